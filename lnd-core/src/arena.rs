@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! Tables carved out of memory that the caller gives (R61): no allocator, sizes at run time.
+
+use core::marker::PhantomData;
+use core::mem::{align_of, size_of};
+use core::ptr::NonNull;
+
+use crossbeam_utils::CachePadded;
+
+/// Alignment of every table: what keeps two of them from sharing a cache line, at least 64.
+///
+/// Some processors fetch lines in pairs, so that [`CachePadded`] asks for more than one line.
+pub const LINE: usize = {
+    let padded = align_of::<CachePadded<u8>>();
+    if padded > 64 {
+        padded
+    } else {
+        64
+    }
+};
+
+/// Memory to carve tables from. Lives as long as the tables: `'m`.
+#[derive(Debug)]
+pub struct Arena<'m> {
+    next: NonNull<u8>,
+    left: usize,
+    memory: PhantomData<&'m mut [u8]>,
+}
+
+/// The arena is too small.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ArenaFull;
+
+impl<'m> Arena<'m> {
+    /// An arena over `memory`, of which up to `LINE - 1` bytes are lost to alignment.
+    pub fn new(memory: &'m mut [core::mem::MaybeUninit<u8>]) -> Self {
+        let lost = memory.as_ptr().align_offset(LINE).min(memory.len());
+        let left = memory.len() - lost;
+        let base = NonNull::from(memory).cast::<u8>();
+        // SAFETY: `lost` is at most the length, so the result is in or at the end of the slice.
+        let next = unsafe { base.add(lost) };
+        Self { next, left, memory: PhantomData }
+    }
+
+    /// Bytes that a table of `count` items takes, alignment included.
+    pub const fn table_bytes<T>(count: usize) -> usize {
+        let bytes = size_of::<T>().saturating_mul(count);
+        bytes.saturating_add(LINE - 1) / LINE * LINE
+    }
+
+    /// Carves a table of `count` items, each made by `make(index)`.
+    ///
+    /// The items are never dropped: the arena's memory is the caller's.
+    ///
+    /// # Errors
+    /// [`ArenaFull`]; nothing was carved.
+    pub fn table<T>(
+        &mut self,
+        count: usize,
+        mut make: impl FnMut(usize) -> T,
+    ) -> Result<&'m mut [T], ArenaFull> {
+        const { assert!(align_of::<T>() <= LINE) };
+        let bytes = Self::table_bytes::<T>(count);
+        if bytes > self.left {
+            return Err(ArenaFull);
+        }
+        let table = self.next.cast::<T>();
+        for index in 0..count {
+            // SAFETY: `index < count`, and `count` items fit in the `bytes` that are left.
+            let place = unsafe { table.add(index) };
+            // SAFETY: the place is in the arena's own memory, aligned (`next` is always a multiple
+            // of LINE and T needs no more), and no other table covers it.
+            unsafe { place.write(make(index)) };
+        }
+        // SAFETY: `bytes` is at most what is left.
+        self.next = unsafe { self.next.add(bytes) };
+        self.left -= bytes;
+        let raw = NonNull::slice_from_raw_parts(table, count);
+        // SAFETY: all `count` items were just written; the memory is borrowed for 'm and no other
+        // reference to this part of it exists, since `next` has moved past it.
+        Ok(unsafe { &mut *raw.as_ptr() })
+    }
+
+    /// Carves one item.
+    ///
+    /// # Errors
+    /// [`ArenaFull`]; nothing was carved.
+    pub fn place<T>(&mut self, item: T) -> Result<&'m mut T, ArenaFull> {
+        let mut item = Some(item);
+        let cell = self.table(1, |_| item.take())?;
+        cell.first_mut().and_then(Option::as_mut).ok_or(ArenaFull)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use core::mem::MaybeUninit;
+    use std::vec;
+
+    #[test]
+    fn tables_are_aligned_disjoint_and_bounded() {
+        let mut memory = vec![MaybeUninit::<u8>::uninit(); 4 * LINE];
+        let mut arena = Arena::new(&mut memory);
+        let a = arena.table::<u64>(3, |i| i as u64).unwrap();
+        let b = arena.table::<u8>(LINE, |_| 7).unwrap();
+        assert_eq!(a.as_ptr() as usize % LINE, 0);
+        assert_eq!(b.as_ptr() as usize - a.as_ptr() as usize, LINE);
+        assert_eq!(arena.table::<u8>(4 * LINE, |_| 0).unwrap_err(), ArenaFull);
+        assert_eq!((a.to_vec(), b[LINE - 1]), (vec![0, 1, 2], 7));
+    }
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! Which slots are in use: one bit a slot.
+
+use crate::sync::{AtomicU32, Ordering};
+
+/// The claim bitmap. A set bit is a free slot.
+///
+/// Claiming is the shard owner's; releasing may happen in any context. Claiming walks on from
+/// where it last found a slot, so that it costs one locked operation unless the table is nearly
+/// full, and gives up after one round.
+#[derive(Debug)]
+pub struct Claims<'m> {
+    words: &'m [AtomicU32],
+    slots: usize,
+}
+
+/// Where the next claim begins to look. Belongs to the one who claims.
+#[derive(Debug, Default)]
+pub struct Cursor {
+    word: usize,
+}
+
+impl<'m> Claims<'m> {
+    /// Words that a bitmap of `slots` bits needs.
+    pub const fn words(slots: usize) -> usize {
+        slots.div_ceil(32)
+    }
+
+    /// The initial value of word `index` of a bitmap of `slots` bits: all slots free.
+    pub const fn initial(slots: usize, index: usize) -> u32 {
+        let first = index * 32;
+        if first + 32 <= slots {
+            u32::MAX
+        } else if first >= slots {
+            0
+        } else {
+            (1 << (slots - first)) - 1
+        }
+    }
+
+    /// A bitmap over `words`, which hold their [`initial`](Self::initial) values.
+    pub const fn new(words: &'m [AtomicU32], slots: usize) -> Self {
+        Self { words, slots }
+    }
+
+    /// Number of slots.
+    pub const fn slots(&self) -> usize {
+        self.slots
+    }
+
+    /// Claims a free slot, or `None` if all are in use.
+    pub fn claim(&self, cursor: &mut Cursor) -> Option<u32> {
+        for _ in 0..self.words.len() {
+            if let Some(word) = self.words.get(cursor.word) {
+                if let Some(bit) = claim_in(word) {
+                    return Some(cursor.word as u32 * 32 + bit);
+                }
+            }
+            cursor.word += 1;
+            if cursor.word >= self.words.len() {
+                cursor.word = 0;
+            }
+        }
+        None
+    }
+
+    /// Releases a slot. Everything done to the slot before is visible to the next claimer.
+    /// Context: any.
+    pub fn release(&self, slot: u32) {
+        if let Some(word) = self.words.get(slot as usize / 32) {
+            // Release: partner is the Acquire of the compare-exchange in `claim_in`.
+            word.fetch_or(1 << (slot % 32), Ordering::Release);
+        }
+    }
+
+    /// Whether a slot is free at this moment. For audits.
+    pub fn is_free(&self, slot: u32) -> bool {
+        match self.words.get(slot as usize / 32) {
+            Some(word) => word.load(Ordering::Relaxed) & (1 << (slot % 32)) != 0,
+            None => false,
+        }
+    }
+}
+
+/// Takes the lowest free bit of one word.
+fn claim_in(word: &AtomicU32) -> Option<u32> {
+    // Relaxed: only a hint; the compare-exchange decides.
+    let mut seen = word.load(Ordering::Relaxed);
+    while seen != 0 {
+        let bit = seen.trailing_zeros();
+        // Acquire: partner is the Release in `release`.
+        match word.compare_exchange_weak(
+            seen,
+            seen & (seen - 1),
+            Ordering::Acquire,
+            Ordering::Relaxed,
+        ) {
+            Ok(_) => return Some(bit),
+            Err(now) => seen = now,
+        }
+    }
+    None
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use std::vec::Vec;
+
+    fn bitmap(slots: usize) -> Vec<AtomicU32> {
+        (0..Claims::words(slots)).map(|i| AtomicU32::new(Claims::initial(slots, i))).collect()
+    }
+
+    #[test]
+    fn claims_each_slot_once_then_refuses() {
+        for slots in [1, 2, 31, 32, 33, 64, 100] {
+            let words = bitmap(slots);
+            let claims = Claims::new(&words, slots);
+            let mut cursor = Cursor::default();
+            let mut got: Vec<u32> = core::iter::from_fn(|| claims.claim(&mut cursor)).collect();
+            got.sort_unstable();
+            assert_eq!(got, (0..slots as u32).collect::<Vec<_>>());
+            claims.release(slots as u32 / 2);
+            assert_eq!(claims.claim(&mut cursor), Some(slots as u32 / 2));
+        }
+    }
+}

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! What the caller decides at creation, checked as a whole (R22, R67).
+
+use crate::time::Span;
+use crate::transfer::Policy;
+
+/// Largest number of transfer slots.
+pub const MAX_SLOTS: u32 = 65_536;
+/// Largest number of peers.
+pub const MAX_PEERS: u32 = 16_384;
+/// Largest credit depth: half of the duplicate window.
+pub const MAX_DEPTH: u16 = 32;
+
+/// Sizes and times of one shard's driver. All are fixed at creation.
+#[derive(Clone, Copy, Debug)]
+pub struct Config {
+    /// Transfer slots, `2..=65,536`.
+    pub slots: u32,
+    /// Slots that only requests of peers may use, so that two nodes that wait for each other's
+    /// answers always have room to give them (INV-11). `1..slots`.
+    pub passive_slots: u32,
+    /// Peers known at once, `1..=16,384`.
+    pub peers: u32,
+    /// Links, `1..=8`.
+    pub links: u8,
+    /// Fragment lists for transfers of more than one fragment, `0..=slots`.
+    pub lists: u16,
+    /// Largest payload that travels inline in bytes, `0..=65,536`; what the channel and the peer
+    /// can take bounds it further.
+    pub immediate_max: u32,
+    /// Requests that each peer may have in flight towards us: its credits, `1..=32`.
+    pub depth: u16,
+    /// Time after an invalidation within which the descriptor must have come back (S0-9); after
+    /// it the link is failed. At least 1 ms.
+    pub drain_bound: Span,
+    /// Time to wait for the answer to a hello before the next try. At least 1 ms.
+    pub hello_timeout: Span,
+    /// Hellos sent before a peer counts as down, `1..=255`.
+    pub hello_tries: u8,
+    /// Time without a single credit after which a new session is opened. At least 1 ms.
+    pub credit_stall: Span,
+    /// Time between two looks at a link that is stopping or down. At least 1 µs.
+    pub link_poll: Span,
+    /// Time within which the upper layer must have answered a request. At least 1 ms.
+    pub verdict_bound: Span,
+    /// Most slots, queue entries or timers handled in one call. `1..=65,536`.
+    pub batch: u32,
+    /// Which table translates ends.
+    pub policy: Policy,
+}
+
+/// A configuration that cannot be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ConfigError {
+    /// `slots` is out of range.
+    Slots,
+    /// `passive_slots` is zero or leaves none for our own transfers.
+    PassiveSlots,
+    /// `peers` is out of range.
+    Peers,
+    /// `links` is out of range, or another number of engines was given.
+    Links,
+    /// `lists` exceeds `slots`.
+    Lists,
+    /// `immediate_max` is out of range.
+    ImmediateMax,
+    /// `depth` is out of range.
+    Depth,
+    /// `hello_tries` is zero.
+    HelloTries,
+    /// A time is shorter than its least value (LU-16260).
+    Time,
+    /// `batch` is out of range.
+    Batch,
+    /// The memory given is smaller than [`Config::bytes_needed`].
+    Memory,
+}
+
+impl Config {
+    /// A configuration for `slots` transfers and `peers` peers over `links` links, with the times
+    /// that the field uses.
+    pub const fn new(slots: u32, peers: u32, links: u8) -> Self {
+        let passive = if slots >= 4 { slots / 4 } else { 1 };
+        Self {
+            slots,
+            passive_slots: passive,
+            peers,
+            links,
+            lists: if slots < 1024 { slots as u16 } else { 1024 },
+            immediate_max: 4096,
+            depth: 8,
+            drain_bound: Span::from_secs(5),
+            hello_timeout: Span::from_secs(1),
+            hello_tries: 5,
+            credit_stall: Span::from_secs(2),
+            link_poll: Span::from_millis(1),
+            verdict_bound: Span::from_secs(50),
+            batch: 256,
+            policy: Policy::Seed,
+        }
+    }
+
+    /// Checks every value, and the values against each other.
+    ///
+    /// # Errors
+    /// The first value that is out of its range.
+    pub const fn check(&self) -> Result<(), ConfigError> {
+        const MS: u64 = 1_000_000;
+        if self.slots < 2 || self.slots > MAX_SLOTS {
+            return Err(ConfigError::Slots);
+        }
+        if self.passive_slots == 0 || self.passive_slots >= self.slots {
+            return Err(ConfigError::PassiveSlots);
+        }
+        if self.peers == 0 || self.peers > MAX_PEERS {
+            return Err(ConfigError::Peers);
+        }
+        if self.links == 0 || self.links as usize > crate::id::MAX_LINKS {
+            return Err(ConfigError::Links);
+        }
+        if self.lists as u32 > self.slots {
+            return Err(ConfigError::Lists);
+        }
+        if self.immediate_max > 65_536 {
+            return Err(ConfigError::ImmediateMax);
+        }
+        if self.depth == 0 || self.depth > MAX_DEPTH {
+            return Err(ConfigError::Depth);
+        }
+        if self.hello_tries == 0 {
+            return Err(ConfigError::HelloTries);
+        }
+        if self.drain_bound.as_nanos() < MS
+            || self.hello_timeout.as_nanos() < MS
+            || self.credit_stall.as_nanos() < MS
+            || self.verdict_bound.as_nanos() < MS
+            || self.link_poll.as_nanos() < 1_000
+        {
+            return Err(ConfigError::Time);
+        }
+        if self.batch == 0 || self.batch > MAX_SLOTS {
+            return Err(ConfigError::Batch);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_knob_is_checked() {
+        let good = Config::new(64, 8, 2);
+        assert_eq!(good.check(), Ok(()));
+        assert_eq!(Config::new(2, 1, 1).check(), Ok(()));
+        assert_eq!(Config::new(MAX_SLOTS, MAX_PEERS, 8).check(), Ok(()));
+        let cases: [(fn(&mut Config), ConfigError); 12] = [
+            (|c| c.slots = 1, ConfigError::Slots),
+            (|c| c.slots = MAX_SLOTS + 1, ConfigError::Slots),
+            (|c| c.passive_slots = 64, ConfigError::PassiveSlots),
+            (|c| c.peers = 0, ConfigError::Peers),
+            (|c| c.links = 9, ConfigError::Links),
+            (|c| c.lists = 65, ConfigError::Lists),
+            (|c| c.immediate_max = 65_537, ConfigError::ImmediateMax),
+            (|c| c.depth = MAX_DEPTH + 1, ConfigError::Depth),
+            (|c| c.hello_tries = 0, ConfigError::HelloTries),
+            (|c| c.drain_bound = Span::from_nanos(0), ConfigError::Time),
+            (|c| c.link_poll = Span::from_nanos(0), ConfigError::Time),
+            (|c| c.batch = 0, ConfigError::Batch),
+        ];
+        for (spoil, error) in cases {
+            let mut config = good;
+            spoil(&mut config);
+            assert_eq!(config.check(), Err(error));
+        }
+    }
+}

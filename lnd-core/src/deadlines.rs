@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! Deadlines, with the exact next one (R39).
+//!
+//! Nearly all deadlines are "now plus one of a few constants", so they arrive in order. A timer is
+//! appended to the first of [`LANES`] sorted lists whose last entry is not later: O(1), and so is
+//! removing it. The few that fit no lane go into a binary heap. The next deadline is the least of
+//! the lanes' heads and the heap's root.
+
+use crate::time::Instant;
+
+/// Number of sorted lists.
+const LANES: usize = 4;
+const NONE: u32 = u32::MAX;
+const IN_HEAP: u8 = 0xfe;
+const UNARMED: u8 = 0xff;
+
+/// One timer; the table of them is the queue's memory.
+#[derive(Clone, Copy, Debug)]
+pub struct Timer {
+    due: Instant,
+    /// Neighbours in a lane; `prev` is the position when in the heap.
+    prev: u32,
+    next: u32,
+    /// The heap's own storage: entry number `i` of the heap lies in timer `i`.
+    heap: u32,
+    lane: u8,
+}
+
+impl Timer {
+    /// A timer that is not armed.
+    pub const UNARMED: Self =
+        Self { due: Instant::NEVER, prev: NONE, next: NONE, heap: NONE, lane: UNARMED };
+}
+
+/// A queue of deadlines, each named by its index. Context: the shard's owner.
+#[derive(Debug)]
+pub struct Deadlines<'m> {
+    timers: &'m mut [Timer],
+    heads: [u32; LANES],
+    tails: [u32; LANES],
+    heaped: u32,
+}
+
+impl<'m> Deadlines<'m> {
+    /// A queue over `timers`, all [`Timer::UNARMED`].
+    pub fn new(timers: &'m mut [Timer]) -> Self {
+        Self { timers, heads: [NONE; LANES], tails: [NONE; LANES], heaped: 0 }
+    }
+
+    fn due(&self, index: u32) -> Instant {
+        self.timers.get(index as usize).map_or(Instant::NEVER, |t| t.due)
+    }
+
+    fn timer(&mut self, index: u32) -> Option<&mut Timer> {
+        self.timers.get_mut(index as usize)
+    }
+
+    /// Whether a timer is armed, and for when.
+    pub fn armed(&self, index: u32) -> Option<Instant> {
+        self.timers.get(index as usize).filter(|t| t.lane != UNARMED).map(|t| t.due)
+    }
+
+    /// Arms timer `index`, or moves it. [`Instant::NEVER`] disarms it.
+    pub fn arm(&mut self, index: u32, due: Instant) {
+        self.disarm(index);
+        if due == Instant::NEVER || index as usize >= self.timers.len() {
+            return;
+        }
+        for lane in 0..LANES {
+            let Some(&tail) = self.tails.get(lane) else { break };
+            if tail == NONE || self.due(tail) <= due {
+                self.append(lane, tail, index, due);
+                return;
+            }
+        }
+        self.heap_insert(index, due);
+    }
+
+    /// Disarms a timer; one that is not armed stays so.
+    pub fn disarm(&mut self, index: u32) {
+        let Some(&timer) = self.timers.get(index as usize) else { return };
+        match timer.lane {
+            UNARMED => return,
+            IN_HEAP => self.heap_remove(timer.prev),
+            lane => self.unlink(lane as usize, timer),
+        }
+        if let Some(timer) = self.timer(index) {
+            timer.lane = UNARMED;
+        }
+    }
+
+    /// The exact next deadline, and whose it is.
+    pub fn next(&self) -> Option<(Instant, u32)> {
+        let root = if self.heaped > 0 { self.heap_at(0) } else { NONE };
+        let mut best = None;
+        for &index in self.heads.iter().chain(core::iter::once(&root)) {
+            if index != NONE {
+                let due = self.due(index);
+                if best.is_none_or(|(least, _)| due < least) {
+                    best = Some((due, index));
+                }
+            }
+        }
+        best
+    }
+
+    /// Disarms and returns one timer that is due at `now`.
+    pub fn expire(&mut self, now: Instant) -> Option<u32> {
+        let (due, index) = self.next()?;
+        if due > now {
+            return None;
+        }
+        self.disarm(index);
+        Some(index)
+    }
+
+    fn append(&mut self, lane: usize, tail: u32, index: u32, due: Instant) {
+        if let Some(timer) = self.timer(index) {
+            timer.due = due;
+            timer.prev = tail;
+            timer.next = NONE;
+            timer.lane = lane as u8;
+        }
+        match self.timer(tail) {
+            Some(last) => last.next = index,
+            None => set(&mut self.heads, lane, index),
+        }
+        set(&mut self.tails, lane, index);
+    }
+
+    fn unlink(&mut self, lane: usize, timer: Timer) {
+        match self.timer(timer.prev) {
+            Some(before) => before.next = timer.next,
+            None => set(&mut self.heads, lane, timer.next),
+        }
+        match self.timer(timer.next) {
+            Some(after) => after.prev = timer.prev,
+            None => set(&mut self.tails, lane, timer.prev),
+        }
+    }
+
+    fn heap_at(&self, position: u32) -> u32 {
+        self.timers.get(position as usize).map_or(NONE, |t| t.heap)
+    }
+
+    fn heap_set(&mut self, position: u32, index: u32) {
+        if let Some(place) = self.timer(position) {
+            place.heap = index;
+        }
+        if let Some(timer) = self.timer(index) {
+            timer.prev = position;
+        }
+    }
+
+    fn heap_insert(&mut self, index: u32, due: Instant) {
+        if let Some(timer) = self.timer(index) {
+            timer.due = due;
+            timer.lane = IN_HEAP;
+        }
+        let position = self.heaped;
+        self.heaped += 1;
+        self.heap_set(position, index);
+        self.sift_up(position);
+    }
+
+    fn heap_remove(&mut self, position: u32) {
+        let Some(last) = self.heaped.checked_sub(1) else { return };
+        self.heaped = last;
+        if position < last {
+            let moved = self.heap_at(last);
+            self.heap_set(position, moved);
+            self.sift_up(position);
+            self.sift_down(position);
+        }
+    }
+
+    fn sift_up(&mut self, mut position: u32) {
+        while position > 0 {
+            let parent = (position - 1) / 2;
+            let (child, above) = (self.heap_at(position), self.heap_at(parent));
+            if self.due(above) <= self.due(child) {
+                return;
+            }
+            self.heap_set(position, above);
+            self.heap_set(parent, child);
+            position = parent;
+        }
+    }
+
+    fn sift_down(&mut self, mut position: u32) {
+        loop {
+            let left = position * 2 + 1;
+            if left >= self.heaped {
+                return;
+            }
+            let right = left + 1;
+            let least = if right < self.heaped
+                && self.due(self.heap_at(right)) < self.due(self.heap_at(left))
+            {
+                right
+            } else {
+                left
+            };
+            let (above, child) = (self.heap_at(position), self.heap_at(least));
+            if self.due(above) <= self.due(child) {
+                return;
+            }
+            self.heap_set(position, child);
+            self.heap_set(least, above);
+            position = least;
+        }
+    }
+}
+
+fn set(array: &mut [u32; LANES], lane: usize, value: u32) {
+    if let Some(place) = array.get_mut(lane) {
+        *place = value;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+    use std::vec;
+
+    /// Random operations against a naive map, both on ordered and on wild deadlines.
+    #[test]
+    fn behaves_like_a_sorted_map() {
+        for wild in [0, 1, 50] {
+            let mut timers = vec![Timer::UNARMED; 40];
+            let mut queue = Deadlines::new(&mut timers);
+            let mut oracle: BTreeMap<u32, u64> = BTreeMap::new();
+            let mut x: u64 = 0x9e37_79b9_7f4a_7c15;
+            for now in 0..40_000u64 {
+                x ^= x << 13;
+                x ^= x >> 7;
+                x ^= x << 17;
+                let index = (x >> 8) as u32 % 40;
+                match x % 4 {
+                    0 | 1 => {
+                        let due = now + 20 + (x >> 40) % (1 + wild * 10);
+                        queue.arm(index, Instant::from_nanos(due));
+                        oracle.insert(index, due);
+                    }
+                    2 => {
+                        queue.disarm(index);
+                        oracle.remove(&index);
+                    }
+                    _ => {
+                        while let Some(index) = queue.expire(Instant::from_nanos(now)) {
+                            let due = oracle.remove(&index).unwrap();
+                            assert!(due <= now);
+                            assert!(oracle.values().all(|&other| other >= due));
+                        }
+                        assert!(oracle.values().all(|&due| due > now));
+                    }
+                }
+                let least = oracle.values().min().map(|&n| Instant::from_nanos(n));
+                assert_eq!(queue.next().map(|(due, _)| due), least);
+            }
+        }
+    }
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! Time passes (R39, R40): deadlines, links, sweeps, greetings and everything put off.
+
+use super::details::{Marks, Role};
+use super::shutdown::RunState;
+use super::Driver;
+use crate::counters::Counter;
+use crate::id::{LinkId, PeerId};
+use crate::link::LinkEvent;
+use crate::ports::Ports;
+use crate::shared::attention;
+use crate::time::Instant;
+use crate::transfer::{Cause, Effect, Event, Phase};
+
+impl<P: Ports> Driver<'_, P> {
+    /// Does what is due and a bounded part of what is pending.
+    ///
+    /// Returns the exact time at which the next call has something to do: `now` if work is left
+    /// over, `None` if nothing waits for time. It holds until another call is made: call `on_time`
+    /// again then, after every batch of other calls and every wake-up that a
+    /// [`Decider`](super::Decider) asked for, and as often besides as you like: calling too early
+    /// does nothing.
+    pub fn on_time(&mut self, now: Instant) -> Option<Instant> {
+        if self.run.state() == RunState::Quiescent {
+            return None;
+        }
+        let batch = self.config.batch;
+        self.notice(now);
+        self.expire(now, batch);
+        let reclaiming = self.poll_links(now, batch);
+        self.sweep_some(now, batch);
+        self.speak(now, batch);
+        self.send_answers(now, batch);
+        self.advance_shutdown(now, batch);
+        self.ring();
+        self.next_deadline(now, reclaiming)
+    }
+
+    /// What other contexts have asked us to look at.
+    fn notice(&mut self, now: Instant) {
+        let wanted = self.shared.take_attention();
+        if wanted & attention::SWEEP != 0 {
+            self.request_sweep();
+        }
+        for number in 0..self.links.len() {
+            if let Some(link) = LinkId::new(number) {
+                if wanted & (1 << (attention::LINK_SHIFT + number as u32)) != 0 {
+                    self.link_event(now, link, LinkEvent::Failed);
+                }
+            }
+        }
+    }
+
+    fn expire(&mut self, now: Instant, budget: u32) {
+        for _ in 0..budget {
+            let Some(timer) = self.timers.expire(now) else { return };
+            match timer.checked_sub(self.config.slots) {
+                Some(peer) => self.peer_timer(now, PeerId(peer)),
+                None => self.slot_timer(now, timer),
+            }
+        }
+    }
+
+    /// A transfer's deadline, or its drain bound, has passed.
+    fn slot_timer(&mut self, now: Instant, slot: u32) {
+        let word = self.shared.word(slot);
+        if !matches!(word.phase(), Phase::Queued | Phase::Live) {
+            return;
+        }
+        let tag = self.shared.tag(slot);
+        let Some(details) = self.details.get(slot as usize) else { return };
+        if !details.marks.contains(Marks::DRAINING) {
+            self.counters.count(Counter::Deadlines);
+            if details.role == Role::Ticket {
+                self.counters.count(Counter::VerdictLate);
+            }
+            self.cancel(now, tag, Cause::Deadline);
+            return;
+        }
+        // What was asked back has not come within the bound: the link is suspect (S0-9, R21). Its
+        // stop is the proof that ends the wait.
+        if let Some(link) = self.shared.whose(slot).link() {
+            if self.links.get(link.index()).is_some_and(|l| l.in_service()) {
+                self.counters.count(Counter::DrainBoundHit);
+                self.link_event(now, link, LinkEvent::Failed);
+            }
+        }
+        self.timers.arm(slot, now.after(self.config.drain_bound));
+    }
+
+    fn next_deadline(&self, now: Instant, reclaiming: bool) -> Option<Instant> {
+        if self.run.state() == RunState::Quiescent {
+            return None;
+        }
+        let at_once = reclaiming
+            || !self.sweep.is_done()
+            || self.shared.attention_wanted()
+            || self.shutdown_wants_more();
+        if at_once {
+            return Some(now);
+        }
+        let soon =
+            self.peers.anybody_speaks() || !self.answers.is_empty() || self.any_link_out();
+        let poll = soon.then(|| now.after(self.config.link_poll));
+        let timer = self.timers.next().map(|(due, _)| due);
+        [poll, timer, self.run.grace()].into_iter().flatten().min().map(|next| next.max(now))
+    }
+
+    /// The upper layer gives up a transfer of its own, by tag. Its report will come as usual; one
+    /// that has ended already is left alone.
+    pub fn withdraw(&mut self, now: Instant, tag: crate::id::Tag) {
+        if self.shared.tag(tag.index) == tag {
+            match self.shared.apply(tag, Event::Cancel(Cause::Withdrawn)).map(|a| a.effect) {
+                Some(Effect::Unqueue) => self.give_up_queued(now, tag),
+                Some(Effect::Invalidate) => self.recall(now, tag),
+                Some(Effect::None) => self.await_drain(now, tag),
+                _ => {}
+            }
+        }
+    }
+}

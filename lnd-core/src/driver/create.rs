@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! Creation: every table carved once, out of memory whose size a function tells (R61, R22).
+
+use core::mem::MaybeUninit;
+
+use super::details::{Details, Queue};
+use super::links::Link;
+use super::lists::Lists;
+use super::peer::{Peer, Peers};
+use super::shutdown::Run;
+use super::sweep::Sweep;
+use super::Driver;
+use crate::arena::{Arena, ArenaFull, LINE};
+use crate::claims::{Claims, Cursor};
+use crate::completed::Batch;
+use crate::config::{Config, ConfigError};
+use crate::counters::Counters;
+use crate::deadlines::{Deadlines, Timer};
+use crate::fragment::{Fragment, MAX_FRAGMENTS};
+use crate::id::{Incarnation, Nid, MAX_LINKS};
+use crate::link::LinkGate;
+use crate::peer::table::NidIndex;
+use crate::peer::PeerGate;
+use crate::ports::{Engine, Ports};
+use crate::shared::{Shared, Slot};
+use crate::sync::AtomicU32;
+
+/// Who a driver is: its NID and this life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Identity {
+    /// Our NID.
+    pub nid: Nid,
+    /// This life; another one after every start.
+    pub life: Incarnation,
+}
+
+impl From<ArenaFull> for ConfigError {
+    fn from(_: ArenaFull) -> Self {
+        Self::Memory
+    }
+}
+
+impl Config {
+    /// Bytes of memory that a driver of this configuration needs, whatever its alignment.
+    ///
+    /// Per slot: 64 for the shared half, the owned half, a timer and a bit; per peer: a gate, a
+    /// record, a timer and two places of the index; 4 KiB per fragment list.
+    pub const fn bytes_needed(&self) -> usize {
+        let slots = self.slots as usize;
+        let peers = self.peers as usize;
+        LINE + Arena::table_bytes::<Slot>(slots)
+            + Arena::table_bytes::<AtomicU32>(Claims::words(slots))
+            + Arena::table_bytes::<PeerGate>(peers)
+            + Arena::table_bytes::<LinkGate>(self.links as usize)
+            + Arena::table_bytes::<Option<Shared<'static>>>(1)
+            + Arena::table_bytes::<Details>(slots)
+            + Arena::table_bytes::<Peer>(peers)
+            + Arena::table_bytes::<u32>(NidIndex::places(self.peers))
+            + Arena::table_bytes::<Timer>(slots + peers)
+            + Arena::table_bytes::<[Fragment; MAX_FRAGMENTS]>(self.lists as usize)
+            + Arena::table_bytes::<u16>(self.lists as usize)
+            + Arena::table_bytes::<u8>(self.immediate_max as usize)
+    }
+}
+
+impl<'m, P: Ports> Driver<'m, P> {
+    /// Creates a driver in `memory`, with one engine per configured link.
+    ///
+    /// All links begin down; the first [`on_time`](Self::on_time) opens those that work.
+    ///
+    /// # Errors
+    /// [`ConfigError`]: nothing was created and the ports are dropped.
+    pub fn create(
+        memory: &'m mut [MaybeUninit<u8>],
+        config: Config,
+        me: Identity,
+        engines: impl IntoIterator<Item = P::Engine>,
+        channel: P::Channel,
+        payload: P::Memory,
+        tracer: P::Tracer,
+    ) -> Result<Self, ConfigError> {
+        config.check()?;
+        let mut links = heapless::Vec::<Link<P::Engine>, MAX_LINKS>::new();
+        for engine in engines {
+            let features = engine.features();
+            links.push(Link::new(engine, features)).map_err(|_| ConfigError::Links)?;
+        }
+        if links.len() != config.links as usize {
+            return Err(ConfigError::Links);
+        }
+        let slots = config.slots as usize;
+        let peers = config.peers as usize;
+        let mut arena = Arena::new(memory);
+        let shared = carve_shared(&mut arena, &config, me.life)?;
+        let details = arena.table(slots, |_| Details::UNUSED)?;
+        let table = arena.table(peers, |_| Peer::UNUSED)?;
+        let places = arena.table(NidIndex::places(config.peers), |_| NidIndex::empty())?;
+        let timers = arena.table(slots + peers, |_| Timer::UNARMED)?;
+        let lists = arena.table(config.lists as usize, |_| [Fragment::default(); MAX_FRAGMENTS])?;
+        let free = arena.table(config.lists as usize, |i| i as u16)?;
+        let scratch = arena.table(config.immediate_max as usize, |_| 0_u8)?;
+        Ok(Self {
+            me,
+            config,
+            shared,
+            details,
+            lists: Lists::new(lists, free),
+            scratch,
+            peers: Peers::new(table, NidIndex::new(places)),
+            timers: Deadlines::new(timers),
+            links,
+            channel,
+            memory: payload,
+            tracer,
+            cursor: Cursor::default(),
+            batch: Batch::default(),
+            answers: Queue::EMPTY,
+            sweep: Sweep::default(),
+            run: Run::new(),
+            active: 0,
+            passive: 0,
+            next_session: 0,
+            rotor: 0,
+            counters: Counters::new(),
+        })
+    }
+}
+
+impl Incarnation {
+    /// Where this life's tags begin to count. Engines know tags and no lives: a pull of a former
+    /// life's tag may still be on its way when the new life stages something in the same slot, and
+    /// must not find it (R14, R15, LU-17841).
+    const fn first_generation(self) -> u32 {
+        // A multiplication by an odd constant sets the lives of a counter far apart.
+        (self.raw().wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as u32
+    }
+}
+
+fn carve_shared<'m>(
+    arena: &mut Arena<'m>,
+    config: &Config,
+    life: Incarnation,
+) -> Result<&'m Shared<'m>, ConfigError> {
+    let slots = config.slots as usize;
+    let first = life.first_generation();
+    let table = arena.table(slots, |_| Slot::counting_from(first))?;
+    let words = arena.table(Claims::words(slots), |i| AtomicU32::new(Claims::initial(slots, i)))?;
+    let gates = arena.table(config.peers as usize, |_| PeerGate::new())?;
+    let links = arena.table(config.links as usize, |_| LinkGate::new())?;
+    let shared = Shared::new(table, Claims::new(words, slots), gates, links);
+    Ok(arena.place(shared)?)
+}

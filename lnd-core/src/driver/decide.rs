@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! The half of the driver that runs anywhere: interrupts decide, threads report.
+
+use crate::counters::{Counter, Counters};
+use crate::id::{LinkId, PeerId, Tag};
+use crate::peer::{HelloEvent, HelloState};
+use crate::ports::{Completion, Completions, Returned, Sent, Tracer};
+use crate::shared::{attention, Shared};
+use crate::time::Instant;
+use crate::trace::Trace;
+use crate::transfer::{Effect, Event};
+
+/// A handle to a shard's words, for any context. Copies are free.
+///
+/// Every call returns whether the shard's thread should be woken: something is to be reported or
+/// to be looked at.
+#[derive(Clone, Copy, Debug)]
+pub struct Decider<'m> {
+    shared: &'m Shared<'m>,
+}
+
+impl<'m> Decider<'m> {
+    pub(super) const fn new(shared: &'m Shared<'m>) -> Self {
+        Self { shared }
+    }
+
+    /// The shard's words.
+    pub const fn shared(&self) -> &'m Shared<'m> {
+        self.shared
+    }
+
+    /// A descriptor came back. Context: any.
+    pub fn on_completion(
+        &self,
+        now: Instant,
+        completion: Completion,
+        counters: &mut Counters,
+        tracer: &mut impl Tracer,
+    ) -> bool {
+        if completion.tag.index as usize >= self.shared.claims().slots() {
+            counters.count(Counter::ForeignCompletion);
+            return false;
+        }
+        let event = match completion.returned {
+            Returned::Ok => Event::HwOk,
+            Returned::Untouched => Event::HwUntouched,
+            Returned::Touched => Event::HwTouched,
+        };
+        self.decide(now, completion.tag, event, counters, tracer)
+    }
+
+    /// A short message ended. Context: any.
+    pub fn on_sent(
+        &self,
+        now: Instant,
+        tag: Tag,
+        sent: Sent,
+        counters: &mut Counters,
+        tracer: &mut impl Tracer,
+    ) -> bool {
+        let event = match sent {
+            Sent::Ok => Event::MsgOk,
+            Sent::NotDelivered => Event::MsgNotDelivered,
+            Sent::Unknown => Event::MsgUnknown,
+        };
+        self.decide(now, tag, event, counters, tracer)
+    }
+
+    fn decide(
+        &self,
+        now: Instant,
+        tag: Tag,
+        event: Event,
+        counters: &mut Counters,
+        tracer: &mut impl Tracer,
+    ) -> bool {
+        let Some(applied) = self.shared.apply(tag, event) else {
+            counters.count(Counter::StaleCompletion);
+            tracer.record(now, Trace::Stale { tag });
+            return false;
+        };
+        tracer.record(
+            now,
+            Trace::Step {
+                tag,
+                event,
+                before: applied.before,
+                after: applied.after,
+                effect: applied.effect,
+            },
+        );
+        match applied.effect {
+            Effect::Finalize => true,
+            Effect::Invalidate => {
+                // Only the shard's thread talks to the engine; its sweep will ask.
+                self.shared.want(attention::SWEEP);
+                true
+            }
+            Effect::Late => {
+                counters.count(Counter::LateEvent);
+                false
+            }
+            _ => false,
+        }
+    }
+
+    /// The platform says that a peer is down. Context: any, interrupts too; the driver's thread
+    /// must be woken and will cancel the peer's transfers.
+    pub fn peer_down(&self, peer: PeerId) {
+        if let Some(gate) = self.shared.peer(peer) {
+            gate.change(|view| view.on_hello(HelloEvent::Down));
+            self.shared.want(attention::SWEEP);
+        }
+    }
+
+    /// The platform says that a link has failed. Context: any, interrupts too; the driver's thread
+    /// must be woken and will stop the engine.
+    pub fn link_failed(&self, link: LinkId) {
+        if let Some(gate) = self.shared.link(link) {
+            gate.close();
+            self.shared.want(1 << (attention::LINK_SHIFT + link.index() as u32));
+        }
+    }
+
+    /// How far the greeting of a peer has come. Context: any.
+    pub fn peer_state(&self, peer: PeerId) -> HelloState {
+        self.shared.peer(peer).map_or(HelloState::Unknown, |gate| gate.view().state())
+    }
+}
+
+/// One link's interrupt: takes completions and decides.
+///
+/// It shares nothing with the driver but the words, so that no lock is taken in an interrupt.
+#[derive(Debug)]
+pub struct Interrupt<'m, Q> {
+    decider: Decider<'m>,
+    queue: Q,
+    counters: Counters,
+}
+
+/// What an interrupt did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Served {
+    /// Completions taken.
+    pub taken: u32,
+    /// The shard's thread should be woken.
+    pub wake: bool,
+    /// The budget ran out: more may be waiting.
+    pub more: bool,
+}
+
+impl<'m, Q: Completions> Interrupt<'m, Q> {
+    /// The interrupt of the link whose completion ring is `queue`.
+    pub fn new(decider: Decider<'m>, queue: Q) -> Self {
+        Self { decider, queue, counters: Counters::new() }
+    }
+
+    /// Takes up to `budget` completions. Context: the link's interrupt, or a thread in its place;
+    /// never both at once, which `&mut` says.
+    pub fn on_interrupt(&mut self, now: Instant, budget: u32, tracer: &mut impl Tracer) -> Served {
+        let mut served = Served::default();
+        while served.taken < budget {
+            let Some(completion) = self.queue.pop() else { return served };
+            served.taken += 1;
+            served.wake |= self.decider.on_completion(now, completion, &mut self.counters, tracer);
+        }
+        served.more = true;
+        served
+    }
+
+    /// What this interrupt has counted.
+    pub const fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    /// The completion ring.
+    pub const fn queue(&self) -> &Q {
+        &self.queue
+    }
+
+    /// The completion ring, for its own maintenance.
+    pub fn queue_mut(&mut self) -> &mut Q {
+        &mut self.queue
+    }
+}

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! Links fail and come back (S0-10 to S0-12, S0-20): gate closed → posters out → engine stopped →
+//! proof → descriptors yanked, transfers settled by hand → reset → up.
+
+use super::details::Marks;
+use super::peer::Wants;
+use super::Driver;
+use crate::counters::Counter;
+use crate::id::{LinkId, PeerId, Tag};
+use crate::link::{link_step, LinkEffect, LinkEvent, LinkState, Quiesced};
+use crate::ports::{Channel, Engine, Features, Ports, Returned, Tracer};
+use crate::time::Instant;
+use crate::trace::Trace;
+use crate::transfer::{Debts, Effect, Event, Phase};
+
+/// One link's owned half.
+pub(super) struct Link<E> {
+    pub engine: E,
+    pub features: Features,
+    state: LinkState,
+    proof: Option<Quiesced>,
+    /// The next slot to reclaim.
+    reclaim_at: u32,
+    pub doorbell_owed: bool,
+    failed_at: Instant,
+    quiesced_at: Option<Instant>,
+}
+
+impl<E> Link<E> {
+    /// A link whose engine has just been reset; it opens when the engine says that it is up.
+    pub const fn new(engine: E, features: Features) -> Self {
+        Self {
+            engine,
+            features,
+            state: LinkState::Down,
+            proof: None,
+            reclaim_at: 0,
+            doorbell_owed: false,
+            failed_at: Instant::ORIGIN,
+            quiesced_at: None,
+        }
+    }
+
+    pub const fn state(&self) -> LinkState {
+        self.state
+    }
+
+    /// Whether the engine still works on descriptors.
+    pub const fn in_service(&self) -> bool {
+        matches!(self.state, LinkState::Up)
+    }
+}
+
+impl<E: Engine> Link<E> {
+    /// Rings the doorbell if something was posted since the last ring; returns whether it did.
+    pub fn ring(&mut self) -> bool {
+        let owed = core::mem::take(&mut self.doorbell_owed);
+        if owed {
+            self.engine.doorbell();
+        }
+        owed
+    }
+}
+
+impl<P: Ports> Driver<'_, P> {
+    /// The fabric reports a link down (`up` false) or up. Bounded; the rest is
+    /// [`on_time`](Self::on_time)'s.
+    pub fn on_link(&mut self, now: Instant, link: LinkId, up: bool) {
+        let event = if up { LinkEvent::Restored } else { LinkEvent::Failed };
+        self.link_event(now, link, event);
+    }
+
+    /// A link's state, or `None` if there is no such link.
+    pub fn link_state(&self, link: LinkId) -> Option<LinkState> {
+        self.links.get(link.index()).map(Link::state)
+    }
+
+    /// How long the last failure of a link took until its engine was proven stopped.
+    pub fn time_to_quiesce(&self, link: LinkId) -> Option<crate::time::Span> {
+        let link = self.links.get(link.index())?;
+        link.quiesced_at.map(|at| at.since(link.failed_at))
+    }
+
+    pub(super) fn link_event(&mut self, now: Instant, id: LinkId, event: LinkEvent) {
+        if event == LinkEvent::Restored && self.run.is_over() {
+            return;
+        }
+        let Some(link) = self.links.get_mut(id.index()) else { return };
+        let (state, effect) = link_step(link.state, event);
+        if state != link.state {
+            link.state = state;
+            self.tracer.record(now, Trace::Link { link: id, state });
+        }
+        match effect {
+            LinkEffect::CloseGate => {
+                link.failed_at = now;
+                link.quiesced_at = None;
+                self.counters.count(Counter::LinksFailed);
+                if let Some(gate) = self.shared.link(id) {
+                    gate.close();
+                }
+                self.request_sweep();
+            }
+            LinkEffect::StopEngine => link.engine.stop(),
+            LinkEffect::Reclaim => {
+                link.quiesced_at = Some(now);
+                link.reclaim_at = 0;
+            }
+            LinkEffect::ResetEngine => {
+                link.doorbell_owed = false;
+                if let Some(proof) = link.proof.take() {
+                    link.engine.reset(proof);
+                }
+            }
+            LinkEffect::OpenGate => {
+                self.counters.count(Counter::LinksRestored);
+                if let Some(gate) = self.shared.link(id) {
+                    gate.open();
+                }
+                self.flush_all();
+            }
+            LinkEffect::None | LinkEffect::Ignored => {}
+        }
+    }
+
+    /// Everybody who waits may have waited for a link.
+    fn flush_all(&mut self) {
+        for peer in 0..self.peers.len() {
+            let id = PeerId(peer as u32);
+            if self.peers.get(id).is_some_and(|p| !p.queue.is_empty() || !p.wants.is_empty()) {
+                self.peers.want(id, Wants::FLUSH);
+            }
+        }
+    }
+
+    /// Moves every link that is not in service one step on. `budget` bounds the slots reclaimed.
+    /// Returns whether reclaiming wants to go on at once.
+    pub(super) fn poll_links(&mut self, now: Instant, budget: u32) -> bool {
+        let mut more = false;
+        for number in 0..self.links.len() {
+            let Some(id) = LinkId::new(number) else { break };
+            match self.links.get(number).map(Link::state) {
+                Some(LinkState::Stalled) => {
+                    if self.shared.link(id).is_some_and(|g| g.posters_out()) {
+                        self.link_event(now, id, LinkEvent::PostersOut);
+                    }
+                }
+                Some(LinkState::Stopping) => self.look_for_proof(now, id),
+                Some(LinkState::Reclaiming) => more |= self.reclaim(now, id, budget),
+                Some(LinkState::Down) => {
+                    if self.links.get(number).is_some_and(|l| l.engine.link_up()) {
+                        self.link_event(now, id, LinkEvent::Restored);
+                    }
+                }
+                Some(LinkState::Up) | None => {}
+            }
+        }
+        more
+    }
+
+    /// Whether some link is not in service.
+    pub(super) fn any_link_out(&self) -> bool {
+        self.links.iter().any(|l| !l.in_service())
+    }
+
+    fn look_for_proof(&mut self, now: Instant, id: LinkId) {
+        let Some(link) = self.links.get_mut(id.index()) else { return };
+        let Some(proof) = link.engine.quiesced() else { return };
+        self.channel.quiesce(id, &proof);
+        link.proof = Some(proof);
+        self.link_event(now, id, LinkEvent::Quiesced);
+    }
+
+    /// Yanks up to `budget` descriptors of a stopped link. Returns whether more are left.
+    fn reclaim(&mut self, now: Instant, id: LinkId, budget: u32) -> bool {
+        for _ in 0..budget {
+            let Some(link) = self.links.get_mut(id.index()) else { return false };
+            let slot = link.reclaim_at;
+            if slot >= self.config.slots {
+                self.link_event(now, id, LinkEvent::Reclaimed);
+                return false;
+            }
+            link.reclaim_at += 1;
+            self.reclaim_slot(now, id, slot);
+        }
+        true
+    }
+
+    /// One slot of a stopped link: the real outcome if the descriptor's memory holds one, else by
+    /// hand. Real and by-hand completions exclude each other in the transfer's word (S0-21).
+    fn reclaim_slot(&mut self, now: Instant, id: LinkId, slot: u32) {
+        let word = self.shared.word(slot);
+        let ours = self.shared.whose(slot).link() == Some(id);
+        if !ours || word.phase() != Phase::Live {
+            return;
+        }
+        let tag = self.shared.tag(slot);
+        if word.owes(Debts::HW) {
+            self.yank(now, id, tag);
+        }
+        let word = self.shared.word(slot);
+        let by_hand = word.owes(Debts::HW) || word.owes(Debts::MSG);
+        if word.phase() == Phase::Live && word.is_of(tag.generation) && by_hand {
+            if let Some(details) = self.details.get_mut(slot as usize) {
+                details.marks.insert(Marks::BY_HAND);
+            }
+            self.counters.count(Counter::ByHand);
+            let _ = self.apply(now, tag, Event::Stopped);
+        }
+    }
+
+    fn yank(&mut self, now: Instant, id: LinkId, tag: Tag) {
+        let Some(link) = self.links.get_mut(id.index()) else { return };
+        let Some(proof) = &link.proof else { return };
+        let returned = link.engine.yank(tag, proof);
+        self.counters.count(Counter::Yanked);
+        self.tracer.record(now, Trace::Yanked { tag, link: id, real: returned.is_some() });
+        let event = match returned {
+            Some(Returned::Ok) => Event::HwOk,
+            Some(Returned::Untouched) => Event::HwUntouched,
+            Some(Returned::Touched) => Event::HwTouched,
+            None => return,
+        };
+        self.counters.count(Counter::YankedReal);
+        if self.apply(now, tag, event) == Some(Effect::Invalidate) {
+            self.recall(now, tag);
+        }
+    }
+}

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! The owned half of a peer, and the table of them.
+
+use super::details::{Queue, NONE};
+use crate::id::{Incarnation, LinkId, Nid, PeerId};
+use crate::peer::credits::{Ours, Theirs};
+use crate::peer::table::NidIndex;
+use crate::time::Instant;
+
+bitflags::bitflags! {
+    /// What we have to say to a peer; said as soon as the control lane has room (INV-11).
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub(super) struct Wants: u8 {
+        const ACK = 1 << 0;
+        const HELLO = 1 << 1;
+        const NOOP = 1 << 2;
+        /// Requests wait for room in the channel or for a link.
+        const FLUSH = 1 << 3;
+    }
+}
+
+/// One peer.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Peer {
+    pub nid: Option<Nid>,
+    pub life: Option<Incarnation>,
+    /// The session we opened last; zero: none yet.
+    pub session: u32,
+    /// The session the peer opened last.
+    pub their_session: Option<u32>,
+    /// How many sessions the peer has opened, over all its lives.
+    pub opened: u32,
+    /// The session of the hello to answer, and the link it came by.
+    pub ack_session: u32,
+    pub ack_link: u8,
+    pub ack_fits: bool,
+    pub ours: Ours,
+    pub theirs: Theirs,
+    pub sequence: u32,
+    pub control_sequence: u32,
+    pub queue: Queue,
+    /// Slots in use for this peer.
+    pub transfers: u32,
+    pub immediate_max: u32,
+    pub features: u32,
+    pub tries: u8,
+    pub wants: Wants,
+    /// Next peer that has something to say.
+    pub next_speaker: u32,
+    pub speaking: bool,
+    /// A peer that is down is not greeted again before this; `None` until we have taken note.
+    pub revive_at: Option<Instant>,
+    pub last_heard: Instant,
+}
+
+impl Peer {
+    pub const UNUSED: Self = Self {
+        nid: None,
+        life: None,
+        session: 0,
+        their_session: None,
+        opened: 0,
+        ack_session: 0,
+        ack_link: 0,
+        ack_fits: false,
+        ours: Ours::open(0),
+        theirs: Theirs::open(),
+        sequence: 0,
+        control_sequence: 0,
+        queue: Queue::EMPTY,
+        transfers: 0,
+        immediate_max: 0,
+        features: 0,
+        tries: 0,
+        wants: Wants::empty(),
+        next_speaker: NONE,
+        speaking: false,
+        revive_at: None,
+        last_heard: Instant::ORIGIN,
+    };
+
+    /// The link by which the hello to answer came.
+    pub fn ack_link(&self) -> Option<LinkId> {
+        LinkId::new(self.ack_link as usize)
+    }
+}
+
+#[cfg(not(loom))]
+static_assertions::const_assert!(core::mem::size_of::<Peer>() <= 192);
+
+/// The peers of one shard.
+#[derive(Debug)]
+pub(super) struct Peers<'m> {
+    pub table: &'m mut [Peer],
+    index: NidIndex<'m>,
+    used: usize,
+    /// Peers that have something to say: a queue through `next_speaker`.
+    first: u32,
+    last: u32,
+    /// Where the search for a peer to forget goes on.
+    clock: usize,
+}
+
+impl<'m> Peers<'m> {
+    pub fn new(table: &'m mut [Peer], index: NidIndex<'m>) -> Self {
+        Self { table, index, used: 0, first: NONE, last: NONE, clock: 0 }
+    }
+
+    pub fn get(&self, peer: PeerId) -> Option<&Peer> {
+        self.table.get(peer.index())
+    }
+
+    pub fn get_mut(&mut self, peer: PeerId) -> Option<&mut Peer> {
+        self.table.get_mut(peer.index())
+    }
+
+    pub fn find(&self, nid: Nid) -> Option<PeerId> {
+        self.index.find(nid, |peer| self.table.get(peer.index()).and_then(|p| p.nid))
+    }
+
+    /// A place for a new peer: an unused one, or one of which `may_forget` says that it is idle.
+    /// Looks at `bound` places at most.
+    pub fn add(
+        &mut self,
+        nid: Nid,
+        bound: u32,
+        may_forget: impl Fn(PeerId, &Peer) -> bool,
+    ) -> Option<PeerId> {
+        let place = if self.used < self.table.len() {
+            self.used += 1;
+            self.used - 1
+        } else {
+            self.forget_one(bound, may_forget)?
+        };
+        let peer = PeerId(place as u32);
+        *self.table.get_mut(place)? = Peer { nid: Some(nid), ..Peer::UNUSED };
+        self.index.insert(nid, peer);
+        Some(peer)
+    }
+
+    fn forget_one(
+        &mut self,
+        bound: u32,
+        may_forget: impl Fn(PeerId, &Peer) -> bool,
+    ) -> Option<usize> {
+        for _ in 0..bound {
+            let place = self.clock;
+            self.clock = if place + 1 < self.table.len() { place + 1 } else { 0 };
+            let id = PeerId(place as u32);
+            let peer = self.table.get(place)?;
+            let idle = peer.transfers == 0 && !peer.speaking && may_forget(id, peer);
+            if let (true, Some(nid)) = (idle, peer.nid) {
+                let table = &*self.table;
+                self.index.remove(nid, id, |p| table.get(p.index()).and_then(|p| p.nid));
+                return Some(place);
+            }
+        }
+        None
+    }
+
+    /// Notes that a peer has something to say.
+    pub fn want(&mut self, id: PeerId, wants: Wants) {
+        let Some(peer) = self.table.get_mut(id.index()) else { return };
+        peer.wants.insert(wants);
+        if peer.speaking {
+            return;
+        }
+        peer.speaking = true;
+        peer.next_speaker = NONE;
+        match self.table.get_mut(self.last as usize) {
+            Some(last) => last.next_speaker = id.0,
+            None => self.first = id.0,
+        }
+        self.last = id.0;
+    }
+
+    /// Takes the next peer that has something to say.
+    pub fn next_speaker(&mut self) -> Option<PeerId> {
+        let id = PeerId(self.first);
+        let peer = self.table.get_mut(id.index())?;
+        peer.speaking = false;
+        self.first = peer.next_speaker;
+        if self.first == NONE {
+            self.last = NONE;
+        }
+        Some(id)
+    }
+
+    /// The last of those that have something to say now.
+    pub fn last_speaker(&self) -> Option<PeerId> {
+        (self.last != NONE).then_some(PeerId(self.last))
+    }
+
+    pub fn anybody_speaks(&self) -> bool {
+        self.first != NONE
+    }
+
+    /// Number of peers in the table.
+    pub fn len(&self) -> usize {
+        self.used
+    }
+}

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! Finalize: the one place where a transfer leaves the driver (INV-1, INV-2, R8).
+
+use super::details::{Details, Marks, Role, NO_LIST};
+use super::Driver;
+use crate::counters::Counter;
+use crate::id::{Nid, Tag};
+use crate::message::{Lane, Message, Refusal};
+use crate::peer::HelloState;
+use crate::ports::{Channel, Ports, Tracer};
+use crate::time::Instant;
+use crate::trace::Trace;
+use crate::transfer::{Place, Status, Word};
+
+/// The one end of a transfer (`lnet_finalize`). Its memory is the upper layer's again.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[must_use = "this is the only time the transfer is reported"]
+pub struct Report {
+    /// Which transfer; the tag is stale from now on.
+    pub tag: Tag,
+    /// What the upper layer gave with it.
+    pub user: u64,
+    /// What it was for.
+    pub role: Role,
+    /// The other side.
+    pub peer: Option<Nid>,
+    /// How it ended.
+    pub status: Status,
+    /// Bytes moved if it ended OK, else zero.
+    pub bytes: u32,
+    /// An optimised GET: the status is the request's and the reply's, finalize both (R8).
+    pub reply: bool,
+    /// It had been cancelled and came back good all the same (S0-16).
+    pub lost_race: bool,
+}
+
+impl<P: Ports> Driver<'_, P> {
+    /// The next finished transfer, oldest first. Nothing is held while the caller deals with it.
+    ///
+    /// `None`: there is none, or only silent ones among as many as one call looks at; then
+    /// [`nothing_to_report`](Self::nothing_to_report) is false and the call is to be repeated.
+    pub fn next_report(&mut self, now: Instant) -> Option<Report> {
+        for _ in 0..self.config.batch {
+            if self.batch.is_empty() {
+                self.batch = self.shared.take_completed();
+            }
+            let slot = self.shared.next_completed(&mut self.batch)?;
+            if let Some(report) = self.finalize(now, slot) {
+                return Some(report);
+            }
+        }
+        None
+    }
+
+    /// Whether nothing waits to be reported. A hint.
+    pub fn nothing_to_report(&self) -> bool {
+        self.batch.is_empty() && self.shared.nothing_completed()
+    }
+
+    fn finalize(&mut self, now: Instant, slot: u32) -> Option<Report> {
+        let tag = self.shared.tag(slot);
+        let word = self.shared.word(slot);
+        let status = Status::of_word(self.config.policy, word)?;
+        let details = *self.details.get(slot as usize)?;
+        self.tell_peer(now, tag, &details, word);
+        self.count_end(&details, word, status);
+        let peer = self.shared.whose(slot).peer();
+        let nid = self.peers.get(peer).and_then(|p| p.nid);
+        self.release(tag, &details);
+        if !details.role.reported() {
+            return None;
+        }
+        self.tracer.record(now, Trace::Finalized { tag, status });
+        Some(Report {
+            tag,
+            user: details.user,
+            role: details.role,
+            peer: nid,
+            status,
+            bytes: if word.lost() { 0 } else { details.length },
+            reply: matches!(details.role, Role::GetSink | Role::GetPull),
+            lost_race: lost_race(word),
+        })
+    }
+
+    /// Tells the other side what the engines do not tell it. Fire and forget: what finds no room is
+    /// made good by the peer's deadline.
+    fn tell_peer(&mut self, now: Instant, tag: Tag, details: &Details, word: Word) {
+        let id = self.shared.whose(tag.index).peer();
+        // Another life has given the peer's tag to another transfer (R31).
+        if self.peer_state(id) == HelloState::Down || !self.is_with(tag, id) {
+            return;
+        }
+        if let Some(message) = last_word(details, word) {
+            self.say_control(now, id, self.shared.whose(tag.index).link(), &message);
+        }
+    }
+
+    fn count_end(&mut self, details: &Details, word: Word, status: Status) {
+        let recalled = details.marks.contains(Marks::RECALLED);
+        if recalled && word.lost() {
+            self.counters.count(Counter::CameBackError);
+        } else if recalled {
+            self.counters.count(Counter::CameBackOk);
+        }
+        if !details.role.reported() {
+            return;
+        }
+        if lost_race(word) {
+            self.counters.count(Counter::LostRaces);
+        }
+        let end = if status.errno == 0 { Counter::FinalizedOk } else { Counter::FinalizedError };
+        self.counters.count(end);
+    }
+
+    /// Gives everything back that the transfer held.
+    fn release(&mut self, tag: Tag, details: &Details) {
+        self.timers.disarm(tag.index);
+        if details.list != NO_LIST {
+            self.lists.give_back(details.list);
+        }
+        let peer = self.shared.whose(tag.index).peer();
+        if let Some(peer) = self.peers.get_mut(peer) {
+            peer.transfers = peer.transfers.saturating_sub(1);
+        }
+        if details.marks.contains(Marks::PASSIVE) {
+            self.passive = self.passive.saturating_sub(1);
+        } else {
+            self.active = self.active.saturating_sub(1);
+        }
+        self.shared.release(tag);
+    }
+
+    /// Whether the control lane to the transfer's peer has room; for hosts that pace reports.
+    pub fn can_answer(&mut self, tag: Tag) -> bool {
+        let whose = self.shared.whose(tag.index);
+        let nid = self.peers.get(whose.peer()).and_then(|p| p.nid);
+        match (whose.link(), nid) {
+            (Some(link), Some(nid)) => self.channel.ready(link, nid, Lane::Control),
+            _ => false,
+        }
+    }
+}
+
+/// Whether a transfer was given up and came back good all the same. A descriptor that is asked
+/// back because the peer has vouched for its data (PUT_DONE) has no cause and lost no race.
+const fn lost_race(word: Word) -> bool {
+    word.asked() && !word.lost() && word.cause().is_some()
+}
+
+/// What the peer must be told of a transfer's end, if anything.
+///
+/// That we have pulled, where its engine does not tell it (PUT_DONE). That we could not: perhaps the
+/// pull never began, and no engine knows of it. That nothing will be staged for its GET.
+fn last_word(details: &Details, word: Word) -> Option<Message<'static>> {
+    let tag = details.remote;
+    let failed = word.lost().then_some(Refusal::Failed);
+    if details.role.pulls() {
+        if details.marks.contains(Marks::OWES_DONE) {
+            return Some(Message::PutDone { source: tag, failed });
+        }
+        return failed.map(|why| Message::PutNak { source: tag, why });
+    }
+    let never_staged = details.role == Role::GetSource && word.place() == Some(Place::Queue);
+    failed.filter(|_| never_staged).map(|why| Message::GetNak { sink: tag, why })
+}

@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! The upper layer's "send this" (`lnd_send`).
+
+use super::details::{Details, Marks, Role, NO_LIST};
+use super::peer::Wants;
+use super::shutdown::RunState;
+use super::Driver;
+use crate::counters::Counter;
+use crate::fragment::{self, Fragment, FragmentError};
+use crate::id::{LinkId, Nid, PeerId, Tag};
+use crate::message::MAX_HEADER;
+use crate::peer::HelloState;
+use crate::ports::{Channel, Memory, Ports, Tracer};
+use crate::shared::Whose;
+use crate::time::Instant;
+use crate::trace::Trace;
+use crate::transfer::{Cause, Word};
+
+/// The four kinds of LNet message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// Payload for the peer.
+    Put,
+    /// The answer to a PUT, without payload (S1-14: the upper layer's own doing).
+    Ack,
+    /// A wish for payload.
+    Get,
+    /// The answer to a GET that was not optimised: payload for the peer.
+    Reply,
+}
+
+/// One message to send.
+#[derive(Clone, Copy, Debug)]
+pub struct Request<'r> {
+    /// What kind.
+    pub kind: Kind,
+    /// The next hop.
+    pub peer: Nid,
+    /// The link to use, or any. A request for a link that is down, or that fails while the request
+    /// waits, ends with [`Cause::LinkDown`].
+    pub link: Option<LinkId>,
+    /// The message is routed, or the next hop is a router: a GET must not be optimised (S3-14).
+    pub routed: bool,
+    /// The upper layer's header, at most [`MAX_HEADER`] bytes; opaque.
+    pub header: &'r [u8],
+    /// PUT, REPLY: what to send. GET: where the reply shall go.
+    pub payload: &'r [Fragment],
+    /// When to give up, over every place where the message may wait (INV-9).
+    pub deadline: Instant,
+    /// Comes back in the [`Report`](super::Report).
+    pub user: u64,
+}
+
+/// Why a call was refused. Nothing was kept and nothing will be reported (INV-1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// The fragments break a rule.
+    Fragments(FragmentError),
+    /// A fragment lies outside of what the engine can reach.
+    BadAddress,
+    /// The header is longer than [`MAX_HEADER`].
+    HeaderTooLong,
+    /// The length is more than the fragments, or than the other side has room for.
+    TooLong,
+    /// The deadline has passed already (LU-16303).
+    DeadlinePassed,
+    /// There is no such link.
+    BadLink,
+    /// There is no way to this NID, or it is our own.
+    NoRoute,
+    /// The peer is down, and was not asked again long enough ago.
+    PeerDown,
+    /// No more peers can be taken up.
+    PeersFull,
+    /// All slots for this direction are in use: try again when something has ended.
+    NoSlots,
+    /// All fragment lists are in use: try again when something has ended.
+    NoLists,
+    /// The driver is shutting down.
+    ShuttingDown,
+}
+
+impl Why {
+    /// The matching negative Linux errno.
+    pub const fn errno(self) -> i32 {
+        match self {
+            Self::Fragments(_) | Self::HeaderTooLong | Self::BadLink => -22, // EINVAL
+            Self::BadAddress => -14,                                         // EFAULT
+            Self::TooLong => -90,                                            // EMSGSIZE
+            Self::DeadlinePassed => -110,                                    // ETIMEDOUT
+            Self::NoRoute => -113,                                           // EHOSTUNREACH
+            Self::PeerDown => -112,                                          // EHOSTDOWN
+            Self::PeersFull => -105,                                         // ENOBUFS
+            Self::NoSlots | Self::NoLists => -11,                            // EAGAIN
+            Self::ShuttingDown => -108,                                      // ESHUTDOWN
+        }
+    }
+}
+
+/// A refused request, given back.
+#[derive(Clone, Copy, Debug)]
+pub struct Refused<'r> {
+    /// The request, as it came.
+    pub request: Request<'r>,
+    /// Why.
+    pub why: Why,
+}
+
+impl<P: Ports> Driver<'_, P> {
+    /// Accepts a message for sending.
+    ///
+    /// On `Ok` there will be exactly one [`Report`](super::Report) with the tag; it may be there
+    /// before this call returns. Payload memory is lent until then.
+    ///
+    /// # Errors
+    /// [`Refused`]: the request is given back, nothing was kept.
+    pub fn submit<'r>(&mut self, now: Instant, request: Request<'r>) -> Result<Tag, Refused<'r>> {
+        match self.try_submit(now, &request) {
+            Ok(tag) => Ok(tag),
+            Err(why) => Err(Refused { request, why: self.refuse_call(why) }),
+        }
+    }
+
+    fn try_submit(&mut self, now: Instant, request: &Request<'_>) -> Result<Tag, Why> {
+        if self.run.state() != RunState::Running {
+            return Err(Why::ShuttingDown);
+        }
+        if request.header.len() > MAX_HEADER {
+            return Err(Why::HeaderTooLong);
+        }
+        if request.deadline <= now {
+            return Err(Why::DeadlinePassed);
+        }
+        if request.link.is_some_and(|l| l.index() >= self.links.len()) {
+            return Err(Why::BadLink);
+        }
+        let length = self.check_memory(request.payload)?;
+        let peer = self.peer_to_send_to(now, request.peer)?;
+        let role = self.role_of(request, length);
+        let carried = if role == Role::Immediate && request.kind == Kind::Get { 0 } else { length };
+        let payload = if carried == 0 { &[][..] } else { request.payload };
+        let tag = self.claim(peer, role, payload)?;
+        if let Some(details) = self.details.get_mut(tag.index as usize) {
+            details.user = request.user;
+            details.length = carried;
+            details.keep_header(request.header);
+        }
+        self.counters.count(Counter::Accepted);
+        self.tracer.record(now, Trace::Accepted { tag, peer: request.peer, length });
+        self.timers.arm(tag.index, request.deadline);
+        self.send_or_queue(now, tag, peer, request.link);
+        Ok(tag)
+    }
+
+    /// Checks fragments and adds them up.
+    pub(super) fn check_memory(&self, fragments: &[Fragment]) -> Result<u32, Why> {
+        let length = fragment::total(fragments).map_err(Why::Fragments)?;
+        if fragments.iter().all(|f| self.memory.valid(f)) {
+            Ok(length)
+        } else {
+            Err(Why::BadAddress)
+        }
+    }
+
+    /// How a message travels: inline if it fits, else staged; a GET that may not or need not be
+    /// optimised is a mere header.
+    fn role_of(&self, request: &Request<'_>, length: u32) -> Role {
+        let inline = length <= self.inline_max(request.peer);
+        match request.kind {
+            Kind::Get if request.routed || inline => Role::Immediate,
+            Kind::Get => Role::GetSink,
+            Kind::Put | Kind::Ack | Kind::Reply if inline => Role::Immediate,
+            Kind::Put | Kind::Ack | Kind::Reply => Role::PutSource,
+        }
+    }
+
+    /// Largest payload that goes inline to a peer. Before its hello was answered the channel's own
+    /// bound is taken: a peer that can take less is found out when the message is handed out.
+    fn inline_max(&self, nid: Nid) -> u32 {
+        let ours = self.config.immediate_max.min(self.channel.immediate_max());
+        match self.peers.find(nid).and_then(|id| self.peers.get(id)) {
+            Some(peer) if peer.life.is_some() && peer.session != 0 && peer.immediate_max > 0 => {
+                ours.min(peer.immediate_max)
+            }
+            _ => ours,
+        }
+    }
+
+    /// Finds or takes up the peer, and sees that it is being greeted.
+    fn peer_to_send_to(&mut self, now: Instant, nid: Nid) -> Result<PeerId, Why> {
+        if nid == self.me.nid {
+            return Err(Why::NoRoute);
+        }
+        let peer = match self.peers.find(nid) {
+            Some(peer) => peer,
+            None if self.channel.reaches(nid) => self.take_up_peer(nid).ok_or(Why::PeersFull)?,
+            None => return Err(Why::NoRoute),
+        };
+        if self.seek(now, peer) {
+            Ok(peer)
+        } else {
+            Err(Why::PeerDown)
+        }
+    }
+
+    /// Claims a slot and keeps the fragments. Ours leave `passive_slots` free for peers.
+    pub(super) fn claim(
+        &mut self,
+        peer: PeerId,
+        role: Role,
+        fragments: &[Fragment],
+    ) -> Result<Tag, Why> {
+        let passive = !role.requests();
+        if !passive && self.active >= self.config.slots - self.config.passive_slots {
+            return Err(Why::NoSlots);
+        }
+        let (list, one) = match fragments {
+            [] => (NO_LIST, Fragment::default()),
+            [one] => (NO_LIST, *one),
+            many => (self.lists.take(many).ok_or(Why::NoLists)?, Fragment::default()),
+        };
+        let Some(slot) = self.shared.claims().claim(&mut self.cursor) else {
+            if list != NO_LIST {
+                self.lists.give_back(list);
+            }
+            return Err(Why::NoSlots);
+        };
+        let tag = self.shared.renew(slot);
+        let Some(details) = self.details.get_mut(slot as usize) else {
+            return Err(Why::NoSlots);
+        };
+        details.start(role, passive, one, list, fragments.len() as u16);
+        if let Some(record) = self.peers.get_mut(peer) {
+            record.transfers += 1;
+        }
+        if passive {
+            self.passive += 1;
+        } else {
+            self.active += 1;
+        }
+        let life = self.shared.peer(peer).map_or(0, |g| g.view().life());
+        self.shared.assign(tag, Whose::new(peer, life, None));
+        Ok(tag)
+    }
+
+    /// Hands a new request out at once if nothing stands in its way, else queues it behind its
+    /// peer's others.
+    fn send_or_queue(&mut self, now: Instant, tag: Tag, peer: PeerId, link: Option<LinkId>) {
+        if let Some(details) = self.details.get_mut(tag.index as usize) {
+            details.wish = link.map_or(Details::ANY_LINK, |l| l.index() as u8);
+        }
+        if let Some(link) = self.way_out(peer, tag) {
+            self.hand_out(now, tag, link, super::handout::From::Claim);
+            return;
+        }
+        self.shared.publish(tag, Word::queued(tag.generation));
+        if let Some(record) = self.peers.get_mut(peer) {
+            record.queue.push(self.details, tag.index);
+        }
+        if self.waits_in_vain(tag.index) {
+            self.cancel(now, tag, Cause::LinkDown);
+        }
+        self.after_queueing(now, peer);
+    }
+
+    /// Sees that somebody comes back to a queue that was just added to.
+    fn after_queueing(&mut self, now: Instant, peer: PeerId) {
+        let good = self.peer_state(peer) == HelloState::Good;
+        let left = self.peers.get(peer).map_or(0, |p| p.ours.left());
+        if good && left == 0 {
+            self.watch_credits(now, peer);
+        } else if good {
+            self.peers.want(peer, Wants::FLUSH);
+        }
+    }
+
+    /// A timer that opens a new session if no credit ever comes back.
+    pub(super) fn watch_credits(&mut self, now: Instant, peer: PeerId) {
+        let timer = self.config.slots + peer.index() as u32;
+        if self.timers.armed(timer).is_none() {
+            self.timers.arm(timer, now.after(self.config.credit_stall));
+        }
+    }
+}
+
+impl Details {
+    /// Begins a new use of the slot.
+    fn start(&mut self, role: Role, passive: bool, one: Fragment, list: u16, fragments: u16) {
+        self.role = role;
+        self.marks = if passive { Marks::PASSIVE } else { Marks::empty() };
+        self.address = one.address;
+        self.fragment = one.length;
+        self.list = list;
+        self.fragments = fragments;
+        self.length = 0;
+        self.user = 0;
+        self.header_length = 0;
+        self.wish = Self::ANY_LINK;
+    }
+}

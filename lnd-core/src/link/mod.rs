@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! One link: the gate that submitters pass, the machine of its failure and recovery, and the proof
+//! that its engine has stopped.
+
+mod gate;
+mod machine;
+mod quiesced;
+
+pub use gate::{LinkGate, Posting};
+pub use machine::{link_step, LinkEffect, LinkEvent, LinkState};
+pub use quiesced::Quiesced;

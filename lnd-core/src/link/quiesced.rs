@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! The proof that nothing moves on a link.
+
+use crate::id::LinkId;
+
+/// Proof that the engine of one link has stopped (INV-3, R11, S0-10).
+///
+/// With it, and only with it, descriptors may be taken away from the device and completed by hand
+/// (R12, R19). It is not `Copy` and not `Clone`; resetting the engine uses it up.
+#[derive(Debug)]
+#[must_use = "the engine stays stopped until the proof is spent on its reset"]
+pub struct Quiesced {
+    link: LinkId,
+}
+
+impl Quiesced {
+    /// Vouches that the engine of `link` has stopped.
+    ///
+    /// # Safety
+    /// At the time of the call the engine's own registers say that it has stopped (or has no
+    /// clock), and it cannot start again before [`Engine::reset`](crate::ports::Engine::reset):
+    /// it reads and writes no memory of this node, and no other node's engine reads or writes this
+    /// node's memory through this link.
+    pub unsafe fn vouch(link: LinkId) -> Self {
+        Self { link }
+    }
+
+    /// The link whose engine has stopped.
+    pub fn link(&self) -> LinkId {
+        self.link
+    }
+}
+
+static_assertions::assert_not_impl_any!(Quiesced: Clone, Copy);

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! From NID to peer: open addressing over caller's memory.
+
+use crate::id::{Nid, PeerId};
+
+const EMPTY: u32 = u32::MAX;
+
+/// A hash index over peers. Peers are added and replaced, never more than `peers` of them; the
+/// index has at least twice as many places, so that a look-up ends soon.
+#[derive(Debug)]
+pub struct NidIndex<'m> {
+    places: &'m mut [u32],
+}
+
+impl<'m> NidIndex<'m> {
+    /// Places needed for `peers` peers: a power of two.
+    pub const fn places(peers: u32) -> usize {
+        (peers as usize * 2).next_power_of_two()
+    }
+
+    /// An empty index over `places`, whose number is a power of two.
+    pub fn new(places: &'m mut [u32]) -> Self {
+        places.fill(EMPTY);
+        Self { places }
+    }
+
+    /// The value an empty place holds before [`new`](Self::new).
+    pub const fn empty() -> u32 {
+        EMPTY
+    }
+
+    fn start(&self, nid: Nid) -> usize {
+        // A multiplication by an odd constant mixes address and network into the high bits.
+        let mixed = nid.raw().wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        (mixed >> 32) as usize & self.places.len().wrapping_sub(1)
+    }
+
+    /// The peer with `nid`; `nid_of` tells the NID of a peer.
+    pub fn find(&self, nid: Nid, nid_of: impl Fn(PeerId) -> Option<Nid>) -> Option<PeerId> {
+        let mut place = self.start(nid);
+        for _ in 0..self.places.len() {
+            let entry = *self.places.get(place)?;
+            if entry == EMPTY {
+                return None;
+            }
+            if nid_of(PeerId(entry)) == Some(nid) {
+                return Some(PeerId(entry));
+            }
+            place = (place + 1) & self.places.len().wrapping_sub(1);
+        }
+        None
+    }
+
+    /// Adds a peer that is not in the index.
+    pub fn insert(&mut self, nid: Nid, peer: PeerId) {
+        let mut place = self.start(nid);
+        for _ in 0..self.places.len() {
+            match self.places.get_mut(place) {
+                Some(entry) if *entry == EMPTY => {
+                    *entry = peer.0;
+                    return;
+                }
+                _ => place = (place + 1) & self.places.len().wrapping_sub(1),
+            }
+        }
+    }
+
+    /// Removes a peer, and moves up the entries behind it that would otherwise be cut off.
+    pub fn remove(&mut self, nid: Nid, peer: PeerId, nid_of: impl Fn(PeerId) -> Option<Nid>) {
+        let mask = self.places.len().wrapping_sub(1);
+        let mut hole = self.start(nid);
+        for _ in 0..self.places.len() {
+            match self.places.get(hole) {
+                Some(&entry) if entry == peer.0 => break,
+                Some(&entry) if entry != EMPTY => hole = (hole + 1) & mask,
+                _ => return,
+            }
+        }
+        let mut place = hole;
+        for _ in 0..self.places.len() {
+            place = (place + 1) & mask;
+            let Some(&entry) = self.places.get(place) else { break };
+            if entry == EMPTY {
+                break;
+            }
+            let home = nid_of(PeerId(entry)).map_or(place, |n| self.start(n));
+            // May the entry move to the hole? Only if its home is not behind the hole.
+            if (place.wrapping_sub(home) & mask) >= (place.wrapping_sub(hole) & mask) {
+                if let Some(free) = self.places.get_mut(hole) {
+                    *free = entry;
+                }
+                hole = place;
+            }
+        }
+        if let Some(free) = self.places.get_mut(hole) {
+            *free = EMPTY;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::{collections::BTreeMap, vec, vec::Vec};
+
+    #[test]
+    fn behaves_like_a_map() {
+        let mut places = vec![0; NidIndex::places(50)];
+        let mut index = NidIndex::new(&mut places);
+        let mut nids: Vec<Option<Nid>> = vec![None; 50];
+        let mut oracle = BTreeMap::new();
+        let mut x = 88_172_645_463_325_252_u64;
+        for _ in 0..20_000 {
+            x ^= x << 13;
+            x ^= x >> 7;
+            x ^= x << 17;
+            let peer = x as usize % 50;
+            let nid = Nid::from_raw(1 + (x >> 20) % 200).unwrap();
+            match nids[peer] {
+                Some(old) => {
+                    index.remove(old, PeerId(peer as u32), |p| nids[p.index()]);
+                    nids[peer] = None;
+                    oracle.remove(&old);
+                }
+                None if !oracle.contains_key(&nid) => {
+                    nids[peer] = Some(nid);
+                    index.insert(nid, PeerId(peer as u32));
+                    oracle.insert(nid, peer);
+                }
+                None => {}
+            }
+            for raw in 1..=200 {
+                let nid = Nid::from_raw(raw).unwrap();
+                let found = index.find(nid, |p| nids[p.index()]).map(PeerId::index);
+                assert_eq!(found, oracle.get(&nid).copied());
+            }
+        }
+    }
+}

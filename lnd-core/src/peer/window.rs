@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! Which requests of a session have been seen: duplicates are dropped, losses are accounted for.
+
+/// Width of the window. At most [`MAX_DEPTH`](crate::config::MAX_DEPTH) requests are in flight, so
+/// one that falls out of a window twice as wide is lost, not late.
+pub const WIDTH: u32 = 64;
+
+/// A sliding window over sequence numbers, which count from 1 and wrap.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Window {
+    /// Highest number seen.
+    top: u32,
+    /// Bit `i`: number `top - i` was seen. Two 32-bit halves are one 64-bit value here: the window
+    /// has one owner.
+    seen: u64,
+}
+
+/// What a sequence number turned out to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// New. `lost` earlier requests have now left the window unseen: they will never be taken.
+    Fresh {
+        /// Requests given up as lost.
+        lost: u32,
+    },
+    /// Seen before.
+    Duplicate,
+    /// Older than the window, or further ahead than any correct sender can be.
+    Outside,
+}
+
+impl Window {
+    /// The window at the start of a session: nothing seen, the first number is 1.
+    pub const fn new() -> Self {
+        // All numbers before the first count as seen, so that none of them is ever "lost".
+        Self { top: 0, seen: u64::MAX }
+    }
+
+    /// Looks a number up without noting it.
+    pub const fn peek(&self, sequence: u32) -> Verdict {
+        let ahead = sequence.wrapping_sub(self.top);
+        if ahead == 0 {
+            return Verdict::Duplicate;
+        }
+        if ahead < 1 << 31 {
+            if ahead > WIDTH {
+                return Verdict::Outside;
+            }
+            return Verdict::Fresh { lost: self.falling(ahead) };
+        }
+        let behind = self.top.wrapping_sub(sequence);
+        if behind >= WIDTH {
+            Verdict::Outside
+        } else if self.seen >> behind & 1 == 1 {
+            Verdict::Duplicate
+        } else {
+            Verdict::Fresh { lost: 0 }
+        }
+    }
+
+    /// Notes a number that [`peek`](Self::peek) called fresh.
+    pub fn note(&mut self, sequence: u32) {
+        let ahead = sequence.wrapping_sub(self.top);
+        if ahead != 0 && ahead < 1 << 31 {
+            self.seen = self.seen.checked_shl(ahead).unwrap_or(0) | 1;
+            self.top = sequence;
+        } else {
+            let behind = self.top.wrapping_sub(sequence);
+            self.seen |= 1_u64.checked_shl(behind).unwrap_or(0);
+        }
+    }
+
+    /// How many unseen numbers fall out when the window moves on by `ahead`, `1..=WIDTH`.
+    const fn falling(&self, ahead: u32) -> u32 {
+        let out = if ahead >= WIDTH { self.seen } else { self.seen >> (WIDTH - ahead) };
+        ahead - out.count_ones()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn each_number_is_fresh_once_and_every_loss_is_counted() {
+        for start in [0_u32, u32::MAX - 40] {
+            let mut window = Window { top: start, seen: u64::MAX };
+            let mut taken = BTreeSet::new();
+            let (mut lost, mut x, mut base) = (0, 0x1234_5678_9abc_def1_u64, 0_u64);
+            for _ in 0..20_000 {
+                x ^= x << 13;
+                x ^= x >> 7;
+                x ^= x << 17;
+                // A sender with 32 in flight: numbers out of order, some never sent.
+                let offset = base + 1 + x % 32;
+                base += x >> 60 & 1;
+                let number = start.wrapping_add(offset as u32);
+                match window.peek(number) {
+                    Verdict::Fresh { lost: more } => {
+                        assert!(taken.insert(offset));
+                        lost += u64::from(more);
+                        window.note(number);
+                    }
+                    Verdict::Duplicate => assert!(taken.contains(&offset)),
+                    Verdict::Outside => {}
+                }
+            }
+            let top = *taken.iter().next_back().unwrap();
+            let settled = top - u64::from(WIDTH);
+            let missing = (1..=settled).filter(|n| !taken.contains(n)).count() as u64;
+            assert_eq!(lost, missing);
+        }
+    }
+}

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! What the core needs from the world: one trait per piece of hardware (S0-22, R20).
+//!
+//! None of these calls may block, allocate or call back into the driver.
+
+use crate::fragment::Fragment;
+use crate::id::{LinkId, Nid, Tag};
+use crate::link::Quiesced;
+use crate::message::{Envelope, Lane, Message};
+use crate::time::Instant;
+use crate::trace::Trace;
+
+bitflags::bitflags! {
+    impl Features: u32 {
+        /// The engine of the pulled side reports the end of a pull itself (S3-4). Without it the
+        /// puller sends PUT_DONE.
+        const REMOTE_COMPLETION = 1 << 0;
+        /// A descriptor that is invalidated before its first byte says so.
+        const KNOWS_UNTOUCHED = 1 << 1;
+        // Bits of later devices survive.
+        const _ = !0;
+    }
+}
+
+/// What an engine can do. Unknown bits are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(transparent)]
+pub struct Features(pub u32);
+
+/// Which way a descriptor moves data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Motion {
+    /// Transmit side: memory to be pulled by one peer (S3-1).
+    Stage {
+        /// The only node that may pull it.
+        to: Nid,
+    },
+    /// Receive side: pull what a peer has staged.
+    Pull {
+        /// The node to pull from.
+        from: Nid,
+        /// Its staged transfer.
+        source: Tag,
+    },
+}
+
+/// One buffer descriptor (BD), as the core asks the engine to post it.
+#[derive(Clone, Copy, Debug)]
+pub struct Bd<'a> {
+    /// Names the transfer; its index is the descriptor's index on every link.
+    pub tag: Tag,
+    /// Which way.
+    pub motion: Motion,
+    /// Bytes to move; may be less than the fragments hold, never more.
+    pub length: u32,
+    /// Where, in order.
+    pub fragments: &'a [Fragment],
+    /// The indirect list to use if the fragments do not fit the descriptor: `0..lists` of the
+    /// configuration. `None` when there is at most one fragment.
+    pub list: Option<u16>,
+}
+
+/// Why the engine did not take a descriptor. Nothing was posted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PostError {
+    /// Index, length or fragments are outside what the engine was set up for.
+    Invalid,
+    /// The descriptor of this index is still with the device.
+    Busy,
+    /// The ring is full.
+    Full,
+}
+
+/// How a descriptor came back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Returned {
+    /// All bytes were moved.
+    Ok,
+    /// With an error, and the device vouches that not one byte was moved.
+    Untouched,
+    /// With an error, and bytes may have been moved.
+    Touched,
+}
+
+/// One entry of a completion ring.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Completion {
+    /// The descriptor's tag. Checked, never trusted.
+    pub tag: Tag,
+    /// How it came back.
+    pub returned: Returned,
+}
+
+/// The DMA engine of one link, as seen by the thread that owns the shard.
+///
+/// There is no "is it busy?": the state of a transfer cannot be sampled (S0-5).
+pub trait Engine {
+    /// What the engine can do. Constant.
+    fn features(&self) -> Features;
+
+    /// Writes a descriptor and queues it. The device may not see it before
+    /// [`doorbell`](Self::doorbell).
+    ///
+    /// # Errors
+    /// [`PostError`]; nothing was posted.
+    fn post(&mut self, bd: &Bd<'_>) -> Result<(), PostError>;
+
+    /// Tells the device of everything posted since the last doorbell. All writes to descriptors
+    /// and their memory are visible to the device before it sees the doorbell.
+    fn doorbell(&mut self);
+
+    /// Asks for a descriptor back. Never waits; the descriptor comes back as a completion, with
+    /// any outcome, or not at all (S0-6, S0-7). Asking twice is the same as asking once (R18).
+    fn invalidate(&mut self, tag: Tag);
+
+    /// Asks the engine to stop. Never waits.
+    fn stop(&mut self);
+
+    /// The proof that the engine of this link has stopped, if its registers say so (INV-3, S0-10).
+    fn quiesced(&mut self) -> Option<Quiesced>;
+
+    /// After the stop: what the descriptor's own memory says of its end, if it says anything. The
+    /// descriptor is then taken away from the device (S0-12).
+    fn yank(&mut self, tag: Tag, proof: &Quiesced) -> Option<Returned>;
+
+    /// Resets the stopped engine; the proof is used up (S0-11). Descriptors of before are gone.
+    fn reset(&mut self, proof: Quiesced);
+
+    /// Whether the link itself works (its own register, not a guess).
+    fn link_up(&self) -> bool;
+}
+
+/// The completion ring of one link, as seen by its interrupt.
+pub trait Completions {
+    /// Takes the next completion, or `None`. Entries that make no sense are counted and skipped;
+    /// a call skips a bounded number of them.
+    fn pop(&mut self) -> Option<Completion>;
+}
+
+/// The channel had no room. The message was not sent and will not be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ChannelFull;
+
+/// How a short message ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Sent {
+    /// The channel has done its part. It does not say that anybody has read it.
+    Ok,
+    /// Failed, and the channel knows that it was not delivered.
+    NotDelivered,
+    /// Failed, and nobody knows whether it was delivered.
+    Unknown,
+}
+
+/// The short-message channel: fire and forget (S0-1 to S0-4).
+pub trait Channel {
+    /// Whether there is a way to this node at all.
+    fn reaches(&self, to: Nid) -> bool;
+
+    /// Largest IMMEDIATE payload in bytes this node can send and receive with a header of
+    /// [`MAX_HEADER`](crate::message::MAX_HEADER) bytes.
+    fn immediate_max(&self) -> u32;
+
+    /// Whether there is room for one more message in a lane. `true` is a promise that the next
+    /// [`send`](Self::send) of this driver into that lane to that node finds room.
+    fn ready(&mut self, link: LinkId, to: Nid, lane: Lane) -> bool;
+
+    /// Hands a message over, irrevocably (INV-5, R5). With a `tag` its end is reported later by
+    /// [`Decider::on_sent`](crate::driver::Decider::on_sent), exactly once, possibly before this
+    /// call returns in another context; without a tag nobody is told.
+    ///
+    /// # Errors
+    /// [`ChannelFull`]: nothing was sent and nothing will be reported.
+    fn send(
+        &mut self,
+        link: LinkId,
+        envelope: &Envelope,
+        message: &Message<'_>,
+        tag: Option<Tag>,
+    ) -> Result<(), ChannelFull>;
+
+    /// The link has been stopped and this is the proof: no message handed over on it before may
+    /// be reported any more. The driver reports them itself.
+    fn quiesce(&mut self, link: LinkId, proof: &Quiesced);
+}
+
+/// An address outside of what the port can reach.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BadAddress;
+
+/// The processor's access to the memory that fragments name, for payload that travels inline.
+pub trait Memory {
+    /// Copies out of memory.
+    ///
+    /// # Errors
+    /// [`BadAddress`]; `into` may have been written in part.
+    fn read(&self, address: u64, into: &mut [u8]) -> Result<(), BadAddress>;
+
+    /// Copies into memory.
+    ///
+    /// # Errors
+    /// [`BadAddress`]; nothing was written.
+    fn write(&mut self, address: u64, from: &[u8]) -> Result<(), BadAddress>;
+
+    /// Whether the engine and this port may reach all of a fragment.
+    fn valid(&self, fragment: &Fragment) -> bool;
+}
+
+/// Where transitions are told. Called with the shard held: must be short and may not call back.
+pub trait Tracer {
+    /// One happening.
+    fn record(&mut self, now: Instant, trace: Trace);
+}
+
+/// A tracer that forgets.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoTrace;
+
+impl Tracer for NoTrace {
+    #[inline]
+    fn record(&mut self, _now: Instant, _trace: Trace) {}
+}
+
+/// One environment's set of ports.
+pub trait Ports {
+    /// The engine of each link.
+    type Engine: Engine;
+    /// The short-message channel.
+    type Channel: Channel;
+    /// Payload memory.
+    type Memory: Memory;
+    /// The trace sink.
+    type Tracer: Tracer;
+}

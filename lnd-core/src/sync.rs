@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! The one place that names an atomic.
+//!
+//! Every shared word of the project goes through this module, so that the same source is compiled
+//! three ways: on the machine's atomics, on [loom]'s model of them (`--cfg loom`), and on counted
+//! ones (feature `count-ops`), with which the tests count locked operations and full fences.
+//!
+//! All shared words are 32 bits wide: the library builds for cores without 64-bit atomics.
+//! Sequentially consistent *accesses* are not offered, only the fence: loom models the fence and
+//! not the accesses.
+//!
+//! [loom]: https://docs.rs/loom
+
+#[cfg(loom)]
+pub use loom::sync::atomic::{fence, AtomicU32};
+
+pub use core::sync::atomic::Ordering;
+
+#[cfg(not(loom))]
+pub use counted::{fence, AtomicU32};
+
+#[cfg(not(loom))]
+mod counted {
+    use super::Ordering;
+
+    /// A 32-bit atomic word; the interface is that of [`core::sync::atomic::AtomicU32`].
+    ///
+    /// Layout: exactly one `u32`, so that it may lie in memory shared with a device or a process.
+    #[derive(Debug, Default)]
+    #[repr(transparent)]
+    pub struct AtomicU32(core::sync::atomic::AtomicU32);
+
+    impl AtomicU32 {
+        /// A word holding `value`.
+        #[inline]
+        pub const fn new(value: u32) -> Self {
+            Self(core::sync::atomic::AtomicU32::new(value))
+        }
+
+        /// Reads the word.
+        #[inline]
+        pub fn load(&self, order: Ordering) -> u32 {
+            self.0.load(order)
+        }
+
+        /// Writes the word.
+        #[inline]
+        pub fn store(&self, value: u32, order: Ordering) {
+            self.0.store(value, order);
+        }
+
+        /// Replaces the word and returns what it held. One locked operation.
+        #[inline]
+        pub fn swap(&self, value: u32, order: Ordering) -> u32 {
+            super::tally::locked();
+            self.0.swap(value, order)
+        }
+
+        /// Ors into the word and returns what it held. One locked operation.
+        #[inline]
+        pub fn fetch_or(&self, value: u32, order: Ordering) -> u32 {
+            super::tally::locked();
+            self.0.fetch_or(value, order)
+        }
+
+        /// Ands into the word and returns what it held. One locked operation.
+        #[inline]
+        pub fn fetch_and(&self, value: u32, order: Ordering) -> u32 {
+            super::tally::locked();
+            self.0.fetch_and(value, order)
+        }
+
+        /// Adds to the word, wrapping, and returns what it held. One locked operation.
+        #[inline]
+        pub fn fetch_add(&self, value: u32, order: Ordering) -> u32 {
+            super::tally::locked();
+            self.0.fetch_add(value, order)
+        }
+
+        /// Replaces `current` by `new`. One locked operation.
+        ///
+        /// # Errors
+        /// The word held something else, which is returned; nothing was written.
+        #[inline]
+        pub fn compare_exchange(
+            &self,
+            current: u32,
+            new: u32,
+            success: Ordering,
+            failure: Ordering,
+        ) -> Result<u32, u32> {
+            super::tally::locked();
+            self.0.compare_exchange(current, new, success, failure)
+        }
+
+        /// As [`compare_exchange`](Self::compare_exchange), and may fail for no reason.
+        ///
+        /// # Errors
+        /// The word's value; nothing was written.
+        #[inline]
+        pub fn compare_exchange_weak(
+            &self,
+            current: u32,
+            new: u32,
+            success: Ordering,
+            failure: Ordering,
+        ) -> Result<u32, u32> {
+            super::tally::locked();
+            self.0.compare_exchange_weak(current, new, success, failure)
+        }
+    }
+
+    /// A memory fence; `SeqCst` is the full fence that the gates' protocols need.
+    #[inline]
+    pub fn fence(order: Ordering) {
+        super::tally::fenced(order);
+        core::sync::atomic::fence(order);
+    }
+}
+
+/// Counts of locked operations and full fences since the last [`take`](tally::take).
+///
+/// Without the feature `count-ops` nothing is counted and the calls cost nothing.
+#[cfg(not(loom))]
+pub mod tally {
+    use super::Ordering;
+
+    #[cfg(feature = "count-ops")]
+    mod cells {
+        use core::sync::atomic::AtomicUsize;
+        pub static LOCKED: AtomicUsize = AtomicUsize::new(0);
+        pub static FENCES: AtomicUsize = AtomicUsize::new(0);
+    }
+
+    #[inline]
+    pub(super) fn locked() {
+        #[cfg(feature = "count-ops")]
+        cells::LOCKED.fetch_add(1, Ordering::Relaxed);
+    }
+
+    #[inline]
+    pub(super) fn fenced(order: Ordering) {
+        #[cfg(feature = "count-ops")]
+        if matches!(order, Ordering::SeqCst) {
+            cells::FENCES.fetch_add(1, Ordering::Relaxed);
+        }
+        #[cfg(not(feature = "count-ops"))]
+        let _ = order;
+    }
+
+    /// What was counted since the last call: `(locked operations, full fences)`.
+    ///
+    /// Context: any; the counts are process wide, so a test that reads them runs alone.
+    #[cfg(feature = "count-ops")]
+    pub fn take() -> (usize, usize) {
+        (cells::LOCKED.swap(0, Ordering::Relaxed), cells::FENCES.swap(0, Ordering::Relaxed))
+    }
+}

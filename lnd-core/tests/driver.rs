@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! The driver as a whole, over ports that obey their contracts and little else.
+//!
+//! `driver/fabric.rs` is the world under the drivers, `ports.rs` the drivers' view of it, `node.rs`
+//! one driver with an upper layer that keeps a ledger, `world.rs` several of them in virtual time.
+//! The other modules are the tests, by subject; `random.rs` is all of it at once.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod driver {
+    mod fabric;
+    mod node;
+    mod ports;
+    mod world;
+
+    mod credit;
+    mod deadline;
+    mod get;
+    mod hello;
+    mod life;
+    mod link;
+    mod peer_down;
+    mod put;
+    mod random;
+    mod refused;
+    mod shutdown;
+    mod size;
+    mod stray;
+    mod ticket;
+}

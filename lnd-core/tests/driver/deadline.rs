@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! One deadline over every place where a message may wait (INV-9, R38, R39, R40).
+
+use lnd_core::counters::Counter;
+use lnd_core::driver::Kind;
+use lnd_core::id::Tag;
+use lnd_core::time::{Instant, Span};
+use lnd_core::transfer::{Cause, Health, Place};
+
+use super::fabric::{nid, Fate, OnRecall};
+use super::node::Verdict;
+use super::peer_down::{devices, expect};
+use super::world::{config, World};
+use lnd_core::ports::Sent;
+
+const SPAN: Span = Span::from_millis(300);
+
+fn due(w: &mut World, kind: Kind, length: u32) -> (Tag, Instant) {
+    let (id, deadline) = (w.id(), w.now.after(SPAN));
+    let tag = w.node(0).send(kind, nid(1), id, length, false, deadline, None).unwrap();
+    (tag, deadline)
+}
+
+/// The driver announces exactly `deadline`; a nanosecond earlier nothing happens, and at that time
+/// the deadline passes.
+fn passes(w: &mut World, node: usize, deadline: Instant) {
+    assert_eq!(w.nodes[node].next, Some(deadline), "announced");
+    let before = w.count(node, Counter::Deadlines);
+    w.now = Instant::from_nanos(deadline.as_nanos() - 1);
+    w.tick();
+    assert_eq!(w.nodes[node].next, Some(deadline), "announced again");
+    assert_eq!(w.count(node, Counter::Deadlines), before, "early");
+    w.now = deadline;
+    w.tick();
+    assert_eq!(w.count(node, Counter::Deadlines), before + 1, "late");
+}
+
+#[test]
+fn while_the_peer_is_being_greeted() {
+    let mut w = World::new(2);
+    w.hold("hello");
+    let (tag, deadline) = due(&mut w, Kind::Put, 50);
+    w.settle();
+    passes(&mut w, 0, deadline);
+    w.settle();
+    expect(w.report(0, tag), Cause::Deadline, Place::Queue, -110, Health::LocalTimeout);
+    w.assert_drained();
+}
+
+#[test]
+fn while_no_credit_is_left() {
+    let mut small = config();
+    small.depth = 1;
+    let mut w = World::met_with(small);
+    w.node(1).inline = Verdict::Keep;
+    w.put(0, 1, 50).unwrap();
+    let (tag, deadline) = due(&mut w, Kind::Put, 50);
+    w.settle();
+    assert_eq!(w.said(0, 1, "immediate"), 1);
+    passes(&mut w, 0, deadline);
+    w.settle();
+    expect(w.report(0, tag), Cause::Deadline, Place::Queue, -110, Health::LocalTimeout);
+}
+
+#[test]
+fn while_the_message_is_in_flight() {
+    for (fate, place, health) in [
+        (Sent::NotDelivered, Place::Message, Health::LocalTimeout),
+        (Sent::Unknown, Place::Answer, Health::NetworkTimeout),
+    ] {
+        let mut w = World::met();
+        w.fate("immediate", Fate::Lost(fate));
+        let (tag, deadline) = due(&mut w, Kind::Put, 50);
+        w.settle_untold();
+        passes(&mut w, 0, deadline);
+        w.settle_untold();
+        assert!(!w.reported(0, tag), "INV-5");
+        assert_eq!(w.nodes[0].next, Some(deadline.after(w.config.drain_bound)));
+        w.settle();
+        expect(w.report(0, tag), Cause::Deadline, place, -110, health);
+        w.assert_drained();
+    }
+}
+
+#[test]
+fn s1_2_while_the_peers_answer_is_awaited() {
+    let mut w = World::met();
+    w.node(1).get = Verdict::Keep;
+    let (tag, deadline) = due(&mut w, Kind::Get, 5000);
+    w.settle();
+    passes(&mut w, 0, deadline);
+    w.settle();
+    expect(w.report(0, tag), Cause::Deadline, Place::Answer, -110, Health::NetworkTimeout);
+    // The answer comes late: it matches nothing, and the target's own deadline ends its stage.
+    let gave = w.node(1).answer_kept(9999).unwrap();
+    w.settle();
+    assert_eq!(w.count(0, Counter::StaleAnswer), 1);
+    w.sleep(Span::from_secs(30));
+    expect(w.report(1, gave), Cause::Deadline, Place::Staged, -110, Health::RemoteTimeout);
+    w.assert_drained();
+}
+
+#[test]
+fn r40_while_staged_or_moving_the_end_comes_after_the_proof() {
+    for (on_recall, place, health) in [
+        (OnRecall::Honest, Place::Staged, Health::RemoteTimeout),
+        (OnRecall::Touched, Place::Moving, Health::NetworkTimeout),
+    ] {
+        let mut w = World::met();
+        w.hold("put_req");
+        let (tag, deadline) = due(&mut w, Kind::Put, 5000);
+        w.settle();
+        devices(&w, 0, true, on_recall);
+        passes(&mut w, 0, deadline);
+        w.settle();
+        assert!(!w.reported(0, tag));
+        assert_eq!(w.nodes[0].next, Some(deadline.after(w.config.drain_bound)));
+        devices(&w, 0, false, on_recall);
+        w.settle();
+        expect(w.report(0, tag), Cause::Deadline, place, -110, health);
+        w.assert_drained();
+    }
+}
+
+#[test]
+fn of_a_pull_on_either_side() {
+    for get in [false, true] {
+        let mut w = World::met();
+        let puller = usize::from(!get);
+        devices(&w, puller, true, OnRecall::Honest);
+        w.node(1).put = Verdict::Keep;
+        let deadline = w.now.after(SPAN);
+        if get {
+            due(&mut w, Kind::Get, 5000);
+            w.settle();
+        } else {
+            w.put(0, 1, 5000).unwrap();
+            w.settle();
+            let kept = w.node(1).kept.remove(0);
+            w.node(1).answer(kept.ticket, kept.id, 5000, deadline).unwrap();
+            w.settle();
+        }
+        passes(&mut w, puller, deadline);
+        devices(&w, puller, false, OnRecall::Honest);
+        w.settle();
+        let report = w.nodes[puller].done[0];
+        expect(report, Cause::Deadline, Place::Staged, -110, Health::RemoteTimeout);
+        // The source is told that nobody will pull.
+        let source = w.nodes[1 - puller].done[0];
+        assert_eq!(source.status.evidence, Some((Cause::Refused, Place::Staged)));
+        w.assert_drained();
+    }
+}
+
+#[test]
+fn of_a_verdict_that_does_not_come() {
+    let mut w = World::met();
+    w.node(1).put = Verdict::Forget;
+    w.put(0, 1, 5000).unwrap();
+    w.settle();
+    let deadline = w.now.after(w.config.verdict_bound);
+    assert_eq!(w.nodes[1].next, Some(deadline));
+    w.sleep_until(Instant::from_nanos(deadline.as_nanos() - 1));
+    passes(&mut w, 1, deadline);
+    w.settle();
+    assert_eq!(w.nodes[1].driver.in_use(), (0, 0));
+    w.assert_drained();
+}
+
+#[test]
+fn the_announced_time_is_the_least_of_all() {
+    let mut w = World::met();
+    w.hold("put_req");
+    let mut deadlines = Vec::new();
+    for n in [9_u64, 2, 7, 3, 8, 1, 6] {
+        let (id, deadline) = (w.id(), w.now.after(Span::from_secs(n)));
+        w.node(0).send(Kind::Put, nid(1), id, 500, false, deadline, None).unwrap();
+        deadlines.push(deadline);
+        w.settle();
+        assert_eq!(w.nodes[0].next, deadlines.iter().min().copied());
+    }
+    deadlines.sort_unstable();
+    for deadline in deadlines {
+        passes(&mut w, 0, deadline);
+        w.settle();
+    }
+    w.assert_drained();
+}
+
+#[test]
+fn a_finished_transfer_leaves_no_deadline_behind() {
+    let mut w = World::met();
+    due(&mut w, Kind::Put, 50);
+    due(&mut w, Kind::Put, 5000);
+    due(&mut w, Kind::Get, 5000);
+    w.settle();
+    assert_eq!((w.nodes[0].next, w.nodes[1].next), (None, None));
+    w.sleep(Span::from_secs(60));
+    assert_eq!(w.count(0, Counter::Deadlines) + w.count(1, Counter::Deadlines), 0);
+    w.assert_drained();
+}
+
+#[test]
+fn r36_a_clock_that_steps_back_is_harmless() {
+    let mut w = World::met();
+    w.hold("put_req");
+    let (tag, deadline) = due(&mut w, Kind::Put, 500);
+    w.settle();
+    w.now = deadline;
+    w.settle();
+    assert_eq!(w.report(0, tag).status.errno, -110);
+    w.now = Instant::from_nanos(deadline.as_nanos() - 1_000_000);
+    w.free("put_req");
+    let again = w.put(0, 1, 500).unwrap();
+    w.settle();
+    assert_eq!(w.report(0, again).status.errno, 0);
+    w.assert_drained();
+}

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! Greeting (R27, S0-13, S0-14).
+
+use lnd_core::counters::Counter;
+use lnd_core::message::{Envelope, Hello, HelloAck, Message};
+use lnd_core::peer::HelloState;
+use lnd_core::time::Span;
+
+use super::fabric::{nid, Fate, Letter};
+use super::world::{config, World, LINK0};
+use lnd_core::ports::Sent;
+
+#[test]
+fn r27_first_request_greets_and_waits_for_the_answer() {
+    let mut w = World::new(2);
+    let tag = w.put(0, 1, 10).unwrap();
+    assert_eq!(w.state(0, 1), HelloState::Greeting);
+    assert_eq!(w.said(0, 1, "immediate"), 0, "sent before the hello was answered");
+    w.settle();
+    assert_eq!(w.report(0, tag).status.errno, 0);
+    assert_eq!((w.said(0, 1, "hello"), w.said(1, 0, "ack")), (1, 1));
+    // The greeted side greets back at once: messages never arrive early between correct nodes.
+    assert_eq!((w.said(1, 0, "hello"), w.said(0, 1, "ack")), (1, 1));
+    assert_eq!(w.state(1, 0), HelloState::Good);
+    assert_eq!(w.count(1, Counter::Early), 0);
+    w.assert_drained();
+}
+
+#[test]
+fn lu7646_simultaneous_hellos_end_in_one_session_each_way() {
+    let mut w = World::new(2);
+    let a = w.put(0, 1, 10).unwrap();
+    let b = w.put(1, 0, 10).unwrap();
+    assert_eq!((w.state(0, 1), w.state(1, 0)), (HelloState::Greeting, HelloState::Greeting));
+    w.settle();
+    assert_eq!((w.report(0, a).status.errno, w.report(1, b).status.errno), (0, 0));
+    assert_eq!((w.said(0, 1, "hello"), w.said(1, 0, "hello")), (1, 1));
+    assert_eq!(w.count(0, Counter::IgnoredHellos) + w.count(1, Counter::IgnoredHellos), 0);
+    w.assert_drained();
+}
+
+#[test]
+fn lu16213_one_hello_in_flight_however_much_is_submitted() {
+    let mut w = World::new(2);
+    for _ in 0..8 {
+        w.put(0, 1, 10).unwrap();
+    }
+    assert_eq!(w.said(0, 1, "hello"), 1);
+    w.settle();
+    assert_eq!(w.said(0, 1, "hello"), 1);
+    w.assert_drained();
+}
+
+#[test]
+fn a_lost_hello_or_answer_is_tried_again() {
+    for kind in ["hello", "ack"] {
+        let mut w = World::new(2);
+        w.fate(kind, Fate::Lost(Sent::Ok));
+        w.fate(kind, Fate::Lost(Sent::Ok));
+        let tag = w.put(0, 1, 10).unwrap();
+        w.sleep(Span::from_secs(3));
+        assert_eq!(w.report(0, tag).status.errno, 0, "{kind}");
+        w.assert_drained();
+    }
+}
+
+#[test]
+fn hello_tries_run_out_into_down_and_a_hold_off() {
+    let mut w = World::new(2);
+    w.kill(1);
+    let tag = w.put(0, 1, 10).unwrap();
+    w.sleep(Span::from_secs(4));
+    assert!(!w.reported(0, tag));
+    w.sleep(Span::from_secs(1));
+    // Never left the queue: EHOSTDOWN, may be sent again.
+    let status = w.report(0, tag).status;
+    assert_eq!((status.errno, status.resend), (-112, true));
+    assert_eq!(w.said(0, 1, "hello"), usize::from(config().hello_tries));
+    assert_eq!(w.state(0, 1), HelloState::Down);
+    assert_eq!(w.put(0, 1, 10).unwrap_err(), lnd_core::driver::Why::PeerDown);
+    // After the hold-off it is greeted anew (R68).
+    w.reboot(1);
+    w.sleep(Span::from_secs(5));
+    let tag = w.put(0, 1, 10).unwrap();
+    w.settle();
+    assert_eq!(w.report(0, tag).status.errno, 0);
+    w.assert_drained();
+}
+
+#[test]
+fn s0_14_a_hello_revives_a_peer_that_was_down() {
+    let mut w = World::met();
+    w.tell_peer(0, 1, false);
+    w.settle();
+    assert_eq!(w.state(0, 1), HelloState::Down);
+    w.reboot(1);
+    let tag = w.put(1, 0, 10).unwrap();
+    w.settle();
+    assert_eq!(w.report(1, tag).status.errno, 0);
+    assert_eq!(w.state(0, 1), HelloState::Good);
+    w.assert_drained();
+}
+
+#[test]
+fn repeated_and_stray_hello_answers_change_nothing() {
+    let mut w = World::new(2);
+    w.fate("hello", Fate::Twice);
+    w.fate("ack", Fate::Twice);
+    w.put(0, 1, 10).unwrap();
+    w.settle();
+    assert_eq!((w.state(0, 1), w.state(1, 0)), (HelloState::Good, HelloState::Good));
+    assert!(w.count(0, Counter::IgnoredHellos) >= 1);
+    let before = w.count(0, Counter::IgnoredHellos);
+    let ack = HelloAck { session: 77, version: Some(1), depth: 3, immediate_max: 9, features: 0 };
+    let letter = forged(&w, 1, 0, &Message::HelloAck(ack));
+    w.hand(&letter);
+    assert_eq!(w.count(0, Counter::IgnoredHellos), before + 1);
+    w.settle();
+    w.assert_drained();
+}
+
+#[test]
+fn a_late_repetition_of_an_old_hello_does_not_reopen_its_session() {
+    let mut w = World::new(2);
+    let old = forged(&w, 0, 1, &hello());
+    let old = Letter::new(LINK0, &Envelope { session: 1, ..old.envelope }, &old.message());
+    w.put(0, 1, 10).unwrap();
+    w.settle();
+    // Node 0 opens a second session; then the first hello arrives once more.
+    w.tell_peer(0, 1, false);
+    w.tell_peer(0, 1, true);
+    let tag = w.put(0, 1, 10).unwrap();
+    w.settle();
+    assert_eq!(w.report(0, tag).status.errno, 0);
+    w.hand(&old);
+    for _ in 0..20 {
+        let tag = w.put(0, 1, 10).unwrap();
+        w.settle();
+        assert_eq!(w.report(0, tag).status.errno, 0);
+    }
+    assert_eq!(w.count(1, Counter::WrongSession), 0);
+    assert_eq!(w.count(1, Counter::Duplicate), 0);
+    w.assert_drained();
+}
+
+#[test]
+fn versions_that_do_not_meet_take_the_peer_down() {
+    let mut w = World::met();
+    let stranger = Hello { version_min: 9, version_max: 12, immediate_max: 64, features: 0 };
+    let letter = forged(&w, 1, 0, &Message::Hello(stranger));
+    let said = w.said(0, 1, "ack");
+    w.hand(&letter);
+    // Answered all the same (S0-14), with no version in it.
+    assert_eq!(w.said(0, 1, "ack"), said + 1);
+    let answer = w.fabric.borrow().wire.back().unwrap().clone();
+    assert!(matches!(answer.message(), Message::HelloAck(HelloAck { version: None, .. })));
+
+    let mut w = World::new(2);
+    w.hold("hello");
+    let tag = w.put(0, 1, 10).unwrap();
+    w.settle();
+    let session = w.letter(0).unwrap().envelope.session;
+    let refusal = HelloAck { session, version: None, depth: 8, immediate_max: 64, features: 0 };
+    let letter = forged(&w, 1, 0, &Message::HelloAck(refusal));
+    w.hand(&letter);
+    w.settle();
+    assert_eq!(w.state(0, 1), HelloState::Down);
+    assert_eq!(w.report(0, tag).status.errno, -112);
+    w.assert_drained();
+}
+
+/// A hello as the drivers send it.
+pub fn hello() -> Message<'static> {
+    Message::Hello(Hello { version_min: 1, version_max: 1, immediate_max: 128, features: 3 })
+}
+
+/// A letter as the driver of `from` might have sent it, with the lives that are true now.
+pub fn forged(w: &World, from: usize, to: usize, message: &Message<'_>) -> Letter {
+    let envelope = Envelope {
+        from: nid(from),
+        to: nid(to),
+        from_life: w.nodes[from].driver.identity().life,
+        to_life: Some(w.nodes[to].driver.identity().life),
+        session: 1,
+        sequence: 1,
+        credits: 0,
+        credits_of: 0,
+    };
+    Letter::new(LINK0, &envelope, message)
+}

@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! A link fails and comes back (S0-10 to S0-12, S0-20 to S0-22).
+
+use lnd_core::counters::Counter;
+use lnd_core::driver::Kind;
+use lnd_core::id::{LinkId, Tag};
+use lnd_core::link::LinkState;
+use lnd_core::ports::{Completion, Features, Returned};
+use lnd_core::time::Span;
+use lnd_core::transfer::{Cause, Health, Place};
+
+use super::fabric::{nid, Fabric};
+use super::peer_down::expect;
+use super::world::{config, World, LINK0, LINK1};
+
+fn by(w: &mut World, kind: Kind, length: u32, link: LinkId) -> Tag {
+    let (id, deadline) = (w.id(), w.now.after(Span::from_secs(30)));
+    w.node(0).send(kind, nid(1), id, length, false, deadline, Some(link)).unwrap()
+}
+
+#[test]
+fn s0_20_nothing_is_settled_by_hand_before_the_engine_has_stopped() {
+    let mut w = World::met();
+    for link in 0..2 {
+        w.device(0, link, |d| d.slow_stop = true);
+    }
+    w.hold("put_req");
+    w.hold("get_req");
+    let staged = by(&mut w, Kind::Put, 5000, LINK0);
+    let asked = by(&mut w, Kind::Get, 5000, LINK0);
+    let other = by(&mut w, Kind::Put, 5000, LINK1);
+    w.settle();
+    let flying = by(&mut w, Kind::Put, 10, LINK0);
+    w.settle_untold();
+    w.tell_link(0, LINK0, false);
+    for _ in 0..20 {
+        w.now = w.now.after(Span::from_millis(1));
+        w.settle_untold();
+    }
+    assert_eq!(w.nodes[0].driver.link_state(LINK0), Some(LinkState::Stopping));
+    // Only the wait for an answer could be given up.
+    expect(w.report(0, asked), Cause::LinkDown, Place::Answer, -5, Health::LocalError);
+    assert!(!w.reported(0, staged) && !w.reported(0, flying));
+    assert_eq!(w.device(0, 0, |d| (d.calls.invalidates, d.calls.yanks)), (0, 0));
+    w.device(0, 0, |d| d.stopped = true);
+    for _ in 0..5 {
+        w.now = w.now.after(Span::from_millis(1));
+        w.settle_untold();
+    }
+    expect(w.report(0, staged), Cause::LinkDown, Place::Moving, -5, Health::LocalError);
+    expect(w.report(0, flying), Cause::LinkDown, Place::Answer, -5, Health::LocalError);
+    assert_eq!(w.nodes[0].driver.link_state(LINK0), Some(LinkState::Down));
+    assert_eq!(w.device(0, 0, |d| (d.calls.yanks, d.calls.resets)), (1, 1));
+    assert_eq!(w.count(0, Counter::ByHand), 2);
+    let quiesce = w.nodes[0].driver.time_to_quiesce(LINK0).unwrap();
+    assert!(quiesce >= Span::from_millis(20), "{quiesce:?}");
+    // S0-22: the other link is no part of it.
+    assert!(!w.reported(0, other));
+    w.free("put_req");
+    w.free("get_req");
+    w.settle();
+    assert_eq!(w.report(0, other).status.errno, 0);
+    w.tell_link(0, LINK0, true);
+    w.sleep(Span::from_secs(31));
+    w.assert_drained();
+}
+
+#[test]
+fn s0_12_a_done_word_in_the_descriptor_tells_the_real_outcome() {
+    for (returned, errno) in [(Returned::Ok, 0), (Returned::Untouched, -100)] {
+        let mut w = World::met();
+        w.device(1, 0, |d| d.mute = true);
+        if returned != Returned::Ok {
+            w.device(1, 0, |d| d.frozen = true);
+        }
+        let tag = by(&mut w, Kind::Put, 5000, LINK0);
+        w.settle();
+        if returned != Returned::Ok {
+            let finish = |d: &mut super::fabric::Device| {
+                d.posted.values_mut().for_each(|bd| bd.outcome = Some(returned));
+            };
+            w.device(1, 0, finish);
+        }
+        assert!(w.nodes[1].done.is_empty(), "the completion was lost");
+        w.tell_link(1, LINK0, false);
+        w.sleep(Span::from_millis(10));
+        let got = w.nodes[1].done[0];
+        assert_eq!(got.status.errno, errno);
+        assert_eq!((w.count(1, Counter::YankedReal), w.count(1, Counter::ByHand)), (1, 0));
+        w.tell_link(1, LINK0, true);
+        w.sleep(Span::from_secs(31));
+        assert_eq!(w.report(0, tag).status.errno == 0, errno == 0);
+        w.assert_drained();
+    }
+}
+
+#[test]
+fn s0_21_a_real_completion_after_the_one_by_hand_is_counted_only() {
+    for reuse in [false, true] {
+        let mut w = World::met();
+        w.hold("put_req");
+        let tag = by(&mut w, Kind::Put, 5000, LINK0);
+        w.settle();
+        w.tell_link(0, LINK0, false);
+        w.sleep(Span::from_millis(10));
+        expect(w.report(0, tag), Cause::LinkDown, Place::Moving, -5, Health::LocalError);
+        let next = reuse.then(|| by(&mut w, Kind::Put, 5000, LINK1));
+        assert!(next.is_none_or(|n| n.index == tag.index || n != tag));
+        w.settle();
+        w.device(0, 0, |d| d.ring.push_back(Completion { tag, returned: Returned::Ok }));
+        let stale = w.count(0, Counter::StaleCompletion);
+        w.settle();
+        assert_eq!(w.count(0, Counter::StaleCompletion), stale + 1);
+        if let Some(next) = next {
+            assert!(!w.reported(0, next));
+        }
+        w.tell_link(0, LINK0, true);
+        w.free("put_req");
+        w.sleep(Span::from_secs(31));
+        w.assert_drained();
+    }
+}
+
+#[test]
+fn a_completion_in_the_ring_and_a_yank_finalize_once() {
+    let mut w = World::met();
+    let tag = by(&mut w, Kind::Put, 5000, LINK0);
+    w.tick();
+    w.deliver();
+    w.tick();
+    w.devices();
+    // Both rings hold the completion; the link fails before anybody has looked.
+    w.tell_link(0, LINK0, false);
+    for _ in 0..6 {
+        w.now = w.now.after(Span::from_millis(1));
+        w.tick();
+        w.endings();
+    }
+    w.fetch();
+    assert_eq!(w.report(0, tag).status.errno, 0);
+    w.settle();
+    assert_eq!(w.count(0, Counter::StaleCompletion) + w.count(0, Counter::LateEvent), 1);
+    w.assert_drained();
+}
+
+#[test]
+fn queued_transfers_survive_and_go_by_the_other_link() {
+    let mut small = config();
+    small.depth = 2;
+    let mut w = World::met_with(small);
+    w.hold("put_req");
+    let tags: Vec<Tag> = (0..6).map(|_| w.put(0, 1, 5000).unwrap()).collect();
+    w.settle();
+    w.tell_link(0, LINK0, false);
+    w.sleep(Span::from_millis(10));
+    w.free("put_req");
+    w.sleep(Span::from_secs(3));
+    let ends: Vec<i32> = tags.iter().map(|&t| w.report(0, t).status.errno).collect();
+    assert_eq!(ends[2..], [0; 4], "queued ones: {ends:?}");
+    assert!(w.device(0, 1, |d| d.calls.posts) >= 4);
+    w.tell_link(0, LINK0, true);
+    w.sleep(Span::from_secs(31));
+    w.assert_drained();
+}
+
+#[test]
+fn r53_what_waits_for_a_failed_link_alone_fails_at_once() {
+    let small = lnd_core::config::Config { depth: 1, ..config() };
+    let mut w = World::met_with(small);
+    w.hold("put_req");
+    let first = by(&mut w, Kind::Put, 5000, LINK1);
+    let waits = by(&mut w, Kind::Put, 5000, LINK0);
+    let any = w.put(0, 1, 5000).unwrap();
+    w.settle();
+    w.tell_link(0, LINK0, false);
+    w.settle();
+    expect(w.report(0, waits), Cause::LinkDown, Place::Queue, -100, Health::LocalDropped);
+    // So does one that is submitted now, and nobody is stuck behind either.
+    let vain = by(&mut w, Kind::Put, 5000, LINK0);
+    w.settle();
+    expect(w.report(0, vain), Cause::LinkDown, Place::Queue, -100, Health::LocalDropped);
+    w.free("put_req");
+    w.settle();
+    assert_eq!((w.report(0, first).status.errno, w.report(0, any).status.errno), (0, 0));
+    w.assert_drained();
+}
+
+#[test]
+fn a_refusal_finds_another_way_when_its_link_has_failed() {
+    use lnd_core::message::Refusal::NoMatch;
+    let mut w = World::met();
+    (w.node(1).put, w.node(1).get) = (super::node::Verdict::Keep, super::node::Verdict::Keep);
+    by(&mut w, Kind::Put, 5000, LINK0);
+    by(&mut w, Kind::Get, 5000, LINK0);
+    by(&mut w, Kind::Get, 5000, LINK0);
+    w.settle();
+    w.tell_link(1, LINK0, false);
+    w.sleep(Span::from_millis(10));
+    let now = w.now;
+    for _ in 0..2 {
+        let kept = w.node(1).kept.remove(0);
+        w.node(1).driver.refuse(now, kept.ticket, NoMatch);
+    }
+    // A GET that can no longer be answered is refused instead.
+    let gave = w.node(1).answer_kept(5000).unwrap();
+    w.settle();
+    expect(w.report(1, gave), Cause::LinkDown, Place::Queue, -100, Health::LocalDropped);
+    assert_eq!(w.nodes[0].done.len(), 3);
+    assert!(w.nodes[0].done.iter().all(|r| r.status.errno == -121));
+    w.assert_drained();
+}
+
+#[test]
+fn a_restored_link_takes_what_waited_for_it() {
+    let mut w = World::met();
+    for link in [LINK0, LINK1] {
+        w.tell_link(0, link, false);
+    }
+    w.sleep(Span::from_millis(10));
+    let tag = w.put(0, 1, 5000).unwrap();
+    w.sleep(Span::from_millis(10));
+    assert!(!w.reported(0, tag));
+    // The link register alone is enough: it is looked at every poll.
+    w.device(0, 0, |d| d.link_works = true);
+    w.sleep(Span::from_millis(2));
+    assert_eq!(w.nodes[0].driver.link_state(LINK0), Some(LinkState::Up));
+    assert_eq!(w.report(0, tag).status.errno, 0);
+    assert_eq!(w.count(0, Counter::LinksFailed), 2);
+    w.assert_drained();
+}
+
+#[test]
+fn s0_9_a_descriptor_that_does_not_come_back_fails_the_link() {
+    let mut w = World::met();
+    w.hold("put_req");
+    let tag = by(&mut w, Kind::Put, 5000, LINK0);
+    w.settle();
+    w.device(0, 0, |d| d.on_recall = super::fabric::OnRecall::Never);
+    w.tell_peer(0, 1, false);
+    let start = w.now;
+    w.settle();
+    // R39: the bound is the next time that anything has to be done.
+    assert_eq!(w.nodes[0].next, Some(start.after(w.config.drain_bound)));
+    w.sleep_until(start.after(Span::from_nanos(w.config.drain_bound.as_nanos() - 1)));
+    assert_eq!(w.nodes[0].driver.link_state(LINK0), Some(LinkState::Up));
+    w.now = start.after(w.config.drain_bound);
+    w.tick();
+    assert_eq!(w.count(0, Counter::DrainBoundHit), 1);
+    assert_ne!(w.nodes[0].driver.link_state(LINK0), Some(LinkState::Up));
+    w.sleep(Span::from_millis(10));
+    expect(w.report(0, tag), Cause::PeerDown, Place::Moving, -5, Health::RemoteError);
+    // Nothing was wrong with the link itself: it is back.
+    assert_eq!(w.nodes[0].driver.link_state(LINK0), Some(LinkState::Up));
+    w.assert_drained();
+}
+
+#[test]
+fn a_message_that_does_not_complete_fails_the_link() {
+    let mut w = World::met();
+    let tag = w.put(0, 1, 50).unwrap();
+    w.settle_untold();
+    w.tell_peer(0, 1, false);
+    w.settle_untold();
+    let until = w.now.after(w.config.drain_bound).after(Span::from_millis(10));
+    while w.now < until {
+        w.now = w.now.after(Span::from_millis(1));
+        w.settle_untold();
+    }
+    expect(w.report(0, tag), Cause::PeerDown, Place::Answer, -5, Health::RemoteError);
+    assert_eq!(w.count(0, Counter::DrainBoundHit), 1);
+    w.settle();
+    w.assert_drained();
+}
+
+#[test]
+fn a_failure_told_by_an_interrupt_closes_the_gate_at_once() {
+    let mut w = World::met();
+    for link in 0..2 {
+        w.device(0, link, |d| d.link_works = false);
+    }
+    let decider = w.nodes[0].driver.decider();
+    decider.link_failed(LINK0);
+    decider.link_failed(LINK1);
+    let tag = w.put(0, 1, 50).unwrap();
+    assert_eq!(w.said(0, 1, "immediate"), 0);
+    w.sleep(Span::from_millis(10));
+    for link in [LINK0, LINK1] {
+        assert_eq!(w.nodes[0].driver.link_state(link), Some(LinkState::Down));
+        w.tell_link(0, link, true);
+    }
+    w.settle();
+    assert_eq!(w.report(0, tag).status.errno, 0);
+    w.assert_drained();
+}
+
+#[test]
+fn answers_to_a_failed_link_end_with_it() {
+    // A PULL_READY for a GET whose link has gone arrives all the same.
+    let mut w = World::met();
+    w.hold("pull_ready");
+    let tag = by(&mut w, Kind::Get, 5000, LINK0);
+    w.settle();
+    w.nodes[0].driver.decider().link_failed(LINK0);
+    let letter = w.fabric.borrow_mut().wire.pop_front().unwrap();
+    w.hand(&letter);
+    w.node(0).fetch();
+    expect(w.report(0, tag), Cause::LinkDown, Place::Queue, -100, Health::LocalDropped);
+    w.sleep(Span::from_secs(31));
+    w.assert_drained();
+}
+
+#[test]
+fn a_ticket_whose_link_fails_can_still_be_refused_or_taken() {
+    let mut w = World::met();
+    w.node(1).put = super::node::Verdict::Keep;
+    by(&mut w, Kind::Put, 5000, LINK0);
+    w.settle();
+    w.tell_link(1, LINK0, false);
+    w.sleep(Span::from_millis(10));
+    let tag = w.node(1).answer_kept(9999).unwrap();
+    w.settle();
+    expect(w.report(1, tag), Cause::LinkDown, Place::Queue, -100, Health::LocalDropped);
+    // The source is told by the other link.
+    w.settle();
+    assert_eq!(w.nodes[0].done[0].status.errno, -121);
+    w.assert_drained();
+}
+
+#[test]
+fn links_of_unlike_features_agree_on_who_signals() {
+    // Only one link of node 1 lacks remote completion; what is announced holds for all of them.
+    for get in [false, true] {
+        let mut fabric = Fabric::new(2, 2);
+        fabric.device(1, 1).features &= !Features::REMOTE_COMPLETION.0;
+        let mut w = World::on(fabric, 2, config());
+        for (from, to) in [(0, 1), (1, 0)] {
+            for link in [LINK0, LINK1] {
+                let (id, deadline) = (w.id(), w.now.after(Span::from_secs(30)));
+                let kind = if get { Kind::Get } else { Kind::Put };
+                let sent =
+                    w.node(from).send(kind, nid(to), id, 5000, false, deadline, Some(link));
+                let tag = sent.unwrap();
+                w.settle();
+                assert_eq!(w.report(from, tag).status.errno, 0, "{from} {link:?} {get}");
+                w.assert_drained();
+            }
+        }
+    }
+}

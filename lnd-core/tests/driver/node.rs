@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! One node: a driver, its interrupts, an upper layer with a ledger, and buffers.
+//!
+//! The ledger is the exactly-once check (INV-1): every tag that the driver accepted is reported
+//! once, none that it refused, and none while a device still has its descriptor (INV-2).
+
+use std::collections::BTreeMap;
+use std::mem::MaybeUninit;
+
+use lnd_core::config::Config;
+use lnd_core::counters::Counter;
+use lnd_core::driver::{
+    Driver, Give, Identity, Inbound, Interrupt, Kind, Receive, RecvError, Refused, Report, Request,
+    RequestKind, Role, Ticket, Why,
+};
+use lnd_core::fragment::Fragment;
+use lnd_core::id::{Incarnation, LinkId, Nid, Tag};
+use lnd_core::message::Refusal;
+use lnd_core::ports::{NoTrace, Sent};
+use lnd_core::time::{Instant, Span};
+use lnd_core::transfer::{Delivery, Health};
+
+use super::fabric::{nid, Letter, Shared, BASE, WINDOW};
+use super::ports::{Log, Mock, MockChannel, MockEngine, MockMemory, Ring};
+
+/// What an upper layer does with a kind of request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Takes or gives at most so many bytes.
+    UpTo(u32),
+    Refuse(Refusal),
+    /// Keeps the ticket for later.
+    Keep,
+    /// Loses the ticket.
+    Forget,
+}
+
+pub const TAKE: Verdict = Verdict::UpTo(u32::MAX);
+
+/// One accepted transfer that has not been reported.
+#[derive(Debug)]
+struct Job {
+    id: u64,
+    fragments: Vec<Fragment>,
+    chunk: Option<usize>,
+}
+
+/// A ticket kept for later.
+#[derive(Debug)]
+pub struct Kept {
+    pub ticket: Ticket<'static>,
+    pub id: u64,
+}
+
+const CHUNK: usize = 16 << 10;
+
+pub struct Node {
+    pub me: usize,
+    pub driver: Driver<'static, Mock>,
+    pub interrupts: Vec<Interrupt<'static, Ring>>,
+    pub fabric: Shared,
+    pub now: Instant,
+    pub alive: bool,
+    /// What the last `on_time` returned.
+    pub next: Option<Instant>,
+    pub put: Verdict,
+    pub get: Verdict,
+    pub inline: Verdict,
+    /// Fragments of each buffer.
+    pub pieces: usize,
+    pub kept: Vec<Kept>,
+    pub done: Vec<Report>,
+    /// Check the books after every call.
+    pub audits: bool,
+    ledger: BTreeMap<Tag, Job>,
+    free: Vec<usize>,
+}
+
+/// Byte `i` of message `id`.
+fn content(id: u64, i: usize) -> u8 {
+    (id as u8).wrapping_mul(31).wrapping_add((i as u8).wrapping_mul(7)).wrapping_add((i >> 8) as u8)
+}
+
+impl Node {
+    pub fn boot(fabric: &Shared, me: usize, life: u64, config: Config, now: Instant) -> Self {
+        let memory = vec![MaybeUninit::uninit(); config.bytes_needed()].leak();
+        let identity = Identity { nid: nid(me), life: Incarnation::from_raw(life).unwrap() };
+        let links = config.links as usize;
+        let engine = |link| MockEngine { fabric: fabric.clone(), node: me, link };
+        let ring = |link| Ring { fabric: fabric.clone(), node: me, link };
+        let driver = Driver::create(
+            memory,
+            config,
+            identity,
+            (0..links).map(engine),
+            MockChannel { fabric: fabric.clone(), node: me },
+            MockMemory { fabric: fabric.clone(), node: me },
+            Log::default(),
+        )
+        .unwrap();
+        fabric.borrow_mut().lives.insert(me, life);
+        let decider = driver.decider();
+        Self {
+            me,
+            driver,
+            interrupts: (0..links).map(|l| Interrupt::new(decider, ring(l))).collect(),
+            fabric: fabric.clone(),
+            now,
+            alive: true,
+            next: None,
+            put: TAKE,
+            get: TAKE,
+            inline: TAKE,
+            pieces: 1,
+            kept: Vec::new(),
+            done: Vec::new(),
+            audits: true,
+            ledger: BTreeMap::new(),
+            free: (0..WINDOW / CHUNK).collect(),
+        }
+    }
+
+    pub fn check(&self) {
+        if self.audits {
+            assert_eq!(self.driver.audit(), Ok(()), "node {}", self.me);
+        }
+    }
+
+    pub fn later(&self, span: Span) -> Instant {
+        self.now.after(span)
+    }
+
+    /// A buffer of `length` bytes in `pieces` fragments; none for no bytes.
+    pub fn buffer(&mut self, length: u32) -> (Vec<Fragment>, Option<usize>) {
+        if length == 0 {
+            return (Vec::new(), None);
+        }
+        let chunk = self.free.pop().expect("the test's window is used up");
+        let base = BASE + (chunk * CHUNK) as u64;
+        let pieces = (self.pieces as u32).min(length);
+        let each = length / pieces;
+        let mut fragments = Vec::new();
+        // Fragments lie in reverse order, so that nobody gets away with adding up lengths.
+        let mut end = base + CHUNK as u64;
+        for piece in 0..pieces {
+            let size = if piece + 1 == pieces { length - each * piece } else { each };
+            end -= u64::from(size);
+            fragments.push(Fragment::new(end, size));
+        }
+        (fragments, Some(chunk))
+    }
+
+    fn fill(&mut self, fragments: &[Fragment], id: u64, length: u32) {
+        let bytes: Vec<u8> = (0..length as usize).map(|i| content(id, i)).collect();
+        self.fabric.borrow_mut().write(self.me, fragments, &bytes);
+    }
+
+    fn give_back(&mut self, fragments: &[Fragment], chunk: Option<usize>) {
+        let size: u32 = fragments.iter().map(|f| f.length).sum();
+        self.fabric.borrow_mut().write(self.me, fragments, &vec![0xee; size as usize]);
+        self.free.extend(chunk);
+    }
+
+    /// Submits message `id`; its buffer is the node's.
+    pub fn send(
+        &mut self,
+        kind: Kind,
+        to: Nid,
+        id: u64,
+        length: u32,
+        routed: bool,
+        deadline: Instant,
+        link: Option<LinkId>,
+    ) -> Result<Tag, Why> {
+        let (fragments, chunk) = self.buffer(length);
+        if kind != Kind::Get {
+            self.fill(&fragments, id, length);
+        }
+        let header = id.to_le_bytes();
+        let request = Request {
+            kind,
+            peer: to,
+            link,
+            routed,
+            header: &header,
+            payload: &fragments,
+            deadline,
+            user: id,
+        };
+        let outcome = self.driver.submit(self.now, request);
+        self.check();
+        match outcome {
+            Ok(tag) => {
+                self.accept(tag, id, fragments, chunk);
+                Ok(tag)
+            }
+            Err(Refused { request, why }) => {
+                assert_eq!((request.user, request.payload), (id, &fragments[..]), "INV-1");
+                self.give_back(&fragments, chunk);
+                Err(why)
+            }
+        }
+    }
+
+    /// Notes an accepted transfer in the ledger.
+    pub fn accept(&mut self, tag: Tag, id: u64, fragments: Vec<Fragment>, chunk: Option<usize>) {
+        let job = Job { id, fragments, chunk };
+        assert!(self.ledger.insert(tag, job).is_none(), "{tag:?} given out twice");
+    }
+
+    /// Takes a letter in; `false`: there is no room now, it stays in the channel.
+    pub fn receive(&mut self, letter: &Letter) -> bool {
+        let message = letter.message();
+        let inbound = self.driver.on_message(self.now, letter.link, &letter.envelope, &message);
+        let taken = match inbound {
+            Inbound::Handled => true,
+            Inbound::Wait => false,
+            Inbound::Request(ticket) => {
+                self.decide(ticket);
+                true
+            }
+        };
+        self.check();
+        taken
+    }
+
+    fn decide(&mut self, ticket: Ticket<'_>) {
+        let verdict = match ticket.kind() {
+            RequestKind::Immediate => self.inline,
+            RequestKind::Put => self.put,
+            RequestKind::Get => self.get,
+        };
+        let id = u64::from_le_bytes(ticket.header.try_into().unwrap());
+        match verdict {
+            Verdict::UpTo(most) => {
+                let length = ticket.length.min(most);
+                let _ = self.answer(ticket, id, length, self.later(Span::from_secs(30)));
+            }
+            Verdict::Refuse(why) => self.driver.refuse(self.now, ticket, why),
+            Verdict::Keep => self.kept.push(Kept { ticket: ticket.detach(), id }),
+            Verdict::Forget => {}
+        }
+    }
+
+    /// Takes the oldest kept ticket, with `length` bytes at most.
+    pub fn answer_kept(&mut self, most: u32) -> Result<Tag, Option<Why>> {
+        let kept = self.kept.remove(0);
+        let length = kept.ticket.length.min(most);
+        self.answer(kept.ticket, kept.id, length, self.later(Span::from_secs(30)))
+    }
+
+    /// `recv` or `give`, as the ticket wants. `None` as an error: gone.
+    pub fn answer(
+        &mut self,
+        ticket: Ticket<'_>,
+        id: u64,
+        length: u32,
+        deadline: Instant,
+    ) -> Result<Tag, Option<Why>> {
+        let (fragments, chunk) = self.buffer(length);
+        let (now, user) = (self.now, id);
+        let tag = ticket.tag();
+        let outcome = if ticket.kind() == RequestKind::Get {
+            self.fill(&fragments, id, length);
+            let it = Give { source: &fragments, length, deadline, user };
+            self.driver.give(now, ticket, &it)
+        } else {
+            let it = Receive { sink: &fragments, length, deadline, user };
+            self.driver.recv(now, ticket, &it)
+        };
+        self.check();
+        let why = match outcome {
+            Ok(accepted) => {
+                assert_eq!(accepted, tag);
+                self.accept(tag, id, fragments, chunk);
+                return Ok(tag);
+            }
+            Err(RecvError::Gone) => None,
+            Err(RecvError::Refused(ticket, why)) => {
+                let kept = Kept { ticket: ticket.detach(), id };
+                self.kept.push(kept);
+                Some(why)
+            }
+        };
+        self.give_back(&fragments, chunk);
+        Err(why)
+    }
+
+    /// Fetches all reports; returns how many there were.
+    pub fn fetch(&mut self) -> usize {
+        let before = self.done.len();
+        while !self.driver.nothing_to_report() {
+            if let Some(report) = self.driver.next_report(self.now) {
+                self.settle(report);
+            }
+            self.check();
+        }
+        self.done.len() - before
+    }
+
+    fn settle(&mut self, report: Report) {
+        let tag = report.tag;
+        let job = self.ledger.remove(&tag).expect("reported twice, or never accepted (INV-1)");
+        assert_eq!(report.user, job.id);
+        let ok = report.status.errno == 0;
+        assert_eq!(ok, report.status.health == Health::Ok, "INV-4");
+        assert!(ok || report.bytes == 0);
+        assert!(
+            !self.fabric.borrow().with_device(self.me, tag),
+            "finalized while the device has the descriptor (INV-2): {report:?}"
+        );
+        self.note_delivery(&report, job.id);
+        if ok {
+            self.verify(&report, &job);
+        }
+        self.give_back(&job.fragments, job.chunk);
+        self.done.push(report);
+    }
+
+    /// What the upper layers got and what senders were told they did not get; the two are compared
+    /// by [`World::assert_deliveries`](super::world::World::assert_deliveries) (S0-18).
+    fn note_delivery(&self, report: &Report, id: u64) {
+        let mut fabric = self.fabric.borrow_mut();
+        let sends = matches!(report.role, Role::Immediate | Role::PutSource);
+        let receives = matches!(report.role, Role::InlineSink | Role::PutSink);
+        if receives && report.status.errno == 0 && report.bytes > 0 {
+            fabric.delivered.insert(id);
+        }
+        if sends && report.status.delivery == Delivery::NotDelivered {
+            fabric.not_delivered.insert(id);
+        }
+    }
+
+    /// What ended OK is where it should be (INV-4).
+    fn verify(&self, report: &Report, job: &Job) {
+        let fabric = self.fabric.borrow();
+        match report.role {
+            Role::InlineSink | Role::PutSink | Role::GetPull => {
+                let got = fabric.read(self.me, &job.fragments, report.bytes as usize);
+                let right = got.iter().enumerate().all(|(i, &b)| b == content(job.id, i));
+                assert!(right && got.len() == report.bytes as usize, "payload of {report:?}");
+            }
+            Role::PutSource | Role::GetSource => {
+                let life = self.driver.identity().life.raw();
+                let moved = fabric.pulled.contains(&(self.me, life, report.tag));
+                assert!(moved, "OK and never pulled: {report:?}");
+            }
+            _ => {}
+        }
+    }
+
+    /// Runs the interrupts; returns how many completions they took.
+    pub fn interrupt(&mut self) -> u32 {
+        let now = self.now;
+        self.interrupts.iter_mut().map(|i| i.on_interrupt(now, 1000, &mut NoTrace).taken).sum()
+    }
+
+    pub fn on_sent(&mut self, tag: Tag, sent: Sent) {
+        self.driver.on_sent(self.now, tag, sent);
+        self.check();
+    }
+
+    pub fn on_time(&mut self) -> Option<Instant> {
+        self.next = self.driver.on_time(self.now);
+        self.check();
+        self.next
+    }
+
+    pub fn count(&self, counter: Counter) -> u64 {
+        let interrupts: u64 = self.interrupts.iter().map(|i| i.counters().value(counter)).sum();
+        self.driver.counters().value(counter) + interrupts
+    }
+
+    /// Accepted and not reported.
+    pub fn open(&self) -> usize {
+        self.ledger.len()
+    }
+}

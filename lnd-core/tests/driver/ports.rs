@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! The drivers' ports over the fabric. A driver that breaks a port's contract fails the test here.
+
+use lnd_core::fragment::Fragment;
+use lnd_core::id::{LinkId, Nid, Tag};
+use lnd_core::link::Quiesced;
+use lnd_core::message::{Envelope, Lane, Message};
+use lnd_core::ports::{
+    BadAddress, Bd, Channel, ChannelFull, Completion, Completions, Engine, Features, Memory,
+    PostError, Ports, Returned, Sent, Tracer,
+};
+use lnd_core::time::Instant;
+use lnd_core::trace::Trace;
+
+use super::fabric::{node_of, Ending, Fate, Letter, Posted, Shared, BASE, WINDOW};
+
+#[derive(Debug)]
+pub struct Mock;
+
+impl Ports for Mock {
+    type Engine = MockEngine;
+    type Channel = MockChannel;
+    type Memory = MockMemory;
+    type Tracer = Log;
+}
+
+#[derive(Debug)]
+pub struct MockEngine {
+    pub fabric: Shared,
+    pub node: usize,
+    pub link: usize,
+}
+
+impl Engine for MockEngine {
+    fn features(&self) -> Features {
+        Features(self.fabric.borrow_mut().device(self.node, self.link).features)
+    }
+
+    fn post(&mut self, bd: &Bd<'_>) -> Result<(), PostError> {
+        let mut fabric = self.fabric.borrow_mut();
+        let device = fabric.device(self.node, self.link);
+        assert!(!device.stop_asked, "posted to an engine that was asked to stop (S0-20)");
+        let room: u32 = bd.fragments.iter().map(|f| f.length).sum();
+        assert!(bd.length <= room, "length beyond the fragments");
+        assert_eq!(bd.list.is_some(), bd.fragments.len() > 1, "a list for many fragments only");
+        if device.refuse_posts > 0 {
+            device.refuse_posts -= 1;
+            return Err(PostError::Full);
+        }
+        assert!(!device.posted.contains_key(&bd.tag.index), "posted twice (R17)");
+        device.calls.posts += 1;
+        let posted = Posted {
+            tag: bd.tag,
+            motion: bd.motion,
+            length: bd.length,
+            fragments: bd.fragments.to_vec(),
+            rung: false,
+            recalled: false,
+            pulled: false,
+            outcome: None,
+        };
+        device.posted.insert(bd.tag.index, posted);
+        Ok(())
+    }
+
+    fn doorbell(&mut self) {
+        let mut fabric = self.fabric.borrow_mut();
+        let device = fabric.device(self.node, self.link);
+        device.calls.doorbells += 1;
+        for bd in device.posted.values_mut() {
+            bd.rung = true;
+        }
+    }
+
+    fn invalidate(&mut self, tag: Tag) {
+        let mut fabric = self.fabric.borrow_mut();
+        let device = fabric.device(self.node, self.link);
+        device.calls.invalidates += 1;
+        if let Some(bd) = device.posted.get_mut(&tag.index).filter(|bd| bd.tag == tag) {
+            assert!(bd.rung, "asked for a descriptor that the device has not been told of");
+            assert!(!bd.recalled, "asked twice (R17)");
+            bd.recalled = true;
+        }
+    }
+
+    fn stop(&mut self) {
+        let mut fabric = self.fabric.borrow_mut();
+        let device = fabric.device(self.node, self.link);
+        device.calls.stops += 1;
+        device.stop_asked = true;
+        device.stopped = !device.slow_stop;
+    }
+
+    fn quiesced(&mut self) -> Option<Quiesced> {
+        let mut fabric = self.fabric.borrow_mut();
+        let device = fabric.device(self.node, self.link);
+        if !device.stopped || device.vouched {
+            return None;
+        }
+        device.vouched = true;
+        let link = LinkId::new(self.link)?;
+        // SAFETY: a stopped device moves no byte in either direction until `reset`: every deed
+        // asks `Device::works` of both ends first.
+        Some(unsafe { Quiesced::vouch(link) })
+    }
+
+    fn yank(&mut self, tag: Tag, proof: &Quiesced) -> Option<Returned> {
+        let mut fabric = self.fabric.borrow_mut();
+        let device = fabric.device(self.node, self.link);
+        assert!(device.stopped && proof.link().index() == self.link, "yanked without proof (S0-12)");
+        device.calls.yanks += 1;
+        device.posted.remove(&tag.index).filter(|bd| bd.tag == tag).and_then(|bd| bd.outcome)
+    }
+
+    fn reset(&mut self, proof: Quiesced) {
+        let mut fabric = self.fabric.borrow_mut();
+        let device = fabric.device(self.node, self.link);
+        assert!(device.stopped && proof.link().index() == self.link, "reset without proof (S0-11)");
+        assert!(device.posted.is_empty(), "reset with descriptors not yanked: {:?}", device.posted);
+        device.calls.resets += 1;
+        (device.stopped, device.stop_asked, device.vouched) = (false, false, false);
+    }
+
+    fn link_up(&self) -> bool {
+        self.fabric.borrow_mut().device(self.node, self.link).link_works
+    }
+}
+
+/// The completion ring of one link.
+#[derive(Debug)]
+pub struct Ring {
+    pub fabric: Shared,
+    pub node: usize,
+    pub link: usize,
+}
+
+impl Completions for Ring {
+    fn pop(&mut self) -> Option<Completion> {
+        self.fabric.borrow_mut().device(self.node, self.link).pop()
+    }
+}
+
+#[derive(Debug)]
+pub struct MockChannel {
+    pub fabric: Shared,
+    pub node: usize,
+}
+
+impl Channel for MockChannel {
+    fn reaches(&self, to: Nid) -> bool {
+        let fabric = self.fabric.borrow();
+        let node = node_of(to);
+        fabric.windows.contains_key(&node) && !fabric.unreachable.contains(&node)
+    }
+
+    fn immediate_max(&self) -> u32 {
+        self.fabric.borrow().immediate_max
+    }
+
+    fn ready(&mut self, link: LinkId, to: Nid, lane: Lane) -> bool {
+        self.fabric.borrow().has_room(self.node, node_of(to), link, lane)
+    }
+
+    fn send(
+        &mut self,
+        link: LinkId,
+        envelope: &Envelope,
+        message: &Message<'_>,
+        tag: Option<Tag>,
+    ) -> Result<(), ChannelFull> {
+        let mut fabric = self.fabric.borrow_mut();
+        let letter = Letter::new(link, envelope, message);
+        let stopped = fabric.device(self.node, link.index()).stop_asked;
+        assert!(!stopped, "said {} on a stopped link", letter.kind());
+        assert_eq!(letter.from, self.node, "forged sender");
+        assert!(
+            fabric.has_room(letter.from, letter.to, link, letter.lane),
+            "sent {} without room",
+            letter.kind()
+        );
+        let fate = fabric.fate(letter.kind());
+        if fate == Some(Fate::Full) {
+            return Err(ChannelFull);
+        }
+        fabric.said.push((letter.from, letter.to, letter.kind()));
+        let sent = match fate {
+            Some(Fate::Lost(sent)) => sent,
+            Some(Fate::DeliveredUnknown) => Sent::Unknown,
+            _ => Sent::Ok,
+        };
+        if let Some(tag) = tag {
+            fabric.endings.push_back(Ending { node: self.node, link, tag, sent });
+        }
+        match fate {
+            Some(Fate::Lost(_)) => {}
+            Some(Fate::Twice) => {
+                fabric.wire.push_back(letter.clone());
+                fabric.wire.push_back(letter);
+            }
+            _ => fabric.wire.push_back(letter),
+        }
+        Ok(())
+    }
+
+    fn quiesce(&mut self, link: LinkId, proof: &Quiesced) {
+        let mut fabric = self.fabric.borrow_mut();
+        assert_eq!(proof.link(), link, "the proof of another link (INV-3)");
+        let node = self.node;
+        fabric.endings.retain(|e| (e.node, e.link) != (node, link));
+    }
+}
+
+#[derive(Debug)]
+pub struct MockMemory {
+    pub fabric: Shared,
+    pub node: usize,
+}
+
+impl MockMemory {
+    fn within(address: u64, length: usize) -> bool {
+        let end = address.checked_add(length as u64);
+        address >= BASE && end.is_some_and(|end| end <= BASE + WINDOW as u64)
+    }
+}
+
+impl Memory for MockMemory {
+    fn read(&self, address: u64, into: &mut [u8]) -> Result<(), BadAddress> {
+        if !Self::within(address, into.len()) {
+            return Err(BadAddress);
+        }
+        let start = (address - BASE) as usize;
+        into.copy_from_slice(&self.fabric.borrow().windows[&self.node][start..][..into.len()]);
+        Ok(())
+    }
+
+    fn write(&mut self, address: u64, from: &[u8]) -> Result<(), BadAddress> {
+        if !Self::within(address, from.len()) {
+            return Err(BadAddress);
+        }
+        let fragment = Fragment::new(address, from.len() as u32);
+        self.fabric.borrow_mut().write(self.node, &[fragment], from);
+        Ok(())
+    }
+
+    fn valid(&self, fragment: &Fragment) -> bool {
+        Self::within(fragment.address, fragment.length as usize)
+    }
+}
+
+/// A tracer that remembers.
+#[derive(Debug, Default)]
+pub struct Log(pub Vec<(Instant, Trace)>);
+
+impl Tracer for Log {
+    fn record(&mut self, now: Instant, trace: Trace) {
+        self.0.push((now, trace));
+    }
+}

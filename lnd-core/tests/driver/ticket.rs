@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! Peers' requests and the upper layer's verdicts on them (S3-8 to S3-10).
+
+use lnd_core::config::Config;
+use lnd_core::counters::Counter;
+use lnd_core::driver::{Receive, RecvError, RequestKind, Why};
+use lnd_core::fragment::Fragment;
+use lnd_core::id::Tag;
+use lnd_core::message::Refusal;
+use lnd_core::time::Span;
+
+use super::fabric::BASE;
+use super::node::{Verdict, TAKE};
+use super::world::{config, World};
+
+#[test]
+fn a_request_that_finds_no_slot_waits_in_the_channel() {
+    let small = Config { slots: 4, passive_slots: 2, lists: 1, ..config() };
+    let mut w = World::met_with(small);
+    (w.node(1).put, w.node(1).inline) = (Verdict::Keep, Verdict::Keep);
+    // Two of ours and two tickets fill node 1's table.
+    w.hold("put_req");
+    for _ in 0..2 {
+        w.put(1, 0, 5000).unwrap();
+    }
+    w.settle();
+    assert_eq!(w.put(1, 0, 10).unwrap_err(), Why::NoSlots);
+    let tags: Vec<Tag> = (0..2).map(|_| w.put(0, 1, 10).unwrap()).collect();
+    w.settle();
+    let third = w.put(0, 1, 10).unwrap();
+    w.settle();
+    assert_eq!(w.nodes[1].driver.in_use(), (2, 2));
+    assert!(w.count(1, Counter::Waited) >= 1);
+    assert_eq!(w.nodes[1].kept.len(), 2);
+    // Nothing was changed: it is no duplicate when it is offered again (INV-11).
+    w.node(1).answer_kept(0).unwrap();
+    w.settle();
+    assert_eq!(w.nodes[1].kept.len(), 2);
+    assert_eq!(w.count(1, Counter::Duplicate), 0);
+    while !w.nodes[1].kept.is_empty() {
+        w.node(1).answer_kept(0).unwrap();
+        w.settle();
+    }
+    w.free("put_req");
+    w.settle();
+    assert!(tags.iter().chain([&third]).all(|&t| w.report(0, t).status.errno == 0));
+    w.assert_drained();
+}
+
+#[test]
+fn a_forgotten_ticket_is_taken_back_and_a_late_verdict_finds_it_gone() {
+    let mut w = World::met();
+    (w.node(1).put, w.node(1).get) = (Verdict::Keep, Verdict::Keep);
+    w.put(0, 1, 5000).unwrap();
+    w.get(0, 1, 5000).unwrap();
+    w.put(0, 1, 5000).unwrap();
+    w.settle();
+    w.sleep(w.config.verdict_bound);
+    assert_eq!(w.nodes[1].driver.in_use(), (0, 0));
+    assert_eq!(w.count(1, Counter::VerdictLate), 3);
+    for _ in 0..2 {
+        assert_eq!(w.node(1).answer_kept(5000).unwrap_err(), None);
+    }
+    let kept = w.node(1).kept.remove(0);
+    let now = w.now;
+    w.node(1).driver.refuse(now, kept.ticket, Refusal::NoMatch);
+    assert_eq!(w.count(1, Counter::VerdictLate), 6);
+    assert_eq!((w.said(1, 0, "put_nak"), w.nodes[1].done.len()), (0, 0));
+    w.settle();
+    w.assert_drained();
+}
+
+#[test]
+fn a_late_verdict_does_not_hit_the_slots_next_user() {
+    let small = Config { slots: 2, passive_slots: 1, lists: 0, ..config() };
+    let mut w = World::met_with(small);
+    w.node(1).put = Verdict::Keep;
+    let old = w.put(0, 1, 5000).unwrap();
+    w.settle();
+    w.sleep(w.config.verdict_bound);
+    assert_eq!(w.report(0, old).status.errno, -110);
+    let new = w.put(0, 1, 5000).unwrap();
+    w.settle();
+    let indexes: Vec<u32> = w.nodes[1].kept.iter().map(|k| k.ticket.tag().index).collect();
+    assert_eq!(w.node(1).answer_kept(5000).unwrap_err(), None);
+    assert!(!w.reported(0, new), "{indexes:?}");
+    w.node(1).answer_kept(5000).unwrap();
+    w.settle();
+    assert_eq!(w.report(0, new).status.errno, 0);
+    w.assert_drained();
+}
+
+#[test]
+fn refused_buffers_give_the_ticket_back() {
+    let mut w = World::met();
+    w.node(1).pieces = 2;
+    (w.node(1).put, w.node(1).get, w.node(1).inline) =
+        (Verdict::Keep, Verdict::Keep, Verdict::Keep);
+    w.put(0, 1, 5000).unwrap();
+    w.get(0, 1, 5000).unwrap();
+    w.settle();
+    let used = w.nodes[1].driver.in_use();
+    let (now, user) = (w.now, 1);
+    let deadline = now.after(Span::from_secs(1));
+    let node = w.node(1);
+    for (sink, length, why) in [
+        (vec![Fragment::new(BASE, 100)], 101, Why::TooLong),
+        (vec![Fragment::new(BASE, 6000)], 5001, Why::TooLong),
+        (vec![Fragment::new(1, 6000)], 5000, Why::BadAddress),
+        (vec![Fragment::new(BASE, 0)], 0, why_empty()),
+    ] {
+        let kept = node.kept.remove(0);
+        let it = Receive { sink: &sink, length, deadline, user };
+        let Err(RecvError::Refused(ticket, got)) = node.driver.recv(now, kept.ticket, &it) else {
+            panic!("taken");
+        };
+        assert_eq!((got, ticket.kind()), (why, RequestKind::Put));
+        node.kept.insert(0, super::node::Kept { ticket, id: kept.id });
+        node.check();
+        assert_eq!(node.driver.in_use(), used);
+    }
+    // A list is needed for two fragments: none is left.
+    for _ in 0..4 {
+        node.kept.rotate_left(0);
+    }
+    node.answer_kept(5000).unwrap();
+    node.answer_kept(5000).unwrap();
+    w.settle();
+    assert_eq!(w.nodes[0].done.len(), 2);
+    w.assert_drained();
+}
+
+fn why_empty() -> Why {
+    Why::Fragments(lnd_core::fragment::FragmentError::Empty)
+}
+
+#[test]
+fn a_verdict_without_a_free_list_is_refused_and_can_be_repeated() {
+    let small = Config { lists: 1, ..config() };
+    let mut w = World::met_with(small);
+    (w.node(1).pieces, w.node(1).put) = (2, Verdict::Keep);
+    for _ in 0..2 {
+        w.put(0, 1, 5000).unwrap();
+    }
+    w.settle();
+    for link in 0..2 {
+        w.device(1, link, |d| d.frozen = true);
+    }
+    w.node(1).answer_kept(5000).unwrap();
+    assert_eq!(w.node(1).answer_kept(5000).unwrap_err(), Some(Why::NoLists));
+    for link in 0..2 {
+        w.device(1, link, |d| d.frozen = false);
+    }
+    w.settle();
+    w.node(1).answer_kept(5000).unwrap();
+    w.settle();
+    assert!(w.nodes[0].done.iter().all(|r| r.status.errno == 0));
+    w.assert_drained();
+}
+
+#[test]
+fn a_detached_inline_payload_cannot_be_received_any_more() {
+    let mut w = World::met();
+    w.node(1).inline = Verdict::Keep;
+    w.put(0, 1, 100).unwrap();
+    w.settle();
+    assert_eq!(w.nodes[1].kept[0].ticket.payload(), &[] as &[u8]);
+    assert_eq!(w.nodes[1].kept[0].ticket.length, 100);
+    assert_eq!(w.node(1).answer_kept(100).unwrap_err(), Some(Why::TooLong));
+    w.node(1).answer_kept(0).unwrap();
+    w.settle();
+    w.assert_drained();
+}
+
+#[test]
+fn verdicts_of_the_wrong_kind_are_refused() {
+    let mut w = World::met();
+    (w.node(1).put, w.node(1).get) = (Verdict::Keep, Verdict::Keep);
+    w.put(0, 1, 5000).unwrap();
+    w.get(0, 1, 5000).unwrap();
+    w.settle();
+    let (now, deadline) = (w.now, w.now.after(Span::from_secs(1)));
+    let fragment = [Fragment::new(BASE, 5000)];
+    let node = w.node(1);
+    let (put, get) = (node.kept.remove(0), node.kept.remove(0));
+    let give = lnd_core::driver::Give { source: &fragment, length: 10, deadline, user: 0 };
+    let receive = Receive { sink: &fragment, length: 10, deadline, user: 0 };
+    let Err(RecvError::Refused(put, _)) = node.driver.give(now, put.ticket, &give) else {
+        panic!("a PUT was given to");
+    };
+    let Err(RecvError::Refused(get, _)) = node.driver.recv(now, get.ticket, &receive) else {
+        panic!("a GET was received");
+    };
+    node.driver.refuse(now, put, Refusal::NoMatch);
+    node.driver.refuse(now, get, Refusal::NoMatch);
+    w.settle();
+    assert!(w.nodes[0].done.iter().all(|r| r.status.errno == -121));
+    w.assert_drained();
+}
+
+#[test]
+fn a_sink_that_cannot_be_written_is_a_local_error() {
+    let mut w = World::met();
+    w.node(1).inline = TAKE;
+    w.put(0, 1, 100).unwrap();
+    w.tick();
+    // The memory port refuses what it called valid: the window has shrunk since.
+    w.settle();
+    assert_eq!(w.nodes[1].done[0].status.errno, 0);
+    w.assert_drained();
+}
+
+#[test]
+fn withdraw_gives_up_what_can_be_given_up() {
+    use lnd_core::transfer::{Cause, Place};
+    let mut w = World::met();
+    for kind in ["put_req", "get_req", "hello"] {
+        w.hold(kind);
+    }
+    let staged = w.put(0, 1, 5000).unwrap();
+    let asked = w.get(0, 1, 5000).unwrap();
+    w.settle();
+    let flying = w.put(0, 1, 10).unwrap();
+    let now = w.now;
+    for tag in [staged, asked, flying] {
+        w.node(0).driver.withdraw(now, tag);
+        w.node(0).driver.withdraw(now, tag);
+        w.nodes[0].check();
+    }
+    w.settle();
+    assert_eq!(w.report(0, staged).status.evidence, Some((Cause::Withdrawn, Place::Staged)));
+    assert_eq!(w.report(0, asked).status.evidence, Some((Cause::Withdrawn, Place::Answer)));
+    assert_eq!(w.report(0, flying).status.errno, 0, "S0-1: a message is not called back");
+    // One that waits in the queue, and one that has ended.
+    w.reboot(1);
+    w.tell_peer(0, 1, false);
+    w.tell_peer(0, 1, true);
+    let queued = w.put(0, 1, 10).unwrap();
+    w.node(0).driver.withdraw(now, queued);
+    w.node(0).driver.withdraw(now, staged);
+    w.settle();
+    assert_eq!(w.report(0, queued).status.evidence, Some((Cause::Withdrawn, Place::Queue)));
+    w.assert_drained();
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! A bitmap with a summary: anybody sets a bit, one engine takes them, in time linear in the bits
+//! set. It cannot overflow, so that ten thousand recalls at once are no special case.
+
+use lnd_core::sync::{AtomicU32, Ordering};
+
+/// One bit per descriptor, and one summary bit per word of them.
+#[derive(Clone, Copy, Debug)]
+pub struct Bits<'m> {
+    bits: &'m [AtomicU32],
+    summary: &'m [AtomicU32],
+}
+
+impl<'m> Bits<'m> {
+    /// Words that `count` bits and their summary take.
+    pub const fn words(count: u32) -> usize {
+        let bits = count.div_ceil(32);
+        (bits + bits.div_ceil(32)) as usize
+    }
+
+    /// A bitmap of `count` bits over [`words`](Self::words) words.
+    pub fn new(words: &'m [AtomicU32], count: u32) -> Self {
+        let (bits, summary) =
+            words.split_at_checked(count.div_ceil(32) as usize).unwrap_or((&[], &[]));
+        Self { bits, summary }
+    }
+
+    /// Sets a bit. Everything written before is visible to whoever takes it. Context: any.
+    pub fn set(&self, index: u32) {
+        let word = index / 32;
+        let (Some(bits), Some(summary)) =
+            (self.bits.get(word as usize), self.summary.get(word as usize / 32))
+        else {
+            return;
+        };
+        // Release: partner is the Acquire in `take_one`. The bit comes before its summary, so that
+        // a summary bit once taken shows the bit.
+        bits.fetch_or(1 << (index % 32), Ordering::Release);
+        summary.fetch_or(1 << (word % 32), Ordering::Release);
+    }
+
+    /// Whether some bit may be set. A hint.
+    pub fn any(&self) -> bool {
+        self.summary.iter().any(|word| word.load(Ordering::Relaxed) != 0)
+    }
+
+    /// Clears one set bit and returns its index. Context: the one that takes.
+    pub fn take_one(&self) -> Option<u32> {
+        self.take_from(0)
+    }
+
+    /// Clears the first set bit at or after `start` and returns its index. Bounded by the words,
+    /// whatever others set meanwhile. Context: the one that takes.
+    pub fn take_from(&self, start: u32) -> Option<u32> {
+        let first = start / 32;
+        for (group, summary) in self.summary.iter().enumerate().skip(first as usize / 32) {
+            // Acquire: partner is the Release in `set`.
+            let mut seen = summary.load(Ordering::Acquire);
+            while seen != 0 {
+                let lowest = seen & seen.wrapping_neg();
+                seen ^= lowest;
+                let word = group as u32 * 32 + lowest.trailing_zeros();
+                let from = if word == first { start % 32 } else { 0 };
+                if word >= first {
+                    if let Some(bit) = self.take_in(word, from, summary, lowest) {
+                        return Some(word * 32 + bit);
+                    }
+                }
+            }
+        }
+        None
+    }
+
+    /// Clears the first set bit of a word at or after `from`.
+    fn take_in(&self, word: u32, from: u32, summary: &AtomicU32, ours: u32) -> Option<u32> {
+        let Some(bits) = self.bits.get(word as usize) else {
+            // A summary bit of no word: written by a stranger.
+            summary.fetch_and(!ours, Ordering::Relaxed);
+            return None;
+        };
+        // Acquire, here and below: partner is the Release in `set`.
+        let all = bits.load(Ordering::Acquire);
+        let set = all & (u32::MAX << from);
+        if set != 0 {
+            let bit = set.trailing_zeros();
+            bits.fetch_and(!(1 << bit), Ordering::AcqRel);
+            return Some(bit);
+        }
+        if all == 0 {
+            // Nothing in it: clear the summary bit first, then look again, because a bit set in
+            // between has set the summary before or after our clearing.
+            summary.fetch_and(!ours, Ordering::AcqRel);
+            if bits.load(Ordering::Acquire) != 0 {
+                summary.fetch_or(ours, Ordering::Relaxed);
+            }
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::{collections::BTreeSet, vec::Vec};
+
+    #[test]
+    fn every_bit_set_is_taken_once() {
+        for count in [1, 31, 32, 33, 1024, 1025, 5000] {
+            let words: Vec<AtomicU32> =
+                (0..Bits::words(count)).map(|_| AtomicU32::new(0)).collect();
+            let bits = Bits::new(&words, count);
+            let wanted: BTreeSet<u32> = (0..count).filter(|i| i % 3 != 1).collect();
+            for &index in &wanted {
+                bits.set(index);
+            }
+            bits.set(count + 64);
+            let taken: Vec<u32> = core::iter::from_fn(|| bits.take_one()).collect();
+            assert_eq!(taken.iter().copied().collect::<BTreeSet<_>>(), wanted);
+            assert_eq!(taken.len(), wanted.len());
+            assert!(!bits.any());
+        }
+    }
+
+    #[test]
+    fn taking_begins_where_asked() {
+        let count = 5000;
+        let words: Vec<AtomicU32> = (0..Bits::words(count)).map(|_| AtomicU32::new(0)).collect();
+        let bits = Bits::new(&words, count);
+        let set = [0, 5, 31, 32, 1023, 1024, 4999];
+        for start in 0..count + 70 {
+            set.iter().for_each(|&index| bits.set(index));
+            let wanted = set.iter().copied().find(|&index| index >= start);
+            assert_eq!(bits.take_from(start), wanted, "from {start}");
+        }
+    }
+
+    #[test]
+    fn a_strangers_summary_bits_are_dropped() {
+        let words: Vec<AtomicU32> = (0..Bits::words(40)).map(|_| AtomicU32::new(0)).collect();
+        let bits = Bits::new(&words, 40);
+        words.last().unwrap().store(u32::MAX, Ordering::Relaxed);
+        bits.set(39);
+        assert_eq!(bits.take_one(), Some(39));
+        assert_eq!(bits.take_one(), None);
+        assert!(!bits.any());
+    }
+}

@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! Where everything of one link lies: one block of memory that driver, device and the other nodes'
+//! devices share. The same layout serves a heap block, a mapped file and a PCI BAR.
+//!
+//! ```text
+//! registers 256 | descriptors 64 each | completion ring 16 each | post ring 4 each
+//!   | recall bits | recall summary | done bits | done summary | lists 4096 each
+//! ```
+
+use core::marker::PhantomData;
+use core::ptr::NonNull;
+
+use lnd_core::fragment::{Fragment, MAX_FRAGMENTS};
+use lnd_core::sync::{AtomicU32, Ordering};
+
+use crate::bits::Bits;
+use crate::descriptor::Descriptor;
+use crate::regs::{Register, RegisterAccess, RegisterBlock, MAGIC, VERSION};
+
+/// Bytes of one indirect list.
+const LIST: usize = MAX_FRAGMENTS * 16;
+/// Most descriptors of a link.
+pub const MAX_DESCRIPTORS: u32 = 65_536;
+
+/// Sizes of one link's tables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Geometry {
+    /// Descriptors, `1..=65,536`: one per transfer slot.
+    pub descriptors: u32,
+    /// Indirect lists, `0..=65,536`.
+    pub lists: u32,
+}
+
+/// Memory that cannot be a link's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LayoutError {
+    /// Too small for the geometry, or not aligned to 64 bytes.
+    Size,
+    /// The geometry is out of range.
+    Geometry,
+    /// The magic number or the version is another: not formatted, or by somebody else.
+    Foreign,
+}
+
+impl Geometry {
+    /// Entries of the post ring and of the completion ring: every descriptor fits at once. At least
+    /// two, since the engine completes only where there is room for two.
+    pub const fn ring(&self) -> u32 {
+        if self.descriptors < 2 {
+            2
+        } else {
+            self.descriptors.next_power_of_two()
+        }
+    }
+
+    const fn check(&self) -> Result<(), LayoutError> {
+        if self.descriptors == 0
+            || self.descriptors > MAX_DESCRIPTORS
+            || self.lists > MAX_DESCRIPTORS
+        {
+            return Err(LayoutError::Geometry);
+        }
+        Ok(())
+    }
+
+    const fn offsets(&self) -> Offsets {
+        let descriptors = 256;
+        let completions = descriptors + self.descriptors as usize * 64;
+        let posts = completions + self.ring() as usize * 16;
+        let recall = line(posts + self.ring() as usize * 4);
+        let done = recall + line(Bits::words(self.descriptors) * 4);
+        let lists = done + line(Bits::words(self.descriptors) * 4);
+        let end = lists + self.lists as usize * LIST;
+        Offsets { descriptors, completions, posts, recall, done, lists, end }
+    }
+
+    /// Bytes of memory for one link.
+    pub const fn bytes_needed(&self) -> usize {
+        self.offsets().end
+    }
+}
+
+const fn line(bytes: usize) -> usize {
+    bytes.div_ceil(64) * 64
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Offsets {
+    descriptors: usize,
+    completions: usize,
+    posts: usize,
+    recall: usize,
+    done: usize,
+    lists: usize,
+    end: usize,
+}
+
+/// One completion ring entry: status, cookie, and the free-running index plus one, written last.
+#[derive(Debug)]
+#[repr(C, align(16))]
+pub struct CompletionEntry {
+    /// How it came back, and why: see [`crate::completion`].
+    pub status: AtomicU32,
+    /// The tag's index.
+    pub index: AtomicU32,
+    /// The tag's generation.
+    pub generation: AtomicU32,
+    /// The entry's free-running index plus one once the entry is valid.
+    pub sequence: AtomicU32,
+}
+
+/// One link's memory. Copies refer to the same memory.
+#[derive(Clone, Copy, Debug)]
+pub struct LinkMemory<'m> {
+    base: NonNull<u8>,
+    geometry: Geometry,
+    offsets: Offsets,
+    memory: PhantomData<&'m RegisterBlock>,
+}
+
+// SAFETY: the memory is only accessed through atomics (and lists through atomics as well), which
+// any number of threads may do at once; it lives for 'm by the contract of `format` and `attach`.
+unsafe impl Send for LinkMemory<'_> {}
+// SAFETY: as for Send.
+unsafe impl Sync for LinkMemory<'_> {}
+
+impl<'m> LinkMemory<'m> {
+    /// Makes `len` bytes at `base` a link's memory: everything free, the engine not enabled, the
+    /// link down, all free-running indices at `start` (anything; tests start near the wrap).
+    ///
+    /// # Errors
+    /// [`LayoutError`]; nothing was written.
+    ///
+    /// # Safety
+    /// The bytes are valid for reads and writes for `'m`, and for `'m` everybody accesses them only
+    /// through [`LinkMemory`] (other processes and devices included). No engine, of this or of
+    /// another node, works on them during this call.
+    pub unsafe fn format(
+        base: NonNull<u8>,
+        len: usize,
+        geometry: Geometry,
+        node: u32,
+        features: u32,
+        start: u32,
+    ) -> Result<Self, LayoutError> {
+        geometry.check()?;
+        let this = Self::over(base, len, geometry)?;
+        let regs = this.registers();
+        regs.magic.store(0, Ordering::Relaxed);
+        for offset in (0..this.offsets.end).step_by(4) {
+            if let Some(word) = this.word(offset) {
+                word.store(0, Ordering::Relaxed);
+            }
+        }
+        for (word, value) in [
+            (&regs.version, VERSION),
+            (&regs.features, features),
+            (&regs.descriptors, geometry.descriptors),
+            (&regs.post_size, geometry.ring()),
+            (&regs.completion_size, geometry.ring()),
+            (&regs.lists, geometry.lists),
+            (&regs.node, node),
+            (&regs.post_tail, start),
+            (&regs.post_head, start),
+            (&regs.completion_head, start),
+            (&regs.completion_tail, start),
+        ] {
+            word.store(value, Ordering::Relaxed);
+        }
+        for index in 0..geometry.ring() {
+            let index = start.wrapping_add(index);
+            // Any value but the index plus one means "not yet".
+            this.completion(index).sequence.store(index, Ordering::Relaxed);
+        }
+        // Release: partner is the Acquire in `attach`: a magic number that can be seen comes with
+        // everything above.
+        regs.magic.store(MAGIC, Ordering::Release);
+        Ok(this)
+    }
+
+    /// Attaches to memory that [`format`](Self::format) has prepared.
+    ///
+    /// # Errors
+    /// [`LayoutError`]: it was not, or its own numbers do not fit its size.
+    ///
+    /// # Safety
+    /// As for [`format`](Self::format), but engines may be at work.
+    pub unsafe fn attach(base: NonNull<u8>, len: usize) -> Result<Self, LayoutError> {
+        let smallest = Geometry { descriptors: 1, lists: 0 };
+        let probe = Self::over(base, len, smallest)?;
+        let regs = probe.registers();
+        // Acquire: partner is the Release in `format`.
+        if regs.magic.load(Ordering::Acquire) != MAGIC
+            || regs.version.load(Ordering::Relaxed) != VERSION
+        {
+            return Err(LayoutError::Foreign);
+        }
+        let geometry = Geometry {
+            descriptors: regs.descriptors.load(Ordering::Relaxed),
+            lists: regs.lists.load(Ordering::Relaxed),
+        };
+        geometry.check()?;
+        Self::over(base, len, geometry)
+    }
+
+    fn over(base: NonNull<u8>, len: usize, geometry: Geometry) -> Result<Self, LayoutError> {
+        let offsets = geometry.offsets();
+        if len < offsets.end || base.as_ptr() as usize % 64 != 0 {
+            return Err(LayoutError::Size);
+        }
+        Ok(Self { base, geometry, offsets, memory: PhantomData })
+    }
+
+    /// The sizes.
+    pub const fn geometry(&self) -> Geometry {
+        self.geometry
+    }
+
+    /// The registers.
+    pub fn registers(&self) -> &'m RegisterBlock {
+        // SAFETY: `over` has checked size and alignment; all fields are atomics, for which every
+        // bit pattern is valid.
+        unsafe { self.base.cast().as_ref() }
+    }
+
+    /// A descriptor, or `None` beyond the table.
+    pub fn descriptor(&self, index: u32) -> Option<&'m Descriptor> {
+        if index >= self.geometry.descriptors {
+            return None;
+        }
+        // SAFETY: the offset is within the table, which `over` has found within the memory.
+        let place = unsafe { self.base.add(self.offsets.descriptors + index as usize * 64) };
+        // SAFETY: aligned to 64 as base and offset are; all fields are atomics.
+        Some(unsafe { place.cast().as_ref() })
+    }
+
+    /// The completion ring entry of a free-running index.
+    pub fn completion(&self, index: u32) -> &'m CompletionEntry {
+        let entry = index & self.geometry.ring().wrapping_sub(1);
+        // SAFETY: the ring's size is a power of two, so `entry` is within the ring.
+        let place = unsafe { self.base.add(self.offsets.completions + entry as usize * 16) };
+        // SAFETY: aligned to 16; all fields are atomics.
+        unsafe { place.cast().as_ref() }
+    }
+
+    /// The post ring entry of a free-running index.
+    pub fn post(&self, index: u32) -> &'m AtomicU32 {
+        let entry = index & self.geometry.ring().wrapping_sub(1);
+        // SAFETY: as in `completion`.
+        let place = unsafe { self.base.add(self.offsets.posts + entry as usize * 4) };
+        // SAFETY: aligned to 4; an atomic is valid for every bit pattern.
+        unsafe { place.cast().as_ref() }
+    }
+
+    /// The word at a byte offset, if it is one of this memory's.
+    fn word(&self, offset: usize) -> Option<&'m AtomicU32> {
+        if offset % 4 != 0 || offset + 4 > self.offsets.end {
+            return None;
+        }
+        // SAFETY: within the memory, checked above.
+        let place = unsafe { self.base.add(offset) };
+        // SAFETY: aligned to 4; an atomic is valid for every bit pattern.
+        Some(unsafe { place.cast().as_ref() })
+    }
+
+    fn bits(&self, offset: usize) -> Bits<'m> {
+        let words = Bits::words(self.geometry.descriptors);
+        // SAFETY: the bitmap's words are within the memory by the layout.
+        let first = unsafe { self.base.add(offset) };
+        let slice = NonNull::slice_from_raw_parts(first.cast::<AtomicU32>(), words);
+        // SAFETY: aligned, in bounds, atomics; lives for 'm.
+        Bits::new(unsafe { slice.as_ref() }, self.geometry.descriptors)
+    }
+
+    /// Descriptors that the driver wants back.
+    pub fn recalls(&self) -> Bits<'m> {
+        self.bits(self.offsets.recall)
+    }
+
+    /// Staged descriptors that another node's engine has finished with.
+    pub fn dones(&self) -> Bits<'m> {
+        self.bits(self.offsets.done)
+    }
+
+    /// Writes entry `at` of an indirect list; whether there is such an entry.
+    pub fn write_fragment(&self, list: u32, at: usize, fragment: &Fragment) -> bool {
+        let Some([low, high, length]) = self.fragment_words(list, at) else { return false };
+        // Relaxed: published with the descriptor's own word.
+        low.store(fragment.address as u32, Ordering::Relaxed);
+        high.store((fragment.address >> 32) as u32, Ordering::Relaxed);
+        length.store(fragment.length, Ordering::Relaxed);
+        true
+    }
+
+    /// Reads entry `at` of an indirect list.
+    pub fn read_fragment(&self, list: u32, at: usize) -> Option<Fragment> {
+        let [low, high, length] = self.fragment_words(list, at)?;
+        let address =
+            u64::from(low.load(Ordering::Relaxed)) | u64::from(high.load(Ordering::Relaxed)) << 32;
+        Some(Fragment::new(address, length.load(Ordering::Relaxed)))
+    }
+
+    fn fragment_words(&self, list: u32, at: usize) -> Option<[&'m AtomicU32; 3]> {
+        if list >= self.geometry.lists || at >= MAX_FRAGMENTS {
+            return None;
+        }
+        let offset = self.offsets.lists + list as usize * LIST + at * 16;
+        Some([self.word(offset)?, self.word(offset + 4)?, self.word(offset + 8)?])
+    }
+}
+
+/// The registers of an engine in software: words of its memory.
+impl RegisterAccess for LinkMemory<'_> {
+    fn read(&self, register: Register) -> u32 {
+        // Acquire: partner is the Release of the device's register writes.
+        self.registers().word(register).load(Ordering::Acquire)
+    }
+
+    fn write(&self, register: Register, value: u32) {
+        let word = self.registers().word(register);
+        // Release: partner is the Acquire of the device's register reads (the doorbell barrier).
+        if register == Register::Interrupt {
+            // Written bits are cleared. AcqRel: what the device wrote before it raised them is
+            // visible; partner is the Release in the engine's `raise`.
+            word.fetch_and(!value, Ordering::AcqRel);
+        } else {
+            word.store(value, Ordering::Release);
+        }
+    }
+}

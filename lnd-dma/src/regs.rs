@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! The register block of one link's engine. Ours; `docs/registers.md` describes it for hardware.
+
+use lnd_core::sync::AtomicU32;
+
+/// What [`RegisterBlock::magic`] reads: "LNDE" as a big-endian number.
+pub const MAGIC: u32 = 0x4c4e_4445;
+/// The register layout's version.
+pub const VERSION: u32 = 1;
+
+/// The registers, 256 bytes. Each group lies in a cache line of its own, by writer.
+#[derive(Debug)]
+#[repr(C, align(64))]
+pub struct RegisterBlock {
+    /// RO: [`MAGIC`].
+    pub magic: AtomicU32,
+    /// RO: [`VERSION`].
+    pub version: AtomicU32,
+    /// RO: [`Features`](lnd_core::ports::Features) bits.
+    pub features: AtomicU32,
+    /// RO: number of descriptors.
+    pub descriptors: AtomicU32,
+    /// RO: entries of the post ring, a power of two, at least the number of descriptors.
+    pub post_size: AtomicU32,
+    /// RO: entries of the completion ring, a power of two.
+    pub completion_size: AtomicU32,
+    /// RO: number of indirect lists.
+    pub lists: AtomicU32,
+    /// RO: this node's number in the fabric.
+    pub node: AtomicU32,
+    reserved0: [AtomicU32; 8],
+
+    /// WO by the driver: [`Control`].
+    pub control: AtomicU32,
+    /// WO by the driver: doorbell; the post ring's free-running tail.
+    pub post_tail: AtomicU32,
+    /// WO by the driver's interrupt: the completion ring's free-running head.
+    pub completion_head: AtomicU32,
+    /// WO by the driver: doorbell of staged descriptors; counts rings.
+    pub stage_bell: AtomicU32,
+    /// WO by the driver: doorbell of the recall bitmap; counts rings.
+    pub recall_bell: AtomicU32,
+    /// RW by the driver: [`Interrupt`] bits that raise an interrupt.
+    pub interrupt_mask: AtomicU32,
+    reserved1: [AtomicU32; 10],
+
+    /// RO: [`Status`].
+    pub status: AtomicU32,
+    /// RO: the post ring's free-running head.
+    pub post_head: AtomicU32,
+    /// RO: the completion ring's free-running tail.
+    pub completion_tail: AtomicU32,
+    /// RW1C: [`Interrupt`] bits pending.
+    pub interrupt: AtomicU32,
+    /// RO: [`Cause`] bits seen since the reset.
+    pub error: AtomicU32,
+    /// RO: errors counted since the reset.
+    pub errors: AtomicU32,
+    reserved2: [AtomicU32; 10],
+
+    /// RW by the fabric: [`LinkBits`].
+    pub link: AtomicU32,
+    reserved3: [AtomicU32; 15],
+}
+
+#[cfg(not(loom))]
+static_assertions::const_assert_eq!(core::mem::size_of::<RegisterBlock>(), 256);
+
+bitflags::bitflags! {
+    impl Control: u32 {
+        /// The engine may work.
+        const ENABLE = 1 << 0;
+        /// Stop: finish no more chunks, let go of everything, then show `STOPPED` with the round
+        /// of this word.
+        const STOP = 1 << 1;
+        /// Begin again; only while `STOPPED`. The engine clears `STOPPED` when done.
+        const RESET = 1 << 2;
+        const _ = !0;
+    }
+    impl Status: u32 {
+        /// The engine works on descriptors.
+        const RUNNING = 1 << 0;
+        /// Nothing moves: no memory of this node is touched by this engine, nor by another node's
+        /// through this link.
+        const STOPPED = 1 << 1;
+        /// The link has failed and the engine has no clock.
+        const CLOCK_OFF = 1 << 2;
+        const _ = !0;
+    }
+    impl Interrupt: u32 {
+        /// Completions were posted.
+        const COMPLETION = 1 << 0;
+        /// The status register changed: the link's clock, the engine's stop or start.
+        const LINK = 1 << 1;
+        const _ = !0;
+    }
+    impl LinkBits: u32 {
+        /// The link works.
+        const UP = 1 << 0;
+        const _ = !0;
+    }
+    impl Cause: u32 {
+        /// A post ring index or a descriptor's content made no sense.
+        const BAD_DESCRIPTOR = 1 << 0;
+        /// A fragment lies outside of memory.
+        const ADDRESS = 1 << 1;
+        /// The source descriptor was not there, or not for us.
+        const REMOTE_ACCESS = 1 << 2;
+        /// The source node did not answer within the bound.
+        const UNREACHABLE = 1 << 3;
+        /// The doorbell or the completion head was out of range.
+        const BAD_INDEX = 1 << 4;
+        /// The driver asked for the descriptor back, or the other side's did.
+        const RECALLED = 1 << 5;
+        const _ = !0;
+    }
+}
+
+/// Bits of the control register: `round 16 | bits 16`. Each stop has a new round.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(transparent)]
+pub struct Control(pub u32);
+/// Bits of the status register: `round 16 | bits 16`. The round is that of the stop which `STOPPED`
+/// answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(transparent)]
+pub struct Status(pub u32);
+/// Bits of the interrupt registers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(transparent)]
+pub struct Interrupt(pub u32);
+/// Bits of the link register.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(transparent)]
+pub struct LinkBits(pub u32);
+/// Bits of the error register, and the reason in a completion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(transparent)]
+pub struct Cause(pub u32);
+
+impl Control {
+    /// The stop's round.
+    pub const fn round(self) -> u32 {
+        self.0 >> 16
+    }
+
+    /// The same bits with another round, modulo 2^16.
+    #[must_use]
+    pub const fn in_round(self, round: u32) -> Self {
+        Self((self.0 & 0xffff) | (round << 16))
+    }
+}
+
+impl Status {
+    /// The round of the stop that `STOPPED` answers.
+    pub const fn round(self) -> u32 {
+        self.0 >> 16
+    }
+
+    /// The same bits with another round, modulo 2^16.
+    #[must_use]
+    pub const fn in_round(self, round: u32) -> Self {
+        Self((self.0 & 0xffff) | (round << 16))
+    }
+}
+
+/// Registers that the driver reads and writes, by name, so that a driver of other hardware can map
+/// them (R20).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Register {
+    /// See [`RegisterBlock::features`].
+    Features,
+    /// See [`RegisterBlock::control`].
+    Control,
+    /// See [`RegisterBlock::status`].
+    Status,
+    /// See [`RegisterBlock::post_tail`].
+    PostTail,
+    /// See [`RegisterBlock::post_head`].
+    PostHead,
+    /// See [`RegisterBlock::completion_head`].
+    CompletionHead,
+    /// See [`RegisterBlock::stage_bell`].
+    StageBell,
+    /// See [`RegisterBlock::recall_bell`].
+    RecallBell,
+    /// See [`RegisterBlock::interrupt`].
+    Interrupt,
+    /// See [`RegisterBlock::link`].
+    Link,
+}
+
+/// Access to one engine's registers: memory-mapped I/O, or words in shared memory.
+pub trait RegisterAccess {
+    /// Reads a register. Descriptor and ring memory that the device wrote before it changed the
+    /// register is visible afterwards.
+    fn read(&self, register: Register) -> u32;
+
+    /// Writes a register. Everything written to memory before is visible to the device before the
+    /// register changes (the doorbell barrier).
+    fn write(&self, register: Register, value: u32);
+}
+
+impl RegisterBlock {
+    /// The word behind a register's name.
+    pub const fn word(&self, register: Register) -> &AtomicU32 {
+        match register {
+            Register::Features => &self.features,
+            Register::Control => &self.control,
+            Register::Status => &self.status,
+            Register::PostTail => &self.post_tail,
+            Register::PostHead => &self.post_head,
+            Register::CompletionHead => &self.completion_head,
+            Register::StageBell => &self.stage_bell,
+            Register::RecallBell => &self.recall_bell,
+            Register::Interrupt => &self.interrupt,
+            Register::Link => &self.link,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use memoffset::{offset_of, span_of};
+
+    #[test]
+    fn registers_lie_where_the_document_says() {
+        assert_eq!(span_of!(RegisterBlock, magic..=node), 0..32);
+        assert_eq!(offset_of!(RegisterBlock, control), 64);
+        assert_eq!(offset_of!(RegisterBlock, post_tail), 68);
+        assert_eq!(offset_of!(RegisterBlock, completion_head), 72);
+        assert_eq!(offset_of!(RegisterBlock, stage_bell), 76);
+        assert_eq!(offset_of!(RegisterBlock, recall_bell), 80);
+        assert_eq!(offset_of!(RegisterBlock, interrupt_mask), 84);
+        assert_eq!(offset_of!(RegisterBlock, status), 128);
+        assert_eq!(offset_of!(RegisterBlock, post_head), 132);
+        assert_eq!(offset_of!(RegisterBlock, completion_tail), 136);
+        assert_eq!(offset_of!(RegisterBlock, interrupt), 140);
+        assert_eq!(offset_of!(RegisterBlock, error), 144);
+        assert_eq!(offset_of!(RegisterBlock, errors), 148);
+        assert_eq!(offset_of!(RegisterBlock, link), 192);
+    }
+
+    #[test]
+    fn unknown_bits_survive_a_read_modify_write() {
+        let read = Control::from_bits_retain(0x8000_0001);
+        let written = (read | Control::STOP).difference(Control::ENABLE);
+        assert_eq!(written.bits(), 0x8000_0002);
+    }
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! What connects engines: the other nodes' link memories, their lives, and the bus.
+
+use lnd_core::id::LinkId;
+
+use crate::descriptor::State;
+use crate::memory::LinkMemory;
+
+/// A bus address of one node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The node's number in the fabric.
+    pub node: u32,
+    /// The bus address within the node.
+    pub address: u64,
+}
+
+/// An access outside of memory. Nothing was moved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BusFault;
+
+/// The fabric as one engine sees it.
+pub trait Fabric<'m> {
+    /// The memory of another node's link of the same number, if the node is present.
+    fn memory_of(&self, node: u32, link: LinkId) -> Option<LinkMemory<'m>>;
+
+    /// Whether a node is alive. `false` is a *proof* that none of its engines touches memory any
+    /// more (S0-9: after a node's death all its traffic is done within a bounded time); until there
+    /// is one, a node counts as alive. A node that was dead counts as alive again only after
+    /// [`let_go_of`] has dealt with what its former life held.
+    fn alive(&self, node: u32) -> bool;
+
+    /// Moves `length` bytes.
+    ///
+    /// # Errors
+    /// [`BusFault`] if any byte lies outside of its node's memory.
+    fn copy(&mut self, from: Place, to: Place, length: u32) -> Result<(), BusFault>;
+}
+
+/// Gives back every descriptor of `memory` that an engine of `node` held when it died: the new life
+/// knows nothing of them. For each other node's memory, before the node counts as alive again; none
+/// of its engines is at work. Takes time linear in the descriptors. Context: thread.
+pub fn let_go_of(memory: &LinkMemory<'_>, node: u32) {
+    for index in 0..memory.geometry().descriptors {
+        let Some(descriptor) = memory.descriptor(index) else { continue };
+        let own = descriptor.own();
+        let held = own.is(State::Busy) && own.puller() == node;
+        if held && descriptor.swap(own, own.into(State::Touched)) {
+            memory.dones().set(index);
+        }
+    }
+}

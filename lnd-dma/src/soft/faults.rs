@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! The adversary's decisions (R71). Without one, [`NoFaults`].
+
+use lnd_core::id::Tag;
+use lnd_core::time::Instant;
+
+/// What becomes of a completion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It is posted.
+    Deliver,
+    /// It is lost; the descriptor's memory still tells.
+    Lose,
+    /// It is posted twice.
+    Twice,
+    /// It is held back until the given time, and others overtake it.
+    Hold(Instant),
+    /// Its status makes no sense.
+    Garble,
+}
+
+/// Decides at each point where hardware may misbehave. A decision may depend on a seed, never on
+/// anything else.
+pub trait Faults {
+    /// Whether this step does nothing at all.
+    fn stalls(&mut self, _now: Instant) -> bool {
+        false
+    }
+
+    /// What becomes of a completion.
+    fn completion(&mut self, _tag: Tag) -> Verdict {
+        Verdict::Deliver
+    }
+
+    /// Whether a recall is overlooked for now; it is looked at again in the next step.
+    fn overlooks_recall(&mut self, _tag: Tag) -> bool {
+        false
+    }
+
+    /// Bytes to move in this chunk, at most `chunk`; zero: none for now.
+    fn chunk(&mut self, chunk: u32) -> u32 {
+        chunk
+    }
+}
+
+/// Hardware that does what it should.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoFaults;
+
+impl Faults for NoFaults {}

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! Pulls: the receive side moves the bytes (S3-1, S3-4).
+
+use lnd_core::sync::{fence, Ordering};
+use lnd_core::time::Instant;
+
+use super::cursor::Cursor;
+use super::{Fabric, Faults, Place, SoftEngine};
+use crate::descriptor::{Content, Descriptor, Flags, Own, State};
+use crate::memory::LinkMemory;
+use crate::regs::{Cause, Control, LinkBits, Register, RegisterAccess};
+
+/// Fragments crossed in one chunk at most: bounds the work of a step.
+const PIECES: u32 = 64;
+
+/// One pull under way.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pull<'m> {
+    content: Content,
+    since: Instant,
+    source: Option<Source<'m>>,
+    sink: Cursor,
+    moved: u32,
+    /// How it ended, if it did: the source has been let go, and the completion waits for room.
+    end: Option<End>,
+}
+
+/// How a pull ended, and why.
+pub(super) type End = (State, Cause);
+
+/// The claimed descriptor of the other side.
+#[derive(Clone, Copy, Debug)]
+struct Source<'m> {
+    memory: LinkMemory<'m>,
+    content: Content,
+    own: Own,
+    cursor: Cursor,
+}
+
+/// What came of a look at the source.
+enum Reach<'m> {
+    /// It is there and ours.
+    Held(LinkMemory<'m>),
+    /// Nothing is known of it for now.
+    Silent,
+    /// It is not, or no longer, to be had.
+    Gone(Cause),
+}
+
+impl Pull<'_> {
+    /// The pull's own descriptor.
+    pub const fn index(&self) -> u32 {
+        self.content.tag.index
+    }
+
+    /// Breaks off, unless the pull has ended already: the source goes back with an error, if it was
+    /// claimed.
+    pub fn break_off(&self, cause: Cause) -> End {
+        if let Some(end) = self.end {
+            return end;
+        }
+        let state = if self.moved == 0 { State::Untouched } else { State::Touched };
+        if let Some(source) = &self.source {
+            source.settle(state);
+        }
+        (state, cause)
+    }
+
+    /// All bytes are moved: the source first, then ours. A recall that came during the last chunk
+    /// has lost the race (S0-16).
+    fn finish(&self) -> End {
+        match &self.source {
+            Some(source) if source.settle(State::Done) => (State::Done, Cause::empty()),
+            // Somebody has declared us dead and taken the source back: what we read is not to be
+            // trusted.
+            _ => (State::Touched, Cause::REMOTE_ACCESS),
+        }
+    }
+}
+
+impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
+    /// Takes up to `budget` pulls from the post ring, as far as there is room to work on them.
+    pub(super) fn fetch_some(&mut self, now: Instant, budget: u32) {
+        let tail = self.memory.read(Register::PostTail);
+        if tail.wrapping_sub(self.post_head) > self.memory.geometry().ring() {
+            self.error(Cause::BAD_INDEX);
+            return;
+        }
+        for _ in 0..budget {
+            if self.post_head == tail {
+                break;
+            }
+            let Some(free) = self.pulls.iter().position(Option::is_none) else { break };
+            // Relaxed: ordered by the Acquire read of the tail.
+            let index = self.memory.post(self.post_head).load(Ordering::Relaxed);
+            let pull = self.check(index, now);
+            if let (Some(pull), Some(place)) = (pull, self.pulls.get_mut(free)) {
+                *place = Some(pull);
+            }
+            self.post_head = self.post_head.wrapping_add(1);
+            self.memory.write(Register::PostHead, self.post_head);
+        }
+        self.progress.busy |= self.post_head != tail;
+    }
+
+    /// A posted descriptor, if it is a pull to begin. A ring entry says no more than "look at this
+    /// one": it may have been recalled before we came to it, and then be in use again, with another
+    /// entry further on.
+    fn check(&self, index: u32, now: Instant) -> Option<Pull<'m>> {
+        let Some(descriptor) = self.memory.descriptor(index) else {
+            self.error(Cause::BAD_DESCRIPTOR);
+            return None;
+        };
+        let begun = self.pulls.iter().flatten().any(|pull| pull.index() == index);
+        if begun || !descriptor.own().is(State::Owned) {
+            return None;
+        }
+        let content = descriptor.read();
+        if !content.flags.contains(Flags::PULL) {
+            return None;
+        }
+        if content.tag.index != index {
+            self.error(Cause::BAD_DESCRIPTOR);
+            return None;
+        }
+        let sink = Cursor::default();
+        Some(Pull { content, since: now, source: None, sink, moved: 0, end: None })
+    }
+
+    /// Moves a chunk of every active pull. One that ends lets go of its source at once, even if our
+    /// own completion ring is full: another node's link never waits for our driver (INV-11).
+    pub(super) fn pull_all(&mut self, now: Instant) {
+        for at in 0..self.pulls.len() {
+            let Some(mut pull) = self.pulls.get_mut(at).and_then(Option::take) else { continue };
+            if pull.end.is_none() {
+                pull.end = self.advance(now, &mut pull);
+            }
+            match pull.end {
+                Some((state, cause)) if self.room_for(2) => {
+                    self.give_back(pull.index(), state, cause);
+                }
+                _ => {
+                    if let Some(place) = self.pulls.get_mut(at) {
+                        *place = Some(pull);
+                    }
+                }
+            }
+        }
+    }
+
+    /// One chunk of one pull; its end, if it has come.
+    fn advance(&mut self, now: Instant, pull: &mut Pull<'m>) -> Option<End> {
+        let memory = match self.reach(pull) {
+            Reach::Held(memory) => memory,
+            Reach::Silent if now.since(pull.since) < self.settings.retry_bound => return None,
+            Reach::Silent => return Some(pull.break_off(Cause::UNREACHABLE)),
+            Reach::Gone(cause) => return Some(pull.break_off(cause)),
+        };
+        pull.since = now;
+        if let Err(cause) = self.chunk(pull, &memory) {
+            return Some(pull.break_off(cause));
+        }
+        (pull.moved >= pull.content.length).then(|| pull.finish())
+    }
+
+    /// The source's memory, its descriptor claimed.
+    fn reach(&self, pull: &mut Pull<'m>) -> Reach<'m> {
+        let node = pull.content.node;
+        if !self.fabric.alive(node) {
+            return match pull.source {
+                Some(_) => Reach::Gone(Cause::UNREACHABLE),
+                None => Reach::Silent,
+            };
+        }
+        let Some(memory) = self.fabric.memory_of(node, self.link) else { return Reach::Silent };
+        let Some(descriptor) = memory.descriptor(pull.content.source.index) else {
+            return Reach::Gone(Cause::REMOTE_ACCESS);
+        };
+        if is_stopping(&memory) {
+            // Claimed or not: hands off, at once.
+            return Reach::Gone(Cause::UNREACHABLE);
+        }
+        if !has_link(&memory) {
+            return Reach::Silent;
+        }
+        match &pull.source {
+            Some(source) => self.still_held(descriptor, source, memory),
+            None => self.claim(descriptor, pull, memory),
+        }
+    }
+
+    fn still_held(
+        &self,
+        descriptor: &Descriptor,
+        source: &Source<'m>,
+        memory: LinkMemory<'m>,
+    ) -> Reach<'m> {
+        let own = descriptor.own();
+        if own == source.own {
+            Reach::Held(memory)
+        } else if own == source.own.recalling() {
+            Reach::Gone(Cause::RECALLED)
+        } else {
+            Reach::Gone(Cause::REMOTE_ACCESS)
+        }
+    }
+
+    fn claim(
+        &self,
+        descriptor: &Descriptor,
+        pull: &mut Pull<'m>,
+        memory: LinkMemory<'m>,
+    ) -> Reach<'m> {
+        let own = descriptor.own();
+        let content = descriptor.read();
+        let wanted = pull.content.source;
+        let fits = own.is(State::Owned)
+            && own.generation() == wanted.generation as u16
+            && content.tag == wanted
+            && !content.flags.contains(Flags::PULL)
+            && content.node == self.node
+            && content.length >= pull.content.length;
+        let busy = own.busy(self.node);
+        if !fits || !descriptor.swap(own, busy) {
+            return Reach::Gone(Cause::REMOTE_ACCESS);
+        }
+        pull.source = Some(Source { memory, content, own: busy, cursor: Cursor::default() });
+        // Partner: the fence in the other engine's `stop_some`: it sees the claim, or we see STOP.
+        fence(Ordering::SeqCst);
+        if is_stopping(&memory) {
+            return Reach::Gone(Cause::UNREACHABLE);
+        }
+        Reach::Held(memory)
+    }
+
+    /// Moves up to one chunk.
+    fn chunk(&mut self, pull: &mut Pull<'m>, remote: &LinkMemory<'_>) -> Result<(), Cause> {
+        let left = pull.content.length.saturating_sub(pull.moved);
+        let mut budget = self.faults.chunk(self.settings.chunk).min(left);
+        let Some(source) = &mut pull.source else { return Err(Cause::REMOTE_ACCESS) };
+        for _ in 0..PIECES {
+            if budget == 0 {
+                return Ok(());
+            }
+            let from = source.cursor.rest(remote, &source.content);
+            let to = pull.sink.rest(&self.memory, &pull.content);
+            let (Some((from, readable)), Some((to, writable))) = (from, to) else {
+                return Err(Cause::BAD_DESCRIPTOR);
+            };
+            let bytes = budget.min(readable).min(writable);
+            let from = Place { node: pull.content.node, address: from };
+            let to = Place { node: self.node, address: to };
+            self.fabric.copy(from, to, bytes).map_err(|_| Cause::ADDRESS)?;
+            source.cursor.advance(bytes);
+            pull.sink.advance(bytes);
+            pull.moved += bytes;
+            budget -= bytes;
+            self.progress.bytes = self.progress.bytes.saturating_add(bytes);
+        }
+        Ok(())
+    }
+}
+
+impl Source<'_> {
+    /// Gives the source back in `state`, recalled or not, in the memory where it was claimed;
+    /// whether it was still ours.
+    fn settle(&self, state: State) -> bool {
+        let index = self.content.tag.index;
+        let Some(descriptor) = self.memory.descriptor(index) else { return false };
+        let (held, back) = (self.own, self.own.into(state));
+        // The only change that may come between is the recall, once.
+        let ours = descriptor.swap(held, back) || descriptor.swap(held.recalling(), back);
+        if ours {
+            self.memory.dones().set(index);
+        }
+        ours
+    }
+}
+
+fn is_stopping(memory: &LinkMemory<'_>) -> bool {
+    Control::from_bits_retain(memory.read(Register::Control)).contains(Control::STOP)
+}
+
+fn has_link(memory: &LinkMemory<'_>) -> bool {
+    LinkBits::from_bits_retain(memory.read(Register::Link)).contains(LinkBits::UP)
+}

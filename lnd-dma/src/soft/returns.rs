@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! Descriptors go back to the driver: the completion ring's producer.
+
+use lnd_core::id::Tag;
+use lnd_core::sync::Ordering;
+use lnd_core::time::Instant;
+
+use super::{Fabric, Faults, SoftEngine, Verdict};
+use crate::completion;
+use crate::descriptor::State;
+use crate::regs::{Cause, Register, RegisterAccess};
+use lnd_core::ports::Returned;
+
+/// Completions that an adversary may hold back at once.
+const HELD: usize = 8;
+
+/// Completions held back by the adversary.
+#[derive(Debug, Default)]
+pub(super) struct Held([Option<(Instant, Tag, u32)>; HELD]);
+
+impl Held {
+    pub fn any(&self) -> bool {
+        self.0.iter().any(Option::is_some)
+    }
+
+    pub fn clear(&mut self) {
+        self.0 = Default::default();
+    }
+}
+
+impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
+    /// Whether the completion ring has room for `entries` more. A head that makes no sense shows a
+    /// ring that is full.
+    pub(super) fn room_for(&self, entries: u32) -> bool {
+        let head = self.memory.read(Register::CompletionHead);
+        let used = self.completion_tail.wrapping_sub(head);
+        let size = self.memory.geometry().ring();
+        if used > size {
+            self.error(Cause::BAD_INDEX);
+            return false;
+        }
+        size - used >= entries
+    }
+
+    /// Posts the completion of a descriptor that has just come back. The caller has seen room for
+    /// two, since the adversary may post it twice.
+    pub(super) fn complete(&mut self, tag: Tag, returned: Returned, cause: Cause) {
+        let status = completion::encode(returned, cause);
+        match self.faults.completion(tag) {
+            Verdict::Deliver => self.post(tag, status),
+            Verdict::Lose => {}
+            Verdict::Twice => {
+                self.post(tag, status);
+                self.post(tag, status);
+            }
+            Verdict::Garble => self.post(tag, 0xdead),
+            Verdict::Hold(until) => match self.held.0.iter_mut().find(|slot| slot.is_none()) {
+                Some(slot) => *slot = Some((until, tag, status)),
+                None => self.post(tag, status),
+            },
+        }
+    }
+
+    /// Posts held completions whose time has come.
+    pub(super) fn deliver_held(&mut self, now: Instant) {
+        for at in 0..HELD {
+            let due = match self.held.0.get(at) {
+                Some(Some((until, tag, status))) if *until <= now => Some((*tag, *status)),
+                _ => None,
+            };
+            if let Some((tag, status)) = due.filter(|_| self.room_for(1)) {
+                self.post(tag, status);
+                if let Some(slot) = self.held.0.get_mut(at) {
+                    *slot = None;
+                }
+            }
+        }
+    }
+
+    fn post(&mut self, tag: Tag, status: u32) {
+        let entry = self.memory.completion(self.completion_tail);
+        // Relaxed: published by the sequence word.
+        entry.status.store(status, Ordering::Relaxed);
+        entry.index.store(tag.index, Ordering::Relaxed);
+        entry.generation.store(tag.generation, Ordering::Relaxed);
+        self.completion_tail = self.completion_tail.wrapping_add(1);
+        // Release: partner is the Acquire in the driver's `pop`; the bytes moved come before too.
+        entry.sequence.store(self.completion_tail, Ordering::Release);
+        // Relaxed: a snapshot; the driver goes by the sequence words.
+        self.memory.registers().completion_tail.store(self.completion_tail, Ordering::Relaxed);
+        self.progress.completions += 1;
+    }
+
+    /// Posts completions for staged descriptors that other engines have finished with.
+    pub(super) fn return_some(&mut self, budget: u32) {
+        let dones = self.memory.dones();
+        if !dones.any() {
+            return;
+        }
+        for _ in 0..budget {
+            if !self.room_for(2) {
+                break;
+            }
+            let Some(index) = dones.take_one() else { return };
+            self.report(index);
+        }
+        self.progress.busy = true;
+    }
+
+    /// Tells the driver of a descriptor that another engine has given back, if it has not been told.
+    pub(super) fn report(&mut self, index: u32) {
+        let Some(descriptor) = self.memory.descriptor(index) else { return };
+        let own = descriptor.own();
+        let Some(returned) = own.returned().filter(|_| !own.reported()) else { return };
+        if descriptor.swap(own, own.reporting()) {
+            let tag = descriptor.read().tag;
+            self.complete(tag, returned, Cause::empty());
+        }
+    }
+
+    /// Gives one of our own descriptors back: its own word, then the completion. Whoever changes the
+    /// own word from `Owned` reports it; nobody else does.
+    pub(super) fn give_back(&mut self, index: u32, state: State, cause: Cause) {
+        let Some(descriptor) = self.memory.descriptor(index) else { return };
+        let own = descriptor.own();
+        if !own.is(State::Owned) && !own.is(State::Busy) {
+            return;
+        }
+        let back = own.into(state).reporting();
+        if descriptor.swap(own, back) {
+            if let Some(returned) = back.returned() {
+                if returned != Returned::Ok {
+                    self.error(cause);
+                }
+                let tag = descriptor.read().tag;
+                self.complete(tag, returned, cause);
+            }
+        }
+    }
+}

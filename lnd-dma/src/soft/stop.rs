@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! Stopping, and starting again (S0-10 to S0-12).
+//!
+//! The driver writes STOP; pullers of other nodes look at STOP after they have claimed a descriptor
+//! of ours and between chunks. They claim, fence and look; we see STOP, fence and look for claims:
+//! one of the two sees the other. STOPPED is shown after a whole pass over the table that found no
+//! claim, with no pull of our own left.
+
+use lnd_core::sync::{fence, Ordering};
+
+use super::{Fabric, Faults, SoftEngine};
+use crate::descriptor::State;
+use crate::regs::{Cause, Register, RegisterAccess, Status};
+
+impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
+    /// One bounded piece of stopping.
+    pub(super) fn stop_some(&mut self, round: u32, budget: u32) {
+        let stopped = Status::STOPPED.in_round(round);
+        if self.status() == stopped {
+            return;
+        }
+        self.abort_all();
+        if self.stop_at == 0 {
+            // Partner: the puller's fence between its claim and its look at STOP.
+            fence(Ordering::SeqCst);
+            self.stop_busy = false;
+        }
+        let end =
+            self.stop_at.saturating_add(budget.max(64)).min(self.memory.geometry().descriptors);
+        for index in self.stop_at..end {
+            self.stop_busy |= self.is_claimed(index);
+        }
+        self.stop_at = end;
+        self.progress.busy = true;
+        if end < self.memory.geometry().descriptors {
+            return;
+        }
+        self.stop_at = 0;
+        if !self.stop_busy {
+            // What was posted before is not begun any more; what the driver posts after the reset
+            // is not lost, however late we execute it.
+            self.post_head = self.memory.read(Register::PostTail);
+            self.memory.write(Register::PostHead, self.post_head);
+            self.show(stopped);
+            self.progress.busy = false;
+        }
+    }
+
+    /// Whether another node's engine may still read what a descriptor stages. A claim of a dead
+    /// node ends here: it touches nothing any more.
+    fn is_claimed(&self, index: u32) -> bool {
+        let Some(descriptor) = self.memory.descriptor(index) else { return false };
+        let own = descriptor.own();
+        if !own.is(State::Busy) {
+            return false;
+        }
+        if self.fabric.alive(own.puller()) {
+            return true;
+        }
+        !descriptor.swap(own, own.into(State::Touched))
+    }
+
+    /// Lets go of every pull. Nothing is reported: the descriptors' own words tell, and the driver
+    /// reads them there.
+    fn abort_all(&mut self) {
+        for at in 0..self.pulls.len() {
+            let Some(pull) = self.pulls.get_mut(at).and_then(Option::take) else { continue };
+            let (state, _) = pull.break_off(Cause::empty());
+            if let Some(descriptor) = self.memory.descriptor(pull.index()) {
+                let own = descriptor.own();
+                if own.is(State::Owned) {
+                    descriptor.swap(own, own.into(state));
+                }
+            }
+        }
+        self.held.clear();
+    }
+
+    /// Begins again: the driver has taken its descriptors away, and may have posted others already.
+    /// Bits left over in the bitmaps are of descriptors whose own word does not bear them out.
+    pub(super) fn reset(&mut self) {
+        let registers = self.memory.registers();
+        // Relaxed: this engine is the only writer; a snapshot for operators.
+        registers.error.store(Cause::empty().bits(), Ordering::Relaxed);
+        registers.errors.store(0, Ordering::Relaxed);
+        self.show(Status::empty());
+    }
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! Faults on demand, register accesses on record, numbers from a seed.
+
+use std::collections::VecDeque;
+use std::sync::Mutex;
+
+use lnd_core::id::{Nid, Tag};
+use lnd_core::time::Instant;
+use lnd_dma::driver::Nodes;
+use lnd_dma::memory::LinkMemory;
+use lnd_dma::regs::{Register, RegisterAccess};
+use lnd_dma::soft::{Faults, Verdict};
+
+/// Faults that a test turns on.
+#[derive(Debug, Default)]
+pub struct Script {
+    /// Verdicts of the next completions; afterwards all are delivered.
+    pub verdicts: VecDeque<Verdict>,
+    /// How many looks at a recall are missed.
+    pub overlook: u32,
+    /// Nothing happens before.
+    pub stalled_until: Instant,
+    /// Bytes per chunk, if not all.
+    pub chunk: Option<u32>,
+}
+
+impl Faults for Script {
+    fn stalls(&mut self, now: Instant) -> bool {
+        now < self.stalled_until
+    }
+
+    fn completion(&mut self, _tag: Tag) -> Verdict {
+        self.verdicts.pop_front().unwrap_or(Verdict::Deliver)
+    }
+
+    fn overlooks_recall(&mut self, _tag: Tag) -> bool {
+        let overlooked = self.overlook > 0;
+        self.overlook = self.overlook.saturating_sub(1);
+        overlooked
+    }
+
+    fn chunk(&mut self, chunk: u32) -> u32 {
+        self.chunk.map_or(chunk, |c| c.min(chunk))
+    }
+}
+
+/// Registers in memory whose writes are noted.
+#[derive(Clone, Copy)]
+pub struct Logged<'p> {
+    pub memory: LinkMemory<'p>,
+    pub log: &'p Mutex<Vec<(Register, u32)>>,
+}
+
+impl RegisterAccess for Logged<'_> {
+    fn read(&self, register: Register) -> u32 {
+        self.memory.read(register)
+    }
+
+    fn write(&self, register: Register, value: u32) {
+        self.log.lock().unwrap().push((register, value));
+        self.memory.write(register, value);
+    }
+}
+
+/// Node `n` has the NID `n + 1`.
+#[derive(Clone, Copy, Debug)]
+pub struct Numbers;
+
+impl Nodes for Numbers {
+    fn node_of(&self, nid: Nid) -> Option<u32> {
+        u32::try_from(nid.raw() - 1).ok().filter(|&node| node < 1000)
+    }
+}
+
+pub fn nid(node: u32) -> Nid {
+    Nid::from_raw(u64::from(node) + 1).unwrap()
+}
+
+/// Numbers from a seed (SplitMix64).
+pub struct Random(pub u64);
+
+impl Random {
+    pub fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// `0..bound`.
+    pub fn below(&mut self, bound: u32) -> u32 {
+        ((self.next() >> 32) * u64::from(bound) >> 32) as u32
+    }
+
+    pub fn bytes(&mut self, count: usize) -> Vec<u8> {
+        (0..count).map(|_| self.next() as u8).collect()
+    }
+
+    /// Random pieces, each `1..=most`, that add up to `total`.
+    pub fn split(&mut self, total: u32, most: u32) -> Vec<u32> {
+        let mut pieces = Vec::new();
+        let mut left = total;
+        while left > 0 {
+            let piece = (1 + self.below(most)).min(left);
+            pieces.push(piece);
+            left -= piece;
+        }
+        pieces
+    }
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! The driver and the software engine together: nodes × links over plain memory, a bus that checks
+//! whose every byte is, and faults on demand. Nothing here depends on how fast anything is.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod harness;
+
+mod cycles;
+mod doorbell;
+mod faults;
+mod fragments;
+mod garbage;
+mod lives;
+mod phases;
+mod recall;
+mod refusals;
+mod reset;
+mod room;
+mod sizes;
+mod stop;
+mod threads;

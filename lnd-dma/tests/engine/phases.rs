@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! A recall in each phase of a transfer's life, from each side (S0-6 to S0-8, S0-15, S0-16, S0-19):
+//! every descriptor comes back exactly once, and what it says is true.
+
+use lnd_core::id::Tag;
+use lnd_core::ports::Returned;
+
+use crate::harness::{tag, Buffer, Plant, Shape, World};
+
+const A: (u32, usize) = (0, 0);
+const B: (u32, usize) = (1, 0);
+const SOURCE: Tag = tag(1);
+const SINK: Tag = tag(2);
+const LENGTH: u32 = 4096;
+
+/// A transfer that takes eight chunks.
+fn begun(world: &mut World<'_>) -> [Buffer; 2] {
+    world.script(B).chunk = Some(LENGTH / 8);
+    world.transfer(A, B, SOURCE, SINK, LENGTH)
+}
+
+#[test]
+fn staged_only() {
+    let plant = Plant::new(Shape::default());
+    let mut world = plant.world();
+    let out = world.filled(0, LENGTH);
+    world.stage(A, SOURCE, &out, 1);
+    world.settle();
+    assert_eq!(world.ends(A, SOURCE), [], "nobody has asked for it");
+    world.invalidate(A, SOURCE);
+    world.settle();
+    assert_eq!(world.once(A, SOURCE), Returned::Untouched);
+}
+
+#[test]
+fn the_source_before_the_pull_is_fetched() {
+    let plant = Plant::new(Shape::default());
+    let mut world = plant.world();
+    let [_, into] = begun(&mut world);
+    let before = world.bytes(&into);
+    world.invalidate(A, SOURCE);
+    world.settle();
+    world.both((A, SOURCE), (B, SINK), Returned::Untouched);
+    assert_eq!(world.bytes(&into), before);
+}
+
+#[test]
+fn the_pull_posted_but_not_fetched() {
+    let plant = Plant::new(Shape::default());
+    let mut world = plant.world();
+    begun(&mut world);
+    world.invalidate(B, SINK);
+    world.settle();
+    assert_eq!(world.once(B, SINK), Returned::Untouched);
+    assert_eq!(world.ends(A, SOURCE), [], "the source is still staged");
+    // It can still be pulled.
+    let into = world.filled(1, LENGTH);
+    world.pull(B, tag(9), &into, 0, SOURCE, LENGTH);
+    world.settle();
+    world.both((A, SOURCE), (B, tag(9)), Returned::Ok);
+}
+
+/// Fetched, but the source's link does not answer yet.
+#[test]
+fn the_pull_fetched_but_not_claimed() {
+    let plant = Plant::new(Shape::default());
+    let mut world = plant.world();
+    begun(&mut world);
+    world.link(A, false);
+    world.step(B);
+    world.invalidate(B, SINK);
+    world.settle();
+    assert_eq!(world.once(B, SINK), Returned::Untouched);
+    assert_eq!(world.ends(A, SOURCE), []);
+    world.link(A, true);
+    world.invalidate(A, SOURCE);
+    world.settle();
+    assert_eq!(world.once(A, SOURCE), Returned::Untouched);
+}
+
+/// Claimed, and not a byte moved.
+#[test]
+fn claimed_before_the_first_byte() {
+    for from in [A, B] {
+        let plant = Plant::new(Shape::default());
+        let mut world = plant.world();
+        begun(&mut world);
+        world.script(B).chunk = Some(0);
+        world.step(B);
+        let wanted = if from == A { SOURCE } else { SINK };
+        world.invalidate(from, wanted);
+        world.settle();
+        world.both((A, SOURCE), (B, SINK), Returned::Untouched);
+        assert_eq!(world.plant.bus.copied.load(std::sync::atomic::Ordering::Relaxed), 0);
+    }
+}
+
+#[test]
+fn between_two_chunks() {
+    for from in [A, B] {
+        for chunks in 1..8 {
+            let plant = Plant::new(Shape::default());
+            let mut world = plant.world();
+            begun(&mut world);
+            for _ in 0..chunks {
+                assert_eq!(world.step(B).bytes, LENGTH / 8);
+            }
+            world.invalidate(from, if from == A { SOURCE } else { SINK });
+            world.settle();
+            world.both((A, SOURCE), (B, SINK), Returned::Touched);
+        }
+    }
+}
+
+/// The recall of the source is noted while the last chunk is under way: it has lost the race, and
+/// the transfer is a success on both sides (S0-16).
+#[test]
+fn a_recall_that_loses_the_race_is_a_success() {
+    let plant = Plant::new(Shape::default());
+    let mut world = plant.world();
+    let [out, into] = begun(&mut world);
+    for _ in 0..8 {
+        assert_eq!(world.step(B).bytes, LENGTH / 8);
+        // The source's engine knows nothing of the end yet.
+    }
+    world.invalidate(A, SOURCE);
+    world.invalidate(B, SINK);
+    world.settle();
+    world.both((A, SOURCE), (B, SINK), Returned::Ok);
+    assert_eq!(world.bytes(&out), world.bytes(&into));
+}
+
+#[test]
+fn after_the_end_nothing_more_comes() {
+    let plant = Plant::new(Shape::default());
+    let mut world = plant.world();
+    begun(&mut world);
+    world.settle();
+    world.both((A, SOURCE), (B, SINK), Returned::Ok);
+    world.invalidate(A, SOURCE);
+    world.invalidate(B, SINK);
+    world.settle();
+    world.both((A, SOURCE), (B, SINK), Returned::Ok);
+}
+
+/// R18: asking twice, from both sides, at every moment, is asking once.
+#[test]
+fn asking_often_is_asking_once() {
+    for first in 0..10 {
+        for second in first..10 {
+            let plant = Plant::new(Shape::default());
+            let mut world = plant.world();
+            let [out, into] = begun(&mut world);
+            for step in 0..12 {
+                if step == first || step == second {
+                    world.invalidate(A, SOURCE);
+                    world.invalidate(A, SOURCE);
+                    world.invalidate(B, SINK);
+                }
+                world.step_all();
+            }
+            world.settle();
+            let (at_a, at_b) = (world.once(A, SOURCE), world.once(B, SINK));
+            assert_eq!(at_a, at_b, "asked at {first} and {second}");
+            if at_a == Returned::Ok {
+                assert_eq!(world.bytes(&out), world.bytes(&into));
+            }
+        }
+    }
+}

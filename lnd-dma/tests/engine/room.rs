@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! A completion ring that is full, or whose head makes no sense: completions are held back, none is
+//! lost.
+
+use lnd_core::ports::{Completions, Engine, Returned};
+use lnd_dma::regs::{Cause, Register, RegisterAccess};
+
+use crate::harness::{tag, Plant, Shape};
+
+const A: (u32, usize) = (0, 0);
+const B: (u32, usize) = (1, 0);
+
+/// Eight descriptors on each side, all ended, and nobody takes a completion; then one at a time.
+#[test]
+fn a_full_ring_holds_completions_back() {
+    for start in [0, u32::MAX - 4] {
+        let plant = Plant::new(Shape { descriptors: 8, start, ..Shape::default() });
+        let mut world = plant.world();
+        for n in 0..8 {
+            world.transfer(A, B, tag(n), tag(n), 64);
+        }
+        for _ in 0..50 {
+            world.step_all();
+        }
+        // Four of eight have found room: each leaves room for one more.
+        let posted = |w: &mut crate::harness::World<'_>, at| {
+            let tail = &w.memory(at).registers().completion_tail;
+            tail.load(std::sync::atomic::Ordering::Relaxed).wrapping_sub(start)
+        };
+        assert_eq!((posted(&mut world, A), posted(&mut world, B)), (7, 7));
+        world.settle();
+        for n in 0..8 {
+            world.both((A, tag(n)), (B, tag(n)), Returned::Ok);
+        }
+    }
+}
+
+#[test]
+fn recalls_wait_for_room_too() {
+    let plant = Plant::new(Shape { descriptors: 8, ..Shape::default() });
+    let mut world = plant.world();
+    for n in 0..8 {
+        let out = world.filled(0, 8);
+        world.stage(A, tag(n), &out, 1);
+        world.invalidate(A, tag(n));
+    }
+    for _ in 0..50 {
+        world.step_all();
+    }
+    assert!(world.port(A).queue.pop().is_some());
+    world.port(A).memory.write(Register::CompletionHead, 0);
+    for _ in 0..50 {
+        world.step_all();
+    }
+    world.settle();
+    let back = (0..8).filter(|&n| world.ends(A, tag(n)) == [Returned::Untouched]).count();
+    assert_eq!(back, 7, "all but the one that was taken by hand");
+}
+
+/// A puller whose own driver takes no completions does not hold up the source's node: neither the
+/// source's return, nor its recall, nor its stop (INV-11).
+#[test]
+fn a_pullers_full_ring_does_not_hold_up_the_source() {
+    for stop in [false, true] {
+        let plant = Plant::new(Shape::default());
+        let mut world = plant.world();
+        world.step_all();
+        world.memory(B).write(Register::CompletionHead, 1000);
+        world.script(B).chunk = Some(32);
+        world.transfer(A, B, tag(0), tag(0), 64);
+        world.transfer(A, B, tag(1), tag(1), 640);
+        for _ in 0..4 {
+            world.step_all();
+        }
+        assert_eq!(world.reap(A), 1);
+        assert_eq!(world.once(A, tag(0)), Returned::Ok);
+        if stop {
+            world.port(A).driver.stop();
+            let proof = world.proof(A);
+            assert_eq!(world.yank(A, tag(1), &proof), Some(Returned::Touched));
+        } else {
+            world.invalidate(A, tag(1));
+            for _ in 0..4 {
+                world.step_all();
+            }
+            world.reap(A);
+            assert_eq!(world.once(A, tag(1)), Returned::Touched);
+        }
+        world.memory(B).write(Register::CompletionHead, 0);
+        world.settle();
+        assert_eq!(world.once(B, tag(0)), Returned::Ok);
+        assert_eq!(world.once(B, tag(1)), Returned::Touched);
+    }
+}
+
+/// Ended, not yet reported: a recall and a stop of the puller find the real outcome.
+#[test]
+fn an_end_that_waits_for_room_is_not_forgotten() {
+    for stop in [false, true] {
+        let plant = Plant::new(Shape::default());
+        let mut world = plant.world();
+        world.memory(B).write(Register::CompletionHead, 1000);
+        world.transfer(A, B, tag(0), tag(0), 64);
+        world.step_all();
+        if stop {
+            world.port(B).driver.stop();
+            let proof = world.proof(B);
+            assert_eq!(world.yank(B, tag(0), &proof), Some(Returned::Ok));
+        } else {
+            world.invalidate(B, tag(0));
+            world.step_all();
+            world.memory(B).write(Register::CompletionHead, 0);
+            world.settle();
+            assert_eq!(world.once(B, tag(0)), Returned::Ok);
+        }
+    }
+}
+
+#[test]
+fn a_head_that_makes_no_sense_is_a_full_ring() {
+    let plant = Plant::new(Shape::default());
+    let mut world = plant.world();
+    world.step_all();
+    world.memory(B).write(Register::CompletionHead, 1000);
+    world.transfer(A, B, tag(0), tag(0), 64);
+    for _ in 0..20 {
+        assert_eq!(world.step(B).completions, 0);
+    }
+    let error = &world.memory(B).registers().error;
+    assert_eq!(Cause(error.load(std::sync::atomic::Ordering::Relaxed)), Cause::BAD_INDEX);
+    world.memory(B).write(Register::CompletionHead, 0);
+    world.settle();
+    world.both((A, tag(0)), (B, tag(0)), Returned::Ok);
+}
+
+#[test]
+fn a_tail_that_makes_no_sense_fetches_nothing() {
+    let plant = Plant::new(Shape::default());
+    let mut world = plant.world();
+    world.step_all();
+    world.memory(B).write(Register::PostTail, 1000);
+    world.step(B);
+    let error = &world.memory(B).registers().error;
+    assert_eq!(Cause(error.load(std::sync::atomic::Ordering::Relaxed)), Cause::BAD_INDEX);
+    world.memory(B).write(Register::PostTail, 0);
+    world.transfer(A, B, tag(0), tag(0), 64);
+    world.settle();
+    world.both((A, tag(0)), (B, tag(0)), Returned::Ok);
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! Frames in, messages out, and the other way round: what a host puts between its mailboxes (or any
+//! other carrier of frames) and the driver.
+
+use crate::mailbox::{Outlet, SendError};
+use crate::wire::{
+    decode, encode, encoded_len, Checksum, DecodeCounters, DecodeError, EncodeError, Frame,
+};
+use core::fmt;
+use lnd_core::message::{Envelope, Message};
+
+/// Decodes frames and counts what becomes of them. Context: one owner at a time.
+#[derive(Clone, Debug)]
+pub struct Receiver {
+    checksum: Checksum,
+    control: u64,
+    lnd: u64,
+    errors: DecodeCounters,
+}
+
+impl Receiver {
+    /// A receiver whose channel has checksums, or not.
+    pub const fn new(checksum: Checksum) -> Self {
+        Self { checksum, control: 0, lnd: 0, errors: DecodeCounters::new() }
+    }
+
+    /// Decodes and counts one frame.
+    ///
+    /// # Errors
+    /// What is wrong with the frame. It was counted; dropping the frame is all there is to do.
+    #[inline]
+    pub fn receive<'a>(&mut self, frame: &'a [u8]) -> Result<Frame<'a>, DecodeError> {
+        let received = decode(frame, self.checksum);
+        match &received {
+            Ok(Frame::Control(..)) => self.control = self.control.saturating_add(1),
+            Ok(Frame::Lnd(..)) => self.lnd = self.lnd.saturating_add(1),
+            Err(error) => self.errors.count(*error),
+        }
+        received
+    }
+
+    /// Frames of the control layer so far.
+    pub const fn control(&self) -> u64 {
+        self.control
+    }
+
+    /// LND messages so far.
+    pub const fn lnd(&self) -> u64 {
+        self.lnd
+    }
+
+    /// Frames that were dropped so far, by cause.
+    pub const fn errors(&self) -> &DecodeCounters {
+        &self.errors
+    }
+}
+
+/// Why a message was not handed over. Nothing was sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TransmitError {
+    /// The message has no wire format.
+    Encode(EncodeError),
+    /// The mailbox did not take it.
+    Send(SendError),
+}
+
+impl fmt::Display for TransmitError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Encode(error) => error.fmt(f),
+            Self::Send(error) => error.fmt(f),
+        }
+    }
+}
+
+impl core::error::Error for TransmitError {}
+
+/// Encodes a message straight into a slot of a mailbox.
+///
+/// # Errors
+/// [`TransmitError`]; nothing was sent.
+#[inline]
+pub fn transmit<O: Outlet>(
+    outlet: &mut O,
+    envelope: &Envelope,
+    message: &Message<'_>,
+    checksum: Checksum,
+) -> Result<(), TransmitError> {
+    let length = encoded_len(envelope, message).map_err(TransmitError::Encode)?;
+    let write = |slot: &mut [u8]| {
+        // Cannot fail: `encoded_len` has found everything in order, and the slot has this length.
+        let _ = encode(envelope, message, checksum, slot);
+    };
+    outlet.send_with(length, write).map_err(TransmitError::Send)
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! The short-message channel: small, fire and forget.
+//!
+//! - [`wire`]: what the messages of `lnd-core` look like as bytes (`docs/wire-format.md`).
+//! - [`mailbox`]: queues of such frames in memory shared between threads, processes or virtual
+//!   machines.
+//! - [`dispatch`]: where the two meet: a receiver that counts, and sending in place.
+//!
+//! ```
+//! use lnd_core::id::{Incarnation, Nid};
+//! use lnd_core::message::{Envelope, Message};
+//! use lnd_shortmsg::dispatch::{transmit, Receiver};
+//! use lnd_shortmsg::mailbox::{spsc, Geometry, Line};
+//! use lnd_shortmsg::wire::{Checksum, Frame};
+//!
+//! let mut memory = [Line::ZERO; 64];
+//! let geometry = Geometry::new(8, 256).unwrap();
+//! let (mut producer, mut consumer) = spsc::channel(&mut memory, geometry).unwrap();
+//!
+//! let envelope = Envelope {
+//!     from: Nid::from_raw(1).unwrap(),
+//!     to: Nid::from_raw(2).unwrap(),
+//!     from_life: Incarnation::from_raw(10).unwrap(),
+//!     to_life: Incarnation::from_raw(20),
+//!     session: 1,
+//!     sequence: 1,
+//!     credits: 0,
+//!     credits_of: 0,
+//! };
+//! let message = Message::Immediate { header: b"header", payload: b"payload" };
+//! transmit(&mut producer, &envelope, &message, Checksum::On).unwrap();
+//!
+//! let mut scratch = [0; 256];
+//! let mut receiver = Receiver::new(Checksum::On);
+//! let frame = consumer.recv(&mut scratch).unwrap().unwrap();
+//! assert_eq!(receiver.receive(frame), Ok(Frame::Lnd(envelope, message)));
+//! ```
+#![no_std]
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
+
+#[cfg(any(test, loom))]
+extern crate std;
+
+pub mod dispatch;
+pub mod mailbox;
+pub mod wire;

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! The payload of a slot: raw bytes, or, in the models, a cell in which loom sees every access and
+//! finds two that overlap.
+//!
+//! All functions take the address of a payload and have the same contract:
+//!
+//! # Safety
+//! The address is that of the payload of a slot whose mailbox was formatted (before: for `init`)
+//! for at least `length` bytes, rounded up to a multiple of 8; within this process nobody else
+//! touches the payload during the call, which is what the sequence word grants.
+
+#[cfg(not(loom))]
+pub(super) use bytes::{copy_out, fill, footprint, init, write};
+#[cfg(loom)]
+pub(super) use model::{copy_out, fill, footprint, init, write};
+
+#[cfg(not(loom))]
+mod bytes {
+    use crate::mailbox::FIRST_LINE;
+    use core::ptr::{self, NonNull};
+    use core::slice;
+
+    /// Bytes a payload of this capacity takes.
+    pub(in crate::mailbox) const fn footprint(capacity: usize) -> usize {
+        capacity
+    }
+
+    /// Any bytes are a payload: nothing to do.
+    pub(in crate::mailbox) unsafe fn init(_payload: NonNull<u8>) {}
+
+    /// Writes a message. Nothing is read.
+    #[inline]
+    pub(in crate::mailbox) unsafe fn write(payload: NonNull<u8>, message: &[u8]) {
+        // SAFETY: the payload has room for the message, is ours (contract), and cannot overlap
+        // with memory the caller has borrowed.
+        unsafe { ptr::copy_nonoverlapping(message.as_ptr(), payload.as_ptr(), message.len()) };
+    }
+
+    /// Lets `f` write a message in place.
+    #[inline]
+    pub(in crate::mailbox) unsafe fn fill(
+        payload: NonNull<u8>,
+        length: usize,
+        f: impl FnOnce(&mut [u8]),
+    ) {
+        // SAFETY: `length` initialised bytes, which in this process are ours alone (contract). A
+        // hostile process may still scribble on them. It gains nothing: any bytes are valid, and
+        // they are on their way to that very process. `f` must not rely on reading back what it
+        // wrote, and the encoder does not, other than to sum it up.
+        let bytes = unsafe { slice::from_raw_parts_mut(payload.as_ptr(), length) };
+        f(bytes);
+    }
+
+    /// Copies a message out, and returns it; `None` if it does not fit.
+    ///
+    /// The reads are volatile: should a hostile process write at the same time, then each word
+    /// has *some* value, read once, and the compiler can draw no conclusions from it.
+    #[inline]
+    pub(in crate::mailbox) unsafe fn copy_out(
+        payload: NonNull<u8>,
+        length: usize,
+        into: &mut [u8],
+    ) -> Option<&[u8]> {
+        let words = payload.cast::<[u8; 8]>().cast::<u64>();
+        match into.first_chunk_mut::<FIRST_LINE>() {
+            // The usual case without a loop: the whole first line, whatever the length.
+            // SAFETY: every slot has at least FIRST_LINE bytes of payload.
+            Some(line) if length <= FIRST_LINE => unsafe { copy_words(words, line) },
+            // SAFETY: `length`, rounded up to whole words, lies within the payload (contract).
+            _ => unsafe { copy_words(words, into.get_mut(..length)?) },
+        }
+        into.get(..length)
+    }
+
+    /// Fills `into` from memory in words.
+    ///
+    /// # Safety
+    /// `words` is aligned and valid for reading `into.len()` bytes, rounded up to whole words.
+    #[inline(always)]
+    unsafe fn copy_words(words: NonNull<u64>, into: &mut [u8]) {
+        let mut from = words;
+        let mut chunks = into.chunks_exact_mut(8);
+        for chunk in &mut chunks {
+            // SAFETY: within the words the caller vouches for.
+            let word = unsafe { from.read_volatile() };
+            if let Some(chunk) = chunk.first_chunk_mut::<8>() {
+                *chunk = word.to_ne_bytes();
+            }
+            // SAFETY: at most one past the end of these words.
+            from = unsafe { from.add(1) };
+        }
+        let tail = chunks.into_remainder();
+        if !tail.is_empty() {
+            // SAFETY: the last word, which the caller vouches for as a whole.
+            let word = unsafe { from.read_volatile() };
+            for (to, byte) in tail.iter_mut().zip(word.to_ne_bytes()) {
+                *to = byte;
+            }
+        }
+    }
+}
+
+#[cfg(loom)]
+mod model {
+    use crate::mailbox::FIRST_LINE;
+    use core::ptr::NonNull;
+    use loom::cell::UnsafeCell;
+
+    /// The models' slots have one line.
+    type Cell = UnsafeCell<[u8; FIRST_LINE]>;
+
+    pub(in crate::mailbox) const fn footprint(_capacity: usize) -> usize {
+        core::mem::size_of::<Cell>()
+    }
+
+    pub(in crate::mailbox) unsafe fn init(payload: NonNull<u8>) {
+        // SAFETY: there is room for a cell, aligned as a slot's head is (contract).
+        unsafe { payload.cast::<Cell>().write(Cell::new([0; FIRST_LINE])) };
+    }
+
+    pub(in crate::mailbox) unsafe fn write(payload: NonNull<u8>, message: &[u8]) {
+        // SAFETY: as our own contract.
+        unsafe { fill(payload, message.len(), |bytes| bytes.copy_from_slice(message)) };
+    }
+
+    pub(in crate::mailbox) unsafe fn fill(
+        payload: NonNull<u8>,
+        length: usize,
+        f: impl FnOnce(&mut [u8]),
+    ) {
+        // SAFETY: `init` has put a cell here (contract).
+        let cell = unsafe { payload.cast::<Cell>().as_ref() };
+        cell.with_mut(|bytes| {
+            // SAFETY: loom has just checked that nobody else accesses the cell.
+            f(&mut unsafe { &mut *bytes }[..length])
+        });
+    }
+
+    pub(in crate::mailbox) unsafe fn copy_out(
+        payload: NonNull<u8>,
+        length: usize,
+        into: &mut [u8],
+    ) -> Option<&[u8]> {
+        // SAFETY: `init` has put a cell here (contract).
+        let cell = unsafe { payload.cast::<Cell>().as_ref() };
+        let bytes = cell.with(|bytes| {
+            // SAFETY: loom has just checked that nobody writes the cell.
+            unsafe { *bytes }
+        });
+        let into = into.get_mut(..length)?;
+        into.copy_from_slice(bytes.get(..length)?);
+        Some(into)
+    }
+}

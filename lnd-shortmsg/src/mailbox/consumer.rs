@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! The reading end; the same for one producer and for many.
+
+use super::cell;
+use super::region::{Kind, Region, RegionError};
+use super::ring::{End, Ring};
+use core::fmt;
+use crossbeam_utils::CachePadded;
+
+/// Why there is something in the mailbox that is no message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Fault {
+    /// A message longer than a slot can hold. It was discarded; the next call goes on behind it.
+    Length,
+    /// A sequence word that no producer writes: the mailbox can no longer be used.
+    Sequence,
+    /// The caller's buffer is too small for the message, which is still there.
+    NoRoom,
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Length => "impossible length in a slot",
+            Self::Sequence => "impossible sequence number in a slot",
+            Self::NoRoom => "buffer smaller than the message",
+        })
+    }
+}
+
+impl core::error::Error for Fault {}
+
+/// The reading end of a mailbox. Context: one owner at a time; never waits.
+pub struct Consumer<'m> {
+    // Padded: both ends may lie side by side in one object and be used by two threads.
+    state: CachePadded<State<'m>>,
+}
+
+#[derive(Clone, Copy)]
+struct State<'m> {
+    ring: Ring<'m>,
+    /// Number of the next message.
+    next: u32,
+}
+
+impl<'m> Consumer<'m> {
+    /// Attaches to a mailbox that was formatted, and goes on where the last consumer stopped.
+    ///
+    /// # Errors
+    /// The region holds no sound mailbox of this kind.
+    ///
+    /// # Safety
+    /// This process has no other consumer of this mailbox.
+    pub unsafe fn attach(region: Region<'m>, kind: Kind) -> Result<Self, RegionError> {
+        let ring = region.open(kind)?;
+        let next = ring.recover(End::Consumer)?;
+        Ok(Self { state: CachePadded::new(State { ring, next }) })
+    }
+
+    /// Longest message in bytes: the size of buffer that is always large enough.
+    pub fn capacity(&self) -> usize {
+        self.state.ring.capacity()
+    }
+
+    /// Copies the oldest message into the caller's memory and leaves it in the mailbox until it is
+    /// [released](Mail::release). A message that cannot be dealt with now may thus stay: that is
+    /// back-pressure. `None`: there is no message.
+    ///
+    /// Bytes of `into` behind the message may be overwritten.
+    ///
+    /// # Errors
+    /// [`Fault`].
+    #[inline]
+    pub fn peek<'c, 'b>(
+        &'c mut self,
+        into: &'b mut [u8],
+    ) -> Result<Option<Mail<'c, 'm, 'b>>, Fault> {
+        let State { ring, next } = *self.state;
+        let slot = ring.slot(next);
+        let sequence = slot.sequence();
+        if sequence != next.wrapping_add(1) {
+            return if sequence == next { Ok(None) } else { Err(Fault::Sequence) };
+        }
+        let length = slot.length();
+        if length > ring.capacity() {
+            self.advance();
+            return Err(Fault::Length);
+        }
+        // SAFETY: the sequence word says that the slot is ours; the length fits the payload, whose
+        // size is a multiple of 8.
+        match unsafe { cell::copy_out(slot.payload, length, into) } {
+            Some(bytes) => Ok(Some(Mail { consumer: self, bytes })),
+            None => Err(Fault::NoRoom),
+        }
+    }
+
+    /// Takes the oldest message: [`peek`](Self::peek) and release in one.
+    ///
+    /// # Errors
+    /// [`Fault`].
+    #[inline]
+    pub fn recv<'b>(&mut self, into: &'b mut [u8]) -> Result<Option<&'b [u8]>, Fault> {
+        Ok(self.peek(into)?.map(Mail::release))
+    }
+
+    /// Gives the slot of the oldest message back.
+    #[inline]
+    fn advance(&mut self) {
+        let State { ring, next } = *self.state;
+        ring.slot(next).release(next, ring.slots());
+        self.state.next = next.wrapping_add(1);
+    }
+}
+
+impl fmt::Debug for Consumer<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Consumer").field("next", &self.state.next).finish_non_exhaustive()
+    }
+}
+
+/// A message that is still in the mailbox. Dropping this leaves it there.
+#[must_use = "a message that is not released stays in the mailbox"]
+#[derive(Debug)]
+pub struct Mail<'c, 'm, 'b> {
+    consumer: &'c mut Consumer<'m>,
+    bytes: &'b [u8],
+}
+
+impl<'b> Mail<'_, '_, 'b> {
+    /// The message, in the memory that was lent to [`peek`](Consumer::peek).
+    pub const fn bytes(&self) -> &'b [u8] {
+        self.bytes
+    }
+
+    /// Takes the message out of the mailbox, whose slot is free from now on.
+    #[inline]
+    pub fn release(self) -> &'b [u8] {
+        self.consumer.advance();
+        self.bytes
+    }
+}

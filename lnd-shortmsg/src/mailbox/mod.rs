@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! Mailboxes: bounded queues of frames in memory that threads, processes or virtual machines share.
+//!
+//! A mailbox is a ring of slots. Each slot has a **sequence word** that says whose turn it is, so
+//! that nothing else is shared on the way: a message of up to [`FIRST_LINE`] bytes costs the
+//! transfer of exactly one cache line, and positions stay private to their side.
+//!
+//! ```text
+//! sequence word of the slot of position p        (32 bits, free running, wraps)
+//!     p           free: the producer may write message number p
+//!     p + 1       full: the consumer may read message number p
+//!     p + slots   free again, for the next lap
+//! ```
+//!
+//! [`spsc`] has one producer and takes no locked operation. [`mpsc`] has many, which claim a slot by
+//! one compare-and-swap; between claim and publication a producer must not die, since the mailbox
+//! would wait for it for ever. Use `mpsc` within one process and `spsc` between processes: a
+//! producer killed in the middle of a message leaves nothing behind there, and a new one may
+//! [attach](spsc::Producer::attach) and go on.
+//!
+//! # Trust
+//!
+//! The other side of the memory may be hostile. It can withhold messages, or make them garbage, and
+//! no more: the geometry is read once and checked; sequence words are only compared; a length is
+//! read once and bounded; a message is copied into the reader's own memory before anybody looks at
+//! it. Within this process the usual rules hold, and the `unsafe` constructors name them.
+//!
+//! Nothing waits in here. A full mailbox is reported, an empty one as well.
+
+mod cell;
+mod consumer;
+mod geometry;
+pub mod mpsc;
+mod region;
+mod ring;
+pub mod spsc;
+
+pub use consumer::{Consumer, Fault, Mail};
+pub use geometry::{Geometry, Line, FIRST_LINE, MAX_SLOTS, MAX_SLOT_SIZE};
+pub use region::{Kind, Region, RegionError};
+
+use core::fmt;
+
+/// The producing end of a mailbox. Context: any; never waits.
+pub trait Outlet {
+    /// Longest message in bytes.
+    fn capacity(&self) -> usize;
+
+    /// Sends a message that lies elsewhere.
+    ///
+    /// # Errors
+    /// [`SendError`]; nothing was sent.
+    fn send(&mut self, message: &[u8]) -> Result<(), SendError>;
+
+    /// Sends a message of `length` bytes that `fill` writes in place. What `fill` is given holds
+    /// remains of older messages; all of it is sent.
+    ///
+    /// # Errors
+    /// [`SendError`]; nothing was sent and `fill` was not called.
+    fn send_with<F: FnOnce(&mut [u8])>(&mut self, length: usize, fill: F) -> Result<(), SendError>;
+}
+
+/// Why a message was not sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SendError {
+    /// No slot is free. One may be later.
+    Full,
+    /// The message is longer than a slot. It will never fit.
+    TooLong,
+    /// The slot holds what no consumer writes: the mailbox can no longer be used.
+    Broken,
+}
+
+impl fmt::Display for SendError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Full => "mailbox full",
+            Self::TooLong => "message longer than a slot",
+            Self::Broken => "mailbox corrupted",
+        })
+    }
+}
+
+impl core::error::Error for SendError {}

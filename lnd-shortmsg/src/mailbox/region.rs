@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! The memory of a mailbox: header, then slots. Format and check.
+
+use super::geometry::{Geometry, Line};
+use super::ring::Ring;
+use core::fmt;
+use core::marker::PhantomData;
+use core::mem::{align_of, size_of, size_of_val};
+use core::ptr::NonNull;
+use lnd_core::sync::{AtomicU32, Ordering};
+
+/// First word of a mailbox: `LNDm` when written big-endian.
+pub(super) const MAGIC: u32 = 0x4c4e_446d;
+
+/// Version of the layout in memory.
+const VERSION: u32 = 1;
+
+/// How many producers a mailbox may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Kind {
+    /// One.
+    Spsc = 1,
+    /// Many, all in one process.
+    Mpsc = 2,
+}
+
+/// What lies before the slots. Written by format, read by attach, never on the fast path, but for
+/// the claim word of an MPSC mailbox, which has a line of its own.
+#[repr(C, align(64))]
+struct Header {
+    magic: AtomicU32,
+    version: AtomicU32,
+    kind: AtomicU32,
+    slots: AtomicU32,
+    slot_size: AtomicU32,
+    check: AtomicU32,
+    claim: Claim,
+}
+
+/// Next position to be claimed by a producer (MPSC only).
+#[repr(C, align(64))]
+struct Claim(AtomicU32);
+
+/// Bytes before the first slot.
+pub(super) const HEADER_SIZE: usize = size_of::<Header>();
+
+#[cfg(not(loom))]
+const _: () = {
+    assert!(HEADER_SIZE == 128);
+    assert!(core::mem::offset_of!(Header, check) == 20);
+    assert!(core::mem::offset_of!(Header, claim) == 64);
+};
+
+/// Why a region is not a mailbox.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum RegionError {
+    /// The memory is not aligned to 64 bytes.
+    Misaligned,
+    /// The memory is smaller than the mailbox needs or says.
+    TooSmall,
+    /// Not a mailbox, or not yet.
+    Magic,
+    /// A mailbox of a machine with another byte order.
+    ByteOrder,
+    /// A mailbox of another version.
+    Version,
+    /// A mailbox with another number of producers.
+    Kind,
+    /// Number or size of the slots is impossible, or the header is damaged.
+    Geometry,
+    /// The slots' sequence words contradict each other.
+    Positions,
+}
+
+impl fmt::Display for RegionError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Misaligned => "mailbox memory not aligned to 64 bytes",
+            Self::TooSmall => "mailbox memory too small",
+            Self::Magic => "not a mailbox",
+            Self::ByteOrder => "mailbox of another byte order",
+            Self::Version => "mailbox of another version",
+            Self::Kind => "mailbox of another kind",
+            Self::Geometry => "mailbox header damaged",
+            Self::Positions => "mailbox slots damaged",
+        })
+    }
+}
+
+impl core::error::Error for RegionError {}
+
+/// Memory in which a mailbox lies or shall lie.
+#[derive(Clone, Copy, Debug)]
+pub struct Region<'m> {
+    base: NonNull<u8>,
+    bytes: usize,
+    memory: PhantomData<&'m AtomicU32>,
+}
+
+impl<'m> Region<'m> {
+    /// A region of `bytes` bytes.
+    ///
+    /// # Errors
+    /// [`RegionError::Misaligned`].
+    ///
+    /// # Safety
+    /// For `'m` the memory is initialised and valid for reads and writes, and this process accesses
+    /// it through this module only. Other processes may do anything.
+    pub unsafe fn new(base: NonNull<u8>, bytes: usize) -> Result<Self, RegionError> {
+        if base.cast::<Line>().is_aligned() {
+            Ok(Self { base, bytes, memory: PhantomData })
+        } else {
+            Err(RegionError::Misaligned)
+        }
+    }
+
+    /// The memory is borrowed for as long as anything is made of the region.
+    pub(super) fn over(memory: &'m mut [Line]) -> Self {
+        let bytes = size_of_val(memory);
+        let base = NonNull::from(memory).cast();
+        Self { base, bytes, memory: PhantomData }
+    }
+
+    /// Makes an empty mailbox. Positions count from `start`, which has no meaning; tests begin
+    /// shortly before the numbers wrap.
+    ///
+    /// # Errors
+    /// [`RegionError::TooSmall`]; nothing was written.
+    ///
+    /// # Safety
+    /// Nobody in this process is attached to a mailbox in this region, nor attaches meanwhile.
+    pub unsafe fn format(
+        self,
+        kind: Kind,
+        geometry: Geometry,
+        start: u32,
+    ) -> Result<(), RegionError> {
+        if self.bytes < geometry.bytes_needed() {
+            return Err(RegionError::TooSmall);
+        }
+        let (slots, slot_size) = (geometry.slots(), geometry.slot_size());
+        let header = Header {
+            magic: AtomicU32::new(0),
+            version: AtomicU32::new(VERSION),
+            kind: AtomicU32::new(kind as u32),
+            slots: AtomicU32::new(slots),
+            slot_size: AtomicU32::new(slot_size),
+            check: AtomicU32::new(check(kind as u32, slots, slot_size)),
+            claim: Claim(AtomicU32::new(start)),
+        };
+        // SAFETY: aligned, large enough, and ours alone (contract).
+        unsafe { self.base.cast::<Header>().write(header) };
+        let ring = self.ring(geometry);
+        // SAFETY: the slots are ours alone (contract).
+        unsafe { ring.format(start) };
+        // Release: pairs with the load in `open`; who sees the magic sees everything before it.
+        self.header().magic.store(MAGIC, Ordering::Release);
+        Ok(())
+    }
+
+    /// Checks what somebody else has formatted and returns its slots. Every word is read once.
+    pub(super) fn open(self, kind: Kind) -> Result<Ring<'m>, RegionError> {
+        if self.bytes < HEADER_SIZE {
+            return Err(RegionError::TooSmall);
+        }
+        let header = self.header();
+        // Acquire: pairs with the store in `format`.
+        let magic = header.magic.load(Ordering::Acquire);
+        if magic == MAGIC.swap_bytes() {
+            return Err(RegionError::ByteOrder);
+        }
+        if magic != MAGIC {
+            return Err(RegionError::Magic);
+        }
+        // Relaxed, all of them: ordered by the magic.
+        if header.version.load(Ordering::Relaxed) != VERSION {
+            return Err(RegionError::Version);
+        }
+        let found_kind = header.kind.load(Ordering::Relaxed);
+        let slots = header.slots.load(Ordering::Relaxed);
+        let slot_size = header.slot_size.load(Ordering::Relaxed);
+        if header.check.load(Ordering::Relaxed) != check(found_kind, slots, slot_size) {
+            return Err(RegionError::Geometry);
+        }
+        if found_kind != kind as u32 {
+            return Err(RegionError::Kind);
+        }
+        let geometry = Geometry::new(slots, slot_size).ok_or(RegionError::Geometry)?;
+        if self.bytes < geometry.bytes_needed() {
+            return Err(RegionError::TooSmall);
+        }
+        Ok(self.ring(geometry))
+    }
+
+    /// The claim word of an MPSC mailbox that was [opened](Self::open).
+    pub(super) fn claim(self) -> &'m AtomicU32 {
+        &self.header().claim.0
+    }
+
+    fn header(self) -> &'m Header {
+        // SAFETY: aligned (`new`), large enough and formatted, or at least initialised memory in
+        // which any word is a valid atomic (the callers have checked the size).
+        unsafe { self.base.cast::<Header>().as_ref() }
+    }
+
+    /// The slots, if the region is large enough for them, which the callers have checked.
+    fn ring(self, geometry: Geometry) -> Ring<'m> {
+        // SAFETY: the header lies within the region.
+        let first = unsafe { self.base.add(HEADER_SIZE) };
+        let (stride, slots) = (geometry.stride(), geometry.slots());
+        // SAFETY: so do the slots; they are aligned as multiples of 64 bytes are. Unformatted slots
+        // are initialised memory, in which any word is a valid atomic.
+        unsafe { Ring::new(first, stride, slots, geometry.capacity()) }
+    }
+}
+
+/// Finds a header that was damaged, by accident.
+const fn check(kind: u32, slots: u32, slot_size: u32) -> u32 {
+    MAGIC ^ VERSION ^ kind.rotate_left(24) ^ slots.rotate_left(3) ^ slot_size.rotate_left(13)
+}
+
+static_assertions::const_assert_eq!(align_of::<Header>(), align_of::<Line>());

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! One producer, one consumer: no locked operation, no word shared but that of the slot.
+
+use super::cell;
+use super::consumer::Consumer;
+use super::geometry::{Geometry, Line};
+use super::region::{Kind, Region, RegionError};
+use super::ring::{End, Ring};
+use super::{Outlet, SendError};
+use core::fmt;
+use core::ptr::NonNull;
+use crossbeam_utils::CachePadded;
+
+/// The writing end of a mailbox. Context: one owner at a time; never waits.
+///
+/// A producer that stops in the middle of a message, even one that is killed, has sent nothing.
+pub struct Producer<'m> {
+    // Padded: both ends may lie side by side in one object and be used by two threads.
+    state: CachePadded<State<'m>>,
+}
+
+#[derive(Clone, Copy)]
+struct State<'m> {
+    ring: Ring<'m>,
+    /// Number of the next message.
+    next: u32,
+}
+
+/// Both ends of a mailbox within one process.
+///
+/// # Errors
+/// [`RegionError::TooSmall`]: `memory` is smaller than [`Geometry::bytes_needed`].
+pub fn channel(
+    memory: &mut [Line],
+    geometry: Geometry,
+) -> Result<(Producer<'_>, Consumer<'_>), RegionError> {
+    let region = Region::over(memory);
+    // SAFETY: the memory is borrowed, so nobody else is attached.
+    unsafe { region.format(Kind::Spsc, geometry, 0)? };
+    // SAFETY: the first and only producer, by the same reason.
+    let producer = unsafe { Producer::attach(region)? };
+    // SAFETY: the first and only consumer.
+    let consumer = unsafe { Consumer::attach(region, Kind::Spsc)? };
+    Ok((producer, consumer))
+}
+
+impl<'m> Producer<'m> {
+    /// Attaches to a mailbox that was formatted, and goes on where the last producer stopped.
+    ///
+    /// # Errors
+    /// The region holds no sound mailbox of this kind.
+    ///
+    /// # Safety
+    /// This process has no other producer of this mailbox.
+    pub unsafe fn attach(region: Region<'m>) -> Result<Self, RegionError> {
+        let ring = region.open(Kind::Spsc)?;
+        let next = ring.recover(End::Producer)?;
+        Ok(Self { state: CachePadded::new(State { ring, next }) })
+    }
+
+    /// Whether the next [`send`](Outlet::send) finds room: this is the only producer, so room that
+    /// there is stays.
+    #[inline]
+    pub fn has_room(&self) -> bool {
+        let State { ring, next } = *self.state;
+        ring.slot(next).sequence() == next
+    }
+
+    /// Sends what `write` puts into the payload.
+    #[inline]
+    fn send_raw(
+        &mut self,
+        length: usize,
+        write: impl FnOnce(NonNull<u8>),
+    ) -> Result<(), SendError> {
+        let State { ring, next } = *self.state;
+        if length > ring.capacity() {
+            return Err(SendError::TooLong);
+        }
+        let slot = ring.slot(next);
+        let sequence = slot.sequence();
+        if sequence != next {
+            // The message of the last lap is still there.
+            let full = next.wrapping_sub(ring.slots()).wrapping_add(1);
+            return Err(if sequence == full { SendError::Full } else { SendError::Broken });
+        }
+        write(slot.payload);
+        slot.publish(next, length);
+        self.state.next = next.wrapping_add(1);
+        Ok(())
+    }
+}
+
+impl Outlet for Producer<'_> {
+    fn capacity(&self) -> usize {
+        self.state.ring.capacity()
+    }
+
+    #[inline]
+    fn send(&mut self, message: &[u8]) -> Result<(), SendError> {
+        self.send_raw(message.len(), |payload| {
+            // SAFETY: the sequence word says that the slot is ours; the length was checked.
+            unsafe { cell::write(payload, message) }
+        })
+    }
+
+    #[inline]
+    fn send_with<F: FnOnce(&mut [u8])>(&mut self, length: usize, fill: F) -> Result<(), SendError> {
+        self.send_raw(length, |payload| {
+            // SAFETY: the sequence word says that the slot is ours; the length was checked.
+            unsafe { cell::fill(payload, length, fill) }
+        })
+    }
+}
+
+impl fmt::Debug for Producer<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Producer").field("next", &self.state.next).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! A fast 32-bit checksum against accidents. It is no protection against an adversary.
+//!
+//! It is defined on the frame's bytes, so it does not depend on anybody's byte order: the frame is a
+//! row of 32-bit little-endian words, the last one filled up with zero bytes, the checksum field
+//! itself taken as zero. Word `i` is mixed into lane `i mod 4`. Mixing and folding are one-to-one in
+//! each word and each lane, so **a change within one aligned word is always found** (but for the one
+//! pair of sums that [`NONE`] makes equal); any other change is missed once in 2^32.
+//!
+//! Four lanes because a multiplication takes three to four cycles and may begin in each; 32 bits
+//! because the smallest cores have no wider multiplication.
+
+use super::layout::at;
+
+/// Whether the frames of a channel carry a checksum.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Checksum {
+    /// The sender writes it; the receiver demands it.
+    On,
+    /// The sender writes none; the receiver still checks one that is there.
+    Off,
+}
+
+/// Stands in the field of a frame without a checksum.
+pub(super) const NONE: u32 = 0;
+/// What a sum of [`NONE`] is changed to.
+const INSTEAD_OF_NONE: u32 = 1;
+
+/// Begin of the lanes: fractions of the square roots of 2, 3, 5 and 7.
+const LANES: [u32; 4] = [0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a];
+/// Odd, so that multiplying by it is one-to-one: fraction of the golden ratio.
+const MIX: u32 = 0x9e37_79b9;
+/// Odd likewise: a fraction of pi.
+const SPREAD: u32 = 0x85a3_08d3;
+/// How far each lane is turned before the lanes are added.
+const TURNS: [u32; 4] = [1, 7, 12, 18];
+
+/// Bytes that are mixed in one round.
+const ROUND: usize = 16;
+
+/// The checksum of a whole frame, never zero. A frame shorter than the prefix is filled up with
+/// zero bytes.
+#[must_use]
+#[inline]
+pub fn checksum(frame: &[u8]) -> u32 {
+    let mut lanes = LANES;
+    let (first, rest) = match frame.split_first_chunk::<ROUND>() {
+        Some((first, rest)) => (*first, rest),
+        None => (padded(frame), [].as_slice()),
+    };
+    let mut words = words(&first);
+    // The field of the sum itself counts as zero.
+    words[at::CHECKSUM / 4] = 0;
+    round(&mut lanes, words);
+
+    let mut rounds = rest.chunks_exact(ROUND);
+    for bytes in &mut rounds {
+        if let Some(bytes) = bytes.first_chunk() {
+            round(&mut lanes, self::words(bytes));
+        }
+    }
+
+    let mut tail = rounds.remainder();
+    for lane in &mut lanes {
+        let word = match tail.split_first_chunk::<4>() {
+            Some((word, behind)) => {
+                tail = behind;
+                u32::from_le_bytes(*word)
+            }
+            None if tail.is_empty() => break,
+            None => u32::from_le_bytes(padded(core::mem::take(&mut tail))),
+        };
+        mix(lane, word);
+    }
+    fold(lanes)
+}
+
+#[inline]
+fn mix(lane: &mut u32, word: u32) {
+    // One multiplication spreads the word, which needs no waiting for the lane; the turn and the
+    // other spread what the first left in the upper bits. With one alone, a flip of an upper bit
+    // and one of a lower bit of the lane's next word would cancel out.
+    *lane = lane.wrapping_add(word.wrapping_mul(SPREAD)).rotate_left(13).wrapping_mul(MIX);
+}
+
+#[inline]
+fn round(lanes: &mut [u32; 4], words: [u32; 4]) {
+    for (lane, word) in lanes.iter_mut().zip(words) {
+        mix(lane, word);
+    }
+}
+
+#[inline]
+fn fold(lanes: [u32; 4]) -> u32 {
+    let mut sum = 0u32;
+    for (lane, turn) in lanes.into_iter().zip(TURNS) {
+        sum = sum.wrapping_add(lane.rotate_left(turn));
+    }
+    sum ^= sum >> 15;
+    sum = sum.wrapping_mul(SPREAD);
+    sum ^= sum >> 13;
+    sum = sum.wrapping_mul(MIX);
+    sum ^= sum >> 16;
+    if sum == NONE {
+        INSTEAD_OF_NONE
+    } else {
+        sum
+    }
+}
+
+#[inline]
+fn words(bytes: &[u8; ROUND]) -> [u32; 4] {
+    let [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p] = *bytes;
+    [[a, b, c, d], [e, f, g, h], [i, j, k, l], [m, n, o, p]].map(u32::from_le_bytes)
+}
+
+/// The first `N` bytes, filled up with zeros.
+fn padded<const N: usize>(bytes: &[u8]) -> [u8; N] {
+    let mut whole = [0; N];
+    for (to, from) in whole.iter_mut().zip(bytes) {
+        *to = *from;
+    }
+    whole
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_field_of_the_sum_does_not_count() {
+        let mut frame = [7; 100];
+        let sum = checksum(&frame);
+        frame[at::CHECKSUM..at::CHECKSUM + 4].fill(0xff);
+        assert_eq!(checksum(&frame), sum);
+    }
+
+    #[test]
+    fn one_and_two_flipped_bits_are_found() {
+        // Lengths that end in a round, in a word and in a byte.
+        for length in [80, 92, 103] {
+            let mut frame = std::vec::Vec::from_iter((0..length).map(|i| i as u8));
+            let sum = checksum(&frame);
+            let bits = (0..length * 8).filter(|bit| !(96..128).contains(bit));
+            for one in bits.clone() {
+                frame[one / 8] ^= 1 << (one % 8);
+                assert_ne!(checksum(&frame), sum, "bit {one}");
+                for two in bits.clone().filter(|&two| two > one) {
+                    frame[two / 8] ^= 1 << (two % 8);
+                    assert_ne!(checksum(&frame), sum, "bits {one} and {two}");
+                    frame[two / 8] ^= 1 << (two % 8);
+                }
+                frame[one / 8] ^= 1 << (one % 8);
+            }
+        }
+    }
+
+    #[test]
+    fn a_change_within_one_word_is_always_found() {
+        // Because the word can be computed back from the sum, if all else is known.
+        let unmix = |factor: u32| {
+            // Newton's iteration for the inverse of an odd number; each round doubles the bits.
+            (0..5).fold(factor, |x, _| x.wrapping_mul(2u32.wrapping_sub(factor.wrapping_mul(x))))
+        };
+        for word in [0, 1, 0x1234_5678, u32::MAX] {
+            let mut lanes = LANES;
+            mix(&mut lanes[2], word);
+            let sum = fold(lanes);
+
+            let mut back = sum ^ (sum >> 16);
+            back = back.wrapping_mul(unmix(MIX));
+            back ^= (back >> 13) ^ (back >> 26);
+            back = back.wrapping_mul(unmix(SPREAD));
+            back ^= (back >> 15) ^ (back >> 30);
+            for lane in [0, 1, 3] {
+                back = back.wrapping_sub(LANES[lane].rotate_left(TURNS[lane]));
+            }
+            back = back.rotate_right(TURNS[2]).wrapping_mul(unmix(MIX)).rotate_right(13);
+            back = back.wrapping_sub(LANES[2]).wrapping_mul(unmix(SPREAD));
+            assert_eq!(back, word);
+        }
+    }
+}

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! Bytes to messages. Nothing a frame says is believed before it was held against the bytes that
+//! are really there (B14, H16).
+
+use super::checksum::{checksum, Checksum, NONE};
+use super::error::DecodeError;
+use super::layout::{
+    at, class, kind, ANSWER_LEN, GREETING_LEN, HEADER_LEN, IMMEDIATE_LEN, MAGIC, MAX_FRAME,
+    PULL_READY_LEN, REQ_LEN, VERSION,
+};
+use super::order::Reader;
+use lnd_core::id::{Incarnation, Nid, Tag};
+use lnd_core::message::{Envelope, Hello, HelloAck, Message, PullReady, Refusal, MAX_HEADER};
+
+/// A frame by layer (S3-6): the control layer is told apart before anything is parsed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Frame<'a> {
+    /// Start your receive side: handled in constant time, without the upper layer (INV-8).
+    Control(Envelope, PullReady),
+    /// Anything else; never [`Message::PullReady`].
+    Lnd(Envelope, Message<'a>),
+}
+
+impl<'a> Frame<'a> {
+    /// Envelope and message, whatever the layer.
+    pub const fn into_parts(self) -> (Envelope, Message<'a>) {
+        match self {
+            Self::Control(envelope, ready) => (envelope, Message::PullReady(ready)),
+            Self::Lnd(envelope, message) => (envelope, message),
+        }
+    }
+}
+
+/// Decodes exactly one frame, in either byte order. Headers and payload are not copied.
+///
+/// A greeting of a later version is decoded by the part that all versions share, so that the two
+/// sides can agree on a version (R27).
+///
+/// # Errors
+/// The first thing that is wrong with the frame.
+#[inline]
+pub fn decode(frame: &[u8], checksum: Checksum) -> Result<Frame<'_>, DecodeError> {
+    match *frame.first().ok_or(DecodeError::Truncated)? {
+        class::CONTROL if swapped(frame)? => control(Reader::<true>(frame), checksum),
+        class::CONTROL => control(Reader::<false>(frame), checksum),
+        class::LND if swapped(frame)? => lnd(Reader::<true>(frame), checksum),
+        class::LND => lnd(Reader::<false>(frame), checksum),
+        _ => Err(DecodeError::Class),
+    }
+}
+
+/// Whether the sender's byte order is not ours.
+#[inline]
+fn swapped(frame: &[u8]) -> Result<bool, DecodeError> {
+    match Reader::<false>(frame).u32(at::MAGIC)? {
+        MAGIC => Ok(false),
+        magic if magic == MAGIC.swap_bytes() => Ok(true),
+        _ => Err(DecodeError::Magic),
+    }
+}
+
+/// The control path: one fixed size, so constant time.
+#[inline]
+fn control<const SWAPPED: bool>(
+    reader: Reader<'_, SWAPPED>,
+    sum: Checksum,
+) -> Result<Frame<'_>, DecodeError> {
+    if reader.u8(at::VERSION)? != VERSION {
+        return Err(DecodeError::Version);
+    }
+    if reader.u8(at::KIND)? != kind::PULL_READY {
+        return Err(DecodeError::Kind);
+    }
+    // Before the checksum is computed: its time depends on the length.
+    expect_length(check_length(reader)?, PULL_READY_LEN)?;
+    check_sum(reader, sum)?;
+    let envelope = envelope(reader, true, false)?;
+    reader.reserved::<4>(at::STAGED_REST)?;
+    let ready = PullReady {
+        sink: Tag::from_cookie(reader.u64(at::SINK)?),
+        source: Tag::from_cookie(reader.u64(at::SOURCE)?),
+        length: reader.u32(at::STAGED)?,
+    };
+    Ok(Frame::Control(envelope, ready))
+}
+
+#[inline]
+fn lnd<const SWAPPED: bool>(
+    reader: Reader<'_, SWAPPED>,
+    sum: Checksum,
+) -> Result<Frame<'_>, DecodeError> {
+    let kind = reader.u8(at::KIND)?;
+    let strict = match (reader.u8(at::VERSION)?, kind) {
+        (VERSION, _) => true,
+        (0, _) => return Err(DecodeError::Version),
+        (_, kind::HELLO | kind::HELLO_ACK) => false,
+        _ => return Err(DecodeError::Version),
+    };
+    let length = check_length(reader)?;
+    check_sum(reader, sum)?;
+    let envelope = envelope(reader, strict, kind == kind::HELLO)?;
+    let message = match kind {
+        kind::HELLO => hello(reader, length, strict)?,
+        kind::HELLO_ACK => hello_ack(reader, length, strict)?,
+        kind::IMMEDIATE => immediate(reader, length)?,
+        kind::PUT_REQ => {
+            let (source, bytes, header) = request(reader, length)?;
+            Message::PutReq { header, source, length: bytes }
+        }
+        kind::GET_REQ => {
+            let (sink, bytes, header) = request(reader, length)?;
+            Message::GetReq { header, sink, length: bytes }
+        }
+        kind::PUT_NAK => {
+            let (source, why) = answer(reader, length)?;
+            Message::PutNak { source, why: why.ok_or(DecodeError::BadRefusal)? }
+        }
+        kind::GET_NAK => {
+            let (sink, why) = answer(reader, length)?;
+            Message::GetNak { sink, why: why.ok_or(DecodeError::BadRefusal)? }
+        }
+        kind::PUT_DONE => {
+            let (source, failed) = answer(reader, length)?;
+            Message::PutDone { source, failed }
+        }
+        kind::NOOP => expect_length(length, HEADER_LEN).map(|()| Message::Noop)?,
+        kind::CLOSE => expect_length(length, HEADER_LEN).map(|()| Message::Close)?,
+        _ => return Err(DecodeError::Kind),
+    };
+    Ok(Frame::Lnd(envelope, message))
+}
+
+/// The length the frame states, once it is known to be the number of bytes that are there.
+#[inline]
+fn check_length<const SWAPPED: bool>(reader: Reader<'_, SWAPPED>) -> Result<usize, DecodeError> {
+    let there = reader.0.len();
+    let stated = reader.u32(at::LENGTH)? as usize;
+    if stated > MAX_FRAME {
+        Err(DecodeError::Oversize)
+    } else if there < stated || there < HEADER_LEN {
+        Err(DecodeError::Truncated)
+    } else if there > stated {
+        Err(DecodeError::Trailing)
+    } else {
+        Ok(stated)
+    }
+}
+
+#[inline]
+fn check_sum<const SWAPPED: bool>(
+    reader: Reader<'_, SWAPPED>,
+    wanted: Checksum,
+) -> Result<(), DecodeError> {
+    match (reader.u32(at::CHECKSUM)?, wanted) {
+        (NONE, Checksum::Off) => Ok(()),
+        (NONE, Checksum::On) => Err(DecodeError::NoChecksum),
+        (sum, _) if sum == checksum(reader.0) => Ok(()),
+        _ => Err(DecodeError::Checksum),
+    }
+}
+
+/// `strict`: reserved bytes must be zero. A later version may have given them a meaning.
+#[inline]
+fn envelope<const SWAPPED: bool>(
+    reader: Reader<'_, SWAPPED>,
+    strict: bool,
+    to_stranger: bool,
+) -> Result<Envelope, DecodeError> {
+    if strict {
+        reader.reserved::<1>(at::FLAGS)?;
+        reader.reserved::<8>(at::FROM_REST)?;
+        reader.reserved::<8>(at::TO_REST)?;
+        reader.reserved::<2>(at::CREDITS_REST)?;
+    }
+    let from_life = Incarnation::from_raw(reader.u64(at::FROM_LIFE)?);
+    let to_life = Incarnation::from_raw(reader.u64(at::TO_LIFE)?);
+    if to_life.is_none() && !to_stranger {
+        return Err(DecodeError::ZeroLife);
+    }
+    Ok(Envelope {
+        from: Nid::from_raw(reader.u64(at::FROM)?).ok_or(DecodeError::ZeroNid)?,
+        to: Nid::from_raw(reader.u64(at::TO)?).ok_or(DecodeError::ZeroNid)?,
+        from_life: from_life.ok_or(DecodeError::ZeroLife)?,
+        to_life,
+        session: reader.u32(at::SESSION)?,
+        sequence: reader.u32(at::SEQUENCE)?,
+        credits: reader.u16(at::CREDITS)?,
+        credits_of: reader.u32(at::CREDITS_OF)?,
+    })
+}
+
+#[inline]
+fn expect_length(length: usize, expected: usize) -> Result<(), DecodeError> {
+    if length == expected {
+        Ok(())
+    } else {
+        Err(DecodeError::Length)
+    }
+}
+
+/// A greeting has its fixed length; that of a later version may have grown at the end.
+fn greeting_length(length: usize, strict: bool) -> Result<(), DecodeError> {
+    if strict || length < GREETING_LEN {
+        expect_length(length, GREETING_LEN)
+    } else {
+        Ok(())
+    }
+}
+
+fn hello<const SWAPPED: bool>(
+    reader: Reader<'_, SWAPPED>,
+    length: usize,
+    strict: bool,
+) -> Result<Message<'_>, DecodeError> {
+    greeting_length(length, strict)?;
+    if strict {
+        reader.reserved::<2>(at::HELLO_REST)?;
+        reader.reserved::<4>(at::HELLO_END)?;
+    }
+    Ok(Message::Hello(Hello {
+        version_min: reader.u8(at::HELLO_MIN)?,
+        version_max: reader.u8(at::HELLO_MAX)?,
+        immediate_max: reader.u32(at::HELLO_IMMEDIATE)?,
+        features: reader.u32(at::HELLO_FEATURES)?,
+    }))
+}
+
+fn hello_ack<const SWAPPED: bool>(
+    reader: Reader<'_, SWAPPED>,
+    length: usize,
+    strict: bool,
+) -> Result<Message<'_>, DecodeError> {
+    greeting_length(length, strict)?;
+    if strict {
+        reader.reserved::<1>(at::ACK_REST)?;
+    }
+    let version = reader.u8(at::ACK_VERSION)?;
+    Ok(Message::HelloAck(HelloAck {
+        session: reader.u32(at::ACK_SESSION)?,
+        version: (version != 0).then_some(version),
+        depth: reader.u16(at::ACK_DEPTH)?,
+        immediate_max: reader.u32(at::ACK_IMMEDIATE)?,
+        features: reader.u32(at::ACK_FEATURES)?,
+    }))
+}
+
+#[inline]
+fn immediate<const SWAPPED: bool>(
+    reader: Reader<'_, SWAPPED>,
+    length: usize,
+) -> Result<Message<'_>, DecodeError> {
+    let header = usize::from(reader.u16(at::IMMEDIATE_HEADER)?);
+    let payload = reader.u32(at::IMMEDIATE_PAYLOAD)? as usize;
+    reader.reserved::<2>(at::IMMEDIATE_REST)?;
+    if header > MAX_HEADER {
+        return Err(DecodeError::HeaderTooLong);
+    }
+    // Subtraction on the side that is known to be small: nothing can overflow.
+    if length.checked_sub(IMMEDIATE_LEN + header) != Some(payload) {
+        return Err(DecodeError::Length);
+    }
+    Ok(Message::Immediate {
+        header: reader.bytes(IMMEDIATE_LEN, header)?,
+        payload: reader.bytes(IMMEDIATE_LEN + header, payload)?,
+    })
+}
+
+/// PUT_REQ and GET_REQ: tag, bytes, upper-layer header.
+#[inline]
+fn request<const SWAPPED: bool>(
+    reader: Reader<'_, SWAPPED>,
+    length: usize,
+) -> Result<(Tag, u32, &[u8]), DecodeError> {
+    let header = usize::from(reader.u16(at::REQ_HEADER)?);
+    reader.reserved::<2>(at::REQ_REST)?;
+    if header > MAX_HEADER {
+        return Err(DecodeError::HeaderTooLong);
+    }
+    expect_length(length, REQ_LEN + header)?;
+    let tag = Tag::from_cookie(reader.u64(at::COOKIE)?);
+    Ok((tag, reader.u32(at::REQ_LENGTH)?, reader.bytes(REQ_LEN, header)?))
+}
+
+/// PUT_NAK, GET_NAK and PUT_DONE: tag and refusal, zero being none.
+#[inline]
+fn answer<const SWAPPED: bool>(
+    reader: Reader<'_, SWAPPED>,
+    length: usize,
+) -> Result<(Tag, Option<Refusal>), DecodeError> {
+    expect_length(length, ANSWER_LEN)?;
+    reader.reserved::<7>(at::REFUSAL_REST)?;
+    let why = match reader.u8(at::REFUSAL)? {
+        0 => None,
+        wire => Some(Refusal::from_wire(wire).ok_or(DecodeError::BadRefusal)?),
+    };
+    Ok((Tag::from_cookie(reader.u64(at::COOKIE)?), why))
+}

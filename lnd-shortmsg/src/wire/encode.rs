@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! Messages to bytes.
+
+use super::checksum::{checksum, Checksum, NONE};
+use super::error::EncodeError;
+use super::layout::{
+    at, class, kind, ANSWER_LEN, GREETING_LEN, HEADER_LEN, IMMEDIATE_LEN, MAGIC, MAX_FRAME,
+    PULL_READY_LEN, REQ_LEN, VERSION,
+};
+use super::order::{Order, Writer};
+use lnd_core::id::Tag;
+use lnd_core::message::{Envelope, Hello, HelloAck, Message, PullReady, Refusal, MAX_HEADER};
+
+/// Bytes of the frame that [`encode`] writes for this message.
+///
+/// # Errors
+/// Every error that [`encode`] can have but [`EncodeError::NoRoom`].
+#[inline]
+pub fn encoded_len(envelope: &Envelope, message: &Message<'_>) -> Result<usize, EncodeError> {
+    if envelope.to_life.is_none() && !matches!(message, Message::Hello(_)) {
+        return Err(EncodeError::NoLife);
+    }
+    let (fixed, header, payload) = match message {
+        Message::HelloAck(HelloAck { version: Some(0), .. }) => return Err(EncodeError::NoVersion),
+        Message::Hello(_) | Message::HelloAck(_) => (GREETING_LEN, 0, 0),
+        Message::Immediate { header, payload } => (IMMEDIATE_LEN, header.len(), payload.len()),
+        Message::PutReq { header, .. } | Message::GetReq { header, .. } => {
+            (REQ_LEN, header.len(), 0)
+        }
+        Message::PutNak { .. } | Message::PutDone { .. } | Message::GetNak { .. } => {
+            (ANSWER_LEN, 0, 0)
+        }
+        Message::Noop | Message::Close => (HEADER_LEN, 0, 0),
+        Message::PullReady(_) => (PULL_READY_LEN, 0, 0),
+    };
+    if header > MAX_HEADER {
+        return Err(EncodeError::HeaderTooLong);
+    }
+    match payload.checked_add(fixed + header) {
+        Some(length) if length <= MAX_FRAME => Ok(length),
+        _ => Err(EncodeError::TooLong),
+    }
+}
+
+/// Writes a message to the beginning of `out`, in this machine's byte order, and returns the number
+/// of bytes. Only these are written.
+///
+/// # Errors
+/// [`EncodeError`]; `out` then holds nothing that may be sent.
+#[inline]
+pub fn encode(
+    envelope: &Envelope,
+    message: &Message<'_>,
+    checksum: Checksum,
+    out: &mut [u8],
+) -> Result<usize, EncodeError> {
+    encode_swapped::<false>(envelope, message, checksum, out)
+}
+
+/// As [`encode`], in the byte order of choice: what a machine of that order would write.
+///
+/// # Errors
+/// As [`encode`].
+pub fn encode_as(
+    order: Order,
+    envelope: &Envelope,
+    message: &Message<'_>,
+    checksum: Checksum,
+    out: &mut [u8],
+) -> Result<usize, EncodeError> {
+    if order == Order::NATIVE {
+        encode_swapped::<false>(envelope, message, checksum, out)
+    } else {
+        encode_swapped::<true>(envelope, message, checksum, out)
+    }
+}
+
+#[inline]
+fn encode_swapped<const SWAPPED: bool>(
+    envelope: &Envelope,
+    message: &Message<'_>,
+    sum: Checksum,
+    out: &mut [u8],
+) -> Result<usize, EncodeError> {
+    let length = encoded_len(envelope, message)?;
+    let frame = out.get_mut(..length).ok_or(EncodeError::NoRoom)?;
+    let mut writer = Writer::<SWAPPED>(frame);
+    let (class, kind) = class_and_kind(message);
+    writer.array(at::CLASS, [class, kind, VERSION, 0])?;
+    writer.u32(at::MAGIC, MAGIC)?;
+    // At most MAX_FRAME, so the cast loses nothing.
+    writer.u32(at::LENGTH, length as u32)?;
+    writer.u32(at::CHECKSUM, NONE)?;
+    write_envelope(&mut writer, envelope)?;
+    write_body(&mut writer, message)?;
+    if sum == Checksum::On {
+        let sum = checksum(writer.0);
+        writer.u32(at::CHECKSUM, sum)?;
+    }
+    Ok(length)
+}
+
+const fn class_and_kind(message: &Message<'_>) -> (u8, u8) {
+    let kind = match message {
+        Message::PullReady(_) => return (class::CONTROL, kind::PULL_READY),
+        Message::Hello(_) => kind::HELLO,
+        Message::HelloAck(_) => kind::HELLO_ACK,
+        Message::Immediate { .. } => kind::IMMEDIATE,
+        Message::PutReq { .. } => kind::PUT_REQ,
+        Message::PutNak { .. } => kind::PUT_NAK,
+        Message::PutDone { .. } => kind::PUT_DONE,
+        Message::GetReq { .. } => kind::GET_REQ,
+        Message::GetNak { .. } => kind::GET_NAK,
+        Message::Noop => kind::NOOP,
+        Message::Close => kind::CLOSE,
+    };
+    (class::LND, kind)
+}
+
+#[inline]
+fn write_envelope<const SWAPPED: bool>(
+    writer: &mut Writer<'_, SWAPPED>,
+    envelope: &Envelope,
+) -> Result<(), EncodeError> {
+    writer.u64(at::FROM, envelope.from.raw())?;
+    writer.array(at::FROM_REST, [0; 8])?;
+    writer.u64(at::TO, envelope.to.raw())?;
+    writer.array(at::TO_REST, [0; 8])?;
+    writer.u64(at::FROM_LIFE, envelope.from_life.raw())?;
+    writer.u64(at::TO_LIFE, envelope.to_life.map_or(0, |life| life.raw()))?;
+    writer.u32(at::SESSION, envelope.session)?;
+    writer.u32(at::SEQUENCE, envelope.sequence)?;
+    writer.u16(at::CREDITS, envelope.credits)?;
+    writer.array(at::CREDITS_REST, [0; 2])?;
+    writer.u32(at::CREDITS_OF, envelope.credits_of)
+}
+
+#[inline]
+fn write_body<const SWAPPED: bool>(
+    writer: &mut Writer<'_, SWAPPED>,
+    message: &Message<'_>,
+) -> Result<(), EncodeError> {
+    match *message {
+        Message::Hello(hello) => write_hello(writer, hello),
+        Message::HelloAck(ack) => write_hello_ack(writer, ack),
+        Message::Immediate { header, payload } => {
+            // Both lengths were bounded by `encoded_len`: the casts lose nothing.
+            writer.u16(at::IMMEDIATE_HEADER, header.len() as u16)?;
+            writer.array(at::IMMEDIATE_REST, [0; 2])?;
+            writer.u32(at::IMMEDIATE_PAYLOAD, payload.len() as u32)?;
+            writer.bytes(IMMEDIATE_LEN, header)?;
+            writer.bytes(IMMEDIATE_LEN + header.len(), payload)
+        }
+        Message::PutReq { header, source: tag, length }
+        | Message::GetReq { header, sink: tag, length } => {
+            writer.u64(at::COOKIE, tag.to_cookie())?;
+            writer.u32(at::REQ_LENGTH, length)?;
+            // Bounded by `encoded_len`: the cast loses nothing.
+            writer.u16(at::REQ_HEADER, header.len() as u16)?;
+            writer.array(at::REQ_REST, [0; 2])?;
+            writer.bytes(REQ_LEN, header)
+        }
+        Message::PutNak { source: tag, why } | Message::GetNak { sink: tag, why } => {
+            write_answer(writer, tag, Some(why))
+        }
+        Message::PutDone { source, failed } => write_answer(writer, source, failed),
+        Message::Noop | Message::Close => Ok(()),
+        Message::PullReady(ready) => write_pull_ready(writer, ready),
+    }
+}
+
+#[inline]
+fn write_hello<const SWAPPED: bool>(
+    writer: &mut Writer<'_, SWAPPED>,
+    hello: Hello,
+) -> Result<(), EncodeError> {
+    writer.array(at::HELLO_MIN, [hello.version_min, hello.version_max])?;
+    writer.array(at::HELLO_REST, [0; 2])?;
+    writer.u32(at::HELLO_IMMEDIATE, hello.immediate_max)?;
+    writer.u32(at::HELLO_FEATURES, hello.features)?;
+    writer.array(at::HELLO_END, [0; 4])
+}
+
+#[inline]
+fn write_hello_ack<const SWAPPED: bool>(
+    writer: &mut Writer<'_, SWAPPED>,
+    ack: HelloAck,
+) -> Result<(), EncodeError> {
+    writer.u32(at::ACK_SESSION, ack.session)?;
+    writer.array(at::ACK_VERSION, [ack.version.unwrap_or(0), 0])?;
+    writer.u16(at::ACK_DEPTH, ack.depth)?;
+    writer.u32(at::ACK_IMMEDIATE, ack.immediate_max)?;
+    writer.u32(at::ACK_FEATURES, ack.features)
+}
+
+#[inline]
+fn write_answer<const SWAPPED: bool>(
+    writer: &mut Writer<'_, SWAPPED>,
+    tag: Tag,
+    why: Option<Refusal>,
+) -> Result<(), EncodeError> {
+    writer.u64(at::COOKIE, tag.to_cookie())?;
+    writer.array(at::REFUSAL, [why.map_or(0, |why| why as u8), 0, 0, 0, 0, 0, 0, 0])
+}
+
+#[inline]
+fn write_pull_ready<const SWAPPED: bool>(
+    writer: &mut Writer<'_, SWAPPED>,
+    ready: PullReady,
+) -> Result<(), EncodeError> {
+    writer.u64(at::SINK, ready.sink.to_cookie())?;
+    writer.u64(at::SOURCE, ready.source.to_cookie())?;
+    writer.u32(at::STAGED, ready.length)?;
+    writer.array(at::STAGED_REST, [0; 4])
+}

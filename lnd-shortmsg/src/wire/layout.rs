@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! Where everything is: offsets, numbers and sizes of wire format version 1.
+//!
+//! Bytes `0..PREFIX_LEN` mean the same in every version, for ever. The whole of HELLO and
+//! HELLO_ACK is as stable: a later version may only append to them.
+
+/// Reads the same in no other byte order: `LNDw` when written big-endian.
+pub const MAGIC: u32 = 0x4c4e_4477;
+
+/// The version written and read here. Zero is no version.
+pub const VERSION: u8 = 1;
+
+/// Largest frame of version 1, in bytes.
+pub const MAX_FRAME: usize = 1 << 16;
+
+/// First byte: which of the two layers a frame belongs to (S3-6, R23).
+pub mod class {
+    /// The control layer: constant time, no upper layer (INV-8).
+    pub const CONTROL: u8 = 0x01;
+    /// An LND message.
+    pub const LND: u8 = 0x02;
+}
+
+/// Second byte: the kind of message within its class.
+pub mod kind {
+    /// Class LND: opens a session.
+    pub const HELLO: u8 = 1;
+    /// Class LND: answers a hello.
+    pub const HELLO_ACK: u8 = 2;
+    /// Class LND: header and payload inline.
+    pub const IMMEDIATE: u8 = 3;
+    /// Class LND: staged, please pull.
+    pub const PUT_REQ: u8 = 4;
+    /// Class LND: will not pull.
+    pub const PUT_NAK: u8 = 5;
+    /// Class LND: has pulled.
+    pub const PUT_DONE: u8 = 6;
+    /// Class LND: please stage.
+    pub const GET_REQ: u8 = 7;
+    /// Class LND: nothing will be staged.
+    pub const GET_NAK: u8 = 8;
+    /// Class LND: carries credits only.
+    pub const NOOP: u8 = 9;
+    /// Class LND: last message of a life.
+    pub const CLOSE: u8 = 10;
+
+    /// Class control: staged, start your receive side. The only kind of its class.
+    pub const PULL_READY: u8 = 1;
+}
+
+/// Offsets in bytes from the first byte of the frame.
+pub mod at {
+    // The frozen prefix.
+
+    /// u8, [`class`](super::class).
+    pub const CLASS: usize = 0;
+    /// u8, [`kind`](super::kind).
+    pub const KIND: usize = 1;
+    /// u8, version of the layout behind the prefix.
+    pub const VERSION: usize = 2;
+    /// u8, zero in version 1. Kept for the routing flags (S3-15).
+    pub const FLAGS: usize = 3;
+    /// u32, [`MAGIC`](super::MAGIC): shows the sender's byte order.
+    pub const MAGIC: usize = 4;
+    /// u32, bytes in the whole frame.
+    pub const LENGTH: usize = 8;
+    /// u32, [`checksum`](crate::wire::checksum()) of the whole frame; zero: none.
+    pub const CHECKSUM: usize = 12;
+
+    // The envelope.
+
+    /// u64, the sender's NID; never zero.
+    pub const FROM: usize = 16;
+    /// 8 bytes, zero: the rest of a 16-byte NID.
+    pub const FROM_REST: usize = 24;
+    /// u64, the receiver's NID; never zero.
+    pub const TO: usize = 32;
+    /// 8 bytes, zero: the rest of a 16-byte NID.
+    pub const TO_REST: usize = 40;
+    /// u64, the sender's life; never zero.
+    pub const FROM_LIFE: usize = 48;
+    /// u64, the receiver's life; zero (unknown) only in a HELLO.
+    pub const TO_LIFE: usize = 56;
+    /// u32, the sender's session with the receiver.
+    pub const SESSION: usize = 64;
+    /// u32, number of the message within session and lane.
+    pub const SEQUENCE: usize = 68;
+    /// u16, requests of the receiver's session consumed in all, modulo 2^16.
+    pub const CREDITS: usize = 72;
+    /// 2 bytes, zero.
+    pub const CREDITS_REST: usize = 74;
+    /// u32, the receiver's session that the credits are about.
+    pub const CREDITS_OF: usize = 76;
+
+    // The body.
+
+    /// HELLO: u8, lowest version spoken.
+    pub const HELLO_MIN: usize = 80;
+    /// HELLO: u8, highest version spoken.
+    pub const HELLO_MAX: usize = 81;
+    /// HELLO: 2 bytes, zero.
+    pub const HELLO_REST: usize = 82;
+    /// HELLO: u32, largest payload received inline.
+    pub const HELLO_IMMEDIATE: usize = 84;
+    /// HELLO: u32, features of the engine.
+    pub const HELLO_FEATURES: usize = 88;
+    /// HELLO: 4 bytes, zero.
+    pub const HELLO_END: usize = 92;
+
+    /// HELLO_ACK: u32, the session that the hello opened.
+    pub const ACK_SESSION: usize = 80;
+    /// HELLO_ACK: u8, the version to speak; zero: none.
+    pub const ACK_VERSION: usize = 84;
+    /// HELLO_ACK: 1 byte, zero.
+    pub const ACK_REST: usize = 85;
+    /// HELLO_ACK: u16, requests that may be in flight.
+    pub const ACK_DEPTH: usize = 86;
+    /// HELLO_ACK: u32, largest payload received inline.
+    pub const ACK_IMMEDIATE: usize = 88;
+    /// HELLO_ACK: u32, features of the engine.
+    pub const ACK_FEATURES: usize = 92;
+
+    /// IMMEDIATE: u16, bytes of upper-layer header.
+    pub const IMMEDIATE_HEADER: usize = 80;
+    /// IMMEDIATE: 2 bytes, zero.
+    pub const IMMEDIATE_REST: usize = 82;
+    /// IMMEDIATE: u32, bytes of payload, which follows the header without a gap.
+    pub const IMMEDIATE_PAYLOAD: usize = 84;
+
+    /// PUT_REQ, GET_REQ, PUT_NAK, GET_NAK, PUT_DONE: u64, cookie of the asking side's transfer.
+    pub const COOKIE: usize = 80;
+    /// PUT_REQ, GET_REQ: u32, bytes staged or asked for.
+    pub const REQ_LENGTH: usize = 88;
+    /// PUT_REQ, GET_REQ: u16, bytes of upper-layer header, which ends the frame.
+    pub const REQ_HEADER: usize = 92;
+    /// PUT_REQ, GET_REQ: 2 bytes, zero.
+    pub const REQ_REST: usize = 94;
+    /// PUT_NAK, GET_NAK, PUT_DONE: u8, the refusal; zero (PUT_DONE only): all went well.
+    pub const REFUSAL: usize = 88;
+    /// PUT_NAK, GET_NAK, PUT_DONE: 7 bytes, zero.
+    pub const REFUSAL_REST: usize = 89;
+
+    /// PULL_READY: u64, cookie of the requester's waiting transfer.
+    pub const SINK: usize = 80;
+    /// PULL_READY: u64, cookie of the staged transfer.
+    pub const SOURCE: usize = 88;
+    /// PULL_READY: u32, bytes staged.
+    pub const STAGED: usize = 96;
+    /// PULL_READY: 4 bytes, zero.
+    pub const STAGED_REST: usize = 100;
+}
+
+/// Bytes of the frozen prefix.
+pub const PREFIX_LEN: usize = 16;
+/// Bytes of prefix and envelope: a whole NOOP or CLOSE.
+pub const HEADER_LEN: usize = 80;
+/// Bytes of a HELLO or HELLO_ACK of version 1, and the least a later one has.
+pub const GREETING_LEN: usize = 96;
+/// Bytes of an IMMEDIATE before its upper-layer header.
+pub const IMMEDIATE_LEN: usize = 88;
+/// Bytes of a PUT_REQ or GET_REQ before its upper-layer header.
+pub const REQ_LEN: usize = 96;
+/// Bytes of a PUT_NAK, GET_NAK or PUT_DONE.
+pub const ANSWER_LEN: usize = 96;
+/// Bytes of a PULL_READY: with the slot's own words it fits two cache lines of a mailbox.
+pub const PULL_READY_LEN: usize = 104;

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! The wire codec against random messages, random bytes and deliberate mistakes (R32, B14).
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod common;
+
+use common::{envelope, samples, Rng};
+use lnd_core::message::{Message, MAX_HEADER};
+use lnd_shortmsg::dispatch::Receiver;
+use lnd_shortmsg::wire::layout::{at, HEADER_LEN, IMMEDIATE_LEN, MAX_FRAME};
+use lnd_shortmsg::wire::{
+    checksum, decode, encode, encode_as, encoded_len, max_immediate, Checksum, DecodeError,
+    EncodeError, Order,
+};
+use std::collections::HashSet;
+
+const fn rounds(full: usize) -> usize {
+    if cfg!(miri) {
+        full / 1000
+    } else {
+        full
+    }
+}
+
+#[test]
+fn random_messages_survive_the_round_trip() {
+    let mut rng = Rng(0x5eed_0001);
+    let content = rng.bytes(500);
+    let mut out = vec![0; MAX_FRAME];
+    for round in 0..rounds(200_000) {
+        let message = rng.message(&content);
+        let envelope = rng.envelope(&message);
+        let order = Order::ALL[rng.below(2)];
+        let sum = [Checksum::On, Checksum::Off][rng.below(2)];
+        let length = encode_as(order, &envelope, &message, sum, &mut out).unwrap();
+        assert_eq!(encoded_len(&envelope, &message), Ok(length));
+        let decoded = decode(&out[..length], sum).unwrap().into_parts();
+        assert_eq!(decoded, (envelope, message), "round {round}");
+    }
+}
+
+#[test]
+fn random_bytes_are_rejected_without_panic() {
+    let mut rng = Rng(0x5eed_0002);
+    let mut frame = [0; 200];
+    let mut seen = HashSet::new();
+    for _ in 0..rounds(1_000_000) {
+        for chunk in frame.chunks_exact_mut(8) {
+            chunk.copy_from_slice(&rng.next().to_le_bytes());
+        }
+        let length = rng.below(frame.len() + 1);
+        // Mostly random frames end at the magic: let three of four come further.
+        if rng.below(4) != 0 && length >= HEADER_LEN {
+            frame[0] = 1 + rng.below(2) as u8;
+            frame[1] = 1 + rng.below(11) as u8;
+            frame[2] = 1;
+            frame[4..8].copy_from_slice(&0x4c4e_4477_u32.to_ne_bytes());
+            frame[8..12].copy_from_slice(&(length as u32).to_ne_bytes());
+            frame[12..16].fill(0);
+        }
+        seen.insert(decode(&frame[..length], Checksum::Off).unwrap_err());
+    }
+    assert!(seen.len() >= 4, "only {seen:?}");
+}
+
+#[test]
+fn damaged_frames_never_panic_and_pass_no_checksum() {
+    let mut rng = Rng(0x5eed_0003);
+    let content = rng.bytes(200);
+    let mut out = [0; 400];
+    for _ in 0..rounds(200_000) {
+        let message = rng.message(&content);
+        let envelope = rng.envelope(&message);
+        let length = encode(&envelope, &message, Checksum::On, &mut out).unwrap();
+        let damage = rng.next() | 1;
+        let (at, width) = (rng.below(length), 1 + rng.below(8));
+        let damaged = out[..length].iter_mut().skip(at).zip(damage.to_le_bytes()).take(width);
+        damaged.for_each(|(byte, damage)| *byte ^= damage);
+        assert!(decode(&out[..length], Checksum::On).is_err());
+        // Without the checksum it may pass for another frame. It must not bring the reader down.
+        out[12..16].fill(0);
+        let _ = decode(&out[..length], Checksum::Off);
+    }
+}
+
+/// A golden-like frame of a sample, without checksum, changed by `change`.
+fn spoilt(name: &str, change: impl FnOnce(&mut Vec<u8>)) -> Result<(), DecodeError> {
+    let sample = samples().into_iter().find(|sample| sample.name == name).unwrap();
+    let mut frame = vec![0; encoded_len(&sample.envelope, &sample.message).unwrap()];
+    encode(&sample.envelope, &sample.message, Checksum::Off, &mut frame).unwrap();
+    change(&mut frame);
+    decode(&frame, Checksum::Off).map(|_| ())
+}
+
+fn put32(frame: &mut [u8], at: usize, value: u32) {
+    frame[at..at + 4].copy_from_slice(&value.to_ne_bytes());
+}
+
+/// One way to earn each error.
+fn earn(error: DecodeError) -> Result<(), DecodeError> {
+    match error {
+        DecodeError::Class => spoilt("noop", |frame| frame[at::CLASS] = 3),
+        DecodeError::Magic => spoilt("noop", |frame| frame[at::MAGIC] ^= 1),
+        DecodeError::Version => spoilt("noop", |frame| frame[at::VERSION] = 2),
+        DecodeError::Kind => spoilt("noop", |frame| frame[at::KIND] = 11),
+        DecodeError::Truncated => spoilt("noop", |frame| frame.truncate(79)),
+        DecodeError::Trailing => spoilt("noop", |frame| frame.push(0)),
+        DecodeError::Oversize => {
+            spoilt("noop", |frame| put32(frame, at::LENGTH, MAX_FRAME as u32 + 1))
+        }
+        DecodeError::Length => {
+            spoilt("immediate", |frame| put32(frame, at::IMMEDIATE_PAYLOAD, u32::MAX))
+        }
+        DecodeError::Checksum => spoilt("noop", |frame| {
+            let wrong = checksum(frame) ^ 2;
+            put32(frame, at::CHECKSUM, wrong);
+        }),
+        DecodeError::NoChecksum => {
+            let mut frame = [0; HEADER_LEN];
+            encode(&envelope(), &Message::Noop, Checksum::Off, &mut frame).unwrap();
+            decode(&frame, Checksum::On).map(|_| ())
+        }
+        DecodeError::Reserved => spoilt("noop", |frame| frame[at::FLAGS] = 1),
+        DecodeError::ZeroNid => spoilt("noop", |frame| frame[at::TO..at::TO + 8].fill(0)),
+        DecodeError::ZeroLife => {
+            spoilt("noop", |frame| frame[at::TO_LIFE..at::TO_LIFE + 8].fill(0))
+        }
+        DecodeError::BadRefusal => spoilt("put_nak", |frame| frame[at::REFUSAL] = 0),
+        DecodeError::HeaderTooLong => {
+            spoilt("get_req", |frame| frame[at::REQ_HEADER..at::REQ_HEADER + 2].fill(0x55))
+        }
+    }
+}
+
+#[test]
+fn each_mistake_has_its_own_error_and_counter() {
+    for (index, error) in DecodeError::ALL.into_iter().enumerate() {
+        assert_eq!(error.index(), index);
+        assert_eq!(earn(error), Err(error));
+    }
+    let mut receiver = Receiver::new(Checksum::On);
+    assert_eq!(receiver.receive(&[7]), Err(DecodeError::Class));
+    assert_eq!(receiver.receive(&[]), Err(DecodeError::Truncated));
+    assert_eq!(receiver.receive(&[]), Err(DecodeError::Truncated));
+    assert_eq!(receiver.errors().of(DecodeError::Class), 1);
+    assert_eq!(receiver.errors().of(DecodeError::Truncated), 2);
+    assert_eq!(receiver.errors().total(), 3);
+    assert_eq!(receiver.errors().iter().map(|(_, count)| count).sum::<u64>(), 3);
+    assert_eq!((receiver.control(), receiver.lnd()), (0, 0));
+}
+
+#[test]
+fn further_mistakes() {
+    use DecodeError as E;
+    // Every reserved byte of every kind is checked.
+    for sample in samples() {
+        let reserved: &[(usize, usize)] = match sample.message {
+            Message::Hello(_) => &[(82, 84), (92, 96)],
+            Message::HelloAck(_) => &[(85, 86)],
+            Message::Immediate { .. } => &[(82, 84)],
+            Message::PutReq { .. } | Message::GetReq { .. } => &[(94, 96)],
+            Message::PutNak { .. } | Message::PutDone { .. } | Message::GetNak { .. } => {
+                &[(89, 96)]
+            }
+            Message::PullReady(_) => &[(100, 104)],
+            Message::Noop | Message::Close => &[],
+        };
+        let common = [(3, 4), (24, 32), (40, 48), (74, 76)];
+        for at in common.iter().chain(reserved).flat_map(|&(from, to)| from..to) {
+            let result = spoilt(sample.name, |frame| frame[at] = 0x80);
+            assert_eq!(result, Err(E::Reserved), "byte {at} of {}", sample.name);
+        }
+    }
+    // Refusals: no value beyond the enum, and none missing where one must be.
+    for name in ["put_nak", "put_done", "get_nak"] {
+        assert_eq!(spoilt(name, |frame| frame[at::REFUSAL] = 6), Err(E::BadRefusal));
+    }
+    assert_eq!(spoilt("get_nak", |frame| frame[at::REFUSAL] = 0), Err(E::BadRefusal));
+    // The control class has one kind, one version and one size.
+    assert_eq!(spoilt("pull_ready", |frame| frame[at::KIND] = 2), Err(E::Kind));
+    assert_eq!(spoilt("pull_ready", |frame| frame[at::VERSION] = 2), Err(E::Version));
+    let longer = |frame: &mut Vec<u8>| {
+        frame.resize(112, 0);
+        put32(frame, at::LENGTH, 112);
+    };
+    for name in ["pull_ready", "noop", "close", "put_nak", "put_req", "immediate", "hello"] {
+        assert_eq!(spoilt(name, longer), Err(E::Length), "{name}");
+    }
+    // Who sends, in which life.
+    assert_eq!(spoilt("close", |frame| frame[at::FROM..at::FROM + 8].fill(0)), Err(E::ZeroNid));
+    let nobody = |frame: &mut Vec<u8>| frame[at::FROM_LIFE..at::FROM_LIFE + 8].fill(0);
+    assert_eq!(spoilt("hello", nobody), Err(E::ZeroLife));
+    // Lengths that overflow when added up.
+    let huge = |frame: &mut Vec<u8>| {
+        frame[at::IMMEDIATE_HEADER..at::IMMEDIATE_HEADER + 2].fill(0xff);
+        put32(frame, at::IMMEDIATE_PAYLOAD, u32::MAX - 10);
+    };
+    assert_eq!(spoilt("immediate", huge), Err(E::HeaderTooLong));
+}
+
+#[test]
+fn what_has_no_wire_format_is_not_written() {
+    let mut out = vec![0; 2 * MAX_FRAME];
+    let to = envelope();
+    let stranger = lnd_core::message::Envelope { to_life: None, ..to };
+    let mut write = |envelope, message: Message<'_>, room: usize| {
+        encode(envelope, &message, Checksum::On, &mut out[..room])
+    };
+    assert_eq!(write(&to, Message::Noop, 79), Err(EncodeError::NoRoom));
+    assert_eq!(write(&stranger, Message::Noop, 200), Err(EncodeError::NoLife));
+    let header = [0; MAX_HEADER + 1];
+    let message = Message::Immediate { header: &header, payload: &[] };
+    assert_eq!(write(&to, message, 200), Err(EncodeError::HeaderTooLong));
+    for sample in samples() {
+        if let Message::HelloAck(mut ack) = sample.message {
+            ack.version = Some(0);
+            let error = write(&to, Message::HelloAck(ack), 200);
+            assert_eq!(error, Err(EncodeError::NoVersion));
+        }
+    }
+    let payload = vec![1; MAX_FRAME - IMMEDIATE_LEN + 1];
+    let message = Message::Immediate { header: &[], payload: &payload };
+    assert_eq!(write(&to, message, 2 * MAX_FRAME), Err(EncodeError::TooLong));
+    let message = Message::Immediate { header: &[], payload: &payload[1..] };
+    assert_eq!(write(&to, message, 2 * MAX_FRAME), Ok(MAX_FRAME));
+    let (_, decoded) = decode(&out[..MAX_FRAME], Checksum::On).unwrap().into_parts();
+    assert_eq!(decoded, message);
+}
+
+#[test]
+fn max_immediate_is_exact() {
+    let header = [0; MAX_HEADER];
+    for frame_size in [0, 80, 183, 184, 185, 256, 4096, MAX_FRAME] {
+        let most = max_immediate(frame_size) as usize;
+        let payload = vec![0; most + 1];
+        let length = |payload: &[u8]| {
+            encoded_len(&envelope(), &Message::Immediate { header: &header, payload })
+        };
+        if most > 0 {
+            assert_eq!(length(&payload[..most]), Ok(frame_size));
+        }
+        assert!(length(&payload).map_or(true, |length| length > frame_size));
+    }
+    assert_eq!(max_immediate(usize::MAX), max_immediate(MAX_FRAME));
+}

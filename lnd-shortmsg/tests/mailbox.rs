@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! Mailboxes: capacity, wrap-around, back-pressure, and a hostile other side.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+#![cfg(not(loom))]
+
+#[path = "common/memory.rs"]
+mod memory;
+
+use lnd_shortmsg::mailbox::{
+    mpsc, spsc, Consumer, Fault, Geometry, Kind, Line, Outlet, Region, RegionError, SendError,
+    FIRST_LINE,
+};
+use memory::{Shared, SLOTS, SLOT_SIZE};
+use std::ptr::NonNull;
+
+/// One lap for each length from nothing to a full slot.
+const LAPS: u32 = if cfg!(miri) { 13 } else { 121 };
+/// How often a process is replaced by another.
+const ROUNDS: u32 = if cfg!(miri) { 20 } else { 400 };
+
+/// Offset of a slot's sequence word; the length is 4 bytes further, the payload 8.
+const fn slot(index: u32) -> usize {
+    128 + (index * SLOT_SIZE) as usize
+}
+
+fn spsc_ends<'m>(shared: &mut Shared) -> (spsc::Producer<'m>, Consumer<'m>) {
+    let producer = shared.producer().unwrap();
+    let consumer = shared.consumer(Kind::Spsc).unwrap();
+    (producer, consumer)
+}
+
+fn numbered(number: u32, length: usize) -> Vec<u8> {
+    (0..length).map(|i| (number as usize * 31 + i) as u8).collect()
+}
+
+fn fill_and_drain(producer: &mut impl Outlet, consumer: &mut Consumer<'_>, laps: u32) {
+    let mut scratch = [0; SLOT_SIZE as usize];
+    for lap in 0..laps {
+        // Every length in turn, so both copies and every tail are taken.
+        let length = (lap * 120 / (LAPS - 1)) as usize;
+        for number in 0..SLOTS {
+            assert_eq!(producer.send(&numbered(lap + number, length)), Ok(()));
+        }
+        assert_eq!(producer.send(b"too many"), Err(SendError::Full));
+        for number in 0..SLOTS {
+            let expected = numbered(lap + number, length);
+            assert_eq!(consumer.recv(&mut scratch), Ok(Some(expected.as_slice())));
+        }
+        assert_eq!(consumer.recv(&mut scratch), Ok(None));
+    }
+}
+
+#[test]
+fn messages_arrive_in_order_and_full_is_reported() {
+    for start in [0, 1, u32::MAX - 2, u32::MAX - 6] {
+        let mut shared = Shared::formatted(Kind::Spsc, start);
+        let (mut producer, mut consumer) = spsc_ends(&mut shared);
+        fill_and_drain(&mut producer, &mut consumer, LAPS);
+
+        let mut shared = Shared::formatted(Kind::Mpsc, start);
+        let mut producer = shared.mpsc_producer();
+        let mut consumer = shared.consumer(Kind::Mpsc).unwrap();
+        fill_and_drain(&mut producer, &mut consumer, LAPS);
+    }
+}
+
+#[test]
+fn the_smallest_mailbox_works() {
+    let mut memory = [Line::ZERO; 4];
+    let geometry = Geometry::new(2, 64).unwrap();
+    let (mut producer, mut consumer) = spsc::channel(&mut memory, geometry).unwrap();
+    let mut scratch = [0; 64];
+    for number in 0..100 {
+        producer.send(&[number]).unwrap();
+        producer.send(&[number, 1]).unwrap();
+        assert_eq!(producer.send(&[number]), Err(SendError::Full));
+        assert_eq!(consumer.recv(&mut scratch).unwrap(), Some([number].as_slice()));
+        assert_eq!(consumer.recv(&mut scratch).unwrap(), Some([number, 1].as_slice()));
+        assert_eq!(consumer.recv(&mut scratch).unwrap(), None);
+    }
+    assert!(matches!(spsc::channel(&mut memory[..3], geometry), Err(RegionError::TooSmall)));
+    assert!(matches!(mpsc::channel(&mut memory[..1], geometry), Err(RegionError::TooSmall)));
+}
+
+#[test]
+fn a_message_can_stay_in_the_mailbox() {
+    let mut shared = Shared::formatted(Kind::Spsc, 0);
+    let (mut producer, mut consumer) = spsc_ends(&mut shared);
+    let mut scratch = [0; 120];
+    (0..SLOTS).for_each(|number| producer.send(&numbered(number, 9)).unwrap());
+    for _ in 0..3 {
+        // Seen and left: the mailbox stays full.
+        let mail = consumer.peek(&mut scratch).unwrap().unwrap();
+        assert_eq!(mail.bytes(), numbered(0, 9));
+        assert_eq!(producer.send(b""), Err(SendError::Full));
+    }
+    let mail = consumer.peek(&mut scratch).unwrap().unwrap();
+    assert_eq!(mail.release(), numbered(0, 9));
+    assert_eq!(producer.send(b""), Ok(()));
+    assert_eq!(consumer.recv(&mut scratch).unwrap(), Some(numbered(1, 9).as_slice()));
+}
+
+#[test]
+fn too_long_and_too_small() {
+    let mut shared = Shared::formatted(Kind::Spsc, 0);
+    let (mut producer, mut consumer) = spsc_ends(&mut shared);
+    assert_eq!(producer.send(&[1; 121]), Err(SendError::TooLong));
+    assert_eq!(producer.send_with(usize::MAX, |_| panic!("called")), Err(SendError::TooLong));
+    assert_eq!(producer.send_with(120, |slot| slot.fill(7)), Ok(()));
+    assert_eq!(producer.send(&[1; 50]), Ok(()));
+    // A buffer too small loses nothing.
+    assert_eq!(consumer.recv(&mut [0; 119]), Err(Fault::NoRoom));
+    assert_eq!(consumer.recv(&mut [0; 120]), Ok(Some([7; 120].as_slice())));
+    assert_eq!(consumer.recv(&mut [0; 49]), Err(Fault::NoRoom));
+    assert_eq!(consumer.recv(&mut [0; 50]), Ok(Some([1; 50].as_slice())));
+    assert_eq!(consumer.capacity(), 120);
+
+    let mut shared = Shared::formatted(Kind::Mpsc, 0);
+    let mut producer = shared.mpsc_producer();
+    assert_eq!(producer.send(&[1; 121]), Err(SendError::TooLong));
+}
+
+#[test]
+fn a_new_process_goes_on_where_the_old_one_stopped() {
+    for start in [0, u32::MAX - 5] {
+        let mut shared = Shared::formatted(Kind::Spsc, start);
+        let mut scratch = [0; 120];
+        let (mut sent, mut received) = (0, 0);
+        let mut random = 12345u32;
+        for _ in 0..ROUNDS {
+            // Both ends are new in each round, and meet any filling level.
+            let (mut producer, mut consumer) = spsc_ends(&mut shared);
+            random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            for _ in 0..random >> 30 {
+                match producer.send(&numbered(sent, 20)) {
+                    Ok(()) => sent += 1,
+                    Err(error) => assert_eq!((error, sent - received), (SendError::Full, SLOTS)),
+                }
+            }
+            for _ in 0..(random >> 28) & 3 {
+                match consumer.recv(&mut scratch).unwrap() {
+                    Some(message) => assert_eq!(message, numbered(received, 20)),
+                    None => {
+                        assert_eq!(received, sent);
+                        break;
+                    }
+                }
+                received += 1;
+            }
+        }
+        assert!(sent > ROUNDS / 2);
+    }
+}
+
+#[test]
+fn a_producer_killed_in_the_middle_has_sent_nothing() {
+    let mut shared = Shared::formatted(Kind::Spsc, 0);
+    let (_, mut consumer) = spsc_ends(&mut shared);
+    // Length and part of the payload are there; the sequence word is not.
+    shared.set(slot(0) + 4, 40);
+    shared.set(slot(0) + 8, 0xdead);
+    assert_eq!(consumer.recv(&mut [0; 120]), Ok(None));
+    let (mut successor, _) = spsc_ends(&mut shared);
+    successor.send(b"whole").unwrap();
+    assert_eq!(consumer.recv(&mut [0; 120]), Ok(Some(b"whole".as_slice())));
+}
+
+#[test]
+fn a_filler_that_panics_leaves_no_hole() {
+    let mut memory = [Line::ZERO; 8];
+    let (producer, mut consumer) =
+        mpsc::channel(&mut memory, Geometry::new(4, 64).unwrap()).unwrap();
+    let mut unlucky = producer.clone();
+    let panicking = move || unlucky.send_with(8, |_| panic!("in the middle"));
+    assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(panicking)).is_err());
+    producer.clone().send(b"next").unwrap();
+    assert_eq!(consumer.recv(&mut [0; 56]).unwrap().unwrap().len(), 8);
+    assert_eq!(consumer.recv(&mut [0; 56]).unwrap().unwrap(), b"next");
+}
+
+#[test]
+fn hostile_lengths_are_bounded_and_skipped() {
+    let mut shared = Shared::formatted(Kind::Spsc, 0);
+    let (mut producer, mut consumer) = spsc_ends(&mut shared);
+    for (index, length) in [121, 128, 1 << 31, u32::MAX].into_iter().enumerate() {
+        producer.send(b"x").unwrap();
+        shared.set(slot(index as u32) + 4, length);
+    }
+    for _ in 0..SLOTS {
+        assert_eq!(consumer.recv(&mut [0; 500]), Err(Fault::Length));
+    }
+    // Each was discarded, and the mailbox works on.
+    assert_eq!(consumer.recv(&mut [0; 500]), Ok(None));
+    producer.send(b"fine").unwrap();
+    assert_eq!(consumer.recv(&mut [0; 500]), Ok(Some(b"fine".as_slice())));
+}
+
+#[test]
+fn hostile_sequence_words_are_reported() {
+    for word in [2, 3, 7, u32::MAX, 1 << 31] {
+        let mut shared = Shared::formatted(Kind::Spsc, 0);
+        let (mut producer, mut consumer) = spsc_ends(&mut shared);
+        shared.set(slot(0), word);
+        assert_eq!(consumer.recv(&mut [0; 120]), Err(Fault::Sequence), "{word}");
+        assert_eq!(consumer.recv(&mut [0; 120]), Err(Fault::Sequence), "{word} again");
+        assert_eq!(producer.send(b""), Err(SendError::Broken), "{word}");
+        // With many producers such a word may mean that another was faster. It ends all the same.
+        let mut shared = Shared::formatted(Kind::Mpsc, 0);
+        let mut producer = shared.mpsc_producer();
+        shared.set(slot(0), word);
+        assert_eq!(producer.send(b""), Err(SendError::Full), "{word}");
+    }
+}
+
+#[test]
+fn a_damaged_header_is_refused() {
+    use RegionError as E;
+    let attach = |shared: &mut Shared| {
+        let error = shared.producer().err();
+        assert_eq!(shared.consumer(Kind::Spsc).err(), error);
+        error
+    };
+    assert_eq!(attach(&mut Shared::new()), Some(E::Magic));
+    assert_eq!(attach(&mut Shared::formatted(Kind::Mpsc, 0)), Some(E::Kind));
+    let swapped = 0x4c4e_446d_u32.swap_bytes();
+    let cases = [
+        (0, 0, E::Magic),
+        (0, swapped, E::ByteOrder),
+        (4, 2, E::Version),
+        (8, 2, E::Geometry),
+        (12, 2, E::Geometry),
+        (12, 8, E::Geometry),
+        (16, 64, E::Geometry),
+        (20, 0, E::Geometry),
+        (slot(2), 77, E::Positions),
+        (slot(0), 8, E::Positions),
+        (slot(3), 8, E::Positions),
+        (slot(1), 1 << 31, E::Positions),
+    ];
+    for (offset, value, error) in cases {
+        let mut shared = Shared::formatted(Kind::Spsc, 0);
+        assert_eq!(attach(&mut shared), None);
+        shared.set(offset, value);
+        assert_eq!(attach(&mut shared), Some(error), "{value} at {offset}");
+    }
+    // A sound header, but less memory than it speaks of.
+    let mut shared = Shared::formatted(Kind::Spsc, 0);
+    shared.0.pop();
+    assert_eq!(attach(&mut shared), Some(E::TooSmall));
+    shared.0.truncate(1);
+    assert_eq!(attach(&mut shared), Some(E::TooSmall));
+    // A header that agrees with itself on an impossible geometry.
+    let mut shared = Shared::formatted(Kind::Spsc, 0);
+    let check = shared.get(20);
+    shared.set(12, 3);
+    shared.set(20, check ^ SLOTS.rotate_left(3) ^ 3u32.rotate_left(3));
+    assert_eq!(attach(&mut shared), Some(E::Geometry));
+    let odd = NonNull::new(shared.word(8)).unwrap().cast();
+    // SAFETY: 64 bytes of the memory.
+    let odd = unsafe { Region::new(odd, 64) };
+    assert_eq!(odd.err(), Some(E::Misaligned));
+}
+
+#[test]
+fn ends_do_not_share_cache_lines() {
+    // Whatever one end writes, the other must not miss on (128: lines are fetched in pairs).
+    assert!(align_of::<spsc::Producer<'_>>() >= 64);
+    assert!(align_of::<Consumer<'_>>() >= 64);
+    assert_eq!(FIRST_LINE, 56);
+}

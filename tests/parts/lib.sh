@@ -1,0 +1,89 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+#
+# Sourced by every part: set-up on a fresh machine (Debian 12 with rustup), and how a part ends.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+
+# Where cargo builds; the parts that build differently use folders inside it.
+# shellcheck disable=SC2034
+target=${CARGO_TARGET_DIR:-$PWD/target}
+export CARGO_TERM_COLOR=never
+
+# The crates that go into kernels and firmware.
+# shellcheck disable=SC2034
+shipped=(lnd-core lnd-dma lnd-shortmsg lnd-health lnd-ffi)
+
+# Something for the summary's table.
+note() {
+    printf '%s\n' "$*"
+    printf '%s\n' "$*" >>"${LND_NOTE:-/dev/null}"
+}
+
+# Ends the part without a verdict. The list says whether CI puts up with it.
+skip() {
+    printf 'SKIPPED: %s\n' "$*"
+    printf '%s\n' "$*" >"${LND_SKIP:-/dev/null}"
+    exit 77
+}
+
+fail() {
+    printf 'FAILED: %s\n' "$*" >&2
+    exit 1
+}
+
+# need_apt PROGRAM [PACKAGE…]: installs Debian packages if the program is missing.
+apt_lists_are_fresh=
+need_apt() {
+    local program=$1 packages=("${@:2}")
+    command -v "$program" >/dev/null && return
+    [ "${#packages[@]}" -gt 0 ] || packages=("$program")
+    [ "$(id -u)" = 0 ] || fail "$program is missing; as root: apt-get install ${packages[*]}"
+    if [ -z "$apt_lists_are_fresh" ]; then
+        apt-get update -qq || fail "$program is missing, and apt-get update failed"
+        apt_lists_are_fresh=1
+    fi
+    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${packages[@]}" ||
+        fail "$program is missing; apt-get install ${packages[*]} failed"
+}
+
+# need_target TRIPLE…: the standard library of other targets.
+need_target() {
+    local installed triple
+    installed=$(rustup target list --installed)
+    for triple in "$@"; do
+        grep -qx "$triple" <<<"$installed" || rustup target add "$triple" ||
+            fail "missing: rustup target add $triple"
+    done
+}
+
+# need_component NAME [TOOLCHAIN]: a component such as clippy.
+need_component() {
+    local args=(${2:+--toolchain "$2"})
+    rustup component list --installed "${args[@]}" | grep -q "^$1\b" ||
+        rustup component add "${args[@]}" "$1" || fail "missing: rustup component add ${args[*]} $1"
+}
+
+# cargo_tests ARGUMENTS: cargo test, counted. To run no test is a failure.
+cargo_tests() {
+    local out ran ignored
+    out=$(mktemp)
+    cargo test --no-fail-fast "$@" 2>&1 | tee "$out"
+    ran=$(sum_of passed "$out")
+    ignored=$(sum_of ignored "$out")
+    rm -f "$out"
+    [ "$ran" -gt 0 ] || fail "cargo test $* ran no test"
+    if [ "$ignored" -gt 0 ]; then
+        note "$ran tests, $ignored IGNORED"
+    else
+        note "$ran tests"
+    fi
+}
+
+sum_of() { # passed|failed|ignored file
+    sed -n "s/^test result:.* \([0-9]*\) $1;.*/\1/p" "$2" | awk '{ n += $1 } END { print n + 0 }'
+}
+
+# Every part builds something for this machine, for which rustc wants a linker.
+need_apt cc gcc libc6-dev
+command -v rustup >/dev/null || fail "rustup is missing: https://rustup.rs"

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! The demonstration: two nodes with two links each, threads in real time. Every file goes A→B by
+//! PUT, comes back by GET, and is compared; meanwhile a link fails and a node dies and is reborn.
+//!
+//! `story.rs` is the script, `life.rs` one life of a node, `files.rs` what is sent, `report.rs` what
+//! is told at the end.
+
+mod files;
+mod life;
+mod percentiles;
+mod report;
+mod story;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+pub use report::Outcome;
+
+/// What to demonstrate.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Every regular file below is sent; build output and version control data are left out.
+    pub dir: PathBuf,
+    /// Bytes of the generated set beside it.
+    pub generated: u64,
+    /// Where the generated set lies.
+    pub scratch: PathBuf,
+    /// Whether links fail and nodes die.
+    pub failures: bool,
+    /// Bound on everything.
+    pub bound: Duration,
+    /// Whether progress bars are drawn.
+    pub progress: bool,
+}
+
+/// Runs the demonstration.
+///
+/// # Errors
+/// It could not be set up; what went wrong while it ran is in the outcome.
+pub fn run(options: &Options) -> Result<Outcome, Box<dyn std::error::Error + Send + Sync>> {
+    story::tell(options)
+}

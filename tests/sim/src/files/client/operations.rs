@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! Single operations: one call, one chunk sent, one chunk fetched. Each is tried again until it has
+//! succeeded, its attempts are used up, or its job no longer wants it.
+//!
+//! ```text
+//!   begin ──▶ Paused ──▶ Flying ──▶ answered, and the layer is done with it ──▶ Finished
+//!                ▲          │
+//!                └──────────┘ failed, refused, timed out, and the layer is done with it
+//! ```
+//!
+//! An operation keeps its memory over all attempts, and ends only when the layer has given it back
+//! (`RequestDone`, INV-2): one that is cancelled or timed out is expired first.
+
+use std::collections::BTreeMap;
+
+use lnd_core::id::Nid;
+use lnd_core::time::{Instant, Span};
+
+use crate::files::pages::{Buffer, Pages};
+use crate::files::rpc::{Answer, Refusal};
+use crate::files::words::{word, Role};
+use crate::lnet::{Event, Get, Lnet, Put, RequestHandle, SendEnd, SendError, Target};
+use crate::rng::Rng;
+
+use super::records::{OpDone, OpKind, Records};
+
+/// What an operation does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    /// Sends a call and waits for its answer.
+    Call,
+    /// Sends a chunk and waits for its ACK.
+    Send,
+    /// Fetches the chunk of this number.
+    Fetch(u32),
+}
+
+/// An operation to begin.
+#[derive(Debug)]
+pub(super) struct Begin {
+    /// Whose it is; zero: nobody waits for it.
+    pub job: u64,
+    pub to: Nid,
+    pub part: Part,
+    pub target: Target,
+    /// Its memory, filled unless it fetches.
+    pub buffer: Buffer,
+    /// Most attempts; `None`: until the job ends it.
+    pub attempts: Option<u32>,
+}
+
+/// How an operation ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum End {
+    /// A call was answered.
+    Answered(Answer),
+    /// The chunk is where it was to go.
+    Moved,
+    /// Its attempts are used up.
+    Failed,
+    /// The layer will never take it.
+    Impossible(SendError),
+}
+
+/// An operation that has ended, with its memory. One that was cancelled ends silently.
+#[derive(Debug)]
+pub(super) struct Finished {
+    pub job: u64,
+    pub part: Part,
+    pub buffer: Buffer,
+    pub end: End,
+}
+
+#[derive(Debug)]
+struct Operation {
+    begin: Begin,
+    attempt: u32,
+    cancelled: bool,
+    state: State,
+}
+
+#[derive(Debug)]
+enum State {
+    /// To be tried at this time.
+    Paused(Instant),
+    Flying(Flight),
+}
+
+/// One attempt.
+#[derive(Debug)]
+struct Flight {
+    /// `None`: the layer is done with it.
+    request: Option<RequestHandle>,
+    started: Instant,
+    /// When to give up; never, once that has been done.
+    until: Instant,
+    outcome: Outcome,
+}
+
+#[derive(Debug)]
+enum Outcome {
+    Open,
+    Good(End),
+    Bad,
+}
+
+impl Flight {
+    /// What has succeeded has: a failure that is told later, or was feared before, is none.
+    fn fail(&mut self) {
+        if matches!(self.outcome, Outcome::Open) {
+            self.outcome = Outcome::Bad;
+        }
+    }
+}
+
+impl Operation {
+    fn deadline(&self) -> Instant {
+        match &self.state {
+            State::Paused(until) => *until,
+            State::Flying(flight) => flight.until,
+        }
+    }
+
+    /// The request that has its memory.
+    fn request(&self) -> Option<RequestHandle> {
+        match &self.state {
+            State::Paused(_) => None,
+            State::Flying(flight) => flight.request,
+        }
+    }
+
+    fn record(&self, kind: OpKind, started: Instant, ended: Instant, ok: bool) -> OpDone {
+        OpDone { kind, bytes: self.begin.buffer.length(), started, ended, ok }
+    }
+
+    fn finish(self, end: End) -> Finished {
+        let Begin { job, part, buffer, .. } = self.begin;
+        Finished { job, part, buffer, end }
+    }
+}
+
+impl Part {
+    /// The record of its success or failure.
+    fn kind(self) -> OpKind {
+        match self {
+            Self::Call => OpKind::Call,
+            Self::Send => OpKind::Ack,
+            Self::Fetch(_) => OpKind::Get,
+        }
+    }
+}
+
+/// How long to wait.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Patience {
+    /// For the end of one attempt.
+    pub timeout: Span,
+    /// Before the second attempt; doubled before each further one…
+    pub first_pause: Span,
+    /// …up to this.
+    pub longest_pause: Span,
+}
+
+/// All operations of a client, and its memory.
+#[derive(Debug)]
+pub(super) struct Operations {
+    pub pages: Pages,
+    pub records: Records,
+    table: BTreeMap<u64, Operation>,
+    next: u64,
+    /// The xid of a call is its number plus this: answers to another life do not match.
+    first_xid: u64,
+    patience: Patience,
+    random: Rng,
+}
+
+impl Operations {
+    pub fn new(pages: Pages, patience: Patience, mut random: Rng, records: Records) -> Self {
+        // A seed of small numbers makes first xids that lie far apart. Zero is that of notices.
+        let first_xid = random.next() | 1 << 63;
+        Self { pages, records, table: BTreeMap::new(), next: 1, first_xid, patience, random }
+    }
+
+    /// Operations that have not ended.
+    pub fn len(&self) -> usize {
+        self.table.len()
+    }
+
+    /// The xid of the operation that begins next.
+    pub fn next_xid(&self) -> u64 {
+        self.first_xid.wrapping_add(self.next)
+    }
+
+    /// A pause before the `attempt`-th attempt at anything: half of it is random, so that those who
+    /// failed together do not come back together.
+    pub fn pause(&mut self, attempt: u32) -> Span {
+        let doubled = self.patience.first_pause.times(1 << attempt.saturating_sub(1).min(20));
+        let longest = doubled.min(self.patience.longest_pause).as_nanos();
+        Span::from_nanos(self.random.between(longest / 2, longest))
+    }
+
+    /// Queues an operation; the next [`poll`](Self::poll) tries it.
+    pub fn begin(&mut self, now: Instant, begin: Begin) {
+        let state = State::Paused(now);
+        let operation = Operation { begin, attempt: 0, cancelled: false, state };
+        self.table.insert(self.next, operation);
+        self.next += 1;
+    }
+
+    /// Nobody waits for the operations of this job any more.
+    pub fn cancel(&mut self, lnet: &mut Lnet, job: u64) {
+        let own = |operation: &Operation| operation.begin.job == job;
+        let idle = |operation: &Operation| operation.request().is_none();
+        for (_, over) in self.table.extract_if(.., |_, op| own(op) && idle(op)) {
+            self.pages.free(over.begin.buffer);
+        }
+        for operation in self.table.values_mut().filter(|operation| own(operation)) {
+            operation.begin.job = 0;
+            operation.cancelled = true;
+            operation.request().map(|request| lnet.expire(request));
+        }
+    }
+
+    /// Tries what is due, and gives up what takes too long.
+    pub fn poll(&mut self, now: Instant, lnet: &mut Lnet) -> Vec<Finished> {
+        let due = self.table.iter().filter(|(_, operation)| operation.deadline() <= now);
+        let due: Vec<u64> = due.map(|(&number, _)| number).collect();
+        due.into_iter().filter_map(|number| self.on_time(now, lnet, number)).collect()
+    }
+
+    /// When something is due next.
+    pub fn next_deadline(&self) -> Option<Instant> {
+        let first = self.table.values().map(Operation::deadline).min();
+        first.filter(|due| *due < Instant::NEVER)
+    }
+
+    /// An event of the operation with this number.
+    pub fn on_event(&mut self, now: Instant, number: u64, event: &Event) -> Option<Finished> {
+        let operation = self.table.get_mut(&number)?;
+        let part = operation.begin.part;
+        let bytes = operation.begin.buffer.length();
+        let State::Flying(flight) = &mut operation.state else { return None };
+        let started = flight.started;
+        let mut record = None;
+        match (event, part) {
+            (Event::SendDone { end, .. }, _) => {
+                if part == Part::Send && *end != SendEnd::Cancelled {
+                    record = Some((OpKind::Put, end.is_ok()));
+                }
+                if !end.is_ok() {
+                    flight.fail();
+                }
+            }
+            (Event::Ack { length, .. }, Part::Send) if *length == bytes => {
+                record = Some((OpKind::Ack, true));
+                flight.outcome = Outcome::Good(End::Moved);
+            }
+            (Event::Reply { length, status, .. }, Part::Fetch(_))
+                if status.errno == 0 && *length == bytes =>
+            {
+                record = Some((OpKind::Get, true));
+                flight.outcome = Outcome::Good(End::Moved);
+            }
+            (Event::RequestDone { .. }, _) => flight.request = None,
+            // An answer that says less than all is none.
+            _ => flight.fail(),
+        }
+        if let Some((kind, ok)) = record {
+            self.records.push(operation.record(kind, started, now, ok));
+        }
+        self.settle(now, number)
+    }
+
+    /// An answer has come. Returns whether a call was waiting for it, and how that ended.
+    pub fn on_answer(
+        &mut self,
+        now: Instant,
+        from: Nid,
+        xid: u64,
+        answer: Answer,
+    ) -> (bool, Option<Finished>) {
+        let number = xid.wrapping_sub(self.first_xid);
+        let Some(operation) = self.table.get_mut(&number) else { return (false, None) };
+        if operation.begin.to != from || operation.begin.part != Part::Call {
+            return (false, None);
+        }
+        let busy = answer == Answer::Refused(Refusal::Busy);
+        match &mut operation.state {
+            // An answer to an attempt that was given up is as good as one to the next.
+            State::Paused(_) if !busy => {
+                let finished = self.table.remove(&number);
+                (true, finished.map(|operation| operation.finish(End::Answered(answer))))
+            }
+            State::Paused(_) => (true, None),
+            State::Flying(flight) => {
+                let started = flight.started;
+                if busy {
+                    flight.fail();
+                } else if !matches!(flight.outcome, Outcome::Good(_)) {
+                    flight.outcome = Outcome::Good(End::Answered(answer));
+                    let record = operation.record(OpKind::Call, started, now, true);
+                    self.records.push(record);
+                }
+                (true, self.settle(now, number))
+            }
+        }
+    }
+
+    fn on_time(&mut self, now: Instant, lnet: &mut Lnet, number: u64) -> Option<Finished> {
+        let operation = self.table.get_mut(&number)?;
+        match &mut operation.state {
+            State::Paused(_) => self.launch(now, lnet, number),
+            State::Flying(flight) => {
+                flight.until = Instant::NEVER;
+                flight.fail();
+                flight.request.map(|request| lnet.expire(request));
+                self.settle(now, number)
+            }
+        }
+    }
+
+    fn launch(&mut self, now: Instant, lnet: &mut Lnet, number: u64) -> Option<Finished> {
+        let operation = self.table.get_mut(&number)?;
+        let Begin { to, part, target, ref buffer, .. } = operation.begin;
+        let memory = buffer.memory(buffer.length());
+        let user = word(Role::Operation, number);
+        let begun = match part {
+            Part::Fetch(_) => lnet.get(Get { to, target, memory, user }),
+            Part::Send => lnet.put(Put { to, target, memory, ack: true, user }),
+            Part::Call => lnet.put(Put { to, target, memory, ack: false, user }),
+        };
+        match begun {
+            Ok(request) => {
+                operation.attempt += 1;
+                operation.state = State::Flying(Flight {
+                    request: Some(request),
+                    started: now,
+                    until: now.after(self.patience.timeout),
+                    outcome: Outcome::Open,
+                });
+                self.records.stats.attempts += 1;
+                None
+            }
+            // Not an attempt: the layer has too much to do.
+            Err(SendError::Full) => {
+                let pause = self.pause(1);
+                self.table.get_mut(&number)?.state = State::Paused(now.after(pause));
+                None
+            }
+            Err(error) => Some(self.table.remove(&number)?.finish(End::Impossible(error))),
+        }
+    }
+
+    /// Ends an attempt that is over; ends the operation, or has it tried again.
+    fn settle(&mut self, now: Instant, number: u64) -> Option<Finished> {
+        let operation = self.table.get_mut(&number)?;
+        let State::Flying(flight) = &mut operation.state else { return None };
+        if flight.request.is_some() {
+            return None;
+        }
+        if operation.cancelled {
+            let over = self.table.remove(&number)?;
+            self.pages.free(over.begin.buffer);
+            return None;
+        }
+        match std::mem::replace(&mut flight.outcome, Outcome::Open) {
+            Outcome::Good(end) => Some(self.table.remove(&number)?.finish(end)),
+            // The answer to a call comes as a message of its own.
+            Outcome::Open if operation.begin.part == Part::Call => None,
+            Outcome::Open | Outcome::Bad => {
+                let started = flight.started;
+                let kind = operation.begin.part.kind();
+                self.records.push(operation.record(kind, started, now, false));
+                self.records.stats.failures += 1;
+                let attempt = operation.attempt;
+                if operation.begin.attempts.is_some_and(|most| attempt >= most) {
+                    return Some(self.table.remove(&number)?.finish(End::Failed));
+                }
+                let pause = self.pause(attempt);
+                self.table.get_mut(&number)?.state = State::Paused(now.after(pause));
+                None
+            }
+        }
+    }
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! What client and server say to each other: small messages, each the payload of one PUT.
+
+mod wire;
+
+pub use wire::{RpcError, FIXED_BYTES, MAGIC, VERSION};
+
+/// Longest message in bytes.
+pub const MAX_MESSAGE: usize = 4096;
+/// Longest name of a file in bytes.
+pub const MAX_NAME: usize = 1024;
+
+/// What a client asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Call {
+    /// Begin to write a file, in chunks of `chunk` bytes of which the last may be shorter.
+    OpenWrite {
+        /// Its name.
+        name: String,
+        /// Its length in bytes.
+        size: u64,
+        /// Bytes of a chunk, at least 1.
+        chunk: u32,
+    },
+    /// All chunks have been sent: make it a file.
+    Commit {
+        /// The file.
+        id: u32,
+        /// What it has to hold.
+        checksum: u64,
+    },
+    /// Make a part of a file ready to be read by GET: a window of it, as long as the server likes.
+    OpenRead {
+        /// Its name.
+        name: String,
+        /// Where the window begins.
+        offset: u64,
+    },
+    /// Forget a window, or a file that is being written.
+    Close {
+        /// The file.
+        id: u32,
+    },
+    /// Send this back.
+    Ping {
+        /// At most [`MAX_MESSAGE`]` - `[`FIXED_BYTES`] bytes.
+        echo: Vec<u8>,
+    },
+    /// The names of the files, in order.
+    List {
+        /// The name to begin behind; empty: begin at the first.
+        after: String,
+    },
+}
+
+/// A part of a file that can be read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Window {
+    /// Names it; zero if it is empty.
+    pub id: u32,
+    /// Its bytes.
+    pub length: u32,
+    /// Bytes of the whole file.
+    pub size: u64,
+    /// Another number means another content.
+    pub version: u64,
+    /// Checksum of the window.
+    pub checksum: u64,
+}
+
+/// What a server answers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// Send the chunks.
+    Writing {
+        /// Names the file.
+        id: u32,
+        /// The server's life, to be sent with every chunk.
+        life: u64,
+    },
+    /// It is a file now.
+    Committed,
+    /// Get the chunks.
+    Reading(Window),
+    /// Forgotten.
+    Closed,
+    /// What the ping had.
+    Pong {
+        /// The same bytes.
+        echo: Vec<u8>,
+    },
+    /// Names of files.
+    Names {
+        /// Some, in order.
+        names: Vec<String>,
+        /// There are others behind.
+        more: bool,
+    },
+    /// A notice that nobody called for: a chunk has come for a file that the server does not know.
+    Lost {
+        /// The file.
+        id: u32,
+    },
+    /// No.
+    Refused(Refusal),
+}
+
+/// Why a call is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum Refusal {
+    /// Too much at a time; the same call may succeed later.
+    Busy = 1,
+    /// No such file.
+    NotFound = 2,
+    /// A name that no file may have.
+    BadName = 3,
+    /// A longer file, longer chunks or more of them than the server takes.
+    TooLarge = 4,
+    /// No such id, or not the caller's: perhaps the server has been restarted.
+    Unknown = 5,
+    /// Not all chunks have come.
+    Incomplete = 6,
+    /// The chunks are not what the checksum says.
+    Mismatch = 7,
+    /// The store has failed.
+    Failed = 8,
+}
+
+impl Refusal {
+    /// Every refusal, in the order of its wire value.
+    pub const ALL: [Self; 8] = [
+        Self::Busy,
+        Self::NotFound,
+        Self::BadName,
+        Self::TooLarge,
+        Self::Unknown,
+        Self::Incomplete,
+        Self::Mismatch,
+        Self::Failed,
+    ];
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! What a server is made with, and what it counts.
+
+use lnd_core::time::Span;
+
+use crate::files::pages::PAGE;
+use crate::files::receive::Room;
+use crate::files::rpc::MAX_MESSAGE;
+
+/// What a server is made with.
+#[derive(Clone, Debug)]
+pub struct ServerConfig {
+    /// Another number for each life: chunks that are meant for a former one are not taken.
+    pub life: u64,
+    /// Longest chunk in bytes.
+    pub max_chunk: u32,
+    /// Memory for calls.
+    pub calls: Room,
+    /// Memory for chunks.
+    pub chunks: Room,
+    /// Most answers on their way; beyond, an answer is dropped and the client asks again.
+    pub max_answers: usize,
+    /// Most files written at a time.
+    pub max_writes: usize,
+    /// Most windows read at a time.
+    pub max_reads: usize,
+    /// Longest window in bytes.
+    pub max_window: u32,
+    /// Longest file in bytes.
+    pub max_file: u64,
+    /// Most chunks of a file: each takes one bit of memory.
+    pub max_chunks: u32,
+    /// What nobody touches for so long is forgotten.
+    pub idle: Span,
+}
+
+impl ServerConfig {
+    /// Chunks of up to 4 MiB, 16 files written and 8 windows of up to 8 MiB read at a time. Memory for
+    /// chunks is 32 MiB.
+    pub fn new(life: u64) -> Self {
+        Self {
+            life,
+            max_chunk: 4 << 20,
+            calls: Room { buffers: 2, bytes: 64 << 10 },
+            chunks: Room { buffers: 4, bytes: 8 << 20 },
+            max_answers: 64,
+            max_writes: 16,
+            max_reads: 8,
+            max_window: 8 << 20,
+            max_file: 1 << 40,
+            max_chunks: 1 << 24,
+            idle: Span::from_secs(60),
+        }
+    }
+
+    /// Bytes of the window that a server uses if it has them.
+    pub fn memory(&self) -> u64 {
+        let window = u64::from(self.max_window).next_multiple_of(PAGE);
+        self.least_memory() + self.max_reads as u64 * window
+    }
+
+    /// Bytes of the window that a server needs; with so few, it reads no file. With more, but less than
+    /// [`memory`](Self::memory), windows are shorter or fewer.
+    pub fn least_memory(&self) -> u64 {
+        let answers = self.max_answers as u64 * MAX_MESSAGE as u64;
+        self.calls.total(MAX_MESSAGE as u32) + self.chunks.total(self.max_chunk) + answers
+    }
+}
+
+/// Counts of everything since the server was made. None ever decreases.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ServerStats {
+    /// Calls understood.
+    pub calls: u64,
+    /// Messages on the call portal that made no sense or were cut or lost on the way.
+    pub bad_calls: u64,
+    /// Answers sent.
+    pub answers: u64,
+    /// Answers not sent: too many on their way, or the layer would not.
+    pub answers_dropped: u64,
+    /// Answers sent that did not leave.
+    pub answers_lost: u64,
+    /// Calls refused, other than [`busy`](Self::busy).
+    pub refused: u64,
+    /// Calls refused because there was too much at a time.
+    pub busy: u64,
+    /// Chunks stored.
+    pub chunks: u64,
+    /// Bytes of these.
+    pub chunk_bytes: u64,
+    /// Chunks that had come before; not stored again.
+    pub duplicate_chunks: u64,
+    /// Chunks for a file or a life that is not known.
+    pub stale_chunks: u64,
+    /// Chunks that failed, or that do not fit their file.
+    pub bad_chunks: u64,
+    /// Files committed.
+    pub commits: u64,
+    /// Files that were not what their checksum said.
+    pub mismatches: u64,
+    /// Windows staged.
+    pub windows: u64,
+    /// GETs served.
+    pub gets: u64,
+    /// Bytes of these.
+    pub get_bytes: u64,
+    /// GETs that failed.
+    pub gets_failed: u64,
+    /// Files being written that were forgotten because nobody touched them.
+    pub expired_writes: u64,
+    /// Windows that were forgotten because nobody touched them.
+    pub expired_reads: u64,
+}

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! What an LND's thin outer layer does: carries messages, verdicts and reports between the upper
+//! layer and the driver, and tells the memory oracle what is lent to whom.
+
+use std::collections::BTreeMap;
+
+use lnd_core::config::{Config, ConfigError};
+use lnd_core::driver::{
+    Driver, Give, Identity, Inbound, Kind, Receive, RecvError, Request, RequestKind, Ticket, Why,
+};
+use lnd_core::fragment::Fragment;
+use lnd_core::id::LinkId;
+use lnd_core::message::Refusal;
+use lnd_core::ports::{Channel, Ports, Tracer};
+use lnd_core::time::{Instant, Span};
+use lnd_core::transfer::{Cause, Place, Policy, Status};
+use lnd_dma::driver::MmioEngine;
+use lnd_dma::memory::LinkMemory;
+use lnd_shortmsg::dispatch::Receiver;
+use lnd_shortmsg::wire::{Checksum, Frame};
+
+use super::stats::Stats;
+use super::Hall;
+use crate::fabric::{Fabric, Lease, NodeNumbers, Oracle, Window};
+use crate::lnet::{self, Lnet, Verdict};
+
+/// The ports of a node on a fabric.
+#[derive(Debug)]
+pub struct NodePorts<'m, C, T>(core::marker::PhantomData<(&'m (), C, T)>);
+
+impl<'m, C: Channel, T: Tracer> Ports for NodePorts<'m, C, T> {
+    type Engine = MmioEngine<'m, LinkMemory<'m>, NodeNumbers>;
+    type Channel = C;
+    type Memory = Window<'m>;
+    type Tracer = T;
+}
+
+/// What a node is made of.
+#[derive(Debug)]
+pub struct Parts<C, T> {
+    /// Its number in the fabric.
+    pub node: u32,
+    /// Who it is.
+    pub me: Identity,
+    /// Sizes and times.
+    pub config: Config,
+    /// The short-message channel.
+    pub channel: C,
+    /// Where its trace goes.
+    pub tracer: T,
+    /// The upper layer.
+    pub lnet: Lnet,
+    /// Time that a message has, over all its waits.
+    pub timeout: Span,
+}
+
+#[derive(Debug)]
+struct Loan {
+    fragments: Vec<Fragment>,
+    lease: Lease,
+}
+
+/// A node.
+pub struct Node<'m, C: Channel, T: Tracer> {
+    /// The driver.
+    pub driver: Driver<'m, NodePorts<'m, C, T>>,
+    /// The upper layer.
+    pub lnet: Lnet,
+    node: u32,
+    oracle: Oracle<'m>,
+    loans: BTreeMap<u64, Loan>,
+    receiver: Receiver,
+    timeout: Span,
+    /// How transfers ended.
+    pub stats: Stats,
+}
+
+impl<'m, C: Channel, T: Tracer> Node<'m, C, T> {
+    /// Builds a node that has joined `fabric`.
+    ///
+    /// # Errors
+    /// The configuration cannot be.
+    pub fn new(
+        hall: &'m Hall,
+        fabric: &'m Fabric<'m>,
+        parts: Parts<C, T>,
+    ) -> Result<Self, ConfigError> {
+        let memory = hall.block(parts.config.bytes_needed());
+        let mut engines = Vec::new();
+        for link in (0..parts.config.links as usize).filter_map(LinkId::new) {
+            let registers =
+                fabric.link_memory(parts.node, link).map_err(|_| ConfigError::Links)?;
+            engines.push(MmioEngine::new(link, registers, registers, NodeNumbers));
+        }
+        let window = Window::new(fabric, parts.node);
+        let driver = Driver::create(
+            memory,
+            parts.config,
+            parts.me,
+            engines,
+            parts.channel,
+            window,
+            parts.tracer,
+        )?;
+        Ok(Self {
+            driver,
+            lnet: parts.lnet,
+            node: parts.node,
+            oracle: fabric.oracle(),
+            loans: BTreeMap::new(),
+            receiver: Receiver::new(Checksum::On),
+            timeout: parts.timeout,
+            stats: Stats::default(),
+        })
+    }
+
+    /// The frames' dispatcher, with its counters.
+    pub const fn receiver(&self) -> &Receiver {
+        &self.receiver
+    }
+
+    /// Transfers of which the upper layer still waits for the end.
+    pub fn outstanding(&self) -> usize {
+        self.loans.len()
+    }
+
+    fn lend(&mut self, id: u64, fragments: &[Fragment], lease: Lease) {
+        self.oracle.lend(self.node, fragments, lease);
+        let loan = Loan { fragments: fragments.to_vec(), lease };
+        if self.loans.insert(id, loan).is_some() {
+            self.stats.violations.push(format!("message {id} was lent twice"));
+        }
+    }
+
+    /// Takes memory back; a second time for the same message is a broken rule (INV-1).
+    fn take_back(&mut self, id: u64) {
+        match self.loans.remove(&id) {
+            Some(loan) => self.oracle.take_back(self.node, &loan.fragments, loan.lease),
+            None => self.stats.violations.push(format!("message {id} ended twice or never began")),
+        }
+    }
+
+    /// Gives the driver what the upper layer wants to send. Returns how much was accepted.
+    pub fn send_all(&mut self, now: Instant) -> u32 {
+        let mut accepted = 0;
+        while let Some(out) = self.lnet.next_send() {
+            let (kind, lease) = match out.kind {
+                lnet::Kind::Put => (Kind::Put, Lease::Read),
+                lnet::Kind::Ack => (Kind::Ack, Lease::Read),
+                lnet::Kind::Get => (Kind::Get, Lease::Write),
+                lnet::Kind::Reply => (Kind::Reply, Lease::Read),
+            };
+            self.lend(out.id, &out.payload, lease);
+            let request = Request {
+                kind,
+                peer: out.next_hop,
+                link: None,
+                routed: out.routed || out.via_router,
+                header: &out.header,
+                payload: &out.payload,
+                deadline: now.after(self.timeout),
+                user: out.id,
+            };
+            match self.driver.submit(now, request) {
+                Ok(_) => {
+                    self.stats.accepted += 1;
+                    accepted += 1;
+                }
+                Err(refused) => {
+                    self.take_back(out.id);
+                    if self.put_back(out.id, refused.why) {
+                        break;
+                    }
+                }
+            }
+        }
+        accepted
+    }
+
+    /// A refused message: waits in the upper layer if a resource was missing, else has failed.
+    /// Returns whether to stop sending for now.
+    fn put_back(&mut self, id: u64, why: Why) -> bool {
+        let wait = matches!(why, Why::NoSlots | Why::NoLists);
+        let done = if wait {
+            self.lnet.requeue(id)
+        } else {
+            *self.stats.refused.entry(format!("{why:?}")).or_default() += 1;
+            self.lnet.send_refused(id)
+        };
+        if let Err(violation) = done {
+            self.stats.violations.push(format!("giving message {id} back: {violation:?}"));
+        }
+        wait
+    }
+
+    /// A frame has come in by `link`. `false`: there is no room for it now, offer it again.
+    pub fn on_frame(&mut self, now: Instant, link: LinkId, frame: &[u8]) -> bool {
+        match self.receiver.receive(frame) {
+            Err(_) => true,
+            Ok(Frame::Control(envelope, ready)) => {
+                self.driver.on_pull_ready(now, link, &envelope, &ready);
+                true
+            }
+            Ok(Frame::Lnd(envelope, message)) => {
+                match self.driver.on_message(now, link, &envelope, &message) {
+                    Inbound::Handled => true,
+                    Inbound::Wait => false,
+                    Inbound::Request(ticket) => {
+                        self.on_ticket(now, ticket);
+                        true
+                    }
+                }
+            }
+        }
+    }
+
+    /// Asks the upper layer about a peer's request (`lnet_parse`) and does what it says.
+    fn on_ticket(&mut self, now: Instant, ticket: Ticket<'_>) {
+        let rdma = ticket.kind() == RequestKind::Get;
+        let verdict = self.lnet.on_request(ticket.from, ticket.header, ticket.length, rdma);
+        let deadline = now.after(self.timeout);
+        let (id, outcome) = match verdict {
+            Verdict::Refuse(why) => {
+                self.driver.refuse(now, ticket, why);
+                return;
+            }
+            Verdict::Recv { id, sink, length } => {
+                self.lend(id, &sink, Lease::Write);
+                let it = Receive { sink: &sink, length, deadline, user: id };
+                (id, self.driver.recv(now, ticket, &it))
+            }
+            Verdict::Give { id, source, length } => {
+                self.lend(id, &source, Lease::Read);
+                let it = Give { source: &source, length, deadline, user: id };
+                (id, self.driver.give(now, ticket, &it))
+            }
+        };
+        match outcome {
+            Ok(_) => self.stats.accepted += 1,
+            Err(error) => {
+                self.take_back(id);
+                if let RecvError::Refused(ticket, why) = error {
+                    *self.stats.refused.entry(format!("{why:?}")).or_default() += 1;
+                    self.driver.refuse(now, ticket, Refusal::NoResources);
+                }
+                let status = Status::of(Policy::Seed, Cause::Local, Place::Queue);
+                self.finalize(id, status, None);
+            }
+        }
+    }
+
+    fn finalize(&mut self, id: u64, status: Status, reply: Option<u32>) {
+        if let Err(violation) = self.lnet.on_finalized(id, status, reply) {
+            self.stats.violations.push(format!("finalize of message {id}: {violation:?}"));
+        }
+    }
+
+    /// Reports everything that has ended to the upper layer. Returns how much that was.
+    pub fn report_all(&mut self, now: Instant) -> u32 {
+        let mut reported = 0;
+        while let Some(report) = self.driver.next_report(now) {
+            reported += 1;
+            self.stats.note(&report);
+            self.take_back(report.user);
+            let reply = report.reply.then_some(report.bytes);
+            self.finalize(report.user, report.status, reply);
+        }
+        reported
+    }
+}

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! A node: the driver, the upper layer, and the glue between them. The same in every program; what
+//! differs is the channel, the tracer, and who drives the engines.
+
+mod glue;
+mod hall;
+mod stats;
+mod trace;
+
+pub use glue::{Node, NodePorts, Parts};
+pub use hall::Hall;
+pub use stats::{Outcomes, Stats};
+pub use trace::{History, Traced};

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! Real time: a node on its own thread, an engine on a thread per link, over a fabric.
+
+mod clock;
+mod engine;
+mod station;
+
+pub use clock::{Clock, Wake};
+pub use engine::{drive_engine, EngineSeat, EngineStats};
+pub use station::{random_word, Monitor, Station, StationError};

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! A node in real time: joins a fabric, polls, and leaves in good order or is killed.
+
+use std::fmt;
+use std::time::Duration;
+
+use lnd_core::config::{Config, ConfigError};
+use lnd_core::driver::{Identity, Interrupt, RunState};
+use lnd_core::id::LinkId;
+use lnd_core::sync::AtomicU32;
+use lnd_core::time::{Instant, Span};
+use lnd_dma::driver::CompletionQueue;
+use lnd_dma::soft::{NoFaults, Settings, SoftEngine};
+use lnd_shortmsg::mailbox::RegionError;
+use lnd_shortmsg::wire::Checksum;
+
+use super::clock::{Clock, Wake};
+use super::engine::EngineSeat;
+use crate::fabric::{
+    nid_of, Bus, Fabric, Inbox, JoinError, Membership, NodeState, ShmChannel,
+};
+use crate::lnet::{self, Lnet};
+use crate::node::{Hall, History, Node, Parts};
+
+/// Frames taken out of a mailbox before another one is looked at.
+const FRAMES: u32 = 16;
+/// Longest sleep: messages of other processes wake nobody.
+const NAP: Duration = Duration::from_micros(100);
+
+/// Why a station cannot be set up.
+#[derive(Debug)]
+pub enum StationError {
+    /// The fabric does not let us in.
+    Join(JoinError),
+    /// The configuration cannot be.
+    Config(ConfigError),
+    /// A mailbox is damaged.
+    Mailbox(RegionError),
+    /// The upper layer's configuration cannot be.
+    Upper,
+}
+
+impl fmt::Display for StationError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Join(error) => write!(f, "cannot join the fabric: {error}"),
+            Self::Config(error) => write!(f, "bad configuration: {error:?}"),
+            Self::Mailbox(error) => write!(f, "mailbox: {error}"),
+            Self::Upper => f.write_str("bad configuration of the upper layer"),
+        }
+    }
+}
+
+impl std::error::Error for StationError {}
+
+/// A node at work.
+pub struct Station<'m> {
+    /// The node.
+    pub node: Node<'m, ShmChannel<'m>, History>,
+    inbox: Inbox<'m>,
+    membership: Membership<'m>,
+    clock: Clock,
+    /// Frames that had to stay in a mailbox.
+    pub waited: u64,
+}
+
+impl<'m> Station<'m> {
+    /// Joins `fabric` as `node`; returns the station and its engines, which want a thread each.
+    ///
+    /// # Errors
+    /// [`StationError`].
+    pub fn join(
+        hall: &'m Hall,
+        fabric: &'m Fabric<'m>,
+        node: u32,
+        clock: Clock,
+        config: Config,
+        violations: &'m AtomicU32,
+    ) -> Result<(Self, Vec<EngineSeat<'m>>), StationError> {
+        let membership = fabric.join(node, random_word()).map_err(StationError::Join)?;
+        let me = Identity { nid: nid_of(node), life: membership.life() };
+        let channel =
+            ShmChannel::new(fabric, node, Checksum::On).map_err(StationError::Mailbox)?;
+        let inbox = Inbox::new(fabric, node).map_err(StationError::Mailbox)?;
+        let mut upper = lnet::Config::new(me.nid);
+        upper.first_generation = me.life.raw() as u32;
+        upper.acks = lnet::AckPolicy::ByEvent;
+        let parts = Parts {
+            node,
+            me,
+            config,
+            channel,
+            tracer: History::new(256),
+            lnet: Lnet::new(upper).map_err(|_| StationError::Upper)?,
+            timeout: Span::from_secs(10),
+        };
+        let node_ = Node::new(hall, fabric, parts).map_err(StationError::Config)?;
+        let mut seats = Vec::new();
+        for link in (0..config.links as usize).filter_map(LinkId::new) {
+            let Ok(memory) = fabric.link_memory(node, link) else { continue };
+            let bus = Bus::new(fabric, violations);
+            let engine =
+                SoftEngine::new(node, link, memory, bus, NoFaults, Settings::default());
+            let queue = CompletionQueue::new(memory, memory);
+            seats.push(EngineSeat { engine, interrupt: Interrupt::new(node_.driver.decider(), queue) });
+        }
+        membership.announce();
+        Ok((Self { node: node_, inbox, membership, clock, waited: 0 }, seats))
+    }
+
+    /// The time.
+    pub fn now(&self) -> Instant {
+        self.clock.now()
+    }
+
+    /// The fabric.
+    pub fn fabric(&self) -> &'m Fabric<'m> {
+        self.membership.fabric()
+    }
+
+    /// One round: takes messages in, reports, sends, and lets time pass. Returns whether there was
+    /// anything to do, and when there will be.
+    pub fn poll(&mut self, now: Instant) -> (bool, Option<Instant>) {
+        let node = &mut self.node;
+        let received = self.inbox.receive(FRAMES, |link, frame| node.on_frame(now, link, frame));
+        self.waited += u64::from(received.waiting);
+        node.driver.ring();
+        let mut busy = received.taken > 0;
+        busy |= node.send_all(now) > 0;
+        while let Some((tag, sent)) = node.driver.channel_mut().next_sent() {
+            node.driver.on_sent(now, tag, sent);
+            busy = true;
+        }
+        let next = node.driver.on_time(now);
+        busy |= node.report_all(now) > 0;
+        busy |= next.is_some_and(|at| at <= now);
+        (busy, next)
+    }
+
+    /// Sleeps until woken, until `next`, or for a nap.
+    pub fn rest(&self, wake: &Wake, next: Option<Instant>) {
+        let left = next.map_or(NAP, |at| Duration::from_nanos(at.since(self.now()).as_nanos()));
+        wake.sleep(left.min(NAP));
+    }
+
+    /// Shuts down in good order: everything ends, peers are told, engines stop. The engines'
+    /// threads must be running. Returns whether it came to an end within `bound`.
+    pub fn shut_down(mut self, bound: Span, mut each: impl FnMut(&mut Self)) -> bool {
+        self.node.lnet.shut_down();
+        let begin = self.now();
+        let grace = begin.after(Span::from_nanos(bound.as_nanos() / 4));
+        self.node.driver.shutdown(begin, grace);
+        while self.node.driver.run_state() != RunState::Quiescent {
+            let now = self.now();
+            if now.since(begin) > bound {
+                return false;
+            }
+            let (busy, _) = self.poll(now);
+            each(&mut self);
+            if !busy {
+                std::thread::yield_now();
+            }
+        }
+        self.membership.leave();
+        true
+    }
+}
+
+/// Looks now and then whether peers have died.
+#[derive(Debug)]
+pub struct Monitor {
+    every: Span,
+    last: Instant,
+    seen: Vec<NodeState>,
+}
+
+impl Monitor {
+    /// A monitor that looks every `every`.
+    pub fn new(every: Span) -> Self {
+        Self { every, last: Instant::ORIGIN, seen: Vec::new() }
+    }
+
+    /// Looks, if it is time, and tells the driver of deaths. Returns the nodes found dead now.
+    pub fn look(&mut self, now: Instant, station: &mut Station<'_>) -> Vec<u32> {
+        if now.since(self.last) < self.every {
+            return Vec::new();
+        }
+        self.last = now;
+        let fabric = station.fabric();
+        let nodes = fabric.shape().nodes;
+        self.seen.resize(nodes as usize, NodeState::Absent);
+        let mut dead = Vec::new();
+        let me = station.node.driver.identity().nid;
+        for node in (0..nodes).filter(|&n| nid_of(n) != me) {
+            fabric.probe_death(node);
+            let state = fabric.state_of(node);
+            let before = std::mem::replace(&mut self.seen[node as usize], state);
+            if state == NodeState::Dead && before != NodeState::Dead {
+                station.node.driver.on_peer(now, nid_of(node), false);
+                dead.push(node);
+            }
+        }
+        dead
+    }
+}
+
+/// A number that differs from life to life.
+pub fn random_word() -> u32 {
+    use std::hash::{BuildHasher, Hasher};
+    // The standard library's hasher keys are random for each process and counter.
+    let mut hasher = std::collections::hash_map::RandomState::new().build_hasher();
+    hasher.write_u32(std::process::id());
+    (hasher.finish() >> 16) as u32
+}

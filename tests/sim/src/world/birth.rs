@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! Nodes come and go: birth, death, and the end in good order.
+
+use lnd_core::counters::Counters;
+use lnd_core::driver::{Identity, Interrupt, RunState};
+use lnd_core::id::{LinkId, Nid};
+use lnd_core::time::Span;
+use lnd_dma::driver::CompletionQueue;
+use lnd_dma::soft::SoftEngine;
+
+use super::adversary::Adversary;
+use super::chaos::Blow;
+use super::defect::Wire;
+use super::fail::Violation;
+use super::life::{Ending, Life, Port};
+use super::network::VirtualChannel;
+use super::queue::Event;
+use super::user::User;
+use super::world::World;
+use crate::fabric::{nid_of, Bus, Membership, Window};
+use crate::lnet::{AckPolicy, Config, Lnet, Routes};
+use crate::node::{Node, Parts};
+
+impl<'m> World<'m> {
+    /// A node begins a life.
+    pub(super) fn birth(&mut self, node: u32) -> Result<(), Violation> {
+        let fail = |what: String| Violation::at(node, format!("birth: {what}"));
+        let random = self.rng.next() as u32;
+        let (features, start) = (self.setup.features, self.setup.start);
+        let membership = self
+            .ground
+            .fabric
+            .join_with(node, random, features, start)
+            .map_err(|error| fail(error.to_string()))?;
+        for link in self.net.borrow().links_down(node) {
+            self.ground.fabric.set_link(node, link, false);
+        }
+        let life = self.new_life(node, membership).map_err(fail)?;
+        if let Some(host) = self.hosts.get_mut(node as usize) {
+            host.life = Some(life);
+            host.lives += 1;
+        }
+        let first = self.now.after(Span::from_micros(self.rng.below(5_000)));
+        if let Some(life) = self.life(node) {
+            life.membership.announce();
+            life.user_at = Some(first);
+        }
+        self.queue.push(first, Event::User(node));
+        self.wake(node);
+        self.kick(node);
+        Ok(())
+    }
+
+    fn new_life(&mut self, node: u32, membership: Membership<'m>) -> Result<Life<'m>, String> {
+        let ground = self.ground;
+        let window = Window::new(ground.fabric, node);
+        let mut user = User::new(node, window, self.rng.fork(), &self.setup);
+        let lnet = self.new_lnet(node, &mut user)?;
+        let recorder = match self.hosts.get(node as usize) {
+            Some(host) => host.recorder.clone(),
+            None => return Err("no such node".into()),
+        };
+        let parts = Parts {
+            node,
+            me: Identity { nid: nid_of(node), life: membership.life() },
+            config: self.setup.config,
+            channel: VirtualChannel::new(node, self.setup.frame, self.net.clone()),
+            tracer: recorder,
+            lnet,
+            timeout: self.setup.timeout,
+        };
+        let mut life = Life {
+            node: Node::new(ground.hall, ground.fabric, parts).map_err(|e| format!("{e:?}"))?,
+            membership,
+            ports: Vec::new(),
+            user,
+            counters: Counters::new(),
+            thread_at: None,
+            user_at: None,
+            ending: None,
+        };
+        life.user.furnish(&mut life.node.lnet);
+        for link in (0..self.setup.links as usize).filter_map(LinkId::new) {
+            let port = self.new_port(node, link, &life)?;
+            life.ports.push(port);
+        }
+        Ok(life)
+    }
+
+    fn new_port(&mut self, node: u32, link: LinkId, life: &Life<'m>) -> Result<Port<'m>, String> {
+        let fabric = self.ground.fabric;
+        let memory = fabric.link_memory(node, link).map_err(|error| format!("{error:?}"))?;
+        let wire = Wire::new(Bus::new(fabric, self.ground.objections), self.defect);
+        let faults = self.engine_faults.clone();
+        let adversary = Adversary::new(self.rng.fork(), faults, self.tally.clone());
+        let queue = CompletionQueue::new(memory, memory);
+        Ok(Port {
+            engine: SoftEngine::new(node, link, memory, wire, adversary, self.setup.engine),
+            interrupt: Interrupt::new(life.node.driver.decider(), queue),
+            memory,
+            engine_at: None,
+            interrupt_at: None,
+            busy: false,
+            idle: 0,
+            heard: [0; 5],
+        })
+    }
+
+    fn new_lnet(&mut self, node: u32, user: &mut User<'m>) -> Result<Lnet, String> {
+        let nodes = self.setup.nodes;
+        let far = (0..nodes).filter(|&other| self.setup.is_far(node, other));
+        let routes = far.fold(Routes::default(), |r, other| r.with(nid_of(other), nid_of(1)));
+        let by_event = self.rng.below(2) == 0;
+        let config = Config {
+            first_generation: self.rng.next() as u32,
+            acks: if by_event { AckPolicy::ByEvent } else { AckPolicy::Auto },
+            routes,
+            router: (self.setup.routed && node == 1).then(|| user.router()),
+            max_requests: self.rng.between(4, 40) as usize,
+            max_messages: self.rng.between(24, 200) as usize,
+            ..Config::new(self.nid(node))
+        };
+        Lnet::new(config).map_err(|error| format!("{error:?}"))
+    }
+
+    fn nid(&self, node: u32) -> Nid {
+        nid_of(node)
+    }
+
+    /// A node's life ends, now, in whatever state it is.
+    pub(super) fn bury(&mut self, node: u32) {
+        let Some(host) = self.hosts.get_mut(node as usize) else { return };
+        let Some(life) = host.life.take() else { return };
+        host.stats.merge(&life.node.stats);
+        host.counters.merge(&life.all_counters());
+        self.book.bury(node);
+        self.net.borrow_mut().forget(node);
+    }
+
+    /// A node begins to shut down in good order. `away`: it comes back after that time.
+    pub(super) fn begin_to_end(&mut self, node: u32, grace: Span, away: Option<Span>) {
+        let (now, patience) = (self.now, self.setup.patience());
+        let Some(life) = self.life(node) else { return };
+        if life.ending.is_some() {
+            return;
+        }
+        life.ending = Some(Ending { bound: now.after(grace).after(patience), away });
+        life.node.lnet.shut_down();
+        life.user.give_up(&mut life.node.lnet, now, true);
+        life.node.driver.shutdown(now, now.after(grace));
+        self.wake(node);
+    }
+
+    /// Lets a node go that has shut down.
+    pub(super) fn end_if_quiescent(&mut self, node: u32) -> Result<(), Violation> {
+        let now = self.now;
+        let Some(life) = self.life(node) else { return Ok(()) };
+        let Some(ending) = life.ending else { return Ok(()) };
+        let quiescent = life.node.driver.run_state() == RunState::Quiescent;
+        if !(quiescent && life.node.lnet.idle() && life.user.offered() == 0) {
+            if now <= ending.bound {
+                return Ok(());
+            }
+            let what = format!("INV-15: shutdown does not end: {}", super::checks::blockers(life));
+            return Err(Violation::at(node, what));
+        }
+        super::checks::clean(life).map_err(|what| Violation::at(node, what))?;
+        let leases = self.ground.fabric.oracle().outstanding(node);
+        if leases > 0 {
+            let what = format!("INV-15: {leases} pages are still lent after the shutdown");
+            return Err(Violation::at(node, what));
+        }
+        let Some(host) = self.hosts.get_mut(node as usize) else { return Ok(()) };
+        let Some(life) = host.life.take() else { return Ok(()) };
+        host.stats.merge(&life.node.stats);
+        host.counters.merge(&life.all_counters());
+        self.book.bury(node);
+        self.net.borrow_mut().forget(node);
+        life.membership.leave();
+        if let Some(away) = ending.away {
+            self.queue.push(now.after(away), Event::Blow(Blow::Rebirth(node)));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! What the world knows of every PUT and GET ever begun: nodes do not share it, so it can be held
+//! against what each of them believes.
+
+use lnd_core::transfer::Delivery;
+
+use crate::lnet::SendEnd;
+
+/// One request, from its beginning on.
+#[derive(Clone, Debug)]
+pub struct Record {
+    /// The node that began it.
+    pub from: u32,
+    /// Its destination.
+    pub to: u32,
+    /// A GET, else a PUT.
+    pub get: bool,
+    /// Bytes.
+    pub length: u32,
+    /// GET: where in the destination's shelf.
+    pub offset: u32,
+    /// No router lies between: the driver's end of the message is about the destination.
+    pub straight: bool,
+    /// So long that it cannot have travelled inline.
+    pub staged: bool,
+    /// How many lives the destination had had when it began.
+    pub lives: u32,
+    /// How the sender's message ended.
+    pub end: Option<SendEnd>,
+    /// PUT: the destination has reported an end, good or bad.
+    pub received: bool,
+    /// PUT: the destination has reported it OK, its content checked.
+    pub delivered: bool,
+    /// PUT: the ACK has come. GET: the data has come OK, its content checked.
+    pub answered: bool,
+    /// The request has had its last event, or its node has died.
+    pub over: bool,
+}
+
+/// All requests; a request's number is its place.
+#[derive(Debug, Default)]
+pub struct Book {
+    records: Vec<Record>,
+}
+
+impl Book {
+    /// Enters a request; its number.
+    pub fn enter(&mut self, record: Record) -> u64 {
+        self.records.push(record);
+        self.records.len() as u64 - 1
+    }
+
+    /// The number that the next request will have.
+    pub fn next_number(&self) -> u64 {
+        self.records.len() as u64
+    }
+
+    /// One request.
+    pub fn get(&self, number: u64) -> Option<&Record> {
+        self.records.get(usize::try_from(number).ok()?)
+    }
+
+    /// One request, to be changed.
+    pub fn get_mut(&mut self, number: u64) -> Option<&mut Record> {
+        self.records.get_mut(usize::try_from(number).ok()?)
+    }
+
+    /// Everything.
+    pub fn records(&self) -> impl Iterator<Item = (u64, &Record)> {
+        self.records.iter().enumerate().map(|(at, record)| (at as u64, record))
+    }
+
+    /// Requests of a node that has died end with it.
+    pub fn bury(&mut self, node: u32) {
+        for record in self.records.iter_mut().filter(|r| r.from == node) {
+            record.over = true;
+        }
+    }
+}
+
+impl Record {
+    /// Whether what both ends believe fits together (INV-4): what is known not to be delivered was
+    /// not delivered.
+    ///
+    /// # Errors
+    /// What does not fit.
+    pub fn check(&self) -> Result<(), String> {
+        if self.get || !self.delivered {
+            return Ok(());
+        }
+        let never = match self.end {
+            Some(SendEnd::Refused | SendEnd::Cancelled) => true,
+            Some(SendEnd::Finalized(status)) => {
+                self.straight && status.delivery == Delivery::NotDelivered
+            }
+            None => false,
+        };
+        if never {
+            let end = self.end;
+            return Err(format!("INV-4: delivered, and its sender was told otherwise: {end:?}"));
+        }
+        Ok(())
+    }
+
+    /// Whether a staged PUT that ended OK has reached a destination that still lives (INV-4).
+    /// To be asked once everything has ended; `lives` is the destination's count now.
+    ///
+    /// # Errors
+    /// It has not.
+    pub fn check_arrival(&self, lives: u32) -> Result<(), String> {
+        let ok = self.end.is_some_and(|end| end.is_ok());
+        let missing = !self.get && self.straight && self.staged && ok && !self.received;
+        if missing && self.lives == lives {
+            return Err("INV-4: ended OK, and its destination never had it".into());
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! Links fail, nodes die, alarms are false: the adversary's blows against the world.
+
+use lnd_core::id::LinkId;
+use lnd_core::time::{Instant, Span};
+use lnd_dma::descriptor::State;
+use lnd_dma::regs::{Control, Register, RegisterAccess};
+
+use super::fail::Violation;
+use super::plan::{Scheduled, What};
+use super::queue::Event;
+use super::world::World;
+use crate::fabric::{nid_of, NodeState};
+
+/// One blow, or its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Blow {
+    /// The rates may have changed.
+    Rates,
+    /// A scheduled happening begins.
+    Begin(Scheduled),
+    /// A node is told that its link has failed.
+    LinkNotice(u32, LinkId),
+    /// The link works again.
+    LinkUp(u32, LinkId),
+    /// A dead node is proven dead.
+    Proven(u32),
+    /// A node is told of a peer: node, peer, up.
+    Notice(u32, u32, bool),
+    /// A dead node comes back.
+    Rebirth(u32),
+    /// Two nodes can talk again.
+    Joined(u32, u32),
+}
+
+const fn ms(n: u32) -> Span {
+    Span::from_millis(n as u64)
+}
+
+impl World<'_> {
+    /// Puts the whole plan into the queue.
+    pub(super) fn schedule_plan(&mut self) {
+        let start = self.now;
+        let plan = self.setup.plan.clone();
+        for event in &plan.events {
+            self.queue.push(start.after(ms(event.at_ms)), Event::Blow(Blow::Begin(*event)));
+        }
+        for edge in plan.edges() {
+            self.queue.push(start.after(ms(edge)), Event::Blow(Blow::Rates));
+        }
+        self.set_rates();
+    }
+
+    /// The rates of this moment, or none once all is calm.
+    pub(super) fn set_rates(&mut self) {
+        let since = self.now.since(self.start).as_nanos() / 1_000_000;
+        let (messages, engine) =
+            if self.calm { Default::default() } else { self.setup.plan.rates_at(since) };
+        self.net.borrow_mut().faults = messages;
+        self.engine_faults.set(engine);
+    }
+
+    /// Deals a blow.
+    pub(super) fn strike(&mut self, blow: Blow) -> Result<(), Violation> {
+        match blow {
+            Blow::Rates => self.set_rates(),
+            Blow::Begin(it) if !self.calm => self.begin(it),
+            Blow::LinkNotice(node, link) if !self.calm => self.link_failed(node, link),
+            Blow::Notice(node, peer, up) if up || !self.calm => self.notice(node, peer, up),
+            Blow::Begin(_) | Blow::LinkNotice(..) | Blow::Notice(..) => {}
+            Blow::LinkUp(node, link) => self.set_link(node, link, true),
+            Blow::Proven(node) => {
+                let dead = self.hosts.get(node as usize).is_some_and(|h| h.life.is_none());
+                if dead && self.ground.fabric.state_of(node) == NodeState::Alive {
+                    self.ground.fabric.declare_dead(node);
+                }
+            }
+            Blow::Rebirth(node) => self.rebirth(node)?,
+            Blow::Joined(a, b) => self.net.borrow_mut().cut(a, b, false),
+        }
+        Ok(())
+    }
+
+    fn later(&mut self, after: Span, blow: Blow) {
+        self.queue.push(self.now.after(after), Event::Blow(blow));
+    }
+
+    fn begin(&mut self, it: Scheduled) {
+        let Some(link) = LinkId::new(it.link as usize) else { return };
+        let node = it.node;
+        match it.what {
+            What::LinkDown => {
+                self.tally.count("links down");
+                self.set_link(node, link, false);
+                self.later(ms(it.for_ms), Blow::LinkUp(node, link));
+                if let Some(noticed) = it.noticed_ms {
+                    self.later(ms(noticed), Blow::LinkNotice(node, link));
+                }
+            }
+            What::LinkAlarm => {
+                self.tally.count("false link alarms");
+                self.link_failed(node, link);
+            }
+            What::Death => self.die(it),
+            What::Restart => {
+                self.tally.count("restarts");
+                self.begin_to_end(node, ms(it.grace_ms), Some(ms(it.for_ms)));
+            }
+            What::PeerAlarm => {
+                let Some(peer) = it.peer else { return };
+                self.tally.count("false peer alarms");
+                self.notice(node, peer, false);
+                self.later(ms(it.for_ms), Blow::Notice(node, peer, true));
+            }
+            What::Partition => {
+                let Some(peer) = it.peer else { return };
+                self.tally.count("partitions");
+                self.net.borrow_mut().cut(node, peer, true);
+                self.later(ms(it.for_ms), Blow::Joined(node, peer));
+            }
+        }
+    }
+
+    /// A node dies on the spot: driver, engines and user are gone; its memory stays until the next
+    /// life begins, and its peers may be reading it.
+    fn die(&mut self, it: Scheduled) {
+        let node = it.node;
+        if self.hosts.get(node as usize).is_none_or(|host| host.life.is_none()) {
+            return;
+        }
+        self.tally.count("deaths");
+        self.bury(node);
+        self.later(ms(it.proven_ms), Blow::Proven(node));
+        self.later(ms(it.proven_ms.max(it.for_ms)), Blow::Rebirth(node));
+        if let Some(noticed) = it.noticed_ms {
+            for peer in (0..self.setup.nodes).filter(|&peer| peer != node) {
+                self.later(ms(noticed), Blow::Notice(peer, node, false));
+            }
+        }
+    }
+
+    fn set_link(&mut self, node: u32, link: LinkId, up: bool) {
+        self.net.borrow_mut().set_link(node, link, up);
+        self.ground.fabric.set_link(node, link, up);
+        // Those who pull from here look at the link, too.
+        for node in 0..self.setup.nodes {
+            self.kick(node);
+        }
+    }
+
+    /// A node is told, by its thread or by an interrupt, that a link has failed.
+    fn link_failed(&mut self, node: u32, link: LinkId) {
+        let (now, by_thread) = (self.now, self.rng.below(2) == 0);
+        let Some(life) = self.life(node) else { return };
+        if by_thread {
+            life.node.driver.on_link(now, link, false);
+        } else {
+            life.node.driver.decider().link_failed(link);
+        }
+        self.wake(node);
+    }
+
+    fn notice(&mut self, node: u32, peer: u32, up: bool) {
+        let (now, by_thread) = (self.now, self.rng.below(2) == 0);
+        let Some(life) = self.life(node) else { return };
+        let driver = &mut life.node.driver;
+        match driver.peer(nid_of(peer)) {
+            Some(peer) if !up && !by_thread => driver.decider().peer_down(peer),
+            _ => driver.on_peer(now, nid_of(peer), up),
+        }
+        self.wake(node);
+    }
+
+    /// A dead or absent node comes back, as soon as its peers have let go of its memory.
+    fn rebirth(&mut self, node: u32) -> Result<(), Violation> {
+        let gone = self.ground.fabric.state_of(node) != NodeState::Alive;
+        if self.hosts.get(node as usize).is_none_or(|host| host.life.is_some()) || !gone {
+            return Ok(());
+        }
+        if self.still_read(node) {
+            // Its engines stop; those who read from here see it.
+            for peer in 0..self.setup.nodes {
+                self.kick(peer);
+            }
+            self.later(ms(1), Blow::Rebirth(node));
+            return Ok(());
+        }
+        self.birth(node)
+    }
+
+    /// Stops a dead node's links; whether a live engine still reads from one.
+    fn still_read(&self, node: u32) -> bool {
+        let fabric = self.ground.fabric;
+        let links = (0..self.setup.links as usize).filter_map(LinkId::new);
+        let mut read = false;
+        for memory in links.filter_map(|link| fabric.link_memory(node, link).ok()) {
+            memory.write(Register::Control, Control::STOP.bits());
+            let owns = (0..self.setup.config.slots).filter_map(|at| memory.descriptor(at));
+            read |= owns.map(|d| d.own()).any(|own| {
+                own.is(State::Busy) && fabric.state_of(own.puller()) == NodeState::Alive
+            });
+        }
+        read
+    }
+
+    /// All faults end: links work, nobody is cut off, and the dead will be back.
+    pub(super) fn calm_down(&mut self) {
+        self.calm = true;
+        self.set_rates();
+        for node in 0..self.setup.nodes {
+            for link in (0..self.setup.links as usize).filter_map(LinkId::new) {
+                self.set_link(node, link, true);
+            }
+            for peer in 0..node {
+                self.net.borrow_mut().cut(node, peer, false);
+            }
+            self.wake(node);
+        }
+    }
+
+    /// When the traffic ends.
+    pub(super) fn end_of_traffic(&self) -> Instant {
+        self.start.after(self.setup.traffic)
+    }
+}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! The invariants, checked after every step at the node that the step has touched. Nothing else can
+//! change a node's books; what one node does to another's memory is checked by the memory oracle
+//! at each access.
+
+use lnd_core::counters::Counter;
+use lnd_core::driver::{Blocker, Broken};
+use lnd_core::id::{LinkId, Tag};
+use lnd_core::time::Instant;
+use lnd_dma::descriptor::State;
+
+use super::defect::Defect;
+use super::fail::Violation;
+use super::life::Life;
+use super::world::World;
+
+/// What cannot happen between nodes that keep to the protocol, whatever hardware does to them.
+const IMPOSSIBLE: [Counter; 6] = [
+    Counter::Misrouted,
+    Counter::ForeignCompletion,
+    Counter::Protocol,
+    Counter::BadCredits,
+    Counter::SendFailed,
+    Counter::VerdictLate,
+];
+
+/// Reports to the upper layer what has ended; as a host with a defect would, if it has one.
+pub fn report(life: &mut Life<'_>, now: Instant, defect: Option<Defect>) {
+    match defect {
+        Some(Defect::LostReport) => {
+            let _ = life.node.driver.next_report(now);
+        }
+        Some(Defect::DoubleReport) => {
+            if let Some(report) = life.node.driver.next_report(now) {
+                for _ in 0..2 {
+                    let reply = report.reply.then_some(report.bytes);
+                    let told = life.node.lnet.on_finalized(report.user, report.status, reply);
+                    if let Err(violation) = told {
+                        life.node.stats.violations.push(format!("{violation:?}"));
+                    }
+                }
+            }
+        }
+        _ => {}
+    }
+    life.node.report_all(now);
+}
+
+/// What stands in the way of a node's rest, in words.
+pub fn blockers(life: &Life<'_>) -> String {
+    let mut text: Vec<String> = Vec::new();
+    let mut from = 0;
+    while let Some(blocker) = life.node.driver.blocker(from) {
+        text.push(format!("{blocker:?}"));
+        from = match blocker {
+            Blocker::Transfer { tag, .. } | Blocker::Unreported { tag } => tag.index + 1,
+            Blocker::Link { .. } => break,
+        };
+    }
+    text.extend(life.node.lnet.blockers().iter().map(|blocker| format!("{blocker:?}")));
+    let links = (0..life.ports.len()).filter_map(LinkId::new);
+    text.extend(links.map(|l| format!("{l:?} {:?}", life.node.driver.link_state(l))));
+    text.push(format!("{:?}", life.node.driver.run_state()));
+    text.join("; ")
+}
+
+/// Whether a node that has come to rest holds nothing.
+///
+/// # Errors
+/// What it holds.
+pub fn clean(life: &Life<'_>) -> Result<(), String> {
+    if life.node.outstanding() > 0 {
+        return Err(format!("INV-1: {} messages were never reported", life.node.outstanding()));
+    }
+    if life.node.driver.in_use() != (0, 0) {
+        return Err(format!("INV-15: slots in use: {:?}", life.node.driver.in_use()));
+    }
+    if let Some(blocker) = life.node.driver.blocker(0) {
+        return Err(format!("INV-15: {blocker:?}"));
+    }
+    Ok(())
+}
+
+impl World<'_> {
+    /// Checks everything that the last step may have broken.
+    pub(super) fn check(&mut self, node: u32) -> Result<(), Violation> {
+        if let Some(what) = self.net.borrow_mut().violations.pop() {
+            return Err(Violation::at(node, what));
+        }
+        let Some(host) = self.hosts.get(node as usize) else { return Ok(()) };
+        let finalized = host.recorder.take_finalized();
+        let Some(life) = &host.life else { return Ok(()) };
+        if let Some(what) = life.node.stats.violations.first() {
+            return Err(Violation::at(node, format!("INV-1: {what}")));
+        }
+        if let Err(broken) = life.node.driver.audit() {
+            return Err(self.audit_failed(node, broken));
+        }
+        if let Err(fault) = life.node.lnet.audit() {
+            return Err(Violation::at(node, format!("INV-1: upper layer's books: {fault:?}")));
+        }
+        for tag in finalized {
+            self.check_finalized(node, tag)?;
+        }
+        if self.step % 64 == 0 {
+            self.check_counters(node)?;
+        }
+        Ok(())
+    }
+
+    fn audit_failed(&self, node: u32, broken: Broken) -> Violation {
+        let what = format!("the driver's books: {broken:?}");
+        let slot = match broken {
+            Broken::SlotState(slot) | Broken::QueueState(slot) | Broken::DoneOwes(slot) => slot,
+            _ => return Violation::at(node, what),
+        };
+        match self.hosts.get(node as usize).and_then(|host| host.life.as_ref()) {
+            Some(life) => {
+                Violation::of(node, life.node.driver.decider().shared().tag(slot), what)
+            }
+            None => Violation::at(node, what),
+        }
+    }
+
+    /// A transfer was reported: nobody may have anything of it any more (INV-2, INV-5).
+    fn check_finalized(&self, node: u32, tag: Tag) -> Result<(), Violation> {
+        if self.net.borrow().still_out(node, tag) {
+            let what = "INV-5: reported while its short message had not ended";
+            return Err(Violation::of(node, tag, what));
+        }
+        let Some(life) = self.hosts.get(node as usize).and_then(|host| host.life.as_ref()) else {
+            return Ok(());
+        };
+        for port in &life.ports {
+            let own = port.memory.descriptor(tag.index).map(|descriptor| descriptor.own());
+            let held = own.is_some_and(|own| {
+                let its = own.generation() == tag.generation as u16;
+                its && (own.is(State::Owned) || own.is(State::Busy))
+            });
+            if held {
+                let what = format!("INV-2: reported while the device had its descriptor: {own:?}");
+                return Err(Violation::of(node, tag, what));
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn check_counters(&self, node: u32) -> Result<(), Violation> {
+        let Some(life) = self.hosts.get(node as usize).and_then(|host| host.life.as_ref()) else {
+            return Ok(());
+        };
+        let counters = life.all_counters();
+        for counter in IMPOSSIBLE {
+            let count = counters.value(counter);
+            if count > 0 {
+                let what = format!("impossible between correct nodes: {} = {count}", counter.name());
+                return Err(Violation::at(node, what));
+            }
+        }
+        Ok(())
+    }
+}

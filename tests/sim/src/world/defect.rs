@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! Defects to seed, so that the checks can be shown to bite. None occurs in a run unless asked for.
+
+use lnd_core::id::LinkId;
+use lnd_dma::memory::LinkMemory;
+use lnd_dma::soft::{BusFault, Fabric as EngineFabric, Place};
+
+use crate::fabric::{Bus, Violation};
+
+/// A defect of the hardware, the channel or the host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Defect {
+    /// Engines repeat a write long after they have given its descriptor back (breaks INV-2).
+    LateWrite,
+    /// Engines now and then report bytes as moved that they have not moved.
+    EmptyOk,
+    /// The channel now and then reports the end of one message in the name of another (INV-5).
+    WrongTag,
+    /// The host loses a report (INV-1).
+    LostReport,
+    /// The host reports one end twice (INV-1).
+    DoubleReport,
+    /// The host never looks at the clock: deadlines do not pass (INV-9, INV-15).
+    NoClock,
+}
+
+/// Steps after which a late write comes.
+const LATE: u32 = 50;
+
+/// The bus as a link's engine sees it.
+#[derive(Debug)]
+pub struct Wire<'m> {
+    bus: Bus<'m>,
+    defect: Option<Defect>,
+    copies: u32,
+    last: Option<(Place, Place, u32)>,
+    steps: u32,
+}
+
+impl<'m> Wire<'m> {
+    /// A wire with or without a defect.
+    pub const fn new(bus: Bus<'m>, defect: Option<Defect>) -> Self {
+        Self { bus, defect, copies: 0, last: None, steps: 0 }
+    }
+
+    /// The first access that the memory oracle objected to.
+    pub const fn first_violation(&self) -> Option<Violation> {
+        self.bus.violations().1
+    }
+
+    /// Once a step: what a defective engine does on its own account.
+    pub fn misbehave(&mut self) {
+        self.steps += 1;
+        if self.defect == Some(Defect::LateWrite) && self.steps > LATE {
+            if let Some((from, to, length)) = self.last.take() {
+                let _ = self.bus.copy(from, to, length);
+            }
+        }
+    }
+}
+
+impl<'m> EngineFabric<'m> for Wire<'m> {
+    fn memory_of(&self, node: u32, link: LinkId) -> Option<LinkMemory<'m>> {
+        self.bus.memory_of(node, link)
+    }
+
+    fn alive(&self, node: u32) -> bool {
+        self.bus.alive(node)
+    }
+
+    fn copy(&mut self, from: Place, to: Place, length: u32) -> Result<(), BusFault> {
+        self.copies += 1;
+        self.last = Some((from, to, length));
+        self.steps = 0;
+        if self.defect == Some(Defect::EmptyOk) && self.copies % 8 == 0 {
+            return Ok(());
+        }
+        self.bus.copy(from, to, length)
+    }
+}

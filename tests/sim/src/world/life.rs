@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! One life of a node: the shipped driver and upper layer, its engines, its interrupts, its user.
+
+use lnd_core::counters::Counters;
+use lnd_core::driver::Interrupt;
+use lnd_core::id::LinkId;
+use lnd_core::time::{Instant, Span};
+use lnd_dma::driver::CompletionQueue;
+use lnd_dma::memory::LinkMemory;
+use lnd_dma::regs::{Control, LinkBits, Register, RegisterAccess, Status};
+use lnd_dma::soft::SoftEngine;
+
+use super::adversary::Adversary;
+use super::defect::Wire;
+use super::network::VirtualChannel;
+use super::tally::Recorder;
+use super::user::User;
+use crate::fabric::Membership;
+use crate::node::{Node, Stats};
+
+/// One link of a living node.
+pub struct Port<'m> {
+    /// The device.
+    pub engine: SoftEngine<'m, Wire<'m>, Adversary>,
+    /// Its interrupt.
+    pub interrupt: Interrupt<'m, CompletionQueue<'m, LinkMemory<'m>>>,
+    /// Its memory.
+    pub memory: LinkMemory<'m>,
+    /// When the engine works next.
+    pub engine_at: Option<Instant>,
+    /// When the interrupt comes.
+    pub interrupt_at: Option<Instant>,
+    /// The engine has something under way.
+    pub busy: bool,
+    /// Steps in a row that have moved nothing.
+    pub idle: u32,
+    /// The doorbells that it has heard.
+    pub heard: [u32; 5],
+}
+
+impl Port<'_> {
+    /// Everything whose change means that there is something new to do.
+    pub fn bells(&self) -> [u32; 5] {
+        use Register::{Control, Link, PostTail, RecallBell, StageBell};
+        [PostTail, StageBell, RecallBell, Control, Link].map(|register| self.memory.read(register))
+    }
+
+    /// Whether the registers give the engine something to do.
+    pub fn has_work(&self) -> bool {
+        let memory = &self.memory;
+        let control = Control::from_bits_retain(memory.read(Register::Control));
+        let status = Status::from_bits_retain(memory.read(Register::Status));
+        let link = LinkBits::from_bits_retain(memory.read(Register::Link));
+        let stopped = status.contains(Status::STOPPED);
+        if control.contains(Control::STOP) {
+            return !stopped;
+        }
+        if control.contains(Control::RESET) && stopped {
+            return true;
+        }
+        if !link.contains(LinkBits::UP) {
+            return !status.contains(Status::CLOCK_OFF);
+        }
+        if !control.contains(Control::ENABLE) {
+            return false;
+        }
+        self.busy
+            || !status.contains(Status::RUNNING)
+            || memory.read(Register::PostTail) != memory.read(Register::PostHead)
+            || memory.recalls().any()
+            || memory.dones().any()
+    }
+}
+
+/// A node that is shutting down in good order.
+#[derive(Clone, Copy, Debug)]
+pub struct Ending {
+    /// It must have ended by then.
+    pub bound: Instant,
+    /// How long it stays away.
+    pub away: Option<Span>,
+}
+
+/// A living node.
+pub struct Life<'m> {
+    /// Driver and upper layer.
+    pub node: Node<'m, VirtualChannel, Recorder>,
+    /// Its place in the fabric.
+    pub membership: Membership<'m>,
+    /// Its links.
+    pub ports: Vec<Port<'m>>,
+    /// Its user.
+    pub user: User<'m>,
+    /// What interrupts of the channel have counted.
+    pub counters: Counters,
+    /// When the thread runs next.
+    pub thread_at: Option<Instant>,
+    /// When the user has its next idea.
+    pub user_at: Option<Instant>,
+    /// It is shutting down.
+    pub ending: Option<Ending>,
+}
+
+impl<'m> Life<'m> {
+    /// One link.
+    pub fn port(&mut self, link: LinkId) -> Option<&mut Port<'m>> {
+        self.ports.get_mut(link.index())
+    }
+
+    /// All counters: the thread's, the channel's and the links' interrupts'.
+    pub fn all_counters(&self) -> Counters {
+        let mut all = self.node.driver.counters().clone();
+        all.merge(&self.counters);
+        for port in &self.ports {
+            all.merge(port.interrupt.counters());
+        }
+        all
+    }
+
+    /// Whether nothing is under way and everything is in service.
+    pub fn at_rest(&self) -> bool {
+        let driver = &self.node.driver;
+        let links = (0..self.ports.len()).filter_map(LinkId::new);
+        self.ending.is_none()
+            && self.node.lnet.idle()
+            && self.user.waiting() == 0
+            && driver.in_use() == (0, 0)
+            && driver.nothing_to_report()
+            && self.node.outstanding() == 0
+            && links
+                .map(|link| driver.link_state(link))
+                .all(|state| state == Some(lnd_core::link::LinkState::Up))
+    }
+}
+
+/// A node over all its lives.
+pub struct Host<'m> {
+    /// The present life; `None`: dead or away.
+    pub life: Option<Life<'m>>,
+    /// Lives begun.
+    pub lives: u32,
+    /// Its trace.
+    pub recorder: Recorder,
+    /// How the transfers of former lives ended.
+    pub stats: Stats,
+    /// What former lives have counted.
+    pub counters: Counters,
+}
+
+impl Host<'_> {
+    /// A node that was never alive.
+    pub fn new() -> Self {
+        Self {
+            life: None,
+            lives: 0,
+            recorder: Recorder::new(4096),
+            stats: Stats::default(),
+            counters: Counters::new(),
+        }
+    }
+}

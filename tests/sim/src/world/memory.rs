@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! A user's memory: pages handed out and taken back, buffers in them, and content that tells where
+//! it comes from.
+
+use std::collections::BTreeMap;
+
+use lnd_core::fragment::Fragment;
+use lnd_core::ports::Memory;
+
+use crate::fabric::Window;
+use crate::rng::Rng;
+
+const PAGE: u32 = 4096;
+
+/// Hands out runs of pages.
+#[derive(Debug)]
+pub struct Pages {
+    /// Free runs: first page and number.
+    free: BTreeMap<u32, u32>,
+}
+
+impl Pages {
+    /// All pages of `bytes` bytes, free.
+    pub fn new(bytes: u64) -> Self {
+        Self { free: BTreeMap::from([(0, (bytes / u64::from(PAGE)) as u32)]) }
+    }
+
+    fn take(&mut self, pages: u32) -> Option<u32> {
+        let (&first, &run) = self.free.iter().find(|(_, &run)| run >= pages)?;
+        self.free.remove(&first);
+        if run > pages {
+            self.free.insert(first + pages, run - pages);
+        }
+        Some(first)
+    }
+
+    fn give_back(&mut self, mut first: u32, mut pages: u32) {
+        if let Some((&before, &run)) = self.free.range(..first).next_back() {
+            if before + run == first {
+                self.free.remove(&before);
+                first = before;
+                pages += run;
+            }
+        }
+        if let Some(run) = self.free.remove(&(first + pages)) {
+            pages += run;
+        }
+        self.free.insert(first, pages);
+    }
+}
+
+/// Memory for one transfer: pages of its own, in one or more fragments at odd addresses.
+#[derive(Clone, Debug, Default)]
+pub struct Buffer {
+    /// Where, in order.
+    pub fragments: Vec<Fragment>,
+    first: u32,
+    pages: u32,
+}
+
+impl Buffer {
+    /// `length` bytes in up to `most` fragments; `None`: too little memory is left.
+    pub fn new(pages: &mut Pages, rng: &mut Rng, length: u32, most: u64) -> Option<Self> {
+        let count = rng.between(1, most.max(1)).min(u64::from(length)) as u32;
+        let mut parts = Vec::new();
+        let mut left = length;
+        for part in 0..count {
+            let last = part + 1 == count;
+            let size = if last { left } else { rng.between(1, u64::from(left - (count - part - 1))) as u32 };
+            left -= size;
+            // Odd addresses; and holes, since each fragment has pages of its own.
+            parts.push((rng.below(64) as u32, size));
+        }
+        let needed = parts.iter().map(|(offset, size)| (offset + size).div_ceil(PAGE)).sum();
+        let first = if needed == 0 { 0 } else { pages.take(needed)? };
+        let mut page = first;
+        let place = |(offset, size): (u32, u32)| {
+            let address = u64::from(page) * u64::from(PAGE) + u64::from(offset);
+            page += (offset + size).div_ceil(PAGE);
+            Fragment::new(address, size)
+        };
+        Some(Self { fragments: parts.into_iter().map(place).collect(), first, pages: needed })
+    }
+
+    /// Gives the pages back.
+    pub fn free(self, pages: &mut Pages) {
+        if self.pages > 0 {
+            pages.give_back(self.first, self.pages);
+        }
+    }
+
+    /// Fills the buffer with the content of `seed` from its position `from` on.
+    pub fn fill(&self, window: &mut Window<'_>, seed: u64, from: u64) {
+        let mut at = from;
+        for fragment in &self.fragments {
+            let bytes = content(seed, at, fragment.length as usize);
+            // A fragment was cut out of the window: it can be written.
+            let _ = window.write(fragment.address, &bytes);
+            at += u64::from(fragment.length);
+        }
+    }
+
+    /// Fills the buffer with what no content is.
+    pub fn poison(&self, window: &mut Window<'_>) {
+        for fragment in &self.fragments {
+            let _ = window.write(fragment.address, &vec![0xa5; fragment.length as usize]);
+        }
+    }
+}
+
+/// Whether memory holds `length` bytes of the content of `seed` from its position `from` on; else
+/// the first position that differs.
+///
+/// # Errors
+/// The first byte that is wrong, counted from the beginning.
+pub fn verify(
+    window: &Window<'_>,
+    memory: &[Fragment],
+    seed: u64,
+    from: u64,
+    length: u32,
+) -> Result<(), u64> {
+    let mut done = 0;
+    for fragment in memory {
+        let bytes = fragment.length.min(length - done) as usize;
+        let mut found = vec![0; bytes];
+        window.read(fragment.address, &mut found).map_err(|_| u64::from(done))?;
+        let wanted = content(seed, from + u64::from(done), bytes);
+        if let Some(at) = found.iter().zip(&wanted).position(|(a, b)| a != b) {
+            return Err(u64::from(done) + at as u64);
+        }
+        done += bytes as u32;
+    }
+    if done == length {
+        Ok(())
+    } else {
+        Err(u64::from(done))
+    }
+}
+
+fn word(seed: u64, index: u64) -> u64 {
+    let mixed = (seed.wrapping_mul(0xd6e8_feb8_6659_fd93) ^ index).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    mixed ^ (mixed >> 32)
+}
+
+/// `length` bytes of the endless content of a seed, from position `from` on.
+fn content(seed: u64, from: u64, length: usize) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(length + 16);
+    let mut index = from / 8;
+    while bytes.len() < length + 8 {
+        bytes.extend_from_slice(&word(seed, index).to_le_bytes());
+        index += 1;
+    }
+    bytes.drain(..(from % 8) as usize);
+    bytes.truncate(length);
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_come_back_whole() {
+        let mut pages = Pages::new(64 * 4096);
+        let mut rng = Rng::new(3);
+        let mut held: Vec<Buffer> = Vec::new();
+        for _ in 0..2000 {
+            if rng.below(2) == 0 {
+                let length = rng.below(20_000) as u32;
+                held.extend(Buffer::new(&mut pages, &mut rng, length, 5));
+            } else if !held.is_empty() {
+                let which = rng.below(held.len() as u64) as usize;
+                held.swap_remove(which).free(&mut pages);
+            }
+            let mut taken: Vec<(u32, u32)> =
+                held.iter().filter(|b| b.pages > 0).map(|b| (b.first, b.pages)).collect();
+            taken.sort_unstable();
+            assert!(taken.windows(2).all(|w| w[0].0 + w[0].1 <= w[1].0), "no page twice");
+        }
+        held.into_iter().for_each(|buffer| buffer.free(&mut pages));
+        assert_eq!(pages.free, BTreeMap::from([(0, 64)]));
+    }
+
+    #[test]
+    fn content_is_a_function_of_seed_and_position() {
+        let whole = content(7, 0, 100);
+        for from in 0..20 {
+            assert_eq!(content(7, from, 50), whole[from as usize..from as usize + 50]);
+        }
+        assert_ne!(content(8, 0, 100), whole);
+    }
+}

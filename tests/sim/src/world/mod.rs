@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! `lnd sim`: the same nodes in virtual time, one thread, against an adversary (R71 to R76).
+//!
+//! ```text
+//!            one seed
+//!   setup ─────┴───── plan          queue: (time, order) ─▶ one event at a time
+//!     │                 │                     │
+//!   nodes: driver, upper layer, user   frame · completion · engine · interrupt · thread · blow
+//!     │                                       │
+//!   network, engines, adversary        checks after every step ─▶ violation ─▶ failure
+//! ```
+//!
+//! A run has five parts: traffic with faults; calm, in which everything must come to rest; every node
+//! reaches every other; what the two ends of each PUT believe is compared; everybody shuts down. The
+//! same options give the same run, down to the hash over every transition. See `docs/simulator.md`.
+
+mod adversary;
+mod birth;
+mod book;
+mod chaos;
+mod checks;
+mod defect;
+mod fail;
+mod life;
+mod memory;
+mod network;
+mod phases;
+mod plan;
+mod queue;
+mod setup;
+mod summary;
+mod tally;
+mod user;
+#[allow(clippy::module_inception)]
+mod world;
+
+pub use defect::Defect;
+pub use fail::Failure;
+pub use plan::{EngineFaults, MessageFaults, Plan, PlanError, Scheduled, What, Window};
+pub use summary::{NodeSummary, Summary};
+
+use lnd_core::sync::AtomicU32;
+use lnd_core::time::Instant;
+
+use crate::fabric::{Fabric, Mapping};
+use crate::node::Hall;
+use crate::rng::Rng;
+use fail::Violation;
+use setup::Setup;
+use world::{Ground, World};
+
+/// Transitions printed about a failure.
+const PRINTED: usize = 30;
+
+/// What to run. What is left open is drawn from the seed.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Decides everything else.
+    pub seed: u64,
+    /// Number of nodes, `2..=8`.
+    pub nodes: Option<u32>,
+    /// Links of each node, `1..=8`.
+    pub links: Option<u32>,
+    /// Seconds of traffic and faults, `1..=3600`.
+    pub seconds: Option<u32>,
+    /// Whether node 1 routes between node 0 and the others; needs three nodes.
+    pub routed: Option<bool>,
+    /// The adversary's plan.
+    pub faults: Option<Plan>,
+}
+
+impl Options {
+    /// The command that runs this.
+    pub fn command(&self) -> String {
+        let mut text = format!("lnd sim --seed {}", self.seed);
+        let numbers = [("nodes", self.nodes), ("links", self.links), ("seconds", self.seconds)];
+        for (name, value) in numbers {
+            if let Some(value) = value {
+                text += &format!(" --{name} {value}");
+            }
+        }
+        if let Some(routed) = self.routed {
+            text += &format!(" --routed {routed}");
+        }
+        if let Some(plan) = &self.faults {
+            text += &format!(" --faults {}", plan.name.as_deref().unwrap_or("PLAN.toml"));
+        }
+        text
+    }
+}
+
+fn check_ranges(nodes: u32, links: u32, seconds: u32) -> Result<(), PlanError> {
+    plan::in_range("nodes", nodes, 2, 8)?;
+    plan::in_range("links", links, 1, 8)?;
+    plan::in_range("seconds", seconds, 1, 3600)
+}
+
+/// Runs a world to its end.
+///
+/// # Errors
+/// [`Failure`]: the first rule that was broken, or options that cannot be.
+pub fn run(options: &Options) -> Result<Summary, Failure> {
+    run_with(options, None)
+}
+
+/// As [`run`], with a defect seeded: to show that the checks bite.
+///
+/// # Errors
+/// [`Failure`], one hopes.
+pub fn run_with(options: &Options, defect: Option<Defect>) -> Result<Summary, Failure> {
+    let refuse = |what: String| Failure {
+        seed: options.seed,
+        step: 0,
+        at: Instant::ORIGIN,
+        what,
+        last: Vec::new(),
+        command: options.command(),
+    };
+    let mut rng = Rng::new(options.seed);
+    let setup = Setup::draw(options, &mut rng).map_err(|e| refuse(e.to_string()))?;
+    setup.config.check().map_err(|error| refuse(format!("configuration: {error:?}")))?;
+    let shape = setup.shape();
+    let mapping =
+        Mapping::anonymous(shape.bytes_needed()).map_err(|error| refuse(error.to_string()))?;
+    let fabric = Fabric::format(&mapping, shape).map_err(|error| refuse(error.to_string()))?;
+    let (hall, objections) = (Hall::new(), AtomicU32::new(0));
+    let ground = Ground { fabric: &fabric, hall: &hall, objections: &objections };
+    let mut world = World::new(ground, setup, rng, defect);
+    world.play(options.seed).map_err(|violation| failure(&world, options, &violation))
+}
+
+fn failure(world: &World<'_>, options: &Options, violation: &Violation) -> Failure {
+    let node = violation.node.map_or(String::new(), |node| format!(" (node {node})"));
+    Failure {
+        seed: options.seed,
+        step: world.step,
+        at: world.now,
+        what: format!("{}{node}", violation.what),
+        last: last_transitions(world, violation),
+        command: options.command(),
+    }
+}
+
+/// The last transitions of the transfer or the node that is concerned, or of all nodes.
+fn last_transitions(world: &World<'_>, violation: &Violation) -> Vec<String> {
+    let mut lines = Vec::new();
+    for (number, host) in world.hosts.iter().enumerate() {
+        if violation.node.is_some_and(|node| node as usize != number) {
+            continue;
+        }
+        for tag in [violation.tag, None] {
+            if tag.is_some() {
+                lines.push(format!("node {number}, {tag:?}:"));
+            } else {
+                lines.push(format!("node {number}, all:"));
+            }
+            for (at, trace) in host.recorder.last(tag, PRINTED) {
+                lines.push(format!("  {} {trace:?}", fail::Seconds(at)));
+            }
+            if violation.tag.is_none() {
+                break;
+            }
+        }
+    }
+    lines
+}

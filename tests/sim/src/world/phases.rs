@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! A run: traffic and faults, then calm, and everything must come to rest, work, and end.
+
+use lnd_core::counters::Counters;
+use lnd_core::time::{Instant, Span};
+
+use super::fail::Violation;
+use super::summary::{NodeSummary, Summary};
+use super::user::Wish;
+use super::world::World;
+
+/// Attempts at reaching a peer after the faults: its first message may have to find out that the
+/// peer lives another life.
+const ATTEMPTS: u32 = 8;
+
+impl World<'_> {
+    /// The whole run.
+    pub(super) fn play(&mut self, seed: u64) -> Result<Summary, Violation> {
+        for node in 0..self.setup.nodes {
+            self.birth(node)?;
+        }
+        self.schedule_plan();
+        self.run_until(self.end_of_traffic(), |_| false)?;
+        self.traffic = false;
+        self.calm_down();
+        self.come_to_rest()?;
+        self.reach_everybody()?;
+        self.compare_ends()?;
+        self.end_all()?;
+        Ok(self.summary(seed))
+    }
+
+    /// Without faults and without new work everything ends.
+    fn come_to_rest(&mut self) -> Result<(), Violation> {
+        let bound = self.now.after(self.setup.patience());
+        let resting = |world: &Self| {
+            world.net.borrow().nothing_under_way()
+                && world.hosts.iter().all(|h| h.life.as_ref().is_some_and(|life| life.at_rest()))
+        };
+        if !self.run_until(bound, resting)? {
+            return Err(self.restless());
+        }
+        for node in 0..self.setup.nodes {
+            let leases = self.ground.fabric.oracle().outstanding(node);
+            if leases > 0 {
+                let what = format!("INV-2: at rest, and {leases} pages are still lent");
+                return Err(Violation::at(node, what));
+            }
+            self.check_counters(node)?;
+            if let Some(life) = self.life(node) {
+                super::checks::clean(life).map_err(|what| Violation::at(node, what))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn restless(&self) -> Violation {
+        for (node, host) in self.hosts.iter().enumerate() {
+            let node = node as u32;
+            match &host.life {
+                None => return Violation::at(node, "liveness: the node does not come back"),
+                Some(life) if !life.at_rest() => {
+                    let why = super::checks::blockers(life);
+                    let tag = match life.node.driver.blocker(0) {
+                        Some(
+                            lnd_core::driver::Blocker::Transfer { tag, .. }
+                            | lnd_core::driver::Blocker::Unreported { tag },
+                        ) => Some(tag),
+                        _ => None,
+                    };
+                    let what = format!("liveness: the node does not come to rest: {why}");
+                    return Violation { what, node: Some(node), tag };
+                }
+                Some(_) => {}
+            }
+        }
+        Violation::whole("liveness: a message is under way for ever")
+    }
+
+    /// Every node reaches every other: first after as many attempts as it takes to find out what
+    /// has happened meanwhile, then at once.
+    fn reach_everybody(&mut self) -> Result<(), Violation> {
+        // Peers that were declared down are left alone for a while.
+        self.run_until(self.now.after(self.setup.hold_off()), |_| false)?;
+        for attempts in [ATTEMPTS, 1] {
+            for from in 0..self.setup.nodes {
+                for to in (0..self.setup.nodes).filter(|&to| to != from) {
+                    self.reach(from, to, attempts)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn reach(&mut self, from: u32, to: u32, attempts: u32) -> Result<(), Violation> {
+        let mut wishes: Vec<Wish> = [(false, 5), (false, 5000), (true, 9), (true, 70_000)]
+            .map(|(get, length)| Wish { to, get, length, ack: true, exact: true })
+            .into();
+        for _ in 0..attempts {
+            let numbers = self.ask(from, &wishes)?;
+            let failed = |number: &u64| !self.book.get(*number).is_some_and(|r| r.answered);
+            wishes =
+                wishes.into_iter().zip(&numbers).filter(|(_, n)| failed(n)).map(|(w, _)| w).collect();
+            if wishes.is_empty() {
+                return Ok(());
+            }
+            if attempts > 1 {
+                self.run_until(self.now.after(self.setup.hold_off()), |_| false)?;
+            }
+        }
+        let what = format!("liveness: node {to} is not reached: {wishes:?}");
+        Err(Violation::at(from, what))
+    }
+
+    /// Begins requests and waits for their ends.
+    fn ask(&mut self, from: u32, wishes: &[Wish]) -> Result<Vec<u64>, Violation> {
+        let now = self.now;
+        let lives: Vec<u32> = self.hosts.iter().map(|host| host.lives).collect();
+        let life = self.hosts.get_mut(from as usize).and_then(|host| host.life.as_mut());
+        let Some(life) = life else { return Err(Violation::at(from, "liveness: not alive")) };
+        let mut numbers = Vec::new();
+        for &wish in wishes {
+            let begun = life.user.begin(&mut life.node.lnet, now, &mut self.book, &lives, wish);
+            numbers.push(begun.ok_or_else(|| Violation::at(from, "liveness: no room to ask"))?);
+        }
+        self.wake(from);
+        let bound = now.after(self.setup.patience());
+        let over = |w: &Self| numbers.iter().all(|&n| w.book.get(n).is_some_and(|r| r.over));
+        if self.run_until(bound, over)? {
+            Ok(numbers)
+        } else {
+            Err(self.restless())
+        }
+    }
+
+    /// Holds against each other what senders and destinations believe.
+    fn compare_ends(&self) -> Result<(), Violation> {
+        for (number, record) in self.book.records() {
+            let lives = self.hosts.get(record.to as usize).map_or(0, |host| host.lives);
+            record
+                .check()
+                .and_then(|()| record.check_arrival(lives))
+                .map_err(|what| Violation::at(record.from, format!("PUT {number}: {what}")))?;
+        }
+        Ok(())
+    }
+
+    /// Everybody shuts down, one after another or all at once.
+    fn end_all(&mut self) -> Result<(), Violation> {
+        let together = self.rng.below(2) == 0;
+        let bound = |world: &Self| world.now.after(world.setup.patience()).after(Span::from_secs(1));
+        for node in 0..self.setup.nodes {
+            let grace = Span::from_millis(self.rng.below(50));
+            self.begin_to_end(node, grace, None);
+            if !together {
+                self.wait_for_end(bound(self), node)?;
+            }
+        }
+        let bound = bound(self);
+        (0..self.setup.nodes).try_for_each(|node| self.wait_for_end(bound, node))
+    }
+
+    fn wait_for_end(&mut self, bound: Instant, node: u32) -> Result<(), Violation> {
+        let ended = |world: &Self| world.hosts.get(node as usize).is_none_or(|h| h.life.is_none());
+        if self.run_until(bound, ended)? {
+            return Ok(());
+        }
+        let why = self.life(node).map_or(String::new(), |life| super::checks::blockers(life));
+        Err(Violation::at(node, format!("INV-15: shutdown does not end: {why}")))
+    }
+
+    fn summary(&self, seed: u64) -> Summary {
+        let mut hash = self.hash;
+        hash.add(self.net.borrow().hash.value());
+        let mut nodes = Vec::new();
+        for host in &self.hosts {
+            let (trace, entries) = host.recorder.hash();
+            hash.add(trace);
+            hash.add(entries);
+            nodes.push(NodeSummary {
+                lives: host.lives,
+                traced: entries,
+                stats: host.stats.clone(),
+                counters: host.counters.clone(),
+            });
+        }
+        let mut counters = Counters::new();
+        nodes.iter().for_each(|node| counters.merge(&node.counters));
+        Summary {
+            seed,
+            links: self.setup.links,
+            routed: self.setup.routed,
+            steps: self.step,
+            ended: self.now,
+            hash: hash.value(),
+            requests: self.book.next_number(),
+            answered: self.book.records().filter(|(_, r)| r.answered).count() as u64,
+            delivered: self.book.records().filter(|(_, r)| r.delivered).count() as u64,
+            faults: self.tally.counts(),
+            nodes,
+            counters,
+        }
+    }
+}

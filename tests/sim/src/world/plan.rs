@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! Fault plans: what the adversary does, when, and how often. `docs/simulator.md` explains every
+//! key.
+
+use std::fmt;
+use std::path::Path;
+
+use serde::Deserialize;
+
+/// Faults of the short-message channel. Rates are per million messages.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct MessageFaults {
+    /// Lost, and reported as sent: nobody knows.
+    pub drop: u32,
+    /// Lost, and the channel says so.
+    pub not_delivered: u32,
+    /// Reported as failed with unknown outcome; delivered in half of the cases.
+    pub unknown: u32,
+    /// Delivered twice.
+    pub duplicate: u32,
+    /// Delivered late, so that others overtake it.
+    pub delay: u32,
+    /// Longest such delay in microseconds; also of replays and duplicates.
+    pub delay_us: u32,
+    /// Delivered with some bytes changed.
+    pub corrupt: u32,
+    /// Its completion never comes: only the stop of its link ends the wait.
+    pub lost_completion: u32,
+    /// An old frame of the same way is delivered again with it.
+    pub replay: u32,
+}
+
+/// Faults of the engines. Rates are per million decisions of their kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct EngineFaults {
+    /// Completions lost; the descriptor's memory still tells.
+    pub lose: u32,
+    /// Completions posted twice.
+    pub twice: u32,
+    /// Completions held back, so that others overtake them.
+    pub hold: u32,
+    /// Longest such hold in microseconds.
+    pub hold_us: u32,
+    /// Completions whose status makes no sense.
+    pub garble: u32,
+    /// Recalls overlooked for a while: the engine goes on reading and writing.
+    pub overlook: u32,
+    /// Longest such while in microseconds.
+    pub overlook_us: u32,
+    /// Chunks cut short, down to nothing.
+    pub small_chunk: u32,
+    /// Steps in which a stall begins.
+    pub stall: u32,
+    /// Longest stall in microseconds.
+    pub stall_us: u32,
+}
+
+/// What happens at a time of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum What {
+    /// A node's link fails: its engine has no clock until the link is back.
+    LinkDown,
+    /// A node is told that a link has failed, and it has not.
+    LinkAlarm,
+    /// A node dies on the spot and comes back as another life.
+    Death,
+    /// A node shuts down in good order and comes back.
+    Restart,
+    /// A node is told that a peer is down, and it is not.
+    PeerAlarm,
+    /// Two nodes cannot reach each other by messages; nobody is told.
+    Partition,
+}
+
+/// One scheduled happening. Times are in milliseconds since the start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Scheduled {
+    /// When.
+    pub at_ms: u32,
+    /// What.
+    #[serde(rename = "do")]
+    pub what: What,
+    /// To which node.
+    pub node: u32,
+    /// LINK-*: which of its links.
+    #[serde(default)]
+    pub link: u32,
+    /// PEER-ALARM, PARTITION: the other node.
+    #[serde(default)]
+    pub peer: Option<u32>,
+    /// How long it lasts: the link is down, the node is dead, the peers cannot talk.
+    #[serde(default = "hundred")]
+    pub for_ms: u32,
+    /// LINK-DOWN, DEATH: how long until the others (LINK-DOWN: the node) are told. DEATH: absent
+    /// means that nobody tells them.
+    #[serde(default)]
+    pub noticed_ms: Option<u32>,
+    /// DEATH: how long until there is proof that the node touches nothing any more (S0-9).
+    #[serde(default = "ten")]
+    pub proven_ms: u32,
+    /// RESTART: how long transfers may end by themselves.
+    #[serde(default)]
+    pub grace_ms: u32,
+}
+
+const fn hundred() -> u32 {
+    100
+}
+
+const fn ten() -> u32 {
+    10
+}
+
+/// A time in which other rates hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Window {
+    /// From, in milliseconds since the start.
+    pub from_ms: u32,
+    /// To.
+    pub to_ms: u32,
+    /// The channel's faults in it.
+    #[serde(default)]
+    pub messages: MessageFaults,
+    /// The engines' faults in it.
+    #[serde(default)]
+    pub engine: EngineFaults,
+}
+
+/// A fault plan.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Plan {
+    /// Number of nodes, unless the caller says otherwise.
+    pub nodes: Option<u32>,
+    /// Number of links, unless the caller says otherwise.
+    pub links: Option<u32>,
+    /// Seconds of traffic, unless the caller says otherwise.
+    pub seconds: Option<u32>,
+    /// Whether node 1 routes between node 0 and the others.
+    pub routed: Option<bool>,
+    /// The channel's faults.
+    pub messages: MessageFaults,
+    /// The engines' faults.
+    pub engine: EngineFaults,
+    /// What happens at a time of its own.
+    #[serde(rename = "event")]
+    pub events: Vec<Scheduled>,
+    /// Times in which other rates hold; the last one that is open counts.
+    #[serde(rename = "window")]
+    pub windows: Vec<Window>,
+    /// Where it was read from.
+    #[serde(skip)]
+    pub name: Option<String>,
+}
+
+/// A plan that cannot be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlanError(String);
+
+impl fmt::Display for PlanError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0.trim_end())
+    }
+}
+
+impl std::error::Error for PlanError {}
+
+/// Checks a number that plan or caller have given.
+///
+/// # Errors
+/// It is out of range.
+pub fn in_range(name: &str, value: u32, low: u32, high: u32) -> Result<(), PlanError> {
+    if (low..=high).contains(&value) {
+        Ok(())
+    } else {
+        Err(PlanError(format!("{name} = {value} is not in {low}..={high}")))
+    }
+}
+
+impl Plan {
+    /// Reads a plan.
+    ///
+    /// # Errors
+    /// What is wrong with the text, and where.
+    pub fn parse(text: &str) -> Result<Self, PlanError> {
+        let plan: Self = toml::from_str(text).map_err(|error| PlanError(error.to_string()))?;
+        plan.check_rates()?;
+        Ok(plan)
+    }
+
+    /// Reads a plan's file.
+    ///
+    /// # Errors
+    /// The file cannot be read, or what is wrong with it.
+    pub fn read(path: &Path) -> Result<Self, PlanError> {
+        let name = path.display().to_string();
+        let text = std::fs::read_to_string(path)
+            .map_err(|error| PlanError(format!("{name}: {error}")))?;
+        let plan =
+            Self::parse(&text).map_err(|error| PlanError(format!("{name}: {error}")))?;
+        Ok(Self { name: Some(name), ..plan })
+    }
+
+    fn check_rates(&self) -> Result<(), PlanError> {
+        let all = self.windows.iter().map(|w| (w.messages, w.engine));
+        for (m, e) in all.chain([(self.messages, self.engine)]) {
+            let rates = [
+                m.drop,
+                m.not_delivered,
+                m.unknown,
+                m.duplicate,
+                m.delay,
+                m.corrupt,
+                m.lost_completion,
+                m.replay,
+                e.lose,
+                e.twice,
+                e.hold,
+                e.garble,
+                e.overlook,
+                e.small_chunk,
+                e.stall,
+            ];
+            if let Some(rate) = rates.into_iter().find(|&rate| rate > 1_000_000) {
+                return Err(PlanError(format!("a rate of {rate} per million is more than all")));
+            }
+        }
+        match self.windows.iter().position(|w| w.from_ms >= w.to_ms) {
+            Some(at) => Err(PlanError(format!("window {}: ends before it begins", at + 1))),
+            None => Ok(()),
+        }
+    }
+
+    /// Checks that all nodes and links named exist.
+    ///
+    /// # Errors
+    /// The first one that does not.
+    pub fn check(&self, nodes: u32, links: u32) -> Result<(), PlanError> {
+        for (at, event) in self.events.iter().enumerate() {
+            let wrong = |text: String| Err(PlanError(format!("event {}: {text}", at + 1)));
+            if event.node >= nodes {
+                return wrong(format!("node {}, and the nodes are 0..{nodes}", event.node));
+            }
+            let of_link = matches!(event.what, What::LinkDown | What::LinkAlarm);
+            if of_link && event.link >= links {
+                return wrong(format!("link {}, and the links are 0..{links}", event.link));
+            }
+            if matches!(event.what, What::PeerAlarm | What::Partition) {
+                match event.peer {
+                    None => return wrong("`peer` is missing".into()),
+                    Some(peer) if peer >= nodes || peer == event.node => {
+                        return wrong(format!("peer {peer} of node {}", event.node));
+                    }
+                    Some(_) => {}
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The rates that hold at a time in milliseconds since the start.
+    pub fn rates_at(&self, ms: u64) -> (MessageFaults, EngineFaults) {
+        let open = |w: &&Window| (u64::from(w.from_ms)..u64::from(w.to_ms)).contains(&ms);
+        match self.windows.iter().filter(open).next_back() {
+            Some(window) => (window.messages, window.engine),
+            None => (self.messages, self.engine),
+        }
+    }
+
+    /// Times at which the rates may change, in milliseconds since the start.
+    pub fn edges(&self) -> impl Iterator<Item = u32> + '_ {
+        self.windows.iter().flat_map(|w| [w.from_ms, w.to_ms])
+    }
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! What will happen, in the order of its time; what happens at one time keeps the order in which it
+//! was arranged.
+
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+
+use lnd_core::id::LinkId;
+use lnd_core::time::Instant;
+
+use super::chaos::Blow;
+use super::network::Lane;
+
+/// A thing that will happen.
+#[derive(Clone, Debug)]
+pub enum Event {
+    /// A frame reaches its mailbox.
+    Frame(Lane, Frame),
+    /// A short message completes.
+    Sent(u64),
+    /// The engine of a link has time to work.
+    Engine(u32, LinkId),
+    /// A link raises its interrupt.
+    Interrupt(u32, LinkId),
+    /// The node's thread runs.
+    Thread(u32),
+    /// The node's user does something.
+    User(u32),
+    /// The adversary strikes, or lets go.
+    Blow(Blow),
+}
+
+/// A frame under way.
+#[derive(Clone, Debug)]
+pub struct Frame {
+    /// What was sent, or what became of it.
+    pub bytes: Vec<u8>,
+    /// It takes a place in its mailbox: the sender has paid for it. Duplicates have none.
+    pub placed: bool,
+}
+
+#[derive(Debug)]
+struct Entry {
+    at: Instant,
+    number: u64,
+    event: Event,
+}
+
+impl PartialEq for Entry {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Entry {}
+
+impl PartialOrd for Entry {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Entry {
+    /// The soonest is the greatest, as the heap wants it.
+    fn cmp(&self, other: &Self) -> Ordering {
+        (other.at, other.number).cmp(&(self.at, self.number))
+    }
+}
+
+/// The future.
+#[derive(Debug, Default)]
+pub struct Queue {
+    heap: BinaryHeap<Entry>,
+    next: u64,
+}
+
+impl Queue {
+    /// Arranges for something to happen.
+    pub fn push(&mut self, at: Instant, event: Event) {
+        self.heap.push(Entry { at, number: self.next, event });
+        self.next += 1;
+    }
+
+    /// What happens next, and when.
+    pub fn pop(&mut self) -> Option<(Instant, Event)> {
+        self.heap.pop().map(|entry| (entry.at, entry.event))
+    }
+
+    /// When something happens next.
+    pub fn next_at(&self) -> Option<Instant> {
+        self.heap.peek().map(|entry| entry.at)
+    }
+}

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! What a seed decides before anything happens: topology, sizes, times, and the fault plan unless
+//! the caller brings one. Every seed draws its own kinds of fault and its own rates ("swarm"), so
+//! that a thousand seeds meet a thousand different adversaries.
+
+use lnd_core::config::Config;
+use lnd_core::ports::Features;
+use lnd_core::time::Span;
+use lnd_core::transfer::Policy;
+use lnd_dma::soft::Settings;
+use lnd_shortmsg::wire::max_immediate;
+
+use super::plan::{EngineFaults, MessageFaults, Plan, PlanError, Scheduled, What};
+use super::Options;
+use crate::fabric::Shape;
+use crate::rng::Rng;
+
+/// Bytes of each node's payload window.
+pub const WINDOW: u64 = 12 << 20;
+
+/// Everything that a seed decides.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    /// Number of nodes.
+    pub nodes: u32,
+    /// Links of each node.
+    pub links: u32,
+    /// Time of traffic and faults.
+    pub traffic: Span,
+    /// Node 1 routes between node 0 and the others.
+    pub routed: bool,
+    /// Sizes and times of every driver.
+    pub config: Config,
+    /// How the engines work.
+    pub engine: Settings,
+    /// Recalls, returns and new pulls of one engine step.
+    pub engine_budget: u32,
+    /// What the engines can do.
+    pub features: Features,
+    /// Where all free-running indices begin.
+    pub start: u32,
+    /// Bytes of the largest frame.
+    pub frame: usize,
+    /// Frames that a mailbox has room for: requests, control.
+    pub room: [u32; 2],
+    /// A message's time over all its waits.
+    pub timeout: Span,
+    /// Average time between two ideas of a user.
+    pub pause: Span,
+    /// The adversary's plan.
+    pub plan: Plan,
+}
+
+impl Setup {
+    /// What `options` and the seed say together.
+    ///
+    /// # Errors
+    /// The plan names what there is not, or a number is out of range.
+    pub fn draw(options: &Options, rng: &mut Rng) -> Result<Self, PlanError> {
+        let given = options.faults.as_ref();
+        let drawn = (rng.between(2, 4) as u32, rng.between(1, 3) as u32);
+        let nodes = options.nodes.or(given.and_then(|plan| plan.nodes)).unwrap_or(drawn.0);
+        let links = options.links.or(given.and_then(|plan| plan.links)).unwrap_or(drawn.1);
+        let seconds = options.seconds.or(given.and_then(|plan| plan.seconds)).unwrap_or(2);
+        let routed = rng.below(4) == 0;
+        let routed = options.routed.or(given.and_then(|plan| plan.routed)).unwrap_or(routed) && nodes > 2;
+        super::check_ranges(nodes, links, seconds)?;
+        let plan = match given {
+            Some(plan) => plan.clone(),
+            None => swarm(&mut rng.fork(), nodes, links, seconds),
+        };
+        plan.check(nodes, links)?;
+        let config = draw_config(rng, nodes, links);
+        let features = if rng.below(4) == 0 {
+            Features::KNOWS_UNTOUCHED
+        } else {
+            Features::REMOTE_COMPLETION | Features::KNOWS_UNTOUCHED
+        };
+        Ok(Self {
+            nodes,
+            links,
+            traffic: Span::from_secs(u64::from(seconds)),
+            routed,
+            config,
+            engine: Settings {
+                chunk: 1 << rng.between(12, 18),
+                retry_bound: Span::from_millis(rng.between(10, 200)),
+            },
+            engine_budget: 1 << rng.between(0, 6),
+            features,
+            start: if rng.below(2) == 0 { 0 } else { u32::MAX - rng.below(40) as u32 },
+            frame: 384 + 64 * rng.below(68) as usize,
+            room: [1 << rng.between(1, 6), 1 << rng.between(2, 8)],
+            timeout: Span::from_millis(rng.between(200, 1200)),
+            pause: Span::from_micros(rng.between(4_000, 16_000)),
+            plan,
+        })
+    }
+
+    /// The longest payload that travels inline between any two of these nodes.
+    pub fn inline(&self) -> u32 {
+        self.config.immediate_max.min(max_immediate(self.frame))
+    }
+
+    /// Whether only the router, node 1, leads from one node to another.
+    pub const fn is_far(&self, from: u32, to: u32) -> bool {
+        self.routed && from != to && from != 1 && to != 1 && (from == 0 || to == 0)
+    }
+
+    /// The fabric's shape.
+    pub const fn shape(&self) -> Shape {
+        let mut shape = Shape::new(self.nodes, self.links, self.config.slots, WINDOW);
+        shape.lists = self.config.lists as u32;
+        shape
+    }
+
+    /// Time within which a world without faults must come to rest: every bound there is, several
+    /// times over.
+    pub const fn patience(&self) -> Span {
+        let c = &self.config;
+        let greeting = c.hello_timeout.as_nanos() * c.hello_tries as u64;
+        let bounds = self.timeout.as_nanos() + c.drain_bound.as_nanos() + c.credit_stall.as_nanos();
+        Span::from_nanos(8 * (greeting + bounds) + 1_000_000_000)
+    }
+
+    /// Time for which a peer that was declared down is not asked again.
+    pub const fn hold_off(&self) -> Span {
+        self.config.hello_timeout.times(self.config.hello_tries as u32)
+    }
+}
+
+fn draw_config(rng: &mut Rng, nodes: u32, links: u32) -> Config {
+    let slots = rng.between(8, 72) as u32;
+    let mut config = Config::new(slots, nodes + rng.below(3) as u32, links as u8);
+    config.passive_slots = rng.between(1, u64::from(slots / 2)) as u32;
+    config.lists = rng.between(2, u64::from(slots)) as u16;
+    config.immediate_max = 1 << rng.between(6, 12);
+    config.depth = rng.between(1, 16) as u16;
+    config.drain_bound = Span::from_millis(rng.between(60, 400));
+    config.hello_timeout = Span::from_millis(rng.between(10, 80));
+    config.hello_tries = rng.between(2, 5) as u8;
+    config.credit_stall = Span::from_millis(rng.between(20, 200));
+    config.link_poll = Span::from_micros(rng.between(200, 2_000));
+    config.verdict_bound = Span::from_secs(1);
+    config.batch = 1 << rng.between(1, 8);
+    config.policy = if rng.below(8) == 0 { Policy::O2ibCompat } else { Policy::Seed };
+    config
+}
+
+/// A plan of the seed's own.
+fn swarm(rng: &mut Rng, nodes: u32, links: u32, seconds: u32) -> Plan {
+    if rng.below(12) == 0 {
+        return Plan::default();
+    }
+    let mut plan = Plan::default();
+    if rng.below(4) > 0 {
+        plan.messages = MessageFaults {
+            drop: maybe(rng, 20_000),
+            not_delivered: maybe(rng, 20_000),
+            unknown: maybe(rng, 20_000),
+            duplicate: maybe(rng, 50_000),
+            delay: maybe(rng, 100_000),
+            delay_us: rng.between(10, 200_000) as u32,
+            corrupt: maybe(rng, 10_000),
+            lost_completion: maybe(rng, 2_000),
+            replay: maybe(rng, 10_000),
+        };
+    }
+    if rng.below(4) > 0 {
+        plan.engine = EngineFaults {
+            lose: maybe(rng, 3_000),
+            twice: maybe(rng, 100_000),
+            hold: maybe(rng, 100_000),
+            hold_us: rng.between(10, 100_000) as u32,
+            garble: maybe(rng, 3_000),
+            overlook: maybe(rng, 800_000),
+            overlook_us: rng.between(10, 300_000) as u32,
+            small_chunk: maybe(rng, 500_000),
+            stall: maybe(rng, 10_000),
+            stall_us: rng.between(10, 100_000) as u32,
+        };
+    }
+    for (what, most) in [
+        (What::LinkDown, 4),
+        (What::LinkAlarm, 2),
+        (What::Death, 2),
+        (What::Restart, 1),
+        (What::PeerAlarm, 3),
+        (What::Partition, 2),
+    ] {
+        for _ in 0..rng.below(most * 2).saturating_sub(most - 1) {
+            plan.events.push(happening(rng, what, nodes, links, seconds));
+        }
+    }
+    plan.events.sort_by_key(|event| event.at_ms);
+    plan
+}
+
+/// Zero in half of the cases, else anything up to `most`, small values being as likely as large.
+fn maybe(rng: &mut Rng, most: u64) -> u32 {
+    if rng.below(2) == 0 {
+        return 0;
+    }
+    let scale = most >> rng.below(6);
+    rng.between(1, scale.max(1)) as u32
+}
+
+fn happening(rng: &mut Rng, what: What, nodes: u32, links: u32, seconds: u32) -> Scheduled {
+    let node = rng.below(u64::from(nodes)) as u32;
+    let peer = (node + 1 + rng.below(u64::from(nodes) - 1) as u32) % nodes;
+    Scheduled {
+        at_ms: rng.below(u64::from(seconds) * 1000) as u32,
+        what,
+        node,
+        link: rng.below(u64::from(links)) as u32,
+        peer: Some(peer),
+        for_ms: rng.between(1, 600) as u32,
+        noticed_ms: (rng.below(4) > 0).then(|| rng.below(100) as u32),
+        proven_ms: rng.below(300) as u32,
+        grace_ms: rng.below(300) as u32,
+    }
+}

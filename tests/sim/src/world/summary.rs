@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! What a good run tells.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use lnd_core::counters::{Counter, Counters};
+use lnd_core::time::Instant;
+
+use super::fail::Seconds;
+use crate::node::Stats;
+
+/// One node, over all its lives.
+#[derive(Clone, Debug)]
+pub struct NodeSummary {
+    /// Lives it has had.
+    pub lives: u32,
+    /// Happenings in its trace.
+    pub traced: u64,
+    /// How its transfers ended.
+    pub stats: Stats,
+    /// What it has counted.
+    pub counters: Counters,
+}
+
+/// A run in which nothing was broken.
+#[derive(Clone, Debug)]
+pub struct Summary {
+    /// The seed.
+    pub seed: u64,
+    /// Links of each node.
+    pub links: u32,
+    /// Node 1 was a router.
+    pub routed: bool,
+    /// Steps taken.
+    pub steps: u64,
+    /// The virtual time at the end.
+    pub ended: Instant,
+    /// The hash over everything that happened: the same for the same seed and options.
+    pub hash: u64,
+    /// PUTs and GETs begun.
+    pub requests: u64,
+    /// Of these: ACK or data came back.
+    pub answered: u64,
+    /// PUTs that were delivered OK, each byte checked.
+    pub delivered: u64,
+    /// Faults injected.
+    pub faults: BTreeMap<&'static str, u64>,
+    /// The nodes.
+    pub nodes: Vec<NodeSummary>,
+    /// All counters of all nodes.
+    pub counters: Counters,
+}
+
+impl Summary {
+    /// How all nodes' transfers ended.
+    pub fn stats(&self) -> Stats {
+        let mut all = Stats::default();
+        self.nodes.iter().for_each(|node| all.merge(&node.stats));
+        all
+    }
+
+    /// One line.
+    pub fn line(&self) -> String {
+        let faults: u64 = self.faults.values().sum();
+        let stats = self.stats();
+        let ok: u64 = stats.roles.values().map(|o| o.ok).sum();
+        format!(
+            "seed {} ok: {} nodes, {} links, {} steps, {} requests, {ok} of {} transfers OK, \
+             {faults} faults, hash {:016x}",
+            self.seed,
+            self.nodes.len(),
+            self.links,
+            self.steps,
+            self.requests,
+            stats.finalized(),
+            self.hash,
+        )
+    }
+}
+
+impl fmt::Display for Summary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}", self.line())?;
+        let way = if self.routed { ", node 1 routes for node 0" } else { "" };
+        writeln!(f, "  virtual time {}{way}", Seconds(self.ended))?;
+        writeln!(f, "  requests: {} begun, {} answered", self.requests, self.answered)?;
+        writeln!(f, "  PUTs delivered, every byte checked: {}", self.delivered)?;
+        let c = |counter| self.counters.value(counter);
+        writeln!(
+            f,
+            "  descriptors: {} posted, {} recalled ({} came back OK, {} with an error), {} yanked \
+             ({} with their real end), {} settled by hand",
+            c(Counter::Posted),
+            c(Counter::Invalidated),
+            c(Counter::CameBackOk),
+            c(Counter::CameBackError),
+            c(Counter::Yanked),
+            c(Counter::YankedReal),
+            c(Counter::ByHand),
+        )?;
+        writeln!(f, "  ends by role:")?;
+        let stats = self.stats();
+        for (role, o) in &stats.roles {
+            let lost = o.lost_races;
+            writeln!(f, "    {role:<16} {:>6} OK ({lost} after a cancel), {:>6} failed", o.ok, o.failed)?;
+        }
+        for ((errno, class), count) in &stats.failures {
+            writeln!(f, "    errno {errno:>4} {class:<16} {count:>6}")?;
+        }
+        writeln!(f, "  faults injected:")?;
+        for (what, count) in &self.faults {
+            writeln!(f, "    {what:<32} {count:>6}")?;
+        }
+        for (number, node) in self.nodes.iter().enumerate() {
+            write!(f, "  node {number}, {} lives, {} transitions:", node.lives, node.traced)?;
+            for &counter in Counter::ALL {
+                let value = node.counters.value(counter);
+                if value > 0 {
+                    write!(f, " {}={value}", counter.name())?;
+                }
+            }
+            writeln!(f)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! The world: nodes, network, time, and the loop that takes one event after another.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+use lnd_core::id::LinkId;
+use lnd_core::sync::AtomicU32;
+use lnd_core::time::{Instant, Span};
+
+use super::book::Book;
+use super::defect::Defect;
+use super::fail::Violation;
+use super::life::{Host, Life};
+use super::network::{Lane, Network};
+use super::plan::EngineFaults;
+use super::queue::{Event, Frame, Queue};
+use super::setup::Setup;
+use super::tally::{Mixer, Tally};
+use crate::fabric::Fabric;
+use crate::node::Hall;
+use crate::rng::Rng;
+
+/// What lies under the world and outlives it.
+#[derive(Clone, Copy)]
+pub struct Ground<'m> {
+    /// The fabric.
+    pub fabric: &'m Fabric<'m>,
+    /// Memory for drivers.
+    pub hall: &'m Hall,
+    /// Accesses that the memory oracle objected to.
+    pub objections: &'m AtomicU32,
+}
+
+/// The world.
+pub struct World<'m> {
+    pub(super) ground: Ground<'m>,
+    pub(super) setup: Setup,
+    pub(super) defect: Option<Defect>,
+    pub(super) now: Instant,
+    pub(super) start: Instant,
+    pub(super) step: u64,
+    pub(super) queue: Queue,
+    pub(super) net: Rc<RefCell<Network>>,
+    pub(super) engine_faults: Rc<Cell<EngineFaults>>,
+    pub(super) tally: Tally,
+    pub(super) hosts: Vec<Host<'m>>,
+    pub(super) book: Book,
+    pub(super) rng: Rng,
+    pub(super) hash: Mixer,
+    /// No more faults.
+    pub(super) calm: bool,
+    /// Users have ideas of their own.
+    pub(super) traffic: bool,
+}
+
+impl<'m> World<'m> {
+    /// A world in which nobody lives yet.
+    pub fn new(ground: Ground<'m>, setup: Setup, mut rng: Rng, defect: Option<Defect>) -> Self {
+        let tally = Tally::default();
+        let mut network = Network::new(rng.fork(), tally.clone(), setup.room, defect);
+        for a in 0..setup.nodes {
+            for b in (0..setup.nodes).filter(|&b| setup.is_far(a, b)) {
+                network.part(a, b);
+            }
+        }
+        let start = Instant::from_nanos(1_000_000_000);
+        Self {
+            ground,
+            hosts: (0..setup.nodes).map(|_| Host::new()).collect(),
+            setup,
+            defect,
+            now: start,
+            start,
+            step: 0,
+            queue: Queue::default(),
+            net: Rc::new(RefCell::new(network)),
+            engine_faults: Rc::default(),
+            tally,
+            book: Book::default(),
+            rng,
+            hash: Mixer::default(),
+            calm: false,
+            traffic: true,
+        }
+    }
+
+    /// A living node.
+    pub(super) fn life(&mut self, node: u32) -> Option<&mut Life<'m>> {
+        self.hosts.get_mut(node as usize)?.life.as_mut()
+    }
+
+    /// How long it takes until somebody gets round to something.
+    fn latency(&mut self) -> Span {
+        if self.rng.below(100) == 0 {
+            Span::from_nanos(self.rng.below(3_000_000))
+        } else {
+            Span::from_nanos(200 + self.rng.below(10_000))
+        }
+    }
+
+    /// Has a node's thread run soon.
+    pub(super) fn wake(&mut self, node: u32) {
+        let at = self.now.after(self.latency());
+        self.run_thread_at(node, at);
+    }
+
+    pub(super) fn run_thread_at(&mut self, node: u32, at: Instant) {
+        let Some(life) = self.life(node) else { return };
+        if life.thread_at.is_none_or(|already| at < already) {
+            life.thread_at = Some(at);
+            self.queue.push(at, Event::Thread(node));
+        }
+    }
+
+    /// Has a node's engines work soon, if their doorbells were rung or something has come back.
+    pub(super) fn kick(&mut self, node: u32) {
+        for link in (0..self.setup.links as usize).filter_map(LinkId::new) {
+            let Some(port) = self.life(node).and_then(|life| life.port(link)) else { continue };
+            let bells = port.bells();
+            let news = port.engine_at.is_none() || port.heard != bells;
+            if news && port.has_work() {
+                port.heard = bells;
+                let at = self.now.after(self.latency());
+                self.run_engine_at(node, link, at);
+            }
+        }
+    }
+
+    fn run_engine_at(&mut self, node: u32, link: LinkId, at: Instant) {
+        let Some(port) = self.life(node).and_then(|life| life.port(link)) else { return };
+        if port.engine_at.is_none_or(|already| at < already) {
+            port.engine_at = Some(at);
+            self.queue.push(at, Event::Engine(node, link));
+        }
+    }
+
+    /// Takes events until `done` says so, or `bound` has passed. Returns whether it said so.
+    pub(super) fn run_until(
+        &mut self,
+        bound: Instant,
+        mut done: impl FnMut(&Self) -> bool,
+    ) -> Result<bool, Violation> {
+        loop {
+            if done(self) {
+                return Ok(true);
+            }
+            if self.queue.next_at().is_none_or(|at| at > bound) {
+                self.now = bound;
+                return Ok(false);
+            }
+            let Some((at, event)) = self.queue.pop() else { return Ok(false) };
+            self.now = at;
+            self.net.borrow_mut().now = at;
+            if let Some(node) = self.take(event)? {
+                self.step += 1;
+                self.hash.add(at.as_nanos() ^ u64::from(node) << 56);
+                self.kick(node);
+                self.check(node)?;
+            }
+            let posts = std::mem::take(&mut self.net.borrow_mut().posts);
+            for (at, event) in posts {
+                self.queue.push(at, event);
+            }
+        }
+    }
+
+    /// Takes one event; the node that it has touched, if it still meant something.
+    fn take(&mut self, event: Event) -> Result<Option<u32>, Violation> {
+        match event {
+            Event::Frame(lane, frame) => Ok(self.arrive(lane, frame)),
+            Event::Sent(number) => Ok(self.sent(number)),
+            Event::Engine(node, link) => self.engine(node, link),
+            Event::Interrupt(node, link) => Ok(self.interrupt(node, link)),
+            Event::Thread(node) => self.thread(node),
+            Event::User(node) => Ok(self.user(node)),
+            Event::Blow(blow) => {
+                self.strike(blow)?;
+                Ok(None)
+            }
+        }
+    }
+
+    fn arrive(&mut self, lane: Lane, frame: Frame) -> Option<u32> {
+        if self.net.borrow_mut().arrive(lane, frame) {
+            self.read(lane);
+        }
+        Some(lane.to)
+    }
+
+    /// A node reads a mailbox, as far as it can take what is in it.
+    fn read(&mut self, lane: Lane) {
+        let now = self.now;
+        let Some(life) = self.hosts.get_mut(lane.to as usize).and_then(|h| h.life.as_mut()) else {
+            return;
+        };
+        loop {
+            let Some(frame) = self.net.borrow_mut().take(lane) else { break };
+            if !life.node.on_frame(now, lane.link, &frame.bytes) {
+                self.net.borrow_mut().put_back(lane, frame);
+                break;
+            }
+            self.net.borrow_mut().release(lane, &frame);
+        }
+        life.node.driver.ring();
+        self.wake(lane.to);
+    }
+
+    /// A short message has ended: told by an interrupt or by the thread.
+    fn sent(&mut self, number: u64) -> Option<u32> {
+        let now = self.now;
+        let by_thread = self.rng.below(2) == 0;
+        let pending = self.net.borrow_mut().complete(number)?;
+        let host = self.hosts.get_mut(pending.node as usize)?;
+        let life = host.life.as_mut()?;
+        let (tag, sent) = (pending.tag, pending.sent);
+        let wake = if by_thread {
+            life.node.driver.on_sent(now, tag, sent);
+            true
+        } else {
+            let decider = life.node.driver.decider();
+            decider.on_sent(now, tag, sent, &mut life.counters, &mut host.recorder)
+        };
+        if wake {
+            self.wake(pending.node);
+        }
+        Some(pending.node)
+    }
+
+    fn engine(&mut self, node: u32, link: LinkId) -> Result<Option<u32>, Violation> {
+        let (now, budget) = (self.now, self.setup.engine_budget);
+        let Some(port) = self.life(node).and_then(|life| life.port(link)) else { return Ok(None) };
+        if port.engine_at != Some(now) {
+            return Ok(None);
+        }
+        port.engine_at = None;
+        port.engine.fabric_mut().misbehave();
+        let progress = port.engine.step(now, budget);
+        if !port.engine.faults_mut().stalled() {
+            port.busy = progress.busy;
+        }
+        let moved = progress.bytes > 0 || progress.completions > 0;
+        port.idle = if moved { 0 } else { port.idle.saturating_add(1) };
+        let pause = if moved {
+            1_000 + u64::from(progress.bytes) / 16
+        } else {
+            2_000 << port.idle.min(8)
+        };
+        let again = port.has_work();
+        let objection = port.engine.fabric_mut().first_violation();
+        if again {
+            self.run_engine_at(node, link, now.after(Span::from_nanos(pause)));
+        }
+        if progress.completions > 0 {
+            let at = now.after(self.latency());
+            self.interrupt_at(node, link, at);
+        }
+        // What the engine gives back to others is theirs to see.
+        for other in (0..self.setup.nodes).filter(|&other| other != node) {
+            self.kick(other);
+        }
+        match objection {
+            Some(it) => Err(Violation::at(node, format!("INV-2: the memory oracle objects: {it:?}"))),
+            None => Ok(Some(node)),
+        }
+    }
+
+    fn interrupt_at(&mut self, node: u32, link: LinkId, at: Instant) {
+        let Some(port) = self.life(node).and_then(|life| life.port(link)) else { return };
+        if port.interrupt_at.is_none_or(|already| at < already) {
+            port.interrupt_at = Some(at);
+            self.queue.push(at, Event::Interrupt(node, link));
+        }
+    }
+
+    fn interrupt(&mut self, node: u32, link: LinkId) -> Option<u32> {
+        let (now, budget) = (self.now, self.rng.between(1, 16) as u32);
+        let host = self.hosts.get_mut(node as usize)?;
+        let port = host.life.as_mut()?.port(link)?;
+        if port.interrupt_at != Some(now) {
+            return None;
+        }
+        port.interrupt_at = None;
+        let served = port.interrupt.on_interrupt(now, budget, &mut host.recorder);
+        if served.more {
+            self.interrupt_at(node, link, now.after(Span::from_nanos(500)));
+        }
+        if served.wake {
+            self.wake(node);
+        }
+        Some(node)
+    }
+
+    /// The node's thread: mailboxes, time, reports, the user's ears, and what there is to send.
+    fn thread(&mut self, node: u32) -> Result<Option<u32>, Violation> {
+        let now = self.now;
+        let Some(life) = self.life(node) else { return Ok(None) };
+        if life.thread_at != Some(now) {
+            return Ok(None);
+        }
+        life.thread_at = None;
+        let waiting = self.net.borrow().waiting(node);
+        for lane in waiting {
+            self.read(lane);
+        }
+        let defect = self.defect;
+        let host = self.hosts.get_mut(node as usize);
+        let Some(life) = host.and_then(|host| host.life.as_mut()) else { return Ok(None) };
+        let ending = life.ending.is_some();
+        let mut next = match defect {
+            Some(Defect::NoClock) => Some(now.after(Span::from_secs(3600))),
+            _ => life.node.driver.on_time(now),
+        };
+        super::checks::report(life, now, defect);
+        let ears = |life: &mut Life<'m>, book: &mut Book| {
+            life.user.listen(&mut life.node.lnet, book, ending)
+        };
+        ears(life, &mut self.book).map_err(|what| Violation::at(node, what))?;
+        life.node.send_all(now);
+        ears(life, &mut self.book).map_err(|what| Violation::at(node, what))?;
+        life.node.driver.ring();
+        if !life.node.driver.nothing_to_report() {
+            next = Some(now);
+        }
+        if let Some(at) = next {
+            let soonest = now.after(Span::from_nanos(100));
+            self.run_thread_at(node, at.max(soonest));
+        }
+        if !self.net.borrow().waiting(node).is_empty() {
+            // Something waits for a slot: look again, as a host's loop does.
+            self.run_thread_at(node, now.after(Span::from_micros(200)));
+        }
+        self.end_if_quiescent(node)?;
+        Ok(Some(node))
+    }
+
+    fn user(&mut self, node: u32) -> Option<u32> {
+        let now = self.now;
+        let lives: Vec<u32> = self.hosts.iter().map(|host| host.lives).collect();
+        let pause = self.setup.pause.as_nanos();
+        let pause = Span::from_nanos(self.rng.between(pause / 4, pause * 7 / 4));
+        let traffic = self.traffic;
+        let host = self.hosts.get_mut(node as usize)?;
+        let life = host.life.as_mut().filter(|life| life.user_at == Some(now))?;
+        let ending = life.ending.is_some();
+        life.user.give_up(&mut life.node.lnet, now, ending);
+        if traffic && !ending {
+            life.user.act(&mut life.node.lnet, now, &mut self.book, &lives);
+        }
+        life.user_at = Some(now.after(pause));
+        self.queue.push(now.after(pause), Event::User(node));
+        self.wake(node);
+        Some(node)
+    }
+}

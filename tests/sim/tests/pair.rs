@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! Two stations on one fabric: PUT and GET of every size, threads in real time.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use std::sync::atomic::AtomicBool;
+use std::thread;
+
+use lnd_core::config::Config;
+use lnd_core::ports::Memory;
+use lnd_core::sync::AtomicU32;
+use lnd_core::time::Span;
+use lnd_sim::fabric::{nid_of, Fabric, Mapping, Shape, Window};
+use lnd_sim::lnet::{span, Event, Get, Match, Md, Put, Target};
+use lnd_sim::node::Hall;
+use lnd_sim::runtime::{drive_engine, Clock, Station, Wake};
+
+const SIZES: [u32; 9] = [0, 1, 64, 3000, 4096, 5000, 65_536, (1 << 20) + 1, 4 << 20];
+
+fn pattern(size: u32) -> Vec<u8> {
+    (0..size).map(|i| (i.wrapping_mul(2_654_435_761) >> 13) as u8).collect()
+}
+
+#[test]
+fn every_size_crosses_by_put_and_comes_back_by_get() {
+    let shape = Shape::new(2, 2, 64, 64 << 20);
+    let mapping = Mapping::anonymous(shape.bytes_needed()).unwrap();
+    let fabric = Fabric::format(&mapping, shape).unwrap();
+    let (hall, clock, violations) = (Hall::new(), Clock::start(), AtomicU32::new(0));
+    let (kill, wake) = (AtomicBool::new(false), Wake::default());
+    let mut config = Config::new(64, 4, 2);
+    config.immediate_max = 4096;
+    let (mut a, seats_a) =
+        Station::join(&hall, &fabric, 0, clock, config, &violations).unwrap();
+    let (mut b, seats_b) =
+        Station::join(&hall, &fabric, 1, clock, config, &violations).unwrap();
+    thread::scope(|scope| {
+        let killer = Killer(&kill);
+        let mut engines = Vec::new();
+        for mut seat in seats_a.into_iter().chain(seats_b) {
+            let (kill, wake) = (&kill, &wake);
+            engines.push(scope.spawn(move || drive_engine(&mut seat, clock, kill, wake)));
+        }
+        let (mut wa, mut wb) = (Window::new(&fabric, 0), Window::new(&fabric, 1));
+        for size in SIZES {
+            let data = pattern(size);
+            wa.write(0, &data).unwrap();
+            wb.write(0, &vec![0; size as usize]).unwrap();
+            let md = Md {
+                memory: span(0, 8 << 20),
+                put: true,
+                get: true,
+                manage_remote: true,
+                user: u64::from(size),
+                ..Md::default()
+            };
+            let target = Target { portal: 1, match_bits: u64::from(size), offset: 0, data: 0 };
+            b.node.lnet.attach(Match { portal: 1, bits: u64::from(size), ..Match::default() }, md).unwrap();
+            let put = Put { to: nid_of(1), target, memory: span(0, size), ack: true, user: 0 };
+            a.node.lnet.put(put).unwrap();
+            let acked = |e: &Event| matches!(e, Event::Ack { length, .. } if *length == size);
+            run_until(&mut a, &mut b, acked);
+            let mut got = vec![0; size as usize];
+            wb.read(0, &mut got).unwrap();
+            assert!(got == data, "PUT of {size}");
+
+            wa.write(16 << 20, &vec![0; size as usize]).unwrap();
+            let get = Get { to: nid_of(1), target, memory: span(16 << 20, size), user: 0 };
+            a.node.lnet.get(get).unwrap();
+            let replied = |e: &Event| {
+                matches!(e, Event::Reply { length, status, .. }
+                    if *length == size && status.errno == 0)
+            };
+            run_until(&mut a, &mut b, replied);
+            wa.read(16 << 20, &mut got).unwrap();
+            assert!(got == data, "GET of {size}");
+        }
+        let bound = Span::from_secs(5);
+        assert!(a.shut_down(bound, |_| { b.poll(clock.now()); }), "A comes to an end");
+        assert!(b.shut_down(bound, |_| {}), "B comes to an end");
+        drop(killer);
+        for engine in engines {
+            let stats = engine.join().unwrap();
+            assert_eq!(stats.violations.0, 0);
+        }
+    });
+    assert_eq!(violations.load(lnd_core::sync::Ordering::Relaxed), 0);
+}
+
+/// Lets the engines' threads end, whatever happens to the test's own.
+struct Killer<'k>(&'k AtomicBool);
+
+impl Drop for Killer<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, std::sync::atomic::Ordering::Relaxed);
+    }
+}
+
+/// Polls both until A has an event that satisfies `done`; a minute is far beyond every bound.
+fn run_until<'m>(a: &mut Station<'m>, b: &mut Station<'m>, done: impl Fn(&Event) -> bool) {
+    let begin = a.now();
+    loop {
+        let now = a.now();
+        assert!(
+            now.since(begin) < Span::from_secs(60),
+            "stuck: {:?}, {:?}",
+            a.node.driver.blocker(0),
+            b.node.driver.blocker(0)
+        );
+        let (busy_a, _) = a.poll(now);
+        let (busy_b, _) = b.poll(now);
+        while b.node.lnet.next_event().is_some() {}
+        while let Some(event) = a.node.lnet.next_event() {
+            if done(&event) {
+                assert_eq!(a.node.stats.violations, Vec::<String>::new());
+                assert_eq!(b.node.stats.violations, Vec::<String>::new());
+                return;
+            }
+        }
+        if !busy_a && !busy_b {
+            thread::yield_now();
+        }
+    }
+}
