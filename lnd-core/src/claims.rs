@@ -5,9 +5,10 @@ use crate::sync::{AtomicU32, Ordering};
 
 /// The claim bitmap. A set bit is a free slot.
 ///
-/// Claiming is the shard owner's; releasing may happen in any context. Claiming walks on from
-/// where it last found a slot, so that it costs one locked operation unless the table is nearly
-/// full, and gives up after one round.
+/// Claiming and releasing are both the shard owner's: interrupts decide that a transfer has ended,
+/// and only the reporting thread releases its slot. So neither needs a locked operation; the words
+/// are atomics because other contexts hold references to them, and for audits. Claiming walks on
+/// from where it last found a slot and gives up after one round.
 #[derive(Debug)]
 pub struct Claims<'m> {
     words: &'m [AtomicU32],
@@ -48,7 +49,7 @@ impl<'m> Claims<'m> {
         self.slots
     }
 
-    /// Claims a free slot, or `None` if all are in use.
+    /// Claims a free slot, or `None` if all are in use. Context: the shard's owner.
     pub fn claim(&self, cursor: &mut Cursor) -> Option<u32> {
         for _ in 0..self.words.len() {
             if let Some(word) = self.words.get(cursor.word) {
@@ -64,12 +65,12 @@ impl<'m> Claims<'m> {
         None
     }
 
-    /// Releases a slot. Everything done to the slot before is visible to the next claimer.
-    /// Context: any.
+    /// Releases a slot. Context: the shard's owner, who is also the next claimer.
     pub fn release(&self, slot: u32) {
         if let Some(word) = self.words.get(slot as usize / 32) {
-            // Release: partner is the Acquire of the compare-exchange in `claim_in`.
-            word.fetch_or(1 << (slot % 32), Ordering::Release);
+            // Relaxed: one owner; whoever hands the shard to another thread orders the two.
+            let free = word.load(Ordering::Relaxed);
+            word.store(free | 1 << (slot % 32), Ordering::Relaxed);
         }
     }
 
@@ -84,22 +85,11 @@ impl<'m> Claims<'m> {
 
 /// Takes the lowest free bit of one word.
 fn claim_in(word: &AtomicU32) -> Option<u32> {
-    // Relaxed: only a hint; the compare-exchange decides.
-    let mut seen = word.load(Ordering::Relaxed);
-    while seen != 0 {
-        let bit = seen.trailing_zeros();
-        // Acquire: partner is the Release in `release`.
-        match word.compare_exchange_weak(
-            seen,
-            seen & (seen - 1),
-            Ordering::Acquire,
-            Ordering::Relaxed,
-        ) {
-            Ok(_) => return Some(bit),
-            Err(now) => seen = now,
-        }
-    }
-    None
+    // Relaxed, both: only the owner writes.
+    let free = word.load(Ordering::Relaxed);
+    let without_lowest = free & free.checked_sub(1)?;
+    word.store(without_lowest, Ordering::Relaxed);
+    Some(free.trailing_zeros())
 }
 
 #[cfg(all(test, not(loom)))]

@@ -196,11 +196,11 @@ impl<'m> Shared<'m> {
         }
     }
 
-    /// Gives a finished slot back: its word becomes `Free`, its tag stale.
+    /// Gives a finished slot back: its word becomes `Free`, its tag stale. Context: the shard's owner.
     pub fn release(&self, tag: Tag) {
         if let Some(slot) = self.slot(tag.index) {
-            // Relaxed: published by the Release in `Claims::release`; a `Done` word and a `Free`
-            // one are equally dead to every event.
+            // Relaxed: the next claimer is this same owner; a `Done` word and a `Free` one are
+            // equally dead to every event.
             slot.word.store(Word::free(tag.generation).bits(), Ordering::Relaxed);
         }
         self.claims.release(tag.index);

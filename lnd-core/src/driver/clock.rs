@@ -99,8 +99,7 @@ impl<P: Ports> Driver<'_, P> {
         if at_once {
             return Some(now);
         }
-        let soon =
-            self.peers.anybody_speaks() || !self.answers.is_empty() || self.any_link_out();
+        let soon = self.peers.anybody_speaks() || !self.answers.is_empty() || self.any_link_out();
         let poll = soon.then(|| now.after(self.config.link_poll));
         let timer = self.timers.next().map(|(due, _)| due);
         [poll, timer, self.run.grace()].into_iter().flatten().min().map(|next| next.max(now))

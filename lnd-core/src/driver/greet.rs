@@ -86,6 +86,10 @@ impl<P: Ports> Driver<'_, P> {
     /// Sees that a peer is greeted if it has to be; returns `false` if it is down and it is too
     /// early to try again (R68).
     pub(super) fn seek(&mut self, now: Instant, id: PeerId) -> bool {
+        // The usual case changes no gate: a locked operation and a full fence saved per submit.
+        if self.peer_state(id) == HelloState::Good {
+            return true;
+        }
         if self.peer_state(id) == HelloState::Down {
             match self.peers.get(id).and_then(|p| p.revive_at) {
                 Some(at) if at <= now => self.hello_event(now, id, HelloEvent::Up),

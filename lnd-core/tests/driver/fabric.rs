@@ -279,8 +279,7 @@ impl Fabric {
     }
 
     pub fn without_memory(nodes: usize, links: usize) -> Self {
-        let mut fabric =
-            Self { default_room: [64, 64], immediate_max: 256, ..Self::default() };
+        let mut fabric = Self { default_room: [64, 64], immediate_max: 256, ..Self::default() };
         for node in 0..nodes {
             for link in 0..links {
                 fabric.devices.insert((node, link), Device::new());
@@ -381,13 +380,11 @@ impl Fabric {
         }
         match bd.motion {
             Motion::Stage { .. } => bd.recalled.then_some(Deed::Return),
-            Motion::Pull { from, source } => {
-                match self.stage(node_of(from), link, source, node) {
-                    Some(_) => Some(Deed::Move),
-                    None if device.hangs && !bd.recalled => None,
-                    None => Some(Deed::NoSource),
-                }
-            }
+            Motion::Pull { from, source } => match self.stage(node_of(from), link, source, node) {
+                Some(_) => Some(Deed::Move),
+                None if device.hangs && !bd.recalled => None,
+                None => Some(Deed::NoSource),
+            },
         }
     }
 

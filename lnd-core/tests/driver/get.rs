@@ -58,8 +58,7 @@ fn s3_14_a_routed_or_small_get_is_a_mere_header() {
         let mut w = World::met();
         w.node(1).inline = Verdict::Keep;
         let (id, deadline) = (w.id(), w.now.after(Span::from_secs(9)));
-        let tag =
-            w.node(0).send(Kind::Get, nid(1), id, length, routed, deadline, None).unwrap();
+        let tag = w.node(0).send(Kind::Get, nid(1), id, length, routed, deadline, None).unwrap();
         w.settle();
         let report = w.report(0, tag);
         assert_eq!((report.role, report.status.errno), (Role::Immediate, 0));

@@ -337,8 +337,7 @@ fn links_of_unlike_features_agree_on_who_signals() {
             for link in [LINK0, LINK1] {
                 let (id, deadline) = (w.id(), w.now.after(Span::from_secs(30)));
                 let kind = if get { Kind::Get } else { Kind::Put };
-                let sent =
-                    w.node(from).send(kind, nid(to), id, 5000, false, deadline, Some(link));
+                let sent = w.node(from).send(kind, nid(to), id, 5000, false, deadline, Some(link));
                 let tag = sent.unwrap();
                 w.settle();
                 assert_eq!(w.report(from, tag).status.errno, 0, "{from} {link:?} {get}");

@@ -6,8 +6,8 @@ use lnd_core::id::{LinkId, Nid, Tag};
 use lnd_core::link::Quiesced;
 use lnd_core::message::{Envelope, Lane, Message};
 use lnd_core::ports::{
-    BadAddress, Bd, Channel, ChannelFull, Completion, Completions, Engine, Features, Memory,
-    PostError, Ports, Returned, Sent, Tracer,
+    BadAddress, Bd, Channel, ChannelFull, Completion, Completions, Engine, Features, Memory, Ports,
+    PostError, Returned, Sent, Tracer,
 };
 use lnd_core::time::Instant;
 use lnd_core::trace::Trace;
@@ -107,7 +107,10 @@ impl Engine for MockEngine {
     fn yank(&mut self, tag: Tag, proof: &Quiesced) -> Option<Returned> {
         let mut fabric = self.fabric.borrow_mut();
         let device = fabric.device(self.node, self.link);
-        assert!(device.stopped && proof.link().index() == self.link, "yanked without proof (S0-12)");
+        assert!(
+            device.stopped && proof.link().index() == self.link,
+            "yanked without proof (S0-12)"
+        );
         device.calls.yanks += 1;
         device.posted.remove(&tag.index).filter(|bd| bd.tag == tag).and_then(|bd| bd.outcome)
     }

@@ -44,7 +44,15 @@ impl Dice {
 }
 
 const KINDS: [&str; 10] = [
-    "hello", "ack", "immediate", "put_req", "put_nak", "put_done", "get_req", "get_nak", "noop",
+    "hello",
+    "ack",
+    "immediate",
+    "put_req",
+    "put_nak",
+    "put_done",
+    "get_req",
+    "get_nak",
+    "noop",
     "pull_ready",
 ];
 
@@ -340,7 +348,12 @@ impl Storm {
         }
         self.w.sleep(Span::from_secs(1));
         for node in &self.w.nodes {
-            assert_eq!(node.driver.run_state(), RunState::Quiescent, "{:?}", node.driver.blocker(0));
+            assert_eq!(
+                node.driver.run_state(),
+                RunState::Quiescent,
+                "{:?}",
+                node.driver.blocker(0)
+            );
             assert_eq!(node.driver.audit(), Ok(()));
         }
     }
@@ -361,7 +374,11 @@ fn storm(seed: u64, steps: usize) -> (usize, usize) {
     storm.shut_down();
     if std::env::var("STATS").is_ok() {
         for c in lnd_core::counters::Counter::ALL {
-            println!("COUNT {} {}", c.name(), (0..storm.w.nodes.len()).map(|n| storm.w.count(n, *c)).sum::<u64>());
+            println!(
+                "COUNT {} {}",
+                c.name(),
+                (0..storm.w.nodes.len()).map(|n| storm.w.count(n, *c)).sum::<u64>()
+            );
         }
     }
     let done = storm.w.nodes.iter().flat_map(|n| &n.done);

@@ -70,10 +70,9 @@ fn messages_for_another_node_or_from_ourselves_are_counted() {
     for message in each().into_iter().chain([hello()]) {
         let mut w = World::met();
         let right = forged(&w, 1, 0, &message);
-        for wrong in [
-            Envelope { to: nid(1), ..right.envelope },
-            Envelope { from: nid(0), ..right.envelope },
-        ] {
+        for wrong in
+            [Envelope { to: nid(1), ..right.envelope }, Envelope { from: nid(0), ..right.envelope }]
+        {
             let node = w.node(0);
             let inbound = node.driver.on_message(node.now, LINK0, &wrong, &message);
             assert!(matches!(inbound, Inbound::Handled));

@@ -49,8 +49,7 @@ impl World {
     pub fn on(fabric: Fabric, nodes: usize, config: Config) -> Self {
         let fabric = Rc::new(RefCell::new(fabric));
         let now = Instant::from_nanos(1_000_000_000);
-        let mut world =
-            Self { nodes: Vec::new(), fabric, now, config, next_id: 1, next_life: 1 };
+        let mut world = Self { nodes: Vec::new(), fabric, now, config, next_id: 1, next_life: 1 };
         for node in 0..nodes {
             let life = world.life();
             world.nodes.push(Node::boot(&world.fabric, node, life, config, now));
@@ -140,13 +139,7 @@ impl World {
         self.nodes[node].count(counter)
     }
 
-    pub fn submit(
-        &mut self,
-        kind: Kind,
-        from: usize,
-        to: usize,
-        length: u32,
-    ) -> Result<Tag, Why> {
+    pub fn submit(&mut self, kind: Kind, from: usize, to: usize, length: u32) -> Result<Tag, Why> {
         let (id, deadline) = (self.id(), self.now.after(Span::from_secs(30)));
         self.node(from).send(kind, nid(to), id, length, false, deadline, None)
     }
@@ -162,7 +155,8 @@ impl World {
     /// The one report that a node has for a tag.
     pub fn report(&self, node: usize, tag: Tag) -> Report {
         let mut found = self.nodes[node].done.iter().filter(|r| r.tag == tag);
-        let report = *found.next().unwrap_or_else(|| panic!("node {node} has no report of {tag:?}"));
+        let report =
+            *found.next().unwrap_or_else(|| panic!("node {node} has no report of {tag:?}"));
         assert!(found.next().is_none());
         report
     }
@@ -188,7 +182,12 @@ impl World {
         let (mut at, mut delivered) = (0, 0);
         loop {
             let Some(letter) = self.letter(at) else { return delivered };
-            let lane = (letter.from, letter.to, letter.link, letter.lane == lnd_core::message::Lane::Request);
+            let lane = (
+                letter.from,
+                letter.to,
+                letter.link,
+                letter.lane == lnd_core::message::Lane::Request,
+            );
             let held = self.fabric.borrow().held.contains(letter.kind());
             if held || full.contains(&lane) {
                 at += 1;
@@ -345,7 +344,13 @@ impl World {
     pub fn assert_drained(&self) {
         for node in self.nodes.iter().filter(|n| n.alive) {
             assert_eq!(node.open(), 0, "node {}: not reported", node.me);
-            assert_eq!(node.driver.in_use(), (0, 0), "node {}: {:?}", node.me, node.driver.blocker(0));
+            assert_eq!(
+                node.driver.in_use(),
+                (0, 0),
+                "node {}: {:?}",
+                node.me,
+                node.driver.blocker(0)
+            );
             assert_eq!(node.driver.blocker(0), None);
         }
     }

@@ -20,7 +20,7 @@ use crate::threads::engine;
 
 const SLOTS: u32 = 8;
 const LENGTH: u32 = if cfg!(miri) { 64 } else { 4096 };
-const CYCLES: u32 = if cfg!(miri) { 4 } else { 600 };
+const CYCLES: u32 = if cfg!(miri) { 4 } else { 300 };
 
 struct Side<'p> {
     me: u32,

@@ -108,11 +108,10 @@ fn an_old_stopped_is_not_a_proof() {
 fn posts_without_a_doorbell_are_forgotten() {
     let plant = Plant::new(Shape::default());
     let mut world = plant.world();
-    let into = world.filled(1, 64);
     for n in 0..16 {
         let motion = Motion::Pull { from: nid(0), source: tag(n) };
-        let fragments = world.buffer(1, &[8]);
-        world.post(B, tag(n), motion, &fragments, 8).unwrap();
+        let into = world.buffer(1, &[8]);
+        world.post(B, tag(n), motion, &into, 8).unwrap();
     }
     recycle(&mut world, B);
     world.port(B).driver.doorbell();
@@ -126,7 +125,6 @@ fn posts_without_a_doorbell_are_forgotten() {
     for n in 0..16 {
         world.both((A, later(n)), (B, later(n)), Returned::Ok);
     }
-    assert_eq!(into.len(), 64);
 }
 
 #[test]

@@ -22,7 +22,7 @@ fn a_full_ring_holds_completions_back() {
         for _ in 0..50 {
             world.step_all();
         }
-        // Four of eight have found room: each leaves room for one more.
+        // Seven of eight have found room: a completion is posted only where there is room for two.
         let posted = |w: &mut crate::harness::World<'_>, at| {
             let tail = &w.memory(at).registers().completion_tail;
             tail.load(std::sync::atomic::Ordering::Relaxed).wrapping_sub(start)

@@ -2,7 +2,7 @@
 //! Stage, then pull (S3-1, S3-4): every size, byte for byte.
 
 use lnd_core::id::Tag;
-use lnd_core::ports::{Engine, Returned};
+use lnd_core::ports::Returned;
 
 use crate::harness::{tag, Plant, Random, Shape};
 
@@ -78,28 +78,24 @@ fn a_node_may_pull_from_itself() {
 #[test]
 fn rings_wrap() {
     let laps = if cfg!(miri) { 3 } else { 12 };
-    for start in [u32::MAX, u32::MAX - 1, u32::MAX - 17, u32::MAX - 63, 0] {
+    for start in [u32::MAX, u32::MAX - 1, u32::MAX - 17, u32::MAX - 31, 0] {
         let plant = Plant::new(Shape { nodes: 3, links: 2, start, ..Shape::default() });
         let mut world = plant.world();
         let mut random = Random(7);
-        for lap in 1..=laps {
-            let pairs = (0..3_u32).flat_map(|from| (0..3_u32).map(move |to| (from, to)));
+        for generation in 1..=laps {
             let mut moved = Vec::new();
-            for (at, (from, to)) in pairs.enumerate().map(|(at, pair)| (at as u32, pair)) {
-                let link = (at % 2) as usize;
-                // Nine transfers: staged on descriptors 0..9 or pulled on 15..6, both ends apart.
-                let source = Tag { index: from * 3 + to, generation: lap };
-                let sink = Tag { index: 15 - source.index % 6, generation: lap };
+            for (from, to) in (0..3_u32).flat_map(|from| (0..3_u32).map(move |to| (from, to))) {
+                let link = (generation + from + to) as usize % 2;
+                let source = ((from, link), Tag { index: to, generation });
+                let sink = ((to, link), Tag { index: 15 - from, generation });
                 let length = random.below(200);
-                let ends = [((from, link), source), ((to, link), sink)];
-                if world.ends(ends[1].0, sink).is_empty() {
-                    moved.push((ends, world.transfer(ends[0].0, ends[1].0, source, sink, length)));
-                    world.settle();
-                }
+                let buffers = world.transfer(source.0, sink.0, source.1, sink.1, length);
+                moved.push((source, sink, buffers));
             }
-            for ([source, sink], [out, into]) in moved {
+            world.settle();
+            for (source, sink, [out, into]) in moved {
                 world.both(source, sink, Returned::Ok);
-                assert_eq!(world.bytes(&out), world.bytes(&into), "from {start}, lap {lap}");
+                assert_eq!(world.bytes(&out), world.bytes(&into), "from {start}");
             }
         }
     }
@@ -128,7 +124,6 @@ fn every_descriptor_at_once() {
     let buffers: Vec<_> = (0..descriptors)
         .map(|n| world.transfer(A, B, tag(n), tag(descriptors - 1 - n), 1 + n % 256))
         .collect();
-    assert!(world.port(B).driver.link_up() || world.now.as_nanos() == 0);
     world.settle();
     for (n, [out, into]) in (0..).zip(&buffers) {
         world.both((A, tag(n)), (B, tag(descriptors - 1 - n)), Returned::Ok);

@@ -19,6 +19,7 @@ pub mod fabric;
 pub mod files;
 pub mod lnet;
 pub mod node;
+pub mod process;
 pub mod rng;
 pub mod runtime;
 pub mod world;

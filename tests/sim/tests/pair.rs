@@ -29,10 +29,8 @@ fn every_size_crosses_by_put_and_comes_back_by_get() {
     let (kill, wake) = (AtomicBool::new(false), Wake::default());
     let mut config = Config::new(64, 4, 2);
     config.immediate_max = 4096;
-    let (mut a, seats_a) =
-        Station::join(&hall, &fabric, 0, clock, config, &violations).unwrap();
-    let (mut b, seats_b) =
-        Station::join(&hall, &fabric, 1, clock, config, &violations).unwrap();
+    let (mut a, seats_a) = Station::join(&hall, &fabric, 0, clock, config, &violations).unwrap();
+    let (mut b, seats_b) = Station::join(&hall, &fabric, 1, clock, config, &violations).unwrap();
     thread::scope(|scope| {
         let killer = Killer(&kill);
         let mut engines = Vec::new();
@@ -54,7 +52,10 @@ fn every_size_crosses_by_put_and_comes_back_by_get() {
                 ..Md::default()
             };
             let target = Target { portal: 1, match_bits: u64::from(size), offset: 0, data: 0 };
-            b.node.lnet.attach(Match { portal: 1, bits: u64::from(size), ..Match::default() }, md).unwrap();
+            b.node
+                .lnet
+                .attach(Match { portal: 1, bits: u64::from(size), ..Match::default() }, md)
+                .unwrap();
             let put = Put { to: nid_of(1), target, memory: span(0, size), ack: true, user: 0 };
             a.node.lnet.put(put).unwrap();
             let acked = |e: &Event| matches!(e, Event::Ack { length, .. } if *length == size);
@@ -75,7 +76,12 @@ fn every_size_crosses_by_put_and_comes_back_by_get() {
             assert!(got == data, "GET of {size}");
         }
         let bound = Span::from_secs(5);
-        assert!(a.shut_down(bound, |_| { b.poll(clock.now()); }), "A comes to an end");
+        assert!(
+            a.shut_down(bound, |_| {
+                b.poll(clock.now());
+            }),
+            "A comes to an end"
+        );
         assert!(b.shut_down(bound, |_| {}), "B comes to an end");
         drop(killer);
         for engine in engines {

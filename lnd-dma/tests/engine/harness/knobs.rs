@@ -90,7 +90,7 @@ impl Random {
 
     /// `0..bound`.
     pub fn below(&mut self, bound: u32) -> u32 {
-        ((self.next() >> 32) * u64::from(bound) >> 32) as u32
+        (((self.next() >> 32) * u64::from(bound)) >> 32) as u32
     }
 
     pub fn bytes(&mut self, count: usize) -> Vec<u8> {

@@ -102,14 +102,8 @@ pub fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 /// Lives.
 pub fn live<'m>(stage: &Stage<'m>, node: u32, hand: &Stagehand<'m>, part: Part) -> Remains {
     hand.wake.adopt();
-    let joined = Station::join(
-        stage.hall,
-        stage.fabric,
-        node,
-        stage.clock,
-        stage.config,
-        stage.violations,
-    );
+    let joined =
+        Station::join(stage.hall, stage.fabric, node, stage.clock, stage.config, stage.violations);
     let (mut station, seats) = match joined {
         Ok(joined) => joined,
         Err(error) => return Remains { error: Some(error.to_string()), ..Remains::default() },
@@ -136,6 +130,8 @@ pub fn live<'m>(stage: &Stage<'m>, node: u32, hand: &Stagehand<'m>, part: Part) 
         hand.ready.store(true, Ordering::Release);
         let mut remains = Remains::default();
         work(stage, node, hand, &mut station, &mut actor, &mut remains);
+        // A killed node's engines die with it, in the middle of whatever they do.
+        engines_end.store(hand.kill.load(Ordering::Relaxed), Ordering::Release);
         finish(stage, node, hand, station, actor, &mut remains);
         engines_end.store(true, Ordering::Release);
         for thread in threads {

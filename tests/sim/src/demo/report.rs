@@ -118,9 +118,10 @@ impl Outcome {
     }
 
     fn latencies(&self) -> Latencies {
-        self.lives.iter().find(|(name, _)| *name == "A").map_or_else(Latencies::default, |(_, l)| {
-            l.latencies.clone()
-        })
+        self.lives
+            .iter()
+            .find(|(name, _)| *name == "A")
+            .map_or_else(Latencies::default, |(_, l)| l.latencies.clone())
     }
 }
 
@@ -198,7 +199,14 @@ impl Outcome {
         writeln!(
             f,
             "  dropped: {}",
-            line(&["early", "wrong_life", "wrong_session", "duplicate", "stale_answer", "late_event"])
+            line(&[
+                "early",
+                "wrong_life",
+                "wrong_session",
+                "duplicate",
+                "stale_answer",
+                "late_event"
+            ])
         )
     }
 
@@ -217,7 +225,11 @@ impl Outcome {
                 .filter(|(_, count)| *count > 0)
                 .map(|(counter, count)| format!("{} {count}", counter.name()))
                 .collect();
-            writeln!(f, "  {}", if parts.is_empty() { "nothing".into() } else { parts.join(", ") })?;
+            writeln!(
+                f,
+                "  {}",
+                if parts.is_empty() { "nothing".into() } else { parts.join(", ") }
+            )?;
         }
         Ok(())
     }

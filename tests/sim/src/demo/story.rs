@@ -245,6 +245,13 @@ impl<'p, 'm> Play<'p, 'm> {
         thread: thread::ScopedJoinHandle<'_, Remains>,
         a: &Stagehand<'_>,
     ) -> Remains {
+        // At a moment when it hurts: with transfers under way.
+        for _ in 0..2000 {
+            if lock(&a.seen).in_use.0 >= 4 {
+                break;
+            }
+            thread::sleep(Duration::from_millis(1));
+        }
         let before = lock(&a.seen).counters.clone();
         self.note("node B is killed");
         b.kill.store(true, Ordering::Relaxed);
@@ -328,4 +335,3 @@ fn checksum(path: &Path) -> std::io::Result<u64> {
         hash.update(&buffer[..read]);
     }
 }
-

@@ -88,8 +88,7 @@ impl<'m, C: Channel, T: Tracer> Node<'m, C, T> {
         let memory = hall.block(parts.config.bytes_needed());
         let mut engines = Vec::new();
         for link in (0..parts.config.links as usize).filter_map(LinkId::new) {
-            let registers =
-                fabric.link_memory(parts.node, link).map_err(|_| ConfigError::Links)?;
+            let registers = fabric.link_memory(parts.node, link).map_err(|_| ConfigError::Links)?;
             engines.push(MmioEngine::new(link, registers, registers, NodeNumbers));
         }
         let window = Window::new(fabric, parts.node);

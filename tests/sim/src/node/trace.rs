@@ -2,6 +2,7 @@
 //! The last happenings, and a hash over all of them.
 
 use std::collections::VecDeque;
+use std::fmt::{self, Write as _};
 use std::hash::Hasher;
 
 use lnd_core::id::Tag;
@@ -33,6 +34,14 @@ impl Hasher for Fnv {
         for &byte in bytes {
             self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
         }
+    }
+}
+
+/// Debug text goes straight into the hash.
+impl fmt::Write for Fnv {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.write(text.as_bytes());
+        Ok(())
     }
 }
 
@@ -69,7 +78,8 @@ impl Tracer for History {
         self.count += 1;
         self.hash.write_u64(now.as_nanos());
         // The debug text names every field, so that equal texts are equal happenings.
-        self.hash.write(format!("{trace:?}").as_bytes());
+        // Hashing cannot fail.
+        let _ = write!(self.hash, "{trace:?}");
         if self.room == 0 {
             return;
         }

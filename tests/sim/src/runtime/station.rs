@@ -16,9 +16,7 @@ use lnd_shortmsg::wire::Checksum;
 
 use super::clock::{Clock, Wake};
 use super::engine::EngineSeat;
-use crate::fabric::{
-    nid_of, Bus, Fabric, Inbox, JoinError, Membership, NodeState, ShmChannel,
-};
+use crate::fabric::{nid_of, Bus, Fabric, Inbox, JoinError, Membership, NodeState, ShmChannel};
 use crate::lnet::{self, Lnet};
 use crate::node::{Hall, History, Node, Parts};
 
@@ -79,8 +77,7 @@ impl<'m> Station<'m> {
     ) -> Result<(Self, Vec<EngineSeat<'m>>), StationError> {
         let membership = fabric.join(node, random_word()).map_err(StationError::Join)?;
         let me = Identity { nid: nid_of(node), life: membership.life() };
-        let channel =
-            ShmChannel::new(fabric, node, Checksum::On).map_err(StationError::Mailbox)?;
+        let channel = ShmChannel::new(fabric, node, Checksum::On).map_err(StationError::Mailbox)?;
         let inbox = Inbox::new(fabric, node).map_err(StationError::Mailbox)?;
         let mut upper = lnet::Config::new(me.nid);
         upper.first_generation = me.life.raw() as u32;
@@ -99,10 +96,12 @@ impl<'m> Station<'m> {
         for link in (0..config.links as usize).filter_map(LinkId::new) {
             let Ok(memory) = fabric.link_memory(node, link) else { continue };
             let bus = Bus::new(fabric, violations);
-            let engine =
-                SoftEngine::new(node, link, memory, bus, NoFaults, Settings::default());
+            let engine = SoftEngine::new(node, link, memory, bus, NoFaults, Settings::default());
             let queue = CompletionQueue::new(memory, memory);
-            seats.push(EngineSeat { engine, interrupt: Interrupt::new(node_.driver.decider(), queue) });
+            seats.push(EngineSeat {
+                engine,
+                interrupt: Interrupt::new(node_.driver.decider(), queue),
+            });
         }
         membership.announce();
         Ok((Self { node: node_, inbox, membership, clock, waited: 0 }, seats))

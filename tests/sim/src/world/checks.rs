@@ -115,9 +115,7 @@ impl World<'_> {
             _ => return Violation::at(node, what),
         };
         match self.hosts.get(node as usize).and_then(|host| host.life.as_ref()) {
-            Some(life) => {
-                Violation::of(node, life.node.driver.decider().shared().tag(slot), what)
-            }
+            Some(life) => Violation::of(node, life.node.driver.decider().shared().tag(slot), what),
             None => Violation::at(node, what),
         }
     }
@@ -153,7 +151,8 @@ impl World<'_> {
         for counter in IMPOSSIBLE {
             let count = counters.value(counter);
             if count > 0 {
-                let what = format!("impossible between correct nodes: {} = {count}", counter.name());
+                let what =
+                    format!("impossible between correct nodes: {} = {count}", counter.name());
                 return Err(Violation::at(node, what));
             }
         }

@@ -66,7 +66,11 @@ impl Buffer {
         let mut left = length;
         for part in 0..count {
             let last = part + 1 == count;
-            let size = if last { left } else { rng.between(1, u64::from(left - (count - part - 1))) as u32 };
+            let size = if last {
+                left
+            } else {
+                rng.between(1, u64::from(left - (count - part - 1))) as u32
+            };
             left -= size;
             // Odd addresses; and holes, since each fragment has pages of its own.
             parts.push((rng.below(64) as u32, size));
@@ -126,7 +130,8 @@ pub fn verify(
         let mut found = vec![0; bytes];
         window.read(fragment.address, &mut found).map_err(|_| u64::from(done))?;
         let wanted = content(seed, from + u64::from(done), bytes);
-        if let Some(at) = found.iter().zip(&wanted).position(|(a, b)| a != b) {
+        if found != wanted {
+            let at = found.iter().zip(&wanted).position(|(a, b)| a != b).unwrap_or(0);
             return Err(u64::from(done) + at as u64);
         }
         done += bytes as u32;
@@ -139,19 +144,22 @@ pub fn verify(
 }
 
 fn word(seed: u64, index: u64) -> u64 {
-    let mixed = (seed.wrapping_mul(0xd6e8_feb8_6659_fd93) ^ index).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let mixed =
+        (seed.wrapping_mul(0xd6e8_feb8_6659_fd93) ^ index).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     mixed ^ (mixed >> 32)
 }
 
 /// `length` bytes of the endless content of a seed, from position `from` on.
 fn content(seed: u64, from: u64, length: usize) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(length + 16);
-    let mut index = from / 8;
-    while bytes.len() < length + 8 {
-        bytes.extend_from_slice(&word(seed, index).to_le_bytes());
-        index += 1;
+    let skip = (from % 8) as usize;
+    let words = (skip + length).div_ceil(8) as u64;
+    let mut bytes = vec![0; words as usize * 8];
+    for (place, index) in bytes.chunks_exact_mut(8).zip(from / 8..) {
+        place.copy_from_slice(&word(seed, index).to_le_bytes());
     }
-    bytes.drain(..(from % 8) as usize);
+    if skip > 0 {
+        bytes.drain(..skip);
+    }
     bytes.truncate(length);
     bytes
 }

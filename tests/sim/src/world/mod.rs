@@ -29,6 +29,7 @@ mod plan;
 mod queue;
 mod setup;
 mod summary;
+mod sweep;
 mod tally;
 mod user;
 #[allow(clippy::module_inception)]
@@ -38,6 +39,7 @@ pub use defect::Defect;
 pub use fail::Failure;
 pub use plan::{EngineFaults, MessageFaults, Plan, PlanError, Scheduled, What, Window};
 pub use summary::{NodeSummary, Summary};
+pub use sweep::{sweep, Totals};
 
 use lnd_core::sync::AtomicU32;
 use lnd_core::time::Instant;

@@ -82,7 +82,8 @@ pub struct Network {
     down: BTreeSet<(u32, LinkId)>,
     cut: BTreeSet<(u32, u32)>,
     strangers: BTreeSet<(u32, u32)>,
-    /// GET_REQs seen: who may be sent a PULL_READY, and for which transfer.
+    /// GET_REQs seen: who may be sent a PULL_READY, and for which transfer. One that is still under
+    /// way when its sender dies is answered all the same.
     gets: BTreeSet<(u32, Tag)>,
     old: VecDeque<(Lane, Vec<u8>)>,
     defect: Option<Defect>,
@@ -155,7 +156,6 @@ impl Network {
     /// Forgets the messages of a node that has died.
     pub fn forget(&mut self, node: u32) {
         self.pending.retain(|_, pending| pending.node != node);
-        self.gets.retain(|&(requester, _)| requester != node);
     }
 
     /// A short message's end is due; `None`: it was settled by other means.
@@ -177,8 +177,8 @@ impl Network {
 
     /// A frame has arrived; whether it is there to be read.
     pub fn arrive(&mut self, lane: Lane, frame: Frame) -> bool {
-        let broken =
-            self.down.contains(&(lane.from, lane.link)) || self.down.contains(&(lane.to, lane.link));
+        let broken = self.down.contains(&(lane.from, lane.link))
+            || self.down.contains(&(lane.to, lane.link));
         let lost = broken && self.rng.below(2) == 0;
         let mailbox = self.boxes.entry(lane).or_default();
         if lost {

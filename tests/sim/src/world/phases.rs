@@ -99,8 +99,12 @@ impl World<'_> {
         for _ in 0..attempts {
             let numbers = self.ask(from, &wishes)?;
             let failed = |number: &u64| !self.book.get(*number).is_some_and(|r| r.answered);
-            wishes =
-                wishes.into_iter().zip(&numbers).filter(|(_, n)| failed(n)).map(|(w, _)| w).collect();
+            wishes = wishes
+                .into_iter()
+                .zip(&numbers)
+                .filter(|(_, n)| failed(n))
+                .map(|(w, _)| w)
+                .collect();
             if wishes.is_empty() {
                 return Ok(());
             }
@@ -148,7 +152,8 @@ impl World<'_> {
     /// Everybody shuts down, one after another or all at once.
     fn end_all(&mut self) -> Result<(), Violation> {
         let together = self.rng.below(2) == 0;
-        let bound = |world: &Self| world.now.after(world.setup.patience()).after(Span::from_secs(1));
+        let bound =
+            |world: &Self| world.now.after(world.setup.patience()).after(Span::from_secs(1));
         for node in 0..self.setup.nodes {
             let grace = Span::from_millis(self.rng.below(50));
             self.begin_to_end(node, grace, None);

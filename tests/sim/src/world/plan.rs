@@ -199,10 +199,9 @@ impl Plan {
     /// The file cannot be read, or what is wrong with it.
     pub fn read(path: &Path) -> Result<Self, PlanError> {
         let name = path.display().to_string();
-        let text = std::fs::read_to_string(path)
-            .map_err(|error| PlanError(format!("{name}: {error}")))?;
-        let plan =
-            Self::parse(&text).map_err(|error| PlanError(format!("{name}: {error}")))?;
+        let text =
+            std::fs::read_to_string(path).map_err(|error| PlanError(format!("{name}: {error}")))?;
+        let plan = Self::parse(&text).map_err(|error| PlanError(format!("{name}: {error}")))?;
         Ok(Self { name: Some(name), ..plan })
     }
 

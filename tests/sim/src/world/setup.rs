@@ -63,7 +63,8 @@ impl Setup {
         let links = options.links.or(given.and_then(|plan| plan.links)).unwrap_or(drawn.1);
         let seconds = options.seconds.or(given.and_then(|plan| plan.seconds)).unwrap_or(2);
         let routed = rng.below(4) == 0;
-        let routed = options.routed.or(given.and_then(|plan| plan.routed)).unwrap_or(routed) && nodes > 2;
+        let routed =
+            options.routed.or(given.and_then(|plan| plan.routed)).unwrap_or(routed) && nodes > 2;
         super::check_ranges(nodes, links, seconds)?;
         let plan = match given {
             Some(plan) => plan.clone(),
@@ -92,7 +93,7 @@ impl Setup {
             frame: 384 + 64 * rng.below(68) as usize,
             room: [1 << rng.between(1, 6), 1 << rng.between(2, 8)],
             timeout: Span::from_millis(rng.between(200, 1200)),
-            pause: Span::from_micros(rng.between(4_000, 16_000)),
+            pause: Span::from_micros(u64::from(nodes) * rng.between(2_500, 10_000)),
             plan,
         })
     }

@@ -103,7 +103,11 @@ impl fmt::Display for Summary {
         let stats = self.stats();
         for (role, o) in &stats.roles {
             let lost = o.lost_races;
-            writeln!(f, "    {role:<16} {:>6} OK ({lost} after a cancel), {:>6} failed", o.ok, o.failed)?;
+            writeln!(
+                f,
+                "    {role:<16} {:>6} OK ({lost} after a cancel), {:>6} failed",
+                o.ok, o.failed
+            )?;
         }
         for ((errno, class), count) in &stats.failures {
             writeln!(f, "    errno {errno:>4} {class:<16} {count:>6}")?;

@@ -11,9 +11,7 @@ use super::book::{Book, Record};
 use super::memory::{verify, Buffer, Pages};
 use super::setup::Setup;
 use crate::fabric::{nid_of, node_of, Window};
-use crate::lnet::{
-    slice, Event, Get, Lnet, Match, Md, Put, RequestHandle, RouterConfig, Target,
-};
+use crate::lnet::{slice, Event, Get, Lnet, Match, Md, Put, RequestHandle, RouterConfig, Target};
 use crate::rng::Rng;
 
 /// Portals for PUTs: number, bytes of each entry, entries offered at a time.
@@ -150,7 +148,8 @@ impl<'m> User<'m> {
     /// A length, biased to the edges.
     fn any_length(&mut self) -> u32 {
         let inline = self.inline;
-        let edges = [0, 1, 7, 8, inline.saturating_sub(1), inline, inline + 1, 4095, 4096, 4097, 65_536];
+        let edges =
+            [0, 1, 7, 8, inline.saturating_sub(1), inline, inline + 1, 4095, 4096, 4097, 65_536];
         match self.rng.below(100) {
             0..=39 => edges[self.rng.below(edges.len() as u64) as usize],
             40..=79 => self.rng.below(6 << 10) as u32,
@@ -260,7 +259,9 @@ impl<'m> User<'m> {
     pub fn listen(&mut self, lnet: &mut Lnet, book: &mut Book, ending: bool) -> Result<(), String> {
         while let Some(event) = lnet.next_event() {
             match event {
-                Event::PutReceived { user, from, data, offset, length, sent, status, ack, .. } => {
+                Event::PutReceived {
+                    user, from, data, offset, length, sent, status, ack, ..
+                } => {
                     let from = node_of(from).unwrap_or(u32::MAX);
                     let ok = status.errno == 0;
                     self.put_received(book, user, (from, data, offset, length, sent), ok)

@@ -241,11 +241,8 @@ impl<'m> World<'m> {
         }
         let moved = progress.bytes > 0 || progress.completions > 0;
         port.idle = if moved { 0 } else { port.idle.saturating_add(1) };
-        let pause = if moved {
-            1_000 + u64::from(progress.bytes) / 16
-        } else {
-            2_000 << port.idle.min(8)
-        };
+        let pause =
+            if moved { 1_000 + u64::from(progress.bytes) / 16 } else { 2_000 << port.idle.min(8) };
         let again = port.has_work();
         let objection = port.engine.fabric_mut().first_violation();
         if again {
@@ -260,7 +257,9 @@ impl<'m> World<'m> {
             self.kick(other);
         }
         match objection {
-            Some(it) => Err(Violation::at(node, format!("INV-2: the memory oracle objects: {it:?}"))),
+            Some(it) => {
+                Err(Violation::at(node, format!("INV-2: the memory oracle objects: {it:?}")))
+            }
             None => Ok(Some(node)),
         }
     }

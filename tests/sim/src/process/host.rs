@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! One process's node: fabric file, station, engines on threads, peers watched.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use lnd_core::config::Config;
+use lnd_core::counters::Counter;
+use lnd_core::sync::AtomicU32;
+use lnd_core::time::{Instant, Span};
+
+use super::{Broken, Setup};
+use crate::fabric::{nid_of, node_of, Fabric, JoinError, Mapping, Shape, Window};
+use crate::lnet::Event;
+use crate::node::Hall;
+use crate::runtime::{drive_engine, Clock, EngineSeat, Monitor, Station, StationError, Wake};
+
+/// Links of every node in a fabric of processes.
+const LINKS: u32 = 2;
+
+fn config() -> Config {
+    let mut config = Config::new(256, 64, LINKS as u8);
+    config.lists = 64;
+    config.drain_bound = Span::from_secs(1);
+    config.hello_timeout = Span::from_millis(200);
+    config
+}
+
+/// What a process does with its node.
+pub trait Actor {
+    /// Called once, when the node is at work.
+    fn begin(&mut self, station: &mut Station<'_>) -> Result<(), Broken>;
+    /// An event of the upper layer.
+    fn on_event(
+        &mut self,
+        now: Instant,
+        station: &mut Station<'_>,
+        window: &mut Window<'_>,
+        event: Event,
+    );
+    /// A round. Returns whether there was something to do.
+    fn poll(&mut self, now: Instant, station: &mut Station<'_>, window: &mut Window<'_>) -> bool;
+    /// Whether the process is done.
+    fn is_done(&self) -> bool;
+    /// Called once, before the node shuts down.
+    fn end(&mut self, now: Instant, station: &mut Station<'_>);
+}
+
+/// Joins, lets the actor act until it is done, and leaves in good order.
+///
+/// # Errors
+/// The fabric refuses, or the node does not come to its end.
+pub fn host(setup: &Setup, actor: &mut dyn Actor) -> Result<(), Broken> {
+    let shape = Shape::new(setup.nodes, LINKS, 256, setup.window << 20);
+    let mapping = Mapping::file(&setup.fabric, shape)
+        .map_err(|error| format!("{}: {error}", setup.fabric.display()))?;
+    let fabric = Fabric::attach(&mapping)?;
+    if fabric.shape().links != LINKS || fabric.shape().descriptors < 256 {
+        return Err("the fabric was made for other nodes".into());
+    }
+    let (hall, clock, violations) = (Hall::new(), Clock::start(), AtomicU32::new(0));
+    let (mut station, seats) = join(setup, &hall, &fabric, clock, &violations)?;
+    let (end, wake) = (AtomicBool::new(false), Wake::default());
+    wake.adopt();
+    thread::scope(|scope| {
+        let _stop = StopEngines(&end);
+        for mut seat in seats {
+            let (end, wake) = (&end, &wake);
+            scope.spawn(move || {
+                drive_engine(&mut seat, clock, end, wake);
+            });
+        }
+        actor.begin(&mut station)?;
+        let node = node_of(station.node.driver.identity().nid).unwrap_or_default();
+        let mut window = Window::new(&fabric, node);
+        let mut watch = Watch::new();
+        while !actor.is_done() {
+            let now = station.now();
+            let (mut busy, next) = station.poll(now);
+            watch.look(now, &mut station);
+            busy |= act(now, actor, &mut station, &mut window);
+            if !busy {
+                station.rest(&wake, next);
+            }
+        }
+        actor.end(station.now(), &mut station);
+        let ended = station.shut_down(Span::from_secs(20), |station| {
+            act(station.now(), actor, station, &mut window);
+        });
+        if !ended {
+            return Err("the node did not come to its end".into());
+        }
+        let leaked = fabric.oracle().outstanding(node);
+        let objections = violations.load(lnd_core::sync::Ordering::Relaxed);
+        if leaked > 0 || objections > 0 {
+            let text = format!("{leaked} pages leaked, {objections} memory oracle violations");
+            return Err(text.into());
+        }
+        Ok(())
+    })
+}
+
+fn act(
+    now: Instant,
+    actor: &mut dyn Actor,
+    station: &mut Station<'_>,
+    window: &mut Window<'_>,
+) -> bool {
+    let mut busy = false;
+    while let Some(event) = station.node.lnet.next_event() {
+        busy = true;
+        actor.on_event(now, station, window, event);
+    }
+    busy | actor.poll(now, station, window)
+}
+
+/// Becomes the node asked for, or any that is free.
+fn join<'m>(
+    setup: &Setup,
+    hall: &'m Hall,
+    fabric: &'m Fabric<'m>,
+    clock: Clock,
+    violations: &'m AtomicU32,
+) -> Result<(Station<'m>, Vec<EngineSeat<'m>>), Broken> {
+    let mut config = config();
+    config.links = LINKS as u8;
+    if let Some(nid) = setup.me {
+        let node = node_of(nid).ok_or("no such node")?;
+        return Ok(Station::join(hall, fabric, node, clock, config, violations)?);
+    }
+    // From the end, where servers are not.
+    for node in (0..fabric.shape().nodes).rev() {
+        match Station::join(hall, fabric, node, clock, config, violations) {
+            Err(StationError::Join(JoinError::Taken)) => {}
+            other => return Ok(other?),
+        }
+    }
+    Err("every node of the fabric is taken".into())
+}
+
+struct StopEngines<'e>(&'e AtomicBool);
+
+impl Drop for StopEngines<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Release);
+    }
+}
+
+/// Watches peers die, and says when everything that had to do with them has ended.
+struct Watch {
+    monitor: Monitor,
+    draining: Option<(u32, Instant, u64)>,
+}
+
+impl Watch {
+    fn new() -> Self {
+        Self { monitor: Monitor::new(Span::from_millis(20)), draining: None }
+    }
+
+    fn look(&mut self, now: Instant, station: &mut Station<'_>) {
+        let failed = station.node.driver.counters().value(Counter::FinalizedError);
+        for dead in self.monitor.look(now, station) {
+            println!("{} died", nid_of(dead));
+            self.draining = Some((dead, now, failed));
+        }
+        let Some((dead, since, before)) = self.draining else { return };
+        let to_dead = |blocker| {
+            matches!(blocker, lnd_core::driver::Blocker::Transfer { peer, .. }
+                if peer == Some(nid_of(dead)))
+        };
+        let mut from = 0;
+        while let Some(blocker) = station.node.driver.blocker(from) {
+            if to_dead(blocker) {
+                return;
+            }
+            from = match blocker {
+                lnd_core::driver::Blocker::Transfer { tag, .. }
+                | lnd_core::driver::Blocker::Unreported { tag } => tag.index + 1,
+                lnd_core::driver::Blocker::Link { .. } => break,
+            };
+        }
+        let failed = station.node.driver.counters().value(Counter::FinalizedError);
+        let millis = now.since(since).as_nanos() as f64 / 1e6;
+        println!(
+            "{}: {} transfers ended with an error, nothing outstanding after {millis:.1} ms",
+            nid_of(dead),
+            failed - before
+        );
+        self.draining = None;
+    }
+}
