@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Names of things: nodes, lives, links, transfers.
+//! Names of things: nodes, lives, links, transfers. None of them has a magic zero (R10).
 
 use core::fmt;
 use core::num::NonZeroU64;

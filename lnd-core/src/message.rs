@@ -132,7 +132,8 @@ pub enum Message<'a> {
         /// Payload.
         payload: &'a [u8],
     },
-    /// "I have staged `length` bytes under `source`: pull them."
+    /// "I have staged `length` bytes under `source`: pull them" (S3-5, R24). Like every request it
+    /// carries all that is needed to serve it (R16).
     PutReq {
         /// Upper-layer header.
         header: &'a [u8],
@@ -155,7 +156,7 @@ pub enum Message<'a> {
         /// `None`: all bytes were pulled.
         failed: Option<Refusal>,
     },
-    /// "Stage what matches, then tell me." The answer is [`PullReady`] or a GET_NAK.
+    /// "Stage what matches, then tell me" (S3-3). The answer is [`PullReady`] or a GET_NAK.
     GetReq {
         /// Upper-layer header.
         header: &'a [u8],

@@ -5,7 +5,8 @@ use lnd_core::id::Tag;
 use lnd_core::ports::Returned;
 use lnd_core::sync::{AtomicU32, Ordering};
 
-/// Who has a descriptor, and how it ended. Lowest three bits of the own word.
+/// Who has a descriptor, and how it ended. Lowest three bits of the own word. No change leads from a
+/// descriptor that is out to one that is posted again, or returns it twice (R17).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum State {

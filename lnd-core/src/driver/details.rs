@@ -36,7 +36,8 @@ pub enum Role {
 }
 
 impl Role {
-    /// What is owed once the transfer is handed out. `signalled`: both engines report the end of
+    /// What is owed once the transfer is handed out. `MSG` alone ends with its completion (S1-1); with
+    /// `PEER` the answer must come within the deadline (S1-2). `signalled`: both engines report the end of
     /// a pull to its source (S3-4); otherwise the peer's word is awaited too.
     pub(super) const fn debts(self, signalled: bool) -> Debts {
         let source = if signalled {

@@ -3,7 +3,8 @@
 //!
 //! The order is the same for every role and is what makes the races harmless:
 //! publish the debts, with `CPU` → full fence → look at the gates → post → doorbell → send →
-//! pay `CPU`. Whoever closes a gate closes, fences and sweeps: either we see the closed gate, or
+//! pay `CPU`. What is staged is staged before the message that lets the peer begin (INV-7).
+//! Whoever closes a gate closes, fences and sweeps: either we see the closed gate, or
 //! the sweep sees our debts (INV-1, INV-2).
 
 use super::details::{Details, Role, NO_LIST};

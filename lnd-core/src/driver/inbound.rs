@@ -160,7 +160,8 @@ impl<P: Ports> Driver<'_, P> {
         Inbound::Handled
     }
 
-    /// The control layer's one message: the peer has staged, our pull may start (S3-7). Constant
+    /// The control layer's one message: the peer has staged, our pull may start (S3-7). No third
+    /// message follows: where pulling is natural it saves a latency (S3-13). Constant
     /// time, no slot, no upper layer (INV-8).
     pub fn on_pull_ready(&mut self, now: Instant, link: LinkId, from: &Envelope, it: &PullReady) {
         if !self.listens_to(link, from) {
@@ -216,7 +217,8 @@ impl<P: Ports> Driver<'_, P> {
         whose.peer() == id && life == Some(whose.life())
     }
 
-    /// The peer that sent a message, if its life is admitted and it means ours (INV-6, S0-13).
+    /// The peer that sent a message, if its life is admitted and it means ours (INV-6, S0-13). All else
+    /// is dropped and counted, never silently (R28).
     fn admitted(&mut self, now: Instant, from: &Envelope, lane: Lane) -> Option<PeerId> {
         let found = self.peers.find(from.from);
         let view = found.and_then(|id| self.shared.peer(id)).map(|g| g.view());
@@ -301,7 +303,8 @@ impl<P: Ports> Driver<'_, P> {
         }
     }
 
-    /// A request: takes a slot, then a place in the window, and becomes a ticket.
+    /// A request: takes a slot, then a place in the window, and becomes a ticket for the upper
+    /// layer's parse (S1-3, S3-8).
     fn on_request<'f>(
         &mut self,
         now: Instant,
@@ -447,7 +450,7 @@ impl<P: Ports> Driver<'_, P> {
         Ok(tag)
     }
 
-    /// The upper layer answers a GET with `length` bytes of its own (`lnd_recv` after an
+    /// The upper layer decides what satisfies a GET (S1-8, S3-2) and answers with `length` bytes of its own (`lnd_recv` after an
     /// `lnet_parse` with `rdma_req`, S3-9): they are staged, and the peer is told to pull.
     ///
     /// # Errors

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! The driver of one shard: verbs in, hardware ports out, no callbacks (R63, INV-13).
+//! The driver of one shard: verbs in, hardware ports out, no callbacks, no recursion, bounded work per
+//! call (R63, R64, INV-13).
 //!
 //! ```text
 //!  upper layer          driver (one thread at a time)            hardware ports

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Finalize: the one place where a transfer leaves the driver (INV-1, INV-2, R8).
+//! Finalize: the one place where a transfer leaves the driver, complete and once (S1-6, INV-1,
+//! INV-2, R8).
 
 use super::details::{Details, Marks, Role, NO_LIST};
 use super::Driver;

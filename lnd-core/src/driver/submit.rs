@@ -21,7 +21,8 @@ use crate::transfer::{Cause, Word};
 pub enum Kind {
     /// Payload for the peer.
     Put,
-    /// The answer to a PUT, without payload (S1-14: the upper layer's own doing).
+    /// The answer to a PUT that wants one (S1-7), without payload; the upper layer's own doing
+    /// (S1-14).
     Ack,
     /// A wish for payload.
     Get,
@@ -34,7 +35,7 @@ pub enum Kind {
 pub struct Request<'r> {
     /// What kind.
     pub kind: Kind,
-    /// The next hop.
+    /// The next hop: a driver knows direct neighbours only (S3-16).
     pub peer: Nid,
     /// The link to use, or any. A request for a link that is down, or that fails while the request
     /// waits, ends with [`Cause::LinkDown`].
@@ -45,7 +46,8 @@ pub struct Request<'r> {
     pub header: &'r [u8],
     /// PUT, REPLY: what to send. GET: where the reply shall go.
     pub payload: &'r [Fragment],
-    /// When to give up, over every place where the message may wait (INV-9).
+    /// When to give up: one absolute time (R37) over every place where the message may wait (R38,
+    /// INV-9).
     pub deadline: Instant,
     /// Comes back in the [`Report`](super::Report).
     pub user: u64,
@@ -162,8 +164,8 @@ impl<P: Ports> Driver<'_, P> {
         }
     }
 
-    /// How a message travels: inline if it fits, else staged; a GET that may not or need not be
-    /// optimised is a mere header.
+    /// How a message travels: inline if it fits (ACKs and small REPLYs always do, S1-10), else
+    /// staged; a GET that is routed (R26) or need not be optimised is a mere header.
     fn role_of(&self, request: &Request<'_>, length: u32) -> Role {
         let inline = length <= self.inline_max(request.peer);
         match request.kind {

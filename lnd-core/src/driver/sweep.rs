@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! The sweep: one pass over the table that catches up with whatever the gates say.
 //!
-//! Peer-down, a new life, a failed link and a failed message all come to the same question for
+//! Transmit and receive alike (S0-15, S0-19): peer-down, a new life, a failed link and a failed message all come to the same question for
 //! each transfer: must it be cancelled, must its descriptor be asked for? One pass in index order
 //! answers it for any number of peers and links at once, so that a peer-down costs time linear in
 //! the table and nothing per peer (see `docs/decisions/0004-one-sweep.md`).

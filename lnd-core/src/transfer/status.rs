@@ -43,7 +43,7 @@ pub enum Delivery {
     Unknown = 3,
 }
 
-/// How a transfer ended. There is no default: a status is made from a finished word (INV-4).
+/// How a transfer ended: one final status, with what is known of delivery (S0-18). There is no default: a status is made from a finished word (INV-4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Status {
     /// Zero or a negative Linux errno.

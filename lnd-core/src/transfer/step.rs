@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! The one function that says what may happen to a transfer (INV-10, S1-15).
+//! The one function that says what may happen to a transfer (INV-10, S1-15, R2).
 //!
 //! Pure and total: every word and every event has an answer, none panics. In memory the word is an
 //! atomic and `step` is applied by compare-and-swap, so that of two contenders for the last debt
@@ -31,11 +31,12 @@ pub enum Event {
     MsgNotDelivered,
     /// The short message failed; whether it was delivered is not known.
     MsgUnknown,
-    /// The peer has staged its side: the pull may begin (PULL_READY).
+    /// The peer has staged its side: the pull may begin (PULL_READY). Any answer says that the
+    /// request has arrived (S1-4).
     Accepted,
     /// The peer says that it has pulled everything (PUT_DONE).
     Done,
-    /// The peer refuses (PUT_NAK, GET_NAK, PUT_DONE with a failure).
+    /// The peer refuses (PUT_NAK, GET_NAK, PUT_DONE with a failure). Nothing is sent after it (S1-5).
     Refused,
     /// Peer-down, deadline, link failure, shutdown: give up what can be given up.
     Cancel(Cause),
@@ -127,7 +128,7 @@ const fn step_live(word: Word, event: Event) -> Step {
         Event::HwOk | Event::HwUntouched | Event::HwTouched if !word.owes(Debts::HW) => {
             unchanged(word, Effect::Late)
         }
-        // S0-16: an invalidated descriptor that came back good lost the race and is good.
+        // S0-16, R6: an invalidated descriptor that came back good lost the race and is good.
         Event::HwOk => settle(word.paying(Debts::HW).proving()),
         Event::HwUntouched => settle(hw_error(word, Place::Staged, Cause::Device)),
         Event::HwTouched => settle(hw_error(word, Place::Moving, Cause::Device)),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! The transfer word: 32 bits, written by compare-and-swap from any context.
+//! The transfer word: 32 bits, written by compare-and-swap from any context. Separate facts, one bit
+//! each: final only when all are in (R4).
 
 use core::fmt;
 

@@ -3,6 +3,7 @@
 
 use lnd_core::config::Config;
 use lnd_core::counters::Counter;
+use lnd_core::driver::Blocker;
 use lnd_core::id::Tag;
 use lnd_core::message::{Envelope, Message};
 use lnd_core::ports::Sent;
@@ -111,6 +112,22 @@ fn a_credit_stall_opens_a_new_session() {
 }
 
 #[test]
+fn a_new_session_counts_its_requests_from_one() {
+    let mut w = World::met_with(depth(4));
+    for _ in 0..100 {
+        w.put(0, 1, 10).unwrap();
+        w.settle();
+    }
+    w.tell_peer(0, 1, false);
+    w.tell_peer(0, 1, true);
+    let tag = w.put(0, 1, 5000).unwrap();
+    w.settle();
+    assert_eq!(w.report(0, tag).status.errno, 0);
+    assert_eq!(w.count(1, Counter::OutsideWindow), 0);
+    w.assert_drained();
+}
+
+#[test]
 fn requests_lost_on_the_way_cost_their_credits_until_the_stall() {
     let mut w = World::met_with(depth(2));
     w.fate("immediate", Fate::Lost(Sent::NotDelivered));
@@ -203,6 +220,10 @@ fn inv11_answers_wait_for_room_in_the_control_lane_and_go_out_later() {
     let nak = w.get(0, 1, 5000).unwrap();
     w.sleep(Span::from_millis(10));
     assert_eq!(w.nodes[1].driver.in_use(), (0, 3));
+    let Some(Blocker::Transfer { tag, .. }) = w.nodes[1].driver.blocker(0) else {
+        panic!("nothing waits")
+    };
+    assert!(!w.node(1).driver.can_answer(tag), "hosts that pace their reports are told");
     assert!(w.nodes[0].done.is_empty());
     // A request the other way is not held up by them.
     let back = w.put(1, 0, 10).unwrap();

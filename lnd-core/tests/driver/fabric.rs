@@ -251,6 +251,8 @@ pub struct Fabric {
     pub room: BTreeMap<(usize, usize), [usize; 2]>,
     pub default_room: [usize; 2],
     pub immediate_max: u32,
+    /// The processor cannot reach memory that was called valid.
+    pub memory_fails: bool,
     /// Nodes there is no way to.
     pub unreachable: BTreeSet<usize>,
     /// Kinds of every letter ever sent.

@@ -307,7 +307,7 @@ fn ten_thousand_transfers_of_a_lost_peer_cost_one_bounded_sweep() {
         w.put(0, to, 0).unwrap();
     }
     w.settle();
-    w.node(0).audits = false;
+    w.nodes.iter_mut().for_each(|n| n.audits = false);
     w.node(0).done.clear();
     w.node(2).put = Verdict::UpTo(0);
     w.hold("put_req");

@@ -228,7 +228,7 @@ impl MockMemory {
 
 impl Memory for MockMemory {
     fn read(&self, address: u64, into: &mut [u8]) -> Result<(), BadAddress> {
-        if !Self::within(address, into.len()) {
+        if !Self::within(address, into.len()) || self.fabric.borrow().memory_fails {
             return Err(BadAddress);
         }
         let start = (address - BASE) as usize;
@@ -237,7 +237,7 @@ impl Memory for MockMemory {
     }
 
     fn write(&mut self, address: u64, from: &[u8]) -> Result<(), BadAddress> {
-        if !Self::within(address, from.len()) {
+        if !Self::within(address, from.len()) || self.fabric.borrow().memory_fails {
             return Err(BadAddress);
         }
         let fragment = Fragment::new(address, from.len() as u32);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! What does not belong here: messages and completions that change nothing but a counter (INV-6).
 
-use lnd_core::counters::Counter;
+use lnd_core::counters::{Counter, Counters};
 use lnd_core::driver::Inbound;
 use lnd_core::id::{Incarnation, LinkId, Tag};
 use lnd_core::message::{Envelope, Message, PullReady, Refusal};
@@ -185,6 +185,34 @@ fn an_interrupt_takes_no_more_than_its_budget() {
     let served = interrupt.on_interrupt(now, 40, &mut NoTrace);
     assert_eq!((served.taken, served.more), (6, false));
     assert_eq!(interrupt.counters().value(Counter::StaleCompletion), 10);
+}
+
+#[test]
+fn an_interrupt_wakes_the_thread_for_a_finished_transfer_and_for_a_recall() {
+    let mut w = World::met();
+    w.put(0, 1, 5000).unwrap();
+    w.tick();
+    w.deliver();
+    w.tick();
+    w.devices();
+    let now = w.now;
+    let wakes = |w: &mut World, node: usize| {
+        let serve =
+            |i: &mut lnd_core::driver::Interrupt<'_, _>| i.on_interrupt(now, 9, &mut NoTrace).wake;
+        w.node(node).interrupts.iter_mut().map(serve).filter(|&wake| wake).count()
+    };
+    // The puller is done; the source still waits for its message's completion.
+    assert_eq!((wakes(&mut w, 1), wakes(&mut w, 0)), (1, 0));
+    w.settle();
+    w.hold("put_req");
+    w.fate("put_req", Fate::Lost(Sent::NotDelivered));
+    w.put(0, 1, 5000).unwrap();
+    let ending = w.fabric.borrow_mut().endings.pop_front().unwrap();
+    let (decider, mut counters) = (w.nodes[0].driver.decider(), Counters::new());
+    assert!(decider.on_sent(now, ending.tag, ending.sent, &mut counters, &mut NoTrace));
+    w.settle();
+    assert_eq!(w.count(0, Counter::Invalidated), 1);
+    w.assert_drained();
 }
 
 #[test]

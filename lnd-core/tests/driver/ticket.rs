@@ -8,9 +8,10 @@ use lnd_core::fragment::Fragment;
 use lnd_core::id::Tag;
 use lnd_core::message::Refusal;
 use lnd_core::time::Span;
+use lnd_core::transfer::{Cause, Place};
 
 use super::fabric::BASE;
-use super::node::{Verdict, TAKE};
+use super::node::Verdict;
 use super::world::{config, World};
 
 #[test]
@@ -119,10 +120,6 @@ fn refused_buffers_give_the_ticket_back() {
         node.check();
         assert_eq!(node.driver.in_use(), used);
     }
-    // A list is needed for two fragments: none is left.
-    for _ in 0..4 {
-        node.kept.rotate_left(0);
-    }
     node.answer_kept(5000).unwrap();
     node.answer_kept(5000).unwrap();
     w.settle();
@@ -199,20 +196,31 @@ fn verdicts_of_the_wrong_kind_are_refused() {
 }
 
 #[test]
-fn a_sink_that_cannot_be_written_is_a_local_error() {
+fn inline_memory_that_fails_is_a_local_error_on_either_side() {
     let mut w = World::met();
-    w.node(1).inline = TAKE;
-    w.put(0, 1, 100).unwrap();
-    w.tick();
-    // The memory port refuses what it called valid: the window has shrunk since.
+    w.hold("immediate");
+    let sent = w.put(0, 1, 100).unwrap();
     w.settle();
-    assert_eq!(w.nodes[1].done[0].status.errno, 0);
+    w.fabric.borrow_mut().memory_fails = true;
+    w.free("immediate");
+    w.settle();
+    assert_eq!(w.report(0, sent).status.errno, 0);
+    assert_eq!(w.nodes[1].done[0].status.evidence, Some((Cause::Local, Place::Queue)));
+    // A payload that cannot be gathered is not sent, and costs no credit.
+    for _ in 0..2 * w.config.depth {
+        let tag = w.put(0, 1, 100).unwrap();
+        w.settle();
+        assert_eq!(w.report(0, tag).status.evidence, Some((Cause::Local, Place::Queue)));
+    }
+    w.fabric.borrow_mut().memory_fails = false;
+    let tag = w.put(0, 1, 100).unwrap();
+    w.settle();
+    assert_eq!(w.report(0, tag).status.errno, 0);
     w.assert_drained();
 }
 
 #[test]
 fn withdraw_gives_up_what_can_be_given_up() {
-    use lnd_core::transfer::{Cause, Place};
     let mut w = World::met();
     for kind in ["put_req", "get_req", "hello"] {
         w.hold(kind);

@@ -34,7 +34,7 @@ use crate::regs::{Cause, Control, Interrupt, LinkBits, Register, RegisterAccess,
 use pull::Pull;
 use returns::Held;
 
-/// Pulls that one engine works on at a time (S3-12: outstanding reads are bounded).
+/// Pulls that one engine works on at a time (S3-12, R25: outstanding reads are bounded).
 pub const ACTIVE_PULLS: usize = 8;
 
 /// How an engine works.

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! Nodes die, are away for a while, and begin another life, at every moment of a pull (S0-9).
 
-use lnd_core::ports::{Engine, Returned};
 use std::sync::atomic::Ordering;
+
+use lnd_core::ports::{Engine, Returned};
+use lnd_dma::descriptor::State;
 
 use crate::harness::{tag, Plant, Shape, World};
 
@@ -135,6 +137,23 @@ fn the_source_is_out_of_sight_for_long() {
     plant.bus.seats[0].present.store(true, Ordering::Relaxed);
     world.settle();
     assert_eq!(world.once(A, tag(0)), Returned::Touched);
+}
+
+/// The source's node has proof that we are dead, and takes its descriptor back, while we are at the
+/// last chunk: what we have read may not be what was staged.
+#[test]
+fn the_source_is_taken_back_during_the_last_chunk() {
+    let plant = Plant::new(Shape::default());
+    let mut world = plant.world();
+    after_steps(&mut world, 3);
+    *plant.bus.meanwhile.lock().unwrap() = Some(|bus| {
+        let memory = bus.memory(0, 0).unwrap();
+        let descriptor = memory.descriptor(0).unwrap();
+        let own = descriptor.own();
+        assert!(own.is(State::Busy) && descriptor.swap(own, own.into(State::Touched)));
+    });
+    world.settle();
+    assert_eq!(world.once(B, tag(0)), Returned::Touched);
 }
 
 /// The source's link fails in the middle and is stopped; the puller's half comes back by itself.

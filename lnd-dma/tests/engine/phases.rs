@@ -130,6 +130,25 @@ fn a_recall_that_loses_the_race_is_a_success() {
     assert_eq!(world.bytes(&out), world.bytes(&into));
 }
 
+/// The same, with the recall noted in the own word while the puller is at its last chunk.
+#[test]
+fn a_recall_noted_during_the_last_chunk_is_a_success() {
+    let plant = Plant::new(Shape::default());
+    let mut world = plant.world();
+    let [out, into] = begun(&mut world);
+    for _ in 0..7 {
+        world.step(B);
+    }
+    *plant.bus.meanwhile.lock().unwrap() = Some(|bus| {
+        let descriptor = bus.memory(0, 0).unwrap().descriptor(SOURCE.index).unwrap();
+        let own = descriptor.own();
+        assert!(descriptor.swap(own, own.recalling()));
+    });
+    world.settle();
+    world.both((A, SOURCE), (B, SINK), Returned::Ok);
+    assert_eq!(world.bytes(&out), world.bytes(&into));
+}
+
 #[test]
 fn after_the_end_nothing_more_comes() {
     let plant = Plant::new(Shape::default());

@@ -2,8 +2,8 @@
 //! The reading end; the same for one producer and for many.
 
 use super::cell;
-use super::region::{Kind, Region, RegionError};
-use super::ring::{End, Ring};
+use super::region::{Consumed, Kind, Region, RegionError};
+use super::ring::Ring;
 use core::fmt;
 use crossbeam_utils::CachePadded;
 
@@ -39,9 +39,16 @@ pub struct Consumer<'m> {
 #[derive(Clone, Copy)]
 struct State<'m> {
     ring: Ring<'m>,
+    consumed: &'m Consumed,
     /// Number of the next message.
     next: u32,
+    /// What the producers were told.
+    reported: u32,
 }
+
+/// Most messages that are taken before the producers are told. Telling costs them the transfer of a
+/// cache line, and us the wait for it.
+const REPORT_EVERY: u32 = 16;
 
 impl<'m> Consumer<'m> {
     /// Attaches to a mailbox that was formatted, and goes on where the last consumer stopped.
@@ -53,8 +60,9 @@ impl<'m> Consumer<'m> {
     /// This process has no other consumer of this mailbox.
     pub unsafe fn attach(region: Region<'m>, kind: Kind) -> Result<Self, RegionError> {
         let ring = region.open(kind)?;
-        let next = ring.recover(End::Consumer)?;
-        Ok(Self { state: CachePadded::new(State { ring, next }) })
+        let consumed = &region.words().consumed;
+        let next = ring.recover_consumer(consumed.read())?;
+        Ok(Self { state: CachePadded::new(State { ring, consumed, next, reported: next }) })
     }
 
     /// Longest message in bytes: the size of buffer that is always large enough.
@@ -75,11 +83,13 @@ impl<'m> Consumer<'m> {
         &'c mut self,
         into: &'b mut [u8],
     ) -> Result<Option<Mail<'c, 'm, 'b>>, Fault> {
-        let State { ring, next } = *self.state;
+        let State { ring, next, .. } = *self.state;
         let slot = ring.slot(next);
         let sequence = slot.sequence();
         if sequence != next.wrapping_add(1) {
-            return if sequence == next { Ok(None) } else { Err(Fault::Sequence) };
+            // Nothing to do, so tell what was done.
+            self.report();
+            return if sequence == ring.empty(next) { Ok(None) } else { Err(Fault::Sequence) };
         }
         let length = slot.length();
         if length > ring.capacity() {
@@ -103,12 +113,33 @@ impl<'m> Consumer<'m> {
         Ok(self.peek(into)?.map(Mail::release))
     }
 
-    /// Gives the slot of the oldest message back.
+    /// Is done with the oldest message.
     #[inline]
     fn advance(&mut self) {
-        let State { ring, next } = *self.state;
-        ring.slot(next).release(next, ring.slots());
-        self.state.next = next.wrapping_add(1);
+        let state = &mut *self.state;
+        state.next = state.next.wrapping_add(1);
+        let untold = state.next.wrapping_sub(state.reported);
+        // In a small mailbox sooner, lest the producer wait for the second half.
+        if untold >= REPORT_EVERY || untold > state.ring.slots() / 4 {
+            self.report();
+        }
+    }
+
+    /// Tells the producers which slots are free.
+    #[inline]
+    fn report(&mut self) {
+        let state = &mut *self.state;
+        if state.reported != state.next {
+            state.consumed.report(state.next);
+            state.reported = state.next;
+        }
+    }
+}
+
+/// What was released stays released.
+impl Drop for Consumer<'_> {
+    fn drop(&mut self) {
+        self.report();
     }
 }
 
@@ -132,7 +163,8 @@ impl<'b> Mail<'_, '_, 'b> {
         self.bytes
     }
 
-    /// Takes the message out of the mailbox, whose slot is free from now on.
+    /// Takes the message out of the mailbox. Its slot is free when the producers are told: after a
+    /// few messages, or as soon as the consumer finds the mailbox empty.
     #[inline]
     pub fn release(self) -> &'b [u8] {
         self.consumer.advance();

@@ -45,7 +45,7 @@ impl Geometry {
             return None;
         }
         let geometry = Self { slots, slot_size };
-        // Two lines before the slots; no object is larger than `isize::MAX`.
+        // Four lines before the slots; no object is larger than `isize::MAX`.
         match geometry.stride().checked_mul(slots as usize) {
             Some(bytes) if bytes <= isize::MAX as usize - 4096 => Some(geometry),
             _ => None,
@@ -105,7 +105,7 @@ mod tests {
     fn a_slot_is_as_large_as_it_says() {
         let geometry = Geometry::new(8, 192).unwrap();
         assert_eq!(geometry.capacity(), 184);
-        assert_eq!(geometry.bytes_needed(), 128 + 8 * 192);
+        assert_eq!(geometry.bytes_needed(), 256 + 8 * 192);
         assert_eq!(Geometry::new(2, 64).unwrap().capacity(), FIRST_LINE);
     }
 }

@@ -1,22 +1,27 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! Mailboxes: bounded queues of frames in memory that threads, processes or virtual machines share.
 //!
-//! A mailbox is a ring of slots. Each slot has a **sequence word** that says whose turn it is, so
-//! that nothing else is shared on the way: a message of up to [`FIRST_LINE`] bytes costs the
-//! transfer of exactly one cache line, and positions stay private to their side.
+//! A mailbox is a ring of slots. Each slot has a **sequence word** beside its message: one more than
+//! the number of the message in it. The consumer waits for the number it expects; so a message of
+//! up to [`FIRST_LINE`] bytes costs the transfer of one cache line, and of no other.
 //!
-//! ```text
-//! sequence word of the slot of position p        (32 bits, free running, wraps)
-//!     p           free: the producer may write message number p
-//!     p + 1       full: the consumer may read message number p
-//!     p + slots   free again, for the next lap
-//! ```
+//! The way back is the **consumed word**: how many messages the consumer is done with. It is told
+//! now and then, and whenever the mailbox is found empty; a producer looks at it only when it knows
+//! of no more room. Every word but one has a single writer:
+//!
+//! | word | writer | holds (32 bits, free running, wraps) |
+//! |---|---|---|
+//! | sequence, in each slot | producers | number of the message + 1 |
+//! | consumed | consumer | number of the next message it will read |
+//! | claim (`mpsc` only) | producers | number of the next message to be sent |
+//! | room (`mpsc` only) | producers | what a producer last saw in the consumed word, plus slots |
 //!
 //! [`spsc`] has one producer and takes no locked operation. [`mpsc`] has many, which claim a slot by
 //! one compare-and-swap; between claim and publication a producer must not die, since the mailbox
 //! would wait for it for ever. Use `mpsc` within one process and `spsc` between processes: a
 //! producer killed in the middle of a message leaves nothing behind there, and a new one may
-//! [attach](spsc::Producer::attach) and go on.
+//! [attach](spsc::Producer::attach) and go on. So may a new consumer; if the former one was killed,
+//! it may see a few messages again, which are addressed to a life that is over.
 //!
 //! # Trust
 //!

@@ -4,13 +4,13 @@
 use super::cell;
 use super::consumer::Consumer;
 use super::geometry::{Geometry, Line};
-use super::region::{Kind, Region, RegionError};
+use super::region::{Kind, Region, RegionError, Words};
 use super::ring::{Ring, Slot};
 use super::{Outlet, SendError};
 use core::fmt;
 use core::ptr::NonNull;
 use crossbeam_utils::Backoff;
-use lnd_core::sync::{AtomicU32, Ordering};
+use lnd_core::sync::Ordering;
 
 /// How often a producer tries to claim a slot that others take from under its nose. Work per call
 /// is bounded (INV-13); whoever loses that often is told that the mailbox is full.
@@ -24,8 +24,7 @@ const TRIES: u32 = if cfg!(loom) { 2 } else { 64 };
 #[derive(Clone)]
 pub struct Producer<'m> {
     ring: Ring<'m>,
-    /// Next position to be claimed.
-    claim: &'m AtomicU32,
+    words: &'m Words,
 }
 
 /// A producer and the consumer of a mailbox within one process.
@@ -50,7 +49,7 @@ impl<'m> Producer<'m> {
     /// # Errors
     /// The region holds no sound mailbox of this kind.
     pub fn attach(region: Region<'m>) -> Result<Self, RegionError> {
-        Ok(Self { ring: region.open(Kind::Mpsc)?, claim: region.claim() })
+        Ok(Self { ring: region.open(Kind::Mpsc)?, words: region.words() })
     }
 
     /// Claims the next slot for this producer.
@@ -60,37 +59,50 @@ impl<'m> Producer<'m> {
             return Err(SendError::TooLong);
         }
         let backoff = Backoff::new();
-        // Relaxed: a guess, which the exchange below confirms.
-        let mut position = self.claim.load(Ordering::Relaxed);
+        // Relaxed: a guess, which the exchange confirms.
+        let mut position = self.words.claim.load(Ordering::Relaxed);
         for _ in 0..TRIES {
-            let slot = self.ring.slot(position);
-            let ahead = slot.sequence().wrapping_sub(position) as i32;
-            if ahead < 0 {
-                // Not read yet since the last lap, or not even written.
-                return Err(SendError::Full);
-            }
-            if ahead > 0 {
-                // Taken since we looked.
-                position = self.claim.load(Ordering::Relaxed);
-                continue;
-            }
-            // Relaxed: orders nothing. The slot's word, which no one changes but who claims this
-            // position, has told us that the consumer is done with it; the claim only says which
-            // producer may write. (A position comes back after 2^32 messages; a producer would
-            // have to sleep that long right here to be fooled.)
+            self.check_room(position)?;
             let next = position.wrapping_add(1);
-            match self.claim.compare_exchange_weak(
+            // Relaxed: orders nothing. That the slot may be written, `check_room` has established;
+            // the exchange only says by which producer. (A position comes back after 2^32 messages;
+            // a producer would have to sleep that long right here to be fooled.)
+            match self.words.claim.compare_exchange_weak(
                 position,
                 next,
                 Ordering::Relaxed,
                 Ordering::Relaxed,
             ) {
-                Ok(_) => return Ok(Claimed { slot, position, length }),
+                Ok(_) => return Ok(Claimed { slot: self.ring.slot(position), position, length }),
                 Err(current) => position = current,
             }
             backoff.spin();
         }
         Err(SendError::Full)
+    }
+
+    /// Whether the consumer is done with what was in the slot of a position one lap before.
+    #[inline]
+    fn check_room(&self, position: u32) -> Result<(), SendError> {
+        // Acquire: pairs with the store below. The producer that stored this has seen the consumer
+        // give the slots back, and so have we.
+        let room = self.words.room.load(Ordering::Acquire);
+        // Far ahead is fine: then the position is an old one, and will not be claimed.
+        if (room.wrapping_sub(position) as i32) > 0 {
+            return Ok(());
+        }
+        let consumed = self.words.consumed.read();
+        let room = consumed.wrapping_add(self.ring.slots());
+        match room.wrapping_sub(position) as i32 {
+            0 => Err(SendError::Full),
+            1.. => {
+                // Release: pairs with the load above. A slow producer may put back what was true
+                // earlier; then somebody looks again.
+                self.words.room.store(room, Ordering::Release);
+                Ok(())
+            }
+            _ => Err(SendError::Broken),
+        }
     }
 }
 

@@ -25,8 +25,8 @@ pub enum Kind {
     Mpsc = 2,
 }
 
-/// What lies before the slots. Written by format, read by attach, never on the fast path, but for
-/// the claim word of an MPSC mailbox, which has a line of its own.
+/// What lies before the slots: a line that is written by format and read by attach, and a line for
+/// what each end writes.
 #[repr(C, align(64))]
 struct Header {
     magic: AtomicU32,
@@ -35,21 +35,55 @@ struct Header {
     slots: AtomicU32,
     slot_size: AtomicU32,
     check: AtomicU32,
-    claim: Claim,
+    words: Words,
 }
 
-/// Next position to be claimed by a producer (MPSC only).
+/// The positions that the ends share.
 #[repr(C, align(64))]
-struct Claim(AtomicU32);
+pub(super) struct Words {
+    /// Number of the next message to be sent; claimed by exchange (MPSC only).
+    pub(super) claim: AtomicU32,
+    /// Number of the first message that there was no room for when a producer last looked at
+    /// `consumed` (MPSC only).
+    pub(super) room: AtomicU32,
+    pub(super) consumed: Consumed,
+}
+
+/// Number of the first message that the consumer has not given back. In a line of its own: the
+/// consumer writes it, and mostly nobody reads it.
+#[repr(C, align(64))]
+pub(super) struct Consumed {
+    word: AtomicU32,
+    // Processors fetch lines in pairs: keep the first slot out of this one's.
+    _pair: [Line; 1],
+}
+
+impl Consumed {
+    /// Gives all messages before `position` back to the producers.
+    #[inline]
+    pub(super) fn report(&self, position: u32) {
+        // Release: pairs with `read`; all our reads of those messages are done before.
+        self.word.store(position, Ordering::Release);
+    }
+
+    /// The number of the first message that was not given back.
+    #[inline]
+    pub(super) fn read(&self) -> u32 {
+        // Acquire: pairs with `report`; the producer writes after the consumer has read.
+        self.word.load(Ordering::Acquire)
+    }
+}
 
 /// Bytes before the first slot.
 pub(super) const HEADER_SIZE: usize = size_of::<Header>();
 
 #[cfg(not(loom))]
 const _: () = {
-    assert!(HEADER_SIZE == 128);
+    assert!(HEADER_SIZE == 256);
     assert!(core::mem::offset_of!(Header, check) == 20);
-    assert!(core::mem::offset_of!(Header, claim) == 64);
+    assert!(core::mem::offset_of!(Header, words) == 64);
+    assert!(core::mem::offset_of!(Words, room) == 4);
+    assert!(core::mem::offset_of!(Words, consumed) == 64);
 };
 
 /// Why a region is not a mailbox.
@@ -147,7 +181,11 @@ impl<'m> Region<'m> {
             slots: AtomicU32::new(slots),
             slot_size: AtomicU32::new(slot_size),
             check: AtomicU32::new(check(kind as u32, slots, slot_size)),
-            claim: Claim(AtomicU32::new(start)),
+            words: Words {
+                claim: AtomicU32::new(start),
+                room: AtomicU32::new(start.wrapping_add(slots)),
+                consumed: Consumed { word: AtomicU32::new(start), _pair: [Line::ZERO] },
+            },
         };
         // SAFETY: aligned, large enough, and ours alone (contract).
         unsafe { self.base.cast::<Header>().write(header) };
@@ -193,9 +231,9 @@ impl<'m> Region<'m> {
         Ok(self.ring(geometry))
     }
 
-    /// The claim word of an MPSC mailbox that was [opened](Self::open).
-    pub(super) fn claim(self) -> &'m AtomicU32 {
-        &self.header().claim.0
+    /// The shared positions of a mailbox that was [opened](Self::open).
+    pub(super) fn words(self) -> &'m Words {
+        &self.header().words
     }
 
     fn header(self) -> &'m Header {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! The ring of slots as both sides see it, and the only place with the orderings of its words.
+//! The ring of slots as both sides see it.
 
 use super::region::RegionError;
 use crate::mailbox::cell;
@@ -11,8 +11,9 @@ use lnd_core::sync::{AtomicU32, Ordering};
 /// The words at the beginning of a slot; the payload follows.
 #[repr(C, align(8))]
 pub(super) struct SlotHead {
+    /// One more than the number of the message in the slot. Written by producers.
     sequence: AtomicU32,
-    /// Bytes of the message; belongs to whoever the sequence word gives the slot to.
+    /// Bytes of the message. Written by producers, before the sequence word.
     length: AtomicU32,
 }
 
@@ -31,13 +32,6 @@ pub(super) struct Ring<'m> {
 unsafe impl Send for Ring<'_> {}
 // SAFETY: as above; a shared ring allows nothing that a copied one does not.
 unsafe impl Sync for Ring<'_> {}
-
-/// Which end of a mailbox.
-#[derive(Clone, Copy)]
-pub(super) enum End {
-    Producer,
-    Consumer,
-}
 
 impl<'m> Ring<'m> {
     /// # Safety
@@ -72,7 +66,7 @@ impl<'m> Ring<'m> {
         Slot { head: at.cast(), payload, memory: PhantomData }
     }
 
-    /// Makes every slot free, for positions from `start` on.
+    /// Makes every slot empty; the first message will have the number `start`.
     ///
     /// # Safety
     /// Nobody else uses the slots.
@@ -80,32 +74,53 @@ impl<'m> Ring<'m> {
         for ahead in 0..self.slots() {
             let position = start.wrapping_add(ahead);
             // SAFETY: ours alone, as is the whole ring.
-            unsafe { self.slot(position).format(position) };
+            unsafe { self.slot(position).format(self.empty(position)) };
         }
     }
 
-    /// The position at which an end goes on, from the sequence words alone.
-    ///
-    /// Every slot's word tells the position that it is at in the lap of either end. While one end is
-    /// absent, these positions of *its* lap stand still, whatever the other end does: they are the
-    /// next `slots` positions, and the lowest of them is where the end goes on.
-    pub(super) fn recover(&self, end: End) -> Result<u32, RegionError> {
-        let origin = self.slot(0).position(0, end, self.mask)?;
-        let mut lowest = origin;
-        for index in 1..self.slots() {
-            let position = self.slot(index).position(index, end, self.mask)?;
-            // Words of a sound mailbox lie within two laps: the difference has a sign.
-            if (position.wrapping_sub(lowest) as i32) < 0 {
-                lowest = position;
+    /// The sequence word of a slot that does not hold message number `position` yet: that of the
+    /// message one lap before.
+    #[inline]
+    pub(super) const fn empty(&self, position: u32) -> u32 {
+        position.wrapping_sub(self.mask)
+    }
+
+    /// The number of the next message to be sent, from the sequence words alone; they stand still
+    /// while there is no producer. The slots then hold exactly the last lap.
+    pub(super) fn recover_producer(&self, consumed: u32) -> Result<u32, RegionError> {
+        let next = (1..self.slots()).fold(self.slot(0).word(), |newest, index| {
+            let word = self.slot(index).word();
+            // Words of a sound mailbox lie within one lap: the difference has a sign.
+            if (word.wrapping_sub(newest) as i32) > 0 {
+                word
+            } else {
+                newest
             }
+        });
+        let sound = (0..self.slots()).all(|ahead| {
+            let position = next.wrapping_add(ahead);
+            self.slot(position).word() == self.empty(position)
+        });
+        if sound && next.wrapping_sub(consumed) <= self.slots() {
+            Ok(next)
+        } else {
+            Err(RegionError::Positions)
         }
-        for index in 0..self.slots() {
-            let expected = lowest.wrapping_add(index.wrapping_sub(lowest) & self.mask);
-            if self.slot(index).position(index, end, self.mask)? != expected {
-                return Err(RegionError::Positions);
-            }
+    }
+
+    /// Whether the sequence words are possible for a consumer that shall go on at `consumed`,
+    /// whatever the producers do meanwhile.
+    pub(super) fn recover_consumer(&self, consumed: u32) -> Result<u32, RegionError> {
+        let sound = (0..self.slots()).all(|ahead| {
+            let position = consumed.wrapping_add(ahead);
+            let word = self.slot(position).word();
+            word == self.empty(position) || word == position.wrapping_add(1)
+        });
+        if sound {
+            Ok(consumed)
+        } else {
+            Err(RegionError::Positions)
         }
-        Ok(lowest)
     }
 }
 
@@ -124,11 +139,10 @@ impl<'m> Slot<'m> {
         unsafe { self.head.as_ref() }
     }
 
-    /// Whose turn it is.
+    /// One more than the number of the message in the slot.
     #[inline]
     pub(super) fn sequence(&self) -> u32 {
-        // Acquire: pairs with `publish` when the consumer asks, so that it sees the message; and
-        // with `release` when a producer asks, so that it writes after the consumer has read.
+        // Acquire: pairs with `publish`, so that the consumer sees the message.
         self.head().sequence.load(Ordering::Acquire)
     }
 
@@ -139,43 +153,29 @@ impl<'m> Slot<'m> {
         self.head().length.load(Ordering::Relaxed) as usize
     }
 
-    /// Gives the slot, with message number `position` in it, to the consumer.
+    /// Gives message number `position`, which was written to the slot, to the consumer.
     #[inline]
     pub(super) fn publish(&self, position: u32, length: usize) {
         // Relaxed: published by the next store. At most the capacity, so nothing is cut off.
         self.head().length.store(length as u32, Ordering::Relaxed);
-        // Release: pairs with the consumer's `sequence`.
+        // Release: pairs with `sequence`.
         self.head().sequence.store(position.wrapping_add(1), Ordering::Release);
     }
 
-    /// Gives the slot of message number `position`, which was read, back to the producers.
-    #[inline]
-    pub(super) fn release(&self, position: u32, slots: u32) {
-        // Release: pairs with a producer's `sequence`; all our reads are done before.
-        self.head().sequence.store(position.wrapping_add(slots), Ordering::Release);
+    /// The sequence word as a number that nothing is read by.
+    fn word(&self) -> u32 {
+        // Relaxed: attaching compares numbers; before it touches a message, the consumer reads the
+        // word again by `sequence`.
+        self.head().sequence.load(Ordering::Relaxed)
     }
 
     /// # Safety
     /// Nobody else uses the slot.
-    unsafe fn format(&self, position: u32) {
-        let head = SlotHead { sequence: AtomicU32::new(position), length: AtomicU32::new(0) };
+    unsafe fn format(&self, sequence: u32) {
+        let head = SlotHead { sequence: AtomicU32::new(sequence), length: AtomicU32::new(0) };
         // SAFETY: aligned, valid, and ours alone (contract).
         unsafe { self.head.write(head) };
         // SAFETY: the payload of a slot, ours alone.
         unsafe { cell::init(self.payload) };
-    }
-
-    /// The position of the slot at `index` in the lap of an end.
-    fn position(&self, index: u32, end: End, mask: u32) -> Result<u32, RegionError> {
-        // Relaxed: only numbers are compared here; before it touches a payload, the end will read
-        // the word again by `sequence`.
-        let word = self.head().sequence.load(Ordering::Relaxed);
-        match (word.wrapping_sub(index) & mask, end) {
-            (0, _) => Ok(word),
-            (1, End::Consumer) => Ok(word.wrapping_sub(1)),
-            // Full: the producer's turn comes one lap later.
-            (1, End::Producer) => Ok(word.wrapping_add(mask)),
-            _ => Err(RegionError::Positions),
-        }
     }
 }

@@ -4,8 +4,8 @@
 use super::cell;
 use super::consumer::Consumer;
 use super::geometry::{Geometry, Line};
-use super::region::{Kind, Region, RegionError};
-use super::ring::{End, Ring};
+use super::region::{Consumed, Kind, Region, RegionError};
+use super::ring::Ring;
 use super::{Outlet, SendError};
 use core::fmt;
 use core::ptr::NonNull;
@@ -22,8 +22,11 @@ pub struct Producer<'m> {
 #[derive(Clone, Copy)]
 struct State<'m> {
     ring: Ring<'m>,
+    consumed: &'m Consumed,
     /// Number of the next message.
     next: u32,
+    /// Number of the first message that we know no room for.
+    room: u32,
 }
 
 /// Both ends of a mailbox within one process.
@@ -54,8 +57,10 @@ impl<'m> Producer<'m> {
     /// This process has no other producer of this mailbox.
     pub unsafe fn attach(region: Region<'m>) -> Result<Self, RegionError> {
         let ring = region.open(Kind::Spsc)?;
-        let next = ring.recover(End::Producer)?;
-        Ok(Self { state: CachePadded::new(State { ring, next }) })
+        let consumed = &region.words().consumed;
+        let next = ring.recover_producer(consumed.read())?;
+        // Room for nothing: the first message looks.
+        Ok(Self { state: CachePadded::new(State { ring, consumed, next, room: next }) })
     }
 
     /// Whether the next [`send`](Outlet::send) finds room: this is the only producer, so room that
@@ -66,6 +71,21 @@ impl<'m> Producer<'m> {
         ring.slot(next).sequence() == next
     }
 
+    /// Asks the consumer's word how far there is room.
+    fn look_for_room(&mut self) -> Result<(), SendError> {
+        let state = &mut *self.state;
+        let consumed = state.consumed.read();
+        let waiting = state.next.wrapping_sub(consumed);
+        if waiting > state.ring.slots() {
+            return Err(SendError::Broken);
+        }
+        if waiting == state.ring.slots() {
+            return Err(SendError::Full);
+        }
+        state.room = consumed.wrapping_add(state.ring.slots());
+        Ok(())
+    }
+
     /// Sends what `write` puts into the payload.
     #[inline]
     fn send_raw(
@@ -73,17 +93,14 @@ impl<'m> Producer<'m> {
         length: usize,
         write: impl FnOnce(NonNull<u8>),
     ) -> Result<(), SendError> {
-        let State { ring, next } = *self.state;
+        let State { ring, next, room, .. } = *self.state;
         if length > ring.capacity() {
             return Err(SendError::TooLong);
         }
-        let slot = ring.slot(next);
-        let sequence = slot.sequence();
-        if sequence != next {
-            // The message of the last lap is still there.
-            let full = next.wrapping_sub(ring.slots()).wrapping_add(1);
-            return Err(if sequence == full { SendError::Full } else { SendError::Broken });
+        if next == room {
+            self.look_for_room()?;
         }
+        let slot = ring.slot(next);
         write(slot.payload);
         slot.publish(next, length);
         self.state.next = next.wrapping_add(1);
@@ -99,7 +116,7 @@ impl Outlet for Producer<'_> {
     #[inline]
     fn send(&mut self, message: &[u8]) -> Result<(), SendError> {
         self.send_raw(message.len(), |payload| {
-            // SAFETY: the sequence word says that the slot is ours; the length was checked.
+            // SAFETY: the consumer has given the slot back; the length was checked.
             unsafe { cell::write(payload, message) }
         })
     }
@@ -107,7 +124,7 @@ impl Outlet for Producer<'_> {
     #[inline]
     fn send_with<F: FnOnce(&mut [u8])>(&mut self, length: usize, fill: F) -> Result<(), SendError> {
         self.send_raw(length, |payload| {
-            // SAFETY: the sequence word says that the slot is ours; the length was checked.
+            // SAFETY: the consumer has given the slot back; the length was checked.
             unsafe { cell::fill(payload, length, fill) }
         })
     }

@@ -1,2 +1,11 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Models.
+#![doc = include_str!("../README.md")]
+#![cfg(loom)]
+
+mod explore;
+mod watched;
+mod world;
+
+pub use explore::{explore, spin_until, Bound};
+pub use watched::Watched;
+pub use world::{count, World};

@@ -47,6 +47,8 @@ pub struct Bus {
     /// Whether each copy must be covered by grants.
     pub strict: AtomicBool,
     pub copied: AtomicU64,
+    /// What happens elsewhere while an engine is at its next copy.
+    pub meanwhile: Mutex<Option<fn(&Bus)>>,
 }
 
 impl Bus {
@@ -63,7 +65,15 @@ impl Bus {
             wrong: Mutex::default(),
             strict: AtomicBool::new(true),
             copied: AtomicU64::new(0),
+            meanwhile: Mutex::default(),
         }
+    }
+
+    /// The memory of one node's link.
+    pub fn memory(&self, node: u32, link: usize) -> Option<LinkMemory<'_>> {
+        let block = self.seats.get(node as usize)?.links.get(link)?;
+        // SAFETY: the block lives as long as the bus and is only accessed through `LinkMemory`.
+        unsafe { LinkMemory::attach(block.base(), block.len()) }.ok()
     }
 
     /// From now on the engine may use these fragments.
@@ -122,12 +132,10 @@ pub struct Wire<'p> {
 impl<'p> Fabric<'p> for Wire<'p> {
     fn memory_of(&self, node: u32, link: LinkId) -> Option<LinkMemory<'p>> {
         let seat = self.bus.seats.get(node as usize)?;
-        let block = seat.links.get(link.index())?;
         if !seat.present.load(Ordering::Relaxed) {
             return None;
         }
-        // SAFETY: the block lives for 'p and is only accessed through `LinkMemory`.
-        unsafe { LinkMemory::attach(block.base(), block.len()) }.ok()
+        self.bus.memory(node, link.index())
     }
 
     fn alive(&self, node: u32) -> bool {
@@ -151,6 +159,10 @@ impl<'p> Fabric<'p> for Wire<'p> {
             if !bus.covered(to, length, Access::Write) {
                 bus.complain("writes what it may not", from, to, length);
             }
+        }
+        let meanwhile = bus.meanwhile.lock().unwrap().take();
+        if let Some(happens) = meanwhile {
+            happens(bus);
         }
         bus.copied.fetch_add(u64::from(length), Ordering::Relaxed);
         // SAFETY: both pieces are in bounds; `copy` allows them to overlap.

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! From a health class to what it does (S4-5 to S4-18, R42, R43): one table per profile.
+
+use lnd_core::transfer::{Delivery, Health};
+
+/// Which behaviour is wanted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Profile {
+    /// The 2017 design: all three classes of failure are repaired by another path.
+    #[default]
+    Seed,
+    /// What public Lustre does today (`lnet_health_check`).
+    LnetCompat,
+}
+
+/// Over which path a message may be sent again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Resend {
+    /// Not at all.
+    No,
+    /// By another local interface (S4-9).
+    OtherLocal,
+    /// To another interface of the peer (S4-14).
+    OtherRemote,
+    /// By a wholly new path (S4-17).
+    NewPath,
+}
+
+/// What an outcome does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Effect {
+    /// The local interface loses health and is to recover.
+    pub local_demerit: bool,
+    /// The peer's interface loses health and is to recover.
+    pub remote_demerit: bool,
+    /// Where to try again, if the message may be tried again.
+    pub resend: Resend,
+}
+
+const fn row(local_demerit: bool, remote_demerit: bool, resend: Resend) -> Effect {
+    Effect { local_demerit, remote_demerit, resend }
+}
+
+/// In the order of [`Health`]'s numbers.
+const SEED: [Effect; 11] = [
+    row(false, false, Resend::No),         // Ok
+    row(true, false, Resend::OtherLocal),  // LocalInterrupt
+    row(true, false, Resend::OtherLocal),  // LocalDropped
+    row(true, false, Resend::OtherLocal),  // LocalAborted
+    row(true, false, Resend::OtherLocal),  // LocalNoRoute
+    row(true, false, Resend::OtherLocal),  // LocalError
+    row(true, false, Resend::OtherLocal),  // LocalTimeout
+    row(false, true, Resend::OtherRemote), // RemoteError
+    row(false, true, Resend::OtherRemote), // RemoteDropped
+    row(false, true, Resend::OtherRemote), // RemoteTimeout
+    row(true, true, Resend::NewPath),      // NetworkTimeout
+];
+
+const LNET: [Effect; 11] = [
+    row(false, false, Resend::No),
+    row(true, false, Resend::OtherLocal),
+    row(true, false, Resend::OtherLocal),
+    row(true, false, Resend::OtherLocal),
+    row(true, false, Resend::OtherLocal),
+    row(true, false, Resend::No), // LocalError
+    row(true, false, Resend::OtherLocal),
+    row(false, true, Resend::No), // RemoteError
+    row(false, true, Resend::OtherRemote),
+    row(false, true, Resend::No), // RemoteTimeout
+    row(true, true, Resend::No),  // NetworkTimeout
+];
+
+/// What an outcome of class `health` does. A message that may have been delivered is sent again
+/// only if the receiver suppresses duplicates. Context: any; constant time.
+pub const fn effect(
+    profile: Profile,
+    health: Health,
+    delivery: Delivery,
+    duplicates_suppressed: bool,
+) -> Effect {
+    let row = match profile {
+        Profile::Seed => SEED[health as usize],
+        Profile::LnetCompat => LNET[health as usize],
+    };
+    let safe = matches!(delivery, Delivery::NotDelivered) || duplicates_suppressed;
+    match profile {
+        // LNet goes by the class alone.
+        Profile::Seed if !safe => Effect { resend: Resend::No, ..row },
+        Profile::Seed | Profile::LnetCompat => row,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lnd_core::transfer::{Cause, Place, Policy, Status};
+    use Health::*;
+
+    const ALL: [Health; 11] = [
+        Ok,
+        LocalInterrupt,
+        LocalDropped,
+        LocalAborted,
+        LocalNoRoute,
+        LocalError,
+        LocalTimeout,
+        RemoteError,
+        RemoteDropped,
+        RemoteTimeout,
+        NetworkTimeout,
+    ];
+
+    fn cell(profile: Profile, health: Health) -> (bool, bool, Resend) {
+        let e = effect(profile, health, Delivery::NotDelivered, false);
+        (e.local_demerit, e.remote_demerit, e.resend)
+    }
+
+    #[test]
+    fn every_cell_of_both_profiles() {
+        use Resend::*;
+        for (health, seed, lnet) in [
+            (Ok, (false, false, No), (false, false, No)),
+            (LocalInterrupt, (true, false, OtherLocal), (true, false, OtherLocal)),
+            (LocalDropped, (true, false, OtherLocal), (true, false, OtherLocal)),
+            (LocalAborted, (true, false, OtherLocal), (true, false, OtherLocal)),
+            (LocalNoRoute, (true, false, OtherLocal), (true, false, OtherLocal)),
+            (LocalError, (true, false, OtherLocal), (true, false, No)),
+            (LocalTimeout, (true, false, OtherLocal), (true, false, OtherLocal)),
+            (RemoteError, (false, true, OtherRemote), (false, true, No)),
+            (RemoteDropped, (false, true, OtherRemote), (false, true, OtherRemote)),
+            (RemoteTimeout, (false, true, OtherRemote), (false, true, No)),
+            (NetworkTimeout, (true, true, NewPath), (true, true, No)),
+        ] {
+            assert_eq!(cell(Profile::Seed, health), seed, "{health:?}");
+            assert_eq!(cell(Profile::LnetCompat, health), lnet, "{health:?}");
+        }
+    }
+
+    #[test]
+    fn what_may_have_arrived_is_not_sent_twice() {
+        // R45: unless the receiver suppresses duplicates.
+        for health in ALL {
+            let e = effect(Profile::Seed, health, Delivery::Unknown, false);
+            assert_eq!(e.resend, Resend::No, "{health:?}");
+            let e = effect(Profile::Seed, health, Delivery::Unknown, true);
+            assert_eq!(e.resend == Resend::No, health == Ok, "{health:?}");
+        }
+    }
+
+    #[test]
+    fn every_status_of_the_core_demerits_somebody() {
+        for cause in Cause::ALL {
+            for place in Place::ALL {
+                let status = Status::of(Policy::Seed, cause, place);
+                let e = effect(Profile::Seed, status.health, status.delivery, false);
+                assert!(e.local_demerit || e.remote_demerit, "{cause:?} {place:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! An interface's health value (R47): one writer, saturating at both ends.
+
+/// Full health, as in LNet.
+pub const MAX_HEALTH: u16 = 1000;
+
+/// Health of one interface, `0..=MAX_HEALTH`. It says how well the interface has served; whether it
+/// is alive and what status it shows are other values (R48).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct HealthValue(u16);
+
+impl HealthValue {
+    /// Full health.
+    pub const FULL: Self = Self(MAX_HEALTH);
+
+    /// The number.
+    pub const fn get(self) -> u16 {
+        self.0
+    }
+
+    /// After a failure: `sensitivity` less, zero at the least.
+    #[must_use]
+    pub const fn demerited(self, sensitivity: u16) -> Self {
+        Self(self.0.saturating_sub(sensitivity))
+    }
+
+    /// After a success: `sensitivity` more (LU-12303), full at the most.
+    #[must_use]
+    pub const fn recovered(self, sensitivity: u16) -> Self {
+        let more = self.0.saturating_add(sensitivity);
+        Self(if more > MAX_HEALTH { MAX_HEALTH } else { more })
+    }
+}
+
+impl Default for HealthValue {
+    fn default() -> Self {
+        Self::FULL
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn saturates_at_both_ends() {
+        let mut health = HealthValue::FULL;
+        for expected in (0..10).rev() {
+            health = health.demerited(100);
+            assert_eq!(health.get(), expected * 100);
+        }
+        assert_eq!(health.demerited(u16::MAX).get(), 0);
+        assert_eq!(health.recovered(u16::MAX), HealthValue::FULL);
+    }
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! The peer gate: changes from several contexts (S0-13, R27).
+//!
+//! Protocol: state, admission and life of a peer lie in one word; any context changes its part of
+//! it by compare-and-swap.
+//!
+//! Property: no change is lost, and each context learns what its own change replaced.
+#![cfg(loom)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use std::rc::Rc;
+
+use lnd_core::peer::{GateView, HelloState};
+use lnd_loom::{explore, Bound, World};
+use loom::thread;
+
+#[test]
+fn s0_13_admission_against_peer_down() {
+    let ends = explore("admission, Good ‖ Down", Bound::Exhaustive, || {
+        let world = World::new(1);
+        let interrupt = thread::spawn({
+            let world = Rc::clone(&world);
+            move || world.peer_gate().change(|view| view.with_state(HelloState::Down))
+        });
+        world.peer_gate().change(|view| view.with_admission(true));
+        let before = world.peer_gate().change(|view| view.with_state(HelloState::Good));
+        assert!(before.admitted());
+        let replaced = interrupt.join().unwrap();
+
+        let gate = world.peer_gate().view();
+        assert!(gate.admitted(), "the admission was lost");
+        // Whoever came last is shown, and had seen the other.
+        let down_last = gate.state() == HelloState::Down;
+        let (first, second) =
+            if down_last { (before, replaced) } else { (replaced, before) };
+        assert_eq!(first.state(), HelloState::Unknown);
+        assert_ne!(second.state(), HelloState::Unknown);
+        (down_last, replaced.admitted())
+    });
+    let all = [(false, false), (false, true), (true, true)];
+    assert_eq!(ends.into_keys().collect::<Vec<_>>(), all);
+}
+
+#[test]
+fn r27_new_lives_are_counted_one_by_one() {
+    let ends = explore("new life ‖ new life ‖ Down", Bound::Exhaustive, || {
+        let world = World::new(1);
+        let changes: [fn(GateView) -> GateView; 2] =
+            [GateView::next_life, |view| view.with_state(HelloState::Down)];
+        let others = changes.map(|change| {
+            let world = Rc::clone(&world);
+            thread::spawn(move || world.peer_gate().change(change))
+        });
+        let mine = world.peer_gate().change(GateView::next_life);
+        let [theirs, down] = others.map(|other| other.join().unwrap());
+
+        let gate = world.peer_gate().view();
+        assert_eq!((gate.state(), gate.life()), (HelloState::Down, 2));
+        let mut lives = [mine.life(), theirs.life()];
+        lives.sort_unstable();
+        assert_eq!(lives, [0, 1], "each replaced another life");
+        (mine.life(), down.life())
+    });
+    let all: Vec<_> = (0..2).flat_map(|mine| (0..3).map(move |down| (mine, down))).collect();
+    assert_eq!(ends.into_keys().collect::<Vec<_>>(), all);
+}
