@@ -108,7 +108,7 @@ fn main() {
     for load in &mut loads {
         load.run(options.scale(150_000, 1000));
     }
-    let mut columns = [const { Vec::<f64>::new() }; OUTSTANDING.len()].map(|_| Column::default());
+    let mut columns = OUTSTANDING.map(|_| Column::default());
     for _ in 0..rounds {
         for (load, column) in loads.iter_mut().zip(&mut columns) {
             let begin = Instant::now();
@@ -124,7 +124,9 @@ fn main() {
         table.line(&name, "ns", column, Some((&ratio, "of 1 outstanding")));
     }
     counted(&mut loads[0]);
-    loads.map(Load::finish);
+    for load in loads {
+        load.finish();
+    }
 }
 
 /// Locked operations and fences of 1600 lives, if they are being counted.

@@ -51,6 +51,8 @@ fn shown(violations: &Violations) -> String {
     violations.iter().map(line).take(40).collect()
 }
 
+/// R4: final only when all separate facts are in.
+
 #[test]
 fn step_has_every_property_wherever_it_can_get() {
     let report = check(&step);
@@ -93,6 +95,8 @@ fn the_checker_bites_on_every_seeded_defect() {
         );
     }
 }
+
+/// R2: one total table.
 
 #[test]
 fn every_word_and_event_has_an_answer() {
@@ -160,6 +164,8 @@ fn only_the_four_debts_are_debts() {
     assert_eq!(wrong.is_empty(), !open, "{} values write into other fields", wrong.len());
 }
 
+/// R6: late success is success.
+
 #[test]
 fn race_of_cancel_and_completion_is_lost_by_the_cancel() {
     // S0-16 by hand, with the words written out: what the walk checks everywhere.
@@ -179,6 +185,8 @@ fn race_of_cancel_and_completion_is_lost_by_the_cancel() {
     );
     assert_eq!(step(good.word, Event::HwOk).effect, Effect::Late);
 }
+
+/// R10: there is no zero that means "none" or "OK" by chance.
 
 #[test]
 fn a_status_is_made_of_every_end_and_of_nothing_else() {
@@ -205,6 +213,8 @@ fn tables_are_up_to_date() {
     same(&format!("{folder}/link.txt"), &text::link());
     same(&format!("{folder}/status.txt"), &text::status());
 }
+
+/// S1-15: the life cycle is a table; its pictures are made from it.
 
 #[test]
 fn drawings_are_up_to_date() {

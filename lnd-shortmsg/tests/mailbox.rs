@@ -10,7 +10,7 @@ use lnd_shortmsg::mailbox::{
     mpsc, spsc, Consumer, Fault, Geometry, Kind, Line, Outlet, Region, RegionError, SendError,
     FIRST_LINE,
 };
-use memory::{Shared, SLOTS, SLOT_SIZE};
+use memory::{geometry, Shared, SLOTS, SLOT_SIZE};
 use std::ptr::NonNull;
 
 /// One lap for each length from nothing to a full slot.
@@ -20,8 +20,11 @@ const ROUNDS: u32 = if cfg!(miri) { 20 } else { 400 };
 
 /// Offset of a slot's sequence word; the length is 4 bytes further, the payload 8.
 const fn slot(index: u32) -> usize {
-    128 + (index * SLOT_SIZE) as usize
+    256 + (index * SLOT_SIZE) as usize
 }
+
+/// Offset of the consumed word.
+const CONSUMED: usize = 128;
 
 fn spsc_ends<'m>(shared: &mut Shared) -> (spsc::Producer<'m>, Consumer<'m>) {
     let producer = shared.producer().unwrap();
@@ -66,7 +69,7 @@ fn messages_arrive_in_order_and_full_is_reported() {
 
 #[test]
 fn the_smallest_mailbox_works() {
-    let mut memory = [Line::ZERO; 4];
+    let mut memory = [Line::ZERO; 6];
     let geometry = Geometry::new(2, 64).unwrap();
     let (mut producer, mut consumer) = spsc::channel(&mut memory, geometry).unwrap();
     let mut scratch = [0; 64];
@@ -78,8 +81,15 @@ fn the_smallest_mailbox_works() {
         assert_eq!(consumer.recv(&mut scratch).unwrap(), Some([number, 1].as_slice()));
         assert_eq!(consumer.recv(&mut scratch).unwrap(), None);
     }
-    assert!(matches!(spsc::channel(&mut memory[..3], geometry), Err(RegionError::TooSmall)));
-    assert!(matches!(mpsc::channel(&mut memory[..1], geometry), Err(RegionError::TooSmall)));
+}
+
+#[test]
+fn too_little_memory_is_refused() {
+    let geometry = Geometry::new(2, 64).unwrap();
+    let mut memory = [Line::ZERO; 5];
+    assert_eq!(spsc::channel(&mut memory, geometry).err(), Some(RegionError::TooSmall));
+    assert_eq!(mpsc::channel(&mut memory[..1], geometry).err(), Some(RegionError::TooSmall));
+    assert_eq!(mpsc::channel(&mut [], geometry).err(), Some(RegionError::TooSmall));
 }
 
 #[test]
@@ -153,6 +163,32 @@ fn a_new_process_goes_on_where_the_old_one_stopped() {
 }
 
 #[test]
+fn a_killed_consumer_is_followed_by_one_that_sees_little_again() {
+    let geometry = Geometry::new(64, 64).unwrap();
+    let mut shared = Shared::formatted_as(Kind::Spsc, geometry, u32::MAX - 7);
+    let (mut producer, mut killed) = spsc_ends(&mut shared);
+    (0..50).for_each(|number| producer.send(&[number]).unwrap());
+    for number in 0..20 {
+        assert_eq!(killed.recv(&mut [0; 56]), Ok(Some([number].as_slice())));
+    }
+    std::mem::forget(killed);
+    // It had told of 16.
+    let mut consumer = shared.consumer(Kind::Spsc).unwrap();
+    for number in 16..20 {
+        assert_eq!(consumer.recv(&mut [0; 56]), Ok(Some([number].as_slice())));
+    }
+    // One that ends in peace leaves nothing to see again.
+    drop(consumer);
+    let mut consumer = shared.consumer(Kind::Spsc).unwrap();
+    for number in 20..50 {
+        assert_eq!(consumer.recv(&mut [0; 56]), Ok(Some([number].as_slice())));
+    }
+    assert_eq!(consumer.recv(&mut [0; 56]), Ok(None));
+    assert!((0..64).all(|_| producer.has_room() && producer.send(b"").is_ok()));
+    assert!(!producer.has_room());
+}
+
+#[test]
 fn a_producer_killed_in_the_middle_has_sent_nothing() {
     let mut shared = Shared::formatted(Kind::Spsc, 0);
     let (_, mut consumer) = spsc_ends(&mut shared);
@@ -196,18 +232,28 @@ fn hostile_lengths_are_bounded_and_skipped() {
 }
 
 #[test]
-fn hostile_sequence_words_are_reported() {
-    for word in [2, 3, 7, u32::MAX, 1 << 31] {
+fn hostile_words_are_reported() {
+    for word in [0, 2, 3, 7, u32::MAX, 1 << 31] {
         let mut shared = Shared::formatted(Kind::Spsc, 0);
-        let (mut producer, mut consumer) = spsc_ends(&mut shared);
+        let (_, mut consumer) = spsc_ends(&mut shared);
         shared.set(slot(0), word);
         assert_eq!(consumer.recv(&mut [0; 120]), Err(Fault::Sequence), "{word}");
         assert_eq!(consumer.recv(&mut [0; 120]), Err(Fault::Sequence), "{word} again");
+    }
+    for word in [1, 2, SLOTS, u32::MAX - SLOTS, 1 << 31] {
+        // Consumed what was never sent, or more than a lap ago.
+        let mut shared = Shared::formatted(Kind::Spsc, 0);
+        let (mut producer, _) = spsc_ends(&mut shared);
+        shared.set(CONSUMED, word);
         assert_eq!(producer.send(b""), Err(SendError::Broken), "{word}");
-        // With many producers such a word may mean that another was faster. It ends all the same.
+        assert!(!producer.has_room());
+    }
+    for word in [u32::MAX, u32::MAX - SLOTS, 1 << 31] {
+        // Many producers look at the word in any order: it may be old. No room, in any case.
         let mut shared = Shared::formatted(Kind::Mpsc, 0);
         let mut producer = shared.mpsc_producer();
-        shared.set(slot(0), word);
+        (0..SLOTS).for_each(|_| producer.send(b"").unwrap());
+        shared.set(CONSUMED, word);
         assert_eq!(producer.send(b""), Err(SendError::Full), "{word}");
     }
 }
@@ -220,7 +266,7 @@ fn a_damaged_header_is_refused() {
         assert_eq!(shared.consumer(Kind::Spsc).err(), error);
         error
     };
-    assert_eq!(attach(&mut Shared::new()), Some(E::Magic));
+    assert_eq!(attach(&mut Shared::blank(geometry())), Some(E::Magic));
     assert_eq!(attach(&mut Shared::formatted(Kind::Mpsc, 0)), Some(E::Kind));
     let swapped = 0x4c4e_446d_u32.swap_bytes();
     let cases = [

@@ -15,11 +15,11 @@ fn cost_of_a_message(producer: &mut impl Outlet, consumer: &mut Consumer<'_>) ->
 #[test]
 fn spsc_costs_no_locked_operation_and_mpsc_one() {
     let geometry = Geometry::new(2, 64).unwrap();
-    let mut memory = [Line::ZERO; 4];
+    let mut memory = [Line::ZERO; 6];
     let (mut producer, mut consumer) = spsc::channel(&mut memory, geometry).unwrap();
     assert_eq!(cost_of_a_message(&mut producer, &mut consumer), (0, 0));
 
-    let mut memory = [Line::ZERO; 4];
+    let mut memory = [Line::ZERO; 6];
     let (mut producer, mut consumer) = mpsc::channel(&mut memory, geometry).unwrap();
     assert_eq!(cost_of_a_message(&mut producer, &mut consumer), (1, 0));
 }

@@ -9,8 +9,9 @@ use lnd_core::message::{Envelope, Message};
 use lnd_core::ports::Sent;
 use lnd_core::time::Span;
 
-use super::fabric::{Fate, Letter};
+use super::fabric::Fate;
 use super::hello::forged;
+use super::letter::Letter;
 use super::node::Verdict;
 use super::world::{config, World};
 

@@ -7,8 +7,9 @@ use lnd_core::id::Tag;
 use lnd_core::time::{Instant, Span};
 use lnd_core::transfer::{Cause, Health, Place};
 
-use super::fabric::{nid, Fate, OnRecall};
-use super::node::Verdict;
+use super::device::OnRecall;
+use super::fabric::Fate;
+use super::node::{Order, Verdict};
 use super::peer_down::{devices, expect};
 use super::world::{config, World};
 use lnd_core::ports::Sent;
@@ -16,9 +17,9 @@ use lnd_core::ports::Sent;
 const SPAN: Span = Span::from_millis(300);
 
 fn due(w: &mut World, kind: Kind, length: u32) -> (Tag, Instant) {
-    let (id, deadline) = (w.id(), w.now.after(SPAN));
-    let tag = w.node(0).send(kind, nid(1), id, length, false, deadline, None).unwrap();
-    (tag, deadline)
+    let deadline = w.now.after(SPAN);
+    let order = Order { deadline, ..w.order(kind, 1, length) };
+    (w.send(0, order).unwrap(), deadline)
 }
 
 /// The driver announces exactly `deadline`; a nanosecond earlier nothing happens, and at that time
@@ -100,6 +101,8 @@ fn s1_2_while_the_peers_answer_is_awaited() {
     w.assert_drained();
 }
 
+/// S0-5: nothing is decided on a sampled state; R37: by the one deadline of the submit.
+
 #[test]
 fn r40_while_staged_or_moving_the_end_comes_after_the_proof() {
     for (on_recall, place, health) in [
@@ -167,14 +170,17 @@ fn of_a_verdict_that_does_not_come() {
     w.assert_drained();
 }
 
+/// R63: events in, actions out; the host is told when to call.
+
 #[test]
 fn the_announced_time_is_the_least_of_all() {
     let mut w = World::met();
     w.hold("put_req");
     let mut deadlines = Vec::new();
     for n in [9_u64, 2, 7, 3, 8, 1, 6] {
-        let (id, deadline) = (w.id(), w.now.after(Span::from_secs(n)));
-        w.node(0).send(Kind::Put, nid(1), id, 500, false, deadline, None).unwrap();
+        let deadline = w.now.after(Span::from_secs(n));
+        let order = Order { deadline, ..w.order(Kind::Put, 1, 500) };
+        w.send(0, order).unwrap();
         deadlines.push(deadline);
         w.settle();
         assert_eq!(w.nodes[0].next, deadlines.iter().min().copied());

@@ -6,12 +6,14 @@ use lnd_core::driver::{Kind, Role};
 use lnd_core::id::Tag;
 use lnd_core::message::{Message, PullReady, Refusal};
 use lnd_core::ports::Features;
-use lnd_core::time::Span;
 use lnd_core::transfer::{Cause, Place};
 
-use super::fabric::{nid, Fabric, Letter};
-use super::node::Verdict;
+use super::fabric::Fabric;
+use super::letter::Letter;
+use super::node::{Order, Verdict};
 use super::world::{config, World};
+
+/// S3-3: request and answer use the short channel, R16: and carry all that is needed; S3-13: no third message.
 
 #[test]
 fn s3_2_an_optimised_get_is_staged_by_the_target_and_pulled() {
@@ -57,8 +59,8 @@ fn s3_14_a_routed_or_small_get_is_a_mere_header() {
     for (length, routed) in [(5000, true), (100, false)] {
         let mut w = World::met();
         w.node(1).inline = Verdict::Keep;
-        let (id, deadline) = (w.id(), w.now.after(Span::from_secs(9)));
-        let tag = w.node(0).send(Kind::Get, nid(1), id, length, routed, deadline, None).unwrap();
+        let order = Order { routed, ..w.order(Kind::Get, 1, length) };
+        let tag = w.send(0, order).unwrap();
         w.settle();
         let report = w.report(0, tag);
         assert_eq!((report.role, report.status.errno), (Role::Immediate, 0));
@@ -171,6 +173,8 @@ fn a_get_of_many_fragments_arrives_whole() {
     assert_eq!(w.report(0, tag).bytes, 9999);
     w.assert_drained();
 }
+
+/// INV-8: the control path alone starts the pull; nobody is asked.
 
 #[test]
 fn pull_ready_starts_the_pull_before_the_requests_own_completion() {

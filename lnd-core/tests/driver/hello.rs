@@ -6,7 +6,8 @@ use lnd_core::message::{Envelope, Hello, HelloAck, Message};
 use lnd_core::peer::HelloState;
 use lnd_core::time::Span;
 
-use super::fabric::{nid, Fate, Letter};
+use super::fabric::{nid, Fate};
+use super::letter::Letter;
 use super::world::{config, World, LINK0};
 use lnd_core::ports::Sent;
 

@@ -9,8 +9,10 @@ use lnd_core::ports::Features;
 use lnd_core::time::Span;
 use lnd_core::transfer::{Cause, Health, Place};
 
-use super::fabric::{Fabric, Fate, Letter, OnRecall};
+use super::device::OnRecall;
+use super::fabric::{Fabric, Fate};
 use super::hello::{forged, hello};
+use super::letter::Letter;
 use super::node::Verdict;
 use super::peer_down::{devices, expect};
 use super::world::{config, World, LINK0, LINK1};

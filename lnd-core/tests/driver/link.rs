@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! A link fails and comes back (S0-10 to S0-12, S0-20 to S0-22).
 
+use lnd_core::config::Config;
 use lnd_core::counters::Counter;
 use lnd_core::driver::Kind;
 use lnd_core::id::{LinkId, Tag};
@@ -9,14 +10,18 @@ use lnd_core::ports::{Completion, Features, Returned};
 use lnd_core::time::Span;
 use lnd_core::transfer::{Cause, Health, Place};
 
-use super::fabric::{nid, Fabric};
+use super::device::{Device, OnRecall};
+use super::fabric::Fabric;
+use super::node::{Order, Verdict};
 use super::peer_down::expect;
 use super::world::{config, World, LINK0, LINK1};
 
 fn by(w: &mut World, kind: Kind, length: u32, link: LinkId) -> Tag {
-    let (id, deadline) = (w.id(), w.now.after(Span::from_secs(30)));
-    w.node(0).send(kind, nid(1), id, length, false, deadline, Some(link)).unwrap()
+    let order = Order { link: Some(link), ..w.order(kind, 1, length) };
+    w.send(0, order).unwrap()
 }
+
+/// R19: by hand only with the proof, and marked as such.
 
 #[test]
 fn s0_20_nothing_is_settled_by_hand_before_the_engine_has_stopped() {
@@ -76,7 +81,7 @@ fn s0_12_a_done_word_in_the_descriptor_tells_the_real_outcome() {
         let tag = by(&mut w, Kind::Put, 5000, LINK0);
         w.settle();
         if returned != Returned::Ok {
-            let finish = |d: &mut super::fabric::Device| {
+            let finish = |d: &mut Device| {
                 d.posted.values_mut().for_each(|bd| bd.outcome = Some(returned));
             };
             w.device(1, 0, finish);
@@ -165,7 +170,7 @@ fn queued_transfers_survive_and_go_by_the_other_link() {
 
 #[test]
 fn r53_what_waits_for_a_failed_link_alone_fails_at_once() {
-    let small = lnd_core::config::Config { depth: 1, ..config() };
+    let small = Config { depth: 1, ..config() };
     let mut w = World::met_with(small);
     w.hold("put_req");
     let first = by(&mut w, Kind::Put, 5000, LINK1);
@@ -189,7 +194,7 @@ fn r53_what_waits_for_a_failed_link_alone_fails_at_once() {
 fn a_refusal_finds_another_way_when_its_link_has_failed() {
     use lnd_core::message::Refusal::NoMatch;
     let mut w = World::met();
-    (w.node(1).put, w.node(1).get) = (super::node::Verdict::Keep, super::node::Verdict::Keep);
+    (w.node(1).put, w.node(1).get) = (Verdict::Keep, Verdict::Keep);
     by(&mut w, Kind::Put, 5000, LINK0);
     by(&mut w, Kind::Get, 5000, LINK0);
     by(&mut w, Kind::Get, 5000, LINK0);
@@ -235,7 +240,7 @@ fn s0_9_a_descriptor_that_does_not_come_back_fails_the_link() {
     w.hold("put_req");
     let tag = by(&mut w, Kind::Put, 5000, LINK0);
     w.settle();
-    w.device(0, 0, |d| d.on_recall = super::fabric::OnRecall::Never);
+    w.device(0, 0, |d| d.on_recall = OnRecall::Never);
     w.tell_peer(0, 1, false);
     let start = w.now;
     w.settle();
@@ -312,7 +317,7 @@ fn answers_to_a_failed_link_end_with_it() {
 #[test]
 fn a_ticket_whose_link_fails_can_still_be_refused_or_taken() {
     let mut w = World::met();
-    w.node(1).put = super::node::Verdict::Keep;
+    w.node(1).put = Verdict::Keep;
     by(&mut w, Kind::Put, 5000, LINK0);
     w.settle();
     w.tell_link(1, LINK0, false);
@@ -335,10 +340,9 @@ fn links_of_unlike_features_agree_on_who_signals() {
         let mut w = World::on(fabric, 2, config());
         for (from, to) in [(0, 1), (1, 0)] {
             for link in [LINK0, LINK1] {
-                let (id, deadline) = (w.id(), w.now.after(Span::from_secs(30)));
                 let kind = if get { Kind::Get } else { Kind::Put };
-                let sent = w.node(from).send(kind, nid(to), id, 5000, false, deadline, Some(link));
-                let tag = sent.unwrap();
+                let order = Order { link: Some(link), ..w.order(kind, to, 5000) };
+                let tag = w.send(from, order).unwrap();
                 w.settle();
                 assert_eq!(w.report(from, tag).status.errno, 0, "{from} {link:?} {get}");
                 w.assert_drained();

@@ -14,13 +14,14 @@ use lnd_core::driver::{
     RequestKind, Role, Ticket, Why,
 };
 use lnd_core::fragment::Fragment;
-use lnd_core::id::{Incarnation, LinkId, Nid, Tag};
+use lnd_core::id::{Incarnation, LinkId, Tag};
 use lnd_core::message::Refusal;
 use lnd_core::ports::{NoTrace, Sent};
 use lnd_core::time::{Instant, Span};
 use lnd_core::transfer::{Delivery, Health};
 
-use super::fabric::{nid, Letter, Shared, BASE, WINDOW};
+use super::fabric::{nid, Shared, BASE, WINDOW};
+use super::letter::Letter;
 use super::ports::{Log, Mock, MockChannel, MockEngine, MockMemory, Ring};
 
 /// What an upper layer does with a kind of request.
@@ -36,6 +37,17 @@ pub enum Verdict {
 }
 
 pub const TAKE: Verdict = Verdict::UpTo(u32::MAX);
+
+/// What to submit.
+#[derive(Clone, Copy, Debug)]
+pub struct Order {
+    pub kind: Kind,
+    pub to: usize,
+    pub length: u32,
+    pub routed: bool,
+    pub deadline: Instant,
+    pub link: Option<LinkId>,
+}
 
 /// One accepted transfer that has not been reported.
 #[derive(Debug)]
@@ -162,29 +174,20 @@ impl Node {
     }
 
     /// Submits message `id`; its buffer is the node's.
-    pub fn send(
-        &mut self,
-        kind: Kind,
-        to: Nid,
-        id: u64,
-        length: u32,
-        routed: bool,
-        deadline: Instant,
-        link: Option<LinkId>,
-    ) -> Result<Tag, Why> {
-        let (fragments, chunk) = self.buffer(length);
-        if kind != Kind::Get {
-            self.fill(&fragments, id, length);
+    pub fn send(&mut self, id: u64, order: Order) -> Result<Tag, Why> {
+        let (fragments, chunk) = self.buffer(order.length);
+        if order.kind != Kind::Get {
+            self.fill(&fragments, id, order.length);
         }
         let header = id.to_le_bytes();
         let request = Request {
-            kind,
-            peer: to,
-            link,
-            routed,
+            kind: order.kind,
+            peer: nid(order.to),
+            link: order.link,
+            routed: order.routed,
             header: &header,
             payload: &fragments,
-            deadline,
+            deadline: order.deadline,
             user: id,
         };
         let outcome = self.driver.submit(self.now, request);

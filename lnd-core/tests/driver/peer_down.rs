@@ -11,7 +11,8 @@ use lnd_core::ports::Sent;
 use lnd_core::time::Span;
 use lnd_core::transfer::{Cause, Delivery, Health, Place};
 
-use super::fabric::{nid, Fate, OnRecall};
+use super::device::OnRecall;
+use super::fabric::{nid, Fate};
 use super::hello::{forged, hello};
 use super::node::Verdict;
 use super::world::{config, World};

@@ -12,7 +12,9 @@ use lnd_core::ports::{
 use lnd_core::time::Instant;
 use lnd_core::trace::Trace;
 
-use super::fabric::{node_of, Ending, Fate, Letter, Posted, Shared, BASE, WINDOW};
+use super::device::Posted;
+use super::fabric::{node_of, Ending, Fate, Shared, BASE, WINDOW};
+use super::letter::Letter;
 
 #[derive(Debug)]
 pub struct Mock;

@@ -6,7 +6,8 @@ use lnd_core::driver::{Kind, Role};
 use lnd_core::message::Refusal;
 use lnd_core::transfer::{Cause, Delivery, Health, Place};
 
-use super::fabric::{Deed, Fabric, Fate, OnRecall};
+use super::device::{Deed, OnRecall};
+use super::fabric::{Fabric, Fate};
 use super::node::Verdict;
 use super::world::{config, World, LINK1};
 use lnd_core::ports::{Features, Sent};
@@ -100,6 +101,8 @@ fn a_refused_inline_put_is_dropped_silently() {
     assert_eq!(w.said(1, 0, "put_nak"), 0);
     w.assert_drained();
 }
+
+/// S1-10: inline where they fit.
 
 #[test]
 fn ack_and_reply_travel_like_puts() {
@@ -203,6 +206,8 @@ fn a_pull_that_fails_is_told_to_the_staging_side() {
     w.assert_drained();
 }
 
+/// S0-3: a failed completion is an ordinary completion.
+
 #[test]
 fn r7_message_outcomes_decide_what_is_known() {
     // (what becomes of an inline message) -> (errno, class, delivery)
@@ -235,6 +240,8 @@ fn a_put_req_whose_message_failed_gets_its_descriptor_back() {
     assert_eq!(status.delivery, Delivery::NotDelivered);
     w.assert_drained();
 }
+
+/// S1-4: the answer, here the pull, says that the request has arrived.
 
 #[test]
 fn a_pull_proves_that_a_message_called_lost_had_arrived() {

@@ -6,7 +6,6 @@
 //! harness watch all the time.
 
 use lnd_core::config::Config;
-use lnd_core::counters::{Counter, Counters};
 use lnd_core::driver::{Kind, RunState};
 use lnd_core::id::{LinkId, Tag};
 use lnd_core::message::Refusal;
@@ -14,8 +13,11 @@ use lnd_core::ports::{Features, NoTrace, Sent};
 use lnd_core::time::Span;
 use lnd_core::transfer::Status;
 
-use super::fabric::{nid, Fabric, Fate, OnRecall};
-use super::node::{Verdict, TAKE};
+use super::device::OnRecall;
+use super::fabric::{Fabric, Fate};
+use super::letter::Letter;
+use super::node::{Order, Verdict, TAKE};
+use super::tally::Tally;
 use super::world::World;
 
 /// A small generator whose sequence never changes (splitmix64).
@@ -133,9 +135,10 @@ impl Storm {
         let link = self.dice.once_in(4).then(|| self.link());
         let routed = self.dice.once_in(8);
         let span = Span::from_micros(100 + self.dice.next() % 200_000);
-        let (id, deadline) = (self.w.id(), self.w.now.after(span));
+        let deadline = self.w.now.after(span);
         self.w.nodes[from].pieces = self.dice.pick(&[1, 1, 1, 1, 1, 9]);
-        if let Ok(tag) = self.w.node(from).send(kind, nid(to), id, length, routed, deadline, link) {
+        let order = Order { kind, to, length, routed, deadline, link };
+        if let Ok(tag) = self.w.send(from, order) {
             self.sent.push((from, tag));
         }
     }
@@ -150,7 +153,7 @@ impl Storm {
         let same = (letter.from, letter.to, letter.link, letter.lane);
         // Lanes keep their order, as a rule.
         if !self.dice.once_in(20) {
-            let first = |l: &super::fabric::Letter| (l.from, l.to, l.link, l.lane) == same;
+            let first = |l: &Letter| (l.from, l.to, l.link, l.lane) == same;
             at = self.w.fabric.borrow().wire.iter().position(first).unwrap();
         }
         let letter = self.w.letter(at).unwrap();
@@ -356,53 +359,6 @@ impl Storm {
                 node.driver.blocker(0)
             );
             assert_eq!(node.driver.audit(), Ok(()));
-        }
-    }
-}
-
-/// What storms have done in all.
-struct Tally {
-    ok: usize,
-    failed: usize,
-    counters: Counters,
-}
-
-impl Tally {
-    const fn new() -> Self {
-        Self { ok: 0, failed: 0, counters: Counters::new() }
-    }
-
-    fn add(&mut self, world: &World) {
-        for node in &world.nodes {
-            let ok = node.done.iter().filter(|r| r.status.errno == 0).count();
-            self.ok += ok;
-            self.failed += node.done.len() - ok;
-            self.counters.merge(node.driver.counters());
-        }
-    }
-
-    /// A storm is worth its name if much goes wrong, and much gets through all the same.
-    fn assert_rough(&self) {
-        assert!(self.ok > 1000 && self.failed > 500, "{} ok, {} failed", self.ok, self.failed);
-        for counter in [
-            Counter::LostRaces,
-            Counter::CameBackError,
-            Counter::YankedReal,
-            Counter::ByHand,
-            Counter::DrainBoundHit,
-            Counter::Early,
-            Counter::WrongLife,
-            Counter::Duplicate,
-            Counter::Waited,
-            Counter::Resyncs,
-            Counter::PeersDown,
-            Counter::PeersRestarted,
-            Counter::Deadlines,
-            Counter::VerdictLate,
-            Counter::PostFailed,
-            Counter::SendFailed,
-        ] {
-            assert!(self.counters.value(counter) > 0, "never: {}", counter.name());
         }
     }
 }

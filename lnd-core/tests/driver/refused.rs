@@ -10,6 +10,7 @@ use lnd_core::message::MAX_HEADER;
 use lnd_core::time::{Instant, Span};
 
 use super::fabric::{nid, BASE};
+use super::node::Order;
 use super::world::{config, World, LINK0};
 
 fn request<'r>(w: &World, header: &'r [u8], payload: &'r [Fragment]) -> Request<'r> {
@@ -42,6 +43,8 @@ fn refused(w: &mut World, request: Request<'_>, why: Why) {
     w.settle();
     assert_eq!((w.nodes[0].open(), w.nodes[0].driver.in_use()), (0, (0, 0)));
 }
+
+/// S3-16: a driver knows direct neighbours only.
 
 #[test]
 fn malformed_requests() {
@@ -85,6 +88,8 @@ fn the_longest_header_is_taken() {
     };
     assert_eq!(got, &header);
 }
+
+/// R62: the reserve lets peers always be answered.
 
 #[test]
 fn no_slots_leaves_the_reserve_for_peers() {
@@ -171,8 +176,8 @@ fn peer_down_and_shutting_down() {
 fn a_wish_for_a_link_is_kept() {
     let mut w = World::met();
     for _ in 0..6 {
-        let (id, deadline) = (w.id(), w.now.after(Span::from_secs(30)));
-        w.node(0).send(Kind::Put, nid(1), id, 500, false, deadline, Some(LINK0)).unwrap();
+        let order = Order { link: Some(LINK0), ..w.order(Kind::Put, 1, 500) };
+        w.send(0, order).unwrap();
     }
     w.settle();
     assert_eq!(w.device(0, 1, |d| d.calls.posts), 0);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! The end, from every state, and what stands in its way (INV-15, R66).
 
-use lnd_core::driver::{Blocker, RunState};
+use lnd_core::driver::{Blocker, Kind, RunState};
 use lnd_core::link::LinkState;
 use lnd_core::peer::HelloState;
 use lnd_core::time::Span;
 use lnd_core::transfer::Cause;
 
-use super::fabric::OnRecall;
-use super::node::Verdict;
+use super::device::OnRecall;
+use super::node::{Order, Verdict};
 use super::peer_down::devices;
 use super::world::{World, LINK0, LINK1};
 
@@ -226,10 +226,8 @@ fn shutdown_during_a_link_failure() {
     let mut w = World::met();
     w.hold("put_req");
     for link in [LINK0, LINK1] {
-        let (id, deadline) = (w.id(), w.now.after(Span::from_secs(30)));
-        let kind = lnd_core::driver::Kind::Put;
-        let to = super::fabric::nid(1);
-        w.node(0).send(kind, to, id, 500, false, deadline, Some(link)).unwrap();
+        let order = Order { link: Some(link), ..w.order(Kind::Put, 1, 500) };
+        w.send(0, order).unwrap();
     }
     w.settle();
     w.device(0, 0, |d| d.slow_stop = true);

@@ -9,8 +9,9 @@ use lnd_core::peer::HelloState;
 use lnd_core::ports::{Completion, NoTrace, Returned, Sent};
 use lnd_core::time::Span;
 
-use super::fabric::{nid, Fate, Letter};
+use super::fabric::{nid, Fate};
 use super::hello::{forged, hello};
+use super::letter::Letter;
 use super::world::{World, LINK0};
 
 const TAG: Tag = Tag { index: 3, generation: 9 };
@@ -29,6 +30,8 @@ fn each() -> Vec<Message<'static>> {
         Message::PullReady(PullReady { sink: TAG, source: TAG, length: 1 }),
     ]
 }
+
+/// R28: dropped by rule, never silently.
 
 #[test]
 fn s0_13_early_messages_are_dropped_and_counted_whatever_they_are() {
@@ -155,6 +158,8 @@ fn r14_stale_and_foreign_completions_match_nothing() {
     assert_eq!(w.report(0, tag).status.errno, 0);
     w.assert_drained();
 }
+
+/// S1-6: finalized once.
 
 #[test]
 fn a_repeated_completion_is_late_and_counted() {

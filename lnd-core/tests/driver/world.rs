@@ -12,8 +12,10 @@ use lnd_core::id::{LinkId, PeerId, Tag};
 use lnd_core::peer::HelloState;
 use lnd_core::time::{Instant, Span};
 
-use super::fabric::{nid, Device, Ending, Fabric, Fate, Letter, Shared};
-use super::node::Node;
+use super::device::Device;
+use super::fabric::{nid, Ending, Fabric, Fate, Shared};
+use super::letter::Letter;
+use super::node::{Node, Order};
 
 pub struct World {
     pub nodes: Vec<Node>,
@@ -140,8 +142,18 @@ impl World {
     }
 
     pub fn submit(&mut self, kind: Kind, from: usize, to: usize, length: u32) -> Result<Tag, Why> {
-        let (id, deadline) = (self.id(), self.now.after(Span::from_secs(30)));
-        self.node(from).send(kind, nid(to), id, length, false, deadline, None)
+        self.send(from, self.order(kind, to, length))
+    }
+
+    /// The usual: direct, by any link, with half a minute's time.
+    pub fn order(&self, kind: Kind, to: usize, length: u32) -> Order {
+        let deadline = self.now.after(Span::from_secs(30));
+        Order { kind, to, length, routed: false, deadline, link: None }
+    }
+
+    pub fn send(&mut self, from: usize, order: Order) -> Result<Tag, Why> {
+        let id = self.id();
+        self.node(from).send(id, order)
     }
 
     pub fn put(&mut self, from: usize, to: usize, length: u32) -> Result<Tag, Why> {

@@ -100,6 +100,8 @@ fn the_greeting_keeps_its_rules() {
     assert_eq!(check_hello(hello_step), BTreeSet::new());
 }
 
+/// R3: links have such a table too.
+
 #[test]
 fn the_link_keeps_its_rules() {
     assert_eq!(check_link(link_step), BTreeSet::new());

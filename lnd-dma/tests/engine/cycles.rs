@@ -18,9 +18,9 @@ use lnd_dma::soft::Settings;
 use crate::harness::{nid, Access, Numbers, Plant, Random, Shape, WINDOW};
 use crate::threads::engine;
 
-const SLOTS: u32 = 8;
+const SLOTS: u32 = if cfg!(miri) { 3 } else { 8 };
 const LENGTH: u32 = if cfg!(miri) { 64 } else { 4096 };
-const CYCLES: u32 = if cfg!(miri) { 4 } else { 300 };
+const CYCLES: u32 = if cfg!(miri) { 3 } else { 300 };
 
 struct Side<'p> {
     me: u32,

@@ -53,6 +53,8 @@ fn a_pull_is_not_begun_before_its_doorbell() {
     world.both((A, tag(0)), (B, tag(0)), Returned::Ok);
 }
 
+/// R17: no double post, no early reuse.
+
 #[test]
 fn a_descriptor_that_is_out_is_busy() {
     let plant = Plant::new(Shape::default());
@@ -134,6 +136,8 @@ fn a_full_post_ring_refuses() {
     }
     assert_eq!(posted, 16);
 }
+
+/// R20: registers by name, apart from policy.
 
 #[test]
 fn unknown_bits_survive() {

@@ -49,7 +49,7 @@ fn any_split_against_any_other() {
         };
         let (out, into) = (split(), split());
         world.script(B).chunk = (round % 2 == 1).then_some(777);
-        moves(&mut world, 5, &out, &into, round);
+        moves(&mut world, 0, &out, &into, round);
     }
 }
 

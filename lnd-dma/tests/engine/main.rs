@@ -7,6 +7,7 @@
 mod harness;
 
 mod cycles;
+mod document;
 mod doorbell;
 mod faults;
 mod fragments;

@@ -90,14 +90,15 @@ fn pulled_by_somebody_already_or_done() {
     assert_eq!(world.ends(A, tag(0)).len(), 1);
 }
 
+/// Not even by the node that it pulls from.
 #[test]
 fn a_pull_cannot_be_pulled() {
     let plant = three();
     let mut world = plant.world();
     let into = world.filled(0, 100);
-    // Waits for a node that does not answer.
-    world.plant.bus.seats[2].present.store(false, std::sync::atomic::Ordering::Relaxed);
-    world.pull(A, tag(0), &into, 2, tag(0), 100);
+    // It stays where it is: the other node does not answer.
+    world.plant.bus.seats[1].present.store(false, std::sync::atomic::Ordering::Relaxed);
+    world.pull(A, tag(0), &into, 1, tag(0), 100);
     world.step(A);
     let other = world.filled(1, 100);
     world.pull(B, tag(1), &other, 0, tag(0), 100);
@@ -105,6 +106,7 @@ fn a_pull_cannot_be_pulled() {
     assert_eq!(world.once(B, tag(1)), Returned::Untouched);
     assert_eq!(world.once(A, tag(0)), Returned::Untouched);
     assert_eq!(errors(&mut world, B), Cause::REMOTE_ACCESS);
+    assert_eq!(errors(&mut world, A), Cause::UNREACHABLE);
 }
 
 /// Fragments outside of memory: on either side, in the first fragment or in the second.

@@ -116,6 +116,7 @@ fn one_descriptor_is_enough() {
 }
 
 /// Many at once: more than the engine works on at a time, over every descriptor there is.
+/// S3-12, R25: more pulls than the engine works on at a time.
 #[test]
 fn every_descriptor_at_once() {
     let descriptors = if cfg!(miri) { 40 } else { 1000 };

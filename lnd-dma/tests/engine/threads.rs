@@ -18,7 +18,7 @@ use lnd_dma::soft::{NoFaults, Settings, SoftEngine};
 use crate::harness::{nid, Access, Numbers, Plant, Random, Shape, WINDOW};
 
 /// Descriptors of each node; the lower half stages, the upper half pulls.
-const SLOTS: u32 = 32;
+const SLOTS: u32 = if cfg!(miri) { 6 } else { 32 };
 const MOST: u32 = if cfg!(miri) { 64 } else { 3000 };
 const TRANSFERS: u32 = if cfg!(miri) { 24 } else { 2000 };
 

@@ -93,16 +93,13 @@ impl<'m> Producer<'m> {
         }
         let consumed = self.words.consumed.read();
         let room = consumed.wrapping_add(self.ring.slots());
-        match room.wrapping_sub(position) as i32 {
-            0 => Err(SendError::Full),
-            1.. => {
-                // Release: pairs with the load above. A slow producer may put back what was true
-                // earlier; then somebody looks again.
-                self.words.room.store(room, Ordering::Release);
-                Ok(())
-            }
-            _ => Err(SendError::Broken),
+        if room.wrapping_sub(position) as i32 <= 0 {
+            return Err(SendError::Full);
         }
+        // Release: pairs with the load above. A slow producer may put back what was true earlier;
+        // then somebody looks again.
+        self.words.room.store(room, Ordering::Release);
+        Ok(())
     }
 }
 

@@ -67,8 +67,9 @@ impl<'m> Producer<'m> {
     /// there is stays.
     #[inline]
     pub fn has_room(&self) -> bool {
-        let State { ring, next } = *self.state;
-        ring.slot(next).sequence() == next
+        let State { ring, consumed, next, room } = *self.state;
+        // One message less than full, by the consumer's word; anything impossible is no room.
+        next != room || next.wrapping_sub(consumed.read()) < ring.slots()
     }
 
     /// Asks the consumer's word how far there is room.

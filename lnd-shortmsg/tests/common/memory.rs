@@ -12,14 +12,18 @@ pub const SLOT_SIZE: u32 = 128;
 pub struct Shared(pub Vec<Line>);
 
 impl Shared {
-    pub fn new() -> Self {
-        Self(vec![Line::ZERO; geometry().bytes_needed() / 64])
+    pub fn blank(geometry: Geometry) -> Self {
+        Self(vec![Line::ZERO; geometry.bytes_needed() / 64])
     }
 
     pub fn formatted(kind: Kind, start: u32) -> Self {
-        let mut shared = Self::new();
+        Self::formatted_as(kind, geometry(), start)
+    }
+
+    pub fn formatted_as(kind: Kind, geometry: Geometry, start: u32) -> Self {
+        let mut shared = Self::blank(geometry);
         // SAFETY: nobody is attached yet.
-        unsafe { shared.region().format(kind, geometry(), start) }.unwrap();
+        unsafe { shared.region().format(kind, geometry, start) }.unwrap();
         shared
     }
 

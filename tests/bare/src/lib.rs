@@ -15,6 +15,7 @@
 
 mod dma;
 mod driver;
+mod health;
 mod machines;
 mod ports;
 mod seeds;

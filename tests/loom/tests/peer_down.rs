@@ -137,8 +137,7 @@ fn inv_1_submit_against_new_life() {
     let ends = explore("submit ‖ new life", Bound::Exhaustive, || {
         race(&world(), GateView::next_life, publish_at_once)
     });
-    let all =
-        [End::TakenBack, End::TakenBackAndSwept, End::HandedOutAndSwept, End::ToTheNewLife];
+    let all = [End::TakenBack, End::TakenBackAndSwept, End::HandedOutAndSwept, End::ToTheNewLife];
     assert_eq!(ends.into_keys().collect::<Vec<_>>(), all);
 }
 
@@ -150,8 +149,7 @@ fn inv_1_queued_request_against_new_life() {
         world.shared().publish(tag, Word::queued(tag.generation));
         race(&world, GateView::next_life, |world| (tag, arm(world, tag)))
     });
-    let all =
-        [End::TakenBack, End::TakenBackAndSwept, End::HandedOutAndSwept, End::ToTheNewLife];
+    let all = [End::TakenBack, End::TakenBackAndSwept, End::HandedOutAndSwept, End::ToTheNewLife];
     assert_eq!(ends.into_keys().collect::<Vec<_>>(), all);
 }
 

@@ -31,8 +31,7 @@ fn s0_13_admission_against_peer_down() {
         assert!(gate.admitted(), "the admission was lost");
         // Whoever came last is shown, and had seen the other.
         let down_last = gate.state() == HelloState::Down;
-        let (first, second) =
-            if down_last { (before, replaced) } else { (replaced, before) };
+        let (first, second) = if down_last { (before, replaced) } else { (replaced, before) };
         assert_eq!(first.state(), HelloState::Unknown);
         assert_ne!(second.state(), HelloState::Unknown);
         (down_last, replaced.admitted())

@@ -94,8 +94,7 @@ fn inv_1_submit_against_descriptor_done_against_message_done() {
             let context = thread::spawn(move || {
                 let effect = world.effect(TAG, event);
                 // The only one who is told so, hence the only one who takes the list.
-                let reported =
-                    if effect == Some(Effect::Finalize) { report(&world) } else { 0 };
+                let reported = if effect == Some(Effect::Finalize) { report(&world) } else { 0 };
                 (effect, reported)
             });
             (event, context)

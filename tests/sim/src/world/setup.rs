@@ -47,6 +47,10 @@ pub struct Setup {
     pub timeout: Span,
     /// Average time between two ideas of a user.
     pub pause: Span,
+    /// Nanoseconds that an engine takes for a KiB.
+    pub slowness: u64,
+    /// Transfers that users withdraw, per million ideas.
+    pub withdrawals: u32,
     /// The adversary's plan.
     pub plan: Plan,
 }
@@ -92,7 +96,12 @@ impl Setup {
             start: if rng.below(2) == 0 { 0 } else { u32::MAX - rng.below(40) as u32 },
             frame: 384 + 64 * rng.below(68) as usize,
             room: [1 << rng.between(1, 6), 1 << rng.between(2, 8)],
-            timeout: Span::from_millis(rng.between(200, 1200)),
+            timeout: Span::from_millis(match rng.below(3) {
+                0 => rng.between(40, 100),
+                _ => rng.between(200, 1200),
+            }),
+            slowness: 16 << rng.below(11),
+            withdrawals: if rng.below(3) == 0 { 50_000 } else { 0 },
             pause: Span::from_micros(u64::from(nodes) * rng.between(2_500, 10_000)),
             plan,
         })
@@ -181,16 +190,20 @@ fn swarm(rng: &mut Rng, nodes: u32, links: u32, seconds: u32) -> Plan {
             stall_us: rng.between(10, 100_000) as u32,
         };
     }
+    // In some seeds everything happens at once.
+    let spread = 1000 * seconds >> rng.below(8);
+    let from = rng.below(u64::from(1000 * seconds - spread) + 1) as u32;
     for (what, most) in [
-        (What::LinkDown, 4),
-        (What::LinkAlarm, 2),
-        (What::Death, 2),
-        (What::Restart, 1),
+        (What::LinkDown, 6),
+        (What::LinkAlarm, 3),
+        (What::Death, 4),
+        (What::Restart, 2),
         (What::PeerAlarm, 3),
-        (What::Partition, 2),
+        (What::Partition, 3),
     ] {
         for _ in 0..rng.below(most * 2).saturating_sub(most - 1) {
-            plan.events.push(happening(rng, what, nodes, links, seconds));
+            let at_ms = from + rng.below(u64::from(spread)) as u32;
+            plan.events.push(happening(rng, what, nodes, links, at_ms));
         }
     }
     plan.events.sort_by_key(|event| event.at_ms);
@@ -206,18 +219,24 @@ fn maybe(rng: &mut Rng, most: u64) -> u32 {
     rng.between(1, scale.max(1)) as u32
 }
 
-fn happening(rng: &mut Rng, what: What, nodes: u32, links: u32, seconds: u32) -> Scheduled {
+fn happening(rng: &mut Rng, what: What, nodes: u32, links: u32, at_ms: u32) -> Scheduled {
     let node = rng.below(u64::from(nodes)) as u32;
     let peer = (node + 1 + rng.below(u64::from(nodes) - 1) as u32) % nodes;
     Scheduled {
-        at_ms: rng.below(u64::from(seconds) * 1000) as u32,
+        at_ms,
         what,
         node,
         link: rng.below(u64::from(links)) as u32,
         peer: Some(peer),
-        for_ms: rng.between(1, 600) as u32,
-        noticed_ms: (rng.below(4) > 0).then(|| rng.below(100) as u32),
-        proven_ms: rng.below(300) as u32,
-        grace_ms: rng.below(300) as u32,
+        for_ms: any_ms(rng, 600),
+        noticed_ms: (rng.below(4) > 0).then(|| any_ms(rng, 100)),
+        proven_ms: any_ms(rng, 300),
+        grace_ms: any_ms(rng, 300),
     }
+}
+
+/// Up to `most` milliseconds, short times being as likely as long ones.
+fn any_ms(rng: &mut Rng, most: u64) -> u32 {
+    let scale = most >> rng.below(7);
+    rng.below(scale + 1) as u32
 }

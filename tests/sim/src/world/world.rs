@@ -4,6 +4,7 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
+use lnd_core::driver::Blocker;
 use lnd_core::id::LinkId;
 use lnd_core::sync::AtomicU32;
 use lnd_core::time::{Instant, Span};
@@ -229,6 +230,7 @@ impl<'m> World<'m> {
 
     fn engine(&mut self, node: u32, link: LinkId) -> Result<Option<u32>, Violation> {
         let (now, budget) = (self.now, self.setup.engine_budget);
+        let slowness = self.setup.slowness;
         let Some(port) = self.life(node).and_then(|life| life.port(link)) else { return Ok(None) };
         if port.engine_at != Some(now) {
             return Ok(None);
@@ -345,6 +347,14 @@ impl<'m> World<'m> {
         life.user.give_up(&mut life.node.lnet, now, ending);
         if traffic && !ending {
             life.user.act(&mut life.node.lnet, now, &mut self.book, &lives);
+        }
+        if traffic && self.rng.chance(self.setup.withdrawals) {
+            // Some transfer or other that is under way.
+            let from = self.rng.below(u64::from(self.setup.config.slots)) as u32;
+            if let Some(Blocker::Transfer { tag, .. }) = life.node.driver.blocker(from) {
+                life.node.driver.withdraw(now, tag);
+                self.tally.count("transfers withdrawn");
+            }
         }
         life.user_at = Some(now.after(pause));
         self.queue.push(now.after(pause), Event::User(node));

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! Devices: they move bytes, and answer recalls as their mood is.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use lnd_core::fragment::Fragment;
+use lnd_core::id::Tag;
+use lnd_core::ports::{Completion, Features, Motion, Returned};
+
+use super::fabric::{nid, node_of, Fabric};
+
+/// How a device answers when it is asked for a descriptor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnRecall {
+    /// It comes back; whether untouched or not is told truly.
+    Honest,
+    /// It comes back with an error after some bytes were moved.
+    Touched,
+    /// The transfer wins the race and comes back OK, if there is anybody to move with.
+    Wins,
+    /// It does not come back.
+    Never,
+}
+
+/// One descriptor with a device.
+#[derive(Clone, Debug)]
+pub struct Posted {
+    pub tag: Tag,
+    pub motion: Motion,
+    pub length: u32,
+    pub fragments: Vec<Fragment>,
+    /// The doorbell has been rung since: the device knows of it.
+    pub rung: bool,
+    pub recalled: bool,
+    /// A peer has pulled from it.
+    pub pulled: bool,
+    /// The done word: written, whether or not the completion got through.
+    pub outcome: Option<Returned>,
+}
+
+/// How often an engine was called.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Calls {
+    pub posts: usize,
+    pub doorbells: usize,
+    pub invalidates: usize,
+    pub stops: usize,
+    pub resets: usize,
+    pub yanks: usize,
+}
+
+/// One engine with its link.
+#[derive(Debug)]
+pub struct Device {
+    pub features: u32,
+    /// What the link register says.
+    pub link_works: bool,
+    pub stop_asked: bool,
+    pub stopped: bool,
+    /// The proof has been handed out since the stop.
+    pub vouched: bool,
+    /// A stop takes effect only when the test says so.
+    pub slow_stop: bool,
+    /// The device does nothing at all.
+    pub frozen: bool,
+    /// Completions are written to descriptors and never reach the ring.
+    pub mute: bool,
+    /// A pull whose source is not there never ends by itself.
+    pub hangs: bool,
+    pub on_recall: OnRecall,
+    /// Refuse so many posts.
+    pub refuse_posts: usize,
+    pub posted: BTreeMap<u32, Posted>,
+    pub ring: VecDeque<Completion>,
+    pub calls: Calls,
+}
+
+impl Device {
+    pub fn new() -> Self {
+        Self {
+            features: Features::REMOTE_COMPLETION.0 | Features::KNOWS_UNTOUCHED.0,
+            link_works: true,
+            stop_asked: false,
+            stopped: false,
+            vouched: false,
+            slow_stop: false,
+            frozen: false,
+            mute: false,
+            hangs: false,
+            on_recall: OnRecall::Honest,
+            refuse_posts: 0,
+            posted: BTreeMap::new(),
+            ring: VecDeque::new(),
+            calls: Calls::default(),
+        }
+    }
+
+    pub fn works(&self) -> bool {
+        self.link_works && !self.stopped && !self.frozen
+    }
+
+    fn finish(&mut self, index: u32, returned: Returned) {
+        let Some(bd) = self.posted.get_mut(&index) else { return };
+        bd.outcome = Some(returned);
+        if !self.mute {
+            self.ring.push_back(Completion { tag: bd.tag, returned });
+        }
+    }
+
+    /// The next completion; its descriptor is free from now on.
+    pub fn pop(&mut self) -> Option<Completion> {
+        let next = self.ring.pop_front()?;
+        let index = next.tag.index;
+        if self.posted.get(&index).is_some_and(|bd| bd.tag == next.tag && bd.outcome.is_some()) {
+            self.posted.remove(&index);
+        }
+        Some(next)
+    }
+}
+
+/// What one descriptor of one device can do now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Deed {
+    /// Pull all bytes from its source.
+    Move,
+    /// Come back: there is nothing to pull from.
+    NoSource,
+    /// Come back since it was asked to.
+    Return,
+}
+
+impl Fabric {
+    /// Every descriptor that something can happen to.
+    pub fn deeds(&self) -> Vec<(usize, usize, u32, Deed)> {
+        let mut deeds = Vec::new();
+        for (&(node, link), device) in self.devices.iter().filter(|(_, d)| d.works()) {
+            for (&index, bd) in device.posted.iter().filter(|(_, b)| b.rung && b.outcome.is_none())
+            {
+                if let Some(deed) = self.deed(node, link, device, bd) {
+                    deeds.push((node, link, index, deed));
+                }
+            }
+        }
+        deeds
+    }
+
+    fn deed(&self, node: usize, link: usize, device: &Device, bd: &Posted) -> Option<Deed> {
+        if bd.recalled && device.on_recall != OnRecall::Wins {
+            return (device.on_recall != OnRecall::Never).then_some(Deed::Return);
+        }
+        match bd.motion {
+            Motion::Stage { .. } => bd.recalled.then_some(Deed::Return),
+            Motion::Pull { from, source } => match self.stage(node_of(from), link, source, node) {
+                Some(_) => Some(Deed::Move),
+                None if device.hangs && !bd.recalled => None,
+                None => Some(Deed::NoSource),
+            },
+        }
+    }
+
+    /// The staged descriptor that a pull names, if its device can be read from.
+    fn stage(&self, node: usize, link: usize, source: Tag, to: usize) -> Option<&Posted> {
+        let device = self.devices.get(&(node, link)).filter(|d| d.works())?;
+        let bd = device.posted.get(&source.index)?;
+        let staged = bd.tag == source && bd.rung && bd.outcome.is_none();
+        (staged && bd.motion == Motion::Stage { to: nid(to) }).then_some(bd)
+    }
+
+    /// Does one deed of [`deeds`](Self::deeds).
+    pub fn act(&mut self, node: usize, link: usize, index: u32, deed: Deed) {
+        let bd = self.devices[&(node, link)].posted[&index].clone();
+        match deed {
+            Deed::Move => self.pull(node, link, index, &bd),
+            Deed::NoSource => self.device(node, link).finish(index, Returned::Untouched),
+            Deed::Return => {
+                let scribble = self.device(node, link).on_recall == OnRecall::Touched;
+                if scribble && matches!(bd.motion, Motion::Pull { .. }) {
+                    let half = vec![0xab; bd.length as usize / 2];
+                    self.write(node, &bd.fragments, &half);
+                }
+                let returned =
+                    if scribble || bd.pulled { Returned::Touched } else { Returned::Untouched };
+                self.device(node, link).finish(index, returned);
+            }
+        }
+    }
+
+    fn pull(&mut self, node: usize, link: usize, index: u32, bd: &Posted) {
+        let Motion::Pull { from, source } = bd.motion else { return };
+        let from = node_of(from);
+        let Some(stage) = self.stage(from, link, source, node).cloned() else { return };
+        if bd.length > stage.length {
+            self.device(node, link).finish(index, Returned::Touched);
+            return;
+        }
+        let bytes = self.read(from, &stage.fragments, bd.length as usize);
+        self.write(node, &bd.fragments, &bytes);
+        self.device(node, link).finish(index, Returned::Ok);
+        self.pulled.insert((from, self.lives[&from], source));
+        let signals = Features::REMOTE_COMPLETION.0;
+        let tells = self.device(from, link).features & signals != 0;
+        if let Some(stage) = self.device(from, link).posted.get_mut(&source.index) {
+            stage.pulled = true;
+        }
+        if tells {
+            self.device(from, link).finish(source.index, Returned::Ok);
+        }
+    }
+}

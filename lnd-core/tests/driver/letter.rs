@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! Short messages on their way.
+
+use lnd_core::id::LinkId;
+use lnd_core::message::{Envelope, Lane, Message};
+
+use super::fabric::node_of;
+
+/// One short message on its way.
+#[derive(Clone, Debug)]
+pub struct Letter {
+    pub from: usize,
+    pub to: usize,
+    pub link: LinkId,
+    pub lane: Lane,
+    pub envelope: Envelope,
+    shape: Message<'static>,
+    header: Vec<u8>,
+    payload: Vec<u8>,
+}
+
+impl Letter {
+    pub fn new(link: LinkId, envelope: &Envelope, message: &Message<'_>) -> Self {
+        let (mut header, mut payload): (&[u8], &[u8]) = (&[], &[]);
+        let shape = match *message {
+            Message::Immediate { header: h, payload: p } => {
+                (header, payload) = (h, p);
+                Message::Immediate { header: &[], payload: &[] }
+            }
+            Message::PutReq { header: h, source, length } => {
+                header = h;
+                Message::PutReq { header: &[], source, length }
+            }
+            Message::GetReq { header: h, sink, length } => {
+                header = h;
+                Message::GetReq { header: &[], sink, length }
+            }
+            Message::Hello(it) => Message::Hello(it),
+            Message::HelloAck(it) => Message::HelloAck(it),
+            Message::PutNak { source, why } => Message::PutNak { source, why },
+            Message::PutDone { source, failed } => Message::PutDone { source, failed },
+            Message::GetNak { sink, why } => Message::GetNak { sink, why },
+            Message::Noop => Message::Noop,
+            Message::Close => Message::Close,
+            Message::PullReady(it) => Message::PullReady(it),
+        };
+        Self {
+            from: node_of(envelope.from),
+            to: node_of(envelope.to),
+            link,
+            lane: message.lane(),
+            envelope: *envelope,
+            shape,
+            header: header.to_vec(),
+            payload: payload.to_vec(),
+        }
+    }
+
+    pub fn message(&self) -> Message<'_> {
+        match self.shape {
+            Message::Immediate { .. } => {
+                Message::Immediate { header: &self.header, payload: &self.payload }
+            }
+            Message::PutReq { source, length, .. } => {
+                Message::PutReq { header: &self.header, source, length }
+            }
+            Message::GetReq { sink, length, .. } => {
+                Message::GetReq { header: &self.header, sink, length }
+            }
+            other => other,
+        }
+    }
+
+    /// The kind in one word, for filters and assertions.
+    pub fn kind(&self) -> &'static str {
+        match self.shape {
+            Message::Hello(_) => "hello",
+            Message::HelloAck(_) => "ack",
+            Message::Immediate { .. } => "immediate",
+            Message::PutReq { .. } => "put_req",
+            Message::PutNak { .. } => "put_nak",
+            Message::PutDone { .. } => "put_done",
+            Message::GetReq { .. } => "get_req",
+            Message::GetNak { .. } => "get_nak",
+            Message::Noop => "noop",
+            Message::Close => "close",
+            Message::PullReady(_) => "pull_ready",
+        }
+    }
+}
