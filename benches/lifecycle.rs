@@ -8,11 +8,8 @@
 //! message that returns their credits and a call of `on_time`.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use std::collections::VecDeque;
-use std::time::Instant;
-
 use lnd_bench::mock::{Rig, LINK};
-use lnd_bench::{place, Column, Options, Table};
+use lnd_bench::{clock, place, Column, Options, Table};
 use lnd_core::config::Config;
 use lnd_core::counters::Counters;
 use lnd_core::driver::Kind;
@@ -21,6 +18,7 @@ use lnd_core::id::Tag;
 use lnd_core::message::Message;
 use lnd_core::ports::{Completion, NoTrace, Returned, Sent};
 use lnd_core::time::Span;
+use std::collections::VecDeque;
 
 const SLOTS: u32 = 65_536;
 /// All but the one slot that must be left to requests of peers.
@@ -58,7 +56,7 @@ impl Load {
         rig.driver.on_sent(rig.now, tag, Sent::Ok);
         self.outstanding.push_back(tag);
         self.lives += 1;
-        if self.lives % BATCH == 0 {
+        if self.lives.is_multiple_of(BATCH) {
             // The peer has consumed everything so far, the greeting's request included.
             let credits = (self.lives + 1) as u16;
             let envelope = rig.envelope(1, self.lives as u32, credits);
@@ -111,12 +109,12 @@ fn main() {
     let mut columns = OUTSTANDING.map(|_| Column::default());
     for _ in 0..rounds {
         for (load, column) in loads.iter_mut().zip(&mut columns) {
-            let begin = Instant::now();
+            let begin = clock::spent();
             load.run(lives);
-            column.push(begin.elapsed().as_nanos() as f64 / lives as f64);
+            column.push((clock::spent() - begin) as f64 / lives as f64);
         }
     }
-    let headline = "Life of a large PUT, driver alone: ns, one processor, completed in order";
+    let headline = "Life of a large PUT, driver alone: ns of processor time, completed in order";
     let table = Table::begin("lifecycle", &options, headline);
     for (outstanding, column) in OUTSTANDING.iter().zip(&columns) {
         let ratio = column.over(&columns[0]);

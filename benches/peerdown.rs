@@ -1,1 +1,189 @@
-fn main() {}
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! A peer goes down with many transfers outstanding, while another peer is being served.
+//!
+//! Timed from `on_peer(down)` until every transfer has been asked back, has come back and has been
+//! reported: nanoseconds of processor time for each transfer, which must not grow with their number.
+//! After each call of `on_time`, whose work is bounded, one PUT to another peer goes through its
+//! whole life; the longest time between two of those is what the other peer notices. Its lives are
+//! not in the time for each transfer.
+//!
+//! Ports as in `lifecycle`: what is timed is the driver. Each descriptor comes back as soon as it
+//! was asked for, alternately untouched and done.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use std::time::Instant;
+
+use lnd_bench::mock::{nid, Rig, LINK};
+use lnd_bench::{clock, place, Column, Options, Table};
+use lnd_core::config::Config;
+use lnd_core::counters::{Counter, Counters};
+use lnd_core::driver::Kind;
+use lnd_core::fragment::Fragment;
+use lnd_core::id::Tag;
+use lnd_core::message::Message;
+use lnd_core::ports::{Completion, NoTrace, Returned, Sent};
+
+const OUTSTANDING: [usize; 3] = [1_000, 10_000, 60_000];
+const VICTIM: u64 = 1;
+const OTHER: u64 = 2;
+const PAYLOAD: [Fragment; 1] = [Fragment::new(0x1000, 65_536)];
+
+/// What one peer-down has cost, in nanoseconds.
+struct Cost {
+    /// All calls that served the peer-down.
+    drain: f64,
+    /// One life of the other peer's PUT when nothing else is going on: the median.
+    alone: f64,
+    /// The same between the calls that serve the peer-down.
+    meanwhile: f64,
+    /// The longest that the other peer had to wait between two of its lives.
+    longest: f64,
+}
+
+/// A driver with `outstanding` PUTs staged for the victim, their messages gone.
+struct Scene {
+    rig: Rig,
+    /// Our session with each of the two, and how much they have consumed.
+    sessions: [u32; 2],
+    consumed: [u16; 2],
+    counters: Counters,
+    tags: Vec<Tag>,
+}
+
+impl Scene {
+    fn new(outstanding: usize) -> Self {
+        // A table of the transfers' own size: the sweep looks at each slot once.
+        let mut config = Config::new(outstanding as u32 + 64, 4, 1);
+        (config.passive_slots, config.lists) = (1, 0);
+        let mut rig = Rig::new(config);
+        let sessions = [rig.meet(VICTIM), rig.meet(OTHER)];
+        let mut scene = Self {
+            rig,
+            sessions,
+            consumed: [1, 1],
+            counters: Counters::new(),
+            tags: Vec::with_capacity(outstanding),
+        };
+        for _ in 0..outstanding {
+            let tag = scene.begin(VICTIM);
+            scene.tags.push(tag);
+        }
+        scene
+    }
+
+    fn begin(&mut self, peer: u64) -> Tag {
+        let at = peer as usize - 1;
+        let rig = &mut self.rig;
+        let tag = rig.driver.submit(rig.now, rig.request(Kind::Put, peer, &PAYLOAD)).unwrap();
+        rig.driver.on_sent(rig.now, tag, Sent::Ok);
+        self.consumed[at] = self.consumed[at].wrapping_add(1);
+        let mut envelope = rig.envelope(peer, 1, self.consumed[at]);
+        envelope.credits_of = self.sessions[at];
+        let _ = rig.driver.on_message(rig.now, LINK, &envelope, &Message::Noop);
+        tag
+    }
+
+    fn complete(&mut self, tag: Tag, returned: Returned) {
+        let completion = Completion { tag, returned };
+        let decider = self.rig.driver.decider();
+        decider.on_completion(self.rig.now, completion, &mut self.counters, &mut NoTrace);
+    }
+
+    /// One life of the other peer's PUT, in nanoseconds.
+    fn serve_other(&mut self) -> f64 {
+        // Not the processor's time, which takes longer to read than a life takes.
+        let begin = Instant::now();
+        let tag = self.begin(OTHER);
+        self.complete(tag, Returned::Ok);
+        let report = self.rig.driver.next_report(self.rig.now).unwrap();
+        assert!(report.tag == tag && report.status.errno == 0, "{report:?}");
+        begin.elapsed().as_nanos() as f64
+    }
+
+    /// Peer down: until everything has ended.
+    fn drain(&mut self) -> Cost {
+        let outstanding = self.tags.len();
+        let mut alone = Column::default();
+        for _ in 0..101 {
+            alone.push(self.serve_other());
+        }
+        let (mut meanwhile, mut drain, mut longest) = (Column::default(), 0.0, 0.0_f64);
+        let (mut good, mut bad) = (0, 0);
+        let mut begin = clock::spent();
+        self.rig.driver.on_peer(self.rig.now, nid(VICTIM), false);
+        let mut seen = 0;
+        while good + bad < outstanding {
+            self.rig.driver.on_time(self.rig.now);
+            // The engine gives back what was asked for, some of it after the last byte (S0-16).
+            let asked = self.rig.driver.engine_mut(LINK).unwrap().recalled.len();
+            while seen < asked {
+                let tag = self.rig.driver.engine_mut(LINK).unwrap().recalled[seen];
+                let done = seen % 2 == 0;
+                self.complete(tag, if done { Returned::Ok } else { Returned::Untouched });
+                seen += 1;
+            }
+            while let Some(report) = self.rig.driver.next_report(self.rig.now) {
+                match report.status.errno {
+                    0 => good += 1,
+                    _ => bad += 1,
+                }
+            }
+            let spent = (clock::spent() - begin) as f64;
+            (drain, longest) = (drain + spent, longest.max(spent));
+            meanwhile.push(self.serve_other());
+            begin = clock::spent();
+        }
+        self.check(good, bad);
+        let (alone, meanwhile) = (alone.median(), meanwhile.median());
+        Cost { drain, alone, meanwhile, longest }
+    }
+
+    /// Everything was asked back once and has ended once, and nothing is left.
+    fn check(&mut self, good: usize, bad: usize) {
+        let outstanding = self.tags.len();
+        assert_eq!((good, bad), (outstanding.div_ceil(2), outstanding / 2));
+        let driver = &mut self.rig.driver;
+        let invalidated = driver.counters().value(Counter::Invalidated);
+        assert_eq!(invalidated, outstanding as u64, "each descriptor is asked for once");
+        assert!(driver.next_report(self.rig.now).is_none());
+        assert_eq!((driver.in_use(), driver.audit()), ((0, 0), Ok(())));
+        let mut recalled = std::mem::take(&mut driver.engine_mut(LINK).unwrap().recalled);
+        recalled.sort_unstable();
+        self.tags.sort_unstable();
+        assert!(recalled == self.tags, "other descriptors were asked for than were staged");
+    }
+}
+
+/// What all rounds have cost, for one number outstanding.
+#[derive(Default)]
+struct Costs {
+    each: Column,
+    alone: Column,
+    meanwhile: Column,
+    longest: Column,
+}
+
+fn main() {
+    let options = Options::read();
+    place::pin(place::pair().0);
+    let mut costs = OUTSTANDING.map(|_| Costs::default());
+    for _ in 0..options.rounds(21, 1) {
+        for (&outstanding, costs) in OUTSTANDING.iter().zip(&mut costs) {
+            let cost = Scene::new(outstanding).drain();
+            costs.each.push(cost.drain / outstanding as f64);
+            costs.alone.push(cost.alone);
+            costs.meanwhile.push(cost.meanwhile);
+            costs.longest.push(cost.longest / 1000.0);
+        }
+    }
+    let headline = "Peer down: asked back, come back, reported; processor time";
+    let table = Table::begin("peerdown", &options, headline);
+    for (outstanding, cost) in OUTSTANDING.iter().zip(&costs) {
+        let name = |what: &str| format!("{outstanding} outstanding: {what}");
+        let ratio = cost.each.over(&costs[0].each);
+        table.line(&name("each"), "ns", &cost.each, Some((&ratio, "of 1000 outstanding")));
+        table.line(&name("longest round"), "us", &cost.longest, None);
+        let ratio = cost.meanwhile.over(&cost.alone);
+        table.line(&name("other peer"), "ns", &cost.meanwhile, Some((&ratio, "of it alone")));
+    }
+}

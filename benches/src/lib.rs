@@ -6,9 +6,13 @@
 //! over rounds.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+pub mod clock;
 mod options;
+pub mod pair;
 pub mod place;
+pub mod probe;
 mod stats;
+pub mod wire;
 
 pub use options::Options;
 pub use stats::{Column, Table};

@@ -155,7 +155,8 @@ mod tests {
         assert_eq!(good.check(), Ok(()));
         assert_eq!(Config::new(2, 1, 1).check(), Ok(()));
         assert_eq!(Config::new(MAX_SLOTS, MAX_PEERS, 8).check(), Ok(()));
-        let cases: [(fn(&mut Config), ConfigError); 12] = [
+        type Spoil = fn(&mut Config);
+        let cases: [(Spoil, ConfigError); 12] = [
             (|c| c.slots = 1, ConfigError::Slots),
             (|c| c.slots = MAX_SLOTS + 1, ConfigError::Slots),
             (|c| c.passive_slots = 64, ConfigError::PassiveSlots),

@@ -9,6 +9,7 @@
 
 mod driver {
     mod device;
+    mod dice;
     mod fabric;
     mod letter;
     mod node;

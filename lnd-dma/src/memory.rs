@@ -15,7 +15,7 @@ use lnd_core::sync::{AtomicU32, Ordering};
 
 use crate::bits::Bits;
 use crate::descriptor::Descriptor;
-use crate::regs::{Register, RegisterAccess, RegisterBlock, MAGIC, VERSION};
+use crate::regs::{Control, Register, RegisterAccess, RegisterBlock, MAGIC, VERSION};
 
 /// Bytes of one indirect list.
 const LIST: usize = MAX_FRAGMENTS * 16;
@@ -147,6 +147,9 @@ impl<'m> LinkMemory<'m> {
         let this = Self::over(base, len, geometry)?;
         let regs = this.registers();
         regs.magic.store(0, Ordering::Relaxed);
+        // A new round, as after a stop: a slow engine of another node may still look whether what
+        // it has claimed in the former life is to be had.
+        let control = Control(regs.control.load(Ordering::Relaxed)).stopping();
         for offset in (0..this.offsets.end).step_by(4) {
             if let Some(word) = this.word(offset) {
                 word.store(0, Ordering::Relaxed);
@@ -160,6 +163,7 @@ impl<'m> LinkMemory<'m> {
             (&regs.completion_size, geometry.ring()),
             (&regs.lists, geometry.lists),
             (&regs.node, node),
+            (&regs.control, Control::empty().in_round(control.round()).bits()),
             (&regs.post_tail, start),
             (&regs.post_head, start),
             (&regs.completion_head, start),

@@ -149,6 +149,18 @@ impl Control {
     pub const fn in_round(self, round: u32) -> Self {
         Self((self.0 & 0xffff) | (round << 16))
     }
+
+    /// This word with a stop: the one that it asks for already, or a new one with its own round.
+    ///
+    /// The round tells an engine's answer to this stop from the answer to an earlier one, and shows
+    /// other nodes' engines a stop that is over already.
+    #[must_use]
+    pub fn stopping(self) -> Self {
+        if self.contains(Self::STOP) {
+            return self;
+        }
+        (self.difference(Self::RESET) | Self::STOP).in_round(self.round().wrapping_add(1))
+    }
 }
 
 impl Status {

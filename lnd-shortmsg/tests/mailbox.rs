@@ -264,6 +264,8 @@ fn a_damaged_header_is_refused() {
     let attach = |shared: &mut Shared| {
         let error = shared.producer().err();
         assert_eq!(shared.consumer(Kind::Spsc).err(), error);
+        let header = shared.region().check(Kind::Spsc);
+        assert_eq!(header.err(), error.filter(|&error| error != E::Positions));
         error
     };
     assert_eq!(attach(&mut Shared::blank(geometry())), Some(E::Magic));

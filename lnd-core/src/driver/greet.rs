@@ -144,7 +144,14 @@ impl<P: Ports> Driver<'_, P> {
                 self.hello_event(now, id, HelloEvent::TryAgain);
             }
             HelloState::Greeting => self.hello_event(now, id, HelloEvent::Exhausted),
-            HelloState::Good if !peer.queue.is_empty() && peer.ours.left() == 0 => {
+            HelloState::Good if peer.ours.left() == 0 && peer.queue.is_empty() => {
+                // Whoever waited has given up before the bound. The next one shall not wait for it
+                // again: with deadlines shorter than the bound none would ever get through.
+                if let Some(peer) = self.peers.get_mut(id) {
+                    peer.stalled = true;
+                }
+            }
+            HelloState::Good if peer.ours.left() == 0 => {
                 // Every credit is gone and none comes back: whatever carried them is lost.
                 self.counters.count(Counter::Resyncs);
                 self.hello_event(now, id, HelloEvent::Resync);
@@ -223,6 +230,7 @@ impl<P: Ports> Driver<'_, P> {
         peer.features = ack.features;
         peer.immediate_max = ack.immediate_max;
         peer.ours = Ours::open(ack.depth.min(MAX_DEPTH));
+        peer.stalled = false;
         peer.sequence = 0;
         peer.tries = 0;
         if new_life {

@@ -290,7 +290,7 @@ impl<P: Ports> Driver<'_, P> {
         loop {
             let Some(peer) = self.peers.get(id) else { return };
             if peer.queue.is_empty() {
-                if self.peer_state(id) == HelloState::Good {
+                if self.peer_state(id) == HelloState::Good && peer.ours.left() > 0 {
                     self.timers.disarm(self.config.slots + id.index() as u32);
                 }
                 return;

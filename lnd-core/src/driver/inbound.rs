@@ -252,6 +252,7 @@ impl<P: Ports> Driver<'_, P> {
             None => self.counters.count(Counter::BadCredits),
             Some(0) => {}
             Some(_) => {
+                peer.stalled = false;
                 self.timers.disarm(self.config.slots + id.index() as u32);
                 self.flush(now, id);
             }
@@ -399,13 +400,15 @@ impl<P: Ports> Driver<'_, P> {
     /// the session that it was of is over and its credits with it (INV-12).
     pub(super) fn consume(&mut self, tag: Tag) {
         let id = self.shared.whose(tag.index).peer();
-        let half = (self.config.depth / 2).max(1);
+        let depth = self.config.depth;
+        let half = (depth / 2).max(1);
         let session = self.details.get(tag.index as usize).map(|d| d.session);
         let Some(peer) = self.peers.get_mut(id).filter(|p| session == Some(p.opened)) else {
             return;
         };
         peer.theirs.consume();
-        if peer.theirs.owed() >= half {
+        // Where requests were lost the peer may have nothing left before we owe it half (INV-11).
+        if peer.theirs.owed() >= half || peer.theirs.is_spent(depth) {
             self.peers.want(id, Wants::NOOP);
         }
     }

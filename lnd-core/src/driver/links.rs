@@ -3,10 +3,9 @@
 //! proof → descriptors yanked, transfers settled by hand → reset → up.
 
 use super::details::Marks;
-use super::peer::Wants;
 use super::Driver;
 use crate::counters::Counter;
-use crate::id::{LinkId, PeerId, Tag};
+use crate::id::{LinkId, Tag};
 use crate::link::{link_step, LinkEffect, LinkEvent, LinkState, Quiesced};
 use crate::ports::{Channel, Engine, Features, Ports, Returned, Tracer};
 use crate::time::Instant;
@@ -117,19 +116,9 @@ impl<P: Ports> Driver<'_, P> {
                 if let Some(gate) = self.shared.link(id) {
                     gate.open();
                 }
-                self.flush_all();
+                // Whoever waits for a link is asked in turn by `speak`.
             }
             LinkEffect::None | LinkEffect::Ignored => {}
-        }
-    }
-
-    /// Everybody who waits may have waited for a link.
-    fn flush_all(&mut self) {
-        for peer in 0..self.peers.len() {
-            let id = PeerId(peer as u32);
-            if self.peers.get(id).is_some_and(|p| !p.queue.is_empty() || !p.wants.is_empty()) {
-                self.peers.want(id, Wants::FLUSH);
-            }
         }
     }
 

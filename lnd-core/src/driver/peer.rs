@@ -51,6 +51,9 @@ pub(super) struct Peer {
     /// A peer that is down is not greeted again before this; `None` until we have taken note.
     pub revive_at: Option<Instant>,
     pub last_heard: Instant,
+    /// Every credit is out and none has come back for the whole bound, although nothing waits any
+    /// more: the next request asks for a new session at once.
+    pub stalled: bool,
 }
 
 impl Peer {
@@ -77,6 +80,7 @@ impl Peer {
         speaking: false,
         revive_at: None,
         last_heard: Instant::ORIGIN,
+        stalled: false,
     };
 
     /// The link by which the hello to answer came.

@@ -12,7 +12,7 @@ use crate::message::MAX_HEADER;
 use crate::peer::HelloState;
 use crate::ports::{Channel, Memory, Ports, Tracer};
 use crate::shared::Whose;
-use crate::time::Instant;
+use crate::time::{Instant, Span};
 use crate::trace::Trace;
 use crate::transfer::{Cause, Word};
 
@@ -280,7 +280,9 @@ impl<P: Ports> Driver<'_, P> {
     pub(super) fn watch_credits(&mut self, now: Instant, peer: PeerId) {
         let timer = self.config.slots + peer.index() as u32;
         if self.timers.armed(timer).is_none() {
-            self.timers.arm(timer, now.after(self.config.credit_stall));
+            let stalled = self.peers.get(peer).is_some_and(|p| p.stalled);
+            let bound = if stalled { Span::default() } else { self.config.credit_stall };
+            self.timers.arm(timer, now.after(bound));
         }
     }
 }

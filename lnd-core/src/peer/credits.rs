@@ -96,6 +96,12 @@ impl Theirs {
         self.consumed
     }
 
+    /// Whether the peer, as far as we have been told of its requests, has spent all of its `depth`
+    /// credits. Requests that were lost on the way count as spent until the window has passed them.
+    pub const fn is_spent(&self, depth: u16) -> bool {
+        (self.window.top() as u16).wrapping_sub(self.told) >= depth
+    }
+
     /// Consumed and not yet told.
     pub const fn owed(&self) -> u16 {
         self.consumed.wrapping_sub(self.told)

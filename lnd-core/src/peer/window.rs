@@ -36,6 +36,11 @@ impl Window {
         Self { top: 0, seen: u64::MAX }
     }
 
+    /// Highest number seen.
+    pub const fn top(&self) -> u32 {
+        self.top
+    }
+
     /// Looks a number up without noting it.
     pub const fn peek(&self, sequence: u32) -> Verdict {
         let ahead = sequence.wrapping_sub(self.top);

@@ -4,6 +4,7 @@
 use lnd_core::counters::Counter;
 use lnd_core::driver::Kind;
 use lnd_core::id::Tag;
+use lnd_core::ports::Sent;
 use lnd_core::time::{Instant, Span};
 use lnd_core::transfer::{Cause, Health, Place};
 
@@ -12,7 +13,6 @@ use super::fabric::Fate;
 use super::node::{Order, Verdict};
 use super::peer_down::{devices, expect};
 use super::world::{config, World};
-use lnd_core::ports::Sent;
 
 const SPAN: Span = Span::from_millis(300);
 

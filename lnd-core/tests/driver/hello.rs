@@ -4,12 +4,12 @@
 use lnd_core::counters::Counter;
 use lnd_core::message::{Envelope, Hello, HelloAck, Message};
 use lnd_core::peer::HelloState;
+use lnd_core::ports::Sent;
 use lnd_core::time::Span;
 
 use super::fabric::{nid, Fate};
 use super::letter::Letter;
 use super::world::{config, World, LINK0};
-use lnd_core::ports::Sent;
 
 #[test]
 fn r27_first_request_greets_and_waits_for_the_answer() {

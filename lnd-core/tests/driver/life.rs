@@ -6,6 +6,7 @@ use lnd_core::driver::Kind;
 use lnd_core::id::Tag;
 use lnd_core::message::{Message, PullReady, Refusal};
 use lnd_core::ports::Features;
+use lnd_core::ports::Sent;
 use lnd_core::time::Span;
 use lnd_core::transfer::{Cause, Health, Place};
 
@@ -16,7 +17,6 @@ use super::letter::Letter;
 use super::node::Verdict;
 use super::peer_down::{devices, expect};
 use super::world::{config, World, LINK0, LINK1};
-use lnd_core::ports::Sent;
 
 #[test]
 fn lu16214_a_new_life_ends_what_the_former_had_in_every_place() {

@@ -57,6 +57,8 @@ fn s0_20_nothing_is_settled_by_hand_before_the_engine_has_stopped() {
     assert_eq!(w.nodes[0].driver.link_state(LINK0), Some(LinkState::Down));
     assert_eq!(w.device(0, 0, |d| (d.calls.yanks, d.calls.resets)), (1, 1));
     assert_eq!(w.count(0, Counter::ByHand), 2);
+    // INV-5: the channel has given its own proof and reports nothing of that link any more.
+    assert!(w.fabric.borrow().endings.iter().all(|e| (e.node, e.link) != (0, LINK0)));
     let quiesce = w.nodes[0].driver.time_to_quiesce(LINK0).unwrap();
     assert!(quiesce >= Span::from_millis(20), "{quiesce:?}");
     // S0-22: the other link is no part of it.

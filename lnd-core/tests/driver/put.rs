@@ -4,14 +4,15 @@
 use lnd_core::counters::Counter;
 use lnd_core::driver::{Kind, Role};
 use lnd_core::message::Refusal;
+use lnd_core::ports::{Features, Sent};
+use lnd_core::time::Span;
 use lnd_core::transfer::{Cause, Delivery, Health, Place};
 
 use super::device::{Deed, OnRecall};
 use super::fabric::{Fabric, Fate};
 use super::node::Verdict;
+use super::peer_down::devices;
 use super::world::{config, World, LINK1};
-use lnd_core::ports::{Features, Sent};
-use lnd_core::time::Span;
 
 #[test]
 fn s1_1_a_small_put_travels_inline_and_ends_with_its_completion() {
@@ -247,24 +248,22 @@ fn a_put_req_whose_message_failed_gets_its_descriptor_back() {
 fn a_pull_proves_that_a_message_called_lost_had_arrived() {
     let mut w = World::met();
     w.fate("put_req", Fate::DeliveredUnknown);
-    for link in 0..2 {
-        w.device(0, link, |d| d.frozen = true);
+    for node in 0..2 {
+        devices(&w, node, true, OnRecall::Wins);
     }
     let tag = w.put(0, 1, 5000).unwrap();
     // The descriptor is recalled, and the pull wins.
     w.settle();
     assert_eq!(w.count(0, Counter::Invalidated), 1);
-    for link in 0..2 {
-        w.device(0, link, |d| (d.frozen, d.on_recall) = (false, OnRecall::Wins));
+    for node in 0..2 {
+        devices(&w, node, false, OnRecall::Wins);
     }
     let deeds = w.fabric.borrow().deeds();
-    let pull = deeds.iter().find(|d| d.3 == Deed::Move);
-    if let Some(&(node, link, index, deed)) = pull {
-        w.fabric.borrow_mut().act(node, link, index, deed);
-    }
+    let &(node, link, index, deed) = deeds.iter().find(|d| d.3 == Deed::Move).unwrap();
+    w.fabric.borrow_mut().act(node, link, index, deed);
     w.settle();
     let report = w.report(0, tag);
-    assert_eq!(report.status.errno == 0, pull.is_some());
+    assert_eq!((report.status.errno, report.lost_race), (0, true));
     w.assert_drained();
 }
 

@@ -14,37 +14,12 @@ use lnd_core::time::Span;
 use lnd_core::transfer::Status;
 
 use super::device::OnRecall;
+use super::dice::Dice;
 use super::fabric::{Fabric, Fate};
 use super::letter::Letter;
 use super::node::{Order, Verdict, TAKE};
 use super::tally::Tally;
 use super::world::World;
-
-/// A small generator whose sequence never changes (splitmix64).
-struct Dice(u64);
-
-impl Dice {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    fn below(&mut self, n: usize) -> usize {
-        (self.next() % n as u64) as usize
-    }
-
-    fn pick<T: Copy>(&mut self, from: &[T]) -> T {
-        from[self.below(from.len())]
-    }
-
-    /// True once in `n` times.
-    fn once_in(&mut self, n: usize) -> bool {
-        self.below(n) == 0
-    }
-}
 
 const KINDS: [&str; 10] = [
     "hello",

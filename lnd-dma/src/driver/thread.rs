@@ -155,19 +155,14 @@ impl<R: RegisterAccess, N: Nodes> Engine for MmioEngine<'_, R, N> {
 
     fn stop(&mut self) {
         let control = Control::from_bits_retain(self.registers.read(Register::Control));
-        if control.contains(Control::STOP) {
-            return;
-        }
-        // A new round: the STOPPED of an earlier stop may still be shown by an engine that is about
-        // to execute the reset.
-        let stop = (control.difference(Control::RESET) | Control::STOP)
-            .in_round(control.round().wrapping_add(1));
-        self.registers.write(Register::Control, stop.bits());
+        self.registers.write(Register::Control, control.stopping().bits());
     }
 
     fn quiesced(&mut self) -> Option<Quiesced> {
         let control = Control::from_bits_retain(self.registers.read(Register::Control));
         let status = Status::from_bits_retain(self.registers.read(Register::Status));
+        // The STOPPED of an earlier stop is no answer: it is still shown by an engine that is about
+        // to execute the reset.
         let answered = status.contains(Status::STOPPED) && status.round() == control.round();
         if !control.contains(Control::STOP) || !answered {
             return None;

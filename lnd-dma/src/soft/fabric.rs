@@ -27,7 +27,8 @@ pub trait Fabric<'m> {
     /// Whether a node is alive. `false` is a *proof* that none of its engines touches memory any
     /// more (S0-9: after a node's death all its traffic is done within a bounded time); until there
     /// is one, a node counts as alive. A node that was dead counts as alive again only after
-    /// [`let_go_of`] has dealt with what its former life held.
+    /// [`let_go_of`] has dealt with what its former life held, and no engine holds anything of its
+    /// former memory.
     fn alive(&self, node: u32) -> bool;
 
     /// Moves `length` bytes.

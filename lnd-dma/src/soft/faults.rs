@@ -37,6 +37,10 @@ pub trait Faults {
         false
     }
 
+    /// The engine has just claimed a source and is slow to look whether the source's link stops: the
+    /// other node may do something now.
+    fn claimed(&mut self, _source: Tag) {}
+
     /// Bytes to move in this chunk, at most `chunk`; zero: none for now.
     fn chunk(&mut self, chunk: u32) -> u32 {
         chunk

@@ -40,7 +40,8 @@ pub const ACTIVE_PULLS: usize = 8;
 /// How an engine works.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
-    /// Most bytes moved per pull and step: also how long a recall or a stop waits at most.
+    /// Most bytes moved per pull and step, at least one: also how long a recall or a stop waits at
+    /// most.
     pub chunk: u32,
     /// How long a pull tries to reach a source that does not answer.
     pub retry_bound: Span,

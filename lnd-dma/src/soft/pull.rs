@@ -164,7 +164,7 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
     }
 
     /// The source's memory, its descriptor claimed.
-    fn reach(&self, pull: &mut Pull<'m>) -> Reach<'m> {
+    fn reach(&mut self, pull: &mut Pull<'m>) -> Reach<'m> {
         let node = pull.content.node;
         if !self.fabric.alive(node) {
             return match pull.source {
@@ -176,7 +176,8 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
         let Some(descriptor) = memory.descriptor(pull.content.source.index) else {
             return Reach::Gone(Cause::REMOTE_ACCESS);
         };
-        if is_stopping(&memory) {
+        let control = control_of(&memory);
+        if control.contains(Control::STOP) {
             // Claimed or not: hands off, at once.
             return Reach::Gone(Cause::UNREACHABLE);
         }
@@ -185,7 +186,7 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
         }
         match &pull.source {
             Some(source) => self.still_held(descriptor, source, memory),
-            None => self.claim(descriptor, pull, memory),
+            None => self.claim(descriptor, pull, memory, control.round()),
         }
     }
 
@@ -206,10 +207,11 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
     }
 
     fn claim(
-        &self,
+        &mut self,
         descriptor: &Descriptor,
         pull: &mut Pull<'m>,
         memory: LinkMemory<'m>,
+        round: u32,
     ) -> Reach<'m> {
         let own = descriptor.own();
         let content = descriptor.read();
@@ -225,9 +227,12 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
             return Reach::Gone(Cause::REMOTE_ACCESS);
         }
         pull.source = Some(Source { memory, content, own: busy, cursor: Cursor::default() });
-        // Partner: the fence in the other engine's `stop_some`: it sees the claim, or we see STOP.
+        self.faults.claimed(wanted);
+        // Partner: the fence in the other engine's `stop_some`: it sees the claim, or we see its
+        // stop; by the round, if we have been so slow that it is over already.
         fence(Ordering::SeqCst);
-        if is_stopping(&memory) {
+        let control = control_of(&memory);
+        if control.contains(Control::STOP) || control.round() != round {
             return Reach::Gone(Cause::UNREACHABLE);
         }
         Reach::Held(memory)
@@ -277,8 +282,8 @@ impl Source<'_> {
     }
 }
 
-fn is_stopping(memory: &LinkMemory<'_>) -> bool {
-    Control::from_bits_retain(memory.read(Register::Control)).contains(Control::STOP)
+fn control_of(memory: &LinkMemory<'_>) -> Control {
+    Control::from_bits_retain(memory.read(Register::Control))
 }
 
 fn has_link(memory: &LinkMemory<'_>) -> bool {

@@ -3,7 +3,8 @@
 //!
 //! The driver writes STOP; pullers of other nodes look at STOP after they have claimed a descriptor
 //! of ours and between chunks. They claim, fence and look; we see STOP, fence and look for claims:
-//! one of the two sees the other. STOPPED is shown after a whole pass over the table that found no
+//! one of the two sees the other. A puller that looks only after the reset sees another round than
+//! before its claim, and has touched nothing. STOPPED is shown after a whole pass over the table that found no
 //! claim, with no pull of our own left.
 
 use lnd_core::sync::{fence, Ordering};

@@ -77,6 +77,7 @@ fn reset_values() {
                 assert_eq!(told, VERSION.to_string());
                 VERSION
             }
+            ("CONTROL", "round") => Control::empty().in_round(1).bits(),
             (_, number) => number.parse().unwrap(),
         };
         let word = &mut left[row[0].parse::<usize>().unwrap() / 4];

@@ -133,6 +133,31 @@ fn a_stale_ring_entry_does_not_pull_twice() {
     }
 }
 
+/// The same, and the descriptor is staged the next time: nobody pulls by what it says.
+#[test]
+fn a_stale_ring_entry_does_not_pull_what_is_staged() {
+    let plant = Plant::new(Shape::default());
+    let mut world = plant.world();
+    world.script(B).chunk = Some(0);
+    for n in 0..8 {
+        world.transfer(A, B, tag(n), tag(n), 64);
+    }
+    world.step(B);
+    world.transfer(A, B, tag(8), tag(8), 64);
+    world.invalidate(B, tag(8));
+    world.step(B);
+    world.reap(B);
+    let out = world.filled(1, 64);
+    world.stage(B, later(8), &out, 0);
+    world.script(B).chunk = None;
+    world.settle();
+    assert_eq!(world.ends(B, later(8)), []);
+    let into = world.filled(0, 64);
+    world.pull(A, tag(9), &into, 1, later(8), 64);
+    world.settle();
+    world.both((B, later(8)), (A, tag(9)), Returned::Ok);
+}
+
 /// Recalls that must wait for a puller do not hold up the others.
 #[test]
 fn recalls_that_wait_do_not_starve_others() {

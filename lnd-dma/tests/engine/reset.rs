@@ -36,6 +36,8 @@ fn reset_then_reuse() {
         world.step_all();
         world.step_all();
         recycle(&mut world, at);
+        // What was posted and not fetched is not begun any more.
+        assert_eq!(world.read(at, Register::PostHead), world.read(at, Register::PostTail));
         world.settle();
         assert!(world.port(at).driver.link_up());
         // The other side's half of each is back; ours was taken away.

@@ -33,6 +33,10 @@ fn no_proof_without_a_stop() {
     assert!(world.port(A).driver.link_up());
     world.port(A).driver.stop();
     assert!(world.port(A).driver.quiesced().is_none(), "asked, but it has not answered");
+    let memory = world.memory(A);
+    let round = Control(memory.read(Register::Control)).round();
+    memory.write(Register::Status, Status::RUNNING.in_round(round).bits());
+    assert!(world.port(A).driver.quiesced().is_none(), "the round alone is no answer");
     world.step_all();
     assert!(world.port(A).driver.quiesced().is_some());
     assert!(!world.port(A).driver.link_up());
@@ -94,6 +98,48 @@ fn a_stopping_source_is_not_claimed() {
     assert_eq!(copied(&world), 0);
     let proof = world.proof(A);
     assert_eq!(world.yank(A, tag(0), &proof), None, "it was never begun");
+}
+
+/// A puller that is slow between its claim and its look at STOP. The stop's search has passed the
+/// descriptor before: the puller must see that there is a stop, or that there was one.
+#[test]
+fn a_slow_claim_sees_the_stop() {
+    for over in [false, true] {
+        let plant = Plant::new(Shape::default());
+        let mut world = plant.world();
+        world.transfer(A, B, tag(0), tag(0), LENGTH);
+        let memory = world.memory(A);
+        world.script(B).after_claim = Some(Box::new(move || {
+            let stop = Control(memory.read(Register::Control)).stopping();
+            memory.write(Register::Control, stop.bits());
+            if over {
+                memory.write(Register::Status, Status::STOPPED.in_round(stop.round()).bits());
+                memory.descriptor(0).unwrap().free();
+                let reset = stop.difference(Control::STOP) | Control::RESET;
+                memory.write(Register::Control, reset.bits());
+            }
+        }));
+        world.step(B);
+        world.reap(B);
+        assert_eq!(world.once(B, tag(0)), Returned::Untouched);
+        assert_eq!(copied(&world), 0, "the source's memory may be somebody else's by now");
+    }
+}
+
+/// The same at a new life of the source's node: formatting is a stop that nobody answers.
+#[test]
+fn a_slow_claim_sees_the_new_life() {
+    let plant = Plant::new(Shape::default());
+    let mut world = plant.world();
+    world.transfer(A, B, tag(0), tag(0), LENGTH);
+    let formatted = &plant;
+    world.script(B).after_claim = Some(Box::new(move || {
+        formatted.format(0, 0).write(Register::Link, 1);
+    }));
+    world.step(B);
+    world.reap(B);
+    assert_eq!(world.once(B, tag(0)), Returned::Untouched);
+    assert_eq!(copied(&world), 0);
 }
 
 #[test]

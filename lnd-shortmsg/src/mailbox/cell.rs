@@ -31,9 +31,40 @@ mod bytes {
     /// Writes a message. Nothing is read.
     #[inline]
     pub(in crate::mailbox) unsafe fn write(payload: NonNull<u8>, message: &[u8]) {
-        // SAFETY: the payload has room for the message, is ours (contract), and cannot overlap
-        // with memory the caller has borrowed.
-        unsafe { ptr::copy_nonoverlapping(message.as_ptr(), payload.as_ptr(), message.len()) };
+        if message.len() <= FIRST_LINE {
+            // SAFETY: the payload has room for the message in whole words (contract).
+            unsafe { put_words(payload.cast(), message) };
+        } else {
+            // SAFETY: the payload has room for the message, is ours (contract), and cannot overlap
+            // with memory the caller has borrowed.
+            unsafe { ptr::copy_nonoverlapping(message.as_ptr(), payload.as_ptr(), message.len()) };
+        }
+    }
+
+    /// Writes bytes in words, the last one filled up with zeros. Faster for a line than a call of
+    /// `memcpy`, into which a loop would be turned if it were not volatile.
+    ///
+    /// # Safety
+    /// `words` is aligned and valid for writing `from.len()` bytes, rounded up to whole words.
+    #[inline(always)]
+    unsafe fn put_words(words: NonNull<u64>, from: &[u8]) {
+        let mut to = words;
+        let mut chunks = from.chunks_exact(8);
+        for word in (&mut chunks).filter_map(<[u8]>::first_chunk) {
+            // SAFETY: within the words the caller vouches for.
+            unsafe { to.write_volatile(u64::from_ne_bytes(*word)) };
+            // SAFETY: at most one past the end of these words.
+            to = unsafe { to.add(1) };
+        }
+        let tail = chunks.remainder();
+        if !tail.is_empty() {
+            let mut word = [0; 8];
+            for (to, byte) in word.iter_mut().zip(tail) {
+                *to = *byte;
+            }
+            // SAFETY: the last word, which the caller vouches for as a whole.
+            unsafe { to.write_volatile(u64::from_ne_bytes(word)) };
+        }
     }
 
     /// Lets `f` write a message in place.
@@ -61,7 +92,7 @@ mod bytes {
         length: usize,
         into: &mut [u8],
     ) -> Option<&[u8]> {
-        let words = payload.cast::<[u8; 8]>().cast::<u64>();
+        let words = payload.cast::<u64>();
         match into.first_chunk_mut::<FIRST_LINE>() {
             // The usual case without a loop: the whole first line, whatever the length.
             // SAFETY: every slot has at least FIRST_LINE bytes of payload.

@@ -180,7 +180,7 @@ impl<'m> Region<'m> {
             kind: AtomicU32::new(kind as u32),
             slots: AtomicU32::new(slots),
             slot_size: AtomicU32::new(slot_size),
-            check: AtomicU32::new(check(kind as u32, slots, slot_size)),
+            check: AtomicU32::new(checked(kind as u32, slots, slot_size)),
             words: Words {
                 claim: AtomicU32::new(start),
                 room: AtomicU32::new(start.wrapping_add(slots)),
@@ -192,18 +192,22 @@ impl<'m> Region<'m> {
         let ring = self.ring(geometry);
         // SAFETY: the slots are ours alone (contract).
         unsafe { ring.format(start) };
-        // Release: pairs with the load in `open`; who sees the magic sees everything before it.
+        // Release: pairs with the load in `check`; who sees the magic sees everything before it.
         self.header().magic.store(MAGIC, Ordering::Release);
         Ok(())
     }
 
-    /// Checks what somebody else has formatted and returns its slots. Every word is read once.
-    pub(super) fn open(self, kind: Kind) -> Result<Ring<'m>, RegionError> {
+    /// Whether there is a mailbox of this kind, and of which geometry. Reads the header only, so
+    /// it disturbs nobody.
+    ///
+    /// # Errors
+    /// What is wrong; [`RegionError::Magic`] if nobody has formatted the region yet.
+    pub fn check(self, kind: Kind) -> Result<Geometry, RegionError> {
         if self.bytes < HEADER_SIZE {
             return Err(RegionError::TooSmall);
         }
         let header = self.header();
-        // Acquire: pairs with the store in `format`.
+        // Each word is read once. Acquire: pairs with the store in `format`.
         let magic = header.magic.load(Ordering::Acquire);
         if magic == MAGIC.swap_bytes() {
             return Err(RegionError::ByteOrder);
@@ -218,7 +222,7 @@ impl<'m> Region<'m> {
         let found_kind = header.kind.load(Ordering::Relaxed);
         let slots = header.slots.load(Ordering::Relaxed);
         let slot_size = header.slot_size.load(Ordering::Relaxed);
-        if header.check.load(Ordering::Relaxed) != check(found_kind, slots, slot_size) {
+        if header.check.load(Ordering::Relaxed) != checked(found_kind, slots, slot_size) {
             return Err(RegionError::Geometry);
         }
         if found_kind != kind as u32 {
@@ -228,7 +232,12 @@ impl<'m> Region<'m> {
         if self.bytes < geometry.bytes_needed() {
             return Err(RegionError::TooSmall);
         }
-        Ok(self.ring(geometry))
+        Ok(geometry)
+    }
+
+    /// The slots of a mailbox that somebody has formatted.
+    pub(super) fn open(self, kind: Kind) -> Result<Ring<'m>, RegionError> {
+        Ok(self.ring(self.check(kind)?))
     }
 
     /// The shared positions of a mailbox that was [opened](Self::open).
@@ -254,7 +263,7 @@ impl<'m> Region<'m> {
 }
 
 /// Finds a header that was damaged, by accident.
-const fn check(kind: u32, slots: u32, slot_size: u32) -> u32 {
+const fn checked(kind: u32, slots: u32, slot_size: u32) -> u32 {
     MAGIC ^ VERSION ^ kind.rotate_left(24) ^ slots.rotate_left(3) ^ slot_size.rotate_left(13)
 }
 

@@ -38,39 +38,27 @@ const TURNS: [u32; 4] = [1, 7, 12, 18];
 /// Bytes that are mixed in one round.
 const ROUND: usize = 16;
 
-/// The checksum of a whole frame, never zero. A frame shorter than the prefix is filled up with
-/// zero bytes.
+/// The checksum of a whole frame, never zero. What is shorter than the prefix is no frame, and its
+/// sum says nothing.
 #[must_use]
 #[inline]
 pub fn checksum(frame: &[u8]) -> u32 {
     let mut lanes = LANES;
-    let (first, rest) = match frame.split_first_chunk::<ROUND>() {
-        Some((first, rest)) => (*first, rest),
-        None => (padded(frame), [].as_slice()),
-    };
-    let mut words = words(&first);
-    // The field of the sum itself counts as zero.
-    words[at::CHECKSUM / 4] = 0;
-    round(&mut lanes, words);
+    let (first, rest) = frame.split_first_chunk::<ROUND>().unwrap_or((&[0; ROUND], &[]));
+    // The fourth word is the field of the sum itself.
+    for (lane, bytes) in lanes.iter_mut().zip(first.chunks_exact(4).take(at::CHECKSUM / 4)) {
+        mix(lane, word(bytes));
+    }
+    mix(&mut lanes[at::CHECKSUM / 4], 0);
 
     let mut rounds = rest.chunks_exact(ROUND);
-    for bytes in &mut rounds {
-        if let Some(bytes) = bytes.first_chunk() {
-            round(&mut lanes, self::words(bytes));
+    for round in &mut rounds {
+        for (lane, bytes) in lanes.iter_mut().zip(round.chunks_exact(4)) {
+            mix(lane, word(bytes));
         }
     }
-
-    let mut tail = rounds.remainder();
-    for lane in &mut lanes {
-        let word = match tail.split_first_chunk::<4>() {
-            Some((word, behind)) => {
-                tail = behind;
-                u32::from_le_bytes(*word)
-            }
-            None if tail.is_empty() => break,
-            None => u32::from_le_bytes(padded(core::mem::take(&mut tail))),
-        };
-        mix(lane, word);
+    for (lane, bytes) in lanes.iter_mut().zip(rounds.remainder().chunks(4)) {
+        mix(lane, word(bytes));
     }
     fold(lanes)
 }
@@ -81,13 +69,6 @@ fn mix(lane: &mut u32, word: u32) {
     // other spread what the first left in the upper bits. With one alone, a flip of an upper bit
     // and one of a lower bit of the lane's next word would cancel out.
     *lane = lane.wrapping_add(word.wrapping_mul(SPREAD)).rotate_left(13).wrapping_mul(MIX);
-}
-
-#[inline]
-fn round(lanes: &mut [u32; 4], words: [u32; 4]) {
-    for (lane, word) in lanes.iter_mut().zip(words) {
-        mix(lane, word);
-    }
 }
 
 #[inline]
@@ -108,19 +89,13 @@ fn fold(lanes: [u32; 4]) -> u32 {
     }
 }
 
+/// The word of up to four bytes, filled up with zeros.
 #[inline]
-fn words(bytes: &[u8; ROUND]) -> [u32; 4] {
-    let [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p] = *bytes;
-    [[a, b, c, d], [e, f, g, h], [i, j, k, l], [m, n, o, p]].map(u32::from_le_bytes)
-}
-
-/// The first `N` bytes, filled up with zeros.
-fn padded<const N: usize>(bytes: &[u8]) -> [u8; N] {
-    let mut whole = [0; N];
-    for (to, from) in whole.iter_mut().zip(bytes) {
-        *to = *from;
+fn word(bytes: &[u8]) -> u32 {
+    match bytes.first_chunk() {
+        Some(whole) => u32::from_le_bytes(*whole),
+        None => bytes.iter().rev().fold(0, |word, byte| (word << 8) | u32::from(*byte)),
     }
-    whole
 }
 
 #[cfg(test)]

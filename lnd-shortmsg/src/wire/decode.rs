@@ -75,6 +75,7 @@ fn control<const SWAPPED: bool>(
     expect_length(check_length(reader)?, PULL_READY_LEN)?;
     check_sum(reader, sum)?;
     let envelope = envelope(reader, true, false)?;
+    let reader = reader.first::<PULL_READY_LEN>()?;
     reader.reserved::<4>(at::STAGED_REST)?;
     let ready = PullReady {
         sink: Tag::from_cookie(reader.u64(at::SINK)?),
@@ -160,12 +161,13 @@ fn check_sum<const SWAPPED: bool>(
 }
 
 /// `strict`: reserved bytes must be zero. A later version may have given them a meaning.
-#[inline]
+#[inline(always)]
 fn envelope<const SWAPPED: bool>(
     reader: Reader<'_, SWAPPED>,
     strict: bool,
     to_stranger: bool,
 ) -> Result<Envelope, DecodeError> {
+    let reader = reader.first::<HEADER_LEN>()?;
     if strict {
         reader.reserved::<1>(at::FLAGS)?;
         reader.reserved::<8>(at::FROM_REST)?;
@@ -213,6 +215,7 @@ fn hello<const SWAPPED: bool>(
     strict: bool,
 ) -> Result<Message<'_>, DecodeError> {
     greeting_length(length, strict)?;
+    let reader = reader.first::<GREETING_LEN>()?;
     if strict {
         reader.reserved::<2>(at::HELLO_REST)?;
         reader.reserved::<4>(at::HELLO_END)?;
@@ -231,6 +234,7 @@ fn hello_ack<const SWAPPED: bool>(
     strict: bool,
 ) -> Result<Message<'_>, DecodeError> {
     greeting_length(length, strict)?;
+    let reader = reader.first::<GREETING_LEN>()?;
     if strict {
         reader.reserved::<1>(at::ACK_REST)?;
     }
@@ -244,14 +248,15 @@ fn hello_ack<const SWAPPED: bool>(
     }))
 }
 
-#[inline]
+#[inline(always)]
 fn immediate<const SWAPPED: bool>(
     reader: Reader<'_, SWAPPED>,
     length: usize,
 ) -> Result<Message<'_>, DecodeError> {
-    let header = usize::from(reader.u16(at::IMMEDIATE_HEADER)?);
-    let payload = reader.u32(at::IMMEDIATE_PAYLOAD)? as usize;
-    reader.reserved::<2>(at::IMMEDIATE_REST)?;
+    let fixed = reader.first::<IMMEDIATE_LEN>()?;
+    let header = usize::from(fixed.u16(at::IMMEDIATE_HEADER)?);
+    let payload = fixed.u32(at::IMMEDIATE_PAYLOAD)? as usize;
+    fixed.reserved::<2>(at::IMMEDIATE_REST)?;
     if header > MAX_HEADER {
         return Err(DecodeError::HeaderTooLong);
     }
@@ -266,28 +271,30 @@ fn immediate<const SWAPPED: bool>(
 }
 
 /// PUT_REQ and GET_REQ: tag, bytes, upper-layer header.
-#[inline]
+#[inline(always)]
 fn request<const SWAPPED: bool>(
     reader: Reader<'_, SWAPPED>,
     length: usize,
 ) -> Result<(Tag, u32, &[u8]), DecodeError> {
-    let header = usize::from(reader.u16(at::REQ_HEADER)?);
-    reader.reserved::<2>(at::REQ_REST)?;
+    let fixed = reader.first::<REQ_LEN>()?;
+    let header = usize::from(fixed.u16(at::REQ_HEADER)?);
+    fixed.reserved::<2>(at::REQ_REST)?;
     if header > MAX_HEADER {
         return Err(DecodeError::HeaderTooLong);
     }
     expect_length(length, REQ_LEN + header)?;
-    let tag = Tag::from_cookie(reader.u64(at::COOKIE)?);
-    Ok((tag, reader.u32(at::REQ_LENGTH)?, reader.bytes(REQ_LEN, header)?))
+    let tag = Tag::from_cookie(fixed.u64(at::COOKIE)?);
+    Ok((tag, fixed.u32(at::REQ_LENGTH)?, reader.bytes(REQ_LEN, header)?))
 }
 
 /// PUT_NAK, GET_NAK and PUT_DONE: tag and refusal, zero being none.
-#[inline]
+#[inline(always)]
 fn answer<const SWAPPED: bool>(
     reader: Reader<'_, SWAPPED>,
     length: usize,
 ) -> Result<(Tag, Option<Refusal>), DecodeError> {
     expect_length(length, ANSWER_LEN)?;
+    let reader = reader.first::<ANSWER_LEN>()?;
     reader.reserved::<7>(at::REFUSAL_REST)?;
     let why = match reader.u8(at::REFUSAL)? {
         0 => None,

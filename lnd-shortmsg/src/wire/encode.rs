@@ -85,13 +85,14 @@ fn encode_swapped<const SWAPPED: bool>(
     let length = encoded_len(envelope, message)?;
     let frame = out.get_mut(..length).ok_or(EncodeError::NoRoom)?;
     let mut writer = Writer::<SWAPPED>(frame);
+    let mut head = writer.first::<HEADER_LEN>()?;
     let (class, kind) = class_and_kind(message);
-    writer.array(at::CLASS, [class, kind, VERSION, 0])?;
-    writer.u32(at::MAGIC, MAGIC)?;
+    head.array(at::CLASS, [class, kind, VERSION, 0])?;
+    head.u32(at::MAGIC, MAGIC)?;
     // At most MAX_FRAME, so the cast loses nothing.
-    writer.u32(at::LENGTH, length as u32)?;
-    writer.u32(at::CHECKSUM, NONE)?;
-    write_envelope(&mut writer, envelope)?;
+    head.u32(at::LENGTH, length as u32)?;
+    head.u32(at::CHECKSUM, NONE)?;
+    write_envelope(head, envelope)?;
     write_body(&mut writer, message)?;
     if sum == Checksum::On {
         let sum = checksum(writer.0);
@@ -117,9 +118,9 @@ const fn class_and_kind(message: &Message<'_>) -> (u8, u8) {
     (class::LND, kind)
 }
 
-#[inline]
+#[inline(always)]
 fn write_envelope<const SWAPPED: bool>(
-    writer: &mut Writer<'_, SWAPPED>,
+    mut writer: Writer<'_, SWAPPED>,
     envelope: &Envelope,
 ) -> Result<(), EncodeError> {
     writer.u64(at::FROM, envelope.from.raw())?;
@@ -141,37 +142,41 @@ fn write_body<const SWAPPED: bool>(
     message: &Message<'_>,
 ) -> Result<(), EncodeError> {
     match *message {
-        Message::Hello(hello) => write_hello(writer, hello),
-        Message::HelloAck(ack) => write_hello_ack(writer, ack),
+        Message::Hello(hello) => write_hello(writer.first::<GREETING_LEN>()?, hello),
+        Message::HelloAck(ack) => write_hello_ack(writer.first::<GREETING_LEN>()?, ack),
         Message::Immediate { header, payload } => {
             // Both lengths were bounded by `encoded_len`: the casts lose nothing.
-            writer.u16(at::IMMEDIATE_HEADER, header.len() as u16)?;
-            writer.array(at::IMMEDIATE_REST, [0; 2])?;
-            writer.u32(at::IMMEDIATE_PAYLOAD, payload.len() as u32)?;
+            let mut fixed = writer.first::<IMMEDIATE_LEN>()?;
+            fixed.u16(at::IMMEDIATE_HEADER, header.len() as u16)?;
+            fixed.array(at::IMMEDIATE_REST, [0; 2])?;
+            fixed.u32(at::IMMEDIATE_PAYLOAD, payload.len() as u32)?;
             writer.bytes(IMMEDIATE_LEN, header)?;
             writer.bytes(IMMEDIATE_LEN + header.len(), payload)
         }
         Message::PutReq { header, source: tag, length }
         | Message::GetReq { header, sink: tag, length } => {
-            writer.u64(at::COOKIE, tag.to_cookie())?;
-            writer.u32(at::REQ_LENGTH, length)?;
+            let mut fixed = writer.first::<REQ_LEN>()?;
+            fixed.u64(at::COOKIE, tag.to_cookie())?;
+            fixed.u32(at::REQ_LENGTH, length)?;
             // Bounded by `encoded_len`: the cast loses nothing.
-            writer.u16(at::REQ_HEADER, header.len() as u16)?;
-            writer.array(at::REQ_REST, [0; 2])?;
+            fixed.u16(at::REQ_HEADER, header.len() as u16)?;
+            fixed.array(at::REQ_REST, [0; 2])?;
             writer.bytes(REQ_LEN, header)
         }
         Message::PutNak { source: tag, why } | Message::GetNak { sink: tag, why } => {
-            write_answer(writer, tag, Some(why))
+            write_answer(writer.first::<ANSWER_LEN>()?, tag, Some(why))
         }
-        Message::PutDone { source, failed } => write_answer(writer, source, failed),
+        Message::PutDone { source, failed } => {
+            write_answer(writer.first::<ANSWER_LEN>()?, source, failed)
+        }
         Message::Noop | Message::Close => Ok(()),
-        Message::PullReady(ready) => write_pull_ready(writer, ready),
+        Message::PullReady(ready) => write_pull_ready(writer.first::<PULL_READY_LEN>()?, ready),
     }
 }
 
 #[inline]
 fn write_hello<const SWAPPED: bool>(
-    writer: &mut Writer<'_, SWAPPED>,
+    mut writer: Writer<'_, SWAPPED>,
     hello: Hello,
 ) -> Result<(), EncodeError> {
     writer.array(at::HELLO_MIN, [hello.version_min, hello.version_max])?;
@@ -183,7 +188,7 @@ fn write_hello<const SWAPPED: bool>(
 
 #[inline]
 fn write_hello_ack<const SWAPPED: bool>(
-    writer: &mut Writer<'_, SWAPPED>,
+    mut writer: Writer<'_, SWAPPED>,
     ack: HelloAck,
 ) -> Result<(), EncodeError> {
     writer.u32(at::ACK_SESSION, ack.session)?;
@@ -195,7 +200,7 @@ fn write_hello_ack<const SWAPPED: bool>(
 
 #[inline]
 fn write_answer<const SWAPPED: bool>(
-    writer: &mut Writer<'_, SWAPPED>,
+    mut writer: Writer<'_, SWAPPED>,
     tag: Tag,
     why: Option<Refusal>,
 ) -> Result<(), EncodeError> {
@@ -205,7 +210,7 @@ fn write_answer<const SWAPPED: bool>(
 
 #[inline]
 fn write_pull_ready<const SWAPPED: bool>(
-    writer: &mut Writer<'_, SWAPPED>,
+    mut writer: Writer<'_, SWAPPED>,
     ready: PullReady,
 ) -> Result<(), EncodeError> {
     writer.u64(at::SINK, ready.sink.to_cookie())?;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 #![doc = include_str!("../README.md")]
 #![cfg(loom)]
+#![allow(clippy::unwrap_used)]
 
 mod explore;
 mod watched;

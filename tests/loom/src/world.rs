@@ -71,8 +71,8 @@ impl World {
 
     /// The peer.
     pub fn peer(&self) -> PeerId {
-        // Only a driver makes peer numbers; that of a slot which was never used is zero.
-        Whose::peer(self.shared.whose(u32::MAX))
+        // Only a driver makes peer numbers; what a slot that does not exist belongs to is peer 0.
+        self.shared.whose(u32::MAX).peer()
     }
 
     /// The peer's gate, after a turn.

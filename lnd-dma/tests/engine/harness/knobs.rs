@@ -12,8 +12,8 @@ use lnd_dma::regs::{Register, RegisterAccess};
 use lnd_dma::soft::{Faults, Verdict};
 
 /// Faults that a test turns on.
-#[derive(Debug, Default)]
-pub struct Script {
+#[derive(Default)]
+pub struct Script<'p> {
     /// Verdicts of the next completions; afterwards all are delivered.
     pub verdicts: VecDeque<Verdict>,
     /// How many looks at a recall are missed.
@@ -22,9 +22,11 @@ pub struct Script {
     pub stalled_until: Instant,
     /// Bytes per chunk, if not all.
     pub chunk: Option<u32>,
+    /// What the other node does right after the next claim.
+    pub after_claim: Option<Box<dyn FnOnce() + 'p>>,
 }
 
-impl Faults for Script {
+impl Faults for Script<'_> {
     fn stalls(&mut self, now: Instant) -> bool {
         now < self.stalled_until
     }
@@ -37,6 +39,12 @@ impl Faults for Script {
         let overlooked = self.overlook > 0;
         self.overlook = self.overlook.saturating_sub(1);
         overlooked
+    }
+
+    fn claimed(&mut self, _source: Tag) {
+        if let Some(happens) = self.after_claim.take() {
+            happens();
+        }
     }
 
     fn chunk(&mut self, chunk: u32) -> u32 {

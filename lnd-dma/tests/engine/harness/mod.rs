@@ -133,7 +133,7 @@ pub struct Port<'p> {
     pub memory: LinkMemory<'p>,
     pub driver: MmioEngine<'p, Logged<'p>, Numbers>,
     pub queue: CompletionQueue<'p, Logged<'p>>,
-    pub engine: SoftEngine<'p, Wire<'p>, Script>,
+    pub engine: SoftEngine<'p, Wire<'p>, Script<'p>>,
 }
 
 /// A place to post to: node and link.
@@ -172,7 +172,7 @@ impl<'p> World<'p> {
         log.drain(..).filter(|(r, _)| *r == register).map(|(_, value)| value).collect()
     }
 
-    pub fn script(&mut self, at: At) -> &mut Script {
+    pub fn script(&mut self, at: At) -> &mut Script<'p> {
         self.port(at).engine.faults_mut()
     }
 

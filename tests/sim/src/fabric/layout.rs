@@ -93,7 +93,7 @@ impl Shape {
         if self.descriptors == 0 || self.descriptors > most || self.lists > most {
             return Err(ShapeError::Tables);
         }
-        if self.window == 0 || self.window % PAGE != 0 || self.window > 1 << 40 {
+        if self.window == 0 || !self.window.is_multiple_of(PAGE) || self.window > 1 << 40 {
             return Err(ShapeError::Window);
         }
         match (self.box_geometry(0), self.box_geometry(1)) {

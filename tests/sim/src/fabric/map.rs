@@ -148,7 +148,7 @@ impl Mapping {
 
     /// The word at a byte offset that the layout gives.
     pub(super) fn word(&self, offset: usize) -> &AtomicU32 {
-        assert!(offset % 4 == 0, "layout: offset {offset}");
+        assert!(offset.is_multiple_of(4), "layout: offset {offset}");
         // SAFETY: `place` has checked the bounds; aligned; an atomic is valid for every bit
         // pattern, and everybody accesses these bytes through atomics.
         unsafe { self.place(offset, 4).cast().as_ref() }

@@ -17,6 +17,8 @@ impl Hall {
     }
 
     /// A block of `bytes` bytes.
+    // Each call hands out memory of its own, so that no two of the references meet.
+    #[allow(clippy::mut_from_ref)]
     pub fn block(&self, bytes: usize) -> &mut [MaybeUninit<u8>] {
         let mut block = Box::<[u8]>::new_uninit_slice(bytes);
         let place = block.as_mut_ptr();

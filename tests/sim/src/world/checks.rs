@@ -102,7 +102,7 @@ impl World<'_> {
         for tag in finalized {
             self.check_finalized(node, tag)?;
         }
-        if self.step % 64 == 0 {
+        if self.step.is_multiple_of(64) {
             self.check_counters(node)?;
         }
         Ok(())

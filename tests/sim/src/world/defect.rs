@@ -72,7 +72,7 @@ impl<'m> EngineFabric<'m> for Wire<'m> {
         self.copies += 1;
         self.last = Some((from, to, length));
         self.steps = 0;
-        if self.defect == Some(Defect::EmptyOk) && self.copies % 8 == 0 {
+        if self.defect == Some(Defect::EmptyOk) && self.copies.is_multiple_of(8) {
             return Ok(());
         }
         self.bus.copy(from, to, length)

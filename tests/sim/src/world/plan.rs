@@ -265,7 +265,7 @@ impl Plan {
     /// The rates that hold at a time in milliseconds since the start.
     pub fn rates_at(&self, ms: u64) -> (MessageFaults, EngineFaults) {
         let open = |w: &&Window| (u64::from(w.from_ms)..u64::from(w.to_ms)).contains(&ms);
-        match self.windows.iter().filter(open).next_back() {
+        match self.windows.iter().rfind(open) {
             Some(window) => (window.messages, window.engine),
             None => (self.messages, self.engine),
         }

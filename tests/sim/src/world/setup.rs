@@ -191,7 +191,7 @@ fn swarm(rng: &mut Rng, nodes: u32, links: u32, seconds: u32) -> Plan {
         };
     }
     // In some seeds everything happens at once.
-    let spread = 1000 * seconds >> rng.below(8);
+    let spread = (1000 * seconds) >> rng.below(8);
     let from = rng.below(u64::from(1000 * seconds - spread) + 1) as u32;
     for (what, most) in [
         (What::LinkDown, 6),

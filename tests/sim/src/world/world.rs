@@ -243,8 +243,11 @@ impl<'m> World<'m> {
         }
         let moved = progress.bytes > 0 || progress.completions > 0;
         port.idle = if moved { 0 } else { port.idle.saturating_add(1) };
-        let pause =
-            if moved { 1_000 + u64::from(progress.bytes) / 16 } else { 2_000 << port.idle.min(8) };
+        let pause = if moved {
+            1_000 + ((u64::from(progress.bytes) * slowness) >> 10)
+        } else {
+            2_000 << port.idle.min(8)
+        };
         let again = port.has_work();
         let objection = port.engine.fabric_mut().first_violation();
         if again {

@@ -286,7 +286,8 @@ impl World {
     fn work(&mut self, jobs: impl IntoIterator<Item = Job>) -> Vec<JobDone> {
         let mut ids: Vec<JobId> = jobs.into_iter().map(|job| self.client().add(job)).collect();
         let mut ends = BTreeMap::new();
-        let all = self.run_until(seconds(3600), |world| {
+        let limit = self.now.after(Span::from_secs(600));
+        let all = self.run_until(limit, |world| {
             while let Some(end) = world.client().next_done() {
                 assert!(ends.insert(end.id, end).is_none(), "a job ends once");
             }

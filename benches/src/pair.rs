@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! Two nodes, each polled by its own thread with its engine stepped inline.
+
+use std::collections::VecDeque;
+use std::mem::MaybeUninit;
+use std::ptr::NonNull;
+
+use lnd_core::config::Config;
+use lnd_core::driver::{Driver, Identity, Inbound, Interrupt, Kind, Receive, Request, Role};
+use lnd_core::fragment::{Fragment, MAX_FRAGMENT};
+use lnd_core::id::{Incarnation, LinkId};
+use lnd_core::ports::{Features, NoTrace, Sent};
+use lnd_core::time::{Instant, Span};
+use lnd_dma::driver::{CompletionQueue, MmioEngine};
+use lnd_dma::memory::{Geometry, LinkMemory};
+use lnd_dma::regs::{LinkBits, Register, RegisterAccess};
+use lnd_dma::soft::{NoFaults, Settings, SoftEngine};
+use lnd_shortmsg::dispatch::Receiver;
+use lnd_shortmsg::mailbox::spsc::{channel, Producer};
+use lnd_shortmsg::mailbox::{self, Consumer, Line};
+use lnd_shortmsg::wire::{Checksum, Frame};
+
+use crate::wire::{nid_of, Bus, Numbers, Outlets, PairPorts, Window, CONTROL_SLOT, REQUEST_SLOT};
+
+const LINK: LinkId = LinkId::new(0).unwrap();
+const SLOTS: u32 = 256;
+/// Polls between two looks at the clock and at what is due.
+const CLOCK_EVERY: u32 = 64;
+/// Bytes of an LNet header.
+pub const HEADER: [u8; 72] = [0x5a; 72];
+
+/// One node.
+pub struct Node {
+    driver: Driver<'static, PairPorts>,
+    inlets: [Consumer<'static>; 2],
+    scratch: Vec<u8>,
+    receiver: Receiver,
+    engine: SoftEngine<'static, Bus, NoFaults>,
+    interrupt: Interrupt<'static, CompletionQueue<'static, LinkMemory<'static>>>,
+    peer: u32,
+    clock: std::time::Instant,
+    now: Instant,
+    polls: u32,
+    sinks: Vec<Vec<Fragment>>,
+    next_sink: usize,
+    /// PUTs that have ended at their source, and at their sink.
+    pub done: (u64, u64),
+}
+
+/// A mailbox whose memory is never freed.
+fn mailbox(slots: u32, slot_size: u32) -> (Producer<'static>, Consumer<'static>) {
+    let geometry = mailbox::Geometry::new(slots, slot_size).unwrap();
+    let memory = vec![Line::ZERO; geometry.bytes_needed() / size_of::<Line>()].leak();
+    channel(memory, geometry).unwrap()
+}
+
+fn link_memory(node: u32) -> LinkMemory<'static> {
+    let geometry = Geometry { descriptors: SLOTS, lists: SLOTS };
+    let memory = vec![Line::ZERO; geometry.bytes_needed().div_ceil(64)].leak();
+    let bytes = size_of_val(memory);
+    let base = NonNull::from(memory).cast();
+    let features = (Features::REMOTE_COMPLETION | Features::KNOWS_UNTOUCHED).bits();
+    // SAFETY: leaked, aligned memory of its own, which nothing else uses.
+    let memory = unsafe { LinkMemory::format(base, bytes, geometry, node, features, 0) }.unwrap();
+    memory.write(Register::Link, LinkBits::UP.bits());
+    memory
+}
+
+/// Two nodes that have greeted each other. `window` is the payload memory of both.
+pub fn pair(window: Window) -> [Node; 2] {
+    let links = [link_memory(0), link_memory(1)];
+    let lanes = || (mailbox(256, CONTROL_SLOT), mailbox(64, REQUEST_SLOT));
+    let (there, back) = (lanes(), lanes());
+    let outlets = |(c, r)| Outlets { boxes: [c, r], ended: VecDeque::with_capacity(64) };
+    let a = Node::new(0, links, window, outlets((there.0 .0, there.1 .0)), [back.0 .1, back.1 .1]);
+    let b = Node::new(1, links, window, outlets((back.0 .0, back.1 .0)), [there.0 .1, there.1 .1]);
+    let mut nodes = [a, b];
+    for node in &mut nodes {
+        node.poll();
+    }
+    // The first message in each direction greets.
+    for from in 0..2 {
+        nodes[from].put(&[]);
+        while nodes[from].done.0 == 0 || nodes[1 - from].done.1 == 0 {
+            nodes.iter_mut().for_each(Node::poll);
+        }
+    }
+    nodes.iter_mut().for_each(|n| n.done = (0, 0));
+    nodes
+}
+
+impl Node {
+    fn new(
+        me: u32,
+        links: [LinkMemory<'static>; 2],
+        window: Window,
+        outlets: Outlets,
+        inlets: [Consumer<'static>; 2],
+    ) -> Self {
+        let mut config = Config::new(SLOTS, 2, 1);
+        config.depth = 32;
+        let memory = vec![MaybeUninit::uninit(); config.bytes_needed()].leak();
+        let mine = links[me as usize];
+        let life = Incarnation::from_raw(u64::from(me) + 100).unwrap();
+        let driver = Driver::create(
+            memory,
+            config,
+            Identity { nid: nid_of(me), life },
+            [MmioEngine::new(LINK, mine, mine, Numbers)],
+            outlets,
+            window,
+            NoTrace,
+        )
+        .unwrap();
+        let bus = Bus { links, window };
+        let interrupt = Interrupt::new(driver.decider(), CompletionQueue::new(mine, mine));
+        Self {
+            interrupt,
+            driver,
+            inlets,
+            scratch: vec![0; REQUEST_SLOT as usize],
+            receiver: Receiver::new(Checksum::On),
+            engine: SoftEngine::new(me, LINK, mine, bus, NoFaults, Settings::default()),
+            peer: 1 - me,
+            clock: std::time::Instant::now(),
+            now: Instant::from_nanos(1),
+            polls: 0,
+            sinks: vec![Vec::new()],
+            next_sink: 0,
+            done: (0, 0),
+        }
+    }
+
+    /// Where PUTs that come in shall go, in turn.
+    pub fn set_sinks(&mut self, sinks: Vec<Vec<Fragment>>) {
+        (self.sinks, self.next_sink) = (sinks, 0);
+    }
+
+    /// Sends one PUT; `done.0` counts its end.
+    pub fn put(&mut self, payload: &[Fragment]) {
+        let request = Request {
+            kind: Kind::Put,
+            peer: nid_of(self.peer),
+            link: None,
+            routed: false,
+            header: &HEADER,
+            payload,
+            deadline: self.now.after(Span::from_secs(60)),
+            user: 1,
+        };
+        self.driver.submit(self.now, request).unwrap();
+        self.settle_sent();
+    }
+
+    fn settle_sent(&mut self) {
+        while let Some(tag) = self.driver.channel_mut().ended.pop_front() {
+            self.driver.on_sent(self.now, tag, Sent::Ok);
+        }
+    }
+
+    /// One round of everything: messages in, engine, interrupt, reports, and now and then the time.
+    pub fn poll(&mut self) {
+        let progress = self.engine.step(self.now, 32);
+        if progress.completions > 0 {
+            self.interrupt.on_interrupt(self.now, 64, &mut NoTrace);
+        }
+        self.poll_messages();
+    }
+
+    /// As [`poll`](Self::poll), without the engine, which elsewhere is hardware: for messages that
+    /// need none.
+    pub fn poll_messages(&mut self) {
+        let mut busy = self.receive();
+        if busy {
+            self.driver.ring();
+            self.settle_sent();
+        }
+        while !self.driver.nothing_to_report() {
+            let Some(report) = self.driver.next_report(self.now) else { continue };
+            assert_eq!(report.status.errno, 0, "{report:?}");
+            match report.role {
+                Role::PutSource | Role::Immediate => self.done.0 += 1,
+                _ => self.done.1 += 1,
+            }
+            busy = true;
+        }
+        self.polls = self.polls.wrapping_add(1);
+        if self.polls.is_multiple_of(CLOCK_EVERY) {
+            let passed = self.clock.elapsed().as_nanos() as u64;
+            self.now = Instant::from_nanos(passed.saturating_add(1));
+        }
+        if busy || self.polls.is_multiple_of(CLOCK_EVERY) {
+            self.driver.on_time(self.now);
+        }
+    }
+
+    /// Takes messages out of the mailboxes, the control lane first.
+    fn receive(&mut self) -> bool {
+        let mut busy = false;
+        for inlet in &mut self.inlets {
+            while let Some(mail) = inlet.peek(&mut self.scratch).unwrap() {
+                match self.receiver.receive(mail.bytes()).unwrap() {
+                    Frame::Control(envelope, ready) => {
+                        self.driver.on_pull_ready(self.now, LINK, &envelope, &ready);
+                    }
+                    Frame::Lnd(envelope, message) => {
+                        let got = self.driver.on_message(self.now, LINK, &envelope, &message);
+                        match got {
+                            Inbound::Handled => {}
+                            Inbound::Wait => break,
+                            Inbound::Request(ticket) => {
+                                let sink = &self.sinks[self.next_sink];
+                                self.next_sink = (self.next_sink + 1) % self.sinks.len();
+                                let length = ticket.length;
+                                let deadline = self.now.after(Span::from_secs(60));
+                                let it = Receive { sink, length, deadline, user: 2 };
+                                self.driver.recv(self.now, ticket, &it).unwrap();
+                            }
+                        }
+                    }
+                }
+                mail.release();
+                busy = true;
+            }
+        }
+        busy
+    }
+
+    /// Transfers that have not ended.
+    pub fn in_use(&self) -> (u32, u32) {
+        self.driver.in_use()
+    }
+}
+
+/// A buffer of `length` bytes as fragments of at most the longest length.
+pub fn fragments(address: u64, length: usize) -> Vec<Fragment> {
+    (0..length)
+        .step_by(MAX_FRAGMENT as usize)
+        .map(|at| {
+            let size = (length - at).min(MAX_FRAGMENT as usize);
+            Fragment::new(address + at as u64, size as u32)
+        })
+        .collect()
+}
