@@ -3,6 +3,7 @@
 
 use lnd_core::id::Tag;
 use lnd_core::ports::{Engine, Returned};
+use lnd_dma::memory::LinkMemory;
 use lnd_dma::regs::{Control, Register, RegisterAccess, Status};
 
 use crate::harness::{tag, Plant, Shape, World};
@@ -104,21 +105,29 @@ fn a_stopping_source_is_not_claimed() {
 /// descriptor before: the puller must see that there is a stop, or that there was one.
 #[test]
 fn a_slow_claim_sees_the_stop() {
-    for over in [false, true] {
+    type Meanwhile = fn(LinkMemory<'_>);
+    let stops: Meanwhile = |memory| {
+        let control = Control(memory.read(Register::Control));
+        memory.write(Register::Control, control.stopping().bits());
+    };
+    let forgets_the_round: Meanwhile = |memory| {
+        let control = Control(memory.read(Register::Control));
+        memory.write(Register::Control, (control | Control::STOP).bits());
+    };
+    let is_over: Meanwhile = |memory| {
+        let stop = Control(memory.read(Register::Control)).stopping();
+        memory.write(Register::Control, stop.bits());
+        memory.write(Register::Status, Status::STOPPED.in_round(stop.round()).bits());
+        memory.descriptor(0).unwrap().free();
+        let reset = stop.difference(Control::STOP) | Control::RESET;
+        memory.write(Register::Control, reset.bits());
+    };
+    for meanwhile in [stops, forgets_the_round, is_over] {
         let plant = Plant::new(Shape::default());
         let mut world = plant.world();
         world.transfer(A, B, tag(0), tag(0), LENGTH);
         let memory = world.memory(A);
-        world.script(B).after_claim = Some(Box::new(move || {
-            let stop = Control(memory.read(Register::Control)).stopping();
-            memory.write(Register::Control, stop.bits());
-            if over {
-                memory.write(Register::Status, Status::STOPPED.in_round(stop.round()).bits());
-                memory.descriptor(0).unwrap().free();
-                let reset = stop.difference(Control::STOP) | Control::RESET;
-                memory.write(Register::Control, reset.bits());
-            }
-        }));
+        world.script(B).after_claim = Some(Box::new(move || meanwhile(memory)));
         world.step(B);
         world.reap(B);
         assert_eq!(world.once(B, tag(0)), Returned::Untouched);

@@ -7,14 +7,14 @@
 //!
 //! The way back is the **consumed word**: how many messages the consumer is done with. It is told
 //! now and then, and whenever the mailbox is found empty; a producer looks at it only when it knows
-//! of no more room. Every word but one has a single writer:
+//! of no more room. Every word is written by one side only:
 //!
 //! | word | writer | holds (32 bits, free running, wraps) |
 //! |---|---|---|
 //! | sequence, in each slot | producers | number of the message + 1 |
 //! | consumed | consumer | number of the next message it will read |
-//! | claim (`mpsc` only) | producers | number of the next message to be sent |
-//! | room (`mpsc` only) | producers | what a producer last saw in the consumed word, plus slots |
+//! | claim (`mpsc` only) | producers | number of the next message to be claimed |
+//! | room (`mpsc` only) | producers | what one of them last saw in the consumed word, plus slots |
 //!
 //! [`spsc`] has one producer and takes no locked operation. [`mpsc`] has many, which claim a slot by
 //! one compare-and-swap; between claim and publication a producer must not die, since the mailbox

@@ -54,8 +54,6 @@ pub(super) struct Words {
 #[repr(C, align(64))]
 pub(super) struct Consumed {
     word: AtomicU32,
-    // Processors fetch lines in pairs: keep the first slot out of this one's.
-    _pair: [Line; 1],
 }
 
 impl Consumed {
@@ -74,8 +72,9 @@ impl Consumed {
     }
 }
 
-/// Bytes before the first slot.
-pub(super) const HEADER_SIZE: usize = size_of::<Header>();
+/// Bytes before the first slot. One line more than the header: processors fetch lines in pairs, and
+/// the first slot shall not come along with the consumed word.
+pub(super) const HEADER_SIZE: usize = size_of::<Header>() + size_of::<Line>();
 
 #[cfg(not(loom))]
 const _: () = {
@@ -184,7 +183,7 @@ impl<'m> Region<'m> {
             words: Words {
                 claim: AtomicU32::new(start),
                 room: AtomicU32::new(start.wrapping_add(slots)),
-                consumed: Consumed { word: AtomicU32::new(start), _pair: [Line::ZERO] },
+                consumed: Consumed { word: AtomicU32::new(start) },
             },
         };
         // SAFETY: aligned, large enough, and ours alone (contract).

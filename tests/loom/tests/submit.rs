@@ -5,8 +5,9 @@
 //! `CPU`, hands out, and pays `CPU` last. A completion may arrive in another context at any moment
 //! after that, before the submitter's call has returned.
 //!
-//! Property: exactly one finalize, by whichever of them pays last; and whoever finalizes sees the
-//! details, though nothing but the transfer word and the completed list passes between them.
+//! Property: exactly one finalize, by whichever of them pays last; and whoever finalizes sees what
+//! each of them wrote before it paid, though nothing but the transfer word and the completed list
+//! passes between them.
 //!
 //! The completions are untrusted: they may even come before the publication. Such a one is stale,
 //! touches nothing, and is delivered again later.
@@ -20,28 +21,47 @@ use lnd_core::transfer::{Debts, Effect, Event, Phase, Word};
 use lnd_loom::{count, explore, Bound, World};
 use loom::thread;
 
-const DETAILS: u32 = 0xd0d0;
-/// The slot's first use.
+/// The first use of the first slot.
 const TAG: Tag = Tag { index: 0, generation: 1 };
+
+/// Cells for what each context writes: its debt's bit, as a sign that it was there.
+const CPU: (u32, u32) = (0, Debts::CPU.0 as u32);
+const HW: (u32, u32) = (1, Debts::HW.0 as u32);
+const MSG: (u32, u32) = (2, Debts::MSG.0 as u32);
+
+fn world() -> Rc<World> {
+    World::new(3)
+}
 
 /// The submitter; what paying `CPU` did.
 fn submit(world: &World, debts: Debts) -> Option<Effect> {
     let tag = world.claim();
     assert_eq!(tag, TAG);
-    world.details(tag.index).set(DETAILS);
     world.shared().publish(tag, Word::live(tag.generation, debts));
-    // Here the descriptor is posted and the message sent.
+    // Here the descriptor is posted, the message sent, and the details say so.
+    world.details(CPU.0).set(CPU.1);
     world.turn();
     world.effect(tag, Event::PayCpu)
 }
 
-/// The thread that reports. Returns how many it has reported.
-fn report(world: &World) -> usize {
+/// Another context, which has seen the end of its part; what paying for it did.
+fn complete(world: &World, (cell, mark): (u32, u32), event: Event) -> Option<Effect> {
+    world.details(cell).set(mark);
+    world.turn();
+    world.effect(TAG, event)
+}
+
+/// The thread that reports a transfer that owed `debts`. Returns how many it has reported.
+fn report(world: &World, debts: Debts) -> usize {
     let finished = world.take_completed();
     for &slot in &finished {
         assert_eq!(world.word(slot).phase(), Phase::Done);
         assert_eq!(world.shared().tag(slot), TAG);
-        assert_eq!(world.details(slot).get(), DETAILS);
+        for (cell, mark) in [CPU, HW, MSG] {
+            if mark & u32::from(debts.0 | Debts::CPU.0) != 0 {
+                assert_eq!(world.details(cell).get(), mark);
+            }
+        }
     }
     finished.len()
 }
@@ -49,17 +69,14 @@ fn report(world: &World) -> usize {
 #[test]
 fn inv_1_submit_against_message_done_against_reporter() {
     let ends = explore("submit ‖ MsgOk ‖ report", Bound::Exhaustive, || {
-        let world = World::new(1);
+        let world = world();
         let channel = thread::spawn({
             let world = Rc::clone(&world);
-            move || {
-                world.turn();
-                world.effect(TAG, Event::MsgOk)
-            }
+            move || complete(&world, MSG, Event::MsgOk)
         });
         let reporter = thread::spawn({
             let world = Rc::clone(&world);
-            move || report(&world)
+            move || report(&world, Debts::MSG)
         });
         let mine = submit(&world, Debts::MSG);
         let mut theirs = channel.join().unwrap();
@@ -70,7 +87,7 @@ fn inv_1_submit_against_message_done_against_reporter() {
             theirs = world.effect(TAG, Event::MsgOk);
         }
         assert_eq!(count(&[mine, theirs], Effect::Finalize), 1, "{mine:?} {theirs:?}");
-        assert_eq!(early + report(&world), 1, "reported exactly once");
+        assert_eq!(early + report(&world, Debts::MSG), 1, "reported exactly once");
         (mine == Some(Effect::Finalize), early == 1, stale)
     });
     // (submitter finalizes, reported at once, completion came before the publication)
@@ -88,19 +105,20 @@ fn inv_1_submit_against_message_done_against_reporter() {
 fn inv_1_submit_against_descriptor_done_against_message_done() {
     const DEBTS: Debts = Debts(Debts::HW.0 | Debts::MSG.0);
     let ends = explore("submit ‖ HwOk ‖ MsgOk", Bound::Exhaustive, || {
-        let world = World::new(1);
-        let contexts = [Event::HwOk, Event::MsgOk].map(|event| {
+        let world = world();
+        let contexts = [(HW, Event::HwOk), (MSG, Event::MsgOk)].map(|(cell, event)| {
             let world = Rc::clone(&world);
             let context = thread::spawn(move || {
-                let effect = world.effect(TAG, event);
+                let effect = complete(&world, cell, event);
                 // The only one who is told so, hence the only one who takes the list.
-                let reported = if effect == Some(Effect::Finalize) { report(&world) } else { 0 };
+                let reported =
+                    if effect == Some(Effect::Finalize) { report(&world, DEBTS) } else { 0 };
                 (effect, reported)
             });
             (event, context)
         });
         let mine = submit(&world, DEBTS);
-        let mut reported = if mine == Some(Effect::Finalize) { report(&world) } else { 0 };
+        let mut reported = if mine == Some(Effect::Finalize) { report(&world, DEBTS) } else { 0 };
         let mut effects = vec![mine];
         let mut last = (mine == Some(Effect::Finalize)).then_some(Event::PayCpu);
         for (event, context) in contexts {
@@ -108,7 +126,8 @@ fn inv_1_submit_against_descriptor_done_against_message_done() {
             reported += theirs;
             if effect.is_none() {
                 effect = world.effect(TAG, event);
-                reported += if effect == Some(Effect::Finalize) { report(&world) } else { 0 };
+                reported +=
+                    if effect == Some(Effect::Finalize) { report(&world, DEBTS) } else { 0 };
             }
             if effect == Some(Effect::Finalize) {
                 last = Some(event);

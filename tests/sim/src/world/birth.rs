@@ -130,9 +130,7 @@ impl<'m> World<'m> {
     /// A node's life ends, now, in whatever state it is.
     pub(super) fn bury(&mut self, node: u32) {
         let Some(host) = self.hosts.get_mut(node as usize) else { return };
-        let Some(life) = host.life.take() else { return };
-        host.stats.merge(&life.node.stats);
-        host.counters.merge(&life.all_counters());
+        drop(host.end_life());
         self.book.bury(node);
         self.net.borrow_mut().forget(node);
     }
@@ -170,13 +168,11 @@ impl<'m> World<'m> {
             let what = format!("INV-15: {leases} pages are still lent after the shutdown");
             return Err(Violation::at(node, what));
         }
-        let Some(host) = self.hosts.get_mut(node as usize) else { return Ok(()) };
-        let Some(life) = host.life.take() else { return Ok(()) };
-        host.stats.merge(&life.node.stats);
-        host.counters.merge(&life.all_counters());
+        if let Some(life) = self.hosts.get_mut(node as usize).and_then(|host| host.end_life()) {
+            life.membership.leave();
+        }
         self.book.bury(node);
         self.net.borrow_mut().forget(node);
-        life.membership.leave();
         if let Some(away) = ending.away {
             self.queue.push(now.after(away), Event::Blow(Blow::Rebirth(node)));
         }

@@ -116,3 +116,52 @@ impl Record {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use lnd_core::transfer::{Cause, Place, Policy, Status};
+
+    use super::*;
+
+    fn record(end: SendEnd) -> Record {
+        Record {
+            from: 0,
+            to: 1,
+            get: false,
+            length: 9000,
+            offset: 0,
+            straight: true,
+            staged: true,
+            lives: 1,
+            end: Some(end),
+            received: true,
+            delivered: true,
+            answered: false,
+            over: true,
+        }
+    }
+
+    #[test]
+    fn both_ends_are_held_against_each_other() {
+        let of = |cause, place| SendEnd::Finalized(Status::of(Policy::Seed, cause, place));
+        let unknown = record(of(Cause::PeerDown, Place::Moving));
+        assert_eq!(unknown.check(), Ok(()));
+        // Known not to be delivered, and delivered.
+        let denied = record(of(Cause::PeerDown, Place::Staged));
+        assert!(denied.check().is_err());
+        assert_eq!(Record { delivered: false, ..denied.clone() }.check(), Ok(()));
+        // Beyond the first hop the driver's end says nothing.
+        assert_eq!(Record { straight: false, ..denied }.check(), Ok(()));
+        assert!(record(SendEnd::Cancelled).check().is_err());
+    }
+
+    #[test]
+    fn what_ended_ok_has_arrived() {
+        let sent = record(SendEnd::Finalized(Status::OK));
+        assert_eq!(sent.check_arrival(1), Ok(()));
+        let lost = Record { received: false, delivered: false, ..sent };
+        assert!(lost.check_arrival(1).is_err());
+        // The destination that had it may be dead.
+        assert_eq!(lost.check_arrival(2), Ok(()));
+    }
+}

@@ -24,8 +24,8 @@ pub enum Defect {
     NoClock,
 }
 
-/// Steps after which a late write comes.
-const LATE: u32 = 50;
+/// Steps of an engine after which a late write comes.
+const LATE: u32 = 20;
 
 /// The bus as a link's engine sees it.
 #[derive(Debug)]
@@ -33,14 +33,15 @@ pub struct Wire<'m> {
     bus: Bus<'m>,
     defect: Option<Defect>,
     copies: u32,
-    last: Option<(Place, Place, u32)>,
     steps: u32,
+    /// A copy to be repeated, and in which step.
+    late: Option<(Place, Place, u32, u32)>,
 }
 
 impl<'m> Wire<'m> {
     /// A wire with or without a defect.
     pub const fn new(bus: Bus<'m>, defect: Option<Defect>) -> Self {
-        Self { bus, defect, copies: 0, last: None, steps: 0 }
+        Self { bus, defect, copies: 0, steps: 0, late: None }
     }
 
     /// The first access that the memory oracle objected to.
@@ -51,10 +52,8 @@ impl<'m> Wire<'m> {
     /// Once a step: what a defective engine does on its own account.
     pub fn misbehave(&mut self) {
         self.steps += 1;
-        if self.defect == Some(Defect::LateWrite) && self.steps > LATE {
-            if let Some((from, to, length)) = self.last.take() {
-                let _ = self.bus.copy(from, to, length);
-            }
+        if let Some((from, to, length, _)) = self.late.take_if(|late| late.3 <= self.steps) {
+            let _ = self.bus.copy(from, to, length);
         }
     }
 }
@@ -70,8 +69,9 @@ impl<'m> EngineFabric<'m> for Wire<'m> {
 
     fn copy(&mut self, from: Place, to: Place, length: u32) -> Result<(), BusFault> {
         self.copies += 1;
-        self.last = Some((from, to, length));
-        self.steps = 0;
+        if self.defect == Some(Defect::LateWrite) && self.late.is_none() {
+            self.late = Some((from, to, length, self.steps + LATE));
+        }
         if self.defect == Some(Defect::EmptyOk) && self.copies.is_multiple_of(8) {
             return Ok(());
         }

@@ -145,9 +145,20 @@ pub struct Host<'m> {
     pub stats: Stats,
     /// What former lives have counted.
     pub counters: Counters,
+    /// Messages of others that former lives have passed on.
+    pub forwarded: u64,
 }
 
-impl Host<'_> {
+impl<'m> Host<'m> {
+    /// Ends the present life and keeps what is to be told of it.
+    pub fn end_life(&mut self) -> Option<Life<'m>> {
+        let life = self.life.take()?;
+        self.stats.merge(&life.node.stats);
+        self.counters.merge(&life.all_counters());
+        self.forwarded += life.node.lnet.ledger().forwarded;
+        Some(life)
+    }
+
     /// A node that was never alive.
     pub fn new() -> Self {
         Self {
@@ -156,6 +167,7 @@ impl Host<'_> {
             recorder: Recorder::new(4096),
             stats: Stats::default(),
             counters: Counters::new(),
+            forwarded: 0,
         }
     }
 }

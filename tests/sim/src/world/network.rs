@@ -411,3 +411,77 @@ impl Channel for VirtualChannel {
         self.network.borrow_mut().quiesce(self.node, link);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use lnd_core::id::Incarnation;
+    use lnd_core::message::PullReady;
+
+    use super::*;
+    use crate::fabric::nid_of;
+    use crate::lnet::{Body, Target};
+
+    fn envelope(from: u32, to: u32) -> Envelope {
+        Envelope {
+            from: nid_of(from),
+            to: nid_of(to),
+            from_life: Incarnation::from_raw(1).unwrap(),
+            to_life: Incarnation::from_raw(2),
+            session: 1,
+            sequence: 1,
+            credits: 0,
+            credits_of: 0,
+        }
+    }
+
+    /// What the watch says of a GET_REQ from node 0 to node 1 for a node, and of its answer.
+    fn seen(destination: u32) -> usize {
+        let network = Network::new(Rng::new(1), Tally::default(), [8, 8], None);
+        let network = Rc::new(RefCell::new(network));
+        let link = LinkId::new(0).unwrap();
+        let sink = Tag { index: 3, generation: 9 };
+        let body = Body::Get { target: Target::default(), length: 5000, request: sink };
+        let header =
+            LnetHeader { hops: 0, source: nid_of(0), destination: nid_of(destination), body };
+        let request = Message::GetReq { header: &header.encode(), sink, length: 5000 };
+        let mut asks = VirtualChannel::new(0, 512, network.clone());
+        asks.send(link, &envelope(0, 1), &request, None).unwrap();
+        let mut gives = VirtualChannel::new(1, 512, network.clone());
+        let ready = Message::PullReady(PullReady { sink, source: sink, length: 5000 });
+        gives.send(link, &envelope(1, 0), &ready, None).unwrap();
+        let violations = network.borrow().violations.len();
+        violations
+    }
+
+    #[test]
+    fn a_routed_get_that_is_optimised_is_seen() {
+        // S3-14.
+        assert_eq!(seen(1), 0);
+        assert_eq!(seen(2), 1);
+    }
+
+    #[test]
+    fn a_pull_ready_that_nobody_asked_for_is_seen() {
+        let network = Network::new(Rng::new(1), Tally::default(), [8, 8], None);
+        let network = Rc::new(RefCell::new(network));
+        let tag = Tag { index: 1, generation: 1 };
+        let ready = Message::PullReady(PullReady { sink: tag, source: tag, length: 1 });
+        let mut channel = VirtualChannel::new(1, 512, network.clone());
+        channel.send(LinkId::new(0).unwrap(), &envelope(1, 0), &ready, None).unwrap();
+        assert_eq!(network.borrow().violations.len(), 1);
+    }
+
+    #[test]
+    fn a_mailbox_has_as_much_room_as_it_promises() {
+        let network = Network::new(Rng::new(1), Tally::default(), [2, 1], None);
+        let network = Rc::new(RefCell::new(network));
+        let mut channel = VirtualChannel::new(0, 512, network);
+        let link = LinkId::new(0).unwrap();
+        let (noop, to) = (Message::Noop, nid_of(1));
+        assert!(channel.ready(link, to, Kind::Control));
+        assert_eq!(channel.send(link, &envelope(0, 1), &noop, None), Ok(()));
+        assert!(!channel.ready(link, to, Kind::Control));
+        assert_eq!(channel.send(link, &envelope(0, 1), &noop, None), Err(ChannelFull));
+        assert!(channel.ready(link, to, Kind::Request), "lanes have room of their own");
+    }
+}

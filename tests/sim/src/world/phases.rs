@@ -58,7 +58,9 @@ impl World<'_> {
         for (node, host) in self.hosts.iter().enumerate() {
             let node = node as u32;
             match &host.life {
-                None => return Violation::at(node, "liveness: the node does not come back"),
+                None => {
+                    return Violation::at(node, "INV-15: liveness: the node does not come back")
+                }
                 Some(life) if !life.at_rest() => {
                     let why = super::checks::blockers(life);
                     let tag = match life.node.driver.blocker(0) {
@@ -68,13 +70,13 @@ impl World<'_> {
                         ) => Some(tag),
                         _ => None,
                     };
-                    let what = format!("liveness: the node does not come to rest: {why}");
+                    let what = format!("INV-15: liveness: the node does not come to rest: {why}");
                     return Violation { what, node: Some(node), tag };
                 }
                 Some(_) => {}
             }
         }
-        Violation::whole("liveness: a message is under way for ever")
+        Violation::whole("INV-15: liveness: a message is under way for ever")
     }
 
     /// Every node reaches every other: first after as many attempts as it takes to find out what
@@ -112,7 +114,7 @@ impl World<'_> {
                 self.run_until(self.now.after(self.setup.hold_off()), |_| false)?;
             }
         }
-        let what = format!("liveness: node {to} is not reached: {wishes:?}");
+        let what = format!("INV-15: liveness: node {to} is not reached: {wishes:?}");
         Err(Violation::at(from, what))
     }
 
@@ -187,6 +189,7 @@ impl World<'_> {
                 traced: entries,
                 stats: host.stats.clone(),
                 counters: host.counters.clone(),
+                forwarded: host.forwarded,
             });
         }
         let mut counters = Counters::new();

@@ -21,6 +21,8 @@ pub struct NodeSummary {
     pub stats: Stats,
     /// What it has counted.
     pub counters: Counters,
+    /// Messages of others that it has passed on, as a router.
+    pub forwarded: u64,
 }
 
 /// A run in which nothing was broken.
