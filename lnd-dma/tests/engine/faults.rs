@@ -126,6 +126,22 @@ fn completions_of_nothing() {
     assert!(queue.is_empty());
 }
 
+/// A driver that takes a descriptor away from an engine at work gets no completion for it, and what
+/// it posts instead is left alone.
+#[test]
+fn taken_away_without_a_stop() {
+    let plant = Plant::new(Shape::default());
+    let mut world = plant.world();
+    world.script(B).chunk = Some(32);
+    world.transfer(A, B, tag(0), tag(0), 64);
+    world.step(B);
+    world.memory(B).descriptor(0).unwrap().free();
+    world.settle();
+    assert_eq!(world.once(A, tag(0)), Returned::Ok);
+    assert_eq!(world.ends(B, tag(0)), []);
+    assert_eq!(world.memory(B).descriptor(0).unwrap().own().0, 0);
+}
+
 #[test]
 fn overlooked_recalls_are_seen_later() {
     let plant = Plant::new(Shape::default());

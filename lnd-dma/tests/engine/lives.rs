@@ -89,6 +89,22 @@ fn the_puller_begins_another_life() {
     }
 }
 
+/// Only what that node held goes back.
+#[test]
+fn another_pullers_new_life() {
+    let plant = Plant::new(Shape { nodes: 3, ..Shape::default() });
+    let mut world = plant.world();
+    after_steps(&mut world, 2);
+    let c = (2, 0);
+    world.script(c).chunk = Some(8);
+    world.transfer(A, c, tag(1), tag(1), 64);
+    world.step(c);
+    world.restart(2);
+    world.settle();
+    world.both((A, tag(0)), (B, tag(0)), Returned::Ok);
+    assert_eq!(world.once(A, tag(1)), Returned::Touched);
+}
+
 /// The puller has ended the source's part and dies before it can say so: a recall finds it.
 #[test]
 fn the_puller_dies_with_the_news() {

@@ -4,6 +4,7 @@
 use lnd_core::id::Tag;
 use lnd_core::ports::Returned;
 use lnd_core::time::Span;
+use lnd_dma::descriptor::Content;
 use lnd_dma::regs::Cause;
 
 use crate::harness::{tag, Plant, Shape, World, WINDOW};
@@ -126,6 +127,24 @@ fn addresses_outside_of_memory() {
             world.both((A, tag(0)), (B, tag(0)), expected);
             assert_eq!(errors(&mut world, B), Cause::ADDRESS);
         }
+    }
+}
+
+/// A descriptor that says more bytes than its fragments hold: the list's next entry is not its own.
+#[test]
+fn more_bytes_than_the_fragments_hold() {
+    for wrong in [A, B] {
+        let plant = three();
+        let mut world = plant.world();
+        let (out, into) = (world.buffer(0, &[50, 50]), world.buffer(1, &[50, 50]));
+        world.stage(A, tag(0), &out, 1);
+        world.pull(B, tag(0), &into, 0, tag(0), 100);
+        let descriptor = world.memory(wrong).descriptor(0).unwrap();
+        descriptor.write(&Content { fragments: 1, ..descriptor.read() });
+        world.settle();
+        world.both((A, tag(0)), (B, tag(0)), Returned::Touched);
+        assert_eq!(errors(&mut world, B), Cause::BAD_DESCRIPTOR);
+        assert_eq!(world.plant.bus.copied.load(std::sync::atomic::Ordering::Relaxed), 50);
     }
 }
 

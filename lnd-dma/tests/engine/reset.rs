@@ -144,6 +144,10 @@ fn the_error_registers_begin_anew() {
     world.settle();
     assert_eq!(read(&registers.error), 0);
     assert_eq!(read(&registers.errors), 0);
+    // The reset is executed once, though its bit stays.
+    world.pull(B, later(0), &into, 0, tag(0), 64);
+    world.settle();
+    assert_eq!(read(&registers.errors), 1);
 }
 
 /// Interrupt bits stay until the driver writes them back.

@@ -245,6 +245,30 @@ fn another_links_proof_is_worth_nothing() {
     world.both((A, tag(0)), (B, tag(0)), Returned::Ok);
 }
 
+/// A search that was given up does not count for the next stop.
+#[test]
+fn each_stop_searches_the_whole_table() {
+    let plant = Plant::new(Shape { descriptors: 200, lists: 0, ..Shape::default() });
+    let mut world = plant.world();
+    world.port(A).driver.stop();
+    world.step(A);
+    // Somebody takes the stop back.
+    let memory = world.memory(A);
+    let control = Control(memory.read(Register::Control));
+    memory.write(Register::Control, control.difference(Control::STOP).bits());
+    world.step(A);
+    world.script(B).chunk = Some(8);
+    world.transfer(A, B, tag(0), tag(0), 64);
+    world.step(B);
+    world.port(A).driver.stop();
+    for _ in 0..20 {
+        world.step(A);
+        assert!(world.port(A).driver.quiesced().is_none(), "a live puller holds a descriptor");
+    }
+    world.step(B);
+    let _ = world.proof(A);
+}
+
 /// A large table is searched in bounded pieces.
 #[test]
 fn the_search_for_pullers_is_bounded() {
