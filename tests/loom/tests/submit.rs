@@ -47,7 +47,6 @@ fn submit(world: &World, debts: Debts) -> Option<Effect> {
 /// Another context, which has seen the end of its part; what paying for it did.
 fn complete(world: &World, (cell, mark): (u32, u32), event: Event) -> Option<Effect> {
     world.details(cell).set(mark);
-    world.turn();
     world.effect(TAG, event)
 }
 
@@ -72,7 +71,10 @@ fn inv_1_submit_against_message_done_against_reporter() {
         let world = world();
         let channel = thread::spawn({
             let world = Rc::clone(&world);
-            move || complete(&world, MSG, Event::MsgOk)
+            move || {
+                world.turn();
+                complete(&world, MSG, Event::MsgOk)
+            }
         });
         let reporter = thread::spawn({
             let world = Rc::clone(&world);

@@ -14,6 +14,8 @@ use lnd_sim::lnet::{span, Event, Get, Match, Md, Put, Target};
 use lnd_sim::node::Hall;
 use lnd_sim::runtime::{drive_engine, Clock, Station, Wake};
 
+/// Where in A's memory a GET puts what it gets.
+const BACK: u64 = 16 << 20;
 const SIZES: [u32; 9] = [0, 1, 64, 3000, 4096, 5000, 65_536, (1 << 20) + 1, 4 << 20];
 
 fn pattern(size: u32) -> Vec<u8> {
@@ -38,42 +40,8 @@ fn every_size_crosses_by_put_and_comes_back_by_get() {
             let (kill, wake) = (&kill, &wake);
             engines.push(scope.spawn(move || drive_engine(&mut seat, clock, kill, wake)));
         }
-        let (mut wa, mut wb) = (Window::new(&fabric, 0), Window::new(&fabric, 1));
         for size in SIZES {
-            let data = pattern(size);
-            wa.write(0, &data).unwrap();
-            wb.write(0, &vec![0; size as usize]).unwrap();
-            let md = Md {
-                memory: span(0, 8 << 20),
-                put: true,
-                get: true,
-                manage_remote: true,
-                user: u64::from(size),
-                ..Md::default()
-            };
-            let target = Target { portal: 1, match_bits: u64::from(size), offset: 0, data: 0 };
-            b.node
-                .lnet
-                .attach(Match { portal: 1, bits: u64::from(size), ..Match::default() }, md)
-                .unwrap();
-            let put = Put { to: nid_of(1), target, memory: span(0, size), ack: true, user: 0 };
-            a.node.lnet.put(put).unwrap();
-            let acked = |e: &Event| matches!(e, Event::Ack { length, .. } if *length == size);
-            run_until(&mut a, &mut b, acked);
-            let mut got = vec![0; size as usize];
-            wb.read(0, &mut got).unwrap();
-            assert!(got == data, "PUT of {size}");
-
-            wa.write(16 << 20, &vec![0; size as usize]).unwrap();
-            let get = Get { to: nid_of(1), target, memory: span(16 << 20, size), user: 0 };
-            a.node.lnet.get(get).unwrap();
-            let replied = |e: &Event| {
-                matches!(e, Event::Reply { length, status, .. }
-                    if *length == size && status.errno == 0)
-            };
-            run_until(&mut a, &mut b, replied);
-            wa.read(16 << 20, &mut got).unwrap();
-            assert!(got == data, "GET of {size}");
+            there_and_back(&fabric, &mut a, &mut b, size);
         }
         let bound = Span::from_secs(5);
         assert!(
@@ -90,6 +58,43 @@ fn every_size_crosses_by_put_and_comes_back_by_get() {
         }
     });
     assert_eq!(violations.load(lnd_core::sync::Ordering::Relaxed), 0);
+}
+
+/// PUTs `size` bytes from A to B, and GETs them back to another place.
+fn there_and_back<'m>(fabric: &'m Fabric<'m>, a: &mut Station<'m>, b: &mut Station<'m>, size: u32) {
+    let (mut wa, mut wb) = (Window::new(fabric, 0), Window::new(fabric, 1));
+    let (data, zeros) = (pattern(size), vec![0; size as usize]);
+    wa.write(0, &data).unwrap();
+    wb.write(0, &zeros).unwrap();
+    wa.write(BACK, &zeros).unwrap();
+    let md = Md {
+        memory: span(0, 8 << 20),
+        put: true,
+        get: true,
+        manage_remote: true,
+        user: u64::from(size),
+        ..Md::default()
+    };
+    let place = Match { portal: 1, bits: u64::from(size), ..Match::default() };
+    b.node.lnet.attach(place, md).unwrap();
+    let target = Target { portal: 1, match_bits: u64::from(size), offset: 0, data: 0 };
+    let mut got = zeros;
+
+    let put = Put { to: nid_of(1), target, memory: span(0, size), ack: true, user: 0 };
+    a.node.lnet.put(put).unwrap();
+    run_until(a, b, |e| matches!(e, Event::Ack { length, .. } if *length == size));
+    wb.read(0, &mut got).unwrap();
+    assert!(got == data, "PUT of {size}");
+
+    let get = Get { to: nid_of(1), target, memory: span(BACK, size), user: 0 };
+    a.node.lnet.get(get).unwrap();
+    run_until(
+        a,
+        b,
+        |e| matches!(e, Event::Reply { length, status, .. } if *length == size && status.errno == 0),
+    );
+    wa.read(BACK, &mut got).unwrap();
+    assert!(got == data, "GET of {size}");
 }
 
 /// Lets the engines' threads end, whatever happens to the test's own.
@@ -114,7 +119,11 @@ fn run_until<'m>(a: &mut Station<'m>, b: &mut Station<'m>, done: impl Fn(&Event)
         );
         let (busy_a, _) = a.poll(now);
         let (busy_b, _) = b.poll(now);
-        while b.node.lnet.next_event().is_some() {}
+        while let Some(event) = b.node.lnet.next_event() {
+            if let Event::PutReceived { ack: Some(due), .. } = event {
+                b.node.lnet.send_ack(due).expect("room for an ACK");
+            }
+        }
         while let Some(event) = a.node.lnet.next_event() {
             if done(&event) {
                 assert_eq!(a.node.stats.violations, Vec::<String>::new());

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! Nodes come and go: birth, death, and the end in good order.
 
-use lnd_core::counters::Counters;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
 use lnd_core::driver::{Identity, Interrupt, RunState};
 use lnd_core::id::{LinkId, Nid};
 use lnd_core::time::Span;
@@ -13,7 +15,7 @@ use super::chaos::Blow;
 use super::defect::Wire;
 use super::fail::Violation;
 use super::life::{Ending, Life, Port};
-use super::network::VirtualChannel;
+use super::network::{Nerve, VirtualChannel};
 use super::queue::Event;
 use super::user::User;
 use super::world::World;
@@ -74,12 +76,19 @@ impl<'m> World<'m> {
             membership,
             ports: Vec::new(),
             user,
-            counters: Counters::new(),
+            counters: Rc::default(),
             thread_at: None,
             user_at: None,
             ending: None,
         };
         life.user.furnish(&mut life.node.lnet);
+        let nerve = Nerve {
+            decider: life.node.driver.decider(),
+            peers: BTreeMap::new(),
+            recorder: life.node.driver.tracer_mut().clone(),
+            counters: life.counters.clone(),
+        };
+        self.net.borrow_mut().nerves.insert(node, nerve);
         for link in (0..self.setup.links as usize).filter_map(LinkId::new) {
             let port = self.new_port(node, link, &life)?;
             life.ports.push(port);

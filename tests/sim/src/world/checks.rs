@@ -156,6 +156,11 @@ impl World<'_> {
                 return Err(Violation::at(node, what));
             }
         }
+        let failed = counters.value(Counter::DrainBoundHit);
+        if failed > 0 && self.setup.plan.returns_everything() {
+            let what = "R21: a link was failed by the drain bound, and nothing was kept back";
+            return Err(Violation::at(node, what));
+        }
         Ok(())
     }
 }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! One life of a node: the shipped driver and upper layer, its engines, its interrupts, its user.
 
+use std::cell::RefCell;
+use std::rc::Rc;
+
 use lnd_core::counters::Counters;
 use lnd_core::driver::Interrupt;
 use lnd_core::id::LinkId;
@@ -84,7 +87,7 @@ pub struct Ending {
 /// A living node.
 pub struct Life<'m> {
     /// Driver and upper layer.
-    pub node: Node<'m, VirtualChannel, Recorder>,
+    pub node: Node<'m, VirtualChannel<'m>, Recorder>,
     /// Its place in the fabric.
     pub membership: Membership<'m>,
     /// Its links.
@@ -92,7 +95,7 @@ pub struct Life<'m> {
     /// Its user.
     pub user: User<'m>,
     /// What interrupts of the channel have counted.
-    pub counters: Counters,
+    pub counters: Rc<RefCell<Counters>>,
     /// When the thread runs next.
     pub thread_at: Option<Instant>,
     /// When the user has its next idea.
@@ -110,7 +113,7 @@ impl<'m> Life<'m> {
     /// All counters: the thread's, the channel's and the links' interrupts'.
     pub fn all_counters(&self) -> Counters {
         let mut all = self.node.driver.counters().clone();
-        all.merge(&self.counters);
+        all.merge(&self.counters.borrow());
         for port in &self.ports {
             all.merge(port.interrupt.counters());
         }

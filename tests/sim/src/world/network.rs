@@ -8,7 +8,9 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::rc::Rc;
 
-use lnd_core::id::{LinkId, Nid, Tag};
+use lnd_core::counters::Counters;
+use lnd_core::driver::Decider;
+use lnd_core::id::{LinkId, Nid, PeerId, Tag};
 use lnd_core::link::Quiesced;
 use lnd_core::message::{Envelope, Lane as Kind, Message};
 use lnd_core::ports::{Channel, ChannelFull, Sent};
@@ -18,13 +20,13 @@ use lnd_shortmsg::wire::{encode, encoded_len, max_immediate, Checksum};
 use super::defect::Defect;
 use super::plan::MessageFaults;
 use super::queue::{Event, Frame};
-use super::tally::{Mixer, Tally};
+use super::tally::{Mixer, Recorder, Tally};
 use crate::fabric::node_of;
 use crate::lnet::LnetHeader;
 use crate::rng::Rng;
 
 /// Frames that the adversary remembers for replays.
-const MEMORY: usize = 32;
+const MEMORY: usize = 64;
 
 /// One mailbox: from, to, link, and whether it is the control lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -60,9 +62,22 @@ pub struct Pending {
     pub sent: Sent,
 }
 
+/// What an interrupt of a node has in hand.
+#[derive(Debug)]
+pub struct Nerve<'m> {
+    /// The shard's words.
+    pub decider: Decider<'m>,
+    /// The peers that the driver knows, by node.
+    pub peers: BTreeMap<u32, PeerId>,
+    /// Where it is traced.
+    pub recorder: Recorder,
+    /// Where it is counted.
+    pub counters: Rc<RefCell<Counters>>,
+}
+
 /// The network.
 #[derive(Debug)]
-pub struct Network {
+pub struct Network<'m> {
     /// The time; the channel's port does not tell it.
     pub now: Instant,
     /// The faults in force.
@@ -87,9 +102,15 @@ pub struct Network {
     gets: BTreeSet<(u32, Tag)>,
     old: VecDeque<(Lane, Vec<u8>)>,
     defect: Option<Defect>,
+    /// How to interrupt each node that lives.
+    pub nerves: BTreeMap<u32, Nerve<'m>>,
+    /// Nodes whose thread an interrupt wants to have woken.
+    pub wakes: Vec<u32>,
+    /// Messages during whose sending an interrupt comes, per million.
+    pub preemptions: u32,
 }
 
-impl Network {
+impl<'m> Network<'m> {
     /// A network without faults.
     pub fn new(rng: Rng, tally: Tally, room: [u32; 2], defect: Option<Defect>) -> Self {
         Self {
@@ -110,6 +131,9 @@ impl Network {
             gets: BTreeSet::new(),
             old: VecDeque::new(),
             defect,
+            nerves: BTreeMap::new(),
+            wakes: Vec::new(),
+            preemptions: 0,
         }
     }
 
@@ -156,6 +180,7 @@ impl Network {
     /// Forgets the messages of a node that has died.
     pub fn forget(&mut self, node: u32) {
         self.pending.retain(|_, pending| pending.node != node);
+        self.nerves.remove(&node);
     }
 
     /// A short message's end is due; `None`: it was settled by other means.
@@ -230,6 +255,38 @@ impl Network {
     }
 
     fn send(&mut self, lane: Lane, bytes: Vec<u8>, tag: Option<Tag>) {
+        self.hand_over(lane, bytes, tag);
+        if self.strikes(self.preemptions, "sends interrupted") {
+            self.interrupt(lane, tag);
+        }
+    }
+
+    /// An interrupt, or another processor, comes while the driver's thread is in the middle of
+    /// sending: the message ends already, or somebody reports peer or link down.
+    fn interrupt(&mut self, lane: Lane, tag: Option<Tag>) {
+        let (now, what) = (self.now, self.rng.below(64));
+        let Some(nerve) = self.nerves.get_mut(&lane.from) else { return };
+        match (what, nerve.peers.get(&lane.to)) {
+            (0, Some(&peer)) if self.faults != MessageFaults::default() => {
+                nerve.decider.peer_down(peer);
+            }
+            (1, _) if self.faults != MessageFaults::default() => {
+                nerve.decider.link_failed(lane.link);
+            }
+            _ => {
+                let Some(tag) = tag else { return };
+                let mut pending = self.pending.iter();
+                let number = pending.find(|(_, p)| p.node == lane.from && p.tag == tag);
+                let Some((&number, &Pending { sent, .. })) = number else { return };
+                self.pending.remove(&number);
+                let counters = &mut nerve.counters.borrow_mut();
+                nerve.decider.on_sent(now, tag, sent, counters, &mut nerve.recorder);
+            }
+        }
+        self.wakes.push(lane.from);
+    }
+
+    fn hand_over(&mut self, lane: Lane, bytes: Vec<u8>, tag: Option<Tag>) {
         self.hash.add(self.now.as_nanos() ^ (bytes.len() as u64) << 48);
         let (delivered, sent) = self.fate(lane);
         if delivered {
@@ -305,13 +362,14 @@ impl Network {
         self.posts.push((at, frame(lane, bytes, true)));
     }
 
-    /// Remembers a frame, and now and then sends one from memory.
+    /// Remembers a frame, and now and then sends some from memory, in their order.
     fn replay(&mut self, lane: Lane, bytes: &[u8]) {
-        let faults = self.faults;
-        if !self.old.is_empty() && self.strikes(faults.replay, "messages replayed") {
+        if !self.old.is_empty() && self.strikes(self.faults.replay, "messages replayed") {
             let which = self.rng.below(self.old.len() as u64) as usize;
-            if let Some((lane, bytes)) = self.old.get(which).cloned() {
-                let at = self.now.after(self.late());
+            let many = self.rng.between(1, 8) as usize;
+            let mut at = self.now.after(self.late());
+            for (lane, bytes) in self.old.iter().skip(which).take(many).cloned() {
+                at = at.after(Span::from_nanos(100));
                 self.posts.push((at, frame(lane, bytes, false)));
             }
         }
@@ -351,15 +409,15 @@ fn frame(lane: Lane, bytes: Vec<u8>, placed: bool) -> Event {
 
 /// One node's end of the network.
 #[derive(Clone, Debug)]
-pub struct VirtualChannel {
+pub struct VirtualChannel<'m> {
     node: u32,
     frame: usize,
-    network: Rc<RefCell<Network>>,
+    network: Rc<RefCell<Network<'m>>>,
 }
 
-impl VirtualChannel {
+impl<'m> VirtualChannel<'m> {
     /// The channel of `node`, whose frames have at most `frame` bytes.
-    pub const fn new(node: u32, frame: usize, network: Rc<RefCell<Network>>) -> Self {
+    pub const fn new(node: u32, frame: usize, network: Rc<RefCell<Network<'m>>>) -> Self {
         Self { node, frame, network }
     }
 
@@ -369,7 +427,7 @@ impl VirtualChannel {
     }
 }
 
-impl Channel for VirtualChannel {
+impl Channel for VirtualChannel<'_> {
     fn reaches(&self, to: Nid) -> bool {
         node_of(to).is_some_and(|to| self.network.borrow().neighbours(self.node, to))
     }

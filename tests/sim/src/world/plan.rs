@@ -271,6 +271,17 @@ impl Plan {
         }
     }
 
+    /// Whether all that is asked back comes back by itself: no completion is lost or late, no engine
+    /// loses its clock, nobody dies.
+    pub fn returns_everything(&self) -> bool {
+        let rates = self.windows.iter().map(|w| (w.messages, w.engine));
+        let harmless = |(m, e): (MessageFaults, EngineFaults)| {
+            e == EngineFaults::default() && m.lost_completion == 0 && m.delay == 0
+        };
+        rates.chain([(self.messages, self.engine)]).all(harmless)
+            && self.events.iter().all(|it| !matches!(it.what, What::LinkDown | What::Death))
+    }
+
     /// Times at which the rates may change, in milliseconds since the start.
     pub fn edges(&self) -> impl Iterator<Item = u32> + '_ {
         self.windows.iter().flat_map(|w| [w.from_ms, w.to_ms])

@@ -49,6 +49,8 @@ pub struct Setup {
     pub pause: Span,
     /// Nanoseconds that an engine takes for a KiB.
     pub slowness: u64,
+    /// Messages during whose sending an interrupt comes, per million.
+    pub preemptions: u32,
     /// Transfers that users withdraw, per million ideas.
     pub withdrawals: u32,
     /// The adversary's plan.
@@ -101,6 +103,7 @@ impl Setup {
                 _ => rng.between(200, 1200),
             }),
             slowness: 16 << rng.below(11),
+            preemptions: if rng.below(2) == 0 { 20_000 } else { 0 },
             withdrawals: if rng.below(3) == 0 { 50_000 } else { 0 },
             pause: Span::from_micros(u64::from(nodes) * rng.between(2_500, 10_000)),
             plan,

@@ -18,7 +18,7 @@ use super::plan::EngineFaults;
 use super::queue::{Event, Frame, Queue};
 use super::setup::Setup;
 use super::tally::{Mixer, Tally};
-use crate::fabric::Fabric;
+use crate::fabric::{nid_of, Fabric};
 use crate::node::Hall;
 use crate::rng::Rng;
 
@@ -42,7 +42,7 @@ pub struct World<'m> {
     pub(super) start: Instant,
     pub(super) step: u64,
     pub(super) queue: Queue,
-    pub(super) net: Rc<RefCell<Network>>,
+    pub(super) net: Rc<RefCell<Network<'m>>>,
     pub(super) engine_faults: Rc<Cell<EngineFaults>>,
     pub(super) tally: Tally,
     pub(super) hosts: Vec<Host<'m>>,
@@ -60,6 +60,7 @@ impl<'m> World<'m> {
     pub fn new(ground: Ground<'m>, setup: Setup, mut rng: Rng, defect: Option<Defect>) -> Self {
         let tally = Tally::default();
         let mut network = Network::new(rng.fork(), tally.clone(), setup.room, defect);
+        network.preemptions = setup.preemptions;
         for a in 0..setup.nodes {
             for b in (0..setup.nodes).filter(|&b| setup.is_far(a, b)) {
                 network.part(a, b);
@@ -163,6 +164,10 @@ impl<'m> World<'m> {
             for (at, event) in posts {
                 self.queue.push(at, event);
             }
+            let wakes = std::mem::take(&mut self.net.borrow_mut().wakes);
+            for node in wakes {
+                self.wake(node);
+            }
         }
     }
 
@@ -220,7 +225,7 @@ impl<'m> World<'m> {
             true
         } else {
             let decider = life.node.driver.decider();
-            decider.on_sent(now, tag, sent, &mut life.counters, &mut host.recorder)
+            decider.on_sent(now, tag, sent, &mut life.counters.borrow_mut(), &mut host.recorder)
         };
         if wake {
             self.wake(pending.node);
@@ -323,6 +328,11 @@ impl<'m> World<'m> {
         life.node.send_all(now);
         ears(life, &mut self.book).map_err(|what| Violation::at(node, what))?;
         life.node.driver.ring();
+        if let Some(nerve) = self.net.borrow_mut().nerves.get_mut(&node) {
+            let known =
+                (0..self.setup.nodes).filter_map(|n| Some(n).zip(life.node.driver.peer(nid_of(n))));
+            nerve.peers = known.collect();
+        }
         if !life.node.driver.nothing_to_report() {
             next = Some(now);
         }
