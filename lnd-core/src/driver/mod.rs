@@ -5,8 +5,9 @@
 //! ```text
 //!  upper layer          driver (one thread at a time)            hardware ports
 //!  submit ───────────▶  submit ─▶ peer queue ─▶ hand_out ─────▶  Engine::post, Channel::send
-//!  recv/give/refuse ─▶  inbound ───────────────────▲
-//!                          ▲ on_message             │ on_time: sweeps, deadlines, links, greetings
+//!                       inbound ─▶ ticket ─▶ (lnet_parse)
+//!                          ▲ on_message
+//!  recv/give/refuse ─▶  verdict ─▶ answer ────────▲ on_time: sweeps, deadlines, links, greetings
 //!  next_report ◀──────  report ◀─ completed list ◀─ Decider (any context) ◀─ completions
 //! ```
 //!
@@ -14,6 +15,8 @@
 //! calls take the shard exclusively (`&mut self`); what interrupts need lies in
 //! [`Shared`](crate::shared::Shared) and is reached through a [`Decider`].
 
+mod answer;
+mod answered;
 mod audit;
 mod clock;
 mod create;
@@ -29,15 +32,18 @@ mod report;
 mod shutdown;
 mod submit;
 mod sweep;
+mod ticket;
+mod verdict;
 
 pub use audit::Broken;
 pub use create::Identity;
 pub use decide::{Decider, Interrupt, Served};
 pub use details::Role;
-pub use inbound::{Give, GiveError, Inbound, Receive, RecvError, RequestKind, Ticket};
+pub use inbound::Inbound;
 pub use report::Report;
 pub use shutdown::{Blocker, RunState};
 pub use submit::{Kind, Refused, Request, Why};
+pub use ticket::{Give, GiveError, Receive, RecvError, RequestKind, Ticket};
 
 use heapless::Vec;
 

@@ -64,6 +64,8 @@ pub enum Why {
     HeaderTooLong,
     /// The length is more than the fragments, or than the other side has room for.
     TooLong,
+    /// A PUT is received, a GET is given: not the other way round.
+    WrongKind,
     /// The deadline has passed already (LU-16303).
     DeadlinePassed,
     /// There is no such link.
@@ -86,15 +88,15 @@ impl Why {
     /// The matching negative Linux errno.
     pub const fn errno(self) -> i32 {
         match self {
-            Self::Fragments(_) | Self::HeaderTooLong | Self::BadLink => -22, // EINVAL
-            Self::BadAddress => -14,                                         // EFAULT
-            Self::TooLong => -90,                                            // EMSGSIZE
-            Self::DeadlinePassed => -110,                                    // ETIMEDOUT
-            Self::NoRoute => -113,                                           // EHOSTUNREACH
-            Self::PeerDown => -112,                                          // EHOSTDOWN
-            Self::PeersFull => -105,                                         // ENOBUFS
-            Self::NoSlots | Self::NoLists => -11,                            // EAGAIN
-            Self::ShuttingDown => -108,                                      // ESHUTDOWN
+            Self::Fragments(_) | Self::HeaderTooLong | Self::BadLink | Self::WrongKind => -22, // EINVAL
+            Self::BadAddress => -14,              // EFAULT
+            Self::TooLong => -90,                 // EMSGSIZE
+            Self::DeadlinePassed => -110,         // ETIMEDOUT
+            Self::NoRoute => -113,                // EHOSTUNREACH
+            Self::PeerDown => -112,               // EHOSTDOWN
+            Self::PeersFull => -105,              // ENOBUFS
+            Self::NoSlots | Self::NoLists => -11, // EAGAIN
+            Self::ShuttingDown => -108,           // ESHUTDOWN
         }
     }
 }
