@@ -14,7 +14,7 @@ pub enum Profile {
 }
 
 /// Over which path a message may be sent again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Resend {
     /// Not at all.
     No,
@@ -24,6 +24,8 @@ pub enum Resend {
     OtherRemote,
     /// By a wholly new path (S4-17).
     NewPath,
+    /// By whatever path selection finds, as LNet does.
+    Anew,
 }
 
 /// What an outcome does.

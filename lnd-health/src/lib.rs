@@ -3,8 +3,35 @@
 #![no_std]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
+#[cfg(test)]
+extern crate std;
+
+pub mod allowance;
+pub mod backoff;
+pub mod config;
+pub mod dedup;
 mod effect;
+mod ids;
+pub mod jitter;
+pub mod journal;
+pub mod journey;
+mod judge;
+pub mod lanes;
+mod ni;
+pub mod node;
+mod probe_kind;
+pub mod prober;
+pub mod reconnect;
+pub mod recovery;
+pub mod select;
+pub mod tracker;
 mod value;
 
+pub use config::{Config, ConfigError};
 pub use effect::{effect, Effect, Profile, Resend};
+pub use ids::{NiId, Object, PeerId, PeerNiId, RouteId, MAX_LOCAL, MAX_NETS, MAX_PEER_NIS};
+pub use judge::{judge, refusal, refusal_of_errno, Change, Situation, Verdict};
+pub use ni::{Aliveness, Ni, NiStatus, Thresholds};
+pub use node::Health;
+pub use probe_kind::{ProbeKind, ProbeKinds, Trial, TrialStep, WhyOff};
 pub use value::{HealthValue, MAX_HEALTH};

@@ -6,12 +6,20 @@ pub const MAX_HEALTH: u16 = 1000;
 
 /// Health of one interface, `0..=MAX_HEALTH`. It says how well the interface has served; whether it
 /// is alive and what status it shows are other values (R48).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct HealthValue(u16);
 
 impl HealthValue {
     /// Full health.
     pub const FULL: Self = Self(MAX_HEALTH);
+
+    /// Zero.
+    pub const NONE: Self = Self(0);
+
+    /// The value of a number; what exceeds full health is full health.
+    pub const fn new(health: u16) -> Self {
+        Self(if health > MAX_HEALTH { MAX_HEALTH } else { health })
+    }
 
     /// The number.
     pub const fn get(self) -> u16 {

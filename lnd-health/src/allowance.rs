@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! One budget for everything that health does of its own accord: pings, probes, reconnects.
+
+use lnd_core::time::{Instant, Span};
+
+/// So many actions per `every`, of which unused ones are saved up to `burst`.
+#[derive(Clone, Copy, Debug)]
+pub struct Allowance {
+    /// Time that earns one action, in nanoseconds.
+    every: u64,
+    burst: u32,
+    left: u32,
+    since: Instant,
+}
+
+impl Allowance {
+    /// One action `every` so often, at most `burst` at once; full at `now`. `every` is at least
+    /// 1 ns.
+    pub const fn new(every: Span, burst: u32, now: Instant) -> Self {
+        Self { every: every.as_nanos(), burst, left: burst, since: now }
+    }
+
+    /// Uses up one action, or says that there is none left at `now`.
+    pub fn take(&mut self, now: Instant) -> bool {
+        self.earn(now);
+        match self.left.checked_sub(1) {
+            Some(left) => {
+                self.left = left;
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Whether there is an action left at `now`.
+    pub fn ready(&mut self, now: Instant) -> bool {
+        self.earn(now);
+        self.left > 0
+    }
+
+    /// When there will be an action again: at once if there is one now.
+    pub const fn next(&self) -> Instant {
+        if self.left > 0 {
+            self.since
+        } else {
+            self.since.after(Span::from_nanos(self.every))
+        }
+    }
+
+    fn earn(&mut self, now: Instant) {
+        let passed = now.since(self.since).as_nanos();
+        let earned = passed.checked_div(self.every).unwrap_or(0);
+        if earned == 0 {
+            return;
+        }
+        let room = u64::from(self.burst.saturating_sub(self.left));
+        self.left = self.left.saturating_add(earned.min(room) as u32);
+        // What does not make up a whole action is kept, unless the purse is full.
+        self.since = if earned >= room {
+            now
+        } else {
+            self.since.after(Span::from_nanos(earned.saturating_mul(self.every)))
+        };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn never_more_than_burst_and_rate() {
+        let every = Span::from_millis(10);
+        let mut purse = Allowance::new(every, 5, Instant::ORIGIN);
+        let at = |ms: u64| Instant::from_nanos(ms * 1_000_000);
+        let mut taken = 0_u64;
+        for ms in 0..1_000 {
+            while purse.take(at(ms)) {
+                taken += 1;
+            }
+            assert!(taken <= 5 + ms / 10, "{taken} after {ms} ms");
+            assert!(purse.next() > at(ms));
+        }
+        assert!(taken >= 5 + 99, "{taken}");
+        // A long rest earns a burst, no more.
+        assert_eq!((0..50).filter(|_| purse.take(at(1_000_000))).count(), 5);
+    }
+}

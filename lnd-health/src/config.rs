@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! Sizes and knobs, checked as a whole (R22, R67).
+
+use crate::backoff::Backoff;
+use crate::effect::Profile;
+use crate::ids::MAX_LOCAL;
+use crate::journey::MAX_TRIES;
+use crate::ni::Thresholds;
+use crate::prober::ProbeSettings;
+use crate::reconnect::ReconnectSettings;
+use crate::value::MAX_HEALTH;
+use lnd_core::time::Span;
+
+/// Most peers.
+pub const MAX_PEERS: u32 = 16_384;
+/// Most interfaces of all peers together.
+pub const MAX_ALL_PEER_NIS: u32 = 1 << 18;
+
+/// What the caller decides at creation.
+#[derive(Clone, Copy, Debug)]
+pub struct Config {
+    /// Our own interfaces, `1..=32`.
+    pub locals: u8,
+    /// Peers, `1..=16,384`.
+    pub peers: u32,
+    /// Interfaces of all peers together, `peers..=262,144`.
+    pub peer_nis: u32,
+    /// Routes, `0..=4,096`.
+    pub routes: u16,
+    /// Entries of the journal, `0..=65,536`.
+    pub journal: u32,
+    /// Which behaviour.
+    pub profile: Profile,
+    /// What one failure costs (`lnet_health_sensitivity`), `0..=1000`; 0 turns health and resends
+    /// off.
+    pub sensitivity: u16,
+    /// Most resends of one message (`lnet_retry_count`), `0..=7`.
+    pub retries: u8,
+    /// Between which health values an interface goes down and up; `down < up`.
+    pub thresholds: Thresholds,
+    /// Delays between recovery pings.
+    pub recovery: Backoff,
+    /// How long after it was last heard of an interface is given up (`lnet_recovery_limit`); zero:
+    /// never.
+    pub recovery_limit: Span,
+    /// NUMA distances below this are equal (`lnet_numa_range`).
+    pub numa_range: u16,
+    /// This node routes.
+    pub routing: bool,
+    /// How probing goes.
+    pub probe: ProbeSettings,
+    /// How reconnecting goes.
+    pub reconnect: ReconnectSettings,
+    /// The budget over pings, probes and reconnects together: one per this time. At least 1 µs.
+    pub action_every: Span,
+    /// Most of them at once. At least 1.
+    pub action_burst: u32,
+    /// Seed of the jitter: another one on each node.
+    pub seed: u32,
+}
+
+/// A configuration that cannot be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ConfigError {
+    /// `locals` is out of range.
+    Locals,
+    /// `peers` is out of range.
+    Peers,
+    /// `peer_nis` is out of range.
+    PeerNis,
+    /// `routes` is out of range.
+    Routes,
+    /// `journal` is out of range.
+    Journal,
+    /// `sensitivity` exceeds full health.
+    Sensitivity,
+    /// `retries` is out of range.
+    Retries,
+    /// The thresholds are not in order.
+    Thresholds,
+    /// A back-off has no delay, a cap below its first delay, or too much jitter.
+    Backoff,
+    /// A setting of the prober is out of range.
+    Probe,
+    /// No reconnect may be under way.
+    Reconnect,
+    /// The budget has no actions, or no time.
+    Budget,
+    /// The memory given is smaller than [`Config::bytes_needed`].
+    Memory,
+}
+
+impl Config {
+    /// The field's numbers (A5, A10) for so many interfaces and peers.
+    pub const fn new(locals: u8, peers: u32, peer_nis: u32) -> Self {
+        let second = Span::from_secs(1);
+        Self {
+            locals,
+            peers,
+            peer_nis,
+            routes: 16,
+            journal: 256,
+            profile: Profile::Seed,
+            sensitivity: 100,
+            retries: 2,
+            thresholds: Thresholds { down: 0, up: MAX_HEALTH },
+            recovery: Backoff { first: second, cap: Span::from_secs(900), jitter: 4 },
+            recovery_limit: Span::from_nanos(0),
+            numa_range: 0,
+            routing: false,
+            probe: ProbeSettings {
+                idle: Span::from_secs(30),
+                again: Span::from_secs(5),
+                hold_off: Span::from_secs(15),
+                verdicts: 3,
+                jitter: 4,
+            },
+            reconnect: ReconnectSettings {
+                backoff: Backoff { first: second, cap: Span::from_secs(60), jitter: 4 },
+                negative: Span::from_secs(5),
+                at_once: 64,
+            },
+            action_every: Span::from_millis(10),
+            action_burst: 100,
+            seed: 0x5eed,
+        }
+    }
+
+    /// What LNet does today: its profile, and its pings without jitter.
+    #[must_use]
+    pub const fn lnet_compat(mut self) -> Self {
+        self.profile = Profile::LnetCompat;
+        self.recovery.jitter = 0;
+        self
+    }
+
+    /// Checks every value, and the values against each other.
+    ///
+    /// # Errors
+    /// The first value that is out of its range.
+    pub const fn check(&self) -> Result<(), ConfigError> {
+        use ConfigError as E;
+        let t = self.thresholds;
+        let checks = [
+            (self.locals >= 1 && self.locals as usize <= MAX_LOCAL, E::Locals),
+            (self.peers >= 1 && self.peers <= MAX_PEERS, E::Peers),
+            (self.peer_nis >= self.peers && self.peer_nis <= MAX_ALL_PEER_NIS, E::PeerNis),
+            (self.routes <= 4096, E::Routes),
+            (self.journal <= 65_536, E::Journal),
+            (self.sensitivity <= MAX_HEALTH, E::Sensitivity),
+            ((self.retries as usize) < MAX_TRIES, E::Retries),
+            (t.down < t.up && t.up <= MAX_HEALTH, E::Thresholds),
+            (self.recovery.is_sound() && self.reconnect.backoff.is_sound(), E::Backoff),
+            (self.probe.is_sound(), E::Probe),
+            (self.reconnect.at_once >= 1, E::Reconnect),
+            (self.action_every.as_nanos() >= 1_000 && self.action_burst >= 1, E::Budget),
+        ];
+        let mut left: &[(bool, ConfigError)] = &checks;
+        while let Some(((good, error), rest)) = left.split_first() {
+            if !*good {
+                return Err(*error);
+            }
+            left = rest;
+        }
+        Ok(())
+    }
+
+    /// Resends that a message may have: none without sensitivity, as in LNet.
+    pub(crate) const fn resends(&self) -> u8 {
+        if self.sensitivity == 0 {
+            0
+        } else {
+            self.retries
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_knob_is_checked() {
+        let good = Config::new(8, 10, 40);
+        assert_eq!(good.check(), Ok(()));
+        assert_eq!(Config::new(32, MAX_PEERS, MAX_ALL_PEER_NIS).lnet_compat().check(), Ok(()));
+        type Spoil = fn(&mut Config);
+        let cases: [(Spoil, ConfigError); 15] = [
+            (|c| c.locals = 0, ConfigError::Locals),
+            (|c| c.locals = 33, ConfigError::Locals),
+            (|c| c.peers = 0, ConfigError::Peers),
+            (|c| c.peer_nis = 9, ConfigError::PeerNis),
+            (|c| c.routes = 4097, ConfigError::Routes),
+            (|c| c.journal = 65_537, ConfigError::Journal),
+            (|c| c.sensitivity = 1001, ConfigError::Sensitivity),
+            (|c| c.retries = 8, ConfigError::Retries),
+            (|c| c.thresholds.down = 1000, ConfigError::Thresholds),
+            (|c| c.recovery.jitter = 5, ConfigError::Backoff),
+            (|c| c.reconnect.backoff.first = Span::from_nanos(0), ConfigError::Backoff),
+            (|c| c.probe.verdicts = 0, ConfigError::Probe),
+            (|c| c.reconnect.at_once = 0, ConfigError::Reconnect),
+            (|c| c.action_burst = 0, ConfigError::Budget),
+            (|c| c.action_every = Span::from_nanos(999), ConfigError::Budget),
+        ];
+        for (spoil, error) in cases {
+            let mut config = good;
+            spoil(&mut config);
+            assert_eq!(config.check(), Err(error));
+        }
+    }
+}

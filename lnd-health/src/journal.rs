@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! Who changed what, when, on which evidence (R51): the last changes, in a ring.
+
+use crate::ids::Object;
+use crate::ni::NiStatus;
+use lnd_core::time::Instant;
+use lnd_core::transfer::Health;
+
+/// On which evidence something changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Evidence {
+    /// How a message ended.
+    Message(Health),
+    /// A send was refused at the call (R46).
+    Refusal(Health),
+    /// How a recovery ping ended.
+    Ping(Health),
+    /// Something was received from the interface.
+    Heard,
+    /// A response did not come in time.
+    NoResponse,
+    /// The liveness prober's verdict.
+    Probe,
+    /// The fabric reported that the interface is unusable, or usable again.
+    Fabric,
+    /// An operator.
+    Operator,
+}
+
+/// One change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// When.
+    pub at: Instant,
+    /// The message's or ping's cookie, or 0.
+    pub message: u64,
+    /// Which interface.
+    pub object: Object,
+    /// Health before.
+    pub from: u16,
+    /// Health after.
+    pub to: u16,
+    /// Status after.
+    pub status: NiStatus,
+    /// Why.
+    pub evidence: Evidence,
+}
+
+/// A ring of the last entries; the caller's table is its memory. An empty table journals nothing.
+#[derive(Debug)]
+pub struct Journal<'m> {
+    ring: &'m mut [Option<Entry>],
+    /// Where the next one goes.
+    next: usize,
+    written: u64,
+}
+
+impl<'m> Journal<'m> {
+    /// An empty journal over `ring`.
+    pub fn new(ring: &'m mut [Option<Entry>]) -> Self {
+        Self { ring, next: 0, written: 0 }
+    }
+
+    /// Writes an entry over the oldest one.
+    pub fn write(&mut self, entry: Entry) {
+        if let Some(place) = self.ring.get_mut(self.next) {
+            *place = Some(entry);
+        }
+        self.next = if self.next.saturating_add(1) >= self.ring.len() { 0 } else { self.next + 1 };
+        self.written = self.written.wrapping_add(1);
+    }
+
+    /// Entries ever written: those beyond the ring's size are overwritten.
+    pub const fn written(&self) -> u64 {
+        self.written
+    }
+
+    /// What is kept, oldest first.
+    pub fn entries(&self) -> impl Iterator<Item = &Entry> {
+        let (newer, older) = self.ring.split_at_checked(self.next).unwrap_or((&[], &[]));
+        older.iter().chain(newer).flatten()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ids::NiId;
+    use std::vec;
+    use std::vec::Vec;
+
+    #[test]
+    fn keeps_the_last_in_order() {
+        for size in [0, 1, 2, 7] {
+            let mut ring = vec![None; size];
+            let mut journal = Journal::new(&mut ring);
+            for n in 0..20 {
+                journal.write(Entry {
+                    at: Instant::from_nanos(n),
+                    message: n,
+                    object: Object::Local(NiId::new(0).unwrap()),
+                    from: 1000,
+                    to: 900,
+                    status: NiStatus::Up,
+                    evidence: Evidence::Message(Health::LocalDropped),
+                });
+                let kept: Vec<u64> = journal.entries().map(|e| e.message).collect();
+                let expected: Vec<u64> = (0..=n).rev().take(size).collect::<Vec<_>>();
+                assert_eq!(kept, expected.into_iter().rev().collect::<Vec<_>>());
+            }
+            assert_eq!(journal.written(), 20);
+        }
+    }
+}

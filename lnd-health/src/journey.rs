@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! A message's way through the paths: one deadline, at most so many tries, none over a path that
+//! was tried (S4-19, R37, R44). The journey lies in the message and is the right to end it.
+
+use crate::effect::Resend;
+use crate::ids::{NiId, PeerId, PeerNiId};
+use lnd_core::time::{Instant, Span};
+use lnd_core::transfer::{Delivery, Health};
+
+/// Most tries of one message.
+pub const MAX_TRIES: usize = 8;
+
+/// A path to the next hop: from one of our interfaces to one of the hop's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Path {
+    /// Our interface.
+    pub local: NiId,
+    /// The next hop's interface: the peer's own, or a gateway's.
+    pub hop: PeerNiId,
+}
+
+/// What the caller wants of a message's delivery.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Terms {
+    /// The caller's name for the message, for the journal.
+    pub cookie: u64,
+    /// The one deadline, over all tries (INV-9). No try begins after it.
+    pub deadline: Instant,
+    /// Whether it may be sent again at all (LNet: `msg_no_resend` is the opposite).
+    pub resend: bool,
+    /// Whether it takes a number with which the receiver recognises a second copy (R45).
+    pub suppress: bool,
+    /// The interface to send from, if it must be that one.
+    pub source: Option<NiId>,
+    /// The peer's interface to reach, if it must be that one: a response goes where its request
+    /// came from.
+    pub destination: Option<PeerNiId>,
+}
+
+impl Terms {
+    /// A message that may be sent again by any path, numbered against second copies.
+    pub const fn new(cookie: u64, deadline: Instant) -> Self {
+        Self { cookie, deadline, resend: true, suppress: true, source: None, destination: None }
+    }
+}
+
+/// A message on its way. Neither `Copy` nor `Clone`: whoever holds it ends it, once (R1).
+#[derive(Debug, PartialEq, Eq, Hash)]
+#[must_use = "a message's journey must be ended"]
+pub struct Journey {
+    cookie: u64,
+    deadline: Instant,
+    peer: PeerId,
+    pub(crate) number: Option<u32>,
+    /// Which life of the peer the number counts in.
+    pub(crate) epoch: u32,
+    tried: [Option<Path>; MAX_TRIES],
+    tries: u8,
+    resend: bool,
+    pub(crate) suppress: bool,
+    /// A try may have been delivered: from then on only the receiver can tell (S0-18).
+    may_have_arrived: bool,
+    pub(crate) under_way: bool,
+    last: Option<Health>,
+    /// How the next path must differ from the last one.
+    pub(crate) next: Resend,
+    source: Option<NiId>,
+    destination: Option<PeerNiId>,
+}
+
+impl Journey {
+    /// The journey of a message to `peer`, nothing tried yet.
+    pub const fn new(peer: PeerId, terms: Terms) -> Self {
+        Self {
+            cookie: terms.cookie,
+            deadline: terms.deadline,
+            peer,
+            number: None,
+            epoch: 0,
+            tried: [None; MAX_TRIES],
+            tries: 0,
+            resend: terms.resend,
+            suppress: terms.suppress,
+            may_have_arrived: false,
+            under_way: false,
+            last: None,
+            next: Resend::Anew,
+            source: terms.source,
+            destination: terms.destination,
+        }
+    }
+
+    /// The caller's name for the message.
+    pub const fn cookie(&self) -> u64 {
+        self.cookie
+    }
+
+    /// The one deadline.
+    pub const fn deadline(&self) -> Instant {
+        self.deadline
+    }
+
+    /// The peer it is for.
+    pub const fn peer(&self) -> PeerId {
+        self.peer
+    }
+
+    /// The interface to send from, if it must be that one.
+    pub const fn source(&self) -> Option<NiId> {
+        self.source
+    }
+
+    /// The peer's interface to reach, if it must be that one.
+    pub const fn destination(&self) -> Option<PeerNiId> {
+        self.destination
+    }
+
+    /// What selection must heed: nothing before the first try.
+    pub(crate) fn history(&self) -> Option<(&Self, Resend)> {
+        let free = self.tries == 0 || matches!(self.next, Resend::Anew);
+        (!free).then_some((self, self.next))
+    }
+
+    /// The number under which the receiver recognises a second copy; it goes into the header.
+    pub const fn number(&self) -> Option<u32> {
+        self.number
+    }
+
+    /// Whether a try is under way.
+    pub const fn under_way(&self) -> bool {
+        self.under_way
+    }
+
+    /// Tries begun.
+    pub const fn tries(&self) -> u8 {
+        self.tries
+    }
+
+    /// The paths tried, in order.
+    pub fn tried(&self) -> impl Iterator<Item = Path> + '_ {
+        self.tried.iter().flatten().copied()
+    }
+
+    /// The path of the last try.
+    pub fn last_path(&self) -> Option<Path> {
+        let last = (self.tries as usize).checked_sub(1)?;
+        self.tried.get(last).copied().flatten()
+    }
+
+    /// How the last try ended that has.
+    pub const fn last_class(&self) -> Option<Health> {
+        self.last
+    }
+
+    /// Whether a try may have been delivered.
+    pub const fn may_have_arrived(&self) -> bool {
+        self.may_have_arrived
+    }
+
+    /// Until when a try begun at `now` may take, so that each of `left` later ones has as much time
+    /// (R37); never beyond the deadline, and never nothing while there is time (LU-16260).
+    pub const fn slice(&self, now: Instant, left: u8) -> Instant {
+        let time = self.deadline.since(now).as_nanos();
+        let part = time / (left as u64 + 1);
+        let part = if part == 0 { time } else { part };
+        now.after(Span::from_nanos(part))
+    }
+
+    /// Whether one more try may begin at `now`, of `1 + retries` in all.
+    pub const fn may_try_again(&self, now: Instant, retries: u8) -> bool {
+        self.resend
+            && self.tries <= retries
+            && (self.tries as usize) < MAX_TRIES
+            && now.as_nanos() < self.deadline.as_nanos()
+    }
+
+    /// Whether a path may be tried: it was not tried, and differs from the last one as the class
+    /// of its failure asks (S4-9, S4-14, S4-17).
+    pub fn allows(&self, path: Path, disjoint: Resend) -> bool {
+        let Some(last) = self.last_path() else { return true };
+        let apart = match disjoint {
+            Resend::No => false,
+            Resend::OtherLocal => path.local != last.local,
+            Resend::OtherRemote => path.hop != last.hop,
+            Resend::NewPath => path.local != last.local && path.hop != last.hop,
+            Resend::Anew => return true,
+        };
+        apart && !self.tried.iter().flatten().any(|&tried| tried == path)
+    }
+
+    /// Notes that a try begins at `now`. Returns `false`, and notes nothing, if the deadline has
+    /// passed, one is under way already, or there is no room for another.
+    pub(crate) fn begin(&mut self, now: Instant, path: Path) -> bool {
+        let Some(place) = self.tried.get_mut(self.tries as usize) else { return false };
+        if self.under_way || now >= self.deadline {
+            return false;
+        }
+        *place = Some(path);
+        self.tries = self.tries.saturating_add(1);
+        self.under_way = true;
+        true
+    }
+
+    /// Notes how the try ended, and returns what is known of delivery over all tries.
+    pub(crate) fn end(&mut self, class: Health, delivery: Delivery) -> Delivery {
+        self.under_way = false;
+        self.last = Some(class);
+        match delivery {
+            Delivery::Delivered => Delivery::Delivered,
+            Delivery::Unknown => {
+                self.may_have_arrived = true;
+                Delivery::Unknown
+            }
+            Delivery::NotDelivered if self.may_have_arrived => Delivery::Unknown,
+            Delivery::NotDelivered => Delivery::NotDelivered,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn journey(deadline: u64) -> Journey {
+        let deadline = Instant::from_nanos(deadline);
+        let terms = Terms { suppress: false, ..Terms::new(1, deadline) };
+        Journey::new(PeerId::new(0), terms)
+    }
+
+    fn path(local: usize, hop: u32) -> Path {
+        Path { local: NiId::new(local).unwrap(), hop: PeerNiId::new(hop) }
+    }
+
+    #[test]
+    fn disjoint_as_the_class_asks_and_never_twice() {
+        // S4-9, S4-14, S4-17, R44.
+        let mut j = journey(100);
+        assert!(j.begin(Instant::ORIGIN, path(0, 0)));
+        assert!(!j.begin(Instant::ORIGIN, path(1, 1)), "one try at a time");
+        j.end(Health::LocalDropped, Delivery::NotDelivered);
+        let allowed = |j: &Journey, how| {
+            let pairs = [(0, 0), (0, 1), (1, 0), (1, 1)];
+            pairs.map(|(l, r)| j.allows(path(l, r), how))
+        };
+        assert_eq!(allowed(&j, Resend::No), [false, false, false, false]);
+        assert_eq!(allowed(&j, Resend::OtherLocal), [false, false, true, true]);
+        assert_eq!(allowed(&j, Resend::OtherRemote), [false, true, false, true]);
+        assert_eq!(allowed(&j, Resend::NewPath), [false, false, false, true]);
+        assert_eq!(allowed(&j, Resend::Anew), [true; 4]);
+        assert!(j.begin(Instant::ORIGIN, path(1, 0)));
+        j.end(Health::LocalDropped, Delivery::NotDelivered);
+        assert_eq!(allowed(&j, Resend::OtherLocal), [false, true, false, false]);
+        assert_eq!(allowed(&j, Resend::NewPath), [false, true, false, false]);
+    }
+
+    #[test]
+    fn tries_and_time_are_bounded() {
+        // S4-19, S4-20, R37: a resend never extends the deadline.
+        let mut j = journey(90);
+        assert!(j.may_try_again(Instant::from_nanos(0), 2));
+        for n in 0..3 {
+            assert!(j.may_try_again(Instant::from_nanos(89), 2));
+            assert!(!j.may_try_again(Instant::from_nanos(90), 2));
+            assert!(j.begin(Instant::ORIGIN, path(0, n)));
+            j.end(Health::RemoteDropped, Delivery::NotDelivered);
+        }
+        assert!(!j.may_try_again(Instant::from_nanos(0), 2));
+        for n in 3..8 {
+            assert!(j.begin(Instant::ORIGIN, path(0, n)));
+            j.end(Health::RemoteDropped, Delivery::NotDelivered);
+        }
+        assert!(!journey(90).begin(Instant::from_nanos(90), path(0, 0)), "LU-16303");
+        assert!(!j.begin(Instant::ORIGIN, path(0, 9)) && !j.may_try_again(Instant::ORIGIN, 255));
+    }
+
+    #[test]
+    fn slices_share_what_is_left() {
+        let j = journey(90);
+        assert_eq!(j.slice(Instant::ORIGIN, 2).as_nanos(), 30);
+        assert_eq!(j.slice(Instant::from_nanos(60), 0).as_nanos(), 90);
+        assert_eq!(j.slice(Instant::from_nanos(89), 2).as_nanos(), 90);
+        assert_eq!(j.slice(Instant::from_nanos(95), 2).as_nanos(), 95);
+    }
+
+    #[test]
+    fn an_unknown_try_makes_the_whole_unknown() {
+        // S0-18, R7: a later try that surely failed says nothing about an earlier one.
+        let mut j = journey(90);
+        assert!(j.begin(Instant::ORIGIN, path(0, 0)));
+        assert_eq!(j.end(Health::NetworkTimeout, Delivery::Unknown), Delivery::Unknown);
+        assert!(j.begin(Instant::ORIGIN, path(1, 1)));
+        assert_eq!(j.end(Health::RemoteDropped, Delivery::NotDelivered), Delivery::Unknown);
+        assert!(j.may_have_arrived());
+    }
+}

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! From the end of one try to what is done about it: the table's effect, less the exceptions that
+//! the situation makes, in the order in which they are looked at (`lnet_health_check`).
+
+use crate::effect::{effect, Profile, Resend};
+use lnd_core::driver::Why;
+use lnd_core::transfer::{Delivery, Health};
+
+/// What happens to an interface's health.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Change {
+    /// Nothing.
+    Keep,
+    /// It loses its sensitivity, and is queued for recovery.
+    Demerit,
+    /// The same, but not so far that it goes down: the evidence does not say that it is to blame.
+    Doubt,
+    /// It gains its sensitivity.
+    Merit,
+    /// It gains full health.
+    Full,
+}
+
+/// What one try's end does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Verdict {
+    /// To our interface.
+    pub local: Change,
+    /// To the next hop's interface.
+    pub remote: Change,
+    /// To the message.
+    pub resend: Resend,
+}
+
+impl Verdict {
+    const NOTHING: Self = Self { local: Change::Keep, remote: Change::Keep, resend: Resend::No };
+}
+
+/// What is to be known beside the class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Situation {
+    /// What is known of delivery over all tries of the message.
+    pub delivery: Delivery,
+    /// The receiver recognises a second copy (R45).
+    pub suppressed: bool,
+    /// One more try may begin: tries, deadline and the message's own wish allow it.
+    pub may_resend: bool,
+    /// The message's deadline has passed.
+    pub late: bool,
+    /// This node is shutting down.
+    pub stopping: bool,
+    /// The far interface is one of our own (LU-15398).
+    pub own: bool,
+    /// Something was received from the far interface.
+    pub heard: bool,
+    /// The peer is a router, or this node routes.
+    pub router: bool,
+    /// We have more than one interface.
+    pub many_local: bool,
+    /// The peer has more than one interface.
+    pub many_remote: bool,
+}
+
+impl Situation {
+    /// A direct message between nodes with several interfaces, that surely did not arrive.
+    pub const PLAIN: Self = Self {
+        delivery: Delivery::NotDelivered,
+        suppressed: false,
+        may_resend: true,
+        late: false,
+        stopping: false,
+        own: false,
+        heard: false,
+        router: false,
+        many_local: true,
+        many_remote: true,
+    };
+}
+
+/// What the end of a try with class `health` does in a situation. Pure; constant time.
+pub const fn judge(profile: Profile, health: Health, s: &Situation) -> Verdict {
+    let failed = !matches!(health, Health::Ok);
+    // LNet counts a late failure and does nothing else about it; but a deadline that passes in the
+    // network is the very evidence that S4-3 asks for.
+    if s.stopping || failed && s.late && matches!(profile, Profile::LnetCompat) {
+        return Verdict::NOTHING;
+    }
+    if !failed {
+        return success(s);
+    }
+    let e = effect(profile, health, s.delivery, s.suppressed);
+    // R49: whom is it any use to avoid? A class that names nobody does not blame our only
+    // interface, and a peer's only interface is blamed only where it stands for more than itself
+    // (LU-13501).
+    let ambiguous = e.local_demerit && e.remote_demerit;
+    let blame_local = match profile {
+        Profile::Seed => e.local_demerit && (s.many_local || !ambiguous),
+        Profile::LnetCompat => e.local_demerit,
+    };
+    let blame_remote = e.remote_demerit && !s.own && (s.many_remote || s.router);
+    Verdict {
+        local: match (blame_local, profile) {
+            (false, _) => Change::Keep,
+            // A dead peer must not cost us our own interfaces, and with them all other peers.
+            (true, Profile::Seed) if ambiguous => Change::Doubt,
+            (true, _) => Change::Demerit,
+        },
+        remote: if blame_remote { Change::Demerit } else { Change::Keep },
+        resend: if s.may_resend && !s.late { path(profile, e.resend, s) } else { Resend::No },
+    }
+}
+
+/// R49: a resend that has nowhere else to go is none.
+const fn path(profile: Profile, wanted: Resend, s: &Situation) -> Resend {
+    let possible = match wanted {
+        Resend::No => false,
+        Resend::OtherLocal => s.many_local,
+        Resend::OtherRemote => s.many_remote,
+        Resend::NewPath => s.many_local && s.many_remote,
+        Resend::Anew => true,
+    };
+    match profile {
+        _ if !possible => Resend::No,
+        Profile::Seed => wanted,
+        Profile::LnetCompat => Resend::Anew,
+    }
+}
+
+const fn success(s: &Situation) -> Verdict {
+    let remote = match (s.heard && !s.own, s.router) {
+        (false, _) => Change::Keep,
+        (true, false) => Change::Merit,
+        (true, true) => Change::Full,
+    };
+    Verdict { local: Change::Merit, remote, resend: Resend::No }
+}
+
+/// The class of a send that was refused at the call (R46), or `None` if the refusal says nothing
+/// about an interface: the request itself is at fault, or this node is shutting down.
+pub const fn refusal(why: Why) -> Option<Health> {
+    match why {
+        Why::NoRoute => Some(Health::LocalNoRoute),
+        Why::PeerDown => Some(Health::RemoteDropped),
+        Why::DeadlinePassed => Some(Health::LocalTimeout),
+        Why::PeersFull | Why::NoSlots | Why::NoLists => Some(Health::LocalDropped),
+        Why::BadLink => Some(Health::LocalError),
+        Why::Fragments(_)
+        | Why::BadAddress
+        | Why::HeaderTooLong
+        | Why::TooLong
+        | Why::WrongKind
+        | Why::ShuttingDown => None,
+    }
+}
+
+/// The same for an LND that knows only a negative errno. What is not listed is a local error.
+pub const fn refusal_of_errno(errno: i32) -> Option<Health> {
+    match errno {
+        // EINVAL, EFAULT, EMSGSIZE, EPROTO; ESHUTDOWN, ECANCELED
+        -22 | -14 | -90 | -71 | -108 | -125 => None,
+        // EHOSTUNREACH, ENETUNREACH
+        -113 | -101 => Some(Health::LocalNoRoute),
+        // EHOSTDOWN, ECONNREFUSED, ECONNRESET, ESTALE, ECONNABORTED
+        -112 | -111 | -104 | -116 | -103 => Some(Health::RemoteDropped),
+        // ETIMEDOUT, ETIME
+        -110 | -62 => Some(Health::LocalTimeout),
+        // EAGAIN, ENOMEM, ENOBUFS, ENETDOWN
+        -11 | -12 | -105 | -100 => Some(Health::LocalDropped),
+        _ => Some(Health::LocalError),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use Change::*;
+    use Health::*;
+
+    fn verdict(profile: Profile, health: Health, s: Situation) -> (Change, Change, Resend) {
+        let v = judge(profile, health, &s);
+        (v.local, v.remote, v.resend)
+    }
+
+    /// S4-5 to S4-18 in one picture: class; then local, remote, resend of both profiles for a node
+    /// and a peer with several interfaces.
+    #[test]
+    fn every_class_with_many_rails() {
+        use Resend::{Anew, NewPath, No, OtherLocal, OtherRemote};
+        for (class, seed, lnet) in [
+            (Ok, (Merit, Keep, No), (Merit, Keep, No)),
+            (LocalInterrupt, (Demerit, Keep, OtherLocal), (Demerit, Keep, Anew)),
+            (LocalDropped, (Demerit, Keep, OtherLocal), (Demerit, Keep, Anew)),
+            (LocalAborted, (Demerit, Keep, OtherLocal), (Demerit, Keep, Anew)),
+            (LocalNoRoute, (Demerit, Keep, OtherLocal), (Demerit, Keep, Anew)),
+            (LocalError, (Demerit, Keep, OtherLocal), (Demerit, Keep, No)),
+            (LocalTimeout, (Demerit, Keep, OtherLocal), (Demerit, Keep, Anew)),
+            (RemoteError, (Keep, Demerit, OtherRemote), (Keep, Demerit, No)),
+            (RemoteDropped, (Keep, Demerit, OtherRemote), (Keep, Demerit, Anew)),
+            (RemoteTimeout, (Keep, Demerit, OtherRemote), (Keep, Demerit, No)),
+            (NetworkTimeout, (Doubt, Demerit, NewPath), (Demerit, Demerit, No)),
+        ] {
+            assert_eq!(verdict(Profile::Seed, class, Situation::PLAIN), seed, "{class:?}");
+            assert_eq!(verdict(Profile::LnetCompat, class, Situation::PLAIN), lnet, "{class:?}");
+        }
+    }
+
+    /// R49, LU-13501, A12's 204 and 206: with one rail nothing is resent, and nothing is blamed
+    /// that cannot be avoided.
+    #[test]
+    fn single_rails() {
+        let single = Situation { many_local: false, many_remote: false, ..Situation::PLAIN };
+        for profile in [Profile::Seed, Profile::LnetCompat] {
+            assert_eq!(verdict(profile, LocalDropped, single), (Demerit, Keep, Resend::No));
+            assert_eq!(verdict(profile, RemoteDropped, single), (Keep, Keep, Resend::No));
+            let router = Situation { router: true, ..single };
+            assert_eq!(verdict(profile, RemoteDropped, router), (Keep, Demerit, Resend::No));
+        }
+        assert_eq!(verdict(Profile::Seed, NetworkTimeout, single), (Keep, Keep, Resend::No));
+        let lnet = verdict(Profile::LnetCompat, NetworkTimeout, single);
+        assert_eq!(lnet, (Demerit, Keep, Resend::No));
+        // One interface here and two there: still no wholly new path (S4-18).
+        let half = Situation { many_local: false, ..Situation::PLAIN };
+        assert_eq!(verdict(Profile::Seed, NetworkTimeout, half), (Keep, Demerit, Resend::No));
+    }
+
+    #[test]
+    fn exceptions_in_their_order() {
+        for profile in [Profile::Seed, Profile::LnetCompat] {
+            let stopping = Situation { stopping: true, ..Situation::PLAIN };
+            assert_eq!(verdict(profile, Ok, stopping), (Keep, Keep, Resend::No));
+            assert_eq!(verdict(profile, LocalDropped, stopping), (Keep, Keep, Resend::No));
+            // LU-15398: our own interface is not blamed as somebody else's.
+            let own = Situation { own: true, ..Situation::PLAIN };
+            assert_eq!(verdict(profile, RemoteDropped, own).1, Keep);
+            let spent = Situation { may_resend: false, ..Situation::PLAIN };
+            assert_eq!(verdict(profile, LocalDropped, spent), (Demerit, Keep, Resend::No));
+        }
+        let late = Situation { late: true, ..Situation::PLAIN };
+        let seed = verdict(Profile::Seed, NetworkTimeout, late);
+        assert_eq!(seed, (Doubt, Demerit, Resend::No));
+        let lnet = verdict(Profile::LnetCompat, NetworkTimeout, late);
+        assert_eq!(lnet, (Keep, Keep, Resend::No));
+    }
+
+    #[test]
+    fn only_what_was_heard_heals_the_peer() {
+        let heard = Situation { heard: true, ..Situation::PLAIN };
+        assert_eq!(verdict(Profile::Seed, Ok, heard).1, Merit);
+        let router = Situation { router: true, ..heard };
+        assert_eq!(verdict(Profile::Seed, Ok, router).1, Full);
+        let own = Situation { own: true, ..heard };
+        assert_eq!(verdict(Profile::Seed, Ok, own).1, Keep);
+    }
+
+    #[test]
+    fn unknown_delivery_needs_the_receivers_window() {
+        let unknown = Situation { delivery: Delivery::Unknown, ..Situation::PLAIN };
+        assert_eq!(verdict(Profile::Seed, NetworkTimeout, unknown).2, Resend::No);
+        let suppressed = Situation { suppressed: true, ..unknown };
+        assert_eq!(verdict(Profile::Seed, NetworkTimeout, suppressed).2, Resend::NewPath);
+    }
+
+    #[test]
+    fn refusals_have_a_class_unless_the_request_is_at_fault() {
+        // R46, H15: LNet forgets them. Both forms agree wherever both know the reason.
+        for why in [
+            Why::BadAddress,
+            Why::HeaderTooLong,
+            Why::TooLong,
+            Why::DeadlinePassed,
+            Why::NoRoute,
+            Why::PeerDown,
+            Why::PeersFull,
+            Why::NoSlots,
+            Why::NoLists,
+            Why::ShuttingDown,
+        ] {
+            assert_eq!(refusal(why), refusal_of_errno(why.errno()), "{why:?}");
+        }
+        assert_eq!(refusal(Why::NoRoute), Some(LocalNoRoute));
+        assert_eq!(refusal(Why::TooLong), None);
+        assert_eq!(refusal_of_errno(-5), Some(LocalError));
+    }
+}

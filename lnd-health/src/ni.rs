@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! An interface, ours or a peer's: its three values, and what selection looks at.
+//!
+//! *Health* says how well it has served, *aliveness* when it was last heard of, *status* whether it
+//! may be used. Each has its own evidence and none is computed from another's (R48, LU-18444,
+//! LU-15595, LU-20379), but for the one rule written down in [`Ni::adjust`].
+
+use crate::ids::NONE;
+use crate::select::rank;
+use crate::value::HealthValue;
+use lnd_core::id::Nid;
+use lnd_core::time::Instant;
+
+/// Whether an interface may be used, as other nodes see it (`LNET_NI_STATUS_UP`, `…_DOWN`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum NiStatus {
+    /// It may.
+    Up,
+    /// It is consistently down: its health has fallen to the lower threshold and not yet risen
+    /// to the upper one (LU-19476).
+    Down,
+}
+
+/// What is known about whether the far end lives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Aliveness {
+    /// Nothing was ever heard.
+    Unknown,
+    /// It was heard of at the time kept with it.
+    Alive,
+    /// The prober has found it dead, and nothing has been heard since.
+    Dead,
+}
+
+/// Between which health values an interface goes down and comes up again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Thresholds {
+    /// At this health or less it goes down. LNet: 0.
+    pub down: u16,
+    /// At this health or more it comes up. LNet: 1000.
+    pub up: u16,
+}
+
+/// Reasons not to use an interface, as bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Shut(u8);
+
+impl Shut {
+    /// The entry is not in use.
+    pub const UNUSED: u8 = 1 << 0;
+    /// It is being drained for maintenance.
+    pub const DRAINING: u8 = 1 << 1;
+    /// The fabric says that it is unusable.
+    pub const FATAL: u8 = 1 << 2;
+    /// Its status is down.
+    pub const DOWN: u8 = 1 << 3;
+
+    /// Whether any of the reasons in `mask` holds.
+    pub const fn has(self, mask: u8) -> bool {
+        self.0 & mask != 0
+    }
+
+    fn set(&mut self, bit: u8, on: bool) {
+        self.0 = if on { self.0 | bit } else { self.0 & !bit };
+    }
+}
+
+/// One interface. What is public belongs to the caller; the rest changes by evidence only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Ni {
+    /// Its address; `None` in an unused entry.
+    pub(crate) nid: Option<Nid>,
+    last_alive: Instant,
+    /// Owner of a peer NI.
+    pub(crate) peer: u32,
+    /// Next interface of the same peer, or next unused entry.
+    pub(crate) next: u32,
+    /// Its place in the order of preference by what it itself says, kept up with the fields below
+    /// so that a selection need not work it out.
+    pub(crate) rank: u64,
+    credits: i32,
+    /// Preferred local interfaces for reaching this one, as a mask; 0 is no preference.
+    pub(crate) preferred: u32,
+    /// Stamp of its last use: the least recently used one wins a tie.
+    pub(crate) turn: u32,
+    /// Messages under way over it.
+    pub(crate) in_flight: u32,
+    health: HealthValue,
+    /// Sensitivity of its own instead of the configured one.
+    pub sensitivity: Option<u16>,
+    priority: u16,
+    /// Slot of its network.
+    pub(crate) net: u8,
+    status: NiStatus,
+    alive: Aliveness,
+    /// Why it is not to be used.
+    pub(crate) shut: Shut,
+}
+
+impl Ni {
+    /// An unused entry.
+    pub const UNUSED: Self = Self {
+        nid: None,
+        last_alive: Instant::ORIGIN,
+        peer: NONE,
+        next: NONE,
+        rank: rank(false, HealthValue::FULL, 0, 0),
+        credits: 0,
+        preferred: 0,
+        turn: 0,
+        in_flight: 0,
+        health: HealthValue::FULL,
+        sensitivity: None,
+        priority: 0,
+        net: u8::MAX,
+        status: NiStatus::Up,
+        alive: Aliveness::Unknown,
+        shut: Shut(Shut::UNUSED),
+    };
+
+    /// A healthy interface with address `nid`, on the network in slot `net`.
+    pub const fn new(nid: Nid, net: u8) -> Self {
+        let mut ni = Self::UNUSED;
+        (ni.nid, ni.net, ni.shut) = (Some(nid), net, Shut(0));
+        ni
+    }
+
+    /// The same entry, owned by a peer and linked to another entry.
+    pub(crate) const fn linked(mut self, peer: u32, next: u32) -> Self {
+        (self.peer, self.next) = (peer, next);
+        self
+    }
+
+    /// Its address; `None` in an unused entry.
+    pub const fn nid(&self) -> Option<Nid> {
+        self.nid
+    }
+
+    /// Health: how well it has served.
+    pub const fn health(&self) -> HealthValue {
+        self.health
+    }
+
+    /// Status: whether it may be used.
+    pub const fn status(&self) -> NiStatus {
+        self.status
+    }
+
+    /// Aliveness: whether and when it was last heard of.
+    pub const fn aliveness(&self) -> (Aliveness, Instant) {
+        (self.alive, self.last_alive)
+    }
+
+    /// Whether the fabric says that it is unusable.
+    pub const fn is_fatal(&self) -> bool {
+        self.shut.has(Shut::FATAL)
+    }
+
+    /// Whether it is being drained for maintenance.
+    pub const fn is_draining(&self) -> bool {
+        self.shut.has(Shut::DRAINING)
+    }
+
+    /// Messages under way over it.
+    pub const fn in_flight(&self) -> u32 {
+        self.in_flight
+    }
+
+    /// Credits left for sending, less what waits for one.
+    pub const fn credits(&self) -> i32 {
+        self.credits
+    }
+
+    /// User-defined priority, 0 the best.
+    pub const fn priority(&self) -> u16 {
+        self.priority
+    }
+
+    /// Our interfaces from which it is preferred, as a mask by [`NiId`](crate::NiId).
+    pub const fn preferred(&self) -> u32 {
+        self.preferred
+    }
+
+    /// Number of the selection that used it last.
+    pub const fn last_turn(&self) -> u32 {
+        self.turn
+    }
+
+    /// Slot of its network.
+    pub const fn net(&self) -> u8 {
+        self.net
+    }
+
+    /// Sets the health, and the status that follows from it with hysteresis (R47, S4-12): DOWN at
+    /// the lower threshold, UP again only at the upper one. Returns whether anything changed.
+    pub fn adjust(&mut self, health: HealthValue, thresholds: Thresholds) -> bool {
+        let before = (self.health, self.status);
+        self.health = health;
+        if health.get() <= thresholds.down {
+            self.status = NiStatus::Down;
+        } else if health.get() >= thresholds.up {
+            self.status = NiStatus::Up;
+        }
+        self.shut.set(Shut::DOWN, matches!(self.status, NiStatus::Down));
+        self.refresh();
+        before != (self.health, self.status)
+    }
+
+    /// Credits left for sending, less what waits for one; more is better.
+    pub fn set_credits(&mut self, credits: i32) {
+        self.credits = credits;
+        self.refresh();
+    }
+
+    /// User-defined priority, 0 the best.
+    pub fn set_priority(&mut self, priority: u16) {
+        self.priority = priority;
+        self.refresh();
+    }
+
+    /// The fabric says that it is unusable, or usable again.
+    pub(crate) fn set_fatal(&mut self, fatal: bool) {
+        self.shut.set(Shut::FATAL, fatal);
+        self.refresh();
+    }
+
+    /// It takes nothing new, for maintenance.
+    pub(crate) fn set_draining(&mut self, draining: bool) {
+        self.shut.set(Shut::DRAINING, draining);
+    }
+
+    fn refresh(&mut self) {
+        self.rank = rank(self.is_fatal(), self.health, self.priority, self.credits);
+    }
+
+    /// It was heard of.
+    pub fn heard(&mut self, now: Instant) {
+        self.alive = Aliveness::Alive;
+        self.last_alive = self.last_alive.max(now);
+    }
+
+    /// It was found dead. What is heard of it later makes it alive again.
+    pub fn found_dead(&mut self) {
+        self.alive = Aliveness::Dead;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LNET: Thresholds = Thresholds { down: 0, up: 1000 };
+
+    fn ni() -> Ni {
+        Ni::new(Nid::from_raw(5).unwrap(), 0)
+    }
+
+    #[test]
+    fn down_at_zero_and_up_at_full_health_only() {
+        // LU-19476, R47: an interface does not flap with each ping.
+        let mut ni = ni();
+        let mut health = HealthValue::FULL;
+        for _ in 0..9 {
+            health = health.demerited(100);
+            ni.adjust(health, LNET);
+            assert_eq!(ni.status(), NiStatus::Up);
+        }
+        health = health.demerited(100);
+        assert!(ni.adjust(health, LNET));
+        assert_eq!(ni.status(), NiStatus::Down);
+        for _ in 0..9 {
+            health = health.recovered(100);
+            ni.adjust(health, LNET);
+            assert_eq!(ni.status(), NiStatus::Down);
+        }
+        ni.adjust(health.recovered(100), LNET);
+        assert_eq!(ni.status(), NiStatus::Up);
+        assert!(!ni.adjust(HealthValue::FULL, LNET), "nothing changed");
+    }
+
+    #[test]
+    fn the_three_values_move_by_their_own_evidence() {
+        // R48, LU-18444, LU-15595: health down does not make it dead, being heard does not heal.
+        let mut ni = ni();
+        ni.heard(Instant::from_nanos(9));
+        ni.adjust(HealthValue::FULL.demerited(1000), LNET);
+        assert_eq!(ni.aliveness(), (Aliveness::Alive, Instant::from_nanos(9)));
+        ni.heard(Instant::from_nanos(10));
+        assert_eq!((ni.health().get(), ni.status()), (0, NiStatus::Down));
+        ni.adjust(HealthValue::FULL, LNET);
+        ni.found_dead();
+        assert_eq!((ni.health().get(), ni.status()), (1000, NiStatus::Up));
+        assert_eq!(ni.aliveness(), (Aliveness::Dead, Instant::from_nanos(10)));
+    }
+}

@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! What health does of its own accord: pings, probes, attempts to connect, all within one budget.
+
+use super::tally::Count;
+use super::Health;
+use crate::ids::{NiId, Object, PeerNiId};
+use crate::journal::Evidence;
+use crate::journey::Path;
+use crate::judge::{judge, Situation};
+use crate::probe_kind::{ProbeKind, ProbeKinds};
+use crate::prober::{Finding, Look, ProbeEnd};
+use crate::reconnect::{Connected, Connection};
+use crate::recovery::Due;
+use crate::select::{select, Wanted};
+use lnd_core::id::Nid;
+use lnd_core::time::Instant;
+use lnd_core::transfer::{Delivery, Health as Class};
+
+/// Entries looked at in one call of [`Health::next_action`], at most.
+const LOOKS: u32 = 64;
+
+/// A recovery ping. It owns what it needs by value (R50): it stays good whatever becomes of the
+/// interface meanwhile, and an answer to an older one is recognised.
+#[derive(Debug, PartialEq, Eq)]
+#[must_use = "its answer is to be told"]
+pub struct Ping {
+    /// Whom: one of ours pings itself.
+    pub object: Object,
+    /// Its address.
+    pub nid: Nid,
+    /// The path to a peer's interface; each ping tries the next one.
+    pub path: Option<Path>,
+    generation: u16,
+}
+
+/// A liveness probe.
+#[derive(Debug, PartialEq, Eq)]
+#[must_use = "its end is to be told"]
+pub struct Probe {
+    /// Of whom.
+    pub peer_ni: PeerNiId,
+    /// Its address.
+    pub nid: Nid,
+    /// By which operation.
+    pub kind: ProbeKind,
+    generation: u16,
+}
+
+/// An attempt to connect.
+#[derive(Debug, PartialEq, Eq)]
+#[must_use = "its end is to be told"]
+pub struct Connect {
+    /// To whom.
+    pub peer_ni: PeerNiId,
+    /// Its address.
+    pub nid: Nid,
+    generation: u16,
+}
+
+/// What the host is to do.
+#[derive(Debug, PartialEq, Eq)]
+#[must_use = "an action is to be done"]
+pub enum Action {
+    /// Ping, and tell by [`Health::answered`].
+    Ping(Ping),
+    /// Probe, and tell by [`Health::probed`].
+    Probe(Probe),
+    /// Connect, and tell by [`Health::connected`].
+    Connect(Connect),
+}
+
+macro_rules! cookie {
+    ($name:ident) => {
+        impl $name {
+            /// Names this one for [`Health`], wherever the value itself cannot be kept: its index
+            /// and generation.
+            pub const fn cookie(&self) -> u64 {
+                (self.generation as u64) << 32 | self.peer_ni.raw() as u64
+            }
+
+            fn due(&self) -> Due {
+                Due { index: self.peer_ni.raw(), generation: self.generation }
+            }
+        }
+    };
+}
+
+cookie!(Probe);
+cookie!(Connect);
+
+impl Health<'_> {
+    /// Hands up to `budget` actions to `host`, and returns how many. The configured budget over
+    /// time bounds them too.
+    pub fn tick(&mut self, now: Instant, budget: u32, mut host: impl FnMut(Action)) -> u32 {
+        for done in 0..budget {
+            match self.next_action(now) {
+                Some(action) => host(action),
+                None => return done,
+            }
+        }
+        budget
+    }
+
+    /// The next thing to do at `now`, or `None`: nothing is due, or the budget is spent. Context:
+    /// the owner's; bounded work.
+    pub fn next_action(&mut self, now: Instant) -> Option<Action> {
+        if self.stopping || !self.allowance.ready(now) {
+            return None;
+        }
+        let mut idle = 0;
+        for _ in 0..LOOKS {
+            let turn = self.rota;
+            self.rota = if turn >= 2 { 0 } else { turn + 1 };
+            let look = match turn {
+                0 => self.due_ping(now),
+                1 => self.due_connect(now),
+                _ => self.due_probe(now),
+            };
+            match look {
+                Found::Action(action) => {
+                    self.allowance.take(now);
+                    return Some(action);
+                }
+                Found::Spared => idle = 0,
+                Found::None => idle += 1,
+            }
+            if idle == 3 {
+                return None;
+            }
+        }
+        None
+    }
+
+    /// When [`next_action`](Self::next_action) is to be called again, exactly; [`Instant::NEVER`]
+    /// if nothing is queued.
+    pub fn next_deadline(&self) -> Instant {
+        let queues = [self.recovery.next(), self.prober.next(), self.reconnect.next()];
+        match queues.into_iter().flatten().min() {
+            Some(due) if !self.stopping => due.max(self.allowance.next()),
+            _ => Instant::NEVER,
+        }
+    }
+
+    /// How a recovery ping ended: [`Class::Ok`] is an answer, and a step of recovery. A ping of
+    /// which nothing is ever told does no harm: the next one follows.
+    pub fn answered(&mut self, now: Instant, ping: Ping, class: Class) {
+        let place = self.place(ping.object);
+        let due = Due { index: place, generation: ping.generation };
+        if !self.recovery.is_current(due) {
+            self.tally.count(Count::StalePings);
+            return;
+        }
+        self.tally.count_class(class);
+        let answer = matches!(class, Class::Ok);
+        if answer {
+            self.recovery.heard(now, &mut self.jitter, place);
+            if let Object::Peer(id) = ping.object {
+                self.heard(now, id);
+            }
+        }
+        let situation = Situation {
+            delivery: Delivery::Unknown,
+            may_resend: false,
+            heard: answer,
+            stopping: self.stopping,
+            // Whom the ping was for is known to be ill: in the seed's profile a class that names
+            // nobody blames nobody else.
+            many_local: false,
+            ..Situation::PLAIN
+        };
+        let verdict = judge(self.config.profile, class, &situation);
+        let evidence = Evidence::Ping(class);
+        match ping.path {
+            Some(path) => self.blame(now, path, verdict, evidence, 0),
+            // Both ends of the ping are this one interface.
+            None => {
+                let change = if answer { verdict.local } else { crate::judge::Change::Demerit };
+                self.mark(now, ping.object, change, evidence, 0);
+            }
+        }
+    }
+
+    fn due_ping(&mut self, now: Instant) -> Found {
+        let Some(due) = self.recovery.take_due(now, &mut self.jitter) else { return Found::None };
+        let Some(object) = self.object_at(due.index) else { return Found::Spared };
+        let Some(ni) = self.ni(object) else { return Found::Spared };
+        let Some(nid) = ni.nid else { return Found::Spared };
+        let limit = self.config.recovery_limit;
+        if limit.as_nanos() > 0 && now.since(ni.aliveness().1) > limit {
+            self.recovery.leave(due.index);
+            self.tally.count(Count::AgedOut);
+            return Found::Spared;
+        }
+        let path = match object {
+            Object::Local(_) => None,
+            Object::Peer(id) => match self.ping_path(id) {
+                Some(path) => Some(path),
+                None => {
+                    self.recovery.put_off(now, &mut self.jitter, due.index);
+                    self.tally.count(Count::Pathless);
+                    return Found::Spared;
+                }
+            },
+        };
+        self.tally.count(Count::Pings);
+        Found::Action(Action::Ping(Ping { object, nid, path, generation: due.generation }))
+    }
+
+    /// A path to a peer's interface that may be down. It counts as a use, so that the next ping
+    /// tries another one (A12's 218).
+    fn ping_path(&mut self, id: PeerNiId) -> Option<Path> {
+        let wanted = Wanted { destination: Some(id), recovery: true, ..Wanted::any(id) };
+        let path = select(&self.view(), &wanted).ok()?.path;
+        let turn = self.turn;
+        self.turn = turn.wrapping_add(1);
+        if let Some(local) = self.locals.get_mut(path.local.index()) {
+            local.turn = turn;
+        }
+        Some(path)
+    }
+
+    fn due_connect(&mut self, now: Instant) -> Found {
+        let Some(due) = self.reconnect.take_due(now) else { return Found::None };
+        let peer_ni = PeerNiId::new(due.index);
+        let Some(nid) = self.peer_ni(peer_ni).and_then(|ni| ni.nid) else {
+            self.reconnect.settled(due.index);
+            return Found::Spared;
+        };
+        self.tally.count(Count::Connects);
+        Found::Action(Action::Connect(Connect { peer_ni, nid, generation: due.generation }))
+    }
+
+    fn due_probe(&mut self, now: Instant) -> Found {
+        let due = match self.prober.look(now, &mut self.jitter) {
+            Look::NoneDue => return Found::None,
+            Look::Spared => return Found::Spared,
+            Look::Probe(due) => due,
+        };
+        let peer_ni = PeerNiId::new(due.index);
+        let kind = self.kinds.choose(self.prober.published(due.index));
+        let nid = self.peer_ni(peer_ni).and_then(|ni| ni.nid);
+        let (Some(kind), Some(nid)) = (kind, nid) else {
+            self.prober.put_off(due);
+            return Found::Spared;
+        };
+        self.tally.count(Count::Probes);
+        let generation = due.generation;
+        Found::Action(Action::Probe(Probe { peer_ni, nid, kind, generation }))
+    }
+
+    /// How a liveness probe ended. What is found is for the peer's machine, like any other input
+    /// (R60); [`Finding::CleanUp`] has already ended the watch.
+    pub fn probed(&mut self, now: Instant, probe: Probe, end: ProbeEnd) -> Finding {
+        let finding = self.prober.end(now, &mut self.jitter, probe.due(), end);
+        let object = Object::Peer(probe.peer_ni);
+        let Some(ni) = self.ni_mut(object) else { return finding };
+        match finding {
+            Finding::Nothing => return finding,
+            Finding::Alive => ni.heard(now),
+            Finding::Down | Finding::CleanUp => ni.found_dead(),
+        }
+        if finding != Finding::Alive {
+            let ni = *ni;
+            self.write(now, object, &ni, &ni, Evidence::Probe, 0);
+        }
+        finding
+    }
+
+    /// How an attempt to connect ended. Returns `false` if it is stale.
+    pub fn connected(&mut self, now: Instant, attempt: Connect, how: Connected) -> bool {
+        let current = self.reconnect.end(now, &mut self.jitter, attempt.due(), how);
+        if current && how == Connected::Yes {
+            self.heard(now, attempt.peer_ni);
+        }
+        current
+    }
+
+    /// The connection to a peer's interface was lost: it is made again, within the budget.
+    pub fn connection_lost(&mut self, now: Instant, id: PeerNiId) {
+        if self.peer_ni(id).is_some() && !self.stopping {
+            self.reconnect.lost(now, &mut self.jitter, id.raw());
+        }
+    }
+
+    /// There is a connection to a peer's interface, or nobody wants one any longer.
+    pub fn connection_settled(&mut self, id: PeerNiId) {
+        self.reconnect.settled(id.raw());
+    }
+
+    /// What stands in the way of sending to a peer's interface.
+    pub fn connection(&self, id: PeerNiId) -> Connection {
+        self.reconnect.connection(id.raw())
+    }
+
+    /// Which kinds of probe there are; the illegal read only after its trial.
+    pub const fn probe_kinds(&mut self) -> &mut ProbeKinds {
+        &mut self.kinds
+    }
+
+    /// Probes a peer's interface from now on, whenever it is idle. `one_way`: it only sends to us.
+    pub fn watch(&mut self, now: Instant, id: PeerNiId, one_way: bool) {
+        if self.peer_ni(id).is_some() && !self.stopping {
+            self.prober.watch(now, &mut self.jitter, id.raw(), one_way);
+        }
+    }
+
+    /// Stops probing it.
+    pub fn unwatch(&mut self, id: PeerNiId) {
+        self.prober.unwatch(id.raw());
+    }
+
+    /// There was traffic with it, in either direction, that shows it alive.
+    pub fn active(&mut self, id: PeerNiId) {
+        self.prober.active(id.raw());
+    }
+
+    /// The transport has begun, or has ended, to move it to another path (S2-8).
+    pub fn migrating(&mut self, id: PeerNiId, migrating: bool) {
+        self.prober.migrating(id.raw(), migrating);
+    }
+
+    /// Somebody on this node uses it, or nobody does any longer.
+    pub fn used(&mut self, id: PeerNiId, used: bool) {
+        self.prober.used(id.raw(), used);
+    }
+
+    /// Its peer has published a word for probing, or has withdrawn it.
+    pub fn published(&mut self, id: PeerNiId, published: bool) {
+        self.prober.publish(id.raw(), published);
+    }
+
+    /// Something waits for news of it: it is probed first (R59).
+    pub fn urge(&mut self, id: PeerNiId) {
+        self.prober.urge(id.raw());
+    }
+}
+
+/// What a queue has to offer.
+enum Found {
+    /// Nothing is due.
+    None,
+    /// An entry was due, and needs nothing.
+    Spared,
+    Action(Action),
+}
+
+impl Ping {
+    /// Our interface that it goes out over.
+    pub const fn via(&self) -> Option<NiId> {
+        match self.path {
+            Some(path) => Some(path.local),
+            None => None,
+        }
+    }
+}

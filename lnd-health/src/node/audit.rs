@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! What must hold at any time, checked over all tables: for tests, models and a debug call.
+
+use super::Health;
+use crate::effect::Profile;
+use crate::ids::{NiId, Object, PeerId, PeerNiId};
+use crate::ni::NiStatus;
+use crate::value::HealthValue;
+
+/// A rule that does not hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Broken {
+    /// An interface that is not well is not in the recovery queue, or one that is well is.
+    Recovery(Object),
+    /// The recovery queue has entries that belong to no interface.
+    RecoveryCount,
+    /// Health and status contradict the thresholds.
+    Status(Object),
+    /// A peer's list of interfaces is not what it says.
+    List(PeerId),
+}
+
+impl Health<'_> {
+    /// Checks the tables. Walks all of them.
+    ///
+    /// # Errors
+    /// The first rule found broken.
+    pub fn audit(&self) -> Result<(), Broken> {
+        let locals = (0..self.locals.len()).filter_map(NiId::new).map(Object::Local);
+        let peers = (0..self.peer_nis.len() as u32).map(PeerNiId::new).map(Object::Peer);
+        let mut queued = 0;
+        for object in locals.chain(peers) {
+            let Some(ni) = self.ni(object) else { continue };
+            let t = self.config.thresholds;
+            let wrong = match ni.status() {
+                NiStatus::Up => ni.health().get() <= t.down,
+                NiStatus::Down => ni.health().get() >= t.up,
+            };
+            if wrong {
+                return Err(Broken::Status(object));
+            }
+            let waits = self.recovery.due(self.place(object)).is_some();
+            let well = ni.health() == HealthValue::FULL && matches!(ni.status(), NiStatus::Up);
+            // An interface that was given up, or that LNet does not ping, is neither.
+            let must = matches!(self.config.profile, Profile::Seed)
+                && self.config.recovery_limit.as_nanos() == 0
+                && !self.stopping;
+            if waits && well || must && !waits && !well {
+                return Err(Broken::Recovery(object));
+            }
+            queued += u32::from(waits);
+        }
+        if queued != self.recovery.len() {
+            return Err(Broken::RecoveryCount);
+        }
+        for id in (0..self.peers.len() as u32).map(PeerId::new) {
+            let Some(peer) = self.peer(id) else { continue };
+            let owned = |ni: PeerNiId| self.peer_ni(ni).is_some_and(|ni| ni.peer == id.raw());
+            let count = self.interfaces(id).filter(|&ni| owned(ni)).count();
+            if count != usize::from(peer.interfaces) {
+                return Err(Broken::List(id));
+            }
+        }
+        Ok(())
+    }
+}

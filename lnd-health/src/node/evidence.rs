@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! Evidence changes health: the one place where it does, and where it is journaled.
+
+use super::tally::Count;
+use super::Health;
+use crate::effect::Profile;
+use crate::ids::{NiId, Object, PeerNiId};
+use crate::journal::{Entry, Evidence};
+use crate::judge::Change;
+use crate::ni::{Aliveness, Ni, NiStatus};
+use crate::tracker::TrackEnd;
+use crate::value::HealthValue;
+use lnd_core::time::Instant;
+
+impl Health<'_> {
+    /// Something was received from a peer's interface, over one of ours if it is known which: both
+    /// serve well, and the peer lives.
+    pub fn received(&mut self, now: Instant, from: PeerNiId, over: Option<NiId>) {
+        self.heard(now, from);
+        let router = self.config.routing || self.is_router(from);
+        let change = if router { Change::Full } else { Change::Merit };
+        self.mark(now, Object::Peer(from), change, Evidence::Heard, 0);
+        if let Some(local) = over {
+            self.mark(now, Object::Local(local), Change::Merit, Evidence::Heard, 0);
+        }
+    }
+
+    /// A response did not come in time: the next hop is to blame, as there is no evidence of
+    /// anything beyond it (R54). Other ends of a tracker change nothing.
+    pub fn no_response(&mut self, now: Instant, end: TrackEnd, message: u64) {
+        if let TrackEnd::Expired { path } = end {
+            self.tally.count(Count::NoResponse);
+            let hop = Object::Peer(path.hop);
+            self.mark(now, hop, Change::Demerit, Evidence::NoResponse, message);
+        }
+    }
+
+    /// The fabric reports that one of our interfaces is unusable, or usable again (S4-3, S4-6). What
+    /// is queued on it is for the driver to end; nothing new is sent over it in the seed's profile.
+    pub fn fatal(&mut self, now: Instant, id: NiId, fatal: bool) {
+        let Some(ni) = self.locals.get_mut(id.index()).filter(|ni| ni.nid.is_some()) else {
+            return;
+        };
+        if ni.is_fatal() != fatal {
+            ni.set_fatal(fatal);
+            let ni = *ni;
+            self.write(now, Object::Local(id), &ni, &ni, Evidence::Fabric, 0);
+        }
+    }
+
+    /// An operator sets a health value (`lnetctl … set --health`).
+    pub fn set_health(&mut self, now: Instant, object: Object, health: HealthValue) {
+        self.change(now, object, health, Evidence::Operator, 0);
+    }
+
+    /// Marks an interface for what has happened. Constant time.
+    pub(super) fn mark(
+        &mut self,
+        now: Instant,
+        object: Object,
+        change: Change,
+        evidence: Evidence,
+        message: u64,
+    ) {
+        let Some(ni) = self.ni(object) else { return };
+        let sensitivity = ni.sensitivity.unwrap_or(self.config.sensitivity);
+        let health = match change {
+            Change::Keep => return,
+            Change::Demerit => ni.health().demerited(sensitivity),
+            Change::Doubt => {
+                let least = HealthValue::new(self.config.thresholds.down.saturating_add(1));
+                ni.health().demerited(sensitivity).max(least.min(ni.health()))
+            }
+            Change::Merit => ni.health().recovered(sensitivity),
+            Change::Full => HealthValue::FULL,
+        };
+        self.change(now, object, health, evidence, message);
+    }
+
+    fn change(
+        &mut self,
+        now: Instant,
+        object: Object,
+        health: HealthValue,
+        evidence: Evidence,
+        message: u64,
+    ) {
+        let thresholds = self.config.thresholds;
+        let Some(ni) = self.ni_mut(object) else { return };
+        let before = *ni;
+        if ni.adjust(health, thresholds) {
+            let after = *ni;
+            self.write(now, object, &before, &after, evidence, message);
+            match (before.status(), after.status()) {
+                (NiStatus::Up, NiStatus::Down) => self.tally.count(Count::WentDown),
+                (NiStatus::Down, NiStatus::Up) => self.tally.count(Count::CameUp),
+                _ => {}
+            }
+        }
+        self.enqueue(now, object);
+    }
+
+    /// What is not well is in the recovery queue, and what is well is not (S4-8, S4-13).
+    fn enqueue(&mut self, now: Instant, object: Object) {
+        let Some(ni) = self.ni(object) else { return };
+        let well = ni.health() == HealthValue::FULL && matches!(ni.status(), NiStatus::Up);
+        // LNet pings no peer that it never heard of. The seed's profile must: it uses nothing that
+        // is down, so nobody else would find out.
+        let stranger = matches!(object, Object::Peer(_))
+            && matches!(ni.aliveness().0, Aliveness::Unknown)
+            && matches!(self.config.profile, Profile::LnetCompat);
+        let place = self.place(object);
+        if well {
+            self.recovery.leave(place);
+        } else if !stranger && !self.stopping {
+            self.recovery.join(now, &mut self.jitter, place);
+        }
+    }
+
+    /// A peer's interface was heard of.
+    pub(super) fn heard(&mut self, now: Instant, from: PeerNiId) {
+        let place = self.place(Object::Peer(from));
+        let Some(ni) = self.ni_mut(Object::Peer(from)) else { return };
+        ni.heard(now);
+        self.prober.active(from.raw());
+        self.recovery.heard(now, &mut self.jitter, place);
+    }
+
+    pub(super) fn is_router(&self, id: PeerNiId) -> bool {
+        let owner = self.peer_ni(id).and_then(|ni| self.peers.get(ni.peer as usize));
+        owner.is_some_and(|peer| peer.settings.router)
+    }
+
+    pub(super) fn write(
+        &mut self,
+        at: Instant,
+        object: Object,
+        before: &Ni,
+        after: &Ni,
+        evidence: Evidence,
+        message: u64,
+    ) {
+        self.journal.write(Entry {
+            at,
+            message,
+            object,
+            from: before.health().get(),
+            to: after.health().get(),
+            status: after.status(),
+            evidence,
+        });
+    }
+}

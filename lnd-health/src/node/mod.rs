@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! One node's health: the parts put together, so that a host has few things to call.
+
+mod act;
+mod audit;
+mod create;
+mod drain;
+mod evidence;
+mod message;
+mod peers;
+mod tables;
+mod tally;
+
+use crate::allowance::Allowance;
+use crate::config::Config;
+use crate::ids::{NiId, Object, PeerId, PeerNiId, MAX_NETS};
+use crate::jitter::Jitter;
+use crate::journal::Journal;
+use crate::ni::Ni;
+use crate::probe_kind::ProbeKinds;
+use crate::prober::Prober;
+use crate::reconnect::Reconnect;
+use crate::recovery::Recovery;
+use crate::select::{Net, Route, View};
+
+pub use act::{Action, Connect, Ping, Probe};
+pub use audit::Broken;
+pub use drain::Remains;
+pub use message::{End, Ended, Next, WhyEnded};
+pub use peers::{Peer, PeerSettings};
+pub use tables::{Full, Remove};
+pub use tally::{Count, Tally};
+
+/// The health of one node's interfaces and of its peers'. Context: its owner's, one at a time.
+///
+/// A message: [`open`](Self::open) → [`choose`](Self::choose) → [`begin`](Self::begin) → send →
+/// [`outcome`](Self::outcome) or [`refused`](Self::refused), which either ends it or hands it back
+/// for another try. Time: [`next_action`](Self::next_action) until `None`, again at
+/// [`next_deadline`](Self::next_deadline).
+#[derive(Debug)]
+pub struct Health<'m> {
+    config: Config,
+    locals: &'m mut [Ni],
+    peer_nis: &'m mut [Ni],
+    peers: &'m mut [Peer],
+    routes: &'m mut [Route],
+    nets: [Net; MAX_NETS],
+    /// Heads of the lists of unused entries.
+    free_peer: u32,
+    free_peer_ni: u32,
+    journal: Journal<'m>,
+    recovery: Recovery<'m>,
+    prober: Prober<'m>,
+    kinds: ProbeKinds,
+    reconnect: Reconnect<'m>,
+    allowance: Allowance,
+    jitter: Jitter,
+    /// Number of the next selection.
+    turn: u32,
+    /// Which queue is asked first next time.
+    rota: u8,
+    stopping: bool,
+    tally: Tally,
+}
+
+impl<'m> Health<'m> {
+    /// The configuration.
+    pub const fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// One of our interfaces.
+    pub fn local(&self, id: NiId) -> Option<&Ni> {
+        self.locals.get(id.index()).filter(|ni| ni.nid.is_some())
+    }
+
+    /// One of a peer's interfaces.
+    pub fn peer_ni(&self, id: PeerNiId) -> Option<&Ni> {
+        self.peer_nis.get(id.index()).filter(|ni| ni.nid.is_some())
+    }
+
+    /// A peer.
+    pub fn peer(&self, id: PeerId) -> Option<&Peer> {
+        self.peers.get(id.index()).filter(|peer| peer.is_used())
+    }
+
+    /// An interface, ours or a peer's.
+    pub fn ni(&self, object: Object) -> Option<&Ni> {
+        match object {
+            Object::Local(id) => self.local(id),
+            Object::Peer(id) => self.peer_ni(id),
+        }
+    }
+
+    /// The journal of changes.
+    pub const fn journal(&self) -> &Journal<'m> {
+        &self.journal
+    }
+
+    /// The recovery queue.
+    pub const fn recovery(&self) -> &Recovery<'m> {
+        &self.recovery
+    }
+
+    /// The liveness prober.
+    pub const fn prober(&self) -> &Prober<'m> {
+        &self.prober
+    }
+
+    /// Connections being made again.
+    pub const fn reconnects(&self) -> &Reconnect<'m> {
+        &self.reconnect
+    }
+
+    /// What was counted.
+    pub const fn tally(&self) -> &Tally {
+        &self.tally
+    }
+
+    /// What selection looks at.
+    pub const fn view(&self) -> View<'_> {
+        View {
+            profile: self.config.profile,
+            locals: self.locals,
+            peer_nis: self.peer_nis,
+            nets: &self.nets,
+            routes: self.routes,
+            turn: self.turn,
+            numa_range: self.config.numa_range,
+        }
+    }
+
+    fn ni_mut(&mut self, object: Object) -> Option<&mut Ni> {
+        match object {
+            Object::Local(id) => self.locals.get_mut(id.index()),
+            Object::Peer(id) => self.peer_nis.get_mut(id.index()),
+        }
+        .filter(|ni| ni.nid.is_some())
+    }
+
+    /// The object's place in the recovery queue: ours first.
+    fn place(&self, object: Object) -> u32 {
+        match object {
+            Object::Local(id) => id.index() as u32,
+            Object::Peer(id) => (self.locals.len() as u32).saturating_add(id.raw()),
+        }
+    }
+
+    fn object_at(&self, place: u32) -> Option<Object> {
+        match place.checked_sub(self.locals.len() as u32) {
+            Some(index) => Some(Object::Peer(PeerNiId::new(index))),
+            None => NiId::new(place as usize).map(Object::Local),
+        }
+    }
+}

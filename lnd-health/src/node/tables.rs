@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! Interfaces, peers, routes and policies come and go. Cold: bounded by the tables' sizes.
+
+use super::peers::{Peer, PeerSettings};
+use super::Health;
+use crate::ids::{NiId, Object, PeerId, PeerNiId, RouteId, MAX_PEER_NIS, NONE};
+use crate::ni::Ni;
+use crate::select::{Match, Net, Route, Rule};
+use lnd_core::id::Nid;
+
+/// A table has no room, or the thing exists already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Full {
+    /// No entry is left.
+    Table,
+    /// More networks than can be told apart.
+    Networks,
+    /// The peer has as many interfaces as it can.
+    PeerNis,
+    /// There is no such peer or gateway.
+    Unknown,
+    /// The address is known already.
+    Known,
+}
+
+/// Why something could not be removed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Remove {
+    /// There is no such thing.
+    Unknown,
+    /// Messages are on their way: drain it first.
+    Busy,
+    /// A route leads through it.
+    Gateway,
+}
+
+impl Health<'_> {
+    /// Takes up one of our interfaces.
+    ///
+    /// # Errors
+    /// The table or the list of networks is full, or the address is known.
+    pub fn add_local(&mut self, nid: Nid) -> Result<NiId, Full> {
+        if self.locals.iter().any(|ni| ni.nid == Some(nid)) {
+            return Err(Full::Known);
+        }
+        let free = self.locals.iter().position(|ni| ni.nid.is_none()).ok_or(Full::Table)?;
+        let net = self.net_slot(nid.network())?;
+        let id = NiId::new(free).ok_or(Full::Table)?;
+        let place = self.locals.get_mut(free).ok_or(Full::Table)?;
+        *place = Ni::new(nid, net);
+        Ok(id)
+    }
+
+    /// Gives up one of our interfaces.
+    ///
+    /// # Errors
+    /// It does not exist, or messages are on their way over it.
+    pub fn remove_local(&mut self, id: NiId) -> Result<(), Remove> {
+        let ni = self.local(id).ok_or(Remove::Unknown)?;
+        if ni.in_flight > 0 {
+            return Err(Remove::Busy);
+        }
+        self.recovery.leave(self.place(Object::Local(id)));
+        if let Some(ni) = self.locals.get_mut(id.index()) {
+            *ni = Ni::UNUSED;
+        }
+        Ok(())
+    }
+
+    /// Takes up a peer, without interfaces yet.
+    ///
+    /// # Errors
+    /// The table is full.
+    pub fn add_peer(&mut self, settings: PeerSettings) -> Result<PeerId, Full> {
+        let index = self.free_peer;
+        let peer = self.peers.get_mut(index as usize).ok_or(Full::Table)?;
+        self.free_peer = peer.first;
+        *peer = Peer::new(settings, peer.epoch.wrapping_add(1));
+        Ok(PeerId::new(index))
+    }
+
+    /// Takes up one more interface of a peer, on any network (S4-4). It is pinged and probed only
+    /// when there is reason to.
+    ///
+    /// # Errors
+    /// No such peer, or a table is full, or the peer has this address already.
+    pub fn add_peer_ni(&mut self, peer: PeerId, nid: Nid) -> Result<PeerNiId, Full> {
+        let owner = self.peer(peer).ok_or(Full::Unknown)?;
+        let first = owner.first;
+        if usize::from(owner.interfaces) >= MAX_PEER_NIS {
+            return Err(Full::PeerNis);
+        }
+        if self.interfaces(peer).any(|id| self.peer_ni(id).is_some_and(|ni| ni.nid == Some(nid))) {
+            return Err(Full::Known);
+        }
+        let index = self.free_peer_ni;
+        if self.peer_nis.get(index as usize).is_none() {
+            return Err(Full::Table);
+        }
+        let net = self.net_slot(nid.network())?;
+        let ni = self.peer_nis.get_mut(index as usize).ok_or(Full::Table)?;
+        self.free_peer_ni = ni.next;
+        *ni = Ni::new(nid, net).linked(peer.raw(), first);
+        if let Some(owner) = self.peers.get_mut(peer.index()) {
+            owner.first = index;
+            owner.interfaces = owner.interfaces.saturating_add(1);
+        }
+        Ok(PeerNiId::new(index))
+    }
+
+    /// Gives up a peer and all its interfaces.
+    ///
+    /// # Errors
+    /// It does not exist, has messages on their way, or is a gateway.
+    pub fn remove_peer(&mut self, id: PeerId) -> Result<(), Remove> {
+        let peer = self.peer(id).ok_or(Remove::Unknown)?;
+        let (mut next, journeys, epoch) = (peer.first, peer.journeys, peer.epoch);
+        if journeys > 0 || self.interfaces(id).any(|ni| self.in_flight(ni) > 0) {
+            return Err(Remove::Busy);
+        }
+        let gateway = |ni: PeerNiId| self.routes.iter().any(|r| r.far.is_some() && r.gateway == ni);
+        if self.interfaces(id).any(gateway) {
+            return Err(Remove::Gateway);
+        }
+        for _ in 0..MAX_PEER_NIS {
+            let ni_id = PeerNiId::new(next);
+            let place = self.place(Object::Peer(ni_id));
+            let Some(ni) = self.peer_nis.get_mut(ni_id.index()) else { break };
+            let after = ni.next;
+            *ni = Ni::UNUSED.linked(NONE, self.free_peer_ni);
+            self.free_peer_ni = next;
+            self.recovery.leave(place);
+            self.prober.unwatch(next);
+            self.reconnect.settled(next);
+            next = after;
+        }
+        if let Some(peer) = self.peers.get_mut(id.index()) {
+            *peer = Peer::retired(self.free_peer, epoch);
+            self.free_peer = id.raw();
+        }
+        Ok(())
+    }
+
+    /// A peer's interfaces.
+    pub fn interfaces(&self, id: PeerId) -> impl Iterator<Item = PeerNiId> + '_ {
+        let mut next = self.peer(id).map_or(NONE, |peer| peer.first);
+        (0..MAX_PEER_NIS).map_while(move |_| {
+            let here = PeerNiId::new(next);
+            next = self.peer_ni(here)?.next;
+            Some(here)
+        })
+    }
+
+    /// The peer's interface with an address: bounded by the number of its interfaces.
+    pub fn find(&self, id: PeerId, nid: Nid) -> Option<PeerNiId> {
+        self.interfaces(id).find(|&ni| self.peer_ni(ni).is_some_and(|ni| ni.nid == Some(nid)))
+    }
+
+    /// Adds a route to network `far` through a gateway's interface.
+    ///
+    /// # Errors
+    /// No such gateway, or a table is full.
+    pub fn add_route(&mut self, far: u32, gateway: PeerNiId) -> Result<RouteId, Full> {
+        self.peer_ni(gateway).ok_or(Full::Unknown)?;
+        let slot = self.net_slot(far)?;
+        let free = self.routes.iter().position(|r| r.far.is_none()).ok_or(Full::Table)?;
+        if let Some(route) = self.routes.get_mut(free) {
+            *route = Route { far: Some(slot), gateway, ..Route::UNUSED };
+        }
+        Ok(RouteId::new(free as u16))
+    }
+
+    /// A route, to set its priority, hops or aliveness.
+    pub fn route_mut(&mut self, id: RouteId) -> Option<&mut Route> {
+        self.routes.get_mut(id.index()).filter(|route| route.far.is_some())
+    }
+
+    /// Removes a route.
+    ///
+    /// # Errors
+    /// It does not exist.
+    pub fn remove_route(&mut self, id: RouteId) -> Result<(), Remove> {
+        let route = self.route_mut(id).ok_or(Remove::Unknown)?;
+        *route = Route::UNUSED;
+        Ok(())
+    }
+
+    /// Tells selection how many credits an interface has left, less what waits for one.
+    pub fn set_credits(&mut self, object: Object, credits: i32) {
+        if let Some(ni) = self.ni_mut(object) {
+            ni.set_credits(credits);
+        }
+    }
+
+    /// Gives an interface a sensitivity of its own, `0..=1000`, or takes it back.
+    pub fn set_sensitivity(&mut self, object: Object, sensitivity: Option<u16>) {
+        if let Some(ni) = self.ni_mut(object) {
+            ni.sensitivity = sensitivity;
+        }
+    }
+
+    /// Replaces the user-defined policies: everything back to priority 0 and no preference, then
+    /// the rules in order. They bind what exists now; call it again when something was added.
+    pub fn set_rules(&mut self, rules: &[Rule]) {
+        for ni in self.locals.iter_mut().chain(self.peer_nis.iter_mut()) {
+            ni.set_priority(0);
+            ni.preferred = 0;
+        }
+        self.nets.iter_mut().for_each(|net| net.priority = 0);
+        for rule in rules {
+            self.apply(rule);
+        }
+    }
+
+    fn apply(&mut self, rule: &Rule) {
+        match rule.to {
+            Match::Net(number) => {
+                let nets = self.nets.iter_mut().filter(|net| net.number == Some(number));
+                nets.for_each(|net| net.priority = rule.priority);
+            }
+            Match::Nid(nid) => {
+                let all = self.locals.iter_mut().chain(self.peer_nis.iter_mut());
+                all.filter(|ni| ni.nid == Some(nid)).for_each(|ni| ni.set_priority(rule.priority));
+            }
+            Match::Pair { local, peer } => {
+                let Some(index) = self.locals.iter().position(|ni| ni.nid == Some(local)) else {
+                    return;
+                };
+                let bit = NiId::new(index).map_or(0, NiId::bit);
+                let all = self.peer_nis.iter_mut().filter(|ni| ni.nid == Some(peer));
+                all.for_each(|ni| ni.preferred |= bit);
+            }
+            Match::Gateway(nid) => {
+                let nis = &*self.peer_nis;
+                let through = |route: &&mut Route| {
+                    nis.get(route.gateway.index()).is_some_and(|ni| ni.nid == Some(nid))
+                };
+                let all = self.routes.iter_mut().filter(|r| r.far.is_some()).filter(through);
+                all.for_each(|route| route.priority = rule.priority);
+            }
+        }
+    }
+
+    fn in_flight(&self, id: PeerNiId) -> u32 {
+        self.peer_ni(id).map_or(0, |ni| ni.in_flight)
+    }
+
+    /// The slot of a network, a new one if need be.
+    fn net_slot(&mut self, number: u32) -> Result<u8, Full> {
+        let known = self.nets.iter().position(|net| net.number == Some(number));
+        let slot = known.or_else(|| self.nets.iter().position(|net| net.number.is_none()));
+        let slot = slot.ok_or(Full::Networks)?;
+        if let Some(net) = self.nets.get_mut(slot).filter(|net| net.number.is_none()) {
+            *net = Net { number: Some(number), ..Net::UNUSED };
+        }
+        Ok(slot as u8)
+    }
+}

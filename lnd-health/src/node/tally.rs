@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! What health counts (A9).
+
+use lnd_core::transfer::Health as Class;
+
+/// What is counted beside the classes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum Count {
+    /// Tries begun.
+    Tries,
+    /// Messages sent again.
+    Resends,
+    /// Messages that a resend delivered.
+    ResendsGood,
+    /// Messages that ended with an error although they were sent again.
+    ResendsFailed,
+    /// Tries that ended with an error after the message's deadline.
+    Late,
+    /// Sends refused at the call.
+    Refusals,
+    /// Second copies of received messages.
+    Copies,
+    /// Received messages whose number is too old to tell.
+    Outside,
+    /// Responses that did not come in time.
+    NoResponse,
+    /// Recovery pings.
+    Pings,
+    /// Answers to older pings.
+    StalePings,
+    /// Recovery pings that had no path.
+    Pathless,
+    /// Interfaces given up by recovery.
+    AgedOut,
+    /// Liveness probes.
+    Probes,
+    /// Attempts to connect.
+    Connects,
+    /// Interfaces that went down by health.
+    WentDown,
+    /// Interfaces that came up by health.
+    CameUp,
+}
+
+const COUNTS: usize = Count::CameUp as usize + 1;
+const CLASSES: usize = Class::NetworkTimeout as usize + 1;
+
+/// Counters with one owner. They wrap.
+#[derive(Clone, Debug)]
+pub struct Tally {
+    counts: [u64; COUNTS],
+    classes: [u64; CLASSES],
+}
+
+impl Tally {
+    pub(super) const fn new() -> Self {
+        Self { counts: [0; COUNTS], classes: [0; CLASSES] }
+    }
+
+    /// The value of a counter.
+    pub fn value(&self, count: Count) -> u64 {
+        self.counts.get(count as usize).copied().unwrap_or(0)
+    }
+
+    /// How many tries ended with a class.
+    pub fn class(&self, class: Class) -> u64 {
+        self.classes.get(class as usize).copied().unwrap_or(0)
+    }
+
+    pub(super) fn count(&mut self, count: Count) {
+        if let Some(value) = self.counts.get_mut(count as usize) {
+            *value = value.wrapping_add(1);
+        }
+    }
+
+    pub(super) fn count_class(&mut self, class: Class) {
+        if let Some(value) = self.classes.get_mut(class as usize) {
+            *value = value.wrapping_add(1);
+        }
+    }
+}

@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! The liveness prober (S2): is the far side of an idle endpoint still there?
+//!
+//! It has no thread (S2-3): the host asks what is due. Traffic costs it one store; an endpoint is
+//! looked at again only when it could have become idle. A probe is one sided and takes no receive
+//! buffer of the peer (S2-4, S2-5). Every end of a probe is legal in every state (S2-7, R60).
+
+use crate::jitter::Jitter;
+use crate::lanes::{Lanes, Link};
+use crate::recovery::Due;
+use lnd_core::time::{Instant, Span};
+
+/// How probing goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ProbeSettings {
+    /// Time without traffic after which an endpoint is probed (S2-2). At least 1 ms.
+    pub idle: Span,
+    /// Time after a probe without an end, or after a dead verdict, until the next one. At least
+    /// the time that the transport takes for its own retries, so that these are spent (R57).
+    pub again: Span,
+    /// Least time between the first dead verdict and the finding (S2-8).
+    pub hold_off: Span,
+    /// Dead verdicts in a row that make a finding, `1..=255`.
+    pub verdicts: u8,
+    /// Largest part that jitter takes off `idle`, in sixteenths, `0..=4`.
+    pub jitter: u8,
+}
+
+impl ProbeSettings {
+    pub(crate) const fn is_sound(&self) -> bool {
+        self.idle.as_nanos() >= 1_000_000
+            && self.again.as_nanos() >= 1_000_000
+            && self.verdicts > 0
+            && self.jitter <= 4
+    }
+}
+
+/// How the operation that is the probe ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ProbeEnd {
+    /// It succeeded.
+    Success,
+    /// The far end refused access: somebody is there to refuse (S2-10).
+    AccessError,
+    /// All the transport's retries are spent (S2-11).
+    RetryExceeded,
+    /// Anything else.
+    Other,
+}
+
+/// What an end says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Life {
+    /// The far side lives.
+    Alive,
+    /// The path to it is dead.
+    Dead,
+    /// Nothing is known: only a counter moves (S2-13).
+    Unknown,
+}
+
+impl ProbeEnd {
+    /// The three verdicts (R57).
+    pub const fn verdict(self) -> Life {
+        match self {
+            Self::Success | Self::AccessError => Life::Alive,
+            Self::RetryExceeded => Life::Dead,
+            Self::Other => Life::Unknown,
+        }
+    }
+}
+
+/// What the prober concludes about an endpoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Finding {
+    /// Nothing new.
+    Nothing,
+    /// It lives.
+    Alive,
+    /// It is down: tell the peer's machine.
+    Down,
+    /// It is down, it only ever received, and nobody here uses it: clean it up (S2-1).
+    CleanUp,
+}
+
+/// One endpoint as the prober sees it; the caller's table of them is its memory.
+#[derive(Clone, Copy, Debug)]
+pub struct Endpoint {
+    first_dead: Instant,
+    dead: u8,
+    /// There was traffic since the last look.
+    active: bool,
+    /// It only receives.
+    one_way: bool,
+    /// Somebody on this node uses it.
+    used: bool,
+    /// The transport is moving it to another path.
+    migrating: bool,
+    /// A probe is under way.
+    asked: bool,
+    /// It was reported down, and has not been heard of since.
+    down: bool,
+    /// Its peer has published a word for probing.
+    published: bool,
+}
+
+impl Endpoint {
+    /// Not watched.
+    pub const UNUSED: Self = Self {
+        first_dead: Instant::ORIGIN,
+        dead: 0,
+        active: false,
+        one_way: false,
+        used: false,
+        migrating: false,
+        asked: false,
+        down: false,
+        published: false,
+    };
+}
+
+/// What looking at the next endpoint showed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Look {
+    /// No endpoint is due.
+    NoneDue,
+    /// There was traffic, or its path is being moved: it is spared for now.
+    Spared,
+    /// It is to be probed.
+    Probe(Due),
+}
+
+/// What became of probes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ProbeTally {
+    /// Verdicts "alive".
+    pub alive: u32,
+    /// Verdicts "dead".
+    pub dead: u32,
+    /// Verdicts "unknown", probes that never ended, and ends that came too late to mean anything.
+    pub unknown: u32,
+}
+
+const VARIANTS: u32 = 5;
+const URGENT: usize = 0;
+const IDLE: usize = 1;
+const AGAIN: usize = IDLE + VARIANTS as usize;
+const LANES: usize = AGAIN + 1;
+
+/// The prober of all endpoints, which are named by index.
+#[derive(Debug)]
+pub struct Prober<'m> {
+    lanes: Lanes<'m, LANES>,
+    endpoints: &'m mut [Endpoint],
+    settings: ProbeSettings,
+    tally: ProbeTally,
+}
+
+impl<'m> Prober<'m> {
+    /// Watches nothing yet. `links` are all [`Link::OUT`], `endpoints` all [`Endpoint::UNUSED`].
+    pub fn new(
+        links: &'m mut [Link],
+        endpoints: &'m mut [Endpoint],
+        settings: ProbeSettings,
+    ) -> Self {
+        Self { lanes: Lanes::new(links), endpoints, settings, tally: ProbeTally::default() }
+    }
+
+    /// What became of probes so far.
+    pub const fn tally(&self) -> ProbeTally {
+        self.tally
+    }
+
+    /// Endpoints watched.
+    pub const fn len(&self) -> u32 {
+        self.lanes.len()
+    }
+
+    /// Whether nothing is watched.
+    pub const fn is_empty(&self) -> bool {
+        self.lanes.is_empty()
+    }
+
+    /// Watches an endpoint from now on. `one_way`: it only receives, so that its own traffic will
+    /// never show that the far side has gone.
+    pub fn watch(&mut self, now: Instant, jitter: &mut Jitter, index: u32, one_way: bool) {
+        if let Some(endpoint) = self.endpoints.get_mut(index as usize) {
+            *endpoint = Endpoint { one_way, used: true, ..Endpoint::UNUSED };
+            self.rest(now, jitter, index);
+        }
+    }
+
+    /// Stops watching; the end of a probe under way is stale.
+    pub fn unwatch(&mut self, index: u32) {
+        self.lanes.disarm(index);
+        self.renew(index);
+    }
+
+    /// There was traffic: the far side lives, and needs no probe (R55). One store.
+    pub fn active(&mut self, index: u32) {
+        if let Some(endpoint) = self.endpoints.get_mut(index as usize) {
+            (endpoint.active, endpoint.dead, endpoint.down) = (true, 0, false);
+        }
+    }
+
+    /// The transport has begun to move the endpoint to another path, or has ended to (S2-8). What
+    /// was found dead before counts no more.
+    pub fn migrating(&mut self, index: u32, migrating: bool) {
+        if let Some(endpoint) = self.endpoints.get_mut(index as usize) {
+            (endpoint.migrating, endpoint.dead) = (migrating, 0);
+        }
+    }
+
+    /// Somebody on this node uses the endpoint, or nobody does any longer.
+    pub fn used(&mut self, index: u32, used: bool) {
+        if let Some(endpoint) = self.endpoints.get_mut(index as usize) {
+            endpoint.used = used;
+        }
+    }
+
+    /// The peer has published a word for probing, or has withdrawn it (S2-9).
+    pub fn publish(&mut self, index: u32, published: bool) {
+        if let Some(endpoint) = self.endpoints.get_mut(index as usize) {
+            endpoint.published = published;
+        }
+    }
+
+    /// Whether the peer has published a word for probing.
+    pub fn published(&self, index: u32) -> bool {
+        self.endpoints.get(index as usize).is_some_and(|e| e.published)
+    }
+
+    /// Something waits for this endpoint: it is looked at before all others (R59).
+    pub fn urge(&mut self, index: u32) {
+        let idle = self.endpoints.get(index as usize).is_some_and(|e| !e.asked);
+        if idle && self.lanes.due(index).is_some() {
+            self.lanes.arm(index, URGENT, Instant::ORIGIN);
+        }
+    }
+
+    /// When the next endpoint is to be looked at.
+    pub fn next(&self) -> Option<Instant> {
+        self.lanes.next().map(|(due, _)| due)
+    }
+
+    /// Looks at one endpoint that is due at `now`. Call it again until
+    /// [`NoneDue`](Look::NoneDue), or until the budget is spent.
+    pub fn look(&mut self, now: Instant, jitter: &mut Jitter) -> Look {
+        let Some(index) = self.lanes.expire(now) else { return Look::NoneDue };
+        let Some(endpoint) = self.endpoints.get_mut(index as usize) else { return Look::Spared };
+        if endpoint.asked {
+            // No end of the last probe came: that says nothing.
+            endpoint.asked = false;
+            self.tally.unknown = self.tally.unknown.wrapping_add(1);
+        }
+        if endpoint.active || endpoint.migrating {
+            endpoint.active = false;
+            self.renew(index);
+            self.rest(now, jitter, index);
+            return Look::Spared;
+        }
+        endpoint.asked = true;
+        self.renew(index);
+        self.soon(now, index);
+        let generation = self.lanes.link(index).map_or(0, |l| l.generation);
+        Look::Probe(Due { index, generation })
+    }
+
+    /// A probe could not be sent: the endpoint is looked at again later.
+    pub fn put_off(&mut self, due: Due) {
+        if self.is_current(due) {
+            if let Some(endpoint) = self.endpoints.get_mut(due.index as usize) {
+                endpoint.asked = false;
+            }
+        }
+    }
+
+    /// A probe has ended. An end that is stale, or that traffic or migration has overtaken, says
+    /// nothing.
+    pub fn end(&mut self, now: Instant, jitter: &mut Jitter, due: Due, end: ProbeEnd) -> Finding {
+        let endpoint = self.endpoints.get_mut(due.index as usize).filter(|e| e.asked);
+        let current = self.lanes.link(due.index).is_some_and(|l| l.generation == due.generation);
+        let Some(endpoint) = endpoint.filter(|_| current) else {
+            self.tally.unknown = self.tally.unknown.wrapping_add(1);
+            return Finding::Nothing;
+        };
+        endpoint.asked = false;
+        match end.verdict() {
+            Life::Alive => {
+                self.tally.alive = self.tally.alive.wrapping_add(1);
+                (endpoint.dead, endpoint.down) = (0, false);
+                self.rest(now, jitter, due.index);
+                Finding::Alive
+            }
+            Life::Dead if !endpoint.active && !endpoint.migrating => {
+                self.tally.dead = self.tally.dead.wrapping_add(1);
+                let finding = endpoint.found_dead(now, &self.settings);
+                match finding {
+                    Finding::CleanUp => self.unwatch(due.index),
+                    _ => self.soon(now, due.index),
+                }
+                finding
+            }
+            Life::Dead | Life::Unknown => {
+                self.tally.unknown = self.tally.unknown.wrapping_add(1);
+                self.soon(now, due.index);
+                Finding::Nothing
+            }
+        }
+    }
+
+    fn is_current(&self, due: Due) -> bool {
+        self.lanes.link(due.index).is_some_and(|l| l.generation == due.generation)
+    }
+
+    fn renew(&mut self, index: u32) {
+        if let Some(link) = self.lanes.link_mut(index) {
+            link.generation = link.generation.wrapping_add(1);
+        }
+    }
+
+    /// Next look after a time of idleness, somewhat shortened, so that endpoints spread out.
+    fn rest(&mut self, now: Instant, jitter: &mut Jitter, index: u32) {
+        let variant = jitter.below((u32::from(self.settings.jitter) + 1).min(VARIANTS));
+        let idle = self.settings.idle.as_nanos();
+        let delay = Span::from_nanos(idle - idle / 16 * u64::from(variant));
+        self.lanes.arm(index, IDLE + variant as usize, now.after(delay));
+    }
+
+    fn soon(&mut self, now: Instant, index: u32) {
+        self.lanes.arm(index, AGAIN, now.after(self.settings.again));
+    }
+}
+
+impl Endpoint {
+    /// One more dead verdict. Only enough of them, over the hold-off, make a finding (R57, S2-8).
+    fn found_dead(&mut self, now: Instant, settings: &ProbeSettings) -> Finding {
+        if self.dead == 0 {
+            self.first_dead = now;
+        }
+        self.dead = self.dead.saturating_add(1);
+        let held = now.since(self.first_dead) >= settings.hold_off;
+        if self.dead < settings.verdicts || !held {
+            return Finding::Nothing;
+        }
+        let again = core::mem::replace(&mut self.down, true);
+        match (self.one_way && !self.used, again) {
+            (true, _) => Finding::CleanUp,
+            (false, false) => Finding::Down,
+            (false, true) => Finding::Nothing,
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "prober_tests.rs"]
+mod tests;

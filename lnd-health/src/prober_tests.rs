@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! The prober: who is probed when, and what it takes to call an endpoint dead.
+
+use super::*;
+use std::vec;
+use std::vec::Vec;
+
+const SETTINGS: ProbeSettings = ProbeSettings {
+    idle: Span::from_secs(10),
+    again: Span::from_secs(2),
+    hold_off: Span::from_secs(5),
+    verdicts: 3,
+    jitter: 0,
+};
+const ENDS: [ProbeEnd; 4] =
+    [ProbeEnd::Success, ProbeEnd::AccessError, ProbeEnd::RetryExceeded, ProbeEnd::Other];
+
+fn at(seconds: u64) -> Instant {
+    Instant::from_nanos(seconds * 1_000_000_000)
+}
+
+fn tables(count: usize) -> (Vec<Link>, Vec<Endpoint>) {
+    (vec![Link::OUT; count], vec![Endpoint::UNUSED; count])
+}
+
+/// The probe of the only endpoint at `now`, if there is one.
+fn probe(prober: &mut Prober<'_>, now: Instant) -> Option<Due> {
+    let mut jitter = Jitter::new(3);
+    loop {
+        match prober.look(now, &mut jitter) {
+            Look::Probe(due) => return Some(due),
+            Look::Spared => {}
+            Look::NoneDue => return None,
+        }
+    }
+}
+
+fn end(prober: &mut Prober<'_>, now: Instant, due: Due, end: ProbeEnd) -> Finding {
+    prober.end(now, &mut Jitter::new(3), due, end)
+}
+
+#[test]
+fn three_verdicts() {
+    // S2-10, S2-11, S2-13, R57.
+    let verdicts = ENDS.map(ProbeEnd::verdict);
+    assert_eq!(verdicts, [Life::Alive, Life::Alive, Life::Dead, Life::Unknown]);
+}
+
+#[test]
+fn only_idle_endpoints_are_probed() {
+    // S2-2, R55: traffic in each period, no probe; then one after a period without.
+    let (mut links, mut endpoints) = tables(1);
+    let mut prober = Prober::new(&mut links, &mut endpoints, SETTINGS);
+    prober.watch(at(0), &mut Jitter::new(1), 0, true);
+    for second in 0..100 {
+        prober.active(0);
+        assert_eq!(probe(&mut prober, at(second)), None);
+    }
+    let mut second = 100;
+    while probe(&mut prober, at(second)).is_none() {
+        second += 1;
+    }
+    assert!((109..=119).contains(&second), "probed {} s after the last traffic", second - 99);
+}
+
+#[test]
+fn down_takes_several_verdicts_over_the_hold_off() {
+    // S2-8, R57: 3 verdicts 2 s apart are 4 s, less than the hold-off of 5 s: the fourth counts.
+    let (mut links, mut endpoints) = tables(1);
+    let mut prober = Prober::new(&mut links, &mut endpoints, SETTINGS);
+    prober.watch(at(0), &mut Jitter::new(1), 0, false);
+    let mut findings = Vec::new();
+    for second in 0..30 {
+        if let Some(due) = probe(&mut prober, at(second)) {
+            let finding = end(&mut prober, at(second), due, ProbeEnd::RetryExceeded);
+            findings.push((second, finding));
+        }
+    }
+    let down: Vec<_> = findings.iter().filter(|f| f.1 != Finding::Nothing).collect();
+    assert_eq!(findings[..4].iter().map(|f| f.0).collect::<Vec<_>>(), [10, 12, 14, 16]);
+    assert_eq!(down, [&(16, Finding::Down)], "reported once");
+    // It is heard of, dies again, and is reported again.
+    prober.active(0);
+    let again = (30..70).find_map(|second| {
+        let due = probe(&mut prober, at(second))?;
+        let finding = end(&mut prober, at(second), due, ProbeEnd::RetryExceeded);
+        (finding != Finding::Nothing).then_some(finding)
+    });
+    assert_eq!(again, Some(Finding::Down));
+}
+
+#[test]
+fn an_alive_verdict_between_dead_ones_starts_anew() {
+    let (mut links, mut endpoints) = tables(1);
+    let mut prober = Prober::new(&mut links, &mut endpoints, SETTINGS);
+    prober.watch(at(0), &mut Jitter::new(1), 0, false);
+    let pattern = [ProbeEnd::RetryExceeded, ProbeEnd::RetryExceeded, ProbeEnd::AccessError];
+    let mut number = 0;
+    for second in 0..300 {
+        if let Some(due) = probe(&mut prober, at(second)) {
+            let finding = end(&mut prober, at(second), due, pattern[number % 3]);
+            assert!(finding == Finding::Nothing || finding == Finding::Alive);
+            number += 1;
+        }
+    }
+    assert!(number > 30 && prober.tally().dead > 20);
+}
+
+#[test]
+fn a_migration_does_not_kill() {
+    // S2-8: the path is dead for as long as it is being moved, and the endpoint lives.
+    let (mut links, mut endpoints) = tables(1);
+    let mut prober = Prober::new(&mut links, &mut endpoints, SETTINGS);
+    prober.watch(at(0), &mut Jitter::new(1), 0, false);
+    let mut second = 0;
+    for _ in 0..2 {
+        second = (second..)
+            .find(|&s| {
+                probe(&mut prober, at(s)).is_some_and(|due| {
+                    end(&mut prober, at(s), due, ProbeEnd::RetryExceeded) == Finding::Nothing
+                })
+            })
+            .unwrap();
+    }
+    // A probe is under way when the migration begins.
+    let due = (second..).find_map(|s| probe(&mut prober, at(s))).unwrap();
+    prober.migrating(0, true);
+    assert_eq!(end(&mut prober, at(30), due, ProbeEnd::RetryExceeded), Finding::Nothing);
+    for second in 30..200 {
+        assert_eq!(probe(&mut prober, at(second)), None, "spared while it migrates");
+    }
+    prober.migrating(0, false);
+    let due = (200..).find_map(|s| probe(&mut prober, at(s))).unwrap();
+    let finding = end(&mut prober, at(230), due, ProbeEnd::RetryExceeded);
+    assert_eq!(finding, Finding::Nothing, "the first dead verdict since");
+}
+
+#[test]
+fn a_one_way_endpoint_is_cleaned_up_only_when_dead_and_unused() {
+    // S2-1, in all four cases.
+    for (one_way, used, expected) in [
+        (true, false, Finding::CleanUp),
+        (true, true, Finding::Down),
+        (false, false, Finding::Down),
+        (false, true, Finding::Down),
+    ] {
+        let (mut links, mut endpoints) = tables(1);
+        let mut prober = Prober::new(&mut links, &mut endpoints, SETTINGS);
+        prober.watch(at(0), &mut Jitter::new(1), 0, one_way);
+        prober.used(0, used);
+        let mut found = Vec::new();
+        for second in 0..40 {
+            if let Some(due) = probe(&mut prober, at(second)) {
+                let finding = end(&mut prober, at(second), due, ProbeEnd::RetryExceeded);
+                if finding != Finding::Nothing {
+                    found.push(finding);
+                }
+            }
+        }
+        assert_eq!(found, [expected], "one way {one_way}, used {used}");
+        assert_eq!(prober.is_empty(), expected == Finding::CleanUp);
+        // The last user leaves an endpoint that is known to be dead.
+        if one_way && used {
+            prober.used(0, false);
+            let due = (40..).find_map(|s| probe(&mut prober, at(s))).unwrap();
+            let finding = end(&mut prober, at(60), due, ProbeEnd::RetryExceeded);
+            assert_eq!(finding, Finding::CleanUp);
+        }
+    }
+}
+
+#[test]
+fn urgent_endpoints_come_first() {
+    // R59: of 50 that are all due, the one that something waits for.
+    let (mut links, mut endpoints) = tables(50);
+    let mut prober = Prober::new(&mut links, &mut endpoints, SETTINGS);
+    for index in 0..50 {
+        prober.watch(at(0), &mut Jitter::new(index), index, false);
+    }
+    prober.urge(33);
+    assert_eq!(probe(&mut prober, at(1)).map(|d| d.index), Some(33));
+    assert_eq!(probe(&mut prober, at(1)), None);
+    prober.urge(33);
+    assert_eq!(probe(&mut prober, at(1)), None, "it is being asked already");
+    prober.urge(44);
+    assert_eq!(probe(&mut prober, at(20)).map(|d| d.index), Some(44));
+}
+
+/// S2-7, R60: any end, in any state, at any time, of any probe. Nothing but the rules may follow:
+/// down only after enough dead verdicts in a row, and never what is stale.
+#[test]
+fn every_end_is_legal_in_every_state() {
+    let rounds = if cfg!(miri) { 500 } else { 100_000 };
+    let (mut links, mut endpoints) = tables(4);
+    let mut prober = Prober::new(&mut links, &mut endpoints, SETTINGS);
+    let (mut jitter, mut random) = (Jitter::new(1), Jitter::new(2));
+    let mut probes: Vec<Due> = Vec::new();
+    let mut latest = [None; 4];
+    let mut row = [0_u32; 4];
+    let mut found = [0; 4];
+    for now in (0..rounds).map(|n| at(n / 2)) {
+        let index = random.below(4);
+        let i = index as usize;
+        match random.below(24) {
+            0 => {
+                prober.watch(now, &mut jitter, index, random.below(2) == 0);
+                (row[i], latest[i]) = (0, None);
+            }
+            1 if random.below(8) == 0 => {
+                prober.unwatch(index);
+                latest[i] = None;
+            }
+            2 if random.below(4) == 0 => {
+                prober.active(index);
+                row[i] = 0;
+            }
+            3 if random.below(8) == 0 => {
+                prober.migrating(index, random.below(4) == 0);
+                row[i] = 0;
+            }
+            4 => prober.used(index, random.below(2) == 0),
+            5 => prober.urge(index),
+            6..=14 => {
+                if let Look::Probe(due) = prober.look(now, &mut jitter) {
+                    latest[due.index as usize] = Some(due);
+                    probes.push(due);
+                }
+            }
+            _ if !probes.is_empty() => {
+                let due = probes.swap_remove(random.below(probes.len() as u32) as usize);
+                let i = due.index as usize;
+                let dead = random.below(8) != 0;
+                let how =
+                    if dead { ProbeEnd::RetryExceeded } else { ENDS[random.below(4) as usize] };
+                let before = prober.tally();
+                let finding = prober.end(now, &mut jitter, due, how);
+                if prober.tally().unknown == before.unknown {
+                    assert_eq!(latest[i], Some(due), "only the last probe says anything");
+                }
+                row[i] += prober.tally().dead - before.dead;
+                match finding {
+                    Finding::Alive => row[i] = 0,
+                    Finding::Down | Finding::CleanUp => {
+                        assert!(how == ProbeEnd::RetryExceeded && row[i] >= 3);
+                        found[i] += 1;
+                    }
+                    Finding::Nothing => {}
+                }
+            }
+            _ => {}
+        }
+        probes.truncate(6);
+    }
+    assert!(cfg!(miri) || found.iter().all(|&n| n > 5), "{found:?}");
+}

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! Reconnecting (R68): one attempt for each peer interface, back-off with jitter, a budget over all,
+//! and a memory of who said that nobody listens.
+
+use crate::backoff::{Backoff, BACKOFF_LANES};
+use crate::jitter::Jitter;
+use crate::lanes::{Lanes, Link};
+use crate::recovery::Due;
+use lnd_core::time::{Instant, Span};
+
+/// How reconnecting goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReconnectSettings {
+    /// Delays between attempts.
+    pub backoff: Backoff,
+    /// How long "nobody listens" is believed: until then, sends are refused at once.
+    pub negative: Span,
+    /// Most attempts under way at once, over all peers. At least 1.
+    pub at_once: u16,
+}
+
+/// How an attempt ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Connected {
+    /// It is connected.
+    Yes,
+    /// It failed: try again, later each time.
+    No,
+    /// The far node is there, and nobody listens (`ECONNREFUSED`).
+    NobodyListens,
+}
+
+/// What stands in the way of sending to a peer's interface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Connection {
+    /// Nothing.
+    Up,
+    /// Attempts are made: what is sent waits for them.
+    Trying,
+    /// Nobody listens, until then: what is sent is refused at once.
+    Refused(Instant),
+}
+
+/// One interface's state; the caller's table of them is the memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Attempt {
+    /// Connected, or nobody wants it to be.
+    #[default]
+    None,
+    /// Waits for its next attempt.
+    Waiting,
+    /// An attempt is under way: there is no second one.
+    UnderWay,
+    /// Nobody listens.
+    Refused,
+}
+
+/// The lane of those that were refused, after those of the back-off.
+const NEGATIVE: usize = BACKOFF_LANES;
+
+/// All attempts, over peer interfaces named by index.
+#[derive(Debug)]
+pub struct Reconnect<'m> {
+    lanes: Lanes<'m, { BACKOFF_LANES + 1 }>,
+    attempts: &'m mut [Attempt],
+    settings: ReconnectSettings,
+    under_way: u16,
+}
+
+impl<'m> Reconnect<'m> {
+    /// Nothing to reconnect. `links` are all [`Link::OUT`], `attempts` all [`Attempt::None`].
+    pub fn new(
+        links: &'m mut [Link],
+        attempts: &'m mut [Attempt],
+        settings: ReconnectSettings,
+    ) -> Self {
+        Self { lanes: Lanes::new(links), attempts, settings, under_way: 0 }
+    }
+
+    /// Attempts under way.
+    pub const fn under_way(&self) -> u16 {
+        self.under_way
+    }
+
+    /// Interfaces that wait for an attempt.
+    pub const fn waiting(&self) -> u32 {
+        self.lanes.len()
+    }
+
+    /// What stands in the way of sending.
+    pub fn connection(&self, index: u32) -> Connection {
+        match self.attempt(index) {
+            Attempt::None => Connection::Up,
+            Attempt::Waiting | Attempt::UnderWay => Connection::Trying,
+            Attempt::Refused => {
+                Connection::Refused(self.lanes.due(index).unwrap_or(Instant::NEVER))
+            }
+        }
+    }
+
+    /// The connection was lost. Changes nothing if attempts are made already.
+    pub fn lost(&mut self, now: Instant, jitter: &mut Jitter, index: u32) {
+        if self.attempt(index) == Attempt::None {
+            self.wait(now, jitter, index, 0);
+        }
+    }
+
+    /// There is a connection, whoever made it, or nobody wants one. The end of an attempt under way
+    /// is stale.
+    pub fn settled(&mut self, index: u32) {
+        if self.attempt(index) == Attempt::UnderWay {
+            self.under_way = self.under_way.saturating_sub(1);
+        }
+        self.lanes.disarm(index);
+        if let Some(link) = self.lanes.link_mut(index) {
+            link.generation = link.generation.wrapping_add(1);
+            link.count = 0;
+        }
+        self.set(index, Attempt::None);
+    }
+
+    /// When the next attempt is due; none while as many are under way as may be.
+    pub fn next(&self) -> Option<Instant> {
+        if self.under_way >= self.settings.at_once {
+            return None;
+        }
+        self.lanes.next().map(|(due, _)| due)
+    }
+
+    /// One attempt that is due at `now`. It must be ended by [`end`](Self::end), or by
+    /// [`settled`](Self::settled).
+    pub fn take_due(&mut self, now: Instant) -> Option<Due> {
+        if self.under_way >= self.settings.at_once {
+            return None;
+        }
+        let index = self.lanes.expire(now)?;
+        let link = self.lanes.link_mut(index)?;
+        link.generation = link.generation.wrapping_add(1);
+        let generation = link.generation;
+        self.set(index, Attempt::UnderWay);
+        self.under_way = self.under_way.saturating_add(1);
+        Some(Due { index, generation })
+    }
+
+    /// How an attempt ended. Returns `false` if it is stale.
+    pub fn end(&mut self, now: Instant, jitter: &mut Jitter, due: Due, how: Connected) -> bool {
+        let Due { index, generation } = due;
+        let Some(link) = self.lanes.link_mut(index).filter(|l| l.generation == generation) else {
+            return false;
+        };
+        let count = link.count.saturating_add(1);
+        if self.attempt(index) != Attempt::UnderWay {
+            return false;
+        }
+        match how {
+            Connected::Yes => self.settled(index),
+            Connected::No => {
+                self.under_way = self.under_way.saturating_sub(1);
+                self.wait(now, jitter, index, count);
+            }
+            Connected::NobodyListens => {
+                self.under_way = self.under_way.saturating_sub(1);
+                self.set(index, Attempt::Refused);
+                self.lanes.arm(index, NEGATIVE, now.after(self.settings.negative));
+            }
+        }
+        true
+    }
+
+    fn attempt(&self, index: u32) -> Attempt {
+        self.attempts.get(index as usize).copied().unwrap_or_default()
+    }
+
+    fn set(&mut self, index: u32, attempt: Attempt) {
+        if let Some(place) = self.attempts.get_mut(index as usize) {
+            *place = attempt;
+        }
+    }
+
+    fn wait(&mut self, now: Instant, jitter: &mut Jitter, index: u32, count: u8) {
+        if let Some(link) = self.lanes.link_mut(index) {
+            link.count = count;
+        }
+        self.set(index, Attempt::Waiting);
+        self.settings.backoff.arm(&mut self.lanes, jitter, now, index, count);
+    }
+}
+
+#[cfg(test)]
+#[path = "reconnect_tests.rs"]
+mod tests;

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! The recovery queue (S4-8, S4-13, R50): what has lost health is pinged until it is well.
+//!
+//! Each interface is in it at most once, by construction. The n-th ping without an answer follows
+//! after `2^n` s, at most the cap; an answer starts that count anew (LU-15102).
+
+use crate::backoff::{Backoff, BackoffLanes};
+use crate::jitter::Jitter;
+use crate::lanes::Link;
+use lnd_core::time::Instant;
+
+/// The queue, over entries named by index.
+#[derive(Debug)]
+pub struct Recovery<'m> {
+    lanes: BackoffLanes<'m>,
+    backoff: Backoff,
+}
+
+/// A ping that is due.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Due {
+    /// Whose.
+    pub index: u32,
+    /// Tells this ping from earlier ones of the same entry.
+    pub generation: u16,
+}
+
+impl<'m> Recovery<'m> {
+    /// An empty queue over `links`, all [`Link::OUT`].
+    pub fn new(links: &'m mut [Link], backoff: Backoff) -> Self {
+        Self { lanes: BackoffLanes::new(links), backoff }
+    }
+
+    /// Entries queued.
+    pub const fn len(&self) -> u32 {
+        self.lanes.len()
+    }
+
+    /// Whether nothing is queued.
+    pub const fn is_empty(&self) -> bool {
+        self.lanes.is_empty()
+    }
+
+    /// All entries (`lnetctl debug recovery` lists them).
+    pub fn entries(&self) -> impl Iterator<Item = u32> + '_ {
+        self.lanes.entries()
+    }
+
+    /// When the entry's next ping is due, if it is queued.
+    pub fn due(&self, index: u32) -> Option<Instant> {
+        self.lanes.due(index)
+    }
+
+    /// Pings sent since the last answer.
+    pub fn count(&self, index: u32) -> u8 {
+        self.lanes.link(index).map_or(0, |l| l.count)
+    }
+
+    /// Queues an entry, unless it is queued already. Returns whether it is new.
+    pub fn join(&mut self, now: Instant, jitter: &mut Jitter, index: u32) -> bool {
+        if self.lanes.due(index).is_some() {
+            return false;
+        }
+        self.restart(now, jitter, index);
+        true
+    }
+
+    /// The entry was heard of: if it is queued, its count starts anew.
+    pub fn heard(&mut self, now: Instant, jitter: &mut Jitter, index: u32) {
+        if self.lanes.due(index).is_some() {
+            self.restart(now, jitter, index);
+        }
+    }
+
+    /// Takes an entry out: it is well, or given up. Answers to its pings are stale from now on.
+    pub fn leave(&mut self, index: u32) -> bool {
+        if let Some(link) = self.lanes.link_mut(index) {
+            link.generation = link.generation.wrapping_add(1);
+        }
+        self.lanes.disarm(index)
+    }
+
+    /// When the next ping is due.
+    pub fn next(&self) -> Option<Instant> {
+        self.lanes.next().map(|(due, _)| due)
+    }
+
+    /// One entry whose ping is due at `now`. It stays queued, for its next ping.
+    pub fn take_due(&mut self, now: Instant, jitter: &mut Jitter) -> Option<Due> {
+        let index = self.lanes.expire(now)?;
+        let link = self.lanes.link_mut(index)?;
+        link.count = link.count.saturating_add(1);
+        link.generation = link.generation.wrapping_add(1);
+        let (count, generation) = (link.count, link.generation);
+        self.backoff.arm(&mut self.lanes, jitter, now, index, count);
+        Some(Due { index, generation })
+    }
+
+    /// Puts a ping off that could not be sent: as if it had not been tried.
+    pub fn put_off(&mut self, now: Instant, jitter: &mut Jitter, index: u32) {
+        let count = match self.lanes.link_mut(index) {
+            Some(link) => {
+                link.count = link.count.saturating_sub(1);
+                link.count
+            }
+            None => return,
+        };
+        self.backoff.arm(&mut self.lanes, jitter, now, index, count);
+    }
+
+    /// Whether a ping is the entry's last one: an answer to an older ping is stale.
+    pub fn is_current(&self, due: Due) -> bool {
+        self.lanes.link(due.index).is_some_and(|l| l.generation == due.generation)
+            && self.lanes.due(due.index).is_some()
+    }
+
+    /// Takes any one entry out, for shutdown.
+    pub fn drain(&mut self) -> Option<u32> {
+        let (_, index) = self.lanes.next()?;
+        self.leave(index);
+        Some(index)
+    }
+
+    fn restart(&mut self, now: Instant, jitter: &mut Jitter, index: u32) {
+        if let Some(link) = self.lanes.link_mut(index) {
+            link.count = 0;
+        }
+        self.backoff.arm(&mut self.lanes, jitter, now, index, 0);
+    }
+}
+
+#[cfg(test)]
+#[path = "recovery_tests.rs"]
+mod tests;

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! Response tracking (R54): a PUT that wants an ACK, or a GET, waits for its answer end to end.
+//!
+//! ACK and REPLY are messages of their own, through all routers (S1-9 to S1-12); their absence says
+//! nothing about the hop's completion, and the request is never sent again for it (S1-13). The
+//! tracker lies in the caller's request and is ended exactly once.
+
+use crate::journey::Path;
+use lnd_core::time::{Instant, Span};
+
+/// Which requests are tracked (`lnet_response_tracking`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Tracking {
+    /// LNet's own pings and pushes.
+    Own,
+    /// GETs.
+    Gets,
+    /// PUTs that want an ACK.
+    Puts,
+    /// Both.
+    #[default]
+    Both,
+}
+
+/// A request that has an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wants {
+    /// A PUT wants an ACK (S1-7: only when wanted).
+    Ack,
+    /// A GET wants a REPLY.
+    Reply,
+}
+
+impl Tracking {
+    /// Whether a request is tracked. `own`: it is a ping or push of the network layer itself.
+    /// `option`: what the memory descriptor says, which wins.
+    pub const fn tracks(self, wants: Wants, own: bool, option: Option<bool>) -> bool {
+        match option {
+            Some(option) => option,
+            None if own => true,
+            None => matches!(
+                (self, wants),
+                (Self::Both, _) | (Self::Gets, Wants::Reply) | (Self::Puts, Wants::Ack)
+            ),
+        }
+    }
+}
+
+/// How the wait for an answer ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TrackEnd {
+    /// The answer came.
+    Answered,
+    /// The memory was unlinked: nobody waits any longer.
+    Unlinked,
+    /// The request could not be sent.
+    SendFailed,
+    /// The answer did not come in time. Only the next hop loses health: of those beyond it there is
+    /// no evidence.
+    Expired {
+        /// The request's path.
+        path: Path,
+    },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum State {
+    Off,
+    Waiting { deadline: Instant, path: Path },
+    Ended(TrackEnd),
+}
+
+/// The tracker of one request. The first end wins; each later one returns `None`.
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub struct Tracker(State);
+
+impl Tracker {
+    /// A tracker that is not in use: nothing ends it.
+    pub const OFF: Self = Self(State::Off);
+
+    /// Starts to wait: a request went out over `path` at `now`, its answer is due within `timeout`.
+    /// The deadline is exact; it is for the caller to call [`expire`](Self::expire) at it.
+    pub const fn begin(now: Instant, timeout: Span, path: Path) -> Self {
+        Self(State::Waiting { deadline: now.after(timeout), path })
+    }
+
+    /// When the answer is due, while it is waited for.
+    pub const fn deadline(&self) -> Option<Instant> {
+        match self.0 {
+            State::Waiting { deadline, .. } => Some(deadline),
+            State::Off | State::Ended(_) => None,
+        }
+    }
+
+    /// How it ended, if it has.
+    pub const fn ended(&self) -> Option<TrackEnd> {
+        match self.0 {
+            State::Ended(end) => Some(end),
+            State::Off | State::Waiting { .. } => None,
+        }
+    }
+
+    /// The request was sent again over another path: that is the one to blame from now on.
+    pub fn resent(&mut self, path: Path) {
+        if let State::Waiting { path: current, .. } = &mut self.0 {
+            *current = path;
+        }
+    }
+
+    /// The answer came. A late one, after another end, is `None`: count it and drop it.
+    pub fn answer(&mut self) -> Option<TrackEnd> {
+        self.end(TrackEnd::Answered)
+    }
+
+    /// The memory was unlinked.
+    pub fn unlink(&mut self) -> Option<TrackEnd> {
+        self.end(TrackEnd::Unlinked)
+    }
+
+    /// The request's journey failed.
+    pub fn send_failed(&mut self) -> Option<TrackEnd> {
+        self.end(TrackEnd::SendFailed)
+    }
+
+    /// Ends it if its answer is overdue at `now`.
+    pub fn expire(&mut self, now: Instant) -> Option<TrackEnd> {
+        match self.0 {
+            State::Waiting { deadline, path } if deadline <= now => {
+                self.end(TrackEnd::Expired { path })
+            }
+            _ => None,
+        }
+    }
+
+    fn end(&mut self, end: TrackEnd) -> Option<TrackEnd> {
+        let State::Waiting { .. } = self.0 else { return None };
+        self.0 = State::Ended(end);
+        Some(end)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ids::{NiId, PeerNiId};
+
+    const DEADLINE: Instant = Instant::from_nanos(150);
+
+    fn path() -> Path {
+        Path { local: NiId::new(0).unwrap(), hop: PeerNiId::new(3) }
+    }
+
+    fn tracker() -> Tracker {
+        Tracker::begin(Instant::ORIGIN, Span::from_nanos(150), path())
+    }
+
+    /// Each end, as a function, with what it must report if it comes first.
+    type End = (fn(&mut Tracker) -> Option<TrackEnd>, TrackEnd);
+
+    #[test]
+    fn the_first_end_wins_in_every_order() {
+        // R54, B11, LU-12568, LU-10931.
+        let ends: [End; 4] = [
+            (Tracker::answer, TrackEnd::Answered),
+            (Tracker::unlink, TrackEnd::Unlinked),
+            (Tracker::send_failed, TrackEnd::SendFailed),
+            (|t| t.expire(DEADLINE), TrackEnd::Expired { path: path() }),
+        ];
+        for (first, expected) in ends {
+            let mut tracker = tracker();
+            assert_eq!(first(&mut tracker), Some(expected));
+            for (second, _) in ends {
+                assert_eq!(second(&mut tracker), None);
+            }
+            assert_eq!((tracker.ended(), tracker.deadline()), (Some(expected), None));
+            let mut off = Tracker::OFF;
+            assert_eq!(first(&mut off), None);
+        }
+    }
+
+    #[test]
+    fn expiry_is_exact_and_blames_the_last_path() {
+        let mut tracker = tracker();
+        assert_eq!(tracker.expire(Instant::from_nanos(149)), None);
+        let other = Path { hop: PeerNiId::new(4), ..path() };
+        tracker.resent(other);
+        assert_eq!(tracker.deadline(), Some(DEADLINE), "a resend does not extend it");
+        assert_eq!(tracker.expire(DEADLINE), Some(TrackEnd::Expired { path: other }));
+    }
+
+    #[test]
+    fn what_is_tracked() {
+        // A5: modes 0 to 3; an option of the memory descriptor wins.
+        use Tracking::*;
+        for (mode, ack, reply) in
+            [(Own, false, false), (Gets, false, true), (Puts, true, false), (Both, true, true)]
+        {
+            assert_eq!(mode.tracks(Wants::Ack, false, None), ack);
+            assert_eq!(mode.tracks(Wants::Reply, false, None), reply);
+            assert!(mode.tracks(Wants::Reply, true, None));
+            assert!(mode.tracks(Wants::Ack, false, Some(true)));
+            assert!(!mode.tracks(Wants::Ack, true, Some(false)));
+        }
+    }
+}

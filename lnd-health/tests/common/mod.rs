@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! A node to test with: some rails, peers with as many, and short ways to send.
+#![allow(dead_code, reason = "each test file uses a part of it")]
+
+use std::mem::MaybeUninit;
+
+use lnd_core::id::Nid;
+use lnd_core::time::Instant;
+use lnd_core::transfer::{Delivery, Health as Class};
+use lnd_health::journey::{Journey, Path, Terms};
+use lnd_health::node::{End, Ended, Next, PeerSettings};
+use lnd_health::{Config, Health, NiId, Object, PeerId, PeerNiId};
+
+pub const CLASSES: [Class; 11] = [
+    Class::Ok,
+    Class::LocalInterrupt,
+    Class::LocalDropped,
+    Class::LocalAborted,
+    Class::LocalNoRoute,
+    Class::LocalError,
+    Class::LocalTimeout,
+    Class::RemoteError,
+    Class::RemoteDropped,
+    Class::RemoteTimeout,
+    Class::NetworkTimeout,
+];
+
+pub fn at(seconds: u64) -> Instant {
+    Instant::from_nanos(seconds * 1_000_000_000)
+}
+
+pub fn nid(network: u32, address: u32) -> Nid {
+    Nid::from_raw(u64::from(network) << 32 | u64::from(address)).unwrap()
+}
+
+pub fn local(n: usize) -> NiId {
+    NiId::new(n).unwrap()
+}
+
+pub fn surely(class: Class) -> End {
+    End::failed(class, Delivery::NotDelivered)
+}
+
+pub fn perhaps(class: Class) -> End {
+    End::failed(class, Delivery::Unknown)
+}
+
+/// A node over leaked memory.
+pub fn empty(config: Config) -> Health<'static> {
+    let memory = vec![MaybeUninit::uninit(); config.bytes_needed()].leak();
+    Health::create(memory, config, at(0)).unwrap()
+}
+
+/// Without jitter, so that times are exact.
+pub fn plain(locals: u8, peers: u32, each: u32) -> Config {
+    let mut config = Config::new(locals, peers, peers * each);
+    (config.recovery.jitter, config.probe.jitter, config.reconnect.backoff.jitter) = (0, 0, 0);
+    config
+}
+
+/// A node with rails on networks `0..networks` in turn, and peers with as many each.
+pub struct Node {
+    pub health: Health<'static>,
+    pub peers: Vec<(PeerId, Vec<PeerNiId>)>,
+}
+
+impl Node {
+    pub fn new(config: Config, networks: u32) -> Self {
+        Self::with(config, networks, PeerSettings { suppresses: true, ..Default::default() })
+    }
+
+    pub fn with(config: Config, networks: u32, settings: PeerSettings) -> Self {
+        let mut health = empty(config);
+        for n in 0..u32::from(config.locals) {
+            health.add_local(nid(n % networks, 1 + n)).unwrap();
+        }
+        let each = config.peer_nis / config.peers;
+        let peers = (0..config.peers)
+            .map(|p| {
+                let peer = health.add_peer(settings).unwrap();
+                let nis = (0..each).map(|n| {
+                    let address = 100 + p * each + n;
+                    health.add_peer_ni(peer, nid(n % networks, address)).unwrap()
+                });
+                (peer, nis.collect())
+            })
+            .collect();
+        Self { health, peers }
+    }
+
+    pub fn peer(&self) -> PeerId {
+        self.peers[0].0
+    }
+
+    pub fn open(&mut self, deadline: u64) -> Journey {
+        self.health.open(self.peer(), Terms::new(77, at(deadline))).unwrap()
+    }
+
+    /// Begins a try over the path that selection finds.
+    pub fn begin(&mut self, journey: &mut Journey) -> Path {
+        let choice = self.health.choose(journey, &[]).unwrap();
+        assert!(self.health.begin(at(0), journey, &choice));
+        choice.path
+    }
+
+    /// Sends a message of which each try ends as `end` says for its number and path. Returns its
+    /// end, and the paths.
+    pub fn send(
+        &mut self,
+        mut journey: Journey,
+        mut end: impl FnMut(usize, Path) -> (Instant, End),
+    ) -> (Ended, Vec<Path>) {
+        let mut paths = Vec::new();
+        loop {
+            let path = self.begin(&mut journey);
+            paths.push(path);
+            let (now, how) = end(paths.len(), path);
+            journey = match self.health.outcome(now, journey, how) {
+                Next::Again(journey) => journey,
+                Next::Ended(ended) => return (ended, paths),
+            };
+            assert!(paths.len() < 20, "it never ends");
+        }
+    }
+
+    pub fn value(&self, object: Object) -> u16 {
+        self.health.ni(object).unwrap().health().get()
+    }
+
+    /// Health of all of ours, then of the first peer's.
+    pub fn values(&self) -> (Vec<u16>, Vec<u16>) {
+        let ours = (0..usize::from(self.health.config().locals)).map(local).map(Object::Local);
+        let theirs = self.peers[0].1.iter().copied().map(Object::Peer);
+        (ours.map(|o| self.value(o)).collect(), theirs.map(|o| self.value(o)).collect())
+    }
+}

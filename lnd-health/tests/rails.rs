@@ -1,0 +1,370 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! Messages over several rails: who loses health, where the message goes, and how it ends.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod common;
+
+use common::*;
+use lnd_core::transfer::{Delivery, Health as Class};
+use lnd_health::dedup::Copy;
+use lnd_health::journal::Evidence;
+use lnd_health::journey::Terms;
+use lnd_health::node::{Count, End, Next, PeerSettings, WhyEnded};
+use lnd_health::select::{Because, NoPath};
+use lnd_health::{refusal, NiStatus, Object};
+
+#[test]
+fn a_local_failure_goes_over_another_local_interface() {
+    // S4-1, S4-2, S4-6, S4-7, S4-9: the upper layer hears of a success only.
+    let mut node = Node::new(plain(2, 1, 2), 1);
+    let journey = node.open(100);
+    let (ended, paths) = node
+        .send(journey, |n, _| (at(1), if n == 1 { surely(Class::LocalDropped) } else { End::OK }));
+    assert_ne!(paths[0].local, paths[1].local);
+    assert_eq!((ended.class, ended.tries, ended.why), (Class::Ok, 2, WhyEnded::Delivered));
+    assert_eq!(node.values().1, [1000, 1000], "the peer is not to blame");
+    assert_eq!(node.value(Object::Local(paths[0].local)), 900);
+    // S4-7: the next message avoids it, and says why.
+    let journey = node.open(100);
+    let choice = node.health.choose(&journey, &[]).unwrap();
+    assert_eq!((choice.path.local, choice.reasons.local), (paths[1].local, Because::Health));
+    let _ = node.health.give_up(journey, NoPath::Tried);
+}
+
+#[test]
+fn a_remote_failure_goes_to_another_interface_of_the_peer() {
+    // S4-11, S4-14.
+    let mut node = Node::new(plain(2, 1, 2), 1);
+    let journey = node.open(100);
+    let (ended, paths) = node
+        .send(journey, |n, _| (at(1), if n == 1 { surely(Class::RemoteDropped) } else { End::OK }));
+    assert_ne!(paths[0].hop, paths[1].hop);
+    assert_eq!(ended.class, Class::Ok);
+    assert_eq!(node.values().0, [1000, 1000]);
+    assert_eq!(node.value(Object::Peer(paths[0].hop)), 900);
+}
+
+#[test]
+fn a_network_timeout_takes_a_wholly_new_path() {
+    // S4-16, S4-17, and S4-4: two rails on two fabrics.
+    for networks in [1, 2] {
+        let mut node = Node::new(plain(2, 1, 2), networks);
+        let journey = node.open(100);
+        assert!(journey.number().is_some());
+        let (ended, paths) = node.send(journey, |n, _| {
+            (at(1), if n == 1 { perhaps(Class::NetworkTimeout) } else { End::OK })
+        });
+        assert!(paths[0].local != paths[1].local && paths[0].hop != paths[1].hop);
+        assert_eq!((ended.class, ended.delivery), (Class::Ok, Delivery::Delivered));
+        let (mut ours, mut theirs) = node.values();
+        ours.sort_unstable();
+        theirs.sort_unstable();
+        // The one of ours that delivered is at its best already.
+        assert_eq!((ours, theirs), (vec![900, 1000], vec![900, 1000]));
+    }
+}
+
+#[test]
+fn without_suppression_what_may_have_arrived_is_not_repeated() {
+    // R45: else refuse.
+    let mut node = Node::with(plain(2, 1, 2), 1, PeerSettings::default());
+    let journey = node.open(100);
+    assert_eq!(journey.number(), None);
+    let (ended, _) = node.send(journey, |_, _| (at(1), perhaps(Class::NetworkTimeout)));
+    assert_eq!((ended.tries, ended.why), (1, WhyEnded::MayHaveArrived));
+    assert_eq!(ended.delivery, Delivery::Unknown);
+}
+
+#[test]
+fn none_left_fails_and_is_reported_once() {
+    // S4-10, S4-15, S4-18: each class runs out of paths on 2 × 2 rails with tries to spare.
+    let mut config = plain(2, 1, 2);
+    config.retries = 7;
+    for (class, tries) in
+        [(Class::LocalDropped, 4), (Class::RemoteDropped, 4), (Class::NetworkTimeout, 2)]
+    {
+        let mut node = Node::new(config, 1);
+        let journey = node.open(100);
+        let (ended, paths) = node.send(journey, |_, _| (at(1), surely(class)));
+        assert_eq!((ended.class, ended.cookie, paths.len()), (class, 77, tries), "{class:?}");
+        assert_eq!(ended.why, WhyEnded::NoPath(NoPath::Tried), "{class:?}");
+        for (n, path) in paths.iter().enumerate() {
+            assert!(!paths[..n].contains(path), "{path:?} was tried before");
+        }
+        assert_eq!(node.health.remains().messages, 0);
+    }
+}
+
+#[test]
+fn tries_and_deadline_bound_every_class() {
+    // S4-19, S4-20: at most `retries` resends, none after the deadline.
+    for class in CLASSES.into_iter().filter(|&class| class != Class::Ok) {
+        let mut node = Node::new(plain(4, 1, 4), 1);
+        let journey = node.open(100);
+        let (ended, paths) = node.send(journey, |_, _| (at(1), surely(class)));
+        assert_eq!((paths.len(), ended.why), (3, WhyEnded::Tries), "{class:?}");
+        let journey = node.open(100);
+        let (ended, paths) = node.send(journey, |n, _| (at(60 * n as u64), surely(class)));
+        assert_eq!((paths.len(), ended.why), (2, WhyEnded::Deadline), "{class:?}");
+    }
+}
+
+#[test]
+fn the_deadline_counts_over_all_tries() {
+    // R37, INV-9: LNet gives each resend a whole budget anew.
+    let mut node = Node::new(plain(4, 1, 4), 1);
+    let journey = node.open(90);
+    assert_eq!(journey.slice(at(0), node.health.config().retries), at(30));
+    let (ended, _) = node.send(journey, |n, _| (at(30 * n as u64), surely(Class::LocalTimeout)));
+    assert_eq!((ended.tries, ended.why), (3, WhyEnded::Deadline));
+}
+
+#[test]
+fn refusals_at_the_call_count_too() {
+    // R46, H15: the try that the driver refuses marks the interface and moves on.
+    use lnd_core::driver::Why;
+    let mut node = Node::new(plain(2, 1, 2), 1);
+    let mut journey = node.open(100);
+    let first = node.begin(&mut journey);
+    let Next::Again(mut journey) = node.health.refused(at(1), journey, refusal(Why::NoSlots))
+    else {
+        panic!("it has another path")
+    };
+    assert_eq!(node.value(Object::Local(first.local)), 900);
+    let second = node.begin(&mut journey);
+    assert_ne!(first.local, second.local);
+    // A request that is itself at fault blames nobody, and is not repeated.
+    let Next::Ended(ended) = node.health.refused(at(1), journey, refusal(Why::TooLong)) else {
+        panic!("repeating it is of no use")
+    };
+    assert_eq!(ended.why, WhyEnded::NotResendable);
+    assert_eq!(node.value(Object::Local(second.local)), 1000);
+    assert_eq!(node.health.tally().value(Count::Refusals), 2);
+}
+
+#[test]
+fn consistently_down_is_not_selected_until_it_is_well() {
+    // S4-12, R47.
+    let mut node = Node::new(plain(1, 1, 2), 1);
+    let ill = node.peers[0].1[0];
+    for n in 0..10 {
+        let status = node.health.peer_ni(ill).unwrap().status();
+        assert_eq!(status, NiStatus::Up, "after {n} failures");
+        let mut terms = Terms::new(n, at(100));
+        (terms.destination, terms.resend) = (Some(ill), false);
+        let journey = node.health.open(node.peer(), terms).unwrap();
+        let (ended, _) = node.send(journey, |_, _| (at(1), surely(Class::RemoteDropped)));
+        assert_eq!(ended.class, Class::RemoteDropped);
+    }
+    assert_eq!(node.health.peer_ni(ill).unwrap().status(), NiStatus::Down);
+    let choose = |node: &mut Node, destination| {
+        let mut terms = Terms::new(0, at(100));
+        terms.destination = destination;
+        let journey = node.health.open(node.peer(), terms).unwrap();
+        let choice = node.health.choose(&journey, &[]);
+        let _ = node.health.give_up(journey, NoPath::Tried);
+        choice
+    };
+    assert_ne!(choose(&mut node, None).unwrap().path.hop, ill);
+    assert_eq!(choose(&mut node, Some(ill)), Err(NoPath::Unusable));
+    for n in 1..=10 {
+        assert_eq!(node.health.peer_ni(ill).unwrap().status(), NiStatus::Down);
+        node.health.received(at(2), ill, None);
+        assert_eq!(node.value(Object::Peer(ill)), n * 100);
+    }
+    assert_eq!(choose(&mut node, Some(ill)).unwrap().path.hop, ill);
+    assert_eq!(node.health.audit(), Ok(()));
+}
+
+#[test]
+fn fatal_interfaces_take_nothing_new() {
+    // S4-3, R53: the fabric's report, without any failed message.
+    let mut node = Node::new(plain(2, 1, 2), 1);
+    node.health.fatal(at(1), local(0), true);
+    for _ in 0..4 {
+        let mut journey = node.open(100);
+        assert_eq!(node.begin(&mut journey).local, local(1));
+        // What fails with the class LOCAL at a fatal interface moves at once.
+        let _ = node.health.outcome(at(1), journey, End::OK);
+    }
+    assert_eq!(node.values().0, [1000, 1000], "health is another value (R48)");
+    node.health.fatal(at(2), local(1), true);
+    let journey = node.open(100);
+    assert_eq!(node.health.choose(&journey, &[]), Err(NoPath::Unusable));
+    let ended = node.health.give_up(journey, NoPath::Unusable);
+    assert_eq!((ended.tries, ended.delivery), (0, Delivery::NotDelivered));
+    node.health.fatal(at(3), local(0), false);
+    let mut journey = node.open(100);
+    assert_eq!(node.begin(&mut journey).local, local(0));
+    let _ = node.health.outcome(at(4), journey, End::OK);
+}
+
+#[test]
+fn the_receiver_takes_one_copy_of_each_life() {
+    // R45: (peer life, number).
+    let life = |n| lnd_core::id::Incarnation::from_raw(n).unwrap();
+    let mut node = Node::new(plain(1, 1, 1), 1);
+    let peer = node.peer();
+    assert_eq!(node.health.arrived(peer, life(1), 0), None, "no life is known yet");
+    assert!(node.health.peer_life(peer, life(1)));
+    assert!(!node.health.peer_life(peer, life(1)));
+    assert_eq!(node.health.arrived(peer, life(1), 0), Some(Copy::First));
+    assert_eq!(node.health.arrived(peer, life(1), 0), Some(Copy::Second));
+    assert_eq!(node.health.arrived(peer, life(2), 1), None, "of another life");
+    assert!(node.health.peer_life(peer, life(2)));
+    assert_eq!(node.health.arrived(peer, life(2), 0), Some(Copy::First));
+}
+
+#[test]
+fn a_former_life_may_have_taken_it_so_the_new_one_does_not_get_it() {
+    let life = |n| lnd_core::id::Incarnation::from_raw(n).unwrap();
+    for restarted in [false, true] {
+        let mut node = Node::new(plain(2, 1, 2), 1);
+        let peer = node.peer();
+        node.health.peer_life(peer, life(1));
+        let mut journey = node.open(100);
+        node.begin(&mut journey);
+        node.health.peer_life(peer, life(if restarted { 2 } else { 1 }));
+        let next = node.health.outcome(at(1), journey, perhaps(Class::NetworkTimeout));
+        match (restarted, next) {
+            (true, Next::Ended(ended)) => assert_eq!(ended.why, WhyEnded::MayHaveArrived),
+            (false, Next::Again(mut journey)) => {
+                node.begin(&mut journey);
+                let _ = node.health.outcome(at(2), journey, End::OK);
+            }
+            (_, next) => panic!("restarted {restarted}: {next:?}"),
+        }
+    }
+}
+
+#[test]
+fn the_journal_names_evidence_and_message() {
+    // R51.
+    let mut node = Node::new(plain(2, 1, 2), 1);
+    let journey = node.open(100);
+    let (_, paths) = node.send(journey, |n, _| {
+        (at(n as u64), if n == 1 { surely(Class::LocalDropped) } else { End::OK })
+    });
+    let entry = node.health.journal().entries().next().unwrap();
+    assert_eq!((entry.object, entry.at), (Object::Local(paths[0].local), at(1)));
+    assert_eq!((entry.from, entry.to, entry.message), (1000, 900, 77));
+    assert_eq!(entry.evidence, Evidence::Message(Class::LocalDropped));
+    assert_eq!(node.health.journal().written(), 1, "what changes nothing is not an entry");
+}
+
+#[test]
+fn a_missing_response_blames_the_next_hop_and_resends_nothing() {
+    // R54, S1-13.
+    use lnd_core::time::Span;
+    use lnd_health::tracker::{TrackEnd, Tracker};
+    let mut node = Node::new(plain(2, 1, 2), 1);
+    let mut journey = node.open(100);
+    let path = node.begin(&mut journey);
+    let mut tracker = Tracker::begin(at(0), Span::from_secs(150), path);
+    let Next::Ended(_) = node.health.outcome(at(1), journey, End::OK) else { panic!("delivered") };
+    let end = tracker.expire(at(150)).unwrap();
+    assert_eq!(end, TrackEnd::Expired { path });
+    node.health.no_response(at(150), end, 77);
+    node.health.no_response(at(150), TrackEnd::Answered, 77);
+    assert_eq!(node.value(Object::Peer(path.hop)), 900);
+    assert_eq!(node.values().0, [1000, 1000]);
+    assert_eq!(node.health.tally().value(Count::NoResponse), 1);
+    assert_eq!(node.health.remains().messages, 0);
+}
+
+#[test]
+fn a_second_try_at_once_or_an_end_without_one_loses_nothing() {
+    let mut node = Node::new(plain(2, 1, 2), 1);
+    let mut journey = node.open(100);
+    let choice = node.health.choose(&journey, &[]).unwrap();
+    let Next::Ended(ended) = node.health.outcome(at(1), journey, End::OK) else {
+        panic!("no try was under way")
+    };
+    assert_eq!((ended.tries, ended.class), (0, Class::LocalNoRoute));
+    journey = node.open(100);
+    assert!(node.health.begin(at(0), &mut journey, &choice));
+    assert!(!node.health.begin(at(0), &mut journey, &choice));
+    assert_eq!(node.health.local_remains(choice.path.local).messages, 1);
+    let ended = node.health.give_up(journey, NoPath::Unknown);
+    assert_eq!(ended.delivery, Delivery::Unknown, "a try was under way");
+    assert!(node.health.local_remains(choice.path.local).drained);
+    assert!(node.health.remains().drained);
+}
+
+#[test]
+fn what_this_node_took_back_blames_nobody() {
+    use lnd_core::transfer::{Cause, Place, Policy, Status};
+    for cause in [Cause::Shutdown, Cause::Withdrawn] {
+        let mut node = Node::new(plain(2, 1, 2), 1);
+        let journey = node.open(100);
+        let status = Status::of(Policy::Seed, cause, Place::Staged);
+        let (ended, _) = node.send(journey, |_, _| (at(1), End::of(&status)));
+        assert_eq!((ended.tries, ended.why), (1, WhyEnded::NotResendable));
+        assert_eq!(node.values(), (vec![1000, 1000], vec![1000, 1000]));
+    }
+    // Every other status of the core marks somebody, and one that another path could cure is tried
+    // again (R42, R43).
+    for cause in Cause::ALL {
+        for place in Place::ALL {
+            let status = Status::of(Policy::Seed, cause, place);
+            let mut node = Node::new(plain(2, 1, 2), 1);
+            let journey = node.open(100);
+            let (ended, _) = node.send(journey, |_, _| (at(1), End::of(&status)));
+            assert!(!status.resend || ended.tries > 1, "{cause:?} {place:?}");
+            let own = matches!(cause, Cause::Shutdown | Cause::Withdrawn);
+            assert_eq!(node.health.journal().written() == 0, own, "{cause:?} {place:?}");
+        }
+    }
+}
+
+#[test]
+fn a_dead_peer_does_not_cost_us_our_interfaces() {
+    // S4-16 with S4-12: timeouts that name nobody lower our rank, and do not take us off the net.
+    let mut node = Node::new(plain(2, 2, 4), 1);
+    for n in 0..100 {
+        let mut terms = Terms::new(n, at(100));
+        terms.suppress = false;
+        let journey = node.health.open(node.peer(), terms).unwrap();
+        if node.health.choose(&journey, &[]).is_err() {
+            let _ = node.health.give_up(journey, NoPath::Unusable);
+            break;
+        }
+        let _ = node.send(journey, |_, _| (at(1), perhaps(Class::NetworkTimeout)));
+    }
+    let (ours, theirs) = node.values();
+    assert_eq!((ours, theirs), (vec![1, 1], vec![0, 0, 0, 0]));
+    let other = node.peers[1].0;
+    let journey = node.health.open(other, Terms::new(1, at(100))).unwrap();
+    assert!(node.health.choose(&journey, &[]).is_ok(), "the other peer is still reached");
+    let _ = node.health.give_up(journey, NoPath::Tried);
+    assert_eq!(node.health.audit(), Ok(()));
+}
+
+#[test]
+fn a_restart_between_two_tries_is_noticed_too() {
+    // Found by the model: the outcome allowed a resend, then the peer started anew.
+    let life = |n| lnd_core::id::Incarnation::from_raw(n).unwrap();
+    let mut node = Node::new(plain(2, 1, 2), 1);
+    let peer = node.peer();
+    node.health.peer_life(peer, life(1));
+    let waiting = node.open(100);
+    let mut journey = node.open(100);
+    node.begin(&mut journey);
+    let next = node.health.outcome(at(1), journey, perhaps(Class::NetworkTimeout));
+    let Next::Again(mut journey) = next else { panic!("it has another path") };
+    node.health.peer_life(peer, life(2));
+    let choice = node.health.choose(&journey, &[]).unwrap();
+    assert!(!node.health.begin(at(1), &mut journey, &choice));
+    let ended = node.health.give_up(journey, NoPath::Tried);
+    assert_eq!((ended.why, ended.delivery), (WhyEnded::MayHaveArrived, Delivery::Unknown));
+    // A message that has not been tried yet is numbered anew: old and new numbers must not meet.
+    let mut fresh = node.open(100);
+    let mut waiting = waiting;
+    node.begin(&mut waiting);
+    node.begin(&mut fresh);
+    assert_ne!(waiting.number(), fresh.number());
+    for journey in [waiting, fresh] {
+        let _ = node.health.outcome(at(1), journey, End::OK);
+    }
+    assert!(node.health.remains().drained);
+}

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+#![doc = include_str!("../README.md")]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod model;
+mod world;
+
+pub use model::{explore, find, Rails, Seen};
+pub use world::{Act, Defect, Fate, Setup};
