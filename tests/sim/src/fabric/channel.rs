@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! The short-message channel over the fabric's mailboxes: one per sender, receiver, link and lane.
+//! The short-message channel of a process: the fabric's mailboxes, with messages instead of frames.
 
 use std::collections::VecDeque;
 
@@ -7,69 +7,18 @@ use lnd_core::id::{LinkId, Nid, Tag};
 use lnd_core::link::Quiesced;
 use lnd_core::message::{Envelope, Lane, Message};
 use lnd_core::ports::{Channel, ChannelFull, Sent};
-use lnd_core::sync::Ordering;
-use lnd_dma::memory::LinkMemory;
-use lnd_dma::regs::LinkBits;
 use lnd_shortmsg::dispatch::transmit;
 use lnd_shortmsg::mailbox::spsc::Producer;
-use lnd_shortmsg::mailbox::{Consumer, Fault, Kind, Region, RegionError};
+use lnd_shortmsg::mailbox::{Consumer, RegionError};
 use lnd_shortmsg::wire::{max_immediate, Checksum};
+use lnd_soft::{node_of, Outbox};
 
-use super::layout::node_of;
-use super::Fabric;
-
-const LANES: usize = 2;
-
-fn lane_number(lane: Lane) -> usize {
-    match lane {
-        Lane::Request => 0,
-        Lane::Control => 1,
-    }
-}
-
-impl<'m> Fabric<'m> {
-    fn mailbox(&self, source: u32, sink: u32, link: usize, lane: usize) -> Region<'m> {
-        let number = self.shape.box_number(source, sink, link);
-        let (requests, bytes) = (self.shape.box_bytes(0), self.shape.box_bytes(lane));
-        let area = if lane == 0 { 0 } else { requests * self.shape.boxes() };
-        let place = self.place(self.offsets.boxes + area + number * bytes, bytes);
-        // SAFETY: the place is mapped for 'm, initialised (a fresh file is zero), page-aligned, and
-        // by the layout used for this mailbox only.
-        match unsafe { Region::new(place, bytes) } {
-            Ok(region) => region,
-            Err(error) => unreachable!("pages are aligned: {error}"),
-        }
-    }
-
-    /// Formats a mailbox that nobody ever used; leaves any other alone.
-    fn sound_mailbox(
-        &self,
-        source: u32,
-        sink: u32,
-        link: usize,
-        lane: usize,
-    ) -> Result<Region<'m>, RegionError> {
-        let region = self.mailbox(source, sink, link, lane);
-        // SAFETY: only probed: the consumer is dropped at once and takes nothing.
-        let probe = unsafe { Consumer::attach(region, Kind::Spsc) };
-        if let (Err(RegionError::Magic), Some(geometry)) = (&probe, self.shape.box_geometry(lane)) {
-            // SAFETY: a mailbox without magic number has no user; both ends are prepared under the
-            // fabric's joining lock, see `Fabric::join`.
-            unsafe { region.format(Kind::Spsc, geometry, 0)? };
-        }
-        Ok(region)
-    }
-}
+use super::Membership;
 
 /// The sending half.
 #[derive(Debug)]
 pub struct ShmChannel<'m> {
-    me: u32,
-    nodes: u32,
-    links: usize,
-    outlets: Vec<Option<Producer<'m>>>,
-    /// Our links' registers: a message over a link that is down fails.
-    registers: Vec<LinkMemory<'m>>,
+    outbox: Outbox<'m, Vec<Option<Producer<'m>>>>,
     sent: VecDeque<(Tag, Sent)>,
     immediate_max: u32,
     checksum: Checksum,
@@ -77,64 +26,29 @@ pub struct ShmChannel<'m> {
 }
 
 impl<'m> ShmChannel<'m> {
-    /// The channel of node `me`, which has joined.
+    /// The channel of a node that has joined; its only one.
     ///
     /// # Errors
     /// A damaged mailbox.
-    pub fn new(fabric: &Fabric<'m>, me: u32, checksum: Checksum) -> Result<Self, RegionError> {
-        let shape = *fabric.shape();
-        let mut outlets = Vec::new();
-        for sink in 0..shape.nodes {
-            for link in 0..shape.links as usize {
-                for lane in 0..LANES {
-                    outlets.push(if sink == me {
-                        None
-                    } else {
-                        let region = fabric.sound_mailbox(me, sink, link, lane)?;
-                        // SAFETY: this node's only channel, by the node's membership.
-                        Some(unsafe { Producer::attach(region)? })
-                    });
-                }
-            }
-        }
-        let registers = (0..shape.links as usize)
-            .filter_map(|l| fabric.link_memory(me, LinkId::new(l)?).ok())
-            .collect();
-        Ok(Self {
-            me,
-            nodes: shape.nodes,
-            links: shape.links as usize,
-            outlets,
-            registers,
-            sent: VecDeque::new(),
-            immediate_max: max_immediate(shape.requests.1 as usize - 8),
-            checksum,
-            refused: 0,
-        })
-    }
-
-    fn outlet(&mut self, link: LinkId, to: Nid, lane: Lane) -> Option<&mut Producer<'m>> {
-        let node = node_of(to)? as usize;
-        let at = (node * self.links + link.index()) * LANES + lane_number(lane);
-        self.outlets.get_mut(at)?.as_mut()
+    pub fn new(membership: &Membership<'m>, checksum: Checksum) -> Result<Self, RegionError> {
+        let shape = membership.fabric().shape();
+        let outlets = (0..shape.mailboxes()).map(|_| None).collect();
+        // SAFETY: a station makes one channel for each life, and no life of a node begins in this
+        // process while the channel of another is in use.
+        let outbox = unsafe { Outbox::new(membership.soft(), outlets)? };
+        let immediate_max = max_immediate(shape.requests.1 as usize - 8);
+        Ok(Self { outbox, sent: VecDeque::new(), immediate_max, checksum, refused: 0 })
     }
 
     /// The next short message's end, for the driver.
     pub fn next_sent(&mut self) -> Option<(Tag, Sent)> {
         self.sent.pop_front()
     }
-
-    fn link_up(&self, link: LinkId) -> bool {
-        self.registers.get(link.index()).is_some_and(|m| {
-            let bits = m.registers().link.load(Ordering::Acquire);
-            LinkBits::from_bits_retain(bits).contains(LinkBits::UP)
-        })
-    }
 }
 
 impl Channel for ShmChannel<'_> {
     fn reaches(&self, to: Nid) -> bool {
-        node_of(to).is_some_and(|n| n < self.nodes && n != self.me)
+        node_of(to).is_some_and(|node| self.outbox.reaches(node))
     }
 
     fn immediate_max(&self) -> u32 {
@@ -142,7 +56,7 @@ impl Channel for ShmChannel<'_> {
     }
 
     fn ready(&mut self, link: LinkId, to: Nid, lane: Lane) -> bool {
-        self.outlet(link, to, lane).is_some_and(|outlet| outlet.has_room())
+        node_of(to).is_some_and(|node| self.outbox.ready(link, node, lane))
     }
 
     fn send(
@@ -152,10 +66,11 @@ impl Channel for ShmChannel<'_> {
         message: &Message<'_>,
         tag: Option<Tag>,
     ) -> Result<(), ChannelFull> {
-        let checksum = self.checksum;
-        let sent = if self.link_up(link) {
-            let outlet = self.outlet(link, envelope.to, message.lane()).ok_or(ChannelFull)?;
-            if transmit(outlet, envelope, message, checksum).is_err() {
+        let sent = if self.outbox.link_up(link) {
+            let node = node_of(envelope.to).ok_or(ChannelFull)?;
+            let lane = message.lane();
+            let outlet = self.outbox.outlet(link, node, lane).map_err(|_| ChannelFull)?;
+            if transmit(outlet, envelope, message, self.checksum).is_err() {
                 self.refused += 1;
                 return Err(ChannelFull);
             }
@@ -186,33 +101,21 @@ pub struct Received {
 /// The receiving half.
 #[derive(Debug)]
 pub struct Inbox<'m> {
-    /// Control lanes first, so that answers never wait behind requests.
-    boxes: Vec<(LinkId, Consumer<'m>)>,
+    inbox: lnd_soft::Inbox<'m, Vec<Option<Consumer<'m>>>>,
     scratch: Vec<u8>,
-    faults: u64,
 }
 
 impl<'m> Inbox<'m> {
-    /// The inbox of node `me`, which has joined.
+    /// The inbox of a node that has joined; its only one.
     ///
     /// # Errors
     /// A damaged mailbox.
-    pub fn new(fabric: &Fabric<'m>, me: u32) -> Result<Self, RegionError> {
-        let shape = *fabric.shape();
-        let mut boxes = Vec::new();
-        for lane in [1, 0] {
-            for source in (0..shape.nodes).filter(|&n| n != me) {
-                for link in 0..shape.links as usize {
-                    let region = fabric.sound_mailbox(source, me, link, lane)?;
-                    // SAFETY: this node's only inbox, by the node's membership.
-                    let consumer = unsafe { Consumer::attach(region, Kind::Spsc)? };
-                    if let Some(link) = LinkId::new(link) {
-                        boxes.push((link, consumer));
-                    }
-                }
-            }
-        }
-        Ok(Self { boxes, scratch: vec![0; shape.requests.1 as usize], faults: 0 })
+    pub fn new(membership: &Membership<'m>) -> Result<Self, RegionError> {
+        let shape = membership.fabric().shape();
+        let boxes = (0..shape.mailboxes()).map(|_| None).collect();
+        // SAFETY: as for the channel.
+        let inbox = unsafe { lnd_soft::Inbox::new(membership.soft(), boxes)? };
+        Ok(Self { inbox, scratch: vec![0; shape.frame_max()] })
     }
 
     /// Offers up to `budget` frames of each mailbox to `take`, which says whether it has taken the
@@ -223,31 +126,19 @@ impl<'m> Inbox<'m> {
         mut take: impl FnMut(LinkId, &[u8]) -> bool,
     ) -> Received {
         let mut received = Received::default();
-        for (link, consumer) in &mut self.boxes {
-            for _ in 0..budget {
-                match consumer.peek(&mut self.scratch) {
-                    Ok(None) => break,
-                    Ok(Some(mail)) if take(*link, mail.bytes()) => {
-                        mail.release();
-                        received.taken += 1;
-                    }
-                    Ok(Some(_)) => {
-                        received.waiting += 1;
-                        break;
-                    }
-                    Err(Fault::Length) => self.faults += 1,
-                    Err(_) => {
-                        self.faults += 1;
-                        break;
-                    }
-                }
+        while let Some(arrival) = self.inbox.next(budget, &mut self.scratch) {
+            if take(arrival.link, &self.scratch[..arrival.length]) {
+                self.inbox.release();
+                received.taken += 1;
+            } else {
+                received.waiting += 1;
             }
         }
         received
     }
 
     /// Mailbox slots that made no sense.
-    pub const fn faults(&self) -> u64 {
-        self.faults
+    pub const fn faults(&self) -> u32 {
+        self.inbox.faults()
     }
 }

@@ -1,47 +1,31 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! The fabric: one region of memory that connects nodes (threads, processes, virtual machines).
+//! The fabric in user space: [`lnd_soft`] over a file or over memory of this process alone.
 //!
-//! ```text
-//! header | node table | page leases (the memory oracle) | link memories | mailboxes | windows
-//! ```
-//!
-//! Everything is found from the header's numbers; a region with another magic number, version or
-//! check is refused. A node *joins* under its number, gets a new life, and is *alive* until it leaves
-//! or there is proof of its death: its lock on the region is gone, which the kernel grants only when
-//! the last thread of the process has ended.
+//! What is added here needs an operating system: mapping, and the proof of death. A node *joins*
+//! under its number, gets a new life, and is *alive* until it leaves or its lock on the file is
+//! gone, which the kernel grants only when the last thread of the process has ended. Nodes that hold
+//! no such lock, in virtual machines, are declared dead by whoever watches over them.
 
-mod bus;
 mod channel;
 mod join;
-mod layout;
 mod map;
-mod oracle;
 
-pub use bus::{Bus, NodeNumbers, Window};
 pub use channel::{Inbox, Received, ShmChannel};
-pub use join::{JoinError, Membership, NodeState};
-pub use layout::{nid_of, node_of, Shape, ShapeError};
+pub use join::{JoinError, Membership};
+pub use lnd_soft::{
+    nid_of, node_of, Bus, DeclareError, Lease, NodeFlags, NodeNumbers, NodeState, Oracle, Shape,
+    ShapeError, Violation, Window,
+};
 pub use map::{Mapping, OpenError};
-pub use oracle::{Lease, Oracle, Violation};
 
-use std::ptr::NonNull;
-
-use lnd_core::id::LinkId;
-use lnd_core::sync::{AtomicU32, Ordering};
-use lnd_dma::memory::{LayoutError, LinkMemory};
-
-use layout::Offsets;
+use std::ops::Deref;
 
 /// A fabric in a mapping.
 #[derive(Debug)]
 pub struct Fabric<'m> {
     mapping: &'m Mapping,
-    shape: Shape,
-    offsets: Offsets,
+    soft: lnd_soft::Fabric<'m>,
 }
-
-const MAGIC: [u32; 2] = [u32::from_le_bytes(*b"LNDF"), u32::from_le_bytes(*b"abrc")];
-const VERSION: u32 = 1;
 
 impl<'m> Fabric<'m> {
     /// Makes a fabric of `shape` in a fresh mapping (all zero).
@@ -49,21 +33,7 @@ impl<'m> Fabric<'m> {
     /// # Errors
     /// The shape does not fit the mapping.
     pub fn format(mapping: &'m Mapping, shape: Shape) -> Result<Self, OpenError> {
-        shape.check().map_err(OpenError::Shape)?;
-        let offsets = shape.offsets();
-        if mapping.len() < offsets.end {
-            return Err(OpenError::TooSmall { have: mapping.len(), need: offsets.end });
-        }
-        let this = Self { mapping, shape, offsets };
-        for (at, value) in shape.words().into_iter().enumerate() {
-            this.word(16 + at * 4).store(value, Ordering::Relaxed);
-        }
-        this.word(12).store(shape.digest(), Ordering::Relaxed);
-        this.word(8).store(VERSION, Ordering::Relaxed);
-        this.word(4).store(MAGIC[1], Ordering::Relaxed);
-        // Release: partner is the Acquire in `attach`: who sees the magic sees the numbers.
-        this.word(0).store(MAGIC[0], Ordering::Release);
-        Ok(this)
+        Ok(Self { mapping, soft: lnd_soft::Fabric::format(mapping.region(), shape)? })
     }
 
     /// Attaches to a fabric that somebody has formatted.
@@ -71,65 +41,31 @@ impl<'m> Fabric<'m> {
     /// # Errors
     /// What is wrong with the region.
     pub fn attach(mapping: &'m Mapping) -> Result<Self, OpenError> {
-        let shape = mapping.probe()?;
-        let offsets = shape.offsets();
-        if mapping.len() < offsets.end {
-            return Err(OpenError::TooSmall { have: mapping.len(), need: offsets.end });
-        }
-        Ok(Self { mapping, shape, offsets })
-    }
-
-    /// The numbers everything follows from.
-    pub const fn shape(&self) -> &Shape {
-        &self.shape
+        Ok(Self { mapping, soft: lnd_soft::Fabric::attach(mapping.region())? })
     }
 
     /// The mapping.
     pub const fn mapping(&self) -> &'m Mapping {
         self.mapping
     }
+}
 
-    fn word(&self, offset: usize) -> &'m AtomicU32 {
-        self.mapping.word(offset)
+impl<'m> Deref for Fabric<'m> {
+    type Target = lnd_soft::Fabric<'m>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.soft
+    }
+}
+
+impl crate::files::WindowMemory for Window<'_> {
+    fn read(&self, address: u64, into: &mut [u8]) {
+        let done = lnd_core::ports::Memory::read(self, address, into);
+        assert!(done.is_ok(), "a buffer of this node's own window");
     }
 
-    /// Where `len` bytes at `offset` lie; both come from the layout.
-    fn place(&self, offset: usize, len: usize) -> NonNull<u8> {
-        self.mapping.place(offset, len)
-    }
-
-    fn link_place(&self, node: u32, link: LinkId) -> (NonNull<u8>, usize) {
-        let bytes = self.shape.link_bytes();
-        let number = node as usize * self.shape.links as usize + link.index();
-        (self.place(self.offsets.links + number * bytes, bytes), bytes)
-    }
-
-    /// Attaches to a node's link memory, if the node has ever joined.
-    ///
-    /// # Errors
-    /// It has not, or the memory is damaged.
-    pub fn link_memory(&self, node: u32, link: LinkId) -> Result<LinkMemory<'m>, LayoutError> {
-        if node >= self.shape.nodes || link.index() >= self.shape.links as usize {
-            return Err(LayoutError::Geometry);
-        }
-        let (base, len) = self.link_place(node, link);
-        // SAFETY: the place is within the mapping, which lives for 'm, and is used for this link's
-        // memory only (the layout gives it to nothing else).
-        let memory = unsafe { LinkMemory::attach(base, len)? };
-        if memory.geometry() == self.shape.geometry() {
-            Ok(memory)
-        } else {
-            Err(LayoutError::Geometry)
-        }
-    }
-
-    /// The memory oracle.
-    pub fn oracle(&self) -> Oracle<'m> {
-        Oracle::new(self.mapping, self.offsets.leases, self.shape.pages(), self.shape.nodes)
-    }
-
-    /// Bytes of each node's payload window.
-    pub const fn window_bytes(&self) -> u64 {
-        self.shape.window
+    fn write(&mut self, address: u64, from: &[u8]) {
+        let done = lnd_core::ports::Memory::write(self, address, from);
+        assert!(done.is_ok(), "a buffer of this node's own window");
     }
 }

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! Links: their memory, their registers, their cables.
+
+use core::mem::size_of;
+
+use lnd_core::id::LinkId;
+use lnd_dma::memory::LinkMemory;
+use lnd_dma::regs::{Register, RegisterAccess};
+
+use super::error::{lnd_error, outcome};
+use super::fabric::{fabric_of, lnd_soft_fabric};
+use super::memory::{fill, put_if};
+use super::types::lnd_soft_link;
+use crate::fabric::Fabric;
+use crate::registers;
+use crate::set::NodeSet;
+
+pub(super) fn memory_of(
+    fabric: &Fabric<'static>,
+    node: u32,
+    link: u32,
+) -> Result<LinkMemory<'static>, lnd_error> {
+    if node >= fabric.shape().nodes {
+        return Err(lnd_error::LND_E_ARGUMENT);
+    }
+    let number = LinkId::new(link as usize).ok_or(lnd_error::LND_E_LINK)?;
+    if link >= fabric.shape().links {
+        return Err(lnd_error::LND_E_LINK);
+    }
+    fabric.link_memory(node, number).map_err(|_| lnd_error::LND_E_RING)
+}
+
+/// lnd_soft_link_get() - A link's memory.
+/// @fabric: the fabric.
+/// @node: a node that has been prepared, in this life or a former one.
+/// @link: the link.
+/// @into: its size is set; filled.
+///
+/// Context: any.
+/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_ARGUMENT (no such node),
+/// LND_E_LINK, LND_E_RING (never prepared, or damaged).
+#[no_mangle]
+pub unsafe extern "C" fn lnd_soft_link_get(
+    fabric: *const lnd_soft_fabric,
+    node: u32,
+    link: u32,
+    into: *mut lnd_soft_link,
+) -> lnd_error {
+    let get = || {
+        // SAFETY: by the contract of the ABI.
+        let fabric = unsafe { fabric_of(fabric) }?;
+        let memory = memory_of(&fabric, node, link)?;
+        let number = LinkId::new(link as usize).ok_or(lnd_error::LND_E_LINK)?;
+        let (base, len) = fabric.link_place(node, number).ok_or(lnd_error::LND_E_LINK)?;
+        let found = lnd_soft_link {
+            size: size_of::<lnd_soft_link>() as u32,
+            descriptors: memory.geometry().descriptors,
+            lists: memory.geometry().lists,
+            reserved: 0,
+            base: base.as_ptr().cast(),
+            len,
+            features: memory.read(Register::Features),
+            node,
+        };
+        // SAFETY: by the contract of the ABI.
+        unsafe { fill(into, found) }
+    };
+    outcome(get())
+}
+
+/// lnd_soft_link_set() - Pulls a link's cable, or puts it back: its clock stops with everything in
+/// flight, or goes on.
+/// @fabric: the fabric.
+/// @node: any node that has been prepared.
+/// @link: the link.
+/// @up: 0 or 1.
+/// @ring: whom to ring, or NULL: the node itself.
+///
+/// Context: any.
+/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_ARGUMENT, LND_E_LINK, LND_E_RING.
+#[no_mangle]
+pub unsafe extern "C" fn lnd_soft_link_set(
+    fabric: *const lnd_soft_fabric,
+    node: u32,
+    link: u32,
+    up: u32,
+    ring: *mut u64,
+) -> lnd_error {
+    let set = || {
+        // SAFETY: by the contract of the ABI.
+        let fabric = unsafe { fabric_of(fabric) }?;
+        memory_of(&fabric, node, link)?;
+        let number = LinkId::new(link as usize).ok_or(lnd_error::LND_E_LINK)?;
+        if up > 1 || !fabric.set_link(node, number, up == 1) {
+            return Err(lnd_error::LND_E_ARGUMENT);
+        }
+        // SAFETY: by the contract of the ABI.
+        unsafe { put_if(ring, NodeSet::EMPTY.with(node).bits()) }
+    };
+    outcome(set())
+}
+
+/// lnd_soft_reg_read32() - Reads a register of a software engine: for lnd_ops.reg_read32.
+/// @fabric: the fabric.
+/// @node: our node, prepared.
+/// @link: the link.
+/// @offset: the register's offset, see docs/registers.md.
+///
+/// Context: any.
+/// Return: the value; all ones if there is no such register, as a bus would say.
+#[no_mangle]
+pub unsafe extern "C" fn lnd_soft_reg_read32(
+    fabric: *const lnd_soft_fabric,
+    node: u32,
+    link: u32,
+    offset: u32,
+) -> u32 {
+    // SAFETY: by the contract of the ABI.
+    let memory = unsafe { fabric_of(fabric) }.and_then(|fabric| memory_of(&fabric, node, link));
+    memory.ok().and_then(|memory| registers::read(&memory, offset)).unwrap_or(u32::MAX)
+}
+
+/// lnd_soft_reg_write32() - Writes a register of a software engine: for lnd_ops.reg_write32.
+/// @fabric: the fabric.
+/// @node: our node, prepared.
+/// @link: the link.
+/// @offset: the register's offset, see docs/registers.md.
+/// @value: the value. One for a register that is not the driver's to write is dropped.
+///
+/// Context: any.
+/// Return: 1 if the link's engine must be stepped for it, else 0.
+#[no_mangle]
+pub unsafe extern "C" fn lnd_soft_reg_write32(
+    fabric: *const lnd_soft_fabric,
+    node: u32,
+    link: u32,
+    offset: u32,
+    value: u32,
+) -> u32 {
+    // SAFETY: by the contract of the ABI.
+    let memory = unsafe { fabric_of(fabric) }.and_then(|fabric| memory_of(&fabric, node, link));
+    let bell = memory.ok().and_then(|memory| registers::write(&memory, offset, value));
+    u32::from(bell.unwrap_or(false))
+}

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! Short messages.
+
+use core::ffi::c_void;
+use core::mem::size_of;
+
+use lnd_core::id::LinkId;
+use lnd_core::message::Lane;
+
+use super::error::{lnd_error, outcome};
+use super::memory::{bytes, bytes_mut, fill, input, object, put_if};
+use super::node::{lnd_soft_node, Receiving, Sending};
+use super::types::lnd_soft_arrival;
+use crate::outbox::{lane_number, SendError};
+
+/// Numbers of `enum lnd_send`.
+const DONE: u32 = 0;
+const FAILED: u32 = 2;
+const FULL: u32 = 3;
+
+impl From<SendError> for lnd_error {
+    fn from(error: SendError) -> Self {
+        match error {
+            SendError::NoSuchNode => Self::LND_E_NO_ROUTE,
+            SendError::Full => Self::LND_E_WAIT,
+            SendError::TooLong => Self::LND_E_TOO_LONG,
+            SendError::LinkDown => Self::LND_E_LINK,
+            SendError::Broken => Self::LND_E_RING,
+        }
+    }
+}
+
+fn lane_of(lane: u32) -> Result<Lane, lnd_error> {
+    match lane {
+        0 => Ok(Lane::Request),
+        1 => Ok(Lane::Control),
+        _ => Err(lnd_error::LND_E_ARGUMENT),
+    }
+}
+
+/// lnd_soft_send() - Puts a frame into a node's mailbox.
+/// @node: our node, prepared.
+/// @link: the link.
+/// @lane: enum lnd_lane.
+/// @to: the receiving node's number. Ring it afterwards.
+/// @frame: the frame.
+/// @len: its bytes.
+/// @sent: if not NULL: enum lnd_send, what lnd_ops.send has to return. Written also with an error:
+///        LND_SEND_FULL for LND_E_WAIT and LND_E_BUSY, else LND_SEND_FAILED.
+///
+/// Context: any; one at a time for a node.
+/// Return: LND_OK; LND_E_WAIT (no room, or the receiver has never been there); LND_E_LINK (no such
+/// link, or our end of it has no clock); LND_E_NO_ROUTE; LND_E_TOO_LONG; LND_E_NULL, LND_E_ALIGN,
+/// LND_E_NI, LND_E_ARGUMENT, LND_E_BUSY (another context sends), LND_E_GONE (not prepared, or left),
+/// LND_E_RING (the mailbox is damaged).
+#[no_mangle]
+pub unsafe extern "C" fn lnd_soft_send(
+    node: *mut lnd_soft_node,
+    link: u32,
+    lane: u32,
+    to: u32,
+    frame: *const c_void,
+    len: usize,
+    sent: *mut u32,
+) -> lnd_error {
+    let send = || {
+        // SAFETY: by the contract of the ABI.
+        let node = unsafe { object(node) }?;
+        // SAFETY: by the contract of the ABI.
+        let frame = unsafe { bytes(frame, len) }?;
+        let link = LinkId::new(link as usize).ok_or(lnd_error::LND_E_LINK)?;
+        let lane = lane_of(lane)?;
+        match &mut *node.sending.enter()? {
+            Sending::Open(outbox) => Ok(outbox.send(link, to, lane, frame)?),
+            _ => Err(lnd_error::LND_E_GONE),
+        }
+    };
+    let result = send();
+    let fate = match result {
+        Ok(()) => DONE,
+        Err(lnd_error::LND_E_WAIT | lnd_error::LND_E_BUSY) => FULL,
+        Err(_) => FAILED,
+    };
+    // SAFETY: by the contract of the ABI.
+    let told = unsafe { put_if(sent, fate) };
+    outcome(result.and(told))
+}
+
+/// lnd_soft_ready() - Whether the next frame into a mailbox finds room: for lnd_ops.ready.
+/// @node: our node, prepared.
+/// @link: the link.
+/// @lane: enum lnd_lane.
+/// @to: the receiving node's number.
+///
+/// Context: any; one at a time for a node, not beside lnd_soft_send().
+/// Return: 1 or 0.
+#[no_mangle]
+pub unsafe extern "C" fn lnd_soft_ready(
+    node: *mut lnd_soft_node,
+    link: u32,
+    lane: u32,
+    to: u32,
+) -> u32 {
+    let ready = || {
+        // SAFETY: by the contract of the ABI.
+        let node = unsafe { object(node) }.ok()?;
+        let (link, lane) = (LinkId::new(link as usize)?, lane_of(lane).ok()?);
+        match &mut *node.sending.enter().ok()? {
+            Sending::Open(outbox) => Some(outbox.ready(link, to, lane)),
+            _ => None,
+        }
+    };
+    u32::from(ready().unwrap_or(false))
+}
+
+/// lnd_soft_receive() - Copies the next frame out of this node's mailboxes.
+/// @node: our node, prepared.
+/// @budget: most frames out of one mailbox in one pass, at least 1.
+/// @into: room for the frame, initialised.
+/// @room: its bytes, at least lnd_soft_frame_max().
+/// @arrival: its size is set; filled.
+///
+/// Goes through the mailboxes in passes, control lanes first; LND_E_END ends a pass, and the next call
+/// begins another. The frame stays in its mailbox until lnd_soft_release(); if the next receive comes
+/// before, it waits there for the next pass, with all that is behind it: what to do when lnd_recv()
+/// says LND_E_WAIT. A pass that has had a frame may have left others.
+///
+/// Context: any; one at a time for a node.
+/// Return: LND_OK, LND_E_END, LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_ROOM, LND_E_BUSY
+/// (another context receives), LND_E_GONE (not prepared, or left).
+#[no_mangle]
+pub unsafe extern "C" fn lnd_soft_receive(
+    node: *mut lnd_soft_node,
+    budget: u32,
+    into: *mut c_void,
+    room: usize,
+    arrival: *mut lnd_soft_arrival,
+) -> lnd_error {
+    let receive = || {
+        // SAFETY: by the contract of the ABI.
+        let node = unsafe { object(node) }?;
+        // SAFETY: by the contract of the ABI. What cannot be told shall not be received.
+        unsafe { input(arrival.cast_const()) }?;
+        if room < node.fabric.shape().frame_max() {
+            return Err(lnd_error::LND_E_ROOM);
+        }
+        // SAFETY: by the contract of the ABI.
+        let into = unsafe { bytes_mut(into, room) }?;
+        let mut receiving = node.receiving.enter()?;
+        let Receiving::Open(inbox) = &mut *receiving else { return Err(lnd_error::LND_E_GONE) };
+        let found = inbox.next(budget, into).ok_or(lnd_error::LND_E_END)?;
+        let told = lnd_soft_arrival {
+            size: size_of::<lnd_soft_arrival>() as u32,
+            from: found.from,
+            link: found.link.index() as u32,
+            lane: lane_number(found.lane) as u32,
+            len: found.length as u32,
+            reserved: 0,
+        };
+        // SAFETY: by the contract of the ABI.
+        unsafe { fill(arrival, told) }
+    };
+    outcome(receive())
+}
+
+/// lnd_soft_release() - Takes the frame that was received last out of its mailbox.
+/// @node: our node. Without such a frame nothing happens.
+///
+/// Context: as lnd_soft_receive().
+/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_GONE.
+#[no_mangle]
+pub unsafe extern "C" fn lnd_soft_release(node: *mut lnd_soft_node) -> lnd_error {
+    let release = || {
+        // SAFETY: by the contract of the ABI.
+        let node = unsafe { object(node) }?;
+        match &mut *node.receiving.enter()? {
+            Receiving::Open(inbox) => {
+                inbox.release();
+                Ok(())
+            }
+            _ => Err(lnd_error::LND_E_GONE),
+        }
+    };
+    outcome(release())
+}

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! Callers' pointers, and objects in callers' memory.
+
+use core::cell::UnsafeCell;
+use core::ffi::c_void;
+use core::mem::{align_of, size_of, MaybeUninit};
+use core::ops::{Deref, DerefMut};
+
+use lnd_core::arena::Arena;
+use lnd_core::sync::{AtomicU32, Ordering};
+
+use super::error::lnd_error;
+use super::types::{
+    lnd_soft_arrival, lnd_soft_join_args, lnd_soft_link, lnd_soft_node_info, lnd_soft_progress,
+    lnd_soft_shape,
+};
+
+/// Structs that begin with their own size.
+///
+/// # Safety
+/// `repr(C)`, the first field is a `u32` of its size, every bit pattern of every field is valid.
+pub(super) unsafe trait Sized32: Sized {}
+
+macro_rules! sized {
+    ($($name:ident),*) => {
+        $(
+            // SAFETY: `repr(C)`, made of integers and pointers, the size first.
+            unsafe impl Sized32 for $name {}
+            const _: () = assert!(core::mem::offset_of!($name, size) == 0);
+        )*
+    };
+}
+sized!(lnd_soft_shape, lnd_soft_join_args, lnd_soft_node_info, lnd_soft_link);
+sized!(lnd_soft_arrival, lnd_soft_progress);
+
+fn check<T>(pointer: *const T) -> Result<(), lnd_error> {
+    if pointer.is_null() {
+        Err(lnd_error::LND_E_NULL)
+    } else if pointer.addr() % align_of::<T>() != 0 {
+        Err(lnd_error::LND_E_ALIGN)
+    } else {
+        Ok(())
+    }
+}
+
+/// A struct whose size the caller has set, read as a whole.
+///
+/// # Safety
+/// The pointer is null, or to at least four readable bytes, and to as many as they say if that is
+/// the size of the struct.
+pub(super) unsafe fn input<T: Sized32>(pointer: *const T) -> Result<T, lnd_error> {
+    check(pointer)?;
+    // SAFETY: aligned and readable; the size comes first.
+    let size = unsafe { pointer.cast::<u32>().read() };
+    if size as usize != size_of::<T>() {
+        return Err(lnd_error::LND_E_SIZE);
+    }
+    // SAFETY: the caller vouches for that many bytes; every bit pattern is valid.
+    Ok(unsafe { pointer.read() })
+}
+
+/// Fills a struct whose size the caller has set.
+///
+/// # Safety
+/// As for [`input`], and the bytes can be written.
+pub(super) unsafe fn fill<T: Sized32>(pointer: *mut T, value: T) -> Result<(), lnd_error> {
+    // SAFETY: the same promise.
+    unsafe { input(pointer.cast_const())? };
+    // SAFETY: aligned, and writable by the caller's promise.
+    unsafe { pointer.write(value) };
+    Ok(())
+}
+
+/// Writes a value.
+///
+/// # Safety
+/// The pointer is null, or to memory for a `T` that can be written.
+pub(super) unsafe fn put<T>(pointer: *mut T, value: T) -> Result<(), lnd_error> {
+    check(pointer.cast_const())?;
+    // SAFETY: aligned, and writable by the caller's promise.
+    unsafe { pointer.write(value) };
+    Ok(())
+}
+
+/// Writes a value that the caller may not want.
+///
+/// # Safety
+/// As for [`put`].
+pub(super) unsafe fn put_if<T>(pointer: *mut T, value: T) -> Result<(), lnd_error> {
+    if pointer.is_null() {
+        return Ok(());
+    }
+    // SAFETY: the same promise.
+    unsafe { put(pointer, value) }
+}
+
+/// Bytes to be read.
+///
+/// # Safety
+/// `len` bytes can be read at the pointer during `'a`, unless it is null.
+pub(super) unsafe fn bytes<'a>(pointer: *const c_void, len: usize) -> Result<&'a [u8], lnd_error> {
+    if len == 0 {
+        return Ok(&[]);
+    }
+    check(pointer.cast::<u8>())?;
+    if len > isize::MAX as usize {
+        return Err(lnd_error::LND_E_ARGUMENT);
+    }
+    // SAFETY: by the caller's promise.
+    Ok(unsafe { core::slice::from_raw_parts(pointer.cast(), len) })
+}
+
+/// Initialised bytes to be written.
+///
+/// # Safety
+/// `len` initialised bytes can be read and written at the pointer during `'a`, by nobody else,
+/// unless it is null.
+pub(super) unsafe fn bytes_mut<'a>(
+    pointer: *mut c_void,
+    len: usize,
+) -> Result<&'a mut [u8], lnd_error> {
+    if len == 0 {
+        return Ok(&mut []);
+    }
+    check(pointer.cast::<u8>().cast_const())?;
+    if len > isize::MAX as usize {
+        return Err(lnd_error::LND_E_ARGUMENT);
+    }
+    // SAFETY: by the caller's promise.
+    Ok(unsafe { core::slice::from_raw_parts_mut(pointer.cast(), len) })
+}
+
+/// Memory that the caller gives for an object.
+///
+/// # Safety
+/// `len` bytes at the pointer are the object's until it is destroyed, unless it is null.
+pub(super) unsafe fn arena(pointer: *mut c_void, len: usize) -> Result<Arena<'static>, lnd_error> {
+    check(pointer.cast::<u8>().cast_const())?;
+    if len > isize::MAX as usize {
+        return Err(lnd_error::LND_E_MEMORY);
+    }
+    // SAFETY: by the caller's promise; until the object is destroyed is what `'static` means here.
+    let memory = unsafe { core::slice::from_raw_parts_mut(pointer.cast::<MaybeUninit<u8>>(), len) };
+    Ok(Arena::new(memory))
+}
+
+/// Objects that begin with a word which says what they are.
+///
+/// # Safety
+/// `repr(C)`, the first field is a [`Kind`].
+pub(super) unsafe trait Object: Sized {
+    /// The word; another one for each type.
+    const KIND: u32;
+}
+
+/// The word at the beginning of an object.
+#[derive(Debug)]
+#[repr(transparent)]
+pub(super) struct Kind(AtomicU32);
+
+impl Kind {
+    pub const fn of<T: Object>() -> Self {
+        Self(AtomicU32::new(T::KIND))
+    }
+
+    /// The object is destroyed; whether it was not before.
+    pub fn end(&self) -> bool {
+        // AcqRel: of two that destroy it, one sees that the other has.
+        self.0.swap(0, Ordering::AcqRel) != 0
+    }
+}
+
+/// The object at a pointer.
+///
+/// # Safety
+/// The pointer is null, or to memory that holds, has held, or could hold a `T`.
+pub(super) unsafe fn object<T: Object>(pointer: *mut T) -> Result<&'static T, lnd_error> {
+    check(pointer.cast_const())?;
+    // SAFETY: aligned and readable; any word is a valid atomic.
+    let kind = unsafe { &*pointer.cast::<Kind>() };
+    // Acquire: partner is the swap in `end`.
+    if kind.0.load(Ordering::Acquire) != T::KIND {
+        return Err(lnd_error::LND_E_NI);
+    }
+    // SAFETY: only a constructor writes that word, in an object of this type, whose memory is the
+    // object's until it is destroyed.
+    Ok(unsafe { &*pointer })
+}
+
+/// A part of an object that one context at a time may use: a second one is told.
+#[derive(Debug)]
+pub(super) struct Part<T> {
+    busy: AtomicU32,
+    value: UnsafeCell<T>,
+}
+
+// SAFETY: the value is reached only by whoever has set `busy`.
+unsafe impl<T: Send> Sync for Part<T> {}
+
+impl<T> Part<T> {
+    pub const fn new(value: T) -> Self {
+        Self { busy: AtomicU32::new(0), value: UnsafeCell::new(value) }
+    }
+
+    /// Goes inside.
+    pub fn enter(&self) -> Result<Inside<'_, T>, lnd_error> {
+        // Acquire: partner is the Release of whoever left last.
+        match self.busy.compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed) {
+            Ok(_) => Ok(Inside(self)),
+            Err(_) => Err(lnd_error::LND_E_BUSY),
+        }
+    }
+}
+
+/// Being inside a part.
+#[derive(Debug)]
+pub(super) struct Inside<'p, T>(&'p Part<T>);
+
+impl<T> Deref for Inside<'_, T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        // SAFETY: we have set `busy`, so nobody else is inside.
+        unsafe { &*self.0.value.get() }
+    }
+}
+
+impl<T> DerefMut for Inside<'_, T> {
+    fn deref_mut(&mut self) -> &mut T {
+        // SAFETY: as in `deref`.
+        unsafe { &mut *self.0.value.get() }
+    }
+}
+
+impl<T> Drop for Inside<'_, T> {
+    fn drop(&mut self) {
+        // Release: partner is the Acquire in `enter`.
+        self.0.busy.store(0, Ordering::Release);
+    }
+}

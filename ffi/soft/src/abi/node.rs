@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! Nodes of ours: joining and leaving.
+
+use core::ffi::c_void;
+
+use lnd_core::arena::{Arena, LINE};
+use lnd_core::ports::Features;
+use lnd_shortmsg::mailbox::spsc::Producer;
+use lnd_shortmsg::mailbox::Consumer;
+
+use super::error::{lnd_error, outcome};
+use super::fabric::{fabric_of, lnd_soft_fabric};
+use super::memory::{arena, input, object, put, put_if, Kind, Object, Part};
+use super::types::{lnd_soft_join_args, LND_SOFT_LEASES};
+use crate::fabric::Fabric;
+use crate::inbox::Inbox;
+use crate::join::{Join, Joining, Membership};
+use crate::nodes::{NodeFlags, Watch};
+use crate::outbox::Outbox;
+use crate::set::NodeSet;
+
+type Outlets = &'static mut [Option<Producer<'static>>];
+type Boxes = &'static mut [Option<Consumer<'static>>];
+
+/// How far a node has come.
+#[derive(Debug)]
+pub(super) enum Seat {
+    /// Somewhere in a call, or left.
+    Empty,
+    Joining(Joining<'static>),
+    Joined(Membership<'static>),
+}
+
+/// The sending half: memory for it, or the half itself.
+#[derive(Debug)]
+pub(super) enum Sending {
+    Memory(Outlets),
+    Open(Outbox<'static, Outlets>),
+    Gone,
+}
+
+/// The receiving half.
+#[derive(Debug)]
+pub(super) enum Receiving {
+    Memory(Boxes),
+    Open(Inbox<'static, Boxes>),
+    Gone,
+}
+
+/// struct lnd_soft_node - A node of ours in a fabric; opaque.
+///
+/// Sending, receiving, watching and the node's coming and going are parts of their own: one context
+/// at a time in each, several at a time in different ones.
+#[derive(Debug)]
+#[repr(C)]
+pub struct lnd_soft_node {
+    kind: Kind,
+    pub(super) fabric: Fabric<'static>,
+    pub(super) number: u32,
+    pub(super) seat: Part<Seat>,
+    pub(super) sending: Part<Sending>,
+    pub(super) receiving: Part<Receiving>,
+    pub(super) watch: Part<Watch>,
+}
+
+// SAFETY: `repr(C)`, the kind first.
+unsafe impl Object for lnd_soft_node {
+    const KIND: u32 = 0x4c53_4e02;
+}
+
+impl lnd_soft_node {
+    fn others(&self) -> u64 {
+        NodeSet::others(self.fabric.shape().nodes, self.number).bits()
+    }
+}
+
+/// lnd_soft_node_size() - Bytes of memory for a node's object.
+/// @fabric: the fabric.
+///
+/// Context: any.
+/// Return: the bytes, or 0 if this is no fabric.
+#[no_mangle]
+pub unsafe extern "C" fn lnd_soft_node_size(fabric: *const lnd_soft_fabric) -> usize {
+    // SAFETY: by the contract of the ABI.
+    unsafe { fabric_of(fabric) }.map_or(0, |fabric| {
+        let boxes = fabric.shape().mailboxes();
+        LINE + Arena::table_bytes::<Option<lnd_soft_node>>(1)
+            + Arena::table_bytes::<Option<Producer<'static>>>(boxes)
+            + Arena::table_bytes::<Option<Consumer<'static>>>(boxes)
+    })
+}
+
+/// lnd_soft_join() - Begins to be a node of a fabric.
+/// @mem: memory for the object, until lnd_soft_leave().
+/// @len: its bytes, at least lnd_soft_node_size().
+/// @fabric: the fabric.
+/// @args: who and how.
+/// @node: where the object's pointer is written.
+///
+/// What a former life of the node held of others goes back, and its links stop. Takes time linear in
+/// the fabric's descriptors. Continue with lnd_soft_prepare().
+///
+/// Context: thread.
+/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_MEMORY, LND_E_ARGUMENT (no
+/// such node or flag), LND_E_BUSY (somebody else is this node, or nobody has declared its death).
+#[no_mangle]
+pub unsafe extern "C" fn lnd_soft_join(
+    mem: *mut c_void,
+    len: usize,
+    fabric: *const lnd_soft_fabric,
+    args: *const lnd_soft_join_args,
+    node: *mut *mut lnd_soft_node,
+) -> lnd_error {
+    let join = || {
+        // SAFETY: by the contract of the ABI.
+        let fabric = unsafe { fabric_of(fabric) }?;
+        // SAFETY: by the contract of the ABI.
+        let args = unsafe { input(args) }?;
+        if args.flags & !LND_SOFT_LEASES != 0 {
+            return Err(lnd_error::LND_E_ARGUMENT);
+        }
+        // SAFETY: by the contract of the ABI.
+        let mut memory = unsafe { arena(mem, len) }?;
+        let full = |_| lnd_error::LND_E_MEMORY;
+        let boxes = fabric.shape().mailboxes();
+        let outlets = memory.table(boxes, |_| None).map_err(full)?;
+        let inlets = memory.table(boxes, |_| None).map_err(full)?;
+        let made = lnd_soft_node {
+            kind: Kind::of::<lnd_soft_node>(),
+            fabric,
+            number: args.node,
+            seat: Part::new(Seat::Empty),
+            sending: Part::new(Sending::Memory(outlets)),
+            receiving: Part::new(Receiving::Memory(inlets)),
+            watch: Part::new(Watch::new()),
+        };
+        // SAFETY: by the contract of the ABI.
+        unsafe { put(node, core::ptr::null_mut())? };
+        let made = memory.place(made).map_err(full)?;
+        let usual = Join::new(args.random);
+        let wanted = Join {
+            features: Features::from_bits_retain(args.features).intersection(usual.features),
+            start: args.start,
+            flags: NodeFlags((args.flags & 0xff) as u8),
+            ..usual
+        };
+        match fabric.claim(args.node, &wanted) {
+            Ok(joining) => *made.seat.enter()? = Seat::Joining(joining),
+            Err(error) => {
+                made.kind.end();
+                return Err(error.into());
+            }
+        }
+        // SAFETY: as above.
+        unsafe { put(node, made) }
+    };
+    outcome(join())
+}
+
+/// lnd_soft_prepare() - Formats the node's link memories and mailboxes, once no peer's engine reads
+/// what its former life has left.
+/// @node: the node.
+///
+/// Context: thread.
+/// Return: LND_OK; LND_E_WAIT (not yet: again, a millisecond later); LND_E_NULL, LND_E_ALIGN,
+/// LND_E_NI, LND_E_BUSY (another context does it), LND_E_STALE (declared dead meanwhile), LND_E_RING
+/// (a damaged mailbox).
+#[no_mangle]
+pub unsafe extern "C" fn lnd_soft_prepare(node: *mut lnd_soft_node) -> lnd_error {
+    let prepare = || {
+        // SAFETY: by the contract of the ABI.
+        let node = unsafe { object(node) }?;
+        let mut seat = node.seat.enter()?;
+        let joining = match core::mem::replace(&mut *seat, Seat::Empty) {
+            Seat::Joining(joining) => joining,
+            Seat::Joined(membership) => {
+                *seat = Seat::Joined(membership);
+                return Ok(());
+            }
+            Seat::Empty => return Err(lnd_error::LND_E_GONE),
+        };
+        match joining.finish() {
+            Ok(membership) => {
+                let opened = open(node, &membership);
+                *seat = Seat::Joined(membership);
+                opened
+            }
+            Err((error, joining)) => {
+                *seat = Seat::Joining(joining);
+                Err(error.into())
+            }
+        }
+    };
+    outcome(prepare())
+}
+
+fn open(node: &lnd_soft_node, membership: &Membership<'static>) -> Result<(), lnd_error> {
+    let damaged = |_| lnd_error::LND_E_RING;
+    let mut sending = node.sending.enter()?;
+    if let Sending::Memory(outlets) = core::mem::replace(&mut *sending, Sending::Gone) {
+        // SAFETY: by the contract of the ABI a node of ours leaves before it joins again, and this
+        // is its only outbox.
+        *sending = Sending::Open(unsafe { Outbox::new(membership, outlets) }.map_err(damaged)?);
+    }
+    let mut receiving = node.receiving.enter()?;
+    if let Receiving::Memory(boxes) = core::mem::replace(&mut *receiving, Receiving::Gone) {
+        // SAFETY: as above.
+        *receiving = Receiving::Open(unsafe { Inbox::new(membership, boxes) }.map_err(damaged)?);
+    }
+    Ok(())
+}
+
+/// lnd_soft_announce() - From now on the node counts as alive: its engines are there.
+/// @node: the node, prepared.
+/// @ring: whom to ring, or NULL.
+///
+/// Context: any.
+/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_GONE (not prepared, or left),
+/// LND_E_STALE (declared dead meanwhile).
+#[no_mangle]
+pub unsafe extern "C" fn lnd_soft_announce(node: *mut lnd_soft_node, ring: *mut u64) -> lnd_error {
+    let announce = || {
+        // SAFETY: by the contract of the ABI.
+        let node = unsafe { object(node) }?;
+        match &*node.seat.enter()? {
+            Seat::Joined(membership) if membership.announce() => {}
+            Seat::Joined(_) => return Err(lnd_error::LND_E_STALE),
+            _ => return Err(lnd_error::LND_E_GONE),
+        }
+        // SAFETY: by the contract of the ABI.
+        unsafe { put_if(ring, node.others()) }
+    };
+    outcome(announce())
+}
+
+/// lnd_soft_is_alive() - Whether the node is still ours: nobody has declared it dead.
+/// @node: the node.
+///
+/// One that has been declared dead although it lives must stop at once: nobody waits for it.
+///
+/// Context: any.
+/// Return: 1 or 0.
+#[no_mangle]
+pub unsafe extern "C" fn lnd_soft_is_alive(node: *mut lnd_soft_node) -> u32 {
+    // SAFETY: by the contract of the ABI.
+    let Ok(node) = (unsafe { object(node) }) else { return 0 };
+    match node.seat.enter() {
+        Ok(seat) => match &*seat {
+            Seat::Joined(membership) => u32::from(membership.is_ours()),
+            Seat::Joining(_) => 1,
+            Seat::Empty => 0,
+        },
+        // Just joining or leaving.
+        Err(_) => 1,
+    }
+}
+
+/// lnd_soft_leave() - Leaves in good order, or gives up joining; the object's memory is the caller's
+/// again.
+/// @node: the node. Its NI is destroyed, its engines are stopped and not stepped any more, and no
+///        call of it is under way or comes later.
+/// @ring: whom to ring, or NULL.
+///
+/// Context: thread.
+/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY (a call is under way).
+#[no_mangle]
+pub unsafe extern "C" fn lnd_soft_leave(node: *mut lnd_soft_node, ring: *mut u64) -> lnd_error {
+    let leave = || {
+        // SAFETY: by the contract of the ABI.
+        let node = unsafe { object(node) }?;
+        let mut seat = node.seat.enter()?;
+        let mut sending = node.sending.enter()?;
+        let mut receiving = node.receiving.enter()?;
+        // SAFETY: by the contract of the ABI.
+        unsafe { put_if(ring, node.others())? };
+        if !node.kind.end() {
+            return Err(lnd_error::LND_E_NI);
+        }
+        *sending = Sending::Gone;
+        // What was released stays released: consumers say so when they go.
+        if let Receiving::Open(mut inbox) = core::mem::replace(&mut *receiving, Receiving::Gone) {
+            inbox.close();
+        }
+        match core::mem::replace(&mut *seat, Seat::Empty) {
+            Seat::Joined(membership) => membership.leave(),
+            Seat::Joining(joining) => joining.abandon(),
+            Seat::Empty => {}
+        }
+        Ok(())
+    };
+    outcome(leave())
+}
+
+/// lnd_soft_life() - The node's life: what lnd_config.life wants.
+/// @node: the node.
+///
+/// Context: any.
+/// Return: the life, or 0 if the node is not prepared, or no node.
+#[no_mangle]
+pub unsafe extern "C" fn lnd_soft_life(node: *mut lnd_soft_node) -> u64 {
+    // SAFETY: by the contract of the ABI.
+    let Ok(node) = (unsafe { object(node) }) else { return 0 };
+    node.seat.enter().map_or(0, |seat| match &*seat {
+        Seat::Joined(membership) => membership.life().raw(),
+        _ => 0,
+    })
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! Who else is there.
+
+use core::mem::size_of;
+
+use lnd_core::id::Incarnation;
+
+use super::error::{lnd_error, outcome};
+use super::fabric::{fabric_of, lnd_soft_fabric};
+use super::memory::{fill, input, object, put_if};
+use super::node::lnd_soft_node;
+use super::types::lnd_soft_node_info;
+use crate::nodes::{Node, NodeState};
+use crate::set::NodeSet;
+
+impl lnd_soft_node_info {
+    fn of(number: u32, node: Node) -> Self {
+        Self {
+            size: size_of::<Self>() as u32,
+            node: number,
+            state: node.state as u32,
+            flags: u32::from(node.flags.bits()),
+            life: node.life.map_or(0, Incarnation::raw),
+        }
+    }
+}
+
+/// lnd_soft_node_get() - What the node table says of a node.
+/// @fabric: the fabric.
+/// @node: the node's number.
+/// @info: its size is set; filled.
+///
+/// Context: any.
+/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_ARGUMENT (no such node).
+#[no_mangle]
+pub unsafe extern "C" fn lnd_soft_node_get(
+    fabric: *const lnd_soft_fabric,
+    node: u32,
+    info: *mut lnd_soft_node_info,
+) -> lnd_error {
+    let get = || {
+        // SAFETY: by the contract of the ABI.
+        let fabric = unsafe { fabric_of(fabric) }?;
+        if node >= fabric.shape().nodes {
+            return Err(lnd_error::LND_E_ARGUMENT);
+        }
+        // SAFETY: by the contract of the ABI.
+        unsafe { fill(info, lnd_soft_node_info::of(node, fabric.node(node))) }
+    };
+    outcome(get())
+}
+
+/// lnd_soft_watch() - A node that stands elsewhere than when this node was told last.
+/// @node: the node; it is not told of itself.
+/// @info: its size is set; filled with where the other node stands now.
+///
+/// Call it when rung, and now and then, until LND_E_END. A node found dead or absent, or in another
+/// life, is down: lnd_peer_event() wants to know.
+///
+/// Context: any.
+/// Return: LND_OK, LND_E_END (nothing new), LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_BUSY.
+#[no_mangle]
+pub unsafe extern "C" fn lnd_soft_watch(
+    node: *mut lnd_soft_node,
+    info: *mut lnd_soft_node_info,
+) -> lnd_error {
+    let watch = || {
+        // SAFETY: by the contract of the ABI.
+        let node = unsafe { object(node) }?;
+        // SAFETY: by the contract of the ABI. What cannot be filled shall not be looked at.
+        unsafe { input(info.cast_const()) }?;
+        let mut watch = node.watch.enter()?;
+        let mut told = watch.next(&node.fabric);
+        if told.is_some_and(|(number, _)| number == node.number) {
+            told = watch.next(&node.fabric);
+        }
+        let (number, found) = told.ok_or(lnd_error::LND_E_END)?;
+        if number == node.number {
+            return Err(lnd_error::LND_E_END);
+        }
+        // SAFETY: by the contract of the ABI.
+        unsafe { fill(info, lnd_soft_node_info::of(number, found)) }
+    };
+    outcome(watch())
+}
+
+/// lnd_soft_declare_dead() - Declares a node dead.
+/// @fabric: the fabric.
+/// @node: the node's number.
+/// @life: the life that has ended; 0: whichever it is.
+/// @ring: whom to ring, or NULL.
+///
+/// The caller has the proof that none of the node's engines touches memory any more: its machine is
+/// gone. A node that is dead already is no error.
+///
+/// Context: any.
+/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_ARGUMENT (no such node), LND_E_GONE (nobody
+/// is this node), LND_E_STALE (it lives another life).
+#[no_mangle]
+pub unsafe extern "C" fn lnd_soft_declare_dead(
+    fabric: *const lnd_soft_fabric,
+    node: u32,
+    life: u64,
+    ring: *mut u64,
+) -> lnd_error {
+    let declare = || {
+        // SAFETY: by the contract of the ABI.
+        let fabric = unsafe { fabric_of(fabric) }?;
+        fabric.declare_dead(node, Incarnation::from_raw(life))?;
+        let others = NodeSet::others(fabric.shape().nodes, node);
+        // SAFETY: by the contract of the ABI.
+        unsafe { put_if(ring, others.bits()) }
+    };
+    outcome(declare())
+}
+
+// Kept in one place: what `lnd_soft_state` says is what the table says.
+const _: () = {
+    use super::types::lnd_soft_state::*;
+    assert!(LND_SOFT_ABSENT as u32 == NodeState::Absent as u32);
+    assert!(LND_SOFT_JOINING as u32 == NodeState::Joining as u32);
+    assert!(LND_SOFT_ALIVE as u32 == NodeState::Alive as u32);
+    assert!(LND_SOFT_DEAD as u32 == NodeState::Dead as u32);
+};

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! Payload windows. Addresses of payload are offsets into the node's window.
+
+use core::ffi::c_void;
+
+use lnd_core::fragment::Fragment;
+use lnd_core::ports::Memory;
+
+use super::error::{lnd_error, outcome};
+use super::fabric::{fabric_of, lnd_soft_fabric};
+use super::memory::{bytes, bytes_mut, put};
+use crate::oracle::Lease;
+use crate::window::Window;
+
+/// lnd_soft_window() - Where a node's payload window lies.
+/// @fabric: the fabric.
+/// @node: the node's number.
+/// @base: where the address of its first byte is written.
+/// @len: where its bytes are written.
+///
+/// Context: any.
+/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_ARGUMENT (no such node).
+#[no_mangle]
+pub unsafe extern "C" fn lnd_soft_window(
+    fabric: *const lnd_soft_fabric,
+    node: u32,
+    base: *mut *mut c_void,
+    len: *mut u64,
+) -> lnd_error {
+    let window = || {
+        // SAFETY: by the contract of the ABI.
+        let fabric = unsafe { fabric_of(fabric) }?;
+        let place = fabric.window(node).ok_or(lnd_error::LND_E_ARGUMENT)?;
+        // SAFETY: by the contract of the ABI.
+        unsafe { put(len, fabric.window_bytes())? };
+        // SAFETY: as above.
+        unsafe { put(base, place.as_ptr().cast()) }
+    };
+    outcome(window())
+}
+
+/// lnd_soft_read() - Copies out of a node's window: for lnd_ops.mem_read.
+/// @fabric: the fabric.
+/// @node: the node's number.
+/// @addr: offset in its window.
+/// @into: where to, initialised.
+/// @len: bytes.
+///
+/// Context: any.
+/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_ADDRESS.
+#[no_mangle]
+pub unsafe extern "C" fn lnd_soft_read(
+    fabric: *const lnd_soft_fabric,
+    node: u32,
+    addr: u64,
+    into: *mut c_void,
+    len: u32,
+) -> lnd_error {
+    let read = || {
+        // SAFETY: by the contract of the ABI.
+        let fabric = unsafe { fabric_of(fabric) }?;
+        // SAFETY: by the contract of the ABI.
+        let into = unsafe { bytes_mut(into, len as usize) }?;
+        Window::new(&fabric, node).read(addr, into).map_err(|_| lnd_error::LND_E_ADDRESS)
+    };
+    outcome(read())
+}
+
+/// lnd_soft_write() - Copies into a node's window: for lnd_ops.mem_write.
+/// @fabric: the fabric.
+/// @node: the node's number.
+/// @addr: offset in its window.
+/// @from: where from.
+/// @len: bytes.
+///
+/// Context: any.
+/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_ADDRESS.
+#[no_mangle]
+pub unsafe extern "C" fn lnd_soft_write(
+    fabric: *const lnd_soft_fabric,
+    node: u32,
+    addr: u64,
+    from: *const c_void,
+    len: u32,
+) -> lnd_error {
+    let write = || {
+        // SAFETY: by the contract of the ABI.
+        let fabric = unsafe { fabric_of(fabric) }?;
+        // SAFETY: by the contract of the ABI.
+        let from = unsafe { bytes(from, len as usize) }?;
+        Window::new(&fabric, node).write(addr, from).map_err(|_| lnd_error::LND_E_ADDRESS)
+    };
+    outcome(write())
+}
+
+/// lnd_soft_valid() - Whether bytes lie in a node's window: for lnd_ops.mem_valid.
+/// @fabric: the fabric.
+/// @node: the node's number.
+/// @addr: offset in its window.
+/// @len: bytes.
+///
+/// Context: any.
+/// Return: 1 or 0.
+#[no_mangle]
+pub unsafe extern "C" fn lnd_soft_valid(
+    fabric: *const lnd_soft_fabric,
+    node: u32,
+    addr: u64,
+    len: u32,
+) -> u32 {
+    // SAFETY: by the contract of the ABI.
+    unsafe { fabric_of(fabric) }
+        .map_or(0, |fabric| u32::from(Window::new(&fabric, node).valid(&Fragment::new(addr, len))))
+}
+
+/// Lends bytes, or takes them back.
+///
+/// # Safety
+/// As for [`fabric_of`].
+unsafe fn lease(
+    fabric: *const lnd_soft_fabric,
+    node: u32,
+    addr: u64,
+    len: u32,
+    written: u32,
+    back: bool,
+) -> Result<(), lnd_error> {
+    // SAFETY: the same promise.
+    let fabric = unsafe { fabric_of(fabric) }?;
+    let fragment = Fragment::new(addr, len);
+    if written > 1 {
+        return Err(lnd_error::LND_E_ARGUMENT);
+    }
+    if !Window::new(&fabric, node).valid(&fragment) {
+        return Err(lnd_error::LND_E_ADDRESS);
+    }
+    let (oracle, fragments) = (fabric.oracle(), [fragment]);
+    let lease = if written == 1 { Lease::Write } else { Lease::Read };
+    if back {
+        oracle.take_back(node, &fragments, lease);
+    } else {
+        oracle.lend(node, &fragments, lease);
+    }
+    Ok(())
+}
+
+/// lnd_soft_lend() - Tells the memory oracle that engines may access bytes of our window.
+/// @fabric: the fabric.
+/// @node: our node, joined with LND_SOFT_LEASES.
+/// @addr: offset in its window.
+/// @len: bytes.
+/// @written: 0: engines may read them; 1: engines may write them.
+///
+/// Before the transfer is submitted. Its counterpart is lnd_soft_take_back(), when it is finalized.
+///
+/// Context: any.
+/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_ARGUMENT, LND_E_ADDRESS.
+#[no_mangle]
+pub unsafe extern "C" fn lnd_soft_lend(
+    fabric: *const lnd_soft_fabric,
+    node: u32,
+    addr: u64,
+    len: u32,
+    written: u32,
+) -> lnd_error {
+    // SAFETY: by the contract of the ABI.
+    outcome(unsafe { lease(fabric, node, addr, len, written, false) })
+}
+
+/// lnd_soft_take_back() - Tells the memory oracle that engines may no longer access bytes.
+/// @fabric: the fabric.
+/// @node: our node.
+/// @addr: as it was lent.
+/// @len: as it was lent.
+/// @written: as it was lent.
+///
+/// Context: any.
+/// Return: as lnd_soft_lend().
+#[no_mangle]
+pub unsafe extern "C" fn lnd_soft_take_back(
+    fabric: *const lnd_soft_fabric,
+    node: u32,
+    addr: u64,
+    len: u32,
+    written: u32,
+) -> lnd_error {
+    // SAFETY: by the contract of the ABI.
+    outcome(unsafe { lease(fabric, node, addr, len, written, true) })
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! The fabric as one engine sees it: the other nodes' links, their lives, and payload memory.
+
+use lnd_core::id::{LinkId, Nid};
+use lnd_core::sync::{AtomicU32, Ordering};
+use lnd_dma::driver::Nodes;
+use lnd_dma::memory::LinkMemory;
+use lnd_dma::soft::{BusFault, Fabric as EngineFabric, Place};
+
+use crate::fabric::Fabric;
+use crate::nodes::NodeState;
+use crate::oracle::{Lease, Violation};
+use crate::set::NodeSet;
+use crate::shape::node_of;
+
+/// One engine's view.
+#[derive(Debug)]
+pub struct Bus<'m> {
+    fabric: Fabric<'m>,
+    /// Nodes whose engines have got a descriptor back since somebody last asked.
+    signals: NodeSet,
+    violations: u64,
+    first: Option<Violation>,
+    total: Option<&'m AtomicU32>,
+}
+
+impl<'m> Bus<'m> {
+    /// A view; accesses that the memory oracle objects to are also added to `total`.
+    pub const fn new(fabric: &Fabric<'m>, total: &'m AtomicU32) -> Self {
+        Self { total: Some(total), ..Self::alone(fabric) }
+    }
+
+    /// A view whose violations are counted nowhere else.
+    pub const fn alone(fabric: &Fabric<'m>) -> Self {
+        let signals = NodeSet::EMPTY;
+        Self { fabric: *fabric, signals, violations: 0, first: None, total: None }
+    }
+
+    /// Accesses that the memory oracle objected to, and the first of them.
+    pub const fn violations(&self) -> (u64, Option<Violation>) {
+        (self.violations, self.first)
+    }
+
+    /// Nodes that must be rung: this engine has given descriptors back to theirs. Each is told once.
+    pub fn signals(&mut self) -> NodeSet {
+        self.signals.take()
+    }
+
+    fn check(&mut self, from: Place, to: Place, length: u32) {
+        let oracle = self.fabric.oracle();
+        for (place, access) in [(from, Lease::Read), (to, Lease::Write)] {
+            if !oracle.watches(place.node) {
+                continue;
+            }
+            if let Err(violation) = oracle.check(place.node, place.address, length, access) {
+                self.violations = self.violations.saturating_add(1);
+                self.first.get_or_insert(violation);
+                if let Some(total) = self.total {
+                    // Relaxed: a count.
+                    total.fetch_add(1, Ordering::Relaxed);
+                }
+            }
+        }
+    }
+}
+
+impl<'m> EngineFabric<'m> for Bus<'m> {
+    fn memory_of(&self, node: u32, link: LinkId) -> Option<LinkMemory<'m>> {
+        self.fabric.link_memory(node, link).ok()
+    }
+
+    fn alive(&self, node: u32) -> bool {
+        matches!(self.fabric.state_of(node), NodeState::Alive | NodeState::Joining)
+    }
+
+    fn copy(&mut self, from: Place, to: Place, length: u32) -> Result<(), BusFault> {
+        let (Some(source), Some(sink)) = (
+            self.fabric.window_place(from.node, from.address, length),
+            self.fabric.window_place(to.node, to.address, length),
+        ) else {
+            return Err(BusFault);
+        };
+        self.check(from, to, length);
+        // SAFETY: both ranges are within their windows, which stay mapped for 'm. Payload memory is
+        // never referenced, only copied by address, here and in `Window`; the protocol keeps its
+        // owner away while it is lent, and the oracle says so when it does not.
+        unsafe { core::ptr::copy(source.as_ptr(), sink.as_ptr(), length as usize) };
+        self.check(from, to, length);
+        Ok(())
+    }
+
+    fn returned(&mut self, node: u32) {
+        self.signals = self.signals.with(node);
+    }
+}
+
+/// The numbers of nodes, for engines' drivers.
+#[derive(Clone, Copy, Debug)]
+pub struct NodeNumbers;
+
+impl Nodes for NodeNumbers {
+    fn node_of(&self, nid: Nid) -> Option<u32> {
+        node_of(nid)
+    }
+}

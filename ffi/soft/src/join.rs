@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! Becoming a node, and leaving again.
+//!
+//! 1. [`Fabric::claim`]: the node's entry, by one exchange, if it is absent or dead; what the former
+//!    life held of others goes back; the former life's links stop.
+//! 2. [`Joining::finish`]: once no peer's engine reads the former life's memory: link memories and
+//!    own mailboxes are formatted.
+//! 3. [`Membership::announce`]: from now on the node counts as alive.
+
+use core::fmt;
+
+use lnd_core::id::Incarnation;
+use lnd_core::ports::Features;
+use lnd_core::sync::{fence, Ordering};
+use lnd_dma::descriptor::State;
+use lnd_dma::memory::{LayoutError, LinkMemory};
+use lnd_dma::regs::{Control, LinkBits, Register, RegisterAccess};
+use lnd_dma::soft::let_go_of;
+use lnd_shortmsg::mailbox::{Kind, RegionError};
+
+use crate::fabric::Fabric;
+use crate::nodes::{NodeFlags, NodeState, Standing, LIFE_HIGH, LIFE_LOW};
+use crate::shape::LANES;
+
+/// How a node joins.
+#[derive(Clone, Copy, Debug)]
+pub struct Join {
+    /// A number that differs from life to life: the upper half of the incarnation.
+    pub random: u32,
+    /// What its engines can do.
+    pub features: Features,
+    /// Where free-running indices begin; any value.
+    pub start: u32,
+    /// What it says of itself.
+    pub flags: NodeFlags,
+}
+
+impl Join {
+    /// With engines that can do all a software engine can, and nothing said.
+    pub const fn new(random: u32) -> Self {
+        let features = Features::REMOTE_COMPLETION.union(Features::KNOWS_UNTOUCHED);
+        Self { random, features, start: 0, flags: NodeFlags(0) }
+    }
+}
+
+/// Why a node cannot join.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JoinError {
+    /// The fabric has no such node.
+    NoSuchNode,
+    /// Somebody else is this node, or nobody has declared its death.
+    Taken,
+    /// A peer's engine has not yet let go of this node's former memory.
+    Busy,
+    /// Somebody has declared this node dead meanwhile.
+    Lost,
+    /// The link memory does not fit.
+    Layout(LayoutError),
+    /// A mailbox is damaged.
+    Mailbox(RegionError),
+}
+
+impl fmt::Display for JoinError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoSuchNode => f.write_str("the fabric has no such node"),
+            Self::Taken => f.write_str("somebody else is this node"),
+            Self::Busy => f.write_str("a peer still reads this node's former memory"),
+            Self::Lost => f.write_str("this node has been declared dead"),
+            Self::Layout(error) => write!(f, "link memory: {error:?}"),
+            Self::Mailbox(error) => write!(f, "mailbox: {error}"),
+        }
+    }
+}
+
+impl core::error::Error for JoinError {}
+
+impl<'m> Fabric<'m> {
+    /// Begins to join as `node`. Takes time linear in all descriptors of the fabric. Context:
+    /// thread.
+    ///
+    /// # Errors
+    /// [`JoinError::NoSuchNode`], [`JoinError::Taken`].
+    pub fn claim(&self, node: u32, join: &Join) -> Result<Joining<'m>, JoinError> {
+        if node >= self.shape().nodes {
+            return Err(JoinError::NoSuchNode);
+        }
+        let before = self.standing(node);
+        let ours = before.next(join.flags);
+        let free = matches!(before.state(), NodeState::Absent | NodeState::Dead);
+        if !free || !self.change(node, before, ours) {
+            return Err(JoinError::Taken);
+        }
+        let life = self.begin_life(node, join.random);
+        // What a former life held of others goes back: this one knows nothing of it.
+        for other in (0..self.shape().nodes).filter(|&other| other != node) {
+            self.memories(other).for_each(|memory| let_go_of(&memory, node));
+        }
+        // A peer's engine that sees the stop lets go between two chunks.
+        for memory in self.memories(node) {
+            let control = Control(memory.read(Register::Control));
+            memory.write(Register::Control, control.stopping().bits());
+        }
+        Ok(Joining { fabric: *self, node, life, ours, join: *join })
+    }
+
+    /// Writes a new life: a count, and the random word.
+    fn begin_life(&self, node: u32, random: u32) -> Option<Incarnation> {
+        // Release: partner is the Acquire fence in `life_in`; whoever reads a word of the new life
+        // sees that the node joins.
+        fence(Ordering::Release);
+        let low = self.entry(node, LIFE_LOW)?;
+        // Relaxed: nobody else writes a life while the node is ours; published by `announce`.
+        let lives = low.load(Ordering::Relaxed).wrapping_add(1).max(1);
+        low.store(lives, Ordering::Relaxed);
+        self.entry(node, LIFE_HIGH)?.store(random, Ordering::Relaxed);
+        Incarnation::from_raw(u64::from(random) << 32 | u64::from(lives))
+    }
+
+    /// The link memories of a node that has ever joined.
+    pub(crate) fn memories(&self, node: u32) -> impl Iterator<Item = LinkMemory<'m>> + '_ {
+        self.links().filter_map(move |link| self.link_memory(node, link).ok())
+    }
+}
+
+/// A node on its way in. Dropping this leaves the node joining for ever, or until somebody declares
+/// it dead.
+#[derive(Debug)]
+#[must_use = "a node that is joining has to finish or to abandon"]
+pub struct Joining<'m> {
+    fabric: Fabric<'m>,
+    node: u32,
+    life: Option<Incarnation>,
+    ours: Standing,
+    join: Join,
+}
+
+impl<'m> Joining<'m> {
+    /// Whether some living peer's engine still reads the former life's memory. Takes time linear in
+    /// the node's descriptors.
+    pub fn is_held(&self) -> bool {
+        let fabric = &self.fabric;
+        fabric.memories(self.node).any(|memory| {
+            (0..fabric.shape().descriptors).filter_map(|i| memory.descriptor(i)).any(|d| {
+                let own = d.own();
+                own.is(State::Busy) && fabric.state_of(own.puller()) == NodeState::Alive
+            })
+        })
+    }
+
+    /// Prepares the node's memory, if nobody reads it any more.
+    ///
+    /// # Errors
+    /// [`JoinError::Busy`]: not yet; anything else: not at all. The node is given back, to try again
+    /// or to [`abandon`](Self::abandon).
+    // The error is large because it is the way back.
+    #[allow(clippy::result_large_err)]
+    pub fn finish(self) -> Result<Membership<'m>, (JoinError, Self)> {
+        match self.prepare() {
+            Ok(life) => {
+                Ok(Membership { fabric: self.fabric, node: self.node, life, ours: self.ours })
+            }
+            Err(error) => Err((error, self)),
+        }
+    }
+
+    fn prepare(&self) -> Result<Incarnation, JoinError> {
+        let life = self.life.ok_or(JoinError::NoSuchNode)?;
+        if self.fabric.standing(self.node) != self.ours {
+            return Err(JoinError::Lost);
+        }
+        if self.is_held() {
+            return Err(JoinError::Busy);
+        }
+        for link in self.fabric.links() {
+            let place = self.fabric.link_place(self.node, link);
+            let (base, len) = place.ok_or(JoinError::NoSuchNode)?;
+            let (geometry, features) = (self.fabric.shape().geometry(), self.join.features.bits());
+            // SAFETY: within the region, by the layout used for this link alone. The node's entry
+            // is ours, so it has no engine at work, and no other node's engine works on these
+            // descriptors, as just seen; new claims find a link that is stopped.
+            let memory = unsafe {
+                LinkMemory::format(base, len, geometry, self.node, features, self.join.start)
+            };
+            let memory = memory.map_err(JoinError::Layout)?;
+            memory.write(Register::Link, LinkBits::UP.bits());
+        }
+        self.fabric.oracle().forget(self.node);
+        self.prepare_mailboxes()?;
+        Ok(life)
+    }
+
+    /// Formats the mailboxes of which this node is the reader and that nobody has ever used; leaves
+    /// any other alone, since its senders are attached.
+    fn prepare_mailboxes(&self) -> Result<(), JoinError> {
+        let shape = self.fabric.shape();
+        for source in (0..shape.nodes).filter(|&source| source != self.node) {
+            for (link, lane) in
+                (0..shape.links as usize).flat_map(|l| (0..LANES).map(move |n| (l, n)))
+            {
+                let region = self.fabric.mailbox(source, self.node, link, lane);
+                let geometry = shape.box_geometry(lane);
+                let (Some(region), Some(geometry)) = (region, geometry) else { continue };
+                match region.check(Kind::Spsc) {
+                    Ok(found) if found == geometry => Ok(()),
+                    // SAFETY: without a magic number nobody can have attached, and only the reader
+                    // formats, which is us, by the node's entry.
+                    Err(RegionError::Magic) => unsafe { region.format(Kind::Spsc, geometry, 0) },
+                    Ok(_) => Err(RegionError::Geometry),
+                    Err(error) => Err(error),
+                }
+                .map_err(JoinError::Mailbox)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives up: the node is absent again.
+    pub fn abandon(self) {
+        self.fabric.change(self.node, self.ours, self.ours.into(NodeState::Absent));
+    }
+}
+
+/// A node's place in the fabric, from joining to leaving. Dropping it without leaving is a crash:
+/// somebody has to declare the death.
+#[derive(Debug)]
+pub struct Membership<'m> {
+    fabric: Fabric<'m>,
+    node: u32,
+    life: Incarnation,
+    ours: Standing,
+}
+
+impl<'m> Membership<'m> {
+    /// The node's number.
+    pub const fn node(&self) -> u32 {
+        self.node
+    }
+
+    /// This life.
+    pub const fn life(&self) -> Incarnation {
+        self.life
+    }
+
+    /// The fabric.
+    pub const fn fabric(&self) -> &Fabric<'m> {
+        &self.fabric
+    }
+
+    /// Outbox and inbox are attached: from now on the node counts as alive. Everybody should be rung
+    /// afterwards. Returns whether the node is still ours.
+    pub fn announce(&self) -> bool {
+        let alive = self.ours.into(NodeState::Alive);
+        self.fabric.change(self.node, self.ours, alive) || self.fabric.standing(self.node) == alive
+    }
+
+    /// Whether the node is still ours: nobody has declared it dead.
+    pub fn is_ours(&self) -> bool {
+        let now = self.fabric.standing(self.node);
+        now == self.ours || now == self.ours.into(NodeState::Alive)
+    }
+
+    /// Leaves in good order: engines have stopped, peers were told. Everybody should be rung
+    /// afterwards. One that has been declared dead stays so.
+    pub fn leave(self) {
+        let absent = self.ours.into(NodeState::Absent);
+        let alive = self.ours.into(NodeState::Alive);
+        // Whoever declares us dead at this moment has no proof, and nothing is left to be proven.
+        let _ = self.fabric.change(self.node, alive, absent)
+            || self.fabric.change(self.node, self.ours, absent);
+    }
+}

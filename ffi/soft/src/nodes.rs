@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! The node table: who is alive, in which life.
+//!
+//! An entry's first word says all that has to change at once: `turn 16 | flags 8 | state 8`. Each
+//! join is a new turn, so that a death that was proven for one life never hits the next one. Only
+//! whoever becomes the node changes the word of an absent or dead node, and only its member, or
+//! whoever has the proof of its death, that of another.
+
+use lnd_core::id::Incarnation;
+use lnd_core::sync::{fence, Ordering};
+
+use crate::fabric::Fabric;
+use crate::shape::MAX_NODES;
+
+/// Byte offsets of the words of an entry.
+pub(crate) const STATE: usize = 0;
+pub(crate) const LIFE_LOW: usize = 4;
+pub(crate) const LIFE_HIGH: usize = 8;
+
+/// Where a node stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum NodeState {
+    /// Never joined, or left in good order.
+    Absent = 0,
+    /// Preparing its memory.
+    Joining = 1,
+    /// At work.
+    Alive = 2,
+    /// Proven dead: none of its threads touches memory any more.
+    Dead = 3,
+}
+
+bitflags::bitflags! {
+    impl NodeFlags: u8 {
+        /// The node tells the memory oracle what it lends to engines. Without this nobody checks
+        /// accesses to its window.
+        const LEASES = 1 << 0;
+        /// The node's life is held by a lock on the fabric's file: that the lock is free proves its
+        /// death. Without this somebody else has to declare it.
+        const LOCKED = 1 << 1;
+        const _ = !0;
+    }
+}
+
+/// What a node says of itself when it joins. Unknown bits are kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(transparent)]
+pub struct NodeFlags(pub u8);
+
+/// An entry's first word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Standing(pub u32);
+
+impl Standing {
+    pub const fn state(self) -> NodeState {
+        match self.0 & 0xff {
+            1 => NodeState::Joining,
+            2 => NodeState::Alive,
+            3 => NodeState::Dead,
+            _ => NodeState::Absent,
+        }
+    }
+
+    pub const fn flags(self) -> NodeFlags {
+        NodeFlags((self.0 >> 8) as u8)
+    }
+
+    /// The same turn in another state.
+    pub const fn into(self, state: NodeState) -> Self {
+        Self((self.0 & !0xff) | state as u32)
+    }
+
+    /// The next turn, joining.
+    pub const fn next(self, flags: NodeFlags) -> Self {
+        let turn = (self.0 >> 16).wrapping_add(1);
+        Self((turn << 16) | ((flags.0 as u32) << 8) | NodeState::Joining as u32)
+    }
+}
+
+/// What the node table says of a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Node {
+    /// Where it stands.
+    pub state: NodeState,
+    /// What it said of itself when it joined last.
+    pub flags: NodeFlags,
+    /// Its present or last life; `None`: it never had one, or it is changing right now.
+    pub life: Option<Incarnation>,
+}
+
+/// Why a node was not declared dead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DeclareError {
+    /// The fabric has no such node.
+    NoSuchNode,
+    /// Nobody is this node.
+    NotThere,
+    /// The node lives another life than the one that was named.
+    OtherLife,
+}
+
+impl core::fmt::Display for DeclareError {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str(match self {
+            Self::NoSuchNode => "the fabric has no such node",
+            Self::NotThere => "nobody is this node",
+            Self::OtherLife => "the node lives another life",
+        })
+    }
+}
+
+impl core::error::Error for DeclareError {}
+
+impl Fabric<'_> {
+    pub(crate) fn standing(&self, node: u32) -> Standing {
+        // Acquire: partner is the AcqRel in `change`.
+        Standing(self.entry(node, STATE).map_or(0, |word| word.load(Ordering::Acquire)))
+    }
+
+    /// Changes where a node stands; whether it still stood where the caller has seen it.
+    pub(crate) fn change(&self, node: u32, from: Standing, to: Standing) -> bool {
+        // AcqRel: partner is the Acquire in `standing`: who sees a node alive sees its memory
+        // prepared, who sees it dead sees all it has done.
+        self.entry(node, STATE).is_some_and(|word| {
+            word.compare_exchange(from.0, to.0, Ordering::AcqRel, Ordering::Acquire).is_ok()
+        })
+    }
+
+    /// Where a node stands. Context: any.
+    pub fn state_of(&self, node: u32) -> NodeState {
+        self.standing(node).state()
+    }
+
+    /// The life that a node had when it joined last.
+    pub fn life_of(&self, node: u32) -> Option<Incarnation> {
+        let half = |word| self.entry(node, word).map_or(0, |w| w.load(Ordering::Relaxed));
+        let (low, high) = (half(LIFE_LOW), half(LIFE_HIGH));
+        Incarnation::from_raw(u64::from(high) << 32 | u64::from(low))
+    }
+
+    /// What the table says of a node, all of one life. Context: any.
+    pub fn node(&self, node: u32) -> Node {
+        let standing = self.standing(node);
+        let life = self.life_in(node, standing);
+        Node { state: standing.state(), flags: standing.flags(), life }
+    }
+
+    /// The life behind a standing; `None` if there is none, or another by now.
+    fn life_in(&self, node: u32, standing: Standing) -> Option<Incarnation> {
+        let life = self.life_of(node);
+        // Acquire: partner is the Release fence of `begin_life`. If we have read a word of a newer
+        // life, we see that the node stands elsewhere.
+        fence(Ordering::Acquire);
+        let again = Standing(self.entry(node, STATE)?.load(Ordering::Relaxed));
+        let settled = standing.state() != NodeState::Joining;
+        life.filter(|_| settled && again == standing)
+    }
+
+    /// Declares a node dead. With a life only if it lives that one: an agent that was late does not
+    /// hit the next life.
+    ///
+    /// The caller has the proof that none of the node's engines touches memory any more: its
+    /// process or its virtual machine has ended. Everybody should be rung afterwards. Context: any.
+    ///
+    /// # Errors
+    /// [`DeclareError`]; nothing was changed. A node that is dead already is no error.
+    pub fn declare_dead(&self, node: u32, life: Option<Incarnation>) -> Result<(), DeclareError> {
+        if node >= self.shape().nodes {
+            return Err(DeclareError::NoSuchNode);
+        }
+        let standing = self.standing(node);
+        if standing.state() == NodeState::Absent {
+            return Err(DeclareError::NotThere);
+        }
+        // One that is still joining has its new life already, or soon; only its turn is certain.
+        if life.is_some() && self.life_of(node) != life {
+            return Err(DeclareError::OtherLife);
+        }
+        let dead = standing.into(NodeState::Dead);
+        if standing == dead || self.change(node, standing, dead) {
+            Ok(())
+        } else {
+            // It came, went or died at this moment; the proof was of another standing.
+            Err(DeclareError::OtherLife)
+        }
+    }
+
+    /// Declares a node dead that stands as `seen`; whether it did.
+    pub(crate) fn bury(&self, node: u32, seen: Standing) -> bool {
+        self.change(node, seen, seen.into(NodeState::Dead))
+    }
+
+    /// Declares a node dead whose life was held by a lock, if `is_free` finds that lock free: it is
+    /// asked only if the node stands among the living and has such a lock. Returns whether the node
+    /// is dead.
+    pub fn probe_death(&self, node: u32, is_free: impl FnOnce() -> bool) -> bool {
+        let standing = self.standing(node);
+        match standing.state() {
+            NodeState::Dead => true,
+            NodeState::Absent => false,
+            NodeState::Joining | NodeState::Alive => {
+                standing.flags().contains(NodeFlags::LOCKED)
+                    && is_free()
+                    && self.bury(node, standing)
+            }
+        }
+    }
+}
+
+/// Tells of nodes that have changed since one last looked. Context: one owner at a time.
+#[derive(Clone, Debug)]
+pub struct Watch {
+    seen: [u32; MAX_NODES as usize],
+}
+
+impl Default for Watch {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Watch {
+    /// A watch that has seen nobody yet: every node that is there will be told.
+    pub const fn new() -> Self {
+        Self { seen: [0; MAX_NODES as usize] }
+    }
+
+    /// A node that stands elsewhere than when it was told last, and what the table says of it now.
+    /// Changes in between are not told. One look at each node at most.
+    pub fn next(&mut self, fabric: &Fabric<'_>) -> Option<(u32, Node)> {
+        let nodes = 0..fabric.shape().nodes;
+        for (node, seen) in nodes.zip(&mut self.seen) {
+            let standing = fabric.standing(node);
+            if standing.0 != *seen {
+                *seen = standing.0;
+                let life = fabric.life_in(node, standing);
+                let told = Node { state: standing.state(), flags: standing.flags(), life };
+                return Some((node, told));
+            }
+        }
+        None
+    }
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! The memory oracle (R76): each page of payload memory has an owner, and an engine that touches a
+//! page which was not lent to it has broken INV-2.
+//!
+//! A page's word counts read leases in its low half and write leases in its high half. The upper
+//! layer's glue lends before it submits and takes back when the transfer is reported; every copy
+//! checks both its ends before and after it. A node takes part if it says so when it joins
+//! ([`NodeFlags::LEASES`]).
+
+use lnd_core::fragment::Fragment;
+use lnd_core::sync::Ordering;
+
+use crate::fabric::Fabric;
+use crate::nodes::NodeFlags;
+use crate::shape::PAGE;
+
+/// For what memory is lent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lease {
+    /// An engine may read it: the source of a transfer.
+    Read,
+    /// An engine may write it: the sink of a transfer.
+    Write,
+}
+
+/// An access that was not allowed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Violation {
+    /// Whose memory.
+    pub node: u32,
+    /// The page's first address.
+    pub address: u64,
+    /// What the engine did.
+    pub access: Lease,
+}
+
+/// The oracle over all windows of a fabric.
+#[derive(Clone, Copy, Debug)]
+pub struct Oracle<'m> {
+    fabric: Fabric<'m>,
+}
+
+/// The pages of some bytes; none for no bytes, or for bytes that wrap.
+fn pages(address: u64, length: u32) -> core::ops::Range<u64> {
+    match address.checked_add(u64::from(length)) {
+        Some(end) if length > 0 => address / PAGE..end.div_ceil(PAGE),
+        _ => 0..0,
+    }
+}
+
+impl<'m> Oracle<'m> {
+    pub(crate) const fn new(fabric: Fabric<'m>) -> Self {
+        Self { fabric }
+    }
+
+    /// Whether a node tells the oracle what it lends.
+    pub fn watches(&self, node: u32) -> bool {
+        self.fabric.standing(node).flags().contains(NodeFlags::LEASES)
+    }
+
+    fn change(&self, node: u32, fragments: &[Fragment], lease: Lease, back: bool) {
+        let one = if lease == Lease::Read { 1_u32 } else { 1 << 16 };
+        let step = if back { one.wrapping_neg() } else { one };
+        for fragment in fragments {
+            for page in pages(fragment.address, fragment.length) {
+                // Beyond the window nothing can be lent, and whatever follows is neither.
+                let Some(word) = self.fabric.lease(node, page) else { break };
+                // AcqRel: what the owner did to the page before lending is seen by the engine's
+                // check, and the engine's accesses before those of the owner after taking back.
+                word.fetch_add(step, Ordering::AcqRel);
+            }
+        }
+    }
+
+    /// Lends memory to the engines.
+    pub fn lend(&self, node: u32, fragments: &[Fragment], lease: Lease) {
+        self.change(node, fragments, lease, false);
+    }
+
+    /// Takes lent memory back.
+    pub fn take_back(&self, node: u32, fragments: &[Fragment], lease: Lease) {
+        self.change(node, fragments, lease, true);
+    }
+
+    /// Forgets all leases of a node: its memory begins a new life.
+    pub fn forget(&self, node: u32) {
+        for page in 0..self.fabric.shape().pages() {
+            if let Some(word) = self.fabric.lease(node, page) {
+                // Relaxed: the node is joining and lends nothing yet.
+                word.store(0, Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// Checks that an engine may access `length` bytes.
+    ///
+    /// # Errors
+    /// The first page that it may not.
+    pub fn check(
+        &self,
+        node: u32,
+        address: u64,
+        length: u32,
+        access: Lease,
+    ) -> Result<(), Violation> {
+        for page in pages(address, length) {
+            // Acquire: partner is the AcqRel of `change`.
+            let word = self.fabric.lease(node, page).map_or(0, |w| w.load(Ordering::Acquire));
+            let leases = if access == Lease::Read { word & 0xffff } else { word >> 16 };
+            if leases == 0 {
+                return Err(Violation { node, address: page * PAGE, access });
+            }
+        }
+        Ok(())
+    }
+
+    /// Leases of a node that have not been taken back, in pages.
+    pub fn outstanding(&self, node: u32) -> usize {
+        (0..self.fabric.shape().pages())
+            .filter_map(|page| self.fabric.lease(node, page))
+            .filter(|word| word.load(Ordering::Relaxed) != 0)
+            .count()
+    }
+}

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! The sending half of a node's short messages: one mailbox per receiver, link and lane.
+
+use core::fmt;
+
+use lnd_core::id::LinkId;
+use lnd_core::message::Lane;
+use lnd_dma::regs::{LinkBits, Register, RegisterAccess};
+use lnd_shortmsg::mailbox::spsc::Producer;
+use lnd_shortmsg::mailbox::{self, Kind, Outlet, RegionError};
+
+use crate::fabric::Fabric;
+use crate::join::Membership;
+use crate::shape::LANES;
+
+/// Why a frame was not sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SendError {
+    /// There is no way to this node: itself, or none of the fabric's.
+    NoSuchNode,
+    /// No room for now, or the receiver has never been there.
+    Full,
+    /// Longer than a slot. It will never fit.
+    TooLong,
+    /// Our link is down: the frame would not be delivered.
+    LinkDown,
+    /// The mailbox is damaged.
+    Broken,
+}
+
+impl fmt::Display for SendError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NoSuchNode => "no such node",
+            Self::Full => "mailbox full",
+            Self::TooLong => "message longer than a slot",
+            Self::LinkDown => "link down",
+            Self::Broken => "mailbox damaged",
+        })
+    }
+}
+
+impl core::error::Error for SendError {}
+
+impl From<mailbox::SendError> for SendError {
+    fn from(error: mailbox::SendError) -> Self {
+        match error {
+            mailbox::SendError::Full => Self::Full,
+            mailbox::SendError::TooLong => Self::TooLong,
+            mailbox::SendError::Broken => Self::Broken,
+        }
+    }
+}
+
+/// A lane's number in the fabric.
+pub(crate) const fn lane_number(lane: Lane) -> usize {
+    match lane {
+        Lane::Request => 0,
+        Lane::Control => 1,
+    }
+}
+
+/// The sending half. `S` is memory for [`Shape::mailboxes`](crate::Shape::mailboxes) producers: a
+/// slice, or what can be seen as one. Context: one owner at a time; nothing waits.
+#[derive(Debug)]
+pub struct Outbox<'m, S> {
+    fabric: Fabric<'m>,
+    me: u32,
+    outlets: S,
+}
+
+impl<'m, S: AsMut<[Option<Producer<'m>>]>> Outbox<'m, S> {
+    /// The outbox of a node that has joined; `outlets` is filled.
+    ///
+    /// # Errors
+    /// A mailbox is damaged.
+    ///
+    /// # Safety
+    /// This address space uses no other outbox of this node any more.
+    pub unsafe fn new(membership: &Membership<'m>, mut outlets: S) -> Result<Self, RegionError> {
+        outlets.as_mut().fill_with(|| None);
+        let (fabric, me) = (*membership.fabric(), membership.node());
+        let mut this = Self { fabric, me, outlets };
+        for to in (0..fabric.shape().nodes).filter(|&to| to != me) {
+            for link in fabric.links() {
+                for lane in [Lane::Request, Lane::Control] {
+                    this.open(link, to, lane)?;
+                }
+            }
+        }
+        Ok(this)
+    }
+
+    /// Whether there is a way to a node at all.
+    pub const fn reaches(&self, to: u32) -> bool {
+        to < self.fabric.shape().nodes && to != self.me
+    }
+
+    /// Whether the next frame into this mailbox finds room: the sender is the only one, so room that
+    /// there is stays.
+    pub fn ready(&mut self, link: LinkId, to: u32, lane: Lane) -> bool {
+        self.outlet(link, to, lane).is_ok_and(|outlet| outlet.has_room())
+    }
+
+    /// Whether our own link has its clock.
+    pub fn link_up(&self, link: LinkId) -> bool {
+        self.fabric.link_memory(self.me, link).is_ok_and(|memory| {
+            LinkBits::from_bits_retain(memory.read(Register::Link)).contains(LinkBits::UP)
+        })
+    }
+
+    /// Sends a frame. Afterwards node `to` must be rung.
+    ///
+    /// # Errors
+    /// [`SendError`]; nothing was sent.
+    pub fn send(
+        &mut self,
+        link: LinkId,
+        to: u32,
+        lane: Lane,
+        frame: &[u8],
+    ) -> Result<(), SendError> {
+        if !self.link_up(link) {
+            return Err(SendError::LinkDown);
+        }
+        Ok(self.outlet(link, to, lane)?.send(frame)?)
+    }
+
+    /// The mailbox itself, to encode a message in place.
+    ///
+    /// # Errors
+    /// [`SendError::NoSuchNode`], [`SendError::Full`] if its reader has never been there, or
+    /// [`SendError::Broken`].
+    pub fn outlet(
+        &mut self,
+        link: LinkId,
+        to: u32,
+        lane: Lane,
+    ) -> Result<&mut Producer<'m>, SendError> {
+        if !self.reaches(to) {
+            return Err(SendError::NoSuchNode);
+        }
+        self.open(link, to, lane).map_err(|_| SendError::Broken)?;
+        match self.slot(link, to, lane) {
+            Some(Some(outlet)) => Ok(outlet),
+            Some(None) => Err(SendError::Full),
+            None => Err(SendError::NoSuchNode),
+        }
+    }
+
+    fn slot(&mut self, link: LinkId, to: u32, lane: Lane) -> Option<&mut Option<Producer<'m>>> {
+        let links = self.fabric.shape().links as usize;
+        if link.index() >= links {
+            return None;
+        }
+        let at = (to as usize * links + link.index()) * LANES + lane_number(lane);
+        self.outlets.as_mut().get_mut(at)
+    }
+
+    /// Attaches to a mailbox if its reader has made it by now.
+    fn open(&mut self, link: LinkId, to: u32, lane: Lane) -> Result<(), RegionError> {
+        let (fabric, me) = (self.fabric, self.me);
+        let Some(slot @ None) = self.slot(link, to, lane) else { return Ok(()) };
+        let Some(region) = fabric.mailbox(me, to, link.index(), lane_number(lane)) else {
+            return Ok(());
+        };
+        match region.check(Kind::Spsc) {
+            Err(RegionError::Magic) => return Ok(()),
+            Err(error) => return Err(error),
+            Ok(found) if fabric.shape().box_geometry(lane_number(lane)) == Some(found) => {}
+            Ok(_) => return Err(RegionError::Geometry),
+        }
+        // SAFETY: the node's only outbox (contract of `new`), and the slot was empty.
+        *slot = Some(unsafe { Producer::attach(region)? });
+        Ok(())
+    }
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! Memory that somebody has mapped, and what lies in it by offset. Nothing out of bounds is ever
+//! pointed to, whatever number comes from where.
+
+use core::marker::PhantomData;
+use core::ptr::NonNull;
+
+use lnd_core::sync::AtomicU32;
+
+/// Alignment that a region's base must have: a cache line.
+pub const ALIGN: usize = 64;
+
+/// A region of shared memory. Copies refer to the same memory.
+#[derive(Clone, Copy, Debug)]
+pub struct Region<'m> {
+    base: NonNull<u8>,
+    len: usize,
+    memory: PhantomData<&'m AtomicU32>,
+}
+
+// SAFETY: a region is an address and a length; what is behind it is accessed as words through
+// atomics, and as payload by copies whose exclusion is the protocol's (see `Bus`).
+unsafe impl Send for Region<'_> {}
+// SAFETY: as for Send; a shared region allows nothing that a copied one does not.
+unsafe impl Sync for Region<'_> {}
+
+impl<'m> Region<'m> {
+    /// `len` bytes at `base`; `None` unless the base is aligned to [`ALIGN`] and there can be so
+    /// many bytes.
+    ///
+    /// # Safety
+    /// For `'m` the bytes are initialised (fresh pages are), valid for reads and writes, and
+    /// accessed by this address space through this crate alone; payload windows also by whatever
+    /// keeps to what engines were lent. Other address spaces and devices may do anything: a hostile
+    /// one can spoil the fabric, and no memory outside of it.
+    pub unsafe fn new(base: NonNull<u8>, len: usize) -> Option<Self> {
+        let sound = base.addr().get() % ALIGN == 0 && len <= isize::MAX as usize;
+        sound.then_some(Self { base, len, memory: PhantomData })
+    }
+
+    /// Bytes.
+    pub const fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there is nothing.
+    pub const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The word at a byte offset, if it is aligned and within.
+    pub fn word(&self, offset: usize) -> Option<&'m AtomicU32> {
+        if offset % 4 != 0 {
+            return None;
+        }
+        let place = self.place(offset, 4)?;
+        // SAFETY: in bounds; aligned, as base and offset are; an atomic is valid for every bit
+        // pattern, and words of the region are accessed through atomics only.
+        Some(unsafe { place.cast().as_ref() })
+    }
+
+    /// Where `len` bytes at a byte offset lie, if they are within.
+    pub fn place(&self, offset: usize, len: usize) -> Option<NonNull<u8>> {
+        let end = offset.checked_add(len)?;
+        if end > self.len {
+            return None;
+        }
+        // SAFETY: within the region, just checked.
+        Some(unsafe { self.base.add(offset) })
+    }
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! An engine's registers by their offset, as a driver reaches them over a bus
+//! (`docs/registers.md`).
+
+use core::mem::offset_of;
+
+use lnd_core::sync::Ordering;
+use lnd_dma::memory::LinkMemory;
+use lnd_dma::regs::{Register, RegisterAccess, RegisterBlock};
+
+/// The register at a byte offset, if it is one of those that a driver uses.
+pub const fn register_at(offset: u32) -> Option<Register> {
+    const NAMED: [(usize, Register); 19] = [
+        (offset_of!(RegisterBlock, features), Register::Features),
+        (offset_of!(RegisterBlock, control), Register::Control),
+        (offset_of!(RegisterBlock, status), Register::Status),
+        (offset_of!(RegisterBlock, post_tail), Register::PostTail),
+        (offset_of!(RegisterBlock, post_head), Register::PostHead),
+        (offset_of!(RegisterBlock, completion_head), Register::CompletionHead),
+        (offset_of!(RegisterBlock, stage_bell), Register::StageBell),
+        (offset_of!(RegisterBlock, recall_bell), Register::RecallBell),
+        (offset_of!(RegisterBlock, interrupt), Register::Interrupt),
+        (offset_of!(RegisterBlock, link), Register::Link),
+        (offset_of!(RegisterBlock, read_node), Register::ReadNode),
+        (offset_of!(RegisterBlock, read_key), Register::ReadKey),
+        (offset_of!(RegisterBlock, read_length), Register::ReadLength),
+        (offset_of!(RegisterBlock, read_bell), Register::ReadBell),
+        (offset_of!(RegisterBlock, published_key), Register::PublishedKey),
+        (offset_of!(RegisterBlock, published_word), Register::PublishedWord),
+        (offset_of!(RegisterBlock, read_done), Register::ReadDone),
+        (offset_of!(RegisterBlock, read_end), Register::ReadEnd),
+        (offset_of!(RegisterBlock, read_word), Register::ReadWord),
+    ];
+    let mut at = 0;
+    while at < NAMED.len() {
+        if NAMED[at].0 == offset as usize {
+            return Some(NAMED[at].1);
+        }
+        at += 1;
+    }
+    None
+}
+
+/// Reads a register; `None` if there is none at this offset.
+pub fn read(memory: &LinkMemory<'_>, offset: u32) -> Option<u32> {
+    if let Some(register) = register_at(offset) {
+        return Some(memory.read(register));
+    }
+    let block = memory.registers();
+    let constants = [
+        (offset_of!(RegisterBlock, magic), &block.magic),
+        (offset_of!(RegisterBlock, version), &block.version),
+        (offset_of!(RegisterBlock, descriptors), &block.descriptors),
+        (offset_of!(RegisterBlock, post_size), &block.post_size),
+        (offset_of!(RegisterBlock, completion_size), &block.completion_size),
+        (offset_of!(RegisterBlock, lists), &block.lists),
+        (offset_of!(RegisterBlock, node), &block.node),
+        (offset_of!(RegisterBlock, interrupt_mask), &block.interrupt_mask),
+        (offset_of!(RegisterBlock, completion_tail), &block.completion_tail),
+        (offset_of!(RegisterBlock, error), &block.error),
+        (offset_of!(RegisterBlock, errors), &block.errors),
+    ];
+    let found = constants.iter().find(|(at, _)| *at == offset as usize)?;
+    // Relaxed: constants and snapshots.
+    Some(found.1.load(Ordering::Relaxed))
+}
+
+/// Writes a register of the driver's. Returns whether the engine must be stepped for it, or `None`
+/// if there is no register to be written at this offset.
+pub fn write(memory: &LinkMemory<'_>, offset: u32, value: u32) -> Option<bool> {
+    if offset as usize == offset_of!(RegisterBlock, interrupt_mask) {
+        // Relaxed: who reads it is our own host.
+        memory.registers().interrupt_mask.store(value, Ordering::Relaxed);
+        return Some(false);
+    }
+    use Register::{
+        CompletionHead, Control, Features, Interrupt, Link, PostHead, PostTail, PublishedKey,
+        PublishedWord, ReadBell, ReadDone, ReadEnd, ReadKey, ReadLength, ReadNode, ReadWord,
+        RecallBell, StageBell, Status,
+    };
+    let register = register_at(offset)?;
+    let bell = match register {
+        // Room in the completion ring, too, may be what the engine waits for.
+        Control | PostTail | StageBell | RecallBell | ReadBell | CompletionHead => true,
+        Interrupt | ReadNode | ReadKey | ReadLength | PublishedKey | PublishedWord => false,
+        Features | Status | PostHead | Link | ReadDone | ReadEnd | ReadWord => return None,
+    };
+    memory.write(register, value);
+    Some(bell)
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! One node's payload memory, for its own processor. Addresses are offsets into the window.
+
+use lnd_core::fragment::Fragment;
+use lnd_core::ports::{BadAddress, Memory};
+
+use crate::fabric::Fabric;
+
+/// The payload window of a node. Context: any; who may touch which bytes is the upper layer's
+/// business.
+#[derive(Clone, Copy, Debug)]
+pub struct Window<'m> {
+    fabric: Fabric<'m>,
+    node: u32,
+}
+
+impl<'m> Window<'m> {
+    /// The window of `node`. Of a node that the fabric does not have, nothing can be reached.
+    pub const fn new(fabric: &Fabric<'m>, node: u32) -> Self {
+        Self { fabric: *fabric, node }
+    }
+
+    /// Bytes in the window.
+    pub const fn bytes(&self) -> u64 {
+        self.fabric.window_bytes()
+    }
+}
+
+impl Memory for Window<'_> {
+    fn read(&self, address: u64, into: &mut [u8]) -> Result<(), BadAddress> {
+        let length = u32::try_from(into.len()).map_err(|_| BadAddress)?;
+        let from = self.fabric.window_place(self.node, address, length).ok_or(BadAddress)?;
+        // SAFETY: the range is within the window. `into` may lie in the window too, if the host has
+        // mapped it: the copy minds that.
+        unsafe { core::ptr::copy(from.as_ptr(), into.as_mut_ptr(), into.len()) };
+        Ok(())
+    }
+
+    fn write(&mut self, address: u64, from: &[u8]) -> Result<(), BadAddress> {
+        let length = u32::try_from(from.len()).map_err(|_| BadAddress)?;
+        let to = self.fabric.window_place(self.node, address, length).ok_or(BadAddress)?;
+        // SAFETY: as in `read`.
+        unsafe { core::ptr::copy(from.as_ptr(), to.as_ptr(), from.len()) };
+        Ok(())
+    }
+
+    fn valid(&self, fragment: &Fragment) -> bool {
+        self.fabric.window_place(self.node, fragment.address, fragment.length).is_some()
+    }
+}

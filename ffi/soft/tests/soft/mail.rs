@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! Short messages.
+
+use lnd_core::id::LinkId;
+use lnd_core::message::Lane;
+use lnd_shortmsg::mailbox::spsc::Producer;
+use lnd_shortmsg::mailbox::{Consumer, RegionError};
+use lnd_soft::{Fabric, Inbox, Join, JoinError, Membership, Outbox, SendError};
+
+use crate::land::{crash, join, land, shape};
+
+type Out<'m> = Outbox<'m, Vec<Option<Producer<'m>>>>;
+type In<'m> = Inbox<'m, Vec<Option<Consumer<'m>>>>;
+
+fn outbox<'m>(member: &Membership<'m>) -> Result<Out<'m>, RegionError> {
+    let memory = (0..shape().mailboxes()).map(|_| None).collect();
+    // SAFETY: each test makes one for each node, or drops the one before.
+    unsafe { Outbox::new(member, memory) }
+}
+
+fn inbox<'m>(member: &Membership<'m>) -> Result<In<'m>, RegionError> {
+    let memory = (0..shape().mailboxes()).map(|_| None).collect();
+    // SAFETY: as above.
+    unsafe { Inbox::new(member, memory) }
+}
+
+fn link(n: usize) -> LinkId {
+    LinkId::new(n).unwrap()
+}
+
+#[test]
+fn every_mailbox_leads_where_it_says() {
+    let land = land();
+    let fabric = Fabric::format(land.region(), shape()).unwrap();
+    let members: Vec<_> = (0..3).map(|n| join(&fabric, n, &Join::new(n)).unwrap()).collect();
+    let mut out: Vec<_> = members.iter().map(|m| outbox(m).unwrap()).collect();
+    let mut ins: Vec<_> = members.iter().map(|m| inbox(m).unwrap()).collect();
+    for (from, to) in [(0, 1), (0, 2), (1, 0), (1, 2), (2, 0), (2, 1)] {
+        for (l, lane) in
+            [(0, Lane::Request), (1, Lane::Request), (0, Lane::Control), (1, Lane::Control)]
+        {
+            let frame = [from as u8, to as u8, l as u8, lane as u8];
+            assert!(out[from].ready(link(l), to, lane));
+            out[from].send(link(l), to, lane, &frame).unwrap();
+        }
+    }
+    for (to, inbox) in ins.iter_mut().enumerate() {
+        let (mut scratch, mut seen) = ([0; 256], Vec::new());
+        while let Some(found) = inbox.next(4, &mut scratch) {
+            let lane = found.lane as u8;
+            let wanted = [found.from as u8, to as u8, found.link.index() as u8, lane];
+            assert_eq!(scratch[..found.length], wanted);
+            seen.push(lane);
+            inbox.release();
+        }
+        assert_eq!(seen.len(), 8);
+        assert!(seen.is_sorted_by(|a, b| a >= b), "control lanes first");
+        assert_eq!(inbox.faults(), 0);
+    }
+}
+
+#[test]
+fn what_is_not_released_waits_and_holds_up_only_its_own_mailbox() {
+    let land = land();
+    let fabric = Fabric::format(land.region(), shape()).unwrap();
+    let (a, b) =
+        (join(&fabric, 0, &Join::new(0)).unwrap(), join(&fabric, 1, &Join::new(0)).unwrap());
+    let (mut inbox, mut out) = (inbox(&b).unwrap(), outbox(&a).unwrap());
+    for frame in [b"1", b"2", b"3"] {
+        out.send(link(0), 1, Lane::Request, frame).unwrap();
+    }
+    out.send(link(1), 1, Lane::Request, b"x").unwrap();
+    let mut scratch = [0; 256];
+    assert!(inbox.next(2, &mut scratch).is_some_and(|found| found.link == link(0)));
+    assert!(inbox.next(2, &mut scratch).is_some_and(|found| found.link == link(1)));
+    inbox.release();
+    inbox.release();
+    assert_eq!(inbox.next(2, &mut scratch), None);
+    let mut order = Vec::new();
+    for _ in 0..2 {
+        while inbox.next(2, &mut scratch).is_some() {
+            order.push(scratch[0]);
+            inbox.release();
+        }
+        order.push(b'|');
+    }
+    assert_eq!(order, b"12|3|", "two of a mailbox in a pass");
+}
+
+#[test]
+fn frames_find_no_room_no_way_and_no_clock() {
+    let land = land();
+    let fabric = Fabric::format(land.region(), shape()).unwrap();
+    let a = join(&fabric, 0, &Join::new(0)).unwrap();
+    let mut out = outbox(&a).unwrap();
+    let mut send =
+        |l: usize, to: u32, bytes: usize| out.send(link(l), to, Lane::Request, &vec![1; bytes]);
+    // Its reader makes a mailbox; until then there is none.
+    assert_eq!(send(0, 1, 8), Err(SendError::Full));
+    let b = join(&fabric, 1, &Join::new(0)).unwrap();
+    for _ in 0..4 {
+        assert_eq!(send(0, 1, 248), Ok(()));
+    }
+    assert_eq!(send(0, 1, 8), Err(SendError::Full));
+    assert_eq!(send(1, 1, 249), Err(SendError::TooLong));
+    for nowhere in [0, 3, 64, u32::MAX] {
+        assert_eq!(send(0, nowhere, 8), Err(SendError::NoSuchNode));
+    }
+    assert!(fabric.set_link(0, link(1), false));
+    assert_eq!(send(1, 1, 8), Err(SendError::LinkDown));
+    assert_eq!(send(2, 1, 8), Err(SendError::LinkDown));
+    // What the reader has not read survives its life; it is addressed to that one.
+    crash(b);
+    fabric.declare_dead(1, None).unwrap();
+    let b = join(&fabric, 1, &Join::new(1)).unwrap();
+    let mut inbox = inbox(&b).unwrap();
+    assert!(inbox.next(4, &mut [0; 256]).is_some());
+}
+
+#[test]
+fn a_damaged_mailbox_is_refused_by_both_ends() {
+    let land = land();
+    let fabric = Fabric::format(land.region(), shape()).unwrap();
+    let (a, b) =
+        (join(&fabric, 0, &Join::new(0)).unwrap(), join(&fabric, 1, &Join::new(0)).unwrap());
+    // From node 0 to node 1 by link 0: number 2 of the request mailboxes, a page and a half each.
+    let place = fabric.offsets().boxes + 2 * 4096;
+    for (word, value) in [(4, 9), (8, 2), (12, 8), (16, 512), (20, 1)] {
+        let before = land.get(place + word);
+        land.set(place + word, value);
+        assert!(outbox(&a).is_err() && inbox(&b).is_err(), "word {word}");
+        let twin = fabric.claim(1, &Join::new(1)).unwrap_err();
+        assert_eq!(twin, JoinError::Taken);
+        land.set(place + word, before);
+        assert!(outbox(&a).is_ok() && inbox(&b).is_ok());
+    }
+}

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! The fabric from outside: headers, lives, messages, engines, and all of it from C.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod abi;
+mod engines;
+mod header;
+mod land;
+mod lives;
+mod mail;
+mod registers;
