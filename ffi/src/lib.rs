@@ -2,40 +2,51 @@
 #![doc = include_str!("../README.md")]
 #![no_std]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
+// Every call has one and the same contract, which the README and the header's first lines state:
+// pointers are null or what the call's comment says, and stay so while it runs.
+#![allow(clippy::missing_safety_doc)]
 
-use lnd_core::config::Config;
+#[cfg(any(test, loom))]
+extern crate std;
 
-/// The version of this ABI. Zero: nothing in it is stable yet.
-pub const LND_ABI_VERSION: u32 = 0;
+pub mod abi;
+pub mod config;
+pub mod create;
+pub mod dump;
+pub mod errors;
+mod handle;
+pub mod health;
+mod input;
+pub mod interrupts;
+pub mod messages;
+mod ni;
+pub mod peers;
+mod platform;
+mod ports;
+pub mod run;
+pub mod shutdown;
+pub mod stats;
+pub mod submit;
+mod text;
+mod tracing;
+pub mod verdict;
+pub mod version;
 
-/// The version of the ABI that this library was built with. Context: any.
-#[no_mangle]
-pub extern "C" fn lnd_abi_version() -> u32 {
-    LND_ABI_VERSION
-}
+pub use ni::lnd_ni;
 
-/// Bytes of memory that a driver for `slots` transfers and `peers` peers over `links` links needs,
-/// with the other values at their defaults; zero if there can be no such driver. Context: any.
-#[no_mangle]
-pub extern "C" fn lnd_bytes_needed(slots: u32, peers: u32, links: u8) -> usize {
-    let config = Config::new(slots, peers, links);
-    match config.check() {
-        Ok(()) => config.bytes_needed(),
-        Err(_) => 0,
+#[cfg(feature = "soft")]
+pub use lnd_soft as soft;
+
+#[cfg(feature = "panic-handler")]
+mod no_panic {
+    extern "C" {
+        fn lnd_panic_is_unreachable() -> !;
     }
-}
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn impossible_drivers_need_no_memory_and_larger_ones_more() {
-        assert_eq!(lnd_bytes_needed(1, 1, 1), 0);
-        assert_eq!(lnd_bytes_needed(64, 0, 1), 0);
-        assert_eq!(lnd_bytes_needed(64, 1, 9), 0);
-        assert!(lnd_bytes_needed(2, 1, 1) > 0);
-        assert!(lnd_bytes_needed(65_536, 16_384, 8) > lnd_bytes_needed(64, 16, 2));
-        assert_eq!(lnd_abi_version(), LND_ABI_VERSION);
+    #[panic_handler]
+    fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
+        // SAFETY: never linked: the symbol does not exist, and a library that refers to it is
+        // refused by its check.
+        unsafe { lnd_panic_is_unreachable() }
     }
 }

@@ -1,0 +1,2437 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * lnd.h - the inside of a Lustre Network Driver, as a C library.
+ *
+ * Generated from ffi/src; do not edit. docs/c-abi.md explains it, with an example.
+ *
+ * Contract of every call: a pointer is NULL or points to what its comment says, and stays valid
+ * while the call runs; nobody else writes to what is read. A NULL where none may be, a struct of
+ * another size, misaligned memory, a stale or foreign handle, a call in the wrong context or from
+ * inside an operation is an error and changes nothing.
+ */
+
+#ifndef LND_H
+#define LND_H
+
+#ifdef __KERNEL__
+#include <linux/types.h>
+#else
+#include <stddef.h>
+#include <stdint.h>
+#endif
+
+/* Most links of one NI. */
+#define LND_MAX_LINKS 8U
+
+/* In lnd_config.flags: frames carry checksums, and such without are refused. */
+#define LND_CHECKSUM 1U
+
+/* All flags that exist. */
+#define LND_FLAGS LND_CHECKSUM
+
+/* What node_of() returns for a NID that has no number. */
+#define LND_NO_NODE 0xffffffffU
+
+/* Longest upper-layer header in bytes. */
+#define LND_MAX_HEADER 96U
+
+/* Most fragments of one transfer. */
+#define LND_MAX_FRAGMENTS 256U
+
+/* No particular link. */
+#define LND_ANY_LINK 0xffffffffU
+
+/* Later than every time: as a deadline, never. */
+#define LND_NEVER 0xffffffffffffffffULL
+
+/* Alignment of an NI's memory and of ring memory. */
+#define LND_ALIGN 64U
+
+/* The version of this ABI; in lnd_config.abi_version. */
+#define LND_ABI_VERSION 1U
+
+/* The oldest ABI that callers may still have been compiled for. */
+#define LND_ABI_OLDEST 1U
+
+/* The library's version, first number. */
+#define LND_VERSION_MAJOR 0U
+
+/* The library's version, second number. */
+#define LND_VERSION_MINOR 1U
+
+/* The library's version, third number. */
+#define LND_VERSION_PATCH 0U
+
+/**
+ * enum lnd_error - How a call ended.
+ *
+ * An error means that nothing was done, unless the call says otherwise. Numbers are never used
+ * again for another meaning; those from 38 to 127 are reserved for later versions.
+ */
+enum lnd_error {
+	/** @LND_OK: Done. */
+	LND_OK = 0,
+	/** @LND_E_NULL: A pointer that must not be NULL is. */
+	LND_E_NULL = 1,
+	/** @LND_E_SIZE: A struct's size field is not the size of that struct in this version. */
+	LND_E_SIZE = 2,
+	/** @LND_E_ALIGN: A pointer is not aligned as its type needs. */
+	LND_E_ALIGN = 3,
+	/** @LND_E_VERSION: The library does not speak this version of the ABI. */
+	LND_E_VERSION = 4,
+	/** @LND_E_CONFIG: A value of the configuration is out of its range. */
+	LND_E_CONFIG = 5,
+	/** @LND_E_OPS: An operation that must be given is NULL. */
+	LND_E_OPS = 6,
+	/** @LND_E_MEMORY: The memory is too small. */
+	LND_E_MEMORY = 7,
+	/** @LND_E_NI: This is no NI: never created, or destroyed. */
+	LND_E_NI = 8,
+	/** @LND_E_CONTEXT: The call is for threads and was made in an interrupt. */
+	LND_E_CONTEXT = 9,
+	/**
+	 * @LND_E_REENTRY: The call was made from within an operation or callback that may not
+	 * make it.
+	 */
+	LND_E_REENTRY = 10,
+	/**
+	 * @LND_E_BUSY: Another context is inside: the lock does not exclude it, or does not
+	 * have to.
+	 */
+	LND_E_BUSY = 11,
+	/** @LND_E_FOREIGN: The handle belongs to another NI. */
+	LND_E_FOREIGN = 12,
+	/** @LND_E_STALE: The handle is of something that has ended. */
+	LND_E_STALE = 13,
+	/** @LND_E_ARGUMENT: A number is out of its range. */
+	LND_E_ARGUMENT = 14,
+	/** @LND_E_LINK: There is no such link. */
+	LND_E_LINK = 15,
+	/** @LND_E_NO_ROUTE: There is no way to this NID, or it is our own. */
+	LND_E_NO_ROUTE = 16,
+	/** @LND_E_PEER_DOWN: The peer is down. */
+	LND_E_PEER_DOWN = 17,
+	/** @LND_E_PEERS_FULL: No more peers can be taken up. */
+	LND_E_PEERS_FULL = 18,
+	/** @LND_E_NO_SLOTS: All transfer slots are in use: try again when something has ended. */
+	LND_E_NO_SLOTS = 19,
+	/** @LND_E_NO_LISTS: All fragment lists are in use: try again when something has ended. */
+	LND_E_NO_LISTS = 20,
+	/** @LND_E_SHUTTING_DOWN: The NI is shutting down. */
+	LND_E_SHUTTING_DOWN = 21,
+	/**
+	 * @LND_E_FRAGMENTS: A fragment vector breaks a rule: too many, empty, too long, or past
+	 * the address space.
+	 */
+	LND_E_FRAGMENTS = 22,
+	/** @LND_E_ADDRESS: A fragment lies outside of what can be reached. */
+	LND_E_ADDRESS = 23,
+	/** @LND_E_HEADER: The upper-layer header is longer than LND_MAX_HEADER. */
+	LND_E_HEADER = 24,
+	/** @LND_E_TOO_LONG: More bytes than the fragments hold or the other side has room for. */
+	LND_E_TOO_LONG = 25,
+	/** @LND_E_DEADLINE: The deadline has passed already. */
+	LND_E_DEADLINE = 26,
+	/** @LND_E_WRONG_KIND: This verdict does not fit this kind of request. */
+	LND_E_WRONG_KIND = 27,
+	/** @LND_E_GONE: The request has ended meanwhile: nothing will be reported. */
+	LND_E_GONE = 28,
+	/** @LND_E_WAIT: No room for the frame now: keep it and offer it again. */
+	LND_E_WAIT = 29,
+	/** @LND_E_FRAME: The frame makes no sense; it was dropped and counted. */
+	LND_E_FRAME = 30,
+	/**
+	 * @LND_E_RUNNING: The NI still runs: it is not quiescent, or something is not reported
+	 * yet.
+	 */
+	LND_E_RUNNING = 31,
+	/** @LND_E_END: There is nothing (more) of that kind. */
+	LND_E_END = 32,
+	/**
+	 * @LND_E_RING: The ring memory is too small, not formatted, or formatted for other
+	 * sizes.
+	 */
+	LND_E_RING = 33,
+	/** @LND_E_ROOM: The caller's buffer is too small for even one line. */
+	LND_E_ROOM = 34,
+	/** @LND_E_NO_PEER: No such peer. */
+	LND_E_NO_PEER = 35,
+	/** @LND_E_UNSUPPORTED: This build of the library lacks the feature. */
+	LND_E_UNSUPPORTED = 36,
+	/**
+	 * @LND_E_BOOKS: The NI's own books do not add up; nothing that a caller can do brings
+	 * this about.
+	 */
+	LND_E_BOOKS = 37,
+	/** @LND_E_WIDTH: Not an error: makes the enum 32 bits wide with every compiler. */
+	LND_E_WIDTH = 2147483647,
+};
+
+/**
+ * enum lnd_context - What context() returns.
+ */
+enum lnd_context {
+	/** @LND_CONTEXT_THREAD: A thread, or whatever else may take the lock. */
+	LND_CONTEXT_THREAD = 0,
+	/** @LND_CONTEXT_INTERRUPT: An interrupt that may have interrupted the lock's holder. */
+	LND_CONTEXT_INTERRUPT = 1,
+};
+
+/**
+ * enum lnd_lane - Which queue of the channel a frame travels in.
+ */
+enum lnd_lane {
+	/** @LND_LANE_REQUEST: Requests; one that finds no receiver's room waits. */
+	LND_LANE_REQUEST = 0,
+	/**
+	 * @LND_LANE_CONTROL: Answers, greetings, credits; must never wait behind the other
+	 * lane.
+	 */
+	LND_LANE_CONTROL = 1,
+};
+
+/**
+ * enum lnd_send - What send() returns.
+ */
+enum lnd_send {
+	/** @LND_SEND_DONE: Handed over and done. */
+	LND_SEND_DONE = 0,
+	/** @LND_SEND_PENDING: Handed over; lnd_sent() tells the end if the frame is tracked. */
+	LND_SEND_PENDING = 1,
+	/** @LND_SEND_FAILED: Handed over and failed: known not to be delivered. */
+	LND_SEND_FAILED = 2,
+	/** @LND_SEND_FULL: No room: not handed over. */
+	LND_SEND_FULL = 3,
+};
+
+/**
+ * enum lnd_kind - The four kinds of message.
+ */
+enum lnd_kind {
+	/** @LND_PUT: Payload for the peer. */
+	LND_PUT = 1,
+	/** @LND_ACK: The answer to a PUT that wants one. */
+	LND_ACK = 2,
+	/** @LND_GET: A wish for payload. */
+	LND_GET = 3,
+	/** @LND_REPLY: The answer to a GET that was not optimised. */
+	LND_REPLY = 4,
+};
+
+/**
+ * enum lnd_request_kind - What a peer asks for.
+ */
+enum lnd_request_kind {
+	/** @LND_REQUEST_IMMEDIATE: A PUT whose payload came along: lnd_recv() copies it. */
+	LND_REQUEST_IMMEDIATE = 1,
+	/** @LND_REQUEST_PUT: A PUT: lnd_recv() pulls the payload. */
+	LND_REQUEST_PUT = 2,
+	/** @LND_REQUEST_GET: A GET: lnd_give() stages the payload. */
+	LND_REQUEST_GET = 3,
+};
+
+/**
+ * enum lnd_refusal - Why a request is refused.
+ */
+enum lnd_refusal {
+	/** @LND_REFUSE_NO_MATCH: Nothing matches. */
+	LND_REFUSE_NO_MATCH = 1,
+	/** @LND_REFUSE_NO_RESOURCES: A resource is missing; the same request may succeed later. */
+	LND_REFUSE_NO_RESOURCES = 2,
+	/** @LND_REFUSE_SHUTTING_DOWN: Shutting down. */
+	LND_REFUSE_SHUTTING_DOWN = 3,
+	/** @LND_REFUSE_BAD_REQUEST: The request makes no sense. */
+	LND_REFUSE_BAD_REQUEST = 4,
+	/** @LND_REFUSE_FAILED: Failed locally. */
+	LND_REFUSE_FAILED = 5,
+};
+
+/**
+ * enum lnd_role - What a reported transfer was.
+ */
+enum lnd_role {
+	/** @LND_ROLE_IMMEDIATE: Ours, whole inside a message. */
+	LND_ROLE_IMMEDIATE = 0,
+	/** @LND_ROLE_PUT_SOURCE: Our PUT, pulled by the peer. */
+	LND_ROLE_PUT_SOURCE = 1,
+	/** @LND_ROLE_GET_SINK: Our GET, before the peer was ready. */
+	LND_ROLE_GET_SINK = 2,
+	/** @LND_ROLE_GET_PULL: Our GET, pulled by us. */
+	LND_ROLE_GET_PULL = 3,
+	/** @LND_ROLE_INLINE_SINK: A peer's message, copied into our memory. */
+	LND_ROLE_INLINE_SINK = 5,
+	/** @LND_ROLE_PUT_SINK: A peer's PUT, pulled by us. */
+	LND_ROLE_PUT_SINK = 6,
+	/** @LND_ROLE_GET_SOURCE: A peer's GET, pulled by the peer. */
+	LND_ROLE_GET_SOURCE = 7,
+};
+
+/**
+ * enum lnd_health_class - Health classes, by LNet's numbers.
+ */
+enum lnd_health_class {
+	/** @LND_HEALTH_OK: Nothing is wrong. */
+	LND_HEALTH_OK = 0,
+	/** @LND_HEALTH_LOCAL_INTERRUPT: Interrupted locally. */
+	LND_HEALTH_LOCAL_INTERRUPT = 1,
+	/** @LND_HEALTH_LOCAL_DROPPED: Never left this node. */
+	LND_HEALTH_LOCAL_DROPPED = 2,
+	/** @LND_HEALTH_LOCAL_ABORTED: Aborted locally. */
+	LND_HEALTH_LOCAL_ABORTED = 3,
+	/** @LND_HEALTH_LOCAL_NO_ROUTE: No path from this interface. */
+	LND_HEALTH_LOCAL_NO_ROUTE = 4,
+	/** @LND_HEALTH_LOCAL_ERROR: A local error. */
+	LND_HEALTH_LOCAL_ERROR = 5,
+	/** @LND_HEALTH_LOCAL_TIMEOUT: Timed out in a local queue. */
+	LND_HEALTH_LOCAL_TIMEOUT = 6,
+	/** @LND_HEALTH_REMOTE_ERROR: The peer had it and failed. */
+	LND_HEALTH_REMOTE_ERROR = 7,
+	/** @LND_HEALTH_REMOTE_DROPPED: The peer refused it or the way was lost. */
+	LND_HEALTH_REMOTE_DROPPED = 8,
+	/** @LND_HEALTH_REMOTE_TIMEOUT: The peer has it and does not answer. */
+	LND_HEALTH_REMOTE_TIMEOUT = 9,
+	/** @LND_HEALTH_NETWORK_TIMEOUT: Timed out, nobody knows where. */
+	LND_HEALTH_NETWORK_TIMEOUT = 10,
+};
+
+/**
+ * enum lnd_delivery - What is known of the payload's delivery.
+ */
+enum lnd_delivery {
+	/** @LND_DELIVERED: It was delivered. */
+	LND_DELIVERED = 1,
+	/** @LND_NOT_DELIVERED: It was not, and will not be. */
+	LND_NOT_DELIVERED = 2,
+	/** @LND_DELIVERY_UNKNOWN: It may or may not have been. */
+	LND_DELIVERY_UNKNOWN = 3,
+};
+
+/**
+ * enum lnd_cause - Why a transfer was lost.
+ */
+enum lnd_cause {
+	/** @LND_CAUSE_NONE: It was not lost. */
+	LND_CAUSE_NONE = 0,
+	/** @LND_CAUSE_PEER_DOWN: The peer was declared down. */
+	LND_CAUSE_PEER_DOWN = 1,
+	/** @LND_CAUSE_PEER_RESTARTED: The peer came back as another life. */
+	LND_CAUSE_PEER_RESTARTED = 2,
+	/** @LND_CAUSE_LINK_DOWN: The link failed. */
+	LND_CAUSE_LINK_DOWN = 3,
+	/** @LND_CAUSE_DEADLINE: The deadline passed. */
+	LND_CAUSE_DEADLINE = 4,
+	/** @LND_CAUSE_SHUTDOWN: We are shutting down. */
+	LND_CAUSE_SHUTDOWN = 5,
+	/** @LND_CAUSE_WITHDRAWN: The upper layer withdrew it. */
+	LND_CAUSE_WITHDRAWN = 6,
+	/** @LND_CAUSE_REFUSED: The peer refused it. */
+	LND_CAUSE_REFUSED = 7,
+	/** @LND_CAUSE_CHANNEL: The channel failed. */
+	LND_CAUSE_CHANNEL = 8,
+	/** @LND_CAUSE_DEVICE: The engine failed. */
+	LND_CAUSE_DEVICE = 9,
+	/** @LND_CAUSE_LOCAL: Something local failed: posting, addresses. */
+	LND_CAUSE_LOCAL = 10,
+	/** @LND_CAUSE_PROTOCOL: The peer broke the protocol. */
+	LND_CAUSE_PROTOCOL = 11,
+};
+
+/**
+ * enum lnd_place - How far a lost transfer had come.
+ */
+enum lnd_place {
+	/** @LND_PLACE_NONE: It was not lost. */
+	LND_PLACE_NONE = 0,
+	/** @LND_PLACE_QUEUE: In our queue. */
+	LND_PLACE_QUEUE = 1,
+	/** @LND_PLACE_MESSAGE: In a message that was not delivered. */
+	LND_PLACE_MESSAGE = 2,
+	/** @LND_PLACE_ANSWER: Its message was out. */
+	LND_PLACE_ANSWER = 3,
+	/** @LND_PLACE_STAGED: In the engine, not one byte moved. */
+	LND_PLACE_STAGED = 4,
+	/** @LND_PLACE_MOVING: In the engine, bytes may have moved. */
+	LND_PLACE_MOVING = 5,
+};
+
+/**
+ * enum lnd_peer_state - How far the greeting of a peer has come.
+ */
+enum lnd_peer_state {
+	/** @LND_PEER_UNKNOWN: Not greeted. */
+	LND_PEER_UNKNOWN = 0,
+	/** @LND_PEER_GREETING: Our greeting is out. */
+	LND_PEER_GREETING = 1,
+	/** @LND_PEER_GOOD: It has answered: requests go out. */
+	LND_PEER_GOOD = 2,
+	/** @LND_PEER_DOWN: Down. */
+	LND_PEER_DOWN = 3,
+};
+
+/**
+ * enum lnd_link_state - Where a link stands.
+ */
+enum lnd_link_state {
+	/** @LND_LINK_UP: In service. */
+	LND_LINK_UP = 1,
+	/** @LND_LINK_STALLED: Failed; a poster may still be inside. */
+	LND_LINK_STALLED = 2,
+	/** @LND_LINK_STOPPING: The engine was asked to stop. */
+	LND_LINK_STOPPING = 3,
+	/** @LND_LINK_RECLAIMING: The engine has stopped; its descriptors are taken back. */
+	LND_LINK_RECLAIMING = 4,
+	/** @LND_LINK_DOWN: The engine is reset; the link does not work yet. */
+	LND_LINK_DOWN = 5,
+};
+
+/**
+ * enum lnd_event_kind - What an event is about.
+ */
+enum lnd_event_kind {
+	/** @LND_EVENT_PEER: A peer has changed its state. */
+	LND_EVENT_PEER = 1,
+	/** @LND_EVENT_LINK: A link has changed its state. */
+	LND_EVENT_LINK = 2,
+	/** @LND_EVENT_OVERRUN: Events were lost: look at all peers and links. */
+	LND_EVENT_OVERRUN = 3,
+};
+
+/**
+ * enum lnd_trace_kind - What a trace record is about.
+ */
+enum lnd_trace_kind {
+	/** @LND_TRACE_ACCEPTED: A transfer was accepted; @a: bytes. */
+	LND_TRACE_ACCEPTED = 1,
+	/**
+	 * @LND_TRACE_STEP: A transfer's word changed; @a: before, @b: after, @c: event, @d:
+	 * effect.
+	 */
+	LND_TRACE_STEP = 2,
+	/** @LND_TRACE_STALE: A tag matched nothing. */
+	LND_TRACE_STALE = 3,
+	/** @LND_TRACE_POSTED: A descriptor was posted. */
+	LND_TRACE_POSTED = 4,
+	/** @LND_TRACE_INVALIDATED: A descriptor was asked back. */
+	LND_TRACE_INVALIDATED = 5,
+	/**
+	 * @LND_TRACE_YANKED: A stopped engine's descriptor was taken; @a: 1 if it held its real
+	 * end.
+	 */
+	LND_TRACE_YANKED = 6,
+	/** @LND_TRACE_SAID: A message was handed over; @a: lane, @b: number. */
+	LND_TRACE_SAID = 7,
+	/**
+	 * @LND_TRACE_HEARD: A message came in; @a: lane, @b: number, @c: 1 if it was acted
+	 * upon.
+	 */
+	LND_TRACE_HEARD = 8,
+	/** @LND_TRACE_PEER: A peer's state; @a: enum lnd_peer_state. */
+	LND_TRACE_PEER = 9,
+	/** @LND_TRACE_LINK: A link's state; @a: enum lnd_link_state. */
+	LND_TRACE_LINK = 10,
+	/** @LND_TRACE_FINALIZED: A transfer was reported; @a: negated errno, @b: health class. */
+	LND_TRACE_FINALIZED = 11,
+};
+
+/**
+ * enum lnd_sent_how - How a short message ended.
+ */
+enum lnd_sent_how {
+	/** @LND_SENT_OK: The channel has done its part. */
+	LND_SENT_OK = 0,
+	/** @LND_SENT_NOT_DELIVERED: Failed, and known not to be delivered. */
+	LND_SENT_NOT_DELIVERED = 1,
+	/** @LND_SENT_UNKNOWN: Failed, and nobody knows. */
+	LND_SENT_UNKNOWN = 2,
+};
+
+/**
+ * enum lnd_run_state - How far a shutdown has come.
+ */
+enum lnd_run_state {
+	/** @LND_RUNNING: In service. */
+	LND_RUNNING = 1,
+	/** @LND_REFUSING: New work is refused. */
+	LND_REFUSING = 2,
+	/** @LND_DRAINING: What is left is cancelled. */
+	LND_DRAINING = 3,
+	/** @LND_CLOSING: Peers are told goodbye. */
+	LND_CLOSING = 4,
+	/** @LND_STOPPING: Engines are being stopped. */
+	LND_STOPPING = 5,
+	/** @LND_QUIESCENT: Nothing moves and nothing is owed: lnd_ni_destroy() may be called. */
+	LND_QUIESCENT = 6,
+};
+
+/**
+ * enum lnd_blocker_kind - What stands in the way of being idle.
+ */
+enum lnd_blocker_kind {
+	/** @LND_BLOCKER_TRANSFER: A transfer that has not ended. */
+	LND_BLOCKER_TRANSFER = 1,
+	/**
+	 * @LND_BLOCKER_UNREPORTED: A transfer that has ended and is not reported yet: call
+	 * lnd_run().
+	 */
+	LND_BLOCKER_UNREPORTED = 2,
+	/** @LND_BLOCKER_LINK: A link whose engine has not stopped. */
+	LND_BLOCKER_LINK = 3,
+};
+
+/**
+ * enum lnd_policy - Which table translates ends into errno and health class.
+ */
+enum lnd_policy {
+	/** @LND_POLICY_SEED: By what is known of the transfer. */
+	LND_POLICY_SEED = 0,
+	/** @LND_POLICY_O2IB: As o2iblnd reports. */
+	LND_POLICY_O2IB = 1,
+};
+
+/**
+ * enum lnd_dump_what - Which part of the state lnd_dump() writes.
+ */
+enum lnd_dump_what {
+	/** @LND_DUMP_LINKS: One line a link. */
+	LND_DUMP_LINKS = 1,
+	/** @LND_DUMP_PEERS: One line a peer. */
+	LND_DUMP_PEERS = 2,
+	/** @LND_DUMP_TRANSFERS: One line a transfer: what it waits for. */
+	LND_DUMP_TRANSFERS = 3,
+	/** @LND_DUMP_COUNTERS: One line a counter. */
+	LND_DUMP_COUNTERS = 4,
+};
+
+/**
+ * enum lnd_profile - Which behaviour health has.
+ */
+enum lnd_profile {
+	/** @LND_PROFILE_SEED: All classes of failure are repaired by another path. */
+	LND_PROFILE_SEED = 0,
+	/** @LND_PROFILE_LNET: As public Lustre does. */
+	LND_PROFILE_LNET = 1,
+};
+
+/**
+ * enum lnd_next - What becomes of a message after a try.
+ */
+enum lnd_next {
+	/** @LND_NEXT_ENDED: It has ended: the journey is stale. */
+	LND_NEXT_ENDED = 0,
+	/** @LND_NEXT_AGAIN: It is tried again: lnd_health_begin() finds its next path. */
+	LND_NEXT_AGAIN = 1,
+};
+
+/**
+ * enum lnd_object - What has health.
+ */
+enum lnd_object {
+	/** @LND_OBJECT_LOCAL: An interface of ours. */
+	LND_OBJECT_LOCAL = 1,
+	/** @LND_OBJECT_PEER_NI: An interface of a peer. */
+	LND_OBJECT_PEER_NI = 2,
+};
+
+/**
+ * enum lnd_action_kind - What health asks its host to do.
+ */
+enum lnd_action_kind {
+	/** @LND_ACTION_PING: Ping, and tell by lnd_health_answered(). */
+	LND_ACTION_PING = 1,
+	/** @LND_ACTION_PROBE: Probe, and tell by lnd_prober_ended(). */
+	LND_ACTION_PROBE = 2,
+	/** @LND_ACTION_CONNECT: Connect, and tell by lnd_health_connected(). */
+	LND_ACTION_CONNECT = 3,
+};
+
+/**
+ * enum lnd_probe_kind - By which operation a peer is probed. None uses a receive buffer.
+ */
+enum lnd_probe_kind {
+	/** @LND_PROBE_ZERO_READ: A read of no bytes. */
+	LND_PROBE_ZERO_READ = 0,
+	/** @LND_PROBE_ILLEGAL_READ: A read of an address that is surely illegal. */
+	LND_PROBE_ILLEGAL_READ = 1,
+	/** @LND_PROBE_PUBLISHED_WORD: A read of a word that the peer has published. */
+	LND_PROBE_PUBLISHED_WORD = 2,
+	/** @LND_PROBE_NOOP: An empty message of the control lane. */
+	LND_PROBE_NOOP = 3,
+};
+
+/**
+ * enum lnd_probe_end - How a probe ended.
+ */
+enum lnd_probe_end {
+	/** @LND_PROBE_SUCCESS: It succeeded. */
+	LND_PROBE_SUCCESS = 0,
+	/** @LND_PROBE_ACCESS_ERROR: The far end refused access: somebody is there. */
+	LND_PROBE_ACCESS_ERROR = 1,
+	/** @LND_PROBE_RETRY_EXCEEDED: The transport's retries are spent. */
+	LND_PROBE_RETRY_EXCEEDED = 2,
+	/** @LND_PROBE_OTHER: Anything else: nothing is known. */
+	LND_PROBE_OTHER = 3,
+};
+
+/**
+ * enum lnd_finding - What the prober concludes.
+ */
+enum lnd_finding {
+	/** @LND_FINDING_NOTHING: Nothing new. */
+	LND_FINDING_NOTHING = 0,
+	/** @LND_FINDING_ALIVE: It lives. */
+	LND_FINDING_ALIVE = 1,
+	/** @LND_FINDING_DOWN: It is down: tell its NI by lnd_peer_event(). */
+	LND_FINDING_DOWN = 2,
+	/** @LND_FINDING_CLEAN_UP: It is down and nobody uses it: clean it up. */
+	LND_FINDING_CLEAN_UP = 3,
+};
+
+/**
+ * enum lnd_connected - How an attempt to connect ended.
+ */
+enum lnd_connected {
+	/** @LND_CONNECTED: Connected. */
+	LND_CONNECTED = 0,
+	/** @LND_CONNECT_FAILED: Failed: try again. */
+	LND_CONNECT_FAILED = 1,
+	/** @LND_CONNECT_REFUSED: The node is there and nobody listens. */
+	LND_CONNECT_REFUSED = 2,
+};
+
+/**
+ * struct lnd_health - The health of a node. Opaque.
+ */
+struct lnd_health;
+
+/**
+ * struct lnd_ni - One network interface: one shard with its links and peers. Opaque.
+ */
+struct lnd_ni;
+
+/**
+ * struct lnd_ring - Memory that a link's engine and its driver share.
+ * @base: the first byte, aligned to 64; lnd_ring_format() has prepared it.
+ * @len: bytes.
+ */
+struct lnd_ring {
+	void *base;
+	size_t len;
+};
+
+/**
+ * struct lnd_config - Sizes and times of one NI; all are fixed at creation.
+ * @size: sizeof(struct lnd_config).
+ * @abi_version: LND_ABI_VERSION.
+ * @nid: our NID, not 0.
+ * @life: this life of ours, not 0: another number after every start (boot time, random).
+ * @slots: transfers at once, 2 to 65,536.
+ * @passive_slots: how many of them are kept for peers' requests, 1 to slots - 1.
+ * @peers: peers known at once, 1 to 16,384.
+ * @links: links, 1 to LND_MAX_LINKS.
+ * @lists: transfers at once of more than one fragment, 0 to 65,535, at most slots.
+ * @immediate_max: largest payload in bytes that travels inside a message, 0 to 65,352.
+ * @depth: requests that each peer may have in flight towards us, 1 to 32.
+ * @hello_tries: greetings before a peer counts as down, 1 to 255.
+ * @batch: most slots, queue entries or timers handled in one call, 1 to 65,536.
+ * @policy: enum lnd_policy.
+ * @flags: LND_CHECKSUM or 0.
+ * @reserved: 0.
+ * @drain_bound: ns within which a recalled descriptor must be back, at least 1 ms.
+ * @hello_timeout: ns between two greetings, at least 1 ms.
+ * @credit_stall: ns without a credit before a new session, at least 1 ms.
+ * @link_poll: ns between two looks at a link that is out of service, at least 1 us.
+ * @verdict_bound: ns within which a request must have its verdict, at least 1 ms.
+ * @rings: the links' memory; the first @links are used.
+ *
+ * lnd_config_init() fills in everything but @nid, @life and @rings.
+ */
+struct lnd_config {
+	uint32_t size;
+	uint32_t abi_version;
+	uint64_t nid;
+	uint64_t life;
+	uint32_t slots;
+	uint32_t passive_slots;
+	uint32_t peers;
+	uint32_t links;
+	uint32_t lists;
+	uint32_t immediate_max;
+	uint32_t depth;
+	uint32_t hello_tries;
+	uint32_t batch;
+	uint32_t policy;
+	uint32_t flags;
+	uint32_t reserved;
+	uint64_t drain_bound;
+	uint64_t hello_timeout;
+	uint64_t credit_stall;
+	uint64_t link_poll;
+	uint64_t verdict_bound;
+	struct lnd_ring rings[LND_MAX_LINKS];
+};
+
+/**
+ * struct lnd_message - Names a short message whose end the channel still has to tell.
+ * @index: slot.
+ * @generation: use of the slot.
+ * @ni: the NI's own number.
+ * @kind: kind of handle.
+ */
+struct lnd_message {
+	uint32_t index;
+	uint32_t generation;
+	uint32_t ni;
+	uint32_t kind;
+};
+
+/**
+ * struct lnd_frame - A short message to be sent.
+ * @size: sizeof(struct lnd_frame).
+ * @link: the link.
+ * @lane: enum lnd_lane.
+ * @len: bytes.
+ * @bytes: the frame; the library's again when send() returns.
+ * @nid: to whom.
+ * @tracked: 1: if send() returns LND_SEND_PENDING the end must be told by lnd_sent(), once.
+ * @reserved: 0.
+ * @message: names the message in lnd_sent().
+ */
+struct lnd_frame {
+	uint32_t size;
+	uint32_t link;
+	uint32_t lane;
+	uint32_t len;
+	const void *bytes;
+	uint64_t nid;
+	uint32_t tracked;
+	uint32_t reserved;
+	struct lnd_message message;
+};
+
+/**
+ * struct lnd_request - Names a peer's request that waits for its verdict.
+ * @index: slot.
+ * @generation: use of the slot.
+ * @ni: the NI's own number.
+ * @kind: kind of handle.
+ */
+struct lnd_request {
+	uint32_t index;
+	uint32_t generation;
+	uint32_t ni;
+	uint32_t kind;
+};
+
+/**
+ * struct lnd_arrival - A peer's request, as parse() sees it.
+ * @size: sizeof(struct lnd_arrival).
+ * @kind: enum lnd_request_kind.
+ * @nid: the hop it came from.
+ * @request: names it in lnd_recv(), lnd_give() and lnd_refuse().
+ * @header: the upper layer's header; gone when parse() returns.
+ * @payload: LND_REQUEST_IMMEDIATE: the payload; gone when parse() returns. Else NULL.
+ * @header_len: bytes of the header.
+ * @len: bytes offered (PUT) or wanted (GET).
+ * @now: the time of the frame.
+ */
+struct lnd_arrival {
+	uint32_t size;
+	uint32_t kind;
+	uint64_t nid;
+	struct lnd_request request;
+	const void *header;
+	const void *payload;
+	uint32_t header_len;
+	uint32_t len;
+	uint64_t now;
+};
+
+/**
+ * struct lnd_transfer - Names a transfer from its acceptance to its report.
+ * @index: slot.
+ * @generation: use of the slot.
+ * @ni: the NI's own number.
+ * @kind: kind of handle.
+ *
+ * All handles are values without pointers: keep, copy and compare them as you like. The one with
+ * all fields 0 names nothing.
+ */
+struct lnd_transfer {
+	uint32_t index;
+	uint32_t generation;
+	uint32_t ni;
+	uint32_t kind;
+};
+
+/**
+ * struct lnd_report - The one end of an accepted transfer, as finalize() sees it.
+ * @size: sizeof(struct lnd_report).
+ * @role: enum lnd_role.
+ * @transfer: the handle that the transfer had; stale from now on.
+ * @user: what the caller gave with it.
+ * @nid: the other side, or 0 if it has been forgotten.
+ * @error: 0, or a negative errno.
+ * @health: enum lnd_health_class; LND_HEALTH_OK if and only if @error is 0.
+ * @delivery: enum lnd_delivery.
+ * @resend: 1 if sending it again cannot deliver it twice.
+ * @cause: enum lnd_cause.
+ * @place: enum lnd_place.
+ * @bytes: bytes moved if it ended well, else 0.
+ * @reply: 1 for a GET: this is the end of the request and of its reply.
+ * @lost_race: 1 if it had been cancelled and came back good all the same.
+ * @reserved: 0.
+ */
+struct lnd_report {
+	uint32_t size;
+	uint32_t role;
+	struct lnd_transfer transfer;
+	uint64_t user;
+	uint64_t nid;
+	int32_t error;
+	uint32_t health;
+	uint32_t delivery;
+	uint32_t resend;
+	uint32_t cause;
+	uint32_t place;
+	uint32_t bytes;
+	uint32_t reply;
+	uint32_t lost_race;
+	uint32_t reserved;
+};
+
+/**
+ * struct lnd_event - News of a peer or a link, as event() sees it.
+ * @size: sizeof(struct lnd_event).
+ * @kind: enum lnd_event_kind.
+ * @nid: the peer, or 0.
+ * @link: the link, or LND_ANY_LINK.
+ * @state: enum lnd_peer_state or enum lnd_link_state.
+ */
+struct lnd_event {
+	uint32_t size;
+	uint32_t kind;
+	uint64_t nid;
+	uint32_t link;
+	uint32_t state;
+};
+
+/**
+ * struct lnd_trace - One happening, as trace() sees it.
+ * @size: sizeof(struct lnd_trace).
+ * @kind: enum lnd_trace_kind.
+ * @now: the time.
+ * @nid: the peer, or 0.
+ * @index: slot of the transfer.
+ * @generation: use of the slot; both 0 if it is not about a transfer.
+ * @link: the link, or LND_ANY_LINK.
+ * @a: by kind.
+ * @b: by kind.
+ * @c: by kind.
+ * @d: by kind.
+ * @reserved: 0.
+ */
+struct lnd_trace {
+	uint32_t size;
+	uint32_t kind;
+	uint64_t now;
+	uint64_t nid;
+	uint32_t index;
+	uint32_t generation;
+	uint32_t link;
+	uint32_t a;
+	uint32_t b;
+	uint32_t c;
+	uint32_t d;
+	uint32_t reserved;
+};
+
+/**
+ * struct lnd_ops - The platform's operations; copied at creation.
+ *
+ * Three groups by context. *Inside* operations are called with the lock held: they may not sleep
+ * and may not call the library, which answers LND_E_REENTRY. *Outside* callbacks are called with
+ * nothing held and may call everything but what called them. *Any* may be called in interrupts
+ * too. An operation that is marked optional may be NULL. None may unwind or longjmp.
+ */
+struct lnd_ops {
+	/** @size: sizeof(struct lnd_ops). */
+	uint32_t size;
+	/** @reserved: 0. */
+	uint32_t reserved;
+	/**
+	 * @lock: Takes the NI's lock. Optional, with unlock: then one thread makes all calls
+	 * that are for threads. Context: thread, not called while the lock is held.
+	 */
+	void (*lock)(void *ctx);
+	/** @unlock: Releases it. Context: thread. */
+	void (*unlock)(void *ctx);
+	/**
+	 * @self_id: A number, not 0, of whoever runs now, different from all who may call at
+	 * the same time: in Linux, in_task() ? current->pid : 0x40000000 | smp_processor_id().
+	 * Must be given with lock, optional without. Context: any.
+	 */
+	uint32_t (*self_id)(void *ctx);
+	/**
+	 * @context: enum lnd_context of the caller. Optional: then calls in a wrong context are
+	 * not found out. Context: any.
+	 */
+	uint32_t (*context)(void *ctx);
+	/**
+	 * @reg_read32: Reads a register of a link's engine; what the device wrote before is
+	 * visible afterwards. Offsets: docs/registers.md. Optional, with reg_write32: then the
+	 * registers are the first 256 bytes of the link's ring memory. Context: inside, and
+	 * lnd_interrupt().
+	 */
+	uint32_t (*reg_read32)(void *ctx, uint32_t link, uint32_t offset);
+	/** @reg_write32: Writes a register. Context: inside, and lnd_interrupt(). */
+	void (*reg_write32)(void *ctx, uint32_t link, uint32_t offset, uint32_t value);
+	/**
+	 * @dma_barrier: The doorbell barrier, called before each reg_write32: what was written
+	 * to memory before is visible to the device first. Optional: then the processor's own
+	 * full fence is used. Context: inside, and lnd_interrupt().
+	 */
+	void (*dma_barrier)(void *ctx);
+	/**
+	 * @node_of: The fabric's number of a node, 0 to 255, or LND_NO_NODE. Optional: then it
+	 * is the lower half of the NID less one. Context: inside.
+	 */
+	uint32_t (*node_of)(void *ctx, uint64_t nid);
+	/**
+	 * @reaches: 1 if there is a way to this NID at all. Optional: then there is to every
+	 * one. Context: inside.
+	 */
+	uint32_t (*reaches)(void *ctx, uint64_t nid);
+	/**
+	 * @ready: 1 if the channel has room for one more frame to this NID by this link and
+	 * lane; that is a promise to the next send(). Optional: then there always is. Context:
+	 * inside.
+	 */
+	uint32_t (*ready)(void *ctx, uint32_t link, uint64_t nid, uint32_t lane);
+	/** @send: Sends a frame; enum lnd_send. Never waits. Context: inside. */
+	uint32_t (*send)(void *ctx, const struct lnd_frame *frame);
+	/**
+	 * @quiesce: The engine of the link has stopped: no message handed over on it before may
+	 * be reported by lnd_sent() any more. Optional if send() never returns LND_SEND_PENDING.
+	 * Context: inside.
+	 */
+	void (*quiesce)(void *ctx, uint32_t link);
+	/**
+	 * @mem_read: Copies out of payload memory; 0, or not 0 if it cannot be reached.
+	 * Optional, with mem_write, if immediate_max is 0. Context: inside.
+	 */
+	uint32_t (*mem_read)(void *ctx, uint64_t addr, void *to, uint32_t len);
+	/**
+	 * @mem_write: Copies into payload memory; 0, or not 0 and nothing was written. Context:
+	 * inside.
+	 */
+	uint32_t (*mem_write)(void *ctx, uint64_t addr, const void *from, uint32_t len);
+	/**
+	 * @mem_valid: 1 if the engine can reach all of a fragment. Optional: then it can.
+	 * Context: inside.
+	 */
+	uint32_t (*mem_valid)(void *ctx, uint64_t addr, uint32_t len);
+	/**
+	 * @parse: A peer's request: ends, now or later, in lnd_recv(), lnd_give() or
+	 * lnd_refuse(). Context: outside, in lnd_frame_in(); may call everything but that.
+	 */
+	void (*parse)(void *ctx, const struct lnd_arrival *arrival);
+	/**
+	 * @finalize: A transfer has ended: its memory is the caller's again. Context: outside,
+	 * in lnd_run(); may call everything but that.
+	 */
+	void (*finalize)(void *ctx, const struct lnd_report *report);
+	/**
+	 * @event: News of a peer or a link. Optional. Context: outside, in lnd_run(); may call
+	 * everything but that.
+	 */
+	void (*event)(void *ctx, const struct lnd_event *event);
+	/**
+	 * @wake: lnd_run() shall be called soon. Called once between two runs. Optional: then
+	 * it must be called after every batch of other calls. Context: any; may call nothing.
+	 */
+	void (*wake)(void *ctx);
+	/** @trace: One happening. Optional. Context: any, also inside; may call nothing. */
+	void (*trace)(void *ctx, const struct lnd_trace *trace);
+	/**
+	 * @bug: The platform has broken a rule, or the library's own books do not add up; the
+	 * library goes on. Optional. Context: any, also inside; may call nothing.
+	 */
+	void (*bug)(void *ctx, const char *what);
+};
+
+/**
+ * struct lnd_action - What health asks its host to do.
+ * @size: sizeof(struct lnd_action).
+ * @kind: enum lnd_action_kind.
+ * @index: place; with @generation the action's name.
+ * @generation: use of the place.
+ * @owner: the health object's own number.
+ * @object: enum lnd_object.
+ * @target: the interface.
+ * @local: a ping's interface of ours, or LND_ANY_LINK.
+ * @probe: a probe's enum lnd_probe_kind.
+ * @reserved: 0.
+ * @nid: the interface's NID.
+ */
+struct lnd_action {
+	uint32_t size;
+	uint32_t kind;
+	uint32_t index;
+	uint32_t generation;
+	uint32_t owner;
+	uint32_t object;
+	uint32_t target;
+	uint32_t local;
+	uint32_t probe;
+	uint32_t reserved;
+	uint64_t nid;
+};
+
+/**
+ * struct lnd_health_config - Sizes and knobs of a node's health.
+ * @size: sizeof(struct lnd_health_config).
+ * @abi_version: LND_ABI_VERSION.
+ * @locals: interfaces of ours, 1 to 32.
+ * @peers: peers, 1 to 16,384.
+ * @peer_nis: interfaces of all peers together, @peers to 262,144.
+ * @journal: entries of the journal, 0 to 65,536.
+ * @journeys: messages on their way at once, 1 to 65,536.
+ * @actions: pings, probes and connections under way at once, 1 to 65,536.
+ * @profile: enum lnd_profile.
+ * @sensitivity: what a failure costs, 0 to 1000; 0: health is off.
+ * @retries: most resends of a message, 0 to 7.
+ * @seed: of the jitter; another one on each node.
+ * @recovery_first: ns to the first recovery ping.
+ * @recovery_cap: most ns between two.
+ * @recovery_limit: ns after which an interface is given up, 0: never.
+ * @probe_idle: ns without traffic after which a peer is probed.
+ * @probe_again: ns between two probes of one that does not answer.
+ * @probe_hold_off: ns for which a dead path must last before the peer is down.
+ * @action_every: ns for each ping, probe or connection: their budget, at least 1 us.
+ * @action_burst: most of them at once, at least 1.
+ * @probe_verdicts: dead verdicts before the peer is down.
+ */
+struct lnd_health_config {
+	uint32_t size;
+	uint32_t abi_version;
+	uint32_t locals;
+	uint32_t peers;
+	uint32_t peer_nis;
+	uint32_t journal;
+	uint32_t journeys;
+	uint32_t actions;
+	uint32_t profile;
+	uint32_t sensitivity;
+	uint32_t retries;
+	uint32_t seed;
+	uint64_t recovery_first;
+	uint64_t recovery_cap;
+	uint64_t recovery_limit;
+	uint64_t probe_idle;
+	uint64_t probe_again;
+	uint64_t probe_hold_off;
+	uint64_t action_every;
+	uint32_t action_burst;
+	uint32_t probe_verdicts;
+};
+
+/**
+ * struct lnd_journey - Names a message on its way over several tries.
+ * @index: place.
+ * @generation: use of the place.
+ * @ni: the health object's own number.
+ * @kind: kind of handle.
+ */
+struct lnd_journey {
+	uint32_t index;
+	uint32_t generation;
+	uint32_t ni;
+	uint32_t kind;
+};
+
+/**
+ * struct lnd_path - Where the next try of a message goes.
+ * @size: sizeof(struct lnd_path).
+ * @local: our interface.
+ * @hop: the next hop's interface.
+ * @destination: the peer's interface.
+ * @routed: 1 if the hop is a router.
+ * @number: the message's number, for peers that recognise second copies; 0: none.
+ * @hop_nid: the next hop's NID.
+ * @slice: until when this try should have ended.
+ */
+struct lnd_path {
+	uint32_t size;
+	uint32_t local;
+	uint32_t hop;
+	uint32_t destination;
+	uint32_t routed;
+	uint32_t number;
+	uint64_t hop_nid;
+	uint64_t slice;
+};
+
+/**
+ * struct lnd_health_info - How an interface stands.
+ * @size: sizeof(struct lnd_health_info).
+ * @value: health, 0 to 1000.
+ * @nid: its NID.
+ * @heard: when it was last heard of.
+ * @in_flight: messages on their way by it.
+ * @up: 1 if it counts as up.
+ * @fatal: 1 if the fabric has condemned it.
+ * @draining: 1 if nothing new is sent by it.
+ */
+struct lnd_health_info {
+	uint32_t size;
+	uint32_t value;
+	uint64_t nid;
+	uint64_t heard;
+	uint32_t in_flight;
+	uint32_t up;
+	uint32_t fatal;
+	uint32_t draining;
+};
+
+/**
+ * struct lnd_peer - Names a peer in the table of one NI.
+ * @nid: its NID.
+ * @index: its place in the table.
+ * @ni: the NI's own number.
+ *
+ * Stale once the NI has forgotten the peer.
+ */
+struct lnd_peer {
+	uint64_t nid;
+	uint32_t index;
+	uint32_t ni;
+};
+
+/**
+ * struct lnd_peer_info - How a peer stands.
+ * @size: sizeof(struct lnd_peer_info).
+ * @state: enum lnd_peer_state.
+ * @peer: its handle.
+ * @life: its life as we know it, or 0.
+ * @last_heard: time of its last message that counted.
+ * @transfers: transfers with it.
+ * @credits: requests that we may still send.
+ * @in_flight: requests of ours that it has not consumed yet.
+ * @session: the session that we have opened.
+ */
+struct lnd_peer_info {
+	uint32_t size;
+	uint32_t state;
+	struct lnd_peer peer;
+	uint64_t life;
+	uint64_t last_heard;
+	uint32_t transfers;
+	uint32_t credits;
+	uint32_t in_flight;
+	uint32_t session;
+};
+
+/**
+ * struct lnd_blocker - What a drain or a shutdown waits for.
+ * @size: sizeof(struct lnd_blocker).
+ * @kind: enum lnd_blocker_kind.
+ * @transfer: the transfer, if it is one.
+ * @nid: its other side, or 0.
+ * @until: when its wait is bounded by, or LND_NEVER.
+ * @link: its link, or LND_ANY_LINK.
+ * @word: the transfer's word, as the dump prints it.
+ * @link_state: enum lnd_link_state, if it is a link.
+ * @reserved: 0.
+ */
+struct lnd_blocker {
+	uint32_t size;
+	uint32_t kind;
+	struct lnd_transfer transfer;
+	uint64_t nid;
+	uint64_t until;
+	uint32_t link;
+	uint32_t word;
+	uint32_t link_state;
+	uint32_t reserved;
+};
+
+/**
+ * struct lnd_stats - Gauges of one NI; counters have names, see lnd_counter_name().
+ * @size: sizeof(struct lnd_stats).
+ * @run_state: enum lnd_run_state.
+ * @active: transfers of ours.
+ * @passive: transfers that peers have asked for.
+ * @peers: peers in the table.
+ * @counters: number of counters, see lnd_counter().
+ * @frames_control: frames of the control layer.
+ * @frames_lnd: other frames.
+ * @frames_bad: frames that were dropped, of all causes.
+ * @completions: completions that interrupts have taken.
+ * @interrupts: calls of lnd_interrupt().
+ * @misuses: calls that were refused as misuse: re-entry, wrong context, overlapping.
+ */
+struct lnd_stats {
+	uint32_t size;
+	uint32_t run_state;
+	uint32_t active;
+	uint32_t passive;
+	uint32_t peers;
+	uint32_t counters;
+	uint64_t frames_control;
+	uint64_t frames_lnd;
+	uint64_t frames_bad;
+	uint64_t completions;
+	uint64_t interrupts;
+	uint64_t misuses;
+};
+
+/**
+ * struct lnd_frag - A piece of memory by its bus address.
+ * @addr: address of the first byte, as the engine and mem_read and mem_write understand it.
+ * @len: bytes, 1 to 1 MiB.
+ * @reserved: 0.
+ */
+struct lnd_frag {
+	uint64_t addr;
+	uint32_t len;
+	uint32_t reserved;
+};
+
+/**
+ * struct lnd_send_request - One message to send.
+ * @size: sizeof(struct lnd_send_request).
+ * @kind: enum lnd_kind.
+ * @nid: the next hop.
+ * @link: the link to use, or LND_ANY_LINK.
+ * @routed: not 0 if the message is routed: a GET is then not optimised.
+ * @header: the upper layer's header; copied.
+ * @header_len: its bytes, at most LND_MAX_HEADER.
+ * @nfrags: fragments in @frags, at most LND_MAX_FRAGMENTS.
+ * @frags: what to send, or for a GET where the reply goes; the vector is copied, the memory it
+ *         names is lent until the report.
+ * @deadline: when to give up, on the clock of every @now.
+ * @user: comes back in the report.
+ */
+struct lnd_send_request {
+	uint32_t size;
+	uint32_t kind;
+	uint64_t nid;
+	uint32_t link;
+	uint32_t routed;
+	const void *header;
+	const struct lnd_frag *frags;
+	uint32_t header_len;
+	uint32_t nfrags;
+	uint64_t deadline;
+	uint64_t user;
+};
+
+/**
+ * struct lnd_verdict - What becomes of a peer's request.
+ * @size: sizeof(struct lnd_verdict).
+ * @nfrags: fragments in @frags, at most LND_MAX_FRAGMENTS.
+ * @frags: where the payload goes (lnd_recv()) or lies (lnd_give()); the vector is copied, the
+ *         memory it names is lent until the report.
+ * @len: bytes wanted or given: at most those of the request, and of the fragments.
+ * @reserved: 0.
+ * @deadline: when to give up.
+ * @user: comes back in the report.
+ */
+struct lnd_verdict {
+	uint32_t size;
+	uint32_t nfrags;
+	const struct lnd_frag *frags;
+	uint32_t len;
+	uint32_t reserved;
+	uint64_t deadline;
+	uint64_t user;
+};
+
+#ifdef __cplusplus
+extern "C" {
+#endif // __cplusplus
+
+/**
+ * lnd_config_init() - Fills in a configuration with the field's usual times.
+ * @config: the configuration; every byte of it is written.
+ * @abi_version: LND_ABI_VERSION.
+ * @slots: transfers at once.
+ * @peers: peers known at once.
+ * @links: links.
+ *
+ * @nid, @life and @rings are left for the caller to fill in.
+ *
+ * Context: any.
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_VERSION.
+ */
+enum lnd_error lnd_config_init(struct lnd_config *config,
+			       uint32_t abi_version,
+			       uint32_t slots,
+			       uint32_t peers,
+			       uint32_t links);
+
+/**
+ * lnd_ring_size() - Bytes of ring memory that each link of this configuration needs.
+ * @config: the configuration; @nid, @life and @rings do not matter.
+ *
+ * Context: any.
+ * Return: the bytes, or 0 if there can be no such NI.
+ */
+size_t lnd_ring_size(const struct lnd_config *config);
+
+/**
+ * lnd_ring_format() - Prepares a link's ring memory, before its engine is started.
+ * @config: the configuration.
+ * @base: the memory, aligned to LND_ALIGN; every byte that counts is written.
+ * @len: its bytes, at least lnd_ring_size().
+ * @node: our number in the fabric, 0 to 255.
+ * @features: what the engine can do: see docs/registers.md.
+ *
+ * Not for memory that somebody else has formatted (a fabric), nor for a device that is running.
+ *
+ * Context: any, alone with the memory.
+ * Return: LND_OK, LND_E_NULL, LND_E_SIZE, LND_E_ALIGN, LND_E_CONFIG, LND_E_VERSION, LND_E_RING.
+ */
+enum lnd_error lnd_ring_format(const struct lnd_config *config,
+			       void *base,
+			       size_t len,
+			       uint32_t node,
+			       uint32_t features);
+
+/**
+ * lnd_ni_size() - Bytes of memory that an NI of this configuration needs.
+ * @config: the configuration; @nid, @life and @rings do not matter.
+ *
+ * Context: any.
+ * Return: the bytes, or 0 if there can be no such NI.
+ */
+size_t lnd_ni_size(const struct lnd_config *config);
+
+/**
+ * lnd_ni_create() - Creates an NI in the caller's memory.
+ * @mem: the memory, aligned to LND_ALIGN; the NI's until lnd_ni_destroy().
+ * @len: its bytes, at least lnd_ni_size().
+ * @config: sizes, times, names and ring memory; copied.
+ * @ops: the platform's operations; copied.
+ * @ctx: given to every operation.
+ * @ni: where the NI's pointer is written.
+ *
+ * All links begin down; lnd_run() opens those that work. Calls register operations and no others.
+ *
+ * Context: thread.
+ * Return: LND_OK, LND_E_NULL, LND_E_SIZE, LND_E_ALIGN, LND_E_VERSION, LND_E_CONFIG, LND_E_OPS,
+ * LND_E_MEMORY, LND_E_RING.
+ */
+enum lnd_error lnd_ni_create(void *mem,
+			     size_t len,
+			     const struct lnd_config *config,
+			     const struct lnd_ops *ops,
+			     void *ctx,
+			     struct lnd_ni **ni);
+
+/**
+ * lnd_ni_destroy() - Ends an NI; its memory and its ring memory are the caller's again.
+ * @ni: the NI.
+ *
+ * Only of an NI that is LND_QUIESCENT and has nothing to report: see lnd_shutdown(). No interrupt
+ * and no other call may come after it, or be under way.
+ *
+ * Context: thread.
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY (a
+ * call is under way), LND_E_RUNNING (see lnd_blocker_next()).
+ */
+enum lnd_error lnd_ni_destroy(struct lnd_ni *ni);
+
+/**
+ * lnd_dump() - Writes a part of the state as text.
+ * @ni: the NI.
+ * @what: enum lnd_dump_what.
+ * @cursor: 0 at first, then as it was left: where to go on.
+ * @buf: where to write; no zero is appended.
+ * @len: its bytes; 256 are enough for every line.
+ * @written: where the number of bytes is written: whole lines only.
+ *
+ * To be called until LND_E_END. What changes between two calls may be seen twice or not at all.
+ *
+ * Context: thread. Takes the lock, and looks at @len bytes' worth of lines and 1,024 free slots at
+ * most.
+ * Return: LND_OK, LND_E_END (all has been written), LND_E_NULL, LND_E_ALIGN, LND_E_NI,
+ * LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY, LND_E_ARGUMENT, LND_E_ROOM (not even one line fits).
+ */
+enum lnd_error lnd_dump(const struct lnd_ni *ni,
+			uint32_t what,
+			uint32_t *cursor,
+			char *buf,
+			size_t len,
+			size_t *written);
+
+/**
+ * lnd_error_errno() - The errno that says best what an error says.
+ * @error: enum lnd_error, or any number.
+ *
+ * Context: any.
+ * Return: 0 for LND_OK, else a negative Linux errno; -EINVAL for a number that is no error.
+ */
+int32_t lnd_error_errno(uint32_t error);
+
+/**
+ * lnd_error_name() - An error's name, as the header spells it.
+ * @error: enum lnd_error, or any number.
+ *
+ * Context: any.
+ * Return: text such as "LND_E_NULL"; never NULL.
+ */
+const char *lnd_error_name(uint32_t error);
+
+/**
+ * lnd_health_next_action() - The next thing to do.
+ * @health: the object.
+ * @now: the time.
+ * @action: filled in; its size is set.
+ *
+ * Every action is to be told about, by the call that its kind names; it takes a place until then.
+ *
+ * Context: the owner's. Bounded work.
+ * Return: LND_OK, LND_E_END (nothing is due, or the budget is spent), LND_E_NO_SLOTS (too many are
+ * under way), LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_BUSY.
+ */
+enum lnd_error lnd_health_next_action(struct lnd_health *health,
+				      uint64_t now,
+				      struct lnd_action *action);
+
+/**
+ * lnd_health_next_time() - When lnd_health_next_action() has something to give next.
+ * @health: the object.
+ * @next: where the time is written; LND_NEVER: not before another call.
+ *
+ * Context: the owner's.
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY.
+ */
+enum lnd_error lnd_health_next_time(const struct lnd_health *health, uint64_t *next);
+
+/**
+ * lnd_health_answered() - How a ping ended.
+ * @health: the object.
+ * @action: the ping.
+ * @health_class: enum lnd_health_class of its end; LND_HEALTH_OK: it was answered.
+ * @now: the time.
+ *
+ * Context: the owner's.
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN,
+ * LND_E_STALE, LND_E_WRONG_KIND, LND_E_ARGUMENT.
+ */
+enum lnd_error lnd_health_answered(struct lnd_health *health,
+				   const struct lnd_action *action,
+				   uint32_t health_class,
+				   uint64_t now);
+
+/**
+ * lnd_health_connected() - How an attempt to connect ended.
+ * @health: the object.
+ * @action: the attempt.
+ * @how: enum lnd_connected.
+ * @now: the time.
+ *
+ * Context: the owner's.
+ * Return: as lnd_health_answered().
+ */
+enum lnd_error lnd_health_connected(struct lnd_health *health,
+				    const struct lnd_action *action,
+				    uint32_t how,
+				    uint64_t now);
+
+/**
+ * lnd_health_connection_lost() - The connection to a peer's interface is gone: it is made again.
+ * @health: the object.
+ * @peer_ni: the interface.
+ * @now: the time.
+ *
+ * Context: the owner's.
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY.
+ */
+enum lnd_error lnd_health_connection_lost(struct lnd_health *health,
+					  uint32_t peer_ni,
+					  uint64_t now);
+
+/**
+ * lnd_health_shutdown() - Ends pings, probes, connections and resends.
+ * @health: the object.
+ * @remaining: where the number of messages on their way is written; may be NULL. To be called until
+ *             it is 0.
+ *
+ * Context: the owner's.
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY.
+ */
+enum lnd_error lnd_health_shutdown(struct lnd_health *health, uint32_t *remaining);
+
+/**
+ * lnd_health_config_init() - Fills in a configuration with the field's usual numbers.
+ * @config: the configuration; every byte of it is written.
+ * @abi_version: LND_ABI_VERSION.
+ * @locals: interfaces of ours.
+ * @peers: peers.
+ * @peer_nis: interfaces of all peers together.
+ *
+ * Context: any.
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_VERSION.
+ */
+enum lnd_error lnd_health_config_init(struct lnd_health_config *config,
+				      uint32_t abi_version,
+				      uint32_t locals,
+				      uint32_t peers,
+				      uint32_t peer_nis);
+
+/**
+ * lnd_health_size() - Bytes of memory for a health object of this configuration.
+ * @config: the configuration.
+ *
+ * Context: any.
+ * Return: the bytes, or 0 if there can be no such object.
+ */
+size_t lnd_health_size(const struct lnd_health_config *config);
+
+/**
+ * lnd_health_create() - Creates a node's health in the caller's memory.
+ * @mem: the memory, aligned to LND_ALIGN; the object's until lnd_health_destroy().
+ * @len: its bytes, at least lnd_health_size().
+ * @config: sizes and knobs; copied.
+ * @now: the time.
+ * @health: where the object's pointer is written.
+ *
+ * Context: any.
+ * Return: LND_OK, LND_E_NULL, LND_E_SIZE, LND_E_ALIGN, LND_E_VERSION, LND_E_CONFIG, LND_E_MEMORY.
+ */
+enum lnd_error lnd_health_create(void *mem,
+				 size_t len,
+				 const struct lnd_health_config *config,
+				 uint64_t now,
+				 struct lnd_health **health);
+
+/**
+ * lnd_health_destroy() - Ends a health object; its memory is the caller's again.
+ * @health: the object.
+ *
+ * Messages on their way and actions under way are forgotten.
+ *
+ * Context: any; no other call is under way or comes later.
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY.
+ */
+enum lnd_error lnd_health_destroy(struct lnd_health *health);
+
+/**
+ * lnd_health_open() - A message begins its way to a peer.
+ * @health: the object.
+ * @peer: the peer.
+ * @deadline: the one deadline, over all tries.
+ * @resend: 1 if it may be sent again.
+ * @cookie: the caller's name for it, in the journal.
+ * @journey: where the handle is written.
+ *
+ * Ended by lnd_health_ended(), lnd_health_refused() or lnd_health_give_up().
+ *
+ * Context: the owner's.
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_NO_PEER, LND_E_NO_SLOTS.
+ */
+enum lnd_error lnd_health_open(struct lnd_health *health,
+			       uint32_t peer,
+			       uint64_t deadline,
+			       uint32_t resend,
+			       uint64_t cookie,
+			       struct lnd_journey *journey);
+
+/**
+ * lnd_health_begin() - Finds the path of a message's next try, and begins it.
+ * @health: the object.
+ * @journey: the message.
+ * @now: the time.
+ * @path: filled in; its size is set.
+ *
+ * Context: the owner's.
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN,
+ * LND_E_STALE, LND_E_NO_ROUTE (no path that is allowed; lnd_health_give_up() is next),
+ * LND_E_DEADLINE (no try may begin any more; the same), LND_E_RUNNING (a try is under way).
+ */
+enum lnd_error lnd_health_begin(struct lnd_health *health,
+				struct lnd_journey journey,
+				uint64_t now,
+				struct lnd_path *path);
+
+/**
+ * lnd_health_ended() - A try has ended, as finalize() reports it.
+ * @health: the object.
+ * @journey: the message.
+ * @report: the report.
+ * @now: the time.
+ * @next: where enum lnd_next is written.
+ *
+ * Context: the owner's.
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN,
+ * LND_E_STALE, LND_E_ARGUMENT.
+ */
+enum lnd_error lnd_health_ended(struct lnd_health *health,
+				struct lnd_journey journey,
+				const struct lnd_report *report,
+				uint64_t now,
+				uint32_t *next);
+
+/**
+ * lnd_health_refused() - lnd_submit() has refused a try.
+ * @health: the object.
+ * @journey: the message.
+ * @error: what lnd_submit() returned.
+ * @now: the time.
+ * @next: where enum lnd_next is written.
+ *
+ * Context: the owner's.
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE.
+ */
+enum lnd_error lnd_health_refused(struct lnd_health *health,
+				  struct lnd_journey journey,
+				  uint32_t error,
+				  uint64_t now,
+				  uint32_t *next);
+
+/**
+ * lnd_health_give_up() - Ends a message's way, with or without a try under way.
+ * @health: the object.
+ * @journey: the message.
+ *
+ * Context: the owner's.
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE.
+ */
+enum lnd_error lnd_health_give_up(struct lnd_health *health, struct lnd_journey journey);
+
+/**
+ * lnd_prober_offer() - Which kinds of probe the transport offers.
+ * @health: the object.
+ * @kinds: a bit for each enum lnd_probe_kind.
+ *
+ * The illegal read stays off until lnd_prober_tried().
+ *
+ * Context: the owner's.
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_ARGUMENT.
+ */
+enum lnd_error lnd_prober_offer(struct lnd_health *health, uint32_t kinds);
+
+/**
+ * lnd_prober_tried() - The trial of the illegal read, over an endpoint made for it, has gone well:
+ * it ended with an access error and left both ends usable.
+ * @health: the object.
+ *
+ * Context: the owner's.
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY.
+ */
+enum lnd_error lnd_prober_tried(struct lnd_health *health);
+
+/**
+ * lnd_prober_watch() - Probes a peer's interface from now on, whenever it is idle.
+ * @health: the object.
+ * @peer_ni: the interface.
+ * @one_way: 1 if it only sends to us.
+ * @now: the time.
+ *
+ * Context: the owner's.
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_NO_PEER.
+ */
+enum lnd_error lnd_prober_watch(struct lnd_health *health,
+				uint32_t peer_ni,
+				uint32_t one_way,
+				uint64_t now);
+
+/**
+ * lnd_prober_unwatch() - Stops probing a peer's interface.
+ * @health: the object.
+ * @peer_ni: the interface.
+ *
+ * Context: the owner's.
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY.
+ */
+enum lnd_error lnd_prober_unwatch(struct lnd_health *health, uint32_t peer_ni);
+
+/**
+ * lnd_prober_state() - What the prober is to know of a peer's interface.
+ * @health: the object.
+ * @peer_ni: the interface.
+ * @active: 1: there was traffic that shows it alive.
+ * @used: 1: somebody on this node uses it.
+ * @published: 1: its peer has published a word for probing.
+ * @urgent: 1: something waits for news of it, probe it first.
+ *
+ * Context: the owner's.
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_NO_PEER.
+ */
+enum lnd_error lnd_prober_state(struct lnd_health *health,
+				uint32_t peer_ni,
+				uint32_t active,
+				uint32_t used,
+				uint32_t published,
+				uint32_t urgent);
+
+/**
+ * lnd_prober_ended() - How a probe ended.
+ * @health: the object.
+ * @action: the probe.
+ * @end: enum lnd_probe_end.
+ * @now: the time.
+ * @finding: where enum lnd_finding is written.
+ *
+ * Context: the owner's.
+ * Return: as lnd_health_answered().
+ */
+enum lnd_error lnd_prober_ended(struct lnd_health *health,
+				const struct lnd_action *action,
+				uint32_t end,
+				uint64_t now,
+				uint32_t *finding);
+
+/**
+ * lnd_health_add_local() - Takes up an interface of ours, in full health.
+ * @health: the object.
+ * @nid: its NID.
+ * @local: where its number is written.
+ *
+ * Context: the owner's.
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY (also: known already),
+ * LND_E_ARGUMENT, LND_E_PEERS_FULL, LND_E_NO_ROUTE (too many networks).
+ */
+enum lnd_error lnd_health_add_local(struct lnd_health *health, uint64_t nid, uint32_t *local);
+
+/**
+ * lnd_health_remove_local() - Forgets an interface of ours.
+ * @health: the object.
+ * @local: the interface.
+ *
+ * Context: the owner's.
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_ARGUMENT, LND_E_NO_PEER (no
+ * such interface), LND_E_RUNNING (messages are on their way).
+ */
+enum lnd_error lnd_health_remove_local(struct lnd_health *health, uint32_t local);
+
+/**
+ * lnd_health_add_peer() - Takes up a peer, without interfaces yet.
+ * @health: the object.
+ * @router: 1 if it routes.
+ * @suppresses: 1 if it recognises second copies by number.
+ * @peer: where its number is written.
+ *
+ * Context: the owner's.
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_PEERS_FULL.
+ */
+enum lnd_error lnd_health_add_peer(struct lnd_health *health,
+				   uint32_t router,
+				   uint32_t suppresses,
+				   uint32_t *peer);
+
+/**
+ * lnd_health_add_peer_ni() - Takes up an interface of a peer, in full health.
+ * @health: the object.
+ * @peer: the peer.
+ * @nid: the interface's NID.
+ * @peer_ni: where its number is written.
+ *
+ * Context: the owner's.
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY (also: known already),
+ * LND_E_ARGUMENT, LND_E_NO_PEER, LND_E_PEERS_FULL, LND_E_NO_ROUTE (too many networks).
+ */
+enum lnd_error lnd_health_add_peer_ni(struct lnd_health *health,
+				      uint32_t peer,
+				      uint64_t nid,
+				      uint32_t *peer_ni);
+
+/**
+ * lnd_health_remove_peer() - Forgets a peer with its interfaces.
+ * @health: the object.
+ * @peer: the peer.
+ *
+ * Context: the owner's.
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_NO_PEER, LND_E_RUNNING
+ * (messages are on their way, or a route leads through it).
+ */
+enum lnd_error lnd_health_remove_peer(struct lnd_health *health, uint32_t peer);
+
+/**
+ * lnd_health_get() - How an interface stands.
+ * @health: the object.
+ * @object: enum lnd_object.
+ * @index: the interface's number.
+ * @info: filled in; its size is set.
+ *
+ * Context: the owner's.
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_BUSY, LND_E_ARGUMENT,
+ * LND_E_NO_PEER (no such interface).
+ */
+enum lnd_error lnd_health_get(const struct lnd_health *health,
+			      uint32_t object,
+			      uint32_t index,
+			      struct lnd_health_info *info);
+
+/**
+ * lnd_health_set() - Sets an interface's health, as an operator may.
+ * @health: the object.
+ * @object: enum lnd_object.
+ * @index: the interface's number.
+ * @value: 0 to 1000.
+ * @now: the time.
+ *
+ * Context: the owner's.
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_ARGUMENT, LND_E_NO_PEER (no
+ * such interface).
+ */
+enum lnd_error lnd_health_set(struct lnd_health *health,
+			      uint32_t object,
+			      uint32_t index,
+			      uint32_t value,
+			      uint64_t now);
+
+/**
+ * lnd_health_received() - Something came from a peer's interface: it lives.
+ * @health: the object.
+ * @peer_ni: the peer's interface.
+ * @local: ours.
+ * @now: the time.
+ *
+ * Context: the owner's.
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_ARGUMENT.
+ */
+enum lnd_error lnd_health_received(struct lnd_health *health,
+				   uint32_t peer_ni,
+				   uint32_t local,
+				   uint64_t now);
+
+/**
+ * lnd_health_fatal() - The fabric condemns an interface of ours, or no longer does.
+ * @health: the object.
+ * @local: the interface.
+ * @fatal: 1 or 0.
+ * @now: the time.
+ *
+ * Context: the owner's.
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_ARGUMENT.
+ */
+enum lnd_error lnd_health_fatal(struct lnd_health *health,
+				uint32_t local,
+				uint32_t fatal,
+				uint64_t now);
+
+/**
+ * lnd_interrupt() - A link's engine has something to tell.
+ * @ni: the NI.
+ * @link: the link.
+ * @budget: most completions to take, at least 1.
+ * @now: the time.
+ * @more: 1 is written if the budget ran out, else 0; may be NULL.
+ *
+ * Acknowledges the engine's interrupt, takes completions, decides, and wakes the thread if there
+ * is something to report. To be called again if there is more; calling without need is harmless.
+ *
+ * Context: any, one call a link at a time; on different links at once. Takes no lock.
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_LINK, LND_E_ARGUMENT, LND_E_BUSY (a call
+ * for this link is under way; nothing was done).
+ */
+enum lnd_error lnd_interrupt(struct lnd_ni *ni,
+			     uint32_t link,
+			     uint32_t budget,
+			     uint64_t now,
+			     uint32_t *more);
+
+/**
+ * lnd_link_failed() - The platform knows that a link has failed.
+ * @ni: the NI.
+ * @link: the link.
+ *
+ * Closes the link's gate at once; the thread, which is woken, does the rest.
+ *
+ * Context: any. Takes no lock.
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_LINK.
+ */
+enum lnd_error lnd_link_failed(struct lnd_ni *ni, uint32_t link);
+
+/**
+ * lnd_frame_in() - A short message has arrived.
+ * @ni: the NI.
+ * @link: the link by which it came.
+ * @frame: its bytes; not needed any more when the call returns.
+ * @len: their number.
+ * @now: the time.
+ *
+ * Frames of one peer, link and lane are given in their order. Calls parse(), with nothing held, if
+ * it is a request; the control layer never gets so far. A frame that makes no sense, or is of
+ * somebody who does not count, is dropped and counted.
+ *
+ * Context: thread; also in finalize() and event(), not in parse(). Takes the lock.
+ * Return: LND_OK (dealt with or dropped), LND_E_WAIT (no room: offer it again once something has
+ * ended), LND_E_FRAME (no frame at all; dropped), LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT,
+ * LND_E_REENTRY, LND_E_BUSY (another thread is in parse(): offer it again), LND_E_LINK.
+ */
+enum lnd_error lnd_frame_in(struct lnd_ni *ni,
+			    uint32_t link,
+			    const void *frame,
+			    size_t len,
+			    uint64_t now);
+
+/**
+ * lnd_sent() - A short message has ended.
+ * @ni: the NI.
+ * @message: from struct lnd_frame; once for each tracked frame that is LND_SEND_PENDING.
+ * @how: enum lnd_sent_how.
+ * @now: the time.
+ *
+ * A second end of the same message is counted and changes nothing.
+ *
+ * Context: any, also in send(). Takes no lock.
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_FOREIGN, LND_E_STALE (no handle of a
+ * message), LND_E_ARGUMENT.
+ */
+enum lnd_error lnd_sent(struct lnd_ni *ni, struct lnd_message message, uint32_t how, uint64_t now);
+
+/**
+ * lnd_peer_event() - The platform knows that a peer is down, or up.
+ * @ni: the NI.
+ * @nid: the peer.
+ * @up: 0: down, everything for it is cancelled; else it may be greeted again at once.
+ * @now: the time.
+ *
+ * News of a NID that is not in the table change nothing.
+ *
+ * Context: thread; also in parse(), finalize() and event(). Takes the lock.
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY,
+ * LND_E_NO_PEER.
+ */
+enum lnd_error lnd_peer_event(struct lnd_ni *ni, uint64_t nid, uint32_t up, uint64_t now);
+
+/**
+ * lnd_link_event() - The platform knows that a link is down, or up.
+ * @ni: the NI.
+ * @link: the link.
+ * @up: 0: down; else up.
+ * @now: the time.
+ *
+ * Engines whose registers tell need not be told of. See lnd_link_failed() for interrupts.
+ *
+ * Context: thread; also in parse(), finalize() and event(). Takes the lock.
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY,
+ * LND_E_LINK.
+ */
+enum lnd_error lnd_link_event(struct lnd_ni *ni, uint32_t link, uint32_t up, uint64_t now);
+
+/**
+ * lnd_link_state_get() - How a link stands.
+ * @ni: the NI.
+ * @link: the link.
+ * @state: where enum lnd_link_state is written.
+ *
+ * Context: thread. Takes the lock.
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY,
+ * LND_E_LINK.
+ */
+enum lnd_error lnd_link_state_get(const struct lnd_ni *ni, uint32_t link, uint32_t *state);
+
+/**
+ * lnd_peer_find() - The handle of a peer.
+ * @ni: the NI.
+ * @nid: its NID.
+ * @peer: where the handle is written.
+ *
+ * Context: thread. Takes the lock.
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY,
+ * LND_E_NO_PEER.
+ */
+enum lnd_error lnd_peer_find(const struct lnd_ni *ni, uint64_t nid, struct lnd_peer *peer);
+
+/**
+ * lnd_peer_info_get() - How a peer stands.
+ * @ni: the NI.
+ * @peer: its handle.
+ * @info: filled in; its size is set.
+ *
+ * Context: thread. Takes the lock.
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY,
+ * LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE (the NI has forgotten the peer).
+ */
+enum lnd_error lnd_peer_info_get(const struct lnd_ni *ni,
+				 struct lnd_peer peer,
+				 struct lnd_peer_info *info);
+
+/**
+ * lnd_run() - Does what is due, and reports what has ended.
+ * @ni: the NI.
+ * @now: the time.
+ * @budget: most callbacks to make, at least 1.
+ * @next: when to call again, on the clock of @now: @now itself if work is left over, LND_NEVER if
+ *        only wake() needs to be heeded; may be NULL.
+ *
+ * To be called at that time, and after wake(); as often besides as one likes. Calls finalize() and
+ * event() with nothing held.
+ *
+ * Context: thread; also in parse(), not in finalize() and event(). Takes the lock.
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY
+ * (another thread runs it), LND_E_ARGUMENT.
+ */
+enum lnd_error lnd_run(struct lnd_ni *ni, uint64_t now, uint32_t budget, uint64_t *next);
+
+/**
+ * lnd_shutdown() - Begins to end an NI.
+ * @ni: the NI.
+ * @now: the time.
+ * @grace: until when what is under way may end by itself; @now: cancel it at once.
+ *
+ * New work is refused from now on. lnd_run() does the rest, until lnd_run_state_get() says
+ * LND_QUIESCENT. May be called again with an earlier @grace.
+ *
+ * Context: thread; also in parse(), finalize() and event(). Takes the lock.
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY.
+ */
+enum lnd_error lnd_shutdown(struct lnd_ni *ni, uint64_t now, uint64_t grace);
+
+/**
+ * lnd_run_state_get() - How far a shutdown has come.
+ * @ni: the NI.
+ * @state: where enum lnd_run_state is written.
+ *
+ * Context: thread. Takes the lock.
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY.
+ */
+enum lnd_error lnd_run_state_get(const struct lnd_ni *ni, uint32_t *state);
+
+/**
+ * lnd_blocker_next() - What stands in the way of being idle: of a drain, or of a shutdown.
+ * @ni: the NI.
+ * @cursor: 0 for the first, then as it was left: where to look on.
+ * @blocker: filled in; its size is set.
+ *
+ * Looks at the whole table at most.
+ *
+ * Context: thread. Takes the lock.
+ * Return: LND_OK, LND_E_END (nothing more), LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI,
+ * LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY.
+ */
+enum lnd_error lnd_blocker_next(const struct lnd_ni *ni,
+				uint32_t *cursor,
+				struct lnd_blocker *blocker);
+
+/**
+ * lnd_stats_get() - How the NI stands.
+ * @ni: the NI.
+ * @stats: filled in; its size is set.
+ *
+ * Context: thread.
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY,
+ * LND_E_BUSY.
+ */
+enum lnd_error lnd_stats_get(const struct lnd_ni *ni, struct lnd_stats *stats);
+
+/**
+ * lnd_audit() - Checks the NI's own books, as a whole: for tests and debug builds.
+ * @ni: the NI.
+ *
+ * Takes time linear in slots and peers. A mistake is told to bug() too.
+ *
+ * Context: thread. Takes the lock.
+ * Return: LND_OK, LND_E_BOOKS, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY,
+ * LND_E_BUSY.
+ */
+enum lnd_error lnd_audit(const struct lnd_ni *ni);
+
+/**
+ * lnd_counter_count() - Number of counters that have a name.
+ *
+ * Context: any.
+ * Return: the number; counters are numbered from 0. Later versions append.
+ */
+uint32_t lnd_counter_count(void);
+
+/**
+ * lnd_counter_name() - A counter's name: lower case, underscores.
+ * @counter: its number.
+ *
+ * Context: any.
+ * Return: the name, or NULL if there is no such counter.
+ */
+const char *lnd_counter_name(uint32_t counter);
+
+/**
+ * lnd_counter() - The value of a counter.
+ * @ni: the NI.
+ * @counter: its number.
+ * @value: where the value is written.
+ *
+ * Context: thread.
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_ARGUMENT, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY,
+ * LND_E_BUSY.
+ */
+enum lnd_error lnd_counter(const struct lnd_ni *ni, uint32_t counter, uint64_t *value);
+
+/**
+ * lnd_submit() - Accepts a message for sending.
+ * @ni: the NI.
+ * @request: what to send; header and fragment vector are copied.
+ * @now: the time.
+ * @transfer: where the transfer's handle is written; may be NULL.
+ *
+ * On LND_OK there will be exactly one finalize() for it, and the payload's memory is lent until
+ * then. On an error nothing was kept.
+ *
+ * Context: thread; also in parse(), finalize() and event(). Takes the lock.
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY,
+ * LND_E_BUSY, LND_E_ARGUMENT (kind, reserved), LND_E_HEADER, LND_E_FRAGMENTS, LND_E_ADDRESS,
+ * LND_E_TOO_LONG, LND_E_DEADLINE, LND_E_LINK, LND_E_NO_ROUTE, LND_E_PEER_DOWN, LND_E_PEERS_FULL,
+ * LND_E_NO_SLOTS, LND_E_NO_LISTS, LND_E_SHUTTING_DOWN.
+ */
+enum lnd_error lnd_submit(struct lnd_ni *ni,
+			  const struct lnd_send_request *request,
+			  uint64_t now,
+			  struct lnd_transfer *transfer);
+
+/**
+ * lnd_withdraw() - Gives up a transfer.
+ * @ni: the NI.
+ * @transfer: its handle.
+ * @now: the time.
+ *
+ * Its finalize() comes as always, once it is safe; with LND_CAUSE_WITHDRAWN unless the transfer
+ * has ended before. Withdrawing twice is the same as once.
+ *
+ * Context: thread; also in parse(), finalize() and event(). Takes the lock.
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY,
+ * LND_E_FOREIGN, LND_E_STALE (it has been reported).
+ */
+enum lnd_error lnd_withdraw(struct lnd_ni *ni, struct lnd_transfer transfer, uint64_t now);
+
+/**
+ * lnd_recv() - Takes a peer's PUT, all of it or its first bytes.
+ * @ni: the NI.
+ * @request: the request, of kind LND_REQUEST_IMMEDIATE or LND_REQUEST_PUT.
+ * @verdict: where to, and how much; a length of 0 takes nothing and still ends it well.
+ * @now: the time.
+ * @transfer: where the transfer's handle is written; may be NULL.
+ *
+ * On LND_OK there will be exactly one finalize() for it, and the memory is lent until then. On
+ * LND_E_GONE the request has ended. On any other error it still waits for its verdict.
+ *
+ * An LND_REQUEST_IMMEDIATE can be received only until parse() returns. Whoever needs longer copies
+ * the payload himself and then calls lnd_refuse(), which ends the request without telling anybody.
+ *
+ * Context: thread; also in parse(), finalize() and event(). Takes the lock.
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY,
+ * LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE, LND_E_ARGUMENT, LND_E_GONE, LND_E_WRONG_KIND,
+ * LND_E_FRAGMENTS, LND_E_ADDRESS, LND_E_TOO_LONG, LND_E_NO_LISTS.
+ */
+enum lnd_error lnd_recv(struct lnd_ni *ni,
+			struct lnd_request request,
+			const struct lnd_verdict *verdict,
+			uint64_t now,
+			struct lnd_transfer *transfer);
+
+/**
+ * lnd_give() - Answers a peer's GET with memory of ours.
+ * @ni: the NI.
+ * @request: the request, of kind LND_REQUEST_GET.
+ * @verdict: where from, and how much.
+ * @now: the time.
+ * @transfer: where the transfer's handle is written; may be NULL.
+ *
+ * As lnd_recv(), the other way round.
+ *
+ * Context: thread; also in parse(), finalize() and event(). Takes the lock.
+ * Return: as lnd_recv().
+ */
+enum lnd_error lnd_give(struct lnd_ni *ni,
+			struct lnd_request request,
+			const struct lnd_verdict *verdict,
+			uint64_t now,
+			struct lnd_transfer *transfer);
+
+/**
+ * lnd_refuse() - Refuses a peer's request. Nothing will be reported.
+ * @ni: the NI.
+ * @request: the request.
+ * @refusal: enum lnd_refusal; the peer is told, unless the payload came along.
+ * @now: the time.
+ *
+ * Context: thread; also in parse(), finalize() and event(). Takes the lock.
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY,
+ * LND_E_FOREIGN, LND_E_STALE, LND_E_ARGUMENT.
+ */
+enum lnd_error lnd_refuse(struct lnd_ni *ni,
+			  struct lnd_request request,
+			  uint32_t refusal,
+			  uint64_t now);
+
+/**
+ * lnd_abi_version() - The version of the ABI that the library was built with.
+ *
+ * Context: any.
+ * Return: LND_ABI_VERSION of the library's own header.
+ */
+uint32_t lnd_abi_version(void);
+
+/**
+ * lnd_version() - The library's version.
+ *
+ * Context: any.
+ * Return: text such as "1.2.3"; never NULL.
+ */
+const char *lnd_version(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+/*
+ * The layout that the library was built with, on machines with 64-bit pointers. The library's own
+ * build asserts the same.
+ */
+#if defined(__SIZEOF_POINTER__) && __SIZEOF_POINTER__ == 8
+#ifdef __cplusplus
+#define LND_ASSERT static_assert
+#else
+#define LND_ASSERT _Static_assert
+#endif
+#define LND_ASSERT_SIZE(type, bytes) \
+	LND_ASSERT(sizeof(struct type) == (bytes), "size of struct " #type)
+#define LND_ASSERT_FIELD(type, field, bytes) \
+	LND_ASSERT(offsetof(struct type, field) == (bytes), "offset of " #type "." #field)
+LND_ASSERT_SIZE(lnd_ring, 16);
+LND_ASSERT_FIELD(lnd_ring, base, 0);
+LND_ASSERT_FIELD(lnd_ring, len, 8);
+LND_ASSERT_SIZE(lnd_config, 240);
+LND_ASSERT_FIELD(lnd_config, size, 0);
+LND_ASSERT_FIELD(lnd_config, abi_version, 4);
+LND_ASSERT_FIELD(lnd_config, nid, 8);
+LND_ASSERT_FIELD(lnd_config, life, 16);
+LND_ASSERT_FIELD(lnd_config, slots, 24);
+LND_ASSERT_FIELD(lnd_config, passive_slots, 28);
+LND_ASSERT_FIELD(lnd_config, peers, 32);
+LND_ASSERT_FIELD(lnd_config, links, 36);
+LND_ASSERT_FIELD(lnd_config, lists, 40);
+LND_ASSERT_FIELD(lnd_config, immediate_max, 44);
+LND_ASSERT_FIELD(lnd_config, depth, 48);
+LND_ASSERT_FIELD(lnd_config, hello_tries, 52);
+LND_ASSERT_FIELD(lnd_config, batch, 56);
+LND_ASSERT_FIELD(lnd_config, policy, 60);
+LND_ASSERT_FIELD(lnd_config, flags, 64);
+LND_ASSERT_FIELD(lnd_config, reserved, 68);
+LND_ASSERT_FIELD(lnd_config, drain_bound, 72);
+LND_ASSERT_FIELD(lnd_config, hello_timeout, 80);
+LND_ASSERT_FIELD(lnd_config, credit_stall, 88);
+LND_ASSERT_FIELD(lnd_config, link_poll, 96);
+LND_ASSERT_FIELD(lnd_config, verdict_bound, 104);
+LND_ASSERT_FIELD(lnd_config, rings, 112);
+LND_ASSERT_SIZE(lnd_message, 16);
+LND_ASSERT_FIELD(lnd_message, index, 0);
+LND_ASSERT_FIELD(lnd_message, generation, 4);
+LND_ASSERT_FIELD(lnd_message, ni, 8);
+LND_ASSERT_FIELD(lnd_message, kind, 12);
+LND_ASSERT_SIZE(lnd_frame, 56);
+LND_ASSERT_FIELD(lnd_frame, size, 0);
+LND_ASSERT_FIELD(lnd_frame, link, 4);
+LND_ASSERT_FIELD(lnd_frame, lane, 8);
+LND_ASSERT_FIELD(lnd_frame, len, 12);
+LND_ASSERT_FIELD(lnd_frame, bytes, 16);
+LND_ASSERT_FIELD(lnd_frame, nid, 24);
+LND_ASSERT_FIELD(lnd_frame, tracked, 32);
+LND_ASSERT_FIELD(lnd_frame, reserved, 36);
+LND_ASSERT_FIELD(lnd_frame, message, 40);
+LND_ASSERT_SIZE(lnd_request, 16);
+LND_ASSERT_FIELD(lnd_request, index, 0);
+LND_ASSERT_FIELD(lnd_request, generation, 4);
+LND_ASSERT_FIELD(lnd_request, ni, 8);
+LND_ASSERT_FIELD(lnd_request, kind, 12);
+LND_ASSERT_SIZE(lnd_arrival, 64);
+LND_ASSERT_FIELD(lnd_arrival, size, 0);
+LND_ASSERT_FIELD(lnd_arrival, kind, 4);
+LND_ASSERT_FIELD(lnd_arrival, nid, 8);
+LND_ASSERT_FIELD(lnd_arrival, request, 16);
+LND_ASSERT_FIELD(lnd_arrival, header, 32);
+LND_ASSERT_FIELD(lnd_arrival, payload, 40);
+LND_ASSERT_FIELD(lnd_arrival, header_len, 48);
+LND_ASSERT_FIELD(lnd_arrival, len, 52);
+LND_ASSERT_FIELD(lnd_arrival, now, 56);
+LND_ASSERT_SIZE(lnd_transfer, 16);
+LND_ASSERT_FIELD(lnd_transfer, index, 0);
+LND_ASSERT_FIELD(lnd_transfer, generation, 4);
+LND_ASSERT_FIELD(lnd_transfer, ni, 8);
+LND_ASSERT_FIELD(lnd_transfer, kind, 12);
+LND_ASSERT_SIZE(lnd_report, 80);
+LND_ASSERT_FIELD(lnd_report, size, 0);
+LND_ASSERT_FIELD(lnd_report, role, 4);
+LND_ASSERT_FIELD(lnd_report, transfer, 8);
+LND_ASSERT_FIELD(lnd_report, user, 24);
+LND_ASSERT_FIELD(lnd_report, nid, 32);
+LND_ASSERT_FIELD(lnd_report, error, 40);
+LND_ASSERT_FIELD(lnd_report, health, 44);
+LND_ASSERT_FIELD(lnd_report, delivery, 48);
+LND_ASSERT_FIELD(lnd_report, resend, 52);
+LND_ASSERT_FIELD(lnd_report, cause, 56);
+LND_ASSERT_FIELD(lnd_report, place, 60);
+LND_ASSERT_FIELD(lnd_report, bytes, 64);
+LND_ASSERT_FIELD(lnd_report, reply, 68);
+LND_ASSERT_FIELD(lnd_report, lost_race, 72);
+LND_ASSERT_FIELD(lnd_report, reserved, 76);
+LND_ASSERT_SIZE(lnd_event, 24);
+LND_ASSERT_FIELD(lnd_event, size, 0);
+LND_ASSERT_FIELD(lnd_event, kind, 4);
+LND_ASSERT_FIELD(lnd_event, nid, 8);
+LND_ASSERT_FIELD(lnd_event, link, 16);
+LND_ASSERT_FIELD(lnd_event, state, 20);
+LND_ASSERT_SIZE(lnd_trace, 56);
+LND_ASSERT_FIELD(lnd_trace, size, 0);
+LND_ASSERT_FIELD(lnd_trace, kind, 4);
+LND_ASSERT_FIELD(lnd_trace, now, 8);
+LND_ASSERT_FIELD(lnd_trace, nid, 16);
+LND_ASSERT_FIELD(lnd_trace, index, 24);
+LND_ASSERT_FIELD(lnd_trace, generation, 28);
+LND_ASSERT_FIELD(lnd_trace, link, 32);
+LND_ASSERT_FIELD(lnd_trace, a, 36);
+LND_ASSERT_FIELD(lnd_trace, b, 40);
+LND_ASSERT_FIELD(lnd_trace, c, 44);
+LND_ASSERT_FIELD(lnd_trace, d, 48);
+LND_ASSERT_FIELD(lnd_trace, reserved, 52);
+LND_ASSERT_SIZE(lnd_ops, 176);
+LND_ASSERT_FIELD(lnd_ops, size, 0);
+LND_ASSERT_FIELD(lnd_ops, reserved, 4);
+LND_ASSERT_FIELD(lnd_ops, lock, 8);
+LND_ASSERT_FIELD(lnd_ops, unlock, 16);
+LND_ASSERT_FIELD(lnd_ops, self_id, 24);
+LND_ASSERT_FIELD(lnd_ops, context, 32);
+LND_ASSERT_FIELD(lnd_ops, reg_read32, 40);
+LND_ASSERT_FIELD(lnd_ops, reg_write32, 48);
+LND_ASSERT_FIELD(lnd_ops, dma_barrier, 56);
+LND_ASSERT_FIELD(lnd_ops, node_of, 64);
+LND_ASSERT_FIELD(lnd_ops, reaches, 72);
+LND_ASSERT_FIELD(lnd_ops, ready, 80);
+LND_ASSERT_FIELD(lnd_ops, send, 88);
+LND_ASSERT_FIELD(lnd_ops, quiesce, 96);
+LND_ASSERT_FIELD(lnd_ops, mem_read, 104);
+LND_ASSERT_FIELD(lnd_ops, mem_write, 112);
+LND_ASSERT_FIELD(lnd_ops, mem_valid, 120);
+LND_ASSERT_FIELD(lnd_ops, parse, 128);
+LND_ASSERT_FIELD(lnd_ops, finalize, 136);
+LND_ASSERT_FIELD(lnd_ops, event, 144);
+LND_ASSERT_FIELD(lnd_ops, wake, 152);
+LND_ASSERT_FIELD(lnd_ops, trace, 160);
+LND_ASSERT_FIELD(lnd_ops, bug, 168);
+LND_ASSERT_SIZE(lnd_action, 48);
+LND_ASSERT_FIELD(lnd_action, size, 0);
+LND_ASSERT_FIELD(lnd_action, kind, 4);
+LND_ASSERT_FIELD(lnd_action, index, 8);
+LND_ASSERT_FIELD(lnd_action, generation, 12);
+LND_ASSERT_FIELD(lnd_action, owner, 16);
+LND_ASSERT_FIELD(lnd_action, object, 20);
+LND_ASSERT_FIELD(lnd_action, target, 24);
+LND_ASSERT_FIELD(lnd_action, local, 28);
+LND_ASSERT_FIELD(lnd_action, probe, 32);
+LND_ASSERT_FIELD(lnd_action, reserved, 36);
+LND_ASSERT_FIELD(lnd_action, nid, 40);
+LND_ASSERT_SIZE(lnd_health_config, 112);
+LND_ASSERT_FIELD(lnd_health_config, size, 0);
+LND_ASSERT_FIELD(lnd_health_config, abi_version, 4);
+LND_ASSERT_FIELD(lnd_health_config, locals, 8);
+LND_ASSERT_FIELD(lnd_health_config, peers, 12);
+LND_ASSERT_FIELD(lnd_health_config, peer_nis, 16);
+LND_ASSERT_FIELD(lnd_health_config, journal, 20);
+LND_ASSERT_FIELD(lnd_health_config, journeys, 24);
+LND_ASSERT_FIELD(lnd_health_config, actions, 28);
+LND_ASSERT_FIELD(lnd_health_config, profile, 32);
+LND_ASSERT_FIELD(lnd_health_config, sensitivity, 36);
+LND_ASSERT_FIELD(lnd_health_config, retries, 40);
+LND_ASSERT_FIELD(lnd_health_config, seed, 44);
+LND_ASSERT_FIELD(lnd_health_config, recovery_first, 48);
+LND_ASSERT_FIELD(lnd_health_config, recovery_cap, 56);
+LND_ASSERT_FIELD(lnd_health_config, recovery_limit, 64);
+LND_ASSERT_FIELD(lnd_health_config, probe_idle, 72);
+LND_ASSERT_FIELD(lnd_health_config, probe_again, 80);
+LND_ASSERT_FIELD(lnd_health_config, probe_hold_off, 88);
+LND_ASSERT_FIELD(lnd_health_config, action_every, 96);
+LND_ASSERT_FIELD(lnd_health_config, action_burst, 104);
+LND_ASSERT_FIELD(lnd_health_config, probe_verdicts, 108);
+LND_ASSERT_SIZE(lnd_journey, 16);
+LND_ASSERT_FIELD(lnd_journey, index, 0);
+LND_ASSERT_FIELD(lnd_journey, generation, 4);
+LND_ASSERT_FIELD(lnd_journey, ni, 8);
+LND_ASSERT_FIELD(lnd_journey, kind, 12);
+LND_ASSERT_SIZE(lnd_path, 40);
+LND_ASSERT_FIELD(lnd_path, size, 0);
+LND_ASSERT_FIELD(lnd_path, local, 4);
+LND_ASSERT_FIELD(lnd_path, hop, 8);
+LND_ASSERT_FIELD(lnd_path, destination, 12);
+LND_ASSERT_FIELD(lnd_path, routed, 16);
+LND_ASSERT_FIELD(lnd_path, number, 20);
+LND_ASSERT_FIELD(lnd_path, hop_nid, 24);
+LND_ASSERT_FIELD(lnd_path, slice, 32);
+LND_ASSERT_SIZE(lnd_health_info, 40);
+LND_ASSERT_FIELD(lnd_health_info, size, 0);
+LND_ASSERT_FIELD(lnd_health_info, value, 4);
+LND_ASSERT_FIELD(lnd_health_info, nid, 8);
+LND_ASSERT_FIELD(lnd_health_info, heard, 16);
+LND_ASSERT_FIELD(lnd_health_info, in_flight, 24);
+LND_ASSERT_FIELD(lnd_health_info, up, 28);
+LND_ASSERT_FIELD(lnd_health_info, fatal, 32);
+LND_ASSERT_FIELD(lnd_health_info, draining, 36);
+LND_ASSERT_SIZE(lnd_peer, 16);
+LND_ASSERT_FIELD(lnd_peer, nid, 0);
+LND_ASSERT_FIELD(lnd_peer, index, 8);
+LND_ASSERT_FIELD(lnd_peer, ni, 12);
+LND_ASSERT_SIZE(lnd_peer_info, 56);
+LND_ASSERT_FIELD(lnd_peer_info, size, 0);
+LND_ASSERT_FIELD(lnd_peer_info, state, 4);
+LND_ASSERT_FIELD(lnd_peer_info, peer, 8);
+LND_ASSERT_FIELD(lnd_peer_info, life, 24);
+LND_ASSERT_FIELD(lnd_peer_info, last_heard, 32);
+LND_ASSERT_FIELD(lnd_peer_info, transfers, 40);
+LND_ASSERT_FIELD(lnd_peer_info, credits, 44);
+LND_ASSERT_FIELD(lnd_peer_info, in_flight, 48);
+LND_ASSERT_FIELD(lnd_peer_info, session, 52);
+LND_ASSERT_SIZE(lnd_blocker, 56);
+LND_ASSERT_FIELD(lnd_blocker, size, 0);
+LND_ASSERT_FIELD(lnd_blocker, kind, 4);
+LND_ASSERT_FIELD(lnd_blocker, transfer, 8);
+LND_ASSERT_FIELD(lnd_blocker, nid, 24);
+LND_ASSERT_FIELD(lnd_blocker, until, 32);
+LND_ASSERT_FIELD(lnd_blocker, link, 40);
+LND_ASSERT_FIELD(lnd_blocker, word, 44);
+LND_ASSERT_FIELD(lnd_blocker, link_state, 48);
+LND_ASSERT_FIELD(lnd_blocker, reserved, 52);
+LND_ASSERT_SIZE(lnd_stats, 72);
+LND_ASSERT_FIELD(lnd_stats, size, 0);
+LND_ASSERT_FIELD(lnd_stats, run_state, 4);
+LND_ASSERT_FIELD(lnd_stats, active, 8);
+LND_ASSERT_FIELD(lnd_stats, passive, 12);
+LND_ASSERT_FIELD(lnd_stats, peers, 16);
+LND_ASSERT_FIELD(lnd_stats, counters, 20);
+LND_ASSERT_FIELD(lnd_stats, frames_control, 24);
+LND_ASSERT_FIELD(lnd_stats, frames_lnd, 32);
+LND_ASSERT_FIELD(lnd_stats, frames_bad, 40);
+LND_ASSERT_FIELD(lnd_stats, completions, 48);
+LND_ASSERT_FIELD(lnd_stats, interrupts, 56);
+LND_ASSERT_FIELD(lnd_stats, misuses, 64);
+LND_ASSERT_SIZE(lnd_frag, 16);
+LND_ASSERT_FIELD(lnd_frag, addr, 0);
+LND_ASSERT_FIELD(lnd_frag, len, 8);
+LND_ASSERT_FIELD(lnd_frag, reserved, 12);
+LND_ASSERT_SIZE(lnd_send_request, 64);
+LND_ASSERT_FIELD(lnd_send_request, size, 0);
+LND_ASSERT_FIELD(lnd_send_request, kind, 4);
+LND_ASSERT_FIELD(lnd_send_request, nid, 8);
+LND_ASSERT_FIELD(lnd_send_request, link, 16);
+LND_ASSERT_FIELD(lnd_send_request, routed, 20);
+LND_ASSERT_FIELD(lnd_send_request, header, 24);
+LND_ASSERT_FIELD(lnd_send_request, frags, 32);
+LND_ASSERT_FIELD(lnd_send_request, header_len, 40);
+LND_ASSERT_FIELD(lnd_send_request, nfrags, 44);
+LND_ASSERT_FIELD(lnd_send_request, deadline, 48);
+LND_ASSERT_FIELD(lnd_send_request, user, 56);
+LND_ASSERT_SIZE(lnd_verdict, 40);
+LND_ASSERT_FIELD(lnd_verdict, size, 0);
+LND_ASSERT_FIELD(lnd_verdict, nfrags, 4);
+LND_ASSERT_FIELD(lnd_verdict, frags, 8);
+LND_ASSERT_FIELD(lnd_verdict, len, 16);
+LND_ASSERT_FIELD(lnd_verdict, reserved, 20);
+LND_ASSERT_FIELD(lnd_verdict, deadline, 24);
+LND_ASSERT_FIELD(lnd_verdict, user, 32);
+#undef LND_ASSERT_FIELD
+#undef LND_ASSERT_SIZE
+#undef LND_ASSERT
+#endif
+
+#endif /* LND_H */

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! Handles: small values that name something of one NI, and can go stale.
+
+/// struct lnd_transfer - Names a transfer from its acceptance to its report.
+/// @index: slot.
+/// @generation: use of the slot.
+/// @ni: the NI's own number.
+/// @kind: kind of handle.
+///
+/// All handles are values without pointers: keep, copy and compare them as you like. The one with
+/// all fields 0 names nothing.
+#[allow(non_camel_case_types)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+pub struct lnd_transfer {
+    /// Slot.
+    pub index: u32,
+    /// Use of the slot.
+    pub generation: u32,
+    /// Which NI.
+    pub ni: u32,
+    /// Which kind of handle.
+    pub kind: u32,
+}
+
+/// struct lnd_request - Names a peer's request that waits for its verdict.
+/// @index: slot.
+/// @generation: use of the slot.
+/// @ni: the NI's own number.
+/// @kind: kind of handle.
+#[allow(non_camel_case_types)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+pub struct lnd_request {
+    /// Slot.
+    pub index: u32,
+    /// Use of the slot.
+    pub generation: u32,
+    /// Which NI.
+    pub ni: u32,
+    /// Which kind of handle.
+    pub kind: u32,
+}
+
+/// struct lnd_message - Names a short message whose end the channel still has to tell.
+/// @index: slot.
+/// @generation: use of the slot.
+/// @ni: the NI's own number.
+/// @kind: kind of handle.
+#[allow(non_camel_case_types)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+pub struct lnd_message {
+    /// Slot.
+    pub index: u32,
+    /// Use of the slot.
+    pub generation: u32,
+    /// Which NI.
+    pub ni: u32,
+    /// Which kind of handle.
+    pub kind: u32,
+}
+
+/// struct lnd_peer - Names a peer in the table of one NI.
+/// @nid: its NID.
+/// @index: its place in the table.
+/// @ni: the NI's own number.
+///
+/// Stale once the NI has forgotten the peer.
+#[allow(non_camel_case_types)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+pub struct lnd_peer {
+    /// NID.
+    pub nid: u64,
+    /// Place.
+    pub index: u32,
+    /// Which NI.
+    pub ni: u32,
+}

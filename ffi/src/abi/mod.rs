@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! The types that cross the ABI. They bear their C names, so that a search finds both sides; the
+//! header is generated from them, comments included.
+//!
+//! Every struct that a caller fills or has filled begins with its own size (R65); what is named by
+//! number is a `u32` here and has an `enum` beside it, since a C caller may pass any number.
+
+mod config;
+mod error;
+mod events;
+mod handles;
+mod health;
+mod ops;
+mod report;
+mod request;
+mod state;
+
+pub use config::{lnd_config, lnd_policy, lnd_ring, LND_CHECKSUM, LND_FLAGS, LND_MAX_LINKS};
+pub use error::lnd_error;
+pub use events::{
+    lnd_event, lnd_event_kind, lnd_link_state, lnd_peer_state, lnd_trace, lnd_trace_kind,
+};
+pub use handles::{lnd_message, lnd_peer, lnd_request, lnd_transfer};
+pub use health::{
+    lnd_action, lnd_action_kind, lnd_connected, lnd_finding, lnd_health_config, lnd_health_info,
+    lnd_journey, lnd_next, lnd_object, lnd_path, lnd_probe_end, lnd_probe_kind, lnd_profile,
+};
+pub use ops::{lnd_context, lnd_frame, lnd_lane, lnd_ops, lnd_send, LND_NO_NODE};
+pub use report::{lnd_cause, lnd_delivery, lnd_health_class, lnd_place, lnd_report, lnd_role};
+pub use request::{
+    lnd_arrival, lnd_frag, lnd_kind, lnd_refusal, lnd_request_kind, lnd_send_request, lnd_verdict,
+    LND_ANY_LINK, LND_MAX_FRAGMENTS, LND_MAX_HEADER, LND_NEVER,
+};
+pub use state::{
+    lnd_blocker, lnd_blocker_kind, lnd_dump_what, lnd_peer_info, lnd_run_state, lnd_sent_how,
+    lnd_stats,
+};

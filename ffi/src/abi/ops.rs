@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! What the platform does for the library: one table.
+
+use super::events::{lnd_event, lnd_trace};
+use super::handles::lnd_message;
+use super::report::lnd_report;
+use super::request::lnd_arrival;
+use core::ffi::{c_char, c_void};
+
+/// What node_of() returns for a NID that has no number.
+pub const LND_NO_NODE: u32 = 0xffff_ffff;
+
+/// enum lnd_context - What context() returns.
+#[allow(non_camel_case_types)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub enum lnd_context {
+    /// A thread, or whatever else may take the lock.
+    LND_CONTEXT_THREAD = 0,
+    /// An interrupt that may have interrupted the lock's holder.
+    LND_CONTEXT_INTERRUPT = 1,
+}
+
+/// enum lnd_lane - Which queue of the channel a frame travels in.
+#[allow(non_camel_case_types)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub enum lnd_lane {
+    /// Requests; one that finds no receiver's room waits.
+    LND_LANE_REQUEST = 0,
+    /// Answers, greetings, credits; must never wait behind the other lane.
+    LND_LANE_CONTROL = 1,
+}
+
+/// enum lnd_send - What send() returns.
+#[allow(non_camel_case_types)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub enum lnd_send {
+    /// Handed over and done.
+    LND_SEND_DONE = 0,
+    /// Handed over; lnd_sent() tells the end if the frame is tracked.
+    LND_SEND_PENDING = 1,
+    /// Handed over and failed: known not to be delivered.
+    LND_SEND_FAILED = 2,
+    /// No room: not handed over.
+    LND_SEND_FULL = 3,
+}
+
+/// struct lnd_frame - A short message to be sent.
+/// @size: sizeof(struct lnd_frame).
+/// @link: the link.
+/// @lane: enum lnd_lane.
+/// @len: bytes.
+/// @bytes: the frame; the library's again when send() returns.
+/// @nid: to whom.
+/// @tracked: 1: if send() returns LND_SEND_PENDING the end must be told by lnd_sent(), once.
+/// @reserved: 0.
+/// @message: names the message in lnd_sent().
+#[allow(non_camel_case_types)]
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct lnd_frame {
+    /// Bytes of this struct.
+    pub size: u32,
+    /// Link.
+    pub link: u32,
+    /// Lane.
+    pub lane: u32,
+    /// Bytes of the frame.
+    pub len: u32,
+    /// The frame.
+    pub bytes: *const c_void,
+    /// To whom.
+    pub nid: u64,
+    /// Whether its end is awaited.
+    pub tracked: u32,
+    /// Zero.
+    pub reserved: u32,
+    /// Handle.
+    pub message: lnd_message,
+}
+
+/// struct lnd_ops - The platform's operations; copied at creation.
+///
+/// Three groups by context. *Inside* operations are called with the lock held: they may not sleep
+/// and may not call the library, which answers LND_E_REENTRY. *Outside* callbacks are called with
+/// nothing held and may call everything but what called them. *Any* may be called in interrupts
+/// too. An operation that is marked optional may be NULL. None may unwind or longjmp.
+#[allow(non_camel_case_types)]
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct lnd_ops {
+    /// @size: sizeof(struct lnd_ops).
+    pub size: u32,
+    /// @reserved: 0.
+    pub reserved: u32,
+
+    /// @lock: Takes the NI's lock. Optional, with unlock: then one thread makes all calls that
+    /// are for threads. Context: thread, not called while the lock is held.
+    pub lock: Option<unsafe extern "C" fn(ctx: *mut c_void)>,
+    /// @unlock: Releases it. Context: thread.
+    pub unlock: Option<unsafe extern "C" fn(ctx: *mut c_void)>,
+    /// @self_id: A number, not 0, of whoever runs now, different from all who may call at the same
+    /// time: in Linux, in_task() ? current->pid : 0x40000000 | smp_processor_id(). Must be given
+    /// with lock, optional without. Context: any.
+    pub self_id: Option<unsafe extern "C" fn(ctx: *mut c_void) -> u32>,
+    /// @context: enum lnd_context of the caller. Optional: then calls in a wrong context are not
+    /// found out. Context: any.
+    pub context: Option<unsafe extern "C" fn(ctx: *mut c_void) -> u32>,
+
+    /// @reg_read32: Reads a register of a link's engine; what the device wrote before is visible
+    /// afterwards. Offsets: docs/registers.md. Optional, with reg_write32: then the registers are
+    /// the first 256 bytes of the link's ring memory. Context: inside, and lnd_interrupt().
+    pub reg_read32: Option<unsafe extern "C" fn(ctx: *mut c_void, link: u32, offset: u32) -> u32>,
+    /// @reg_write32: Writes a register. Context: inside, and lnd_interrupt().
+    pub reg_write32:
+        Option<unsafe extern "C" fn(ctx: *mut c_void, link: u32, offset: u32, value: u32)>,
+    /// @dma_barrier: The doorbell barrier, called before each reg_write32: what was written to
+    /// memory before is visible to the device first. Optional: then the processor's own full fence
+    /// is used. Context: inside, and lnd_interrupt().
+    pub dma_barrier: Option<unsafe extern "C" fn(ctx: *mut c_void)>,
+    /// @node_of: The fabric's number of a node, 0 to 255, or LND_NO_NODE. Optional: then it is the
+    /// lower half of the NID less one. Context: inside.
+    pub node_of: Option<unsafe extern "C" fn(ctx: *mut c_void, nid: u64) -> u32>,
+
+    /// @reaches: 1 if there is a way to this NID at all. Optional: then there is to every one.
+    /// Context: inside.
+    pub reaches: Option<unsafe extern "C" fn(ctx: *mut c_void, nid: u64) -> u32>,
+    /// @ready: 1 if the channel has room for one more frame to this NID by this link and lane; that
+    /// is a promise to the next send(). Optional: then there always is. Context: inside.
+    pub ready:
+        Option<unsafe extern "C" fn(ctx: *mut c_void, link: u32, nid: u64, lane: u32) -> u32>,
+    /// @send: Sends a frame; enum lnd_send. Never waits. Context: inside.
+    pub send: Option<unsafe extern "C" fn(ctx: *mut c_void, frame: *const lnd_frame) -> u32>,
+    /// @quiesce: The engine of the link has stopped: no message handed over on it before may be
+    /// reported by lnd_sent() any more. Optional if send() never returns LND_SEND_PENDING. Context:
+    /// inside.
+    pub quiesce: Option<unsafe extern "C" fn(ctx: *mut c_void, link: u32)>,
+
+    /// @mem_read: Copies out of payload memory; 0, or not 0 if it cannot be reached. Optional, with
+    /// mem_write, if immediate_max is 0. Context: inside.
+    pub mem_read:
+        Option<unsafe extern "C" fn(ctx: *mut c_void, addr: u64, to: *mut c_void, len: u32) -> u32>,
+    /// @mem_write: Copies into payload memory; 0, or not 0 and nothing was written. Context: inside.
+    pub mem_write: Option<
+        unsafe extern "C" fn(ctx: *mut c_void, addr: u64, from: *const c_void, len: u32) -> u32,
+    >,
+    /// @mem_valid: 1 if the engine can reach all of a fragment. Optional: then it can. Context:
+    /// inside.
+    pub mem_valid: Option<unsafe extern "C" fn(ctx: *mut c_void, addr: u64, len: u32) -> u32>,
+
+    /// @parse: A peer's request: ends, now or later, in lnd_recv(), lnd_give() or lnd_refuse().
+    /// Context: outside, in lnd_frame_in(); may call everything but that.
+    pub parse: Option<unsafe extern "C" fn(ctx: *mut c_void, arrival: *const lnd_arrival)>,
+    /// @finalize: A transfer has ended: its memory is the caller's again. Context: outside, in
+    /// lnd_run(); may call everything but that.
+    pub finalize: Option<unsafe extern "C" fn(ctx: *mut c_void, report: *const lnd_report)>,
+    /// @event: News of a peer or a link. Optional. Context: outside, in lnd_run(); may call
+    /// everything but that.
+    pub event: Option<unsafe extern "C" fn(ctx: *mut c_void, event: *const lnd_event)>,
+    /// @wake: lnd_run() shall be called soon. Called once between two runs. Optional: then it must be
+    /// called after every batch of other calls. Context: any; may call nothing.
+    pub wake: Option<unsafe extern "C" fn(ctx: *mut c_void)>,
+
+    /// @trace: One happening. Optional. Context: any, also inside; may call nothing.
+    pub trace: Option<unsafe extern "C" fn(ctx: *mut c_void, trace: *const lnd_trace)>,
+    /// @bug: The platform has broken a rule, or the library's own books do not add up; the library
+    /// goes on. Optional. Context: any, also inside; may call nothing.
+    pub bug: Option<unsafe extern "C" fn(ctx: *mut c_void, what: *const c_char)>,
+}

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! What is asked for: by our upper layer, and by a peer.
+
+use super::handles::lnd_request;
+use core::ffi::c_void;
+
+/// Longest upper-layer header in bytes.
+pub const LND_MAX_HEADER: usize = 96;
+/// Most fragments of one transfer.
+pub const LND_MAX_FRAGMENTS: usize = 256;
+/// No particular link.
+pub const LND_ANY_LINK: u32 = 0xffff_ffff;
+/// Later than every time: as a deadline, never.
+pub const LND_NEVER: u64 = 0xffff_ffff_ffff_ffff;
+
+/// struct lnd_frag - A piece of memory by its bus address.
+/// @addr: address of the first byte, as the engine and mem_read and mem_write understand it.
+/// @len: bytes, 1 to 1 MiB.
+/// @reserved: 0.
+#[allow(non_camel_case_types)]
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
+pub struct lnd_frag {
+    /// Address.
+    pub addr: u64,
+    /// Bytes.
+    pub len: u32,
+    /// Zero.
+    pub reserved: u32,
+}
+
+/// enum lnd_kind - The four kinds of message.
+#[allow(non_camel_case_types)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub enum lnd_kind {
+    /// Payload for the peer.
+    LND_PUT = 1,
+    /// The answer to a PUT that wants one.
+    LND_ACK = 2,
+    /// A wish for payload.
+    LND_GET = 3,
+    /// The answer to a GET that was not optimised.
+    LND_REPLY = 4,
+}
+
+/// struct lnd_send_request - One message to send.
+/// @size: sizeof(struct lnd_send_request).
+/// @kind: enum lnd_kind.
+/// @nid: the next hop.
+/// @link: the link to use, or LND_ANY_LINK.
+/// @routed: not 0 if the message is routed: a GET is then not optimised.
+/// @header: the upper layer's header; copied.
+/// @header_len: its bytes, at most LND_MAX_HEADER.
+/// @nfrags: fragments in @frags, at most LND_MAX_FRAGMENTS.
+/// @frags: what to send, or for a GET where the reply goes; the vector is copied, the memory it
+///         names is lent until the report.
+/// @deadline: when to give up, on the clock of every @now.
+/// @user: comes back in the report.
+#[allow(non_camel_case_types)]
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct lnd_send_request {
+    /// Bytes of this struct.
+    pub size: u32,
+    /// Kind.
+    pub kind: u32,
+    /// Next hop.
+    pub nid: u64,
+    /// Link.
+    pub link: u32,
+    /// Routed.
+    pub routed: u32,
+    /// Header.
+    pub header: *const c_void,
+    /// Payload.
+    pub frags: *const lnd_frag,
+    /// Bytes of the header.
+    pub header_len: u32,
+    /// Number of fragments.
+    pub nfrags: u32,
+    /// Deadline.
+    pub deadline: u64,
+    /// The caller's own.
+    pub user: u64,
+}
+
+/// enum lnd_request_kind - What a peer asks for.
+#[allow(non_camel_case_types)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub enum lnd_request_kind {
+    /// A PUT whose payload came along: lnd_recv() copies it.
+    LND_REQUEST_IMMEDIATE = 1,
+    /// A PUT: lnd_recv() pulls the payload.
+    LND_REQUEST_PUT = 2,
+    /// A GET: lnd_give() stages the payload.
+    LND_REQUEST_GET = 3,
+}
+
+/// struct lnd_arrival - A peer's request, as parse() sees it.
+/// @size: sizeof(struct lnd_arrival).
+/// @kind: enum lnd_request_kind.
+/// @nid: the hop it came from.
+/// @request: names it in lnd_recv(), lnd_give() and lnd_refuse().
+/// @header: the upper layer's header; gone when parse() returns.
+/// @payload: LND_REQUEST_IMMEDIATE: the payload; gone when parse() returns. Else NULL.
+/// @header_len: bytes of the header.
+/// @len: bytes offered (PUT) or wanted (GET).
+/// @now: the time of the frame.
+#[allow(non_camel_case_types)]
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct lnd_arrival {
+    /// Bytes of this struct.
+    pub size: u32,
+    /// Kind.
+    pub kind: u32,
+    /// From whom.
+    pub nid: u64,
+    /// Handle.
+    pub request: lnd_request,
+    /// Header.
+    pub header: *const c_void,
+    /// Payload.
+    pub payload: *const c_void,
+    /// Bytes of the header.
+    pub header_len: u32,
+    /// Bytes offered or wanted.
+    pub len: u32,
+    /// Time.
+    pub now: u64,
+}
+
+/// struct lnd_verdict - What becomes of a peer's request.
+/// @size: sizeof(struct lnd_verdict).
+/// @nfrags: fragments in @frags, at most LND_MAX_FRAGMENTS.
+/// @frags: where the payload goes (lnd_recv()) or lies (lnd_give()); the vector is copied, the
+///         memory it names is lent until the report.
+/// @len: bytes wanted or given: at most those of the request, and of the fragments.
+/// @reserved: 0.
+/// @deadline: when to give up.
+/// @user: comes back in the report.
+#[allow(non_camel_case_types)]
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct lnd_verdict {
+    /// Bytes of this struct.
+    pub size: u32,
+    /// Number of fragments.
+    pub nfrags: u32,
+    /// Memory.
+    pub frags: *const lnd_frag,
+    /// Bytes.
+    pub len: u32,
+    /// Zero.
+    pub reserved: u32,
+    /// Deadline.
+    pub deadline: u64,
+    /// The caller's own.
+    pub user: u64,
+}
+
+/// enum lnd_refusal - Why a request is refused.
+#[allow(non_camel_case_types)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub enum lnd_refusal {
+    /// Nothing matches.
+    LND_REFUSE_NO_MATCH = 1,
+    /// A resource is missing; the same request may succeed later.
+    LND_REFUSE_NO_RESOURCES = 2,
+    /// Shutting down.
+    LND_REFUSE_SHUTTING_DOWN = 3,
+    /// The request makes no sense.
+    LND_REFUSE_BAD_REQUEST = 4,
+    /// Failed locally.
+    LND_REFUSE_FAILED = 5,
+}

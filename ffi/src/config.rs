@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! What a caller decides, understood; and ring memory of that size.
+
+use core::ffi::c_void;
+use core::mem::size_of;
+use core::ptr::NonNull;
+
+use lnd_core::config::Config;
+use lnd_core::time::Span;
+use lnd_core::transfer::Policy;
+use lnd_dma::memory::{Geometry, LinkMemory};
+use lnd_shortmsg::wire::layout::{IMMEDIATE_LEN, MAX_FRAME};
+
+use crate::abi::{
+    lnd_config, lnd_error, lnd_policy, lnd_ring, LND_CHECKSUM, LND_FLAGS, LND_MAX_HEADER,
+    LND_MAX_LINKS,
+};
+use crate::errors::outcome;
+use crate::input::{input, put};
+use crate::version::{LND_ABI_OLDEST, LND_ABI_VERSION};
+
+/// Alignment of an NI's memory and of ring memory.
+pub const LND_ALIGN: usize = 64;
+
+/// lnd_config_init() - Fills in a configuration with the field's usual times.
+/// @config: the configuration; every byte of it is written.
+/// @abi_version: LND_ABI_VERSION.
+/// @slots: transfers at once.
+/// @peers: peers known at once.
+/// @links: links.
+///
+/// @nid, @life and @rings are left for the caller to fill in.
+///
+/// Context: any.
+/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_VERSION.
+#[no_mangle]
+pub unsafe extern "C" fn lnd_config_init(
+    config: *mut lnd_config,
+    abi_version: u32,
+    slots: u32,
+    peers: u32,
+    links: u32,
+) -> lnd_error {
+    if !(LND_ABI_OLDEST..=LND_ABI_VERSION).contains(&abi_version) {
+        return lnd_error::LND_E_VERSION;
+    }
+    let usual = Config::new(slots, peers, links.min(255) as u8);
+    let filled = lnd_config {
+        size: size_of::<lnd_config>() as u32,
+        abi_version,
+        nid: 0,
+        life: 0,
+        slots,
+        passive_slots: usual.passive_slots,
+        peers,
+        links,
+        lists: u32::from(usual.lists),
+        immediate_max: usual.immediate_max,
+        depth: u32::from(usual.depth),
+        hello_tries: u32::from(usual.hello_tries),
+        batch: usual.batch,
+        policy: lnd_policy::LND_POLICY_SEED as u32,
+        flags: LND_CHECKSUM,
+        reserved: 0,
+        drain_bound: usual.drain_bound.as_nanos(),
+        hello_timeout: usual.hello_timeout.as_nanos(),
+        credit_stall: usual.credit_stall.as_nanos(),
+        link_poll: usual.link_poll.as_nanos(),
+        verdict_bound: usual.verdict_bound.as_nanos(),
+        rings: [lnd_ring { base: core::ptr::null_mut(), len: 0 }; LND_MAX_LINKS],
+    };
+    // SAFETY: by the contract of the ABI, null or a place for it.
+    outcome(unsafe { put(config, filled) })
+}
+
+/// The configuration that a caller means, checked as a whole.
+pub(crate) fn understand(config: &lnd_config) -> Result<Config, lnd_error> {
+    let narrow = |n: u32| u16::try_from(n).map_err(|_| lnd_error::LND_E_CONFIG);
+    let byte = |n: u32| u8::try_from(n).map_err(|_| lnd_error::LND_E_CONFIG);
+    if !(LND_ABI_OLDEST..=LND_ABI_VERSION).contains(&config.abi_version) {
+        return Err(lnd_error::LND_E_VERSION);
+    }
+    let policy = match config.policy {
+        p if p == lnd_policy::LND_POLICY_SEED as u32 => Policy::Seed,
+        p if p == lnd_policy::LND_POLICY_O2IB as u32 => Policy::O2ibCompat,
+        _ => return Err(lnd_error::LND_E_CONFIG),
+    };
+    if config.flags & !LND_FLAGS != 0
+        || config.reserved != 0
+        || config.immediate_max as usize > MAX_FRAME - IMMEDIATE_LEN - LND_MAX_HEADER
+    {
+        return Err(lnd_error::LND_E_CONFIG);
+    }
+    let meant = Config {
+        slots: config.slots,
+        passive_slots: config.passive_slots,
+        peers: config.peers,
+        links: byte(config.links)?,
+        lists: narrow(config.lists)?,
+        immediate_max: config.immediate_max,
+        depth: narrow(config.depth)?,
+        drain_bound: Span::from_nanos(config.drain_bound),
+        hello_timeout: Span::from_nanos(config.hello_timeout),
+        hello_tries: byte(config.hello_tries)?,
+        credit_stall: Span::from_nanos(config.credit_stall),
+        link_poll: Span::from_nanos(config.link_poll),
+        verdict_bound: Span::from_nanos(config.verdict_bound),
+        batch: config.batch,
+        policy,
+    };
+    meant.check().map_err(|_| lnd_error::LND_E_CONFIG)?;
+    Ok(meant)
+}
+
+fn geometry(config: &Config) -> Geometry {
+    Geometry { descriptors: config.slots, lists: u32::from(config.lists) }
+}
+
+/// lnd_ring_size() - Bytes of ring memory that each link of this configuration needs.
+/// @config: the configuration; @nid, @life and @rings do not matter.
+///
+/// Context: any.
+/// Return: the bytes, or 0 if there can be no such NI.
+#[no_mangle]
+pub unsafe extern "C" fn lnd_ring_size(config: *const lnd_config) -> usize {
+    // SAFETY: by the contract of the ABI.
+    match unsafe { input(config) }.and_then(understand) {
+        Ok(config) => geometry(&config).bytes_needed(),
+        Err(_) => 0,
+    }
+}
+
+/// lnd_ring_format() - Prepares a link's ring memory, before its engine is started.
+/// @config: the configuration.
+/// @base: the memory, aligned to LND_ALIGN; every byte that counts is written.
+/// @len: its bytes, at least lnd_ring_size().
+/// @node: our number in the fabric, 0 to 255.
+/// @features: what the engine can do: see docs/registers.md.
+///
+/// Not for memory that somebody else has formatted (a fabric), nor for a device that is running.
+///
+/// Context: any, alone with the memory.
+/// Return: LND_OK, LND_E_NULL, LND_E_SIZE, LND_E_ALIGN, LND_E_CONFIG, LND_E_VERSION, LND_E_RING.
+#[no_mangle]
+pub unsafe extern "C" fn lnd_ring_format(
+    config: *const lnd_config,
+    base: *mut c_void,
+    len: usize,
+    node: u32,
+    features: u32,
+) -> lnd_error {
+    // SAFETY: by the contract of the ABI.
+    let config = match unsafe { input(config) }.and_then(understand) {
+        Ok(config) => config,
+        Err(error) => return error,
+    };
+    let Some(start) = NonNull::new(base.cast::<u8>()) else { return lnd_error::LND_E_NULL };
+    if base as usize % LND_ALIGN != 0 {
+        return lnd_error::LND_E_ALIGN;
+    }
+    // SAFETY: by the contract of the ABI the memory is the caller's, and nobody else uses it yet.
+    match unsafe { LinkMemory::format(start, len, geometry(&config), node, features, 0) } {
+        Ok(_) => lnd_error::LND_OK,
+        Err(_) => lnd_error::LND_E_RING,
+    }
+}

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! Birth and end of an NI: everything in one block of the caller's memory (R61).
+
+use core::cell::UnsafeCell;
+use core::ffi::c_void;
+use core::mem::MaybeUninit;
+use core::ptr::NonNull;
+
+use lnd_core::arena::{Arena, ArenaFull, LINE};
+use lnd_core::config::Config;
+use lnd_core::driver::{Decider, Driver, Identity, RunState, Ticket};
+use lnd_core::id::{Incarnation, LinkId, Nid};
+use lnd_core::sync::Ordering;
+use lnd_dma::driver::MmioEngine;
+use lnd_dma::memory::LinkMemory;
+use lnd_shortmsg::dispatch::Receiver;
+use lnd_shortmsg::wire::layout::IMMEDIATE_LEN;
+use lnd_shortmsg::wire::Checksum;
+
+use crate::abi::{lnd_config, lnd_error, lnd_ops, lnd_ring, LND_CHECKSUM, LND_MAX_HEADER};
+use crate::config::{understand, LND_ALIGN};
+use crate::input::{input, place, put};
+use crate::ni::{lnd_ni, Irq, Thread, ThreadCell};
+use crate::platform::Platform;
+use crate::ports::{Frames, Host, Numbers, Payload, Registers, Seat};
+use crate::stats::{Tally, Totals};
+use crate::tracing::{Events, Tracing};
+
+/// Bytes of the largest frame that will be sent.
+const fn frame_bytes(config: &Config) -> usize {
+    config.immediate_max as usize + IMMEDIATE_LEN + LND_MAX_HEADER
+}
+
+fn size_of_ni(config: &Config) -> usize {
+    let (slots, links) = (config.slots as usize, config.links as usize);
+    LINE + Arena::table_bytes::<Option<Platform>>(1)
+        + Arena::table_bytes::<Option<LinkMemory<'static>>>(links)
+        + Arena::table_bytes::<Option<Tally>>(1)
+        + Arena::table_bytes::<ThreadCell>(1)
+        + Arena::table_bytes::<Option<LinkEngine>>(links)
+        + Arena::table_bytes::<u8>(frame_bytes(config))
+        + Arena::table_bytes::<Totals>(1)
+        + Arena::table_bytes::<Option<Events>>(1)
+        + Arena::table_bytes::<Option<Ticket<'static>>>(slots)
+        + Arena::table_bytes::<u8>(config.bytes_needed())
+        + Arena::table_bytes::<Irq>(links)
+        + Arena::table_bytes::<Option<lnd_ni>>(1)
+}
+
+/// lnd_ni_size() - Bytes of memory that an NI of this configuration needs.
+/// @config: the configuration; @nid, @life and @rings do not matter.
+///
+/// Context: any.
+/// Return: the bytes, or 0 if there can be no such NI.
+#[no_mangle]
+pub unsafe extern "C" fn lnd_ni_size(config: *const lnd_config) -> usize {
+    // SAFETY: by the contract of the ABI.
+    match unsafe { input(config) }.and_then(understand) {
+        Ok(config) => size_of_ni(&config),
+        Err(_) => 0,
+    }
+}
+
+/// A link's memory, if it is large enough for the configuration.
+fn attach(config: &lnd_config, ring: &lnd_ring) -> Result<LinkMemory<'static>, lnd_error> {
+    let base = NonNull::new(ring.base.cast::<u8>()).ok_or(lnd_error::LND_E_NULL)?;
+    if ring.base as usize % LND_ALIGN != 0 {
+        return Err(lnd_error::LND_E_ALIGN);
+    }
+    // SAFETY: by the contract of the ABI the ring memory stays until the NI is destroyed, and only
+    // its engine and this NI use it.
+    let memory = unsafe { LinkMemory::attach(base, ring.len) };
+    let memory = memory.map_err(|_| lnd_error::LND_E_RING)?;
+    let sizes = memory.geometry();
+    if sizes.descriptors < config.slots || sizes.lists < config.lists {
+        return Err(lnd_error::LND_E_RING);
+    }
+    Ok(memory)
+}
+
+/// The NI's own number, in its handles: another one for every place and every life. Two NIs at
+/// a time are at two places; one after another at the same place has another life.
+fn own_number(at: usize, life: Incarnation) -> u32 {
+    let life = life.raw().wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
+    ((at / LND_ALIGN) as u32).wrapping_add(life as u32).max(1)
+}
+
+/// lnd_ni_create() - Creates an NI in the caller's memory.
+/// @mem: the memory, aligned to LND_ALIGN; the NI's until lnd_ni_destroy().
+/// @len: its bytes, at least lnd_ni_size().
+/// @config: sizes, times, names and ring memory; copied.
+/// @ops: the platform's operations; copied.
+/// @ctx: given to every operation.
+/// @ni: where the NI's pointer is written.
+///
+/// All links begin down; lnd_run() opens those that work. Calls register operations and no others.
+///
+/// Context: thread.
+/// Return: LND_OK, LND_E_NULL, LND_E_SIZE, LND_E_ALIGN, LND_E_VERSION, LND_E_CONFIG, LND_E_OPS,
+/// LND_E_MEMORY, LND_E_RING.
+#[no_mangle]
+pub unsafe extern "C" fn lnd_ni_create(
+    mem: *mut c_void,
+    len: usize,
+    config: *const lnd_config,
+    ops: *const lnd_ops,
+    ctx: *mut c_void,
+    ni: *mut *mut lnd_ni,
+) -> lnd_error {
+    // SAFETY: by the contract of the ABI.
+    let config = match unsafe { input(config) } {
+        Ok(config) => config,
+        Err(error) => return error,
+    };
+    // SAFETY: by the contract of the ABI.
+    let ops = match unsafe { input(ops) } {
+        Ok(ops) => ops,
+        Err(error) => return error,
+    };
+    if let Err(error) = place(ni) {
+        return error;
+    }
+    if mem.is_null() {
+        return lnd_error::LND_E_NULL;
+    }
+    if mem as usize % LND_ALIGN != 0 {
+        return lnd_error::LND_E_ALIGN;
+    }
+    if len > isize::MAX as usize {
+        return lnd_error::LND_E_MEMORY;
+    }
+    // SAFETY: by the contract of the ABI the memory is ours until the NI is destroyed: that is what
+    // `'static` means here.
+    let memory = unsafe { core::slice::from_raw_parts_mut(mem.cast(), len) };
+    match create(memory, config, ops, ctx) {
+        // SAFETY: checked above; writable by the contract of the ABI.
+        Ok(created) => match unsafe { put(ni, core::ptr::from_ref(created).cast_mut()) } {
+            Ok(()) => lnd_error::LND_OK,
+            Err(error) => error,
+        },
+        Err(error) => error,
+    }
+}
+
+impl From<ArenaFull> for lnd_error {
+    fn from(_: ArenaFull) -> Self {
+        Self::LND_E_MEMORY
+    }
+}
+
+type LinkEngine = MmioEngine<'static, Registers, Numbers>;
+
+/// What the stages of the making hand on. Each stage is a function of its own that is not inlined,
+/// so that a kernel's stack never holds more than one of them.
+struct Made {
+    platform: &'static Platform,
+    memories: &'static [Option<LinkMemory<'static>>],
+    tally: &'static Tally,
+}
+
+impl Made {
+    fn registers(&self, at: usize) -> Option<Registers> {
+        let memory = self.memories.get(at)?.as_ref()?;
+        Some(Registers::new(self.platform, memory, LinkId::new(at)?))
+    }
+}
+
+fn create(
+    memory: &'static mut [MaybeUninit<u8>],
+    given: &lnd_config,
+    ops: &lnd_ops,
+    ctx: *mut c_void,
+) -> Result<&'static lnd_ni, lnd_error> {
+    let config = understand(given)?;
+    let nid = Nid::from_raw(given.nid).ok_or(lnd_error::LND_E_CONFIG)?;
+    let life = Incarnation::from_raw(given.life).ok_or(lnd_error::LND_E_CONFIG)?;
+    Platform::check(ops, config.immediate_max)?;
+    if memory.len() < size_of_ni(&config) {
+        return Err(lnd_error::LND_E_MEMORY);
+    }
+    let links = config.links as usize;
+    for ring in given.rings.iter().take(links) {
+        attach(given, ring)?;
+    }
+    let id = own_number(memory.as_ptr() as usize, life);
+    let mut arena = Arena::new(memory);
+    let ring_memory = |at: usize| given.rings.get(at).and_then(|ring| attach(given, ring).ok());
+    let made = Made {
+        platform: arena.place(Platform::new(*ops, ctx, id))?,
+        memories: arena.table(links, ring_memory)?,
+        tally: arena.place(Tally::default())?,
+    };
+    // Not `place`, which would have it on the stack for a moment.
+    let cell = arena.table(1, |_| ThreadCell(UnsafeCell::new(MaybeUninit::uninit())))?;
+    let cell = cell.first_mut().ok_or(ArenaFull)?;
+    let checks = given.flags & LND_CHECKSUM != 0;
+    let decider = fill(cell, &mut arena, &config, Identity { nid, life }, &made, checks)?;
+    let irqs = make_irqs(&mut arena, links, decider, &made)?;
+    Ok(arena.place(lnd_ni::new(made.platform, decider, irqs, cell, made.tally))?)
+}
+
+/// Makes the thread's half in its place.
+#[inline(never)]
+fn fill(
+    cell: &mut ThreadCell,
+    arena: &mut Arena<'static>,
+    config: &Config,
+    me: Identity,
+    made: &Made,
+    checks: bool,
+) -> Result<Decider<'static>, lnd_error> {
+    let checksum = if checks { Checksum::On } else { Checksum::Off };
+    let engine = |at: usize| {
+        let (registers, link) = (made.registers(at)?, LinkId::new(at)?);
+        Some(LinkEngine::new(link, registers, registers.memory(), Numbers(made.platform)))
+    };
+    let engines = arena.table(config.links as usize, engine)?;
+    let buffer = arena.table(frame_bytes(config), |_| 0_u8)?;
+    let events = arena.place(Events::new())?;
+    let parked = arena.table(config.slots as usize, |_| None)?;
+    let totals = arena.table(1, |_| Totals::default())?.first_mut().ok_or(ArenaFull)?;
+    let block = arena.table(config.bytes_needed(), |_| MaybeUninit::<u8>::uninit())?;
+    let driver = Driver::<Host>::create(
+        block,
+        *config,
+        me,
+        engines.iter_mut().filter_map(Option::as_mut).map(Seat),
+        Frames::new(made.platform, buffer, checksum, made.tally),
+        Payload(made.platform),
+        Tracing::new(made.platform, events),
+    );
+    let driver = driver.map_err(|_| lnd_error::LND_E_CONFIG)?;
+    let receiver = Receiver::new(checksum);
+    let thread = Thread { driver, receiver, parked, totals };
+    let thread = cell.0.get_mut().write(thread);
+    let decider = thread.driver.decider();
+    thread.driver.channel_mut().decider = Some(decider);
+    Ok(decider)
+}
+
+#[inline(never)]
+fn make_irqs(
+    arena: &mut Arena<'static>,
+    links: usize,
+    decider: Decider<'static>,
+    made: &Made,
+) -> Result<&'static [Irq], lnd_error> {
+    let first = made.registers(0).ok_or(lnd_error::LND_E_CONFIG)?;
+    let irq = |at: usize| Irq::new(decider, made.registers(at).unwrap_or(first));
+    Ok(arena.table(links, irq)?)
+}
+
+/// lnd_ni_destroy() - Ends an NI; its memory and its ring memory are the caller's again.
+/// @ni: the NI.
+///
+/// Only of an NI that is LND_QUIESCENT and has nothing to report: see lnd_shutdown(). No interrupt
+/// and no other call may come after it, or be under way.
+///
+/// Context: thread.
+/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY (a
+/// call is under way), LND_E_RUNNING (see lnd_blocker_next()).
+#[no_mangle]
+pub unsafe extern "C" fn lnd_ni_destroy(ni: *mut lnd_ni) -> lnd_error {
+    // SAFETY: by the contract of the ABI.
+    let ni = match unsafe { lnd_ni::of(ni) } {
+        Ok(ni) => ni,
+        Err(error) => return error,
+    };
+    let mut inside = match ni.enter() {
+        Ok(inside) => inside,
+        Err(error) => return error,
+    };
+    let busy = ni.parser.load(Ordering::Relaxed) != 0
+        || ni.runner.load(Ordering::Relaxed) != 0
+        || ni.irqs.iter().any(Irq::is_busy);
+    if busy {
+        return lnd_error::LND_E_BUSY;
+    }
+    let thread = inside.thread();
+    let still = thread.driver.run_state() == RunState::Quiescent;
+    if !still || !thread.driver.nothing_to_report() {
+        return lnd_error::LND_E_RUNNING;
+    }
+    inside.bury();
+    lnd_error::LND_OK
+}

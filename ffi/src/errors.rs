@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! Names and errnos of errors.
+
+use core::ffi::{c_char, CStr};
+
+use lnd_core::driver::Why;
+
+use crate::abi::lnd_error;
+
+/// Name and positive Linux errno, by the error's number.
+const TABLE: [(&CStr, i32); lnd_error::ALL.len()] = [
+    (c"LND_OK", 0),
+    (c"LND_E_NULL", 14),           // EFAULT
+    (c"LND_E_SIZE", 22),           // EINVAL
+    (c"LND_E_ALIGN", 22),          // EINVAL
+    (c"LND_E_VERSION", 93),        // EPROTONOSUPPORT
+    (c"LND_E_CONFIG", 22),         // EINVAL
+    (c"LND_E_OPS", 38),            // ENOSYS
+    (c"LND_E_MEMORY", 12),         // ENOMEM
+    (c"LND_E_NI", 19),             // ENODEV
+    (c"LND_E_CONTEXT", 1),         // EPERM
+    (c"LND_E_REENTRY", 35),        // EDEADLK
+    (c"LND_E_BUSY", 16),           // EBUSY
+    (c"LND_E_FOREIGN", 18),        // EXDEV
+    (c"LND_E_STALE", 116),         // ESTALE
+    (c"LND_E_ARGUMENT", 22),       // EINVAL
+    (c"LND_E_LINK", 6),            // ENXIO
+    (c"LND_E_NO_ROUTE", 113),      // EHOSTUNREACH
+    (c"LND_E_PEER_DOWN", 112),     // EHOSTDOWN
+    (c"LND_E_PEERS_FULL", 105),    // ENOBUFS
+    (c"LND_E_NO_SLOTS", 11),       // EAGAIN
+    (c"LND_E_NO_LISTS", 11),       // EAGAIN
+    (c"LND_E_SHUTTING_DOWN", 108), // ESHUTDOWN
+    (c"LND_E_FRAGMENTS", 22),      // EINVAL
+    (c"LND_E_ADDRESS", 14),        // EFAULT
+    (c"LND_E_HEADER", 22),         // EINVAL
+    (c"LND_E_TOO_LONG", 90),       // EMSGSIZE
+    (c"LND_E_DEADLINE", 110),      // ETIMEDOUT
+    (c"LND_E_WRONG_KIND", 22),     // EINVAL
+    (c"LND_E_GONE", 2),            // ENOENT
+    (c"LND_E_WAIT", 11),           // EAGAIN
+    (c"LND_E_FRAME", 74),          // EBADMSG
+    (c"LND_E_RUNNING", 16),        // EBUSY
+    (c"LND_E_END", 61),            // ENODATA
+    (c"LND_E_RING", 5),            // EIO
+    (c"LND_E_ROOM", 75),           // EOVERFLOW
+    (c"LND_E_NO_PEER", 2),         // ENOENT
+    (c"LND_E_UNSUPPORTED", 95),    // EOPNOTSUPP
+    (c"LND_E_BOOKS", 117),         // EUCLEAN
+];
+
+/// lnd_error_errno() - The errno that says best what an error says.
+/// @error: enum lnd_error, or any number.
+///
+/// Context: any.
+/// Return: 0 for LND_OK, else a negative Linux errno; -EINVAL for a number that is no error.
+#[no_mangle]
+pub extern "C" fn lnd_error_errno(error: u32) -> i32 {
+    TABLE.get(error as usize).map_or(-22, |(_, errno)| errno.wrapping_neg())
+}
+
+/// lnd_error_name() - An error's name, as the header spells it.
+/// @error: enum lnd_error, or any number.
+///
+/// Context: any.
+/// Return: text such as "LND_E_NULL"; never NULL.
+#[no_mangle]
+pub extern "C" fn lnd_error_name(error: u32) -> *const c_char {
+    TABLE.get(error as usize).map_or(c"LND_E_?".as_ptr(), |(name, _)| name.as_ptr())
+}
+
+/// The core's refusal, as C sees it.
+pub(crate) const fn of_why(why: Why) -> lnd_error {
+    match why {
+        Why::Fragments(_) => lnd_error::LND_E_FRAGMENTS,
+        Why::BadAddress => lnd_error::LND_E_ADDRESS,
+        Why::HeaderTooLong => lnd_error::LND_E_HEADER,
+        Why::TooLong => lnd_error::LND_E_TOO_LONG,
+        Why::WrongKind => lnd_error::LND_E_WRONG_KIND,
+        Why::DeadlinePassed => lnd_error::LND_E_DEADLINE,
+        Why::BadLink => lnd_error::LND_E_LINK,
+        Why::NoRoute => lnd_error::LND_E_NO_ROUTE,
+        Why::PeerDown => lnd_error::LND_E_PEER_DOWN,
+        Why::PeersFull => lnd_error::LND_E_PEERS_FULL,
+        Why::NoSlots => lnd_error::LND_E_NO_SLOTS,
+        Why::NoLists => lnd_error::LND_E_NO_LISTS,
+        Why::ShuttingDown => lnd_error::LND_E_SHUTTING_DOWN,
+    }
+}
+
+/// What a call returns.
+pub(crate) const fn outcome(result: Result<(), lnd_error>) -> lnd_error {
+    match result {
+        Ok(()) => lnd_error::LND_OK,
+        Err(error) => error,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lnd_core::fragment::FragmentError;
+    use std::collections::HashSet;
+    use std::format;
+
+    #[test]
+    fn every_error_has_its_own_name_and_an_errno() {
+        let mut names = HashSet::new();
+        for (number, error) in lnd_error::ALL.into_iter().enumerate() {
+            assert_eq!(error as usize, number);
+            // SAFETY: the library's own text.
+            let name = unsafe { CStr::from_ptr(lnd_error_name(error as u32)) };
+            assert_eq!(name.to_str().unwrap(), format!("{error:?}"));
+            assert!(names.insert(name));
+            let errno = lnd_error_errno(error as u32);
+            assert_eq!(errno == 0, error == lnd_error::LND_OK);
+            assert!((-133..=0).contains(&errno));
+        }
+        for nonsense in [lnd_error::ALL.len() as u32, 127, lnd_error::LND_E_WIDTH as u32, u32::MAX]
+        {
+            assert_eq!(lnd_error_errno(nonsense), -22);
+            assert!(!lnd_error_name(nonsense).is_null());
+        }
+    }
+
+    #[test]
+    fn refusals_of_the_core_keep_their_errno() {
+        for why in [
+            Why::Fragments(FragmentError::Empty),
+            Why::BadAddress,
+            Why::HeaderTooLong,
+            Why::TooLong,
+            Why::WrongKind,
+            Why::DeadlinePassed,
+            Why::NoRoute,
+            Why::PeerDown,
+            Why::PeersFull,
+            Why::NoSlots,
+            Why::NoLists,
+            Why::ShuttingDown,
+        ] {
+            assert_eq!(lnd_error_errno(of_why(why) as u32), why.errno(), "{why:?}");
+        }
+    }
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! Handles made and read. A handle is checked for its kind, its NI and its use of the slot before
+//! anything is done with it (R14).
+
+use lnd_core::id::Tag;
+
+use crate::abi::{lnd_error, lnd_message, lnd_request, lnd_transfer};
+
+// Arbitrary, and not zero: a struct full of zeroes is no handle.
+const TRANSFER: u32 = 0x5446_0001;
+const REQUEST: u32 = 0x5251_0002;
+const MESSAGE: u32 = 0x4d47_0003;
+
+macro_rules! handle {
+    ($make:ident, $read:ident, $name:ident, $kind:ident) => {
+        pub(crate) const fn $make(ni: u32, tag: Tag) -> $name {
+            $name { index: tag.index, generation: tag.generation, ni, kind: $kind }
+        }
+
+        pub(crate) const fn $read(ni: u32, handle: $name) -> Result<Tag, lnd_error> {
+            if handle.kind != $kind {
+                return Err(lnd_error::LND_E_STALE);
+            }
+            if handle.ni != ni {
+                return Err(lnd_error::LND_E_FOREIGN);
+            }
+            Ok(Tag { index: handle.index, generation: handle.generation })
+        }
+    };
+}
+
+handle!(transfer, of_transfer, lnd_transfer, TRANSFER);
+handle!(request, of_request, lnd_request, REQUEST);
+handle!(message, of_message, lnd_message, MESSAGE);

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! What health does of its own accord: pings, probes, connections, within one budget.
+
+use core::mem::size_of;
+
+use ::lnd_health::node::Action;
+use ::lnd_health::reconnect::Connected;
+use ::lnd_health::{NiId, Object, PeerNiId};
+use lnd_core::id::Nid;
+use lnd_core::time::Instant;
+
+use super::messages::class_of;
+use super::{lnd_health, Whole};
+use crate::abi::{lnd_action, lnd_action_kind, lnd_connected, lnd_error, lnd_object, LND_ANY_LINK};
+use crate::errors::outcome;
+use crate::input::{input, output, place_if, put, put_if};
+
+fn to_c(id: u32, action: &Action) -> lnd_action {
+    let blank = lnd_action {
+        size: size_of::<lnd_action>() as u32,
+        kind: 0,
+        index: 0,
+        generation: 0,
+        owner: id,
+        object: lnd_object::LND_OBJECT_PEER_NI as u32,
+        target: 0,
+        local: LND_ANY_LINK,
+        probe: 0,
+        reserved: 0,
+        nid: 0,
+    };
+    let of_ni = |kind: lnd_action_kind, target: PeerNiId, nid: Nid| lnd_action {
+        kind: kind as u32,
+        target: target.raw(),
+        nid: nid.raw(),
+        ..blank
+    };
+    match action {
+        Action::Ping(ping) => {
+            let (object, target) = match ping.object {
+                Object::Local(local) => (lnd_object::LND_OBJECT_LOCAL, local.index() as u32),
+                Object::Peer(ni) => (lnd_object::LND_OBJECT_PEER_NI, ni.raw()),
+            };
+            lnd_action {
+                kind: lnd_action_kind::LND_ACTION_PING as u32,
+                object: object as u32,
+                target,
+                local: ping.via().map_or(LND_ANY_LINK, |local: NiId| local.index() as u32),
+                nid: ping.nid.raw(),
+                ..blank
+            }
+        }
+        Action::Probe(it) => lnd_action {
+            probe: it.kind as u32,
+            ..of_ni(lnd_action_kind::LND_ACTION_PROBE, it.peer_ni, it.nid)
+        },
+        Action::Connect(it) => of_ni(lnd_action_kind::LND_ACTION_CONNECT, it.peer_ni, it.nid),
+    }
+}
+
+/// lnd_health_next_action() - The next thing to do.
+/// @health: the object.
+/// @now: the time.
+/// @action: filled in; its size is set.
+///
+/// Every action is to be told about, by the call that its kind names; it takes a place until then.
+///
+/// Context: the owner's. Bounded work.
+/// Return: LND_OK, LND_E_END (nothing is due, or the budget is spent), LND_E_NO_SLOTS (too many are
+/// under way), LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_BUSY.
+#[no_mangle]
+pub unsafe extern "C" fn lnd_health_next_action(
+    health: *mut lnd_health,
+    now: u64,
+    action: *mut lnd_action,
+) -> lnd_error {
+    let next = |id, whole: &mut Whole| {
+        // SAFETY: by the contract of the ABI.
+        let action = unsafe { output(action)? };
+        if whole.actions.is_full() {
+            return Err(lnd_error::LND_E_NO_SLOTS);
+        }
+        let due = whole.health.next_action(Instant::from_nanos(now));
+        let due = due.ok_or(lnd_error::LND_E_END)?;
+        let told = to_c(id, &due);
+        let kept = whole.actions.keep(due);
+        let (index, generation) = kept.map_err(|_| lnd_error::LND_E_NO_SLOTS)?;
+        *action = lnd_action { index, generation, ..told };
+        Ok(())
+    };
+    // SAFETY: by the contract of the ABI.
+    outcome(unsafe { lnd_health::with(health, next) })
+}
+
+/// lnd_health_next_time() - When lnd_health_next_action() has something to give next.
+/// @health: the object.
+/// @next: where the time is written; LND_NEVER: not before another call.
+///
+/// Context: the owner's.
+/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY.
+#[no_mangle]
+pub unsafe extern "C" fn lnd_health_next_time(
+    health: *const lnd_health,
+    next: *mut u64,
+) -> lnd_error {
+    let time = |_, whole: &mut Whole| {
+        // SAFETY: by the contract of the ABI.
+        unsafe { put(next, whole.health.next_deadline().as_nanos()) }
+    };
+    // SAFETY: by the contract of the ABI.
+    outcome(unsafe { lnd_health::with(health, time) })
+}
+
+impl Whole {
+    /// The action that a caller names, if it is of the kind that the call is for.
+    pub(super) fn action(
+        &mut self,
+        id: u32,
+        named: &lnd_action,
+        kind: lnd_action_kind,
+    ) -> Result<Action, lnd_error> {
+        if named.owner != id {
+            return Err(lnd_error::LND_E_FOREIGN);
+        }
+        if named.kind != kind as u32 {
+            return Err(lnd_error::LND_E_WRONG_KIND);
+        }
+        let found = self.actions.get(named.index, named.generation);
+        let right = matches!(
+            (found.as_deref(), kind),
+            (Some(Action::Ping(_)), lnd_action_kind::LND_ACTION_PING)
+                | (Some(Action::Probe(_)), lnd_action_kind::LND_ACTION_PROBE)
+                | (Some(Action::Connect(_)), lnd_action_kind::LND_ACTION_CONNECT)
+        );
+        let taken = right.then(|| self.actions.take(named.index, named.generation));
+        taken.flatten().ok_or(lnd_error::LND_E_STALE)
+    }
+}
+
+/// lnd_health_answered() - How a ping ended.
+/// @health: the object.
+/// @action: the ping.
+/// @health_class: enum lnd_health_class of its end; LND_HEALTH_OK: it was answered.
+/// @now: the time.
+///
+/// Context: the owner's.
+/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN,
+/// LND_E_STALE, LND_E_WRONG_KIND, LND_E_ARGUMENT.
+#[no_mangle]
+pub unsafe extern "C" fn lnd_health_answered(
+    health: *mut lnd_health,
+    action: *const lnd_action,
+    health_class: u32,
+    now: u64,
+) -> lnd_error {
+    let answered = |id, whole: &mut Whole| {
+        let class = class_of(health_class)?;
+        // SAFETY: by the contract of the ABI.
+        let named = unsafe { input(action)? };
+        if let Action::Ping(ping) = whole.action(id, named, lnd_action_kind::LND_ACTION_PING)? {
+            whole.health.answered(Instant::from_nanos(now), ping, class);
+        }
+        Ok(())
+    };
+    // SAFETY: by the contract of the ABI.
+    outcome(unsafe { lnd_health::with(health, answered) })
+}
+
+/// lnd_health_connected() - How an attempt to connect ended.
+/// @health: the object.
+/// @action: the attempt.
+/// @how: enum lnd_connected.
+/// @now: the time.
+///
+/// Context: the owner's.
+/// Return: as lnd_health_answered().
+#[no_mangle]
+pub unsafe extern "C" fn lnd_health_connected(
+    health: *mut lnd_health,
+    action: *const lnd_action,
+    how: u32,
+    now: u64,
+) -> lnd_error {
+    let connected = |id, whole: &mut Whole| {
+        let how = match how {
+            h if h == lnd_connected::LND_CONNECTED as u32 => Connected::Yes,
+            h if h == lnd_connected::LND_CONNECT_FAILED as u32 => Connected::No,
+            h if h == lnd_connected::LND_CONNECT_REFUSED as u32 => Connected::NobodyListens,
+            _ => return Err(lnd_error::LND_E_ARGUMENT),
+        };
+        // SAFETY: by the contract of the ABI.
+        let named = unsafe { input(action)? };
+        let kind = lnd_action_kind::LND_ACTION_CONNECT;
+        if let Action::Connect(attempt) = whole.action(id, named, kind)? {
+            whole.health.connected(Instant::from_nanos(now), attempt, how);
+        }
+        Ok(())
+    };
+    // SAFETY: by the contract of the ABI.
+    outcome(unsafe { lnd_health::with(health, connected) })
+}
+
+/// lnd_health_connection_lost() - The connection to a peer's interface is gone: it is made again.
+/// @health: the object.
+/// @peer_ni: the interface.
+/// @now: the time.
+///
+/// Context: the owner's.
+/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY.
+#[no_mangle]
+pub unsafe extern "C" fn lnd_health_connection_lost(
+    health: *mut lnd_health,
+    peer_ni: u32,
+    now: u64,
+) -> lnd_error {
+    let lost = |_, whole: &mut Whole| {
+        whole.health.connection_lost(Instant::from_nanos(now), PeerNiId::new(peer_ni));
+        Ok(())
+    };
+    // SAFETY: by the contract of the ABI.
+    outcome(unsafe { lnd_health::with(health, lost) })
+}
+
+/// lnd_health_shutdown() - Ends pings, probes, connections and resends.
+/// @health: the object.
+/// @remaining: where the number of messages on their way is written; may be NULL. To be called until
+///             it is 0.
+///
+/// Context: the owner's.
+/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY.
+#[no_mangle]
+pub unsafe extern "C" fn lnd_health_shutdown(
+    health: *mut lnd_health,
+    remaining: *mut u32,
+) -> lnd_error {
+    let shutdown = |_, whole: &mut Whole| {
+        place_if(remaining)?;
+        whole.health.shut_down();
+        // SAFETY: checked above; writable by the contract of the ABI.
+        unsafe { put_if(remaining, whole.health.remains().messages) }
+    };
+    // SAFETY: by the contract of the ABI.
+    outcome(unsafe { lnd_health::with(health, shutdown) })
+}

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! Birth and end.
+
+use core::cell::UnsafeCell;
+use core::ffi::c_void;
+use core::mem::{size_of, MaybeUninit};
+
+use ::lnd_health::journey::Journey;
+use ::lnd_health::node::Action;
+use ::lnd_health::{Config, Health, Profile};
+use lnd_core::arena::{Arena, ArenaFull, LINE};
+use lnd_core::sync::{AtomicU32, Ordering};
+use lnd_core::time::{Instant, Span};
+
+use super::taken::{Place, Taken};
+use super::{lnd_health, Cell, Whole, ALIVE, DEAD};
+use crate::abi::{lnd_error, lnd_health_config, lnd_profile};
+use crate::config::LND_ALIGN;
+use crate::errors::outcome;
+use crate::input::{input, place, put};
+use crate::version::{LND_ABI_OLDEST, LND_ABI_VERSION};
+
+/// Most journeys, and most actions.
+const MOST: u32 = 65_536;
+
+/// lnd_health_config_init() - Fills in a configuration with the field's usual numbers.
+/// @config: the configuration; every byte of it is written.
+/// @abi_version: LND_ABI_VERSION.
+/// @locals: interfaces of ours.
+/// @peers: peers.
+/// @peer_nis: interfaces of all peers together.
+///
+/// Context: any.
+/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_VERSION.
+#[no_mangle]
+pub unsafe extern "C" fn lnd_health_config_init(
+    config: *mut lnd_health_config,
+    abi_version: u32,
+    locals: u32,
+    peers: u32,
+    peer_nis: u32,
+) -> lnd_error {
+    if !(LND_ABI_OLDEST..=LND_ABI_VERSION).contains(&abi_version) {
+        return lnd_error::LND_E_VERSION;
+    }
+    let usual = Config::new(1, peers, peer_nis);
+    let filled = lnd_health_config {
+        size: size_of::<lnd_health_config>() as u32,
+        abi_version,
+        locals,
+        peers,
+        peer_nis,
+        journal: usual.journal,
+        journeys: 1024,
+        actions: 256,
+        profile: lnd_profile::LND_PROFILE_SEED as u32,
+        sensitivity: u32::from(usual.sensitivity),
+        retries: u32::from(usual.retries),
+        seed: usual.seed,
+        recovery_first: usual.recovery.first.as_nanos(),
+        recovery_cap: usual.recovery.cap.as_nanos(),
+        recovery_limit: usual.recovery_limit.as_nanos(),
+        probe_idle: usual.probe.idle.as_nanos(),
+        probe_again: usual.probe.again.as_nanos(),
+        probe_hold_off: usual.probe.hold_off.as_nanos(),
+        action_every: usual.action_every.as_nanos(),
+        action_burst: usual.action_burst,
+        probe_verdicts: u32::from(usual.probe.verdicts),
+    };
+    // SAFETY: by the contract of the ABI.
+    outcome(unsafe { put(config, filled) })
+}
+
+fn understand(given: &lnd_health_config) -> Result<Config, lnd_error> {
+    let wrong = |_| lnd_error::LND_E_CONFIG;
+    if !(LND_ABI_OLDEST..=LND_ABI_VERSION).contains(&given.abi_version) {
+        return Err(lnd_error::LND_E_VERSION);
+    }
+    let mut config =
+        Config::new(u8::try_from(given.locals).map_err(wrong)?, given.peers, given.peer_nis);
+    match given.profile {
+        p if p == lnd_profile::LND_PROFILE_SEED as u32 => config.profile = Profile::Seed,
+        p if p == lnd_profile::LND_PROFILE_LNET as u32 => config = config.lnet_compat(),
+        _ => return Err(lnd_error::LND_E_CONFIG),
+    }
+    config.journal = given.journal;
+    config.sensitivity = u16::try_from(given.sensitivity).map_err(wrong)?;
+    config.retries = u8::try_from(given.retries).map_err(wrong)?;
+    config.seed = given.seed;
+    config.recovery.first = Span::from_nanos(given.recovery_first);
+    config.recovery.cap = Span::from_nanos(given.recovery_cap);
+    config.recovery_limit = Span::from_nanos(given.recovery_limit);
+    config.probe.idle = Span::from_nanos(given.probe_idle);
+    config.probe.again = Span::from_nanos(given.probe_again);
+    config.probe.hold_off = Span::from_nanos(given.probe_hold_off);
+    config.probe.verdicts = u8::try_from(given.probe_verdicts).map_err(wrong)?;
+    config.action_every = Span::from_nanos(given.action_every);
+    config.action_burst = given.action_burst;
+    config.check().map_err(|_| lnd_error::LND_E_CONFIG)?;
+    let bounded = |n: u32| (1..=MOST).contains(&n);
+    if !bounded(given.journeys) || !bounded(given.actions) {
+        return Err(lnd_error::LND_E_CONFIG);
+    }
+    Ok(config)
+}
+
+fn bytes(given: &lnd_health_config) -> Result<usize, lnd_error> {
+    let config = understand(given)?;
+    Ok(LINE
+        + Arena::table_bytes::<u8>(config.bytes_needed())
+        + Arena::table_bytes::<Place<Journey>>(given.journeys as usize)
+        + Arena::table_bytes::<Place<Action>>(given.actions as usize)
+        + Arena::table_bytes::<Cell>(1)
+        + Arena::table_bytes::<Option<lnd_health>>(1))
+}
+
+/// lnd_health_size() - Bytes of memory for a health object of this configuration.
+/// @config: the configuration.
+///
+/// Context: any.
+/// Return: the bytes, or 0 if there can be no such object.
+#[no_mangle]
+pub unsafe extern "C" fn lnd_health_size(config: *const lnd_health_config) -> usize {
+    // SAFETY: by the contract of the ABI.
+    unsafe { input(config) }.and_then(bytes).unwrap_or(0)
+}
+
+/// lnd_health_create() - Creates a node's health in the caller's memory.
+/// @mem: the memory, aligned to LND_ALIGN; the object's until lnd_health_destroy().
+/// @len: its bytes, at least lnd_health_size().
+/// @config: sizes and knobs; copied.
+/// @now: the time.
+/// @health: where the object's pointer is written.
+///
+/// Context: any.
+/// Return: LND_OK, LND_E_NULL, LND_E_SIZE, LND_E_ALIGN, LND_E_VERSION, LND_E_CONFIG, LND_E_MEMORY.
+#[no_mangle]
+pub unsafe extern "C" fn lnd_health_create(
+    mem: *mut c_void,
+    len: usize,
+    config: *const lnd_health_config,
+    now: u64,
+    health: *mut *mut lnd_health,
+) -> lnd_error {
+    let create = || {
+        // SAFETY: by the contract of the ABI.
+        let given = unsafe { input(config)? };
+        place(health)?;
+        let needed = bytes(given)?;
+        if mem.is_null() {
+            return Err(lnd_error::LND_E_NULL);
+        }
+        if mem as usize % LND_ALIGN != 0 {
+            return Err(lnd_error::LND_E_ALIGN);
+        }
+        if len < needed || len > isize::MAX as usize {
+            return Err(lnd_error::LND_E_MEMORY);
+        }
+        // SAFETY: by the contract of the ABI the memory is ours until the object is destroyed: that
+        // is what `'static` means here.
+        let memory = unsafe { core::slice::from_raw_parts_mut(mem.cast(), len) };
+        let mut arena = Arena::new(memory);
+        let cell = &*fill(&mut arena, given, now)?;
+        let made = arena.place(lnd_health {
+            magic: AtomicU32::new(ALIVE),
+            busy: AtomicU32::new(0),
+            id: ((mem as usize / LND_ALIGN) as u32).wrapping_add(now as u32).max(1),
+            inside: cell,
+        })?;
+        // SAFETY: checked above; writable by the contract of the ABI.
+        unsafe { put(health, core::ptr::from_mut(made)) }
+    };
+    outcome(create())
+}
+
+/// Makes the owner's half in its place; not inlined, for the stack's sake.
+#[inline(never)]
+fn fill(
+    arena: &mut Arena<'static>,
+    given: &lnd_health_config,
+    now: u64,
+) -> Result<&'static mut Cell, lnd_error> {
+    let config = understand(given)?;
+    // Not `place`, which would have it on the stack for a moment.
+    let cell = arena.table(1, |_| Cell(UnsafeCell::new(MaybeUninit::uninit())))?;
+    let cell = cell.first_mut().ok_or(ArenaFull)?;
+    let block = arena.table(config.bytes_needed(), |_| MaybeUninit::<u8>::uninit())?;
+    let journeys = Taken::new(arena.table(given.journeys as usize, Place::free)?);
+    let actions = Taken::new(arena.table(given.actions as usize, Place::free)?);
+    let health = Health::create(block, config, Instant::from_nanos(now));
+    let health = health.map_err(|_| lnd_error::LND_E_CONFIG)?;
+    cell.0.get_mut().write(Whole { health, journeys, actions });
+    Ok(cell)
+}
+
+/// lnd_health_destroy() - Ends a health object; its memory is the caller's again.
+/// @health: the object.
+///
+/// Messages on their way and actions under way are forgotten.
+///
+/// Context: any; no other call is under way or comes later.
+/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY.
+#[no_mangle]
+pub unsafe extern "C" fn lnd_health_destroy(health: *mut lnd_health) -> lnd_error {
+    // SAFETY: by the contract of the ABI.
+    let inside = unsafe { lnd_health::with(health, |_, _| Ok(())) };
+    outcome(inside.map(|()| {
+        // SAFETY: just found alive.
+        let magic = unsafe { &(*health).magic };
+        magic.store(DEAD, Ordering::Relaxed);
+    }))
+}

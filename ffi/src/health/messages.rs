@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! A message's way through the paths: where each try goes, and what its end means.
+
+use core::mem::size_of;
+
+use ::lnd_health::journey::{Journey, Terms};
+use ::lnd_health::node::{End, Next};
+use ::lnd_health::PeerId;
+use lnd_core::id::Nid;
+use lnd_core::time::Instant;
+use lnd_core::transfer::{Cause, Delivery, Health as Class};
+
+use super::{lnd_health, Whole};
+use crate::abi::{lnd_error, lnd_journey, lnd_next, lnd_path, lnd_report};
+use crate::errors::{lnd_error_errno, outcome};
+use crate::input::{input, output, place, put};
+
+// Arbitrary, and not zero.
+const JOURNEY: u32 = 0x4a4e_0004;
+
+fn check(id: u32, journey: lnd_journey) -> Result<(), lnd_error> {
+    if journey.kind != JOURNEY {
+        return Err(lnd_error::LND_E_STALE);
+    }
+    if journey.ni != id {
+        return Err(lnd_error::LND_E_FOREIGN);
+    }
+    Ok(())
+}
+
+/// lnd_health_open() - A message begins its way to a peer.
+/// @health: the object.
+/// @peer: the peer.
+/// @deadline: the one deadline, over all tries.
+/// @resend: 1 if it may be sent again.
+/// @cookie: the caller's name for it, in the journal.
+/// @journey: where the handle is written.
+///
+/// Ended by lnd_health_ended(), lnd_health_refused() or lnd_health_give_up().
+///
+/// Context: the owner's.
+/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_NO_PEER, LND_E_NO_SLOTS.
+#[no_mangle]
+pub unsafe extern "C" fn lnd_health_open(
+    health: *mut lnd_health,
+    peer: u32,
+    deadline: u64,
+    resend: u32,
+    cookie: u64,
+    journey: *mut lnd_journey,
+) -> lnd_error {
+    let open = |id, whole: &mut Whole| {
+        place(journey)?;
+        if whole.journeys.is_full() {
+            return Err(lnd_error::LND_E_NO_SLOTS);
+        }
+        let terms =
+            Terms { resend: resend != 0, ..Terms::new(cookie, Instant::from_nanos(deadline)) };
+        let opened = whole.health.open(PeerId::new(peer), terms);
+        let kept = whole.journeys.keep(opened.ok_or(lnd_error::LND_E_NO_PEER)?);
+        let (index, generation) = kept.map_err(|_| lnd_error::LND_E_NO_SLOTS)?;
+        // SAFETY: checked above; writable by the contract of the ABI.
+        unsafe { put(journey, lnd_journey { index, generation, ni: id, kind: JOURNEY }) }
+    };
+    // SAFETY: by the contract of the ABI.
+    outcome(unsafe { lnd_health::with(health, open) })
+}
+
+/// lnd_health_begin() - Finds the path of a message's next try, and begins it.
+/// @health: the object.
+/// @journey: the message.
+/// @now: the time.
+/// @path: filled in; its size is set.
+///
+/// Context: the owner's.
+/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN,
+/// LND_E_STALE, LND_E_NO_ROUTE (no path that is allowed; lnd_health_give_up() is next),
+/// LND_E_DEADLINE (no try may begin any more; the same), LND_E_RUNNING (a try is under way).
+#[no_mangle]
+pub unsafe extern "C" fn lnd_health_begin(
+    health: *mut lnd_health,
+    journey: lnd_journey,
+    now: u64,
+    path: *mut lnd_path,
+) -> lnd_error {
+    let begin = |id, whole: &mut Whole| {
+        // SAFETY: by the contract of the ABI.
+        let path = unsafe { output(path)? };
+        check(id, journey)?;
+        let now = Instant::from_nanos(now);
+        let found = whole.journeys.get(journey.index, journey.generation);
+        let way = found.ok_or(lnd_error::LND_E_STALE)?;
+        if way.under_way() {
+            return Err(lnd_error::LND_E_RUNNING);
+        }
+        let choice = whole.health.choose(way, &[]).map_err(|_| lnd_error::LND_E_NO_ROUTE)?;
+        if !whole.health.begin(now, way, &choice) {
+            return Err(lnd_error::LND_E_DEADLINE);
+        }
+        let left = whole.health.config().retries.saturating_sub(way.tries().saturating_sub(1));
+        *path = lnd_path {
+            size: size_of::<lnd_path>() as u32,
+            local: choice.path.local.index() as u32,
+            hop: choice.path.hop.raw(),
+            destination: choice.destination.raw(),
+            routed: u32::from(choice.route.is_some()),
+            number: way.number().unwrap_or(0),
+            hop_nid: whole
+                .health
+                .peer_ni(choice.path.hop)
+                .and_then(|ni| ni.nid())
+                .map_or(0, Nid::raw),
+            slice: way.slice(now, left).as_nanos(),
+        };
+        Ok(())
+    };
+    // SAFETY: by the contract of the ABI.
+    outcome(unsafe { lnd_health::with(health, begin) })
+}
+
+/// The class and the delivery that a report speaks of.
+fn end_of(report: &lnd_report) -> Result<End, lnd_error> {
+    let class = CLASSES.get(report.health as usize).copied();
+    let class = class.ok_or(lnd_error::LND_E_ARGUMENT)?;
+    let delivery = match report.delivery {
+        d if d == Delivery::Delivered as u32 => Delivery::Delivered,
+        d if d == Delivery::NotDelivered as u32 => Delivery::NotDelivered,
+        d if d == Delivery::Unknown as u32 => Delivery::Unknown,
+        _ => return Err(lnd_error::LND_E_ARGUMENT),
+    };
+    let cause = Cause::ALL.get((report.cause as usize).wrapping_sub(1));
+    let (curable, withdrawn) = match cause {
+        Some(Cause::Shutdown | Cause::Withdrawn) => (false, true),
+        Some(Cause::Refused | Cause::Local | Cause::Protocol) => (false, false),
+        _ => (true, false),
+    };
+    Ok(End { curable, withdrawn, ..End::failed(class, delivery) })
+}
+
+/// Classes by number.
+const CLASSES: [Class; 11] = [
+    Class::Ok,
+    Class::LocalInterrupt,
+    Class::LocalDropped,
+    Class::LocalAborted,
+    Class::LocalNoRoute,
+    Class::LocalError,
+    Class::LocalTimeout,
+    Class::RemoteError,
+    Class::RemoteDropped,
+    Class::RemoteTimeout,
+    Class::NetworkTimeout,
+];
+
+/// A class by its number.
+pub(super) fn class_of(class: u32) -> Result<Class, lnd_error> {
+    CLASSES.get(class as usize).copied().ok_or(lnd_error::LND_E_ARGUMENT)
+}
+
+impl Whole {
+    /// Ends a journey's try by `end`; what becomes of the message.
+    fn try_ended(
+        &mut self,
+        id: u32,
+        journey: lnd_journey,
+        end: impl FnOnce(&mut ::lnd_health::Health<'static>, Journey) -> Next,
+    ) -> Result<lnd_next, lnd_error> {
+        check(id, journey)?;
+        let found = self.journeys.borrow(journey.index, journey.generation);
+        match end(&mut self.health, found.ok_or(lnd_error::LND_E_STALE)?) {
+            Next::Again(way) => {
+                self.journeys.put_back(journey.index, way);
+                Ok(lnd_next::LND_NEXT_AGAIN)
+            }
+            Next::Ended(_) => {
+                self.journeys.forget(journey.index);
+                Ok(lnd_next::LND_NEXT_ENDED)
+            }
+        }
+    }
+}
+
+/// lnd_health_ended() - A try has ended, as finalize() reports it.
+/// @health: the object.
+/// @journey: the message.
+/// @report: the report.
+/// @now: the time.
+/// @next: where enum lnd_next is written.
+///
+/// Context: the owner's.
+/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN,
+/// LND_E_STALE, LND_E_ARGUMENT.
+#[no_mangle]
+pub unsafe extern "C" fn lnd_health_ended(
+    health: *mut lnd_health,
+    journey: lnd_journey,
+    report: *const lnd_report,
+    now: u64,
+    next: *mut u32,
+) -> lnd_error {
+    let ended = |id, whole: &mut Whole| {
+        place(next)?;
+        // SAFETY: by the contract of the ABI.
+        let end = end_of(unsafe { input(report)? })?;
+        let now = Instant::from_nanos(now);
+        let becomes = whole.try_ended(id, journey, |health, way| health.outcome(now, way, end))?;
+        // SAFETY: checked above; writable by the contract of the ABI.
+        unsafe { put(next, becomes as u32) }
+    };
+    // SAFETY: by the contract of the ABI.
+    outcome(unsafe { lnd_health::with(health, ended) })
+}
+
+/// lnd_health_refused() - lnd_submit() has refused a try.
+/// @health: the object.
+/// @journey: the message.
+/// @error: what lnd_submit() returned.
+/// @now: the time.
+/// @next: where enum lnd_next is written.
+///
+/// Context: the owner's.
+/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE.
+#[no_mangle]
+pub unsafe extern "C" fn lnd_health_refused(
+    health: *mut lnd_health,
+    journey: lnd_journey,
+    error: u32,
+    now: u64,
+    next: *mut u32,
+) -> lnd_error {
+    let refused = |id, whole: &mut Whole| {
+        place(next)?;
+        let class = ::lnd_health::refusal_of_errno(lnd_error_errno(error));
+        let now = Instant::from_nanos(now);
+        let becomes =
+            whole.try_ended(id, journey, |health, way| health.refused(now, way, class))?;
+        // SAFETY: checked above; writable by the contract of the ABI.
+        unsafe { put(next, becomes as u32) }
+    };
+    // SAFETY: by the contract of the ABI.
+    outcome(unsafe { lnd_health::with(health, refused) })
+}
+
+/// lnd_health_give_up() - Ends a message's way, with or without a try under way.
+/// @health: the object.
+/// @journey: the message.
+///
+/// Context: the owner's.
+/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE.
+#[no_mangle]
+pub unsafe extern "C" fn lnd_health_give_up(
+    health: *mut lnd_health,
+    journey: lnd_journey,
+) -> lnd_error {
+    let give_up = |id, whole: &mut Whole| {
+        check(id, journey)?;
+        let found = whole.journeys.take(journey.index, journey.generation);
+        let why = ::lnd_health::node::WhyEnded::NotResendable;
+        let _ = whole.health.give_up(found.ok_or(lnd_error::LND_E_STALE)?, why);
+        Ok(())
+    };
+    // SAFETY: by the contract of the ABI.
+    outcome(unsafe { lnd_health::with(health, give_up) })
+}

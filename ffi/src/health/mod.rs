@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! `lnd_health_*` and `lnd_prober_*`: a node's health values, rail selection, resends, recovery and
+//! liveness probes. An object of its own: a node has several NIs and one health.
+//!
+//! It has one owner at a time, and no lock: a second context inside is told so.
+
+mod actions;
+mod create;
+mod messages;
+mod prober;
+mod tables;
+mod taken;
+
+pub use actions::*;
+pub use create::*;
+pub use messages::*;
+pub use prober::*;
+pub use tables::*;
+
+use core::cell::UnsafeCell;
+use core::mem::{align_of, MaybeUninit};
+
+use ::lnd_health::journey::Journey;
+use ::lnd_health::node::Action;
+use ::lnd_health::Health;
+use lnd_core::sync::{AtomicU32, Ordering};
+
+use crate::abi::lnd_error;
+use taken::Taken;
+
+const ALIVE: u32 = 0x4c4e_4448;
+const DEAD: u32 = 0x6465_6168;
+
+/// struct lnd_health - The health of a node. Opaque.
+#[allow(non_camel_case_types)]
+#[derive(Debug)]
+pub struct lnd_health {
+    magic: AtomicU32,
+    busy: AtomicU32,
+    id: u32,
+    inside: &'static Cell,
+}
+
+/// The owner's half in its place; written before the object is.
+#[derive(Debug)]
+struct Cell(UnsafeCell<MaybeUninit<Whole>>);
+
+// SAFETY: the cell is entered only by the one who has set `busy`.
+unsafe impl Sync for Cell {}
+
+/// What the owner uses.
+#[derive(Debug)]
+struct Whole {
+    health: Health<'static>,
+    journeys: Taken<'static, Journey>,
+    actions: Taken<'static, Action>,
+}
+
+impl lnd_health {
+    /// Uses the object behind a caller's pointer.
+    ///
+    /// # Safety
+    /// The pointer is null, or to memory that can be read as a health object.
+    unsafe fn with<R>(
+        health: *const Self,
+        act: impl FnOnce(u32, &mut Whole) -> Result<R, lnd_error>,
+    ) -> Result<R, lnd_error> {
+        if health.is_null() {
+            return Err(lnd_error::LND_E_NULL);
+        }
+        if health as usize % align_of::<Self>() != 0 {
+            return Err(lnd_error::LND_E_ALIGN);
+        }
+        // SAFETY: aligned, and readable by the caller's promise; an atomic is valid whatever it
+        // holds.
+        let magic = unsafe { &(*health).magic };
+        // Relaxed: creation and destruction are ordered by the caller.
+        if magic.load(Ordering::Relaxed) != ALIVE {
+            return Err(lnd_error::LND_E_NI);
+        }
+        // SAFETY: it bears the magic number, so that it was made by `lnd_health_create`.
+        let this = unsafe { &*health };
+        // Acquire: partner is the Release below.
+        if this.busy.compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed).is_err() {
+            return Err(lnd_error::LND_E_BUSY);
+        }
+        // SAFETY: `busy` was zero and is ours now: nobody else is inside.
+        let cell = unsafe { &mut *this.inside.0.get() };
+        // SAFETY: written before the object was.
+        let result = act(this.id, unsafe { cell.assume_init_mut() });
+        // Release: partner is the Acquire above.
+        this.busy.store(0, Ordering::Release);
+        result
+    }
+}

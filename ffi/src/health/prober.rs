@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! The liveness prober: whom it watches, how, and what it finds.
+
+use ::lnd_health::node::Action;
+use ::lnd_health::prober::{Finding, ProbeEnd};
+use ::lnd_health::{PeerNiId, ProbeKinds};
+use lnd_core::time::Instant;
+
+use super::{lnd_health, Whole};
+use crate::abi::{
+    lnd_action, lnd_action_kind, lnd_error, lnd_finding, lnd_probe_end, lnd_probe_kind,
+};
+use crate::errors::outcome;
+use crate::input::{input, place, put};
+
+/// lnd_prober_offer() - Which kinds of probe the transport offers.
+/// @health: the object.
+/// @kinds: a bit for each enum lnd_probe_kind.
+///
+/// The illegal read stays off until lnd_prober_tried().
+///
+/// Context: the owner's.
+/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_ARGUMENT.
+#[no_mangle]
+pub unsafe extern "C" fn lnd_prober_offer(health: *mut lnd_health, kinds: u32) -> lnd_error {
+    let offer = |_, whole: &mut Whole| {
+        if kinds >> 4 != 0 {
+            return Err(lnd_error::LND_E_ARGUMENT);
+        }
+        let has = |kind: lnd_probe_kind| kinds & (1 << kind as u32) != 0;
+        *whole.health.probe_kinds() = ProbeKinds::offered(
+            has(lnd_probe_kind::LND_PROBE_ZERO_READ),
+            has(lnd_probe_kind::LND_PROBE_ILLEGAL_READ),
+            has(lnd_probe_kind::LND_PROBE_PUBLISHED_WORD),
+            has(lnd_probe_kind::LND_PROBE_NOOP),
+        );
+        Ok(())
+    };
+    // SAFETY: by the contract of the ABI.
+    outcome(unsafe { lnd_health::with(health, offer) })
+}
+
+/// lnd_prober_tried() - The trial of the illegal read, over an endpoint made for it, has gone well:
+/// it ended with an access error and left both ends usable.
+/// @health: the object.
+///
+/// Context: the owner's.
+/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY.
+#[no_mangle]
+pub unsafe extern "C" fn lnd_prober_tried(health: *mut lnd_health) -> lnd_error {
+    let tried = |_, whole: &mut Whole| {
+        whole.health.probe_kinds().tried(Ok(()));
+        Ok(())
+    };
+    // SAFETY: by the contract of the ABI.
+    outcome(unsafe { lnd_health::with(health, tried) })
+}
+
+/// lnd_prober_watch() - Probes a peer's interface from now on, whenever it is idle.
+/// @health: the object.
+/// @peer_ni: the interface.
+/// @one_way: 1 if it only sends to us.
+/// @now: the time.
+///
+/// Context: the owner's.
+/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_NO_PEER.
+#[no_mangle]
+pub unsafe extern "C" fn lnd_prober_watch(
+    health: *mut lnd_health,
+    peer_ni: u32,
+    one_way: u32,
+    now: u64,
+) -> lnd_error {
+    let watch = |_, whole: &mut Whole| {
+        let ni = PeerNiId::new(peer_ni);
+        whole.health.peer_ni(ni).ok_or(lnd_error::LND_E_NO_PEER)?;
+        whole.health.watch(Instant::from_nanos(now), ni, one_way != 0);
+        Ok(())
+    };
+    // SAFETY: by the contract of the ABI.
+    outcome(unsafe { lnd_health::with(health, watch) })
+}
+
+/// lnd_prober_unwatch() - Stops probing a peer's interface.
+/// @health: the object.
+/// @peer_ni: the interface.
+///
+/// Context: the owner's.
+/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY.
+#[no_mangle]
+pub unsafe extern "C" fn lnd_prober_unwatch(health: *mut lnd_health, peer_ni: u32) -> lnd_error {
+    let unwatch = |_, whole: &mut Whole| {
+        whole.health.unwatch(PeerNiId::new(peer_ni));
+        Ok(())
+    };
+    // SAFETY: by the contract of the ABI.
+    outcome(unsafe { lnd_health::with(health, unwatch) })
+}
+
+/// lnd_prober_state() - What the prober is to know of a peer's interface.
+/// @health: the object.
+/// @peer_ni: the interface.
+/// @active: 1: there was traffic that shows it alive.
+/// @used: 1: somebody on this node uses it.
+/// @published: 1: its peer has published a word for probing.
+/// @urgent: 1: something waits for news of it, probe it first.
+///
+/// Context: the owner's.
+/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_NO_PEER.
+#[no_mangle]
+pub unsafe extern "C" fn lnd_prober_state(
+    health: *mut lnd_health,
+    peer_ni: u32,
+    active: u32,
+    used: u32,
+    published: u32,
+    urgent: u32,
+) -> lnd_error {
+    let state = |_, whole: &mut Whole| {
+        let ni = PeerNiId::new(peer_ni);
+        whole.health.peer_ni(ni).ok_or(lnd_error::LND_E_NO_PEER)?;
+        whole.health.used(ni, used != 0);
+        whole.health.published(ni, published != 0);
+        if active != 0 {
+            whole.health.active(ni);
+        }
+        if urgent != 0 {
+            whole.health.urge(ni);
+        }
+        Ok(())
+    };
+    // SAFETY: by the contract of the ABI.
+    outcome(unsafe { lnd_health::with(health, state) })
+}
+
+/// lnd_prober_ended() - How a probe ended.
+/// @health: the object.
+/// @action: the probe.
+/// @end: enum lnd_probe_end.
+/// @now: the time.
+/// @finding: where enum lnd_finding is written.
+///
+/// Context: the owner's.
+/// Return: as lnd_health_answered().
+#[no_mangle]
+pub unsafe extern "C" fn lnd_prober_ended(
+    health: *mut lnd_health,
+    action: *const lnd_action,
+    end: u32,
+    now: u64,
+    finding: *mut u32,
+) -> lnd_error {
+    let ended = |id, whole: &mut Whole| {
+        place(finding)?;
+        let end = match end {
+            e if e == lnd_probe_end::LND_PROBE_SUCCESS as u32 => ProbeEnd::Success,
+            e if e == lnd_probe_end::LND_PROBE_ACCESS_ERROR as u32 => ProbeEnd::AccessError,
+            e if e == lnd_probe_end::LND_PROBE_RETRY_EXCEEDED as u32 => ProbeEnd::RetryExceeded,
+            e if e == lnd_probe_end::LND_PROBE_OTHER as u32 => ProbeEnd::Other,
+            _ => return Err(lnd_error::LND_E_ARGUMENT),
+        };
+        // SAFETY: by the contract of the ABI.
+        let named = unsafe { input(action)? };
+        let kind = lnd_action_kind::LND_ACTION_PROBE;
+        let Action::Probe(probe) = whole.action(id, named, kind)? else { return Ok(()) };
+        let found = match whole.health.probed(Instant::from_nanos(now), probe, end) {
+            Finding::Nothing => lnd_finding::LND_FINDING_NOTHING,
+            Finding::Alive => lnd_finding::LND_FINDING_ALIVE,
+            Finding::Down => lnd_finding::LND_FINDING_DOWN,
+            Finding::CleanUp => lnd_finding::LND_FINDING_CLEAN_UP,
+        };
+        // SAFETY: checked above; writable by the contract of the ABI.
+        unsafe { put(finding, found as u32) }
+    };
+    // SAFETY: by the contract of the ABI.
+    outcome(unsafe { lnd_health::with(health, ended) })
+}

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! Callers' pointers: checked before anything is read or written through them.
+
+use core::mem::{align_of, offset_of, size_of};
+
+use lnd_core::fragment::Fragment;
+use lnd_core::message::MAX_HEADER;
+use static_assertions::{const_assert, const_assert_eq};
+
+use crate::abi::{
+    lnd_action, lnd_arrival, lnd_blocker, lnd_config, lnd_error, lnd_frag, lnd_health_config,
+    lnd_health_info, lnd_ops, lnd_path, lnd_peer_info, lnd_report, lnd_send_request, lnd_stats,
+    lnd_verdict, LND_MAX_FRAGMENTS,
+};
+
+/// Structs of the ABI that begin with their own size.
+///
+/// # Safety
+/// The struct is `repr(C)`, its first field is a `u32` of its size, and every bit pattern of every
+/// field is valid.
+pub(crate) unsafe trait Sized32: Sized {}
+
+macro_rules! sized {
+    ($($name:ident),*) => {
+        $(
+            // SAFETY: `repr(C)`; made of integers, pointers and optional function pointers.
+            unsafe impl Sized32 for $name {}
+            const_assert_eq!(offset_of!($name, size), 0);
+        )*
+    };
+}
+sized!(lnd_config, lnd_ops, lnd_send_request, lnd_verdict, lnd_arrival);
+sized!(lnd_blocker, lnd_peer_info, lnd_stats, lnd_report);
+sized!(lnd_health_config, lnd_health_info, lnd_path, lnd_action);
+
+fn check<T>(pointer: *const T) -> Result<(), lnd_error> {
+    if pointer.is_null() {
+        Err(lnd_error::LND_E_NULL)
+    } else if pointer as usize % align_of::<T>() != 0 {
+        Err(lnd_error::LND_E_ALIGN)
+    } else {
+        Ok(())
+    }
+}
+
+/// A struct that the caller has filled.
+///
+/// # Safety
+/// The pointer is null, or to at least four readable bytes, and to as many as they say if that is
+/// the size of the struct; nobody writes to them during `'a`.
+pub(crate) unsafe fn input<'a, T: Sized32>(pointer: *const T) -> Result<&'a T, lnd_error> {
+    check(pointer)?;
+    // SAFETY: aligned and readable; the size comes first.
+    let size = unsafe { pointer.cast::<u32>().read() };
+    if size as usize != size_of::<T>() {
+        return Err(lnd_error::LND_E_SIZE);
+    }
+    // SAFETY: the caller vouches for that many bytes; every bit pattern is valid.
+    Ok(unsafe { &*pointer })
+}
+
+/// A struct that the caller wants filled; its size is set.
+///
+/// # Safety
+/// As for [`input`], and the bytes can be written.
+pub(crate) unsafe fn output<'a, T: Sized32>(pointer: *mut T) -> Result<&'a mut T, lnd_error> {
+    // SAFETY: the same promise.
+    unsafe { input::<T>(pointer)? };
+    // SAFETY: just checked, and nobody else uses it by the caller's promise.
+    Ok(unsafe { &mut *pointer })
+}
+
+/// A plain value that the caller wants written.
+///
+/// # Safety
+/// The pointer is null, or to memory for a `T` that can be written.
+pub(crate) unsafe fn put<T>(pointer: *mut T, value: T) -> Result<(), lnd_error> {
+    check(pointer)?;
+    // SAFETY: aligned, and writable by the caller's promise.
+    unsafe { pointer.write(value) };
+    Ok(())
+}
+
+/// As [`put`], where the caller may not want it.
+///
+/// # Safety
+/// As for [`put`].
+pub(crate) unsafe fn put_if<T>(pointer: *mut T, value: T) -> Result<(), lnd_error> {
+    if pointer.is_null() {
+        return Ok(());
+    }
+    // SAFETY: the same promise.
+    unsafe { put(pointer, value) }
+}
+
+/// Checks a place for a later [`put`] without writing.
+pub(crate) fn place<T>(pointer: *mut T) -> Result<(), lnd_error> {
+    check(pointer.cast_const())
+}
+
+/// As [`place`], where null is allowed.
+pub(crate) fn place_if<T>(pointer: *mut T) -> Result<(), lnd_error> {
+    if pointer.is_null() {
+        return Ok(());
+    }
+    place(pointer)
+}
+
+/// Bytes.
+///
+/// # Safety
+/// `len` bytes at the pointer can be read during `'a`, unless it is null.
+pub(crate) unsafe fn bytes<'a>(pointer: *const u8, len: usize) -> Result<&'a [u8], lnd_error> {
+    if len == 0 {
+        return Ok(&[]);
+    }
+    if pointer.is_null() {
+        return Err(lnd_error::LND_E_NULL);
+    }
+    if len > isize::MAX as usize {
+        return Err(lnd_error::LND_E_ARGUMENT);
+    }
+    // SAFETY: by the caller's promise.
+    Ok(unsafe { core::slice::from_raw_parts(pointer, len) })
+}
+
+/// An upper-layer header.
+///
+/// # Safety
+/// As for [`bytes`].
+pub(crate) unsafe fn header<'a>(pointer: *const u8, len: u32) -> Result<&'a [u8], lnd_error> {
+    if len as usize > MAX_HEADER {
+        return Err(lnd_error::LND_E_HEADER);
+    }
+    // SAFETY: the same promise.
+    unsafe { bytes(pointer, len as usize) }
+}
+
+// The two are one layout.
+const_assert_eq!(size_of::<lnd_frag>(), size_of::<Fragment>());
+const_assert!(align_of::<lnd_frag>() == align_of::<Fragment>());
+const_assert_eq!(offset_of!(lnd_frag, addr), offset_of!(Fragment, address));
+const_assert_eq!(offset_of!(lnd_frag, len), offset_of!(Fragment, length));
+const_assert_eq!(offset_of!(lnd_frag, reserved), offset_of!(Fragment, reserved));
+const_assert_eq!(LND_MAX_FRAGMENTS, lnd_core::fragment::MAX_FRAGMENTS);
+
+/// A fragment vector.
+///
+/// # Safety
+/// `count` fragments at the pointer can be read during `'a`, unless it is null.
+pub(crate) unsafe fn fragments<'a>(
+    pointer: *const lnd_frag,
+    count: u32,
+) -> Result<&'a [Fragment], lnd_error> {
+    if count == 0 {
+        return Ok(&[]);
+    }
+    check(pointer)?;
+    if count as usize > LND_MAX_FRAGMENTS {
+        return Err(lnd_error::LND_E_FRAGMENTS);
+    }
+    // SAFETY: aligned, readable by the caller's promise, and of the same layout, see above.
+    let all = unsafe { core::slice::from_raw_parts(pointer.cast::<Fragment>(), count as usize) };
+    if all.iter().any(|f| f.reserved != 0) {
+        return Err(lnd_error::LND_E_ARGUMENT);
+    }
+    Ok(all)
+}

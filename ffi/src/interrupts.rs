@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! What interrupts call.
+
+use lnd_core::id::LinkId;
+use lnd_core::sync::Ordering;
+use lnd_core::time::Instant;
+use lnd_dma::regs::{Interrupt as Bits, Register, RegisterAccess};
+
+use crate::abi::lnd_error;
+use crate::errors::outcome;
+use crate::input::{place_if, put_if};
+use crate::ni::lnd_ni;
+use crate::tracing::IrqTrace;
+
+/// lnd_interrupt() - A link's engine has something to tell.
+/// @ni: the NI.
+/// @link: the link.
+/// @budget: most completions to take, at least 1.
+/// @now: the time.
+/// @more: 1 is written if the budget ran out, else 0; may be NULL.
+///
+/// Acknowledges the engine's interrupt, takes completions, decides, and wakes the thread if there
+/// is something to report. To be called again if there is more; calling without need is harmless.
+///
+/// Context: any, one call a link at a time; on different links at once. Takes no lock.
+/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_LINK, LND_E_ARGUMENT, LND_E_BUSY (a call
+/// for this link is under way; nothing was done).
+#[no_mangle]
+pub unsafe extern "C" fn lnd_interrupt(
+    ni: *mut lnd_ni,
+    link: u32,
+    budget: u32,
+    now: u64,
+    more: *mut u32,
+) -> lnd_error {
+    // SAFETY: by the contract of the ABI.
+    outcome(unsafe { interrupt(ni, link, budget, now, more) })
+}
+
+unsafe fn interrupt(
+    ni: *mut lnd_ni,
+    link: u32,
+    budget: u32,
+    now: u64,
+    more: *mut u32,
+) -> Result<(), lnd_error> {
+    // SAFETY: by the contract of the ABI.
+    let ni = unsafe { lnd_ni::of(ni)? };
+    place_if(more)?;
+    if budget == 0 {
+        return Err(lnd_error::LND_E_ARGUMENT);
+    }
+    let irq = ni.irqs.get(link as usize).ok_or(lnd_error::LND_E_LINK)?;
+    let served = irq.enter(ni.platform.self_id(), |inside| {
+        let bits = irq.registers.read(Register::Interrupt);
+        if bits != 0 {
+            irq.registers.write(Register::Interrupt, bits);
+        }
+        let mut trace = IrqTrace(ni.platform);
+        let served = inside.on_interrupt(Instant::from_nanos(now), budget, &mut trace);
+        irq.tally.show(inside.counters());
+        // Relaxed: counts.
+        irq.tally.interrupts.fetch_add(1, Ordering::Relaxed);
+        irq.tally.completions.fetch_add(served.taken, Ordering::Relaxed);
+        let news = Bits::from_bits_retain(bits).contains(Bits::LINK);
+        if news {
+            // Relaxed: `wake` orders it.
+            ni.link_news.fetch_or(1 << link, Ordering::Relaxed);
+        }
+        (served, served.wake || news)
+    });
+    let Some((served, wake)) = served else {
+        return Err(ni.misuse(lnd_error::LND_E_BUSY, c"two interrupts of one link at a time"));
+    };
+    if wake {
+        ni.wake();
+    }
+    // SAFETY: checked above; writable by the contract of the ABI.
+    unsafe { put_if(more, u32::from(served.more)) }
+}
+
+/// lnd_link_failed() - The platform knows that a link has failed.
+/// @ni: the NI.
+/// @link: the link.
+///
+/// Closes the link's gate at once; the thread, which is woken, does the rest.
+///
+/// Context: any. Takes no lock.
+/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_LINK.
+#[no_mangle]
+pub unsafe extern "C" fn lnd_link_failed(ni: *mut lnd_ni, link: u32) -> lnd_error {
+    // SAFETY: by the contract of the ABI.
+    let ni = match unsafe { lnd_ni::of(ni) } {
+        Ok(ni) => ni,
+        Err(error) => return error,
+    };
+    match LinkId::new(link as usize).filter(|link| link.index() < ni.irqs.len()) {
+        Some(link) => ni.decider.link_failed(link),
+        None => return lnd_error::LND_E_LINK,
+    }
+    ni.wake();
+    lnd_error::LND_OK
+}

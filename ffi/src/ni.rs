@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! What an NI is made of, and who may be inside it.
+//!
+//! An `lnd_ni` has two halves. The *thread's half* ([`Thread`]) is the shard: its driver and
+//! everything that belongs to it. Whoever is in it holds the platform's lock and has written his
+//! name into the owner word; that word, not the lock, is what this module relies upon, so that a
+//! lock that does not exclude gives an error and no damage. The *interrupts' half* is one
+//! [`Irq`] per link, each with an owner word of its own, and the words of the core.
+
+use core::cell::UnsafeCell;
+use core::ffi::CStr;
+use core::mem::{align_of, MaybeUninit};
+
+use lnd_core::driver::{Decider, Driver, Interrupt, Ticket};
+use lnd_core::sync::{AtomicU32, Ordering};
+use lnd_core::time::Instant;
+use lnd_dma::driver::CompletionQueue;
+use lnd_shortmsg::dispatch::Receiver;
+
+use crate::abi::lnd_error;
+use crate::platform::Platform;
+use crate::ports::{Host, Registers};
+use crate::stats::{Tally, Totals};
+
+const ALIVE: u32 = 0x4c4e_4449;
+const DEAD: u32 = 0x6465_6164;
+
+/// struct lnd_ni - One network interface: one shard with its links and peers. Opaque.
+#[allow(non_camel_case_types)]
+#[derive(Debug)]
+pub struct lnd_ni {
+    magic: AtomicU32,
+    /// Who is in the thread's half; zero: nobody.
+    owner: AtomicU32,
+    /// Who is in `parse()`, and in `lnd_run()`.
+    pub(crate) parser: AtomicU32,
+    pub(crate) runner: AtomicU32,
+    /// Slot, plus one, of the request whose frame `parse()` still has in hand.
+    pub(crate) attached: AtomicU32,
+    /// Whether the thread has been woken since the last run.
+    woken: AtomicU32,
+    /// Links whose registers have news; one bit each.
+    pub(crate) link_news: AtomicU32,
+    misuses: AtomicU32,
+    pub(crate) tally: &'static Tally,
+    pub(crate) platform: &'static Platform,
+    pub(crate) decider: Decider<'static>,
+    pub(crate) irqs: &'static [Irq],
+    thread: &'static ThreadCell,
+}
+
+/// The thread's half in its place.
+#[derive(Debug)]
+pub(crate) struct ThreadCell(pub UnsafeCell<MaybeUninit<Thread>>);
+
+/// The thread's half.
+pub(crate) struct Thread {
+    pub driver: Driver<'static, Host>,
+    pub receiver: Receiver,
+    /// Requests that wait for their verdict, by slot.
+    pub parked: &'static mut [Option<Ticket<'static>>],
+    pub totals: &'static mut Totals,
+}
+
+/// The interrupts' half of one link.
+#[derive(Debug)]
+pub(crate) struct Irq {
+    /// Who is inside; zero: nobody.
+    owner: AtomicU32,
+    inside: UnsafeCell<Interrupt<'static, CompletionQueue<'static, Registers>>>,
+    pub registers: Registers,
+    pub tally: Tally,
+}
+
+// SAFETY: the cell is entered only by the one whose name the owner word bears.
+unsafe impl Sync for Irq {}
+// SAFETY: as for Irq.
+unsafe impl Sync for ThreadCell {}
+
+impl Irq {
+    pub fn new(decider: Decider<'static>, registers: Registers) -> Self {
+        let queue = CompletionQueue::new(registers, registers.memory());
+        Self {
+            owner: AtomicU32::new(0),
+            inside: UnsafeCell::new(Interrupt::new(decider, queue)),
+            registers,
+            tally: Tally::default(),
+        }
+    }
+
+    /// Runs `serve` unless somebody is inside already.
+    pub fn enter<R>(
+        &self,
+        me: u32,
+        serve: impl FnOnce(&mut Interrupt<'static, CompletionQueue<'static, Registers>>) -> R,
+    ) -> Option<R> {
+        // Acquire: partner is the Release below, of the interrupt before.
+        self.owner.compare_exchange(0, me, Ordering::Acquire, Ordering::Relaxed).ok()?;
+        // SAFETY: the owner word was zero and bears our name now: nobody else is inside.
+        let inside = unsafe { &mut *self.inside.get() };
+        let served = serve(inside);
+        // Release: partner is the Acquire above.
+        self.owner.store(0, Ordering::Release);
+        Some(served)
+    }
+
+    pub fn is_busy(&self) -> bool {
+        self.owner.load(Ordering::Relaxed) != 0
+    }
+}
+
+/// The proof of being inside the thread's half. Dropping it leaves.
+pub(crate) struct Inside<'a> {
+    ni: &'a lnd_ni,
+}
+
+impl lnd_ni {
+    pub(crate) fn new(
+        platform: &'static Platform,
+        decider: Decider<'static>,
+        irqs: &'static [Irq],
+        thread: &'static ThreadCell,
+        tally: &'static Tally,
+    ) -> Self {
+        Self {
+            magic: AtomicU32::new(ALIVE),
+            owner: AtomicU32::new(0),
+            parser: AtomicU32::new(0),
+            runner: AtomicU32::new(0),
+            attached: AtomicU32::new(0),
+            woken: AtomicU32::new(0),
+            link_news: AtomicU32::new(0),
+            misuses: AtomicU32::new(0),
+            tally,
+            platform,
+            decider,
+            irqs,
+            thread,
+        }
+    }
+
+    /// The NI behind a caller's pointer. Context: any.
+    ///
+    /// # Safety
+    /// The pointer is null, or to memory that can be read as an NI for `'a`.
+    pub(crate) unsafe fn of<'a>(ni: *const Self) -> Result<&'a Self, lnd_error> {
+        if ni.is_null() {
+            return Err(lnd_error::LND_E_NULL);
+        }
+        if ni as usize % align_of::<Self>() != 0 {
+            return Err(lnd_error::LND_E_ALIGN);
+        }
+        // SAFETY: aligned, and readable by the caller's promise; what never was an NI, or is none
+        // any more, lacks the magic number, which is an atomic and valid whatever it holds.
+        let magic = unsafe { &(*ni).magic };
+        // Relaxed: creation and destruction are ordered by the caller.
+        if magic.load(Ordering::Relaxed) != ALIVE {
+            return Err(lnd_error::LND_E_NI);
+        }
+        // SAFETY: it bears the magic number, so that it was made by `lnd_ni_create`.
+        Ok(unsafe { &*ni })
+    }
+
+    /// Counts a misuse and tells the platform.
+    pub(crate) fn misuse(&self, error: lnd_error, what: &'static CStr) -> lnd_error {
+        // Relaxed: a count.
+        self.misuses.fetch_add(1, Ordering::Relaxed);
+        self.platform.bug(what);
+        error
+    }
+
+    pub(crate) fn misuses(&self) -> u32 {
+        self.misuses.load(Ordering::Relaxed)
+    }
+
+    /// Enters the thread's half. Context: thread, with nothing held.
+    pub(crate) fn enter(&self) -> Result<Inside<'_>, lnd_error> {
+        if self.platform.in_interrupt() {
+            return Err(self.misuse(lnd_error::LND_E_CONTEXT, c"thread call in an interrupt"));
+        }
+        let me = self.platform.self_id();
+        // Relaxed: only we write our own name, so that we find it only where we have left it.
+        let inside = self.owner.load(Ordering::Relaxed) == me
+            || self.irqs.iter().any(|irq| irq.owner.load(Ordering::Relaxed) == me);
+        if inside {
+            return Err(self.misuse(lnd_error::LND_E_REENTRY, c"call from inside an operation"));
+        }
+        self.platform.lock();
+        // Acquire: partner is the Release in `Inside::drop`.
+        if self.owner.compare_exchange(0, me, Ordering::Acquire, Ordering::Relaxed).is_err() {
+            self.platform.unlock();
+            return Err(self.misuse(lnd_error::LND_E_BUSY, c"lock() does not exclude"));
+        }
+        // Somebody may have destroyed the NI while we waited for the lock.
+        if self.magic.load(Ordering::Relaxed) != ALIVE {
+            self.owner.store(0, Ordering::Release);
+            self.platform.unlock();
+            return Err(lnd_error::LND_E_NI);
+        }
+        Ok(Inside { ni: self })
+    }
+
+    /// Enters at time `now`.
+    pub(crate) fn enter_at(&self, now: u64) -> Result<Inside<'_>, lnd_error> {
+        let mut inside = self.enter()?;
+        inside.thread().driver.channel_mut().now = Instant::from_nanos(now);
+        Ok(inside)
+    }
+
+    /// Makes sure that there will be a run after what has just been done. Context: any.
+    pub(crate) fn wake(&self) {
+        // AcqRel: what was done before is seen by the run that takes this; partner: `start_run`.
+        if self.woken.swap(1, Ordering::AcqRel) == 0 {
+            self.platform.wake();
+        }
+    }
+
+    /// A run begins: it will see everything that was done before a `wake` that came to nothing.
+    pub(crate) fn start_run(&self) {
+        // AcqRel: partner is `wake`.
+        self.woken.swap(0, Ordering::AcqRel);
+    }
+}
+
+impl Inside<'_> {
+    /// The thread's half.
+    pub fn thread(&mut self) -> &mut Thread {
+        // SAFETY: whoever has an `Inside` has his name in the owner word, and there is one
+        // `Inside` a name: `enter` refuses a second. The cell was written before the NI was handed
+        // out.
+        let cell = unsafe { &mut *self.ni.thread.0.get() };
+        // SAFETY: as above.
+        unsafe { cell.assume_init_mut() }
+    }
+
+    /// Ends the NI: no call will find it any more.
+    pub fn bury(&mut self) {
+        self.ni.magic.store(DEAD, Ordering::Relaxed);
+    }
+}
+
+impl Drop for Inside<'_> {
+    fn drop(&mut self) {
+        // Release: partner is the Acquire in `enter`.
+        self.ni.owner.store(0, Ordering::Release);
+        self.ni.platform.unlock();
+    }
+}

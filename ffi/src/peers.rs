@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! Peers and links: news from the platform, and how they stand.
+
+use lnd_core::driver::PeerView;
+use lnd_core::id::{LinkId, Nid};
+use lnd_core::time::Instant;
+
+use crate::abi::{lnd_error, lnd_link_state, lnd_peer, lnd_peer_info};
+use crate::errors::outcome;
+use crate::input::{output, place, put};
+use crate::ni::{lnd_ni, Thread};
+use crate::tracing::{link_state, peer_state};
+
+/// lnd_peer_event() - The platform knows that a peer is down, or up.
+/// @ni: the NI.
+/// @nid: the peer.
+/// @up: 0: down, everything for it is cancelled; else it may be greeted again at once.
+/// @now: the time.
+///
+/// News of a NID that is not in the table change nothing.
+///
+/// Context: thread; also in parse(), finalize() and event(). Takes the lock.
+/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY,
+/// LND_E_NO_PEER.
+#[no_mangle]
+pub unsafe extern "C" fn lnd_peer_event(ni: *mut lnd_ni, nid: u64, up: u32, now: u64) -> lnd_error {
+    // SAFETY: by the contract of the ABI.
+    outcome(unsafe { lnd_ni::of(ni) }.and_then(|ni| {
+        let mut inside = ni.enter_at(now)?;
+        let driver = &mut inside.thread().driver;
+        let nid = Nid::from_raw(nid).filter(|nid| driver.peer(*nid).is_some());
+        let nid = nid.ok_or(lnd_error::LND_E_NO_PEER)?;
+        driver.on_peer(Instant::from_nanos(now), nid, up != 0);
+        drop(inside);
+        ni.wake();
+        Ok(())
+    }))
+}
+
+/// lnd_link_event() - The platform knows that a link is down, or up.
+/// @ni: the NI.
+/// @link: the link.
+/// @up: 0: down; else up.
+/// @now: the time.
+///
+/// Engines whose registers tell need not be told of. See lnd_link_failed() for interrupts.
+///
+/// Context: thread; also in parse(), finalize() and event(). Takes the lock.
+/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY,
+/// LND_E_LINK.
+#[no_mangle]
+pub unsafe extern "C" fn lnd_link_event(
+    ni: *mut lnd_ni,
+    link: u32,
+    up: u32,
+    now: u64,
+) -> lnd_error {
+    // SAFETY: by the contract of the ABI.
+    outcome(unsafe { lnd_ni::of(ni) }.and_then(|ni| {
+        let link = LinkId::new(link as usize).filter(|link| link.index() < ni.irqs.len());
+        let link = link.ok_or(lnd_error::LND_E_LINK)?;
+        ni.enter_at(now)?.thread().driver.on_link(Instant::from_nanos(now), link, up != 0);
+        ni.wake();
+        Ok(())
+    }))
+}
+
+/// lnd_link_state_get() - How a link stands.
+/// @ni: the NI.
+/// @link: the link.
+/// @state: where enum lnd_link_state is written.
+///
+/// Context: thread. Takes the lock.
+/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY,
+/// LND_E_LINK.
+#[no_mangle]
+pub unsafe extern "C" fn lnd_link_state_get(
+    ni: *const lnd_ni,
+    link: u32,
+    state: *mut u32,
+) -> lnd_error {
+    // SAFETY: by the contract of the ABI.
+    outcome(unsafe { lnd_ni::of(ni) }.and_then(|ni| {
+        place(state)?;
+        let mut inside = ni.enter()?;
+        let link = LinkId::new(link as usize);
+        let found = link.and_then(|link| inside.thread().driver.link_state(link));
+        let found: lnd_link_state = link_state(found.ok_or(lnd_error::LND_E_LINK)?);
+        // SAFETY: checked above; writable by the contract of the ABI.
+        unsafe { put(state, found as u32) }
+    }))
+}
+
+impl Thread {
+    /// The peer that a handle names, if it is still in its place.
+    fn peer_of(&self, ni: &lnd_ni, peer: lnd_peer) -> Result<PeerView, lnd_error> {
+        if peer.nid == 0 {
+            return Err(lnd_error::LND_E_STALE);
+        }
+        if peer.ni != ni.platform.id {
+            return Err(lnd_error::LND_E_FOREIGN);
+        }
+        let view = self.driver.peer_view(peer.index).filter(|view| view.nid.raw() == peer.nid);
+        view.ok_or(lnd_error::LND_E_STALE)
+    }
+}
+
+/// lnd_peer_find() - The handle of a peer.
+/// @ni: the NI.
+/// @nid: its NID.
+/// @peer: where the handle is written.
+///
+/// Context: thread. Takes the lock.
+/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY,
+/// LND_E_NO_PEER.
+#[no_mangle]
+pub unsafe extern "C" fn lnd_peer_find(
+    ni: *const lnd_ni,
+    nid: u64,
+    peer: *mut lnd_peer,
+) -> lnd_error {
+    // SAFETY: by the contract of the ABI.
+    outcome(unsafe { lnd_ni::of(ni) }.and_then(|ni| {
+        place(peer)?;
+        let mut inside = ni.enter()?;
+        let driver = &inside.thread().driver;
+        let found = Nid::from_raw(nid).and_then(|nid| driver.peer(nid));
+        let index = found.ok_or(lnd_error::LND_E_NO_PEER)?.index() as u32;
+        // SAFETY: checked above; writable by the contract of the ABI.
+        unsafe { put(peer, lnd_peer { nid, index, ni: ni.platform.id }) }
+    }))
+}
+
+/// lnd_peer_info_get() - How a peer stands.
+/// @ni: the NI.
+/// @peer: its handle.
+/// @info: filled in; its size is set.
+///
+/// Context: thread. Takes the lock.
+/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY,
+/// LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE (the NI has forgotten the peer).
+#[no_mangle]
+pub unsafe extern "C" fn lnd_peer_info_get(
+    ni: *const lnd_ni,
+    peer: lnd_peer,
+    info: *mut lnd_peer_info,
+) -> lnd_error {
+    // SAFETY: by the contract of the ABI.
+    outcome(unsafe { lnd_ni::of(ni) }.and_then(|ni| {
+        // SAFETY: by the contract of the ABI.
+        let info = unsafe { output(info)? };
+        let mut inside = ni.enter()?;
+        let view = inside.thread().peer_of(ni, peer)?;
+        *info = lnd_peer_info {
+            size: info.size,
+            state: peer_state(view.state) as u32,
+            peer,
+            life: view.life.map_or(0, |life| life.raw()),
+            last_heard: view.last_heard.as_nanos(),
+            transfers: view.transfers,
+            credits: view.credits,
+            in_flight: view.in_flight,
+            session: view.session,
+        };
+        Ok(())
+    }))
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! The platform's operations, called safely: one method for each entry of the table.
+//!
+//! Every method here calls a C function with the context pointer that came with it. That this is
+//! sound is the promise of `lnd_ni_create`: the functions behave as the header says, from creation
+//! to destruction.
+
+use core::ffi::{c_char, c_void, CStr};
+
+use lnd_core::sync::{fence, Ordering};
+
+use crate::abi::{
+    lnd_arrival, lnd_context, lnd_error, lnd_event, lnd_frame, lnd_ops, lnd_report, lnd_trace,
+    LND_NO_NODE,
+};
+
+/// The operations of one NI and what they are given.
+#[derive(Debug)]
+pub(crate) struct Platform {
+    ops: lnd_ops,
+    ctx: *mut c_void,
+    /// The NI's own number, in all its handles.
+    pub id: u32,
+}
+
+// SAFETY: the context pointer is only handed to the platform's own functions, which by the table's
+// contract may be called in the contexts that the library calls them in.
+unsafe impl Send for Platform {}
+// SAFETY: as for Send; nothing in here changes.
+unsafe impl Sync for Platform {}
+
+/// Calls an operation if it is there.
+macro_rules! call {
+    ($self:ident . $op:ident ( $($argument:expr),* )) => {
+        match $self.ops.$op {
+            // SAFETY: the platform's own function with the platform's own pointer, in a context
+            // that the table allows for it; see the module's comment.
+            Some(op) => Some(unsafe { op($self.ctx $(, $argument)*) }),
+            None => None,
+        }
+    };
+}
+
+impl Platform {
+    /// Checks that everything that must be given is, and that pairs are complete.
+    pub fn check(ops: &lnd_ops, immediate_max: u32) -> Result<(), lnd_error> {
+        let pairs = ops.lock.is_some() == ops.unlock.is_some()
+            && ops.reg_read32.is_some() == ops.reg_write32.is_some()
+            && ops.mem_read.is_some() == ops.mem_write.is_some();
+        let needed = ops.send.is_some() && ops.parse.is_some() && ops.finalize.is_some();
+        let memory = immediate_max == 0 || ops.mem_read.is_some();
+        // Without a name for the caller a re-entry could not be told from a wait for the lock.
+        let named = ops.lock.is_none() || ops.self_id.is_some();
+        if pairs && needed && memory && named {
+            Ok(())
+        } else {
+            Err(lnd_error::LND_E_OPS)
+        }
+    }
+
+    pub const fn new(ops: lnd_ops, ctx: *mut c_void, id: u32) -> Self {
+        Self { ops, ctx, id }
+    }
+
+    pub fn lock(&self) {
+        let _ = call!(self.lock());
+    }
+
+    pub fn unlock(&self) {
+        let _ = call!(self.unlock());
+    }
+
+    /// Who runs now; never zero.
+    pub fn self_id(&self) -> u32 {
+        call!(self.self_id()).unwrap_or(1).max(1)
+    }
+
+    pub fn in_interrupt(&self) -> bool {
+        call!(self.context()) == Some(lnd_context::LND_CONTEXT_INTERRUPT as u32)
+    }
+
+    pub fn has_registers(&self) -> bool {
+        self.ops.reg_read32.is_some()
+    }
+
+    pub fn reg_read(&self, link: u32, offset: u32) -> u32 {
+        // An engine that cannot be read is gone: all ones, as a bus would say.
+        call!(self.reg_read32(link, offset)).unwrap_or(u32::MAX)
+    }
+
+    pub fn reg_write(&self, link: u32, offset: u32, value: u32) {
+        if call!(self.dma_barrier()).is_none() {
+            // Partner: the device's read of memory after it has seen the register.
+            fence(Ordering::SeqCst);
+        }
+        let _ = call!(self.reg_write32(link, offset, value));
+    }
+
+    /// The fabric's number of a node.
+    pub fn node_of(&self, nid: u64) -> Option<u32> {
+        match call!(self.node_of(nid)) {
+            Some(LND_NO_NODE) => None,
+            Some(node) => Some(node),
+            None => Some((nid as u32).wrapping_sub(1)),
+        }
+    }
+
+    pub fn reaches(&self, nid: u64) -> bool {
+        call!(self.reaches(nid)).is_none_or(|yes| yes != 0)
+    }
+
+    pub fn ready(&self, link: u32, nid: u64, lane: u32) -> bool {
+        call!(self.ready(link, nid, lane)).is_none_or(|yes| yes != 0)
+    }
+
+    /// Sends a frame; `None` cannot be, see `check`.
+    pub fn send(&self, frame: &lnd_frame) -> Option<u32> {
+        call!(self.send(core::ptr::from_ref(frame)))
+    }
+
+    pub fn quiesce(&self, link: u32) {
+        let _ = call!(self.quiesce(link));
+    }
+
+    pub fn mem_read(&self, addr: u64, into: &mut [u8]) -> bool {
+        let len = into.len() as u32;
+        call!(self.mem_read(addr, into.as_mut_ptr().cast(), len)) == Some(0)
+    }
+
+    pub fn mem_write(&self, addr: u64, from: &[u8]) -> bool {
+        let len = from.len() as u32;
+        call!(self.mem_write(addr, from.as_ptr().cast(), len)) == Some(0)
+    }
+
+    pub fn mem_valid(&self, addr: u64, len: u32) -> bool {
+        call!(self.mem_valid(addr, len)).is_none_or(|yes| yes != 0)
+    }
+
+    pub fn parse(&self, arrival: &lnd_arrival) {
+        let _ = call!(self.parse(core::ptr::from_ref(arrival)));
+    }
+
+    pub fn finalize(&self, report: &lnd_report) {
+        let _ = call!(self.finalize(core::ptr::from_ref(report)));
+    }
+
+    pub fn wants_events(&self) -> bool {
+        self.ops.event.is_some()
+    }
+
+    pub fn event(&self, event: &lnd_event) {
+        let _ = call!(self.event(core::ptr::from_ref(event)));
+    }
+
+    pub fn wake(&self) {
+        let _ = call!(self.wake());
+    }
+
+    pub fn wants_trace(&self) -> bool {
+        self.ops.trace.is_some()
+    }
+
+    pub fn trace(&self, trace: &lnd_trace) {
+        let _ = call!(self.trace(core::ptr::from_ref(trace)));
+    }
+
+    pub fn bug(&self, what: &'static CStr) {
+        let what: *const c_char = what.as_ptr();
+        let _ = call!(self.bug(what));
+    }
+}

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! The core's ports over the platform's table.
+
+use core::mem::size_of;
+
+use lnd_core::counters::Counters;
+use lnd_core::driver::Decider;
+use lnd_core::fragment::Fragment;
+use lnd_core::id::{LinkId, Nid, Tag};
+use lnd_core::link::Quiesced;
+use lnd_core::message::{Envelope, Lane, Message};
+use lnd_core::ports::{
+    BadAddress, Bd, Channel, ChannelFull, Engine, Features, Memory, Ports, PostError, Returned,
+    Sent,
+};
+use lnd_core::time::Instant;
+use lnd_dma::driver::{MmioEngine, Nodes};
+use lnd_dma::memory::LinkMemory;
+use lnd_dma::regs::{Register, RegisterAccess};
+use lnd_shortmsg::wire::{encode, max_immediate, Checksum};
+
+use crate::abi::{lnd_frame, lnd_lane, lnd_send};
+use crate::handle;
+use crate::platform::Platform;
+use crate::stats::Tally;
+use crate::tracing::{IrqTrace, Tracing};
+
+/// The set of ports of a C host.
+#[derive(Debug)]
+pub(crate) struct Host;
+
+impl Ports for Host {
+    type Engine = Seat;
+    type Channel = Frames;
+    type Memory = Payload;
+    type Tracer = Tracing;
+}
+
+/// The driver of a link's engine, in a place of its own: a driver that holds eight of them by value
+/// would not fit a kernel's stack while it is made.
+#[derive(Debug)]
+pub(crate) struct Seat(pub &'static mut MmioEngine<'static, Registers, Numbers>);
+
+impl Engine for Seat {
+    fn features(&self) -> Features {
+        self.0.features()
+    }
+
+    fn post(&mut self, bd: &Bd<'_>) -> Result<(), PostError> {
+        self.0.post(bd)
+    }
+
+    fn doorbell(&mut self) {
+        self.0.doorbell();
+    }
+
+    fn invalidate(&mut self, tag: Tag) {
+        self.0.invalidate(tag);
+    }
+
+    fn stop(&mut self) {
+        self.0.stop();
+    }
+
+    fn quiesced(&mut self) -> Option<Quiesced> {
+        self.0.quiesced()
+    }
+
+    fn yank(&mut self, tag: Tag, proof: &Quiesced) -> Option<Returned> {
+        self.0.yank(tag, proof)
+    }
+
+    fn reset(&mut self, proof: Quiesced) {
+        self.0.reset(proof);
+    }
+
+    fn link_up(&self) -> bool {
+        self.0.link_up()
+    }
+}
+
+/// A link's registers: the platform's, or words of the ring memory.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Registers {
+    platform: &'static Platform,
+    memory: &'static LinkMemory<'static>,
+    link: u32,
+}
+
+impl Registers {
+    pub const fn new(
+        platform: &'static Platform,
+        memory: &'static LinkMemory<'static>,
+        link: LinkId,
+    ) -> Self {
+        Self { platform, memory, link: link.index() as u32 }
+    }
+
+    pub const fn memory(&self) -> LinkMemory<'static> {
+        *self.memory
+    }
+
+    /// A register's offset in bytes, as docs/registers.md has it.
+    fn offset(&self, register: Register) -> u32 {
+        let block = self.memory.registers();
+        let word = core::ptr::from_ref(block.word(register)) as usize;
+        word.wrapping_sub(core::ptr::from_ref(block) as usize) as u32
+    }
+}
+
+impl RegisterAccess for Registers {
+    fn read(&self, register: Register) -> u32 {
+        if self.platform.has_registers() {
+            self.platform.reg_read(self.link, self.offset(register))
+        } else {
+            self.memory.read(register)
+        }
+    }
+
+    fn write(&self, register: Register, value: u32) {
+        if self.platform.has_registers() {
+            self.platform.reg_write(self.link, self.offset(register), value);
+        } else {
+            self.memory.write(register, value);
+        }
+    }
+}
+
+/// The fabric's numbers of nodes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Numbers(pub &'static Platform);
+
+impl Nodes for Numbers {
+    fn node_of(&self, nid: Nid) -> Option<u32> {
+        self.0.node_of(nid.raw())
+    }
+}
+
+/// Payload memory.
+#[derive(Debug)]
+pub(crate) struct Payload(pub &'static Platform);
+
+impl Memory for Payload {
+    fn read(&self, address: u64, into: &mut [u8]) -> Result<(), BadAddress> {
+        self.0.mem_read(address, into).then_some(()).ok_or(BadAddress)
+    }
+
+    fn write(&mut self, address: u64, from: &[u8]) -> Result<(), BadAddress> {
+        self.0.mem_write(address, from).then_some(()).ok_or(BadAddress)
+    }
+
+    fn valid(&self, fragment: &Fragment) -> bool {
+        self.0.mem_valid(fragment.address, fragment.length)
+    }
+}
+
+/// The short-message channel: encodes and hands the bytes over.
+#[derive(Debug)]
+pub(crate) struct Frames {
+    platform: &'static Platform,
+    /// Room for the largest frame.
+    buffer: &'static mut [u8],
+    checksum: Checksum,
+    immediate_max: u32,
+    /// The time of the call that the shard is in: what a message that ends while it is sent ends at.
+    pub now: Instant,
+    /// The shard's words, once there is a shard.
+    pub decider: Option<Decider<'static>>,
+    /// What messages that end while they are sent have counted.
+    tally: &'static Tally,
+}
+
+impl Frames {
+    pub fn new(
+        platform: &'static Platform,
+        buffer: &'static mut [u8],
+        checksum: Checksum,
+        tally: &'static Tally,
+    ) -> Self {
+        let immediate_max = max_immediate(buffer.len());
+        let now = Instant::ORIGIN;
+        Self { platform, buffer, checksum, immediate_max, now, decider: None, tally }
+    }
+
+    /// The message has ended already. Any other context could have been as quick.
+    fn ended(&mut self, tag: Option<Tag>, sent: Sent) {
+        if let (Some(tag), Some(decider)) = (tag, &self.decider) {
+            let mut counters = Counters::new();
+            let mut trace = IrqTrace(self.platform);
+            decider.on_sent(self.now, tag, sent, &mut counters, &mut trace);
+            self.tally.add(&counters);
+        }
+    }
+}
+
+pub(crate) const fn lane_number(lane: Lane) -> u32 {
+    match lane {
+        Lane::Request => lnd_lane::LND_LANE_REQUEST as u32,
+        Lane::Control => lnd_lane::LND_LANE_CONTROL as u32,
+    }
+}
+
+impl Channel for Frames {
+    fn reaches(&self, to: Nid) -> bool {
+        self.platform.reaches(to.raw())
+    }
+
+    fn immediate_max(&self) -> u32 {
+        self.immediate_max
+    }
+
+    fn ready(&mut self, link: LinkId, to: Nid, lane: Lane) -> bool {
+        self.platform.ready(link.index() as u32, to.raw(), lane_number(lane))
+    }
+
+    fn send(
+        &mut self,
+        link: LinkId,
+        envelope: &Envelope,
+        message: &Message<'_>,
+        tag: Option<Tag>,
+    ) -> Result<(), ChannelFull> {
+        let len = encode(envelope, message, self.checksum, self.buffer).map_err(|_| ChannelFull)?;
+        let id = self.platform.id;
+        let frame = lnd_frame {
+            size: size_of::<lnd_frame>() as u32,
+            link: link.index() as u32,
+            lane: lane_number(message.lane()),
+            len: len as u32,
+            bytes: self.buffer.as_ptr().cast(),
+            nid: envelope.to.raw(),
+            tracked: u32::from(tag.is_some()),
+            reserved: 0,
+            message: tag.map_or_else(Default::default, |tag| handle::message(id, tag)),
+        };
+        match self.platform.send(&frame) {
+            Some(n) if n == lnd_send::LND_SEND_DONE as u32 => self.ended(tag, Sent::Ok),
+            Some(n) if n == lnd_send::LND_SEND_PENDING as u32 => {}
+            Some(n) if n == lnd_send::LND_SEND_FAILED as u32 => {
+                self.ended(tag, Sent::NotDelivered);
+            }
+            Some(n) if n == lnd_send::LND_SEND_FULL as u32 => return Err(ChannelFull),
+            _ => {
+                // Whether it has taken the message is anybody's guess: the worst is assumed.
+                self.platform.bug(c"send() has returned no enum lnd_send");
+                self.ended(tag, Sent::Unknown);
+            }
+        }
+        Ok(())
+    }
+
+    fn quiesce(&mut self, link: LinkId, _proof: &Quiesced) {
+        self.platform.quiesce(link.index() as u32);
+    }
+}

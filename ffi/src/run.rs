@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! The shard's thread: lets time pass, reports, and says when it wants to be called again.
+
+use core::mem::size_of;
+
+use lnd_core::driver::Report;
+use lnd_core::id::LinkId;
+use lnd_core::ports::Engine;
+use lnd_core::sync::Ordering;
+use lnd_core::time::Instant;
+
+use crate::abi::{lnd_error, lnd_event, lnd_report, LND_NEVER};
+use crate::errors::outcome;
+use crate::handle;
+use crate::input::{place_if, put_if};
+use crate::ni::{lnd_ni, Thread};
+
+/// What the next callback tells.
+enum News {
+    Event(lnd_event),
+    Report(Report),
+}
+
+/// lnd_run() - Does what is due, and reports what has ended.
+/// @ni: the NI.
+/// @now: the time.
+/// @budget: most callbacks to make, at least 1.
+/// @next: when to call again, on the clock of @now: @now itself if work is left over, LND_NEVER if
+///        only wake() needs to be heeded; may be NULL.
+///
+/// To be called at that time, and after wake(); as often besides as one likes. Calls finalize() and
+/// event() with nothing held.
+///
+/// Context: thread; also in parse(), not in finalize() and event(). Takes the lock.
+/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY
+/// (another thread runs it), LND_E_ARGUMENT.
+#[no_mangle]
+pub unsafe extern "C" fn lnd_run(
+    ni: *mut lnd_ni,
+    now: u64,
+    budget: u32,
+    next: *mut u64,
+) -> lnd_error {
+    // SAFETY: by the contract of the ABI.
+    outcome(unsafe { run(ni, now, budget, next) })
+}
+
+unsafe fn run(ni: *mut lnd_ni, now: u64, budget: u32, next: *mut u64) -> Result<(), lnd_error> {
+    // SAFETY: by the contract of the ABI.
+    let ni = unsafe { lnd_ni::of(ni)? };
+    place_if(next)?;
+    if budget == 0 {
+        return Err(lnd_error::LND_E_ARGUMENT);
+    }
+    let me = ni.platform.self_id();
+    // Relaxed: only we write our own name.
+    if ni.runner.load(Ordering::Relaxed) == me {
+        return Err(ni.misuse(lnd_error::LND_E_REENTRY, c"lnd_run() in finalize() or event()"));
+    }
+    let mut inside = ni.enter_at(now)?;
+    // Relaxed: written inside.
+    if ni.runner.load(Ordering::Relaxed) != 0 {
+        return Err(lnd_error::LND_E_BUSY);
+    }
+    ni.runner.store(me, Ordering::Relaxed);
+    ni.start_run();
+    inside.thread().let_time_pass(ni, now);
+    drop(inside);
+    let told = tell(ni, now, budget);
+    let inside = ni.enter_at(now);
+    ni.runner.store(0, Ordering::Relaxed);
+    // What callbacks have woken us for is done now.
+    ni.start_run();
+    let at = inside?.thread().let_time_pass(ni, now);
+    told?;
+    // SAFETY: checked above; writable by the contract of the ABI.
+    unsafe { put_if(next, at) }
+}
+
+/// Makes up to `budget` callbacks, each with nothing held (INV-13).
+fn tell(ni: &lnd_ni, now: u64, budget: u32) -> Result<(), lnd_error> {
+    for _ in 0..budget {
+        let news = ni.enter_at(now)?.thread().next_news(now);
+        match news {
+            Some(News::Event(event)) => ni.platform.event(&event),
+            Some(News::Report(report)) => {
+                ni.platform.finalize(&to_c(ni.platform.id, &report));
+            }
+            None => return Ok(()),
+        }
+    }
+    Ok(())
+}
+
+impl Thread {
+    fn next_news(&mut self, now: u64) -> Option<News> {
+        if let Some(event) = self.driver.tracer_mut().next_event() {
+            return Some(News::Event(event));
+        }
+        self.driver.next_report(Instant::from_nanos(now)).map(News::Report)
+    }
+
+    /// Lets time pass; returns when it shall pass again.
+    fn let_time_pass(&mut self, ni: &lnd_ni, now: u64) -> u64 {
+        self.totals.follow(ni);
+        self.look_at_links(ni, now);
+        let next = self.driver.on_time(Instant::from_nanos(now));
+        if self.driver.tracer_mut().has_events() || !self.driver.nothing_to_report() {
+            return now;
+        }
+        next.map_or(LND_NEVER, Instant::as_nanos)
+    }
+
+    /// Links whose interrupt told of a change of status.
+    fn look_at_links(&mut self, ni: &lnd_ni, now: u64) {
+        // Relaxed: ordered by `wake` and `start_run`.
+        if ni.link_news.load(Ordering::Relaxed) == 0 {
+            return;
+        }
+        let news = ni.link_news.swap(0, Ordering::Relaxed);
+        for link in (0..ni.irqs.len()).filter_map(LinkId::new) {
+            if news & (1 << link.index()) == 0 {
+                continue;
+            }
+            if let Some(up) = self.driver.engine_mut(link).map(|engine| engine.link_up()) {
+                self.driver.on_link(Instant::from_nanos(now), link, up);
+            }
+        }
+    }
+}
+
+fn to_c(ni: u32, report: &Report) -> lnd_report {
+    let status = &report.status;
+    let (cause, place) = status.evidence.map_or((0, 0), |(c, p)| (c as u32, p as u32));
+    lnd_report {
+        size: size_of::<lnd_report>() as u32,
+        role: report.role as u32,
+        transfer: handle::transfer(ni, report.tag),
+        user: report.user,
+        nid: report.peer.map_or(0, |nid| nid.raw()),
+        error: status.errno,
+        health: status.health as u32,
+        delivery: status.delivery as u32,
+        resend: u32::from(status.resend),
+        cause,
+        place,
+        bytes: report.bytes,
+        reply: u32::from(report.reply),
+        lost_race: u32::from(report.lost_race),
+        reserved: 0,
+    }
+}

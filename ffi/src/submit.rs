@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! The upper layer's calls: send this, take that, give up.
+
+use lnd_core::driver::{Kind, Request};
+use lnd_core::id::{LinkId, Nid};
+use lnd_core::time::Instant;
+use lnd_core::transfer::Phase;
+
+use crate::abi::{lnd_error, lnd_kind, lnd_send_request, lnd_transfer, LND_ANY_LINK};
+use crate::errors::{of_why, outcome};
+use crate::handle;
+use crate::input::{fragments, header, input, place_if, put_if};
+use crate::ni::lnd_ni;
+
+/// A link by its number, or any.
+pub(crate) fn link_wish(link: u32) -> Result<Option<LinkId>, lnd_error> {
+    if link == LND_ANY_LINK {
+        return Ok(None);
+    }
+    LinkId::new(link as usize).map(Some).ok_or(lnd_error::LND_E_LINK)
+}
+
+const fn kind(kind: u32) -> Result<Kind, lnd_error> {
+    match kind {
+        k if k == lnd_kind::LND_PUT as u32 => Ok(Kind::Put),
+        k if k == lnd_kind::LND_ACK as u32 => Ok(Kind::Ack),
+        k if k == lnd_kind::LND_GET as u32 => Ok(Kind::Get),
+        k if k == lnd_kind::LND_REPLY as u32 => Ok(Kind::Reply),
+        _ => Err(lnd_error::LND_E_ARGUMENT),
+    }
+}
+
+/// lnd_submit() - Accepts a message for sending.
+/// @ni: the NI.
+/// @request: what to send; header and fragment vector are copied.
+/// @now: the time.
+/// @transfer: where the transfer's handle is written; may be NULL.
+///
+/// On LND_OK there will be exactly one finalize() for it, and the payload's memory is lent until
+/// then. On an error nothing was kept.
+///
+/// Context: thread; also in parse(), finalize() and event(). Takes the lock.
+/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY,
+/// LND_E_BUSY, LND_E_ARGUMENT (kind, reserved), LND_E_HEADER, LND_E_FRAGMENTS, LND_E_ADDRESS,
+/// LND_E_TOO_LONG, LND_E_DEADLINE, LND_E_LINK, LND_E_NO_ROUTE, LND_E_PEER_DOWN, LND_E_PEERS_FULL,
+/// LND_E_NO_SLOTS, LND_E_NO_LISTS, LND_E_SHUTTING_DOWN.
+#[no_mangle]
+pub unsafe extern "C" fn lnd_submit(
+    ni: *mut lnd_ni,
+    request: *const lnd_send_request,
+    now: u64,
+    transfer: *mut lnd_transfer,
+) -> lnd_error {
+    // SAFETY: by the contract of the ABI.
+    outcome(unsafe { submit(ni, request, now, transfer) })
+}
+
+unsafe fn submit(
+    ni: *mut lnd_ni,
+    request: *const lnd_send_request,
+    now: u64,
+    transfer: *mut lnd_transfer,
+) -> Result<(), lnd_error> {
+    // SAFETY: by the contract of the ABI.
+    let ni = unsafe { lnd_ni::of(ni)? };
+    place_if(transfer)?;
+    // SAFETY: by the contract of the ABI.
+    let it = unsafe { input(request)? };
+    // SAFETY: by the contract of the ABI.
+    let header = unsafe { header(it.header.cast(), it.header_len)? };
+    // SAFETY: by the contract of the ABI.
+    let payload = unsafe { fragments(it.frags, it.nfrags)? };
+    let request = Request {
+        kind: kind(it.kind)?,
+        peer: Nid::from_raw(it.nid).ok_or(lnd_error::LND_E_NO_ROUTE)?,
+        link: link_wish(it.link)?,
+        routed: it.routed != 0,
+        header,
+        payload,
+        deadline: Instant::from_nanos(it.deadline),
+        user: it.user,
+    };
+    let accepted = ni.enter_at(now)?.thread().driver.submit(Instant::from_nanos(now), request);
+    let tag = accepted.map_err(|refused| of_why(refused.why))?;
+    ni.wake();
+    // SAFETY: checked above; writable by the contract of the ABI.
+    unsafe { put_if(transfer, handle::transfer(ni.platform.id, tag)) }
+}
+
+/// lnd_withdraw() - Gives up a transfer.
+/// @ni: the NI.
+/// @transfer: its handle.
+/// @now: the time.
+///
+/// Its finalize() comes as always, once it is safe; with LND_CAUSE_WITHDRAWN unless the transfer
+/// has ended before. Withdrawing twice is the same as once.
+///
+/// Context: thread; also in parse(), finalize() and event(). Takes the lock.
+/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY,
+/// LND_E_FOREIGN, LND_E_STALE (it has been reported).
+#[no_mangle]
+pub unsafe extern "C" fn lnd_withdraw(
+    ni: *mut lnd_ni,
+    transfer: lnd_transfer,
+    now: u64,
+) -> lnd_error {
+    // SAFETY: by the contract of the ABI.
+    outcome(unsafe { lnd_ni::of(ni) }.and_then(|ni| withdraw(ni, transfer, now)))
+}
+
+fn withdraw(ni: &lnd_ni, transfer: lnd_transfer, now: u64) -> Result<(), lnd_error> {
+    let mut inside = ni.enter_at(now)?;
+    let tag = handle::of_transfer(ni.platform.id, transfer)?;
+    let shared = ni.decider.shared();
+    let word = shared.word(tag.index);
+    if shared.tag(tag.index) != tag || !word.is_of(tag.generation) || word.phase() == Phase::Free {
+        return Err(lnd_error::LND_E_STALE);
+    }
+    inside.thread().driver.withdraw(Instant::from_nanos(now), tag);
+    drop(inside);
+    ni.wake();
+    Ok(())
+}
