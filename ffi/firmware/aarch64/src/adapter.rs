@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! Makes a DMA controller that only copies into the engine that `lnd-dma` drives: `MmioEngine` and
+//! `CompletionQueue` stay as they are, and every register of theirs ends here
+//! ([`RegisterAccess`](lnd_dma::regs::RegisterAccess)).
+//!
+//! What the engine of `docs/registers.md` can do and the ZDMA cannot, and how it is done all the same:
+//!
+//! | | here |
+//! |---|---|
+//! | many pulls at a time | one; the others wait in the post ring |
+//! | staged descriptors, claimed by the puller | own words in memory, by the same compare-and-swap |
+//! | invalidate a descriptor that waits | it never left the ring: returned untouched |
+//! | **invalidate one that is moving** | the device cannot. It is never given more than a piece to move without a pause; at the pause we look whether the transfer is wanted back, by either side, and then stop the channel instead of letting it go on. So an invalidated descriptor comes back after one piece at most, with an error and `Touched`, or with its real end if that was the last piece (S0-16) |
+//! | stop | at the pause likewise; STOPPED is shown when the device's own status register says disabled and no other channel has a claim on memory of ours (INV-3) |
+//! | yank | the own words in memory tell what the device has done; it is disabled and cannot change them |
+//! | both ends signalled | the puller's interrupt reports on both rings (S3-4) |
+//!
+//! A piece is 4 KiB, or a sixteenth of the transfer: that bounds how long an invalidation or a stop
+//! waits. A channel that hangs within a piece never shows disabled, and then there is no proof and
+//! nothing is freed (INV-2).
+//!
+//! Caches: descriptors say COHERENT. On silicon whose DMA is not wired to the snoop port, clean the
+//! source before [`zdma::Channel::start`] and invalidate the sink before the completion is posted.
+
+use lnd_core::sync::Ordering;
+use lnd_dma::descriptor::{Content, Descriptor, Flags, Own, State};
+use lnd_dma::regs::{Cause, Control, Register, RegisterAccess, Status};
+
+use crate::side::{Moving, Side};
+use crate::zdma;
+
+/// Both nodes' engines over their channels. Context: whoever has interrupts off.
+#[derive(Debug)]
+pub struct Controller {
+    sides: [Side; 2],
+    /// Completions were posted: the interrupt that takes them is to be raised.
+    pub posted: bool,
+}
+
+impl Controller {
+    /// The two of them.
+    pub const fn new(sides: [Side; 2]) -> Self {
+        Self { sides, posted: false }
+    }
+
+    fn side(&mut self, node: usize) -> &mut Side {
+        let [a, b] = &mut self.sides;
+        if node == 0 {
+            a
+        } else {
+            b
+        }
+    }
+
+    /// The driver reads a register.
+    pub fn read(&mut self, node: usize, register: Register) -> u32 {
+        if register == Register::Status {
+            self.look(node);
+        }
+        self.side(node).memory.read(register)
+    }
+
+    /// The driver writes a register.
+    pub fn write(&mut self, node: usize, register: Register, value: u32) {
+        self.side(node).memory.write(register, value);
+        match register {
+            Register::Control => self.control(node),
+            Register::RecallBell => self.recall(node),
+            Register::PostTail | Register::Link => self.fetch(node),
+            _ => {}
+        }
+    }
+
+    fn control(&mut self, node: usize) {
+        let side = self.side(node);
+        let control = side.control();
+        if control.contains(Control::STOP) {
+            // What was posted before is not begun any more.
+            side.head = side.memory.read(Register::PostTail);
+            side.memory.write(Register::PostHead, side.head);
+            self.break_off(node, Cause::empty());
+            // The other node's pull from here ends as well; at its next pause if not now.
+            self.break_off(1 - node, Cause::UNREACHABLE);
+        } else if control.contains(Control::RESET) {
+            side.show(Status::empty());
+        }
+        self.look(node);
+    }
+
+    /// Brings the status register up to date, by what the device's own says.
+    fn look(&mut self, node: usize) {
+        let side = self.side(node);
+        let control = side.control();
+        if control.contains(Control::STOP) {
+            let disabled =
+                matches!(side.channel.state(), zdma::State::Disabled | zdma::State::Failed);
+            if disabled && side.moving.is_none() && !side.is_claimed() {
+                side.show(Status::STOPPED.in_round(control.round()));
+            }
+        } else if side.in_service() {
+            side.show(Status::RUNNING);
+        } else {
+            side.show(Status::empty());
+        }
+    }
+
+    /// Begins the next pull of the post ring, if the channel is free.
+    fn fetch(&mut self, node: usize) {
+        loop {
+            let side = self.side(node);
+            if side.moving.is_some() || !side.in_service() {
+                return;
+            }
+            let waiting = side.memory.read(Register::PostTail).wrapping_sub(side.head);
+            if waiting == 0 || waiting > side.memory.geometry().ring() {
+                return;
+            }
+            // Relaxed: the driver wrote it before the doorbell, on this very core.
+            let index = side.memory.post(side.head).load(Ordering::Relaxed);
+            side.head = side.head.wrapping_add(1);
+            side.memory.write(Register::PostHead, side.head);
+            self.begin(node, index);
+        }
+    }
+
+    /// Begins a pull: claims what it pulls and starts the device.
+    fn begin(&mut self, node: usize, index: u32) {
+        let side = self.side(node);
+        let Some(descriptor) = side.memory.descriptor(index) else { return };
+        let content = descriptor.read();
+        // A ring entry says no more than "look at this one": it may have come back already.
+        if !descriptor.own().is(State::Owned) || !content.flags.contains(Flags::PULL) {
+            return;
+        }
+        let sink = side.window.place(content.address, content.length);
+        let source = self.claim(1 - node, node, &content);
+        let (Some(_), Some((own, from))) = (sink, source) else {
+            if let Some((own, _)) = source {
+                self.settle(1 - node, content.source.index, own, State::Untouched);
+            }
+            self.give_back(node, index, State::Untouched, Cause::REMOTE_ACCESS);
+            return;
+        };
+        let side = self.side(node);
+        side.moving = Some(Moving { content, source: own });
+        if content.length == 0 {
+            self.finish(node);
+            return;
+        }
+        // SAFETY: the sink is in this node's window and lent to its descriptor, the source in the
+        // other's and claimed; both stay so until `end` has seen the channel stopped. It is idle:
+        // `moving` was `None`.
+        unsafe { side.channel.start(from, content.address, content.length) };
+    }
+
+    /// Claims a staged descriptor of `node` for `puller`: its own word, and where the bytes are.
+    fn claim(&mut self, node: usize, puller: usize, pull: &Content) -> Option<(Own, u64)> {
+        let side = self.side(node);
+        let descriptor: &Descriptor = side.memory.descriptor(pull.source.index)?;
+        let (own, content) = (descriptor.own(), descriptor.read());
+        let fits = side.in_service()
+            && own.is(State::Owned)
+            && own.generation() == pull.source.generation as u16
+            && content.tag == pull.source
+            && !content.flags.contains(Flags::PULL)
+            && content.node == puller as u32
+            && content.length >= pull.length;
+        side.window.place(content.address, pull.length)?;
+        let busy = own.busy(puller as u32);
+        (fits && descriptor.swap(own, busy)).then_some((busy, content.address))
+    }
+
+    /// Gives what was claimed back, and tells its driver; whether it was still claimed.
+    fn settle(&mut self, node: usize, index: u32, own: Own, state: State) -> bool {
+        let side = self.side(node);
+        let Some(descriptor) = side.memory.descriptor(index) else { return false };
+        let now = descriptor.own();
+        if now != own && now != own.recalling() {
+            return false;
+        }
+        if side.control().contains(Control::STOP) {
+            side.leave(index, state);
+            return true;
+        }
+        self.give_back(node, index, state, Cause::empty())
+    }
+
+    fn give_back(&mut self, node: usize, index: u32, state: State, cause: Cause) -> bool {
+        let told = self.side(node).give_back(index, state, cause);
+        self.posted |= told;
+        told
+    }
+
+    /// All bytes are moved: the source first, then ours.
+    fn finish(&mut self, node: usize) {
+        let Some(moving) = self.side(node).moving.take() else { return };
+        let content = moving.content;
+        let (index, source) = (content.tag.index, content.source.index);
+        if self.settle(1 - node, source, moving.source, State::Done) {
+            self.give_back(node, index, State::Done, Cause::empty());
+        } else {
+            self.give_back(node, index, State::Touched, Cause::REMOTE_ACCESS);
+        }
+    }
+
+    /// Breaks off the pull that the channel works on, if it is paused or has stopped. One that is
+    /// within a piece is left to its next pause.
+    fn break_off(&mut self, node: usize, cause: Cause) {
+        let side = self.side(node);
+        let Some(moving) = side.moving else { return };
+        if side.channel.state() == zdma::State::Paused {
+            side.channel.stop();
+        }
+        if !matches!(side.channel.state(), zdma::State::Disabled | zdma::State::Failed) {
+            return;
+        }
+        side.moving = None;
+        let content = moving.content;
+        let moved = side.channel.moved();
+        // The last piece has made it: then that is the end, whoever wanted it back (S0-16).
+        if moved >= content.length && side.channel.state() == zdma::State::Disabled {
+            side.moving = Some(moving);
+            self.finish(node);
+            return;
+        }
+        let state = if moved == 0 { State::Untouched } else { State::Touched };
+        self.settle(1 - node, content.source.index, moving.source, state);
+        if self.side(node).control().contains(Control::STOP) {
+            self.side(node).leave(content.tag.index, state);
+        } else {
+            self.give_back(node, content.tag.index, state, cause);
+        }
+    }
+
+    /// Descriptors that the driver wants back (S0-6 to S0-8).
+    fn recall(&mut self, node: usize) {
+        let recalls = self.side(node).memory.recalls();
+        for _ in 0..self.side(node).memory.geometry().descriptors {
+            let Some(index) = recalls.take_one() else { break };
+            let side = self.side(node);
+            let Some(descriptor) = side.memory.descriptor(index) else { continue };
+            let own = descriptor.own();
+            // An earlier use of it may have been, and has come back by itself (R14).
+            if !descriptor.is_wanted(own) {
+                continue;
+            }
+            let ours = side.moving.is_some_and(|m| m.content.tag.index == index);
+            if ours {
+                self.break_off(node, Cause::RECALLED);
+            } else if own.is(State::Busy) {
+                // The other node's channel sees it at its next pause, or is there already.
+                descriptor.swap(own, own.recalling());
+                self.break_off(1 - node, Cause::RECALLED);
+            } else {
+                self.give_back(node, index, State::Untouched, Cause::RECALLED);
+            }
+        }
+        self.fetch(node);
+    }
+
+    /// The channel of `node` has raised its interrupt: a pause, an end, or an error.
+    pub fn on_device(&mut self, node: usize) {
+        let side = self.side(node);
+        let failed = side.channel.acknowledge();
+        let (Some(moving), stalled) = (side.moving, side.stalled) else { return };
+        match side.channel.state() {
+            zdma::State::Paused if self.may_go_on(node, &moving) => {
+                if !stalled {
+                    self.side(node).channel.resume();
+                }
+            }
+            zdma::State::Disabled if !failed => self.finish(node),
+            _ => self.break_off(node, Cause::RECALLED),
+        }
+        self.fetch(node);
+    }
+
+    /// Whether nobody wants the transfer back, and both links work.
+    fn may_go_on(&mut self, node: usize, moving: &Moving) -> bool {
+        let content = &moving.content;
+        let own = |side: &Side, index| side.memory.descriptor(index).map(Descriptor::own);
+        let source = self.side(1 - node);
+        let held = own(source, content.source.index) == Some(moving.source);
+        let there = source.in_service();
+        let side = self.side(node);
+        let ours = own(side, content.tag.index).is_some_and(|own| own.is(State::Owned));
+        held && there && ours && side.in_service()
+    }
+
+    /// Holds up the pulls of a node behind their next pause, or lets them go on.
+    pub fn stall(&mut self, node: usize, stalled: bool) {
+        let side = self.side(node);
+        side.stalled = stalled;
+        if !stalled && side.channel.state() == zdma::State::Paused {
+            side.channel.resume();
+        }
+    }
+
+    /// The node is dead: its channel moves nothing any more.
+    pub fn kill(&mut self, node: usize) {
+        self.side(node).alive = false;
+        self.break_off(node, Cause::UNREACHABLE);
+    }
+
+    /// The interrupt of a node's channel.
+    pub fn interrupt_of(&mut self, node: usize) -> u32 {
+        self.side(node).channel.interrupt()
+    }
+}

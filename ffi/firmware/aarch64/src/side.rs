@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! What the adapter keeps of one node, and how it talks to that node's driver: through own words and
+//! completions in memory.
+
+use lnd_core::id::Tag;
+use lnd_core::ports::Returned;
+use lnd_core::sync::Ordering;
+use lnd_dma::completion;
+use lnd_dma::descriptor::{Content, Own, State};
+use lnd_dma::memory::LinkMemory;
+use lnd_dma::regs::{Cause, Control, LinkBits, Register, RegisterAccess, Status};
+use lnd_fw::memory::Window;
+
+use crate::zdma::Channel;
+
+/// What one node has.
+#[derive(Debug)]
+pub struct Side {
+    pub memory: LinkMemory<'static>,
+    pub channel: Channel,
+    pub window: Window,
+    pub moving: Option<Moving>,
+    pub head: u32,
+    completions: u32,
+    /// Pulls are not gone on with behind a pause.
+    pub stalled: bool,
+    pub alive: bool,
+}
+
+/// A pull that the channel works on.
+#[derive(Clone, Copy, Debug)]
+pub struct Moving {
+    pub content: Content,
+    /// The other side's descriptor, as we have claimed it.
+    pub source: Own,
+}
+
+impl Side {
+    /// A node's link, the channel that shall move its bytes, and its payload.
+    pub const fn new(memory: LinkMemory<'static>, channel: Channel, window: Window) -> Self {
+        Self {
+            memory,
+            channel,
+            window,
+            moving: None,
+            head: 0,
+            completions: 0,
+            stalled: false,
+            alive: true,
+        }
+    }
+
+    pub fn control(&self) -> Control {
+        Control::from_bits_retain(self.memory.read(Register::Control))
+    }
+
+    /// Whether the engine works: enabled, not stopping, its link plugged.
+    pub fn in_service(&self) -> bool {
+        let link = LinkBits::from_bits_retain(self.memory.read(Register::Link));
+        let control = self.control();
+        let enabled = control.contains(Control::ENABLE) && !control.contains(Control::STOP);
+        self.alive && enabled && link.contains(LinkBits::UP)
+    }
+
+    pub fn show(&self, status: Status) {
+        self.memory.write(Register::Status, status.bits());
+    }
+
+    /// Writes a completion. Each descriptor has one at most, and the ring has room for all.
+    fn complete(&mut self, tag: Tag, returned: Returned, cause: Cause) {
+        let entry = self.memory.completion(self.completions);
+        // Relaxed: published by the sequence word.
+        entry.status.store(completion::encode(returned, cause), Ordering::Relaxed);
+        entry.index.store(tag.index, Ordering::Relaxed);
+        entry.generation.store(tag.generation, Ordering::Relaxed);
+        self.completions = self.completions.wrapping_add(1);
+        // Release: partner is the Acquire in the driver's `pop`.
+        entry.sequence.store(self.completions, Ordering::Release);
+    }
+
+    /// Gives a descriptor of this node back as `state`, and tells the driver, if it is out.
+    pub fn give_back(&mut self, index: u32, state: State, cause: Cause) -> bool {
+        let Some(descriptor) = self.memory.descriptor(index) else { return false };
+        let own = descriptor.own();
+        let back = own.into(state).reporting();
+        let out = own.is(State::Owned) || own.is(State::Busy);
+        if !out || !descriptor.swap(own, back) {
+            return false;
+        }
+        if let Some(returned) = back.returned() {
+            self.complete(descriptor.read().tag, returned, cause);
+        }
+        true
+    }
+
+    /// As [`give_back`](Self::give_back), but the driver is not told: it will yank.
+    pub fn leave(&self, index: u32, state: State) {
+        if let Some(descriptor) = self.memory.descriptor(index) {
+            let own = descriptor.own();
+            if own.is(State::Owned) || own.is(State::Busy) {
+                descriptor.swap(own, own.into(state));
+            }
+        }
+    }
+
+    /// Whether somebody else's pull has a claim on something staged here.
+    pub fn is_claimed(&self) -> bool {
+        let all = 0..self.memory.geometry().descriptors;
+        all.filter_map(|at| self.memory.descriptor(at)).any(|d| d.own().is(State::Busy))
+    }
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! The short-message channel of a pair: a mailbox for each direction and lane, in memory.
+
+use heapless::Deque;
+
+use lnd_core::id::{LinkId, Nid, Tag};
+use lnd_core::link::Quiesced;
+use lnd_core::message::{Envelope, Lane, Message};
+use lnd_core::ports::{Channel, ChannelFull, Sent};
+use lnd_dma::memory::LinkMemory;
+use lnd_dma::regs::{LinkBits, Register, RegisterAccess};
+use lnd_shortmsg::dispatch::transmit;
+use lnd_shortmsg::mailbox::spsc::{self, Producer};
+use lnd_shortmsg::mailbox::{Consumer, Geometry, Line};
+use lnd_shortmsg::wire::{max_immediate, Checksum};
+
+/// Messages in a mailbox.
+const SLOTS: u32 = 8;
+/// Bytes of a request's slot, and of a control message's.
+const REQUEST: u32 = 768;
+const CONTROL: u32 = 128;
+/// Longest frame.
+pub const FRAME: usize = REQUEST as usize;
+
+/// Geometries known to be sound when the image is built, not when it runs.
+const REQUESTS: Geometry = sound(Geometry::new(SLOTS, REQUEST));
+const CONTROLS: Geometry = sound(Geometry::new(SLOTS, CONTROL));
+
+/// Only for constants: the compiler evaluates it, and stops at what is not sound.
+#[allow(clippy::panic)]
+const fn sound(geometry: Option<Geometry>) -> Geometry {
+    match geometry {
+        Some(geometry) => geometry,
+        None => panic!(),
+    }
+}
+
+const fn lines(geometry: Geometry) -> usize {
+    geometry.bytes_needed() / size_of::<Line>()
+}
+
+/// The mailboxes of one direction.
+#[derive(Debug)]
+pub struct Post {
+    requests: [Line; lines(REQUESTS)],
+    controls: [Line; lines(CONTROLS)],
+}
+
+impl Post {
+    /// Empty mailboxes.
+    pub const fn new() -> Self {
+        Self { requests: [Line::ZERO; lines(REQUESTS)], controls: [Line::ZERO; lines(CONTROLS)] }
+    }
+
+    /// The two ends, for ever.
+    pub fn split(&'static mut self) -> Option<(Outlets, Inlets)> {
+        let (out_requests, requests) = spsc::channel(&mut self.requests, REQUESTS).ok()?;
+        let (out_controls, controls) = spsc::channel(&mut self.controls, CONTROLS).ok()?;
+        let outlets = Outlets { requests: out_requests, controls: out_controls };
+        Some((outlets, Inlets { requests, controls }))
+    }
+}
+
+impl Default for Post {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// The sending ends.
+#[derive(Debug)]
+pub struct Outlets {
+    requests: Producer<'static>,
+    controls: Producer<'static>,
+}
+
+/// The receiving ends; answers are looked at first, so that they never wait behind requests.
+#[derive(Debug)]
+pub struct Inlets {
+    /// The request lane.
+    pub requests: Consumer<'static>,
+    /// The control lane.
+    pub controls: Consumer<'static>,
+}
+
+/// Our end of the channel: one peer, one link.
+#[derive(Debug)]
+pub struct PairChannel<const N: usize> {
+    peer: Nid,
+    outlets: Outlets,
+    link: LinkMemory<'static>,
+    /// Ends that the driver has not been told of: as many as there are transfers.
+    sent: Deque<(Tag, Sent), N>,
+}
+
+impl<const N: usize> PairChannel<N> {
+    /// The channel to `peer`. `link` is the memory of our own link: a message over a link that is
+    /// down fails.
+    pub const fn new(peer: Nid, outlets: Outlets, link: LinkMemory<'static>) -> Self {
+        Self { peer, outlets, link, sent: Deque::new() }
+    }
+
+    /// The next message's end, for the driver.
+    pub fn next_sent(&mut self) -> Option<(Tag, Sent)> {
+        self.sent.pop_front()
+    }
+
+    fn outlet(&mut self, lane: Lane) -> &mut Producer<'static> {
+        match lane {
+            Lane::Request => &mut self.outlets.requests,
+            Lane::Control => &mut self.outlets.controls,
+        }
+    }
+}
+
+impl<const N: usize> Channel for PairChannel<N> {
+    fn reaches(&self, to: Nid) -> bool {
+        to == self.peer
+    }
+
+    fn immediate_max(&self) -> u32 {
+        max_immediate(REQUEST as usize - 8)
+    }
+
+    fn ready(&mut self, _link: LinkId, to: Nid, lane: Lane) -> bool {
+        to == self.peer && !self.sent.is_full() && self.outlet(lane).has_room()
+    }
+
+    fn send(
+        &mut self,
+        _link: LinkId,
+        envelope: &Envelope,
+        message: &Message<'_>,
+        tag: Option<Tag>,
+    ) -> Result<(), ChannelFull> {
+        if envelope.to != self.peer || tag.is_some() && self.sent.is_full() {
+            return Err(ChannelFull);
+        }
+        let link = LinkBits::from_bits_retain(self.link.read(Register::Link));
+        let sent = if link.contains(LinkBits::UP) {
+            let outlet = self.outlet(message.lane());
+            transmit(outlet, envelope, message, Checksum::On).map_err(|_| ChannelFull)?;
+            Sent::Ok
+        } else {
+            Sent::NotDelivered
+        };
+        if let Some(tag) = tag {
+            // There is room, as was seen above.
+            let _ = self.sent.push_back((tag, sent));
+        }
+        Ok(())
+    }
+
+    fn quiesce(&mut self, _link: LinkId, _proof: &Quiesced) {
+        // A message has ended when it has been handed over. Those ends that nobody has told the
+        // driver of are of transfers that it settles itself.
+        self.sent.clear();
+    }
+}

@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! What the image does: traffic of all sizes, a link that fails, a peer that dies, a shutdown; and
+//! what must be true of it.
+
+use lnd_core::counters::{Counter, Counters};
+use lnd_core::driver::RunState;
+use lnd_core::link::LinkState;
+use lnd_core::ports::Engine;
+use lnd_core::time::{Instant, Span};
+use lnd_core::transfer::Cause;
+
+use crate::job::{Job, Op, LARGEST};
+use crate::node::{nid, Node, LINK};
+use crate::print::Text;
+
+/// What a board does for the story. Context: thread.
+pub trait Board: Text {
+    /// The time.
+    fn now(&mut self) -> Instant;
+
+    /// Sleeps until the time has come or an interrupt has said that there is something to do.
+    fn sleep(&mut self, until: Instant);
+
+    /// Pulls the cable of a node's link, or puts it back. The link's interrupt tells the driver of a
+    /// failure.
+    fn cable(&mut self, node: u32, plugged: bool);
+
+    /// Holds up the pulls of a node's engine, or lets them go on.
+    fn stall(&mut self, node: u32, stalled: bool);
+
+    /// Stops a node's engine for ever, and says so to the other's once it is true.
+    fn kill(&mut self, node: u32);
+
+    /// What the interrupt of a node has counted, and how often it came.
+    fn interrupts(&mut self, node: u32) -> (Counters, u32);
+}
+
+/// Sizes of payloads: around every boundary there is.
+const SIZES: [u32; 16] =
+    [1, 2, 3, 63, 64, 65, 511, 512, 513, 1000, 4095, 4096, 4097, 32_768, 65_535, LARGEST];
+/// Transfers of a burst, side by side in a region.
+const BURST: u32 = 6;
+/// A burst's payloads.
+const PIECE: u32 = LARGEST / 8;
+/// Nothing in the story takes longer.
+const PATIENCE: Span = Span::from_secs(5);
+
+/// What has gone wrong.
+pub type Wrong = &'static str;
+
+/// The pair and its board.
+pub struct Story<B, E: Engine + 'static> {
+    board: B,
+    nodes: [Node<E>; 2],
+    /// A node that is dead is not polled any more.
+    alive: [bool; 2],
+    number: u32,
+    arrivals: u32,
+}
+
+impl<B: Board, E: Engine + 'static> Story<B, E> {
+    /// The story of these two.
+    pub const fn new(board: B, nodes: [Node<E>; 2]) -> Self {
+        Self { board, nodes, alive: [true; 2], number: 0, arrivals: 0 }
+    }
+
+    /// The board and the nodes.
+    pub fn parts(&mut self) -> (&mut B, &mut [Node<E>; 2]) {
+        (&mut self.board, &mut self.nodes)
+    }
+
+    /// Tells it all, prints the ledger and what has gone wrong. Whether nothing has.
+    pub fn tell(&mut self) -> bool {
+        let told = self.chapters();
+        let balanced = self.balance();
+        for wrong in [told.err(), balanced.err()].into_iter().flatten() {
+            self.board.text("wrong: ");
+            self.board.text(wrong);
+            self.board.text("\n");
+        }
+        told.is_ok() && balanced.is_ok()
+    }
+
+    fn chapters(&mut self) -> Result<(), Wrong> {
+        self.traffic()?;
+        self.say("traffic");
+        self.burst()?;
+        self.say("burst");
+        self.nothing_was_late()?;
+        self.link_failure()?;
+        self.say("link failure");
+        self.halfway()?;
+        self.say("stopped halfway");
+        self.peer_death()?;
+        self.say("peer death");
+        self.shutdown()?;
+        self.say("shutdown");
+        Ok(())
+    }
+
+    fn say(&mut self, chapter: &str) {
+        self.board.text("done: ");
+        self.board.text(chapter);
+        self.board.text("\n");
+    }
+
+    /// Lets both nodes work until `done` says so.
+    fn until(&mut self, wrong: Wrong, done: impl Fn(&[Node<E>; 2]) -> bool) -> Result<(), Wrong> {
+        let end = self.board.now().after(PATIENCE);
+        let mut quiet = 0;
+        while !done(&self.nodes) {
+            if self.board.now() > end {
+                return Err(wrong);
+            }
+            let (busy, next) = self.turn();
+            quiet = if busy { 0 } else { quiet + 1 };
+            // Each has seen what the other has said.
+            if quiet >= 2 && !done(&self.nodes) {
+                self.board.sleep(next.map_or(end, |due| due.min(end)));
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives the hardware time.
+    fn pause(&mut self) {
+        let end = self.board.now().after(Span::from_millis(2));
+        while self.board.now() < end {
+            let (busy, next) = self.turn();
+            if !busy {
+                self.board.sleep(next.map_or(end, |due| due.min(end)));
+            }
+        }
+    }
+
+    /// Lets each node do what it can. Whether any had something to do, and when to come again.
+    fn turn(&mut self) -> (bool, Option<Instant>) {
+        let now = self.board.now();
+        let (mut any, mut next) = (false, None);
+        for (node, _) in self.nodes.iter_mut().zip(self.alive).filter(|(_, alive)| *alive) {
+            let (busy, due) = node.poll(now);
+            any |= busy;
+            next = [next, due].into_iter().flatten().min();
+        }
+        (any, next)
+    }
+
+    fn start(&mut self, from: usize, op: Op, offset: u32, length: u32) -> Result<(), Wrong> {
+        self.number += 1;
+        let job = Job { op, number: self.number, offset, length };
+        let now = self.board.now();
+        let node = self.nodes.get_mut(from).ok_or("there are two nodes")?;
+        if node.start(now, job) {
+            Ok(())
+        } else {
+            Err("a transfer was refused")
+        }
+    }
+
+    /// Everything ends, and `more` payloads have arrived.
+    fn arrive(&mut self, more: u32) -> Result<(), Wrong> {
+        self.arrivals += more;
+        let expected = self.arrivals;
+        self.until("a transfer did not end", |[a, b]| {
+            a.is_idle() && b.is_idle() && a.ledger.arrived + b.ledger.arrived >= expected
+        })
+    }
+
+    /// Every size as PUT and GET, both ways at once.
+    fn traffic(&mut self) -> Result<(), Wrong> {
+        for op in [Op::Put, Op::Get] {
+            for length in SIZES {
+                self.start(0, op, 0, length)?;
+                self.start(1, op, 0, length)?;
+                self.arrive(2)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// As many at once as both sides have room for.
+    fn burst(&mut self) -> Result<(), Wrong> {
+        for round in 0..4 {
+            for piece in 0..BURST {
+                let op = if (piece + round) % 2 == 0 { Op::Put } else { Op::Get };
+                // Not to the next piece's first byte: what lies behind a payload stays empty.
+                self.start((piece % 2) as usize, op, piece * PIECE, PIECE - 16)?;
+            }
+            self.arrive(BURST)?;
+        }
+        Ok(())
+    }
+
+    /// So far no deadline was needed: every completion came by itself.
+    fn nothing_was_late(&mut self) -> Result<(), Wrong> {
+        for node in &self.nodes {
+            let counters = node.driver.counters();
+            let late = [Counter::Deadlines, Counter::LinksFailed, Counter::Invalidated];
+            if node.ledger.failed > 0 || late.iter().any(|&c| counters.value(c) > 0) {
+                return Err("a completion was lost");
+            }
+        }
+        Ok(())
+    }
+
+    /// Node 0 loses its link while its PUT waits for node 1's verdict.
+    fn link_failure(&mut self) -> Result<(), Wrong> {
+        let [_, b] = &mut self.nodes;
+        b.hold = true;
+        self.start(0, Op::Put, 0, LARGEST)?;
+        self.until("the request did not arrive", |[_, b]| !b.held.is_empty())?;
+        self.board.cable(0, false);
+        self.until("the PUT did not end with its link", |[a, _]| a.is_idle())?;
+        let [a, b] = &mut self.nodes;
+        if (a.ledger.failed, a.ledger.cause) != (1, Some(Cause::LinkDown)) {
+            return Err("the PUT did not fail with its link");
+        }
+        let by_hand = a.driver.counters().value(Counter::ByHand);
+        if a.driver.counters().value(Counter::Yanked) == 0 || by_hand == 0 {
+            return Err("no descriptor was yanked");
+        }
+        b.let_go(self.board.now());
+        self.until("the pull from a dead link did not end", |[_, b]| b.is_idle())?;
+        self.board.cable(0, true);
+        self.until("the link did not come back", |[a, _]| {
+            a.driver.link_state(LINK) == Some(LinkState::Up)
+        })?;
+        for length in [1, LARGEST] {
+            self.start(0, Op::Put, 0, length)?;
+            self.start(1, Op::Get, 0, length)?;
+            self.arrive(2)?;
+        }
+        Ok(())
+    }
+
+    /// Node 1's pulls are held up: one is invalidated by its source, the next by the stop of the
+    /// engine, which is then yanked. Both sides of both end, and in the end data flows again.
+    fn halfway(&mut self) -> Result<(), Wrong> {
+        self.board.stall(1, true);
+        self.pull_stuck()?;
+        let now = self.board.now();
+        let [a, _] = &mut self.nodes;
+        a.withdraw(now);
+        self.both_failed(Cause::Withdrawn, Cause::Device)?;
+
+        self.pull_stuck()?;
+        let [_, b] = &self.nodes;
+        let yanked = b.driver.counters().value(Counter::Yanked);
+        self.board.cable(1, false);
+        self.both_failed(Cause::Device, Cause::LinkDown)?;
+        let [_, b] = &self.nodes;
+        if b.driver.counters().value(Counter::Yanked) != yanked + 1 {
+            return Err("the pull was not yanked");
+        }
+        self.board.stall(1, false);
+        self.board.cable(1, true);
+        self.until("the link did not come back", |[_, b]| {
+            b.driver.link_state(LINK) == Some(LinkState::Up)
+        })?;
+        self.start(0, Op::Put, 0, LARGEST)?;
+        self.start(0, Op::Get, 0, LARGEST)?;
+        self.arrive(2)
+    }
+
+    /// A PUT of node 0 whose pull at node 1 is with the engine.
+    fn pull_stuck(&mut self) -> Result<(), Wrong> {
+        let [_, b] = &self.nodes;
+        let posted = b.driver.counters().value(Counter::Posted);
+        self.start(0, Op::Put, 0, LARGEST)?;
+        self.until("the pull was not posted", |[_, b]| {
+            b.driver.counters().value(Counter::Posted) > posted
+        })?;
+        self.pause();
+        Ok(())
+    }
+
+    /// One transfer of each node ends, for these reasons.
+    fn both_failed(&mut self, first: Cause, second: Cause) -> Result<(), Wrong> {
+        let failed = self.failed();
+        self.until("what was stopped halfway did not end", |[a, b]| a.is_idle() && b.is_idle())?;
+        let [a, b] = &self.nodes;
+        let causes = (a.ledger.cause, b.ledger.cause);
+        if self.failed() != failed + 2 || causes != (Some(first), Some(second)) {
+            return Err("what was stopped halfway ended otherwise");
+        }
+        Ok(())
+    }
+
+    fn failed(&self) -> u32 {
+        self.nodes.iter().map(|node| node.ledger.failed).sum()
+    }
+
+    /// Node 1 dies while it owes verdicts on a PUT and a GET.
+    fn peer_death(&mut self) -> Result<(), Wrong> {
+        let [a, b] = &mut self.nodes;
+        b.hold = true;
+        let failed = a.ledger.failed;
+        self.start(0, Op::Put, 0, LARGEST)?;
+        self.start(0, Op::Get, 0, LARGEST)?;
+        self.until("the requests did not arrive", |[_, b]| b.held.len() == 2)?;
+        self.alive = [true, false];
+        self.board.kill(1);
+        let now = self.board.now();
+        let [a, _] = &mut self.nodes;
+        a.driver.on_peer(now, nid(1), false);
+        self.until("what waited for the dead did not end", |[a, _]| a.is_idle())?;
+        let [a, _] = &self.nodes;
+        if a.ledger.failed != failed + 2 {
+            return Err("something was delivered to the dead");
+        }
+        if self.start(0, Op::Put, 0, 1).is_ok() {
+            return Err("a PUT to the dead was accepted");
+        }
+        Ok(())
+    }
+
+    fn shutdown(&mut self) -> Result<(), Wrong> {
+        let now = self.board.now();
+        let [a, _] = &mut self.nodes;
+        a.driver.shutdown(now, now.after(Span::from_millis(10)));
+        self.until("the shutdown did not end", |[a, _]| a.driver.run_state() == RunState::Quiescent)
+    }
+
+    /// The ledger: what was accepted has been reported, once.
+    fn balance(&mut self) -> Result<(), Wrong> {
+        let mut wrong = None;
+        for (number, node) in (0..).zip(&self.nodes) {
+            let (irq, taken) = self.board.interrupts(number);
+            print_ledger(&mut self.board, number, node, &irq, taken);
+            let ledger = node.ledger;
+            let left =
+                if self.alive.get(number as usize) == Some(&true) { 0 } else { node.under_way() };
+            let broken = [
+                (ledger.corrupt > 0, "a payload was corrupt"),
+                (ledger.violations > 0, "something ended twice or made no sense"),
+                (
+                    ledger.accepted != ledger.ok + ledger.failed + left,
+                    "the ledger does not balance",
+                ),
+                (node.driver.audit().is_err(), "the driver's books do not add up"),
+                (taken == 0, "no completion came by interrupt"),
+            ];
+            wrong = wrong.or(broken.iter().find(|(is, _)| *is).map(|(_, why)| *why));
+        }
+        let [a, _] = &self.nodes;
+        if a.driver.in_use() != (0, 0) || a.driver.blocker(0).is_some() {
+            wrong = wrong.or(Some("something was left over"));
+        }
+        wrong.map_or(Ok(()), Err)
+    }
+}
+
+fn print_ledger<E: Engine + 'static>(
+    board: &mut impl Text,
+    number: u32,
+    node: &Node<E>,
+    irq: &Counters,
+    taken: u32,
+) {
+    let ledger = &node.ledger;
+    board.text("ledger");
+    for (name, value) in [
+        ("node", number),
+        ("accepted", ledger.accepted),
+        ("ok", ledger.ok),
+        ("failed", ledger.failed),
+        ("open", node.under_way()),
+        ("refused", ledger.refused),
+        ("arrived", ledger.arrived),
+        ("corrupt", ledger.corrupt),
+        ("violations", ledger.violations),
+        ("interrupts", taken),
+    ] {
+        board.field(name, value);
+    }
+    board.text("\ncounters");
+    board.field("node", number);
+    for &counter in Counter::ALL {
+        let value = node.driver.counters().value(counter) + irq.value(counter);
+        if value > 0 {
+            board.field(counter.name(), value as u32);
+        }
+    }
+    board.text("\n");
+}

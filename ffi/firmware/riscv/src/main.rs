@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! Two nodes on QEMU's `virt` board (RISC-V, two harts). Hart 0 is the processor of both nodes. Hart 1
+//! is the hardware: it executes the two engines, takes their doorbells as software interrupts, and
+//! raises one on hart 0 when a completion is there.
+//!
+//! | context (hart 0) | does |
+//! |---|---|
+//! | thread | submits, takes messages, reports, calls `on_time`, sleeps |
+//! | software interrupt (CLINT) | takes completions: decides, and no more; hears of a failed link |
+//! | timer interrupt (CLINT) | ends the thread's sleep |
+#![no_std]
+#![no_main]
+
+mod board;
+mod engines;
+mod hart;
+mod interrupt;
+
+use core::mem::MaybeUninit;
+use core::panic::PanicInfo;
+use core::ptr::NonNull;
+
+use lnd_core::driver::Interrupt;
+use lnd_core::ports::Features;
+use lnd_dma::driver::{CompletionQueue, MmioEngine};
+use lnd_dma::memory::{Geometry, LinkMemory};
+use lnd_fw::channel::{Outlets, PairChannel, Post};
+use lnd_fw::engines::Numbers;
+use lnd_fw::job::WINDOW;
+use lnd_fw::log::Log;
+use lnd_fw::memory::{bytes, Bytes, Static, Window};
+use lnd_fw::node::{nid, Node, Parts, LINK, LOG, SLOTS, TABLES};
+use lnd_fw::print::Text;
+use lnd_fw::story::Story;
+
+use board::Virt;
+use engines::Bell;
+
+core::arch::global_asm!(include_str!("start.s"));
+
+const GEOMETRY: Geometry = Geometry { descriptors: SLOTS as u32, lists: 0 };
+const LINK_BYTES: usize = GEOMETRY.bytes_needed();
+
+type Engine = MmioEngine<'static, Bell, Numbers>;
+
+/// All memory there is.
+static TABLES_OF: [Static<Bytes<TABLES>>; 2] = [const { Static::new(bytes()) }; 2];
+static LINKS: [Static<Bytes<LINK_BYTES>>; 2] = [const { Static::new(bytes()) }; 2];
+static WINDOWS: [Static<Bytes<WINDOW>>; 2] = [const { Static::new(bytes()) }; 2];
+static POSTS: [Static<Post>; 2] = [const { Static::new(Post::new()) }; 2];
+static LOGS: [Static<Log<LOG>>; 2] = [const { Static::new(Log::new()) }; 2];
+static STORY: Static<MaybeUninit<Story<Virt, Engine>>> = Static::new(MaybeUninit::uninit());
+
+/// Hart 0, from start to end.
+#[no_mangle]
+extern "C" fn processor() {
+    let mut board = Virt::new();
+    board.text("lnd firmware riscv32imac\n");
+    let good = match build() {
+        Some(story) => {
+            let good = story.tell();
+            #[cfg(feature = "seed-panic")]
+            #[allow(clippy::panic)]
+            if good {
+                panic!("a seeded defect");
+            }
+            report(story);
+            good
+        }
+        None => {
+            board.text("wrong: the nodes could not be made\n");
+            false
+        }
+    };
+    board.end(good)
+}
+
+/// Its stack frame is large, and gone before the story begins.
+#[inline(never)]
+fn build() -> Option<&'static mut Story<Virt, Engine>> {
+    let (to_b, at_b) = POSTS[0].take()?.split()?;
+    let (to_a, at_a) = POSTS[1].take()?.split()?;
+    let (memory_a, memory_b) = (link_memory(0)?, link_memory(1)?);
+    let (window_a, window_b) = (window(0)?, window(1)?);
+    engines::begin([memory_a, memory_b], [window_a, window_b]);
+    let a = node(0, memory_a, window_a, to_b, at_a)?;
+    let b = node(1, memory_b, window_b, to_a, at_b)?;
+    let half = |node: &Node<Engine>, memory| {
+        let queue = CompletionQueue::new(Bell(memory), memory);
+        (node.driver.decider(), Interrupt::new(node.driver.decider(), queue))
+    };
+    interrupt::begin([half(&a, memory_a), half(&b, memory_b)]);
+    Some(STORY.take()?.write(Story::new(Virt::new(), [a, b])))
+}
+
+fn window(node: usize) -> Option<Window> {
+    Some(Window::new(WINDOWS.get(node)?.take()?))
+}
+
+fn link_memory(node: usize) -> Option<LinkMemory<'static>> {
+    let place = NonNull::from(LINKS.get(node)?.take()?).cast::<u8>();
+    let features = Features::REMOTE_COMPLETION | Features::KNOWS_UNTOUCHED;
+    // SAFETY: the memory was taken: nobody else has it, and it lives for ever. The engines begin
+    // later.
+    unsafe { LinkMemory::format(place, LINK_BYTES, GEOMETRY, node as u32, features.bits(), 0) }.ok()
+}
+
+fn node(
+    number: u32,
+    link: LinkMemory<'static>,
+    window: Window,
+    outlets: Outlets,
+    inlets: lnd_fw::channel::Inlets,
+) -> Option<Node<Engine>> {
+    let at = number as usize;
+    let parts = Parts {
+        number,
+        tables: TABLES_OF.get(at)?.take()?,
+        engine: MmioEngine::new(LINK, Bell(link), link, Numbers),
+        channel: PairChannel::new(nid(1 - number), outlets, link),
+        inlets,
+        window,
+        log: LOGS.get(at)?.take()?,
+    };
+    Node::new(parts, 100 + u64::from(number)).ok()
+}
+
+fn report(story: &mut Story<Virt, Engine>) {
+    let (board, nodes) = story.parts();
+    interrupt::off();
+    for node in nodes {
+        board.log(node.driver.tracer_mut().0);
+    }
+    interrupt::with_log(|log| board.log(log));
+    board.stacks();
+}
+
+/// No panic is linked in: the test looks for this function in the image.
+#[panic_handler]
+fn panic(_: &PanicInfo<'_>) -> ! {
+    let mut board = Virt::new();
+    board.text("wrong: panic\n");
+    board.end(false)
+}
