@@ -11,5 +11,6 @@ pub mod completion;
 pub mod descriptor;
 pub mod driver;
 pub mod memory;
+pub mod read;
 pub mod regs;
 pub mod soft;

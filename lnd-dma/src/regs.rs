@@ -42,7 +42,19 @@ pub struct RegisterBlock {
     pub recall_bell: AtomicU32,
     /// RW by the driver: [`Interrupt`] bits that raise an interrupt.
     pub interrupt_mask: AtomicU32,
-    reserved1: [AtomicU32; 10],
+    /// WO by the driver: the node to read from.
+    pub read_node: AtomicU32,
+    /// WO by the driver: the key of what to read; 0 is never legal.
+    pub read_key: AtomicU32,
+    /// WO by the driver: bytes to read, 0 or 4.
+    pub read_length: AtomicU32,
+    /// WO by the driver: doorbell of remote reads; counts them.
+    pub read_bell: AtomicU32,
+    /// RW by the driver: the key under which other nodes may read `published_word`; 0: nobody may.
+    pub published_key: AtomicU32,
+    /// RW by the driver: the word that other nodes may read.
+    pub published_word: AtomicU32,
+    reserved1: [AtomicU32; 4],
 
     /// RO: [`Status`].
     pub status: AtomicU32,
@@ -56,7 +68,13 @@ pub struct RegisterBlock {
     pub error: AtomicU32,
     /// RO: errors counted since the reset.
     pub errors: AtomicU32,
-    reserved2: [AtomicU32; 10],
+    /// RO: the remote read that has ended: its `read_bell`. Written last.
+    pub read_done: AtomicU32,
+    /// RO: how it ended: a number of [`ReadEnd`](crate::read::ReadEnd).
+    pub read_end: AtomicU32,
+    /// RO: the word that it has read.
+    pub read_word: AtomicU32,
+    reserved2: [AtomicU32; 7],
 
     /// RW by the fabric: [`LinkBits`].
     pub link: AtomicU32,
@@ -200,6 +218,24 @@ pub enum Register {
     Interrupt,
     /// See [`RegisterBlock::link`].
     Link,
+    /// See [`RegisterBlock::read_node`].
+    ReadNode,
+    /// See [`RegisterBlock::read_key`].
+    ReadKey,
+    /// See [`RegisterBlock::read_length`].
+    ReadLength,
+    /// See [`RegisterBlock::read_bell`].
+    ReadBell,
+    /// See [`RegisterBlock::published_key`].
+    PublishedKey,
+    /// See [`RegisterBlock::published_word`].
+    PublishedWord,
+    /// See [`RegisterBlock::read_done`].
+    ReadDone,
+    /// See [`RegisterBlock::read_end`].
+    ReadEnd,
+    /// See [`RegisterBlock::read_word`].
+    ReadWord,
 }
 
 /// Access to one engine's registers: memory-mapped I/O, or words in shared memory.
@@ -227,6 +263,15 @@ impl RegisterBlock {
             Register::RecallBell => &self.recall_bell,
             Register::Interrupt => &self.interrupt,
             Register::Link => &self.link,
+            Register::ReadNode => &self.read_node,
+            Register::ReadKey => &self.read_key,
+            Register::ReadLength => &self.read_length,
+            Register::ReadBell => &self.read_bell,
+            Register::PublishedKey => &self.published_key,
+            Register::PublishedWord => &self.published_word,
+            Register::ReadDone => &self.read_done,
+            Register::ReadEnd => &self.read_end,
+            Register::ReadWord => &self.read_word,
         }
     }
 }
@@ -252,6 +297,8 @@ mod tests {
         assert_eq!(offset_of!(RegisterBlock, error), 144);
         assert_eq!(offset_of!(RegisterBlock, errors), 148);
         assert_eq!(offset_of!(RegisterBlock, link), 192);
+        assert_eq!(span_of!(RegisterBlock, read_node..=published_word), 88..112);
+        assert_eq!(span_of!(RegisterBlock, read_done..=read_word), 152..164);
     }
 
     #[test]

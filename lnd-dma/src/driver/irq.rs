@@ -2,6 +2,7 @@
 //! The interrupt's half: takes completions. It shares with the thread's half nothing but device
 //! memory.
 
+use lnd_core::defect::seeded;
 use lnd_core::id::Tag;
 use lnd_core::ports::{Completion, Completions, Returned};
 use lnd_core::sync::Ordering;
@@ -65,7 +66,11 @@ impl<R: RegisterAccess> Completions for CompletionQueue<'_, R> {
                 None => {
                     // The descriptor is back, and nobody knows how: the worst is assumed.
                     self.nonsense = self.nonsense.wrapping_add(1);
-                    Returned::Touched
+                    if seeded("nonsense-is-ok") {
+                        Returned::Ok
+                    } else {
+                        Returned::Touched
+                    }
                 }
             };
             return Some(Completion { tag, returned });

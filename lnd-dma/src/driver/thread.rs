@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! The thread's half: posts, rings, recalls, stops and resets.
 
+use lnd_core::defect::seeded;
 use lnd_core::fragment::{self, MAX_FRAGMENTS};
 use lnd_core::id::{LinkId, Nid, Tag};
 use lnd_core::link::Quiesced;
@@ -97,7 +98,7 @@ impl<R: RegisterAccess, N: Nodes> Engine for MmioEngine<'_, R, N> {
     fn post(&mut self, bd: &Bd<'_>) -> Result<(), PostError> {
         let descriptor = self.memory.descriptor(bd.tag.index).ok_or(PostError::Invalid)?;
         let own = descriptor.own();
-        if own.is(State::Owned) || own.is(State::Busy) {
+        if (own.is(State::Owned) || own.is(State::Busy)) && !seeded("posted-over-a-post") {
             return Err(PostError::Busy);
         }
         let content = self.content(bd)?;
@@ -112,9 +113,13 @@ impl<R: RegisterAccess, N: Nodes> Engine for MmioEngine<'_, R, N> {
         if pull {
             // A head that makes no sense shows a ring that is full: nothing is overwritten.
             let used = self.tail.wrapping_sub(self.registers.read(Register::PostHead));
-            if used >= self.memory.geometry().ring() {
+            if used >= self.memory.geometry().ring() && !seeded("ring-overrun") {
                 return Err(PostError::Full);
             }
+        }
+        if seeded("handed-over-before-written") {
+            descriptor.hand_over(bd.tag.generation);
+            self.registers.write(Register::StageBell, self.stage_rings.wrapping_add(1));
         }
         descriptor.write(&content);
         descriptor.hand_over(bd.tag.generation);
@@ -163,8 +168,10 @@ impl<R: RegisterAccess, N: Nodes> Engine for MmioEngine<'_, R, N> {
         let status = Status::from_bits_retain(self.registers.read(Register::Status));
         // The STOPPED of an earlier stop is no answer: it is still shown by an engine that is about
         // to execute the reset.
-        let answered = status.contains(Status::STOPPED) && status.round() == control.round();
-        if !control.contains(Control::STOP) || !answered {
+        let answered = status.contains(Status::STOPPED)
+            && (status.round() == control.round() || seeded("old-stop-is-a-proof"));
+        let proven = control.contains(Control::STOP) && answered;
+        if !proven && !seeded("proof-without-stop") {
             return None;
         }
         // SAFETY: the engine's status register says STOPPED, in answer to this very stop, and the
@@ -174,7 +181,7 @@ impl<R: RegisterAccess, N: Nodes> Engine for MmioEngine<'_, R, N> {
     }
 
     fn yank(&mut self, tag: Tag, proof: &Quiesced) -> Option<Returned> {
-        if proof.link() != self.link {
+        if proof.link() != self.link && !seeded("any-proof-will-do") {
             return None;
         }
         let descriptor = self.memory.descriptor(tag.index)?;
@@ -183,7 +190,7 @@ impl<R: RegisterAccess, N: Nodes> Engine for MmioEngine<'_, R, N> {
             return None;
         }
         descriptor.free();
-        own.returned()
+        own.returned().filter(|_| !seeded("done-word-ignored"))
     }
 
     fn reset(&mut self, proof: Quiesced) {

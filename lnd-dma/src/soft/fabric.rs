@@ -36,6 +36,10 @@ pub trait Fabric<'m> {
     /// # Errors
     /// [`BusFault`] if any byte lies outside of its node's memory.
     fn copy(&mut self, from: Place, to: Place, length: u32) -> Result<(), BusFault>;
+
+    /// A descriptor that `node` had staged has been given back, and its engine has something to do:
+    /// where engines sleep, it has to be woken.
+    fn returned(&mut self, _node: u32) {}
 }
 
 /// Gives back every descriptor of `memory` that an engine of `node` held when it died: the new life

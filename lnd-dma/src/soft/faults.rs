@@ -41,6 +41,12 @@ pub trait Faults {
     /// other node may do something now.
     fn claimed(&mut self, _source: Tag) {}
 
+    /// Whether a remote read that the other side refuses puts this engine into an error state, as
+    /// hardware may that lacks what [`Features::ILLEGAL_READ`](lnd_core::ports::Features) promises.
+    fn bad_read_breaks(&mut self) -> bool {
+        false
+    }
+
     /// Bytes to move in this chunk, at most `chunk`; zero: none for now.
     fn chunk(&mut self, chunk: u32) -> u32 {
         chunk

@@ -8,7 +8,8 @@
 //! 1. reset and stop (`stop.rs`): a stopped engine holds nothing and nobody holds anything of ours;
 //! 2. recalls (`recall.rs`): descriptors that the driver wants back;
 //! 3. returns (`returns.rs`): staged descriptors that other engines are done with;
-//! 4. pulls (`pull.rs`): takes new ones from the post ring, moves one chunk of each.
+//! 4. pulls (`pull.rs`): takes new ones from the post ring, moves one chunk of each;
+//! 5. the remote read (`read.rs`): one attempt.
 //!
 //! Each node's engine is the only producer of its own completion ring. Other nodes' engines change
 //! our staged descriptors' own words and set a bit; one that dies in between leaves no hole.
@@ -17,6 +18,7 @@ mod cursor;
 mod fabric;
 mod faults;
 mod pull;
+mod read;
 mod recall;
 mod returns;
 mod stop;
@@ -84,10 +86,17 @@ pub struct SoftEngine<'m, F, A> {
     stop_at: u32,
     /// A whole pass of the stop has found something still busy.
     stop_busy: bool,
+    /// When the first attempt at the remote read was.
+    read_since: Option<Instant>,
+    /// A bad read has put the engine into its error state: only the stop leads out (S2-12).
+    broken: bool,
     progress: Progress,
 }
 
 impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
+    /// As a constant, the table is written where the engine is made, and not on the stack before.
+    const IDLE: [Option<Pull<'m>>; ACTIVE_PULLS] = [const { None }; ACTIVE_PULLS];
+
     /// The engine that executes `memory`'s registers. There is one engine per memory, and `memory` is
     /// freshly formatted: what an engine knows of pulls under way is not in memory. `node` is
     /// `0..=255`.
@@ -106,13 +115,15 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
             fabric,
             faults,
             settings,
-            pulls: [const { None }; ACTIVE_PULLS],
+            pulls: Self::IDLE,
             post_head: memory.read(Register::PostHead),
             completion_tail: memory.registers().completion_tail.load(Ordering::Relaxed),
             held: Held::default(),
             recall_at: 0,
             stop_at: 0,
             stop_busy: false,
+            read_since: None,
+            broken: false,
             progress: Progress::default(),
         }
     }
@@ -150,11 +161,18 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
         }
         self.stop_at = 0;
         if !link.contains(LinkBits::UP) {
-            // No clock: nothing happens, and whatever is under way stays where it is (S0-10).
+            // No clock: nothing happens, and whatever is under way stays where it is (S0-10). Time
+            // without attempts is no evidence against the other end.
+            self.read_since = None;
             self.show(Status::CLOCK_OFF);
             return;
         }
+        if self.broken {
+            self.show(Status::empty());
+            return;
+        }
         if !control.contains(Control::ENABLE) || self.faults.stalls(now) {
+            self.read_since = None;
             return;
         }
         self.show(Status::RUNNING);
@@ -163,6 +181,7 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
         self.return_some(budget);
         self.fetch_some(now, budget);
         self.pull_all(now);
+        self.read_some(now);
         self.progress.busy |= self.pulls.iter().any(Option::is_some) || self.held.any();
     }
 

@@ -53,6 +53,11 @@ impl Pull<'_> {
         self.content.tag.index
     }
 
+    /// The node that it pulls from.
+    pub const fn node(&self) -> u32 {
+        self.content.node
+    }
+
     /// Breaks off, unless the pull has ended already: the source goes back with an error, if it was
     /// claimed.
     pub fn break_off(&self, cause: Cause) -> End {
@@ -134,6 +139,9 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
             let Some(mut pull) = self.pulls.get_mut(at).and_then(Option::take) else { continue };
             if pull.end.is_none() {
                 pull.end = self.advance(now, &mut pull);
+                if pull.end.is_some() {
+                    self.fabric.returned(pull.content.node);
+                }
             }
             match pull.end {
                 Some((state, cause)) if self.room_for(2) => {
@@ -282,10 +290,10 @@ impl Source<'_> {
     }
 }
 
-fn control_of(memory: &LinkMemory<'_>) -> Control {
+pub(super) fn control_of(memory: &LinkMemory<'_>) -> Control {
     Control::from_bits_retain(memory.read(Register::Control))
 }
 
-fn has_link(memory: &LinkMemory<'_>) -> bool {
+pub(super) fn has_link(memory: &LinkMemory<'_>) -> bool {
     LinkBits::from_bits_retain(memory.read(Register::Link)).contains(LinkBits::UP)
 }

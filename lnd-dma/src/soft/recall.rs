@@ -86,6 +86,7 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
             if ours {
                 if let Some(pull) = self.pulls.get_mut(at).and_then(Option::take) {
                     let (state, cause) = pull.break_off(Cause::RECALLED);
+                    self.fabric.returned(pull.node());
                     self.give_back(index, state, cause);
                 }
                 return;

@@ -21,6 +21,7 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
             return;
         }
         self.abort_all();
+        self.abort_read();
         if self.stop_at == 0 {
             // Partner: the puller's fence between its claim and its look at STOP.
             fence(Ordering::SeqCst);
@@ -67,6 +68,7 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
         for at in 0..self.pulls.len() {
             let Some(pull) = self.pulls.get_mut(at).and_then(Option::take) else { continue };
             let (state, _) = pull.break_off(Cause::empty());
+            self.fabric.returned(pull.node());
             if let Some(descriptor) = self.memory.descriptor(pull.index()) {
                 let own = descriptor.own();
                 if own.is(State::Owned) {
@@ -84,6 +86,7 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
         // Relaxed: this engine is the only writer; a snapshot for operators.
         registers.error.store(Cause::empty().bits(), Ordering::Relaxed);
         registers.errors.store(0, Ordering::Relaxed);
+        self.broken = false;
         self.show(Status::empty());
     }
 }

@@ -42,7 +42,8 @@ fn registers() {
     let coded = offsets!(
         magic version features descriptors post_size completion_size lists node control post_tail
         completion_head stage_bell recall_bell interrupt_mask status post_head completion_tail
-        interrupt error errors link
+        interrupt error errors link read_node read_key read_length read_bell published_key
+        published_word read_done read_end read_word
     );
     let told: BTreeMap<_, _> = table(&["offset", "register"])
         .iter()
@@ -67,7 +68,7 @@ fn reset_values() {
             (_, "D") => 5,
             (_, "R") => 8,
             (_, "L") => shape.lists,
-            ("FEATURES", "set") => 3,
+            ("FEATURES", "set") => 31,
             ("NODE", "set") => 1,
             ("MAGIC", told) => {
                 assert_eq!(told, format!("`{MAGIC:#x}`"));

@@ -16,6 +16,7 @@ mod fragments;
 mod garbage;
 mod lives;
 mod phases;
+mod reads;
 mod recall;
 mod refusals;
 mod reset;

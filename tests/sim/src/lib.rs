@@ -8,6 +8,7 @@
 //! node/     driver + upper layer, glued the same way in every program
 //! files/    a file service on the upper layer
 //! world/    virtual time, the adversary, the invariants
+//! rails/    nodes with several interfaces, and their health, in virtual time
 //! runtime/  real time: clocks, threads, stations
 //! demo/     two nodes, threads, real time, failures: the demonstration
 //! process/  separate processes over one fabric file
@@ -20,6 +21,7 @@ pub mod files;
 pub mod lnet;
 pub mod node;
 pub mod process;
+pub mod rails;
 pub mod rng;
 pub mod runtime;
 pub mod world;

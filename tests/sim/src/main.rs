@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! `lnd`: the command-line tool of the test bench.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::{Parser, Subcommand};
 use lnd_core::id::Nid;
-use lnd_sim::process::{self, parse_nid, Setup};
-use lnd_sim::{demo, world};
+use lnd_sim::fabric::Shape;
+use lnd_sim::process::{self, fabric, parse_nid, Setup};
+use lnd_sim::{demo, rails, world};
 
 /// The inside of a Lustre Network Driver at work: real files as PUT and GET between nodes, through
 /// peer and link failures. Without a command: the demonstration.
@@ -113,8 +114,73 @@ enum Command {
         #[command(flatten)]
         fabric: FabricArgs,
     },
+    /// Make, show or change a fabric file.
+    #[command(subcommand)]
+    Fabric(FabricCommand),
     /// Nodes in virtual time under an adversary: the same seed gives the same run.
     Sim(SimArgs),
+}
+
+#[derive(Debug, Subcommand)]
+enum FabricCommand {
+    /// Make a fabric file; its size is a power of two, as virtual machines want it.
+    Format {
+        /// The file; must not exist.
+        file: PathBuf,
+        /// Nodes.
+        #[arg(long, default_value_t = 4)]
+        nodes: u32,
+        /// Links of each node.
+        #[arg(long, default_value_t = 2)]
+        links: u32,
+        /// Descriptors of each link.
+        #[arg(long, default_value_t = 256)]
+        descriptors: u32,
+        /// MiB of each node's payload window.
+        #[arg(long, default_value_t = 128)]
+        window: u64,
+    },
+    /// Show a fabric's numbers, and where its nodes and links stand.
+    Show {
+        /// The file.
+        file: PathBuf,
+    },
+    /// Declare a node dead, whose machine is gone: nothing of it touches the fabric any more.
+    Dead {
+        /// The file.
+        file: PathBuf,
+        /// The node's number, from 0.
+        node: u32,
+        /// Only if it lives this life, as `show` prints it.
+        #[arg(long, value_parser = fabric::parse_life)]
+        life: Option<u64>,
+    },
+    /// Pull a link's cable, or put it back.
+    Link {
+        /// The file.
+        file: PathBuf,
+        /// The node's number, from 0.
+        node: u32,
+        /// The link's number, from 0.
+        link: usize,
+        /// What shall become of it.
+        #[arg(value_parser = ["up", "down"])]
+        to: String,
+    },
+}
+
+impl FabricCommand {
+    fn run(self) -> Result<(), process::Broken> {
+        match self {
+            Self::Format { file, nodes, links, descriptors, window } => {
+                let window = window.saturating_mul(1 << 20);
+                fabric::format(&file, Shape::new(nodes, links, descriptors, window))
+            }
+            Self::Show { file } => fabric::show(&file),
+            Self::Dead { file, node, life } => fabric::dead(&file, node, life),
+            Self::Link { file, node, link, to } => fabric::link(&file, node, link, to == "up"),
+        }
+    }
 }
 
 #[derive(Debug, clap::Args)]
@@ -138,8 +204,18 @@ struct SimArgs {
     #[arg(long)]
     routed: Option<bool>,
     /// A fault plan (TOML); drawn from the seed if not given.
-    #[arg(long, value_name = "PLAN")]
+    #[arg(long, value_name = "PLAN", visible_alias = "plan")]
     faults: Option<PathBuf>,
+    /// Nodes with several interfaces, and their health; also if the plan names networks.
+    #[arg(long)]
+    rails: bool,
+    /// If the run fails: find the smallest fault plan with which it still breaks the same rule, and
+    /// write it to this file.
+    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "shrunk.toml")]
+    shrink: Option<PathBuf>,
+    /// Most runs that shrinking may take.
+    #[arg(long, default_value_t = 500, value_name = "RUNS")]
+    shrink_runs: u32,
 }
 
 fn main() -> ExitCode {
@@ -155,6 +231,7 @@ fn main() -> ExitCode {
             let last = name.rsplit('/').next().unwrap_or(&name).to_owned();
             process::get(&fabric.into(), &name, &out.unwrap_or_else(|| last.into()), nid)
         }
+        Some(Command::Fabric(command)) => command.run(),
         Some(Command::Ping { nid, fabric }) => process::ping(&fabric.into(), nid),
     };
     match done {
@@ -166,7 +243,47 @@ fn main() -> ExitCode {
     }
 }
 
+/// A plan that names networks is one of a multi-rail world.
+fn names_networks(plan: Option<&std::path::Path>) -> bool {
+    let text = plan.and_then(|path| std::fs::read_to_string(path).ok());
+    text.is_some_and(|text| rails::Plan::is_meant_by(&text))
+}
+
+/// Multi-rail worlds: of a plan, or of the seeds' own.
+fn simulate_rails(args: &SimArgs) -> ExitCode {
+    let plan = match args.faults.as_deref().map(rails::Plan::read).transpose() {
+        Ok(plan) => plan,
+        Err(error) => {
+            eprintln!("lnd: {error}");
+            return ExitCode::from(2);
+        }
+    };
+    let count = args.seeds.unwrap_or(1);
+    let mut all = rails::Counts::default();
+    for seed in args.seed..args.seed.saturating_add(count) {
+        match rails::run(plan.as_ref().unwrap_or(&rails::swarm(seed)), seed) {
+            Ok(report) if args.seeds.is_none() => println!("{report}"),
+            Ok(report) => all.merge(&report.counts()),
+            Err(what) => {
+                let plan = args
+                    .faults
+                    .as_ref()
+                    .map_or(String::new(), |path| format!(" --plan {}", path.display()));
+                eprintln!("{what}\nagain: lnd sim --rails --seed {seed}{plan}");
+                return ExitCode::FAILURE;
+            }
+        }
+    }
+    if args.seeds.is_some() {
+        println!("{count} multi-rail seeds from {} on: no rule was broken; {all}", args.seed);
+    }
+    ExitCode::SUCCESS
+}
+
 fn simulate(args: &SimArgs) -> ExitCode {
+    if args.rails || names_networks(args.faults.as_deref()) {
+        return simulate_rails(args);
+    }
     let faults = match args.faults.as_deref().map(world::Plan::read).transpose() {
         Ok(faults) => faults,
         Err(error) => {
@@ -190,6 +307,9 @@ fn simulate(args: &SimArgs) -> ExitCode {
             Ok(_) => {}
             Err(failure) => {
                 eprintln!("{failure}");
+                if let Some(file) = &args.shrink {
+                    shrink(&options, args.shrink_runs, file);
+                }
                 return ExitCode::FAILURE;
             }
         }
@@ -198,6 +318,19 @@ fn simulate(args: &SimArgs) -> ExitCode {
         println!("{count} seeds from {first} on: no rule was broken");
     }
     ExitCode::SUCCESS
+}
+
+/// Looks for the smallest plan with which a run still fails, and writes it to a file.
+fn shrink(options: &world::Options, most_runs: u32, file: &Path) {
+    let Ok(shrunk) = world::shrink(options, None, most_runs) else { return };
+    let name = file.display().to_string();
+    match std::fs::write(file, shrunk.to_toml(&name)) {
+        Ok(()) => {
+            eprintln!("\nshrunk in {} runs: {}", shrunk.runs, shrunk.failure);
+            eprintln!("plan: {name}; again: lnd sim --seed {} --faults {name}", options.seed);
+        }
+        Err(error) => eprintln!("lnd: {name}: {error}"),
+    }
 }
 
 fn demonstrate(args: &DemoArgs) -> ExitCode {

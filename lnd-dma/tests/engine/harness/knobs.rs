@@ -22,6 +22,8 @@ pub struct Script<'p> {
     pub stalled_until: Instant,
     /// Bytes per chunk, if not all.
     pub chunk: Option<u32>,
+    /// A refused remote read is the engine's last deed.
+    pub fragile: bool,
     /// What the other node does right after the next claim.
     pub after_claim: Option<Box<dyn FnOnce() + 'p>>,
 }
@@ -45,6 +47,10 @@ impl Faults for Script<'_> {
         if let Some(happens) = self.after_claim.take() {
             happens();
         }
+    }
+
+    fn bad_read_breaks(&mut self) -> bool {
+        self.fragile
     }
 
     fn chunk(&mut self, chunk: u32) -> u32 {

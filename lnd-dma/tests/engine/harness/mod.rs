@@ -79,7 +79,8 @@ impl Plant {
     /// Prepares the memory of one link anew.
     pub fn format(&self, node: u32, link: usize) -> LinkMemory<'_> {
         let block = &self.bus.seats[node as usize].links[link];
-        let features = Features::REMOTE_COMPLETION | Features::KNOWS_UNTOUCHED;
+        let reads = Features::ILLEGAL_READ | Features::ZERO_READ | Features::PUBLISHED_READ;
+        let features = Features::REMOTE_COMPLETION | Features::KNOWS_UNTOUCHED | reads;
         let (geometry, start) = (self.shape.geometry(), self.shape.start);
         // SAFETY: the block lives as long as the plant and is only used as link memory; engines run
         // when the test steps them, not now.

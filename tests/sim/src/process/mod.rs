@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Separate processes over one fabric file: `lnd node`, `lnd put`, `lnd get`, `lnd ping`.
+//! Separate processes over one fabric file: `lnd node`, `lnd put`, `lnd get`, `lnd ping`,
+//! and what is to be done with the file itself: `lnd fabric`.
 
 mod client;
+pub mod fabric;
 mod host;
 mod server;
 

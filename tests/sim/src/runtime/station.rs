@@ -77,8 +77,8 @@ impl<'m> Station<'m> {
     ) -> Result<(Self, Vec<EngineSeat<'m>>), StationError> {
         let membership = fabric.join(node, random_word()).map_err(StationError::Join)?;
         let me = Identity { nid: nid_of(node), life: membership.life() };
-        let channel = ShmChannel::new(fabric, node, Checksum::On).map_err(StationError::Mailbox)?;
-        let inbox = Inbox::new(fabric, node).map_err(StationError::Mailbox)?;
+        let channel = ShmChannel::new(&membership, Checksum::On).map_err(StationError::Mailbox)?;
+        let inbox = Inbox::new(&membership).map_err(StationError::Mailbox)?;
         let mut upper = lnet::Config::new(me.nid);
         upper.first_generation = me.life.raw() as u32;
         upper.acks = lnet::AckPolicy::ByEvent;

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use lnd_core::driver::{Identity, Interrupt, RunState};
 use lnd_core::id::{LinkId, Nid};
-use lnd_core::time::Span;
+use lnd_core::time::{Instant, Span};
 use lnd_dma::driver::CompletionQueue;
 use lnd_dma::soft::SoftEngine;
 
@@ -27,8 +27,11 @@ impl<'m> World<'m> {
     /// A node begins a life.
     pub(super) fn birth(&mut self, node: u32) -> Result<(), Violation> {
         let fail = |what: String| Violation::at(node, format!("birth: {what}"));
-        let random = self.rng.next() as u32;
         let (features, start) = (self.setup.features, self.setup.start);
+        let random = match (start, self.hosts.get(node as usize)) {
+            (0, _) | (_, None) => self.rng.next() as u32,
+            (_, Some(host)) => wrapping_soon(host.lives + 1, self.rng.below(40) as u32),
+        };
         let membership = self
             .ground
             .fabric
@@ -79,6 +82,7 @@ impl<'m> World<'m> {
             counters: Rc::default(),
             thread_at: None,
             user_at: None,
+            frozen: Instant::ORIGIN,
             ending: None,
         };
         life.user.furnish(&mut life.node.lnet);
@@ -186,5 +190,36 @@ impl<'m> World<'m> {
             self.queue.push(now.after(away), Event::Blow(Blow::Rebirth(node)));
         }
         Ok(())
+    }
+}
+
+/// The random half of a life whose tags have `left` generations before they wrap. A driver's first
+/// generation is the upper half of its life times an odd constant; this is the way back. `count` is
+/// the lower half: how many lives the node has begun, this one included.
+const fn wrapping_soon(count: u32, left: u32) -> u32 {
+    const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
+    let odd = FACTOR as u32;
+    // Newton's iteration: each round doubles the bits that are right.
+    let mut inverse = odd;
+    let mut round = 0;
+    while round < 5 {
+        inverse = inverse.wrapping_mul(2_u32.wrapping_sub(odd.wrapping_mul(inverse)));
+        round += 1;
+    }
+    let carried = ((count as u64).wrapping_mul(FACTOR) >> 32) as u32;
+    (u32::MAX - left).wrapping_sub(carried).wrapping_mul(inverse)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn generations_begin_just_before_the_wrap() {
+        for (count, left) in [(1, 0), (1, 39), (2, 7), (77, 20)] {
+            let life = u64::from(wrapping_soon(count, left)) << 32 | u64::from(count);
+            let first = (life.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as u32;
+            assert_eq!(first, u32::MAX - left);
+        }
     }
 }

@@ -112,6 +112,13 @@ impl World<'_> {
                 self.notice(node, peer, false);
                 self.later(ms(it.for_ms), Blow::Notice(node, peer, true));
             }
+            What::Freeze => {
+                let until = self.now.after(ms(it.for_ms));
+                if let Some(life) = self.life(node) {
+                    life.frozen = until;
+                    self.tally.count("freezes");
+                }
+            }
             What::Partition => {
                 let Some(peer) = it.peer else { return };
                 self.tally.count("partitions");

@@ -21,10 +21,10 @@ use super::user::User;
 use crate::fabric::Membership;
 use crate::node::{Node, Stats};
 
-/// One link of a living node.
-pub struct Port<'m> {
+/// One link of a living node, on a fabric that is seen through `F`.
+pub struct Port<'m, F = Wire<'m>> {
     /// The device.
-    pub engine: SoftEngine<'m, Wire<'m>, Adversary>,
+    pub engine: SoftEngine<'m, F, Adversary>,
     /// Its interrupt.
     pub interrupt: Interrupt<'m, CompletionQueue<'m, LinkMemory<'m>>>,
     /// Its memory.
@@ -41,7 +41,7 @@ pub struct Port<'m> {
     pub heard: [u32; 5],
 }
 
-impl Port<'_> {
+impl<F> Port<'_, F> {
     /// Everything whose change means that there is something new to do.
     pub fn bells(&self) -> [u32; 5] {
         use Register::{Control, Link, PostTail, RecallBell, StageBell};
@@ -100,6 +100,8 @@ pub struct Life<'m> {
     pub thread_at: Option<Instant>,
     /// When the user has its next idea.
     pub user_at: Option<Instant>,
+    /// Thread and user stand still until then.
+    pub frozen: Instant,
     /// It is shutting down.
     pub ending: Option<Ending>,
 }

@@ -14,30 +14,32 @@
 //! reaches every other; what the two ends of each PUT believe is compared; everybody shuts down. The
 //! same options give the same run, down to the hash over every transition. See `docs/simulator.md`.
 
-mod adversary;
+pub(crate) mod adversary;
 mod birth;
-mod book;
+pub(crate) mod book;
 mod chaos;
 mod checks;
 mod defect;
-mod fail;
-mod life;
-mod memory;
-mod network;
+pub(crate) mod fail;
+pub(crate) mod life;
+pub(crate) mod memory;
+pub(crate) mod network;
 mod phases;
 mod plan;
-mod queue;
-mod setup;
+pub(crate) mod queue;
+pub(crate) mod setup;
+mod shrink;
 mod summary;
 mod sweep;
-mod tally;
-mod user;
+pub(crate) mod tally;
+pub(crate) mod user;
 #[allow(clippy::module_inception)]
 mod world;
 
 pub use defect::Defect;
 pub use fail::Failure;
 pub use plan::{EngineFaults, MessageFaults, Plan, PlanError, Scheduled, What, Window};
+pub use shrink::{shrink, Shrunk};
 pub use summary::{NodeSummary, Summary};
 pub use sweep::{sweep, Totals};
 

@@ -108,6 +108,8 @@ pub struct Network<'m> {
     pub wakes: Vec<u32>,
     /// Messages during whose sending an interrupt comes, per million.
     pub preemptions: u32,
+    /// Whether headers are the upper layer's own, and looked at.
+    pub watched: bool,
 }
 
 impl<'m> Network<'m> {
@@ -134,6 +136,7 @@ impl<'m> Network<'m> {
             nerves: BTreeMap::new(),
             wakes: Vec::new(),
             preemptions: 0,
+            watched: true,
         }
     }
 
@@ -382,6 +385,7 @@ impl<'m> Network<'m> {
     /// Watches for what may never be said (S3-14).
     fn watch(&mut self, lane: Lane, envelope: &Envelope, message: &Message<'_>) {
         match message {
+            _ if !self.watched => {}
             Message::GetReq { header, sink, .. } => {
                 let straight = LnetHeader::decode(header)
                     .is_ok_and(|h| h.source == envelope.from && h.destination == envelope.to);

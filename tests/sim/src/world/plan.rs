@@ -5,10 +5,10 @@
 use std::fmt;
 use std::path::Path;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// Faults of the short-message channel. Rates are per million messages.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct MessageFaults {
     /// Lost, and reported as sent: nobody knows.
@@ -32,7 +32,7 @@ pub struct MessageFaults {
 }
 
 /// Faults of the engines. Rates are per million decisions of their kind.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct EngineFaults {
     /// Completions lost; the descriptor's memory still tells.
@@ -57,8 +57,37 @@ pub struct EngineFaults {
     pub stall_us: u32,
 }
 
+impl MessageFaults {
+    fn rates_mut(&mut self) -> [&mut u32; 8] {
+        [
+            &mut self.drop,
+            &mut self.not_delivered,
+            &mut self.unknown,
+            &mut self.duplicate,
+            &mut self.delay,
+            &mut self.corrupt,
+            &mut self.lost_completion,
+            &mut self.replay,
+        ]
+    }
+}
+
+impl EngineFaults {
+    fn rates_mut(&mut self) -> [&mut u32; 7] {
+        [
+            &mut self.lose,
+            &mut self.twice,
+            &mut self.hold,
+            &mut self.garble,
+            &mut self.overlook,
+            &mut self.small_chunk,
+            &mut self.stall,
+        ]
+    }
+}
+
 /// What happens at a time of its own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum What {
     /// A node's link fails: its engine has no clock until the link is back.
@@ -73,10 +102,13 @@ pub enum What {
     PeerAlarm,
     /// Two nodes cannot reach each other by messages; nobody is told.
     Partition,
+    /// A node's thread and user stand still, interrupts and engines do not: when it goes on, its
+    /// clock has jumped.
+    Freeze,
 }
 
 /// One scheduled happening. Times are in milliseconds since the start.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Scheduled {
     /// When.
@@ -116,7 +148,7 @@ const fn ten() -> u32 {
 }
 
 /// A time in which other rates hold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Window {
     /// From, in milliseconds since the start.
@@ -132,7 +164,7 @@ pub struct Window {
 }
 
 /// A fault plan.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Plan {
     /// Number of nodes, unless the caller says otherwise.
@@ -205,29 +237,45 @@ impl Plan {
         Ok(Self { name: Some(name), ..plan })
     }
 
-    fn check_rates(&self) -> Result<(), PlanError> {
-        let all = self.windows.iter().map(|w| (w.messages, w.engine));
-        for (m, e) in all.chain([(self.messages, self.engine)]) {
-            let rates = [
-                m.drop,
-                m.not_delivered,
-                m.unknown,
-                m.duplicate,
-                m.delay,
-                m.corrupt,
-                m.lost_completion,
-                m.replay,
-                e.lose,
-                e.twice,
-                e.hold,
-                e.garble,
-                e.overlook,
-                e.small_chunk,
-                e.stall,
-            ];
-            if let Some(rate) = rates.into_iter().find(|&rate| rate > 1_000_000) {
-                return Err(PlanError(format!("a rate of {rate} per million is more than all")));
+    /// The plan as the text of a file: what is zero by default is left out if it is zero.
+    pub fn to_toml(&self) -> String {
+        let mut table = toml::Table::try_from(self).unwrap_or_default();
+        let mut faults: Vec<&mut toml::Table> = Vec::new();
+        let mut windows: Vec<&mut toml::Table> = Vec::new();
+        for (name, value) in &mut table {
+            match value {
+                toml::Value::Table(inner) => faults.push(inner),
+                toml::Value::Array(list) if name == "window" => {
+                    windows.extend(list.iter_mut().filter_map(toml::Value::as_table_mut));
+                }
+                _ => {}
             }
+        }
+        let inner = windows.into_iter().flat_map(|window| window.iter_mut().map(|(_, v)| v));
+        faults.extend(inner.filter_map(toml::Value::as_table_mut));
+        for table in faults {
+            table.retain(|_, value| value.as_integer() != Some(0));
+        }
+        table.retain(|_, value| value.as_array().is_none_or(|list| !list.is_empty()));
+        table.retain(|_, value| value.as_table().is_none_or(|inner| !inner.is_empty()));
+        table.to_string()
+    }
+
+    /// Every rate of the plan, to be changed: those of the whole, then those of each window.
+    pub(super) fn rates_mut(&mut self) -> Vec<&mut u32> {
+        let mut all = Vec::from(self.messages.rates_mut());
+        all.extend(self.engine.rates_mut());
+        for window in &mut self.windows {
+            all.extend(window.messages.rates_mut());
+            all.extend(window.engine.rates_mut());
+        }
+        all
+    }
+
+    fn check_rates(&self) -> Result<(), PlanError> {
+        let mut plan = self.clone();
+        if let Some(rate) = plan.rates_mut().into_iter().find(|rate| **rate > 1_000_000) {
+            return Err(PlanError(format!("a rate of {rate} per million is more than all")));
         }
         match self.windows.iter().position(|w| w.from_ms >= w.to_ms) {
             Some(at) => Err(PlanError(format!("window {}: ends before it begins", at + 1))),
@@ -279,7 +327,10 @@ impl Plan {
             e == EngineFaults::default() && m.lost_completion == 0 && m.delay == 0
         };
         rates.chain([(self.messages, self.engine)]).all(harmless)
-            && self.events.iter().all(|it| !matches!(it.what, What::LinkDown | What::Death))
+            && self
+                .events
+                .iter()
+                .all(|it| !matches!(it.what, What::LinkDown | What::Death | What::Freeze))
     }
 
     /// Times at which the rates may change, in milliseconds since the start.

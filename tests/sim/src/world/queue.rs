@@ -40,27 +40,27 @@ pub struct Frame {
 }
 
 #[derive(Debug)]
-struct Entry {
+struct Entry<E> {
     at: Instant,
     number: u64,
-    event: Event,
+    event: E,
 }
 
-impl PartialEq for Entry {
+impl<E> PartialEq for Entry<E> {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other) == Ordering::Equal
     }
 }
 
-impl Eq for Entry {}
+impl<E> Eq for Entry<E> {}
 
-impl PartialOrd for Entry {
+impl<E> PartialOrd for Entry<E> {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl Ord for Entry {
+impl<E> Ord for Entry<E> {
     /// The soonest is the greatest, as the heap wants it.
     fn cmp(&self, other: &Self) -> Ordering {
         (other.at, other.number).cmp(&(self.at, self.number))
@@ -68,21 +68,27 @@ impl Ord for Entry {
 }
 
 /// The future.
-#[derive(Debug, Default)]
-pub struct Queue {
-    heap: BinaryHeap<Entry>,
+#[derive(Debug)]
+pub struct Queue<E = Event> {
+    heap: BinaryHeap<Entry<E>>,
     next: u64,
 }
 
-impl Queue {
+impl<E> Default for Queue<E> {
+    fn default() -> Self {
+        Self { heap: BinaryHeap::new(), next: 0 }
+    }
+}
+
+impl<E> Queue<E> {
     /// Arranges for something to happen.
-    pub fn push(&mut self, at: Instant, event: Event) {
+    pub fn push(&mut self, at: Instant, event: E) {
         self.heap.push(Entry { at, number: self.next, event });
         self.next += 1;
     }
 
     /// What happens next, and when.
-    pub fn pop(&mut self) -> Option<(Instant, Event)> {
+    pub fn pop(&mut self) -> Option<(Instant, E)> {
         self.heap.pop().map(|entry| (entry.at, entry.event))
     }
 

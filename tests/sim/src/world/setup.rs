@@ -64,7 +64,9 @@ impl Setup {
     /// The plan names what there is not, or a number is out of range.
     pub fn draw(options: &Options, rng: &mut Rng) -> Result<Self, PlanError> {
         let given = options.faults.as_ref();
-        let drawn = (rng.between(2, 4) as u32, rng.between(1, 3) as u32);
+        let many = rng.below(8) == 0;
+        let drawn = (if many { rng.between(5, 8) } else { rng.between(2, 4) }, rng.between(1, 4));
+        let drawn = (drawn.0 as u32, drawn.1 as u32);
         let nodes = options.nodes.or(given.and_then(|plan| plan.nodes)).unwrap_or(drawn.0);
         let links = options.links.or(given.and_then(|plan| plan.links)).unwrap_or(drawn.1);
         let seconds = options.seconds.or(given.and_then(|plan| plan.seconds)).unwrap_or(2);
@@ -72,9 +74,12 @@ impl Setup {
         let routed =
             options.routed.or(given.and_then(|plan| plan.routed)).unwrap_or(routed) && nodes > 2;
         super::check_ranges(nodes, links, seconds)?;
+        // Drawn from a generator of its own, and always: a plan that is written out and given
+        // back gives the same run.
+        let mut own = rng.fork();
         let plan = match given {
             Some(plan) => plan.clone(),
-            None => swarm(&mut rng.fork(), nodes, links, seconds),
+            None => swarm(&mut own, nodes, links, seconds),
         };
         plan.check(nodes, links)?;
         let config = draw_config(rng, nodes, links);
@@ -203,6 +208,7 @@ fn swarm(rng: &mut Rng, nodes: u32, links: u32, seconds: u32) -> Plan {
         (What::Restart, 2),
         (What::PeerAlarm, 3),
         (What::Partition, 3),
+        (What::Freeze, 3),
     ] {
         for _ in 0..rng.below(most * 2).saturating_sub(most - 1) {
             let at_ms = from + rng.below(u64::from(spread)) as u32;

@@ -232,6 +232,19 @@ impl<'m> User<'m> {
         PORTALS.get(fits - usize::from(smaller)).map_or(1, |&(number, _, _)| number)
     }
 
+    /// Says which nodes lie behind a router.
+    pub(crate) fn set_far(&mut self, far: Vec<u32>) {
+        self.far = far;
+    }
+
+    /// Gives up waiting for the answer to one request.
+    pub(crate) fn expire(&mut self, lnet: &mut Lnet, number: u64) {
+        if let Some(asked) = self.requests.get_mut(&number) {
+            asked.expired = true;
+            lnet.expire(asked.handle);
+        }
+    }
+
     /// Gives up waiting for answers that are overdue; all of them if the node is ending.
     pub fn give_up(&mut self, lnet: &mut Lnet, now: Instant, all: bool) {
         for asked in self.requests.values_mut() {

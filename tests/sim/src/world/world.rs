@@ -308,6 +308,11 @@ impl<'m> World<'m> {
             return Ok(None);
         }
         life.thread_at = None;
+        let frozen = life.frozen;
+        if frozen > now {
+            self.run_thread_at(node, frozen);
+            return Ok(None);
+        }
         let waiting = self.net.borrow().waiting(node);
         for lane in waiting {
             self.read(lane);
@@ -356,6 +361,11 @@ impl<'m> World<'m> {
         let traffic = self.traffic;
         let host = self.hosts.get_mut(node as usize)?;
         let life = host.life.as_mut().filter(|life| life.user_at == Some(now))?;
+        if life.frozen > now {
+            life.user_at = Some(life.frozen);
+            self.queue.push(life.frozen, Event::User(node));
+            return None;
+        }
         let ending = life.ending.is_some();
         life.user.give_up(&mut life.node.lnet, now, ending);
         if traffic && !ending {

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! Remote reads: reach the other engine's registers, or try again until the retry bound; then the
+//! access check (S2-4 to S2-12).
+
+use lnd_core::time::Instant;
+
+use super::pull::{control_of, has_link};
+use super::{Fabric, Faults, SoftEngine};
+use crate::memory::LinkMemory;
+use crate::read::{ReadEnd, WORD};
+use crate::regs::{Cause, Control, Register, RegisterAccess, Status};
+
+impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
+    /// Whether the driver waits for the answer to a read.
+    fn read_wanted(&self) -> bool {
+        self.memory.read(Register::ReadBell) != self.memory.read(Register::ReadDone)
+    }
+
+    /// One attempt at the read, if there is one.
+    pub(super) fn read_some(&mut self, now: Instant) {
+        if !self.read_wanted() {
+            self.read_since = None;
+            return;
+        }
+        let since = *self.read_since.get_or_insert(now);
+        let node = self.memory.read(Register::ReadNode);
+        let end = match self.reach_registers(node) {
+            Some(peer) => self.check_access(&peer),
+            None if now.since(since) < self.settings.retry_bound => {
+                self.progress.busy = true;
+                return;
+            }
+            None => ReadEnd::RetryExhausted,
+        };
+        self.end_read(end);
+        if end == ReadEnd::AccessError {
+            self.error(Cause::REMOTE_ACCESS);
+            self.broken = self.faults.bad_read_breaks();
+        }
+    }
+
+    /// A stop leaves no read behind: what is not known by now is not known.
+    pub(super) fn abort_read(&mut self) {
+        if self.read_wanted() {
+            self.end_read(ReadEnd::Aborted);
+        }
+    }
+
+    /// The registers of the other node's engine, if that answers: the node is there, its link has a
+    /// clock, and the engine runs.
+    fn reach_registers(&self, node: u32) -> Option<LinkMemory<'m>> {
+        if !self.fabric.alive(node) {
+            return None;
+        }
+        let memory = self.fabric.memory_of(node, self.link)?;
+        let status = Status::from_bits_retain(memory.read(Register::Status));
+        let answers = status.contains(Status::RUNNING)
+            && has_link(&memory)
+            && !control_of(&memory).contains(Control::STOP);
+        answers.then_some(memory)
+    }
+
+    fn check_access(&self, peer: &LinkMemory<'_>) -> ReadEnd {
+        let (key, length) =
+            (self.memory.read(Register::ReadKey), self.memory.read(Register::ReadLength));
+        if length == 0 {
+            return ReadEnd::Ok(0);
+        }
+        let word = peer.read(Register::PublishedWord);
+        // The key last: a word that is being replaced is not published meanwhile.
+        let published = peer.read(Register::PublishedKey);
+        if length == WORD && key != 0 && key == published {
+            ReadEnd::Ok(word)
+        } else {
+            ReadEnd::AccessError
+        }
+    }
+
+    fn end_read(&mut self, end: ReadEnd) {
+        let word = if let ReadEnd::Ok(word) = end { word } else { 0 };
+        self.memory.write(Register::ReadWord, word);
+        self.memory.write(Register::ReadEnd, end.to_register());
+        self.memory.write(Register::ReadDone, self.memory.read(Register::ReadBell));
+        self.read_since = None;
+    }
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! The bus between interfaces: all interfaces of a node reach the same payload memory, the window of
+//! its first one.
+
+use std::rc::Rc;
+
+use lnd_core::id::LinkId;
+use lnd_dma::memory::LinkMemory;
+use lnd_dma::soft::{BusFault, Fabric as EngineFabric, Place};
+
+use crate::fabric::{Bus, Violation};
+
+/// The bus as one interface's engine sees it.
+#[derive(Debug)]
+pub struct HomeBus<'m> {
+    bus: Bus<'m>,
+    /// Whose window each interface uses.
+    homes: Rc<[u32]>,
+}
+
+impl<'m> HomeBus<'m> {
+    /// A view in which interface `n` uses the window of `homes[n]`.
+    pub const fn new(bus: Bus<'m>, homes: Rc<[u32]>) -> Self {
+        Self { bus, homes }
+    }
+
+    /// The first access that the memory oracle objected to.
+    pub const fn first_violation(&self) -> Option<Violation> {
+        self.bus.violations().1
+    }
+
+    fn home(&self, place: Place) -> Place {
+        let node = self.homes.get(place.node as usize).copied().unwrap_or(place.node);
+        Place { node, ..place }
+    }
+}
+
+impl<'m> EngineFabric<'m> for HomeBus<'m> {
+    fn memory_of(&self, node: u32, link: LinkId) -> Option<LinkMemory<'m>> {
+        self.bus.memory_of(node, link)
+    }
+
+    fn alive(&self, node: u32) -> bool {
+        self.bus.alive(node)
+    }
+
+    fn copy(&mut self, from: Place, to: Place, length: u32) -> Result<(), BusFault> {
+        self.bus.copy(self.home(from), self.home(to), length)
+    }
+}

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! A node with several interfaces: one upper layer, one desk that keeps the health, a driver for each
+//! interface. This file holds them together; `send.rs` and `receive.rs` are the two ways through it.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::rc::Rc;
+
+use lnd_core::driver::RunState;
+use lnd_core::fragment::Fragment;
+use lnd_core::id::Tag;
+use lnd_core::link::LinkState;
+use lnd_core::time::{Instant, Span};
+use lnd_core::transfer::Health;
+use lnd_health::node::{Ping, Probe};
+
+use super::desk::{Desk, Route};
+use super::oracle::{Defect, Oracle};
+use super::rail::{the_link, Rail};
+use super::rules::{Class, Rules};
+use super::send::{Message, Tracked};
+use super::world::NiSpec;
+use crate::fabric::{Lease, Oracle as MemoryOracle};
+use crate::lnet::Lnet;
+use crate::node::Stats;
+use crate::world::tally::Recorder;
+use crate::world::user::User;
+
+/// Memory that a driver has.
+#[derive(Debug)]
+pub(super) struct Loan {
+    pub fragments: Vec<Fragment>,
+    pub lease: Lease,
+}
+
+/// What a driver is doing for us.
+#[derive(Debug)]
+pub(super) enum Work {
+    /// One try of a message; what its end is to look like.
+    Send(u64, Option<Class>),
+    /// The upper layer takes or gives.
+    Receive(Taking),
+    /// A second copy is dropped, or a ping is answered.
+    Nothing,
+    /// The recovery ping of this name.
+    Ping(u64),
+}
+
+/// Something that comes in or is given away.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Taking {
+    /// The upper layer's id.
+    pub id: u64,
+    /// The sender, and the number by which a second copy would be known.
+    pub number: Option<(u32, u32)>,
+    /// The oracle's number.
+    pub serial: u64,
+    /// The request of ours that it answers.
+    pub answers: Option<Tag>,
+}
+
+/// What a node has counted, over all its lives.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Messages handed to this layer.
+    pub messages: u64,
+    /// Tries beyond the first.
+    pub resends: u64,
+    /// Messages that ended OK after a resend.
+    pub resent_ok: u64,
+    /// Messages that failed after a resend, or for want of another path.
+    pub resent_failed: u64,
+    /// Messages that failed.
+    pub failed: u64,
+    /// Failures past the deadline.
+    pub late: u64,
+    /// Recovery pings sent, and answered.
+    pub pings: (u64, u64),
+    /// Answers that did not come in time.
+    pub response_timeouts: u64,
+    /// Second copies recognised.
+    pub second_copies: u64,
+    /// Probes ended: alive, dead, unknown.
+    pub probes: [u64; 3],
+    /// Interfaces of peers that probing has found down, and one-way ones that were cleaned up.
+    pub found_down: u64,
+    /// See `found_down`.
+    pub cleaned_up: u64,
+    /// Ends of tries, by class.
+    pub classes: BTreeMap<u8, u64>,
+    /// How long recovered messages took from their first try, in nanoseconds: count and sum.
+    pub recovered_after: (u64, u64),
+}
+
+impl Counts {
+    /// Counts the end of a try.
+    pub(super) fn class(&mut self, health: Health) {
+        *self.classes.entry(health as u8).or_default() += 1;
+    }
+}
+
+/// What a node's work goes with: it is not the node's own.
+pub(super) struct Around<'a> {
+    pub now: Instant,
+    pub rules: &'a mut Rules,
+    pub oracle: &'a mut Oracle,
+    pub defect: Option<Defect>,
+}
+
+/// One life of a node.
+pub struct Life<'m> {
+    /// Its number.
+    pub host: u32,
+    /// Which of its lives this is, from 1.
+    pub number: u32,
+    /// Its interfaces.
+    pub rails: Vec<Rail<'m>>,
+    /// The upper layer.
+    pub lnet: Lnet,
+    /// Its user.
+    pub user: User<'m>,
+    /// Its health.
+    pub desk: Desk<'m>,
+    /// When the thread runs next.
+    pub thread_at: Option<Instant>,
+    /// When the user has its next idea.
+    pub user_at: Option<Instant>,
+    /// How transfers ended.
+    pub stats: Stats,
+    /// What else has happened.
+    pub counts: Counts,
+    pub(super) specs: Rc<[NiSpec]>,
+    pub(super) timeout: Span,
+    pub(super) memory: MemoryOracle<'m>,
+    pub(super) loans: BTreeMap<u64, Loan>,
+    pub(super) work: BTreeMap<u64, Work>,
+    pub(super) next_work: u64,
+    pub(super) messages: BTreeMap<u64, Message>,
+    /// Messages to be tried (again) now.
+    pub(super) again: VecDeque<u64>,
+    /// Messages that fault rules have put off.
+    pub(super) delayed: BTreeSet<(Instant, u64)>,
+    /// Numbers of which the first copy is coming in: sender, number.
+    pub(super) coming: BTreeSet<(u32, u32)>,
+    pub(super) trackers: BTreeMap<Tag, Tracked>,
+    /// The remote read of each interface that is a probe, and when nobody waits for it any more.
+    pub(super) probes: BTreeMap<usize, (Probe, Instant)>,
+    /// Pings under way by their names, and when nobody waits for their answers any more.
+    pub(super) pings: BTreeMap<u64, (Ping, Instant)>,
+    /// Pings to answer: by which path, and their names.
+    pub(super) pongs: Vec<(Route, u64)>,
+    pub(super) defect: Option<Defect>,
+    pub(super) ending: bool,
+}
+
+/// A node over all its lives.
+pub struct Host<'m> {
+    /// The present life; `None`: dead or away.
+    pub life: Option<Life<'m>>,
+    /// Lives begun.
+    pub lives: u32,
+    /// Its trace.
+    pub recorder: Recorder,
+    /// How the transfers of former lives ended.
+    pub stats: Stats,
+    /// What former lives have counted.
+    pub counts: Counts,
+}
+
+impl Life<'_> {
+    /// Whether nothing is under way and everything is in service.
+    pub fn at_rest(&self) -> bool {
+        self.lnet.idle()
+            && self.user.waiting() == 0
+            && self.messages.is_empty()
+            && self.work.is_empty()
+            && self.rails.iter().all(|rail| {
+                rail.driver.in_use() == (0, 0)
+                    && rail.driver.nothing_to_report()
+                    && rail.driver.link_state(the_link()) == Some(LinkState::Up)
+            })
+    }
+
+    /// What stands in the way of rest, in words.
+    pub fn blockers(&self) -> String {
+        let mut text: Vec<String> = Vec::new();
+        for rail in &self.rails {
+            if let Some(blocker) = rail.driver.blocker(0) {
+                text.push(format!("interface {}: {blocker:?}", rail.number));
+            }
+            let state = rail.driver.link_state(the_link());
+            if state != Some(LinkState::Up) {
+                text.push(format!("interface {}: link {state:?}", rail.number));
+            }
+        }
+        text.extend(self.lnet.blockers().iter().map(|blocker| format!("{blocker:?}")));
+        text.extend(self.messages.values().take(3).map(|m| format!("{:?}", m.journey)));
+        text.extend(self.work.values().take(3).map(|work| format!("{work:?}")));
+        text.join("; ")
+    }
+
+    /// Begins to end, in good order: takes nothing new, pings nobody any more (R50).
+    pub(super) fn shut_down(&mut self, now: Instant) {
+        self.ending = true;
+        self.lnet.shut_down();
+        self.user.give_up(&mut self.lnet, now, true);
+        self.desk.shut_down();
+        for rail in &mut self.rails {
+            rail.driver.shutdown(now, now.after(Span::from_millis(50)));
+        }
+    }
+
+    /// Whether it has ended.
+    pub(super) fn ended(&self) -> bool {
+        self.lnet.idle()
+            && self.user.offered() == 0
+            && self.messages.is_empty()
+            && self.rails.iter().all(|rail| rail.driver.run_state() == RunState::Quiescent)
+    }
+
+    pub(super) fn new_work(&mut self, work: Work) -> u64 {
+        let id = self.next_work;
+        self.next_work += 1;
+        self.work.insert(id, work);
+        id
+    }
+
+    pub(super) fn lend(&mut self, id: u64, fragments: &[Fragment], lease: Lease) {
+        self.memory.lend(self.host, fragments, lease);
+        self.loans.insert(id, Loan { fragments: fragments.to_vec(), lease });
+    }
+
+    pub(super) fn take_back(&mut self, id: u64) {
+        if let Some(loan) = self.loans.remove(&id) {
+            self.memory.take_back(self.host, &loan.fragments, loan.lease);
+        }
+    }
+
+    /// The thread's round, but for the mailboxes: time, reports, pings and probes, what there is to
+    /// send. When it wants to run again.
+    pub(super) fn run(&mut self, around: &mut Around<'_>) -> Option<Instant> {
+        let now = around.now;
+        let mut next = None;
+        let mut soonest = |at: Option<Instant>| {
+            next = [next, at].into_iter().flatten().min();
+        };
+        for rail in &mut self.rails {
+            soonest(rail.driver.on_time(now));
+        }
+        self.report_all(around);
+        self.expire_answers(now);
+        self.end_probes(now);
+        self.end_pings(now);
+        self.act(around);
+        self.send_all(around);
+        self.rails.iter_mut().for_each(|rail| rail.driver.ring());
+        if !self.rails.iter().all(|rail| rail.driver.nothing_to_report()) {
+            soonest(Some(now));
+        }
+        if !self.again.is_empty() {
+            // Short of a slot: look again, as a host's loop does.
+            soonest(Some(now.after(Span::from_micros(200))));
+        }
+        soonest(self.delayed.first().map(|&(at, _)| at));
+        soonest(self.trackers.values().filter_map(|t| t.tracker.deadline()).min());
+        soonest(self.probes.values().map(|(_, bound)| *bound).min());
+        soonest(self.pings.values().map(|(_, bound)| *bound).min());
+        soonest(self.desk.next());
+        next
+    }
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! Nodes with several interfaces on networks of different fabrics, in virtual time (S4, R42 to R60).
+//!
+//! ```text
+//!    user · Lnet (one upper layer a node, primary NIDs)
+//!      │ message                                ▲ one end
+//!    send ── desk: lnd-health ─────────── receive     numbers, journeys, trackers, pings, probes
+//!      │ try: (own interface, next hop's)       ▲ report
+//!    rail 0 │ rail 1 │ …     a shipped driver and engine each, on a network of its own kind
+//! ```
+//!
+//! All interfaces of a node share its payload memory. Fault rules as in LNet hit messages between desk
+//! and driver; the plan's happenings hit links, paths and nodes. The oracle watches every message.
+
+mod birth;
+mod bus;
+mod chaos;
+mod class;
+mod desk;
+mod envelope;
+mod host;
+mod kind;
+mod oracle;
+mod plan;
+mod play;
+mod rail;
+mod receive;
+mod report;
+mod rules;
+mod send;
+mod swarm;
+mod tend;
+mod world;
+
+pub use birth::with;
+pub use desk::NiHealth;
+pub use host::{Counts, Life};
+pub use kind::Kind;
+pub use oracle::Defect;
+pub use plan::{Host, Net, Plan, Profile, Scheduled, What};
+pub use report::{NodeReport, Report, Sample};
+pub use rules::{Class, Fate, Rule, Type, Who};
+pub use swarm::swarm;
+pub use world::{NiSpec, World};
+
+use crate::world::fail::Seconds;
+
+/// Runs a plan to its end.
+///
+/// # Errors
+/// In words: the first rule that was broken and where, or a plan that cannot be.
+pub fn run(plan: &Plan, seed: u64) -> Result<Report, String> {
+    run_with(plan, seed, None)
+}
+
+/// As [`run`], with a defect seeded: to show that the checks bite.
+///
+/// # Errors
+/// In words, one hopes.
+pub fn run_with(plan: &Plan, seed: u64, defect: Option<Defect>) -> Result<Report, String> {
+    with(plan, seed, defect, |world| {
+        world.play(seed).map_err(|violation| {
+            let node = violation.node.map_or(String::new(), |node| format!(" (node {node})"));
+            let (step, at) = (world.step, Seconds(world.now));
+            format!("FAILED seed {seed} step {step} at {at}: {}{node}", violation.what)
+        })
+    })?
+}

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! Plans of multi-rail worlds: who has which interfaces, what is done to them, when. A TOML file with
+//! `[[network]]` in it is one of these. `docs/simulator.md` explains every key.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use serde::Deserialize;
+
+use super::kind::Kind;
+use super::rules::Rule;
+
+/// A network: interfaces on it reach each other.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Net {
+    /// Its name.
+    pub name: String,
+    /// Its kind of fabric (S4-4).
+    pub kind: Kind,
+}
+
+/// A node.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Host {
+    /// The network of each of its interfaces, by name.
+    pub nis: Vec<String>,
+    /// It passes on messages of others.
+    #[serde(default)]
+    pub router: bool,
+}
+
+/// Which behaviour is wanted (R43).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Profile {
+    /// The 2017 design.
+    #[default]
+    Seed,
+    /// What public Lustre does.
+    LnetCompat,
+}
+
+/// What happens at a time of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum What {
+    /// An interface's link loses its clock.
+    NiDown,
+    /// The same, while the transport moves the path elsewhere and says so (S2-8).
+    Migration,
+    /// Messages between an interface and a peer's are lost; nobody is told.
+    Cut,
+    /// A node dies on the spot and comes back as another life.
+    Death,
+    /// An interface takes nothing new (maintenance).
+    Drain,
+}
+
+/// One scheduled happening. Times are in milliseconds since the start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Scheduled {
+    /// When.
+    pub at_ms: u32,
+    /// What.
+    #[serde(rename = "do")]
+    pub what: What,
+    /// To which node.
+    pub host: u32,
+    /// To which of its interfaces.
+    #[serde(default)]
+    pub ni: u32,
+    /// CUT: the other node.
+    #[serde(default)]
+    pub peer: Option<u32>,
+    /// CUT: the other node's interface.
+    #[serde(default)]
+    pub peer_ni: u32,
+    /// How long it lasts.
+    #[serde(default = "hundred")]
+    pub for_ms: u32,
+    /// NI-DOWN: how long until the node is told by a fatal event; left out: never.
+    #[serde(default)]
+    pub noticed_ms: Option<u32>,
+}
+
+const fn hundred() -> u32 {
+    100
+}
+
+/// A plan.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Plan {
+    /// Seconds of traffic and faults.
+    pub seconds: u32,
+    /// Average pause between two ideas of a user, in milliseconds; 0: no traffic of its own.
+    pub pause_ms: u32,
+    /// A message's whole time, in milliseconds (LNet: transaction timeout).
+    pub timeout_ms: u32,
+    /// Most resends of a message (LNet: retry count).
+    pub retries: u8,
+    /// Health lost by a failure and gained by a success; 0: health is off.
+    pub sensitivity: u16,
+    /// For how long a silent interface is pinged, in seconds; 0: for ever.
+    pub recovery_limit_s: u32,
+    /// Which behaviour.
+    pub profile: Profile,
+    /// Idle peers are probed.
+    pub probes: bool,
+    /// The networks.
+    #[serde(rename = "network")]
+    pub networks: Vec<Net>,
+    /// The nodes.
+    #[serde(rename = "host")]
+    pub hosts: Vec<Host>,
+    /// Fault rules.
+    #[serde(rename = "rule")]
+    pub rules: Vec<Rule>,
+    /// What happens at a time of its own.
+    #[serde(rename = "event")]
+    pub events: Vec<Scheduled>,
+    /// Where it was read from.
+    #[serde(skip)]
+    pub name: Option<String>,
+}
+
+impl Default for Plan {
+    fn default() -> Self {
+        Self {
+            seconds: 2,
+            pause_ms: 0,
+            timeout_ms: 2_000,
+            retries: 2,
+            sensitivity: 100,
+            recovery_limit_s: 0,
+            profile: Profile::Seed,
+            probes: false,
+            networks: Vec::new(),
+            hosts: Vec::new(),
+            rules: Vec::new(),
+            events: Vec::new(),
+            name: None,
+        }
+    }
+}
+
+impl Plan {
+    /// Nodes that have the given interfaces, on networks of the kinds `verbs`, `tagged` and `stream`
+    /// whose names are `a`, `b` and `c`: `["ab", "ab"]` is two nodes with two rails.
+    pub fn of(hosts: &[&str]) -> Self {
+        let networks = ["a", "b", "c"].iter().zip(Kind::ALL);
+        let used: BTreeSet<char> = hosts.iter().flat_map(|nis| nis.chars()).collect();
+        Self {
+            networks: networks
+                .filter(|(name, _)| name.chars().all(|c| used.contains(&c)))
+                .map(|(&name, kind)| Net { name: name.into(), kind })
+                .collect(),
+            hosts: hosts
+                .iter()
+                .map(|nis| Host { nis: nis.chars().map(String::from).collect(), router: false })
+                .collect(),
+            ..Self::default()
+        }
+    }
+
+    /// Whether a plan's text is one of these.
+    pub fn is_meant_by(text: &str) -> bool {
+        text.lines().any(|line| line.starts_with("[[network]]") || line.starts_with("network ="))
+    }
+
+    /// Reads a plan.
+    ///
+    /// # Errors
+    /// What is wrong with the text, and where.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let plan: Self =
+            toml::from_str(text).map_err(|error| error.to_string().trim_end().to_owned())?;
+        plan.check()?;
+        Ok(plan)
+    }
+
+    /// Reads a plan's file.
+    ///
+    /// # Errors
+    /// The file cannot be read, or what is wrong with it.
+    pub fn read(path: &Path) -> Result<Self, String> {
+        let name = path.display().to_string();
+        let text = std::fs::read_to_string(path).map_err(|error| format!("{name}: {error}"))?;
+        let plan = Self::parse(&text).map_err(|error| format!("{name}: {error}"))?;
+        Ok(Self { name: Some(name), ..plan })
+    }
+
+    /// Number of a network.
+    pub fn net(&self, name: &str) -> Option<usize> {
+        self.networks.iter().position(|net| net.name == name)
+    }
+
+    /// Checks that everything named exists and every number can be.
+    ///
+    /// # Errors
+    /// The first that does not.
+    pub fn check(&self) -> Result<(), String> {
+        let range = |name: &str, value: u32, low: u32, high: u32| {
+            let good = (low..=high).contains(&value);
+            good.then_some(()).ok_or_else(|| format!("{name} = {value} is not in {low}..={high}"))
+        };
+        range("seconds", self.seconds, 0, 36_000)?;
+        range("timeout_ms", self.timeout_ms, 10, 1_000_000)?;
+        range("retries", u32::from(self.retries), 0, 7)?;
+        range("sensitivity", u32::from(self.sensitivity), 0, 1000)?;
+        range("number of hosts", self.hosts.len() as u32, 2, 8)?;
+        range("number of networks", self.networks.len() as u32, 1, 8)?;
+        for (number, host) in self.hosts.iter().enumerate() {
+            range(&format!("interfaces of host {number}"), host.nis.len() as u32, 1, 4)?;
+            for name in &host.nis {
+                self.net(name).ok_or_else(|| format!("host {number}: no network {name}"))?;
+            }
+        }
+        for (at, event) in self.events.iter().enumerate() {
+            let ends = [(Some(event.host), event.ni), (event.peer, event.peer_ni)];
+            for (host, ni) in ends.into_iter().filter_map(|(host, ni)| Some((host?, ni))) {
+                if self.hosts.get(host as usize).is_none_or(|h| ni as usize >= h.nis.len()) {
+                    return Err(format!("event {}: there is no interface {host}.{ni}", at + 1));
+                }
+            }
+            if event.what == What::Cut && event.peer.is_none() {
+                return Err(format!("event {}: `peer` is missing", at + 1));
+            }
+        }
+        self.rules.iter().enumerate().try_for_each(|(at, rule)| {
+            rule.check().map_err(|error| format!("rule {}: {error}", at + 1))
+        })
+    }
+}

@@ -1,0 +1,386 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! A run, whole or step by step: traffic and faults, then calm, in which everything comes to rest, heals,
+//! and is reached.
+
+use lnd_core::counters::Counter;
+use lnd_core::time::{Instant, Span};
+
+use super::desk::NiHealth;
+use super::host::{Around, Counts, Life};
+use super::plan::Scheduled;
+use super::report::{NodeReport, Report, Sample};
+use super::rules::Rule;
+use super::world::World;
+use crate::world::book::Record;
+use crate::world::fail::Violation;
+use crate::world::user::Wish;
+
+/// Samples of health in one run.
+const SAMPLES: u64 = 20;
+/// What cannot happen between nodes that keep to the protocol, whatever hardware does to them.
+const IMPOSSIBLE: [Counter; 4] =
+    [Counter::Misrouted, Counter::Protocol, Counter::BadCredits, Counter::VerdictLate];
+
+impl<'m> World<'m> {
+    /// A node's thread: mailboxes, time, reports, the user's ears, and what there is to send.
+    pub(super) fn thread(&mut self, host: u32) -> Result<Option<u32>, Violation> {
+        let now = self.now;
+        if self.life(host).is_none_or(|life| life.thread_at != Some(now)) {
+            return Ok(None);
+        }
+        let left = self.read_all(host);
+        let World { hosts, rules, oracle, book, defect, .. } = self;
+        let place = hosts.get_mut(host as usize);
+        let Some(life) = place.and_then(|place| place.life.as_mut()) else { return Ok(None) };
+        life.thread_at = None;
+        let ending = life.ending;
+        let mut around = Around { now, rules, oracle, defect: *defect };
+        let mut listen = |life: &mut Life<'m>| {
+            life.user.listen(&mut life.lnet, book, ending).map_err(|what| Violation::at(host, what))
+        };
+        listen(life)?;
+        let mut next = life.run(&mut around);
+        listen(life)?;
+        // What the user has said meanwhile, such as an ACK.
+        life.send_all(&mut around);
+        life.rails.iter_mut().for_each(|rail| rail.driver.ring());
+        if left {
+            let soon = now.after(Span::from_micros(200));
+            next = Some(next.map_or(soon, |at| at.min(soon)));
+        }
+        if let Some(at) = next {
+            self.run_thread_at(host, at.max(now.after(Span::from_nanos(100))));
+        }
+        Ok(Some(host))
+    }
+
+    /// Checks everything that the last step may have broken.
+    pub(super) fn check(&mut self, host: u32) -> Result<(), Violation> {
+        if let Some(what) = self.oracle.violations.pop() {
+            return Err(Violation::at(host, what));
+        }
+        let Some(life) = self.hosts.get(host as usize).and_then(|h| h.life.as_ref()) else {
+            return Ok(());
+        };
+        if let Some(what) = life.stats.violations.first() {
+            return Err(Violation::at(host, format!("INV-1: {what}")));
+        }
+        if let Err(fault) = life.lnet.audit() {
+            return Err(Violation::at(host, format!("INV-1: upper layer's books: {fault:?}")));
+        }
+        for rail in &life.rails {
+            if let Err(broken) = rail.driver.audit() {
+                let what = format!("interface {}: the driver's books: {broken:?}", rail.number);
+                return Err(Violation::at(host, what));
+            }
+        }
+        if self.step.is_multiple_of(64) {
+            self.check_counters(host)?;
+        }
+        Ok(())
+    }
+
+    fn check_counters(&self, host: u32) -> Result<(), Violation> {
+        let life = self.hosts.get(host as usize).and_then(|h| h.life.as_ref());
+        for rail in life.iter().flat_map(|life| &life.rails) {
+            let counters = rail.all_counters();
+            let impossible = IMPOSSIBLE.into_iter().find(|&counter| counters.value(counter) > 0);
+            if let Some(counter) = impossible {
+                let what = format!("impossible between correct nodes: {}", counter.name());
+                return Err(Violation::at(host, what));
+            }
+        }
+        Ok(())
+    }
+
+    /// Begins a PUT of `length` bytes from one node to another; its number.
+    pub fn put(&mut self, from: u32, to: u32, length: u32, ack: bool) -> Option<u64> {
+        self.ask(from, Wish { to, get: false, length, ack, exact: true })
+    }
+
+    /// Begins a GET.
+    pub fn get(&mut self, from: u32, to: u32, length: u32) -> Option<u64> {
+        self.ask(from, Wish { to, get: true, length, ack: false, exact: true })
+    }
+
+    fn ask(&mut self, from: u32, wish: Wish) -> Option<u64> {
+        let now = self.now;
+        let lives: Vec<u32> = self.hosts.iter().map(|host| host.lives).collect();
+        let life = self.hosts.get_mut(from as usize)?.life.as_mut()?;
+        let number = life.user.begin(&mut life.lnet, now, &mut self.book, &lives, wish)?;
+        self.wake(from);
+        Some(number)
+    }
+
+    /// Lets so many milliseconds pass.
+    ///
+    /// # Errors
+    /// The first rule that was broken.
+    pub fn run_ms(&mut self, ms: u64) -> Result<(), Violation> {
+        let bound = self.now.after(Span::from_millis(ms));
+        self.run_until(bound, |_| false).map(|_| ())
+    }
+
+    /// Lets time pass until the given requests are over.
+    ///
+    /// # Errors
+    /// The first rule that was broken; requests that do not end.
+    pub fn wait_for(&mut self, numbers: &[u64]) -> Result<(), Violation> {
+        let bound = self.now.after(self.patience());
+        let over = |w: &Self| numbers.iter().all(|&n| w.book.get(n).is_some_and(|r| r.over));
+        if self.run_until(bound, over)? {
+            return Ok(());
+        }
+        Err(self.restless())
+    }
+
+    /// One more fault rule.
+    pub fn add_rule(&mut self, rule: Rule) {
+        self.rules.add(rule);
+    }
+
+    /// No fault rule holds any more.
+    pub fn clear_rules(&mut self) {
+        self.rules.clear();
+    }
+
+    /// How many messages each rule has matched, and hit.
+    pub fn rule_counts(&self) -> Vec<(u64, u32)> {
+        self.rules.counts()
+    }
+
+    /// Something happens at a time of its own, from now on.
+    pub fn happens(&mut self, it: Scheduled) {
+        self.begin(it);
+    }
+
+    /// What is known of a request.
+    pub fn record(&self, number: u64) -> Option<&Record> {
+        self.book.get(number)
+    }
+
+    /// What a node has counted, over all its lives.
+    pub fn counts(&self, host: u32) -> Counts {
+        self.hosts.get(host as usize).map_or_else(Counts::default, |host| host.all_counts())
+    }
+
+    /// A node's view of the health of an interface, its own or a peer's.
+    pub fn health(&self, at: u32, of: (u32, u32)) -> Option<NiHealth> {
+        self.seen(at, self.number(of.0, of.1)?)
+    }
+
+    fn seen(&self, at: u32, number: u32) -> Option<NiHealth> {
+        let spec = self.spec(number)?;
+        let own = (spec.host == at).then_some(spec.ni as usize);
+        self.hosts.get(at as usize)?.life.as_ref()?.desk.health_of(number, own)
+    }
+
+    /// A living node.
+    pub fn node(&mut self, host: u32) -> Option<&mut Life<'m>> {
+        self.life(host)
+    }
+
+    /// Milliseconds since the start.
+    pub fn ms(&self) -> u64 {
+        self.now.since(self.start).as_nanos() / 1_000_000
+    }
+
+    /// Time within which a world without faults must come to rest.
+    fn patience(&self) -> Span {
+        Span::from_nanos(self.setup.timeout.times(8).as_nanos() + 5_000_000_000)
+    }
+
+    /// Everything ends that is under way.
+    ///
+    /// # Errors
+    /// The first rule that was broken, or what does not end.
+    pub fn come_to_rest(&mut self) -> Result<(), Violation> {
+        let bound = self.now.after(self.patience());
+        let resting = |world: &Self| {
+            world.ground.nets.iter().all(|net| net.borrow().nothing_under_way())
+                && world.hosts.iter().all(|h| h.life.as_ref().is_some_and(Life::at_rest))
+        };
+        if !self.run_until(bound, resting)? {
+            return Err(self.restless());
+        }
+        self.oracle.at_rest();
+        for host in 0..self.hosts.len() as u32 {
+            self.check(host)?;
+            self.check_counters(host)?;
+            let leases = self.ground.fabric.oracle().outstanding(host);
+            if leases > 0 {
+                let what = format!("INV-2: at rest, and {leases} pages are still lent");
+                return Err(Violation::at(host, what));
+            }
+        }
+        Ok(())
+    }
+
+    fn restless(&self) -> Violation {
+        for (host, place) in (0_u32..).zip(&self.hosts) {
+            match &place.life {
+                None => return Violation::at(host, "INV-15: the node does not come back"),
+                Some(life) if !life.at_rest() => {
+                    let what = format!("INV-15: no rest: {}", life.blockers());
+                    return Violation::at(host, what);
+                }
+                Some(_) => {}
+            }
+        }
+        Violation::whole("INV-15: a message is under way for ever")
+    }
+
+    /// Without faults every interface recovers fully (R47, R50).
+    ///
+    /// # Errors
+    /// The first rule that was broken, or who does not recover.
+    pub fn heal(&mut self) -> Result<(), Violation> {
+        let bound = self.now.after(Span::from_secs(2_000));
+        let well = |world: &Self| {
+            world.hosts.iter().all(|h| h.life.as_ref().is_some_and(|life| life.desk.all_well()))
+        };
+        if self.run_until(bound, well)? {
+            return Ok(());
+        }
+        let mut hosts = (0_u32..).zip(&self.hosts);
+        let ill = hosts.find(|(_, h)| h.life.as_ref().is_some_and(|life| !life.desk.all_well()));
+        let (host, what) = ill.map_or((0, String::new()), |(host, place)| {
+            (host, place.life.as_ref().map_or(String::new(), |life| life.desk.illness()))
+        });
+        Err(Violation::at(host, format!("R50: does not recover: {what}")))
+    }
+
+    /// Every node reaches every other.
+    fn reach_everybody(&mut self) -> Result<(), Violation> {
+        let hosts = self.hosts.len() as u32;
+        // At first peers that live another life have to be found out.
+        for (attempts, length) in [(4, 300), (4, 70_000), (1, 300), (1, 70_000)] {
+            for (from, to) in (0..hosts).flat_map(|a| (0..hosts).map(move |b| (a, b))) {
+                if from != to {
+                    self.reach(from, to, length, attempts)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn reach(&mut self, from: u32, to: u32, length: u32, attempts: u32) -> Result<(), Violation> {
+        for _ in 0..attempts {
+            let begun = [self.put(from, to, length, true), self.get(from, to, length)];
+            let numbers: Vec<u64> = begun.into_iter().flatten().collect();
+            self.wait_for(&numbers)?;
+            let answered = |n: &u64| self.book.get(*n).is_some_and(|r| r.answered);
+            if numbers.len() == 2 && numbers.iter().all(answered) {
+                return Ok(());
+            }
+            self.run_ms(500)?;
+        }
+        Err(Violation::at(from, format!("INV-15: node {to} is not reached")))
+    }
+
+    /// Holds against each other what senders and destinations believe.
+    fn compare_ends(&self) -> Result<(), Violation> {
+        for (number, record) in self.book.records() {
+            record
+                .check()
+                .map_err(|what| Violation::at(record.from, format!("PUT {number}: {what}")))?;
+        }
+        Ok(())
+    }
+
+    /// Everybody shuts down.
+    ///
+    /// # Errors
+    /// The first rule that was broken, or who does not end.
+    pub fn end_all(&mut self) -> Result<(), Violation> {
+        let now = self.now;
+        for host in 0..self.hosts.len() as u32 {
+            if let Some(life) = self.life(host) {
+                life.shut_down(now);
+            }
+            self.wake(host);
+        }
+        let bound = now.after(self.patience());
+        let ended =
+            |world: &Self| world.hosts.iter().all(|h| h.life.as_ref().is_none_or(Life::ended));
+        if self.run_until(bound, ended)? {
+            return Ok(());
+        }
+        Err(self.restless())
+    }
+
+    /// The whole run.
+    ///
+    /// # Errors
+    /// The first rule that was broken.
+    pub fn play(&mut self, seed: u64) -> Result<Report, Violation> {
+        let mut samples = vec![self.sample()];
+        let whole = Span::from_secs(u64::from(self.plan.seconds));
+        for slice in 1..=SAMPLES {
+            let at = whole.as_nanos() * slice / SAMPLES;
+            self.run_until(self.start.after(Span::from_nanos(at)), |_| false)?;
+            samples.push(self.sample());
+        }
+        let rules = self.rules.counts();
+        self.calm_down();
+        self.come_to_rest()?;
+        self.heal()?;
+        samples.push(self.sample());
+        let healed = self.now;
+        self.reach_everybody()?;
+        self.compare_ends()?;
+        let report = self.report(seed, samples, rules, healed);
+        self.end_all()?;
+        Ok(report)
+    }
+
+    fn sample(&self) -> Sample {
+        let health = |at: u32| {
+            let all = 0..self.specs.len() as u32;
+            all.map(|number| Some(self.seen(at, number)?.value)).collect()
+        };
+        Sample { ms: self.ms(), values: (0..self.hosts.len() as u32).map(health).collect() }
+    }
+
+    fn report(
+        &self,
+        seed: u64,
+        samples: Vec<Sample>,
+        rules: Vec<(u64, u32)>,
+        healed: Instant,
+    ) -> Report {
+        let mut hash = self.hash;
+        self.ground.nets.iter().for_each(|net| hash.add(net.borrow().hash.value()));
+        for host in &self.hosts {
+            let (trace, entries) = host.recorder.hash();
+            hash.add(trace);
+            hash.add(entries);
+        }
+        let name = |number: u32| {
+            self.spec(number).map_or(String::new(), |spec| format!("{}.{}", spec.host, spec.ni))
+        };
+        let nodes = self.hosts.iter().map(|host| NodeReport {
+            lives: host.lives,
+            counts: host.all_counts(),
+            journal: host
+                .life
+                .as_ref()
+                .map_or(Vec::new(), |life| life.desk.journal(self.start, name)),
+        });
+        Report {
+            seed,
+            plan: self.plan.clone(),
+            specs: self.specs.to_vec(),
+            steps: self.step,
+            healed_ms: healed.since(self.start).as_nanos() / 1_000_000,
+            hash: hash.value(),
+            requests: self.book.next_number(),
+            answered: self.book.records().filter(|(_, r)| r.answered).count() as u64,
+            delivered: self.book.records().filter(|(_, r)| r.delivered).count() as u64,
+            faults: self.ground.tally.counts(),
+            rules,
+            samples,
+            nodes: nodes.collect(),
+        }
+    }
+}

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! One interface (NI) of a node: a driver of its own, with its engine, its interrupt, its mailboxes and
+//! its remote reads.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+use lnd_core::counters::Counters;
+use lnd_core::driver::{Driver, Identity, Interrupt};
+use lnd_core::id::LinkId;
+use lnd_core::sync::AtomicU32;
+use lnd_dma::driver::{CompletionQueue, MmioEngine};
+use lnd_dma::memory::LinkMemory;
+use lnd_dma::read::RemoteReads;
+use lnd_dma::regs::{LinkBits, Register, RegisterAccess};
+use lnd_dma::soft::SoftEngine;
+use lnd_shortmsg::dispatch::Receiver;
+use lnd_shortmsg::wire::Checksum;
+
+use super::bus::HomeBus;
+use super::kind::Kind;
+use crate::fabric::{nid_of, Bus, Fabric, Membership, NodeNumbers, Window};
+use crate::node::{Hall, NodePorts};
+use crate::rng::Rng;
+use crate::world::adversary::Adversary;
+use crate::world::life::Port;
+use crate::world::network::{Network, VirtualChannel};
+use crate::world::tally::{Recorder, Tally};
+use crate::world::EngineFaults;
+
+/// What lies under all interfaces.
+#[derive(Clone)]
+pub struct Ground<'m> {
+    /// Link memories, windows, oracle: interfaces are its nodes.
+    pub fabric: &'m Fabric<'m>,
+    /// Memory for drivers.
+    pub hall: &'m Hall,
+    /// Accesses that the memory oracle objected to.
+    pub objections: &'m AtomicU32,
+    /// Whose window each interface uses.
+    pub homes: Rc<[u32]>,
+    /// The short-message network of each network.
+    pub nets: Rc<[Rc<RefCell<Network<'m>>>]>,
+    /// Kind of each network.
+    pub kinds: Rc<[Kind]>,
+    /// What happens to engines.
+    pub faults: Rc<Cell<EngineFaults>>,
+    /// What has happened.
+    pub tally: Tally,
+    /// Transfer slots of each driver.
+    pub slots: u32,
+}
+
+/// The ports of an interface's driver.
+pub type RailPorts<'m> = NodePorts<'m, VirtualChannel<'m>, Recorder>;
+
+/// A living interface.
+pub struct Rail<'m> {
+    /// Its number in the fabric.
+    pub number: u32,
+    /// Its network.
+    pub net: usize,
+    /// Its driver.
+    pub driver: Driver<'m, RailPorts<'m>>,
+    /// The frames' dispatcher.
+    pub receiver: Receiver,
+    /// Its link.
+    pub port: Port<'m, HomeBus<'m>>,
+    /// Its remote reads.
+    pub reads: RemoteReads<LinkMemory<'m>>,
+    /// What interrupts of the channel have counted.
+    pub counters: Rc<RefCell<Counters>>,
+    /// Its place in the fabric.
+    pub membership: Membership<'m>,
+}
+
+/// The key under which every interface publishes a word for probes.
+pub const PUBLISHED: u32 = 0x1e57;
+
+/// The one link of each interface.
+pub fn the_link() -> LinkId {
+    match LinkId::new(0) {
+        Some(link) => link,
+        None => unreachable!("there is a first link"),
+    }
+}
+
+impl<'m> Rail<'m> {
+    /// Interface `number` on network `net` begins a life.
+    ///
+    /// # Errors
+    /// In words.
+    pub fn new(
+        ground: &Ground<'m>,
+        number: u32,
+        net: usize,
+        rng: &mut Rng,
+        recorder: Recorder,
+    ) -> Result<Self, String> {
+        let kind = *ground.kinds.get(net).ok_or("no such network")?;
+        let (fabric, link) = (ground.fabric, the_link());
+        let random = rng.next() as u32;
+        let membership = fabric
+            .join_with(number, random, kind.features(), 0)
+            .map_err(|error| error.to_string())?;
+        let memory = fabric.link_memory(number, link).map_err(|error| format!("{error:?}"))?;
+        let channel = VirtualChannel::new(
+            number,
+            kind.frame(),
+            ground.nets.get(net).ok_or("no such network")?.clone(),
+        );
+        let config = kind.config(ground.slots, ground.homes.len() as u32);
+        let home = ground.homes.get(number as usize).copied().unwrap_or(number);
+        let driver = Driver::create(
+            ground.hall.block(config.bytes_needed()),
+            config,
+            Identity { nid: nid_of(number), life: membership.life() },
+            [MmioEngine::new(link, memory, memory, NodeNumbers)],
+            channel,
+            Window::new(fabric, home),
+            recorder,
+        )
+        .map_err(|error| format!("{error:?}"))?;
+        let bus = HomeBus::new(Bus::new(fabric, ground.objections), ground.homes.clone());
+        let adversary = Adversary::new(rng.fork(), ground.faults.clone(), ground.tally.clone());
+        let port = Port {
+            engine: SoftEngine::new(number, link, memory, bus, adversary, kind.engine()),
+            interrupt: Interrupt::new(driver.decider(), CompletionQueue::new(memory, memory)),
+            memory,
+            engine_at: None,
+            interrupt_at: None,
+            busy: false,
+            idle: 0,
+            heard: [0; 5],
+        };
+        membership.announce();
+        let mut reads = RemoteReads::new(memory);
+        reads.publish(PUBLISHED, number);
+        Ok(Self {
+            number,
+            net,
+            driver,
+            receiver: Receiver::new(Checksum::On),
+            port,
+            reads,
+            counters: Rc::default(),
+            membership,
+        })
+    }
+
+    /// Whether its link has a clock: its own register says so.
+    pub fn has_clock(&self) -> bool {
+        let bits = LinkBits::from_bits_retain(self.port.memory.read(Register::Link));
+        bits.contains(LinkBits::UP)
+    }
+
+    /// All counters.
+    pub fn all_counters(&self) -> Counters {
+        let mut all = self.driver.counters().clone();
+        all.merge(&self.counters.borrow());
+        all.merge(self.port.interrupt.counters());
+        all
+    }
+}

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! Receiving: frames, requests of peers with their numbers, and the ends of everything that drivers
+//! do for us.
+
+use lnd_core::driver::{Give, Inbound, Receive, RecvError, RequestKind, Ticket};
+use lnd_core::id::{Incarnation, Nid};
+use lnd_core::message::Refusal;
+use lnd_core::time::Instant;
+use lnd_core::transfer::{Cause, Place, Policy, Status};
+use lnd_health::dedup::Copy;
+use lnd_shortmsg::wire::Frame;
+
+use super::desk::Route;
+use super::envelope::Envelope;
+use super::host::{Around, Life, Taking, Work};
+use super::oracle::{Defect, Oracle};
+use super::rail::the_link;
+use crate::fabric::{nid_of, node_of, Lease};
+use crate::lnet::{Body, LnetHeader, Verdict};
+
+/// What to do with a request of a peer, before the upper layer hears of it.
+enum Arrived {
+    /// It is for the upper layer: its sender's number, to be noted when it is there.
+    New(Option<(u32, u32)>),
+    /// It was here before.
+    Second,
+    /// The first copy is coming in, or its number is too old.
+    NotNow,
+}
+
+impl Life<'_> {
+    /// A frame has come in by an interface. `false`: there is no room for it now.
+    pub(super) fn on_frame(
+        &mut self,
+        now: Instant,
+        ni: usize,
+        frame: &[u8],
+        oracle: &mut Oracle,
+    ) -> bool {
+        let Some(rail) = self.rails.get_mut(ni) else { return true };
+        let parsed = rail.receiver.receive(frame);
+        if let Ok(Frame::Control(envelope, _) | Frame::Lnd(envelope, _)) = &parsed {
+            self.life_shown(envelope.from, envelope.from_life);
+        }
+        let Some(rail) = self.rails.get_mut(ni) else { return true };
+        let ticket = match parsed {
+            Err(_) => return true,
+            Ok(Frame::Control(envelope, ready)) => {
+                rail.driver.on_pull_ready(now, the_link(), &envelope, &ready);
+                return true;
+            }
+            Ok(Frame::Lnd(envelope, message)) => {
+                match rail.driver.on_message(now, the_link(), &envelope, &message) {
+                    Inbound::Handled => return true,
+                    Inbound::Wait => return false,
+                    Inbound::Request(ticket) => ticket,
+                }
+            }
+        };
+        self.on_ticket(now, ni, ticket, oracle);
+        true
+    }
+
+    /// A frame shows in which life its sender is: all interfaces of a node begin a life together, and
+    /// count their lives in the lower half of its name.
+    fn life_shown(&mut self, from: Nid, life: Incarnation) {
+        let spec = node_of(from).and_then(|number| self.specs.get(number as usize));
+        if let Some(spec) = spec {
+            self.desk.life_shown(spec.host, life.raw() as u32);
+        }
+    }
+
+    /// Something has come from a peer's interface: it lives (R48).
+    fn heard(&mut self, now: Instant, ni: usize, from: Nid) {
+        if let Some(number) = node_of(from) {
+            self.desk.heard(now, ni, number);
+        }
+    }
+
+    fn on_ticket(&mut self, now: Instant, ni: usize, ticket: Ticket<'_>, oracle: &mut Oracle) {
+        let Some((header, envelope)) = Envelope::unwrap(ticket.header) else {
+            self.refuse(now, ni, ticket, Refusal::BadRequest);
+            return;
+        };
+        // Meant for a former life of ours: its sender may have given it to that one already.
+        if envelope.to_life != 0 && envelope.to_life != self.number {
+            self.refuse(now, ni, ticket, Refusal::BadRequest);
+            return;
+        }
+        if !envelope.pong {
+            // The answer to a ping is the ping's own affair.
+            self.heard(now, ni, ticket.from);
+        }
+        if envelope.ping || envelope.pong {
+            self.on_ping(now, ni, &envelope, ticket.from);
+            self.nothing(now, ni, ticket);
+            return;
+        }
+        let get = LnetHeader::decode(header).is_ok_and(|h| matches!(h.body, Body::Get { .. }));
+        match self.arrived(&envelope, get) {
+            Arrived::NotNow => self.refuse(now, ni, ticket, Refusal::NoResources),
+            Arrived::Second => {
+                self.counts.second_copies += 1;
+                oracle.suppressed += 1;
+                self.nothing(now, ni, ticket);
+            }
+            Arrived::New(number) => {
+                self.note_way_back(ni, &ticket, header, envelope.host);
+                self.ask(now, ni, ticket, header, &envelope, number);
+            }
+        }
+    }
+
+    /// Looks at a request's number (R45). A GET may be answered twice: its requester takes one.
+    fn arrived(&mut self, envelope: &Envelope, get: bool) -> Arrived {
+        let Some(number) = envelope.number.filter(|_| !get) else { return Arrived::New(None) };
+        if self.defect == Some(Defect::NoNumbers) {
+            return Arrived::New(None);
+        }
+        let key = (envelope.host, number);
+        if self.coming.contains(&key) {
+            self.counts.second_copies += 1;
+            return Arrived::NotNow;
+        }
+        match self.desk.arrived(envelope.host, envelope.life, number) {
+            Some(Copy::First) => Arrived::New(Some(key)),
+            Some(Copy::Second) => Arrived::Second,
+            Some(Copy::Outside) | None => Arrived::NotNow,
+        }
+    }
+
+    /// Answers go back where their request came from.
+    fn note_way_back(&mut self, ni: usize, ticket: &Ticket<'_>, header: &[u8], hop: u32) {
+        let Ok(header) = LnetHeader::decode(header) else { return };
+        let request = match header.body {
+            Body::Put { ack: Some(request), .. } | Body::Get { request, .. } => request,
+            _ => return,
+        };
+        let (Some(source), Some(number)) = (node_of(header.source), node_of(ticket.from)) else {
+            return;
+        };
+        if hop == source {
+            self.desk.note_way_back(source, request, Route { local: ni, hop: number });
+        }
+    }
+
+    fn refuse(&mut self, now: Instant, ni: usize, ticket: Ticket<'_>, why: Refusal) {
+        if let Some(rail) = self.rails.get_mut(ni) {
+            rail.driver.refuse(now, ticket, why);
+        }
+    }
+
+    /// Takes or gives nothing, and all is well: a ping is answered, a second copy dropped.
+    fn nothing(&mut self, now: Instant, ni: usize, ticket: Ticket<'_>) {
+        let user = self.new_work(Work::Nothing);
+        let deadline = now.after(self.timeout);
+        let Some(rail) = self.rails.get_mut(ni) else { return };
+        let done = match ticket.kind() {
+            RequestKind::Get => {
+                rail.driver.give(now, ticket, &Give { source: &[], length: 0, deadline, user })
+            }
+            _ => rail.driver.recv(now, ticket, &Receive { sink: &[], length: 0, deadline, user }),
+        };
+        if let Err(error) = done {
+            self.work.remove(&user);
+            if let RecvError::Refused(ticket, _) = error {
+                self.refuse(now, ni, ticket, Refusal::NoResources);
+            }
+        }
+    }
+
+    /// Asks the upper layer about a request and does what it says.
+    fn ask(
+        &mut self,
+        now: Instant,
+        ni: usize,
+        ticket: Ticket<'_>,
+        header: &[u8],
+        envelope: &Envelope,
+        number: Option<(u32, u32)>,
+    ) {
+        let rdma = ticket.kind() == RequestKind::Get;
+        // The upper layer knows nodes by their primary NIDs.
+        let from = nid_of(envelope.host);
+        let deadline = now.after(self.timeout);
+        let own = self.lnet.nid();
+        let answers = match LnetHeader::decode(header).ok().filter(|h| h.destination == own) {
+            Some(LnetHeader {
+                body: Body::Ack { request, .. } | Body::Reply { request, .. },
+                ..
+            }) => Some(request),
+            _ => None,
+        };
+        let serial = envelope.serial;
+        let (id, user, outcome) = match self.lnet.on_request(from, header, ticket.length, rdma) {
+            Verdict::Refuse(why) => {
+                number.into_iter().for_each(|key| self.desk.not_received(key));
+                self.refuse(now, ni, ticket, why);
+                return;
+            }
+            Verdict::Recv { id, sink, length } => {
+                let user = self.new_work(Work::Receive(Taking { id, number, serial, answers }));
+                self.lend(user, &sink, Lease::Write);
+                let Some(rail) = self.rails.get_mut(ni) else { return };
+                let it = Receive { sink: &sink, length, deadline, user };
+                (id, user, rail.driver.recv(now, ticket, &it))
+            }
+            Verdict::Give { id, source, length } => {
+                let user = self.new_work(Work::Receive(Taking { id, number, serial, answers }));
+                self.lend(user, &source, Lease::Read);
+                let Some(rail) = self.rails.get_mut(ni) else { return };
+                let it = Give { source: &source, length, deadline, user };
+                (id, user, rail.driver.give(now, ticket, &it))
+            }
+        };
+        match outcome {
+            Ok(_) => {
+                self.stats.accepted += 1;
+                self.coming.extend(number);
+            }
+            Err(error) => {
+                self.take_back(user);
+                self.work.remove(&user);
+                number.into_iter().for_each(|key| self.desk.not_received(key));
+                if let RecvError::Refused(ticket, why) = error {
+                    *self.stats.refused.entry(format!("{why:?}")).or_default() += 1;
+                    self.refuse(now, ni, ticket, Refusal::NoResources);
+                }
+                self.finalize(id, Status::of(Policy::Seed, Cause::Local, Place::Queue), None);
+            }
+        }
+    }
+
+    fn finalize(&mut self, id: u64, status: Status, reply: Option<u32>) {
+        if let Err(violation) = self.lnet.on_finalized(id, status, reply) {
+            self.stats.violations.push(format!("finalize of message {id}: {violation:?}"));
+        }
+    }
+
+    /// Hears the ends of everything that the drivers have done.
+    pub(super) fn report_all(&mut self, around: &mut Around<'_>) {
+        let now = around.now;
+        for ni in 0..self.rails.len() {
+            while let Some(report) = self.rails.get_mut(ni).and_then(|r| r.driver.next_report(now))
+            {
+                self.stats.note(&report);
+                self.take_back(report.user);
+                let Some(work) = self.work.remove(&report.user) else {
+                    self.stats.violations.push(format!("work {} ended twice", report.user));
+                    continue;
+                };
+                let reply = report.reply.then_some(report.bytes);
+                self.work_done(around, work, report.status, reply);
+            }
+        }
+    }
+
+    fn work_done(
+        &mut self,
+        around: &mut Around<'_>,
+        work: Work,
+        status: Status,
+        reply: Option<u32>,
+    ) {
+        match work {
+            Work::Nothing => {}
+            // One that has left waits for its answer; one that has not is over.
+            Work::Ping(name) if status.errno != 0 => {
+                if let Some((ping, _)) = self.pings.remove(&name) {
+                    self.pinged(around.now, ping, status.health);
+                }
+            }
+            Work::Ping(_) => {}
+            Work::Send(id, shown) => {
+                let Some(message) = self.messages.remove(&id) else { return };
+                if let (Some(_), Some(path)) = (reply, message.journey.last_path()) {
+                    self.desk.health.received(around.now, path.hop, Some(path.local));
+                }
+                let (status, reply) = match shown.filter(|_| status.errno == 0) {
+                    Some(class) => (class.status(), None),
+                    None => (status, reply),
+                };
+                self.end_try(around, message, status, reply);
+            }
+            Work::Receive(it) => {
+                if let Some(key) = it.number {
+                    self.coming.remove(&key);
+                }
+                if status.errno == 0 {
+                    around.oracle.deliver(it.serial);
+                    it.answers.into_iter().for_each(|request| self.answered(request));
+                } else {
+                    it.number.into_iter().for_each(|key| self.desk.not_received(key));
+                }
+                self.finalize(it.id, status, reply);
+            }
+        }
+    }
+}
