@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+/*
+ * Upper layer: makes PUT and GET, and judges their ends. One job at a time; it has up to one
+ * worker for each CPU, which submits to one of this machine's nodes.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+#include <linux/delay.h>
+#include <linux/log2.h>
+#include <linux/random.h>
+#include <linux/seq_file.h>
+
+#include "client.h"
+#include "lnd_host.h"
+
+#define WORKERS	8
+
+struct lnd_host_worker {
+	struct lnd_host_fabric *fabric;
+	struct lnd_host_job job;
+	unsigned int number;
+	struct task_struct *thread;
+	struct semaphore room;	/* messages that may still be under way */
+	atomic_t under_way;
+	u32 made;
+	bool done;
+};
+
+static DEFINE_MUTEX(lnd_host_client);	/* protects the workers */
+static struct lnd_host_worker lnd_host_worker[WORKERS];
+static atomic_long_t lnd_host_counts[LND_HOST_COUNTS];
+static atomic_t lnd_host_errno[256];
+static atomic_t lnd_host_seeded;
+static u64 lnd_host_longest_ns;
+
+/* Counts. Context: any. */
+void lnd_host_count(enum lnd_host_count what)
+{
+	atomic_long_inc(&lnd_host_counts[what]);
+}
+
+static void lnd_host_count_errno(int error)
+{
+	atomic_inc(&lnd_host_errno[min_t(unsigned int, -error, ARRAY_SIZE(lnd_host_errno) - 1)]);
+}
+
+/* Lengths: one less than a power of two, the power, one more; or random over all magnitudes. */
+static u32 lnd_host_length(const struct lnd_host_worker *worker)
+{
+	const struct lnd_host_job *job = &worker->job;
+	u32 n = worker->made, length, bits;
+
+	if (job->sweep) {
+		bits = n / 3 % (ilog2(LND_HOST_LONGEST) + 1);
+		length = (1u << bits) + n % 3 - 1;
+	} else {
+		bits = get_random_u32() % (ilog2(job->max) + 1);
+		length = (1u << bits) + (get_random_u32() & ((1u << bits) - 1));
+	}
+	return clamp(length, job->min, job->max);
+}
+
+/* A node to talk to: not ourselves. */
+static u32 lnd_host_peer(const struct lnd_host_worker *worker, u32 me)
+{
+	u32 nodes = worker->fabric->nodes;
+
+	if (worker->job.to != LND_HOST_ANYBODY)
+		return worker->job.to;
+	return (me + 1 + get_random_u32() % (nodes - 1)) % nodes;
+}
+
+/**
+ * lnd_host_submit() - Hands a message to the library.
+ * @op: the message, with its payload mapped; the report's if this returns LND_OK.
+ * @kind: enum lnd_kind.
+ * @nid: to whom.
+ *
+ * Context: thread.
+ * Return: enum lnd_error.
+ */
+enum lnd_error lnd_host_submit(struct lnd_host_op *op, u32 kind, u64 nid)
+{
+	struct lnd_host_header header = {
+		.magic = cpu_to_le32(LND_HOST_MAGIC),
+		.kind = cpu_to_le32(kind),
+		.length = cpu_to_le32(op->payload.length),
+		.seed = cpu_to_le64(op->seed),
+	};
+	u64 now = ktime_get_ns();
+	struct lnd_send_request request = {
+		.size = sizeof(request),
+		.kind = kind,
+		.nid = nid,
+		.link = LND_ANY_LINK,
+		.header = &header,
+		.header_len = sizeof(header),
+		.frags = op->map.frags,
+		.nfrags = op->map.nfrags,
+		.deadline = now + lnd_host_deadline_ms * (u64)NSEC_PER_MSEC,
+		.user = (uintptr_t)op,
+	};
+
+	return lnd_submit(op->node->ni, &request, now, NULL);
+}
+
+/* Seeded defect: a byte that the seed does not say. */
+static void lnd_host_spoil(struct lnd_host_op *op)
+{
+	if (op->kind == LND_PUT && atomic_cmpxchg(&lnd_host_seeded, 1, 0) == 1)
+		op->node->window.base[op->map.frags[0].addr] ^= 0x10;
+}
+
+/* A message that will not be sent. */
+static bool lnd_host_give_up(struct lnd_host_worker *worker, int error)
+{
+	lnd_host_count(LND_HOST_REFUSED);
+	lnd_host_count_errno(error);
+	/* What refuses it will do so for a while. */
+	usleep_range(1000, 2000);
+	up(&worker->room);
+	return true;
+}
+
+/* Sends one message; false: for now there is no room for it. */
+static bool lnd_host_make(struct lnd_host_worker *worker, struct lnd_host_node *node, u32 kind,
+			  u32 length)
+{
+	struct lnd_host_op *op;
+	enum lnd_error error;
+
+	if (!node->alive)
+		return lnd_host_give_up(worker, -ESHUTDOWN);
+	op = lnd_host_op_new(node, kind, length, get_random_u64());
+	if (!op)
+		return false;
+	op->peer = lnd_soft_nid(lnd_host_peer(worker, node->number));
+	if (kind == LND_PUT)
+		lnd_host_payload_fill(&op->payload, op->seed);
+	if (lnd_host_map(&node->window, &op->map, &op->payload, kind == LND_GET)) {
+		lnd_host_op_end(op);
+		return false;
+	}
+	lnd_host_spoil(op);
+	op->worker = worker;
+	atomic_inc(&worker->under_way);
+	/* From its acceptance on, the message is the report's. */
+	error = lnd_host_submit(op, kind, op->peer);
+	if (!error) {
+		lnd_host_count(LND_HOST_SUBMITTED);
+		return true;
+	}
+	atomic_dec(&worker->under_way);
+	op->worker = NULL;
+	lnd_host_op_end(op);
+	if (error == LND_E_NO_SLOTS || error == LND_E_NO_LISTS)
+		return false;
+	return lnd_host_give_up(worker, lnd_error_errno(error));
+}
+
+static bool lnd_host_send(struct lnd_host_worker *worker, struct lnd_host_node *node, u32 kind,
+			  u32 length)
+{
+	bool sent;
+
+	/* The node may be killed between two messages, not in the middle of one. */
+	down_read(&node->life);
+	sent = lnd_host_make(worker, node, kind, length);
+	up_read(&node->life);
+	return sent;
+}
+
+static struct lnd_host_node *lnd_host_my_node(const struct lnd_host_worker *worker)
+{
+	struct lnd_host_fabric *fabric = worker->fabric;
+
+	return fabric->node[fabric->first + worker->number % fabric->ours];
+}
+
+static int lnd_host_work(void *data)
+{
+	struct lnd_host_worker *worker = data;
+	const struct lnd_host_job *job = &worker->job;
+
+	while (!kthread_should_stop() && (!job->count || worker->made < job->count)) {
+		struct lnd_host_node *node = lnd_host_my_node(worker);
+		u32 kind = !job->get || (job->put && worker->made & 1) ? LND_PUT : LND_GET;
+		u32 length = lnd_host_length(worker);
+
+		if (down_timeout(&worker->room, HZ / 20))
+			continue;
+		while (!lnd_host_send(worker, node, kind, length) && !kthread_should_stop()) {
+			lnd_host_count(LND_HOST_RETRIED);
+			usleep_range(200, 1000);
+		}
+		worker->made++;
+		cond_resched();
+	}
+	WRITE_ONCE(worker->done, true);
+	while (!kthread_should_stop())
+		schedule_timeout_idle(HZ / 20);
+	return 0;
+}
+
+/**
+ * lnd_host_client_done() - A message of ours has ended.
+ * @op: the message, which the caller frees.
+ * @error: 0 or a negative errno.
+ * @bytes: bytes moved.
+ *
+ * Context: thread.
+ */
+void lnd_host_client_done(struct lnd_host_op *op, int error, u32 bytes)
+{
+	struct lnd_host_worker *worker = op->worker;
+	u64 took = ktime_get_ns() - op->begun;
+
+	if (took > READ_ONCE(lnd_host_longest_ns))
+		WRITE_ONCE(lnd_host_longest_ns, took);
+	lnd_host_count(error ? LND_HOST_ERROR : LND_HOST_OK);
+	atomic_long_add(bytes, &lnd_host_counts[LND_HOST_BYTES]);
+	if (error)
+		lnd_host_count_errno(error);
+	atomic_dec(&worker->under_way);
+	up(&worker->room);
+}
+
+/**
+ * lnd_host_client_crashed() - A message of ours is gone with its node.
+ * @op: the message, which the caller frees.
+ *
+ * Context: thread.
+ */
+void lnd_host_client_crashed(struct lnd_host_op *op)
+{
+	lnd_host_count(LND_HOST_CRASHED);
+	atomic_dec(&op->worker->under_way);
+	up(&op->worker->room);
+}
+
+static void lnd_host_workers_stop(struct lnd_host_fabric *fabric)
+{
+	unsigned int i;
+
+	lockdep_assert_held(&lnd_host_client);
+	for (i = 0; i < WORKERS; i++) {
+		struct lnd_host_worker *worker = &lnd_host_worker[i];
+
+		if (worker->thread && (!fabric || worker->fabric == fabric)) {
+			kthread_stop(worker->thread);
+			worker->thread = NULL;
+		}
+	}
+}
+
+static int lnd_host_worker_start(struct lnd_host_worker *worker, struct lnd_host_fabric *fabric,
+				 const struct lnd_host_job *job, unsigned int number)
+{
+	struct task_struct *thread;
+
+	if (atomic_read(&worker->under_way))
+		return -EBUSY;
+	worker->fabric = fabric;
+	worker->job = *job;
+	worker->number = number;
+	worker->made = 0;
+	worker->done = false;
+	sema_init(&worker->room, job->flight);
+	thread = kthread_create(lnd_host_work, worker, "lnd_client/%u", number);
+	if (IS_ERR(thread))
+		return PTR_ERR(thread);
+	kthread_bind(thread, cpumask_nth(number % num_online_cpus(), cpu_online_mask));
+	worker->thread = thread;
+	wake_up_process(thread);
+	return 0;
+}
+
+/**
+ * lnd_host_client_start() - Begins a job, in place of the one before.
+ * @fabric: whose nodes.
+ * @job: what to do; checked.
+ *
+ * Context: thread.
+ * Return: 0, -EINVAL, -EBUSY if messages of the job before are still under way, or -ENOMEM.
+ */
+int lnd_host_client_start(struct lnd_host_fabric *fabric, const struct lnd_host_job *job)
+{
+	unsigned int i;
+	int rc = 0;
+
+	if (!(job->put || job->get) || job->min > job->max || !job->max ||
+	    job->max > LND_HOST_LONGEST || !job->workers || job->workers > WORKERS ||
+	    !job->flight || (job->to != LND_HOST_ANYBODY && job->to >= fabric->nodes))
+		return -EINVAL;
+	mutex_lock(&lnd_host_client);
+	lnd_host_workers_stop(NULL);
+	for (i = 0; i < job->workers && !rc; i++)
+		rc = lnd_host_worker_start(&lnd_host_worker[i], fabric, job, i);
+	if (rc)
+		lnd_host_workers_stop(NULL);
+	mutex_unlock(&lnd_host_client);
+	return rc;
+}
+
+/**
+ * lnd_host_client_stop() - Makes no more messages; those under way end by themselves.
+ * @fabric: whose job.
+ *
+ * Context: thread.
+ */
+void lnd_host_client_stop(struct lnd_host_fabric *fabric)
+{
+	mutex_lock(&lnd_host_client);
+	lnd_host_workers_stop(fabric);
+	mutex_unlock(&lnd_host_client);
+}
+
+/* Seeded defect: one byte of the next PUT will be wrong. Context: any. */
+void lnd_host_client_seed(void)
+{
+	atomic_set(&lnd_host_seeded, 1);
+}
+
+/* Forgets what was counted. Context: any. */
+void lnd_host_client_reset(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(lnd_host_counts); i++)
+		atomic_long_set(&lnd_host_counts[i], 0);
+	for (i = 0; i < ARRAY_SIZE(lnd_host_errno); i++)
+		atomic_set(&lnd_host_errno[i], 0);
+	lnd_host_longest_ns = 0;
+}
+
+static const char *const lnd_host_count_names[LND_HOST_COUNTS] = {
+	[LND_HOST_SUBMITTED] = "submitted",
+	[LND_HOST_OK] = "ok",
+	[LND_HOST_ERROR] = "error",
+	[LND_HOST_CRASHED] = "crashed",
+	[LND_HOST_REFUSED] = "refused",
+	[LND_HOST_RETRIED] = "retried",
+	[LND_HOST_ASKED] = "asked",
+	[LND_HOST_ASKED_OK] = "asked_ok",
+	[LND_HOST_ASKED_ERROR] = "asked_error",
+	[LND_HOST_UNWANTED] = "unwanted",
+	[LND_HOST_DENIED] = "denied",
+	[LND_HOST_NONSENSE] = "nonsense",
+	[LND_HOST_VERIFIED] = "verified",
+	[LND_HOST_CORRUPT] = "corrupt",
+	[LND_HOST_BYTES] = "bytes",
+};
+
+/**
+ * lnd_host_client_show() - Everything that was counted, a name and a number a line.
+ * @file: where to.
+ *
+ * Context: thread.
+ */
+void lnd_host_client_show(struct seq_file *file)
+{
+	unsigned int i, working = 0, under_way = 0;
+
+	mutex_lock(&lnd_host_client);
+	for (i = 0; i < WORKERS; i++) {
+		const struct lnd_host_worker *worker = &lnd_host_worker[i];
+
+		working += worker->thread && !READ_ONCE(worker->done);
+		under_way += atomic_read(&worker->under_way);
+	}
+	mutex_unlock(&lnd_host_client);
+	seq_printf(file, "working %u\nunder_way %u\n", working, under_way);
+	for (i = 0; i < LND_HOST_COUNTS; i++)
+		seq_printf(file, "%s %ld\n", lnd_host_count_names[i],
+			   atomic_long_read(&lnd_host_counts[i]));
+	seq_printf(file, "longest_ms %llu\n", div_u64(lnd_host_longest_ns, NSEC_PER_MSEC));
+	for (i = 0; i < ARRAY_SIZE(lnd_host_errno); i++) {
+		if (atomic_read(&lnd_host_errno[i]))
+			seq_printf(file, "errno_%u %d\n", i, atomic_read(&lnd_host_errno[i]));
+	}
+}

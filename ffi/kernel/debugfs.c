@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+/*
+ * How things stand, in /sys/kernel/debug/lnd_soft:
+ *
+ *   memory                  what the module holds
+ *   FABRIC/client           the client's counts; takes start, stop, reset, spoil
+ *   FABRIC/nodeN/stats      gauges and counters of the NI and of the engines
+ *   FABRIC/nodeN/peers      the peers, as the NI knows them
+ *   FABRIC/nodeN/transfers  the upper layer's messages that have not ended
+ *   FABRIC/nodeN/health     ends by health class
+ *   FABRIC/nodeN/blocker    what stands in the way of being idle
+ *   FABRIC/nodeN/control    takes link, kill, revive, seed
+ */
+#include <linux/debugfs.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+
+#include "lnd_host.h"
+
+static struct dentry *lnd_host_dir;
+
+static int lnd_host_memory_show(struct seq_file *file, void *unused)
+{
+	long bytes, pages, ops;
+
+	lnd_host_account(&bytes, &pages, &ops);
+	seq_printf(file, "bytes %ld\npages %ld\nmessages %ld\n", bytes, pages, ops);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(lnd_host_memory);
+
+static void lnd_host_stats(struct seq_file *file, struct lnd_host_node *node)
+{
+	struct lnd_stats stats = { .size = sizeof(stats) };
+	u32 i;
+
+	if (lnd_stats_get(node->ni, &stats))
+		return;
+	seq_printf(file, "run_state %u\nactive %u\npassive %u\npeers %u\n", stats.run_state,
+		   stats.active, stats.passive, stats.peers);
+	seq_printf(file, "frames_control %llu\nframes_lnd %llu\nframes_bad %llu\n",
+		   stats.frames_control, stats.frames_lnd, stats.frames_bad);
+	seq_printf(file, "completions %llu\ninterrupts %llu\nmisuses %llu\n", stats.completions,
+		   stats.interrupts, stats.misuses);
+	for (i = 0; i < lnd_counter_count(); i++) {
+		u64 value = 0;
+
+		if (!lnd_counter(node->ni, i, &value))
+			seq_printf(file, "%s %llu\n", lnd_counter_name(i), value);
+	}
+	for (i = 0; i < node->fabric->links; i++) {
+		u32 state = 0;
+
+		lnd_link_state_get(node->ni, i, &state);
+		seq_printf(file, "link%u_state %u\nlink%u_bytes %llu\n", i, state, i,
+			   node->link[i].bytes);
+		seq_printf(file, "link%u_interrupts %llu\nlink%u_violations %llu\n", i,
+			   node->link[i].interrupts, i, node->link[i].violations);
+	}
+	seq_printf(file, "bugs %u\n", atomic_read(&node->bugs));
+}
+
+static void lnd_host_peers(struct seq_file *file, struct lnd_host_node *node)
+{
+	u32 other;
+
+	for (other = 0; other < node->fabric->nodes; other++) {
+		struct lnd_peer_info info = { .size = sizeof(info) };
+		struct lnd_peer peer;
+
+		if (lnd_peer_find(node->ni, lnd_soft_nid(other), &peer) ||
+		    lnd_peer_info_get(node->ni, peer, &info))
+			continue;
+		seq_printf(file, "%llu state %u life %llx transfers %u credits %u in_flight %u\n",
+			   peer.nid, info.state, info.life, info.transfers, info.credits,
+			   info.in_flight);
+	}
+}
+
+static void lnd_host_transfers(struct seq_file *file, struct lnd_host_node *node)
+{
+	struct lnd_host_op *op;
+
+	spin_lock(&node->ops_lock);
+	list_for_each_entry(op, &node->ops, list)
+		seq_printf(file, "%s %s %llu bytes %u fragments %u age_ms %llu\n",
+			   op->worker ? "ours" : "peer's", op->kind == LND_GET ? "get" : "put",
+			   op->peer, op->payload.length, op->map.nfrags,
+			   div_u64(ktime_get_ns() - op->begun, NSEC_PER_MSEC));
+	spin_unlock(&node->ops_lock);
+}
+
+static void lnd_host_health(struct seq_file *file, struct lnd_host_node *node)
+{
+	static const char *const names[] = {
+		"ok", "local_interrupt", "local_dropped", "local_aborted", "local_no_route",
+		"local_error", "local_timeout", "remote_error", "remote_dropped",
+		"remote_timeout", "network_timeout",
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++)
+		seq_printf(file, "%s %u\n", names[i], atomic_read(&node->health[i]));
+}
+
+static void lnd_host_blockers(struct seq_file *file, struct lnd_host_node *node)
+{
+	struct lnd_blocker blocker = { .size = sizeof(blocker) };
+	u32 cursor = 0;
+
+	while (!lnd_blocker_next(node->ni, &cursor, &blocker)) {
+		if (blocker.kind == LND_BLOCKER_LINK)
+			seq_printf(file, "link %u in state %u\n", blocker.link, blocker.link_state);
+		else
+			seq_printf(file, "transfer %u.%u with %llu word %08x%s\n",
+				   blocker.transfer.index, blocker.transfer.generation,
+				   blocker.nid, blocker.word,
+				   blocker.kind == LND_BLOCKER_UNREPORTED ? " unreported" : "");
+	}
+}
+
+/* A file of a node: empty as long as the node is not alive. */
+#define LND_HOST_NODE_FILE(name)						\
+static int name##_show(struct seq_file *file, void *unused)			\
+{										\
+	struct lnd_host_node *node = file->private;				\
+										\
+	down_read(&node->life);							\
+	if (node->alive)							\
+		name(file, node);						\
+	up_read(&node->life);							\
+	return 0;								\
+}										\
+DEFINE_SHOW_ATTRIBUTE(name)
+
+LND_HOST_NODE_FILE(lnd_host_stats);
+LND_HOST_NODE_FILE(lnd_host_peers);
+LND_HOST_NODE_FILE(lnd_host_transfers);
+LND_HOST_NODE_FILE(lnd_host_health);
+LND_HOST_NODE_FILE(lnd_host_blockers);
+
+/* Copies a command line in; the caller frees it. */
+static char *lnd_host_line(const char __user *user, size_t bytes)
+{
+	char *line;
+
+	if (bytes > 256)
+		return ERR_PTR(-EINVAL);
+	line = memdup_user_nul(user, bytes);
+	return IS_ERR(line) ? line : strim(line);
+}
+
+/* link N down, link N up, kill, revive, seed WHAT */
+static ssize_t lnd_host_control_write(struct file *file, const char __user *user, size_t bytes,
+				      loff_t *at)
+{
+	struct lnd_host_node *node = file->private_data;
+	char *line = lnd_host_line(user, bytes), word[8] = "";
+	unsigned int link;
+	int rc = -EINVAL;
+
+	if (IS_ERR(line))
+		return PTR_ERR(line);
+	mutex_lock(&node->fabric->control);
+	if (sscanf(line, "link %u %7s", &link, word) == 2 && link < node->fabric->links)
+		rc = lnd_host_node_link(node, link, !strcmp(word, "up"));
+	else if (!strcmp(line, "kill"))
+		rc = lnd_host_node_kill(node);
+	else if (!strcmp(line, "revive"))
+		rc = lnd_host_node_start(node);
+	else if (node->alive && sscanf(line, "seed %7s", word) == 1)
+		rc = lnd_host_seed(node, word);
+	mutex_unlock(&node->fabric->control);
+	kfree(line);
+	return rc ?: bytes;
+}
+
+static const struct file_operations lnd_host_control_fops = {
+	.owner = THIS_MODULE,
+	.open = simple_open,
+	.write = lnd_host_control_write,
+};
+
+static int lnd_host_job_word(struct lnd_host_job *job, char *word)
+{
+	const struct {
+		const char *name;
+		u32 *value;
+	} numbers[] = {
+		{ "min", &job->min }, { "max", &job->max }, { "workers", &job->workers },
+		{ "flight", &job->flight }, { "count", &job->count }, { "to", &job->to },
+	};
+	char *value = strchr(word, '=');
+	unsigned int i;
+
+	if (!strcmp(word, "put"))
+		job->put = true;
+	else if (!strcmp(word, "get"))
+		job->get = true;
+	else if (!strcmp(word, "sweep"))
+		job->sweep = true;
+	if (!value)
+		return job->put || job->get || job->sweep ? 0 : -EINVAL;
+	*value++ = '\0';
+	for (i = 0; i < ARRAY_SIZE(numbers); i++) {
+		if (!strcmp(word, numbers[i].name))
+			return kstrtou32(value, 0, numbers[i].value);
+	}
+	return -EINVAL;
+}
+
+static int lnd_host_command(struct lnd_host_fabric *fabric, char *line)
+{
+	struct lnd_host_job job = {
+		.min = 1, .max = LND_HOST_LONGEST, .workers = 1, .flight = 4,
+		.to = LND_HOST_ANYBODY,
+	};
+	char *word = strsep(&line, " ");
+	int rc = 0;
+
+	if (!strcmp(word, "stop")) {
+		lnd_host_client_stop(fabric);
+	} else if (!strcmp(word, "reset")) {
+		lnd_host_client_reset();
+	} else if (!strcmp(word, "spoil")) {
+		lnd_host_client_seed();
+	} else if (!strcmp(word, "start")) {
+		while (!rc && (word = strsep(&line, " ")))
+			rc = lnd_host_job_word(&job, word);
+		rc = rc ?: lnd_host_client_start(fabric, &job);
+	} else {
+		rc = -EINVAL;
+	}
+	return rc;
+}
+
+static ssize_t lnd_host_client_write(struct file *file, const char __user *user, size_t bytes,
+				     loff_t *at)
+{
+	struct lnd_host_fabric *fabric = ((struct seq_file *)file->private_data)->private;
+	char *line = lnd_host_line(user, bytes);
+	int rc;
+
+	if (IS_ERR(line))
+		return PTR_ERR(line);
+	rc = lnd_host_command(fabric, line);
+	kfree(line);
+	return rc ?: bytes;
+}
+
+static int lnd_host_client_file_show(struct seq_file *file, void *unused)
+{
+	lnd_host_client_show(file);
+	return 0;
+}
+
+static int lnd_host_client_open(struct inode *inode, struct file *file)
+{
+	return single_open(file, lnd_host_client_file_show, inode->i_private);
+}
+
+static const struct file_operations lnd_host_client_fops = {
+	.owner = THIS_MODULE,
+	.open = lnd_host_client_open,
+	.read = seq_read,
+	.write = lnd_host_client_write,
+	.llseek = seq_lseek,
+	.release = single_release,
+};
+
+/* Context: thread. */
+void lnd_host_debugfs_init(void)
+{
+	lnd_host_dir = debugfs_create_dir("lnd_soft", NULL);
+	debugfs_create_file("memory", 0400, lnd_host_dir, NULL, &lnd_host_memory_fops);
+}
+
+/* Context: thread. */
+void lnd_host_debugfs_exit(void)
+{
+	debugfs_remove_recursive(lnd_host_dir);
+}
+
+/**
+ * lnd_host_debugfs_add() - The files of a fabric and of its nodes of ours.
+ * @fabric: the fabric.
+ *
+ * Context: thread.
+ */
+void lnd_host_debugfs_add(struct lnd_host_fabric *fabric)
+{
+	u32 i;
+
+	fabric->dir = debugfs_create_dir(fabric->name, lnd_host_dir);
+	debugfs_create_file("client", 0600, fabric->dir, fabric, &lnd_host_client_fops);
+	for (i = fabric->first; i < fabric->first + fabric->ours; i++) {
+		struct lnd_host_node *node = fabric->node[i];
+		struct dentry *dir;
+		char name[16];
+
+		snprintf(name, sizeof(name), "node%u", i);
+		dir = debugfs_create_dir(name, fabric->dir);
+		debugfs_create_file("stats", 0400, dir, node, &lnd_host_stats_fops);
+		debugfs_create_file("peers", 0400, dir, node, &lnd_host_peers_fops);
+		debugfs_create_file("transfers", 0400, dir, node, &lnd_host_transfers_fops);
+		debugfs_create_file("health", 0400, dir, node, &lnd_host_health_fops);
+		debugfs_create_file("blocker", 0400, dir, node, &lnd_host_blockers_fops);
+		debugfs_create_file("control", 0200, dir, node, &lnd_host_control_fops);
+	}
+}
+
+/**
+ * lnd_host_debugfs_remove() - Removes them; waits for readers and writers.
+ * @fabric: the fabric.
+ *
+ * Context: thread, without fabric->control.
+ */
+void lnd_host_debugfs_remove(struct lnd_host_fabric *fabric)
+{
+	debugfs_remove_recursive(fabric->dir);
+	fabric->dir = NULL;
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+/*
+ * The links' engines, each in a thread that plays the device, and the interrupts they raise: an
+ * irq_work, which is a hard interrupt, or a tasklet, which is a softirq, by the parameter
+ * "completion".
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+#include <linux/sizes.h>
+
+#include "lnd_host.h"
+
+#define STEPS	64	/* pieces of work in one step */
+#define CHUNK	SZ_64K	/* bytes of each pull in one step */
+#define BUDGET	64	/* completions in one interrupt */
+
+static void lnd_host_raise(struct lnd_host_link *link)
+{
+	if (lnd_host_softirq)
+		tasklet_schedule(&link->soft);
+	else
+		irq_work_queue(&link->hard);
+}
+
+/* A link's interrupt. It takes no lock that a thread takes. */
+static void lnd_host_serve(struct lnd_host_link *link)
+{
+	u32 more = 0;
+
+	spin_lock(&link->serving);
+	link->interrupts++;
+	lnd_interrupt(link->node->ni, link->number, BUDGET, ktime_get_ns(), &more);
+	spin_unlock(&link->serving);
+	if (more)
+		lnd_host_raise(link);
+}
+
+static void lnd_host_hard(struct irq_work *work)
+{
+	lnd_host_serve(container_of(work, struct lnd_host_link, hard));
+}
+
+static void lnd_host_soft(struct tasklet_struct *tasklet)
+{
+	lnd_host_serve(container_of(tasklet, struct lnd_host_link, soft));
+}
+
+/**
+ * lnd_host_link_kick() - Has the engine look at its registers and at the fabric.
+ * @link: the link.
+ *
+ * Context: any.
+ */
+void lnd_host_link_kick(struct lnd_host_link *link)
+{
+	set_bit(LND_HOST_WORK, &link->flags);
+	wake_up(&link->wait);
+}
+
+static bool lnd_host_link_woken(struct lnd_host_link *link)
+{
+	return test_and_clear_bit(LND_HOST_WORK, &link->flags) || kthread_should_stop();
+}
+
+static int lnd_host_engine(void *data)
+{
+	struct lnd_host_link *link = data;
+
+	while (!kthread_should_stop()) {
+		struct lnd_soft_progress progress = { .size = sizeof(progress) };
+
+		lnd_soft_engine_step(link->engine, ktime_get_ns(), STEPS, &progress);
+		link->bytes += progress.bytes;
+		link->violations = progress.violations;
+		lnd_host_ring(link->node->fabric, progress.ring);
+		if (progress.interrupts)
+			lnd_host_raise(link);
+		if (progress.busy)
+			cond_resched();
+		else if (lnd_host_poll_ms)
+			wait_event_idle_timeout(link->wait, lnd_host_link_woken(link),
+						msecs_to_jiffies(lnd_host_poll_ms));
+		else
+			wait_event_idle(link->wait, lnd_host_link_woken(link));
+	}
+	return 0;
+}
+
+/**
+ * lnd_host_link_start() - Starts a link's engine. The NI is there.
+ * @link: the link.
+ *
+ * Context: thread.
+ * Return: 0 or a negative errno.
+ */
+int lnd_host_link_start(struct lnd_host_link *link)
+{
+	struct lnd_host_node *node = link->node;
+	struct task_struct *thread;
+	enum lnd_error error;
+
+	link->engine_memory = lnd_host_alloc(lnd_soft_engine_size());
+	if (!link->engine_memory)
+		return -ENOMEM;
+	error = lnd_soft_engine_create(link->engine_memory, lnd_soft_engine_size(), node->seat,
+				       link->number, CHUNK, 0, &link->engine);
+	if (error)
+		return lnd_error_errno(error);
+	init_irq_work(&link->hard, lnd_host_hard);
+	tasklet_setup(&link->soft, lnd_host_soft);
+	link->flags = 0;
+	thread = kthread_run(lnd_host_engine, link, "lnd_eng/%u.%u", node->number, link->number);
+	if (IS_ERR(thread))
+		return PTR_ERR(thread);
+	link->thread = thread;
+	return 0;
+}
+
+/**
+ * lnd_host_link_stop() - Ends a link's engine; afterwards it raises no interrupt.
+ * @link: the link; may not be started.
+ *
+ * Context: thread.
+ */
+void lnd_host_link_stop(struct lnd_host_link *link)
+{
+	if (link->thread) {
+		kthread_stop(link->thread);
+		irq_work_sync(&link->hard);
+		tasklet_kill(&link->soft);
+	}
+	link->thread = NULL;
+	if (link->engine)
+		lnd_soft_engine_destroy(link->engine);
+	link->engine = NULL;
+	lnd_host_free(link->engine_memory, lnd_soft_engine_size());
+	link->engine_memory = NULL;
+}

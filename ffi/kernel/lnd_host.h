@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * lnd_soft: a complete LND host on Linux over the shared-memory fabric.
+ *
+ *   client.c   upper layer: makes PUT and GET, and judges their ends
+ *   target.c   upper layer: answers the PUT and GET of peers
+ *   payload.c  upper layer: pages of payload, filled and verified
+ *   node.c     one node: the library's NI, its lock, its thread, its timer
+ *   ops.c      what the library asks of the platform
+ *   engine.c   the links' engines in threads, and the interrupts they raise
+ *   window.c   pages of bio vectors, mapped into the payload window
+ *   fabric.c   a region with its nodes, and the loop: all of them in this kernel
+ *   pci.c      a region that virtual machines share (ivshmem-doorbell)
+ *   debugfs.c  how things stand, and what is to be done
+ *   seeds.c    defects and misuse, for tests
+ *   main.c     parameters, loading, unloading, the memory's account
+ *
+ * A node is a shard: an NI of its own with its own tables, peers and engines (decision 0001). Nodes
+ * share nothing; the client's worker on CPU c submits to our node c modulo their number.
+ */
+#ifndef LND_HOST_H
+#define LND_HOST_H
+
+#include <linux/bvec.h>
+#include <linux/completion.h>
+#include <linux/hrtimer.h>
+#include <linux/interrupt.h>
+#include <linux/irq_work.h>
+#include <linux/kthread.h>
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/rwsem.h>
+#include <linux/semaphore.h>
+#include <linux/seq_file.h>
+#include <linux/spinlock.h>
+#include <linux/types.h>
+#include <linux/wait.h>
+
+#include "../include/lnd.h"
+#include "../include/lnd_soft.h"
+
+#define LND_HOST_NODES		16	/* most nodes of a fabric */
+#define LND_HOST_LINKS		4	/* most links of a node */
+#define LND_HOST_LONGEST	(4u << 20)	/* longest payload of the client */
+
+struct lnd_host_node;
+struct lnd_host_op;
+
+/* main.c: parameters, all read-only once the module is loaded. */
+extern unsigned int lnd_host_slots;
+extern unsigned int lnd_host_drain_ms;
+extern unsigned int lnd_host_deadline_ms;
+extern unsigned int lnd_host_poll_ms;
+extern bool lnd_host_softirq;
+
+/*
+ * main.c: every byte is accounted for, and must be back at unload. Context: thread.
+ */
+void *lnd_host_alloc(size_t bytes);
+void lnd_host_free(void *memory, size_t bytes);
+struct page *lnd_host_page(void);
+void lnd_host_put_page(struct page *page);
+struct lnd_host_op *lnd_host_op_alloc(void);
+void lnd_host_op_free(struct lnd_host_op *op);
+void lnd_host_account(long *bytes, long *pages, long *ops);
+
+/* payload.c: pages as a block layer or LNet hands them over. */
+struct lnd_host_payload {
+	struct bio_vec *bv;
+	unsigned int room;	/* vectors allocated */
+	unsigned int pages;	/* vectors in use */
+	u32 length;
+};
+
+int lnd_host_payload_get(struct lnd_host_payload *payload, u32 length, u64 seed);
+void lnd_host_payload_put(struct lnd_host_payload *payload);
+void lnd_host_payload_fill(struct lnd_host_payload *payload, u64 seed);
+bool lnd_host_payload_good(const struct lnd_host_payload *payload, u32 length, u64 seed);
+
+/* window.c: a node's payload window, in pages. */
+struct lnd_host_window {
+	struct lnd_host_node *node;
+	spinlock_t lock;	/* protects used */
+	unsigned long *used;
+	unsigned int pages;
+	u8 *base;
+};
+
+/* Payload as it lies in the window. */
+struct lnd_host_map {
+	struct lnd_frag *frags;
+	unsigned int room;
+	unsigned int nfrags;
+	bool written;	/* engines write it, else they read it */
+};
+
+int lnd_host_window_init(struct lnd_host_window *window, struct lnd_host_node *node);
+void lnd_host_window_exit(struct lnd_host_window *window);
+int lnd_host_map(struct lnd_host_window *window, struct lnd_host_map *map,
+		 const struct lnd_host_payload *payload, bool written);
+void lnd_host_unmap(struct lnd_host_window *window, struct lnd_host_map *map,
+		    const struct lnd_host_payload *payload, bool copy);
+
+/* One message of the upper layer, from acceptance to its one report. */
+struct lnd_host_op {
+	struct list_head list;	/* node->ops, under node->ops_lock */
+	struct lnd_host_node *node;
+	struct lnd_host_worker *worker;	/* NULL: a peer's */
+	struct lnd_host_payload payload;
+	struct lnd_host_map map;
+	u64 seed;
+	u64 peer;
+	u64 begun;
+	u32 kind;	/* enum lnd_kind */
+	/*
+	 * A GET that went as a mere header, so that its REPLY comes as a PUT; the node's
+	 * thread's.
+	 */
+	bool sent;	/* the request has been reported */
+	bool receiving;	/* the REPLY is being received */
+	bool answered;	/* the REPLY has been reported */
+	int error;
+};
+
+/* engine.c: a link's engine in its thread, and the interrupt it raises. */
+struct lnd_host_link {
+	struct lnd_host_node *node;
+	u32 number;
+	struct lnd_soft_engine *engine;
+	void *engine_memory;
+	struct task_struct *thread;
+	wait_queue_head_t wait;
+	unsigned long flags;
+	struct irq_work hard;
+	struct tasklet_struct soft;
+	/* A second interrupt may begin on another CPU while the first still runs. */
+	spinlock_t serving;
+	u64 bytes;
+	u64 interrupts;
+	u64 violations;	/* accesses that the memory oracle objected to */
+};
+
+int lnd_host_link_start(struct lnd_host_link *link);
+void lnd_host_link_stop(struct lnd_host_link *link);
+void lnd_host_link_kick(struct lnd_host_link *link);
+
+/* A node of ours. */
+struct lnd_host_node {
+	struct lnd_host_fabric *fabric;
+	u32 number;
+	spinlock_t lock;	/* the library's; softirqs stay out */
+	struct lnd_ni *ni;
+	void *ni_memory;
+	size_t ni_bytes;
+	struct lnd_soft_node *seat;	/* membership, outbox, inbox */
+	void *seat_memory;
+	size_t seat_bytes;
+	struct lnd_host_window window;
+	struct task_struct *thread;
+	wait_queue_head_t wait;
+	unsigned long flags;
+	struct hrtimer timer;
+	struct lnd_host_link link[LND_HOST_LINKS];
+	spinlock_t ops_lock;	/* protects ops */
+	struct list_head ops;
+	u64 expiry;	/* when to look for a REPLY that does not come */
+	void *frame;	/* the frame that is being received */
+	size_t frame_bytes;
+	struct completion quiescent;	/* the NI's shutdown has come to its end */
+	struct rw_semaphore life;	/* held for writing where ni comes and goes */
+	bool alive;	/* under life */
+	atomic_t health[16];	/* ends by health class */
+	atomic_t bugs;
+};
+
+/* Bits of flags. */
+#define LND_HOST_WORK	0	/* look again */
+
+struct lnd_host_node *lnd_host_node_alloc(struct lnd_host_fabric *fabric, u32 number);
+void lnd_host_node_free(struct lnd_host_node *node);
+int lnd_host_node_start(struct lnd_host_node *node);
+void lnd_host_node_stop(struct lnd_host_node *node);
+int lnd_host_node_kill(struct lnd_host_node *node);
+int lnd_host_node_link(struct lnd_host_node *node, u32 link, bool up);
+void lnd_host_node_kick(struct lnd_host_node *node);
+
+extern const struct lnd_ops lnd_host_ops;
+
+/* A region of memory that connects nodes; those from @first on are ours. */
+struct lnd_host_fabric {
+	char name[16];
+	struct mutex control;	/* one starts, stops or kills nodes at a time */
+	void *base;
+	size_t bytes;
+	struct lnd_soft_fabric *region;
+	void *memory;	/* of region */
+	u32 nodes;
+	u32 links;
+	u32 first;
+	u32 ours;
+	struct lnd_host_node *node[LND_HOST_NODES];
+	/* Tells a node of another machine to look; NULL: there are no others. Any context. */
+	void (*ring_out)(struct lnd_host_fabric *fabric, u32 node);
+	void *private;
+	struct dentry *dir;
+};
+
+int lnd_host_fabric_attach(struct lnd_host_fabric *fabric);
+void lnd_host_fabric_detach(struct lnd_host_fabric *fabric);
+int lnd_host_fabric_start(struct lnd_host_fabric *fabric);
+void lnd_host_fabric_stop(struct lnd_host_fabric *fabric);
+void lnd_host_ring(struct lnd_host_fabric *fabric, u64 nodes);
+int lnd_host_loop_init(void);
+void lnd_host_loop_exit(void);
+int lnd_host_pci_init(void);
+void lnd_host_pci_exit(void);
+
+/* client.c */
+struct lnd_host_job {
+	bool put;
+	bool get;
+	bool sweep;	/* lengths around all powers of two instead of random ones */
+	u32 min;
+	u32 max;
+	u32 workers;
+	u32 flight;	/* messages under way for each worker */
+	u32 count;	/* messages of each worker; 0: until stopped */
+	u32 to;	/* a node's number, or all others */
+};
+
+#define LND_HOST_ANYBODY	U32_MAX
+
+int lnd_host_client_start(struct lnd_host_fabric *fabric, const struct lnd_host_job *job);
+void lnd_host_client_stop(struct lnd_host_fabric *fabric);
+void lnd_host_client_done(struct lnd_host_op *op, int error, u32 bytes);
+void lnd_host_client_crashed(struct lnd_host_op *op);
+void lnd_host_client_seed(void);
+void lnd_host_client_show(struct seq_file *file);
+void lnd_host_client_reset(void);
+
+/* target.c */
+void lnd_host_parse(struct lnd_host_node *node, const struct lnd_arrival *arrival);
+void lnd_host_finalize(struct lnd_host_node *node, const struct lnd_report *report);
+void lnd_host_expire(struct lnd_host_node *node, u64 peer, int error);
+enum lnd_error lnd_host_submit(struct lnd_host_op *op, u32 kind, u64 nid);
+struct lnd_host_op *lnd_host_op_new(struct lnd_host_node *node, u32 kind, u32 length, u64 seed);
+void lnd_host_op_end(struct lnd_host_op *op);
+
+/* seeds.c */
+int lnd_host_seed(struct lnd_host_node *node, const char *what);
+
+/* debugfs.c */
+void lnd_host_debugfs_init(void);
+void lnd_host_debugfs_exit(void);
+void lnd_host_debugfs_add(struct lnd_host_fabric *fabric);
+void lnd_host_debugfs_remove(struct lnd_host_fabric *fabric);
+
+#endif

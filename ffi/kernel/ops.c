@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+/*
+ * What the library asks of the platform. The context of each is stated in lnd.h at struct
+ * lnd_ops.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+#include <linux/sched.h>
+
+#include "lnd_host.h"
+
+#define CREATE_TRACE_POINTS
+#include "lnd_trace.h"
+
+static void lnd_host_lock(void *ctx)
+	__acquires(&((struct lnd_host_node *)ctx)->lock)
+{
+	struct lnd_host_node *node = ctx;
+
+	spin_lock_bh(&node->lock);
+}
+
+static void lnd_host_unlock(void *ctx)
+	__releases(&((struct lnd_host_node *)ctx)->lock)
+{
+	struct lnd_host_node *node = ctx;
+
+	spin_unlock_bh(&node->lock);
+}
+
+static u32 lnd_host_self_id(void *ctx)
+{
+	return in_task() ? current->pid : 0x40000000 | smp_processor_id();
+}
+
+static u32 lnd_host_context(void *ctx)
+{
+	/* The lock keeps softirqs out, so that they may take it, as a thread may. */
+	return in_hardirq() ? LND_CONTEXT_INTERRUPT : LND_CONTEXT_THREAD;
+}
+
+static u32 lnd_host_reg_read32(void *ctx, u32 link, u32 offset)
+{
+	struct lnd_host_node *node = ctx;
+
+	return lnd_soft_reg_read32(node->fabric->region, node->number, link, offset);
+}
+
+static void lnd_host_reg_write32(void *ctx, u32 link, u32 offset, u32 value)
+{
+	struct lnd_host_node *node = ctx;
+
+	if (lnd_soft_reg_write32(node->fabric->region, node->number, link, offset, value))
+		lnd_host_link_kick(&node->link[link]);
+}
+
+static void lnd_host_dma_barrier(void *ctx)
+{
+	/* The device is another processor: it sees what the other kernel's processors see. */
+	mb();
+}
+
+static u32 lnd_host_reaches(void *ctx, u64 nid)
+{
+	struct lnd_host_node *node = ctx;
+	u32 to = lnd_soft_node_of(nid);
+
+	return to < node->fabric->nodes && to != node->number;
+}
+
+static u32 lnd_host_ready(void *ctx, u32 link, u64 nid, u32 lane)
+{
+	struct lnd_host_node *node = ctx;
+
+	return lnd_soft_ready(node->seat, link, lane, lnd_soft_node_of(nid));
+}
+
+static u32 lnd_host_send(void *ctx, const struct lnd_frame *frame)
+{
+	struct lnd_host_node *node = ctx;
+	u32 to = lnd_soft_node_of(frame->nid), sent = LND_SEND_FAILED;
+
+	if (!lnd_soft_send(node->seat, frame->link, frame->lane, to, frame->bytes, frame->len,
+			   &sent))
+		lnd_host_ring(node->fabric, BIT_ULL(to));
+	return sent;
+}
+
+static u32 lnd_host_mem_read(void *ctx, u64 addr, void *to, u32 len)
+{
+	struct lnd_host_node *node = ctx;
+
+	return lnd_soft_read(node->fabric->region, node->number, addr, to, len);
+}
+
+static u32 lnd_host_mem_write(void *ctx, u64 addr, const void *from, u32 len)
+{
+	struct lnd_host_node *node = ctx;
+
+	return lnd_soft_write(node->fabric->region, node->number, addr, from, len);
+}
+
+static u32 lnd_host_mem_valid(void *ctx, u64 addr, u32 len)
+{
+	struct lnd_host_node *node = ctx;
+
+	return lnd_soft_valid(node->fabric->region, node->number, addr, len);
+}
+
+static void lnd_host_op_parse(void *ctx, const struct lnd_arrival *arrival)
+{
+	lnd_host_parse(ctx, arrival);
+}
+
+static void lnd_host_op_finalize(void *ctx, const struct lnd_report *report)
+{
+	lnd_host_finalize(ctx, report);
+}
+
+static void lnd_host_peer_news(struct lnd_host_node *node, const struct lnd_event *event)
+{
+	pr_info("node %u: peer %llu is now %u\n", node->number, event->nid, event->state);
+	if (event->state == LND_PEER_DOWN || event->state == LND_PEER_UNKNOWN)
+		lnd_host_expire(node, event->nid, -EHOSTDOWN);
+}
+
+static void lnd_host_event(void *ctx, const struct lnd_event *event)
+{
+	struct lnd_host_node *node = ctx;
+
+	if (event->kind == LND_EVENT_PEER)
+		lnd_host_peer_news(node, event);
+	else if (event->kind == LND_EVENT_LINK)
+		pr_info("node %u: link %u is now %u\n", node->number, event->link, event->state);
+}
+
+static void lnd_host_wake(void *ctx)
+{
+	struct lnd_host_node *node = ctx;
+
+	set_bit(LND_HOST_WORK, &node->flags);
+	wake_up(&node->wait);
+}
+
+static void lnd_host_trace(void *ctx, const struct lnd_trace *record)
+{
+	const struct lnd_host_node *node = ctx;
+
+	trace_lnd_soft(node->number, record);
+}
+
+static void lnd_host_bug(void *ctx, const char *what)
+{
+	struct lnd_host_node *node = ctx;
+
+	atomic_inc(&node->bugs);
+	pr_err_ratelimited("node %u: %s\n", node->number, what);
+}
+
+const struct lnd_ops lnd_host_ops = {
+	.size = sizeof(lnd_host_ops),
+	.lock = lnd_host_lock,
+	.unlock = lnd_host_unlock,
+	.self_id = lnd_host_self_id,
+	.context = lnd_host_context,
+	.reg_read32 = lnd_host_reg_read32,
+	.reg_write32 = lnd_host_reg_write32,
+	.dma_barrier = lnd_host_dma_barrier,
+	.reaches = lnd_host_reaches,
+	.ready = lnd_host_ready,
+	.send = lnd_host_send,
+	.mem_read = lnd_host_mem_read,
+	.mem_write = lnd_host_mem_write,
+	.mem_valid = lnd_host_mem_valid,
+	.parse = lnd_host_op_parse,
+	.finalize = lnd_host_op_finalize,
+	.event = lnd_host_event,
+	.wake = lnd_host_wake,
+	.trace = lnd_host_trace,
+	.bug = lnd_host_bug,
+};

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+/* Upper layer: pages of payload, filled with what a seed says, and verified. */
+#include <asm/unaligned.h>
+#include <linux/highmem.h>
+
+#include "client.h"
+#include "lnd_host.h"
+
+/**
+ * lnd_host_payload_get() - Pages for a payload.
+ * @payload: the pages.
+ * @length: bytes.
+ * @seed: chooses where in its page the payload begins.
+ *
+ * Context: thread.
+ * Return: 0 or -ENOMEM.
+ */
+int lnd_host_payload_get(struct lnd_host_payload *payload, u32 length, u64 seed)
+{
+	u32 offset = seed % PAGE_SIZE, left = length;
+
+	payload->length = length;
+	payload->pages = 0;
+	payload->room = DIV_ROUND_UP(offset + length, PAGE_SIZE);
+	payload->bv = lnd_host_alloc(array_size(payload->room, sizeof(*payload->bv)));
+	if (!payload->bv)
+		return -ENOMEM;
+	for (; left; payload->pages++) {
+		struct bio_vec *bv = &payload->bv[payload->pages];
+
+		bv->bv_page = lnd_host_page();
+		if (!bv->bv_page) {
+			lnd_host_payload_put(payload);
+			return -ENOMEM;
+		}
+		bv->bv_offset = offset;
+		bv->bv_len = min_t(u32, left, PAGE_SIZE - offset);
+		left -= bv->bv_len;
+		offset = 0;
+	}
+	return 0;
+}
+
+/**
+ * lnd_host_payload_put() - Gives the pages back.
+ * @payload: the pages; may have none.
+ *
+ * Context: thread.
+ */
+void lnd_host_payload_put(struct lnd_host_payload *payload)
+{
+	unsigned int i;
+
+	if (!payload->bv)
+		return;
+	for (i = 0; i < payload->pages; i++)
+		lnd_host_put_page(payload->bv[i].bv_page);
+	lnd_host_free(payload->bv, array_size(payload->room, sizeof(*payload->bv)));
+	payload->bv = NULL;
+}
+
+/* Writes, or compares, @len bytes that begin at byte @at of the payload. */
+static bool lnd_host_walk(u8 *bytes, u32 at, u32 len, u64 seed, bool write)
+{
+	while (len) {
+		if (at % 8 == 0 && len >= 8) {
+			u64 word = lnd_host_word(seed, at);
+
+			if (write)
+				put_unaligned(word, (u64 *)bytes);
+			else if (get_unaligned((u64 *)bytes) != word)
+				return false;
+			bytes += 8;
+			at += 8;
+			len -= 8;
+			continue;
+		}
+		if (write)
+			*bytes = lnd_host_byte(seed, at);
+		else if (*bytes != lnd_host_byte(seed, at))
+			return false;
+		bytes++;
+		at++;
+		len--;
+	}
+	return true;
+}
+
+static bool lnd_host_pages(const struct lnd_host_payload *payload, u32 length, u64 seed, bool write)
+{
+	unsigned int i;
+	u32 at = 0;
+
+	for (i = 0; i < payload->pages && at < length; i++) {
+		const struct bio_vec *bv = &payload->bv[i];
+		u32 len = min_t(u32, bv->bv_len, length - at);
+		u8 *page = kmap_local_page(bv->bv_page);
+		bool same = lnd_host_walk(page + bv->bv_offset, at, len, seed, write);
+
+		kunmap_local(page);
+		if (!same)
+			return false;
+		at += len;
+	}
+	return at == length;
+}
+
+/**
+ * lnd_host_payload_fill() - Fills a payload with what a seed says.
+ * @payload: the pages.
+ * @seed: the seed.
+ *
+ * Context: thread.
+ */
+void lnd_host_payload_fill(struct lnd_host_payload *payload, u64 seed)
+{
+	lnd_host_pages(payload, payload->length, seed, true);
+}
+
+/**
+ * lnd_host_payload_good() - Whether a payload is what a seed says, byte by byte.
+ * @payload: the pages.
+ * @length: bytes that arrived.
+ * @seed: the seed.
+ *
+ * Context: thread.
+ * Return: true if the first @length bytes are there and right.
+ */
+bool lnd_host_payload_good(const struct lnd_host_payload *payload, u32 length, u64 seed)
+{
+	return lnd_host_pages(payload, length, seed, false);
+}

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+/*
+ * A region that virtual machines share: QEMU's ivshmem-doorbell device. BAR 0 holds the
+ * registers, BAR 1 the MSI-X tables, BAR 2 the fabric. Which nodes a machine is, and by which
+ * number an interrupt finds it, is told by the doorbell words of the fabric's node table
+ * (docs/fabric.md); vector v is for a machine's v-th node. Interrupts merge on their way, so that
+ * they are never counted: who gets one looks.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+#include <linux/io.h>
+#include <linux/module.h>
+#include <linux/pci.h>
+
+#include "lnd_host.h"
+
+#define IVSHMEM_VENDOR	0x1af4
+#define IVSHMEM_DEVICE	0x1110
+#define IVSHMEM_POSITION	8
+#define IVSHMEM_DOORBELL	12
+
+/* The fabric's node table. */
+#define TABLE		4096
+#define TABLE_ENTRY	64
+#define TABLE_DOORBELL	12
+
+static unsigned int shards = 1;
+module_param(shards, uint, 0444);
+MODULE_PARM_DESC(shards, "ivshmem: nodes of each machine, the same on all of them");
+
+struct lnd_host_pci {
+	struct pci_dev *device;
+	void __iomem *registers;
+	unsigned int vectors;
+};
+
+/* A node's doorbell word: 0, or one more than its machine's number. */
+static u32 lnd_host_pci_doorbell(const struct lnd_host_fabric *fabric, u32 node)
+{
+	return READ_ONCE(*(u32 *)(fabric->base + TABLE + node * TABLE_ENTRY + TABLE_DOORBELL));
+}
+
+static void lnd_host_pci_ring(struct lnd_host_fabric *fabric, u32 node)
+{
+	struct lnd_host_pci *pci = fabric->private;
+	u32 number = lnd_host_pci_doorbell(fabric, node);
+
+	/* What was written to the fabric comes before: writel orders it. */
+	if (number)
+		writel((number - 1) << 16 | node % fabric->ours, pci->registers + IVSHMEM_DOORBELL);
+}
+
+static irqreturn_t lnd_host_pci_irq(int irq, void *data)
+{
+	struct lnd_host_fabric *fabric = data;
+	struct lnd_host_pci *pci = fabric->private;
+	unsigned int v;
+
+	for (v = 0; v < pci->vectors; v++) {
+		if (pci_irq_vector(pci->device, v) == irq && fabric->node[fabric->first + v])
+			lnd_host_node_kick(fabric->node[fabric->first + v]);
+	}
+	return IRQ_HANDLED;
+}
+
+static int lnd_host_pci_irqs(struct lnd_host_fabric *fabric)
+{
+	struct lnd_host_pci *pci = fabric->private;
+	unsigned int v;
+	int rc;
+
+	rc = pci_alloc_irq_vectors(pci->device, fabric->ours, fabric->ours, PCI_IRQ_MSIX);
+	if (rc < 0)
+		return rc;
+	for (v = 0; v < fabric->ours; v++) {
+		rc = request_irq(pci_irq_vector(pci->device, v), lnd_host_pci_irq, 0,
+				 KBUILD_MODNAME, fabric);
+		if (rc)
+			return rc;
+		pci->vectors++;
+	}
+	return 0;
+}
+
+static void lnd_host_pci_close(struct lnd_host_fabric *fabric)
+{
+	struct lnd_host_pci *pci = fabric->private;
+
+	while (pci->vectors)
+		free_irq(pci_irq_vector(pci->device, --pci->vectors), fabric);
+	pci_free_irq_vectors(pci->device);
+	lnd_host_fabric_detach(fabric);
+	if (fabric->base)
+		memunmap(fabric->base);
+	if (pci->registers)
+		pci_iounmap(pci->device, pci->registers);
+	pci_release_regions(pci->device);
+	pci_disable_device(pci->device);
+	lnd_host_free(pci, sizeof(*pci));
+	lnd_host_free(fabric, sizeof(*fabric));
+}
+
+static int lnd_host_pci_open(struct lnd_host_fabric *fabric)
+{
+	struct lnd_host_pci *pci = fabric->private;
+	struct pci_dev *device = pci->device;
+	u32 position;
+
+	pci_set_master(device);
+	pci->registers = pci_iomap(device, 0, 0);
+	if (!pci->registers)
+		return -ENOMEM;
+	/* It is the host's ordinary memory: cached, and not I/O. */
+	fabric->bytes = pci_resource_len(device, 2);
+	fabric->base = memremap(pci_resource_start(device, 2), fabric->bytes, MEMREMAP_WB);
+	if (!fabric->base)
+		return -ENOMEM;
+	position = readl(pci->registers + IVSHMEM_POSITION);
+	while (lnd_host_pci_doorbell(fabric, fabric->first) != position + 1) {
+		if (++fabric->first == LND_HOST_NODES)
+			return -ENODEV;
+	}
+	fabric->ours = shards;
+	fabric->ring_out = lnd_host_pci_ring;
+	snprintf(fabric->name, sizeof(fabric->name), "ivshmem%u", fabric->first);
+	return lnd_host_fabric_attach(fabric) ?: lnd_host_pci_irqs(fabric);
+}
+
+static int lnd_host_pci_probe(struct pci_dev *device, const struct pci_device_id *id)
+{
+	struct lnd_host_fabric *fabric = lnd_host_alloc(sizeof(*fabric));
+	struct lnd_host_pci *pci = lnd_host_alloc(sizeof(*pci));
+	int rc = -ENOMEM;
+
+	if (!fabric || !pci)
+		goto free;
+	rc = pci_enable_device(device);
+	if (rc)
+		goto free;
+	rc = pci_request_regions(device, KBUILD_MODNAME);
+	if (rc) {
+		pci_disable_device(device);
+		goto free;
+	}
+	pci->device = device;
+	fabric->private = pci;
+	rc = lnd_host_pci_open(fabric) ?: lnd_host_fabric_start(fabric);
+	if (rc) {
+		lnd_host_pci_close(fabric);
+		return rc;
+	}
+	pci_set_drvdata(device, fabric);
+	return 0;
+free:
+	lnd_host_free(pci, sizeof(*pci));
+	lnd_host_free(fabric, sizeof(*fabric));
+	return rc;
+}
+
+static void lnd_host_pci_remove(struct pci_dev *device)
+{
+	struct lnd_host_fabric *fabric = pci_get_drvdata(device);
+
+	lnd_host_fabric_stop(fabric);
+	lnd_host_pci_close(fabric);
+}
+
+static const struct pci_device_id lnd_host_pci_ids[] = {
+	{ PCI_DEVICE(IVSHMEM_VENDOR, IVSHMEM_DEVICE) },
+	{}
+};
+MODULE_DEVICE_TABLE(pci, lnd_host_pci_ids);
+
+static struct pci_driver lnd_host_pci_driver = {
+	.name = KBUILD_MODNAME,
+	.id_table = lnd_host_pci_ids,
+	.probe = lnd_host_pci_probe,
+	.remove = lnd_host_pci_remove,
+};
+
+/* Context: thread. */
+int __init lnd_host_pci_init(void)
+{
+	if (!shards || shards > LND_HOST_NODES / 2)
+		return -EINVAL;
+	return pci_register_driver(&lnd_host_pci_driver);
+}
+
+/* Context: thread. */
+void lnd_host_pci_exit(void)
+{
+	pci_unregister_driver(&lnd_host_pci_driver);
+}

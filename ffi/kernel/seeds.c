@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+/*
+ * Seeded defects and misuse, for tests: built only with LND_CFLAGS=-DLND_HOST_SEEDS. Each defect
+ * must be found by a debug kernel; each misuse must be refused by the library.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+#include <linux/delay.h>
+#include <linux/slab.h>
+
+#include "lnd_host.h"
+
+#ifdef LND_HOST_SEEDS
+
+/* The library reads a frame that was freed. */
+static void lnd_host_seed_uaf(struct lnd_host_node *node)
+{
+	u8 *frame = kzalloc(256, GFP_KERNEL);
+
+	if (!frame)
+		return;
+	memcpy(frame, node->frame, min_t(size_t, 256, node->frame_bytes));
+	kfree(frame);
+	lnd_frame_in(node->ni, 0, frame, 256, ktime_get_ns());
+}
+
+/* Somebody sleeps with the node's lock held. */
+static void lnd_host_seed_sleep(struct lnd_host_node *node)
+{
+	spin_lock_bh(&node->lock);
+	msleep(20);
+	spin_unlock_bh(&node->lock);
+}
+
+static void *lnd_host_lost;
+
+static void lnd_host_seed_leak(struct lnd_host_node *node)
+{
+	unsigned int i;
+
+	for (i = 0; i < 8; i++)
+		lnd_host_lost = kmalloc(1000, GFP_KERNEL);
+	kfree(lnd_host_lost);
+	lnd_host_lost = NULL;
+}
+
+/* What an interrupt finds that calls what only threads may call. */
+struct lnd_host_trespass {
+	struct irq_work work;
+	struct lnd_host_node *node;
+	enum lnd_error error;
+};
+
+static void lnd_host_trespass(struct irq_work *work)
+{
+	struct lnd_host_trespass *it = container_of(work, struct lnd_host_trespass, work);
+
+	it->error = lnd_run(it->node->ni, ktime_get_ns(), 1, NULL);
+}
+
+static int lnd_host_expect(const char *what, enum lnd_error error, enum lnd_error expected)
+{
+	if (error == expected)
+		return 0;
+	pr_info("misuse: %s: %s, not %s\n", what, lnd_error_name(error),
+		lnd_error_name(expected));
+	return -EIO;
+}
+
+static int lnd_host_misuse(struct lnd_host_node *node)
+{
+	struct lnd_host_trespass it = { .node = node };
+	struct lnd_send_request request = { .size = sizeof(request), .link = LND_ANY_LINK };
+	struct lnd_transfer nothing = {};
+	u64 now = ktime_get_ns();
+	int rc = 0;
+
+	init_irq_work(&it.work, lnd_host_trespass);
+	irq_work_queue(&it.work);
+	irq_work_sync(&it.work);
+	rc |= lnd_host_expect("run in an interrupt", it.error, LND_E_CONTEXT);
+	rc |= lnd_host_expect("no NI", lnd_run(NULL, now, 1, NULL), LND_E_NULL);
+	rc |= lnd_host_expect("what is no NI", lnd_run((void *)node->frame, now, 1, NULL),
+			      LND_E_NI);
+	rc |= lnd_host_expect("no request", lnd_submit(node->ni, NULL, now, NULL), LND_E_NULL);
+	rc |= lnd_host_expect("no kind", lnd_submit(node->ni, &request, now, NULL),
+			      LND_E_ARGUMENT);
+	request.size--;
+	rc |= lnd_host_expect("another size", lnd_submit(node->ni, &request, now, NULL),
+			      LND_E_SIZE);
+	rc |= lnd_host_expect("no transfer", lnd_withdraw(node->ni, nothing, now), LND_E_STALE);
+	rc |= lnd_host_expect("no link", lnd_interrupt(node->ni, 99, 1, now, NULL), LND_E_LINK);
+	rc |= lnd_host_expect("no budget", lnd_interrupt(node->ni, 0, 0, now, NULL),
+			      LND_E_ARGUMENT);
+	rc |= lnd_host_expect("destroyed alive", lnd_ni_destroy(node->ni), LND_E_RUNNING);
+	return rc;
+}
+
+/**
+ * lnd_host_seed() - Does what must be found.
+ * @node: the node.
+ * @what: which.
+ *
+ * Context: thread, with node->life held.
+ * Return: 0, -EIO if a misuse was not refused, -EINVAL.
+ */
+int lnd_host_seed(struct lnd_host_node *node, const char *what)
+{
+	if (!strcmp(what, "uaf"))
+		lnd_host_seed_uaf(node);
+	else if (!strcmp(what, "sleep"))
+		lnd_host_seed_sleep(node);
+	else if (!strcmp(what, "leak"))
+		lnd_host_seed_leak(node);
+	else if (!strcmp(what, "misuse"))
+		return lnd_host_misuse(node);
+	else
+		return -EINVAL;
+	return 0;
+}
+
+#else
+
+int lnd_host_seed(struct lnd_host_node *node, const char *what)
+{
+	return -EOPNOTSUPP;
+}
+
+#endif

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+/*
+ * Pages of bio vectors, mapped into a node's payload window.
+ *
+ * The engines of this fabric reach the windows and nothing else, as a device behind an IOMMU
+ * reaches what is mapped for it. To map is to find room in the window, in pieces as long as can
+ * be had, and to copy what the engine shall read; to unmap is to copy back what it has written.
+ */
+#include <linux/bitmap.h>
+#include <linux/highmem.h>
+
+#include "lnd_host.h"
+
+#define PIECE	(SZ_1M / PAGE_SIZE)	/* pages of the longest fragment */
+
+static size_t lnd_host_bitmap_bytes(const struct lnd_host_window *window)
+{
+	return BITS_TO_LONGS(window->pages) * sizeof(long);
+}
+
+/**
+ * lnd_host_window_init() - Takes a window into use.
+ * @window: the window.
+ * @node: whose it is; it has joined.
+ *
+ * Context: thread.
+ * Return: 0 or a negative errno.
+ */
+int lnd_host_window_init(struct lnd_host_window *window, struct lnd_host_node *node)
+{
+	void *base;
+	u64 bytes;
+
+	if (lnd_soft_window(node->fabric->region, node->number, &base, &bytes))
+		return -EIO;
+	spin_lock_init(&window->lock);
+	window->node = node;
+	window->base = base;
+	window->pages = bytes / PAGE_SIZE;
+	window->used = lnd_host_alloc(lnd_host_bitmap_bytes(window));
+	return window->used ? 0 : -ENOMEM;
+}
+
+/**
+ * lnd_host_window_exit() - The end of a window's use.
+ * @window: the window; may be unused.
+ *
+ * Context: thread.
+ */
+void lnd_host_window_exit(struct lnd_host_window *window)
+{
+	if (!window->used)
+		return;
+	WARN_ON(!bitmap_empty(window->used, window->pages));
+	lnd_host_free(window->used, lnd_host_bitmap_bytes(window));
+	window->used = NULL;
+}
+
+/* Takes up to @want pages in one piece; how many, 0 if there are none. */
+static unsigned int lnd_host_take(struct lnd_host_window *window, unsigned int want,
+				  unsigned long *at)
+{
+	unsigned int pages;
+
+	spin_lock(&window->lock);
+	for (pages = min_t(unsigned int, want, PIECE); pages; pages /= 2) {
+		*at = bitmap_find_next_zero_area(window->used, window->pages, 0, pages, 0);
+		if (*at < window->pages) {
+			bitmap_set(window->used, *at, pages);
+			break;
+		}
+	}
+	spin_unlock(&window->lock);
+	return pages;
+}
+
+static void lnd_host_drop(struct lnd_host_window *window, struct lnd_host_map *map)
+{
+	unsigned int i;
+
+	spin_lock(&window->lock);
+	for (i = 0; i < map->nfrags; i++) {
+		const struct lnd_frag *frag = &map->frags[i];
+		u64 first = frag->addr / PAGE_SIZE;
+
+		bitmap_clear(window->used, first,
+			     DIV_ROUND_UP(frag->addr + frag->len, PAGE_SIZE) - first);
+	}
+	spin_unlock(&window->lock);
+	lnd_host_free(map->frags, array_size(max(map->room, 1u), sizeof(*map->frags)));
+	map->frags = NULL;
+}
+
+/* Tells the memory oracle what is lent to engines, or is not any more. */
+static void lnd_host_lend(struct lnd_host_window *window, const struct lnd_host_map *map,
+			  bool lend)
+{
+	struct lnd_soft_fabric *region = window->node->fabric->region;
+	u32 number = window->node->number;
+	unsigned int i;
+
+	for (i = 0; i < map->nfrags; i++) {
+		const struct lnd_frag *frag = &map->frags[i];
+
+		if (lend)
+			lnd_soft_lend(region, number, frag->addr, frag->len, map->written);
+		else
+			lnd_soft_take_back(region, number, frag->addr, frag->len, map->written);
+	}
+}
+
+/* Copies between pages and window, wherever both are cut. */
+static void lnd_host_copy(struct lnd_host_window *window, const struct lnd_host_map *map,
+			  const struct lnd_host_payload *payload, bool into_window)
+{
+	u32 left = payload->length, in_frag = 0, in_bv = 0, len;
+	const struct lnd_frag *frag = map->frags;
+	const struct bio_vec *bv = payload->bv;
+
+	for (; left; left -= len) {
+		u8 *there = window->base + frag->addr + in_frag, *page;
+
+		len = min3(left, frag->len - in_frag, bv->bv_len - in_bv);
+		page = kmap_local_page(bv->bv_page);
+		if (into_window)
+			memcpy(there, page + bv->bv_offset + in_bv, len);
+		else
+			memcpy(page + bv->bv_offset + in_bv, there, len);
+		kunmap_local(page);
+		in_frag += len;
+		in_bv += len;
+		if (in_frag == frag->len) {
+			frag++;
+			in_frag = 0;
+		}
+		if (in_bv == bv->bv_len) {
+			bv++;
+			in_bv = 0;
+		}
+	}
+}
+
+/**
+ * lnd_host_map() - Maps pages, so that engines reach them.
+ * @window: the node's window.
+ * @map: where they lie, as fragments for the library.
+ * @payload: the pages.
+ * @written: engines shall write them, else they shall read what is in them.
+ *
+ * Context: thread.
+ * Return: 0, -ENOMEM, or -EAGAIN if the window is full.
+ */
+int lnd_host_map(struct lnd_host_window *window, struct lnd_host_map *map,
+		 const struct lnd_host_payload *payload, bool written)
+{
+	u32 left = payload->length;
+	u32 offset = payload->pages ? payload->bv[0].bv_offset : 0;
+
+	map->nfrags = 0;
+	map->written = written;
+	map->room = min_t(unsigned int, payload->pages, LND_MAX_FRAGMENTS);
+	map->frags = lnd_host_alloc(array_size(max(map->room, 1u), sizeof(*map->frags)));
+	if (!map->frags)
+		return -ENOMEM;
+	while (left) {
+		struct lnd_frag *frag = &map->frags[map->nfrags];
+		unsigned int pages = 0;
+		unsigned long at;
+
+		if (map->nfrags < map->room)
+			pages = lnd_host_take(window, DIV_ROUND_UP(offset + left, PAGE_SIZE), &at);
+		if (!pages) {
+			lnd_host_drop(window, map);
+			return -EAGAIN;
+		}
+		/* The place in the page is kept, as an IOMMU keeps it. */
+		frag->addr = at * PAGE_SIZE + offset;
+		frag->len = min_t(u32, left, pages * PAGE_SIZE - offset);
+		frag->reserved = 0;
+		left -= frag->len;
+		offset = 0;
+		map->nfrags++;
+	}
+	if (!written)
+		lnd_host_copy(window, map, payload, true);
+	lnd_host_lend(window, map, true);
+	return 0;
+}
+
+/**
+ * lnd_host_unmap() - Takes pages back from the engines.
+ * @window: the node's window.
+ * @map: where they lie.
+ * @payload: the pages.
+ * @copy: what the engine has written is wanted.
+ *
+ * Context: thread.
+ */
+void lnd_host_unmap(struct lnd_host_window *window, struct lnd_host_map *map,
+		    const struct lnd_host_payload *payload, bool copy)
+{
+	if (!map->frags)
+		return;
+	lnd_host_lend(window, map, false);
+	if (copy)
+		lnd_host_copy(window, map, payload, false);
+	lnd_host_drop(window, map);
+}

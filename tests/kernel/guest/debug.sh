@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+# On a kernel that looks for bugs: everything that loop.sh and faults.sh do, in small; no report.
+# shellcheck shell=sh disable=SC2317 # called by until_so
+. ./lib.sh
+
+load nodes=3 deadline_ms=4000
+job 60 put get sweep count=69 workers=1 max=262144
+clean 69
+summary "all sizes"
+client reset
+job 60 put get count=20 workers=4 max=65536
+clean 80
+summary "4 workers"
+flowing() { [ "$(of ok)" -ge "$1" ]; }
+client reset
+client start put get workers=4 flight=4 max=65536
+until_so 30 flowing 20 || die "no traffic"
+control 1 link 0 down
+control 1 link 1 down
+usleep 300000
+control 1 link 0 up
+control 1 link 1 up
+control 2 kill
+usleep 300000
+client stop
+until_so 30 idle || die "not all ended"
+sound
+control 2 revive
+client reset
+job 60 put get count=10 workers=3 max=65536
+clean 30
+summary "after link failure, death and rebirth"
+client start put get workers=4 max=65536
+until_so 30 flowing 40 || die "no traffic"
+unload
+load nodes=2 completion=soft
+job 60 put get count=20 workers=2 max=65536
+clean 40
+unload
+# Twice: what is still on a processor's stack or lists at the first scan is none.
+if [ -e /sys/kernel/debug/kmemleak ]; then
+    sleep 5
+    echo scan >/sys/kernel/debug/kmemleak
+    sleep 1
+    echo scan >/sys/kernel/debug/kmemleak
+    grep -q . /sys/kernel/debug/kmemleak && die "$(cat /sys/kernel/debug/kmemleak)"
+    say "kmemleak: nothing"
+fi
+exit 0

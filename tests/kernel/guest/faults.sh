@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+# Loop: link failure, peer death and unload in the middle of traffic.
+# shellcheck shell=sh
+. ./lib.sh
+
+traffic() {
+    [ "$(of ok)" -gt "$1" ]
+}
+
+load nodes=3 deadline_ms=1500
+client start put get workers=4 flight=8 max=262144
+until_so 10 traffic 50 || die "no traffic"
+
+# Every link of one node fails, and comes back.
+control 1 link 0 down
+control 1 link 1 down
+usleep 300000
+failed=$(value "$fabric/node1/stats" links_failed)
+[ "$failed" -ge 2 ] || die "node 1 has not noticed: $failed links failed"
+control 1 link 0 up
+control 1 link 1 up
+client stop
+until_so 10 idle || die "not all ended after the link failure"
+sound
+summary "link failure"
+client reset
+job 10 put get count=20 workers=2 max=262144
+clean 40
+summary "after the link failure"
+
+# A node dies: its peers finalize everything for it.
+client reset
+client start put get workers=2 flight=8 max=262144
+until_so 10 traffic 20 || die "no traffic"
+control 2 kill
+begun=$(cut -d' ' -f1 /proc/uptime)
+usleep 100000
+client stop
+until_so 10 idle || die "not all ended after the death"
+sound
+for node in 0 1; do
+    [ -z "$(cat "$fabric/node$node/blocker")" ] || die "node $node still waits"
+done
+summary "peer death, ended by $(cut -d' ' -f1 /proc/uptime) of $begun"
+[ "$(of error)" -gt 0 ] || [ "$(of refused)" -gt 0 ] || die "nobody has noticed the death"
+control 2 revive
+client reset
+job 10 put get count=20 workers=3 max=262144
+clean 60
+summary "after the rebirth"
+
+# Unload in the middle.
+client start put get workers=4 flight=8
+until_so 10 traffic 80 || die "no traffic"
+unload
+say "unloaded under traffic"

@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+# One of two machines on a fabric: PUT and GET to the other one, answers for the other one, then waits for
+# the other one's end of it.
+# shellcheck shell=sh
+. ./lib.sh
+
+load transport=ivshmem
+node=${fabric##*ivshmem}
+say "node $node is up"
+job 30 put get count=60 workers=1 flight=4 max=262144 to=$((1 - node))
+asked() {
+    [ "$(of asked_ok)" -ge 60 ]
+}
+until_so 30 asked || die "the other machine asked only $(of asked_ok) times"
+clean 60
+summary "node $node"
+# The other one may not be done yet; it is told when we leave.
+usleep 300000
+unload

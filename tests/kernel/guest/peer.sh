@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+# One of two machines on a fabric: with traffic of its own if it is to be killed, else it answers until the
+# other one has left.
+# shellcheck shell=sh disable=SC2317 # called by until_so
+. ./lib.sh
+
+load transport=ivshmem
+node=${fabric##*ivshmem}
+other=$((1 - node))
+case $(cat /proc/cmdline) in
+*role=victim*)
+    client start put get flight=8 max=262144 to=$other
+    sleep 60
+    die "nobody has killed this machine"
+    ;;
+esac
+heard() { grep -q '^1 state 2' "$fabric/node$node/peers"; }
+gone() { ! heard; }
+until_so 30 heard || die "nobody has greeted"
+until_so 60 gone || die "the other machine stays"
+sound
+summary "node $node"
+[ "$(of asked_ok)" -ge 30 ] || die "asked $(of asked_ok) times"
+unload

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+# One of two machines on a fabric: the other one is killed in the middle of traffic, and comes back. Then the
+# links of this one fail.
+# shellcheck shell=sh disable=SC2317 # called by until_so
+. ./lib.sh
+
+load transport=ivshmem drain_ms=500 deadline_ms=2000
+node=${fabric##*ivshmem}
+other=$((1 - node))
+client start put get workers=1 flight=8 max=262144 to=$other
+
+# How many have ended well, or been given up, at least this many.
+ended_well() { [ "$(of ok)" -ge "$1" ]; }
+given_up() { [ "$(of refused)" -ge 1 ] || [ "$(of error)" -ge 1 ]; }
+until_so 30 ended_well 30 || die "no traffic"
+say "IN-TRAFFIC"
+
+until_so 30 given_up || die "the other machine's death was not noticed"
+begun=$(cut -d. -f1 /proc/uptime)
+client stop
+until_so 5 idle || die "not everything has ended $(($(cut -d. -f1 /proc/uptime) - begun)) s after the death"
+sound
+[ -z "$(cat "$fabric/node$node/blocker")" ] || die "something still waits"
+summary "the other machine died"
+say "SURVIVED"
+
+# The reborn one: refused until it is there.
+back() {
+    client reset
+    client start put count=1 max=4096 to=$other
+    until_so 5 idle && [ "$(of ok)" = 1 ]
+}
+until_so 30 back || die "the reborn machine was not found"
+client reset
+job 20 put get count=30 flight=4 max=262144 to=$other
+clean 15
+summary "the other machine is back"
+
+# One link fails: the other carries on. Both fail: an error. Both work again: all is well.
+control "$node" link 0 down
+usleep 100000
+client reset
+job 10 put get count=10 max=65536 to=$other
+sound
+[ "$(of ok)" -ge 1 ] || die "nothing goes by the other link"
+control "$node" link 1 down
+usleep 100000
+client reset
+job 10 put count=5 max=65536 to=$other
+sound
+[ "$(of ok)" = 0 ] || die "something got through without a link"
+control "$node" link 0 up
+control "$node" link 1 up
+until_so 10 back || die "the links did not come back"
+client reset
+job 20 put get count=20 max=65536 to=$other
+clean 10
+say "link failures: $(value "$fabric/node$node/stats" links_failed)"
+unload

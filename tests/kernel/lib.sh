@@ -1,0 +1,222 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+#
+# Sourced by the kernel parts after tests/parts/lib.sh: kernel image, initial RAM disk, virtual machines.
+# shellcheck disable=SC2154 # $target is lib.sh's
+
+bench=$PWD/tests/kernel
+work=$target/kernel
+mkdir -p "$work/logs"
+
+# The processes that this run has started and not yet seen the end of; they end with it.
+declare -A started=()
+fabrics=()
+end_started() {
+    local pid
+    for pid in "${!started[@]}"; do
+        kill -9 "$pid" 2>/dev/null || true
+    done
+    wait 2>/dev/null || true
+    for fabric in "${fabrics[@]}"; do
+        rm -rf "$fabric"
+    done
+}
+trap end_started EXIT
+
+# The tools of every kernel part.
+kernel_tools() {
+    [ "$(uname -m)" = x86_64 ] || skip "virtual machines are x86-64 only, and this is $(uname -m)"
+    need_apt qemu-system-x86_64 qemu-system-x86
+    need_apt busybox busybox-static
+    need_apt modinfo kmod
+    need_apt cpio
+    need_apt python3
+    need_apt make
+    need_component rust-src
+    gcc -static -O2 -Wall -Werror -o "$work/leave" "$bench/leave.c"
+}
+
+# Debian's kernel: headers installed, image only unpacked. Sets kernel (release), headers, vmlinux.
+stock_kernel() {
+    local package image
+    if ! dpkg -s linux-headers-amd64 >/dev/null 2>&1; then
+        need_apt a-program-that-is-never-there linux-headers-amd64
+    fi
+    # Image and headers must be of the same build, so the headers that are here decide.
+    package=$(dpkg-query -W -f '${Depends}' linux-headers-amd64 | sed 's/ .*//')
+    kernel=${package#linux-headers-}
+    headers=/usr/src/$package
+    local version
+    version=$(dpkg-query -W -f '${Version}' "$package")
+    vmlinux=$work/vmlinux-$kernel-$version
+    [ -s "$vmlinux" ] && return
+    image=linux-image-$kernel
+    (
+        cd "$work"
+        apt-get download -qq "$image=$version" 2>/dev/null ||
+            { apt-get update -qq && apt-get download -qq "$image=$version"; }
+        dpkg-deb --fsys-tarfile "$image"_*.deb | tar -x --strip-components=2 "./boot/vmlinuz-$kernel"
+        rm "$image"_*.deb
+    ) || fail "apt-get download $image=$version"
+    "$bench/extract-vmlinux" "$work/vmlinuz-$kernel" "$vmlinux.new"
+    mv "$vmlinux.new" "$vmlinux"
+    rm "$work/vmlinuz-$kernel"
+}
+
+# build_library OUT [CARGO ARGUMENTS]: the Rust archive for the kernel.
+build_library() {
+    CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$target} ffi/kernel/build-lib.sh "$@" >"$work/logs/library" 2>&1 || {
+        cat "$work/logs/library"
+        fail "the kernel's library does not build"
+    }
+}
+
+# build_module HEADERS LIBRARY [MAKE ARGUMENTS]: lnd_soft.ko, in a copy of the sources. What the compiler and
+# the checkers say goes to logs/make.
+build_module() {
+    local headers=$1 library=$2
+    rm -rf "$work/module"
+    mkdir -p "$work/module/kernel"
+    cp ffi/kernel/*.[ch] ffi/kernel/*.sh ffi/kernel/Kbuild ffi/kernel/Makefile "$work/module/kernel"
+    cp -r ffi/include "$work/module/include"
+    make -s -C "$work/module/kernel" KDIR="$headers" LND_LIB="$library" "${@:3}" >"$work/logs/make" 2>&1 || {
+        cat "$work/logs/make"
+        fail "the module does not build"
+    }
+    # Debian's headers come without the kernel's own type information.
+    sed -i '/Skipping BTF generation/d' "$work/logs/make"
+}
+
+# build_host: the node in a process.
+build_host() {
+    (cd ffi/kernel/rust && CARGO_TARGET_DIR=$target/kernel-host cargo build --release)
+    gcc -O2 -Wall -Wextra -Werror -Iffi/include -Iffi/kernel -o "$work/host" "$bench/host.c" \
+        "$target/kernel-host/release/liblnd_kernel.a"
+}
+
+# find_checkpatch: prints where the kernel's style checker is; taken out of linux-source, and kept.
+find_checkpatch() {
+    local kept=$work/checkpatch
+    if [ ! -e "$kept/scripts/checkpatch.pl" ]; then
+        mkdir -p "$kept"
+        (
+            cd "$kept"
+            apt-get download -qq linux-source-6.1 >/dev/null 2>&1
+            dpkg-deb --fsys-tarfile linux-source-6.1_*.deb | tar -xO ./usr/src/linux-source-6.1.tar.xz |
+                tar -xJ --strip-components=1 --wildcards 'linux-source-6.1/scripts/checkpatch.pl' \
+                    'linux-source-6.1/scripts/spelling.txt' 'linux-source-6.1/scripts/const_structs.checkpatch'
+            rm -f linux-source-6.1_*.deb
+        ) || return 1
+    fi
+    printf '%s\n' "$kept/scripts/checkpatch.pl"
+}
+
+# initrd OUT TEST FILE…: busybox, init, and in /t the test's script and files.
+initrd() {
+    local out=$1 test=$2 root
+    shift 2
+    root=$(mktemp -d)
+    mkdir -p "$root/bin" "$root/t"
+    cp "$(command -v busybox)" "$root/bin/busybox"
+    cp "$work/leave" "$root/bin/leave"
+    cp "$bench/init" "$root/init"
+    chmod +x "$root/init"
+    cp "$test" "$root/t/test.sh"
+    cp "$bench/complaints" "$bench/guest/lib.sh" "$@" "$root/t/"
+    (cd "$root" && find . | cpio -o -H newc --quiet) >"$out"
+    rm -rf "$root"
+}
+
+# vm_start NAME KERNEL INITRD [QEMU ARGUMENTS]: boots; sets vm_pid. The console goes to logs/NAME.
+vm_start() {
+    local name=$1 kernel=$2 disk=$3
+    shift 3
+    # No timer check: on a loaded host the guest's check of its timer may fail for want of time.
+    qemu-system-x86_64 -machine q35 -accel tcg,thread=multi -cpu max \
+        -smp "${VM_CPUS:-2}" -m "${VM_MEMORY:-512}" \
+        -nodefaults -display none -no-reboot -serial stdio \
+        -device isa-debug-exit,iobase=0xf4,iosize=0x04 -kernel "$kernel" -initrd "$disk" \
+        -append "console=ttyS0 panic=-1 oops=panic loglevel=6 no_timer_check ${VM_APPEND-}" \
+        "$@" >"$work/logs/$name" 2>&1 </dev/null &
+    vm_pid=$!
+    started[$vm_pid]=vm
+}
+
+# vm_wait PID: waits for a virtual machine, at most VM_LIMIT seconds, and sets vm_status: 0 well, 1 test
+# failed, 2 the kernel complained, 99 it went down without a status (panic), 137 killed or hung.
+vm_wait() {
+    local pid=$1 status=0 watchdog
+    (sleep "${VM_LIMIT:-60}" && kill -9 "$pid") &
+    watchdog=$!
+    wait "$pid" 2>/dev/null || status=$?
+    unset "started[$pid]"
+    kill "$watchdog" 2>/dev/null || true
+    wait "$watchdog" 2>/dev/null || true
+    case $status in
+    33) vm_status=0 ;;
+    35) vm_status=1 ;;
+    37) vm_status=2 ;;
+    0) vm_status=99 ;;
+    *) vm_status=$status ;;
+    esac
+}
+
+# vm NAME KERNEL INITRD [QEMU ARGUMENTS]: one machine from start to end. Sets vm_status, vm_seconds, and
+# vm_cpu: the processor time that it took of the host.
+# shellcheck disable=SC2034 # read by callers
+vm() {
+    local begun=$EPOCHREALTIME before
+    before=$(children_seconds)
+    vm_start "$@"
+    vm_wait "$vm_pid"
+    vm_seconds=$(since "$begun")
+    vm_cpu=$(awk -v a="$before" -v b="$(children_seconds)" 'BEGIN { printf "%.1f", b - a }')
+}
+
+# children_seconds: processor time of the processes that this shell has seen the end of.
+children_seconds() {
+    # Fields 16 and 17 of stat; the name before them has no blanks.
+    awk -v hertz="$(getconf CLK_TCK)" '{ print ($16 + $17) / hertz }' "/proc/$$/stat"
+}
+
+# since TIME: seconds since then.
+since() {
+    awk -v a="$1" -v b="$EPOCHREALTIME" 'BEGIN { printf "%.1f", b - a }'
+}
+
+# wait_for SECONDS COMMAND…: until the command succeeds.
+wait_for() {
+    local tries=$(($1 * 20))
+    shift
+    until "$@"; do
+        tries=$((tries - 1))
+        [ "$tries" -gt 0 ] || return 1
+        sleep 0.05
+    done
+}
+
+# passed NAME: the machine ended well; else its console is shown.
+passed() {
+    if [ "$vm_status" != 0 ]; then
+        tail -n 60 "$work/logs/$1"
+        fail "virtual machine $1 ended with status $vm_status"
+    fi
+}
+
+# fabric_start NODES SHARDS WINDOW_MIB: a fabric file and the doorbells of its machines. Sets fabric.
+fabric_start() {
+    fabric=$(mktemp -d /dev/shm/lnd-kernel.XXXXXX)
+    fabrics+=("$fabric")
+    "$work/host" format "$fabric/memory" "$1" 2 128 "$3"
+    "$bench/doorbell" "$fabric/memory" "$fabric" "$2" >"$work/logs/doorbell" 2>&1 &
+    started[$!]=doorbell
+    wait_for 10 grep -q ready "$work/logs/doorbell" || fail "the doorbell server did not start"
+}
+
+# on_fabric MACHINE: QEMU's arguments for a machine on the fabric, into on_fabric.
+on_fabric() {
+    # Read by callers.
+    # shellcheck disable=SC2034
+    on_fabric=(-chardev "socket,path=$fabric/machine-$1,id=bell"
+        -device "ivshmem-doorbell,vectors=${2:-1},chardev=bell")
+}
