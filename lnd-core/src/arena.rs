@@ -7,15 +7,17 @@ use core::ptr::NonNull;
 
 use crossbeam_utils::CachePadded;
 
-/// Alignment of every table: what keeps two of them from sharing a cache line, at least 64.
+/// Alignment of every table: what keeps two of them from sharing a cache line, at least 64 (16 with
+/// feature `dense`, which is for processors without a cache).
 ///
 /// Some processors fetch lines in pairs, so that [`CachePadded`] asks for more than one line.
 pub const LINE: usize = {
     let padded = align_of::<CachePadded<u8>>();
-    if padded > 64 {
+    let least = if cfg!(feature = "dense") { 16 } else { 64 };
+    if padded > least {
         padded
     } else {
-        64
+        least
     }
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! Which slots are in use: one bit a slot.
 
+use crate::defect::seeded;
 use crate::sync::{AtomicU32, Ordering};
 
 /// The claim bitmap. A set bit is a free slot.
@@ -16,7 +17,7 @@ pub struct Claims<'m> {
 }
 
 /// Where the next claim begins to look. Belongs to the one who claims.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Hash)]
 pub struct Cursor {
     word: usize,
 }
@@ -88,7 +89,7 @@ fn claim_in(word: &AtomicU32) -> Option<u32> {
     // Relaxed, both: only the owner writes.
     let free = word.load(Ordering::Relaxed);
     let without_lowest = free & free.checked_sub(1)?;
-    word.store(without_lowest, Ordering::Relaxed);
+    word.store(if seeded("claimed-twice") { free } else { without_lowest }, Ordering::Relaxed);
     Some(free.trailing_zeros())
 }
 

@@ -111,9 +111,15 @@ counters! {
     VerdictLate => "verdict_late",
 }
 
-/// A set of counters with one owner.
+/// What a counter is kept in. Wraps.
+#[cfg(not(feature = "dense"))]
+type Value = u64;
+#[cfg(feature = "dense")]
+type Value = u32;
+
+/// A set of counters with one owner. 64 bits each; 32 with feature `dense`.
 #[derive(Clone, Debug)]
-pub struct Counters([u64; COUNT]);
+pub struct Counters([Value; COUNT]);
 
 impl Counters {
     /// All zero.
@@ -131,13 +137,13 @@ impl Counters {
     #[inline]
     pub fn add(&mut self, counter: Counter, n: u64) {
         if let Some(value) = self.0.get_mut(counter as usize) {
-            *value = value.wrapping_add(n);
+            *value = value.wrapping_add(n as Value);
         }
     }
 
     /// The value of one counter.
     pub fn value(&self, counter: Counter) -> u64 {
-        self.0.get(counter as usize).copied().unwrap_or(0)
+        self.0.get(counter as usize).copied().map_or(0, u64::from)
     }
 
     /// Adds another set.

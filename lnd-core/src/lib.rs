@@ -12,6 +12,8 @@ pub mod completed;
 pub mod config;
 pub mod counters;
 pub mod deadlines;
+#[doc(hidden)]
+pub mod defect;
 pub mod driver;
 pub mod fragment;
 pub mod id;

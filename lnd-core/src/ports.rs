@@ -17,6 +17,13 @@ bitflags::bitflags! {
         const REMOTE_COMPLETION = 1 << 0;
         /// A descriptor that is invalidated before its first byte says so.
         const KNOWS_UNTOUCHED = 1 << 1;
+        /// A one-sided read of an address that is not published ends with an access error and
+        /// leaves both ends usable (S2-10, S2-12).
+        const ILLEGAL_READ = 1 << 2;
+        /// A one-sided read of no bytes ends well if the other engine answers.
+        const ZERO_READ = 1 << 3;
+        /// A one-sided read of the word that a peer has published (S2-9: optional).
+        const PUBLISHED_READ = 1 << 4;
         // Bits of later devices survive.
         const _ = !0;
     }

@@ -5,6 +5,7 @@ use crossbeam_utils::CachePadded;
 
 use crate::claims::Claims;
 use crate::completed::{Batch, Completed, FinalizeToken};
+use crate::defect::{mistaken, ordered, seeded};
 use crate::id::{LinkId, PeerId, Tag};
 use crate::link::LinkGate;
 use crate::peer::{HelloState, PeerGate, LIFE_BITS};
@@ -14,7 +15,8 @@ use crate::transfer::{step, Cause, Effect, Event, Phase, Word};
 /// The shared half of one transfer slot: its own cache line, since completions and submissions of
 /// neighbouring slots come from different processors.
 #[derive(Debug)]
-#[repr(C, align(64))]
+#[cfg_attr(not(feature = "dense"), repr(C, align(64)))]
+#[cfg_attr(feature = "dense", repr(C))]
 pub struct Slot {
     /// The transfer word. Written by compare-and-swap, and by its owner when it publishes.
     word: AtomicU32,
@@ -26,8 +28,10 @@ pub struct Slot {
     whose: AtomicU32,
 }
 
-#[cfg(not(loom))]
+#[cfg(all(not(loom), not(feature = "dense")))]
 static_assertions::const_assert_eq!(core::mem::size_of::<Slot>(), 64);
+#[cfg(all(not(loom), feature = "dense"))]
+static_assertions::const_assert_eq!(core::mem::size_of::<Slot>(), 16);
 
 impl Slot {
     /// A slot that has never been used.
@@ -54,7 +58,7 @@ impl Default for Slot {
 
 /// To which peer, which life of it and which link a transfer belongs, in 32 bits:
 /// `peer 16 | life 12 | link 4`, the link's highest value meaning "none yet".
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Whose(u32);
 
 impl Whose {
@@ -173,7 +177,8 @@ impl<'m> Shared<'m> {
     pub fn renew(&self, index: u32) -> Tag {
         let Some(slot) = self.slot(index) else { return Tag { index, generation: 0 } };
         // Relaxed: the slot is the claimer's own until it is published.
-        let generation = slot.generation.load(Ordering::Relaxed).wrapping_add(1);
+        let generation = slot.generation.load(Ordering::Relaxed);
+        let generation = generation.wrapping_add(u32::from(!seeded("same-generation")));
         slot.generation.store(generation, Ordering::Relaxed);
         Tag { index, generation }
     }
@@ -192,7 +197,7 @@ impl<'m> Shared<'m> {
         if let Some(slot) = self.slot(tag.index) {
             // A plain store, not a compare-and-swap: no event touches a `Free` word.
             // Release: partner is the Acquire in `word` and `apply`.
-            slot.word.store(word.bits(), Ordering::Release);
+            slot.word.store(word.bits(), ordered("publish-relaxed", Ordering::Release));
         }
     }
 
@@ -225,15 +230,20 @@ impl<'m> Shared<'m> {
             if !before.is_of(tag.generation) || before.phase() == Phase::Free {
                 return None;
             }
-            let outcome = step(before, event);
+            let outcome = step(before, mistaken(before, event));
             if outcome.word == before {
                 return Some(Applied { before, after: before, effect: outcome.effect });
             }
             // AcqRel: partner is this same exchange in the other contexts, and `publish`.
+            let order = ordered("apply-relaxed", Ordering::AcqRel);
+            if seeded("store-for-exchange") {
+                seen = outcome.word.bits();
+                slot.word.store(seen, Ordering::Release);
+            }
             match slot.word.compare_exchange_weak(
                 seen,
                 outcome.word.bits(),
-                Ordering::AcqRel,
+                order,
                 Ordering::Acquire,
             ) {
                 Ok(_) => {
@@ -273,7 +283,7 @@ impl<'m> Shared<'m> {
     /// Asks the shard's thread to look. Context: any. Whoever calls this wakes the thread.
     pub fn want(&self, bits: u32) {
         // Release: partner is the Acquire in `take_attention`.
-        self.attention.fetch_or(bits, Ordering::Release);
+        self.attention.fetch_or(bits, ordered("want-relaxed", Ordering::Release));
     }
 
     /// Whether somebody asked. A hint.

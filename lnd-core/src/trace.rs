@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! What happened, as values: one enum for the simulator, a kernel tracepoint and firmware (R70).
 
+pub mod compact;
+
 use crate::id::{LinkId, Nid, Tag};
 use crate::link::LinkState;
 use crate::message::Lane;

@@ -17,6 +17,7 @@ mod driver {
     mod tally;
     mod world;
 
+    mod catalogue;
     mod credit;
     mod deadline;
     mod get;

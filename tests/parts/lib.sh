@@ -12,7 +12,7 @@ export CARGO_TERM_COLOR=never
 
 # The crates that go into kernels and firmware.
 # shellcheck disable=SC2034
-shipped=(lnd-core lnd-dma lnd-shortmsg lnd-health lnd-ffi)
+shipped=(lnd-core lnd-dma lnd-shortmsg lnd-health lnd-ffi lnd-soft)
 
 # Something for the summary's table.
 note() {
@@ -62,6 +62,23 @@ need_component() {
     local args=(${2:+--toolchain "$2"})
     rustup component list --installed "${args[@]}" | grep -q "^$1\b" ||
         rustup component add "${args[@]}" "$1" || fail "missing: rustup component add ${args[*]} $1"
+}
+
+# need_nightly [COMPONENT…]: the nightly toolchain, for sanitizers, Miri and coverage.
+need_nightly() {
+    local component
+    rustup run nightly rustc --version >/dev/null 2>&1 ||
+        rustup toolchain install nightly --profile minimal ||
+        fail "missing: rustup toolchain install nightly"
+    for component in "$@"; do
+        need_component "$component" nightly
+    done
+}
+
+# need_cargo_tool NAME: a cargo subcommand.
+need_cargo_tool() {
+    command -v "$1" >/dev/null || (unset CARGO_TARGET_DIR && cargo install --locked "$1") ||
+        fail "missing: cargo install --locked $1"
 }
 
 # cargo_tests ARGUMENTS: cargo test, counted. To run no test is a failure.

@@ -3,6 +3,7 @@
 
 use super::handout::From;
 use super::Driver;
+use crate::defect::seeded;
 use crate::id::{LinkId, Tag};
 use crate::message::Lane;
 use crate::ports::{Channel, Ports};
@@ -12,7 +13,7 @@ impl<P: Ports> Driver<'_, P> {
     /// Sends a transfer's answer, now if the control lane has room, else as soon as it has. An
     /// answer needs no credit (INV-11).
     pub(super) fn answer(&mut self, now: Instant, tag: Tag) {
-        if !self.try_answer(now, tag) {
+        if !self.try_answer(now, tag) && !seeded("answer-forgotten") {
             self.answers.push(self.details, tag.index);
         }
     }

@@ -5,6 +5,7 @@ use super::details::{Marks, Role};
 use super::shutdown::RunState;
 use super::Driver;
 use crate::counters::Counter;
+use crate::defect::seeded;
 use crate::id::{LinkId, PeerId};
 use crate::link::LinkEvent;
 use crate::ports::Ports;
@@ -80,7 +81,8 @@ impl<P: Ports> Driver<'_, P> {
         // What was asked back has not come within the bound: the link is suspect (S0-9, R21). Its
         // stop is the proof that ends the wait.
         if let Some(link) = self.shared.whose(slot).link() {
-            if self.links.get(link.index()).is_some_and(|l| l.in_service()) {
+            let suspect = self.links.get(link.index()).is_some_and(|l| l.in_service());
+            if suspect && !seeded("drain-bound-ignored") {
                 self.counters.count(Counter::DrainBoundHit);
                 self.link_event(now, link, LinkEvent::Failed);
             }

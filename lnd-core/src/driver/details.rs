@@ -81,7 +81,7 @@ impl Role {
 }
 
 bitflags::bitflags! {
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub(super) struct Marks: u8 {
         /// In its peer's queue or in the answers' queue.
         const QUEUED = 1 << 0;
@@ -99,7 +99,7 @@ bitflags::bitflags! {
 }
 
 /// One slot's details.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Hash)]
 pub(super) struct Details {
     pub user: u64,
     /// The one fragment, unless `list` says otherwise.
@@ -164,7 +164,7 @@ impl Details {
 }
 
 /// A queue of slots, linked through their details.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Hash)]
 pub(super) struct Queue {
     pub first: u32,
     pub last: u32,

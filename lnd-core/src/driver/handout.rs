@@ -11,6 +11,7 @@ use super::details::{Details, Role, NO_LIST};
 use super::peer::Wants;
 use super::Driver;
 use crate::counters::Counter;
+use crate::defect::seeded;
 use crate::fragment::Fragment;
 use crate::id::{LinkId, PeerId, Tag};
 use crate::link::Posting;
@@ -95,7 +96,9 @@ impl<P: Ports> Driver<'_, P> {
             return;
         }
         // Partner: the fences in `LinkGate::close` and `PeerGate::change`.
-        fence(Ordering::SeqCst);
+        if !seeded("no-fence-in-hand-out") {
+            fence(Ordering::SeqCst);
+        }
         let hindrance = if gate.admitted(&inside) {
             refused_by(peer_gate.view(), role, life)
         } else {
@@ -130,7 +133,8 @@ impl<P: Ports> Driver<'_, P> {
         if debts.0 & Debts::MSG.0 != 0 {
             if let Err(cause) = self.say(now, tag, link, peer) {
                 // A descriptor that is out stays owed and is asked to come back.
-                let kept = Debts(debts.0 & !given.0);
+                let kept =
+                    if seeded("posted-debt-dropped") { debts } else { Debts(debts.0 & !given.0) };
                 let _ = self.apply(now, tag, Event::Withdraw(kept, cause));
             }
         }
@@ -181,7 +185,7 @@ impl<P: Ports> Driver<'_, P> {
         self.counters.count(Counter::Posted);
         self.tracer.record(now, Trace::Posted { tag, link: id });
         link.doorbell_owed = true;
-        if details.role.stages() && link.ring() {
+        if details.role.stages() && !seeded("said-before-staged") && link.ring() {
             self.counters.count(Counter::Doorbells);
         }
         true
@@ -313,7 +317,7 @@ impl<P: Ports> Driver<'_, P> {
 fn refused_by(view: GateView, role: Role, life: u32) -> Option<Cause> {
     if view.state() == HelloState::Down {
         Some(Cause::PeerDown)
-    } else if view.life() != life {
+    } else if view.life() != life && !seeded("gate-life-unchecked") {
         Some(Cause::PeerRestarted)
     } else if role.requests() && view.state() != HelloState::Good {
         Some(Cause::PeerDown)

@@ -2,9 +2,12 @@
 //! Links fail and come back (S0-10 to S0-12, S0-20): gate closed → posters out → engine stopped →
 //! proof → descriptors yanked, transfers settled by hand → reset → up.
 
+use core::hash::{Hash, Hasher};
+
 use super::details::Marks;
 use super::Driver;
 use crate::counters::Counter;
+use crate::defect::seeded;
 use crate::id::{LinkId, Tag};
 use crate::link::{link_step, LinkEffect, LinkEvent, LinkState, Quiesced};
 use crate::ports::{Channel, Engine, Features, Ports, Returned, Tracer};
@@ -47,6 +50,13 @@ impl<E> Link<E> {
     /// Whether the engine still works on descriptors.
     pub const fn in_service(&self) -> bool {
         matches!(self.state, LinkState::Up)
+    }
+}
+
+impl<E> Link<E> {
+    /// What its future depends on.
+    pub fn hash_state(&self, hasher: &mut impl Hasher) {
+        (self.state, self.proof.is_some(), self.reclaim_at, self.doorbell_owed).hash(hasher);
     }
 }
 
@@ -133,6 +143,9 @@ impl<P: Ports> Driver<'_, P> {
                     if self.shared.link(id).is_some_and(|g| g.posters_out()) {
                         self.link_event(now, id, LinkEvent::PostersOut);
                     }
+                    if seeded("reclaimed-before-stop") {
+                        self.link_event(now, id, LinkEvent::Quiesced);
+                    }
                 }
                 Some(LinkState::Stopping) => self.look_for_proof(now, id),
                 Some(LinkState::Reclaiming) => more |= self.reclaim(now, id, budget),
@@ -180,11 +193,12 @@ impl<P: Ports> Driver<'_, P> {
     fn reclaim_slot(&mut self, now: Instant, id: LinkId, slot: u32) {
         let word = self.shared.word(slot);
         let ours = self.shared.whose(slot).link() == Some(id);
-        if !ours || word.phase() != Phase::Live {
+        let missed = seeded("reclaim-misses-a-slot") && slot == 0;
+        if !ours || word.phase() != Phase::Live || missed {
             return;
         }
         let tag = self.shared.tag(slot);
-        if word.owes(Debts::HW) {
+        if word.owes(Debts::HW) && !seeded("by-hand-without-yank") {
             self.yank(now, id, tag);
         }
         let word = self.shared.word(slot);

@@ -22,6 +22,7 @@ mod clock;
 mod create;
 mod decide;
 mod details;
+mod fingerprint;
 mod greet;
 mod handout;
 mod inbound;
@@ -34,6 +35,7 @@ mod submit;
 mod sweep;
 mod ticket;
 mod verdict;
+mod view;
 
 pub use audit::Broken;
 pub use create::Identity;
@@ -44,6 +46,7 @@ pub use report::Report;
 pub use shutdown::{Blocker, RunState};
 pub use submit::{Kind, Refused, Request, Why};
 pub use ticket::{Give, GiveError, Receive, RecvError, RequestKind, Ticket};
+pub use view::{PeerView, TransferView};
 
 use heapless::Vec;
 
@@ -52,6 +55,7 @@ use crate::completed::Batch;
 use crate::config::Config;
 use crate::counters::{Counter, Counters};
 use crate::deadlines::Deadlines;
+use crate::defect::seeded;
 use crate::id::{LinkId, Nid, PeerId, Tag, MAX_LINKS};
 use crate::ports::{Engine, Ports, Tracer};
 use crate::shared::Shared;
@@ -220,10 +224,11 @@ impl<'m, P: Ports> Driver<'m, P> {
         let whose = self.shared.whose(tag.index);
         let link = whose.link().and_then(|l| self.links.get_mut(l.index()).map(|s| (l, s)));
         if let Some((id, link)) = link {
-            if !details.marks.contains(Marks::RECALLED) && link.in_service() {
+            let asked = details.marks.contains(Marks::RECALLED) && !seeded("recalled-twice");
+            if !asked && link.in_service() {
                 details.marks.insert(Marks::RECALLED);
                 // Only a descriptor that the device has been told of can be asked back.
-                if link.ring() {
+                if !seeded("recalled-before-doorbell") && link.ring() {
                     self.counters.count(Counter::Doorbells);
                 }
                 link.engine.invalidate(tag);
@@ -233,7 +238,9 @@ impl<'m, P: Ports> Driver<'m, P> {
         }
     }
 
-    /// From now on the transfer's timer is the drain bound's (S0-9, R40).
+    /// From now on the transfer's timer is the drain bound's (S0-9, R40). Until a proof ends it, the
+    /// slot itself is the quarantine (R13): there are as many as slots, new work is refused when none is
+    /// left, and the bound escalates to a stop of the engine.
     fn await_drain(&mut self, now: Instant, tag: Tag) {
         let Some(details) = self.details.get_mut(tag.index as usize) else { return };
         if !details.marks.contains(Marks::DRAINING) {

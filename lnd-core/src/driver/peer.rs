@@ -9,7 +9,7 @@ use crate::time::Instant;
 
 bitflags::bitflags! {
     /// What we have to say to a peer; said as soon as the control lane has room (INV-11).
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub(super) struct Wants: u8 {
         const ACK = 1 << 0;
         const HELLO = 1 << 1;
@@ -20,7 +20,7 @@ bitflags::bitflags! {
 }
 
 /// One peer.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Hash)]
 pub(super) struct Peer {
     pub nid: Option<Nid>,
     pub life: Option<Incarnation>,
@@ -30,7 +30,9 @@ pub(super) struct Peer {
     pub their_session: Option<u32>,
     /// How many sessions the peer has opened, over all its lives.
     pub opened: u32,
-    /// The session of the hello to answer, and the link it came by.
+    /// The hello to answer: the life that has said it, which is not yet `life` if the versions do
+    /// not meet; its session; and the link it came by.
+    pub ack_life: Option<Incarnation>,
     pub ack_session: u32,
     pub ack_link: u8,
     pub ack_fits: bool,
@@ -63,6 +65,7 @@ impl Peer {
         session: 0,
         their_session: None,
         opened: 0,
+        ack_life: None,
         ack_session: 0,
         ack_link: 0,
         ack_fits: false,

@@ -5,6 +5,7 @@
 use super::details::{Details, Marks, Role, NO_LIST};
 use super::Driver;
 use crate::counters::Counter;
+use crate::defect::seeded;
 use crate::id::{Nid, Tag};
 use crate::message::{Lane, Message, Refusal};
 use crate::peer::HelloState;
@@ -61,7 +62,8 @@ impl<P: Ports> Driver<'_, P> {
     fn finalize(&mut self, now: Instant, slot: u32) -> Option<Report> {
         let tag = self.shared.tag(slot);
         let word = self.shared.word(slot);
-        let status = Status::of_word(self.config.policy, word)?;
+        let ended = if seeded("status-ok-by-default") { Word::from_bits(0xc000) } else { word };
+        let status = Status::of_word(self.config.policy, ended)?;
         let details = *self.details.get(slot as usize)?;
         self.tell_peer(now, tag, &details, word);
         self.count_end(&details, word, status);
@@ -89,7 +91,8 @@ impl<P: Ports> Driver<'_, P> {
     fn tell_peer(&mut self, now: Instant, tag: Tag, details: &Details, word: Word) {
         let id = self.shared.whose(tag.index).peer();
         // Another life has given the peer's tag to another transfer (R31).
-        if self.peer_state(id) == HelloState::Down || !self.is_with(tag, id) {
+        let other_life = !self.is_with(tag, id) && !seeded("last-word-to-another-life");
+        if self.peer_state(id) == HelloState::Down || other_life {
             return;
         }
         if let Some(message) = last_word(details, word) {
@@ -117,7 +120,7 @@ impl<P: Ports> Driver<'_, P> {
     /// Gives everything back that the transfer held.
     fn release(&mut self, tag: Tag, details: &Details) {
         self.timers.disarm(tag.index);
-        if details.list != NO_LIST {
+        if details.list != NO_LIST && !seeded("list-leaked") {
             self.lists.give_back(details.list);
         }
         let peer = self.shared.whose(tag.index).peer();

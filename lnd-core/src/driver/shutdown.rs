@@ -4,6 +4,7 @@
 
 use super::peer::Wants;
 use super::Driver;
+use crate::defect::seeded;
 use crate::id::{LinkId, Nid, PeerId, Tag};
 use crate::link::{LinkEvent, LinkState};
 use crate::message::Message;
@@ -61,7 +62,7 @@ pub enum Blocker {
 }
 
 /// The shutdown's own state.
-#[derive(Debug)]
+#[derive(Debug, Hash)]
 pub(super) struct Run {
     state: RunState,
     grace: Instant,
@@ -115,7 +116,7 @@ impl<P: Ports> Driver<'_, P> {
     }
 
     pub(super) fn advance_shutdown(&mut self, now: Instant, budget: u32) {
-        let empty = self.active == 0 && self.passive == 0;
+        let empty = self.active == 0 && self.passive == 0 || seeded("closed-before-empty");
         match self.run.state {
             RunState::Running | RunState::Quiescent => {}
             RunState::Refusing if empty => self.run.state = RunState::Closing,

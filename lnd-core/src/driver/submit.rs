@@ -6,6 +6,7 @@ use super::peer::Wants;
 use super::shutdown::RunState;
 use super::Driver;
 use crate::counters::Counter;
+use crate::defect::seeded;
 use crate::fragment::{self, Fragment, FragmentError};
 use crate::id::{LinkId, Nid, PeerId, Tag};
 use crate::message::MAX_HEADER;
@@ -151,7 +152,9 @@ impl<P: Ports> Driver<'_, P> {
         }
         self.counters.count(Counter::Accepted);
         self.tracer.record(now, Trace::Accepted { tag, peer: request.peer, length });
-        self.timers.arm(tag.index, request.deadline);
+        if !seeded("deadline-never-armed") {
+            self.timers.arm(tag.index, request.deadline);
+        }
         self.send_or_queue(now, tag, peer, request.link);
         Ok(tag)
     }
@@ -171,7 +174,8 @@ impl<P: Ports> Driver<'_, P> {
     fn role_of(&self, request: &Request<'_>, length: u32) -> Role {
         let inline = length <= self.inline_max(request.peer);
         match request.kind {
-            Kind::Get if request.routed || inline => Role::Immediate,
+            Kind::Get if request.routed && !seeded("routed-get-optimised") => Role::Immediate,
+            Kind::Get if inline => Role::Immediate,
             Kind::Get => Role::GetSink,
             Kind::Put | Kind::Ack | Kind::Reply if inline => Role::Immediate,
             Kind::Put | Kind::Ack | Kind::Reply => Role::PutSource,
@@ -215,7 +219,8 @@ impl<P: Ports> Driver<'_, P> {
         fragments: &[Fragment],
     ) -> Result<Tag, Why> {
         let passive = !role.requests();
-        if !passive && self.active >= self.config.slots - self.config.passive_slots {
+        let reserved = if seeded("no-reserve") { 0 } else { self.config.passive_slots };
+        if !passive && self.active >= self.config.slots - reserved {
             return Err(Why::NoSlots);
         }
         let (list, one) = match fragments {

@@ -8,6 +8,7 @@ use super::submit::Why;
 use super::ticket::{Give, Receive, RecvError, RequestKind, Ticket};
 use super::Driver;
 use crate::counters::Counter;
+use crate::defect::seeded;
 use crate::fragment::Fragment;
 use crate::id::Tag;
 use crate::message::Refusal;
@@ -126,10 +127,19 @@ impl<P: Ports> Driver<'_, P> {
         let depth = self.config.depth;
         let half = (depth / 2).max(1);
         let session = self.details.get(tag.index as usize).map(|d| d.session);
-        let Some(peer) = self.peers.get_mut(id).filter(|p| session == Some(p.opened)) else {
+        let Some(peer) = self
+            .peers
+            .get_mut(id)
+            .filter(|p| session == Some(p.opened) || seeded("credit-of-a-former-session"))
+        else {
             return;
         };
-        peer.theirs.consume();
+        if !seeded("credit-not-returned") {
+            peer.theirs.consume();
+        }
+        if seeded("credit-returned-twice") {
+            peer.theirs.consume();
+        }
         // Where requests were lost the peer may have nothing left before we owe it half (INV-11).
         if peer.theirs.owed() >= half || peer.theirs.is_spent(depth) {
             self.peers.want(id, Wants::NOOP);

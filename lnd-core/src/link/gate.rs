@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! The gate of one link: submitters look at it, link events close it, from any context.
 
+use crate::defect::{ordered, seeded};
 use crate::sync::{fence, AtomicU32, Ordering};
 
 /// Whether posting to a link is allowed, and whether a poster is inside (S0-20, R11).
@@ -11,7 +12,8 @@ use crate::sync::{fence, AtomicU32, Ordering};
 /// the closer stores `closed` and, behind its fence, reads `poster`. One of the two always sees the
 /// other: either the poster backs out, or the closer waits for it.
 #[derive(Debug)]
-#[repr(C, align(64))]
+#[cfg_attr(not(feature = "dense"), repr(C, align(64)))]
+#[cfg_attr(feature = "dense", repr(C))]
 pub struct LinkGate {
     /// Zero: open. Otherwise closed; the value is the number of closings, for the trace.
     closed: AtomicU32,
@@ -49,7 +51,7 @@ impl LinkGate {
     #[inline]
     pub fn leave(&self, _inside: Posting) {
         // Release: partner is the Acquire load in `posters_out`.
-        self.poster.store(0, Ordering::Release);
+        self.poster.store(0, ordered("leave-relaxed", Ordering::Release));
     }
 
     /// Whether the gate is open. A hint unless asked from inside.
@@ -63,7 +65,9 @@ impl LinkGate {
         self.closed.store(1, Ordering::Relaxed);
         // Orders the store before the read of `poster`; partner: the fence between `enter` and
         // `admitted`.
-        fence(Ordering::SeqCst);
+        if !seeded("no-fence-in-link-gate") {
+            fence(Ordering::SeqCst);
+        }
     }
 
     /// After [`close`](Self::close): whether no poster is inside any more. Everything that was

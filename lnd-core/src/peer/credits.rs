@@ -5,9 +5,10 @@
 //! session". A lost or repeated message then loses or repeats nothing: the next one says it again.
 
 use super::window::{Verdict, Window};
+use crate::defect::seeded;
 
 /// Our credits towards a peer: requests sent and not yet consumed by it.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Hash)]
 pub struct Ours {
     depth: u16,
     sent: u16,
@@ -15,7 +16,7 @@ pub struct Ours {
 }
 
 /// What we owe a peer: requests of its session that we have consumed.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Hash)]
 pub struct Theirs {
     consumed: u16,
     told: u16,
@@ -45,7 +46,7 @@ impl Ours {
 
     /// Spends a credit, or `None` if there is none.
     pub fn take(&mut self) -> Option<()> {
-        if self.left() == 0 {
+        if self.left() == 0 && !seeded("sent-without-credit") {
             return None;
         }
         self.sent = self.sent.wrapping_add(1);
@@ -59,7 +60,7 @@ impl Ours {
         if news > u16::MAX / 2 {
             return Some(0);
         }
-        if news > self.in_flight() {
+        if news > self.in_flight() && !seeded("credits-of-nobody") {
             return None;
         }
         self.returned = total;
@@ -117,7 +118,8 @@ mod tests {
         // INV-12, b14425: mine + in flight + owed = depth, whatever is lost or repeated.
         let (mut ours, mut theirs) = (Ours::open(8), Theirs::open());
         let (mut number, mut x) = (0_u32, 7_u64);
-        for _ in 0..200_000 {
+        let rounds = if cfg!(miri) { 2_000 } else { 200_000 };
+        for _ in 0..rounds {
             x = x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             if ours.take().is_some() {
                 number += 1;
@@ -138,7 +140,7 @@ mod tests {
             assert!(ours.in_flight() <= 8);
             assert_eq!(ours.left() + ours.in_flight(), 8);
         }
-        assert!(number > 10_000, "sent only {number}");
+        assert!(number > rounds / 20, "sent only {number}");
     }
 
     #[test]

@@ -107,7 +107,8 @@ pub const fn hello_step(state: HelloState, event: HelloEvent) -> (HelloState, He
         (S::Unknown, E::Wanted) => (S::Greeting, F::Greet),
         (S::Greeting | S::Good | S::Down, E::Wanted) => (state, F::Ignored),
 
-        // It speaks, so it lives. Having been down it is greeted like a stranger.
+        // It speaks, so it lives. Having been down it is greeted like a stranger. Two hellos that cross
+        // need no arbiter: each opens the session of its own direction (R30).
         (S::Unknown | S::Down, E::HelloSameLife) => (S::Greeting, F::Greet),
         (S::Greeting | S::Good, E::HelloSameLife) => (state, F::None),
 

@@ -2,6 +2,7 @@
 //! Greeting (R27, S0-13, S0-14).
 
 use lnd_core::counters::Counter;
+use lnd_core::id::Incarnation;
 use lnd_core::message::{Envelope, Hello, HelloAck, Message};
 use lnd_core::peer::HelloState;
 use lnd_core::ports::Sent;
@@ -155,6 +156,17 @@ fn versions_that_do_not_meet_take_the_peer_down() {
     assert_eq!(w.said(0, 1, "ack"), said + 1);
     let answer = w.fabric.borrow().wire.back().unwrap().clone();
     assert!(matches!(answer.message(), Message::HelloAck(HelloAck { version: None, .. })));
+
+    // So is one of whom nothing is known, and one that has begun another life: the answer names the
+    // life that has asked, or it could not be told on the wire (R27).
+    for mut w in [World::new(2), World::met()] {
+        let asked = forged(&w, 1, 0, &Message::Hello(stranger)).envelope;
+        let asked = Envelope { from_life: Incarnation::from_raw(77).unwrap(), ..asked };
+        w.hand(&Letter::new(LINK0, &asked, &Message::Hello(stranger)));
+        let answer = w.fabric.borrow().wire.back().unwrap().clone();
+        assert!(matches!(answer.message(), Message::HelloAck(HelloAck { version: None, .. })));
+        assert_eq!(answer.envelope.to_life, Some(asked.from_life));
+    }
 
     let mut w = World::new(2);
     w.hold("hello");

@@ -182,10 +182,12 @@ fn verdicts_of_the_wrong_kind_are_refused() {
     let (put, get) = (node.kept.remove(0), node.kept.remove(0));
     let give = lnd_core::driver::Give { source: &fragment, length: 10, deadline, user: 0 };
     let receive = Receive { sink: &fragment, length: 10, deadline, user: 0 };
-    let Err(RecvError::Refused(put, Why::WrongKind)) = node.driver.give(now, put.ticket, &give) else {
+    let Err(RecvError::Refused(put, Why::WrongKind)) = node.driver.give(now, put.ticket, &give)
+    else {
         panic!("a PUT was given to");
     };
-    let Err(RecvError::Refused(get, Why::WrongKind)) = node.driver.recv(now, get.ticket, &receive) else {
+    let Err(RecvError::Refused(get, Why::WrongKind)) = node.driver.recv(now, get.ticket, &receive)
+    else {
         panic!("a GET was received");
     };
     node.driver.refuse(now, put, Refusal::NoMatch);

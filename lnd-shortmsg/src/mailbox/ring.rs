@@ -6,6 +6,7 @@ use crate::mailbox::cell;
 use core::marker::PhantomData;
 use core::mem::size_of;
 use core::ptr::NonNull;
+use lnd_core::defect::ordered;
 use lnd_core::sync::{AtomicU32, Ordering};
 
 /// The words at the beginning of a slot; the payload follows.
@@ -159,7 +160,8 @@ impl<'m> Slot<'m> {
         // Relaxed: published by the next store. At most the capacity, so nothing is cut off.
         self.head().length.store(length as u32, Ordering::Relaxed);
         // Release: pairs with `sequence`.
-        self.head().sequence.store(position.wrapping_add(1), Ordering::Release);
+        let order = ordered("mail-publish-relaxed", Ordering::Release);
+        self.head().sequence.store(position.wrapping_add(1), order);
     }
 
     /// The sequence word as a number that nothing is read by.

@@ -126,7 +126,8 @@ mod tests {
         for length in [80, 44, 31] {
             let mut frame = std::vec::Vec::from_iter((0..length).map(|i| i as u8));
             let sum = checksum(&frame);
-            let bits = (0..length * 8).filter(|bit| !(96..128).contains(bit));
+            let step = if cfg!(miri) { 61 } else { 1 };
+            let bits = (0..length * 8).step_by(step).filter(|bit| !(96..128).contains(bit));
             for one in bits.clone() {
                 frame[one / 8] ^= 1 << (one % 8);
                 assert_ne!(checksum(&frame), sum, "bit {one}");

@@ -1,20 +1,148 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! `lnd-health` and `lnd-ffi`.
+//! `lnd-health`: the tables, then a node's health by all its calls.
 
-use lnd_core::transfer::{Delivery, Health};
-use lnd_health::{effect, HealthValue, Profile};
+use core::mem::MaybeUninit;
+
+use lnd_core::id::{Incarnation, Nid};
+use lnd_core::time::{Instant, Span};
+use lnd_core::transfer::{Delivery, Health as Class};
+use lnd_health::journey::{Path, Terms};
+use lnd_health::node::{Action, End, Next, PeerSettings};
+use lnd_health::prober::ProbeEnd;
+use lnd_health::reconnect::Connected;
+use lnd_health::select::{Match, NoPath, Rule};
+use lnd_health::tracker::Tracker;
+use lnd_health::{
+    effect, refusal_of_errno, Config, Health, HealthValue, NiId, Object, PeerId, PeerNiId,
+    ProbeKinds, Profile, RouteId, Trial,
+};
 
 /// One cell of the effects' table, and a demerit.
 #[no_mangle]
-pub extern "C" fn bare_health(class: u32, sensitivity: u16) -> u32 {
-    let health = if class == 0 { Health::Ok } else { Health::NetworkTimeout };
+pub extern "C" fn lnd_bare_health(class: u32, sensitivity: u16) -> u32 {
+    let health = if class == 0 { Class::Ok } else { Class::NetworkTimeout };
     let e = effect(Profile::Seed, health, Delivery::Unknown, class > 1);
     let value = HealthValue::FULL.demerited(sensitivity).recovered(1);
     u32::from(e.local_demerit) + u32::from(value.get())
 }
 
-/// The C ABI's calls.
+/// Creation.
 #[no_mangle]
-pub extern "C" fn bare_ffi(slots: u32, peers: u32, links: u8) -> usize {
-    lnd_ffi::lnd_bytes_needed(slots, peers, links) + lnd_ffi::lnd_abi_version() as usize
+pub extern "C" fn lnd_bare_health_create<'m>(
+    memory: &'m mut [MaybeUninit<u8>],
+    sizes: &[u32; 4],
+    out: &mut MaybeUninit<Health<'m>>,
+) -> usize {
+    let mut config = Config::new(sizes[0] as u8, sizes[1], sizes[2]);
+    config.journal = sizes[3];
+    if let Ok(health) = Health::create(memory, config, Instant::ORIGIN) {
+        out.write(health);
+    }
+    config.bytes_needed()
+}
+
+/// The tables.
+#[no_mangle]
+pub extern "C" fn lnd_bare_health_tables(health: &mut Health<'_>, raw: u64, n: u32) -> bool {
+    let Some(nid) = Nid::from_raw(raw) else { return false };
+    let (peer, hop) = (PeerId::new(n), PeerNiId::new(n));
+    let Some(local) = NiId::new(n as usize) else { return false };
+    health.set_credits(Object::Peer(hop), n as i32);
+    health.set_sensitivity(Object::Local(local), Some(n as u16));
+    health.set_rules(&[
+        Rule { to: Match::Nid(nid), priority: 1 },
+        Rule { to: Match::Pair { local: nid, peer: nid }, priority: 0 },
+        Rule { to: Match::Net(n), priority: 2 },
+        Rule { to: Match::Gateway(nid), priority: 2 },
+    ]);
+    health.add_local(nid).is_ok()
+        | health.add_peer(PeerSettings::default()).is_ok()
+        | health.add_peer_ni(peer, nid).is_ok()
+        | health.add_route(n, hop).is_ok()
+        | health.find(peer, nid).is_some()
+        | health.remove_route(RouteId::new(n as u16)).is_ok()
+        | health.remove_peer(peer).is_ok()
+        | health.remove_local(local).is_ok()
+        | health.audit().is_ok()
+}
+
+/// A message's way.
+#[no_mangle]
+pub extern "C" fn lnd_bare_health_message(health: &mut Health<'_>, n: u64, errno: i32) -> u32 {
+    let now = Instant::from_nanos(n);
+    let Some(mut journey) = health.open(PeerId::new(n as u32), Terms::new(n, now)) else {
+        return 0;
+    };
+    let Ok(choice) = health.choose(&journey, &[]) else {
+        return u32::from(health.give_up(journey, NoPath::Tried).tries);
+    };
+    if !health.begin(now, &mut journey, &choice) {
+        return u32::from(health.give_up(journey, NoPath::Tried).tries);
+    }
+    let slice = journey.slice(now, errno as u8).as_nanos();
+    let next = match refusal_of_errno(errno) {
+        class @ Some(_) => health.refused(now, journey, class),
+        None => health.outcome(now, journey, End::failed(Class::NetworkTimeout, Delivery::Unknown)),
+    };
+    match next {
+        Next::Again(journey) => u32::from(health.give_up(journey, NoPath::Tried).tries),
+        Next::Ended(ended) => u32::from(ended.tries) + slice as u32,
+    }
+}
+
+/// What is received, and what is not.
+#[no_mangle]
+pub extern "C" fn lnd_bare_health_evidence(health: &mut Health<'_>, n: u64) -> bool {
+    let now = Instant::from_nanos(n);
+    let (hop, peer) = (PeerNiId::new(n as u32), PeerId::new(n as u32));
+    let (Some(local), Some(life)) = (NiId::new(n as usize), Incarnation::from_raw(n)) else {
+        return false;
+    };
+    let mut tracker = Tracker::begin(now, Span::from_nanos(n), Path { local, hop });
+    if let Some(end) = tracker.expire(now) {
+        health.no_response(now, end, n);
+    }
+    health.received(now, hop, Some(local));
+    health.fatal(now, local, n > 7);
+    health.drain_local(now, local, n > 8);
+    health.drain_peer(now, peer, n > 9);
+    health.set_health(now, Object::Local(local), HealthValue::new(n as u16));
+    health.peer_life(peer, life) | health.arrived(peer, life, n as u32).is_some()
+}
+
+/// Time.
+#[no_mangle]
+pub extern "C" fn lnd_bare_health_time(health: &mut Health<'_>, n: u64, good: bool) -> u64 {
+    let (now, hop) = (Instant::from_nanos(n), PeerNiId::new(n as u32));
+    match health.next_action(now) {
+        Some(Action::Ping(ping)) => {
+            let class = if good { Class::Ok } else { Class::NetworkTimeout };
+            health.answered(now, ping, class);
+        }
+        Some(Action::Probe(probe)) => {
+            let end = if good { ProbeEnd::Success } else { ProbeEnd::RetryExceeded };
+            health.probed(now, probe, end);
+        }
+        Some(Action::Connect(attempt)) => {
+            let how = if good { Connected::NobodyListens } else { Connected::No };
+            health.connected(now, attempt, how);
+        }
+        None => {}
+    }
+    let mut trial = Trial::new();
+    trial.end(ProbeEnd::AccessError);
+    *health.probe_kinds() = ProbeKinds::offered(good, true, good, good);
+    health.watch(now, hop, good);
+    health.migrating(hop, good);
+    health.used(hop, good);
+    health.published(hop, good);
+    health.urge(hop);
+    health.unwatch(hop);
+    health.connection_lost(now, hop);
+    health.connection_settled(hop);
+    let entries = health.journal().entries().count() as u64;
+    if n == 3 {
+        health.shut_down();
+    }
+    health.next_deadline().as_nanos().wrapping_add(entries)
 }

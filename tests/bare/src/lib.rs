@@ -15,11 +15,13 @@
 
 mod dma;
 mod driver;
+mod ffi;
 mod health;
 mod machines;
 mod ports;
 mod seeds;
 mod shortmsg;
+mod soft;
 
 extern "C" {
     fn lnd_panic_hook_must_not_be_referenced() -> !;

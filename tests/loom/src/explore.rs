@@ -19,6 +19,9 @@ pub enum Bound {
     /// At most so many involuntary thread switches; `LOOM_MAX_PREEMPTIONS` may ask for more, never
     /// for fewer.
     Preemptions(usize),
+    /// As `Preemptions` of the first number; `LOOM_MAX_PREEMPTIONS` cannot ask for more than the
+    /// second one: for models of many contexts, which would not end.
+    Between(usize, usize),
 }
 
 /// Runs `model` once per execution and returns what it returned, with how often.
@@ -41,6 +44,9 @@ where
     builder.preemption_bound = match bound {
         Bound::Exhaustive => None,
         Bound::Preemptions(own) => Some(builder.preemption_bound.map_or(own, |b| b.max(own))),
+        Bound::Between(own, most) => {
+            Some(builder.preemption_bound.map_or(own, |b| b.clamp(own, most)))
+        }
     };
     let limit = builder.preemption_bound;
     let ends = Arc::new(Mutex::new(BTreeMap::new()));

@@ -127,7 +127,7 @@ fn inv_1_cancellation_against_completion_while_posting() {
 fn inv_1_two_completions_against_peer_down_against_deadline() {
     ends(
         "HwOk ‖ MsgOk ‖ peer-down ‖ deadline",
-        Bound::Preemptions(3),
+        Bound::Between(3, 3),
         ALL,
         &[Event::HwOk, Event::MsgOk, DOWN, EXPIRED],
         // Asked for and not invalidated: only the message was still out.

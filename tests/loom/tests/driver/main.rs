@@ -13,6 +13,7 @@
 #![cfg(loom)]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod late;
 mod ports;
 
 use core::mem::MaybeUninit;

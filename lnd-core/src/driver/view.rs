@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! How peers and transfers stand, for operators (R69).
+
+use super::details::Role;
+use super::Driver;
+use crate::id::{Incarnation, LinkId, Nid, PeerId, Tag};
+use crate::peer::HelloState;
+use crate::ports::Ports;
+use crate::time::Instant;
+use crate::transfer::{Phase, Word};
+
+/// One transfer, as an operator sees it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TransferView {
+    /// Which.
+    pub tag: Tag,
+    /// What it is for.
+    pub role: Role,
+    /// The other side.
+    pub peer: Option<Nid>,
+    /// Its link, once it has one.
+    pub link: Option<LinkId>,
+    /// What it owes, and why it is ending.
+    pub word: Word,
+    /// Payload bytes.
+    pub length: u32,
+    /// When its present wait is bounded by.
+    pub until: Option<Instant>,
+}
+
+/// One peer, as an operator sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PeerView {
+    /// Its index.
+    pub id: PeerId,
+    /// Its NID.
+    pub nid: Nid,
+    /// Its life, as far as we know.
+    pub life: Option<Incarnation>,
+    /// How far the greeting has come.
+    pub state: HelloState,
+    /// When it was last heard of; a message that did not count does not count here.
+    pub last_heard: Instant,
+    /// Transfers with it.
+    pub transfers: u32,
+    /// Requests that we may still send.
+    pub credits: u32,
+    /// Requests of ours that it has not consumed yet.
+    pub in_flight: u32,
+    /// The session that we opened last; zero: none yet.
+    pub session: u32,
+}
+
+impl<P: Ports> Driver<'_, P> {
+    /// Places of the peer table that are or were in use: the bound of [`peer_view`](Self::peer_view).
+    pub fn peers_known(&self) -> u32 {
+        self.peers.len() as u32
+    }
+
+    /// The peer in a place of the table, `0..peers_known()`.
+    pub fn peer_view(&self, index: u32) -> Option<PeerView> {
+        let id = PeerId(index);
+        let peer = self.peers.get(id)?;
+        Some(PeerView {
+            id,
+            nid: peer.nid?,
+            life: peer.life,
+            state: self.peer_state(id),
+            last_heard: peer.last_heard,
+            transfers: peer.transfers,
+            credits: u32::from(peer.ours.left()),
+            in_flight: u32::from(peer.ours.in_flight()),
+            session: peer.session,
+        })
+    }
+
+    /// The transfer in a slot, `0..slots`; `None` if the slot is free.
+    pub fn transfer_view(&self, slot: u32) -> Option<TransferView> {
+        let details = self.details.get(slot as usize)?;
+        let word = self.shared.word(slot);
+        if word.phase() == Phase::Free {
+            return None;
+        }
+        let whose = self.shared.whose(slot);
+        Some(TransferView {
+            tag: self.shared.tag(slot),
+            role: details.role,
+            peer: self.peers.get(whose.peer()).and_then(|p| p.nid),
+            link: whose.link(),
+            word,
+            length: details.length,
+            until: self.timers.armed(slot),
+        })
+    }
+}

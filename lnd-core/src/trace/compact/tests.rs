@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+use super::*;
+use crate::id::{LinkId, Nid, Tag};
+use crate::link::LinkState;
+use crate::message::Lane;
+use crate::peer::HelloState;
+use crate::time::Instant;
+use crate::trace::Trace;
+use crate::transfer::{Cause, Debts, Effect, Event, Place, Policy, Status, Word};
+use std::vec::Vec;
+
+const LARGEST: Tag = Tag { index: u32::MAX, generation: u32::MAX };
+const LINKS: [LinkState; 5] = [
+    LinkState::Up,
+    LinkState::Stalled,
+    LinkState::Stopping,
+    LinkState::Reclaiming,
+    LinkState::Down,
+];
+const HELLOS: [HelloState; 4] =
+    [HelloState::Unknown, HelloState::Greeting, HelloState::Good, HelloState::Down];
+
+fn events() -> Vec<Event> {
+    let mut all = std::vec![
+        Event::Arm(Debts(0xf)),
+        Event::PayCpu,
+        Event::HwOk,
+        Event::HwUntouched,
+        Event::HwTouched,
+        Event::Stopped,
+        Event::MsgOk,
+        Event::MsgNotDelivered,
+        Event::MsgUnknown,
+        Event::Accepted,
+        Event::Done,
+        Event::Refused,
+    ];
+    for cause in Cause::ALL {
+        all.extend([Event::Withdraw(Debts::HW, cause), Event::Cancel(cause)]);
+    }
+    all
+}
+
+/// Every variant with every value of every enum in it, and the largest numbers.
+fn everything() -> Vec<Trace> {
+    use Effect::*;
+    let nid = Nid::from_raw(u64::MAX).unwrap();
+    let (tag, link) = (LARGEST, LinkId::new(7).unwrap());
+    let mut all = std::vec![
+        Trace::Accepted { tag, peer: nid, length: u32::MAX },
+        Trace::Stale { tag },
+        Trace::Posted { tag, link },
+        Trace::Invalidated { tag, link },
+    ];
+    for truth in [false, true] {
+        all.push(Trace::Yanked { tag, link, real: truth });
+        let lane = if truth { Lane::Request } else { Lane::Control };
+        all.push(Trace::Said { to: nid, link, lane, sequence: u32::MAX });
+        all.push(Trace::Heard { from: nid, lane, sequence: u32::MAX, taken: truth });
+    }
+    let (before, after) = (Word::from_bits(u32::MAX), Word::from_bits(0));
+    for event in events() {
+        for effect in
+            [None, Finalize, Invalidate, StartPull, Unqueue, TooLate, Late, Repeat, Misuse]
+        {
+            all.push(Trace::Step { tag, event, before, after, effect });
+        }
+    }
+    all.extend(HELLOS.map(|state| Trace::Peer { peer: nid, state }));
+    all.extend(LINKS.map(|state| Trace::Link { link, state }));
+    for cause in Cause::ALL {
+        for place in Place::ALL {
+            let status = Status::of(Policy::Seed, cause, place);
+            all.push(Trace::Finalized { tag, status });
+        }
+    }
+    all
+}
+
+#[test]
+fn what_is_read_is_what_was_written() {
+    let mut longest = 0;
+    for trace in everything() {
+        let mut bytes = [0; MAX_RECORD];
+        let length = encode(Instant::NEVER, &trace, &mut bytes);
+        assert_eq!(decode(&bytes), Ok((length, Instant::NEVER, trace)));
+        longest = longest.max(length);
+    }
+    assert!(longest < MAX_RECORD, "the longest record, {longest} bytes, may have been cut");
+}
+
+#[test]
+fn what_nobody_wrote_is_refused() {
+    for trace in everything() {
+        let mut bytes = [0; MAX_RECORD];
+        let length = encode(Instant::NEVER, &trace, &mut bytes);
+        for short in 0..length {
+            assert_eq!(decode(&bytes[..short]), Err(Malformed), "{short} bytes of {trace:?}");
+        }
+        for said in (0..=u8::MAX).filter(|&said| usize::from(said) != length) {
+            bytes[0] = said;
+            assert_eq!(decode(&bytes), Err(Malformed), "{said} for {length} bytes of {trace:?}");
+        }
+    }
+    // Whatever comes: an answer, and no harm.
+    let mut state = 1_u32;
+    for _ in 0..if cfg!(miri) { 100 } else { 100_000 } {
+        let mut bytes = [0; MAX_RECORD];
+        for byte in &mut bytes {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            *byte = (state >> 24) as u8;
+        }
+        bytes[0] %= MAX_RECORD as u8;
+        if let Ok((length, _, _)) = decode(&bytes) {
+            assert!(length <= MAX_RECORD);
+        }
+    }
+}

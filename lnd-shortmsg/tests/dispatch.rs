@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! Frames through a mailbox and back, counted; and what the errors say.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+#[path = "common/mod.rs"]
+mod common;
+#[path = "common/memory.rs"]
+mod memory;
+
+use std::collections::BTreeSet;
+
+use common::samples;
+use lnd_core::message::{Envelope, Message};
+use lnd_shortmsg::dispatch::{transmit, Receiver, TransmitError};
+use lnd_shortmsg::mailbox::{
+    mpsc, spsc, Consumer, Fault, Geometry, Line, Outlet, RegionError, SendError,
+};
+use lnd_shortmsg::wire::{Checksum, DecodeError, EncodeError, Frame};
+
+/// Every sample goes through, and is told apart by layer (S3-6).
+fn all_go_through(outlet: &mut impl Outlet, consumer: &mut Consumer<'_>, mode: Checksum) {
+    let (mut receiver, mut buffer) = (Receiver::new(mode), [0; 1024]);
+    let (mut control, mut lnd) = (0, 0);
+    for sample in samples() {
+        transmit(outlet, &sample.envelope, &sample.message, mode).unwrap();
+        let frame = consumer.recv(&mut buffer).unwrap().unwrap();
+        let received = receiver.receive(frame).unwrap();
+        match sample.message {
+            Message::PullReady(_) => {
+                control += 1;
+                assert!(matches!(received, Frame::Control(..)), "{}", sample.name);
+            }
+            _ => {
+                lnd += 1;
+                assert!(matches!(received, Frame::Lnd(..)), "{}", sample.name);
+            }
+        }
+        assert_eq!(received.into_parts(), (sample.envelope, sample.message), "{}", sample.name);
+        assert_eq!((receiver.control(), receiver.lnd()), (control, lnd));
+    }
+    assert_eq!(receiver.errors().total(), 0);
+}
+
+#[test]
+fn every_message_goes_through_both_kinds_of_mailbox() {
+    let geometry = Geometry::new(4, 1024).unwrap();
+    for mode in [Checksum::On, Checksum::Off] {
+        let mut memory = vec![Line::ZERO; geometry.bytes_needed() / 64];
+        let (mut producer, mut consumer) = spsc::channel(&mut memory, geometry).unwrap();
+        assert_eq!((producer.capacity(), consumer.capacity()), (1016, 1016));
+        all_go_through(&mut producer, &mut consumer, mode);
+
+        let mut memory = vec![Line::ZERO; geometry.bytes_needed() / 64];
+        let (mut producer, mut consumer) = mpsc::channel(&mut memory, geometry).unwrap();
+        assert_eq!((producer.capacity(), consumer.capacity()), (1016, 1016));
+        all_go_through(&mut producer, &mut consumer, mode);
+    }
+}
+
+#[test]
+fn what_is_no_frame_is_counted_by_cause_and_changes_nothing_else() {
+    let mut receiver = Receiver::new(Checksum::On);
+    assert_eq!(receiver.receive(&[]), Err(DecodeError::Truncated));
+    assert_eq!(receiver.receive(&[9; 80]), Err(DecodeError::Class));
+    assert_eq!(receiver.receive(&[9; 80]), Err(DecodeError::Class));
+    let errors = receiver.errors();
+    assert_eq!((errors.of(DecodeError::Truncated), errors.of(DecodeError::Class)), (1, 2));
+    assert_eq!((errors.total(), receiver.control(), receiver.lnd()), (3, 0, 0));
+    let counted: Vec<_> = errors.iter().filter(|&(_, count)| count > 0).collect();
+    assert_eq!(counted.len(), 2);
+}
+
+#[test]
+fn what_cannot_be_sent_is_not_sent() {
+    let geometry = Geometry::new(2, 128).unwrap();
+    let mut memory = vec![Line::ZERO; geometry.bytes_needed() / 64];
+    let (mut producer, mut consumer) = spsc::channel(&mut memory, geometry).unwrap();
+    let envelope = common::envelope();
+    let mut send =
+        |envelope: &Envelope, message| transmit(&mut producer, envelope, &message, Checksum::On);
+    let nowhere = Envelope { to_life: None, ..envelope };
+    let no_life = send(&nowhere, Message::Noop).unwrap_err();
+    assert_eq!(no_life, TransmitError::Encode(EncodeError::NoLife));
+    let long = send(&envelope, Message::Immediate { header: b"", payload: &[0; 64] }).unwrap_err();
+    assert_eq!(long, TransmitError::Send(SendError::TooLong));
+    assert_ne!(no_life.to_string(), long.to_string());
+    assert_eq!(consumer.recv(&mut [0; 120]), Ok(None));
+}
+
+#[test]
+fn a_message_nobody_wants_is_discarded_unread() {
+    let geometry = Geometry::new(4, 64).unwrap();
+    let mut memory = vec![Line::ZERO; geometry.bytes_needed() / 64];
+    let (mut producer, mut consumer) = spsc::channel(&mut memory, geometry).unwrap();
+    assert!(!consumer.discard(), "there is none");
+    producer.send(b"one").unwrap();
+    producer.send(b"two").unwrap();
+    assert!(consumer.discard());
+    assert_eq!(consumer.recv(&mut [0; 56]), Ok(Some(b"two".as_slice())));
+    assert!(!consumer.discard());
+}
+
+#[test]
+fn every_error_says_what_it_is() {
+    let mut texts = BTreeSet::new();
+    let mut check = |text: String| {
+        assert!(!text.is_empty() && texts.insert(text.clone()), "said twice: {text}");
+    };
+    DecodeError::ALL.into_iter().for_each(|error| check(format!("decode: {error}")));
+    use EncodeError as E;
+    for error in [E::NoRoom, E::TooLong, E::HeaderTooLong, E::NoLife, E::NoVersion] {
+        check(format!("encode: {error}"));
+        assert_eq!(TransmitError::Encode(error).to_string(), error.to_string());
+    }
+    for error in [SendError::Full, SendError::TooLong, SendError::Broken] {
+        check(format!("send: {error}"));
+        assert_eq!(TransmitError::Send(error).to_string(), error.to_string());
+    }
+    for fault in [Fault::Length, Fault::Sequence, Fault::NoRoom] {
+        check(format!("receive: {fault}"));
+    }
+    use RegionError as R;
+    let all = [R::Misaligned, R::TooSmall, R::Magic, R::ByteOrder, R::Version, R::Kind];
+    for error in all.into_iter().chain([R::Geometry, R::Positions]) {
+        check(format!("region: {error}"));
+    }
+}
+
+#[test]
+fn ends_can_be_printed() {
+    let geometry = Geometry::new(2, 64).unwrap();
+    let mut shared = memory::Shared::formatted(lnd_shortmsg::mailbox::Kind::Spsc, 41);
+    let producer = shared.producer().unwrap();
+    let consumer = shared.consumer(lnd_shortmsg::mailbox::Kind::Spsc).unwrap();
+    assert!(format!("{producer:?}").contains("next: 41"));
+    assert!(format!("{consumer:?}").contains("next: 41"));
+    let mut memory = vec![Line::ZERO; geometry.bytes_needed() / 64];
+    let (producer, _) = mpsc::channel(&mut memory, geometry).unwrap();
+    assert!(format!("{producer:?}").contains("Producer"));
+}

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! Only an engine makes a proof, and it must vouch for it (INV-3, R11).
+use lnd_core::id::LinkId;
+use lnd_core::link::Quiesced;
+
+fn vouched_for_by_nobody(link: LinkId) -> Quiesced {
+    Quiesced::vouch(link)
+}
+
+fn main() {}

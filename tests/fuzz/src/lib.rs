@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! Fuzz targets of the LND core: each takes any bytes and panics if a rule is broken.
+//!
+//! The same function is played on the committed corpus by `cargo test`, and fuzzed by `tests/run
+//! fuzz`. Where the input is a sequence of operations, a naive oracle runs beside the shipped code.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod claims;
+mod credits;
+mod deadlines;
+mod device;
+mod driver;
+mod fabric_file;
+mod fault_plan;
+mod frame;
+mod hello;
+mod mailbox;
+mod node;
+mod ring;
+
+pub use claims::claims;
+pub use credits::credits;
+pub use deadlines::deadlines;
+pub use device::device;
+pub use driver::driver;
+pub use fabric_file::fabric_file;
+pub use fault_plan::fault_plan;
+pub use frame::frame;
+pub use hello::hello;
+pub use mailbox::{hostile_mailbox, mailbox};
+
+/// A fuzz target: its name, which is also that of its corpus, and its body.
+pub type Target = (&'static str, fn(&[u8]));
+
+/// Every target.
+pub const TARGETS: [Target; 11] = [
+    ("claims", claims),
+    ("credits", credits),
+    ("deadlines", deadlines),
+    ("device", device),
+    ("driver", driver),
+    ("fabric_file", fabric_file),
+    ("fault_plan", fault_plan),
+    ("frame", frame),
+    ("hello", hello),
+    ("hostile_mailbox", hostile_mailbox),
+    ("mailbox", mailbox),
+];

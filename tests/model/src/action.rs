@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! One thing that may happen next.
+
+use lnd_core::message::Lane;
+use lnd_core::ports::{Returned, Sent};
+
+/// What the upper layer says to a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Verdict {
+    /// Take it, or give what is asked for.
+    Take,
+    /// Refuse it.
+    Refuse,
+    /// Keep the ticket for later.
+    Later,
+}
+
+/// One thing that may happen. Nodes are 0 and 1; a lane is named by its sender.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Action {
+    /// The node's upper layer submits its next message.
+    Submit(usize),
+    /// The oldest frame of a lane arrives.
+    Deliver(usize, Lane, Verdict),
+    /// The oldest frame of a lane arrives, and stays in the lane.
+    DeliverTwice(usize, Lane, Verdict),
+    /// The oldest frame of a lane is lost.
+    Lose(usize, Lane, Sent),
+    /// The oldest frame of a lane arrives, and its sender is told that nobody knows.
+    Doubt(usize, Lane),
+    /// The channel tells the node how its oldest message that was not told yet ended.
+    Told(usize),
+    /// The upper layer decides on the oldest ticket that it has put off.
+    Decide(usize, Verdict),
+    /// The engine is done with the descriptor of a slot.
+    Return(usize, u32, Returned),
+    /// As `Return`, reported twice.
+    Repeat(usize, u32),
+    /// The node takes one completion, in an interrupt.
+    Interrupt(usize),
+    /// The engine stops, having been asked to.
+    Stopped(usize),
+    /// The node looks at the clock.
+    OnTime(usize),
+    /// The clock runs on to the next deadline.
+    Tick,
+    /// The node hears in an interrupt that the other is down.
+    PeerDown(usize),
+    /// The node hears in an interrupt that its link has failed.
+    LinkDown(usize),
+    /// The node dies and comes back as another life.
+    Reborn(usize),
+    /// The node begins to shut down.
+    Shutdown(usize),
+}

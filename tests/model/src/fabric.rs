@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! What lies between the two nodes, and what is known about every message: the oracle.
+
+use std::cell::RefCell;
+use std::collections::{BTreeSet, VecDeque};
+use std::rc::Rc;
+
+use lnd_core::id::{Incarnation, Nid, Tag};
+use lnd_core::message::Lane;
+use lnd_core::ports::{Returned, Sent};
+
+use crate::device::{Device, Posted, Run};
+use crate::setup::Setup;
+
+/// Both nodes' ports hold it.
+pub type Shared = Rc<RefCell<Fabric>>;
+
+/// A frame under way, as bytes of the wire format.
+#[derive(Clone, Debug, Hash)]
+pub struct Letter {
+    pub frame: Vec<u8>,
+    /// The transfer whose short message it is, in the life of its sender.
+    pub tag: Option<Tag>,
+    pub life: Incarnation,
+}
+
+/// How a short message ended, before its sender has been told.
+#[derive(Clone, Copy, Debug, Hash)]
+pub struct End {
+    pub tag: Tag,
+    /// `None`: not yet known.
+    pub sent: Option<Sent>,
+}
+
+/// One node as the fabric sees it.
+#[derive(Clone, Debug, Hash)]
+pub struct Place {
+    pub device: Device,
+    pub requests: VecDeque<Letter>,
+    pub control: VecDeque<Letter>,
+    pub ends: VecDeque<End>,
+    pub life: Incarnation,
+}
+
+/// Wires, engines, and the oracle.
+#[derive(Debug)]
+pub struct Fabric {
+    pub places: [Place; 2],
+    pub signalled: bool,
+    /// Frames that a lane holds.
+    pub room: usize,
+    /// The first broken rule.
+    pub broken: Option<String>,
+    /// Transfers whose payload was moved as a whole: node and tag.
+    pub moved: BTreeSet<(usize, Tag)>,
+    /// Messages that the other upper layer has got, whole or as a request.
+    pub arrived: BTreeSet<u32>,
+    /// Messages of which a final status has said that they were not delivered.
+    pub denied: BTreeSet<u32>,
+    /// Transfers whose short message was reported OK: node and tag.
+    pub told: BTreeSet<(usize, Tag)>,
+    /// What each node is submitting.
+    pub submitting: [u32; 2],
+    /// What is expected at a transfer, or lies there: node, tag, message.
+    pub contents: BTreeSet<(usize, Tag, u32)>,
+}
+
+/// A node's NID.
+pub fn nid(node: usize) -> Nid {
+    Nid::from_raw((7 << 32) | (node as u64 + 1)).unwrap()
+}
+
+/// A node's life number `n`.
+pub fn life(node: usize, n: u64) -> Incarnation {
+    Incarnation::from_raw(100 * (node as u64 + 1) + n).unwrap()
+}
+
+impl Fabric {
+    pub fn new(setup: &Setup) -> Self {
+        let place = |node| Place {
+            device: Device::default(),
+            requests: VecDeque::new(),
+            control: VecDeque::new(),
+            ends: VecDeque::new(),
+            life: life(node, 0),
+        };
+        Self {
+            places: [place(0), place(1)],
+            signalled: setup.signalled,
+            room: 4,
+            broken: None,
+            moved: BTreeSet::new(),
+            arrived: BTreeSet::new(),
+            denied: BTreeSet::new(),
+            told: BTreeSet::new(),
+            submitting: [0; 2],
+            contents: BTreeSet::new(),
+        }
+    }
+
+    pub fn lane(&mut self, from: usize, lane: Lane) -> &mut VecDeque<Letter> {
+        match lane {
+            Lane::Request => &mut self.places[from].requests,
+            Lane::Control => &mut self.places[from].control,
+        }
+    }
+
+    /// Notes a broken rule; the first one stays.
+    pub fn breaks(&mut self, rule: impl Into<String>) {
+        self.broken.get_or_insert(rule.into());
+    }
+
+    /// Demands that a rule holds.
+    pub fn demand(&mut self, holds: bool, rule: &str) {
+        if !holds {
+            self.breaks(rule);
+        }
+    }
+
+    pub fn content(&self, node: usize, tag: Tag) -> u32 {
+        let from = (node, tag, 0);
+        let to = (node, tag, u32::MAX);
+        // What is posted in the middle of its submission is not in the book yet.
+        let found = self.contents.range(from..=to).next();
+        found.map_or(self.submitting[node], |found| found.2)
+    }
+
+    /// The descriptor that a pull finds, if it may begin.
+    pub fn source(&self, puller: usize, pull: &Posted) -> Option<&Posted> {
+        let source = pull.source?;
+        let device = &self.places[1 - puller].device;
+        let staged = device.posted.get(&source.index)?;
+        let fits = staged.tag == source
+            && staged.source.is_none()
+            && staged.rung
+            && staged.done.is_none()
+            && staged.length >= pull.length;
+        (fits && device.moves()).then_some(staged)
+    }
+
+    /// How the engine may return a descriptor at this moment, of its own or as asked.
+    pub fn returns(&self, node: usize, slot: u32, errors: bool) -> Vec<Returned> {
+        let device = &self.places[node].device;
+        let Some(posted) = device.posted.get(&slot) else { return Vec::new() };
+        if !posted.rung || posted.done.is_some() || !device.moves() {
+            return Vec::new();
+        }
+        let found = self.source(node, posted).is_some();
+        let vain = posted.source.is_some() && !found;
+        let mut ways = Vec::new();
+        if found {
+            ways.push(Returned::Ok);
+        }
+        if (posted.recalled || vain) && !posted.pulled {
+            ways.push(Returned::Untouched);
+        }
+        if errors || posted.recalled && (found || posted.pulled) {
+            ways.push(Returned::Touched);
+        }
+        ways
+    }
+
+    /// The engine returns a descriptor; a pull that ends well ends its source as well.
+    pub fn end(&mut self, node: usize, slot: u32, returned: Returned) {
+        let posted = self.places[node].device.posted[&slot];
+        if returned == Returned::Ok {
+            let staged = *self.source(node, &posted).expect("an enabled action");
+            let same = posted.content == staged.content;
+            self.demand(same, "a pull met what another message has staged (R14, R31, LU-17841)");
+            self.moved.insert((node, posted.tag));
+            self.moved.insert((1 - node, staged.tag));
+            self.arrive(posted.content);
+            let source = self.places[1 - node].device.posted.get_mut(&staged.tag.index);
+            source.expect("it was found").pulled = true;
+            if self.signalled {
+                self.places[1 - node].device.give_back(staged.tag.index, Returned::Ok);
+            }
+        }
+        self.places[node].device.give_back(slot, returned);
+    }
+
+    /// The engine returns a descriptor that ended well, and says so twice.
+    pub fn end_twice(&mut self, node: usize, slot: u32) {
+        self.end(node, slot, Returned::Ok);
+        let ring = &mut self.places[node].device.ring;
+        let last = ring.back().copied();
+        ring.extend(last);
+    }
+
+    /// A message has got to the other side.
+    pub fn arrive(&mut self, message: u32) {
+        self.arrived.insert(message);
+        let denied = self.denied.contains(&message);
+        self.demand(!denied, "delivered, after a status had said that it was not (S0-18)");
+    }
+
+    /// A node's power fails: its engine and what its channel would have told it are gone.
+    pub fn power_off(&mut self, node: usize, reborn: Incarnation) {
+        let place = &mut self.places[node];
+        place.device = Device { run: Run::Running, ..Device::default() };
+        place.ends.clear();
+        place.life = reborn;
+    }
+}

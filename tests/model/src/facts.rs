@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! What happened in a run and is worth to be told: the models assert that each occurs.
+
+use crate::model::{Pair, Seen};
+
+/// Interesting cases that a run has been through.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Facts {
+    /// A transfer ended OK.
+    pub ok: bool,
+    /// A transfer ended with an error.
+    pub error: bool,
+    /// A descriptor that was asked back came back OK, and its transfer is good (S0-16).
+    pub lost_race: bool,
+    /// A transfer was settled by hand, with the proof (S0-20).
+    pub by_hand: bool,
+    /// A transfer ended OK although the peer had been declared down.
+    pub ok_though_down: bool,
+    /// A completion came for a use of a slot that was over (R14).
+    pub stale_completion: bool,
+    /// A message of a former life came late and was dropped (INV-6).
+    pub wrong_life: bool,
+    /// A message came before its sender was admitted (S0-13).
+    pub early: bool,
+    /// A repeated request was dropped.
+    pub duplicate: bool,
+    /// An answer came for a transfer that was over (R31).
+    pub stale_answer: bool,
+    /// A new session was opened because credits were lost.
+    pub resync: bool,
+    /// The upper layer's verdict came too late.
+    pub late_verdict: bool,
+    /// A request was refused and its sender told.
+    pub refused: bool,
+    /// The clock ended a transfer (INV-9).
+    pub deadline: bool,
+    /// What was asked back did not come in time, and the link was failed for it (S0-9).
+    pub drain_bound: bool,
+    /// A request waited in the channel because no slot was free (INV-14).
+    pub waited: bool,
+    /// A slot was used a second time.
+    pub used_again: bool,
+    /// The node ended its life in order (INV-15).
+    pub quiescent: bool,
+}
+
+/// A case that a model demands to occur.
+pub type Case = (&'static str, fn(&Pair, &Seen) -> bool);
+
+macro_rules! cases {
+    ($($name:ident $field:ident $words:literal)*) => {$(
+        #[doc = $words]
+        pub const $name: Case = ($words, |_, seen| seen.facts.$field);
+    )*};
+}
+
+cases! {
+    OK ok "A transfer ended OK"
+    ERROR error "A transfer ended with an error"
+    LOST_RACE lost_race "A descriptor that was asked back came back OK, and its transfer is good"
+    BY_HAND by_hand "A transfer was settled by hand, with the proof"
+    OK_THOUGH_DOWN ok_though_down "A transfer ended OK although the peer had been declared down"
+    STALE_COMPLETION stale_completion "A completion came for a use of a slot that was over"
+    WRONG_LIFE wrong_life "A message of a former life came late and was dropped"
+    EARLY early "A message came before its sender was admitted"
+    DUPLICATE duplicate "A repeated request was dropped"
+    STALE_ANSWER stale_answer "An answer came for a transfer that was over"
+    RESYNC resync "A new session was opened because credits were lost"
+    LATE_VERDICT late_verdict "The upper layer's verdict came too late"
+    REFUSED refused "A request was refused and its sender told"
+    DEADLINE deadline "The clock ended a transfer"
+    DRAIN_BOUND drain_bound "What was asked back did not come in time, and the link was failed for it"
+    WAITED waited "A request waited in the channel because no slot was free"
+    USED_AGAIN used_again "A slot was used a second time"
+    QUIESCENT quiescent "The node ended its life in order"
+}

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! A node: a shipped driver, its interrupt, and an upper layer that keeps a ledger.
+
+use std::collections::BTreeMap;
+use std::mem::MaybeUninit;
+
+use lnd_core::counters::Counter;
+use lnd_core::driver::{
+    Driver, Give, Identity, Inbound, Interrupt, Receive, Report, Request, RequestKind, Role, Ticket,
+};
+use lnd_core::fragment::Fragment;
+use lnd_core::id::{Incarnation, Tag};
+use lnd_core::message::Refusal;
+use lnd_core::ports::{NoTrace, Sent};
+use lnd_core::time::Instant;
+use lnd_core::transfer::{Cause, Delivery};
+use lnd_shortmsg::wire::{decode, Checksum};
+
+use crate::action::Verdict;
+use crate::fabric::{nid, Shared};
+use crate::facts::Facts;
+use crate::ports::{Mock, NoMemory, Port, LINK};
+use crate::setup::{Order, Setup};
+
+pub struct Node<'m> {
+    pub me: usize,
+    pub driver: Driver<'m, Mock>,
+    pub interrupt: Interrupt<'m, Port>,
+    /// Tickets put off, with their messages.
+    pub kept: Vec<(Ticket<'static>, u32)>,
+    /// Accepted and not reported: tag to message.
+    pub open: BTreeMap<Tag, u32>,
+    /// What the last `on_time` returned.
+    pub next: Option<Instant>,
+    /// Something happened in an interrupt and the thread has not looked yet.
+    pub dirty: bool,
+    /// A request found no slot: there is no point in trying again before something happens here.
+    pub full: bool,
+    /// The other was declared down at some time.
+    pub was_told_down: bool,
+    /// Where this life's tags begin to count.
+    first: u32,
+    fabric: Shared,
+}
+
+impl<'m> Node<'m> {
+    pub fn boot(
+        memory: &'m mut [MaybeUninit<u8>],
+        setup: &Setup,
+        fabric: &Shared,
+        me: usize,
+        life: Incarnation,
+    ) -> Self {
+        let port = Port { fabric: fabric.clone(), node: me };
+        let driver = Driver::create(
+            memory,
+            setup.config(),
+            Identity { nid: nid(me), life },
+            [port.clone()],
+            port.clone(),
+            NoMemory,
+            NoTrace,
+        )
+        .expect("a configuration that can be");
+        let interrupt = Interrupt::new(driver.decider(), port);
+        let first = driver.decider().shared().tag(0).generation;
+        Self {
+            me,
+            driver,
+            interrupt,
+            kept: Vec::new(),
+            open: BTreeMap::new(),
+            next: None,
+            dirty: false,
+            full: false,
+            was_told_down: false,
+            first,
+            fabric: fabric.clone(),
+        }
+    }
+
+    pub fn submit(&mut self, now: Instant, message: u32, order: Order) {
+        self.fabric.borrow_mut().submitting[self.me] = message;
+        let payload = [Fragment::new(0x1000, order.length)];
+        let request = Request {
+            kind: order.kind,
+            peer: nid(1 - self.me),
+            link: None,
+            routed: false,
+            header: &message.to_le_bytes(),
+            payload: &payload,
+            deadline: now.after(Setup::DEADLINE),
+            user: u64::from(message),
+        };
+        if let Ok(tag) = self.driver.submit(now, request) {
+            self.accept(tag, message);
+        }
+    }
+
+    fn accept(&mut self, tag: Tag, message: u32) {
+        let before = self.open.insert(tag, message);
+        let mut fabric = self.fabric.borrow_mut();
+        fabric.contents.insert((self.me, tag, message));
+        fabric.demand(before.is_none(), "a tag given out twice (R14)");
+    }
+
+    /// Takes a frame in; `false`: it stays in the channel.
+    pub fn receive(&mut self, now: Instant, frame: &[u8], verdict: Verdict) -> bool {
+        let decoded = decode(frame, Checksum::On).expect("what we encode, we decode");
+        let (envelope, message) = decoded.into_parts();
+        match self.driver.on_message(now, LINK, &envelope, &message) {
+            Inbound::Handled => true,
+            Inbound::Wait => false,
+            Inbound::Request(ticket) => {
+                let id = u32::from_le_bytes(ticket.header.try_into().expect("our header"));
+                let mut fabric = self.fabric.borrow_mut();
+                if ticket.kind() == RequestKind::Immediate {
+                    fabric.arrive(id);
+                }
+                fabric.contents.insert((self.me, ticket.tag(), id));
+                drop(fabric);
+                match verdict {
+                    Verdict::Take => self.take(now, ticket, id),
+                    Verdict::Refuse => self.driver.refuse(now, ticket, Refusal::NoMatch),
+                    Verdict::Later => self.kept.push((ticket.detach(), id)),
+                }
+                true
+            }
+        }
+    }
+
+    pub fn take(&mut self, now: Instant, ticket: Ticket<'_>, id: u32) {
+        let buffers = [Fragment::new(0x2000, ticket.length)];
+        let (length, user) = (ticket.length, u64::from(id));
+        let deadline = now.after(Setup::DEADLINE);
+        let taken = match ticket.kind() {
+            RequestKind::Get => {
+                let it = Give { source: &buffers, length, deadline, user };
+                self.driver.give(now, ticket, &it).ok()
+            }
+            // A ticket that was put off has lost what came along.
+            RequestKind::Immediate => {
+                let length = ticket.payload().len() as u32;
+                let it = Receive { sink: &buffers, length, deadline, user };
+                self.driver.recv(now, ticket, &it).ok()
+            }
+            RequestKind::Put => {
+                let it = Receive { sink: &buffers, length, deadline, user };
+                self.driver.recv(now, ticket, &it).ok()
+            }
+        };
+        if let Some(tag) = taken {
+            self.accept(tag, id);
+        }
+    }
+
+    pub fn told(&mut self, now: Instant, tag: Tag, sent: Sent) {
+        self.driver.on_sent(now, tag, sent);
+    }
+
+    /// The thread's round: the clock, doorbells, reports, until nothing is left for this moment.
+    pub fn look(&mut self, now: Instant, facts: &mut Facts) {
+        self.dirty = false;
+        for _ in 0..64 {
+            self.driver.ring();
+            while let Some(report) = self.driver.next_report(now) {
+                self.full = false;
+                self.check(&report, facts);
+            }
+            self.next = self.driver.on_time(now);
+            if self.next != Some(now) && self.driver.nothing_to_report() {
+                self.audit();
+                return;
+            }
+        }
+        self.fabric.borrow_mut().breaks("on_time asks for ever to be called at once (R64)");
+    }
+
+    fn audit(&self) {
+        if let Err(broken) = self.driver.audit() {
+            self.fabric.borrow_mut().breaks(format!("the books: {broken:?} (INV-12, INV-14)"));
+        }
+    }
+
+    fn check(&mut self, report: &Report, facts: &mut Facts) {
+        let (me, tag) = (self.me, report.tag);
+        let known = self.open.remove(&tag);
+        let mut fabric = self.fabric.borrow_mut();
+        fabric.demand(known.is_some(), "reported twice, or never accepted (INV-1)");
+        fabric.demand(known.map(u64::from) == Some(report.user), "reported as another (INV-1)");
+        let held = fabric.places[me].device.holds(tag);
+        fabric.demand(!held, "finalized while the engine may touch its memory (INV-2)");
+        let owed = fabric.places[me].ends.iter().any(|end| end.tag == tag);
+        fabric.demand(!owed, "finalized before its short message had ended (INV-5)");
+        let ok = report.status.errno == 0;
+        let moved = fabric.moved.contains(&(me, tag));
+        let told = fabric.told.contains(&(me, tag));
+        let good = match report.role {
+            Role::Immediate => told,
+            Role::InlineSink => true,
+            _ => moved,
+        };
+        fabric.demand(!ok || good, "OK, and not everything that was owed was paid OK (INV-4)");
+        let sender = matches!(report.role, Role::Immediate | Role::PutSource);
+        let denied = report.status.delivery == Delivery::NotDelivered;
+        if let (true, true, Some(message)) = (sender, denied, known) {
+            fabric.denied.insert(message);
+            let arrived = fabric.arrived.contains(&message);
+            fabric.demand(!arrived, "not delivered, says the status, and it was (S0-18)");
+        }
+        drop(fabric);
+        facts.ok |= ok;
+        facts.error |= !ok;
+        facts.lost_race |= report.lost_race;
+        facts.ok_though_down |= ok && self.was_told_down;
+        facts.used_again |= tag.generation.wrapping_sub(self.first) > 1;
+        facts.deadline |= report.status.evidence.is_some_and(|(cause, _)| cause == Cause::Deadline);
+        facts.refused |= report.status.evidence.is_some_and(|(cause, _)| cause == Cause::Refused);
+    }
+
+    /// What the counters tell of the run.
+    pub fn tell(&self, facts: &mut Facts) {
+        let thread = self.driver.counters();
+        let irq = self.interrupt.counters();
+        let any = |counter| thread.value(counter) + irq.value(counter) > 0;
+        facts.by_hand |= any(Counter::ByHand);
+        facts.stale_completion |= any(Counter::StaleCompletion);
+        facts.wrong_life |= any(Counter::WrongLife);
+        facts.early |= any(Counter::Early);
+        facts.duplicate |= any(Counter::Duplicate);
+        facts.stale_answer |= any(Counter::StaleAnswer);
+        facts.resync |= any(Counter::Resyncs);
+        facts.late_verdict |= any(Counter::VerdictLate);
+        facts.drain_bound |= any(Counter::DrainBoundHit);
+        facts.waited |= any(Counter::Waited);
+    }
+}

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! The drivers' ports over the fabric. A driver that breaks a port's contract breaks a rule.
+
+use lnd_core::fragment::Fragment;
+use lnd_core::id::{LinkId, Nid, Tag};
+use lnd_core::link::Quiesced;
+use lnd_core::message::{Envelope, Lane, Message};
+use lnd_core::ports::{
+    BadAddress, Bd, Channel, ChannelFull, Completion, Completions, Engine, Features, Memory,
+    Motion, NoTrace, Ports, PostError, Returned,
+};
+use lnd_shortmsg::wire::{encode, Checksum};
+
+use crate::device::{Posted, Run};
+use crate::fabric::{End, Letter, Shared};
+
+/// The only link.
+pub const LINK: LinkId = LinkId::new(0).unwrap();
+
+/// The ports of a modelled node.
+#[derive(Debug)]
+pub struct Mock;
+
+impl Ports for Mock {
+    type Engine = Port;
+    type Channel = Port;
+    type Memory = NoMemory;
+    type Tracer = NoTrace;
+}
+
+/// A node's engine and channel.
+#[derive(Clone, Debug)]
+pub struct Port {
+    pub fabric: Shared,
+    pub node: usize,
+}
+
+impl Port {
+    fn run(&self) -> Run {
+        self.fabric.borrow().places[self.node].device.run
+    }
+}
+
+impl Engine for Port {
+    fn features(&self) -> Features {
+        let fabric = self.fabric.borrow();
+        if fabric.signalled {
+            Features::REMOTE_COMPLETION
+        } else {
+            Features::empty()
+        }
+    }
+
+    fn post(&mut self, bd: &Bd<'_>) -> Result<(), PostError> {
+        let mut fabric = self.fabric.borrow_mut();
+        let content = fabric.content(self.node, bd.tag);
+        let device = &mut fabric.places[self.node].device;
+        let running = device.run == Run::Running;
+        let source = match bd.motion {
+            Motion::Pull { source, .. } => Some(source),
+            Motion::Stage { .. } => None,
+        };
+        let posted = Posted {
+            tag: bd.tag,
+            source,
+            length: bd.length,
+            content,
+            rung: false,
+            recalled: false,
+            pulled: false,
+            done: None,
+        };
+        let before = device.posted.insert(bd.tag.index, posted);
+        fabric.demand(running, "posted to an engine that was asked to stop (S0-20)");
+        fabric.demand(before.is_none(), "posted over a descriptor that is out (R17)");
+        Ok(())
+    }
+
+    fn doorbell(&mut self) {
+        for posted in self.fabric.borrow_mut().places[self.node].device.posted.values_mut() {
+            posted.rung = true;
+        }
+    }
+
+    fn invalidate(&mut self, tag: Tag) {
+        let mut fabric = self.fabric.borrow_mut();
+        let device = &mut fabric.places[self.node].device;
+        let Some(posted) = device.posted.get_mut(&tag.index).filter(|p| p.tag == tag) else {
+            return;
+        };
+        let (rung, again) = (posted.rung, posted.recalled);
+        posted.recalled = true;
+        fabric.demand(rung, "asked for a descriptor that the engine was not told of");
+        fabric.demand(!again, "asked for a descriptor twice (R17)");
+    }
+
+    fn stop(&mut self) {
+        self.fabric.borrow_mut().places[self.node].device.run = Run::Stopping;
+    }
+
+    fn quiesced(&mut self) -> Option<Quiesced> {
+        let device = &mut self.fabric.borrow_mut().places[self.node].device;
+        if device.run != Run::Stopped {
+            return None;
+        }
+        device.run = Run::Vouched;
+        // SAFETY: a stopped device moves nothing until `reset`: every action of the model asks
+        // `Device::moves` of both ends first.
+        Some(unsafe { Quiesced::vouch(LINK) })
+    }
+
+    fn yank(&mut self, tag: Tag, _proof: &Quiesced) -> Option<Returned> {
+        let mut fabric = self.fabric.borrow_mut();
+        let device = &mut fabric.places[self.node].device;
+        let stopped = device.run == Run::Vouched;
+        let there = device.posted.get(&tag.index).is_some_and(|p| p.tag == tag);
+        let posted = if there { device.posted.remove(&tag.index) } else { None };
+        fabric.demand(stopped, "yanked from an engine that runs (S0-12)");
+        posted.and_then(|p| p.done)
+    }
+
+    fn reset(&mut self, _proof: Quiesced) {
+        let mut fabric = self.fabric.borrow_mut();
+        let device = &mut fabric.places[self.node].device;
+        let stopped = device.run == Run::Vouched;
+        let out = device.posted.values().any(|p| p.done.is_none());
+        device.run = Run::Running;
+        fabric.demand(stopped, "reset an engine that runs (S0-11)");
+        fabric.demand(!out, "reset an engine that has descriptors (S0-12)");
+    }
+
+    fn link_up(&self) -> bool {
+        self.run() == Run::Running
+    }
+}
+
+impl Completions for Port {
+    fn pop(&mut self) -> Option<Completion> {
+        self.fabric.borrow_mut().places[self.node].device.pop()
+    }
+}
+
+impl Channel for Port {
+    fn reaches(&self, _to: Nid) -> bool {
+        true
+    }
+
+    fn immediate_max(&self) -> u32 {
+        64
+    }
+
+    fn ready(&mut self, _link: LinkId, _to: Nid, lane: Lane) -> bool {
+        let mut fabric = self.fabric.borrow_mut();
+        let room = fabric.room;
+        fabric.lane(self.node, lane).len() < room
+    }
+
+    fn send(
+        &mut self,
+        _link: LinkId,
+        envelope: &Envelope,
+        message: &Message<'_>,
+        tag: Option<Tag>,
+    ) -> Result<(), ChannelFull> {
+        let mut frame = vec![0; 512];
+        let length = encode(envelope, message, Checksum::On, &mut frame).expect("encodes");
+        frame.truncate(length);
+        let running = self.run() == Run::Running;
+        let mut fabric = self.fabric.borrow_mut();
+        fabric.demand(running, "said on a link that was asked to stop");
+        let life = fabric.places[self.node].life;
+        fabric.lane(self.node, message.lane()).push_back(Letter { frame, tag, life });
+        if let Some(tag) = tag {
+            fabric.places[self.node].ends.push_back(End { tag, sent: None });
+        }
+        Ok(())
+    }
+
+    fn quiesce(&mut self, _link: LinkId, _proof: &Quiesced) {
+        self.fabric.borrow_mut().places[self.node].ends.clear();
+    }
+}
+
+/// Payload is not modelled: what lies where is the oracle's.
+#[derive(Debug)]
+pub struct NoMemory;
+
+impl Memory for NoMemory {
+    fn read(&self, _address: u64, _into: &mut [u8]) -> Result<(), BadAddress> {
+        Ok(())
+    }
+
+    fn write(&mut self, _address: u64, _from: &[u8]) -> Result<(), BadAddress> {
+        Ok(())
+    }
+
+    fn valid(&self, _fragment: &Fragment) -> bool {
+        true
+    }
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! What can happen next.
+
+use lnd_core::message::Lane;
+use lnd_core::ports::{Returned, Sent};
+use lnd_core::time::Instant;
+
+use crate::action::{Action, Verdict};
+use crate::device::Run;
+use crate::setup::Order;
+use crate::world::World;
+
+impl World<'_, '_> {
+    pub(crate) fn next_order(&self, node: usize) -> Option<(usize, Order)> {
+        let orders = self.setup.orders.iter().copied().enumerate();
+        orders.skip(self.submitted[node]).find(|(_, order)| order.node == node)
+    }
+
+    /// What can happen without a fault: all of it happens in the end, unless something else makes
+    /// it impossible.
+    pub(crate) fn fair(&self) -> Vec<Action> {
+        let fabric = self.fabric.borrow();
+        let mut all = Vec::new();
+        for node in 0..2 {
+            let (place, host) = (&fabric.places[node], &self.nodes[node]);
+            if self.next_order(node).is_some() {
+                all.push(Action::Submit(node));
+            }
+            if !place.control.is_empty() {
+                all.push(Action::Deliver(node, Lane::Control, Verdict::Take));
+            }
+            if !place.requests.is_empty() && !self.nodes[1 - node].full {
+                all.push(Action::Deliver(node, Lane::Request, Verdict::Take));
+            }
+            if place.ends.iter().any(|end| end.sent.is_some()) {
+                all.push(Action::Told(node));
+            }
+            if !host.kept.is_empty() {
+                all.push(Action::Decide(node, Verdict::Take));
+            }
+            for &slot in place.device.posted.keys() {
+                let ways = fabric.returns(node, slot, false);
+                all.extend(ways.into_iter().map(|way| Action::Return(node, slot, way)));
+            }
+            if !place.device.ring.is_empty() {
+                all.push(Action::Interrupt(node));
+            }
+            if place.device.run == Run::Stopping {
+                all.push(Action::Stopped(node));
+            }
+            if host.dirty {
+                all.push(Action::OnTime(node));
+            }
+        }
+        all
+    }
+
+    /// What can happen by a fault that is left.
+    fn faulty(&self) -> Vec<Action> {
+        let fabric = self.fabric.borrow();
+        let (left, mut all) = (&self.left, Vec::new());
+        for node in 0..2 {
+            let place = &fabric.places[node];
+            for (lane, queue) in [(Lane::Request, &place.requests), (Lane::Control, &place.control)]
+            {
+                if let Some(letter) = queue.front() {
+                    let held = lane == Lane::Request && self.nodes[1 - node].full;
+                    self.spoilt(&mut all, node, lane, letter.tag.is_some(), held);
+                }
+            }
+            if left.refused > 0 && !self.nodes[node].kept.is_empty() {
+                all.push(Action::Decide(node, Verdict::Refuse));
+            }
+            for &slot in place.device.posted.keys() {
+                let asked = fabric.returns(node, slot, false);
+                let any = fabric.returns(node, slot, left.broken > 0);
+                let own = any.into_iter().filter(|way| !asked.contains(way));
+                all.extend(own.map(|way| Action::Return(node, slot, way)));
+                if left.repeated > 0 && asked.contains(&Returned::Ok) {
+                    all.push(Action::Repeat(node, slot));
+                }
+            }
+            let told = [
+                (left.peer_down[node], Action::PeerDown(node)),
+                (left.link_down[node], Action::LinkDown(node)),
+                (left.reborn[node], Action::Reborn(node)),
+                (left.shutdown[node], Action::Shutdown(node)),
+            ];
+            all.extend(told.into_iter().filter(|(left, _)| *left > 0).map(|(_, action)| action));
+        }
+        all
+    }
+
+    fn spoilt(&self, all: &mut Vec<Action>, from: usize, lane: Lane, tagged: bool, held: bool) {
+        let left = &self.left;
+        if left.refused > 0 && lane == Lane::Request && !held {
+            all.push(Action::Deliver(from, lane, Verdict::Refuse));
+        }
+        if left.put_off > 0 && lane == Lane::Request && !held {
+            all.push(Action::Deliver(from, lane, Verdict::Later));
+        }
+        if left.twice > 0 && !held {
+            all.push(Action::DeliverTwice(from, lane, Verdict::Take));
+        }
+        if left.lost > 0 {
+            all.push(Action::Lose(from, lane, Sent::NotDelivered));
+            if tagged {
+                all.push(Action::Lose(from, lane, Sent::Unknown));
+            }
+        }
+        if left.doubted > 0 && tagged && !held {
+            all.push(Action::Doubt(from, lane));
+        }
+    }
+
+    pub(crate) fn deadline(&self) -> Option<Instant> {
+        self.nodes.iter().filter_map(|n| n.next).min().filter(|&at| at != Instant::NEVER)
+    }
+
+    /// Everything that may happen next.
+    pub fn actions(&self) -> Vec<Action> {
+        let mut all = self.fair();
+        let quiet = all.is_empty();
+        all.extend(self.faulty());
+        let looked = self.nodes.iter().all(|node| !node.dirty);
+        if self.deadline().is_some() && looked && (quiet || self.left.slow > 0) {
+            all.push(Action::Tick);
+        }
+        all
+    }
+}

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! Two nodes and what lies between them: applies actions, and says which are possible.
+
+use std::cell::RefCell;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::mem::MaybeUninit;
+use std::rc::Rc;
+
+use lnd_core::driver::RunState;
+use lnd_core::id::PeerId;
+use lnd_core::message::{Lane, Refusal};
+use lnd_core::ports::{NoTrace, Sent};
+use lnd_core::time::Instant;
+
+use crate::action::{Action, Verdict};
+use crate::device::Run;
+use crate::fabric::{life, nid, End, Fabric, Letter, Shared};
+use crate::facts::Facts;
+use crate::node::Node;
+use crate::ports::LINK;
+use crate::setup::{Faults, Order, Setup};
+
+/// Ticks after which a run counts as endless.
+const MANY: u32 = 60;
+
+pub struct World<'m, 's> {
+    pub(crate) setup: &'s Setup,
+    pub(crate) fabric: Shared,
+    pub(crate) nodes: [Node<'m>; 2],
+    spare: Vec<&'m mut [MaybeUninit<u8>]>,
+    pub(crate) now: Instant,
+    pub(crate) left: Faults,
+    /// How many orders of the list each node has looked at.
+    pub(crate) submitted: [usize; 2],
+    lives: [u64; 2],
+    ticks: u32,
+    facts: Facts,
+}
+
+impl<'m, 's> World<'m, 's> {
+    /// Memory for four lives is needed: two of each node.
+    ///
+    /// `greeting` is how the two have met, if they have: what [`meet`](Self::meet) returned.
+    pub fn new(
+        setup: &'s Setup,
+        greeting: &[Action],
+        memory: &'m mut [Vec<MaybeUninit<u8>>],
+    ) -> Self {
+        let mut spare: Vec<_> = memory.iter_mut().map(Vec::as_mut_slice).collect();
+        let fabric = Rc::new(RefCell::new(Fabric::new(setup)));
+        let mut boot = |node| {
+            let memory = spare.pop().expect("memory for a life");
+            Node::boot(memory, setup, &fabric, node, life(node, 0))
+        };
+        let nodes = [boot(0), boot(1)];
+        let mut world = Self {
+            setup,
+            fabric,
+            nodes,
+            spare,
+            now: Instant::from_nanos(1_000_000_000),
+            left: Faults::default(),
+            submitted: [0; 2],
+            lives: [0; 2],
+            ticks: 0,
+            facts: Facts::default(),
+        };
+        for node in 0..2 {
+            world.nodes[node].look(world.now, &mut world.facts);
+        }
+        if setup.met {
+            world.begin_to_meet();
+            for &action in greeting {
+                world.apply(action);
+            }
+            world.submitted = [0; 2];
+            world.ticks = 0;
+        }
+        world.facts = Facts::default();
+        world.left = setup.faults;
+        world
+    }
+
+    /// A small message each way, one thing after the other: what then happens, in one order.
+    pub fn meet(setup: &Setup, memory: &mut [Vec<MaybeUninit<u8>>]) -> Vec<Action> {
+        let strangers = Setup { met: false, faults: Faults::default(), ..setup.clone() };
+        let mut world = World::new(&strangers, &[], memory);
+        world.begin_to_meet();
+        let mut greeting = Vec::new();
+        while let Some(&action) = world.actions().first() {
+            world.apply(action);
+            greeting.push(action);
+        }
+        greeting
+    }
+
+    fn begin_to_meet(&mut self) {
+        self.submitted = [self.setup.orders.len(); 2];
+        for node in 0..2 {
+            let order = Order { node, kind: lnd_core::driver::Kind::Put, length: 1 };
+            self.nodes[node].submit(self.now, u32::MAX - node as u32, order);
+            self.look(node);
+        }
+    }
+
+    fn look(&mut self, node: usize) {
+        self.nodes[node].look(self.now, &mut self.facts);
+    }
+
+    /// Lets one thing happen.
+    pub fn apply(&mut self, action: Action) {
+        self.spend(action);
+        match action {
+            Action::Submit(node) => {
+                let Some((at, order)) = self.next_order(node) else { return };
+                self.submitted[node] = at + 1;
+                self.nodes[node].submit(self.now, at as u32 + 1, order);
+                self.look(node);
+            }
+            Action::Deliver(from, lane, verdict) => {
+                self.deliver(from, lane, verdict, Sent::Ok, true)
+            }
+            Action::DeliverTwice(from, lane, verdict) => {
+                self.deliver(from, lane, verdict, Sent::Ok, false);
+            }
+            Action::Doubt(from, lane) => {
+                self.deliver(from, lane, Verdict::Take, Sent::Unknown, true);
+            }
+            Action::Lose(from, lane, sent) => {
+                let letter = self.fabric.borrow_mut().lane(from, lane).pop_front();
+                if let Some(letter) = letter {
+                    self.ended(from, &letter, sent);
+                }
+                self.look(from);
+            }
+            Action::Told(node) => self.told(node),
+            Action::Decide(node, verdict) => self.decide(node, verdict),
+            Action::Return(node, slot, way) => self.fabric.borrow_mut().end(node, slot, way),
+            Action::Repeat(node, slot) => self.fabric.borrow_mut().end_twice(node, slot),
+            Action::Interrupt(node) => {
+                self.nodes[node].interrupt.on_interrupt(self.now, 1, &mut NoTrace);
+                self.nodes[node].dirty = true;
+            }
+            Action::Stopped(node) => {
+                self.fabric.borrow_mut().places[node].device.run = Run::Stopped;
+                self.look(node);
+            }
+            Action::OnTime(node) => self.look(node),
+            Action::Tick => {
+                self.ticks += 1;
+                self.now = self.deadline().map_or(self.now, |at| self.now.max(at));
+                for node in 0..2 {
+                    self.look(node);
+                }
+            }
+            Action::PeerDown(_) | Action::LinkDown(_) | Action::Reborn(_) | Action::Shutdown(_) => {
+                self.strike(action);
+            }
+        }
+    }
+
+    fn decide(&mut self, node: usize, verdict: Verdict) {
+        let (ticket, id) = self.nodes[node].kept.remove(0);
+        match verdict {
+            Verdict::Refuse => self.nodes[node].driver.refuse(self.now, ticket, Refusal::NoMatch),
+            _ => self.nodes[node].take(self.now, ticket, id),
+        }
+        self.look(node);
+    }
+
+    fn strike(&mut self, action: Action) {
+        match action {
+            Action::PeerDown(node) => {
+                if let Some(peer) = self.peer(node) {
+                    self.nodes[node].driver.decider().peer_down(peer);
+                    self.nodes[node].was_told_down = true;
+                    self.nodes[node].dirty = true;
+                }
+            }
+            Action::LinkDown(node) => {
+                self.nodes[node].driver.decider().link_failed(LINK);
+                self.nodes[node].dirty = true;
+            }
+            Action::Reborn(node) => {
+                self.nodes[node].tell(&mut self.facts);
+                self.lives[node] += 1;
+                let reborn = life(node, self.lives[node]);
+                self.fabric.borrow_mut().power_off(node, reborn);
+                let memory = self.spare.pop().expect("memory for another life");
+                self.nodes[node] = Node::boot(memory, self.setup, &self.fabric, node, reborn);
+                self.look(node);
+            }
+            Action::Shutdown(node) => {
+                self.nodes[node].driver.shutdown(self.now, self.now);
+                self.look(node);
+            }
+            _ => {}
+        }
+    }
+
+    fn peer(&self, node: usize) -> Option<PeerId> {
+        self.nodes[node].driver.peer(nid(1 - node))
+    }
+
+    fn spend(&mut self, action: Action) {
+        // Only these can be both, a fault and not.
+        let either = matches!(action, Action::Return(..) | Action::Tick);
+        let fair = if either { self.fair() } else { Vec::new() };
+        let left = &mut self.left;
+        let budget = match action {
+            Action::Deliver(_, _, Verdict::Refuse) | Action::Decide(_, Verdict::Refuse) => {
+                &mut left.refused
+            }
+            Action::Deliver(_, _, Verdict::Later) => &mut left.put_off,
+            Action::DeliverTwice(..) => &mut left.twice,
+            Action::Lose(..) => &mut left.lost,
+            Action::Doubt(..) => &mut left.doubted,
+            Action::Return(..) if !fair.contains(&action) => &mut left.broken,
+            Action::Repeat(..) => &mut left.repeated,
+            Action::Tick if !fair.is_empty() => &mut left.slow,
+            Action::PeerDown(node) => &mut left.peer_down[node],
+            Action::LinkDown(node) => &mut left.link_down[node],
+            Action::Reborn(node) => &mut left.reborn[node],
+            Action::Shutdown(node) => &mut left.shutdown[node],
+            _ => return,
+        };
+        *budget = budget.saturating_sub(1);
+    }
+
+    fn deliver(&mut self, from: usize, lane: Lane, verdict: Verdict, sent: Sent, once: bool) {
+        let letter = self.fabric.borrow_mut().lane(from, lane).pop_front();
+        let Some(letter) = letter else { return };
+        let to = 1 - from;
+        if !self.nodes[to].receive(self.now, &letter.frame, verdict) {
+            self.nodes[to].full = true;
+            self.fabric.borrow_mut().lane(from, lane).push_front(letter);
+            return;
+        }
+        self.ended(from, &letter, sent);
+        if !once {
+            self.fabric.borrow_mut().lane(from, lane).push_front(letter);
+        }
+        self.look(to);
+    }
+
+    /// How a letter's way ended is known from now on, if its sender still lives and waits.
+    fn ended(&mut self, from: usize, letter: &Letter, sent: Sent) {
+        let mut fabric = self.fabric.borrow_mut();
+        let place = &mut fabric.places[from];
+        let Some(tag) = letter.tag.filter(|_| letter.life == place.life) else { return };
+        if let Some(end) = place.ends.iter_mut().find(|e| e.tag == tag && e.sent.is_none()) {
+            end.sent = Some(sent);
+        }
+    }
+
+    fn told(&mut self, node: usize) {
+        let mut fabric = self.fabric.borrow_mut();
+        let ends = &mut fabric.places[node].ends;
+        let Some(at) = ends.iter().position(|end| end.sent.is_some()) else { return };
+        let Some(End { tag, sent: Some(sent) }) = ends.remove(at) else { return };
+        if sent == Sent::Ok {
+            fabric.told.insert((node, tag));
+        }
+        drop(fabric);
+        self.nodes[node].told(self.now, tag, sent);
+        self.look(node);
+    }
+
+    /// The first broken rule, if there is one. Completes the facts.
+    pub fn broken(&mut self) -> Option<String> {
+        for node in &self.nodes {
+            node.tell(&mut self.facts);
+        }
+        if self.ticks > MANY {
+            self.fabric.borrow_mut().breaks("the clock runs on for ever (INV-9)");
+        }
+        if self.fair().is_empty() && self.deadline().is_none() {
+            self.check_end();
+        }
+        self.fabric.borrow().broken.clone()
+    }
+
+    /// Nothing moves and nothing waits for time: nothing may be left.
+    fn check_end(&mut self) {
+        let mut fabric = self.fabric.borrow_mut();
+        for node in &self.nodes {
+            let run = node.driver.run_state();
+            self.facts.quiescent |= run == RunState::Quiescent;
+            let ended = matches!(run, RunState::Running | RunState::Quiescent);
+            let none = node.open.is_empty() && node.driver.in_use() == (0, 0);
+            fabric.demand(none, "nothing moves, and a transfer has not ended (INV-9, INV-11)");
+            fabric.demand(ended, "nothing moves, and the shutdown has not ended (INV-15)");
+            let waiting =
+                fabric.places[1 - node.me].requests.is_empty() || run != RunState::Running;
+            fabric.demand(waiting, "nothing moves, and a request waits for a slot (INV-11)");
+        }
+    }
+
+    /// What the run has been through.
+    pub fn facts(&self) -> Facts {
+        self.facts
+    }
+
+    /// A hash of everything that the future depends on.
+    pub fn digest(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        let fabric = self.fabric.borrow();
+        fabric.places.hash(&mut hasher);
+        (&fabric.moved, &fabric.arrived, &fabric.denied, &fabric.told).hash(&mut hasher);
+        fabric.broken.hash(&mut hasher);
+        for node in &self.nodes {
+            node.driver.fingerprint(&mut hasher);
+            node.open.hash(&mut hasher);
+            (node.next, node.dirty, node.full, node.was_told_down).hash(&mut hasher);
+            for (ticket, message) in &node.kept {
+                (ticket.tag(), message).hash(&mut hasher);
+            }
+        }
+        (self.now, self.left, self.submitted, self.facts).hash(&mut hasher);
+        hasher.finish()
+    }
+}

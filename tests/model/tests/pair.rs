@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! Every run of small worlds (INV-1 to INV-12, INV-15, R73). The README says which rules are checked.
+//!
+//! The last argument of each is the number of states that there are. If it changes, what the drivers
+//! do has changed: look at why, then take the new number over.
+#![cfg(not(debug_assertions))] // Ten times slower without optimisation.
+
+use lnd_core::driver::Kind::{Get, Put};
+use lnd_model::facts::*;
+use lnd_model::{explore, Faults, Setup};
+
+const NONE: Faults = Faults {
+    lost: 0,
+    doubted: 0,
+    twice: 0,
+    broken: 0,
+    repeated: 0,
+    refused: 0,
+    put_off: 0,
+    peer_down: [0; 2],
+    link_down: [0; 2],
+    reborn: [0; 2],
+    shutdown: [0; 2],
+    slow: 0,
+};
+
+/// Payload that is staged and pulled.
+const LARGE: u32 = 64;
+/// Payload that travels inline.
+const SMALL: u32 = 4;
+
+#[test]
+fn put_against_peer_down() {
+    let faults = Faults { peer_down: [1, 1], ..NONE };
+    let setup = Setup::new("put, peers down").sends(0, Put, LARGE).with(faults);
+    explore(setup, &[OK, ERROR, LOST_RACE, OK_THOUGH_DOWN, EARLY], 1_005);
+}
+
+#[test]
+fn put_against_peers_and_links_down() {
+    let faults = Faults { peer_down: [1, 1], link_down: [1, 1], ..NONE };
+    let setup = Setup::new("put, peers and links down").sends(0, Put, LARGE).with(faults);
+    explore(setup, &[OK, ERROR, LOST_RACE, BY_HAND, OK_THOUGH_DOWN, STALE_COMPLETION], 52_055);
+}
+
+#[test]
+fn get_against_peers_and_links_down() {
+    let faults = Faults { peer_down: [1, 1], link_down: [1, 1], ..NONE };
+    let setup = Setup::new("get, peers and links down").sends(0, Get, LARGE).with(faults);
+    explore(setup, &[OK, ERROR, LOST_RACE, BY_HAND, OK_THOUGH_DOWN, STALE_ANSWER], 40_073);
+}
+
+#[test]
+fn r14_two_uses_of_one_slot_against_repeated_completions() {
+    let faults = Faults { peer_down: [1, 0], link_down: [1, 0], repeated: 1, ..NONE };
+    let setup = Setup::new("two puts by one slot");
+    let setup = setup.sends(0, Put, LARGE).sends(0, Put, LARGE).with(faults);
+    explore(setup, &[OK, ERROR, BY_HAND, STALE_COMPLETION, USED_AGAIN], 61_254);
+}
+
+#[test]
+fn puts_that_cross_against_peer_down() {
+    let faults = Faults { peer_down: [1, 0], ..NONE };
+    let setup = Setup::new("put against put, peer down");
+    let setup = setup.sends(0, Put, LARGE).sends(1, Put, LARGE).with(faults);
+    explore(setup, &[OK, ERROR, LOST_RACE, OK_THOUGH_DOWN], 55_558);
+}
+
+#[test]
+fn put_and_get_that_cross_against_link_down() {
+    let faults = Faults { link_down: [1, 0], ..NONE };
+    let setup = Setup::new("put against get, link down");
+    let setup = setup.sends(0, Put, LARGE).sends(1, Get, LARGE).with(faults);
+    explore(setup, &[OK, ERROR, LOST_RACE, BY_HAND], 40_818);
+}
+
+#[test]
+fn inv_15_gets_that_cross_against_shutdown() {
+    let faults = Faults { shutdown: [1, 0], ..NONE };
+    let setup = Setup::new("get against get, shutdown");
+    let setup = setup.sends(0, Get, LARGE).sends(1, Get, LARGE).with(faults);
+    explore(setup, &[OK, ERROR, QUIESCENT, REFUSED], 42_916);
+}
+
+#[test]
+fn inv_15_put_against_two_shutdowns() {
+    let faults = Faults { shutdown: [1, 1], slow: 1, ..NONE };
+    let setup = Setup::new("put, both shut down").sends(0, Put, LARGE).with(faults);
+    explore(setup, &[OK, ERROR, LOST_RACE, QUIESCENT], 20_297);
+}
+
+#[test]
+fn hello_race() {
+    // R30: crossing hellos end in one session each way.
+    let faults = Faults { lost: 1, twice: 1, ..NONE };
+    let setup = Setup { met: false, ..Setup::new("hello against hello") };
+    let setup = setup.sends(0, Put, SMALL).sends(1, Put, SMALL).with(faults);
+    explore(setup, &[OK, DUPLICATE], 5_279);
+}
+
+#[test]
+fn hello_race_against_a_new_life() {
+    let faults = Faults { reborn: [1, 0], lost: 1, twice: 1, ..NONE };
+    let setup = Setup { met: false, ..Setup::new("hello against hello, a new life") };
+    let setup = setup.sends(0, Put, SMALL).sends(1, Put, SMALL).with(faults);
+    explore(setup, &[OK, ERROR, WRONG_LIFE, EARLY], 48_491);
+}
+
+#[test]
+fn inv_11_one_credit_each_way_against_loss() {
+    let faults = Faults { lost: 1, ..NONE };
+    let setup = Setup { slots: 4, ..Setup::new("one credit each way") };
+    let setup = setup.sends(0, Put, SMALL).sends(1, Put, SMALL);
+    let setup = setup.sends(0, Put, SMALL).sends(1, Put, SMALL).with(faults);
+    explore(setup, &[OK, ERROR, RESYNC], 48_161);
+}
+
+#[test]
+fn put_without_remote_completion_against_loss_and_link_down() {
+    let faults = Faults { lost: 1, doubted: 1, link_down: [1, 0], ..NONE };
+    let setup = Setup { signalled: false, ..Setup::new("put, done by word") };
+    explore(setup.sends(0, Put, LARGE).with(faults), &[OK, ERROR, BY_HAND, DEADLINE], 1_367);
+}
+
+#[test]
+fn get_without_remote_completion_against_loss_and_link_down() {
+    let faults = Faults { lost: 1, doubted: 1, link_down: [0, 1], ..NONE };
+    let setup = Setup { signalled: false, ..Setup::new("get, done by word") };
+    explore(setup.sends(0, Get, LARGE).with(faults), &[OK, ERROR, BY_HAND, DEADLINE], 1_189);
+}
+
+#[test]
+fn lu17841_put_against_new_lives_of_either_side() {
+    // R15: no tag of one life is given out in the next.
+    let faults = Faults { reborn: [1, 1], twice: 1, ..NONE };
+    let setup = Setup::new("put, new lives").sends(0, Put, LARGE).with(faults);
+    explore(setup, &[OK, ERROR, WRONG_LIFE], 6_827);
+}
+
+#[test]
+fn lu17841_get_against_new_lives_of_either_side() {
+    let faults = Faults { reborn: [1, 1], twice: 1, ..NONE };
+    let setup = Setup::new("get, new lives").sends(0, Get, LARGE).with(faults);
+    explore(setup, &[OK, ERROR, WRONG_LIFE], 6_512);
+}
+
+#[test]
+fn put_against_refusal_delay_and_a_broken_engine() {
+    let faults = Faults { refused: 1, put_off: 1, broken: 1, slow: 1, ..NONE };
+    let setup = Setup::new("put, refused or late").sends(0, Put, LARGE).with(faults);
+    explore(setup, &[OK, ERROR, REFUSED, DEADLINE, LATE_VERDICT], 2_349);
+}
+
+#[test]
+fn get_against_refusal_delay_and_a_broken_engine() {
+    let faults = Faults { refused: 1, put_off: 1, broken: 1, slow: 1, ..NONE };
+    let setup = Setup::new("get, refused or late").sends(0, Get, LARGE).with(faults);
+    explore(setup, &[OK, ERROR, REFUSED, DEADLINE, LATE_VERDICT], 1_359);
+}
