@@ -4,6 +4,7 @@
  *
  *   memory                  what the module holds
  *   FABRIC/client           the client's counts; takes start, stop, reset, spoil
+ *   FABRIC/nodes            the fabric's nodes: 0 absent, 1 joining, 2 alive, 3 dead
  *   FABRIC/nodeN/stats      gauges and counters of the NI and of the engines
  *   FABRIC/nodeN/peers      the peers, as the NI knows them
  *   FABRIC/nodeN/transfers  the upper layer's messages that have not ended
@@ -268,6 +269,21 @@ static const struct file_operations lnd_host_client_fops = {
 	.release = single_release,
 };
 
+static int lnd_host_nodes_show(struct seq_file *file, void *unused)
+{
+	struct lnd_host_fabric *fabric = file->private;
+	u32 i;
+
+	for (i = 0; i < fabric->nodes; i++) {
+		struct lnd_soft_node_info info = { .size = sizeof(info) };
+
+		if (!lnd_soft_node_get(fabric->region, i, &info))
+			seq_printf(file, "node%u %u\n", i, info.state);
+	}
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(lnd_host_nodes);
+
 /* Context: thread. */
 void lnd_host_debugfs_init(void)
 {
@@ -293,6 +309,7 @@ void lnd_host_debugfs_add(struct lnd_host_fabric *fabric)
 
 	fabric->dir = debugfs_create_dir(fabric->name, lnd_host_dir);
 	debugfs_create_file("client", 0600, fabric->dir, fabric, &lnd_host_client_fops);
+	debugfs_create_file("nodes", 0400, fabric->dir, fabric, &lnd_host_nodes_fops);
 	for (i = fabric->first; i < fabric->first + fabric->ours; i++) {
 		struct lnd_host_node *node = fabric->node[i];
 		struct dentry *dir;

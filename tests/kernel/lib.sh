@@ -208,9 +208,10 @@ fabric_start() {
     fabric=$(mktemp -d /dev/shm/lnd-kernel.XXXXXX)
     fabrics+=("$fabric")
     "$work/host" format "$fabric/memory" "$1" 2 128 "$3"
+    rm -f "$work/logs/doorbell"
     "$bench/doorbell" "$fabric/memory" "$fabric" "$2" >"$work/logs/doorbell" 2>&1 &
     started[$!]=doorbell
-    wait_for 10 grep -q ready "$work/logs/doorbell" || fail "the doorbell server did not start"
+    wait_for 10 grep -qs ready "$work/logs/doorbell" || fail "the doorbell server did not start"
 }
 
 # on_fabric MACHINE: QEMU's arguments for a machine on the fabric, into on_fabric.

@@ -66,6 +66,11 @@ idle() {
     [ "$(of working)" = 0 ] && [ "$(of under_way)" = 0 ]
 }
 
+# there NODE: is a node of the fabric alive?
+there() {
+    [ "$(value "$fabric/nodes" "node$1")" = 2 ]
+}
+
 # job SECONDS WORDS…: a job from start to end.
 job() {
     limit=$1

@@ -7,6 +7,7 @@
 load transport=ivshmem drain_ms=500 deadline_ms=2000
 node=${fabric##*ivshmem}
 other=$((1 - node))
+until_so 60 there $other || die "the other machine does not come"
 client start put get workers=1 flight=8 max=262144 to=$other
 
 # How many have ended well, or been given up, at least this many.
@@ -30,6 +31,7 @@ back() {
     client start put count=1 max=4096 to=$other
     until_so 5 idle && [ "$(of ok)" = 1 ]
 }
+until_so 60 there $other || die "the other machine does not come back"
 until_so 30 back || die "the reborn machine was not found"
 client reset
 job 20 put get count=30 flight=4 max=262144 to=$other
