@@ -9,7 +9,7 @@ use lnd_core::transfer::{Delivery, Health as Class};
 use lnd_health::dedup::Copy;
 use lnd_health::journal::Evidence;
 use lnd_health::journey::Terms;
-use lnd_health::node::{Count, End, Next, PeerSettings, WhyEnded};
+use lnd_health::node::{Count, End, Full, Next, PeerSettings, WhyEnded};
 use lnd_health::select::{Because, NoPath};
 use lnd_health::{refusal, NiStatus, Object};
 
@@ -367,4 +367,18 @@ fn a_restart_between_two_tries_is_noticed_too() {
         let _ = node.health.outcome(at(1), journey, End::OK);
     }
     assert!(node.health.remains().drained);
+}
+
+#[test]
+fn what_is_ours_is_never_blamed_as_a_peer() {
+    // LNet's test 216: a node that lists itself among its peers blames its own interfaces twice.
+    let mut health = empty(plain(2, 2, 2));
+    let (ours, theirs) = (nid(1, 1), nid(1, 2));
+    health.add_local(ours).unwrap();
+    let peer = health.add_peer(PeerSettings::default()).unwrap();
+    assert_eq!(health.add_peer_ni(peer, ours), Err(Full::Known));
+    health.add_peer_ni(peer, theirs).unwrap();
+    assert_eq!(health.add_local(theirs), Err(Full::Known));
+    health.remove_peer(peer).unwrap();
+    health.add_local(theirs).unwrap();
 }

@@ -38,9 +38,10 @@ impl Health<'_> {
     /// Takes up one of our interfaces.
     ///
     /// # Errors
-    /// The table or the list of networks is full, or the address is known.
+    /// The table or the list of networks is full, or the address is known, as ours or as a peer's.
     pub fn add_local(&mut self, nid: Nid) -> Result<NiId, Full> {
-        if self.locals.iter().any(|ni| ni.nid == Some(nid)) {
+        let is_it = |ni: &Ni| ni.nid == Some(nid);
+        if self.locals.iter().any(is_it) || self.peer_nis.iter().any(is_it) {
             return Err(Full::Known);
         }
         let free = self.locals.iter().position(|ni| ni.nid.is_none()).ok_or(Full::Table)?;
@@ -83,14 +84,17 @@ impl Health<'_> {
     /// when there is reason to.
     ///
     /// # Errors
-    /// No such peer, or a table is full, or the peer has this address already.
+    /// No such peer, or a table is full, or the peer has this address already, or it is one of our
+    /// own: what is ours is never blamed as a peer (LNet's test 216).
     pub fn add_peer_ni(&mut self, peer: PeerId, nid: Nid) -> Result<PeerNiId, Full> {
         let owner = self.peer(peer).ok_or(Full::Unknown)?;
         let first = owner.first;
         if usize::from(owner.interfaces) >= MAX_PEER_NIS {
             return Err(Full::PeerNis);
         }
-        if self.interfaces(peer).any(|id| self.peer_ni(id).is_some_and(|ni| ni.nid == Some(nid))) {
+        let ours = self.locals.iter().any(|ni| ni.nid == Some(nid));
+        let has = |id| self.peer_ni(id).is_some_and(|ni| ni.nid == Some(nid));
+        if ours || self.interfaces(peer).any(has) {
             return Err(Full::Known);
         }
         let index = self.free_peer_ni;
