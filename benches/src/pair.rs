@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! Two nodes, each polled by its own thread with its engine stepped inline.
 
-use std::collections::VecDeque;
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 
@@ -9,7 +8,7 @@ use lnd_core::config::Config;
 use lnd_core::driver::{Driver, Identity, Inbound, Interrupt, Kind, Receive, Request, Role};
 use lnd_core::fragment::{Fragment, MAX_FRAGMENT};
 use lnd_core::id::{Incarnation, LinkId};
-use lnd_core::ports::{Features, NoTrace, Sent};
+use lnd_core::ports::{Features, NoTrace};
 use lnd_core::time::{Instant, Span};
 use lnd_dma::driver::{CompletionQueue, MmioEngine};
 use lnd_dma::memory::{Geometry, LinkMemory};
@@ -71,7 +70,7 @@ pub fn pair(window: Window) -> [Node; 2] {
     let links = [link_memory(0), link_memory(1)];
     let lanes = || (mailbox(256, CONTROL_SLOT), mailbox(64, REQUEST_SLOT));
     let (there, back) = (lanes(), lanes());
-    let outlets = |(c, r)| Outlets { boxes: [c, r], ended: VecDeque::with_capacity(64) };
+    let outlets = |(c, r)| Outlets { boxes: [c, r] };
     let a = Node::new(0, links, window, outlets((there.0 .0, there.1 .0)), [back.0 .1, back.1 .1]);
     let b = Node::new(1, links, window, outlets((back.0 .0, back.1 .0)), [there.0 .1, there.1 .1]);
     let mut nodes = [a, b];
@@ -149,13 +148,6 @@ impl Node {
             user: 1,
         };
         self.driver.submit(self.now, request).unwrap();
-        self.settle_sent();
-    }
-
-    fn settle_sent(&mut self) {
-        while let Some(tag) = self.driver.channel_mut().ended.pop_front() {
-            self.driver.on_sent(self.now, tag, Sent::Ok);
-        }
     }
 
     /// One round of everything: messages in, engine, interrupt, reports, and now and then the time.
@@ -173,7 +165,6 @@ impl Node {
         let mut busy = self.receive();
         if busy {
             self.driver.ring();
-            self.settle_sent();
         }
         while !self.driver.nothing_to_report() {
             let Some(report) = self.driver.next_report(self.now) else { continue };

@@ -3,14 +3,13 @@
 //! memory by its own address. No oracle, no trace and no upper layer: what is timed is the driver,
 //! the channel and the engine.
 
-use std::collections::VecDeque;
 use std::ptr::NonNull;
 
 use lnd_core::fragment::Fragment;
 use lnd_core::id::{LinkId, Nid, Tag};
 use lnd_core::link::Quiesced;
 use lnd_core::message::{Envelope, Lane, Message};
-use lnd_core::ports::{BadAddress, Channel, ChannelFull, Memory, NoTrace, Ports};
+use lnd_core::ports::{BadAddress, Channel, ChannelFull, Memory, NoTrace, Ports, Sent};
 use lnd_dma::driver::{MmioEngine, Nodes};
 use lnd_dma::memory::LinkMemory;
 use lnd_dma::soft::{BusFault, Fabric, Place};
@@ -54,8 +53,6 @@ impl Ports for PairPorts {
 pub struct Outlets {
     /// Control, requests.
     pub boxes: [Producer<'static>; 2],
-    /// Messages that have ended, for the driver.
-    pub ended: VecDeque<Tag>,
 }
 
 impl Outlets {
@@ -86,12 +83,11 @@ impl Channel for Outlets {
         _link: LinkId,
         envelope: &Envelope,
         message: &Message<'_>,
-        tag: Option<Tag>,
-    ) -> Result<(), ChannelFull> {
+        _tag: Option<Tag>,
+    ) -> Result<Option<Sent>, ChannelFull> {
         let outlet = self.lane(message.lane());
         transmit(outlet, envelope, message, Checksum::On).map_err(|_| ChannelFull)?;
-        self.ended.extend(tag);
-        Ok(())
+        Ok(Some(Sent::Ok))
     }
 
     fn quiesce(&mut self, _link: LinkId, _proof: &Quiesced) {}

@@ -61,25 +61,16 @@ impl<'m> Arena<'m> {
         count: usize,
         mut make: impl FnMut(usize) -> T,
     ) -> Result<&'m mut [T], ArenaFull> {
-        const { assert!(align_of::<T>() <= LINE) };
-        let bytes = Self::table_bytes::<T>(count);
-        if bytes > self.left {
-            return Err(ArenaFull);
-        }
-        let table = self.next.cast::<T>();
+        let table = self.carve::<T>(count)?;
         for index in 0..count {
-            // SAFETY: `index < count`, and `count` items fit in the `bytes` that are left.
+            // SAFETY: `index < count`, and `count` items fit in what was carved.
             let place = unsafe { table.add(index) };
-            // SAFETY: the place is in the arena's own memory, aligned (`next` is always a multiple
-            // of LINE and T needs no more), and no other table covers it.
+            // SAFETY: the place is in the table that was just carved, and aligned.
             unsafe { place.write(make(index)) };
         }
-        // SAFETY: `bytes` is at most what is left.
-        self.next = unsafe { self.next.add(bytes) };
-        self.left -= bytes;
         let raw = NonNull::slice_from_raw_parts(table, count);
         // SAFETY: all `count` items were just written; the memory is borrowed for 'm and no other
-        // reference to this part of it exists, since `next` has moved past it.
+        // reference to this part of it exists, since it was carved for this one.
         Ok(unsafe { &mut *raw.as_ptr() })
     }
 
@@ -88,9 +79,26 @@ impl<'m> Arena<'m> {
     /// # Errors
     /// [`ArenaFull`]; nothing was carved.
     pub fn place<T>(&mut self, item: T) -> Result<&'m mut T, ArenaFull> {
-        let mut item = Some(item);
-        let cell = self.table(1, |_| item.take())?;
-        cell.first_mut().and_then(Option::as_mut).ok_or(ArenaFull)
+        let mut place = self.carve::<T>(1)?;
+        // SAFETY: carved for one item, and aligned.
+        unsafe { place.write(item) };
+        // SAFETY: just written; borrowed for 'm, and carved for this reference alone.
+        Ok(unsafe { place.as_mut() })
+    }
+
+    /// Memory for `count` items, aligned, which no other table covers.
+    fn carve<T>(&mut self, count: usize) -> Result<NonNull<T>, ArenaFull> {
+        const { assert!(align_of::<T>() <= LINE) };
+        let bytes = Self::table_bytes::<T>(count);
+        if bytes > self.left {
+            return Err(ArenaFull);
+        }
+        // `next` is always a multiple of LINE, and T needs no more.
+        let carved = self.next.cast::<T>();
+        // SAFETY: `bytes` is at most what is left.
+        self.next = unsafe { self.next.add(bytes) };
+        self.left -= bytes;
+        Ok(carved)
     }
 }
 

@@ -120,3 +120,40 @@ impl Batch {
         self.first.is_none()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::vec::Vec;
+
+    #[test]
+    fn inv_1_r9_finished_transfers_come_out_once_and_in_the_order_of_their_ends() {
+        let links: Vec<_> = (0..4).map(|_| AtomicU32::new(0)).collect();
+        let next_of = |slot: u32| links.get(slot as usize);
+        let completed = Completed::new();
+        // The second time the slots' links are those of the first.
+        for order in [[3, 0, 2], [0, 2, 3]] {
+            assert!(completed.is_empty());
+            assert!(completed.take(next_of).is_empty(), "an empty list has nothing to take");
+            for slot in order {
+                completed.push(FinalizeToken::new(slot), next_of);
+                assert!(!completed.is_empty());
+            }
+            let mut batch = completed.take(next_of);
+            assert!(completed.is_empty(), "taken whole");
+            for slot in order {
+                assert!(!batch.is_empty());
+                assert_eq!(batch.next(next_of), Some(slot));
+            }
+            assert!(batch.is_empty());
+            assert_eq!(batch.next(next_of), None);
+        }
+    }
+
+    #[test]
+    fn a_slot_without_a_link_word_is_not_pushed() {
+        let completed = Completed::default();
+        completed.push(FinalizeToken::new(7), |_| None);
+        assert!(completed.is_empty());
+    }
+}

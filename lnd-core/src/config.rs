@@ -47,6 +47,10 @@ pub struct Config {
     pub batch: u32,
     /// Which table translates ends.
     pub policy: Policy,
+    /// Where numbers begin that wrap: those of sessions, of each session's requests, of its credits,
+    /// and of peers' lives. Zero, unless a test wants to see them wrap. What both ends of a session
+    /// count begins here at both: all nodes have the same value.
+    pub counting_from: u32,
 }
 
 /// A configuration that cannot be.
@@ -97,6 +101,7 @@ impl Config {
             verdict_bound: Span::from_secs(50),
             batch: 256,
             policy: Policy::Seed,
+            counting_from: 0,
         }
     }
 

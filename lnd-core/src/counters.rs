@@ -154,6 +154,19 @@ impl Counters {
     }
 }
 
+/// Something to count in: a set of counters, or words that several contexts share.
+pub trait Count {
+    /// Adds one. Context: that of the call which is given the counter's place.
+    fn count(&mut self, counter: Counter);
+}
+
+impl Count for Counters {
+    #[inline]
+    fn count(&mut self, counter: Counter) {
+        Self::count(self, counter);
+    }
+}
+
 impl Default for Counters {
     fn default() -> Self {
         Self::new()

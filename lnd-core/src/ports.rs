@@ -172,9 +172,10 @@ pub trait Channel {
     /// [`send`](Self::send) of this driver into that lane to that node finds room.
     fn ready(&mut self, link: LinkId, to: Nid, lane: Lane) -> bool;
 
-    /// Hands a message over, irrevocably (INV-5, R5). With a `tag` its end is reported later by
-    /// [`Decider::on_sent`](crate::driver::Decider::on_sent), exactly once, possibly before this
-    /// call returns in another context; without a tag nobody is told.
+    /// Hands a message over, irrevocably (INV-5, R5). If it has ended when this call returns, the
+    /// answer says how, and that is its only report. Else the end of a message with a `tag` is
+    /// reported later by [`Decider::on_sent`](crate::driver::Decider::on_sent), exactly once,
+    /// possibly before this call returns in another context; without a tag nobody is told.
     ///
     /// # Errors
     /// [`ChannelFull`]: nothing was sent and nothing will be reported.
@@ -184,7 +185,7 @@ pub trait Channel {
         envelope: &Envelope,
         message: &Message<'_>,
         tag: Option<Tag>,
-    ) -> Result<(), ChannelFull>;
+    ) -> Result<Option<Sent>, ChannelFull>;
 
     /// The link has been stopped and this is the proof: no message handed over on it before may
     /// be reported any more. The driver reports them itself.

@@ -20,6 +20,7 @@ mod driver {
     mod catalogue;
     mod credit;
     mod deadline;
+    mod finalize;
     mod get;
     mod hello;
     mod life;
@@ -32,4 +33,5 @@ mod driver {
     mod size;
     mod stray;
     mod ticket;
+    mod view;
 }

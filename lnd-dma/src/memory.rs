@@ -17,6 +17,9 @@ use crate::bits::Bits;
 use crate::descriptor::Descriptor;
 use crate::regs::{Control, Register, RegisterAccess, RegisterBlock, MAGIC, VERSION};
 
+/// Bytes in memory for each byte of the layout: one. Under loom, whose atomics are larger than the
+/// machine's, the same words lie further apart.
+const SCALE: usize = core::mem::size_of::<AtomicU32>() / 4;
 /// Bytes of one indirect list.
 const LIST: usize = MAX_FRAGMENTS * 16;
 /// Most descriptors of a link.
@@ -76,7 +79,7 @@ impl Geometry {
 
     /// Bytes of memory for one link.
     pub const fn bytes_needed(&self) -> usize {
-        self.offsets().end
+        self.offsets().end * SCALE
     }
 }
 
@@ -209,7 +212,7 @@ impl<'m> LinkMemory<'m> {
 
     fn over(base: NonNull<u8>, len: usize, geometry: Geometry) -> Result<Self, LayoutError> {
         let offsets = geometry.offsets();
-        if len < offsets.end || base.as_ptr() as usize % 64 != 0 {
+        if len < offsets.end * SCALE || base.as_ptr() as usize % 64 != 0 {
             return Err(LayoutError::Size);
         }
         Ok(Self { base, geometry, offsets, memory: PhantomData })
@@ -227,13 +230,22 @@ impl<'m> LinkMemory<'m> {
         unsafe { self.base.cast().as_ref() }
     }
 
+    /// Where a byte of the layout lies.
+    ///
+    /// # Safety
+    /// `offset` is within the layout.
+    unsafe fn at(&self, offset: usize) -> NonNull<u8> {
+        // SAFETY: `over` has found the whole layout within the memory.
+        unsafe { self.base.add(offset * SCALE) }
+    }
+
     /// A descriptor, or `None` beyond the table.
     pub fn descriptor(&self, index: u32) -> Option<&'m Descriptor> {
         if index >= self.geometry.descriptors {
             return None;
         }
         // SAFETY: the offset is within the table, which `over` has found within the memory.
-        let place = unsafe { self.base.add(self.offsets.descriptors + index as usize * 64) };
+        let place = unsafe { self.at(self.offsets.descriptors + index as usize * 64) };
         // SAFETY: aligned to 64 as base and offset are; all fields are atomics.
         Some(unsafe { place.cast().as_ref() })
     }
@@ -242,7 +254,7 @@ impl<'m> LinkMemory<'m> {
     pub fn completion(&self, index: u32) -> &'m CompletionEntry {
         let entry = index & self.geometry.ring().wrapping_sub(1);
         // SAFETY: the ring's size is a power of two, so `entry` is within the ring.
-        let place = unsafe { self.base.add(self.offsets.completions + entry as usize * 16) };
+        let place = unsafe { self.at(self.offsets.completions + entry as usize * 16) };
         // SAFETY: aligned to 16; all fields are atomics.
         unsafe { place.cast().as_ref() }
     }
@@ -251,7 +263,7 @@ impl<'m> LinkMemory<'m> {
     pub fn post(&self, index: u32) -> &'m AtomicU32 {
         let entry = index & self.geometry.ring().wrapping_sub(1);
         // SAFETY: as in `completion`.
-        let place = unsafe { self.base.add(self.offsets.posts + entry as usize * 4) };
+        let place = unsafe { self.at(self.offsets.posts + entry as usize * 4) };
         // SAFETY: aligned to 4; an atomic is valid for every bit pattern.
         unsafe { place.cast().as_ref() }
     }
@@ -262,7 +274,7 @@ impl<'m> LinkMemory<'m> {
             return None;
         }
         // SAFETY: within the memory, checked above.
-        let place = unsafe { self.base.add(offset) };
+        let place = unsafe { self.at(offset) };
         // SAFETY: aligned to 4; an atomic is valid for every bit pattern.
         Some(unsafe { place.cast().as_ref() })
     }
@@ -270,7 +282,7 @@ impl<'m> LinkMemory<'m> {
     fn bits(&self, offset: usize) -> Bits<'m> {
         let words = Bits::words(self.geometry.descriptors);
         // SAFETY: the bitmap's words are within the memory by the layout.
-        let first = unsafe { self.base.add(offset) };
+        let first = unsafe { self.at(offset) };
         let slice = NonNull::slice_from_raw_parts(first.cast::<AtomicU32>(), words);
         // SAFETY: aligned, in bounds, atomics; lives for 'm.
         Bits::new(unsafe { slice.as_ref() }, self.geometry.descriptors)

@@ -7,6 +7,8 @@ use crate::wire::{
     decode, encode, encoded_len, Checksum, DecodeCounters, DecodeError, EncodeError, Frame,
 };
 use core::fmt;
+use lnd_core::defect::seeded;
+use lnd_core::id::Nid;
 use lnd_core::message::{Envelope, Message};
 
 /// Decodes frames and counts what becomes of them. Context: one owner at a time.
@@ -31,11 +33,40 @@ impl Receiver {
     #[inline]
     pub fn receive<'a>(&mut self, frame: &'a [u8]) -> Result<Frame<'a>, DecodeError> {
         let received = decode(frame, self.checksum);
-        match &received {
+        self.count(&received);
+        received
+    }
+
+    #[inline]
+    fn count(&mut self, received: &Result<Frame<'_>, DecodeError>) {
+        match received {
             Ok(Frame::Control(..)) => self.control = self.control.saturating_add(1),
             Ok(Frame::Lnd(..)) => self.lnd = self.lnd.saturating_add(1),
             Err(error) => self.errors.count(*error),
         }
+    }
+
+    /// As [`receive`](Self::receive), from a channel that knows who writes to it: `sender`. A frame
+    /// that names somebody else is refused, so that nobody speaks in the name of another. Everything
+    /// above goes by the NID in the frame: without this a peer is trusted with all others' affairs.
+    ///
+    /// # Errors
+    /// As [`receive`](Self::receive); [`DecodeError::Sender`].
+    #[inline]
+    pub fn receive_from<'a>(
+        &mut self,
+        sender: Nid,
+        frame: &'a [u8],
+    ) -> Result<Frame<'a>, DecodeError> {
+        let received = decode(frame, self.checksum).and_then(|frame| match &frame {
+            Frame::Control(envelope, _) | Frame::Lnd(envelope, _)
+                if envelope.from != sender && !seeded("sender-unchecked") =>
+            {
+                Err(DecodeError::Sender)
+            }
+            _ => Ok(frame),
+        });
+        self.count(&received);
         received
     }
 

@@ -16,7 +16,7 @@ use std::collections::HashSet;
 
 const fn rounds(full: usize) -> usize {
     if cfg!(miri) {
-        full / 1000
+        full / 5000
     } else {
         full
     }
@@ -128,6 +128,15 @@ fn earn(error: DecodeError) -> Result<(), DecodeError> {
         DecodeError::BadRefusal => spoilt("put_nak", |frame| frame[at::REFUSAL] = 0),
         DecodeError::HeaderTooLong => {
             spoilt("get_req", |frame| frame[at::REQ_HEADER..at::REQ_HEADER + 2].fill(0x55))
+        }
+        DecodeError::Sender => {
+            let mut frame = [0; HEADER_LEN];
+            encode(&envelope(), &Message::Noop, Checksum::On, &mut frame).unwrap();
+            let mut receiver = Receiver::new(Checksum::On);
+            assert!(receiver.receive_from(envelope().from, &frame).is_ok());
+            let result = receiver.receive_from(envelope().to, &frame).map(|_| ());
+            assert_eq!((receiver.lnd(), receiver.errors().of(DecodeError::Sender)), (1, 1));
+            result
         }
     }
 }

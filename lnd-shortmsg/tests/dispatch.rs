@@ -15,7 +15,7 @@ use lnd_shortmsg::dispatch::{transmit, Receiver, TransmitError};
 use lnd_shortmsg::mailbox::{
     mpsc, spsc, Consumer, Fault, Geometry, Line, Outlet, RegionError, SendError,
 };
-use lnd_shortmsg::wire::{Checksum, DecodeError, EncodeError, Frame};
+use lnd_shortmsg::wire::{encode, encoded_len, Checksum, DecodeError, EncodeError, Frame};
 
 /// Every sample goes through, and is told apart by layer (S3-6).
 fn all_go_through(outlet: &mut impl Outlet, consumer: &mut Consumer<'_>, mode: Checksum) {
@@ -68,6 +68,24 @@ fn what_is_no_frame_is_counted_by_cause_and_changes_nothing_else() {
     assert_eq!((errors.total(), receiver.control(), receiver.lnd()), (3, 0, 0));
     let counted: Vec<_> = errors.iter().filter(|&(_, count)| count > 0).collect();
     assert_eq!(counted.len(), 2);
+}
+
+#[test]
+fn r31_on_a_channel_of_its_own_nobody_speaks_in_the_name_of_another() {
+    let (me, other) = (common::envelope().from, common::envelope().to);
+    for sample in samples() {
+        let mut frame = vec![0; encoded_len(&sample.envelope, &sample.message).unwrap()];
+        encode(&sample.envelope, &sample.message, Checksum::On, &mut frame).unwrap();
+        let mut receiver = Receiver::new(Checksum::On);
+        assert_eq!(receiver.receive_from(other, &frame), Err(DecodeError::Sender));
+        assert_eq!((receiver.errors().of(DecodeError::Sender), receiver.errors().total()), (1, 1));
+        assert_eq!((receiver.control(), receiver.lnd()), (0, 0), "{}", sample.name);
+        let received = receiver.receive_from(me, &frame).unwrap();
+        assert_eq!(received.into_parts(), (sample.envelope, sample.message), "{}", sample.name);
+        let control = matches!(sample.message, Message::PullReady(_));
+        let counted = (receiver.control(), receiver.lnd());
+        assert_eq!(counted, if control { (1, 0) } else { (0, 1) }, "{}", sample.name);
+    }
 }
 
 #[test]

@@ -12,12 +12,14 @@ use crate::time::Instant;
 impl<P: Ports> Driver<'_, P> {
     /// Sends a transfer's answer, now if the control lane has room, else as soon as it has. An
     /// answer needs no credit (INV-11).
+    #[inline]
     pub(super) fn answer(&mut self, now: Instant, tag: Tag) {
         if !self.try_answer(now, tag) && !seeded("answer-forgotten") {
             self.answers.push(self.details, tag.index);
         }
     }
 
+    #[inline]
     fn try_answer(&mut self, now: Instant, tag: Tag) -> bool {
         let whose = self.shared.whose(tag.index);
         let Some(nid) = self.peers.get(whose.peer()).and_then(|p| p.nid) else { return false };

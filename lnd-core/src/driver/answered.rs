@@ -21,7 +21,20 @@ impl<P: Ports> Driver<'_, P> {
         if !self.listens_to(link, from) {
             return;
         }
-        let Some(id) = self.admitted(now, from, Lane::Control) else { return };
+        match self.admitted(now, from, Lane::Control) {
+            Some(id) => self.pull_ready(now, link, id, from, it),
+            None => self.set_right(now, from.from),
+        }
+    }
+
+    pub(super) fn pull_ready(
+        &mut self,
+        now: Instant,
+        link: LinkId,
+        id: PeerId,
+        from: &Envelope,
+        it: &PullReady,
+    ) {
         self.settle_credits(now, id, from);
         let here = self.shared.whose(it.sink.index).link() == Some(link);
         let fits = here && self.is_with(it.sink, id);
@@ -89,6 +102,7 @@ impl<P: Ports> Driver<'_, P> {
             return None;
         }
         let details = self.details.get(tag.index as usize)?;
+        let from_its_peer = from_its_peer || seeded("answer-of-any-peer");
         if !from_its_peer || !of_role(details.role) {
             self.counters.count(Counter::WrongAnswer);
             return None;

@@ -17,7 +17,7 @@ use crate::config::{Config, ConfigError};
 use crate::counters::Counters;
 use crate::deadlines::{Deadlines, Timer};
 use crate::fragment::{Fragment, MAX_FRAGMENTS};
-use crate::id::{Incarnation, Nid, MAX_LINKS};
+use crate::id::{Incarnation, Nid};
 use crate::link::LinkGate;
 use crate::peer::table::NidIndex;
 use crate::peer::PeerGate;
@@ -52,7 +52,7 @@ impl Config {
             + Arena::table_bytes::<AtomicU32>(Claims::words(slots))
             + Arena::table_bytes::<PeerGate>(peers)
             + Arena::table_bytes::<LinkGate>(self.links as usize)
-            + Arena::table_bytes::<Option<Shared<'static>>>(1)
+            + Arena::table_bytes::<Shared<'static>>(1)
             + Arena::table_bytes::<Details>(slots)
             + Arena::table_bytes::<Peer>(peers)
             + Arena::table_bytes::<u32>(NidIndex::places(self.peers))
@@ -79,15 +79,28 @@ impl<'m, P: Ports> Driver<'m, P> {
         payload: P::Memory,
         tracer: P::Tracer,
     ) -> Result<Self, ConfigError> {
+        let mut place = MaybeUninit::uninit();
+        Self::create_in(&mut place, memory, config, me, engines, channel, payload, tracer)?;
+        // SAFETY: `create_in` has succeeded, so that the place is written.
+        Ok(unsafe { place.assume_init() })
+    }
+
+    /// As [`create`](Self::create), in its final place: for stacks on which a driver has no room.
+    ///
+    /// # Errors
+    /// As for `create`; the place is as it was.
+    #[allow(clippy::too_many_arguments)]
+    pub fn create_in<'p>(
+        place: &'p mut MaybeUninit<Self>,
+        memory: &'m mut [MaybeUninit<u8>],
+        config: Config,
+        me: Identity,
+        engines: impl IntoIterator<Item = P::Engine>,
+        channel: P::Channel,
+        payload: P::Memory,
+        tracer: P::Tracer,
+    ) -> Result<&'p mut Self, ConfigError> {
         config.check()?;
-        let mut links = heapless::Vec::<Link<P::Engine>, MAX_LINKS>::new();
-        for engine in engines {
-            let features = engine.features();
-            links.push(Link::new(engine, features)).map_err(|_| ConfigError::Links)?;
-        }
-        if links.len() != config.links as usize {
-            return Err(ConfigError::Links);
-        }
         let slots = config.slots as usize;
         let peers = config.peers as usize;
         let mut arena = Arena::new(memory);
@@ -99,16 +112,16 @@ impl<'m, P: Ports> Driver<'m, P> {
         let lists = arena.table(config.lists as usize, |_| [Fragment::default(); MAX_FRAGMENTS])?;
         let free = arena.table(config.lists as usize, |i| i as u16)?;
         let scratch = arena.table(config.immediate_max as usize, |_| 0_u8)?;
-        Ok(Self {
+        let begun = place.write(Self {
             me,
             config,
             shared,
             details,
             lists: Lists::new(lists, free),
             scratch,
-            peers: Peers::new(table, NidIndex::new(places)),
+            peers: Peers::new(table, NidIndex::new(places), config.counting_from),
             timers: Deadlines::new(timers),
-            links,
+            links: heapless::Vec::new(),
             channel,
             memory: payload,
             tracer,
@@ -119,10 +132,32 @@ impl<'m, P: Ports> Driver<'m, P> {
             run: Run::new(),
             active: 0,
             passive: 0,
-            next_session: 0,
+            next_session: config.counting_from,
             rotor: 0,
             counters: Counters::new(),
-        })
+        });
+        if let Err(error) = begun.take_engines(engines) {
+            // SAFETY: written above.
+            unsafe { place.assume_init_drop() };
+            return Err(error);
+        }
+        // SAFETY: written above.
+        Ok(unsafe { place.assume_init_mut() })
+    }
+
+    fn take_engines(
+        &mut self,
+        engines: impl IntoIterator<Item = P::Engine>,
+    ) -> Result<(), ConfigError> {
+        for engine in engines {
+            let features = engine.features();
+            self.links.push(Link::new(engine, features)).map_err(|_| ConfigError::Links)?;
+        }
+        if self.links.len() == self.config.links as usize {
+            Ok(())
+        } else {
+            Err(ConfigError::Links)
+        }
     }
 }
 
@@ -145,7 +180,8 @@ fn carve_shared<'m>(
     let first = life.first_generation();
     let table = arena.table(slots, |_| Slot::counting_from(first))?;
     let words = arena.table(Claims::words(slots), |i| AtomicU32::new(Claims::initial(slots, i)))?;
-    let gates = arena.table(config.peers as usize, |_| PeerGate::new())?;
+    let gates =
+        arena.table(config.peers as usize, |_| PeerGate::counting_from(config.counting_from))?;
     let links = arena.table(config.links as usize, |_| LinkGate::new())?;
     let shared = Shared::new(table, Claims::new(words, slots), gates, links);
     Ok(arena.place(shared)?)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! The half of the driver that runs anywhere: interrupts decide, threads report.
 
-use crate::counters::{Counter, Counters};
+use crate::counters::{Count, Counter, Counters};
 use crate::id::{LinkId, PeerId, Tag};
 use crate::peer::{HelloEvent, HelloState};
 use crate::ports::{Completion, Completions, Returned, Sent, Tracer};
@@ -34,7 +34,7 @@ impl<'m> Decider<'m> {
         &self,
         now: Instant,
         completion: Completion,
-        counters: &mut Counters,
+        counters: &mut impl Count,
         tracer: &mut impl Tracer,
     ) -> bool {
         if completion.tag.index as usize >= self.shared.claims().slots() {
@@ -55,7 +55,7 @@ impl<'m> Decider<'m> {
         now: Instant,
         tag: Tag,
         sent: Sent,
-        counters: &mut Counters,
+        counters: &mut impl Count,
         tracer: &mut impl Tracer,
     ) -> bool {
         let event = match sent {
@@ -71,7 +71,7 @@ impl<'m> Decider<'m> {
         now: Instant,
         tag: Tag,
         event: Event,
-        counters: &mut Counters,
+        counters: &mut impl Count,
         tracer: &mut impl Tracer,
     ) -> bool {
         let Some(applied) = self.shared.apply(tag, event) else {

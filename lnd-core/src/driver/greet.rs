@@ -71,10 +71,8 @@ impl<P: Ports> Driver<'_, P> {
                 self.greet(now, id, true);
             }
             HelloEffect::Sweep => self.peer_is_down(now, id),
-            HelloEffect::Flush => {
-                self.timers.disarm(self.config.slots + id.index() as u32);
-                self.flush(now, id);
-            }
+            // What waits is handed out by whoever brought the answer: see `on_message`.
+            HelloEffect::Flush => self.timers.disarm(self.config.slots + id.index() as u32),
             HelloEffect::Ignored => {
                 if event == HelloEvent::Answered {
                     self.counters.count(Counter::IgnoredHellos);
@@ -119,6 +117,7 @@ impl<P: Ports> Driver<'_, P> {
     }
 
     /// Has a hello sent and arms its timer. A `fresh` one opens a new session.
+    #[inline]
     fn greet(&mut self, now: Instant, id: PeerId, fresh: bool) {
         if fresh {
             self.next_session = self.next_session.wrapping_add(1).max(1);
@@ -134,7 +133,7 @@ impl<P: Ports> Driver<'_, P> {
         let timer = self.config.slots + id.index() as u32;
         self.timers.arm(timer, now.after(self.config.hello_timeout));
         self.peers.want(id, Wants::HELLO);
-        self.speak_to(now, id);
+        self.say_hello(now, id);
     }
 
     /// A peer's timer has run out: the hello's, or the credits'.
@@ -177,6 +176,7 @@ impl<P: Ports> Driver<'_, P> {
         let newer = match peer.their_session {
             // Sessions of one life count up; a late repetition must not reopen an old one.
             Some(_) if seeded("old-hello-reopens") => true,
+            Some(session) if seeded("sessions-do-not-wrap") && !new_life => from.session > session,
             Some(session) if !new_life => (from.session.wrapping_sub(session) as i32) > 0,
             _ => true,
         };
@@ -184,7 +184,7 @@ impl<P: Ports> Driver<'_, P> {
             peer.life = Some(from.from_life);
             peer.their_session = Some(from.session);
             peer.opened = peer.opened.wrapping_add(1);
-            peer.theirs = Theirs::open();
+            peer.theirs = Theirs::counting_from(self.config.counting_from);
             peer.features = hello.features;
             peer.immediate_max = hello.immediate_max;
         }
@@ -198,7 +198,7 @@ impl<P: Ports> Driver<'_, P> {
             }
         }
         self.peers.want(id, Wants::ACK);
-        self.speak_to(now, id);
+        self.say_ack(now, id);
     }
 
     /// Admits a peer's present life; a new one first ends the former.
@@ -214,28 +214,33 @@ impl<P: Ports> Driver<'_, P> {
         }
     }
 
-    /// The answer to a hello of ours.
-    pub(super) fn on_hello_ack(&mut self, now: Instant, from: &Envelope, ack: &HelloAck) {
+    /// The answer to a hello of ours. Returns the peer if what waits for it may be handed out now.
+    pub(super) fn on_hello_ack(
+        &mut self,
+        now: Instant,
+        from: &Envelope,
+        ack: &HelloAck,
+    ) -> Option<PeerId> {
         let id = self.peers.find(from.from);
         let Some((id, peer)) = id.and_then(|id| self.peers.get_mut(id).map(|p| (id, p))) else {
             self.counters.count(Counter::IgnoredHellos);
-            return;
+            return None;
         };
         let state = self.shared.peer(id).map(|g| g.view().state());
         let ours = from.to_life == Some(self.me.life)
             && (ack.session == peer.session || seeded("any-ack-will-do"));
         if !ours || state != Some(HelloState::Greeting) {
             self.counters.count(Counter::IgnoredHellos);
-            return;
+            return None;
         }
         peer.last_heard = now;
         let new_life = peer.life.is_some_and(|life| life != from.from_life);
         peer.life = Some(from.from_life);
         peer.features = ack.features;
         peer.immediate_max = ack.immediate_max;
-        peer.ours = Ours::open(ack.depth.min(MAX_DEPTH));
+        peer.ours = Ours::counting_from(ack.depth.min(MAX_DEPTH), self.config.counting_from);
         peer.stalled = false;
-        peer.sequence = 0;
+        peer.sequence = self.config.counting_from;
         peer.tries = 0;
         if new_life {
             // The answer to our own session proves who is there now; what greeted us was not it.
@@ -248,6 +253,7 @@ impl<P: Ports> Driver<'_, P> {
         let usable = ack.version == Some(VERSION) && ack.depth > 0;
         let event = if usable { HelloEvent::Answered } else { HelloEvent::Incompatible };
         self.hello_event(now, id, event);
+        usable.then_some(id)
     }
 
     /// Says what there is to say to up to `budget` of the peers that wait now; those that must wait
@@ -274,16 +280,7 @@ impl<P: Ports> Driver<'_, P> {
             self.say_ack(now, id);
         }
         if wants.contains(Wants::HELLO) {
-            let hello = Hello {
-                version_min: VERSION,
-                version_max: VERSION,
-                immediate_max: self.config.immediate_max.min(self.channel.immediate_max()),
-                features: self.features(),
-            };
-            if self.say_control(now, id, None, &Message::Hello(hello)) {
-                self.counters.count(Counter::Hellos);
-                self.unwant(id, Wants::HELLO);
-            }
+            self.say_hello(now, id);
         }
         if wants.contains(Wants::NOOP) && self.say_control(now, id, None, &Message::Noop) {
             self.unwant(id, Wants::NOOP);
@@ -291,6 +288,20 @@ impl<P: Ports> Driver<'_, P> {
         if wants.contains(Wants::FLUSH) {
             self.unwant(id, Wants::FLUSH);
             self.flush(now, id);
+        }
+    }
+
+    #[inline]
+    fn say_hello(&mut self, now: Instant, id: PeerId) {
+        let hello = Hello {
+            version_min: VERSION,
+            version_max: VERSION,
+            immediate_max: self.config.immediate_max.min(self.channel.immediate_max()),
+            features: self.features(),
+        };
+        if self.say_control(now, id, None, &Message::Hello(hello)) {
+            self.counters.count(Counter::Hellos);
+            self.unwant(id, Wants::HELLO);
         }
     }
 

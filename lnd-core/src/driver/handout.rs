@@ -124,10 +124,13 @@ impl<P: Ports> Driver<'_, P> {
         }
         let mut given = Debts(0);
         if debts.0 & Debts::HW.0 != 0 {
-            if !self.post(now, tag, link, peer) {
+            if !self.post(tag, link, peer) {
+                self.counters.count(Counter::PostFailed);
                 let _ = self.apply(now, tag, Event::Withdraw(debts, Cause::Local));
                 return;
             }
+            self.counters.count(Counter::Posted);
+            self.tracer.record(now, Trace::Posted { tag, link });
             given = Debts::HW;
         }
         if debts.0 & Debts::MSG.0 != 0 {
@@ -158,7 +161,8 @@ impl<P: Ports> Driver<'_, P> {
 
     /// Posts the transfer's descriptor. A staged one is announced at once, since the peer is about
     /// to be told of it; pulls share a doorbell (see [`ring`](Self::ring)).
-    fn post(&mut self, now: Instant, tag: Tag, id: LinkId, peer: PeerId) -> bool {
+    #[inline(never)]
+    fn post(&mut self, tag: Tag, id: LinkId, peer: PeerId) -> bool {
         let (Some(details), Some(link), Some(nid)) = (
             self.details.get(tag.index as usize),
             self.links.get_mut(id.index()),
@@ -179,11 +183,8 @@ impl<P: Ports> Driver<'_, P> {
         };
         let bd = Bd { tag, motion, length: details.length, fragments, list };
         if link.engine.post(&bd).is_err() {
-            self.counters.count(Counter::PostFailed);
             return false;
         }
-        self.counters.count(Counter::Posted);
-        self.tracer.record(now, Trace::Posted { tag, link: id });
         link.doorbell_owed = true;
         if details.role.stages() && !seeded("said-before-staged") && link.ring() {
             self.counters.count(Counter::Doorbells);
@@ -223,7 +224,10 @@ impl<P: Ports> Driver<'_, P> {
         };
         let sent = self.channel.send(link, &envelope, &message, Some(tag));
         self.after_sending(now, link, &envelope, lane, sent.is_ok());
-        sent.map_err(|_| Cause::Channel)
+        if let Some(ended) = sent.map_err(|_| Cause::Channel)? {
+            self.on_sent(now, tag, ended);
+        }
+        Ok(())
     }
 
     pub(super) fn after_sending(

@@ -7,7 +7,7 @@ use super::ticket::{RequestKind, Ticket};
 use super::Driver;
 use crate::counters::Counter;
 use crate::defect::seeded;
-use crate::id::{LinkId, PeerId, Tag};
+use crate::id::{LinkId, Nid, PeerId, Tag};
 use crate::message::{Envelope, Lane, Message, Refusal};
 use crate::peer::window::Verdict;
 use crate::peer::HelloState;
@@ -44,20 +44,51 @@ impl<P: Ports> Driver<'_, P> {
         }
         match message {
             Message::Hello(hello) => self.on_hello(now, link, from, hello),
-            Message::HelloAck(ack) => self.on_hello_ack(now, from, ack),
-            Message::PullReady(ready) => self.on_pull_ready(now, link, from, ready),
-            Message::Immediate { .. } | Message::PutReq { .. } | Message::GetReq { .. } => {
-                return self.on_request(now, link, from, message);
+            Message::HelloAck(ack) => {
+                if let Some(id) = self.on_hello_ack(now, from, ack) {
+                    self.flush(now, id);
+                }
             }
             _ => {
-                let Some(id) = self.admitted(now, from, Lane::Control) else {
+                let Some(id) = self.admitted(now, from, message.lane()) else {
+                    self.set_right(now, from.from);
                     return Inbound::Handled;
                 };
-                self.on_answer(now, id, message);
-                self.settle_credits(now, id, from);
+                return self.on_admitted(now, link, id, from, message);
             }
         }
         Inbound::Handled
+    }
+
+    #[inline]
+    fn on_admitted<'f>(
+        &mut self,
+        now: Instant,
+        link: LinkId,
+        id: PeerId,
+        from: &Envelope,
+        message: &Message<'f>,
+    ) -> Inbound<'f> {
+        match message {
+            Message::Immediate { .. } | Message::PutReq { .. } | Message::GetReq { .. } => {
+                match self.on_request(now, link, id, from, message) {
+                    Inbound::Request(ticket) if self.run.state() != RunState::Running => {
+                        self.refuse(now, ticket, Refusal::ShuttingDown);
+                        Inbound::Handled
+                    }
+                    inbound => inbound,
+                }
+            }
+            Message::PullReady(ready) => {
+                self.pull_ready(now, link, id, from, ready);
+                Inbound::Handled
+            }
+            _ => {
+                self.on_answer(now, id, message);
+                self.settle_credits(now, id, from);
+                Inbound::Handled
+            }
+        }
     }
 
     /// Whether a message is for us, by a link of ours, and we have not said goodbye.
@@ -75,7 +106,7 @@ impl<P: Ports> Driver<'_, P> {
     }
 
     /// The peer that sent a message, if its life is admitted and it means ours (INV-6, S0-13). All else
-    /// is dropped and counted, never silently (R28).
+    /// is dropped and counted, never silently (R28), and its sender [set right](Self::set_right).
     pub(super) fn admitted(&mut self, now: Instant, from: &Envelope, lane: Lane) -> Option<PeerId> {
         let found = self.peers.find(from.from);
         let view = found.and_then(|id| self.shared.peer(id)).map(|g| g.view());
@@ -93,12 +124,16 @@ impl<P: Ports> Driver<'_, P> {
             return found;
         }
         self.counters.count(if admitted { Counter::WrongLife } else { Counter::Early });
-        // It believes in a life of ours that is over, or does not know that we took it for dead, or
-        // we have forgotten it: tell it so (R29, LU-16214).
+        None
+    }
+
+    /// Greets somebody who is not admitted: he believes in a life of ours that is over, or does not
+    /// know that we took him for dead, or we have forgotten him (R29, LU-16214).
+    pub(super) fn set_right(&mut self, now: Instant, nid: Nid) {
+        let found = self.peers.find(nid);
         let known = found.is_some() || self.channel.reaches(nid);
         let id = if known { found.or_else(|| self.take_up_peer(nid)) } else { None };
         id.map(|id| self.seek(now, id));
-        None
     }
 
     /// Takes the credits that a message brings, and sends what waited for them.
@@ -124,10 +159,10 @@ impl<P: Ports> Driver<'_, P> {
         &mut self,
         now: Instant,
         link: LinkId,
+        id: PeerId,
         from: &Envelope,
         message: &Message<'f>,
     ) -> Inbound<'f> {
-        let Some(id) = self.admitted(now, from, Lane::Request) else { return Inbound::Handled };
         self.settle_credits(now, id, from);
         let Some(peer) = self.peers.get(id) else { return Inbound::Handled };
         if peer.their_session != Some(from.session) && !seeded("any-session-will-do") {
@@ -189,11 +224,6 @@ impl<P: Ports> Driver<'_, P> {
         self.shared.publish(tag, Word::queued(tag.generation));
         self.timers.arm(tag.index, now.after(self.config.verdict_bound));
         self.tracer.record(now, Trace::Accepted { tag, peer: from.from, length });
-        let ticket = Ticket { tag, kind, from: from.from, header, payload, length };
-        if self.run.state() != RunState::Running {
-            self.refuse(now, ticket, Refusal::ShuttingDown);
-            return Inbound::Handled;
-        }
-        Inbound::Request(ticket)
+        Inbound::Request(Ticket { tag, kind, from: from.from, header, payload, length })
     }
 }

@@ -46,3 +46,49 @@ impl<'m> Lists<'m> {
         self.lists.len() - self.left
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::vec::Vec;
+
+    #[test]
+    fn a_list_holds_what_was_put_in_until_it_is_given_back() {
+        let mut memory = Vec::from([[Fragment::default(); MAX_FRAGMENTS]; 3]);
+        let mut free = [0, 1, 2];
+        let mut lists = Lists::new(&mut memory, &mut free);
+        let pieces = [Fragment::new(64, 1), Fragment::new(128, 2), Fragment::new(256, 3)];
+        let taken: Vec<_> = (1..=3)
+            .map(|count| {
+                let list = lists.take(&pieces[..count]).unwrap();
+                assert_eq!(lists.used(), count);
+                list
+            })
+            .collect();
+        assert_eq!(lists.take(&pieces), None, "there are three");
+        for (list, count) in taken.iter().zip(1..) {
+            assert_eq!(lists.get(*list, count), &pieces[..count as usize]);
+        }
+        assert!(lists.get(3, 1).is_empty(), "there is no such list");
+
+        for (list, used) in taken.iter().zip([2, 1, 0]) {
+            lists.give_back(*list);
+            assert_eq!(lists.used(), used);
+        }
+        lists.give_back(0);
+        assert_eq!(lists.used(), 0, "there are no more than three");
+        let again: Vec<_> = (0..3).map(|_| lists.take(&pieces).unwrap()).collect();
+        assert!((0..3).all(|list| again.contains(&list)), "{again:?}");
+        assert_eq!(lists.used(), 3);
+    }
+
+    #[test]
+    fn a_list_that_is_too_long_takes_none() {
+        let mut memory = Vec::from([[Fragment::default(); MAX_FRAGMENTS]]);
+        let mut free = [0];
+        let mut lists = Lists::new(&mut memory, &mut free);
+        assert_eq!(lists.take(&[Fragment::new(0, 1); MAX_FRAGMENTS + 1]), None);
+        assert_eq!(lists.used(), 0);
+        assert!(lists.take(&[Fragment::new(0, 1); MAX_FRAGMENTS]).is_some());
+    }
+}

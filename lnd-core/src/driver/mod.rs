@@ -46,7 +46,7 @@ pub use report::Report;
 pub use shutdown::{Blocker, RunState};
 pub use submit::{Kind, Refused, Request, Why};
 pub use ticket::{Give, GiveError, Receive, RecvError, RequestKind, Ticket};
-pub use view::{PeerView, TransferView};
+pub use view::{CreditView, PeerView, TransferView};
 
 use heapless::Vec;
 

@@ -106,11 +106,13 @@ pub(super) struct Peers<'m> {
     last: u32,
     /// Where the search for a peer to forget goes on.
     clock: usize,
+    /// Where the numbers of a peer begin.
+    counting_from: u32,
 }
 
 impl<'m> Peers<'m> {
-    pub fn new(table: &'m mut [Peer], index: NidIndex<'m>) -> Self {
-        Self { table, index, used: 0, first: NONE, last: NONE, clock: 0 }
+    pub fn new(table: &'m mut [Peer], index: NidIndex<'m>, counting_from: u32) -> Self {
+        Self { table, index, used: 0, first: NONE, last: NONE, clock: 0, counting_from }
     }
 
     pub fn get(&self, peer: PeerId) -> Option<&Peer> {
@@ -140,7 +142,9 @@ impl<'m> Peers<'m> {
             self.forget_one(bound, may_forget)?
         };
         let peer = PeerId(place as u32);
-        *self.table.get_mut(place)? = Peer { nid: Some(nid), ..Peer::UNUSED };
+        let (opened, control_sequence) = (self.counting_from, self.counting_from);
+        *self.table.get_mut(place)? =
+            Peer { nid: Some(nid), opened, control_sequence, ..Peer::UNUSED };
         self.index.insert(nid, peer);
         Some(peer)
     }

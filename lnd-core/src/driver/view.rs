@@ -51,7 +51,43 @@ pub struct PeerView {
     pub session: u32,
 }
 
+/// The credits of both directions with one peer (INV-12), as counts that wrap at 16 bits. Between two
+/// ends that mean the same session: `returned ≤ told ≤ consumed ≤ sent ≤ returned + depth`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CreditView {
+    /// Our session, of which `sent` and `returned` are.
+    pub session: u32,
+    /// Requests that we may have in flight.
+    pub depth: u16,
+    /// Requests that we have sent.
+    pub sent: u16,
+    /// Of these, consumed as far as the peer has told us.
+    pub returned: u16,
+    /// The peer's session, of which `consumed` and `told` are.
+    pub their_session: Option<u32>,
+    /// Requests of the peer that we have consumed, or know to be lost.
+    pub consumed: u16,
+    /// Of these, told to the peer.
+    pub told: u16,
+}
+
 impl<P: Ports> Driver<'_, P> {
+    /// The credits with a peer. For audits of both ends together.
+    pub fn credits_with(&self, peer: PeerId) -> Option<CreditView> {
+        let peer = self.peers.get(peer)?;
+        let (sent, returned) = peer.ours.counts();
+        let (consumed, told) = peer.theirs.counts();
+        Some(CreditView {
+            session: peer.session,
+            depth: peer.ours.depth(),
+            sent,
+            returned,
+            their_session: peer.their_session,
+            consumed,
+            told,
+        })
+    }
+
     /// Places of the peer table that are or were in use: the bound of [`peer_view`](Self::peer_view).
     pub fn peers_known(&self) -> u32 {
         self.peers.len() as u32

@@ -89,3 +89,28 @@ impl Default for LinkGate {
         Self::new()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn s0_20_a_gate_shuts_posters_out_and_knows_whether_one_is_inside() {
+        let gate = LinkGate::new();
+        assert!(!gate.is_open(), "open before its engine said that it is up");
+        let early = gate.enter();
+        assert!(!gate.admitted(&early));
+        gate.leave(early);
+
+        gate.open();
+        assert!(gate.is_open() && gate.posters_out());
+        let inside = gate.enter();
+        assert!(gate.admitted(&inside) && !gate.posters_out());
+
+        gate.close();
+        assert!(!gate.is_open() && !gate.admitted(&inside));
+        assert!(!gate.posters_out(), "the poster has not left");
+        gate.leave(inside);
+        assert!(gate.posters_out() && !gate.is_open());
+    }
+}

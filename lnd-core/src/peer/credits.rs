@@ -26,7 +26,12 @@ pub struct Theirs {
 impl Ours {
     /// A new session with `depth` credits.
     pub const fn open(depth: u16) -> Self {
-        Self { depth, sent: 0, returned: 0 }
+        Self::counting_from(depth, 0)
+    }
+
+    /// The same, whose requests are counted from `first`.
+    pub const fn counting_from(depth: u16, first: u32) -> Self {
+        Self { depth, sent: first as u16, returned: first as u16 }
     }
 
     /// Credits there are in all.
@@ -42,6 +47,11 @@ impl Ours {
     /// Requests sent and not known to be consumed. Never more than the depth (INV-12).
     pub const fn in_flight(&self) -> u16 {
         self.sent.wrapping_sub(self.returned)
+    }
+
+    /// Requests sent, and of these known to be consumed, in all.
+    pub const fn counts(&self) -> (u16, u16) {
+        (self.sent, self.returned)
     }
 
     /// Spends a credit, or `None` if there is none.
@@ -71,11 +81,25 @@ impl Ours {
 impl Theirs {
     /// A new session of the peer.
     pub const fn open() -> Self {
-        Self { consumed: 0, told: 0, window: Window::new() }
+        Self::counting_from(0)
+    }
+
+    /// The same, whose requests are counted from `first`.
+    pub const fn counting_from(first: u32) -> Self {
+        let window = Window::counting_from(first);
+        Self { consumed: first as u16, told: first as u16, window }
+    }
+
+    /// Requests consumed, and of these told to the peer, in all.
+    pub const fn counts(&self) -> (u16, u16) {
+        (self.consumed, self.told)
     }
 
     /// Looks a request's sequence number up.
-    pub const fn peek(&self, sequence: u32) -> Verdict {
+    pub fn peek(&self, sequence: u32) -> Verdict {
+        if seeded("numbers-do-not-wrap") && sequence < self.window.top() {
+            return Verdict::Duplicate;
+        }
         self.window.peek(sequence)
     }
 
@@ -116,13 +140,19 @@ mod tests {
     #[test]
     fn credits_are_conserved_over_losses_and_repeats() {
         // INV-12, b14425: mine + in flight + owed = depth, whatever is lost or repeated.
-        let (mut ours, mut theirs) = (Ours::open(8), Theirs::open());
-        let (mut number, mut x) = (0_u32, 7_u64);
+        conserved(0);
+        // The 16 bits of the counts wrap within; the 32 of the numbers at once.
+        conserved(u32::MAX - 3);
+    }
+
+    fn conserved(first: u32) {
+        let (mut ours, mut theirs) = (Ours::counting_from(8, first), Theirs::counting_from(first));
+        let (mut number, mut x) = (first, 7_u64);
         let rounds = if cfg!(miri) { 2_000 } else { 200_000 };
         for _ in 0..rounds {
             x = x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             if ours.take().is_some() {
-                number += 1;
+                number = number.wrapping_add(1);
                 // A request arrives unless it is lost; the last credit is never lost here, since
                 // only a later request can show an earlier loss.
                 if x >> 33 & 7 != 0 || ours.left() == 0 {
@@ -140,7 +170,8 @@ mod tests {
             assert!(ours.in_flight() <= 8);
             assert_eq!(ours.left() + ours.in_flight(), 8);
         }
-        assert!(number > rounds / 20, "sent only {number}");
+        let sent = number.wrapping_sub(first);
+        assert!(sent > rounds / 20, "sent only {sent}");
     }
 
     #[test]
@@ -151,5 +182,52 @@ mod tests {
         assert_eq!(ours.returned(1), Some(1));
         assert_eq!(ours.returned(0), Some(0));
         assert_eq!(ours.left(), 4);
+    }
+
+    #[test]
+    fn r34_every_credit_is_at_one_place_at_a_time() {
+        // The 16 bits of the counts wrap after two requests.
+        let mut ours = Ours::counting_from(4, 0xf_fffe);
+        assert_eq!((ours.depth(), ours.left(), ours.in_flight()), (4, 4, 0));
+        assert_eq!(ours.counts(), (0xfffe, 0xfffe));
+        for sent in 1..=4 {
+            assert_eq!(ours.take(), Some(()));
+            assert_eq!((ours.depth(), ours.left(), ours.in_flight()), (4, 4 - sent, sent));
+        }
+        assert_eq!(ours.take(), None, "the fifth of four");
+        assert_eq!(ours.counts(), (2, 0xfffe));
+        assert_eq!(ours.returned(1), Some(3));
+        assert_eq!((ours.left(), ours.in_flight()), (3, 1));
+        assert_eq!(ours.counts(), (2, 1));
+    }
+
+    #[test]
+    fn a_count_half_way_round_is_a_claim_and_one_further_is_old() {
+        let mut ours = Ours::open(4);
+        assert_eq!(ours.returned(0x7fff), None);
+        assert_eq!(ours.returned(0x8000), Some(0));
+        assert_eq!(ours.counts(), (0, 0));
+    }
+
+    #[test]
+    fn r34_what_is_owed_is_told_once_and_a_peer_that_has_spent_all_is_known() {
+        let mut theirs = Theirs::counting_from(0xf_fffe);
+        assert_eq!((theirs.counts(), theirs.owed()), ((0xfffe, 0xfffe), 0));
+        assert!(!theirs.is_spent(4));
+        // The first comes late. The second never comes: in the end it is given up.
+        theirs.take_in(0x10_0001, 0);
+        assert!(!theirs.is_spent(4) && theirs.is_spent(3), "three of four, as far as is known");
+        assert_eq!(theirs.peek(0xf_ffff), Verdict::Fresh { lost: 0 });
+        assert_eq!(theirs.peek(0x10_0001), Verdict::Duplicate);
+        theirs.take_in(0xf_ffff, 0);
+        theirs.take_in(0x10_0002, 1);
+        assert!(theirs.is_spent(4) && !theirs.is_spent(5));
+        assert_eq!(theirs.owed(), 1, "the lost one");
+        theirs.consume();
+        theirs.consume();
+        assert_eq!((theirs.counts(), theirs.owed()), ((1, 0xfffe), 3));
+        assert_eq!(theirs.tell(), 1);
+        assert_eq!((theirs.counts(), theirs.owed()), ((1, 1), 0));
+        assert!(!theirs.is_spent(4), "it knows of three again");
     }
 }

@@ -80,7 +80,12 @@ pub struct PeerGate {
 impl PeerGate {
     /// The gate of a peer that nothing is known of.
     pub fn new() -> Self {
-        Self { word: AtomicU32::new(0) }
+        Self::counting_from(0)
+    }
+
+    /// The same, and lives are counted from `life`, of which the low [`LIFE_BITS`] bits are taken.
+    pub fn counting_from(life: u32) -> Self {
+        Self { word: AtomicU32::new((life & LIFE_MASK) << LIFE_SHIFT) }
     }
 
     /// What the gate shows. For a submitter: behind its full fence.
@@ -113,5 +118,65 @@ impl PeerGate {
 impl Default for PeerGate {
     fn default() -> Self {
         Self::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Lives at both ends of the count, admitted or not, in every state; what the word must be.
+    fn each(mut check: impl FnMut(GateView, u32, bool, HelloState)) {
+        for life in [0_u32, 1, 0x5a5, 0xffe, 0xfff] {
+            for admitted in [false, true] {
+                for state in HelloState::ALL {
+                    let word = life * 256 + u32::from(admitted) * 4 + state as u32;
+                    check(GateView(word), life, admitted, state);
+                }
+            }
+        }
+    }
+
+    fn parts(view: GateView) -> (u32, bool, HelloState) {
+        (view.life(), view.admitted(), view.state())
+    }
+
+    #[test]
+    fn a_gate_shows_and_changes_each_part_by_itself() {
+        each(|view, life, admitted, state| {
+            assert_eq!(parts(view), (life, admitted, state));
+            for other in HelloState::ALL {
+                assert_eq!(parts(view.with_state(other)), (life, admitted, other));
+            }
+            for other in [false, true] {
+                assert_eq!(parts(view.with_admission(other)), (life, other, state));
+            }
+            // S0-13: a new life is a stranger.
+            assert_eq!(parts(view.next_life()), ((life + 1) % 4096, false, state));
+        });
+    }
+
+    #[test]
+    fn r31_whoever_comes_back_from_down_has_another_life_tag_and_nobody_else_has() {
+        each(|view, life, admitted, state| {
+            for event in HelloEvent::ALL {
+                let (next, _) = hello_step(state, event);
+                let back = state == HelloState::Down && next != HelloState::Down;
+                let now = if back { (life + 1) % 4096 } else { life };
+                assert_eq!(parts(view.on_hello(event)), (now, admitted, next), "{event:?}");
+            }
+        });
+    }
+
+    #[test]
+    fn a_change_says_what_was_shown_before() {
+        let gate = PeerGate::counting_from(0xab_cfff);
+        assert_eq!(parts(gate.view()), (0xfff, false, HelloState::Unknown));
+        let before = gate.change(|view| view.with_admission(true).with_state(HelloState::Good));
+        assert_eq!(parts(before), (0xfff, false, HelloState::Unknown));
+        assert_eq!(parts(gate.view()), (0xfff, true, HelloState::Good));
+        assert_eq!(parts(gate.change(|view| view.next_life())), (0xfff, true, HelloState::Good));
+        assert_eq!(parts(gate.view()), (0, false, HelloState::Good));
+        assert_eq!(parts(PeerGate::new().view()), (0, false, HelloState::Unknown));
     }
 }

@@ -32,8 +32,13 @@ pub enum Verdict {
 impl Window {
     /// The window at the start of a session: nothing seen, the first number is 1.
     pub const fn new() -> Self {
+        Self::counting_from(0)
+    }
+
+    /// The same, and the number before the first is `start`.
+    pub const fn counting_from(start: u32) -> Self {
         // All numbers before the first count as seen, so that none of them is ever "lost".
-        Self { top: 0, seen: u64::MAX }
+        Self { top: start, seen: u64::MAX }
     }
 
     /// Highest number seen.
@@ -91,7 +96,7 @@ mod tests {
     fn each_number_is_fresh_once_and_every_loss_is_counted() {
         let rounds = if cfg!(miri) { 150 } else { 20_000 };
         for start in [0_u32, u32::MAX - 40] {
-            let mut window = Window { top: start, seen: u64::MAX };
+            let mut window = Window::counting_from(start);
             let mut taken = BTreeSet::new();
             let (mut lost, mut x, mut base) = (0, 0x1234_5678_9abc_def1_u64, 0_u64);
             for _ in 0..rounds {
@@ -116,6 +121,37 @@ mod tests {
             let settled = top - u64::from(WIDTH);
             let missing = (1..=settled).filter(|n| !taken.contains(n)).count() as u64;
             assert_eq!(lost, missing);
+        }
+    }
+
+    #[test]
+    fn the_window_ends_where_it_says() {
+        use Verdict::{Duplicate, Fresh, Outside};
+        for start in [1_000_u32, 20, u32::MAX - 20] {
+            let at = |offset: i32| start.wrapping_add_signed(offset);
+            let mut window = Window::counting_from(start);
+            assert_eq!(window.top(), start);
+            let ahead = [1, 2, 63, 64].map(|offset| window.peek(at(offset)));
+            assert_eq!(ahead, [Fresh { lost: 0 }; 4]);
+            let behind = [0, -1, -62, -63].map(|offset| window.peek(at(offset)));
+            assert_eq!(behind, [Duplicate; 4]);
+            for offset in [65, i32::MAX, i32::MIN, -64, -65] {
+                assert_eq!(window.peek(at(offset)), Outside, "{offset}");
+            }
+
+            // Of 64 numbers two are seen: the first and the last.
+            window.note(at(1));
+            window.note(at(64));
+            assert_eq!(window.top(), at(64));
+            assert_eq!([1, 64].map(|offset| window.peek(at(offset))), [Duplicate; 2]);
+            assert_eq!([2, 63].map(|offset| window.peek(at(offset))), [Fresh { lost: 0 }; 2]);
+            // The first falls out, then one unseen, then all that are.
+            let lost = [65, 66, 127, 128].map(|offset| window.peek(at(offset)));
+            assert_eq!(lost, [0, 1, 62, 62].map(|lost| Fresh { lost }));
+            // One that comes late is not lost, and does not move the window.
+            window.note(at(2));
+            assert_eq!((window.top(), window.peek(at(2))), (at(64), Duplicate));
+            assert_eq!(window.peek(at(128)), Fresh { lost: 61 });
         }
     }
 }

@@ -110,12 +110,12 @@ impl Channel for Post {
         envelope: &Envelope,
         message: &Message<'_>,
         _tag: Option<Tag>,
-    ) -> Result<(), ChannelFull> {
+    ) -> Result<Option<Sent>, ChannelFull> {
         self.sent += 1;
         if matches!(message, Message::Hello(_)) {
             self.session = envelope.session;
         }
-        Ok(())
+        Ok(None)
     }
 
     fn quiesce(&mut self, _link: LinkId, _proof: &Quiesced) {}

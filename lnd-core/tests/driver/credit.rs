@@ -231,6 +231,7 @@ fn inv11_answers_wait_for_room_in_the_control_lane_and_go_out_later() {
     w.settle();
     assert_eq!(w.report(1, back).status.errno, 0);
     w.fabric.borrow_mut().room.clear();
+    assert!(w.node(1).driver.can_answer(tag));
     w.sleep(Span::from_millis(10));
     assert_eq!(w.report(0, put).status.errno, -121);
     assert_eq!(w.report(0, get).status.errno, 0);

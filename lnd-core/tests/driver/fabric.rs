@@ -54,6 +54,8 @@ pub struct Fabric {
     pub windows: BTreeMap<usize, Vec<u8>>,
     pub wire: VecDeque<Letter>,
     pub endings: VecDeque<Ending>,
+    /// The channel knows a message's end when it has taken the message.
+    pub ends_at_once: bool,
     /// Letters of these kinds stay on the wire.
     pub held: BTreeSet<&'static str>,
     /// Fates of the next letters of a kind.

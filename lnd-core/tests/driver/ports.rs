@@ -172,7 +172,7 @@ impl Channel for MockChannel {
         envelope: &Envelope,
         message: &Message<'_>,
         tag: Option<Tag>,
-    ) -> Result<(), ChannelFull> {
+    ) -> Result<Option<Sent>, ChannelFull> {
         let mut fabric = self.fabric.borrow_mut();
         let letter = Letter::new(link, envelope, message);
         let stopped = fabric.device(self.node, link.index()).stop_asked;
@@ -193,7 +193,8 @@ impl Channel for MockChannel {
             Some(Fate::DeliveredUnknown) => Sent::Unknown,
             _ => Sent::Ok,
         };
-        if let Some(tag) = tag {
+        let ended = fabric.ends_at_once.then_some(sent);
+        if let (Some(tag), None) = (tag, ended) {
             fabric.endings.push_back(Ending { node: self.node, link, tag, sent });
         }
         match fate {
@@ -204,7 +205,7 @@ impl Channel for MockChannel {
             }
             _ => fabric.wire.push_back(letter),
         }
-        Ok(())
+        Ok(ended)
     }
 
     fn quiesce(&mut self, link: LinkId, proof: &Quiesced) {

@@ -29,6 +29,48 @@ fn s1_1_a_small_put_travels_inline_and_ends_with_its_completion() {
 }
 
 #[test]
+fn s0_2_a_message_may_have_ended_when_the_channel_has_taken_it() {
+    let failed = |sent| Some(Fate::Lost(sent));
+    for (fate, errno, delivery) in [
+        (None, 0, Delivery::Delivered),
+        (failed(Sent::NotDelivered), -5, Delivery::NotDelivered),
+        (failed(Sent::Unknown), -5, Delivery::Unknown),
+    ] {
+        let mut w = World::met();
+        w.fabric.borrow_mut().ends_at_once = true;
+        if let Some(fate) = fate {
+            w.fate("immediate", fate);
+        }
+        let tag = w.put(0, 1, 128).unwrap();
+        // Nobody tells any more.
+        w.settle_untold();
+        let status = w.report(0, tag).status;
+        assert_eq!((status.errno, status.delivery), (errno, delivery), "{fate:?}");
+        assert!(w.fabric.borrow().endings.is_empty());
+        w.settle();
+        assert_eq!(w.nodes[1].done.len(), usize::from(fate.is_none()));
+        assert_eq!(w.count(0, Counter::StaleCompletion), 0);
+        w.assert_drained();
+    }
+}
+
+#[test]
+fn a_staged_put_whose_request_failed_is_asked_back_whenever_that_is_known() {
+    let ends = [false, true].map(|at_once| {
+        let mut w = World::met();
+        w.fabric.borrow_mut().ends_at_once = at_once;
+        w.fate("put_req", Fate::Lost(Sent::NotDelivered));
+        let tag = w.put(0, 1, 5000).unwrap();
+        w.settle();
+        assert_eq!(w.count(0, Counter::Invalidated), 1);
+        w.assert_drained();
+        w.report(0, tag).status
+    });
+    assert_eq!(ends[0], ends[1]);
+    assert_eq!(ends[0].delivery, Delivery::NotDelivered);
+}
+
+#[test]
 fn s3_5_a_large_put_is_staged_then_requested_then_pulled() {
     let mut w = World::met();
     w.hold("put_req");

@@ -68,6 +68,7 @@ impl Storm {
                 device.features &= !Features::REMOTE_COMPLETION.0;
             }
         }
+        fabric.ends_at_once = dice.once_in(3);
         let w = World::on(fabric, nodes, config);
         Self { w, dice, links, sent: Vec::new() }
     }

@@ -167,7 +167,9 @@ fn at_once(word: Word, event: Event, step: &Stepper) -> (Word, String) {
         if !next.word.owes(Debts::CPU) {
             break;
         }
-        next = step(next.word, Event::PayCpu);
+        let paid = step(next.word, Event::PayCpu);
+        assert_ne!(paid.word, next.word, "the thread has paid and owes as before");
+        next = paid;
     }
     (next.word, effects.join(", "))
 }

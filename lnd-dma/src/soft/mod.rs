@@ -26,6 +26,9 @@ mod stop;
 pub use fabric::{let_go_of, BusFault, Fabric, Place};
 pub use faults::{Faults, NoFaults, Verdict};
 
+use core::mem::MaybeUninit;
+
+use heapless::Vec;
 use lnd_core::id::LinkId;
 use lnd_core::sync::Ordering;
 use lnd_core::time::{Instant, Span};
@@ -76,7 +79,8 @@ pub struct SoftEngine<'m, F, A> {
     fabric: F,
     faults: A,
     settings: Settings,
-    pulls: [Option<Pull<'m>>; ACTIVE_PULLS],
+    /// Empty at first and never shorter again: a new engine has no table to write.
+    pulls: Vec<Option<Pull<'m>>, ACTIVE_PULLS>,
     post_head: u32,
     completion_tail: u32,
     held: Held,
@@ -94,9 +98,6 @@ pub struct SoftEngine<'m, F, A> {
 }
 
 impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
-    /// As a constant, the table is written where the engine is made, and not on the stack before.
-    const IDLE: [Option<Pull<'m>>; ACTIVE_PULLS] = [const { None }; ACTIVE_PULLS];
-
     /// The engine that executes `memory`'s registers. There is one engine per memory, and `memory` is
     /// freshly formatted: what an engine knows of pulls under way is not in memory. `node` is
     /// `0..=255`.
@@ -108,16 +109,35 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
         faults: A,
         settings: Settings,
     ) -> Self {
-        Self {
+        let mut place = MaybeUninit::uninit();
+        Self::new_in(&mut place, node, link, memory, fabric, faults, settings);
+        // SAFETY: `new_in` has written it.
+        unsafe { place.assume_init() }
+    }
+
+    /// As [`new`](Self::new), in its final place: for stacks on which an engine has no room.
+    pub fn new_in<'p>(
+        place: &'p mut MaybeUninit<Self>,
+        node: u32,
+        link: LinkId,
+        memory: LinkMemory<'m>,
+        fabric: F,
+        faults: A,
+        settings: Settings,
+    ) -> &'p mut Self {
+        let post_head = memory.read(Register::PostHead);
+        // Relaxed: only an engine writes it, and there is no other one.
+        let completion_tail = memory.registers().completion_tail.load(Ordering::Relaxed);
+        place.write(Self {
             node,
             link,
             memory,
             fabric,
             faults,
             settings,
-            pulls: Self::IDLE,
-            post_head: memory.read(Register::PostHead),
-            completion_tail: memory.registers().completion_tail.load(Ordering::Relaxed),
+            pulls: Vec::new(),
+            post_head,
+            completion_tail,
             held: Held::default(),
             recall_at: 0,
             stop_at: 0,
@@ -125,7 +145,7 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
             read_since: None,
             broken: false,
             progress: Progress::default(),
-        }
+        })
     }
 
     /// The fabric that this engine is connected to.

@@ -95,7 +95,7 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
             if self.post_head == tail {
                 break;
             }
-            let Some(free) = self.pulls.iter().position(Option::is_none) else { break };
+            let Some(free) = self.free_place() else { break };
             // Relaxed: ordered by the Acquire read of the tail.
             let index = self.memory.post(self.post_head).load(Ordering::Relaxed);
             let pull = self.check(index, now);
@@ -106,6 +106,13 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
             self.memory.write(Register::PostHead, self.post_head);
         }
         self.progress.busy |= self.post_head != tail;
+    }
+
+    /// A place for one more pull.
+    fn free_place(&mut self) -> Option<usize> {
+        let used = self.pulls.len();
+        let free = self.pulls.iter().position(Option::is_none);
+        free.or_else(|| self.pulls.push(None).is_ok().then_some(used))
     }
 
     /// A posted descriptor, if it is a pull to begin. A ring entry says no more than "look at this

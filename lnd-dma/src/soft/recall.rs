@@ -54,12 +54,12 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
             }
             Some(State::Owned) => {
                 // If a puller claims it just now, the swap fails and we look again.
-                self.give_back(index, State::Untouched, Cause::RECALLED);
+                self.give_back_from(own, index, State::Untouched, Cause::RECALLED);
                 !descriptor.own().is(State::Busy)
             }
             Some(State::Busy) if !self.fabric.alive(own.puller()) => {
                 // The puller is dead and touches nothing any more: its part ends here (S0-9).
-                self.give_back(index, State::Touched, Cause::RECALLED);
+                self.give_back_from(own, index, State::Touched, Cause::RECALLED);
                 true
             }
             Some(State::Busy) => {

@@ -7,7 +7,7 @@ use lnd_core::time::Instant;
 
 use super::{Fabric, Faults, SoftEngine, Verdict};
 use crate::completion;
-use crate::descriptor::State;
+use crate::descriptor::{Descriptor, Own, State};
 use crate::regs::{Cause, Register, RegisterAccess};
 use lnd_core::ports::Returned;
 
@@ -121,11 +121,16 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
     /// Gives one of our own descriptors back: its own word, then the completion. Whoever changes the
     /// own word from `Owned` reports it; nobody else does.
     pub(super) fn give_back(&mut self, index: u32, state: State, cause: Cause) {
-        let Some(descriptor) = self.memory.descriptor(index) else { return };
-        let own = descriptor.own();
-        if !own.is(State::Owned) && !own.is(State::Busy) {
-            return;
+        let own = self.memory.descriptor(index).map(Descriptor::own);
+        if let Some(own) = own.filter(|own| own.is(State::Owned)) {
+            self.give_back_from(own, index, state, cause);
         }
+    }
+
+    /// As [`give_back`](Self::give_back), if the own word is still `own`: what was decided by that
+    /// value must not hit a descriptor that a puller has claimed meanwhile.
+    pub(super) fn give_back_from(&mut self, own: Own, index: u32, state: State, cause: Cause) {
+        let Some(descriptor) = self.memory.descriptor(index) else { return };
         let back = own.into(state).reporting();
         if descriptor.swap(own, back) {
             if let Some(returned) = back.returned() {

@@ -30,6 +30,16 @@ struct State<'m> {
     room: u32,
 }
 
+impl<'m> State<'m> {
+    fn recover(region: Region<'m>) -> Result<Self, RegionError> {
+        let ring = region.open(Kind::Spsc)?;
+        let consumed = &region.words().consumed;
+        let next = ring.recover_producer(consumed.read())?;
+        // Room for nothing: the first message looks.
+        Ok(Self { ring, consumed, next, room: next })
+    }
+}
+
 /// Both ends of a mailbox within one process.
 ///
 /// # Errors
@@ -56,12 +66,9 @@ impl<'m> Producer<'m> {
     ///
     /// # Safety
     /// This process has no other producer of this mailbox.
+    #[inline]
     pub unsafe fn attach(region: Region<'m>) -> Result<Self, RegionError> {
-        let ring = region.open(Kind::Spsc)?;
-        let consumed = &region.words().consumed;
-        let next = ring.recover_producer(consumed.read())?;
-        // Room for nothing: the first message looks.
-        Ok(Self { state: CachePadded::new(State { ring, consumed, next, room: next }) })
+        Ok(Self { state: CachePadded::new(State::recover(region)?) })
     }
 
     /// Whether the next [`send`](Outlet::send) finds room: this is the only producer, so room that

@@ -86,6 +86,8 @@ decode_errors! {
     BadRefusal => "unknown refusal",
     /// The upper-layer header is longer than [`MAX_HEADER`](lnd_core::message::MAX_HEADER).
     HeaderTooLong => "upper-layer header too long",
+    /// The frame names another sender than the channel that brought it.
+    Sender => "not from whom it says",
 }
 
 impl DecodeError {
@@ -129,6 +131,13 @@ impl DecodeCounters {
     /// Every error with its count.
     pub fn iter(&self) -> impl Iterator<Item = (DecodeError, u64)> + '_ {
         DecodeError::ALL.into_iter().zip(self.0.iter().copied())
+    }
+
+    /// Adds another set.
+    pub fn merge(&mut self, other: &Self) {
+        for (mine, theirs) in self.0.iter_mut().zip(other.0.iter()) {
+            *mine = mine.saturating_add(*theirs);
+        }
     }
 
     /// How many frames were dropped in all.

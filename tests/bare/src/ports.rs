@@ -10,7 +10,7 @@ use lnd_core::link::Quiesced;
 use lnd_core::message::{Envelope, Lane, Message};
 use lnd_core::ports::{
     BadAddress, Bd, Channel, ChannelFull, Completion, Completions, Engine, Features, Memory, Ports,
-    PostError, Returned, Tracer,
+    PostError, Returned, Sent, Tracer,
 };
 use lnd_core::time::Instant;
 use lnd_core::trace::Trace;
@@ -128,9 +128,10 @@ impl Channel for Foreign {
         envelope: &Envelope,
         message: &Message<'_>,
         tag: Option<Tag>,
-    ) -> Result<(), ChannelFull> {
+    ) -> Result<Option<Sent>, ChannelFull> {
         show(&(link, envelope, message, tag));
-        yes().then_some(()).ok_or(ChannelFull)
+        let ended = yes().then_some(Sent::Ok);
+        yes().then_some(ended).ok_or(ChannelFull)
     }
 
     fn quiesce(&mut self, link: LinkId, _: &Quiesced) {

@@ -144,7 +144,7 @@ impl Channel for MockChannel {
         envelope: &Envelope,
         message: &Message<'_>,
         tag: Option<Tag>,
-    ) -> Result<(), ChannelFull> {
+    ) -> Result<Option<Sent>, ChannelFull> {
         let mut hardware = self.0.borrow_mut();
         if hardware.full {
             return Err(ChannelFull);
@@ -156,7 +156,7 @@ impl Channel for MockChannel {
         if let Some(tag) = tag {
             hardware.endings.push((link.index(), tag));
         }
-        Ok(())
+        Ok(None)
     }
 
     fn quiesce(&mut self, link: LinkId, proof: &Quiesced) {

@@ -72,9 +72,8 @@ fn inv_1_two_pushers_against_take() {
 
 #[test]
 fn inv_1_two_pushers_of_two_against_take() {
-    let ends = explore("2 pushes ‖ 2 pushes ‖ take", Bound::Preemptions(3), || {
-        push_against_take(2, 2)
-    });
+    let ends =
+        explore("2 pushes ‖ 2 pushes ‖ take", Bound::Between(3, 4), || push_against_take(2, 2));
     let mut orders: Vec<_> = ends.into_keys().map(|(_, taken)| taken).collect();
     orders.sort_unstable();
     orders.dedup();

@@ -11,13 +11,13 @@ use crate::model::{Pair, Seen};
 use crate::setup::Setup;
 
 /// Explores every run of `setup` and demands that no rule is ever broken, that every case of `cases`
-/// occurs, and that there are `states` different states, if that is given: a number that changes shows that what is
+/// occurs, and that there are `states` different states: a number that changes shows that what is
 /// explored has changed. Prints one line.
 ///
 /// # Panics
 /// With the shortest run that breaks a rule, with the cases that did not occur, or with the number
 /// of states.
-pub fn explore(setup: Setup, cases: &[Case], states: impl Into<Option<usize>>) {
+pub fn explore(setup: Setup, cases: &[Case], states: usize) {
     let name = setup.name;
     let begun = Instant::now();
     let pair = cases.iter().fold(Pair::new(setup), Pair::reaches);
@@ -34,8 +34,7 @@ pub fn explore(setup: Setup, cases: &[Case], states: impl Into<Option<usize>>) {
     let steps = checker.state_count();
     println!("{name}: {found} states, {steps} steps, depth {depth}, {:.1?}", begun.elapsed());
     assert!(missing.is_empty(), "{name}: never seen: {missing:?}");
-    let pinned = states.into().unwrap_or(found);
-    assert_eq!(found, pinned, "{name}: the number of states has changed");
+    assert_eq!(found, states, "{name}: the number of states has changed");
 }
 
 /// A run that breaks a rule, one action a line.

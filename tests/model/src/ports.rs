@@ -7,7 +7,7 @@ use lnd_core::link::Quiesced;
 use lnd_core::message::{Envelope, Lane, Message};
 use lnd_core::ports::{
     BadAddress, Bd, Channel, ChannelFull, Completion, Completions, Engine, Features, Memory,
-    Motion, NoTrace, Ports, PostError, Returned,
+    Motion, NoTrace, Ports, PostError, Returned, Sent,
 };
 use lnd_shortmsg::wire::{encode, Checksum};
 
@@ -161,7 +161,7 @@ impl Channel for Port {
         envelope: &Envelope,
         message: &Message<'_>,
         tag: Option<Tag>,
-    ) -> Result<(), ChannelFull> {
+    ) -> Result<Option<Sent>, ChannelFull> {
         let mut frame = vec![0; 512];
         let length = encode(envelope, message, Checksum::On, &mut frame).expect("encodes");
         frame.truncate(length);
@@ -173,7 +173,7 @@ impl Channel for Port {
         if let Some(tag) = tag {
             fabric.places[self.node].ends.push_back(End { tag, sent: None });
         }
-        Ok(())
+        Ok(None)
     }
 
     fn quiesce(&mut self, _link: LinkId, _proof: &Quiesced) {

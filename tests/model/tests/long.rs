@@ -38,5 +38,5 @@ fn puts_that_cross_against_links_and_shutdown() {
     let faults = Faults { link_down: [1, 0], shutdown: [1, 0], ..Faults::default() };
     let setup = Setup::new("put against put, links and shutdown");
     let setup = setup.sends(0, Put, LARGE).sends(1, Put, LARGE).with(faults);
-    explore(setup, &[OK, ERROR, BY_HAND, QUIESCENT], None);
+    explore(setup, &[OK, ERROR, BY_HAND, QUIESCENT], 519_612);
 }

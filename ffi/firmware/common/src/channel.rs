@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! The short-message channel of a pair: a mailbox for each direction and lane, in memory.
 
-use heapless::Deque;
-
 use lnd_core::id::{LinkId, Nid, Tag};
 use lnd_core::link::Quiesced;
 use lnd_core::message::{Envelope, Lane, Message};
@@ -85,24 +83,17 @@ pub struct Inlets {
 
 /// Our end of the channel: one peer, one link.
 #[derive(Debug)]
-pub struct PairChannel<const N: usize> {
+pub struct PairChannel {
     peer: Nid,
     outlets: Outlets,
     link: LinkMemory<'static>,
-    /// Ends that the driver has not been told of: as many as there are transfers.
-    sent: Deque<(Tag, Sent), N>,
 }
 
-impl<const N: usize> PairChannel<N> {
+impl PairChannel {
     /// The channel to `peer`. `link` is the memory of our own link: a message over a link that is
     /// down fails.
     pub const fn new(peer: Nid, outlets: Outlets, link: LinkMemory<'static>) -> Self {
-        Self { peer, outlets, link, sent: Deque::new() }
-    }
-
-    /// The next message's end, for the driver.
-    pub fn next_sent(&mut self) -> Option<(Tag, Sent)> {
-        self.sent.pop_front()
+        Self { peer, outlets, link }
     }
 
     fn outlet(&mut self, lane: Lane) -> &mut Producer<'static> {
@@ -113,7 +104,7 @@ impl<const N: usize> PairChannel<N> {
     }
 }
 
-impl<const N: usize> Channel for PairChannel<N> {
+impl Channel for PairChannel {
     fn reaches(&self, to: Nid) -> bool {
         to == self.peer
     }
@@ -123,7 +114,7 @@ impl<const N: usize> Channel for PairChannel<N> {
     }
 
     fn ready(&mut self, _link: LinkId, to: Nid, lane: Lane) -> bool {
-        to == self.peer && !self.sent.is_full() && self.outlet(lane).has_room()
+        to == self.peer && self.outlet(lane).has_room()
     }
 
     fn send(
@@ -131,29 +122,21 @@ impl<const N: usize> Channel for PairChannel<N> {
         _link: LinkId,
         envelope: &Envelope,
         message: &Message<'_>,
-        tag: Option<Tag>,
-    ) -> Result<(), ChannelFull> {
-        if envelope.to != self.peer || tag.is_some() && self.sent.is_full() {
+        _tag: Option<Tag>,
+    ) -> Result<Option<Sent>, ChannelFull> {
+        if envelope.to != self.peer {
             return Err(ChannelFull);
         }
         let link = LinkBits::from_bits_retain(self.link.read(Register::Link));
-        let sent = if link.contains(LinkBits::UP) {
-            let outlet = self.outlet(message.lane());
-            transmit(outlet, envelope, message, Checksum::On).map_err(|_| ChannelFull)?;
-            Sent::Ok
-        } else {
-            Sent::NotDelivered
-        };
-        if let Some(tag) = tag {
-            // There is room, as was seen above.
-            let _ = self.sent.push_back((tag, sent));
+        if !link.contains(LinkBits::UP) {
+            return Ok(Some(Sent::NotDelivered));
         }
-        Ok(())
+        let outlet = self.outlet(message.lane());
+        transmit(outlet, envelope, message, Checksum::On).map_err(|_| ChannelFull)?;
+        Ok(Some(Sent::Ok))
     }
 
     fn quiesce(&mut self, _link: LinkId, _proof: &Quiesced) {
-        // A message has ended when it has been handed over. Those ends that nobody has told the
-        // driver of are of transfers that it settles itself.
-        self.sent.clear();
+        // A message has ended when it has been handed over.
     }
 }

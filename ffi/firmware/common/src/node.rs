@@ -87,7 +87,7 @@ pub struct NodePorts<E>(core::marker::PhantomData<E>);
 
 impl<E: Engine> Ports for NodePorts<E> {
     type Engine = E;
-    type Channel = PairChannel<SLOTS>;
+    type Channel = PairChannel;
     type Memory = Window;
     type Tracer = Lent<'static, LOG>;
 }
@@ -102,7 +102,7 @@ pub struct Parts<E> {
     /// The engine of its link.
     pub engine: E,
     /// Its end of the channel.
-    pub channel: PairChannel<SLOTS>,
+    pub channel: PairChannel,
     /// What comes in by the channel.
     pub inlets: Inlets,
     /// Its payload.
@@ -240,10 +240,6 @@ impl<E: Engine + 'static> Node<E> {
     /// Context: the node's thread.
     pub fn poll(&mut self, now: Instant) -> (bool, Option<Instant>) {
         let mut busy = self.take_frames(now);
-        while let Some((tag, sent)) = self.driver.channel_mut().next_sent() {
-            self.driver.on_sent(now, tag, sent);
-            busy = true;
-        }
         self.driver.ring();
         while let Some(report) = self.driver.next_report(now) {
             self.reported(&report);

@@ -5,7 +5,7 @@ use lnd_core::fragment::Fragment;
 use lnd_core::id::{LinkId, Nid, Tag};
 use lnd_core::link::Quiesced;
 use lnd_core::message::{Envelope, Lane, Message};
-use lnd_core::ports::{BadAddress, Channel, ChannelFull, Memory, Ports};
+use lnd_core::ports::{BadAddress, Channel, ChannelFull, Memory, Ports, Sent};
 use lnd_dma::driver::{MmioEngine, Nodes};
 use lnd_dma::regs::{Register, RegisterAccess};
 use lnd_shortmsg::wire::{encode, max_immediate, Checksum};
@@ -96,7 +96,7 @@ impl Channel for Wire {
         envelope: &Envelope,
         message: &Message<'_>,
         _tag: Option<Tag>,
-    ) -> Result<(), ChannelFull> {
+    ) -> Result<Option<Sent>, ChannelFull> {
         let length =
             encode(envelope, message, Checksum::On, self.frame).map_err(|_| ChannelFull)?;
         let (link, lane) = (link.index() as u32, number(message.lane()));
@@ -107,7 +107,7 @@ impl Channel for Wire {
         if full {
             return Err(ChannelFull);
         }
-        Ok(())
+        Ok(None)
     }
 
     fn quiesce(&mut self, _link: LinkId, _proof: &Quiesced) {}

@@ -247,7 +247,7 @@ fn inv_1_submit_against_peer_down() {
 
 #[test]
 fn inv_2_submit_against_link_failure_and_late_completion() {
-    let ends = explore("driver: submit ‖ link failure ‖ HwOk", Bound::Preemptions(2), || {
+    let ends = explore("driver: submit ‖ link failure ‖ HwOk", Bound::Between(2, 4), || {
         let mut node = Node::new();
         let tag = node.next;
         let fabric = node.context(|context| context.fail_link());

@@ -11,7 +11,7 @@ use lnd_core::link::Quiesced;
 use lnd_core::message::{Envelope, Lane, Message};
 use lnd_core::ports::{
     BadAddress, Bd, Channel, ChannelFull, Engine, Features, Memory, Ports, PostError, Returned,
-    Tracer,
+    Sent, Tracer,
 };
 use lnd_core::sync::{AtomicU32, Ordering};
 use lnd_core::time::Instant;
@@ -144,14 +144,14 @@ impl Channel for Port {
         envelope: &Envelope,
         _message: &Message<'_>,
         tag: Option<Tag>,
-    ) -> Result<(), ChannelFull> {
+    ) -> Result<Option<Sent>, ChannelFull> {
         self.0.session.set(envelope.session);
         if let Some(tag) = tag {
             self.0.turn();
             // Release: partner is the Acquire in `carries`.
             self.0.said.store(tag.generation, Ordering::Release);
         }
-        Ok(())
+        Ok(None)
     }
 
     fn quiesce(&mut self, _link: LinkId, _proof: &Quiesced) {}

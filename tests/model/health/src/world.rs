@@ -322,18 +322,22 @@ impl<'m> World<'m> {
         if self.health.audit().is_err() {
             self.broken = self.broken.or(Some("audit"));
         }
-        if over && !self.health.remains().drained {
+        let mut nis = Self::objects().into_iter().filter_map(|o| self.health.ni(o));
+        if over && (!self.health.remains().drained || nis.any(|ni| ni.in_flight() > 0)) {
             self.broken = self.broken.or(Some("something is still counted as under way"));
         }
+    }
+
+    fn objects() -> [Object; 4] {
+        let [a, b] = [0, 1].map(|n| Object::Local(NiId::new(n).unwrap()));
+        let [c, d] = [0, 1].map(|n| Object::Peer(PeerNiId::new(n)));
+        [a, b, c, d]
     }
 
     /// All that what follows depends on, and nothing else.
     pub fn print(&self) -> String {
         let mut out = format!("{} {} {:?};", self.seconds, self.life, self.broken);
-        let locals = [0, 1].map(|n| Object::Local(NiId::new(n).unwrap()));
-        let hops = [0, 1].map(|n| Object::Peer(PeerNiId::new(n)));
-        let nis = locals.iter().chain(&hops).map(|&o| *self.health.ni(o).unwrap());
-        let nis: Vec<_> = nis.collect();
+        let nis = Self::objects().map(|o| *self.health.ni(o).unwrap());
         // Only the order of turns matters, not their numbers.
         let mut turns: Vec<u32> = nis.iter().map(|ni| ni.last_turn()).collect();
         turns.extend(self.health.view().nets.iter().take(2).map(|net| net.last_turn()));
