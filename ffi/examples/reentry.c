@@ -9,7 +9,7 @@
 
 static struct world world;
 static struct lnd_ops usual;
-static unsigned int tried, in_interrupt, another;
+static unsigned int tried, in_interrupt, another, held;
 static enum lnd_error wanted = LND_E_REENTRY;
 
 /* Every kind of call that takes the lock; none may come through. */
@@ -79,12 +79,14 @@ static uint32_t mem_valid(void *ctx, uint64_t addr, uint32_t len)
 {
 	struct lnd_stats stats = { .size = sizeof(stats) };
 	struct node *node = ctx;
+	unsigned int before = held;
 
 	try_calls(ctx);
 	/* Somebody else comes in although the lock is held: it does not exclude. */
 	another = 1;
 	FAILS(LND_E_BUSY, lnd_stats_get(node->ni, &stats));
 	another = 0;
+	CHECK(held == before);
 	return usual.mem_valid(ctx, addr, len);
 }
 
@@ -104,6 +106,14 @@ static uint32_t context(void *ctx)
 static void lock(void *ctx)
 {
 	(void)ctx;
+	held++;
+}
+
+static void unlock(void *ctx)
+{
+	(void)ctx;
+	CHECK(held);
+	held--;
 }
 
 static uint32_t self_id(void *ctx)
@@ -169,7 +179,7 @@ int main(void)
 	usual = world_ops();
 	ops = usual;
 	ops.lock = lock;
-	ops.unlock = lock;
+	ops.unlock = unlock;
 	ops.self_id = self_id;
 	ops.context = context;
 	ops.reg_read32 = reg_read32;
@@ -201,6 +211,7 @@ int main(void)
 	wanted = LND_E_REENTRY;
 	MUST(lnd_interrupt(a->ni, 0, 8, world.now, NULL));
 	MUST(lnd_audit(a->ni));
+	CHECK(!held);
 	printf("reentry: interrupts refused\n");
 
 	MUST(lnd_run(a->ni, world.now, 8, &next));

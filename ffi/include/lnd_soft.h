@@ -187,7 +187,7 @@ size_t lnd_soft_engine_size(void);
  * @retry: ns for which a pull tries to reach a source that does not answer; 0: a second.
  * @engine: where the object's pointer is written.
  *
- * Context: thread; takes about 2.5 KiB of stack.
+ * Context: thread.
  * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_MEMORY, LND_E_BUSY, LND_E_LINK, LND_E_GONE
  * (the node is not prepared), LND_E_RING.
  */

@@ -6,6 +6,7 @@ use core::mem::size_of;
 use core::ptr::NonNull;
 
 use lnd_core::config::Config;
+use lnd_core::defect::seeded;
 use lnd_core::time::Span;
 use lnd_core::transfer::Policy;
 use lnd_dma::memory::{Geometry, LinkMemory};
@@ -21,6 +22,11 @@ use crate::version::{LND_ABI_OLDEST, LND_ABI_VERSION};
 
 /// Alignment of an NI's memory and of ring memory.
 pub const LND_ALIGN: usize = 64;
+
+/// Whether callers of this version of the ABI are understood.
+pub(crate) fn known(abi_version: u32) -> bool {
+    (LND_ABI_OLDEST..=LND_ABI_VERSION).contains(&abi_version) || seeded("any-abi-version")
+}
 
 /// lnd_config_init() - Fills in a configuration with the field's usual times.
 /// @config: the configuration; every byte of it is written.
@@ -41,7 +47,7 @@ pub unsafe extern "C" fn lnd_config_init(
     peers: u32,
     links: u32,
 ) -> lnd_error {
-    if !(LND_ABI_OLDEST..=LND_ABI_VERSION).contains(&abi_version) {
+    if !known(abi_version) {
         return lnd_error::LND_E_VERSION;
     }
     let usual = Config::new(slots, peers, links.min(255) as u8);
@@ -77,7 +83,7 @@ pub unsafe extern "C" fn lnd_config_init(
 pub(crate) fn understand(config: &lnd_config) -> Result<Config, lnd_error> {
     let narrow = |n: u32| u16::try_from(n).map_err(|_| lnd_error::LND_E_CONFIG);
     let byte = |n: u32| u8::try_from(n).map_err(|_| lnd_error::LND_E_CONFIG);
-    if !(LND_ABI_OLDEST..=LND_ABI_VERSION).contains(&config.abi_version) {
+    if !known(config.abi_version) {
         return Err(lnd_error::LND_E_VERSION);
     }
     let policy = match config.policy {
@@ -107,6 +113,7 @@ pub(crate) fn understand(config: &lnd_config) -> Result<Config, lnd_error> {
         verdict_bound: Span::from_nanos(config.verdict_bound),
         batch: config.batch,
         policy,
+        counting_from: 0,
     };
     meant.check().map_err(|_| lnd_error::LND_E_CONFIG)?;
     Ok(meant)

@@ -8,6 +8,7 @@ use core::ptr::NonNull;
 
 use lnd_core::arena::{Arena, ArenaFull, LINE};
 use lnd_core::config::Config;
+use lnd_core::defect::seeded;
 use lnd_core::driver::{Decider, Driver, Identity, RunState, Ticket};
 use lnd_core::id::{Incarnation, LinkId, Nid};
 use lnd_core::sync::Ordering;
@@ -33,18 +34,19 @@ const fn frame_bytes(config: &Config) -> usize {
 
 fn size_of_ni(config: &Config) -> usize {
     let (slots, links) = (config.slots as usize, config.links as usize);
-    LINE + Arena::table_bytes::<Option<Platform>>(1)
+    LINE + Arena::table_bytes::<Platform>(1)
         + Arena::table_bytes::<Option<LinkMemory<'static>>>(links)
-        + Arena::table_bytes::<Option<Tally>>(1)
+        + Arena::table_bytes::<Tally>(1)
         + Arena::table_bytes::<ThreadCell>(1)
         + Arena::table_bytes::<Option<LinkEngine>>(links)
         + Arena::table_bytes::<u8>(frame_bytes(config))
         + Arena::table_bytes::<Totals>(1)
-        + Arena::table_bytes::<Option<Events>>(1)
+        + Arena::table_bytes::<Events>(1)
         + Arena::table_bytes::<Option<Ticket<'static>>>(slots)
         + Arena::table_bytes::<u8>(config.bytes_needed())
+        + Arena::table_bytes::<Shard>(1)
         + Arena::table_bytes::<Irq>(links)
-        + Arena::table_bytes::<Option<lnd_ni>>(1)
+        + Arena::table_bytes::<lnd_ni>(1)
 }
 
 /// lnd_ni_size() - Bytes of memory that an NI of this configuration needs.
@@ -148,6 +150,7 @@ impl From<ArenaFull> for lnd_error {
     }
 }
 
+type Shard = Driver<'static, Host>;
 type LinkEngine = MmioEngine<'static, Registers, Numbers>;
 
 /// What the stages of the making hand on. Each stage is a function of its own that is not inlined,
@@ -210,22 +213,20 @@ fn fill(
     checks: bool,
 ) -> Result<Decider<'static>, lnd_error> {
     let checksum = if checks { Checksum::On } else { Checksum::Off };
-    let engine = |at: usize| {
-        let (registers, link) = (made.registers(at)?, LinkId::new(at)?);
-        Some(LinkEngine::new(link, registers, registers.memory(), Numbers(made.platform)))
-    };
-    let engines = arena.table(config.links as usize, engine)?;
+    let engines = make_engines(arena, config.links as usize, made)?;
     let buffer = arena.table(frame_bytes(config), |_| 0_u8)?;
     let events = arena.place(Events::new())?;
     let parked = arena.table(config.slots as usize, |_| None)?;
-    let totals = arena.table(1, |_| Totals::default())?.first_mut().ok_or(ArenaFull)?;
+    let totals = make_totals(arena)?;
     let block = arena.table(config.bytes_needed(), |_| MaybeUninit::<u8>::uninit())?;
-    let driver = Driver::<Host>::create(
+    let place = arena.place(MaybeUninit::<Shard>::uninit())?;
+    let driver = Shard::create_in(
+        place,
         block,
         *config,
         me,
         engines.iter_mut().filter_map(Option::as_mut).map(Seat),
-        Frames::new(made.platform, buffer, checksum, made.tally),
+        Frames::new(made.platform, buffer, checksum),
         Payload(made.platform),
         Tracing::new(made.platform, events),
     );
@@ -233,9 +234,25 @@ fn fill(
     let receiver = Receiver::new(checksum);
     let thread = Thread { driver, receiver, parked, totals };
     let thread = cell.0.get_mut().write(thread);
-    let decider = thread.driver.decider();
-    thread.driver.channel_mut().decider = Some(decider);
-    Ok(decider)
+    Ok(thread.driver.decider())
+}
+
+#[inline(never)]
+fn make_totals(arena: &mut Arena<'static>) -> Result<&'static mut Totals, lnd_error> {
+    Ok(arena.place(Totals::default())?)
+}
+
+#[inline(never)]
+fn make_engines(
+    arena: &mut Arena<'static>,
+    links: usize,
+    made: &Made,
+) -> Result<&'static mut [Option<LinkEngine>], lnd_error> {
+    let engine = |at: usize| {
+        let (registers, link) = (made.registers(at)?, LinkId::new(at)?);
+        Some(LinkEngine::new(link, registers, registers.memory(), Numbers(made.platform)))
+    };
+    Ok(arena.table(links, engine)?)
 }
 
 #[inline(never)]
@@ -277,7 +294,8 @@ pub unsafe extern "C" fn lnd_ni_destroy(ni: *mut lnd_ni) -> lnd_error {
         return lnd_error::LND_E_BUSY;
     }
     let thread = inside.thread();
-    let still = thread.driver.run_state() == RunState::Quiescent;
+    let still =
+        thread.driver.run_state() == RunState::Quiescent || seeded("destroyed-while-running");
     if !still || !thread.driver.nothing_to_report() {
         return lnd_error::LND_E_RUNNING;
     }

@@ -4,19 +4,20 @@
 use core::ffi::c_void;
 use core::mem::{size_of, transmute};
 
-use lnd_core::counters::Counters;
+use lnd_core::defect::seeded;
 use lnd_core::driver::{Inbound, RequestKind, Ticket};
 use lnd_core::id::LinkId;
 use lnd_core::ports::Sent;
 use lnd_core::sync::Ordering;
 use lnd_core::time::Instant;
-use lnd_shortmsg::wire::Frame;
+use lnd_shortmsg::dispatch::Receiver;
+use lnd_shortmsg::wire::{DecodeError, Frame};
 
 use crate::abi::{lnd_arrival, lnd_error, lnd_message, lnd_request_kind, lnd_sent_how};
 use crate::errors::outcome;
 use crate::handle;
 use crate::input::bytes;
-use crate::ni::lnd_ni;
+use crate::ni::{lnd_ni, Inside};
 use crate::tracing::IrqTrace;
 
 /// lnd_frame_in() - A short message has arrived.
@@ -56,42 +57,61 @@ fn frame_in(ni: &lnd_ni, link: u32, frame: &[u8], now: u64) -> Result<(), lnd_er
         return Err(ni.misuse(lnd_error::LND_E_REENTRY, c"lnd_frame_in() in parse()"));
     }
     let link = LinkId::new(link as usize).ok_or(lnd_error::LND_E_LINK)?;
-    let mut inside = ni.enter_at(now)?;
+    let mut inside = ni.enter()?;
     let thread = inside.thread();
     if link.index() >= ni.irqs.len() {
         return Err(lnd_error::LND_E_LINK);
     }
     let time = Instant::from_nanos(now);
-    let ticket = match thread.receiver.receive(frame) {
+    // By reference: a copy of the messages would be as much again on the stack.
+    let ticket = match &decoded(&mut thread.receiver, frame) {
         Err(_) => return Err(lnd_error::LND_E_FRAME),
         Ok(Frame::Control(envelope, ready)) => {
-            thread.driver.on_pull_ready(time, link, &envelope, &ready);
-            drop(inside);
-            ni.wake();
-            return Ok(());
+            thread.driver.on_pull_ready(time, link, envelope, ready);
+            None
         }
         Ok(Frame::Lnd(..)) if ni.parser.load(Ordering::Relaxed) != 0 => {
             return Err(lnd_error::LND_E_BUSY);
         }
         Ok(Frame::Lnd(envelope, message)) => {
-            match thread.driver.on_message(time, link, &envelope, &message) {
-                Inbound::Handled => {
-                    drop(inside);
-                    ni.wake();
-                    return Ok(());
-                }
+            match thread.driver.on_message(time, link, envelope, message) {
+                Inbound::Handled => None,
                 Inbound::Wait => return Err(lnd_error::LND_E_WAIT),
-                Inbound::Request(ticket) => ticket,
+                Inbound::Request(ticket) => Some(ticket),
             }
         }
     };
+    match ticket {
+        Some(ticket) => announce(ni, inside, ticket, now)?,
+        None => drop(inside),
+    }
+    ni.wake();
+    Ok(())
+}
+
+/// Not inlined, so that the decoder's stack is free again when the driver takes the message.
+#[inline(never)]
+fn decoded<'f>(receiver: &mut Receiver, frame: &'f [u8]) -> Result<Frame<'f>, DecodeError> {
+    receiver.receive(frame)
+}
+
+/// Has the upper layer look at a request. Not inlined, so that the arrival is not on the stack while
+/// the driver takes the message.
+#[inline(never)]
+fn announce(
+    ni: &lnd_ni,
+    mut inside: Inside<'_>,
+    ticket: Ticket<'_>,
+    now: u64,
+) -> Result<(), lnd_error> {
+    let me = ni.platform.self_id();
     let arrival = arrival(ni.platform.id, &ticket, now);
     // Relaxed: all of `parser` and `attached` is written inside.
     ni.attached.store(arrival.request.index.wrapping_add(1), Ordering::Relaxed);
     ni.parser.store(me, Ordering::Relaxed);
     // SAFETY: only the lifetime changes. The frame is there until this function returns; before
     // that `attached` is cleared, without which nobody looks at a ticket's frame.
-    thread.park(unsafe { transmute::<Ticket<'_>, Ticket<'static>>(ticket) });
+    inside.thread().park(unsafe { transmute::<Ticket<'_>, Ticket<'static>>(ticket) });
     drop(inside);
 
     ni.platform.parse(&arrival);
@@ -99,9 +119,8 @@ fn frame_in(ni: &lnd_ni, link: u32, frame: &[u8], now: u64) -> Result<(), lnd_er
     // From inside, so that nobody is still copying out of the frame.
     let inside = ni.enter();
     ni.attached.store(0, Ordering::Relaxed);
-    ni.parser.store(0, Ordering::Relaxed);
+    ni.parser.store(if seeded("parser-kept") { me } else { 0 }, Ordering::Relaxed);
     drop(inside?);
-    ni.wake();
     Ok(())
 }
 
@@ -155,11 +174,9 @@ fn sent(ni: &lnd_ni, message: lnd_message, how: u32, now: u64) -> Result<(), lnd
         _ => return Err(lnd_error::LND_E_ARGUMENT),
     };
     let tag = handle::of_message(ni.platform.id, message)?;
-    let mut counters = Counters::new();
-    let mut trace = IrqTrace(ni.platform);
+    let (mut tally, mut trace) = (ni.tally, IrqTrace(ni.platform));
     let now = Instant::from_nanos(now);
-    let wake = ni.decider.on_sent(now, tag, how, &mut counters, &mut trace);
-    ni.tally.add(&counters);
+    let wake = ni.decider.on_sent(now, tag, how, &mut tally, &mut trace);
     if wake {
         ni.wake();
     }

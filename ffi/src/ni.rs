@@ -11,9 +11,9 @@ use core::cell::UnsafeCell;
 use core::ffi::CStr;
 use core::mem::{align_of, MaybeUninit};
 
+use lnd_core::defect::seeded;
 use lnd_core::driver::{Decider, Driver, Interrupt, Ticket};
 use lnd_core::sync::{AtomicU32, Ordering};
-use lnd_core::time::Instant;
 use lnd_dma::driver::CompletionQueue;
 use lnd_shortmsg::dispatch::Receiver;
 
@@ -55,7 +55,7 @@ pub(crate) struct ThreadCell(pub UnsafeCell<MaybeUninit<Thread>>);
 
 /// The thread's half.
 pub(crate) struct Thread {
-    pub driver: Driver<'static, Host>,
+    pub driver: &'static mut Driver<'static, Host>,
     pub receiver: Receiver,
     /// Requests that wait for their verdict, by slot.
     pub parked: &'static mut [Option<Ticket<'static>>],
@@ -175,20 +175,22 @@ impl lnd_ni {
 
     /// Enters the thread's half. Context: thread, with nothing held.
     pub(crate) fn enter(&self) -> Result<Inside<'_>, lnd_error> {
-        if self.platform.in_interrupt() {
+        if self.platform.in_interrupt() && !seeded("interrupt-let-in") {
             return Err(self.misuse(lnd_error::LND_E_CONTEXT, c"thread call in an interrupt"));
         }
         let me = self.platform.self_id();
         // Relaxed: only we write our own name, so that we find it only where we have left it.
         let inside = self.owner.load(Ordering::Relaxed) == me
             || self.irqs.iter().any(|irq| irq.owner.load(Ordering::Relaxed) == me);
-        if inside {
+        if inside && !seeded("reentry-let-in") {
             return Err(self.misuse(lnd_error::LND_E_REENTRY, c"call from inside an operation"));
         }
         self.platform.lock();
         // Acquire: partner is the Release in `Inside::drop`.
         if self.owner.compare_exchange(0, me, Ordering::Acquire, Ordering::Relaxed).is_err() {
-            self.platform.unlock();
+            if !seeded("lock-kept") {
+                self.platform.unlock();
+            }
             return Err(self.misuse(lnd_error::LND_E_BUSY, c"lock() does not exclude"));
         }
         // Somebody may have destroyed the NI while we waited for the lock.
@@ -200,17 +202,10 @@ impl lnd_ni {
         Ok(Inside { ni: self })
     }
 
-    /// Enters at time `now`.
-    pub(crate) fn enter_at(&self, now: u64) -> Result<Inside<'_>, lnd_error> {
-        let mut inside = self.enter()?;
-        inside.thread().driver.channel_mut().now = Instant::from_nanos(now);
-        Ok(inside)
-    }
-
     /// Makes sure that there will be a run after what has just been done. Context: any.
     pub(crate) fn wake(&self) {
         // AcqRel: what was done before is seen by the run that takes this; partner: `start_run`.
-        if self.woken.swap(1, Ordering::AcqRel) == 0 {
+        if self.woken.swap(1, Ordering::AcqRel) == 0 && !seeded("wake-lost") {
             self.platform.wake();
         }
     }
@@ -235,7 +230,8 @@ impl Inside<'_> {
 
     /// Ends the NI: no call will find it any more.
     pub fn bury(&mut self) {
-        self.ni.magic.store(DEAD, Ordering::Relaxed);
+        let magic = if seeded("buried-alive") { ALIVE } else { DEAD };
+        self.ni.magic.store(magic, Ordering::Relaxed);
     }
 }
 

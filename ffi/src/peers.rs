@@ -26,7 +26,7 @@ use crate::tracing::{link_state, peer_state};
 pub unsafe extern "C" fn lnd_peer_event(ni: *mut lnd_ni, nid: u64, up: u32, now: u64) -> lnd_error {
     // SAFETY: by the contract of the ABI.
     outcome(unsafe { lnd_ni::of(ni) }.and_then(|ni| {
-        let mut inside = ni.enter_at(now)?;
+        let mut inside = ni.enter()?;
         let driver = &mut inside.thread().driver;
         let nid = Nid::from_raw(nid).filter(|nid| driver.peer(*nid).is_some());
         let nid = nid.ok_or(lnd_error::LND_E_NO_PEER)?;
@@ -59,7 +59,7 @@ pub unsafe extern "C" fn lnd_link_event(
     outcome(unsafe { lnd_ni::of(ni) }.and_then(|ni| {
         let link = LinkId::new(link as usize).filter(|link| link.index() < ni.irqs.len());
         let link = link.ok_or(lnd_error::LND_E_LINK)?;
-        ni.enter_at(now)?.thread().driver.on_link(Instant::from_nanos(now), link, up != 0);
+        ni.enter()?.thread().driver.on_link(Instant::from_nanos(now), link, up != 0);
         ni.wake();
         Ok(())
     }))

@@ -3,8 +3,6 @@
 
 use core::mem::size_of;
 
-use lnd_core::counters::Counters;
-use lnd_core::driver::Decider;
 use lnd_core::fragment::Fragment;
 use lnd_core::id::{LinkId, Nid, Tag};
 use lnd_core::link::Quiesced;
@@ -13,7 +11,6 @@ use lnd_core::ports::{
     BadAddress, Bd, Channel, ChannelFull, Engine, Features, Memory, Ports, PostError, Returned,
     Sent,
 };
-use lnd_core::time::Instant;
 use lnd_dma::driver::{MmioEngine, Nodes};
 use lnd_dma::memory::LinkMemory;
 use lnd_dma::regs::{Register, RegisterAccess};
@@ -22,8 +19,7 @@ use lnd_shortmsg::wire::{encode, max_immediate, Checksum};
 use crate::abi::{lnd_frame, lnd_lane, lnd_send};
 use crate::handle;
 use crate::platform::Platform;
-use crate::stats::Tally;
-use crate::tracing::{IrqTrace, Tracing};
+use crate::tracing::Tracing;
 
 /// The set of ports of a C host.
 #[derive(Debug)]
@@ -162,34 +158,12 @@ pub(crate) struct Frames {
     buffer: &'static mut [u8],
     checksum: Checksum,
     immediate_max: u32,
-    /// The time of the call that the shard is in: what a message that ends while it is sent ends at.
-    pub now: Instant,
-    /// The shard's words, once there is a shard.
-    pub decider: Option<Decider<'static>>,
-    /// What messages that end while they are sent have counted.
-    tally: &'static Tally,
 }
 
 impl Frames {
-    pub fn new(
-        platform: &'static Platform,
-        buffer: &'static mut [u8],
-        checksum: Checksum,
-        tally: &'static Tally,
-    ) -> Self {
+    pub fn new(platform: &'static Platform, buffer: &'static mut [u8], checksum: Checksum) -> Self {
         let immediate_max = max_immediate(buffer.len());
-        let now = Instant::ORIGIN;
-        Self { platform, buffer, checksum, immediate_max, now, decider: None, tally }
-    }
-
-    /// The message has ended already. Any other context could have been as quick.
-    fn ended(&mut self, tag: Option<Tag>, sent: Sent) {
-        if let (Some(tag), Some(decider)) = (tag, &self.decider) {
-            let mut counters = Counters::new();
-            let mut trace = IrqTrace(self.platform);
-            decider.on_sent(self.now, tag, sent, &mut counters, &mut trace);
-            self.tally.add(&counters);
-        }
+        Self { platform, buffer, checksum, immediate_max }
     }
 }
 
@@ -219,7 +193,7 @@ impl Channel for Frames {
         envelope: &Envelope,
         message: &Message<'_>,
         tag: Option<Tag>,
-    ) -> Result<(), ChannelFull> {
+    ) -> Result<Option<Sent>, ChannelFull> {
         let len = encode(envelope, message, self.checksum, self.buffer).map_err(|_| ChannelFull)?;
         let id = self.platform.id;
         let frame = lnd_frame {
@@ -234,19 +208,16 @@ impl Channel for Frames {
             message: tag.map_or_else(Default::default, |tag| handle::message(id, tag)),
         };
         match self.platform.send(&frame) {
-            Some(n) if n == lnd_send::LND_SEND_DONE as u32 => self.ended(tag, Sent::Ok),
-            Some(n) if n == lnd_send::LND_SEND_PENDING as u32 => {}
-            Some(n) if n == lnd_send::LND_SEND_FAILED as u32 => {
-                self.ended(tag, Sent::NotDelivered);
-            }
-            Some(n) if n == lnd_send::LND_SEND_FULL as u32 => return Err(ChannelFull),
+            Some(n) if n == lnd_send::LND_SEND_DONE as u32 => Ok(Some(Sent::Ok)),
+            Some(n) if n == lnd_send::LND_SEND_PENDING as u32 => Ok(None),
+            Some(n) if n == lnd_send::LND_SEND_FAILED as u32 => Ok(Some(Sent::NotDelivered)),
+            Some(n) if n == lnd_send::LND_SEND_FULL as u32 => Err(ChannelFull),
             _ => {
                 // Whether it has taken the message is anybody's guess: the worst is assumed.
                 self.platform.bug(c"send() has returned no enum lnd_send");
-                self.ended(tag, Sent::Unknown);
+                Ok(Some(Sent::Unknown))
             }
         }
-        Ok(())
     }
 
     fn quiesce(&mut self, link: LinkId, _proof: &Quiesced) {

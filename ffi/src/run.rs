@@ -57,7 +57,7 @@ unsafe fn run(ni: *mut lnd_ni, now: u64, budget: u32, next: *mut u64) -> Result<
     if ni.runner.load(Ordering::Relaxed) == me {
         return Err(ni.misuse(lnd_error::LND_E_REENTRY, c"lnd_run() in finalize() or event()"));
     }
-    let mut inside = ni.enter_at(now)?;
+    let mut inside = ni.enter()?;
     // Relaxed: written inside.
     if ni.runner.load(Ordering::Relaxed) != 0 {
         return Err(lnd_error::LND_E_BUSY);
@@ -67,7 +67,7 @@ unsafe fn run(ni: *mut lnd_ni, now: u64, budget: u32, next: *mut u64) -> Result<
     inside.thread().let_time_pass(ni, now);
     drop(inside);
     let told = tell(ni, now, budget);
-    let inside = ni.enter_at(now);
+    let inside = ni.enter();
     ni.runner.store(0, Ordering::Relaxed);
     // What callbacks have woken us for is done now.
     ni.start_run();
@@ -80,7 +80,7 @@ unsafe fn run(ni: *mut lnd_ni, now: u64, budget: u32, next: *mut u64) -> Result<
 /// Makes up to `budget` callbacks, each with nothing held (INV-13).
 fn tell(ni: &lnd_ni, now: u64, budget: u32) -> Result<(), lnd_error> {
     for _ in 0..budget {
-        let news = ni.enter_at(now)?.thread().next_news(now);
+        let news = ni.enter()?.thread().next_news(now);
         match news {
             Some(News::Event(event)) => ni.platform.event(&event),
             Some(News::Report(report)) => {

@@ -42,7 +42,7 @@ pub unsafe extern "C" fn lnd_shutdown(ni: *mut lnd_ni, now: u64, grace: u64) -> 
     // SAFETY: by the contract of the ABI.
     outcome(unsafe { lnd_ni::of(ni) }.and_then(|ni| {
         let (now_, grace) = (Instant::from_nanos(now), Instant::from_nanos(grace));
-        ni.enter_at(now)?.thread().driver.shutdown(now_, grace);
+        ni.enter()?.thread().driver.shutdown(now_, grace);
         ni.wake();
         Ok(())
     }))

@@ -5,7 +5,7 @@
 use core::ffi::c_char;
 use core::mem::size_of;
 
-use lnd_core::counters::{Counter, Counters};
+use lnd_core::counters::{Count, Counter, Counters};
 use lnd_core::sync::{AtomicU32, Ordering};
 
 use crate::abi::{lnd_error, lnd_stats, LND_MAX_LINKS};
@@ -25,17 +25,6 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    /// Adds what one call has counted. Context: any.
-    pub fn add(&self, counters: &Counters) {
-        for (word, counter) in self.words() {
-            let n = counters.value(counter) as u32;
-            if n != 0 {
-                // Relaxed: a count.
-                word.fetch_add(n, Ordering::Relaxed);
-            }
-        }
-    }
-
     /// Shows what the one who alone counts here has counted in all. Context: the link's interrupt.
     pub fn show(&self, counters: &Counters) {
         for (word, counter) in self.words() {
@@ -49,6 +38,18 @@ impl Tally {
             (&self.late, Counter::LateEvent),
             (&self.foreign, Counter::ForeignCompletion),
         ]
+    }
+}
+
+/// Counting where others count too. Context: any.
+impl Count for &Tally {
+    fn count(&mut self, counter: Counter) {
+        for (word, counted) in self.words() {
+            if counted == counter {
+                // Relaxed: a count.
+                word.fetch_add(1, Ordering::Relaxed);
+            }
+        }
     }
 }
 

@@ -111,7 +111,7 @@ unsafe fn decide(
         return Err(lnd_error::LND_E_ARGUMENT);
     }
     let (length, user, deadline) = (it.len, it.user, Instant::from_nanos(it.deadline));
-    let mut inside = ni.enter_at(now)?;
+    let mut inside = ni.enter()?;
     let thread = inside.thread();
     let ticket = thread.unpark(ni, handle::of_request(ni.platform.id, request)?)?;
     let now = Instant::from_nanos(now);
@@ -160,7 +160,7 @@ pub unsafe extern "C" fn lnd_refuse(
 fn refuse(ni: &lnd_ni, request: lnd_request, refusal: u32, now: u64) -> Result<(), lnd_error> {
     let why = u8::try_from(refusal).ok().and_then(Refusal::from_wire);
     let why = why.ok_or(lnd_error::LND_E_ARGUMENT)?;
-    let mut inside = ni.enter_at(now)?;
+    let mut inside = ni.enter()?;
     let thread = inside.thread();
     let ticket = thread.unpark(ni, handle::of_request(ni.platform.id, request)?)?;
     thread.driver.refuse(Instant::from_nanos(now), ticket, why);

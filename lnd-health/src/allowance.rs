@@ -38,10 +38,11 @@ impl Allowance {
         self.left > 0
     }
 
-    /// When there will be an action again: at once if there is one now.
+    /// When there will be an action again: at any time if there is one now, also after a clock that
+    /// stepped back.
     pub const fn next(&self) -> Instant {
         if self.left > 0 {
-            self.since
+            Instant::ORIGIN
         } else {
             self.since.after(Span::from_nanos(self.every))
         }

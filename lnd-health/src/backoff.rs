@@ -3,6 +3,7 @@
 
 use crate::jitter::Jitter;
 use crate::lanes::Lanes;
+use lnd_core::defect::seeded;
 use lnd_core::time::{Instant, Span};
 
 /// Doublings that are told apart; later ones are at the cap (LNet: 2^9 s, then 900 s).
@@ -50,7 +51,9 @@ impl Backoff {
     ) {
         let variants = (self.jitter as usize + 1).min(VARIANTS);
         let variant = jitter.below(variants as u32) as usize;
-        let delay = self.delay(count).as_nanos();
+        let capped = !seeded("backoff-without-cap");
+        let backoff = if capped { *self } else { Self { cap: Span::from_secs(1 << 30), ..*self } };
+        let delay = backoff.delay(count).as_nanos();
         let delay = Span::from_nanos(delay - delay / 16 * variant as u64);
         let lane = (count as usize).min(DOUBLINGS) * VARIANTS + variant;
         lanes.arm(index, lane, now.after(delay));

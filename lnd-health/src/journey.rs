@@ -4,6 +4,7 @@
 
 use crate::effect::Resend;
 use crate::ids::{NiId, PeerId, PeerNiId};
+use lnd_core::defect::seeded;
 use lnd_core::time::{Instant, Span};
 use lnd_core::transfer::{Delivery, Health};
 
@@ -178,6 +179,9 @@ impl Journey {
     /// of its failure asks (S4-9, S4-14, S4-17).
     pub fn allows(&self, path: Path, disjoint: Resend) -> bool {
         let Some(last) = self.last_path() else { return true };
+        if seeded("failed-path-again") {
+            return true;
+        }
         let apart = match disjoint {
             Resend::No => false,
             Resend::OtherLocal => path.local != last.local,
@@ -192,7 +196,8 @@ impl Journey {
     /// passed, one is under way already, or there is no room for another.
     pub(crate) fn begin(&mut self, now: Instant, path: Path) -> bool {
         let Some(place) = self.tried.get_mut(self.tries as usize) else { return false };
-        if self.under_way || now >= self.deadline {
+        let late = now >= self.deadline && !seeded("deadline-restarted");
+        if self.under_way || late {
             return false;
         }
         *place = Some(path);

@@ -173,7 +173,7 @@ mod tests {
     /// Random operations against a sorted map; the clock now and then steps back.
     #[test]
     fn behaves_like_a_sorted_map() {
-        let rounds = if cfg!(miri) { 400 } else { 60_000 };
+        let rounds = if cfg!(miri) { 150 } else { 60_000 };
         let mut links = vec![Link::OUT; 30];
         let mut lanes = Lanes::<4>::new(&mut links);
         let mut oracle: BTreeMap<u32, u64> = BTreeMap::new();

@@ -58,7 +58,10 @@ impl ProbeKinds {
         Self([on(zero_read), Err(illegal), on(published), on(noop)])
     }
 
-    /// Whether a kind is on, and if not, why.
+    /// Whether a kind is on.
+    ///
+    /// # Errors
+    /// Why it is not.
     pub fn state(&self, kind: ProbeKind) -> Result<(), WhyOff> {
         self.0.get(kind as usize).copied().unwrap_or(Err(WhyOff::NotOffered))
     }
@@ -110,7 +113,10 @@ impl Trial {
         Self(Ok(TrialStep::ReadIllegal))
     }
 
-    /// What to do next, or the result for [`ProbeKinds::tried`].
+    /// What to do next.
+    ///
+    /// # Errors
+    /// It is over: the result for [`ProbeKinds::tried`].
     pub const fn next(&self) -> Result<TrialStep, Result<(), WhyOff>> {
         self.0
     }

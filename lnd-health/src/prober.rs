@@ -8,6 +8,7 @@
 use crate::jitter::Jitter;
 use crate::lanes::{Lanes, Link};
 use crate::recovery::Due;
+use lnd_core::defect::seeded;
 use lnd_core::time::{Instant, Span};
 
 /// How probing goes.
@@ -248,6 +249,9 @@ impl<'m> Prober<'m> {
     pub fn look(&mut self, now: Instant, jitter: &mut Jitter) -> Look {
         let Some(index) = self.lanes.expire(now) else { return Look::NoneDue };
         let Some(endpoint) = self.endpoints.get_mut(index as usize) else { return Look::Spared };
+        if endpoint.asked && seeded("probe-never-ends") {
+            return Look::Spared;
+        }
         if endpoint.asked {
             // No end of the last probe came: that says nothing.
             endpoint.asked = false;
@@ -339,7 +343,8 @@ impl Endpoint {
             self.first_dead = now;
         }
         self.dead = self.dead.saturating_add(1);
-        let held = now.since(self.first_dead) >= settings.hold_off;
+        let held =
+            now.since(self.first_dead) >= settings.hold_off || seeded("down-without-hold-off");
         if self.dead < settings.verdicts || !held {
             return Finding::Nothing;
         }

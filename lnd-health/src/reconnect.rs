@@ -6,6 +6,7 @@ use crate::backoff::{Backoff, BACKOFF_LANES};
 use crate::jitter::Jitter;
 use crate::lanes::{Lanes, Link};
 use crate::recovery::Due;
+use lnd_core::defect::seeded;
 use lnd_core::time::{Instant, Span};
 
 /// How reconnecting goes.
@@ -100,7 +101,7 @@ impl<'m> Reconnect<'m> {
 
     /// The connection was lost. Changes nothing if attempts are made already.
     pub fn lost(&mut self, now: Instant, jitter: &mut Jitter, index: u32) {
-        if self.attempt(index) == Attempt::None {
+        if self.attempt(index) == Attempt::None || seeded("two-attempts-at-once") {
             self.wait(now, jitter, index, 0);
         }
     }
@@ -130,7 +131,7 @@ impl<'m> Reconnect<'m> {
     /// One attempt that is due at `now`. It must be ended by [`end`](Self::end), or by
     /// [`settled`](Self::settled).
     pub fn take_due(&mut self, now: Instant) -> Option<Due> {
-        if self.under_way >= self.settings.at_once {
+        if self.under_way >= self.settings.at_once && !seeded("reconnect-storm") {
             return None;
         }
         let index = self.lanes.expire(now)?;

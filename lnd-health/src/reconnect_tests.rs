@@ -64,7 +64,7 @@ fn behaves_like_a_naive_model() {
         UnderWay(u32),
         Refused(u64, u32),
     }
-    let rounds = if cfg!(miri) { 300 } else { 60_000 };
+    let rounds = if cfg!(miri) { 150 } else { 60_000 };
     let (mut links, mut attempts) = (vec![Link::OUT; 8], vec![Attempt::None; 8]);
     let mut all = Reconnect::new(&mut links, &mut attempts, SETTINGS);
     let (mut jitter, mut random) = (Jitter::new(1), Jitter::new(5));

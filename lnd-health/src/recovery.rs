@@ -7,6 +7,7 @@
 use crate::backoff::{Backoff, BackoffLanes};
 use crate::jitter::Jitter;
 use crate::lanes::Link;
+use lnd_core::defect::seeded;
 use lnd_core::time::Instant;
 
 /// The queue, over entries named by index.
@@ -110,7 +111,8 @@ impl<'m> Recovery<'m> {
 
     /// Whether a ping is the entry's last one: an answer to an older ping is stale.
     pub fn is_current(&self, due: Due) -> bool {
-        self.lanes.link(due.index).is_some_and(|l| l.generation == due.generation)
+        let any = seeded("stale-ping-counts");
+        self.lanes.link(due.index).is_some_and(|l| l.generation == due.generation || any)
             && self.lanes.due(due.index).is_some()
     }
 

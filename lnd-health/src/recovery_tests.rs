@@ -53,7 +53,7 @@ fn answers_to_older_pings_are_stale() {
 /// Every operation against a map from entry to (due, count).
 #[test]
 fn behaves_like_a_naive_queue() {
-    let rounds = if cfg!(miri) { 300 } else { 50_000 };
+    let rounds = if cfg!(miri) { 100 } else { 50_000 };
     let mut links = vec![Link::OUT; 20];
     let mut queue = Recovery::new(&mut links, PLAIN);
     let mut jitter = Jitter::new(1);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! An interface's health value (R47): one writer, saturating at both ends.
 
+use lnd_core::defect::seeded;
+
 /// Full health, as in LNet.
 pub const MAX_HEALTH: u16 = 1000;
 
@@ -28,15 +30,18 @@ impl HealthValue {
 
     /// After a failure: `sensitivity` less, zero at the least.
     #[must_use]
-    pub const fn demerited(self, sensitivity: u16) -> Self {
+    pub fn demerited(self, sensitivity: u16) -> Self {
+        if seeded("demerit-below-zero") {
+            return Self::new(self.0.wrapping_sub(sensitivity));
+        }
         Self(self.0.saturating_sub(sensitivity))
     }
 
     /// After a success: `sensitivity` more (LU-12303), full at the most.
     #[must_use]
-    pub const fn recovered(self, sensitivity: u16) -> Self {
+    pub fn recovered(self, sensitivity: u16) -> Self {
         let more = self.0.saturating_add(sensitivity);
-        Self(if more > MAX_HEALTH { MAX_HEALTH } else { more })
+        Self(if more > MAX_HEALTH && !seeded("recovery-above-full") { MAX_HEALTH } else { more })
     }
 }
 

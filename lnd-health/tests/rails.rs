@@ -370,6 +370,19 @@ fn a_restart_between_two_tries_is_noticed_too() {
 }
 
 #[test]
+fn numbers_are_free_again_when_their_messages_have_ended() {
+    // R45: else a peer that recognises copies would get numbers for the first messages only.
+    use lnd_health::dedup::WIDTH;
+    let mut node = Node::new(plain(1, 1, 1), 1);
+    for n in 0..2 * WIDTH {
+        let journey = node.open(100);
+        assert_eq!(journey.number(), Some(n));
+        let (ended, _) = node.send(journey, |_, _| (at(1), End::OK));
+        assert_eq!(ended.class, Class::Ok);
+    }
+}
+
+#[test]
 fn what_is_ours_is_never_blamed_as_a_peer() {
     // LNet's test 216: a node that lists itself among its peers blames its own interfaces twice.
     let mut health = empty(plain(2, 2, 2));

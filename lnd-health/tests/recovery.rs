@@ -184,6 +184,17 @@ fn next_deadline_is_exact() {
 }
 
 #[test]
+fn a_clock_that_steps_back_delays_nothing_that_the_budget_allows() {
+    // Found by fuzzing: the budget's own clock was told as the time of the next action.
+    let mut node = Node::new(plain(1, 1, 1), 1);
+    let ill = Object::Peer(node.peers[0].1[0]);
+    assert_eq!(node.health.next_action(at(1000)), None);
+    node.health.set_health(at(10), ill, HealthValue::NONE);
+    assert_eq!(node.health.next_deadline(), at(11));
+    assert_eq!(pings(&mut node, 11).len(), 1);
+}
+
+#[test]
 fn the_prober_finds_a_silent_peer_and_spares_the_rest() {
     // S2-1 to S2-6 through the node: only the idle one is probed, one sided.
     let mut config = plain(1, 1, 3);

@@ -15,10 +15,9 @@ use lnd_core::time::{Instant, Span};
 use super::taken::{Place, Taken};
 use super::{lnd_health, Cell, Whole, ALIVE, DEAD};
 use crate::abi::{lnd_error, lnd_health_config, lnd_profile};
-use crate::config::LND_ALIGN;
+use crate::config::{known, LND_ALIGN};
 use crate::errors::outcome;
 use crate::input::{input, place, put};
-use crate::version::{LND_ABI_OLDEST, LND_ABI_VERSION};
 
 /// Most journeys, and most actions.
 const MOST: u32 = 65_536;
@@ -40,7 +39,7 @@ pub unsafe extern "C" fn lnd_health_config_init(
     peers: u32,
     peer_nis: u32,
 ) -> lnd_error {
-    if !(LND_ABI_OLDEST..=LND_ABI_VERSION).contains(&abi_version) {
+    if !known(abi_version) {
         return lnd_error::LND_E_VERSION;
     }
     let usual = Config::new(1, peers, peer_nis);
@@ -73,7 +72,7 @@ pub unsafe extern "C" fn lnd_health_config_init(
 
 fn understand(given: &lnd_health_config) -> Result<Config, lnd_error> {
     let wrong = |_| lnd_error::LND_E_CONFIG;
-    if !(LND_ABI_OLDEST..=LND_ABI_VERSION).contains(&given.abi_version) {
+    if !known(given.abi_version) {
         return Err(lnd_error::LND_E_VERSION);
     }
     let mut config =
@@ -111,7 +110,7 @@ fn bytes(given: &lnd_health_config) -> Result<usize, lnd_error> {
         + Arena::table_bytes::<Place<Journey>>(given.journeys as usize)
         + Arena::table_bytes::<Place<Action>>(given.actions as usize)
         + Arena::table_bytes::<Cell>(1)
-        + Arena::table_bytes::<Option<lnd_health>>(1))
+        + Arena::table_bytes::<lnd_health>(1))
 }
 
 /// lnd_health_size() - Bytes of memory for a health object of this configuration.

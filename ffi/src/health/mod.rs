@@ -23,6 +23,7 @@ use core::mem::{align_of, MaybeUninit};
 use ::lnd_health::journey::Journey;
 use ::lnd_health::node::Action;
 use ::lnd_health::Health;
+use lnd_core::defect::seeded;
 use lnd_core::sync::{AtomicU32, Ordering};
 
 use crate::abi::lnd_error;
@@ -89,7 +90,8 @@ impl lnd_health {
         // SAFETY: written before the object was.
         let result = act(this.id, unsafe { cell.assume_init_mut() });
         // Release: partner is the Acquire above.
-        this.busy.store(0, Ordering::Release);
+        let left = result.is_err() && seeded("busy-kept");
+        this.busy.store(u32::from(left), Ordering::Release);
         result
     }
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! Values that C may name and may not hold: each lies in a place, under a generation.
 
+use lnd_core::defect::seeded;
+
 /// One place.
 #[derive(Debug)]
 pub(super) struct Place<T> {
@@ -39,7 +41,8 @@ impl<'m, T> Taken<'m, T> {
         let index = self.first;
         let Some(place) = self.places.get_mut(index as usize) else { return Err(value) };
         self.first = place.next;
-        place.generation = place.generation.wrapping_add(1);
+        let next = u32::from(!seeded("journey-name-again"));
+        place.generation = place.generation.wrapping_add(next);
         place.value = Some(value);
         Ok((index, place.generation))
     }

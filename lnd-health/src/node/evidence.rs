@@ -10,6 +10,7 @@ use crate::judge::Change;
 use crate::ni::{Aliveness, Ni, NiStatus};
 use crate::tracker::TrackEnd;
 use crate::value::HealthValue;
+use lnd_core::defect::seeded;
 use lnd_core::time::Instant;
 
 impl Health<'_> {
@@ -66,11 +67,11 @@ impl Health<'_> {
         let sensitivity = ni.sensitivity.unwrap_or(self.config.sensitivity);
         let health = match change {
             Change::Keep => return,
-            Change::Demerit => ni.health().demerited(sensitivity),
-            Change::Doubt => {
+            Change::Doubt if !seeded("doubt-takes-down") => {
                 let least = HealthValue::new(self.config.thresholds.down.saturating_add(1));
                 ni.health().demerited(sensitivity).max(least.min(ni.health()))
             }
+            Change::Demerit | Change::Doubt => ni.health().demerited(sensitivity),
             Change::Merit => ni.health().recovered(sensitivity),
             Change::Full => HealthValue::FULL,
         };

@@ -11,6 +11,7 @@ use crate::journey::{Journey, Path, Terms};
 use crate::judge::{judge, Change, Situation, Verdict};
 use crate::ni::Ni;
 use crate::select::{select, Choice, Distance, NoPath, Wanted};
+use lnd_core::defect::seeded;
 use lnd_core::time::Instant;
 use lnd_core::transfer::{Cause, Delivery, Health as Class, Status};
 
@@ -135,7 +136,8 @@ impl Health<'_> {
             return false;
         };
         let former = peer.epoch != journey.epoch;
-        if former && journey.may_have_arrived() || !journey.begin(now, choice.path) {
+        let doubt = journey.may_have_arrived() && !seeded("resent-to-a-new-life");
+        if former && doubt || !journey.begin(now, choice.path) {
             return false;
         }
         if former {
@@ -219,7 +221,9 @@ impl Health<'_> {
         };
         self.landed(&journey);
         self.tally.count_class(end.class);
-        let delivery = journey.end(end.class, end.delivery);
+        let sure = seeded("unknown-is-lost") && end.delivery == Delivery::Unknown;
+        let known = if sure { Delivery::NotDelivered } else { end.delivery };
+        let delivery = journey.end(end.class, known);
         let (verdict, why) = self.verdict(now, &journey, path, end, delivery);
         self.blame(now, path, verdict, evidence, journey.cookie());
         if let WhyEnded::NoPath(_) = why {
@@ -245,6 +249,7 @@ impl Health<'_> {
         delivery: Delivery,
     ) -> (Verdict, WhyEnded) {
         let retries = self.config.resends();
+        let now = if seeded("deadline-restarted") { Instant::ORIGIN } else { now };
         let peer = self.peer(journey.peer());
         let hop = self.peer_ni(path.hop);
         let situation = Situation {
@@ -294,7 +299,10 @@ impl Health<'_> {
         evidence: Evidence,
         message: u64,
     ) {
-        let marks = [verdict.local, verdict.remote];
+        let mut marks = [verdict.local, verdict.remote];
+        if seeded("wrong-end-blamed") {
+            marks.reverse();
+        }
         for (object, change) in ends(path).into_iter().zip(marks) {
             if change != Change::Keep {
                 self.mark(now, object, change, evidence, message);
@@ -306,7 +314,7 @@ impl Health<'_> {
     fn landed(&mut self, journey: &Journey) {
         let Some(path) = journey.last_path() else { return };
         for object in ends(path) {
-            if let Some(ni) = self.ni_mut(object) {
+            if let Some(ni) = self.ni_mut(object).filter(|_| !seeded("use-not-ended")) {
                 ni.in_flight = ni.in_flight.saturating_sub(1);
             }
         }
@@ -322,7 +330,9 @@ impl Health<'_> {
         if let Some(peer) = self.peers.get_mut(journey.peer().index()).filter(|peer| peer.used) {
             peer.journeys = peer.journeys.saturating_sub(1);
             if let Some(number) = journey.number.filter(|_| peer.epoch == journey.epoch) {
-                peer.numbers.end(number);
+                if !seeded("number-kept") {
+                    peer.numbers.end(number);
+                }
             }
         }
         match (class, journey.tries()) {

@@ -144,8 +144,11 @@ pub enum NoPath {
     Tried,
 }
 
-/// Chooses a path, or says why there is none. Context: any; bounded by the numbers of our
-/// interfaces, the peer's and the routes.
+/// Chooses a path. Context: any; bounded by the numbers of our interfaces, the peer's and the
+/// routes.
+///
+/// # Errors
+/// Why there is none.
 pub fn select(view: &View<'_>, wanted: &Wanted<'_>) -> Result<Choice, NoPath> {
     if wanted.destination.is_some_and(|d| view.peer_ni(d.raw()).is_none())
         || wanted.source.is_some_and(|s| view.locals.get(s.index()).is_none_or(|n| n.nid.is_none()))

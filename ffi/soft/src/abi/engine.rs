@@ -2,7 +2,7 @@
 //! Engines.
 
 use core::ffi::c_void;
-use core::mem::size_of;
+use core::mem::{size_of, MaybeUninit};
 
 use lnd_core::arena::{Arena, LINE};
 use lnd_core::id::LinkId;
@@ -40,7 +40,7 @@ unsafe impl Object for lnd_soft_engine {
 /// Return: the bytes.
 #[no_mangle]
 pub extern "C" fn lnd_soft_engine_size() -> usize {
-    LINE + Arena::table_bytes::<Engine>(1) + Arena::table_bytes::<Option<lnd_soft_engine>>(1)
+    LINE + Arena::table_bytes::<Engine>(1) + Arena::table_bytes::<lnd_soft_engine>(1)
 }
 
 /// lnd_soft_engine_create() - Makes the engine of one of our links.
@@ -52,7 +52,7 @@ pub extern "C" fn lnd_soft_engine_size() -> usize {
 /// @retry: ns for which a pull tries to reach a source that does not answer; 0: a second.
 /// @engine: where the object's pointer is written.
 ///
-/// Context: thread; takes about 2.5 KiB of stack.
+/// Context: thread.
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_MEMORY, LND_E_BUSY, LND_E_LINK, LND_E_GONE
 /// (the node is not prepared), LND_E_RING.
 #[no_mangle]
@@ -83,12 +83,9 @@ pub unsafe extern "C" fn lnd_soft_engine_create(
         // SAFETY: by the contract of the ABI.
         unsafe { put(engine, core::ptr::null_mut())? };
         let full = |_| lnd_error::LND_E_MEMORY;
-        let make = |_| {
-            let bus = Bus::alone(&node.fabric);
-            SoftEngine::new(node.number, link, memory, bus, NoFaults, settings)
-        };
-        let inside = block.table(1, make).map_err(full)?;
-        let inside = inside.first_mut().ok_or(lnd_error::LND_E_MEMORY)?;
+        let place = block.place(MaybeUninit::uninit()).map_err(full)?;
+        let bus = Bus::alone(&node.fabric);
+        let inside = Engine::new_in(place, node.number, link, memory, bus, NoFaults, settings);
         let kind = Kind::of::<lnd_soft_engine>();
         let made = lnd_soft_engine { kind, memory, inside: Part::new(inside) };
         let made = block.place(made).map_err(full)?;

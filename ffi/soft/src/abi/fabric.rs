@@ -149,7 +149,7 @@ pub unsafe extern "C" fn lnd_soft_format(
 /// Return: the bytes.
 #[no_mangle]
 pub extern "C" fn lnd_soft_fabric_size() -> usize {
-    LINE + Arena::table_bytes::<Option<lnd_soft_fabric>>(1)
+    LINE + Arena::table_bytes::<lnd_soft_fabric>(1)
 }
 
 /// lnd_soft_attach() - Attaches to a fabric that somebody has formatted.

@@ -84,7 +84,7 @@ pub unsafe extern "C" fn lnd_soft_node_size(fabric: *const lnd_soft_fabric) -> u
     // SAFETY: by the contract of the ABI.
     unsafe { fabric_of(fabric) }.map_or(0, |fabric| {
         let boxes = fabric.shape().mailboxes();
-        LINE + Arena::table_bytes::<Option<lnd_soft_node>>(1)
+        LINE + Arena::table_bytes::<lnd_soft_node>(1)
             + Arena::table_bytes::<Option<Producer<'static>>>(boxes)
             + Arena::table_bytes::<Option<Consumer<'static>>>(boxes)
     })
@@ -121,22 +121,9 @@ pub unsafe extern "C" fn lnd_soft_join(
         }
         // SAFETY: by the contract of the ABI.
         let mut memory = unsafe { arena(mem, len) }?;
-        let full = |_| lnd_error::LND_E_MEMORY;
-        let boxes = fabric.shape().mailboxes();
-        let outlets = memory.table(boxes, |_| None).map_err(full)?;
-        let inlets = memory.table(boxes, |_| None).map_err(full)?;
-        let made = lnd_soft_node {
-            kind: Kind::of::<lnd_soft_node>(),
-            fabric,
-            number: args.node,
-            seat: Part::new(Seat::Empty),
-            sending: Part::new(Sending::Memory(outlets)),
-            receiving: Part::new(Receiving::Memory(inlets)),
-            watch: Part::new(Watch::new()),
-        };
         // SAFETY: by the contract of the ABI.
         unsafe { put(node, core::ptr::null_mut())? };
-        let made = memory.place(made).map_err(full)?;
+        let made = furnish(&mut memory, fabric, args.node)?;
         let usual = Join::new(args.random);
         let wanted = Join {
             features: Features::from_bits_retain(args.features).intersection(usual.features),
@@ -157,6 +144,29 @@ pub unsafe extern "C" fn lnd_soft_join(
     outcome(join())
 }
 
+/// A node that has not joined. Not inlined: see `finish`.
+#[inline(never)]
+fn furnish(
+    memory: &mut Arena<'static>,
+    fabric: Fabric<'static>,
+    number: u32,
+) -> Result<&'static mut lnd_soft_node, lnd_error> {
+    let full = |_| lnd_error::LND_E_MEMORY;
+    let boxes = fabric.shape().mailboxes();
+    let outlets = memory.table(boxes, |_| None).map_err(full)?;
+    let inlets = memory.table(boxes, |_| None).map_err(full)?;
+    let node = lnd_soft_node {
+        kind: Kind::of::<lnd_soft_node>(),
+        fabric,
+        number,
+        seat: Part::new(Seat::Empty),
+        sending: Part::new(Sending::Memory(outlets)),
+        receiving: Part::new(Receiving::Memory(inlets)),
+        watch: Part::new(Watch::new()),
+    };
+    memory.place(node).map_err(full)
+}
+
 /// lnd_soft_prepare() - Formats the node's link memories and mailboxes, once no peer's engine reads
 /// what its former life has left.
 /// @node: the node.
@@ -171,29 +181,39 @@ pub unsafe extern "C" fn lnd_soft_prepare(node: *mut lnd_soft_node) -> lnd_error
         // SAFETY: by the contract of the ABI.
         let node = unsafe { object(node) }?;
         let mut seat = node.seat.enter()?;
-        let joining = match core::mem::replace(&mut *seat, Seat::Empty) {
-            Seat::Joining(joining) => joining,
-            Seat::Joined(membership) => {
-                *seat = Seat::Joined(membership);
-                return Ok(());
-            }
-            Seat::Empty => return Err(lnd_error::LND_E_GONE),
-        };
-        match joining.finish() {
-            Ok(membership) => {
-                let opened = open(node, &membership);
-                *seat = Seat::Joined(membership);
-                opened
-            }
-            Err((error, joining)) => {
-                *seat = Seat::Joining(joining);
-                Err(error.into())
-            }
+        if let Seat::Joined(_) = &*seat {
+            return Ok(());
         }
+        finish(&mut seat)?;
+        let Seat::Joined(membership) = &*seat else { return Err(lnd_error::LND_E_GONE) };
+        open(node, membership)
     };
     outcome(prepare())
 }
 
+/// Not inlined, nor is `open`: a kernel's stack never holds both.
+#[inline(never)]
+fn finish(seat: &mut Seat) -> Result<(), lnd_error> {
+    let joining = match core::mem::replace(seat, Seat::Empty) {
+        Seat::Joining(joining) => joining,
+        other => {
+            *seat = other;
+            return Err(lnd_error::LND_E_GONE);
+        }
+    };
+    match joining.finish() {
+        Ok(membership) => {
+            *seat = Seat::Joined(membership);
+            Ok(())
+        }
+        Err((error, joining)) => {
+            *seat = Seat::Joining(joining);
+            Err(error.into())
+        }
+    }
+}
+
+#[inline(never)]
 fn open(node: &lnd_soft_node, membership: &Membership<'static>) -> Result<(), lnd_error> {
     let damaged = |_| lnd_error::LND_E_RING;
     let mut sending = node.sending.enter()?;

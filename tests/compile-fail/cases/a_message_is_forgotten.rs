@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! What becomes of a message after a try may not be ignored: it goes on, or its end is reported (S4-10).
+#![deny(unused_must_use)]
+use lnd_core::time::Instant;
+use lnd_health::journey::Journey;
+use lnd_health::node::End;
+use lnd_health::Health;
+
+fn forgotten(health: &mut Health<'_>, now: Instant, journey: Journey) {
+    health.outcome(now, journey, End::OK);
+}
+
+fn main() {}
