@@ -16,7 +16,7 @@ one_line() {
 }
 
 # Undefined: the kernel's own mem*, mitigation thunks, and sanitizer hooks of a debug build.
-allowed='^(mem(cpy|move|set|cmp)|bcmp|strlen|__x86_[a-z0-9_]*|__asan_[a-z0-9_]*)$'
+allowed='^(mem(cpy|move|set|cmp)|bcmp|strlen|__x86_[a-z0-9_]*|__asan_[a-zA-Z0-9_]*)$'
 missing=$(nm -u "$object" | awk '{ print $2 }' | grep -vE "$allowed" | one_line) || true
 case $missing in
 *lnd_this_library_can_panic*) complain "the library can panic" ;;

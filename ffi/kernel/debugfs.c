@@ -20,15 +20,13 @@
 
 static struct dentry *lnd_host_dir;
 
-static int lnd_host_memory_show(struct seq_file *file, void *unused)
+static void lnd_host_memory(struct seq_file *file, struct lnd_host_fabric *fabric)
 {
 	long bytes, pages, ops;
 
 	lnd_host_account(&bytes, &pages, &ops);
 	seq_printf(file, "bytes %ld\npages %ld\nmessages %ld\n", bytes, pages, ops);
-	return 0;
 }
-DEFINE_SHOW_ATTRIBUTE(lnd_host_memory);
 
 static void lnd_host_stats(struct seq_file *file, struct lnd_host_node *node)
 {
@@ -120,26 +118,6 @@ static void lnd_host_blockers(struct seq_file *file, struct lnd_host_node *node)
 	}
 }
 
-/* A file of a node: empty as long as the node is not alive. */
-#define LND_HOST_NODE_FILE(name)						\
-static int name##_show(struct seq_file *file, void *unused)			\
-{										\
-	struct lnd_host_node *node = file->private;				\
-										\
-	down_read(&node->life);							\
-	if (node->alive)							\
-		name(file, node);						\
-	up_read(&node->life);							\
-	return 0;								\
-}										\
-DEFINE_SHOW_ATTRIBUTE(name)
-
-LND_HOST_NODE_FILE(lnd_host_stats);
-LND_HOST_NODE_FILE(lnd_host_peers);
-LND_HOST_NODE_FILE(lnd_host_transfers);
-LND_HOST_NODE_FILE(lnd_host_health);
-LND_HOST_NODE_FILE(lnd_host_blockers);
-
 /* Copies a command line in; the caller frees it. */
 static char *lnd_host_line(const char __user *user, size_t bytes)
 {
@@ -152,16 +130,12 @@ static char *lnd_host_line(const char __user *user, size_t bytes)
 }
 
 /* link N down, link N up, kill, revive, seed WHAT */
-static ssize_t lnd_host_control_write(struct file *file, const char __user *user, size_t bytes,
-				      loff_t *at)
+static int lnd_host_control(struct lnd_host_node *node, char *line)
 {
-	struct lnd_host_node *node = file->private_data;
-	char *line = lnd_host_line(user, bytes), word[8] = "";
 	unsigned int link;
+	char word[8] = "";
 	int rc = -EINVAL;
 
-	if (IS_ERR(line))
-		return PTR_ERR(line);
 	mutex_lock(&node->fabric->control);
 	if (sscanf(line, "link %u %7s", &link, word) == 2 && link < node->fabric->links)
 		rc = lnd_host_node_link(node, link, !strcmp(word, "up"));
@@ -172,15 +146,8 @@ static ssize_t lnd_host_control_write(struct file *file, const char __user *user
 	else if (node->alive && sscanf(line, "seed %7s", word) == 1)
 		rc = lnd_host_seed(node, word);
 	mutex_unlock(&node->fabric->control);
-	kfree(line);
-	return rc ?: bytes;
+	return rc;
 }
-
-static const struct file_operations lnd_host_control_fops = {
-	.owner = THIS_MODULE,
-	.open = simple_open,
-	.write = lnd_host_control_write,
-};
 
 static int lnd_host_job_word(struct lnd_host_job *job, char *word)
 {
@@ -235,43 +202,13 @@ static int lnd_host_command(struct lnd_host_fabric *fabric, char *line)
 	return rc;
 }
 
-static ssize_t lnd_host_client_write(struct file *file, const char __user *user, size_t bytes,
-				     loff_t *at)
-{
-	struct lnd_host_fabric *fabric = ((struct seq_file *)file->private_data)->private;
-	char *line = lnd_host_line(user, bytes);
-	int rc;
-
-	if (IS_ERR(line))
-		return PTR_ERR(line);
-	rc = lnd_host_command(fabric, line);
-	kfree(line);
-	return rc ?: bytes;
-}
-
-static int lnd_host_client_file_show(struct seq_file *file, void *unused)
+static void lnd_host_client_file(struct seq_file *file, struct lnd_host_fabric *fabric)
 {
 	lnd_host_client_show(file);
-	return 0;
 }
 
-static int lnd_host_client_open(struct inode *inode, struct file *file)
+static void lnd_host_nodes(struct seq_file *file, struct lnd_host_fabric *fabric)
 {
-	return single_open(file, lnd_host_client_file_show, inode->i_private);
-}
-
-static const struct file_operations lnd_host_client_fops = {
-	.owner = THIS_MODULE,
-	.open = lnd_host_client_open,
-	.read = seq_read,
-	.write = lnd_host_client_write,
-	.llseek = seq_lseek,
-	.release = single_release,
-};
-
-static int lnd_host_nodes_show(struct seq_file *file, void *unused)
-{
-	struct lnd_host_fabric *fabric = file->private;
 	u32 i;
 
 	for (i = 0; i < fabric->nodes; i++) {
@@ -280,21 +217,103 @@ static int lnd_host_nodes_show(struct seq_file *file, void *unused)
 		if (!lnd_soft_node_get(fabric->region, i, &info))
 			seq_printf(file, "node%u %u\n", i, info.state);
 	}
+}
+
+static const struct lnd_host_view lnd_host_memory_view = { .show = lnd_host_memory };
+
+static int lnd_host_view_show(struct seq_file *file, void *unused)
+{
+	const struct lnd_host_view *view = file->private;
+	struct lnd_host_node *node = view->node;
+
+	if (view->show)
+		view->show(file, view->fabric);
+	if (!view->show_node)
+		return 0;
+	/* Empty as long as the node is not alive. */
+	down_read(&node->life);
+	if (node->alive)
+		view->show_node(file, node);
+	up_read(&node->life);
 	return 0;
 }
-DEFINE_SHOW_ATTRIBUTE(lnd_host_nodes);
+
+static int lnd_host_view_open(struct inode *inode, struct file *file)
+{
+	return single_open(file, lnd_host_view_show, inode->i_private);
+}
+
+static ssize_t lnd_host_view_write(struct file *file, const char __user *user, size_t bytes,
+				   loff_t *at)
+{
+	const struct lnd_host_view *view = ((struct seq_file *)file->private_data)->private;
+	char *line = lnd_host_line(user, bytes);
+	int rc;
+
+	if (IS_ERR(line))
+		return PTR_ERR(line);
+	rc = view->node ? lnd_host_control(view->node, line) :
+			  lnd_host_command(view->fabric, line);
+	kfree(line);
+	return rc ?: bytes;
+}
+
+/* All files: what they show, and whether they take commands, is said by the view and the mode. */
+static const struct file_operations lnd_host_view_fops = {
+	.owner = THIS_MODULE,
+	.open = lnd_host_view_open,
+	.read = seq_read,
+	.write = lnd_host_view_write,
+	.llseek = seq_lseek,
+	.release = single_release,
+};
+
+static void lnd_host_file(const char *name, umode_t mode, struct dentry *dir,
+			  const struct lnd_host_view *view)
+{
+	debugfs_create_file(name, mode, dir, (void *)view, &lnd_host_view_fops);
+}
 
 /* Context: thread. */
 void lnd_host_debugfs_init(void)
 {
 	lnd_host_dir = debugfs_create_dir("lnd_soft", NULL);
-	debugfs_create_file("memory", 0400, lnd_host_dir, NULL, &lnd_host_memory_fops);
+	lnd_host_file("memory", 0400, lnd_host_dir, &lnd_host_memory_view);
 }
 
 /* Context: thread. */
 void lnd_host_debugfs_exit(void)
 {
 	debugfs_remove_recursive(lnd_host_dir);
+}
+
+static const struct {
+	const char *name;
+	umode_t mode;
+	void (*show)(struct seq_file *file, struct lnd_host_node *node);
+} lnd_host_node_files[LND_HOST_VIEWS] = {
+	{ "stats", 0400, lnd_host_stats },
+	{ "peers", 0400, lnd_host_peers },
+	{ "transfers", 0400, lnd_host_transfers },
+	{ "health", 0400, lnd_host_health },
+	{ "blocker", 0400, lnd_host_blockers },
+	{ "control", 0200, NULL },
+};
+
+static void lnd_host_debugfs_add_node(struct lnd_host_node *node)
+{
+	struct dentry *dir;
+	unsigned int i;
+	char name[16];
+
+	snprintf(name, sizeof(name), "node%u", node->number);
+	dir = debugfs_create_dir(name, node->fabric->dir);
+	for (i = 0; i < LND_HOST_VIEWS; i++) {
+		node->view[i].node = node;
+		node->view[i].show_node = lnd_host_node_files[i].show;
+		lnd_host_file(lnd_host_node_files[i].name, lnd_host_node_files[i].mode, dir,
+			      &node->view[i]);
+	}
 }
 
 /**
@@ -308,22 +327,14 @@ void lnd_host_debugfs_add(struct lnd_host_fabric *fabric)
 	u32 i;
 
 	fabric->dir = debugfs_create_dir(fabric->name, lnd_host_dir);
-	debugfs_create_file("client", 0600, fabric->dir, fabric, &lnd_host_client_fops);
-	debugfs_create_file("nodes", 0400, fabric->dir, fabric, &lnd_host_nodes_fops);
-	for (i = fabric->first; i < fabric->first + fabric->ours; i++) {
-		struct lnd_host_node *node = fabric->node[i];
-		struct dentry *dir;
-		char name[16];
-
-		snprintf(name, sizeof(name), "node%u", i);
-		dir = debugfs_create_dir(name, fabric->dir);
-		debugfs_create_file("stats", 0400, dir, node, &lnd_host_stats_fops);
-		debugfs_create_file("peers", 0400, dir, node, &lnd_host_peers_fops);
-		debugfs_create_file("transfers", 0400, dir, node, &lnd_host_transfers_fops);
-		debugfs_create_file("health", 0400, dir, node, &lnd_host_health_fops);
-		debugfs_create_file("blocker", 0400, dir, node, &lnd_host_blockers_fops);
-		debugfs_create_file("control", 0200, dir, node, &lnd_host_control_fops);
-	}
+	fabric->view[0].fabric = fabric;
+	fabric->view[0].show = lnd_host_client_file;
+	lnd_host_file("client", 0600, fabric->dir, &fabric->view[0]);
+	fabric->view[1].fabric = fabric;
+	fabric->view[1].show = lnd_host_nodes;
+	lnd_host_file("nodes", 0400, fabric->dir, &fabric->view[1]);
+	for (i = fabric->first; i < fabric->first + fabric->ours; i++)
+		lnd_host_debugfs_add_node(fabric->node[i]);
 }
 
 /**

@@ -5,7 +5,8 @@
  *   client.c   upper layer: makes PUT and GET, and judges their ends
  *   target.c   upper layer: answers the PUT and GET of peers
  *   payload.c  upper layer: pages of payload, filled and verified
- *   node.c     one node: the library's NI, its lock, its thread, its timer
+ *   node.c     one node: its lock, its thread, its timer
+ *   life.c     a node's birth, leaving and death: the library's NI and what belongs to it
  *   ops.c      what the library asks of the platform
  *   engine.c   the links' engines in threads, and the interrupts they raise
  *   window.c   pages of bio vectors, mapped into the payload window
@@ -13,6 +14,7 @@
  *   pci.c      a region that virtual machines share (ivshmem-doorbell)
  *   debugfs.c  how things stand, and what is to be done
  *   seeds.c    defects and misuse, for tests
+ *   unwind.c   how back-traces go through this module
  *   main.c     parameters, loading, unloading, the memory's account
  *
  * A node is a shard: an NI of its own with its own tables, peers and engines (decision 0001). Nodes
@@ -144,6 +146,16 @@ int lnd_host_link_start(struct lnd_host_link *link);
 void lnd_host_link_stop(struct lnd_host_link *link);
 void lnd_host_link_kick(struct lnd_host_link *link);
 
+/* debugfs.c: a file, of a fabric or of a node. */
+struct lnd_host_view {
+	struct lnd_host_fabric *fabric;
+	void (*show)(struct seq_file *file, struct lnd_host_fabric *fabric);
+	struct lnd_host_node *node;
+	void (*show_node)(struct seq_file *file, struct lnd_host_node *node);
+};
+
+#define LND_HOST_VIEWS	6	/* files of a node */
+
 /* A node of ours. */
 struct lnd_host_node {
 	struct lnd_host_fabric *fabric;
@@ -171,18 +183,23 @@ struct lnd_host_node {
 	bool alive;	/* under life */
 	atomic_t health[16];	/* ends by health class */
 	atomic_t bugs;
+	struct lnd_host_view view[LND_HOST_VIEWS];
 };
 
 /* Bits of flags. */
 #define LND_HOST_WORK	0	/* look again */
 
+/* node.c */
 struct lnd_host_node *lnd_host_node_alloc(struct lnd_host_fabric *fabric, u32 number);
 void lnd_host_node_free(struct lnd_host_node *node);
+void lnd_host_node_kick(struct lnd_host_node *node);
+int lnd_host_node_thread(void *data);
+
+/* life.c */
 int lnd_host_node_start(struct lnd_host_node *node);
 void lnd_host_node_stop(struct lnd_host_node *node);
 int lnd_host_node_kill(struct lnd_host_node *node);
 int lnd_host_node_link(struct lnd_host_node *node, u32 link, bool up);
-void lnd_host_node_kick(struct lnd_host_node *node);
 
 extern const struct lnd_ops lnd_host_ops;
 
@@ -203,6 +220,7 @@ struct lnd_host_fabric {
 	void (*ring_out)(struct lnd_host_fabric *fabric, u32 node);
 	void *private;
 	struct dentry *dir;
+	struct lnd_host_view view[2];
 };
 
 int lnd_host_fabric_attach(struct lnd_host_fabric *fabric);

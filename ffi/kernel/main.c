@@ -36,7 +36,6 @@ bool lnd_host_softirq;
 static atomic_long_t lnd_host_bytes;
 static atomic_long_t lnd_host_pages;
 static atomic_long_t lnd_host_ops_held;
-static struct kmem_cache *lnd_host_op_cache;
 
 /**
  * lnd_host_alloc() - Zeroed memory.
@@ -104,7 +103,7 @@ void lnd_host_put_page(struct page *page)
  */
 struct lnd_host_op *lnd_host_op_alloc(void)
 {
-	struct lnd_host_op *op = kmem_cache_zalloc(lnd_host_op_cache, GFP_KERNEL | __GFP_NOWARN);
+	struct lnd_host_op *op = kzalloc(sizeof(*op), GFP_KERNEL | __GFP_NOWARN);
 
 	if (op)
 		atomic_long_inc(&lnd_host_ops_held);
@@ -120,7 +119,7 @@ struct lnd_host_op *lnd_host_op_alloc(void)
 void lnd_host_op_free(struct lnd_host_op *op)
 {
 	atomic_long_dec(&lnd_host_ops_held);
-	kmem_cache_free(lnd_host_op_cache, op);
+	kfree(op);
 }
 
 /**
@@ -165,10 +164,6 @@ static int __init lnd_host_init(void)
 
 	if (rc)
 		return rc;
-	lnd_host_op_cache = kmem_cache_create("lnd_soft_op", sizeof(struct lnd_host_op), 0, 0,
-					      NULL);
-	if (!lnd_host_op_cache)
-		return -ENOMEM;
 	lnd_host_debugfs_init();
 	if (lnd_host_is_loop())
 		rc = lnd_host_loop_init();
@@ -176,10 +171,8 @@ static int __init lnd_host_init(void)
 		rc = lnd_host_pci_init();
 	else
 		rc = -EINVAL;
-	if (rc) {
+	if (rc)
 		lnd_host_debugfs_exit();
-		kmem_cache_destroy(lnd_host_op_cache);
-	}
 	return rc;
 }
 
@@ -192,7 +185,6 @@ static void __exit lnd_host_exit(void)
 	else
 		lnd_host_pci_exit();
 	lnd_host_debugfs_exit();
-	kmem_cache_destroy(lnd_host_op_cache);
 	lnd_host_account(&bytes, &pages, &ops);
 	pr_info("unloaded; %ld bytes, %ld pages, %ld messages not given back\n", bytes, pages, ops);
 	WARN_ON(bytes || pages || ops);

@@ -5,6 +5,7 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 #include <linux/delay.h>
+#include <linux/log2.h>
 #include <linux/slab.h>
 
 #include "lnd_host.h"
@@ -23,12 +24,82 @@ static void lnd_host_seed_uaf(struct lnd_host_node *node)
 	lnd_frame_in(node->ni, 0, frame, 256, ktime_get_ns());
 }
 
-/* Somebody sleeps with the node's lock held. */
+/*
+ * The library works on an NI that was freed: a copy, of which only the NI itself is freed, for all
+ * that it points to is the node's.
+ */
+static void lnd_host_seed_ni(struct lnd_host_node *node)
+{
+	size_t bytes = node->ni_memory + node->ni_bytes - (void *)node->ni;
+	/* A power of two is aligned to itself; KASAN writes to the first bytes of what is free. */
+	void *memory = kmalloc(roundup_pow_of_two(LND_ALIGN + bytes), GFP_KERNEL);
+	void *copy = memory + LND_ALIGN;
+	u32 state = 0;
+
+	if (!memory)
+		return;
+	memcpy(copy, node->ni, bytes);
+	kfree(memory);
+	lnd_run_state_get(copy, &state);
+}
+
+/* The library writes its answer to where there is room for half of it. */
+static void lnd_host_seed_oob(struct lnd_host_node *node)
+{
+	void *half = kmalloc(sizeof(u32) / 2, GFP_KERNEL);
+
+	if (half)
+		lnd_run_state_get(node->ni, half);
+	kfree(half);
+}
+
+/* Somebody takes memory, for which one may have to wait, with the node's lock held. */
 static void lnd_host_seed_sleep(struct lnd_host_node *node)
 {
+	void *memory;
+
 	spin_lock_bh(&node->lock);
-	msleep(20);
+	memory = lnd_host_alloc(64);
 	spin_unlock_bh(&node->lock);
+	lnd_host_free(memory, 64);
+}
+
+/* Two locks, one in the other, and the other way round. */
+static void lnd_host_seed_lock(struct lnd_host_node *node)
+{
+	spin_lock_bh(&node->lock);
+	spin_lock(&node->ops_lock);
+	spin_unlock(&node->ops_lock);
+	spin_unlock_bh(&node->lock);
+
+	spin_lock_bh(&node->ops_lock);
+	spin_lock(&node->lock);
+	spin_unlock(&node->lock);
+	spin_unlock_bh(&node->ops_lock);
+}
+
+static u32 lnd_host_raced;
+
+static int lnd_host_racer(void *unused)
+{
+	while (!kthread_should_stop()) {
+		lnd_host_raced++;
+		cond_resched();
+	}
+	return 0;
+}
+
+/* Two threads count with the same variable. */
+static void lnd_host_seed_race(struct lnd_host_node *node)
+{
+	struct task_struct *one = kthread_run(lnd_host_racer, NULL, "lnd_racer/0");
+	struct task_struct *other = kthread_run(lnd_host_racer, NULL, "lnd_racer/1");
+
+	msleep(2000);
+	if (!IS_ERR(one))
+		kthread_stop(one);
+	if (!IS_ERR(other))
+		kthread_stop(other);
 }
 
 static void *lnd_host_lost;
@@ -105,17 +176,26 @@ static int lnd_host_misuse(struct lnd_host_node *node)
  */
 int lnd_host_seed(struct lnd_host_node *node, const char *what)
 {
-	if (!strcmp(what, "uaf"))
-		lnd_host_seed_uaf(node);
-	else if (!strcmp(what, "sleep"))
-		lnd_host_seed_sleep(node);
-	else if (!strcmp(what, "leak"))
-		lnd_host_seed_leak(node);
-	else if (!strcmp(what, "misuse"))
+	const struct {
+		const char *name;
+		void (*sow)(struct lnd_host_node *node);
+	} seeds[] = {
+		{ "uaf", lnd_host_seed_uaf },	{ "ni", lnd_host_seed_ni },
+		{ "oob", lnd_host_seed_oob },	{ "sleep", lnd_host_seed_sleep },
+		{ "lock", lnd_host_seed_lock },	{ "leak", lnd_host_seed_leak },
+		{ "race", lnd_host_seed_race },
+	};
+	unsigned int i;
+
+	if (!strcmp(what, "misuse"))
 		return lnd_host_misuse(node);
-	else
-		return -EINVAL;
-	return 0;
+	for (i = 0; i < ARRAY_SIZE(seeds); i++) {
+		if (!strcmp(what, seeds[i].name)) {
+			seeds[i].sow(node);
+			return 0;
+		}
+	}
+	return -EINVAL;
 }
 
 #else

@@ -30,25 +30,154 @@ debug_source() {
 
 # debug_kernel NAME FRAGMENT…: builds a kernel in $work/NAME; kept, if its configuration is the same.
 debug_kernel() {
-    local name=$1 out=$work/$1 fragments line
+    local name=$1 out=$work/$1 fragments line begun=$EPOCHREALTIME
     shift
     fragments=("${@/#/$bench/config/}")
     mkdir -p "$out"
     if [ -e "$out/.done" ] && cmp -s "$out/.done" <(cat "${fragments[@]}"); then
+        note "$name kernel: kept from before"
         return
     fi
     rm -f "$out/.done"
     make -s -C "$work/source" O="$out" tinyconfig >/dev/null
     (cd "$out" && "$work/source/scripts/kconfig/merge_config.sh" -m -O . .config "${fragments[@]}") >/dev/null
-    make -s -C "$out" olddefconfig
-    # tinyconfig silently drops what its parents forbid.
+    make -s -C "$out" olddefconfig >"$work/logs/$name" 2>&1
+    # What depends on something that is off is dropped without a word, and what something else selects is on.
     while IFS= read -r line; do
         grep -qx "$line" "$out/.config" || fail "$name: the configuration has dropped $line"
     done < <(grep -h '^CONFIG' "${fragments[@]}")
+    while IFS= read -r line; do
+        ! grep -q "^$line=" "$out/.config" || fail "$name: the configuration has $line"
+    done < <(sed -n 's/^# \(CONFIG_[A-Z0-9_]*\) is not set$/\1/p' "${fragments[@]}")
     # Modules, though there are none: that writes Module.symvers.
     make -s -C "$out" -j2 bzImage modules >"$work/logs/$name" 2>&1 || {
         tail "$work/logs/$name"
         fail "$name: the kernel does not build"
     }
     cat "${fragments[@]}" >"$out/.done"
+    note "$name kernel: built in $(since "$begun") s"
+}
+
+# instrumented_library OUT: the Rust library with each of its accesses reported to KASAN.
+instrumented_library() {
+    local flags checks stub=$work/stub
+    # As the kernel's C is instrumented: every access calls, none is checked inline, so that 16-byte copies are
+    # seen too; the memory functions are the kernel's checking ones.
+    flags="-Z sanitizer=kernel-address -Z sanitizer-recover=kernel-address
+        -C llvm-args=-asan-mapping-offset=0xdffffc0000000000 -C llvm-args=-asan-mapping-scale=3
+        -C llvm-args=-asan-instrumentation-with-call-threshold=0 -C llvm-args=-asan-stack=0
+        -C llvm-args=-asan-globals=0 -C llvm-args=-asan-kernel-mem-intrinsic-prefix=1"
+    LND_RUSTFLAGS=$flags CARGO_TARGET_DIR=$target/kernel-kasan build_library "$1"
+    # Instrumented, LLVM no longer proves of every panic that it cannot be; here one is an invalid opcode.
+    gcc -c -x assembler -o "$stub.o" - <<'STUB'
+        .text
+        .globl lnd_this_library_can_panic
+        .type lnd_this_library_can_panic, @function
+lnd_this_library_can_panic:
+        ud2
+        .size lnd_this_library_can_panic, . - lnd_this_library_can_panic
+        .section .note.GNU-stack, "", @progbits
+STUB
+    ar r "$1" "$stub.o"
+    ffi/kernel/prelink.sh "$1" "$stub-object.o"
+    checks=$(objdump -dr "$stub-object.o" | grep -cE '__asan_(load|store)') || true
+    [ "$checks" -gt 1000 ] || fail "the library reports only $checks accesses to KASAN"
+    note "$checks accesses of the Rust library are checked by KASAN"
+}
+
+# modules LIBRARY HEADERS OUT: the module, OUT.ko, and one with seeded defects, OUT-seeds.ko.
+modules() {
+    build_module "$2" "$1"
+    cp "$work/module/kernel/lnd_soft.ko" "$3.ko"
+    build_module "$2" "$1" LND_CFLAGS=-DLND_HOST_SEEDS
+    cp "$work/module/kernel/lnd_soft.ko" "$3-seeds.ko"
+}
+
+# guest TEST MODULE: a RAM disk, $work/TEST, with the module of that file.
+guest() {
+    mkdir -p "$work/ko"
+    cp "$2" "$work/ko/lnd_soft.ko"
+    initrd "$work/$1" "$bench/guest/$1.sh" "$work/ko/lnd_soft.ko"
+}
+
+# alone KERNEL TEST MODULE [WORDS]: a test in one machine.
+alone() {
+    guest "$2" "$3"
+    VM_CPUS=2 VM_MEMORY=768 VM_LIMIT=900 VM_APPEND=${4-} \
+        vm "$1-$2" "$work/$1/arch/x86/boot/bzImage" "$work/$2"
+    passed "$1-$2"
+    note "$1, $2: $vm_seconds s, $vm_cpu s of processors"
+}
+
+# seeded KERNEL MODULE SEED…: each seeded defect is found by the kernel.
+seeded() {
+    local seed seeds
+    printf -v seeds '%s,' "${@:3}"
+    # KASAN says nothing after its first report, unless told otherwise.
+    alone "$1" seeds "$2" "kasan_multi_shot seeds=$seeds"
+    for seed in "${@:3}"; do
+        grep -q "SEED $seed is found" "$work/logs/$1-seeds" || fail "$1: seeded $seed was not found"
+    done
+    note "$1: seeded and found: ${*:3}"
+}
+
+# on_machine KERNEL NUMBER TEST NAME [WORDS]: starts a machine on the fabric; sets vm_pid.
+on_machine() {
+    on_fabric "$2"
+    VM_CPUS=1 VM_MEMORY=768 VM_APPEND=${5-} \
+        vm_start "$1-$4" "$work/$1/arch/x86/boot/bzImage" "$work/$3" "${on_fabric[@]}"
+}
+
+# ended KERNEL NAME PID: waits for the machine, which must end well.
+ended() {
+    VM_LIMIT=900 vm_wait "$3"
+    passed "$1-$2"
+}
+
+# two_machines KERNEL MODULE: PUT and GET between two machines.
+two_machines() {
+    local first begun=$EPOCHREALTIME
+    guest pair "$2"
+    fabric_start 2 1 16
+    on_machine "$1" 0 pair pair-0
+    first=$vm_pid
+    on_machine "$1" 1 pair pair-1
+    ended "$1" pair-1 "$vm_pid"
+    ended "$1" pair-0 "$first"
+    note "$1, two machines: $(since "$begun") s"
+}
+
+# one_is_killed KERNEL MODULE: one of two machines is killed in the middle of traffic, and is born again.
+one_is_killed() {
+    local survivor begun=$EPOCHREALTIME log=$work/logs/$1-survivor
+    rm -f "$log"
+    guest survivor "$2"
+    guest peer "$2"
+    fabric_start 2 1 16
+    on_machine "$1" 0 survivor survivor
+    survivor=$vm_pid
+    on_machine "$1" 1 peer victim role=victim
+    wait_for 300 grep -qs IN-TRAFFIC "$log" || fail "$(tail "$log")"
+    kill -9 "$vm_pid"
+    vm_wait "$vm_pid"
+    wait_for 300 grep -qs SURVIVED "$log" || fail "$(tail "$log")"
+    on_machine "$1" 1 peer reborn
+    ended "$1" survivor "$survivor"
+    ended "$1" reborn "$vm_pid"
+    note "$1, one is killed and reborn: $(since "$begun") s;" \
+        "$(sed -n 's/.*the other machine died: //p' "$log" | tr -d '\r')"
+}
+
+# with_a_process KERNEL MODULE: a machine, and a process of this one.
+with_a_process() {
+    local begun=$EPOCHREALTIME
+    guest process "$2"
+    fabric_start 2 1 16
+    on_machine "$1" 0 process process
+    "$work/host" node "$fabric/memory" 1 0 60 600 >"$work/logs/host" || {
+        cat "$work/logs/host"
+        fail "the process"
+    }
+    ended "$1" process "$vm_pid"
+    note "$1, machine and process: $(since "$begun") s; $(tail -n 1 "$work/logs/host")"
 }

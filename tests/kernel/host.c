@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 /*
  * A node of the fabric in a process of the host, written like the kernel module against lnd.h and
- * lnd_soft.h: one thread that polls, plays its engines, answers PUT and GET, and makes some.
+ * lnd_soft.h: one thread that polls, plays its engines, answers PUT and GET (upper.c), and makes some.
  *
  *   host format FILE NODES LINKS DESCRIPTORS WINDOW_MIB   makes a fabric
  *   host node FILE NUMBER PEER COUNT SECONDS              is node NUMBER, sends COUNT messages to PEER,
@@ -13,55 +13,11 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "client.h"
-#include "lnd.h"
-#include "lnd_soft.h"
+#include "host.h"
 
-#define BUFFERS	64
-#define BUFFER	(128u << 10)
-#define LINKS	4
-#define DEADLINE	(5ull * 1000000000)
-
-struct op {
-	int busy;
-	uint32_t kind;
-	uint32_t length;
-	uint64_t seed;
-	int ours;
-	int ends;	/* reports that are still to come */
-	int answered;
-};
-
-static struct {
-	struct lnd_soft_fabric *fabric;
-	struct lnd_soft_node *node;
-	struct lnd_ni *ni;
-	struct lnd_soft_engine *engine[LINKS];
-	uint32_t number, links, slots;
-	uint8_t *window;
-	struct op op[BUFFERS];
-	unsigned int sent, ok, failed, asked, verified, corrupt, bugs;
-	char frame[65536];
-} me;
-
-static uint64_t now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
-}
-
-static void must(enum lnd_error error, const char *what)
-{
-	if (error) {
-		fprintf(stderr, "%s: %s\n", what, lnd_error_name(error));
-		exit(1);
-	}
-}
+struct me me;
 
 static void *memory(size_t bytes)
 {
@@ -72,183 +28,6 @@ static void *memory(size_t bytes)
 	memset(it, 0, bytes);
 	return it;
 }
-
-/* The buffer of a message: its place in the window. */
-static struct lnd_frag place(const struct op *op)
-{
-	struct lnd_frag frag = { .addr = (uint64_t)(op - me.op) * BUFFER, .len = op->length };
-
-	return frag;
-}
-
-static struct op *take(uint32_t kind, uint32_t length, uint64_t seed)
-{
-	for (unsigned int i = 0; i < BUFFERS; i++) {
-		struct op *op = &me.op[i];
-
-		if (op->busy || length > BUFFER)
-			continue;
-		memset(op, 0, sizeof(*op));
-		op->busy = 1;
-		op->kind = kind;
-		op->length = length;
-		op->seed = seed;
-		return op;
-	}
-	return NULL;
-}
-
-static void fill(const struct op *op)
-{
-	uint8_t *bytes = me.window + place(op).addr;
-
-	for (uint32_t at = 0; at < op->length; at++)
-		bytes[at] = lnd_host_byte(op->seed, at);
-}
-
-static void verify(const struct op *op, uint32_t length)
-{
-	const uint8_t *bytes = me.window + place(op).addr;
-	int good = length == op->length;
-
-	for (uint32_t at = 0; at < op->length && good; at++)
-		good = bytes[at] == lnd_host_byte(op->seed, at);
-	if (good)
-		me.verified++;
-	else
-		me.corrupt++;
-}
-
-static enum lnd_error submit(struct op *op, uint32_t kind, uint64_t nid)
-{
-	struct lnd_host_header header = {
-		.magic = LND_HOST_MAGIC, .kind = kind, .length = op->length, .seed = op->seed,
-	};
-	struct lnd_frag frag = place(op);
-	struct lnd_send_request request = {
-		.size = sizeof(request), .kind = kind, .nid = nid, .link = LND_ANY_LINK,
-		.header = &header, .header_len = sizeof(header), .frags = &frag, .nfrags = 1,
-		.deadline = now() + DEADLINE, .user = op - me.op,
-	};
-
-	return lnd_submit(me.ni, &request, now(), NULL);
-}
-
-static enum lnd_error accept_it(struct op *op, const struct lnd_arrival *arrival, int give)
-{
-	struct lnd_frag frag = place(op);
-	struct lnd_verdict verdict = {
-		.size = sizeof(verdict), .frags = &frag, .nfrags = 1, .len = op->length,
-		.deadline = now() + DEADLINE, .user = op - me.op,
-	};
-
-	op->ends++;
-	if (give)
-		return lnd_give(me.ni, arrival->request, &verdict, now(), NULL);
-	return lnd_recv(me.ni, arrival->request, &verdict, now(), NULL);
-}
-
-static void parse(void *ctx, const struct lnd_arrival *arrival)
-{
-	struct lnd_host_header header;
-	struct op *op = NULL;
-
-	(void)ctx;
-	memcpy(&header, arrival->header, sizeof(header));
-	if (header.kind == LND_REPLY) {
-		for (unsigned int i = 0; i < BUFFERS; i++)
-			if (me.op[i].busy && me.op[i].ours && me.op[i].seed == header.seed)
-				op = &me.op[i];
-		if (op) {
-			op->answered = 1;
-			must(accept_it(op, arrival, 0), "reply");
-			return;
-		}
-	} else {
-		op = take(header.kind, header.length, header.seed);
-	}
-	if (!op) {
-		lnd_refuse(me.ni, arrival->request, LND_REFUSE_NO_RESOURCES, now());
-		return;
-	}
-	me.asked++;
-	if (header.kind == LND_PUT) {
-		must(accept_it(op, arrival, 0), "put");
-		return;
-	}
-	fill(op);
-	if (arrival->kind == LND_REQUEST_GET) {
-		must(accept_it(op, arrival, 1), "get");
-		return;
-	}
-	must(lnd_refuse(me.ni, arrival->request, LND_REFUSE_NO_MATCH, now()), "request");
-	op->ends++;
-	must(submit(op, LND_REPLY, arrival->nid), "reply");
-}
-
-static void finalize(void *ctx, const struct lnd_report *report)
-{
-	struct op *op = &me.op[report->user];
-
-	(void)ctx;
-	op->ends--;
-	if (report->error) {
-		me.failed++;
-		fprintf(stderr, "failed: role %u error %d cause %u place %u\n", report->role,
-			report->error, report->cause, report->place);
-	} else if (report->role == LND_ROLE_PUT_SINK || report->role == LND_ROLE_INLINE_SINK ||
-		 report->role == LND_ROLE_GET_PULL)
-		verify(op, report->bytes);
-	/* A GET that went as a mere header ends with its REPLY. */
-	if (op->ours && op->kind == LND_GET && report->role == LND_ROLE_IMMEDIATE &&
-	    !report->error && !op->answered)
-		return;
-	if (op->ends)
-		return;
-	if (op->ours && !report->error)
-		me.ok++;
-	op->busy = 0;
-}
-
-static uint32_t send_frame(void *ctx, const struct lnd_frame *frame)
-{
-	uint32_t sent = LND_SEND_FAILED;
-
-	(void)ctx;
-	lnd_soft_send(me.node, frame->link, frame->lane, lnd_soft_node_of(frame->nid), frame->bytes,
-		      frame->len, &sent);
-	return sent;
-}
-
-static uint32_t ready(void *ctx, uint32_t link, uint64_t nid, uint32_t lane)
-{
-	(void)ctx;
-	return lnd_soft_ready(me.node, link, lane, lnd_soft_node_of(nid));
-}
-
-static uint32_t mem_read(void *ctx, uint64_t addr, void *to, uint32_t len)
-{
-	(void)ctx;
-	return lnd_soft_read(me.fabric, me.number, addr, to, len);
-}
-
-static uint32_t mem_write(void *ctx, uint64_t addr, const void *from, uint32_t len)
-{
-	(void)ctx;
-	return lnd_soft_write(me.fabric, me.number, addr, from, len);
-}
-
-static void bug(void *ctx, const char *what)
-{
-	(void)ctx;
-	fprintf(stderr, "bug: %s\n", what);
-	me.bugs++;
-}
-
-static const struct lnd_ops ops = {
-	.size = sizeof(ops), .ready = ready, .send = send_frame, .mem_read = mem_read,
-	.mem_write = mem_write, .parse = parse, .finalize = finalize, .bug = bug,
-};
 
 static void *map(const char *file, size_t *bytes)
 {

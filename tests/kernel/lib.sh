@@ -9,7 +9,8 @@ work=$target/kernel
 mkdir -p "$work/logs"
 
 # The processes that this run has started and not yet seen the end of; they end with it.
-declare -A started=()
+declare -A started=() vm_name=() vm_begun=()
+machines=()
 fabrics=()
 end_started() {
     local pid
@@ -87,11 +88,39 @@ build_module() {
     sed -i '/Skipping BTF generation/d' "$work/logs/make"
 }
 
+# dkms_build: the module by DKMS, in folders of its own, as a package lays the sources out.
+dkms_build() {
+    local tree=$work/dkms/tree from=$work/dkms/source version at
+    need_apt dkms
+    version=$(sed -n 's/^PACKAGE_VERSION="\(.*\)"/\1/p' ffi/kernel/dkms.conf)
+    at=$from/lnd-soft-$version
+    rm -rf "$work/dkms"
+    mkdir -p "$tree" "$at/kernel" "$at/lib"
+    cp ffi/kernel/dkms.conf "$at"
+    cp ffi/kernel/*.[ch] ffi/kernel/*.sh ffi/kernel/Kbuild ffi/kernel/Makefile "$at/kernel"
+    cp -r ffi/include "$at/include"
+    cp "$work/liblnd_kernel.a" "$at/lib"
+    (
+        # Keys of its own, too; and no Rust.
+        export mok_signing_key=$work/dkms/key mok_certificate=$work/dkms/certificate
+        export PATH=/usr/sbin:/usr/bin:/sbin:/bin
+        dkms add --dkmstree "$tree" --sourcetree "$from" -m lnd-soft -v "$version" &&
+            dkms build --dkmstree "$tree" --sourcetree "$from" -m lnd-soft -v "$version" -k "$kernel" \
+                --kernelsourcedir "$headers"
+    ) >"$work/logs/dkms" 2>&1 || {
+        cat "$work/logs/dkms" "$tree"/lnd-soft/*/build/make.log 2>/dev/null || true
+        fail "DKMS does not build the module"
+    }
+    modinfo -F vermagic "$tree/lnd-soft/$version/$kernel/$(uname -m)/module/lnd_soft.ko" | grep -q "^$kernel " ||
+        fail "DKMS has built no module for $kernel"
+    note "DKMS builds it without Rust"
+}
+
 # build_host: the node in a process.
 build_host() {
     (cd ffi/kernel/rust && CARGO_TARGET_DIR=$target/kernel-host cargo build --release)
     gcc -O2 -Wall -Wextra -Werror -Iffi/include -Iffi/kernel -o "$work/host" "$bench/host.c" \
-        "$target/kernel-host/release/liblnd_kernel.a"
+        "$bench/upper.c" "$target/kernel-host/release/liblnd_kernel.a"
 }
 
 # find_checkpatch: prints where the kernel's style checker is; taken out of linux-source, and kept.
@@ -140,10 +169,13 @@ vm_start() {
         "$@" >"$work/logs/$name" 2>&1 </dev/null &
     vm_pid=$!
     started[$vm_pid]=vm
+    vm_name[$vm_pid]=$name
+    vm_begun[$vm_pid]=$EPOCHREALTIME
 }
 
 # vm_wait PID: waits for a virtual machine, at most VM_LIMIT seconds, and sets vm_status: 0 well, 1 test
-# failed, 2 the kernel complained, 99 it went down without a status (panic), 137 killed or hung.
+# failed, 2 the kernel complained, 99 it went down without a status (panic), 137 killed or hung. Sets vm_seconds:
+# from its start to the last that its console said.
 vm_wait() {
     local pid=$1 status=0 watchdog
     (sleep "${VM_LIMIT:-60}" && kill -9 "$pid") &
@@ -159,17 +191,18 @@ vm_wait() {
     0) vm_status=99 ;;
     *) vm_status=$status ;;
     esac
+    vm_seconds=$(awk -v a="${vm_begun[$pid]}" -v b="$(stat -c %.Y "$work/logs/${vm_name[$pid]}")" \
+        'BEGIN { printf "%.1f", b - a }')
 }
 
 # vm NAME KERNEL INITRD [QEMU ARGUMENTS]: one machine from start to end. Sets vm_status, vm_seconds, and
 # vm_cpu: the processor time that it took of the host.
 # shellcheck disable=SC2034 # read by callers
 vm() {
-    local begun=$EPOCHREALTIME before
+    local before
     before=$(children_seconds)
     vm_start "$@"
     vm_wait "$vm_pid"
-    vm_seconds=$(since "$begun")
     vm_cpu=$(awk -v a="$before" -v b="$(children_seconds)" 'BEGIN { printf "%.1f", b - a }')
 }
 
@@ -195,12 +228,13 @@ wait_for() {
     done
 }
 
-# passed NAME: the machine ended well; else its console is shown.
+# passed NAME: the machine ended well, and is listed in machines; else its console is shown.
 passed() {
     if [ "$vm_status" != 0 ]; then
         tail -n 60 "$work/logs/$1"
         fail "virtual machine $1 ended with status $vm_status"
     fi
+    machines+=("$1 $vm_seconds")
 }
 
 # fabric_start NODES SHARDS WINDOW_MIB: a fabric file and the doorbells of its machines. Sets fabric.

@@ -1,12 +1,25 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
-# On a kernel that looks for bugs: everything that loop.sh and faults.sh do, in small; no report.
+# On a kernel that looks for bugs: everything that loop.sh, faults.sh and reload.sh do, in small, while somebody
+# reads every file; no report.
 # shellcheck shell=sh disable=SC2317 # called by until_so
 . ./lib.sh
 
 load nodes=3 deadline_ms=4000
+tracing=/sys/kernel/debug/tracing
+echo 1 >$tracing/events/lnd_soft/enable || die "no tracepoint"
 job 60 put get sweep count=69 workers=1 max=262144
 clean 69
 summary "all sizes"
+echo 0 >$tracing/events/lnd_soft/enable
+traced=$(grep -c lnd_soft: $tracing/trace)
+[ "$traced" -gt 69 ] || die "only $traced records of the tracepoint"
+say "tracepoint: $traced records"
+
+while [ ! -e /enough ]; do
+    cat "$fabric"/* "$fabric"/node*/* >/read 2>/dev/null
+    usleep 50000
+done &
+reader=$!
 client reset
 job 60 put get count=20 workers=4 max=65536
 clean 80
@@ -30,13 +43,23 @@ client reset
 job 60 put get count=10 workers=3 max=65536
 clean 30
 summary "after link failure, death and rebirth"
+[ -s /read ] || die "nobody has read the files"
 client start put get workers=4 max=65536
 until_so 30 flowing 40 || die "no traffic"
+# A module of which a file is being read is not unloaded.
+: >/enough
+wait $reader
 unload
-load nodes=2 completion=soft
-job 60 put get count=20 workers=2 max=65536
-clean 40
-unload
+say "unloaded under traffic"
+
+for _ in 1 2 3; do
+    load nodes=2 completion=soft
+    job 60 put get count=20 workers=2 max=65536
+    clean 40
+    unload
+done
+say "loaded again 3 times"
+
 # Twice: what is still on a processor's stack or lists at the first scan is none.
 if [ -e /sys/kernel/debug/kmemleak ]; then
     sleep 5

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
-# Loop: link failure, peer death and unload in the middle of traffic.
+# Loop: link failure and peer death in the middle of traffic.
 # shellcheck shell=sh
 . ./lib.sh
 
@@ -49,8 +49,4 @@ job 10 put get count=20 workers=3 max=262144
 clean 60
 summary "after the rebirth"
 
-# Unload in the middle.
-client start put get workers=4 flight=8
-until_so 10 traffic 80 || die "no traffic"
 unload
-say "unloaded under traffic"

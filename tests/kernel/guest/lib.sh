@@ -101,6 +101,17 @@ clean() {
     [ "$(of verified)" -ge "$1" ] || die "only $(of verified) payloads verified"
 }
 
+# busy NODE COUNT: a node of ours has sent as many messages, has been asked, and its engines have worked.
+busy() {
+    stats=$fabric/node$1/stats
+    [ "$(value "$stats" accepted)" -ge "$2" ] || die "node $1 has sent only $(value "$stats" accepted) messages"
+    for name in requests completions interrupts; do
+        [ "$(value "$stats" $name)" -ge 1 ] || die "node $1: no $name"
+    done
+    say "node $1: $(value "$stats" accepted) messages, $(value "$stats" requests) requests," \
+        "$(value "$stats" completions) completions in $(value "$stats" interrupts) interrupts"
+}
+
 summary() {
     say "$1: $(of submitted) messages, $(of ok) ok, $(of error) failed, $(of refused) refused," \
         "$(of verified) verified, $(($(of bytes) >> 20)) MiB, longest $(of longest_ms) ms"

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+/* A node's birth, its leaving in good order, and its death; and its links' cables. */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+#include <linux/delay.h>
+#include <linux/random.h>
+
+#include "lnd_host.h"
+
+/* Becomes the node: its former life's affairs come to their end first. */
+static int lnd_host_join(struct lnd_host_node *node)
+{
+	struct lnd_soft_join_args args = {
+		.size = sizeof(args),
+		.node = node->number,
+		.random = get_random_u32(),
+		.flags = LND_SOFT_LEASES,
+		.features = U32_MAX,
+	};
+	unsigned int tries = 2000;
+	enum lnd_error error;
+
+	node->seat_bytes = lnd_soft_node_size(node->fabric->region);
+	node->seat_memory = lnd_host_alloc(node->seat_bytes);
+	if (!node->seat_memory)
+		return -ENOMEM;
+	error = lnd_soft_join(node->seat_memory, node->seat_bytes, node->fabric->region, &args,
+			      &node->seat);
+	if (error)
+		return lnd_error_errno(error);
+	while ((error = lnd_soft_prepare(node->seat)) == LND_E_WAIT && --tries)
+		usleep_range(1000, 2000);
+	return lnd_error_errno(error);
+}
+
+static int lnd_host_create(struct lnd_host_node *node)
+{
+	struct lnd_host_fabric *fabric = node->fabric;
+	struct lnd_config config;
+	enum lnd_error error;
+	u32 i;
+
+	error = lnd_config_init(&config, LND_ABI_VERSION, lnd_host_slots, fabric->nodes,
+				fabric->links);
+	if (error)
+		return lnd_error_errno(error);
+	config.nid = lnd_soft_nid(node->number);
+	config.life = lnd_soft_life(node->seat);
+	config.drain_bound = lnd_host_drain_ms * (u64)NSEC_PER_MSEC;
+	config.hello_timeout = 200 * NSEC_PER_MSEC;
+	config.lists = lnd_host_slots;
+	for (i = 0; i < fabric->links; i++) {
+		struct lnd_soft_link link = { .size = sizeof(link) };
+
+		error = lnd_soft_link_get(fabric->region, node->number, i, &link);
+		if (error)
+			return lnd_error_errno(error);
+		config.rings[i].base = link.base;
+		config.rings[i].len = link.len;
+	}
+	node->ni_bytes = lnd_ni_size(&config);
+	node->ni_memory = lnd_host_alloc(node->ni_bytes);
+	if (!node->ni_memory)
+		return -ENOMEM;
+	return lnd_error_errno(lnd_ni_create(node->ni_memory, node->ni_bytes, &config,
+					     &lnd_host_ops, node, &node->ni));
+}
+
+static int lnd_host_run(struct lnd_host_node *node)
+{
+	struct task_struct *thread;
+	u64 ring = 0;
+	u32 i;
+	int rc;
+
+	for (i = 0; i < node->fabric->links; i++) {
+		rc = lnd_host_link_start(&node->link[i]);
+		if (rc)
+			return rc;
+	}
+	thread = kthread_run(lnd_host_node_thread, node, "lnd_node/%u", node->number);
+	if (IS_ERR(thread))
+		return PTR_ERR(thread);
+	node->thread = thread;
+	rc = lnd_error_errno(lnd_soft_announce(node->seat, &ring));
+	lnd_host_ring(node->fabric, ring);
+	return rc;
+}
+
+/* No thread, no engine, no interrupt, no timer afterwards. */
+static void lnd_host_halt(struct lnd_host_node *node)
+{
+	u32 i;
+
+	if (node->thread)
+		kthread_stop(node->thread);
+	node->thread = NULL;
+	for (i = 0; i < node->fabric->links; i++)
+		lnd_host_link_stop(&node->link[i]);
+}
+
+/* Gives back everything of a node that is halted. */
+static void lnd_host_clear(struct lnd_host_node *node)
+{
+	struct lnd_host_op *op, *next;
+
+	node->alive = false;
+	list_for_each_entry_safe(op, next, &node->ops, list) {
+		if (op->worker)
+			lnd_host_client_crashed(op);
+		lnd_host_op_end(op);
+	}
+	lnd_host_window_exit(&node->window);
+	lnd_host_free(node->frame, node->frame_bytes);
+	lnd_host_free(node->ni_memory, node->ni_bytes);
+	lnd_host_free(node->seat_memory, node->seat_bytes);
+	node->frame = NULL;
+	node->ni_memory = NULL;
+	node->seat_memory = NULL;
+	node->ni = NULL;
+	node->seat = NULL;
+}
+
+static int lnd_host_bring_up(struct lnd_host_node *node)
+{
+	struct lnd_host_fabric *fabric = node->fabric;
+	int rc;
+
+	rc = lnd_host_join(node);
+	if (rc)
+		return rc;
+	rc = lnd_host_window_init(&node->window, node);
+	if (rc)
+		return rc;
+	node->frame_bytes = lnd_soft_frame_max(fabric->region);
+	node->frame = lnd_host_alloc(node->frame_bytes);
+	if (!node->frame)
+		return -ENOMEM;
+	rc = lnd_host_create(node);
+	if (rc)
+		return rc;
+	return lnd_host_run(node);
+}
+
+/**
+ * lnd_host_node_start() - Joins, creates the NI, and sets everything going.
+ * @node: a node that is not alive.
+ *
+ * Context: thread, with fabric->control.
+ * Return: 0 or a negative errno.
+ */
+int lnd_host_node_start(struct lnd_host_node *node)
+{
+	int rc;
+
+	if (node->alive)
+		return -EBUSY;
+	reinit_completion(&node->quiescent);
+	node->flags = 0;
+	down_write(&node->life);
+	rc = lnd_host_bring_up(node);
+	if (rc) {
+		lnd_host_halt(node);
+		if (node->seat)
+			lnd_soft_leave(node->seat, NULL);
+		lnd_host_clear(node);
+	}
+	node->alive = !rc;
+	up_write(&node->life);
+	return rc;
+}
+
+/* Says what a node waits for, when that takes long. */
+static void lnd_host_complain(struct lnd_host_node *node)
+{
+	struct lnd_blocker blocker = { .size = sizeof(blocker) };
+	u32 cursor = 0;
+
+	if (!lnd_blocker_next(node->ni, &cursor, &blocker))
+		pr_info("node %u: waiting for %s %u\n", node->number,
+			blocker.kind == LND_BLOCKER_LINK ? "link" : "transfer",
+			blocker.kind == LND_BLOCKER_LINK ? blocker.link : blocker.transfer.index);
+}
+
+/**
+ * lnd_host_node_stop() - Leaves in good order.
+ * @node: the node; may be not alive.
+ *
+ * What is under way is cancelled, and ends within the drain bound: a device that does not let go
+ * of a descriptor is stopped. So this ends, whatever peers do.
+ *
+ * Context: thread, with fabric->control.
+ */
+void lnd_host_node_stop(struct lnd_host_node *node)
+{
+	u64 now = ktime_get_ns(), ring = 0;
+
+	if (!node->alive)
+		return;
+	lnd_shutdown(node->ni, now, now);
+	while (!wait_for_completion_timeout(&node->quiescent, 2 * HZ))
+		lnd_host_complain(node);
+	down_write(&node->life);
+	lnd_host_halt(node);
+	WARN_ON(lnd_ni_destroy(node->ni) != LND_OK);
+	WARN_ON(!list_empty(&node->ops));
+	WARN_ON(lnd_soft_leave(node->seat, &ring) != LND_OK);
+	lnd_host_clear(node);
+	up_write(&node->life);
+	lnd_host_ring(node->fabric, ring);
+}
+
+/**
+ * lnd_host_node_kill() - The node dies: nothing of it moves any more, and nobody is told by it.
+ * @node: the node.
+ *
+ * As the host is there to prove the death, it declares it.
+ *
+ * Context: thread, with fabric->control.
+ * Return: 0 or -ESHUTDOWN if it is not alive.
+ */
+int lnd_host_node_kill(struct lnd_host_node *node)
+{
+	u64 ring = 0;
+
+	if (!node->alive)
+		return -ESHUTDOWN;
+	down_write(&node->life);
+	lnd_host_halt(node);
+	lnd_soft_declare_dead(node->fabric->region, node->number, 0, &ring);
+	lnd_host_clear(node);
+	up_write(&node->life);
+	lnd_host_ring(node->fabric, ring);
+	return 0;
+}
+
+/**
+ * lnd_host_node_link() - Pulls a link's cable, or puts it back.
+ * @node: the node.
+ * @link: the link.
+ * @up: whether it shall work.
+ *
+ * Context: thread, with fabric->control.
+ * Return: 0 or a negative errno.
+ */
+int lnd_host_node_link(struct lnd_host_node *node, u32 link, bool up)
+{
+	enum lnd_error error;
+	u64 ring = 0;
+
+	if (!node->alive)
+		return -ESHUTDOWN;
+	error = lnd_soft_link_set(node->fabric->region, node->number, link, up, &ring);
+	lnd_host_ring(node->fabric, ring);
+	return lnd_error_errno(error);
+}
