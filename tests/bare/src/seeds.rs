@@ -16,6 +16,36 @@ pub extern "C" fn lnd_bare_seed_float(a: u32, b: u32) -> u32 {
     (f32::from_bits(a) * f32::from_bits(b)).to_bits()
 }
 
+/// A vector instruction, as bytes: this target's compiler knows none.
+#[cfg(all(feature = "seed-vector", target_arch = "x86_64"))]
+#[no_mangle]
+pub extern "C" fn lnd_bare_seed_vector() {
+    // SAFETY: never run; it only has to link. pxor %xmm0, %xmm0
+    unsafe { core::arch::asm!(".byte 0x66, 0x0f, 0xef, 0xc0") }
+}
+
+/// An atomic operation on 64 bits: an instruction, or where there is none a call.
+#[cfg(feature = "seed-wide")]
+mod wide_seed {
+    #[cfg(target_has_atomic = "64")]
+    #[no_mangle]
+    pub extern "C" fn lnd_bare_seed_wide(word: &core::sync::atomic::AtomicU64) -> u64 {
+        word.fetch_add(1, core::sync::atomic::Ordering::Relaxed)
+    }
+
+    #[cfg(not(target_has_atomic = "64"))]
+    extern "C" {
+        fn __atomic_fetch_add_8(word: *mut u64, by: u64, order: i32) -> u64;
+    }
+
+    #[cfg(not(target_has_atomic = "64"))]
+    #[no_mangle]
+    pub extern "C" fn lnd_bare_seed_wide(word: *mut u64) -> u64 {
+        // SAFETY: never run; it only has to be referred to.
+        unsafe { __atomic_fetch_add_8(word, 1, 0) }
+    }
+}
+
 /// A counter that nobody sees.
 #[cfg(feature = "seed-static")]
 #[no_mangle]
@@ -69,6 +99,17 @@ mod alloc_seed {
 
     #[no_mangle]
     pub extern "C" fn lnd_bare_seed_alloc(value: u32) -> *mut u32 {
+        alloc::boxed::Box::into_raw(alloc::boxed::Box::new(value))
+    }
+}
+
+/// A box, and no allocator: only a library can be so.
+#[cfg(feature = "seed-heap")]
+mod heap_seed {
+    extern crate alloc;
+
+    #[no_mangle]
+    pub extern "C" fn lnd_bare_seed_heap(value: u32) -> *mut u32 {
         alloc::boxed::Box::into_raw(alloc::boxed::Box::new(value))
     }
 }

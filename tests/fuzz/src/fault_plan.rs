@@ -9,8 +9,8 @@ pub fn fault_plan(data: &[u8]) {
     match Plan::parse(text) {
         Err(error) => assert!(!error.to_string().is_empty()),
         Ok(plan) => {
-            for (nodes, links) in [(2, 1), (8, 4)] {
-                let _ = plan.check(nodes, links);
+            for (nodes, links, routed) in [(2, 1, false), (8, 4, false), (3, 1, true)] {
+                let _ = plan.check(nodes, links, routed);
             }
             for edge in plan.edges().take(64) {
                 let (messages, engine) = plan.rates_at(u64::from(edge));

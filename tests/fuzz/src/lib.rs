@@ -6,6 +6,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod abi;
 mod claims;
 mod credits;
 mod deadlines;
@@ -14,11 +15,14 @@ mod driver;
 mod fabric_file;
 mod fault_plan;
 mod frame;
+mod health;
 mod hello;
+mod host;
 mod mailbox;
 mod node;
 mod ring;
 
+pub use abi::abi;
 pub use claims::claims;
 pub use credits::credits;
 pub use deadlines::deadlines;
@@ -27,6 +31,7 @@ pub use driver::driver;
 pub use fabric_file::fabric_file;
 pub use fault_plan::fault_plan;
 pub use frame::frame;
+pub use health::health;
 pub use hello::hello;
 pub use mailbox::{hostile_mailbox, mailbox};
 
@@ -34,7 +39,8 @@ pub use mailbox::{hostile_mailbox, mailbox};
 pub type Target = (&'static str, fn(&[u8]));
 
 /// Every target.
-pub const TARGETS: [Target; 11] = [
+pub const TARGETS: [Target; 13] = [
+    ("abi", abi),
     ("claims", claims),
     ("credits", credits),
     ("deadlines", deadlines),
@@ -43,6 +49,7 @@ pub const TARGETS: [Target; 11] = [
     ("fabric_file", fabric_file),
     ("fault_plan", fault_plan),
     ("frame", frame),
+    ("health", health),
     ("hello", hello),
     ("hostile_mailbox", hostile_mailbox),
     ("mailbox", mailbox),

@@ -1,0 +1,398 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! The C ABI: two NIs of one host, any order of calls, right and wrong, and calls out of callbacks.
+
+// A sequence of calls under one argument reads better than one block a call.
+#![allow(clippy::multiple_unsafe_ops_per_block)]
+
+use std::ptr::{null, null_mut};
+
+use arbitrary::{Arbitrary, Unstructured};
+use lnd_ffi::abi::{
+    lnd_blocker, lnd_error, lnd_frag, lnd_kind, lnd_message, lnd_refusal, lnd_request,
+    lnd_run_state, lnd_send_request, lnd_sent_how, lnd_stats, lnd_transfer, lnd_verdict,
+    LND_ANY_LINK, LND_NEVER,
+};
+use lnd_ffi::create::lnd_ni_destroy;
+use lnd_ffi::interrupts::{lnd_interrupt, lnd_link_failed};
+use lnd_ffi::messages::{lnd_frame_in, lnd_sent};
+use lnd_ffi::peers::{lnd_link_event, lnd_peer_event};
+use lnd_ffi::run::lnd_run;
+use lnd_ffi::shutdown::{lnd_blocker_next, lnd_run_state_get, lnd_shutdown};
+use lnd_ffi::stats::{lnd_audit, lnd_stats_get};
+use lnd_ffi::submit::{lnd_submit, lnd_withdraw};
+use lnd_ffi::verdict::{lnd_give, lnd_recv, lnd_refuse};
+
+use crate::host::{Host, SECOND};
+
+/// What is wrong with a handle.
+#[derive(Arbitrary, Clone, Copy, Debug, PartialEq)]
+enum Twist {
+    Right,
+    Kind(u32),
+    Ni(u32),
+    Generation(u32),
+    Index(u32),
+}
+
+#[derive(Arbitrary, Debug)]
+enum Op {
+    Submit { node: bool, kind: u8, len: u16, nfrags: u8, seconds: u8 },
+    SubmitWrong { node: bool, size: u32, nulls: u8, nid: u8, link: u8, header_len: u8 },
+    Withdraw { node: bool, handle: u8, twist: Twist },
+    Verdict { node: bool, handle: u8, twist: Twist, give: bool, len: u16, seconds: u8 },
+    Refuse { node: bool, handle: u8, twist: Twist, why: u8 },
+    Deliver { node: bool, again: bool, flip: Option<u16> },
+    Lose { node: bool },
+    Garbage { node: bool, link: u8, bytes: Vec<u8> },
+    Sent { node: bool, handle: u8, twist: Twist, how: u8 },
+    Interrupt { node: bool, link: u8, budget: u8 },
+    Run { node: bool, budget: u8 },
+    PeerEvent { node: bool, nid: u8, up: bool },
+    LinkEvent { node: bool, link: u8, up: bool },
+    LinkFailed { node: bool, link: u8 },
+    Shutdown { node: bool, millis: u16 },
+    Destroy { node: bool },
+    Queries { node: bool, size: u8 },
+    Send { node: bool, answers: u8 },
+    InInterrupt { node: bool },
+    Pass(u32),
+}
+
+struct World {
+    hosts: [Box<Host>; 2],
+    now: u64,
+    next_user: u64,
+    transfers: [Vec<lnd_transfer>; 2],
+}
+
+/// R14, R65, INV-1, INV-10, INV-15: no call does more than return an error, whatever it is given and
+/// wherever it comes from; what was accepted is reported once, what was refused is not; the books are
+/// right after every call; the lock is free; a shutdown ends, and what has ended is no NI.
+pub fn abi(data: &[u8]) {
+    let mut input = Unstructured::new(data);
+    let hosts = [Host::new(1), Host::new(2)];
+    let transfers = [Vec::new(), Vec::new()];
+    let mut world = World { hosts, now: SECOND, next_user: 1, transfers };
+    world.run_both();
+    while let Ok(op) = Op::arbitrary(&mut input) {
+        world.play(op);
+        world.check();
+        if input.is_empty() {
+            break;
+        }
+    }
+    world.end();
+}
+
+macro_rules! twisted {
+    ($handle:expr, $twist:expr) => {{
+        let mut handle = $handle;
+        match $twist {
+            Twist::Right => {}
+            Twist::Kind(by) => handle.kind = handle.kind.wrapping_add(by | 1),
+            Twist::Ni(by) => handle.ni = handle.ni.wrapping_add(by | 1),
+            Twist::Generation(by) => handle.generation = handle.generation.wrapping_add(by),
+            Twist::Index(by) => handle.index = handle.index.wrapping_add(by),
+        }
+        handle
+    }};
+}
+
+fn pick<T: Copy + Default>(all: impl IntoIterator<Item = T>, at: u8) -> T {
+    let all: Vec<T> = all.into_iter().collect();
+    let at = usize::from(at) % all.len().max(1);
+    all.get(at).copied().unwrap_or_default()
+}
+
+/// A handle of another kind or NI is never taken, by an NI that is one.
+fn never_ok(error: lnd_error, twist: Twist) {
+    if matches!(twist, Twist::Kind(_) | Twist::Ni(_)) {
+        assert_ne!(error, lnd_error::LND_OK, "{twist:?}");
+    }
+}
+
+impl World {
+    fn host(&self, node: bool) -> &Host {
+        &self.hosts[usize::from(node)]
+    }
+
+    fn user(&mut self) -> u64 {
+        self.next_user += 1;
+        self.next_user
+    }
+
+    fn play(&mut self, op: Op) {
+        let now = self.now;
+        match op {
+            Op::Submit { node, kind, len, nfrags, seconds } => {
+                let user = self.user();
+                self.submit(node, kind, len, nfrags, seconds, user);
+            }
+            Op::SubmitWrong { node, size, nulls, nid, link, header_len } => {
+                self.submit_wrong(node, size, nulls, [nid, link, header_len]);
+            }
+            Op::Withdraw { node, handle, twist } => {
+                let found = self.transfers[usize::from(node)].iter().copied();
+                let handle: lnd_transfer = twisted!(pick(found, handle), twist);
+                // SAFETY: see `Host::ni`.
+                never_ok(unsafe { lnd_withdraw(self.host(node).ni(), handle, now) }, twist);
+            }
+            Op::Verdict { node, handle, twist, give, len, seconds } => {
+                self.verdict(node, handle, twist, give, len, seconds);
+            }
+            Op::Refuse { node, handle, twist, why } => {
+                let found = self.host(node).requests.borrow().clone();
+                let handle: lnd_request = twisted!(pick(found, handle), twist);
+                let why =
+                    if why < 8 { u32::from(why) } else { lnd_refusal::LND_REFUSE_FAILED as u32 };
+                // SAFETY: see `Host::ni`.
+                never_ok(unsafe { lnd_refuse(self.host(node).ni(), handle, why, now) }, twist);
+            }
+            Op::Deliver { node, again, flip } => self.deliver(node, again, flip),
+            Op::Lose { node } => drop(self.host(node).wire.borrow_mut().pop_front()),
+            Op::Garbage { node, link, bytes } => {
+                let (ni, link) = (self.host(node).ni(), u32::from(link % 3));
+                // SAFETY: see `Host::ni`; the bytes are there.
+                unsafe { lnd_frame_in(ni, link, bytes.as_ptr().cast(), bytes.len(), now) };
+            }
+            Op::Sent { node, handle, twist, how } => {
+                let found = self.host(node).messages.borrow().clone();
+                let handle: lnd_message = twisted!(pick(found, handle), twist);
+                let how = u32::from(how % 5);
+                // SAFETY: see `Host::ni`.
+                let error = unsafe { lnd_sent(self.host(node).ni(), handle, how, now) };
+                never_ok(error, twist);
+                let most = lnd_sent_how::LND_SENT_UNKNOWN as u32;
+                assert!(how <= most || error != lnd_error::LND_OK);
+            }
+            Op::Pass(micros) => self.now += u64::from(micros) * 1000,
+            other => self.platform(&other),
+        }
+    }
+
+    fn platform(&mut self, op: &Op) {
+        let now = self.now;
+        let ok = lnd_error::LND_OK;
+        // SAFETY: for all of them: see `Host::ni`; pointers are null or to places of this function.
+        unsafe {
+            match *op {
+                Op::Interrupt { node, link, budget } => {
+                    let (mut more, link) = (7, u32::from(link % 4));
+                    let ni = self.host(node).ni();
+                    let error = lnd_interrupt(ni, link, u32::from(budget), now, &raw mut more);
+                    assert!(error != ok || more <= 1);
+                }
+                Op::Run { node, budget } => {
+                    let mut next = 0;
+                    let ni = self.host(node).ni();
+                    let error = lnd_run(ni, now, u32::from(budget), &raw mut next);
+                    assert!(error != ok || next >= now, "R39");
+                }
+                Op::PeerEvent { node, nid, up } => {
+                    lnd_peer_event(self.host(node).ni(), u64::from(nid % 4), u32::from(up), now);
+                }
+                Op::LinkEvent { node, link, up } => {
+                    let link = u32::from(link % 3);
+                    self.host(node).set_link(up);
+                    lnd_link_event(self.host(node).ni(), link, u32::from(up), now);
+                }
+                Op::LinkFailed { node, link } => {
+                    lnd_link_failed(self.host(node).ni(), u32::from(link % 3));
+                }
+                Op::Shutdown { node, millis } => {
+                    let grace = now + u64::from(millis) * 1_000_000;
+                    lnd_shutdown(self.host(node).ni(), now, grace);
+                }
+                Op::Destroy { node } => self.destroy(node),
+                Op::Queries { node, size } => self.queries(node, size),
+                Op::Send { node, answers } => self.host(node).answers.set(answers),
+                Op::InInterrupt { node } => {
+                    let host = self.host(node);
+                    host.in_interrupt.set(true);
+                    assert_ne!(lnd_run(host.ni(), now, 1, null_mut()), ok, "in an interrupt");
+                    assert_ne!(lnd_shutdown(host.ni(), now, now), ok, "in an interrupt");
+                    host.in_interrupt.set(false);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn submit(&mut self, node: bool, kind: u8, len: u16, nfrags: u8, seconds: u8, user: u64) {
+        let nfrags = u32::from(nfrags % 5);
+        let frag = lnd_frag { addr: 4096, len: u32::from(len), reserved: 0 };
+        let (header, frags) = ([0_u8; 16], [frag; 5]);
+        let request = lnd_send_request {
+            size: size_of::<lnd_send_request>() as u32,
+            kind: if kind.is_multiple_of(3) {
+                lnd_kind::LND_GET as u32
+            } else {
+                u32::from(kind % 5)
+            },
+            nid: if node { 1 } else { 2 },
+            link: LND_ANY_LINK,
+            routed: u32::from(kind > 200),
+            header: header.as_ptr().cast(),
+            frags: frags.as_ptr(),
+            header_len: 16,
+            nfrags,
+            deadline: if seconds == 0 { LND_NEVER } else { self.now + u64::from(seconds) * SECOND },
+            user,
+        };
+        let mut handle = lnd_transfer::default();
+        let host = self.host(node);
+        // SAFETY: see `Host::ni`; the request and what it points to are there.
+        let error = unsafe { lnd_submit(host.ni(), &request, self.now, &raw mut handle) };
+        if error == lnd_error::LND_OK {
+            host.open.borrow_mut().insert(user);
+            self.transfers[usize::from(node)].push(handle);
+        }
+    }
+
+    fn submit_wrong(&self, node: bool, size: u32, nulls: u8, [nid, link, header]: [u8; 3]) {
+        let frag = lnd_frag { addr: 4096, len: 100, reserved: u32::from(nulls & 1) };
+        let bytes = [0_u8; 256];
+        let right = size_of::<lnd_send_request>() as u32;
+        let request = lnd_send_request {
+            size: if nulls & 2 == 0 { right } else { size },
+            kind: lnd_kind::LND_PUT as u32,
+            nid: u64::from(nid % 4),
+            link: u32::from(link),
+            routed: 0,
+            header: if nulls & 4 == 0 { bytes.as_ptr().cast() } else { null() },
+            frags: if nulls & 8 == 0 { &raw const frag } else { null() },
+            header_len: u32::from(header),
+            nfrags: 1,
+            deadline: if nulls & 16 == 0 { self.now + SECOND } else { self.now },
+            user: 0,
+        };
+        let host = self.host(node);
+        // SAFETY: see `Host::ni`; the request is there, its pointers are null or right.
+        let error = unsafe { lnd_submit(host.ni(), &request, self.now, null_mut()) };
+        let size_ok = request.size == right;
+        if error == lnd_error::LND_OK {
+            assert!(size_ok && nulls & 29 == 0 && header <= 96, "{nulls:#x} was taken");
+            host.open.borrow_mut().insert(0);
+            host.anonymous.set(host.anonymous.get() + 1);
+        }
+    }
+
+    fn verdict(&mut self, node: bool, handle: u8, twist: Twist, give: bool, len: u16, seconds: u8) {
+        let user = self.user();
+        let host = self.host(node);
+        let found = host.requests.borrow().clone();
+        let handle: lnd_request = twisted!(pick(found, handle), twist);
+        let frag = lnd_frag { addr: 8192, len: u32::from(len), reserved: 0 };
+        let verdict = lnd_verdict {
+            size: size_of::<lnd_verdict>() as u32,
+            nfrags: u32::from(len > 0),
+            frags: &raw const frag,
+            len: u32::from(len),
+            reserved: 0,
+            deadline: self.now + u64::from(seconds) * SECOND,
+            user,
+        };
+        let call = if give { lnd_give } else { lnd_recv };
+        // SAFETY: see `Host::ni`; the verdict and its fragment are there.
+        let error = unsafe { call(host.ni(), handle, &verdict, self.now, null_mut()) };
+        never_ok(error, twist);
+        if error == lnd_error::LND_OK {
+            host.open.borrow_mut().insert(user);
+        }
+    }
+
+    /// Hands over the oldest frame that `node` has sent.
+    fn deliver(&self, node: bool, again: bool, flip: Option<u16>) {
+        let Some((link, mut bytes)) = self.host(node).wire.borrow_mut().pop_front() else { return };
+        if let Some(at) = flip {
+            let at = usize::from(at) % bytes.len().max(1);
+            bytes.iter_mut().skip(at).take(1).for_each(|byte| *byte ^= 1 << (at % 8));
+        }
+        let ni = self.host(!node).ni();
+        for _ in 0..=u8::from(again) {
+            // SAFETY: see `Host::ni`; the bytes are there.
+            unsafe { lnd_frame_in(ni, link, bytes.as_ptr().cast(), bytes.len(), self.now) };
+        }
+    }
+
+    /// # Safety
+    /// As for a call of `lnd_stats_get` and `lnd_blocker_next`.
+    unsafe fn queries(&self, node: bool, size: u8) {
+        let ni = self.host(node).ni();
+        // SAFETY: integers: zero is valid.
+        let mut stats: lnd_stats = unsafe { std::mem::zeroed() };
+        let right = size_of::<lnd_stats>() as u32;
+        stats.size = if size < 128 { right } else { u32::from(size) };
+        // SAFETY: see `Host::ni`; the struct is there.
+        let error = unsafe { lnd_stats_get(ni, &raw mut stats) };
+        assert!(error != lnd_error::LND_OK || stats.size == right);
+        // SAFETY: integers: zero is valid.
+        let mut blocker: lnd_blocker = unsafe { std::mem::zeroed() };
+        blocker.size = size_of::<lnd_blocker>() as u32;
+        let mut cursor = 0;
+        for _ in 0..64 {
+            // SAFETY: see `Host::ni`; cursor and struct are there.
+            let error = unsafe { lnd_blocker_next(ni, &raw mut cursor, &raw mut blocker) };
+            if error != lnd_error::LND_OK {
+                return;
+            }
+        }
+        panic!("more blockers than slots and links");
+    }
+
+    fn state(&self, node: bool) -> Option<u32> {
+        let mut state = 0;
+        // SAFETY: see `Host::ni`.
+        let error = unsafe { lnd_run_state_get(self.host(node).ni(), &raw mut state) };
+        (error == lnd_error::LND_OK).then_some(state)
+    }
+
+    fn destroy(&self, node: bool) {
+        let host = self.host(node);
+        let quiescent = self.state(node) == Some(lnd_run_state::LND_QUIESCENT as u32);
+        // SAFETY: see `Host::ni`.
+        let error = unsafe { lnd_ni_destroy(host.ni()) };
+        if error == lnd_error::LND_OK {
+            assert!(quiescent && host.open.borrow().is_empty(), "destroyed too early");
+            host.dead.set(true);
+        }
+    }
+
+    fn run_both(&self) {
+        for host in &self.hosts {
+            // SAFETY: see `Host::ni`.
+            unsafe { lnd_run(host.ni(), self.now, 1000, null_mut()) };
+        }
+    }
+
+    fn check(&self) {
+        for host in &self.hosts {
+            let wanted = if host.dead.get() { lnd_error::LND_E_NI } else { lnd_error::LND_OK };
+            // SAFETY: see `Host::ni`.
+            assert_eq!(unsafe { lnd_audit(host.ni()) }, wanted);
+            assert_eq!(host.held.get(), 0, "the lock was left held");
+        }
+    }
+
+    /// A shutdown ends, whatever has become of the other side (INV-15).
+    fn end(mut self) {
+        for node in [false, true] {
+            self.host(node).set_link(true);
+            // SAFETY: see `Host::ni`.
+            unsafe { lnd_shutdown(self.host(node).ni(), self.now, self.now) };
+        }
+        for _ in 0..100 {
+            self.run_both();
+            self.check();
+            self.now += SECOND;
+        }
+        for node in [false, true] {
+            let (host, quiescent) = (self.host(node), lnd_run_state::LND_QUIESCENT as u32);
+            assert!(host.dead.get() || self.state(node) == Some(quiescent), "INV-15");
+            assert!(host.open.borrow().is_empty(), "INV-1: never reported");
+            self.destroy(node);
+            assert!(host.dead.get(), "a quiescent NI can be destroyed");
+        }
+        self.check();
+    }
+}
