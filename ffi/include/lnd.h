@@ -1858,6 +1858,8 @@ enum lnd_error lnd_link_failed(struct lnd_ni *ni, uint32_t link);
  * it is a request; the control layer never gets so far. A frame that makes no sense, or is of
  * somebody who does not count, is dropped and counted.
  *
+ * Whom a frame is from is what the frame says: a host whose carrier knows better compares before.
+ *
  * Context: thread; also in finalize() and event(), not in parse(). Takes the lock.
  * Return: LND_OK (dealt with or dropped), LND_E_WAIT (no room: offer it again once something has
  * ended), LND_E_FRAME (no frame at all; dropped), LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT,

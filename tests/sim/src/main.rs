@@ -203,6 +203,12 @@ struct SimArgs {
     /// Whether node 1 routes between node 0 and the others; drawn from the seed if not given.
     #[arg(long)]
     routed: Option<bool>,
+    /// Whether one node is byzantine: it sends anything; drawn from the seed if not given.
+    #[arg(long, num_args = 0..=1, default_missing_value = "true")]
+    byzantine: Option<bool>,
+    /// Whether everything that wraps begins just before it does; drawn from the seed if not given.
+    #[arg(long, num_args = 0..=1, default_missing_value = "true")]
+    wraps: Option<bool>,
     /// A fault plan (TOML); drawn from the seed if not given.
     #[arg(long, value_name = "PLAN", visible_alias = "plan")]
     faults: Option<PathBuf>,
@@ -300,6 +306,8 @@ fn simulate(args: &SimArgs) -> ExitCode {
             links: args.links,
             seconds: args.seconds,
             routed: args.routed,
+            byzantine: args.byzantine,
+            wraps: args.wraps,
             faults: faults.clone(),
         };
         match world::run(&options) {

@@ -283,3 +283,74 @@ fn a_corrupt_or_foreign_fabric_is_refused_with_a_clear_error() {
         assert!(!place.run(&["ping", bad]).status.success(), "{bad}");
     }
 }
+
+/// The lines of `lnd fabric show` about one node: its own, then its links'.
+fn shown(place: &Place, node: u32) -> Vec<String> {
+    let all = place.ok(&["fabric", "show", "f"]);
+    let mine = all.lines().skip_while(|line| !line.starts_with(&format!("node {node} ")));
+    let rest = mine.clone().skip(1).take_while(|line| line.starts_with("  link"));
+    mine.take(1).chain(rest).map(str::to_owned).collect()
+}
+
+/// A command that must fail, and what it says.
+fn refused(place: &Place, args: &[&str]) -> String {
+    let output = place.run(args);
+    assert!(!output.status.success(), "{args:?}");
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[test]
+fn the_fabric_command_formats_shows_declares_deaths_and_pulls_cables() {
+    let place = Place::new("fabric");
+    let shape = ["--nodes", "3", "--links", "2", "--window", "64"];
+    let told = place.ok(&[&["fabric", "format", "f"], &shape[..]].concat());
+    let bytes = fs::metadata(place.dir.join("f")).unwrap().len();
+    assert!(bytes.is_power_of_two() && told.contains(&format!("{bytes} bytes")), "{told}");
+    // What is there is left alone, and what cannot be is not made.
+    assert!(refused(&place, &["fabric", "format", "f"]).contains("f: "));
+    assert_eq!(fs::metadata(place.dir.join("f")).unwrap().len(), bytes);
+    assert!(refused(&place, &["fabric", "format", "g", "--nodes", "0"]).contains("lnd: "));
+    assert!(!place.dir.join("g").exists());
+
+    let told = place.ok(&["fabric", "show", "f"]);
+    assert!(told.starts_with("3 nodes, 2 links, 256 descriptors"), "{told}");
+    assert!(told.contains("windows of 64 MiB"), "{told}");
+    assert_eq!(shown(&place, 1), ["node 1 (2@soft0): absent, life -"]);
+    let gone = refused(&place, &["fabric", "link", "f", "1", "0", "down"]);
+    assert!(gone.contains("node 1 has no link 0 yet"), "{gone}");
+
+    // A node that lives, as others see it; its links' cables.
+    let mut node = place.start("n.log", &["node", "--me", "1@soft", "--fabric", "f"]);
+    wait_until("the node is up", || node.log().contains("is up"));
+    wait_until("its engines run", || {
+        shown(&place, 0).iter().filter(|line| line.ends_with("up, engine running")).count() == 2
+    });
+    let alive = &shown(&place, 0)[0];
+    assert!(alive.starts_with("node 0 (1@soft0): alive, life "), "{alive}");
+    assert!(alive.ends_with("held by a lock"), "{alive}");
+    assert_eq!(place.ok(&["fabric", "link", "f", "0", "1", "down"]), "node 0 link 1: down\n");
+    wait_until("the engine has lost its clock", || {
+        shown(&place, 0)[2] == "  link 1: down, engine not running"
+    });
+    assert_eq!(shown(&place, 0)[1], "  link 0: up, engine running");
+    place.ok(&["fabric", "link", "f", "0", "1", "up"]);
+    wait_until("the engine runs again", || shown(&place, 0)[2] == "  link 1: up, engine running");
+    for wrong in [["0", "1", "sideways"], ["0", "9", "up"], ["7", "0", "up"]] {
+        refused(&place, &[&["fabric", "link", "f"], &wrong[..]].concat());
+    }
+
+    // A death is declared of one life only, and only once.
+    node.kill();
+    let life = alive.split("life ").nth(1).unwrap()[..16].to_owned();
+    let other = format!("{:016x}", u64::from_str_radix(&life, 16).unwrap() ^ 1);
+    refused(&place, &["fabric", "dead", "f", "0", "--life", &other]);
+    refused(&place, &["fabric", "dead", "f", "0", "--life", "zebra"]);
+    refused(&place, &["fabric", "dead", "f", "2"]);
+    assert!(shown(&place, 0)[0].contains("alive"), "nobody has proven its death");
+    let told = place.ok(&["fabric", "dead", "f", "0", "--life", &life]);
+    assert_eq!(told, "node 0 is dead\n");
+    assert!(shown(&place, 0)[0].starts_with("node 0 (1@soft0): dead, life "));
+    for args in [["fabric", "show", "h"], ["fabric", "show", "n.log"]] {
+        assert!(refused(&place, &args).contains(args[2]), "{args:?}");
+    }
+}

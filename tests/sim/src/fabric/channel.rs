@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! The short-message channel of a process: the fabric's mailboxes, with messages instead of frames.
 
-use std::collections::VecDeque;
-
 use lnd_core::id::{LinkId, Nid, Tag};
 use lnd_core::link::Quiesced;
 use lnd_core::message::{Envelope, Lane, Message};
@@ -19,7 +17,6 @@ use super::Membership;
 #[derive(Debug)]
 pub struct ShmChannel<'m> {
     outbox: Outbox<'m, Vec<Option<Producer<'m>>>>,
-    sent: VecDeque<(Tag, Sent)>,
     immediate_max: u32,
     checksum: Checksum,
     refused: u64,
@@ -37,12 +34,7 @@ impl<'m> ShmChannel<'m> {
         // process while the channel of another is in use.
         let outbox = unsafe { Outbox::new(membership.soft(), outlets)? };
         let immediate_max = max_immediate(shape.requests.1 as usize - 8);
-        Ok(Self { outbox, sent: VecDeque::new(), immediate_max, checksum, refused: 0 })
-    }
-
-    /// The next short message's end, for the driver.
-    pub fn next_sent(&mut self) -> Option<(Tag, Sent)> {
-        self.sent.pop_front()
+        Ok(Self { outbox, immediate_max, checksum, refused: 0 })
     }
 }
 
@@ -64,24 +56,19 @@ impl Channel for ShmChannel<'_> {
         link: LinkId,
         envelope: &Envelope,
         message: &Message<'_>,
-        tag: Option<Tag>,
-    ) -> Result<(), ChannelFull> {
-        let sent = if self.outbox.link_up(link) {
-            let node = node_of(envelope.to).ok_or(ChannelFull)?;
-            let lane = message.lane();
-            let outlet = self.outbox.outlet(link, node, lane).map_err(|_| ChannelFull)?;
-            if transmit(outlet, envelope, message, self.checksum).is_err() {
-                self.refused += 1;
-                return Err(ChannelFull);
-            }
-            Sent::Ok
-        } else {
-            Sent::NotDelivered
-        };
-        if let Some(tag) = tag {
-            self.sent.push_back((tag, sent));
+        _tag: Option<Tag>,
+    ) -> Result<Option<Sent>, ChannelFull> {
+        if !self.outbox.link_up(link) {
+            return Ok(Some(Sent::NotDelivered));
         }
-        Ok(())
+        let node = node_of(envelope.to).ok_or(ChannelFull)?;
+        let lane = message.lane();
+        let outlet = self.outbox.outlet(link, node, lane).map_err(|_| ChannelFull)?;
+        if transmit(outlet, envelope, message, self.checksum).is_err() {
+            self.refused += 1;
+            return Err(ChannelFull);
+        }
+        Ok(Some(Sent::Ok))
     }
 
     fn quiesce(&mut self, _link: LinkId, _proof: &Quiesced) {
@@ -118,16 +105,17 @@ impl<'m> Inbox<'m> {
         Ok(Self { inbox, scratch: vec![0; shape.frame_max()] })
     }
 
-    /// Offers up to `budget` frames of each mailbox to `take`, which says whether it has taken the
+    /// Offers up to `budget` frames of each mailbox to `take`, with the node whose mailbox it is,
+    /// which says whether it has taken the
     /// frame; one that it has not stays, and those behind it wait.
     pub fn receive(
         &mut self,
         budget: u32,
-        mut take: impl FnMut(LinkId, &[u8]) -> bool,
+        mut take: impl FnMut(LinkId, u32, &[u8]) -> bool,
     ) -> Received {
         let mut received = Received::default();
         while let Some(arrival) = self.inbox.next(budget, &mut self.scratch) {
-            if take(arrival.link, &self.scratch[..arrival.length]) {
+            if take(arrival.link, arrival.from, &self.scratch[..arrival.length]) {
                 self.inbox.release();
                 received.taken += 1;
             } else {

@@ -154,6 +154,8 @@ pub enum DropReason {
     BadLength,
     /// It says that this node has sent it.
     OwnSource,
+    /// It came from another neighbour than the one that leads to its source.
+    Asymmetric,
     /// It is for another node, and this one is not a router.
     NotARouter,
     /// An optimised GET came by way of a router, or to one (S3-14).
@@ -189,6 +191,7 @@ impl DropReason {
             Self::BadHeader
             | Self::BadLength
             | Self::OwnSource
+            | Self::Asymmetric
             | Self::NotARouter
             | Self::RoutedRdma
             | Self::TooManyHops

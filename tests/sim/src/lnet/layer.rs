@@ -40,6 +40,9 @@ pub struct Config {
     pub routes: Routes,
     /// Room for messages of others; `None`: not a router.
     pub router: Option<RouterConfig>,
+    /// A message is dropped that comes from another neighbour than the one through which its source is
+    /// reached (`lnet_drop_asym_route`): no neighbour speaks for a node that it does not lead to.
+    pub symmetric: bool,
     /// Most own PUTs and GETs at a time.
     pub max_requests: usize,
     /// Most messages at a time, queued or with the driver. An answer takes the place of the message
@@ -58,6 +61,7 @@ impl Config {
             acks: AckPolicy::Auto,
             routes: Routes::default(),
             router: None,
+            symmetric: false,
             max_requests: 1024,
             max_messages: 4096,
             max_drop_events: 64,
@@ -71,6 +75,7 @@ pub struct Lnet {
     pub(super) nid: Nid,
     pub(super) acks: AckPolicy,
     pub(super) routes: Routes,
+    pub(super) symmetric: bool,
     pub(super) pool: Option<Pool>,
     pub(super) portals: Portals,
     pub(super) requests: Table<Request>,
@@ -132,6 +137,18 @@ pub enum Blocker {
     },
 }
 
+impl Blocker {
+    /// The node that it waits for.
+    pub const fn with(&self) -> Nid {
+        match *self {
+            Self::Queued { next_hop: peer, .. }
+            | Self::Sending { next_hop: peer, .. }
+            | Self::Receiving { from_hop: peer, .. }
+            | Self::Awaiting { to: peer, .. } => peer,
+        }
+    }
+}
+
 impl Lnet {
     /// A node with nothing to do.
     ///
@@ -142,6 +159,7 @@ impl Lnet {
             nid: config.nid,
             acks: config.acks,
             routes: config.routes,
+            symmetric: config.symmetric,
             pool: config.router.map(Pool::new).transpose()?,
             portals: Portals::new(config.first_generation),
             requests: Table::new(config.first_generation),

@@ -86,3 +86,63 @@ pub enum Fault {
     /// together.
     Requests,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Books that balance with 3 messages queued, 5 sends and 7 receives with the driver.
+    fn books() -> Ledger {
+        Ledger {
+            created: BTreeMap::from([(Kind::Put, 40), (Kind::Get, 21)]),
+            forwarded: 6,
+            sent: 29,
+            send_failed: 11,
+            send_refused: 13,
+            send_cancelled: 6,
+            offered: 77,
+            requeued: 19,
+            accepted: 28,
+            received: 17,
+            receive_failed: 4,
+            drops: BTreeMap::from([(DropReason::NoMatch, 8), (DropReason::Stale, 9)]),
+            ..Ledger::default()
+        }
+    }
+
+    #[test]
+    fn inv_1_the_books_balance_and_any_count_that_is_off_by_one_shows() {
+        let balance = |books: &Ledger| books.balance(3, 5, 7);
+        assert_eq!(balance(&books()), Ok(()));
+        type Entry = fn(&mut Ledger) -> &mut u64;
+        let entries: [(Entry, Fault); 10] = [
+            (|b| b.created.entry(Kind::Put).or_default(), Fault::Sends),
+            (|b| &mut b.forwarded, Fault::Sends),
+            (|b| &mut b.sent, Fault::Sends),
+            (|b| &mut b.send_failed, Fault::Sends),
+            (|b| &mut b.send_refused, Fault::Sends),
+            (|b| &mut b.send_cancelled, Fault::Sends),
+            (|b| &mut b.offered, Fault::Offers),
+            (|b| &mut b.requeued, Fault::Offers),
+            (|b| &mut b.accepted, Fault::Receives),
+            (|b| &mut b.received, Fault::Receives),
+        ];
+        for (entry, fault) in entries {
+            let (mut more, mut less) = (books(), books());
+            *entry(&mut more) += 1;
+            *entry(&mut less) -= 1;
+            assert_eq!((balance(&more), balance(&less)), (Err(fault), Err(fault)));
+        }
+        assert_eq!(books().balance(4, 5, 7), Err(Fault::Sends));
+        assert_eq!(books().balance(2, 6, 7), Err(Fault::Offers));
+        assert_eq!(books().balance(3, 5, 6), Err(Fault::Receives));
+    }
+
+    #[test]
+    fn what_was_made_and_dropped_is_told_by_kind_and_reason() {
+        let books = books();
+        assert_eq!([Kind::Put, Kind::Get, Kind::Ack].map(|kind| books.created(kind)), [40, 21, 0]);
+        assert_eq!((books.dropped(DropReason::NoMatch), books.dropped(DropReason::Stale)), (8, 9));
+        assert_eq!((books.dropped(DropReason::TooLong), books.dropped_in_all()), (0, 17));
+    }
+}

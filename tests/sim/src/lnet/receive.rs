@@ -132,6 +132,9 @@ impl Lnet {
         if header.source == self.nid {
             return Err(DropReason::OwnSource);
         }
+        if self.symmetric && self.routes.next_hop(header.source) != Some(from_hop) {
+            return Err(DropReason::Asymmetric);
+        }
         let straight = from_hop == header.source && header.destination == self.nid;
         if rdma && !straight {
             return Err(DropReason::RoutedRdma);

@@ -9,7 +9,7 @@ use lnd_core::driver::{
     Driver, Give, Identity, Inbound, Kind, Receive, RecvError, Request, RequestKind, Ticket, Why,
 };
 use lnd_core::fragment::Fragment;
-use lnd_core::id::LinkId;
+use lnd_core::id::{LinkId, Nid};
 use lnd_core::message::Refusal;
 use lnd_core::ports::{Channel, Ports, Tracer};
 use lnd_core::time::{Instant, Span};
@@ -21,7 +21,7 @@ use lnd_shortmsg::wire::{Checksum, Frame};
 
 use super::stats::Stats;
 use super::Hall;
-use crate::fabric::{Fabric, Lease, NodeNumbers, Oracle, Window};
+use crate::fabric::{nid_of, Fabric, Lease, NodeNumbers, Oracle, Window};
 use crate::lnet::{self, Lnet, Verdict};
 
 /// The ports of a node on a fabric.
@@ -56,6 +56,8 @@ pub struct Parts<C, T> {
 
 #[derive(Debug)]
 struct Loan {
+    /// Whose transfer it is for.
+    peer: Nid,
     fragments: Vec<Fragment>,
     lease: Lease,
 }
@@ -73,6 +75,8 @@ pub struct Node<'m, C: Channel, T: Tracer> {
     timeout: Span,
     /// How transfers ended.
     pub stats: Stats,
+    /// A defect: every frame is believed to come from whom it says.
+    pub trusting: bool,
 }
 
 impl<'m, C: Channel, T: Tracer> Node<'m, C, T> {
@@ -110,6 +114,7 @@ impl<'m, C: Channel, T: Tracer> Node<'m, C, T> {
             receiver: Receiver::new(Checksum::On),
             timeout: parts.timeout,
             stats: Stats::default(),
+            trusting: false,
         })
     }
 
@@ -123,9 +128,28 @@ impl<'m, C: Channel, T: Tracer> Node<'m, C, T> {
         self.loans.len()
     }
 
-    fn lend(&mut self, id: u64, fragments: &[Fragment], lease: Lease) {
+    /// Whether these bytes are lent, for a transfer with `peer`.
+    pub fn lends_to(&self, peer: Nid, address: u64, length: u32) -> bool {
+        let within = |f: &Fragment| {
+            let end = address.checked_add(u64::from(length));
+            f.address <= address && end.is_some_and(|end| end <= f.address + u64::from(f.length))
+        };
+        let mut loans = self.loans.values().filter(|loan| loan.peer == peer);
+        loans.any(|loan| loan.fragments.iter().any(within))
+    }
+
+    /// Whether nothing is under way but with `peer`.
+    pub fn rests_but_for(&self, peer: Nid) -> bool {
+        let slots = self.driver.config().slots;
+        let transfers = (0..slots).filter_map(|slot| self.driver.transfer_view(slot));
+        transfers.into_iter().all(|transfer| transfer.peer == Some(peer))
+            && self.loans.values().all(|loan| loan.peer == peer)
+            && self.lnet.blockers().iter().all(|blocker| blocker.with() == peer)
+    }
+
+    fn lend(&mut self, id: u64, peer: Nid, fragments: &[Fragment], lease: Lease) {
         self.oracle.lend(self.node, fragments, lease);
-        let loan = Loan { fragments: fragments.to_vec(), lease };
+        let loan = Loan { peer, fragments: fragments.to_vec(), lease };
         if self.loans.insert(id, loan).is_some() {
             self.stats.violations.push(format!("message {id} was lent twice"));
         }
@@ -149,7 +173,7 @@ impl<'m, C: Channel, T: Tracer> Node<'m, C, T> {
                 lnet::Kind::Get => (Kind::Get, Lease::Write),
                 lnet::Kind::Reply => (Kind::Reply, Lease::Read),
             };
-            self.lend(out.id, &out.payload, lease);
+            self.lend(out.id, out.next_hop, &out.payload, lease);
             let request = Request {
                 kind,
                 peer: out.next_hop,
@@ -192,9 +216,15 @@ impl<'m, C: Channel, T: Tracer> Node<'m, C, T> {
         wait
     }
 
-    /// A frame has come in by `link`. `false`: there is no room for it now, offer it again.
-    pub fn on_frame(&mut self, now: Instant, link: LinkId, frame: &[u8]) -> bool {
-        match self.receiver.receive(frame) {
+    /// A frame has come in by `link`, in the mailbox of node `from`. `false`: there is no room for it
+    /// now, offer it again.
+    pub fn on_frame(&mut self, now: Instant, link: LinkId, from: u32, frame: &[u8]) -> bool {
+        let received = if self.trusting {
+            self.receiver.receive(frame)
+        } else {
+            self.receiver.receive_from(nid_of(from), frame)
+        };
+        match received {
             Err(_) => true,
             Ok(Frame::Control(envelope, ready)) => {
                 self.driver.on_pull_ready(now, link, &envelope, &ready);
@@ -216,6 +246,7 @@ impl<'m, C: Channel, T: Tracer> Node<'m, C, T> {
     /// Asks the upper layer about a peer's request (`lnet_parse`) and does what it says.
     fn on_ticket(&mut self, now: Instant, ticket: Ticket<'_>) {
         let rdma = ticket.kind() == RequestKind::Get;
+        let from = ticket.from;
         let verdict = self.lnet.on_request(ticket.from, ticket.header, ticket.length, rdma);
         let deadline = now.after(self.timeout);
         let (id, outcome) = match verdict {
@@ -224,12 +255,12 @@ impl<'m, C: Channel, T: Tracer> Node<'m, C, T> {
                 return;
             }
             Verdict::Recv { id, sink, length } => {
-                self.lend(id, &sink, Lease::Write);
+                self.lend(id, from, &sink, Lease::Write);
                 let it = Receive { sink: &sink, length, deadline, user: id };
                 (id, self.driver.recv(now, ticket, &it))
             }
             Verdict::Give { id, source, length } => {
-                self.lend(id, &source, Lease::Read);
+                self.lend(id, from, &source, Lease::Read);
                 let it = Give { source: &source, length, deadline, user: id };
                 (id, self.driver.give(now, ticket, &it))
             }

@@ -78,6 +78,8 @@ fn setup_of(plan: &Plan, seed: u64, rng: &mut Rng) -> Result<Setup, String> {
         links: Some(1),
         seconds: Some(1),
         routed: Some(false),
+        byzantine: Some(false),
+        wraps: None,
         faults: Some(crate::world::Plan::default()),
     };
     let mut setup = Setup::draw(&options, rng).map_err(|error| error.to_string())?;

@@ -197,7 +197,7 @@ impl<'m> World<'m> {
     pub fn come_to_rest(&mut self) -> Result<(), Violation> {
         let bound = self.now.after(self.patience());
         let resting = |world: &Self| {
-            world.ground.nets.iter().all(|net| net.borrow().nothing_under_way())
+            world.ground.nets.iter().all(|net| net.borrow().nothing_under_way(None))
                 && world.hosts.iter().all(|h| h.life.as_ref().is_some_and(Life::at_rest))
         };
         if !self.run_until(bound, resting)? {

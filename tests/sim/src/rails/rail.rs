@@ -23,8 +23,9 @@ use crate::fabric::{nid_of, Bus, Fabric, Membership, NodeNumbers, Window};
 use crate::node::{Hall, NodePorts};
 use crate::rng::Rng;
 use crate::world::adversary::Adversary;
+use crate::world::channel::VirtualChannel;
 use crate::world::life::Port;
-use crate::world::network::{Network, VirtualChannel};
+use crate::world::network::Network;
 use crate::world::tally::{Recorder, Tally};
 use crate::world::EngineFaults;
 

@@ -121,15 +121,12 @@ impl<'m> Station<'m> {
     /// anything to do, and when there will be.
     pub fn poll(&mut self, now: Instant) -> (bool, Option<Instant>) {
         let node = &mut self.node;
-        let received = self.inbox.receive(FRAMES, |link, frame| node.on_frame(now, link, frame));
+        let received =
+            self.inbox.receive(FRAMES, |link, from, frame| node.on_frame(now, link, from, frame));
         self.waited += u64::from(received.waiting);
         node.driver.ring();
         let mut busy = received.taken > 0;
         busy |= node.send_all(now) > 0;
-        while let Some((tag, sent)) = node.driver.channel_mut().next_sent() {
-            node.driver.on_sent(now, tag, sent);
-            busy = true;
-        }
         let next = node.driver.on_time(now);
         busy |= node.report_all(now) > 0;
         busy |= next.is_some_and(|at| at <= now);

@@ -8,14 +8,16 @@ use lnd_core::driver::{Identity, Interrupt, RunState};
 use lnd_core::id::{LinkId, Nid};
 use lnd_core::time::{Instant, Span};
 use lnd_dma::driver::CompletionQueue;
+use lnd_dma::regs::{Control, Register, RegisterAccess};
 use lnd_dma::soft::SoftEngine;
 
 use super::adversary::Adversary;
+use super::channel::VirtualChannel;
 use super::chaos::Blow;
-use super::defect::Wire;
+use super::defect::{Defect, Wire};
 use super::fail::Violation;
 use super::life::{Ending, Life, Port};
-use super::network::{Nerve, VirtualChannel};
+use super::network::Nerve;
 use super::queue::Event;
 use super::user::User;
 use super::world::World;
@@ -37,6 +39,9 @@ impl<'m> World<'m> {
             .fabric
             .join_with(node, random, features, start)
             .map_err(|error| fail(error.to_string()))?;
+        if start != 0 {
+            self.begin_rounds_late(node, start);
+        }
         for link in self.net.borrow().links_down(node) {
             self.ground.fabric.set_link(node, link, false);
         }
@@ -54,6 +59,16 @@ impl<'m> World<'m> {
         self.wake(node);
         self.kick(node);
         Ok(())
+    }
+
+    /// The rounds of a node's links begin a few stops before they wrap.
+    fn begin_rounds_late(&self, node: u32, start: u32) {
+        let links = (0..self.setup.links as usize).filter_map(LinkId::new);
+        for memory in links.filter_map(|link| self.ground.fabric.link_memory(node, link).ok()) {
+            let control = Control(memory.read(Register::Control));
+            let round = u32::from(u16::MAX) - start % 4;
+            memory.write(Register::Control, control.in_round(round).bits());
+        }
     }
 
     fn new_life(&mut self, node: u32, membership: Membership<'m>) -> Result<Life<'m>, String> {
@@ -85,6 +100,7 @@ impl<'m> World<'m> {
             frozen: Instant::ORIGIN,
             ending: None,
         };
+        life.node.trusting = self.defect == Some(Defect::AnySender);
         life.user.furnish(&mut life.node.lnet);
         let nerve = Nerve {
             decider: life.node.driver.decider(),
@@ -129,6 +145,7 @@ impl<'m> World<'m> {
             acks: if by_event { AckPolicy::ByEvent } else { AckPolicy::Auto },
             routes,
             router: (self.setup.routed && node == 1).then(|| user.router()),
+            symmetric: true,
             max_requests: self.rng.between(4, 40) as usize,
             max_messages: self.rng.between(24, 200) as usize,
             ..Config::new(self.nid(node))

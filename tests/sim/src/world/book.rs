@@ -41,6 +41,8 @@ pub struct Record {
 #[derive(Debug, Default)]
 pub struct Book {
     records: Vec<Record>,
+    /// A byzantine node: what it says proves nothing.
+    lawless: Option<u32>,
 }
 
 impl Book {
@@ -53,6 +55,16 @@ impl Book {
     /// The number that the next request will have.
     pub fn next_number(&self) -> u64 {
         self.records.len() as u64
+    }
+
+    /// An empty book of a world with or without a byzantine node.
+    pub fn new(lawless: Option<u32>) -> Self {
+        Self { records: Vec::new(), lawless }
+    }
+
+    /// Whether a node's word counts.
+    pub fn trusts(&self, node: u32) -> bool {
+        self.lawless != Some(node)
     }
 
     /// One request.

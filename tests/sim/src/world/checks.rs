@@ -4,8 +4,9 @@
 //! at each access.
 
 use lnd_core::counters::Counter;
-use lnd_core::driver::{Blocker, Broken};
+use lnd_core::driver::{Blocker, Broken, CreditView};
 use lnd_core::id::{LinkId, Tag};
+use lnd_core::peer::HelloState;
 use lnd_core::time::Instant;
 use lnd_dma::descriptor::State;
 
@@ -13,16 +14,14 @@ use super::defect::Defect;
 use super::fail::Violation;
 use super::life::Life;
 use super::world::World;
+use crate::fabric::nid_of;
 
-/// What cannot happen between nodes that keep to the protocol, whatever hardware does to them.
-const IMPOSSIBLE: [Counter; 6] = [
-    Counter::Misrouted,
-    Counter::ForeignCompletion,
-    Counter::Protocol,
-    Counter::BadCredits,
-    Counter::SendFailed,
-    Counter::VerdictLate,
-];
+/// What cannot happen at a node that keeps to the protocol, whatever others and hardware do to it.
+const IMPOSSIBLE: [Counter; 3] =
+    [Counter::ForeignCompletion, Counter::SendFailed, Counter::VerdictLate];
+
+/// What cannot happen between nodes that keep to the protocol.
+const UNLAWFUL: [Counter; 3] = [Counter::Misrouted, Counter::Protocol, Counter::BadCredits];
 
 /// Reports to the upper layer what has ended; as a host with a defect would, if it has one.
 pub fn report(life: &mut Life<'_>, now: Instant, defect: Option<Defect>) {
@@ -102,6 +101,7 @@ impl World<'_> {
         for tag in finalized {
             self.check_finalized(node, tag)?;
         }
+        self.check_credits(node)?;
         if self.step.is_multiple_of(64) {
             self.check_counters(node)?;
         }
@@ -143,12 +143,51 @@ impl World<'_> {
         Ok(())
     }
 
+    /// Credits are conserved between each two ends that mean the same session (INV-12): left, in the
+    /// channel or taken in, consumed and not yet told, and told on the way make up the depth.
+    fn check_credits(&self, node: u32) -> Result<(), Violation> {
+        for (peer, _) in self.honest().filter(|&(peer, _)| peer != node) {
+            for (asks, serves) in [(node, peer), (peer, node)] {
+                let Some((ours, theirs)) = self.credits(asks, serves) else { continue };
+                let [back, told, consumed] = [
+                    ours.sent.wrapping_sub(ours.returned),
+                    theirs.told.wrapping_sub(ours.returned),
+                    theirs.consumed.wrapping_sub(ours.returned),
+                ];
+                if back > ours.depth || consumed > back || told > consumed {
+                    let what =
+                        format!("INV-12: credits: {ours:?} of {asks}, {theirs:?} of {serves}");
+                    return Err(Violation::at(node, what));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Both ends' view of the credits that one node has at another, if they mean the same session.
+    fn credits(&self, asks: u32, serves: u32) -> Option<(CreditView, CreditView)> {
+        let driver = |node: u32| {
+            let life = self.hosts.get(node as usize)?.life.as_ref()?;
+            Some(&life.node.driver)
+        };
+        let (client, server) = (driver(asks)?, driver(serves)?);
+        let there = client.peer_view(client.peer(nid_of(serves))?.index() as u32)?;
+        let here = server.peer_view(server.peer(nid_of(asks))?.index() as u32)?;
+        let met = there.life == Some(server.identity().life)
+            && here.life == Some(client.identity().life)
+            && there.state == HelloState::Good;
+        let ours = client.credits_with(there.id)?;
+        let theirs = server.credits_with(here.id)?;
+        (met && theirs.their_session == Some(ours.session)).then_some((ours, theirs))
+    }
+
     pub(super) fn check_counters(&self, node: u32) -> Result<(), Violation> {
         let Some(life) = self.hosts.get(node as usize).and_then(|host| host.life.as_ref()) else {
             return Ok(());
         };
         let counters = life.all_counters();
-        for counter in IMPOSSIBLE {
+        let unlawful = if self.setup.lawless().is_none() { &UNLAWFUL[..] } else { &[] };
+        for &counter in IMPOSSIBLE.iter().chain(unlawful) {
             let count = counters.value(counter);
             if count > 0 {
                 let what =

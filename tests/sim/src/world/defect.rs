@@ -22,6 +22,8 @@ pub enum Defect {
     DoubleReport,
     /// The host never looks at the clock: deadlines do not pass (INV-9, INV-15).
     NoClock,
+    /// The host believes every frame to come from whom it says. Between correct nodes that is so.
+    AnySender,
 }
 
 /// Steps of an engine after which a late write comes.
@@ -36,12 +38,26 @@ pub struct Wire<'m> {
     steps: u32,
     /// A copy to be repeated, and in which step.
     late: Option<(Place, Place, u32, u32)>,
+    /// What was read, and how much, if anybody wants to know.
+    reads: Option<Vec<(Place, u32)>>,
 }
 
 impl<'m> Wire<'m> {
     /// A wire with or without a defect.
     pub const fn new(bus: Bus<'m>, defect: Option<Defect>) -> Self {
-        Self { bus, defect, copies: 0, steps: 0, late: None }
+        Self { bus, defect, copies: 0, steps: 0, late: None, reads: None }
+    }
+
+    /// The same, and everything read is [noted](Self::reads).
+    pub fn noting(bus: Bus<'m>) -> Self {
+        let mut wire = Self::new(bus, None);
+        wire.reads = Some(Vec::new());
+        wire
+    }
+
+    /// What was read since the last call.
+    pub fn reads(&mut self) -> Vec<(Place, u32)> {
+        self.reads.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
     /// The first access that the memory oracle objected to.
@@ -69,6 +85,9 @@ impl<'m> EngineFabric<'m> for Wire<'m> {
 
     fn copy(&mut self, from: Place, to: Place, length: u32) -> Result<(), BusFault> {
         self.copies += 1;
+        if let Some(reads) = &mut self.reads {
+            reads.push((from, length));
+        }
         if self.defect == Some(Defect::LateWrite) && self.late.is_none() {
             self.late = Some((from, to, length, self.steps + LATE));
         }

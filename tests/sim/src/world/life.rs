@@ -6,16 +6,17 @@ use std::rc::Rc;
 
 use lnd_core::counters::Counters;
 use lnd_core::driver::Interrupt;
-use lnd_core::id::LinkId;
+use lnd_core::id::{LinkId, Nid};
 use lnd_core::time::{Instant, Span};
 use lnd_dma::driver::CompletionQueue;
 use lnd_dma::memory::LinkMemory;
 use lnd_dma::regs::{Control, LinkBits, Register, RegisterAccess, Status};
 use lnd_dma::soft::SoftEngine;
+use lnd_shortmsg::wire::DecodeCounters;
 
 use super::adversary::Adversary;
+use super::channel::VirtualChannel;
 use super::defect::Wire;
-use super::network::VirtualChannel;
 use super::tally::Recorder;
 use super::user::User;
 use crate::fabric::Membership;
@@ -44,35 +45,43 @@ pub struct Port<'m, F = Wire<'m>> {
 impl<F> Port<'_, F> {
     /// Everything whose change means that there is something new to do.
     pub fn bells(&self) -> [u32; 5] {
-        use Register::{Control, Link, PostTail, RecallBell, StageBell};
-        [PostTail, StageBell, RecallBell, Control, Link].map(|register| self.memory.read(register))
+        bells(&self.memory)
     }
 
     /// Whether the registers give the engine something to do.
     pub fn has_work(&self) -> bool {
-        let memory = &self.memory;
-        let control = Control::from_bits_retain(memory.read(Register::Control));
-        let status = Status::from_bits_retain(memory.read(Register::Status));
-        let link = LinkBits::from_bits_retain(memory.read(Register::Link));
-        let stopped = status.contains(Status::STOPPED);
-        if control.contains(Control::STOP) {
-            return !stopped;
-        }
-        if control.contains(Control::RESET) && stopped {
-            return true;
-        }
-        if !link.contains(LinkBits::UP) {
-            return !status.contains(Status::CLOCK_OFF);
-        }
-        if !control.contains(Control::ENABLE) {
-            return false;
-        }
-        self.busy
-            || !status.contains(Status::RUNNING)
-            || memory.read(Register::PostTail) != memory.read(Register::PostHead)
-            || memory.recalls().any()
-            || memory.dones().any()
+        has_work(&self.memory, self.busy)
     }
+}
+
+/// The registers of an engine whose change means that there is something new to do.
+pub fn bells(memory: &LinkMemory<'_>) -> [u32; 5] {
+    use Register::{Control, Link, PostTail, RecallBell, StageBell};
+    [PostTail, StageBell, RecallBell, Control, Link].map(|register| memory.read(register))
+}
+
+/// Whether its registers give an engine something to do; `busy` if it has said so itself.
+pub fn has_work(memory: &LinkMemory<'_>, busy: bool) -> bool {
+    let control = Control::from_bits_retain(memory.read(Register::Control));
+    let status = Status::from_bits_retain(memory.read(Register::Status));
+    let link = LinkBits::from_bits_retain(memory.read(Register::Link));
+    let stopped = status.contains(Status::STOPPED);
+    if control.contains(Control::STOP) {
+        return !stopped;
+    }
+    if control.contains(Control::RESET) && stopped {
+        return true;
+    }
+    if !link.contains(LinkBits::UP) {
+        return !status.contains(Status::CLOCK_OFF);
+    }
+    if !control.contains(Control::ENABLE) {
+        return false;
+    }
+    busy || !status.contains(Status::RUNNING)
+        || memory.read(Register::PostTail) != memory.read(Register::PostHead)
+        || memory.recalls().any()
+        || memory.dones().any()
 }
 
 /// A node that is shutting down in good order.
@@ -122,16 +131,20 @@ impl<'m> Life<'m> {
         all
     }
 
-    /// Whether nothing is under way and everything is in service.
-    pub fn at_rest(&self) -> bool {
+    /// Whether nothing is under way and everything is in service. What is under way with `except` does
+    /// not count.
+    pub fn at_rest(&self, except: Option<Nid>) -> bool {
         let driver = &self.node.driver;
         let links = (0..self.ports.len()).filter_map(LinkId::new);
+        let nothing = || {
+            self.node.lnet.idle()
+                && driver.in_use() == (0, 0)
+                && driver.nothing_to_report()
+                && self.node.outstanding() == 0
+        };
         self.ending.is_none()
-            && self.node.lnet.idle()
             && self.user.waiting() == 0
-            && driver.in_use() == (0, 0)
-            && driver.nothing_to_report()
-            && self.node.outstanding() == 0
+            && except.map_or_else(nothing, |peer| self.node.rests_but_for(peer))
             && links
                 .map(|link| driver.link_state(link))
                 .all(|state| state == Some(lnd_core::link::LinkState::Up))
@@ -152,6 +165,8 @@ pub struct Host<'m> {
     pub counters: Counters,
     /// Messages of others that former lives have passed on.
     pub forwarded: u64,
+    /// Frames that former lives have refused, by cause.
+    pub refused: DecodeCounters,
 }
 
 impl<'m> Host<'m> {
@@ -161,6 +176,7 @@ impl<'m> Host<'m> {
         self.stats.merge(&life.node.stats);
         self.counters.merge(&life.all_counters());
         self.forwarded += life.node.lnet.ledger().forwarded;
+        self.refused.merge(life.node.receiver().errors());
         Some(life)
     }
 
@@ -173,6 +189,7 @@ impl<'m> Host<'m> {
             stats: Stats::default(),
             counters: Counters::new(),
             forwarded: 0,
+            refused: DecodeCounters::new(),
         }
     }
 }

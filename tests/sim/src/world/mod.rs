@@ -17,10 +17,13 @@
 pub(crate) mod adversary;
 mod birth;
 pub(crate) mod book;
+pub(crate) mod byzantine;
+pub(crate) mod channel;
 mod chaos;
 mod checks;
 mod defect;
 pub(crate) mod fail;
+mod fate;
 pub(crate) mod life;
 pub(crate) mod memory;
 pub(crate) mod network;
@@ -32,10 +35,12 @@ mod shrink;
 mod summary;
 mod sweep;
 pub(crate) mod tally;
+mod turn;
 pub(crate) mod user;
 #[allow(clippy::module_inception)]
 mod world;
 
+pub use byzantine::Rates;
 pub use defect::Defect;
 pub use fail::Failure;
 pub use plan::{EngineFaults, MessageFaults, Plan, PlanError, Scheduled, What, Window};
@@ -69,6 +74,10 @@ pub struct Options {
     pub seconds: Option<u32>,
     /// Whether node 1 routes between node 0 and the others; needs three nodes.
     pub routed: Option<bool>,
+    /// Whether one node is byzantine.
+    pub byzantine: Option<bool>,
+    /// Whether everything that wraps begins just before it does.
+    pub wraps: Option<bool>,
     /// The adversary's plan.
     pub faults: Option<Plan>,
 }
@@ -83,8 +92,12 @@ impl Options {
                 text += &format!(" --{name} {value}");
             }
         }
-        if let Some(routed) = self.routed {
-            text += &format!(" --routed {routed}");
+        let choices =
+            [("routed", self.routed), ("byzantine", self.byzantine), ("wraps", self.wraps)];
+        for (name, value) in choices {
+            if let Some(value) = value {
+                text += &format!(" --{name} {value}");
+            }
         }
         if let Some(plan) = &self.faults {
             text += &format!(" --faults {}", plan.name.as_deref().unwrap_or("PLAN.toml"));

@@ -3,6 +3,7 @@
 
 use lnd_core::counters::Counters;
 use lnd_core::time::{Instant, Span};
+use lnd_shortmsg::wire::DecodeCounters;
 
 use super::fail::Violation;
 use super::summary::{NodeSummary, Summary};
@@ -17,7 +18,11 @@ impl World<'_> {
     /// The whole run.
     pub(super) fn play(&mut self, seed: u64) -> Result<Summary, Violation> {
         for node in 0..self.setup.nodes {
-            self.birth(node)?;
+            if self.is_lawless(node) {
+                self.begin_byzantine(node)?;
+            } else {
+                self.birth(node)?;
+            }
         }
         self.schedule_plan();
         self.run_until(self.end_of_traffic(), |_| false)?;
@@ -33,14 +38,21 @@ impl World<'_> {
     /// Without faults and without new work everything ends.
     fn come_to_rest(&mut self) -> Result<(), Violation> {
         let bound = self.now.after(self.setup.patience());
+        let (lawless, goes_on) = (self.setup.lawless(), self.goes_on());
         let resting = |world: &Self| {
-            world.net.borrow().nothing_under_way()
-                && world.hosts.iter().all(|h| h.life.as_ref().is_some_and(|life| life.at_rest()))
+            let silent = world.net.borrow().nothing_under_way(lawless);
+            silent
+                && world.honest().all(|(_, h)| h.life.as_ref().is_some_and(|l| l.at_rest(goes_on)))
         };
         if !self.run_until(bound, resting)? {
             return Err(self.restless());
         }
         for node in 0..self.setup.nodes {
+            if goes_on.is_some() {
+                // It keeps something of theirs busy at any time.
+                self.check_counters(node)?;
+                continue;
+            }
             let leases = self.ground.fabric.oracle().outstanding(node);
             if leases > 0 {
                 let what = format!("INV-2: at rest, and {leases} pages are still lent");
@@ -55,13 +67,13 @@ impl World<'_> {
     }
 
     fn restless(&self) -> Violation {
-        for (node, host) in self.hosts.iter().enumerate() {
-            let node = node as u32;
+        let goes_on = self.goes_on();
+        for (node, host) in self.honest() {
             match &host.life {
                 None => {
                     return Violation::at(node, "INV-15: liveness: the node does not come back")
                 }
-                Some(life) if !life.at_rest() => {
+                Some(life) if !life.at_rest(goes_on) => {
                     let why = super::checks::blockers(life);
                     let tag = match life.node.driver.blocker(0) {
                         Some(
@@ -84,9 +96,10 @@ impl World<'_> {
     fn reach_everybody(&mut self) -> Result<(), Violation> {
         // Peers that were declared down are left alone for a while.
         self.run_until(self.now.after(self.setup.hold_off()), |_| false)?;
+        let honest: Vec<u32> = self.honest().map(|(node, _)| node).collect();
         for attempts in [ATTEMPTS, 1] {
-            for from in 0..self.setup.nodes {
-                for to in (0..self.setup.nodes).filter(|&to| to != from) {
+            for &from in &honest {
+                for &to in honest.iter().filter(|&&to| to != from) {
                     self.reach(from, to, attempts)?;
                 }
             }
@@ -141,7 +154,7 @@ impl World<'_> {
 
     /// Holds against each other what senders and destinations believe.
     fn compare_ends(&self) -> Result<(), Violation> {
-        for (number, record) in self.book.records() {
+        for (number, record) in self.book.records().filter(|(_, r)| self.book.trusts(r.to)) {
             let lives = self.hosts.get(record.to as usize).map_or(0, |host| host.lives);
             record
                 .check()
@@ -194,6 +207,8 @@ impl World<'_> {
         }
         let mut counters = Counters::new();
         nodes.iter().for_each(|node| counters.merge(&node.counters));
+        let mut refused = DecodeCounters::new();
+        self.hosts.iter().for_each(|host| refused.merge(&host.refused));
         Summary {
             seed,
             links: self.setup.links,
@@ -207,6 +222,8 @@ impl World<'_> {
             faults: self.tally.counts(),
             nodes,
             counters,
+            refused,
+            byzantine: self.setup.lawless(),
         }
     }
 }

@@ -7,6 +7,8 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use super::byzantine::Rates;
+
 /// Faults of the short-message channel. Rates are per million messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields)]
@@ -175,10 +177,14 @@ pub struct Plan {
     pub seconds: Option<u32>,
     /// Whether node 1 routes between node 0 and the others.
     pub routed: Option<bool>,
+    /// Whether everything that wraps begins just before it does.
+    pub wraps: Option<bool>,
     /// The channel's faults.
     pub messages: MessageFaults,
     /// The engines' faults.
     pub engine: EngineFaults,
+    /// A node that keeps to nothing.
+    pub byzantine: Option<Rates>,
     /// What happens at a time of its own.
     #[serde(rename = "event")]
     pub events: Vec<Scheduled>,
@@ -269,6 +275,7 @@ impl Plan {
             all.extend(window.messages.rates_mut());
             all.extend(window.engine.rates_mut());
         }
+        all.extend(self.byzantine.iter_mut().flat_map(Rates::rates_mut));
         all
     }
 
@@ -287,7 +294,15 @@ impl Plan {
     ///
     /// # Errors
     /// The first one that does not.
-    pub fn check(&self, nodes: u32, links: u32) -> Result<(), PlanError> {
+    pub fn check(&self, nodes: u32, links: u32, routed: bool) -> Result<(), PlanError> {
+        if let Some(rates) = self.byzantine {
+            in_range("byzantine: node", rates.node, 0, nodes - 1)?;
+            if routed && (rates.node == 1 || rates.goes_on) {
+                // The router speaks for all behind it, and what comes through it is its own affair.
+                let what = "byzantine: with a router it is not node 1, and falls silent";
+                return Err(PlanError(what.into()));
+            }
+        }
         for (at, event) in self.events.iter().enumerate() {
             let wrong = |text: String| Err(PlanError(format!("event {}: {text}", at + 1)));
             if event.node >= nodes {
@@ -327,6 +342,7 @@ impl Plan {
             e == EngineFaults::default() && m.lost_completion == 0 && m.delay == 0
         };
         rates.chain([(self.messages, self.engine)]).all(harmless)
+            && self.byzantine.is_none()
             && self
                 .events
                 .iter()

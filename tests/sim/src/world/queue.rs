@@ -28,6 +28,8 @@ pub enum Event {
     User(u32),
     /// The adversary strikes, or lets go.
     Blow(Blow),
+    /// The byzantine node has an idea.
+    Idea,
 }
 
 /// A frame under way.

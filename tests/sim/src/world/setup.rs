@@ -5,11 +5,12 @@
 
 use lnd_core::config::Config;
 use lnd_core::ports::Features;
-use lnd_core::time::Span;
+use lnd_core::time::{Instant, Span};
 use lnd_core::transfer::Policy;
 use lnd_dma::soft::Settings;
 use lnd_shortmsg::wire::max_immediate;
 
+use super::byzantine::Rates;
 use super::plan::{EngineFaults, MessageFaults, Plan, PlanError, Scheduled, What};
 use super::Options;
 use crate::fabric::Shape;
@@ -37,8 +38,10 @@ pub struct Setup {
     pub engine_budget: u32,
     /// What the engines can do.
     pub features: Features,
-    /// Where all free-running indices begin.
+    /// Where all free-running indices of rings begin, and rounds of links; zero: nothing wraps.
     pub start: u32,
+    /// Where the nodes' clock begins.
+    pub clock: Instant,
     /// Bytes of the largest frame.
     pub frame: usize,
     /// Frames that a mailbox has room for: requests, control.
@@ -74,20 +77,27 @@ impl Setup {
         let routed =
             options.routed.or(given.and_then(|plan| plan.routed)).unwrap_or(routed) && nodes > 2;
         super::check_ranges(nodes, links, seconds)?;
-        // Drawn from a generator of its own, and always: a plan that is written out and given
-        // back gives the same run.
-        let mut own = rng.fork();
-        let plan = match given {
+        // Drawn from generators of their own, and always: a plan that is written out and given back
+        // gives the same run.
+        let (mut own, mut rogue, mut wrap) = (rng.fork(), rng.fork(), rng.fork());
+        let mut plan = match given {
             Some(plan) => plan.clone(),
             None => swarm(&mut own, nodes, links, seconds),
         };
-        plan.check(nodes, links)?;
-        let config = draw_config(rng, nodes, links);
-        let features = if rng.below(4) == 0 {
-            Features::KNOWS_UNTOUCHED
-        } else {
-            Features::REMOTE_COMPLETION | Features::KNOWS_UNTOUCHED
+        let is_drawn = given.is_none() && nodes > 2 && rogue.below(4) == 0;
+        plan.byzantine = match plan.byzantine {
+            _ if options.byzantine == Some(false) => None,
+            None if is_drawn || options.byzantine.is_some() => {
+                Some(Rates::draw(&mut rogue, nodes, routed))
+            }
+            planned => planned,
         };
+        plan.check(nodes, links, routed)?;
+        let (start, counting_from, clock) = draw_starts(&mut wrap, options.wraps.or(plan.wraps));
+        plan.wraps = Some(start != 0);
+        let mut config = draw_config(rng, nodes, links);
+        config.counting_from = counting_from;
+        let features = draw_features(rng);
         Ok(Self {
             nodes,
             links,
@@ -100,7 +110,8 @@ impl Setup {
             },
             engine_budget: 1 << rng.between(0, 6),
             features,
-            start: if rng.below(2) == 0 { 0 } else { u32::MAX - rng.below(40) as u32 },
+            start,
+            clock,
             frame: 384 + 64 * rng.below(68) as usize,
             room: [1 << rng.between(1, 6), 1 << rng.between(2, 8)],
             timeout: Span::from_millis(match rng.below(3) {
@@ -108,11 +119,19 @@ impl Setup {
                 _ => rng.between(200, 1200),
             }),
             slowness: 16 << rng.below(11),
-            preemptions: if rng.below(2) == 0 { 20_000 } else { 0 },
-            withdrawals: if rng.below(3) == 0 { 50_000 } else { 0 },
+            preemptions: one_in(2, 20_000, rng),
+            withdrawals: one_in(3, 50_000, rng),
             pause: Span::from_micros(u64::from(nodes) * rng.between(2_500, 10_000)),
             plan,
         })
+    }
+
+    /// The node that keeps to nothing.
+    pub const fn lawless(&self) -> Option<u32> {
+        match self.plan.byzantine {
+            Some(rates) => Some(rates.node),
+            None => None,
+        }
     }
 
     /// The longest payload that travels inline between any two of these nodes.
@@ -144,6 +163,39 @@ impl Setup {
     /// Time for which a peer that was declared down is not asked again.
     pub const fn hold_off(&self) -> Span {
         self.config.hello_timeout.times(self.config.hello_tries as u32)
+    }
+}
+
+/// A rate in one of `n` seeds, else zero.
+fn one_in(n: u64, rate: u32, rng: &mut Rng) -> u32 {
+    if rng.below(n) == 0 {
+        rate
+    } else {
+        0
+    }
+}
+
+fn draw_features(rng: &mut Rng) -> Features {
+    if rng.below(4) == 0 {
+        Features::KNOWS_UNTOUCHED
+    } else {
+        Features::REMOTE_COMPLETION | Features::KNOWS_UNTOUCHED
+    }
+}
+
+/// Where ring indices, then sessions, numbers and credits of requests and lives of peers, and the
+/// clock begin: at their beginning, or a few steps before they wrap at 32 bits, at 16, or from
+/// positive to negative.
+fn draw_starts(rng: &mut Rng, wraps: Option<bool>) -> (u32, u32, Instant) {
+    let drawn = rng.below(2) == 0;
+    let start = u32::MAX - rng.below(40) as u32;
+    let ends = [u32::MAX, u32::MAX, 0xffff, 1 << 31];
+    let first = ends[rng.below(4) as usize] - rng.below(40) as u32;
+    let clock = [1 << 32, 1 << 53, 1 << 63][rng.below(3) as usize] - rng.below(2_000_000_000);
+    if wraps.unwrap_or(drawn) {
+        (start, first, Instant::from_nanos(clock))
+    } else {
+        (0, 0, Instant::from_nanos(1_000_000_000))
     }
 }
 

@@ -130,6 +130,8 @@ impl Search {
     /// Every kind of step once; whether anything was kept.
     fn round(&mut self) -> bool {
         let before = self.plan();
+        self.attempt(|plan| plan.byzantine = None);
+        self.attempt(|plan| plan.wraps = Some(false));
         self.fewer_rates();
         self.fewer(|plan| &mut plan.events);
         self.fewer(|plan| &mut plan.windows);
@@ -168,7 +170,8 @@ impl Search {
     fn smaller_world(&mut self) {
         self.attempt(|plan| plan.routed = Some(false));
         while self.attempt(|plan| plan.seconds = plan.seconds.map(|n| n.div_ceil(2))) {}
-        while self.attempt(|plan| plan.nodes = plan.nodes.map(|n| n.saturating_sub(1).max(2))) {}
+        self.attempt(|plan| plan.byzantine.iter_mut().for_each(|rates| rates.goes_on = false));
+        while self.attempt(one_node_less) {}
         while self.attempt(|plan| plan.links = plan.links.map(|n| n.saturating_sub(1).max(1))) {}
     }
 
@@ -179,6 +182,13 @@ impl Search {
             }
         }
     }
+}
+
+/// Takes the last node away; a byzantine one takes the place before it.
+fn one_node_less(plan: &mut Plan) {
+    plan.nodes = plan.nodes.map(|n| n.saturating_sub(1).max(2));
+    let last = plan.nodes.map_or(u32::MAX, |n| n - 1);
+    plan.byzantine.iter_mut().for_each(|rates| rates.node = rates.node.min(last));
 }
 
 fn set(plan: &mut Plan, at: usize, new: impl FnOnce(u32) -> u32) {

@@ -6,6 +6,7 @@ use std::fmt;
 
 use lnd_core::counters::{Counter, Counters};
 use lnd_core::time::Instant;
+use lnd_shortmsg::wire::DecodeCounters;
 
 use super::fail::Seconds;
 use crate::node::Stats;
@@ -52,6 +53,10 @@ pub struct Summary {
     pub nodes: Vec<NodeSummary>,
     /// All counters of all nodes.
     pub counters: Counters,
+    /// Frames that were refused, by cause, at all nodes.
+    pub refused: DecodeCounters,
+    /// The node that kept to nothing.
+    pub byzantine: Option<u32>,
 }
 
 impl Summary {
@@ -84,8 +89,14 @@ impl Summary {
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}", self.line())?;
+        let byzantine = self.byzantine.map(|n| format!(", node {n} is byzantine"));
         let way = if self.routed { ", node 1 routes for node 0" } else { "" };
-        writeln!(f, "  virtual time {}{way}", Seconds(self.ended))?;
+        writeln!(
+            f,
+            "  virtual time {}{way}{}",
+            Seconds(self.ended),
+            byzantine.unwrap_or_default()
+        )?;
         writeln!(f, "  requests: {} begun, {} answered", self.requests, self.answered)?;
         writeln!(f, "  PUTs delivered, every byte checked: {}", self.delivered)?;
         let c = |counter| self.counters.value(counter);
@@ -118,6 +129,11 @@ impl fmt::Display for Summary {
         for (what, count) in &self.faults {
             writeln!(f, "    {what:<32} {count:>6}")?;
         }
+        write!(f, "  frames refused:")?;
+        for (error, count) in self.refused.iter().filter(|(_, count)| *count > 0) {
+            write!(f, " {error}: {count},")?;
+        }
+        writeln!(f, " {} in all", self.refused.total())?;
         for (number, node) in self.nodes.iter().enumerate() {
             write!(f, "  node {number}, {} lives, {} transitions:", node.lives, node.traced)?;
             for &counter in Counter::ALL {

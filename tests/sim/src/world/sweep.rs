@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use lnd_core::counters::{Counter, Counters};
+use lnd_shortmsg::wire::DecodeCounters;
 
 use super::{run, Failure, Options, Summary};
 use crate::node::Stats;
@@ -28,6 +29,8 @@ pub struct Totals {
     pub stats: Stats,
     /// All counters.
     pub counters: Counters,
+    /// Frames refused, by cause.
+    pub refused: DecodeCounters,
 }
 
 impl Totals {
@@ -46,6 +49,7 @@ impl Totals {
         self.delivered += summary.delivered;
         self.stats.merge(&summary.stats());
         self.counters.merge(&summary.counters);
+        self.refused.merge(&summary.refused);
         for (what, count) in summary.faults {
             *self.faults.entry(what).or_default() += count;
         }

@@ -4,12 +4,12 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-use lnd_core::driver::Blocker;
 use lnd_core::id::LinkId;
 use lnd_core::sync::AtomicU32;
 use lnd_core::time::{Instant, Span};
 
 use super::book::Book;
+use super::byzantine::Byzantine;
 use super::defect::Defect;
 use super::fail::Violation;
 use super::life::{Host, Life};
@@ -18,7 +18,7 @@ use super::plan::EngineFaults;
 use super::queue::{Event, Frame, Queue};
 use super::setup::Setup;
 use super::tally::{Mixer, Tally};
-use crate::fabric::{nid_of, Fabric};
+use crate::fabric::Fabric;
 use crate::node::Hall;
 use crate::rng::Rng;
 
@@ -47,6 +47,8 @@ pub struct World<'m> {
     pub(super) tally: Tally,
     pub(super) hosts: Vec<Host<'m>>,
     pub(super) book: Book,
+    /// The node that keeps to nothing.
+    pub(super) byzantine: Option<Byzantine<'m>>,
     pub(super) rng: Rng,
     pub(super) hash: Mixer,
     /// No more faults.
@@ -66,10 +68,12 @@ impl<'m> World<'m> {
                 network.part(a, b);
             }
         }
-        let start = Instant::from_nanos(1_000_000_000);
+        network.lawless = setup.lawless();
+        let start = setup.clock;
         Self {
             ground,
             hosts: (0..setup.nodes).map(|_| Host::new()).collect(),
+            book: Book::new(setup.lawless()),
             setup,
             defect,
             now: start,
@@ -79,7 +83,7 @@ impl<'m> World<'m> {
             net: Rc::new(RefCell::new(network)),
             engine_faults: Rc::default(),
             tally,
-            book: Book::default(),
+            byzantine: None,
             rng,
             hash: Mixer::default(),
             calm: false,
@@ -117,6 +121,10 @@ impl<'m> World<'m> {
 
     /// Has a node's engines work soon, if their doorbells were rung or something has come back.
     pub(super) fn kick(&mut self, node: u32) {
+        if self.is_lawless(node) {
+            self.kick_byzantine();
+            return;
+        }
         for link in (0..self.setup.links as usize).filter_map(LinkId::new) {
             let Some(port) = self.life(node).and_then(|life| life.port(link)) else { continue };
             let bells = port.bells();
@@ -176,10 +184,12 @@ impl<'m> World<'m> {
         match event {
             Event::Frame(lane, frame) => Ok(self.arrive(lane, frame)),
             Event::Sent(number) => Ok(self.sent(number)),
+            Event::Engine(node, link) if self.is_lawless(node) => self.byzantine_engine(link),
             Event::Engine(node, link) => self.engine(node, link),
             Event::Interrupt(node, link) => Ok(self.interrupt(node, link)),
             Event::Thread(node) => self.thread(node),
             Event::User(node) => Ok(self.user(node)),
+            Event::Idea => Ok(self.idea()),
             Event::Blow(blow) => {
                 self.strike(blow)?;
                 Ok(None)
@@ -195,14 +205,18 @@ impl<'m> World<'m> {
     }
 
     /// A node reads a mailbox, as far as it can take what is in it.
-    fn read(&mut self, lane: Lane) {
+    pub(super) fn read(&mut self, lane: Lane) {
         let now = self.now;
+        if self.is_lawless(lane.to) {
+            self.hear(lane);
+            return;
+        }
         let Some(life) = self.hosts.get_mut(lane.to as usize).and_then(|h| h.life.as_mut()) else {
             return;
         };
         loop {
             let Some(frame) = self.net.borrow_mut().take(lane) else { break };
-            if !life.node.on_frame(now, lane.link, &frame.bytes) {
+            if !life.node.on_frame(now, lane.link, lane.from, &frame.bytes) {
                 self.net.borrow_mut().put_back(lane, frame);
                 break;
             }
@@ -225,7 +239,7 @@ impl<'m> World<'m> {
             true
         } else {
             let decider = life.node.driver.decider();
-            decider.on_sent(now, tag, sent, &mut life.counters.borrow_mut(), &mut host.recorder)
+            decider.on_sent(now, tag, sent, &mut *life.counters.borrow_mut(), &mut host.recorder)
         };
         if wake {
             self.wake(pending.node);
@@ -297,91 +311,6 @@ impl<'m> World<'m> {
         if served.wake {
             self.wake(node);
         }
-        Some(node)
-    }
-
-    /// The node's thread: mailboxes, time, reports, the user's ears, and what there is to send.
-    fn thread(&mut self, node: u32) -> Result<Option<u32>, Violation> {
-        let now = self.now;
-        let Some(life) = self.life(node) else { return Ok(None) };
-        if life.thread_at != Some(now) {
-            return Ok(None);
-        }
-        life.thread_at = None;
-        let frozen = life.frozen;
-        if frozen > now {
-            self.run_thread_at(node, frozen);
-            return Ok(None);
-        }
-        let waiting = self.net.borrow().waiting(node);
-        for lane in waiting {
-            self.read(lane);
-        }
-        let defect = self.defect;
-        let host = self.hosts.get_mut(node as usize);
-        let Some(life) = host.and_then(|host| host.life.as_mut()) else { return Ok(None) };
-        let ending = life.ending.is_some();
-        let mut next = match defect {
-            Some(Defect::NoClock) => Some(now.after(Span::from_secs(3600))),
-            _ => life.node.driver.on_time(now),
-        };
-        super::checks::report(life, now, defect);
-        let ears = |life: &mut Life<'m>, book: &mut Book| {
-            life.user.listen(&mut life.node.lnet, book, ending)
-        };
-        ears(life, &mut self.book).map_err(|what| Violation::at(node, what))?;
-        life.node.send_all(now);
-        ears(life, &mut self.book).map_err(|what| Violation::at(node, what))?;
-        life.node.driver.ring();
-        if let Some(nerve) = self.net.borrow_mut().nerves.get_mut(&node) {
-            let known =
-                (0..self.setup.nodes).filter_map(|n| Some(n).zip(life.node.driver.peer(nid_of(n))));
-            nerve.peers = known.collect();
-        }
-        if !life.node.driver.nothing_to_report() {
-            next = Some(now);
-        }
-        if let Some(at) = next {
-            let soonest = now.after(Span::from_nanos(100));
-            self.run_thread_at(node, at.max(soonest));
-        }
-        if !self.net.borrow().waiting(node).is_empty() {
-            // Something waits for a slot: look again, as a host's loop does.
-            self.run_thread_at(node, now.after(Span::from_micros(200)));
-        }
-        self.end_if_quiescent(node)?;
-        Ok(Some(node))
-    }
-
-    fn user(&mut self, node: u32) -> Option<u32> {
-        let now = self.now;
-        let lives: Vec<u32> = self.hosts.iter().map(|host| host.lives).collect();
-        let pause = self.setup.pause.as_nanos();
-        let pause = Span::from_nanos(self.rng.between(pause / 4, pause * 7 / 4));
-        let traffic = self.traffic;
-        let host = self.hosts.get_mut(node as usize)?;
-        let life = host.life.as_mut().filter(|life| life.user_at == Some(now))?;
-        if life.frozen > now {
-            life.user_at = Some(life.frozen);
-            self.queue.push(life.frozen, Event::User(node));
-            return None;
-        }
-        let ending = life.ending.is_some();
-        life.user.give_up(&mut life.node.lnet, now, ending);
-        if traffic && !ending {
-            life.user.act(&mut life.node.lnet, now, &mut self.book, &lives);
-        }
-        if traffic && self.rng.chance(self.setup.withdrawals) {
-            // Some transfer or other that is under way.
-            let from = self.rng.below(u64::from(self.setup.config.slots)) as u32;
-            if let Some(Blocker::Transfer { tag, .. }) = life.node.driver.blocker(from) {
-                life.node.driver.withdraw(now, tag);
-                self.tally.count("transfers withdrawn");
-            }
-        }
-        life.user_at = Some(now.after(pause));
-        self.queue.push(now.after(pause), Event::User(node));
-        self.wake(node);
         Some(node)
     }
 }

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! The byzantine node's engines: hardware as everybody's, told to do anything.
+
+use lnd_core::id::{Incarnation, LinkId, Tag};
+use lnd_core::ports::{Bd, Completions, Engine, Motion};
+use lnd_core::time::{Instant, Span};
+use lnd_dma::driver::{CompletionQueue, MmioEngine};
+use lnd_dma::memory::LinkMemory;
+use lnd_dma::soft::SoftEngine;
+use lnd_soft::{Join, JoinError, NodeFlags};
+
+use super::Byzantine;
+use crate::fabric::{nid_of, Bus, NodeNumbers};
+use crate::world::adversary::Adversary;
+use crate::world::defect::Wire;
+use crate::world::fail::Violation;
+use crate::world::life::{bells, has_work};
+use crate::world::queue::Event;
+use crate::world::world::World;
+
+/// One link.
+pub struct Seat<'m> {
+    engine: SoftEngine<'m, Wire<'m>, Adversary>,
+    driver: MmioEngine<'m, LinkMemory<'m>, NodeNumbers>,
+    completions: CompletionQueue<'m, LinkMemory<'m>>,
+    memory: LinkMemory<'m>,
+    /// When the engine works next.
+    engine_at: Option<Instant>,
+    busy: bool,
+    idle: u32,
+    /// The doorbells that the engine has heard.
+    heard: [u32; 5],
+}
+
+impl Byzantine<'_> {
+    /// Posts a descriptor in any slot that is free; its tag.
+    pub(super) fn post(&mut self, link: LinkId, motion: Motion, length: u32) -> Option<Tag> {
+        let index = self.rng.below(u64::from(self.slots)) as u32;
+        let tag = Tag { index, generation: self.rng.next() as u32 };
+        let held = self.any_length().max(length).min(lnd_core::fragment::MAX_FRAGMENT);
+        let memory = [self.any_memory(held)];
+        let length = length.min(held);
+        let wanted = self.rng.below(4) == 0;
+        let seat = self.seats.get_mut(link.index())?;
+        let posted = seat.driver.post(&Bd { tag, motion, length, fragments: &memory, list: None });
+        if posted.is_err() {
+            // In use: it wants it back, and does not wait.
+            if wanted {
+                let own = seat.memory.descriptor(index)?.own();
+                let generation = u32::from(own.generation());
+                seat.driver.invalidate(Tag { index, generation });
+            }
+            return None;
+        }
+        seat.driver.doorbell();
+        self.tally.count("byzantine: descriptors");
+        Some(tag)
+    }
+
+    /// Pulls from somebody by a cookie that was meant for another, or for nobody.
+    pub(super) fn pull_anything(&mut self, _now: Instant, to: u32, link: LinkId) {
+        let (source, length) = (self.any_tag(), self.any_length());
+        self.post(link, Motion::Pull { from: nid_of(to), source }, length);
+    }
+
+    /// Takes all completions, and looks at none.
+    pub(super) fn drain(&mut self) {
+        for seat in &mut self.seats {
+            while seat.completions.pop().is_some() {}
+        }
+    }
+}
+
+impl<'m> World<'m> {
+    /// A life in the fabric, and an engine for each link. The memory oracle does not look at its own
+    /// memory: there it may do what it wants.
+    pub(super) fn take_place(&mut self, node: u32) -> Result<(Incarnation, Vec<Seat<'m>>), String> {
+        let (fabric, features, start) = (self.ground.fabric, self.setup.features, self.setup.start);
+        let random = self.rng.next() as u32;
+        let join = Join { random, features, start, flags: NodeFlags(0) };
+        let joining = fabric.claim(node, &join).map_err(|error| error.to_string())?;
+        let place = joining.finish().map_err(|(error, joining): (JoinError, _)| {
+            joining.abandon();
+            error.to_string()
+        })?;
+        place.announce();
+        let mut seats = Vec::new();
+        for link in (0..self.setup.links as usize).filter_map(LinkId::new) {
+            let memory = fabric.link_memory(node, link).map_err(|error| format!("{error:?}"))?;
+            let wire = Wire::noting(Bus::new(fabric, self.ground.objections));
+            let faults = self.engine_faults.clone();
+            let adversary = Adversary::new(self.rng.fork(), faults, self.tally.clone());
+            seats.push(Seat {
+                engine: SoftEngine::new(node, link, memory, wire, adversary, self.setup.engine),
+                driver: MmioEngine::new(link, memory, memory, NodeNumbers),
+                completions: CompletionQueue::new(memory, memory),
+                memory,
+                engine_at: None,
+                busy: false,
+                idle: 0,
+                heard: [0; 5],
+            });
+        }
+        Ok((place.life(), seats))
+    }
+
+    /// Has its engines work soon, if there is something to do.
+    pub(in crate::world) fn kick_byzantine(&mut self) {
+        let at = self.now.after(Span::from_nanos(200 + self.rng.below(10_000)));
+        let Some(it) = self.byzantine.as_mut() else { return };
+        for (number, seat) in it.seats.iter_mut().enumerate() {
+            let now = bells(&seat.memory);
+            let news = seat.engine_at.is_none() || seat.heard != now;
+            let Some(link) = LinkId::new(number).filter(|_| news) else { continue };
+            if has_work(&seat.memory, seat.busy) && seat.engine_at.is_none_or(|old| at < old) {
+                seat.heard = now;
+                seat.engine_at = Some(at);
+                self.queue.push(at, Event::Engine(it.node, link));
+            }
+        }
+    }
+
+    /// One of its engines works. It reads nothing of an honest node that was not lent for a transfer
+    /// with it.
+    pub(in crate::world) fn byzantine_engine(
+        &mut self,
+        link: LinkId,
+    ) -> Result<Option<u32>, Violation> {
+        let (now, budget, slowness) = (self.now, self.setup.engine_budget, self.setup.slowness);
+        let Some(it) = self.byzantine.as_mut() else { return Ok(None) };
+        let node = it.node;
+        let Some(seat) = it.seats.get_mut(link.index()) else { return Ok(None) };
+        if seat.engine_at != Some(now) {
+            return Ok(None);
+        }
+        seat.engine_at = None;
+        let progress = seat.engine.step(now, budget);
+        if !seat.engine.faults_mut().stalled() {
+            seat.busy = progress.busy;
+        }
+        let moved = progress.bytes > 0 || progress.completions > 0;
+        seat.idle = if moved { 0 } else { seat.idle.saturating_add(1) };
+        let pause = if moved {
+            1_000 + ((u64::from(progress.bytes) * slowness) >> 10)
+        } else {
+            2_000 << seat.idle.min(8)
+        };
+        let reads = seat.engine.fabric_mut().reads();
+        let objection = seat.engine.fabric_mut().first_violation();
+        if has_work(&seat.memory, seat.busy) {
+            let at = now.after(Span::from_nanos(pause));
+            seat.engine_at = Some(at);
+            self.queue.push(at, Event::Engine(node, link));
+        }
+        it.drain();
+        for other in (0..self.setup.nodes).filter(|&other| other != node) {
+            self.kick(other);
+        }
+        if let Some(it) = objection {
+            return Err(Violation::at(node, format!("INV-2: the memory oracle objects: {it:?}")));
+        }
+        for (place, length) in reads {
+            let host = self.hosts.get(place.node as usize);
+            let Some(life) = host.and_then(|host| host.life.as_ref()) else { continue };
+            if !life.node.lends_to(nid_of(node), place.address, length) {
+                let what = format!(
+                    "R76: {length} bytes at {:#x} were read by a node that they were not lent to",
+                    place.address
+                );
+                return Err(Violation::at(place.node, what));
+            }
+        }
+        Ok(Some(node))
+    }
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! What the adversary does to messages.
+
+use lnd_core::ports::Sent;
+use lnd_core::time::Span;
+
+use super::network::{Lane, Network, MEMORY};
+use super::queue::{Event, Frame};
+
+impl Network<'_> {
+    pub(super) fn late(&mut self) -> Span {
+        Span::from_nanos(self.rng.below(u64::from(self.faults.delay_us) * 1_000 + 1))
+    }
+
+    pub(super) fn strikes(&mut self, rate: u32, what: &'static str) -> bool {
+        let hit = rate > 0 && self.rng.chance(rate);
+        if hit {
+            self.tally.count(what);
+        }
+        hit
+    }
+
+    /// Whether a message arrives, and what its sender is told.
+    pub(super) fn fate(&mut self, lane: Lane) -> (bool, Sent) {
+        let faults = self.faults;
+        if self.down.contains(&(lane.from, lane.link)) {
+            self.tally.count("messages into a dead link");
+            return (false, Sent::NotDelivered);
+        }
+        let far = self.down.contains(&(lane.to, lane.link));
+        if far || self.cut.contains(&(lane.from, lane.to)) {
+            self.tally.count("messages to where nobody hears");
+            return (false, if self.rng.below(2) == 0 { Sent::Ok } else { Sent::Unknown });
+        }
+        if self.strikes(faults.drop, "messages dropped") {
+            (false, Sent::Ok)
+        } else if self.strikes(faults.not_delivered, "messages not delivered") {
+            (false, Sent::NotDelivered)
+        } else if self.strikes(faults.unknown, "messages of unknown fate") {
+            (self.rng.below(2) == 0, Sent::Unknown)
+        } else {
+            (true, Sent::Ok)
+        }
+    }
+
+    /// Puts a frame on its way, and what the adversary makes of it.
+    pub(super) fn deliver(&mut self, lane: Lane, mut bytes: Vec<u8>) {
+        let faults = self.faults;
+        if self.strikes(faults.duplicate, "messages duplicated") {
+            let at = self.now.after(self.latency()).after(self.late());
+            self.posts.push((at, frame(lane, bytes.clone(), false)));
+        }
+        if faults.replay > 0 {
+            self.replay(lane, &bytes);
+        }
+        if self.strikes(faults.corrupt, "messages corrupted") {
+            for _ in 0..self.rng.between(1, 4) {
+                let at = self.rng.below(bytes.len() as u64) as usize;
+                // Never zero: a byte is changed for sure.
+                let flip = self.rng.between(1, 255) as u8;
+                if let Some(byte) = bytes.get_mut(at) {
+                    *byte ^= flip;
+                }
+            }
+        }
+        let mut at = self.now.after(self.latency());
+        if self.strikes(faults.delay, "messages delayed") {
+            at = at.after(self.late());
+        } else if let Some(mailbox) = self.boxes.get_mut(&lane) {
+            // In order, behind the one before.
+            at = at.max(mailbox.last.after(Span::from_nanos(1)));
+            mailbox.last = at;
+        }
+        self.boxes.entry(lane).or_default().taken += 1;
+        self.posts.push((at, frame(lane, bytes, true)));
+    }
+
+    /// Remembers a frame, and now and then sends some from memory, in their order.
+    fn replay(&mut self, lane: Lane, bytes: &[u8]) {
+        if !self.old.is_empty() && self.strikes(self.faults.replay, "messages replayed") {
+            let which = self.rng.below(self.old.len() as u64) as usize;
+            let many = self.rng.between(1, 8) as usize;
+            let mut at = self.now.after(self.late());
+            for (lane, bytes) in self.old.iter().skip(which).take(many).cloned() {
+                at = at.after(Span::from_nanos(100));
+                self.posts.push((at, frame(lane, bytes, false)));
+            }
+        }
+        if self.old.len() == MEMORY {
+            self.old.pop_front();
+        }
+        self.old.push_back((lane, bytes.to_vec()));
+    }
+}
+
+fn frame(lane: Lane, bytes: Vec<u8>, placed: bool) -> Event {
+    Event::Frame(lane, Frame { bytes, placed })
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! The turns of a node's thread and of its user.
+
+use lnd_core::driver::Blocker;
+use lnd_core::time::Span;
+
+use super::book::Book;
+use super::defect::Defect;
+use super::fail::Violation;
+use super::life::Life;
+use super::queue::Event;
+use super::world::World;
+use crate::fabric::nid_of;
+
+impl<'m> World<'m> {
+    /// The node's thread: mailboxes, time, reports, the user's ears, and what there is to send.
+    pub(super) fn thread(&mut self, node: u32) -> Result<Option<u32>, Violation> {
+        let now = self.now;
+        let Some(life) = self.life(node) else { return Ok(None) };
+        if life.thread_at != Some(now) {
+            return Ok(None);
+        }
+        life.thread_at = None;
+        let frozen = life.frozen;
+        if frozen > now {
+            self.run_thread_at(node, frozen);
+            return Ok(None);
+        }
+        let waiting = self.net.borrow().waiting(node);
+        for lane in waiting {
+            self.read(lane);
+        }
+        let defect = self.defect;
+        let host = self.hosts.get_mut(node as usize);
+        let Some(life) = host.and_then(|host| host.life.as_mut()) else { return Ok(None) };
+        let ending = life.ending.is_some();
+        let mut next = match defect {
+            Some(Defect::NoClock) => Some(now.after(Span::from_secs(3600))),
+            _ => life.node.driver.on_time(now),
+        };
+        super::checks::report(life, now, defect);
+        let ears = |life: &mut Life<'m>, book: &mut Book| {
+            life.user.listen(&mut life.node.lnet, book, ending)
+        };
+        ears(life, &mut self.book).map_err(|what| Violation::at(node, what))?;
+        life.node.send_all(now);
+        ears(life, &mut self.book).map_err(|what| Violation::at(node, what))?;
+        life.node.driver.ring();
+        if let Some(nerve) = self.net.borrow_mut().nerves.get_mut(&node) {
+            let known =
+                (0..self.setup.nodes).filter_map(|n| Some(n).zip(life.node.driver.peer(nid_of(n))));
+            nerve.peers = known.collect();
+        }
+        if !life.node.driver.nothing_to_report() {
+            next = Some(now);
+        }
+        if let Some(at) = next {
+            let soonest = now.after(Span::from_nanos(100));
+            self.run_thread_at(node, at.max(soonest));
+        }
+        if !self.net.borrow().waiting(node).is_empty() {
+            // Something waits for a slot: look again, as a host's loop does.
+            self.run_thread_at(node, now.after(Span::from_micros(200)));
+        }
+        self.end_if_quiescent(node)?;
+        Ok(Some(node))
+    }
+
+    /// A node's user has an idea, or gives something up.
+    pub(super) fn user(&mut self, node: u32) -> Option<u32> {
+        let now = self.now;
+        let lives: Vec<u32> = self.hosts.iter().map(|host| host.lives).collect();
+        let pause = self.setup.pause.as_nanos();
+        let pause = Span::from_nanos(self.rng.between(pause / 4, pause * 7 / 4));
+        let traffic = self.traffic;
+        let host = self.hosts.get_mut(node as usize)?;
+        let life = host.life.as_mut().filter(|life| life.user_at == Some(now))?;
+        if life.frozen > now {
+            life.user_at = Some(life.frozen);
+            self.queue.push(life.frozen, Event::User(node));
+            return None;
+        }
+        let ending = life.ending.is_some();
+        life.user.give_up(&mut life.node.lnet, now, ending);
+        if traffic && !ending {
+            life.user.act(&mut life.node.lnet, now, &mut self.book, &lives);
+        }
+        if traffic && self.rng.chance(self.setup.withdrawals) {
+            // Some transfer or other that is under way.
+            let from = self.rng.below(u64::from(self.setup.config.slots)) as u32;
+            if let Some(Blocker::Transfer { tag, .. }) = life.node.driver.blocker(from) {
+                life.node.driver.withdraw(now, tag);
+                self.tally.count("transfers withdrawn");
+            }
+        }
+        life.user_at = Some(now.after(pause));
+        self.queue.push(now.after(pause), Event::User(node));
+        self.wake(node);
+        Some(node)
+    }
+}
