@@ -79,16 +79,16 @@ impl<'m, P: Ports> Driver<'m, P> {
         payload: P::Memory,
         tracer: P::Tracer,
     ) -> Result<Self, ConfigError> {
-        let mut place = MaybeUninit::uninit();
-        Self::create_in(&mut place, memory, config, me, engines, channel, payload, tracer)?;
-        // SAFETY: `create_in` has succeeded, so that the place is written.
-        Ok(unsafe { place.assume_init() })
+        let tables = Tables::carve(memory, &config, me)?;
+        let mut driver = Self::over(tables, config, me, channel, payload, tracer);
+        driver.take_engines(engines)?;
+        Ok(driver)
     }
 
     /// As [`create`](Self::create), in its final place: for stacks on which a driver has no room.
     ///
     /// # Errors
-    /// As for `create`; the place is as it was.
+    /// As for `create`; what the place holds is no driver.
     #[allow(clippy::too_many_arguments)]
     pub fn create_in<'p>(
         place: &'p mut MaybeUninit<Self>,
@@ -100,30 +100,39 @@ impl<'m, P: Ports> Driver<'m, P> {
         payload: P::Memory,
         tracer: P::Tracer,
     ) -> Result<&'p mut Self, ConfigError> {
-        config.check()?;
-        let slots = config.slots as usize;
-        let peers = config.peers as usize;
-        let mut arena = Arena::new(memory);
-        let shared = carve_shared(&mut arena, &config, me.life)?;
-        let details = arena.table(slots, |_| Details::UNUSED)?;
-        let table = arena.table(peers, |_| Peer::UNUSED)?;
-        let places = arena.table(NidIndex::places(config.peers), |_| NidIndex::empty())?;
-        let timers = arena.table(slots + peers, |_| Timer::UNARMED)?;
-        let lists = arena.table(config.lists as usize, |_| [Fragment::default(); MAX_FRAGMENTS])?;
-        let free = arena.table(config.lists as usize, |i| i as u16)?;
-        let scratch = arena.table(config.immediate_max as usize, |_| 0_u8)?;
-        let begun = place.write(Self {
+        let tables = Tables::carve(memory, &config, me)?;
+        let begun = place.write(Self::over(tables, config, me, channel, payload, tracer));
+        if let Err(error) = begun.take_engines(engines) {
+            // SAFETY: written above.
+            unsafe { place.assume_init_drop() };
+            return Err(error);
+        }
+        // SAFETY: written above.
+        Ok(unsafe { place.assume_init_mut() })
+    }
+
+    /// A driver without engines. Inlined, so that it is written where its caller keeps it.
+    #[inline(always)]
+    fn over(
+        tables: Tables<'m>,
+        config: Config,
+        me: Identity,
+        channel: P::Channel,
+        memory: P::Memory,
+        tracer: P::Tracer,
+    ) -> Self {
+        Self {
             me,
             config,
-            shared,
-            details,
-            lists: Lists::new(lists, free),
-            scratch,
-            peers: Peers::new(table, NidIndex::new(places), config.counting_from),
-            timers: Deadlines::new(timers),
+            shared: tables.shared,
+            details: tables.details,
+            lists: tables.lists,
+            scratch: tables.scratch,
+            peers: tables.peers,
+            timers: tables.timers,
             links: heapless::Vec::new(),
             channel,
-            memory: payload,
+            memory,
             tracer,
             cursor: Cursor::default(),
             batch: Batch::default(),
@@ -135,14 +144,7 @@ impl<'m, P: Ports> Driver<'m, P> {
             next_session: config.counting_from,
             rotor: 0,
             counters: Counters::new(),
-        });
-        if let Err(error) = begun.take_engines(engines) {
-            // SAFETY: written above.
-            unsafe { place.assume_init_drop() };
-            return Err(error);
         }
-        // SAFETY: written above.
-        Ok(unsafe { place.assume_init_mut() })
     }
 
     fn take_engines(
@@ -158,6 +160,40 @@ impl<'m, P: Ports> Driver<'m, P> {
         } else {
             Err(ConfigError::Links)
         }
+    }
+}
+
+/// What a driver's memory is carved into.
+struct Tables<'m> {
+    shared: &'m Shared<'m>,
+    details: &'m mut [Details],
+    lists: Lists<'m>,
+    scratch: &'m mut [u8],
+    peers: Peers<'m>,
+    timers: Deadlines<'m>,
+}
+
+impl<'m> Tables<'m> {
+    fn carve(
+        memory: &'m mut [MaybeUninit<u8>],
+        config: &Config,
+        me: Identity,
+    ) -> Result<Self, ConfigError> {
+        config.check()?;
+        let slots = config.slots as usize;
+        let peers = config.peers as usize;
+        let mut arena = Arena::new(memory);
+        let shared = carve_shared(&mut arena, config, me.life)?;
+        let details = arena.table(slots, |_| Details::UNUSED)?;
+        let table = arena.table(peers, |_| Peer::UNUSED)?;
+        let places = arena.table(NidIndex::places(config.peers), |_| NidIndex::empty())?;
+        let timers = arena.table(slots + peers, |_| Timer::UNARMED)?;
+        let lists = arena.table(config.lists as usize, |_| [Fragment::default(); MAX_FRAGMENTS])?;
+        let free = arena.table(config.lists as usize, |i| i as u16)?;
+        let scratch = arena.table(config.immediate_max as usize, |_| 0_u8)?;
+        let peers = Peers::new(table, NidIndex::new(places), config.counting_from);
+        let (lists, timers) = (Lists::new(lists, free), Deadlines::new(timers));
+        Ok(Self { shared, details, lists, scratch, peers, timers })
     }
 }
 

@@ -101,6 +101,7 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
     /// The engine that executes `memory`'s registers. There is one engine per memory, and `memory` is
     /// freshly formatted: what an engine knows of pulls under way is not in memory. `node` is
     /// `0..=255`.
+    #[inline(always)] // Or there would be one more copy on the way to where the caller keeps it.
     pub fn new(
         node: u32,
         link: LinkId,

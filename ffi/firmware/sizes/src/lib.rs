@@ -67,6 +67,7 @@ struct All {
     rings: [Ring; LINKS],
     tables: Bytes<{ CONFIG.bytes_needed() }>,
     frame: [u8; FRAME],
+    driver: MaybeUninit<Driver<'static, Board>>,
     node: MaybeUninit<Node>,
     halves: [MaybeUninit<Irq>; LINKS],
 }
@@ -79,13 +80,14 @@ static ALL: Static<All> = Static::new(All {
     rings: [const { Ring(bytes()) }; LINKS],
     tables: bytes(),
     frame: [0; FRAME],
+    driver: MaybeUninit::uninit(),
     node: MaybeUninit::uninit(),
     halves: [const { MaybeUninit::uninit() }; LINKS],
 });
 
 /// The thread's.
 pub struct Node {
-    driver: Driver<'static, Board>,
+    driver: &'static mut Driver<'static, Board>,
     receiver: Receiver,
 }
 
@@ -100,7 +102,7 @@ pub struct Irq {
 #[no_mangle]
 pub extern "C" fn lnd_fw_create(nid: u64, life: u64) -> Option<&'static mut Node> {
     let me = Identity { nid: Nid::from_raw(nid)?, life: Incarnation::from_raw(life)? };
-    let All { rings, tables, frame, node, halves } = ALL.take()?;
+    let All { rings, tables, frame, driver, node, halves } = ALL.take()?;
     let mut memories: [Option<LinkMemory<'static>>; MAX_LINKS] = [None; MAX_LINKS];
     for (place, memory) in memories.iter_mut().zip(rings) {
         let base = NonNull::from(memory).cast::<u8>();
@@ -112,7 +114,8 @@ pub extern "C" fn lnd_fw_create(nid: u64, life: u64) -> Option<&'static mut Node
         Some(MmioEngine::new(link, Device(number), (*memory)?, Numbers))
     });
     let wire = Wire { frame };
-    let driver = Driver::create(tables, CONFIG, me, engines, wire, Payload, tracer()).ok()?;
+    let driver =
+        Driver::create_in(driver, tables, CONFIG, me, engines, wire, Payload, tracer()).ok()?;
     let decider = driver.decider();
     for ((memory, place), number) in memories.iter().zip(halves).zip(0..) {
         let queue = CompletionQueue::new(Device(number), (*memory)?);
