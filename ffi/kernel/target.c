@@ -237,7 +237,7 @@ void lnd_host_finalize(struct lnd_host_node *node, const struct lnd_report *repo
  */
 void lnd_host_expire(struct lnd_host_node *node, u64 peer, int error)
 {
-	u64 latest = ktime_get_ns() - lnd_host_deadline_ms * (u64)NSEC_PER_MSEC;
+	u64 now = ktime_get_ns(), allowed = lnd_host_deadline_ms * (u64)NSEC_PER_MSEC;
 	struct lnd_host_op *op, *next;
 	LIST_HEAD(late);
 
@@ -245,7 +245,7 @@ void lnd_host_expire(struct lnd_host_node *node, u64 peer, int error)
 	list_for_each_entry_safe(op, next, &node->ops, list) {
 		/* No report will name one of these: they are ours alone. */
 		if (op->worker && op->sent && !op->receiving &&
-		    (peer ? op->peer == peer || peer == U64_MAX : op->begun < latest))
+		    (peer ? op->peer == peer || peer == U64_MAX : op->begun + allowed < now))
 			list_move(&op->list, &late);
 	}
 	spin_unlock(&node->ops_lock);
