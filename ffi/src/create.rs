@@ -193,9 +193,7 @@ fn create(
         memories: arena.table(links, ring_memory)?,
         tally: arena.place(Tally::default())?,
     };
-    // Not `place`, which would have it on the stack for a moment.
-    let cell = arena.table(1, |_| ThreadCell(UnsafeCell::new(MaybeUninit::uninit())))?;
-    let cell = cell.first_mut().ok_or(ArenaFull)?;
+    let cell = arena.place(ThreadCell(UnsafeCell::new(MaybeUninit::uninit())))?;
     let checks = given.flags & LND_CHECKSUM != 0;
     let decider = fill(cell, &mut arena, &config, Identity { nid, life }, &made, checks)?;
     let irqs = make_irqs(&mut arena, links, decider, &made)?;
