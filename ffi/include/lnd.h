@@ -1861,8 +1861,8 @@ enum lnd_error lnd_link_failed(struct lnd_ni *ni, uint32_t link);
  * Whom a frame is from is what the frame says: a host whose carrier knows better compares before.
  *
  * Context: thread; also in finalize() and event(), not in parse(). Takes the lock.
- * Return: LND_OK (dealt with or dropped), LND_E_WAIT (no room: offer it again once something has
- * ended), LND_E_FRAME (no frame at all; dropped), LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT,
+ * Return: LND_OK (dealt with or dropped), LND_E_WAIT (no room, or its sender has not answered our
+ * hello: offer it again once something has ended or a control frame has come), LND_E_FRAME (no frame at all; dropped), LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT,
  * LND_E_REENTRY, LND_E_BUSY (another thread is in parse(): offer it again), LND_E_LINK.
  */
 enum lnd_error lnd_frame_in(struct lnd_ni *ni,

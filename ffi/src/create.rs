@@ -213,9 +213,9 @@ fn fill(
     let checksum = if checks { Checksum::On } else { Checksum::Off };
     let engines = make_engines(arena, config.links as usize, made)?;
     let buffer = arena.table(frame_bytes(config), |_| 0_u8)?;
-    let events = arena.place(Events::new())?;
+    let events = make::<Events>(arena)?;
     let parked = arena.table(config.slots as usize, |_| None)?;
-    let totals = make_totals(arena)?;
+    let totals = make::<Totals>(arena)?;
     let block = arena.table(config.bytes_needed(), |_| MaybeUninit::<u8>::uninit())?;
     let place = arena.place(MaybeUninit::<Shard>::uninit())?;
     let driver = Shard::create_in(
@@ -235,9 +235,10 @@ fn fill(
     Ok(thread.driver.decider())
 }
 
+/// Not inlined, as it is made on the stack first.
 #[inline(never)]
-fn make_totals(arena: &mut Arena<'static>) -> Result<&'static mut Totals, lnd_error> {
-    Ok(arena.place(Totals::default())?)
+fn make<T: Default>(arena: &mut Arena<'static>) -> Result<&'static mut T, lnd_error> {
+    Ok(arena.place(T::default())?)
 }
 
 #[inline(never)]

@@ -34,8 +34,8 @@ use crate::tracing::IrqTrace;
 /// Whom a frame is from is what the frame says: a host whose carrier knows better compares before.
 ///
 /// Context: thread; also in finalize() and event(), not in parse(). Takes the lock.
-/// Return: LND_OK (dealt with or dropped), LND_E_WAIT (no room: offer it again once something has
-/// ended), LND_E_FRAME (no frame at all; dropped), LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT,
+/// Return: LND_OK (dealt with or dropped), LND_E_WAIT (no room, or its sender has not answered our
+/// hello: offer it again once something has ended or a control frame has come), LND_E_FRAME (no frame at all; dropped), LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT,
 /// LND_E_REENTRY, LND_E_BUSY (another thread is in parse(): offer it again), LND_E_LINK.
 #[no_mangle]
 pub unsafe extern "C" fn lnd_frame_in(
@@ -66,27 +66,23 @@ fn frame_in(ni: &lnd_ni, link: u32, frame: &[u8], now: u64) -> Result<(), lnd_er
     }
     let time = Instant::from_nanos(now);
     // By reference: a copy of the messages would be as much again on the stack.
-    let ticket = match &decoded(&mut thread.receiver, frame) {
+    match &decoded(&mut thread.receiver, frame) {
         Err(_) => return Err(lnd_error::LND_E_FRAME),
         Ok(Frame::Control(envelope, ready)) => {
             thread.driver.on_pull_ready(time, link, envelope, ready);
-            None
         }
         Ok(Frame::Lnd(..)) if ni.parser.load(Ordering::Relaxed) != 0 => {
             return Err(lnd_error::LND_E_BUSY);
         }
         Ok(Frame::Lnd(envelope, message)) => {
             match thread.driver.on_message(time, link, envelope, message) {
-                Inbound::Handled => None,
+                Inbound::Handled => {}
                 Inbound::Wait => return Err(lnd_error::LND_E_WAIT),
-                Inbound::Request(ticket) => Some(ticket),
+                Inbound::Request(ticket) => return announce(ni, inside, ticket, now),
             }
         }
-    };
-    match ticket {
-        Some(ticket) => announce(ni, inside, ticket, now)?,
-        None => drop(inside),
     }
+    drop(inside);
     ni.wake();
     Ok(())
 }
@@ -123,6 +119,7 @@ fn announce(
     ni.attached.store(0, Ordering::Relaxed);
     ni.parser.store(if seeded("parser-kept") { me } else { 0 }, Ordering::Relaxed);
     drop(inside?);
+    ni.wake();
     Ok(())
 }
 

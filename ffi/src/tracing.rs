@@ -235,8 +235,10 @@ mod tests {
         // SAFETY: integers and optional function pointers: zero is valid.
         let none: crate::abi::lnd_ops = unsafe { core::mem::zeroed() };
         let ops = crate::abi::lnd_ops { event: Some(taken), ..none };
-        let platform = Box::leak(Box::new(Platform::new(ops, core::ptr::null_mut(), 1)));
-        let mut tracing = Tracing::new(platform, Box::leak(Box::default()));
+        let platform = Box::into_raw(Box::new(Platform::new(ops, core::ptr::null_mut(), 1)));
+        let events = Box::into_raw(Box::<Events>::default());
+        // SAFETY: both stay until they are taken back below.
+        let mut tracing = Tracing::new(unsafe { &*platform }, unsafe { &mut *events });
         for count in [EVENTS, EVENTS + 1] {
             for _ in 0..count {
                 let link = LinkId::new(0).unwrap();
@@ -252,5 +254,9 @@ mod tests {
             assert_eq!(last, (count > EVENTS).then_some(overrun));
             assert!(tracing.next_event().is_none() && !tracing.has_events());
         }
+        // SAFETY: from the box, and `tracing` is not used any more.
+        drop(unsafe { Box::from_raw(platform) });
+        // SAFETY: as above.
+        drop(unsafe { Box::from_raw(events) });
     }
 }

@@ -66,7 +66,7 @@ pub unsafe extern "C" fn lnd_recv(
     transfer: *mut lnd_transfer,
 ) -> lnd_error {
     // SAFETY: by the contract of the ABI.
-    outcome(unsafe { decide(What::Recv, ni, request, verdict, now, transfer) })
+    unsafe { decide(What::Recv, ni, request, verdict, now, transfer) }
 }
 
 /// lnd_give() - Answers a peer's GET with memory of ours.
@@ -89,7 +89,7 @@ pub unsafe extern "C" fn lnd_give(
     transfer: *mut lnd_transfer,
 ) -> lnd_error {
     // SAFETY: by the contract of the ABI.
-    outcome(unsafe { decide(What::Give, ni, request, verdict, now, transfer) })
+    unsafe { decide(What::Give, ni, request, verdict, now, transfer) }
 }
 
 unsafe fn decide(
@@ -99,42 +99,54 @@ unsafe fn decide(
     verdict: *const lnd_verdict,
     now: u64,
     transfer: *mut lnd_transfer,
-) -> Result<(), lnd_error> {
+) -> lnd_error {
     // SAFETY: by the contract of the ABI.
-    let ni = unsafe { lnd_ni::of(ni)? };
-    place_if(transfer)?;
-    // SAFETY: by the contract of the ABI.
-    let it = unsafe { input(verdict)? };
-    // SAFETY: by the contract of the ABI.
-    let memory = unsafe { fragments(it.frags, it.nfrags)? };
-    if it.reserved != 0 {
-        return Err(lnd_error::LND_E_ARGUMENT);
-    }
-    let (length, user, deadline) = (it.len, it.user, Instant::from_nanos(it.deadline));
+    outcome(unsafe { lnd_ni::of(ni) }.and_then(|ni| {
+        place_if(transfer)?;
+        // SAFETY: by the contract of the ABI.
+        let verdict = unsafe { input(verdict)? };
+        let tag = decided(what, ni, request, verdict, Instant::from_nanos(now))?;
+        ni.wake();
+        // SAFETY: checked above; writable by the contract of the ABI.
+        unsafe { put_if(transfer, handle::transfer(ni.platform.id, tag)) }
+    }))
+}
+
+fn decided(
+    what: What,
+    ni: &lnd_ni,
+    request: lnd_request,
+    it: &lnd_verdict,
+    now: Instant,
+) -> Result<Tag, lnd_error> {
     let mut inside = ni.enter()?;
     let thread = inside.thread();
     let ticket = thread.unpark(ni, handle::of_request(ni.platform.id, request)?)?;
-    let now = Instant::from_nanos(now);
-    let decided = match what {
-        What::Recv => {
-            thread.driver.recv(now, ticket, &Receive { sink: memory, length, deadline, user })
+    // SAFETY: by the contract of the ABI.
+    let (ticket, error) = match unsafe { fragments(it.frags, it.nfrags) } {
+        Ok(memory) if it.reserved == 0 => {
+            let (length, user, deadline) = (it.len, it.user, Instant::from_nanos(it.deadline));
+            let decided = match what {
+                What::Recv => {
+                    let it = Receive { sink: memory, length, deadline, user };
+                    thread.driver.recv(now, ticket, &it)
+                }
+                What::Give => {
+                    let it = Give { source: memory, length, deadline, user };
+                    thread.driver.give(now, ticket, &it)
+                }
+            };
+            match decided {
+                Ok(tag) => return Ok(tag),
+                Err(RecvError::Gone) => return Err(lnd_error::LND_E_GONE),
+                Err(RecvError::Refused(ticket, why)) => (ticket, of_why(why)),
+            }
         }
-        What::Give => {
-            thread.driver.give(now, ticket, &Give { source: memory, length, deadline, user })
-        }
+        Ok(_) => (ticket, lnd_error::LND_E_ARGUMENT),
+        Err(error) => (ticket, error),
     };
-    let tag = match decided {
-        Ok(tag) => tag,
-        Err(RecvError::Gone) => return Err(lnd_error::LND_E_GONE),
-        Err(RecvError::Refused(ticket, why)) => {
-            thread.park(ticket);
-            return Err(of_why(why));
-        }
-    };
-    drop(inside);
-    ni.wake();
-    // SAFETY: checked above; writable by the contract of the ABI.
-    unsafe { put_if(transfer, handle::transfer(ni.platform.id, tag)) }
+    thread.park(ticket);
+    Err(error)
 }
 
 /// lnd_refuse() - Refuses a peer's request. Nothing will be reported.

@@ -74,12 +74,20 @@ impl Geometry {
         let done = recall + line(Bits::words(self.descriptors) * 4);
         let lists = done + line(Bits::words(self.descriptors) * 4);
         let end = lists + self.lists as usize * LIST;
-        Offsets { descriptors, completions, posts, recall, done, lists, end }
+        Offsets {
+            descriptors: descriptors as u32,
+            completions: completions as u32,
+            posts: posts as u32,
+            recall: recall as u32,
+            done: done as u32,
+            lists: lists as u32,
+            end: end as u32,
+        }
     }
 
     /// Bytes of memory for one link.
     pub const fn bytes_needed(&self) -> usize {
-        self.offsets().end * SCALE
+        self.offsets().end as usize * SCALE
     }
 }
 
@@ -87,15 +95,16 @@ const fn line(bytes: usize) -> usize {
     bytes.div_ceil(64) * 64
 }
 
+/// In bytes; the largest link has less than 2^29. Narrow, since engines keep many of these.
 #[derive(Clone, Copy, Debug)]
 struct Offsets {
-    descriptors: usize,
-    completions: usize,
-    posts: usize,
-    recall: usize,
-    done: usize,
-    lists: usize,
-    end: usize,
+    descriptors: u32,
+    completions: u32,
+    posts: u32,
+    recall: u32,
+    done: u32,
+    lists: u32,
+    end: u32,
 }
 
 /// One completion ring entry: status, cookie, and the free-running index plus one, written last.
@@ -153,7 +162,7 @@ impl<'m> LinkMemory<'m> {
         // A new round, as after a stop: a slow engine of another node may still look whether what
         // it has claimed in the former life is to be had.
         let control = Control(regs.control.load(Ordering::Relaxed)).stopping();
-        for offset in (0..this.offsets.end).step_by(4) {
+        for offset in (0..this.offsets.end as usize).step_by(4) {
             if let Some(word) = this.word(offset) {
                 word.store(0, Ordering::Relaxed);
             }
@@ -212,7 +221,7 @@ impl<'m> LinkMemory<'m> {
 
     fn over(base: NonNull<u8>, len: usize, geometry: Geometry) -> Result<Self, LayoutError> {
         let offsets = geometry.offsets();
-        if len < offsets.end * SCALE || base.as_ptr() as usize % 64 != 0 {
+        if len < offsets.end as usize * SCALE || base.as_ptr() as usize % 64 != 0 {
             return Err(LayoutError::Size);
         }
         Ok(Self { base, geometry, offsets, memory: PhantomData })
@@ -245,7 +254,7 @@ impl<'m> LinkMemory<'m> {
             return None;
         }
         // SAFETY: the offset is within the table, which `over` has found within the memory.
-        let place = unsafe { self.at(self.offsets.descriptors + index as usize * 64) };
+        let place = unsafe { self.at(self.offsets.descriptors as usize + index as usize * 64) };
         // SAFETY: aligned to 64 as base and offset are; all fields are atomics.
         Some(unsafe { place.cast().as_ref() })
     }
@@ -254,7 +263,7 @@ impl<'m> LinkMemory<'m> {
     pub fn completion(&self, index: u32) -> &'m CompletionEntry {
         let entry = index & self.geometry.ring().wrapping_sub(1);
         // SAFETY: the ring's size is a power of two, so `entry` is within the ring.
-        let place = unsafe { self.at(self.offsets.completions + entry as usize * 16) };
+        let place = unsafe { self.at(self.offsets.completions as usize + entry as usize * 16) };
         // SAFETY: aligned to 16; all fields are atomics.
         unsafe { place.cast().as_ref() }
     }
@@ -263,14 +272,14 @@ impl<'m> LinkMemory<'m> {
     pub fn post(&self, index: u32) -> &'m AtomicU32 {
         let entry = index & self.geometry.ring().wrapping_sub(1);
         // SAFETY: as in `completion`.
-        let place = unsafe { self.at(self.offsets.posts + entry as usize * 4) };
+        let place = unsafe { self.at(self.offsets.posts as usize + entry as usize * 4) };
         // SAFETY: aligned to 4; an atomic is valid for every bit pattern.
         unsafe { place.cast().as_ref() }
     }
 
     /// The word at a byte offset, if it is one of this memory's.
     fn word(&self, offset: usize) -> Option<&'m AtomicU32> {
-        if offset % 4 != 0 || offset + 4 > self.offsets.end {
+        if offset % 4 != 0 || offset + 4 > self.offsets.end as usize {
             return None;
         }
         // SAFETY: within the memory, checked above.
@@ -290,12 +299,12 @@ impl<'m> LinkMemory<'m> {
 
     /// Descriptors that the driver wants back.
     pub fn recalls(&self) -> Bits<'m> {
-        self.bits(self.offsets.recall)
+        self.bits(self.offsets.recall as usize)
     }
 
     /// Staged descriptors that another node's engine has finished with.
     pub fn dones(&self) -> Bits<'m> {
-        self.bits(self.offsets.done)
+        self.bits(self.offsets.done as usize)
     }
 
     /// Writes entry `at` of an indirect list; whether there is such an entry.
@@ -320,7 +329,7 @@ impl<'m> LinkMemory<'m> {
         if list >= self.geometry.lists || at >= MAX_FRAGMENTS {
             return None;
         }
-        let offset = self.offsets.lists + list as usize * LIST + at * 16;
+        let offset = self.offsets.lists as usize + list as usize * LIST + at * 16;
         Some([self.word(offset)?, self.word(offset + 4)?, self.word(offset + 8)?])
     }
 }

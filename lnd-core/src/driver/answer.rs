@@ -19,7 +19,7 @@ impl<P: Ports> Driver<'_, P> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn try_answer(&mut self, now: Instant, tag: Tag) -> bool {
         let whose = self.shared.whose(tag.index);
         let Some(nid) = self.peers.get(whose.peer()).and_then(|p| p.nid) else { return false };

@@ -22,20 +22,15 @@ impl<P: Ports> Driver<'_, P> {
             return;
         }
         match self.admitted(now, from, Lane::Control) {
-            Some(id) => self.pull_ready(now, link, id, from, it),
+            Some(id) => {
+                self.pull_ready(now, link, id, it);
+                self.settle_credits(now, id, from);
+            }
             None => self.set_right(now, from.from),
         }
     }
 
-    pub(super) fn pull_ready(
-        &mut self,
-        now: Instant,
-        link: LinkId,
-        id: PeerId,
-        from: &Envelope,
-        it: &PullReady,
-    ) {
-        self.settle_credits(now, id, from);
+    pub(super) fn pull_ready(&mut self, now: Instant, link: LinkId, id: PeerId, it: &PullReady) {
         let here = self.shared.whose(it.sink.index).link() == Some(link);
         let fits = here && self.is_with(it.sink, id);
         let Some(details) = self.answer_to(it.sink, fits, |role| role == Role::GetSink) else {

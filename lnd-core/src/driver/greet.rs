@@ -23,6 +23,7 @@ impl<P: Ports> Driver<'_, P> {
     pub fn on_peer(&mut self, now: Instant, nid: Nid, up: bool) {
         if let Some(peer) = self.peers.find(nid) {
             self.hello_event(now, peer, if up { HelloEvent::Up } else { HelloEvent::Down });
+            self.greetings(now, peer);
         }
     }
 
@@ -101,6 +102,7 @@ impl<P: Ports> Driver<'_, P> {
             }
         }
         self.hello_event(now, id, HelloEvent::Wanted);
+        self.greetings(now, id);
         true
     }
 
@@ -116,7 +118,8 @@ impl<P: Ports> Driver<'_, P> {
         }
     }
 
-    /// Has a hello sent and arms its timer. A `fresh` one opens a new session.
+    /// Notes that a hello is to be said and arms its timer. A `fresh` one opens a new session. It is said
+    /// by [`greetings`](Self::greetings), at the end of what led to it.
     #[inline]
     fn greet(&mut self, now: Instant, id: PeerId, fresh: bool) {
         if fresh {
@@ -133,7 +136,6 @@ impl<P: Ports> Driver<'_, P> {
         let timer = self.config.slots + id.index() as u32;
         self.timers.arm(timer, now.after(self.config.hello_timeout));
         self.peers.want(id, Wants::HELLO);
-        self.say_hello(now, id);
     }
 
     /// A peer's timer has run out: the hello's, or the credits'.
@@ -181,6 +183,7 @@ impl<P: Ports> Driver<'_, P> {
             _ => true,
         };
         if fits && newer {
+            peer.doubted |= new_life || peer.their_session.is_none();
             peer.life = Some(from.from_life);
             peer.their_session = Some(from.session);
             peer.opened = peer.opened.wrapping_add(1);
@@ -198,7 +201,7 @@ impl<P: Ports> Driver<'_, P> {
             }
         }
         self.peers.want(id, Wants::ACK);
-        self.say_ack(now, id);
+        self.greetings(now, id);
     }
 
     /// Admits a peer's present life; a new one first ends the former.
@@ -242,6 +245,8 @@ impl<P: Ports> Driver<'_, P> {
         peer.stalled = false;
         peer.sequence = self.config.counting_from;
         peer.tries = 0;
+        // An answer names the session that its sender has opened last.
+        peer.doubted &= new_life || peer.their_session != Some(from.session);
         if new_life {
             // The answer to our own session proves who is there now; what greeted us was not it.
             peer.their_session = None;
@@ -274,14 +279,8 @@ impl<P: Ports> Driver<'_, P> {
 
     /// Says what there is to say to one peer, as far as the control lane has room.
     fn speak_to(&mut self, now: Instant, id: PeerId) {
-        let Some(peer) = self.peers.get(id) else { return };
-        let wants = peer.wants;
-        if wants.contains(Wants::ACK) {
-            self.say_ack(now, id);
-        }
-        if wants.contains(Wants::HELLO) {
-            self.say_hello(now, id);
-        }
+        self.greetings(now, id);
+        let wants = self.peers.get(id).map_or(Wants::empty(), |peer| peer.wants);
         if wants.contains(Wants::NOOP) && self.say_control(now, id, None, &Message::Noop) {
             self.unwant(id, Wants::NOOP);
         }
@@ -291,23 +290,38 @@ impl<P: Ports> Driver<'_, P> {
         }
     }
 
+    /// Says our hello and answers the peer's, where there is one to say or to answer. Ours first: what
+    /// the answer sets free then names our session, and is believed at once. By the link by which theirs
+    /// came.
+    #[inline(never)]
+    fn greetings(&mut self, now: Instant, id: PeerId) {
+        let Some(peer) = self.peers.get(id) else { return };
+        let (wants, came_by) = (peer.wants, peer.ack_link());
+        let answers = wants.contains(Wants::ACK);
+        if wants.contains(Wants::HELLO) {
+            self.say_hello(now, id, came_by.filter(|_| answers));
+        }
+        if answers {
+            self.say_ack(now, id, came_by);
+        }
+    }
+
     #[inline]
-    fn say_hello(&mut self, now: Instant, id: PeerId) {
+    fn say_hello(&mut self, now: Instant, id: PeerId, link: Option<LinkId>) {
         let hello = Hello {
             version_min: VERSION,
             version_max: VERSION,
             immediate_max: self.config.immediate_max.min(self.channel.immediate_max()),
             features: self.features(),
         };
-        if self.say_control(now, id, None, &Message::Hello(hello)) {
+        if self.say_control(now, id, link, &Message::Hello(hello)) {
             self.counters.count(Counter::Hellos);
             self.unwant(id, Wants::HELLO);
         }
     }
 
-    fn say_ack(&mut self, now: Instant, id: PeerId) {
+    fn say_ack(&mut self, now: Instant, id: PeerId, link: Option<LinkId>) {
         let Some(peer) = self.peers.get(id) else { return };
-        let link = peer.ack_link();
         let ack = HelloAck {
             session: peer.ack_session,
             version: peer.ack_fits.then_some(VERSION),

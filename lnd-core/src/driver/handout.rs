@@ -8,6 +8,7 @@
 //! the sweep sees our debts (INV-1, INV-2).
 
 use super::details::{Details, Role, NO_LIST};
+use super::links::Link;
 use super::peer::Wants;
 use super::Driver;
 use crate::counters::Counter;
@@ -33,6 +34,15 @@ pub(super) enum From {
     Queue,
     /// The peer's answer has turned its wait into debts already.
     Answer,
+}
+
+/// A transfer that is being handed out, inside its link's gate.
+struct Inside {
+    peer: PeerId,
+    debts: Debts,
+    /// What stands in its way.
+    hindrance: Option<Cause>,
+    posting: Posting,
 }
 
 impl<P: Ports> Driver<'_, P> {
@@ -67,18 +77,24 @@ impl<P: Ports> Driver<'_, P> {
 
     /// Hands a transfer out on `link`.
     pub(super) fn hand_out(&mut self, now: Instant, tag: Tag, link: LinkId, from: From) {
-        let (Some(gate), Some(details)) =
-            (self.shared.link(link), self.details.get_mut(tag.index as usize))
-        else {
-            return;
-        };
+        if let Some(Inside { peer, debts, hindrance, posting }) = self.go_in(now, tag, link, from) {
+            self.post_and_send(now, tag, link, peer, debts, hindrance);
+            self.leave(now, tag, link, posting);
+        }
+    }
+
+    /// The part up to the fence: the debts are published and the gates looked at.
+    #[inline]
+    fn go_in(&mut self, now: Instant, tag: Tag, link: LinkId, from: From) -> Option<Inside> {
+        let gate = self.shared.link(link)?;
+        let details = self.details.get_mut(tag.index as usize)?;
         let peer = self.shared.whose(tag.index).peer();
-        let Some(peer_gate) = self.shared.peer(peer) else { return };
+        let peer_gate = self.shared.peer(peer)?;
         details.settle_role(self.peers.get(peer).map_or(u32::MAX, |p| p.immediate_max));
         let role = details.role;
         let debts = role.debts(self.signalled(peer));
         let seen = peer_gate.view();
-        let inside = gate.enter();
+        let posting = gate.enter();
         // A request of ours goes to the life that we know now; an answer stays with its own.
         let life = if role.requests() { seen.life() } else { self.shared.whose(tag.index).life() };
         self.shared.assign(tag, Whose::new(peer, life, Some(link)));
@@ -91,21 +107,20 @@ impl<P: Ports> Driver<'_, P> {
             From::Answer => true,
         };
         if !armed {
-            gate.leave(inside);
+            gate.leave(posting);
             let _ = self.apply(now, tag, Event::PayCpu);
-            return;
+            return None;
         }
         // Partner: the fences in `LinkGate::close` and `PeerGate::change`.
         if !seeded("no-fence-in-hand-out") {
             fence(Ordering::SeqCst);
         }
-        let hindrance = if gate.admitted(&inside) {
+        let hindrance = if gate.admitted(&posting) {
             refused_by(peer_gate.view(), role, life)
         } else {
             Some(Cause::LinkDown)
         };
-        self.post_and_send(now, tag, link, peer, debts, hindrance);
-        self.leave(now, tag, link, inside);
+        Some(Inside { peer, debts, hindrance, posting })
     }
 
     /// The part between the fence and paying `CPU`.
@@ -131,6 +146,7 @@ impl<P: Ports> Driver<'_, P> {
             }
             self.counters.count(Counter::Posted);
             self.tracer.record(now, Trace::Posted { tag, link });
+            self.ring_staged(tag, link);
             given = Debts::HW;
         }
         if debts.0 & Debts::MSG.0 != 0 {
@@ -143,9 +159,9 @@ impl<P: Ports> Driver<'_, P> {
         }
     }
 
-    fn leave(&mut self, now: Instant, tag: Tag, link: LinkId, inside: Posting) {
+    fn leave(&mut self, now: Instant, tag: Tag, link: LinkId, posting: Posting) {
         if let Some(gate) = self.shared.link(link) {
-            gate.leave(inside);
+            gate.leave(posting);
         }
         if self.apply(now, tag, Event::PayCpu) == Some(Effect::Invalidate) {
             self.recall(now, tag);
@@ -159,8 +175,18 @@ impl<P: Ports> Driver<'_, P> {
         self.features() & theirs & Features::REMOTE_COMPLETION.0 != 0
     }
 
-    /// Posts the transfer's descriptor. A staged one is announced at once, since the peer is about
-    /// to be told of it; pulls share a doorbell (see [`ring`](Self::ring)).
+    /// Announces a staged descriptor at once, since the peer is about to be told of it; pulls share a
+    /// doorbell (see [`ring`](Self::ring)).
+    fn ring_staged(&mut self, tag: Tag, link: LinkId) {
+        let stages = self.details.get(tag.index as usize).is_some_and(|d| d.role.stages());
+        if stages && !seeded("said-before-staged") {
+            if let Some(true) = self.links.get_mut(link.index()).map(Link::ring) {
+                self.counters.count(Counter::Doorbells);
+            }
+        }
+    }
+
+    /// Posts the transfer's descriptor.
     #[inline(never)]
     fn post(&mut self, tag: Tag, id: LinkId, peer: PeerId) -> bool {
         let (Some(details), Some(link), Some(nid)) = (
@@ -186,9 +212,6 @@ impl<P: Ports> Driver<'_, P> {
             return false;
         }
         link.doorbell_owed = true;
-        if details.role.stages() && !seeded("said-before-staged") && link.ring() {
-            self.counters.count(Counter::Doorbells);
-        }
         true
     }
 
@@ -210,7 +233,9 @@ impl<P: Ports> Driver<'_, P> {
         if role == Role::Immediate {
             self.gather(tag)?;
         }
-        let envelope = self.envelope(id, lane).ok_or(Cause::Local)?;
+        let envelope = self.envelope(id, lane);
+        // By reference: no copy on the stack.
+        let Some(envelope) = &envelope else { return Err(Cause::Local) };
         let Some(details) = self.details.get(tag.index as usize) else { return Err(Cause::Local) };
         let (header, remote, why) = (details.header(), details.remote, details.why);
         let payload = self.scratch.get(..length as usize).unwrap_or(&[]);
@@ -222,8 +247,8 @@ impl<P: Ports> Driver<'_, P> {
             Role::NakGet => Message::GetNak { sink: remote, why },
             _ => Message::PutNak { source: remote, why },
         };
-        let sent = self.channel.send(link, &envelope, &message, Some(tag));
-        self.after_sending(now, link, &envelope, lane, sent.is_ok());
+        let sent = self.channel.send(link, envelope, &message, Some(tag));
+        self.after_sending(now, link, envelope, lane, sent.is_ok());
         if let Some(ended) = sent.map_err(|_| Cause::Channel)? {
             self.on_sent(now, tag, ended);
         }

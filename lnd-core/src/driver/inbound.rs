@@ -25,8 +25,8 @@ pub enum Inbound<'f> {
     Handled,
     /// A request that needs the upper layer's verdict (`lnet_parse`).
     Request(Ticket<'f>),
-    /// A request for which there is no slot now: leave it in the channel and offer it again when
-    /// something has ended. Nothing was changed.
+    /// A request for which there is no slot now, or whose sender has not yet answered our hello: leave
+    /// it in the channel and offer it again when something has ended or has come. Nothing was changed.
     Wait,
 }
 
@@ -54,7 +54,9 @@ impl<P: Ports> Driver<'_, P> {
                     self.set_right(now, from.from);
                     return Inbound::Handled;
                 };
-                return self.on_admitted(now, link, id, from, message);
+                let inbound = self.on_admitted(now, link, id, from, message);
+                self.settle_credits(now, id, from);
+                return inbound;
             }
         }
         Inbound::Handled
@@ -73,19 +75,18 @@ impl<P: Ports> Driver<'_, P> {
             Message::Immediate { .. } | Message::PutReq { .. } | Message::GetReq { .. } => {
                 match self.on_request(now, link, id, from, message) {
                     Inbound::Request(ticket) if self.run.state() != RunState::Running => {
-                        self.refuse(now, ticket, Refusal::ShuttingDown);
+                        self.turn_away(now, ticket.tag, ticket.kind, Refusal::ShuttingDown);
                         Inbound::Handled
                     }
                     inbound => inbound,
                 }
             }
             Message::PullReady(ready) => {
-                self.pull_ready(now, link, id, from, ready);
+                self.pull_ready(now, link, id, ready);
                 Inbound::Handled
             }
             _ => {
                 self.on_answer(now, id, message);
-                self.settle_credits(now, id, from);
                 Inbound::Handled
             }
         }
@@ -136,7 +137,9 @@ impl<P: Ports> Driver<'_, P> {
         id.map(|id| self.seek(now, id));
     }
 
-    /// Takes the credits that a message brings, and sends what waited for them.
+    /// Takes the credits that a message brings, and sends what waited for them. The last thing that is
+    /// done for a message.
+    #[inline]
     pub(super) fn settle_credits(&mut self, now: Instant, id: PeerId, from: &Envelope) {
         let Some(peer) = self.peers.get_mut(id) else { return };
         if from.credits_of != peer.session {
@@ -163,12 +166,15 @@ impl<P: Ports> Driver<'_, P> {
         from: &Envelope,
         message: &Message<'f>,
     ) -> Inbound<'f> {
-        self.settle_credits(now, id, from);
         let Some(peer) = self.peers.get(id) else { return Inbound::Handled };
         if peer.their_session != Some(from.session) && !seeded("any-session-will-do") {
             self.counters.count(Counter::WrongSession);
             return Inbound::Handled;
         }
+        if let Some(inbound) = self.doubt(id, from) {
+            return inbound;
+        }
+        let Some(peer) = self.peers.get(id) else { return Inbound::Handled };
         let lost = match peer.theirs.peek(from.sequence) {
             Verdict::Fresh { lost } => lost,
             Verdict::Duplicate => {
@@ -190,6 +196,24 @@ impl<P: Ports> Driver<'_, P> {
         self.counters.count(Counter::Requests);
         self.counters.add(Counter::LostRequests, u64::from(lost));
         self.issue(now, tag, id, link, from, message)
+    }
+
+    /// What becomes of a request in a session that may be an echo of one that is over, with its hello
+    /// and its requests, which were taken then (S0-13). Who names our present session has heard us and is
+    /// no echo; the others wait for the answer to our hello, which tells (docs/decisions/0016-echoes.md).
+    fn doubt<'f>(&mut self, id: PeerId, from: &Envelope) -> Option<Inbound<'f>> {
+        let state = self.peer_state(id);
+        let peer = self.peers.get_mut(id)?;
+        peer.doubted &= from.credits_of != peer.session;
+        if !peer.doubted || seeded("echo-believed") {
+            return None;
+        }
+        if state == HelloState::Greeting {
+            self.counters.count(Counter::Waited);
+            return Some(Inbound::Wait);
+        }
+        self.counters.count(Counter::WrongSession);
+        Some(Inbound::Handled)
     }
 
     fn issue<'f>(

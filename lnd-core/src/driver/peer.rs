@@ -28,6 +28,9 @@ pub(super) struct Peer {
     pub session: u32,
     /// The session the peer opened last.
     pub their_session: Option<u32>,
+    /// Whether that may be an echo: its hello came from a life that we did not know, or with nothing to
+    /// compare its number with, and nothing has shown yet that it is not one of long ago.
+    pub doubted: bool,
     /// How many sessions the peer has opened, over all its lives.
     pub opened: u32,
     /// The hello to answer: the life that has said it, which is not yet `life` if the versions do
@@ -64,6 +67,7 @@ impl Peer {
         life: None,
         session: 0,
         their_session: None,
+        doubted: false,
         opened: 0,
         ack_life: None,
         ack_session: 0,

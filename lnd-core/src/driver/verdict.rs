@@ -87,12 +87,15 @@ impl<P: Ports> Driver<'_, P> {
     /// The upper layer does not want the request. A PUT or GET is told so; an inline message is
     /// dropped. Nothing will be reported.
     pub fn refuse(&mut self, now: Instant, ticket: Ticket<'_>, why: Refusal) {
-        if !self.stands(&ticket) {
-            return;
+        if self.stands(&ticket) {
+            self.turn_away(now, ticket.tag, ticket.kind, why);
         }
-        let tag = ticket.tag;
+    }
+
+    /// Ends a peer's request that waits for its verdict.
+    pub(super) fn turn_away(&mut self, now: Instant, tag: Tag, kind: RequestKind, why: Refusal) {
         self.consume(tag);
-        let role = match ticket.kind {
+        let role = match kind {
             RequestKind::Immediate => {
                 let _ = self.apply(now, tag, Event::PayCpu);
                 return;

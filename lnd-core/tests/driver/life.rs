@@ -237,6 +237,62 @@ fn a_former_lifes_late_hello_does_not_stop_the_present_one_for_long() {
 }
 
 #[test]
+fn what_was_taken_from_a_former_life_is_not_taken_again_with_its_hello() {
+    // An echo in the network: the hello of a life that is over, and a request of its session.
+    let mut w = World::met();
+    let message = Message::Immediate { header: &[0; 8], payload: &[1; 10] };
+    let (hello, request) = (forged(&w, 1, 0, &hello()), forged(&w, 1, 0, &message));
+    w.put(1, 0, 10).unwrap();
+    w.settle();
+    let taken = |w: &World| w.count(0, Counter::Requests);
+    let before = taken(&w);
+    w.reboot(1);
+    w.put(1, 0, 10).unwrap();
+    w.settle();
+    assert_eq!(taken(&w), before + 1, "the new life is believed");
+
+    let waited = w.count(0, Counter::Waited);
+    w.hand(&hello);
+    assert!(!w.hand(&request), "it waits for the answer to our hello");
+    assert_eq!(w.count(0, Counter::Waited), waited + 1);
+    w.settle();
+    w.hand(&request);
+    w.settle();
+    assert_eq!(taken(&w), before + 1);
+
+    w.sleep(Span::from_secs(3));
+    let again = w.put(1, 0, 10).unwrap();
+    w.sleep(Span::from_secs(30));
+    assert_eq!(w.report(1, again).status.errno, 0);
+    w.assert_drained();
+}
+
+#[test]
+fn what_was_taken_in_a_session_is_not_taken_again_when_its_number_is_forgotten() {
+    // The echo of a former life makes us forget which session the present one has opened.
+    let mut w = World::met();
+    let message = Message::Immediate { header: &[0; 8], payload: &[1; 10] };
+    let former = forged(&w, 1, 0, &hello());
+    w.reboot(1);
+    w.put(1, 0, 10).unwrap();
+    w.settle();
+    let (present, request) = (forged(&w, 1, 0, &hello()), forged(&w, 1, 0, &message));
+    let before = w.count(0, Counter::Requests);
+    w.hand(&former);
+    w.settle();
+    w.hand(&present);
+    w.hand(&request);
+    w.settle();
+    w.hand(&request);
+    assert_eq!(w.count(0, Counter::Requests), before);
+    w.sleep(Span::from_secs(30));
+    let again = w.put(1, 0, 10).unwrap();
+    w.sleep(Span::from_secs(30));
+    assert_eq!(w.report(1, again).status.errno, 0);
+    w.assert_drained();
+}
+
+#[test]
 fn the_last_word_of_a_life_ends_its_transfers() {
     // R35.
     let mut w = World::met();

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! Pulls: the receive side moves the bytes (S3-1, S3-4).
 
+use lnd_core::id::LinkId;
 use lnd_core::sync::{fence, Ordering};
 use lnd_core::time::Instant;
 
 use super::cursor::Cursor;
-use super::{Fabric, Faults, Place, SoftEngine};
+use super::{Fabric, Faults, Place, Progress, Settings, SoftEngine};
 use crate::descriptor::{Content, Descriptor, Flags, Own, State};
 use crate::memory::LinkMemory;
 use crate::regs::{Cause, Control, LinkBits, Register, RegisterAccess};
@@ -35,6 +36,17 @@ struct Source<'m> {
     content: Content,
     own: Own,
     cursor: Cursor,
+}
+
+/// What an engine works with on one of its pulls: all of itself but the table of them.
+struct Mover<'e, 'm, F, A> {
+    node: u32,
+    link: LinkId,
+    memory: &'e LinkMemory<'m>,
+    fabric: &'e mut F,
+    faults: &'e mut A,
+    settings: &'e Settings,
+    progress: &'e mut Progress,
 }
 
 /// What came of a look at the source.
@@ -98,9 +110,11 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
             let Some(free) = self.free_place() else { break };
             // Relaxed: ordered by the Acquire read of the tail.
             let index = self.memory.post(self.post_head).load(Ordering::Relaxed);
-            let pull = self.check(index, now);
-            if let (Some(pull), Some(place)) = (pull, self.pulls.get_mut(free)) {
-                *place = Some(pull);
+            let content = self.check(index);
+            if let (Some(content), Some(place)) = (content, self.pulls.get_mut(free)) {
+                let sink = Cursor::default();
+                *place =
+                    Some(Pull { content, since: now, source: None, sink, moved: 0, end: None });
             }
             self.post_head = self.post_head.wrapping_add(1);
             self.memory.write(Register::PostHead, self.post_head);
@@ -118,7 +132,7 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
     /// A posted descriptor, if it is a pull to begin. A ring entry says no more than "look at this
     /// one": it may have been recalled before we came to it, and then be in use again, with another
     /// entry further on.
-    fn check(&self, index: u32, now: Instant) -> Option<Pull<'m>> {
+    fn check(&self, index: u32) -> Option<Content> {
         let Some(descriptor) = self.memory.descriptor(index) else {
             self.error(Cause::BAD_DESCRIPTOR);
             return None;
@@ -135,34 +149,46 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
             self.error(Cause::BAD_DESCRIPTOR);
             return None;
         }
-        let sink = Cursor::default();
-        Some(Pull { content, since: now, source: None, sink, moved: 0, end: None })
+        Some(content)
     }
 
     /// Moves a chunk of every active pull. One that ends lets go of its source at once, even if our
     /// own completion ring is full: another node's link never waits for our driver (INV-11).
     pub(super) fn pull_all(&mut self, now: Instant) {
         for at in 0..self.pulls.len() {
-            let Some(mut pull) = self.pulls.get_mut(at).and_then(Option::take) else { continue };
-            if pull.end.is_none() {
-                pull.end = self.advance(now, &mut pull);
-                if pull.end.is_some() {
-                    self.fabric.returned(pull.content.node);
-                }
-            }
-            match pull.end {
-                Some((state, cause)) if self.room_for(2) => {
-                    self.give_back(pull.index(), state, cause);
-                }
-                _ => {
-                    if let Some(place) = self.pulls.get_mut(at) {
-                        *place = Some(pull);
-                    }
+            let Some((index, (state, cause))) = self.pull_one(now, at) else { continue };
+            if self.room_for(2) {
+                self.give_back(index, state, cause);
+                if let Some(place) = self.pulls.get_mut(at) {
+                    *place = None;
                 }
             }
         }
     }
 
+    /// Moves a chunk of one pull where it lies; its index and its end, if it has come.
+    fn pull_one(&mut self, now: Instant, at: usize) -> Option<(u32, End)> {
+        let pull = self.pulls.get_mut(at)?.as_mut()?;
+        let mut mover = Mover {
+            node: self.node,
+            link: self.link,
+            memory: &self.memory,
+            fabric: &mut self.fabric,
+            faults: &mut self.faults,
+            settings: &self.settings,
+            progress: &mut self.progress,
+        };
+        if pull.end.is_none() {
+            pull.end = mover.advance(now, pull);
+            if pull.end.is_some() {
+                mover.fabric.returned(pull.content.node);
+            }
+        }
+        pull.end.map(|end| (pull.index(), end))
+    }
+}
+
+impl<'m, F: Fabric<'m>, A: Faults> Mover<'_, 'm, F, A> {
     /// One chunk of one pull; its end, if it has come.
     fn advance(&mut self, now: Instant, pull: &mut Pull<'m>) -> Option<End> {
         let memory = match self.reach(pull) {
@@ -263,7 +289,7 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
                 return Ok(());
             }
             let from = source.cursor.rest(remote, &source.content);
-            let to = pull.sink.rest(&self.memory, &pull.content);
+            let to = pull.sink.rest(self.memory, &pull.content);
             let (Some((from, readable)), Some((to, writable))) = (from, to) else {
                 return Err(Cause::BAD_DESCRIPTOR);
             };

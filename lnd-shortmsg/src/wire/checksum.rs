@@ -60,7 +60,7 @@ pub fn checksum(frame: &[u8]) -> u32 {
     for (lane, bytes) in lanes.iter_mut().zip(rounds.remainder().chunks(4)) {
         mix(lane, word(bytes));
     }
-    fold(lanes)
+    fold(&lanes)
 }
 
 #[inline]
@@ -72,11 +72,9 @@ fn mix(lane: &mut u32, word: u32) {
 }
 
 #[inline]
-fn fold(lanes: [u32; 4]) -> u32 {
-    let mut sum = 0u32;
-    for (lane, turn) in lanes.into_iter().zip(TURNS) {
-        sum = sum.wrapping_add(lane.rotate_left(turn));
-    }
+fn fold(lanes: &[u32; 4]) -> u32 {
+    let turned = |lane: usize| lanes[lane].rotate_left(TURNS[lane]);
+    let mut sum = turned(0).wrapping_add(turned(1)).wrapping_add(turned(2)).wrapping_add(turned(3));
     sum ^= sum >> 15;
     sum = sum.wrapping_mul(SPREAD);
     sum ^= sum >> 13;
@@ -151,7 +149,7 @@ mod tests {
         for word in [0, 1, 0x1234_5678, u32::MAX] {
             let mut lanes = LANES;
             mix(&mut lanes[2], word);
-            let sum = fold(lanes);
+            let sum = fold(&lanes);
 
             let mut back = sum ^ (sum >> 16);
             back = back.wrapping_mul(unmix(MIX));

@@ -11,6 +11,7 @@ use lnd_core::driver::{
 use lnd_core::fragment::Fragment;
 use lnd_core::id::{Incarnation, Tag};
 use lnd_core::message::Refusal;
+use lnd_core::peer::HelloState;
 use lnd_core::ports::{NoTrace, Sent};
 use lnd_core::time::Instant;
 use lnd_core::transfer::{Cause, Delivery};
@@ -34,8 +35,11 @@ pub struct Node<'m> {
     pub next: Option<Instant>,
     /// Something happened in an interrupt and the thread has not looked yet.
     pub dirty: bool,
-    /// A request found no slot: there is no point in trying again before something happens here.
+    /// A request found no slot, or is of somebody who has not answered our hello: there is no point in
+    /// trying again before something happens here.
     pub full: bool,
+    /// Our hello is out.
+    greeting: bool,
     /// The other was declared down at some time.
     pub was_told_down: bool,
     /// Where this life's tags begin to count.
@@ -73,6 +77,7 @@ impl<'m> Node<'m> {
             next: None,
             dirty: false,
             full: false,
+            greeting: false,
             was_told_down: false,
             first,
             fabric: fabric.clone(),
@@ -169,11 +174,19 @@ impl<'m> Node<'m> {
             }
             self.next = self.driver.on_time(now);
             if self.next != Some(now) && self.driver.nothing_to_report() {
+                self.look_at_greeting();
                 self.audit();
                 return;
             }
         }
         self.fabric.borrow_mut().breaks("on_time asks for ever to be called at once (R64)");
+    }
+
+    fn look_at_greeting(&mut self) {
+        let peer = self.driver.peer(nid(1 - self.me));
+        let greeting = peer.map(|id| self.driver.peer_state(id)) == Some(HelloState::Greeting);
+        self.full &= greeting == self.greeting;
+        self.greeting = greeting;
     }
 
     fn audit(&self) {

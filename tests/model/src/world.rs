@@ -236,6 +236,7 @@ impl<'m, 's> World<'m, 's> {
             self.fabric.borrow_mut().lane(from, lane).push_front(letter);
             return;
         }
+        self.nodes[to].full &= lane == Lane::Request;
         self.ended(from, &letter, sent);
         if !once {
             self.fabric.borrow_mut().lane(from, lane).push_front(letter);

@@ -95,7 +95,7 @@ fn hello_race() {
     let faults = Faults { lost: 1, twice: 1, ..NONE };
     let setup = Setup { met: false, ..Setup::new("hello against hello") };
     let setup = setup.sends(0, Put, SMALL).sends(1, Put, SMALL).with(faults);
-    explore(setup, &[OK, DUPLICATE], 5_279);
+    explore(setup, &[OK, DUPLICATE], 5_733);
 }
 
 #[test]
@@ -103,7 +103,7 @@ fn hello_race_against_a_new_life() {
     let faults = Faults { reborn: [1, 0], lost: 1, twice: 1, ..NONE };
     let setup = Setup { met: false, ..Setup::new("hello against hello, a new life") };
     let setup = setup.sends(0, Put, SMALL).sends(1, Put, SMALL).with(faults);
-    explore(setup, &[OK, ERROR, WRONG_LIFE, EARLY], 48_491);
+    explore(setup, &[OK, ERROR, WRONG_LIFE, EARLY], 54_871);
 }
 
 #[test]
