@@ -34,7 +34,7 @@ fn all_pass(seeds: std::ops::RangeInclusive<u64>, of: impl Fn(u64) -> Options) -
 #[test]
 fn honest_nodes_keep_every_rule_among_themselves() {
     // Every seed has other faults as well, and a byzantine node with rates of its own.
-    let totals = all_pass(1..=12, |seed| Options {
+    let totals = all_pass(1..=32, |seed| Options {
         seed,
         seconds: Some(1),
         byzantine: Some(true),

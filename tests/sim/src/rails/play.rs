@@ -56,7 +56,7 @@ impl<'m> World<'m> {
 
     /// Checks everything that the last step may have broken.
     pub(super) fn check(&mut self, host: u32) -> Result<(), Violation> {
-        if let Some(what) = self.oracle.violations.pop() {
+        if let Some(what) = self.oracle.violations.first() {
             return Err(Violation::at(host, what));
         }
         let Some(life) = self.hosts.get(host as usize).and_then(|h| h.life.as_ref()) else {
