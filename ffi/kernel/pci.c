@@ -51,14 +51,8 @@ static void lnd_host_pci_ring(struct lnd_host_fabric *fabric, u32 node)
 
 static irqreturn_t lnd_host_pci_irq(int irq, void *data)
 {
-	struct lnd_host_fabric *fabric = data;
-	struct lnd_host_pci *pci = fabric->private;
-	unsigned int v;
-
-	for (v = 0; v < pci->vectors; v++) {
-		if (pci_irq_vector(pci->device, v) == irq && fabric->node[fabric->first + v])
-			lnd_host_node_kick(fabric->node[fabric->first + v]);
-	}
+	/* pci_irq_vector() may sleep: which vector this is, is said by what was registered. */
+	lnd_host_node_kick(data);
 	return IRQ_HANDLED;
 }
 
@@ -73,7 +67,7 @@ static int lnd_host_pci_irqs(struct lnd_host_fabric *fabric)
 		return rc;
 	for (v = 0; v < fabric->ours; v++) {
 		rc = request_irq(pci_irq_vector(pci->device, v), lnd_host_pci_irq, 0,
-				 KBUILD_MODNAME, fabric);
+				 KBUILD_MODNAME, fabric->node[fabric->first + v]);
 		if (rc)
 			return rc;
 		pci->vectors++;
@@ -85,8 +79,11 @@ static void lnd_host_pci_close(struct lnd_host_fabric *fabric)
 {
 	struct lnd_host_pci *pci = fabric->private;
 
-	while (pci->vectors)
-		free_irq(pci_irq_vector(pci->device, --pci->vectors), fabric);
+	while (pci->vectors) {
+		pci->vectors--;
+		free_irq(pci_irq_vector(pci->device, pci->vectors),
+			 fabric->node[fabric->first + pci->vectors]);
+	}
 	pci_free_irq_vectors(pci->device);
 	lnd_host_fabric_detach(fabric);
 	if (fabric->base)

@@ -177,8 +177,12 @@ vm_start() {
 # failed, 2 the kernel complained, 99 it went down without a status (panic), 137 killed or hung. Sets vm_seconds:
 # from its start to the last that its console said.
 vm_wait() {
-    local pid=$1 status=0 watchdog
-    (sleep "${VM_LIMIT:-60}" && kill -9 "$pid") &
+    local pid=$1 status=0 watchdog i
+    # In short naps: the last one outlives it.
+    {
+        for ((i = 0; i < ${VM_LIMIT:-60}; i++)); do sleep 1; done
+        kill -9 "$pid"
+    } >/dev/null 2>&1 &
     watchdog=$!
     wait "$pid" 2>/dev/null || status=$?
     unset "started[$pid]"

@@ -3,6 +3,14 @@
 # shellcheck shell=sh
 
 root=/sys/kernel/debug/lnd_soft
+leaks=/sys/kernel/debug/kmemleak
+
+# What the checks of this kernel cost: every limit is a multiple of it. 1 for the distribution's kernel.
+patience=$(sed -n 's/.*patience=\([0-9]*\).*/\1/p' /proc/cmdline)
+[ -n "$patience" ] || patience=1
+
+# A scan takes longer than most tests: only when it is asked for.
+[ ! -e $leaks ] || echo scan=off >$leaks
 
 say() {
     read -r up _ </proc/uptime
@@ -19,7 +27,8 @@ die() {
 
 # load PARAMETER=VALUE…: loads the module; sets fabric, its directory.
 load() {
-    insmod ./lnd_soft.ko "$@" || die "insmod $*"
+    # The one that is said last holds.
+    insmod ./lnd_soft.ko deadline_ms=$((5000 * patience)) drain_ms=$((500 * patience)) "$@" || die "insmod $*"
     for fabric in "$root"/*/; do
         fabric=${fabric%/}
     done
@@ -51,9 +60,28 @@ control() { # NODE COMMAND
     echo "$*" >"$fabric/node$node/control" || die "node $node: $*"
 }
 
+# scan: what kmemleak takes for lost, into /leaks. Only the second scan finds that a block has not changed since
+# the one before it, and that nobody knows it.
+scan() {
+    for _ in 1 2; do
+        echo scan >$leaks || die "kmemleak does not scan"
+        # What is younger is not taken for lost yet.
+        sleep 6
+    done
+    cat $leaks >/leaks || die "kmemleak says nothing"
+}
+
+# no_leak: nothing that was allocated is lost, on a kernel that knows.
+no_leak() {
+    [ -e $leaks ] || return 0
+    scan
+    [ ! -s /leaks ] || die "lost: $(cat /leaks)"
+    say "kmemleak: nothing"
+}
+
 # until_so SECONDS COMMAND…: waits for a command to succeed.
 until_so() {
-    tries=$(($1 * 10))
+    tries=$(($1 * 10 * patience))
     shift
     until "$@"; do
         tries=$((tries - 1))
@@ -76,12 +104,33 @@ job() {
     limit=$1
     shift
     client start "$@"
-    until_so "$limit" idle || die "job is not done after $limit s: $*"
+    until_so "$limit" idle || die "job is not done after $((limit * patience)) s: $*"
+}
+
+# failed NODE COUNT: a node of ours knows that so many links have failed.
+failed() {
+    [ "$(value "$fabric/node$1/stats" links_failed)" -ge "$2" ]
+}
+
+# heard NODE OTHER, lost NODE OTHER: does a node of ours take another one for alive? (Its NID is one more.)
+heard() {
+    grep -q "^$(($2 + 1)) state 2" "$fabric/node$1/peers"
+}
+
+lost() {
+    ! heard "$1" "$2"
+}
+
+# Somebody has noticed that messages cannot arrive.
+given_up() {
+    [ "$(of refused)" -ge 1 ] || [ "$(of error)" -ge 1 ]
 }
 
 # Everything that was accepted has ended once; nothing arrived wrong; nothing was touched that engines
 # may not touch; nobody broke a rule of the library.
 sound() {
+    # lockdep gives up after its first report, or when its tables are full.
+    [ ! -e /proc/lockdep_stats ] || grep -q 'debug_locks: *1' /proc/lockdep_stats || die "lockdep has given up"
     [ "$(of submitted)" = $(($(of ok) + $(of error) + $(of crashed))) ] || die "not every message ended once"
     [ "$(of corrupt)" = 0 ] || die "corrupt payload"
     for stats in "$fabric"/node*/stats; do
@@ -99,6 +148,19 @@ clean() {
         [ "$(of $name)" = 0 ] || die "$name: $(of $name): $(grep errno "$fabric/client")"
     done
     [ "$(of verified)" -ge "$1" ] || die "only $(of verified) payloads verified"
+}
+
+# part COUNT NODE: before this machine leaves. It has been asked COUNT times, and has ended all that it was asked
+# and all that it has asked for: it says so, by one more PUT. NODE may still wait for the end of what it has asked
+# for, until it says the same, or has left, which it does only then.
+part() {
+    client start put count=1 max=64 to="$2"
+    told=$(($1 + 1))
+    until_so 30 parted "$2" || die "the other machine is not done"
+}
+
+parted() {
+    [ "$(of asked)" -ge "$told" ] || ! there "$1"
 }
 
 # busy NODE COUNT: a node of ours has sent as many messages, has been asked, and its engines have worked.

@@ -4,7 +4,7 @@
 # shellcheck shell=sh disable=SC2317 # called by until_so
 . ./lib.sh
 
-load transport=ivshmem drain_ms=500 deadline_ms=2000
+load transport=ivshmem deadline_ms=$((2000 * patience))
 node=${fabric##*ivshmem}
 other=$((1 - node))
 until_so 60 there $other || die "the other machine does not come"
@@ -13,7 +13,7 @@ clean 10
 summary "two links"
 
 control "$node" link 0 down
-usleep 100000
+until_so 5 failed "$node" 1 || die "link 0 does not fail"
 client reset
 job 10 put get count=10 max=65536 to=$other
 sound
@@ -21,7 +21,7 @@ sound
 summary "one link"
 
 control "$node" link 1 down
-usleep 100000
+until_so 5 failed "$node" 2 || die "link 1 does not fail"
 client reset
 job 10 put count=5 max=65536 to=$other
 sound

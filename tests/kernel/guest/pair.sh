@@ -15,6 +15,6 @@ asked() {
 until_so 30 asked || die "the other machine asked only $(of asked_ok) times"
 clean 60
 summary "node $node"
-# The other one may not be done yet; it is told when we leave.
-usleep 300000
+part 60 $((1 - node))
 unload
+no_leak

@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
-# A machine on a fabric, and a process of the host as the other node. The process polls and rings nobody.
+# A machine on a fabric, and a process of the host as the other node. The process polls, rings nobody, and
+# leaves first.
 # shellcheck shell=sh disable=SC2317 # called by until_so
 . ./lib.sh
 
 load transport=ivshmem poll_ms=1
-heard() { grep -q '^2 state 2' "$fabric/node0/peers"; }
-until_so 30 heard || die "the process has not greeted"
+until_so 30 heard 0 1 || die "the process has not greeted"
 job 30 put get count=60 workers=1 flight=4 max=131072 to=1
 asked() { [ "$(of asked_ok)" -ge 60 ]; }
 until_so 30 asked || die "the process asked only $(of asked_ok) times"
 clean 60
 summary "node 0"
 say "node 0 was asked $(of asked_ok) times"
-usleep 300000
+part 60 1
 unload
+no_leak

@@ -20,6 +20,5 @@ summary "nodes $first and $((first + 1))"
 for node in $first $((first + 1)); do
     busy "$node" 60
 done
-# The other one may not be done yet; it is told when we leave.
-usleep 300000
+part 120 $other
 unload

@@ -3,15 +3,13 @@
 # shellcheck shell=sh disable=SC2317 # called by until_so
 . ./lib.sh
 
-load transport=ivshmem drain_ms=500 deadline_ms=2000
+load transport=ivshmem deadline_ms=$((2000 * patience))
 node=${fabric##*ivshmem}
 other=$((1 - node))
 until_so 60 there $other || die "the other machine does not come"
 client start put get workers=1 flight=8 max=262144 to=$other
 
-# How many have ended well, or been given up, at least this many.
 ended_well() { [ "$(of ok)" -ge "$1" ]; }
-given_up() { [ "$(of refused)" -ge 1 ] || [ "$(of error)" -ge 1 ]; }
 until_so 30 ended_well 30 || die "no traffic"
 say "IN-TRAFFIC"
 
@@ -37,3 +35,4 @@ job 20 put get count=30 flight=4 max=262144 to=$other
 clean 15
 summary "the other machine is back"
 unload
+no_leak
