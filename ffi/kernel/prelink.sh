@@ -70,7 +70,9 @@ ar rcs "$work/all.a" "$work"/members/*.o
 # shellcheck disable=SC2046 # a word for each function
 ld -m elf_x86_64 -r --gc-sections $(sed 's/^/-u /' "$work/exported") \
     -T "$work/merge.lds" -o "$work/all.o" "$work/all.a"
-objcopy --strip-debug --keep-global-symbols="$work/exported" "$work/all.o" "$work/out.o"
+# The C sources return by the same jump (whole.sh).
+objcopy --strip-debug --keep-global-symbols="$work/exported" --keep-global-symbol=lnd_to___x86_return_thunk \
+    "$work/all.o" "$work/out.o"
 
 sh "$here/check-object.sh" "$work/out.o"
 mv "$work/out.o" "$object"
