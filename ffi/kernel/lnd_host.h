@@ -2,20 +2,27 @@
 /*
  * lnd_soft: a complete LND host on Linux over the shared-memory fabric.
  *
+ * From the top down: who is above calls who is below; back up go only the library's callbacks,
+ * doorbells and interrupts.
+ *
+ *   main.c     loading, unloading
+ *   loop.c     a region of which all nodes are in this kernel
+ *   pci.c      a region that virtual machines share (ivshmem-doorbell)
+ *   start.c    all of our nodes on a region come and go
+ *   debugfs.c  how things stand, and what is to be done
  *   client.c   upper layer: makes PUT and GET, and judges their ends
  *   target.c   upper layer: answers the PUT and GET of peers
- *   payload.c  upper layer: pages of payload, filled and verified
- *   node.c     one node: its lock, its thread, its timer
  *   life.c     a node's birth, leaving and death: the library's NI and what belongs to it
+ *   node.c     one node: its lock, its thread, its timer
  *   ops.c      what the library asks of the platform
  *   engine.c   the links' engines in threads, and the interrupts they raise
+ *   fabric.c   a region with its nodes
  *   window.c   pages of bio vectors, mapped into the payload window
- *   fabric.c   a region with its nodes, and the loop: all of them in this kernel
- *   pci.c      a region that virtual machines share (ivshmem-doorbell)
- *   debugfs.c  how things stand, and what is to be done
+ *   payload.c  pages of payload, filled and verified
+ *   memory.c   memory, and the account of it
+ *   params.c   parameters of all transports
  *   seeds.c    defects and misuse, for tests
  *   unwind.c   how back-traces go through this module
- *   main.c     parameters, loading, unloading, the memory's account
  *
  * A node is a shard: an NI of its own with its own tables, peers and engines (decision 0001). Nodes
  * share nothing; the client's worker on CPU c submits to our node c modulo their number.
@@ -48,16 +55,15 @@
 struct lnd_host_node;
 struct lnd_host_op;
 
-/* main.c: parameters, all read-only once the module is loaded. */
+/* params.c: all read-only once the module is loaded. */
 extern unsigned int lnd_host_slots;
 extern unsigned int lnd_host_drain_ms;
 extern unsigned int lnd_host_deadline_ms;
 extern unsigned int lnd_host_poll_ms;
 extern bool lnd_host_softirq;
+int lnd_host_params_check(void);
 
-/*
- * main.c: every byte is accounted for, and must be back at unload. Context: thread.
- */
+/* memory.c: every byte is accounted for, and must be back at unload. Context: thread. */
 void *lnd_host_alloc(size_t bytes);
 void lnd_host_free(void *memory, size_t bytes);
 struct page *lnd_host_page(void);
@@ -225,9 +231,13 @@ struct lnd_host_fabric {
 
 int lnd_host_fabric_attach(struct lnd_host_fabric *fabric);
 void lnd_host_fabric_detach(struct lnd_host_fabric *fabric);
+void lnd_host_ring(struct lnd_host_fabric *fabric, u64 nodes);
+
+/* start.c */
 int lnd_host_fabric_start(struct lnd_host_fabric *fabric);
 void lnd_host_fabric_stop(struct lnd_host_fabric *fabric);
-void lnd_host_ring(struct lnd_host_fabric *fabric, u64 nodes);
+
+/* loop.c, pci.c */
 int lnd_host_loop_init(void);
 void lnd_host_loop_exit(void);
 int lnd_host_pci_init(void);
