@@ -120,7 +120,8 @@ fn one_descriptor_is_enough() {
 #[test]
 fn every_descriptor_at_once() {
     let descriptors = if cfg!(miri) { 40 } else { 1000 };
-    let plant = Plant::new(Shape { descriptors, lists: 0, window: 1 << 19, ..Shape::default() });
+    let window = descriptors as usize * 512;
+    let plant = Plant::new(Shape { descriptors, lists: 0, window, ..Shape::default() });
     let mut world = plant.world();
     let buffers: Vec<_> = (0..descriptors)
         .map(|n| world.transfer(A, B, tag(n), tag(descriptors - 1 - n), 1 + n % 256))
