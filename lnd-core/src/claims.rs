@@ -115,4 +115,17 @@ mod tests {
             assert_eq!(claims.claim(&mut cursor), Some(slots as u32 / 2));
         }
     }
+
+    #[test]
+    fn what_is_beyond_the_table_is_never_free() {
+        let words = bitmap(10);
+        let claims = Claims::new(&words, 10);
+        // A cursor that has served a larger table begins anew.
+        let mut cursor = Cursor { word: 7 };
+        assert_eq!(claims.claim(&mut cursor), None);
+        assert_eq!(claims.claim(&mut cursor), Some(0));
+        claims.release(32);
+        assert!(claims.is_free(9) && !claims.is_free(0) && !claims.is_free(32));
+        assert_eq!(Claims::initial(10, 1), 0);
+    }
 }

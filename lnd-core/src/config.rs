@@ -161,19 +161,27 @@ mod tests {
         assert_eq!(Config::new(2, 1, 1).check(), Ok(()));
         assert_eq!(Config::new(MAX_SLOTS, MAX_PEERS, 8).check(), Ok(()));
         type Spoil = fn(&mut Config);
-        let cases: [(Spoil, ConfigError); 12] = [
+        let cases: [(Spoil, ConfigError); 20] = [
             (|c| c.slots = 1, ConfigError::Slots),
             (|c| c.slots = MAX_SLOTS + 1, ConfigError::Slots),
             (|c| c.passive_slots = 64, ConfigError::PassiveSlots),
+            (|c| c.passive_slots = 0, ConfigError::PassiveSlots),
             (|c| c.peers = 0, ConfigError::Peers),
+            (|c| c.peers = MAX_PEERS + 1, ConfigError::Peers),
+            (|c| c.links = 0, ConfigError::Links),
             (|c| c.links = 9, ConfigError::Links),
             (|c| c.lists = 65, ConfigError::Lists),
             (|c| c.immediate_max = 65_537, ConfigError::ImmediateMax),
             (|c| c.depth = MAX_DEPTH + 1, ConfigError::Depth),
+            (|c| c.depth = 0, ConfigError::Depth),
             (|c| c.hello_tries = 0, ConfigError::HelloTries),
             (|c| c.drain_bound = Span::from_nanos(0), ConfigError::Time),
+            (|c| c.hello_timeout = Span::from_nanos(0), ConfigError::Time),
+            (|c| c.credit_stall = Span::from_nanos(0), ConfigError::Time),
+            (|c| c.verdict_bound = Span::from_nanos(0), ConfigError::Time),
             (|c| c.link_poll = Span::from_nanos(0), ConfigError::Time),
             (|c| c.batch = 0, ConfigError::Batch),
+            (|c| c.batch = MAX_SLOTS + 1, ConfigError::Batch),
         ];
         for (spoil, error) in cases {
             let mut config = good;

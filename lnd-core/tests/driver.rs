@@ -17,9 +17,11 @@ mod driver {
     mod tally;
     mod world;
 
+    mod books;
     mod catalogue;
     mod credit;
     mod deadline;
+    mod edges;
     mod finalize;
     mod get;
     mod hello;

@@ -13,6 +13,7 @@ mod tables {
     pub mod committed;
     pub mod defects;
     pub mod graph;
+    mod names;
     pub mod oracle;
     pub mod peer_and_link;
     pub mod properties;

@@ -207,6 +207,37 @@ fn further_mistakes() {
     assert_eq!(spoilt("immediate", huge), Err(E::HeaderTooLong));
 }
 
+/// B14: a frame that ends early and says so.
+#[test]
+fn short_frames_that_agree_with_themselves_are_refused() {
+    for sample in samples() {
+        let whole = encoded_len(&sample.envelope, &sample.message).unwrap();
+        for length in 0..whole {
+            let short = |frame: &mut Vec<u8>| {
+                frame.truncate(length);
+                if length >= at::LENGTH + 4 {
+                    put32(frame, at::LENGTH, length as u32);
+                }
+            };
+            let error = spoilt(sample.name, short).unwrap_err();
+            let cut_off = length < HEADER_LEN || error == DecodeError::Truncated;
+            let expected = if cut_off { DecodeError::Truncated } else { DecodeError::Length };
+            assert_eq!(error, expected, "{length} bytes of {}", sample.name);
+        }
+    }
+    // A later version's greeting may be longer than ours, and not shorter.
+    for name in ["hello", "hello_ack"] {
+        for (length, outcome) in [(95, Err(DecodeError::Length)), (96, Ok(())), (97, Ok(()))] {
+            let later = |frame: &mut Vec<u8>| {
+                frame[at::VERSION] = 2;
+                frame.resize(length, 0);
+                put32(frame, at::LENGTH, length as u32);
+            };
+            assert_eq!(spoilt(name, later), outcome, "{length} bytes of {name}");
+        }
+    }
+}
+
 #[test]
 fn what_has_no_wire_format_is_not_written() {
     let mut out = vec![0; 2 * MAX_FRAME];

@@ -128,6 +128,7 @@ fn too_long_and_too_small() {
     let mut shared = Shared::formatted(Kind::Mpsc, 0);
     let mut producer = shared.mpsc_producer();
     assert_eq!(producer.send(&[1; 121]), Err(SendError::TooLong));
+    assert_eq!(producer.send_with(121, |_| panic!("called")), Err(SendError::TooLong));
 }
 
 #[test]
@@ -270,6 +271,10 @@ fn a_damaged_header_is_refused() {
     };
     assert_eq!(attach(&mut Shared::blank(geometry())), Some(E::Magic));
     assert_eq!(attach(&mut Shared::formatted(Kind::Mpsc, 0)), Some(E::Kind));
+    assert_eq!(
+        mpsc::Producer::attach(Shared::formatted(Kind::Spsc, 0).region()).err(),
+        Some(E::Kind)
+    );
     let swapped = 0x4c4e_446d_u32.swap_bytes();
     let cases = [
         (0, 0, E::Magic),
@@ -291,6 +296,10 @@ fn a_damaged_header_is_refused() {
         shared.set(offset, value);
         assert_eq!(attach(&mut shared), Some(error), "{value} at {offset}");
     }
+    // Sound slots, of which more is consumed than was ever sent.
+    let mut shared = Shared::formatted(Kind::Spsc, 0);
+    shared.set(CONSUMED, 1);
+    assert_eq!(shared.producer().err(), Some(E::Positions));
     // A sound header, but less memory than it speaks of.
     let mut shared = Shared::formatted(Kind::Spsc, 0);
     shared.0.pop();

@@ -1,54 +1,59 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
-"""Sums up cargo-llvm-cov's JSON report by crate, and fails below a bound.
+"""Sums up the lines of llvm-cov's lcov reports by crate, and fails below a bound. What is compiled for
+tests does not count. A line is covered if one of the reports, each of one test program, says so.
 
-    tests/parts/coverage.py REPORT.json PERCENT
+    tests/parts/coverage.py PERCENT REPORT.lcov…
     tests/parts/coverage.py --self-test
 """
 
 import collections
-import json
 import sys
 
-CRATES = ["lnd-core", "lnd-dma", "lnd-shortmsg"]
+sys.dont_write_bytecode = True  # Nothing is left beside the sources.
+from branches import CRATES, Sources, shipped
 
 
-def by_file(report):
-    """(crate, path, covered lines, lines) of every shipped source file."""
-    for data in report["data"]:
-        for file in data["files"]:
-            for crate in CRATES:
-                mark = f"/{crate}/src/"
-                if mark in file["filename"]:
-                    lines = file["summary"]["lines"]
-                    path = file["filename"].split(mark, 1)[1]
-                    yield crate, path, lines["covered"], lines["count"]
+def by_file(report, sources):
+    """Whether each line of every shipped source file is covered: {path: {line: covered}}."""
+    files = collections.defaultdict(dict)
+    path = None
+    for entry in report.splitlines():
+        if entry.startswith("SF:"):
+            path = shipped(entry[3:])
+        elif entry.startswith("DA:") and path:
+            line, count = map(int, entry[3:].split(",")[:2])
+            if line <= sources(path).shipped_lines:
+                files[path][line] = count > 0 or files[path].get(line, False)
+    return files
 
 
-def judge(report, bound):
+def judge(report, bound, sources):
     """The report's lines, and whether every crate reaches the bound."""
     sums = collections.defaultdict(lambda: [0, 0])
     out = []
-    for crate, path, covered, count in sorted(by_file(report)):
+    for path, lines in sorted(by_file(report, sources).items()):
+        crate, covered, count = path.split("/", 1)[0], sum(lines.values()), len(lines)
         sums[crate][0] += covered
         sums[crate][1] += count
         if covered < count:
-            out.append(f"{crate}/src/{path}: {covered} of {count}")
+            out.append(f"{path}: {covered} of {count}")
     shares = {crate: 100 * sums[crate][0] / max(sums[crate][1], 1) for crate in CRATES}
     out.append(", ".join(f"{crate} {share:.1f} %" for crate, share in shares.items()) + " of lines")
     return out, all(share >= bound for share in shares.values())
 
 
 def self_test():
-    """A bound is kept or not, and a crate without lines does not pass."""
-    file = lambda crate, covered: {
-        "filename": f"x/{crate}/src/lib.rs",
-        "summary": {"lines": {"covered": covered, "count": 100}},
-    }
-    full = {"data": [{"files": [file(crate, 96) for crate in CRATES]}]}
-    poor = {"data": [{"files": [file(crate, 94) for crate in CRATES]}]}
-    assert judge(full, 95)[1] and not judge(poor, 95)[1]
-    assert not judge({"data": [{"files": [file("lnd-core", 100)]}]}, 95)[1]
+    """A bound is kept or not, a crate without lines does not pass, and tests do not count."""
+    sources = Sources(lambda _: "\n" * 100 + "#[cfg(test)]\nmod tests {\n" + "\n" * 100)
+
+    def report(covered, crates=CRATES):
+        lines = [f"DA:{line},{int(line <= covered or line > 100)}" for line in range(1, 200)]
+        return "\n".join(f"SF:x/{crate}/src/lib.rs\n" + "\n".join(lines) for crate in crates)
+
+    assert judge(report(95), 95, sources)[1] and not judge(report(94), 95, sources)[1]
+    assert not judge(report(100, ["lnd-core"]), 95, sources)[1]
+    assert judge(report(95) + "\n" + report(0), 95, sources)[1]
     print("coverage.py: self-test passed")
     return 0
 
@@ -56,8 +61,11 @@ def self_test():
 def main():
     if sys.argv[1:] == ["--self-test"]:
         return self_test()
-    with open(sys.argv[1], encoding="utf-8") as file:
-        out, good = judge(json.load(file), float(sys.argv[2]))
+    reports = []
+    for name in sys.argv[2:]:
+        with open(name, encoding="utf-8") as file:
+            reports.append(file.read())
+    out, good = judge("\n".join(reports), float(sys.argv[1]), Sources())
     print("\n".join(out))
     return 0 if good else 1
 

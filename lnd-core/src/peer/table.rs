@@ -138,4 +138,22 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn who_is_not_there_cannot_be_removed() {
+        let mut places = vec![0; NidIndex::places(2)];
+        let mut index = NidIndex::new(&mut places);
+        let nid = Nid::from_raw(5).unwrap();
+        index.insert(nid, PeerId(0));
+        for raw in 1..20 {
+            index.remove(Nid::from_raw(raw).unwrap(), PeerId(1), |_| Some(nid));
+        }
+        assert_eq!(index.find(nid, |_| Some(nid)), Some(PeerId(0)));
+        // Nor from a table without an empty place, nor added to it.
+        places.fill(0);
+        let mut index = NidIndex { places: &mut places };
+        index.insert(nid, PeerId(1));
+        index.remove(nid, PeerId(1), |_| Some(nid));
+        assert_eq!(index.find(nid, |_| None), None);
+    }
 }

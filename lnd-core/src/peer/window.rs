@@ -154,4 +154,14 @@ mod tests {
             assert_eq!(window.peek(at(128)), Fresh { lost: 61 });
         }
     }
+
+    #[test]
+    fn to_note_a_number_twice_changes_nothing() {
+        let mut window = Window::new();
+        window.note(3);
+        window.note(3);
+        let seen = [1, 2, 3].map(|number| window.peek(number));
+        let fresh = Verdict::Fresh { lost: 0 };
+        assert_eq!(seen, [fresh, fresh, Verdict::Duplicate]);
+    }
 }

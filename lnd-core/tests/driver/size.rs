@@ -32,7 +32,11 @@ fn create(memory: &mut [MaybeUninit<u8>], config: Config) -> Result<(), ConfigEr
 }
 
 /// Memory of `length` bytes that begins `offset` bytes behind a multiple of the line.
-fn with_memory<R>(length: usize, offset: usize, f: impl FnOnce(&mut [MaybeUninit<u8>]) -> R) -> R {
+pub fn with_memory<R>(
+    length: usize,
+    offset: usize,
+    f: impl FnOnce(&mut [MaybeUninit<u8>]) -> R,
+) -> R {
     let mut memory = vec![MaybeUninit::uninit(); length + 2 * LINE];
     let lost = memory.as_ptr().align_offset(LINE);
     f(&mut memory[lost + offset..][..length])

@@ -11,6 +11,7 @@ mod cycles;
 #[cfg(not(miri))]
 mod document;
 mod doorbell;
+mod edges;
 mod faults;
 mod fragments;
 mod garbage;

@@ -111,6 +111,11 @@ mod tests {
     }
 
     #[test]
+    fn no_sum_is_the_number_that_means_none() {
+        assert_eq!(fold(&[0; 4]), INSTEAD_OF_NONE);
+    }
+
+    #[test]
     fn the_field_of_the_sum_does_not_count() {
         let mut frame = [7; 100];
         let sum = checksum(&frame);

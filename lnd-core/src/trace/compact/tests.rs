@@ -74,6 +74,8 @@ fn everything() -> Vec<Trace> {
             all.push(Trace::Finalized { tag, status });
         }
     }
+    let done = Status::of_word(Policy::Seed, Word::from_bits(0xc000)).unwrap();
+    all.push(Trace::Finalized { tag, status: done });
     all
 }
 
@@ -118,4 +120,20 @@ fn what_nobody_wrote_is_refused() {
             assert!(length <= MAX_RECORD);
         }
     }
+}
+
+#[test]
+fn a_status_of_numbers_without_a_meaning_is_refused() {
+    let status = Status::of(Policy::Seed, Cause::Deadline, Place::Queue);
+    let mut bytes = [0; MAX_RECORD];
+    let length = encode(Instant::NEVER, &Trace::Finalized { tag: LARGEST, status }, &mut bytes);
+    // Its last bytes: cause and place, from one on; both are zero where there is no evidence.
+    for (at, wrong) in [(length - 2, 0), (length - 2, 12), (length - 1, 0), (length - 1, 6)] {
+        let mut spoilt = bytes;
+        spoilt[at] = wrong;
+        assert_eq!(decode(&spoilt), Err(Malformed), "{wrong} at {at} of {length}");
+    }
+    let status = Status { errno: i32::MIN, ..status };
+    encode(Instant::NEVER, &Trace::Finalized { tag: LARGEST, status }, &mut bytes);
+    assert_eq!(decode(&bytes), Err(Malformed));
 }
