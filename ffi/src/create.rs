@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! Birth and end of an NI: everything in one block of the caller's memory (R61).
 
-use core::cell::UnsafeCell;
 use core::ffi::c_void;
 use core::mem::MaybeUninit;
 use core::ptr::NonNull;
@@ -11,7 +10,7 @@ use lnd_core::config::Config;
 use lnd_core::defect::seeded;
 use lnd_core::driver::{Decider, Driver, Identity, RunState, Ticket};
 use lnd_core::id::{Incarnation, LinkId, Nid};
-use lnd_core::sync::Ordering;
+use lnd_core::sync::{Guarded, Ordering};
 use lnd_dma::driver::MmioEngine;
 use lnd_dma::memory::LinkMemory;
 use lnd_shortmsg::dispatch::Receiver;
@@ -24,7 +23,7 @@ use crate::input::{input, place, put};
 use crate::ni::{lnd_ni, Irq, Thread, ThreadCell};
 use crate::platform::Platform;
 use crate::ports::{Frames, Host, Numbers, Payload, Registers, Seat};
-use crate::stats::{Tally, Totals};
+use crate::tally::{Tally, Totals};
 use crate::tracing::{Events, Tracing};
 
 /// Bytes of the largest frame that will be sent.
@@ -193,7 +192,7 @@ fn create(
         memories: arena.table(links, ring_memory)?,
         tally: arena.place(Tally::default())?,
     };
-    let cell = arena.place(ThreadCell(UnsafeCell::new(MaybeUninit::uninit())))?;
+    let cell = arena.place(ThreadCell(Guarded::new(MaybeUninit::uninit())))?;
     let checks = given.flags & LND_CHECKSUM != 0;
     let decider = fill(cell, &mut arena, &config, Identity { nid, life }, &made, checks)?;
     let irqs = make_irqs(&mut arena, links, decider, &made)?;

@@ -103,7 +103,7 @@ impl Thread {
         from: u32,
         text: &mut Text<'_>,
     ) -> Result<(u32, bool), lnd_error> {
-        self.totals.follow(ni);
+        self.follow(ni);
         let places = match section {
             Section::Links => ni.irqs.len() as u32,
             Section::Peers => self.driver.peers_known(),

@@ -27,6 +27,7 @@ pub mod run;
 pub mod shutdown;
 pub mod stats;
 pub mod submit;
+mod tally;
 mod text;
 mod tracing;
 pub mod verdict;

@@ -116,7 +116,9 @@ fn announce(
 
     // From inside, so that nobody is still copying out of the frame.
     let inside = ni.enter();
-    ni.attached.store(0, Ordering::Relaxed);
+    if !seeded("frame-kept") {
+        ni.attached.store(0, Ordering::Relaxed);
+    }
     ni.parser.store(if seeded("parser-kept") { me } else { 0 }, Ordering::Relaxed);
     drop(inside?);
     ni.wake();

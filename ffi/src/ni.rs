@@ -7,20 +7,19 @@
 //! lock that does not exclude gives an error and no damage. The *interrupts' half* is one
 //! [`Irq`] per link, each with an owner word of its own, and the words of the core.
 
-use core::cell::UnsafeCell;
 use core::ffi::CStr;
 use core::mem::{align_of, MaybeUninit};
 
-use lnd_core::defect::seeded;
+use lnd_core::defect::{ordered, seeded};
 use lnd_core::driver::{Decider, Driver, Interrupt, Ticket};
-use lnd_core::sync::{AtomicU32, Ordering};
+use lnd_core::sync::{AtomicU32, Guarded, Ordering};
 use lnd_dma::driver::CompletionQueue;
 use lnd_shortmsg::dispatch::Receiver;
 
 use crate::abi::lnd_error;
 use crate::platform::Platform;
 use crate::ports::{Host, Registers};
-use crate::stats::{Tally, Totals};
+use crate::tally::{Tally, Totals};
 
 const ALIVE: u32 = 0x4c4e_4449;
 const DEAD: u32 = 0x6465_6164;
@@ -51,7 +50,7 @@ pub struct lnd_ni {
 
 /// The thread's half in its place.
 #[derive(Debug)]
-pub(crate) struct ThreadCell(pub UnsafeCell<MaybeUninit<Thread>>);
+pub(crate) struct ThreadCell(pub Guarded<MaybeUninit<Thread>>);
 
 /// The thread's half.
 pub(crate) struct Thread {
@@ -62,12 +61,20 @@ pub(crate) struct Thread {
     pub totals: &'static mut Totals,
 }
 
+impl Thread {
+    /// Adds up what was counted outside the lock since it was done last.
+    pub fn follow(&mut self, ni: &lnd_ni) {
+        let tallies = core::iter::once(ni.tally).chain(ni.irqs.iter().map(|irq| &irq.tally));
+        self.totals.follow(tallies, ni.misuses.load(Ordering::Relaxed));
+    }
+}
+
 /// The interrupts' half of one link.
 #[derive(Debug)]
 pub(crate) struct Irq {
     /// Who is inside; zero: nobody.
     owner: AtomicU32,
-    inside: UnsafeCell<Interrupt<'static, CompletionQueue<'static, Registers>>>,
+    inside: Guarded<Interrupt<'static, CompletionQueue<'static, Registers>>>,
     pub registers: Registers,
     pub tally: Tally,
 }
@@ -82,7 +89,7 @@ impl Irq {
         let queue = CompletionQueue::new(registers, registers.memory());
         Self {
             owner: AtomicU32::new(0),
-            inside: UnsafeCell::new(Interrupt::new(decider, queue)),
+            inside: Guarded::new(Interrupt::new(decider, queue)),
             registers,
             tally: Tally::default(),
         }
@@ -100,7 +107,7 @@ impl Irq {
         let inside = unsafe { &mut *self.inside.get() };
         let served = serve(inside);
         // Release: partner is the Acquire above.
-        self.owner.store(0, Ordering::Release);
+        self.owner.store(0, ordered("interrupt-left-relaxed", Ordering::Release));
         Some(served)
     }
 
@@ -169,10 +176,6 @@ impl lnd_ni {
         error
     }
 
-    pub(crate) fn misuses(&self) -> u32 {
-        self.misuses.load(Ordering::Relaxed)
-    }
-
     /// Enters the thread's half. Context: thread, with nothing held.
     pub(crate) fn enter(&self) -> Result<Inside<'_>, lnd_error> {
         if self.platform.in_interrupt() && !seeded("interrupt-let-in") {
@@ -194,7 +197,8 @@ impl lnd_ni {
             return Err(self.misuse(lnd_error::LND_E_BUSY, c"lock() does not exclude"));
         }
         // Somebody may have destroyed the NI while we waited for the lock.
-        if self.magic.load(Ordering::Relaxed) != ALIVE {
+        let alive = self.magic.load(Ordering::Relaxed) == ALIVE;
+        if !alive && !seeded("destroyed-meanwhile") {
             self.owner.store(0, Ordering::Release);
             self.platform.unlock();
             return Err(lnd_error::LND_E_NI);

@@ -7,11 +7,12 @@
 
 use core::ffi::{c_char, c_void, CStr};
 
+use lnd_core::message::Lane;
 use lnd_core::sync::{fence, Ordering};
 
 use crate::abi::{
-    lnd_arrival, lnd_context, lnd_error, lnd_event, lnd_frame, lnd_ops, lnd_report, lnd_trace,
-    LND_NO_NODE,
+    lnd_arrival, lnd_context, lnd_error, lnd_event, lnd_frame, lnd_lane, lnd_ops, lnd_report,
+    lnd_trace, LND_NO_NODE,
 };
 
 /// The operations of one NI and what they are given.
@@ -28,6 +29,14 @@ pub(crate) struct Platform {
 unsafe impl Send for Platform {}
 // SAFETY: as for Send; nothing in here changes.
 unsafe impl Sync for Platform {}
+
+/// A lane as the platform knows it.
+pub(crate) const fn lane_number(lane: Lane) -> u32 {
+    match lane {
+        Lane::Request => lnd_lane::LND_LANE_REQUEST as u32,
+        Lane::Control => lnd_lane::LND_LANE_CONTROL as u32,
+    }
+}
 
 /// Calls an operation if it is there.
 macro_rules! call {

@@ -16,9 +16,9 @@ use lnd_dma::memory::LinkMemory;
 use lnd_dma::regs::{Register, RegisterAccess};
 use lnd_shortmsg::wire::{encode, max_immediate, Checksum};
 
-use crate::abi::{lnd_frame, lnd_lane, lnd_send};
+use crate::abi::{lnd_frame, lnd_send};
 use crate::handle;
-use crate::platform::Platform;
+use crate::platform::{lane_number, Platform};
 use crate::tracing::Tracing;
 
 /// The set of ports of a C host.
@@ -164,13 +164,6 @@ impl Frames {
     pub fn new(platform: &'static Platform, buffer: &'static mut [u8], checksum: Checksum) -> Self {
         let immediate_max = max_immediate(buffer.len());
         Self { platform, buffer, checksum, immediate_max }
-    }
-}
-
-pub(crate) const fn lane_number(lane: Lane) -> u32 {
-    match lane {
-        Lane::Request => lnd_lane::LND_LANE_REQUEST as u32,
-        Lane::Control => lnd_lane::LND_LANE_CONTROL as u32,
     }
 }
 

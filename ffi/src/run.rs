@@ -102,7 +102,7 @@ impl Thread {
 
     /// Lets time pass; returns when it shall pass again.
     fn let_time_pass(&mut self, ni: &lnd_ni, now: u64) -> u64 {
-        self.totals.follow(ni);
+        self.follow(ni);
         self.look_at_links(ni, now);
         let next = self.driver.on_time(Instant::from_nanos(now));
         if self.driver.tracer_mut().has_events() || !self.driver.nothing_to_report() {

@@ -1,104 +1,21 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Counters and gauges. Interrupts count in words of their own, 32 bits wide; the thread adds up
-//! how far they have come since it looked last.
+//! Counters and gauges, for the platform.
 
 use core::ffi::c_char;
 use core::mem::size_of;
 
-use lnd_core::counters::{Count, Counter, Counters};
-use lnd_core::sync::{AtomicU32, Ordering};
+use lnd_core::counters::Counter;
 
-use crate::abi::{lnd_error, lnd_stats, LND_MAX_LINKS};
+use crate::abi::{lnd_error, lnd_stats};
 use crate::errors::outcome;
 use crate::input::{output, place, put};
 use crate::ni::{lnd_ni, Thread};
 use crate::shutdown::run_state;
 
-/// What contexts without the lock have counted, modulo 2^32.
-#[derive(Debug, Default)]
-pub(crate) struct Tally {
-    pub interrupts: AtomicU32,
-    pub completions: AtomicU32,
-    stale: AtomicU32,
-    late: AtomicU32,
-    foreign: AtomicU32,
-}
-
-impl Tally {
-    /// Shows what the one who alone counts here has counted in all. Context: the link's interrupt.
-    pub fn show(&self, counters: &Counters) {
-        for (word, counter) in self.words() {
-            word.store(counters.value(counter) as u32, Ordering::Relaxed);
-        }
-    }
-
-    fn words(&self) -> [(&AtomicU32, Counter); 3] {
-        [
-            (&self.stale, Counter::StaleCompletion),
-            (&self.late, Counter::LateEvent),
-            (&self.foreign, Counter::ForeignCompletion),
-        ]
-    }
-}
-
-/// Counting where others count too. Context: any.
-impl Count for &Tally {
-    fn count(&mut self, counter: Counter) {
-        for (word, counted) in self.words() {
-            if counted == counter {
-                // Relaxed: a count.
-                word.fetch_add(1, Ordering::Relaxed);
-            }
-        }
-    }
-}
-
-/// How far the thread has followed one tally.
-#[derive(Clone, Copy, Debug, Default)]
-struct Seen {
-    interrupts: u32,
-    completions: u32,
-    counted: [u32; 3],
-}
-
-/// What the thread has added up, in 64 bits.
-#[derive(Debug, Default)]
-pub(crate) struct Totals {
-    seen: [Seen; LND_MAX_LINKS + 1],
-    interrupts: u64,
-    completions: u64,
-    misuses: u64,
-    misuses_seen: u32,
-    counters: Counters,
-}
-
-/// By how much a word has grown since it was seen; it is seen now.
-fn growth(word: u32, seen: &mut u32) -> u64 {
-    u64::from(word.wrapping_sub(core::mem::replace(seen, word)))
-}
-
-impl Totals {
-    /// Follows every tally. To be called before any of them wraps.
-    pub fn follow(&mut self, ni: &lnd_ni) {
-        let tallies = core::iter::once(ni.tally).chain(ni.irqs.iter().map(|irq| &irq.tally));
-        for (tally, seen) in tallies.zip(self.seen.iter_mut()) {
-            let now = tally.interrupts.load(Ordering::Relaxed);
-            self.interrupts = self.interrupts.wrapping_add(growth(now, &mut seen.interrupts));
-            let now = tally.completions.load(Ordering::Relaxed);
-            self.completions = self.completions.wrapping_add(growth(now, &mut seen.completions));
-            for ((word, counter), seen) in tally.words().into_iter().zip(seen.counted.iter_mut()) {
-                self.counters.add(counter, growth(word.load(Ordering::Relaxed), seen));
-            }
-        }
-        let grown = growth(ni.misuses(), &mut self.misuses_seen);
-        self.misuses = self.misuses.wrapping_add(grown);
-    }
-}
-
 impl Thread {
     /// One counter, of all sources.
     pub(crate) fn counter(&self, counter: Counter) -> u64 {
-        self.driver.counters().value(counter).wrapping_add(self.totals.counters.value(counter))
+        self.driver.counters().value(counter).wrapping_add(self.totals.value(counter))
     }
 }
 
@@ -117,7 +34,7 @@ pub unsafe extern "C" fn lnd_stats_get(ni: *const lnd_ni, stats: *mut lnd_stats)
         let stats = unsafe { output(stats)? };
         let mut inside = ni.enter()?;
         let thread = inside.thread();
-        thread.totals.follow(ni);
+        thread.follow(ni);
         *stats = thread.stats();
         Ok(())
     }))
@@ -136,9 +53,9 @@ impl Thread {
             frames_control: self.receiver.control(),
             frames_lnd: self.receiver.lnd(),
             frames_bad: self.receiver.errors().total(),
-            completions: self.totals.completions,
-            interrupts: self.totals.interrupts,
-            misuses: self.totals.misuses,
+            completions: self.totals.completions(),
+            interrupts: self.totals.interrupts(),
+            misuses: self.totals.misuses(),
         }
     }
 }
@@ -205,7 +122,7 @@ pub unsafe extern "C" fn lnd_counter(
         let counter = Counter::ALL.get(counter as usize).ok_or(lnd_error::LND_E_ARGUMENT)?;
         let mut inside = ni.enter()?;
         let thread = inside.thread();
-        thread.totals.follow(ni);
+        thread.follow(ni);
         // SAFETY: checked above; writable by the contract of the ABI.
         unsafe { put(value, thread.counter(*counter)) }
     }))

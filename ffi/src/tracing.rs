@@ -17,8 +17,8 @@ use crate::abi::{
     lnd_event, lnd_event_kind, lnd_link_state, lnd_peer_state, lnd_trace, lnd_trace_kind,
     LND_ANY_LINK,
 };
+use crate::platform::lane_number;
 use crate::platform::Platform;
-use crate::ports::lane_number;
 
 /// News that wait for the next `lnd_run`; more than these are an overrun.
 const EVENTS: usize = 16;

@@ -6,6 +6,7 @@
 //! removing it. The few that fit no lane go into a binary heap. The next deadline is the least of
 //! the lanes' heads and the heap's root.
 
+use crate::defect::seeded;
 use crate::time::Instant;
 
 /// Number of sorted lists.
@@ -68,7 +69,7 @@ impl<'m> Deadlines<'m> {
         }
         for lane in 0..LANES {
             let Some(&tail) = self.tails.get(lane) else { break };
-            if tail == NONE || self.due(tail) <= due {
+            if tail == NONE || self.due(tail) <= due || seeded("deadline-out-of-order") {
                 self.append(lane, tail, index, due);
                 return;
             }
@@ -261,5 +262,18 @@ mod tests {
                 assert_eq!(queue.next().map(|(due, _)| due), least);
             }
         }
+    }
+
+    #[test]
+    fn never_disarms_and_there_is_no_timer_beyond_the_table() {
+        let mut timers = vec![Timer::UNARMED; 2];
+        let mut queue = Deadlines::new(&mut timers);
+        let soon = Instant::from_nanos(7);
+        queue.arm(1, soon);
+        queue.arm(2, soon);
+        queue.disarm(2);
+        assert_eq!((queue.next(), queue.armed(2)), (Some((soon, 1)), None));
+        queue.arm(1, Instant::NEVER);
+        assert_eq!((queue.next(), queue.armed(1)), (None, None));
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! The one place that names an atomic.
+//! The one place that names an atomic, and what an atomic guards.
 //!
 //! Every shared word of the project goes through this module, so that the same source is compiled
 //! three ways: on the machine's atomics, on [loom]'s model of them (`--cfg loom`), and on counted
@@ -18,6 +18,45 @@ pub use core::sync::atomic::Ordering;
 
 #[cfg(not(loom))]
 pub use counted::{fence, AtomicU32};
+
+/// Memory that a shared word guards: whoever the word says is inside has it for himself. The
+/// interface is that of [`core::cell::UnsafeCell`].
+///
+/// In the models loom fails an entry that the word does not order after the one before.
+#[derive(Debug)]
+#[cfg_attr(not(loom), repr(transparent))]
+pub struct Guarded<T> {
+    #[cfg(loom)]
+    entered: loom::cell::UnsafeCell<()>,
+    inside: core::cell::UnsafeCell<T>,
+}
+
+impl<T> Guarded<T> {
+    /// Memory that nobody has entered.
+    #[inline]
+    pub fn new(inside: T) -> Self {
+        Self {
+            #[cfg(loom)]
+            entered: loom::cell::UnsafeCell::new(()),
+            inside: core::cell::UnsafeCell::new(inside),
+        }
+    }
+
+    /// Where it is. Context: whoever is inside.
+    #[inline]
+    #[cfg_attr(loom, track_caller)]
+    pub fn get(&self) -> *mut T {
+        #[cfg(loom)]
+        self.entered.with_mut(|_| ());
+        self.inside.get()
+    }
+
+    /// The memory, before it is shared.
+    #[inline]
+    pub fn get_mut(&mut self) -> &mut T {
+        self.inside.get_mut()
+    }
+}
 
 #[cfg(not(loom))]
 mod counted {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! Birth and end.
 
-use core::cell::UnsafeCell;
 use core::ffi::c_void;
 use core::mem::{size_of, MaybeUninit};
 
@@ -9,7 +8,7 @@ use ::lnd_health::journey::Journey;
 use ::lnd_health::node::Action;
 use ::lnd_health::{Config, Health, Profile};
 use lnd_core::arena::{Arena, ArenaFull, LINE};
-use lnd_core::sync::{AtomicU32, Ordering};
+use lnd_core::sync::{AtomicU32, Guarded, Ordering};
 use lnd_core::time::{Instant, Span};
 
 use super::taken::{Place, Taken};
@@ -181,7 +180,7 @@ fn fill(
 ) -> Result<&'static mut Cell, lnd_error> {
     let config = understand(given)?;
     // Not `place`, which would have it on the stack for a moment.
-    let cell = arena.table(1, |_| Cell(UnsafeCell::new(MaybeUninit::uninit())))?;
+    let cell = arena.table(1, |_| Cell(Guarded::new(MaybeUninit::uninit())))?;
     let cell = cell.first_mut().ok_or(ArenaFull)?;
     let block = arena.table(config.bytes_needed(), |_| MaybeUninit::<u8>::uninit())?;
     let journeys = Taken::new(arena.table(given.journeys as usize, Place::free)?);

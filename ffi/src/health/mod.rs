@@ -17,14 +17,13 @@ pub use messages::*;
 pub use prober::*;
 pub use tables::*;
 
-use core::cell::UnsafeCell;
 use core::mem::{align_of, MaybeUninit};
 
 use ::lnd_health::journey::Journey;
 use ::lnd_health::node::Action;
 use ::lnd_health::Health;
-use lnd_core::defect::seeded;
-use lnd_core::sync::{AtomicU32, Ordering};
+use lnd_core::defect::{ordered, seeded};
+use lnd_core::sync::{AtomicU32, Guarded, Ordering};
 
 use crate::abi::lnd_error;
 use taken::Taken;
@@ -44,7 +43,7 @@ pub struct lnd_health {
 
 /// The owner's half in its place; written before the object is.
 #[derive(Debug)]
-struct Cell(UnsafeCell<MaybeUninit<Whole>>);
+struct Cell(Guarded<MaybeUninit<Whole>>);
 
 // SAFETY: the cell is entered only by the one who has set `busy`.
 unsafe impl Sync for Cell {}
@@ -91,7 +90,7 @@ impl lnd_health {
         let result = act(this.id, unsafe { cell.assume_init_mut() });
         // Release: partner is the Acquire above.
         let left = result.is_err() && seeded("busy-kept");
-        this.busy.store(u32::from(left), Ordering::Release);
+        this.busy.store(u32::from(left), ordered("health-left-relaxed", Ordering::Release));
         result
     }
 }

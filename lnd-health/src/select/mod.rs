@@ -14,6 +14,7 @@ use crate::ids::{NiId, PeerNiId, RouteId, MAX_NETS, MAX_PEER_NIS};
 use crate::journey::{Journey, Path};
 use crate::ni::{Ni, Shut};
 use key::{Contest, Key};
+use lnd_core::defect::seeded;
 
 pub(crate) use key::rank;
 pub use key::Because;
@@ -232,17 +233,18 @@ impl<'a> View<'a> {
     /// S4-7, S4-12: in the seed's profile what is down or fatal is not used at all; LNet's ranks it
     /// last.
     #[inline]
-    const fn usable(&self, ni: &Ni) -> bool {
+    fn usable(&self, ni: &Ni) -> bool {
         let mask = match self.profile {
             Profile::Seed => Shut::UNUSED | Shut::DRAINING | Shut::FATAL | Shut::DOWN,
             Profile::LnetCompat => Shut::UNUSED | Shut::DRAINING,
         };
+        let mask = if seeded("fatal-selected") { mask & !Shut::FATAL } else { mask };
         !ni.shut.has(mask)
     }
 
     /// A recovery ping is for what may be down.
     #[inline]
-    const fn usable_hop(&self, ni: &Ni, wanted: &Wanted<'_>) -> bool {
+    fn usable_hop(&self, ni: &Ni, wanted: &Wanted<'_>) -> bool {
         self.usable(ni)
             || wanted.recovery && wanted.destination.is_some() && !ni.shut.has(Shut::UNUSED)
     }

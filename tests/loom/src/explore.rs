@@ -11,6 +11,9 @@ use tracing_subscriber::fmt::Subscriber;
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::EnvFilter;
 
+/// Most accesses to shared words in one execution: what is more is a spin that nobody ends.
+const BRANCHES: usize = 5_000;
+
 /// How much of a model is explored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bound {
@@ -48,6 +51,8 @@ where
             Some(builder.preemption_bound.map_or(own, |b| b.clamp(own, most)))
         }
     };
+    // A whole NI is made anew in each execution.
+    builder.max_branches = builder.max_branches.max(BRANCHES);
     let limit = builder.preemption_bound;
     let ends = Arc::new(Mutex::new(BTreeMap::new()));
     let tally = Arc::clone(&ends);

@@ -24,6 +24,11 @@ pub const TAG: Tag = Tag { index: 0, generation: 1 };
 pub const CHUNKS: u32 = 2;
 
 const GEOMETRY: Geometry = Geometry { descriptors: 1, lists: 0 };
+/// Both engines have everything that is modelled.
+const FEATURES: u32 = Features::REMOTE_COMPLETION.0
+    | Features::KNOWS_UNTOUCHED.0
+    | Features::ZERO_READ.0
+    | Features::PUBLISHED_READ.0;
 
 /// One line of link memory: loom's words are larger than the machine's.
 #[repr(C, align(64))]
@@ -49,7 +54,7 @@ impl Yard {
             let word = |at| match at {
                 0 => MAGIC,
                 1 => VERSION,
-                2 => Features::REMOTE_COMPLETION.bits() | Features::KNOWS_UNTOUCHED.bits(),
+                2 => FEATURES,
                 3 => GEOMETRY.descriptors,
                 4 | 5 => GEOMETRY.ring(),
                 7 => node,

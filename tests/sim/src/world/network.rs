@@ -94,6 +94,8 @@ pub struct Network<'m> {
     pub(super) down: BTreeSet<(u32, LinkId)>,
     pub(super) cut: BTreeSet<(u32, u32)>,
     strangers: BTreeSet<(u32, u32)>,
+    /// Nodes that there are: to any other there is no way.
+    pub nodes: u32,
     /// GET_REQs seen: who may be sent a PULL_READY, and for which transfer. One that is still under
     /// way when its sender dies is answered all the same.
     gets: BTreeSet<(u32, Tag)>,
@@ -131,6 +133,7 @@ impl<'m> Network<'m> {
             down: BTreeSet::new(),
             cut: BTreeSet::new(),
             strangers: BTreeSet::new(),
+            nodes: u32::MAX,
             gets: BTreeSet::new(),
             old: VecDeque::new(),
             defect,
@@ -182,7 +185,7 @@ impl<'m> Network<'m> {
 
     /// Whether there is a way between two nodes.
     pub fn neighbours(&self, a: u32, b: u32) -> bool {
-        a != b && !self.strangers.contains(&(a, b))
+        a != b && b < self.nodes && !self.strangers.contains(&(a, b))
     }
 
     /// Forgets the messages of a node that has died.

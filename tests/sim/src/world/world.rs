@@ -69,6 +69,7 @@ impl<'m> World<'m> {
             }
         }
         network.lawless = setup.lawless();
+        network.nodes = setup.nodes;
         let start = setup.clock;
         Self {
             ground,

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! What is counted outside the lock. Interrupts count in words of their own, 32 bits wide; the thread
+//! adds up how far they have come since it looked last.
+
+use lnd_core::counters::{Count, Counter, Counters};
+use lnd_core::sync::{AtomicU32, Ordering};
+
+use crate::abi::LND_MAX_LINKS;
+
+/// What contexts without the lock have counted, modulo 2^32.
+#[derive(Debug, Default)]
+pub(crate) struct Tally {
+    pub interrupts: AtomicU32,
+    pub completions: AtomicU32,
+    stale: AtomicU32,
+    late: AtomicU32,
+    foreign: AtomicU32,
+}
+
+impl Tally {
+    /// Shows what the one who alone counts here has counted in all. Context: the link's interrupt.
+    pub fn show(&self, counters: &Counters) {
+        for (word, counter) in self.words() {
+            word.store(counters.value(counter) as u32, Ordering::Relaxed);
+        }
+    }
+
+    fn words(&self) -> [(&AtomicU32, Counter); 3] {
+        [
+            (&self.stale, Counter::StaleCompletion),
+            (&self.late, Counter::LateEvent),
+            (&self.foreign, Counter::ForeignCompletion),
+        ]
+    }
+}
+
+/// Counting where others count too. Context: any.
+impl Count for &Tally {
+    fn count(&mut self, counter: Counter) {
+        for (word, counted) in self.words() {
+            if counted == counter {
+                // Relaxed: a count.
+                word.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+    }
+}
+
+/// How far the thread has followed one tally.
+#[derive(Clone, Copy, Debug, Default)]
+struct Seen {
+    interrupts: u32,
+    completions: u32,
+    counted: [u32; 3],
+}
+
+/// What the thread has added up, in 64 bits.
+#[derive(Debug, Default)]
+pub(crate) struct Totals {
+    seen: [Seen; LND_MAX_LINKS + 1],
+    interrupts: u64,
+    completions: u64,
+    misuses: u64,
+    misuses_seen: u32,
+    counters: Counters,
+}
+
+/// By how much a word has grown since it was seen; it is seen now.
+fn growth(word: u32, seen: &mut u32) -> u64 {
+    u64::from(word.wrapping_sub(core::mem::replace(seen, word)))
+}
+
+impl Totals {
+    /// Follows every tally. To be called before any of them wraps.
+    pub fn follow<'t>(&mut self, tallies: impl Iterator<Item = &'t Tally>, misuses: u32) {
+        for (tally, seen) in tallies.zip(self.seen.iter_mut()) {
+            let now = tally.interrupts.load(Ordering::Relaxed);
+            self.interrupts = self.interrupts.wrapping_add(growth(now, &mut seen.interrupts));
+            let now = tally.completions.load(Ordering::Relaxed);
+            self.completions = self.completions.wrapping_add(growth(now, &mut seen.completions));
+            for ((word, counter), seen) in tally.words().into_iter().zip(seen.counted.iter_mut()) {
+                self.counters.add(counter, growth(word.load(Ordering::Relaxed), seen));
+            }
+        }
+        let grown = growth(misuses, &mut self.misuses_seen);
+        self.misuses = self.misuses.wrapping_add(grown);
+    }
+
+    /// One counter.
+    pub fn value(&self, counter: Counter) -> u64 {
+        self.counters.value(counter)
+    }
+
+    /// Interrupts taken.
+    pub const fn interrupts(&self) -> u64 {
+        self.interrupts
+    }
+
+    /// Completions taken.
+    pub const fn completions(&self) -> u64 {
+        self.completions
+    }
+
+    /// Calls that were refused as misuse.
+    pub const fn misuses(&self) -> u64 {
+        self.misuses
+    }
+}
