@@ -166,6 +166,9 @@ impl<P: Ports> Driver<'_, P> {
     pub(super) fn on_hello(&mut self, now: Instant, link: LinkId, from: &Envelope, hello: &Hello) {
         let known = self.peers.find(from.from).or_else(|| self.take_up_peer(from.from));
         let Some(id) = known else { return };
+        if seeded("deaf-while-greeting") && self.peer_state(id) == HelloState::Greeting {
+            return;
+        }
         let fits = (hello.version_min..=hello.version_max).contains(&VERSION);
         let Some(peer) = self.peers.get_mut(id) else { return };
         peer.last_heard = now;
