@@ -17,7 +17,7 @@ fn three(seed: u64, plan: &str) -> Options {
 }
 
 /// Runs seeds; the first that fails is made as small as it gets, and printed with its plan.
-fn all_pass(seeds: std::ops::RangeInclusive<u64>, of: impl Fn(u64) -> Options) -> Totals {
+fn all_pass(seeds: impl Iterator<Item = u64>, of: impl Fn(u64) -> Options) -> Totals {
     let mut totals = Totals::default();
     for seed in seeds {
         let options = of(seed);
@@ -34,7 +34,8 @@ fn all_pass(seeds: std::ops::RangeInclusive<u64>, of: impl Fn(u64) -> Options) -
 #[test]
 fn honest_nodes_keep_every_rule_among_themselves() {
     // Every seed has other faults as well, and a byzantine node with rates of its own.
-    let totals = all_pass(1..=32, |seed| Options {
+    // In the last two it also misses the window, which is rare.
+    let totals = all_pass((1..=10).chain([28, 29]), |seed| Options {
         seed,
         seconds: Some(1),
         byzantine: Some(true),
