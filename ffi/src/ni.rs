@@ -209,7 +209,8 @@ impl lnd_ni {
     /// Makes sure that there will be a run after what has just been done. Context: any.
     pub(crate) fn wake(&self) {
         // AcqRel: what was done before is seen by the run that takes this; partner: `start_run`.
-        if self.woken.swap(1, Ordering::AcqRel) == 0 && !seeded("wake-lost") {
+        let order = ordered("wake-relaxed", Ordering::AcqRel);
+        if self.woken.swap(1, order) == 0 && !seeded("wake-lost") {
             self.platform.wake();
         }
     }
@@ -217,7 +218,7 @@ impl lnd_ni {
     /// A run begins: it will see everything that was done before a `wake` that came to nothing.
     pub(crate) fn start_run(&self) {
         // AcqRel: partner is `wake`.
-        self.woken.swap(0, Ordering::AcqRel);
+        self.woken.swap(0, ordered("run-relaxed", Ordering::AcqRel));
     }
 }
 
@@ -242,7 +243,7 @@ impl Inside<'_> {
 impl Drop for Inside<'_> {
     fn drop(&mut self) {
         // Release: partner is the Acquire in `enter`.
-        self.ni.owner.store(0, Ordering::Release);
+        self.ni.owner.store(0, ordered("thread-left-relaxed", Ordering::Release));
         self.ni.platform.unlock();
     }
 }

@@ -138,7 +138,7 @@ impl<P: Ports> Driver<'_, P> {
         self.peers.want(id, Wants::HELLO);
     }
 
-    /// A peer's timer has run out: the hello's, or the credits'.
+    /// A peer's timer has run out: the hello's, or the credits', which is armed while there are none.
     pub(super) fn peer_timer(&mut self, now: Instant, id: PeerId) {
         let Some(peer) = self.peers.get(id) else { return };
         match self.peer_state(id) {
@@ -146,14 +146,14 @@ impl<P: Ports> Driver<'_, P> {
                 self.hello_event(now, id, HelloEvent::TryAgain);
             }
             HelloState::Greeting => self.hello_event(now, id, HelloEvent::Exhausted),
-            HelloState::Good if peer.ours.left() == 0 && peer.queue.is_empty() => {
+            HelloState::Good if peer.queue.is_empty() => {
                 // Whoever waited has given up before the bound. The next one shall not wait for it
                 // again: with deadlines shorter than the bound none would ever get through.
                 if let Some(peer) = self.peers.get_mut(id) {
                     peer.stalled = true;
                 }
             }
-            HelloState::Good if peer.ours.left() == 0 => {
+            HelloState::Good => {
                 // Every credit is gone and none comes back: whatever carried them is lost.
                 self.counters.count(Counter::Resyncs);
                 self.hello_event(now, id, HelloEvent::Resync);

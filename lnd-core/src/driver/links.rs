@@ -13,7 +13,7 @@ use crate::link::{link_step, LinkEffect, LinkEvent, LinkState, Quiesced};
 use crate::ports::{Channel, Engine, Features, Ports, Returned, Tracer};
 use crate::time::Instant;
 use crate::trace::Trace;
-use crate::transfer::{Debts, Effect, Event, Phase};
+use crate::transfer::{Debts, Event, Phase};
 
 /// One link's owned half.
 pub(super) struct Link<E> {
@@ -225,8 +225,6 @@ impl<P: Ports> Driver<'_, P> {
             None => return,
         };
         self.counters.count(Counter::YankedReal);
-        if self.apply(now, tag, event) == Some(Effect::Invalidate) {
-            self.recall(now, tag);
-        }
+        self.apply(now, tag, event);
     }
 }

@@ -187,7 +187,7 @@ impl<P: Ports> Driver<'_, P> {
     fn inline_max(&self, nid: Nid) -> u32 {
         let ours = self.config.immediate_max.min(self.channel.immediate_max());
         match self.peers.find(nid).and_then(|id| self.peers.get(id)) {
-            Some(peer) if peer.life.is_some() && peer.session != 0 && peer.immediate_max > 0 => {
+            Some(peer) if peer.life.is_some() && peer.immediate_max > 0 => {
                 ours.min(peer.immediate_max)
             }
             _ => ours,

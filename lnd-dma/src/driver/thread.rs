@@ -2,7 +2,7 @@
 //! The thread's half: posts, rings, recalls, stops and resets.
 
 use lnd_core::defect::seeded;
-use lnd_core::fragment::{self, MAX_FRAGMENTS};
+use lnd_core::fragment;
 use lnd_core::id::{LinkId, Nid, Tag};
 use lnd_core::link::Quiesced;
 use lnd_core::ports::{Bd, Engine, Features, Motion, PostError, Returned};
@@ -61,7 +61,7 @@ impl<'m, R: RegisterAccess, N: Nodes> MmioEngine<'m, R, N> {
 
     fn content(&self, bd: &Bd<'_>) -> Result<Content, PostError> {
         let held = fragment::total(bd.fragments).map_err(|_| PostError::Invalid)?;
-        if bd.length > held || bd.fragments.len() > MAX_FRAGMENTS {
+        if bd.length > held {
             return Err(PostError::Invalid);
         }
         let (nid, source, direction) = match bd.motion {

@@ -270,9 +270,11 @@ impl<'m, F: Fabric<'m>, A: Faults> Mover<'_, 'm, F, A> {
         }
         pull.source = Some(Source { memory, content, own: busy, cursor: Cursor::default() });
         self.faults.claimed(wanted);
-        // Partner: the fence in the other engine's `stop_some`: it sees the claim, or we see its
-        // stop; by the round, if we have been so slow that it is over already.
-        fence(Ordering::SeqCst);
+        if !seeded("no-fence-after-claim") {
+            // Partner: the fence in the other engine's `stop_some`: it sees the claim, or we see its
+            // stop; by the round, if we have been so slow that it is over already.
+            fence(Ordering::SeqCst);
+        }
         let control = control_of(&memory);
         let over = control.round() != round && !seeded("round-unchecked");
         if control.contains(Control::STOP) || over {

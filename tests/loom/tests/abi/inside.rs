@@ -37,6 +37,20 @@ fn r65_two_threads_with_a_lock_that_does_not_exclude() {
     assert_eq!(ends.into_keys().collect::<Vec<_>>(), [(ok, ok), (ok, busy), (busy, ok)]);
 }
 
+/// Calls that do nothing which could order them but to enter and to leave.
+#[test]
+fn r65_two_looks_with_a_lock_that_does_not_exclude() {
+    let ends = explore("stats ‖ stats, not locked", Bound::Exhaustive, || {
+        let host = Host::new(Lock::Broken);
+        let other = host.context(2, |host| host.stats().map(|stats| stats.active));
+        let ours = host.stats().map(|stats| stats.active);
+        let theirs = other.join().unwrap();
+        assert!([ours, theirs].iter().all(|&end| end == Ok(0) || end == Err(BUSY)));
+        (ours.is_ok(), theirs.is_ok())
+    });
+    assert_eq!(ends.into_keys().collect::<Vec<_>>(), [(false, true), (true, false), (true, true)]);
+}
+
 /// The call that waits for the lock while the NI is destroyed finds none any more.
 #[test]
 fn r65_thread_call_against_destroy() {

@@ -24,6 +24,25 @@ fn inv_15_link_news_against_run() {
     assert_eq!(ends.into_keys().collect::<Vec<_>>(), [false, true]);
 }
 
+/// What an interrupt leaves for a run that was called for before: there is no second call.
+#[test]
+fn inv_15_link_news_against_a_run_that_was_called_for() {
+    let ends = explore("interrupt with news ‖ woken run", Bound::Between(1, 1), || {
+        let host = Host::new(Lock::Broken);
+        assert_eq!(host.submit(7).0, OK);
+        host.link_breaks(0);
+        let other = host.context(2, |host| host.interrupt(0));
+        assert!(host.run_if_woken());
+        let early = !host.link_is_up(0);
+        assert_eq!(other.join().unwrap(), OK);
+        let again = host.run_if_woken();
+        assert!(!host.link_is_up(0), "nobody has looked at the link");
+        (early, again)
+    });
+    let all = [(false, true), (true, false), (true, true)];
+    assert_eq!(ends.into_keys().collect::<Vec<_>>(), all);
+}
+
 /// What another thread leaves, under the lock.
 #[test]
 fn inv_15_withdraw_against_run() {
