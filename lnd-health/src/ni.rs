@@ -146,6 +146,11 @@ impl Ni {
         self.status
     }
 
+    /// Whether nothing is left to recover: full health, and up.
+    pub const fn is_well(&self) -> bool {
+        self.health.get() == HealthValue::FULL.get() && matches!(self.status, NiStatus::Up)
+    }
+
     /// Aliveness: whether and when it was last heard of.
     pub const fn aliveness(&self) -> (Aliveness, Instant) {
         (self.alive, self.last_alive)

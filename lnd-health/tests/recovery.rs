@@ -116,6 +116,40 @@ fn lnet_pings_no_stranger() {
     }
 }
 
+#[test]
+fn whom_we_hear_of_is_pinged() {
+    // R50: who lost health as a stranger, or was given up, and then shows himself, however he does.
+    for (stranger, by_probe) in [(true, true), (true, false), (false, true), (false, false)] {
+        let mut config = plain(1, 1, 1);
+        (config.probe.idle, config.probe.again) = (Span::from_secs(10), Span::from_secs(2));
+        if stranger {
+            config = config.lnet_compat();
+        } else {
+            config.recovery_limit = Span::from_secs(1);
+        }
+        let mut node = Node::new(config, 1);
+        let id = node.peers[0].1[0];
+        if !stranger {
+            node.health.received(at(0), id, None);
+        }
+        node.health.set_health(at(0), Object::Peer(id), HealthValue::NONE);
+        (0..5).for_each(|second| _ = pings(&mut node, second));
+        assert_eq!(node.health.recovery().len(), 0);
+        if by_probe {
+            *node.health.probe_kinds() = ProbeKinds::offered(true, false, false, false);
+            node.health.watch(at(5), id, false);
+            let seconds = 5..60;
+            let probe = seconds.filter_map(|s| node.health.next_action(at(s))).next().unwrap();
+            let Action::Probe(probe) = probe else { panic!("{probe:?}") };
+            assert_eq!(node.health.probed(at(60), probe, ProbeEnd::Success), Finding::Alive);
+        } else {
+            node.health.received(at(60), id, None);
+        }
+        assert_eq!(node.health.audit(), Ok(()));
+        assert_eq!(node.health.recovery().len(), 1, "stranger {stranger}, by probe {by_probe}");
+    }
+}
+
 /// 1,000 peers fail in one tick: pings and reconnects follow, and at no time more than the budget.
 #[test]
 fn a_thousand_failures_make_no_burst() {

@@ -260,11 +260,15 @@ impl Health<'_> {
         match finding {
             Finding::Nothing => return finding,
             Finding::Alive => ni.heard(now),
-            Finding::Down | Finding::CleanUp => ni.found_dead(),
+            Finding::Down | Finding::CleanUp => {
+                ni.found_dead();
+                let ni = *ni;
+                self.write(now, object, &ni, &ni, Evidence::Probe, 0);
+            }
         }
-        if finding != Finding::Alive {
-            let ni = *ni;
-            self.write(now, object, &ni, &ni, Evidence::Probe, 0);
+        // No stranger any more.
+        if !seeded("stranger-for-ever") {
+            self.enqueue(now, object);
         }
         finding
     }

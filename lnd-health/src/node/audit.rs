@@ -2,10 +2,8 @@
 //! What must hold at any time, checked over all tables: for tests, models and a debug call.
 
 use super::Health;
-use crate::effect::Profile;
 use crate::ids::{NiId, Object, PeerId, PeerNiId};
 use crate::ni::NiStatus;
-use crate::value::HealthValue;
 
 /// A rule that does not hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,12 +38,10 @@ impl Health<'_> {
                 return Err(Broken::Status(object));
             }
             let waits = self.recovery.due(self.place(object)).is_some();
-            let well = ni.health() == HealthValue::FULL && matches!(ni.status(), NiStatus::Up);
             // An interface that was given up, or that LNet does not ping, is neither.
-            let must = matches!(self.config.profile, Profile::Seed)
-                && self.config.recovery_limit.as_nanos() == 0
-                && !self.stopping;
-            if waits && well || must && !waits && !well {
+            let given_up = self.config.recovery_limit.as_nanos() > 0 || self.stopping;
+            let must = !given_up && !self.is_stranger(object, ni);
+            if waits && ni.is_well() || must && !waits && !ni.is_well() {
                 return Err(Broken::Recovery(object));
             }
             queued += u32::from(waits);

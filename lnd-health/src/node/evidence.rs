@@ -102,14 +102,9 @@ impl Health<'_> {
     }
 
     /// What is not well is in the recovery queue, and what is well is not (S4-8, S4-13).
-    fn enqueue(&mut self, now: Instant, object: Object) {
+    pub(super) fn enqueue(&mut self, now: Instant, object: Object) {
         let Some(ni) = self.ni(object) else { return };
-        let well = ni.health() == HealthValue::FULL && matches!(ni.status(), NiStatus::Up);
-        // LNet pings no peer that it never heard of. The seed's profile must: it uses nothing that
-        // is down, so nobody else would find out.
-        let stranger = matches!(object, Object::Peer(_))
-            && matches!(ni.aliveness().0, Aliveness::Unknown)
-            && matches!(self.config.profile, Profile::LnetCompat);
+        let (well, stranger) = (ni.is_well(), self.is_stranger(object, ni));
         let place = self.place(object);
         if well {
             self.recovery.leave(place);
@@ -118,13 +113,24 @@ impl Health<'_> {
         }
     }
 
-    /// A peer's interface was heard of.
+    /// LNet pings no peer that it never heard of. The seed's profile must: it uses nothing that is
+    /// down, so nobody else would find out.
+    pub(super) const fn is_stranger(&self, object: Object, ni: &Ni) -> bool {
+        matches!(object, Object::Peer(_))
+            && matches!(ni.aliveness().0, Aliveness::Unknown)
+            && matches!(self.config.profile, Profile::LnetCompat)
+    }
+
+    /// A peer's interface was heard of. What lost health as a stranger, or was given up, is pinged
+    /// from now on.
     pub(super) fn heard(&mut self, now: Instant, from: PeerNiId) {
-        let place = self.place(Object::Peer(from));
-        let Some(ni) = self.ni_mut(Object::Peer(from)) else { return };
+        let object = Object::Peer(from);
+        let place = self.place(object);
+        let Some(ni) = self.ni_mut(object) else { return };
         ni.heard(now);
         self.prober.active(from.raw());
         self.recovery.heard(now, &mut self.jitter, place);
+        self.enqueue(now, object);
     }
 
     pub(super) fn is_router(&self, id: PeerNiId) -> bool {
