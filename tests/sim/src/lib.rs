@@ -9,11 +9,21 @@
 //! files/    a file service on the upper layer
 //! world/    virtual time, the adversary, the invariants
 //! rails/    nodes with several interfaces, and their health, in virtual time
+//! shrink.rs from a plan that fails to the smallest one
 //! runtime/  real time: clocks, threads, stations
 //! demo/     two nodes, threads, real time, failures: the demonstration
 //! process/  separate processes over one fabric file
 //! ```
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
+
+/// Prints a line, as `println!` does; whoever has closed our output wants no more of it.
+#[macro_export]
+macro_rules! say {
+    ($($what:tt)*) => {{
+        use std::io::Write as _;
+        let _ = writeln!(std::io::stdout(), $($what)*);
+    }};
+}
 
 pub mod demo;
 pub mod fabric;
@@ -24,4 +34,5 @@ pub mod process;
 pub mod rails;
 pub mod rng;
 pub mod runtime;
+pub mod shrink;
 pub mod world;

@@ -9,7 +9,8 @@ use clap::{Parser, Subcommand};
 use lnd_core::id::Nid;
 use lnd_sim::fabric::Shape;
 use lnd_sim::process::{self, fabric, parse_nid, Setup};
-use lnd_sim::{demo, rails, world};
+use lnd_sim::world::Failure;
+use lnd_sim::{demo, rails, say, world};
 
 /// The inside of a Lustre Network Driver at work: real files as PUT and GET between nodes, through
 /// peer and link failures. Without a command: the demonstration.
@@ -268,20 +269,23 @@ fn simulate_rails(args: &SimArgs) -> ExitCode {
     let mut all = rails::Counts::default();
     for seed in args.seed..args.seed.saturating_add(count) {
         match rails::run(plan.as_ref().unwrap_or(&rails::swarm(seed)), seed) {
-            Ok(report) if args.seeds.is_none() => println!("{report}"),
+            Ok(report) if args.seeds.is_none() => say!("{report}"),
             Ok(report) => all.merge(&report.counts()),
-            Err(what) => {
-                let plan = args
-                    .faults
-                    .as_ref()
-                    .map_or(String::new(), |path| format!(" --plan {}", path.display()));
-                eprintln!("{what}\nagain: lnd sim --rails --seed {seed}{plan}");
+            Err(failure) => {
+                eprintln!("{failure}");
+                if let Some(file) = &args.shrink {
+                    let drawn = rails::swarm(seed);
+                    let plan = plan.as_ref().unwrap_or(&drawn);
+                    if let Some(it) = rails::shrink(plan, seed, None, args.shrink_runs) {
+                        write_shrunk(file, &it.failure, it.runs, |name| it.to_toml(name));
+                    }
+                }
                 return ExitCode::FAILURE;
             }
         }
     }
     if args.seeds.is_some() {
-        println!("{count} multi-rail seeds from {} on: no rule was broken; {all}", args.seed);
+        say!("{count} multi-rail seeds from {} on: no rule was broken; {all}", args.seed);
     }
     ExitCode::SUCCESS
 }
@@ -311,31 +315,32 @@ fn simulate(args: &SimArgs) -> ExitCode {
             faults: faults.clone(),
         };
         match world::run(&options) {
-            Ok(summary) if args.seeds.is_none() => println!("{summary}"),
+            Ok(summary) if args.seeds.is_none() => say!("{summary}"),
             Ok(_) => {}
             Err(failure) => {
                 eprintln!("{failure}");
                 if let Some(file) = &args.shrink {
-                    shrink(&options, args.shrink_runs, file);
+                    if let Ok(it) = world::shrink(&options, None, args.shrink_runs) {
+                        write_shrunk(file, &it.failure, it.runs, |name| it.to_toml(name));
+                    }
                 }
                 return ExitCode::FAILURE;
             }
         }
     }
     if args.seeds.is_some() {
-        println!("{count} seeds from {first} on: no rule was broken");
+        say!("{count} seeds from {first} on: no rule was broken");
     }
     ExitCode::SUCCESS
 }
 
-/// Looks for the smallest plan with which a run still fails, and writes it to a file.
-fn shrink(options: &world::Options, most_runs: u32, file: &Path) {
-    let Ok(shrunk) = world::shrink(options, None, most_runs) else { return };
+/// Writes the smallest plan with which a run still fails to a file.
+fn write_shrunk(file: &Path, failure: &Failure, runs: u32, plan: impl FnOnce(&str) -> String) {
     let name = file.display().to_string();
-    match std::fs::write(file, shrunk.to_toml(&name)) {
+    match std::fs::write(file, plan(&name)) {
         Ok(()) => {
-            eprintln!("\nshrunk in {} runs: {}", shrunk.runs, shrunk.failure);
-            eprintln!("plan: {name}; again: lnd sim --seed {} --faults {name}", options.seed);
+            eprintln!("\nshrunk in {runs} runs: {failure}");
+            eprintln!("plan: {name}; again: lnd sim --seed {} --faults {name}", failure.seed);
         }
         Err(error) => eprintln!("lnd: {name}: {error}"),
     }
@@ -352,7 +357,7 @@ fn demonstrate(args: &DemoArgs) -> ExitCode {
     };
     match demo::run(&options) {
         Ok(outcome) => {
-            println!("{outcome}");
+            say!("{outcome}");
             if outcome.violations().is_empty() {
                 ExitCode::SUCCESS
             } else {

@@ -193,7 +193,7 @@ impl<'p, 'm> Play<'p, 'm> {
 
     fn note(&self, text: &str) {
         let at = self.begin.elapsed().as_secs_f64();
-        self.bars.0.suspend(|| println!("{at:7.3} s  {text}"));
+        self.bars.0.suspend(|| crate::say!("{at:7.3} s  {text}"));
     }
 
     /// Waits until so many bytes have crossed, or all jobs are done, or the time is over.

@@ -36,7 +36,7 @@ fn ask(setup: &Setup, make: MakeJob<'_>) -> Result<JobDone, Broken> {
 fn told(verb: &str, name: &str, done: &JobDone) {
     let seconds = done.duration().as_nanos() as f64 / 1e9;
     let mib = done.bytes as f64 / f64::from(1 << 20);
-    println!(
+    crate::say!(
         "{verb} {name}: {mib:.1} MiB in {seconds:.2} s, {:.0} MiB/s, begun anew {} times, checksum {:016x}",
         mib / seconds.max(1e-9),
         done.restarts,
@@ -77,7 +77,7 @@ pub fn get(setup: &Setup, name: &str, to: &Path, from: Nid) -> Result<(), Broken
 pub fn ping(setup: &Setup, to: Nid) -> Result<(), Broken> {
     let make = |deadline| Ok(Job::ping(to, b"lnd".to_vec(), deadline));
     let done = ask(setup, Box::new(make))?;
-    println!("{to} is alive: {:.1} µs", done.duration().as_nanos() as f64 / 1e3);
+    crate::say!("{to} is alive: {:.1} µs", done.duration().as_nanos() as f64 / 1e3);
     Ok(())
 }
 

@@ -18,7 +18,7 @@ pub fn format(file: &Path, shape: Shape) -> Result<(), Broken> {
     let needed = shape.offsets().map_err(lnd_soft::AttachError::Shape)?.end as u64;
     let bytes = needed.next_power_of_two();
     Mapping::create(file, shape, bytes).map_err(|error| format!("{}: {error}", file.display()))?;
-    println!("{}: {bytes} bytes, {needed} used", file.display());
+    crate::say!("{}: {bytes} bytes, {needed} used", file.display());
     Ok(())
 }
 
@@ -36,7 +36,7 @@ fn with<T>(file: &Path, act: impl FnOnce(&Fabric<'_>) -> Result<T, Broken>) -> R
 pub fn show(file: &Path) -> Result<(), Broken> {
     with(file, |fabric| {
         let (shape, at) = (fabric.shape(), fabric.offsets());
-        println!(
+        crate::say!(
             "{} nodes, {} links, {} descriptors and {} lists a link, windows of {} MiB",
             shape.nodes,
             shape.links,
@@ -44,7 +44,7 @@ pub fn show(file: &Path) -> Result<(), Broken> {
             shape.lists,
             shape.window >> 20
         );
-        println!(
+        crate::say!(
             "node table {:#x}, leases {:#x}, links {:#x}, mailboxes {:#x}, windows {:#x}, end {:#x}",
             at.nodes, at.leases, at.links, at.boxes, at.windows, at.end
         );
@@ -58,7 +58,7 @@ fn show_node(fabric: &Fabric<'_>, node: u32) {
     let life = found.life.map_or("-".into(), |life| format!("{:016x}", life.raw()));
     let locked = if found.flags.contains(NodeFlags::LOCKED) { ", held by a lock" } else { "" };
     let state = format!("{:?}", found.state).to_lowercase();
-    println!("node {node} ({}): {state}, life {life}{locked}", nid_of(node));
+    crate::say!("node {node} ({}): {state}, life {life}{locked}", nid_of(node));
     for link in (0..fabric.shape().links as usize).filter_map(LinkId::new) {
         let Ok(memory) = fabric.link_memory(node, link) else { continue };
         let up = LinkBits(memory.read(Register::Link)).contains(LinkBits::UP);
@@ -71,7 +71,7 @@ fn show_node(fabric: &Fabric<'_>, node: u32) {
             "not running"
         };
         let clock = if up { "up" } else { "down" };
-        println!("  link {}: {clock}, engine {engine}", link.index());
+        crate::say!("  link {}: {clock}, engine {engine}", link.index());
     }
 }
 
@@ -87,7 +87,7 @@ pub fn dead(file: &Path, node: u32, life: Option<u64>) -> Result<(), Broken> {
     with(file, |fabric| {
         let soft: &lnd_soft::Fabric<'_> = fabric;
         soft.declare_dead(node, life).map_err(|error| format!("node {node}: {error}"))?;
-        println!("node {node} is dead");
+        crate::say!("node {node} is dead");
         Ok(())
     })
 }
@@ -102,7 +102,7 @@ pub fn link(file: &Path, node: u32, link: usize, up: bool) -> Result<(), Broken>
         if !fabric.set_link(node, id, up) {
             return Err(format!("node {node} has no link {link} yet").into());
         }
-        println!("node {node} link {link}: {}", if up { "up" } else { "down" });
+        crate::say!("node {node} link {link}: {}", if up { "up" } else { "down" });
         Ok(())
     })
 }

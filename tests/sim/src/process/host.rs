@@ -160,7 +160,7 @@ impl Watch {
     fn look(&mut self, now: Instant, station: &mut Station<'_>) {
         let failed = station.node.driver.counters().value(Counter::FinalizedError);
         for dead in self.monitor.look(now, station) {
-            println!("{} died", nid_of(dead));
+            crate::say!("{} died", nid_of(dead));
             self.draining = Some((dead, now, failed));
         }
         let Some((dead, since, before)) = self.draining else { return };
@@ -181,7 +181,7 @@ impl Watch {
         }
         let failed = station.node.driver.counters().value(Counter::FinalizedError);
         let millis = now.since(since).as_nanos() as f64 / 1e6;
-        println!(
+        crate::say!(
             "{}: {} transfers ended with an error, nothing outstanding after {millis:.1} ms",
             nid_of(dead),
             failed - before

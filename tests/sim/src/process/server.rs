@@ -37,7 +37,7 @@ pub fn serve(setup: &Setup, dir: &Path) -> Result<(), Broken> {
     }
     let mut serving = Serving { store: Some(store), server: None };
     host(setup, &mut serving)?;
-    println!("left in good order");
+    crate::say!("left in good order");
     Ok(())
 }
 
@@ -51,7 +51,7 @@ impl Actor for Serving {
             .map_err(|error| format!("the fabric's windows are too small: {error:?}"))?;
         self.server = Some(server);
         let me = station.node.driver.identity();
-        println!("{} is up, life {:016x}", me.nid, me.life.raw());
+        crate::say!("{} is up, life {:016x}", me.nid, me.life.raw());
         Ok(())
     }
 
@@ -83,9 +83,11 @@ impl Actor for Serving {
         let Some(server) = &mut self.server else { return };
         let stats = *server.stats();
         server.stop(&mut station.node.lnet);
-        println!(
+        crate::say!(
             "{} files stored, {} chunks in, {} chunks out",
-            stats.commits, stats.chunks, stats.gets
+            stats.commits,
+            stats.chunks,
+            stats.gets
         );
         let counters = station.node.driver.counters();
         let shown = [
@@ -98,7 +100,7 @@ impl Actor for Serving {
             Counter::PeersRestarted,
         ];
         for counter in shown {
-            println!("{} {}", counter.name(), counters.value(counter));
+            crate::say!("{} {}", counter.name(), counters.value(counter));
         }
     }
 }

@@ -2,10 +2,10 @@
 //! Health classes by the names that plans give them, and what a sender is shown of them.
 
 use lnd_core::transfer::{Delivery, Health, Status};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// A health class, as plans name it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Class {
     /// [`Health::LocalInterrupt`].

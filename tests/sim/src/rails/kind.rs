@@ -7,10 +7,10 @@ use lnd_core::ports::Features;
 use lnd_core::time::Span;
 use lnd_core::transfer::Policy;
 use lnd_dma::soft::Settings;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// A kind of fabric.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
     /// Both ends hear of a transfer's end, untouched descriptors are known to be so, every kind of

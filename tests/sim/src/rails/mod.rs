@@ -28,6 +28,7 @@ mod receive;
 mod report;
 mod rules;
 mod send;
+mod shrink;
 mod swarm;
 mod tend;
 mod world;
@@ -40,29 +41,37 @@ pub use oracle::Defect;
 pub use plan::{Host, Net, Plan, Profile, Scheduled, What};
 pub use report::{NodeReport, Report, Sample};
 pub use rules::{Class, Fate, Rule, Type, Who};
+pub use shrink::{shrink, Shrunk};
 pub use swarm::swarm;
 pub use world::{NiSpec, World};
 
-use crate::world::fail::Seconds;
+use lnd_core::time::Instant;
+
+use crate::world::fail::Failure;
 
 /// Runs a plan to its end.
 ///
 /// # Errors
-/// In words: the first rule that was broken and where, or a plan that cannot be.
-pub fn run(plan: &Plan, seed: u64) -> Result<Report, String> {
+/// The first rule that was broken, or a plan that cannot be.
+pub fn run(plan: &Plan, seed: u64) -> Result<Report, Failure> {
     run_with(plan, seed, None)
 }
 
 /// As [`run`], with a defect seeded: to show that the checks bite.
 ///
 /// # Errors
-/// In words, one hopes.
-pub fn run_with(plan: &Plan, seed: u64, defect: Option<Defect>) -> Result<Report, String> {
-    with(plan, seed, defect, |world| {
-        world.play(seed).map_err(|violation| {
-            let node = violation.node.map_or(String::new(), |node| format!(" (node {node})"));
-            let (step, at) = (world.step, Seconds(world.now));
-            format!("FAILED seed {seed} step {step} at {at}: {}{node}", violation.what)
+/// As for [`run`].
+pub fn run_with(plan: &Plan, seed: u64, defect: Option<Defect>) -> Result<Report, Failure> {
+    let failure = |step, at, what: String| {
+        let file = plan.name.as_ref().map_or(String::new(), |name| format!(" --faults {name}"));
+        let command = format!("lnd sim --rails --seed {seed}{file}");
+        Failure { seed, step, at, what, last: Vec::new(), command }
+    };
+    let played = with(plan, seed, defect, |world| {
+        world.play(seed).map_err(|broken| {
+            let node = broken.node.map_or(String::new(), |node| format!(" (node {node})"));
+            failure(world.step, world.now, broken.what + &node)
         })
-    })?
+    });
+    played.map_err(|what| failure(0, Instant::ORIGIN, what))?
 }

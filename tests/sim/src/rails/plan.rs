@@ -5,13 +5,13 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::kind::Kind;
 use super::rules::Rule;
 
 /// A network: interfaces on it reach each other.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Net {
     /// Its name.
@@ -21,7 +21,7 @@ pub struct Net {
 }
 
 /// A node.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Host {
     /// The network of each of its interfaces, by name.
@@ -32,7 +32,7 @@ pub struct Host {
 }
 
 /// Which behaviour is wanted (R43).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Profile {
     /// The 2017 design.
@@ -43,7 +43,7 @@ pub enum Profile {
 }
 
 /// What happens at a time of its own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum What {
     /// An interface's link loses its clock.
@@ -59,7 +59,7 @@ pub enum What {
 }
 
 /// One scheduled happening. Times are in milliseconds since the start.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Scheduled {
     /// When.
@@ -91,7 +91,7 @@ const fn hundred() -> u32 {
 }
 
 /// A plan.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Plan {
     /// Seconds of traffic and faults.
@@ -191,6 +191,19 @@ impl Plan {
         let text = std::fs::read_to_string(path).map_err(|error| format!("{name}: {error}"))?;
         let plan = Self::parse(&text).map_err(|error| format!("{name}: {error}"))?;
         Ok(Self { name: Some(name), ..plan })
+    }
+
+    /// The plan as a file, without what goes without saying.
+    pub fn to_toml(&self) -> String {
+        let table = |plan: &Self| toml::Table::try_from(plan).unwrap_or_default();
+        let (mut all, usual) = (table(self), table(&Self::default()));
+        all.retain(|key, value| usual.get(key) != Some(value));
+        let usual = toml::Table::try_from(Rule::default()).unwrap_or_default();
+        let rules = all.get_mut("rule").and_then(toml::Value::as_array_mut);
+        for rule in rules.into_iter().flatten().filter_map(toml::Value::as_table_mut) {
+            rule.retain(|key, value| usual.get(key) != Some(value));
+        }
+        all.to_string()
     }
 
     /// Number of a network.

@@ -10,13 +10,13 @@ use std::str::FromStr;
 
 use lnd_core::time::{Instant, Span};
 use lnd_core::transfer::Delivery;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 pub use super::class::Class;
 
 /// One end of a message: anybody, a node, or one interface of a node.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "String")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct Who {
     host: Option<u32>,
     ni: Option<u32>,
@@ -64,6 +64,12 @@ impl TryFrom<String> for Who {
     }
 }
 
+impl From<Who> for String {
+    fn from(who: Who) -> Self {
+        who.to_string()
+    }
+}
+
 impl fmt::Display for Who {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.host, self.ni) {
@@ -75,7 +81,7 @@ impl fmt::Display for Who {
 }
 
 /// Types of message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Type {
     /// PUT.
@@ -91,7 +97,7 @@ pub enum Type {
 }
 
 /// What becomes of a message that is hit.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Fate {
     /// It is dropped.
@@ -102,7 +108,7 @@ pub enum Fate {
 }
 
 /// A rule.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Rule {
     /// What becomes of those that are hit.

@@ -51,6 +51,13 @@ pub struct Failure {
     pub command: String,
 }
 
+impl Failure {
+    /// The rule that is broken: the first words, without numbers and circumstances.
+    pub fn rule(&self) -> &str {
+        self.what.split(':').next().unwrap_or_default()
+    }
+}
+
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let seconds = Seconds(self.at);

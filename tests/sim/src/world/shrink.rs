@@ -13,6 +13,8 @@ use super::summary::Summary;
 use super::{run_with, Defect, Options};
 use crate::rng::Rng;
 
+type Search<'a> = crate::shrink::Search<'a, Plan, Failure>;
+
 /// The smallest failing run that was found.
 #[derive(Clone, Debug)]
 pub struct Shrunk {
@@ -43,25 +45,26 @@ pub fn shrink(
     defect: Option<Defect>,
     most_runs: u32,
 ) -> Result<Shrunk, Box<Summary>> {
-    let failure = match run_with(options, defect) {
+    let whole = match run_with(options, defect) {
         Ok(summary) => return Err(Box::new(summary)),
         Err(failure) => failure,
     };
-    let mut search = Search { defect, rule: rule(&failure), most_runs, runs: 1, best: None };
-    let Some(explicit) = written_out(options) else {
-        return Ok(Shrunk { options: options.clone(), failure, runs: 1 });
+    let (seed, rule) = (options.seed, whole.rule().to_owned());
+    let with = |plan| Options { seed, faults: Some(plan), ..Options::default() };
+    // A plan that names what there is not is refused, which breaks another rule.
+    let play = |plan: &Plan| {
+        let failure = run_with(&with(plan.clone()), defect).err();
+        failure.filter(|failure| failure.rule() == rule)
     };
-    if !search.still_fails(explicit) {
-        return Ok(Shrunk { options: options.clone(), failure, runs: search.runs });
-    }
-    while search.round() {}
-    let (options, failure) = search.best.unwrap_or((options.clone(), failure));
-    Ok(Shrunk { options, failure, runs: search.runs })
-}
-
-/// The rule that a failure breaks: its first words, without numbers and circumstances.
-fn rule(failure: &Failure) -> String {
-    failure.what.split(':').next().unwrap_or_default().to_owned()
+    let drawn = Plan::drawn(options).ok();
+    let search =
+        drawn.and_then(|plan| Search::new(plan, most_runs.saturating_sub(1), Box::new(play)));
+    let Some(mut search) = search else {
+        return Ok(Shrunk { options: options.clone(), failure: whole, runs: 1 });
+    };
+    search.repeat(steps);
+    let (plan, failure, runs) = search.ended();
+    Ok(Shrunk { options: with(plan), failure, runs: runs + 1 })
 }
 
 impl Plan {
@@ -81,106 +84,38 @@ impl Plan {
     }
 }
 
-/// The same run with everything in its plan that the seed would have drawn for it.
-fn written_out(options: &Options) -> Option<Options> {
-    let plan = Plan::drawn(options).ok()?;
-    Some(Options { seed: options.seed, faults: Some(plan), ..Options::default() })
+/// Every kind of step once.
+fn steps(search: &mut Search<'_>) {
+    search.attempt(|plan| plan.byzantine = None);
+    search.attempt(|plan| plan.wraps = Some(false));
+    fewer_rates(search);
+    search.fewer(|plan| &mut plan.events);
+    search.fewer(|plan| &mut plan.windows);
+    smaller_world(search);
+    lower_rates(search);
 }
 
-struct Search {
-    defect: Option<Defect>,
-    rule: String,
-    most_runs: u32,
-    runs: u32,
-    best: Option<(Options, Failure)>,
+/// All rates at once, then each for itself.
+fn fewer_rates(search: &mut Search<'_>) {
+    search.attempt(|plan| plan.messages = MessageFaults::default());
+    search.attempt(|plan| plan.engine = EngineFaults::default());
+    for at in 0..search.plan().rates_mut().len() {
+        search.attempt(|plan| set(plan, at, |_| 0));
+    }
 }
 
-impl Search {
-    /// Runs a candidate; keeps it if it breaks the same rule.
-    fn still_fails(&mut self, candidate: Options) -> bool {
-        if self.runs >= self.most_runs {
-            return false;
-        }
-        self.runs += 1;
-        match run_with(&candidate, self.defect) {
-            // A plan that names what there is not is refused, which breaks another rule.
-            Err(failure) if rule(&failure) == self.rule => {
-                self.best = Some((candidate, failure));
-                true
-            }
-            _ => false,
-        }
-    }
+/// A shorter run with fewer nodes and links, and no router.
+fn smaller_world(search: &mut Search<'_>) {
+    search.attempt(|plan| plan.routed = Some(false));
+    while search.attempt(|plan| plan.seconds = plan.seconds.map(|n| n.div_ceil(2))) {}
+    search.attempt(|plan| plan.byzantine.iter_mut().for_each(|rates| rates.goes_on = false));
+    while search.attempt(one_node_less) {}
+    while search.attempt(|plan| plan.links = plan.links.map(|n| n.saturating_sub(1).max(1))) {}
+}
 
-    fn plan(&self) -> Plan {
-        let options = self.best.as_ref().map(|(options, _)| options);
-        options.and_then(|options| options.faults.clone()).unwrap_or_default()
-    }
-
-    /// Tries a change of the plan that is best so far.
-    fn attempt(&mut self, change: impl FnOnce(&mut Plan)) -> bool {
-        let before = self.plan();
-        let mut plan = before.clone();
-        change(&mut plan);
-        let Some((options, _)) = &self.best else { return false };
-        let candidate = Options { faults: Some(plan.clone()), ..options.clone() };
-        plan != before && self.still_fails(candidate)
-    }
-
-    /// Every kind of step once; whether anything was kept.
-    fn round(&mut self) -> bool {
-        let before = self.plan();
-        self.attempt(|plan| plan.byzantine = None);
-        self.attempt(|plan| plan.wraps = Some(false));
-        self.fewer_rates();
-        self.fewer(|plan| &mut plan.events);
-        self.fewer(|plan| &mut plan.windows);
-        self.smaller_world();
-        self.lower_rates();
-        self.plan() != before
-    }
-
-    /// All rates at once, then each for itself.
-    fn fewer_rates(&mut self) {
-        self.attempt(|plan| plan.messages = MessageFaults::default());
-        self.attempt(|plan| plan.engine = EngineFaults::default());
-        for at in 0..self.plan().rates_mut().len() {
-            self.attempt(|plan| set(plan, at, |_| 0));
-        }
-    }
-
-    /// Takes out pieces of a list: all, halves, quarters, and so on.
-    fn fewer<T>(&mut self, list: impl Fn(&mut Plan) -> &mut Vec<T>) {
-        let mut piece = list(&mut self.plan()).len();
-        while piece > 0 {
-            let mut at = 0;
-            while at < list(&mut self.plan()).len() {
-                let gone = self.attempt(|plan| {
-                    let list = list(plan);
-                    let end = (at + piece).min(list.len());
-                    list.drain(at..end);
-                });
-                at += if gone { 0 } else { piece };
-            }
-            piece /= 2;
-        }
-    }
-
-    /// A shorter run with fewer nodes and links, and no router.
-    fn smaller_world(&mut self) {
-        self.attempt(|plan| plan.routed = Some(false));
-        while self.attempt(|plan| plan.seconds = plan.seconds.map(|n| n.div_ceil(2))) {}
-        self.attempt(|plan| plan.byzantine.iter_mut().for_each(|rates| rates.goes_on = false));
-        while self.attempt(one_node_less) {}
-        while self.attempt(|plan| plan.links = plan.links.map(|n| n.saturating_sub(1).max(1))) {}
-    }
-
-    fn lower_rates(&mut self) {
-        for at in 0..self.plan().rates_mut().len() {
-            while self.attempt(|plan| set(plan, at, |rate| if rate > 1 { rate / 2 } else { rate }))
-            {
-            }
-        }
+fn lower_rates(search: &mut Search<'_>) {
+    for at in 0..search.plan().rates_mut().len() {
+        while search.attempt(|plan| set(plan, at, |rate| if rate > 1 { rate / 2 } else { rate })) {}
     }
 }
 
