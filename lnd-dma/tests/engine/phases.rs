@@ -168,8 +168,9 @@ fn after_the_end_nothing_more_comes() {
 /// R18: asking twice, from both sides, at every moment, is asking once.
 #[test]
 fn asking_often_is_asking_once() {
-    for first in 0..10 {
-        for second in first..10 {
+    let some = if cfg!(miri) { 4 } else { 1 };
+    for first in (0..10).step_by(some) {
+        for second in (first..10).step_by(some) {
             let plant = Plant::new(Shape::default());
             let mut world = plant.world();
             let [out, into] = begun(&mut world);
