@@ -142,6 +142,13 @@ fn the_cause_recorded_is_that_of_the_event() {
 }
 
 #[test]
+fn traces_and_failed_assertions_tell_a_word_alike() {
+    let word = Word::live(7, Debts(Debts::HW.0 | Debts::MSG.0));
+    assert_eq!(word.to_string(), "Live[CPU·HW·MSG]");
+    assert_eq!(format!("{word:?}"), word.to_string());
+}
+
+#[test]
 fn only_the_four_debts_are_debts() {
     // `Debts` has room for eight bits; the upper four lie on other fields of the word.
     let mut wrong = Vec::new();
