@@ -3,9 +3,9 @@
 
 use super::peers::{Peer, PeerSettings};
 use super::Health;
-use crate::ids::{NiId, Object, PeerId, PeerNiId, RouteId, MAX_PEER_NIS, NONE};
+use crate::ids::{NiId, Object, PeerId, PeerNiId, RouteId, MAX_NETS, MAX_PEER_NIS, NONE};
 use crate::ni::Ni;
-use crate::select::{Match, Net, Route, Rule};
+use crate::select::{net_bit, Match, Net, Route, Rule};
 use lnd_core::id::Nid;
 
 /// A table has no room, or the thing exists already.
@@ -249,14 +249,22 @@ impl Health<'_> {
         self.peer_ni(id).map_or(0, |ni| ni.in_flight)
     }
 
-    /// The slot of a network, a new one if need be.
+    /// The slot of a network; of a new one if need be, once nobody is on the one that had it.
     fn net_slot(&mut self, number: u32) -> Result<u8, Full> {
-        let known = self.nets.iter().position(|net| net.number == Some(number));
-        let slot = known.or_else(|| self.nets.iter().position(|net| net.number.is_none()));
+        let of = |wanted| self.nets.iter().position(|net| net.number == wanted);
+        let slot = of(Some(number)).or_else(|| of(None)).or_else(|| self.deserted_net());
         let slot = slot.ok_or(Full::Networks)?;
-        if let Some(net) = self.nets.get_mut(slot).filter(|net| net.number.is_none()) {
+        if let Some(net) = self.nets.get_mut(slot).filter(|net| net.number != Some(number)) {
             *net = Net { number: Some(number), ..Net::UNUSED };
         }
         Ok(slot as u8)
+    }
+
+    /// A network's slot that no interface is on and no route leads to.
+    fn deserted_net(&self) -> Option<usize> {
+        let nis = self.locals.iter().chain(self.peer_nis.iter()).filter(|ni| ni.nid.is_some());
+        let far = self.routes.iter().filter_map(|route| route.far);
+        let used = nis.map(|ni| ni.net).chain(far).fold(0, |used, net| used | net_bit(net));
+        (0..MAX_NETS).find(|&slot| used & net_bit(slot as u8) == 0)
     }
 }

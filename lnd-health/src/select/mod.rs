@@ -196,7 +196,7 @@ fn select_direct(view: &View<'_>, wanted: &Wanted<'_>) -> Result<Choice, NoPath>
     view.decide(wanted, &on).ok_or_else(|| view.why_not(wanted))
 }
 
-const fn net_bit(net: u8) -> u32 {
+pub(crate) const fn net_bit(net: u8) -> u32 {
     1 << (net & 31)
 }
 
