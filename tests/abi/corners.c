@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+/*
+ * Corners of the NI's ABI that no example comes by: links that fail or are said to, verdicts that come
+ * later or too late, two contexts where there may be one. What must hold is what lnd.h says.
+ */
+#include "slowly.h"
+
+/* What operations are to do. */
+static int keep;	/* parse() leaves the request for later */
+static int twice;	/* a second interrupt comes within the first */
+static int bury;	/* the NI is destroyed while a call waits for its lock */
+static int intrude;	/* another thread calls from within parse() and finalize() */
+static uint32_t self;	/* who calls */
+static struct lnd_request kept;
+
+static uint32_t reg_read32(void *ctx, uint32_t link, uint32_t offset)
+{
+	struct node *node = ctx;
+
+	if (twice) {
+		uint32_t more = 9;
+
+		twice = 0;
+		FAILS(LND_E_BUSY, lnd_interrupt(node->ni, link, 8, world.now, &more));
+		CHECK(more == 9);
+	}
+	return usual.reg_read32(ctx, link, offset);
+}
+
+static uint32_t self_id(void *ctx)
+{
+	(void)ctx;
+	return self;
+}
+
+/* Does not exclude: whoever is another comes in. */
+static void lock(void *ctx)
+{
+	struct node *node = ctx;
+
+	if (bury) {
+		bury = 0;
+		self = 2;
+		MUST(lnd_ni_destroy(node->ni));
+		self = 1;
+	}
+}
+
+static void unlock(void *ctx)
+{
+	(void)ctx;
+}
+
+static void parse(void *ctx, const struct lnd_arrival *arrival)
+{
+	struct node *node = ctx;
+
+	if (intrude) {
+		/* One parse() at a time. */
+		self = 2;
+		FAILS(LND_E_BUSY, lnd_frame_in(node->ni, 0, frame, frame_len, world.now));
+		self = 1;
+	}
+	if (keep)
+		kept = arrival->request;
+	else
+		usual.parse(ctx, arrival);
+}
+
+static void finalize(void *ctx, const struct lnd_report *report)
+{
+	struct node *node = ctx;
+
+	if (intrude) {
+		/* One lnd_run() at a time. */
+		self = 2;
+		FAILS(LND_E_BUSY, lnd_run(node->ni, world.now, 1, NULL));
+		self = 1;
+	}
+	usual.finalize(ctx, report);
+}
+
+static void open_corners(uint64_t patience)
+{
+	struct lnd_ops ops = usual;
+
+	self = 1;
+	keep = twice = bury = intrude = 0;
+	ops.reg_read32 = reg_read32;
+	ops.lock = lock;
+	ops.unlock = unlock;
+	ops.self_id = self_id;
+	ops.parse = parse;
+	ops.finalize = finalize;
+	open_world(patience, &ops);
+}
+
+static void version(void)
+{
+	char text[32];
+
+	CHECK(lnd_abi_version() == LND_ABI_VERSION);
+	snprintf(text, sizeof(text), "%u.%u.%u", LND_VERSION_MAJOR, LND_VERSION_MINOR,
+		 LND_VERSION_PATCH);
+	CHECK(!strcmp(lnd_version(), text));
+}
+
+/* Until a link of the first node is in a state. */
+static void until_link(uint32_t link, uint32_t wanted)
+{
+	uint32_t state = 0;
+	unsigned int rounds = 0;
+
+	for (;;) {
+		MUST(lnd_link_state_get(a->ni, link, &state));
+		if (state == wanted)
+			return;
+		slow_step(a);
+		slow_step(b);
+		world.now += MS / 10;
+		CHECK(rounds++ < 100000);
+	}
+}
+
+static void links(void)
+{
+	char text[4096 + 1];
+	uint32_t cursor = 0;
+	size_t written;
+	unsigned int before;
+
+	open_corners(1000 * MS);
+	/* Said to have failed: the thread is woken and stops the engine, which then works again. */
+	MUST(node_put(a, 0, 0, 30000, NULL));
+	MUST(node_put(a, 0, 0, 30000, NULL));
+	slow_step(a);
+	MUST(lnd_run(a->ni, world.now, 8, &a->next));
+	a->woken = 0;
+	before = traced[LND_TRACE_LINK];
+	MUST(lnd_link_failed(a->ni, 0));
+	CHECK(a->woken);
+	MUST(lnd_run(a->ni, world.now, 8, &a->next));
+	CHECK(traced[LND_TRACE_LINK] > before && a->link_state[0] != LND_LINK_UP);
+	FAILS(LND_E_END, lnd_dump(a->ni, LND_DUMP_LINKS, &cursor, text, sizeof(text) - 1, &written));
+	text[written] = 0;
+	CHECK(!strstr(text, "link 0 up") && strstr(text, "link 1 up"));
+	slowly(2, 1);
+	until_link(0, LND_LINK_UP);
+	CHECK(a->link_state[0] == LND_LINK_UP);
+
+	/* Down by the host's word, until it says otherwise. */
+	MUST(lnd_link_event(a->ni, 1, 0, world.now));
+	until_link(1, LND_LINK_DOWN);
+	MUST(node_put(a, 0, 0, 30000, NULL));
+	slowly(3, 1);
+	CHECK(!a->last.error);
+	MUST(lnd_link_event(a->ni, 1, 1, world.now));
+	until_link(1, LND_LINK_UP);
+	MUST(lnd_audit(a->ni));
+	world_close(&world);
+	printf("corners: links fail and come back\n");
+}
+
+static void verdicts(void)
+{
+	struct lnd_frag frag = { .addr = 0, .len = 30000 };
+	struct lnd_verdict verdict = { .size = sizeof(verdict), .frags = &frag, .nfrags = 1 };
+	struct lnd_stats stats = { .size = sizeof(stats) };
+	struct lnd_transfer transfer;
+
+	open_corners(200 * MS);
+	keep = 1;
+	verdict.len = 30000;
+	verdict.deadline = LND_NEVER;
+	/* One that has its verdict later, at the second attempt. */
+	MUST(node_put(a, 0, 0, 30000, NULL));
+	world_run(&world, 10 * MS, NULL, 0);
+	look(b);
+	CHECK(has_said(" request ") && !a->reports);
+	verdict.reserved = 1;
+	FAILS(LND_E_ARGUMENT, lnd_recv(b->ni, kept, &verdict, world.now, &transfer));
+	verdict.reserved = 0;
+	FAILS(LND_E_NULL, lnd_recv(b->ni, kept, NULL, world.now, &transfer));
+	MUST(lnd_recv(b->ni, kept, &verdict, world.now, &transfer));
+	FAILS(LND_E_STALE, lnd_recv(b->ni, kept, &verdict, world.now, NULL));
+	CHECK(world_run(&world, 1000 * MS, &a->reports, 1) && !a->failures);
+	world_run(&world, 10 * MS, NULL, 0);
+
+	/* One whose peer has gone before. */
+	MUST(node_put(a, 0, 0, 30000, NULL));
+	world_run(&world, 10 * MS, NULL, 0);
+	MUST(lnd_peer_event(b->ni, lnd_soft_nid(0), 0, world.now));
+	MUST(lnd_run(b->ni, world.now, 8, &b->next));
+	FAILS(LND_E_GONE, lnd_recv(b->ni, kept, &verdict, world.now, NULL));
+	FAILS(LND_E_STALE, lnd_recv(b->ni, kept, &verdict, world.now, NULL));
+	CHECK(world_run(&world, 1000 * MS, &a->reports, 2) && a->failures == 1);
+	MUST(lnd_stats_get(b->ni, &stats));
+	CHECK(!stats.passive && !stats.active);
+	MUST(lnd_audit(b->ni));
+	world_close(&world);
+	printf("corners: verdicts may come later, and too late\n");
+}
+
+static void contexts(void)
+{
+	struct lnd_stats before = { .size = sizeof(before) }, after = { .size = sizeof(after) };
+	uint32_t state = 0, more = 9;
+	void *gone, *block;
+
+	open_corners(1000 * MS);
+	/* Two interrupts of a link: the second does nothing, and is told to bug(). */
+	MUST(lnd_stats_get(a->ni, &before));
+	twice = 1;
+	MUST(lnd_interrupt(a->ni, 0, 8, world.now, &more));
+	MUST(lnd_stats_get(a->ni, &after));
+	CHECK(!twice && more == 0 && a->bugs == 1);
+	CHECK(after.misuses == before.misuses + 1 && after.interrupts == before.interrupts + 1);
+
+	/* Two threads, in parse() and in lnd_run(): no misuse, and nothing is lost. */
+	intrude = 1;
+	MUST(node_put(a, 0, 0, 1000, NULL));
+	CHECK(world_run(&world, 1000 * MS, &a->reports, 1));
+	MUST(node_put(a, 0, 0, 30000, NULL));
+	CHECK(world_run(&world, 1000 * MS, &a->reports, 2) && !a->failures);
+	world_run(&world, 10 * MS, NULL, 0);
+	intrude = 0;
+	CHECK(a->bugs == 1 && !b->bugs);
+
+	/* Destroyed while a call waits for the lock. */
+	MUST(lnd_shutdown(a->ni, world.now, world.now));
+	while (state != LND_QUIESCENT) {
+		world_run(&world, 0, NULL, 0);
+		MUST(lnd_run_state_get(a->ni, &state));
+	}
+	gone = a->ni;
+	block = a->ni_memory;
+	bury = 1;
+	FAILS(LND_E_NI, lnd_stats_get(gone, &after));
+	CHECK(!bury);
+	FAILS(LND_E_NI, lnd_run_state_get(gone, &state));
+	a->dead = 1;
+	MUST(lnd_soft_engine_destroy(a->engine[0]));
+	MUST(lnd_soft_engine_destroy(a->engine[1]));
+	MUST(lnd_soft_leave(a->seat, NULL));
+	free(a->engine_memory[0]);
+	free(a->engine_memory[1]);
+	free(a->seat_memory);
+	free(a->frame);
+	free(block);
+	world_close(&world);
+	printf("corners: where one context may be, a second is told so\n");
+}
+
+int main(void)
+{
+	usual = world_ops();
+	version();
+	links();
+	verdicts();
+	contexts();
+	CHECK(traced[LND_TRACE_LINK] && traced[LND_TRACE_POSTED] && traced[LND_TRACE_YANKED]);
+	return 0;
+}

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+/*
+ * Corners of health's ABI that no example comes by: refusals at the call, every cause of a try's end,
+ * what may not be removed, numbers out of range. What must hold is what lnd.h says.
+ */
+#include "rails.h"
+
+static uint32_t value_of(uint32_t object, uint32_t index)
+{
+	struct lnd_health_info info = { .size = sizeof(info) };
+
+	MUST(lnd_health_get(health, object, index, &info));
+	return info.value;
+}
+
+/* Begins a message's first try. */
+static struct lnd_journey begun(uint64_t deadline, uint32_t resend, struct lnd_path *path)
+{
+	struct lnd_journey journey;
+
+	memset(path, 0, sizeof(*path));
+	path->size = sizeof(*path);
+	MUST(lnd_health_open(health, peer, deadline, resend, 7, &journey));
+	MUST(lnd_health_begin(health, journey, SECOND, path));
+	return journey;
+}
+
+static void refusals(void)
+{
+	struct lnd_path path, second = { .size = sizeof(second) };
+	struct lnd_journey journey, other;
+	uint32_t next = 9;
+
+	start(1, 4, LND_PROFILE_SEED);
+	FAILS(LND_E_NO_PEER, lnd_health_open(health, 999, LND_NEVER, 1, 7, &journey));
+	/* No route by our interface: it is blamed, and another one is tried. */
+	journey = begun(60 * SECOND, 1, &path);
+	FAILS(LND_E_NO_SLOTS, lnd_health_open(health, peer, LND_NEVER, 1, 8, &other));
+	FAILS(LND_E_NULL, lnd_health_refused(health, journey, LND_E_NO_ROUTE, SECOND, NULL));
+	other = journey;
+	other.ni++;
+	FAILS(LND_E_FOREIGN, lnd_health_refused(health, other, LND_E_NO_ROUTE, SECOND, &next));
+	other = journey;
+	other.kind++;
+	FAILS(LND_E_STALE, lnd_health_refused(health, other, LND_E_NO_ROUTE, SECOND, &next));
+	MUST(lnd_health_refused(health, journey, LND_E_NO_ROUTE, SECOND, &next));
+	CHECK(next == LND_NEXT_AGAIN && value_of(LND_OBJECT_LOCAL, path.local) < 1000);
+	CHECK(value_of(LND_OBJECT_PEER_NI, path.destination) == 1000);
+	MUST(lnd_health_begin(health, journey, SECOND, &second));
+	CHECK(second.local != path.local);
+	/* The caller's own mistake: nobody is blamed, no other path would help. */
+	MUST(lnd_health_refused(health, journey, LND_E_ARGUMENT, SECOND, &next));
+	CHECK(next == LND_NEXT_ENDED && value_of(LND_OBJECT_LOCAL, second.local) == 1000);
+	FAILS(LND_E_STALE, lnd_health_refused(health, journey, LND_E_ARGUMENT, SECOND, &next));
+	FAILS(LND_E_STALE, lnd_health_give_up(health, journey));
+
+	/* A peer that is down: its interface is blamed. */
+	journey = begun(60 * SECOND, 1, &path);
+	MUST(lnd_health_refused(health, journey, LND_E_PEER_DOWN, SECOND, &next));
+	CHECK(next == LND_NEXT_AGAIN && value_of(LND_OBJECT_PEER_NI, path.destination) < 1000);
+
+	/* What is on its way holds its peer and its interfaces. */
+	MUST(lnd_health_begin(health, journey, SECOND, &second));
+	FAILS(LND_E_RUNNING, lnd_health_remove_peer(health, peer));
+	FAILS(LND_E_RUNNING, lnd_health_remove_local(health, second.local));
+	FAILS(LND_E_NO_PEER, lnd_health_remove_peer(health, 999));
+	FAILS(LND_E_NO_PEER, lnd_health_remove_local(health, 30));
+	FAILS(LND_E_ARGUMENT, lnd_health_remove_local(health, 32));
+	MUST(lnd_health_give_up(health, journey));
+	MUST(lnd_health_remove_local(health, second.local));
+	MUST(lnd_health_remove_peer(health, peer));
+	stop();
+	printf("health_messages: refusals at the call blame whom they name\n");
+}
+
+/* How one try that ended so goes on, and whether our interface lost health by it. */
+static uint32_t ended(uint32_t cause, uint32_t class, uint32_t delivery, uint32_t resend)
+{
+	struct lnd_report report;
+	struct lnd_journey journey;
+	struct lnd_path path;
+	uint32_t next = 9;
+
+	start(1, 1, LND_PROFILE_SEED);
+	journey = begun(60 * SECOND, resend, &path);
+	memset(&report, 0, sizeof(report));
+	report.size = sizeof(report);
+	report.health = class;
+	report.delivery = delivery;
+	report.cause = cause;
+	report.error = -5;
+	MUST(lnd_health_ended(health, journey, &report, SECOND, &next));
+	CHECK(next == LND_NEXT_ENDED || next == LND_NEXT_AGAIN);
+	if (next == LND_NEXT_AGAIN)
+		MUST(lnd_health_give_up(health, journey));
+	else
+		FAILS(LND_E_STALE, lnd_health_give_up(health, journey));
+	stop();
+	return next;
+}
+
+static void ends(void)
+{
+	static const uint32_t final[] = { LND_CAUSE_SHUTDOWN, LND_CAUSE_WITHDRAWN, LND_CAUSE_REFUSED,
+					  LND_CAUSE_LOCAL, LND_CAUSE_PROTOCOL };
+	static const uint32_t curable[] = { LND_CAUSE_PEER_DOWN, LND_CAUSE_PEER_RESTARTED,
+					    LND_CAUSE_LINK_DOWN, LND_CAUSE_DEADLINE,
+					    LND_CAUSE_CHANNEL, LND_CAUSE_DEVICE };
+	const uint32_t dropped = LND_HEALTH_LOCAL_DROPPED;
+	struct lnd_report report;
+	struct lnd_journey journey;
+	struct lnd_path path, none = { .size = sizeof(none) };
+	uint32_t next = 9;
+	size_t at;
+
+	/* What another path cures is tried again; what was meant, or would be the same, is not. */
+	for (at = 0; at < sizeof(curable) / sizeof(*curable); at++) {
+		CHECK(ended(curable[at], dropped, LND_NOT_DELIVERED, 1) == LND_NEXT_AGAIN);
+		CHECK(ended(curable[at], dropped, LND_NOT_DELIVERED, 0) == LND_NEXT_ENDED);
+	}
+	for (at = 0; at < sizeof(final) / sizeof(*final); at++)
+		CHECK(ended(final[at], dropped, LND_NOT_DELIVERED, 1) == LND_NEXT_ENDED);
+	/* The peer recognises second copies: what may have arrived may be sent again. */
+	CHECK(ended(LND_CAUSE_DEVICE, LND_HEALTH_NETWORK_TIMEOUT, LND_DELIVERY_UNKNOWN, 1) == LND_NEXT_AGAIN);
+	CHECK(ended(LND_CAUSE_NONE, LND_HEALTH_OK, LND_DELIVERED, 1) == LND_NEXT_ENDED);
+
+	start(1, 1, LND_PROFILE_LNET);
+	journey = begun(2 * SECOND, 1, &path);
+	memset(&report, 0, sizeof(report));
+	report.size = sizeof(report);
+	report.health = dropped;
+	report.cause = LND_CAUSE_DEVICE;
+	/* Numbers that no report has. */
+	report.delivery = 4;
+	FAILS(LND_E_ARGUMENT, lnd_health_ended(health, journey, &report, SECOND, &next));
+	report.delivery = LND_NOT_DELIVERED;
+	report.health = 11;
+	FAILS(LND_E_ARGUMENT, lnd_health_ended(health, journey, &report, SECOND, &next));
+	report.health = dropped;
+	FAILS(LND_E_NULL, lnd_health_ended(health, journey, NULL, SECOND, &next));
+	MUST(lnd_health_ended(health, journey, &report, SECOND, &next));
+	CHECK(next == LND_NEXT_AGAIN);
+	/* No try begins after the deadline, nor on no interface. */
+	FAILS(LND_E_DEADLINE, lnd_health_begin(health, journey, 2 * SECOND, &none));
+	MUST(lnd_health_remove_local(health, local[0]));
+	MUST(lnd_health_remove_local(health, local[1]));
+	FAILS(LND_E_NO_ROUTE, lnd_health_begin(health, journey, SECOND, &none));
+	MUST(lnd_health_give_up(health, journey));
+	stop();
+	printf("health_messages: ends are final or not, as their cause has it\n");
+}
+
+static void tables(void)
+{
+	struct lnd_health_config config, bad;
+	struct lnd_health_info info = { .size = sizeof(info) };
+	unsigned char raw[64] __attribute__((aligned(64))) = { 0 };
+	uint32_t number;
+
+	start(1, 1, LND_PROFILE_SEED);
+	FAILS(LND_E_ALIGN, lnd_health_shutdown((void *)((char *)health + 1), NULL));
+	FAILS(LND_E_NULL, lnd_health_shutdown(NULL, NULL));
+	FAILS(LND_E_NI, lnd_health_shutdown((void *)raw, NULL));
+	FAILS(LND_E_ARGUMENT, lnd_health_get(health, 3, 0, &info));
+	FAILS(LND_E_ARGUMENT, lnd_health_get(health, LND_OBJECT_LOCAL, 32, &info));
+	FAILS(LND_E_NO_PEER, lnd_health_get(health, LND_OBJECT_LOCAL, 31, &info));
+	FAILS(LND_E_NO_PEER, lnd_health_get(health, LND_OBJECT_PEER_NI, 999, &info));
+	FAILS(LND_E_NO_PEER, lnd_health_set(health, LND_OBJECT_PEER_NI, 999, 0, SECOND));
+	FAILS(LND_E_BUSY, lnd_health_add_peer_ni(health, peer, 20, &number));
+	FAILS(LND_E_ARGUMENT, lnd_health_add_peer_ni(health, peer, 0, &number));
+	stop();
+
+	MUST(lnd_health_config_init(&config, LND_ABI_VERSION, 2, 2, 4));
+#define SPOIL(field, value)                                \
+	do {                                               \
+		bad = config;                              \
+		bad.field = (value);                       \
+		CHECK(lnd_health_size(&bad) == 0);         \
+	} while (0)
+	SPOIL(abi_version, LND_ABI_VERSION + 1);
+	SPOIL(profile, 2);
+	SPOIL(locals, 0);
+	SPOIL(locals, 33);
+	SPOIL(locals, 256 + 2);
+	SPOIL(peer_nis, 1);
+	SPOIL(sensitivity, 1001);
+	SPOIL(sensitivity, 65536);
+	SPOIL(retries, 8);
+	SPOIL(retries, 256);
+	SPOIL(probe_verdicts, 256);
+	SPOIL(action_every, 999);
+	CHECK(lnd_health_size(&config) > 0);
+	printf("health_messages: what is unknown or out of range is refused\n");
+}
+
+int main(void)
+{
+	refusals();
+	ends();
+	tables();
+	return 0;
+}

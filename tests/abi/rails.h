@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Two interfaces of ours and two of a peer, for tests of health's ABI. */
+#ifndef RAILS_H
+#define RAILS_H
+
+#include "world.h"
+
+#include <string.h>
+
+#define SECOND (1000 * MS)
+
+static struct lnd_health *health;
+static void *block;
+static uint32_t local[2], peer, peer_ni[2];
+
+/* Two interfaces of ours, one peer with two, room for @journeys and @actions. */
+static void start(uint32_t journeys, uint32_t actions, uint32_t profile)
+{
+	struct lnd_health_config config;
+	uint32_t at;
+	size_t len;
+
+	MUST(lnd_health_config_init(&config, LND_ABI_VERSION, 2, 2, 4));
+	config.journeys = journeys;
+	config.actions = actions;
+	config.profile = profile;
+	len = lnd_health_size(&config);
+	CHECK(len > 0);
+	block = memory(len);
+	MUST(lnd_health_create(block, len, &config, SECOND, &health));
+	MUST(lnd_health_add_peer(health, 0, 1, &peer));
+	for (at = 0; at < 2; at++) {
+		MUST(lnd_health_add_local(health, 10 + at, &local[at]));
+		MUST(lnd_health_add_peer_ni(health, peer, 20 + at, &peer_ni[at]));
+	}
+}
+
+static void stop(void)
+{
+	uint32_t left = 1;
+
+	MUST(lnd_health_shutdown(health, &left));
+	CHECK(left == 0);
+	MUST(lnd_health_destroy(health));
+	free(block);
+}
+
+#endif
