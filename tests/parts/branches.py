@@ -123,10 +123,10 @@ def measured(functions, sources):
     return {side: count for side, count in taken.items() if side[1] < sources(side[0]).end}
 
 
-def shipped(name):
-    """The path of a shipped source in its repository, otherwise None."""
-    for crate in CRATES:
-        if f"/{crate}/src/" in name and not name.endswith("/tests.rs"):
+def shipped(name, crates=tuple(CRATES)):
+    """The path of a shipped source of one of the crates in its repository, otherwise None."""
+    for crate in crates:
+        if f"/{crate}/src/" in name and not name.endswith(("/tests.rs", "_tests.rs")):
             return f"{crate}/src/" + name.split(f"/{crate}/src/", 1)[1]
     return None
 
