@@ -49,11 +49,6 @@ int main(void)
 	printf("peer_down: %u transfers ended with %d, health class %u\n", survivor->failures,
 	       (int)survivor->last.error, survivor->last.health);
 
-	free(victim->seat_memory);
-	free(victim->ni_memory);
-	free(victim->frame);
-	free(victim->engine_memory[0]);
-	free(victim->engine_memory[1]);
 	world_close(&world);
 	return 0;
 }

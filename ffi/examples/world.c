@@ -251,6 +251,17 @@ void world_open(struct world *world, const struct lnd_ops *ops)
 	node_open(world, 1, ops ? ops : &usual);
 }
 
+static void node_free(struct node *node)
+{
+	uint32_t link;
+
+	for (link = 0; link < LINKS; link++)
+		free(node->engine_memory[link]);
+	free(node->seat_memory);
+	free(node->ni_memory);
+	free(node->frame);
+}
+
 static void node_close(struct node *node)
 {
 	uint32_t state = 0, link;
@@ -265,23 +276,22 @@ static void node_close(struct node *node)
 		MUST(lnd_run_state_get(node->ni, &state));
 	}
 	MUST(lnd_ni_destroy(node->ni));
-	for (link = 0; link < LINKS; link++) {
+	for (link = 0; link < LINKS; link++)
 		MUST(lnd_soft_engine_destroy(node->engine[link]));
-		free(node->engine_memory[link]);
-	}
 	MUST(lnd_soft_leave(node->seat, NULL));
-	free(node->seat_memory);
-	free(node->ni_memory);
-	free(node->frame);
 	node->ni = NULL;
 }
 
+/* What a dead node has left behind goes with the living. */
 void world_close(struct world *world)
 {
-	if (!world->node[0].dead)
-		node_close(&world->node[0]);
-	if (!world->node[1].dead)
-		node_close(&world->node[1]);
+	uint32_t number;
+
+	for (number = 0; number < 2; number++)
+		if (!world->node[number].dead)
+			node_close(&world->node[number]);
+	for (number = 0; number < 2; number++)
+		node_free(&world->node[number]);
 	MUST(lnd_soft_detach(world->fabric));
 	free(world->fabric_memory);
 	free(world->region);

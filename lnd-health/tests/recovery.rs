@@ -119,7 +119,7 @@ fn lnet_pings_no_stranger() {
 #[test]
 fn whom_we_hear_of_is_pinged() {
     // R50: who lost health as a stranger, or was given up, and then shows himself, however he does.
-    for (stranger, by_probe) in [(true, true), (true, false), (false, true), (false, false)] {
+    for (stranger, way) in [true, false].into_iter().flat_map(|s| (0..3).map(move |way| (s, way))) {
         let mut config = plain(1, 1, 1);
         (config.probe.idle, config.probe.again) = (Span::from_secs(10), Span::from_secs(2));
         if stranger {
@@ -135,18 +135,26 @@ fn whom_we_hear_of_is_pinged() {
         node.health.set_health(at(0), Object::Peer(id), HealthValue::NONE);
         (0..5).for_each(|second| _ = pings(&mut node, second));
         assert_eq!(node.health.recovery().len(), 0);
-        if by_probe {
-            *node.health.probe_kinds() = ProbeKinds::offered(true, false, false, false);
-            node.health.watch(at(5), id, false);
-            let seconds = 5..60;
-            let probe = seconds.filter_map(|s| node.health.next_action(at(s))).next().unwrap();
-            let Action::Probe(probe) = probe else { panic!("{probe:?}") };
-            assert_eq!(node.health.probed(at(60), probe, ProbeEnd::Success), Finding::Alive);
-        } else {
-            node.health.received(at(60), id, None);
+        match way {
+            0 => node.health.received(at(60), id, None),
+            1 => node.health.connection_lost(at(5), id),
+            _ => {
+                *node.health.probe_kinds() = ProbeKinds::offered(true, false, false, false);
+                node.health.watch(at(5), id, false);
+            }
+        }
+        if way > 0 {
+            match (5..60).find_map(|second| node.health.next_action(at(second))).unwrap() {
+                Action::Connect(it) => assert!(node.health.connected(at(60), it, Connected::Yes)),
+                Action::Probe(it) => {
+                    let finding = node.health.probed(at(60), it, ProbeEnd::Success);
+                    assert_eq!(finding, Finding::Alive);
+                }
+                other => panic!("{other:?}"),
+            }
         }
         assert_eq!(node.health.audit(), Ok(()));
-        assert_eq!(node.health.recovery().len(), 1, "stranger {stranger}, by probe {by_probe}");
+        assert_eq!(node.health.recovery().len(), 1, "stranger {stranger}, way {way}");
     }
 }
 

@@ -205,7 +205,7 @@ static void contexts(void)
 {
 	struct lnd_stats before = { .size = sizeof(before) }, after = { .size = sizeof(after) };
 	uint32_t state = 0, more = 9;
-	void *gone, *block;
+	void *gone;
 
 	open_corners(1000 * MS);
 	/* Two interrupts of a link: the second does nothing, and is told to bug(). */
@@ -233,7 +233,6 @@ static void contexts(void)
 		MUST(lnd_run_state_get(a->ni, &state));
 	}
 	gone = a->ni;
-	block = a->ni_memory;
 	bury = 1;
 	FAILS(LND_E_NI, lnd_stats_get(gone, &after));
 	CHECK(!bury);
@@ -242,11 +241,6 @@ static void contexts(void)
 	MUST(lnd_soft_engine_destroy(a->engine[0]));
 	MUST(lnd_soft_engine_destroy(a->engine[1]));
 	MUST(lnd_soft_leave(a->seat, NULL));
-	free(a->engine_memory[0]);
-	free(a->engine_memory[1]);
-	free(a->seat_memory);
-	free(a->frame);
-	free(block);
 	world_close(&world);
 	printf("corners: where one context may be, a second is told so\n");
 }

@@ -131,11 +131,6 @@ static void causes(void)
 	slowly(9, 0);
 	CHECK(a->failures == 9 && a->last.cause == LND_CAUSE_PEER_DOWN);
 	CHECK(has_said(" because:peer_down"));
-	free(b->seat_memory);
-	free(b->ni_memory);
-	free(b->frame);
-	free(b->engine_memory[0]);
-	free(b->engine_memory[1]);
 	world_close(&world);
 	printf("endings: dumps name the cause\n");
 }

@@ -278,6 +278,7 @@ impl Health<'_> {
         let current = self.reconnect.end(now, &mut self.jitter, attempt.due(), how);
         if current && how == Connected::Yes {
             self.heard(now, attempt.peer_ni);
+            self.enqueue(now, Object::Peer(attempt.peer_ni));
         }
         current
     }

@@ -121,16 +121,13 @@ impl Health<'_> {
             && matches!(self.config.profile, Profile::LnetCompat)
     }
 
-    /// A peer's interface was heard of. What lost health as a stranger, or was given up, is pinged
-    /// from now on.
+    /// A peer's interface was heard of. The caller sees to it that it is queued if it is not well.
     pub(super) fn heard(&mut self, now: Instant, from: PeerNiId) {
-        let object = Object::Peer(from);
-        let place = self.place(object);
-        let Some(ni) = self.ni_mut(object) else { return };
+        let place = self.place(Object::Peer(from));
+        let Some(ni) = self.ni_mut(Object::Peer(from)) else { return };
         ni.heard(now);
         self.prober.active(from.raw());
         self.recovery.heard(now, &mut self.jitter, place);
-        self.enqueue(now, object);
     }
 
     pub(super) fn is_router(&self, id: PeerNiId) -> bool {

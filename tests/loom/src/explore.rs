@@ -43,6 +43,8 @@ pub fn explore<T>(
 where
     T: Ord + Clone + Debug + Send + 'static,
 {
+    // One would overflow the stack of a loom thread, and hang.
+    std::env::set_var("RUST_BACKTRACE", "0");
     let mut builder = Builder::new();
     builder.preemption_bound = match bound {
         Bound::Exhaustive => None,

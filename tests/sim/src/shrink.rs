@@ -16,13 +16,12 @@ pub struct Search<'a, P, F> {
 }
 
 impl<'a, P: Clone + PartialEq, F> Search<'a, P, F> {
-    /// Begins with a plan. `None`: it does not fail.
-    pub fn new(plan: P, most_runs: u32, mut play: Play<'a, P, F>) -> Option<Self> {
-        let failure = play(&plan)?;
-        Some(Self { play, most_runs, runs: 1, best: (plan, failure) })
+    /// Begins with a plan that fails, after so many of `most_runs` runs.
+    pub fn new(plan: P, failure: F, runs: u32, most_runs: u32, play: Play<'a, P, F>) -> Self {
+        Self { play, most_runs, runs, best: (plan, failure) }
     }
 
-    /// The smallest plan so far, how it fails, and the runs that it took.
+    /// The smallest plan so far, how it fails, and the runs that it took, those before included.
     pub fn ended(self) -> (P, F, u32) {
         (self.best.0, self.best.1, self.runs)
     }

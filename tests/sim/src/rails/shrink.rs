@@ -22,25 +22,24 @@ pub struct Shrunk {
 impl Shrunk {
     /// The plan as a file, which says at its head what it shows and how.
     pub fn to_toml(&self, file: &str) -> String {
-        let what = self.failure.what.replace('\n', " ");
-        let seed = self.failure.seed;
-        format!("# {what}\n# lnd sim --seed {seed} --faults {file}\n{}", self.plan.to_toml())
+        self.failure.as_plan(file, &self.plan.to_toml())
     }
 }
 
 /// Makes a failing plan as small as `most_runs` runs allow. `None`: the run does not fail.
 pub fn shrink(plan: &Plan, seed: u64, defect: Option<Defect>, most_runs: u32) -> Option<Shrunk> {
-    let whole = run_with(plan, seed, defect).err()?;
+    let plan = Plan { name: None, ..plan.clone() };
+    let whole = run_with(&plan, seed, defect).err()?;
+    let rule = whole.rule().to_owned();
     // A plan that names what there is not is refused, which breaks another rule.
     let play = |plan: &Plan| {
         let failure = run_with(plan, seed, defect).err();
-        failure.filter(|failure| failure.rule() == whole.rule())
+        failure.filter(|failure| failure.rule() == rule)
     };
-    let plan = Plan { name: None, ..plan.clone() };
-    let mut search = Search::new(plan, most_runs.saturating_sub(1), Box::new(play))?;
+    let mut search = Search::new(plan, whole, 1, most_runs, Box::new(play));
     search.repeat(steps);
     let (plan, failure, runs) = search.ended();
-    Some(Shrunk { plan, failure, runs: runs + 1 })
+    Some(Shrunk { plan, failure, runs })
 }
 
 /// Every kind of step once.

@@ -56,6 +56,12 @@ impl Failure {
     pub fn rule(&self) -> &str {
         self.what.split(':').next().unwrap_or_default()
     }
+
+    /// A plan with which the run fails so, as a file, which says at its head what it shows and how.
+    pub fn as_plan(&self, file: &str, plan: &str) -> String {
+        let what = self.what.replace('\n', " ");
+        format!("# {what}\n# lnd sim --seed {} --faults {file}\n{plan}", self.seed)
+    }
 }
 
 impl fmt::Display for Failure {

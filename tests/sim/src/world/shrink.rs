@@ -30,9 +30,7 @@ impl Shrunk {
     /// The plan as a file, which says at its head what it shows and how.
     pub fn to_toml(&self, file: &str) -> String {
         let plan = self.options.faults.clone().unwrap_or_default();
-        let what = self.failure.what.replace('\n', " ");
-        let seed = self.options.seed;
-        format!("# {what}\n# lnd sim --seed {seed} --faults {file}\n{}", plan.to_toml())
+        self.failure.as_plan(file, &plan.to_toml())
     }
 }
 
@@ -57,14 +55,14 @@ pub fn shrink(
         failure.filter(|failure| failure.rule() == rule)
     };
     let drawn = Plan::drawn(options).ok();
-    let search =
-        drawn.and_then(|plan| Search::new(plan, most_runs.saturating_sub(1), Box::new(play)));
-    let Some(mut search) = search else {
-        return Ok(Shrunk { options: options.clone(), failure: whole, runs: 1 });
+    let Some((plan, failure)) = drawn.and_then(|plan| play(&plan).map(|failure| (plan, failure)))
+    else {
+        return Ok(Shrunk { options: options.clone(), failure: whole, runs: 2 });
     };
+    let mut search = Search::new(plan, failure, 2, most_runs, Box::new(play));
     search.repeat(steps);
     let (plan, failure, runs) = search.ended();
-    Ok(Shrunk { options: with(plan), failure, runs: runs + 1 })
+    Ok(Shrunk { options: with(plan), failure, runs })
 }
 
 impl Plan {
