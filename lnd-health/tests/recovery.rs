@@ -150,7 +150,7 @@ fn whom_we_hear_of_is_pinged() {
                     let finding = node.health.probed(at(60), it, ProbeEnd::Success);
                     assert_eq!(finding, Finding::Alive);
                 }
-                other => panic!("{other:?}"),
+                other @ Action::Ping(_) => panic!("{other:?}"),
             }
         }
         assert_eq!(node.health.audit(), Ok(()));
