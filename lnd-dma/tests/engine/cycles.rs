@@ -153,7 +153,6 @@ fn stopped_and_reset_under_fire() {
     let settings = Settings { chunk: LENGTH / 4, ..Settings::default() };
     let plant = Plant::new(Shape {
         descriptors: SLOTS,
-        lists: 0,
         window: (SLOTS * LENGTH) as usize,
         settings,
         ..Shape::default()

@@ -42,7 +42,7 @@ fn memory_that_does_not_fit_is_refused() {
 
 #[test]
 fn indices_beyond_the_tables_name_nothing() {
-    let plant = Plant::new(Shape::default());
+    let plant = Plant::new(Shape::with_lists());
     let mut world = plant.world();
     let (memory, lists) = (world.memory(B), plant.shape.lists);
     let fragment = Fragment::new(64, 64);
@@ -64,7 +64,7 @@ fn indices_beyond_the_tables_name_nothing() {
 
 /// Pulls 1,024 bytes with a descriptor that was changed by `change` behind its driver's back.
 fn forged(pieces: usize, change: fn(Content) -> Content) -> (Returned, Cause) {
-    let plant = Plant::new(Shape::default());
+    let plant = Plant::new(Shape::with_lists());
     let mut world = plant.world();
     let out = world.filled(0, 2000);
     let into = world.buffer(1, &vec![1024 / pieces as u32; pieces]);
@@ -94,7 +94,7 @@ fn fragments_that_are_none() {
 /// A list that changes while it is walked: an address just below the end of all addresses.
 #[test]
 fn an_address_that_wraps_between_two_chunks() {
-    let plant = Plant::new(Shape::default());
+    let plant = Plant::new(Shape::with_lists());
     let mut world = plant.world();
     world.script(B).chunk = Some(10);
     let (out, into) = (world.filled(0, 100), world.buffer(1, &[50, 50]));

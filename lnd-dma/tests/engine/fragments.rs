@@ -23,7 +23,7 @@ fn moves(world: &mut World<'_>, index: u32, out: &[u32], into: &[u32], seed: u64
 #[test]
 fn two_hundred_and_fifty_six_odd_fragments_on_both_sides() {
     let (most, window) = if cfg!(miri) { (9, 1 << 13) } else { (3001, 2 << 20) };
-    let plant = Plant::new(Shape { window, ..Shape::default() });
+    let plant = Plant::new(Shape { window, ..Shape::with_lists() });
     let mut world = plant.world();
     let mut random = Random(256);
     let pieces = if cfg!(miri) { 40 } else { 256 };
@@ -38,7 +38,7 @@ fn any_split_against_any_other() {
     for round in 0..rounds {
         let mut random = Random(round);
         let window = if cfg!(miri) { 1 << 11 } else { 1 << 17 };
-        let plant = Plant::new(Shape { window, ..Shape::default() });
+        let plant = Plant::new(Shape { window, ..Shape::with_lists() });
         let mut world = plant.world();
         // From one piece a side to many.
         let most = [most, 1 + random.below(most), total][round as usize % 3];
@@ -58,7 +58,7 @@ fn any_split_against_any_other() {
 /// 256 fragments of one byte against one of 256 bytes: more crossings than one chunk allows.
 #[test]
 fn one_byte_fragments() {
-    let plant = Plant::new(Shape::default());
+    let plant = Plant::new(Shape::with_lists());
     let mut world = plant.world();
     let ones = &[1; 256][..if cfg!(miri) { 40 } else { 256 }];
     let one = &[ones.len() as u32];
@@ -70,7 +70,7 @@ fn one_byte_fragments() {
 /// Fragments that hold more than the transfer is long.
 #[test]
 fn fragments_may_hold_more_than_the_length() {
-    let plant = Plant::new(Shape::default());
+    let plant = Plant::new(Shape::with_lists());
     let mut world = plant.world();
     moves(&mut world, 0, &[100, 100, 100], &[50, 70], 1);
     moves(&mut world, 1, &[33, 44], &[100, 100, 100], 2);

@@ -4,13 +4,15 @@
 use std::sync::atomic::Ordering;
 
 use lnd_core::ports::{Engine, Returned};
+use lnd_core::time::Span;
 use lnd_dma::descriptor::State;
+use lnd_dma::soft::Settings;
 
 use crate::harness::{tag, Plant, Shape, World};
 
 const A: (u32, usize) = (0, 0);
 const B: (u32, usize) = (1, 0);
-const LENGTH: u32 = 4096;
+const LENGTH: u32 = if cfg!(miri) { 512 } else { 4096 };
 
 fn after_steps(world: &mut World<'_>, steps: u32) {
     world.script(B).chunk = Some(LENGTH / 4);
@@ -144,7 +146,8 @@ fn the_source_begins_another_life() {
 /// The source is out of sight for longer than the bound, but lives: it gets its descriptor back.
 #[test]
 fn the_source_is_out_of_sight_for_long() {
-    let plant = Plant::new(Shape::default());
+    let settings = Settings { retry_bound: Span::from_millis(20), ..Settings::default() };
+    let plant = Plant::new(Shape { settings, ..Shape::default() });
     let mut world = plant.world();
     after_steps(&mut world, 2);
     plant.bus.seats[0].present.store(false, Ordering::Relaxed);

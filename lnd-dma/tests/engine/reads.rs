@@ -178,7 +178,7 @@ fn transfers_go_on_meanwhile() {
     for round in 0..10 {
         let it = lnd_core::id::Tag { index: 0, generation: round + 1 };
         reads.begin(B.0, ReadKind::Illegal).unwrap();
-        world.transfer(B, A, it, it, 2048);
+        world.transfer(B, A, it, it, 1024);
         world.settle();
         world.both((B, it), (A, it), Returned::Ok);
         assert_eq!(reads.poll(), Some(ReadEnd::AccessError));

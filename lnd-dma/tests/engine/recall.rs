@@ -16,7 +16,7 @@ const fn later(index: u32) -> Tag {
 #[test]
 fn ten_thousand_at_once() {
     let many = if cfg!(miri) { 100 } else { 10_000 };
-    let plant = Plant::new(Shape { descriptors: many, lists: 0, ..Shape::default() });
+    let plant = Plant::new(Shape { descriptors: many, ..Shape::default() });
     let mut world = plant.world();
     for n in 0..many {
         let out = world.buffer(0, &[8]);
@@ -34,7 +34,7 @@ fn ten_thousand_at_once() {
 /// One step deals with a bounded number of recalls.
 #[test]
 fn a_step_is_bounded() {
-    let plant = Plant::new(Shape { descriptors: 128, lists: 0, ..Shape::default() });
+    let plant = Plant::new(Shape { descriptors: 128, ..Shape::default() });
     let mut world = plant.world();
     for n in 0..64 {
         let out = world.filled(0, 8);

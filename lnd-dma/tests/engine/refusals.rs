@@ -115,7 +115,7 @@ fn a_pull_cannot_be_pulled() {
 fn addresses_outside_of_memory() {
     for wild in [0, WINDOW - 1, 1 << 40, u64::MAX - 60] {
         for (side, at) in [(0, 0), (1, 0), (0, 1), (1, 1)] {
-            let plant = three();
+            let plant = Plant::new(Shape::with_lists());
             let mut world = plant.world();
             let mut buffers = [world.buffer(0, &[50, 50]), world.buffer(1, &[50, 50])];
             buffers[side].fragments[at].address = wild;
@@ -134,7 +134,7 @@ fn addresses_outside_of_memory() {
 #[test]
 fn more_bytes_than_the_fragments_hold() {
     for wrong in [A, B] {
-        let plant = three();
+        let plant = Plant::new(Shape::with_lists());
         let mut world = plant.world();
         let (out, into) = (world.buffer(0, &[50, 50]), world.buffer(1, &[50, 50]));
         world.stage(A, tag(0), &out, 1);

@@ -34,7 +34,7 @@ fn four_mebibytes_arrive() {
     if cfg!(miri) {
         return;
     }
-    let plant = Plant::new(Shape { window: 5 << 20, ..Shape::default() });
+    let plant = Plant::new(Shape { window: 5 << 20, ..Shape::with_lists() });
     let mut world = plant.world();
     let out = world.buffer(0, &[1 << 20; 4]);
     let into = world.buffer(1, &[1 << 20; 4]);
@@ -104,7 +104,7 @@ fn rings_wrap() {
 /// The smallest table: one descriptor on each side.
 #[test]
 fn one_descriptor_is_enough() {
-    let plant = Plant::new(Shape { descriptors: 1, lists: 0, ..Shape::default() });
+    let plant = Plant::new(Shape { descriptors: 1, ..Shape::default() });
     let mut world = plant.world();
     for generation in 1..=5 {
         let tag = Tag { index: 0, generation };
@@ -121,7 +121,7 @@ fn one_descriptor_is_enough() {
 fn every_descriptor_at_once() {
     let descriptors = if cfg!(miri) { 40 } else { 1000 };
     let window = descriptors as usize * 512;
-    let plant = Plant::new(Shape { descriptors, lists: 0, window, ..Shape::default() });
+    let plant = Plant::new(Shape { descriptors, window, ..Shape::default() });
     let mut world = plant.world();
     let buffers: Vec<_> = (0..descriptors)
         .map(|n| world.transfer(A, B, tag(n), tag(descriptors - 1 - n), 1 + n % 256))

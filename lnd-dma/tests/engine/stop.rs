@@ -248,7 +248,7 @@ fn another_links_proof_is_worth_nothing() {
 /// A search that was given up does not count for the next stop.
 #[test]
 fn each_stop_searches_the_whole_table() {
-    let plant = Plant::new(Shape { descriptors: 200, lists: 0, ..Shape::default() });
+    let plant = Plant::new(Shape { descriptors: 200, ..Shape::default() });
     let mut world = plant.world();
     world.port(A).driver.stop();
     world.step(A);
@@ -273,7 +273,7 @@ fn each_stop_searches_the_whole_table() {
 #[test]
 fn the_search_for_pullers_is_bounded() {
     let descriptors = if cfg!(miri) { 200 } else { 5000 };
-    let plant = Plant::new(Shape { descriptors, lists: 0, ..Shape::default() });
+    let plant = Plant::new(Shape { descriptors, ..Shape::default() });
     let mut world = plant.world();
     let last = descriptors - 1;
     world.script(B).chunk = Some(8);

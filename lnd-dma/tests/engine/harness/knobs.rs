@@ -108,7 +108,11 @@ impl Random {
     }
 
     pub fn bytes(&mut self, count: usize) -> Vec<u8> {
-        (0..count).map(|_| self.next() as u8).collect()
+        let mut bytes = vec![0; count];
+        for piece in bytes.chunks_mut(8) {
+            piece.copy_from_slice(&self.next().to_le_bytes()[..piece.len()]);
+        }
+        bytes
     }
 
     /// Random pieces, each `1..=most`, that add up to `total`.

@@ -44,9 +44,8 @@ impl Default for Shape {
             nodes: 2,
             links: 1,
             descriptors: 16,
-            // Miri's cost grows with the square of what is formatted.
-            lists: if cfg!(miri) { 3 } else { 16 },
-            window: 1 << 16,
+            lists: 0,
+            window: 1 << 14,
             start: 0,
             settings: Settings::default(),
         }
@@ -54,6 +53,11 @@ impl Default for Shape {
 }
 
 impl Shape {
+    /// With indirect lists. Miri's cost grows with the square of what is formatted.
+    pub fn with_lists() -> Self {
+        Self { lists: if cfg!(miri) { 3 } else { 16 }, ..Self::default() }
+    }
+
     pub fn geometry(&self) -> Geometry {
         Geometry { descriptors: self.descriptors, lists: self.lists }
     }
