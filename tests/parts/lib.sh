@@ -82,7 +82,7 @@ need_nightly() {
 
 # need_cargo_tool NAME: a cargo subcommand.
 need_cargo_tool() {
-    command -v "$1" >/dev/null || (unset CARGO_TARGET_DIR && cargo install --locked "$1") ||
+    command -v "$1" >/dev/null || (unset CARGO_TARGET_DIR && cargo install --locked --debug "$1") ||
         fail "missing: cargo install --locked $1"
 }
 
