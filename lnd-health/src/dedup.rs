@@ -192,6 +192,9 @@ mod tests {
         assert_eq!(taken.take(100 * WIDTH), Copy::First);
         assert_eq!(taken.take(99 * WIDTH), Copy::Outside);
         assert_eq!(taken.take(99 * WIDTH + 1), Copy::First);
+        // Half way round, where ahead and behind meet.
+        assert_eq!(taken.take(100 * WIDTH + 1 + (1 << 31)), Copy::Outside);
+        assert_eq!(taken.take(100 * WIDTH + (1 << 31)), Copy::First);
     }
 
     #[test]
@@ -206,5 +209,12 @@ mod tests {
         assert_eq!(numbers.give(), None, "number 0 has not ended");
         numbers.end(0);
         assert_eq!(numbers.give(), Some(WIDTH));
+        // The place is another's now.
+        numbers.end(0);
+        (1..WIDTH).for_each(|n| numbers.end(n));
+        for n in 1..WIDTH {
+            assert_eq!(numbers.give(), Some(WIDTH + n));
+        }
+        assert_eq!(numbers.give(), None, "number {WIDTH} has not ended");
     }
 }

@@ -118,8 +118,7 @@ impl Journey {
 
     /// What selection must heed: nothing before the first try.
     pub(crate) fn history(&self) -> Option<(&Self, Resend)> {
-        let free = self.tries == 0 || matches!(self.next, Resend::Anew);
-        (!free).then_some((self, self.next))
+        (self.next != Resend::Anew).then_some((self, self.next))
     }
 
     /// The number under which the receiver recognises a second copy; it goes into the header.
@@ -291,8 +290,11 @@ mod tests {
     fn an_unknown_try_makes_the_whole_unknown() {
         // S0-18, R7: a later try that surely failed says nothing about an earlier one.
         let mut j = journey(90);
+        assert_eq!((j.under_way(), j.last_class()), (false, None));
         assert!(j.begin(Instant::ORIGIN, path(0, 0)));
+        assert!(j.under_way());
         assert_eq!(j.end(Health::NetworkTimeout, Delivery::Unknown), Delivery::Unknown);
+        assert_eq!((j.under_way(), j.last_class()), (false, Some(Health::NetworkTimeout)));
         assert!(j.begin(Instant::ORIGIN, path(1, 1)));
         assert_eq!(j.end(Health::RemoteDropped, Delivery::NotDelivered), Delivery::Unknown);
         assert!(j.may_have_arrived());

@@ -121,6 +121,7 @@ fn behaves_like_a_naive_model() {
             Naive::Waiting(t, _) | Naive::Refused(t, _) => Some(*t),
             _ => None,
         });
+        assert_eq!(all.waiting() as usize, dues.clone().count());
         let next = if under_way == 3 { None } else { dues.min().map(at) };
         assert_eq!(all.next(), next);
     }

@@ -41,7 +41,10 @@ impl HealthValue {
     #[must_use]
     pub fn recovered(self, sensitivity: u16) -> Self {
         let more = self.0.saturating_add(sensitivity);
-        Self(if more > MAX_HEALTH && !seeded("recovery-above-full") { MAX_HEALTH } else { more })
+        if seeded("recovery-above-full") {
+            return Self(more);
+        }
+        Self::new(more)
     }
 }
 

@@ -8,11 +8,13 @@ use common::*;
 use lnd_core::time::{Instant, Span};
 use lnd_core::transfer::Health as Class;
 use lnd_health::journey::Terms;
-use lnd_health::node::{Action, Count, End, Next, Ping, Remove};
+use lnd_health::node::{Action, Count, End, Next, PeerSettings, Ping, Remove};
 use lnd_health::prober::{Finding, ProbeEnd};
 use lnd_health::reconnect::{Connected, Connection};
 use lnd_health::select::NoPath;
-use lnd_health::{Aliveness, HealthValue, NiStatus, Object, ProbeKind, ProbeKinds};
+use lnd_health::{
+    Aliveness, Config, HealthValue, NiStatus, Object, ProbeKind, ProbeKinds, Thresholds,
+};
 
 /// All pings of one second.
 fn pings(node: &mut Node, second: u64) -> Vec<Ping> {
@@ -47,6 +49,37 @@ fn pinged_until_well() {
         assert_eq!(node.health.next_deadline(), Instant::NEVER);
         let (ours, theirs) = node.values();
         assert!(ours.into_iter().chain(theirs).all(|v| v == 1000), "nobody else was blamed");
+    }
+}
+
+#[test]
+fn who_is_heard_of_serves_well() {
+    // A router, or anybody for a router, is well at once; others gain what one failure costs.
+    for (routing, router, expected) in
+        [(false, false, 600), (false, true, 1000), (true, false, 1000), (true, true, 1000)]
+    {
+        let config = Config { routing, ..plain(1, 1, 1) };
+        let mut node = Node::with(config, 1, PeerSettings { router, ..Default::default() });
+        let (ours, theirs) = (Object::Local(local(0)), Object::Peer(node.peers[0].1[0]));
+        node.health.set_health(at(0), ours, HealthValue::new(500));
+        node.health.set_health(at(0), theirs, HealthValue::new(500));
+        node.health.received(at(1), node.peers[0].1[0], Some(local(0)));
+        assert_eq!((node.value(ours), node.value(theirs)), (600, expected), "{routing} {router}");
+    }
+}
+
+#[test]
+fn down_and_up_again_is_counted() {
+    let thresholds = Thresholds { down: 300, up: 700 };
+    let mut node = Node::new(Config { thresholds, ..plain(1, 1, 1) }, 1);
+    let ill = Object::Peer(node.peers[0].1[0]);
+    for (health, went_down, came_up) in
+        [(301, 0, 0), (300, 1, 0), (0, 1, 0), (699, 1, 0), (700, 1, 1), (300, 2, 1), (1000, 2, 2)]
+    {
+        node.health.set_health(at(0), ill, HealthValue::new(health));
+        let tally = node.health.tally();
+        let counts = (tally.value(Count::WentDown), tally.value(Count::CameUp));
+        assert_eq!(counts, (went_down, came_up), "{health}");
     }
 }
 

@@ -224,6 +224,10 @@ mod tests {
         let very_poor = worst(key(poor));
         assert_eq!(because(very_poor, ladder[5].1), Because::Health);
         assert_eq!(plain.numa(4, 5), plain, "below the range all distances are equal");
+        assert!(plain < plain.numa(5, 5));
+        let with = |credits| key(|ni| ni.set_credits(credits)).rank;
+        assert_eq!((with(i32::MAX), with(i32::MIN)), (with(0x7fff), with(-0x8000)));
+        assert!(with(0x7fff) < with(0x7ffe) && with(-0x7fff) < with(-0x8000));
         let used = key(|ni| ni.turn = 7);
         assert!(key(|ni| ni.turn = 3) < used);
         assert_eq!(because(key(|ni| ni.turn = 3), used), Because::Turn);
