@@ -11,7 +11,7 @@ use lnd_dma::descriptor::{Own, State};
 use lnd_dma::regs::{Control, LinkBits, MAGIC, VERSION};
 use lnd_dma::soft::Settings;
 
-use crate::harness::{nid, At, Plant, Random, Shape, World, WINDOW};
+use crate::harness::{nid, At, Plant, Random, Shape, World, RETRY_BOUND, WINDOW};
 
 const NODES: u32 = 3;
 const STEPS: u32 = if cfg!(miri) { 300 } else { 100_000 };
@@ -116,7 +116,7 @@ fn repair(world: &mut World<'_>, at: At) {
 }
 
 fn chaos(seed: u64) -> (u64, u64) {
-    let settings = Settings { chunk: 500, retry_bound: Span::from_millis(20) };
+    let settings = Settings { chunk: 500, retry_bound: RETRY_BOUND };
     let shape = Shape { nodes: NODES as usize, window: 1 << 13, settings, ..Shape::with_lists() };
     let plant = Plant::new(shape);
     plant.bus.strict.store(false, std::sync::atomic::Ordering::Relaxed);

@@ -4,9 +4,7 @@
 use std::sync::atomic::Ordering;
 
 use lnd_core::ports::{Engine, Returned};
-use lnd_core::time::Span;
 use lnd_dma::descriptor::State;
-use lnd_dma::soft::Settings;
 
 use crate::harness::{tag, Plant, Shape, World};
 
@@ -146,8 +144,7 @@ fn the_source_begins_another_life() {
 /// The source is out of sight for longer than the bound, but lives: it gets its descriptor back.
 #[test]
 fn the_source_is_out_of_sight_for_long() {
-    let settings = Settings { retry_bound: Span::from_millis(20), ..Settings::default() };
-    let plant = Plant::new(Shape { settings, ..Shape::default() });
+    let plant = Plant::new(Shape::default());
     let mut world = plant.world();
     after_steps(&mut world, 2);
     plant.bus.seats[0].present.store(false, Ordering::Relaxed);

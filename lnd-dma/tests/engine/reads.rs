@@ -8,18 +8,12 @@ use lnd_core::time::Span;
 use lnd_dma::memory::LinkMemory;
 use lnd_dma::read::{ReadEnd, ReadError, ReadKind, RemoteReads};
 use lnd_dma::regs::{Cause, Control, LinkBits, Register, RegisterAccess, Status};
-use lnd_dma::soft::Settings;
 
 use crate::harness::{tag, Plant, Shape, World};
 
 const A: (u32, usize) = (0, 0);
 const B: (u32, usize) = (1, 0);
 const KINDS: [ReadKind; 3] = [ReadKind::Illegal, ReadKind::Zero, ReadKind::Published(7)];
-
-fn shape() -> Shape {
-    let settings = Settings { retry_bound: Span::from_millis(20), ..Settings::default() };
-    Shape { settings, ..Shape::default() }
-}
 
 fn reads<'p>(world: &mut World<'p>) -> RemoteReads<LinkMemory<'p>> {
     world.step_all();
@@ -47,7 +41,7 @@ fn read(world: &mut World<'_>, kind: ReadKind) -> (Option<ReadEnd>, u32) {
 
 #[test]
 fn the_living_answer_each_kind() {
-    let plant = Plant::new(shape());
+    let plant = Plant::new(Shape::default());
     let mut world = plant.world();
     assert_eq!(read(&mut world, ReadKind::Illegal).0, Some(ReadEnd::AccessError));
     assert_eq!(read(&mut world, ReadKind::Zero).0, Some(ReadEnd::Ok(0)));
@@ -64,7 +58,7 @@ fn the_living_answer_each_kind() {
 /// S2-5: nobody listens there: full rings, no driver that looks; the engine answers all the same.
 #[test]
 fn a_silent_driver_is_no_dead_node() {
-    let plant = Plant::new(Shape { descriptors: 2, ..shape() });
+    let plant = Plant::new(Shape { descriptors: 2, ..Shape::default() });
     let mut world = plant.world();
     world.step_all();
     for index in 0..2 {
@@ -85,7 +79,7 @@ fn a_silent_driver_is_no_dead_node() {
 fn the_dead_exhaust_the_retries() {
     for kind in KINDS {
         for how in 0..4 {
-            let plant = Plant::new(shape());
+            let plant = Plant::new(Shape::default());
             let mut world = plant.world();
             world.step_all();
             match how {
@@ -104,7 +98,7 @@ fn the_dead_exhaust_the_retries() {
 /// S2-8: a break that is shorter than the retries is not seen at all.
 #[test]
 fn a_path_that_migrates_in_time_is_alive() {
-    let plant = Plant::new(shape());
+    let plant = Plant::new(Shape::default());
     let mut world = plant.world();
     let mut reads = reads(&mut world);
     world.link(B, false);
@@ -121,7 +115,7 @@ fn a_path_that_migrates_in_time_is_alive() {
 /// S2-13: what happens on the own side says nothing of the other one.
 #[test]
 fn own_trouble_is_unknown() {
-    let plant = Plant::new(shape());
+    let plant = Plant::new(Shape::default());
     let mut world = plant.world();
     let mut reads = reads(&mut world);
     world.link(A, false);
@@ -143,7 +137,7 @@ fn own_trouble_is_unknown() {
 
 #[test]
 fn an_answer_that_nobody_waits_for_is_nobodys() {
-    let plant = Plant::new(shape());
+    let plant = Plant::new(Shape::default());
     let mut world = plant.world();
     let mut reads = reads(&mut world);
     reads.begin(B.0, ReadKind::Illegal).unwrap();
@@ -158,7 +152,7 @@ fn an_answer_that_nobody_waits_for_is_nobodys() {
 
 #[test]
 fn what_the_engine_lacks_is_refused() {
-    let plant = Plant::new(shape());
+    let plant = Plant::new(Shape::default());
     let mut world = plant.world();
     let memory = world.memory(A);
     memory.write(Register::Features, (Features::REMOTE_COMPLETION | Features::ZERO_READ).bits());
@@ -172,7 +166,7 @@ fn what_the_engine_lacks_is_refused() {
 /// S2-4, REG-16: a read takes nothing from the transfers, on either side.
 #[test]
 fn transfers_go_on_meanwhile() {
-    let plant = Plant::new(shape());
+    let plant = Plant::new(Shape::default());
     let mut world = plant.world();
     let mut reads = reads(&mut world);
     for round in 0..10 {
@@ -193,7 +187,7 @@ fn transfers_go_on_meanwhile() {
 /// S2-12: hardware that a bad read breaks; a stop and a reset mend it.
 #[test]
 fn a_fragile_engine_is_found_out() {
-    let plant = Plant::new(shape());
+    let plant = Plant::new(Shape::default());
     let mut world = plant.world();
     world.script(A).fragile = true;
     assert_eq!(read(&mut world, ReadKind::Illegal).0, Some(ReadEnd::AccessError));
@@ -211,7 +205,7 @@ fn a_fragile_engine_is_found_out() {
 /// Nothing in the registers is trusted (REG-8).
 #[test]
 fn nonsense_ends_as_well() {
-    let plant = Plant::new(shape());
+    let plant = Plant::new(Shape::default());
     let mut world = plant.world();
     world.step_all();
     let memory = world.memory(A);

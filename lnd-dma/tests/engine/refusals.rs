@@ -7,7 +7,7 @@ use lnd_core::time::Span;
 use lnd_dma::descriptor::Content;
 use lnd_dma::regs::Cause;
 
-use crate::harness::{tag, Plant, Shape, World, WINDOW};
+use crate::harness::{tag, Plant, Shape, World, RETRY_BOUND, WINDOW};
 
 const A: (u32, usize) = (0, 0);
 const B: (u32, usize) = (1, 0);
@@ -158,9 +158,7 @@ fn nobody_there() {
     let dead: Break = |w| w.kill(0);
     let unplugged: Break = |w| w.link(A, false);
     for broken in [absent, dead, unplugged] {
-        let settings =
-            lnd_dma::soft::Settings { retry_bound: Span::from_millis(100), ..Default::default() };
-        let plant = Plant::new(Shape { settings, ..Shape::default() });
+        let plant = Plant::new(Shape::default());
         let mut world = plant.world();
         let out = world.filled(0, 64);
         world.stage(A, tag(0), &out, 1);
@@ -168,7 +166,7 @@ fn nobody_there() {
         let into = world.filled(1, 64);
         world.pull(B, tag(0), &into, 0, tag(0), 64);
         world.step(B);
-        world.now = world.now.after(Span::from_nanos(99_999_999));
+        world.now = world.now.after(Span::from_nanos(RETRY_BOUND.as_nanos() - 1));
         assert!(world.step(B).busy);
         assert_eq!(world.reap(B), 0, "it still tries");
         world.now = world.now.after(Span::from_nanos(1));
@@ -187,7 +185,7 @@ fn back_in_time() {
     world.link(A, false);
     let [out, into] = world.transfer(A, B, tag(0), tag(0), 64);
     world.step_all();
-    world.now = world.now.after(Span::from_millis(999));
+    world.now = world.now.after(Span::from_nanos(RETRY_BOUND.as_nanos() - 1));
     world.step_all();
     world.link(A, true);
     world.settle();

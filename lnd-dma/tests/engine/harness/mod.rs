@@ -24,6 +24,9 @@ pub use bus::{Access, Bus, Wire, WINDOW};
 pub use knobs::{nid, Logged, Numbers, Random, Script};
 pub use transfers::{tag, Buffer};
 
+/// How long a pull tries to reach a source that does not answer: a round of steps a millisecond.
+pub const RETRY_BOUND: Span = Span::from_millis(20);
+
 /// How large a world is.
 #[derive(Clone, Copy)]
 pub struct Shape {
@@ -47,7 +50,7 @@ impl Default for Shape {
             lists: 0,
             window: 1 << 14,
             start: 0,
-            settings: Settings::default(),
+            settings: Settings { retry_bound: RETRY_BOUND, ..Settings::default() },
         }
     }
 }
