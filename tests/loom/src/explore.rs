@@ -27,6 +27,20 @@ pub enum Bound {
     Between(usize, usize),
 }
 
+/// Runs `model` once per execution: [`loom::model`].
+///
+/// # Panics
+/// As [`explore`].
+pub fn model(model: impl Fn() + Send + Sync + 'static) {
+    without_backtraces();
+    loom::model(model);
+}
+
+/// A backtrace would overflow the stack of a loom thread, and hang.
+fn without_backtraces() {
+    std::env::set_var("RUST_BACKTRACE", "0");
+}
+
 /// Runs `model` once per execution and returns what it returned, with how often.
 ///
 /// The model asserts what must hold in each execution; its result says which of the possible ends
@@ -43,8 +57,7 @@ pub fn explore<T>(
 where
     T: Ord + Clone + Debug + Send + 'static,
 {
-    // One would overflow the stack of a loom thread, and hang.
-    std::env::set_var("RUST_BACKTRACE", "0");
+    without_backtraces();
     let mut builder = Builder::new();
     builder.preemption_bound = match bound {
         Bound::Exhaustive => None,

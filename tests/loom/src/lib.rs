@@ -7,6 +7,6 @@ mod explore;
 mod watched;
 mod world;
 
-pub use explore::{explore, spin_until, Bound};
+pub use explore::{explore, model, spin_until, Bound};
 pub use watched::Watched;
 pub use world::{count, World};

@@ -58,7 +58,7 @@ fn receive(consumer: &mut Consumer<'_>) -> [u8; 2] {
 
 /// Three messages through two slots: full, wrap of the ring, and (started late) of the numbers.
 fn three_messages(start: u32) {
-    loom::model(move || {
+    lnd_loom::model(move || {
         let (mut producer, mut consumer) = spsc_ends(start);
         let sender = thread::spawn(move || (1..=3).for_each(|n| send(&mut producer, [n, !n])));
         for n in 1..=3 {
@@ -81,7 +81,7 @@ fn spsc_across_the_wrap_of_the_numbers() {
 
 #[test]
 fn spsc_a_peeked_message_is_not_overwritten() {
-    loom::model(|| {
+    lnd_loom::model(|| {
         let (mut producer, mut consumer) = spsc_ends(0);
         send(&mut producer, [1, 0]);
         send(&mut producer, [2, 0]);
@@ -100,7 +100,7 @@ fn spsc_a_peeked_message_is_not_overwritten() {
 
 #[test]
 fn spsc_a_producer_attaches_while_the_consumer_reads() {
-    loom::model(|| {
+    lnd_loom::model(|| {
         let region = mailbox(Kind::Spsc, 0);
         {
             // SAFETY: gone before the second producer attaches.
@@ -125,7 +125,7 @@ fn spsc_a_producer_attaches_while_the_consumer_reads() {
 /// `already` messages are in the mailbox before; with two it is full. What counts is that every
 /// message that the mailbox took comes out once, whole and in order.
 fn mpsc(start: u32, already: u8, messages_of_one: u8) {
-    loom::model(move || {
+    lnd_loom::model(move || {
         let region = mailbox(Kind::Mpsc, start);
         let mut producer = mpsc::Producer::attach(region).unwrap();
         let mut consumer = consumer(region, Kind::Mpsc);
