@@ -50,7 +50,7 @@ pub enum lnd_kind {
 /// @nid: the next hop.
 /// @link: the link to use, or LND_ANY_LINK.
 /// @routed: not 0 if the message is routed: a GET is then not optimised.
-/// @header: the upper layer's header; copied.
+/// @header: the upper layer's header; copied. May be NULL if it has no bytes.
 /// @header_len: its bytes, at most LND_MAX_HEADER.
 /// @nfrags: fragments in @frags, at most LND_MAX_FRAGMENTS.
 /// @frags: what to send, or for a GET where the reply goes; the vector is copied, the memory it
