@@ -13,6 +13,7 @@ use core::mem::{align_of, MaybeUninit};
 use lnd_core::defect::{ordered, seeded};
 use lnd_core::driver::{Decider, Driver, Interrupt, Ticket};
 use lnd_core::sync::{AtomicU32, Guarded, Ordering};
+use lnd_core::wake::Wake;
 use lnd_dma::driver::CompletionQueue;
 use lnd_shortmsg::dispatch::Receiver;
 
@@ -36,8 +37,7 @@ pub struct lnd_ni {
     pub(crate) runner: AtomicU32,
     /// Slot, plus one, of the request whose frame `parse()` still has in hand.
     pub(crate) attached: AtomicU32,
-    /// Whether the thread has been woken since the last run.
-    woken: AtomicU32,
+    wake: Wake,
     /// Links whose registers have news; one bit each.
     pub(crate) link_news: AtomicU32,
     misuses: AtomicU32,
@@ -135,7 +135,7 @@ impl lnd_ni {
             parser: AtomicU32::new(0),
             runner: AtomicU32::new(0),
             attached: AtomicU32::new(0),
-            woken: AtomicU32::new(0),
+            wake: Wake::new(),
             link_news: AtomicU32::new(0),
             misuses: AtomicU32::new(0),
             tally,
@@ -208,17 +208,14 @@ impl lnd_ni {
 
     /// Makes sure that there will be a run after what has just been done. Context: any.
     pub(crate) fn wake(&self) {
-        // AcqRel: what was done before is seen by the run that takes this; partner: `start_run`.
-        let order = ordered("wake-relaxed", Ordering::AcqRel);
-        if self.woken.swap(1, order) == 0 && !seeded("wake-lost") {
+        if self.wake.call() {
             self.platform.wake();
         }
     }
 
     /// A run begins: it will see everything that was done before a `wake` that came to nothing.
     pub(crate) fn start_run(&self) {
-        // AcqRel: partner is `wake`.
-        self.woken.swap(0, ordered("run-relaxed", Ordering::AcqRel));
+        self.wake.begin();
     }
 }
 

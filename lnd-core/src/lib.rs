@@ -26,3 +26,4 @@ pub mod sync;
 pub mod time;
 pub mod trace;
 pub mod transfer;
+pub mod wake;
