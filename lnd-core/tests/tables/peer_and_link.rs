@@ -101,7 +101,6 @@ fn the_greeting_keeps_its_rules() {
 }
 
 /// R3: links have such a table too.
-
 #[test]
 fn the_link_keeps_its_rules() {
     assert_eq!(check_link(link_step), BTreeSet::new());
