@@ -91,7 +91,6 @@ fn inv_15_calls_of_one_against_runs() {
 
 #[test]
 fn inv_15_three_calls_against_runs() {
-    let ends =
-        explore("call ‖ call ‖ call ‖ run, run", Bound::Preemptions(3), || early(3, 1));
+    let ends = explore("call ‖ call ‖ call ‖ run, run", Bound::Between(3, 3), || early(3, 1));
     assert_eq!(ends.into_keys().collect::<Vec<_>>(), [0, 1, 2, 3, 4, 5, 6, 7]);
 }
