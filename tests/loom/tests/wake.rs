@@ -37,27 +37,22 @@ impl Host {
         }
     }
 
-    fn run(&self) -> u32 {
-        self.wake.begin();
-        if self.work.load(Relaxed) == 0 {
-            return 0;
-        }
-        self.work.swap(0, Relaxed)
-    }
-
-    /// The thread, woken or not.
+    /// A run, if the thread was woken; the work that it found.
     fn run_if_woken(&self) -> u32 {
         let woken = self.woken.swap(0, Relaxed);
         assert!(woken <= 1, "woken twice for one run");
         if woken == 0 {
             return 0;
         }
-        self.run()
+        self.wake.begin();
+        if self.work.load(Relaxed) == 0 {
+            return 0;
+        }
+        self.work.swap(0, Relaxed)
     }
 }
 
-/// Runs the thread while others leave one piece of work each, so and so many pieces by each of them;
-/// what was done before all have ended.
+/// Runs the thread while others leave so many pieces of work each; what was found before all ended.
 fn early(others: u32, pieces: u32) -> u32 {
     let host = Host::new();
     let others: Vec<_> = (0..others)
