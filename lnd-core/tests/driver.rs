@@ -23,6 +23,7 @@ mod driver {
     mod deadline;
     mod edges;
     mod finalize;
+    mod found;
     mod get;
     mod hello;
     mod life;

@@ -37,6 +37,9 @@ impl<P: Ports> Driver<'_, P> {
             return;
         };
         let room = details.length;
+        if self.end_if_late(now, it.sink) {
+            return;
+        }
         if self.apply(now, it.sink, Event::Accepted) != Some(Effect::StartPull) {
             return;
         }

@@ -6,7 +6,7 @@ use super::shutdown::RunState;
 use super::Driver;
 use crate::counters::Counter;
 use crate::defect::seeded;
-use crate::id::{LinkId, PeerId};
+use crate::id::{LinkId, PeerId, Tag};
 use crate::link::LinkEvent;
 use crate::ports::Ports;
 use crate::shared::attention;
@@ -71,11 +71,7 @@ impl<P: Ports> Driver<'_, P> {
         let tag = self.shared.tag(slot);
         let Some(details) = self.details.get(slot as usize) else { return };
         if !details.marks.contains(Marks::DRAINING) {
-            self.counters.count(Counter::Deadlines);
-            if details.role == Role::Ticket {
-                self.counters.count(Counter::VerdictLate);
-            }
-            self.cancel(now, tag, Cause::Deadline);
+            self.deadline_passed(now, tag, details.role);
             return;
         }
         // What was asked back has not come within the bound: the link is suspect (S0-9, R21). Its
@@ -88,6 +84,33 @@ impl<P: Ports> Driver<'_, P> {
             }
         }
         self.timers.arm(slot, now.after(self.config.drain_bound));
+    }
+
+    fn deadline_passed(&mut self, now: Instant, tag: Tag, role: Role) {
+        self.counters.count(Counter::Deadlines);
+        if role == Role::Ticket {
+            self.counters.count(Counter::VerdictLate);
+        }
+        self.cancel(now, tag, Cause::Deadline);
+    }
+
+    /// Ends a transfer whose deadline has passed, before anything of it is handed out (LU-16303,
+    /// INV-9). Returns whether it did.
+    ///
+    /// Every path out of a queue asks this: messages may be taken in, and may free what waits, before
+    /// [`on_time`](Self::on_time) is called for the present time.
+    pub(super) fn end_if_late(&mut self, now: Instant, tag: Tag) -> bool {
+        let Some(details) = self.details.get(tag.index as usize) else { return false };
+        let role = details.role;
+        // A cancelled transfer's timer is the drain bound's.
+        let bounded = !details.marks.contains(Marks::DRAINING)
+            && matches!(self.shared.word(tag.index).phase(), Phase::Queued | Phase::Live);
+        let late = bounded && self.timers.armed(tag.index).is_some_and(|due| due <= now);
+        if late && !seeded("sent-after-deadline") {
+            self.deadline_passed(now, tag, role);
+            return true;
+        }
+        false
     }
 
     fn next_deadline(&self, now: Instant, reclaiming: bool) -> Option<Instant> {
@@ -109,7 +132,7 @@ impl<P: Ports> Driver<'_, P> {
 
     /// The upper layer gives up a transfer of its own, by tag. Its report will come as usual; one
     /// that has ended already is left alone.
-    pub fn withdraw(&mut self, now: Instant, tag: crate::id::Tag) {
+    pub fn withdraw(&mut self, now: Instant, tag: Tag) {
         if self.shared.tag(tag.index) == tag {
             match self.shared.apply(tag, Event::Cancel(Cause::Withdrawn)).map(|a| a.effect) {
                 Some(Effect::Unqueue) => self.give_up_queued(now, tag),

@@ -11,6 +11,7 @@ use super::details::{Details, Role, NO_LIST};
 use super::links::Link;
 use super::peer::Wants;
 use super::Driver;
+use crate::config::MAX_DEPTH;
 use crate::counters::Counter;
 use crate::defect::seeded;
 use crate::fragment::Fragment;
@@ -75,8 +76,11 @@ impl<P: Ports> Driver<'_, P> {
         None
     }
 
-    /// Hands a transfer out on `link`.
+    /// Hands a transfer out on `link`; one from a queue whose deadline has passed ends there instead.
     pub(super) fn hand_out(&mut self, now: Instant, tag: Tag, link: LinkId, from: From) {
+        if from == From::Queue && self.end_if_late(now, tag) {
+            return;
+        }
         if let Some(Inside { peer, debts, hindrance, posting }) = self.go_in(now, tag, link, from) {
             self.post_and_send(now, tag, link, peer, debts, hindrance);
             self.leave(now, tag, link, posting);
@@ -317,10 +321,10 @@ impl<P: Ports> Driver<'_, P> {
         })
     }
 
-    /// Hands out what waits for a peer, as far as credits, links and the channel go. Bounded by
-    /// the credits.
+    /// Hands out what waits for a peer, as far as credits, links and the channel go. Bounded by the
+    /// credits, and by `batch` for what is late: it ends here and spends no credit.
     pub(super) fn flush(&mut self, now: Instant, id: PeerId) {
-        loop {
+        for _ in 0..self.config.batch.saturating_add(u32::from(MAX_DEPTH)) {
             let Some(peer) = self.peers.get(id) else { return };
             if peer.queue.is_empty() {
                 if self.peer_state(id) == HelloState::Good && peer.ours.left() > 0 {

@@ -250,11 +250,11 @@ fn h9_no_slot_is_skipped_wherever_the_sweep_begins() {
 #[test]
 fn r31_an_answer_to_an_earlier_hello_changes_nothing() {
     let mut w = World::new(2);
-    w.hold("ack");
+    w.hold("hello_ack");
     w.put(0, 1, 10).unwrap();
     w.settle();
     let late = w.letter(0).unwrap();
-    assert_eq!((late.kind(), late.to), ("ack", 0));
+    assert_eq!((late.kind(), late.to), ("hello_ack", 0));
     w.tell_peer(0, 1, false);
     w.settle();
     w.sleep(Span::from_secs(6));
@@ -263,7 +263,7 @@ fn r31_an_answer_to_an_earlier_hello_changes_nothing() {
     assert_eq!(w.state(0, 1), HelloState::Greeting);
     w.hand(&late);
     assert_eq!(w.state(0, 1), HelloState::Greeting, "that hello's session is over");
-    w.free("ack");
+    w.free("hello_ack");
     w.settle();
     assert_eq!(w.report(0, tag).status.errno, 0);
     w.assert_drained();

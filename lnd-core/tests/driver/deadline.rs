@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! One deadline over every place where a message may wait (INV-9, R38, R39, R40).
 
+use lnd_core::config::Config;
 use lnd_core::counters::Counter;
 use lnd_core::driver::Kind;
 use lnd_core::id::Tag;
@@ -167,6 +168,101 @@ fn of_a_verdict_that_does_not_come() {
     passes(&mut w, 1, deadline);
     w.settle();
     assert_eq!(w.nodes[1].driver.in_use(), (0, 0));
+    w.assert_drained();
+}
+
+/// As a host whose thread has not run: time is past `deadline` and no driver has been told.
+fn oversleep(w: &mut World, deadline: Instant) {
+    w.now = deadline;
+    w.nodes.iter_mut().for_each(|n| n.now = deadline);
+}
+
+#[test]
+fn lu16303_an_answer_that_waited_for_room_past_its_deadline_is_not_sent() {
+    // One timer a call: answers that are late are still queued when the queue's turn comes.
+    let mut w = World::met_with(Config { batch: 1, ..config() });
+    w.node(1).get = Verdict::Keep;
+    for _ in 0..3 {
+        w.get(0, 1, 5000).unwrap();
+    }
+    w.settle();
+    w.fabric.borrow_mut().room.insert((1, 0), [64, 0]);
+    let deadline = w.now.after(SPAN);
+    for _ in 0..3 {
+        let kept = w.node(1).kept.remove(0);
+        w.node(1).answer(kept.ticket, kept.id, 5000, deadline).unwrap();
+    }
+    w.tick();
+    w.fabric.borrow_mut().room.clear();
+    oversleep(&mut w, deadline);
+    w.tick();
+    w.settle();
+    assert_eq!(w.said(1, 0, "pull_ready"), 0, "sent after its deadline");
+    assert_eq!(w.nodes[1].done.len(), 3);
+    for report in w.nodes[1].done.clone() {
+        expect(report, Cause::Deadline, Place::Queue, -110, Health::LocalTimeout);
+    }
+    // The other side is told that nothing is staged.
+    assert!(w.nodes[0].done.iter().all(|r| r.status.errno == -121), "{:?}", w.nodes[0].done);
+    w.sleep(Span::from_secs(31));
+    w.assert_drained();
+}
+
+#[test]
+fn lu16303_a_pull_is_not_posted_after_its_deadline() {
+    for get in [false, true] {
+        let mut w = World::met();
+        w.node(1).put = Verdict::Keep;
+        let kind = if get { Kind::Get } else { Kind::Put };
+        w.hold("pull_ready");
+        let (tag, deadline) = due(&mut w, kind, 5000);
+        w.settle();
+        let puller = usize::from(!get);
+        oversleep(&mut w, deadline);
+        if get {
+            w.free("pull_ready");
+            w.deliver();
+        } else {
+            let kept = w.node(1).kept.remove(0);
+            w.node(1).answer(kept.ticket, kept.id, 5000, deadline).unwrap();
+        }
+        let posts =
+            |w: &World| (0..2).map(|l| w.device(puller, l, |d| d.calls.posts)).sum::<usize>();
+        assert_eq!(posts(&w), 0, "get {get}");
+        w.settle();
+        assert_eq!(posts(&w), 0, "get {get}");
+        if get {
+            let report = w.report(0, tag);
+            expect(report, Cause::Deadline, Place::Answer, -110, Health::NetworkTimeout);
+        } else {
+            let report = w.nodes[1].done[0];
+            expect(report, Cause::Deadline, Place::Queue, -110, Health::LocalTimeout);
+        }
+        assert_eq!(w.count(puller, Counter::Deadlines), 1);
+        w.sleep(Span::from_secs(31));
+        w.assert_drained();
+    }
+}
+
+#[test]
+fn r64_more_late_requests_than_one_call_may_end_are_ended_by_the_next_calls() {
+    // Nothing of them is sent, and none is ended twice.
+    let mut w = World::with(2, Config { batch: 1, slots: 64, ..config() });
+    w.hold("hello_ack");
+    let mut order = w.order(Kind::Put, 1, 10);
+    order.deadline = w.now.after(SPAN);
+    let tags: Vec<Tag> = (0..40).map(|_| w.send(0, order).unwrap()).collect();
+    w.settle();
+    let deadline = order.deadline;
+    oversleep(&mut w, deadline);
+    w.free("hello_ack");
+    w.deliver();
+    assert!(w.count(0, Counter::Deadlines) < 40, "one call ends a bounded number");
+    w.settle();
+    assert_eq!((w.said(0, 1, "immediate"), w.count(0, Counter::Deadlines)), (0, 40));
+    for tag in tags {
+        expect(w.report(0, tag), Cause::Deadline, Place::Queue, -110, Health::LocalTimeout);
+    }
     w.assert_drained();
 }
 

@@ -99,10 +99,10 @@ const FOREIGN: lnd_core::id::Tag = lnd_core::id::Tag { index: 3, generation: 9 }
 fn a_request_of_a_doubted_session_is_dropped_by_who_has_been_answered() {
     let mut w = World::new(2);
     w.put(0, 1, 10).unwrap();
-    w.hold("ack");
+    w.hold("hello_ack");
     w.tick();
     w.deliver();
-    w.fabric.borrow_mut().wire.retain(|l| l.from == 1 && l.kind() == "ack");
+    w.fabric.borrow_mut().wire.retain(|l| l.from == 1 && l.kind() == "hello_ack");
     // The answer, as of one who has not greeted.
     let mut ack = w.fabric.borrow_mut().wire.pop_front().unwrap();
     ack.envelope.session = 0;

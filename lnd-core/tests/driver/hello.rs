@@ -20,9 +20,9 @@ fn r27_first_request_greets_and_waits_for_the_answer() {
     assert_eq!(w.said(0, 1, "immediate"), 0, "sent before the hello was answered");
     w.settle();
     assert_eq!(w.report(0, tag).status.errno, 0);
-    assert_eq!((w.said(0, 1, "hello"), w.said(1, 0, "ack")), (1, 1));
+    assert_eq!((w.said(0, 1, "hello"), w.said(1, 0, "hello_ack")), (1, 1));
     // The greeted side greets back at once: messages never arrive early between correct nodes.
-    assert_eq!((w.said(1, 0, "hello"), w.said(0, 1, "ack")), (1, 1));
+    assert_eq!((w.said(1, 0, "hello"), w.said(0, 1, "hello_ack")), (1, 1));
     assert_eq!(w.state(1, 0), HelloState::Good);
     assert_eq!(w.count(1, Counter::Early), 0);
     w.assert_drained();
@@ -55,7 +55,7 @@ fn lu16213_one_hello_in_flight_however_much_is_submitted() {
 
 #[test]
 fn a_lost_hello_or_answer_is_tried_again() {
-    for kind in ["hello", "ack"] {
+    for kind in ["hello", "hello_ack"] {
         let mut w = World::new(2);
         w.fate(kind, Fate::Lost(Sent::Ok));
         w.fate(kind, Fate::Lost(Sent::Ok));
@@ -107,7 +107,7 @@ fn s0_14_a_hello_revives_a_peer_that_was_down() {
 fn repeated_and_stray_hello_answers_change_nothing() {
     let mut w = World::new(2);
     w.fate("hello", Fate::Twice);
-    w.fate("ack", Fate::Twice);
+    w.fate("hello_ack", Fate::Twice);
     w.put(0, 1, 10).unwrap();
     w.settle();
     assert_eq!((w.state(0, 1), w.state(1, 0)), (HelloState::Good, HelloState::Good));
@@ -150,10 +150,10 @@ fn versions_that_do_not_meet_take_the_peer_down() {
     let mut w = World::met();
     let stranger = Hello { version_min: 9, version_max: 12, immediate_max: 64, features: 0 };
     let letter = forged(&w, 1, 0, &Message::Hello(stranger));
-    let said = w.said(0, 1, "ack");
+    let said = w.said(0, 1, "hello_ack");
     w.hand(&letter);
     // Answered all the same (S0-14), with no version in it.
-    assert_eq!(w.said(0, 1, "ack"), said + 1);
+    assert_eq!(w.said(0, 1, "hello_ack"), said + 1);
     let answer = w.fabric.borrow().wire.back().unwrap().clone();
     assert!(matches!(answer.message(), Message::HelloAck(HelloAck { version: None, .. })));
 

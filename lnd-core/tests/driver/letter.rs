@@ -6,6 +6,26 @@ use lnd_core::message::{Envelope, Lane, Message};
 
 use super::fabric::node_of;
 
+/// What [`Letter::kind`] may say.
+pub const KINDS: [&str; 11] = [
+    "hello",
+    "hello_ack",
+    "immediate",
+    "put_req",
+    "put_nak",
+    "put_done",
+    "get_req",
+    "get_nak",
+    "noop",
+    "close",
+    "pull_ready",
+];
+
+/// A test that names a kind that does not exist would hold, lose or count nothing.
+pub fn assert_kind(kind: &str) {
+    assert!(KINDS.contains(&kind), "there is no message of kind {kind}");
+}
+
 /// One short message on its way.
 #[derive(Clone, Debug)]
 pub struct Letter {
@@ -75,7 +95,7 @@ impl Letter {
     pub fn kind(&self) -> &'static str {
         match self.shape {
             Message::Hello(_) => "hello",
-            Message::HelloAck(_) => "ack",
+            Message::HelloAck(_) => "hello_ack",
             Message::Immediate { .. } => "immediate",
             Message::PutReq { .. } => "put_req",
             Message::PutNak { .. } => "put_nak",

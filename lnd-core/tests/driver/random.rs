@@ -23,7 +23,7 @@ use super::world::World;
 
 const KINDS: [&str; 10] = [
     "hello",
-    "ack",
+    "hello_ack",
     "immediate",
     "put_req",
     "put_nak",

@@ -235,7 +235,7 @@ fn lu9971_a_late_answer_to_a_former_peer_does_not_meet_the_next() {
 #[test]
 fn lu17480_no_peer_delays_an_unload() {
     // LU-17480, LU-16450: an unload waits for the grace and for engines, not for anybody's answer.
-    for silent in ["hello", "ack", "put_req", "put_nak", "close"] {
+    for silent in ["hello", "hello_ack", "put_req", "put_nak", "close"] {
         let mut w = World::new(2);
         w.node(1).put = Verdict::Refuse(Refusal::NoMatch);
         w.hold(silent);

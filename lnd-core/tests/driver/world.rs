@@ -14,7 +14,7 @@ use lnd_core::time::{Instant, Span};
 
 use super::device::Device;
 use super::fabric::{nid, Ending, Fabric, Fate, Shared};
-use super::letter::Letter;
+use super::letter::{assert_kind, Letter};
 use super::node::{Node, Order};
 
 pub struct World {
@@ -121,19 +121,23 @@ impl World {
     }
 
     pub fn hold(&self, kind: &'static str) {
+        assert_kind(kind);
         self.fabric.borrow_mut().held.insert(kind);
     }
 
     pub fn free(&self, kind: &'static str) {
+        assert_kind(kind);
         self.fabric.borrow_mut().held.remove(kind);
     }
 
     pub fn fate(&self, kind: &'static str, fate: Fate) {
+        assert_kind(kind);
         self.fabric.borrow_mut().fates.entry(kind).or_default().push_back(fate);
     }
 
     /// How many messages of a kind were ever sent from one node to another.
     pub fn said(&self, from: usize, to: usize, kind: &str) -> usize {
+        assert_kind(kind);
         self.fabric.borrow().said.iter().filter(|s| **s == (from, to, kind)).count()
     }
 

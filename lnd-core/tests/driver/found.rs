@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! Defects found from outside, each by the test that showed it.
+
+use lnd_core::config::Config;
+use lnd_core::driver::Kind;
+use lnd_core::time::Span;
+use lnd_core::transfer::{Cause, Delivery, Health, Place, Status};
+
+use super::node::Verdict;
+use super::world::{config, World};
+
+/// LU-16303: a message whose time is over while it waits is not sent any more. Frames come before
+/// `on_time`, as in every host's loop (`ffi/kernel/node.c`).
+#[test]
+fn lu16303_what_has_expired_in_the_credit_queue_is_not_sent() {
+    let mut w = World::met_with(Config { depth: 2, ..config() });
+    w.node(1).inline = Verdict::Keep;
+    for _ in 0..2 {
+        w.put(0, 1, 10).unwrap();
+    }
+    w.settle();
+    let mut order = w.order(Kind::Put, 1, 10);
+    order.deadline = w.now.after(Span::from_millis(500));
+    let late = w.send(0, order).unwrap();
+    w.settle();
+    let before = w.said(0, 1, "immediate");
+    // Credits come back in time, but the sender's thread sleeps until the deadline is long over.
+    for _ in 0..2 {
+        w.node(1).answer_kept(0).unwrap();
+    }
+    w.tick();
+    w.now = w.now.after(Span::from_millis(900));
+    w.deliver();
+    let sent = w.said(0, 1, "immediate") - before;
+    w.settle();
+    let status = w.report(0, late).status;
+    assert_eq!(sent, 0, "sent 400 ms after its deadline");
+    late_in_a_queue(status);
+}
+
+/// The same while the peer is being greeted.
+#[test]
+fn lu16303_what_has_expired_while_greeting_is_not_sent() {
+    let mut w = World::new(2);
+    w.hold("hello_ack");
+    let mut order = w.order(Kind::Get, 1, 5000);
+    order.deadline = w.now.after(Span::from_millis(500));
+    let late = w.send(0, order).unwrap();
+    w.settle();
+    w.now = w.now.after(Span::from_millis(900));
+    w.free("hello_ack");
+    w.deliver();
+    let sent = w.said(0, 1, "get_req");
+    w.settle();
+    let status = w.report(0, late).status;
+    assert_eq!(sent, 0, "sent 400 ms after its deadline");
+    late_in_a_queue(status);
+}
+
+/// Expired where it waited: never sent, so not delivered, and the network is not to blame.
+fn late_in_a_queue(status: Status) {
+    assert_eq!((status.errno, status.health), (-110, Health::LocalTimeout));
+    assert_eq!(status.delivery, Delivery::NotDelivered);
+    assert_eq!(status.evidence, Some((Cause::Deadline, Place::Queue)));
+}
