@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Names of interfaces, peers and routes: indices into the caller-sized tables.
+//! Names of interfaces, peers and routes: an index into a caller-sized table, and a generation that
+//! tells the entry's uses apart (R14).
+
+use core::num::NonZeroU32;
+use lnd_core::defect::seeded;
 
 /// Most local interfaces (NIs) of a node.
 pub const MAX_LOCAL: usize = 32;
@@ -10,81 +14,141 @@ pub const MAX_NETS: usize = 16;
 /// The index that names nothing.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// One of our own interfaces (NI), `0..MAX_LOCAL`.
+/// Which use of a table's entry a name is of. Never zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(transparent)]
-pub struct NiId(u8);
+pub(crate) struct Use(NonZeroU32);
 
-impl NiId {
-    /// Interface number `n`, or `None` if no node can have so many.
-    pub const fn new(n: usize) -> Option<Self> {
-        if n < MAX_LOCAL {
-            Some(Self(n as u8))
-        } else {
-            None
+impl Use {
+    /// The entry's first use.
+    pub const FIRST: Self = Self(NonZeroU32::MIN);
+
+    /// The use after this one.
+    pub const fn next(self) -> Self {
+        match NonZeroU32::new(self.0.get().wrapping_add(1)) {
+            Some(next) => Self(next),
+            None => Self::FIRST,
         }
-    }
-
-    /// Its number.
-    pub const fn index(self) -> usize {
-        self.0 as usize
-    }
-
-    /// Its bit in a mask of local interfaces.
-    pub(crate) const fn bit(self) -> u32 {
-        1 << (self.0 & 31)
     }
 }
 
-macro_rules! index {
+macro_rules! name {
     ($(#[doc = $doc:literal])+ $name:ident) => {
         $(#[doc = $doc])+
+        ///
+        /// It carries the entry's generation: once what it names was removed it names nothing,
+        /// whatever has taken the entry since (R14).
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        #[repr(transparent)]
-        pub struct $name(u32);
+        pub struct $name {
+            index: u32,
+            generation: Use,
+        }
 
         impl $name {
-            /// The name of entry `index`; whether there is such an entry shows on use.
+            /// The name of the first use of entry `index`; whether there is such an entry shows
+            /// on use. Later uses are named by what adds them.
             pub const fn new(index: u32) -> Self {
-                Self(index)
+                Self { index, generation: Use::FIRST }
+            }
+
+            /// A name from its two numbers, as they have crossed the C ABI; `None` for generation 0.
+            pub const fn from_parts(index: u32, generation: u32) -> Option<Self> {
+                match NonZeroU32::new(generation) {
+                    Some(generation) => Some(Self { index, generation: Use(generation) }),
+                    None => None,
+                }
+            }
+
+            pub(crate) const fn of(index: u32, generation: Use) -> Self {
+                Self { index, generation }
             }
 
             /// Index of the entry.
             pub const fn index(self) -> usize {
-                self.0 as usize
+                self.index as usize
             }
 
             /// The index as a number that crosses the C ABI.
             pub const fn raw(self) -> u32 {
-                self.0
+                self.index
+            }
+
+            /// Which use of the entry, never zero.
+            pub const fn generation(self) -> u32 {
+                self.generation.0.get()
+            }
+
+            /// Whether it is of this use of its entry.
+            pub(crate) fn is_of(self, generation: Use) -> bool {
+                self.generation.0.get() == generation.0.get() || seeded("name-of-any-use")
             }
         }
     };
 }
 
-index! {
+name! {
     /// A peer: a node with one or more interfaces, possibly on networks of different fabrics (S4-4).
     PeerId
 }
-index! {
+name! {
     /// One interface of a peer (a peer NI, `lnet_peer_ni`).
     PeerNiId
 }
+name! {
+    /// A route: a gateway's interface through which a network can be reached.
+    RouteId
+}
 
-/// A route: a gateway's interface through which a network can be reached.
+/// One of our own interfaces (NI), entry `0..MAX_LOCAL`.
+///
+/// It carries the entry's generation, as [`PeerNiId`] does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[repr(transparent)]
-pub struct RouteId(u16);
+pub struct NiId {
+    index: u8,
+    generation: Use,
+}
 
-impl RouteId {
-    /// The name of route `index`.
-    pub const fn new(index: u16) -> Self {
-        Self(index)
+impl NiId {
+    /// The name of the first use of entry `n`, or `None` if no node can have so many.
+    pub const fn new(n: usize) -> Option<Self> {
+        Self::of(n, Use::FIRST)
     }
 
-    /// Index of the route.
+    /// A name from its two numbers, as they have crossed the C ABI; `None` for generation 0 and for
+    /// an entry that no node can have.
+    pub const fn from_parts(n: usize, generation: u32) -> Option<Self> {
+        match NonZeroU32::new(generation) {
+            Some(generation) => Self::of(n, Use(generation)),
+            None => None,
+        }
+    }
+
+    pub(crate) const fn of(n: usize, generation: Use) -> Option<Self> {
+        if n < MAX_LOCAL {
+            Some(Self { index: n as u8, generation })
+        } else {
+            None
+        }
+    }
+
+    /// Index of the entry.
     pub const fn index(self) -> usize {
-        self.0 as usize
+        self.index as usize
+    }
+
+    /// Which use of the entry, never zero.
+    pub const fn generation(self) -> u32 {
+        self.generation.0.get()
+    }
+
+    /// Its bit in a mask of local interfaces.
+    pub(crate) const fn bit(self) -> u32 {
+        1 << (self.index & 31)
+    }
+
+    /// Whether it is of this use of its entry.
+    pub(crate) fn is_of(self, generation: Use) -> bool {
+        self.generation.0.get() == generation.0.get() || seeded("name-of-any-use")
     }
 }
 

@@ -22,7 +22,7 @@ pub struct Link {
     /// For the queue's owner: how many times in a row.
     pub(crate) count: u8,
     /// For the queue's owner: which use of the entry this is, so that a late answer is recognised.
-    pub(crate) generation: u16,
+    pub(crate) generation: u32,
 }
 
 impl Link {

@@ -5,7 +5,7 @@
 //! may be used. Each has its own evidence and none is computed from another's (R48, LU-18444,
 //! LU-15595, LU-20379), but for the one rule written down in [`Ni::adjust`].
 
-use crate::ids::NONE;
+use crate::ids::{Use, NONE};
 use crate::select::rank;
 use crate::value::HealthValue;
 use lnd_core::id::Nid;
@@ -71,6 +71,8 @@ pub struct Ni {
     /// Its address; `None` in an unused entry.
     pub(crate) nid: Option<Nid>,
     last_alive: Instant,
+    /// Which use of the entry this is: names of earlier ones name nothing (R14).
+    pub(crate) generation: Use,
     /// Owner of a peer NI.
     pub(crate) peer: u32,
     /// Next interface of the same peer, or next unused entry.
@@ -101,6 +103,7 @@ impl Ni {
     /// An unused entry.
     pub const UNUSED: Self = Self {
         nid: None,
+        generation: Use::FIRST,
         last_alive: Instant::ORIGIN,
         peer: NONE,
         next: NONE,
@@ -123,6 +126,12 @@ impl Ni {
         let mut ni = Self::UNUSED;
         (ni.nid, ni.net, ni.shut) = (Some(nid), net, Shut(0));
         ni
+    }
+
+    /// The same entry, in a given use.
+    pub(crate) const fn used(mut self, generation: Use) -> Self {
+        self.generation = generation;
+        self
     }
 
     /// The same entry, owned by a peer and linked to another entry.

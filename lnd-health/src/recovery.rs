@@ -23,7 +23,7 @@ pub struct Due {
     /// Whose.
     pub index: u32,
     /// Tells this ping from earlier ones of the same entry.
-    pub generation: u16,
+    pub generation: u32,
 }
 
 impl<'m> Recovery<'m> {

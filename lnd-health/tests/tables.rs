@@ -37,7 +37,12 @@ fn tables_are_full_at_their_end_and_room_is_found_again() {
     health.add_peer_ni(peers[1], nid(1, 22)).unwrap();
     assert_eq!(health.remove_local(ours), Ok(()));
     assert_eq!(health.remove_local(ours), Err(Remove::Unknown));
-    assert_eq!(health.add_local(nid(1, 3)), Ok(ours), "its place is free again");
+    // Its place is free again, and its name is not: it would name what has taken the place (R14).
+    let next = health.add_local(nid(1, 3)).unwrap();
+    assert_eq!(next.index(), ours.index());
+    assert_ne!(next, ours);
+    assert!(health.local(ours).is_none());
+    assert_eq!(health.remove_local(ours), Err(Remove::Unknown));
     assert_eq!(health.audit(), Ok(()));
 }
 

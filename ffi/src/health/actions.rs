@@ -10,6 +10,7 @@ use lnd_core::id::Nid;
 use lnd_core::time::Instant;
 
 use super::messages::class_of;
+use super::tables::peer_ni_of;
 use super::{lnd_health, Whole};
 use crate::abi::{lnd_action, lnd_action_kind, lnd_connected, lnd_error, lnd_object, LND_ANY_LINK};
 use crate::errors::outcome;
@@ -214,7 +215,8 @@ pub unsafe extern "C" fn lnd_health_connection_lost(
     now: u64,
 ) -> lnd_error {
     let lost = |_, whole: &mut Whole| {
-        whole.health.connection_lost(Instant::from_nanos(now), PeerNiId::new(peer_ni));
+        let lost = peer_ni_of(&whole.health, peer_ni);
+        whole.health.connection_lost(Instant::from_nanos(now), lost);
         Ok(())
     };
     // SAFETY: by the contract of the ABI.

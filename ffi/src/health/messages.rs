@@ -5,11 +5,11 @@ use core::mem::size_of;
 
 use ::lnd_health::journey::{Journey, Terms};
 use ::lnd_health::node::{End, Next};
-use ::lnd_health::PeerId;
 use lnd_core::id::Nid;
 use lnd_core::time::Instant;
 use lnd_core::transfer::{Cause, Delivery, Health as Class};
 
+use super::tables::peer_of;
 use super::{lnd_health, Whole};
 use crate::abi::{lnd_error, lnd_journey, lnd_next, lnd_path, lnd_report};
 use crate::errors::{lnd_error_errno, outcome};
@@ -56,7 +56,7 @@ pub unsafe extern "C" fn lnd_health_open(
         }
         let terms =
             Terms { resend: resend != 0, ..Terms::new(cookie, Instant::from_nanos(deadline)) };
-        let opened = whole.health.open(PeerId::new(peer), terms);
+        let opened = whole.health.open(peer_of(&whole.health, peer), terms);
         let kept = whole.journeys.keep(opened.ok_or(lnd_error::LND_E_NO_PEER)?);
         let (index, generation) = kept.map_err(|_| lnd_error::LND_E_NO_SLOTS)?;
         // SAFETY: checked above; writable by the contract of the ABI.

@@ -3,9 +3,10 @@
 
 use ::lnd_health::node::Action;
 use ::lnd_health::prober::{Finding, ProbeEnd};
-use ::lnd_health::{PeerNiId, ProbeKinds};
+use ::lnd_health::ProbeKinds;
 use lnd_core::time::Instant;
 
+use super::tables::peer_ni_of;
 use super::{lnd_health, Whole};
 use crate::abi::{
     lnd_action, lnd_action_kind, lnd_error, lnd_finding, lnd_probe_end, lnd_probe_kind,
@@ -72,7 +73,7 @@ pub unsafe extern "C" fn lnd_prober_watch(
     now: u64,
 ) -> lnd_error {
     let watch = |_, whole: &mut Whole| {
-        let ni = PeerNiId::new(peer_ni);
+        let ni = peer_ni_of(&whole.health, peer_ni);
         whole.health.peer_ni(ni).ok_or(lnd_error::LND_E_NO_PEER)?;
         whole.health.watch(Instant::from_nanos(now), ni, one_way != 0);
         Ok(())
@@ -90,7 +91,8 @@ pub unsafe extern "C" fn lnd_prober_watch(
 #[no_mangle]
 pub unsafe extern "C" fn lnd_prober_unwatch(health: *mut lnd_health, peer_ni: u32) -> lnd_error {
     let unwatch = |_, whole: &mut Whole| {
-        whole.health.unwatch(PeerNiId::new(peer_ni));
+        let ni = peer_ni_of(&whole.health, peer_ni);
+        whole.health.unwatch(ni);
         Ok(())
     };
     // SAFETY: by the contract of the ABI.
@@ -117,7 +119,7 @@ pub unsafe extern "C" fn lnd_prober_state(
     urgent: u32,
 ) -> lnd_error {
     let state = |_, whole: &mut Whole| {
-        let ni = PeerNiId::new(peer_ni);
+        let ni = peer_ni_of(&whole.health, peer_ni);
         whole.health.peer_ni(ni).ok_or(lnd_error::LND_E_NO_PEER)?;
         whole.health.used(ni, used != 0);
         whole.health.published(ni, published != 0);

@@ -2,7 +2,7 @@
 //! Interfaces and peers, and how they stand.
 
 use ::lnd_health::node::{Full, PeerSettings, Remove};
-use ::lnd_health::{HealthValue, NiId, NiStatus, Object, PeerId, PeerNiId};
+use ::lnd_health::{Health, HealthValue, NiId, NiStatus, Object, PeerId, PeerNiId};
 use lnd_core::id::Nid;
 use lnd_core::time::Instant;
 
@@ -35,8 +35,20 @@ fn nid_of(nid: u64) -> Result<Nid, lnd_error> {
     Nid::from_raw(nid).ok_or(lnd_error::LND_E_ARGUMENT)
 }
 
-pub(super) fn local_of(local: u32) -> Result<NiId, lnd_error> {
-    NiId::new(local as usize).ok_or(lnd_error::LND_E_ARGUMENT)
+/// The interface of ours that has a number now. One that has none is named and not known.
+pub(super) fn local_of(health: &Health<'_>, local: u32) -> Result<NiId, lnd_error> {
+    let named = NiId::new(local as usize).ok_or(lnd_error::LND_E_ARGUMENT)?;
+    Ok(health.local_at(local as usize).unwrap_or(named))
+}
+
+/// The peer that has a number now.
+pub(super) fn peer_of(health: &Health<'_>, peer: u32) -> PeerId {
+    health.peer_at(peer).unwrap_or(PeerId::new(peer))
+}
+
+/// The peer's interface that has a number now.
+pub(super) fn peer_ni_of(health: &Health<'_>, ni: u32) -> PeerNiId {
+    health.peer_ni_at(ni).map_or(PeerNiId::new(ni), |(id, _)| id)
 }
 
 /// lnd_health_add_local() - Takes up an interface of ours, in full health.
@@ -72,7 +84,10 @@ pub unsafe extern "C" fn lnd_health_add_local(
 /// such interface), LND_E_RUNNING (messages are on their way).
 #[no_mangle]
 pub unsafe extern "C" fn lnd_health_remove_local(health: *mut lnd_health, local: u32) -> lnd_error {
-    let remove = |_, whole: &mut super::Whole| Ok(whole.health.remove_local(local_of(local)?)?);
+    let remove = |_, whole: &mut super::Whole| {
+        let local = local_of(&whole.health, local)?;
+        Ok(whole.health.remove_local(local)?)
+    };
     // SAFETY: by the contract of the ABI.
     outcome(unsafe { lnd_health::with(health, remove) })
 }
@@ -121,7 +136,7 @@ pub unsafe extern "C" fn lnd_health_add_peer_ni(
 ) -> lnd_error {
     let add = |_, whole: &mut super::Whole| {
         place(peer_ni)?;
-        let id = whole.health.add_peer_ni(PeerId::new(peer), nid_of(nid)?)?;
+        let id = whole.health.add_peer_ni(peer_of(&whole.health, peer), nid_of(nid)?)?;
         // SAFETY: checked above; writable by the contract of the ABI.
         unsafe { put(peer_ni, id.raw()) }
     };
@@ -138,15 +153,22 @@ pub unsafe extern "C" fn lnd_health_add_peer_ni(
 /// (messages are on their way, or a route leads through it).
 #[no_mangle]
 pub unsafe extern "C" fn lnd_health_remove_peer(health: *mut lnd_health, peer: u32) -> lnd_error {
-    let remove = |_, whole: &mut super::Whole| Ok(whole.health.remove_peer(PeerId::new(peer))?);
+    let remove = |_, whole: &mut super::Whole| {
+        let peer = peer_of(&whole.health, peer);
+        Ok(whole.health.remove_peer(peer)?)
+    };
     // SAFETY: by the contract of the ABI.
     outcome(unsafe { lnd_health::with(health, remove) })
 }
 
-pub(super) fn object_of(object: u32, index: u32) -> Result<Object, lnd_error> {
+pub(super) fn object_of(health: &Health<'_>, object: u32, index: u32) -> Result<Object, lnd_error> {
     match object {
-        o if o == lnd_object::LND_OBJECT_LOCAL as u32 => Ok(Object::Local(local_of(index)?)),
-        o if o == lnd_object::LND_OBJECT_PEER_NI as u32 => Ok(Object::Peer(PeerNiId::new(index))),
+        o if o == lnd_object::LND_OBJECT_LOCAL as u32 => {
+            Ok(Object::Local(local_of(health, index)?))
+        }
+        o if o == lnd_object::LND_OBJECT_PEER_NI as u32 => {
+            Ok(Object::Peer(peer_ni_of(health, index)))
+        }
         _ => Err(lnd_error::LND_E_ARGUMENT),
     }
 }
@@ -170,7 +192,10 @@ pub unsafe extern "C" fn lnd_health_get(
     let get = |_, whole: &mut super::Whole| {
         // SAFETY: by the contract of the ABI.
         let info = unsafe { output(info)? };
-        let ni = whole.health.ni(object_of(object, index)?).ok_or(lnd_error::LND_E_NO_PEER)?;
+        let ni = whole
+            .health
+            .ni(object_of(&whole.health, object, index)?)
+            .ok_or(lnd_error::LND_E_NO_PEER)?;
         *info = lnd_health_info {
             size: info.size,
             value: u32::from(ni.health().get()),
@@ -206,7 +231,7 @@ pub unsafe extern "C" fn lnd_health_set(
     now: u64,
 ) -> lnd_error {
     let set = |_, whole: &mut super::Whole| {
-        let object = object_of(object, index)?;
+        let object = object_of(&whole.health, object, index)?;
         let value = u16::try_from(value).ok().filter(|v| *v <= ::lnd_health::MAX_HEALTH);
         let value = HealthValue::new(value.ok_or(lnd_error::LND_E_ARGUMENT)?);
         whole.health.ni(object).ok_or(lnd_error::LND_E_NO_PEER)?;
@@ -233,8 +258,9 @@ pub unsafe extern "C" fn lnd_health_received(
     now: u64,
 ) -> lnd_error {
     let received = |_, whole: &mut super::Whole| {
-        let local = local_of(local)?;
-        whole.health.received(Instant::from_nanos(now), PeerNiId::new(peer_ni), Some(local));
+        let local = local_of(&whole.health, local)?;
+        let from = peer_ni_of(&whole.health, peer_ni);
+        whole.health.received(Instant::from_nanos(now), from, Some(local));
         Ok(())
     };
     // SAFETY: by the contract of the ABI.
@@ -257,7 +283,8 @@ pub unsafe extern "C" fn lnd_health_fatal(
     now: u64,
 ) -> lnd_error {
     let condemn = |_, whole: &mut super::Whole| {
-        whole.health.fatal(Instant::from_nanos(now), local_of(local)?, fatal != 0);
+        let local = local_of(&whole.health, local)?;
+        whole.health.fatal(Instant::from_nanos(now), local, fatal != 0);
         Ok(())
     };
     // SAFETY: by the contract of the ABI.

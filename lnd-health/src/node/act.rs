@@ -31,7 +31,7 @@ pub struct Ping {
     pub nid: Nid,
     /// The path to a peer's interface; each ping tries the next one.
     pub path: Option<Path>,
-    generation: u16,
+    generation: u32,
 }
 
 /// A liveness probe.
@@ -44,7 +44,7 @@ pub struct Probe {
     pub nid: Nid,
     /// By which operation.
     pub kind: ProbeKind,
-    generation: u16,
+    generation: u32,
 }
 
 /// An attempt to connect.
@@ -55,7 +55,7 @@ pub struct Connect {
     pub peer_ni: PeerNiId,
     /// Its address.
     pub nid: Nid,
-    generation: u16,
+    generation: u32,
 }
 
 /// What the host is to do.
@@ -147,6 +147,10 @@ impl Health<'_> {
     /// How a recovery ping ended: [`Class::Ok`] is an answer, and a step of recovery. A ping of
     /// which nothing is ever told does no harm: the next one follows.
     pub fn answered(&mut self, now: Instant, ping: Ping, class: Class) {
+        if !self.names(ping.object) {
+            self.tally.count(Count::StalePings);
+            return;
+        }
         let place = self.place(ping.object);
         let due = Due { index: place, generation: ping.generation };
         if !self.recovery.is_current(due) {
@@ -224,8 +228,7 @@ impl Health<'_> {
 
     fn due_connect(&mut self, now: Instant) -> Found {
         let Some(due) = self.reconnect.take_due(now) else { return Found::None };
-        let peer_ni = PeerNiId::new(due.index);
-        let Some(nid) = self.peer_ni(peer_ni).and_then(|ni| ni.nid) else {
+        let Some((peer_ni, nid)) = self.peer_ni_at(due.index) else {
             self.reconnect.settled(due.index);
             return Found::Spared;
         };
@@ -239,10 +242,8 @@ impl Health<'_> {
             Look::Spared => return Found::Spared,
             Look::Probe(due) => due,
         };
-        let peer_ni = PeerNiId::new(due.index);
         let kind = self.kinds.choose(self.prober.published(due.index));
-        let nid = self.peer_ni(peer_ni).and_then(|ni| ni.nid);
-        let (Some(kind), Some(nid)) = (kind, nid) else {
+        let (Some(kind), Some((peer_ni, nid))) = (kind, self.peer_ni_at(due.index)) else {
             self.prober.put_off(due);
             return Found::Spared;
         };
@@ -254,6 +255,9 @@ impl Health<'_> {
     /// How a liveness probe ended. What is found is for the peer's machine, like any other input
     /// (R60); [`Finding::CleanUp`] has already ended the watch.
     pub fn probed(&mut self, now: Instant, probe: Probe, end: ProbeEnd) -> Finding {
+        if !self.names(Object::Peer(probe.peer_ni)) {
+            return Finding::Nothing;
+        }
         let finding = self.prober.end(now, &mut self.jitter, probe.due(), end);
         let object = Object::Peer(probe.peer_ni);
         let Some(ni) = self.ni_mut(object) else { return finding };
@@ -275,6 +279,9 @@ impl Health<'_> {
 
     /// How an attempt to connect ended. Returns `false` if it is stale.
     pub fn connected(&mut self, now: Instant, attempt: Connect, how: Connected) -> bool {
+        if !self.names(Object::Peer(attempt.peer_ni)) {
+            return false;
+        }
         let current = self.reconnect.end(now, &mut self.jitter, attempt.due(), how);
         if current && how == Connected::Yes {
             self.heard(now, attempt.peer_ni);
@@ -285,19 +292,22 @@ impl Health<'_> {
 
     /// The connection to a peer's interface was lost: it is made again, within the budget.
     pub fn connection_lost(&mut self, now: Instant, id: PeerNiId) {
-        if self.peer_ni(id).is_some() && !self.stopping {
+        if self.names(Object::Peer(id)) && !self.stopping {
             self.reconnect.lost(now, &mut self.jitter, id.raw());
         }
     }
 
     /// There is a connection to a peer's interface, or nobody wants one any longer.
     pub fn connection_settled(&mut self, id: PeerNiId) {
-        self.reconnect.settled(id.raw());
+        if self.names(Object::Peer(id)) {
+            self.reconnect.settled(id.raw());
+        }
     }
 
-    /// What stands in the way of sending to a peer's interface.
+    /// What stands in the way of sending to a peer's interface; nothing does to one that is not
+    /// known.
     pub fn connection(&self, id: PeerNiId) -> Connection {
-        self.reconnect.connection(id.raw())
+        self.peer_ni(id).map_or(Connection::Up, |_| self.reconnect.connection(id.raw()))
     }
 
     /// Which kinds of probe there are; the illegal read only after its trial.
@@ -307,39 +317,51 @@ impl Health<'_> {
 
     /// Probes a peer's interface from now on, whenever it is idle. `one_way`: it only sends to us.
     pub fn watch(&mut self, now: Instant, id: PeerNiId, one_way: bool) {
-        if self.peer_ni(id).is_some() && !self.stopping {
+        if self.names(Object::Peer(id)) && !self.stopping {
             self.prober.watch(now, &mut self.jitter, id.raw(), one_way);
         }
     }
 
     /// Stops probing it.
     pub fn unwatch(&mut self, id: PeerNiId) {
-        self.prober.unwatch(id.raw());
+        if self.names(Object::Peer(id)) {
+            self.prober.unwatch(id.raw());
+        }
     }
 
     /// There was traffic with it, in either direction, that shows it alive.
     pub fn active(&mut self, id: PeerNiId) {
-        self.prober.active(id.raw());
+        if self.names(Object::Peer(id)) {
+            self.prober.active(id.raw());
+        }
     }
 
     /// The transport has begun, or has ended, to move it to another path (S2-8).
     pub fn migrating(&mut self, id: PeerNiId, migrating: bool) {
-        self.prober.migrating(id.raw(), migrating);
+        if self.names(Object::Peer(id)) {
+            self.prober.migrating(id.raw(), migrating);
+        }
     }
 
     /// Somebody on this node uses it, or nobody does any longer.
     pub fn used(&mut self, id: PeerNiId, used: bool) {
-        self.prober.used(id.raw(), used);
+        if self.names(Object::Peer(id)) {
+            self.prober.used(id.raw(), used);
+        }
     }
 
     /// Its peer has published a word for probing, or has withdrawn it.
     pub fn published(&mut self, id: PeerNiId, published: bool) {
-        self.prober.publish(id.raw(), published);
+        if self.names(Object::Peer(id)) {
+            self.prober.publish(id.raw(), published);
+        }
     }
 
     /// Something waits for news of it: it is probed first (R59).
     pub fn urge(&mut self, id: PeerNiId) {
-        self.prober.urge(id.raw());
+        if self.names(Object::Peer(id)) {
+            self.prober.urge(id.raw());
+        }
     }
 }
 

@@ -24,8 +24,10 @@ impl Health<'_> {
     /// # Errors
     /// The first rule found broken.
     pub fn audit(&self) -> Result<(), Broken> {
-        let locals = (0..self.locals.len()).filter_map(NiId::new).map(Object::Local);
-        let peers = (0..self.peer_nis.len() as u32).map(PeerNiId::new).map(Object::Peer);
+        let locals = (0..).zip(self.locals.iter());
+        let locals = locals.filter_map(|(n, ni)| NiId::of(n, ni.generation)).map(Object::Local);
+        let peers = (0..).zip(self.peer_nis.iter());
+        let peers = peers.map(|(n, ni)| Object::Peer(PeerNiId::of(n, ni.generation)));
         let mut queued = 0;
         for object in locals.chain(peers) {
             let Some(ni) = self.ni(object) else { continue };
@@ -49,7 +51,7 @@ impl Health<'_> {
         if queued != self.recovery.len() {
             return Err(Broken::RecoveryCount);
         }
-        for id in (0..self.peers.len() as u32).map(PeerId::new) {
+        for id in (0..).zip(self.peers.iter()).map(|(n, peer)| PeerId::of(n, peer.generation)) {
             let Some(peer) = self.peer(id) else { continue };
             let owned = |ni: PeerNiId| self.peer_ni(ni).is_some_and(|ni| ni.peer == id.raw());
             let count = self.interfaces(id).filter(|&ni| owned(ni)).count();

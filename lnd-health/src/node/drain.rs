@@ -31,9 +31,9 @@ impl Health<'_> {
 
     /// The same for all interfaces that a peer has now.
     pub fn drain_peer(&mut self, now: Instant, id: PeerId, drain: bool) {
-        let mut next = self.peer(id).map_or(crate::ids::NONE, |peer| peer.first);
+        let mut next = self.peer_mut(id).map_or(crate::ids::NONE, |peer| peer.first);
         for _ in 0..crate::ids::MAX_PEER_NIS {
-            let object = crate::ids::PeerNiId::new(next);
+            let Some((object, _)) = self.peer_ni_at(next) else { break };
             let Some(ni) = self.peer_ni(object) else { break };
             next = ni.next;
             self.drain(now, Object::Peer(object), drain);

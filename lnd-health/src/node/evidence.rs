@@ -39,9 +39,7 @@ impl Health<'_> {
     /// The fabric reports that one of our interfaces is unusable, or usable again (S4-3, S4-6). What
     /// is queued on it is for the driver to end; nothing new is sent over it in the seed's profile.
     pub fn fatal(&mut self, now: Instant, id: NiId, fatal: bool) {
-        let Some(ni) = self.locals.get_mut(id.index()).filter(|ni| ni.nid.is_some()) else {
-            return;
-        };
+        let Some(ni) = self.ni_mut(Object::Local(id)) else { return };
         if ni.is_fatal() != fatal {
             ni.set_fatal(fatal);
             let ni = *ni;
@@ -63,6 +61,9 @@ impl Health<'_> {
         evidence: Evidence,
         message: u64,
     ) {
+        if !self.names(object) {
+            return;
+        }
         let Some(ni) = self.ni(object) else { return };
         let sensitivity = ni.sensitivity.unwrap_or(self.config.sensitivity);
         let health = match change {

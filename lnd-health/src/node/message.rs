@@ -5,7 +5,7 @@ use super::peers::Peer;
 use super::tally::Count;
 use super::Health;
 use crate::effect::Resend;
-use crate::ids::{Object, PeerId, PeerNiId};
+use crate::ids::{Object, PeerId};
 use crate::journal::Evidence;
 use crate::journey::{Journey, Path, Terms};
 use crate::judge::{judge, Change, Situation, Verdict};
@@ -104,7 +104,7 @@ impl Health<'_> {
     /// end through [`outcome`](Self::outcome), [`refused`](Self::refused) or
     /// [`give_up`](Self::give_up).
     pub fn open(&mut self, to: PeerId, terms: Terms) -> Option<Journey> {
-        let peer = self.peers.get_mut(to.index()).filter(|peer| peer.used)?;
+        let peer = self.peer_mut(to)?;
         let mut journey = Journey::new(to, terms);
         number(peer, &mut journey);
         peer.journeys = peer.journeys.saturating_add(1);
@@ -123,7 +123,7 @@ impl Health<'_> {
             destination: journey.destination(),
             distances,
             history: journey.history(),
-            ..Wanted::any(PeerNiId::new(peer.first))
+            ..Wanted::any(self.interfaces(journey.peer()).next().ok_or(NoPath::NoRoute)?)
         };
         select(&self.view(), &wanted)
     }
@@ -132,9 +132,7 @@ impl Health<'_> {
     /// LU-16303), a try is under way already, there have been too many, or the peer has started anew
     /// after a try that may have reached its former life: then [`give_up`](Self::give_up).
     pub fn begin(&mut self, now: Instant, journey: &mut Journey, choice: &Choice) -> bool {
-        let Some(peer) = self.peers.get_mut(journey.peer().index()).filter(|p| p.used) else {
-            return false;
-        };
+        let Some(peer) = self.peer_mut(journey.peer()) else { return false };
         let former = peer.epoch != journey.epoch;
         let doubt = journey.may_have_arrived() && !seeded("resent-to-a-new-life");
         if former && doubt || !journey.begin(now, choice.path) {
@@ -327,7 +325,7 @@ impl Health<'_> {
         delivery: Delivery,
         why: WhyEnded,
     ) -> Ended {
-        if let Some(peer) = self.peers.get_mut(journey.peer().index()).filter(|peer| peer.used) {
+        if let Some(peer) = self.peer_mut(journey.peer()) {
             peer.journeys = peer.journeys.saturating_sub(1);
             if let Some(number) = journey.number.filter(|_| peer.epoch == journey.epoch) {
                 if !seeded("number-kept") {

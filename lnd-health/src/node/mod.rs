@@ -22,6 +22,7 @@ use crate::prober::Prober;
 use crate::reconnect::Reconnect;
 use crate::recovery::Recovery;
 use crate::select::{Net, Route, View};
+use lnd_core::id::Nid;
 
 pub use act::{Action, Connect, Ping, Probe};
 pub use audit::Broken;
@@ -71,17 +72,17 @@ impl<'m> Health<'m> {
 
     /// One of our interfaces.
     pub fn local(&self, id: NiId) -> Option<&Ni> {
-        self.locals.get(id.index()).filter(|ni| ni.nid.is_some())
+        self.locals.get(id.index()).filter(|ni| ni.nid.is_some() && id.is_of(ni.generation))
     }
 
     /// One of a peer's interfaces.
     pub fn peer_ni(&self, id: PeerNiId) -> Option<&Ni> {
-        self.peer_nis.get(id.index()).filter(|ni| ni.nid.is_some())
+        self.peer_nis.get(id.index()).filter(|ni| ni.nid.is_some() && id.is_of(ni.generation))
     }
 
     /// A peer.
     pub fn peer(&self, id: PeerId) -> Option<&Peer> {
-        self.peers.get(id.index()).filter(|peer| peer.is_used())
+        self.peers.get(id.index()).filter(|peer| peer.is_used() && id.is_of(peer.generation))
     }
 
     /// An interface, ours or a peer's.
@@ -130,26 +131,69 @@ impl<'m> Health<'m> {
         }
     }
 
+    /// An interface to change. A name that names nothing is counted.
     fn ni_mut(&mut self, object: Object) -> Option<&mut Ni> {
+        if !self.names(object) {
+            return None;
+        }
         match object {
             Object::Local(id) => self.locals.get_mut(id.index()),
             Object::Peer(id) => self.peer_nis.get_mut(id.index()),
         }
-        .filter(|ni| ni.nid.is_some())
+    }
+
+    /// A peer to change. A name that names nothing is counted.
+    fn peer_mut(&mut self, id: PeerId) -> Option<&mut Peer> {
+        if self.peer(id).is_none() {
+            self.tally.count(Count::StaleNames);
+            return None;
+        }
+        self.peers.get_mut(id.index())
+    }
+
+    /// Whether a name names an interface; one that does not is counted (R14).
+    fn names(&mut self, object: Object) -> bool {
+        let known = self.ni(object).is_some();
+        if !known {
+            self.tally.count(Count::StaleNames);
+        }
+        known
+    }
+
+    /// The name of the interface of ours that is in an entry now, for tables printed by index.
+    pub fn local_at(&self, index: usize) -> Option<NiId> {
+        let ni = self.locals.get(index).filter(|ni| ni.nid.is_some())?;
+        NiId::of(index, ni.generation)
+    }
+
+    /// The name of the peer that is in an entry now.
+    pub fn peer_at(&self, index: u32) -> Option<PeerId> {
+        let peer = self.peers.get(index as usize).filter(|peer| peer.is_used())?;
+        Some(PeerId::of(index, peer.generation))
+    }
+
+    /// The name and the address of the peer's interface that is in an entry now.
+    pub fn peer_ni_at(&self, index: u32) -> Option<(PeerNiId, Nid)> {
+        let ni = self.peer_nis.get(index as usize)?;
+        Some((PeerNiId::of(index, ni.generation), ni.nid?))
     }
 
     /// The object's place in the recovery queue: ours first.
     fn place(&self, object: Object) -> u32 {
         match object {
             Object::Local(id) => id.index() as u32,
-            Object::Peer(id) => (self.locals.len() as u32).saturating_add(id.raw()),
+            Object::Peer(id) => self.place_of_peer_ni(id.raw()),
         }
+    }
+
+    const fn place_of_peer_ni(&self, index: u32) -> u32 {
+        (self.locals.len() as u32).saturating_add(index)
     }
 
     fn object_at(&self, place: u32) -> Option<Object> {
         match place.checked_sub(self.locals.len() as u32) {
-            Some(index) => Some(Object::Peer(PeerNiId::new(index))),
-            None => NiId::new(place as usize).map(Object::Local),
+            Some(index) => self.peer_ni_at(index).map(|(id, _)| Object::Peer(id)),
+            None => self.local_at(place as usize).map(Object::Local),
         }
     }
 }

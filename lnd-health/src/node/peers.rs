@@ -4,7 +4,7 @@
 use super::tally::Count;
 use super::Health;
 use crate::dedup::{Copy, Numbers, Taken};
-use crate::ids::{NiId, PeerId, NONE};
+use crate::ids::{NiId, PeerId, Use, NONE};
 use lnd_core::id::Incarnation;
 
 /// What the caller knows of a peer.
@@ -22,6 +22,8 @@ pub struct PeerSettings {
 #[derive(Clone, Copy, Debug)]
 pub struct Peer {
     pub(super) settings: PeerSettings,
+    /// Which use of the entry this is: names of earlier ones name nothing (R14).
+    pub(super) generation: Use,
     /// First of its interfaces, or next unused entry.
     pub(super) first: u32,
     pub(super) interfaces: u8,
@@ -39,6 +41,7 @@ impl Peer {
     pub(super) const fn unused(next: u32) -> Self {
         Self {
             settings: PeerSettings { router: false, suppresses: false, bound: None },
+            generation: Use::FIRST,
             first: next,
             interfaces: 0,
             used: false,
@@ -50,17 +53,19 @@ impl Peer {
         }
     }
 
-    /// An unused entry that remembers how many lives it has seen.
-    pub(super) const fn retired(next: u32, epoch: u32) -> Self {
+    /// The entry once it was removed, ready for its next use.
+    pub(super) const fn retired(self, next: u32) -> Self {
         let mut peer = Self::unused(next);
-        peer.epoch = epoch;
+        (peer.epoch, peer.generation) = (self.epoch, self.generation.next());
         peer
     }
 
-    /// A peer without interfaces. Its epoch goes on counting from the entry's last use.
-    pub(super) const fn new(settings: PeerSettings, epoch: u32) -> Self {
+    /// A peer without interfaces, in this entry. Its epoch goes on counting from the entry's last
+    /// use.
+    pub(super) const fn taken_up(self, settings: PeerSettings) -> Self {
         let mut peer = Self::unused(NONE);
-        (peer.settings, peer.epoch, peer.used) = (settings, epoch, true);
+        (peer.settings, peer.generation, peer.used) = (settings, self.generation, true);
+        peer.epoch = self.epoch.wrapping_add(1);
         peer
     }
 
@@ -94,7 +99,7 @@ impl Health<'_> {
     /// before, so that numbering starts anew on both sides; what may have reached a former life is
     /// not sent to the new one. Returns whether it is a new life.
     pub fn peer_life(&mut self, id: PeerId, life: Incarnation) -> bool {
-        let Some(peer) = self.peers.get_mut(id.index()).filter(|p| p.used) else { return false };
+        let Some(peer) = self.peer_mut(id) else { return false };
         if peer.life == Some(life) {
             return false;
         }
@@ -107,7 +112,7 @@ impl Health<'_> {
     /// A message with a number has arrived from a peer in the given life (R45). `None`: of a life
     /// that is not its present one; drop it.
     pub fn arrived(&mut self, id: PeerId, life: Incarnation, number: u32) -> Option<Copy> {
-        let peer = self.peers.get_mut(id.index()).filter(|p| p.used && p.life == Some(life))?;
+        let peer = self.peer_mut(id).filter(|p| p.life == Some(life))?;
         let copy = peer.taken.take(number);
         match copy {
             Copy::First => {}

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! Interfaces, peers, routes and policies come and go. Cold: bounded by the tables' sizes.
 
-use super::peers::{Peer, PeerSettings};
+use super::peers::PeerSettings;
+use super::tally::Count;
 use super::Health;
 use crate::ids::{NiId, Object, PeerId, PeerNiId, RouteId, MAX_NETS, MAX_PEER_NIS, NONE};
 use crate::ni::Ni;
@@ -47,10 +48,10 @@ impl Health<'_> {
         }
         let free = self.locals.iter().position(|ni| ni.nid.is_none()).ok_or(Full::Table)?;
         let net = self.net_slot(nid.network())?;
-        let id = NiId::new(free).ok_or(Full::Table)?;
         let place = self.locals.get_mut(free).ok_or(Full::Table)?;
-        *place = Ni::new(nid, net);
-        Ok(id)
+        let generation = place.generation;
+        *place = Ni::new(nid, net).used(generation);
+        NiId::of(free, generation).ok_or(Full::Table)
     }
 
     /// Gives up one of our interfaces.
@@ -58,14 +59,12 @@ impl Health<'_> {
     /// # Errors
     /// It does not exist, or messages are on their way over it.
     pub fn remove_local(&mut self, id: NiId) -> Result<(), Remove> {
-        let ni = self.local(id).ok_or(Remove::Unknown)?;
+        let ni = self.ni_mut(Object::Local(id)).ok_or(Remove::Unknown)?;
         if ni.in_flight > 0 {
             return Err(Remove::Busy);
         }
+        *ni = Ni::UNUSED.used(ni.generation.next());
         self.recovery.leave(self.place(Object::Local(id)));
-        if let Some(ni) = self.locals.get_mut(id.index()) {
-            *ni = Ni::UNUSED;
-        }
         Ok(())
     }
 
@@ -77,8 +76,8 @@ impl Health<'_> {
         let index = self.free_peer;
         let peer = self.peers.get_mut(index as usize).ok_or(Full::Table)?;
         self.free_peer = peer.first;
-        *peer = Peer::new(settings, peer.epoch.wrapping_add(1));
-        Ok(PeerId::new(index))
+        *peer = peer.taken_up(settings);
+        Ok(PeerId::of(index, peer.generation))
     }
 
     /// Takes up one more interface of a peer, on any network (S4-4). It is pinged and probed only
@@ -105,12 +104,13 @@ impl Health<'_> {
         let net = self.net_slot(nid.network())?;
         let ni = self.peer_nis.get_mut(index as usize).ok_or(Full::Table)?;
         self.free_peer_ni = ni.next;
-        *ni = Ni::new(nid, net).linked(peer.raw(), first);
+        let generation = ni.generation;
+        *ni = Ni::new(nid, net).linked(peer.raw(), first).used(generation);
         if let Some(owner) = self.peers.get_mut(peer.index()) {
             owner.first = index;
             owner.interfaces = owner.interfaces.saturating_add(1);
         }
-        Ok(PeerNiId::new(index))
+        Ok(PeerNiId::of(index, generation))
     }
 
     /// Gives up a peer and all its interfaces.
@@ -118,8 +118,8 @@ impl Health<'_> {
     /// # Errors
     /// It does not exist, has messages on their way, or is a gateway.
     pub fn remove_peer(&mut self, id: PeerId) -> Result<(), Remove> {
-        let peer = self.peer(id).ok_or(Remove::Unknown)?;
-        let (mut next, journeys, epoch) = (peer.first, peer.journeys, peer.epoch);
+        let peer = self.peer_mut(id).ok_or(Remove::Unknown)?;
+        let (mut next, journeys) = (peer.first, peer.journeys);
         if journeys > 0 || self.interfaces(id).any(|ni| self.in_flight(ni) > 0) {
             return Err(Remove::Busy);
         }
@@ -128,19 +128,17 @@ impl Health<'_> {
             return Err(Remove::Gateway);
         }
         for _ in 0..MAX_PEER_NIS {
-            let ni_id = PeerNiId::new(next);
-            let place = self.place(Object::Peer(ni_id));
-            let Some(ni) = self.peer_nis.get_mut(ni_id.index()) else { break };
+            let Some(ni) = self.peer_nis.get_mut(next as usize) else { break };
             let after = ni.next;
-            *ni = Ni::UNUSED.linked(NONE, self.free_peer_ni);
+            *ni = Ni::UNUSED.linked(NONE, self.free_peer_ni).used(ni.generation.next());
             self.free_peer_ni = next;
-            self.recovery.leave(place);
+            self.recovery.leave(self.place_of_peer_ni(next));
             self.prober.unwatch(next);
             self.reconnect.settled(next);
             next = after;
         }
         if let Some(peer) = self.peers.get_mut(id.index()) {
-            *peer = Peer::retired(self.free_peer, epoch);
+            *peer = peer.retired(self.free_peer);
             self.free_peer = id.raw();
         }
         Ok(())
@@ -150,7 +148,7 @@ impl Health<'_> {
     pub fn interfaces(&self, id: PeerId) -> impl Iterator<Item = PeerNiId> + '_ {
         let mut next = self.peer(id).map_or(NONE, |peer| peer.first);
         (0..MAX_PEER_NIS).map_while(move |_| {
-            let here = PeerNiId::new(next);
+            let (here, _) = self.peer_ni_at(next)?;
             next = self.peer_ni(here)?.next;
             Some(here)
         })
@@ -170,14 +168,21 @@ impl Health<'_> {
         let slot = self.net_slot(far)?;
         let free = self.routes.iter().position(|r| r.far.is_none()).ok_or(Full::Table)?;
         if let Some(route) = self.routes.get_mut(free) {
-            *route = Route { far: Some(slot), gateway, ..Route::UNUSED };
+            let generation = route.generation;
+            *route = Route { far: Some(slot), gateway, generation, ..Route::UNUSED };
+            return Ok(RouteId::of(free as u32, generation));
         }
-        Ok(RouteId::new(free as u16))
+        Err(Full::Table)
     }
 
     /// A route, to set its priority, hops or aliveness.
     pub fn route_mut(&mut self, id: RouteId) -> Option<&mut Route> {
-        self.routes.get_mut(id.index()).filter(|route| route.far.is_some())
+        let route = self.routes.get_mut(id.index());
+        let route = route.filter(|r| r.far.is_some() && id.is_of(r.generation));
+        if route.is_none() {
+            self.tally.count(Count::StaleNames);
+        }
+        route
     }
 
     /// Removes a route.
@@ -186,7 +191,7 @@ impl Health<'_> {
     /// It does not exist.
     pub fn remove_route(&mut self, id: RouteId) -> Result<(), Remove> {
         let route = self.route_mut(id).ok_or(Remove::Unknown)?;
-        *route = Route::UNUSED;
+        *route = Route { generation: route.generation.next(), ..Route::UNUSED };
         Ok(())
     }
 

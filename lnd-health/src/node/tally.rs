@@ -29,6 +29,8 @@ pub enum Count {
     Pings,
     /// Answers to older pings.
     StalePings,
+    /// Names that name nothing: of what was removed, or of what never was (R14).
+    StaleNames,
     /// Recovery pings that had no path.
     Pathless,
     /// Interfaces given up by recovery.

@@ -101,10 +101,9 @@ impl<'a> Wanted<'a> {
         }
     }
 
-    fn allows(&self, local: u32, hop: u32) -> bool {
+    fn allows(&self, view: &View<'_>, local: u32, hop: u32) -> bool {
         let Some((journey, disjoint)) = self.history else { return true };
-        let Some(local) = NiId::new(local as usize) else { return false };
-        journey.allows(Path { local, hop: PeerNiId::new(hop) }, disjoint)
+        view.path(local, hop).is_some_and(|path| journey.allows(path, disjoint))
     }
 }
 
@@ -151,8 +150,12 @@ pub enum NoPath {
 /// # Errors
 /// Why there is none.
 pub fn select(view: &View<'_>, wanted: &Wanted<'_>) -> Result<Choice, NoPath> {
-    if wanted.destination.is_some_and(|d| view.peer_ni(d.raw()).is_none())
-        || wanted.source.is_some_and(|s| view.locals.get(s.index()).is_none_or(|n| n.nid.is_none()))
+    let named = |ni: &Ni, known: bool| ni.nid.is_some() && known;
+    let ours =
+        |s: NiId| view.locals.get(s.index()).is_some_and(|n| named(n, s.is_of(n.generation)));
+    if wanted.destination.is_some_and(|d| view.named(d).is_none())
+        || view.named(wanted.first).is_none()
+        || wanted.source.is_some_and(|source| !ours(source))
     {
         return Err(NoPath::Unknown);
     }
@@ -187,7 +190,7 @@ fn select_direct(view: &View<'_>, wanted: &Wanted<'_>) -> Result<Choice, NoPath>
             continue;
         };
         let Some(local) = ours.winner() else { continue };
-        if view.usable_hop(ni, wanted) && wanted.allows(local, index) {
+        if view.usable_hop(ni, wanted) && wanted.allows(view, local, index) {
             let preferred = ni.preferred >> (local & 31) & 1 == 1;
             theirs.offer(Key::of(ni, view.turn).preferred(preferred), index);
             on.both |= net_bit(ni.net);
@@ -204,6 +207,18 @@ impl<'a> View<'a> {
     /// An entry of the peers' table that is in use.
     fn peer_ni(&self, index: u32) -> Option<&'a Ni> {
         self.peer_nis.get(index as usize).filter(|ni| ni.nid.is_some())
+    }
+
+    /// What a name names, if it still does.
+    fn named(&self, id: PeerNiId) -> Option<&'a Ni> {
+        self.peer_ni(id.raw()).filter(|ni| id.is_of(ni.generation))
+    }
+
+    /// The path between two entries, by their present names.
+    fn path(&self, local: u32, hop: u32) -> Option<Path> {
+        let local = NiId::of(local as usize, self.locals.get(local as usize)?.generation)?;
+        let hop = PeerNiId::of(hop, self.peer_nis.get(hop as usize)?.generation);
+        Some(Path { local, hop })
     }
 
     /// The peer's interfaces that the request may mean.
@@ -252,7 +267,7 @@ impl<'a> View<'a> {
     /// Whether a local interface has a path left that the message's history allows.
     fn open(&self, wanted: &Wanted<'_>, local: u32, net: u8) -> bool {
         self.hops(wanted).any(|(hop, ni)| {
-            ni.net == net && self.usable_hop(ni, wanted) && wanted.allows(local, hop)
+            ni.net == net && self.usable_hop(ni, wanted) && wanted.allows(self, local, hop)
         })
     }
 
@@ -289,9 +304,8 @@ impl<'a> View<'a> {
             local: given(wanted.source.is_some(), local),
             hop: given(wanted.destination.is_some(), hop),
         };
-        let destination = PeerNiId::new(hop.winner()?);
-        let path = Path { local: NiId::new(local.winner()? as usize)?, hop: destination };
-        Some(Choice { path, destination, route: None, reasons })
+        let path = self.path(local.winner()?, hop.winner()?)?;
+        Some(Choice { path, destination: path.hop, route: None, reasons })
     }
 
     /// Why there is no direct path. Cold.

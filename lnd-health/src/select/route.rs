@@ -3,7 +3,7 @@
 
 use super::key::{self, Contest, Key};
 use super::{select_direct, Because, Choice, NoPath, View, Wanted};
-use crate::ids::{PeerNiId, RouteId};
+use crate::ids::{PeerNiId, RouteId, Use};
 
 /// One route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -21,6 +21,8 @@ pub struct Route {
     pub alive: bool,
     /// Stamp of its last use.
     pub(crate) turn: u32,
+    /// Which use of the entry this is: names of earlier ones name nothing (R14).
+    pub(crate) generation: Use,
 }
 
 impl Route {
@@ -32,6 +34,7 @@ impl Route {
         hops: 1,
         alive: true,
         turn: 0,
+        generation: Use::FIRST,
     };
 }
 
@@ -47,7 +50,7 @@ pub(super) fn select_routed(view: &View<'_>, wanted: &Wanted<'_>) -> Result<Choi
     for (index, route) in (0_u32..).zip(view.routes) {
         let Some(far) = route.far else { continue };
         let leads = view.hops(wanted).any(|(_, ni)| ni.net == far && view.usable_hop(ni, wanted));
-        let Some(gateway) = view.peer_ni(route.gateway.raw()).filter(|_| leads) else { continue };
+        let Some(gateway) = view.named(route.gateway).filter(|_| leads) else { continue };
         if !route.alive || !view.usable(gateway) {
             why_not = NoPath::Unusable;
             continue;
@@ -67,11 +70,12 @@ pub(super) fn select_routed(view: &View<'_>, wanted: &Wanted<'_>) -> Result<Choi
         }
     }
     let Some(end) = ends.winner() else { return Err(why_not) };
+    let Some(ni) = view.peer_ni(end) else { return Err(why_not) };
     let mut reasons = hop.reasons;
     reasons.hop = contest.because(FIELDS);
     Ok(Choice {
-        destination: PeerNiId::new(end),
-        route: Some(RouteId::new(index as u16)),
+        destination: PeerNiId::of(end, ni.generation),
+        route: Some(RouteId::of(index, route.generation)),
         reasons,
         ..hop
     })

@@ -60,7 +60,7 @@ pub extern "C" fn lnd_bare_health_tables(health: &mut Health<'_>, raw: u64, n: u
         | health.add_peer_ni(peer, nid).is_ok()
         | health.add_route(n, hop).is_ok()
         | health.find(peer, nid).is_some()
-        | health.remove_route(RouteId::new(n as u16)).is_ok()
+        | health.remove_route(RouteId::new(n)).is_ok()
         | health.remove_peer(peer).is_ok()
         | health.remove_local(local).is_ok()
         | health.audit().is_ok()

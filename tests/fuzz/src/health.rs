@@ -70,6 +70,10 @@ struct Book {
     /// What each peer has delivered in its present life.
     taken: BTreeSet<(u32, u64, u32)>,
     stopping: bool,
+    /// Every name that was ever given.
+    locals: BTreeSet<NiId>,
+    peers: BTreeSet<PeerId>,
+    peer_nis: BTreeSet<PeerNiId>,
 }
 
 /// R44, R45, R47, R50, INV-9, INV-15: the audit holds after every step; what is on its way is counted
@@ -93,8 +97,17 @@ pub fn health(data: &[u8]) {
     let health =
         Health::create(memory, config, Instant::ORIGIN).expect("the configuration is sound");
     let (journeys, actions) = (Vec::new(), Vec::new());
-    let mut book =
-        Book { health, now: 0, journeys, actions, taken: BTreeSet::new(), stopping: false };
+    let mut book = Book {
+        health,
+        now: 0,
+        journeys,
+        actions,
+        taken: BTreeSet::new(),
+        stopping: false,
+        locals: BTreeSet::new(),
+        peers: BTreeSet::new(),
+        peer_nis: BTreeSet::new(),
+    };
     *book.health.probe_kinds() = ProbeKinds::offered(true, false, true, true);
     while let Ok(op) = Op::arbitrary(&mut input) {
         book.play(op);
@@ -115,16 +128,17 @@ fn life(life: u8) -> Incarnation {
     Incarnation::from_raw(u64::from(life % 3) + 1).expect("not zero")
 }
 
-const fn peer(index: u8) -> PeerId {
-    PeerId::new((index % 4) as u32)
+/// A name of one of the first uses of an entry: stale ones are among them (R14).
+fn peer(index: u8) -> PeerId {
+    PeerId::from_parts(u32::from(index % 4), 1 + u32::from(index / 4 % 3)).expect("not zero")
 }
 
-const fn ni(index: u8) -> PeerNiId {
-    PeerNiId::new((index % 7) as u32)
+fn ni(index: u8) -> PeerNiId {
+    PeerNiId::from_parts(u32::from(index % 7), 1 + u32::from(index / 7 % 3)).expect("not zero")
 }
 
 fn local(index: u8) -> NiId {
-    NiId::new(usize::from(index % 4)).expect("few")
+    NiId::from_parts(usize::from(index % 4), 1 + u32::from(index / 4 % 3)).expect("few")
 }
 
 fn object(of_a_peer: bool, index: u8) -> Object {
@@ -176,7 +190,9 @@ impl Book {
         let (now, health) = (self.at(), &mut self.health);
         match *op {
             Op::AddLocal(address) => {
-                let _ = health.add_local(nid(address));
+                if let Ok(id) = health.add_local(nid(address)) {
+                    assert!(self.locals.insert(id), "R14: a name is given twice");
+                }
             }
             Op::RemoveLocal(index) => {
                 let _ = health.remove_local(local(index));
@@ -184,6 +200,7 @@ impl Book {
             Op::AddPeer { suppresses, router } => {
                 let settings = PeerSettings { suppresses, router, bound: None };
                 if let Ok(id) = health.add_peer(settings) {
+                    assert!(self.peers.insert(id), "R14: a name is given twice");
                     self.taken.retain(|entry| entry.0 != id.raw());
                 }
             }
@@ -192,13 +209,15 @@ impl Book {
                 assert!(health.remove_peer(peer(index)).is_err() || !open, "still on their way");
             }
             Op::AddPeerNi { peer: to, address } => {
-                let _ = health.add_peer_ni(peer(to), nid(address));
+                if let Ok(id) = health.add_peer_ni(peer(to), nid(address)) {
+                    assert!(self.peer_nis.insert(id), "R14: a name is given twice");
+                }
             }
             Op::AddRoute { far, gateway } => {
                 let _ = health.add_route(u32::from(far % 4), ni(gateway));
             }
             Op::RemoveRoute(index) => {
-                let id = lnd_health::RouteId::new(u16::from(index % 3));
+                let id = lnd_health::RouteId::new(u32::from(index % 3));
                 let _ = health.remove_route(id);
             }
             Op::Received { from, over } => health.received(now, ni(from), over.map(local)),
