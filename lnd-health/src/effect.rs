@@ -95,7 +95,6 @@ pub const fn effect(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lnd_core::transfer::{Cause, Place, Policy, Status};
     use Health::*;
 
     const ALL: [Health; 11] = [
@@ -146,17 +145,6 @@ mod tests {
             assert_eq!(e.resend, Resend::No, "{health:?}");
             let e = effect(Profile::Seed, health, Delivery::Unknown, true);
             assert_eq!(e.resend == Resend::No, health == Ok, "{health:?}");
-        }
-    }
-
-    #[test]
-    fn every_status_of_the_core_demerits_somebody() {
-        for cause in Cause::ALL {
-            for place in Place::ALL {
-                let status = Status::of(Policy::Seed, cause, place);
-                let e = effect(Profile::Seed, status.health, status.delivery, false);
-                assert!(e.local_demerit || e.remote_demerit, "{cause:?} {place:?}");
-            }
         }
     }
 }

@@ -2,8 +2,8 @@
 //! From the end of one try to what is done about it: the table's effect, less the exceptions that
 //! the situation makes, in the order in which they are looked at (`lnet_health_check`).
 
+use crate::charge::Charge;
 use crate::effect::{effect, Profile, Resend};
-use lnd_core::driver::Why;
 use lnd_core::transfer::{Delivery, Health};
 
 /// What happens to an interface's health.
@@ -39,6 +39,8 @@ impl Verdict {
 /// What is to be known beside the class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Situation {
+    /// Whom it costs, where more is known than the class.
+    pub charge: Option<Charge>,
     /// What is known of delivery over all tries of the message.
     pub delivery: Delivery,
     /// The receiver recognises a second copy (R45).
@@ -49,6 +51,9 @@ pub struct Situation {
     pub late: bool,
     /// This node is shutting down.
     pub stopping: bool,
+    /// The fabric has reported that our interface is unusable: what fails over it meanwhile is no
+    /// evidence against the peer.
+    pub fatal: bool,
     /// The far interface is one of our own (LU-15398).
     pub own: bool,
     /// Something was received from the far interface.
@@ -64,11 +69,13 @@ pub struct Situation {
 impl Situation {
     /// A direct message between nodes with several interfaces, that surely did not arrive.
     pub const PLAIN: Self = Self {
+        charge: None,
         delivery: Delivery::NotDelivered,
         suppressed: false,
         may_resend: true,
         late: false,
         stopping: false,
+        fatal: false,
         own: false,
         heard: false,
         router: false,
@@ -92,12 +99,17 @@ pub const fn judge(profile: Profile, health: Health, s: &Situation) -> Verdict {
     // R49: whom is it any use to avoid? A class that names nobody does not blame our only
     // interface, and a peer's only interface is blamed only where it stands for more than itself
     // (LU-13501).
-    let ambiguous = e.local_demerit && e.remote_demerit;
-    let blame_local = match profile {
-        Profile::Seed => e.local_demerit && (s.many_local || !ambiguous),
-        Profile::LnetCompat => e.local_demerit,
+    let (local, remote) = match s.charge {
+        Some(charge) => charge.ends(),
+        None => (e.local_demerit, e.remote_demerit),
     };
-    let blame_remote = e.remote_demerit && !s.own && (s.many_remote || s.router);
+    let ambiguous = local && remote;
+    let blame_local = match profile {
+        Profile::Seed => local && (s.many_local || !ambiguous),
+        Profile::LnetCompat => local,
+    };
+    let excused = s.own || s.fatal && matches!(profile, Profile::Seed);
+    let blame_remote = remote && !excused && (s.many_remote || s.router);
     Verdict {
         local: match (blame_local, profile) {
             (false, _) => Change::Keep,
@@ -133,41 +145,6 @@ const fn success(s: &Situation) -> Verdict {
         (true, true) => Change::Full,
     };
     Verdict { local: Change::Merit, remote, resend: Resend::No }
-}
-
-/// The class of a send that was refused at the call (R46), or `None` if the refusal says nothing
-/// about an interface: the request itself is at fault, or this node is shutting down.
-pub const fn refusal(why: Why) -> Option<Health> {
-    match why {
-        Why::NoRoute => Some(Health::LocalNoRoute),
-        Why::PeerDown => Some(Health::RemoteDropped),
-        Why::DeadlinePassed => Some(Health::LocalTimeout),
-        Why::PeersFull | Why::NoSlots | Why::NoLists => Some(Health::LocalDropped),
-        Why::BadLink => Some(Health::LocalError),
-        Why::Fragments(_)
-        | Why::BadAddress
-        | Why::HeaderTooLong
-        | Why::TooLong
-        | Why::WrongKind
-        | Why::ShuttingDown => None,
-    }
-}
-
-/// The same for an LND that knows only a negative errno. What is not listed is a local error.
-pub const fn refusal_of_errno(errno: i32) -> Option<Health> {
-    match errno {
-        // EINVAL, EFAULT, EMSGSIZE, EPROTO; ESHUTDOWN, ECANCELED
-        -22 | -14 | -90 | -71 | -108 | -125 => None,
-        // EHOSTUNREACH, ENETUNREACH
-        -113 | -101 => Some(Health::LocalNoRoute),
-        // EHOSTDOWN, ECONNREFUSED, ECONNRESET, ESTALE, ECONNABORTED
-        -112 | -111 | -104 | -116 | -103 => Some(Health::RemoteDropped),
-        // ETIMEDOUT, ETIME
-        -110 | -62 => Some(Health::LocalTimeout),
-        // EAGAIN, ENOMEM, ENOBUFS, ENETDOWN
-        -11 | -12 | -105 | -100 => Some(Health::LocalDropped),
-        _ => Some(Health::LocalError),
-    }
 }
 
 #[cfg(test)]
@@ -258,27 +235,5 @@ mod tests {
         assert_eq!(verdict(Profile::Seed, NetworkTimeout, unknown).2, Resend::No);
         let suppressed = Situation { suppressed: true, ..unknown };
         assert_eq!(verdict(Profile::Seed, NetworkTimeout, suppressed).2, Resend::NewPath);
-    }
-
-    #[test]
-    fn refusals_have_a_class_unless_the_request_is_at_fault() {
-        // R46, H15: LNet forgets them. Both forms agree wherever both know the reason.
-        for why in [
-            Why::BadAddress,
-            Why::HeaderTooLong,
-            Why::TooLong,
-            Why::DeadlinePassed,
-            Why::NoRoute,
-            Why::PeerDown,
-            Why::PeersFull,
-            Why::NoSlots,
-            Why::NoLists,
-            Why::ShuttingDown,
-        ] {
-            assert_eq!(refusal(why), refusal_of_errno(why.errno()), "{why:?}");
-        }
-        assert_eq!(refusal(Why::NoRoute), Some(LocalNoRoute));
-        assert_eq!(refusal(Why::TooLong), None);
-        assert_eq!(refusal_of_errno(-5), Some(LocalError));
     }
 }

@@ -8,6 +8,7 @@ extern crate std;
 
 pub mod allowance;
 pub mod backoff;
+mod charge;
 pub mod config;
 pub mod dedup;
 mod effect;
@@ -27,10 +28,11 @@ pub mod select;
 pub mod tracker;
 mod value;
 
+pub use charge::{refusal, refusal_of_errno, Charge, Refusal};
 pub use config::{Config, ConfigError};
 pub use effect::{effect, Effect, Profile, Resend};
 pub use ids::{NiId, Object, PeerId, PeerNiId, RouteId, MAX_LOCAL, MAX_NETS, MAX_PEER_NIS};
-pub use judge::{judge, refusal, refusal_of_errno, Change, Situation, Verdict};
+pub use judge::{judge, Change, Situation, Verdict};
 pub use ni::{Aliveness, Ni, NiStatus, Thresholds};
 pub use node::Health;
 pub use probe_kind::{ProbeKind, ProbeKinds, Trial, TrialStep, WhyOff};

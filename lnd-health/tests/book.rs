@@ -8,8 +8,10 @@ mod common;
 use std::fmt::Write;
 
 use common::CLASSES;
-use lnd_core::transfer::Delivery;
-use lnd_health::{judge, Change, Config, Profile, Resend, Situation};
+use lnd_core::driver::Why;
+use lnd_core::fragment::FragmentError;
+use lnd_core::transfer::{Cause, Delivery, Place};
+use lnd_health::{judge, refusal, Change, Charge, Config, Profile, Resend, Situation};
 
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/health.md");
 
@@ -59,6 +61,57 @@ fn effects() -> String {
             change(lnet.remote),
             resend(lnet.resend),
         );
+    }
+    out
+}
+
+const fn charge(charge: Charge) -> &'static str {
+    match charge {
+        Charge::None => "none",
+        Charge::OurNi => "ours",
+        Charge::PeerNi => "the peer's",
+        Charge::Path => "both",
+    }
+}
+
+/// Whom a loss costs, by why and where.
+fn charges() -> String {
+    let mut out = String::from("| cause |");
+    Place::ALL.iter().for_each(|place| _ = write!(out, " {place:?} |"));
+    out.push_str("\n|---|---|---|---|---|---|\n");
+    for cause in Cause::ALL {
+        let _ = write!(out, "| {cause:?} |");
+        for place in Place::ALL {
+            let _ = write!(out, " {} |", charge(Charge::of(cause, place)));
+        }
+        out.push('\n');
+    }
+    out
+}
+
+/// The same for refusals at the call.
+fn refusals() -> String {
+    let mut out = String::from("| refusal | costs | tried again |\n|---|---|---|\n");
+    for why in [
+        Why::PeerDown,
+        Why::NoSlots,
+        Why::NoLists,
+        Why::PeersFull,
+        Why::NoRoute,
+        Why::DeadlinePassed,
+        Why::BadLink,
+        Why::Fragments(FragmentError::TooMany),
+        Why::BadAddress,
+        Why::HeaderTooLong,
+        Why::TooLong,
+        Why::WrongKind,
+        Why::ShuttingDown,
+    ] {
+        let name = format!("{why:?}");
+        let name = name.split('(').next().unwrap_or_default();
+        let it = refusal(why);
+        let again = if it.again { "yes" } else { "no" };
+        let _ = writeln!(out, "| {name} | {} | {again} |", charge(it.charge));
     }
     out
 }
@@ -136,7 +189,13 @@ fn knobs() -> String {
 fn the_page_says_what_the_code_does() {
     let mut page = std::fs::read_to_string(PAGE).unwrap();
     let before = page.clone();
-    for (name, table) in [("effects", effects()), ("schedule", schedule()), ("knobs", knobs())] {
+    for (name, table) in [
+        ("effects", effects()),
+        ("charges", charges()),
+        ("refusals", refusals()),
+        ("schedule", schedule()),
+        ("knobs", knobs()),
+    ] {
         let (open, close) = (format!("<!-- {name} -->\n"), format!("<!-- end of {name} -->"));
         let from = page.find(&open).expect(&open) + open.len();
         let to = page.find(&close).expect(&close);

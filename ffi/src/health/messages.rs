@@ -5,14 +5,16 @@ use core::mem::size_of;
 
 use ::lnd_health::journey::{Journey, Terms};
 use ::lnd_health::node::{End, Next};
+use ::lnd_health::{refusal, Refusal};
+use lnd_core::driver::Why;
 use lnd_core::id::Nid;
 use lnd_core::time::Instant;
-use lnd_core::transfer::{Cause, Delivery, Health as Class};
+use lnd_core::transfer::{Cause, Delivery, Health as Class, Place, Status};
 
 use super::tables::peer_of;
 use super::{lnd_health, Whole};
 use crate::abi::{lnd_error, lnd_journey, lnd_next, lnd_path, lnd_report};
-use crate::errors::{lnd_error_errno, outcome};
+use crate::errors::outcome;
 use crate::input::{input, output, place, put};
 
 // Arbitrary, and not zero.
@@ -128,13 +130,21 @@ fn end_of(report: &lnd_report) -> Result<End, lnd_error> {
         d if d == Delivery::Unknown as u32 => Delivery::Unknown,
         _ => return Err(lnd_error::LND_E_ARGUMENT),
     };
-    let cause = Cause::ALL.get((report.cause as usize).wrapping_sub(1));
-    let (curable, withdrawn) = match cause {
-        Some(Cause::Shutdown | Cause::Withdrawn) => (false, true),
-        Some(Cause::Refused | Cause::Local | Cause::Protocol) => (false, false),
-        _ => (true, false),
-    };
-    Ok(End { curable, withdrawn, ..End::failed(class, delivery) })
+    let cause = Cause::ALL.get((report.cause as usize).wrapping_sub(1)).copied();
+    let place = Place::ALL.get((report.place as usize).wrapping_sub(1)).copied();
+    // The status that the report was made of, as far as ends need it.
+    let mut end = End::of(&Status {
+        errno: report.error,
+        health: class,
+        delivery,
+        resend: report.resend != 0,
+        evidence: cause.map(|cause| (cause, place.unwrap_or(Place::Queue))),
+    });
+    if place.is_none() {
+        // Without a place the class has to do.
+        end.charge = None;
+    }
+    Ok(end)
 }
 
 /// Classes by number.
@@ -211,6 +221,25 @@ pub unsafe extern "C" fn lnd_health_ended(
     outcome(unsafe { lnd_health::with(health, ended) })
 }
 
+/// What a refusal of `lnd_submit` says. All that is not listed is the caller's error.
+const fn refusal_of(error: u32) -> Refusal {
+    const PEER_DOWN: u32 = lnd_error::LND_E_PEER_DOWN as u32;
+    const NO_ROUTE: u32 = lnd_error::LND_E_NO_ROUTE as u32;
+    const DEADLINE: u32 = lnd_error::LND_E_DEADLINE as u32;
+    const PEERS_FULL: u32 = lnd_error::LND_E_PEERS_FULL as u32;
+    const NO_SLOTS: u32 = lnd_error::LND_E_NO_SLOTS as u32;
+    const NO_LISTS: u32 = lnd_error::LND_E_NO_LISTS as u32;
+    match error {
+        PEER_DOWN => refusal(Why::PeerDown),
+        NO_ROUTE => refusal(Why::NoRoute),
+        DEADLINE => refusal(Why::DeadlinePassed),
+        PEERS_FULL => refusal(Why::PeersFull),
+        NO_SLOTS => refusal(Why::NoSlots),
+        NO_LISTS => refusal(Why::NoLists),
+        _ => Refusal::CALLER,
+    }
+}
+
 /// lnd_health_refused() - lnd_submit() has refused a try.
 /// @health: the object.
 /// @journey: the message.
@@ -230,10 +259,10 @@ pub unsafe extern "C" fn lnd_health_refused(
 ) -> lnd_error {
     let refused = |id, whole: &mut Whole| {
         place(next)?;
-        let class = ::lnd_health::refusal_of_errno(lnd_error_errno(error));
+        let refusal = refusal_of(error);
         let now = Instant::from_nanos(now);
         let becomes =
-            whole.try_ended(id, journey, |health, way| health.refused(now, way, class))?;
+            whole.try_ended(id, journey, |health, way| health.refused(now, way, refusal))?;
         // SAFETY: checked above; writable by the contract of the ABI.
         unsafe { put(next, becomes as u32) }
     };

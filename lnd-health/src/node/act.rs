@@ -2,11 +2,14 @@
 //! What health does of its own accord: pings, probes, attempts to connect, all within one budget.
 
 use super::tally::Count;
-use super::Health;
+use super::{End, Health};
+use crate::charge::Charge;
+use crate::effect::Profile;
 use crate::ids::{NiId, Object, PeerNiId};
 use crate::journal::Evidence;
 use crate::journey::Path;
-use crate::judge::{judge, Situation};
+use crate::judge::{judge, Change, Situation};
+use crate::ni::Ni;
 use crate::probe_kind::{ProbeKind, ProbeKinds};
 use crate::prober::{Finding, Look, ProbeEnd};
 use crate::reconnect::{Connected, Connection};
@@ -144,9 +147,11 @@ impl Health<'_> {
         }
     }
 
-    /// How a recovery ping ended: [`Class::Ok`] is an answer, and a step of recovery. A ping of
-    /// which nothing is ever told does no harm: the next one follows.
-    pub fn answered(&mut self, now: Instant, ping: Ping, class: Class) {
+    /// How a recovery ping ended: [`Class::Ok`] is an answer, and a step of recovery. `end` is a
+    /// class, an [`End`] made of a status, or the [`Refusal`](crate::Refusal) of one that could not
+    /// be sent. A ping of which nothing is ever told does no harm: the next one follows.
+    pub fn answered(&mut self, now: Instant, ping: Ping, end: impl Into<End>) {
+        let End { class, charge, withdrawn, .. } = end.into();
         if !self.names(ping.object) {
             self.tally.count(Count::StalePings);
             return;
@@ -166,10 +171,17 @@ impl Health<'_> {
             }
         }
         let situation = Situation {
+            // A ping that waited for the credits of one who does not answer says nothing of ours.
+            charge: match class {
+                Class::LocalTimeout => charge.or(Some(Charge::None)),
+                _ => charge,
+            }
+            .filter(|_| self.config.profile == Profile::Seed),
             delivery: Delivery::Unknown,
             may_resend: false,
             heard: answer,
-            stopping: self.stopping,
+            stopping: self.stopping || withdrawn,
+            fatal: ping.via().and_then(|id| self.local(id)).is_some_and(Ni::is_fatal),
             // Whom the ping was for is known to be ill: in the seed's profile a class that names
             // nobody blames nobody else.
             many_local: false,
@@ -181,7 +193,11 @@ impl Health<'_> {
             Some(path) => self.blame(now, path, verdict, evidence, 0),
             // Both ends of the ping are this one interface.
             None => {
-                let change = if answer { verdict.local } else { crate::judge::Change::Demerit };
+                let change = match (answer, charge) {
+                    (true, _) => verdict.local,
+                    (false, Some(Charge::None)) => Change::Keep,
+                    (false, _) => Change::Demerit,
+                };
                 self.mark(now, ping.object, change, evidence, 0);
             }
         }

@@ -4,7 +4,8 @@
 use super::peers::Peer;
 use super::tally::Count;
 use super::Health;
-use crate::effect::Resend;
+use crate::charge::{Charge, Refusal};
+use crate::effect::{Profile, Resend};
 use crate::ids::{Object, PeerId};
 use crate::journal::Evidence;
 use crate::journey::{Journey, Path, Terms};
@@ -22,6 +23,8 @@ pub struct End {
     pub class: Class,
     /// What is known of its delivery.
     pub delivery: Delivery,
+    /// Whom it costs health; `None`: what its class says.
+    pub charge: Option<Charge>,
     /// Whether repeating it could help: a refusal by the upper layer or an error of the protocol is
     /// not cured by another path.
     pub curable: bool,
@@ -31,12 +34,17 @@ pub struct End {
 
 impl End {
     /// It was delivered.
-    pub const OK: Self =
-        Self { class: Class::Ok, delivery: Delivery::Delivered, curable: false, withdrawn: false };
+    pub const OK: Self = Self {
+        class: Class::Ok,
+        delivery: Delivery::Delivered,
+        charge: None,
+        curable: false,
+        withdrawn: false,
+    };
 
     /// A failure with a class, of which nothing more is known than that another try may help.
     pub const fn failed(class: Class, delivery: Delivery) -> Self {
-        Self { class, delivery, curable: true, withdrawn: false }
+        Self { class, delivery, charge: None, curable: true, withdrawn: false }
     }
 
     /// The end that a final status of `lnd-core` tells of.
@@ -46,7 +54,32 @@ impl End {
             Some((Cause::Refused | Cause::Local | Cause::Protocol, _)) => (false, false),
             _ => (true, false),
         };
-        Self { class: status.health, delivery: status.delivery, curable, withdrawn }
+        let charge = match status.evidence {
+            Some((cause, place)) => Some(Charge::of(cause, place)),
+            None => None,
+        };
+        Self { class: status.health, delivery: status.delivery, charge, curable, withdrawn }
+    }
+}
+
+/// An end of which nothing more is known than its class.
+impl From<Class> for End {
+    fn from(class: Class) -> Self {
+        match class {
+            Class::Ok => Self::OK,
+            _ => Self::failed(class, Delivery::Unknown),
+        }
+    }
+}
+
+/// A refusal at the call: nothing was sent.
+impl From<Refusal> for End {
+    fn from(refusal: Refusal) -> Self {
+        Self {
+            charge: Some(refusal.charge),
+            curable: refusal.again,
+            ..Self::failed(refusal.class, Delivery::NotDelivered)
+        }
     }
 }
 
@@ -173,19 +206,21 @@ impl Health<'_> {
     /// A try has ended: marks the interfaces, and either ends the message or hands it back.
     pub fn outcome(&mut self, now: Instant, journey: Journey, end: End) -> Next {
         let evidence = Evidence::Message(end.class);
+        // LNet goes by the class alone.
+        let seed = self.config.profile == Profile::Seed && !seeded("queue-timeout-charged");
+        let end = End { charge: end.charge.filter(|_| seed), ..end };
         self.ended_try(now, journey, end, evidence)
     }
 
-    /// A try was refused at the call (R46): `class` as [`refusal`](crate::refusal) or
-    /// [`refusal_of_errno`](crate::refusal_of_errno) tells; `None` if no interface is to blame.
-    pub fn refused(&mut self, now: Instant, journey: Journey, class: Option<Class>) -> Next {
+    /// A try was refused at the call (R46), which means what [`refusal`](crate::refusal) or
+    /// [`refusal_of_errno`](crate::refusal_of_errno) says.
+    pub fn refused(&mut self, now: Instant, journey: Journey, refusal: Refusal) -> Next {
         self.tally.count(Count::Refusals);
-        let end = End {
-            class: class.unwrap_or(Class::LocalError),
-            delivery: Delivery::NotDelivered,
-            curable: class.is_some(),
-            withdrawn: class.is_none(),
-        };
+        let mut end = End::from(refusal);
+        if seeded("refusal-charged") {
+            end.charge = None;
+        }
+        end.curable |= seeded("refusal-always-again");
         self.ended_try(now, journey, end, Evidence::Refusal(end.class))
     }
 
@@ -251,11 +286,13 @@ impl Health<'_> {
         let peer = self.peer(journey.peer());
         let hop = self.peer_ni(path.hop);
         let situation = Situation {
+            charge: end.charge,
             delivery,
             suppressed: journey.number.is_some() && peer.is_some_and(|p| p.epoch == journey.epoch),
             may_resend: end.curable && !end.withdrawn && journey.may_try_again(now, retries),
             late: now >= journey.deadline(),
             stopping: self.stopping || end.withdrawn,
+            fatal: self.local(path.local).is_some_and(Ni::is_fatal),
             own: hop.is_some_and(|hop| self.locals.iter().any(|ni| ni.nid == hop.nid)),
             heard: false,
             router: self.config.routing || self.is_router(path.hop),

@@ -5,7 +5,7 @@ use core::mem::MaybeUninit;
 
 use lnd_core::id::{Incarnation, Nid};
 use lnd_core::time::{Instant, Span};
-use lnd_core::transfer::{Delivery, Health as Class};
+use lnd_core::transfer::{Cause, Delivery, Health as Class, Place, Policy, Status};
 use lnd_health::journey::{Path, Terms};
 use lnd_health::node::{Action, End, Next, PeerSettings};
 use lnd_health::prober::ProbeEnd;
@@ -80,9 +80,13 @@ pub extern "C" fn lnd_bare_health_message(health: &mut Health<'_>, n: u64, errno
         return u32::from(health.give_up(journey, NoPath::Tried).tries);
     }
     let slice = journey.slice(now, errno as u8).as_nanos();
-    let next = match refusal_of_errno(errno) {
-        class @ Some(_) => health.refused(now, journey, class),
-        None => health.outcome(now, journey, End::failed(Class::NetworkTimeout, Delivery::Unknown)),
+    let next = match (refusal_of_errno(errno), Cause::ALL.get(n as usize)) {
+        (refusal, None) if refusal.again => health.refused(now, journey, refusal),
+        (_, Some(&cause)) => {
+            let status = Status::of(Policy::Seed, cause, Place::Queue);
+            health.outcome(now, journey, End::of(&status))
+        }
+        _ => health.outcome(now, journey, End::failed(Class::NetworkTimeout, Delivery::Unknown)),
     };
     match next {
         Next::Again(journey) => u32::from(health.give_up(journey, NoPath::Tried).tries),

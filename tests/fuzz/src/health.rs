@@ -13,7 +13,9 @@ use lnd_health::journey::{Journey, Path, Terms};
 use lnd_health::node::{Action, End, Next, PeerSettings, WhyEnded};
 use lnd_health::prober::ProbeEnd;
 use lnd_health::reconnect::Connected;
-use lnd_health::{Config, Health, HealthValue, NiId, Object, PeerId, PeerNiId, ProbeKinds};
+use lnd_health::{
+    Charge, Config, Health, HealthValue, NiId, Object, PeerId, PeerNiId, ProbeKinds, Refusal,
+};
 
 const CLASSES: [Class; 11] = [
     Class::Ok,
@@ -279,7 +281,13 @@ impl Book {
             Op::Refused { journey, class } => {
                 let Some((journey, deadline, paths)) = self.take(journey) else { return };
                 let class = class.map(|class| CLASSES[1 + usize::from(class) % 10]);
-                let next = self.health.refused(now, journey, class);
+                let charges = [Charge::None, Charge::OurNi, Charge::PeerNi, Charge::Path];
+                let refusal = class.map_or(Refusal::CALLER, |class| Refusal {
+                    class,
+                    charge: charges[class as usize % 4],
+                    again: true,
+                });
+                let next = self.health.refused(now, journey, refusal);
                 self.goes_on(next, deadline, paths);
             }
             Op::GiveUp(at) => {

@@ -244,7 +244,7 @@ impl Life<'_> {
             next = [next, at].into_iter().flatten().min();
         };
         for rail in &mut self.rails {
-            soonest(rail.driver.on_time(now));
+            let _ = rail.driver.on_time(now);
         }
         self.report_all(around);
         self.expire_answers(now);
@@ -252,7 +252,10 @@ impl Life<'_> {
         self.end_pings(now);
         self.act(around);
         self.send_all(around);
-        self.rails.iter_mut().for_each(|rail| rail.driver.ring());
+        // What was just sent has deadlines too: a wake-up asked for before would be too late for them.
+        for rail in &mut self.rails {
+            soonest(rail.driver.on_time(now));
+        }
         if !self.rails.iter().all(|rail| rail.driver.nothing_to_report()) {
             soonest(Some(now));
         }

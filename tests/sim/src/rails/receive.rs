@@ -8,6 +8,7 @@ use lnd_core::message::Refusal;
 use lnd_core::time::Instant;
 use lnd_core::transfer::{Cause, Place, Policy, Status};
 use lnd_health::dedup::Copy;
+use lnd_health::node::End;
 use lnd_shortmsg::wire::Frame;
 
 use super::desk::Route;
@@ -267,7 +268,7 @@ impl Life<'_> {
             // One that has left waits for its answer; one that has not is over.
             Work::Ping(name) if status.errno != 0 => {
                 if let Some((ping, _)) = self.pings.remove(&name) {
-                    self.pinged(around.now, ping, status.health);
+                    self.desk.pinged(around.now, ping, End::of(&status));
                 }
             }
             Work::Ping(_) => {}

@@ -245,10 +245,9 @@ impl Life<'_> {
     /// A send was refused at the call (R46): the same as if it had failed later.
     fn refused(&mut self, around: &mut Around<'_>, message: Message, why: Why) {
         *self.stats.refused.entry(format!("{why:?}")).or_default() += 1;
-        let class = lnd_health::refusal(why);
-        let status =
-            Status { errno: why.errno(), health: class.unwrap_or(Health::LocalError), ..NO_PATH };
-        let next = self.desk.refused(around.now, message.journey, class);
+        let refusal = lnd_health::refusal(why);
+        let status = Status { errno: why.errno(), health: refusal.class, ..NO_PATH };
+        let next = self.desk.refused(around.now, message.journey, refusal);
         self.go_on(around, message.out, message.facts, next, status, None);
     }
 

@@ -83,8 +83,7 @@ impl Life<'_> {
         self.pings.insert(name, (ping, now.after(PING_PATIENCE)));
         if let Err(why) = self.say(now, route, name, true) {
             if let Some((ping, _)) = self.pings.remove(&name) {
-                let class = lnd_health::refusal(why).unwrap_or(Health::LocalError);
-                self.pinged(now, ping, class);
+                self.desk.pinged(now, ping, lnd_health::refusal(why));
             }
         }
     }

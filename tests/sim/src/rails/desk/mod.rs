@@ -10,14 +10,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use lnd_core::id::{Incarnation, Nid, Tag};
 use lnd_core::time::{Instant, Span};
-use lnd_core::transfer::{Health as Class, Status};
+use lnd_core::transfer::Status;
 use lnd_health::dedup::Copy as Seen;
 use lnd_health::journey::{Journey, Path, Terms};
 use lnd_health::node::{Action, End, Ended, Next, PeerSettings, Ping, Probe};
 use lnd_health::prober::{Finding, ProbeEnd};
 use lnd_health::select::{Choice, NoPath};
 use lnd_health::tracker::{TrackEnd, Tracking, Wants};
-use lnd_health::{Config, Health, NiId, PeerId, PeerNiId, ProbeKinds, Profile};
+use lnd_health::{Config, Health, NiId, PeerId, PeerNiId, ProbeKinds, Profile, Refusal};
 
 use super::kind::Kind;
 use super::plan::{self, Plan};
@@ -245,8 +245,8 @@ impl<'m> Desk<'m> {
     }
 
     /// A try was refused at the call (R46).
-    pub(super) fn refused(&mut self, now: Instant, journey: Journey, class: Option<Class>) -> Next {
-        self.health.refused(now, journey, class)
+    pub(super) fn refused(&mut self, now: Instant, journey: Journey, why: Refusal) -> Next {
+        self.health.refused(now, journey, why)
     }
 
     /// There is no path.
@@ -327,8 +327,8 @@ impl<'m> Desk<'m> {
     }
 
     /// How a ping ended.
-    pub(super) fn pinged(&mut self, now: Instant, ping: Ping, class: Class) {
-        self.health.answered(now, ping, class);
+    pub(super) fn pinged(&mut self, now: Instant, ping: Ping, end: impl Into<End>) {
+        self.health.answered(now, ping, end);
     }
 
     /// How a probe ended.

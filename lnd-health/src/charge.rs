@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! Whom the end of a try costs health: one table for (cause, place), one for refusals at the call.
+//!
+//! Health measures interfaces (S4-5): only what an interface, or the way between two of them, has
+//! failed at costs health. A full table, a slow peer's credits, a wrong address, a deadline that had
+//! passed, a verdict of an upper layer or of the caller cost none: one slow peer must not take our
+//! interface away from all others. The same end may still send the message over another path.
+
+use lnd_core::driver::Why;
+use lnd_core::transfer::{Cause, Health, Place};
+
+/// Whose health the end of a try costs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Charge {
+    /// No interface's.
+    None,
+    /// Our interface's: the evidence names it (S4-6).
+    OurNi,
+    /// The next hop's interface's: the evidence names it (S4-11).
+    PeerNi,
+    /// Both ends': the evidence does not say which (S4-16).
+    Path,
+}
+
+impl Charge {
+    /// Whether our interface pays, and whether the next hop's does.
+    pub(crate) const fn ends(self) -> (bool, bool) {
+        match self {
+            Self::None => (false, false),
+            Self::OurNi => (true, false),
+            Self::PeerNi => (false, true),
+            Self::Path => (true, true),
+        }
+    }
+
+    /// Whom a loss costs, by why and where it was lost. Context: any; constant time.
+    pub const fn of(cause: Cause, place: Place) -> Self {
+        use Place::{Answer, Message, Moving, Queue, Staged};
+        match (cause, place) {
+            // The link under our interface has failed (S4-6).
+            (Cause::LinkDown, _)
+            | (Cause::Channel, Queue)
+            | (Cause::Device, Queue | Message) => Self::OurNi,
+            // The peer's interface does not answer at all, or does not take what was handed over
+            // (S4-11).
+            (Cause::PeerDown, _)
+            | (Cause::Channel, Message)
+            | (Cause::Channel | Cause::Device | Cause::Deadline, Staged) => Self::PeerNi,
+            // Lost between the two, and nothing shows at which end (S4-16).
+            (Cause::Deadline, Message)
+            | (Cause::Deadline | Cause::Channel | Cause::Device, Answer | Moving) => Self::Path,
+            // It waited in our queue for the peer's handshake or credits: a peer that is slow is
+            // not an interface that has failed, and one that is down is reported as `PeerDown`.
+            (Cause::Deadline, Queue)
+            | (
+                // The new incarnation's handshake came over that very interface.
+                Cause::PeerRestarted
+                // This node's own will.
+                | Cause::Shutdown
+                | Cause::Withdrawn
+                // The peer's upper layer has answered, so the interfaces work.
+                | Cause::Refused
+                // The caller's addresses; the peer's software.
+                | Cause::Local
+                | Cause::Protocol,
+                _,
+            ) => Self::None,
+        }
+    }
+}
+
+/// What a send that was refused at the call says (R46, H15).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// The class that the message's end is reported with, if it ends here.
+    pub class: Health,
+    /// Whom it costs.
+    pub charge: Charge,
+    /// Whether trying again can help: not if the request itself is at fault.
+    pub again: bool,
+}
+
+impl Refusal {
+    /// What was refused can be tried again.
+    const fn again(class: Health, charge: Charge) -> Self {
+        Self { class, charge, again: true }
+    }
+
+    /// The caller's fault: it costs no health, and no other try helps.
+    pub const CALLER: Self = Self { class: Health::LocalError, charge: Charge::None, again: false };
+}
+
+/// What a refusal of the driver says. Context: any; constant time.
+pub const fn refusal(why: Why) -> Refusal {
+    match why {
+        // Another interface of ours may have a way.
+        Why::NoRoute => Refusal::again(Health::LocalNoRoute, Charge::None),
+        Why::PeerDown => Refusal::again(Health::RemoteDropped, Charge::PeerNi),
+        // The message's own deadline ends it; the slice of one try does not.
+        Why::DeadlinePassed => Refusal::again(Health::LocalTimeout, Charge::None),
+        // Back-pressure: there is room again when something has ended.
+        Why::PeersFull | Why::NoSlots | Why::NoLists => {
+            Refusal::again(Health::LocalDropped, Charge::None)
+        }
+        Why::BadLink
+        | Why::Fragments(_)
+        | Why::BadAddress
+        | Why::HeaderTooLong
+        | Why::TooLong
+        | Why::WrongKind
+        | Why::ShuttingDown => Refusal::CALLER,
+    }
+}
+
+/// The same for an LND that knows only a negative errno. Only an errno that names an interface costs
+/// health.
+pub const fn refusal_of_errno(errno: i32) -> Refusal {
+    match errno {
+        // EINVAL, EFAULT, EMSGSIZE, EPROTO; ESHUTDOWN, ECANCELED
+        -22 | -14 | -90 | -71 | -108 | -125 => Refusal::CALLER,
+        // EHOSTUNREACH, ENETUNREACH
+        -113 | -101 => refusal(Why::NoRoute),
+        // EHOSTDOWN, ECONNREFUSED, ECONNRESET, ESTALE, ECONNABORTED
+        -112 | -111 | -104 | -116 | -103 => refusal(Why::PeerDown),
+        // ETIMEDOUT, ETIME
+        -110 | -62 => refusal(Why::DeadlinePassed),
+        // EAGAIN, ENOMEM, ENOBUFS
+        -11 | -12 | -105 => refusal(Why::NoSlots),
+        // ENETDOWN
+        -100 => Refusal::again(Health::LocalDropped, Charge::OurNi),
+        // EIO, ENXIO, ENODEV
+        -5 | -6 | -19 => Refusal::again(Health::LocalError, Charge::OurNi),
+        _ => Refusal::again(Health::LocalError, Charge::None),
+    }
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! Defects found from outside: what costs an interface its health, and what decides the path.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod common;
+
+use common::*;
+use lnd_health::journey::Terms;
+use lnd_health::node::End;
+
+fn other_peer_is_reached(node: &mut Node) -> Result<(), String> {
+    let other = node.peers[1].0;
+    let journey = node.health.open(other, Terms::new(1, at(100))).unwrap();
+    let found = node.health.choose(&journey, &[]).map(|_| ()).map_err(|e| format!("{e:?}"));
+    let _ = node.health.give_up(journey, lnd_health::select::NoPath::Tried);
+    found
+}
+
+/// Ten submits find the table full (EAGAIN: back-pressure) or the peer table full.
+#[test]
+fn back_pressure_does_not_take_our_interfaces_down() {
+    for locals in [2, 1] {
+        let mut node = Node::new(plain(locals, 2, u32::from(locals)), 1);
+        let mut n = 0;
+        while n < 40 && other_peer_is_reached(&mut node).is_ok() {
+            n += 1;
+            let mut journey = node.open(100);
+            loop {
+                let Ok(choice) = node.health.choose(&journey, &[]) else {
+                    let _ = node.health.give_up(journey, lnd_health::select::NoPath::Tried);
+                    break;
+                };
+                assert!(node.health.begin(at(0), &mut journey, &choice));
+                let class = lnd_health::refusal(lnd_core::driver::Why::NoSlots);
+                match node.health.refused(at(0), journey, class) {
+                    lnd_health::node::Next::Again(again) => journey = again,
+                    lnd_health::node::Next::Ended(_) => break,
+                }
+            }
+        }
+        assert_eq!(other_peer_is_reached(&mut node), Ok(()), "{locals} rails, after {n} refusals");
+    }
+}
+
+/// One peer gives no credits: messages for it time out in our queue (LOCAL_TIMEOUT).
+#[test]
+fn a_peer_without_credits_does_not_take_our_interface_down() {
+    use lnd_core::transfer::{Cause, Place, Policy, Status};
+    let mut node = Node::new(plain(1, 2, 1), 1);
+    let status = Status::of(Policy::Seed, Cause::Deadline, Place::Queue);
+    let mut n = 0;
+    while n < 40 && other_peer_is_reached(&mut node).is_ok() {
+        n += 1;
+        let mut journey = node.open(100);
+        node.begin(&mut journey);
+        let _ = node.health.outcome(at(99), journey, End::of(&status));
+    }
+    assert_eq!(other_peer_is_reached(&mut node), Ok(()), "after {n} of class {:?}", status.health);
+}
+
+/// A peer whose address cannot be reached from here (EHOSTUNREACH), or a caller whose deadlines have
+/// passed already.
+#[test]
+fn a_wrong_address_or_deadline_does_not_take_our_interface_down() {
+    for why in [lnd_core::driver::Why::NoRoute, lnd_core::driver::Why::DeadlinePassed] {
+        let mut node = Node::new(plain(1, 2, 1), 1);
+        let mut n = 0;
+        while n < 40 && other_peer_is_reached(&mut node).is_ok() {
+            n += 1;
+            let mut journey = node.open(100);
+            node.begin(&mut journey);
+            let _ = node.health.refused(at(0), journey, lnd_health::refusal(why));
+        }
+        assert_eq!(other_peer_is_reached(&mut node), Ok(()), "{why:?}, after {n}");
+    }
+}
