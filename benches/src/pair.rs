@@ -14,7 +14,7 @@ use lnd_dma::driver::{CompletionQueue, MmioEngine};
 use lnd_dma::memory::{Geometry, LinkMemory};
 use lnd_dma::regs::{LinkBits, Register, RegisterAccess};
 use lnd_dma::soft::{NoFaults, Settings, SoftEngine};
-use lnd_shortmsg::dispatch::Receiver;
+use lnd_shortmsg::dispatch::{Receiver, Sender};
 use lnd_shortmsg::mailbox::spsc::{channel, Producer};
 use lnd_shortmsg::mailbox::{self, Consumer, Line};
 use lnd_shortmsg::wire::{Checksum, Frame};
@@ -188,9 +188,10 @@ impl Node {
     /// Takes messages out of the mailboxes, the control lane first.
     fn receive(&mut self) -> bool {
         let mut busy = false;
+        let sender = Sender::Known(nid_of(self.peer));
         for inlet in &mut self.inlets {
             while let Some(mail) = inlet.peek(&mut self.scratch).unwrap() {
-                match self.receiver.receive(mail.bytes()).unwrap() {
+                match self.receiver.receive_from(sender, mail.bytes()).unwrap() {
                     Frame::Control(envelope, ready) => {
                         self.driver.on_pull_ready(self.now, LINK, &envelope, &ready);
                     }

@@ -100,6 +100,7 @@ static void creation(void)
 	BAD_CONFIG(LND_E_SIZE, size, 8);
 	BAD_CONFIG(LND_E_VERSION, abi_version, LND_ABI_VERSION + 1);
 	BAD_CONFIG(LND_E_CONFIG, nid, 0);
+	BAD_CONFIG(LND_E_CONFIG, nid, LND_NID_UNKNOWN);
 	BAD_CONFIG(LND_E_CONFIG, life, 0);
 	BAD_CONFIG(LND_E_NULL, rings[0].base, NULL);
 	BAD_CONFIG(LND_E_ALIGN, rings[0].base, ring + 8);
@@ -152,7 +153,7 @@ static void no_ni(struct lnd_ni *ni, enum lnd_error error)
 	FAILS(error, lnd_recv(ni, waiting, &verdict, 1, &transfer));
 	FAILS(error, lnd_give(ni, waiting, &verdict, 1, &transfer));
 	FAILS(error, lnd_refuse(ni, waiting, LND_REFUSE_FAILED, 1));
-	FAILS(error, lnd_frame_in(ni, 0, text, 0, 1));
+	FAILS(error, lnd_frame_in(ni, 0, LND_NID_UNKNOWN, text, 0, 1));
 	FAILS(error, lnd_sent(ni, message, LND_SENT_OK, 1));
 	FAILS(error, lnd_interrupt(ni, 0, 1, 1, NULL));
 	FAILS(error, lnd_link_failed(ni, 0));
@@ -196,8 +197,8 @@ static void pointers(void)
 	FAILS(LND_E_NULL, lnd_counter(a->ni, 0, NULL));
 	FAILS(LND_E_ARGUMENT, lnd_counter(a->ni, lnd_counter_count(), &value));
 	CHECK(!lnd_counter_name(lnd_counter_count()) && lnd_counter_name(0));
-	FAILS(LND_E_NULL, lnd_frame_in(a->ni, 0, NULL, 80, 1));
-	FAILS(LND_E_ARGUMENT, lnd_frame_in(a->ni, 0, raw, ~(size_t)0, 1));
+	FAILS(LND_E_NULL, lnd_frame_in(a->ni, 0, LND_NID_UNKNOWN, NULL, 80, 1));
+	FAILS(LND_E_ARGUMENT, lnd_frame_in(a->ni, 0, LND_NID_UNKNOWN, raw, ~(size_t)0, 1));
 	FAILS(LND_E_ALIGN, lnd_run(a->ni, 1, 1, (void *)(raw + 1)));
 	FAILS(LND_E_ARGUMENT, lnd_run(a->ni, 1, 0, &value));
 	FAILS(LND_E_ARGUMENT, lnd_interrupt(a->ni, 0, 0, 1, NULL));
@@ -347,15 +348,15 @@ static void frames(void)
 	struct lnd_stats before = { .size = sizeof(before) }, after = { .size = sizeof(after) };
 
 	MUST(lnd_stats_get(a->ni, &before));
-	FAILS(LND_E_FRAME, lnd_frame_in(a->ni, 0, NULL, 0, world.now));
-	FAILS(LND_E_LINK, lnd_frame_in(a->ni, LINKS, frame, 0, world.now));
-	FAILS(LND_E_LINK, lnd_frame_in(a->ni, ~0u, frame, 0, world.now));
+	FAILS(LND_E_FRAME, lnd_frame_in(a->ni, 0, LND_NID_UNKNOWN, NULL, 0, world.now));
+	FAILS(LND_E_LINK, lnd_frame_in(a->ni, LINKS, LND_NID_UNKNOWN, frame, 0, world.now));
+	FAILS(LND_E_LINK, lnd_frame_in(a->ni, ~0u, LND_NID_UNKNOWN, frame, 0, world.now));
 	for (at = 0; at < 20000; at++) {
 		for (byte = 0; byte < sizeof(frame); byte++) {
 			seed = seed * 1664525u + 1013904223u;
 			frame[byte] = (unsigned char)(seed >> 24);
 		}
-		FAILS(LND_E_FRAME, lnd_frame_in(a->ni, 0, frame, seed % (sizeof(frame) + 1), world.now));
+		FAILS(LND_E_FRAME, lnd_frame_in(a->ni, 0, LND_NID_UNKNOWN, frame, seed % (sizeof(frame) + 1), world.now));
 	}
 	MUST(lnd_stats_get(a->ni, &after));
 	CHECK(after.frames_bad == before.frames_bad + 20001);

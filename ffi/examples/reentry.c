@@ -30,7 +30,7 @@ static void try_calls(struct node *node)
 	FAILS(wanted, lnd_run_state_get(node->ni, &state));
 	FAILS(wanted, lnd_shutdown(node->ni, world.now, world.now));
 	FAILS(wanted, lnd_ni_destroy(node->ni));
-	FAILS(wanted, lnd_frame_in(node->ni, 0, "", 0, world.now));
+	FAILS(wanted, lnd_frame_in(node->ni, 0, LND_NID_UNKNOWN, "", 0, world.now));
 }
 
 static uint32_t reg_read32(void *ctx, uint32_t link, uint32_t offset)
@@ -132,7 +132,7 @@ static void parse(void *ctx, const struct lnd_arrival *arrival)
 
 	tried++;
 	verdict.deadline = LND_NEVER;
-	FAILS(LND_E_REENTRY, lnd_frame_in(node->ni, 0, "", 0, world.now));
+	FAILS(LND_E_REENTRY, lnd_frame_in(node->ni, 0, LND_NID_UNKNOWN, "", 0, world.now));
 	MUST(lnd_run_state_get(node->ni, &state));
 	FAILS(LND_E_BUSY, lnd_ni_destroy(node->ni));
 	/* Verdicts that do not fit leave the request as it was. */

@@ -317,7 +317,8 @@ int node_frames(struct node *node, uint64_t now)
 
 	while (lnd_soft_receive(node->seat, 8, node->frame, room, &arrival) == LND_OK) {
 		enum lnd_error error =
-			lnd_frame_in(node->ni, arrival.link, node->frame, arrival.len, now);
+			lnd_frame_in(node->ni, arrival.link, lnd_soft_nid(arrival.from),
+				     node->frame, arrival.len, now);
 
 		/* It stays where it is, and comes again. */
 		if (error == LND_E_WAIT)

@@ -44,6 +44,9 @@
 /* Later than every time: as a deadline, never. */
 #define LND_NEVER 0xffffffffffffffffULL
 
+/* No NID: who has sent a frame is not known, see lnd_frame_in(). No node may have this NID. */
+#define LND_NID_UNKNOWN 0xffffffffffffffffULL
+
 /* Alignment of an NI's memory and of ring memory. */
 #define LND_ALIGN 64U
 
@@ -1166,6 +1169,7 @@ struct lnd_blocker {
  * @frames_control: frames of the control layer.
  * @frames_lnd: other frames.
  * @frames_bad: frames that were dropped, of all causes.
+ * @frames_forged: of these, frames that named another sender than their channel did.
  * @completions: completions that interrupts have taken.
  * @interrupts: calls of lnd_interrupt().
  * @misuses: calls that were refused as misuse: re-entry, wrong context, overlapping.
@@ -1180,6 +1184,7 @@ struct lnd_stats {
 	uint64_t frames_control;
 	uint64_t frames_lnd;
 	uint64_t frames_bad;
+	uint64_t frames_forged;
 	uint64_t completions;
 	uint64_t interrupts;
 	uint64_t misuses;
@@ -1850,6 +1855,8 @@ enum lnd_error lnd_link_failed(struct lnd_ni *ni, uint32_t link);
  * lnd_frame_in() - A short message has arrived.
  * @ni: the NI.
  * @link: the link by which it came.
+ * @sender: the NID of the node that has sent it, as the channel knows it: the writer of the mailbox,
+ *          the other end of the connection. LND_NID_UNKNOWN if the channel cannot tell.
  * @frame: its bytes; not needed any more when the call returns.
  * @len: their number.
  * @now: the time.
@@ -1858,15 +1865,21 @@ enum lnd_error lnd_link_failed(struct lnd_ni *ni, uint32_t link);
  * it is a request; the control layer never gets so far. A frame that makes no sense, or is of
  * somebody who does not count, is dropped and counted.
  *
- * Whom a frame is from is what the frame says: a host whose carrier knows better compares before.
+ * A frame that names another sender than @sender is dropped and counted (lnd_stats.frames_forged).
+ * With LND_NID_UNKNOWN the name in the frame is trusted: each node that reaches the channel can
+ * send in the name of every other node, open and end its sessions, return its credits and fail its
+ * requests. Take it only where every node that reaches the channel is trusted.
  *
  * Context: thread; also in finalize() and event(), not in parse(). Takes the lock.
  * Return: LND_OK (dealt with or dropped), LND_E_WAIT (no room, or its sender has not answered our
- * hello: offer it again once something has ended or a control frame has come), LND_E_FRAME (no frame at all; dropped), LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT,
- * LND_E_REENTRY, LND_E_BUSY (another thread is in parse(): offer it again), LND_E_LINK.
+ * hello: offer it again once something has ended or a control frame has come), LND_E_FRAME (no
+ * frame at all, or forged; dropped), LND_E_ARGUMENT (@sender is 0), LND_E_NULL, LND_E_ALIGN,
+ * LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY (another thread is in parse(): offer it
+ * again), LND_E_LINK.
  */
 enum lnd_error lnd_frame_in(struct lnd_ni *ni,
 			    uint32_t link,
+			    uint64_t sender,
 			    const void *frame,
 			    size_t len,
 			    uint64_t now);
@@ -2394,7 +2407,7 @@ LND_ASSERT_FIELD(lnd_blocker, link, 40);
 LND_ASSERT_FIELD(lnd_blocker, word, 44);
 LND_ASSERT_FIELD(lnd_blocker, link_state, 48);
 LND_ASSERT_FIELD(lnd_blocker, reserved, 52);
-LND_ASSERT_SIZE(lnd_stats, 72);
+LND_ASSERT_SIZE(lnd_stats, 80);
 LND_ASSERT_FIELD(lnd_stats, size, 0);
 LND_ASSERT_FIELD(lnd_stats, run_state, 4);
 LND_ASSERT_FIELD(lnd_stats, active, 8);
@@ -2404,9 +2417,10 @@ LND_ASSERT_FIELD(lnd_stats, counters, 20);
 LND_ASSERT_FIELD(lnd_stats, frames_control, 24);
 LND_ASSERT_FIELD(lnd_stats, frames_lnd, 32);
 LND_ASSERT_FIELD(lnd_stats, frames_bad, 40);
-LND_ASSERT_FIELD(lnd_stats, completions, 48);
-LND_ASSERT_FIELD(lnd_stats, interrupts, 56);
-LND_ASSERT_FIELD(lnd_stats, misuses, 64);
+LND_ASSERT_FIELD(lnd_stats, frames_forged, 48);
+LND_ASSERT_FIELD(lnd_stats, completions, 56);
+LND_ASSERT_FIELD(lnd_stats, interrupts, 64);
+LND_ASSERT_FIELD(lnd_stats, misuses, 72);
 LND_ASSERT_SIZE(lnd_frag, 16);
 LND_ASSERT_FIELD(lnd_frag, addr, 0);
 LND_ASSERT_FIELD(lnd_frag, len, 8);

@@ -47,8 +47,9 @@ static bool lnd_host_receive(struct lnd_host_node *node)
 
 		if (lnd_soft_receive(node->seat, FRAMES, node->frame, node->frame_bytes, &arrival))
 			return false;
-		error = lnd_frame_in(node->ni, arrival.link, node->frame, arrival.len,
-				     ktime_get_ns());
+		/* A mailbox has one writer. */
+		error = lnd_frame_in(node->ni, arrival.link, lnd_soft_nid(arrival.from),
+				     node->frame, arrival.len, ktime_get_ns());
 		/* One that finds no room stays in its mailbox, and those behind it too. */
 		if (error != LND_E_WAIT && error != LND_E_BUSY)
 			lnd_soft_release(node->seat);

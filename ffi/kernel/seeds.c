@@ -21,7 +21,7 @@ static void lnd_host_seed_uaf(struct lnd_host_node *node)
 		return;
 	memcpy(frame, node->frame, min_t(size_t, 256, node->frame_bytes));
 	kfree(frame);
-	lnd_frame_in(node->ni, 0, frame, 256, ktime_get_ns());
+	lnd_frame_in(node->ni, 0, LND_NID_UNKNOWN, frame, 256, ktime_get_ns());
 }
 
 /*

@@ -17,7 +17,9 @@ use lnd_shortmsg::dispatch::Receiver;
 use lnd_shortmsg::wire::layout::IMMEDIATE_LEN;
 use lnd_shortmsg::wire::Checksum;
 
-use crate::abi::{lnd_config, lnd_error, lnd_ops, lnd_ring, LND_CHECKSUM, LND_MAX_HEADER};
+use crate::abi::{
+    lnd_config, lnd_error, lnd_ops, lnd_ring, LND_CHECKSUM, LND_MAX_HEADER, LND_NID_UNKNOWN,
+};
 use crate::config::{understand, LND_ALIGN};
 use crate::input::{input, place, put};
 use crate::ni::{lnd_ni, Irq, Thread, ThreadCell};
@@ -174,7 +176,8 @@ fn create(
     ctx: *mut c_void,
 ) -> Result<&'static lnd_ni, lnd_error> {
     let config = understand(given)?;
-    let nid = Nid::from_raw(given.nid).ok_or(lnd_error::LND_E_CONFIG)?;
+    let nid = Nid::from_raw(given.nid).filter(|nid| nid.raw() != LND_NID_UNKNOWN);
+    let nid = nid.ok_or(lnd_error::LND_E_CONFIG)?;
     let life = Incarnation::from_raw(given.life).ok_or(lnd_error::LND_E_CONFIG)?;
     Platform::check(ops, config.immediate_max)?;
     if memory.len() < size_of_ni(&config) {

@@ -6,14 +6,16 @@ use core::mem::{size_of, transmute};
 
 use lnd_core::defect::seeded;
 use lnd_core::driver::{Inbound, RequestKind, Ticket};
-use lnd_core::id::LinkId;
+use lnd_core::id::{LinkId, Nid};
 use lnd_core::ports::Sent;
 use lnd_core::sync::Ordering;
 use lnd_core::time::Instant;
-use lnd_shortmsg::dispatch::Receiver;
+use lnd_shortmsg::dispatch::{Receiver, Sender};
 use lnd_shortmsg::wire::{DecodeError, Frame};
 
-use crate::abi::{lnd_arrival, lnd_error, lnd_message, lnd_request_kind, lnd_sent_how};
+use crate::abi::{
+    lnd_arrival, lnd_error, lnd_message, lnd_request_kind, lnd_sent_how, LND_NID_UNKNOWN,
+};
 use crate::errors::outcome;
 use crate::handle;
 use crate::input::bytes;
@@ -23,6 +25,8 @@ use crate::tracing::IrqTrace;
 /// lnd_frame_in() - A short message has arrived.
 /// @ni: the NI.
 /// @link: the link by which it came.
+/// @sender: the NID of the node that has sent it, as the channel knows it: the writer of the mailbox,
+///          the other end of the connection. LND_NID_UNKNOWN if the channel cannot tell.
 /// @frame: its bytes; not needed any more when the call returns.
 /// @len: their number.
 /// @now: the time.
@@ -31,16 +35,22 @@ use crate::tracing::IrqTrace;
 /// it is a request; the control layer never gets so far. A frame that makes no sense, or is of
 /// somebody who does not count, is dropped and counted.
 ///
-/// Whom a frame is from is what the frame says: a host whose carrier knows better compares before.
+/// A frame that names another sender than @sender is dropped and counted (lnd_stats.frames_forged).
+/// With LND_NID_UNKNOWN the name in the frame is trusted: each node that reaches the channel can
+/// send in the name of every other node, open and end its sessions, return its credits and fail its
+/// requests. Take it only where every node that reaches the channel is trusted.
 ///
 /// Context: thread; also in finalize() and event(), not in parse(). Takes the lock.
 /// Return: LND_OK (dealt with or dropped), LND_E_WAIT (no room, or its sender has not answered our
-/// hello: offer it again once something has ended or a control frame has come), LND_E_FRAME (no frame at all; dropped), LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT,
-/// LND_E_REENTRY, LND_E_BUSY (another thread is in parse(): offer it again), LND_E_LINK.
+/// hello: offer it again once something has ended or a control frame has come), LND_E_FRAME (no
+/// frame at all, or forged; dropped), LND_E_ARGUMENT (@sender is 0), LND_E_NULL, LND_E_ALIGN,
+/// LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY (another thread is in parse(): offer it
+/// again), LND_E_LINK.
 #[no_mangle]
 pub unsafe extern "C" fn lnd_frame_in(
     ni: *mut lnd_ni,
     link: u32,
+    sender: u64,
     frame: *const c_void,
     len: usize,
     now: u64,
@@ -49,16 +59,20 @@ pub unsafe extern "C" fn lnd_frame_in(
     let ni = unsafe { lnd_ni::of(ni) };
     // SAFETY: by the contract of the ABI.
     let frame = unsafe { bytes(frame.cast(), len) };
-    outcome(ni.and_then(|ni| frame_in(ni, link, frame?, now)))
+    outcome(ni.and_then(|ni| frame_in(ni, link, sender, frame?, now)))
 }
 
-fn frame_in(ni: &lnd_ni, link: u32, frame: &[u8], now: u64) -> Result<(), lnd_error> {
+fn frame_in(ni: &lnd_ni, link: u32, sender: u64, frame: &[u8], now: u64) -> Result<(), lnd_error> {
     let me = ni.platform.self_id();
     // Relaxed: only we write our own name.
     if ni.parser.load(Ordering::Relaxed) == me {
         return Err(ni.misuse(lnd_error::LND_E_REENTRY, c"lnd_frame_in() in parse()"));
     }
     let link = LinkId::new(link as usize).ok_or(lnd_error::LND_E_LINK)?;
+    let sender = match sender {
+        LND_NID_UNKNOWN => Sender::Unknown,
+        nid => Sender::Known(Nid::from_raw(nid).ok_or(lnd_error::LND_E_ARGUMENT)?),
+    };
     let mut inside = ni.enter()?;
     let thread = inside.thread();
     if link.index() >= ni.irqs.len() {
@@ -66,7 +80,7 @@ fn frame_in(ni: &lnd_ni, link: u32, frame: &[u8], now: u64) -> Result<(), lnd_er
     }
     let time = Instant::from_nanos(now);
     // By reference: a copy of the messages would be as much again on the stack.
-    match &decoded(&mut thread.receiver, frame) {
+    match &decoded(&mut thread.receiver, sender, frame) {
         Err(_) => return Err(lnd_error::LND_E_FRAME),
         Ok(Frame::Control(envelope, ready)) => {
             thread.driver.on_pull_ready(time, link, envelope, ready);
@@ -89,8 +103,12 @@ fn frame_in(ni: &lnd_ni, link: u32, frame: &[u8], now: u64) -> Result<(), lnd_er
 
 /// Not inlined, so that the decoder's stack is free again when the driver takes the message.
 #[inline(never)]
-fn decoded<'f>(receiver: &mut Receiver, frame: &'f [u8]) -> Result<Frame<'f>, DecodeError> {
-    receiver.receive(frame)
+fn decoded<'f>(
+    receiver: &mut Receiver,
+    sender: Sender,
+    frame: &'f [u8],
+) -> Result<Frame<'f>, DecodeError> {
+    receiver.receive_from(sender, frame)
 }
 
 /// Has the upper layer look at a request. Not inlined, so that the arrival is not on the stack while

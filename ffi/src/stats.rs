@@ -5,6 +5,7 @@ use core::ffi::c_char;
 use core::mem::size_of;
 
 use lnd_core::counters::Counter;
+use lnd_shortmsg::wire::DecodeError;
 
 use crate::abi::{lnd_error, lnd_stats};
 use crate::errors::outcome;
@@ -53,6 +54,7 @@ impl Thread {
             frames_control: self.receiver.control(),
             frames_lnd: self.receiver.lnd(),
             frames_bad: self.receiver.errors().total(),
+            frames_forged: self.receiver.errors().of(DecodeError::Sender),
             completions: self.totals.completions(),
             interrupts: self.totals.interrupts(),
             misuses: self.totals.misuses(),

@@ -81,7 +81,7 @@ fn structs_lie_as_a_c_compiler_lays_them() {
         lnd_peer { nid, index, ni };
         lnd_peer_info { size, state, peer, life, last_heard, transfers, credits, in_flight, session };
         lnd_blocker { size, kind, transfer, nid, until, link, word, link_state, reserved };
-        lnd_stats { size, run_state, active, passive, peers, counters, frames_control, frames_lnd, frames_bad, completions, interrupts, misuses };
+        lnd_stats { size, run_state, active, passive, peers, counters, frames_control, frames_lnd, frames_bad, frames_forged, completions, interrupts, misuses };
         lnd_frag { addr, len, reserved };
         lnd_send_request { size, kind, nid, link, routed, header, frags, header_len, nfrags, deadline, user };
         lnd_verdict { size, nfrags, frags, len, reserved, deadline, user };

@@ -11,6 +11,28 @@ use lnd_core::defect::seeded;
 use lnd_core::id::Nid;
 use lnd_core::message::{Envelope, Message};
 
+/// Who has sent a frame, as its channel knows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Sender {
+    /// The node that owns the sending end of the channel: a mailbox's writer, a connection's peer.
+    Known(Nid),
+    /// The channel cannot tell, for instance a mailbox with several writers. The NID in the envelope
+    /// is then trusted: any node on this channel can send in the name of every other one, and can
+    /// open and end its sessions, return its credits and fail its requests.
+    Unknown,
+}
+
+impl Sender {
+    /// Whether a frame of this sender may name `from` in its envelope.
+    #[inline]
+    fn may_be(self, from: Nid) -> bool {
+        match self {
+            Self::Known(nid) => nid == from,
+            Self::Unknown => true,
+        }
+    }
+}
+
 /// Decodes frames and counts what becomes of them. Context: one owner at a time.
 #[derive(Clone, Debug)]
 pub struct Receiver {
@@ -26,17 +48,6 @@ impl Receiver {
         Self { checksum, control: 0, lnd: 0, errors: DecodeCounters::new() }
     }
 
-    /// Decodes and counts one frame.
-    ///
-    /// # Errors
-    /// What is wrong with the frame. It was counted; dropping the frame is all there is to do.
-    #[inline]
-    pub fn receive<'a>(&mut self, frame: &'a [u8]) -> Result<Frame<'a>, DecodeError> {
-        let received = decode(frame, self.checksum);
-        self.count(&received);
-        received
-    }
-
     #[inline]
     fn count(&mut self, received: &Result<Frame<'_>, DecodeError>) {
         match received {
@@ -46,21 +57,23 @@ impl Receiver {
         }
     }
 
-    /// As [`receive`](Self::receive), from a channel that knows who writes to it: `sender`. A frame
-    /// that names somebody else is refused, so that nobody speaks in the name of another. Everything
-    /// above goes by the NID in the frame: without this a peer is trusted with all others' affairs.
+    /// Decodes and counts one frame that came from `sender`.
+    ///
+    /// A frame whose envelope names another node than `sender` is refused: everything above goes by
+    /// the NID in the envelope, so one peer must not send in the name of another (R31).
     ///
     /// # Errors
-    /// As [`receive`](Self::receive); [`DecodeError::Sender`].
+    /// What is wrong with the frame: [`DecodeError::Sender`] for a forged name. The error was
+    /// counted; the caller drops the frame.
     #[inline]
     pub fn receive_from<'a>(
         &mut self,
-        sender: Nid,
+        sender: Sender,
         frame: &'a [u8],
     ) -> Result<Frame<'a>, DecodeError> {
         let received = decode(frame, self.checksum).and_then(|frame| match &frame {
             Frame::Control(envelope, _) | Frame::Lnd(envelope, _)
-                if envelope.from != sender && !seeded("sender-unchecked") =>
+                if !sender.may_be(envelope.from) && !seeded("sender-unchecked") =>
             {
                 Err(DecodeError::Sender)
             }

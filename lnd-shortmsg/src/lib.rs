@@ -9,7 +9,7 @@
 //! ```
 //! use lnd_core::id::{Incarnation, Nid};
 //! use lnd_core::message::{Envelope, Message};
-//! use lnd_shortmsg::dispatch::{transmit, Receiver};
+//! use lnd_shortmsg::dispatch::{transmit, Receiver, Sender};
 //! use lnd_shortmsg::mailbox::{spsc, Geometry, Line};
 //! use lnd_shortmsg::wire::{Checksum, Frame};
 //!
@@ -33,7 +33,7 @@
 //! let mut scratch = [0; 256];
 //! let mut receiver = Receiver::new(Checksum::On);
 //! let frame = consumer.recv(&mut scratch).unwrap().unwrap();
-//! assert_eq!(receiver.receive(frame), Ok(Frame::Lnd(envelope, message)));
+//! assert_eq!(receiver.receive_from(Sender::Known(envelope.from), frame), Ok(Frame::Lnd(envelope, message)));
 //! ```
 #![no_std]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]

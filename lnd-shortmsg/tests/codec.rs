@@ -6,7 +6,7 @@ mod common;
 
 use common::{envelope, samples, Rng};
 use lnd_core::message::{Message, MAX_HEADER};
-use lnd_shortmsg::dispatch::Receiver;
+use lnd_shortmsg::dispatch::{Receiver, Sender};
 use lnd_shortmsg::wire::layout::{at, HEADER_LEN, IMMEDIATE_LEN, MAX_FRAME};
 use lnd_shortmsg::wire::{
     checksum, decode, encode, encode_as, encoded_len, max_immediate, Checksum, DecodeError,
@@ -133,8 +133,8 @@ fn earn(error: DecodeError) -> Result<(), DecodeError> {
             let mut frame = [0; HEADER_LEN];
             encode(&envelope(), &Message::Noop, Checksum::On, &mut frame).unwrap();
             let mut receiver = Receiver::new(Checksum::On);
-            assert!(receiver.receive_from(envelope().from, &frame).is_ok());
-            let result = receiver.receive_from(envelope().to, &frame).map(|_| ());
+            assert!(receiver.receive_from(Sender::Known(envelope().from), &frame).is_ok());
+            let result = receiver.receive_from(Sender::Known(envelope().to), &frame).map(|_| ());
             assert_eq!((receiver.lnd(), receiver.errors().of(DecodeError::Sender)), (1, 1));
             result
         }
@@ -148,9 +148,9 @@ fn each_mistake_has_its_own_error_and_counter() {
         assert_eq!(earn(error), Err(error));
     }
     let mut receiver = Receiver::new(Checksum::On);
-    assert_eq!(receiver.receive(&[7]), Err(DecodeError::Class));
-    assert_eq!(receiver.receive(&[]), Err(DecodeError::Truncated));
-    assert_eq!(receiver.receive(&[]), Err(DecodeError::Truncated));
+    assert_eq!(receiver.receive_from(Sender::Unknown, &[7]), Err(DecodeError::Class));
+    assert_eq!(receiver.receive_from(Sender::Unknown, &[]), Err(DecodeError::Truncated));
+    assert_eq!(receiver.receive_from(Sender::Unknown, &[]), Err(DecodeError::Truncated));
     assert_eq!(receiver.errors().of(DecodeError::Class), 1);
     assert_eq!(receiver.errors().of(DecodeError::Truncated), 2);
     assert_eq!(receiver.errors().total(), 3);

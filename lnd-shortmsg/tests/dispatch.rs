@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 
 use common::samples;
 use lnd_core::message::{Envelope, Message};
-use lnd_shortmsg::dispatch::{transmit, Receiver, TransmitError};
+use lnd_shortmsg::dispatch::{transmit, Receiver, Sender, TransmitError};
 use lnd_shortmsg::mailbox::{
     mpsc, spsc, Consumer, Fault, Geometry, Line, Outlet, RegionError, SendError,
 };
@@ -24,7 +24,7 @@ fn all_go_through(outlet: &mut impl Outlet, consumer: &mut Consumer<'_>, mode: C
     for sample in samples() {
         transmit(outlet, &sample.envelope, &sample.message, mode).unwrap();
         let frame = consumer.recv(&mut buffer).unwrap().unwrap();
-        let received = receiver.receive(frame).unwrap();
+        let received = receiver.receive_from(Sender::Known(sample.envelope.from), frame).unwrap();
         match sample.message {
             Message::PullReady(_) => {
                 control += 1;
@@ -60,9 +60,9 @@ fn every_message_goes_through_both_kinds_of_mailbox() {
 #[test]
 fn what_is_no_frame_is_counted_by_cause_and_changes_nothing_else() {
     let mut receiver = Receiver::new(Checksum::On);
-    assert_eq!(receiver.receive(&[]), Err(DecodeError::Truncated));
-    assert_eq!(receiver.receive(&[9; 80]), Err(DecodeError::Class));
-    assert_eq!(receiver.receive(&[9; 80]), Err(DecodeError::Class));
+    assert_eq!(receiver.receive_from(Sender::Unknown, &[]), Err(DecodeError::Truncated));
+    assert_eq!(receiver.receive_from(Sender::Unknown, &[9; 80]), Err(DecodeError::Class));
+    assert_eq!(receiver.receive_from(Sender::Unknown, &[9; 80]), Err(DecodeError::Class));
     let errors = receiver.errors();
     assert_eq!((errors.of(DecodeError::Truncated), errors.of(DecodeError::Class)), (1, 2));
     assert_eq!((errors.total(), receiver.control(), receiver.lnd()), (3, 0, 0));
@@ -77,10 +77,10 @@ fn r31_on_a_channel_of_its_own_nobody_speaks_in_the_name_of_another() {
         let mut frame = vec![0; encoded_len(&sample.envelope, &sample.message).unwrap()];
         encode(&sample.envelope, &sample.message, Checksum::On, &mut frame).unwrap();
         let mut receiver = Receiver::new(Checksum::On);
-        assert_eq!(receiver.receive_from(other, &frame), Err(DecodeError::Sender));
+        assert_eq!(receiver.receive_from(Sender::Known(other), &frame), Err(DecodeError::Sender));
         assert_eq!((receiver.errors().of(DecodeError::Sender), receiver.errors().total()), (1, 1));
         assert_eq!((receiver.control(), receiver.lnd()), (0, 0), "{}", sample.name);
-        let received = receiver.receive_from(me, &frame).unwrap();
+        let received = receiver.receive_from(Sender::Known(me), &frame).unwrap();
         assert_eq!(received.into_parts(), (sample.envelope, sample.message), "{}", sample.name);
         let control = matches!(sample.message, Message::PullReady(_));
         let counted = (receiver.control(), receiver.lnd());

@@ -58,7 +58,7 @@ static void parse(void *ctx, const struct lnd_arrival *arrival)
 	if (intrude) {
 		/* One parse() at a time. */
 		self = 2;
-		FAILS(LND_E_BUSY, lnd_frame_in(node->ni, 0, frame, frame_len, world.now));
+		FAILS(LND_E_BUSY, lnd_frame_in(node->ni, 0, LND_NID_UNKNOWN, frame, frame_len, world.now));
 		self = 1;
 	}
 	if (keep)

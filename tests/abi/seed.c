@@ -22,7 +22,7 @@ int main(int argc, char **argv)
 		frame = calloc(1, 40);
 		CHECK(frame);
 		memcpy(frame, "\x02\x03\x01\x00wDNL\x60\0\0\0\1\0\0\0", 16);
-		lnd_frame_in(world.node[1].ni, 0, frame, 96, world.now);
+		lnd_frame_in(world.node[1].ni, 0, LND_NID_UNKNOWN, frame, 96, world.now);
 		free(frame);
 	} else if (!strcmp(seed, "freed-ni")) {
 		free(world.node[0].ni_memory);

@@ -125,7 +125,7 @@ static void poll(void)
 
 		if (lnd_soft_receive(me.node, 16, me.frame, sizeof(me.frame), &arrival))
 			break;
-		error = lnd_frame_in(me.ni, arrival.link, me.frame, arrival.len, now());
+		error = lnd_frame_in(me.ni, arrival.link, lnd_soft_nid(arrival.from), me.frame, arrival.len, now());
 		if (error != LND_E_WAIT)
 			lnd_soft_release(me.node);
 	}

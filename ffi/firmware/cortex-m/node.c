@@ -279,6 +279,8 @@ const char *nodes_create(void)
 /* Frames in, answers before requests; then what is due. */
 int node_poll(struct node *node, uint64_t now)
 {
+	/* The wire has two ends: a frame is the other node's. */
+	uint64_t sender = other(node)->number + 1;
 	int busy = 0;
 
 	for (uint32_t lane = 2; lane-- > 0;) {
@@ -286,7 +288,7 @@ int node_poll(struct node *node, uint64_t now)
 		uint32_t len;
 
 		while ((frame = platform_frame(node->number, lane, &len))) {
-			enum lnd_error error = lnd_frame_in(node->ni, 0, frame, len, now);
+			enum lnd_error error = lnd_frame_in(node->ni, 0, sender, frame, len, now);
 
 			if (error == LND_E_WAIT)
 				break;

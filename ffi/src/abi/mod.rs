@@ -29,7 +29,7 @@ pub use ops::{lnd_context, lnd_frame, lnd_lane, lnd_ops, lnd_send, LND_NO_NODE};
 pub use report::{lnd_cause, lnd_delivery, lnd_health_class, lnd_place, lnd_report, lnd_role};
 pub use request::{
     lnd_arrival, lnd_frag, lnd_kind, lnd_refusal, lnd_request_kind, lnd_send_request, lnd_verdict,
-    LND_ANY_LINK, LND_MAX_FRAGMENTS, LND_MAX_HEADER, LND_NEVER,
+    LND_ANY_LINK, LND_MAX_FRAGMENTS, LND_MAX_HEADER, LND_NEVER, LND_NID_UNKNOWN,
 };
 pub use state::{
     lnd_blocker, lnd_blocker_kind, lnd_dump_what, lnd_peer_info, lnd_run_state, lnd_sent_how,

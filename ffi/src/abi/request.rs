@@ -13,6 +13,9 @@ pub const LND_ANY_LINK: u32 = 0xffff_ffff;
 /// Later than every time: as a deadline, never.
 pub const LND_NEVER: u64 = 0xffff_ffff_ffff_ffff;
 
+/// No NID: who has sent a frame is not known, see lnd_frame_in(). No node may have this NID.
+pub const LND_NID_UNKNOWN: u64 = 0xffff_ffff_ffff_ffff;
+
 /// struct lnd_frag - A piece of memory by its bus address.
 /// @addr: address of the first byte, as the engine and mem_read and mem_write understand it.
 /// @len: bytes, 1 to 1 MiB.

@@ -141,6 +141,7 @@ pub struct lnd_peer_info {
 /// @frames_control: frames of the control layer.
 /// @frames_lnd: other frames.
 /// @frames_bad: frames that were dropped, of all causes.
+/// @frames_forged: of these, frames that named another sender than their channel did.
 /// @completions: completions that interrupts have taken.
 /// @interrupts: calls of lnd_interrupt().
 /// @misuses: calls that were refused as misuse: re-entry, wrong context, overlapping.
@@ -166,6 +167,8 @@ pub struct lnd_stats {
     pub frames_lnd: u64,
     /// Bad frames.
     pub frames_bad: u64,
+    /// Forged frames.
+    pub frames_forged: u64,
     /// Completions.
     pub completions: u64,
     /// Interrupts.

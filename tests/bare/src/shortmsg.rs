@@ -2,16 +2,17 @@
 //! `lnd-shortmsg`: wire format, dispatch and mailboxes, on any bytes.
 
 use lnd_core::message::{Envelope, Message};
-use lnd_shortmsg::dispatch::{transmit, Receiver, TransmitError};
+use lnd_shortmsg::dispatch::{transmit, Receiver, Sender, TransmitError};
 use lnd_shortmsg::mailbox::{mpsc, spsc, Consumer, Fault, Geometry, Line, RegionError};
 use lnd_shortmsg::wire::{encode, Checksum, DecodeError, EncodeError, Frame};
 
 #[no_mangle]
 pub fn lnd_bare_receive<'f>(
     receiver: &mut Receiver,
+    sender: Sender,
     frame: &'f [u8],
 ) -> Result<Frame<'f>, DecodeError> {
-    receiver.receive(frame)
+    receiver.receive_from(sender, frame)
 }
 
 #[no_mangle]

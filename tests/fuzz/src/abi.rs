@@ -10,7 +10,7 @@ use arbitrary::{Arbitrary, Unstructured};
 use lnd_ffi::abi::{
     lnd_blocker, lnd_error, lnd_frag, lnd_kind, lnd_message, lnd_refusal, lnd_request,
     lnd_run_state, lnd_send_request, lnd_sent_how, lnd_stats, lnd_transfer, lnd_verdict,
-    LND_ANY_LINK, LND_NEVER,
+    LND_ANY_LINK, LND_NEVER, LND_NID_UNKNOWN,
 };
 use lnd_ffi::create::lnd_ni_destroy;
 use lnd_ffi::interrupts::{lnd_interrupt, lnd_link_failed};
@@ -32,6 +32,15 @@ enum Twist {
     Ni(u32),
     Generation(u32),
     Index(u32),
+}
+
+/// The NID of a node.
+const fn nid_of(node: bool) -> u64 {
+    if node {
+        2
+    } else {
+        1
+    }
 }
 
 #[derive(Arbitrary, Debug)]
@@ -151,9 +160,12 @@ impl World {
             Op::Deliver { node, again, flip } => self.deliver(node, again, flip),
             Op::Lose { node } => drop(self.host(node).wire.borrow_mut().pop_front()),
             Op::Garbage { node, link, bytes } => {
+                let sender = if link < 128 { nid_of(!node) } else { LND_NID_UNKNOWN };
                 let (ni, link) = (self.host(node).ni(), u32::from(link % 3));
                 // SAFETY: see `Host::ni`; the bytes are there.
-                unsafe { lnd_frame_in(ni, link, bytes.as_ptr().cast(), bytes.len(), now) };
+                unsafe {
+                    lnd_frame_in(ni, link, sender, bytes.as_ptr().cast(), bytes.len(), now);
+                }
             }
             Op::Sent { node, handle, twist, how } => {
                 let found = self.host(node).messages.borrow().clone();
@@ -229,7 +241,7 @@ impl World {
             } else {
                 u32::from(kind % 5)
             },
-            nid: if node { 1 } else { 2 },
+            nid: nid_of(!node),
             link: LND_ANY_LINK,
             routed: u32::from(kind > 200),
             header: header.as_ptr().cast(),
@@ -313,7 +325,9 @@ impl World {
         let ni = self.host(!node).ni();
         for _ in 0..=u8::from(again) {
             // SAFETY: see `Host::ni`; the bytes are there.
-            unsafe { lnd_frame_in(ni, link, bytes.as_ptr().cast(), bytes.len(), self.now) };
+            unsafe {
+                lnd_frame_in(ni, link, nid_of(node), bytes.as_ptr().cast(), bytes.len(), self.now);
+            }
         }
     }
 

@@ -2,7 +2,8 @@
 //! Frames: whatever the bytes are, they are decoded or refused, and what was decoded can be said.
 
 use arbitrary::{Arbitrary, Unstructured};
-use lnd_shortmsg::dispatch::Receiver;
+use lnd_core::id::Nid;
+use lnd_shortmsg::dispatch::{Receiver, Sender};
 use lnd_shortmsg::wire::layout::{at, class, MAX_FRAME, VERSION};
 use lnd_shortmsg::wire::{checksum, decode, encode, encoded_len, Checksum, DecodeError, Frame};
 
@@ -26,7 +27,7 @@ pub fn frame(data: &[u8]) {
     let mode = if repair.checksums { Checksum::On } else { Checksum::Off };
 
     let mut receiver = Receiver::new(mode);
-    let received = receiver.receive(&frame);
+    let received = receiver.receive_from(Sender::Unknown, &frame);
     assert_eq!(received, decode(&frame, mode));
     assert_eq!(receiver.control() + receiver.lnd() + receiver.errors().total(), 1);
     let Ok(decoded) = received else { return };
@@ -34,6 +35,13 @@ pub fn frame(data: &[u8]) {
     assert_eq!(frame[at::CLASS], layer, "S3-6: the first byte says which layer");
 
     let (envelope, message) = decoded.into_parts();
+    let forger = Nid::from_raw(envelope.from.raw() ^ 1).unwrap_or(envelope.to);
+    if forger != envelope.from {
+        let refused = receiver.receive_from(Sender::Known(forger), &frame);
+        assert_eq!(refused, Err(DecodeError::Sender), "R31: in another's name");
+        assert_eq!(receiver.errors().of(DecodeError::Sender), 1);
+    }
+    assert_eq!(receiver.receive_from(Sender::Known(envelope.from), &frame), received);
     let length = encoded_len(&envelope, &message).expect("what was decoded can be encoded");
     let mut again = vec![0; length];
     let written = encode(&envelope, &message, mode, &mut again).expect("there is room");

@@ -15,7 +15,8 @@ use lnd_core::peer::HelloState;
 use lnd_core::ports::{NoTrace, Sent};
 use lnd_core::time::Instant;
 use lnd_core::transfer::{Cause, Delivery};
-use lnd_shortmsg::wire::{decode, Checksum};
+use lnd_shortmsg::dispatch::{Receiver, Sender};
+use lnd_shortmsg::wire::Checksum;
 
 use crate::action::Verdict;
 use crate::fabric::{nid, Shared};
@@ -111,7 +112,9 @@ impl<'m> Node<'m> {
 
     /// Takes a frame in; `false`: it stays in the channel.
     pub fn receive(&mut self, now: Instant, frame: &[u8], verdict: Verdict) -> bool {
-        let decoded = decode(frame, Checksum::On).expect("what we encode, we decode");
+        let sender = Sender::Known(nid(1 - self.me));
+        let received = Receiver::new(Checksum::On).receive_from(sender, frame);
+        let decoded = received.expect("what we encode, we decode");
         let (envelope, message) = decoded.into_parts();
         match self.driver.on_message(now, LINK, &envelope, &message) {
             Inbound::Handled => true,

@@ -12,7 +12,7 @@ use lnd_core::message::Refusal;
 use lnd_core::ports::{Engine, Ports};
 use lnd_core::time::{Instant, Span};
 use lnd_core::transfer::Cause;
-use lnd_shortmsg::dispatch::Receiver;
+use lnd_shortmsg::dispatch::{Receiver, Sender};
 use lnd_shortmsg::mailbox::Consumer;
 use lnd_shortmsg::wire::{Checksum, Frame};
 
@@ -265,7 +265,7 @@ impl<E: Engine + 'static> Node<E> {
     }
 
     fn on_frame(&mut self, now: Instant, frame: &[u8]) {
-        match self.receiver.receive(frame) {
+        match self.receiver.receive_from(Sender::Known(self.peer), frame) {
             Err(_) => self.ledger.violations += 1,
             Ok(Frame::Control(envelope, ready)) => {
                 self.driver.on_pull_ready(now, LINK, &envelope, &ready);

@@ -30,7 +30,7 @@ use lnd_core::time::Instant;
 use lnd_dma::driver::{CompletionQueue, MmioEngine};
 use lnd_dma::memory::{Geometry, LinkMemory};
 use lnd_fw::memory::{bytes, Bytes, Static};
-use lnd_shortmsg::dispatch::Receiver;
+use lnd_shortmsg::dispatch::{Receiver, Sender};
 use lnd_shortmsg::wire::layout::IMMEDIATE_LEN;
 use lnd_shortmsg::wire::{Checksum, Frame};
 
@@ -165,12 +165,19 @@ pub extern "C" fn lnd_fw_withdraw(node: &mut Node, now: u64, cookie: u64) {
     node.driver.withdraw(Instant::from_nanos(now), Tag::from_cookie(cookie));
 }
 
-/// A frame has come in.
+/// A frame has come in from `sender`.
 #[no_mangle]
-pub extern "C" fn lnd_fw_frame(node: &mut Node, now: u64, link: u32, frame: &[u8; FRAME]) -> u32 {
+pub extern "C" fn lnd_fw_frame(
+    node: &mut Node,
+    now: u64,
+    link: u32,
+    sender: u64,
+    frame: &[u8; FRAME],
+) -> u32 {
+    let Some(sender) = Nid::from_raw(sender).map(Sender::Known) else { return 0 };
     let Some(link) = LinkId::new(link as usize) else { return 0 };
     let now = Instant::from_nanos(now);
-    match node.receiver.receive(frame) {
+    match node.receiver.receive_from(sender, frame) {
         Err(_) => 0,
         Ok(Frame::Control(envelope, ready)) => {
             node.driver.on_pull_ready(now, link, &envelope, &ready);

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! Short messages.
 
-use lnd_core::id::LinkId;
-use lnd_core::message::Lane;
+use lnd_core::id::{Incarnation, LinkId};
+use lnd_core::message::{Envelope, Lane, Message};
+use lnd_shortmsg::dispatch::{Receiver, Sender};
 use lnd_shortmsg::mailbox::spsc::Producer;
 use lnd_shortmsg::mailbox::{Consumer, RegionError};
-use lnd_soft::{Fabric, Inbox, Join, JoinError, Membership, Outbox, SendError};
+use lnd_shortmsg::wire::{encode, encoded_len, Checksum, DecodeError};
+use lnd_soft::{nid_of, Fabric, Inbox, Join, JoinError, Membership, Outbox, SendError};
 
 use crate::land::{crash, join, land, shape};
 
@@ -133,5 +135,45 @@ fn a_damaged_mailbox_is_refused_by_both_ends() {
         assert_eq!(twin, JoinError::Taken);
         land.set(place + word, before);
         assert!(outbox(&a).is_ok() && inbox(&b).is_ok());
+    }
+}
+
+/// A mailbox has one writer, so that a frame in the name of another node is found out: it changes
+/// nothing but a counter, and the named node's own frame is taken.
+#[test]
+fn r31_a_node_does_not_send_in_the_name_of_another() {
+    let land = land();
+    let fabric = Fabric::format(land.region(), shape()).unwrap();
+    let members: Vec<_> = (0..3).map(|n| join(&fabric, n, &Join::new(n)).unwrap()).collect();
+    let mut inbox = inbox(&members[0]).unwrap();
+    let envelope = Envelope {
+        from: nid_of(1),
+        to: nid_of(0),
+        from_life: Incarnation::from_raw(7).unwrap(),
+        to_life: Incarnation::from_raw(8),
+        session: 1,
+        sequence: 1,
+        credits: 0,
+        credits_of: 0,
+    };
+    let message = Message::Noop;
+    let mut frame = vec![0; encoded_len(&envelope, &message).unwrap()];
+    encode(&envelope, &message, Checksum::On, &mut frame).unwrap();
+    for lane in [Lane::Control, Lane::Request] {
+        let (mut receiver, mut scratch) = (Receiver::new(Checksum::On), [0; 256]);
+        for forger in [2, 1] {
+            let mut out = outbox(&members[forger as usize]).unwrap();
+            out.send(link(0), 0, lane, &frame).unwrap();
+        }
+        let mut outcomes = Vec::new();
+        while let Some(found) = inbox.next(4, &mut scratch) {
+            let sender = Sender::Known(nid_of(found.from));
+            let received = receiver.receive_from(sender, &scratch[..found.length]);
+            outcomes.push((found.from, received.map(|_| ())));
+            inbox.release();
+        }
+        assert_eq!(outcomes, [(1, Ok(())), (2, Err(DecodeError::Sender))]);
+        assert_eq!((receiver.lnd(), receiver.errors().of(DecodeError::Sender)), (1, 1));
+        assert_eq!((receiver.control(), receiver.errors().total()), (0, 1));
     }
 }

@@ -350,7 +350,7 @@ impl Host {
         let mut bytes = [0; 256];
         let len = encode(&envelope, message, Checksum::Off, &mut bytes).unwrap();
         // SAFETY: the NI's memory lives as long as the host; the bytes are there.
-        unsafe { lnd_frame_in(self.ni.get(), 0, bytes.as_ptr().cast(), len, NOW) }
+        unsafe { lnd_frame_in(self.ni.get(), 0, nid(2).raw(), bytes.as_ptr().cast(), len, NOW) }
     }
 
     /// The session that our hello has opened.

@@ -16,7 +16,7 @@ use lnd_core::time::{Instant, Span};
 use lnd_core::transfer::{Cause, Place, Policy, Status};
 use lnd_dma::driver::MmioEngine;
 use lnd_dma::memory::LinkMemory;
-use lnd_shortmsg::dispatch::Receiver;
+use lnd_shortmsg::dispatch::{Receiver, Sender};
 use lnd_shortmsg::wire::{Checksum, Frame};
 
 use super::stats::Stats;
@@ -219,12 +219,8 @@ impl<'m, C: Channel, T: Tracer> Node<'m, C, T> {
     /// A frame has come in by `link`, in the mailbox of node `from`. `false`: there is no room for it
     /// now, offer it again.
     pub fn on_frame(&mut self, now: Instant, link: LinkId, from: u32, frame: &[u8]) -> bool {
-        let received = if self.trusting {
-            self.receiver.receive(frame)
-        } else {
-            self.receiver.receive_from(nid_of(from), frame)
-        };
-        match received {
+        let sender = if self.trusting { Sender::Unknown } else { Sender::Known(nid_of(from)) };
+        match self.receiver.receive_from(sender, frame) {
             Err(_) => true,
             Ok(Frame::Control(envelope, ready)) => {
                 self.driver.on_pull_ready(now, link, &envelope, &ready);

@@ -9,6 +9,7 @@ use lnd_core::time::Instant;
 use lnd_core::transfer::{Cause, Place, Policy, Status};
 use lnd_health::dedup::Copy;
 use lnd_health::node::End;
+use lnd_shortmsg::dispatch::Sender;
 use lnd_shortmsg::wire::Frame;
 
 use super::desk::Route;
@@ -30,16 +31,17 @@ enum Arrived {
 }
 
 impl Life<'_> {
-    /// A frame has come in by an interface. `false`: there is no room for it now.
+    /// A frame has come in by an interface, from interface `from`. `false`: there is no room for it now.
     pub(super) fn on_frame(
         &mut self,
         now: Instant,
         ni: usize,
+        from: u32,
         frame: &[u8],
         oracle: &mut Oracle,
     ) -> bool {
         let Some(rail) = self.rails.get_mut(ni) else { return true };
-        let parsed = rail.receiver.receive(frame);
+        let parsed = rail.receiver.receive_from(Sender::Known(nid_of(from)), frame);
         if let Ok(Frame::Control(envelope, _) | Frame::Lnd(envelope, _)) = &parsed {
             self.life_shown(envelope.from, envelope.from_life);
         }

@@ -319,7 +319,7 @@ impl<'m> World<'m> {
             for lane in waiting {
                 loop {
                     let Some(frame) = net.borrow_mut().take(lane) else { break };
-                    if !life.on_frame(now, ni, &frame.bytes, &mut self.oracle) {
+                    if !life.on_frame(now, ni, lane.from, &frame.bytes, &mut self.oracle) {
                         net.borrow_mut().put_back(lane, frame);
                         left = true;
                         break;
