@@ -10,13 +10,19 @@
 #define SECOND (1000 * MS)
 
 static struct lnd_health *health;
-static uint32_t local[2], peer, peer_ni[2];
+static struct lnd_health_peer peer;
+static struct lnd_health_ni local[2], peer_ni[2];
 
-static uint32_t value_of(uint32_t object, uint32_t index)
+static int same(struct lnd_health_ni a, struct lnd_health_ni b)
+{
+	return !memcmp(&a, &b, sizeof(a));
+}
+
+static uint32_t value_of(struct lnd_health_ni ni)
 {
 	struct lnd_health_info info = { .size = sizeof(info) };
 
-	MUST(lnd_health_get(health, object, index, &info));
+	MUST(lnd_health_get(health, ni, &info));
 	return info.value;
 }
 
@@ -49,31 +55,32 @@ static void resend(void)
 	CHECK(first.hop_nid && first.slice > SECOND);
 	MUST(lnd_health_ended(health, journey, &lost, SECOND, &next));
 	CHECK(next == LND_NEXT_AGAIN);
-	CHECK(value_of(LND_OBJECT_LOCAL, first.local) < 1000);
+	CHECK(value_of(first.local) < 1000);
 
 	MUST(lnd_health_begin(health, journey, SECOND, &second));
-	CHECK(second.local != first.local);
+	CHECK(!same(second.local, first.local));
 	MUST(lnd_health_ended(health, journey, &good, SECOND, &next));
 	CHECK(next == LND_NEXT_ENDED);
 	FAILS(LND_E_STALE, lnd_health_begin(health, stale, SECOND, &second));
 	FAILS(LND_E_STALE, lnd_health_give_up(health, stale));
 	stale.ni++;
 	FAILS(LND_E_FOREIGN, lnd_health_give_up(health, stale));
-	printf("health: sent again by interface %u after %u had failed\n", second.local, first.local);
+	printf("health: sent again by interface %u after %u had failed\n", second.local.index,
+	       first.local.index);
 }
 
 static void recover(void)
 {
 	struct lnd_action action = { .size = sizeof(action) }, wrong;
-	uint32_t sick = value_of(LND_OBJECT_LOCAL, local[0]) < 1000 ? local[0] : local[1];
-	uint32_t was = value_of(LND_OBJECT_LOCAL, sick), finding;
+	struct lnd_health_ni sick = value_of(local[0]) < 1000 ? local[0] : local[1];
+	uint32_t was = value_of(sick), finding;
 	uint64_t next;
 
 	MUST(lnd_health_next_time(health, &next));
 	CHECK(next != LND_NEVER);
 	MUST(lnd_health_next_action(health, next, &action));
-	CHECK(action.kind == LND_ACTION_PING && action.object == LND_OBJECT_LOCAL);
-	CHECK(action.target == sick);
+	CHECK(action.kind == LND_ACTION_PING && action.target.kind == LND_OBJECT_LOCAL);
+	CHECK(same(action.target, sick));
 	wrong = action;
 	wrong.generation++;
 	FAILS(LND_E_STALE, lnd_health_answered(health, &wrong, LND_HEALTH_OK, next));
@@ -81,10 +88,10 @@ static void recover(void)
 	FAILS(LND_E_ARGUMENT, lnd_health_answered(health, &action, 99, next));
 	MUST(lnd_health_answered(health, &action, LND_HEALTH_OK, next));
 	FAILS(LND_E_STALE, lnd_health_answered(health, &action, LND_HEALTH_OK, next));
-	CHECK(value_of(LND_OBJECT_LOCAL, sick) > was);
-	MUST(lnd_health_set(health, LND_OBJECT_LOCAL, sick, 1000, next));
-	CHECK(value_of(LND_OBJECT_LOCAL, sick) == 1000);
-	FAILS(LND_E_ARGUMENT, lnd_health_set(health, LND_OBJECT_LOCAL, sick, 1001, next));
+	CHECK(value_of(sick) > was);
+	MUST(lnd_health_set(health, sick, 1000, next));
+	CHECK(value_of(sick) == 1000);
+	FAILS(LND_E_ARGUMENT, lnd_health_set(health, sick, 1001, next));
 	printf("health: a ping was answered, the interface has recovered\n");
 }
 
@@ -97,7 +104,7 @@ static void probe(void)
 	MUST(lnd_prober_offer(health, 1u << LND_PROBE_ZERO_READ));
 	FAILS(LND_E_ARGUMENT, lnd_prober_offer(health, 16));
 	MUST(lnd_prober_watch(health, peer_ni[1], 0, now));
-	FAILS(LND_E_NO_PEER, lnd_prober_watch(health, 999, 0, now));
+	FAILS(LND_E_WRONG_KIND, lnd_prober_watch(health, local[0], 0, now));
 	MUST(lnd_prober_state(health, peer_ni[1], 0, 1, 0, 1));
 	while (finding != LND_FINDING_DOWN) {
 		enum lnd_error error = lnd_health_next_action(health, now, &action);
@@ -112,7 +119,7 @@ static void probe(void)
 			MUST(lnd_health_answered(health, &action, LND_HEALTH_OK, now));
 			continue;
 		}
-		CHECK(action.target == peer_ni[1] && action.probe == LND_PROBE_ZERO_READ);
+		CHECK(same(action.target, peer_ni[1]) && action.probe == LND_PROBE_ZERO_READ);
 		MUST(lnd_prober_ended(health, &action, LND_PROBE_RETRY_EXCEEDED, now, &finding));
 		CHECK(++probes < 100);
 	}
@@ -122,7 +129,9 @@ static void probe(void)
 int main(void)
 {
 	struct lnd_health_config config, bad;
-	uint32_t at, left = 1, number;
+	struct lnd_health_peer other;
+	struct lnd_health_ni name;
+	uint32_t at, left = 1;
 	size_t len;
 	void *block;
 
@@ -144,10 +153,15 @@ int main(void)
 		MUST(lnd_health_add_local(health, 10 + at, &local[at]));
 		MUST(lnd_health_add_peer_ni(health, peer, 20 + at, &peer_ni[at]));
 	}
-	FAILS(LND_E_BUSY, lnd_health_add_local(health, 10, &number));
-	FAILS(LND_E_PEERS_FULL, lnd_health_add_local(health, 12, &number));
-	FAILS(LND_E_ARGUMENT, lnd_health_add_local(health, 0, &number));
-	FAILS(LND_E_NO_PEER, lnd_health_add_peer_ni(health, 99, 30, &number));
+	FAILS(LND_E_KNOWN, lnd_health_add_local(health, 10, &name));
+	FAILS(LND_E_PEERS_FULL, lnd_health_add_local(health, 12, &name));
+	FAILS(LND_E_ARGUMENT, lnd_health_add_local(health, 0, &name));
+	other = peer;
+	other.generation++;
+	FAILS(LND_E_STALE, lnd_health_add_peer_ni(health, other, 30, &name));
+	other = peer;
+	other.owner++;
+	FAILS(LND_E_FOREIGN, lnd_health_add_peer_ni(health, other, 30, &name));
 	MUST(lnd_health_received(health, peer_ni[0], local[0], SECOND));
 	resend();
 	recover();

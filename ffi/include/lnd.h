@@ -114,7 +114,7 @@ enum lnd_error {
 	LND_E_NO_ROUTE = 16,
 	/** @LND_E_PEER_DOWN: The peer is down. */
 	LND_E_PEER_DOWN = 17,
-	/** @LND_E_PEERS_FULL: No more peers can be taken up. */
+	/** @LND_E_PEERS_FULL: No more peers, interfaces or routes can be taken up. */
 	LND_E_PEERS_FULL = 18,
 	/** @LND_E_NO_SLOTS: All transfer slots are in use: try again when something has ended. */
 	LND_E_NO_SLOTS = 19,
@@ -135,7 +135,7 @@ enum lnd_error {
 	LND_E_TOO_LONG = 25,
 	/** @LND_E_DEADLINE: The deadline has passed already. */
 	LND_E_DEADLINE = 26,
-	/** @LND_E_WRONG_KIND: This verdict does not fit this kind of request. */
+	/** @LND_E_WRONG_KIND: The call does not fit this kind of request, action or interface. */
 	LND_E_WRONG_KIND = 27,
 	/** @LND_E_GONE: The request has ended meanwhile: nothing will be reported. */
 	LND_E_GONE = 28,
@@ -166,6 +166,8 @@ enum lnd_error {
 	 * this about.
 	 */
 	LND_E_BOOKS = 37,
+	/** @LND_E_KNOWN: It is known already. */
+	LND_E_KNOWN = 38,
 	/** @LND_E_WIDTH: Not an error: makes the enum 32 bits wide with every compiler. */
 	LND_E_WIDTH = 2147483647,
 };
@@ -526,7 +528,7 @@ enum lnd_next {
 };
 
 /**
- * enum lnd_object - What has health.
+ * enum lnd_object - What has health: the kind of a struct lnd_health_ni.
  */
 enum lnd_object {
 	/** @LND_OBJECT_LOCAL: An interface of ours. */
@@ -963,17 +965,31 @@ struct lnd_ops {
 };
 
 /**
+ * struct lnd_health_ni - Names an interface in a health object: one of ours, or a peer's.
+ * @index: its place in the table; of ours: 0 for the first one that was added, and so on.
+ * @generation: use of the place.
+ * @owner: the health object's own number.
+ * @kind: enum lnd_object.
+ *
+ * Stale once the interface, or its peer, was removed. The one with all fields 0 names nothing.
+ */
+struct lnd_health_ni {
+	uint32_t index;
+	uint32_t generation;
+	uint32_t owner;
+	uint32_t kind;
+};
+
+/**
  * struct lnd_action - What health asks its host to do.
  * @size: sizeof(struct lnd_action).
  * @kind: enum lnd_action_kind.
  * @index: place; with @generation the action's name.
  * @generation: use of the place.
  * @owner: the health object's own number.
- * @object: enum lnd_object.
- * @target: the interface.
- * @local: a ping's interface of ours, or LND_ANY_LINK.
  * @probe: a probe's enum lnd_probe_kind.
- * @reserved: 0.
+ * @target: the interface that is meant.
+ * @local: a ping's interface of ours; all 0 if an interface of ours pings itself.
  * @nid: the interface's NID.
  */
 struct lnd_action {
@@ -982,11 +998,9 @@ struct lnd_action {
 	uint32_t index;
 	uint32_t generation;
 	uint32_t owner;
-	uint32_t object;
-	uint32_t target;
-	uint32_t local;
 	uint32_t probe;
-	uint32_t reserved;
+	struct lnd_health_ni target;
+	struct lnd_health_ni local;
 	uint64_t nid;
 };
 
@@ -1013,6 +1027,8 @@ struct lnd_action {
  * @action_every: ns for each ping, probe or connection: their budget, at least 1 us.
  * @action_burst: most of them at once, at least 1.
  * @probe_verdicts: dead verdicts before the peer is down.
+ * @routes: routes, 0 to 4,096.
+ * @routing: 1 if this node is a router.
  */
 struct lnd_health_config {
 	uint32_t size;
@@ -1036,6 +1052,24 @@ struct lnd_health_config {
 	uint64_t action_every;
 	uint32_t action_burst;
 	uint32_t probe_verdicts;
+	uint32_t routes;
+	uint32_t routing;
+};
+
+/**
+ * struct lnd_health_peer - Names a peer in a health object.
+ * @index: its place in the table.
+ * @generation: use of the place.
+ * @owner: the health object's own number.
+ * @kind: kind of handle.
+ *
+ * Stale once the peer was removed.
+ */
+struct lnd_health_peer {
+	uint32_t index;
+	uint32_t generation;
+	uint32_t owner;
+	uint32_t kind;
 };
 
 /**
@@ -1055,23 +1089,41 @@ struct lnd_journey {
 /**
  * struct lnd_path - Where the next try of a message goes.
  * @size: sizeof(struct lnd_path).
+ * @routed: 1 if the hop is a router: it goes into struct lnd_send_request as it is.
  * @local: our interface.
  * @hop: the next hop's interface.
  * @destination: the peer's interface.
- * @routed: 1 if the hop is a router.
  * @number: the message's number, for peers that recognise second copies; 0: none.
+ * @reserved: 0.
  * @hop_nid: the next hop's NID.
  * @slice: until when this try should have ended.
  */
 struct lnd_path {
 	uint32_t size;
-	uint32_t local;
-	uint32_t hop;
-	uint32_t destination;
 	uint32_t routed;
+	struct lnd_health_ni local;
+	struct lnd_health_ni hop;
+	struct lnd_health_ni destination;
 	uint32_t number;
+	uint32_t reserved;
 	uint64_t hop_nid;
 	uint64_t slice;
+};
+
+/**
+ * struct lnd_health_route - Names a route in a health object.
+ * @index: its place in the table.
+ * @generation: use of the place.
+ * @owner: the health object's own number.
+ * @kind: kind of handle.
+ *
+ * Stale once the route was removed.
+ */
+struct lnd_health_route {
+	uint32_t index;
+	uint32_t generation;
+	uint32_t owner;
+	uint32_t kind;
 };
 
 /**
@@ -1452,10 +1504,11 @@ enum lnd_error lnd_health_connected(struct lnd_health *health,
  * @now: the time.
  *
  * Context: the owner's.
- * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY.
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE,
+ * LND_E_WRONG_KIND (an interface of ours).
  */
 enum lnd_error lnd_health_connection_lost(struct lnd_health *health,
-					  uint32_t peer_ni,
+					  struct lnd_health_ni peer_ni,
 					  uint64_t now);
 
 /**
@@ -1535,10 +1588,11 @@ enum lnd_error lnd_health_destroy(struct lnd_health *health);
  * Ended by lnd_health_ended(), lnd_health_refused() or lnd_health_give_up().
  *
  * Context: the owner's.
- * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_NO_PEER, LND_E_NO_SLOTS.
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE (no
+ * such peer any more), LND_E_NO_SLOTS.
  */
 enum lnd_error lnd_health_open(struct lnd_health *health,
-			       uint32_t peer,
+			       struct lnd_health_peer peer,
 			       uint64_t deadline,
 			       uint32_t resend,
 			       uint64_t cookie,
@@ -1636,10 +1690,11 @@ enum lnd_error lnd_prober_tried(struct lnd_health *health);
  * @now: the time.
  *
  * Context: the owner's.
- * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_NO_PEER.
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE,
+ * LND_E_WRONG_KIND (an interface of ours).
  */
 enum lnd_error lnd_prober_watch(struct lnd_health *health,
-				uint32_t peer_ni,
+				struct lnd_health_ni peer_ni,
 				uint32_t one_way,
 				uint64_t now);
 
@@ -1649,9 +1704,10 @@ enum lnd_error lnd_prober_watch(struct lnd_health *health,
  * @peer_ni: the interface.
  *
  * Context: the owner's.
- * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY.
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE,
+ * LND_E_WRONG_KIND (an interface of ours).
  */
-enum lnd_error lnd_prober_unwatch(struct lnd_health *health, uint32_t peer_ni);
+enum lnd_error lnd_prober_unwatch(struct lnd_health *health, struct lnd_health_ni peer_ni);
 
 /**
  * lnd_prober_state() - What the prober is to know of a peer's interface.
@@ -1663,10 +1719,11 @@ enum lnd_error lnd_prober_unwatch(struct lnd_health *health, uint32_t peer_ni);
  * @urgent: 1: something waits for news of it, probe it first.
  *
  * Context: the owner's.
- * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_NO_PEER.
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE,
+ * LND_E_WRONG_KIND (an interface of ours).
  */
 enum lnd_error lnd_prober_state(struct lnd_health *health,
-				uint32_t peer_ni,
+				struct lnd_health_ni peer_ni,
 				uint32_t active,
 				uint32_t used,
 				uint32_t published,
@@ -1690,16 +1747,64 @@ enum lnd_error lnd_prober_ended(struct lnd_health *health,
 				uint32_t *finding);
 
 /**
+ * lnd_health_add_route() - Adds a route: a network that is reached through a gateway.
+ * @health: the object.
+ * @network: the far network's number, the upper half of the NIDs on it.
+ * @gateway: the gateway's interface on one of our own networks: the next hop.
+ * @route: where its name is written.
+ *
+ * It is alive, has one hop and the best priority until lnd_health_set_route() says otherwise.
+ *
+ * Context: the owner's.
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE,
+ * LND_E_WRONG_KIND (an interface of ours), LND_E_PEERS_FULL, LND_E_NO_ROUTE (too many networks).
+ */
+enum lnd_error lnd_health_add_route(struct lnd_health *health,
+				    uint32_t network,
+				    struct lnd_health_ni gateway,
+				    struct lnd_health_route *route);
+
+/**
+ * lnd_health_set_route() - What is known of a route.
+ * @health: the object.
+ * @route: the route.
+ * @priority: 0 to 65,535; 0 is the best.
+ * @hops: gateways on the way, 0 to 255.
+ * @alive: 1 if the gateway lives and its interfaces on both sides are up.
+ *
+ * Context: the owner's.
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_ARGUMENT, LND_E_FOREIGN,
+ * LND_E_STALE.
+ */
+enum lnd_error lnd_health_set_route(struct lnd_health *health,
+				    struct lnd_health_route route,
+				    uint32_t priority,
+				    uint32_t hops,
+				    uint32_t alive);
+
+/**
+ * lnd_health_remove_route() - Forgets a route.
+ * @health: the object.
+ * @route: the route.
+ *
+ * Context: the owner's.
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE.
+ */
+enum lnd_error lnd_health_remove_route(struct lnd_health *health, struct lnd_health_route route);
+
+/**
  * lnd_health_add_local() - Takes up an interface of ours, in full health.
  * @health: the object.
  * @nid: its NID.
- * @local: where its number is written.
+ * @local: where its name is written.
  *
  * Context: the owner's.
- * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY (also: known already),
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_KNOWN,
  * LND_E_ARGUMENT, LND_E_PEERS_FULL, LND_E_NO_ROUTE (too many networks).
  */
-enum lnd_error lnd_health_add_local(struct lnd_health *health, uint64_t nid, uint32_t *local);
+enum lnd_error lnd_health_add_local(struct lnd_health *health,
+				    uint64_t nid,
+				    struct lnd_health_ni *local);
 
 /**
  * lnd_health_remove_local() - Forgets an interface of ours.
@@ -1707,17 +1812,17 @@ enum lnd_error lnd_health_add_local(struct lnd_health *health, uint64_t nid, uin
  * @local: the interface.
  *
  * Context: the owner's.
- * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_ARGUMENT, LND_E_NO_PEER (no
- * such interface), LND_E_RUNNING (messages are on their way).
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE,
+ * LND_E_WRONG_KIND (a peer's interface), LND_E_RUNNING (messages are on their way).
  */
-enum lnd_error lnd_health_remove_local(struct lnd_health *health, uint32_t local);
+enum lnd_error lnd_health_remove_local(struct lnd_health *health, struct lnd_health_ni local);
 
 /**
  * lnd_health_add_peer() - Takes up a peer, without interfaces yet.
  * @health: the object.
  * @router: 1 if it routes.
  * @suppresses: 1 if it recognises second copies by number.
- * @peer: where its number is written.
+ * @peer: where its name is written.
  *
  * Context: the owner's.
  * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_PEERS_FULL.
@@ -1725,23 +1830,24 @@ enum lnd_error lnd_health_remove_local(struct lnd_health *health, uint32_t local
 enum lnd_error lnd_health_add_peer(struct lnd_health *health,
 				   uint32_t router,
 				   uint32_t suppresses,
-				   uint32_t *peer);
+				   struct lnd_health_peer *peer);
 
 /**
  * lnd_health_add_peer_ni() - Takes up an interface of a peer, in full health.
  * @health: the object.
  * @peer: the peer.
  * @nid: the interface's NID.
- * @peer_ni: where its number is written.
+ * @peer_ni: where its name is written.
  *
  * Context: the owner's.
- * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY (also: known already),
- * LND_E_ARGUMENT, LND_E_NO_PEER, LND_E_PEERS_FULL, LND_E_NO_ROUTE (too many networks).
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_KNOWN,
+ * LND_E_ARGUMENT, LND_E_FOREIGN, LND_E_STALE (no such peer any more), LND_E_PEERS_FULL,
+ * LND_E_NO_ROUTE (too many networks).
  */
 enum lnd_error lnd_health_add_peer_ni(struct lnd_health *health,
-				      uint32_t peer,
+				      struct lnd_health_peer peer,
 				      uint64_t nid,
-				      uint32_t *peer_ni);
+				      struct lnd_health_ni *peer_ni);
 
 /**
  * lnd_health_remove_peer() - Forgets a peer with its interfaces.
@@ -1749,42 +1855,38 @@ enum lnd_error lnd_health_add_peer_ni(struct lnd_health *health,
  * @peer: the peer.
  *
  * Context: the owner's.
- * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_NO_PEER, LND_E_RUNNING
- * (messages are on their way, or a route leads through it).
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE,
+ * LND_E_RUNNING (messages are on their way, or a route leads through it).
  */
-enum lnd_error lnd_health_remove_peer(struct lnd_health *health, uint32_t peer);
+enum lnd_error lnd_health_remove_peer(struct lnd_health *health, struct lnd_health_peer peer);
 
 /**
  * lnd_health_get() - How an interface stands.
  * @health: the object.
- * @object: enum lnd_object.
- * @index: the interface's number.
+ * @ni: the interface, of ours or of a peer.
  * @info: filled in; its size is set.
  *
  * Context: the owner's.
- * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_BUSY, LND_E_ARGUMENT,
- * LND_E_NO_PEER (no such interface).
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN,
+ * LND_E_STALE.
  */
 enum lnd_error lnd_health_get(const struct lnd_health *health,
-			      uint32_t object,
-			      uint32_t index,
+			      struct lnd_health_ni ni,
 			      struct lnd_health_info *info);
 
 /**
  * lnd_health_set() - Sets an interface's health, as an operator may.
  * @health: the object.
- * @object: enum lnd_object.
- * @index: the interface's number.
+ * @ni: the interface, of ours or of a peer.
  * @value: 0 to 1000.
  * @now: the time.
  *
  * Context: the owner's.
- * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_ARGUMENT, LND_E_NO_PEER (no
- * such interface).
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_ARGUMENT, LND_E_FOREIGN,
+ * LND_E_STALE.
  */
 enum lnd_error lnd_health_set(struct lnd_health *health,
-			      uint32_t object,
-			      uint32_t index,
+			      struct lnd_health_ni ni,
 			      uint32_t value,
 			      uint64_t now);
 
@@ -1792,15 +1894,16 @@ enum lnd_error lnd_health_set(struct lnd_health *health,
  * lnd_health_received() - Something came from a peer's interface: it lives.
  * @health: the object.
  * @peer_ni: the peer's interface.
- * @local: ours.
+ * @local: ours; all 0 if it is not known which.
  * @now: the time.
  *
  * Context: the owner's.
- * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_ARGUMENT.
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE,
+ * LND_E_WRONG_KIND.
  */
 enum lnd_error lnd_health_received(struct lnd_health *health,
-				   uint32_t peer_ni,
-				   uint32_t local,
+				   struct lnd_health_ni peer_ni,
+				   struct lnd_health_ni local,
 				   uint64_t now);
 
 /**
@@ -1811,12 +1914,35 @@ enum lnd_error lnd_health_received(struct lnd_health *health,
  * @now: the time.
  *
  * Context: the owner's.
- * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_ARGUMENT.
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE,
+ * LND_E_WRONG_KIND.
  */
 enum lnd_error lnd_health_fatal(struct lnd_health *health,
-				uint32_t local,
+				struct lnd_health_ni local,
 				uint32_t fatal,
 				uint64_t now);
+
+/**
+ * lnd_health_counter_name() - The name of a counter of a health object.
+ * @counter: its number, from 0.
+ *
+ * Context: any.
+ * Return: text such as "stale_names", or NULL: there is no such counter.
+ */
+const char *lnd_health_counter_name(uint32_t counter);
+
+/**
+ * lnd_health_counter() - The value of a counter.
+ * @health: the object.
+ * @counter: its number.
+ * @value: where the value is written.
+ *
+ * Context: the owner's.
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_ARGUMENT.
+ */
+enum lnd_error lnd_health_counter(const struct lnd_health *health,
+				  uint32_t counter,
+				  uint64_t *value);
 
 /**
  * lnd_interrupt() - A link's engine has something to tell.
@@ -2326,19 +2452,22 @@ LND_ASSERT_FIELD(lnd_ops, event, 144);
 LND_ASSERT_FIELD(lnd_ops, wake, 152);
 LND_ASSERT_FIELD(lnd_ops, trace, 160);
 LND_ASSERT_FIELD(lnd_ops, bug, 168);
-LND_ASSERT_SIZE(lnd_action, 48);
+LND_ASSERT_SIZE(lnd_health_ni, 16);
+LND_ASSERT_FIELD(lnd_health_ni, index, 0);
+LND_ASSERT_FIELD(lnd_health_ni, generation, 4);
+LND_ASSERT_FIELD(lnd_health_ni, owner, 8);
+LND_ASSERT_FIELD(lnd_health_ni, kind, 12);
+LND_ASSERT_SIZE(lnd_action, 64);
 LND_ASSERT_FIELD(lnd_action, size, 0);
 LND_ASSERT_FIELD(lnd_action, kind, 4);
 LND_ASSERT_FIELD(lnd_action, index, 8);
 LND_ASSERT_FIELD(lnd_action, generation, 12);
 LND_ASSERT_FIELD(lnd_action, owner, 16);
-LND_ASSERT_FIELD(lnd_action, object, 20);
+LND_ASSERT_FIELD(lnd_action, probe, 20);
 LND_ASSERT_FIELD(lnd_action, target, 24);
-LND_ASSERT_FIELD(lnd_action, local, 28);
-LND_ASSERT_FIELD(lnd_action, probe, 32);
-LND_ASSERT_FIELD(lnd_action, reserved, 36);
-LND_ASSERT_FIELD(lnd_action, nid, 40);
-LND_ASSERT_SIZE(lnd_health_config, 112);
+LND_ASSERT_FIELD(lnd_action, local, 40);
+LND_ASSERT_FIELD(lnd_action, nid, 56);
+LND_ASSERT_SIZE(lnd_health_config, 120);
 LND_ASSERT_FIELD(lnd_health_config, size, 0);
 LND_ASSERT_FIELD(lnd_health_config, abi_version, 4);
 LND_ASSERT_FIELD(lnd_health_config, locals, 8);
@@ -2360,20 +2489,33 @@ LND_ASSERT_FIELD(lnd_health_config, probe_hold_off, 88);
 LND_ASSERT_FIELD(lnd_health_config, action_every, 96);
 LND_ASSERT_FIELD(lnd_health_config, action_burst, 104);
 LND_ASSERT_FIELD(lnd_health_config, probe_verdicts, 108);
+LND_ASSERT_FIELD(lnd_health_config, routes, 112);
+LND_ASSERT_FIELD(lnd_health_config, routing, 116);
+LND_ASSERT_SIZE(lnd_health_peer, 16);
+LND_ASSERT_FIELD(lnd_health_peer, index, 0);
+LND_ASSERT_FIELD(lnd_health_peer, generation, 4);
+LND_ASSERT_FIELD(lnd_health_peer, owner, 8);
+LND_ASSERT_FIELD(lnd_health_peer, kind, 12);
 LND_ASSERT_SIZE(lnd_journey, 16);
 LND_ASSERT_FIELD(lnd_journey, index, 0);
 LND_ASSERT_FIELD(lnd_journey, generation, 4);
 LND_ASSERT_FIELD(lnd_journey, ni, 8);
 LND_ASSERT_FIELD(lnd_journey, kind, 12);
-LND_ASSERT_SIZE(lnd_path, 40);
+LND_ASSERT_SIZE(lnd_path, 80);
 LND_ASSERT_FIELD(lnd_path, size, 0);
-LND_ASSERT_FIELD(lnd_path, local, 4);
-LND_ASSERT_FIELD(lnd_path, hop, 8);
-LND_ASSERT_FIELD(lnd_path, destination, 12);
-LND_ASSERT_FIELD(lnd_path, routed, 16);
-LND_ASSERT_FIELD(lnd_path, number, 20);
-LND_ASSERT_FIELD(lnd_path, hop_nid, 24);
-LND_ASSERT_FIELD(lnd_path, slice, 32);
+LND_ASSERT_FIELD(lnd_path, routed, 4);
+LND_ASSERT_FIELD(lnd_path, local, 8);
+LND_ASSERT_FIELD(lnd_path, hop, 24);
+LND_ASSERT_FIELD(lnd_path, destination, 40);
+LND_ASSERT_FIELD(lnd_path, number, 56);
+LND_ASSERT_FIELD(lnd_path, reserved, 60);
+LND_ASSERT_FIELD(lnd_path, hop_nid, 64);
+LND_ASSERT_FIELD(lnd_path, slice, 72);
+LND_ASSERT_SIZE(lnd_health_route, 16);
+LND_ASSERT_FIELD(lnd_health_route, index, 0);
+LND_ASSERT_FIELD(lnd_health_route, generation, 4);
+LND_ASSERT_FIELD(lnd_health_route, owner, 8);
+LND_ASSERT_FIELD(lnd_health_route, kind, 12);
 LND_ASSERT_SIZE(lnd_health_info, 40);
 LND_ASSERT_FIELD(lnd_health_info, size, 0);
 LND_ASSERT_FIELD(lnd_health_info, value, 4);

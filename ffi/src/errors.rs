@@ -48,6 +48,7 @@ const TABLE: [(&CStr, i32); lnd_error::ALL.len()] = [
     (c"LND_E_NO_PEER", 2),         // ENOENT
     (c"LND_E_UNSUPPORTED", 95),    // EOPNOTSUPP
     (c"LND_E_BOOKS", 117),         // EUCLEAN
+    (c"LND_E_KNOWN", 17),          // EEXIST
 ];
 
 /// lnd_error_errno() - The errno that says best what an error says.

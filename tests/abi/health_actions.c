@@ -31,8 +31,8 @@ static void nothing_due(uint64_t now)
 static uint64_t due_connect(uint64_t now, struct lnd_action *action)
 {
 	now = due(now, action);
-	CHECK(action->kind == LND_ACTION_CONNECT && action->object == LND_OBJECT_PEER_NI);
-	CHECK(action->target == peer_ni[0] && action->nid == 20 && action->local == LND_ANY_LINK);
+	CHECK(action->kind == LND_ACTION_CONNECT);
+	CHECK(same(action->target, peer_ni[0]) && action->nid == 20 && !action->local.kind);
 	return now;
 }
 
@@ -45,7 +45,7 @@ static void connections(void)
 
 	start(4, 4, LND_PROFILE_SEED);
 	/* Nobody's connection: nothing is made again. */
-	MUST(lnd_health_connection_lost(health, 999, now));
+	FAILS(LND_E_STALE, lnd_health_connection_lost(health, no_such_ni(), now));
 	MUST(lnd_health_next_time(health, &next));
 	CHECK(next == LND_NEVER);
 
@@ -87,7 +87,7 @@ static void connections(void)
 
 	/* Connected: the interface was heard of, and there is nothing to do any more. */
 	MUST(lnd_health_connected(health, &action, LND_CONNECTED, refused));
-	MUST(lnd_health_get(health, LND_OBJECT_PEER_NI, peer_ni[0], &info));
+	MUST(lnd_health_get(health, peer_ni[0], &info));
 	CHECK(info.heard == refused && info.nid == 20 && info.up && !info.in_flight);
 	MUST(lnd_health_next_time(health, &next));
 	CHECK(next == LND_NEVER);
@@ -101,7 +101,7 @@ static void connections(void)
 	FAILS(LND_E_NO_SLOTS, lnd_health_next_action(health, now + 10 * SECOND, &second));
 	MUST(lnd_health_connected(health, &action, LND_CONNECTED, now));
 	MUST(lnd_health_next_action(health, now + 10 * SECOND, &second));
-	CHECK(second.kind == LND_ACTION_CONNECT && second.target == peer_ni[1]);
+	CHECK(second.kind == LND_ACTION_CONNECT && same(second.target, peer_ni[1]));
 	/* At the end nothing is tried any more. */
 	MUST(lnd_health_connected(health, &second, LND_CONNECT_FAILED, now));
 	MUST(lnd_health_shutdown(health, NULL));
@@ -124,8 +124,8 @@ static void watch(uint32_t kinds, uint32_t one_way, uint32_t used, uint32_t publ
 static uint64_t due_probe(uint64_t now, uint32_t kind, struct lnd_action *action)
 {
 	now = due(now, action);
-	CHECK(action->kind == LND_ACTION_PROBE && action->object == LND_OBJECT_PEER_NI);
-	CHECK(action->target == peer_ni[0] && action->nid == 20 && action->probe == kind);
+	CHECK(action->kind == LND_ACTION_PROBE);
+	CHECK(same(action->target, peer_ni[0]) && action->nid == 20 && action->probe == kind);
 	return now;
 }
 
@@ -173,7 +173,7 @@ static void probe_ends(void)
 	CHECK(finding == 9);
 	MUST(lnd_prober_ended(health, &action, LND_PROBE_SUCCESS, now, &finding));
 	CHECK(finding == LND_FINDING_ALIVE);
-	MUST(lnd_health_get(health, LND_OBJECT_PEER_NI, peer_ni[0], &info));
+	MUST(lnd_health_get(health, peer_ni[0], &info));
 	CHECK(info.heard == now);
 	/* Refused access: somebody is there to refuse. */
 	now = due_probe(now, LND_PROBE_ZERO_READ, &action);
@@ -196,11 +196,11 @@ static void probe_ends(void)
 	MUST(lnd_prober_state(health, peer_ni[0], 0, 1, 0, 1));
 	now = due_probe(soon, LND_PROBE_ZERO_READ, &action);
 	CHECK(now < next);
-	FAILS(LND_E_NO_PEER, lnd_prober_state(health, 999, 0, 1, 0, 0));
+	FAILS(LND_E_STALE, lnd_prober_state(health, no_such_ni(), 0, 1, 0, 0));
 
 	/* No longer watched: no more probes, and the end of the last one says nothing. */
 	MUST(lnd_prober_unwatch(health, peer_ni[0]));
-	MUST(lnd_prober_unwatch(health, 999));
+	FAILS(LND_E_STALE, lnd_prober_unwatch(health, no_such_ni()));
 	MUST(lnd_prober_ended(health, &action, LND_PROBE_RETRY_EXCEEDED, now, &finding));
 	CHECK(finding == LND_FINDING_NOTHING);
 	MUST(lnd_health_next_time(health, &next));

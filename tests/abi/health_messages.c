@@ -5,11 +5,11 @@
  */
 #include "rails.h"
 
-static uint32_t value_of(uint32_t object, uint32_t index)
+static uint32_t value_of(struct lnd_health_ni ni)
 {
 	struct lnd_health_info info = { .size = sizeof(info) };
 
-	MUST(lnd_health_get(health, object, index, &info));
+	MUST(lnd_health_get(health, ni, &info));
 	return info.value;
 }
 
@@ -32,7 +32,7 @@ static void refusals(void)
 	uint32_t next = 9;
 
 	start(1, 4, LND_PROFILE_SEED);
-	FAILS(LND_E_NO_PEER, lnd_health_open(health, 999, LND_NEVER, 1, 7, &journey));
+	FAILS(LND_E_STALE, lnd_health_open(health, no_such_peer(), LND_NEVER, 1, 7, &journey));
 	/* No route by our interface: it is blamed, and another one is tried. */
 	journey = begun(60 * SECOND, 1, &path);
 	FAILS(LND_E_NO_SLOTS, lnd_health_open(health, peer, LND_NEVER, 1, 8, &other));
@@ -44,31 +44,32 @@ static void refusals(void)
 	other.kind++;
 	FAILS(LND_E_STALE, lnd_health_refused(health, other, LND_E_NO_ROUTE, SECOND, &next));
 	MUST(lnd_health_refused(health, journey, LND_E_NO_ROUTE, SECOND, &next));
-	CHECK(next == LND_NEXT_AGAIN && value_of(LND_OBJECT_LOCAL, path.local) < 1000);
-	CHECK(value_of(LND_OBJECT_PEER_NI, path.destination) == 1000);
+	CHECK(next == LND_NEXT_AGAIN && value_of(path.local) < 1000);
+	CHECK(value_of(path.destination) == 1000);
 	MUST(lnd_health_begin(health, journey, SECOND, &second));
-	CHECK(second.local != path.local);
+	CHECK(!same(second.local, path.local));
 	/* The caller's own mistake: nobody is blamed, no other path would help. */
 	MUST(lnd_health_refused(health, journey, LND_E_ARGUMENT, SECOND, &next));
-	CHECK(next == LND_NEXT_ENDED && value_of(LND_OBJECT_LOCAL, second.local) == 1000);
+	CHECK(next == LND_NEXT_ENDED && value_of(second.local) == 1000);
 	FAILS(LND_E_STALE, lnd_health_refused(health, journey, LND_E_ARGUMENT, SECOND, &next));
 	FAILS(LND_E_STALE, lnd_health_give_up(health, journey));
 
 	/* A peer that is down: its interface is blamed. */
 	journey = begun(60 * SECOND, 1, &path);
 	MUST(lnd_health_refused(health, journey, LND_E_PEER_DOWN, SECOND, &next));
-	CHECK(next == LND_NEXT_AGAIN && value_of(LND_OBJECT_PEER_NI, path.destination) < 1000);
+	CHECK(next == LND_NEXT_AGAIN && value_of(path.destination) < 1000);
 
 	/* What is on its way holds its peer and its interfaces. */
 	MUST(lnd_health_begin(health, journey, SECOND, &second));
 	FAILS(LND_E_RUNNING, lnd_health_remove_peer(health, peer));
 	FAILS(LND_E_RUNNING, lnd_health_remove_local(health, second.local));
-	FAILS(LND_E_NO_PEER, lnd_health_remove_peer(health, 999));
-	FAILS(LND_E_NO_PEER, lnd_health_remove_local(health, 30));
-	FAILS(LND_E_ARGUMENT, lnd_health_remove_local(health, 32));
+	FAILS(LND_E_STALE, lnd_health_remove_peer(health, no_such_peer()));
+	FAILS(LND_E_WRONG_KIND, lnd_health_remove_local(health, peer_ni[0]));
 	MUST(lnd_health_give_up(health, journey));
 	MUST(lnd_health_remove_local(health, second.local));
+	FAILS(LND_E_STALE, lnd_health_remove_local(health, second.local));
 	MUST(lnd_health_remove_peer(health, peer));
+	FAILS(LND_E_STALE, lnd_health_remove_peer(health, peer));
 	stop();
 	printf("health_messages: refusals at the call blame whom they name\n");
 }
@@ -155,19 +156,27 @@ static void tables(void)
 	struct lnd_health_config config, bad;
 	struct lnd_health_info info = { .size = sizeof(info) };
 	unsigned char raw[64] __attribute__((aligned(64))) = { 0 };
-	uint32_t number;
+	struct lnd_health_ni name, zero = { 0 };
 
 	start(1, 1, LND_PROFILE_SEED);
 	FAILS(LND_E_ALIGN, lnd_health_shutdown((void *)((char *)health + 1), NULL));
 	FAILS(LND_E_NULL, lnd_health_shutdown(NULL, NULL));
 	FAILS(LND_E_NI, lnd_health_shutdown((void *)raw, NULL));
-	FAILS(LND_E_ARGUMENT, lnd_health_get(health, 3, 0, &info));
-	FAILS(LND_E_ARGUMENT, lnd_health_get(health, LND_OBJECT_LOCAL, 32, &info));
-	FAILS(LND_E_NO_PEER, lnd_health_get(health, LND_OBJECT_LOCAL, 31, &info));
-	FAILS(LND_E_NO_PEER, lnd_health_get(health, LND_OBJECT_PEER_NI, 999, &info));
-	FAILS(LND_E_NO_PEER, lnd_health_set(health, LND_OBJECT_PEER_NI, 999, 0, SECOND));
-	FAILS(LND_E_BUSY, lnd_health_add_peer_ni(health, peer, 20, &number));
-	FAILS(LND_E_ARGUMENT, lnd_health_add_peer_ni(health, peer, 0, &number));
+	FAILS(LND_E_STALE, lnd_health_get(health, zero, &info));
+	FAILS(LND_E_STALE, lnd_health_get(health, no_such_ni(), &info));
+	FAILS(LND_E_STALE, lnd_health_set(health, no_such_ni(), 0, SECOND));
+	name = local[0];
+	name.kind = 3;
+	FAILS(LND_E_STALE, lnd_health_get(health, name, &info));
+	name = local[0];
+	name.owner++;
+	FAILS(LND_E_FOREIGN, lnd_health_get(health, name, &info));
+	name = local[0];
+	name.index = 32;
+	FAILS(LND_E_STALE, lnd_health_get(health, name, &info));
+	FAILS(LND_E_KNOWN, lnd_health_add_local(health, 10, &name));
+	FAILS(LND_E_KNOWN, lnd_health_add_peer_ni(health, peer, 20, &name));
+	FAILS(LND_E_ARGUMENT, lnd_health_add_peer_ni(health, peer, 0, &name));
 	stop();
 
 	MUST(lnd_health_config_init(&config, LND_ABI_VERSION, 2, 2, 4));
@@ -189,12 +198,132 @@ static void tables(void)
 	SPOIL(retries, 256);
 	SPOIL(probe_verdicts, 256);
 	SPOIL(action_every, 999);
+	SPOIL(routes, 4097);
+	SPOIL(routes, 65536);
 	CHECK(lnd_health_size(&config) > 0);
 	printf("health_messages: what is unknown or out of range is refused\n");
 }
 
+static uint64_t stale_names(void)
+{
+	const char *name;
+	uint64_t value;
+	uint32_t at;
+
+	for (at = 0; (name = lnd_health_counter_name(at)); at++) {
+		MUST(lnd_health_counter(health, at, &value));
+		if (!strcmp(name, "stale_names"))
+			return value;
+	}
+	CHECK(!"a counter of that name");
+	return 0;
+}
+
+/* Names outlive what they name, and then name nothing (R14). */
+static void names(void)
+{
+	struct lnd_health_ni old_local, old_ni, next;
+	struct lnd_health_peer old = peer;
+	struct lnd_health_info info = { .size = sizeof(info) };
+	struct lnd_journey journey;
+	uint64_t value;
+
+	start(4, 4, LND_PROFILE_SEED);
+	old = peer;
+	old_local = local[0];
+	old_ni = peer_ni[1];
+	MUST(lnd_health_remove_peer(health, peer));
+	MUST(lnd_health_remove_local(health, local[0]));
+	MUST(lnd_health_add_peer(health, 0, 1, &peer));
+	MUST(lnd_health_add_peer_ni(health, peer, 30, &peer_ni[0]));
+	MUST(lnd_health_add_peer_ni(health, peer, 31, &peer_ni[1]));
+	MUST(lnd_health_add_local(health, 12, &local[0]));
+	CHECK(peer.index == old.index && local[0].index == old_local.index);
+	CHECK(peer_ni[0].index == old_ni.index || peer_ni[1].index == old_ni.index);
+	value = stale_names();
+	FAILS(LND_E_STALE, lnd_health_open(health, old, LND_NEVER, 1, 7, &journey));
+	FAILS(LND_E_STALE, lnd_health_add_peer_ni(health, old, 32, &next));
+	FAILS(LND_E_STALE, lnd_health_get(health, old_ni, &info));
+	FAILS(LND_E_STALE, lnd_health_set(health, old_local, 1, SECOND));
+	FAILS(LND_E_STALE, lnd_health_received(health, old_ni, local[0], SECOND));
+	FAILS(LND_E_STALE, lnd_health_received(health, peer_ni[0], old_local, SECOND));
+	FAILS(LND_E_STALE, lnd_health_fatal(health, old_local, 1, SECOND));
+	FAILS(LND_E_STALE, lnd_health_connection_lost(health, old_ni, SECOND));
+	FAILS(LND_E_STALE, lnd_prober_watch(health, old_ni, 0, SECOND));
+	FAILS(LND_E_STALE, lnd_prober_unwatch(health, old_ni));
+	FAILS(LND_E_STALE, lnd_prober_state(health, old_ni, 1, 1, 1, 1));
+	FAILS(LND_E_WRONG_KIND, lnd_prober_unwatch(health, local[0]));
+	FAILS(LND_E_WRONG_KIND, lnd_health_fatal(health, peer_ni[0], 1, SECOND));
+	CHECK(stale_names() == value + 11);
+	CHECK(value_of(local[0]) == 1000 && value_of(peer_ni[0]) == 1000);
+	FAILS(LND_E_ARGUMENT, lnd_health_counter(health, 999, &value));
+	FAILS(LND_E_NULL, lnd_health_counter(health, 0, NULL));
+	CHECK(!lnd_health_counter_name(999));
+	stop();
+	printf("health_messages: names of what is gone name nothing\n");
+}
+
+/* A peer behind a router: routed is 1, and 0 without one. */
+static void routes(void)
+{
+	struct lnd_health_peer behind, router;
+	struct lnd_health_ni gateway, far, none = { 0 };
+	struct lnd_health_route route, other;
+	struct lnd_journey journey;
+	struct lnd_path path;
+	const uint64_t net = 7;
+
+	start(4, 4, LND_PROFILE_SEED);
+	journey = begun(60 * SECOND, 1, &path);
+	CHECK(path.routed == 0 && same(path.hop, path.destination));
+	MUST(lnd_health_give_up(health, journey));
+	MUST(lnd_health_remove_peer(health, peer));
+
+	MUST(lnd_health_add_peer(health, 1, 0, &router));
+	MUST(lnd_health_add_peer_ni(health, router, 40, &gateway));
+	MUST(lnd_health_add_peer(health, 0, 0, &behind));
+	MUST(lnd_health_add_peer_ni(health, behind, net << 32 | 9, &far));
+	peer = behind;
+	memset(&path, 0, sizeof(path));
+	path.size = sizeof(path);
+	MUST(lnd_health_open(health, behind, 60 * SECOND, 1, 7, &journey));
+	FAILS(LND_E_NO_ROUTE, lnd_health_begin(health, journey, SECOND, &path));
+	FAILS(LND_E_STALE, lnd_health_add_route(health, 7, none, &route));
+	FAILS(LND_E_WRONG_KIND, lnd_health_add_route(health, 7, local[0], &route));
+	FAILS(LND_E_NULL, lnd_health_add_route(health, 7, gateway, NULL));
+	MUST(lnd_health_add_route(health, 7, gateway, &route));
+	FAILS(LND_E_RUNNING, lnd_health_remove_peer(health, router));
+	MUST(lnd_health_begin(health, journey, SECOND, &path));
+	CHECK(path.routed == 1 && path.hop_nid == 40);
+	CHECK(same(path.hop, gateway) && same(path.destination, far));
+	MUST(lnd_health_give_up(health, journey));
+
+	/* A route that is not alive is none. */
+	FAILS(LND_E_ARGUMENT, lnd_health_set_route(health, route, 65536, 1, 0));
+	FAILS(LND_E_ARGUMENT, lnd_health_set_route(health, route, 0, 256, 0));
+	MUST(lnd_health_set_route(health, route, 3, 2, 0));
+	MUST(lnd_health_open(health, behind, 60 * SECOND, 1, 7, &journey));
+	FAILS(LND_E_NO_ROUTE, lnd_health_begin(health, journey, SECOND, &path));
+	MUST(lnd_health_set_route(health, route, 3, 2, 1));
+	MUST(lnd_health_begin(health, journey, SECOND, &path));
+	MUST(lnd_health_give_up(health, journey));
+	MUST(lnd_health_remove_route(health, route));
+	MUST(lnd_health_add_route(health, 7, gateway, &other));
+	CHECK(other.index == route.index);
+	FAILS(LND_E_STALE, lnd_health_remove_route(health, route));
+	FAILS(LND_E_STALE, lnd_health_set_route(health, route, 0, 1, 0));
+	route = other;
+	route.owner++;
+	FAILS(LND_E_FOREIGN, lnd_health_remove_route(health, route));
+	MUST(lnd_health_remove_route(health, other));
+	stop();
+	printf("health_messages: a path through a router says so\n");
+}
+
 int main(void)
 {
+	names();
+	routes();
 	refusals();
 	ends();
 	tables();

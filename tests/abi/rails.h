@@ -11,7 +11,30 @@
 
 static struct lnd_health *health;
 static void *block;
-static uint32_t local[2], peer, peer_ni[2];
+static struct lnd_health_peer peer;
+static struct lnd_health_ni local[2], peer_ni[2];
+
+/* Names that name nothing: an entry that was never used, and nothing at all. */
+static inline struct lnd_health_ni no_such_ni(void)
+{
+	struct lnd_health_ni ni = peer_ni[0];
+
+	ni.index = 999;
+	return ni;
+}
+
+static inline struct lnd_health_peer no_such_peer(void)
+{
+	struct lnd_health_peer other = peer;
+
+	other.index = 999;
+	return other;
+}
+
+static inline int same(struct lnd_health_ni a, struct lnd_health_ni b)
+{
+	return !memcmp(&a, &b, sizeof(a));
+}
 
 /* Two interfaces of ours, one peer with two, room for @journeys and @actions. */
 static void start(uint32_t journeys, uint32_t actions, uint32_t profile)

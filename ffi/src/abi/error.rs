@@ -45,7 +45,7 @@ pub enum lnd_error {
     LND_E_NO_ROUTE = 16,
     /// The peer is down.
     LND_E_PEER_DOWN = 17,
-    /// No more peers can be taken up.
+    /// No more peers, interfaces or routes can be taken up.
     LND_E_PEERS_FULL = 18,
     /// All transfer slots are in use: try again when something has ended.
     LND_E_NO_SLOTS = 19,
@@ -63,7 +63,7 @@ pub enum lnd_error {
     LND_E_TOO_LONG = 25,
     /// The deadline has passed already.
     LND_E_DEADLINE = 26,
-    /// This verdict does not fit this kind of request.
+    /// The call does not fit this kind of request, action or interface.
     LND_E_WRONG_KIND = 27,
     /// The request has ended meanwhile: nothing will be reported.
     LND_E_GONE = 28,
@@ -85,13 +85,15 @@ pub enum lnd_error {
     LND_E_UNSUPPORTED = 36,
     /// The NI's own books do not add up; nothing that a caller can do brings this about.
     LND_E_BOOKS = 37,
+    /// It is known already.
+    LND_E_KNOWN = 38,
     /// Not an error: makes the enum 32 bits wide with every compiler.
     LND_E_WIDTH = 0x7fff_ffff,
 }
 
 impl lnd_error {
     /// Every error that a call can return, in the order of its number.
-    pub const ALL: [Self; 38] = {
+    pub const ALL: [Self; 39] = {
         use lnd_error::*;
         [
             LND_OK,
@@ -132,6 +134,7 @@ impl lnd_error {
             LND_E_NO_PEER,
             LND_E_UNSUPPORTED,
             LND_E_BOOKS,
+            LND_E_KNOWN,
         ]
     };
 }

@@ -78,3 +78,66 @@ pub struct lnd_peer {
     /// Which NI.
     pub ni: u32,
 }
+
+/// struct lnd_health_ni - Names an interface in a health object: one of ours, or a peer's.
+/// @index: its place in the table; of ours: 0 for the first one that was added, and so on.
+/// @generation: use of the place.
+/// @owner: the health object's own number.
+/// @kind: enum lnd_object.
+///
+/// Stale once the interface, or its peer, was removed. The one with all fields 0 names nothing.
+#[allow(non_camel_case_types)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+pub struct lnd_health_ni {
+    /// Place.
+    pub index: u32,
+    /// Use of the place.
+    pub generation: u32,
+    /// Which object.
+    pub owner: u32,
+    /// What it is.
+    pub kind: u32,
+}
+
+/// struct lnd_health_peer - Names a peer in a health object.
+/// @index: its place in the table.
+/// @generation: use of the place.
+/// @owner: the health object's own number.
+/// @kind: kind of handle.
+///
+/// Stale once the peer was removed.
+#[allow(non_camel_case_types)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+pub struct lnd_health_peer {
+    /// Place.
+    pub index: u32,
+    /// Use of the place.
+    pub generation: u32,
+    /// Which object.
+    pub owner: u32,
+    /// Which kind of handle.
+    pub kind: u32,
+}
+
+/// struct lnd_health_route - Names a route in a health object.
+/// @index: its place in the table.
+/// @generation: use of the place.
+/// @owner: the health object's own number.
+/// @kind: kind of handle.
+///
+/// Stale once the route was removed.
+#[allow(non_camel_case_types)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+pub struct lnd_health_route {
+    /// Place.
+    pub index: u32,
+    /// Use of the place.
+    pub generation: u32,
+    /// Which object.
+    pub owner: u32,
+    /// Which kind of handle.
+    pub kind: u32,
+}

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! A node's health, as C sees it.
 
+use super::handles::lnd_health_ni;
+
 /// enum lnd_profile - Which behaviour health has.
 #[allow(non_camel_case_types)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +36,8 @@ pub enum lnd_profile {
 /// @action_every: ns for each ping, probe or connection: their budget, at least 1 us.
 /// @action_burst: most of them at once, at least 1.
 /// @probe_verdicts: dead verdicts before the peer is down.
+/// @routes: routes, 0 to 4,096.
+/// @routing: 1 if this node is a router.
 #[allow(non_camel_case_types)]
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
@@ -80,6 +84,10 @@ pub struct lnd_health_config {
     pub action_burst: u32,
     /// Prober.
     pub probe_verdicts: u32,
+    /// Routes.
+    pub routes: u32,
+    /// Router.
+    pub routing: u32,
 }
 
 /// struct lnd_journey - Names a message on its way over several tries.
@@ -103,11 +111,12 @@ pub struct lnd_journey {
 
 /// struct lnd_path - Where the next try of a message goes.
 /// @size: sizeof(struct lnd_path).
+/// @routed: 1 if the hop is a router: it goes into struct lnd_send_request as it is.
 /// @local: our interface.
 /// @hop: the next hop's interface.
 /// @destination: the peer's interface.
-/// @routed: 1 if the hop is a router.
 /// @number: the message's number, for peers that recognise second copies; 0: none.
+/// @reserved: 0.
 /// @hop_nid: the next hop's NID.
 /// @slice: until when this try should have ended.
 #[allow(non_camel_case_types)]
@@ -116,16 +125,18 @@ pub struct lnd_journey {
 pub struct lnd_path {
     /// Bytes of this struct.
     pub size: u32,
-    /// Ours.
-    pub local: u32,
-    /// Next hop's.
-    pub hop: u32,
-    /// Peer's.
-    pub destination: u32,
     /// By a router.
     pub routed: u32,
+    /// Ours.
+    pub local: lnd_health_ni,
+    /// Next hop's.
+    pub hop: lnd_health_ni,
+    /// Peer's.
+    pub destination: lnd_health_ni,
     /// Number.
     pub number: u32,
+    /// Zero.
+    pub reserved: u32,
     /// Next hop.
     pub hop_nid: u64,
     /// This try's time.
@@ -143,7 +154,7 @@ pub enum lnd_next {
     LND_NEXT_AGAIN = 1,
 }
 
-/// enum lnd_object - What has health.
+/// enum lnd_object - What has health: the kind of a struct lnd_health_ni.
 #[allow(non_camel_case_types)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
@@ -262,11 +273,9 @@ pub enum lnd_connected {
 /// @index: place; with @generation the action's name.
 /// @generation: use of the place.
 /// @owner: the health object's own number.
-/// @object: enum lnd_object.
-/// @target: the interface.
-/// @local: a ping's interface of ours, or LND_ANY_LINK.
 /// @probe: a probe's enum lnd_probe_kind.
-/// @reserved: 0.
+/// @target: the interface that is meant.
+/// @local: a ping's interface of ours; all 0 if an interface of ours pings itself.
 /// @nid: the interface's NID.
 #[allow(non_camel_case_types)]
 #[derive(Clone, Copy, Debug)]
@@ -282,16 +291,12 @@ pub struct lnd_action {
     pub generation: u32,
     /// Which object.
     pub owner: u32,
-    /// What is meant.
-    pub object: u32,
-    /// Which.
-    pub target: u32,
-    /// By which of ours.
-    pub local: u32,
     /// Kind of probe.
     pub probe: u32,
-    /// Zero.
-    pub reserved: u32,
+    /// What is meant.
+    pub target: lnd_health_ni,
+    /// By which of ours.
+    pub local: lnd_health_ni,
     /// NID.
     pub nid: u64,
 }

@@ -20,7 +20,10 @@ pub use error::lnd_error;
 pub use events::{
     lnd_event, lnd_event_kind, lnd_link_state, lnd_peer_state, lnd_trace, lnd_trace_kind,
 };
-pub use handles::{lnd_message, lnd_peer, lnd_request, lnd_transfer};
+pub use handles::{
+    lnd_health_ni, lnd_health_peer, lnd_health_route, lnd_message, lnd_peer, lnd_request,
+    lnd_transfer,
+};
 pub use health::{
     lnd_action, lnd_action_kind, lnd_connected, lnd_finding, lnd_health_config, lnd_health_info,
     lnd_journey, lnd_next, lnd_object, lnd_path, lnd_probe_end, lnd_probe_kind, lnd_profile,

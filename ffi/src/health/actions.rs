@@ -5,14 +5,13 @@ use core::mem::size_of;
 
 use ::lnd_health::node::Action;
 use ::lnd_health::reconnect::Connected;
-use ::lnd_health::{NiId, Object, PeerNiId};
+use ::lnd_health::PeerNiId;
 use lnd_core::id::Nid;
 use lnd_core::time::Instant;
 
 use super::messages::class_of;
-use super::tables::peer_ni_of;
-use super::{lnd_health, Whole};
-use crate::abi::{lnd_action, lnd_action_kind, lnd_connected, lnd_error, lnd_object, LND_ANY_LINK};
+use super::{lnd_health, names, Whole};
+use crate::abi::{lnd_action, lnd_action_kind, lnd_connected, lnd_error, lnd_health_ni};
 use crate::errors::outcome;
 use crate::input::{input, output, place_if, put, put_if};
 
@@ -23,34 +22,25 @@ fn to_c(id: u32, action: &Action) -> lnd_action {
         index: 0,
         generation: 0,
         owner: id,
-        object: lnd_object::LND_OBJECT_PEER_NI as u32,
-        target: 0,
-        local: LND_ANY_LINK,
         probe: 0,
-        reserved: 0,
+        target: names::NO_NI,
+        local: names::NO_NI,
         nid: 0,
     };
     let of_ni = |kind: lnd_action_kind, target: PeerNiId, nid: Nid| lnd_action {
         kind: kind as u32,
-        target: target.raw(),
+        target: names::peer_ni(id, target),
         nid: nid.raw(),
         ..blank
     };
     match action {
-        Action::Ping(ping) => {
-            let (object, target) = match ping.object {
-                Object::Local(local) => (lnd_object::LND_OBJECT_LOCAL, local.index() as u32),
-                Object::Peer(ni) => (lnd_object::LND_OBJECT_PEER_NI, ni.raw()),
-            };
-            lnd_action {
-                kind: lnd_action_kind::LND_ACTION_PING as u32,
-                object: object as u32,
-                target,
-                local: ping.via().map_or(LND_ANY_LINK, |local: NiId| local.index() as u32),
-                nid: ping.nid.raw(),
-                ..blank
-            }
-        }
+        Action::Ping(ping) => lnd_action {
+            kind: lnd_action_kind::LND_ACTION_PING as u32,
+            target: names::object(id, ping.object),
+            local: ping.via().map_or(names::NO_NI, |local| names::local(id, local)),
+            nid: ping.nid.raw(),
+            ..blank
+        },
         Action::Probe(it) => lnd_action {
             probe: it.kind as u32,
             ..of_ni(lnd_action_kind::LND_ACTION_PROBE, it.peer_ni, it.nid)
@@ -207,15 +197,16 @@ pub unsafe extern "C" fn lnd_health_connected(
 /// @now: the time.
 ///
 /// Context: the owner's.
-/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY.
+/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE,
+/// LND_E_WRONG_KIND (an interface of ours).
 #[no_mangle]
 pub unsafe extern "C" fn lnd_health_connection_lost(
     health: *mut lnd_health,
-    peer_ni: u32,
+    peer_ni: lnd_health_ni,
     now: u64,
 ) -> lnd_error {
-    let lost = |_, whole: &mut Whole| {
-        let lost = peer_ni_of(&whole.health, peer_ni);
+    let lost = |id, whole: &mut Whole| {
+        let lost = whole.peer_ni(id, peer_ni)?;
         whole.health.connection_lost(Instant::from_nanos(now), lost);
         Ok(())
     };

@@ -8,7 +8,7 @@ use ::lnd_health::journey::Journey;
 use ::lnd_health::node::Action;
 use ::lnd_health::{Config, Health, Profile};
 use lnd_core::arena::{Arena, ArenaFull, LINE};
-use lnd_core::sync::{AtomicU32, Guarded, Ordering};
+use lnd_core::sync::{unique_number, AtomicU32, Guarded, Ordering};
 use lnd_core::time::{Instant, Span};
 
 use super::taken::{Place, Taken};
@@ -64,6 +64,8 @@ pub unsafe extern "C" fn lnd_health_config_init(
         action_every: usual.action_every.as_nanos(),
         action_burst: usual.action_burst,
         probe_verdicts: u32::from(usual.probe.verdicts),
+        routes: u32::from(usual.routes),
+        routing: 0,
     };
     // SAFETY: by the contract of the ABI.
     outcome(unsafe { put(config, filled) })
@@ -94,6 +96,8 @@ fn understand(given: &lnd_health_config) -> Result<Config, lnd_error> {
     config.probe.verdicts = u8::try_from(given.probe_verdicts).map_err(wrong)?;
     config.action_every = Span::from_nanos(given.action_every);
     config.action_burst = given.action_burst;
+    config.routes = u16::try_from(given.routes).map_err(wrong)?;
+    config.routing = given.routing != 0;
     config.check().map_err(|_| lnd_error::LND_E_CONFIG)?;
     let bounded = |n: u32| (1..=MOST).contains(&n);
     if !bounded(given.journeys) || !bounded(given.actions) {
@@ -162,7 +166,9 @@ pub unsafe extern "C" fn lnd_health_create(
         let made = arena.place(lnd_health {
             magic: AtomicU32::new(ALIVE),
             busy: AtomicU32::new(0),
-            id: ((mem as usize / LND_ALIGN) as u32).wrapping_add(now as u32).max(1),
+            // Not of the address or the time: handles of an object that was here before are not
+            // taken for this one's (R14).
+            id: unique_number(),
             inside: cell,
         })?;
         // SAFETY: checked above; writable by the contract of the ABI.

@@ -11,9 +11,8 @@ use lnd_core::id::Nid;
 use lnd_core::time::Instant;
 use lnd_core::transfer::{Cause, Delivery, Health as Class, Place, Status};
 
-use super::tables::peer_of;
-use super::{lnd_health, Whole};
-use crate::abi::{lnd_error, lnd_journey, lnd_next, lnd_path, lnd_report};
+use super::{lnd_health, names, Whole};
+use crate::abi::{lnd_error, lnd_health_peer, lnd_journey, lnd_next, lnd_path, lnd_report};
 use crate::errors::outcome;
 use crate::input::{input, output, place, put};
 
@@ -41,11 +40,12 @@ fn check(id: u32, journey: lnd_journey) -> Result<(), lnd_error> {
 /// Ended by lnd_health_ended(), lnd_health_refused() or lnd_health_give_up().
 ///
 /// Context: the owner's.
-/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_NO_PEER, LND_E_NO_SLOTS.
+/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE (no
+/// such peer any more), LND_E_NO_SLOTS.
 #[no_mangle]
 pub unsafe extern "C" fn lnd_health_open(
     health: *mut lnd_health,
-    peer: u32,
+    peer: lnd_health_peer,
     deadline: u64,
     resend: u32,
     cookie: u64,
@@ -58,8 +58,9 @@ pub unsafe extern "C" fn lnd_health_open(
         }
         let terms =
             Terms { resend: resend != 0, ..Terms::new(cookie, Instant::from_nanos(deadline)) };
-        let opened = whole.health.open(peer_of(&whole.health, peer), terms);
-        let kept = whole.journeys.keep(opened.ok_or(lnd_error::LND_E_NO_PEER)?);
+        let peer = whole.peer(id, peer)?;
+        let opened = whole.health.open(peer, terms);
+        let kept = whole.journeys.keep(opened.ok_or(lnd_error::LND_E_STALE)?);
         let (index, generation) = kept.map_err(|_| lnd_error::LND_E_NO_SLOTS)?;
         // SAFETY: checked above; writable by the contract of the ABI.
         unsafe { put(journey, lnd_journey { index, generation, ni: id, kind: JOURNEY }) }
@@ -102,11 +103,12 @@ pub unsafe extern "C" fn lnd_health_begin(
         let left = whole.health.config().retries.saturating_sub(way.tries().saturating_sub(1));
         *path = lnd_path {
             size: size_of::<lnd_path>() as u32,
-            local: choice.path.local.index() as u32,
-            hop: choice.path.hop.raw(),
-            destination: choice.destination.raw(),
             routed: u32::from(choice.route.is_some()),
+            local: names::local(id, choice.path.local),
+            hop: names::peer_ni(id, choice.path.hop),
+            destination: names::peer_ni(id, choice.destination),
             number: way.number().unwrap_or(0),
+            reserved: 0,
             hop_nid: whole
                 .health
                 .peer_ni(choice.path.hop)

@@ -7,15 +7,20 @@
 mod actions;
 mod create;
 mod messages;
+mod names;
 mod prober;
+mod routes;
 mod tables;
 mod taken;
+mod tally;
 
 pub use actions::*;
 pub use create::*;
 pub use messages::*;
 pub use prober::*;
+pub use routes::*;
 pub use tables::*;
+pub use tally::*;
 
 use core::mem::{align_of, MaybeUninit};
 

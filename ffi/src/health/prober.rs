@@ -6,10 +6,10 @@ use ::lnd_health::prober::{Finding, ProbeEnd};
 use ::lnd_health::ProbeKinds;
 use lnd_core::time::Instant;
 
-use super::tables::peer_ni_of;
 use super::{lnd_health, Whole};
 use crate::abi::{
-    lnd_action, lnd_action_kind, lnd_error, lnd_finding, lnd_probe_end, lnd_probe_kind,
+    lnd_action, lnd_action_kind, lnd_error, lnd_finding, lnd_health_ni, lnd_probe_end,
+    lnd_probe_kind,
 };
 use crate::errors::outcome;
 use crate::input::{input, place, put};
@@ -64,17 +64,17 @@ pub unsafe extern "C" fn lnd_prober_tried(health: *mut lnd_health) -> lnd_error 
 /// @now: the time.
 ///
 /// Context: the owner's.
-/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_NO_PEER.
+/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE,
+/// LND_E_WRONG_KIND (an interface of ours).
 #[no_mangle]
 pub unsafe extern "C" fn lnd_prober_watch(
     health: *mut lnd_health,
-    peer_ni: u32,
+    peer_ni: lnd_health_ni,
     one_way: u32,
     now: u64,
 ) -> lnd_error {
-    let watch = |_, whole: &mut Whole| {
-        let ni = peer_ni_of(&whole.health, peer_ni);
-        whole.health.peer_ni(ni).ok_or(lnd_error::LND_E_NO_PEER)?;
+    let watch = |id, whole: &mut Whole| {
+        let ni = whole.peer_ni(id, peer_ni)?;
         whole.health.watch(Instant::from_nanos(now), ni, one_way != 0);
         Ok(())
     };
@@ -87,11 +87,15 @@ pub unsafe extern "C" fn lnd_prober_watch(
 /// @peer_ni: the interface.
 ///
 /// Context: the owner's.
-/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY.
+/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE,
+/// LND_E_WRONG_KIND (an interface of ours).
 #[no_mangle]
-pub unsafe extern "C" fn lnd_prober_unwatch(health: *mut lnd_health, peer_ni: u32) -> lnd_error {
-    let unwatch = |_, whole: &mut Whole| {
-        let ni = peer_ni_of(&whole.health, peer_ni);
+pub unsafe extern "C" fn lnd_prober_unwatch(
+    health: *mut lnd_health,
+    peer_ni: lnd_health_ni,
+) -> lnd_error {
+    let unwatch = |id, whole: &mut Whole| {
+        let ni = whole.peer_ni(id, peer_ni)?;
         whole.health.unwatch(ni);
         Ok(())
     };
@@ -108,19 +112,19 @@ pub unsafe extern "C" fn lnd_prober_unwatch(health: *mut lnd_health, peer_ni: u3
 /// @urgent: 1: something waits for news of it, probe it first.
 ///
 /// Context: the owner's.
-/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_NO_PEER.
+/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE,
+/// LND_E_WRONG_KIND (an interface of ours).
 #[no_mangle]
 pub unsafe extern "C" fn lnd_prober_state(
     health: *mut lnd_health,
-    peer_ni: u32,
+    peer_ni: lnd_health_ni,
     active: u32,
     used: u32,
     published: u32,
     urgent: u32,
 ) -> lnd_error {
-    let state = |_, whole: &mut Whole| {
-        let ni = peer_ni_of(&whole.health, peer_ni);
-        whole.health.peer_ni(ni).ok_or(lnd_error::LND_E_NO_PEER)?;
+    let state = |id, whole: &mut Whole| {
+        let ni = whole.peer_ni(id, peer_ni)?;
         whole.health.used(ni, used != 0);
         whole.health.published(ni, published != 0);
         if active != 0 {

@@ -2,12 +2,12 @@
 //! Interfaces and peers, and how they stand.
 
 use ::lnd_health::node::{Full, PeerSettings, Remove};
-use ::lnd_health::{Health, HealthValue, NiId, NiStatus, Object, PeerId, PeerNiId};
+use ::lnd_health::{HealthValue, NiStatus};
 use lnd_core::id::Nid;
 use lnd_core::time::Instant;
 
-use super::lnd_health;
-use crate::abi::{lnd_error, lnd_health_info, lnd_object};
+use super::{lnd_health, names, Whole};
+use crate::abi::{lnd_error, lnd_health_info, lnd_health_ni, lnd_health_peer};
 use crate::errors::outcome;
 use crate::input::{output, place, put};
 
@@ -16,8 +16,8 @@ impl From<Full> for lnd_error {
         match full {
             Full::Table | Full::PeerNis => Self::LND_E_PEERS_FULL,
             Full::Networks => Self::LND_E_NO_ROUTE,
-            Full::Unknown => Self::LND_E_NO_PEER,
-            Full::Known => Self::LND_E_BUSY,
+            Full::Unknown => Self::LND_E_STALE,
+            Full::Known => Self::LND_E_KNOWN,
         }
     }
 }
@@ -25,7 +25,7 @@ impl From<Full> for lnd_error {
 impl From<Remove> for lnd_error {
     fn from(why: Remove) -> Self {
         match why {
-            Remove::Unknown => Self::LND_E_NO_PEER,
+            Remove::Unknown => Self::LND_E_STALE,
             Remove::Busy | Remove::Gateway => Self::LND_E_RUNNING,
         }
     }
@@ -35,41 +35,25 @@ fn nid_of(nid: u64) -> Result<Nid, lnd_error> {
     Nid::from_raw(nid).ok_or(lnd_error::LND_E_ARGUMENT)
 }
 
-/// The interface of ours that has a number now. One that has none is named and not known.
-pub(super) fn local_of(health: &Health<'_>, local: u32) -> Result<NiId, lnd_error> {
-    let named = NiId::new(local as usize).ok_or(lnd_error::LND_E_ARGUMENT)?;
-    Ok(health.local_at(local as usize).unwrap_or(named))
-}
-
-/// The peer that has a number now.
-pub(super) fn peer_of(health: &Health<'_>, peer: u32) -> PeerId {
-    health.peer_at(peer).unwrap_or(PeerId::new(peer))
-}
-
-/// The peer's interface that has a number now.
-pub(super) fn peer_ni_of(health: &Health<'_>, ni: u32) -> PeerNiId {
-    health.peer_ni_at(ni).map_or(PeerNiId::new(ni), |(id, _)| id)
-}
-
 /// lnd_health_add_local() - Takes up an interface of ours, in full health.
 /// @health: the object.
 /// @nid: its NID.
-/// @local: where its number is written.
+/// @local: where its name is written.
 ///
 /// Context: the owner's.
-/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY (also: known already),
+/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_KNOWN,
 /// LND_E_ARGUMENT, LND_E_PEERS_FULL, LND_E_NO_ROUTE (too many networks).
 #[no_mangle]
 pub unsafe extern "C" fn lnd_health_add_local(
     health: *mut lnd_health,
     nid: u64,
-    local: *mut u32,
+    local: *mut lnd_health_ni,
 ) -> lnd_error {
-    let add = |_, whole: &mut super::Whole| {
+    let add = |id, whole: &mut Whole| {
         place(local)?;
-        let id = whole.health.add_local(nid_of(nid)?)?;
+        let added = whole.health.add_local(nid_of(nid)?)?;
         // SAFETY: checked above; writable by the contract of the ABI.
-        unsafe { put(local, id.index() as u32) }
+        unsafe { put(local, names::local(id, added)) }
     };
     // SAFETY: by the contract of the ABI.
     outcome(unsafe { lnd_health::with(health, add) })
@@ -80,12 +64,15 @@ pub unsafe extern "C" fn lnd_health_add_local(
 /// @local: the interface.
 ///
 /// Context: the owner's.
-/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_ARGUMENT, LND_E_NO_PEER (no
-/// such interface), LND_E_RUNNING (messages are on their way).
+/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE,
+/// LND_E_WRONG_KIND (a peer's interface), LND_E_RUNNING (messages are on their way).
 #[no_mangle]
-pub unsafe extern "C" fn lnd_health_remove_local(health: *mut lnd_health, local: u32) -> lnd_error {
-    let remove = |_, whole: &mut super::Whole| {
-        let local = local_of(&whole.health, local)?;
+pub unsafe extern "C" fn lnd_health_remove_local(
+    health: *mut lnd_health,
+    local: lnd_health_ni,
+) -> lnd_error {
+    let remove = |id, whole: &mut Whole| {
+        let local = whole.local(id, local)?;
         Ok(whole.health.remove_local(local)?)
     };
     // SAFETY: by the contract of the ABI.
@@ -96,7 +83,7 @@ pub unsafe extern "C" fn lnd_health_remove_local(health: *mut lnd_health, local:
 /// @health: the object.
 /// @router: 1 if it routes.
 /// @suppresses: 1 if it recognises second copies by number.
-/// @peer: where its number is written.
+/// @peer: where its name is written.
 ///
 /// Context: the owner's.
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_PEERS_FULL.
@@ -105,14 +92,14 @@ pub unsafe extern "C" fn lnd_health_add_peer(
     health: *mut lnd_health,
     router: u32,
     suppresses: u32,
-    peer: *mut u32,
+    peer: *mut lnd_health_peer,
 ) -> lnd_error {
     let settings = PeerSettings { router: router != 0, suppresses: suppresses != 0, bound: None };
-    let add = |_, whole: &mut super::Whole| {
+    let add = |id, whole: &mut Whole| {
         place(peer)?;
-        let id = whole.health.add_peer(settings)?;
+        let added = whole.health.add_peer(settings)?;
         // SAFETY: checked above; writable by the contract of the ABI.
-        unsafe { put(peer, id.raw()) }
+        unsafe { put(peer, names::peer(id, added)) }
     };
     // SAFETY: by the contract of the ABI.
     outcome(unsafe { lnd_health::with(health, add) })
@@ -122,23 +109,25 @@ pub unsafe extern "C" fn lnd_health_add_peer(
 /// @health: the object.
 /// @peer: the peer.
 /// @nid: the interface's NID.
-/// @peer_ni: where its number is written.
+/// @peer_ni: where its name is written.
 ///
 /// Context: the owner's.
-/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY (also: known already),
-/// LND_E_ARGUMENT, LND_E_NO_PEER, LND_E_PEERS_FULL, LND_E_NO_ROUTE (too many networks).
+/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_KNOWN,
+/// LND_E_ARGUMENT, LND_E_FOREIGN, LND_E_STALE (no such peer any more), LND_E_PEERS_FULL,
+/// LND_E_NO_ROUTE (too many networks).
 #[no_mangle]
 pub unsafe extern "C" fn lnd_health_add_peer_ni(
     health: *mut lnd_health,
-    peer: u32,
+    peer: lnd_health_peer,
     nid: u64,
-    peer_ni: *mut u32,
+    peer_ni: *mut lnd_health_ni,
 ) -> lnd_error {
-    let add = |_, whole: &mut super::Whole| {
+    let add = |id, whole: &mut Whole| {
         place(peer_ni)?;
-        let id = whole.health.add_peer_ni(peer_of(&whole.health, peer), nid_of(nid)?)?;
+        let peer = whole.peer(id, peer)?;
+        let added = whole.health.add_peer_ni(peer, nid_of(nid)?)?;
         // SAFETY: checked above; writable by the contract of the ABI.
-        unsafe { put(peer_ni, id.raw()) }
+        unsafe { put(peer_ni, names::peer_ni(id, added)) }
     };
     // SAFETY: by the contract of the ABI.
     outcome(unsafe { lnd_health::with(health, add) })
@@ -149,53 +138,40 @@ pub unsafe extern "C" fn lnd_health_add_peer_ni(
 /// @peer: the peer.
 ///
 /// Context: the owner's.
-/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_NO_PEER, LND_E_RUNNING
-/// (messages are on their way, or a route leads through it).
+/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE,
+/// LND_E_RUNNING (messages are on their way, or a route leads through it).
 #[no_mangle]
-pub unsafe extern "C" fn lnd_health_remove_peer(health: *mut lnd_health, peer: u32) -> lnd_error {
-    let remove = |_, whole: &mut super::Whole| {
-        let peer = peer_of(&whole.health, peer);
+pub unsafe extern "C" fn lnd_health_remove_peer(
+    health: *mut lnd_health,
+    peer: lnd_health_peer,
+) -> lnd_error {
+    let remove = |id, whole: &mut Whole| {
+        let peer = whole.peer(id, peer)?;
         Ok(whole.health.remove_peer(peer)?)
     };
     // SAFETY: by the contract of the ABI.
     outcome(unsafe { lnd_health::with(health, remove) })
 }
 
-pub(super) fn object_of(health: &Health<'_>, object: u32, index: u32) -> Result<Object, lnd_error> {
-    match object {
-        o if o == lnd_object::LND_OBJECT_LOCAL as u32 => {
-            Ok(Object::Local(local_of(health, index)?))
-        }
-        o if o == lnd_object::LND_OBJECT_PEER_NI as u32 => {
-            Ok(Object::Peer(peer_ni_of(health, index)))
-        }
-        _ => Err(lnd_error::LND_E_ARGUMENT),
-    }
-}
-
 /// lnd_health_get() - How an interface stands.
 /// @health: the object.
-/// @object: enum lnd_object.
-/// @index: the interface's number.
+/// @ni: the interface, of ours or of a peer.
 /// @info: filled in; its size is set.
 ///
 /// Context: the owner's.
-/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_BUSY, LND_E_ARGUMENT,
-/// LND_E_NO_PEER (no such interface).
+/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN,
+/// LND_E_STALE.
 #[no_mangle]
 pub unsafe extern "C" fn lnd_health_get(
     health: *const lnd_health,
-    object: u32,
-    index: u32,
+    ni: lnd_health_ni,
     info: *mut lnd_health_info,
 ) -> lnd_error {
-    let get = |_, whole: &mut super::Whole| {
+    let get = |id, whole: &mut Whole| {
         // SAFETY: by the contract of the ABI.
         let info = unsafe { output(info)? };
-        let ni = whole
-            .health
-            .ni(object_of(&whole.health, object, index)?)
-            .ok_or(lnd_error::LND_E_NO_PEER)?;
+        let object = whole.object(id, ni)?;
+        let ni = whole.health.ni(object).ok_or(lnd_error::LND_E_STALE)?;
         *info = lnd_health_info {
             size: info.size,
             value: u32::from(ni.health().get()),
@@ -214,27 +190,24 @@ pub unsafe extern "C" fn lnd_health_get(
 
 /// lnd_health_set() - Sets an interface's health, as an operator may.
 /// @health: the object.
-/// @object: enum lnd_object.
-/// @index: the interface's number.
+/// @ni: the interface, of ours or of a peer.
 /// @value: 0 to 1000.
 /// @now: the time.
 ///
 /// Context: the owner's.
-/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_ARGUMENT, LND_E_NO_PEER (no
-/// such interface).
+/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_ARGUMENT, LND_E_FOREIGN,
+/// LND_E_STALE.
 #[no_mangle]
 pub unsafe extern "C" fn lnd_health_set(
     health: *mut lnd_health,
-    object: u32,
-    index: u32,
+    ni: lnd_health_ni,
     value: u32,
     now: u64,
 ) -> lnd_error {
-    let set = |_, whole: &mut super::Whole| {
-        let object = object_of(&whole.health, object, index)?;
+    let set = |id, whole: &mut Whole| {
+        let object = whole.object(id, ni)?;
         let value = u16::try_from(value).ok().filter(|v| *v <= ::lnd_health::MAX_HEALTH);
         let value = HealthValue::new(value.ok_or(lnd_error::LND_E_ARGUMENT)?);
-        whole.health.ni(object).ok_or(lnd_error::LND_E_NO_PEER)?;
         whole.health.set_health(Instant::from_nanos(now), object, value);
         Ok(())
     };
@@ -245,22 +218,26 @@ pub unsafe extern "C" fn lnd_health_set(
 /// lnd_health_received() - Something came from a peer's interface: it lives.
 /// @health: the object.
 /// @peer_ni: the peer's interface.
-/// @local: ours.
+/// @local: ours; all 0 if it is not known which.
 /// @now: the time.
 ///
 /// Context: the owner's.
-/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_ARGUMENT.
+/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE,
+/// LND_E_WRONG_KIND.
 #[no_mangle]
 pub unsafe extern "C" fn lnd_health_received(
     health: *mut lnd_health,
-    peer_ni: u32,
-    local: u32,
+    peer_ni: lnd_health_ni,
+    local: lnd_health_ni,
     now: u64,
 ) -> lnd_error {
-    let received = |_, whole: &mut super::Whole| {
-        let local = local_of(&whole.health, local)?;
-        let from = peer_ni_of(&whole.health, peer_ni);
-        whole.health.received(Instant::from_nanos(now), from, Some(local));
+    let received = |id, whole: &mut Whole| {
+        let from = whole.peer_ni(id, peer_ni)?;
+        let over = match local {
+            names::NO_NI => None,
+            local => Some(whole.local(id, local)?),
+        };
+        whole.health.received(Instant::from_nanos(now), from, over);
         Ok(())
     };
     // SAFETY: by the contract of the ABI.
@@ -274,16 +251,17 @@ pub unsafe extern "C" fn lnd_health_received(
 /// @now: the time.
 ///
 /// Context: the owner's.
-/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_ARGUMENT.
+/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE,
+/// LND_E_WRONG_KIND.
 #[no_mangle]
 pub unsafe extern "C" fn lnd_health_fatal(
     health: *mut lnd_health,
-    local: u32,
+    local: lnd_health_ni,
     fatal: u32,
     now: u64,
 ) -> lnd_error {
-    let condemn = |_, whole: &mut super::Whole| {
-        let local = local_of(&whole.health, local)?;
+    let condemn = |id, whole: &mut Whole| {
+        let local = whole.local(id, local)?;
         whole.health.fatal(Instant::from_nanos(now), local, fatal != 0);
         Ok(())
     };

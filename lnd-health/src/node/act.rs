@@ -152,7 +152,7 @@ impl Health<'_> {
     /// be sent. A ping of which nothing is ever told does no harm: the next one follows.
     pub fn answered(&mut self, now: Instant, ping: Ping, end: impl Into<End>) {
         let End { class, charge, withdrawn, .. } = end.into();
-        if !self.names(ping.object) {
+        if !self.knows(ping.object) {
             self.tally.count(Count::StalePings);
             return;
         }
@@ -271,7 +271,7 @@ impl Health<'_> {
     /// How a liveness probe ended. What is found is for the peer's machine, like any other input
     /// (R60); [`Finding::CleanUp`] has already ended the watch.
     pub fn probed(&mut self, now: Instant, probe: Probe, end: ProbeEnd) -> Finding {
-        if !self.names(Object::Peer(probe.peer_ni)) {
+        if !self.knows(Object::Peer(probe.peer_ni)) {
             return Finding::Nothing;
         }
         let finding = self.prober.end(now, &mut self.jitter, probe.due(), end);
@@ -295,7 +295,7 @@ impl Health<'_> {
 
     /// How an attempt to connect ended. Returns `false` if it is stale.
     pub fn connected(&mut self, now: Instant, attempt: Connect, how: Connected) -> bool {
-        if !self.names(Object::Peer(attempt.peer_ni)) {
+        if !self.knows(Object::Peer(attempt.peer_ni)) {
             return false;
         }
         let current = self.reconnect.end(now, &mut self.jitter, attempt.due(), how);
@@ -308,14 +308,14 @@ impl Health<'_> {
 
     /// The connection to a peer's interface was lost: it is made again, within the budget.
     pub fn connection_lost(&mut self, now: Instant, id: PeerNiId) {
-        if self.names(Object::Peer(id)) && !self.stopping {
+        if self.knows(Object::Peer(id)) && !self.stopping {
             self.reconnect.lost(now, &mut self.jitter, id.raw());
         }
     }
 
     /// There is a connection to a peer's interface, or nobody wants one any longer.
     pub fn connection_settled(&mut self, id: PeerNiId) {
-        if self.names(Object::Peer(id)) {
+        if self.knows(Object::Peer(id)) {
             self.reconnect.settled(id.raw());
         }
     }
@@ -333,49 +333,49 @@ impl Health<'_> {
 
     /// Probes a peer's interface from now on, whenever it is idle. `one_way`: it only sends to us.
     pub fn watch(&mut self, now: Instant, id: PeerNiId, one_way: bool) {
-        if self.names(Object::Peer(id)) && !self.stopping {
+        if self.knows(Object::Peer(id)) && !self.stopping {
             self.prober.watch(now, &mut self.jitter, id.raw(), one_way);
         }
     }
 
     /// Stops probing it.
     pub fn unwatch(&mut self, id: PeerNiId) {
-        if self.names(Object::Peer(id)) {
+        if self.knows(Object::Peer(id)) {
             self.prober.unwatch(id.raw());
         }
     }
 
     /// There was traffic with it, in either direction, that shows it alive.
     pub fn active(&mut self, id: PeerNiId) {
-        if self.names(Object::Peer(id)) {
+        if self.knows(Object::Peer(id)) {
             self.prober.active(id.raw());
         }
     }
 
     /// The transport has begun, or has ended, to move it to another path (S2-8).
     pub fn migrating(&mut self, id: PeerNiId, migrating: bool) {
-        if self.names(Object::Peer(id)) {
+        if self.knows(Object::Peer(id)) {
             self.prober.migrating(id.raw(), migrating);
         }
     }
 
     /// Somebody on this node uses it, or nobody does any longer.
     pub fn used(&mut self, id: PeerNiId, used: bool) {
-        if self.names(Object::Peer(id)) {
+        if self.knows(Object::Peer(id)) {
             self.prober.used(id.raw(), used);
         }
     }
 
     /// Its peer has published a word for probing, or has withdrawn it.
     pub fn published(&mut self, id: PeerNiId, published: bool) {
-        if self.names(Object::Peer(id)) {
+        if self.knows(Object::Peer(id)) {
             self.prober.publish(id.raw(), published);
         }
     }
 
     /// Something waits for news of it: it is probed first (R59).
     pub fn urge(&mut self, id: PeerNiId) {
-        if self.names(Object::Peer(id)) {
+        if self.knows(Object::Peer(id)) {
             self.prober.urge(id.raw());
         }
     }

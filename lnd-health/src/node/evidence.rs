@@ -61,7 +61,7 @@ impl Health<'_> {
         evidence: Evidence,
         message: u64,
     ) {
-        if !self.names(object) {
+        if !self.knows(object) {
             return;
         }
         let Some(ni) = self.ni(object) else { return };

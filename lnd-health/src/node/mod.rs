@@ -133,7 +133,7 @@ impl<'m> Health<'m> {
 
     /// An interface to change. A name that names nothing is counted.
     fn ni_mut(&mut self, object: Object) -> Option<&mut Ni> {
-        if !self.names(object) {
+        if !self.knows(object) {
             return None;
         }
         match object {
@@ -144,15 +144,23 @@ impl<'m> Health<'m> {
 
     /// A peer to change. A name that names nothing is counted.
     fn peer_mut(&mut self, id: PeerId) -> Option<&mut Peer> {
-        if self.peer(id).is_none() {
-            self.tally.count(Count::StaleNames);
+        if !self.knows_peer(id) {
             return None;
         }
         self.peers.get_mut(id.index())
     }
 
+    /// Whether a name names a peer; one that does not is counted (R14).
+    pub fn knows_peer(&mut self, id: PeerId) -> bool {
+        let known = self.peer(id).is_some();
+        if !known {
+            self.tally.count(Count::StaleNames);
+        }
+        known
+    }
+
     /// Whether a name names an interface; one that does not is counted (R14).
-    fn names(&mut self, object: Object) -> bool {
+    pub fn knows(&mut self, object: Object) -> bool {
         let known = self.ni(object).is_some();
         if !known {
             self.tally.count(Count::StaleNames);

@@ -45,6 +45,54 @@ pub enum Count {
     CameUp,
 }
 
+impl Count {
+    /// All of them, in the order of their numbers.
+    pub const ALL: [Self; COUNTS] = [
+        Self::Tries,
+        Self::Resends,
+        Self::ResendsGood,
+        Self::ResendsFailed,
+        Self::Late,
+        Self::Refusals,
+        Self::Copies,
+        Self::Outside,
+        Self::NoResponse,
+        Self::Pings,
+        Self::StalePings,
+        Self::StaleNames,
+        Self::Pathless,
+        Self::AgedOut,
+        Self::Probes,
+        Self::Connects,
+        Self::WentDown,
+        Self::CameUp,
+    ];
+
+    /// The counter's name, in C and in dumps.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Tries => "tries",
+            Self::Resends => "resends",
+            Self::ResendsGood => "resends_good",
+            Self::ResendsFailed => "resends_failed",
+            Self::Late => "late",
+            Self::Refusals => "refusals",
+            Self::Copies => "copies",
+            Self::Outside => "outside",
+            Self::NoResponse => "no_response",
+            Self::Pings => "pings",
+            Self::StalePings => "stale_pings",
+            Self::StaleNames => "stale_names",
+            Self::Pathless => "pathless",
+            Self::AgedOut => "aged_out",
+            Self::Probes => "probes",
+            Self::Connects => "connects",
+            Self::WentDown => "went_down",
+            Self::CameUp => "came_up",
+        }
+    }
+}
+
 const COUNTS: usize = Count::CameUp as usize + 1;
 const CLASSES: usize = Class::NetworkTimeout as usize + 1;
 

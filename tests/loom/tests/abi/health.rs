@@ -5,7 +5,7 @@ use core::mem::MaybeUninit;
 use core::ptr::null_mut;
 use std::rc::Rc;
 
-use lnd_ffi::abi::{lnd_error, lnd_health_config};
+use lnd_ffi::abi::{lnd_error, lnd_health_config, lnd_health_peer};
 use lnd_ffi::health::{
     lnd_health, lnd_health_add_peer, lnd_health_config_init, lnd_health_create, lnd_health_destroy,
     lnd_health_size,
@@ -46,14 +46,14 @@ impl Node {
         Rc::new(Self { turn: Condvar::new(), health, _memory: memory })
     }
 
-    /// A peer more; its number.
+    /// A peer more; its place.
     fn add_peer(&self) -> Result<u32, lnd_error> {
         self.turn.notify_one();
-        let mut peer = u32::MAX;
+        let mut peer = lnd_health_peer::default();
         // SAFETY: the memory is still there, the place too.
         let error = unsafe { lnd_health_add_peer(self.health, 0, 0, &raw mut peer) };
         if error == OK {
-            Ok(peer)
+            Ok(peer.index)
         } else {
             Err(error)
         }

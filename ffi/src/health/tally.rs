@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! What health has counted.
+
+use core::ffi::c_char;
+
+use ::lnd_health::node::Count;
+
+use super::{lnd_health, Whole};
+use crate::abi::lnd_error;
+use crate::errors::outcome;
+use crate::input::{place, put};
+
+/// lnd_health_counter_name() - The name of a counter of a health object.
+/// @counter: its number, from 0.
+///
+/// Context: any.
+/// Return: text such as "stale_names", or NULL: there is no such counter.
+#[no_mangle]
+pub extern "C" fn lnd_health_counter_name(counter: u32) -> *const c_char {
+    match NAMES.get(counter as usize) {
+        Some(name) => name.as_ptr().cast(),
+        None => core::ptr::null(),
+    }
+}
+
+/// lnd_health_counter() - The value of a counter.
+/// @health: the object.
+/// @counter: its number.
+/// @value: where the value is written.
+///
+/// Context: the owner's.
+/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_ARGUMENT.
+#[no_mangle]
+pub unsafe extern "C" fn lnd_health_counter(
+    health: *const lnd_health,
+    counter: u32,
+    value: *mut u64,
+) -> lnd_error {
+    let read = |_, whole: &mut Whole| {
+        place(value)?;
+        let counter = Count::ALL.get(counter as usize).ok_or(lnd_error::LND_E_ARGUMENT)?;
+        // SAFETY: checked above; writable by the contract of the ABI.
+        unsafe { put(value, whole.health.tally().value(*counter)) }
+    };
+    // SAFETY: by the contract of the ABI.
+    outcome(unsafe { lnd_health::with(health, read) })
+}
+
+/// Longest name of a counter, with the zero that ends it.
+const NAME: usize = 32;
+
+/// The counters' names, each ended by a zero.
+static NAMES: [[u8; NAME]; Count::ALL.len()] = {
+    let mut names = [[0; NAME]; Count::ALL.len()];
+    let mut at = 0;
+    while at < names.len() {
+        let name = Count::ALL[at].name().as_bytes();
+        // At compile time: a longer name does not compile.
+        assert!(name.len() < NAME);
+        let mut byte = 0;
+        while byte < name.len() {
+            names[at][byte] = name[byte];
+            byte += 1;
+        }
+        at += 1;
+    }
+    names
+};
