@@ -336,6 +336,13 @@ static void handles(void)
 	wrong = peer;
 	wrong.index = 3;
 	FAILS(LND_E_STALE, lnd_peer_info_get(a->ni, wrong, &info));
+	/* The peer that was in the place before. */
+	wrong = peer;
+	wrong.generation--;
+	FAILS(LND_E_STALE, lnd_peer_info_get(a->ni, wrong, &info));
+	wrong = peer;
+	wrong.kind = ours.kind;
+	FAILS(LND_E_STALE, lnd_peer_info_get(a->ni, wrong, &info));
 	memset(&wrong, 0, sizeof(wrong));
 	FAILS(LND_E_STALE, lnd_peer_info_get(a->ni, wrong, &info));
 	FAILS(LND_E_NO_PEER, lnd_peer_find(a->ni, 1234, &peer));

@@ -1152,14 +1152,18 @@ struct lnd_health_info {
  * struct lnd_peer - Names a peer in the table of one NI.
  * @nid: its NID.
  * @index: its place in the table.
+ * @generation: use of the place.
  * @ni: the NI's own number.
+ * @kind: kind of handle.
  *
- * Stale once the NI has forgotten the peer.
+ * Stale once the NI has forgotten the peer, also if it knows one of the same NID again.
  */
 struct lnd_peer {
 	uint64_t nid;
 	uint32_t index;
+	uint32_t generation;
 	uint32_t ni;
+	uint32_t kind;
 };
 
 /**
@@ -2525,20 +2529,22 @@ LND_ASSERT_FIELD(lnd_health_info, in_flight, 24);
 LND_ASSERT_FIELD(lnd_health_info, up, 28);
 LND_ASSERT_FIELD(lnd_health_info, fatal, 32);
 LND_ASSERT_FIELD(lnd_health_info, draining, 36);
-LND_ASSERT_SIZE(lnd_peer, 16);
+LND_ASSERT_SIZE(lnd_peer, 24);
 LND_ASSERT_FIELD(lnd_peer, nid, 0);
 LND_ASSERT_FIELD(lnd_peer, index, 8);
-LND_ASSERT_FIELD(lnd_peer, ni, 12);
-LND_ASSERT_SIZE(lnd_peer_info, 56);
+LND_ASSERT_FIELD(lnd_peer, generation, 12);
+LND_ASSERT_FIELD(lnd_peer, ni, 16);
+LND_ASSERT_FIELD(lnd_peer, kind, 20);
+LND_ASSERT_SIZE(lnd_peer_info, 64);
 LND_ASSERT_FIELD(lnd_peer_info, size, 0);
 LND_ASSERT_FIELD(lnd_peer_info, state, 4);
 LND_ASSERT_FIELD(lnd_peer_info, peer, 8);
-LND_ASSERT_FIELD(lnd_peer_info, life, 24);
-LND_ASSERT_FIELD(lnd_peer_info, last_heard, 32);
-LND_ASSERT_FIELD(lnd_peer_info, transfers, 40);
-LND_ASSERT_FIELD(lnd_peer_info, credits, 44);
-LND_ASSERT_FIELD(lnd_peer_info, in_flight, 48);
-LND_ASSERT_FIELD(lnd_peer_info, session, 52);
+LND_ASSERT_FIELD(lnd_peer_info, life, 32);
+LND_ASSERT_FIELD(lnd_peer_info, last_heard, 40);
+LND_ASSERT_FIELD(lnd_peer_info, transfers, 48);
+LND_ASSERT_FIELD(lnd_peer_info, credits, 52);
+LND_ASSERT_FIELD(lnd_peer_info, in_flight, 56);
+LND_ASSERT_FIELD(lnd_peer_info, session, 60);
 LND_ASSERT_SIZE(lnd_blocker, 56);
 LND_ASSERT_FIELD(lnd_blocker, size, 0);
 LND_ASSERT_FIELD(lnd_blocker, kind, 4);

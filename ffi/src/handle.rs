@@ -3,14 +3,15 @@
 //! anything is done with it (R14).
 
 use lnd_core::defect::seeded;
-use lnd_core::id::Tag;
+use lnd_core::id::{Nid, PeerId, Tag};
 
-use crate::abi::{lnd_error, lnd_message, lnd_request, lnd_transfer};
+use crate::abi::{lnd_error, lnd_message, lnd_peer, lnd_request, lnd_transfer};
 
 // Arbitrary, and not zero: a struct full of zeroes is no handle.
 const TRANSFER: u32 = 0x5446_0001;
 const REQUEST: u32 = 0x5251_0002;
 const MESSAGE: u32 = 0x4d47_0003;
+const PEER: u32 = 0x5052_0004;
 
 macro_rules! handle {
     ($make:ident, $read:ident, $name:ident, $kind:ident) => {
@@ -33,3 +34,18 @@ macro_rules! handle {
 handle!(transfer, of_transfer, lnd_transfer, TRANSFER);
 handle!(request, of_request, lnd_request, REQUEST);
 handle!(message, of_message, lnd_message, MESSAGE);
+
+pub(crate) const fn peer(ni: u32, nid: Nid, id: PeerId) -> lnd_peer {
+    let (index, generation) = (id.index() as u32, id.generation());
+    lnd_peer { nid: nid.raw(), index, generation, ni, kind: PEER }
+}
+
+pub(crate) fn of_peer(ni: u32, handle: lnd_peer) -> Result<PeerId, lnd_error> {
+    if handle.kind != PEER && !seeded("handle-of-any-kind") {
+        return Err(lnd_error::LND_E_STALE);
+    }
+    if handle.ni != ni && !seeded("handle-of-any-ni") {
+        return Err(lnd_error::LND_E_FOREIGN);
+    }
+    Ok(PeerId::new(handle.index, handle.generation))
+}

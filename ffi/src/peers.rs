@@ -7,6 +7,7 @@ use lnd_core::time::Instant;
 
 use crate::abi::{lnd_error, lnd_link_state, lnd_peer, lnd_peer_info};
 use crate::errors::outcome;
+use crate::handle;
 use crate::input::{output, place, put};
 use crate::ni::{lnd_ni, Thread};
 use crate::tracing::{link_state, peer_state};
@@ -94,14 +95,10 @@ pub unsafe extern "C" fn lnd_link_state_get(
 impl Thread {
     /// The peer that a handle names, if it is still in its place.
     fn peer_of(&self, ni: &lnd_ni, peer: lnd_peer) -> Result<PeerView, lnd_error> {
-        if peer.nid == 0 {
-            return Err(lnd_error::LND_E_STALE);
-        }
-        if peer.ni != ni.platform.id {
-            return Err(lnd_error::LND_E_FOREIGN);
-        }
-        let view = self.driver.peer_view(peer.index).filter(|view| view.nid.raw() == peer.nid);
-        view.ok_or(lnd_error::LND_E_STALE)
+        let id = handle::of_peer(ni.platform.id, peer)?;
+        let view = self.driver.peer_view(peer.index);
+        let same = |view: &PeerView| view.id == id && view.nid.raw() == peer.nid;
+        view.filter(same).ok_or(lnd_error::LND_E_STALE)
     }
 }
 
@@ -124,10 +121,10 @@ pub unsafe extern "C" fn lnd_peer_find(
         place(peer)?;
         let mut inside = ni.enter()?;
         let driver = &inside.thread().driver;
-        let found = Nid::from_raw(nid).and_then(|nid| driver.peer(nid));
-        let index = found.ok_or(lnd_error::LND_E_NO_PEER)?.index() as u32;
+        let found = Nid::from_raw(nid).and_then(|nid| Some((nid, driver.peer(nid)?)));
+        let (nid, id) = found.ok_or(lnd_error::LND_E_NO_PEER)?;
         // SAFETY: checked above; writable by the contract of the ABI.
-        unsafe { put(peer, lnd_peer { nid, index, ni: ni.platform.id }) }
+        unsafe { put(peer, handle::peer(ni.platform.id, nid, id)) }
     }))
 }
 

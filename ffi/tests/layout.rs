@@ -81,7 +81,7 @@ fn structs_lie_as_a_c_compiler_lays_them() {
         lnd_health_route { index, generation, owner, kind };
         lnd_path { size, routed, local, hop, destination, number, reserved, hop_nid, slice };
         lnd_health_info { size, value, nid, heard, in_flight, up, fatal, draining };
-        lnd_peer { nid, index, ni };
+        lnd_peer { nid, index, generation, ni, kind };
         lnd_peer_info { size, state, peer, life, last_heard, transfers, credits, in_flight, session };
         lnd_blocker { size, kind, transfer, nid, until, link, word, link_state, reserved };
         lnd_stats { size, run_state, active, passive, peers, counters, frames_control, frames_lnd, frames_bad, frames_forged, completions, interrupts, misuses };

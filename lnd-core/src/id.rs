@@ -115,15 +115,31 @@ impl Tag {
     }
 }
 
-/// Index of a peer in the driver's peer table.
+/// Names one use of one place in the driver's peer table: index and full generation (R14).
+///
+/// A peer that is idle may be forgotten and its place given to another. An id of the former peer is
+/// then *stale*: it names nothing, and what it is given to changes nothing. The generation wraps after
+/// 2^32 uses of one place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[repr(transparent)]
-pub struct PeerId(pub(crate) u32);
+pub struct PeerId {
+    index: u32,
+    generation: u32,
+}
 
 impl PeerId {
-    /// The peer's index.
+    /// The id of its parts. Any parts make one; whether it names anything is decided on use.
+    pub const fn new(index: u32, generation: u32) -> Self {
+        Self { index, generation }
+    }
+
+    /// The place in the peer table.
     pub const fn index(self) -> usize {
-        self.0 as usize
+        self.index as usize
+    }
+
+    /// How often the place had been used when this id was made.
+    pub const fn generation(self) -> u32 {
+        self.generation
     }
 }
 

@@ -70,12 +70,12 @@ impl Whose {
             Some(link) => link.index() as u32,
             None => Self::NO_LINK,
         };
-        Self((peer.0 << 16) | ((life & ((1 << LIFE_BITS) - 1)) << 4) | link)
+        Self(((peer.index() as u32) << 16) | ((life & ((1 << LIFE_BITS) - 1)) << 4) | link)
     }
 
-    /// The peer.
-    pub const fn peer(self) -> PeerId {
-        PeerId(self.0 >> 16)
+    /// The peer's place in the table. It has a transfer, so it is not forgotten meanwhile.
+    pub const fn peer_index(self) -> u32 {
+        self.0 >> 16
     }
 
     /// The peer's life tag.
@@ -142,9 +142,16 @@ impl<'m> Shared<'m> {
         &self.claims
     }
 
-    /// The gate of a peer.
+    /// The gate of a peer; `None` if the id is stale. The peer may be forgotten at any time after, in
+    /// contexts other than the shard's owner: see [`PeerGate::change_of`].
     pub fn peer(&self, peer: PeerId) -> Option<&'m PeerGate> {
-        self.peers.get(peer.index())
+        self.peers.get(peer.index()).filter(|gate| gate.is_of(peer.generation()))
+    }
+
+    /// The gate of a place in the peer table, whatever peer is in it. The shard's owner, who alone
+    /// forgets peers, needs no more.
+    pub fn peer_gate(&self, index: usize) -> Option<&'m PeerGate> {
+        self.peers.get(index)
     }
 
     /// The gate of a link.
@@ -312,7 +319,7 @@ impl<'m> Shared<'m> {
         if !word.is_of(tag.generation) {
             return None;
         }
-        let gate = self.peer(whose.peer())?.view();
+        let gate = self.peer_gate(whose.peer_index() as usize)?.view();
         if gate.state() == HelloState::Down {
             return Some((tag, Cause::PeerDown));
         }

@@ -64,9 +64,11 @@ pub struct lnd_message {
 /// struct lnd_peer - Names a peer in the table of one NI.
 /// @nid: its NID.
 /// @index: its place in the table.
+/// @generation: use of the place.
 /// @ni: the NI's own number.
+/// @kind: kind of handle.
 ///
-/// Stale once the NI has forgotten the peer.
+/// Stale once the NI has forgotten the peer, also if it knows one of the same NID again.
 #[allow(non_camel_case_types)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
@@ -75,8 +77,12 @@ pub struct lnd_peer {
     pub nid: u64,
     /// Place.
     pub index: u32,
+    /// Use of the place.
+    pub generation: u32,
     /// Which NI.
     pub ni: u32,
+    /// Which kind of handle.
+    pub kind: u32,
 }
 
 /// struct lnd_health_ni - Names an interface in a health object: one of ours, or a peer's.

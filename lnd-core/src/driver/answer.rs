@@ -22,7 +22,9 @@ impl<P: Ports> Driver<'_, P> {
     #[inline(always)]
     fn try_answer(&mut self, now: Instant, tag: Tag) -> bool {
         let whose = self.shared.whose(tag.index);
-        let Some(nid) = self.peers.get(whose.peer()).and_then(|p| p.nid) else { return false };
+        let Some(nid) = self.peers.get(self.peer_of(tag.index)).and_then(|p| p.nid) else {
+            return false;
+        };
         let Some(link) = self.way_back(tag, whose.link()) else { return false };
         let open = self.shared.link(link).is_some_and(|g| g.is_open());
         if open && !self.channel.ready(link, nid, Lane::Control) {

@@ -111,7 +111,8 @@ impl<P: Ports> Driver<'_, P> {
     /// Whether a transfer is with the present life of a peer.
     pub(super) fn is_with(&self, tag: Tag, id: PeerId) -> bool {
         let whose = self.shared.whose(tag.index);
-        let life = self.shared.peer(id).map(|g| g.view().life());
-        whose.peer() == id && (life == Some(whose.life()) || seeded("answer-without-life"))
+        let life = self.shared.peer_gate(id.index()).map(|g| g.view().life());
+        whose.peer_index() as usize == id.index()
+            && (life == Some(whose.life()) || seeded("answer-without-life"))
     }
 }

@@ -3,7 +3,6 @@
 
 use super::details::{Marks, NO_LIST};
 use super::Driver;
-use crate::id::PeerId;
 use crate::ports::Ports;
 use crate::transfer::{Debts, Phase};
 
@@ -65,7 +64,9 @@ impl<P: Ports> Driver<'_, P> {
     fn audit_peers(&self, used: u32) -> Result<(), Broken> {
         let mut transfers = 0;
         for number in 0..self.peers.len() as u32 {
-            let Some(peer) = self.peers.get(PeerId(number)) else { continue };
+            let Some(peer) = self.peers.id(number).and_then(|id| self.peers.get(id)) else {
+                continue;
+            };
             transfers += peer.transfers;
             if peer.ours.left().checked_add(peer.ours.in_flight()) != Some(peer.ours.depth()) {
                 return Err(Broken::Credits(number));

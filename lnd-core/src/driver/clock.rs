@@ -6,7 +6,7 @@ use super::shutdown::RunState;
 use super::Driver;
 use crate::counters::Counter;
 use crate::defect::seeded;
-use crate::id::{LinkId, PeerId, Tag};
+use crate::id::{LinkId, Tag};
 use crate::link::LinkEvent;
 use crate::ports::Ports;
 use crate::shared::attention;
@@ -56,7 +56,11 @@ impl<P: Ports> Driver<'_, P> {
         for _ in 0..budget {
             let Some(timer) = self.timers.expire(now) else { return };
             match timer.checked_sub(self.config.slots) {
-                Some(peer) => self.peer_timer(now, PeerId(peer)),
+                Some(place) => {
+                    if let Some(peer) = self.peers.id(place) {
+                        self.peer_timer(now, peer);
+                    }
+                }
                 None => self.slot_timer(now, timer),
             }
         }

@@ -185,7 +185,9 @@ impl<'m> Tables<'m> {
         let mut arena = Arena::new(memory);
         let shared = carve_shared(&mut arena, config, me.life)?;
         let details = arena.table(slots, |_| Details::UNUSED)?;
-        let table = arena.table(peers, |_| Peer::UNUSED)?;
+        // Ids of a former life are stale too.
+        let generation = me.life.first_generation();
+        let table = arena.table(peers, |_| Peer { generation, ..Peer::UNUSED })?;
         let places = arena.table(NidIndex::places(config.peers), |_| NidIndex::empty())?;
         let timers = arena.table(slots + peers, |_| Timer::UNARMED)?;
         let lists = arena.table(config.lists as usize, |_| [Fragment::default(); MAX_FRAGMENTS])?;
@@ -216,8 +218,8 @@ fn carve_shared<'m>(
     let first = life.first_generation();
     let table = arena.table(slots, |_| Slot::counting_from(first))?;
     let words = arena.table(Claims::words(slots), |i| AtomicU32::new(Claims::initial(slots, i)))?;
-    let gates =
-        arena.table(config.peers as usize, |_| PeerGate::counting_from(config.counting_from))?;
+    let gate = |_| PeerGate::counting_from(config.counting_from, first);
+    let gates = arena.table(config.peers as usize, gate)?;
     let links = arena.table(config.links as usize, |_| LinkGate::new())?;
     let shared = Shared::new(table, Claims::new(words, slots), gates, links);
     Ok(arena.place(shared)?)

@@ -3,7 +3,7 @@
 
 use crate::counters::{Count, Counter, Counters};
 use crate::id::{LinkId, PeerId, Tag};
-use crate::peer::{HelloEvent, HelloState};
+use crate::peer::{GateView, HelloEvent, HelloState};
 use crate::ports::{Completion, Completions, Returned, Sent, Tracer};
 use crate::shared::{attention, Shared};
 use crate::time::Instant;
@@ -105,12 +105,16 @@ impl<'m> Decider<'m> {
     }
 
     /// The platform says that a peer is down. Context: any, interrupts too; the driver's thread
-    /// must be woken and will cancel the peer's transfers.
-    pub fn peer_down(&self, peer: PeerId) {
-        if let Some(gate) = self.shared.peer(peer) {
-            gate.change(|view| view.on_hello(HelloEvent::Down));
+    /// must be woken and will cancel the peer's transfers. Returns whether the id names a peer: a stale
+    /// one takes nothing down (R14).
+    pub fn peer_down(&self, peer: PeerId) -> bool {
+        let gate = self.shared.peer_gate(peer.index());
+        let down = |view: GateView| view.on_hello(HelloEvent::Down);
+        let found = gate.and_then(|gate| gate.change_of(peer.generation(), down)).is_some();
+        if found {
             self.shared.want(attention::SWEEP);
         }
+        found
     }
 
     /// The platform says that a link has failed. Context: any, interrupts too; the driver's thread
@@ -122,7 +126,7 @@ impl<'m> Decider<'m> {
         }
     }
 
-    /// How far the greeting of a peer has come. Context: any.
+    /// How far the greeting of a peer has come; `Unknown` if the id is stale. Context: any.
     pub fn peer_state(&self, peer: PeerId) -> HelloState {
         self.shared.peer(peer).map_or(HelloState::Unknown, |gate| gate.view().state())
     }

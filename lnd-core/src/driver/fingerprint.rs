@@ -5,7 +5,7 @@
 use core::hash::{Hash, Hasher};
 
 use super::Driver;
-use crate::id::{LinkId, PeerId};
+use crate::id::LinkId;
 use crate::ports::Ports;
 use crate::transfer::Phase;
 
@@ -27,9 +27,8 @@ impl<P: Ports> Driver<'_, P> {
             }
         }
         for number in 0..self.peers.len() as u32 {
-            let id = PeerId(number);
-            self.shared.peer(id).map(|gate| gate.view()).hash(hasher);
-            self.peers.get(id).hash(hasher);
+            self.shared.peer_gate(number as usize).map(|gate| gate.view()).hash(hasher);
+            self.peers.id(number).and_then(|id| self.peers.get(id)).hash(hasher);
             self.timers.armed(self.config.slots + number).hash(hasher);
         }
         for (number, link) in self.links.iter().enumerate() {

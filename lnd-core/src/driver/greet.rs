@@ -27,21 +27,22 @@ impl<P: Ports> Driver<'_, P> {
         }
     }
 
-    /// How far the greeting of a peer has come.
+    /// How far the greeting of a peer has come; `Unknown` if the id is stale.
     pub fn peer_state(&self, peer: PeerId) -> HelloState {
-        self.decider().peer_state(peer)
+        let gate = self.peers.named(peer).and_then(|_| self.shared.peer_gate(peer.index()));
+        gate.map_or(HelloState::Unknown, |gate| gate.view().state())
     }
 
     pub(super) fn take_up_peer(&mut self, nid: Nid) -> Option<PeerId> {
         let shared = self.shared;
         let peer = self.peers.add(nid, self.config.batch, |id, _| {
-            let state = shared.peer(id).map(|g| g.view().state());
+            let state = shared.peer_gate(id.index()).map(|g| g.view().state());
             matches!(state, Some(HelloState::Unknown | HelloState::Down))
         });
         match peer {
             Some(id) => {
-                if let Some(gate) = shared.peer(id) {
-                    gate.change(|view| view.next_life().with_state(HelloState::Unknown));
+                if let Some(gate) = shared.peer_gate(id.index()) {
+                    gate.renew(id.generation());
                 }
                 self.timers.disarm(self.config.slots + id.index() as u32);
             }
@@ -53,7 +54,7 @@ impl<P: Ports> Driver<'_, P> {
     /// Puts an event into a peer's greeting and does what the table says.
     pub(super) fn hello_event(&mut self, now: Instant, id: PeerId, event: HelloEvent) {
         let (Some(gate), Some(nid)) =
-            (self.shared.peer(id), self.peers.get(id).and_then(|p| p.nid))
+            (self.shared.peer_gate(id.index()), self.peers.get(id).and_then(|p| p.nid))
         else {
             return;
         };
@@ -212,7 +213,7 @@ impl<P: Ports> Driver<'_, P> {
         if new_life {
             self.counters.count(Counter::PeersRestarted);
         }
-        if let Some(gate) = self.shared.peer(id) {
+        if let Some(gate) = self.shared.peer_gate(id.index()) {
             gate.change(|view| {
                 let view = if new_life { view.next_life() } else { view };
                 view.with_admission(true)
@@ -232,7 +233,7 @@ impl<P: Ports> Driver<'_, P> {
             self.counters.count(Counter::IgnoredHellos);
             return None;
         };
-        let state = self.shared.peer(id).map(|g| g.view().state());
+        let state = self.shared.peer_gate(id.index()).map(|g| g.view().state());
         let ours = from.to_life == Some(self.me.life)
             && (ack.session == peer.session || seeded("any-ack-will-do"));
         if !ours || state != Some(HelloState::Greeting) {

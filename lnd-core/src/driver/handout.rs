@@ -91,9 +91,9 @@ impl<P: Ports> Driver<'_, P> {
     #[inline]
     fn go_in(&mut self, now: Instant, tag: Tag, link: LinkId, from: From) -> Option<Inside> {
         let gate = self.shared.link(link)?;
+        let peer = self.peer_of(tag.index);
         let details = self.details.get_mut(tag.index as usize)?;
-        let peer = self.shared.whose(tag.index).peer();
-        let peer_gate = self.shared.peer(peer)?;
+        let peer_gate = self.shared.peer_gate(peer.index())?;
         details.settle_role(self.peers.get(peer).map_or(u32::MAX, |p| p.immediate_max));
         let role = details.role;
         let debts = role.debts(self.signalled(peer));

@@ -110,7 +110,7 @@ impl<P: Ports> Driver<'_, P> {
     /// is dropped and counted, never silently (R28), and its sender [set right](Self::set_right).
     pub(super) fn admitted(&mut self, now: Instant, from: &Envelope, lane: Lane) -> Option<PeerId> {
         let found = self.peers.find(from.from);
-        let view = found.and_then(|id| self.shared.peer(id)).map(|g| g.view());
+        let view = found.and_then(|id| self.shared.peer_gate(id.index())).map(|g| g.view());
         let known_life = found.and_then(|id| self.peers.get(id)).and_then(|p| p.life);
         let admitted = view.is_some_and(|v| v.admitted() && v.state() != HelloState::Down)
             || seeded("early-message-taken");
@@ -238,7 +238,7 @@ impl<P: Ports> Driver<'_, P> {
             }
             _ => return Inbound::Handled,
         };
-        let life = self.shared.peer(id).map_or(0, |g| g.view().life());
+        let life = self.shared.peer_gate(id.index()).map_or(0, |g| g.view().life());
         self.shared.assign(tag, Whose::new(id, life, Some(link)));
         if let Some(details) = self.details.get_mut(tag.index as usize) {
             details.remote = remote;

@@ -143,9 +143,15 @@ impl<'m, P: Ports> Driver<'m, P> {
         self.links.get_mut(link.index()).map(|l| &mut l.engine)
     }
 
-    /// The index of a known peer.
+    /// The id of a known peer.
     pub fn peer(&self, nid: Nid) -> Option<PeerId> {
         self.peers.find(nid)
+    }
+
+    /// The peer of a slot's transfer.
+    fn peer_of(&self, slot: u32) -> PeerId {
+        let index = self.shared.whose(slot).peer_index();
+        self.peers.id(index).unwrap_or(PeerId::new(index, 0))
     }
 
     /// Transfers in use: `(ours, peers' requests)`.
@@ -208,7 +214,7 @@ impl<'m, P: Ports> Driver<'m, P> {
             return;
         }
         if details.role.requests() {
-            let peer = self.shared.whose(tag.index).peer();
+            let peer = self.peer_of(tag.index);
             if let Some(peer) = self.peers.get_mut(peer) {
                 peer.queue.remove(self.details, tag.index);
             }

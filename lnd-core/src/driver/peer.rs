@@ -23,6 +23,8 @@ bitflags::bitflags! {
 #[derive(Clone, Copy, Debug, Hash)]
 pub(super) struct Peer {
     pub nid: Option<Nid>,
+    /// Which use of this place this is (R14).
+    pub generation: u32,
     pub life: Option<Incarnation>,
     /// The session we opened last; zero: none yet.
     pub session: u32,
@@ -64,6 +66,7 @@ pub(super) struct Peer {
 impl Peer {
     pub const UNUSED: Self = Self {
         nid: None,
+        generation: 0,
         life: None,
         session: 0,
         their_session: None,
@@ -128,7 +131,18 @@ impl<'m> Peers<'m> {
     }
 
     pub fn find(&self, nid: Nid) -> Option<PeerId> {
-        self.index.find(nid, |peer| self.table.get(peer.index()).and_then(|p| p.nid))
+        let found = self.index.find(nid, |peer| self.table.get(peer as usize).and_then(|p| p.nid));
+        found.and_then(|index| self.id(index))
+    }
+
+    /// The id of the peer in a place.
+    pub fn id(&self, index: u32) -> Option<PeerId> {
+        self.table.get(index as usize).map(|peer| PeerId::new(index, peer.generation))
+    }
+
+    /// A peer by an id from outside: not of one that was forgotten.
+    pub fn named(&self, peer: PeerId) -> Option<&Peer> {
+        self.get(peer).filter(|found| found.generation == peer.generation())
     }
 
     /// A place for a new peer: an unused one, or one of which `may_forget` says that it is idle.
@@ -145,12 +159,12 @@ impl<'m> Peers<'m> {
         } else {
             self.forget_one(bound, may_forget)?
         };
-        let peer = PeerId(place as u32);
+        let entry = self.table.get_mut(place)?;
+        let generation = entry.generation.wrapping_add(1);
         let (opened, control_sequence) = (self.counting_from, self.counting_from);
-        *self.table.get_mut(place)? =
-            Peer { nid: Some(nid), opened, control_sequence, ..Peer::UNUSED };
-        self.index.insert(nid, peer);
-        Some(peer)
+        *entry = Peer { nid: Some(nid), generation, opened, control_sequence, ..Peer::UNUSED };
+        self.index.insert(nid, place as u32);
+        Some(PeerId::new(place as u32, generation))
     }
 
     fn forget_one(
@@ -161,12 +175,13 @@ impl<'m> Peers<'m> {
         for _ in 0..bound {
             let place = self.clock;
             self.clock = if place + 1 < self.table.len() { place + 1 } else { 0 };
-            let id = PeerId(place as u32);
             let peer = self.table.get(place)?;
+            let id = PeerId::new(place as u32, peer.generation);
             let idle = peer.transfers == 0 && !peer.speaking && may_forget(id, peer);
             if let (true, Some(nid)) = (idle, peer.nid) {
                 let table = &*self.table;
-                self.index.remove(nid, id, |p| table.get(p.index()).and_then(|p| p.nid));
+                let nid_of = |p: u32| table.get(p as usize).and_then(|p| p.nid);
+                self.index.remove(nid, place as u32, nid_of);
                 return Some(place);
             }
         }
@@ -183,15 +198,15 @@ impl<'m> Peers<'m> {
         peer.speaking = true;
         peer.next_speaker = NONE;
         match self.table.get_mut(self.last as usize) {
-            Some(last) => last.next_speaker = id.0,
-            None => self.first = id.0,
+            Some(last) => last.next_speaker = id.index() as u32,
+            None => self.first = id.index() as u32,
         }
-        self.last = id.0;
+        self.last = id.index() as u32;
     }
 
     /// Takes the next peer that has something to say.
     pub fn next_speaker(&mut self) -> Option<PeerId> {
-        let id = PeerId(self.first);
+        let id = self.id(self.first)?;
         let peer = self.table.get_mut(id.index())?;
         peer.speaking = false;
         self.first = peer.next_speaker;
@@ -203,7 +218,7 @@ impl<'m> Peers<'m> {
 
     /// The last of those that have something to say now.
     pub fn last_speaker(&self) -> Option<PeerId> {
-        (self.last != NONE).then_some(PeerId(self.last))
+        self.id(self.last)
     }
 
     pub fn anybody_speaks(&self) -> bool {

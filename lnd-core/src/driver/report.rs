@@ -67,7 +67,7 @@ impl<P: Ports> Driver<'_, P> {
         let details = *self.details.get(slot as usize)?;
         self.tell_peer(now, tag, &details, word);
         self.count_end(&details, word, status);
-        let peer = self.shared.whose(slot).peer();
+        let peer = self.peer_of(slot);
         let nid = self.peers.get(peer).and_then(|p| p.nid);
         self.release(tag, &details);
         if !details.role.reported() {
@@ -89,7 +89,7 @@ impl<P: Ports> Driver<'_, P> {
     /// Tells the other side what the engines do not tell it. Fire and forget: what finds no room is
     /// made good by the peer's deadline.
     fn tell_peer(&mut self, now: Instant, tag: Tag, details: &Details, word: Word) {
-        let id = self.shared.whose(tag.index).peer();
+        let id = self.peer_of(tag.index);
         // Another life has given the peer's tag to another transfer (R31).
         let other_life = !self.is_with(tag, id) && !seeded("last-word-to-another-life");
         if self.peer_state(id) == HelloState::Down || other_life {
@@ -123,7 +123,7 @@ impl<P: Ports> Driver<'_, P> {
         if details.list != NO_LIST && !seeded("list-leaked") {
             self.lists.give_back(details.list);
         }
-        let peer = self.shared.whose(tag.index).peer();
+        let peer = self.peer_of(tag.index);
         if let Some(peer) = self.peers.get_mut(peer) {
             peer.transfers = peer.transfers.saturating_sub(1);
         }
@@ -138,7 +138,7 @@ impl<P: Ports> Driver<'_, P> {
     /// Whether the control lane to the transfer's peer has room; for hosts that pace reports.
     pub fn can_answer(&mut self, tag: Tag) -> bool {
         let whose = self.shared.whose(tag.index);
-        let nid = self.peers.get(whose.peer()).and_then(|p| p.nid);
+        let nid = self.peers.get(self.peer_of(tag.index)).and_then(|p| p.nid);
         match (whose.link(), nid) {
             (Some(link), Some(nid)) => self.channel.ready(link, nid, Lane::Control),
             _ => false,

@@ -5,7 +5,7 @@
 use super::peer::Wants;
 use super::Driver;
 use crate::defect::seeded;
-use crate::id::{LinkId, Nid, PeerId, Tag};
+use crate::id::{LinkId, Nid, Tag};
 use crate::link::{LinkEvent, LinkState};
 use crate::message::Message;
 use crate::peer::HelloState;
@@ -146,9 +146,10 @@ impl<P: Ports> Driver<'_, P> {
                 }
                 return;
             }
-            let id = PeerId(self.run.at as u32);
+            let place = self.run.at as u32;
             self.run.at += 1;
-            let knows_us = self.shared.peer(id).is_some_and(|gate| {
+            let Some(id) = self.peers.id(place) else { continue };
+            let knows_us = self.shared.peer_gate(id.index()).is_some_and(|gate| {
                 let view = gate.view();
                 view.state() == HelloState::Good
                     || view.admitted() && view.state() != HelloState::Down
@@ -184,7 +185,7 @@ impl<P: Ports> Driver<'_, P> {
                     let whose = self.shared.whose(slot);
                     return Some(Blocker::Transfer {
                         tag,
-                        peer: self.peers.get(whose.peer()).and_then(|p| p.nid),
+                        peer: self.peers.get(self.peer_of(slot)).and_then(|p| p.nid),
                         link: whose.link(),
                         word,
                         until: self.timers.armed(slot),

@@ -247,7 +247,7 @@ impl<P: Ports> Driver<'_, P> {
         } else {
             self.active += 1;
         }
-        let life = self.shared.peer(peer).map_or(0, |g| g.view().life());
+        let life = self.shared.peer_gate(peer.index()).map_or(0, |g| g.view().life());
         self.shared.assign(tag, Whose::new(peer, life, None));
         Ok(tag)
     }

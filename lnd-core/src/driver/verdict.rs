@@ -47,7 +47,7 @@ impl<P: Ports> Driver<'_, P> {
         if role == Role::InlineSink {
             self.copy_in(now, tag, ticket.payload, it);
         } else if let Some(link) = self.shared.whose(tag.index).link() {
-            let id = self.shared.whose(tag.index).peer();
+            let id = self.peer_of(tag.index);
             let owes = !self.signalled(id);
             if let Some(details) = self.details.get_mut(tag.index as usize) {
                 details.marks.set(Marks::OWES_DONE, owes);
@@ -126,7 +126,7 @@ impl<P: Ports> Driver<'_, P> {
     /// The request's place in the channel is free again: its credit goes back to the peer, unless
     /// the session that it was of is over and its credits with it (INV-12).
     pub(super) fn consume(&mut self, tag: Tag) {
-        let id = self.shared.whose(tag.index).peer();
+        let id = self.peer_of(tag.index);
         let depth = self.config.depth;
         let half = (depth / 2).max(1);
         let session = self.details.get(tag.index as usize).map(|d| d.session);

@@ -31,7 +31,7 @@ pub struct TransferView {
 /// One peer, as an operator sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PeerView {
-    /// Its index.
+    /// Its id.
     pub id: PeerId,
     /// Its NID.
     pub nid: Nid,
@@ -72,9 +72,9 @@ pub struct CreditView {
 }
 
 impl<P: Ports> Driver<'_, P> {
-    /// The credits with a peer. For audits of both ends together.
+    /// The credits with a peer; `None` if the id is stale. For audits of both ends together.
     pub fn credits_with(&self, peer: PeerId) -> Option<CreditView> {
-        let peer = self.peers.get(peer)?;
+        let peer = self.peers.named(peer)?;
         let (sent, returned) = peer.ours.counts();
         let (consumed, told) = peer.theirs.counts();
         Some(CreditView {
@@ -95,7 +95,7 @@ impl<P: Ports> Driver<'_, P> {
 
     /// The peer in a place of the table, `0..peers_known()`.
     pub fn peer_view(&self, index: u32) -> Option<PeerView> {
-        let id = PeerId(index);
+        let id = self.peers.id(index)?;
         let peer = self.peers.get(id)?;
         Some(PeerView {
             id,
@@ -121,7 +121,7 @@ impl<P: Ports> Driver<'_, P> {
         Some(TransferView {
             tag: self.shared.tag(slot),
             role: details.role,
-            peer: self.peers.get(whose.peer()).and_then(|p| p.nid),
+            peer: self.peers.get(self.peer_of(slot)).and_then(|p| p.nid),
             link: whose.link(),
             word,
             length: details.length,

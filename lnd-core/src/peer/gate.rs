@@ -2,7 +2,7 @@
 //! The gate of one peer: submitters look at it, peer events change it, from any context.
 
 use super::hello::{hello_step, HelloEvent, HelloState};
-use crate::defect::seeded;
+use crate::defect::{ordered, seeded};
 use crate::sync::{fence, AtomicU32, Ordering};
 
 /// Bits of a life tag kept in gates and transfers.
@@ -72,20 +72,65 @@ impl GateView {
 /// Closing it (any state but `Good`) and submitting form a Dekker pair: the submitter publishes its
 /// transfer, fences, and looks at the gate; the closer changes the gate, fences, and sweeps the
 /// transfers. One of the two always sees the other.
+///
+/// The gate outlives its peers: a peer that is forgotten leaves it to the next one. `generation` tells
+/// whose it is now; a context that has only a [`PeerId`](crate::id::PeerId) changes the word by
+/// [`change_of`](Self::change_of).
 #[derive(Debug)]
 pub struct PeerGate {
     word: AtomicU32,
+    /// The use of the place that the word is about. Written by the owner before the word.
+    generation: AtomicU32,
 }
 
 impl PeerGate {
     /// The gate of a peer that nothing is known of.
     pub fn new() -> Self {
-        Self::counting_from(0)
+        Self::counting_from(0, 0)
     }
 
-    /// The same, and lives are counted from `life`, of which the low [`LIFE_BITS`] bits are taken.
-    pub fn counting_from(life: u32) -> Self {
-        Self { word: AtomicU32::new((life & LIFE_MASK) << LIFE_SHIFT) }
+    /// The same, and lives are counted from `life`, of which the low [`LIFE_BITS`] bits are taken, and
+    /// uses from `generation`.
+    pub fn counting_from(life: u32, generation: u32) -> Self {
+        Self {
+            word: AtomicU32::new((life & LIFE_MASK) << LIFE_SHIFT),
+            generation: AtomicU32::new(generation),
+        }
+    }
+
+    /// Whose gate this is: the use of its place.
+    #[inline]
+    pub fn generation(&self) -> u32 {
+        // Relaxed: the owner reads what it has written; the others go by `change_of`.
+        self.generation.load(Ordering::Relaxed)
+    }
+
+    /// Whether this is the gate of its place's use number `generation`.
+    #[inline]
+    pub fn is_of(&self, generation: u32) -> bool {
+        self.generation() == generation || seeded("stale-peer-taken")
+    }
+
+    /// Gives the gate to the next peer in its place, of which nothing is known. Context: the shard's
+    /// owner.
+    pub fn renew(&self, generation: u32) {
+        // Relaxed: published by the Release of the change.
+        self.generation.store(generation, Ordering::Relaxed);
+        self.exchange(|view| Some(view.next_life().with_state(HelloState::Unknown)));
+    }
+
+    /// Shows something else, if this is still the gate of use number `generation`; returns what was
+    /// shown, or `None`: the id is stale and nothing was changed. Context: any.
+    ///
+    /// Whoever sees the word of a later use sees its generation too. One who sees the word of the use
+    /// that he means changes this very word or, if the gate was given away meanwhile, fails and looks
+    /// again: every use begins with another life.
+    pub fn change_of(
+        &self,
+        generation: u32,
+        make: impl Fn(GateView) -> GateView,
+    ) -> Option<GateView> {
+        self.exchange(|view| self.is_of(generation).then(|| make(view)))
     }
 
     /// What the gate shows. For a submitter: behind its full fence.
@@ -97,11 +142,17 @@ impl PeerGate {
 
     /// Shows something else; returns what was shown. Context: any.
     pub fn change(&self, make: impl Fn(GateView) -> GateView) -> GateView {
-        let mut seen = self.word.load(Ordering::Relaxed);
+        self.exchange(|view| Some(make(view))).unwrap_or(GateView(0))
+    }
+
+    fn exchange(&self, make: impl Fn(GateView) -> Option<GateView>) -> Option<GateView> {
+        // Acquire, here and of the exchange that fails: the generation that `make` looks at is that of
+        // the word or a later one. Partner: the Release below, of `renew`.
+        let acquire = ordered("gate-acquire-relaxed", Ordering::Acquire);
+        let mut seen = self.word.load(acquire);
         loop {
-            let next = make(GateView(seen)).0;
-            match self.word.compare_exchange_weak(seen, next, Ordering::Relaxed, Ordering::Relaxed)
-            {
+            let next = make(GateView(seen))?.0;
+            match self.word.compare_exchange_weak(seen, next, Ordering::Release, acquire) {
                 Ok(_) => break,
                 Err(now) => seen = now,
             }
@@ -111,7 +162,7 @@ impl PeerGate {
         if !seeded("no-fence-in-peer-gate") {
             fence(Ordering::SeqCst);
         }
-        GateView(seen)
+        Some(GateView(seen))
     }
 }
 
@@ -170,7 +221,7 @@ mod tests {
 
     #[test]
     fn a_change_says_what_was_shown_before() {
-        let gate = PeerGate::counting_from(0xab_cfff);
+        let gate = PeerGate::counting_from(0xab_cfff, 7);
         assert_eq!(parts(gate.view()), (0xfff, false, HelloState::Unknown));
         let before = gate.change(|view| view.with_admission(true).with_state(HelloState::Good));
         assert_eq!(parts(before), (0xfff, false, HelloState::Unknown));

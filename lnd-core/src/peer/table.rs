@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! From NID to peer: open addressing over caller's memory.
 
-use crate::id::{Nid, PeerId};
+use crate::id::Nid;
 
 const EMPTY: u32 = u32::MAX;
 
@@ -35,29 +35,29 @@ impl<'m> NidIndex<'m> {
         (mixed >> 32) as usize & self.places.len().wrapping_sub(1)
     }
 
-    /// The peer with `nid`; `nid_of` tells the NID of a peer.
-    pub fn find(&self, nid: Nid, nid_of: impl Fn(PeerId) -> Option<Nid>) -> Option<PeerId> {
+    /// The place of the peer with `nid`; `nid_of` tells the NID of the peer in a place.
+    pub fn find(&self, nid: Nid, nid_of: impl Fn(u32) -> Option<Nid>) -> Option<u32> {
         let mut place = self.start(nid);
         for _ in 0..self.places.len() {
             let entry = *self.places.get(place)?;
             if entry == EMPTY {
                 return None;
             }
-            if nid_of(PeerId(entry)) == Some(nid) {
-                return Some(PeerId(entry));
+            if nid_of(entry) == Some(nid) {
+                return Some(entry);
             }
             place = (place + 1) & self.places.len().wrapping_sub(1);
         }
         None
     }
 
-    /// Adds a peer that is not in the index.
-    pub fn insert(&mut self, nid: Nid, peer: PeerId) {
+    /// Adds the peer in a place; it is not in the index.
+    pub fn insert(&mut self, nid: Nid, peer: u32) {
         let mut place = self.start(nid);
         for _ in 0..self.places.len() {
             match self.places.get_mut(place) {
                 Some(entry) if *entry == EMPTY => {
-                    *entry = peer.0;
+                    *entry = peer;
                     return;
                 }
                 _ => place = (place + 1) & self.places.len().wrapping_sub(1),
@@ -66,12 +66,12 @@ impl<'m> NidIndex<'m> {
     }
 
     /// Removes a peer, and moves up the entries behind it that would otherwise be cut off.
-    pub fn remove(&mut self, nid: Nid, peer: PeerId, nid_of: impl Fn(PeerId) -> Option<Nid>) {
+    pub fn remove(&mut self, nid: Nid, peer: u32, nid_of: impl Fn(u32) -> Option<Nid>) {
         let mask = self.places.len().wrapping_sub(1);
         let mut hole = self.start(nid);
         for _ in 0..self.places.len() {
             match self.places.get(hole) {
-                Some(&entry) if entry == peer.0 => break,
+                Some(&entry) if entry == peer => break,
                 Some(&entry) if entry != EMPTY => hole = (hole + 1) & mask,
                 _ => return,
             }
@@ -83,7 +83,7 @@ impl<'m> NidIndex<'m> {
             if entry == EMPTY {
                 break;
             }
-            let home = nid_of(PeerId(entry)).map_or(place, |n| self.start(n));
+            let home = nid_of(entry).map_or(place, |n| self.start(n));
             // May the entry move to the hole? Only if its home is not behind the hole.
             if (place.wrapping_sub(home) & mask) >= (place.wrapping_sub(hole) & mask) {
                 if let Some(free) = self.places.get_mut(hole) {
@@ -120,20 +120,20 @@ mod tests {
             let nid = Nid::from_raw(1 + (x >> 20) % 200).unwrap();
             match nids[peer] {
                 Some(old) => {
-                    index.remove(old, PeerId(peer as u32), |p| nids[p.index()]);
+                    index.remove(old, peer as u32, |p| nids[p as usize]);
                     nids[peer] = None;
                     oracle.remove(&old);
                 }
                 None if !oracle.contains_key(&nid) => {
                     nids[peer] = Some(nid);
-                    index.insert(nid, PeerId(peer as u32));
+                    index.insert(nid, peer as u32);
                     oracle.insert(nid, peer);
                 }
                 None => {}
             }
             for raw in (1..=200).step_by(step) {
                 let nid = Nid::from_raw(raw).unwrap();
-                let found = index.find(nid, |p| nids[p.index()]).map(PeerId::index);
+                let found = index.find(nid, |p| nids[p as usize]).map(|p| p as usize);
                 assert_eq!(found, oracle.get(&nid).copied());
             }
         }
@@ -144,16 +144,16 @@ mod tests {
         let mut places = vec![0; NidIndex::places(2)];
         let mut index = NidIndex::new(&mut places);
         let nid = Nid::from_raw(5).unwrap();
-        index.insert(nid, PeerId(0));
+        index.insert(nid, 0);
         for raw in 1..20 {
-            index.remove(Nid::from_raw(raw).unwrap(), PeerId(1), |_| Some(nid));
+            index.remove(Nid::from_raw(raw).unwrap(), 1, |_| Some(nid));
         }
-        assert_eq!(index.find(nid, |_| Some(nid)), Some(PeerId(0)));
+        assert_eq!(index.find(nid, |_| Some(nid)), Some(0));
         // Nor from a table without an empty place, nor added to it.
         places.fill(0);
         let mut index = NidIndex { places: &mut places };
-        index.insert(nid, PeerId(1));
-        index.remove(nid, PeerId(1), |_| Some(nid));
+        index.insert(nid, 1);
+        index.remove(nid, 1, |_| Some(nid));
         assert_eq!(index.find(nid, |_| None), None);
     }
 }

@@ -3,6 +3,7 @@
 
 use lnd_core::config::Config;
 use lnd_core::driver::Kind;
+use lnd_core::peer::HelloState;
 use lnd_core::time::Span;
 use lnd_core::transfer::{Cause, Delivery, Health, Place, Status};
 
@@ -55,6 +56,27 @@ fn lu16303_what_has_expired_while_greeting_is_not_sent() {
     let status = w.report(0, late).status;
     assert_eq!(sent, 0, "sent 400 ms after its deadline");
     late_in_a_queue(status);
+}
+
+/// R14: the name of a peer that was forgotten, used by an interrupt.
+#[test]
+fn a_stale_peer_id_takes_nobody_down() {
+    let mut w = World::with(3, Config { peers: 1, ..config() });
+    w.put(0, 1, 0).unwrap();
+    w.settle();
+    let old = w.peer(0, 1).unwrap();
+    w.tell_peer(0, 1, false);
+    w.settle();
+    w.put(0, 2, 0).unwrap();
+    w.settle();
+    assert_eq!(w.state(0, 2), HelloState::Good);
+    assert_eq!(w.peer(0, 2).unwrap().index(), old.index(), "the place is the same");
+    assert!(!w.nodes[0].driver.decider().peer_down(old), "it names nothing");
+    assert_eq!(w.state(0, 2), HelloState::Good, "peer 1's death is peer 2's");
+    // Nor can anything be learnt by it.
+    assert_eq!(w.nodes[0].driver.peer_state(old), HelloState::Unknown);
+    assert_eq!(w.nodes[0].driver.decider().peer_state(old), HelloState::Unknown);
+    assert_eq!(w.nodes[0].driver.credits_with(old), None);
 }
 
 /// Expired where it waited: never sent, so not delivered, and the network is not to blame.

@@ -4,7 +4,8 @@
 //! Protocol: state, admission and life of a peer lie in one word; any context changes its part of
 //! it by compare-and-swap.
 //!
-//! Property: no change is lost, and each context learns what its own change replaced.
+//! Property: no change is lost, and each context learns what its own change replaced. A change by the
+//! id of a peer that was forgotten never meets the next peer in its place (R14).
 #![cfg(loom)]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -62,4 +63,27 @@ fn r27_new_lives_are_counted_one_by_one() {
     });
     let all: Vec<_> = (0..2).flat_map(|mine| (0..3).map(move |down| (mine, down))).collect();
     assert_eq!(ends.into_keys().collect::<Vec<_>>(), all);
+}
+
+#[test]
+fn r14_down_by_an_id_against_the_next_peer_in_the_place() {
+    let ends = explore("Down by id ‖ forgotten, renewed, Good", Bound::Exhaustive, || {
+        let world = World::new(1);
+        let interrupt = thread::spawn({
+            let world = Rc::clone(&world);
+            move || {
+                let down = |view: GateView| view.with_state(HelloState::Down);
+                world.peer_gate().change_of(0, down).is_some()
+            }
+        });
+        world.peer_gate().renew(1);
+        world.peer_gate().change(|view| view.with_state(HelloState::Good));
+        let changed = interrupt.join().unwrap();
+
+        let gate = world.peer_gate();
+        assert_eq!((gate.view().state(), gate.generation()), (HelloState::Good, 1));
+        changed
+    });
+    // The id was good still, or it named nothing any more.
+    assert_eq!(ends.into_keys().collect::<Vec<_>>(), [false, true]);
 }

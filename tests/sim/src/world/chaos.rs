@@ -172,7 +172,9 @@ impl World<'_> {
         let Some(life) = self.life(node) else { return };
         let driver = &mut life.node.driver;
         match driver.peer(nid_of(peer)) {
-            Some(peer) if !up && !by_thread => driver.decider().peer_down(peer),
+            Some(peer) if !up && !by_thread => {
+                driver.decider().peer_down(peer);
+            }
             _ => driver.on_peer(now, nid_of(peer), up),
         }
         self.wake(node);
