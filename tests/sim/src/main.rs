@@ -210,6 +210,10 @@ struct SimArgs {
     /// Whether everything that wraps begins just before it does; drawn from the seed if not given.
     #[arg(long, num_args = 0..=1, default_missing_value = "true")]
     wraps: Option<bool>,
+    /// Whether nodes pause, requests are kept, links of one's own fail, and every message is followed
+    /// from end to end.
+    #[arg(long, num_args = 0..=1, default_missing_value = "true")]
+    pauses: Option<bool>,
     /// A fault plan (TOML); drawn from the seed if not given.
     #[arg(long, value_name = "PLAN", visible_alias = "plan")]
     faults: Option<PathBuf>,
@@ -312,6 +316,7 @@ fn simulate(args: &SimArgs) -> ExitCode {
             routed: args.routed,
             byzantine: args.byzantine,
             wraps: args.wraps,
+            pauses: args.pauses,
             faults: faults.clone(),
         };
         match world::run(&options) {

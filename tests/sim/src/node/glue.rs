@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 
 use lnd_core::config::{Config, ConfigError};
 use lnd_core::driver::{
-    Driver, Give, Identity, Inbound, Kind, Receive, RecvError, Request, RequestKind, Ticket, Why,
+    Driver, Give, Identity, Inbound, Kind, Receive, RecvError, Report, Request, RequestKind, Role,
+    Ticket, Why,
 };
 use lnd_core::fragment::Fragment;
 use lnd_core::id::{LinkId, Nid};
@@ -19,9 +20,11 @@ use lnd_dma::memory::LinkMemory;
 use lnd_shortmsg::dispatch::{Receiver, Sender};
 use lnd_shortmsg::wire::{Checksum, Frame};
 
+use super::delivery::Tracking;
+use super::kept::{Keeping, Kept};
 use super::stats::Stats;
 use super::Hall;
-use crate::fabric::{nid_of, Fabric, Lease, NodeNumbers, Oracle, Window};
+use crate::fabric::{nid_of, node_of, Fabric, Lease, NodeNumbers, Oracle, Window};
 use crate::lnet::{self, Lnet, Verdict};
 
 /// The ports of a node on a fabric.
@@ -77,6 +80,16 @@ pub struct Node<'m, C: Channel, T: Tracer> {
     pub stats: Stats,
     /// A defect: every frame is believed to come from whom it says.
     pub trusting: bool,
+    /// Follows every message from end to end.
+    pub tracking: Option<Tracking>,
+    /// Whether, and for how long, requests are kept before they are decided.
+    pub keeping: Option<Keeping>,
+    /// A request was offered since this was looked at.
+    pub asked: bool,
+    pub(super) kept: Vec<Kept>,
+    pub(super) window: Window<'m>,
+    /// The oracle's numbers of messages that have not ended, by id.
+    tracked: BTreeMap<u64, usize>,
 }
 
 impl<'m, C: Channel, T: Tracer> Node<'m, C, T> {
@@ -115,6 +128,12 @@ impl<'m, C: Channel, T: Tracer> Node<'m, C, T> {
             timeout: parts.timeout,
             stats: Stats::default(),
             trusting: false,
+            tracking: None,
+            keeping: None,
+            asked: false,
+            kept: Vec::new(),
+            window,
+            tracked: BTreeMap::new(),
         })
     }
 
@@ -174,6 +193,8 @@ impl<'m, C: Channel, T: Tracer> Node<'m, C, T> {
                 lnet::Kind::Reply => (Kind::Reply, Lease::Read),
             };
             self.lend(out.id, out.next_hop, &out.payload, lease);
+            let deadline = now.after(self.timeout);
+            let tracked = self.track_submit(&out, deadline);
             let request = Request {
                 kind,
                 peer: out.next_hop,
@@ -181,16 +202,23 @@ impl<'m, C: Channel, T: Tracer> Node<'m, C, T> {
                 routed: out.routed || out.via_router,
                 header: &out.header,
                 payload: &out.payload,
-                deadline: now.after(self.timeout),
+                deadline,
                 user: out.id,
             };
             match self.driver.submit(now, request) {
-                Ok(_) => {
+                Ok(tag) => {
                     self.stats.accepted += 1;
                     accepted += 1;
+                    if let (Some(oracle), Some(at)) = (&self.tracking, tracked) {
+                        oracle.borrow_mut().accepted(at, tag);
+                        self.tracked.insert(out.id, at);
+                    }
                 }
                 Err(refused) => {
                     self.take_back(out.id);
+                    if let (Some(oracle), Some(at)) = (&self.tracking, tracked) {
+                        oracle.borrow_mut().refused(at);
+                    }
                     if self.put_back(out.id, refused.why) {
                         break;
                     }
@@ -239,11 +267,40 @@ impl<'m, C: Channel, T: Tracer> Node<'m, C, T> {
         }
     }
 
-    /// Asks the upper layer about a peer's request (`lnet_parse`) and does what it says.
+    fn track_submit(&self, out: &lnet::Outgoing, deadline: Instant) -> Option<usize> {
+        let to = node_of(out.next_hop)?;
+        let oracle = self.tracking.as_ref()?;
+        Some(oracle.borrow_mut().submit(self.node, to, &out.header, deadline))
+    }
+
+    /// A peer's request: the upper layer sees it, and decides at once or later.
     fn on_ticket(&mut self, now: Instant, ticket: Ticket<'_>) {
+        self.asked = true;
+        let tracked = self.tracking.as_ref().and_then(|oracle| {
+            oracle.borrow_mut().seen(node_of(ticket.from)?, self.node, ticket.header)
+        });
+        match self.keeping.as_mut().and_then(|keeping| keeping.until(now)) {
+            Some(due) => self.keep(due, ticket, tracked),
+            None => {
+                let header = ticket.header;
+                self.decide(now, ticket, header, None, tracked);
+            }
+        }
+    }
+
+    /// Asks the upper layer about a peer's request (`lnet_parse`) and does what it says. `copied`:
+    /// the payload of an inline message whose frame is gone.
+    pub(super) fn decide(
+        &mut self,
+        now: Instant,
+        ticket: Ticket<'_>,
+        header: &[u8],
+        copied: Option<&[u8]>,
+        tracked: Option<usize>,
+    ) {
         let rdma = ticket.kind() == RequestKind::Get;
         let from = ticket.from;
-        let verdict = self.lnet.on_request(ticket.from, ticket.header, ticket.length, rdma);
+        let verdict = self.lnet.on_request(ticket.from, header, ticket.length, rdma);
         let deadline = now.after(self.timeout);
         let (id, outcome) = match verdict {
             Verdict::Refuse(why) => {
@@ -252,6 +309,10 @@ impl<'m, C: Channel, T: Tracer> Node<'m, C, T> {
             }
             Verdict::Recv { id, sink, length } => {
                 self.lend(id, from, &sink, Lease::Write);
+                let length = match copied {
+                    Some(payload) => self.copy_in(&sink, payload, length),
+                    None => length,
+                };
                 let it = Receive { sink: &sink, length, deadline, user: id };
                 (id, self.driver.recv(now, ticket, &it))
             }
@@ -262,7 +323,18 @@ impl<'m, C: Channel, T: Tracer> Node<'m, C, T> {
             }
         };
         match outcome {
-            Ok(_) => self.stats.accepted += 1,
+            Ok(tag) => {
+                self.stats.accepted += 1;
+                match (&self.tracking, tracked) {
+                    (Some(oracle), _) if rdma => {
+                        oracle.borrow_mut().staged(self.node, tag, deadline);
+                    }
+                    (Some(_), Some(at)) => {
+                        self.tracked.insert(id, at);
+                    }
+                    _ => {}
+                }
+            }
             Err(error) => {
                 self.take_back(id);
                 if let RecvError::Refused(ticket, why) = error {
@@ -281,6 +353,17 @@ impl<'m, C: Channel, T: Tracer> Node<'m, C, T> {
         }
     }
 
+    fn track_report(&mut self, report: &Report) {
+        let Some(at) = self.tracked.remove(&report.user) else { return };
+        let Some(oracle) = &self.tracking else { return };
+        let receives = matches!(report.role, Role::InlineSink | Role::PutSink);
+        if receives {
+            oracle.borrow_mut().received(at, report.status.errno == 0);
+        } else {
+            oracle.borrow_mut().ended(at, report.status);
+        }
+    }
+
     /// Reports everything that has ended to the upper layer. Returns how much that was.
     pub fn report_all(&mut self, now: Instant) -> u32 {
         let mut reported = 0;
@@ -289,6 +372,7 @@ impl<'m, C: Channel, T: Tracer> Node<'m, C, T> {
             self.stats.note(&report);
             self.take_back(report.user);
             let reply = report.reply.then_some(report.bytes);
+            self.track_report(&report);
             self.finalize(report.user, report.status, reply);
         }
         reported

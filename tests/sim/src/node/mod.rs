@@ -2,12 +2,16 @@
 //! A node: the driver, the upper layer, and the glue between them. The same in every program; what
 //! differs is the channel, the tracer, and who drives the engines.
 
+mod delivery;
 mod glue;
 mod hall;
+mod kept;
 mod stats;
 mod trace;
 
+pub use delivery::{DeliveryOracle, Tracking, Undelivered};
 pub use glue::{Node, NodePorts, Parts};
 pub use hall::Hall;
+pub use kept::Keeping;
 pub use stats::{Outcomes, Stats};
 pub use trace::{History, Traced};

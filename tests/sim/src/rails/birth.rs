@@ -80,6 +80,7 @@ fn setup_of(plan: &Plan, seed: u64, rng: &mut Rng) -> Result<Setup, String> {
         routed: Some(false),
         byzantine: Some(false),
         wraps: None,
+        pauses: Some(false),
         faults: Some(crate::world::Plan::default()),
     };
     let mut setup = Setup::draw(&options, rng).map_err(|error| error.to_string())?;

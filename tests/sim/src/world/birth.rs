@@ -23,7 +23,7 @@ use super::user::User;
 use super::world::World;
 use crate::fabric::{nid_of, Bus, Membership, Window};
 use crate::lnet::{AckPolicy, Config, Lnet, Routes};
-use crate::node::{Node, Parts};
+use crate::node::{Keeping, Node, Parts};
 
 impl<'m> World<'m> {
     /// A node begins a life.
@@ -98,9 +98,11 @@ impl<'m> World<'m> {
             thread_at: None,
             user_at: None,
             frozen: Instant::ORIGIN,
+            paused: Instant::ORIGIN,
             ending: None,
         };
         life.node.trusting = self.defect == Some(Defect::AnySender);
+        self.begin_tracking(node, &mut life);
         life.user.furnish(&mut life.node.lnet);
         let nerve = Nerve {
             decider: life.node.driver.decider(),
@@ -161,8 +163,25 @@ impl<'m> World<'m> {
     pub(super) fn bury(&mut self, node: u32) {
         let Some(host) = self.hosts.get_mut(node as usize) else { return };
         drop(host.end_life());
+        self.forget(node);
+    }
+
+    /// What others knew of a node that has ended.
+    fn forget(&mut self, node: u32) {
         self.book.bury(node);
         self.net.borrow_mut().forget(node);
+        if let Some(oracle) = &self.tracking {
+            oracle.borrow_mut().lives(node, None);
+        }
+    }
+
+    /// A node's messages are followed from end to end, and some of its requests are kept.
+    fn begin_tracking(&mut self, node: u32, life: &mut Life<'m>) {
+        let Some(oracle) = &self.tracking else { return };
+        oracle.borrow_mut().lives(node, Some(life.membership.life()));
+        life.node.tracking = Some(oracle.clone());
+        let rng = self.host_rng.fork();
+        life.node.keeping = Some(Keeping { rates: self.keep_rates.clone(), rng });
     }
 
     /// A node begins to shut down in good order. `away`: it comes back after that time.
@@ -201,8 +220,7 @@ impl<'m> World<'m> {
         if let Some(life) = self.hosts.get_mut(node as usize).and_then(|host| host.end_life()) {
             life.membership.leave();
         }
-        self.book.bury(node);
-        self.net.borrow_mut().forget(node);
+        self.forget(node);
         if let Some(away) = ending.away {
             self.queue.push(now.after(away), Event::Blow(Blow::Rebirth(node)));
         }

@@ -21,6 +21,8 @@ pub enum Blow {
     Begin(Scheduled),
     /// A node is told that its link has failed.
     LinkNotice(u32, LinkId),
+    /// A node is told that all its links have failed.
+    LinksNotice(u32),
     /// The link works again.
     LinkUp(u32, LinkId),
     /// A dead node is proven dead.
@@ -31,6 +33,22 @@ pub enum Blow {
     Rebirth(u32),
     /// Two nodes can talk again.
     Joined(u32, u32),
+}
+
+impl Blow {
+    /// The node whose software is called for this, if one is.
+    const fn told(&self) -> Option<u32> {
+        match self {
+            Self::LinkNotice(node, _) | Self::LinksNotice(node) | Self::Notice(node, ..) => {
+                Some(*node)
+            }
+            Self::Begin(it) => match it.what {
+                What::LinkAlarm | What::PeerAlarm | What::Restart => Some(it.node),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
 }
 
 const fn ms(n: u32) -> Span {
@@ -57,17 +75,24 @@ impl World<'_> {
         let (messages, engine) =
             if self.calm { Default::default() } else { self.setup.plan.rates_at(since) };
         self.net.borrow_mut().faults = messages;
+        let hosts = if self.calm { Default::default() } else { self.setup.plan.hosts };
+        self.keep_rates.set((hosts.keep, hosts.keep_us));
         self.engine_faults.set(engine);
     }
 
     /// Deals a blow.
     pub(super) fn strike(&mut self, blow: Blow) -> Result<(), Violation> {
+        if let Some(until) = blow.told().and_then(|node| self.paused(node)) {
+            self.queue.push(until, Event::Blow(blow));
+            return Ok(());
+        }
         match blow {
             Blow::Rates => self.set_rates(),
             Blow::Begin(it) if !self.calm => self.begin(it),
             Blow::LinkNotice(node, link) if !self.calm => self.link_failed(node, link),
             Blow::Notice(node, peer, up) if up || !self.calm => self.notice(node, peer, up),
-            Blow::Begin(_) | Blow::LinkNotice(..) | Blow::Notice(..) => {}
+            Blow::LinksNotice(node) if !self.calm => self.cut_off(node),
+            Blow::Begin(_) | Blow::LinkNotice(..) | Blow::Notice(..) | Blow::LinksNotice(_) => {}
             Blow::LinkUp(node, link) => self.set_link(node, link, true),
             Blow::Proven(node) => {
                 let dead = self.hosts.get(node as usize).is_some_and(|h| h.life.is_none());
@@ -112,6 +137,14 @@ impl World<'_> {
                 self.notice(node, peer, false);
                 self.later(ms(it.for_ms), Blow::Notice(node, peer, true));
             }
+            What::LinksDown => self.links_down(it),
+            What::Pause => {
+                let until = self.now.after(ms(it.for_ms));
+                if let Some(life) = self.life(node) {
+                    life.paused = life.paused.max(until);
+                    self.tally.count("pauses");
+                }
+            }
             What::Freeze => {
                 let until = self.now.after(ms(it.for_ms));
                 if let Some(life) = self.life(node) {
@@ -146,7 +179,38 @@ impl World<'_> {
         }
     }
 
+    fn links(&self) -> impl Iterator<Item = LinkId> {
+        (0..self.setup.links as usize).filter_map(LinkId::new)
+    }
+
+    /// All links of a node fail.
+    fn links_down(&mut self, it: Scheduled) {
+        self.tally.count("nodes without links");
+        for link in self.links() {
+            self.set_link(it.node, link, false);
+            self.later(ms(it.for_ms), Blow::LinkUp(it.node, link));
+        }
+        if let Some(noticed) = it.noticed_ms {
+            self.later(ms(noticed), Blow::LinksNotice(it.node));
+        }
+    }
+
+    /// A node is told that its links have failed; those that are down still.
+    fn cut_off(&mut self, node: u32) {
+        let down = self.net.borrow().links_down(node);
+        for &link in &down {
+            self.link_failed(node, link);
+        }
+        if let Some(oracle) = self.tracking.as_ref().filter(|_| down.len() == self.links().count())
+        {
+            oracle.borrow_mut().cut_off(node, true);
+        }
+    }
+
     fn set_link(&mut self, node: u32, link: LinkId, up: bool) {
+        if let Some(oracle) = self.tracking.as_ref().filter(|_| up) {
+            oracle.borrow_mut().cut_off(node, false);
+        }
         self.net.borrow_mut().set_link(node, link, up);
         self.ground.fabric.set_link(node, link, up);
         // Those who pull from here look at the link, too.
@@ -169,6 +233,9 @@ impl World<'_> {
 
     fn notice(&mut self, node: u32, peer: u32, up: bool) {
         let (now, by_thread) = (self.now, self.rng.below(2) == 0);
+        if let Some(oracle) = self.tracking.as_ref().filter(|_| !up) {
+            oracle.borrow_mut().alarmed(node, peer);
+        }
         let Some(life) = self.life(node) else { return };
         let driver = &mut life.node.driver;
         match driver.peer(nid_of(peer)) {
@@ -222,6 +289,9 @@ impl World<'_> {
             }
             for peer in 0..node {
                 self.net.borrow_mut().cut(node, peer, false);
+            }
+            if let Some(life) = self.life(node) {
+                life.paused = Instant::ORIGIN;
             }
             self.wake(node);
         }

@@ -4,7 +4,9 @@
 //! at each access.
 
 use lnd_core::counters::Counter;
-use lnd_core::driver::{Blocker, Broken, CreditView};
+use std::collections::BTreeMap;
+
+use lnd_core::driver::{Blocker, Broken, CreditView, Role};
 use lnd_core::id::{LinkId, Tag};
 use lnd_core::peer::HelloState;
 use lnd_core::time::Instant;
@@ -14,7 +16,7 @@ use super::defect::Defect;
 use super::fail::Violation;
 use super::life::Life;
 use super::world::World;
-use crate::fabric::nid_of;
+use crate::fabric::{nid_of, node_of};
 
 /// What cannot happen at a node that keeps to the protocol, whatever others and hardware do to it.
 const IMPOSSIBLE: [Counter; 3] =
@@ -87,6 +89,9 @@ impl World<'_> {
             return Err(Violation::at(node, what));
         }
         let Some(host) = self.hosts.get(node as usize) else { return Ok(()) };
+        if let Some(it) = self.tracking.as_ref().and_then(|o| o.borrow_mut().take_broken()) {
+            return Err(Violation { what: it.what, node: Some(it.node), tag: it.tag });
+        }
         let finalized = host.recorder.take_finalized();
         let Some(life) = &host.life else { return Ok(()) };
         if let Some(what) = life.node.stats.violations.first() {
@@ -102,6 +107,7 @@ impl World<'_> {
             self.check_finalized(node, tag)?;
         }
         self.check_credits(node)?;
+        self.check_requests(node)?;
         if self.step.is_multiple_of(64) {
             self.check_counters(node)?;
         }
@@ -164,6 +170,32 @@ impl World<'_> {
         Ok(())
     }
 
+    /// Requests of one peer that wait for their decision take no more slots than the peer has credits
+    /// (INV-12).
+    fn check_requests(&mut self, node: u32) -> Result<(), Violation> {
+        let depth = usize::from(self.setup.config.depth);
+        let (slots, oracle) = (self.setup.config.slots, self.tracking.clone());
+        let Some((oracle, life)) = oracle.zip(self.life(node)) else { return Ok(()) };
+        if !std::mem::take(&mut life.node.asked) {
+            return Ok(());
+        }
+        let mut held: BTreeMap<u32, usize> = BTreeMap::new();
+        for it in (0..slots).filter_map(|slot| life.node.driver.transfer_view(slot)) {
+            if let Some(peer) = it.peer.and_then(node_of).filter(|_| it.role == Role::Ticket) {
+                *held.entry(peer).or_default() += 1;
+            }
+        }
+        let undisturbed = |peer| oracle.borrow().undisturbed(node, peer);
+        match held.into_iter().find(|&(peer, count)| count > depth && undisturbed(peer)) {
+            Some((peer, count)) => {
+                let what =
+                    format!("INV-12: {count} requests of node {peer}, and its depth is {depth}");
+                Err(Violation::at(node, what))
+            }
+            None => Ok(()),
+        }
+    }
+
     /// Both ends' view of the credits that one node has at another, if they mean the same session.
     fn credits(&self, asks: u32, serves: u32) -> Option<(CreditView, CreditView)> {
         let driver = |node: u32| {
@@ -187,7 +219,9 @@ impl World<'_> {
         };
         let counters = life.all_counters();
         let unlawful = if self.setup.lawless().is_none() { &UNLAWFUL[..] } else { &[] };
-        for &counter in IMPOSSIBLE.iter().chain(unlawful) {
+        // Who keeps a request and then does not run decides late.
+        let may = |counter| counter == Counter::VerdictLate && self.tracking.is_some();
+        for &counter in IMPOSSIBLE.iter().chain(unlawful).filter(|&&counter| !may(counter)) {
             let count = counters.value(counter);
             if count > 0 {
                 let what =

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! What the adversary does to messages.
+//! What the adversary does to messages, and what the oracle of delivery hears of them.
 
+use lnd_core::message::{Envelope, Message};
 use lnd_core::ports::Sent;
 use lnd_core::time::Span;
 
 use super::network::{Lane, Network, MEMORY};
 use super::queue::{Event, Frame};
+use crate::fabric::node_of;
 
 impl Network<'_> {
     pub(super) fn late(&mut self) -> Span {
@@ -43,12 +45,41 @@ impl Network<'_> {
         }
     }
 
+    /// Tells the oracle of delivery what leaves; the number of the message, if an upper layer has
+    /// submitted it.
+    pub(super) fn track(
+        &mut self,
+        lane: Lane,
+        envelope: &Envelope,
+        message: &Message<'_>,
+    ) -> Option<usize> {
+        let mut oracle = self.tracking.as_ref()?.borrow_mut();
+        match *message {
+            Message::Immediate { header, .. }
+            | Message::PutReq { header, .. }
+            | Message::GetReq { header, .. } => {
+                oracle.sent((lane.from, node_of(envelope.to)?), header, envelope.to_life)
+            }
+            Message::PullReady(ready) => {
+                oracle.reply_sent(lane.from, ready.source);
+                None
+            }
+            _ => None,
+        }
+    }
+
+    pub(super) fn note_lost(&self, tracked: Option<usize>) {
+        if let Some(oracle) = &self.tracking {
+            oracle.borrow_mut().lost(tracked);
+        }
+    }
+
     /// Puts a frame on its way, and what the adversary makes of it.
-    pub(super) fn deliver(&mut self, lane: Lane, mut bytes: Vec<u8>) {
+    pub(super) fn deliver(&mut self, lane: Lane, mut bytes: Vec<u8>, tracked: Option<usize>) {
         let faults = self.faults;
         if self.strikes(faults.duplicate, "messages duplicated") {
             let at = self.now.after(self.latency()).after(self.late());
-            self.posts.push((at, frame(lane, bytes.clone(), false)));
+            self.posts.push((at, frame(lane, bytes.clone())));
         }
         if faults.replay > 0 {
             self.replay(lane, &bytes);
@@ -62,6 +93,7 @@ impl Network<'_> {
                     *byte ^= flip;
                 }
             }
+            self.note_lost(tracked);
         }
         let mut at = self.now.after(self.latency());
         if self.strikes(faults.delay, "messages delayed") {
@@ -72,7 +104,8 @@ impl Network<'_> {
             mailbox.last = at;
         }
         self.boxes.entry(lane).or_default().taken += 1;
-        self.posts.push((at, frame(lane, bytes, true)));
+        let frame = Frame { bytes, placed: true, tracked };
+        self.posts.push((at, Event::Frame(lane, frame)));
     }
 
     /// Remembers a frame, and now and then sends some from memory, in their order.
@@ -83,7 +116,7 @@ impl Network<'_> {
             let mut at = self.now.after(self.late());
             for (lane, bytes) in self.old.iter().skip(which).take(many).cloned() {
                 at = at.after(Span::from_nanos(100));
-                self.posts.push((at, frame(lane, bytes, false)));
+                self.posts.push((at, frame(lane, bytes)));
             }
         }
         if self.old.len() == MEMORY {
@@ -93,6 +126,7 @@ impl Network<'_> {
     }
 }
 
-fn frame(lane: Lane, bytes: Vec<u8>, placed: bool) -> Event {
-    Event::Frame(lane, Frame { bytes, placed })
+/// A frame that has no place of its own in its mailbox.
+fn frame(lane: Lane, bytes: Vec<u8>) -> Event {
+    Event::Frame(lane, Frame { bytes, placed: false, tracked: None })
 }

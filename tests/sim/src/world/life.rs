@@ -111,6 +111,8 @@ pub struct Life<'m> {
     pub user_at: Option<Instant>,
     /// Thread and user stand still until then.
     pub frozen: Instant,
+    /// Everything that is software stands still until then.
+    pub paused: Instant,
     /// It is shutting down.
     pub ending: Option<Ending>,
 }
@@ -119,6 +121,12 @@ impl<'m> Life<'m> {
     /// One link.
     pub fn port(&mut self, link: LinkId) -> Option<&mut Port<'m>> {
         self.ports.get_mut(link.index())
+    }
+
+    /// Until when thread and user stand still, if they do.
+    pub fn stands_still(&self, now: Instant) -> Option<Instant> {
+        let until = self.frozen.max(self.paused);
+        (until > now).then_some(until)
     }
 
     /// All counters: the thread's, the channel's and the links' interrupts'.
@@ -141,6 +149,7 @@ impl<'m> Life<'m> {
                 && driver.in_use() == (0, 0)
                 && driver.nothing_to_report()
                 && self.node.outstanding() == 0
+                && self.node.keeps() == 0
         };
         self.ending.is_none()
             && self.user.waiting() == 0

@@ -43,7 +43,7 @@ mod world;
 pub use byzantine::Rates;
 pub use defect::Defect;
 pub use fail::Failure;
-pub use plan::{EngineFaults, MessageFaults, Plan, PlanError, Scheduled, What, Window};
+pub use plan::{EngineFaults, HostFaults, MessageFaults, Plan, PlanError, Scheduled, What, Window};
 pub use shrink::{shrink, Shrunk};
 pub use summary::{NodeSummary, Summary};
 pub use sweep::{sweep, Totals};
@@ -78,6 +78,9 @@ pub struct Options {
     pub byzantine: Option<bool>,
     /// Whether everything that wraps begins just before it does.
     pub wraps: Option<bool>,
+    /// Whether nodes pause, requests are kept, links of one's own fail, and every message is followed
+    /// from end to end.
+    pub pauses: Option<bool>,
     /// The adversary's plan.
     pub faults: Option<Plan>,
 }
@@ -92,8 +95,12 @@ impl Options {
                 text += &format!(" --{name} {value}");
             }
         }
-        let choices =
-            [("routed", self.routed), ("byzantine", self.byzantine), ("wraps", self.wraps)];
+        let choices = [
+            ("routed", self.routed),
+            ("byzantine", self.byzantine),
+            ("wraps", self.wraps),
+            ("pauses", self.pauses),
+        ];
         for (name, value) in choices {
             if let Some(value) = value {
                 text += &format!(" --{name} {value}");

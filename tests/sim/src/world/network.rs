@@ -20,6 +20,7 @@ use super::plan::MessageFaults;
 use super::queue::{Event, Frame};
 use super::tally::{Mixer, Recorder, Tally};
 use crate::lnet::LnetHeader;
+use crate::node::Tracking;
 use crate::rng::Rng;
 
 /// Frames that the adversary remembers for replays.
@@ -113,6 +114,8 @@ pub struct Network<'m> {
     pub lawless: Option<u32>,
     /// What it has heard and not yet looked at.
     pub overheard: VecDeque<(Lane, Vec<u8>)>,
+    /// Follows every message from end to end.
+    pub tracking: Option<Tracking>,
 }
 
 impl<'m> Network<'m> {
@@ -143,6 +146,7 @@ impl<'m> Network<'m> {
             watched: true,
             lawless: None,
             overheard: VecDeque::new(),
+            tracking: None,
         }
     }
 
@@ -220,6 +224,7 @@ impl<'m> Network<'m> {
         if lost {
             mailbox.taken -= u32::from(frame.placed);
             self.tally.count("frames lost with their link");
+            self.note_lost(frame.tracked);
             return false;
         }
         mailbox.inbox.push_back(frame);
@@ -243,10 +248,15 @@ impl<'m> Network<'m> {
         self.boxes.entry(lane).or_default().inbox.push_front(frame);
     }
 
-    /// Mailboxes of a node that hold something.
+    /// Mailboxes of a node that hold something, in the order in which a host reads them: all control
+    /// mailboxes, then all others.
     pub fn waiting(&self, node: u32) -> Vec<Lane> {
         let full = self.boxes.iter().filter(|(lane, b)| lane.to == node && !b.inbox.is_empty());
-        full.map(|(&lane, _)| lane).collect()
+        let mut lanes: Vec<Lane> = full.map(|(&lane, _)| lane).collect();
+        if self.tracking.is_some() {
+            lanes.sort_by_key(|lane| (!lane.control, lane.from, lane.link));
+        }
+        lanes
     }
 
     pub(super) fn latency(&mut self) -> Span {
@@ -254,8 +264,14 @@ impl<'m> Network<'m> {
     }
 
     /// A message of a correct node.
-    pub(super) fn send(&mut self, lane: Lane, bytes: Vec<u8>, tag: Option<Tag>) {
-        self.hand_over(lane, bytes, tag);
+    pub(super) fn send(
+        &mut self,
+        lane: Lane,
+        bytes: Vec<u8>,
+        tag: Option<Tag>,
+        tracked: Option<usize>,
+    ) {
+        self.hand_over(lane, bytes, tag, tracked);
         if self.strikes(self.preemptions, "sends interrupted") {
             self.interrupt(lane, tag);
         }
@@ -269,6 +285,9 @@ impl<'m> Network<'m> {
         match (what, nerve.peers.get(&lane.to)) {
             (0, Some(&peer)) if self.faults != MessageFaults::default() => {
                 nerve.decider.peer_down(peer);
+                if let Some(oracle) = &self.tracking {
+                    oracle.borrow_mut().alarmed(lane.from, lane.to);
+                }
             }
             (1, _) if self.faults != MessageFaults::default() => {
                 nerve.decider.link_failed(lane.link);
@@ -286,7 +305,7 @@ impl<'m> Network<'m> {
         self.wakes.push(lane.from);
     }
 
-    fn hand_over(&mut self, lane: Lane, bytes: Vec<u8>, tag: Option<Tag>) {
+    fn hand_over(&mut self, lane: Lane, bytes: Vec<u8>, tag: Option<Tag>, tracked: Option<usize>) {
         self.hash.add(self.now.as_nanos() ^ (bytes.len() as u64) << 48);
         if self.lawless.is_some() {
             if self.overheard.len() == MEMORY {
@@ -296,7 +315,9 @@ impl<'m> Network<'m> {
         }
         let (delivered, sent) = self.fate(lane);
         if delivered {
-            self.deliver(lane, bytes);
+            self.deliver(lane, bytes, tracked);
+        } else {
+            self.note_lost(tracked);
         }
         let Some(tag) = tag else { return };
         let number = self.next;
@@ -322,7 +343,7 @@ impl<'m> Network<'m> {
             self.hash.add(self.now.as_nanos() ^ (bytes.len() as u64) << 48);
             let (delivered, _) = self.fate(lane);
             if delivered {
-                self.deliver(lane, bytes);
+                self.deliver(lane, bytes, None);
             }
         }
     }
@@ -345,6 +366,11 @@ impl<'m> Network<'m> {
             }
             _ => {}
         }
+    }
+
+    /// The sender of a short message whose end is due.
+    pub fn sender_of(&self, number: u64) -> Option<u32> {
+        self.pending.get(&number).map(|pending| pending.node)
     }
 
     /// A link was stopped: nothing handed over on it is reported any more.

@@ -29,8 +29,10 @@ impl World<'_> {
         self.traffic = false;
         self.calm_down();
         self.come_to_rest()?;
+        self.all_seen()?;
         self.reach_everybody()?;
         self.compare_ends()?;
+        self.all_seen()?;
         self.end_all()?;
         Ok(self.summary(seed))
     }
@@ -150,6 +152,13 @@ impl World<'_> {
         } else {
             Err(self.restless())
         }
+    }
+
+    /// What ended OK was seen: no frame is under way any more.
+    fn all_seen(&self) -> Result<(), Violation> {
+        let Some(oracle) = &self.tracking else { return Ok(()) };
+        let seen = oracle.borrow_mut().at_rest();
+        seen.map_err(|it| Violation { what: it.what, node: Some(it.node), tag: it.tag })
     }
 
     /// Holds against each other what senders and destinations believe.

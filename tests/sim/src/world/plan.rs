@@ -60,6 +60,20 @@ pub struct EngineFaults {
     pub stall_us: u32,
 }
 
+/// What hosts do that is slow and allowed. Rates are per million decisions of their kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct HostFaults {
+    /// Requests that an upper layer keeps before it decides.
+    pub keep: u32,
+    /// Longest such time in microseconds.
+    pub keep_us: u32,
+    /// Hosts take frames in only when their thread runs, control messages first.
+    pub polls: bool,
+    /// Every node has small tables.
+    pub small: bool,
+}
+
 impl MessageFaults {
     fn rates_mut(&mut self) -> [&mut u32; 8] {
         [
@@ -103,11 +117,24 @@ pub enum What {
     Restart,
     /// A node is told that a peer is down, and it is not.
     PeerAlarm,
+    /// All links of a node fail at once; what goes on is its peers.
+    LinksDown,
+    /// A node does not run at all while the others do: neither its thread nor its user nor its
+    /// interrupts. Frames wait in its mailboxes, and control messages come first when it runs again.
+    Pause,
     /// Two nodes cannot reach each other by messages; nobody is told.
     Partition,
     /// A node's thread and user stand still, interrupts and engines do not: when it goes on, its
     /// clock has jumped.
     Freeze,
+}
+
+impl What {
+    /// Whether it may keep back for a while what was asked for.
+    const fn keeps_back(self) -> bool {
+        use What::{Death, Freeze, LinkDown, LinksDown, Pause};
+        matches!(self, LinkDown | LinksDown | Death | Freeze | Pause)
+    }
 }
 
 /// One scheduled happening. Times are in milliseconds since the start.
@@ -180,10 +207,15 @@ pub struct Plan {
     pub routed: Option<bool>,
     /// Whether everything that wraps begins just before it does.
     pub wraps: Option<bool>,
+    /// Whether every message is followed from end to end, and a drawn plan has nodes that pause,
+    /// requests that are kept and nodes without links.
+    pub pauses: Option<bool>,
     /// The channel's faults.
     pub messages: MessageFaults,
     /// The engines' faults.
     pub engine: EngineFaults,
+    /// Slow hosts.
+    pub hosts: HostFaults,
     /// A node that keeps to nothing.
     pub byzantine: Option<Rates>,
     /// What happens at a time of its own.
@@ -265,7 +297,8 @@ impl Plan {
         let inner = windows.into_iter().flat_map(|window| window.iter_mut().map(|(_, v)| v));
         faults.extend(inner.filter_map(toml::Value::as_table_mut));
         for table in faults {
-            table.retain(|_, value| value.as_integer() != Some(0));
+            table
+                .retain(|_, value| value.as_integer() != Some(0) && value.as_bool() != Some(false));
         }
         table.retain(|_, value| value.as_array().is_none_or(|list| !list.is_empty()));
         table.retain(|_, value| value.as_table().is_none_or(|inner| !inner.is_empty()));
@@ -276,6 +309,7 @@ impl Plan {
     pub(super) fn rates_mut(&mut self) -> Vec<&mut u32> {
         let mut all = Vec::from(self.messages.rates_mut());
         all.extend(self.engine.rates_mut());
+        all.push(&mut self.hosts.keep);
         for window in &mut self.windows {
             all.extend(window.messages.rates_mut());
             all.extend(window.engine.rates_mut());
@@ -348,10 +382,7 @@ impl Plan {
         };
         rates.chain([(self.messages, self.engine)]).all(harmless)
             && self.byzantine.is_none()
-            && self
-                .events
-                .iter()
-                .all(|it| !matches!(it.what, What::LinkDown | What::Death | What::Freeze))
+            && self.events.iter().all(|it| !it.what.keeps_back())
     }
 
     /// Times at which the rates may change, in milliseconds since the start.

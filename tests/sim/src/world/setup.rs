@@ -11,10 +11,15 @@ use lnd_dma::soft::Settings;
 use lnd_shortmsg::wire::max_immediate;
 
 use super::byzantine::Rates;
-use super::plan::{EngineFaults, MessageFaults, Plan, PlanError, Scheduled, What};
+use super::plan::{EngineFaults, HostFaults, MessageFaults, Plan, PlanError, Scheduled, What};
 use super::Options;
 use crate::fabric::Shape;
 use crate::rng::Rng;
+
+/// Whether seeds draw pauses if they are not asked.
+const PAUSES: bool = false;
+/// Tells the generator of slow hosts from all others of the seed.
+const SLOW: u64 = 0x510_0000_0000_0001;
 
 /// Bytes of each node's payload window.
 pub const WINDOW: u64 = 12 << 20;
@@ -92,11 +97,20 @@ impl Setup {
             }
             planned => planned,
         };
+        let pauses = options.pauses.or(plan.pauses).unwrap_or(PAUSES);
+        plan.pauses = Some(pauses);
+        if pauses && given.is_none() {
+            let mut slow = Rng::new(options.seed ^ SLOW);
+            draw_pauses(&mut plan, &mut slow, nodes, links, seconds);
+        }
         plan.check(nodes, links, routed)?;
         let (start, counting_from, clock) = draw_starts(&mut wrap, options.wraps.or(plan.wraps));
         plan.wraps = Some(start != 0);
         let mut config = draw_config(rng, nodes, links);
         config.counting_from = counting_from;
+        if plan.hosts.small {
+            small_tables(&mut config, &mut Rng::new(options.seed ^ SLOW));
+        }
         let features = draw_features(rng);
         Ok(Self {
             nodes,
@@ -215,6 +229,40 @@ fn draw_config(rng: &mut Rng, nodes: u32, links: u32) -> Config {
     config.batch = 1 << rng.between(1, 8);
     config.policy = if rng.below(8) == 0 { Policy::O2ibCompat } else { Policy::Seed };
     config
+}
+
+/// Small tables, as a controller has them.
+fn small_tables(config: &mut Config, rng: &mut Rng) {
+    config.slots = rng.between(6, 16) as u32;
+    config.passive_slots = rng.between(1, u64::from(config.slots / 2)) as u32;
+    config.lists = rng.between(1, 4) as u16;
+    config.depth = rng.between(1, 8) as u16;
+}
+
+/// Hosts that are slow, pause and lose their links; in a third of the seeds the channel then loses
+/// nothing, so that every OK has to be true.
+fn draw_pauses(plan: &mut Plan, rng: &mut Rng, nodes: u32, links: u32, seconds: u32) {
+    if rng.below(3) == 0 {
+        plan.messages = MessageFaults::default();
+        plan.events.retain(|it| !matches!(it.what, What::LinkDown | What::Partition));
+    }
+    plan.hosts = HostFaults {
+        keep: maybe(rng, 400_000),
+        keep_us: rng.between(100, 400_000) as u32,
+        polls: rng.below(2) == 0,
+        small: rng.below(3) == 0,
+    };
+    let lossless = plan.messages == MessageFaults::default();
+    for (what, most, longest) in [(What::Pause, 8, 1500), (What::LinksDown, 2, 1000)] {
+        let most = if what == What::LinksDown && lossless { 1 } else { most };
+        for _ in 0..rng.below(most + 1) {
+            let at_ms = rng.below(u64::from(1000 * seconds)) as u32;
+            let for_ms = any_ms(rng, longest);
+            let it = happening(rng, what, nodes, links, at_ms);
+            plan.events.push(Scheduled { for_ms, ..it });
+        }
+    }
+    plan.events.sort_by_key(|event| event.at_ms);
 }
 
 /// A plan of the seed's own.

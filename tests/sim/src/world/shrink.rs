@@ -86,6 +86,8 @@ impl Plan {
 fn steps(search: &mut Search<'_>) {
     search.attempt(|plan| plan.byzantine = None);
     search.attempt(|plan| plan.wraps = Some(false));
+    search.attempt(|plan| plan.hosts.polls = false);
+    search.attempt(|plan| plan.hosts.small = false);
     fewer_rates(search);
     search.fewer(|plan| &mut plan.events);
     search.fewer(|plan| &mut plan.windows);

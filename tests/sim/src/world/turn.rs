@@ -12,6 +12,9 @@ use super::queue::Event;
 use super::world::World;
 use crate::fabric::nid_of;
 
+/// Frames that a host takes out of a mailbox before it looks at another one.
+const FRAMES: u32 = 16;
+
 impl<'m> World<'m> {
     /// The node's thread: mailboxes, time, reports, the user's ears, and what there is to send.
     pub(super) fn thread(&mut self, node: u32) -> Result<Option<u32>, Violation> {
@@ -21,19 +24,20 @@ impl<'m> World<'m> {
             return Ok(None);
         }
         life.thread_at = None;
-        let frozen = life.frozen;
-        if frozen > now {
-            self.run_thread_at(node, frozen);
+        if let Some(until) = life.stands_still(now) {
+            self.run_thread_at(node, until);
             return Ok(None);
         }
+        let budget = if self.tracking.is_some() { FRAMES } else { u32::MAX };
         let waiting = self.net.borrow().waiting(node);
         for lane in waiting {
-            self.read(lane);
+            self.read(lane, budget);
         }
         let defect = self.defect;
         let host = self.hosts.get_mut(node as usize);
         let Some(life) = host.and_then(|host| host.life.as_mut()) else { return Ok(None) };
         let ending = life.ending.is_some();
+        let kept = life.node.decide_kept(now, ending);
         let mut next = match defect {
             Some(Defect::NoClock) => Some(now.after(Span::from_secs(3600))),
             _ => life.node.driver.on_time(now),
@@ -54,7 +58,7 @@ impl<'m> World<'m> {
         if !life.node.driver.nothing_to_report() {
             next = Some(now);
         }
-        if let Some(at) = next {
+        if let Some(at) = [next, kept].into_iter().flatten().min() {
             let soonest = now.after(Span::from_nanos(100));
             self.run_thread_at(node, at.max(soonest));
         }
@@ -75,9 +79,9 @@ impl<'m> World<'m> {
         let traffic = self.traffic;
         let host = self.hosts.get_mut(node as usize)?;
         let life = host.life.as_mut().filter(|life| life.user_at == Some(now))?;
-        if life.frozen > now {
-            life.user_at = Some(life.frozen);
-            self.queue.push(life.frozen, Event::User(node));
+        if let Some(until) = life.stands_still(now) {
+            life.user_at = Some(until);
+            self.queue.push(until, Event::User(node));
             return None;
         }
         let ending = life.ending.is_some();

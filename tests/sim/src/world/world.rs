@@ -19,7 +19,7 @@ use super::queue::{Event, Frame, Queue};
 use super::setup::Setup;
 use super::tally::{Mixer, Tally};
 use crate::fabric::Fabric;
-use crate::node::Hall;
+use crate::node::{DeliveryOracle, Hall, Tracking};
 use crate::rng::Rng;
 
 /// What lies under the world and outlives it.
@@ -44,12 +44,18 @@ pub struct World<'m> {
     pub(super) queue: Queue,
     pub(super) net: Rc<RefCell<Network<'m>>>,
     pub(super) engine_faults: Rc<Cell<EngineFaults>>,
+    /// Requests that upper layers keep, per million, and the longest such time in microseconds.
+    pub(super) keep_rates: Rc<Cell<(u32, u32)>>,
+    /// Follows every message from end to end.
+    pub(super) tracking: Option<Tracking>,
     pub(super) tally: Tally,
     pub(super) hosts: Vec<Host<'m>>,
     pub(super) book: Book,
     /// The node that keeps to nothing.
     pub(super) byzantine: Option<Byzantine<'m>>,
     pub(super) rng: Rng,
+    /// Decides what slow hosts do.
+    pub(super) host_rng: Rng,
     pub(super) hash: Mixer,
     /// No more faults.
     pub(super) calm: bool,
@@ -71,6 +77,12 @@ impl<'m> World<'m> {
         network.lawless = setup.lawless();
         network.nodes = setup.nodes;
         let start = setup.clock;
+        let tracking: Option<Tracking> = setup
+            .plan
+            .pauses
+            .unwrap_or(false)
+            .then(|| Rc::new(RefCell::new(DeliveryOracle::new(start, setup.lawless()))));
+        network.tracking.clone_from(&tracking);
         Self {
             ground,
             hosts: (0..setup.nodes).map(|_| Host::new()).collect(),
@@ -83,8 +95,11 @@ impl<'m> World<'m> {
             queue: Queue::default(),
             net: Rc::new(RefCell::new(network)),
             engine_faults: Rc::default(),
+            keep_rates: Rc::default(),
+            tracking,
             tally,
             byzantine: None,
+            host_rng: Rng::new(rng.clone().next()),
             rng,
             hash: Mixer::default(),
             calm: false,
@@ -163,6 +178,9 @@ impl<'m> World<'m> {
             let Some((at, event)) = self.queue.pop() else { return Ok(false) };
             self.now = at;
             self.net.borrow_mut().now = at;
+            if let Some(oracle) = &self.tracking {
+                oracle.borrow_mut().now = at;
+            }
             if let Some(node) = self.take(event)? {
                 self.step += 1;
                 self.hash.add(at.as_nanos() ^ u64::from(node) << 56);
@@ -200,13 +218,30 @@ impl<'m> World<'m> {
 
     fn arrive(&mut self, lane: Lane, frame: Frame) -> Option<u32> {
         if self.net.borrow_mut().arrive(lane, frame) {
-            self.read(lane);
+            if self.leaves_in_mailbox(lane.to) {
+                self.wake(lane.to);
+            } else {
+                self.read(lane, u32::MAX);
+            }
         }
         Some(lane.to)
     }
 
-    /// A node reads a mailbox, as far as it can take what is in it.
-    pub(super) fn read(&mut self, lane: Lane) {
+    /// Whether frames stay in a node's mailboxes until its thread runs.
+    fn leaves_in_mailbox(&mut self, node: u32) -> bool {
+        let (now, polls) = (self.now, self.setup.plan.hosts.polls);
+        let paused = self.life(node).is_some_and(|life| life.paused > now);
+        (paused || polls) && !self.is_lawless(node)
+    }
+
+    /// Until when a node does not run at all, if it does not.
+    pub(super) fn paused(&mut self, node: u32) -> Option<Instant> {
+        let now = self.now;
+        self.life(node).map(|life| life.paused).filter(|&until| until > now)
+    }
+
+    /// A node reads a mailbox, as far as it can take what is in it, but at most `budget` frames.
+    pub(super) fn read(&mut self, lane: Lane, budget: u32) {
         let now = self.now;
         if self.is_lawless(lane.to) {
             self.hear(lane);
@@ -215,7 +250,7 @@ impl<'m> World<'m> {
         let Some(life) = self.hosts.get_mut(lane.to as usize).and_then(|h| h.life.as_mut()) else {
             return;
         };
-        loop {
+        for _ in 0..budget {
             let Some(frame) = self.net.borrow_mut().take(lane) else { break };
             if !life.node.on_frame(now, lane.link, lane.from, &frame.bytes) {
                 self.net.borrow_mut().put_back(lane, frame);
@@ -231,6 +266,11 @@ impl<'m> World<'m> {
     fn sent(&mut self, number: u64) -> Option<u32> {
         let now = self.now;
         let by_thread = self.rng.below(2) == 0;
+        let sender = self.net.borrow().sender_of(number);
+        if let Some(until) = sender.and_then(|node| self.paused(node)) {
+            self.queue.push(until, Event::Sent(number));
+            return None;
+        }
         let pending = self.net.borrow_mut().complete(number)?;
         let host = self.hosts.get_mut(pending.node as usize)?;
         let life = host.life.as_mut()?;
@@ -299,12 +339,17 @@ impl<'m> World<'m> {
 
     fn interrupt(&mut self, node: u32, link: LinkId) -> Option<u32> {
         let (now, budget) = (self.now, self.rng.between(1, 16) as u32);
+        let paused = self.paused(node);
         let host = self.hosts.get_mut(node as usize)?;
         let port = host.life.as_mut()?.port(link)?;
         if port.interrupt_at != Some(now) {
             return None;
         }
         port.interrupt_at = None;
+        if let Some(until) = paused {
+            self.interrupt_at(node, link, until);
+            return None;
+        }
         let served = port.interrupt.on_interrupt(now, budget, &mut host.recorder);
         if served.more {
             self.interrupt_at(node, link, now.after(Span::from_nanos(500)));

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! The oracle of delivery, from end to end: what the upper layers submitted, were told and saw, over
+//! every message of a run.
+//!
+//! It knows three sources: the upper layers of all nodes, the frames on the wire, and which frames the
+//! bench itself has lost. It never asks a driver how a message stands.
+//!
+//! | rule | broken when |
+//! |---|---|
+//! | OK means delivered (S0-18) | a sender is told OK, the channel has lost nothing of the message, the incarnation that it was sent to lives, and its upper layer never sees it |
+//! | at most once (INV-6) | an upper layer sees one message twice |
+//! | not delivered means not seen (S0-18) | a sender is told *not delivered* of what the other side has seen or received |
+//! | no message after its deadline (LU-16303) | a frame of a message leaves when its deadline has passed |
+//! | our own faults are ours (LU-17505, LU-20379) | a sender all of whose links are down, and that knows it, is told that the peer is down |
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
+
+use lnd_core::id::{Incarnation, Tag};
+use lnd_core::time::{Instant, Span};
+use lnd_core::transfer::{Cause, Delivery, Place, Status};
+
+/// The oracle, as nodes and network share it.
+pub type Tracking = Rc<RefCell<DeliveryOracle>>;
+
+/// One message, from one upper layer to the next hop's.
+#[derive(Clone, Debug)]
+struct Tracked {
+    from: u32,
+    to: u32,
+    tag: Option<Tag>,
+    submitted: Instant,
+    deadline: Instant,
+    /// A frame of it has left.
+    sent: bool,
+    /// The receiver's incarnation that the frame names.
+    sent_to: Option<Incarnation>,
+    /// The channel has lost or damaged a frame of it.
+    lost: bool,
+    /// The driver did not take it.
+    refused: bool,
+    /// How often an upper layer has seen it.
+    seen: u32,
+    /// An upper layer was told that it has all of it.
+    received: bool,
+    end: Option<Status>,
+}
+
+/// A rule that was broken: where, by which transfer, and how.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Undelivered {
+    /// The node concerned.
+    pub node: u32,
+    /// The sender's transfer.
+    pub tag: Option<Tag>,
+    /// What was broken.
+    pub what: String,
+}
+
+/// One node, as the oracle sees it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Seat {
+    /// The incarnation that lives.
+    lives: Option<Incarnation>,
+    /// When that changed last.
+    changed: Instant,
+    /// Since when all links have been down and the node has known it.
+    cut_off: Option<Instant>,
+}
+
+/// What is known of every message of a run.
+#[derive(Debug, Default)]
+pub struct DeliveryOracle {
+    /// The time.
+    pub now: Instant,
+    /// The node whose word proves nothing.
+    pub byzantine: Option<u32>,
+    seats: BTreeMap<u32, Seat>,
+    messages: Vec<Tracked>,
+    by_header: HashMap<(u32, u32, Vec<u8>), usize>,
+    /// Deadlines of what a node has staged for a GET, by its transfer.
+    replies: HashMap<(u32, Tag), Instant>,
+    /// When a node was told last, truly or not, that a peer is down.
+    alarms: BTreeMap<(u32, u32), Instant>,
+    broken: Vec<Undelivered>,
+}
+
+/// After a change of incarnation, and after an alarm, this long a peer may be taken for down.
+const AFTERMATH: Span = Span::from_secs(2);
+
+impl DeliveryOracle {
+    /// An oracle of no messages, of a world that has a byzantine node or none.
+    pub fn new(now: Instant, byzantine: Option<u32>) -> Self {
+        Self { now, byzantine, ..Self::default() }
+    }
+
+    /// The first rule broken since the last call.
+    pub fn take_broken(&mut self) -> Option<Undelivered> {
+        (!self.broken.is_empty()).then(|| self.broken.remove(0))
+    }
+
+    /// A node begins an incarnation, or ends one.
+    pub fn lives(&mut self, node: u32, incarnation: Option<Incarnation>) {
+        let changed = self.now;
+        // Another incarnation may begin with the same names.
+        self.replies.retain(|&(of, _), _| of != node);
+        self.seats.insert(node, Seat { lives: incarnation, changed, cut_off: None });
+    }
+
+    /// All links of a node are down and it was told so; or one works again.
+    pub fn cut_off(&mut self, node: u32, is_cut_off: bool) {
+        let now = self.now;
+        let seat = self.seats.entry(node).or_default();
+        seat.cut_off = is_cut_off.then(|| seat.cut_off.unwrap_or(now));
+    }
+
+    /// A node is told that a peer is down.
+    pub fn alarmed(&mut self, node: u32, peer: u32) {
+        self.alarms.insert((node, peer), self.now);
+    }
+
+    /// Whether nothing has happened for a while that ends what two nodes have with each other.
+    pub fn undisturbed(&self, node: u32, peer: u32) -> bool {
+        let past = |at: Instant| at.after(AFTERMATH) < self.now;
+        let changed = |node| self.seats.get(&node).map_or(Instant::ORIGIN, |seat| seat.changed);
+        let alarm = |a, b| self.alarms.get(&(a, b)).is_none_or(|&at| past(at));
+        past(changed(node)) && past(changed(peer)) && alarm(node, peer) && alarm(peer, node)
+    }
+
+    fn judges(&self, message: &Tracked) -> bool {
+        self.byzantine != Some(message.from) && self.byzantine != Some(message.to)
+    }
+
+    fn report(&mut self, at: usize, node: u32, what: &str) {
+        let Some(message) = self.messages.get(at) else { return };
+        if self.judges(message) {
+            let what = format!("{what}: {message:?}");
+            self.broken.push(Undelivered { node, tag: message.tag, what });
+        }
+    }
+
+    /// An upper layer is about to submit a message; the message's number.
+    pub fn submit(&mut self, from: u32, to: u32, header: &[u8], deadline: Instant) -> usize {
+        let at = self.messages.len();
+        self.messages.push(Tracked {
+            from,
+            to,
+            tag: None,
+            submitted: self.now,
+            deadline,
+            sent: false,
+            sent_to: None,
+            lost: false,
+            refused: false,
+            seen: 0,
+            received: false,
+            end: None,
+        });
+        if let Some(former) = self.by_header.insert((from, to, header.to_vec()), at) {
+            if self.messages.get(former).is_some_and(|m| !m.refused) {
+                self.report(former, from, "INV-6: one message is submitted twice");
+            }
+        }
+        at
+    }
+
+    /// The driver has taken a message.
+    pub fn accepted(&mut self, at: usize, tag: Tag) {
+        if let Some(message) = self.messages.get_mut(at) {
+            message.tag = Some(tag);
+        }
+    }
+
+    /// The driver has not taken a message, or the upper layer has taken it back.
+    pub fn refused(&mut self, at: usize) {
+        let Some(message) = self.messages.get_mut(at) else { return };
+        message.refused = true;
+        if message.sent {
+            let from = message.from;
+            self.report(at, from, "INV-1: refused, and sent");
+        }
+    }
+
+    /// A frame with a message's header leaves; the message's number, if the message was submitted.
+    pub fn sent(
+        &mut self,
+        (from, to): (u32, u32),
+        header: &[u8],
+        incarnation: Option<Incarnation>,
+    ) -> Option<usize> {
+        let at = *self.by_header.get(&(from, to, header.to_vec()))?;
+        let now = self.now;
+        let message = self.messages.get_mut(at)?;
+        (message.sent, message.sent_to) = (true, incarnation);
+        if message.deadline <= now {
+            self.report(at, from, "LU-16303: sent after its deadline");
+        }
+        Some(at)
+    }
+
+    /// A node has staged what a GET asks for, and gives up at `deadline`.
+    pub fn staged(&mut self, node: u32, tag: Tag, deadline: Instant) {
+        self.replies.insert((node, tag), deadline);
+    }
+
+    /// A node tells a peer that what a GET asked for is staged.
+    pub fn reply_sent(&mut self, node: u32, tag: Tag) {
+        let deadline = self.replies.get(&(node, tag)).copied();
+        if self.byzantine != Some(node) && deadline.is_some_and(|at| at <= self.now) {
+            let what = format!("LU-16303: PULL_READY after its deadline {deadline:?}");
+            self.broken.push(Undelivered { node, tag: Some(tag), what });
+        }
+    }
+
+    /// The channel has lost or damaged a frame of this message.
+    pub fn lost(&mut self, at: Option<usize>) {
+        if let Some(message) = at.and_then(|at| self.messages.get_mut(at)) {
+            message.lost = true;
+        }
+    }
+
+    /// The upper layer of `node` sees a message of `from`; the message's number.
+    pub fn seen(&mut self, from: u32, node: u32, header: &[u8]) -> Option<usize> {
+        let Some(&at) = self.by_header.get(&(from, node, header.to_vec())) else {
+            if self.byzantine != Some(from) {
+                let what = format!("INV-6: seen, and node {from} has not submitted it");
+                self.broken.push(Undelivered { node, tag: None, what });
+            }
+            return None;
+        };
+        let message = self.messages.get_mut(at)?;
+        message.seen += 1;
+        if message.seen > 1 {
+            self.report(at, node, "INV-6: seen twice");
+        }
+        self.compare(at);
+        Some(at)
+    }
+
+    /// The upper layer that saw a message is told how its end of it went.
+    pub fn received(&mut self, at: usize, ok: bool) {
+        if let Some(message) = self.messages.get_mut(at) {
+            message.received |= ok;
+        }
+        self.compare(at);
+    }
+
+    /// The sender's upper layer is told how a message ended.
+    pub fn ended(&mut self, at: usize, status: Status) {
+        let Some(message) = self.messages.get_mut(at) else { return };
+        message.end = Some(status);
+        let (from, to, submitted) = (message.from, message.to, message.submitted);
+        let cut_off = self.seats.get(&from).and_then(|seat| seat.cut_off);
+        let blames = matches!(status.evidence, Some((Cause::PeerDown, _)));
+        if blames && cut_off.is_some_and(|at| at <= submitted) && self.undisturbed(from, to) {
+            self.report(at, from, "LU-17505: our own links are down, and the peer is blamed");
+        }
+        self.compare(at);
+    }
+
+    /// What is known not to be delivered was neither seen nor received (S0-18). A message that was
+    /// staged or refused may have been seen; what the sender was told is that its data was not taken.
+    fn compare(&mut self, at: usize) {
+        let Some(message) = self.messages.get(at) else { return };
+        let Some(status) = message.end.filter(|end| end.delivery == Delivery::NotDelivered) else {
+            return;
+        };
+        let never_left = matches!(status.evidence, Some((_, Place::Queue | Place::Message)));
+        let to = message.to;
+        if message.received {
+            self.report(at, to, "S0-18: told not delivered, and received");
+        } else if message.seen > 0 && never_left {
+            self.report(at, to, "S0-18: told not delivered, and seen");
+        }
+    }
+
+    /// At rest, when no frame is under way: what ended OK was seen, or the incarnation that it was sent
+    /// to has ended (S0-18).
+    ///
+    /// # Errors
+    /// The first message that was not.
+    pub fn at_rest(&mut self) -> Result<(), Undelivered> {
+        let silent = |message: &Tracked| {
+            let ok = message.end.is_some_and(|end| end.errno == 0);
+            let lives = self.seats.get(&message.to).and_then(|seat| seat.lives);
+            let ended = message.sent && message.sent_to != lives;
+            ok && message.seen == 0 && !message.lost && !ended && self.judges(message)
+        };
+        match self.messages.iter().find(|message| silent(message)) {
+            None => Ok(()),
+            Some(message) => Err(Undelivered {
+                node: message.from,
+                tag: message.tag,
+                what: format!("S0-18: told OK, and the receiver never saw it: {message:?}"),
+            }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
