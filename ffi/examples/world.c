@@ -175,7 +175,8 @@ struct lnd_config node_config(struct node *node)
 	struct lnd_config config;
 	uint32_t link;
 
-	MUST(lnd_config_init(&config, LND_ABI_VERSION, 64, 4, LINKS));
+	MUST(lnd_config_init(&config, LND_ABI_VERSION, node->world->slots ? node->world->slots : 64,
+			     4, LINKS));
 	config.nid = lnd_soft_nid(node->number);
 	config.life = lnd_soft_life(node->seat);
 	config.drain_bound = node->world->patience / 20;

@@ -951,8 +951,10 @@ struct lnd_ops {
 	 */
 	void (*event)(void *ctx, const struct lnd_event *event);
 	/**
-	 * @wake: lnd_run() shall be called soon. Called once between two runs. Optional: then
-	 * it must be called after every batch of other calls. Context: any; may call nothing.
+	 * @wake: lnd_run() shall be called soon; frames that were told LND_E_WAIT are to be
+	 * offered again before. Called once between two runs. Optional: then lnd_run() must be
+	 * called after every batch of other calls, and waiting frames offered after every
+	 * lnd_run() that has made a callback. Context: any; may call nothing.
 	 */
 	void (*wake)(void *ctx);
 	/** @trace: One happening. Optional. Context: any, also inside; may call nothing. */
@@ -2002,7 +2004,7 @@ enum lnd_error lnd_link_failed(struct lnd_ni *ni, uint32_t link);
  *
  * Context: thread; also in finalize() and event(), not in parse(). Takes the lock.
  * Return: LND_OK (dealt with or dropped), LND_E_WAIT (no room, or its sender has not answered our
- * hello: offer it again once something has ended or a control frame has come), LND_E_FRAME (no
+ * hello: offer it again after wake() and after a control frame), LND_E_FRAME (no
  * frame at all, or forged; dropped), LND_E_ARGUMENT (@sender is 0), LND_E_NULL, LND_E_ALIGN,
  * LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY (another thread is in parse(): offer it
  * again), LND_E_LINK.
@@ -2106,13 +2108,16 @@ enum lnd_error lnd_peer_info_get(const struct lnd_ni *ni,
  *        only wake() needs to be heeded; may be NULL.
  *
  * To be called at that time, and after wake(); as often besides as one likes. Calls finalize() and
- * event() with nothing held.
+ * event() with nothing held. If a frame was told LND_E_WAIT and a slot became free, it calls wake().
  *
  * Context: thread; also in parse(), not in finalize() and event(). Takes the lock.
  * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY
  * (another thread runs it), LND_E_ARGUMENT.
  */
-enum lnd_error lnd_run(struct lnd_ni *ni, uint64_t now, uint32_t budget, uint64_t *next);
+enum lnd_error lnd_run(struct lnd_ni *ni,
+		       uint64_t now,
+		       uint32_t budget,
+		       uint64_t *next);
 
 /**
  * lnd_shutdown() - Begins to end an NI.

@@ -42,7 +42,7 @@ use crate::tracing::IrqTrace;
 ///
 /// Context: thread; also in finalize() and event(), not in parse(). Takes the lock.
 /// Return: LND_OK (dealt with or dropped), LND_E_WAIT (no room, or its sender has not answered our
-/// hello: offer it again once something has ended or a control frame has come), LND_E_FRAME (no
+/// hello: offer it again after wake() and after a control frame), LND_E_FRAME (no
 /// frame at all, or forged; dropped), LND_E_ARGUMENT (@sender is 0), LND_E_NULL, LND_E_ALIGN,
 /// LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY (another thread is in parse(): offer it
 /// again), LND_E_LINK.
@@ -91,7 +91,10 @@ fn frame_in(ni: &lnd_ni, link: u32, sender: u64, frame: &[u8], now: u64) -> Resu
         Ok(Frame::Lnd(envelope, message)) => {
             match thread.driver.on_message(time, link, envelope, message) {
                 Inbound::Handled => {}
-                Inbound::Wait => return Err(lnd_error::LND_E_WAIT),
+                Inbound::Wait => {
+                    thread.frame_waits = true;
+                    return Err(lnd_error::LND_E_WAIT);
+                }
                 Inbound::Request(ticket) => return announce(ni, inside, ticket, now),
             }
         }

@@ -59,6 +59,8 @@ pub(crate) struct Thread {
     /// Requests that wait for their verdict, by slot.
     pub parked: &'static mut [Option<Ticket<'static>>],
     pub totals: &'static mut Totals,
+    /// A frame was told `LND_E_WAIT` since `wake` last said that there is room.
+    pub frame_waits: bool,
 }
 
 impl Thread {

@@ -3,6 +3,7 @@
 
 use core::mem::size_of;
 
+use lnd_core::defect::seeded;
 use lnd_core::driver::Report;
 use lnd_core::id::LinkId;
 use lnd_core::ports::Engine;
@@ -29,7 +30,7 @@ enum News {
 ///        only wake() needs to be heeded; may be NULL.
 ///
 /// To be called at that time, and after wake(); as often besides as one likes. Calls finalize() and
-/// event() with nothing held.
+/// event() with nothing held. If a frame was told LND_E_WAIT and a slot became free, it calls wake().
 ///
 /// Context: thread; also in parse(), not in finalize() and event(). Takes the lock.
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY
@@ -71,33 +72,47 @@ unsafe fn run(ni: *mut lnd_ni, now: u64, budget: u32, next: *mut u64) -> Result<
     ni.runner.store(0, Ordering::Relaxed);
     // What callbacks have woken us for is done now.
     ni.start_run();
-    let at = inside?.thread().let_time_pass(ni, now);
-    told?;
+    let mut inside = inside?;
+    let thread = inside.thread();
+    let at = thread.let_time_pass(ni, now);
+    // A frame that waits in its channel raises no interrupt again: the host offers it when woken.
+    let offer = told? && core::mem::take(&mut thread.frame_waits);
+    drop(inside);
+    if offer && !seeded("room-not-announced") {
+        ni.wake();
+    }
     // SAFETY: checked above; writable by the contract of the ABI.
     unsafe { put_if(next, at) }
 }
 
-/// Makes up to `budget` callbacks, each with nothing held (INV-13).
-fn tell(ni: &lnd_ni, now: u64, budget: u32) -> Result<(), lnd_error> {
+/// Makes up to `budget` callbacks, each with nothing held (INV-13). `true`: a slot has become free, or
+/// a peer's state has changed, so that a frame that waits may find room now.
+fn tell(ni: &lnd_ni, now: u64, budget: u32) -> Result<bool, lnd_error> {
+    let mut room = false;
     for _ in 0..budget {
-        let news = ni.enter()?.thread().next_news(now);
+        let news = ni.enter()?.thread().next_news(now, &mut room);
         match news {
             Some(News::Event(event)) => ni.platform.event(&event),
             Some(News::Report(report)) => {
                 ni.platform.finalize(&to_c(ni.platform.id, &report));
             }
-            None => return Ok(()),
+            None => break,
         }
     }
-    Ok(())
+    Ok(room)
 }
 
 impl Thread {
-    fn next_news(&mut self, now: u64) -> Option<News> {
+    fn next_news(&mut self, now: u64, room: &mut bool) -> Option<News> {
         if let Some(event) = self.driver.tracer_mut().next_event() {
+            *room = true;
             return Some(News::Event(event));
         }
-        self.driver.next_report(Instant::from_nanos(now)).map(News::Report)
+        let before = self.driver.in_use();
+        let report = self.driver.next_report(Instant::from_nanos(now));
+        // A request that ends without a report gives its slot back, too.
+        *room |= self.driver.in_use() != before;
+        report.map(News::Report)
     }
 
     /// Lets time pass; returns when it shall pass again.

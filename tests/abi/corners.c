@@ -201,6 +201,62 @@ static void verdicts(void)
 	printf("corners: verdicts may come later, and too late\n");
 }
 
+/* The next frame in node b's mailboxes is offered, and stays there. */
+static enum lnd_error offer(void)
+{
+	struct lnd_soft_arrival arrival = { .size = sizeof(arrival) };
+	size_t room = lnd_soft_frame_max(world.fabric);
+
+	/* The end of a pass, perhaps; the next call begins another. */
+	if (lnd_soft_receive(b->seat, 8, b->frame, room, &arrival) == LND_E_END)
+		MUST(lnd_soft_receive(b->seat, 8, b->frame, room, &arrival));
+	return lnd_frame_in(b->ni, arrival.link, lnd_soft_nid(arrival.from), b->frame, arrival.len,
+			    world.now);
+}
+
+/* Runs node b once. Returns whether that has called wake(). */
+static unsigned int run_wakes(void)
+{
+	MUST(lnd_run(b->ni, world.now, 8, &b->next));
+	b->woken = 0;
+	MUST(lnd_run(b->ni, world.now, 8, &b->next));
+	return b->woken;
+}
+
+/* lnd_run() calls wake() when a slot is free again and a frame waits; only then. */
+static void waiting(void)
+{
+	unsigned int i;
+
+	few_slots = 4;
+	open_corners(1000 * MS);
+	keep = 1;
+	/* Small ones: each leaves its sender at once. Four fill the receiver's table. */
+	for (i = 0; i < 5; i++) {
+		MUST(node_put(a, 0, 0, 100, NULL));
+		CHECK(world_run(&world, 1000 * MS, &a->reports, i + 1) && !a->failures);
+	}
+	world_run(&world, 10 * MS, NULL, 0);
+	FAILS(LND_E_WAIT, offer());
+	CHECK(!run_wakes());
+	FAILS(LND_E_WAIT, offer());
+	MUST(lnd_refuse(b->ni, kept, LND_REFUSE_NO_MATCH, world.now));
+	b->woken = 0;
+	MUST(lnd_run(b->ni, world.now, 8, &b->next));
+	CHECK(b->woken);
+	MUST(offer());
+	MUST(lnd_soft_release(b->seat));
+	/* A slot becomes free, and no frame waits. */
+	MUST(lnd_refuse(b->ni, kept, LND_REFUSE_NO_MATCH, world.now));
+	b->woken = 0;
+	MUST(lnd_run(b->ni, world.now, 8, &b->next));
+	CHECK(!b->woken);
+	keep = 0;
+	few_slots = 0;
+	world_close(&world);
+	printf("corners: a frame that waits is asked for when there is room\n");
+}
+
 static void contexts(void)
 {
 	struct lnd_stats before = { .size = sizeof(before) }, after = { .size = sizeof(after) };
@@ -251,6 +307,7 @@ int main(void)
 	version();
 	links();
 	verdicts();
+	waiting();
 	contexts();
 	CHECK(traced[LND_TRACE_LINK] && traced[LND_TRACE_POSTED] && traced[LND_TRACE_YANKED]);
 	return 0;

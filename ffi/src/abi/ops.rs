@@ -159,8 +159,10 @@ pub struct lnd_ops {
     /// @event: News of a peer or a link. Optional. Context: outside, in lnd_run(); may call
     /// everything but that.
     pub event: Option<unsafe extern "C" fn(ctx: *mut c_void, event: *const lnd_event)>,
-    /// @wake: lnd_run() shall be called soon. Called once between two runs. Optional: then it must be
-    /// called after every batch of other calls. Context: any; may call nothing.
+    /// @wake: lnd_run() shall be called soon; frames that were told LND_E_WAIT are to be offered again
+    /// before. Called once between two runs. Optional: then lnd_run() must be called after every batch
+    /// of other calls, and waiting frames offered after every lnd_run() that has made a callback.
+    /// Context: any; may call nothing.
     pub wake: Option<unsafe extern "C" fn(ctx: *mut c_void)>,
 
     /// @trace: One happening. Optional. Context: any, also inside; may call nothing.
