@@ -196,7 +196,7 @@ impl Channel for Frames {
             len: len as u32,
             bytes: self.buffer.as_ptr().cast(),
             nid: envelope.to.raw(),
-            tracked: u32::from(tag.is_some()),
+            tracked: u32::from(tag.is_some() && !matches!(message, Message::Hello(_))),
             reserved: 0,
             message: tag.map_or_else(Default::default, |tag| handle::message(id, tag)),
         };

@@ -47,7 +47,16 @@ impl Completed {
     /// Spends a token. `next_of` gives each slot's own link word; the token's slot has one.
     /// Context: any. One locked operation unless contended.
     pub fn push<'a>(&self, token: FinalizeToken, next_of: impl Fn(u32) -> Option<&'a AtomicU32>) {
-        let Some(next) = next_of(token.slot) else { return };
+        self.push_index(token.slot, next_of);
+    }
+
+    /// Pushes an index that is on no list. Context: any.
+    pub(crate) fn push_index<'a>(
+        &self,
+        index: u32,
+        next_of: impl Fn(u32) -> Option<&'a AtomicU32>,
+    ) {
+        let Some(next) = next_of(index) else { return };
         // Relaxed: only a guess of the head; the compare-exchange publishes.
         let mut head = self.head.load(Ordering::Relaxed);
         loop {
@@ -56,7 +65,7 @@ impl Completed {
             // Release: partner is the Acquire in `take`.
             match self.head.compare_exchange_weak(
                 head,
-                token.slot,
+                index,
                 ordered("push-relaxed", Ordering::Release),
                 Ordering::Relaxed,
             ) {

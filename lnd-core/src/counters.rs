@@ -89,12 +89,18 @@ counters! {
     Resyncs => "resyncs",
     /// Hellos and hello answers that did not apply.
     IgnoredHellos => "ignored_hellos",
+    /// Hellos that the channel reported as not delivered.
+    UnheardHellos => "unheard_hellos",
     /// Peers declared down.
     PeersDown => "peers_down",
     /// New lives of known peers.
     PeersRestarted => "peers_restarted",
     /// Peers that could not be taken up: the table is full.
     PeersFull => "peers_full",
+    /// Hellos of nodes for which there was no room, answered so (S0-14).
+    TurnedAway => "turned_away",
+    /// Answers to our hellos that said that there is no room.
+    NoRoom => "no_room",
     /// Links failed.
     LinksFailed => "links_failed",
     /// Links failed because a descriptor or message did not come back in time (R21).

@@ -65,7 +65,8 @@ pub struct HelloAck {
     pub session: u32,
     /// The version both sides will speak, or `None`: the ranges do not meet.
     pub version: Option<u8>,
-    /// Requests the receiver of this answer may have in flight: its credits.
+    /// Requests the receiver of this answer may have in flight: its credits. Zero: there is no room for
+    /// another peer, and the hello has opened no session (S0-14).
     pub depth: u16,
     /// Largest payload of an IMMEDIATE the answering side can receive, in bytes.
     pub immediate_max: u32,

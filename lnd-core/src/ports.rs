@@ -177,6 +177,9 @@ pub trait Channel {
     /// reported later by [`Decider::on_sent`](crate::driver::Decider::on_sent), exactly once,
     /// possibly before this call returns in another context; without a tag nobody is told.
     ///
+    /// A tag whose index no slot has names a hello. Of its end only [`Sent::NotDelivered`] need be
+    /// reported, by the same two ways: then there is nothing to wait for.
+    ///
     /// # Errors
     /// [`ChannelFull`]: nothing was sent and nothing will be reported.
     fn send(

@@ -104,6 +104,8 @@ pub struct Applied {
 pub mod attention {
     /// Some transfer may have to be cancelled or recalled: sweep.
     pub const SWEEP: u32 = 1 << 0;
+    /// A hello was not delivered.
+    pub const UNHEARD: u32 = 1 << 1;
     /// The shift of the links' failure bits.
     pub const LINK_SHIFT: u32 = 8;
 }
@@ -116,6 +118,8 @@ pub struct Shared<'m> {
     peers: &'m [PeerGate],
     links: &'m [LinkGate],
     completed: CachePadded<Completed>,
+    /// Gates of peers to which a hello was not delivered.
+    unheard: CachePadded<Completed>,
     attention: CachePadded<AtomicU32>,
 }
 
@@ -133,6 +137,7 @@ impl<'m> Shared<'m> {
             peers,
             links,
             completed: CachePadded::new(Completed::new()),
+            unheard: CachePadded::new(Completed::new()),
             attention: CachePadded::new(AtomicU32::new(0)),
         }
     }
@@ -280,6 +285,29 @@ impl<'m> Shared<'m> {
     /// The next slot of a taken batch.
     pub fn next_completed(&self, batch: &mut Batch) -> Option<u32> {
         batch.next(|index| self.next_word(index))
+    }
+
+    /// Hello `number`, not zero, to the peer in a place was not delivered. Context: any. Whoever calls this wakes
+    /// the thread.
+    pub fn hello_unheard(&self, index: u32, number: u32) {
+        let Some(gate) = self.peer_gate(index as usize) else { return };
+        if gate.note_unheard(number) {
+            let next_of = |index: u32| self.peer_gate(index as usize).map(PeerGate::next_unheard);
+            self.unheard.push_index(index, next_of);
+        }
+        self.want(attention::UNHEARD);
+    }
+
+    /// Takes all places of peers to which a hello was not delivered. Context: the shard's owner.
+    pub fn take_unheard(&self) -> Batch {
+        self.unheard.take(|index| self.peer_gate(index as usize).map(PeerGate::next_unheard))
+    }
+
+    /// The next place of a taken batch, and the number of the hello.
+    pub fn next_unheard(&self, batch: &mut Batch) -> Option<(u32, u32)> {
+        let index =
+            batch.next(|index| self.peer_gate(index as usize).map(PeerGate::next_unheard))?;
+        Some((index, self.peer_gate(index as usize)?.take_unheard()))
     }
 
     /// Whether nothing waits to be reported. A hint.

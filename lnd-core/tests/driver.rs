@@ -34,6 +34,7 @@ mod driver {
     mod refused;
     mod shutdown;
     mod size;
+    mod strangers;
     mod stray;
     mod ticket;
     mod view;

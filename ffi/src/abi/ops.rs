@@ -56,7 +56,8 @@ pub enum lnd_send {
 /// @nid: to whom.
 /// @tracked: 1: if send() returns LND_SEND_PENDING the end must be told by lnd_sent(), once.
 /// @reserved: 0.
-/// @message: names the message in lnd_sent().
+/// @message: names the message in lnd_sent(). A hello is not tracked and has a name: that it was not
+///           delivered may be told, by send() or by lnd_sent(), and its peer is down at once.
 #[allow(non_camel_case_types)]
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]

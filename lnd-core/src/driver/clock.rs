@@ -26,7 +26,7 @@ impl<P: Ports> Driver<'_, P> {
             return None;
         }
         let batch = self.config.batch;
-        self.notice(now);
+        self.notice(now, batch);
         self.expire(now, batch);
         let reclaiming = self.poll_links(now, batch);
         self.sweep_some(now, batch);
@@ -38,8 +38,9 @@ impl<P: Ports> Driver<'_, P> {
     }
 
     /// What other contexts have asked us to look at.
-    fn notice(&mut self, now: Instant) {
+    fn notice(&mut self, now: Instant, budget: u32) {
         let wanted = self.shared.take_attention();
+        self.hear_unheard(now, wanted, budget);
         if wanted & attention::SWEEP != 0 {
             self.request_sweep();
         }

@@ -8,6 +8,7 @@ use super::links::Link;
 use super::lists::Lists;
 use super::peer::{Peer, Peers};
 use super::shutdown::Run;
+use super::strangers::TurnedAway;
 use super::sweep::Sweep;
 use super::Driver;
 use crate::arena::{Arena, ArenaFull, LINE};
@@ -138,10 +139,13 @@ impl<'m, P: Ports> Driver<'m, P> {
             batch: Batch::default(),
             answers: Queue::EMPTY,
             sweep: Sweep::default(),
+            turned_away: TurnedAway::default(),
             run: Run::new(),
             active: 0,
             passive: 0,
             next_session: config.counting_from,
+            next_hello: config.counting_from,
+            unheard: Batch::default(),
             rotor: 0,
             counters: Counters::new(),
         }

@@ -49,7 +49,8 @@ impl<'m> Decider<'m> {
         self.decide(now, completion.tag, event, counters, tracer)
     }
 
-    /// A short message ended. Context: any.
+    /// A short message ended: of a transfer, or a hello, of which only [`Sent::NotDelivered`] is news
+    /// (LU-14536). Context: any.
     pub fn on_sent(
         &self,
         now: Instant,
@@ -58,12 +59,24 @@ impl<'m> Decider<'m> {
         counters: &mut impl Count,
         tracer: &mut impl Tracer,
     ) -> bool {
+        if let Some(place) = self.hello_place(tag) {
+            if sent == Sent::NotDelivered {
+                self.shared.hello_unheard(place, tag.generation);
+            }
+            return sent == Sent::NotDelivered;
+        }
         let event = match sent {
             Sent::Ok => Event::MsgOk,
             Sent::NotDelivered => Event::MsgNotDelivered,
             Sent::Unknown => Event::MsgUnknown,
         };
         self.decide(now, tag, event, counters, tracer)
+    }
+
+    /// The place of the peer to which a hello went, if the tag names one.
+    fn hello_place(&self, tag: Tag) -> Option<u32> {
+        let place = tag.index.checked_sub(self.shared.claims().slots() as u32)?;
+        self.shared.peer_gate(place as usize).filter(|_| tag.generation != 0).map(|_| place)
     }
 
     fn decide(

@@ -165,8 +165,11 @@ impl<P: Ports> Driver<'_, P> {
 
     /// A hello: always answered (S0-14), whatever we think of the peer.
     pub(super) fn on_hello(&mut self, now: Instant, link: LinkId, from: &Envelope, hello: &Hello) {
-        let known = self.peers.find(from.from).or_else(|| self.take_up_peer(from.from));
-        let Some(id) = known else { return };
+        let Some(id) = self.peers.find(from.from).or_else(|| self.take_up_stranger(from.from))
+        else {
+            self.turn_hello_away(now, link, from);
+            return;
+        };
         if seeded("deaf-while-greeting") && self.peer_state(id) == HelloState::Greeting {
             return;
         }
@@ -240,6 +243,12 @@ impl<P: Ports> Driver<'_, P> {
             self.counters.count(Counter::IgnoredHellos);
             return None;
         }
+        if ack.depth == 0 {
+            // It has no room for us and takes no note of us, so we learn nothing of it (S0-14).
+            self.counters.count(Counter::NoRoom);
+            self.hello_event(now, id, HelloEvent::Incompatible);
+            return None;
+        }
         peer.last_heard = now;
         let new_life = peer.life.is_some_and(|life| life != from.from_life);
         peer.life = Some(from.from_life);
@@ -259,7 +268,7 @@ impl<P: Ports> Driver<'_, P> {
         }
         // It may answer our requests before its own hello, which may be lost, gets here.
         self.admit(id, new_life);
-        let usable = ack.version == Some(VERSION) && ack.depth > 0;
+        let usable = ack.version == Some(VERSION);
         let event = if usable { HelloEvent::Answered } else { HelloEvent::Incompatible };
         self.hello_event(now, id, event);
         usable.then_some(id)
@@ -369,8 +378,13 @@ impl<P: Ports> Driver<'_, P> {
             // To whoever has asked: a life with another version is not taken up as the peer's.
             envelope.to_life = self.peers.get(id).and_then(|peer| peer.ack_life);
         }
-        let sent = self.channel.send(link, &envelope, message, None).is_ok();
-        self.after_sending(now, link, &envelope, Lane::Control, sent);
-        sent
+        let hello = matches!(message, Message::Hello(_));
+        let tag = if hello { self.name_hello(id, link) } else { None };
+        let sent = self.channel.send(link, &envelope, message, tag);
+        self.after_sending(now, link, &envelope, Lane::Control, sent.is_ok());
+        if let (Ok(Some(ended)), Some(tag)) = (sent, tag) {
+            self.on_sent(now, tag, ended);
+        }
+        sent.is_ok()
     }
 }

@@ -133,7 +133,7 @@ impl<P: Ports> Driver<'_, P> {
     pub(super) fn set_right(&mut self, now: Instant, nid: Nid) {
         let found = self.peers.find(nid);
         let known = found.is_some() || self.channel.reaches(nid);
-        let id = if known { found.or_else(|| self.take_up_peer(nid)) } else { None };
+        let id = if known { found.or_else(|| self.take_up_stranger(nid)) } else { None };
         id.map(|id| self.seek(now, id));
     }
 

@@ -31,9 +31,11 @@ mod lists;
 mod peer;
 mod report;
 mod shutdown;
+mod strangers;
 mod submit;
 mod sweep;
 mod ticket;
+mod unheard;
 mod verdict;
 mod view;
 
@@ -88,11 +90,16 @@ pub struct Driver<'m, P: Ports> {
     /// Answers that wait for room in the control lane.
     answers: Queue,
     sweep: sweep::Sweep,
+    turned_away: strangers::TurnedAway,
     run: shutdown::Run,
     /// Slots in use for our own transfers, and for peers' requests.
     active: u32,
     passive: u32,
     next_session: u32,
+    /// The number of the last hello.
+    next_hello: u32,
+    /// Peers to which a hello was not delivered, taken and not yet looked at.
+    unheard: Batch,
     rotor: usize,
     counters: Counters,
 }

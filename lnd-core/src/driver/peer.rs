@@ -51,6 +51,9 @@ pub(super) struct Peer {
     pub immediate_max: u32,
     pub features: u32,
     pub tries: u8,
+    /// The number of our last hello, and the link by which it went.
+    pub hello: u32,
+    pub hello_link: u8,
     pub wants: Wants,
     /// Next peer that has something to say.
     pub next_speaker: u32,
@@ -85,6 +88,8 @@ impl Peer {
         immediate_max: 0,
         features: 0,
         tries: 0,
+        hello: 0,
+        hello_link: 0,
         wants: Wants::empty(),
         next_speaker: NONE,
         speaking: false,

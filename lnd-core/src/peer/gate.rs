@@ -81,6 +81,10 @@ pub struct PeerGate {
     word: AtomicU32,
     /// The use of the place that the word is about. Written by the owner before the word.
     generation: AtomicU32,
+    /// The number of a hello that was not delivered; zero: there is none to hear of.
+    unheard: AtomicU32,
+    /// Link of the list of gates with such a hello.
+    next_unheard: AtomicU32,
 }
 
 impl PeerGate {
@@ -95,6 +99,8 @@ impl PeerGate {
         Self {
             word: AtomicU32::new((life & LIFE_MASK) << LIFE_SHIFT),
             generation: AtomicU32::new(generation),
+            unheard: AtomicU32::new(0),
+            next_unheard: AtomicU32::new(0),
         }
     }
 
@@ -117,6 +123,24 @@ impl PeerGate {
         // Relaxed: published by the Release of the change.
         self.generation.store(generation, Ordering::Relaxed);
         self.exchange(|view| Some(view.next_life().with_state(HelloState::Unknown)));
+    }
+
+    /// Notes that hello `number`, not zero, was not delivered. Returns whether the gate is to be put on
+    /// the list of those to look at; else it is on it, or is being put there. Context: any.
+    pub(crate) fn note_unheard(&self, number: u32) -> bool {
+        // AcqRel: partner is `take_unheard`: one who finds zero finds the gate off the list too.
+        self.unheard.swap(number, Ordering::AcqRel) == 0
+    }
+
+    /// The hello that was noted last, once. Context: the shard's owner, who has taken the gate off the
+    /// list and does not look at its link any more.
+    pub(crate) fn take_unheard(&self) -> u32 {
+        // AcqRel: partner is `note_unheard`.
+        self.unheard.swap(0, Ordering::AcqRel)
+    }
+
+    pub(crate) fn next_unheard(&self) -> &AtomicU32 {
+        &self.next_unheard
     }
 
     /// Shows something else, if this is still the gate of use number `generation`; returns what was

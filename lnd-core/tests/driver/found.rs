@@ -2,11 +2,13 @@
 //! Defects found from outside, each by the test that showed it.
 
 use lnd_core::config::Config;
-use lnd_core::driver::Kind;
+use lnd_core::driver::{Kind, Why};
 use lnd_core::peer::HelloState;
+use lnd_core::ports::Sent;
 use lnd_core::time::Span;
 use lnd_core::transfer::{Cause, Delivery, Health, Place, Status};
 
+use super::fabric::Fate;
 use super::node::Verdict;
 use super::world::{config, World};
 
@@ -77,6 +79,48 @@ fn a_stale_peer_id_takes_nobody_down() {
     assert_eq!(w.nodes[0].driver.peer_state(old), HelloState::Unknown);
     assert_eq!(w.nodes[0].driver.decider().peer_state(old), HelloState::Unknown);
     assert_eq!(w.nodes[0].driver.credits_with(old), None);
+}
+
+/// LU-14536: the channel says at once that nobody listens.
+#[test]
+fn lu14536_nobody_listens_is_heard() {
+    let mut w = World::new(2);
+    for _ in 0..20 {
+        w.fate("hello", Fate::Lost(Sent::NotDelivered));
+    }
+    let tag = w.put(0, 1, 10).unwrap();
+    let mut waited = 0;
+    while !w.reported(0, tag) && waited < 200 {
+        w.sleep(Span::from_millis(100));
+        waited += 1;
+    }
+    assert!(waited < 20);
+    assert_eq!(w.said(0, 1, "hello"), 2, "one by each link");
+    assert_eq!(w.report(0, tag).status.evidence, Some((Cause::PeerDown, Place::Queue)));
+    // R68: it is known for a while that there is no one.
+    assert_eq!(w.put(0, 1, 10), Err(Why::PeerDown));
+    assert_eq!(w.said(0, 1, "hello"), 2);
+}
+
+/// LU-1600: no new peers while shutting down.
+#[test]
+fn lu1600_no_peers_are_made_during_shutdown() {
+    let mut w = World::new(3);
+    w.put(0, 1, 0).unwrap();
+    w.settle();
+    let grace = w.now.after(Span::from_secs(20));
+    w.node(1).put = Verdict::Keep;
+    w.put(0, 1, 5000).unwrap();
+    w.settle();
+    let now = w.now;
+    w.nodes[0].driver.shutdown(now, grace);
+    w.settle();
+    assert_eq!(w.peer(0, 2), None);
+    let _ = w.put(2, 0, 10);
+    w.settle();
+    assert_eq!(w.peer(0, 2), None);
+    // Its hello is answered all the same (S0-14).
+    assert_eq!((w.said(0, 2, "hello"), w.said(0, 2, "hello_ack")), (0, 1));
 }
 
 /// Expired where it waited: never sent, so not delivered, and the network is not to blame.

@@ -133,7 +133,8 @@ fn r14_stale_and_foreign_completions_match_nothing() {
     let stale = Tag { generation: tag.generation.wrapping_add(1), ..tag };
     let far = Tag { generation: tag.generation.wrapping_add(1 << 16), ..tag };
     let unused = Tag { index: 15, generation: 0 };
-    let foreign = Tag { index: 16, generation: 1 };
+    // Behind the slots come the names of hellos, one for each peer.
+    let foreign = Tag { index: 16 + 4, generation: 1 };
     for (tag, counter) in [
         (stale, Counter::StaleCompletion),
         (far, Counter::StaleCompletion),

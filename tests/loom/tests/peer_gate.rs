@@ -5,7 +5,8 @@
 //! it by compare-and-swap.
 //!
 //! Property: no change is lost, and each context learns what its own change replaced. A change by the
-//! id of a peer that was forgotten never meets the next peer in its place (R14).
+//! id of a peer that was forgotten never meets the next peer in its place (R14). A gate is on the list of
+//! those with an undelivered hello at most once, and the hello noted last is heard of (LU-14536).
 #![cfg(loom)]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -86,4 +87,45 @@ fn r14_down_by_an_id_against_the_next_peer_in_the_place() {
     });
     // The id was good still, or it named nothing any more.
     assert_eq!(ends.into_keys().collect::<Vec<_>>(), [false, true]);
+}
+
+/// What the owner finds on the list now.
+fn heard(world: &World) -> Vec<u32> {
+    world.turn();
+    let mut batch = world.shared().take_unheard();
+    let next = || world.shared().next_unheard(&mut batch);
+    std::iter::from_fn(next).map(|(place, number)| (assert_eq!(place, 0), number).1).collect()
+}
+
+#[test]
+fn lu14536_two_undelivered_hellos_against_the_owner() {
+    let ends = explore("unheard ‖ unheard ‖ take", Bound::Exhaustive, || {
+        let world = World::new(1);
+        let others = [1, 2].map(|number| {
+            let world = Rc::clone(&world);
+            thread::spawn(move || {
+                world.shared().hello_unheard(0, number);
+                world.turn();
+            })
+        });
+        let early = heard(&world);
+        others.into_iter().for_each(|other| other.join().unwrap());
+        let late = heard(&world);
+
+        assert!(!early.contains(&0) && !late.contains(&0), "on the list without a hello");
+        assert!(early.len() <= 1 && late.len() <= 1, "on the list twice");
+        assert!(!early.is_empty() || !late.is_empty(), "not heard of");
+        assert!(heard(&world).is_empty(), "heard of again");
+        (early, late)
+    });
+    let seen: Vec<_> = ends.into_keys().collect();
+    let all = [
+        (vec![], vec![1]),
+        (vec![], vec![2]),
+        (vec![1], vec![]),
+        (vec![1], vec![2]),
+        (vec![2], vec![]),
+        (vec![2], vec![1]),
+    ];
+    assert_eq!(seen, all);
 }

@@ -169,6 +169,8 @@ impl Channel for Port {
         let mut fabric = self.fabric.borrow_mut();
         fabric.demand(running, "said on a link that was asked to stop");
         let life = fabric.places[self.node].life;
+        // A hello is never undeliverable here, and nothing else need be reported of it.
+        let tag = tag.filter(|_| !matches!(message, Message::Hello(_)));
         fabric.lane(self.node, message.lane()).push_back(Letter { frame, tag, life });
         if let Some(tag) = tag {
             fabric.places[self.node].ends.push_back(End { tag, sent: None });

@@ -142,11 +142,12 @@ impl Channel for Port {
         &mut self,
         _link: LinkId,
         envelope: &Envelope,
-        _message: &Message<'_>,
+        message: &Message<'_>,
         tag: Option<Tag>,
     ) -> Result<Option<Sent>, ChannelFull> {
         self.0.session.set(envelope.session);
-        if let Some(tag) = tag {
+        // How a hello ends is not watched for.
+        if let Some(tag) = tag.filter(|_| !matches!(message, Message::Hello(_))) {
             self.0.turn();
             // Release: partner is the Acquire in `carries`.
             self.0.said.store(tag.generation, Ordering::Release);

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! Nodes that are not heard by anyone, or for which there is no room (S0-14, R68, LU-14536).
+
+use lnd_core::config::Config;
+use lnd_core::counters::{Counter, Counters};
+use lnd_core::driver::{Inbound, Why};
+use lnd_core::id::{Incarnation, LinkId};
+use lnd_core::message::{Envelope, HelloAck, Message};
+use lnd_core::peer::HelloState;
+use lnd_core::ports::{NoTrace, Sent};
+use lnd_core::time::Span;
+use lnd_core::transfer::{Cause, Delivery, Health, Place};
+
+use super::fabric::{nid, Fate};
+use super::letter::Letter;
+use super::peer_down::expect;
+use super::world::{config, World, LINK0, LINK1};
+
+/// Node 1 knows one peer at a time, and that is node 0.
+fn full(nodes: usize, config: Config) -> World {
+    let mut w = World::with(nodes, Config { peers: 1, ..config });
+    w.put(0, 1, 0).unwrap();
+    w.settle();
+    assert_eq!(w.state(1, 0), HelloState::Good);
+    w
+}
+
+#[test]
+fn s0_14_a_hello_to_a_full_table_is_answered_that_there_is_no_room() {
+    let mut w = full(3, config());
+    let tag = w.put(2, 1, 10).unwrap();
+    w.settle();
+    // At once, and with a clear class: nothing was delivered, and the other side is why.
+    let report = w.report(2, tag);
+    expect(report, Cause::PeerDown, Place::Queue, -112, Health::RemoteDropped);
+    assert!(report.status.resend && report.status.delivery == Delivery::NotDelivered);
+    assert_eq!((w.said(2, 1, "hello"), w.said(1, 2, "hello_ack")), (1, 1));
+    assert_eq!((w.count(1, Counter::TurnedAway), w.count(2, Counter::NoRoom)), (1, 1));
+    // The one that is there keeps its place.
+    assert_eq!(
+        (w.peer(1, 2), w.state(1, 0), w.state(0, 1)),
+        (None, HelloState::Good, HelloState::Good)
+    );
+
+    // One that keeps trying asks once in each hold-off.
+    let (start, mut refused) = (w.now, 0);
+    while w.now.since(start) < Span::from_secs(60) {
+        refused += usize::from(w.put(2, 1, 10) == Err(Why::PeerDown));
+        w.sleep(Span::from_millis(100));
+    }
+    let hold_off = w.config.hello_timeout.times(u32::from(w.config.hello_tries));
+    let most = 1 + 60_000_000_000 / hold_off.as_nanos() as usize;
+    let hellos = w.said(2, 1, "hello");
+    assert!((2..=most).contains(&hellos), "{hellos} hellos");
+    assert!(refused > 500, "{refused}");
+
+    // When there is room it is let in.
+    w.tell_peer(1, 0, false);
+    w.sleep(hold_off);
+    let tag = w.put(2, 1, 10).unwrap();
+    w.settle();
+    assert_eq!((w.report(2, tag).status.errno, w.state(1, 2)), (0, HelloState::Good));
+    w.assert_drained();
+}
+
+#[test]
+fn s0_14_hellos_that_are_turned_away_are_answered_within_a_bound() {
+    let small = Config { batch: 2, ..config() };
+    let mut w = full(8, small);
+    w.hold("hello");
+    for node in 2..8 {
+        w.put(node, 1, 10).unwrap();
+    }
+    w.settle();
+    w.free("hello");
+    w.deliver();
+    let answers = |w: &World| (2..8).map(|node| w.said(1, node, "hello_ack")).sum::<usize>();
+    assert_eq!(answers(&w), 2);
+    // The others ask again, and are answered in their turn.
+    w.sleep(Span::from_secs(3));
+    assert_eq!(answers(&w), 6);
+    assert_eq!((w.peer(1, 2), w.state(1, 0)), (None, HelloState::Good));
+    w.assert_drained();
+}
+
+#[test]
+fn s0_14_no_room_is_believed_of_the_present_hello_only() {
+    let mut w = World::new(2);
+    w.hold("hello");
+    let tag = w.put(0, 1, 10).unwrap();
+    w.settle();
+    let (life, session) = {
+        let fabric = w.fabric.borrow();
+        let hello = fabric.wire.iter().find(|l| l.kind() == "hello").unwrap();
+        (hello.envelope.from_life, hello.envelope.session)
+    };
+    let other = Incarnation::from_raw(life.raw() + 77).unwrap();
+    let now = w.now;
+    for (to_life, of, believed) in
+        [(life, session + 1, false), (other, session, false), (life, session, true)]
+    {
+        let from = Envelope {
+            from: nid(1),
+            to: nid(0),
+            from_life: other,
+            to_life: Some(to_life),
+            session: 0,
+            sequence: 0,
+            credits: 0,
+            credits_of: 0,
+        };
+        let ack =
+            HelloAck { session: of, version: Some(1), depth: 0, immediate_max: 0, features: 0 };
+        let letter = Letter::new(LINK0, &from, &Message::HelloAck(ack));
+        let inbound = w.node(0).driver.on_message(now, LINK0, &letter.envelope, &letter.message());
+        assert!(matches!(inbound, Inbound::Handled));
+        let state = if believed { HelloState::Down } else { HelloState::Greeting };
+        assert_eq!(w.state(0, 1), state);
+    }
+    assert_eq!(w.count(0, Counter::NoRoom), 1);
+    // Of one that has no room for us nothing is learnt.
+    assert_eq!(w.nodes[0].driver.peer_view(0).unwrap().life, None);
+    w.settle();
+    assert_eq!(w.report(0, tag).status.errno, -112);
+}
+
+/// As the channel's interrupt: reports hello `number` of node 0 to the peer in its first place.
+fn report_hello(w: &World, number: u32, sent: Sent) -> bool {
+    let tag = lnd_core::id::Tag { index: w.config.slots, generation: number };
+    let decider = w.nodes[0].driver.decider();
+    decider.on_sent(w.now, tag, sent, &mut Counters::new(), &mut NoTrace)
+}
+
+#[test]
+fn lu14536_only_the_last_hello_counts_and_only_if_it_was_not_delivered() {
+    let mut w = World::with(2, Config { links: 1, ..config() });
+    w.hold("hello");
+    let tag = w.put(0, 1, 10).unwrap();
+    w.settle();
+    w.sleep(w.config.hello_timeout);
+    assert_eq!(w.said(0, 1, "hello"), 2);
+    let first = w.config.counting_from + 1;
+    // How it went is no news; the first has been repeated; no hello has these names.
+    assert!(!report_hello(&w, first + 1, Sent::Ok) && !report_hello(&w, first + 1, Sent::Unknown));
+    assert!(report_hello(&w, first, Sent::NotDelivered), "to be looked at");
+    assert!(report_hello(&w, first + 7, Sent::NotDelivered));
+    w.settle();
+    assert_eq!(w.state(0, 1), HelloState::Greeting);
+    assert_eq!(w.count(0, Counter::UnheardHellos), 0);
+    // Told twice before the thread has looked, it is heard once.
+    assert!(report_hello(&w, first + 1, Sent::NotDelivered));
+    assert!(report_hello(&w, first + 1, Sent::NotDelivered));
+    w.settle();
+    assert_eq!(w.state(0, 1), HelloState::Down);
+    assert_eq!((w.count(0, Counter::UnheardHellos), w.count(0, Counter::PeersDown)), (1, 1));
+    assert_eq!(w.report(0, tag).status.errno, -112);
+}
+
+#[test]
+fn lu14536_a_channel_that_knows_at_once_is_heard_too() {
+    let mut w = World::new(2);
+    w.fabric.borrow_mut().ends_at_once = true;
+    w.fate("hello", Fate::Lost(Sent::NotDelivered));
+    w.fate("hello", Fate::Lost(Sent::NotDelivered));
+    let tag = w.put(0, 1, 10).unwrap();
+    w.settle();
+    assert_eq!(w.report(0, tag).status.errno, -112);
+    // One link is enough, if it gets through.
+    let mut w = World::new(2);
+    w.fate("hello", Fate::Lost(Sent::NotDelivered));
+    let tag = w.put(0, 1, 10).unwrap();
+    w.settle();
+    assert_eq!((w.report(0, tag).status.errno, w.said(0, 1, "hello")), (0, 2));
+}
+
+#[test]
+fn lu20379_a_hello_lost_on_a_dead_link_of_our_own_says_nothing_of_the_peer() {
+    let mut w = World::new(2);
+    // The registers know it; the fabric has not told us yet.
+    for link in [LINK0, LINK1] {
+        w.device(0, LinkId::index(link), |d| d.link_works = false);
+    }
+    for _ in 0..20 {
+        w.fate("hello", Fate::Lost(Sent::NotDelivered));
+    }
+    w.put(0, 1, 10).unwrap();
+    w.settle();
+    assert_eq!((w.state(0, 1), w.count(0, Counter::PeersDown)), (HelloState::Greeting, 0));
+}
+
+#[test]
+fn r64_many_hellos_that_are_not_delivered_are_looked_at_in_turns() {
+    let many = Config { batch: 1, peers: 8, slots: 16, ..config() };
+    let mut w = World::with(6, many);
+    for _ in 0..20 {
+        w.fate("hello", Fate::Lost(Sent::NotDelivered));
+    }
+    let tags: Vec<_> = (1..6).map(|to| w.put(0, to, 10).unwrap()).collect();
+    w.settle();
+    for tag in tags {
+        assert_eq!(w.report(0, tag).status.errno, -112);
+    }
+    assert_eq!(w.count(0, Counter::PeersDown), 5);
+    w.assert_drained();
+}
