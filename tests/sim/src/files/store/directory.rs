@@ -3,20 +3,27 @@
 
 use std::fs::{self, File};
 use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
+use super::owner::Owner;
 use super::{parts, Info, Store, StoreError, DRAFTS};
 use crate::files::hash::hash;
 
 /// Files in a directory; `/` in a name is a subdirectory. Nothing outside the directory is reached:
 /// names that lead out are refused, and so are symbolic links, wherever they lead.
 ///
-/// A draft becomes a file by a rename, so a reader sees the old file or the new one, and a process
-/// that is killed leaves only drafts, which the next one removes. One process at a time may have it.
+/// A directory has one store at a time, by a lock. A draft becomes a file by a rename, so a reader
+/// sees the old file or the new one. The draft and the directories on the way to it are on the disk
+/// before [`commit`](Store::commit) returns. A process that is killed leaves only drafts, which
+/// the next one removes.
 #[derive(Debug)]
 pub struct DirStore {
     root: PathBuf,
+    owner: Owner,
+    /// In the names of all drafts of this store.
+    incarnation: u64,
     next_draft: u64,
 }
 
@@ -29,25 +36,72 @@ pub struct DirDraft {
     size: u64,
 }
 
+impl DirDraft {
+    /// Whether the draft's name still leads to the file that was written and verified.
+    fn is_at_its_name(&self) -> std::io::Result<bool> {
+        let (ours, found) = (self.file.metadata()?, fs::symlink_metadata(&self.path)?);
+        Ok((ours.dev(), ours.ino()) == (found.dev(), found.ino()))
+    }
+}
+
 impl Drop for DirDraft {
     fn drop(&mut self) {
-        // Gone already if it has become a file.
-        let _ = fs::remove_file(&self.path);
+        // Gone already if it has become a file. A name that leads to another file is not ours.
+        if self.is_at_its_name().unwrap_or(false) {
+            let _ = fs::remove_file(&self.path);
+        }
     }
 }
 
 impl DirStore {
-    /// Makes the directory if there is none, and removes what an earlier process was writing.
+    /// The store of a directory for this process; see [`open_as`](Self::open_as).
     ///
     /// # Errors
-    /// What the file system says.
+    /// As for [`open_as`](Self::open_as).
     pub fn open(root: &Path) -> std::io::Result<Self> {
+        let incarnation = u64::from(crate::runtime::random_word());
+        Self::open_as(root, &format!("process {}", std::process::id()), incarnation)
+    }
+
+    /// Makes the directory if there is none, takes its lock, and removes what an earlier owner was
+    /// writing. `name` is what others are told who want the directory as well; `incarnation` differs
+    /// from owner to owner.
+    ///
+    /// # Errors
+    /// What the file system says, or [`ErrorKind::WouldBlock`] if the directory has an owner; then
+    /// nothing was changed.
+    pub fn open_as(root: &Path, name: &str, incarnation: u64) -> std::io::Result<Self> {
+        let is_new = !root.exists();
+        fs::create_dir_all(root)?;
+        let owner = Owner::of(root, name)?;
         let drafts = root.join(DRAFTS);
         if drafts.exists() {
             fs::remove_dir_all(&drafts)?;
         }
-        fs::create_dir_all(&drafts)?;
-        Ok(Self { root: root.to_owned(), next_draft: 0 })
+        fs::create_dir(&drafts)?;
+        sync_directory(root)?;
+        if is_new {
+            // A relative path of one part has an empty parent: the working directory.
+            let above = root.parent().filter(|above| !above.as_os_str().is_empty());
+            sync_directory(above.unwrap_or(Path::new(".")))?;
+        }
+        Ok(Self { root: root.to_owned(), owner, incarnation, next_draft: 0 })
+    }
+
+    /// The directory.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Writes the directories from that of `target` up to the root to the disk: the names in them.
+    fn sync_names(&self, target: &Path) -> std::io::Result<()> {
+        for above in target.ancestors().skip(1) {
+            sync_directory(above)?;
+            if above == self.root {
+                break;
+            }
+        }
+        Ok(())
     }
 
     /// The path of a name. No part of it is a link, as far as it exists.
@@ -93,10 +147,12 @@ impl Store for DirStore {
             ErrorKind::NotADirectory | ErrorKind::AlreadyExists => StoreError::BadName,
             _ => error.into(),
         })?;
-        let path = self.root.join(DRAFTS).join(self.next_draft.to_string());
+        self.owner.check()?;
+        let draft = format!("{:016x}-{}", self.incarnation, self.next_draft);
+        let path = self.root.join(DRAFTS).join(draft);
         self.next_draft += 1;
-        let mut options = File::options();
-        let file = options.read(true).write(true).create(true).truncate(true).open(&path)?;
+        // A name that is taken is another owner's: two of them would write one file.
+        let file = File::options().read(true).write(true).create_new(true).open(&path)?;
         Ok(DirDraft { file, path, name: name.to_owned(), size })
     }
 
@@ -121,7 +177,14 @@ impl Store for DirStore {
 
     fn commit(&mut self, draft: DirDraft) -> Result<(), StoreError> {
         let target = self.path(&draft.name)?;
-        Ok(fs::rename(&draft.path, target)?)
+        draft.file.sync_all()?;
+        // What is renamed is what was written through this descriptor and read back by it.
+        self.owner.check()?;
+        if !draft.is_at_its_name()? {
+            return Err(StoreError::Io(ErrorKind::ResourceBusy));
+        }
+        fs::rename(&draft.path, &target)?;
+        Ok(self.sync_names(&target)?)
     }
 
     fn look_up(&self, name: &str) -> Result<Info, StoreError> {
@@ -133,8 +196,7 @@ impl Store for DirStore {
         let since = found.modified()?.duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
         let mut marks = since.to_le_bytes().to_vec();
         marks.extend_from_slice(&found.len().to_le_bytes());
-        #[cfg(unix)]
-        marks.extend_from_slice(&std::os::unix::fs::MetadataExt::ino(&found).to_le_bytes());
+        marks.extend_from_slice(&found.ino().to_le_bytes());
         Ok(Info { size: found.len(), version: hash(&marks) })
     }
 
@@ -152,4 +214,9 @@ impl Store for DirStore {
         names.truncate(count);
         Ok(names)
     }
+}
+
+/// Writes the names in a directory to the disk.
+fn sync_directory(directory: &Path) -> std::io::Result<()> {
+    File::open(directory)?.sync_all()
 }

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! What every store does, and what only a directory does.
+
+use super::*;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+const BAD: [&str; 15] = [
+    "",
+    "/",
+    "/etc/passwd",
+    "..",
+    "../up",
+    "a/../../up",
+    "a/./b",
+    "a//b",
+    "a/",
+    "nul\0byte",
+    "line\nfeed",
+    "..\\up",
+    ".drafts",
+    ".drafts/0",
+    ".owner",
+];
+
+/// A directory of its own for each test; removed at its end.
+struct Scratch(std::path::PathBuf);
+
+impl Scratch {
+    fn new() -> Self {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        // Only the difference matters.
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("lnd-files-test-{}-{number}", std::process::id());
+        Self(std::env::temp_dir().join(name))
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// What every store has to do.
+fn behaves(mut store: impl Store) {
+    assert_eq!(store.look_up("a"), Err(StoreError::NotFound));
+    for name in BAD {
+        assert_eq!(parts(name), None, "{name:?}");
+        assert_eq!(store.create(name, 1).err(), Some(StoreError::BadName), "{name:?}");
+        assert_eq!(store.look_up(name), Err(StoreError::BadName), "{name:?}");
+        assert_eq!(store.read(name, 0, &mut []), Err(StoreError::BadName), "{name:?}");
+    }
+    let mut draft = store.create("sub/dir/a", 6).unwrap();
+    store.write(&mut draft, 3, b"def").unwrap();
+    store.write(&mut draft, 0, b"abc").unwrap();
+    let mut back = [0; 4];
+    store.read_back(&mut draft, 1, &mut back).unwrap();
+    assert_eq!(&back, b"bcde");
+    assert!(store.write(&mut draft, 5, b"xx").is_err(), "behind its end");
+    assert_eq!(store.look_up("sub/dir/a"), Err(StoreError::NotFound), "not yet");
+    store.commit(draft).unwrap();
+    let first = store.look_up("sub/dir/a").unwrap();
+    assert_eq!(first.size, 6);
+    let mut part = [0; 2];
+    store.read("sub/dir/a", 4, &mut part).unwrap();
+    assert_eq!(&part, b"ef");
+    assert!(store.read("sub/dir/a", 5, &mut part).is_err(), "behind its end");
+
+    drop(store.create("b", 10).unwrap());
+    assert_eq!(store.look_up("b"), Err(StoreError::NotFound), "a dropped draft is nothing");
+    for name in [".dot", "b", "c"] {
+        let draft = store.create(name, 0).unwrap();
+        store.commit(draft).unwrap();
+        assert_eq!(store.look_up(name).unwrap().size, 0);
+    }
+    assert_eq!(store.names("", 10).unwrap(), [".dot", "b", "c", "sub/dir/a"]);
+    assert_eq!(store.names(".dot", 2).unwrap(), ["b", "c"]);
+
+    let mut draft = store.create("sub/dir/a", 7).unwrap();
+    store.write(&mut draft, 0, b"another").unwrap();
+    assert_eq!(store.look_up("sub/dir/a").unwrap(), first, "the old file stays till the end");
+    store.commit(draft).unwrap();
+    let second = store.look_up("sub/dir/a").unwrap();
+    assert_eq!(second.size, 7);
+    assert_ne!(second.version, first.version);
+}
+
+#[test]
+fn a_store_in_memory_behaves_and_outlives_its_owner() {
+    let store = MemoryStore::new();
+    behaves(store.clone());
+    assert_eq!(*store.contents("sub/dir/a").unwrap(), b"another");
+}
+
+#[test]
+fn a_store_in_a_directory_behaves_and_leaves_no_draft() {
+    let scratch = Scratch::new();
+    let store = DirStore::open(&scratch.0).unwrap();
+    behaves(store);
+    let again = DirStore::open(&scratch.0).unwrap();
+    assert_eq!(again.names("", 10).unwrap(), [".dot", "b", "c", "sub/dir/a"]);
+    let drafts = std::fs::read_dir(scratch.0.join(".drafts")).unwrap().count();
+    assert_eq!(drafts, 0);
+}
+
+#[test]
+fn drafts_of_a_killed_process_are_removed() {
+    let scratch = Scratch::new();
+    let mut store = DirStore::open(&scratch.0).unwrap();
+    std::mem::forget(store.create("a", 5).unwrap());
+    let drafts = || std::fs::read_dir(scratch.0.join(".drafts")).unwrap().count();
+    assert_eq!(drafts(), 1);
+    drop(store);
+    drop(DirStore::open(&scratch.0).unwrap());
+    assert_eq!(drafts(), 0);
+}
+
+#[test]
+fn a_directory_is_no_file_and_a_file_no_directory() {
+    let scratch = Scratch::new();
+    let mut store = DirStore::open(&scratch.0).unwrap();
+    let draft = store.create("d/f", 0).unwrap();
+    store.commit(draft).unwrap();
+    assert_eq!(store.create("d", 1).err(), Some(StoreError::BadName));
+    assert_eq!(store.create("d/f/g", 1).err(), Some(StoreError::BadName));
+    assert_eq!(store.look_up("d"), Err(StoreError::NotFound));
+}
+
+#[test]
+fn links_do_not_lead_out_of_the_directory() {
+    let (scratch, outside) = (Scratch::new(), Scratch::new());
+    std::fs::create_dir_all(&outside.0).unwrap();
+    std::fs::write(outside.0.join("secret"), "secret").unwrap();
+    let mut store = DirStore::open(&scratch.0).unwrap();
+    std::os::unix::fs::symlink(&outside.0, scratch.0.join("out")).unwrap();
+    std::os::unix::fs::symlink(outside.0.join("secret"), scratch.0.join("s")).unwrap();
+    for name in ["out/secret", "s"] {
+        assert_eq!(store.look_up(name), Err(StoreError::BadName), "{name}");
+        assert_eq!(store.read(name, 0, &mut [0]), Err(StoreError::BadName), "{name}");
+        assert_eq!(store.create(name, 1).err(), Some(StoreError::BadName), "{name}");
+    }
+    assert_eq!(store.names("", 10).unwrap(), Vec::<String>::new());
+}
+
+/// Two owners of one directory would write and remove each other's drafts.
+#[test]
+fn a_second_owner_is_refused_and_told_who_is_the_first() {
+    let scratch = Scratch::new();
+    let first = DirStore::open_as(&scratch.0, "1@soft0, process 17", 5).unwrap();
+    let refused = DirStore::open_as(&scratch.0, "2@soft0, process 18", 6).unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::WouldBlock);
+    assert!(refused.to_string().contains("in use by 1@soft0, process 17"), "{refused}");
+    drop(first);
+    drop(DirStore::open_as(&scratch.0, "2@soft0, process 18", 6).unwrap());
+}
+
+/// The directory was removed and made again under a server: another one may own it now.
+#[test]
+fn a_store_whose_directory_was_made_again_writes_nothing_there() {
+    let scratch = Scratch::new();
+    let mut first = DirStore::open_as(&scratch.0, "first", 5).unwrap();
+    let mut draft = first.create("a", 4).unwrap();
+    first.write(&mut draft, 0, b"AAAA").unwrap();
+    std::fs::remove_dir_all(&scratch.0).unwrap();
+    let mut second = DirStore::open_as(&scratch.0, "second", 5).unwrap();
+    // Of the same incarnation and number, thus of the same name.
+    let mut other = second.create("b", 4).unwrap();
+    second.write(&mut other, 0, b"BBBB").unwrap();
+    assert_eq!(first.create("c", 1).err(), Some(StoreError::Io(ErrorKind::ResourceBusy)));
+    assert_eq!(first.commit(draft), Err(StoreError::Io(ErrorKind::ResourceBusy)));
+    second.commit(other).unwrap();
+    assert_eq!(std::fs::read(scratch.0.join("b")).unwrap(), b"BBBB");
+    assert_eq!(second.names("", 10).unwrap(), ["b"]);
+}
+
+/// What was verified is what gets the name: not what was put at the draft's place since.
+#[test]
+fn a_draft_that_was_replaced_is_not_committed() {
+    let scratch = Scratch::new();
+    let mut store = DirStore::open(&scratch.0).unwrap();
+    let mut draft = store.create("a", 4).unwrap();
+    store.write(&mut draft, 0, b"AAAA").unwrap();
+    let drafts = std::fs::read_dir(scratch.0.join(".drafts")).unwrap();
+    let place = drafts.map(|entry| entry.unwrap().path()).next().unwrap();
+    let other = scratch.0.join(".drafts/other");
+    std::fs::write(&other, b"BBBB").unwrap();
+    std::fs::rename(&other, &place).unwrap();
+    assert_eq!(store.commit(draft), Err(StoreError::Io(ErrorKind::ResourceBusy)));
+    assert_eq!(store.look_up("a"), Err(StoreError::NotFound));
+    assert!(place.exists(), "it belongs to another");
+}
