@@ -8,7 +8,7 @@ use std::{fmt, thread, time};
 
 use lnd_core::id::Incarnation;
 use lnd_core::ports::Features;
-use lnd_soft::{Join, NodeFlags};
+use lnd_soft::{DeclareError, Join, NodeFlags};
 
 use super::{Fabric, Mapping};
 
@@ -95,6 +95,23 @@ impl<'m> Fabric<'m> {
         Err(lnd_soft::JoinError::Busy.into())
     }
 
+    /// Declares a node dead whose process, if it is one, has ended: its lock is held meanwhile, so
+    /// that no process can be the node. The caller has the proof that none of its engines runs any
+    /// more.
+    ///
+    /// # Errors
+    /// [`JoinError::Taken`]: a process has the node's lock; [`JoinError::Io`]. Nothing was changed.
+    /// What the table says against it is the inner result.
+    pub fn declare_ended(
+        &self,
+        node: u32,
+        life: Option<Incarnation>,
+    ) -> Result<Result<(), DeclareError>, JoinError> {
+        let lock = self.mapping.backing().map(|file| Lock::take(file, node, F_RDLCK)).transpose();
+        let _lock = lock.map_err(taken)?;
+        Ok(self.soft.declare_dead(node, life))
+    }
+
     /// Declares a node dead. The caller has the proof that none of its engines runs any more.
     pub fn declare_dead(&self, node: u32) {
         // One that has left, or that never was, needs no declaration.
@@ -110,6 +127,13 @@ impl<'m> Fabric<'m> {
             None => false,
         };
         self.soft.probe_death(node, is_free)
+    }
+}
+
+fn taken(error: io::Error) -> JoinError {
+    match error.raw_os_error() {
+        Some(libc::EAGAIN | libc::EACCES) => JoinError::Taken,
+        _ => JoinError::Io(error),
     }
 }
 
@@ -136,10 +160,7 @@ impl Lock {
                 tried = Self::take(file, node, F_WRLCK);
             }
         }
-        tried.map(Some).map_err(|error| match error.raw_os_error() {
-            Some(libc::EAGAIN | libc::EACCES) => JoinError::Taken,
-            _ => JoinError::Io(error),
-        })
+        tried.map(Some).map_err(taken)
     }
 
     fn take(file: &File, number: u32, kind: i32) -> io::Result<Self> {
@@ -207,6 +228,11 @@ impl<'m> Membership<'m> {
     /// The channel and the inbox are attached: from now on the node counts as alive.
     pub fn announce(&self) {
         self.soft.announce();
+    }
+
+    /// Whether the node is still ours: it was not declared dead.
+    pub fn is_ours(&self) -> bool {
+        self.soft.is_ours()
     }
 
     /// Leaves in good order: engines have stopped, peers were told.

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! The memory under a fabric: a file, or memory of this process alone.
 
-use std::fs::{File, OpenOptions};
-use std::path::Path;
+use std::fs::File;
+use std::path::{Path, PathBuf};
 use std::ptr::NonNull;
 use std::{fmt, io};
 
 use lnd_soft::{AttachError, Region};
 use memmap2::{MmapOptions, MmapRaw};
 
+use super::file::{self, Fresh};
 use super::{Fabric, Shape};
 
 /// A fabric that cannot be opened.
@@ -18,6 +19,12 @@ pub enum OpenError {
     Io(io::Error),
     /// It is no fabric, or cannot become one.
     Fabric(AttachError),
+    /// The file system has no room for this many bytes.
+    NoSpace(u64),
+    /// Another program has locked the file for itself.
+    Locked,
+    /// Parts of the file take no room on the disk, and the file system cannot reserve it.
+    Sparse,
 }
 
 impl fmt::Display for OpenError {
@@ -28,6 +35,14 @@ impl fmt::Display for OpenError {
                 f.write_str("not a fabric file (wrong magic number)")
             }
             Self::Fabric(error) => write!(f, "{error}"),
+            Self::NoSpace(bytes) => {
+                let mib = bytes.div_ceil(1 << 20);
+                write!(f, "no space left: the fabric takes {mib} MiB of this file system")
+            }
+            Self::Locked => f.write_str("locked by another program"),
+            Self::Sparse => {
+                f.write_str("sparse: parts of it have no room on the disk; make it anew")
+            }
         }
     }
 }
@@ -66,11 +81,11 @@ impl Mapping {
     /// A file; made with `shape` if there is none, else checked.
     ///
     /// # Errors
-    /// [`OpenError`]. A file that exists is never changed by this call.
+    /// [`OpenError`]. The content of a file that exists is never changed by this call.
     pub fn file(path: &Path, shape: Shape) -> Result<Self, OpenError> {
         if !path.exists() {
             match Self::create(path, shape, shape.bytes_needed() as u64) {
-                // Somebody else was faster.
+                // Another process was faster.
                 Err(OpenError::Io(error)) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 other => other?,
             }
@@ -78,34 +93,40 @@ impl Mapping {
         Self::open(path)
     }
 
-    /// Makes a fabric file of `bytes` bytes. Made under another name and then linked, so that nobody
-    /// ever sees half a fabric.
+    /// Makes a fabric file of `bytes` bytes. The fabric's own bytes are reserved on the file system.
+    /// The file has no name until the fabric is whole, so that no other process sees half of one, and
+    /// a process that is killed leaves nothing.
     ///
     /// # Errors
     /// [`OpenError`]; a file that exists is left alone.
     pub fn create(path: &Path, shape: Shape, bytes: u64) -> Result<(), OpenError> {
-        shape.offsets().map_err(AttachError::Shape)?;
-        let temporary = path.with_extension(format!("new-{}", std::process::id()));
-        let file = OpenOptions::new().read(true).write(true).create_new(true).open(&temporary)?;
-        let made = file.set_len(bytes).map_err(OpenError::Io).and_then(|()| {
-            let mapping = Self { map: MmapOptions::new().map_raw(&file)?, file: None };
-            Fabric::format(&mapping, shape)?;
-            Ok(std::fs::hard_link(&temporary, path)?)
-        });
-        std::fs::remove_file(&temporary)?;
-        made
+        let needed = shape.offsets().map_err(AttachError::Shape)?.end as u64;
+        if path.symlink_metadata().is_ok() {
+            return Err(io::Error::from(io::ErrorKind::AlreadyExists).into());
+        }
+        let fresh = Fresh::beside(path)?;
+        file::reserve_new(fresh.file(), needed)?;
+        fresh.file().set_len(bytes)?;
+        let mapping = Self { map: MmapOptions::new().map_raw(fresh.file())?, file: None };
+        Fabric::format(&mapping, shape)?;
+        Ok(fresh.name(path)?)
     }
 
-    /// A file that is a fabric.
+    /// The name of a fabric's file while it is made, on file systems that cannot make a file without
+    /// a name: another one each time.
+    pub fn temporary(path: &Path) -> PathBuf {
+        file::temporary(path)
+    }
+
+    /// A file that is a fabric, held by a shared lock (`flock`) for as long as it is mapped.
     ///
     /// # Errors
     /// [`OpenError`].
     pub fn open(path: &Path) -> Result<Self, OpenError> {
-        let file = OpenOptions::new().read(true).write(true).open(path)?;
-        // An empty file cannot be mapped, and is no fabric.
-        if file.metadata()?.len() == 0 {
-            return Err(AttachError::Foreign.into());
-        }
+        let file = File::options().read(true).write(true).open(path)?;
+        file::lock_shared(&file)?;
+        // Before it is mapped: what has no room on the disk must not be touched.
+        file::reserve(&file, bytes_needed(&file)?)?;
         let mapping = Self { map: MmapOptions::new().map_raw(&file)?, file: Some(file) };
         Fabric::attach(&mapping)?;
         Ok(mapping)
@@ -119,6 +140,11 @@ impl Mapping {
     /// Bytes mapped.
     pub fn len(&self) -> usize {
         self.map.len()
+    }
+
+    /// Where it is mapped.
+    pub fn address(&self) -> usize {
+        self.map.as_ptr() as usize
     }
 
     /// Whether nothing is mapped.
@@ -136,5 +162,34 @@ impl Mapping {
             Some(region) => region,
             None => unreachable!("mappings begin at pages and never at zero"),
         }
+    }
+}
+
+/// Bytes of the fabric in a file, by its header.
+fn bytes_needed(file: &File) -> Result<u64, OpenError> {
+    use std::os::unix::fs::FileExt;
+
+    #[repr(C, align(4096))]
+    struct Page([u8; 4096]);
+
+    let mut page = Page([0; 4096]);
+    let have = file.metadata()?.len();
+    if have < size_of::<Page>() as u64 {
+        return Err(AttachError::Foreign.into());
+    }
+    file.read_exact_at(&mut page.0, 0)?;
+    let length = page.0.len();
+    // SAFETY: initialised memory of this function, used by nothing else, longer than the region.
+    let region = unsafe { Region::new(NonNull::from(&mut page).cast(), length) };
+    let region = region.ok_or(AttachError::Foreign)?;
+    // A fabric is longer than its first page, and a sound header says how long.
+    match lnd_soft::Fabric::attach(region) {
+        Err(AttachError::TooSmall { need, .. }) if need as u64 <= have => Ok(need as u64),
+        Err(AttachError::TooSmall { need, .. }) => {
+            let have = usize::try_from(have).unwrap_or(usize::MAX);
+            Err(AttachError::TooSmall { have, need }.into())
+        }
+        Err(error) => Err(error.into()),
+        Ok(_) => Err(AttachError::Foreign.into()),
     }
 }

@@ -117,6 +117,11 @@ impl<'m> Station<'m> {
         self.membership.fabric()
     }
 
+    /// Whether the node is still this process's: it was not declared dead.
+    pub fn is_ours(&self) -> bool {
+        self.membership.is_ours()
+    }
+
     /// One round: takes messages in, reports, sends, and lets time pass. Returns whether there was
     /// anything to do, and when there will be.
     pub fn poll(&mut self, now: Instant) -> (bool, Option<Instant>) {
