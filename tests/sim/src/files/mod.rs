@@ -50,7 +50,7 @@ pub use receive::Room;
 pub use rpc::{
     Answer, Call, Refusal, RpcError, Window, FIXED_BYTES, MAGIC, MAX_MESSAGE, MAX_NAME, VERSION,
 };
-pub use server::{FileServer, ServerConfig, ServerStats};
+pub use server::{FileServer, ServerConfig, ServerStats, Trouble};
 pub use store::{parts, DirStore, Info, MemoryStore, Store, StoreError};
 pub use words::WORD_MARK;
 

@@ -10,7 +10,7 @@
 use crate::files::hash::{hash, Hash};
 use crate::files::local::Sink;
 use crate::files::pages::{Buffer, WindowMemory};
-use crate::files::rpc::{Answer, Call, Refusal, Window};
+use crate::files::rpc::{Answer, Call, Window};
 use crate::files::window_bits;
 
 use super::desk::{Desk, Progress, Step};
@@ -106,7 +106,6 @@ impl GetPlan {
         finished: &Finished,
         desk: &mut Desk<'_, '_, impl WindowMemory>,
     ) -> Step {
-        use Refusal::{BadName, NotFound, TooLarge};
         match (&mut self.stage, finished.part, &finished.end) {
             (Stage::Opening, Part::Call, End::Answered(Answer::Reading(window))) => {
                 self.on_window(whose, *window, desk)
@@ -118,7 +117,7 @@ impl GetPlan {
                 }
                 self.on_all_there(whose, sink, desk)
             }
-            (_, _, End::Answered(Answer::Refused(why @ (BadName | NotFound | TooLarge)))) => {
+            (_, _, End::Answered(Answer::Refused(why))) if why.is_final() => {
                 Step::Fail(JobError::Refused(*why))
             }
             (_, _, End::Impossible(error)) => Step::Fail(JobError::Unreachable(*error)),

@@ -162,8 +162,8 @@ pub enum JobError {
 impl fmt::Display for JobError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Deadline => f.write_str("its time was over"),
-            Self::Refused(why) => write!(f, "refused: {why:?}"),
+            Self::Deadline => f.write_str("not done in time"),
+            Self::Refused(why) => write!(f, "{why}"),
             Self::Unreachable(why) => write!(f, "cannot be sent: {why:?}"),
             Self::Source(kind) => write!(f, "source: {kind}"),
             Self::Sink(kind) => write!(f, "sink: {kind}"),

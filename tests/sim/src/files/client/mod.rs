@@ -316,6 +316,13 @@ impl FileClient {
                     None => self.operations.records.stats.stale_answers += 1,
                 }
             }
+            Some((0, Answer::Broken { id, why })) => {
+                let broken = |run: &Running| run.job.server == from && run.sends(id);
+                match self.running.iter().position(broken) {
+                    Some(index) => self.fail(at, index, JobError::Refused(why)),
+                    None => self.operations.records.stats.stale_answers += 1,
+                }
+            }
             Some((xid, answer)) => {
                 let (waited, end) = self.operations.on_answer(at.now, from, xid, answer);
                 self.operations.records.stats.stale_answers += u64::from(!waited);

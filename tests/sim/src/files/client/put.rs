@@ -12,7 +12,7 @@ use lnd_core::id::Nid;
 use crate::files::hash::Hash;
 use crate::files::local::Source;
 use crate::files::pages::WindowMemory;
-use crate::files::rpc::{Answer, Call, Refusal};
+use crate::files::rpc::{Answer, Call};
 use crate::files::window_bits;
 
 use super::desk::{Desk, Progress, Step};
@@ -115,7 +115,6 @@ impl PutPlan {
 
     /// One of its operations has ended. It is [set back](Self::reset) by its owner before a pause.
     pub fn on_end(&mut self, part: Part, length: u32, end: End) -> Step {
-        use Refusal::{BadName, NotFound, TooLarge};
         match (&mut self.stage, part, end) {
             (Stage::Opening, Part::Call, End::Answered(Answer::Writing { id, life })) => {
                 self.stage = Stage::Sending(Sending { id, life, next: 0, moved: 0 });
@@ -126,7 +125,7 @@ impl PutPlan {
                 Step::On
             }
             (Stage::Committing { .. }, Part::Call, End::Answered(Answer::Committed)) => Step::Done,
-            (_, _, End::Answered(Answer::Refused(why @ (BadName | NotFound | TooLarge)))) => {
+            (_, _, End::Answered(Answer::Refused(why))) if why.is_final() => {
                 Step::Fail(JobError::Refused(why))
             }
             (_, _, End::Impossible(error)) => Step::Fail(JobError::Unreachable(error)),

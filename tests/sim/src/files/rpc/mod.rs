@@ -3,6 +3,8 @@
 
 mod wire;
 
+use std::fmt;
+
 pub use wire::{RpcError, FIXED_BYTES, MAGIC, VERSION};
 
 /// Longest message in bytes.
@@ -101,6 +103,13 @@ pub enum Answer {
         /// The file.
         id: u32,
     },
+    /// A notice that no call has asked for: the store has refused a chunk of this file for good.
+    Broken {
+        /// The file.
+        id: u32,
+        /// Why.
+        why: Refusal,
+    },
     /// No.
     Refused(Refusal),
 }
@@ -123,13 +132,34 @@ pub enum Refusal {
     Incomplete = 6,
     /// The chunks are not what the checksum says.
     Mismatch = 7,
-    /// The store has failed.
+    /// The store has failed; the same call may succeed later.
     Failed = 8,
+    /// The store has no room left.
+    Full = 9,
+    /// The store must not be written, or the file must not be read.
+    Denied = 10,
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Busy => "the server has too much to do",
+            Self::NotFound => "no such file",
+            Self::BadName => "no file may have this name",
+            Self::TooLarge => "larger than the server takes",
+            Self::Unknown => "the server does not know this transfer",
+            Self::Incomplete => "not all of the file has arrived",
+            Self::Mismatch => "the file has arrived damaged",
+            Self::Failed => "the server's storage has failed",
+            Self::Full => "no space left at the server",
+            Self::Denied => "the server has no permission to read or write this file",
+        })
+    }
 }
 
 impl Refusal {
     /// Every refusal, in the order of its wire value.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 10] = [
         Self::Busy,
         Self::NotFound,
         Self::BadName,
@@ -138,5 +168,13 @@ impl Refusal {
         Self::Incomplete,
         Self::Mismatch,
         Self::Failed,
+        Self::Full,
+        Self::Denied,
     ];
+
+    /// Whether the same call is refused again, unless a user changes something.
+    pub const fn is_final(self) -> bool {
+        use Refusal::{BadName, Denied, Full, NotFound, TooLarge};
+        matches!(self, NotFound | BadName | TooLarge | Full | Denied)
+    }
 }

@@ -75,6 +75,7 @@ const LIST: u8 = 6;
 const ANSWER: u8 = 0x80;
 const LOST: u8 = 0x40 | ANSWER;
 const REFUSED: u8 = 0x41 | ANSWER;
+const BROKEN: u8 = 0x42 | ANSWER;
 
 impl Call {
     /// The message's bytes.
@@ -149,6 +150,9 @@ impl Answer {
                 Fields { code: LIST | ANSWER, size: (*more).into(), tail: &joined, ..none }
             }
             Self::Lost { id } => Fields { code: LOST, id: *id, ..none },
+            Self::Broken { id, why } => {
+                Fields { code: BROKEN, id: *id, refusal: *why as u8, ..none }
+            }
             Self::Refused(why) => Fields { code: REFUSED, refusal: *why as u8, ..none },
         };
         fields.encode(xid)
@@ -166,10 +170,8 @@ impl Answer {
         }
         let answer = match fields.code {
             LOST => Self::Lost { id },
-            REFUSED => {
-                let why = Refusal::ALL.into_iter().find(|why| *why as u8 == refusal);
-                Self::Refused(why.ok_or(RpcError::Content)?)
-            }
+            REFUSED => Self::Refused(refusal_of(refusal)?),
+            BROKEN => Self::Broken { id, why: refusal_of(refusal)? },
             code => match code & !ANSWER {
                 OPEN_WRITE => Self::Writing { id, life: word },
                 COMMIT => Self::Committed,
@@ -234,6 +236,10 @@ impl<'a> Fields<'a> {
         };
         Ok((u64_at(fixed, 16), fields))
     }
+}
+
+fn refusal_of(byte: u8) -> Result<Refusal, RpcError> {
+    Refusal::ALL.into_iter().find(|why| *why as u8 == byte).ok_or(RpcError::Content)
 }
 
 fn name(bytes: &[u8]) -> Result<String, RpcError> {

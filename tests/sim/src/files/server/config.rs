@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! What a server is made with, and what it counts.
 
+use lnd_core::id::Nid;
 use lnd_core::time::Span;
 
 use crate::files::pages::PAGE;
 use crate::files::receive::Room;
 use crate::files::rpc::MAX_MESSAGE;
+use crate::files::store::StoreError;
 
 /// What a server is made with.
 #[derive(Clone, Debug)]
@@ -65,6 +67,17 @@ impl ServerConfig {
         let answers = self.max_answers as u64 * MAX_MESSAGE as u64;
         self.calls.total(MAX_MESSAGE as u32) + self.chunks.total(self.max_chunk) + answers
     }
+}
+
+/// A failure of the store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trouble {
+    /// For whom the store was used.
+    pub client: Nid,
+    /// The file.
+    pub name: String,
+    /// What the store said.
+    pub error: StoreError,
 }
 
 /// Counts of everything since the server was made. None ever decreases.

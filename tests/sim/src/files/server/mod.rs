@@ -15,6 +15,9 @@ mod reads;
 mod replies;
 mod writes;
 
+use std::collections::VecDeque;
+use std::io::ErrorKind;
+
 use lnd_core::id::Nid;
 use lnd_core::time::Instant;
 
@@ -26,13 +29,15 @@ use super::rpc::{Answer, Call, Refusal, MAX_MESSAGE};
 use super::store::{Store, StoreError};
 use super::words::{about, Role};
 use super::{At, PORTAL_CALL, PORTAL_CHUNK};
-pub use config::{ServerConfig, ServerStats};
+pub use config::{ServerConfig, ServerStats, Trouble};
 use reads::Reads;
 use replies::Replies;
 use writes::Writes;
 
 /// Most ACKs that wait for the layer to have room; beyond, the client has to send the chunk again.
 const MAX_WAITING_ACKS: usize = 64;
+/// Most failures of the store that wait to be told of; beyond, the oldest are dropped.
+const MAX_TROUBLES: usize = 16;
 
 /// Serves the files of a store on one node.
 ///
@@ -57,6 +62,7 @@ pub struct FileServer<S: Store> {
     scratch: Vec<u8>,
     stopping: bool,
     stats: ServerStats,
+    troubles: VecDeque<Trouble>,
 }
 
 impl<S: Store> FileServer<S> {
@@ -94,6 +100,7 @@ impl<S: Store> FileServer<S> {
             scratch: Vec::new(),
             stopping: false,
             stats: ServerStats::default(),
+            troubles: VecDeque::new(),
         })
     }
 
@@ -185,6 +192,22 @@ impl<S: Store> FileServer<S> {
     /// The counts so far.
     pub fn stats(&self) -> &ServerStats {
         &self.stats
+    }
+
+    /// The next failure of the store that has not been told of.
+    pub fn next_trouble(&mut self) -> Option<Trouble> {
+        self.troubles.pop_front()
+    }
+
+    /// Remembers a failure of the store; what a client is told of it.
+    fn refuse(&mut self, client: Nid, name: &str, error: StoreError) -> Refusal {
+        if matches!(error, StoreError::Io(_)) {
+            if self.troubles.len() == MAX_TROUBLES {
+                self.troubles.pop_front();
+            }
+            self.troubles.push_back(Trouble { client, name: name.to_owned(), error });
+        }
+        refusal(error)
     }
 
     /// Who has which pages, in bytes.
@@ -300,6 +323,12 @@ fn refusal(error: StoreError) -> Refusal {
     match error {
         StoreError::NotFound => Refusal::NotFound,
         StoreError::BadName => Refusal::BadName,
+        StoreError::Io(
+            ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge,
+        ) => Refusal::Full,
+        StoreError::Io(ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem) => {
+            Refusal::Denied
+        }
         StoreError::Io(_) => Refusal::Failed,
     }
 }

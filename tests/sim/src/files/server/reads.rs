@@ -14,7 +14,7 @@ use crate::files::words::{word, Role};
 use crate::files::{window_bits, At, PORTAL_WINDOW};
 use crate::lnet::{Lnet, Match, Md, MeHandle};
 
-use super::{refusal, FileServer};
+use super::FileServer;
 
 /// All windows, by id.
 #[derive(Debug, Default)]
@@ -99,7 +99,8 @@ impl<S: Store> FileServer<S> {
             same.touched = at.now;
             return Ok(Answer::Reading(same.window));
         }
-        let info = self.store.look_up(name).map_err(refusal)?;
+        let info = self.store.look_up(name);
+        let info = info.map_err(|error| self.refuse(opened_by.0, name, error))?;
         let left = info.size.saturating_sub(offset);
         let nothing = Window { size: info.size, version: info.version, ..Window::default() };
         if left == 0 {
@@ -116,7 +117,7 @@ impl<S: Store> FileServer<S> {
             (Ok(()), Ok(again)) if again == info => None,
             // Changed meanwhile: the next call sees the new file.
             (Ok(()), _) => Some(Refusal::Busy),
-            (Err(error), _) => Some(refusal(error)),
+            (Err(error), _) => Some(self.refuse(opened_by.0, name, error)),
         };
         if let Some(why) = wrong {
             self.pages.free(buffer);

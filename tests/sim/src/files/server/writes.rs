@@ -13,7 +13,7 @@ use crate::files::store::Store;
 use crate::files::At;
 use crate::lnet::Event;
 
-use super::{refusal, FileServer};
+use super::FileServer;
 
 /// Bytes that are verified in one step.
 const STEP: u64 = 4 << 20;
@@ -32,13 +32,14 @@ pub(super) struct Writes<D> {
 struct Write<D> {
     /// Who opened it, and with which call: the same call again gets the same file.
     opened_by: (Nid, u64),
+    name: String,
     draft: D,
     size: u64,
     chunk: u32,
     chunks: Chunks,
     touched: Instant,
-    /// The store has failed it.
-    broken: bool,
+    /// The store has failed it: what the client is told.
+    broken: Option<Refusal>,
     verify: Option<Verify>,
 }
 
@@ -93,6 +94,8 @@ pub(super) struct Chunk {
 enum Fate {
     Stored,
     Duplicate,
+    /// The store refuses it for good.
+    Refused(Refusal),
     /// Sent for another file, or for a former life.
     Stale,
     Bad,
@@ -162,17 +165,19 @@ impl<S: Store> FileServer<S> {
         if self.writes.len() >= self.config.max_writes {
             return Err(Refusal::Busy);
         }
-        let draft = self.store.create(name, size).map_err(refusal)?;
+        let draft = self.store.create(name, size);
+        let draft = draft.map_err(|error| self.refuse(opened_by.0, name, error))?;
         let id = self.issue_id();
         let chunks = Chunks::new(count);
         let write = Write {
             opened_by,
+            name: name.to_owned(),
             draft,
             size,
             chunk,
             chunks,
             touched: now,
-            broken: false,
+            broken: None,
             verify: None,
         };
         self.writes.open.insert(id, write);
@@ -203,6 +208,7 @@ impl<S: Store> FileServer<S> {
                 }
             }
             // The client learns now what it would else learn with its commit.
+            Fate::Refused(why) => self.reply(at, from, 0, Answer::Broken { id: chunk.id, why }),
             Fate::Stale => self.reply(at, from, 0, Answer::Lost { id: chunk.id }),
             Fate::Bad => {}
         }
@@ -213,7 +219,7 @@ impl<S: Store> FileServer<S> {
             }
             Fate::Duplicate => self.stats.duplicate_chunks += 1,
             Fate::Stale => self.stats.stale_chunks += 1,
-            Fate::Bad => self.stats.bad_chunks += 1,
+            Fate::Refused(_) | Fate::Bad => self.stats.bad_chunks += 1,
         }
     }
 
@@ -227,15 +233,31 @@ impl<S: Store> FileServer<S> {
             return Fate::Bad;
         }
         write.touched = now;
+        if let Some(why) = write.broken.filter(|why| why.is_final()) {
+            return Fate::Refused(why);
+        }
         if write.chunks.contains(chunk.index) || write.verify.is_some() {
             return Fate::Duplicate;
         }
         match self.store.write(&mut write.draft, start, bytes) {
-            Ok(()) => write.chunks.insert(chunk.index),
-            // Said with the commit: an ACK has no room for it.
-            Err(_) => write.broken = true,
+            Ok(()) => {
+                write.chunks.insert(chunk.index);
+                Fate::Stored
+            }
+            Err(error) => {
+                let name = write.name.clone();
+                let why = self.refuse(chunk.from, &name, error);
+                if let Some(write) = self.writes.open.get_mut(&chunk.id) {
+                    write.broken = Some(why);
+                }
+                // What may pass is said with the commit: an ACK has no room for it.
+                if why.is_final() {
+                    Fate::Refused(why)
+                } else {
+                    Fate::Stored
+                }
+            }
         }
-        Fate::Stored
     }
 
     pub(super) fn commit(
@@ -257,13 +279,13 @@ impl<S: Store> FileServer<S> {
             return None;
         }
         let wrong = match (write.broken, write.chunks.missing) {
-            (true, _) => Refusal::Failed,
-            (false, 0) => {
+            (Some(why), _) => why,
+            (None, 0) => {
                 write.verify = Some(Verify { xid, checksum, done: 0, hash: Hash::new() });
                 self.verify(at, id);
                 return None;
             }
-            (false, _) => Refusal::Incomplete,
+            (None, _) => Refusal::Incomplete,
         };
         self.writes.open.remove(&id);
         Some(Answer::Refused(wrong))
@@ -288,10 +310,11 @@ impl<S: Store> FileServer<S> {
         let result = match read {
             Ok(()) if found != wanted => {
                 self.stats.mismatches += 1;
-                Err(Refusal::Mismatch)
+                self.reply(at, client, xid, Answer::Refused(Refusal::Mismatch));
+                return;
             }
-            Ok(()) => self.store.commit(write.draft).map_err(refusal),
-            Err(error) => Err(refusal(error)),
+            Ok(()) => self.store.commit(write.draft),
+            Err(error) => Err(error),
         };
         let answer = match result {
             Ok(()) => {
@@ -302,7 +325,7 @@ impl<S: Store> FileServer<S> {
                 self.writes.committed.push_back((client, id, wanted));
                 Answer::Committed
             }
-            Err(why) => Answer::Refused(why),
+            Err(error) => Answer::Refused(self.refuse(client, &write.name, error)),
         };
         self.reply(at, client, xid, answer);
     }

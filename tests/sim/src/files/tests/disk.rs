@@ -2,7 +2,7 @@
 //! A store that can be broken.
 
 use std::ops::Deref;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::Mutex;
 
 use super::*;
 
@@ -10,21 +10,22 @@ use super::*;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Disk {
     files: MemoryStore,
-    broken: Arc<AtomicBool>,
+    broken: Arc<Mutex<Option<std::io::ErrorKind>>>,
 }
 
 impl Disk {
     /// From now on every access fails, or none.
     pub fn set_broken(&self, broken: bool) {
-        // One thread only.
-        self.broken.store(broken, Ordering::Relaxed);
+        self.set_error(broken.then_some(std::io::ErrorKind::Other));
+    }
+
+    /// From now on every access fails so, or none.
+    pub fn set_error(&self, error: Option<std::io::ErrorKind>) {
+        *self.broken.lock().unwrap() = error;
     }
 
     fn check(&self) -> Result<(), StoreError> {
-        match self.broken.load(Ordering::Relaxed) {
-            true => Err(StoreError::Io(std::io::ErrorKind::Other)),
-            false => Ok(()),
-        }
+        self.broken.lock().unwrap().map_or(Ok(()), |kind| Err(StoreError::Io(kind)))
     }
 }
 

@@ -110,6 +110,43 @@ fn a_job_that_fails_in_the_middle_is_cleared_away_at_both_ends() {
     world.close();
 }
 
+/// A full disk is no matter of patience: the client is told at once, the server says which file.
+#[test]
+fn a_store_without_room_ends_the_job_at_once() {
+    for (kind, why) in [
+        (ErrorKind::StorageFull, Refusal::Full),
+        (ErrorKind::QuotaExceeded, Refusal::Full),
+        (ErrorKind::PermissionDenied, Refusal::Denied),
+    ] {
+        let mut world = World::new(Setup::small(), 6);
+        let bytes = content(1, 400_000);
+        let id = world.client().add(put("a", &bytes, 4096));
+        assert!(world.run_until(seconds(60), |world| world.client().progress().0 > 100_000));
+        world.store().set_error(Some(kind));
+        let begun = world.now;
+        let mut end = None;
+        world.run_until(seconds(60), |world| {
+            end = world.client().next_done();
+            end.is_some()
+        });
+        let end = end.unwrap();
+        assert_eq!((end.id, end.error), (id, Some(JobError::Refused(why))));
+        let server = &mut world.at(SERVER).server;
+        let trouble = server.next_trouble().unwrap();
+        assert_eq!((trouble.name.as_str(), trouble.error), ("a", StoreError::Io(kind)));
+        assert_eq!(trouble.client, nid(CLIENT));
+        assert_eq!(server.next_trouble(), None, "said once for a file");
+        // One attempt's time, and no pause and second attempt.
+        assert!(world.now < begun.after(Span::from_millis(50)));
+        world.settle();
+        assert_eq!(world.server().open_files(), (0, 0));
+        assert_eq!(world.do_one(put("b", &bytes, 4096)).error, Some(JobError::Refused(why)));
+        world.store().set_error(None);
+        assert!(world.do_one(put("a", &bytes, 4096)).is_ok());
+        world.close();
+    }
+}
+
 #[test]
 fn another_file_than_expected_is_not_finished() {
     let mut world = World::new(Setup::small(), 4);

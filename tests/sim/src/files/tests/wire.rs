@@ -28,6 +28,7 @@ fn answers() -> Vec<Answer> {
         Answer::Lost { id: 9 },
     ];
     answers.extend(Refusal::ALL.map(Answer::Refused));
+    answers.extend(Refusal::ALL.map(|why| Answer::Broken { id: 3, why }));
     answers
 }
 
@@ -116,7 +117,7 @@ fn well_sealed_nonsense_is_refused() {
         Answer::decode(&bytes).unwrap_err()
     };
     assert_eq!(of(Answer::Refused(Refusal::Busy), 6, 0), RpcError::Content);
-    assert_eq!(of(Answer::Refused(Refusal::Busy), 6, 9), RpcError::Content);
+    assert_eq!(of(Answer::Refused(Refusal::Busy), 6, 11), RpcError::Content);
     let names = || Answer::Names { names: vec!["a".to_owned()], more: false };
     assert_eq!(of(names(), FIXED_BYTES + 1, b'b'), RpcError::Content, "no end of the name");
     assert_eq!(of(names(), 32, 2), RpcError::Reserved, "neither more nor not");
