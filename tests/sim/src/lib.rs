@@ -13,23 +13,16 @@
 //! runtime/  real time: clocks, threads, stations
 //! demo/     two nodes, threads, real time, failures: the demonstration
 //! process/  separate processes over one fabric file
+//! output.rs what the program prints
 //! ```
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
-
-/// Prints a line, as `println!` does; whoever has closed our output wants no more of it.
-#[macro_export]
-macro_rules! say {
-    ($($what:tt)*) => {{
-        use std::io::Write as _;
-        let _ = writeln!(std::io::stdout(), $($what)*);
-    }};
-}
 
 pub mod demo;
 pub mod fabric;
 pub mod files;
 pub mod lnet;
 pub mod node;
+pub mod output;
 pub mod process;
 pub mod rails;
 pub mod rng;

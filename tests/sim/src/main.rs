@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! `lnd`: the command-line tool of the test bench.
 
+use std::io::ErrorKind as IoErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use clap::{Parser, Subcommand};
-use lnd_core::id::Nid;
+use clap::error::ErrorKind;
+use clap::{CommandFactory, Parser, Subcommand};
+use lnd_core::id::{Incarnation, Nid};
 use lnd_sim::fabric::Shape;
-use lnd_sim::process::{self, fabric, parse_nid, Setup};
+use lnd_sim::process::{self, fabric, parse_nid, Make, Setup};
 use lnd_sim::world::Failure;
-use lnd_sim::{demo, rails, say, world};
+use lnd_sim::{complain, demo, output, rails, say, world};
 
 /// The inside of a Lustre Network Driver at work: real files as PUT and GET between nodes, through
 /// peer and link failures. Without a command: the demonstration.
 #[derive(Debug, Parser)]
-#[command(version)]
+#[command(name = "lnd", version, args_conflicts_with_subcommands = true)]
 struct Cli {
     #[command(flatten)]
     demo: DemoArgs,
@@ -29,7 +31,8 @@ struct DemoArgs {
     #[arg(long, default_value = ".")]
     dir: PathBuf,
     /// Size of the generated set beside it, in MiB; 0: none.
-    #[arg(long, default_value_t = 512, value_name = "MIB")]
+    #[arg(long, default_value_t = 512, value_name = "MIB",
+        value_parser = clap::value_parser!(u64).range(0..=1 << 20))]
     generated: u64,
     /// Where the generated set lies.
     #[arg(long, default_value = "target/lnd-demo")]
@@ -41,33 +44,53 @@ struct DemoArgs {
     #[arg(long)]
     quiet: bool,
     /// Everything must have ended after so many seconds.
-    #[arg(long, default_value_t = 55, value_name = "SECONDS")]
+    #[arg(long, default_value_t = 55, value_name = "SECONDS",
+        value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     bound: u64,
 }
 
 #[derive(Debug, clap::Args)]
-struct FabricArgs {
+struct NodeArgs {
     /// The fabric: one file that all processes map. Made if there is none.
-    #[arg(long, default_value = "lnd.fabric")]
+    #[arg(long, value_name = "FILE", default_value = "lnd.fabric")]
     fabric: PathBuf,
-    /// Nodes of a fabric that has to be made.
-    #[arg(long, default_value_t = 4)]
-    nodes: u32,
-    /// MiB of each node's payload window in a fabric that has to be made.
-    #[arg(long, default_value_t = 128)]
-    window: u64,
+    /// Nodes of the fabric, if it has to be made [default: 4].
+    #[arg(long, value_parser = clap::value_parser!(u32).range(2..=64))]
+    nodes: Option<u32>,
+    /// MiB of each node's payload window, if the fabric has to be made [default: 128].
+    #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
+    window: Option<u64>,
     /// The node to be, such as 3@soft; any free one if not given.
-    #[arg(long, value_parser = parse_nid)]
+    #[arg(long, value_name = "NID", value_parser = parse_nid)]
     me: Option<Nid>,
-    /// Give up after so many seconds.
-    #[arg(long, default_value_t = 60)]
+}
+
+#[derive(Debug, clap::Args)]
+struct ClientArgs {
+    /// The fabric: one file that all processes map.
+    #[arg(long, value_name = "FILE", default_value = "lnd.fabric")]
+    fabric: PathBuf,
+    /// The node to be, such as 3@soft; any free one if not given.
+    #[arg(long, value_name = "NID", value_parser = parse_nid)]
+    me: Option<Nid>,
+    /// Give up after so many seconds without progress. A server that is not there at the start is
+    /// not waited for.
+    #[arg(long, value_name = "SECONDS", default_value_t = 60,
+        value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     timeout: u64,
 }
 
-impl From<FabricArgs> for Setup {
-    fn from(args: FabricArgs) -> Self {
-        let FabricArgs { fabric, nodes, window, me, timeout } = args;
-        Self { fabric, nodes, window, me, timeout }
+impl NodeArgs {
+    fn setup(self, started: Instant) -> Setup {
+        let Self { fabric, nodes, window, me } = self;
+        Setup { fabric, make: Some(Make { nodes, window }), me, timeout: 0, started }
+    }
+}
+
+impl ClientArgs {
+    fn setup(self, started: Instant) -> Setup {
+        let Self { fabric, me, timeout } = self;
+        Setup { fabric, make: None, me, timeout, started }
     }
 }
 
@@ -75,15 +98,15 @@ impl From<FabricArgs> for Setup {
 enum Command {
     /// Be a node that serves a directory, until SIGINT or SIGTERM.
     Node {
-        /// The directory; made if there is none.
+        /// The directory; made if there is none. One node at a time may serve it.
         #[arg(long, default_value = "lnd.files")]
         dir: PathBuf,
         #[command(flatten)]
-        fabric: FabricArgs,
+        node: NodeArgs,
     },
     /// Send a file to a node.
     Put {
-        /// The file.
+        /// The file; `-` is standard input.
         file: PathBuf,
         /// The node, such as 1@soft.
         #[arg(value_parser = parse_nid)]
@@ -92,7 +115,7 @@ enum Command {
         #[arg(long)]
         name: Option<String>,
         #[command(flatten)]
-        fabric: FabricArgs,
+        client: ClientArgs,
     },
     /// Fetch a file from a node.
     Get {
@@ -101,11 +124,11 @@ enum Command {
         /// The node, such as 1@soft.
         #[arg(value_parser = parse_nid)]
         nid: Nid,
-        /// Where to; the last part of its name if not given.
-        #[arg(long)]
+        /// The file to write; `-` is standard output; the last part of its name if not given.
+        #[arg(long, value_name = "FILE")]
         out: Option<PathBuf>,
         #[command(flatten)]
-        fabric: FabricArgs,
+        client: ClientArgs,
     },
     /// Ask a node for a sign of life.
     Ping {
@@ -113,7 +136,7 @@ enum Command {
         #[arg(value_parser = parse_nid)]
         nid: Nid,
         #[command(flatten)]
-        fabric: FabricArgs,
+        client: ClientArgs,
     },
     /// Make, show or change a fabric file.
     #[command(subcommand)]
@@ -129,16 +152,18 @@ enum FabricCommand {
         /// The file; must not exist.
         file: PathBuf,
         /// Nodes.
-        #[arg(long, default_value_t = 4)]
+        #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u32).range(2..=64))]
         nodes: u32,
-        /// Links of each node.
-        #[arg(long, default_value_t = 2)]
+        /// Links of each node; processes use 2.
+        #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=8))]
         links: u32,
-        /// Descriptors of each link.
-        #[arg(long, default_value_t = 256)]
+        /// Descriptors of each link; processes use 256.
+        #[arg(long, default_value_t = 256,
+            value_parser = clap::value_parser!(u32).range(1..=65_536))]
         descriptors: u32,
         /// MiB of each node's payload window.
-        #[arg(long, default_value_t = 128)]
+        #[arg(long, value_name = "MIB", default_value_t = 128,
+            value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
         window: u64,
     },
     /// Show a fabric's numbers, and where its nodes and links stand.
@@ -147,24 +172,29 @@ enum FabricCommand {
         file: PathBuf,
     },
     /// Declare a node dead, whose machine is gone: nothing of it touches the fabric any more.
+    ///
+    /// A process that runs cannot be declared dead: stop it.
     Dead {
         /// The file.
         file: PathBuf,
-        /// The node's number, from 0.
-        node: u32,
+        /// The node, such as 1@soft.
+        #[arg(value_parser = parse_nid)]
+        nid: Nid,
         /// Only if it lives this life, as `show` prints it.
         #[arg(long, value_parser = fabric::parse_life)]
-        life: Option<u64>,
+        life: Option<Incarnation>,
     },
     /// Pull a link's cable, or put it back.
     Link {
         /// The file.
         file: PathBuf,
-        /// The node's number, from 0.
-        node: u32,
+        /// The node, such as 1@soft.
+        #[arg(value_parser = parse_nid)]
+        nid: Nid,
         /// The link's number, from 0.
-        link: usize,
-        /// What shall become of it.
+        #[arg(value_parser = clap::value_parser!(u32).range(0..8))]
+        link: u32,
+        /// Pulled or put back.
         #[arg(value_parser = ["up", "down"])]
         to: String,
     },
@@ -174,12 +204,13 @@ impl FabricCommand {
     fn run(self) -> Result<(), process::Broken> {
         match self {
             Self::Format { file, nodes, links, descriptors, window } => {
-                let window = window.saturating_mul(1 << 20);
-                fabric::format(&file, Shape::new(nodes, links, descriptors, window))
+                fabric::format(&file, Shape::new(nodes, links, descriptors, window << 20))
             }
             Self::Show { file } => fabric::show(&file),
-            Self::Dead { file, node, life } => fabric::dead(&file, node, life),
-            Self::Link { file, node, link, to } => fabric::link(&file, node, link, to == "up"),
+            Self::Dead { file, nid, life } => fabric::dead(&file, nid, life),
+            Self::Link { file, nid, link, to } => {
+                fabric::link(&file, nid, link as usize, to == "up")
+            }
         }
     }
 }
@@ -190,16 +221,16 @@ struct SimArgs {
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// Run so many seeds and print a line for all.
-    #[arg(long)]
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
     seeds: Option<u64>,
     /// Number of nodes; drawn from the seed if not given.
-    #[arg(long)]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(2..=8))]
     nodes: Option<u32>,
     /// Links of each node; drawn from the seed if not given.
-    #[arg(long)]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=8))]
     links: Option<u32>,
     /// Virtual seconds of traffic; drawn from the seed if not given.
-    #[arg(long)]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=3600))]
     seconds: Option<u32>,
     /// Whether node 1 routes between node 0 and the others; drawn from the seed if not given.
     #[arg(long)]
@@ -218,40 +249,112 @@ struct SimArgs {
     #[arg(long, value_name = "PLAN", visible_alias = "plan")]
     faults: Option<PathBuf>,
     /// Nodes with several interfaces, and their health; also if the plan names networks.
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["nodes", "links", "seconds", "routed", "byzantine", "wraps"])]
     rails: bool,
     /// If the run fails: find the smallest fault plan with which it still breaks the same rule, and
     /// write it to this file.
     #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "shrunk.toml")]
     shrink: Option<PathBuf>,
     /// Most runs that shrinking may take.
-    #[arg(long, default_value_t = 500, value_name = "RUNS")]
+    #[arg(long, default_value_t = 500, value_name = "RUNS", requires = "shrink",
+        value_parser = clap::value_parser!(u32).range(1..))]
     shrink_runs: u32,
 }
 
+impl SimArgs {
+    /// What the options' own ranges do not say.
+    fn objection(&self) -> Option<String> {
+        let world = [
+            self.nodes.is_some(),
+            self.links.is_some(),
+            self.seconds.is_some(),
+            self.routed.is_some(),
+            self.byzantine.is_some(),
+            self.wraps.is_some(),
+        ];
+        if names_networks(self.faults.as_deref()) && world.contains(&true) {
+            let options = "--nodes, --links, --seconds, --routed, --byzantine and --wraps";
+            return Some(format!("the plan names networks: {options} mean nothing to it"));
+        }
+        if self.seed.checked_add(self.seeds.unwrap_or(1)).is_none() {
+            return Some("--seed and --seeds are more than there are seeds".into());
+        }
+        None
+    }
+}
+
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let started = Instant::now();
+    let code = match Cli::try_parse() {
+        Ok(cli) => run(cli, started),
+        Err(error) => {
+            // Help and the version are answers, all else is a usage error.
+            let code = u8::try_from(error.exit_code()).unwrap_or(2);
+            match error.print() {
+                Ok(()) => ExitCode::from(code),
+                Err(_) => ExitCode::FAILURE,
+            }
+        }
+    };
+    match output::finish() {
+        None => code,
+        Some(error) => {
+            // A reader that wants no more need not be told.
+            if error.kind() != IoErrorKind::BrokenPipe {
+                complain!("standard output: {error}");
+            }
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Says what is wrong with the options, as for all that the parser finds itself.
+fn usage(what: impl std::fmt::Display) -> ExitCode {
+    let error = Cli::command().error(ErrorKind::ValueValidation, what);
+    let _ = error.print();
+    ExitCode::from(2)
+}
+
+fn run(cli: Cli, started: Instant) -> ExitCode {
     let done = match cli.command {
         None => return demonstrate(&cli.demo),
-        Some(Command::Sim(args)) => return simulate(&args),
-        Some(Command::Node { dir, fabric }) => process::serve(&fabric.into(), &dir),
-        Some(Command::Put { file, nid, name, fabric }) => {
-            process::put(&fabric.into(), &file, name.as_deref(), nid)
+        Some(Command::Sim(args)) => {
+            return args.objection().map_or_else(|| simulate(&args), usage);
         }
-        Some(Command::Get { name, nid, out, fabric }) => {
+        Some(
+            Command::Node { node: NodeArgs { window: Some(window), .. }, .. }
+            | Command::Fabric(FabricCommand::Format { window, .. }),
+        ) if process::check_window(window << 20).is_err() => {
+            return process::check_window(window << 20).map_or_else(usage, |()| ExitCode::FAILURE);
+        }
+        Some(Command::Node { dir, node }) => process::serve(&node.setup(started), &dir),
+        Some(Command::Put { file, name: None, .. }) if file == Path::new("-") => {
+            return usage("standard input has no name: --name says what the file is called there");
+        }
+        Some(Command::Put { file, nid, name, client }) => {
+            process::put(&client.setup(started), &file, name.as_deref(), nid)
+        }
+        Some(Command::Get { name, nid, out, client }) => {
             let last = name.rsplit('/').next().unwrap_or(&name).to_owned();
-            process::get(&fabric.into(), &name, &out.unwrap_or_else(|| last.into()), nid)
+            let out = out.unwrap_or_else(|| last.into());
+            process::get(&client.setup(started), &name, &out, nid)
         }
         Some(Command::Fabric(command)) => command.run(),
-        Some(Command::Ping { nid, fabric }) => process::ping(&fabric.into(), nid),
+        Some(Command::Ping { nid, client }) => process::ping(&client.setup(started), nid),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("lnd: {error}");
+            complain!("{error}");
             ExitCode::FAILURE
         }
     }
+}
+
+/// Prints a line to standard error; there is no place to report that this failed.
+fn show(line: std::fmt::Arguments<'_>) {
+    use std::io::Write as _;
+    let _ = writeln!(std::io::stderr(), "{line}");
 }
 
 /// A plan that names networks is one of a multi-rail world.
@@ -265,7 +368,7 @@ fn simulate_rails(args: &SimArgs) -> ExitCode {
     let plan = match args.faults.as_deref().map(rails::Plan::read).transpose() {
         Ok(plan) => plan,
         Err(error) => {
-            eprintln!("lnd: {error}");
+            complain!("{error}");
             return ExitCode::from(2);
         }
     };
@@ -276,7 +379,7 @@ fn simulate_rails(args: &SimArgs) -> ExitCode {
             Ok(report) if args.seeds.is_none() => say!("{report}"),
             Ok(report) => all.merge(&report.counts()),
             Err(failure) => {
-                eprintln!("{failure}");
+                show(format_args!("{failure}"));
                 if let Some(file) = &args.shrink {
                     let drawn = rails::swarm(seed);
                     let plan = plan.as_ref().unwrap_or(&drawn);
@@ -301,7 +404,7 @@ fn simulate(args: &SimArgs) -> ExitCode {
     let faults = match args.faults.as_deref().map(world::Plan::read).transpose() {
         Ok(faults) => faults,
         Err(error) => {
-            eprintln!("lnd: {error}");
+            complain!("{error}");
             return ExitCode::from(2);
         }
     };
@@ -323,7 +426,7 @@ fn simulate(args: &SimArgs) -> ExitCode {
             Ok(summary) if args.seeds.is_none() => say!("{summary}"),
             Ok(_) => {}
             Err(failure) => {
-                eprintln!("{failure}");
+                show(format_args!("{failure}"));
                 if let Some(file) = &args.shrink {
                     if let Ok(it) = world::shrink(&options, None, args.shrink_runs) {
                         write_shrunk(file, &it.failure, it.runs, |name| it.to_toml(name));
@@ -344,10 +447,11 @@ fn write_shrunk(file: &Path, failure: &Failure, runs: u32, plan: impl FnOnce(&st
     let name = file.display().to_string();
     match std::fs::write(file, plan(&name)) {
         Ok(()) => {
-            eprintln!("\nshrunk in {runs} runs: {failure}");
-            eprintln!("plan: {name}; again: lnd sim --seed {} --faults {name}", failure.seed);
+            show(format_args!("\nshrunk in {runs} runs: {failure}"));
+            let again = format!("lnd sim --seed {} --faults {name}", failure.seed);
+            show(format_args!("plan: {name}; again: {again}"));
         }
-        Err(error) => eprintln!("lnd: {name}: {error}"),
+        Err(error) => complain!("{name}: {error}"),
     }
 }
 
@@ -370,7 +474,7 @@ fn demonstrate(args: &DemoArgs) -> ExitCode {
             }
         }
         Err(error) => {
-            eprintln!("lnd: {error}");
+            complain!("{error}");
             ExitCode::from(2)
         }
     }

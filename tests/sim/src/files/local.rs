@@ -62,7 +62,14 @@ impl FileSource {
     /// # Errors
     /// What the file system says.
     pub fn open(path: &Path) -> io::Result<Self> {
-        let file = File::open(path)?;
+        Self::of(File::open(path)?)
+    }
+
+    /// A file that is open.
+    ///
+    /// # Errors
+    /// What the file system says.
+    pub fn of(file: File) -> io::Result<Self> {
         let size = file.metadata()?.len();
         Ok(Self { file, size })
     }
@@ -131,21 +138,52 @@ pub struct FileSink {
 }
 
 impl FileSink {
-    /// Begins a file, and the directories above it. Two sinks for one path are no good at a time.
+    /// Begins a file. One that is there is replaced at the end, and its permissions stay; of a
+    /// symbolic link the file that it leads to is replaced. Directories are not made.
     ///
     /// # Errors
-    /// What the file system says.
+    /// What the file system says; there is something that is no regular file.
     pub fn create(path: &Path) -> io::Result<Self> {
+        if path.as_os_str().as_encoded_bytes().ends_with(b"/") {
+            return Err(ErrorKind::IsADirectory.into());
+        }
+        let path = target(path)?;
+        let there = match fs::metadata(&path) {
+            Ok(found) if !found.is_file() => {
+                return Err(io::Error::new(ErrorKind::InvalidInput, "not a regular file"));
+            }
+            Ok(found) => {
+                // What must not be written must not be replaced, either.
+                File::options().write(true).open(&path)?;
+                Some(found.permissions())
+            }
+            Err(error) if error.kind() == ErrorKind::NotFound => None,
+            Err(error) => return Err(error),
+        };
         let name = path.file_name().ok_or(ErrorKind::InvalidInput)?;
         let mut draft = OsString::from(".");
         draft.push(name);
-        draft.push(format!(".{}.part", std::process::id()));
+        let (pid, random) = (std::process::id(), crate::runtime::random_word());
+        draft.push(format!(".{pid}-{random:08x}.part"));
         let draft = path.with_file_name(draft);
-        if let Some(above) = path.parent() {
-            fs::create_dir_all(above)?;
-        }
-        Ok(Self { file: File::create(&draft)?, draft, path: path.to_owned() })
+        let file = File::options().write(true).create_new(true).open(&draft)?;
+        let sink = Self { file, draft, path };
+        there.map_or(Ok(()), |permissions| sink.file.set_permissions(permissions))?;
+        Ok(sink)
     }
+}
+
+/// The file that a path leads to, by whatever symbolic links; it need not be there.
+fn target(path: &Path) -> io::Result<PathBuf> {
+    let mut path = path.to_owned();
+    for _ in 0..40 {
+        match fs::read_link(&path) {
+            // An absolute link replaces the whole path.
+            Ok(to) => path = path.parent().unwrap_or(Path::new("")).join(to),
+            Err(_) => return Ok(path),
+        }
+    }
+    Err(io::Error::from_raw_os_error(libc::ELOOP))
 }
 
 impl Sink for FileSink {
@@ -164,5 +202,85 @@ impl Drop for FileSink {
     fn drop(&mut self) {
         // Gone already if it has been renamed.
         let _ = fs::remove_file(&self.draft);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Scratch(PathBuf);
+
+    impl Scratch {
+        fn new(name: &str) -> Self {
+            let path = std::env::temp_dir().join(format!("lnd-{name}-{}", std::process::id()));
+            let _ = fs::remove_dir_all(&path);
+            fs::create_dir_all(&path).unwrap();
+            Self(path)
+        }
+
+        fn names(&self) -> Vec<String> {
+            let entries = fs::read_dir(&self.0).unwrap();
+            let mut names: Vec<_> =
+                entries.map(|it| it.unwrap().file_name().into_string().unwrap()).collect();
+            names.sort();
+            names
+        }
+    }
+
+    impl Drop for Scratch {
+        fn drop(&mut self) {
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+
+    /// A file that became shorter on the way is begun anew: what was longer before is cut.
+    #[test]
+    fn a_file_that_is_begun_anew_and_is_shorter_ends_where_it_ends() {
+        let scratch = Scratch::new("shorter");
+        let path = scratch.0.join("f");
+        let mut sink = FileSink::create(&path).unwrap();
+        sink.write(0, b"a long first content").unwrap();
+        sink.write(0, b"short").unwrap();
+        assert!(!path.exists(), "not before its end");
+        sink.finish(5).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"short");
+        drop(sink);
+        assert_eq!(scratch.names(), ["f"]);
+    }
+
+    #[test]
+    fn a_link_stays_and_leads_to_the_new_file() {
+        use std::os::unix::fs::{symlink, PermissionsExt};
+        let scratch = Scratch::new("link");
+        let place = |name: &str| scratch.0.join(name);
+        fs::create_dir(place("d")).unwrap();
+        fs::write(place("d/old"), b"old").unwrap();
+        fs::set_permissions(place("d/old"), fs::Permissions::from_mode(0o640)).unwrap();
+        symlink("d/middle", place("first")).unwrap();
+        symlink("old", place("d/middle")).unwrap();
+        symlink(place("d/new"), place("dangling")).unwrap();
+        for (link, file) in [("first", "d/old"), ("dangling", "d/new")] {
+            let mut sink = FileSink::create(&place(link)).unwrap();
+            sink.write(0, b"new").unwrap();
+            sink.finish(3).unwrap();
+            assert!(fs::symlink_metadata(place(link)).unwrap().is_symlink(), "{link}");
+            assert_eq!(fs::read(place(file)).unwrap(), b"new");
+        }
+        assert_eq!(fs::metadata(place("d/old")).unwrap().permissions().mode() & 0o777, 0o640);
+        symlink("loop", place("loop")).unwrap();
+        assert!(FileSink::create(&place("loop")).is_err());
+    }
+
+    #[test]
+    fn nothing_but_regular_files_is_replaced_and_no_directory_is_made() {
+        let scratch = Scratch::new("regular");
+        fs::create_dir(scratch.0.join("d")).unwrap();
+        for path in ["d", "missing/f"].map(|name| scratch.0.join(name)) {
+            assert!(FileSink::create(&path).is_err(), "{}", path.display());
+        }
+        assert!(FileSink::create(Path::new("/dev/null")).is_err());
+        drop(FileSink::create(&scratch.0.join("f")).unwrap());
+        assert_eq!(scratch.names(), ["d"], "a file that was not finished leaves nothing");
     }
 }

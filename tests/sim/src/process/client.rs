@@ -7,29 +7,95 @@ use lnd_core::id::Nid;
 use lnd_core::time::{Instant, Span};
 
 use super::host::{host, Actor};
-use super::{Broken, Setup};
-use crate::fabric::Window;
-use crate::files::{ClientConfig, FileClient, FileSink, FileSource, Job, JobDone, Pages, Room};
+use super::input::{self, Out};
+use super::patience::Patience;
+use super::presence::{obstacle, stranger};
+use super::{signals, Broken, Setup, GRACE};
+use crate::fabric::{node_of, Window};
+use crate::files::{ClientConfig, FileClient, Job, JobDone, JobError, Pages, Room};
 use crate::lnet::Event;
 use crate::runtime::{random_word, Station};
 
-type MakeJob<'j> = Box<dyn FnOnce(Instant) -> Result<Job, Broken> + 'j>;
+type MakeJob<'j> = Box<dyn FnOnce() -> Job + 'j>;
+
+/// So often the fabric's table is asked about the server.
+const LOOK: Span = Span::from_millis(20);
 
 struct Asking<'j> {
+    setup: &'j Setup,
+    server: Nid,
     make: Option<MakeJob<'j>>,
-    patience: Span,
     client: Option<FileClient>,
     done: Option<JobDone>,
+    looked: Instant,
+    /// By the table the server could be reached, at some time.
+    was_there: bool,
+    /// Why the server cannot be reached, by the last look.
+    obstacle: Option<String>,
+    patience: Patience,
+    /// Why the job was given up.
+    gave_up: Option<GaveUp>,
 }
 
-fn ask(setup: &Setup, make: MakeJob<'_>) -> Result<JobDone, Broken> {
-    let patience = Span::from_secs(setup.timeout);
-    let mut asking = Asking { make: Some(make), patience, client: None, done: None };
+/// Why a job was given up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum GaveUp {
+    /// By the fabric's table the server was never there.
+    NotThere,
+    /// Nothing has moved for too long.
+    Silence,
+}
+
+/// What was going on, for messages about a job's end.
+struct Words<'w> {
+    what: &'w str,
+    /// The file at this end.
+    local: &'w Path,
+}
+
+fn ask(
+    setup: &Setup,
+    server: Nid,
+    words: &Words<'_>,
+    make: MakeJob<'_>,
+) -> Result<JobDone, Broken> {
+    let mut asking = Asking {
+        setup,
+        server,
+        make: Some(make),
+        client: None,
+        done: None,
+        looked: Instant::ORIGIN,
+        was_there: false,
+        obstacle: None,
+        patience: Patience::new(Instant::ORIGIN, Span::from_secs(setup.timeout)),
+        gave_up: None,
+    };
     host(setup, &mut asking)?;
-    let done = asking.done.ok_or("stopped before the job was done")?;
-    match &done.error {
+    let Words { what, local } = words;
+    let obstacle = asking.obstacle.unwrap_or_else(|| format!("{server} does not answer"));
+    // A job that was given up is ended as one that was stopped.
+    let stopped = |done: &JobDone| done.error == Some(JobError::Stopped);
+    let open = asking.done.as_ref().is_none_or(stopped);
+    match asking.gave_up.filter(|_| open) {
+        Some(GaveUp::NotThere) => return Err(obstacle.into()),
+        Some(GaveUp::Silence) => {
+            let seconds = setup.timeout;
+            return Err(format!("{what}: no progress for {seconds} s; {obstacle}").into());
+        }
+        None => {}
+    }
+    let done = asking.done.ok_or_else(|| format!("{what}: stopped by a signal"))?;
+    let local = match local.to_str() {
+        Some("-") => "standard output".into(),
+        _ => local.display().to_string(),
+    };
+    match done.error {
         None => Ok(done),
-        Some(error) => Err(format!("{} at {}: {error}", done.job.name, done.job.server).into()),
+        Some(JobError::Source(kind)) => Err(format!("{local}: {kind}").into()),
+        Some(JobError::Sink(kind)) => Err(format!("{local}: {kind}").into()),
+        Some(JobError::Stopped) => Err(format!("{what}: stopped by a signal").into()),
+        Some(error) => Err(format!("{what}: {error}").into()),
     }
 }
 
@@ -44,28 +110,36 @@ fn told(verb: &str, name: &str, done: &JobDone) {
     );
 }
 
-/// Sends a file, under its own name or another.
+/// Sends a file, under its own name or another; `-` is standard input.
 ///
 /// # Errors
 /// The file, the fabric or the server.
 pub fn put(setup: &Setup, file: &Path, name: Option<&str>, to: Nid) -> Result<(), Broken> {
     let own = file.file_name().map(|name| name.to_string_lossy().into_owned());
     let name = name.map(str::to_owned).or(own).ok_or("the file has no name")?;
-    let source = FileSource::open(file).map_err(|error| format!("{}: {error}", file.display()))?;
-    let make = |deadline| Ok(Job::put(to, &name, source, deadline));
-    let done = ask(setup, Box::new(make))?;
+    // Before signals are caught: reading may take for ever.
+    let source = input::source(file)?;
+    signals::catch();
+    let words = Words { what: &format!("put {name} at {to}"), local: file };
+    let make = || Job::put(to, &name, source, Instant::NEVER);
+    let done = ask(setup, to, &words, Box::new(make))?;
     told("put", &name, &done);
     Ok(())
 }
 
-/// Fetches a file.
+/// Fetches a file; `-` is standard output.
 ///
 /// # Errors
 /// The file, the fabric or the server.
 pub fn get(setup: &Setup, name: &str, to: &Path, from: Nid) -> Result<(), Broken> {
-    let sink = FileSink::create(to).map_err(|error| format!("{}: {error}", to.display()))?;
-    let make = |deadline| Ok(Job::get(from, name, sink, deadline));
-    let done = ask(setup, Box::new(make))?;
+    signals::catch();
+    if to == Path::new("-") {
+        crate::output::use_stderr();
+    }
+    let sink = Out::open(to)?;
+    let words = Words { what: &format!("get {name} from {from}"), local: to };
+    let make = || Job::get(from, name, sink, Instant::NEVER);
+    let done = ask(setup, from, &words, Box::new(make))?;
     told("got", name, &done);
     Ok(())
 }
@@ -75,14 +149,36 @@ pub fn get(setup: &Setup, name: &str, to: &Path, from: Nid) -> Result<(), Broken
 /// # Errors
 /// The fabric or the server.
 pub fn ping(setup: &Setup, to: Nid) -> Result<(), Broken> {
-    let make = |deadline| Ok(Job::ping(to, b"lnd".to_vec(), deadline));
-    let done = ask(setup, Box::new(make))?;
+    signals::catch();
+    let words = Words { what: &format!("ping {to}"), local: Path::new("") };
+    let make = || Job::ping(to, b"lnd".to_vec(), Instant::NEVER);
+    let done = ask(setup, to, &words, Box::new(make))?;
     crate::say!("{to} is alive: {:.1} µs", done.duration().as_nanos() as f64 / 1e3);
     Ok(())
 }
 
+impl Asking<'_> {
+    /// Asks the fabric's table now and then whether the server can be reached. A server that was
+    /// there and is not may come back until the job's time is over.
+    fn look(&mut self, now: Instant, station: &Station<'_>) {
+        if now.since(self.looked) < LOOK {
+            return;
+        }
+        self.looked = now;
+        let me = node_of(station.node.driver.identity().nid).unwrap_or_default();
+        self.obstacle = obstacle(station.fabric(), me, self.server);
+        self.was_there |= self.obstacle.is_none();
+        if !self.was_there && self.setup.started.elapsed() >= GRACE {
+            self.gave_up = Some(GaveUp::NotThere);
+        }
+    }
+}
+
 impl Actor for Asking<'_> {
     fn begin(&mut self, station: &mut Station<'_>) -> Result<(), Broken> {
+        if let Some(why) = stranger(station.fabric(), self.server) {
+            return Err(why.into());
+        }
         let mut config = ClientConfig::new(u64::from(random_word()));
         config.answers = Room { buffers: 2, bytes: 64 << 10 };
         config.longest_pause = Span::from_millis(200);
@@ -90,7 +186,8 @@ impl Actor for Asking<'_> {
         let mut client = FileClient::new(config, pages, &mut station.node.lnet)
             .map_err(|error| format!("the fabric's windows are too small: {error:?}"))?;
         let make = self.make.take().ok_or("begun twice")?;
-        client.add(make(station.now().after(self.patience))?);
+        client.add(make());
+        self.patience = Patience::new(station.now(), Span::from_secs(self.setup.timeout));
         self.client = Some(client);
         Ok(())
     }
@@ -112,11 +209,16 @@ impl Actor for Asking<'_> {
         let Some(client) = &mut self.client else { return false };
         client.poll(now, &mut station.node.lnet, window);
         self.done = self.done.take().or_else(|| client.next_done());
+        let (moved, restarts) = (client.progress().0, client.stats().restarts);
+        if self.patience.is_over(now, moved, restarts) {
+            self.gave_up = Some(GaveUp::Silence);
+        }
+        self.look(now, station);
         false
     }
 
     fn is_done(&self) -> bool {
-        self.done.is_some()
+        self.done.is_some() || self.gave_up.is_some() || signals::stopped()
     }
 
     fn end(&mut self, now: Instant, station: &mut Station<'_>) {

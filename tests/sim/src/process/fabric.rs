@@ -3,11 +3,13 @@
 
 use std::path::Path;
 
-use lnd_core::id::{Incarnation, LinkId};
+use lnd_core::id::{Incarnation, LinkId, Nid};
 use lnd_dma::regs::{LinkBits, Register, RegisterAccess, Status};
 
 use super::Broken;
-use crate::fabric::{nid_of, Fabric, Mapping, NodeFlags, Shape};
+use crate::fabric::{
+    nid_of, node_of, DeclareError, Fabric, JoinError, Mapping, NodeFlags, NodeState, Shape,
+};
 
 /// Makes a fabric file. Its size is a power of two, as a virtual machine wants it of a shared BAR;
 /// what lies behind the fabric is never touched.
@@ -23,8 +25,8 @@ pub fn format(file: &Path, shape: Shape) -> Result<(), Broken> {
 }
 
 fn with<T>(file: &Path, act: impl FnOnce(&Fabric<'_>) -> Result<T, Broken>) -> Result<T, Broken> {
-    let open = || Mapping::open(file).map_err(|error| format!("{}: {error}", file.display()));
-    let mapping = open()?;
+    let mapping = Mapping::open(file).map_err(|error| format!("{}: {error}", file.display()))?;
+    super::guard(file, &mapping);
     let fabric = Fabric::attach(&mapping)?;
     act(&fabric)
 }
@@ -56,9 +58,11 @@ pub fn show(file: &Path) -> Result<(), Broken> {
 fn show_node(fabric: &Fabric<'_>, node: u32) {
     let found = fabric.node(node);
     let life = found.life.map_or("-".into(), |life| format!("{:016x}", life.raw()));
-    let locked = if found.flags.contains(NodeFlags::LOCKED) { ", held by a lock" } else { "" };
+    // Of a node that has left, the flags are those of its former life.
+    let locked = found.flags.contains(NodeFlags::LOCKED) && found.state != NodeState::Absent;
+    let locked = if locked { ", held by a lock" } else { "" };
     let state = format!("{:?}", found.state).to_lowercase();
-    crate::say!("node {node} ({}): {state}, life {life}{locked}", nid_of(node));
+    crate::say!("{}: {state}, life {life}{locked}", nid_of(node));
     for link in (0..fabric.shape().links as usize).filter_map(LinkId::new) {
         let Ok(memory) = fabric.link_memory(node, link) else { continue };
         let up = LinkBits(memory.read(Register::Link)).contains(LinkBits::UP);
@@ -75,19 +79,36 @@ fn show_node(fabric: &Fabric<'_>, node: u32) {
     }
 }
 
+/// The number of a node of this fabric.
+fn within(fabric: &Fabric<'_>, nid: Nid) -> Result<u32, Broken> {
+    let nodes = fabric.shape().nodes;
+    let last = nid_of(nodes.saturating_sub(1));
+    let node = node_of(nid).filter(|node| *node < nodes);
+    let none = || format!("{nid}: this fabric has the nodes {} to {last}", nid_of(0));
+    Ok(node.ok_or_else(none)?)
+}
+
 /// Declares a node dead, whose machine is gone.
 ///
 /// # Errors
-/// The file is no fabric, or the node is not there, or lives another life.
-pub fn dead(file: &Path, node: u32, life: Option<u64>) -> Result<(), Broken> {
-    let life = match life {
-        Some(raw) => Some(Incarnation::from_raw(raw).ok_or("no life is zero")?),
-        None => None,
-    };
+/// The file is no fabric, or the node is not there, lives another life, or is a process that runs.
+pub fn dead(file: &Path, nid: Nid, life: Option<Incarnation>) -> Result<(), Broken> {
     with(file, |fabric| {
-        let soft: &lnd_soft::Fabric<'_> = fabric;
-        soft.declare_dead(node, life).map_err(|error| format!("node {node}: {error}"))?;
-        crate::say!("node {node} is dead");
+        let node = within(fabric, nid)?;
+        let declared = fabric.declare_ended(node, life).map_err(|error| match error {
+            JoinError::Taken => format!("{nid}: its process is running; stop it instead"),
+            other => format!("{nid}: {other}"),
+        })?;
+        declared.map_err(|error| match error {
+            DeclareError::NotThere => format!("{nid}: not present on this fabric"),
+            DeclareError::OtherLife => {
+                let now =
+                    fabric.node(node).life.map_or("-".into(), |l| format!("{:016x}", l.raw()));
+                format!("{nid}: {error}: {now}")
+            }
+            DeclareError::NoSuchNode => format!("{nid}: {error}"),
+        })?;
+        crate::say!("{nid} is dead");
         Ok(())
     })
 }
@@ -96,13 +117,17 @@ pub fn dead(file: &Path, node: u32, life: Option<u64>) -> Result<(), Broken> {
 ///
 /// # Errors
 /// The file is no fabric, or there is no such link, or its node has never been there.
-pub fn link(file: &Path, node: u32, link: usize, up: bool) -> Result<(), Broken> {
+pub fn link(file: &Path, nid: Nid, link: usize, up: bool) -> Result<(), Broken> {
     with(file, |fabric| {
-        let id = LinkId::new(link).ok_or("a node has 8 links at most")?;
+        let node = within(fabric, nid)?;
+        let links = fabric.shape().links as usize;
+        let id = LinkId::new(link).filter(|_| link < links);
+        let id = id.ok_or_else(|| format!("{nid}: has the links 0 to {}", links - 1))?;
         if !fabric.set_link(node, id, up) {
-            return Err(format!("node {node} has no link {link} yet").into());
+            let why = "it has never been on this fabric";
+            return Err(format!("{nid} has no link {link} yet: {why}").into());
         }
-        crate::say!("node {node} link {link}: {}", if up { "up" } else { "down" });
+        crate::say!("{nid} link {link}: {}", if up { "up" } else { "down" });
         Ok(())
     })
 }
@@ -110,8 +135,11 @@ pub fn link(file: &Path, node: u32, link: usize, up: bool) -> Result<(), Broken>
 /// Reads a life as `show` prints it.
 ///
 /// # Errors
-/// It is no hexadecimal number.
-pub fn parse_life(text: &str) -> Result<u64, String> {
-    let digits = text.trim_start_matches("0x");
-    u64::from_str_radix(digits, 16).map_err(|_| format!("'{text}' is no life"))
+/// It is no hexadecimal number, or zero, which is none.
+pub fn parse_life(text: &str) -> Result<Incarnation, String> {
+    let digits = text.strip_prefix("0x").unwrap_or(text);
+    let all_digits = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let raw = u64::from_str_radix(digits, 16).ok().filter(|_| all_digits);
+    raw.and_then(Incarnation::from_raw)
+        .ok_or_else(|| "a life is a hexadecimal number other than 0, as `show` prints it".into())
 }

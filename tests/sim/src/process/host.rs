@@ -9,14 +9,11 @@ use lnd_core::counters::Counter;
 use lnd_core::sync::AtomicU32;
 use lnd_core::time::{Instant, Span};
 
-use super::{Broken, Setup};
-use crate::fabric::{nid_of, node_of, Fabric, JoinError, Mapping, Shape, Window};
+use super::{Broken, Setup, LINKS};
+use crate::fabric::{nid_of, node_of, Fabric, JoinError, Window};
 use crate::lnet::Event;
 use crate::node::Hall;
 use crate::runtime::{drive_engine, Clock, EngineSeat, Monitor, Station, StationError, Wake};
-
-/// Links of every node in a fabric of processes.
-const LINKS: u32 = 2;
 
 fn config() -> Config {
     let mut config = Config::new(256, 64, LINKS as u8);
@@ -51,13 +48,9 @@ pub trait Actor {
 /// # Errors
 /// The fabric refuses, or the node does not come to its end.
 pub fn host(setup: &Setup, actor: &mut dyn Actor) -> Result<(), Broken> {
-    let shape = Shape::new(setup.nodes, LINKS, 256, setup.window << 20);
-    let mapping = Mapping::file(&setup.fabric, shape)
-        .map_err(|error| format!("{}: {error}", setup.fabric.display()))?;
+    let mapping = setup.map()?;
     let fabric = Fabric::attach(&mapping)?;
-    if fabric.shape().links != LINKS || fabric.shape().descriptors < 256 {
-        return Err("the fabric was made for other nodes".into());
-    }
+    setup.check(&fabric)?;
     let (hall, clock, violations) = (Hall::new(), Clock::start(), AtomicU32::new(0));
     let (mut station, seats) = join(setup, &hall, &fabric, clock, &violations)?;
     let (end, wake) = (AtomicBool::new(false), Wake::default());
@@ -70,25 +63,33 @@ pub fn host(setup: &Setup, actor: &mut dyn Actor) -> Result<(), Broken> {
                 drive_engine(&mut seat, clock, end, wake);
             });
         }
-        actor.begin(&mut station)?;
+        let begun = actor.begin(&mut station);
         let node = node_of(station.node.driver.identity().nid).unwrap_or_default();
         let mut window = Window::new(&fabric, node);
         let mut watch = Watch::new();
-        while !actor.is_done() {
+        while begun.is_ok() && !actor.is_done() {
             let now = station.now();
             let (mut busy, next) = station.poll(now);
-            watch.look(now, &mut station);
+            if watch.look(now, &mut station) && !station.is_ours() {
+                // Another may be this node already: its memory is not touched any more.
+                std::mem::forget(station);
+                let why = "was declared dead although it was running; stopped";
+                return Err(format!("{}: {why}", nid_of(node)).into());
+            }
             busy |= act(now, actor, &mut station, &mut window);
             if !busy {
                 station.rest(&wake, next);
             }
         }
-        actor.end(station.now(), &mut station);
+        if begun.is_ok() {
+            actor.end(station.now(), &mut station);
+        }
         let ended = station.shut_down(Span::from_secs(20), |station| {
             act(station.now(), actor, station, &mut window);
         });
+        begun?;
         if !ended {
-            return Err("the node did not come to its end".into());
+            return Err(format!("{}: did not come to its end in 20 s", nid_of(node)).into());
         }
         let leaked = fabric.oracle().outstanding(node);
         let objections = violations.load(lnd_core::sync::Ordering::Relaxed);
@@ -125,8 +126,12 @@ fn join<'m>(
     let mut config = config();
     config.links = LINKS as u8;
     if let Some(nid) = setup.me {
-        let node = node_of(nid).ok_or("no such node")?;
-        return Ok(Station::join(hall, fabric, node, clock, config, violations)?);
+        let node = node_of(nid).filter(|node| *node < fabric.shape().nodes);
+        let last = nid_of(fabric.shape().nodes.saturating_sub(1));
+        let node = node
+            .ok_or_else(|| format!("{nid}: this fabric has the nodes {} to {last}", nid_of(0)))?;
+        let joined = Station::join(hall, fabric, node, clock, config, violations);
+        return Ok(joined.map_err(|error| format!("{nid}: {error}"))?);
     }
     // From the end, where servers are not.
     for node in (0..fabric.shape().nodes).rev() {
@@ -135,7 +140,7 @@ fn join<'m>(
             other => return Ok(other?),
         }
     }
-    Err("every node of the fabric is taken".into())
+    Err(format!("every node of {} is taken", setup.fabric.display()).into())
 }
 
 struct StopEngines<'e>(&'e AtomicBool);
@@ -146,18 +151,32 @@ impl Drop for StopEngines<'_> {
     }
 }
 
+/// So often a process looks at the fabric's table.
+const LOOK: Span = Span::from_millis(20);
+
 /// Watches peers die, and says when everything that had to do with them has ended.
 struct Watch {
     monitor: Monitor,
+    looked: Instant,
     draining: Option<(u32, Instant, u64)>,
 }
 
 impl Watch {
     fn new() -> Self {
-        Self { monitor: Monitor::new(Span::from_millis(20)), draining: None }
+        Self { monitor: Monitor::new(LOOK), looked: Instant::ORIGIN, draining: None }
     }
 
-    fn look(&mut self, now: Instant, station: &mut Station<'_>) {
+    /// Returns whether it was time to look.
+    fn look(&mut self, now: Instant, station: &mut Station<'_>) -> bool {
+        if now.since(self.looked) < LOOK {
+            return false;
+        }
+        self.looked = now;
+        self.look_at_peers(now, station);
+        true
+    }
+
+    fn look_at_peers(&mut self, now: Instant, station: &mut Station<'_>) {
         let failed = station.node.driver.counters().value(Counter::FinalizedError);
         for dead in self.monitor.look(now, station) {
             crate::say!("{} died", nid_of(dead));

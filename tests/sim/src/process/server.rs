@@ -1,27 +1,20 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! `lnd node`: serves a directory until told to stop.
 
-use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::path::{Path, PathBuf};
 
 use lnd_core::counters::Counter;
 use lnd_core::time::{Instant, Span};
 
 use super::host::{host, Actor};
-use super::{Broken, Setup};
+use super::{signals, Broken, Setup};
 use crate::fabric::Window;
 use crate::files::{DirStore, FileServer, Pages, ServerConfig};
 use crate::lnet::Event;
 use crate::runtime::{random_word, Station};
 
-static STOP: AtomicBool = AtomicBool::new(false);
-
-extern "C" fn on_signal(_signal: libc::c_int) {
-    STOP.store(true, Ordering::Relaxed);
-}
-
 struct Serving {
-    store: Option<DirStore>,
+    dir: PathBuf,
     server: Option<FileServer<DirStore>>,
 }
 
@@ -30,12 +23,8 @@ struct Serving {
 /// # Errors
 /// The directory or the fabric cannot be used, or the end was not a clean one.
 pub fn serve(setup: &Setup, dir: &Path) -> Result<(), Broken> {
-    let store = DirStore::open(dir).map_err(|error| format!("{}: {error}", dir.display()))?;
-    for signal in [libc::SIGINT, libc::SIGTERM] {
-        // SAFETY: the handler only stores to an atomic, which is safe in a signal handler.
-        unsafe { libc::signal(signal, on_signal as *const () as libc::sighandler_t) };
-    }
-    let mut serving = Serving { store: Some(store), server: None };
+    signals::catch();
+    let mut serving = Serving { dir: dir.to_owned(), server: None };
     host(setup, &mut serving)?;
     crate::say!("left in good order");
     Ok(())
@@ -46,11 +35,14 @@ impl Actor for Serving {
         let mut config = ServerConfig::new(u64::from(random_word()));
         config.idle = Span::from_secs(3);
         let window = station.fabric().window_bytes();
-        let store = self.store.take().ok_or("begun twice")?;
+        let me = station.node.driver.identity();
+        // After the node was joined: a start that fails leaves the directory alone.
+        let owner = format!("{}, process {}", me.nid, std::process::id());
+        let store = DirStore::open_as(&self.dir, &owner, me.life.raw())
+            .map_err(|error| format!("{}: {error}", self.dir.display()))?;
         let server = FileServer::new(config, Pages::new(0, window), store, &mut station.node.lnet)
             .map_err(|error| format!("the fabric's windows are too small: {error:?}"))?;
         self.server = Some(server);
-        let me = station.node.driver.identity();
         crate::say!("{} is up, life {:016x}", me.nid, me.life.raw());
         Ok(())
     }
@@ -72,11 +64,16 @@ impl Actor for Serving {
         let Some(server) = &mut self.server else { return false };
         let busy = server.next_deadline() == Some(Instant::ORIGIN);
         server.poll(now, &mut station.node.lnet, window);
+        while let Some(trouble) = server.next_trouble() {
+            let path = self.dir.join(&trouble.name);
+            let (error, client) = (trouble.error, trouble.client);
+            crate::complain!("{}: {error} (asked by {client})", path.display());
+        }
         busy
     }
 
     fn is_done(&self) -> bool {
-        STOP.load(Ordering::Relaxed)
+        signals::stopped()
     }
 
     fn end(&mut self, _now: Instant, station: &mut Station<'_>) {

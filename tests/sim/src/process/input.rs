@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! What `lnd put` reads and `lnd get` writes: files, standard input and standard output.
+
+use std::fs::{self, File, FileType};
+use std::io::{self, Seek, SeekFrom, Write};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
+use std::path::Path;
+
+use super::Broken;
+use crate::files::{FileSink, FileSource, Sink};
+
+/// Files without a block on a disk are read to their end if they are not longer: files of `/proc`
+/// and `/sys` do not say how long they are.
+const SPOOLED: u64 = 1 << 20;
+
+/// What a file is, if it is not a regular one.
+pub(super) fn oddity(kind: FileType) -> Option<&'static str> {
+    match kind {
+        _ if kind.is_file() => None,
+        _ if kind.is_dir() => Some("a directory"),
+        _ if kind.is_fifo() => Some("a FIFO"),
+        _ if kind.is_socket() => Some("a socket"),
+        _ => Some("a device"),
+    }
+}
+
+/// Opens what is to be sent: `-` is standard input.
+pub(super) fn source(path: &Path) -> Result<FileSource, Broken> {
+    if path == Path::new("-") {
+        return Ok(spooled(io::stdin()).map_err(|error| format!("standard input: {error}"))?);
+    }
+    let named = |error: io::Error| format!("{}: {error}", path.display());
+    let found = fs::metadata(path).map_err(named)?;
+    let is_fifo = found.file_type().is_fifo();
+    if let Some(what) = oddity(found.file_type()).filter(|_| !is_fifo) {
+        let hint =
+            if found.is_dir() { "" } else { "; to send what it yields: lnd put - --name NAME" };
+        return Err(format!("{}: is {what}{hint}", path.display()).into());
+    }
+    let file = File::open(path).map_err(named)?;
+    let unsized_file = found.blocks() == 0 && found.len() <= SPOOLED;
+    let source = if is_fifo || unsized_file { spooled(file) } else { FileSource::of(file) };
+    Ok(source.map_err(named)?)
+}
+
+/// Reads to the end, into a file without a name: a PUT says first how long the file is.
+fn spooled(mut from: impl io::Read) -> io::Result<FileSource> {
+    let mut file = nameless()?;
+    io::copy(&mut from, &mut file)?;
+    FileSource::of(file)
+}
+
+/// A file that is gone when it is closed.
+fn nameless() -> io::Result<File> {
+    let mut options = File::options();
+    options.read(true).write(true);
+    let place = std::env::temp_dir();
+    if let Ok(file) = options.clone().custom_flags(libc::O_TMPFILE).mode(0o600).open(&place) {
+        return Ok(file);
+    }
+    let name = format!(".lnd-{}-{:08x}", std::process::id(), crate::runtime::random_word());
+    let path = place.join(name);
+    let file = options.create_new(true).mode(0o600).open(&path)?;
+    fs::remove_file(path)?;
+    Ok(file)
+}
+
+/// Where a fetched file goes.
+#[derive(Debug)]
+pub(super) enum Out {
+    /// A regular file.
+    File(FileSink),
+    /// Standard output, which gets the file when all of it has been verified.
+    Stdout(File),
+}
+
+impl Out {
+    /// `-` is standard output.
+    pub fn open(path: &Path) -> Result<Self, Broken> {
+        if path == Path::new("-") {
+            return Ok(Self::Stdout(nameless()?));
+        }
+        if let Some(what) = fs::metadata(path).ok().and_then(|it| oddity(it.file_type())) {
+            let hint =
+                if path.is_dir() { "name the file in it" } else { "use --out - and redirect" };
+            return Err(format!("{}: is {what}; {hint}", path.display()).into());
+        }
+        let sink = FileSink::create(path);
+        Ok(Self::File(sink.map_err(|error| format!("{}: {error}", path.display()))?))
+    }
+}
+
+impl Sink for Out {
+    fn write(&mut self, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        match self {
+            Self::File(sink) => sink.write(offset, bytes),
+            Self::Stdout(file) => {
+                file.seek(SeekFrom::Start(offset))?;
+                file.write_all(bytes)
+            }
+        }
+    }
+
+    fn finish(&mut self, size: u64) -> io::Result<()> {
+        match self {
+            Self::File(sink) => sink.finish(size),
+            Self::Stdout(file) => {
+                file.set_len(size)?;
+                file.rewind()?;
+                let mut out = io::stdout().lock();
+                io::copy(file, &mut out)?;
+                out.flush()
+            }
+        }
+    }
+}

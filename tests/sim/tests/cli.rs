@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! The tool `lnd` as its users meet it: options, files, output, signals.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod place;
+
+use std::fs;
+use std::io::Write;
+use std::os::unix::fs::{symlink, FileTypeExt};
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Stdio};
+
+use place::{same, wait_until, Place};
+
+#[test]
+fn the_version_names_the_tool() {
+    let place = Place::new("version");
+    assert!(place.ok(&["--version"]).starts_with("lnd "));
+}
+
+/// Exit code 2, before anything was done.
+#[test]
+fn options_out_of_range_or_in_contradiction_are_usage_errors() {
+    let place = Place::new("usage");
+    fs::write(place.dir.join("rails.toml"), "network = [{ name = \"a\", kind = \"verbs\" }]")
+        .unwrap();
+    let wrong: [&[&str]; 34] = [
+        &["sim", "--seeds", "0"],
+        &["sim", "--nodes", "1"],
+        &["sim", "--nodes", "9"],
+        &["sim", "--links", "0"],
+        &["sim", "--links", "9"],
+        &["sim", "--seconds", "0"],
+        &["sim", "--seconds", "3601"],
+        &["sim", "--shrink", "f", "--shrink-runs", "0"],
+        &["sim", "--shrink-runs", "5"],
+        &["sim", "--seed", "18446744073709551615", "--seeds", "2"],
+        &["sim", "--rails", "--nodes", "3"],
+        &["sim", "--rails", "--byzantine"],
+        &["sim", "--plan", "rails.toml", "--links", "2"],
+        &["--generated", "99999999999", "--dir", "."],
+        &["--bound", "0"],
+        &["--calm", "ping", "1@soft"],
+        &["fabric", "format", "f", "--nodes", "1"],
+        &["fabric", "format", "f", "--nodes", "65"],
+        &["fabric", "format", "f", "--links", "0"],
+        &["fabric", "format", "f", "--links", "9"],
+        &["fabric", "format", "f", "--descriptors", "0"],
+        &["fabric", "format", "f", "--window", "0"],
+        &["fabric", "format", "f", "--window", "99999999"],
+        // Too small to serve.
+        &["fabric", "format", "f", "--window", "8"],
+        &["fabric", "dead", "f", "0"],
+        &["fabric", "dead", "f", "1@soft", "--life", "0"],
+        &["fabric", "dead", "f", "1@soft", "--life", "+5"],
+        &["fabric", "link", "f", "1@soft", "8", "up"],
+        &["node", "--window", "8"],
+        &["node", "--nodes", "1"],
+        &["node", "--timeout", "5"],
+        &["ping", "1@soft", "--timeout", "0"],
+        &["ping", "1@soft", "--nodes", "4"],
+        &["put", "-", "1@soft"],
+    ];
+    for args in wrong {
+        let output = place.run(args);
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{args:?}: {told}");
+        assert!(told.starts_with("error: "), "{args:?}: {told}");
+    }
+    assert_eq!(place.names("."), ["rails.toml"], "nothing was made");
+}
+
+/// A line that cannot be printed is no success.
+#[test]
+fn a_full_output_is_an_error() {
+    let place = Place::new("full-output");
+    let fabric = ["fabric", "format", "f", "--nodes", "2", "--window", "34"];
+    place.ok(&fabric);
+    for args in
+        [&["fabric", "show", "f"][..], &["--version"], &["--help"], &["sim", "--seconds", "1"]]
+    {
+        let full = fs::File::options().write(true).open("/dev/full").unwrap();
+        let output = place.lnd(args).stdout(full).stderr(Stdio::piped()).output().unwrap();
+        assert_eq!(output.status.code(), Some(1), "{args:?}");
+    }
+    // And what cannot be complained of either is no panic.
+    let full = || fs::File::options().write(true).open("/dev/full").unwrap();
+    let status = place.lnd(&["fabric", "show", "g"]).stdout(full()).stderr(full()).status();
+    assert_eq!(status.unwrap().code(), Some(1));
+}
+
+/// Issues a PUT of a file under a name of its own.
+fn put(place: &Place, file: &str, name: &str) {
+    place.ok(&["put", file, "1@soft", "--name", name]);
+}
+
+#[test]
+fn a_file_is_fetched_to_regular_files_and_nothing_else() {
+    let place = Place::new("out");
+    let mut node = place.small_node();
+    let at = |name: &str| place.dir.join(name);
+    let file = place.write("file", 70_000);
+    put(&place, "file", "f");
+
+    // What is no regular file is left as it is.
+    fs::create_dir(at("dir")).unwrap();
+    assert!(Command::new("mkfifo").arg(at("fifo")).status().unwrap().success());
+    symlink("/dev/null", at("to-null")).unwrap();
+    for (out, why) in [
+        ("/dev/null", "is a device"),
+        ("to-null", "is a device"),
+        ("dir", "is a directory"),
+        ("fifo", "is a FIFO"),
+        ("none/f", "No such file or directory"),
+        ("new/", "is a directory"),
+    ] {
+        let told = place.refused(&["get", "f", "1@soft", "--out", out]);
+        assert!(told.contains(out) && told.contains(why), "{out}: {told}");
+    }
+    assert!(fs::metadata("/dev/null").unwrap().file_type().is_char_device());
+    assert!(fs::metadata(at("fifo")).unwrap().file_type().is_fifo());
+    assert!(!at("none").exists() && !at("new").exists());
+
+    // A link stays; what it leads to is replaced.
+    fs::write(at("target"), "old").unwrap();
+    symlink("target", at("link")).unwrap();
+    place.ok(&["get", "f", "1@soft", "--out", "link"]);
+    assert!(fs::symlink_metadata(at("link")).unwrap().is_symlink());
+    assert!(same(&file, &at("target")));
+
+    // Standard output has the file and nothing else.
+    let output = place.run(&["get", "f", "1@soft", "--out", "-"]);
+    assert!(output.status.success());
+    assert!(output.stdout == fs::read(&file).unwrap());
+    assert!(String::from_utf8_lossy(&output.stderr).contains("got f: "));
+    let full = fs::File::options().write(true).open("/dev/full").unwrap();
+    let output = place.lnd(&["get", "f", "1@soft", "--out", "-"]).stdout(full).output().unwrap();
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{told}");
+    assert!(told.contains("standard output: "), "{told}");
+    // A file that is not there leaves the old one.
+    place.refused(&["get", "nothing", "1@soft", "--out", "target"]);
+    assert!(same(&file, &at("target")));
+    node.stop();
+}
+
+#[test]
+fn what_does_not_say_how_long_it_is_is_read_to_its_end_or_refused() {
+    let place = Place::new("in");
+    let mut node = place.small_node();
+    let stored = |name: &str| fs::read(place.dir.join("store").join(name)).unwrap();
+
+    let mut child = place
+        .lnd(&["put", "-", "1@soft", "--name", "stdin"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let text = b"from standard input".repeat(10_000);
+    child.stdin.take().unwrap().write_all(&text).unwrap();
+    assert!(child.wait().unwrap().success());
+    assert!(stored("stdin") == text);
+
+    put(&place, "/proc/version", "proc");
+    assert_eq!(stored("proc"), fs::read("/proc/version").unwrap());
+    assert!(!stored("proc").is_empty());
+    fs::write(place.dir.join("empty"), "").unwrap();
+    put(&place, "empty", "empty");
+    assert_eq!(stored("empty"), b"");
+
+    assert!(Command::new("mkfifo").arg(place.dir.join("fifo")).status().unwrap().success());
+    let fifo = place.dir.join("fifo");
+    let writer = std::thread::spawn(move || fs::write(fifo, b"through a FIFO").unwrap());
+    put(&place, "fifo", "fifo");
+    writer.join().unwrap();
+    assert_eq!(stored("fifo"), b"through a FIFO");
+
+    for (file, why) in [
+        ("/dev/zero", "is a device"),
+        ("/dev/null", "is a device"),
+        ("store", "is a directory"),
+        ("missing", "No such file"),
+    ] {
+        let told = place.refused(&["put", file, "1@soft", "--name", "refused"]);
+        assert!(told.contains(file) && told.contains(why), "{told}");
+    }
+    assert!(!place.dir.join("store/refused").exists());
+    node.stop();
+}
+
+/// What was begun when the signal came is not left behind, at either end.
+#[test]
+fn a_signal_leaves_no_part_of_a_file() {
+    let place = Place::new("signal");
+    let mut node = place.small_node();
+    place.write("big", 64 << 20);
+    put(&place, "big", "big");
+    fs::create_dir(place.dir.join("back")).unwrap();
+    for signal in ["-TERM", "-INT", "-HUP"] {
+        let mut get = place.start("get.log", &["get", "big", "1@soft", "--out", "back/big"]);
+        get.wait_until("the file is begun", |_| !place.names("back").is_empty());
+        node.signal("-STOP");
+        get.signal(signal);
+        let status = get.end();
+        node.signal("-CONT");
+        assert_eq!(status.code(), Some(1), "{signal}: {}", get.log());
+        assert!(get.log().contains("stopped by a signal"), "{}", get.log());
+        assert_eq!(place.names("back"), [""; 0], "{signal}");
+    }
+    // A node in the middle of a PUT.
+    let mut put = place.start("put.log", &["put", "big", "1@soft", "--name", "second"]);
+    put.wait_until("a draft is begun", |_| !place.names("store/.drafts").is_empty());
+    put.signal("-STOP");
+    node.stop();
+    assert_eq!(place.names("store/.drafts"), [""; 0]);
+    put.kill();
+}
+
+/// No file of this process and those that it starts grows beyond a MiB: writing fails.
+fn limit_files() -> std::io::Result<()> {
+    let limit = libc::rlimit { rlim_cur: 1 << 20, rlim_max: 1 << 20 };
+    // SAFETY: ignoring a signal is always allowed.
+    unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
+    // SAFETY: the structure outlives the call.
+    match unsafe { libc::setrlimit(libc::RLIMIT_FSIZE, &limit) } {
+        0 => Ok(()),
+        _ => Err(std::io::Error::last_os_error()),
+    }
+}
+
+/// A store whose file system refuses more ends the job at once, and both ends say why. The limit on
+/// the size of files stands for a full disk: the way from there is the same.
+#[test]
+fn a_full_store_is_an_error_at_both_ends() {
+    let place = Place::new("full-store");
+    place.ok(&["fabric", "format", "lnd.fabric", "--nodes", "3", "--window", "34"]);
+    let file = fs::File::create(place.dir.join("node.log")).unwrap();
+    let mut command = place.lnd(&["node", "--me", "1@soft", "--dir", "store"]);
+    command.stderr(file.try_clone().unwrap()).stdout(file);
+    // SAFETY: the function calls nothing but system calls.
+    unsafe { command.pre_exec(limit_files) };
+    let mut node = place.adopt("node.log", command.spawn().unwrap());
+    node.wait_until("the node is up", |log| log.contains("is up"));
+    place.write("big", 16 << 20);
+    let told = place.refused(&["put", "big", "1@soft"]);
+    assert!(told.contains("put big at 1@soft0: no space left at the server"), "{told}");
+    node.wait_until("the server has said so", |log| log.contains("store/big: file too large"));
+    // It serves on, and nothing is left of the file.
+    place.write("small", 4096);
+    place.ok(&["put", "small", "1@soft"]);
+    wait_until("the draft is gone", || place.names("store/.drafts").is_empty());
+    assert!(!place.dir.join("store/big").exists());
+    node.stop();
+}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! The tool `lnd` and its fabric: who is there, who is not, who is dead; files that are cut.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod place;
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+
+use place::{same, Place};
+
+/// Nobody there: each command says so, and why, long before its patience ends.
+#[test]
+fn a_server_that_is_not_there_is_told_of_by_the_fabrics_table() {
+    let place = Place::new("nobody");
+    let file = place.write("file", 100);
+    let everybody = |nid: &str, why: &str| {
+        for args in [
+            &["ping", nid][..],
+            &["put", file.to_str().unwrap(), nid],
+            &["get", "file", nid, "--out", "back"],
+        ] {
+            // A patience of hours: only the table can have ended it.
+            let told = place.refused(&[args, &["--timeout", "10000"]].concat());
+            assert_eq!(told, format!("lnd: {why}\n"), "{args:?}");
+        }
+    };
+    everybody("1@soft", "lnd.fabric: there is no such fabric; `lnd node` makes it");
+    let mut node = place.small_node();
+    everybody("2@soft", "2@soft0: not present on this fabric");
+    everybody("9@soft", "9@soft0: no route: this fabric has the nodes 1@soft0 to 3@soft0");
+    for link in ["0", "1"] {
+        place.ok(&["fabric", "link", "lnd.fabric", "1@soft", link, "down"]);
+    }
+    everybody("1@soft", "1@soft0: its links are down");
+    place.ok(&["fabric", "link", "lnd.fabric", "1@soft", "1", "up"]);
+    place.ok(&["ping", "1@soft"]);
+    node.kill();
+    everybody("1@soft", "1@soft0: not present on this fabric (it died)");
+    assert_eq!(place.names("."), ["file", "lnd.fabric", "node.log", "store"]);
+}
+
+/// A server that is there and says nothing is waited for, and the table does not blame it.
+#[test]
+fn a_server_that_stands_still_is_waited_for() {
+    let place = Place::new("still");
+    let mut node = place.small_node();
+    node.signal("-STOP");
+    let told = place.refused(&["ping", "1@soft", "--timeout", "3"]);
+    assert!(told.contains("no progress for 3 s; 1@soft0 does not answer"), "{told}");
+    node.signal("-CONT");
+    node.stop();
+}
+
+#[test]
+fn a_node_whose_process_lives_is_not_declared_dead() {
+    let place = Place::new("lives");
+    let mut node = place.small_node();
+    let told = place.refused(&["fabric", "dead", "lnd.fabric", "1@soft"]);
+    assert_eq!(told, "lnd: 1@soft0: its process is running; stop it instead\n");
+    place.ok(&["ping", "1@soft"]);
+    let told = place.refused(&["fabric", "dead", "lnd.fabric", "9@soft"]);
+    assert!(told.contains("9@soft0: this fabric has the nodes 1@soft0 to 3@soft0"), "{told}");
+    let told = place.refused(&["fabric", "dead", "lnd.fabric", "2@soft"]);
+    assert!(told.contains("2@soft0: not present on this fabric"), "{told}");
+    node.kill();
+    assert_eq!(place.ok(&["fabric", "dead", "lnd.fabric", "1@soft"]), "1@soft0 is dead\n");
+}
+
+/// Whatever declared it: a node that finds itself dead stops, and touches nothing any more.
+#[test]
+fn a_node_that_was_declared_dead_stops() {
+    let place = Place::new("declared");
+    let mut node = place.small_node();
+    {
+        // Not by the tool, which refuses: by another that maps the file.
+        let mapping = lnd_sim::fabric::Mapping::open(&place.dir.join("lnd.fabric")).unwrap();
+        lnd_sim::fabric::Fabric::attach(&mapping).unwrap().declare_dead(0);
+    }
+    assert_eq!(node.end().code(), Some(1), "{}", node.log());
+    let told = node.log();
+    assert!(told.contains("lnd: 1@soft0: was declared dead although it was running"), "{told}");
+    let mut again = place.small_node();
+    place.ok(&["ping", "1@soft"]);
+    again.stop();
+}
+
+/// Two nodes over one directory: the second is refused and told who has it, before it has touched
+/// anything; what the first is storing is stored whole.
+#[test]
+fn two_nodes_over_one_directory() {
+    let place = Place::new("two-servers");
+    let (a, b) = (place.write("a.src", 24 << 20), place.write("b.src", 12 << 20));
+    let mut first = place.small_node();
+    let mut put =
+        place.start("put.log", &["put", "--me", "3@soft", "a.src", "1@soft", "--name", "a"]);
+    put.wait_until("the file is begun", |_| place.stored() > 0);
+    first.signal("-STOP");
+    let told = place.refused(&["node", "--me", "2@soft", "--dir", "store"]);
+    assert!(told.starts_with("lnd: store: in use by 1@soft0, process "), "{told}");
+    let told = place.refused(&["node", "--me", "1@soft", "--dir", "store"]);
+    assert!(told.contains("1@soft0: ") && told.contains("another process is this node"), "{told}");
+    first.signal("-CONT");
+    put.wait();
+    assert!(same(&a, &place.dir.join("store/a")));
+    // With a directory of its own the second serves.
+    let mut second = place.start("second.log", &["node", "--me", "2@soft", "--dir", "other"]);
+    second.wait_until("the second is up", |log| log.contains("is up"));
+    place.ok(&["put", "b.src", "2@soft", "--name", "b"]);
+    assert!(same(&b, &place.dir.join("other/b")));
+    first.stop();
+    second.stop();
+}
+
+/// What was asked of a fabric that is to be made is what a fabric that is there must have.
+#[test]
+fn a_fabric_that_is_there_is_not_another_one() {
+    let place = Place::new("another");
+    place.ok(&["fabric", "format", "lnd.fabric", "--nodes", "3", "--window", "34"]);
+    let told = place.refused(&["node", "--nodes", "5"]);
+    assert_eq!(told, "lnd: lnd.fabric: is there and has 3 nodes, not --nodes 5\n");
+    let told = place.refused(&["node", "--window", "64"]);
+    assert_eq!(told, "lnd: lnd.fabric: is there and has windows of 34 MiB, not --window 64\n");
+    place.ok(&["fabric", "format", "one", "--links", "1", "--window", "34"]);
+    let told = place.refused(&["node", "--fabric", "one"]);
+    assert_eq!(told, "lnd: one: has 1 links of 256 descriptors; a process needs 2 links of 256\n");
+    assert_eq!(place.names("."), ["lnd.fabric", "one"], "no directory was made");
+}
+
+/// A file that is cut under a running node ends it with a message, not with a signal.
+#[test]
+fn a_fabric_that_is_cut_is_an_error() {
+    let place = Place::new("cut-fabric");
+    let mut node = place.small_node();
+    let fabric = place.dir.join("lnd.fabric");
+    assert!(fs::metadata(&fabric).unwrap().blocks() * 512 >= 3 * (34 << 20), "reserved");
+    fs::File::options().write(true).open(&fabric).unwrap().set_len(4096).unwrap();
+    assert_eq!(node.end().code(), Some(1), "{}", node.log());
+    assert!(node.log().contains("lnd: lnd.fabric: the fabric file was cut"), "{}", node.log());
+    let told = place.refused(&["ping", "1@soft"]);
+    assert!(told.starts_with("lnd: lnd.fabric: fabric has 4096 bytes, needs "), "{told}");
+}
+
+/// More than the file system has: refused before anything is taken from it.
+#[test]
+fn a_fabric_that_has_no_room_is_not_made() {
+    let place = Place::new("no-room");
+    for args in [
+        &["fabric", "format", "f", "--nodes", "64", "--window", "1048576"][..],
+        &["node", "--fabric", "f", "--nodes", "64", "--window", "1048576"],
+    ] {
+        let told = place.refused(args);
+        assert!(told.starts_with("lnd: f: no space left: the fabric takes "), "{told}");
+    }
+    assert_eq!(place.names("."), [""; 0]);
+}
