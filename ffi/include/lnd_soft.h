@@ -495,7 +495,8 @@ size_t lnd_soft_node_size(const struct lnd_soft_fabric *fabric);
  *
  * Context: thread.
  * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_MEMORY, LND_E_ARGUMENT (no
- * such node or flag), LND_E_BUSY (somebody else is this node, or nobody has declared its death).
+ * such node or flag), LND_E_BUSY (the node is taken, or its death was not declared), LND_E_STALE
+ * (declared dead meanwhile).
  */
 enum lnd_error lnd_soft_join(void *mem,
 			size_t len,
@@ -511,7 +512,7 @@ enum lnd_error lnd_soft_join(void *mem,
  * Context: thread.
  * Return: LND_OK; LND_E_WAIT (not yet: again, a millisecond later); LND_E_NULL, LND_E_ALIGN,
  * LND_E_NI, LND_E_BUSY (another context does it), LND_E_STALE (declared dead meanwhile), LND_E_RING
- * (a damaged mailbox).
+ * (the link memories do not fit). What has failed, fails again, until the node can send and receive.
  */
 enum lnd_error lnd_soft_prepare(struct lnd_soft_node *node);
 
@@ -528,7 +529,7 @@ enum lnd_error lnd_soft_announce(struct lnd_soft_node *node,
 			    uint64_t *ring);
 
 /**
- * lnd_soft_is_alive() - Whether the node is still ours: nobody has declared it dead.
+ * lnd_soft_is_alive() - Whether the node is still ours: it was not declared dead, also while it joins.
  * @node: the node.
  *
  * One that has been declared dead although it lives must stop at once: nobody waits for it.

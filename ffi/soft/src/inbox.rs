@@ -3,9 +3,10 @@
 
 use lnd_core::id::LinkId;
 use lnd_core::message::Lane;
-use lnd_shortmsg::mailbox::{Consumer, Fault, Kind, RegionError};
+use lnd_shortmsg::mailbox::{Consumer, Fault};
 
 use crate::fabric::Fabric;
+use crate::inlet::Found;
 use crate::join::Membership;
 use crate::outbox::lane_number;
 use crate::shape::LANES;
@@ -37,35 +38,73 @@ pub struct Inbox<'m, S> {
     seen: u32,
     /// The frame copied out last is still in its mailbox.
     offered: bool,
+    /// The mailbox that is looked at when this pass is over.
+    look: usize,
+    me: u32,
     faults: u32,
 }
 
 impl<'m, S: AsMut<[Option<Consumer<'m>>]>> Inbox<'m, S> {
-    /// The inbox of a node that has joined; `boxes` is filled.
-    ///
-    /// # Errors
-    /// A mailbox is damaged.
+    /// The inbox of a node that has joined; `boxes` is filled. A mailbox that is damaged counts as a
+    /// [fault](Self::faults) and stays closed until it could be made anew; the others are not affected.
     ///
     /// # Safety
     /// This address space uses no other inbox of this node any more.
-    pub unsafe fn new(membership: &Membership<'m>, mut boxes: S) -> Result<Self, RegionError> {
+    pub unsafe fn new(membership: &Membership<'m>, mut boxes: S) -> Self {
         let (fabric, me) = (*membership.fabric(), membership.node());
-        let slots = boxes.as_mut();
-        slots.fill_with(|| None);
-        for (at, slot) in slots.iter_mut().enumerate().take(fabric.shape().mailboxes()) {
-            let Some((from, link, lane)) = place(&fabric, at) else { continue };
-            if from == me {
-                continue;
+        boxes.as_mut().fill_with(|| None);
+        let mut this =
+            Self { fabric, boxes, at: 0, seen: 0, offered: false, look: 0, me, faults: 0 };
+        for at in 0..fabric.shape().mailboxes() {
+            if this.open(at) {
+                this.faults = this.faults.saturating_add(1);
             }
-            let lane = lane_number(lane);
-            let Some(region) = fabric.mailbox(from, me, link.index(), lane) else { continue };
-            if Some(region.check(Kind::Spsc)?) != fabric.shape().box_geometry(lane) {
-                return Err(RegionError::Geometry);
-            }
-            // SAFETY: the node's only inbox (contract), each mailbox once.
-            *slot = Some(unsafe { Consumer::attach(region, Kind::Spsc)? });
         }
-        Ok(Self { fabric, boxes, at: 0, seen: 0, offered: false, faults: 0 })
+        this
+    }
+
+    /// Opens a mailbox to which nothing is attached. Returns whether it is damaged.
+    fn open(&mut self, at: usize) -> bool {
+        let Some((from, link, lane)) = place(&self.fabric, at) else { return false };
+        let Some(slot @ None) = self.boxes.as_mut().get_mut(at) else { return false };
+        if from == self.me {
+            return false;
+        }
+        match self.fabric.open_inlet(from, self.me, link, lane_number(lane)) {
+            Found::Open(consumer) => {
+                *slot = Some(consumer);
+                false
+            }
+            Found::Damaged => true,
+            Found::Fresh | Found::Nowhere => false,
+        }
+    }
+
+    /// Looks at one mailbox after each pass, whether its sender has cleared it, or it can be opened by
+    /// now.
+    fn look_after(&mut self) {
+        let at = self.look;
+        self.look = at.wrapping_add(1);
+        if self.look >= self.fabric.shape().mailboxes() {
+            self.look = 0;
+        }
+        if self.is_cleared(at) {
+            self.detach(at);
+        }
+        self.open(at);
+    }
+
+    fn is_cleared(&self, at: usize) -> bool {
+        place(&self.fabric, at).is_some_and(|(from, link, lane)| {
+            let region = self.fabric.mailbox(from, self.me, link.index(), lane_number(lane));
+            region.is_some_and(|region| region.is_fresh())
+        })
+    }
+
+    fn detach(&mut self, at: usize) {
+        if let Some(slot) = self.boxes.as_mut().get_mut(at) {
+            *slot = None;
+        }
     }
 
     /// Copies the next frame of this pass into `into`, which has room for
@@ -98,13 +137,20 @@ impl<'m, S: AsMut<[Option<Consumer<'m>>]>> Inbox<'m, S> {
                     self.faults = self.faults.saturating_add(1);
                     self.seen = self.seen.saturating_add(1);
                 }
-                Err(_) => {
+                Err(Fault::Sequence) => {
+                    // Nothing can be read from it until it was made anew.
+                    self.faults = self.faults.saturating_add(1);
+                    self.detach(self.at);
+                    self.turn();
+                }
+                Err(Fault::NoRoom) => {
                     self.faults = self.faults.saturating_add(1);
                     self.turn();
                 }
             }
         }
         self.at = 0;
+        self.look_after();
         None
     }
 
@@ -125,7 +171,7 @@ impl<'m, S: AsMut<[Option<Consumer<'m>>]>> Inbox<'m, S> {
         self.boxes.as_mut().fill_with(|| None);
     }
 
-    /// Mailbox slots that made no sense.
+    /// Mailboxes and slots that were damaged.
     pub const fn faults(&self) -> u32 {
         self.faults
     }

@@ -4,7 +4,7 @@
 //! 1. [`Fabric::claim`]: the node's entry, by one exchange, if it is absent or dead; what the former
 //!    life held of others goes back; the former life's links stop.
 //! 2. [`Joining::finish`]: once no peer's engine reads the former life's memory: link memories and
-//!    own mailboxes are formatted.
+//!    own mailboxes are formatted. A damaged mailbox keeps no node out (see [`Fabric::claim`]).
 //! 3. [`Membership::announce`]: from now on the node counts as alive.
 
 use core::fmt;
@@ -16,7 +16,6 @@ use lnd_dma::descriptor::State;
 use lnd_dma::memory::{LayoutError, LinkMemory};
 use lnd_dma::regs::{Control, LinkBits, Register, RegisterAccess};
 use lnd_dma::soft::let_go_of;
-use lnd_shortmsg::mailbox::{Kind, RegionError};
 
 use crate::fabric::Fabric;
 use crate::nodes::{NodeFlags, NodeState, Standing, LIFE_HIGH, LIFE_LOW};
@@ -52,12 +51,10 @@ pub enum JoinError {
     Taken,
     /// A peer's engine has not yet let go of this node's former memory.
     Busy,
-    /// Somebody has declared this node dead meanwhile.
+    /// This node was declared dead meanwhile.
     Lost,
     /// The link memory does not fit.
     Layout(LayoutError),
-    /// A mailbox is damaged.
-    Mailbox(RegionError),
 }
 
 impl fmt::Display for JoinError {
@@ -68,19 +65,22 @@ impl fmt::Display for JoinError {
             Self::Busy => f.write_str("a peer still reads this node's former memory"),
             Self::Lost => f.write_str("this node has been declared dead"),
             Self::Layout(error) => write!(f, "link memory: {error:?}"),
-            Self::Mailbox(error) => write!(f, "mailbox: {error}"),
         }
     }
 }
 
 impl core::error::Error for JoinError {}
 
+/// How often a word of a life is written that others write as well. Each who does has claimed the
+/// node and lost it again since.
+const TRIES: u32 = 8;
+
 impl<'m> Fabric<'m> {
     /// Begins to join as `node`. Takes time linear in all descriptors of the fabric. Context:
     /// thread.
     ///
     /// # Errors
-    /// [`JoinError::NoSuchNode`], [`JoinError::Taken`].
+    /// [`JoinError::NoSuchNode`], [`JoinError::Taken`], [`JoinError::Lost`].
     pub fn claim(&self, node: u32, join: &Join) -> Result<Joining<'m>, JoinError> {
         if node >= self.shape().nodes {
             return Err(JoinError::NoSuchNode);
@@ -91,7 +91,7 @@ impl<'m> Fabric<'m> {
         if !free || !self.change(node, before, ours) {
             return Err(JoinError::Taken);
         }
-        let life = self.begin_life(node, join.random);
+        let life = self.begin_life(node, ours, join.random).ok_or(JoinError::Lost)?;
         // What a former life held of others goes back: this one knows nothing of it.
         for other in (0..self.shape().nodes).filter(|&other| other != node) {
             self.memories(other).for_each(|memory| let_go_of(&memory, node));
@@ -104,17 +104,43 @@ impl<'m> Fabric<'m> {
         Ok(Joining { fabric: *self, node, life, ours, join: *join })
     }
 
-    /// Writes a new life: a count, and the random word.
-    fn begin_life(&self, node: u32, random: u32) -> Option<Incarnation> {
+    /// Writes a new life: a count that carries the turn, and the random word. `None`: the node was
+    /// declared dead meanwhile, and may be another's.
+    fn begin_life(&self, node: u32, ours: Standing, random: u32) -> Option<Incarnation> {
         // Release: partner is the Acquire fence in `life_in`; whoever reads a word of the new life
         // sees that the node joins.
         fence(Ordering::Release);
-        let low = self.entry(node, LIFE_LOW)?;
-        // Relaxed: nobody else writes a life while the node is ours; published by `announce`.
-        let lives = low.load(Ordering::Relaxed).wrapping_add(1).max(1);
-        low.store(lives, Ordering::Relaxed);
-        self.entry(node, LIFE_HIGH)?.store(random, Ordering::Relaxed);
-        Incarnation::from_raw(u64::from(random) << 32 | u64::from(lives))
+        let count = self.begin_word(node, ours, LIFE_LOW, |count| ours.next_count(count))?;
+        self.begin_word(node, ours, LIFE_HIGH, |_| random)?;
+        Incarnation::from_raw(u64::from(random) << 32 | u64::from(count))
+    }
+
+    /// Writes a word of a new life. A claim that was overtaken while it stood still must not write
+    /// over the life of the one that came after it: the node is looked at after the word was read,
+    /// and the exchange fails if the word has changed since.
+    fn begin_word(
+        &self,
+        node: u32,
+        ours: Standing,
+        word: usize,
+        next: impl Fn(u32) -> u32,
+    ) -> Option<u32> {
+        let word = self.entry(node, word)?;
+        for _ in 0..TRIES {
+            // Relaxed: `announce` publishes the life.
+            let before = word.load(Ordering::Relaxed);
+            let after = next(before);
+            if self.standing(node) != ours {
+                return None;
+            }
+            // Acquire and Release only order the look at the node before the exchange.
+            let done =
+                word.compare_exchange(before, after, Ordering::AcqRel, Ordering::Relaxed).is_ok();
+            if done {
+                return Some(after);
+            }
+        }
+        None
     }
 
     /// The link memories of a node that has ever joined.
@@ -130,7 +156,7 @@ impl<'m> Fabric<'m> {
 pub struct Joining<'m> {
     fabric: Fabric<'m>,
     node: u32,
-    life: Option<Incarnation>,
+    life: Incarnation,
     ours: Standing,
     join: Join,
 }
@@ -157,16 +183,21 @@ impl<'m> Joining<'m> {
     #[allow(clippy::result_large_err)]
     pub fn finish(self) -> Result<Membership<'m>, (JoinError, Self)> {
         match self.prepare() {
-            Ok(life) => {
-                Ok(Membership { fabric: self.fabric, node: self.node, life, ours: self.ours })
+            Ok(()) => {
+                let Self { fabric, node, life, ours, .. } = self;
+                Ok(Membership { fabric, node, life, ours })
             }
             Err(error) => Err((error, self)),
         }
     }
 
-    fn prepare(&self) -> Result<Incarnation, JoinError> {
-        let life = self.life.ok_or(JoinError::NoSuchNode)?;
-        if self.fabric.standing(self.node) != self.ours {
+    /// Whether the node is still ours: it was not declared dead.
+    pub fn is_ours(&self) -> bool {
+        self.fabric.standing(self.node) == self.ours
+    }
+
+    fn prepare(&self) -> Result<(), JoinError> {
+        if !self.is_ours() {
             return Err(JoinError::Lost);
         }
         if self.is_held() {
@@ -186,30 +217,11 @@ impl<'m> Joining<'m> {
             memory.write(Register::Link, LinkBits::UP.bits());
         }
         self.fabric.oracle().forget(self.node);
-        self.prepare_mailboxes()?;
-        Ok(life)
-    }
-
-    /// Formats the mailboxes of which this node is the reader and that nobody has ever used; leaves
-    /// any other alone, since its senders are attached.
-    fn prepare_mailboxes(&self) -> Result<(), JoinError> {
-        let shape = self.fabric.shape();
-        for source in (0..shape.nodes).filter(|&source| source != self.node) {
+        for from in (0..self.fabric.shape().nodes).filter(|&from| from != self.node) {
             for (link, lane) in
-                (0..shape.links as usize).flat_map(|l| (0..LANES).map(move |n| (l, n)))
+                self.fabric.links().flat_map(|link| (0..LANES).map(move |lane| (link, lane)))
             {
-                let region = self.fabric.mailbox(source, self.node, link, lane);
-                let geometry = shape.box_geometry(lane);
-                let (Some(region), Some(geometry)) = (region, geometry) else { continue };
-                match region.check(Kind::Spsc) {
-                    Ok(found) if found == geometry => Ok(()),
-                    // SAFETY: without a magic number nobody can have attached, and only the reader
-                    // formats, which is us, by the node's entry.
-                    Err(RegionError::Magic) => unsafe { region.format(Kind::Spsc, geometry, 0) },
-                    Ok(_) => Err(RegionError::Geometry),
-                    Err(error) => Err(error),
-                }
-                .map_err(JoinError::Mailbox)?;
+                let _ = self.fabric.open_inlet(from, self.node, link, lane);
             }
         }
         Ok(())

@@ -10,6 +10,7 @@ pub mod abi;
 pub mod bus;
 pub mod fabric;
 pub mod inbox;
+mod inlet;
 pub mod join;
 pub mod nodes;
 pub mod oracle;

@@ -6,6 +6,7 @@
 //! whoever becomes the node changes the word of an absent or dead node, and only its member, or
 //! whoever has the proof of its death, that of another.
 
+use lnd_core::defect::seeded;
 use lnd_core::id::Incarnation;
 use lnd_core::sync::{fence, Ordering};
 
@@ -71,9 +72,26 @@ impl Standing {
         Self((self.0 & !0xff) | state as u32)
     }
 
+    /// Which of the node's joins it was, modulo 2^16.
+    pub const fn turn(self) -> u32 {
+        self.0 >> 16
+    }
+
+    /// The count of this turn's life, if `last` was that of the life before: larger, never zero, and
+    /// with the turn in its low half, so that a life shows of which turn it is.
+    pub const fn next_count(self, last: u32) -> u32 {
+        let same = (last & !0xffff) | self.turn();
+        let next = if same > last { same } else { same.wrapping_add(1 << 16) };
+        if next == 0 {
+            1 << 16
+        } else {
+            next
+        }
+    }
+
     /// The next turn, joining.
     pub const fn next(self, flags: NodeFlags) -> Self {
-        let turn = (self.0 >> 16).wrapping_add(1);
+        let turn = self.turn().wrapping_add(1);
         Self((turn << 16) | ((flags.0 as u32) << 8) | NodeState::Joining as u32)
     }
 }
@@ -173,8 +191,12 @@ impl Fabric<'_> {
         if standing.state() == NodeState::Absent {
             return Err(DeclareError::NotThere);
         }
-        // One that is still joining has its new life already, or soon; only its turn is certain.
-        if life.is_some() && self.life_of(node) != life {
+        // The words of a life come after the turn: a node that has just begun to join still shows
+        // its former life, whose death must not hit this turn.
+        let is_of_turn = |life: Incarnation| {
+            life.raw() as u32 & 0xffff == standing.turn() || seeded("late-death-unchecked")
+        };
+        if life.is_some_and(|life| !is_of_turn(life) || self.life_of(node) != Some(life)) {
             return Err(DeclareError::OtherLife);
         }
         let dead = standing.into(NodeState::Dead);

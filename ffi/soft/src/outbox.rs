@@ -7,9 +7,10 @@ use lnd_core::id::LinkId;
 use lnd_core::message::Lane;
 use lnd_dma::regs::{LinkBits, Register, RegisterAccess};
 use lnd_shortmsg::mailbox::spsc::Producer;
-use lnd_shortmsg::mailbox::{self, Kind, Outlet, RegionError};
+use lnd_shortmsg::mailbox::{self, Outlet};
 
 use crate::fabric::Fabric;
+use crate::inlet::Found;
 use crate::join::Membership;
 use crate::shape::LANES;
 
@@ -18,7 +19,7 @@ use crate::shape::LANES;
 pub enum SendError {
     /// There is no way to this node: itself, or none of the fabric's.
     NoSuchNode,
-    /// No room for now, or the receiver has never been there.
+    /// No room for now, or the receiver has never been there, or has to make a damaged mailbox anew.
     Full,
     /// Longer than a slot. It will never fit.
     TooLong,
@@ -67,28 +68,33 @@ pub struct Outbox<'m, S> {
     fabric: Fabric<'m>,
     me: u32,
     outlets: S,
+    faults: u32,
 }
 
 impl<'m, S: AsMut<[Option<Producer<'m>>]>> Outbox<'m, S> {
-    /// The outbox of a node that has joined; `outlets` is filled.
-    ///
-    /// # Errors
-    /// A mailbox is damaged.
+    /// The outbox of a node that has joined; `outlets` is filled. A mailbox that is damaged counts as
+    /// a [fault](Self::faults) and takes nothing until its reader has made it anew; the others are not
+    /// affected.
     ///
     /// # Safety
     /// This address space uses no other outbox of this node any more.
-    pub unsafe fn new(membership: &Membership<'m>, mut outlets: S) -> Result<Self, RegionError> {
+    pub unsafe fn new(membership: &Membership<'m>, mut outlets: S) -> Self {
         outlets.as_mut().fill_with(|| None);
         let (fabric, me) = (*membership.fabric(), membership.node());
-        let mut this = Self { fabric, me, outlets };
+        let mut this = Self { fabric, me, outlets, faults: 0 };
         for to in (0..fabric.shape().nodes).filter(|&to| to != me) {
             for link in fabric.links() {
                 for lane in [Lane::Request, Lane::Control] {
-                    this.open(link, to, lane)?;
+                    this.open(link, to, lane);
                 }
             }
         }
-        Ok(this)
+        this
+    }
+
+    /// Mailboxes that were damaged.
+    pub const fn faults(&self) -> u32 {
+        self.faults
     }
 
     /// Whether there is a way to a node at all.
@@ -129,8 +135,7 @@ impl<'m, S: AsMut<[Option<Producer<'m>>]>> Outbox<'m, S> {
     /// The mailbox itself, to encode a message in place.
     ///
     /// # Errors
-    /// [`SendError::NoSuchNode`], [`SendError::Full`] if its reader has never been there, or
-    /// [`SendError::Broken`].
+    /// [`SendError::NoSuchNode`], or [`SendError::Full`] if its reader has not made it yet.
     pub fn outlet(
         &mut self,
         link: LinkId,
@@ -140,7 +145,8 @@ impl<'m, S: AsMut<[Option<Producer<'m>>]>> Outbox<'m, S> {
         if !self.reaches(to) {
             return Err(SendError::NoSuchNode);
         }
-        self.open(link, to, lane).map_err(|_| SendError::Broken)?;
+        self.detach_damaged(link, to, lane);
+        self.open(link, to, lane);
         match self.slot(link, to, lane) {
             Some(Some(outlet)) => Ok(outlet),
             Some(None) => Err(SendError::Full),
@@ -158,20 +164,27 @@ impl<'m, S: AsMut<[Option<Producer<'m>>]>> Outbox<'m, S> {
     }
 
     /// Attaches to a mailbox if its reader has made it by now.
-    fn open(&mut self, link: LinkId, to: u32, lane: Lane) -> Result<(), RegionError> {
+    fn open(&mut self, link: LinkId, to: u32, lane: Lane) {
         let (fabric, me) = (self.fabric, self.me);
-        let Some(slot @ None) = self.slot(link, to, lane) else { return Ok(()) };
-        let Some(region) = fabric.mailbox(me, to, link.index(), lane_number(lane)) else {
-            return Ok(());
-        };
-        match region.check(Kind::Spsc) {
-            Err(RegionError::Magic) => return Ok(()),
-            Err(error) => return Err(error),
-            Ok(found) if fabric.shape().box_geometry(lane_number(lane)) == Some(found) => {}
-            Ok(_) => return Err(RegionError::Geometry),
+        let Some(slot @ None) = self.slot(link, to, lane) else { return };
+        match fabric.open_outlet(me, to, link, lane_number(lane)) {
+            Found::Open(producer) => *slot = Some(producer),
+            Found::Damaged => self.faults = self.faults.saturating_add(1),
+            Found::Fresh | Found::Nowhere => {}
         }
-        // SAFETY: the node's only outbox (contract of `new`), and the slot was empty.
-        *slot = Some(unsafe { Producer::attach(region)? });
-        Ok(())
+    }
+
+    /// Detaches from a mailbox that has no room, and is damaged or was made anew: its reader waits for
+    /// that. While there is room, nothing is looked at.
+    fn detach_damaged(&mut self, link: LinkId, to: u32, lane: Lane) {
+        let (fabric, me) = (self.fabric, self.me);
+        let Some(slot) = self.slot(link, to, lane) else { return };
+        let Some(producer) = slot.as_ref().filter(|producer| !producer.has_room()) else { return };
+        let region = fabric.mailbox(me, to, link.index(), lane_number(lane));
+        let is_sound =
+            region.is_some_and(|region| fabric.has_sound_header(region, lane_number(lane)));
+        if producer.is_broken() || !is_sound {
+            *slot = None;
+        }
     }
 }

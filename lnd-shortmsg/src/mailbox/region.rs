@@ -234,6 +234,33 @@ impl<'m> Region<'m> {
         Ok(geometry)
     }
 
+    /// Whether there is neither a mailbox nor the remains of one: the region was never formatted, or
+    /// was [cleared](Self::clear). Reads one word.
+    pub fn is_fresh(self) -> bool {
+        // Acquire: pairs with the store in `clear`: what its end did to the region is over.
+        self.bytes >= HEADER_SIZE && self.header().magic.load(Ordering::Acquire) == 0
+    }
+
+    /// Takes a mailbox away, so that it can be formatted anew: neither end attaches until it was. For
+    /// the producing end, which has nothing attached and finds the mailbox damaged. Without a whole
+    /// header, nothing happens.
+    pub fn clear(self) {
+        self.mark(0);
+    }
+
+    /// Marks a mailbox as damaged, whose header is sound and whose slots are not. For the consuming
+    /// end, which has nothing attached. Without a whole header, nothing happens.
+    pub fn condemn(self) {
+        self.mark(!MAGIC);
+    }
+
+    fn mark(self, magic: u32) {
+        if self.bytes >= HEADER_SIZE {
+            // Release: pairs with the loads in `is_fresh` and `check`.
+            self.header().magic.store(magic, Ordering::Release);
+        }
+    }
+
     /// The slots of a mailbox that somebody has formatted.
     pub(super) fn open(self, kind: Kind) -> Result<Ring<'m>, RegionError> {
         Ok(self.ring(self.check(kind)?))

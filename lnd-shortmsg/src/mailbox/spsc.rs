@@ -80,6 +80,13 @@ impl<'m> Producer<'m> {
         next != room || next.wrapping_sub(consumed.read()) < ring.slots()
     }
 
+    /// Whether the consumer's word is impossible: nothing will be sent any more. A producer that
+    /// attaches anew may find that the slots are sound.
+    pub fn is_broken(&self) -> bool {
+        let State { ring, consumed, next, .. } = *self.state;
+        next.wrapping_sub(consumed.read()) > ring.slots()
+    }
+
     /// Asks the consumer's word how far there is room.
     fn look_for_room(&mut self) -> Result<(), SendError> {
         let state = &mut *self.state;

@@ -110,21 +110,19 @@ fn use_it(fabric: &Fabric<'_>, node: u32, link: usize, message: u8) {
     let mut consumers: Vec<_> = (0..boxes).map(|_| None).collect();
     let mut producers: Vec<_> = (0..boxes).map(|_| None).collect();
     // SAFETY: this is the only inbox of this life; those of former lives are gone.
-    if let Ok(mut inbox) = unsafe { Inbox::new(&member, consumers.as_mut_slice()) } {
-        let mut frame = vec![0; shape.frame_max().min(1 << 17)];
-        for _ in 0..20 {
-            let Some(arrival) = inbox.next(4, &mut frame) else { break };
-            assert!(arrival.from < shape.nodes && arrival.length <= frame.len());
-            inbox.release();
-        }
+    let mut inbox = unsafe { Inbox::new(&member, consumers.as_mut_slice()) };
+    let mut frame = vec![0; shape.frame_max().min(1 << 17)];
+    for _ in 0..20 {
+        let Some(arrival) = inbox.next(4, &mut frame) else { break };
+        assert!(arrival.from < shape.nodes && arrival.length <= frame.len());
+        inbox.release();
     }
     // SAFETY: as for the inbox.
-    if let Ok(mut outbox) = unsafe { Outbox::new(&member, producers.as_mut_slice()) } {
-        for to in 0..shape.nodes.min(4) {
-            let bytes = vec![message; usize::from(message)];
-            let _ = outbox.send(link, to, Lane::Request, &bytes);
-            let _ = outbox.ready(link, to, Lane::Control);
-        }
+    let mut outbox = unsafe { Outbox::new(&member, producers.as_mut_slice()) };
+    for to in 0..shape.nodes.min(4) {
+        let bytes = vec![message; usize::from(message)];
+        let _ = outbox.send(link, to, Lane::Request, &bytes);
+        let _ = outbox.ready(link, to, Lane::Control);
     }
     member.leave();
 }

@@ -71,7 +71,7 @@ impl From<JoinError> for lnd_error {
             JoinError::Taken => Self::LND_E_BUSY,
             JoinError::Busy => Self::LND_E_WAIT,
             JoinError::Lost => Self::LND_E_STALE,
-            JoinError::Layout(_) | JoinError::Mailbox(_) => Self::LND_E_RING,
+            JoinError::Layout(_) => Self::LND_E_RING,
         }
     }
 }

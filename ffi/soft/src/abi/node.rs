@@ -102,7 +102,8 @@ pub unsafe extern "C" fn lnd_soft_node_size(fabric: *const lnd_soft_fabric) -> u
 ///
 /// Context: thread.
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_MEMORY, LND_E_ARGUMENT (no
-/// such node or flag), LND_E_BUSY (somebody else is this node, or nobody has declared its death).
+/// such node or flag), LND_E_BUSY (the node is taken, or its death was not declared), LND_E_STALE
+/// (declared dead meanwhile).
 #[no_mangle]
 pub unsafe extern "C" fn lnd_soft_join(
     mem: *mut c_void,
@@ -174,24 +175,23 @@ fn furnish(
 /// Context: thread.
 /// Return: LND_OK; LND_E_WAIT (not yet: again, a millisecond later); LND_E_NULL, LND_E_ALIGN,
 /// LND_E_NI, LND_E_BUSY (another context does it), LND_E_STALE (declared dead meanwhile), LND_E_RING
-/// (a damaged mailbox).
+/// (the link memories do not fit). What has failed, fails again, until the node can send and receive.
 #[no_mangle]
 pub unsafe extern "C" fn lnd_soft_prepare(node: *mut lnd_soft_node) -> lnd_error {
     let prepare = || {
         // SAFETY: by the contract of the ABI.
         let node = unsafe { object(node) }?;
         let mut seat = node.seat.enter()?;
-        if let Seat::Joined(_) = &*seat {
-            return Ok(());
+        if !matches!(&*seat, Seat::Joined(_)) {
+            finish(&mut seat)?;
         }
-        finish(&mut seat)?;
         let Seat::Joined(membership) = &*seat else { return Err(lnd_error::LND_E_GONE) };
         open(node, membership)
     };
     outcome(prepare())
 }
 
-/// Not inlined, nor is `open`: a kernel's stack never holds both.
+/// Not inlined, nor is `open`: a kernel's stack never holds both at once.
 #[inline(never)]
 fn finish(seat: &mut Seat) -> Result<(), lnd_error> {
     let joining = match core::mem::replace(seat, Seat::Empty) {
@@ -213,21 +213,31 @@ fn finish(seat: &mut Seat) -> Result<(), lnd_error> {
     }
 }
 
+/// Opens what is not open yet.
 #[inline(never)]
 fn open(node: &lnd_soft_node, membership: &Membership<'static>) -> Result<(), lnd_error> {
-    let damaged = |_| lnd_error::LND_E_RING;
+    // Both first: a context in one of them must not leave the node half open.
     let mut sending = node.sending.enter()?;
-    if let Sending::Memory(outlets) = core::mem::replace(&mut *sending, Sending::Gone) {
-        // SAFETY: by the contract of the ABI a node of ours leaves before it joins again, and this
-        // is its only outbox.
-        *sending = Sending::Open(unsafe { Outbox::new(membership, outlets) }.map_err(damaged)?);
-    }
     let mut receiving = node.receiving.enter()?;
-    if let Receiving::Memory(boxes) = core::mem::replace(&mut *receiving, Receiving::Gone) {
-        // SAFETY: as above.
-        *receiving = Receiving::Open(unsafe { Inbox::new(membership, boxes) }.map_err(damaged)?);
+    match core::mem::replace(&mut *sending, Sending::Gone) {
+        Sending::Memory(outlets) => {
+            // SAFETY: by the contract of the ABI a node of ours leaves before it joins again, and
+            // this is its only outbox.
+            *sending = Sending::Open(unsafe { Outbox::new(membership, outlets) });
+        }
+        other => *sending = other,
     }
-    Ok(())
+    match core::mem::replace(&mut *receiving, Receiving::Gone) {
+        Receiving::Memory(boxes) => {
+            // SAFETY: as above.
+            *receiving = Receiving::Open(unsafe { Inbox::new(membership, boxes) });
+        }
+        other => *receiving = other,
+    }
+    match (&*sending, &*receiving) {
+        (Sending::Open(_), Receiving::Open(_)) => Ok(()),
+        _ => Err(lnd_error::LND_E_GONE),
+    }
 }
 
 /// lnd_soft_announce() - From now on the node counts as alive: its engines are there.
@@ -253,7 +263,7 @@ pub unsafe extern "C" fn lnd_soft_announce(node: *mut lnd_soft_node, ring: *mut 
     outcome(announce())
 }
 
-/// lnd_soft_is_alive() - Whether the node is still ours: nobody has declared it dead.
+/// lnd_soft_is_alive() - Whether the node is still ours: it was not declared dead, also while it joins.
 /// @node: the node.
 ///
 /// One that has been declared dead although it lives must stop at once: nobody waits for it.
@@ -267,7 +277,7 @@ pub unsafe extern "C" fn lnd_soft_is_alive(node: *mut lnd_soft_node) -> u32 {
     match node.seat.enter() {
         Ok(seat) => match &*seat {
             Seat::Joined(membership) => u32::from(membership.is_ours()),
-            Seat::Joining(_) => 1,
+            Seat::Joining(joining) => u32::from(joining.is_ours()),
             Seat::Empty => 0,
         },
         // Just joining or leaving.

@@ -26,13 +26,13 @@ fn made<T: Copy>(set_size: impl FnOnce(&mut T)) -> T {
     made
 }
 
-struct Host {
+pub struct Host {
     region: Land,
     object: Land,
-    fabric: *mut lnd_soft_fabric,
+    pub fabric: *mut lnd_soft_fabric,
 }
 
-fn host() -> Host {
+pub fn host() -> Host {
     let mut shape = sized!(lnd_soft_shape);
     // SAFETY: everything pointed to is there.
     let (region, object, fabric) = unsafe {
@@ -49,7 +49,8 @@ fn host() -> Host {
     Host { region, object, fabric }
 }
 
-fn begin(host: &Host, number: u32) -> (Land, *mut lnd_soft_node) {
+/// A node that has not been prepared.
+pub fn begin_to_join(host: &Host, number: u32) -> (Land, *mut lnd_soft_node) {
     let mut args = sized!(lnd_soft_join_args);
     (args.node, args.random, args.features) = (number, 77, u32::MAX);
     let mut node = null_mut();
@@ -59,6 +60,14 @@ fn begin(host: &Host, number: u32) -> (Land, *mut lnd_soft_node) {
         let mem = memory.base().as_ptr().cast();
         assert_eq!(lnd_soft_join(mem, memory.len(), host.fabric, &args, &mut node), LND_OK);
         assert_eq!(lnd_soft_life(node), 0);
+        (memory, node)
+    }
+}
+
+fn begin(host: &Host, number: u32) -> (Land, *mut lnd_soft_node) {
+    let (memory, node) = begin_to_join(host, number);
+    // SAFETY: as above.
+    unsafe {
         assert_eq!(lnd_soft_prepare(node), LND_OK);
         assert_eq!(lnd_soft_prepare(node), LND_OK, "twice is once");
         let mut ring = 0;

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! Joining, leaving, dying.
 
+use lnd_core::fragment::Fragment;
 use lnd_core::id::{LinkId, Tag};
 use lnd_dma::descriptor::{Content, Flags, Own, State};
+use lnd_dma::regs::{Control, Register, RegisterAccess};
 use lnd_soft::{
-    nid_of, node_of, DeclareError, Fabric, Join, JoinError, NodeFlags, NodeSet, NodeState, Watch,
+    nid_of, node_of, DeclareError, Fabric, Join, JoinError, Lease, NodeFlags, NodeSet, NodeState,
+    Watch,
 };
 
 use crate::land::{crash, join, land, shape};
@@ -74,6 +77,79 @@ fn a_free_lock_proves_only_the_death_of_who_had_one() {
     crash(crashed);
     assert!(fabric.probe_death(2, || true));
     assert_eq!(fabric.state_of(2), NodeState::Dead);
+}
+
+/// The former life's engines see a stop before their memory is used again.
+#[test]
+fn a_claim_stops_the_links_of_the_former_life() {
+    let land = land();
+    let fabric = Fabric::format(land.region(), shape()).unwrap();
+    crash(join(&fabric, 0, &Join::new(1)).unwrap());
+    let memories = [0, 1].map(|link| fabric.link_memory(0, LinkId::new(link).unwrap()).unwrap());
+    for memory in &memories {
+        memory.write(Register::Control, Control::ENABLE.bits());
+    }
+    fabric.declare_dead(0, None).unwrap();
+    let joining = fabric.claim(0, &Join::new(2)).unwrap();
+    for memory in &memories {
+        let control = Control(memory.read(Register::Control));
+        assert!(control.contains(Control::STOP), "{control:?}");
+    }
+    joining.abandon();
+}
+
+/// R76: what a former life had lent is not lent by the next one.
+#[test]
+fn leases_end_with_their_life() {
+    let land = land();
+    let fabric = Fabric::format(land.region(), shape()).unwrap();
+    crash(join(&fabric, 0, &Join::new(1)).unwrap());
+    fabric.oracle().lend(0, &[Fragment::new(4096, 8192)], Lease::Write);
+    assert_eq!(fabric.oracle().outstanding(0), 2);
+    fabric.declare_dead(0, None).unwrap();
+    join(&fabric, 0, &Join::new(2)).unwrap();
+    assert_eq!(fabric.oracle().outstanding(0), 0);
+    assert!(fabric.oracle().check(0, 4096, 1, Lease::Write).is_err());
+}
+
+/// The words of a life change while a node joins: until it is alive the table shows none.
+#[test]
+fn a_node_that_joins_shows_no_life() {
+    let land = land();
+    let fabric = Fabric::format(land.region(), shape()).unwrap();
+    crash(join(&fabric, 0, &Join::new(1)).unwrap());
+    fabric.declare_dead(0, None).unwrap();
+    assert!(fabric.node(0).life.is_some());
+    let joining = fabric.claim(0, &Join::new(2)).unwrap();
+    let found = fabric.node(0);
+    assert_eq!((found.state, found.life), (NodeState::Joining, None));
+    let member = joining.finish().unwrap();
+    assert_eq!(fabric.node(0).life, None);
+    assert!(member.announce() && member.announce(), "twice is once");
+    assert_eq!(fabric.node(0).life, Some(member.life()));
+}
+
+/// The low half of a life's count is the turn that it is of.
+#[test]
+fn a_count_shows_the_turn_and_only_grows() {
+    let land = land();
+    let fabric = Fabric::format(land.region(), shape()).unwrap();
+    let (turn, count) = (fabric.offsets().nodes, fabric.offsets().nodes + 4);
+    for (last_turn, last, expected) in [
+        (0, 0, 1),
+        (1, 7, 0x0001_0002),
+        (0xfffe, 0xfffe, 0xffff),
+        (0xffff, 0xffff, 0x0001_0000),
+        (0xffff, 0xffff_ffff, 0x0001_0000),
+        (4, 0xffff_0005, 5),
+    ] {
+        land.set(turn, last_turn << 16);
+        land.set(count, last);
+        let member = join(&fabric, 0, &Join::new(9)).unwrap();
+        assert_eq!(member.life().raw() as u32, expected, "after {last:x}");
+        assert_eq!(fabric.declare_dead(0, Some(member.life())), Ok(()));
+        crash(member);
+    }
 }
 
 /// A former life's memory is formatted only when no living peer's engine reads it.

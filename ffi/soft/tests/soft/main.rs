@@ -3,7 +3,9 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod abi;
+mod damage;
 mod engines;
+mod found;
 mod header;
 mod land;
 mod lives;

@@ -7,7 +7,7 @@ use lnd_core::message::{Envelope, Lane, Message};
 use lnd_core::ports::{Channel, ChannelFull, Sent};
 use lnd_shortmsg::dispatch::transmit;
 use lnd_shortmsg::mailbox::spsc::Producer;
-use lnd_shortmsg::mailbox::{Consumer, RegionError};
+use lnd_shortmsg::mailbox::Consumer;
 use lnd_shortmsg::wire::{max_immediate, Checksum};
 use lnd_soft::{node_of, Outbox};
 
@@ -24,17 +24,14 @@ pub struct ShmChannel<'m> {
 
 impl<'m> ShmChannel<'m> {
     /// The channel of a node that has joined; its only one.
-    ///
-    /// # Errors
-    /// A damaged mailbox.
-    pub fn new(membership: &Membership<'m>, checksum: Checksum) -> Result<Self, RegionError> {
+    pub fn new(membership: &Membership<'m>, checksum: Checksum) -> Self {
         let shape = membership.fabric().shape();
         let outlets = (0..shape.mailboxes()).map(|_| None).collect();
         // SAFETY: a station makes one channel for each life, and no life of a node begins in this
         // process while the channel of another is in use.
-        let outbox = unsafe { Outbox::new(membership.soft(), outlets)? };
+        let outbox = unsafe { Outbox::new(membership.soft(), outlets) };
         let immediate_max = max_immediate(shape.requests.1 as usize - 8);
-        Ok(Self { outbox, immediate_max, checksum, refused: 0 })
+        Self { outbox, immediate_max, checksum, refused: 0 }
     }
 }
 
@@ -94,15 +91,12 @@ pub struct Inbox<'m> {
 
 impl<'m> Inbox<'m> {
     /// The inbox of a node that has joined; its only one.
-    ///
-    /// # Errors
-    /// A damaged mailbox.
-    pub fn new(membership: &Membership<'m>) -> Result<Self, RegionError> {
+    pub fn new(membership: &Membership<'m>) -> Self {
         let shape = membership.fabric().shape();
         let boxes = (0..shape.mailboxes()).map(|_| None).collect();
         // SAFETY: as for the channel.
-        let inbox = unsafe { lnd_soft::Inbox::new(membership.soft(), boxes)? };
-        Ok(Self { inbox, scratch: vec![0; shape.frame_max()] })
+        let inbox = unsafe { lnd_soft::Inbox::new(membership.soft(), boxes) };
+        Self { inbox, scratch: vec![0; shape.frame_max()] }
     }
 
     /// Offers up to `budget` frames of each mailbox to `take`, with the node whose mailbox it is,

@@ -11,7 +11,6 @@ use lnd_core::sync::AtomicU32;
 use lnd_core::time::{Instant, Span};
 use lnd_dma::driver::CompletionQueue;
 use lnd_dma::soft::{NoFaults, Settings, SoftEngine};
-use lnd_shortmsg::mailbox::RegionError;
 use lnd_shortmsg::wire::Checksum;
 
 use super::clock::{Clock, Wake};
@@ -32,8 +31,6 @@ pub enum StationError {
     Join(JoinError),
     /// The configuration cannot be.
     Config(ConfigError),
-    /// A mailbox is damaged.
-    Mailbox(RegionError),
     /// The upper layer's configuration cannot be.
     Upper,
 }
@@ -43,7 +40,6 @@ impl fmt::Display for StationError {
         match self {
             Self::Join(error) => write!(f, "cannot join the fabric: {error}"),
             Self::Config(error) => write!(f, "bad configuration: {error:?}"),
-            Self::Mailbox(error) => write!(f, "mailbox: {error}"),
             Self::Upper => f.write_str("bad configuration of the upper layer"),
         }
     }
@@ -77,8 +73,8 @@ impl<'m> Station<'m> {
     ) -> Result<(Self, Vec<EngineSeat<'m>>), StationError> {
         let membership = fabric.join(node, random_word()).map_err(StationError::Join)?;
         let me = Identity { nid: nid_of(node), life: membership.life() };
-        let channel = ShmChannel::new(&membership, Checksum::On).map_err(StationError::Mailbox)?;
-        let inbox = Inbox::new(&membership).map_err(StationError::Mailbox)?;
+        let channel = ShmChannel::new(&membership, Checksum::On);
+        let inbox = Inbox::new(&membership);
         let mut upper = lnet::Config::new(me.nid);
         upper.first_generation = me.life.raw() as u32;
         upper.acks = lnet::AckPolicy::ByEvent;
