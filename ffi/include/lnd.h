@@ -145,7 +145,7 @@ enum lnd_error {
 	LND_E_FRAME = 30,
 	/**
 	 * @LND_E_RUNNING: The NI still runs: it is not quiescent, or something is not reported
-	 * yet.
+	 * yet; or the link does not wait for a proof.
 	 */
 	LND_E_RUNNING = 31,
 	/** @LND_E_END: There is nothing (more) of that kind. */
@@ -387,6 +387,11 @@ enum lnd_link_state {
 	LND_LINK_RECLAIMING = 4,
 	/** @LND_LINK_DOWN: The engine is reset; the link does not work yet. */
 	LND_LINK_DOWN = 5,
+	/**
+	 * @LND_LINK_FAILED: The device does not identify itself, or says what no working device
+	 * says. What it has stays lent until it is proven stopped: see lnd_assert_stopped().
+	 */
+	LND_LINK_FAILED = 6,
 };
 
 /**
@@ -1960,7 +1965,9 @@ enum lnd_error lnd_health_counter(const struct lnd_health *health,
  * @more: 1 is written if the budget ran out, else 0; may be NULL.
  *
  * Acknowledges the engine's interrupt, takes completions, decides, and wakes the thread if there
- * is something to report. To be called again if there is more; calling without need is harmless.
+ * is something to report. To be called again if there is more; calling without need is harmless. An
+ * interrupt status that no working device shows is counted; no completion is taken then, and the link
+ * fails until the device is proven stopped: see lnd_assert_stopped().
  *
  * Context: any, one call a link at a time; on different links at once. Takes no lock.
  * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_LINK, LND_E_ARGUMENT, LND_E_BUSY (a call
@@ -2061,6 +2068,41 @@ enum lnd_error lnd_peer_event(struct lnd_ni *ni, uint64_t nid, uint32_t up, uint
  * LND_E_LINK.
  */
 enum lnd_error lnd_link_event(struct lnd_ni *ni, uint32_t link, uint32_t up, uint64_t now);
+
+/**
+ * lnd_assert_stopped() - The platform knows that a link's device has stopped.
+ * @ni: the NI.
+ * @link: the link.
+ * @now: the time.
+ *
+ * For a device that does not answer (LND_LINK_FAILED), or does not stop (LND_LINK_STOPPING). What it
+ * has is given back then, as after a stop that it has answered.
+ *
+ * The platform must know, by other means than the link's registers, that the device reads and writes no
+ * memory of this node any more, and that no other node's device does so through this link, until it
+ * is reset: its slot has no power, or it is cut off from memory. A register that reads all ones is not
+ * such a means. If it is wrong, memory is overwritten that is in use elsewhere.
+ *
+ * Context: thread; also in parse(), finalize() and event(). Takes the lock.
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY,
+ * LND_E_LINK, LND_E_RUNNING (the link waits for no proof: nothing has changed).
+ */
+enum lnd_error lnd_assert_stopped(struct lnd_ni *ni,
+				  uint32_t link,
+				  uint64_t now);
+
+/**
+ * lnd_quarantine_get() - How much a link that has failed keeps.
+ * @ni: the NI.
+ * @link: the link.
+ * @transfers: where the number of transfers is written whose memory the device still has, and that
+ *             only its stop can bring back. 0 while the link is up.
+ *
+ * Context: thread. Takes the lock.
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY,
+ * LND_E_LINK.
+ */
+enum lnd_error lnd_quarantine_get(const struct lnd_ni *ni, uint32_t link, uint32_t *transfers);
 
 /**
  * lnd_link_state_get() - How a link stands.

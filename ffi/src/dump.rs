@@ -130,7 +130,8 @@ impl Thread {
             Section::Links => LinkId::new(at as usize)
                 .and_then(|link| Some((link, self.driver.link_state(link)?)))
                 .map(|(link, state)| {
-                    link_line(text, link, state, self.driver.time_to_quiesce(link))
+                    let held = self.driver.quarantined(link);
+                    link_line(text, link, state, held, self.driver.time_to_quiesce(link));
                 })
                 .is_some(),
             Section::Peers => {
@@ -154,6 +155,7 @@ fn link_line(
     text: &mut Text<'_>,
     link: LinkId,
     state: LinkState,
+    held: u32,
     quiesce: Option<lnd_core::time::Span>,
 ) {
     text.str("link ").dec(link.index() as u64).str(match state {
@@ -162,7 +164,11 @@ fn link_line(
         LinkState::Stopping => " stopping",
         LinkState::Reclaiming => " reclaiming",
         LinkState::Down => " down",
+        LinkState::Failed => " failed",
     });
+    if held != 0 {
+        text.str(" quarantined ").dec(u64::from(held));
+    }
     if let Some(span) = quiesce {
         text.str(" last_stop_ns ").dec(span.as_nanos());
     }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! What interrupts call.
 
+use lnd_core::driver::Served;
 use lnd_core::id::LinkId;
 use lnd_core::sync::Ordering;
 use lnd_core::time::Instant;
-use lnd_dma::regs::{Interrupt as Bits, Register, RegisterAccess};
+use lnd_dma::regs::Interrupt as Bits;
 
 use crate::abi::lnd_error;
 use crate::errors::outcome;
@@ -20,7 +21,9 @@ use crate::tracing::IrqTrace;
 /// @more: 1 is written if the budget ran out, else 0; may be NULL.
 ///
 /// Acknowledges the engine's interrupt, takes completions, decides, and wakes the thread if there
-/// is something to report. To be called again if there is more; calling without need is harmless.
+/// is something to report. To be called again if there is more; calling without need is harmless. An
+/// interrupt status that no working device shows is counted; no completion is taken then, and the link
+/// fails until the device is proven stopped: see lnd_assert_stopped().
 ///
 /// Context: any, one call a link at a time; on different links at once. Takes no lock.
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_LINK, LND_E_ARGUMENT, LND_E_BUSY (a call
@@ -51,18 +54,22 @@ unsafe fn interrupt(
         return Err(lnd_error::LND_E_ARGUMENT);
     }
     let irq = ni.irqs.get(link as usize).ok_or(lnd_error::LND_E_LINK)?;
+    let id = LinkId::new(link as usize).ok_or(lnd_error::LND_E_LINK)?;
     let served = irq.enter(ni.platform.self_id(), |inside| {
-        let bits = irq.registers.read(Register::Interrupt);
-        if bits != 0 {
-            irq.registers.write(Register::Interrupt, bits);
-        }
         let mut trace = IrqTrace(ni.platform);
-        let served = inside.on_interrupt(Instant::from_nanos(now), budget, &mut trace);
+        let (bits, served) = match inside.queue_mut().acknowledge() {
+            Some(bits) => (bits, inside.on_interrupt(Instant::from_nanos(now), budget, &mut trace)),
+            None => {
+                // What no working device shows is no completion and no news of the link (INV-3).
+                inside.on_impossible_status(id);
+                (Bits::empty(), Served { wake: true, ..Served::default() })
+            }
+        };
         irq.tally.show(inside.counters());
         // Relaxed: counts.
         irq.tally.interrupts.fetch_add(1, Ordering::Relaxed);
         irq.tally.completions.fetch_add(served.taken, Ordering::Relaxed);
-        let news = Bits::from_bits_retain(bits).contains(Bits::LINK);
+        let news = bits.contains(Bits::LINK);
         if news {
             // Relaxed: `wake` orders it.
             ni.link_news.fetch_or(1 << link, Ordering::Relaxed);

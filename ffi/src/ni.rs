@@ -77,7 +77,6 @@ pub(crate) struct Irq {
     /// Who is inside; zero: nobody.
     owner: AtomicU32,
     inside: Guarded<Interrupt<'static, CompletionQueue<'static, Registers>>>,
-    pub registers: Registers,
     pub tally: Tally,
 }
 
@@ -92,7 +91,6 @@ impl Irq {
         Self {
             owner: AtomicU32::new(0),
             inside: Guarded::new(Interrupt::new(decider, queue)),
-            registers,
             tally: Tally::default(),
         }
     }

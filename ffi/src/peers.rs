@@ -3,6 +3,7 @@
 
 use lnd_core::driver::PeerView;
 use lnd_core::id::{LinkId, Nid};
+use lnd_core::link::Quiesced;
 use lnd_core::time::Instant;
 
 use crate::abi::{lnd_error, lnd_link_state, lnd_peer, lnd_peer_info};
@@ -63,6 +64,64 @@ pub unsafe extern "C" fn lnd_link_event(
         ni.enter()?.thread().driver.on_link(Instant::from_nanos(now), link, up != 0);
         ni.wake();
         Ok(())
+    }))
+}
+
+/// lnd_assert_stopped() - The platform knows that a link's device has stopped.
+/// @ni: the NI.
+/// @link: the link.
+/// @now: the time.
+///
+/// For a device that does not answer (LND_LINK_FAILED), or does not stop (LND_LINK_STOPPING). What it
+/// has is given back then, as after a stop that it has answered.
+///
+/// The platform must know, by other means than the link's registers, that the device reads and writes no
+/// memory of this node any more, and that no other node's device does so through this link, until it
+/// is reset: its slot has no power, or it is cut off from memory. A register that reads all ones is not
+/// such a means. If it is wrong, memory is overwritten that is in use elsewhere.
+///
+/// Context: thread; also in parse(), finalize() and event(). Takes the lock.
+/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY,
+/// LND_E_LINK, LND_E_RUNNING (the link waits for no proof: nothing has changed).
+#[no_mangle]
+pub unsafe extern "C" fn lnd_assert_stopped(ni: *mut lnd_ni, link: u32, now: u64) -> lnd_error {
+    // SAFETY: by the contract of the ABI.
+    outcome(unsafe { lnd_ni::of(ni) }.and_then(|ni| {
+        let link = LinkId::new(link as usize).filter(|link| link.index() < ni.irqs.len());
+        let link = link.ok_or(lnd_error::LND_E_LINK)?;
+        let mut inside = ni.enter()?;
+        // SAFETY: the platform asserts it, by the contract of this call.
+        let proof = unsafe { Quiesced::assert_stopped(link) };
+        let taken = inside.thread().driver.assert_stopped(Instant::from_nanos(now), proof);
+        drop(inside);
+        ni.wake();
+        taken.map_err(|_| lnd_error::LND_E_RUNNING)
+    }))
+}
+
+/// lnd_quarantine_get() - How much a link that has failed keeps.
+/// @ni: the NI.
+/// @link: the link.
+/// @transfers: where the number of transfers is written whose memory the device still has, and that
+///             only its stop can bring back. 0 while the link is up.
+///
+/// Context: thread. Takes the lock.
+/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY,
+/// LND_E_LINK.
+#[no_mangle]
+pub unsafe extern "C" fn lnd_quarantine_get(
+    ni: *const lnd_ni,
+    link: u32,
+    transfers: *mut u32,
+) -> lnd_error {
+    // SAFETY: by the contract of the ABI.
+    outcome(unsafe { lnd_ni::of(ni) }.and_then(|ni| {
+        place(transfers)?;
+        let mut inside = ni.enter()?;
+        let link = LinkId::new(link as usize).filter(|link| link.index() < ni.irqs.len());
+        let held = inside.thread().driver.quarantined(link.ok_or(lnd_error::LND_E_LINK)?);
+        // SAFETY: checked above; writable by the contract of the ABI.
+        unsafe { put(transfers, held) }
     }))
 }
 

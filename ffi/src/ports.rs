@@ -70,7 +70,11 @@ impl Engine for Seat {
         self.0.reset(proof);
     }
 
-    fn link_up(&self) -> bool {
+    fn is_gone(&self) -> bool {
+        self.0.is_gone()
+    }
+
+    fn link_up(&mut self) -> bool {
         self.0.link_up()
     }
 }

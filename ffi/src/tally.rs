@@ -15,6 +15,7 @@ pub(crate) struct Tally {
     stale: AtomicU32,
     late: AtomicU32,
     foreign: AtomicU32,
+    impossible: AtomicU32,
 }
 
 impl Tally {
@@ -25,11 +26,12 @@ impl Tally {
         }
     }
 
-    fn words(&self) -> [(&AtomicU32, Counter); 3] {
+    fn words(&self) -> [(&AtomicU32, Counter); 4] {
         [
             (&self.stale, Counter::StaleCompletion),
             (&self.late, Counter::LateEvent),
             (&self.foreign, Counter::ForeignCompletion),
+            (&self.impossible, Counter::ImpossibleStatus),
         ]
     }
 }
@@ -51,7 +53,7 @@ impl Count for &Tally {
 struct Seen {
     interrupts: u32,
     completions: u32,
-    counted: [u32; 3],
+    counted: [u32; 4],
 }
 
 /// What the thread has added up, in 64 bits.

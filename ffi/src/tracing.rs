@@ -107,6 +107,7 @@ pub(crate) const fn link_state(state: LinkState) -> lnd_link_state {
         LinkState::Stopping => lnd_link_state::LND_LINK_STOPPING,
         LinkState::Reclaiming => lnd_link_state::LND_LINK_RECLAIMING,
         LinkState::Down => lnd_link_state::LND_LINK_DOWN,
+        LinkState::Failed => lnd_link_state::LND_LINK_FAILED,
     }
 }
 

@@ -107,6 +107,13 @@ counters! {
     DrainBoundHit => "drain_bound_hit",
     /// Links restored.
     LinksRestored => "links_restored",
+    /// Links whose device did not identify itself when its stop was to be proven, or said what no
+    /// working device says.
+    DevicesGone => "devices_gone",
+    /// Interrupt status words that no working device shows.
+    ImpossibleStatus => "impossible_status",
+    /// Links whose engine was asserted by the platform to have stopped.
+    StopsAsserted => "stops_asserted",
     /// Deadlines that passed.
     Deadlines => "deadlines",
     /// Descriptors the engine refused.

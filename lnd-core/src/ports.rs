@@ -76,6 +76,8 @@ pub enum PostError {
     Busy,
     /// The ring is full.
     Full,
+    /// The device says what no working device says: see [`Engine::is_gone`].
+    Gone,
 }
 
 /// How a descriptor came back.
@@ -102,7 +104,7 @@ pub struct Completion {
 ///
 /// There is no "is it busy?": the state of a transfer cannot be sampled (S0-5).
 pub trait Engine {
-    /// What the engine can do. Constant.
+    /// What the engine can do. Constant while it works; nothing if it does not identify itself.
     fn features(&self) -> Features;
 
     /// Writes a descriptor and queues it. The device may not see it before
@@ -123,8 +125,13 @@ pub trait Engine {
     /// Asks the engine to stop. Never waits.
     fn stop(&mut self);
 
-    /// The proof that the engine of this link has stopped, if its registers say so (INV-3, S0-10).
+    /// The proof that the engine of this link has stopped, if the device identifies itself and its
+    /// registers say so (INV-3, S0-10). A stop that has not reached the device is repeated.
     fn quiesced(&mut self) -> Option<Quiesced>;
+
+    /// Whether the device was found not to identify itself, or to say what no working device says,
+    /// since the last proof or reset. Touches no register.
+    fn is_gone(&self) -> bool;
 
     /// After the stop: what the descriptor's own memory says of its end, if it says anything. The
     /// descriptor is then taken away from the device (S0-12).
@@ -133,8 +140,9 @@ pub trait Engine {
     /// Resets the stopped engine; the proof is used up (S0-11). Descriptors of before are gone.
     fn reset(&mut self, proof: Quiesced);
 
-    /// Whether the link itself works (its own register, not a guess).
-    fn link_up(&self) -> bool;
+    /// Whether the link itself works (its own register, not a guess). A reset that has not reached
+    /// the device is repeated.
+    fn link_up(&mut self) -> bool;
 }
 
 /// The completion ring of one link, as seen by its interrupt.

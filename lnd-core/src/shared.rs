@@ -108,6 +108,8 @@ pub mod attention {
     pub const UNHEARD: u32 = 1 << 1;
     /// The shift of the links' failure bits.
     pub const LINK_SHIFT: u32 = 8;
+    /// The shift of the links' bits that say that the device is gone.
+    pub const GONE_SHIFT: u32 = 16;
 }
 
 /// The words of one shard.

@@ -25,6 +25,7 @@ mod driver {
     mod finalize;
     mod found;
     mod get;
+    mod gone;
     mod hello;
     mod life;
     mod link;

@@ -143,7 +143,9 @@ pub struct Descriptor {
     fragment_length: AtomicU32,
     fragment_address: [AtomicU32; 2],
     recall: AtomicU32,
-    reserved: [AtomicU32; 3],
+    /// The driver's own note: index of the last post ring entry that names this descriptor.
+    entry: AtomicU32,
+    reserved: [AtomicU32; 2],
 }
 
 #[cfg(not(loom))]
@@ -197,6 +199,18 @@ impl Descriptor {
     pub fn want_back(&self, generation: u32) {
         // Relaxed: published by the bitmap's Release.
         self.recall.store(generation, Ordering::Relaxed);
+    }
+
+    /// Notes which post ring entry names the descriptor. Context: the driver, alone.
+    pub fn set_entry(&self, index: u32) {
+        // Relaxed: nobody else reads it.
+        self.entry.store(index, Ordering::Relaxed);
+    }
+
+    /// The last post ring entry that has named the descriptor; of one that was never posted, any.
+    pub fn entry(&self) -> u32 {
+        // Relaxed: nobody else writes it.
+        self.entry.load(Ordering::Relaxed)
     }
 
     /// Whether this use of the descriptor is wanted back.

@@ -268,6 +268,24 @@ impl<'m> LinkMemory<'m> {
         unsafe { place.cast().as_ref() }
     }
 
+    /// Makes the descriptors and the completion ring as new, whatever they hold: every descriptor is
+    /// free, and no entry is valid until the engine has written it, from index `start` on. Takes time
+    /// linear in the descriptors.
+    ///
+    /// Only while the engine is stopped, and nothing that it had is out any more.
+    pub fn renew(&self, start: u32) {
+        for index in 0..self.geometry.descriptors {
+            if let Some(descriptor) = self.descriptor(index) {
+                descriptor.free();
+            }
+        }
+        for due in (0..self.geometry.ring()).map(|n| start.wrapping_add(n)) {
+            // Relaxed: published by the write of CONTROL that resets. Any value but the index plus one
+            // means "not yet".
+            self.completion(due).sequence.store(due, Ordering::Relaxed);
+        }
+    }
+
     /// The post ring entry of a free-running index.
     pub fn post(&self, index: u32) -> &'m AtomicU32 {
         let entry = index & self.geometry.ring().wrapping_sub(1);

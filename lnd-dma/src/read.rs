@@ -9,6 +9,7 @@
 
 use lnd_core::ports::Features;
 
+use crate::driver::identity;
 use crate::regs::{Register, RegisterAccess};
 
 /// Bytes of a published word.
@@ -91,14 +92,15 @@ impl<R: RegisterAccess> RemoteReads<R> {
         Self { registers, bell, under_way: false }
     }
 
-    /// Whether the engine has this kind of read.
+    /// Whether the engine has this kind of read. One that does not identify itself has none.
     pub fn supports(&self, kind: ReadKind) -> bool {
         let features = Features::from_bits_retain(self.registers.read(Register::Features));
-        features.contains(match kind {
-            ReadKind::Illegal => Features::ILLEGAL_READ,
-            ReadKind::Zero => Features::ZERO_READ,
-            ReadKind::Published(_) => Features::PUBLISHED_READ,
-        })
+        identity::is_right(&self.registers)
+            && features.contains(match kind {
+                ReadKind::Illegal => Features::ILLEGAL_READ,
+                ReadKind::Zero => Features::ZERO_READ,
+                ReadKind::Published(_) => Features::PUBLISHED_READ,
+            })
     }
 
     /// Lets other nodes read `word` under `key`; key 0 withdraws it.
@@ -119,9 +121,15 @@ impl<R: RegisterAccess> RemoteReads<R> {
         if !self.supports(kind) {
             return Err(ReadError::NotSupported);
         }
-        if self.under_way || self.registers.read(Register::ReadDone) != self.bell {
+        if self.under_way {
             return Err(ReadError::Busy);
         }
+        // As the device has it: a ring of ours may have been lost on the way.
+        let bell = self.registers.read(Register::ReadBell);
+        if self.registers.read(Register::ReadDone) != bell {
+            return Err(ReadError::Busy);
+        }
+        self.bell = bell;
         let (key, length) = match kind {
             ReadKind::Illegal => (NO_KEY, WORD),
             ReadKind::Zero => (NO_KEY, 0),
@@ -143,7 +151,9 @@ impl<R: RegisterAccess> RemoteReads<R> {
         }
         self.under_way = false;
         let word = self.registers.read(Register::ReadWord);
-        Some(ReadEnd::from_registers(self.registers.read(Register::ReadEnd), word))
+        let end = ReadEnd::from_registers(self.registers.read(Register::ReadEnd), word);
+        // What a device says that is not there any more is worth nothing.
+        Some(if identity::is_right(&self.registers) { end } else { ReadEnd::Aborted })
     }
 
     /// Whether somebody waits for an answer that has not come.

@@ -6,7 +6,7 @@ use lnd_core::sync::AtomicU32;
 /// What [`RegisterBlock::magic`] reads: "LNDE" as a big-endian number.
 pub const MAGIC: u32 = 0x4c4e_4445;
 /// The register layout's version.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// The registers, 256 bytes. Each group lies in a cache line of its own, by writer.
 #[derive(Debug)]
@@ -54,7 +54,11 @@ pub struct RegisterBlock {
     pub published_key: AtomicU32,
     /// RW by the driver: the word that other nodes may read.
     pub published_word: AtomicU32,
-    reserved1: [AtomicU32; 4],
+    /// WO by the driver: the post ring's free-running head after the next reset.
+    pub post_start: AtomicU32,
+    /// WO by the driver: the completion ring's free-running tail after the next reset.
+    pub completion_start: AtomicU32,
+    reserved1: [AtomicU32; 2],
 
     /// RO: [`Status`].
     pub status: AtomicU32,
@@ -157,6 +161,18 @@ pub struct LinkBits(pub u32);
 pub struct Cause(pub u32);
 
 impl Control {
+    /// The bits that this version names, and the round.
+    #[must_use]
+    pub const fn known(self) -> Self {
+        Self(self.0 & 0xffff_0007)
+    }
+
+    /// All other bits.
+    #[must_use]
+    pub const fn unknown(self) -> Self {
+        Self(self.0 & !0xffff_0007)
+    }
+
     /// The stop's round.
     pub const fn round(self) -> u32 {
         self.0 >> 16
@@ -182,6 +198,12 @@ impl Control {
 }
 
 impl Status {
+    /// Whether a working device of this version may show this: one thing at a time, and no bit that
+    /// has no name.
+    pub const fn is_possible(self) -> bool {
+        matches!(self.0 & 0xffff, 0 | 1 | 2 | 4)
+    }
+
     /// The round of the stop that `STOPPED` answers.
     pub const fn round(self) -> u32 {
         self.0 >> 16
@@ -194,10 +216,19 @@ impl Status {
     }
 }
 
+impl Interrupt {
+    /// Whether a working device of this version may show this: no bit that has no name.
+    pub const fn is_possible(self) -> bool {
+        self.0 & !3 == 0
+    }
+}
+
 /// Registers that the driver reads and writes, by name, so that a driver of other hardware can map
 /// them (R20).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Register {
+    /// See [`RegisterBlock::magic`].
+    Magic,
     /// See [`RegisterBlock::features`].
     Features,
     /// See [`RegisterBlock::control`].
@@ -230,6 +261,10 @@ pub enum Register {
     PublishedKey,
     /// See [`RegisterBlock::published_word`].
     PublishedWord,
+    /// See [`RegisterBlock::post_start`].
+    PostStart,
+    /// See [`RegisterBlock::completion_start`].
+    CompletionStart,
     /// See [`RegisterBlock::read_done`].
     ReadDone,
     /// See [`RegisterBlock::read_end`].
@@ -253,6 +288,7 @@ impl RegisterBlock {
     /// The word behind a register's name.
     pub const fn word(&self, register: Register) -> &AtomicU32 {
         match register {
+            Register::Magic => &self.magic,
             Register::Features => &self.features,
             Register::Control => &self.control,
             Register::Status => &self.status,
@@ -269,6 +305,8 @@ impl RegisterBlock {
             Register::ReadBell => &self.read_bell,
             Register::PublishedKey => &self.published_key,
             Register::PublishedWord => &self.published_word,
+            Register::PostStart => &self.post_start,
+            Register::CompletionStart => &self.completion_start,
             Register::ReadDone => &self.read_done,
             Register::ReadEnd => &self.read_end,
             Register::ReadWord => &self.read_word,
@@ -298,6 +336,7 @@ mod tests {
         assert_eq!(offset_of!(RegisterBlock, errors), 148);
         assert_eq!(offset_of!(RegisterBlock, link), 192);
         assert_eq!(span_of!(RegisterBlock, read_node..=published_word), 88..112);
+        assert_eq!(span_of!(RegisterBlock, post_start..=completion_start), 112..120);
         assert_eq!(span_of!(RegisterBlock, read_done..=read_word), 152..164);
     }
 

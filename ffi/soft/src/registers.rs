@@ -10,7 +10,8 @@ use lnd_dma::regs::{Register, RegisterAccess, RegisterBlock};
 
 /// The register at a byte offset, if it is one of those that a driver uses.
 pub const fn register_at(offset: u32) -> Option<Register> {
-    const NAMED: [(usize, Register); 19] = [
+    const NAMED: [(usize, Register); 22] = [
+        (offset_of!(RegisterBlock, magic), Register::Magic),
         (offset_of!(RegisterBlock, features), Register::Features),
         (offset_of!(RegisterBlock, control), Register::Control),
         (offset_of!(RegisterBlock, status), Register::Status),
@@ -27,6 +28,8 @@ pub const fn register_at(offset: u32) -> Option<Register> {
         (offset_of!(RegisterBlock, read_bell), Register::ReadBell),
         (offset_of!(RegisterBlock, published_key), Register::PublishedKey),
         (offset_of!(RegisterBlock, published_word), Register::PublishedWord),
+        (offset_of!(RegisterBlock, post_start), Register::PostStart),
+        (offset_of!(RegisterBlock, completion_start), Register::CompletionStart),
         (offset_of!(RegisterBlock, read_done), Register::ReadDone),
         (offset_of!(RegisterBlock, read_end), Register::ReadEnd),
         (offset_of!(RegisterBlock, read_word), Register::ReadWord),
@@ -48,7 +51,6 @@ pub fn read(memory: &LinkMemory<'_>, offset: u32) -> Option<u32> {
     }
     let block = memory.registers();
     let constants = [
-        (offset_of!(RegisterBlock, magic), &block.magic),
         (offset_of!(RegisterBlock, version), &block.version),
         (offset_of!(RegisterBlock, descriptors), &block.descriptors),
         (offset_of!(RegisterBlock, post_size), &block.post_size),
@@ -74,16 +76,17 @@ pub fn write(memory: &LinkMemory<'_>, offset: u32, value: u32) -> Option<bool> {
         return Some(false);
     }
     use Register::{
-        CompletionHead, Control, Features, Interrupt, Link, PostHead, PostTail, PublishedKey,
-        PublishedWord, ReadBell, ReadDone, ReadEnd, ReadKey, ReadLength, ReadNode, ReadWord,
-        RecallBell, StageBell, Status,
+        CompletionHead, CompletionStart, Control, Features, Interrupt, Link, Magic, PostHead,
+        PostStart, PostTail, PublishedKey, PublishedWord, ReadBell, ReadDone, ReadEnd, ReadKey,
+        ReadLength, ReadNode, ReadWord, RecallBell, StageBell, Status,
     };
     let register = register_at(offset)?;
     let bell = match register {
         // Room in the completion ring, too, may be what the engine waits for.
         Control | PostTail | StageBell | RecallBell | ReadBell | CompletionHead => true,
-        Interrupt | ReadNode | ReadKey | ReadLength | PublishedKey | PublishedWord => false,
-        Features | Status | PostHead | Link | ReadDone | ReadEnd | ReadWord => return None,
+        Interrupt | PostStart | CompletionStart | ReadNode | ReadKey | ReadLength
+        | PublishedKey | PublishedWord => false,
+        Magic | Features | Status | PostHead | Link | ReadDone | ReadEnd | ReadWord => return None,
     };
     memory.write(register, value);
     Some(bell)

@@ -71,7 +71,8 @@ pub enum lnd_error {
     LND_E_WAIT = 29,
     /// The frame makes no sense; it was dropped and counted.
     LND_E_FRAME = 30,
-    /// The NI still runs: it is not quiescent, or something is not reported yet.
+    /// The NI still runs: it is not quiescent, or something is not reported yet; or the link does not
+    /// wait for a proof.
     LND_E_RUNNING = 31,
     /// There is nothing (more) of that kind.
     LND_E_END = 32,

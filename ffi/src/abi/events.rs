@@ -31,6 +31,9 @@ pub enum lnd_link_state {
     LND_LINK_RECLAIMING = 4,
     /// The engine is reset; the link does not work yet.
     LND_LINK_DOWN = 5,
+    /// The device does not identify itself, or says what no working device says. What it has stays
+    /// lent until it is proven stopped: see lnd_assert_stopped().
+    LND_LINK_FAILED = 6,
 }
 
 /// enum lnd_event_kind - What an event is about.

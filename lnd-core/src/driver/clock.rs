@@ -46,6 +46,9 @@ impl<P: Ports> Driver<'_, P> {
         }
         for number in 0..self.links.len() {
             if let Some(link) = LinkId::new(number) {
+                if wanted & (1 << (attention::GONE_SHIFT + number as u32)) != 0 {
+                    self.device_gone(now, link);
+                }
                 if wanted & (1 << (attention::LINK_SHIFT + number as u32)) != 0 {
                     self.link_event(now, link, LinkEvent::Failed);
                 }

@@ -139,6 +139,16 @@ impl<'m> Decider<'m> {
         }
     }
 
+    /// The device of a link says what no working device says, or does not answer. Context: any,
+    /// interrupts too; the driver's thread must be woken. The link fails, and it stays
+    /// [`Failed`](crate::link::LinkState::Failed) until there is a proof that the device has stopped.
+    pub fn device_gone(&self, link: LinkId) {
+        if let Some(gate) = self.shared.link(link) {
+            gate.close();
+            self.shared.want(1 << (attention::GONE_SHIFT + link.index() as u32));
+        }
+    }
+
     /// How far the greeting of a peer has come; `Unknown` if the id is stale. Context: any.
     pub fn peer_state(&self, peer: PeerId) -> HelloState {
         self.shared.peer(peer).map_or(HelloState::Unknown, |gate| gate.view().state())
@@ -183,6 +193,14 @@ impl<'m, Q: Completions> Interrupt<'m, Q> {
         }
         served.more = true;
         served
+    }
+
+    /// The interrupt status was one that no working device shows: it is counted, and the device of
+    /// `link`, whose interrupt this is, is gone (INV-3). Context: as for
+    /// [`on_interrupt`](Self::on_interrupt).
+    pub fn on_impossible_status(&mut self, link: LinkId) {
+        self.counters.count(Counter::ImpossibleStatus);
+        self.decider.device_gone(link);
     }
 
     /// What this interrupt has counted.

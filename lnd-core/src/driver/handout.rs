@@ -19,7 +19,7 @@ use crate::id::{LinkId, PeerId, Tag};
 use crate::link::Posting;
 use crate::message::{Envelope, Lane, Message, PullReady};
 use crate::peer::{GateView, HelloState};
-use crate::ports::{Bd, Channel, Engine, Features, Memory, Motion, Ports, Tracer};
+use crate::ports::{Bd, Channel, Engine, Features, Memory, Motion, Ports, PostError, Tracer};
 use crate::shared::Whose;
 use crate::sync::{fence, Ordering};
 use crate::time::Instant;
@@ -143,9 +143,10 @@ impl<P: Ports> Driver<'_, P> {
         }
         let mut given = Debts(0);
         if debts.0 & Debts::HW.0 != 0 {
-            if !self.post(tag, link, peer) {
+            if let Err(why) = self.post(tag, link, peer) {
                 self.counters.count(Counter::PostFailed);
-                let _ = self.apply(now, tag, Event::Withdraw(debts, Cause::Local));
+                let cause = if why == PostError::Gone { Cause::LinkDown } else { Cause::Local };
+                let _ = self.apply(now, tag, Event::Withdraw(debts, cause));
                 return;
             }
             self.counters.count(Counter::Posted);
@@ -192,13 +193,13 @@ impl<P: Ports> Driver<'_, P> {
 
     /// Posts the transfer's descriptor.
     #[inline(never)]
-    fn post(&mut self, tag: Tag, id: LinkId, peer: PeerId) -> bool {
+    fn post(&mut self, tag: Tag, id: LinkId, peer: PeerId) -> Result<(), PostError> {
         let (Some(details), Some(link), Some(nid)) = (
             self.details.get(tag.index as usize),
             self.links.get_mut(id.index()),
             self.peers.get(peer).and_then(|p| p.nid),
         ) else {
-            return false;
+            return Err(PostError::Invalid);
         };
         let one = [Fragment::new(details.address, details.fragment)];
         let (fragments, list) = match (details.list, details.fragments) {
@@ -212,11 +213,9 @@ impl<P: Ports> Driver<'_, P> {
             Motion::Pull { from: nid, source: details.remote }
         };
         let bd = Bd { tag, motion, length: details.length, fragments, list };
-        if link.engine.post(&bd).is_err() {
-            return false;
-        }
+        link.engine.post(&bd)?;
         link.doorbell_owed = true;
-        true
+        Ok(())
     }
 
     /// Rings the doorbell of every link to which pulls were posted since the last ring. Call after

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! Links fail and come back (S0-10 to S0-12, S0-20): gate closed → posters out → engine stopped →
-//! proof → descriptors yanked, transfers settled by hand → reset → up.
+//! proof → descriptors yanked, transfers settled by hand → reset → up. Without a proof, because the
+//! device does not answer, the link is failed and what was lent stays lent (INV-2, INV-3).
 
 use core::hash::{Hash, Hasher};
 
@@ -24,6 +25,8 @@ pub(super) struct Link<E> {
     /// The next slot to reclaim.
     reclaim_at: u32,
     pub doorbell_owed: bool,
+    /// Another context has found the device gone; until the next proof.
+    gone: bool,
     failed_at: Instant,
     quiesced_at: Option<Instant>,
 }
@@ -38,6 +41,7 @@ impl<E> Link<E> {
             proof: None,
             reclaim_at: 0,
             doorbell_owed: false,
+            gone: false,
             failed_at: Instant::ORIGIN,
             quiesced_at: None,
         }
@@ -57,10 +61,16 @@ impl<E> Link<E> {
     /// What its future depends on.
     pub fn hash_state(&self, hasher: &mut impl Hasher) {
         (self.state, self.proof.is_some(), self.reclaim_at, self.doorbell_owed).hash(hasher);
+        self.gone.hash(hasher);
     }
 }
 
 impl<E: Engine> Link<E> {
+    /// Whether the device was found gone, by the engine or by another context.
+    fn is_gone(&self) -> bool {
+        self.gone || self.engine.is_gone()
+    }
+
     /// Rings the doorbell if something was posted since the last ring; returns whether it did.
     pub fn ring(&mut self) -> bool {
         let owed = core::mem::take(&mut self.doorbell_owed);
@@ -82,6 +92,39 @@ impl<P: Ports> Driver<'_, P> {
     /// A link's state, or `None` if there is no such link.
     pub fn link_state(&self, link: LinkId) -> Option<LinkState> {
         self.links.get(link.index()).map(Link::state)
+    }
+
+    /// The platform asserts that the engine of the proof's link has stopped, by what it knows besides
+    /// the registers. Only a link that waits for the proof takes it:
+    /// [`Stopping`](LinkState::Stopping) or [`Failed`](LinkState::Failed).
+    ///
+    /// # Errors
+    /// The proof, unused.
+    pub fn assert_stopped(&mut self, now: Instant, proof: Quiesced) -> Result<(), Quiesced> {
+        let id = proof.link();
+        let waits = matches!(self.link_state(id), Some(LinkState::Stopping | LinkState::Failed));
+        if !waits {
+            return Err(proof);
+        }
+        self.counters.count(Counter::StopsAsserted);
+        self.take_proof(now, proof);
+        Ok(())
+    }
+
+    /// Transfers of a link whose memory the device still has and that nothing but a proof, or the
+    /// device itself, can bring back: the gauge of the quarantine (R13, INV-14). Zero while the link
+    /// is up. Takes time linear in the slots.
+    pub fn quarantined(&self, id: LinkId) -> u32 {
+        let state = self.link_state(id);
+        if !matches!(state, Some(LinkState::Stalled | LinkState::Stopping | LinkState::Failed)) {
+            return 0;
+        }
+        let held = |&slot: &u32| {
+            let word = self.shared.word(slot);
+            let ours = self.shared.whose(slot).link() == Some(id);
+            ours && word.phase() == Phase::Live && word.owes(Debts::HW)
+        };
+        (0..self.config.slots).filter(held).count() as u32
     }
 
     /// How long the last failure of a link took until its engine was proven stopped.
@@ -111,6 +154,7 @@ impl<P: Ports> Driver<'_, P> {
                 self.request_sweep();
             }
             LinkEffect::StopEngine => link.engine.stop(),
+            LinkEffect::Quarantine => self.counters.count(Counter::DevicesGone),
             LinkEffect::Reclaim => {
                 link.quiesced_at = Some(now);
                 link.reclaim_at = 0;
@@ -147,14 +191,17 @@ impl<P: Ports> Driver<'_, P> {
                         self.link_event(now, id, LinkEvent::Quiesced);
                     }
                 }
-                Some(LinkState::Stopping) => self.look_for_proof(now, id),
+                Some(LinkState::Stopping | LinkState::Failed) => self.look_for_proof(now, id),
                 Some(LinkState::Reclaiming) => more |= self.reclaim(now, id, budget),
-                Some(LinkState::Down) => {
-                    if self.links.get(number).is_some_and(|l| l.engine.link_up()) {
-                        self.link_event(now, id, LinkEvent::Restored);
-                    }
+                Some(LinkState::Down)
+                    if self.links.get_mut(number).is_some_and(|l| l.engine.link_up()) =>
+                {
+                    self.link_event(now, id, LinkEvent::Restored);
                 }
-                Some(LinkState::Up) | None => {}
+                Some(LinkState::Up) if self.links.get(number).is_some_and(Link::is_gone) => {
+                    self.link_event(now, id, LinkEvent::Gone);
+                }
+                Some(LinkState::Up | LinkState::Down) | None => {}
             }
         }
         more
@@ -167,10 +214,29 @@ impl<P: Ports> Driver<'_, P> {
 
     fn look_for_proof(&mut self, now: Instant, id: LinkId) {
         let Some(link) = self.links.get_mut(id.index()) else { return };
-        let Some(proof) = link.engine.quiesced() else { return };
+        if let Some(proof) = link.engine.quiesced() {
+            self.take_proof(now, proof);
+        } else if link.is_gone() && link.state == LinkState::Stopping {
+            self.link_event(now, id, LinkEvent::Gone);
+        }
+    }
+
+    /// The engine has stopped: its descriptors may be taken back.
+    fn take_proof(&mut self, now: Instant, proof: Quiesced) {
+        let id = proof.link();
+        let Some(link) = self.links.get_mut(id.index()) else { return };
+        link.gone = false;
         self.channel.quiesce(id, &proof);
         link.proof = Some(proof);
         self.link_event(now, id, LinkEvent::Quiesced);
+    }
+
+    /// Another context has found the device of a link gone. One that is stopped already, or has been
+    /// reset, holds nothing.
+    pub(super) fn device_gone(&mut self, now: Instant, id: LinkId) {
+        let Some(link) = self.links.get_mut(id.index()) else { return };
+        link.gone = !matches!(link.state, LinkState::Reclaiming | LinkState::Down);
+        self.link_event(now, id, LinkEvent::Gone);
     }
 
     /// Yanks up to `budget` descriptors of a stopped link. Returns whether more are left.

@@ -52,16 +52,20 @@ impl<P: Ports> Driver<'_, P> {
         if !current || self.run.is_over() || seeded("unheard-hello-not-heard") {
             return;
         }
-        let works = |link: LinkId| {
-            let open = self.shared.link(link).is_some_and(|gate| gate.is_open());
-            open && self.links.get(link.index()).is_some_and(|l| l.engine.link_up())
-        };
-        if !LinkId::new(peer.hello_link as usize).is_some_and(works) {
+        let (via, tries) = (peer.hello_link, peer.tries);
+        if !LinkId::new(via as usize).is_some_and(|link| self.link_works(link)) {
             return;
         }
         self.counters.count(Counter::UnheardHellos);
-        let links = (0..self.links.len()).filter_map(LinkId::new).filter(|&l| works(l)).count();
-        let again = usize::from(peer.tries) < links && peer.tries < self.config.hello_tries;
+        let all = (0..self.links.len()).filter_map(LinkId::new);
+        let links = all.filter(|&link| self.link_works(link)).count();
+        let again = usize::from(tries) < links && tries < self.config.hello_tries;
         self.hello_event(now, id, if again { HelloEvent::TryAgain } else { HelloEvent::Exhausted });
+    }
+
+    /// Whether a link's gate is open and its register says that it works.
+    fn link_works(&mut self, link: LinkId) -> bool {
+        let open = self.shared.link(link).is_some_and(|gate| gate.is_open());
+        open && self.links.get_mut(link.index()).is_some_and(|l| l.engine.link_up())
     }
 }

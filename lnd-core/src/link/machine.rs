@@ -10,6 +10,10 @@ pub enum LinkState {
     Stalled,
     /// The engine has been asked to stop.
     Stopping,
+    /// The device does not identify itself, or it says what no working device says. Nothing is posted,
+    /// and the memory of what was posted stays lent (INV-2), until the device identifies itself *and*
+    /// says stopped, or the platform asserts that it has stopped.
+    Failed,
     /// The engine is proven stopped; descriptors are being yanked and completed by hand.
     Reclaiming,
     /// The engine has been reset; the link itself does not work yet.
@@ -23,8 +27,11 @@ pub enum LinkEvent {
     Failed,
     /// No poster is inside the closed gate.
     PostersOut,
-    /// The engine's registers say stopped.
+    /// The engine's registers say stopped, or the platform asserts it.
     Quiesced,
+    /// The device does not identify itself, or it says what no working device says: neither a proof
+    /// nor a denial.
+    Gone,
     /// The last descriptor has been yanked.
     Reclaimed,
     /// The link register says that the link works.
@@ -41,6 +48,8 @@ pub enum LinkEffect {
     CloseGate,
     /// Ask the engine to stop.
     StopEngine,
+    /// Keep what the device has and look for a proof.
+    Quarantine,
     /// Yank descriptors and settle their transfers by hand.
     Reclaim,
     /// Reset the engine: the proof is used up.
@@ -53,14 +62,20 @@ pub enum LinkEffect {
 
 impl LinkState {
     /// Every state.
-    pub const ALL: [Self; 5] =
-        [Self::Up, Self::Stalled, Self::Stopping, Self::Reclaiming, Self::Down];
+    pub const ALL: [Self; 6] =
+        [Self::Up, Self::Stalled, Self::Stopping, Self::Failed, Self::Reclaiming, Self::Down];
 }
 
 impl LinkEvent {
     /// Every event.
-    pub const ALL: [Self; 5] =
-        [Self::Failed, Self::PostersOut, Self::Quiesced, Self::Reclaimed, Self::Restored];
+    pub const ALL: [Self; 6] = [
+        Self::Failed,
+        Self::PostersOut,
+        Self::Quiesced,
+        Self::Gone,
+        Self::Reclaimed,
+        Self::Restored,
+    ];
 }
 
 /// The table.
@@ -69,9 +84,10 @@ pub const fn link_step(state: LinkState, event: LinkEvent) -> (LinkState, LinkEf
     use LinkEvent as E;
     use LinkState as S;
     match (state, event) {
-        (S::Up, E::Failed) => (S::Stalled, F::CloseGate),
+        (S::Up, E::Failed | E::Gone) => (S::Stalled, F::CloseGate),
         (S::Stalled, E::PostersOut) => (S::Stopping, F::StopEngine),
-        (S::Stopping, E::Quiesced) => (S::Reclaiming, F::Reclaim),
+        (S::Stopping, E::Gone) => (S::Failed, F::Quarantine),
+        (S::Stopping | S::Failed, E::Quiesced) => (S::Reclaiming, F::Reclaim),
         (S::Reclaiming, E::Reclaimed) => (S::Down, F::ResetEngine),
         (S::Down, E::Restored) => (S::Up, F::OpenGate),
         // Already on the way down, or a report about a state that has passed.

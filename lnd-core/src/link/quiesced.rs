@@ -14,14 +14,16 @@ pub struct Quiesced {
 }
 
 impl Quiesced {
-    /// Vouches that the engine of `link` has stopped.
+    /// Asserts that the engine of `link` has stopped.
     ///
     /// # Safety
-    /// At the time of the call the engine's own registers say that it has stopped (or has no
-    /// clock), and it cannot start again before [`Engine::reset`](crate::ports::Engine::reset):
-    /// it reads and writes no memory of this node, and no other node's engine reads or writes this
-    /// node's memory through this link.
-    pub unsafe fn vouch(link: LinkId) -> Self {
+    /// The engine has stopped, and it cannot start again before
+    /// [`Engine::reset`](crate::ports::Engine::reset): it reads and writes no memory of this node,
+    /// and no other node's engine reads or writes this node's memory through this link. An engine
+    /// that identifies itself and whose registers say stopped is one such proof. A platform that
+    /// knows it by other means is another: the slot has no power, or the device is cut off from
+    /// memory. A register that reads all ones is none.
+    pub unsafe fn assert_stopped(link: LinkId) -> Self {
         Self { link }
     }
 

@@ -77,7 +77,11 @@ impl Engine for Recorder {
 
     fn reset(&mut self, _proof: Quiesced) {}
 
-    fn link_up(&self) -> bool {
+    fn is_gone(&self) -> bool {
+        false
+    }
+
+    fn link_up(&mut self) -> bool {
         true
     }
 }

@@ -59,6 +59,10 @@ pub struct Device {
     pub stopped: bool,
     /// The proof has been handed out since the stop.
     pub vouched: bool,
+    /// The bus does not answer: the device does not identify itself.
+    pub unreadable: bool,
+    /// The engine has found so.
+    pub gone: bool,
     /// A stop takes effect only when the test says so.
     pub slow_stop: bool,
     /// The device does nothing at all.
@@ -83,6 +87,8 @@ impl Device {
             stop_asked: false,
             stopped: false,
             vouched: false,
+            unreadable: false,
+            gone: false,
             slow_stop: false,
             frozen: false,
             mute: false,

@@ -45,6 +45,9 @@ impl Engine for MockEngine {
         let room: u32 = bd.fragments.iter().map(|f| f.length).sum();
         assert!(bd.length <= room, "length beyond the fragments");
         assert_eq!(bd.list.is_some(), bd.fragments.len() > 1, "a list for many fragments only");
+        if device.gone {
+            return Err(PostError::Gone);
+        }
         if device.refuse_posts > 0 {
             device.refuse_posts -= 1;
             return Err(PostError::Full);
@@ -96,14 +99,15 @@ impl Engine for MockEngine {
     fn quiesced(&mut self) -> Option<Quiesced> {
         let mut fabric = self.fabric.borrow_mut();
         let device = fabric.device(self.node, self.link);
-        if !device.stopped || device.vouched {
+        device.gone = device.unreadable;
+        if !device.stopped || device.vouched || device.unreadable {
             return None;
         }
         device.vouched = true;
         let link = LinkId::new(self.link)?;
         // SAFETY: a stopped device moves no byte in either direction until `reset`: every deed
         // asks `Device::works` of both ends first.
-        Some(unsafe { Quiesced::vouch(link) })
+        Some(unsafe { Quiesced::assert_stopped(link) })
     }
 
     fn yank(&mut self, tag: Tag, proof: &Quiesced) -> Option<Returned> {
@@ -124,9 +128,14 @@ impl Engine for MockEngine {
         assert!(device.posted.is_empty(), "reset with descriptors not yanked: {:?}", device.posted);
         device.calls.resets += 1;
         (device.stopped, device.stop_asked, device.vouched) = (false, false, false);
+        device.gone = false;
     }
 
-    fn link_up(&self) -> bool {
+    fn is_gone(&self) -> bool {
+        self.fabric.borrow_mut().device(self.node, self.link).gone
+    }
+
+    fn link_up(&mut self) -> bool {
         self.fabric.borrow_mut().device(self.node, self.link).link_works
     }
 }

@@ -69,6 +69,14 @@ fn check_link(step: Link) -> BTreeSet<&'static str> {
                 effect != F::Reclaim || event == E::Quiesced,
                 "yanked with the proof only (INV-3)",
             );
+            rule(
+                state != S::Failed || !moves || event == E::Quiesced,
+                "a failed link waits for the proof (S0-10, INV-3)",
+            );
+            rule(
+                event != E::Gone || !moves || next != S::Reclaiming,
+                "a device that is gone proves nothing",
+            );
             rule(effect != F::ResetEngine || state == S::Reclaiming, "reset when all are yanked");
             rule(
                 effect != F::StopEngine || (state == S::Stalled && event == E::PostersOut),
@@ -145,10 +153,18 @@ fn the_link_s_checker_bites() {
     use LinkEffect as F;
     use LinkEvent as E;
     use LinkState as S;
-    let defects: [(&str, Link); 4] = [
+    let defects: [(&str, Link); 6] = [
         ("yanked with the proof only (INV-3)", |state, event| match (state, event) {
             // Reclaims while the link is stalled but its engine not yet stopped.
             (S::Stalled, E::PostersOut) => (S::Reclaiming, F::Reclaim),
+            _ => link_step(state, event),
+        }),
+        ("a failed link waits for the proof (S0-10, INV-3)", |state, event| match (state, event) {
+            (S::Failed, E::Restored) => (S::Up, F::OpenGate),
+            _ => link_step(state, event),
+        }),
+        ("a device that is gone proves nothing", |state, event| match (state, event) {
+            (S::Stopping, E::Gone) => (S::Reclaiming, F::Reclaim),
             _ => link_step(state, event),
         }),
         ("stopped when no poster is inside", |state, event| match (state, event) {

@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! The interrupt's half: takes completions. It shares with the thread's half nothing but device
-//! memory.
+//! The interrupt's half: acknowledges, and takes completions. It shares with the thread's half
+//! nothing but device memory.
 
 use lnd_core::defect::seeded;
 use lnd_core::id::Tag;
 use lnd_core::ports::{Completion, Completions, Returned};
-use lnd_core::sync::Ordering;
+use lnd_core::sync::{fence, Ordering};
 
+use super::identity;
 use crate::completion;
 use crate::memory::LinkMemory;
-use crate::regs::{Register, RegisterAccess};
+use crate::regs::{Control, Interrupt, Register, RegisterAccess};
 
 /// Nonsensical entries that one call skips at most.
 const SKIP: u32 = 16;
+/// The round of no stop.
+const NO_ROUND: u32 = u32::MAX;
 
 /// The consumer of one completion ring. There is one per ring.
 #[derive(Debug)]
@@ -20,6 +23,8 @@ pub struct CompletionQueue<'m, R> {
     registers: R,
     memory: LinkMemory<'m>,
     head: u32,
+    /// The round of the stop with whose reset the ring has begun.
+    round: u32,
     nonsense: u32,
 }
 
@@ -27,7 +32,10 @@ impl<'m, R: RegisterAccess> CompletionQueue<'m, R> {
     /// The consumer, beginning where the last one has stopped.
     pub fn new(registers: R, memory: LinkMemory<'m>) -> Self {
         let head = registers.read(Register::CompletionHead);
-        Self { registers, memory, head, nonsense: 0 }
+        let control = Control(registers.read(Register::Control));
+        let known = identity::is_right(&registers) && !control.contains(Control::STOP);
+        let round = if known { control.round() } else { NO_ROUND };
+        Self { registers, memory, head, round, nonsense: 0 }
     }
 
     /// Entries that made no sense: an index beyond the table, or an unknown status.
@@ -38,7 +46,38 @@ impl<'m, R: RegisterAccess> CompletionQueue<'m, R> {
     /// Whether an entry waits. A hint.
     pub fn is_empty(&self) -> bool {
         let sequence = self.memory.completion(self.head).sequence.load(Ordering::Relaxed);
-        sequence != self.head.wrapping_add(1)
+        sequence != self.head.wrapping_add(1) && self.begins_anew(sequence).is_none()
+    }
+
+    /// Acknowledges the interrupt: its bits, or `None` if no working device shows them. Nothing is
+    /// written then, and they mean nothing: the device is gone (INV-3).
+    pub fn acknowledge(&mut self) -> Option<Interrupt> {
+        let bits = Interrupt::from_bits_retain(self.registers.read(Register::Interrupt));
+        if !bits.is_possible() && !seeded("any-status-is-an-interrupt") {
+            return None;
+        }
+        if !bits.is_empty() {
+            self.registers.write(Register::Interrupt, bits.bits());
+        }
+        Some(bits)
+    }
+
+    /// Where the ring begins, and the stop's round, if there was a reset since we looked last. The
+    /// entry at our head is not valid; one that is neither as new nor of the last lap gives cause to
+    /// ask the registers.
+    fn begins_anew(&self, sequence: u32) -> Option<(u32, u32)> {
+        let last_lap = 1_u32.wrapping_sub(self.memory.geometry().ring());
+        let ahead = sequence.wrapping_sub(self.head);
+        if ahead == 0 || ahead == last_lap {
+            return None;
+        }
+        // Before and after: the start is that of this very reset.
+        let before = self.registers.read(Register::Control);
+        let start = self.registers.read(Register::CompletionStart);
+        let control = Control(self.registers.read(Register::Control));
+        let reset = !control.contains(Control::STOP) && control.round() != self.round;
+        let news = reset && before == control.0;
+        (news && identity::is_right(&self.registers)).then_some((start, control.round()))
     }
 }
 
@@ -47,14 +86,24 @@ impl<R: RegisterAccess> Completions for CompletionQueue<'_, R> {
         for _ in 0..SKIP {
             let entry = self.memory.completion(self.head);
             // Acquire: partner is the engine's Release store of the sequence word, its last.
-            if entry.sequence.load(Ordering::Acquire) != self.head.wrapping_add(1) {
-                return None;
+            let sequence = entry.sequence.load(Ordering::Acquire);
+            if sequence != self.head.wrapping_add(1) {
+                (self.head, self.round) = self.begins_anew(sequence)?;
+                self.registers.write(Register::CompletionHead, self.head);
+                continue;
             }
             let tag = Tag {
                 index: entry.index.load(Ordering::Relaxed),
                 generation: entry.generation.load(Ordering::Relaxed),
             };
             let status = entry.status.load(Ordering::Relaxed);
+            // Acquire: partner is the Release fence in the engine's `post`. If a field is of the ring
+            // after a reset, then so is the sequence word by now.
+            fence(Ordering::Acquire);
+            if entry.sequence.load(Ordering::Relaxed) != sequence && !seeded("entry-looked-at-once")
+            {
+                continue;
+            }
             self.head = self.head.wrapping_add(1);
             self.registers.write(Register::CompletionHead, self.head);
             if tag.index >= self.memory.geometry().descriptors {

@@ -2,6 +2,7 @@
 //! The driver of a link's engine: knows the registers and the memory layout, and nothing of how
 //! they are executed.
 
+pub(crate) mod identity;
 mod irq;
 mod thread;
 

@@ -1,19 +1,26 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! The thread's half: posts, rings, recalls, stops and resets.
+//! The thread's half: posts, rings, invalidations, stops and resets.
+//!
+//! What the registers say is believed only from a device that identifies itself (INV-3). What the
+//! driver has written it keeps, and does not read back.
 
 use lnd_core::defect::seeded;
 use lnd_core::fragment;
 use lnd_core::id::{LinkId, Nid, Tag};
 use lnd_core::link::Quiesced;
 use lnd_core::ports::{Bd, Engine, Features, Motion, PostError, Returned};
-use lnd_core::sync::Ordering;
+use lnd_core::sync::{fence, Ordering};
 
-use crate::descriptor::{Content, Flags, State};
+use super::identity;
+use crate::descriptor::{Content, Descriptor, Flags, State};
 use crate::memory::LinkMemory;
 use crate::regs::{Control, LinkBits, Register, RegisterAccess, Status};
 
 /// The largest node number: it has eight bits in the own word.
 const MAX_NODE: u32 = 255;
+
+/// How far a reset moves the completion ring's indices on.
+const FAR: u32 = 1 << 30;
 
 /// The fabric's numbers of nodes.
 pub trait Nodes {
@@ -28,7 +35,17 @@ pub struct MmioEngine<'m, R, N> {
     registers: R,
     memory: LinkMemory<'m>,
     nodes: N,
+    /// What was last written to CONTROL.
+    control: Control,
+    /// The device did not identify itself, or said what no working device says.
+    gone: bool,
+    /// The engine has not been seen running since the reset.
+    restarting: bool,
+    /// The post ring's tail, and as far as the doorbell has told it.
     tail: u32,
+    rung: u32,
+    /// Where the post ring has begun with the last reset.
+    start: u32,
     pulls_owed: bool,
     stages_owed: bool,
     stage_rings: u32,
@@ -36,17 +53,25 @@ pub struct MmioEngine<'m, R, N> {
 }
 
 impl<'m, R: RegisterAccess, N: Nodes> MmioEngine<'m, R, N> {
-    /// Takes charge of an engine: enables it; it runs once its link is up.
+    /// Takes charge of an engine: enables it; it runs once its link is up. A device that does not
+    /// identify itself is taken charge of when it does.
     pub fn new(link: LinkId, registers: R, memory: LinkMemory<'m>, nodes: N) -> Self {
         let tail = registers.read(Register::PostTail);
-        let control = Control::from_bits_retain(registers.read(Register::Control));
-        registers.write(Register::Control, (control | Control::ENABLE).bits());
+        let read = Control::from_bits_retain(registers.read(Register::Control));
+        let known = identity::is_right(&registers);
+        let control = if known { read | Control::ENABLE } else { Control::ENABLE };
+        registers.write(Register::Control, control.bits());
         Self {
             link,
             registers,
             memory,
             nodes,
-            tail,
+            control,
+            gone: !known,
+            restarting: true,
+            tail: if known { tail } else { 0 },
+            rung: if known { tail } else { 0 },
+            start: if known { tail } else { 0 },
             pulls_owed: false,
             stages_owed: false,
             stage_rings: 0,
@@ -88,11 +113,116 @@ impl<'m, R: RegisterAccess, N: Nodes> MmioEngine<'m, R, N> {
             fragment: one.length,
         })
     }
+
+    /// Writes CONTROL. Bits that this driver does not know stay as the device has them.
+    fn command(&mut self, control: Control) {
+        let read = Control::from_bits_retain(self.registers.read(Register::Control));
+        self.control = if identity::is_right(&self.registers) {
+            Control(control.known().0 | read.unknown().0)
+        } else {
+            control
+        };
+        self.registers.write(Register::Control, self.control.bits());
+    }
+
+    /// Whether CONTROL reads as it was last written; a device may clear RESET when it has executed it.
+    fn stands(&self, read: Control) -> bool {
+        read.known().difference(Control::RESET) == self.control.known().difference(Control::RESET)
+    }
+
+    /// The post ring's head. Before the engine has executed the reset, that may be any.
+    fn head(&mut self) -> Result<u32, PostError> {
+        let head = self.registers.read(Register::PostHead);
+        if self.restarting {
+            let begun = head.wrapping_sub(self.start) <= self.tail.wrapping_sub(self.start);
+            return Ok(if begun { head } else { self.start });
+        }
+        let possible = self.tail.wrapping_sub(head) <= self.memory.geometry().ring();
+        if !possible && !seeded("ring-overrun") {
+            // More than fits: no working device says that.
+            self.gone = true;
+            return Err(PostError::Gone);
+        }
+        Ok(head)
+    }
+
+    /// Whether the post ring has an entry for a descriptor that the engine has not taken yet. One that
+    /// has none needs room for it.
+    fn is_listed(&mut self, descriptor: &Descriptor, index: u32) -> Result<bool, PostError> {
+        let head = self.head()?;
+        let (at, used) = (descriptor.entry(), self.tail.wrapping_sub(head));
+        // Relaxed: only the driver writes it.
+        let named = self.memory.post(at).load(Ordering::Relaxed) == index;
+        if named && at.wrapping_sub(head) < used {
+            return Ok(true);
+        }
+        // With one entry for each descriptor there always is room; unless the bus does not answer.
+        if used >= self.memory.geometry().ring() && !seeded("ring-overrun") {
+            self.gone |= !identity::is_right(&self.registers);
+            return Err(if self.gone { PostError::Gone } else { PostError::Full });
+        }
+        Ok(false)
+    }
+
+    /// Puts a descriptor that was handed over into the post ring. An entry of an earlier use, which
+    /// came back before the engine took the entry, serves as well if the engine has still not taken
+    /// it: a descriptor has one entry at most, however often it is invalidated (LU-9943).
+    fn list(&mut self, descriptor: &Descriptor, index: u32, listed: bool) {
+        self.pulls_owed = true;
+        if listed && !seeded("entry-for-every-post") {
+            if !seeded("no-fence-in-post") {
+                // Partner: the fence in the engine's `next_entry`. It sees the descriptor handed over,
+                // or we see that it has taken the entry.
+                fence(Ordering::SeqCst);
+            }
+            // A head that is impossible now: the link fails, and its stop brings the descriptor back.
+            if self.is_listed(descriptor, index).unwrap_or(true) {
+                return;
+            }
+        }
+        // Relaxed: published by the doorbell's barrier.
+        self.memory.post(self.tail).store(index, Ordering::Relaxed);
+        descriptor.set_entry(self.tail);
+        self.tail = self.tail.wrapping_add(1);
+    }
+
+    /// The engine begins again, with rings as new whatever they hold now.
+    fn restart(&mut self) {
+        // Far from where the ring was: a head written late, by an interrupt that is still at it, is
+        // not taken for one of the new ring.
+        let start = self.registers.read(Register::CompletionHead).wrapping_add(FAR);
+        if !seeded("ring-not-renewed") {
+            self.memory.renew(start);
+        }
+        self.registers.write(Register::CompletionStart, start);
+        self.start = self.tail;
+        self.registers.write(Register::PostTail, self.tail);
+        self.registers.write(Register::PostStart, self.start);
+        let restart = self.control.difference(Control::STOP) | Control::RESET | Control::ENABLE;
+        self.command(restart);
+    }
+
+    /// The device identifies itself, but CONTROL is not as it was written: the write was lost, or the
+    /// device has begun anew. It is reset again, and stopped before unless it shows that it is.
+    /// Nothing is posted meanwhile: the link is not up.
+    fn repeat_reset(&mut self, read: Control) {
+        let status = Status::from_bits_retain(self.registers.read(Register::Status));
+        if status == Status::STOPPED.in_round(self.control.round()) {
+            self.restart();
+        } else {
+            self.command(read.difference(Control::RESET).stopping());
+        }
+    }
 }
 
 impl<R: RegisterAccess, N: Nodes> Engine for MmioEngine<'_, R, N> {
     fn features(&self) -> Features {
-        Features::from_bits_retain(self.registers.read(Register::Features))
+        let features = Features::from_bits_retain(self.registers.read(Register::Features));
+        if identity::is_right(&self.registers) {
+            features
+        } else {
+            Features::empty()
+        }
     }
 
     fn post(&mut self, bd: &Bd<'_>) -> Result<(), PostError> {
@@ -100,6 +230,10 @@ impl<R: RegisterAccess, N: Nodes> Engine for MmioEngine<'_, R, N> {
         let own = descriptor.own();
         if (own.is(State::Owned) || own.is(State::Busy)) && !seeded("posted-over-a-post") {
             return Err(PostError::Busy);
+        }
+        if own.state().is_none() {
+            self.gone = true;
+            return Err(PostError::Gone);
         }
         let content = self.content(bd)?;
         if content.flags.contains(Flags::INDIRECT) {
@@ -110,13 +244,7 @@ impl<R: RegisterAccess, N: Nodes> Engine for MmioEngine<'_, R, N> {
             }
         }
         let pull = content.flags.contains(Flags::PULL);
-        if pull {
-            // A head that makes no sense shows a ring that is full: nothing is overwritten.
-            let used = self.tail.wrapping_sub(self.registers.read(Register::PostHead));
-            if used >= self.memory.geometry().ring() && !seeded("ring-overrun") {
-                return Err(PostError::Full);
-            }
-        }
+        let listed = pull && self.is_listed(descriptor, bd.tag.index)?;
         if seeded("handed-over-before-written") {
             descriptor.hand_over(bd.tag.generation);
             self.registers.write(Register::StageBell, self.stage_rings.wrapping_add(1));
@@ -124,10 +252,7 @@ impl<R: RegisterAccess, N: Nodes> Engine for MmioEngine<'_, R, N> {
         descriptor.write(&content);
         descriptor.hand_over(bd.tag.generation);
         if pull {
-            // Relaxed: published by the doorbell's barrier.
-            self.memory.post(self.tail).store(bd.tag.index, Ordering::Relaxed);
-            self.tail = self.tail.wrapping_add(1);
-            self.pulls_owed = true;
+            self.list(descriptor, bd.tag.index, listed);
         } else {
             self.stages_owed = true;
         }
@@ -142,6 +267,7 @@ impl<R: RegisterAccess, N: Nodes> Engine for MmioEngine<'_, R, N> {
         }
         if self.pulls_owed {
             self.pulls_owed = false;
+            self.rung = self.tail;
             self.registers.write(Register::PostTail, self.tail);
         }
     }
@@ -159,25 +285,45 @@ impl<R: RegisterAccess, N: Nodes> Engine for MmioEngine<'_, R, N> {
     }
 
     fn stop(&mut self) {
-        let control = Control::from_bits_retain(self.registers.read(Register::Control));
-        self.registers.write(Register::Control, control.stopping().bits());
+        self.restarting = false;
+        self.command(self.control.stopping());
     }
 
     fn quiesced(&mut self) -> Option<Quiesced> {
+        if !self.control.contains(Control::STOP) && !seeded("proof-without-stop") {
+            return None;
+        }
+        // Before and after: the bus may fail, or recover, between two reads.
+        let before = identity::is_right(&self.registers);
         let control = Control::from_bits_retain(self.registers.read(Register::Control));
         let status = Status::from_bits_retain(self.registers.read(Register::Status));
+        let known = before && identity::is_right(&self.registers);
+        self.gone |= !known || !status.is_possible();
+        if known && !self.stands(control) {
+            // The stop was lost on the way to the device.
+            self.command(self.control);
+        }
         // The STOPPED of an earlier stop is no answer: it is still shown by an engine that is about
         // to execute the reset.
-        let answered = status.contains(Status::STOPPED)
-            && (status.round() == control.round() || seeded("old-stop-is-a-proof"));
-        let proven = control.contains(Control::STOP) && answered;
+        let answered = status == Status::STOPPED.in_round(self.control.round())
+            || seeded("old-stop-is-a-proof") && status.contains(Status::STOPPED);
+        let agrees = seeded("identification-unchecked")
+            && control.contains(Control::STOP)
+            && status.contains(Status::STOPPED)
+            && status.round() == control.round();
+        let proven = known && self.stands(control) && answered || agrees;
         if !proven && !seeded("proof-without-stop") {
             return None;
         }
-        // SAFETY: the engine's status register says STOPPED, in answer to this very stop, and the
-        // engine starts again only after a RESET, which this driver writes in `reset` alone, for
-        // this very proof.
-        Some(unsafe { Quiesced::vouch(self.link) })
+        self.gone = false;
+        // SAFETY: the device identifies itself, before and after its status register has said STOPPED
+        // in answer to this very stop, and the engine starts again only after a RESET, which this
+        // driver writes in `restart` alone: after `reset`, for this very proof.
+        Some(unsafe { Quiesced::assert_stopped(self.link) })
+    }
+
+    fn is_gone(&self) -> bool {
+        self.gone
     }
 
     fn yank(&mut self, tag: Tag, proof: &Quiesced) -> Option<Returned> {
@@ -199,18 +345,31 @@ impl<R: RegisterAccess, N: Nodes> Engine for MmioEngine<'_, R, N> {
         }
         self.pulls_owed = false;
         self.stages_owed = false;
+        self.gone = false;
+        self.restarting = true;
         // What was posted without a doorbell is forgotten with the rest.
-        self.tail = self.registers.read(Register::PostTail);
-        let control = Control::from_bits_retain(self.registers.read(Register::Control));
-        let restart = control.difference(Control::STOP) | Control::RESET | Control::ENABLE;
-        self.registers.write(Register::Control, restart.bits());
+        self.tail = self.rung;
+        self.restart();
     }
 
-    fn link_up(&self) -> bool {
+    fn link_up(&mut self) -> bool {
+        if !identity::is_right(&self.registers) {
+            self.gone = true;
+            return false;
+        }
+        let control = Control::from_bits_retain(self.registers.read(Register::Control));
+        let begun = self.stands(control) && !self.control.contains(Control::STOP);
+        if self.restarting && !begun {
+            self.repeat_reset(control);
+            return false;
+        }
         let status = Status::from_bits_retain(self.registers.read(Register::Status));
         let link = LinkBits::from_bits_retain(self.registers.read(Register::Link));
-        link.contains(LinkBits::UP)
-            && status.contains(Status::RUNNING)
-            && !status.contains(Status::STOPPED)
+        let up = begun && link == LinkBits::UP && status.in_round(0) == Status::RUNNING;
+        if up && self.restarting {
+            self.restarting = false;
+            self.gone = false;
+        }
+        up
     }
 }

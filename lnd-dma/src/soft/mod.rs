@@ -82,7 +82,11 @@ pub struct SoftEngine<'m, F, A> {
     /// Empty at first and never shorter again: a new engine has no table to write.
     pulls: Vec<Option<Pull<'m>>, ACTIVE_PULLS>,
     post_head: u32,
+    /// The descriptor of the post ring's entry that was taken last, until its pull has a place.
+    taken: Option<u32>,
     completion_tail: u32,
+    /// Where the completion ring has begun with the last reset, until the driver's head is in it.
+    completion_start: Option<u32>,
     held: Held,
     /// The next recall to look at: those that must wait do not hold up the others.
     recall_at: u32,
@@ -138,7 +142,9 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
             settings,
             pulls: Vec::new(),
             post_head,
+            taken: None,
             completion_tail,
+            completion_start: None,
             held: Held::default(),
             recall_at: 0,
             stop_at: 0,

@@ -105,22 +105,40 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
             return;
         }
         for _ in 0..budget {
-            if self.post_head == tail {
-                break;
-            }
+            let Some(index) = self.next_entry(tail) else { break };
+            let Some(content) = self.check(index) else {
+                self.taken = None;
+                continue;
+            };
             let Some(free) = self.free_place() else { break };
-            // Relaxed: ordered by the Acquire read of the tail.
-            let index = self.memory.post(self.post_head).load(Ordering::Relaxed);
-            let content = self.check(index);
-            if let (Some(content), Some(place)) = (content, self.pulls.get_mut(free)) {
+            self.taken = None;
+            if let Some(place) = self.pulls.get_mut(free) {
                 let sink = Cursor::default();
                 *place =
                     Some(Pull { content, since: now, source: None, sink, moved: 0, end: None });
             }
+        }
+        self.progress.busy |= self.post_head != tail || self.taken.is_some();
+    }
+
+    /// The descriptor that the next entry of the post ring names. The entry is taken before the
+    /// descriptor is looked at; one that finds no place is kept. So entries of descriptors that have
+    /// come back go, though all places are taken (LU-9943).
+    fn next_entry(&mut self, tail: u32) -> Option<u32> {
+        if self.taken.is_none() && self.post_head != tail {
+            // Relaxed: ordered by the Acquire read of the tail.
+            self.taken = Some(self.memory.post(self.post_head).load(Ordering::Relaxed));
             self.post_head = self.post_head.wrapping_add(1);
             self.memory.write(Register::PostHead, self.post_head);
         }
-        self.progress.busy |= self.post_head != tail;
+        let index = self.taken?;
+        let out = self.memory.descriptor(index).is_some_and(|d| d.own().is(State::Owned));
+        if !out && !seeded("no-fence-in-fetch") {
+            // Partner: the fence in the driver's `post`, which relies on an entry that it finds in the
+            // ring: it sees that we have taken it, or we see in `check` what it has handed over.
+            fence(Ordering::SeqCst);
+        }
+        Some(index)
     }
 
     /// A place for one more pull.

@@ -3,7 +3,7 @@
 
 use lnd_core::defect::seeded;
 use lnd_core::id::Tag;
-use lnd_core::sync::Ordering;
+use lnd_core::sync::{fence, Ordering};
 use lnd_core::time::Instant;
 
 use super::{Fabric, Faults, SoftEngine, Verdict};
@@ -31,16 +31,20 @@ impl Held {
 
 impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
     /// Whether the completion ring has room for `entries` more. A head that makes no sense shows a
-    /// ring that is full.
-    pub(super) fn room_for(&self, entries: u32) -> bool {
+    /// ring that is full; after a reset, one of which nothing was taken yet.
+    pub(super) fn room_for(&mut self, entries: u32) -> bool {
         let head = self.memory.read(Register::CompletionHead);
-        let used = self.completion_tail.wrapping_sub(head);
         let size = self.memory.geometry().ring();
-        if used > size {
+        let mut used = self.completion_tail.wrapping_sub(head);
+        if used <= size {
+            self.completion_start = None;
+        } else if let Some(start) = self.completion_start {
+            used = self.completion_tail.wrapping_sub(start);
+        } else {
             self.error(Cause::BAD_INDEX);
             return false;
         }
-        size - used >= entries
+        size.saturating_sub(used) >= entries
     }
 
     /// Posts the completion of a descriptor that has just come back. The caller has seen room for
@@ -80,6 +84,9 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
 
     fn post(&mut self, tag: Tag, status: u32) {
         let entry = self.memory.completion(self.completion_tail);
+        // Release: partner is the Acquire fence in the driver's `pop`: who sees a field of this entry
+        // sees that the reset has made the entry's sequence word another.
+        fence(Ordering::Release);
         // Relaxed: published by the sequence word.
         entry.status.store(status, Ordering::Relaxed);
         entry.index.store(tag.index, Ordering::Relaxed);

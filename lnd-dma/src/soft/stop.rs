@@ -80,12 +80,22 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
             }
         }
         self.held.clear();
+        self.taken = None;
     }
 
     /// Begins again: the driver has taken its descriptors away, and may have posted others already.
-    /// Bits left over in the bitmaps are of descriptors whose own word does not bear them out.
+    /// The rings begin where it says, whatever was in them. Bits left over in the bitmaps are of
+    /// descriptors whose own word does not bear them out.
     pub(super) fn reset(&mut self) {
         let registers = self.memory.registers();
+        if !seeded("ring-goes-on") {
+            self.post_head = self.memory.read(Register::PostStart);
+            self.completion_tail = self.memory.read(Register::CompletionStart);
+            self.completion_start = Some(self.completion_tail);
+        }
+        self.memory.write(Register::PostHead, self.post_head);
+        // Relaxed: a snapshot.
+        registers.completion_tail.store(self.completion_tail, Ordering::Relaxed);
         // Relaxed: this engine is the only writer; a snapshot for operators.
         registers.error.store(Cause::empty().bits(), Ordering::Relaxed);
         registers.errors.store(0, Ordering::Relaxed);

@@ -43,7 +43,7 @@ fn registers() {
         magic version features descriptors post_size completion_size lists node control post_tail
         completion_head stage_bell recall_bell interrupt_mask status post_head completion_tail
         interrupt error errors link read_node read_key read_length read_bell published_key
-        published_word read_done read_end read_word
+        published_word post_start completion_start read_done read_end read_word
     );
     let told: BTreeMap<_, _> = table(&["offset", "register"])
         .iter()

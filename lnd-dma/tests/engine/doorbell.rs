@@ -107,34 +107,66 @@ fn what_cannot_be_is_refused_and_nothing_is_posted() {
     assert_eq!(world.bytes(&out), world.bytes(&into));
 }
 
-/// A head of the post ring that makes no sense: nothing is overwritten.
+/// A head of the post ring that shows a full ring: nothing is overwritten. One that no working device
+/// shows is the device's end (INV-3).
 #[test]
 fn a_full_post_ring_refuses() {
-    let plant = Plant::new(Shape::default());
+    let into_ring = |head: u32| {
+        let plant = Plant::new(Shape::default());
+        let mut world = plant.world();
+        world.step_all();
+        assert!(world.port(B).driver.link_up());
+        let into = world.filled(1, 8);
+        let motion = Motion::Pull { from: nid(0), source: tag(0) };
+        let register = &world.memory(B).registers().post_head;
+        register.store(head, std::sync::atomic::Ordering::Relaxed);
+        let posted = world.post(B, tag(0), motion, &into, 8);
+        (posted, world.port(B).driver.is_gone())
+    };
+    assert_eq!(into_ring(0u32.wrapping_sub(15)), (Ok(()), false), "room for one");
+    assert_eq!(into_ring(0u32.wrapping_sub(16)), (Err(PostError::Full), false));
+    for nonsense in [1, 1000, u32::MAX - 16] {
+        assert_eq!(into_ring(nonsense), (Err(PostError::Gone), true), "{nonsense}");
+    }
+}
+
+/// LU-9943: entries of descriptors that came back before they were taken do not fill the ring: the
+/// next use of such a descriptor has the same entry, and the engine finds it there.
+#[test]
+fn a_descriptor_has_one_entry() {
+    let plant = Plant::new(Shape { start: u32::MAX - 3, ..Shape::default() });
     let mut world = plant.world();
+    let tail = |world: &mut crate::harness::World<'_>| {
+        world.port(B).driver.doorbell();
+        world.read(B, Register::PostTail).wrapping_sub(plant.shape.start)
+    };
     let into = world.filled(1, 8);
     let motion = Motion::Pull { from: nid(0), source: tag(0) };
-    for nonsense in [1, 1000, u32::MAX - 16] {
-        world.memory(B).registers().post_head.store(nonsense, std::sync::atomic::Ordering::Relaxed);
-        assert_eq!(world.post(B, tag(0), motion, &into, 8), Err(PostError::Full), "{nonsense}");
-    }
-    // Stale entries fill it too: recalled before they were fetched, and posted again.
-    world.memory(B).registers().post_head.store(0, std::sync::atomic::Ordering::Relaxed);
-    world.link(A, false);
-    let mut posted = 0;
     for generation in 1..100 {
-        let tag = Tag { index: 15, generation };
-        match world.post(B, tag, motion, &into, 8) {
-            Ok(()) => posted += 1,
-            Err(why) => {
-                assert_eq!(why, PostError::Full);
-                break;
-            }
-        }
+        let again = Tag { index: 15, generation };
+        assert_eq!(world.post(B, again, motion, &into, 8), Ok(()));
+        assert_eq!(tail(&mut world), 1);
         world.port(B).memory.descriptor(15).unwrap().free();
         world.plant.bus.revoke(1, &into.fragments);
     }
-    assert_eq!(posted, 16);
+    // Another one has its own; the last use of this one is begun by the entry of the first.
+    let [out, other] = [world.filled(0, 8), world.filled(1, 8)];
+    world.stage(A, tag(3), &out, 1);
+    let (last, pull) =
+        (Tag { index: 15, generation: 100 }, Motion::Pull { from: nid(0), source: tag(3) });
+    world.post(B, tag(1), motion, &other, 8).unwrap();
+    world.post(B, last, pull, &into, 8).unwrap();
+    assert_eq!(tail(&mut world), 2);
+    world.settle();
+    assert_eq!(world.once(B, last), Returned::Ok);
+    assert_eq!(world.once(B, tag(1)), Returned::Untouched);
+    // That entry is taken: the next use needs a new one.
+    world.stage(A, Tag { index: 3, generation: 2 }, &out, 1);
+    let source = Tag { index: 3, generation: 2 };
+    world.pull(B, Tag { index: 15, generation: 101 }, &into, 0, source, 8);
+    assert_eq!(tail(&mut world), 3);
+    world.settle();
+    assert_eq!(world.once(B, Tag { index: 15, generation: 101 }), Returned::Ok);
 }
 
 /// R20: registers by name, apart from policy.

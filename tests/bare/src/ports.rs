@@ -83,7 +83,7 @@ impl Engine for Foreign {
     fn quiesced(&mut self) -> Option<Quiesced> {
         let link = LinkId::new(ask() as usize)?;
         // SAFETY: linked for inspection, never run.
-        Some(unsafe { Quiesced::vouch(link) })
+        Some(unsafe { Quiesced::assert_stopped(link) })
     }
 
     fn yank(&mut self, tag: Tag, _: &Quiesced) -> Option<Returned> {
@@ -95,7 +95,11 @@ impl Engine for Foreign {
         show(&proof);
     }
 
-    fn link_up(&self) -> bool {
+    fn is_gone(&self) -> bool {
+        yes()
+    }
+
+    fn link_up(&mut self) -> bool {
         yes()
     }
 }

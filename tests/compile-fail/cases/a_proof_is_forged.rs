@@ -4,7 +4,7 @@ use lnd_core::id::LinkId;
 use lnd_core::link::Quiesced;
 
 fn vouched_for_by_nobody(link: LinkId) -> Quiesced {
-    Quiesced::vouch(link)
+    Quiesced::assert_stopped(link)
 }
 
 fn main() {}

@@ -11,7 +11,7 @@ use std::collections::{BTreeSet, VecDeque};
 use std::ffi::{c_char, c_void};
 use std::ptr::null_mut;
 
-use lnd_dma::regs::{Control, LinkBits, Status};
+use lnd_dma::regs::{Control, LinkBits, Status, MAGIC};
 use lnd_ffi::abi::{
     lnd_arrival, lnd_config, lnd_context, lnd_error, lnd_frame, lnd_message, lnd_ops, lnd_report,
     lnd_request, lnd_ring, lnd_send,
@@ -107,6 +107,7 @@ impl Host {
             anonymous: Cell::new(0),
             _memory: [memory, ring],
         });
+        host.registers[0].set(MAGIC);
         host.registers[STATUS].set(Status::RUNNING.bits());
         host.set_link(true);
         let context = std::ptr::from_ref(&*host).cast_mut().cast();

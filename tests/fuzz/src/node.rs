@@ -101,7 +101,7 @@ impl Engine for MockEngine {
         hardware.vouched[self.link] = true;
         let link = LinkId::new(self.link)?;
         // SAFETY: this engine moves nothing at any time.
-        Some(unsafe { Quiesced::vouch(link) })
+        Some(unsafe { Quiesced::assert_stopped(link) })
     }
 
     fn yank(&mut self, tag: Tag, proof: &Quiesced) -> Option<Returned> {
@@ -118,7 +118,11 @@ impl Engine for MockEngine {
         (hardware.stopping[self.link], hardware.vouched[self.link]) = (false, false);
     }
 
-    fn link_up(&self) -> bool {
+    fn is_gone(&self) -> bool {
+        false
+    }
+
+    fn link_up(&mut self) -> bool {
         !self.hardware.borrow().link_down[self.link]
     }
 }

@@ -106,7 +106,7 @@ impl Engine for Port {
         device.run = Run::Vouched;
         // SAFETY: a stopped device moves nothing until `reset`: every action of the model asks
         // `Device::moves` of both ends first.
-        Some(unsafe { Quiesced::vouch(LINK) })
+        Some(unsafe { Quiesced::assert_stopped(LINK) })
     }
 
     fn yank(&mut self, tag: Tag, _proof: &Quiesced) -> Option<Returned> {
@@ -129,7 +129,11 @@ impl Engine for Port {
         fabric.demand(!out, "reset an engine that has descriptors (S0-12)");
     }
 
-    fn link_up(&self) -> bool {
+    fn is_gone(&self) -> bool {
+        false
+    }
+
+    fn link_up(&mut self) -> bool {
         self.run() == Run::Running
     }
 }

@@ -81,8 +81,8 @@ impl Controller {
             self.break_off(node, Cause::empty());
             // The other node's pull from here ends as well; at its next pause if not now.
             self.break_off(1 - node, Cause::UNREACHABLE);
-        } else if control.contains(Control::RESET) {
-            side.show(Status::empty());
+        } else if control.contains(Control::RESET) && side.is_stopped() {
+            side.reset();
         }
         self.look(node);
     }

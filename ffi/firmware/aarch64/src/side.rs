@@ -62,6 +62,20 @@ impl Side {
         self.alive && enabled && link.contains(LinkBits::UP)
     }
 
+    /// Whether the status register says stopped.
+    pub fn is_stopped(&self) -> bool {
+        let status = Status::from_bits_retain(self.memory.read(Register::Status));
+        status.contains(Status::STOPPED)
+    }
+
+    /// Begins again: the rings begin where the driver says.
+    pub fn reset(&mut self) {
+        self.head = self.memory.read(Register::PostStart);
+        self.memory.write(Register::PostHead, self.head);
+        self.completions = self.memory.read(Register::CompletionStart);
+        self.show(Status::empty());
+    }
+
     pub fn show(&self, status: Status) {
         self.memory.write(Register::Status, status.bits());
     }

@@ -155,7 +155,7 @@ impl Reader<'_> {
 
     fn link_state(&mut self) -> Result<LinkState, Malformed> {
         use LinkState::*;
-        entry(&[Up, Stalled, Stopping, Reclaiming, Down], self.byte()?)
+        entry(&[Up, Stalled, Stopping, Reclaiming, Down, Failed], self.byte()?)
     }
 
     fn happening(&mut self, kind: u8) -> Result<Trace, Malformed> {

@@ -10,12 +10,13 @@ use crate::transfer::{Cause, Debts, Effect, Event, Place, Policy, Status, Word};
 use std::vec::Vec;
 
 const LARGEST: Tag = Tag { index: u32::MAX, generation: u32::MAX };
-const LINKS: [LinkState; 5] = [
+const LINKS: [LinkState; 6] = [
     LinkState::Up,
     LinkState::Stalled,
     LinkState::Stopping,
     LinkState::Reclaiming,
     LinkState::Down,
+    LinkState::Failed,
 ];
 const HELLOS: [HelloState; 4] =
     [HelloState::Unknown, HelloState::Greeting, HelloState::Good, HelloState::Down];

@@ -211,5 +211,6 @@ const fn link_number(state: LinkState) -> u8 {
         LinkState::Stopping => 2,
         LinkState::Reclaiming => 3,
         LinkState::Down => 4,
+        LinkState::Failed => 5,
     }
 }

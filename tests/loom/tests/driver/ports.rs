@@ -108,7 +108,7 @@ impl Engine for Port {
     fn quiesced(&mut self) -> Option<Quiesced> {
         let link = LinkId::new(0).filter(|_| self.0.stopped.get())?;
         // SAFETY: this device moves nothing at all.
-        Some(unsafe { Quiesced::vouch(link) })
+        Some(unsafe { Quiesced::assert_stopped(link) })
     }
 
     fn yank(&mut self, tag: Tag, _proof: &Quiesced) -> Option<Returned> {
@@ -119,7 +119,11 @@ impl Engine for Port {
 
     fn reset(&mut self, _proof: Quiesced) {}
 
-    fn link_up(&self) -> bool {
+    fn is_gone(&self) -> bool {
+        false
+    }
+
+    fn link_up(&mut self) -> bool {
         !self.0.stopped.get()
     }
 }

@@ -159,6 +159,73 @@ fn r17_post_against_engine() {
     assert_eq!(ends.into_keys().collect::<Vec<_>>(), [false, true]);
 }
 
+/// A Dekker pair (LU-9943): the driver posts again a descriptor whose first entry is in the ring still,
+/// fences and looks whether it is; the engine takes the entry, fences and looks at the descriptor.
+#[test]
+fn r17_a_post_that_relies_on_an_entry_against_engine() {
+    let ends = explore("post again ‖ engine", Bound::Exhaustive, || {
+        let yard = Yard::new(u32::MAX);
+        yard.driver(0).stage(TAG);
+        let mut driver = yard.driver(1);
+        driver.pull(Tag { index: 0, generation: 0 });
+        // It has come back, and its entry was not taken.
+        yard.registers(1).descriptor(0).unwrap().free();
+        let mut engine = yard.engine(1);
+        let device = thread::spawn(move || {
+            engine.step(NOW, 1);
+            engine
+        });
+        driver.pull(TAG);
+        let mut engine = device.join().unwrap();
+        let head = yard.registers(1).read(Register::PostHead);
+        let tail = yard.registers(1).read(Register::PostTail);
+        for _ in 0..3 {
+            engine.step(NOW, 1);
+        }
+        assert_eq!(popped(&mut yard.queue(1), TAG), Some(Returned::Ok), "never begun");
+        assert_eq!((yard.arrived.get(), yard.moved.get()), (TAG.generation, 2));
+        (head, tail)
+    });
+    // Taken late, taken and posted anew, taken before and after.
+    assert!(ends.len() >= 2, "{ends:?}");
+}
+
+/// The reset renews the completion ring while the interrupt takes from it: nothing is told twice, and
+/// what comes after the reset is told.
+#[test]
+fn s0_11_reset_against_interrupt() {
+    let ends = explore("reset ‖ interrupt", Bound::Preemptions(3), || {
+        let yard = Yard::new(0);
+        let mut driver = yard.driver(0);
+        driver.stage(TAG);
+        let mut engine = yard.engine(0);
+        driver.engine.invalidate(TAG);
+        engine.step(NOW, 1);
+        driver.engine.stop();
+        engine.step(NOW, 1);
+        let proof = driver.engine.quiesced().expect("nobody pulls");
+        let mut queue = yard.queue(0);
+        let interrupt = thread::spawn(move || {
+            let early = [queue.pop(), queue.pop()];
+            (queue, early)
+        });
+        assert_eq!(driver.engine.yank(TAG, &proof), Some(Returned::Untouched));
+        driver.engine.reset(proof);
+        let next = Tag { index: 0, generation: 2 };
+        driver.stage(next);
+        driver.engine.invalidate(next);
+        engine.step(NOW, 1);
+        let (mut queue, early) = interrupt.join().unwrap();
+        let mut told: Vec<_> = early.into_iter().flatten().map(|end| end.tag).collect();
+        told.extend(core::iter::from_fn(|| queue.pop()).map(|end| end.tag));
+        let before = told.iter().filter(|tag| **tag != next).count();
+        assert_eq!(told.len() - before, 1, "told once: {told:?}");
+        assert!(before <= 1, "{told:?}");
+        before
+    });
+    assert_eq!(ends.into_keys().collect::<Vec<_>>(), [0, 1]);
+}
+
 /// A recall that crosses the pull: both sides are told, once each, and agree.
 #[test]
 fn s0_6_recall_against_pull() {
