@@ -29,6 +29,9 @@
 /* All flags that exist. */
 #define LND_FLAGS LND_CHECKSUM
 
+/* LND_UNTIL_DEADLINE - As a limit of resends: none but the message's deadline. */
+#define LND_UNTIL_DEADLINE 255U
+
 /* What node_of() returns for a NID that has no number. */
 #define LND_NO_NODE 0xffffffffU
 
@@ -530,6 +533,11 @@ enum lnd_next {
 	LND_NEXT_ENDED = 0,
 	/** @LND_NEXT_AGAIN: It is tried again: lnd_health_begin() finds its next path. */
 	LND_NEXT_AGAIN = 1,
+	/**
+	 * @LND_NEXT_LATER: It is tried again, not before the time that lnd_health_next_try()
+	 * tells.
+	 */
+	LND_NEXT_LATER = 2,
 };
 
 /**
@@ -1024,10 +1032,13 @@ struct lnd_action {
  * @actions: pings, probes and connections under way at once, 1 to 65,536.
  * @profile: enum lnd_profile.
  * @sensitivity: what a failure costs, 0 to 1000; 0: health is off.
- * @retries: most resends of a message, 0 to 7.
+ * @retries: an operator's limit of a message's resends, 0 to 254; LND_UNTIL_DEADLINE: the profile's
+ *           own, which is none for LND_PROFILE_SEED and 2 for LND_PROFILE_LNET.
  * @seed: of the jitter; another one on each node.
  * @recovery_first: ns to the first recovery ping.
  * @recovery_cap: most ns between two.
+ * @resend_first: ns of the first pause of a message whose paths have all been tried.
+ * @resend_cap: most ns of such a pause.
  * @recovery_limit: ns after which an interface is given up, 0: never.
  * @probe_idle: ns without traffic after which a peer is probed.
  * @probe_again: ns between two probes of one that does not answer.
@@ -1054,6 +1065,8 @@ struct lnd_health_config {
 	uint64_t recovery_first;
 	uint64_t recovery_cap;
 	uint64_t recovery_limit;
+	uint64_t resend_first;
+	uint64_t resend_cap;
 	uint64_t probe_idle;
 	uint64_t probe_again;
 	uint64_t probe_hold_off;
@@ -1620,12 +1633,29 @@ enum lnd_error lnd_health_open(struct lnd_health *health,
  * Context: the owner's.
  * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN,
  * LND_E_STALE, LND_E_NO_ROUTE (no path that is allowed; lnd_health_give_up() is next),
- * LND_E_DEADLINE (no try may begin any more; the same), LND_E_RUNNING (a try is under way).
+ * LND_E_DEADLINE (no try may begin any more; the same), LND_E_RUNNING (a try is under way),
+ * LND_E_WAIT (not before lnd_health_next_try(); nothing has changed).
  */
 enum lnd_error lnd_health_begin(struct lnd_health *health,
 				struct lnd_journey journey,
 				uint64_t now,
 				struct lnd_path *path);
+
+/**
+ * lnd_health_next_try() - From when on a message's next try may begin.
+ * @health: the object.
+ * @journey: the message.
+ * @time: where the time is written; 0: now.
+ *
+ * After LND_NEXT_LATER the message pauses, since every path has failed a moment ago: call
+ * lnd_health_begin() at this time. It becomes sooner when an interface has recovered.
+ *
+ * Context: the owner's.
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE.
+ */
+enum lnd_error lnd_health_next_try(const struct lnd_health *health,
+				   struct lnd_journey journey,
+				   uint64_t *time);
 
 /**
  * lnd_health_ended() - A try has ended, as finalize() reports it.
@@ -2519,7 +2549,7 @@ LND_ASSERT_FIELD(lnd_action, probe, 20);
 LND_ASSERT_FIELD(lnd_action, target, 24);
 LND_ASSERT_FIELD(lnd_action, local, 40);
 LND_ASSERT_FIELD(lnd_action, nid, 56);
-LND_ASSERT_SIZE(lnd_health_config, 120);
+LND_ASSERT_SIZE(lnd_health_config, 136);
 LND_ASSERT_FIELD(lnd_health_config, size, 0);
 LND_ASSERT_FIELD(lnd_health_config, abi_version, 4);
 LND_ASSERT_FIELD(lnd_health_config, locals, 8);
@@ -2535,14 +2565,16 @@ LND_ASSERT_FIELD(lnd_health_config, seed, 44);
 LND_ASSERT_FIELD(lnd_health_config, recovery_first, 48);
 LND_ASSERT_FIELD(lnd_health_config, recovery_cap, 56);
 LND_ASSERT_FIELD(lnd_health_config, recovery_limit, 64);
-LND_ASSERT_FIELD(lnd_health_config, probe_idle, 72);
-LND_ASSERT_FIELD(lnd_health_config, probe_again, 80);
-LND_ASSERT_FIELD(lnd_health_config, probe_hold_off, 88);
-LND_ASSERT_FIELD(lnd_health_config, action_every, 96);
-LND_ASSERT_FIELD(lnd_health_config, action_burst, 104);
-LND_ASSERT_FIELD(lnd_health_config, probe_verdicts, 108);
-LND_ASSERT_FIELD(lnd_health_config, routes, 112);
-LND_ASSERT_FIELD(lnd_health_config, routing, 116);
+LND_ASSERT_FIELD(lnd_health_config, resend_first, 72);
+LND_ASSERT_FIELD(lnd_health_config, resend_cap, 80);
+LND_ASSERT_FIELD(lnd_health_config, probe_idle, 88);
+LND_ASSERT_FIELD(lnd_health_config, probe_again, 96);
+LND_ASSERT_FIELD(lnd_health_config, probe_hold_off, 104);
+LND_ASSERT_FIELD(lnd_health_config, action_every, 112);
+LND_ASSERT_FIELD(lnd_health_config, action_burst, 120);
+LND_ASSERT_FIELD(lnd_health_config, probe_verdicts, 124);
+LND_ASSERT_FIELD(lnd_health_config, routes, 128);
+LND_ASSERT_FIELD(lnd_health_config, routing, 132);
 LND_ASSERT_SIZE(lnd_health_peer, 16);
 LND_ASSERT_FIELD(lnd_health_peer, index, 0);
 LND_ASSERT_FIELD(lnd_health_peer, generation, 4);

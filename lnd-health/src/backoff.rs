@@ -40,6 +40,14 @@ impl Backoff {
         }
     }
 
+    /// Delay before try number `count`, with jitter. Without a lane: for who waits elsewhere.
+    pub fn jittered(&self, jitter: &mut Jitter, count: u8) -> Span {
+        let variants = (self.jitter as usize + 1).min(VARIANTS);
+        let variant = jitter.below(variants as u32);
+        let delay = self.delay(count).as_nanos();
+        Span::from_nanos(delay - delay / 16 * u64::from(variant))
+    }
+
     /// Queues `index` for its try number `count`, in one of the first [`BACKOFF_LANES`] lanes.
     pub fn arm<const N: usize>(
         &self,

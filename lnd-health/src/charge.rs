@@ -78,16 +78,19 @@ pub struct Refusal {
     pub charge: Charge,
     /// Whether trying again can help: not if the request itself is at fault.
     pub again: bool,
+    /// Back-pressure: what is full has room again when something has ended.
+    pub full: bool,
 }
 
 impl Refusal {
     /// What was refused can be tried again.
     const fn again(class: Health, charge: Charge) -> Self {
-        Self { class, charge, again: true }
+        Self { class, charge, again: true, full: false }
     }
 
     /// The caller's fault: it costs no health, and no other try helps.
-    pub const CALLER: Self = Self { class: Health::LocalError, charge: Charge::None, again: false };
+    pub const CALLER: Self =
+        Self { class: Health::LocalError, charge: Charge::None, again: false, full: false };
 }
 
 /// What a refusal of the driver says. Context: any; constant time.
@@ -98,9 +101,8 @@ pub const fn refusal(why: Why) -> Refusal {
         Why::PeerDown => Refusal::again(Health::RemoteDropped, Charge::PeerNi),
         // The message's own deadline ends it; the slice of one try does not.
         Why::DeadlinePassed => Refusal::again(Health::LocalTimeout, Charge::None),
-        // Back-pressure: there is room again when something has ended.
         Why::PeersFull | Why::NoSlots | Why::NoLists => {
-            Refusal::again(Health::LocalDropped, Charge::None)
+            Refusal { full: true, ..Refusal::again(Health::LocalDropped, Charge::None) }
         }
         Why::BadLink
         | Why::Fragments(_)

@@ -4,7 +4,7 @@
 use crate::backoff::Backoff;
 use crate::effect::Profile;
 use crate::ids::MAX_LOCAL;
-use crate::journey::MAX_TRIES;
+use crate::journey::UNTIL_DEADLINE;
 use crate::ni::Thresholds;
 use crate::prober::ProbeSettings;
 use crate::reconnect::ReconnectSettings;
@@ -34,8 +34,14 @@ pub struct Config {
     /// What one failure costs (`lnet_health_sensitivity`), `0..=1000`; 0 turns health and resends
     /// off.
     pub sensitivity: u16,
-    /// Most resends of one message (`lnet_retry_count`), `0..=7`.
+    /// An operator's limit of one message's resends (`lnet_retry_count`);
+    /// [`UNTIL_DEADLINE`]: none but the deadline, as S4-19 has it.
     pub retries: u8,
+    /// Pauses of a message whose paths have all been tried. What is left until its deadline shortens
+    /// them; with less than `first` left the message ends.
+    pub resend: Backoff,
+    /// The same for a message that found no room: back-pressure passes sooner.
+    pub pressure: Backoff,
     /// Between which health values an interface goes down and up; `down < up`.
     pub thresholds: Thresholds,
     /// Delays between recovery pings.
@@ -74,8 +80,6 @@ pub enum ConfigError {
     Journal,
     /// `sensitivity` exceeds full health.
     Sensitivity,
-    /// `retries` is out of range.
-    Retries,
     /// The thresholds are not in order.
     Thresholds,
     /// A back-off has no delay, a cap below its first delay, or too much jitter.
@@ -102,7 +106,13 @@ impl Config {
             journal: 256,
             profile: Profile::Seed,
             sensitivity: 100,
-            retries: 2,
+            retries: UNTIL_DEADLINE,
+            resend: Backoff { first: Span::from_millis(100), cap: Span::from_secs(10), jitter: 4 },
+            pressure: Backoff {
+                first: Span::from_millis(1),
+                cap: Span::from_millis(100),
+                jitter: 4,
+            },
             thresholds: Thresholds { down: 0, up: MAX_HEALTH },
             recovery: Backoff { first: second, cap: Span::from_secs(900), jitter: 4 },
             recovery_limit: Span::from_nanos(0),
@@ -126,10 +136,11 @@ impl Config {
         }
     }
 
-    /// What LNet does today: its profile, and its pings without jitter.
+    /// What LNet does today: its profile, its count of resends, and its pings without jitter.
     #[must_use]
     pub const fn lnet_compat(mut self) -> Self {
         self.profile = Profile::LnetCompat;
+        self.retries = 2;
         self.recovery.jitter = 0;
         self
     }
@@ -148,9 +159,9 @@ impl Config {
             (self.routes <= 4096, E::Routes),
             (self.journal <= 65_536, E::Journal),
             (self.sensitivity <= MAX_HEALTH, E::Sensitivity),
-            ((self.retries as usize) < MAX_TRIES, E::Retries),
             (t.down < t.up && t.up <= MAX_HEALTH, E::Thresholds),
             (self.recovery.is_sound() && self.reconnect.backoff.is_sound(), E::Backoff),
+            (self.resend.is_sound() && self.pressure.is_sound(), E::Backoff),
             (self.probe.is_sound(), E::Probe),
             (self.reconnect.at_once >= 1, E::Reconnect),
             (self.action_every.as_nanos() >= 1_000 && self.action_burst >= 1, E::Budget),
@@ -185,7 +196,7 @@ mod tests {
         assert_eq!(good.check(), Ok(()));
         assert_eq!(Config::new(32, MAX_PEERS, MAX_ALL_PEER_NIS).lnet_compat().check(), Ok(()));
         type Spoil = fn(&mut Config);
-        let cases: [(Spoil, ConfigError); 15] = [
+        let cases: [(Spoil, ConfigError); 16] = [
             (|c| c.locals = 0, ConfigError::Locals),
             (|c| c.locals = 33, ConfigError::Locals),
             (|c| c.peers = 0, ConfigError::Peers),
@@ -193,7 +204,8 @@ mod tests {
             (|c| c.routes = 4097, ConfigError::Routes),
             (|c| c.journal = 65_537, ConfigError::Journal),
             (|c| c.sensitivity = 1001, ConfigError::Sensitivity),
-            (|c| c.retries = 8, ConfigError::Retries),
+            (|c| c.resend.cap = Span::from_nanos(0), ConfigError::Backoff),
+            (|c| c.pressure.jitter = 5, ConfigError::Backoff),
             (|c| c.thresholds.down = 1000, ConfigError::Thresholds),
             (|c| c.recovery.jitter = 5, ConfigError::Backoff),
             (|c| c.reconnect.backoff.first = Span::from_nanos(0), ConfigError::Backoff),

@@ -24,6 +24,8 @@ pub enum Resend {
     OtherRemote,
     /// By a wholly new path (S4-17).
     NewPath,
+    /// By any path that was not tried since all were: after a pause.
+    Untried,
     /// By whatever path selection finds, as LNet does.
     Anew,
 }

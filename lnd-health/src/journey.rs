@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! A message's way through the paths: one deadline, at most so many tries, none over a path that
-//! was tried (S4-19, R37, R44). The journey lies in the message and is the right to end it.
+//! A message's way through the paths: one deadline, and tries until then (S4-19, R37, R44).
+//!
+//! Each try takes a path that was not tried and that differs from the last one as the class of its
+//! failure asks. When there is none left, the message pauses, longer each time, and goes on with any
+//! path that was not tried; when all were, a new round begins, in which each may be tried again.
+//! The journey lies in the message and is the right to end it; its size does not grow with its tries.
 
 use crate::effect::Resend;
 use crate::ids::{NiId, PeerId, PeerNiId};
@@ -8,8 +12,11 @@ use lnd_core::defect::seeded;
 use lnd_core::time::{Instant, Span};
 use lnd_core::transfer::{Delivery, Health};
 
-/// Most tries of one message.
+/// Most tries of one message without a pause: paths that a journey remembers.
 pub const MAX_TRIES: usize = 8;
+
+/// As a limit of resends: none but the deadline (S4-19).
+pub const UNTIL_DEADLINE: u8 = u8::MAX;
 
 /// A path to the next hop: from one of our interfaces to one of the hop's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -55,8 +62,18 @@ pub struct Journey {
     pub(crate) number: Option<u32>,
     /// Which life of the peer the number counts in.
     pub(crate) epoch: u32,
+    /// The paths of this round.
     tried: [Option<Path>; MAX_TRIES],
-    tries: u8,
+    /// Tries of this round.
+    here: u8,
+    /// Pauses made.
+    pauses: u8,
+    /// Tries in all.
+    tries: u32,
+    /// No try begins before.
+    not_before: Instant,
+    /// How many recoveries the node had seen when the pause began.
+    pub(crate) recoveries: u32,
     resend: bool,
     pub(crate) suppress: bool,
     /// A try may have been delivered: from then on only the receiver can tell (S0-18).
@@ -79,7 +96,11 @@ impl Journey {
             number: None,
             epoch: 0,
             tried: [None; MAX_TRIES],
+            here: 0,
+            pauses: 0,
             tries: 0,
+            not_before: Instant::ORIGIN,
+            recoveries: 0,
             resend: terms.resend,
             suppress: terms.suppress,
             may_have_arrived: false,
@@ -132,18 +153,28 @@ impl Journey {
     }
 
     /// Tries begun.
-    pub const fn tries(&self) -> u8 {
+    pub const fn tries(&self) -> u32 {
         self.tries
     }
 
-    /// The paths tried, in order.
+    /// Pauses made between rounds.
+    pub const fn pauses(&self) -> u8 {
+        self.pauses
+    }
+
+    /// Before when no try begins; [`Health::next_try`](crate::Health::next_try) knows better.
+    pub const fn not_before(&self) -> Instant {
+        self.not_before
+    }
+
+    /// The paths tried in this round, in order.
     pub fn tried(&self) -> impl Iterator<Item = Path> + '_ {
         self.tried.iter().flatten().copied()
     }
 
-    /// The path of the last try.
+    /// The path of the last try, if this round has one.
     pub fn last_path(&self) -> Option<Path> {
-        let last = (self.tries as usize).checked_sub(1)?;
+        let last = (self.here as usize).checked_sub(1)?;
         self.tried.get(last).copied().flatten()
     }
 
@@ -166,15 +197,35 @@ impl Journey {
         now.after(Span::from_nanos(part))
     }
 
-    /// Whether one more try may begin at `now`, of `1 + retries` in all.
-    pub const fn may_try_again(&self, now: Instant, retries: u8) -> bool {
-        self.resend
-            && self.tries <= retries
-            && (self.tries as usize) < MAX_TRIES
-            && now.as_nanos() < self.deadline.as_nanos()
+    /// Whether `retries` resends were made: never with [`UNTIL_DEADLINE`].
+    pub const fn is_spent(&self, retries: u8) -> bool {
+        retries != UNTIL_DEADLINE && self.tries > retries as u32
     }
 
-    /// Whether a path may be tried: it was not tried, and differs from the last one as the class
+    /// Whether one more try may begin at `now`, of `1 + retries` in all.
+    pub const fn may_try_again(&self, now: Instant, retries: u8) -> bool {
+        self.resend && !self.is_spent(retries) && now.as_nanos() < self.deadline.as_nanos()
+    }
+
+    /// Whether this round has as many tries as it may.
+    pub(crate) const fn round_is_full(&self) -> bool {
+        self.here as usize >= MAX_TRIES
+    }
+
+    /// Pauses until `at`.
+    pub(crate) fn pause(&mut self, at: Instant, recoveries: u32) {
+        self.pauses = self.pauses.saturating_add(1);
+        (self.not_before, self.recoveries) = (at, recoveries);
+    }
+
+    /// Begins a new round: any path may be tried again.
+    pub(crate) fn start_over(&mut self) {
+        self.tried = [None; MAX_TRIES];
+        self.here = 0;
+        self.next = Resend::Anew;
+    }
+
+    /// Whether a path may be tried: this round has not tried it, and it differs from the last one as the class
     /// of its failure asks (S4-9, S4-14, S4-17).
     pub fn allows(&self, path: Path, disjoint: Resend) -> bool {
         let Some(last) = self.last_path() else { return true };
@@ -186,6 +237,7 @@ impl Journey {
             Resend::OtherLocal => path.local != last.local,
             Resend::OtherRemote => path.hop != last.hop,
             Resend::NewPath => path.local != last.local && path.hop != last.hop,
+            Resend::Untried => true,
             Resend::Anew => return true,
         };
         apart && !self.tried.iter().flatten().any(|&tried| tried == path)
@@ -194,12 +246,13 @@ impl Journey {
     /// Notes that a try begins at `now`. Returns `false`, and notes nothing, if the deadline has
     /// passed, one is under way already, or there is no room for another.
     pub(crate) fn begin(&mut self, now: Instant, path: Path) -> bool {
-        let Some(place) = self.tried.get_mut(self.tries as usize) else { return false };
+        let Some(place) = self.tried.get_mut(self.here as usize) else { return false };
         let late = now >= self.deadline && !seeded("deadline-restarted");
         if self.under_way || late {
             return false;
         }
         *place = Some(path);
+        self.here = self.here.saturating_add(1);
         self.tries = self.tries.saturating_add(1);
         self.under_way = true;
         true
@@ -250,6 +303,7 @@ mod tests {
         assert_eq!(allowed(&j, Resend::OtherLocal), [false, false, true, true]);
         assert_eq!(allowed(&j, Resend::OtherRemote), [false, true, false, true]);
         assert_eq!(allowed(&j, Resend::NewPath), [false, false, false, true]);
+        assert_eq!(allowed(&j, Resend::Untried), [false, true, true, true]);
         assert_eq!(allowed(&j, Resend::Anew), [true; 4]);
         assert!(j.begin(Instant::ORIGIN, path(1, 0)));
         j.end(Health::LocalDropped, Delivery::NotDelivered);
@@ -258,23 +312,41 @@ mod tests {
     }
 
     #[test]
-    fn tries_and_time_are_bounded() {
+    fn time_bounds_the_tries_and_a_limit_if_there_is_one() {
         // S4-19, S4-20, R37: a resend never extends the deadline.
         let mut j = journey(90);
-        assert!(j.may_try_again(Instant::from_nanos(0), 2));
         for n in 0..3 {
             assert!(j.may_try_again(Instant::from_nanos(89), 2));
             assert!(!j.may_try_again(Instant::from_nanos(90), 2));
             assert!(j.begin(Instant::ORIGIN, path(0, n)));
             j.end(Health::RemoteDropped, Delivery::NotDelivered);
         }
-        assert!(!j.may_try_again(Instant::from_nanos(0), 2));
-        for n in 3..8 {
-            assert!(j.begin(Instant::ORIGIN, path(0, n)));
-            j.end(Health::RemoteDropped, Delivery::NotDelivered);
-        }
+        assert!(j.is_spent(2) && !j.may_try_again(Instant::from_nanos(0), 2));
+        assert!(!j.is_spent(UNTIL_DEADLINE));
+        assert!(j.may_try_again(Instant::from_nanos(89), UNTIL_DEADLINE));
+        assert!(!j.may_try_again(Instant::from_nanos(90), UNTIL_DEADLINE));
         assert!(!journey(90).begin(Instant::from_nanos(90), path(0, 0)), "LU-16303");
-        assert!(!j.begin(Instant::ORIGIN, path(0, 9)) && !j.may_try_again(Instant::ORIGIN, 255));
+    }
+
+    #[test]
+    fn a_round_is_bounded_and_a_pause_begins_another() {
+        // R44: without a pause at most so many tries, however many paths there are.
+        let mut j = journey(90);
+        for round in 1..=3 {
+            for n in 0..8 {
+                assert!(!j.round_is_full());
+                assert!(j.begin(Instant::ORIGIN, path(0, n)));
+                j.end(Health::RemoteDropped, Delivery::NotDelivered);
+            }
+            assert!(j.round_is_full() && !j.begin(Instant::ORIGIN, path(0, 9)));
+            assert!(!j.allows(path(0, 3), Resend::OtherRemote), "tried in this round");
+            j.pause(Instant::from_nanos(5), 7);
+            j.start_over();
+            assert_eq!((j.tries(), j.pauses()), (8 * u32::from(round), round));
+            assert_eq!((j.not_before().as_nanos(), j.recoveries), (5, 7));
+            assert_eq!((j.tried().count(), j.last_path(), j.history()), (0, None, None));
+            assert!(j.allows(path(0, 3), Resend::OtherRemote), "it may be tried again");
+        }
     }
 
     #[test]

@@ -122,19 +122,20 @@ pub const fn judge(profile: Profile, health: Health, s: &Situation) -> Verdict {
     }
 }
 
-/// R49: a resend that has nowhere else to go is none.
+/// What the table asks for is looked for at once in the seed's profile; if it is not to be had, the
+/// message pauses (S4-19). For LNet a resend that has nowhere else to go is none (R49).
 const fn path(profile: Profile, wanted: Resend, s: &Situation) -> Resend {
-    let possible = match wanted {
+    let elsewhere = match wanted {
         Resend::No => false,
         Resend::OtherLocal => s.many_local,
         Resend::OtherRemote => s.many_remote,
         Resend::NewPath => s.many_local && s.many_remote,
-        Resend::Anew => true,
+        Resend::Untried | Resend::Anew => true,
     };
     match profile {
-        _ if !possible => Resend::No,
         Profile::Seed => wanted,
-        Profile::LnetCompat => Resend::Anew,
+        Profile::LnetCompat if elsewhere => Resend::Anew,
+        Profile::LnetCompat => Resend::No,
     }
 }
 
@@ -181,23 +182,27 @@ mod tests {
         }
     }
 
-    /// R49, LU-13501, A12's 204 and 206: with one rail nothing is resent, and nothing is blamed
-    /// that cannot be avoided.
+    /// R49, LU-13501, A12's 204 and 206: with one rail nothing is blamed that cannot be avoided, and
+    /// LNet resends nothing. The seed keeps trying (S4-19): selection finds no other path, so that
+    /// the message pauses first.
     #[test]
     fn single_rails() {
+        use Resend::{NewPath, No, OtherLocal, OtherRemote};
         let single = Situation { many_local: false, many_remote: false, ..Situation::PLAIN };
-        for profile in [Profile::Seed, Profile::LnetCompat] {
-            assert_eq!(verdict(profile, LocalDropped, single), (Demerit, Keep, Resend::No));
-            assert_eq!(verdict(profile, RemoteDropped, single), (Keep, Keep, Resend::No));
+        for (profile, local, remote) in
+            [(Profile::Seed, OtherLocal, OtherRemote), (Profile::LnetCompat, No, No)]
+        {
+            assert_eq!(verdict(profile, LocalDropped, single), (Demerit, Keep, local));
+            assert_eq!(verdict(profile, RemoteDropped, single), (Keep, Keep, remote));
             let router = Situation { router: true, ..single };
-            assert_eq!(verdict(profile, RemoteDropped, router), (Keep, Demerit, Resend::No));
+            assert_eq!(verdict(profile, RemoteDropped, router), (Keep, Demerit, remote));
         }
-        assert_eq!(verdict(Profile::Seed, NetworkTimeout, single), (Keep, Keep, Resend::No));
+        assert_eq!(verdict(Profile::Seed, NetworkTimeout, single), (Keep, Keep, NewPath));
         let lnet = verdict(Profile::LnetCompat, NetworkTimeout, single);
-        assert_eq!(lnet, (Demerit, Keep, Resend::No));
-        // One interface here and two there: still no wholly new path (S4-18).
+        assert_eq!(lnet, (Demerit, Keep, No));
+        // One interface here and two there: no wholly new path (S4-18) without a pause.
         let half = Situation { many_local: false, ..Situation::PLAIN };
-        assert_eq!(verdict(Profile::Seed, NetworkTimeout, half), (Keep, Demerit, Resend::No));
+        assert_eq!(verdict(Profile::Seed, NetworkTimeout, half), (Keep, Demerit, NewPath));
     }
 
     #[test]

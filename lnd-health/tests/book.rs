@@ -11,6 +11,7 @@ use common::CLASSES;
 use lnd_core::driver::Why;
 use lnd_core::fragment::FragmentError;
 use lnd_core::transfer::{Cause, Delivery, Place};
+use lnd_health::journey::UNTIL_DEADLINE;
 use lnd_health::{judge, refusal, Change, Charge, Config, Profile, Resend, Situation};
 
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/health.md");
@@ -31,6 +32,7 @@ fn resend(resend: Resend) -> &'static str {
         Resend::OtherLocal => "other local",
         Resend::OtherRemote => "other remote",
         Resend::NewPath => "new path",
+        Resend::Untried => "untried",
         Resend::Anew => "as selected",
     }
 }
@@ -138,7 +140,21 @@ fn knobs() -> String {
             "health that one failure costs, and one success gives",
             c.sensitivity.to_string(),
         ),
-        ("`retries`", "resends of a message", c.retries.to_string()),
+        (
+            "`retries`",
+            "an operator's limit of resends; `lnet-compat`: 2",
+            if c.retries == UNTIL_DEADLINE { "none".into() } else { c.retries.to_string() },
+        ),
+        (
+            "`resend`",
+            "pauses of a message whose paths have all been tried",
+            format!("{} s, doubled up to {} s", seconds(c.resend.first), seconds(c.resend.cap)),
+        ),
+        (
+            "`pressure`",
+            "the same for one that found no room",
+            format!("{} s, doubled up to {} s", seconds(c.pressure.first), seconds(c.pressure.cap)),
+        ),
         (
             "`thresholds`",
             "health at which an interface goes down, and up",

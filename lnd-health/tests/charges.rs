@@ -153,7 +153,7 @@ fn every_refusal() {
         node.begin(&mut journey);
         let next = node.health.refused(at(1), journey, refusal(why));
         assert_eq!(paid(&node), lost(expected), "{why:?}");
-        assert_eq!(matches!(next, Next::Again(_)), again, "{why:?}: {next:?}");
+        assert_eq!(!matches!(next, Next::Ended(_)), again, "{why:?}: {next:?}");
         // An LND that knows only the errno says the same.
         let (by_errno, by_why) = (refusal_of_errno(why.errno()), refusal(why));
         assert_eq!((by_errno.charge, by_errno.again), (by_why.charge, by_why.again), "{why:?}");

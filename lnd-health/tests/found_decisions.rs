@@ -34,7 +34,8 @@ fn back_pressure_does_not_take_our_interfaces_down() {
                 let class = lnd_health::refusal(lnd_core::driver::Why::NoSlots);
                 match node.health.refused(at(0), journey, class) {
                     lnd_health::node::Next::Again(again) => journey = again,
-                    lnd_health::node::Next::Ended(_) => break,
+                    // A pause until there is room: this message gives up.
+                    lnd_health::node::Next::Later(..) | lnd_health::node::Next::Ended(_) => break,
                 }
             }
         }

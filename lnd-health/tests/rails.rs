@@ -11,7 +11,7 @@ use lnd_health::journal::Evidence;
 use lnd_health::journey::Terms;
 use lnd_health::node::{Count, End, Full, Next, PeerSettings, WhyEnded};
 use lnd_health::select::{Because, NoPath};
-use lnd_health::{refusal, NiStatus, Object};
+use lnd_health::{refusal, Config, HealthValue, NiStatus, Object};
 
 #[test]
 fn a_local_failure_goes_over_another_local_interface() {
@@ -77,46 +77,51 @@ fn without_suppression_what_may_have_arrived_is_not_repeated() {
 
 #[test]
 fn none_left_fails_and_is_reported_once() {
-    // S4-10, S4-15, S4-18: each class runs out of paths on 2 × 2 rails with tries to spare.
-    let mut config = plain(2, 1, 2);
-    config.retries = 7;
-    for (class, tries) in
-        [(Class::LocalDropped, 4), (Class::RemoteDropped, 4), (Class::NetworkTimeout, 2)]
-    {
-        let mut node = Node::new(config, 1);
+    // S4-10, S4-15, S4-18: no interface is left that could be used, for each way in which that is so.
+    for way in 0..3 {
+        let mut node = Node::new(plain(2, 1, 2), 1);
         let journey = node.open(100);
-        let (ended, paths) = node.send(journey, |_, _| (at(1), surely(class)));
-        assert_eq!((ended.class, ended.cookie, paths.len()), (class, 77, tries), "{class:?}");
-        assert_eq!(ended.why, WhyEnded::NoPath(NoPath::Tried), "{class:?}");
-        for (n, path) in paths.iter().enumerate() {
-            assert!(!paths[..n].contains(path), "{path:?} was tried before");
-        }
+        let mut tries = 0;
+        let mut next = Next::Again(journey);
+        let ended = loop {
+            let Next::Again(mut journey) = next else {
+                let Next::Ended(ended) = next else { panic!("it waits for what is not there") };
+                break ended;
+            };
+            let path = node.begin(&mut journey);
+            tries += 1;
+            // The interfaces of the try that has just begun are out of use when it ends.
+            match way {
+                0 => node.health.fatal(at(1), path.local, true),
+                1 => node.health.set_health(at(1), Object::Peer(path.hop), HealthValue::NONE),
+                _ => node.health.drain_local(at(1), path.local, true),
+            }
+            let class = if way == 1 { Class::RemoteDropped } else { Class::LocalDropped };
+            next = node.health.outcome(at(1), journey, surely(class));
+        };
+        assert_eq!((tries, ended.cookie), (2, 77), "way {way}");
+        assert_eq!(ended.why, WhyEnded::NoPath(NoPath::Unusable), "way {way}");
         assert_eq!(node.health.remains().messages, 0);
-    }
-}
-
-#[test]
-fn tries_and_deadline_bound_every_class() {
-    // S4-19, S4-20: at most `retries` resends, none after the deadline.
-    for class in CLASSES.into_iter().filter(|&class| class != Class::Ok) {
-        let mut node = Node::new(plain(4, 1, 4), 1);
-        let journey = node.open(100);
-        let (ended, paths) = node.send(journey, |_, _| (at(1), surely(class)));
-        assert_eq!((paths.len(), ended.why), (3, WhyEnded::Tries), "{class:?}");
-        let journey = node.open(100);
-        let (ended, paths) = node.send(journey, |n, _| (at(60 * n as u64), surely(class)));
-        assert_eq!((paths.len(), ended.why), (2, WhyEnded::Deadline), "{class:?}");
     }
 }
 
 #[test]
 fn the_deadline_counts_over_all_tries() {
     // R37, INV-9: LNet gives each resend a whole budget anew.
-    let mut node = Node::new(plain(4, 1, 4), 1);
+    let mut node = Node::new(Config { retries: 2, ..plain(4, 1, 4) }, 1);
     let journey = node.open(90);
-    assert_eq!(journey.slice(at(0), node.health.config().retries), at(30));
+    assert_eq!(node.health.slice(at(0), &journey), at(30));
     let (ended, _) = node.send(journey, |n, _| (at(30 * n as u64), surely(Class::LocalTimeout)));
     assert_eq!((ended.tries, ended.why), (3, WhyEnded::Deadline));
+    // Without a limit of tries a third of what is left, never nothing, never past the deadline.
+    let mut node = Node::new(plain(4, 1, 4), 1);
+    let journey = node.open(90);
+    assert_eq!(node.health.slice(at(0), &journey), at(30));
+    assert_eq!(node.health.slice(at(30), &journey), at(50));
+    let ms = |n: u64| lnd_core::time::Instant::from_nanos(n * 1_000_000);
+    assert_eq!(node.health.slice(ms(89_850), &journey), ms(89_950));
+    assert_eq!(node.health.slice(ms(89_990), &journey), at(90));
+    let _ = node.health.give_up(journey, NoPath::Tried);
 }
 
 #[test]
@@ -310,8 +315,11 @@ fn what_this_node_took_back_blames_nobody() {
             let status = Status::of(Policy::Seed, cause, place);
             let mut node = Node::new(plain(2, 1, 2), 1);
             let journey = node.open(100);
-            let (ended, _) = node.send(journey, |_, _| (at(1), End::of(&status)));
+            let (ended, _) =
+                node.send(journey, |n, _| (at(1), if n == 1 { End::of(&status) } else { End::OK }));
             assert!(!status.resend || ended.tries > 1, "{cause:?} {place:?}");
+            let final_cause = matches!(cause, Cause::Refused | Cause::Local | Cause::Protocol);
+            assert!(!final_cause || ended.tries == 1, "{cause:?} {place:?}: no path cures it");
         }
     }
 }

@@ -10,7 +10,7 @@ use lnd_core::transfer::{Delivery, Health as Class};
 use lnd_health::dedup::Copy;
 use lnd_health::node::{Action, Count, End, Full, PeerSettings, Remove, WhyEnded};
 use lnd_health::select::NoPath;
-use lnd_health::{Object, PeerId, PeerNiId, ProbeKinds, RouteId, MAX_NETS, MAX_PEER_NIS};
+use lnd_health::{Config, Object, PeerId, PeerNiId, ProbeKinds, RouteId, MAX_NETS, MAX_PEER_NIS};
 
 #[test]
 fn tables_are_full_at_their_end_and_room_is_found_again() {
@@ -91,7 +91,7 @@ fn routes_come_and_go_and_hold_their_gateway() {
 
 #[test]
 fn an_interface_may_have_a_sensitivity_of_its_own() {
-    let mut node = Node::new(plain(1, 1, 1), 1);
+    let mut node = Node::new(Config { retries: 0, ..plain(1, 1, 1) }, 1);
     let object = Object::Local(local(0));
     for (own, left) in [(Some(400), 600), (Some(0), 600), (None, 500)] {
         node.health.set_sensitivity(object, own);

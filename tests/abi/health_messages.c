@@ -33,7 +33,7 @@ static void refusals(void)
 
 	start(1, 4, LND_PROFILE_SEED);
 	FAILS(LND_E_STALE, lnd_health_open(health, no_such_peer(), LND_NEVER, 1, 7, &journey));
-	/* No route by our interface: it is blamed, and another one is tried. */
+	/* No route by our interface: that is no fault of it, and another one is tried. */
 	journey = begun(60 * SECOND, 1, &path);
 	FAILS(LND_E_NO_SLOTS, lnd_health_open(health, peer, LND_NEVER, 1, 8, &other));
 	FAILS(LND_E_NULL, lnd_health_refused(health, journey, LND_E_NO_ROUTE, SECOND, NULL));
@@ -44,7 +44,7 @@ static void refusals(void)
 	other.kind++;
 	FAILS(LND_E_STALE, lnd_health_refused(health, other, LND_E_NO_ROUTE, SECOND, &next));
 	MUST(lnd_health_refused(health, journey, LND_E_NO_ROUTE, SECOND, &next));
-	CHECK(next == LND_NEXT_AGAIN && value_of(path.local) < 1000);
+	CHECK(next == LND_NEXT_AGAIN && value_of(path.local) == 1000);
 	CHECK(value_of(path.destination) == 1000);
 	MUST(lnd_health_begin(health, journey, SECOND, &second));
 	CHECK(!same(second.local, path.local));
@@ -72,6 +72,44 @@ static void refusals(void)
 	FAILS(LND_E_STALE, lnd_health_remove_peer(health, peer));
 	stop();
 	printf("health_messages: refusals at the call blame whom they name\n");
+}
+
+/* S4-19: when every path has failed a moment ago the message pauses, and goes on until its deadline. */
+static void pauses(void)
+{
+	struct lnd_path path = { .size = sizeof(path) };
+	struct lnd_journey journey, wrong;
+	uint64_t now = SECOND, time = 1, tries = 1, pause = 0;
+	uint32_t next;
+
+	start(1, 4, LND_PROFILE_SEED);
+	journey = begun(60 * SECOND, 1, &path);
+	MUST(lnd_health_next_try(health, journey, &time));
+	CHECK(time <= now);
+	FAILS(LND_E_NULL, lnd_health_next_try(health, journey, NULL));
+	wrong = journey;
+	wrong.generation++;
+	FAILS(LND_E_STALE, lnd_health_next_try(health, wrong, &time));
+	for (;;) {
+		/* Back-pressure: it costs no health, and there is room again soon. */
+		MUST(lnd_health_refused(health, journey, LND_E_NO_SLOTS, now, &next));
+		CHECK(value_of(path.local) == 1000 && value_of(path.destination) == 1000);
+		if (next == LND_NEXT_ENDED)
+			break;
+		if (next == LND_NEXT_LATER) {
+			MUST(lnd_health_next_try(health, journey, &time));
+			CHECK(time > now && time < 60 * SECOND);
+			FAILS(LND_E_WAIT, lnd_health_begin(health, journey, now, &path));
+			now = time;
+			pause++;
+		}
+		MUST(lnd_health_begin(health, journey, now, &path));
+		tries++;
+	}
+	CHECK(pause > 10 && tries < 5000 && now > 59 * SECOND);
+	FAILS(LND_E_STALE, lnd_health_next_try(health, journey, &time));
+	stop();
+	printf("health_messages: tried until the deadline, with pauses\n");
 }
 
 /* How one try that ended so goes on, and whether our interface lost health by it. */
@@ -194,8 +232,9 @@ static void tables(void)
 	SPOIL(peer_nis, 1);
 	SPOIL(sensitivity, 1001);
 	SPOIL(sensitivity, 65536);
-	SPOIL(retries, 8);
 	SPOIL(retries, 256);
+	SPOIL(resend_first, 0);
+	SPOIL(resend_cap, 0);
 	SPOIL(probe_verdicts, 256);
 	SPOIL(action_every, 999);
 	SPOIL(routes, 4097);
@@ -325,6 +364,7 @@ int main(void)
 	names();
 	routes();
 	refusals();
+	pauses();
 	ends();
 	tables();
 	return 0;

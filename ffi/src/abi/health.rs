@@ -14,6 +14,9 @@ pub enum lnd_profile {
     LND_PROFILE_LNET = 1,
 }
 
+/// LND_UNTIL_DEADLINE - As a limit of resends: none but the message's deadline.
+pub const LND_UNTIL_DEADLINE: u32 = 255;
+
 /// struct lnd_health_config - Sizes and knobs of a node's health.
 /// @size: sizeof(struct lnd_health_config).
 /// @abi_version: LND_ABI_VERSION.
@@ -25,10 +28,13 @@ pub enum lnd_profile {
 /// @actions: pings, probes and connections under way at once, 1 to 65,536.
 /// @profile: enum lnd_profile.
 /// @sensitivity: what a failure costs, 0 to 1000; 0: health is off.
-/// @retries: most resends of a message, 0 to 7.
+/// @retries: an operator's limit of a message's resends, 0 to 254; LND_UNTIL_DEADLINE: the profile's
+///           own, which is none for LND_PROFILE_SEED and 2 for LND_PROFILE_LNET.
 /// @seed: of the jitter; another one on each node.
 /// @recovery_first: ns to the first recovery ping.
 /// @recovery_cap: most ns between two.
+/// @resend_first: ns of the first pause of a message whose paths have all been tried.
+/// @resend_cap: most ns of such a pause.
 /// @recovery_limit: ns after which an interface is given up, 0: never.
 /// @probe_idle: ns without traffic after which a peer is probed.
 /// @probe_again: ns between two probes of one that does not answer.
@@ -72,6 +78,10 @@ pub struct lnd_health_config {
     pub recovery_cap: u64,
     /// Recovery.
     pub recovery_limit: u64,
+    /// Pauses.
+    pub resend_first: u64,
+    /// Pauses.
+    pub resend_cap: u64,
     /// Prober.
     pub probe_idle: u64,
     /// Prober.
@@ -152,6 +162,8 @@ pub enum lnd_next {
     LND_NEXT_ENDED = 0,
     /// It is tried again: lnd_health_begin() finds its next path.
     LND_NEXT_AGAIN = 1,
+    /// It is tried again, not before the time that lnd_health_next_try() tells.
+    LND_NEXT_LATER = 2,
 }
 
 /// enum lnd_object - What has health: the kind of a struct lnd_health_ni.

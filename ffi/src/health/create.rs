@@ -13,7 +13,7 @@ use lnd_core::time::{Instant, Span};
 
 use super::taken::{Place, Taken};
 use super::{lnd_health, Cell, Whole, ALIVE, DEAD};
-use crate::abi::{lnd_error, lnd_health_config, lnd_profile};
+use crate::abi::{lnd_error, lnd_health_config, lnd_profile, LND_UNTIL_DEADLINE};
 use crate::config::{known, LND_ALIGN};
 use crate::errors::outcome;
 use crate::input::{input, place, put};
@@ -58,6 +58,8 @@ pub unsafe extern "C" fn lnd_health_config_init(
         recovery_first: usual.recovery.first.as_nanos(),
         recovery_cap: usual.recovery.cap.as_nanos(),
         recovery_limit: usual.recovery_limit.as_nanos(),
+        resend_first: usual.resend.first.as_nanos(),
+        resend_cap: usual.resend.cap.as_nanos(),
         probe_idle: usual.probe.idle.as_nanos(),
         probe_again: usual.probe.again.as_nanos(),
         probe_hold_off: usual.probe.hold_off.as_nanos(),
@@ -85,11 +87,15 @@ fn understand(given: &lnd_health_config) -> Result<Config, lnd_error> {
     }
     config.journal = given.journal;
     config.sensitivity = u16::try_from(given.sensitivity).map_err(wrong)?;
-    config.retries = u8::try_from(given.retries).map_err(wrong)?;
+    if given.retries != LND_UNTIL_DEADLINE {
+        config.retries = u8::try_from(given.retries).map_err(wrong)?;
+    }
     config.seed = given.seed;
     config.recovery.first = Span::from_nanos(given.recovery_first);
     config.recovery.cap = Span::from_nanos(given.recovery_cap);
     config.recovery_limit = Span::from_nanos(given.recovery_limit);
+    config.resend.first = Span::from_nanos(given.resend_first);
+    config.resend.cap = Span::from_nanos(given.resend_cap);
     config.probe.idle = Span::from_nanos(given.probe_idle);
     config.probe.again = Span::from_nanos(given.probe_again);
     config.probe.hold_off = Span::from_nanos(given.probe_hold_off);

@@ -78,7 +78,8 @@ pub unsafe extern "C" fn lnd_health_open(
 /// Context: the owner's.
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN,
 /// LND_E_STALE, LND_E_NO_ROUTE (no path that is allowed; lnd_health_give_up() is next),
-/// LND_E_DEADLINE (no try may begin any more; the same), LND_E_RUNNING (a try is under way).
+/// LND_E_DEADLINE (no try may begin any more; the same), LND_E_RUNNING (a try is under way),
+/// LND_E_WAIT (not before lnd_health_next_try(); nothing has changed).
 #[no_mangle]
 pub unsafe extern "C" fn lnd_health_begin(
     health: *mut lnd_health,
@@ -96,11 +97,14 @@ pub unsafe extern "C" fn lnd_health_begin(
         if way.under_way() {
             return Err(lnd_error::LND_E_RUNNING);
         }
+        if way.tries() > 0 && now < whole.health.next_try(way) {
+            return Err(lnd_error::LND_E_WAIT);
+        }
         let choice = whole.health.choose(way, &[]).map_err(|_| lnd_error::LND_E_NO_ROUTE)?;
         if !whole.health.begin(now, way, &choice) {
             return Err(lnd_error::LND_E_DEADLINE);
         }
-        let left = whole.health.config().retries.saturating_sub(way.tries().saturating_sub(1));
+        let slice = whole.health.slice(now, way);
         *path = lnd_path {
             size: size_of::<lnd_path>() as u32,
             routed: u32::from(choice.route.is_some()),
@@ -114,12 +118,40 @@ pub unsafe extern "C" fn lnd_health_begin(
                 .peer_ni(choice.path.hop)
                 .and_then(|ni| ni.nid())
                 .map_or(0, Nid::raw),
-            slice: way.slice(now, left).as_nanos(),
+            slice: slice.as_nanos(),
         };
         Ok(())
     };
     // SAFETY: by the contract of the ABI.
     outcome(unsafe { lnd_health::with(health, begin) })
+}
+
+/// lnd_health_next_try() - From when on a message's next try may begin.
+/// @health: the object.
+/// @journey: the message.
+/// @time: where the time is written; 0: now.
+///
+/// After LND_NEXT_LATER the message pauses, since every path has failed a moment ago: call
+/// lnd_health_begin() at this time. It becomes sooner when an interface has recovered.
+///
+/// Context: the owner's.
+/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE.
+#[no_mangle]
+pub unsafe extern "C" fn lnd_health_next_try(
+    health: *const lnd_health,
+    journey: lnd_journey,
+    time: *mut u64,
+) -> lnd_error {
+    let next = |id, whole: &mut Whole| {
+        place(time)?;
+        check(id, journey)?;
+        let found = whole.journeys.get(journey.index, journey.generation);
+        let at = whole.health.next_try(found.ok_or(lnd_error::LND_E_STALE)?);
+        // SAFETY: checked above; writable by the contract of the ABI.
+        unsafe { put(time, at.as_nanos()) }
+    };
+    // SAFETY: by the contract of the ABI.
+    outcome(unsafe { lnd_health::with(health, next) })
 }
 
 /// The class and the delivery that a report speaks of.
@@ -183,6 +215,10 @@ impl Whole {
             Next::Again(way) => {
                 self.journeys.put_back(journey.index, way);
                 Ok(lnd_next::LND_NEXT_AGAIN)
+            }
+            Next::Later(way, _) => {
+                self.journeys.put_back(journey.index, way);
+                Ok(lnd_next::LND_NEXT_LATER)
             }
             Next::Ended(_) => {
                 self.journeys.forget(journey.index);

@@ -85,6 +85,7 @@ impl<'m> Health<'m> {
             allowance: Allowance::new(config.action_every, config.action_burst, now),
             jitter: Jitter::new(config.seed),
             turn: 1,
+            recoveries: 0,
             rota: 0,
             stopping: false,
             tally: Tally::new(),

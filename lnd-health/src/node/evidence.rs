@@ -95,7 +95,10 @@ impl Health<'_> {
             self.write(now, object, &before, &after, evidence, message);
             match (before.status(), after.status()) {
                 (NiStatus::Up, NiStatus::Down) => self.tally.count(Count::WentDown),
-                (NiStatus::Down, NiStatus::Up) => self.tally.count(Count::CameUp),
+                (NiStatus::Down, NiStatus::Up) => {
+                    self.recoveries = self.recoveries.wrapping_add(1);
+                    self.tally.count(Count::CameUp);
+                }
                 _ => {}
             }
         }

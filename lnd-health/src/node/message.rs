@@ -3,134 +3,18 @@
 
 use super::peers::Peer;
 use super::tally::Count;
-use super::Health;
-use crate::charge::{Charge, Refusal};
+use super::{End, Ended, Health, Next, WhyEnded};
+use crate::charge::Refusal;
 use crate::effect::{Profile, Resend};
 use crate::ids::{Object, PeerId};
 use crate::journal::Evidence;
-use crate::journey::{Journey, Path, Terms};
+use crate::journey::{Journey, Path, Terms, UNTIL_DEADLINE};
 use crate::judge::{judge, Change, Situation, Verdict};
 use crate::ni::Ni;
 use crate::select::{select, Choice, Distance, NoPath, Wanted};
 use lnd_core::defect::seeded;
-use lnd_core::time::Instant;
-use lnd_core::transfer::{Cause, Delivery, Health as Class, Status};
-
-/// How one try ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct End {
-    /// Its health class.
-    pub class: Class,
-    /// What is known of its delivery.
-    pub delivery: Delivery,
-    /// Whom it costs health; `None`: what its class says.
-    pub charge: Option<Charge>,
-    /// Whether repeating it could help: a refusal by the upper layer or an error of the protocol is
-    /// not cured by another path.
-    pub curable: bool,
-    /// This node itself took it back: nobody is to blame.
-    pub withdrawn: bool,
-}
-
-impl End {
-    /// It was delivered.
-    pub const OK: Self = Self {
-        class: Class::Ok,
-        delivery: Delivery::Delivered,
-        charge: None,
-        curable: false,
-        withdrawn: false,
-    };
-
-    /// A failure with a class, of which nothing more is known than that another try may help.
-    pub const fn failed(class: Class, delivery: Delivery) -> Self {
-        Self { class, delivery, charge: None, curable: true, withdrawn: false }
-    }
-
-    /// The end that a final status of `lnd-core` tells of.
-    pub const fn of(status: &Status) -> Self {
-        let (curable, withdrawn) = match status.evidence {
-            Some((Cause::Shutdown | Cause::Withdrawn, _)) => (false, true),
-            Some((Cause::Refused | Cause::Local | Cause::Protocol, _)) => (false, false),
-            _ => (true, false),
-        };
-        let charge = match status.evidence {
-            Some((cause, place)) => Some(Charge::of(cause, place)),
-            None => None,
-        };
-        Self { class: status.health, delivery: status.delivery, charge, curable, withdrawn }
-    }
-}
-
-/// An end of which nothing more is known than its class.
-impl From<Class> for End {
-    fn from(class: Class) -> Self {
-        match class {
-            Class::Ok => Self::OK,
-            _ => Self::failed(class, Delivery::Unknown),
-        }
-    }
-}
-
-/// A refusal at the call: nothing was sent.
-impl From<Refusal> for End {
-    fn from(refusal: Refusal) -> Self {
-        Self {
-            charge: Some(refusal.charge),
-            curable: refusal.again,
-            ..Self::failed(refusal.class, Delivery::NotDelivered)
-        }
-    }
-}
-
-/// Why a message was not tried again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum WhyEnded {
-    /// It was delivered.
-    Delivered,
-    /// Its class or its owner does not allow it, or another path could not help.
-    NotResendable,
-    /// It may have arrived, and the receiver could not recognise a second copy (R45).
-    MayHaveArrived,
-    /// As many tries as may be were made.
-    Tries,
-    /// Its deadline has passed (S4-20).
-    Deadline,
-    /// There is no other path (S4-10, S4-15, S4-18).
-    NoPath(NoPath),
-}
-
-impl From<NoPath> for WhyEnded {
-    fn from(why: NoPath) -> Self {
-        Self::NoPath(why)
-    }
-}
-
-/// The end of a message, which is reported up once.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[must_use = "the upper layer is to hear of it"]
-pub struct Ended {
-    /// The caller's name for it.
-    pub cookie: u64,
-    /// The class of its last try; [`Class::Ok`] if and only if it was delivered.
-    pub class: Class,
-    /// What is known of delivery, over all tries.
-    pub delivery: Delivery,
-    /// Tries made.
-    pub tries: u8,
-    /// Why it was not tried again.
-    pub why: WhyEnded,
-}
-
-/// What becomes of a message after a try.
-#[derive(Debug, PartialEq, Eq)]
-#[must_use = "the message goes on, or its end is reported"]
-pub enum Next {
-    /// It is to be tried again: [`choose`](Health::choose) finds its next path.
-    Again(Journey),
-    /// It has ended.
-    Ended(Ended),
-}
+use lnd_core::time::{Instant, Span};
+use lnd_core::transfer::{Delivery, Health as Class};
 
 impl Health<'_> {
     /// Opens a message's journey to a peer; `None` if there is no such peer. It must come to an
@@ -162,9 +46,14 @@ impl Health<'_> {
     }
 
     /// A try begins over the chosen path. Returns `false` if the deadline has passed (S4-20,
-    /// LU-16303), a try is under way already, there have been too many, or the peer has started anew
-    /// after a try that may have reached its former life: then [`give_up`](Self::give_up).
+    /// LU-16303), a try is under way already, this node shuts down, or the peer has started anew
+    /// after a try that may have reached its former life: then [`give_up`](Self::give_up). It also
+    /// returns `false`, and changes nothing, before [`next_try`](Self::next_try): then wait.
     pub fn begin(&mut self, now: Instant, journey: &mut Journey, choice: &Choice) -> bool {
+        let resend = journey.tries() > 0;
+        if resend && (now < self.next_try(journey) || self.stopping) {
+            return false;
+        }
         let Some(peer) = self.peer_mut(journey.peer()) else { return false };
         let former = peer.epoch != journey.epoch;
         let doubt = journey.may_have_arrived() && !seeded("resent-to-a-new-life");
@@ -261,15 +150,70 @@ impl Health<'_> {
         self.blame(now, path, verdict, evidence, journey.cookie());
         if let WhyEnded::NoPath(_) = why {
             journey.next = verdict.resend;
-            return match self.choose(&journey, &[]) {
-                Ok(_) => Next::Again(journey),
-                Err(none) => {
-                    let why = WhyEnded::NoPath(none);
-                    Next::Ended(self.close(journey, end.class, delivery, why))
-                }
+            let found = match self.choose(&journey, &[]) {
+                Ok(_) if journey.round_is_full() => Err(NoPath::Tried),
+                other => other,
             };
+            let why = match found {
+                Ok(_) => return Next::Again(journey),
+                // S4-19: there are paths, and all have failed a moment ago.
+                Err(NoPath::Tried) => match self.pause(now, &mut journey, end.full) {
+                    Some(at) => return Next::Later(journey, at),
+                    None => WhyEnded::Deadline,
+                },
+                // S4-10, S4-15, S4-18: there is none that could be used.
+                Err(none) => WhyEnded::NoPath(none),
+            };
+            return Next::Ended(self.close(journey, end.class, delivery, why));
         }
         Next::Ended(self.close(journey, end.class, delivery, why))
+    }
+
+    /// Until when a message pauses whose paths have all been tried; `None`: too little time is left
+    /// for another try. Half of what is left at most, so that long pauses do not cost a try.
+    fn pause(&mut self, now: Instant, journey: &mut Journey, full: bool) -> Option<Instant> {
+        let backoff = if full { self.config.pressure } else { self.config.resend };
+        let left = journey.deadline().since(now);
+        if left < backoff.first {
+            return None;
+        }
+        let delay = backoff.jittered(&mut self.jitter, journey.pauses());
+        let delay = delay.min(Span::from_nanos(left.as_nanos() / 2));
+        let at = if seeded("no-pause") { now } else { now.after(delay) };
+        journey.pause(at, self.recoveries);
+        journey.next = Resend::Untried;
+        if journey.round_is_full() || self.choose(journey, &[]).is_err() {
+            journey.start_over();
+        }
+        self.tally.count(Count::Pauses);
+        Some(at)
+    }
+
+    /// From when on a message's next try may begin: the end of its pause, or at once if an interface
+    /// has come up since the pause began. Context: any; constant time.
+    pub const fn next_try(&self, journey: &Journey) -> Instant {
+        if journey.recoveries == self.recoveries {
+            journey.not_before()
+        } else {
+            Instant::ORIGIN
+        }
+    }
+
+    /// Until when a try that begins at `now` may take (R37), never beyond the deadline. With a limit
+    /// of resends each that is left has as much time; without one, a third of what is left, but at
+    /// least the shortest pause.
+    pub fn slice(&self, now: Instant, journey: &Journey) -> Instant {
+        let tries = journey.tries().saturating_sub(u32::from(journey.under_way()));
+        let left = match self.config.resends() {
+            UNTIL_DEADLINE => 2,
+            limit => u32::from(limit).saturating_sub(tries).min(u32::from(u8::MAX)) as u8,
+        };
+        let slice = journey.slice(now, left);
+        match self.config.resends() {
+            UNTIL_DEADLINE => slice.max(now.after(self.config.resend.first)),
+            _ => slice,
+        }
+        .min(journey.deadline())
     }
 
     /// What to do, and why the message ends here; `NoPath` means that it does not.
@@ -306,7 +250,7 @@ impl Health<'_> {
             WhyEnded::NoPath(NoPath::Tried)
         } else if situation.late {
             WhyEnded::Deadline
-        } else if end.curable && !end.withdrawn && journey.tries() > retries {
+        } else if end.curable && !end.withdrawn && journey.is_spent(retries) {
             WhyEnded::Tries
         } else if !situation.may_resend {
             WhyEnded::NotResendable

@@ -5,6 +5,7 @@ mod act;
 mod audit;
 mod create;
 mod drain;
+mod end;
 mod evidence;
 mod message;
 mod peers;
@@ -27,7 +28,7 @@ use lnd_core::id::Nid;
 pub use act::{Action, Connect, Ping, Probe};
 pub use audit::Broken;
 pub use drain::Remains;
-pub use message::{End, Ended, Next, WhyEnded};
+pub use end::{End, Ended, Next, WhyEnded};
 pub use peers::{Peer, PeerSettings};
 pub use tables::{Full, Remove};
 pub use tally::{Count, Tally};
@@ -58,6 +59,8 @@ pub struct Health<'m> {
     jitter: Jitter,
     /// Number of the next selection.
     turn: u32,
+    /// Interfaces that have come up again: a pause is over for who waits for one.
+    recoveries: u32,
     /// Which queue is asked first next time.
     rota: u8,
     stopping: bool,

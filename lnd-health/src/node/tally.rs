@@ -11,6 +11,8 @@ pub enum Count {
     Tries,
     /// Messages sent again.
     Resends,
+    /// Pauses of messages whose paths had all been tried.
+    Pauses,
     /// Messages that a resend delivered.
     ResendsGood,
     /// Messages that ended with an error although they were sent again.
@@ -50,6 +52,7 @@ impl Count {
     pub const ALL: [Self; COUNTS] = [
         Self::Tries,
         Self::Resends,
+        Self::Pauses,
         Self::ResendsGood,
         Self::ResendsFailed,
         Self::Late,
@@ -73,6 +76,7 @@ impl Count {
         match self {
             Self::Tries => "tries",
             Self::Resends => "resends",
+            Self::Pauses => "pauses",
             Self::ResendsGood => "resends_good",
             Self::ResendsFailed => "resends_failed",
             Self::Late => "late",

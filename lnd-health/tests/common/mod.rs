@@ -55,6 +55,7 @@ pub fn empty(config: Config) -> Health<'static> {
 pub fn plain(locals: u8, peers: u32, each: u32) -> Config {
     let mut config = Config::new(locals, peers, peers * each);
     (config.recovery.jitter, config.probe.jitter, config.reconnect.backoff.jitter) = (0, 0, 0);
+    (config.resend.jitter, config.pressure.jitter) = (0, 0);
     config
 }
 
@@ -98,28 +99,37 @@ impl Node {
 
     /// Begins a try over the path that selection finds.
     pub fn begin(&mut self, journey: &mut Journey) -> Path {
+        self.begin_at(at(0), journey)
+    }
+
+    /// The same at a time.
+    pub fn begin_at(&mut self, now: Instant, journey: &mut Journey) -> Path {
         let choice = self.health.choose(journey, &[]).unwrap();
-        assert!(self.health.begin(at(0), journey, &choice));
+        assert!(self.health.begin(now, journey, &choice));
         choice.path
     }
 
-    /// Sends a message of which each try ends as `end` says for its number and path. Returns its
-    /// end, and the paths.
+    /// Sends a message of which each try ends as `end` says for its number and path. A pause is
+    /// waited out. Returns its end, and the paths.
     pub fn send(
         &mut self,
         mut journey: Journey,
         mut end: impl FnMut(usize, Path) -> (Instant, End),
     ) -> (Ended, Vec<Path>) {
-        let mut paths = Vec::new();
+        let (mut paths, mut begins) = (Vec::new(), at(0));
         loop {
-            let path = self.begin(&mut journey);
+            let path = self.begin_at(begins, &mut journey);
             paths.push(path);
             let (now, how) = end(paths.len(), path);
             journey = match self.health.outcome(now, journey, how) {
                 Next::Again(journey) => journey,
+                Next::Later(journey, at) => {
+                    begins = at;
+                    journey
+                }
                 Next::Ended(ended) => return (ended, paths),
             };
-            assert!(paths.len() < 20, "it never ends");
+            assert!(paths.len() < 200, "it never ends");
         }
     }
 

@@ -74,12 +74,12 @@ pub extern "C" fn lnd_bare_health_message(health: &mut Health<'_>, n: u64, errno
         return 0;
     };
     let Ok(choice) = health.choose(&journey, &[]) else {
-        return u32::from(health.give_up(journey, NoPath::Tried).tries);
+        return health.give_up(journey, NoPath::Tried).tries;
     };
     if !health.begin(now, &mut journey, &choice) {
-        return u32::from(health.give_up(journey, NoPath::Tried).tries);
+        return health.give_up(journey, NoPath::Tried).tries;
     }
-    let slice = journey.slice(now, errno as u8).as_nanos();
+    let slice = health.slice(now, &journey).as_nanos();
     let next = match (refusal_of_errno(errno), Cause::ALL.get(n as usize)) {
         (refusal, None) if refusal.again => health.refused(now, journey, refusal),
         (_, Some(&cause)) => {
@@ -89,8 +89,12 @@ pub extern "C" fn lnd_bare_health_message(health: &mut Health<'_>, n: u64, errno
         _ => health.outcome(now, journey, End::failed(Class::NetworkTimeout, Delivery::Unknown)),
     };
     match next {
-        Next::Again(journey) => u32::from(health.give_up(journey, NoPath::Tried).tries),
-        Next::Ended(ended) => u32::from(ended.tries) + slice as u32,
+        Next::Again(journey) => health.give_up(journey, NoPath::Tried).tries,
+        Next::Later(journey, at) => {
+            let early = health.next_try(&journey).max(at).as_nanos() as u32;
+            early.wrapping_add(health.give_up(journey, NoPath::Tried).tries)
+        }
+        Next::Ended(ended) => ended.tries.wrapping_add(slice as u32),
     }
 }
 

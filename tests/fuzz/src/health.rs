@@ -9,7 +9,7 @@ use lnd_core::id::{Incarnation, Nid};
 use lnd_core::time::{Instant, Span};
 use lnd_core::transfer::{Delivery, Health as Class};
 use lnd_health::dedup::Copy as Seen;
-use lnd_health::journey::{Journey, Path, Terms};
+use lnd_health::journey::{Journey, Path, Terms, MAX_TRIES, UNTIL_DEADLINE};
 use lnd_health::node::{Action, End, Next, PeerSettings, WhyEnded};
 use lnd_health::prober::ProbeEnd;
 use lnd_health::reconnect::Connected;
@@ -79,7 +79,7 @@ struct Book {
 }
 
 /// R44, R45, R47, R50, INV-9, INV-15: the audit holds after every step; what is on its way is counted
-/// right; no path is tried twice where classes ask for another one; no try begins after the deadline;
+/// right; no path is tried twice without a pause where classes ask for another one; no try begins after the deadline;
 /// no number is taken twice; nothing acts before it said so.
 pub fn health(data: &[u8]) {
     let mut input = Unstructured::new(data);
@@ -286,6 +286,7 @@ impl Book {
                     class,
                     charge: charges[class as usize % 4],
                     again: true,
+                    full: class as usize & 1 == 0,
                 });
                 let next = self.health.refused(now, journey, refusal);
                 self.goes_on(next, deadline, paths);
@@ -316,9 +317,12 @@ impl Book {
         if self.health.begin(now, journey, &choice) {
             assert!(now < *deadline, "INV-9: a try begins after the deadline");
             let anew = self.health.config().profile == lnd_health::Profile::LnetCompat;
-            assert!(anew || !paths.contains(&choice.path), "R44: a path is tried twice");
+            assert!(anew || !paths.contains(&choice.path), "R44: a path again without a pause");
             paths.push(choice.path);
-            assert!(paths.len() <= 1 + usize::from(self.health.config().retries), "S4-19");
+            assert!(paths.len() <= MAX_TRIES, "no hot spinning");
+            let limit = self.health.config().retries;
+            let spent = limit != UNTIL_DEADLINE && journey.tries() > 1 + u32::from(limit);
+            assert!(!spent, "the operator's limit");
         }
     }
 
@@ -327,6 +331,13 @@ impl Book {
             Next::Again(journey) => {
                 assert!(!self.stopping, "no resend during a shutdown");
                 self.journeys.push((journey, deadline, paths));
+            }
+            Next::Later(journey, at) => {
+                assert!(!self.stopping, "no resend during a shutdown");
+                assert!(at > self.at() && at < deadline, "S4-19: between now and the deadline");
+                // After the pause a path may be tried again, unless others are still untried.
+                let tried = journey.tried().collect();
+                self.journeys.push((journey, deadline, tried));
             }
             Next::Ended(ended) => {
                 let good = ended.class == Class::Ok && ended.why == WhyEnded::Delivered;

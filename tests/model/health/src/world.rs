@@ -7,9 +7,10 @@ use std::mem::MaybeUninit;
 use lnd_core::id::{Incarnation, Nid};
 use lnd_core::time::{Instant, Span};
 use lnd_core::transfer::{Delivery, Health as Class};
+use lnd_health::backoff::Backoff;
 use lnd_health::dedup::{Copy as Seen, Taken};
 use lnd_health::journey::{Journey, Path, Terms};
-use lnd_health::node::{Action, End, Ended, Next, PeerSettings};
+use lnd_health::node::{Action, Count, End, Ended, Next, PeerSettings};
 use lnd_health::{Config, Health, NiId, Object, PeerId, PeerNiId};
 
 /// What can happen to a try.
@@ -25,6 +26,17 @@ pub enum Fate {
     Unknown,
 }
 
+/// What is told of a recovery ping.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Answer {
+    /// It was answered.
+    Yes,
+    /// It was not.
+    No,
+    /// Nothing, ever.
+    Never,
+}
+
 /// One step of the world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Act {
@@ -38,8 +50,8 @@ pub enum Act {
     End(u8, Fate),
     /// A second passes.
     Tick,
-    /// A recovery ping goes out and is answered, or not.
-    Ping(bool),
+    /// A recovery ping goes out.
+    Ping(Answer),
     /// The peer starts anew.
     Restart,
 }
@@ -70,7 +82,7 @@ pub struct Setup {
     pub networks: u32,
     /// The receiver recognises second copies.
     pub suppress: bool,
-    /// Most resends of a message.
+    /// Most resends of a message; [`UNTIL_DEADLINE`](lnd_health::journey::UNTIL_DEADLINE): no limit.
     pub retries: u8,
     /// The messages' deadline, in seconds.
     pub deadline: u64,
@@ -78,6 +90,8 @@ pub struct Setup {
     pub horizon: u64,
     /// The peer may start anew, once.
     pub restart: bool,
+    /// The ends of pings may never be told.
+    pub silent: bool,
     /// What a failure costs.
     pub sensitivity: u16,
     /// The seeded defect.
@@ -94,6 +108,7 @@ impl Setup {
         deadline: 2,
         horizon: 3,
         restart: false,
+        silent: false,
         sensitivity: 500,
         defect: None,
     };
@@ -107,7 +122,8 @@ struct Message {
     late: u8,
     arrived: bool,
     delivered: u8,
-    paths: Vec<Path>,
+    /// Each try's path, its second, and how many interfaces had come up by then.
+    paths: Vec<(Path, u64, u64)>,
     number: Option<u32>,
     life: u64,
 }
@@ -172,6 +188,8 @@ impl<'m> World<'m> {
         for (n, message) in (0..).zip(&self.messages) {
             let under_way = message.journey.as_ref().map(Journey::under_way);
             match under_way {
+                // While it pauses its host does nothing.
+                Some(false) if self.pauses(message) => {}
                 Some(false) => options.push(Act::Begin(n)),
                 Some(true) => {
                     if message.arrived {
@@ -192,7 +210,8 @@ impl<'m> World<'m> {
             }
         }
         if self.health.next_deadline() <= at(self.seconds) {
-            options.extend([Act::Ping(true), Act::Ping(false)]);
+            options.extend([Answer::Yes, Answer::No].map(Act::Ping));
+            options.extend(self.setup.silent.then_some(Act::Ping(Answer::Never)));
         }
         if self.seconds < self.setup.horizon {
             options.push(Act::Tick);
@@ -201,6 +220,11 @@ impl<'m> World<'m> {
             options.push(Act::Restart);
         }
         options
+    }
+
+    fn pauses(&self, message: &Message) -> bool {
+        let journey = message.journey.as_ref();
+        journey.is_some_and(|j| self.health.next_try(j) > at(self.seconds))
     }
 
     fn act(&mut self, act: Act) {
@@ -216,12 +240,15 @@ impl<'m> World<'m> {
                 self.arrive(n.into());
             }
             Act::End(n, fate) => self.end(n.into(), fate),
-            Act::Ping(answered) => {
+            Act::Ping(answer) => {
                 let now = at(self.seconds);
                 // Without a path it is put off instead.
                 if let Some(Action::Ping(ping)) = self.health.next_action(now) {
-                    let class = if answered { Class::Ok } else { Class::NetworkTimeout };
-                    self.health.answered(now, ping, class);
+                    match answer {
+                        Answer::Yes => self.health.answered(now, ping, Class::Ok),
+                        Answer::No => self.health.answered(now, ping, Class::NetworkTimeout),
+                        Answer::Never => drop(ping),
+                    }
                 }
             }
             Act::Restart => {
@@ -246,7 +273,9 @@ impl<'m> World<'m> {
                 return;
             }
         };
-        if let (Some(Defect::SamePath), Some(&path)) = (self.setup.defect, message.paths.last()) {
+        if let (Some(Defect::SamePath), Some(&(path, ..))) =
+            (self.setup.defect, message.paths.last())
+        {
             choice.path = path;
         }
         if !self.health.begin(now, &mut journey, &choice) {
@@ -257,10 +286,12 @@ impl<'m> World<'m> {
         if self.seconds >= self.setup.deadline {
             self.broken = Some("a try begins at or past the deadline");
         }
-        if message.paths.contains(&choice.path) {
+        // A pause is a second long, or ends when an interface comes up (S4-19).
+        let taken = (choice.path, self.seconds, self.health.tally().value(Count::CameUp));
+        if message.paths.contains(&taken) {
             self.broken = Some("a path is tried twice");
         }
-        message.paths.push(choice.path);
+        message.paths.push(taken);
         message.arrived = false;
         (message.number, message.life) = (journey.number(), self.life);
         message.journey = Some(journey);
@@ -294,6 +325,12 @@ impl<'m> World<'m> {
         }
         match self.health.outcome(at(self.seconds), journey, end) {
             Next::Again(journey) => message.journey = Some(journey),
+            Next::Later(journey, when) => {
+                if when <= at(self.seconds) || when >= at(self.setup.deadline) {
+                    self.broken = Some("a pause without length, or past the deadline");
+                }
+                message.journey = Some(journey);
+            }
             Next::Ended(ended) => {
                 let times = match self.setup.defect {
                     Some(Defect::Twice) => 2,
@@ -353,7 +390,9 @@ impl<'m> World<'m> {
         let queue: Vec<u32> = self.health.recovery().entries().collect();
         let _ = write!(out, "{queue:?};");
         for m in &self.messages {
-            let (ends, paths) = (&m.ends, &m.paths);
+            // What was tried in earlier seconds may be tried again.
+            let paths = m.paths.iter().filter(|(_, second, _)| *second == self.seconds);
+            let (ends, paths) = (&m.ends, paths.collect::<Vec<_>>());
             let _ = write!(out, "{:?} {ends:?} {} {}", m.journey, m.late, m.arrived);
             let _ = write!(out, "{} {paths:?} {:?} {},", m.delivered, m.number, m.life);
         }
@@ -366,6 +405,8 @@ fn config(setup: &Setup) -> Config {
     let mut config = Config::new(2, 1, 2);
     (config.recovery.jitter, config.journal, config.routes) = (0, 0, 0);
     (config.retries, config.sensitivity) = (setup.retries, setup.sensitivity);
+    let second = Span::from_secs(1);
+    config.resend = Backoff { first: second, cap: second, jitter: 0 };
     (config.action_every, config.action_burst) = (Span::from_micros(1), 1000);
     config
 }

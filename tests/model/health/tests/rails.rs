@@ -4,6 +4,7 @@
 #![cfg(not(debug_assertions))] // Ten times slower without optimisation.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+use lnd_health::journey::UNTIL_DEADLINE;
 use lnd_model_health::{explore, find, Defect, Setup};
 
 #[test]
@@ -15,6 +16,21 @@ fn one_message_with_all_tries() {
             assert!(explore(setup) > 1000);
         }
     }
+}
+
+#[test]
+fn one_message_until_its_deadline() {
+    // S4-19: no limit of tries; pauses, and recovery that ends them.
+    let retries = UNTIL_DEADLINE;
+    let few = Setup { messages: 1, networks: 2, suppress: false, ..Setup::PLAIN };
+    let setup = Setup { retries, deadline: 2, horizon: 2, ..few };
+    assert!(explore(setup) > 1000);
+}
+
+#[test]
+fn pings_of_which_nothing_is_told() {
+    let few = Setup { messages: 1, networks: 2, suppress: false, ..Setup::PLAIN };
+    assert!(explore(Setup { retries: 1, silent: true, ..few }) > 100);
 }
 
 #[test]

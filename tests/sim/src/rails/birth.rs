@@ -125,7 +125,7 @@ impl<'m> World<'m> {
         Self {
             hosts: (0..plan.hosts.len()).map(|_| Host::new()).collect(),
             rules: Rules::new(&plan.rules, start),
-            oracle: Oracle::new(plan.retries, plan.profile == Profile::Seed),
+            oracle: Oracle::new(plan.most_tries(), plan.profile == Profile::Seed),
             ground,
             setup,
             defect,

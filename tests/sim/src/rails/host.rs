@@ -204,6 +204,8 @@ impl Life<'_> {
         self.lnet.shut_down();
         self.user.give_up(&mut self.lnet, now, true);
         self.desk.shut_down();
+        // No resend begins any more: what pauses ends now.
+        self.again.extend(std::mem::take(&mut self.delayed).into_iter().map(|(_, id)| id));
         for rail in &mut self.rails {
             rail.driver.shutdown(now, now.after(Span::from_millis(50)));
         }

@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use lnd_core::time::Instant;
+use lnd_core::time::{Instant, Span};
 
 /// Defects to seed, so that the checks can be shown to bite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,13 +24,16 @@ pub enum Defect {
     EarlyEnd,
 }
 
+/// Least time between two tries by one path: half of the shortest pause of a message that found no room.
+const PAUSE: Span = Span::from_micros(500);
+
 /// One message on one hop.
 #[derive(Clone, Debug)]
 struct Message {
     host: u32,
     deadline: Instant,
-    /// (Own interface, next hop's) of each try.
-    tries: Vec<(u32, u32)>,
+    /// When each try began, and its (own interface, next hop's).
+    tries: Vec<(Instant, (u32, u32))>,
     ended: bool,
     delivered: u32,
     /// A second delivery is harmless: a GET, whose requester takes one answer.
@@ -42,9 +45,10 @@ struct Message {
 pub struct Oracle {
     messages: BTreeMap<u64, Message>,
     next: u64,
-    most_tries: usize,
-    /// Each path once.
-    fresh_paths: bool,
+    /// `None`: the deadline alone bounds them (S4-19).
+    most_tries: Option<usize>,
+    /// A path is tried again only after a pause.
+    pauses: bool,
     /// Rules that were broken.
     pub violations: Vec<String>,
     /// Messages that have begun and ended.
@@ -58,9 +62,10 @@ pub struct Oracle {
 }
 
 impl Oracle {
-    /// An oracle for messages of at most `1 + retries` tries; `fresh_paths`: each by another path.
-    pub fn new(retries: u8, fresh_paths: bool) -> Self {
-        Self { most_tries: 1 + usize::from(retries), fresh_paths, ..Self::default() }
+    /// An oracle for messages of so many tries; `pauses`: none by a path that was tried less than
+    /// [`PAUSE`] before.
+    pub fn new(most_tries: Option<usize>, pauses: bool) -> Self {
+        Self { most_tries, pauses, ..Self::default() }
     }
 
     fn broken(&mut self, serial: u64, what: &str) {
@@ -82,10 +87,11 @@ impl Oracle {
     /// A try begins.
     pub fn tried(&mut self, now: Instant, serial: u64, path: (u32, u32)) {
         let Some(message) = self.messages.get_mut(&serial) else { return };
-        let again = message.tries.contains(&path);
-        message.tries.push(path);
+        let since = message.tries.iter().rev().find(|(_, tried)| *tried == path);
+        let again = since.is_some_and(|(at, _)| now.since(*at) < PAUSE);
+        message.tries.push((now, path));
         let (late, ended) = (now > message.deadline, message.ended);
-        let many = message.tries.len() > self.most_tries;
+        let many = self.most_tries.is_some_and(|most| message.tries.len() > most);
         self.resends += u64::from(message.tries.len() > 1);
         if ended {
             self.broken(serial, "INV-1: sent after its end");
@@ -96,8 +102,8 @@ impl Oracle {
         if many {
             self.broken(serial, "R44: sent too often");
         }
-        if again && self.fresh_paths {
-            self.broken(serial, "R44: sent over a path that was tried");
+        if again && self.pauses {
+            self.broken(serial, "R44: sent again over a path without a pause");
         }
     }
 
@@ -142,7 +148,7 @@ mod tests {
     use super::*;
 
     fn broken(run: impl FnOnce(&mut Oracle, u64)) -> usize {
-        let mut oracle = Oracle::new(1, true);
+        let mut oracle = Oracle::new(Some(2), true);
         let message = oracle.begin(0, Instant::from_nanos(10), false);
         oracle.tried(Instant::from_nanos(1), message, (0, 5));
         run(&mut oracle, message);
@@ -155,6 +161,10 @@ mod tests {
         assert_eq!(broken(|o, m| o.tried(at(10), m, (1, 5))), 0);
         assert_eq!(broken(|o, m| o.tried(at(11), m, (1, 5))), 1, "late");
         assert_eq!(broken(|o, m| o.tried(at(2), m, (0, 5))), 1, "the same path");
+        let mut patient = Oracle::new(None, true);
+        let message = patient.begin(0, Instant::NEVER, false);
+        (0..9).for_each(|n| patient.tried(at(n * 500_000), message, (0, 5)));
+        assert!(patient.violations.is_empty(), "after a pause, as often as it likes");
         let often = |o: &mut Oracle, m| (1..3).for_each(|path| o.tried(at(2), m, (path, 5)));
         assert_eq!(broken(often), 1, "too often");
         assert_eq!(broken(|o, m| (0..2).for_each(|_| o.end(m))), 1, "ended twice");

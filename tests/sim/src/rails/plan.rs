@@ -100,8 +100,8 @@ pub struct Plan {
     pub pause_ms: u32,
     /// A message's whole time, in milliseconds (LNet: transaction timeout).
     pub timeout_ms: u32,
-    /// Most resends of a message (LNet: retry count).
-    pub retries: u8,
+    /// An operator's limit of a message's resends (LNet: retry count); left out: the profile's own.
+    pub retries: Option<u8>,
     /// Health lost by a failure and gained by a success; 0: health is off.
     pub sensitivity: u16,
     /// For how long a silent interface is pinged, in seconds; 0: for ever.
@@ -133,7 +133,7 @@ impl Default for Plan {
             seconds: 2,
             pause_ms: 0,
             timeout_ms: 2_000,
-            retries: 2,
+            retries: None,
             sensitivity: 100,
             recovery_limit_s: 0,
             profile: Profile::Seed,
@@ -164,6 +164,17 @@ impl Plan {
                 .collect(),
             ..Self::default()
         }
+    }
+
+    /// Most tries that a message may have: LNet's retry count is 2, the 2017 design has none.
+    pub fn most_tries(&self) -> Option<usize> {
+        let profiles_own = match self.profile {
+            Profile::Seed => None,
+            Profile::LnetCompat => Some(2),
+        };
+        // Without sensitivity there are no resends, as in LNet.
+        let limit = if self.sensitivity == 0 { Some(0) } else { self.retries.or(profiles_own) };
+        limit.map(|retries| 1 + usize::from(retries))
     }
 
     /// Whether a plan's text is one of these.
@@ -222,7 +233,7 @@ impl Plan {
         };
         range("seconds", self.seconds, 0, 36_000)?;
         range("timeout_ms", self.timeout_ms, 10, 1_000_000)?;
-        range("retries", u32::from(self.retries), 0, 7)?;
+        range("retries", u32::from(self.retries.unwrap_or(0)), 0, 254)?;
         range("sensitivity", u32::from(self.sensitivity), 0, 1000)?;
         range("number of hosts", self.hosts.len() as u32, 2, 8)?;
         range("number of networks", self.networks.len() as u32, 1, 8)?;

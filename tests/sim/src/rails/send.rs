@@ -154,7 +154,7 @@ impl Life<'_> {
             return;
         }
         let blind = around.defect == Some(Defect::NoDeadline);
-        let clock = if blind { Instant::ORIGIN } else { now };
+        let clock = if blind { journey.not_before() } else { now };
         let begun = self.desk.begin(now, clock, &mut journey, &chosen);
         let Some(until) = begun else {
             // Its time was up before its turn came (LU-16303).
@@ -278,12 +278,20 @@ impl Life<'_> {
         match next {
             Next::Ended(_) if status.errno != 0 && self.starts_over(around, &out, &facts) => {}
             Next::Ended(ended) => self.finish(around, id, &facts, &ended, reply),
-            Next::Again(journey) => {
-                if around.defect == Some(Defect::EarlyEnd) {
-                    around.oracle.end(facts.serial);
-                }
+            Next::Again(journey) | Next::Later(journey, _)
+                if around.defect == Some(Defect::EarlyEnd) =>
+            {
+                around.oracle.end(facts.serial);
                 self.messages.insert(id, Message { out, journey, facts });
                 self.again.push_back(id);
+            }
+            Next::Again(journey) => {
+                self.messages.insert(id, Message { out, journey, facts });
+                self.again.push_back(id);
+            }
+            Next::Later(journey, at) => {
+                self.messages.insert(id, Message { out, journey, facts });
+                self.delayed.insert((at, id));
             }
         }
     }

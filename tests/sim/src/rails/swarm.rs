@@ -13,7 +13,7 @@ pub fn swarm(seed: u64) -> Plan {
     plan.seconds = 1;
     plan.pause_ms = rng.between(5, 30) as u32;
     plan.timeout_ms = rng.between(300, 1_500) as u32;
-    plan.retries = rng.between(0, 4) as u8;
+    plan.retries = (rng.below(2) == 0).then(|| rng.between(0, 4) as u8);
     plan.sensitivity = [100, 100, 250, 50, 1000][rng.below(5) as usize];
     plan.profile = if rng.below(4) == 0 { Profile::LnetCompat } else { Profile::Seed };
     plan.probes = rng.below(2) == 0;

@@ -18,9 +18,10 @@ use lnd_sim::rails::{with, Plan, Profile, World};
 /// Both profiles.
 pub const BOTH: [Profile; 2] = [Profile::Seed, Profile::LnetCompat];
 
-/// Two nodes with the same interfaces: `"ab"` is one on `a`, one on `b`.
+/// Two nodes with the same interfaces: `"ab"` is one on `a`, one on `b`. LNet's retry count is an operator's
+/// limit in both profiles, unless a test says otherwise.
 pub fn pair(nis: &str, profile: Profile) -> Plan {
-    Plan { profile, ..Plan::of(&[nis, nis]) }
+    Plan { profile, retries: Some(2), ..Plan::of(&[nis, nis]) }
 }
 
 /// Plays with a plan's world; afterwards everything must come to rest and shut down.

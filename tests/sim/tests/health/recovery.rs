@@ -36,7 +36,7 @@ fn ping_times(world: &mut World<'_>, seconds: u64) -> Vec<u64> {
 /// 210: unanswered pings follow each other after 1, 2, 4… s, and no slower than the limit.
 #[test]
 fn back_off_and_its_limit() {
-    let plan = Plan { retries: 0, ..pair("ab", Profile::LnetCompat) };
+    let plan = Plan { retries: Some(0), ..pair("ab", Profile::LnetCompat) };
     play(&plan, |world| {
         acquaint(world);
         world.add_rule(no_pings());
@@ -49,7 +49,7 @@ fn back_off_and_its_limit() {
 /// 210: an interface that answers is pinged every second, and gains what it had lost.
 #[test]
 fn answered_pings_heal() {
-    let plan = Plan { retries: 0, ..pair("ab", Profile::LnetCompat) };
+    let plan = Plan { retries: Some(0), ..pair("ab", Profile::LnetCompat) };
     for class in [Class::RemoteDropped, Class::LocalDropped] {
         play(&plan, |world| {
             acquaint(world);
@@ -71,7 +71,7 @@ fn answered_pings_heal() {
 #[test]
 fn a_silent_peer_ages_out() {
     let limited = Plan { recovery_limit_s: 10, ..pair("ab", Profile::LnetCompat) };
-    let plan = Plan { retries: 0, ..limited };
+    let plan = Plan { retries: Some(0), ..limited };
     play(&plan, |world| {
         acquaint(world);
         world.add_rule(no_pings());
@@ -87,7 +87,7 @@ fn a_silent_peer_ages_out() {
 /// LU-15102: only what is heard of the interface starts the count anew.
 #[test]
 fn hearing_of_it_starts_the_count_anew() {
-    let plan = Plan { retries: 0, sensitivity: 50, ..pair("a", Profile::LnetCompat) };
+    let plan = Plan { retries: Some(0), sensitivity: 50, ..pair("a", Profile::LnetCompat) };
     let three = Plan { hosts: Plan::of(&["ab", "ab"]).hosts, ..Plan::of(&["ab", "ab"]) };
     let plan = Plan { networks: three.networks, hosts: three.hosts, ..plan };
     play(&plan, |world| {
@@ -117,7 +117,7 @@ fn hearing_of_it_starts_the_count_anew() {
 fn pings_try_all_paths() {
     let networks = Plan::of(&["a", "a"]);
     let hosts = Plan::of(&["aa", "aa"]).hosts;
-    let plan = Plan { retries: 0, profile: Profile::LnetCompat, hosts, ..networks };
+    let plan = Plan { retries: Some(0), profile: Profile::LnetCompat, hosts, ..networks };
     play(&plan, |world| {
         acquaint(world);
         // Two rules that count and never hit.
@@ -142,7 +142,7 @@ fn pings_try_all_paths() {
 /// R50: shutdown empties the queue; nobody is pinged afterwards.
 #[test]
 fn shutdown_drains_the_queue() {
-    let plan = Plan { retries: 0, ..pair("ab", Profile::Seed) };
+    let plan = Plan { retries: Some(0), ..pair("ab", Profile::Seed) };
     lnd_sim::rails::with(&plan, 1, None, |world| {
         acquaint(world);
         world.add_rule(no_pings());

@@ -10,7 +10,7 @@ fn routed(routers: usize, profile: Profile) -> Plan {
     let mut hosts = vec!["a"];
     hosts.extend(&middle[..routers]);
     hosts.push("b");
-    let mut plan = Plan { profile, retries: 2, ..Plan::of(&hosts) };
+    let mut plan = Plan { profile, retries: Some(2), ..Plan::of(&hosts) };
     plan.hosts.iter_mut().skip(1).take(routers).for_each(|host| host.router = true);
     plan
 }
@@ -19,7 +19,7 @@ fn routed(routers: usize, profile: Profile) -> Plan {
 #[test]
 fn health_alone_takes_no_route_down() {
     for profile in BOTH {
-        play(&Plan { retries: 0, ..routed(1, profile) }, |world| {
+        play(&Plan { retries: Some(0), ..routed(1, profile) }, |world| {
             let rule = Rule { times: Some(3), ..Rule::simulate(Class::RemoteDropped) };
             world.add_rule(Rule { from: Who::host(0), ..rule });
             for expected in [false, false, false, true] {
@@ -35,7 +35,7 @@ fn health_alone_takes_no_route_down() {
 /// of is well at once.
 #[test]
 fn a_router_is_blamed_and_healed_at_once() {
-    play(&Plan { retries: 0, ..routed(1, Profile::Seed) }, |world| {
+    play(&Plan { retries: Some(0), ..routed(1, Profile::Seed) }, |world| {
         let rule = Rule { times: Some(4), ..Rule::simulate(Class::RemoteDropped) };
         world.add_rule(Rule { from: Who::host(0), ..rule });
         for _ in 0..4 {

@@ -17,7 +17,7 @@ fn count(world: &mut World<'_>, ni: u32) -> usize {
 #[test]
 fn status_at_0_and_1000() {
     for profile in super::BOTH {
-        let plan = Plan { retries: 0, sensitivity: 500, ..pair("a", profile) };
+        let plan = Plan { retries: Some(0), sensitivity: 500, ..pair("a", profile) };
         play(&plan, |world| {
             acquaint(world);
             let status = |world: &World<'_>| {
@@ -46,7 +46,7 @@ fn status_at_0_and_1000() {
 #[test]
 fn what_is_down_is_not_selected() {
     for (profile, works) in [(Profile::Seed, false), (Profile::LnetCompat, true)] {
-        let plan = Plan { retries: 0, sensitivity: 1000, ..pair("a", profile) };
+        let plan = Plan { retries: Some(0), sensitivity: 1000, ..pair("a", profile) };
         play(&plan, |world| {
             acquaint(world);
             let once = Rule { times: Some(1), ..Rule::simulate(Class::LocalDropped) };
@@ -65,7 +65,7 @@ fn what_is_down_is_not_selected() {
 #[test]
 fn lower_health_is_avoided() {
     for profile in super::BOTH {
-        play(&Plan { retries: 0, ..pair("ab", profile) }, |world| {
+        play(&Plan { retries: Some(0), ..pair("ab", profile) }, |world| {
             acquaint(world);
             let once = Rule { times: Some(1), ..Rule::simulate(Class::LocalDropped) };
             world.add_rule(Rule { from: Who::ni(0, 1), ..once });

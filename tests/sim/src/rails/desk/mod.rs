@@ -72,7 +72,7 @@ fn config(plan: &Plan, host: u32, specs: &[NiSpec], seed: u32) -> Config {
     if plan.profile == plan::Profile::LnetCompat {
         config = config.lnet_compat();
     }
-    config.retries = plan.retries;
+    config.retries = plan.retries.unwrap_or(config.retries);
     config.sensitivity = plan.sensitivity;
     config.recovery_limit = Span::from_secs(u64::from(plan.recovery_limit_s));
     config.routing = plan.hosts.get(host as usize).is_some_and(|h| h.router);
@@ -232,11 +232,7 @@ impl<'m> Desk<'m> {
         journey: &mut Journey,
         chosen: &Chosen,
     ) -> Option<Instant> {
-        let retries = self.health.config().retries;
-        self.health.begin(clock, journey, &chosen.choice).then(|| {
-            let left = (retries + 1).saturating_sub(journey.tries());
-            journey.slice(now, left).min(journey.deadline())
-        })
+        self.health.begin(clock, journey, &chosen.choice).then(|| self.health.slice(now, journey))
     }
 
     /// A try has ended.
