@@ -98,6 +98,7 @@ impl Node {
     ) -> Self {
         let mut config = Config::new(SLOTS, 2, 1);
         config.depth = 32;
+        config.pulls = 32;
         let memory = vec![MaybeUninit::uninit(); config.bytes_needed()].leak();
         let mine = links[me as usize];
         let life = Incarnation::from_raw(u64::from(me) + 100).unwrap();

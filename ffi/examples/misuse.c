@@ -67,7 +67,8 @@ static void configuration(void)
 	SPOIL(batch, 0);
 	SPOIL(policy, 2);
 	SPOIL(flags, 0x80000000u);
-	SPOIL(reserved, 1);
+	SPOIL(pulls, 0);
+	SPOIL(pulls, 65536 + 1);
 	SPOIL(drain_bound, 0);
 	SPOIL(hello_timeout, 1);
 	SPOIL(link_poll, 999);

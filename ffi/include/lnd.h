@@ -653,7 +653,7 @@ struct lnd_ring {
  * @batch: most slots, queue entries or timers handled in one call, 1 to 65,536.
  * @policy: enum lnd_policy.
  * @flags: LND_CHECKSUM or 0.
- * @reserved: 0.
+ * @pulls: pulls under way from each peer at once, 1 to 65,535; what exceeds them waits in order.
  * @drain_bound: ns within which a recalled descriptor must be back, at least 1 ms.
  * @hello_timeout: ns between two greetings, at least 1 ms.
  * @credit_stall: ns without a credit before a new session, at least 1 ms.
@@ -679,7 +679,7 @@ struct lnd_config {
 	uint32_t batch;
 	uint32_t policy;
 	uint32_t flags;
-	uint32_t reserved;
+	uint32_t pulls;
 	uint64_t drain_bound;
 	uint64_t hello_timeout;
 	uint64_t credit_stall;
@@ -1198,6 +1198,8 @@ struct lnd_peer {
  * @credits: requests that we may still send.
  * @in_flight: requests of ours that it has not consumed yet.
  * @session: the session that we have opened.
+ * @pulls: pulls from it that are under way.
+ * @pulls_waiting: pulls from it that wait for those.
  */
 struct lnd_peer_info {
 	uint32_t size;
@@ -1209,6 +1211,8 @@ struct lnd_peer_info {
 	uint32_t credits;
 	uint32_t in_flight;
 	uint32_t session;
+	uint32_t pulls;
+	uint32_t pulls_waiting;
 };
 
 /**
@@ -2433,7 +2437,7 @@ LND_ASSERT_FIELD(lnd_config, hello_tries, 52);
 LND_ASSERT_FIELD(lnd_config, batch, 56);
 LND_ASSERT_FIELD(lnd_config, policy, 60);
 LND_ASSERT_FIELD(lnd_config, flags, 64);
-LND_ASSERT_FIELD(lnd_config, reserved, 68);
+LND_ASSERT_FIELD(lnd_config, pulls, 68);
 LND_ASSERT_FIELD(lnd_config, drain_bound, 72);
 LND_ASSERT_FIELD(lnd_config, hello_timeout, 80);
 LND_ASSERT_FIELD(lnd_config, credit_stall, 88);
@@ -2615,7 +2619,7 @@ LND_ASSERT_FIELD(lnd_peer, index, 8);
 LND_ASSERT_FIELD(lnd_peer, generation, 12);
 LND_ASSERT_FIELD(lnd_peer, ni, 16);
 LND_ASSERT_FIELD(lnd_peer, kind, 20);
-LND_ASSERT_SIZE(lnd_peer_info, 64);
+LND_ASSERT_SIZE(lnd_peer_info, 72);
 LND_ASSERT_FIELD(lnd_peer_info, size, 0);
 LND_ASSERT_FIELD(lnd_peer_info, state, 4);
 LND_ASSERT_FIELD(lnd_peer_info, peer, 8);
@@ -2625,6 +2629,8 @@ LND_ASSERT_FIELD(lnd_peer_info, transfers, 48);
 LND_ASSERT_FIELD(lnd_peer_info, credits, 52);
 LND_ASSERT_FIELD(lnd_peer_info, in_flight, 56);
 LND_ASSERT_FIELD(lnd_peer_info, session, 60);
+LND_ASSERT_FIELD(lnd_peer_info, pulls, 64);
+LND_ASSERT_FIELD(lnd_peer_info, pulls_waiting, 68);
 LND_ASSERT_SIZE(lnd_blocker, 56);
 LND_ASSERT_FIELD(lnd_blocker, size, 0);
 LND_ASSERT_FIELD(lnd_blocker, kind, 4);

@@ -67,7 +67,7 @@ pub unsafe extern "C" fn lnd_config_init(
         batch: usual.batch,
         policy: lnd_policy::LND_POLICY_SEED as u32,
         flags: LND_CHECKSUM,
-        reserved: 0,
+        pulls: u32::from(usual.pulls),
         drain_bound: usual.drain_bound.as_nanos(),
         hello_timeout: usual.hello_timeout.as_nanos(),
         credit_stall: usual.credit_stall.as_nanos(),
@@ -92,7 +92,6 @@ pub(crate) fn understand(config: &lnd_config) -> Result<Config, lnd_error> {
         _ => return Err(lnd_error::LND_E_CONFIG),
     };
     if config.flags & !LND_FLAGS != 0
-        || config.reserved != 0
         || config.immediate_max as usize > MAX_FRAME - IMMEDIATE_LEN - LND_MAX_HEADER
     {
         return Err(lnd_error::LND_E_CONFIG);
@@ -105,6 +104,7 @@ pub(crate) fn understand(config: &lnd_config) -> Result<Config, lnd_error> {
         lists: narrow(config.lists)?,
         immediate_max: config.immediate_max,
         depth: narrow(config.depth)?,
+        pulls: narrow(config.pulls)?,
         drain_bound: Span::from_nanos(config.drain_bound),
         hello_timeout: Span::from_nanos(config.hello_timeout),
         hello_tries: byte(config.hello_tries)?,

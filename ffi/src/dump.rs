@@ -194,6 +194,8 @@ fn peer_line(text: &mut Text<'_>, peer: &PeerView) {
     text.str(" transfers ").dec(u64::from(peer.transfers));
     text.str(" credits ").dec(u64::from(peer.credits));
     text.str(" in_flight ").dec(u64::from(peer.in_flight));
+    text.str(" pulls ").dec(u64::from(peer.pulls));
+    text.str(" pulls_waiting ").dec(u64::from(peer.pulls_waiting));
     text.str(" last_heard_ns ").dec(peer.last_heard.as_nanos());
 }
 

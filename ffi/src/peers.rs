@@ -217,6 +217,8 @@ pub unsafe extern "C" fn lnd_peer_info_get(
             credits: view.credits,
             in_flight: view.in_flight,
             session: view.session,
+            pulls: view.pulls,
+            pulls_waiting: view.pulls_waiting,
         };
         Ok(())
     }))

@@ -63,7 +63,7 @@ fn blocks(text: &str) -> Vec<String> {
 fn structs_lie_as_a_c_compiler_lays_them() {
     let ours = layout! {
         lnd_ring { base, len };
-        lnd_config { size, abi_version, nid, life, slots, passive_slots, peers, links, lists, immediate_max, depth, hello_tries, batch, policy, flags, reserved, drain_bound, hello_timeout, credit_stall, link_poll, verdict_bound, rings };
+        lnd_config { size, abi_version, nid, life, slots, passive_slots, peers, links, lists, immediate_max, depth, hello_tries, batch, policy, flags, pulls, drain_bound, hello_timeout, credit_stall, link_poll, verdict_bound, rings };
         lnd_message { index, generation, ni, kind };
         lnd_frame { size, link, lane, len, bytes, nid, tracked, reserved, message };
         lnd_request { index, generation, ni, kind };
@@ -82,7 +82,7 @@ fn structs_lie_as_a_c_compiler_lays_them() {
         lnd_path { size, routed, local, hop, destination, number, reserved, hop_nid, slice };
         lnd_health_info { size, value, nid, heard, in_flight, up, fatal, draining };
         lnd_peer { nid, index, generation, ni, kind };
-        lnd_peer_info { size, state, peer, life, last_heard, transfers, credits, in_flight, session };
+        lnd_peer_info { size, state, peer, life, last_heard, transfers, credits, in_flight, session, pulls, pulls_waiting };
         lnd_blocker { size, kind, transfer, nid, until, link, word, link_state, reserved };
         lnd_stats { size, run_state, active, passive, peers, counters, frames_control, frames_lnd, frames_bad, frames_forged, completions, interrupts, misuses };
         lnd_frag { addr, len, reserved };

@@ -30,6 +30,9 @@ pub struct Config {
     pub immediate_max: u32,
     /// Requests that each peer may have in flight towards us: its credits, `1..=32`.
     pub depth: u16,
+    /// Pulls under way from each peer at once, `1..=65,535` (S3-12, R25). What exceeds them waits, in
+    /// order, for one of them to end; pulls from other peers do not wait behind it.
+    pub pulls: u16,
     /// Time after an invalidation within which the descriptor must have come back (S0-9); after
     /// it the link is failed. At least 1 ms.
     pub drain_bound: Span,
@@ -70,6 +73,8 @@ pub enum ConfigError {
     ImmediateMax,
     /// `depth` is out of range.
     Depth,
+    /// `pulls` is zero.
+    Pulls,
     /// `hello_tries` is zero.
     HelloTries,
     /// A time is shorter than its least value (LU-16260).
@@ -93,6 +98,7 @@ impl Config {
             lists: if slots < 1024 { slots as u16 } else { 1024 },
             immediate_max: 4096,
             depth: 8,
+            pulls: 8,
             drain_bound: Span::from_secs(5),
             hello_timeout: Span::from_secs(1),
             hello_tries: 5,
@@ -132,6 +138,9 @@ impl Config {
         if self.depth == 0 || self.depth > MAX_DEPTH {
             return Err(ConfigError::Depth);
         }
+        if self.pulls == 0 {
+            return Err(ConfigError::Pulls);
+        }
         if self.hello_tries == 0 {
             return Err(ConfigError::HelloTries);
         }
@@ -161,7 +170,7 @@ mod tests {
         assert_eq!(Config::new(2, 1, 1).check(), Ok(()));
         assert_eq!(Config::new(MAX_SLOTS, MAX_PEERS, 8).check(), Ok(()));
         type Spoil = fn(&mut Config);
-        let cases: [(Spoil, ConfigError); 20] = [
+        let cases: [(Spoil, ConfigError); 21] = [
             (|c| c.slots = 1, ConfigError::Slots),
             (|c| c.slots = MAX_SLOTS + 1, ConfigError::Slots),
             (|c| c.passive_slots = 64, ConfigError::PassiveSlots),
@@ -174,6 +183,7 @@ mod tests {
             (|c| c.immediate_max = 65_537, ConfigError::ImmediateMax),
             (|c| c.depth = MAX_DEPTH + 1, ConfigError::Depth),
             (|c| c.depth = 0, ConfigError::Depth),
+            (|c| c.pulls = 0, ConfigError::Pulls),
             (|c| c.hello_tries = 0, ConfigError::HelloTries),
             (|c| c.drain_bound = Span::from_nanos(0), ConfigError::Time),
             (|c| c.hello_timeout = Span::from_nanos(0), ConfigError::Time),

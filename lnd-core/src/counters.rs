@@ -35,6 +35,8 @@ counters! {
     LostRaces => "lost_races",
     /// Transfers refused at the call.
     Refused => "refused",
+    /// Pulls that had to wait for others from the same peer (R25).
+    PullsWaited => "pulls_waited",
     /// Descriptors posted.
     Posted => "posted",
     /// Doorbells rung.

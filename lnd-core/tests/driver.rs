@@ -30,6 +30,7 @@ mod driver {
     mod life;
     mod link;
     mod peer_down;
+    mod pulls;
     mod put;
     mod random;
     mod refused;

@@ -52,7 +52,7 @@ pub struct lnd_ring {
 /// @batch: most slots, queue entries or timers handled in one call, 1 to 65,536.
 /// @policy: enum lnd_policy.
 /// @flags: LND_CHECKSUM or 0.
-/// @reserved: 0.
+/// @pulls: pulls under way from each peer at once, 1 to 65,535; what exceeds them waits in order.
 /// @drain_bound: ns within which a recalled descriptor must be back, at least 1 ms.
 /// @hello_timeout: ns between two greetings, at least 1 ms.
 /// @credit_stall: ns without a credit before a new session, at least 1 ms.
@@ -95,8 +95,8 @@ pub struct lnd_config {
     pub policy: u32,
     /// Flags.
     pub flags: u32,
-    /// Zero.
-    pub reserved: u32,
+    /// Pulls.
+    pub pulls: u32,
     /// Drain bound, ns.
     pub drain_bound: u64,
     /// Greeting's time, ns.

@@ -107,6 +107,8 @@ pub struct lnd_blocker {
 /// @credits: requests that we may still send.
 /// @in_flight: requests of ours that it has not consumed yet.
 /// @session: the session that we have opened.
+/// @pulls: pulls from it that are under way.
+/// @pulls_waiting: pulls from it that wait for those.
 #[allow(non_camel_case_types)]
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
@@ -129,6 +131,10 @@ pub struct lnd_peer_info {
     pub in_flight: u32,
     /// Session.
     pub session: u32,
+    /// Pulls under way.
+    pub pulls: u32,
+    /// Pulls that wait.
+    pub pulls_waiting: u32,
 }
 
 /// struct lnd_stats - Gauges of one NI; counters have names, see lnd_counter_name().

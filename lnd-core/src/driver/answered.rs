@@ -58,7 +58,7 @@ impl<P: Ports> Driver<'_, P> {
             let _ = self.apply(now, it.sink, Event::PayCpu);
             return;
         }
-        self.hand_out(now, it.sink, link, From::Answer);
+        self.pull(now, it.sink, link, From::Answer);
     }
 
     pub(super) fn on_answer(&mut self, now: Instant, id: PeerId, message: &Message<'_>) {

@@ -11,7 +11,7 @@ use crate::link::LinkEvent;
 use crate::ports::Ports;
 use crate::shared::attention;
 use crate::time::Instant;
-use crate::transfer::{Cause, Effect, Event, Phase};
+use crate::transfer::{Cause, Event, Phase};
 
 impl<P: Ports> Driver<'_, P> {
     /// Does what is due and a bounded part of what is pending.
@@ -142,11 +142,8 @@ impl<P: Ports> Driver<'_, P> {
     /// that has ended already is left alone.
     pub fn withdraw(&mut self, now: Instant, tag: Tag) {
         if self.shared.tag(tag.index) == tag {
-            match self.shared.apply(tag, Event::Cancel(Cause::Withdrawn)).map(|a| a.effect) {
-                Some(Effect::Unqueue) => self.give_up_queued(now, tag),
-                Some(Effect::Invalidate) => self.recall(now, tag),
-                Some(Effect::None) => self.await_drain(now, tag),
-                _ => {}
+            if let Some(applied) = self.shared.apply(tag, Event::Cancel(Cause::Withdrawn)) {
+                self.cancelled(now, tag, Cause::Withdrawn, applied.effect);
             }
         }
     }

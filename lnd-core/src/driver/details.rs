@@ -83,7 +83,7 @@ impl Role {
 bitflags::bitflags! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub(super) struct Marks: u8 {
-        /// In its peer's queue or in the answers' queue.
+        /// In one of its peer's queues or in the answers' queue.
         const QUEUED = 1 << 0;
         /// The engine was asked for the descriptor.
         const RECALLED = 1 << 1;
@@ -95,6 +95,8 @@ bitflags::bitflags! {
         const OWES_DONE = 1 << 4;
         /// Settled by hand.
         const BY_HAND = 1 << 5;
+        /// Has one of its peer's pulls.
+        const PULLING = 1 << 7;
     }
 }
 

@@ -301,6 +301,10 @@ impl<P: Ports> Driver<'_, P> {
             self.unwant(id, Wants::FLUSH);
             self.flush(now, id);
         }
+        if wants.contains(Wants::PULL) {
+            self.unwant(id, Wants::PULL);
+            self.next_pull(now, id);
+        }
     }
 
     /// Says our hello and answers the peer's, where there is one to say or to answer. Ours first: what

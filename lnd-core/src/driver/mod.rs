@@ -29,6 +29,7 @@ mod inbound;
 mod links;
 mod lists;
 mod peer;
+mod pulls;
 mod report;
 mod shutdown;
 mod strangers;
@@ -196,10 +197,18 @@ impl<'m, P: Ports> Driver<'m, P> {
 
     /// Cancels a transfer and does what the cancellation asks for; asking twice is harmless.
     fn cancel(&mut self, now: Instant, tag: Tag, cause: Cause) {
-        match self.apply(now, tag, Event::Cancel(cause)) {
-            Some(Effect::Unqueue) => self.give_up_queued(now, tag),
-            Some(Effect::Invalidate) => self.recall(now, tag),
-            Some(Effect::None | Effect::Repeat) => self.await_drain(now, tag),
+        if let Some(effect) = self.apply(now, tag, Event::Cancel(cause)) {
+            self.cancelled(now, tag, cause, effect);
+        }
+    }
+
+    /// Does what a cancellation asks for.
+    fn cancelled(&mut self, now: Instant, tag: Tag, cause: Cause, effect: Effect) {
+        match effect {
+            Effect::Unqueue => self.give_up_queued(now, tag),
+            Effect::Invalidate => self.recall(now, tag),
+            Effect::None | Effect::Repeat if self.give_up_pull(now, tag, cause) => {}
+            Effect::None | Effect::Repeat => self.await_drain(now, tag),
             _ => {}
         }
     }
@@ -225,6 +234,8 @@ impl<'m, P: Ports> Driver<'m, P> {
             if let Some(peer) = self.peers.get_mut(peer) {
                 peer.queue.remove(self.details, tag.index);
             }
+        } else if details.role.pulls() {
+            self.unqueue_pull(tag);
         } else {
             self.answers.remove(self.details, tag.index);
         }

@@ -16,6 +16,8 @@ bitflags::bitflags! {
         const NOOP = 1 << 2;
         /// Requests wait for room in the channel or for a link.
         const FLUSH = 1 << 3;
+        /// Pulls wait, and one may start.
+        const PULL = 1 << 4;
     }
 }
 
@@ -46,6 +48,11 @@ pub(super) struct Peer {
     pub sequence: u32,
     pub control_sequence: u32,
     pub queue: Queue,
+    /// Pulls from this peer that wait for others of it to end.
+    pub pull_queue: Queue,
+    /// Pulls from this peer that are under way, and those in `pull_queue`.
+    pub pulls: u16,
+    pub pulls_waiting: u16,
     /// Slots in use for this peer.
     pub transfers: u32,
     pub immediate_max: u32,
@@ -84,6 +91,9 @@ impl Peer {
         sequence: 0,
         control_sequence: 0,
         queue: Queue::EMPTY,
+        pull_queue: Queue::EMPTY,
+        pulls: 0,
+        pulls_waiting: 0,
         transfers: 0,
         immediate_max: 0,
         features: 0,

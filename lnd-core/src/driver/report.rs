@@ -70,6 +70,9 @@ impl<P: Ports> Driver<'_, P> {
         let peer = self.peer_of(slot);
         let nid = self.peers.get(peer).and_then(|p| p.nid);
         self.release(tag, &details);
+        if details.marks.contains(Marks::PULLING) && !seeded("pull-credit-leaked") {
+            self.pull_ended(now, peer);
+        }
         if !details.role.reported() {
             return None;
         }

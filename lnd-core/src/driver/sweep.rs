@@ -59,11 +59,13 @@ impl<P: Ports> Driver<'_, P> {
             let doomed = self.shared.doomed(slot).map(|(_, cause)| cause);
             let vain = self.waits_in_vain(slot).then_some(Cause::LinkDown);
             let over = (self.run.state() == RunState::Draining).then_some(Cause::Shutdown);
-            if let Some(cause) = doomed.or(vain).or(over) {
+            let pull = self.pull_in_vain(slot);
+            if let Some(cause) = doomed.or(vain).or(pull).or(over) {
                 self.cancel(now, tag, cause);
             }
         }
         let word = self.shared.word(slot);
+        self.end_if_asked(now, tag);
         let owed = word.asked() && word.owes(Debts::HW) && !word.owes(Debts::CPU);
         let asked =
             self.details.get(slot as usize).is_some_and(|d| d.marks.contains(Marks::RECALLED));

@@ -52,7 +52,7 @@ impl<P: Ports> Driver<'_, P> {
             if let Some(details) = self.details.get_mut(tag.index as usize) {
                 details.marks.set(Marks::OWES_DONE, owes);
             }
-            self.hand_out(now, tag, link, From::Queue);
+            self.pull(now, tag, link, From::Queue);
         }
         Ok(tag)
     }

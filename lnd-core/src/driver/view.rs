@@ -49,6 +49,10 @@ pub struct PeerView {
     pub in_flight: u32,
     /// The session that we opened last; zero: none yet.
     pub session: u32,
+    /// Pulls from it that are under way, at most the configured number (R25).
+    pub pulls: u32,
+    /// Pulls from it that wait for those.
+    pub pulls_waiting: u32,
 }
 
 /// The credits of both directions with one peer (INV-12), as counts that wrap at 16 bits. Between two
@@ -107,6 +111,8 @@ impl<P: Ports> Driver<'_, P> {
             credits: u32::from(peer.ours.left()),
             in_flight: u32::from(peer.ours.in_flight()),
             session: peer.session,
+            pulls: u32::from(peer.pulls),
+            pulls_waiting: u32::from(peer.pulls_waiting),
         })
     }
 

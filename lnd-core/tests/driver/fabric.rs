@@ -8,7 +8,7 @@ use std::rc::Rc;
 use lnd_core::fragment::Fragment;
 use lnd_core::id::{LinkId, Nid, Tag};
 use lnd_core::message::Lane;
-use lnd_core::ports::Sent;
+use lnd_core::ports::{Motion, Sent};
 
 use super::device::{Device, Posted};
 use super::letter::Letter;
@@ -73,6 +73,8 @@ pub struct Fabric {
     /// Staged transfers that were pulled whole: `(node, life, tag)`.
     pub pulled: BTreeSet<(usize, u64, Tag)>,
     pub lives: BTreeMap<usize, u64>,
+    /// Most pulls that the devices of one node had from another at once.
+    pub most_pulls: BTreeMap<(usize, usize), usize>,
     /// Messages that an upper layer has received, by their ids.
     pub delivered: BTreeSet<u64>,
     /// Messages whose senders were told that they were not, and will not be, delivered.
@@ -120,6 +122,16 @@ impl Fabric {
 
     pub fn fate(&mut self, kind: &'static str) -> Option<Fate> {
         self.fates.get_mut(kind)?.pop_front()
+    }
+
+    /// Pulls from a node that the devices of another have now.
+    pub fn pulls(&self, node: usize, from: usize) -> usize {
+        let devices = self.devices.iter().filter(|((n, _), _)| *n == node);
+        let of = |bd: &&Posted| {
+            let theirs = matches!(bd.motion, Motion::Pull { from: f, .. } if node_of(f) == from);
+            theirs && bd.outcome.is_none()
+        };
+        devices.map(|(_, device)| device.posted.values().filter(of).count()).sum()
     }
 
     /// Bytes of a list of fragments, at most `length` of them.

@@ -6,8 +6,8 @@ use lnd_core::id::{LinkId, Nid, Tag};
 use lnd_core::link::Quiesced;
 use lnd_core::message::{Envelope, Lane, Message};
 use lnd_core::ports::{
-    BadAddress, Bd, Channel, ChannelFull, Completion, Completions, Engine, Features, Memory, Ports,
-    PostError, Returned, Sent, Tracer,
+    BadAddress, Bd, Channel, ChannelFull, Completion, Completions, Engine, Features, Memory,
+    Motion, Ports, PostError, Returned, Sent, Tracer,
 };
 use lnd_core::time::Instant;
 use lnd_core::trace::Trace;
@@ -65,6 +65,12 @@ impl Engine for MockEngine {
             outcome: None,
         };
         device.posted.insert(bd.tag.index, posted);
+        if let Motion::Pull { from, .. } = bd.motion {
+            let pair = (self.node, node_of(from));
+            let now = fabric.pulls(pair.0, pair.1);
+            let most = fabric.most_pulls.entry(pair).or_default();
+            *most = now.max(*most);
+        }
         Ok(())
     }
 

@@ -47,6 +47,7 @@ fn small_config(dice: &mut Dice) -> Config {
     config.lists = dice.pick(&[0, 1, slots.min(8) as u16, slots as u16]).min(slots as u16);
     config.immediate_max = dice.pick(&[0, 64, 200]);
     config.depth = dice.pick(&[1, 2, 8, 32]);
+    config.pulls = config.depth.min(4);
     config.batch = dice.pick(&[1, 7, 256]);
     config.hello_timeout = Span::from_millis(20);
     config.hello_tries = 3;
@@ -351,6 +352,7 @@ fn storm(seed: u64, tally: &mut Tally) {
     storm.reach();
     storm.w.assert_drained();
     storm.w.assert_deliveries();
+    storm.w.assert_pulls();
     storm.shut_down();
     tally.add(&storm.w);
 }

@@ -356,6 +356,14 @@ impl World {
         assert!(both.is_empty(), "delivered all the same: {both:?}");
     }
 
+    /// No node ever had more pulls under way from another than it may (R25).
+    pub fn assert_pulls(&self) {
+        let fabric = self.fabric.borrow();
+        for (pair, &most) in &fabric.most_pulls {
+            assert!(most <= usize::from(self.config.pulls), "{pair:?}: {most} pulls");
+        }
+    }
+
     /// Nothing is owed to anybody.
     pub fn assert_drained(&self) {
         for node in self.nodes.iter().filter(|n| n.alive) {

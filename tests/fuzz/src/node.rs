@@ -192,6 +192,7 @@ pub fn config() -> Config {
     config.lists = 3;
     config.immediate_max = 256;
     config.depth = 2;
+    config.pulls = 1;
     config.batch = 4;
     config.hello_timeout = Span::from_millis(20);
     config.hello_tries = 3;

@@ -60,6 +60,8 @@ pub struct Setup {
     pub slots: u32,
     /// Credits of each node at the other.
     pub depth: u16,
+    /// Pulls that each node may have under way from the other.
+    pub pulls: u16,
     /// Whether engines tell the staging side that it was pulled from.
     pub signalled: bool,
 }
@@ -77,6 +79,7 @@ impl Setup {
             met: true,
             slots: 2,
             depth: 1,
+            pulls: 2,
             signalled: true,
         }
     }
@@ -101,6 +104,7 @@ impl Setup {
         config.passive_slots = (self.slots / 2).max(1);
         config.lists = 0;
         config.depth = self.depth;
+        config.pulls = self.pulls;
         config.immediate_max = Self::INLINE;
         config.hello_tries = 2;
         config.hello_timeout = Span::from_secs(1);

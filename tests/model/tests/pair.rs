@@ -75,6 +75,23 @@ fn put_and_get_that_cross_against_link_down() {
 }
 
 #[test]
+fn r25_a_pull_that_waits_for_another_against_link_down() {
+    // Node 1 pulls both, one after the other.
+    let faults = Faults { link_down: [1, 0], ..NONE };
+    let setup = Setup { pulls: 1, ..Setup::new("put against get, one pull at a time, link down") };
+    let setup = setup.sends(0, Put, LARGE).sends(1, Get, LARGE).with(faults);
+    explore(setup, &[OK, ERROR, LOST_RACE, BY_HAND], 24_755);
+}
+
+#[test]
+fn r25_a_pull_that_waits_for_another_against_shutdown() {
+    let faults = Faults { shutdown: [0, 1], ..NONE };
+    let setup = Setup { pulls: 1, ..Setup::new("put against get, one pull at a time, shutdown") };
+    let setup = setup.sends(0, Put, LARGE).sends(1, Get, LARGE).with(faults);
+    explore(setup, &[OK, ERROR, LOST_RACE, QUIESCENT], 28_729);
+}
+
+#[test]
 fn inv_15_gets_that_cross_against_shutdown() {
     let faults = Faults { shutdown: [1, 0], ..NONE };
     let setup = Setup::new("get against get, shutdown");
@@ -95,7 +112,7 @@ fn hello_race() {
     let faults = Faults { lost: 1, twice: 1, ..NONE };
     let setup = Setup { met: false, ..Setup::new("hello against hello") };
     let setup = setup.sends(0, Put, SMALL).sends(1, Put, SMALL).with(faults);
-    explore(setup, &[OK, DUPLICATE], 5_733);
+    explore(setup, &[OK, DUPLICATE], 5_765);
 }
 
 #[test]
@@ -103,7 +120,7 @@ fn hello_race_against_a_new_life() {
     let faults = Faults { reborn: [1, 0], lost: 1, twice: 1, ..NONE };
     let setup = Setup { met: false, ..Setup::new("hello against hello, a new life") };
     let setup = setup.sends(0, Put, SMALL).sends(1, Put, SMALL).with(faults);
-    explore(setup, &[OK, ERROR, WRONG_LIFE, EARLY], 54_871);
+    explore(setup, &[OK, ERROR, WRONG_LIFE, EARLY], 55_417);
 }
 
 #[test]

@@ -220,6 +220,7 @@ fn draw_config(rng: &mut Rng, nodes: u32, links: u32) -> Config {
     config.lists = rng.between(2, u64::from(slots)) as u16;
     config.immediate_max = 1 << rng.between(6, 12);
     config.depth = rng.between(1, 16) as u16;
+    config.pulls = config.depth;
     config.drain_bound = Span::from_millis(rng.between(60, 400));
     config.hello_timeout = Span::from_millis(rng.between(10, 80));
     config.hello_tries = rng.between(2, 5) as u8;
@@ -237,6 +238,7 @@ fn small_tables(config: &mut Config, rng: &mut Rng) {
     config.passive_slots = rng.between(1, u64::from(config.slots / 2)) as u32;
     config.lists = rng.between(1, 4) as u16;
     config.depth = rng.between(1, 8) as u16;
+    config.pulls = config.depth;
 }
 
 /// Hosts that are slow, pause and lose their links; in a third of the seeds the channel then loses
