@@ -12,7 +12,7 @@ use lnd_core::time::Span;
 use lnd_sim::fabric::{nid_of, Fabric, Mapping, Shape, Window};
 use lnd_sim::lnet::{span, Event, Get, Match, Md, Put, Target};
 use lnd_sim::node::Hall;
-use lnd_sim::runtime::{drive_engine, Clock, Station, Wake};
+use lnd_sim::runtime::{drive_engine, Bells, Clock, Station};
 
 /// Where in A's memory a GET puts what it gets.
 const BACK: u64 = 16 << 20;
@@ -28,17 +28,19 @@ fn every_size_crosses_by_put_and_comes_back_by_get() {
     let mapping = Mapping::anonymous(shape.bytes_needed()).unwrap();
     let fabric = Fabric::format(&mapping, shape).unwrap();
     let (hall, clock, violations) = (Hall::new(), Clock::start(), AtomicU32::new(0));
-    let (kill, wake) = (AtomicBool::new(false), Wake::default());
+    let (kill, bells) = (AtomicBool::new(false), Bells::new(2, 2));
     let mut config = Config::new(64, 4, 2);
     config.immediate_max = 4096;
-    let (mut a, seats_a) = Station::join(&hall, &fabric, 0, clock, config, &violations).unwrap();
-    let (mut b, seats_b) = Station::join(&hall, &fabric, 1, clock, config, &violations).unwrap();
+    let (mut a, seats_a) =
+        Station::join(&hall, &fabric, 0, clock, config, &violations, &bells).unwrap();
+    let (mut b, seats_b) =
+        Station::join(&hall, &fabric, 1, clock, config, &violations, &bells).unwrap();
     thread::scope(|scope| {
         let killer = Killer(&kill);
         let mut engines = Vec::new();
         for mut seat in seats_a.into_iter().chain(seats_b) {
-            let (kill, wake) = (&kill, &wake);
-            engines.push(scope.spawn(move || drive_engine(&mut seat, clock, kill, wake)));
+            let kill = &kill;
+            engines.push(scope.spawn(move || drive_engine(&mut seat, clock, kill)));
         }
         for size in SIZES {
             there_and_back(&fabric, &mut a, &mut b, size);

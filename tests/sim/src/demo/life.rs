@@ -16,8 +16,9 @@ use lnd_core::time::{Instant, Span};
 use super::percentiles::Latencies;
 use crate::fabric::{Fabric, Violation, Window};
 use crate::files::{FileClient, FileServer, Job, JobDone, JobId, MemoryStore};
+use crate::lnet::Lnet;
 use crate::node::{Hall, Stats};
-use crate::runtime::{drive_engine, Clock, EngineSeat, EngineStats, Station, Wake};
+use crate::runtime::{drive_engine, Bells, Clock, EngineSeat, EngineStats, Station, Wake};
 
 /// What all lives share.
 pub struct Stage<'m> {
@@ -26,6 +27,7 @@ pub struct Stage<'m> {
     pub clock: Clock,
     pub config: Config,
     pub violations: &'m AtomicU32,
+    pub bells: &'m Bells,
 }
 
 /// How the script speaks to a life, and what it sees of it.
@@ -37,7 +39,6 @@ pub struct Stagehand<'m> {
     pub leave: AtomicBool,
     /// Up and working.
     pub ready: AtomicBool,
-    pub wake: Wake,
     /// The handle for other contexts: "interrupts" of the platform.
     pub decider: Mutex<Option<Decider<'m>>>,
     /// Peers that the platform declares down.
@@ -101,9 +102,9 @@ pub fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 
 /// Lives.
 pub fn live<'m>(stage: &Stage<'m>, node: u32, hand: &Stagehand<'m>, part: Part) -> Remains {
-    hand.wake.adopt();
-    let joined =
-        Station::join(stage.hall, stage.fabric, node, stage.clock, stage.config, stage.violations);
+    let Stage { hall, fabric, clock, config, violations, bells } = *stage;
+    bells.host(node).into_iter().for_each(Wake::adopt);
+    let joined = Station::join(hall, fabric, node, clock, config, violations, bells);
     let (mut station, seats) = match joined {
         Ok(joined) => joined,
         Err(error) => return Remains { error: Some(error.to_string()), ..Remains::default() },
@@ -123,8 +124,8 @@ pub fn live<'m>(stage: &Stage<'m>, node: u32, hand: &Stagehand<'m>, part: Part) 
         let threads: Vec<_> = seats
             .into_iter()
             .map(|mut seat: EngineSeat<'m>| {
-                let (clock, end, wake) = (stage.clock, &engines_end, &hand.wake);
-                scope.spawn(move || drive_engine(&mut seat, clock, end, wake))
+                let end = &engines_end;
+                scope.spawn(move || drive_engine(&mut seat, clock, end))
             })
             .collect();
         hand.ready.store(true, Ordering::Release);
@@ -169,11 +170,14 @@ fn work<'m>(
     let mut last_seen = Instant::ORIGIN;
     while !hand.kill.load(Ordering::Relaxed) {
         let now = station.now();
-        for nid in lock(&hand.down).drain(..) {
+        for nid in std::mem::take(&mut *lock(&hand.down)) {
             station.node.driver.on_peer(now, nid, false);
+            if let Actor::Client(client, _) = actor {
+                client.on_server_down(now, &mut station.node.lnet, &mut window, nid);
+            }
         }
         let (mut busy, next) = station.poll(now);
-        busy |= act(now, station, actor, &mut window, remains);
+        busy |= act(station.now(), station, actor, &mut window, remains);
         if now.since(last_seen) > Span::from_millis(2) {
             last_seen = now;
             show(hand, station, actor);
@@ -187,12 +191,13 @@ fn work<'m>(
             return;
         }
         if !busy {
-            station.rest(&hand.wake, next);
+            station.rest(next);
         }
     }
 }
 
-/// Passes events on and lets the node's actor act. Returns whether there was anything.
+/// Passes events on and lets the node's actor act; what it begins goes out at once. Returns whether
+/// there was anything.
 fn act(
     now: Instant,
     station: &mut Station<'_>,
@@ -200,22 +205,16 @@ fn act(
     window: &mut Window<'_>,
     remains: &mut Remains,
 ) -> bool {
+    let mut busy = pass_on(now, &mut station.node.lnet, actor, window);
     let lnet = &mut station.node.lnet;
-    let mut busy = false;
-    while let Some(event) = lnet.next_event() {
-        busy = true;
-        // What is about nobody's file is a drop notice: counted by the layer.
-        let _ = match actor {
-            Actor::Client(client, _) => client.on_event(now, lnet, window, event),
-            Actor::Server(server) => server.on_event(now, lnet, window, event),
-        };
-    }
     match actor {
         Actor::Client(client, fetches) => {
             client.poll(now, lnet, window);
+            busy |= client.next_deadline().is_some_and(|due| due <= now);
             while let Some(done) = client.next_done() {
                 if let (Some(get), true) = (fetches.remove(&done.id), done.is_ok()) {
                     client.add(get);
+                    busy = true;
                 }
                 remains.done.push(done);
             }
@@ -228,7 +227,23 @@ fn act(
             server.poll(now, lnet, window);
         }
     }
+    if station.flush(now) {
+        busy |= pass_on(station.now(), &mut station.node.lnet, actor, window);
+    }
     busy
+}
+
+fn pass_on(now: Instant, lnet: &mut Lnet, actor: &mut Actor, window: &mut Window<'_>) -> bool {
+    let mut any = false;
+    while let Some(event) = lnet.next_event() {
+        any = true;
+        // What is about nobody's file is a drop notice: counted by the layer.
+        let _ = match actor {
+            Actor::Client(client, _) => client.on_event(now, lnet, window, event),
+            Actor::Server(server) => server.on_event(now, lnet, window, event),
+        };
+    }
+    any
 }
 
 fn show(hand: &Stagehand<'_>, station: &Station<'_>, actor: &Actor) {

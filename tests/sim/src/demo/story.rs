@@ -25,7 +25,7 @@ use crate::files::{
 };
 use crate::node::Hall;
 use crate::rng::Rng;
-use crate::runtime::{random_word, Clock};
+use crate::runtime::{random_word, sharpen_timers, Bells, Clock};
 
 type Broken = Box<dyn Error + Send + Sync>;
 
@@ -50,12 +50,15 @@ pub fn tell(options: &Options) -> Result<Outcome, Broken> {
     let mapping = Mapping::anonymous(shape.bytes_needed())?;
     let fabric = Fabric::format(&mapping, shape)?;
     let (hall, violations) = (Hall::new(), AtomicU32::new(0));
+    let bells = Bells::new(2, LINKS.into());
+    sharpen_timers();
     let stage = Stage {
         hall: &hall,
         fabric: &fabric,
         clock: Clock::start(),
         config: config(),
         violations: &violations,
+        bells: &bells,
     };
     let mut play = Play::new(options, &stage, &items, begin);
     play.run()?;
@@ -142,7 +145,7 @@ impl<'p, 'm> Play<'p, 'm> {
             self.outcome.elapsed = started.elapsed();
             for (name, hand, thread) in [("A", &hand_a, a), ("B", b.0, b.1)] {
                 hand.leave.store(true, Ordering::Relaxed);
-                hand.wake.wake();
+                self.stage.bells.ring_host(if name == "A" { A } else { B });
                 let late = self.begin.elapsed() > self.options.bound;
                 hand.kill.fetch_or(late, Ordering::Relaxed);
                 self.outcome.lives.push((name, join(thread)));
@@ -221,7 +224,7 @@ impl<'p, 'm> Play<'p, 'm> {
             if let Some(decider) = &*lock(&hand.decider) {
                 decider.link_failed(link);
             }
-            hand.wake.wake();
+            self.stage.bells.ring_host(node);
         }
         thread::sleep(Duration::from_millis(400));
         for node in [A, B] {
@@ -255,12 +258,12 @@ impl<'p, 'm> Play<'p, 'm> {
         let before = lock(&a.seen).counters.clone();
         self.note("node B is killed");
         b.kill.store(true, Ordering::Relaxed);
-        b.wake.wake();
+        self.stage.bells.ring_host(B);
         let remains = join(thread);
         self.stage.fabric.declare_dead(B);
         let told = self.stage.clock.now();
         lock(&a.down).push(nid_of(B));
-        a.wake.wake();
+        self.stage.bells.ring_host(A);
         let drained = self.drained(a, &before, told);
         let seen = lock(&a.seen).clone();
         self.outcome.failures.push(Failure::new(
@@ -293,8 +296,6 @@ fn client_part(pairs: Vec<(Job, Job)>) -> Part {
         client: Box::new(|station| {
             let mut config = ClientConfig::new(u64::from(random_word()));
             config.timeout = Span::from_secs(15);
-            config.max_outstanding = 32;
-            config.max_jobs = 8;
             config.longest_pause = Span::from_millis(200);
             config.max_records = 1 << 20;
             match FileClient::new(config, Pages::new(0, WINDOW), &mut station.node.lnet) {

@@ -3,7 +3,8 @@
 
 use std::ffi::OsString;
 use std::fs::{self, File};
-use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -81,8 +82,7 @@ impl Source for FileSource {
     }
 
     fn read(&mut self, offset: u64, into: &mut [u8]) -> io::Result<()> {
-        self.file.seek(SeekFrom::Start(offset))?;
-        self.file.read_exact(into)
+        self.file.read_exact_at(into, offset)
     }
 }
 
@@ -188,8 +188,7 @@ fn target(path: &Path) -> io::Result<PathBuf> {
 
 impl Sink for FileSink {
     fn write(&mut self, offset: u64, bytes: &[u8]) -> io::Result<()> {
-        self.file.seek(SeekFrom::Start(offset))?;
-        self.file.write_all(bytes)
+        self.file.write_all_at(bytes, offset)
     }
 
     fn finish(&mut self, size: u64) -> io::Result<()> {

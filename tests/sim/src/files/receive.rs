@@ -66,6 +66,14 @@ impl ReceiveBuffers {
         buffers
     }
 
+    /// Where a message lies; `None` if there is none.
+    pub fn address_of(&self, slot: u64, offset: u32, length: u32) -> Option<u64> {
+        let slot = self.slots.get(usize::try_from(slot).ok()?)?;
+        let buffer = slot.buffer.as_ref()?;
+        let end = u64::from(offset) + u64::from(length);
+        (end <= u64::from(buffer.length())).then(|| buffer.address() + u64::from(offset))
+    }
+
     /// Copies a message out, and nothing if there is none.
     pub fn copy_out(
         &self,
@@ -75,15 +83,10 @@ impl ReceiveBuffers {
         length: u32,
         into: &mut Vec<u8>,
     ) {
-        let slot = usize::try_from(slot).ok().and_then(|slot| self.slots.get(slot));
-        let end = u64::from(offset) + u64::from(length);
-        let buffer = slot.and_then(|slot| slot.buffer.as_ref());
-        match buffer.filter(|buffer| end <= u64::from(buffer.length())) {
-            Some(buffer) => {
-                into.resize(length as usize, 0);
-                memory.read(buffer.address() + u64::from(offset), into);
-            }
-            None => into.clear(),
+        into.clear();
+        if let Some(address) = self.address_of(slot, offset, length) {
+            into.resize(length as usize, 0);
+            memory.read(address, into);
         }
     }
 

@@ -210,11 +210,24 @@ impl Actor for Asking<'_> {
         client.poll(now, &mut station.node.lnet, window);
         self.done = self.done.take().or_else(|| client.next_done());
         let (moved, restarts) = (client.progress().0, client.stats().restarts);
+        let more = client.next_deadline().is_some_and(|due| due <= now);
         if self.patience.is_over(now, moved, restarts) {
             self.gave_up = Some(GaveUp::Silence);
         }
         self.look(now, station);
-        false
+        more
+    }
+
+    fn on_peer_down(
+        &mut self,
+        now: Instant,
+        station: &mut Station<'_>,
+        window: &mut Window<'_>,
+        peer: Nid,
+    ) {
+        if let Some(client) = &mut self.client {
+            client.on_server_down(now, &mut station.node.lnet, window, peer);
+        }
     }
 
     fn is_done(&self) -> bool {

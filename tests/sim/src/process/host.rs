@@ -6,6 +6,7 @@ use std::thread;
 
 use lnd_core::config::Config;
 use lnd_core::counters::Counter;
+use lnd_core::id::Nid;
 use lnd_core::sync::AtomicU32;
 use lnd_core::time::{Instant, Span};
 
@@ -13,7 +14,9 @@ use super::{Broken, Setup, LINKS};
 use crate::fabric::{nid_of, node_of, Fabric, JoinError, Window};
 use crate::lnet::Event;
 use crate::node::Hall;
-use crate::runtime::{drive_engine, Clock, EngineSeat, Monitor, Station, StationError, Wake};
+use crate::runtime::{
+    drive_engine, sharpen_timers, Bells, Clock, EngineSeat, Monitor, Station, StationError, Wake,
+};
 
 fn config() -> Config {
     let mut config = Config::new(256, 64, LINKS as u8);
@@ -35,7 +38,16 @@ pub trait Actor {
         window: &mut Window<'_>,
         event: Event,
     );
-    /// A round. Returns whether there was something to do.
+    /// A peer's life is over: nothing that was under way with it will be answered.
+    fn on_peer_down(
+        &mut self,
+        _now: Instant,
+        _station: &mut Station<'_>,
+        _window: &mut Window<'_>,
+        _peer: Nid,
+    ) {
+    }
+    /// A round. Returns whether there is more to do at once.
     fn poll(&mut self, now: Instant, station: &mut Station<'_>, window: &mut Window<'_>) -> bool;
     /// Whether the process is done.
     fn is_done(&self) -> bool;
@@ -52,33 +64,38 @@ pub fn host(setup: &Setup, actor: &mut dyn Actor) -> Result<(), Broken> {
     let fabric = Fabric::attach(&mapping)?;
     setup.check(&fabric)?;
     let (hall, clock, violations) = (Hall::new(), Clock::start(), AtomicU32::new(0));
-    let (mut station, seats) = join(setup, &hall, &fabric, clock, &violations)?;
-    let (end, wake) = (AtomicBool::new(false), Wake::default());
-    wake.adopt();
+    let bells = Bells::new(fabric.shape().nodes, LINKS);
+    let (mut station, seats) = join(setup, &hall, &fabric, clock, &violations, &bells)?;
+    let node = node_of(station.node.driver.identity().nid).unwrap_or_default();
+    let end = AtomicBool::new(false);
+    bells.host(node).into_iter().for_each(Wake::adopt);
+    sharpen_timers();
     thread::scope(|scope| {
         let _stop = StopEngines(&end);
         for mut seat in seats {
-            let (end, wake) = (&end, &wake);
-            scope.spawn(move || {
-                drive_engine(&mut seat, clock, end, wake);
-            });
+            let end = &end;
+            scope.spawn(move || drive_engine(&mut seat, clock, end));
         }
         let begun = actor.begin(&mut station);
-        let node = node_of(station.node.driver.identity().nid).unwrap_or_default();
         let mut window = Window::new(&fabric, node);
         let mut watch = Watch::new();
         while begun.is_ok() && !actor.is_done() {
             let now = station.now();
             let (mut busy, next) = station.poll(now);
-            if watch.look(now, &mut station) && !station.is_ours() {
-                // Another may be this node already: its memory is not touched any more.
-                std::mem::forget(station);
-                let why = "was declared dead although it was running; stopped";
-                return Err(format!("{}: {why}", nid_of(node)).into());
+            if let Some(died) = watch.look(now, &mut station) {
+                if !station.is_ours() {
+                    // Another may be this node already: its memory is not touched any more.
+                    std::mem::forget(station);
+                    let why = "was declared dead although it was running; stopped";
+                    return Err(format!("{}: {why}", nid_of(node)).into());
+                }
+                for peer in died {
+                    actor.on_peer_down(now, &mut station, &mut window, peer);
+                }
             }
-            busy |= act(now, actor, &mut station, &mut window);
+            busy |= act(station.now(), actor, &mut station, &mut window);
             if !busy {
-                station.rest(&wake, next);
+                station.rest(next);
             }
         }
         if begun.is_ok() {
@@ -101,18 +118,34 @@ pub fn host(setup: &Setup, actor: &mut dyn Actor) -> Result<(), Broken> {
     })
 }
 
+/// Passes events on and lets the actor act; what it begins goes out at once. Returns whether there
+/// was anything.
 fn act(
     now: Instant,
     actor: &mut dyn Actor,
     station: &mut Station<'_>,
     window: &mut Window<'_>,
 ) -> bool {
-    let mut busy = false;
+    let mut busy = pass_on(now, actor, station, window);
+    busy |= actor.poll(now, station, window);
+    if station.flush(now) {
+        busy |= pass_on(station.now(), actor, station, window);
+    }
+    busy
+}
+
+fn pass_on(
+    now: Instant,
+    actor: &mut dyn Actor,
+    station: &mut Station<'_>,
+    window: &mut Window<'_>,
+) -> bool {
+    let mut any = false;
     while let Some(event) = station.node.lnet.next_event() {
-        busy = true;
+        any = true;
         actor.on_event(now, station, window, event);
     }
-    busy | actor.poll(now, station, window)
+    any
 }
 
 /// Becomes the node asked for, or any that is free.
@@ -122,6 +155,7 @@ fn join<'m>(
     fabric: &'m Fabric<'m>,
     clock: Clock,
     violations: &'m AtomicU32,
+    bells: &'m Bells,
 ) -> Result<(Station<'m>, Vec<EngineSeat<'m>>), Broken> {
     let mut config = config();
     config.links = LINKS as u8;
@@ -130,12 +164,12 @@ fn join<'m>(
         let last = nid_of(fabric.shape().nodes.saturating_sub(1));
         let node = node
             .ok_or_else(|| format!("{nid}: this fabric has the nodes {} to {last}", nid_of(0)))?;
-        let joined = Station::join(hall, fabric, node, clock, config, violations);
+        let joined = Station::join(hall, fabric, node, clock, config, violations, bells);
         return Ok(joined.map_err(|error| format!("{nid}: {error}"))?);
     }
     // From the end, where servers are not.
     for node in (0..fabric.shape().nodes).rev() {
-        match Station::join(hall, fabric, node, clock, config, violations) {
+        match Station::join(hall, fabric, node, clock, config, violations, bells) {
             Err(StationError::Join(JoinError::Taken)) => {}
             other => return Ok(other?),
         }
@@ -166,22 +200,27 @@ impl Watch {
         Self { monitor: Monitor::new(LOOK), looked: Instant::ORIGIN, draining: None }
     }
 
-    /// Returns whether it was time to look.
-    fn look(&mut self, now: Instant, station: &mut Station<'_>) -> bool {
+    /// Looks, if it is time. Returns the peers whose lives are over since the last look.
+    fn look(&mut self, now: Instant, station: &mut Station<'_>) -> Option<Vec<Nid>> {
         if now.since(self.looked) < LOOK {
-            return false;
+            return None;
         }
         self.looked = now;
-        self.look_at_peers(now, station);
-        true
+        Some(self.look_at_peers(now, station))
     }
 
-    fn look_at_peers(&mut self, now: Instant, station: &mut Station<'_>) {
+    fn look_at_peers(&mut self, now: Instant, station: &mut Station<'_>) -> Vec<Nid> {
         let failed = station.node.driver.counters().value(Counter::FinalizedError);
-        for dead in self.monitor.look(now, station) {
+        let dead = self.monitor.look(now, station);
+        for &dead in &dead {
             crate::say!("{} died", nid_of(dead));
             self.draining = Some((dead, now, failed));
         }
+        self.drain(now, station);
+        dead.into_iter().map(nid_of).collect()
+    }
+
+    fn drain(&mut self, now: Instant, station: &mut Station<'_>) {
         let Some((dead, since, before)) = self.draining else { return };
         let to_dead = |blocker| {
             matches!(blocker, lnd_core::driver::Blocker::Transfer { peer, .. }

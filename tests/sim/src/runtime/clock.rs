@@ -53,11 +53,13 @@ impl Wake {
         }
     }
 
-    /// Sleeps until woken, at most `most`.
-    pub fn sleep(&self, most: Duration) {
-        if !self.wanted.swap(false, Ordering::AcqRel) {
-            thread::park_timeout(most);
-            self.wanted.store(false, Ordering::Release);
+    /// Sleeps until woken, at most `most`. Returns whether it was woken.
+    pub fn sleep(&self, most: Duration) -> bool {
+        if self.wanted.swap(false, Ordering::AcqRel) {
+            return true;
         }
+        thread::park_timeout(most);
+        // AcqRel: as above; a waker between the two swaps has found the thread awake.
+        self.wanted.swap(false, Ordering::AcqRel)
     }
 }

@@ -2,16 +2,17 @@
 //! A link's engine at full speed on a thread, its interrupts included.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
 use std::time::Duration;
 
 use lnd_core::counters::Counters;
 use lnd_core::driver::Interrupt;
+use lnd_core::id::LinkId;
 use lnd_core::ports::NoTrace;
 use lnd_dma::driver::CompletionQueue;
 use lnd_dma::memory::LinkMemory;
 use lnd_dma::soft::{NoFaults, SoftEngine};
 
+use super::bells::{Bells, Idle};
 use super::clock::{Clock, Wake};
 use crate::fabric::{Bus, Violation};
 
@@ -22,6 +23,9 @@ pub struct EngineSeat<'m> {
     pub engine: SoftEngine<'m, Bus<'m>, NoFaults>,
     /// The interrupt.
     pub interrupt: Interrupt<'m, CompletionQueue<'m, LinkMemory<'m>>>,
+    pub(super) bells: &'m Bells,
+    pub(super) node: u32,
+    pub(super) link: LinkId,
 }
 
 /// What an engine has done in its life.
@@ -37,48 +41,37 @@ pub struct EngineStats {
     pub violations: (u64, Option<Violation>),
 }
 
-/// Steps done without a pause before an idle engine begins to rest.
-const SPIN: u32 = 200;
+/// Longest sleep of an engine: those of other processes ring no bell.
+const NAP: Duration = Duration::from_millis(1);
 
-/// Drives an engine until `kill`; wakes the node's thread when something has ended.
-pub fn drive_engine(
-    seat: &mut EngineSeat<'_>,
-    clock: Clock,
-    kill: &AtomicBool,
-    wake: &Wake,
-) -> EngineStats {
-    let mut stats = EngineStats::default();
-    let mut idle = 0;
+/// Drives an engine until `kill`; wakes its node's thread when something has ended, and the engines
+/// that it has given something back to.
+pub fn drive_engine(seat: &mut EngineSeat<'_>, clock: Clock, kill: &AtomicBool) -> EngineStats {
+    let EngineSeat { engine, interrupt, bells, node, link } = seat;
+    let bell = bells.engine(*node, *link);
+    bell.into_iter().for_each(Wake::adopt);
+    let (mut stats, mut idle) = (EngineStats::default(), Idle::default());
     while !kill.load(Ordering::Relaxed) {
         let now = clock.now();
-        let progress = seat.engine.step(now, 64);
+        let progress = engine.step(now, 64);
         stats.bytes += u64::from(progress.bytes);
         stats.completions += u64::from(progress.completions);
-        if progress.completions > 0 || !seat.interrupt.queue().is_empty() {
-            let served = seat.interrupt.on_interrupt(now, 256, &mut NoTrace);
+        if progress.completions > 0 || !interrupt.queue().is_empty() {
+            let served = interrupt.on_interrupt(now, 256, &mut NoTrace);
             if served.wake {
-                wake.wake();
+                bells.ring_host(*node);
             }
         }
+        let given_back = engine.fabric_mut().signals();
+        let others = (0..u64::BITS).filter(|other| given_back.contains(*other));
+        others.for_each(|other| bells.ring_engine(other, *link));
         if progress.busy {
-            idle = 0;
+            idle.reset();
         } else {
-            idle += 1;
-            rest(idle);
+            idle.rest(bell, NAP);
         }
     }
-    stats.counters = seat.interrupt.counters().clone();
-    stats.violations = seat.engine.fabric_mut().violations();
+    stats.counters = interrupt.counters().clone();
+    stats.violations = engine.fabric_mut().violations();
     stats
-}
-
-/// Two processors are shared by many engines here: an idle one must let the others work.
-fn rest(idle: u32) {
-    if idle < SPIN {
-        core::hint::spin_loop();
-    } else if idle < 2 * SPIN {
-        thread::yield_now();
-    } else {
-        thread::sleep(Duration::from_micros(50));
-    }
 }

@@ -5,6 +5,7 @@ use std::fmt;
 use std::time::Duration;
 
 use lnd_core::config::{Config, ConfigError};
+use lnd_core::counters::Counter;
 use lnd_core::driver::{Identity, Interrupt, RunState};
 use lnd_core::id::LinkId;
 use lnd_core::sync::AtomicU32;
@@ -13,7 +14,8 @@ use lnd_dma::driver::CompletionQueue;
 use lnd_dma::soft::{NoFaults, Settings, SoftEngine};
 use lnd_shortmsg::wire::Checksum;
 
-use super::clock::{Clock, Wake};
+use super::bells::{Bells, Idle};
+use super::clock::Clock;
 use super::engine::EngineSeat;
 use crate::fabric::{nid_of, Bus, Fabric, Inbox, JoinError, Membership, NodeState, ShmChannel};
 use crate::lnet::{self, Lnet};
@@ -21,8 +23,8 @@ use crate::node::{Hall, History, Node, Parts};
 
 /// Frames taken out of a mailbox before another one is looked at.
 const FRAMES: u32 = 16;
-/// Longest sleep: messages of other processes wake nobody.
-const NAP: Duration = Duration::from_micros(100);
+/// Longest sleep: messages of other processes ring no bell.
+const NAP: Duration = Duration::from_millis(1);
 
 /// Why a station cannot be set up.
 #[derive(Debug)]
@@ -54,6 +56,10 @@ pub struct Station<'m> {
     inbox: Inbox<'m>,
     membership: Membership<'m>,
     clock: Clock,
+    bells: &'m Bells,
+    idle: Idle,
+    /// Doorbells rung and frames sent when the bells were rung last.
+    rung: (u64, u64),
     /// Frames that had to stay in a mailbox.
     pub waited: u64,
 }
@@ -70,6 +76,7 @@ impl<'m> Station<'m> {
         clock: Clock,
         config: Config,
         violations: &'m AtomicU32,
+        bells: &'m Bells,
     ) -> Result<(Self, Vec<EngineSeat<'m>>), StationError> {
         let membership = fabric.join(node, random_word()).map_err(StationError::Join)?;
         let me = Identity { nid: nid_of(node), life: membership.life() };
@@ -83,7 +90,7 @@ impl<'m> Station<'m> {
             me,
             config,
             channel,
-            tracer: History::new(256),
+            tracer: History::without_hash(256),
             lnet: Lnet::new(upper).map_err(|_| StationError::Upper)?,
             timeout: Span::from_secs(10),
         };
@@ -97,10 +104,15 @@ impl<'m> Station<'m> {
             seats.push(EngineSeat {
                 engine,
                 interrupt: Interrupt::new(node_.driver.decider(), queue),
+                bells,
+                node,
+                link,
             });
         }
         membership.announce();
-        Ok((Self { node: node_, inbox, membership, clock, waited: 0 }, seats))
+        let (idle, rung) = (Idle::default(), (0, 0));
+        let station = Self { node: node_, inbox, membership, clock, bells, idle, rung, waited: 0 };
+        Ok((station, seats))
     }
 
     /// The time.
@@ -131,13 +143,41 @@ impl<'m> Station<'m> {
         let next = node.driver.on_time(now);
         busy |= node.report_all(now) > 0;
         busy |= next.is_some_and(|at| at <= now);
+        self.ring();
+        if busy {
+            self.idle.reset();
+        }
         (busy, next)
     }
 
-    /// Sleeps until woken, until `next`, or for a nap.
-    pub fn rest(&self, wake: &Wake, next: Option<Instant>) {
+    /// Sends what the upper layer has just begun, and reports what has ended with that. Returns
+    /// whether anything has.
+    pub fn flush(&mut self, now: Instant) -> bool {
+        let sent = self.node.send_all(now) > 0;
+        self.node.driver.ring();
+        self.ring();
+        sent && self.node.report_all(now) > 0
+    }
+
+    /// Wakes the threads that have something to do by what this node has just done.
+    fn ring(&mut self) {
+        let counters = self.node.driver.counters();
+        let now = (counters.value(Counter::Doorbells), counters.value(Counter::Sent));
+        let before = std::mem::replace(&mut self.rung, now);
+        let node = self.membership.node();
+        if now.0 != before.0 {
+            self.bells.ring_engines(node);
+        }
+        if now.1 != before.1 {
+            self.bells.ring_other_hosts(node);
+        }
+    }
+
+    /// Waits until woken, until `next`, or for a nap. The thread has [adopted](super::Wake::adopt) the bell
+    /// of its node.
+    pub fn rest(&mut self, next: Option<Instant>) {
         let left = next.map_or(NAP, |at| Duration::from_nanos(at.since(self.now()).as_nanos()));
-        wake.sleep(left.min(NAP));
+        self.idle.rest(self.bells.host(self.membership.node()), left.min(NAP));
     }
 
     /// Shuts down in good order: everything ends, peers are told, engines stop. The engines'

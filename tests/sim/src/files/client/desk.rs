@@ -8,6 +8,7 @@ use crate::files::rpc::Call;
 use crate::files::{At, PORTAL_CALL, PORTAL_CHUNK, PORTAL_WINDOW};
 use crate::lnet::Target;
 
+use super::flow::is_small;
 use super::job::JobError;
 use super::operations::{Begin, Operations, Part};
 
@@ -18,8 +19,12 @@ const COURTESY: u32 = 3;
 pub(super) struct Desk<'a, 'b, M> {
     pub at: &'a mut At<'b, M>,
     pub operations: &'a mut Operations,
-    /// Most operations at a time.
+    /// Most chunks under way at a time.
     pub max_outstanding: usize,
+    /// Bytes that may still be copied before the node has to look at its messages again.
+    pub budget: &'a mut u32,
+    /// A large chunk waits for the window of its server: no other overtakes it.
+    pub large_waits: bool,
     /// Attempts at fetching a chunk before its window is opened anew.
     pub fetch_attempts: u32,
 }
@@ -31,6 +36,8 @@ pub(super) enum Progress {
     Begun,
     /// It waits for events or time.
     Waits,
+    /// Its large chunk waits for the window, and other large ones shall not overtake it.
+    Queues,
     /// It needs memory, and others shall not take it before.
     Starves,
 }
@@ -60,9 +67,12 @@ impl<M: WindowMemory> Desk<'_, '_, M> {
     }
 
     /// Memory for a chunk, if another one may be outstanding.
-    pub fn take(&mut self, length: u32) -> Result<Buffer, Progress> {
-        if self.operations.len() >= self.max_outstanding {
+    pub fn take(&mut self, to: Nid, length: u32) -> Result<Buffer, Progress> {
+        if self.operations.chunks() >= self.max_outstanding {
             return Err(Progress::Waits);
+        }
+        if !is_small(length) && self.large_waits || !self.operations.admits(to, length) {
+            return Err(if is_small(length) { Progress::Waits } else { Progress::Queues });
         }
         self.operations.pages.alloc(length).ok_or(Progress::Starves)
     }
@@ -78,7 +88,7 @@ impl<M: WindowMemory> Desk<'_, '_, M> {
     pub fn fetch(&mut self, job: u64, to: Nid, bits: u64, offset: u32, buffer: Buffer) {
         let target = Target { portal: PORTAL_WINDOW, match_bits: bits, offset, data: 0 };
         let attempts = Some(self.fetch_attempts);
-        let part = Part::Fetch(bits as u32);
+        let part = Part::Fetch(bits);
         let begin = Begin { job, to, part, target, buffer, attempts };
         self.operations.begin(self.at.now, begin);
     }

@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! How a file is fetched: window after window, each verified before the sink sees it.
+//! How a file is fetched: a few windows at a time, each verified before the sink sees it, and in
+//! order.
 //!
 //! ```text
-//!   Closed ──OpenRead──▶ Opening ──Reading──▶ Fetching ──all there, checksum right──▶ sink
-//!     ▲                     │                   │ failed, wrong                        │
-//!     └─────────────────────┴───────────────────┴── pause ─────────────────────────────┘ next
+//!   OpenRead ──Reading──▶ Fetching ──all there, checksum right, those before it written──▶ sink
+//!      ▲                     │ failed, wrong
+//!      └────── pause ────────┘ what has not been written is asked for again
 //! ```
+//!
+//! The next window is asked for when the answer to the one before has come: until then its place is
+//! not known. So the server reads ahead while chunks of the windows before are on their way.
+
+use std::collections::VecDeque;
 
 use crate::files::hash::{hash, Hash};
 use crate::files::local::Sink;
@@ -15,16 +21,21 @@ use crate::files::window_bits;
 
 use super::desk::{Desk, Progress, Step};
 use super::job::JobError;
-use super::operations::{End, Finished, Part};
+use super::operations::{End, Finished, Operations, Part};
 use super::put::Whose;
 
 /// Longest window that a client has room for.
 const MAX_WINDOW: u32 = 64 << 20;
+/// Most windows of a file that are open at a time.
+const AHEAD: usize = 3;
 
 /// A file on its way from a server.
 #[derive(Debug)]
 pub(super) struct GetPlan {
-    stage: Stage,
+    /// An OpenRead is on its way.
+    asking: bool,
+    /// Open windows, one behind the other; the first begins at `offset`.
+    open: VecDeque<Fetching>,
     /// Bytes that the sink has.
     offset: u64,
     /// Of these bytes.
@@ -34,15 +45,9 @@ pub(super) struct GetPlan {
 }
 
 #[derive(Debug)]
-enum Stage {
-    Closed,
-    Opening,
-    Fetching(Fetching),
-}
-
-#[derive(Debug)]
 struct Fetching {
     window: Window,
+    /// At least as long as the window.
     bytes: Vec<u8>,
     /// The next chunk to begin.
     next: u32,
@@ -52,7 +57,8 @@ struct Fetching {
 
 impl GetPlan {
     pub fn new() -> Self {
-        Self { stage: Stage::Closed, offset: 0, hash: Hash::new(), content: None }
+        let open = VecDeque::new();
+        Self { asking: false, open, offset: 0, hash: Hash::new(), content: None }
     }
 
     /// Bytes that have been verified.
@@ -69,12 +75,15 @@ impl GetPlan {
         self.hash.finish()
     }
 
-    /// The id that the server knows the window by.
-    pub fn id(&self) -> Option<u32> {
-        match &self.stage {
-            Stage::Closed | Stage::Opening => None,
-            Stage::Fetching(fetching) => Some(fetching.window.id),
-        }
+    /// The ids that the server knows the windows by.
+    pub fn ids(&self) -> impl Iterator<Item = u32> + '_ {
+        self.open.iter().map(|fetching| fetching.window.id)
+    }
+
+    /// Where the window begins that has not been asked for.
+    fn end(&self) -> u64 {
+        let lengths = self.open.iter().map(|fetching| u64::from(fetching.window.length));
+        self.offset + lengths.sum::<u64>()
     }
 
     /// Begins the next operation.
@@ -83,22 +92,22 @@ impl GetPlan {
         whose: &Whose<'_>,
         desk: &mut Desk<'_, '_, impl WindowMemory>,
     ) -> Progress {
-        match &mut self.stage {
-            Stage::Closed => {
-                let call = Call::OpenRead { name: whose.name.to_owned(), offset: self.offset };
-                let progress = desk.call(whose.job, whose.server, &call);
-                if progress == Progress::Begun {
-                    self.stage = Stage::Opening;
-                }
-                progress
-            }
-            Stage::Opening => Progress::Waits,
-            Stage::Fetching(fetching) => fetching.begin_next(whose, desk),
+        let offset = self.end();
+        let more = self.content.is_none_or(|(size, _)| offset < size);
+        if more && !self.asking && self.open.len() < AHEAD {
+            let call = Call::OpenRead { name: whose.name.to_owned(), offset };
+            let progress = desk.call(whose.job, whose.server, &call);
+            self.asking = progress == Progress::Begun;
+            return progress;
+        }
+        match self.open.iter_mut().find(|fetching| fetching.has_next(whose.chunk)) {
+            Some(fetching) => fetching.begin_next(whose, desk),
+            None => Progress::Waits,
         }
     }
 
-    /// One of its operations has ended. Its window is [closed](Self::reset) by its owner before a
-    /// pause.
+    /// One of its operations has ended. Its windows are closed and [forgotten](Self::reset) by its
+    /// owner before a pause.
     pub fn on_end(
         &mut self,
         whose: &Whose<'_>,
@@ -106,29 +115,32 @@ impl GetPlan {
         finished: &Finished,
         desk: &mut Desk<'_, '_, impl WindowMemory>,
     ) -> Step {
-        match (&mut self.stage, finished.part, &finished.end) {
-            (Stage::Opening, Part::Call, End::Answered(Answer::Reading(window))) => {
+        match (finished.part, &finished.end) {
+            (Part::Call, End::Answered(Answer::Reading(window))) if self.asking => {
+                self.asking = false;
                 self.on_window(whose, *window, desk)
             }
-            (Stage::Fetching(fetching), Part::Fetch(chunk), End::Moved) => {
-                fetching.take_over(whose, chunk, &finished.buffer, desk.at.memory);
-                if fetching.moved < u64::from(fetching.window.length) {
-                    return Step::On;
+            (Part::Fetch(bits), End::Moved) => {
+                let (id, chunk) = ((bits >> 32) as u32, bits as u32);
+                let place = self.open.iter_mut().find(|fetching| fetching.window.id == id);
+                if let Some(fetching) = place {
+                    fetching.take_over(whose, chunk, &finished.buffer, desk.at.memory);
                 }
-                self.on_all_there(whose, sink, desk)
+                self.deliver(whose, sink, desk)
             }
-            (_, _, End::Answered(Answer::Refused(why))) if why.is_final() => {
+            (_, End::Answered(Answer::Refused(why))) if why.is_final() => {
                 Step::Fail(JobError::Refused(*why))
             }
-            (_, _, End::Impossible(error)) => Step::Fail(JobError::Unreachable(*error)),
+            (_, End::Impossible(error)) => Step::Fail(JobError::Unreachable(*error)),
             // A server that was reborn does not know the window.
             _ => Step::Pause,
         }
     }
 
-    /// Forgets the window; what has been verified stays.
-    pub fn reset(&mut self) {
-        self.stage = Stage::Closed;
+    /// Forgets the windows; what has been verified and written stays.
+    pub fn reset(&mut self, operations: &mut Operations) {
+        self.asking = false;
+        self.open.drain(..).for_each(|fetching| operations.keep_spare(fetching.bytes));
     }
 
     fn on_window(
@@ -137,50 +149,58 @@ impl GetPlan {
         window: Window,
         desk: &mut Desk<'_, '_, impl WindowMemory>,
     ) -> Step {
-        let left = window.size.checked_sub(self.offset);
+        let left = window.size.checked_sub(self.end());
         let empty = left == Some(0);
         let sound = left.is_some_and(|left| u64::from(window.length) <= left)
             && window.length <= MAX_WINDOW
-            && (window.length == 0) == empty;
+            && (window.length == 0) == empty
+            && self.ids().all(|id| id != window.id);
         let content = Some((window.size, window.version));
         let other = self.content.is_some() && self.content != content;
         if other || !sound {
             if window.length > 0 {
                 desk.close(whose.server, window.id);
             }
-            // Another content: what the sink has is of no use.
-            *self = Self::new();
+            // Another content: what the sink has is of no use. The windows are closed by our owner.
+            (self.offset, self.hash, self.content) = (0, Hash::new(), None);
             return Step::Pause;
         }
         self.content = content;
         if empty {
-            return Step::Done;
+            return if self.open.is_empty() { Step::Done } else { Step::On };
         }
-        let bytes = vec![0; window.length as usize];
-        self.stage = Stage::Fetching(Fetching { window, bytes, next: 0, moved: 0 });
+        let bytes = desk.operations.take_spare(window.length as usize);
+        self.open.push_back(Fetching { window, bytes, next: 0, moved: 0 });
         Step::On
     }
 
-    fn on_all_there(
+    /// Verifies and writes the windows that are complete and have none before them.
+    fn deliver(
         &mut self,
         whose: &Whose<'_>,
         sink: &mut dyn Sink,
         desk: &mut Desk<'_, '_, impl WindowMemory>,
     ) -> Step {
-        let Stage::Fetching(Fetching { window, bytes, .. }) = &self.stage else { return Step::On };
-        if hash(bytes) != window.checksum {
-            desk.operations.records.stats.mismatches += 1;
-            return Step::Pause;
+        while let Some(Fetching { window, bytes, .. }) =
+            self.open.front().filter(|fetching| fetching.is_complete())
+        {
+            let bytes = &bytes[..window.length as usize];
+            if hash(bytes) != window.checksum {
+                desk.operations.records.stats.mismatches += 1;
+                return Step::Pause;
+            }
+            if let Err(error) = sink.write(self.offset, bytes) {
+                return Step::Fail(JobError::Sink(error.kind()));
+            }
+            self.hash.update(bytes);
+            self.offset += u64::from(window.length);
+            desk.close(whose.server, window.id);
+            if let Some(fetching) = self.open.pop_front() {
+                desk.operations.keep_spare(fetching.bytes);
+            }
         }
-        if let Err(error) = sink.write(self.offset, bytes) {
-            return Step::Fail(JobError::Sink(error.kind()));
-        }
-        self.hash.update(bytes);
-        self.offset += u64::from(window.length);
-        let whole = self.offset == window.size;
-        desk.close(whose.server, window.id);
-        self.reset();
-        if whole {
+        let whole = self.content.is_some_and(|(size, _)| self.offset == size);
+        if whole && !self.asking {
             Step::Done
         } else {
             Step::On
@@ -189,6 +209,14 @@ impl GetPlan {
 }
 
 impl Fetching {
+    fn is_complete(&self) -> bool {
+        self.moved >= u64::from(self.window.length)
+    }
+
+    fn has_next(&self, chunk: u32) -> bool {
+        u64::from(self.next) * u64::from(chunk) < u64::from(self.window.length)
+    }
+
     fn begin_next(
         &mut self,
         whose: &Whose<'_>,
@@ -196,11 +224,8 @@ impl Fetching {
     ) -> Progress {
         let offset = u64::from(self.next) * u64::from(whose.chunk);
         let left = u64::from(self.window.length).saturating_sub(offset);
-        if left == 0 {
-            return Progress::Waits;
-        }
         let length = left.min(u64::from(whose.chunk)) as u32;
-        let buffer = match desk.take(length) {
+        let buffer = match desk.take(whose.server, length) {
             Ok(buffer) => buffer,
             Err(progress) => return progress,
         };

@@ -13,6 +13,7 @@
 //! ```
 
 mod desk;
+mod flow;
 mod get;
 mod job;
 mod operations;
@@ -22,6 +23,7 @@ mod running;
 
 use std::collections::VecDeque;
 
+use lnd_core::id::Nid;
 use lnd_core::time::{Instant, Span};
 
 use crate::lnet::{Event, Lnet};
@@ -29,12 +31,12 @@ use crate::rng::Rng;
 
 use super::pages::{Pages, TooSmall, WindowMemory};
 use super::receive::{ReceiveBuffers, Room};
-use super::rpc::{Answer, MAX_MESSAGE};
+use super::rpc::{Answer, Window, MAX_MESSAGE};
 use super::words::{about, Role};
 use super::{At, PORTAL_ANSWER};
 use desk::{Desk, Progress, Step};
 pub use job::{Job, JobDone, JobError, JobId, Work};
-use operations::{Finished, Operations, Patience};
+use operations::{Finished, Operations, Patience, PIECE};
 use records::Records;
 pub use records::{ClientStats, OpDone, OpKind};
 use running::Running;
@@ -46,12 +48,19 @@ pub struct ClientConfig {
     pub seed: u64,
     /// Memory for answers.
     pub answers: Room,
-    /// Most operations at a time, over all jobs; each holds the memory of its chunk.
+    /// Most chunks under way at a time, over all jobs; each holds its memory.
     pub max_outstanding: usize,
+    /// Most payload bytes under way to or from one server. How many there are follows what arrives.
+    pub max_bytes: u64,
+    /// Bytes that are copied between files and the window before [`FileClient::poll`] returns.
+    pub copied_at_a_time: u32,
     /// Most jobs under way at a time.
     pub max_jobs: usize,
     /// When an attempt is given up. Longer than the driver takes to give up its own.
     pub timeout: Span,
+    /// When an answer is given up that was not sent or was lost; doubled with each attempt, up to
+    /// `timeout`. Counted from when the message has left. A second call or chunk does no harm.
+    pub answer_timeout: Span,
     /// Pause before a second attempt; doubled before each further one, a random half less…
     pub first_pause: Span,
     /// …up to this.
@@ -63,14 +72,17 @@ pub struct ClientConfig {
 }
 
 impl ClientConfig {
-    /// Sixteen operations and four jobs at a time.
+    /// 64 chunks, 16 MiB and 16 jobs at a time.
     pub fn new(seed: u64) -> Self {
         Self {
             seed,
             answers: Room { buffers: 2, bytes: 64 << 10 },
-            max_outstanding: 16,
-            max_jobs: 4,
+            max_outstanding: 64,
+            max_bytes: 16 << 20,
+            copied_at_a_time: PIECE,
+            max_jobs: 16,
             timeout: Span::from_secs(10),
+            answer_timeout: Span::from_millis(200),
             first_pause: Span::from_millis(1),
             longest_pause: Span::from_secs(1),
             fetch_attempts: 3,
@@ -104,6 +116,12 @@ pub struct FileClient {
     last_job: u64,
     /// Longest chunk that there is memory for.
     max_chunk: u64,
+    /// Bytes that may still be copied in this poll.
+    budget: u32,
+    /// The job whose large chunk has waited longest for the window of its server.
+    first: Option<JobId>,
+    /// The last poll has ended with its budget, and not because there was nothing to do.
+    cut_short: bool,
     scratch: Vec<u8>,
 }
 
@@ -124,9 +142,11 @@ impl FileClient {
             timeout: config.timeout,
             first_pause: config.first_pause,
             longest_pause: config.longest_pause,
+            answer: config.answer_timeout,
         };
         let records = Records::new(config.max_records);
-        let operations = Operations::new(pages, patience, Rng::new(config.seed), records);
+        let random = Rng::new(config.seed);
+        let operations = Operations::new(pages, patience, random, records, config.max_bytes);
         Ok(Self {
             config,
             operations,
@@ -136,6 +156,9 @@ impl FileClient {
             done: VecDeque::new(),
             last_job: 0,
             max_chunk,
+            budget: 0,
+            first: None,
+            cut_short: false,
             scratch: Vec::new(),
         })
     }
@@ -151,6 +174,7 @@ impl FileClient {
     /// Begins what may be begun, tries again what is due, gives up what takes too long.
     pub fn poll(&mut self, now: Instant, lnet: &mut Lnet, memory: &mut impl WindowMemory) {
         let at = &mut At { now, lnet, memory };
+        self.budget = self.config.copied_at_a_time.max(1);
         loop {
             self.expire(at);
             self.start(now);
@@ -189,8 +213,30 @@ impl FileClient {
         None
     }
 
-    /// When to call [`poll`](Self::poll) at the latest.
+    /// A server is known to be down, or to have begun another life: what was under way with it will not
+    /// be answered. Its jobs begin anew after a short pause. A wrong report costs that and nothing
+    /// else.
+    pub fn on_server_down(
+        &mut self,
+        now: Instant,
+        lnet: &mut Lnet,
+        memory: &mut impl WindowMemory,
+        server: Nid,
+    ) {
+        let at = &mut At { now, lnet, memory };
+        for mut run in std::mem::take(&mut self.running) {
+            if run.job.server == server {
+                run.on_server_down(&mut self.desk(at));
+            }
+            self.running.push_back(run);
+        }
+    }
+
+    /// When to call [`poll`](Self::poll) at the latest; the origin means at once.
     pub fn next_deadline(&self) -> Option<Instant> {
+        if self.cut_short {
+            return Some(Instant::ORIGIN);
+        }
         let jobs = self.running.iter().map(Running::next_deadline).min();
         [jobs, self.operations.next_deadline()].into_iter().flatten().min()
     }
@@ -216,6 +262,11 @@ impl FileClient {
         sums.fold((0, 0), |(done, size), run| (done + run.0, size + run.1))
     }
 
+    /// Payload bytes that may be under way to or from a server now, small chunks apart.
+    pub fn window_bytes(&mut self, server: Nid) -> u64 {
+        self.operations.window_of(server)
+    }
+
     /// Jobs waiting, and jobs under way.
     pub fn jobs(&self) -> (usize, usize) {
         (self.queue.len(), self.running.len())
@@ -228,8 +279,9 @@ impl FileClient {
 
     /// Ends all jobs and takes no more answers.
     pub fn stop(&mut self, now: Instant, lnet: &mut Lnet) {
-        for run in std::mem::take(&mut self.running) {
-            self.operations.cancel(lnet, run.id.0);
+        self.cut_short = false;
+        for mut run in std::mem::take(&mut self.running) {
+            run.release(&mut self.operations, lnet);
             self.end(run, now, Some(JobError::Stopped));
         }
         for (id, job) in std::mem::take(&mut self.queue) {
@@ -274,17 +326,33 @@ impl FileClient {
         }
     }
 
-    /// Lets jobs begin operations in turn, one each, until none can.
+    /// Lets jobs begin operations in turn, a piece each, until none can or the budget is spent.
     fn advance(&mut self, at: &mut At<'_, impl WindowMemory>) {
+        self.cut_short = false;
+        let is_there = |first: &JobId| self.running.iter().any(|run| run.id == *first);
+        self.first = self.first.filter(is_there);
         let mut waiting = 0;
         while waiting < self.running.len() {
-            let Some(mut run) = self.running.pop_front() else { return };
-            match run.advance(&mut self.desk(at)) {
+            if self.budget == 0 {
+                self.cut_short = true;
+                break;
+            }
+            let Some(mut run) = self.running.pop_front() else { break };
+            let first = self.first;
+            let mut desk = self.desk(at);
+            desk.large_waits = first.is_some_and(|first| first != run.id);
+            let went = run.advance(&mut desk);
+            // The one that has waited longest is asked first, until it needs that no more.
+            match went {
+                Ok(Progress::Queues) => self.first = self.first.or(Some(run.id)),
+                _ => self.first = self.first.filter(|first| *first != run.id),
+            }
+            match went {
                 Ok(Progress::Begun) => {
                     waiting = 0;
                     self.running.push_back(run);
                 }
-                Ok(Progress::Waits) => {
+                Ok(Progress::Waits | Progress::Queues) => {
                     waiting += 1;
                     self.running.push_back(run);
                 }
@@ -324,13 +392,29 @@ impl FileClient {
                 }
             }
             Some((xid, answer)) => {
+                let opened = match &answer {
+                    Answer::Writing { id, .. } | Answer::Reading(Window { id, .. }) => *id,
+                    _ => 0,
+                };
                 let (waited, end) = self.operations.on_answer(at.now, from, xid, answer);
-                self.operations.records.stats.stale_answers += u64::from(!waited);
+                if !waited {
+                    self.operations.records.stats.stale_answers += 1;
+                    self.disown(at, from, opened);
+                }
                 if let Some(finished) = end {
                     self.on_finished(at, finished);
                 }
             }
             None => self.operations.records.stats.bad_answers += 1,
+        }
+    }
+
+    /// A server has opened something that no job waits for any more: it shall forget it. The answer to
+    /// a second attempt may come late, and name what is in use.
+    fn disown(&mut self, at: &mut At<'_, impl WindowMemory>, server: Nid, id: u32) {
+        let used = |run: &Running| run.job.server == server && run.uses(id);
+        if id != 0 && !self.running.iter().any(used) {
+            self.desk(at).close(server, id);
         }
     }
 
@@ -383,6 +467,8 @@ impl FileClient {
             at,
             operations: &mut self.operations,
             max_outstanding: self.config.max_outstanding,
+            budget: &mut self.budget,
+            large_waits: false,
             fetch_attempts: self.config.fetch_attempts,
         }
     }

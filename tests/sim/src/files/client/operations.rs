@@ -22,7 +22,13 @@ use crate::files::words::{word, Role};
 use crate::lnet::{Event, Get, Lnet, Put, RequestHandle, SendEnd, SendError, Target};
 use crate::rng::Rng;
 
+use super::flow::Flow;
 use super::records::{OpDone, OpKind, Records};
+
+/// Most bytes that a job reads and copies in one turn.
+pub(super) const PIECE: u32 = 32 << 10;
+/// Most file windows whose memory is kept when nothing needs it.
+const MOST_SPARE: usize = 32;
 
 /// What an operation does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,8 +37,8 @@ pub(super) enum Part {
     Call,
     /// Sends a chunk and waits for its ACK.
     Send,
-    /// Fetches the chunk of this number.
-    Fetch(u32),
+    /// Fetches the chunk with these match bits.
+    Fetch(u64),
 }
 
 /// An operation to begin.
@@ -155,10 +161,19 @@ impl Part {
 pub(super) struct Patience {
     /// For the end of one attempt.
     pub timeout: Span,
+    /// For the answer, once the message has left; doubled with each attempt, up to `timeout`.
+    pub answer: Span,
     /// Before the second attempt; doubled before each further one…
     pub first_pause: Span,
     /// …up to this.
     pub longest_pause: Span,
+}
+
+impl Patience {
+    /// How long the answer to the `attempt`-th attempt may take once the message has left.
+    fn for_answer(&self, attempt: u32) -> Span {
+        self.answer.times(1 << attempt.saturating_sub(1).min(20)).min(self.timeout)
+    }
 }
 
 /// All operations of a client, and its memory.
@@ -172,18 +187,89 @@ pub(super) struct Operations {
     first_xid: u64,
     patience: Patience,
     random: Rng,
+    flows: BTreeMap<Nid, Flow>,
+    /// Chunks in the table.
+    chunks: usize,
+    /// Begun, and not tried yet.
+    fresh: Vec<u64>,
+    /// No operation but fresh ones is due before.
+    earliest: Instant,
+    /// Most payload bytes under way to or from one server.
+    most_bytes: u64,
+    /// One piece of a file on its way between its source and the window.
+    pub piece: Vec<u8>,
+    /// Memory of file windows that are complete, for the next ones.
+    spare: Vec<Vec<u8>>,
 }
 
 impl Operations {
-    pub fn new(pages: Pages, patience: Patience, mut random: Rng, records: Records) -> Self {
+    pub fn new(
+        pages: Pages,
+        patience: Patience,
+        mut random: Rng,
+        records: Records,
+        most_bytes: u64,
+    ) -> Self {
         // A seed of small numbers makes first xids that lie far apart. Zero is that of notices.
         let first_xid = random.next() | 1 << 63;
-        Self { pages, records, table: BTreeMap::new(), next: 1, first_xid, patience, random }
+        Self {
+            pages,
+            records,
+            table: BTreeMap::new(),
+            next: 1,
+            first_xid,
+            patience,
+            random,
+            flows: BTreeMap::new(),
+            chunks: 0,
+            fresh: Vec::new(),
+            earliest: Instant::NEVER,
+            most_bytes,
+            piece: vec![0; PIECE as usize],
+            spare: Vec::new(),
+        }
+    }
+
+    /// Whether a chunk of `length` bytes may be under way to or from `server` besides those that are.
+    pub fn admits(&mut self, server: Nid, length: u32) -> bool {
+        self.flow(server).admits(length)
+    }
+
+    /// Payload bytes that may be under way to or from `server` in large chunks.
+    pub fn window_of(&mut self, server: Nid) -> u64 {
+        self.flow(server).window()
+    }
+
+    fn flow(&mut self, server: Nid) -> &mut Flow {
+        let most = self.most_bytes;
+        self.flows.entry(server).or_insert_with(|| Flow::new(most))
+    }
+
+    /// Memory for a file window, at least this long.
+    pub fn take_spare(&mut self, length: usize) -> Vec<u8> {
+        let mut bytes = self.spare.pop().unwrap_or_default();
+        if bytes.len() < length {
+            bytes.resize(length, 0);
+        }
+        bytes
+    }
+
+    /// Keeps the memory of a file window for another one.
+    pub fn keep_spare(&mut self, bytes: Vec<u8>) {
+        if self.spare.len() < MOST_SPARE {
+            self.spare.push(bytes);
+        }
     }
 
     /// Operations that have not ended.
     pub fn len(&self) -> usize {
         self.table.len()
+    }
+
+    /// Chunks under way. Calls do not count: one that waits for its turn at the server must not keep
+    /// those from ending whose turn it is.
+    pub const fn chunks(&self) -> usize {
+        self.chunks
     }
 
     /// The xid of the operation that begins next.
@@ -201,44 +287,79 @@ impl Operations {
 
     /// Queues an operation; the next [`poll`](Self::poll) tries it.
     pub fn begin(&mut self, now: Instant, begin: Begin) {
+        if begin.part != Part::Call {
+            self.chunks += 1;
+            let length = begin.buffer.length();
+            self.flow(begin.to).begin(length);
+        }
         let state = State::Paused(now);
         let operation = Operation { begin, attempt: 0, cancelled: false, state };
         self.table.insert(self.next, operation);
+        self.fresh.push(self.next);
         self.next += 1;
+    }
+
+    /// Takes an operation out of the table.
+    fn remove(&mut self, number: u64) -> Option<Operation> {
+        let operation = self.table.remove(&number)?;
+        if operation.begin.part != Part::Call {
+            self.chunks -= 1;
+            let (to, length) = (operation.begin.to, operation.begin.buffer.length());
+            self.flow(to).end(length);
+        }
+        Some(operation)
     }
 
     /// Nobody waits for the operations of this job any more.
     pub fn cancel(&mut self, lnet: &mut Lnet, job: u64) {
-        let own = |operation: &Operation| operation.begin.job == job;
-        let idle = |operation: &Operation| operation.request().is_none();
-        for (_, over) in self.table.extract_if(.., |_, op| own(op) && idle(op)) {
-            self.pages.free(over.begin.buffer);
-        }
-        for operation in self.table.values_mut().filter(|operation| own(operation)) {
+        let own = self.table.iter_mut().filter(|(_, operation)| operation.begin.job == job);
+        let mut idle = Vec::new();
+        for (&number, operation) in own {
             operation.begin.job = 0;
             operation.cancelled = true;
-            operation.request().map(|request| lnet.expire(request));
+            match operation.request() {
+                Some(request) => drop(lnet.expire(request)),
+                None => idle.push(number),
+            }
+        }
+        for over in idle.into_iter().filter_map(|number| self.remove(number)).collect::<Vec<_>>() {
+            self.pages.free(over.begin.buffer);
         }
     }
 
     /// Tries what is due, and gives up what takes too long.
     pub fn poll(&mut self, now: Instant, lnet: &mut Lnet) -> Vec<Finished> {
-        let due = self.table.iter().filter(|(_, operation)| operation.deadline() <= now);
-        let due: Vec<u64> = due.map(|(&number, _)| number).collect();
-        due.into_iter().filter_map(|number| self.on_time(now, lnet, number)).collect()
+        let mut due = std::mem::take(&mut self.fresh);
+        if self.earliest <= now {
+            let late = self.table.iter().filter(|(_, operation)| operation.deadline() <= now);
+            due = late.map(|(&number, _)| number).collect();
+        }
+        let ended = due.iter().filter_map(|&number| self.on_time(now, lnet, number)).collect();
+        if self.earliest <= now {
+            self.earliest = self.first_deadline();
+        }
+        due.clear();
+        self.fresh = due;
+        ended
     }
 
     /// When something is due next.
     pub fn next_deadline(&self) -> Option<Instant> {
-        let first = self.table.values().map(Operation::deadline).min();
-        first.filter(|due| *due < Instant::NEVER)
+        let first = if self.fresh.is_empty() { self.earliest } else { Instant::ORIGIN };
+        Some(first).filter(|due| *due < Instant::NEVER)
+    }
+
+    fn first_deadline(&self) -> Instant {
+        self.table.values().map(Operation::deadline).min().unwrap_or(Instant::NEVER)
     }
 
     /// An event of the operation with this number.
     pub fn on_event(&mut self, now: Instant, number: u64, event: &Event) -> Option<Finished> {
+        let patience = self.patience;
         let operation = self.table.get_mut(&number)?;
         let part = operation.begin.part;
         let bytes = operation.begin.buffer.length();
+        let attempt = operation.attempt;
         let State::Flying(flight) = &mut operation.state else { return None };
         let started = flight.started;
         let mut record = None;
@@ -249,6 +370,9 @@ impl Operations {
                 }
                 if !end.is_ok() {
                     flight.fail();
+                } else if matches!(flight.outcome, Outcome::Open) {
+                    flight.until = flight.until.min(now.after(patience.for_answer(attempt)));
+                    self.earliest = self.earliest.min(flight.until);
                 }
             }
             (Event::Ack { length, .. }, Part::Send) if *length == bytes => {
@@ -265,8 +389,13 @@ impl Operations {
             // An answer that says less than all is none.
             _ => flight.fail(),
         }
+        let (to, moved) =
+            (operation.begin.to, matches!(record, Some((kind, true)) if kind == part.kind()));
         if let Some((kind, ok)) = record {
             self.records.push(operation.record(kind, started, now, ok));
+        }
+        if moved {
+            self.flow(to).on_success(bytes);
         }
         self.settle(now, number)
     }
@@ -281,14 +410,15 @@ impl Operations {
     ) -> (bool, Option<Finished>) {
         let number = xid.wrapping_sub(self.first_xid);
         let Some(operation) = self.table.get_mut(&number) else { return (false, None) };
-        if operation.begin.to != from || operation.begin.part != Part::Call {
+        let called = operation.begin.to == from && operation.begin.part == Part::Call;
+        if !called || operation.cancelled {
             return (false, None);
         }
         let busy = answer == Answer::Refused(Refusal::Busy);
         match &mut operation.state {
             // An answer to an attempt that was given up is as good as one to the next.
             State::Paused(_) if !busy => {
-                let finished = self.table.remove(&number);
+                let finished = self.remove(number);
                 (true, finished.map(|operation| operation.finish(End::Answered(answer))))
             }
             State::Paused(_) => (true, None),
@@ -332,22 +462,24 @@ impl Operations {
         match begun {
             Ok(request) => {
                 operation.attempt += 1;
+                let until = now.after(self.patience.timeout);
                 operation.state = State::Flying(Flight {
                     request: Some(request),
                     started: now,
-                    until: now.after(self.patience.timeout),
+                    until,
                     outcome: Outcome::Open,
                 });
+                self.earliest = self.earliest.min(until);
                 self.records.stats.attempts += 1;
                 None
             }
             // Not an attempt: the layer has too much to do.
             Err(SendError::Full) => {
                 let pause = self.pause(1);
-                self.table.get_mut(&number)?.state = State::Paused(now.after(pause));
+                self.pause_until(number, now.after(pause));
                 None
             }
-            Err(error) => Some(self.table.remove(&number)?.finish(End::Impossible(error))),
+            Err(error) => Some(self.remove(number)?.finish(End::Impossible(error))),
         }
     }
 
@@ -359,12 +491,12 @@ impl Operations {
             return None;
         }
         if operation.cancelled {
-            let over = self.table.remove(&number)?;
+            let over = self.remove(number)?;
             self.pages.free(over.begin.buffer);
             return None;
         }
         match std::mem::replace(&mut flight.outcome, Outcome::Open) {
-            Outcome::Good(end) => Some(self.table.remove(&number)?.finish(end)),
+            Outcome::Good(end) => Some(self.remove(number)?.finish(end)),
             // The answer to a call comes as a message of its own.
             Outcome::Open if operation.begin.part == Part::Call => None,
             Outcome::Open | Outcome::Bad => {
@@ -372,14 +504,26 @@ impl Operations {
                 let kind = operation.begin.part.kind();
                 self.records.push(operation.record(kind, started, now, false));
                 self.records.stats.failures += 1;
-                let attempt = operation.attempt;
+                let (attempt, to, part) =
+                    (operation.attempt, operation.begin.to, operation.begin.part);
+                if part != Part::Call {
+                    self.flow(to).on_loss(started, now);
+                }
+                let operation = self.table.get(&number)?;
                 if operation.begin.attempts.is_some_and(|most| attempt >= most) {
-                    return Some(self.table.remove(&number)?.finish(End::Failed));
+                    return Some(self.remove(number)?.finish(End::Failed));
                 }
                 let pause = self.pause(attempt);
-                self.table.get_mut(&number)?.state = State::Paused(now.after(pause));
+                self.pause_until(number, now.after(pause));
                 None
             }
+        }
+    }
+
+    fn pause_until(&mut self, number: u64, until: Instant) {
+        if let Some(operation) = self.table.get_mut(&number) {
+            operation.state = State::Paused(until);
+            self.earliest = self.earliest.min(until);
         }
     }
 }

@@ -11,7 +11,7 @@ use lnd_core::id::Nid;
 
 use crate::files::hash::Hash;
 use crate::files::local::Source;
-use crate::files::pages::WindowMemory;
+use crate::files::pages::{Buffer, Pages, WindowMemory};
 use crate::files::rpc::{Answer, Call};
 use crate::files::window_bits;
 
@@ -43,6 +43,8 @@ struct Sending {
     next: u32,
     /// Bytes acknowledged.
     moved: u64,
+    /// The next chunk, as far as it has been read: its memory and its bytes there.
+    filling: Option<(Buffer, u32)>,
 }
 
 /// The part of the job that does not change.
@@ -117,7 +119,8 @@ impl PutPlan {
     pub fn on_end(&mut self, part: Part, length: u32, end: End) -> Step {
         match (&mut self.stage, part, end) {
             (Stage::Opening, Part::Call, End::Answered(Answer::Writing { id, life })) => {
-                self.stage = Stage::Sending(Sending { id, life, next: 0, moved: 0 });
+                let filling = None;
+                self.stage = Stage::Sending(Sending { id, life, next: 0, moved: 0, filling });
                 Step::On
             }
             (Stage::Sending(sending), Part::Send, End::Moved) => {
@@ -134,6 +137,14 @@ impl PutPlan {
         }
     }
 
+    /// Gives back the memory of a chunk that has not been sent. To be [reset](Self::reset) before it
+    /// goes on.
+    pub fn release(&mut self, pages: &mut Pages) {
+        if let Stage::Sending(sending) = &mut self.stage {
+            sending.filling.take().into_iter().for_each(|(buffer, _)| pages.free(buffer));
+        }
+    }
+
     /// Forgets the file as the server knows it.
     pub fn reset(&mut self) {
         *self = Self::new();
@@ -141,6 +152,7 @@ impl PutPlan {
 }
 
 impl Sending {
+    /// Reads a piece of the next chunk; sends the chunk when that was the last.
     fn begin_next(
         &mut self,
         whose: &Whose<'_>,
@@ -150,17 +162,27 @@ impl Sending {
     ) -> Result<Progress, JobError> {
         let offset = u64::from(self.next) * u64::from(whose.chunk);
         let length = (source.size() - offset).min(u64::from(whose.chunk)) as u32;
-        let buffer = match desk.take(length) {
-            Ok(buffer) => buffer,
-            Err(progress) => return Ok(progress),
+        let (buffer, done) = match self.filling.take() {
+            Some(filling) => filling,
+            None => match desk.take(whose.server, length) {
+                Ok(buffer) => (buffer, 0),
+                Err(progress) => return Ok(progress),
+            },
         };
-        let mut bytes = vec![0; length as usize];
-        if let Err(error) = source.read(offset, &mut bytes) {
-            desk.operations.pages.free(buffer);
+        let operations = &mut *desk.operations;
+        let piece = (length - done).min(operations.piece.len() as u32);
+        let bytes = &mut operations.piece[..piece as usize];
+        if let Err(error) = source.read(offset + u64::from(done), bytes) {
+            operations.pages.free(buffer);
             return Err(JobError::Source(error.kind()));
         }
-        hash.update(&bytes);
-        desk.at.memory.write(buffer.address(), &bytes);
+        hash.update(bytes);
+        desk.at.memory.write(buffer.address() + u64::from(done), bytes);
+        *desk.budget = desk.budget.saturating_sub(piece);
+        if done + piece < length {
+            self.filling = Some((buffer, done + piece));
+            return Ok(Progress::Begun);
+        }
         let bits = window_bits(self.id, self.next);
         desk.send(whose.job, whose.server, bits, self.life, buffer);
         self.next += 1;

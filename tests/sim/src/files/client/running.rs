@@ -6,11 +6,12 @@ use lnd_core::time::Instant;
 use crate::files::pages::WindowMemory;
 use crate::files::rpc::{Answer, Call, Refusal, FIXED_BYTES, MAX_MESSAGE};
 use crate::files::store::parts;
+use crate::lnet::Lnet;
 
 use super::desk::{Desk, Progress, Step};
 use super::get::GetPlan;
 use super::job::{Job, JobDone, JobError, JobId, Work};
-use super::operations::{End, Finished};
+use super::operations::{End, Finished, Operations};
 use super::put::{PutPlan, Whose};
 
 #[derive(Debug)]
@@ -95,6 +96,11 @@ impl Running {
         matches!(&self.plan, Plan::Put(plan) if plan.id() == Some(id))
     }
 
+    /// Whether the server has this open for the job.
+    pub fn uses(&self, id: u32) -> bool {
+        self.sends(id) || matches!(&self.plan, Plan::Get(plan) if plan.ids().any(|own| own == id))
+    }
+
     /// Begins the next operation.
     pub fn advance(
         &mut self,
@@ -159,27 +165,46 @@ impl Running {
     /// Ends all operations, to go on later from the last safe point.
     pub fn set_back(&mut self, desk: &mut Desk<'_, '_, impl WindowMemory>) {
         self.leave(desk);
+        self.pause(desk);
+    }
+
+    /// The server is gone, and with it all that it knew of the job: as [`set_back`](Self::set_back),
+    /// but without a word to it.
+    pub fn on_server_down(&mut self, desk: &mut Desk<'_, '_, impl WindowMemory>) {
+        self.release(desk.operations, desk.at.lnet);
+        self.pause(desk);
+    }
+
+    fn pause(&mut self, desk: &mut Desk<'_, '_, impl WindowMemory>) {
         self.restarts += 1;
         desk.operations.records.stats.restarts += 1;
         let pause = desk.operations.pause(self.restarts);
         self.paused_until = Some(desk.at.now.after(pause));
-        match &mut self.plan {
-            Plan::Put(plan) => plan.reset(),
-            Plan::Get(plan) => plan.reset(),
-            Plan::Talk { calling } => *calling = false,
+        if let Plan::Put(plan) = &mut self.plan {
+            plan.reset();
         }
     }
 
     /// Ends all operations and tells the server that it need not wait for more.
     pub fn leave(&mut self, desk: &mut Desk<'_, '_, impl WindowMemory>) {
-        desk.operations.cancel(desk.at.lnet, self.id.0);
-        let id = match &self.plan {
-            Plan::Put(plan) => plan.id(),
-            Plan::Get(plan) => plan.id(),
-            Plan::Talk { .. } => None,
+        let ids: Vec<u32> = match &self.plan {
+            Plan::Put(plan) => plan.id().into_iter().collect(),
+            Plan::Get(plan) => plan.ids().collect(),
+            Plan::Talk { .. } => Vec::new(),
         };
-        if let Some(id) = id {
+        self.release(desk.operations, desk.at.lnet);
+        for id in ids {
             desk.close(self.job.server, id);
+        }
+    }
+
+    /// Ends all operations and gives back all memory.
+    pub fn release(&mut self, operations: &mut Operations, lnet: &mut Lnet) {
+        operations.cancel(lnet, self.id.0);
+        match &mut self.plan {
+            Plan::Put(plan) => plan.release(&mut operations.pages),
+            Plan::Get(plan) => plan.reset(operations),
+            Plan::Talk { calling } => *calling = false,
         }
     }
 

@@ -37,7 +37,7 @@ pub struct ServerConfig {
 }
 
 impl ServerConfig {
-    /// Chunks of up to 4 MiB, 16 files written and 8 windows of up to 8 MiB read at a time. Memory for
+    /// Chunks of up to 4 MiB, 64 files written and 64 windows of up to 1 MiB read at a time. Memory for
     /// chunks is 32 MiB.
     pub fn new(life: u64) -> Self {
         Self {
@@ -46,9 +46,9 @@ impl ServerConfig {
             calls: Room { buffers: 2, bytes: 64 << 10 },
             chunks: Room { buffers: 4, bytes: 8 << 20 },
             max_answers: 64,
-            max_writes: 16,
-            max_reads: 8,
-            max_window: 8 << 20,
+            max_writes: 64,
+            max_reads: 64,
+            max_window: 1 << 20,
             max_file: 1 << 40,
             max_chunks: 1 << 24,
             idle: Span::from_secs(60),

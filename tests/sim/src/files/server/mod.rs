@@ -60,6 +60,8 @@ pub struct FileServer<S: Store> {
     last_id: u32,
     /// Bytes on their way from the window to the store or back.
     scratch: Vec<u8>,
+    /// A call that is being read.
+    call: Vec<u8>,
     stopping: bool,
     stats: ServerStats,
     troubles: VecDeque<Trouble>,
@@ -98,6 +100,7 @@ impl<S: Store> FileServer<S> {
             acks: Vec::new(),
             last_id,
             scratch: Vec::new(),
+            call: Vec::new(),
             stopping: false,
             stats: ServerStats::default(),
             troubles: VecDeque::new(),
@@ -157,16 +160,14 @@ impl<S: Store> FileServer<S> {
         for due in std::mem::take(&mut self.acks) {
             self.send_ack(at.lnet, due);
         }
-        for id in self.writes.verifying() {
-            self.verify(&mut at, id);
-        }
+        self.verify_some(&mut at);
         self.stats.expired_writes += self.writes.expire(now, self.config.idle);
         self.stats.expired_reads += self.reads.expire(now, self.config.idle, at.lnet);
     }
 
     /// When to call [`poll`](Self::poll) at the latest; the origin means at once.
     pub fn next_deadline(&self) -> Option<Instant> {
-        if !self.writes.verifying().is_empty() {
+        if self.writes.verifies() {
             return Some(Instant::ORIGIN);
         }
         let touched = [self.writes.oldest(), self.reads.oldest()].into_iter().flatten().min();
@@ -227,10 +228,10 @@ impl<S: Store> FileServer<S> {
 
     fn on_call(&mut self, at: &mut At<'_, impl WindowMemory>, slot: u64, event: &Event) {
         let &Event::PutReceived { from, offset, length, status, .. } = event else { return };
-        let mut bytes = std::mem::take(&mut self.scratch);
+        let mut bytes = std::mem::take(&mut self.call);
         self.calls.copy_out(at.memory, slot, offset, length, &mut bytes);
         let call = Call::decode(&bytes).ok().filter(|_| status.errno == 0);
-        self.scratch = bytes;
+        self.call = bytes;
         match call {
             Some((xid, call)) if !self.stopping => {
                 self.stats.calls += 1;

@@ -111,8 +111,10 @@ impl<S: Store> FileServer<S> {
         }
         let longest = left.min(u64::from(self.config.max_window)) as u32;
         let (buffer, length) = self.window_buffer(longest).ok_or(Refusal::Busy)?;
-        self.scratch.resize(length as usize, 0);
-        let read = self.store.read(name, offset, &mut self.scratch);
+        if self.scratch.len() < length as usize {
+            self.scratch.resize(length as usize, 0);
+        }
+        let read = self.store.read(name, offset, &mut self.scratch[..length as usize]);
         let wrong = match (read, self.store.look_up(name)) {
             (Ok(()), Ok(again)) if again == info => None,
             // Changed meanwhile: the next call sees the new file.
@@ -123,9 +125,11 @@ impl<S: Store> FileServer<S> {
             self.pages.free(buffer);
             return Err(why);
         }
-        at.memory.write(buffer.address(), &self.scratch);
+        let bytes = &self.scratch[..length as usize];
+        at.memory.write(buffer.address(), bytes);
+        let checksum = hash(bytes);
         let id = self.issue_id();
-        let window = Window { id, length, checksum: hash(&self.scratch), ..nothing };
+        let window = Window { id, length, checksum, ..nothing };
         let (portal, bits) = (PORTAL_WINDOW, window_bits(id, 0));
         // The low half of the bits is the number of the chunk, which the offset says again.
         let criteria = Match { portal, bits, ignore: u32::MAX.into(), from: Some(opened_by.0) };

@@ -2,6 +2,7 @@
 //! Files being written: from OpenWrite over chunks in any order to a verified commit.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::ops::Bound;
 
 use lnd_core::id::Nid;
 use lnd_core::time::{Instant, Span};
@@ -9,14 +10,16 @@ use lnd_core::time::{Instant, Span};
 use crate::files::hash::Hash;
 use crate::files::pages::WindowMemory;
 use crate::files::rpc::{Answer, Refusal};
-use crate::files::store::Store;
+use crate::files::store::{Store, StoreError};
 use crate::files::At;
 use crate::lnet::Event;
 
 use super::FileServer;
 
-/// Bytes that are verified in one step.
-const STEP: u64 = 4 << 20;
+/// Bytes of a file that are copied at a time: they stay in the processor's cache on their way.
+const PIECE: u64 = 128 << 10;
+/// Bytes that are read back and verified before the node looks at its messages again.
+const VERIFIED_AT_A_TIME: u64 = 4 * PIECE;
 /// Commits that are remembered, for clients whose answer was lost.
 const REMEMBERED: usize = 256;
 
@@ -26,6 +29,8 @@ pub(super) struct Writes<D> {
     open: BTreeMap<u32, Write<D>>,
     /// The last commits: client, id, checksum.
     committed: VecDeque<(Nid, u32, u64)>,
+    /// The file that was verified last: the next one's turn comes first.
+    verified: u32,
 }
 
 #[derive(Debug)]
@@ -40,16 +45,17 @@ struct Write<D> {
     touched: Instant,
     /// The store has failed it: what the client is told.
     broken: Option<Refusal>,
-    verify: Option<Verify>,
+    /// What has been read back: so many bytes from the front, none of which is written again.
+    verified: u64,
+    hash: Hash,
+    commit: Option<Commit>,
 }
 
-/// A commit under way.
-#[derive(Debug)]
-struct Verify {
+/// A commit under way: all chunks are there, and the rest has to be verified.
+#[derive(Clone, Copy, Debug)]
+struct Commit {
     xid: u64,
     checksum: u64,
-    done: u64,
-    hash: Hash,
 }
 
 /// Which chunks have come.
@@ -57,11 +63,13 @@ struct Verify {
 struct Chunks {
     words: Vec<u64>,
     missing: u64,
+    /// So many have come of those at the front.
+    front: u32,
 }
 
 impl Chunks {
     fn new(count: u64) -> Self {
-        Self { words: vec![0; count.div_ceil(64) as usize], missing: count }
+        Self { words: vec![0; count.div_ceil(64) as usize], missing: count, front: 0 }
     }
 
     fn bit(index: u32) -> (usize, u64) {
@@ -78,6 +86,9 @@ impl Chunks {
         if let Some(word) = self.words.get_mut(word).filter(|word| **word & bit == 0) {
             *word |= bit;
             self.missing -= 1;
+        }
+        while self.contains(self.front) {
+            self.front += 1;
         }
     }
 }
@@ -103,7 +114,7 @@ enum Fate {
 
 impl<D> Default for Writes<D> {
     fn default() -> Self {
-        Self { open: BTreeMap::new(), committed: VecDeque::new() }
+        Self { open: BTreeMap::new(), committed: VecDeque::new(), verified: 0 }
     }
 }
 
@@ -120,9 +131,17 @@ impl<D> Writes<D> {
         self.open.values().map(|write| write.touched).min()
     }
 
-    /// The files whose commit is under way.
-    pub fn verifying(&self) -> Vec<u32> {
-        self.open.iter().filter(|(_, write)| write.verify.is_some()).map(|(&id, _)| id).collect()
+    /// Whether anything waits to be verified.
+    pub fn verifies(&self) -> bool {
+        self.open.values().any(Write::verifies)
+    }
+
+    /// The next file to verify, in turn.
+    fn next_to_verify(&mut self) -> Option<u32> {
+        let behind = (Bound::Excluded(self.verified), Bound::Unbounded);
+        let mut turn = self.open.range(behind).chain(self.open.range(..=self.verified));
+        self.verified = turn.find(|(_, write)| write.verifies()).map(|(&id, _)| id)?;
+        Some(self.verified)
     }
 
     pub fn close(&mut self, from: Nid, id: u32) {
@@ -134,9 +153,42 @@ impl<D> Writes<D> {
     /// Forgets what nobody has touched for so long. Returns how many.
     pub fn expire(&mut self, now: Instant, idle: Span) -> u64 {
         let before = self.open.len();
-        self.open.retain(|_, write| now < write.touched.after(idle) || write.verify.is_some());
+        self.open.retain(|_, write| now < write.touched.after(idle) || write.commit.is_some());
         (before - self.open.len()) as u64
     }
+}
+
+impl<D> Write<D> {
+    /// Bytes at the front that have been stored.
+    fn stored(&self) -> u64 {
+        (u64::from(self.chunks.front) * u64::from(self.chunk)).min(self.size)
+    }
+
+    /// Reads back the bytes behind those that have been verified, as many as `piece` has room for.
+    fn verify(
+        &mut self,
+        store: &mut impl Store<Draft = D>,
+        piece: &mut [u8],
+    ) -> Result<(), StoreError> {
+        store.read_back(&mut self.draft, self.verified, piece)?;
+        self.hash.update(piece);
+        self.verified += piece.len() as u64;
+        Ok(())
+    }
+
+    /// Whether there is something to read back.
+    fn verifies(&self) -> bool {
+        self.broken.is_none() && self.verified < self.stored()
+    }
+}
+
+/// The first bytes of a buffer, which grows to have them.
+fn piece_of(buffer: &mut Vec<u8>, length: u64) -> &mut [u8] {
+    let length = length as usize;
+    if buffer.len() < length {
+        buffer.resize(length, 0);
+    }
+    &mut buffer[..length]
 }
 
 impl<S: Store> FileServer<S> {
@@ -178,7 +230,9 @@ impl<S: Store> FileServer<S> {
             chunks,
             touched: now,
             broken: None,
-            verify: None,
+            verified: 0,
+            hash: Hash::new(),
+            commit: None,
         };
         self.writes.open.insert(id, write);
         Ok(Answer::Writing { id, life })
@@ -197,10 +251,8 @@ impl<S: Store> FileServer<S> {
             return;
         }
         let chunk = Chunk { from, id: (match_bits >> 32) as u32, index: match_bits as u32 };
-        let mut bytes = std::mem::take(&mut self.scratch);
-        self.chunks.copy_out(at.memory, slot, offset, length, &mut bytes);
-        let fate = self.store_chunk(at.now, chunk, data, &bytes);
-        self.scratch = bytes;
+        let place = (self.chunks.address_of(slot, offset, length), length);
+        let fate = self.store_chunk(at, chunk, data, place);
         match fate {
             Fate::Stored | Fate::Duplicate => {
                 if let Some(due) = ack {
@@ -223,41 +275,63 @@ impl<S: Store> FileServer<S> {
         }
     }
 
-    fn store_chunk(&mut self, now: Instant, chunk: Chunk, life: u64, bytes: &[u8]) -> Fate {
+    /// Stores the chunk that lies at `place`: address and length.
+    fn store_chunk(
+        &mut self,
+        at: &At<'_, impl WindowMemory>,
+        chunk: Chunk,
+        life: u64,
+        place: (Option<u64>, u32),
+    ) -> Fate {
         let write = self.writes.open.get_mut(&chunk.id);
         let write = write.filter(|w| w.opened_by.0 == chunk.from && life == self.config.life);
         let Some(write) = write else { return Fate::Stale };
         let start = u64::from(chunk.index) * u64::from(write.chunk);
         let left = write.size.saturating_sub(start);
-        if left == 0 || bytes.len() as u64 != left.min(u64::from(write.chunk)) {
+        let (Some(address), length) = (place.0, u64::from(place.1)) else { return Fate::Bad };
+        if left == 0 || length != left.min(u64::from(write.chunk)) {
             return Fate::Bad;
         }
-        write.touched = now;
+        write.touched = at.now;
         if let Some(why) = write.broken.filter(|why| why.is_final()) {
             return Fate::Refused(why);
         }
-        if write.chunks.contains(chunk.index) || write.verify.is_some() {
+        if write.chunks.contains(chunk.index) {
             return Fate::Duplicate;
         }
-        match self.store.write(&mut write.draft, start, bytes) {
+        let mut stored = Ok(());
+        for done in (0..length).step_by(PIECE as usize) {
+            let bytes = piece_of(&mut self.scratch, (length - done).min(PIECE));
+            at.memory.read(address + done, bytes);
+            stored = self.store.write(&mut write.draft, start + done, bytes);
+            // What comes in order is read back while it is in the processor's cache.
+            if stored.is_ok() && write.verified == start + done {
+                stored = write.verify(&mut self.store, bytes);
+            }
+            if stored.is_err() {
+                break;
+            }
+        }
+        match stored {
             Ok(()) => {
                 write.chunks.insert(chunk.index);
                 Fate::Stored
             }
-            Err(error) => {
-                let name = write.name.clone();
-                let why = self.refuse(chunk.from, &name, error);
-                if let Some(write) = self.writes.open.get_mut(&chunk.id) {
-                    write.broken = Some(why);
-                }
+            Err(error) => match self.fail_write(chunk.id, error) {
+                Some(why) => Fate::Refused(why),
                 // What may pass is said with the commit: an ACK has no room for it.
-                if why.is_final() {
-                    Fate::Refused(why)
-                } else {
-                    Fate::Stored
-                }
-            }
+                None => Fate::Stored,
+            },
         }
+    }
+
+    /// The store has failed a file. Returns what its client is told at once.
+    fn fail_write(&mut self, id: u32, error: StoreError) -> Option<Refusal> {
+        let write = self.writes.open.get(&id)?;
+        let (client, name) = (write.opened_by.0, write.name.clone());
+        let why = self.refuse(client, &name, error);
+        self.writes.open.get_mut(&id)?.broken = Some(why);
+        Some(why).filter(|why| why.is_final())
     }
 
     pub(super) fn commit(
@@ -274,15 +348,15 @@ impl<S: Store> FileServer<S> {
         let write = self.writes.open.get_mut(&id).filter(|write| write.opened_by.0 == from);
         let Some(write) = write else { return Some(Answer::Refused(Refusal::Unknown)) };
         write.touched = at.now;
-        if let Some(verify) = &mut write.verify {
-            verify.xid = xid;
+        if let Some(commit) = &mut write.commit {
+            commit.xid = xid;
             return None;
         }
         let wrong = match (write.broken, write.chunks.missing) {
             (Some(why), _) => why,
             (None, 0) => {
-                write.verify = Some(Verify { xid, checksum, done: 0, hash: Hash::new() });
-                self.verify(at, id);
+                write.commit = Some(Commit { xid, checksum });
+                self.conclude(at, id);
                 return None;
             }
             (None, _) => Refusal::Incomplete,
@@ -291,41 +365,49 @@ impl<S: Store> FileServer<S> {
         Some(Answer::Refused(wrong))
     }
 
-    /// Verifies the next step of a file; at its end commits and answers.
-    pub(super) fn verify(&mut self, at: &mut At<'_, impl WindowMemory>, id: u32) {
+    /// Reads back what has been stored, a piece of each file in turn, and ends the commits that are
+    /// complete by that.
+    pub(super) fn verify_some(&mut self, at: &mut At<'_, impl WindowMemory>) {
+        let mut left = VERIFIED_AT_A_TIME;
+        while left > 0 {
+            let Some(id) = self.writes.next_to_verify() else { return };
+            let Some(write) = self.writes.open.get_mut(&id) else { return };
+            let piece = (write.stored() - write.verified).min(PIECE);
+            left = left.saturating_sub(piece);
+            let (client, commits) = (write.opened_by.0, write.commit.is_some());
+            let read = write.verify(&mut self.store, piece_of(&mut self.scratch, piece));
+            let told = read.err().and_then(|error| self.fail_write(id, error));
+            if let (Some(why), false) = (told, commits) {
+                self.reply(at, client, 0, Answer::Broken { id, why });
+            }
+            self.conclude(at, id);
+        }
+    }
+
+    /// Ends the commit of a file, if there is one and nothing is left to verify.
+    fn conclude(&mut self, at: &mut At<'_, impl WindowMemory>, id: u32) {
         let Some(write) = self.writes.open.get_mut(&id) else { return };
-        let Some(verify) = &mut write.verify else { return };
+        let Some(Commit { xid, checksum }) = write.commit else { return };
         write.touched = at.now;
-        let step = (write.size - verify.done).min(STEP);
-        self.scratch.resize(step as usize, 0);
-        let read = self.store.read_back(&mut write.draft, verify.done, &mut self.scratch);
-        verify.hash.update(&self.scratch);
-        verify.done += step;
-        if read.is_ok() && verify.done < write.size {
+        if write.verifies() {
             return;
         }
         let (client, _) = write.opened_by;
-        let (xid, wanted, found) = (verify.xid, verify.checksum, verify.hash.finish());
         let Some(write) = self.writes.open.remove(&id) else { return };
-        let result = match read {
-            Ok(()) if found != wanted => {
-                self.stats.mismatches += 1;
-                self.reply(at, client, xid, Answer::Refused(Refusal::Mismatch));
-                return;
+        let answer = if let Some(why) = write.broken {
+            Answer::Refused(why)
+        } else if write.verified != write.size || write.hash.finish() != checksum {
+            self.stats.mismatches += 1;
+            Answer::Refused(Refusal::Mismatch)
+        } else if let Err(error) = self.store.commit(write.draft) {
+            Answer::Refused(self.refuse(client, &write.name, error))
+        } else {
+            self.stats.commits += 1;
+            if self.writes.committed.len() == REMEMBERED {
+                self.writes.committed.pop_front();
             }
-            Ok(()) => self.store.commit(write.draft),
-            Err(error) => Err(error),
-        };
-        let answer = match result {
-            Ok(()) => {
-                self.stats.commits += 1;
-                if self.writes.committed.len() == REMEMBERED {
-                    self.writes.committed.pop_front();
-                }
-                self.writes.committed.push_back((client, id, wanted));
-                Answer::Committed
-            }
-            Err(error) => Answer::Refused(self.refuse(client, &write.name, error)),
+            self.writes.committed.push_back((client, id, checksum));
+            Answer::Committed
         };
         self.reply(at, client, xid, answer);
     }

@@ -89,6 +89,10 @@ impl Store for MemoryStore {
         bytes: &[u8],
     ) -> Result<(), StoreError> {
         let range = range(offset, bytes.len(), draft.size)?;
+        if draft.bytes.len() == range.start {
+            draft.bytes.extend_from_slice(bytes);
+            return Ok(());
+        }
         if draft.bytes.len() < range.end {
             draft.bytes.resize(range.end, 0);
         }

@@ -9,6 +9,7 @@ mod node;
 mod rebirth;
 mod server;
 mod transfers;
+mod turns;
 mod wire;
 
 use std::collections::BTreeMap;
