@@ -3,7 +3,7 @@
  * Upper layer: makes PUT and GET, and judges their ends. One job at a time; it has up to one
  * worker for each CPU, which submits to one of this machine's nodes.
  */
-#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+#define pr_fmt(fmt) LND_HOST_NAME ": " fmt
 #include <linux/delay.h>
 #include <linux/log2.h>
 #include <linux/random.h>
@@ -106,7 +106,7 @@ enum lnd_error lnd_host_submit(struct lnd_host_op *op, u32 kind, u64 nid)
 /* Seeded defect: a byte that the seed does not say. */
 static void lnd_host_spoil(struct lnd_host_op *op)
 {
-	if (op->kind == LND_PUT && atomic_cmpxchg(&lnd_host_seeded, 1, 0) == 1)
+	if (op->kind == LND_PUT && op->map.nfrags && atomic_cmpxchg(&lnd_host_seeded, 1, 0) == 1)
 		op->node->window.base[op->map.frags[0].addr] ^= 0x10;
 }
 
@@ -136,7 +136,8 @@ static bool lnd_host_make(struct lnd_host_worker *worker, struct lnd_host_node *
 	op->peer = lnd_soft_nid(lnd_host_peer(worker, node->number));
 	if (kind == LND_PUT)
 		lnd_host_payload_fill(&op->payload, op->seed);
-	if (lnd_host_map(&node->window, &op->map, &op->payload, kind == LND_GET)) {
+	if (lnd_host_map(&node->window, &op->map, &op->payload, kind == LND_GET,
+			 LND_HOST_MAY_WAIT)) {
 		lnd_host_op_end(op);
 		return false;
 	}
@@ -201,6 +202,15 @@ static int lnd_host_work(void *data)
 	return 0;
 }
 
+/* A message is not under way any more. */
+static void lnd_host_way_over(struct lnd_host_worker *worker)
+{
+	up(&worker->room);
+	/* The last touch: at 0 the next job makes the semaphore anew. */
+	smp_mb__before_atomic();
+	atomic_dec(&worker->under_way);
+}
+
 /**
  * lnd_host_client_done() - A message of ours has ended.
  * @op: the message, which the caller frees.
@@ -220,8 +230,7 @@ void lnd_host_client_done(struct lnd_host_op *op, int error, u32 bytes)
 	atomic_long_add(bytes, &lnd_host_counts[LND_HOST_BYTES]);
 	if (error)
 		lnd_host_count_errno(error);
-	atomic_dec(&worker->under_way);
-	up(&worker->room);
+	lnd_host_way_over(worker);
 }
 
 /**
@@ -233,8 +242,7 @@ void lnd_host_client_done(struct lnd_host_op *op, int error, u32 bytes)
 void lnd_host_client_crashed(struct lnd_host_op *op)
 {
 	lnd_host_count(LND_HOST_CRASHED);
-	atomic_dec(&op->worker->under_way);
-	up(&op->worker->room);
+	lnd_host_way_over(op->worker);
 }
 
 static void lnd_host_workers_stop(struct lnd_host_fabric *fabric)
@@ -246,7 +254,7 @@ static void lnd_host_workers_stop(struct lnd_host_fabric *fabric)
 		struct lnd_host_worker *worker = &lnd_host_worker[i];
 
 		if (worker->thread && (!fabric || worker->fabric == fabric)) {
-			kthread_stop(worker->thread);
+			lnd_host_thread_stop(worker->thread);
 			worker->thread = NULL;
 		}
 	}
@@ -256,8 +264,10 @@ static int lnd_host_worker_start(struct lnd_host_worker *worker, struct lnd_host
 				 const struct lnd_host_job *job, unsigned int number)
 {
 	struct task_struct *thread;
+	unsigned int cpu;
 
-	if (atomic_read(&worker->under_way))
+	/* Acquire: partner is lnd_host_way_over(). */
+	if (atomic_read_acquire(&worker->under_way))
 		return -EBUSY;
 	worker->fabric = fabric;
 	worker->job = *job;
@@ -265,10 +275,13 @@ static int lnd_host_worker_start(struct lnd_host_worker *worker, struct lnd_host
 	worker->made = 0;
 	worker->done = false;
 	sema_init(&worker->room, job->flight);
-	thread = kthread_create(lnd_host_work, worker, "lnd_client/%u", number);
+	thread = lnd_host_thread(lnd_host_work, worker, "lnd_client", number, 0);
 	if (IS_ERR(thread))
 		return PTR_ERR(thread);
-	kthread_bind(thread, cpumask_nth(number % num_online_cpus(), cpu_online_mask));
+	cpu = cpumask_nth(number % num_online_cpus(), cpu_online_mask);
+	/* One may have gone offline meanwhile. */
+	if (cpu < nr_cpu_ids)
+		kthread_bind(thread, cpu);
 	worker->thread = thread;
 	wake_up_process(thread);
 	return 0;

@@ -22,10 +22,11 @@ static struct dentry *lnd_host_dir;
 
 static void lnd_host_memory(struct seq_file *file, struct lnd_host_fabric *fabric)
 {
-	long bytes, pages, ops;
-
-	lnd_host_account(&bytes, &pages, &ops);
-	seq_printf(file, "bytes %ld\npages %ld\nmessages %ld\n", bytes, pages, ops);
+	seq_printf(file, "bytes %ld\npages %ld\nmessages %ld\n",
+		   lnd_host_holds(LND_HOST_HELD_BYTES), lnd_host_holds(LND_HOST_HELD_PAGES),
+		   lnd_host_holds(LND_HOST_HELD_OPS));
+	seq_printf(file, "threads %ld\ninterrupts %ld\n", lnd_host_holds(LND_HOST_HELD_THREADS),
+		   lnd_host_holds(LND_HOST_HELD_IRQS));
 }
 
 static void lnd_host_stats(struct seq_file *file, struct lnd_host_node *node)
@@ -39,6 +40,7 @@ static void lnd_host_stats(struct seq_file *file, struct lnd_host_node *node)
 		   stats.active, stats.passive, stats.peers);
 	seq_printf(file, "frames_control %llu\nframes_lnd %llu\nframes_bad %llu\n",
 		   stats.frames_control, stats.frames_lnd, stats.frames_bad);
+	seq_printf(file, "frames_forged %llu\n", stats.frames_forged);
 	seq_printf(file, "completions %llu\ninterrupts %llu\nmisuses %llu\n", stats.completions,
 		   stats.interrupts, stats.misuses);
 	for (i = 0; i < lnd_counter_count(); i++) {
@@ -119,17 +121,6 @@ static void lnd_host_blockers(struct seq_file *file, struct lnd_host_node *node)
 	}
 }
 
-/* Copies a command line in; the caller frees it. */
-static char *lnd_host_line(const char __user *user, size_t bytes)
-{
-	char *line;
-
-	if (bytes > 256)
-		return ERR_PTR(-EINVAL);
-	line = memdup_user_nul(user, bytes);
-	return IS_ERR(line) ? line : strim(line);
-}
-
 /* link N down, link N up, kill, revive, seed WHAT */
 static int lnd_host_control(struct lnd_host_node *node, char *line)
 {
@@ -168,8 +159,10 @@ static int lnd_host_job_word(struct lnd_host_job *job, char *word)
 		job->get = true;
 	else if (!strcmp(word, "sweep"))
 		job->sweep = true;
+	else if (!value)
+		return -EINVAL;
 	if (!value)
-		return job->put || job->get || job->sweep ? 0 : -EINVAL;
+		return 0;
 	*value++ = '\0';
 	for (i = 0; i < ARRAY_SIZE(numbers); i++) {
 		if (!strcmp(word, numbers[i].name))
@@ -248,13 +241,19 @@ static ssize_t lnd_host_view_write(struct file *file, const char __user *user, s
 				   loff_t *at)
 {
 	const struct lnd_host_view *view = ((struct seq_file *)file->private_data)->private;
-	char *line = lnd_host_line(user, bytes);
+	char *line;
 	int rc;
 
+	/* Root opens for writing what is only for reading, too. */
+	if (!view->control && !view->command)
+		return -EPERM;
+	if (bytes > 256)
+		return -EINVAL;
+	line = memdup_user_nul(user, bytes);
 	if (IS_ERR(line))
 		return PTR_ERR(line);
-	rc = view->node ? lnd_host_control(view->node, line) :
-			  lnd_host_command(view->fabric, line);
+	rc = view->control ? view->control(view->node, strim(line)) :
+			     view->command(view->fabric, strim(line));
 	kfree(line);
 	return rc ?: bytes;
 }
@@ -292,13 +291,14 @@ static const struct {
 	const char *name;
 	umode_t mode;
 	void (*show)(struct seq_file *file, struct lnd_host_node *node);
+	int (*control)(struct lnd_host_node *node, char *line);
 } lnd_host_node_files[LND_HOST_VIEWS] = {
 	{ "stats", 0400, lnd_host_stats },
 	{ "peers", 0400, lnd_host_peers },
 	{ "transfers", 0400, lnd_host_transfers },
 	{ "health", 0400, lnd_host_health },
 	{ "blocker", 0400, lnd_host_blockers },
-	{ "control", 0200, NULL },
+	{ "control", 0200, NULL, lnd_host_control },
 };
 
 static void lnd_host_debugfs_add_node(struct lnd_host_node *node)
@@ -312,6 +312,7 @@ static void lnd_host_debugfs_add_node(struct lnd_host_node *node)
 	for (i = 0; i < LND_HOST_VIEWS; i++) {
 		node->view[i].node = node;
 		node->view[i].show_node = lnd_host_node_files[i].show;
+		node->view[i].control = lnd_host_node_files[i].control;
 		lnd_host_file(lnd_host_node_files[i].name, lnd_host_node_files[i].mode, dir,
 			      &node->view[i]);
 	}
@@ -330,6 +331,7 @@ void lnd_host_debugfs_add(struct lnd_host_fabric *fabric)
 	fabric->dir = debugfs_create_dir(fabric->name, lnd_host_dir);
 	fabric->view[0].fabric = fabric;
 	fabric->view[0].show = lnd_host_client_file;
+	fabric->view[0].command = lnd_host_command;
 	lnd_host_file("client", 0600, fabric->dir, &fabric->view[0]);
 	fabric->view[1].fabric = fabric;
 	fabric->view[1].show = lnd_host_nodes;

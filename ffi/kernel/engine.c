@@ -4,7 +4,7 @@
  * irq_work, which is a hard interrupt, or a tasklet, which is a softirq, by the parameter
  * "completion".
  */
-#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+#define pr_fmt(fmt) LND_HOST_NAME ": " fmt
 #include <linux/sizes.h>
 
 #include "lnd_host.h"
@@ -98,20 +98,22 @@ int lnd_host_link_start(struct lnd_host_link *link)
 	struct task_struct *thread;
 	enum lnd_error error;
 
-	link->engine_memory = lnd_host_alloc(lnd_soft_engine_size());
+	link->engine_memory = lnd_host_alloc(lnd_soft_engine_size(), LND_HOST_MAY_WAIT);
 	if (!link->engine_memory)
 		return -ENOMEM;
-	error = lnd_soft_engine_create(link->engine_memory, lnd_soft_engine_size(), node->seat,
+	error = lnd_host_fault("engine") ? LND_E_BUSY :
+		lnd_soft_engine_create(link->engine_memory, lnd_soft_engine_size(), node->seat,
 				       link->number, CHUNK, 0, &link->engine);
 	if (error)
 		return lnd_error_errno(error);
 	init_irq_work(&link->hard, lnd_host_hard);
 	tasklet_setup(&link->soft, lnd_host_soft);
 	link->flags = 0;
-	thread = kthread_run(lnd_host_engine, link, "lnd_eng/%u.%u", node->number, link->number);
+	thread = lnd_host_thread(lnd_host_engine, link, "lnd_eng", node->number, link->number);
 	if (IS_ERR(thread))
 		return PTR_ERR(thread);
 	link->thread = thread;
+	wake_up_process(thread);
 	return 0;
 }
 
@@ -124,7 +126,8 @@ int lnd_host_link_start(struct lnd_host_link *link)
 void lnd_host_link_stop(struct lnd_host_link *link)
 {
 	if (link->thread) {
-		kthread_stop(link->thread);
+		if (!lnd_host_loses("stop"))
+			lnd_host_thread_stop(link->thread);
 		irq_work_sync(&link->hard);
 		tasklet_kill(&link->soft);
 	}

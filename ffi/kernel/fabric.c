@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 /* A region with its nodes. */
-#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+#define pr_fmt(fmt) LND_HOST_NAME ": " fmt
 #include <linux/kernel.h>
 
 #include "lnd_host.h"
@@ -40,10 +40,10 @@ int lnd_host_fabric_attach(struct lnd_host_fabric *fabric)
 	u32 i;
 
 	mutex_init(&fabric->control);
-	fabric->memory = lnd_host_alloc(lnd_soft_fabric_size());
+	fabric->memory = lnd_host_alloc(lnd_soft_fabric_size(), LND_HOST_MAY_WAIT);
 	if (!fabric->memory)
 		return -ENOMEM;
-	error = lnd_soft_attach(fabric->memory, lnd_soft_fabric_size(), fabric->base,
+	error = lnd_host_fault("attach") ? LND_E_RING : lnd_soft_attach(fabric->memory, lnd_soft_fabric_size(), fabric->base,
 				fabric->bytes, &fabric->region);
 	if (!error)
 		error = lnd_soft_shape_get(fabric->region, &shape);
@@ -82,5 +82,6 @@ void lnd_host_fabric_detach(struct lnd_host_fabric *fabric)
 	if (fabric->region)
 		lnd_soft_detach(fabric->region);
 	lnd_host_free(fabric->memory, lnd_soft_fabric_size());
+	fabric->region = NULL;
 	fabric->memory = NULL;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 /* A node's birth, its leaving in good order, and its death; and its links' cables. */
-#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+#define pr_fmt(fmt) LND_HOST_NAME ": " fmt
 #include <linux/delay.h>
 #include <linux/random.h>
 
@@ -20,13 +20,16 @@ static int lnd_host_join(struct lnd_host_node *node)
 	enum lnd_error error;
 
 	node->seat_bytes = lnd_soft_node_size(node->fabric->region);
-	node->seat_memory = lnd_host_alloc(node->seat_bytes);
+	node->seat_memory = lnd_host_alloc(node->seat_bytes, LND_HOST_MAY_WAIT);
 	if (!node->seat_memory)
 		return -ENOMEM;
-	error = lnd_soft_join(node->seat_memory, node->seat_bytes, node->fabric->region, &args,
+	error = lnd_host_fault("join") ? LND_E_BUSY :
+		lnd_soft_join(node->seat_memory, node->seat_bytes, node->fabric->region, &args,
 			      &node->seat);
 	if (error)
 		return lnd_error_errno(error);
+	if (lnd_host_fault("prepare"))
+		return -EIO;
 	while ((error = lnd_soft_prepare(node->seat)) == LND_E_WAIT && --tries)
 		usleep_range(1000, 2000);
 	return lnd_error_errno(error);
@@ -48,6 +51,7 @@ static int lnd_host_create(struct lnd_host_node *node)
 	config.drain_bound = lnd_host_drain_ms * (u64)NSEC_PER_MSEC;
 	config.hello_timeout = 200 * NSEC_PER_MSEC;
 	config.lists = lnd_host_slots;
+	config.immediate_max = LND_HOST_INLINE;
 	for (i = 0; i < fabric->links; i++) {
 		struct lnd_soft_link link = { .size = sizeof(link) };
 
@@ -58,9 +62,11 @@ static int lnd_host_create(struct lnd_host_node *node)
 		config.rings[i].len = link.len;
 	}
 	node->ni_bytes = lnd_ni_size(&config);
-	node->ni_memory = lnd_host_alloc(node->ni_bytes);
+	node->ni_memory = lnd_host_alloc(node->ni_bytes, LND_HOST_MAY_WAIT);
 	if (!node->ni_memory)
 		return -ENOMEM;
+	if (lnd_host_fault("NI"))
+		return -EIO;
 	return lnd_error_errno(lnd_ni_create(node->ni_memory, node->ni_bytes, &config,
 					     &lnd_host_ops, node, &node->ni));
 }
@@ -77,40 +83,63 @@ static int lnd_host_run(struct lnd_host_node *node)
 		if (rc)
 			return rc;
 	}
-	thread = kthread_run(lnd_host_node_thread, node, "lnd_node/%u", node->number);
-	if (IS_ERR(thread))
+	thread = lnd_host_thread(lnd_host_node_thread, node, "lnd_node", node->number, 0);
+	if (IS_ERR(thread) && !lnd_host_loses("err"))
 		return PTR_ERR(thread);
 	node->thread = thread;
+	wake_up_process(thread);
+	if (lnd_host_fault("announce"))
+		return -EIO;
 	rc = lnd_error_errno(lnd_soft_announce(node->seat, &ring));
 	lnd_host_ring(node->fabric, ring);
 	return rc;
 }
 
-/* No thread, no engine, no interrupt, no timer afterwards. */
+/* No thread, no work, no engine, no interrupt, no timer afterwards. */
 static void lnd_host_halt(struct lnd_host_node *node)
 {
 	u32 i;
 
 	if (node->thread)
-		kthread_stop(node->thread);
+		lnd_host_thread_stop(node->thread);
 	node->thread = NULL;
+	lnd_host_supply_stop(node);
 	for (i = 0; i < node->fabric->links; i++)
 		lnd_host_link_stop(&node->link[i]);
 }
 
-/* Gives back everything of a node that is halted. */
-static void lnd_host_clear(struct lnd_host_node *node)
+/* Ends the messages that no report will end. The node is halted. */
+static void lnd_host_drop_ops(struct lnd_host_node *node)
 {
 	struct lnd_host_op *op, *next;
 
-	node->alive = false;
 	list_for_each_entry_safe(op, next, &node->ops, list) {
 		if (op->worker)
 			lnd_host_client_crashed(op);
 		lnd_host_op_end(op);
 	}
+}
+
+/* Whether all messages that are left are requests that wait for memory. */
+static bool lnd_host_only_hungry(const struct lnd_host_node *node)
+{
+	const struct lnd_host_op *op;
+
+	list_for_each_entry(op, &node->ops, list) {
+		if (list_empty(&op->later))
+			return false;
+	}
+	return true;
+}
+
+/* Gives back everything of a node that is halted. */
+static void lnd_host_clear(struct lnd_host_node *node)
+{
+	node->alive = false;
+	lnd_host_drop_ops(node);
 	lnd_host_window_exit(&node->window);
-	lnd_host_free(node->frame, node->frame_bytes);
+	if (!lnd_host_loses("free"))
+		lnd_host_free(node->frame, node->frame_bytes);
 	lnd_host_free(node->ni_memory, node->ni_bytes);
 	lnd_host_free(node->seat_memory, node->seat_bytes);
 	node->frame = NULL;
@@ -132,7 +161,7 @@ static int lnd_host_bring_up(struct lnd_host_node *node)
 	if (rc)
 		return rc;
 	node->frame_bytes = lnd_soft_frame_max(fabric->region);
-	node->frame = lnd_host_alloc(node->frame_bytes);
+	node->frame = lnd_host_alloc(node->frame_bytes, LND_HOST_MAY_WAIT);
 	if (!node->frame)
 		return -ENOMEM;
 	rc = lnd_host_create(node);
@@ -150,22 +179,25 @@ static int lnd_host_bring_up(struct lnd_host_node *node)
  */
 int lnd_host_node_start(struct lnd_host_node *node)
 {
+	u64 ring = 0;
 	int rc;
 
 	if (node->alive)
 		return -EBUSY;
 	reinit_completion(&node->quiescent);
 	node->flags = 0;
+	node->expiry = LND_NEVER;
 	down_write(&node->life);
 	rc = lnd_host_bring_up(node);
 	if (rc) {
 		lnd_host_halt(node);
 		if (node->seat)
-			lnd_soft_leave(node->seat, NULL);
+			WARN_ON(lnd_soft_leave(node->seat, &ring) != LND_OK);
 		lnd_host_clear(node);
 	}
 	node->alive = !rc;
 	up_write(&node->life);
+	lnd_host_ring(node->fabric, ring);
 	return rc;
 }
 
@@ -202,7 +234,7 @@ void lnd_host_node_stop(struct lnd_host_node *node)
 	down_write(&node->life);
 	lnd_host_halt(node);
 	WARN_ON(lnd_ni_destroy(node->ni) != LND_OK);
-	WARN_ON(!list_empty(&node->ops));
+	WARN_ON(!lnd_host_only_hungry(node));
 	WARN_ON(lnd_soft_leave(node->seat, &ring) != LND_OK);
 	lnd_host_clear(node);
 	up_write(&node->life);

@@ -12,6 +12,7 @@
  *   debugfs.c  how things stand, and what is to be done
  *   client.c   upper layer: makes PUT and GET, and judges their ends
  *   target.c   upper layer: answers the PUT and GET of peers
+ *   supply.c   memory for peers' requests, for which the node's thread does not wait
  *   life.c     a node's birth, leaving and death: the library's NI and what belongs to it
  *   node.c     one node: its lock, its thread, its timer
  *   ops.c      what the library asks of the platform
@@ -19,9 +20,10 @@
  *   fabric.c   a region with its nodes
  *   window.c   pages of bio vectors, mapped into the payload window
  *   payload.c  pages of payload, filled and verified
- *   memory.c   memory, and the account of it
+ *   memory.c   memory and threads, and the account of them
  *   params.c   parameters of all transports
  *   seeds.c    defects and misuse, for tests
+ *   faults.c   failures on request, for tests
  *   unwind.c   how back-traces go through this module
  *
  * A node is a shard: an NI of its own with its own tables, peers and engines (decision 0001). Nodes
@@ -32,6 +34,7 @@
 
 #include <linux/bvec.h>
 #include <linux/completion.h>
+#include <linux/gfp.h>
 #include <linux/hrtimer.h>
 #include <linux/interrupt.h>
 #include <linux/irq_work.h>
@@ -44,6 +47,7 @@
 #include <linux/spinlock.h>
 #include <linux/types.h>
 #include <linux/wait.h>
+#include <linux/workqueue.h>
 
 #include "../include/lnd.h"
 #include "../include/lnd_soft.h"
@@ -51,6 +55,14 @@
 #define LND_HOST_NODES		16	/* most nodes of a fabric */
 #define LND_HOST_LINKS		4	/* most links of a node */
 #define LND_HOST_LONGEST	(4u << 20)	/* longest payload of the client */
+#define LND_HOST_INLINE		4096u	/* longest payload that comes with its request */
+
+/*
+ * A node's thread is the only one that reports, and reclaim may wait for what it reports: it takes
+ * memory only if there is some (LU-19797). All others may wait.
+ */
+#define LND_HOST_MAY_WAIT	(GFP_KERNEL | __GFP_NOWARN)
+#define LND_HOST_NO_WAIT	(GFP_NOWAIT | __GFP_NOWARN)
 
 struct lnd_host_node;
 struct lnd_host_op;
@@ -63,24 +75,62 @@ extern unsigned int lnd_host_poll_ms;
 extern bool lnd_host_softirq;
 int lnd_host_params_check(void);
 
-/* memory.c: every byte is accounted for, and must be back at unload. Context: thread. */
-void *lnd_host_alloc(size_t bytes);
+/* memory.c: what is held is accounted for, and must be given back before the module is gone. */
+enum lnd_host_held {
+	LND_HOST_HELD_BYTES,
+	LND_HOST_HELD_PAGES,
+	LND_HOST_HELD_OPS,
+	LND_HOST_HELD_THREADS,
+	LND_HOST_HELD_IRQS,
+	LND_HOST_HELD
+};
+
+void lnd_host_hold(enum lnd_host_held what, long count);
+long lnd_host_holds(enum lnd_host_held what);
+void lnd_host_balance(const char *when);
+void *lnd_host_alloc(size_t bytes, gfp_t gfp);
 void lnd_host_free(void *memory, size_t bytes);
-struct page *lnd_host_page(void);
+struct page *lnd_host_page(gfp_t gfp);
 void lnd_host_put_page(struct page *page);
-struct lnd_host_op *lnd_host_op_alloc(void);
+struct lnd_host_op *lnd_host_op_alloc(gfp_t gfp);
 void lnd_host_op_free(struct lnd_host_op *op);
-void lnd_host_account(long *bytes, long *pages, long *ops);
+struct task_struct *lnd_host_thread(int (*work)(void *data), void *data, const char *name,
+				    u32 node, u32 link);
+void lnd_host_thread_stop(struct task_struct *thread);
+
+/* faults.c */
+#ifdef LND_HOST_SEEDS
+bool lnd_host_fault(const char *what);
+bool lnd_host_starves(gfp_t gfp, const char *what);
+bool lnd_host_loses(const char *what);
+#else
+static inline bool lnd_host_fault(const char *what)
+{
+	return false;
+}
+
+static inline bool lnd_host_starves(gfp_t gfp, const char *what)
+{
+	return false;
+}
+
+static inline bool lnd_host_loses(const char *what)
+{
+	return false;
+}
+#endif
 
 /* payload.c: pages as a block layer or LNet hands them over. */
 struct lnd_host_payload {
 	struct bio_vec *bv;
 	unsigned int room;	/* vectors allocated */
-	unsigned int pages;	/* vectors in use */
+	unsigned int held;	/* of these, vectors with a page */
+	unsigned int pages;	/* of these, vectors in use */
 	u32 length;
 };
 
-int lnd_host_payload_get(struct lnd_host_payload *payload, u32 length, u64 seed);
+int lnd_host_payload_room(struct lnd_host_payload *payload, unsigned int pages, gfp_t gfp);
+int lnd_host_payload_get(struct lnd_host_payload *payload, u32 length, u64 seed, gfp_t gfp);
 void lnd_host_payload_put(struct lnd_host_payload *payload);
 void lnd_host_payload_fill(struct lnd_host_payload *payload, u64 seed);
 bool lnd_host_payload_good(const struct lnd_host_payload *payload, u32 length, u64 seed);
@@ -99,19 +149,23 @@ struct lnd_host_map {
 	struct lnd_frag *frags;
 	unsigned int room;
 	unsigned int nfrags;
+	bool mapped;
 	bool written;	/* engines write it, else they read it */
 };
 
 int lnd_host_window_init(struct lnd_host_window *window, struct lnd_host_node *node);
 void lnd_host_window_exit(struct lnd_host_window *window);
+int lnd_host_map_room(struct lnd_host_map *map, unsigned int pages, gfp_t gfp);
+void lnd_host_map_free(struct lnd_host_map *map);
 int lnd_host_map(struct lnd_host_window *window, struct lnd_host_map *map,
-		 const struct lnd_host_payload *payload, bool written);
+		 const struct lnd_host_payload *payload, bool written, gfp_t gfp);
 void lnd_host_unmap(struct lnd_host_window *window, struct lnd_host_map *map,
 		    const struct lnd_host_payload *payload, bool copy);
 
 /* One message of the upper layer, from acceptance to its one report. */
 struct lnd_host_op {
 	struct list_head list;	/* node->ops, under node->ops_lock */
+	struct list_head later;	/* node->hungry, under node->ops_lock */
 	struct lnd_host_node *node;
 	struct lnd_host_worker *worker;	/* NULL: a peer's */
 	struct lnd_host_payload payload;
@@ -120,6 +174,10 @@ struct lnd_host_op {
 	u64 peer;
 	u64 begun;
 	u32 kind;	/* enum lnd_kind */
+	/* A peer's request: */
+	struct lnd_request request;
+	u32 length;
+	bool replies;	/* the request is dealt with: the answer is a message of ours */
 	/*
 	 * A GET that went as a mere header, so that its REPLY comes as a PUT; the node's
 	 * thread's.
@@ -158,6 +216,9 @@ struct lnd_host_view {
 	void (*show)(struct seq_file *file, struct lnd_host_fabric *fabric);
 	struct lnd_host_node *node;
 	void (*show_node)(struct seq_file *file, struct lnd_host_node *node);
+	/* What takes commands; NULL: it takes none. */
+	int (*command)(struct lnd_host_fabric *fabric, char *line);
+	int (*control)(struct lnd_host_node *node, char *line);
 };
 
 #define LND_HOST_VIEWS	6	/* files of a node */
@@ -179,9 +240,12 @@ struct lnd_host_node {
 	unsigned long flags;
 	struct hrtimer timer;
 	struct lnd_host_link link[LND_HOST_LINKS];
-	spinlock_t ops_lock;	/* protects ops */
+	spinlock_t ops_lock;	/* protects ops, hungry */
 	struct list_head ops;
-	u64 expiry;	/* when to look for a REPLY that does not come */
+	struct list_head hungry;	/* requests that wait for memory */
+	struct lnd_host_op *spare;	/* for the next request of a peer */
+	struct delayed_work supply;	/* brings memory */
+	u64 expiry;	/* when to look for a REPLY that does not come; the node's thread's */
 	void *frame;	/* the frame that is being received */
 	size_t frame_bytes;
 	struct completion quiescent;	/* the NI's shutdown has come to its end */
@@ -199,6 +263,7 @@ struct lnd_host_node {
 struct lnd_host_node *lnd_host_node_alloc(struct lnd_host_fabric *fabric, u32 number);
 void lnd_host_node_free(struct lnd_host_node *node);
 void lnd_host_node_kick(struct lnd_host_node *node);
+void lnd_host_node_wake(struct lnd_host_node *node);
 int lnd_host_node_thread(void *data);
 
 /* life.c */
@@ -273,6 +338,15 @@ void lnd_host_expire(struct lnd_host_node *node, u64 peer, int error);
 enum lnd_error lnd_host_submit(struct lnd_host_op *op, u32 kind, u64 nid);
 struct lnd_host_op *lnd_host_op_new(struct lnd_host_node *node, u32 kind, u32 length, u64 seed);
 void lnd_host_op_end(struct lnd_host_op *op);
+void lnd_host_op_begin(struct lnd_host_op *op, struct lnd_host_node *node, u32 kind, u64 seed);
+void lnd_host_answer(struct lnd_host_op *op, gfp_t gfp);
+
+/* supply.c */
+void lnd_host_supply_init(struct lnd_host_node *node);
+void lnd_host_supply_stop(struct lnd_host_node *node);
+bool lnd_host_spare_ready(struct lnd_host_node *node);
+struct lnd_host_op *lnd_host_spare_take(struct lnd_host_node *node);
+void lnd_host_later(struct lnd_host_op *op);
 
 /* seeds.c */
 int lnd_host_seed(struct lnd_host_node *node, const char *what);

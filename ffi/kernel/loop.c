@@ -23,11 +23,15 @@ static int __init lnd_host_loop_format(struct lnd_host_fabric *fabric)
 	struct lnd_soft_shape shape;
 	enum lnd_error error;
 
-	lnd_soft_shape_init(&shape, nodes, links, lnd_host_slots, (u64)window_mib << 20);
+	if (nodes < 2 || nodes > LND_HOST_NODES || !links || links > LND_HOST_LINKS)
+		return -EINVAL;
+	error = lnd_soft_shape_init(&shape, nodes, links, lnd_host_slots, (u64)window_mib << 20);
+	if (error)
+		return lnd_error_errno(error);
 	fabric->bytes = lnd_soft_region_size(&shape);
 	if (!fabric->bytes)
 		return -EINVAL;
-	fabric->base = lnd_host_alloc(fabric->bytes);
+	fabric->base = lnd_host_alloc(fabric->bytes, LND_HOST_MAY_WAIT);
 	if (!fabric->base)
 		return -ENOMEM;
 	error = lnd_soft_format(fabric->base, fabric->bytes, &shape);
@@ -49,7 +53,7 @@ static void lnd_host_loop_free(struct lnd_host_fabric *fabric)
  */
 int __init lnd_host_loop_init(void)
 {
-	struct lnd_host_fabric *fabric = lnd_host_alloc(sizeof(*fabric));
+	struct lnd_host_fabric *fabric = lnd_host_alloc(sizeof(*fabric), LND_HOST_MAY_WAIT);
 	int rc;
 
 	if (!fabric)

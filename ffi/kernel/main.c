@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 /* Loading and unloading. */
-#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+#define pr_fmt(fmt) LND_HOST_NAME ": " fmt
 #include <linux/module.h>
 
 #include "lnd_host.h"
@@ -32,23 +32,21 @@ static int __init lnd_host_init(void)
 		rc = lnd_host_pci_init();
 	else
 		rc = -EINVAL;
-	if (rc)
+	if (rc) {
 		lnd_host_debugfs_exit();
+		lnd_host_balance("not loaded");
+	}
 	return rc;
 }
 
 static void __exit lnd_host_exit(void)
 {
-	long bytes, pages, ops;
-
 	if (lnd_host_is_loop())
 		lnd_host_loop_exit();
 	else
 		lnd_host_pci_exit();
 	lnd_host_debugfs_exit();
-	lnd_host_account(&bytes, &pages, &ops);
-	pr_info("unloaded; %ld bytes, %ld pages, %ld messages not given back\n", bytes, pages, ops);
-	WARN_ON(bytes || pages || ops);
+	lnd_host_balance("unloaded");
 }
 
 module_init(lnd_host_init);

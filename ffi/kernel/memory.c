@@ -1,27 +1,71 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-/* Memory, and the account of it. */
+/* Memory and threads, and the account of them. */
+#define pr_fmt(fmt) LND_HOST_NAME ": " fmt
 #include <linux/mm.h>
 #include <linux/slab.h>
 
 #include "lnd_host.h"
 
-static atomic_long_t lnd_host_bytes;
-static atomic_long_t lnd_host_pages;
-static atomic_long_t lnd_host_ops_held;
+static atomic_long_t lnd_host_held[LND_HOST_HELD];
+
+/**
+ * lnd_host_hold() - Enters something into the account.
+ * @what: what.
+ * @count: how much more of it is held; negative: less.
+ *
+ * Context: any.
+ */
+void lnd_host_hold(enum lnd_host_held what, long count)
+{
+	atomic_long_add(count, &lnd_host_held[what]);
+}
+
+/**
+ * lnd_host_holds() - How much of something is held now.
+ * @what: what.
+ *
+ * Context: any.
+ * Return: how much.
+ */
+long lnd_host_holds(enum lnd_host_held what)
+{
+	return atomic_long_read(&lnd_host_held[what]);
+}
+
+/**
+ * lnd_host_balance() - Says what the module still holds, which must be nothing.
+ * @when: after what.
+ *
+ * Context: thread.
+ */
+void lnd_host_balance(const char *when)
+{
+	bool left = false;
+	unsigned int i;
+
+	for (i = 0; i < LND_HOST_HELD; i++)
+		left |= lnd_host_holds(i) != 0;
+	pr_info("%s; %ld bytes, %ld pages, %ld messages, %ld threads, %ld interrupts not given back\n",
+		when, lnd_host_holds(LND_HOST_HELD_BYTES), lnd_host_holds(LND_HOST_HELD_PAGES),
+		lnd_host_holds(LND_HOST_HELD_OPS), lnd_host_holds(LND_HOST_HELD_THREADS),
+		lnd_host_holds(LND_HOST_HELD_IRQS));
+	WARN_ON(left);
+}
 
 /**
  * lnd_host_alloc() - Zeroed memory.
  * @bytes: how much.
+ * @gfp: LND_HOST_MAY_WAIT or LND_HOST_NO_WAIT.
  *
  * Context: thread.
  * Return: the memory or NULL.
  */
-void *lnd_host_alloc(size_t bytes)
+void *lnd_host_alloc(size_t bytes, gfp_t gfp)
 {
-	void *memory = kvzalloc(bytes, GFP_KERNEL | __GFP_NOWARN);
+	void *memory = lnd_host_starves(gfp, "memory") ? NULL : kvzalloc(bytes, gfp);
 
 	if (memory)
-		atomic_long_add(bytes, &lnd_host_bytes);
+		lnd_host_hold(LND_HOST_HELD_BYTES, bytes);
 	return memory;
 }
 
@@ -36,22 +80,23 @@ void lnd_host_free(void *memory, size_t bytes)
 {
 	if (!memory)
 		return;
-	atomic_long_sub(bytes, &lnd_host_bytes);
+	lnd_host_hold(LND_HOST_HELD_BYTES, -(long)bytes);
 	kvfree(memory);
 }
 
 /**
  * lnd_host_page() - A page.
+ * @gfp: as in lnd_host_alloc().
  *
  * Context: thread.
  * Return: the page or NULL.
  */
-struct page *lnd_host_page(void)
+struct page *lnd_host_page(gfp_t gfp)
 {
-	struct page *page = alloc_page(GFP_KERNEL | __GFP_NOWARN);
+	struct page *page = lnd_host_starves(gfp, "page") ? NULL : alloc_page(gfp);
 
 	if (page)
-		atomic_long_inc(&lnd_host_pages);
+		lnd_host_hold(LND_HOST_HELD_PAGES, 1);
 	return page;
 }
 
@@ -63,22 +108,26 @@ struct page *lnd_host_page(void)
  */
 void lnd_host_put_page(struct page *page)
 {
-	atomic_long_dec(&lnd_host_pages);
+	lnd_host_hold(LND_HOST_HELD_PAGES, -1);
 	__free_page(page);
 }
 
 /**
  * lnd_host_op_alloc() - A zeroed message of the upper layer.
+ * @gfp: as in lnd_host_alloc().
  *
  * Context: thread.
  * Return: the message or NULL.
  */
-struct lnd_host_op *lnd_host_op_alloc(void)
+struct lnd_host_op *lnd_host_op_alloc(gfp_t gfp)
 {
-	struct lnd_host_op *op = kzalloc(sizeof(*op), GFP_KERNEL | __GFP_NOWARN);
+	struct lnd_host_op *op = lnd_host_starves(gfp, "message") ? NULL : kzalloc(sizeof(*op), gfp);
 
-	if (op)
-		atomic_long_inc(&lnd_host_ops_held);
+	if (!op)
+		return NULL;
+	INIT_LIST_HEAD(&op->list);
+	INIT_LIST_HEAD(&op->later);
+	lnd_host_hold(LND_HOST_HELD_OPS, 1);
 	return op;
 }
 
@@ -90,21 +139,40 @@ struct lnd_host_op *lnd_host_op_alloc(void)
  */
 void lnd_host_op_free(struct lnd_host_op *op)
 {
-	atomic_long_dec(&lnd_host_ops_held);
+	lnd_host_hold(LND_HOST_HELD_OPS, -1);
 	kfree(op);
 }
 
 /**
- * lnd_host_account() - What is allocated now.
- * @bytes: bytes of lnd_host_alloc().
- * @pages: pages.
- * @ops: messages.
+ * lnd_host_thread() - Makes a thread, which does not run yet.
+ * @work: what it does until it is stopped.
+ * @data: given to @work.
+ * @name: what it is called, before the numbers.
+ * @node: a number.
+ * @link: another one.
  *
- * Context: any.
+ * Context: thread.
+ * Return: the thread or an error pointer.
  */
-void lnd_host_account(long *bytes, long *pages, long *ops)
+struct task_struct *lnd_host_thread(int (*work)(void *data), void *data, const char *name,
+				    u32 node, u32 link)
 {
-	*bytes = atomic_long_read(&lnd_host_bytes);
-	*pages = atomic_long_read(&lnd_host_pages);
-	*ops = atomic_long_read(&lnd_host_ops_held);
+	struct task_struct *thread = lnd_host_fault("thread") ? ERR_PTR(-EAGAIN) :
+				     kthread_create(work, data, "%s/%u.%u", name, node, link);
+
+	if (!IS_ERR(thread))
+		lnd_host_hold(LND_HOST_HELD_THREADS, 1);
+	return thread;
+}
+
+/**
+ * lnd_host_thread_stop() - Stops a thread and waits for its end.
+ * @thread: from lnd_host_thread().
+ *
+ * Context: thread.
+ */
+void lnd_host_thread_stop(struct task_struct *thread)
+{
+	kthread_stop(thread);
+	lnd_host_hold(LND_HOST_HELD_THREADS, -1);
 }

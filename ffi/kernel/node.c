@@ -5,11 +5,23 @@
  * The thread is the shard's: it takes messages in, lets time pass, and reports. Interrupts,
  * engines, submitters and the timer only wake it.
  */
-#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+#define pr_fmt(fmt) LND_HOST_NAME ": " fmt
 #include "lnd_host.h"
 
 #define FRAMES	64	/* messages taken in before time passes again */
 #define REPORTS	64	/* reports before messages are taken in again */
+
+/**
+ * lnd_host_node_wake() - A node's thread shall look.
+ * @node: the node.
+ *
+ * Context: any.
+ */
+void lnd_host_node_wake(struct lnd_host_node *node)
+{
+	set_bit(LND_HOST_WORK, &node->flags);
+	wake_up(&node->wait);
+}
 
 /**
  * lnd_host_node_kick() - Something has come for a node: it and its engines shall look.
@@ -21,8 +33,7 @@ void lnd_host_node_kick(struct lnd_host_node *node)
 {
 	u32 i;
 
-	set_bit(LND_HOST_WORK, &node->flags);
-	wake_up(&node->wait);
+	lnd_host_node_wake(node);
 	for (i = 0; i < node->fabric->links; i++)
 		lnd_host_link_kick(&node->link[i]);
 }
@@ -31,8 +42,7 @@ static enum hrtimer_restart lnd_host_node_timer(struct hrtimer *timer)
 {
 	struct lnd_host_node *node = container_of(timer, struct lnd_host_node, timer);
 
-	set_bit(LND_HOST_WORK, &node->flags);
-	wake_up(&node->wait);
+	lnd_host_node_wake(node);
 	return HRTIMER_NORESTART;
 }
 
@@ -47,10 +57,19 @@ static bool lnd_host_receive(struct lnd_host_node *node)
 
 		if (lnd_soft_receive(node->seat, FRAMES, node->frame, node->frame_bytes, &arrival))
 			return false;
+		/*
+		 * Without memory for it, a request stays in its mailbox. What is released is
+		 * answers and credits, which need none (INV-11).
+		 */
+		if (arrival.lane == LND_LANE_REQUEST && !lnd_host_spare_ready(node))
+			continue;
 		/* A mailbox has one writer. */
 		error = lnd_frame_in(node->ni, arrival.link, lnd_soft_nid(arrival.from),
 				     node->frame, arrival.len, ktime_get_ns());
-		/* One that finds no room stays in its mailbox, and those behind it too. */
+		/*
+		 * One that finds no room stays in its mailbox, and those behind it too:
+		 * lnd_run() wakes us when there is room.
+		 */
 		if (error != LND_E_WAIT && error != LND_E_BUSY)
 			lnd_soft_release(node->seat);
 	}
@@ -112,10 +131,8 @@ int lnd_host_node_thread(void *data)
 			lnd_host_expire(node, U64_MAX, -ESHUTDOWN);
 			complete_all(&node->quiescent);
 		}
-		if (now > node->expiry) {
+		if (now >= node->expiry)
 			lnd_host_expire(node, 0, -ETIMEDOUT);
-			node->expiry = now + NSEC_PER_SEC / 4;
-		}
 		next = min(next, node->expiry);
 		if (!more && next > now)
 			lnd_host_node_rest(node, next);
@@ -135,7 +152,7 @@ int lnd_host_node_thread(void *data)
  */
 struct lnd_host_node *lnd_host_node_alloc(struct lnd_host_fabric *fabric, u32 number)
 {
-	struct lnd_host_node *node = lnd_host_alloc(sizeof(*node));
+	struct lnd_host_node *node = lnd_host_alloc(sizeof(*node), LND_HOST_MAY_WAIT);
 	u32 i;
 
 	if (!node)
@@ -148,6 +165,8 @@ struct lnd_host_node *lnd_host_node_alloc(struct lnd_host_fabric *fabric, u32 nu
 	init_waitqueue_head(&node->wait);
 	init_completion(&node->quiescent);
 	INIT_LIST_HEAD(&node->ops);
+	lnd_host_supply_init(node);
+	node->expiry = LND_NEVER;
 	hrtimer_init(&node->timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS);
 	node->timer.function = lnd_host_node_timer;
 	for (i = 0; i < LND_HOST_LINKS; i++) {

@@ -3,7 +3,7 @@
  * What the library asks of the platform. The context of each is stated in lnd.h at struct
  * lnd_ops.
  */
-#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+#define pr_fmt(fmt) LND_HOST_NAME ": " fmt
 #include <linux/sched.h>
 
 #include "lnd_host.h"
@@ -137,8 +137,7 @@ static void lnd_host_wake(void *ctx)
 {
 	struct lnd_host_node *node = ctx;
 
-	set_bit(LND_HOST_WORK, &node->flags);
-	wake_up(&node->wait);
+	lnd_host_node_wake(node);
 }
 
 static void lnd_host_trace(void *ctx, const struct lnd_trace *record)

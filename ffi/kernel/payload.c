@@ -6,33 +6,67 @@
 #include "client.h"
 #include "lnd_host.h"
 
+/* Makes the vectors as many as @room; those with pages stay. */
+static int lnd_host_payload_grow(struct lnd_host_payload *payload, unsigned int room, gfp_t gfp)
+{
+	struct bio_vec *bv = lnd_host_alloc(array_size(room, sizeof(*bv)), gfp);
+
+	if (!bv)
+		return -ENOMEM;
+	if (payload->held)
+		memcpy(bv, payload->bv, array_size(payload->held, sizeof(*bv)));
+	lnd_host_free(payload->bv, array_size(payload->room, sizeof(*bv)));
+	payload->bv = bv;
+	payload->room = room;
+	return 0;
+}
+
 /**
- * lnd_host_payload_get() - Pages for a payload.
- * @payload: the pages.
- * @length: bytes.
- * @seed: chooses where in its page the payload begins.
+ * lnd_host_payload_room() - Pages, for whatever payload will come.
+ * @payload: the pages; those that are there stay, also after an error.
+ * @pages: how many there shall be at least.
+ * @gfp: as in lnd_host_alloc().
  *
  * Context: thread.
  * Return: 0 or -ENOMEM.
  */
-int lnd_host_payload_get(struct lnd_host_payload *payload, u32 length, u64 seed)
+int lnd_host_payload_room(struct lnd_host_payload *payload, unsigned int pages, gfp_t gfp)
+{
+	if (payload->room < pages && lnd_host_payload_grow(payload, pages, gfp))
+		return -ENOMEM;
+	for (; payload->held < pages; payload->held++) {
+		struct page *page = lnd_host_page(gfp);
+
+		if (!page)
+			return -ENOMEM;
+		payload->bv[payload->held].bv_page = page;
+	}
+	return 0;
+}
+
+/**
+ * lnd_host_payload_get() - Pages for a payload.
+ * @payload: the pages; those that are there are used, and stay also after an error.
+ * @length: bytes.
+ * @seed: chooses where in its page the payload begins.
+ * @gfp: as in lnd_host_alloc().
+ *
+ * Context: thread.
+ * Return: 0 or -ENOMEM.
+ */
+int lnd_host_payload_get(struct lnd_host_payload *payload, u32 length, u64 seed, gfp_t gfp)
 {
 	u32 offset = seed % PAGE_SIZE, left = length;
 
-	payload->length = length;
 	payload->pages = 0;
-	payload->room = DIV_ROUND_UP(offset + length, PAGE_SIZE);
-	payload->bv = lnd_host_alloc(array_size(payload->room, sizeof(*payload->bv)));
-	if (!payload->bv)
+	payload->length = 0;
+	if (lnd_host_payload_room(payload, length ? DIV_ROUND_UP(offset + length, PAGE_SIZE) : 0,
+				  gfp))
 		return -ENOMEM;
+	payload->length = length;
 	for (; left; payload->pages++) {
 		struct bio_vec *bv = &payload->bv[payload->pages];
 
-		bv->bv_page = lnd_host_page();
-		if (!bv->bv_page) {
-			lnd_host_payload_put(payload);
-			return -ENOMEM;
-		}
 		bv->bv_offset = offset;
 		bv->bv_len = min_t(u32, left, PAGE_SIZE - offset);
 		left -= bv->bv_len;
@@ -49,14 +83,12 @@ int lnd_host_payload_get(struct lnd_host_payload *payload, u32 length, u64 seed)
  */
 void lnd_host_payload_put(struct lnd_host_payload *payload)
 {
-	unsigned int i;
-
-	if (!payload->bv)
-		return;
-	for (i = 0; i < payload->pages; i++)
-		lnd_host_put_page(payload->bv[i].bv_page);
+	while (payload->held)
+		lnd_host_put_page(payload->bv[--payload->held].bv_page);
 	lnd_host_free(payload->bv, array_size(payload->room, sizeof(*payload->bv)));
 	payload->bv = NULL;
+	payload->room = 0;
+	payload->pages = 0;
 }
 
 /* Writes, or compares, @len bytes that begin at byte @at of the payload. */

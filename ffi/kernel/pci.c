@@ -6,7 +6,7 @@
  * (docs/fabric.md); vector v is for a machine's v-th node. Interrupts merge on their way, so that
  * they are never counted: who gets one looks.
  */
-#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+#define pr_fmt(fmt) LND_HOST_NAME ": " fmt
 #include <linux/io.h>
 #include <linux/module.h>
 #include <linux/pci.h>
@@ -17,11 +17,14 @@
 #define IVSHMEM_DEVICE	0x1110
 #define IVSHMEM_POSITION	8
 #define IVSHMEM_DOORBELL	12
+#define IVSHMEM_REGISTERS	16	/* bytes of them that we use */
+#define IVSHMEM_MACHINES	0xffff	/* a doorbell's upper half is a machine's number */
 
 /* The fabric's node table. */
 #define TABLE		4096
 #define TABLE_ENTRY	64
 #define TABLE_DOORBELL	12
+#define TABLE_END	(TABLE + LND_HOST_NODES * TABLE_ENTRY)
 
 static unsigned int shards = 1;
 module_param(shards, uint, 0444);
@@ -62,14 +65,17 @@ static int lnd_host_pci_irqs(struct lnd_host_fabric *fabric)
 	unsigned int v;
 	int rc;
 
-	rc = pci_alloc_irq_vectors(pci->device, fabric->ours, fabric->ours, PCI_IRQ_MSIX);
+	rc = lnd_host_fault("vectors") ? -ENOSPC :
+	     pci_alloc_irq_vectors(pci->device, fabric->ours, fabric->ours, PCI_IRQ_MSIX);
 	if (rc < 0)
 		return rc;
 	for (v = 0; v < fabric->ours; v++) {
-		rc = request_irq(pci_irq_vector(pci->device, v), lnd_host_pci_irq, 0,
-				 KBUILD_MODNAME, fabric->node[fabric->first + v]);
+		rc = lnd_host_fault("interrupt") ? -EBUSY :
+		     request_irq(pci_irq_vector(pci->device, v), lnd_host_pci_irq, 0,
+				 LND_HOST_NAME, fabric->node[fabric->first + v]);
 		if (rc)
 			return rc;
+		lnd_host_hold(LND_HOST_HELD_IRQS, 1);
 		pci->vectors++;
 	}
 	return 0;
@@ -83,6 +89,7 @@ static void lnd_host_pci_close(struct lnd_host_fabric *fabric)
 		pci->vectors--;
 		free_irq(pci_irq_vector(pci->device, pci->vectors),
 			 fabric->node[fabric->first + pci->vectors]);
+		lnd_host_hold(LND_HOST_HELD_IRQS, -1);
 	}
 	pci_free_irq_vectors(pci->device);
 	lnd_host_fabric_detach(fabric);
@@ -96,27 +103,69 @@ static void lnd_host_pci_close(struct lnd_host_fabric *fabric)
 	lnd_host_free(fabric, sizeof(*fabric));
 }
 
-static int lnd_host_pci_open(struct lnd_host_fabric *fabric)
+/* Whether a BAR is memory, and has at least so many bytes. */
+static bool lnd_host_pci_bar(struct pci_dev *device, int bar, size_t bytes)
+{
+	return pci_resource_flags(device, bar) & IORESOURCE_MEM &&
+	       pci_resource_len(device, bar) >= bytes;
+}
+
+/*
+ * Which nodes are ours: as many as @shards, all with this machine's doorbell. A register that reads
+ * all ones is no number: the device has none yet, or is gone.
+ */
+static int lnd_host_pci_place(struct lnd_host_fabric *fabric, u32 position)
+{
+	u32 node;
+
+	if (position >= IVSHMEM_MACHINES)
+		return -ENODEV;
+	for (node = 0; lnd_host_pci_doorbell(fabric, node) != position + 1; node++) {
+		if (node + shards >= LND_HOST_NODES)
+			return -ENODEV;
+	}
+	fabric->first = node;
+	fabric->ours = shards;
+	/* A doorbell's vector is a node's number modulo @shards. */
+	if (node % shards)
+		return -EINVAL;
+	for (; node < fabric->first + shards; node++) {
+		if (lnd_host_pci_doorbell(fabric, node) != position + 1)
+			return -EINVAL;
+	}
+	return 0;
+}
+
+static int lnd_host_pci_map(struct lnd_host_fabric *fabric)
 {
 	struct lnd_host_pci *pci = fabric->private;
 	struct pci_dev *device = pci->device;
-	u32 position;
 
-	pci_set_master(device);
-	pci->registers = pci_iomap(device, 0, 0);
+	if (!lnd_host_pci_bar(device, 0, IVSHMEM_REGISTERS) ||
+	    !lnd_host_pci_bar(device, 2, TABLE_END))
+		return -ENODEV;
+	pci->registers = lnd_host_fault("registers") ? NULL : pci_iomap(device, 0, 0);
 	if (!pci->registers)
 		return -ENOMEM;
 	/* It is the host's ordinary memory: cached, and not I/O. */
 	fabric->bytes = pci_resource_len(device, 2);
-	fabric->base = memremap(pci_resource_start(device, 2), fabric->bytes, MEMREMAP_WB);
-	if (!fabric->base)
-		return -ENOMEM;
-	position = readl(pci->registers + IVSHMEM_POSITION);
-	while (lnd_host_pci_doorbell(fabric, fabric->first) != position + 1) {
-		if (++fabric->first == LND_HOST_NODES)
-			return -ENODEV;
-	}
-	fabric->ours = shards;
+	fabric->base = lnd_host_fault("region") ? NULL :
+		       memremap(pci_resource_start(device, 2), fabric->bytes, MEMREMAP_WB);
+	return fabric->base ? 0 : -ENOMEM;
+}
+
+static int lnd_host_pci_open(struct lnd_host_fabric *fabric)
+{
+	struct lnd_host_pci *pci = fabric->private;
+	int rc;
+
+	rc = lnd_host_pci_map(fabric);
+	if (rc)
+		return rc;
+	rc = lnd_host_pci_place(fabric, readl(pci->registers + IVSHMEM_POSITION));
+	if (rc)
+		return rc;
+	pci_set_master(pci->device);
 	fabric->ring_out = lnd_host_pci_ring;
 	snprintf(fabric->name, sizeof(fabric->name), "ivshmem%u", fabric->first);
 	return lnd_host_fabric_attach(fabric) ?: lnd_host_pci_irqs(fabric);
@@ -124,16 +173,16 @@ static int lnd_host_pci_open(struct lnd_host_fabric *fabric)
 
 static int lnd_host_pci_probe(struct pci_dev *device, const struct pci_device_id *id)
 {
-	struct lnd_host_fabric *fabric = lnd_host_alloc(sizeof(*fabric));
-	struct lnd_host_pci *pci = lnd_host_alloc(sizeof(*pci));
+	struct lnd_host_fabric *fabric = lnd_host_alloc(sizeof(*fabric), LND_HOST_MAY_WAIT);
+	struct lnd_host_pci *pci = lnd_host_alloc(sizeof(*pci), LND_HOST_MAY_WAIT);
 	int rc = -ENOMEM;
 
 	if (!fabric || !pci)
 		goto free;
-	rc = pci_enable_device(device);
+	rc = lnd_host_fault("device") ? -EIO : pci_enable_device(device);
 	if (rc)
 		goto free;
-	rc = pci_request_regions(device, KBUILD_MODNAME);
+	rc = lnd_host_fault("regions") ? -EBUSY : pci_request_regions(device, LND_HOST_NAME);
 	if (rc) {
 		pci_disable_device(device);
 		goto free;
@@ -168,7 +217,7 @@ static const struct pci_device_id lnd_host_pci_ids[] = {
 MODULE_DEVICE_TABLE(pci, lnd_host_pci_ids);
 
 static struct pci_driver lnd_host_pci_driver = {
-	.name = KBUILD_MODNAME,
+	.name = LND_HOST_NAME,
 	.id_table = lnd_host_pci_ids,
 	.probe = lnd_host_pci_probe,
 	.remove = lnd_host_pci_remove,
@@ -179,7 +228,7 @@ int __init lnd_host_pci_init(void)
 {
 	if (!shards || shards > LND_HOST_NODES / 2)
 		return -EINVAL;
-	return pci_register_driver(&lnd_host_pci_driver);
+	return lnd_host_fault("driver") ? -ENOMEM : pci_register_driver(&lnd_host_pci_driver);
 }
 
 /* Context: thread. */

@@ -3,7 +3,7 @@
  * Seeded defects and misuse, for tests: built only with LND_CFLAGS=-DLND_HOST_SEEDS. Each defect
  * must be found by a debug kernel; each misuse must be refused by the library.
  */
-#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+#define pr_fmt(fmt) LND_HOST_NAME ": " fmt
 #include <linux/delay.h>
 #include <linux/log2.h>
 #include <linux/slab.h>
@@ -59,7 +59,7 @@ static void lnd_host_seed_sleep(struct lnd_host_node *node)
 	void *memory;
 
 	spin_lock_bh(&node->lock);
-	memory = lnd_host_alloc(64);
+	memory = lnd_host_alloc(64, LND_HOST_MAY_WAIT);
 	spin_unlock_bh(&node->lock);
 	lnd_host_free(memory, 64);
 }
@@ -171,7 +171,7 @@ static int lnd_host_misuse(struct lnd_host_node *node)
  * @node: the node.
  * @what: which.
  *
- * Context: thread, with node->life held.
+ * Context: thread, with fabric->control, so that the node stays alive.
  * Return: 0, -EIO if a misuse was not refused, -EINVAL.
  */
 int lnd_host_seed(struct lnd_host_node *node, const char *what)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 /* All of our nodes on a fabric come and go, in good order. */
-#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+#define pr_fmt(fmt) LND_HOST_NAME ": " fmt
 #include <linux/kernel.h>
 
 #include "lnd_host.h"

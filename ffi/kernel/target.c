@@ -5,28 +5,35 @@
  * What LNet's header would say is said by a header of ours. A PUT's payload is verified when it has
  * arrived; a GET's is made by the seed that the header names, for the requester to verify.
  */
-#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+#define pr_fmt(fmt) LND_HOST_NAME ": " fmt
 #include "client.h"
 #include "lnd_host.h"
 
-/* Makes a message with its pages; NULL: no memory. Context: thread. */
-struct lnd_host_op *lnd_host_op_new(struct lnd_host_node *node, u32 kind, u32 length, u64 seed)
+/* Enters a message into its node's list. Context: thread. */
+void lnd_host_op_begin(struct lnd_host_op *op, struct lnd_host_node *node, u32 kind, u64 seed)
 {
-	struct lnd_host_op *op = lnd_host_op_alloc();
-
-	if (!op)
-		return NULL;
 	op->node = node;
 	op->kind = kind;
 	op->seed = seed;
 	op->begun = ktime_get_ns();
-	if (lnd_host_payload_get(&op->payload, length, seed)) {
-		lnd_host_op_free(op);
-		return NULL;
-	}
 	spin_lock(&node->ops_lock);
 	list_add_tail(&op->list, &node->ops);
 	spin_unlock(&node->ops_lock);
+}
+
+/* Makes a message with its pages; NULL: no memory. Context: thread; waits for memory. */
+struct lnd_host_op *lnd_host_op_new(struct lnd_host_node *node, u32 kind, u32 length, u64 seed)
+{
+	struct lnd_host_op *op = lnd_host_op_alloc(LND_HOST_MAY_WAIT);
+
+	if (!op)
+		return NULL;
+	if (lnd_host_payload_get(&op->payload, length, seed, LND_HOST_MAY_WAIT)) {
+		lnd_host_payload_put(&op->payload);
+		lnd_host_op_free(op);
+		return NULL;
+	}
+	lnd_host_op_begin(op, node, kind, seed);
 	return op;
 }
 
@@ -35,17 +42,19 @@ void lnd_host_op_end(struct lnd_host_op *op)
 {
 	spin_lock(&op->node->ops_lock);
 	list_del(&op->list);
+	list_del(&op->later);
 	spin_unlock(&op->node->ops_lock);
 	lnd_host_unmap(&op->node->window, &op->map, &op->payload, false);
+	lnd_host_map_free(&op->map);
 	lnd_host_payload_put(&op->payload);
 	lnd_host_op_free(op);
 }
 
-static void lnd_host_refuse(struct lnd_host_node *node, const struct lnd_arrival *arrival,
+static void lnd_host_refuse(struct lnd_host_node *node, struct lnd_request request,
 			    enum lnd_refusal why)
 {
 	lnd_host_count(LND_HOST_DENIED);
-	lnd_refuse(node->ni, arrival->request, why, arrival->now);
+	lnd_refuse(node->ni, request, why, ktime_get_ns());
 }
 
 /* What a header asks for: enum lnd_kind, or 0 if it makes no sense. */
@@ -70,25 +79,26 @@ static u32 lnd_host_wanted(const struct lnd_arrival *arrival, struct lnd_host_he
 }
 
 /* Says yes to a request: to receive into a message's memory, or to give from it. */
-static bool lnd_host_accept(struct lnd_host_op *op, const struct lnd_arrival *arrival, bool give)
+static bool lnd_host_accept(struct lnd_host_op *op, struct lnd_request request, bool give)
 {
+	u64 now = ktime_get_ns();
 	struct lnd_verdict verdict = {
 		.size = sizeof(verdict),
 		.frags = op->map.frags,
 		.nfrags = op->map.nfrags,
 		.len = op->payload.length,
-		.deadline = arrival->now + lnd_host_deadline_ms * (u64)NSEC_PER_MSEC,
+		.deadline = now + lnd_host_deadline_ms * (u64)NSEC_PER_MSEC,
 		.user = (uintptr_t)op,
 	};
 	struct lnd_host_node *node = op->node;
 	enum lnd_error error;
 
 	if (give)
-		error = lnd_give(node->ni, arrival->request, &verdict, arrival->now, NULL);
+		error = lnd_give(node->ni, request, &verdict, now, NULL);
 	else
-		error = lnd_recv(node->ni, arrival->request, &verdict, arrival->now, NULL);
-	if (error && error != LND_E_GONE)
-		lnd_host_refuse(node, arrival, LND_REFUSE_FAILED);
+		error = lnd_recv(node->ni, request, &verdict, now, NULL);
+	if (error && error != LND_E_GONE && error != LND_E_STALE)
+		lnd_host_refuse(node, request, LND_REFUSE_FAILED);
 	return !error;
 }
 
@@ -108,22 +118,59 @@ static void lnd_host_reply(struct lnd_host_node *node, const struct lnd_arrival 
 	if (!found || found->receiving || found->answered ||
 	    arrival->len != found->payload.length) {
 		lnd_host_count(LND_HOST_UNWANTED);
-		lnd_host_refuse(node, arrival, LND_REFUSE_NO_MATCH);
+		lnd_host_refuse(node, arrival->request, LND_REFUSE_NO_MATCH);
 		return;
 	}
-	found->receiving = lnd_host_accept(found, arrival, false);
+	found->receiving = lnd_host_accept(found, arrival->request, false);
 }
 
-/* Does what a peer's PUT or GET asks for. */
-static bool lnd_host_serve(struct lnd_host_op *op, const struct lnd_arrival *arrival)
+/* Does what a peer's PUT or GET asks for, with memory. */
+static bool lnd_host_serve(struct lnd_host_op *op)
 {
-	if (op->kind == LND_PUT)
-		return lnd_host_accept(op, arrival, false);
-	if (arrival->kind == LND_REQUEST_GET)
-		return lnd_host_accept(op, arrival, true);
-	/* The request is dealt with; its answer is a message of our own. */
-	lnd_refuse(op->node->ni, arrival->request, LND_REFUSE_NO_MATCH, arrival->now);
-	return lnd_host_submit(op, LND_REPLY, arrival->nid) == LND_OK;
+	if (op->replies)
+		return lnd_host_submit(op, LND_REPLY, op->peer) == LND_OK;
+	return lnd_host_accept(op, op->request, op->kind == LND_GET);
+}
+
+/* Pages for what a request asks for, mapped; what a GET shall have is in them. */
+static int lnd_host_prepare(struct lnd_host_op *op, gfp_t gfp)
+{
+	if (lnd_host_payload_get(&op->payload, op->length, op->seed, gfp))
+		return -ENOMEM;
+	if (op->kind == LND_GET)
+		lnd_host_payload_fill(&op->payload, op->seed);
+	return lnd_host_map(&op->node->window, &op->map, &op->payload, op->kind == LND_PUT, gfp);
+}
+
+/**
+ * lnd_host_answer() - Answers a peer's request.
+ * @op: the request; the report's, or gone, or waits for memory, when this returns.
+ * @gfp: LND_HOST_NO_WAIT: it may wait for memory; LND_HOST_MAY_WAIT: it is answered now.
+ *
+ * Context: the node's thread, in parse(); or the work that waits for memory.
+ */
+void lnd_host_answer(struct lnd_host_op *op, gfp_t gfp)
+{
+	int rc = lnd_host_prepare(op, gfp);
+
+	if (rc == -ENOMEM && !gfpflags_allow_blocking(gfp)) {
+		lnd_host_later(op);
+		return;
+	}
+	if (rc) {
+		if (op->replies)
+			lnd_host_count(LND_HOST_DENIED);
+		else
+			lnd_host_refuse(op->node, op->request, LND_REFUSE_NO_RESOURCES);
+		lnd_host_op_end(op);
+		return;
+	}
+	lnd_host_count(LND_HOST_ASKED);
+	if (!lnd_host_serve(op)) {
+		/* Nothing will be reported. */
+		lnd_host_count(LND_HOST_ASKED_ERROR);
+		lnd_host_op_end(op);
+	}
 }
 
 /**
@@ -131,8 +178,9 @@ static bool lnd_host_serve(struct lnd_host_op *op, const struct lnd_arrival *arr
  * @node: the node.
  * @arrival: the request.
  *
- * Context: the node's thread, with nothing held; the only place where a verdict is given, so that
- * an inline payload need not be copied first.
+ * An inline payload is received here, while the frame is there; a spare message has the pages.
+ *
+ * Context: the node's thread, with nothing held. Does not wait for memory.
  */
 void lnd_host_parse(struct lnd_host_node *node, const struct lnd_arrival *arrival)
 {
@@ -142,32 +190,26 @@ void lnd_host_parse(struct lnd_host_node *node, const struct lnd_arrival *arriva
 
 	if (!kind) {
 		lnd_host_count(LND_HOST_NONSENSE);
-		lnd_host_refuse(node, arrival, LND_REFUSE_BAD_REQUEST);
+		lnd_host_refuse(node, arrival->request, LND_REFUSE_BAD_REQUEST);
 		return;
 	}
 	if (kind == LND_REPLY) {
 		lnd_host_reply(node, arrival, &header);
 		return;
 	}
-	op = lnd_host_op_new(node, kind, le32_to_cpu(header.length), le64_to_cpu(header.seed));
+	op = lnd_host_spare_take(node);
 	if (!op) {
-		lnd_host_refuse(node, arrival, LND_REFUSE_NO_RESOURCES);
+		lnd_host_refuse(node, arrival->request, LND_REFUSE_NO_RESOURCES);
 		return;
 	}
+	lnd_host_op_begin(op, node, kind, le64_to_cpu(header.seed));
 	op->peer = arrival->nid;
-	if (kind == LND_GET)
-		lnd_host_payload_fill(&op->payload, op->seed);
-	if (lnd_host_map(&node->window, &op->map, &op->payload, kind == LND_PUT)) {
-		lnd_host_op_end(op);
-		lnd_host_refuse(node, arrival, LND_REFUSE_NO_RESOURCES);
-		return;
-	}
-	lnd_host_count(LND_HOST_ASKED);
-	if (!lnd_host_serve(op, arrival)) {
-		/* Nothing will be reported. */
-		lnd_host_count(LND_HOST_ASKED_ERROR);
-		lnd_host_op_end(op);
-	}
+	op->request = arrival->request;
+	op->length = le32_to_cpu(header.length);
+	op->replies = kind == LND_GET && arrival->kind != LND_REQUEST_GET;
+	if (op->replies)
+		lnd_refuse(node->ni, arrival->request, LND_REFUSE_NO_MATCH, arrival->now);
+	lnd_host_answer(op, LND_HOST_NO_WAIT);
 }
 
 /* Payload has arrived: takes it out of the window and compares it. */
@@ -190,6 +232,12 @@ static void lnd_host_end(struct lnd_host_op *op)
 	lnd_host_op_end(op);
 }
 
+/* When a GET's REPLY is not waited for any longer. */
+static u64 lnd_host_expiry(const struct lnd_host_op *op)
+{
+	return op->begun + lnd_host_deadline_ms * (u64)NSEC_PER_MSEC;
+}
+
 /* Whether a message of ours, of which this is one end, has another end to come. */
 static bool lnd_host_half(struct lnd_host_op *op, const struct lnd_report *report)
 {
@@ -197,6 +245,7 @@ static bool lnd_host_half(struct lnd_host_op *op, const struct lnd_report *repor
 		return false;
 	if (report->role == LND_ROLE_IMMEDIATE) {
 		op->sent = true;
+		op->node->expiry = min(op->node->expiry, lnd_host_expiry(op));
 		return op->receiving || !(report->error || op->answered);
 	}
 	op->receiving = false;
@@ -237,19 +286,23 @@ void lnd_host_finalize(struct lnd_host_node *node, const struct lnd_report *repo
  */
 void lnd_host_expire(struct lnd_host_node *node, u64 peer, int error)
 {
-	u64 now = ktime_get_ns(), allowed = lnd_host_deadline_ms * (u64)NSEC_PER_MSEC;
-	struct lnd_host_op *op, *next;
+	u64 now = ktime_get_ns(), next = LND_NEVER;
+	struct lnd_host_op *op, *more;
 	LIST_HEAD(late);
 
 	spin_lock(&node->ops_lock);
-	list_for_each_entry_safe(op, next, &node->ops, list) {
+	list_for_each_entry_safe(op, more, &node->ops, list) {
 		/* No report will name one of these: they are ours alone. */
-		if (op->worker && op->sent && !op->receiving &&
-		    (peer ? op->peer == peer || peer == U64_MAX : op->begun + allowed < now))
+		if (!op->worker || !op->sent || op->receiving)
+			continue;
+		if (peer ? op->peer == peer || peer == U64_MAX : lnd_host_expiry(op) <= now)
 			list_move(&op->list, &late);
+		else
+			next = min(next, lnd_host_expiry(op));
 	}
 	spin_unlock(&node->ops_lock);
-	list_for_each_entry_safe(op, next, &late, list) {
+	node->expiry = next;
+	list_for_each_entry_safe(op, more, &late, list) {
 		op->error = error;
 		lnd_host_end(op);
 	}

@@ -37,7 +37,7 @@ int lnd_host_window_init(struct lnd_host_window *window, struct lnd_host_node *n
 	window->node = node;
 	window->base = base;
 	window->pages = bytes / PAGE_SIZE;
-	window->used = lnd_host_alloc(lnd_host_bitmap_bytes(window));
+	window->used = lnd_host_alloc(lnd_host_bitmap_bytes(window), LND_HOST_MAY_WAIT);
 	return window->used ? 0 : -ENOMEM;
 }
 
@@ -87,8 +87,7 @@ static void lnd_host_drop(struct lnd_host_window *window, struct lnd_host_map *m
 			     DIV_ROUND_UP(frag->addr + frag->len, PAGE_SIZE) - first);
 	}
 	spin_unlock(&window->lock);
-	lnd_host_free(map->frags, array_size(max(map->room, 1u), sizeof(*map->frags)));
-	map->frags = NULL;
+	map->nfrags = 0;
 }
 
 /* Tells the memory oracle what is lent to engines, or is not any more. */
@@ -141,27 +140,57 @@ static void lnd_host_copy(struct lnd_host_window *window, const struct lnd_host_
 }
 
 /**
+ * lnd_host_map_room() - Room for the fragments of a payload.
+ * @map: not mapped.
+ * @pages: pages of the payload.
+ * @gfp: as in lnd_host_alloc().
+ *
+ * Context: thread.
+ * Return: 0 or -ENOMEM.
+ */
+int lnd_host_map_room(struct lnd_host_map *map, unsigned int pages, gfp_t gfp)
+{
+	unsigned int room = clamp_t(unsigned int, pages, 1, LND_MAX_FRAGMENTS);
+
+	if (map->room >= room)
+		return 0;
+	lnd_host_map_free(map);
+	map->frags = lnd_host_alloc(array_size(room, sizeof(*map->frags)), gfp);
+	if (!map->frags)
+		return -ENOMEM;
+	map->room = room;
+	return 0;
+}
+
+/* Context: thread. Not mapped. */
+void lnd_host_map_free(struct lnd_host_map *map)
+{
+	lnd_host_free(map->frags, array_size(map->room, sizeof(*map->frags)));
+	map->frags = NULL;
+	map->room = 0;
+}
+
+/**
  * lnd_host_map() - Maps pages, so that engines reach them.
  * @window: the node's window.
  * @map: where they lie, as fragments for the library.
  * @payload: the pages.
  * @written: engines shall write them, else they shall read what is in them.
+ * @gfp: as in lnd_host_alloc().
  *
  * Context: thread.
  * Return: 0, -ENOMEM, or -EAGAIN if the window is full.
  */
 int lnd_host_map(struct lnd_host_window *window, struct lnd_host_map *map,
-		 const struct lnd_host_payload *payload, bool written)
+		 const struct lnd_host_payload *payload, bool written, gfp_t gfp)
 {
 	u32 left = payload->length;
 	u32 offset = payload->pages ? payload->bv[0].bv_offset : 0;
 
+	if (lnd_host_map_room(map, payload->pages, gfp))
+		return -ENOMEM;
 	map->nfrags = 0;
 	map->written = written;
-	map->room = min_t(unsigned int, payload->pages, LND_MAX_FRAGMENTS);
-	map->frags = lnd_host_alloc(array_size(max(map->room, 1u), sizeof(*map->frags)));
-	if (!map->frags)
-		return -ENOMEM;
 	while (left) {
 		struct lnd_frag *frag = &map->frags[map->nfrags];
 		unsigned int pages = 0;
@@ -183,6 +212,7 @@ int lnd_host_map(struct lnd_host_window *window, struct lnd_host_map *map,
 	}
 	if (!written)
 		lnd_host_copy(window, map, payload, true);
+	map->mapped = true;
 	lnd_host_lend(window, map, true);
 	return 0;
 }
@@ -199,8 +229,9 @@ int lnd_host_map(struct lnd_host_window *window, struct lnd_host_map *map,
 void lnd_host_unmap(struct lnd_host_window *window, struct lnd_host_map *map,
 		    const struct lnd_host_payload *payload, bool copy)
 {
-	if (!map->frags)
+	if (!map->mapped)
 		return;
+	map->mapped = false;
 	lnd_host_lend(window, map, false);
 	if (copy)
 		lnd_host_copy(window, map, payload, false);

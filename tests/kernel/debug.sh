@@ -145,6 +145,15 @@ ended() {
     passed "$1-$2"
 }
 
+# injected_on_fabric KERNEL MODULE: failures of a machine's start on a fabric.
+injected_on_fabric() {
+    guest inject_pci "$2"
+    fabric_start 2 1 16
+    on_machine "$1" 0 inject_pci inject_pci
+    ended "$1" inject_pci "$vm_pid"
+    note "$1: failures: $(sed -n 's/.*INJECT //p' "$work/logs/$1-inject_pci" | tr -d '\r')"
+}
+
 # two_machines KERNEL MODULE: PUT and GET between two machines.
 two_machines() {
     local first begun=$EPOCHREALTIME

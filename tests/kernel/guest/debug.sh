@@ -40,6 +40,7 @@ client stop
 until_so 30 idle || die "not all ended"
 sound
 control 2 revive
+until_so 10 revived 2 || die "nobody has noticed that node 2 is back"
 client reset
 job 60 put get count=10 workers=3 max=65536
 clean 30

@@ -41,6 +41,7 @@ for node in 0 1; do
 done
 summary "peer death, ended by $(cut -d' ' -f1 /proc/uptime) of $begun"
 control 2 revive
+until_so 10 revived 2 || die "nobody has noticed that node 2 is back"
 client reset
 job 10 put get count=20 workers=3 max=262144
 clean 60

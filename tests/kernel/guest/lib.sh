@@ -121,6 +121,13 @@ lost() {
     ! heard "$1" "$2"
 }
 
+# revived NODE: the other two of three nodes have noticed that it is back: they refuse nothing to it.
+revived() {
+    for other in 0 1 2; do
+        [ $other = "$1" ] || ! grep -q "^$(($1 + 1)) state 3" "$fabric/node$other/peers" || return 1
+    done
+}
+
 # Somebody has noticed that messages cannot arrive.
 given_up() {
     [ "$(of refused)" -ge 1 ] || [ "$(of error)" -ge 1 ]

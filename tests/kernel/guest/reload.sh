@@ -25,7 +25,7 @@ while [ $round -le "$rounds" ]; do
 done
 after=$(held)
 say "$rounds loads; kernel memory from $before to $after KiB since the fifth"
-left=$(dmesg | grep -c ' 0 bytes, 0 pages, 0 messages not given back')
+left=$(dmesg | grep -c ' 0 bytes, 0 pages, 0 messages, 0 threads, 0 interrupts not given back')
 [ "$left" = "$rounds" ] || die "$left of $rounds unloads gave everything back"
 [ $((after - before)) -lt 1024 ] || die "kernel memory grows"
 grep -q lnd_ /proc/vmallocinfo && die "vmalloc areas are left"

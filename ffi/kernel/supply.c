@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+/*
+ * Memory for peers' requests (LU-19797). A node's thread is the only one that reports; if it waited
+ * for memory, reclaim could wait for a report of its own. So it takes what is there and no more:
+ *
+ * - A spare message, with the pages of the longest payload that comes with its request, is there
+ *   before a request is offered to the library. Without one the request stays in its mailbox.
+ * - A request for more pages than there are now is answered later, by the work below.
+ *
+ * The work waits for memory where nothing waits for the work but peers.
+ */
+#define pr_fmt(fmt) LND_HOST_NAME ": " fmt
+#include "lnd_host.h"
+
+#define SPARE_PAGES	DIV_ROUND_UP(PAGE_SIZE - 1 + LND_HOST_INLINE, PAGE_SIZE)
+#define AGAIN	(HZ / 50)	/* before memory is asked for again */
+
+static void lnd_host_spare_drop(struct lnd_host_op *op)
+{
+	lnd_host_map_free(&op->map);
+	lnd_host_payload_put(&op->payload);
+	lnd_host_op_free(op);
+}
+
+/* Makes a spare unless there is one. Context: thread. Returns whether there is one. */
+static bool lnd_host_spare_make(struct lnd_host_node *node, gfp_t gfp)
+{
+	struct lnd_host_op *op;
+
+	if (READ_ONCE(node->spare))
+		return true;
+	op = lnd_host_op_alloc(gfp);
+	if (!op)
+		return false;
+	if (lnd_host_payload_room(&op->payload, SPARE_PAGES, gfp) ||
+	    lnd_host_map_room(&op->map, SPARE_PAGES, gfp)) {
+		lnd_host_spare_drop(op);
+		return false;
+	}
+	/* The node's thread and the work may both have made one. */
+	if (cmpxchg(&node->spare, NULL, op))
+		lnd_host_spare_drop(op);
+	return true;
+}
+
+/**
+ * lnd_host_spare_ready() - Is there memory for a request that comes now?
+ * @node: the node.
+ *
+ * If not, the node is woken when there is.
+ *
+ * Context: the node's thread. Does not wait.
+ * Return: true if there is.
+ */
+bool lnd_host_spare_ready(struct lnd_host_node *node)
+{
+	if (lnd_host_spare_make(node, LND_HOST_NO_WAIT))
+		return true;
+	queue_delayed_work(system_unbound_wq, &node->supply, 0);
+	return false;
+}
+
+/**
+ * lnd_host_spare_take() - The message for a request.
+ * @node: the node.
+ *
+ * Context: the node's thread. Does not wait.
+ * Return: the message, or NULL if a request came where none is expected.
+ */
+struct lnd_host_op *lnd_host_spare_take(struct lnd_host_node *node)
+{
+	return xchg(&node->spare, NULL);
+}
+
+/**
+ * lnd_host_later() - Has a request answered when there is memory.
+ * @op: the request.
+ *
+ * Context: the node's thread. Does not wait.
+ */
+void lnd_host_later(struct lnd_host_op *op)
+{
+	struct lnd_host_node *node = op->node;
+
+	spin_lock(&node->ops_lock);
+	list_add_tail(&op->later, &node->hungry);
+	spin_unlock(&node->ops_lock);
+	queue_delayed_work(system_unbound_wq, &node->supply, 0);
+}
+
+static struct lnd_host_op *lnd_host_next_hungry(struct lnd_host_node *node)
+{
+	struct lnd_host_op *op;
+
+	spin_lock(&node->ops_lock);
+	op = list_first_entry_or_null(&node->hungry, struct lnd_host_op, later);
+	if (op)
+		list_del_init(&op->later);
+	spin_unlock(&node->ops_lock);
+	return op;
+}
+
+static void lnd_host_supply(struct work_struct *work)
+{
+	struct lnd_host_node *node = container_of(to_delayed_work(work), struct lnd_host_node,
+						  supply);
+	struct lnd_host_op *op;
+
+	if (lnd_host_spare_make(node, LND_HOST_MAY_WAIT))
+		lnd_host_node_wake(node);
+	else
+		queue_delayed_work(system_unbound_wq, &node->supply, AGAIN);
+	while ((op = lnd_host_next_hungry(node)))
+		lnd_host_answer(op, LND_HOST_MAY_WAIT);
+}
+
+/* Context: thread. */
+void lnd_host_supply_init(struct lnd_host_node *node)
+{
+	INIT_LIST_HEAD(&node->hungry);
+	INIT_DELAYED_WORK(&node->supply, lnd_host_supply);
+}
+
+/**
+ * lnd_host_supply_stop() - Brings no more memory. What waits for some is still in the node's list.
+ * @node: the node, whose thread does not run.
+ *
+ * Context: thread.
+ */
+void lnd_host_supply_stop(struct lnd_host_node *node)
+{
+	struct lnd_host_op *op;
+
+	cancel_delayed_work_sync(&node->supply);
+	op = xchg(&node->spare, NULL);
+	if (op)
+		lnd_host_spare_drop(op);
+}
