@@ -22,6 +22,8 @@ mod memory;
 mod node;
 mod others;
 mod payload;
+#[cfg(test)]
+mod tests;
 mod types;
 
 pub use engine::{
