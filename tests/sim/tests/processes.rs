@@ -5,6 +5,7 @@
 mod place;
 
 use std::fs;
+use std::time::Duration;
 
 use place::{same, Place};
 
@@ -70,6 +71,29 @@ fn the_sender_is_killed_in_the_middle_and_reborn() {
     assert!(told.contains("left in good order"), "{told}");
     let restarted: u64 = counter(&told, "peers_restarted");
     assert!(restarted >= 1, "{told}");
+}
+
+/// R41: a server that does not run for seconds, as on a busy machine, forgets no file that is being
+/// written or read when it goes on.
+#[test]
+fn a_server_that_stands_still_forgets_nothing() {
+    let place = Place::new("stands-still");
+    let big = place.write("big.bin", BIG);
+    let mut node = place.node("node.log");
+    let mut put = place.start("put.log", &["put", "big.bin", "1@soft"]);
+    put.wait_until("a third has crossed", |_| place.stored() > BIG as u64 / 3);
+    // Longer than any bound of the layers below on a peer's silence.
+    node.pause(Duration::from_secs(4));
+    let told = put.wait();
+    assert!(told.contains("begun anew 0 times"), "{told}");
+    let mut get = place.start("get.log", &["get", "big.bin", "1@soft", "--out", "back.bin"]);
+    let part = |names: Vec<String>| names.iter().any(|name| name.ends_with(".part"));
+    get.wait_until("the file is begun", |_| part(place.names(".")));
+    node.pause(Duration::from_secs(4));
+    let told = get.wait();
+    assert!(told.contains("begun anew 0 times"), "{told}");
+    assert!(same(&big, &place.dir.join("back.bin")));
+    node.stop();
 }
 
 fn counter(log: &str, name: &str) -> u64 {

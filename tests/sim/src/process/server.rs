@@ -33,7 +33,8 @@ pub fn serve(setup: &Setup, dir: &Path) -> Result<(), Broken> {
 impl Actor for Serving {
     fn begin(&mut self, station: &mut Station<'_>) -> Result<(), Broken> {
         let mut config = ServerConfig::new(u64::from(random_word()));
-        config.idle = Span::from_secs(3);
+        // Longer than a machine that is busy keeps a client, or this process, from running.
+        config.idle = Span::from_secs(60);
         let window = station.fabric().window_bytes();
         let me = station.node.driver.identity();
         // After the node was joined: a start that fails leaves the directory alone.

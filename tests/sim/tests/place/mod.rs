@@ -149,6 +149,13 @@ impl Running {
         assert!(Command::new("kill").args([signal, &pid]).status().unwrap().success());
     }
 
+    /// Keeps the process from running for so long.
+    pub fn pause(&self, time: Duration) {
+        self.signal("-STOP");
+        sleep(time);
+        self.signal("-CONT");
+    }
+
     /// SIGTERM, and the end in good order.
     pub fn stop(&mut self) -> String {
         self.signal("-TERM");

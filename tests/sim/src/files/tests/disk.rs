@@ -11,6 +11,8 @@ use super::*;
 pub(super) struct Disk {
     files: MemoryStore,
     broken: Arc<Mutex<Option<std::io::ErrorKind>>>,
+    /// What a file becomes just before it is read next.
+    swap: Arc<Mutex<Option<Vec<u8>>>>,
 }
 
 impl Disk {
@@ -22,6 +24,11 @@ impl Disk {
     /// From now on every access fails so, or none.
     pub fn set_error(&self, error: Option<std::io::ErrorKind>) {
         *self.broken.lock().unwrap() = error;
+    }
+
+    /// The next file that is read has this content by then.
+    pub fn swap_before_read(&self, content: &[u8]) {
+        *self.swap.lock().unwrap() = Some(content.to_vec());
     }
 
     fn check(&self) -> Result<(), StoreError> {
@@ -72,6 +79,12 @@ impl Store for Disk {
 
     fn read(&self, name: &str, offset: u64, into: &mut [u8]) -> Result<(), StoreError> {
         self.check()?;
+        if let Some(content) = self.swap.lock().unwrap().take() {
+            let mut files = self.files.clone();
+            let mut draft = files.create(name, content.len() as u64)?;
+            files.write(&mut draft, 0, &content)?;
+            files.commit(draft)?;
+        }
         self.files.read(name, offset, into)
     }
 

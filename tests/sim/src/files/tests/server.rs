@@ -268,6 +268,26 @@ fn limits_hold() {
     assert_eq!(raw.stats().busy, 2);
 }
 
+/// A file that is replaced between the look at its version and the reading of its bytes: no window
+/// has the version of one and the bytes of the other.
+#[test]
+fn a_file_that_changes_while_a_window_is_staged_is_looked_up_again() {
+    let mut raw = Raw::new(Setup::small());
+    let (old, new) = ([b'o'; 900], [b'n'; 900]);
+    let file = raw.open(EVE, "a", 900, 900);
+    raw.chunk(EVE, file, 0, &old);
+    assert_eq!(raw.commit(EVE, file.0, &old), Answer::Committed);
+    let before = raw.window(EVE, "a", 0);
+    assert_eq!(before.checksum, hash(&old));
+    raw.world.store().swap_before_read(&new);
+    let read = Call::OpenRead { name: "a".to_owned(), offset: 0 };
+    assert_eq!(raw.call(EVE, &read), refusal(Refusal::Busy));
+    let after = raw.window(EVE, "a", 0);
+    assert_eq!(after.checksum, hash(&new));
+    assert_ne!(after.version, before.version);
+    assert_eq!(raw.world.server().open_files(), (0, 2));
+}
+
 #[test]
 fn what_nobody_touches_is_forgotten() {
     let mut raw = Raw::new(Setup::small());
