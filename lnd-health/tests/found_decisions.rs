@@ -6,7 +6,7 @@ mod common;
 
 use common::*;
 use lnd_health::journey::Terms;
-use lnd_health::node::End;
+use lnd_health::node::{End, PeerSettings};
 
 fn other_peer_is_reached(node: &mut Node) -> Result<(), String> {
     let other = node.peers[1].0;
@@ -74,4 +74,24 @@ fn a_wrong_address_or_deadline_does_not_take_our_interface_down() {
         }
         assert_eq!(other_peer_is_reached(&mut node), Ok(()), "{why:?}, after {n}");
     }
+}
+
+/// A peer with a direct path that is down and a route: another pathway altogether (S4-17).
+#[test]
+fn a_route_serves_when_every_direct_path_is_down() {
+    let mut config = plain(2, 2, 2);
+    config.routes = 4;
+    let mut health = empty(config);
+    let direct = health.add_local(nid(0, 1)).unwrap();
+    health.add_local(nid(1, 1)).unwrap();
+    let peer = health.add_peer(PeerSettings::default()).unwrap();
+    health.add_peer_ni(peer, nid(0, 9)).unwrap();
+    let router = health.add_peer(PeerSettings { router: true, ..Default::default() }).unwrap();
+    let gateway = health.add_peer_ni(router, nid(1, 5)).unwrap();
+    health.add_route(0, gateway).unwrap();
+    health.fatal(at(0), direct, true);
+    let journey = health.open(peer, Terms::new(1, at(100))).unwrap();
+    let found = health.choose(&journey, &[]);
+    let _ = health.give_up(journey, lnd_health::select::NoPath::Tried);
+    assert!(found.is_ok(), "{found:?}");
 }

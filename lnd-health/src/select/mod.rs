@@ -159,9 +159,13 @@ pub fn select(view: &View<'_>, wanted: &Wanted<'_>) -> Result<Choice, NoPath> {
     {
         return Err(NoPath::Unknown);
     }
-    let direct = select_direct(view, wanted);
-    match direct {
+    match select_direct(view, wanted) {
         Err(NoPath::NoRoute) => route::select_routed(view, wanted),
+        // S4-17: a route is a wholly new path, also where direct ones are merely unusable or tried.
+        // LNet routes only to networks that it is not on; a ping is for the direct path itself.
+        Err(why) if matches!(view.profile, Profile::Seed) && !wanted.recovery => {
+            route::select_routed(view, wanted).map_err(|_| why)
+        }
         other => other,
     }
 }
