@@ -1043,6 +1043,7 @@ struct lnd_action {
  * @probe_idle: ns without traffic after which a peer is probed.
  * @probe_again: ns between two probes of one that does not answer.
  * @probe_hold_off: ns for which a dead path must last before the peer is down.
+ * @action_bound: ns after which a ping, probe or connection whose end was not told is over.
  * @action_every: ns for each ping, probe or connection: their budget, at least 1 us.
  * @action_burst: most of them at once, at least 1.
  * @probe_verdicts: dead verdicts before the peer is down.
@@ -1070,6 +1071,7 @@ struct lnd_health_config {
 	uint64_t probe_idle;
 	uint64_t probe_again;
 	uint64_t probe_hold_off;
+	uint64_t action_bound;
 	uint64_t action_every;
 	uint32_t action_burst;
 	uint32_t probe_verdicts;
@@ -1475,7 +1477,8 @@ const char *lnd_error_name(uint32_t error);
  * @now: the time.
  * @action: filled in; its size is set.
  *
- * Every action is to be told about, by the call that its kind names; it takes a place until then.
+ * Every action is to be told about, by the call that its kind names; it takes a place until then, or
+ * until @action_bound has passed: then it has failed, is counted ("untold") and its handle is stale.
  *
  * Context: the owner's. Bounded work.
  * Return: LND_OK, LND_E_END (nothing is due, or the budget is spent), LND_E_NO_SLOTS (too many are
@@ -2553,7 +2556,7 @@ LND_ASSERT_FIELD(lnd_action, probe, 20);
 LND_ASSERT_FIELD(lnd_action, target, 24);
 LND_ASSERT_FIELD(lnd_action, local, 40);
 LND_ASSERT_FIELD(lnd_action, nid, 56);
-LND_ASSERT_SIZE(lnd_health_config, 136);
+LND_ASSERT_SIZE(lnd_health_config, 144);
 LND_ASSERT_FIELD(lnd_health_config, size, 0);
 LND_ASSERT_FIELD(lnd_health_config, abi_version, 4);
 LND_ASSERT_FIELD(lnd_health_config, locals, 8);
@@ -2574,11 +2577,12 @@ LND_ASSERT_FIELD(lnd_health_config, resend_cap, 80);
 LND_ASSERT_FIELD(lnd_health_config, probe_idle, 88);
 LND_ASSERT_FIELD(lnd_health_config, probe_again, 96);
 LND_ASSERT_FIELD(lnd_health_config, probe_hold_off, 104);
-LND_ASSERT_FIELD(lnd_health_config, action_every, 112);
-LND_ASSERT_FIELD(lnd_health_config, action_burst, 120);
-LND_ASSERT_FIELD(lnd_health_config, probe_verdicts, 124);
-LND_ASSERT_FIELD(lnd_health_config, routes, 128);
-LND_ASSERT_FIELD(lnd_health_config, routing, 132);
+LND_ASSERT_FIELD(lnd_health_config, action_bound, 112);
+LND_ASSERT_FIELD(lnd_health_config, action_every, 120);
+LND_ASSERT_FIELD(lnd_health_config, action_burst, 128);
+LND_ASSERT_FIELD(lnd_health_config, probe_verdicts, 132);
+LND_ASSERT_FIELD(lnd_health_config, routes, 136);
+LND_ASSERT_FIELD(lnd_health_config, routing, 140);
 LND_ASSERT_SIZE(lnd_health_peer, 16);
 LND_ASSERT_FIELD(lnd_health_peer, index, 0);
 LND_ASSERT_FIELD(lnd_health_peer, generation, 4);

@@ -28,6 +28,11 @@ pub struct Backoff {
 }
 
 impl Backoff {
+    /// Regular intervals, as the 2017 design has them (S4-8, S4-13): `every` so often, no jitter.
+    pub const fn regular(every: Span) -> Self {
+        Self { first: every, cap: every, jitter: 0 }
+    }
+
     /// Delay before try number `count`, from 0, without jitter: `first * 2^count`, at most `cap`.
     pub const fn delay(&self, count: u8) -> Span {
         let doublings = if count as usize > DOUBLINGS { DOUBLINGS as u32 } else { count as u32 };

@@ -46,8 +46,8 @@ pub struct Config {
     pub thresholds: Thresholds,
     /// Delays between recovery pings.
     pub recovery: Backoff,
-    /// How long after it was last heard of an interface is given up (`lnet_recovery_limit`); zero:
-    /// never.
+    /// How long an interface is pinged in vain until it is given up (`lnet_recovery_limit`): since it
+    /// was last heard of or, if that is later, since it fell ill. Zero: for ever.
     pub recovery_limit: Span,
     /// NUMA distances below this are equal (`lnet_numa_range`).
     pub numa_range: u16,
@@ -86,7 +86,7 @@ pub enum ConfigError {
     Backoff,
     /// A setting of the prober is out of range.
     Probe,
-    /// No reconnect may be under way.
+    /// No reconnect may be under way, or none has time.
     Reconnect,
     /// The budget has no actions, or no time.
     Budget,
@@ -129,6 +129,7 @@ impl Config {
                 backoff: Backoff { first: second, cap: Span::from_secs(60), jitter: 4 },
                 negative: Span::from_secs(5),
                 at_once: 64,
+                bound: Span::from_secs(30),
             },
             action_every: Span::from_millis(10),
             action_burst: 100,
@@ -163,7 +164,10 @@ impl Config {
             (self.recovery.is_sound() && self.reconnect.backoff.is_sound(), E::Backoff),
             (self.resend.is_sound() && self.pressure.is_sound(), E::Backoff),
             (self.probe.is_sound(), E::Probe),
-            (self.reconnect.at_once >= 1, E::Reconnect),
+            (
+                self.reconnect.at_once >= 1 && self.reconnect.bound.as_nanos() >= 1_000_000,
+                E::Reconnect,
+            ),
             (self.action_every.as_nanos() >= 1_000 && self.action_burst >= 1, E::Budget),
         ];
         let mut left: &[(bool, ConfigError)] = &checks;
@@ -196,7 +200,7 @@ mod tests {
         assert_eq!(good.check(), Ok(()));
         assert_eq!(Config::new(32, MAX_PEERS, MAX_ALL_PEER_NIS).lnet_compat().check(), Ok(()));
         type Spoil = fn(&mut Config);
-        let cases: [(Spoil, ConfigError); 16] = [
+        let cases: [(Spoil, ConfigError); 17] = [
             (|c| c.locals = 0, ConfigError::Locals),
             (|c| c.locals = 33, ConfigError::Locals),
             (|c| c.peers = 0, ConfigError::Peers),
@@ -211,6 +215,7 @@ mod tests {
             (|c| c.reconnect.backoff.first = Span::from_nanos(0), ConfigError::Backoff),
             (|c| c.probe.verdicts = 0, ConfigError::Probe),
             (|c| c.reconnect.at_once = 0, ConfigError::Reconnect),
+            (|c| c.reconnect.bound = Span::from_nanos(0), ConfigError::Reconnect),
             (|c| c.action_burst = 0, ConfigError::Budget),
             (|c| c.action_every = Span::from_nanos(999), ConfigError::Budget),
         ];

@@ -21,14 +21,23 @@ pub struct Link {
     lane: u8,
     /// For the queue's owner: how many times in a row.
     pub(crate) count: u8,
+    /// For the queue's owner: something is under way of which no end was told yet.
+    pub(crate) open: bool,
     /// For the queue's owner: which use of the entry this is, so that a late answer is recognised.
     pub(crate) generation: u32,
 }
 
 impl Link {
     /// Not queued.
-    pub const OUT: Self =
-        Self { due: Instant::NEVER, prev: NONE, next: NONE, lane: OUT, count: 0, generation: 0 };
+    pub const OUT: Self = Self {
+        due: Instant::NEVER,
+        prev: NONE,
+        next: NONE,
+        lane: OUT,
+        count: 0,
+        open: false,
+        generation: 0,
+    };
 }
 
 /// A queue of entries named by their index, in `N` lanes.
@@ -119,8 +128,13 @@ impl<'m, const N: usize> Lanes<'m, N> {
 
     /// When the next entry is due, and which it is. Looks at the lanes' heads only.
     pub fn next(&self) -> Option<(Instant, u32)> {
+        self.next_of(u64::MAX)
+    }
+
+    /// The same of some lanes only, as a mask.
+    pub(crate) fn next_of(&self, lanes: u64) -> Option<(Instant, u32)> {
         let mut best: Option<(Instant, u32)> = None;
-        let mut left = self.busy;
+        let mut left = self.busy & lanes;
         while left != 0 {
             let lane = left.trailing_zeros() as usize;
             left &= left - 1;
@@ -145,7 +159,12 @@ impl<'m, const N: usize> Lanes<'m, N> {
 
     /// Takes out and returns one entry that is due at `now`.
     pub fn expire(&mut self, now: Instant) -> Option<u32> {
-        let (due, index) = self.next()?;
+        self.expire_of(u64::MAX, now)
+    }
+
+    /// The same of some lanes only, as a mask.
+    pub(crate) fn expire_of(&mut self, lanes: u64, now: Instant) -> Option<u32> {
+        let (due, index) = self.next_of(lanes)?;
         if due > now {
             return None;
         }

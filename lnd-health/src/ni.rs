@@ -71,6 +71,10 @@ pub struct Ni {
     /// Its address; `None` in an unused entry.
     pub(crate) nid: Option<Nid>,
     last_alive: Instant,
+    /// When it was queued for recovery last.
+    pub(crate) ill_since: Instant,
+    /// Health and status before the fabric reported it unusable.
+    before_report: Option<(HealthValue, NiStatus)>,
     /// Which use of the entry this is: names of earlier ones name nothing (R14).
     pub(crate) generation: Use,
     /// Owner of a peer NI.
@@ -105,6 +109,8 @@ impl Ni {
         nid: None,
         generation: Use::FIRST,
         last_alive: Instant::ORIGIN,
+        ill_since: Instant::ORIGIN,
+        before_report: None,
         peer: NONE,
         next: NONE,
         rank: rank(false, HealthValue::FULL, 0, 0),
@@ -218,6 +224,31 @@ impl Ni {
         self.shut.set(Shut::DOWN, matches!(self.status, NiStatus::Down));
         self.refresh();
         before != (self.health, self.status)
+    }
+
+    /// The fabric reports it unusable (S4-6): it is down until a ping shows that it works again.
+    pub(crate) fn reported_down(&mut self, thresholds: Thresholds) {
+        self.set_fatal(true);
+        self.before_report.get_or_insert((self.health, self.status));
+        self.adjust(HealthValue::NONE, thresholds);
+    }
+
+    /// A ping has shown that it works again, whatever the fabric reported before: it is what it was
+    /// before the report. Returns whether there was one.
+    pub(crate) fn report_is_over(&mut self) -> bool {
+        let over = self.is_fatal() || self.before_report.is_some();
+        self.set_fatal(false);
+        if let Some((health, status)) = self.before_report.take() {
+            (self.health, self.status) = (health, status);
+            self.shut.set(Shut::DOWN, matches!(status, NiStatus::Down));
+            self.refresh();
+        }
+        over
+    }
+
+    /// What an operator sets replaces what was before a report.
+    pub(crate) fn forget_report(&mut self) {
+        self.before_report = None;
     }
 
     /// Credits left for sending, less what waits for one; more is better.

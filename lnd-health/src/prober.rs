@@ -140,6 +140,8 @@ pub struct ProbeTally {
     pub dead: u32,
     /// Verdicts "unknown", probes that never ended, and ends that came too late to mean anything.
     pub unknown: u32,
+    /// Of these, probes of which no end was told before the next one was due.
+    pub untold: u32,
 }
 
 const VARIANTS: u32 = 5;
@@ -256,6 +258,7 @@ impl<'m> Prober<'m> {
             // No end of the last probe came: that says nothing.
             endpoint.asked = false;
             self.tally.unknown = self.tally.unknown.wrapping_add(1);
+            self.tally.untold = self.tally.untold.wrapping_add(1);
         }
         if endpoint.active || endpoint.migrating {
             endpoint.active = false;

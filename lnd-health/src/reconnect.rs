@@ -18,6 +18,8 @@ pub struct ReconnectSettings {
     pub negative: Span,
     /// Most attempts under way at once, over all peers. At least 1.
     pub at_once: u16,
+    /// How long an attempt may take: one of which no end is told by then has failed. At least 1 ms.
+    pub bound: Span,
 }
 
 /// How an attempt ended.
@@ -58,14 +60,18 @@ pub enum Attempt {
 
 /// The lane of those that were refused, after those of the back-off.
 const NEGATIVE: usize = BACKOFF_LANES;
+/// The lane of attempts under way: due when their ends are overdue.
+const UNDER_WAY: usize = BACKOFF_LANES + 1;
+const OVERDUE: u64 = 1 << UNDER_WAY;
 
 /// All attempts, over peer interfaces named by index.
 #[derive(Debug)]
 pub struct Reconnect<'m> {
-    lanes: Lanes<'m, { BACKOFF_LANES + 1 }>,
+    lanes: Lanes<'m, { BACKOFF_LANES + 2 }>,
     attempts: &'m mut [Attempt],
     settings: ReconnectSettings,
     under_way: u16,
+    untold: u64,
 }
 
 impl<'m> Reconnect<'m> {
@@ -75,7 +81,7 @@ impl<'m> Reconnect<'m> {
         attempts: &'m mut [Attempt],
         settings: ReconnectSettings,
     ) -> Self {
-        Self { lanes: Lanes::new(links), attempts, settings, under_way: 0 }
+        Self { lanes: Lanes::new(links), attempts, settings, under_way: 0, untold: 0 }
     }
 
     /// Attempts under way.
@@ -85,7 +91,12 @@ impl<'m> Reconnect<'m> {
 
     /// Interfaces that wait for an attempt.
     pub const fn waiting(&self) -> u32 {
-        self.lanes.len()
+        self.lanes.len().saturating_sub(self.under_way as u32)
+    }
+
+    /// Attempts of which no end was told within their bound.
+    pub const fn untold(&self) -> u64 {
+        self.untold
     }
 
     /// What stands in the way of sending.
@@ -120,26 +131,42 @@ impl<'m> Reconnect<'m> {
         self.set(index, Attempt::None);
     }
 
-    /// When the next attempt is due; none while as many are under way as may be.
+    /// When the next attempt is due, or the end of one is overdue. While as many are under way as
+    /// may be, no other is due.
     pub fn next(&self) -> Option<Instant> {
-        if self.under_way >= self.settings.at_once {
-            return None;
-        }
-        self.lanes.next().map(|(due, _)| due)
+        let full = self.under_way >= self.settings.at_once;
+        self.lanes.next_of(if full { OVERDUE } else { u64::MAX }).map(|(due, _)| due)
     }
 
-    /// One attempt that is due at `now`. It must be ended by [`end`](Self::end), or by
-    /// [`settled`](Self::settled).
+    /// Ends one attempt whose end is overdue at `now`, as if it had failed: its place is free, and
+    /// what is told of it later is stale. Returns whether there was one.
+    pub fn expire(&mut self, now: Instant, jitter: &mut Jitter) -> bool {
+        if seeded("connect-never-expires") {
+            return false;
+        }
+        let Some(index) = self.lanes.expire_of(OVERDUE, now) else { return false };
+        let Some(link) = self.lanes.link_mut(index) else { return false };
+        link.generation = link.generation.wrapping_add(1);
+        let count = link.count.saturating_add(1);
+        self.under_way = self.under_way.saturating_sub(1);
+        self.untold = self.untold.wrapping_add(1);
+        self.wait(now, jitter, index, count);
+        true
+    }
+
+    /// One attempt that is due at `now`. It is ended by [`end`](Self::end), by
+    /// [`settled`](Self::settled), or by [`expire`](Self::expire).
     pub fn take_due(&mut self, now: Instant) -> Option<Due> {
         if self.under_way >= self.settings.at_once && !seeded("reconnect-storm") {
             return None;
         }
-        let index = self.lanes.expire(now)?;
+        let index = self.lanes.expire_of(!OVERDUE, now)?;
         let link = self.lanes.link_mut(index)?;
         link.generation = link.generation.wrapping_add(1);
         let generation = link.generation;
         self.set(index, Attempt::UnderWay);
         self.under_way = self.under_way.saturating_add(1);
+        self.lanes.arm(index, UNDER_WAY, now.after(self.settings.bound));
         Some(Due { index, generation })
     }
 

@@ -9,6 +9,7 @@ const SETTINGS: ReconnectSettings = ReconnectSettings {
     backoff: Backoff { first: Span::from_secs(1), cap: Span::from_secs(60), jitter: 0 },
     negative: Span::from_secs(5),
     at_once: 3,
+    bound: Span::from_secs(6),
 };
 
 fn at(seconds: u64) -> Instant {
@@ -61,7 +62,7 @@ fn behaves_like_a_naive_model() {
     enum Naive {
         None,
         Waiting(u64, u32),
-        UnderWay(u32),
+        UnderWay(u64, u32),
         Refused(u64, u32),
     }
     let rounds = if cfg!(miri) { 150 } else { 60_000 };
@@ -70,8 +71,22 @@ fn behaves_like_a_naive_model() {
     let (mut jitter, mut random) = (Jitter::new(1), Jitter::new(5));
     let mut naive = [Naive::None; 8];
     let mut open: Vec<(Due, bool)> = Vec::new();
+    let mut untold = 0;
     let delay = |count: u32| SETTINGS.backoff.delay(count as u8).as_nanos() / 1_000_000_000;
     for now in 0..rounds {
+        // Attempts of which nothing was told in time have failed, and what is told later is stale.
+        while all.expire(at(now), &mut jitter) {}
+        for (index, state) in (0..).zip(&mut naive) {
+            if let Naive::UnderWay(bound, n) = *state {
+                if bound > now {
+                    continue;
+                }
+                *state = Naive::Waiting(now + delay(n + 1), n + 1);
+                open.iter_mut().filter(|(d, _)| d.index == index).for_each(|o| o.1 = false);
+                untold += 1;
+            }
+        }
+        assert_eq!(all.untold(), untold);
         let index = random.below(8);
         let state = &mut naive[index as usize];
         match random.below(10) {
@@ -90,8 +105,8 @@ fn behaves_like_a_naive_model() {
                 if let Some(due) = all.take_due(at(now)) {
                     let state = &mut naive[due.index as usize];
                     *state = match *state {
-                        Naive::Waiting(t, n) if t <= now => Naive::UnderWay(n),
-                        Naive::Refused(t, n) if t <= now => Naive::UnderWay(n),
+                        Naive::Waiting(t, n) if t <= now => Naive::UnderWay(now + 6, n),
+                        Naive::Refused(t, n) if t <= now => Naive::UnderWay(now + 6, n),
                         other => panic!("{other:?} is not due at {now}"),
                     };
                     open.push((due, true));
@@ -104,7 +119,7 @@ fn behaves_like_a_naive_model() {
                 let how = how[random.below(3) as usize];
                 assert_eq!(all.end(at(now), &mut jitter, due, how), current);
                 let state = &mut naive[due.index as usize];
-                if let (true, Naive::UnderWay(n)) = (current, *state) {
+                if let (true, Naive::UnderWay(_, n)) = (current, *state) {
                     *state = match how {
                         Connected::Yes => Naive::None,
                         Connected::No => Naive::Waiting(now + delay(n + 1), n + 1),
@@ -114,15 +129,21 @@ fn behaves_like_a_naive_model() {
             }
             _ => {}
         }
-        let under_way = naive.iter().filter(|s| matches!(s, Naive::UnderWay(_))).count();
+        let under_way = naive.iter().filter(|s| matches!(s, Naive::UnderWay(..))).count();
         assert_eq!(usize::from(all.under_way()), under_way);
         assert!(under_way <= 3);
         let dues = naive.iter().filter_map(|s| match s {
             Naive::Waiting(t, _) | Naive::Refused(t, _) => Some(*t),
             _ => None,
         });
+        let bounds = naive.iter().filter_map(|s| match s {
+            Naive::UnderWay(t, _) => Some(*t),
+            _ => None,
+        });
         assert_eq!(all.waiting() as usize, dues.clone().count());
-        let next = if under_way == 3 { None } else { dues.min().map(at) };
+        let next = if under_way == 3 { bounds.min() } else { dues.chain(bounds).min() };
+        let next = next.map(at);
         assert_eq!(all.next(), next);
     }
+    assert!(cfg!(miri) || untold > 100, "{untold}");
 }

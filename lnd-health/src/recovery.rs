@@ -4,18 +4,22 @@
 //! Each interface is in it at most once, by construction. The n-th ping without an answer follows
 //! after `2^n` s, at most the cap; an answer starts that count anew (LU-15102).
 
-use crate::backoff::{Backoff, BackoffLanes};
+use crate::backoff::{Backoff, BACKOFF_LANES};
 use crate::jitter::Jitter;
-use crate::lanes::Link;
+use crate::lanes::{Lanes, Link};
 use lnd_core::defect::seeded;
 use lnd_core::time::Instant;
 
 /// The queue, over entries named by index.
 #[derive(Debug)]
 pub struct Recovery<'m> {
-    lanes: BackoffLanes<'m>,
+    lanes: Lanes<'m, { BACKOFF_LANES + 1 }>,
     backoff: Backoff,
+    untold: u64,
 }
+
+/// The lane of those that are pinged at once, after those of the back-off.
+const AT_ONCE: usize = BACKOFF_LANES;
 
 /// A ping that is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,7 +33,7 @@ pub struct Due {
 impl<'m> Recovery<'m> {
     /// An empty queue over `links`, all [`Link::OUT`].
     pub fn new(links: &'m mut [Link], backoff: Backoff) -> Self {
-        Self { lanes: BackoffLanes::new(links), backoff }
+        Self { lanes: Lanes::new(links), backoff, untold: 0 }
     }
 
     /// Entries queued.
@@ -57,6 +61,11 @@ impl<'m> Recovery<'m> {
         self.lanes.link(index).map_or(0, |l| l.count)
     }
 
+    /// Pings of which no end was told before the next one was due.
+    pub const fn untold(&self) -> u64 {
+        self.untold
+    }
+
     /// Queues an entry, unless it is queued already. Returns whether it is new.
     pub fn join(&mut self, now: Instant, jitter: &mut Jitter, index: u32) -> bool {
         if self.lanes.due(index).is_some() {
@@ -77,8 +86,26 @@ impl<'m> Recovery<'m> {
     pub fn leave(&mut self, index: u32) -> bool {
         if let Some(link) = self.lanes.link_mut(index) {
             link.generation = link.generation.wrapping_add(1);
+            link.open = false;
         }
         self.lanes.disarm(index)
+    }
+
+    /// A queued entry is pinged at once, and its count starts anew.
+    pub fn hasten(&mut self, index: u32) {
+        if self.lanes.due(index).is_some() {
+            if let Some(link) = self.lanes.link_mut(index) {
+                link.count = 0;
+            }
+            self.lanes.arm(index, AT_ONCE, Instant::ORIGIN);
+        }
+    }
+
+    /// The end of an entry's last ping was told.
+    pub fn told(&mut self, index: u32) {
+        if let Some(link) = self.lanes.link_mut(index) {
+            link.open = false;
+        }
     }
 
     /// When the next ping is due.
@@ -93,6 +120,8 @@ impl<'m> Recovery<'m> {
         let by = if seeded("ping-counted-twice") { 2 } else { 1 };
         link.count = link.count.saturating_add(by);
         link.generation = link.generation.wrapping_add(1);
+        let untold = core::mem::replace(&mut link.open, true);
+        self.untold = self.untold.wrapping_add(u64::from(untold));
         let (count, generation) = (link.count, link.generation);
         self.backoff.arm(&mut self.lanes, jitter, now, index, count);
         Some(Due { index, generation })
@@ -103,6 +132,7 @@ impl<'m> Recovery<'m> {
         let count = match self.lanes.link_mut(index) {
             Some(link) => {
                 link.count = link.count.saturating_sub(1);
+                link.open = false;
                 link.count
             }
             None => return,

@@ -163,7 +163,7 @@ fn knobs() -> String {
         ("`recovery.cap`", "longest gap between pings", format!("{} s", seconds(c.recovery.cap))),
         (
             "`recovery_limit`",
-            "given up when unheard of for so long; 0 is never",
+            "given up when pinged in vain for so long; 0 is never",
             format!("{} s", seconds(c.recovery_limit)),
         ),
         ("`probe.idle`", "idle time before a probe", format!("{} s", seconds(c.probe.idle))),
@@ -183,6 +183,11 @@ fn knobs() -> String {
             "`reconnect.at_once`",
             "attempts under way, over all peers",
             c.reconnect.at_once.to_string(),
+        ),
+        (
+            "`reconnect.bound`",
+            "an attempt without an end has failed after",
+            format!("{} s", seconds(c.reconnect.bound)),
         ),
         (
             "`action_every`, `action_burst`",

@@ -5,8 +5,11 @@
 mod common;
 
 use common::*;
+use lnd_core::time::Span;
 use lnd_health::journey::Terms;
-use lnd_health::node::{End, PeerSettings};
+use lnd_health::node::{Action, End, PeerSettings};
+use lnd_health::reconnect::Connected;
+use lnd_health::{HealthValue, NiStatus, Object};
 
 fn other_peer_is_reached(node: &mut Node) -> Result<(), String> {
     let other = node.peers[1].0;
@@ -94,4 +97,76 @@ fn a_route_serves_when_every_direct_path_is_down() {
     let found = health.choose(&journey, &[]);
     let _ = health.give_up(journey, lnd_health::select::NoPath::Tried);
     assert!(found.is_ok(), "{found:?}");
+}
+
+fn pings(node: &mut Node, second: u64) -> usize {
+    let mut found = 0;
+    node.health.tick(at(second), 1000, |action| {
+        if let Action::Ping(_) = action {
+            found += 1;
+        }
+    });
+    found
+}
+
+/// With a recovery limit, one of our own interfaces that goes down an hour after the start must
+/// still be pinged: nothing ever marks it as heard of, so its age is that of the node.
+#[test]
+fn a_local_interface_does_not_age_out_of_recovery() {
+    let mut config = plain(2, 1, 2);
+    config.recovery_limit = Span::from_secs(60);
+    let mut node = Node::new(config, 1);
+    // It has been at work all the time.
+    let from = node.peers[0].1[0];
+    for t in (0..3600).step_by(10) {
+        node.health.received(at(t), from, Some(local(0)));
+    }
+    node.health.set_health(at(3600), Object::Local(local(0)), HealthValue::new(0));
+    assert_eq!(node.health.ni(Object::Local(local(0))).unwrap().status(), NiStatus::Down);
+    let n: usize = (3600..3660).map(|t| pings(&mut node, t)).sum();
+    assert!(n > 0, "never pinged: {n}; it is down and, in the seed's profile, out of use for ever");
+}
+
+/// The same for a peer's interface that was made known late and was never heard of.
+#[test]
+fn a_new_peers_interface_does_not_age_out_before_its_first_ping() {
+    let mut config = plain(2, 2, 2);
+    config.recovery_limit = Span::from_secs(60);
+    let mut health = empty(config);
+    health.add_local(nid(0, 1)).unwrap();
+    let peer = health.add_peer(PeerSettings::default()).unwrap();
+    // Added an hour after the start, and its first message fails.
+    let ni = health.add_peer_ni(peer, nid(0, 9)).unwrap();
+    health.set_health(at(3600), Object::Peer(ni), HealthValue::new(0));
+    let mut n = 0;
+    for t in 3600..3660 {
+        health.tick(at(t), 1000, |_| n += 1);
+    }
+    assert!(n > 0, "never pinged");
+}
+
+/// An attempt to connect of which nothing is ever told: the others go on.
+#[test]
+fn a_connect_without_an_end_does_not_stop_all_others() {
+    let mut config = plain(1, 8, 1);
+    config.reconnect.at_once = 2;
+    let mut node = Node::new(config, 1);
+    let nis: Vec<_> = node.peers.iter().map(|p| p.1[0]).collect();
+    for ni in &nis {
+        node.health.connection_lost(at(0), *ni);
+    }
+    let mut connects = Vec::new();
+    for second in 0..100_000 {
+        node.health.tick(at(second), 1000, |action| {
+            if let Action::Connect(c) = action {
+                connects.push(c);
+            }
+        });
+        // The first two are lost by the host; later ones are told.
+        while connects.len() > 2 {
+            let c = connects.pop().unwrap();
+            node.health.connected(at(second), c, Connected::Yes);
+        }
+    }
+    assert_eq!(node.health.reconnects().waiting(), 0, "others wait for ever");
 }

@@ -101,12 +101,12 @@ fn a_ping_without_path_is_put_off_and_not_counted() {
     let mut node = Node::new(plain(1, 1, 1), 1);
     let ill = Object::Peer(node.peers[0].1[0]);
     node.health.set_health(at(0), ill, HealthValue::NONE);
-    node.health.fatal(at(0), local(0), true);
+    node.health.drain_local(at(0), local(0), true);
     for second in 0..5 {
         assert_eq!(pings(&mut node, second), []);
     }
     assert_eq!(node.health.tally().value(Count::Pathless), 4);
-    node.health.fatal(at(5), local(0), false);
+    node.health.drain_local(at(5), local(0), false);
     assert_eq!(pings(&mut node, 5).len(), 1);
 }
 

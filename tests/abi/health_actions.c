@@ -102,8 +102,16 @@ static void connections(void)
 	MUST(lnd_health_connected(health, &action, LND_CONNECTED, now));
 	MUST(lnd_health_next_action(health, now + 10 * SECOND, &second));
 	CHECK(second.kind == LND_ACTION_CONNECT && same(second.target, peer_ni[1]));
+	/* One of which nothing is ever told: it is over at its bound, and its place is free. */
+	MUST(lnd_health_connection_lost(health, peer_ni[0], now));
+	MUST(lnd_health_next_time(health, &next));
+	CHECK(next > now + 30 * SECOND && next <= now + 41 * SECOND);
+	FAILS(LND_E_NO_SLOTS, lnd_health_next_action(health, next - 1, &action));
+	MUST(lnd_health_next_action(health, next, &action));
+	CHECK(action.kind == LND_ACTION_CONNECT);
+	FAILS(LND_E_STALE, lnd_health_connected(health, &second, LND_CONNECT_FAILED, next));
 	/* At the end nothing is tried any more. */
-	MUST(lnd_health_connected(health, &second, LND_CONNECT_FAILED, now));
+	MUST(lnd_health_connected(health, &action, LND_CONNECT_FAILED, next));
 	MUST(lnd_health_shutdown(health, NULL));
 	MUST(lnd_health_next_time(health, &next));
 	CHECK(next == LND_NEVER);

@@ -39,6 +39,7 @@ pub const LND_UNTIL_DEADLINE: u32 = 255;
 /// @probe_idle: ns without traffic after which a peer is probed.
 /// @probe_again: ns between two probes of one that does not answer.
 /// @probe_hold_off: ns for which a dead path must last before the peer is down.
+/// @action_bound: ns after which a ping, probe or connection whose end was not told is over.
 /// @action_every: ns for each ping, probe or connection: their budget, at least 1 us.
 /// @action_burst: most of them at once, at least 1.
 /// @probe_verdicts: dead verdicts before the peer is down.
@@ -88,6 +89,8 @@ pub struct lnd_health_config {
     pub probe_again: u64,
     /// Prober.
     pub probe_hold_off: u64,
+    /// Actions.
+    pub action_bound: u64,
     /// Budget.
     pub action_every: u64,
     /// Budget.

@@ -54,7 +54,8 @@ fn to_c(id: u32, action: &Action) -> lnd_action {
 /// @now: the time.
 /// @action: filled in; its size is set.
 ///
-/// Every action is to be told about, by the call that its kind names; it takes a place until then.
+/// Every action is to be told about, by the call that its kind names; it takes a place until then, or
+/// until @action_bound has passed: then it has failed, is counted ("untold") and its handle is stale.
 ///
 /// Context: the owner's. Bounded work.
 /// Return: LND_OK, LND_E_END (nothing is due, or the budget is spent), LND_E_NO_SLOTS (too many are
@@ -68,13 +69,21 @@ pub unsafe extern "C" fn lnd_health_next_action(
     let next = |id, whole: &mut Whole| {
         // SAFETY: by the contract of the ABI.
         let action = unsafe { output(action)? };
+        let now = Instant::from_nanos(now);
+        // Those whose ends are overdue free their places. Health itself knows that they are over.
+        let bound = whole.health.config().reconnect.bound;
+        for _ in 0..EXPIRIES {
+            if !whole.actions.expire(now, bound) {
+                break;
+            }
+        }
         if whole.actions.is_full() {
             return Err(lnd_error::LND_E_NO_SLOTS);
         }
-        let due = whole.health.next_action(Instant::from_nanos(now));
+        let due = whole.health.next_action(now);
         let due = due.ok_or(lnd_error::LND_E_END)?;
         let told = to_c(id, &due);
-        let kept = whole.actions.keep(due);
+        let kept = whole.actions.keep(now, due);
         let (index, generation) = kept.map_err(|_| lnd_error::LND_E_NO_SLOTS)?;
         *action = lnd_action { index, generation, ..told };
         Ok(())
@@ -96,13 +105,27 @@ pub unsafe extern "C" fn lnd_health_next_time(
 ) -> lnd_error {
     let time = |_, whole: &mut Whole| {
         // SAFETY: by the contract of the ABI.
-        unsafe { put(next, whole.health.next_deadline().as_nanos()) }
+        unsafe { put(next, whole.next_action_at().as_nanos()) }
     };
     // SAFETY: by the contract of the ABI.
     outcome(unsafe { lnd_health::with(health, time) })
 }
 
+/// Places that one call frees, at most.
+const EXPIRIES: u32 = 8;
+
 impl Whole {
+    /// When there is an action; while all places are taken, not before the oldest is overdue.
+    fn next_action_at(&self) -> Instant {
+        let next = self.health.next_deadline();
+        match self.actions.oldest() {
+            Some(since) if self.actions.is_full() && next != Instant::NEVER => {
+                next.max(since.after(self.health.config().reconnect.bound))
+            }
+            _ => next,
+        }
+    }
+
     /// The action that a caller names, if it is of the kind that the call is for.
     pub(super) fn action(
         &mut self,

@@ -63,6 +63,7 @@ pub unsafe extern "C" fn lnd_health_config_init(
         probe_idle: usual.probe.idle.as_nanos(),
         probe_again: usual.probe.again.as_nanos(),
         probe_hold_off: usual.probe.hold_off.as_nanos(),
+        action_bound: usual.reconnect.bound.as_nanos(),
         action_every: usual.action_every.as_nanos(),
         action_burst: usual.action_burst,
         probe_verdicts: u32::from(usual.probe.verdicts),
@@ -100,6 +101,7 @@ fn understand(given: &lnd_health_config) -> Result<Config, lnd_error> {
     config.probe.again = Span::from_nanos(given.probe_again);
     config.probe.hold_off = Span::from_nanos(given.probe_hold_off);
     config.probe.verdicts = u8::try_from(given.probe_verdicts).map_err(wrong)?;
+    config.reconnect.bound = Span::from_nanos(given.action_bound);
     config.action_every = Span::from_nanos(given.action_every);
     config.action_burst = given.action_burst;
     config.routes = u16::try_from(given.routes).map_err(wrong)?;

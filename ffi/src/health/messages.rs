@@ -60,7 +60,7 @@ pub unsafe extern "C" fn lnd_health_open(
             Terms { resend: resend != 0, ..Terms::new(cookie, Instant::from_nanos(deadline)) };
         let peer = whole.peer(id, peer)?;
         let opened = whole.health.open(peer, terms);
-        let kept = whole.journeys.keep(opened.ok_or(lnd_error::LND_E_STALE)?);
+        let kept = whole.journeys.keep(Instant::ORIGIN, opened.ok_or(lnd_error::LND_E_STALE)?);
         let (index, generation) = kept.map_err(|_| lnd_error::LND_E_NO_SLOTS)?;
         // SAFETY: checked above; writable by the contract of the ABI.
         unsafe { put(journey, lnd_journey { index, generation, ni: id, kind: JOURNEY }) }

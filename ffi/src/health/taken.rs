@@ -2,20 +2,34 @@
 //! Values that C may name and may not hold: each lies in a place, under a generation.
 
 use lnd_core::defect::seeded;
+use lnd_core::time::{Instant, Span};
+
+/// No place.
+const NONE: u32 = u32::MAX;
 
 /// One place.
 #[derive(Debug)]
 pub(super) struct Place<T> {
     generation: u32,
-    /// Next free place, if this one is free.
+    /// Next free place, if this one is free; else the one that was taken next.
     next: u32,
+    /// The one that was taken before this one.
+    prev: u32,
+    /// When it was taken.
+    since: Instant,
     value: Option<T>,
 }
 
 impl<T> Place<T> {
     /// Place number `index`, free; the one after it is the next.
     pub const fn free(index: usize) -> Self {
-        Self { generation: 0, next: index as u32 + 1, value: None }
+        Self {
+            generation: 0,
+            next: index as u32 + 1,
+            prev: NONE,
+            since: Instant::ORIGIN,
+            value: None,
+        }
     }
 }
 
@@ -24,11 +38,14 @@ impl<T> Place<T> {
 pub(super) struct Taken<'m, T> {
     places: &'m mut [Place<T>],
     first: u32,
+    /// Those in use, in the order in which they were taken.
+    oldest: u32,
+    newest: u32,
 }
 
 impl<'m, T> Taken<'m, T> {
     pub const fn new(places: &'m mut [Place<T>]) -> Self {
-        Self { places, first: 0 }
+        Self { places, first: 0, oldest: NONE, newest: NONE }
     }
 
     /// Whether nothing more can be kept.
@@ -36,15 +53,55 @@ impl<'m, T> Taken<'m, T> {
         self.first as usize >= self.places.len()
     }
 
-    /// Keeps a value: place and generation, or the value back.
-    pub fn keep(&mut self, value: T) -> Result<(u32, u32), T> {
+    /// Keeps a value from `now` on: place and generation, or the value back.
+    pub fn keep(&mut self, now: Instant, value: T) -> Result<(u32, u32), T> {
         let index = self.first;
         let Some(place) = self.places.get_mut(index as usize) else { return Err(value) };
         self.first = place.next;
         let next = u32::from(!seeded("journey-name-again"));
         place.generation = place.generation.wrapping_add(next);
         place.value = Some(value);
-        Ok((index, place.generation))
+        (place.since, place.prev, place.next) = (now, self.newest, NONE);
+        let generation = place.generation;
+        match self.places.get_mut(self.newest as usize) {
+            Some(before) => before.next = index,
+            None => self.oldest = index,
+        }
+        self.newest = index;
+        Ok((index, generation))
+    }
+
+    /// When the oldest value was taken, if there is one.
+    pub fn oldest(&self) -> Option<Instant> {
+        self.places.get(self.oldest as usize).map(|place| place.since)
+    }
+
+    /// Gives up the oldest value if it was taken `bound` ago or earlier; its name is stale.
+    pub fn expire(&mut self, now: Instant, bound: Span) -> bool {
+        let index = self.oldest;
+        let Some(place) = self.places.get_mut(index as usize) else { return false };
+        if now.since(place.since) < bound || seeded("action-never-expires") {
+            return false;
+        }
+        place.value = None;
+        self.release(index);
+        true
+    }
+
+    /// Puts a place back among the free ones.
+    fn release(&mut self, index: u32) {
+        let Some(place) = self.places.get_mut(index as usize) else { return };
+        let (prev, next) = (place.prev, place.next);
+        place.next = self.first;
+        self.first = index;
+        match self.places.get_mut(prev as usize) {
+            Some(before) => before.next = next,
+            None => self.oldest = next,
+        }
+        match self.places.get_mut(next as usize) {
+            Some(after) => after.prev = prev,
+            None => self.newest = prev,
+        }
     }
 
     fn find(&mut self, index: u32, generation: u32) -> Option<&mut Place<T>> {
@@ -59,11 +116,8 @@ impl<'m, T> Taken<'m, T> {
 
     /// Takes a value out; its name is stale.
     pub fn take(&mut self, index: u32, generation: u32) -> Option<T> {
-        let first = self.first;
-        let place = self.find(index, generation)?;
-        let value = place.value.take();
-        place.next = first;
-        self.first = index;
+        let value = self.find(index, generation)?.value.take();
+        self.release(index);
         value
     }
 
@@ -81,11 +135,7 @@ impl<'m, T> Taken<'m, T> {
 
     /// Gives up the place of what was borrowed.
     pub fn forget(&mut self, index: u32) {
-        let first = self.first;
-        if let Some(place) = self.places.get_mut(index as usize) {
-            place.next = first;
-            self.first = index;
-        }
+        self.release(index);
     }
 }
 
@@ -98,13 +148,14 @@ mod tests {
     fn a_name_is_good_once() {
         let mut places: Vec<_> = (0..2).map(Place::free).collect();
         let mut taken = Taken::new(&mut places);
-        let (a, b) = (taken.keep('a').unwrap(), taken.keep('b').unwrap());
-        assert_eq!(taken.keep('c'), Err('c'));
+        let now = Instant::ORIGIN;
+        let (a, b) = (taken.keep(now, 'a').unwrap(), taken.keep(now, 'b').unwrap());
+        assert_eq!(taken.keep(now, 'c'), Err('c'));
         assert!(taken.is_full());
         assert_eq!(taken.get(b.0, b.1), Some(&mut 'b'));
         assert_eq!(taken.take(a.0, a.1), Some('a'));
         assert_eq!((taken.take(a.0, a.1), taken.get(9, 1)), (None, None));
-        let again = taken.keep('d').unwrap();
+        let again = taken.keep(now, 'd').unwrap();
         assert_eq!(again.0, a.0);
         assert_eq!(taken.take(a.0, a.1), None);
         assert_eq!(taken.borrow(again.0, again.1), Some('d'));
@@ -113,5 +164,27 @@ mod tests {
         assert_eq!(taken.borrow(again.0, again.1), Some('e'));
         taken.forget(again.0);
         assert!(!taken.is_full());
+    }
+
+    #[test]
+    fn the_oldest_expire_first() {
+        let at = Instant::from_nanos;
+        let bound = Span::from_nanos(10);
+        let mut places: Vec<_> = (0..3).map(Place::free).collect();
+        let mut taken = Taken::new(&mut places);
+        assert!(!taken.expire(at(99), bound) && taken.oldest().is_none());
+        let names: Vec<_> = (0..3).map(|n| taken.keep(at(n), n).unwrap()).collect();
+        // One in the middle is taken out and another comes: it is the newest.
+        assert_eq!(taken.take(names[1].0, names[1].1), Some(1));
+        let late = taken.keep(at(7), 7).unwrap();
+        assert_eq!(taken.oldest(), Some(at(0)));
+        assert!(!taken.expire(at(9), bound) && taken.expire(at(10), bound));
+        assert_eq!(taken.get(names[0].0, names[0].1), None);
+        assert!(!taken.expire(at(11), bound) && taken.expire(at(12), bound));
+        assert_eq!((taken.oldest(), taken.get(late.0, late.1)), (Some(at(7)), Some(&mut 7)));
+        assert!(!taken.is_full() && taken.expire(at(17), bound) && !taken.expire(at(99), bound));
+        // All places can be used again.
+        let again: Vec<_> = (0..3).map(|n| taken.keep(at(20), n).unwrap().0).collect();
+        assert!(taken.is_full() && again.iter().all(|&index| index < 3));
     }
 }

@@ -10,14 +10,14 @@ use crate::journal::Evidence;
 use crate::journey::Path;
 use crate::judge::{judge, Change, Situation};
 use crate::ni::Ni;
-use crate::probe_kind::{ProbeKind, ProbeKinds};
-use crate::prober::{Finding, Look, ProbeEnd};
+use crate::probe_kind::ProbeKind;
+use crate::prober::Look;
 use crate::reconnect::{Connected, Connection};
 use crate::recovery::Due;
 use crate::select::{select, Wanted};
 use lnd_core::defect::seeded;
 use lnd_core::id::Nid;
-use lnd_core::time::Instant;
+use lnd_core::time::{Instant, Span};
 use lnd_core::transfer::{Delivery, Health as Class};
 
 /// Entries looked at in one call of [`Health::next_action`], at most.
@@ -82,7 +82,7 @@ macro_rules! cookie {
                 (self.generation as u64) << 32 | self.peer_ni.raw() as u64
             }
 
-            fn due(&self) -> Due {
+            pub(super) fn due(&self) -> Due {
                 Due { index: self.peer_ni.raw(), generation: self.generation }
             }
         }
@@ -163,8 +163,10 @@ impl Health<'_> {
             return;
         }
         self.tally.count_class(class);
+        self.recovery.told(place);
         let answer = matches!(class, Class::Ok);
         if answer {
+            self.answers_again(now, ping.object);
             self.recovery.heard(now, &mut self.jitter, place);
             if let Object::Peer(id) = ping.object {
                 self.heard(now, id);
@@ -204,12 +206,20 @@ impl Health<'_> {
     }
 
     fn due_ping(&mut self, now: Instant) -> Found {
+        // R41: the time for which the host did not ask what is due is not held against an interface.
+        let late = self.recovery.next().map_or(Span::default(), |due| now.since(due));
+        let untold = self.recovery.untold();
         let Some(due) = self.recovery.take_due(now, &mut self.jitter) else { return Found::None };
+        self.count_untold(self.recovery.untold() != untold);
         let Some(object) = self.object_at(due.index) else { return Found::Spared };
         let Some(ni) = self.ni(object) else { return Found::Spared };
         let Some(nid) = ni.nid else { return Found::Spared };
         let limit = self.config.recovery_limit;
-        if limit.as_nanos() > 0 && now.since(ni.aliveness().1) > limit {
+        let since = ni.aliveness().1.max(ni.ill_since).after(late);
+        if let Some(ni) = self.ni_mut(object) {
+            ni.ill_since = since;
+        }
+        if limit.as_nanos() > 0 && now.since(since) > limit {
             self.recovery.leave(due.index);
             self.tally.count(Count::AgedOut);
             return Found::Spared;
@@ -242,7 +252,17 @@ impl Health<'_> {
         Some(path)
     }
 
+    fn count_untold(&mut self, untold: bool) {
+        if untold {
+            self.tally.count(Count::Untold);
+        }
+    }
+
     fn due_connect(&mut self, now: Instant) -> Found {
+        if self.reconnect.expire(now, &mut self.jitter) {
+            self.count_untold(true);
+            return Found::Spared;
+        }
         let Some(due) = self.reconnect.take_due(now) else { return Found::None };
         let Some((peer_ni, nid)) = self.peer_ni_at(due.index) else {
             self.reconnect.settled(due.index);
@@ -253,7 +273,10 @@ impl Health<'_> {
     }
 
     fn due_probe(&mut self, now: Instant) -> Found {
-        let due = match self.prober.look(now, &mut self.jitter) {
+        let untold = self.prober.tally().untold;
+        let look = self.prober.look(now, &mut self.jitter);
+        self.count_untold(self.prober.tally().untold != untold);
+        let due = match look {
             Look::NoneDue => return Found::None,
             Look::Spared => return Found::Spared,
             Look::Probe(due) => due,
@@ -266,31 +289,6 @@ impl Health<'_> {
         self.tally.count(Count::Probes);
         let generation = due.generation;
         Found::Action(Action::Probe(Probe { peer_ni, nid, kind, generation }))
-    }
-
-    /// How a liveness probe ended. What is found is for the peer's machine, like any other input
-    /// (R60); [`Finding::CleanUp`] has already ended the watch.
-    pub fn probed(&mut self, now: Instant, probe: Probe, end: ProbeEnd) -> Finding {
-        if !self.knows(Object::Peer(probe.peer_ni)) {
-            return Finding::Nothing;
-        }
-        let finding = self.prober.end(now, &mut self.jitter, probe.due(), end);
-        let object = Object::Peer(probe.peer_ni);
-        let Some(ni) = self.ni_mut(object) else { return finding };
-        match finding {
-            Finding::Nothing => return finding,
-            Finding::Alive => ni.heard(now),
-            Finding::Down | Finding::CleanUp => {
-                ni.found_dead();
-                let ni = *ni;
-                self.write(now, object, &ni, &ni, Evidence::Probe, 0);
-            }
-        }
-        // No stranger any more.
-        if !seeded("stranger-for-ever") {
-            self.enqueue(now, object);
-        }
-        finding
     }
 
     /// How an attempt to connect ended. Returns `false` if it is stale.
@@ -324,60 +322,6 @@ impl Health<'_> {
     /// known.
     pub fn connection(&self, id: PeerNiId) -> Connection {
         self.peer_ni(id).map_or(Connection::Up, |_| self.reconnect.connection(id.raw()))
-    }
-
-    /// Which kinds of probe there are; the illegal read only after its trial.
-    pub const fn probe_kinds(&mut self) -> &mut ProbeKinds {
-        &mut self.kinds
-    }
-
-    /// Probes a peer's interface from now on, whenever it is idle. `one_way`: it only sends to us.
-    pub fn watch(&mut self, now: Instant, id: PeerNiId, one_way: bool) {
-        if self.knows(Object::Peer(id)) && !self.stopping {
-            self.prober.watch(now, &mut self.jitter, id.raw(), one_way);
-        }
-    }
-
-    /// Stops probing it.
-    pub fn unwatch(&mut self, id: PeerNiId) {
-        if self.knows(Object::Peer(id)) {
-            self.prober.unwatch(id.raw());
-        }
-    }
-
-    /// There was traffic with it, in either direction, that shows it alive.
-    pub fn active(&mut self, id: PeerNiId) {
-        if self.knows(Object::Peer(id)) {
-            self.prober.active(id.raw());
-        }
-    }
-
-    /// The transport has begun, or has ended, to move it to another path (S2-8).
-    pub fn migrating(&mut self, id: PeerNiId, migrating: bool) {
-        if self.knows(Object::Peer(id)) {
-            self.prober.migrating(id.raw(), migrating);
-        }
-    }
-
-    /// Somebody on this node uses it, or nobody does any longer.
-    pub fn used(&mut self, id: PeerNiId, used: bool) {
-        if self.knows(Object::Peer(id)) {
-            self.prober.used(id.raw(), used);
-        }
-    }
-
-    /// Its peer has published a word for probing, or has withdrawn it.
-    pub fn published(&mut self, id: PeerNiId, published: bool) {
-        if self.knows(Object::Peer(id)) {
-            self.prober.publish(id.raw(), published);
-        }
-    }
-
-    /// Something waits for news of it: it is probed first (R59).
-    pub fn urge(&mut self, id: PeerNiId) {
-        if self.knows(Object::Peer(id)) {
-            self.prober.urge(id.raw());
-        }
     }
 }
 

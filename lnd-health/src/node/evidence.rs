@@ -22,6 +22,9 @@ impl Health<'_> {
         let change = if router { Change::Full } else { Change::Merit };
         self.mark(now, Object::Peer(from), change, Evidence::Heard, 0);
         if let Some(local) = over {
+            if let Some(ni) = self.ni_mut(Object::Local(local)) {
+                ni.heard(now);
+            }
             self.mark(now, Object::Local(local), Change::Merit, Evidence::Heard, 0);
         }
     }
@@ -36,14 +39,51 @@ impl Health<'_> {
         }
     }
 
-    /// The fabric reports that one of our interfaces is unusable, or usable again (S4-3, S4-6). What
-    /// is queued on it is for the driver to end; nothing new is sent over it in the seed's profile.
+    /// The fabric reports that one of our interfaces is unusable, or usable again (S4-3). What is
+    /// queued on it is for the driver to end.
+    ///
+    /// In the seed's profile a report marks it down and queues it, and it is pinged until it answers
+    /// (S4-6 to S4-8); the answer gives back the health that it had before. "Usable again" makes the
+    /// next ping due at once. A host that reports failures only leaves it to the pings. LNet's
+    /// profile ranks it last until it is usable again, and touches no health.
     pub fn fatal(&mut self, now: Instant, id: NiId, fatal: bool) {
-        let Some(ni) = self.ni_mut(Object::Local(id)) else { return };
-        if ni.is_fatal() != fatal {
-            ni.set_fatal(fatal);
-            let ni = *ni;
-            self.write(now, Object::Local(id), &ni, &ni, Evidence::Fabric, 0);
+        let object = Object::Local(id);
+        let marks = matches!(self.config.profile, Profile::Seed) && !seeded("report-not-marked");
+        let thresholds = self.config.thresholds;
+        let Some(ni) = self.ni_mut(object) else { return };
+        if ni.is_fatal() == fatal {
+            return;
+        }
+        let before = *ni;
+        match (fatal, marks) {
+            (true, true) => ni.reported_down(thresholds),
+            _ => ni.set_fatal(fatal),
+        }
+        let after = *ni;
+        self.changed(now, object, &before, &after, Evidence::Fabric, 0);
+        let place = self.place(object);
+        match (fatal, marks) {
+            // A ping that went out before the report says nothing of what comes after it.
+            (true, true) => {
+                self.recovery.leave(place);
+                self.enqueue(now, object);
+            }
+            (false, true) => self.recovery.hasten(place),
+            (_, false) => {}
+        }
+    }
+
+    /// One of our interfaces has answered its ping: a report of the fabric is over.
+    pub(super) fn answers_again(&mut self, now: Instant, object: Object) {
+        if !matches!(object, Object::Local(_)) {
+            return;
+        }
+        let Some(ni) = self.ni_mut(object) else { return };
+        let before = *ni;
+        if ni.report_is_over() {
+            let after = *ni;
+            let evidence = Evidence::Ping(lnd_core::transfer::Health::Ok);
+            self.changed(now, object, &before, &after, evidence, 0);
         }
     }
 
@@ -90,19 +130,35 @@ impl Health<'_> {
         let thresholds = self.config.thresholds;
         let Some(ni) = self.ni_mut(object) else { return };
         let before = *ni;
+        if matches!(evidence, Evidence::Operator) {
+            ni.forget_report();
+        }
         if ni.adjust(health, thresholds) {
             let after = *ni;
-            self.write(now, object, &before, &after, evidence, message);
-            match (before.status(), after.status()) {
-                (NiStatus::Up, NiStatus::Down) => self.tally.count(Count::WentDown),
-                (NiStatus::Down, NiStatus::Up) => {
-                    self.recoveries = self.recoveries.wrapping_add(1);
-                    self.tally.count(Count::CameUp);
-                }
-                _ => {}
-            }
+            self.changed(now, object, &before, &after, evidence, message);
         }
         self.enqueue(now, object);
+    }
+
+    /// Journals and counts a change.
+    fn changed(
+        &mut self,
+        now: Instant,
+        object: Object,
+        before: &Ni,
+        after: &Ni,
+        evidence: Evidence,
+        message: u64,
+    ) {
+        self.write(now, object, before, after, evidence, message);
+        match (before.status(), after.status()) {
+            (NiStatus::Up, NiStatus::Down) => self.tally.count(Count::WentDown),
+            (NiStatus::Down, NiStatus::Up) => {
+                self.recoveries = self.recoveries.wrapping_add(1);
+                self.tally.count(Count::CameUp);
+            }
+            _ => {}
+        }
     }
 
     /// What is not well is in the recovery queue, and what is well is not (S4-8, S4-13).
@@ -113,7 +169,10 @@ impl Health<'_> {
         if well {
             self.recovery.leave(place);
         } else if !stranger && !self.stopping {
-            self.recovery.join(now, &mut self.jitter, place);
+            let new = self.recovery.join(now, &mut self.jitter, place);
+            if let Some(ni) = self.ni_mut(object).filter(|_| new) {
+                ni.ill_since = now;
+            }
         }
     }
 

@@ -11,6 +11,7 @@ mod message;
 mod peers;
 mod tables;
 mod tally;
+mod watch;
 
 use crate::allowance::Allowance;
 use crate::config::Config;

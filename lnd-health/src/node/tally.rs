@@ -33,6 +33,8 @@ pub enum Count {
     StalePings,
     /// Names that name nothing: of what was removed, or of what never was (R14).
     StaleNames,
+    /// Pings, probes and attempts to connect of which no end was told within their bounds.
+    Untold,
     /// Recovery pings that had no path.
     Pathless,
     /// Interfaces given up by recovery.
@@ -63,6 +65,7 @@ impl Count {
         Self::Pings,
         Self::StalePings,
         Self::StaleNames,
+        Self::Untold,
         Self::Pathless,
         Self::AgedOut,
         Self::Probes,
@@ -87,6 +90,7 @@ impl Count {
             Self::Pings => "pings",
             Self::StalePings => "stale_pings",
             Self::StaleNames => "stale_names",
+            Self::Untold => "untold",
             Self::Pathless => "pathless",
             Self::AgedOut => "aged_out",
             Self::Probes => "probes",

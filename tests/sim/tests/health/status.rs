@@ -85,7 +85,8 @@ fn happening(what: What, for_ms: u32, noticed_ms: Option<u32>) -> Scheduled {
     Scheduled { at_ms: 0, what, host: 0, ni: 0, peer: None, peer_ni: 0, for_ms, noticed_ms }
 }
 
-/// R53, S4-3: a fatal event moves everything elsewhere at once; its health is another value (R48).
+/// R53, S4-3: a fatal event moves everything elsewhere at once. S4-6, S4-8: it marks the interface down
+/// and queues it, and once it works again a ping brings it back.
 #[test]
 fn a_fatal_interface_is_left_alone() {
     play(&pair("ab", Profile::Seed), |world| {
@@ -93,15 +94,17 @@ fn a_fatal_interface_is_left_alone() {
         world.happens(happening(What::NiDown, 500, Some(0)));
         world.run_ms(1).unwrap();
         let it = world.health(0, (0, 0)).unwrap();
-        assert!(it.fatal && it.status == Up, "three values: {it:?}");
+        assert!(it.fatal && it.status == Down && it.value == 0, "{it:?}");
+        assert!(it.next_ping.is_some(), "{it:?}");
         let fatal = count(world, 0);
         for _ in 0..10 {
             assert!(put(world, 5_000));
         }
         assert_eq!(world.rule_counts()[fatal].0, 0);
         assert_eq!(world.counts(0).failed, 0);
-        world.run_ms(1_000).unwrap();
-        assert!(!world.health(0, (0, 0)).unwrap().fatal);
+        world.run_ms(3_000).unwrap();
+        let it = world.health(0, (0, 0)).unwrap();
+        assert!(!it.fatal && it.status == Up && it.value == 1000, "{it:?}");
         for _ in 0..10 {
             assert!(put(world, 5_000));
         }
