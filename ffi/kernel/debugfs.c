@@ -10,7 +10,7 @@
  *   FABRIC/nodeN/transfers  the upper layer's messages that have not ended
  *   FABRIC/nodeN/health     ends by health class
  *   FABRIC/nodeN/blocker    what stands in the way of being idle
- *   FABRIC/nodeN/control    takes link, kill, revive, seed
+ *   FABRIC/nodeN/control    takes link N down, up, gone or back; kill, revive, seed
  */
 #include <linux/debugfs.h>
 #include <linux/seq_file.h>
@@ -50,9 +50,11 @@ static void lnd_host_stats(struct seq_file *file, struct lnd_host_node *node)
 			seq_printf(file, "%s %llu\n", lnd_counter_name(i), value);
 	}
 	for (i = 0; i < node->fabric->links; i++) {
-		u32 state = 0;
+		u32 state = 0, quarantined = 0;
 
 		lnd_link_state_get(node->ni, i, &state);
+		lnd_quarantine_get(node->ni, i, &quarantined);
+		seq_printf(file, "link%u_quarantined %u\n", i, quarantined);
 		seq_printf(file, "link%u_state %u\nlink%u_bytes %llu\n", i, state, i,
 			   node->link[i].bytes);
 		seq_printf(file, "link%u_interrupts %llu\nlink%u_violations %llu\n", i,
@@ -121,7 +123,17 @@ static void lnd_host_blockers(struct seq_file *file, struct lnd_host_node *node)
 	}
 }
 
-/* link N down, link N up, kill, revive, seed WHAT */
+/* A link's cable, and the bus between it and us. */
+static int lnd_host_control_link(struct lnd_host_node *node, u32 link, const char *word)
+{
+	if (!strcmp(word, "up") || !strcmp(word, "down"))
+		return lnd_host_node_link(node, link, *word == 'u');
+	if (!strcmp(word, "gone") || !strcmp(word, "back"))
+		return lnd_host_node_bus(node, link, *word == 'g');
+	return -EINVAL;
+}
+
+/* link N down, link N up, link N gone, link N back, kill, revive, seed WHAT */
 static int lnd_host_control(struct lnd_host_node *node, char *line)
 {
 	unsigned int link;
@@ -130,7 +142,7 @@ static int lnd_host_control(struct lnd_host_node *node, char *line)
 
 	mutex_lock(&node->fabric->control);
 	if (sscanf(line, "link %u %7s", &link, word) == 2 && link < node->fabric->links)
-		rc = lnd_host_node_link(node, link, !strcmp(word, "up"));
+		rc = lnd_host_control_link(node, link, word);
 	else if (!strcmp(line, "kill"))
 		rc = lnd_host_node_kill(node);
 	else if (!strcmp(line, "revive"))

@@ -109,6 +109,7 @@ int lnd_host_link_start(struct lnd_host_link *link)
 	init_irq_work(&link->hard, lnd_host_hard);
 	tasklet_setup(&link->soft, lnd_host_soft);
 	link->flags = 0;
+	link->gone = false;
 	thread = lnd_host_thread(lnd_host_engine, link, "lnd_eng", node->number, link->number);
 	if (IS_ERR(thread))
 		return PTR_ERR(thread);

@@ -214,34 +214,6 @@ static void lnd_host_complain(struct lnd_host_node *node)
 }
 
 /**
- * lnd_host_node_stop() - Leaves in good order.
- * @node: the node; may be not alive.
- *
- * What is under way is cancelled, and ends within the drain bound: a device that does not let go
- * of a descriptor is stopped. So this ends, whatever peers do.
- *
- * Context: thread, with fabric->control.
- */
-void lnd_host_node_stop(struct lnd_host_node *node)
-{
-	u64 now = ktime_get_ns(), ring = 0;
-
-	if (!node->alive)
-		return;
-	lnd_shutdown(node->ni, now, now);
-	while (!wait_for_completion_timeout(&node->quiescent, 2 * HZ))
-		lnd_host_complain(node);
-	down_write(&node->life);
-	lnd_host_halt(node);
-	WARN_ON(lnd_ni_destroy(node->ni) != LND_OK);
-	WARN_ON(!lnd_host_only_hungry(node));
-	WARN_ON(lnd_soft_leave(node->seat, &ring) != LND_OK);
-	lnd_host_clear(node);
-	up_write(&node->life);
-	lnd_host_ring(node->fabric, ring);
-}
-
-/**
  * lnd_host_node_kill() - The node dies: nothing of it moves any more, and nobody is told by it.
  * @node: the node.
  *
@@ -265,6 +237,53 @@ int lnd_host_node_kill(struct lnd_host_node *node)
 	return 0;
 }
 
+/* Whether a link's device does not answer, so that nothing proves that it has stopped. */
+static bool lnd_host_unprovable(const struct lnd_host_node *node)
+{
+	u32 i, state;
+
+	for (i = 0; i < node->fabric->links; i++) {
+		if (!lnd_link_state_get(node->ni, i, &state) && state == LND_LINK_FAILED)
+			return true;
+	}
+	return false;
+}
+
+/**
+ * lnd_host_node_stop() - Leaves in good order.
+ * @node: the node; may be not alive.
+ *
+ * What is under way is cancelled, and ends within the drain bound: a device that does not let go
+ * of a descriptor is stopped. If a device does not answer (LND_LINK_FAILED), the node is killed
+ * instead: engines reach nothing of it but its window, which stays. So this ends, whatever peers
+ * and devices do.
+ *
+ * Context: thread, with fabric->control.
+ */
+void lnd_host_node_stop(struct lnd_host_node *node)
+{
+	u64 now = ktime_get_ns(), ring = 0;
+
+	if (!node->alive)
+		return;
+	lnd_shutdown(node->ni, now, now);
+	while (!wait_for_completion_timeout(&node->quiescent, 2 * HZ)) {
+		lnd_host_complain(node);
+		if (lnd_host_unprovable(node)) {
+			lnd_host_node_kill(node);
+			return;
+		}
+	}
+	down_write(&node->life);
+	lnd_host_halt(node);
+	WARN_ON(lnd_ni_destroy(node->ni) != LND_OK);
+	WARN_ON(!lnd_host_only_hungry(node));
+	WARN_ON(lnd_soft_leave(node->seat, &ring) != LND_OK);
+	lnd_host_clear(node);
+	up_write(&node->life);
+	lnd_host_ring(node->fabric, ring);
+}
+
 /**
  * lnd_host_node_link() - Pulls a link's cable, or puts it back.
  * @node: the node.
@@ -284,4 +303,22 @@ int lnd_host_node_link(struct lnd_host_node *node, u32 link, bool up)
 	error = lnd_soft_link_set(node->fabric->region, node->number, link, up, &ring);
 	lnd_host_ring(node->fabric, ring);
 	return lnd_error_errno(error);
+}
+
+/**
+ * lnd_host_node_bus() - Makes a link's registers unreachable, while its engine goes on; or reachable.
+ * @node: the node.
+ * @link: the link.
+ * @gone: whether they read all ones.
+ *
+ * Context: thread, with fabric->control.
+ * Return: 0 or -ESHUTDOWN if the node is not alive.
+ */
+int lnd_host_node_bus(struct lnd_host_node *node, u32 link, bool gone)
+{
+	if (!node->alive)
+		return -ESHUTDOWN;
+	WRITE_ONCE(node->link[link].gone, gone);
+	lnd_host_node_kick(node);
+	return 0;
 }

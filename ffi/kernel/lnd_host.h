@@ -197,6 +197,7 @@ struct lnd_host_link {
 	struct task_struct *thread;
 	wait_queue_head_t wait;
 	unsigned long flags;
+	bool gone;	/* the bus does not answer: all registers read all ones */
 	struct irq_work hard;
 	struct tasklet_struct soft;
 	/* A second interrupt may begin on another CPU while the first still runs. */
@@ -271,6 +272,7 @@ int lnd_host_node_start(struct lnd_host_node *node);
 void lnd_host_node_stop(struct lnd_host_node *node);
 int lnd_host_node_kill(struct lnd_host_node *node);
 int lnd_host_node_link(struct lnd_host_node *node, u32 link, bool up);
+int lnd_host_node_bus(struct lnd_host_node *node, u32 link, bool gone);
 
 extern const struct lnd_ops lnd_host_ops;
 

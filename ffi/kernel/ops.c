@@ -42,6 +42,9 @@ static u32 lnd_host_reg_read32(void *ctx, u32 link, u32 offset)
 {
 	struct lnd_host_node *node = ctx;
 
+	/* As a bus reads whose device was removed, or does not answer in time. */
+	if (READ_ONCE(node->link[link].gone))
+		return U32_MAX;
 	return lnd_soft_reg_read32(node->fabric->region, node->number, link, offset);
 }
 
@@ -49,6 +52,8 @@ static void lnd_host_reg_write32(void *ctx, u32 link, u32 offset, u32 value)
 {
 	struct lnd_host_node *node = ctx;
 
+	if (READ_ONCE(node->link[link].gone))
+		return;
 	if (lnd_soft_reg_write32(node->fabric->region, node->number, link, offset, value))
 		lnd_host_link_kick(&node->link[link]);
 }

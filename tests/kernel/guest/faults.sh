@@ -26,6 +26,28 @@ job 10 put get count=20 workers=2 max=262144
 clean 40
 summary "after the link failure"
 
+# A device's registers read all ones, while it goes on moving bytes: its link is failed (6), and no proof is believed.
+# The other link works. When the bus answers again, the device is stopped, and works again (1).
+client reset
+client start put get workers=2 flight=8 max=262144
+until_so 10 traffic 50 || die "no traffic"
+control 1 link 0 gone
+until_so 10 link_is 1 0 6 || die "nobody has noticed that the device does not answer"
+ended=$(of ok)
+until_so 10 traffic $((ended + 50)) || die "the other link does not work"
+link_is 1 0 6 || die "a link without an answer is believed"
+say "gone: $(value "$fabric/node1/stats" link0_quarantined) transfers in quarantine"
+control 1 link 0 back
+until_so 10 link_is 1 0 1 || die "the link does not come back"
+client stop
+until_so 10 idle || die "not all ended after the bus was back"
+sound
+summary "device gone and back"
+client reset
+job 10 put get count=20 workers=2 max=262144
+clean 40
+summary "after it was back"
+
 # A node dies: its peers finalize everything for it.
 client reset
 client start put get workers=2 flight=8 max=262144
@@ -46,5 +68,12 @@ client reset
 job 10 put get count=20 workers=3 max=262144
 clean 60
 summary "after the rebirth"
+
+# Unload ends although a device never answers again.
+client reset
+client start put get workers=2 flight=8 max=262144
+until_so 10 traffic 50 || die "no traffic"
+control 1 link 0 gone
+until_so 10 link_is 1 0 6 || die "nobody has noticed that the device does not answer"
 
 unload

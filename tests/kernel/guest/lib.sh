@@ -112,6 +112,11 @@ failed() {
     [ "$(value "$fabric/node$1/stats" links_failed)" -ge "$2" ]
 }
 
+# link_is NODE LINK STATE: how a link of a node of ours stands, by enum lnd_link_state.
+link_is() {
+    [ "$(value "$fabric/node$1/stats" "link$2_state")" = "$3" ]
+}
+
 # heard NODE OTHER, lost NODE OTHER: does a node of ours take another one for alive? (Its NID is one more.)
 heard() {
     grep -q "^$(($2 + 1)) state 2" "$fabric/node$1/peers"
