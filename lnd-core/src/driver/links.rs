@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Links fail and come back (S0-10 to S0-12, S0-20): gate closed → posters out → engine stopped →
-//! proof → descriptors yanked, transfers settled by hand → reset → up. Without a proof, because the
+//! Links fail and come back (S0-10 to S0-12, S0-20): gate closed → posters out → descriptors
+//! invalidated → engine stopped → proof → descriptors yanked, transfers settled by hand → reset → up. Without a proof, because the
 //! device does not answer, the link is failed and what was lent stays lent (INV-2, INV-3).
 
 use core::hash::{Hash, Hasher};
@@ -22,8 +22,8 @@ pub(super) struct Link<E> {
     pub features: Features,
     state: LinkState,
     proof: Option<Quiesced>,
-    /// The next slot to reclaim.
-    reclaim_at: u32,
+    /// The next slot to invalidate, then the next one to reclaim.
+    at: u32,
     pub doorbell_owed: bool,
     /// Another context has found the device gone; until the next proof.
     gone: bool,
@@ -39,7 +39,7 @@ impl<E> Link<E> {
             features,
             state: LinkState::Down,
             proof: None,
-            reclaim_at: 0,
+            at: 0,
             doorbell_owed: false,
             gone: false,
             failed_at: Instant::ORIGIN,
@@ -51,7 +51,7 @@ impl<E> Link<E> {
         self.state
     }
 
-    /// Whether the engine still works on descriptors.
+    /// Whether the engine still works on descriptors, and new ones may be posted.
     pub const fn in_service(&self) -> bool {
         matches!(self.state, LinkState::Up)
     }
@@ -60,7 +60,7 @@ impl<E> Link<E> {
 impl<E> Link<E> {
     /// What its future depends on.
     pub fn hash_state(&self, hasher: &mut impl Hasher) {
-        (self.state, self.proof.is_some(), self.reclaim_at, self.doorbell_owed).hash(hasher);
+        (self.state, self.proof.is_some(), self.at, self.doorbell_owed).hash(hasher);
         self.gone.hash(hasher);
     }
 }
@@ -69,6 +69,16 @@ impl<E: Engine> Link<E> {
     /// Whether the device was found gone, by the engine or by another context.
     fn is_gone(&self) -> bool {
         self.gone || self.engine.is_gone()
+    }
+
+    /// Whether the engine may be asked for descriptors: until it is asked to stop, unless its device is
+    /// gone.
+    pub fn takes_invalidates(&self) -> bool {
+        match self.state {
+            LinkState::Up => true,
+            LinkState::Stalled => !self.is_gone(),
+            _ => false,
+        }
     }
 
     /// Rings the doorbell if something was posted since the last ring; returns whether it did.
@@ -146,6 +156,7 @@ impl<P: Ports> Driver<'_, P> {
         match effect {
             LinkEffect::CloseGate => {
                 link.failed_at = now;
+                link.at = 0;
                 link.quiesced_at = None;
                 self.counters.count(Counter::LinksFailed);
                 if let Some(gate) = self.shared.link(id) {
@@ -157,7 +168,7 @@ impl<P: Ports> Driver<'_, P> {
             LinkEffect::Quarantine => self.counters.count(Counter::DevicesGone),
             LinkEffect::Reclaim => {
                 link.quiesced_at = Some(now);
-                link.reclaim_at = 0;
+                link.at = 0;
             }
             LinkEffect::ResetEngine => {
                 link.doorbell_owed = false;
@@ -185,7 +196,7 @@ impl<P: Ports> Driver<'_, P> {
             match self.links.get(number).map(Link::state) {
                 Some(LinkState::Stalled) => {
                     if self.shared.link(id).is_some_and(|g| g.posters_out()) {
-                        self.link_event(now, id, LinkEvent::PostersOut);
+                        more |= self.invalidate_all(now, id, budget);
                     }
                     if seeded("reclaimed-before-stop") {
                         self.link_event(now, id, LinkEvent::Quiesced);
@@ -210,6 +221,30 @@ impl<P: Ports> Driver<'_, P> {
     /// Whether some link is not in service.
     pub(super) fn any_link_out(&self) -> bool {
         self.links.iter().any(|l| !l.in_service())
+    }
+
+    /// Cancels and invalidates what a link that has failed still has, up to `budget` slots, before its
+    /// engine is stopped (S0-20, S0-15): a device that still answers says of each descriptor whether it
+    /// was touched, which its stop does not tell. One that does not answer loses nothing; one that is gone
+    /// is not asked. Returns whether more are left.
+    ///
+    /// The sweep does the same for all links; it may be asked for again and again, and the stop may not
+    /// wait for that.
+    fn invalidate_all(&mut self, now: Instant, id: LinkId, budget: u32) -> bool {
+        for _ in 0..budget {
+            let Some(link) = self.links.get_mut(id.index()) else { return false };
+            let slot = link.at;
+            if slot >= self.config.slots {
+                self.link_event(now, id, LinkEvent::PostersOut);
+                return false;
+            }
+            link.at += 1;
+            let asks = link.takes_invalidates() && self.shared.whose(slot).link() == Some(id);
+            if asks && !seeded("stopped-without-invalidate") {
+                self.sweep_slot(now, slot);
+            }
+        }
+        true
     }
 
     fn look_for_proof(&mut self, now: Instant, id: LinkId) {
@@ -243,12 +278,12 @@ impl<P: Ports> Driver<'_, P> {
     fn reclaim(&mut self, now: Instant, id: LinkId, budget: u32) -> bool {
         for _ in 0..budget {
             let Some(link) = self.links.get_mut(id.index()) else { return false };
-            let slot = link.reclaim_at;
+            let slot = link.at;
             if slot >= self.config.slots {
                 self.link_event(now, id, LinkEvent::Reclaimed);
                 return false;
             }
-            link.reclaim_at += 1;
+            link.at += 1;
             self.reclaim_slot(now, id, slot);
         }
         true

@@ -249,7 +249,7 @@ impl<'m, P: Ports> Driver<'m, P> {
         let link = whose.link().and_then(|l| self.links.get_mut(l.index()).map(|s| (l, s)));
         if let Some((id, link)) = link {
             let asked = details.marks.contains(Marks::RECALLED) && !seeded("recalled-twice");
-            if !asked && link.in_service() {
+            if !asked && link.takes_invalidates() {
                 details.marks.insert(Marks::RECALLED);
                 // Only a descriptor that the device has been told of can be asked back.
                 if !seeded("recalled-before-doorbell") && link.ring() {

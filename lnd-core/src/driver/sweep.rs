@@ -49,7 +49,7 @@ impl<P: Ports> Driver<'_, P> {
         }
     }
 
-    fn sweep_slot(&mut self, now: Instant, slot: u32) {
+    pub(super) fn sweep_slot(&mut self, now: Instant, slot: u32) {
         let word = self.shared.word(slot);
         if !matches!(word.phase(), Phase::Queued | Phase::Live) {
             return;

@@ -46,7 +46,8 @@ fn s0_20_nothing_is_settled_by_hand_before_the_engine_has_stopped() {
     // Only the wait for an answer could be given up.
     expect(w.report(0, asked), Cause::LinkDown, Place::Answer, -5, Health::LocalError);
     assert!(!w.reported(0, staged) && !w.reported(0, flying));
-    assert_eq!(w.device(0, 0, |d| (d.calls.invalidates, d.calls.yanks)), (0, 0));
+    // S0-20 has both: it was asked for the descriptor, and then to stop. It gave neither.
+    assert_eq!(w.device(0, 0, |d| (d.calls.invalidates, d.calls.stops, d.calls.yanks)), (1, 1, 0));
     w.device(0, 0, |d| d.stopped = true);
     for _ in 0..5 {
         w.now = w.now.after(Span::from_millis(1));
@@ -70,6 +71,37 @@ fn s0_20_nothing_is_settled_by_hand_before_the_engine_has_stopped() {
     w.tell_link(0, LINK0, true);
     w.sleep(Span::from_secs(31));
     w.assert_drained();
+}
+
+#[test]
+fn s0_20_what_a_failed_link_has_is_invalidated_before_its_engine_is_stopped() {
+    for batch in [1, 256] {
+        let mut w = World::met_with(Config { batch, ..config() });
+        w.hold("put_req");
+        let staged: Vec<Tag> = (0..5).map(|_| by(&mut w, Kind::Put, 5000, LINK0)).collect();
+        let other = by(&mut w, Kind::Put, 5000, LINK1);
+        w.settle();
+        // The link is down and its device still answers.
+        w.device(0, 0, |d| d.slow_stop = true);
+        let now = w.now;
+        w.nodes[0].driver.on_link(now, LINK0, false);
+        while w.device(0, 0, |d| d.calls.stops) == 0 {
+            w.tick();
+        }
+        assert_eq!(w.device(0, 0, |d| d.calls.invalidates), 5, "batch {batch}");
+        w.settle();
+        // It says what its stop could not: nothing was moved.
+        for tag in staged {
+            expect(w.report(0, tag), Cause::LinkDown, Place::Staged, -100, Health::LocalDropped);
+        }
+        assert_eq!(w.device(0, 0, |d| (d.stopped, d.calls.yanks)), (false, 0));
+        assert_eq!((w.count(0, Counter::ByHand), w.device(0, 1, |d| d.calls.invalidates)), (0, 0));
+        assert!(!w.reported(0, other));
+        w.device(0, 0, |d| d.stopped = true);
+        w.free("put_req");
+        w.sleep(Span::from_secs(31));
+        w.assert_drained();
+    }
 }
 
 #[test]

@@ -87,6 +87,7 @@ impl Engine for MockEngine {
         let mut fabric = self.fabric.borrow_mut();
         let device = fabric.device(self.node, self.link);
         device.calls.invalidates += 1;
+        assert!(!device.stop_asked, "asked for a descriptor after the stop (S0-20)");
         if let Some(bd) = device.posted.get_mut(&tag.index).filter(|bd| bd.tag == tag) {
             assert!(bd.rung, "asked for a descriptor that the device has not been told of");
             assert!(!bd.recalled, "asked twice (R17)");
