@@ -46,25 +46,25 @@ static void resend(void)
 	struct lnd_report good = report_of(LND_HEALTH_OK, LND_DELIVERED, 0);
 	struct lnd_path first = { .size = sizeof(first) }, second = { .size = sizeof(second) };
 	struct lnd_journey journey, stale;
-	uint32_t next = 0;
+	struct lnd_outcome end = { .size = sizeof(end) };
 
 	MUST(lnd_health_open(health, peer, 60 * SECOND, 1, 42, &journey));
 	stale = journey;
 	MUST(lnd_health_begin(health, journey, SECOND, &first));
 	FAILS(LND_E_RUNNING, lnd_health_begin(health, journey, SECOND, &second));
 	CHECK(first.hop_nid && first.slice > SECOND);
-	MUST(lnd_health_ended(health, journey, &lost, SECOND, &next));
-	CHECK(next == LND_NEXT_AGAIN);
+	MUST(lnd_health_ended(health, journey, &lost, SECOND, &end));
+	CHECK(end.next == LND_NEXT_AGAIN);
 	CHECK(value_of(first.local) < 1000);
 
 	MUST(lnd_health_begin(health, journey, SECOND, &second));
 	CHECK(!same(second.local, first.local));
-	MUST(lnd_health_ended(health, journey, &good, SECOND, &next));
-	CHECK(next == LND_NEXT_ENDED);
+	MUST(lnd_health_ended(health, journey, &good, SECOND, &end));
+	CHECK(end.next == LND_NEXT_ENDED);
 	FAILS(LND_E_STALE, lnd_health_begin(health, stale, SECOND, &second));
-	FAILS(LND_E_STALE, lnd_health_give_up(health, stale));
+	FAILS(LND_E_STALE, lnd_health_give_up(health, stale, NULL));
 	stale.ni++;
-	FAILS(LND_E_FOREIGN, lnd_health_give_up(health, stale));
+	FAILS(LND_E_FOREIGN, lnd_health_give_up(health, stale, NULL));
 	printf("health: sent again by interface %u after %u had failed\n", second.local.index,
 	       first.local.index);
 }
@@ -137,6 +137,8 @@ int main(void)
 
 	FAILS(LND_E_VERSION, lnd_health_config_init(&config, 0, 2, 4, 8));
 	MUST(lnd_health_config_init(&config, LND_ABI_VERSION, 2, 4, 8));
+	CHECK(!lnd_health_size(&config));
+	config.incarnation = 1;
 	len = lnd_health_size(&config);
 	CHECK(len > 0 && !lnd_health_size(NULL));
 	block = memory(len);

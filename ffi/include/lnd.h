@@ -32,6 +32,9 @@
 /* LND_UNTIL_DEADLINE - As a limit of resends: none but the message's deadline. */
 #define LND_UNTIL_DEADLINE 255U
 
+/* Bytes of a stamp in a message's header. */
+#define LND_STAMP_BYTES 24U
+
 /* What node_of() returns for a NID that has no number. */
 #define LND_NO_NODE 0xffffffffU
 
@@ -617,6 +620,60 @@ enum lnd_connected {
 };
 
 /**
+ * enum lnd_window_check - What a message that has arrived turned out to be.
+ */
+enum lnd_window_check {
+	/**
+	 * @LND_WINDOW_FIRST: The first copy: deliver it, then lnd_health_message_received() or
+	 * lnd_health_message_not_received().
+	 */
+	LND_WINDOW_FIRST = 1,
+	/**
+	 * @LND_WINDOW_COMING: The first copy is still coming: refuse this one
+	 * (LND_REFUSE_NO_RESOURCES).
+	 */
+	LND_WINDOW_COMING = 2,
+	/**
+	 * @LND_WINDOW_SECOND: The message was received: drop this copy and answer that it has
+	 * arrived (lnd_recv() of no bytes).
+	 */
+	LND_WINDOW_SECOND = 3,
+	/** @LND_WINDOW_OUTSIDE: Too old to know: refuse it (LND_REFUSE_FAILED). */
+	LND_WINDOW_OUTSIDE = 4,
+	/**
+	 * @LND_WINDOW_STALE: Of or for an incarnation that is not the present one: refuse it
+	 * (LND_REFUSE_FAILED).
+	 */
+	LND_WINDOW_STALE = 5,
+};
+
+/**
+ * enum lnd_why_ended - Why a message is not tried again.
+ */
+enum lnd_why_ended {
+	/** @LND_WHY_NOT_ENDED: It is tried again. */
+	LND_WHY_NOT_ENDED = 0,
+	/** @LND_WHY_DELIVERED: It was delivered. */
+	LND_WHY_DELIVERED = 1,
+	/**
+	 * @LND_WHY_NOT_RESENDABLE: Its class or its owner does not allow it, or another path
+	 * could not help.
+	 */
+	LND_WHY_NOT_RESENDABLE = 2,
+	/**
+	 * @LND_WHY_MAY_HAVE_ARRIVED: It may have arrived, and the receiver could not recognise
+	 * a second copy.
+	 */
+	LND_WHY_MAY_HAVE_ARRIVED = 3,
+	/** @LND_WHY_TRIES: As many tries as may be were made. */
+	LND_WHY_TRIES = 4,
+	/** @LND_WHY_DEADLINE: Its deadline has passed. */
+	LND_WHY_DEADLINE = 5,
+	/** @LND_WHY_NO_PATH: There is no other path. */
+	LND_WHY_NO_PATH = 6,
+};
+
+/**
  * struct lnd_health - The health of a node. Opaque.
  */
 struct lnd_health;
@@ -1021,6 +1078,38 @@ struct lnd_action {
 };
 
 /**
+ * struct lnd_stamp - What goes with a try of a message, so that its receiver recognises a second
+ * copy: the upper layer's header carries it as it is.
+ * @from: the sender's incarnation.
+ * @to: the receiver's incarnation that it is for; 0: whichever there is.
+ * @number: the message's number; 0: it has none, and the whole stamp is 0.
+ *
+ * lnd_stamp_write() and lnd_stamp_read() bring it into the header and out of it, in the same order
+ * of bytes on every machine.
+ */
+struct lnd_stamp {
+	uint64_t from;
+	uint64_t to;
+	uint64_t number;
+};
+
+/**
+ * struct lnd_health_peer - Names a peer in a health object.
+ * @index: its place in the table.
+ * @generation: use of the place.
+ * @owner: the health object's own number.
+ * @kind: kind of handle.
+ *
+ * Stale once the peer was removed.
+ */
+struct lnd_health_peer {
+	uint32_t index;
+	uint32_t generation;
+	uint32_t owner;
+	uint32_t kind;
+};
+
+/**
  * struct lnd_health_config - Sizes and knobs of a node's health.
  * @size: sizeof(struct lnd_health_config).
  * @abi_version: LND_ABI_VERSION.
@@ -1049,6 +1138,7 @@ struct lnd_action {
  * @probe_verdicts: dead verdicts before the peer is down.
  * @routes: routes, 0 to 4,096.
  * @routing: 1 if this node is a router.
+ * @incarnation: this node's incarnation, the @life of all its NIs; not 0.
  */
 struct lnd_health_config {
 	uint32_t size;
@@ -1077,22 +1167,7 @@ struct lnd_health_config {
 	uint32_t probe_verdicts;
 	uint32_t routes;
 	uint32_t routing;
-};
-
-/**
- * struct lnd_health_peer - Names a peer in a health object.
- * @index: its place in the table.
- * @generation: use of the place.
- * @owner: the health object's own number.
- * @kind: kind of handle.
- *
- * Stale once the peer was removed.
- */
-struct lnd_health_peer {
-	uint32_t index;
-	uint32_t generation;
-	uint32_t owner;
-	uint32_t kind;
+	uint64_t incarnation;
 };
 
 /**
@@ -1116,8 +1191,7 @@ struct lnd_journey {
  * @local: our interface.
  * @hop: the next hop's interface.
  * @destination: the peer's interface.
- * @number: the message's number, for peers that recognise second copies; 0: none.
- * @reserved: 0.
+ * @stamp: what the header of this try carries.
  * @hop_nid: the next hop's NID.
  * @slice: until when this try should have ended.
  */
@@ -1127,10 +1201,32 @@ struct lnd_path {
 	struct lnd_health_ni local;
 	struct lnd_health_ni hop;
 	struct lnd_health_ni destination;
-	uint32_t number;
-	uint32_t reserved;
+	struct lnd_stamp stamp;
 	uint64_t hop_nid;
 	uint64_t slice;
+};
+
+/**
+ * struct lnd_outcome - What becomes of a message after a try.
+ * @size: sizeof(struct lnd_outcome).
+ * @next: enum lnd_next.
+ * @delivery: enum lnd_delivery, of what is known over all tries: what the upper layer is to hear.
+ * @health: enum lnd_health_class of the last try.
+ * @tries: tries made.
+ * @why: enum lnd_why_ended.
+ * @cookie: the caller's name for it.
+ * @next_try: with LND_NEXT_LATER: when its next try may begin; else 0. lnd_health_next_try() says if
+ *            that has become sooner.
+ */
+struct lnd_outcome {
+	uint32_t size;
+	uint32_t next;
+	uint32_t delivery;
+	uint32_t health;
+	uint32_t tries;
+	uint32_t why;
+	uint64_t cookie;
+	uint64_t next_try;
 };
 
 /**
@@ -1555,12 +1651,105 @@ enum lnd_error lnd_health_connection_lost(struct lnd_health *health,
 enum lnd_error lnd_health_shutdown(struct lnd_health *health, uint32_t *remaining);
 
 /**
+ * lnd_stamp_write() - Brings a stamp into a message's header.
+ * @stamp: the stamp.
+ * @header: where its LND_STAMP_BYTES bytes are written; any alignment.
+ *
+ * Context: any.
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN.
+ */
+enum lnd_error lnd_stamp_write(const struct lnd_stamp *stamp, uint8_t *header);
+
+/**
+ * lnd_stamp_read() - Reads the stamp in a message's header.
+ * @header: its LND_STAMP_BYTES bytes; any alignment.
+ * @stamp: where the stamp is written.
+ *
+ * Context: any.
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN.
+ */
+enum lnd_error lnd_stamp_read(const uint8_t *header, struct lnd_stamp *stamp);
+
+/**
+ * lnd_health_peer_incarnation() - A handshake with a peer has shown its incarnation.
+ * @health: the object.
+ * @peer: the peer; it has an interface already.
+ * @incarnation: its incarnation: the @life of struct lnd_peer_info when LND_EVENT_PEER says that
+ *               the peer is good.
+ *
+ * To be called for each such event of each NI, before anything that belongs to that incarnation: so
+ * before lnd_health_arrived(). The same incarnation again, and a former one whose handshake was
+ * late, change nothing. After a new one, what may have reached a former one is not sent again.
+ *
+ * Context: the owner's.
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE,
+ * LND_E_ARGUMENT (0, or the peer has no interface).
+ */
+enum lnd_error lnd_health_peer_incarnation(struct lnd_health *health,
+					   struct lnd_health_peer peer,
+					   uint64_t incarnation);
+
+/**
+ * lnd_health_arrived() - A request of a peer has arrived: is it a second copy?
+ * @health: the object.
+ * @peer: the peer that the message is from.
+ * @stamp: the stamp in its header.
+ * @check: where enum lnd_window_check is written: what to do with it.
+ *
+ * To be called in parse(), before the upper layer hears of the request. After LND_WINDOW_FIRST the
+ * message is *coming*, until lnd_health_message_received() or lnd_health_message_not_received(),
+ * one of which must follow. A message without a number is always LND_WINDOW_FIRST.
+ *
+ * Context: the owner's.
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE.
+ */
+enum lnd_error lnd_health_arrived(struct lnd_health *health,
+				  struct lnd_health_peer peer,
+				  const struct lnd_stamp *stamp,
+				  uint32_t *check);
+
+/**
+ * lnd_health_message_received() - What had arrived as the first copy was received.
+ * @health: the object.
+ * @peer: the peer that the message is from.
+ * @stamp: its stamp.
+ *
+ * To be called when the finalize() of its lnd_recv() reports no error. Copies that arrive from now
+ * on are LND_WINDOW_SECOND. A message that is not coming is left as it is.
+ *
+ * Context: the owner's.
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE.
+ */
+enum lnd_error lnd_health_message_received(struct lnd_health *health,
+					   struct lnd_health_peer peer,
+					   const struct lnd_stamp *stamp);
+
+/**
+ * lnd_health_message_not_received() - What had arrived as the first copy was not received.
+ * @health: the object.
+ * @peer: the peer that the message is from.
+ * @stamp: its stamp.
+ *
+ * To be called when the finalize() of its lnd_recv() reports an error, when lnd_recv() itself
+ * fails, and when the request is refused. A copy that arrives from now on is LND_WINDOW_FIRST. A
+ * message that is not coming is left as it is.
+ *
+ * Context: the owner's.
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE.
+ */
+enum lnd_error lnd_health_message_not_received(struct lnd_health *health,
+					       struct lnd_health_peer peer,
+					       const struct lnd_stamp *stamp);
+
+/**
  * lnd_health_config_init() - Fills in a configuration with the field's usual numbers.
  * @config: the configuration; every byte of it is written.
  * @abi_version: LND_ABI_VERSION.
  * @locals: interfaces of ours.
  * @peers: peers.
  * @peer_nis: interfaces of all peers together.
+ *
+ * @incarnation stays 0 and is the caller's to fill in.
  *
  * Context: any.
  * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_VERSION.
@@ -1587,6 +1776,8 @@ size_t lnd_health_size(const struct lnd_health_config *config);
  * @config: sizes and knobs; copied.
  * @now: the time.
  * @health: where the object's pointer is written.
+ *
+ * One object for each incarnation of the node: its numbers begin anew with it.
  *
  * Context: any.
  * Return: LND_OK, LND_E_NULL, LND_E_SIZE, LND_E_ALIGN, LND_E_VERSION, LND_E_CONFIG, LND_E_MEMORY.
@@ -1670,7 +1861,7 @@ enum lnd_error lnd_health_next_try(const struct lnd_health *health,
  * @journey: the message.
  * @report: the report.
  * @now: the time.
- * @next: where enum lnd_next is written.
+ * @result: filled in; its size is set.
  *
  * Context: the owner's.
  * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN,
@@ -1680,7 +1871,7 @@ enum lnd_error lnd_health_ended(struct lnd_health *health,
 				struct lnd_journey journey,
 				const struct lnd_report *report,
 				uint64_t now,
-				uint32_t *next);
+				struct lnd_outcome *result);
 
 /**
  * lnd_health_refused() - lnd_submit() has refused a try.
@@ -1688,26 +1879,31 @@ enum lnd_error lnd_health_ended(struct lnd_health *health,
  * @journey: the message.
  * @error: what lnd_submit() returned.
  * @now: the time.
- * @next: where enum lnd_next is written.
+ * @result: filled in; its size is set.
  *
  * Context: the owner's.
- * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE.
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN,
+ * LND_E_STALE.
  */
 enum lnd_error lnd_health_refused(struct lnd_health *health,
 				  struct lnd_journey journey,
 				  uint32_t error,
 				  uint64_t now,
-				  uint32_t *next);
+				  struct lnd_outcome *result);
 
 /**
  * lnd_health_give_up() - Ends a message's way, with or without a try under way.
  * @health: the object.
  * @journey: the message.
+ * @result: filled in, with what is known of delivery; its size is set. May be NULL.
  *
  * Context: the owner's.
- * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE.
+ * Return: LND_OK, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE,
+ * LND_E_NULL (the object).
  */
-enum lnd_error lnd_health_give_up(struct lnd_health *health, struct lnd_journey journey);
+enum lnd_error lnd_health_give_up(struct lnd_health *health,
+				  struct lnd_journey journey,
+				  struct lnd_outcome *result);
 
 /**
  * lnd_prober_offer() - Which kinds of probe the transport offers.
@@ -2556,7 +2752,16 @@ LND_ASSERT_FIELD(lnd_action, probe, 20);
 LND_ASSERT_FIELD(lnd_action, target, 24);
 LND_ASSERT_FIELD(lnd_action, local, 40);
 LND_ASSERT_FIELD(lnd_action, nid, 56);
-LND_ASSERT_SIZE(lnd_health_config, 144);
+LND_ASSERT_SIZE(lnd_stamp, 24);
+LND_ASSERT_FIELD(lnd_stamp, from, 0);
+LND_ASSERT_FIELD(lnd_stamp, to, 8);
+LND_ASSERT_FIELD(lnd_stamp, number, 16);
+LND_ASSERT_SIZE(lnd_health_peer, 16);
+LND_ASSERT_FIELD(lnd_health_peer, index, 0);
+LND_ASSERT_FIELD(lnd_health_peer, generation, 4);
+LND_ASSERT_FIELD(lnd_health_peer, owner, 8);
+LND_ASSERT_FIELD(lnd_health_peer, kind, 12);
+LND_ASSERT_SIZE(lnd_health_config, 152);
 LND_ASSERT_FIELD(lnd_health_config, size, 0);
 LND_ASSERT_FIELD(lnd_health_config, abi_version, 4);
 LND_ASSERT_FIELD(lnd_health_config, locals, 8);
@@ -2583,26 +2788,30 @@ LND_ASSERT_FIELD(lnd_health_config, action_burst, 128);
 LND_ASSERT_FIELD(lnd_health_config, probe_verdicts, 132);
 LND_ASSERT_FIELD(lnd_health_config, routes, 136);
 LND_ASSERT_FIELD(lnd_health_config, routing, 140);
-LND_ASSERT_SIZE(lnd_health_peer, 16);
-LND_ASSERT_FIELD(lnd_health_peer, index, 0);
-LND_ASSERT_FIELD(lnd_health_peer, generation, 4);
-LND_ASSERT_FIELD(lnd_health_peer, owner, 8);
-LND_ASSERT_FIELD(lnd_health_peer, kind, 12);
+LND_ASSERT_FIELD(lnd_health_config, incarnation, 144);
 LND_ASSERT_SIZE(lnd_journey, 16);
 LND_ASSERT_FIELD(lnd_journey, index, 0);
 LND_ASSERT_FIELD(lnd_journey, generation, 4);
 LND_ASSERT_FIELD(lnd_journey, ni, 8);
 LND_ASSERT_FIELD(lnd_journey, kind, 12);
-LND_ASSERT_SIZE(lnd_path, 80);
+LND_ASSERT_SIZE(lnd_path, 96);
 LND_ASSERT_FIELD(lnd_path, size, 0);
 LND_ASSERT_FIELD(lnd_path, routed, 4);
 LND_ASSERT_FIELD(lnd_path, local, 8);
 LND_ASSERT_FIELD(lnd_path, hop, 24);
 LND_ASSERT_FIELD(lnd_path, destination, 40);
-LND_ASSERT_FIELD(lnd_path, number, 56);
-LND_ASSERT_FIELD(lnd_path, reserved, 60);
-LND_ASSERT_FIELD(lnd_path, hop_nid, 64);
-LND_ASSERT_FIELD(lnd_path, slice, 72);
+LND_ASSERT_FIELD(lnd_path, stamp, 56);
+LND_ASSERT_FIELD(lnd_path, hop_nid, 80);
+LND_ASSERT_FIELD(lnd_path, slice, 88);
+LND_ASSERT_SIZE(lnd_outcome, 40);
+LND_ASSERT_FIELD(lnd_outcome, size, 0);
+LND_ASSERT_FIELD(lnd_outcome, next, 4);
+LND_ASSERT_FIELD(lnd_outcome, delivery, 8);
+LND_ASSERT_FIELD(lnd_outcome, health, 12);
+LND_ASSERT_FIELD(lnd_outcome, tries, 16);
+LND_ASSERT_FIELD(lnd_outcome, why, 20);
+LND_ASSERT_FIELD(lnd_outcome, cookie, 24);
+LND_ASSERT_FIELD(lnd_outcome, next_try, 32);
 LND_ASSERT_SIZE(lnd_health_route, 16);
 LND_ASSERT_FIELD(lnd_health_route, index, 0);
 LND_ASSERT_FIELD(lnd_health_route, generation, 4);

@@ -10,8 +10,8 @@ use static_assertions::{const_assert, const_assert_eq};
 
 use crate::abi::{
     lnd_action, lnd_arrival, lnd_blocker, lnd_config, lnd_error, lnd_frag, lnd_health_config,
-    lnd_health_info, lnd_ops, lnd_path, lnd_peer_info, lnd_report, lnd_send_request, lnd_stats,
-    lnd_verdict, LND_MAX_FRAGMENTS,
+    lnd_health_info, lnd_ops, lnd_outcome, lnd_path, lnd_peer_info, lnd_report, lnd_send_request,
+    lnd_stats, lnd_verdict, LND_MAX_FRAGMENTS,
 };
 
 /// Structs of the ABI that begin with their own size.
@@ -32,7 +32,7 @@ macro_rules! sized {
 }
 sized!(lnd_config, lnd_ops, lnd_send_request, lnd_verdict, lnd_arrival);
 sized!(lnd_blocker, lnd_peer_info, lnd_stats, lnd_report);
-sized!(lnd_health_config, lnd_health_info, lnd_path, lnd_action);
+sized!(lnd_health_config, lnd_health_info, lnd_path, lnd_action, lnd_outcome);
 
 fn check<T>(pointer: *const T) -> Result<(), lnd_error> {
     if pointer.is_null() && !seeded("null-written") {
@@ -69,6 +69,16 @@ pub(crate) unsafe fn output<'a, T: Sized32>(pointer: *mut T) -> Result<&'a mut T
     unsafe { input::<T>(pointer)? };
     // SAFETY: just checked, and nobody else uses it by the caller's promise.
     Ok(unsafe { &mut *pointer })
+}
+
+/// A plain value that the caller has filled.
+///
+/// # Safety
+/// The pointer is null, or to a `T` that can be read, of which every bit pattern is valid.
+pub(crate) unsafe fn value<T: Copy>(pointer: *const T) -> Result<T, lnd_error> {
+    check(pointer)?;
+    // SAFETY: aligned, and readable by the caller's promise.
+    Ok(unsafe { pointer.read() })
 }
 
 /// A plain value that the caller wants written.

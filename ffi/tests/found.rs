@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::multiple_unsafe_ops_per_block)]
 
 use std::alloc::{alloc_zeroed, dealloc, Layout};
-use std::mem::zeroed;
+use std::mem::{size_of, zeroed};
 use std::ptr::null_mut;
 
 use lnd_ffi::abi::*;
@@ -26,6 +26,7 @@ fn create(now: u64) -> Node {
         let mut config: lnd_health_config = zeroed();
         let ok = lnd_health_config_init(&mut config, LND_ABI_VERSION, 2, 2, 4);
         assert_eq!(ok, lnd_error::LND_OK);
+        config.incarnation = 3;
         let layout = Layout::from_size_align(lnd_health_size(&config), LND_ALIGN).unwrap();
         let mem = alloc_zeroed(layout);
         let mut node = Node { mem, layout, config, health: null_mut() };
@@ -73,6 +74,7 @@ impl Node {
                     lnd_error::LND_OK
                 );
             }
+            assert_eq!(lnd_health_peer_incarnation(self.health, peer, 7), lnd_error::LND_OK);
         }
         peer
     }
@@ -83,6 +85,60 @@ impl Node {
         let ok = unsafe { lnd_health_open(self.health, peer, 1000 * MS, 1, 7, &mut journey) };
         assert_eq!(ok, lnd_error::LND_OK);
         journey
+    }
+
+    fn begin(&self, journey: lnd_journey) -> lnd_path {
+        // SAFETY: as above.
+        unsafe {
+            let mut path: lnd_path = zeroed();
+            path.size = size_of::<lnd_path>() as u32;
+            assert_eq!(lnd_health_begin(self.health, journey, MS, &mut path), lnd_error::LND_OK);
+            path
+        }
+    }
+
+    fn ended(
+        &self,
+        journey: lnd_journey,
+        class: lnd_health_class,
+        delivery: lnd_delivery,
+    ) -> lnd_outcome {
+        // SAFETY: as above.
+        unsafe {
+            let mut report: lnd_report = zeroed();
+            report.size = size_of::<lnd_report>() as u32;
+            (report.health, report.delivery) = (class as u32, delivery as u32);
+            let mut end: lnd_outcome = zeroed();
+            end.size = size_of::<lnd_outcome>() as u32;
+            let ok = lnd_health_ended(self.health, journey, &report, 2 * MS, &mut end);
+            assert_eq!(ok, lnd_error::LND_OK);
+            end
+        }
+    }
+}
+
+/// The first message's number is not "none": sent without one it could not be recognised, and must
+/// not be sent again when it may have arrived.
+#[test]
+fn a_message_without_a_number_is_not_repeated_in_doubt() {
+    for suppresses in [0, 1] {
+        let node = create(0);
+        let peer = node.furnish(suppresses);
+        let journey = node.open(peer);
+        let path = node.begin(journey);
+        let end = node.ended(
+            journey,
+            lnd_health_class::LND_HEALTH_NETWORK_TIMEOUT,
+            lnd_delivery::LND_DELIVERY_UNKNOWN,
+        );
+        assert!(
+            !(path.stamp.number == 0 && end.next == lnd_next::LND_NEXT_AGAIN as u32),
+            "sent without a number (0: none), may have arrived, and is sent again"
+        );
+        // A peer that recognises copies gets one, the first message too.
+        assert_eq!(path.stamp.number != 0, suppresses == 1);
+        assert_eq!(end.next == lnd_next::LND_NEXT_AGAIN as u32, suppresses == 1);
+        assert_eq!(end.delivery, lnd_delivery::LND_DELIVERY_UNKNOWN as u32);
     }
 }
 
@@ -100,7 +156,7 @@ fn handles_of_a_former_object_are_stale() {
     let peer = node.furnish(1);
     let _new = node.open(peer);
     // SAFETY: as above.
-    let error = unsafe { lnd_health_give_up(node.health, old) };
+    let error = unsafe { lnd_health_give_up(node.health, old, null_mut()) };
     assert_ne!(error, lnd_error::LND_OK, "ended another's message");
     // SAFETY: as above.
     let error = unsafe { lnd_health_remove_peer(node.health, old_peer) };

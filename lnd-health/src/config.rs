@@ -9,6 +9,7 @@ use crate::ni::Thresholds;
 use crate::prober::ProbeSettings;
 use crate::reconnect::ReconnectSettings;
 use crate::value::MAX_HEALTH;
+use lnd_core::id::Incarnation;
 use lnd_core::time::Span;
 
 /// Most peers.
@@ -53,6 +54,9 @@ pub struct Config {
     pub numa_range: u16,
     /// This node routes.
     pub routing: bool,
+    /// This node's incarnation, the same as that of all its interfaces' drivers. Without it messages
+    /// have no numbers, and nothing is sent again that may have arrived.
+    pub incarnation: Option<Incarnation>,
     /// How probing goes.
     pub probe: ProbeSettings,
     /// How reconnecting goes.
@@ -118,6 +122,7 @@ impl Config {
             recovery_limit: Span::from_nanos(0),
             numa_range: 0,
             routing: false,
+            incarnation: None,
             probe: ProbeSettings {
                 idle: Span::from_secs(30),
                 again: Span::from_secs(5),

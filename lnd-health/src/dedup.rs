@@ -1,91 +1,224 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Duplicates by (peer life, number) (R45): the sender numbers what it may send twice, the receiver
-//! remembers which numbers of the sender's present life it has taken.
+//! Duplicates by (sender's incarnation, number) (R45): the sender numbers what it may send twice,
+//! the receiver keeps which numbers of the sender's present incarnation are coming or received.
 //!
 //! The sender never has a number outstanding that is [`WIDTH`] or more behind the next one. So
 //! between correct nodes no number ever falls out of the receiver's window before it has ended, and
-//! what does is refused: refusing is always safe, taking it twice never.
+//! what does is refused: refusing is always safe, delivering twice never.
+//!
+//! A sender that removes the receiver and adds it again does not know which numbers it gave before.
+//! It numbers from 0 in a new *epoch*; epochs of one incarnation only grow. The receiver opens a new
+//! window for a later epoch and refuses what comes of an earlier one: all of it had ended.
 
+use core::num::NonZeroU64;
 use lnd_core::defect::seeded;
+use lnd_core::id::Incarnation;
 
 /// Numbers that one window covers: more than all rails' credits of one peer together.
 pub const WIDTH: u32 = 512;
 const WORDS: usize = WIDTH as usize / 32;
+
+/// A message's number: epoch and count. Never zero as a raw number, so that zero means "none".
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(transparent)]
+pub struct Number(NonZeroU64);
+
+impl Number {
+    /// Number `count` of an epoch; `None` for epoch 0.
+    pub const fn new(epoch: u32, count: u32) -> Option<Self> {
+        if epoch == 0 {
+            return None;
+        }
+        Self::from_raw((epoch as u64) << 32 | count as u64)
+    }
+
+    /// The number of its raw form; `None` if no number has that form.
+    pub const fn from_raw(raw: u64) -> Option<Self> {
+        match NonZeroU64::new(raw) {
+            Some(valid) if raw >> 32 != 0 => Some(Self(valid)),
+            _ => None,
+        }
+    }
+
+    /// The form that crosses the network and the C ABI, never zero.
+    pub const fn raw(self) -> u64 {
+        self.0.get()
+    }
+
+    /// Its epoch, never zero.
+    pub const fn epoch(self) -> u32 {
+        (self.0.get() >> 32) as u32
+    }
+
+    /// Its count in the epoch. Counts wrap.
+    pub const fn count(self) -> u32 {
+        self.0.get() as u32
+    }
+}
+
+/// What travels with each try of a message: its header carries it as it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Stamp {
+    /// The sender's incarnation.
+    pub from: Incarnation,
+    /// The receiver's incarnation that it is for; `None`: for any. Set once a copy may have arrived:
+    /// a later incarnation must not receive another one.
+    pub to: Option<Incarnation>,
+    /// The message's number.
+    pub number: Number,
+}
+
+/// Bytes of a stamp in a header.
+pub const STAMP_BYTES: usize = 24;
+
+impl Stamp {
+    /// The stamp as a header carries it: three words, little-endian, 0 for "any".
+    pub fn to_bytes(self) -> [u8; STAMP_BYTES] {
+        let mut bytes = [0; STAMP_BYTES];
+        let words = [self.from.raw(), self.to.map_or(0, Incarnation::raw), self.number.raw()];
+        for (place, word) in bytes.chunks_exact_mut(8).zip(words) {
+            place.copy_from_slice(&word.to_le_bytes());
+        }
+        bytes
+    }
+
+    /// The stamp that a header carries; `None` if it has none, or what is there cannot be one.
+    pub fn from_bytes(bytes: &[u8; STAMP_BYTES]) -> Option<Self> {
+        let mut words = bytes.chunks_exact(8).map(|word| word.try_into().map(u64::from_le_bytes));
+        let mut next = || words.next()?.ok();
+        let (from, to, number) = (next()?, next()?, next()?);
+        Some(Self {
+            from: Incarnation::from_raw(from)?,
+            to: Incarnation::from_raw(to),
+            number: Number::from_raw(number)?,
+        })
+    }
+}
 
 /// One bit for each of the last [`WIDTH`] numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Ring([u32; WORDS]);
 
 impl Ring {
-    const fn place(number: u32) -> (usize, u32) {
-        ((number / 32) as usize % WORDS, 1 << (number % 32))
+    const EMPTY: Self = Self([0; WORDS]);
+
+    const fn place(count: u32) -> (usize, u32) {
+        ((count / 32) as usize % WORDS, 1 << (count % 32))
     }
 
-    fn get(&self, number: u32) -> bool {
-        let (word, bit) = Self::place(number);
+    fn get(&self, count: u32) -> bool {
+        let (word, bit) = Self::place(count);
         self.0.get(word).is_some_and(|w| w & bit != 0)
     }
 
-    fn set(&mut self, number: u32, on: bool) {
-        let (word, bit) = Self::place(number);
+    fn set(&mut self, count: u32, on: bool) {
+        let (word, bit) = Self::place(count);
         if let Some(w) = self.0.get_mut(word) {
             *w = if on { *w | bit } else { *w & !bit };
         }
     }
 }
 
-/// What a received number turned out to be.
+/// What a number that has arrived turned out to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Copy {
-    /// The first: deliver it.
+pub enum WindowCheck {
+    /// The first copy: it is *coming* from now on. Deliver it, then report that it was received, or
+    /// that it was not.
     First,
-    /// A second copy of what was taken: drop it, and tell the sender that it has arrived.
+    /// The first copy is still coming: refuse this one, and do not report it as arrived.
+    Coming,
+    /// The message was received: drop this copy, and answer its sender that it has arrived.
     Second,
-    /// Too old to tell: refuse it.
+    /// Too old to know: refuse it.
     Outside,
+    /// Of or for an incarnation that is not the present one, or of a peer that is not known: refuse
+    /// it.
+    Stale,
 }
 
-/// The receiver's side for one peer: numbers count from 0 and wrap.
+/// The receiver's side for one incarnation of one peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Taken {
-    /// One more than the highest number taken.
+pub struct Window {
+    /// The epoch that the rest is about; 0: no number has arrived yet.
+    epoch: u32,
+    /// One more than the highest count that has arrived.
     next: u32,
+    /// Arrived: coming or received.
     seen: Ring,
+    /// Coming.
+    coming: Ring,
 }
 
-impl Taken {
-    /// At the start of the peer's life: nothing taken.
+impl Window {
+    /// At the start of the peer's incarnation: nothing has arrived.
     pub const fn new() -> Self {
-        // No number before the first may be taken.
-        Self { next: 0, seen: Ring([u32::MAX; WORDS]) }
+        Self { epoch: 0, next: 0, seen: Ring::EMPTY, coming: Ring::EMPTY }
     }
 
-    /// Looks at a received number, and notes it if it is the first copy.
-    pub fn take(&mut self, number: u32) -> Copy {
-        let ahead = number.wrapping_sub(self.next);
+    /// A number has arrived. A first copy is noted as coming.
+    pub fn arrive(&mut self, number: Number) -> WindowCheck {
+        let (epoch, count) = (number.epoch(), number.count());
+        if epoch < self.epoch && !seeded("epoch-ignored") {
+            return WindowCheck::Outside;
+        }
+        if epoch > self.epoch {
+            // The first number need not be 0: the sender goes on counting when we start anew. Those
+            // just before it may still come.
+            *self = Self { epoch, next: count, ..Self::new() };
+        }
+        let ahead = count.wrapping_sub(self.next);
         if ahead < 1 << 31 {
             // Numbers passed over may still come. At most `WIDTH` bits are cleared, and over time
             // one for each number.
             for passed in 0..ahead.min(WIDTH) {
-                self.seen.set(self.next.wrapping_add(passed), false);
+                let passed = self.next.wrapping_add(passed);
+                self.seen.set(passed, false);
+                self.coming.set(passed, false);
             }
-            self.seen.set(number, true);
-            self.next = number.wrapping_add(1);
-            return Copy::First;
+            self.next = count.wrapping_add(1);
+        } else {
+            let width = if seeded("window-off-by-one") { WIDTH + 1 } else { WIDTH };
+            if self.next.wrapping_sub(count) > width {
+                return WindowCheck::Outside;
+            }
+            if self.seen.get(count) && !seeded("second-copy-taken") {
+                let coming = self.coming.get(count) && !seeded("coming-is-received");
+                return if coming { WindowCheck::Coming } else { WindowCheck::Second };
+            }
         }
-        let width = if seeded("window-off-by-one") { WIDTH + 1 } else { WIDTH };
-        if self.next.wrapping_sub(number) > width {
-            return Copy::Outside;
+        self.seen.set(count, true);
+        self.coming.set(count, true);
+        WindowCheck::First
+    }
+
+    /// What was coming was received: later copies are second copies. Returns whether it was coming.
+    pub fn received(&mut self, number: Number) -> bool {
+        let was = self.is_coming(number);
+        if was {
+            self.coming.set(number.count(), false);
         }
-        if self.seen.get(number) && !seeded("second-copy-taken") {
-            return Copy::Second;
+        was
+    }
+
+    /// What was coming was not received: a later copy is the first. Returns whether it was coming.
+    pub fn not_received(&mut self, number: Number) -> bool {
+        let was = self.is_coming(number);
+        if was {
+            self.coming.set(number.count(), false);
+            self.seen.set(number.count(), seeded("failed-stays-noted"));
         }
-        self.seen.set(number, true);
-        Copy::First
+        was
+    }
+
+    fn is_coming(&self, number: Number) -> bool {
+        let age = self.next.wrapping_sub(number.count());
+        number.epoch() == self.epoch
+            && (1..=WIDTH).contains(&age)
+            && self.coming.get(number.count())
     }
 }
 
-impl Default for Taken {
+impl Default for Window {
     fn default() -> Self {
         Self::new()
     }
@@ -94,127 +227,39 @@ impl Default for Taken {
 /// The sender's side for one peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Numbers {
+    epoch: u32,
     next: u32,
     outstanding: Ring,
 }
 
 impl Numbers {
-    /// At the start of the peer's life: nothing outstanding.
-    pub const fn new() -> Self {
-        Self { next: 0, outstanding: Ring([0; WORDS]) }
+    /// Nothing outstanding, in an epoch that was not used before. Epoch 0 gives no numbers.
+    pub const fn new(epoch: u32) -> Self {
+        Self { epoch, next: 0, outstanding: Ring::EMPTY }
     }
 
     /// The next number, or `None` while the one [`WIDTH`] before it has not ended.
-    pub fn give(&mut self) -> Option<u32> {
-        let number = self.next;
+    pub fn give(&mut self) -> Option<Number> {
+        let count = self.next;
         // Its place in the ring is that of the number `WIDTH` earlier.
-        if self.outstanding.get(number) {
+        if self.outstanding.get(count) {
             return None;
         }
-        self.outstanding.set(number, true);
-        self.next = number.wrapping_add(1);
+        let number = Number::new(self.epoch, count)?;
+        self.outstanding.set(count, true);
+        self.next = count.wrapping_add(1);
         Some(number)
     }
 
     /// The message with this number has ended: no copy of it will be sent again.
-    pub fn end(&mut self, number: u32) {
-        if self.next.wrapping_sub(number).wrapping_sub(1) < WIDTH {
-            self.outstanding.set(number, false);
+    pub fn end(&mut self, number: Number) {
+        let age = self.next.wrapping_sub(number.count());
+        if number.epoch() == self.epoch && (1..=WIDTH).contains(&age) {
+            self.outstanding.set(number.count(), false);
         }
-    }
-}
-
-impl Default for Numbers {
-    fn default() -> Self {
-        Self::new()
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use std::collections::BTreeSet;
-    use std::vec::Vec;
-
-    /// Several rails reorder, lose and repeat; each number is delivered at most once, and between
-    /// a correct sender and receiver none is refused as long as it has not ended.
-    #[test]
-    fn each_number_is_taken_once() {
-        let rounds = if cfg!(miri) { 600 } else { 200_000 };
-        for start in [0, u32::MAX - 700] {
-            let mut taken = Taken { next: start, ..Taken::new() };
-            let mut numbers = Numbers { next: start, ..Numbers::new() };
-            let mut open: Vec<u32> = Vec::new();
-            let mut delivered = BTreeSet::new();
-            let (mut x, mut refusals) = (0x9e37_79b9_7f4a_7c15_u64, 0);
-            for _ in 0..rounds {
-                x ^= x << 13;
-                x ^= x >> 7;
-                x ^= x << 17;
-                let pick = |n: usize| (x >> 16) as usize % n.max(1);
-                match x % 5 {
-                    0 | 1 => match numbers.give() {
-                        Some(number) => open.push(number),
-                        None => refusals += 1,
-                    },
-                    2 | 3 if !open.is_empty() => {
-                        let number = open[pick(open.len())];
-                        let age = numbers.next.wrapping_sub(number);
-                        assert!((1..=WIDTH).contains(&age));
-                        match taken.take(number) {
-                            // A number may come round again after 2^32 others, not here.
-                            Copy::First => assert!(delivered.insert(number)),
-                            Copy::Second => assert!(delivered.contains(&number)),
-                            Copy::Outside => panic!("{number} has not ended"),
-                        }
-                    }
-                    _ if open.len() > 300 => numbers.end(open.swap_remove(pick(open.len()))),
-                    _ => {}
-                }
-            }
-            // The oldest stays open for long now and then: the sender must have had to wait.
-            assert!(cfg!(miri) || refusals > 0);
-        }
-    }
-
-    #[test]
-    fn what_is_outside_of_the_window_is_refused() {
-        let mut taken = Taken::new();
-        assert_eq!(taken.take(u32::MAX), Copy::Second, "before the first number");
-        assert_eq!(taken.take(0), Copy::First);
-        assert_eq!(taken.take(WIDTH - 1), Copy::First);
-        assert_eq!(taken.take(0), Copy::Second, "still in the window");
-        assert_eq!(taken.take(WIDTH), Copy::First);
-        assert_eq!(taken.take(0), Copy::Outside);
-        assert_eq!(taken.take(1), Copy::First);
-        assert_eq!(taken.take(1), Copy::Second);
-        // All of a long series were lost: the window follows.
-        assert_eq!(taken.take(100 * WIDTH), Copy::First);
-        assert_eq!(taken.take(99 * WIDTH), Copy::Outside);
-        assert_eq!(taken.take(99 * WIDTH + 1), Copy::First);
-        // Half way round, where ahead and behind meet.
-        assert_eq!(taken.take(100 * WIDTH + 1 + (1 << 31)), Copy::Outside);
-        assert_eq!(taken.take(100 * WIDTH + (1 << 31)), Copy::First);
-    }
-
-    #[test]
-    fn ends_of_unknown_numbers_change_nothing() {
-        let mut numbers = Numbers::new();
-        assert_eq!(numbers.give(), Some(0));
-        numbers.end(77);
-        numbers.end(u32::MAX);
-        for n in 1..WIDTH {
-            assert_eq!(numbers.give(), Some(n));
-        }
-        assert_eq!(numbers.give(), None, "number 0 has not ended");
-        numbers.end(0);
-        assert_eq!(numbers.give(), Some(WIDTH));
-        // The place is another's now.
-        numbers.end(0);
-        (1..WIDTH).for_each(|n| numbers.end(n));
-        for n in 1..WIDTH {
-            assert_eq!(numbers.give(), Some(WIDTH + n));
-        }
-        assert_eq!(numbers.give(), None, "number {WIDTH} has not ended");
-    }
-}
+#[path = "dedup_tests.rs"]
+mod tests;

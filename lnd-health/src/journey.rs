@@ -6,6 +6,7 @@
 //! path that was not tried; when all were, a new round begins, in which each may be tried again.
 //! The journey lies in the message and is the right to end it; its size does not grow with its tries.
 
+use crate::dedup::Number;
 use crate::effect::Resend;
 use crate::ids::{NiId, PeerId, PeerNiId};
 use lnd_core::defect::seeded;
@@ -59,9 +60,9 @@ pub struct Journey {
     cookie: u64,
     deadline: Instant,
     peer: PeerId,
-    pub(crate) number: Option<u32>,
-    /// Which life of the peer the number counts in.
-    pub(crate) epoch: u32,
+    pub(crate) number: Option<Number>,
+    /// How many times the peer had started anew when the last try began.
+    pub(crate) starts: u32,
     /// The paths of this round.
     tried: [Option<Path>; MAX_TRIES],
     /// Tries of this round.
@@ -94,7 +95,7 @@ impl Journey {
             deadline: terms.deadline,
             peer,
             number: None,
-            epoch: 0,
+            starts: 0,
             tried: [None; MAX_TRIES],
             here: 0,
             pauses: 0,
@@ -142,8 +143,9 @@ impl Journey {
         (self.next != Resend::Anew).then_some((self, self.next))
     }
 
-    /// The number under which the receiver recognises a second copy; it goes into the header.
-    pub const fn number(&self) -> Option<u32> {
+    /// The number under which the receiver recognises a second copy.
+    /// [`Health::stamp`](crate::Health::stamp) makes of it what goes into the header.
+    pub const fn number(&self) -> Option<Number> {
         self.number
     }
 

@@ -30,6 +30,7 @@ mod value;
 
 pub use charge::{refusal, refusal_of_errno, Charge, Refusal};
 pub use config::{Config, ConfigError};
+pub use dedup::{Number, Stamp, WindowCheck};
 pub use effect::{effect, Effect, Profile, Resend};
 pub use ids::{NiId, Object, PeerId, PeerNiId, RouteId, MAX_LOCAL, MAX_NETS, MAX_PEER_NIS};
 pub use judge::{judge, Change, Situation, Verdict};

@@ -6,12 +6,11 @@ mod common;
 
 use common::*;
 use lnd_core::transfer::{Delivery, Health as Class};
-use lnd_health::dedup::Copy;
 use lnd_health::journal::Evidence;
 use lnd_health::journey::Terms;
 use lnd_health::node::{Count, End, Full, Next, PeerSettings, WhyEnded};
 use lnd_health::select::{Because, NoPath};
-use lnd_health::{refusal, Config, HealthValue, NiStatus, Object};
+use lnd_health::{refusal, Config, HealthValue, NiStatus, Object, WindowCheck};
 
 #[test]
 fn a_local_failure_goes_over_another_local_interface() {
@@ -203,30 +202,34 @@ fn fatal_interfaces_take_nothing_new() {
 
 #[test]
 fn the_receiver_takes_one_copy_of_each_life() {
-    // R45: (peer life, number).
-    let life = |n| lnd_core::id::Incarnation::from_raw(n).unwrap();
-    let mut node = Node::new(plain(1, 1, 1), 1);
+    // R45: (peer's incarnation, number).
+    let mut node = Node::among_strangers(plain(1, 1, 1), 1);
     let peer = node.peer();
-    assert_eq!(node.health.arrived(peer, life(1), 0), None, "no life is known yet");
-    assert!(node.health.peer_life(peer, life(1)));
-    assert!(!node.health.peer_life(peer, life(1)));
-    assert_eq!(node.health.arrived(peer, life(1), 0), Some(Copy::First));
-    assert_eq!(node.health.arrived(peer, life(1), 0), Some(Copy::Second));
-    assert_eq!(node.health.arrived(peer, life(2), 1), None, "of another life");
-    assert!(node.health.peer_life(peer, life(2)));
-    assert_eq!(node.health.arrived(peer, life(2), 0), Some(Copy::First));
+    let arrived = |node: &mut Node, from, count| {
+        let check = node.health.arrived(peer, stamp(from, count));
+        let first = check == WindowCheck::First;
+        assert_eq!(node.health.message_received(peer, stamp(from, count)), first);
+        check
+    };
+    assert_eq!(arrived(&mut node, 1, 0), WindowCheck::Stale, "no incarnation is known yet");
+    assert!(node.health.peer_incarnation(peer, incarnation(1)));
+    assert!(!node.health.peer_incarnation(peer, incarnation(1)));
+    assert_eq!(arrived(&mut node, 1, 0), WindowCheck::First);
+    assert_eq!(arrived(&mut node, 1, 0), WindowCheck::Second);
+    assert_eq!(arrived(&mut node, 2, 1), WindowCheck::Stale, "of another incarnation");
+    assert!(node.health.peer_incarnation(peer, incarnation(2)));
+    assert_eq!(arrived(&mut node, 2, 0), WindowCheck::First);
 }
 
 #[test]
 fn a_former_life_may_have_taken_it_so_the_new_one_does_not_get_it() {
-    let life = |n| lnd_core::id::Incarnation::from_raw(n).unwrap();
     for restarted in [false, true] {
         let mut node = Node::new(plain(2, 1, 2), 1);
         let peer = node.peer();
-        node.health.peer_life(peer, life(1));
+        node.health.peer_incarnation(peer, incarnation(1));
         let mut journey = node.open(100);
         node.begin(&mut journey);
-        node.health.peer_life(peer, life(if restarted { 2 } else { 1 }));
+        node.health.peer_incarnation(peer, incarnation(if restarted { 2 } else { 1 }));
         let next = node.health.outcome(at(1), journey, perhaps(Class::NetworkTimeout));
         match (restarted, next) {
             (true, Next::Ended(ended)) => assert_eq!(ended.why, WhyEnded::MayHaveArrived),
@@ -346,21 +349,20 @@ fn a_dead_peer_does_not_cost_us_our_interfaces() {
 #[test]
 fn a_restart_between_two_tries_is_noticed_too() {
     // Found by the model: the outcome allowed a resend, then the peer started anew.
-    let life = |n| lnd_core::id::Incarnation::from_raw(n).unwrap();
     let mut node = Node::new(plain(2, 1, 2), 1);
     let peer = node.peer();
-    node.health.peer_life(peer, life(1));
+    node.health.peer_incarnation(peer, incarnation(1));
     let waiting = node.open(100);
     let mut journey = node.open(100);
     node.begin(&mut journey);
     let next = node.health.outcome(at(1), journey, perhaps(Class::NetworkTimeout));
     let Next::Again(mut journey) = next else { panic!("it has another path") };
-    node.health.peer_life(peer, life(2));
+    node.health.peer_incarnation(peer, incarnation(2));
     let choice = node.health.choose(&journey, &[]).unwrap();
     assert!(!node.health.begin(at(1), &mut journey, &choice));
     let ended = node.health.give_up(journey, NoPath::Tried);
     assert_eq!((ended.why, ended.delivery), (WhyEnded::MayHaveArrived, Delivery::Unknown));
-    // A message that has not been tried yet is numbered anew: old and new numbers must not meet.
+    // Numbers go on: those given before and after must not meet.
     let mut fresh = node.open(100);
     let mut waiting = waiting;
     node.begin(&mut waiting);
@@ -379,7 +381,7 @@ fn numbers_are_free_again_when_their_messages_have_ended() {
     let mut node = Node::new(plain(1, 1, 1), 1);
     for n in 0..2 * WIDTH {
         let journey = node.open(100);
-        assert_eq!(journey.number(), Some(n));
+        assert_eq!(journey.number().map(|number| number.count()), Some(n));
         let (ended, _) = node.send(journey, |_, _| (at(1), End::OK));
         assert_eq!(ended.class, Class::Ok);
     }

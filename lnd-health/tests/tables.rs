@@ -5,12 +5,12 @@
 mod common;
 
 use common::*;
-use lnd_core::id::Incarnation;
 use lnd_core::transfer::{Delivery, Health as Class};
-use lnd_health::dedup::Copy;
 use lnd_health::node::{Action, Count, End, Full, PeerSettings, Remove, WhyEnded};
 use lnd_health::select::NoPath;
-use lnd_health::{Config, Object, PeerId, PeerNiId, ProbeKinds, RouteId, MAX_NETS, MAX_PEER_NIS};
+use lnd_health::{
+    Config, Object, PeerId, PeerNiId, ProbeKinds, RouteId, WindowCheck, MAX_NETS, MAX_PEER_NIS,
+};
 
 #[test]
 fn tables_are_full_at_their_end_and_room_is_found_again() {
@@ -105,24 +105,26 @@ fn an_interface_may_have_a_sensitivity_of_its_own() {
 
 #[test]
 fn a_peer_shows_what_is_known_of_it() {
-    let mut node = Node::new(plain(1, 1, 2), 1);
+    let mut node = Node::among_strangers(plain(1, 1, 2), 1);
     let id = node.peer();
     let settings = node.health.peer(id).unwrap().settings();
     assert_eq!((settings.router, settings.suppresses), (false, true));
-    assert_eq!(node.health.peer(id).unwrap().life(), None);
-    let lives = [1, 2].map(|life| Incarnation::from_raw(life).unwrap());
-    // Of a life that is not its present one nothing is taken.
-    assert_eq!(node.health.arrived(id, lives[0], 0), None);
-    assert!(node.health.peer_life(id, lives[0]) && !node.health.peer_life(id, lives[0]));
-    assert_eq!(node.health.peer(id).unwrap().life(), Some(lives[0]));
-    let copies = [0, 0].map(|number| node.health.arrived(id, lives[0], number));
-    assert_eq!(copies, [Some(Copy::First), Some(Copy::Second)]);
+    assert_eq!(node.health.peer(id).unwrap().incarnation(), None);
+    let [one, two] = [1, 2].map(incarnation);
+    // Of an incarnation that is not its present one nothing is delivered.
+    assert_eq!(node.health.arrived(id, stamp(1, 0)), WindowCheck::Stale);
+    assert!(node.health.peer_incarnation(id, one) && !node.health.peer_incarnation(id, one));
+    assert_eq!(node.health.peer(id).unwrap().incarnation(), Some(one));
+    assert_eq!(node.health.arrived(id, stamp(1, 0)), WindowCheck::First);
+    assert!(node.health.message_received(id, stamp(1, 0)));
+    assert_eq!(node.health.arrived(id, stamp(1, 0)), WindowCheck::Second);
     assert!(
-        node.health.peer_life(id, lives[1]) && !node.health.peer_life(PeerId::new(9), lives[1])
+        node.health.peer_incarnation(id, two) && !node.health.peer_incarnation(PeerId::new(9), two)
     );
-    assert_eq!(node.health.arrived(id, lives[0], 1), None);
-    assert_eq!(node.health.arrived(id, lives[1], 0), Some(Copy::First));
+    assert_eq!(node.health.arrived(id, stamp(1, 1)), WindowCheck::Stale);
+    assert_eq!(node.health.arrived(id, stamp(2, 0)), WindowCheck::First);
     assert_eq!(node.health.tally().value(Count::Copies), 1);
+    assert_eq!(node.health.tally().value(Count::StaleStamps), 2);
 
     // Messages on their way hold it, also between two tries.
     let mut journey = node.open(100);

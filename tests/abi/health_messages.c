@@ -29,7 +29,7 @@ static void refusals(void)
 {
 	struct lnd_path path, second = { .size = sizeof(second) };
 	struct lnd_journey journey, other;
-	uint32_t next = 9;
+	struct lnd_outcome end = { .size = sizeof(end) };
 
 	start(1, 4, LND_PROFILE_SEED);
 	FAILS(LND_E_STALE, lnd_health_open(health, no_such_peer(), LND_NEVER, 1, 7, &journey));
@@ -39,25 +39,25 @@ static void refusals(void)
 	FAILS(LND_E_NULL, lnd_health_refused(health, journey, LND_E_NO_ROUTE, SECOND, NULL));
 	other = journey;
 	other.ni++;
-	FAILS(LND_E_FOREIGN, lnd_health_refused(health, other, LND_E_NO_ROUTE, SECOND, &next));
+	FAILS(LND_E_FOREIGN, lnd_health_refused(health, other, LND_E_NO_ROUTE, SECOND, &end));
 	other = journey;
 	other.kind++;
-	FAILS(LND_E_STALE, lnd_health_refused(health, other, LND_E_NO_ROUTE, SECOND, &next));
-	MUST(lnd_health_refused(health, journey, LND_E_NO_ROUTE, SECOND, &next));
-	CHECK(next == LND_NEXT_AGAIN && value_of(path.local) == 1000);
+	FAILS(LND_E_STALE, lnd_health_refused(health, other, LND_E_NO_ROUTE, SECOND, &end));
+	MUST(lnd_health_refused(health, journey, LND_E_NO_ROUTE, SECOND, &end));
+	CHECK(end.next == LND_NEXT_AGAIN && value_of(path.local) == 1000);
 	CHECK(value_of(path.destination) == 1000);
 	MUST(lnd_health_begin(health, journey, SECOND, &second));
 	CHECK(!same(second.local, path.local));
 	/* The caller's own mistake: nobody is blamed, no other path would help. */
-	MUST(lnd_health_refused(health, journey, LND_E_ARGUMENT, SECOND, &next));
-	CHECK(next == LND_NEXT_ENDED && value_of(second.local) == 1000);
-	FAILS(LND_E_STALE, lnd_health_refused(health, journey, LND_E_ARGUMENT, SECOND, &next));
-	FAILS(LND_E_STALE, lnd_health_give_up(health, journey));
+	MUST(lnd_health_refused(health, journey, LND_E_ARGUMENT, SECOND, &end));
+	CHECK(end.next == LND_NEXT_ENDED && value_of(second.local) == 1000);
+	FAILS(LND_E_STALE, lnd_health_refused(health, journey, LND_E_ARGUMENT, SECOND, &end));
+	FAILS(LND_E_STALE, lnd_health_give_up(health, journey, NULL));
 
 	/* A peer that is down: its interface is blamed. */
 	journey = begun(60 * SECOND, 1, &path);
-	MUST(lnd_health_refused(health, journey, LND_E_PEER_DOWN, SECOND, &next));
-	CHECK(next == LND_NEXT_AGAIN && value_of(path.destination) < 1000);
+	MUST(lnd_health_refused(health, journey, LND_E_PEER_DOWN, SECOND, &end));
+	CHECK(end.next == LND_NEXT_AGAIN && value_of(path.destination) < 1000);
 
 	/* What is on its way holds its peer and its interfaces. */
 	MUST(lnd_health_begin(health, journey, SECOND, &second));
@@ -65,7 +65,7 @@ static void refusals(void)
 	FAILS(LND_E_RUNNING, lnd_health_remove_local(health, second.local));
 	FAILS(LND_E_STALE, lnd_health_remove_peer(health, no_such_peer()));
 	FAILS(LND_E_WRONG_KIND, lnd_health_remove_local(health, peer_ni[0]));
-	MUST(lnd_health_give_up(health, journey));
+	MUST(lnd_health_give_up(health, journey, NULL));
 	MUST(lnd_health_remove_local(health, second.local));
 	FAILS(LND_E_STALE, lnd_health_remove_local(health, second.local));
 	MUST(lnd_health_remove_peer(health, peer));
@@ -80,7 +80,7 @@ static void pauses(void)
 	struct lnd_path path = { .size = sizeof(path) };
 	struct lnd_journey journey, wrong;
 	uint64_t now = SECOND, time = 1, tries = 1, pause = 0;
-	uint32_t next;
+	struct lnd_outcome end = { .size = sizeof(end) };
 
 	start(1, 4, LND_PROFILE_SEED);
 	journey = begun(60 * SECOND, 1, &path);
@@ -92,13 +92,14 @@ static void pauses(void)
 	FAILS(LND_E_STALE, lnd_health_next_try(health, wrong, &time));
 	for (;;) {
 		/* Back-pressure: it costs no health, and there is room again soon. */
-		MUST(lnd_health_refused(health, journey, LND_E_NO_SLOTS, now, &next));
+		MUST(lnd_health_refused(health, journey, LND_E_NO_SLOTS, now, &end));
 		CHECK(value_of(path.local) == 1000 && value_of(path.destination) == 1000);
-		if (next == LND_NEXT_ENDED)
+		CHECK(end.tries == tries && end.delivery == LND_NOT_DELIVERED);
+		if (end.next == LND_NEXT_ENDED)
 			break;
-		if (next == LND_NEXT_LATER) {
+		if (end.next == LND_NEXT_LATER) {
 			MUST(lnd_health_next_try(health, journey, &time));
-			CHECK(time > now && time < 60 * SECOND);
+			CHECK(time == end.next_try && time > now && time < 60 * SECOND);
 			FAILS(LND_E_WAIT, lnd_health_begin(health, journey, now, &path));
 			now = time;
 			pause++;
@@ -106,6 +107,7 @@ static void pauses(void)
 		MUST(lnd_health_begin(health, journey, now, &path));
 		tries++;
 	}
+	CHECK(end.why == LND_WHY_DEADLINE && !end.next_try);
 	CHECK(pause > 10 && tries < 5000 && now > 59 * SECOND);
 	FAILS(LND_E_STALE, lnd_health_next_try(health, journey, &time));
 	stop();
@@ -118,7 +120,7 @@ static uint32_t ended(uint32_t cause, uint32_t class, uint32_t delivery, uint32_
 	struct lnd_report report;
 	struct lnd_journey journey;
 	struct lnd_path path;
-	uint32_t next = 9;
+	struct lnd_outcome end = { .size = sizeof(end) };
 
 	start(1, 1, LND_PROFILE_SEED);
 	journey = begun(60 * SECOND, resend, &path);
@@ -128,14 +130,14 @@ static uint32_t ended(uint32_t cause, uint32_t class, uint32_t delivery, uint32_
 	report.delivery = delivery;
 	report.cause = cause;
 	report.error = -5;
-	MUST(lnd_health_ended(health, journey, &report, SECOND, &next));
-	CHECK(next == LND_NEXT_ENDED || next == LND_NEXT_AGAIN);
-	if (next == LND_NEXT_AGAIN)
-		MUST(lnd_health_give_up(health, journey));
+	MUST(lnd_health_ended(health, journey, &report, SECOND, &end));
+	CHECK(end.next == LND_NEXT_ENDED || end.next == LND_NEXT_AGAIN);
+	if (end.next == LND_NEXT_AGAIN)
+		MUST(lnd_health_give_up(health, journey, NULL));
 	else
-		FAILS(LND_E_STALE, lnd_health_give_up(health, journey));
+		FAILS(LND_E_STALE, lnd_health_give_up(health, journey, NULL));
 	stop();
-	return next;
+	return end.next;
 }
 
 static void ends(void)
@@ -149,7 +151,7 @@ static void ends(void)
 	struct lnd_report report;
 	struct lnd_journey journey;
 	struct lnd_path path, none = { .size = sizeof(none) };
-	uint32_t next = 9;
+	struct lnd_outcome end = { .size = sizeof(end) };
 	size_t at;
 
 	/* What another path cures is tried again; what was meant, or would be the same, is not. */
@@ -171,20 +173,20 @@ static void ends(void)
 	report.cause = LND_CAUSE_DEVICE;
 	/* Numbers that no report has. */
 	report.delivery = 4;
-	FAILS(LND_E_ARGUMENT, lnd_health_ended(health, journey, &report, SECOND, &next));
+	FAILS(LND_E_ARGUMENT, lnd_health_ended(health, journey, &report, SECOND, &end));
 	report.delivery = LND_NOT_DELIVERED;
 	report.health = 11;
-	FAILS(LND_E_ARGUMENT, lnd_health_ended(health, journey, &report, SECOND, &next));
+	FAILS(LND_E_ARGUMENT, lnd_health_ended(health, journey, &report, SECOND, &end));
 	report.health = dropped;
-	FAILS(LND_E_NULL, lnd_health_ended(health, journey, NULL, SECOND, &next));
-	MUST(lnd_health_ended(health, journey, &report, SECOND, &next));
-	CHECK(next == LND_NEXT_AGAIN);
+	FAILS(LND_E_NULL, lnd_health_ended(health, journey, NULL, SECOND, &end));
+	MUST(lnd_health_ended(health, journey, &report, SECOND, &end));
+	CHECK(end.next == LND_NEXT_AGAIN);
 	/* No try begins after the deadline, nor on no interface. */
 	FAILS(LND_E_DEADLINE, lnd_health_begin(health, journey, 2 * SECOND, &none));
 	MUST(lnd_health_remove_local(health, local[0]));
 	MUST(lnd_health_remove_local(health, local[1]));
 	FAILS(LND_E_NO_ROUTE, lnd_health_begin(health, journey, SECOND, &none));
-	MUST(lnd_health_give_up(health, journey));
+	MUST(lnd_health_give_up(health, journey, NULL));
 	stop();
 	printf("health_messages: ends are final or not, as their cause has it\n");
 }
@@ -218,6 +220,7 @@ static void tables(void)
 	stop();
 
 	MUST(lnd_health_config_init(&config, LND_ABI_VERSION, 2, 2, 4));
+	config.incarnation = OWN;
 #define SPOIL(field, value)                                \
 	do {                                               \
 		bad = config;                              \
@@ -239,130 +242,13 @@ static void tables(void)
 	SPOIL(action_every, 999);
 	SPOIL(routes, 4097);
 	SPOIL(routes, 65536);
+	SPOIL(incarnation, 0);
 	CHECK(lnd_health_size(&config) > 0);
 	printf("health_messages: what is unknown or out of range is refused\n");
 }
 
-static uint64_t stale_names(void)
-{
-	const char *name;
-	uint64_t value;
-	uint32_t at;
-
-	for (at = 0; (name = lnd_health_counter_name(at)); at++) {
-		MUST(lnd_health_counter(health, at, &value));
-		if (!strcmp(name, "stale_names"))
-			return value;
-	}
-	CHECK(!"a counter of that name");
-	return 0;
-}
-
-/* Names outlive what they name, and then name nothing (R14). */
-static void names(void)
-{
-	struct lnd_health_ni old_local, old_ni, next;
-	struct lnd_health_peer old = peer;
-	struct lnd_health_info info = { .size = sizeof(info) };
-	struct lnd_journey journey;
-	uint64_t value;
-
-	start(4, 4, LND_PROFILE_SEED);
-	old = peer;
-	old_local = local[0];
-	old_ni = peer_ni[1];
-	MUST(lnd_health_remove_peer(health, peer));
-	MUST(lnd_health_remove_local(health, local[0]));
-	MUST(lnd_health_add_peer(health, 0, 1, &peer));
-	MUST(lnd_health_add_peer_ni(health, peer, 30, &peer_ni[0]));
-	MUST(lnd_health_add_peer_ni(health, peer, 31, &peer_ni[1]));
-	MUST(lnd_health_add_local(health, 12, &local[0]));
-	CHECK(peer.index == old.index && local[0].index == old_local.index);
-	CHECK(peer_ni[0].index == old_ni.index || peer_ni[1].index == old_ni.index);
-	value = stale_names();
-	FAILS(LND_E_STALE, lnd_health_open(health, old, LND_NEVER, 1, 7, &journey));
-	FAILS(LND_E_STALE, lnd_health_add_peer_ni(health, old, 32, &next));
-	FAILS(LND_E_STALE, lnd_health_get(health, old_ni, &info));
-	FAILS(LND_E_STALE, lnd_health_set(health, old_local, 1, SECOND));
-	FAILS(LND_E_STALE, lnd_health_received(health, old_ni, local[0], SECOND));
-	FAILS(LND_E_STALE, lnd_health_received(health, peer_ni[0], old_local, SECOND));
-	FAILS(LND_E_STALE, lnd_health_fatal(health, old_local, 1, SECOND));
-	FAILS(LND_E_STALE, lnd_health_connection_lost(health, old_ni, SECOND));
-	FAILS(LND_E_STALE, lnd_prober_watch(health, old_ni, 0, SECOND));
-	FAILS(LND_E_STALE, lnd_prober_unwatch(health, old_ni));
-	FAILS(LND_E_STALE, lnd_prober_state(health, old_ni, 1, 1, 1, 1));
-	FAILS(LND_E_WRONG_KIND, lnd_prober_unwatch(health, local[0]));
-	FAILS(LND_E_WRONG_KIND, lnd_health_fatal(health, peer_ni[0], 1, SECOND));
-	CHECK(stale_names() == value + 11);
-	CHECK(value_of(local[0]) == 1000 && value_of(peer_ni[0]) == 1000);
-	FAILS(LND_E_ARGUMENT, lnd_health_counter(health, 999, &value));
-	FAILS(LND_E_NULL, lnd_health_counter(health, 0, NULL));
-	CHECK(!lnd_health_counter_name(999));
-	stop();
-	printf("health_messages: names of what is gone name nothing\n");
-}
-
-/* A peer behind a router: routed is 1, and 0 without one. */
-static void routes(void)
-{
-	struct lnd_health_peer behind, router;
-	struct lnd_health_ni gateway, far, none = { 0 };
-	struct lnd_health_route route, other;
-	struct lnd_journey journey;
-	struct lnd_path path;
-	const uint64_t net = 7;
-
-	start(4, 4, LND_PROFILE_SEED);
-	journey = begun(60 * SECOND, 1, &path);
-	CHECK(path.routed == 0 && same(path.hop, path.destination));
-	MUST(lnd_health_give_up(health, journey));
-	MUST(lnd_health_remove_peer(health, peer));
-
-	MUST(lnd_health_add_peer(health, 1, 0, &router));
-	MUST(lnd_health_add_peer_ni(health, router, 40, &gateway));
-	MUST(lnd_health_add_peer(health, 0, 0, &behind));
-	MUST(lnd_health_add_peer_ni(health, behind, net << 32 | 9, &far));
-	peer = behind;
-	memset(&path, 0, sizeof(path));
-	path.size = sizeof(path);
-	MUST(lnd_health_open(health, behind, 60 * SECOND, 1, 7, &journey));
-	FAILS(LND_E_NO_ROUTE, lnd_health_begin(health, journey, SECOND, &path));
-	FAILS(LND_E_STALE, lnd_health_add_route(health, 7, none, &route));
-	FAILS(LND_E_WRONG_KIND, lnd_health_add_route(health, 7, local[0], &route));
-	FAILS(LND_E_NULL, lnd_health_add_route(health, 7, gateway, NULL));
-	MUST(lnd_health_add_route(health, 7, gateway, &route));
-	FAILS(LND_E_RUNNING, lnd_health_remove_peer(health, router));
-	MUST(lnd_health_begin(health, journey, SECOND, &path));
-	CHECK(path.routed == 1 && path.hop_nid == 40);
-	CHECK(same(path.hop, gateway) && same(path.destination, far));
-	MUST(lnd_health_give_up(health, journey));
-
-	/* A route that is not alive is none. */
-	FAILS(LND_E_ARGUMENT, lnd_health_set_route(health, route, 65536, 1, 0));
-	FAILS(LND_E_ARGUMENT, lnd_health_set_route(health, route, 0, 256, 0));
-	MUST(lnd_health_set_route(health, route, 3, 2, 0));
-	MUST(lnd_health_open(health, behind, 60 * SECOND, 1, 7, &journey));
-	FAILS(LND_E_NO_ROUTE, lnd_health_begin(health, journey, SECOND, &path));
-	MUST(lnd_health_set_route(health, route, 3, 2, 1));
-	MUST(lnd_health_begin(health, journey, SECOND, &path));
-	MUST(lnd_health_give_up(health, journey));
-	MUST(lnd_health_remove_route(health, route));
-	MUST(lnd_health_add_route(health, 7, gateway, &other));
-	CHECK(other.index == route.index);
-	FAILS(LND_E_STALE, lnd_health_remove_route(health, route));
-	FAILS(LND_E_STALE, lnd_health_set_route(health, route, 0, 1, 0));
-	route = other;
-	route.owner++;
-	FAILS(LND_E_FOREIGN, lnd_health_remove_route(health, route));
-	MUST(lnd_health_remove_route(health, other));
-	stop();
-	printf("health_messages: a path through a router says so\n");
-}
-
 int main(void)
 {
-	names();
-	routes();
 	refusals();
 	pauses();
 	ends();

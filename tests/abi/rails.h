@@ -8,6 +8,8 @@
 #include <string.h>
 
 #define SECOND (1000 * MS)
+/* Our incarnation. */
+#define OWN 3
 
 static struct lnd_health *health;
 static void *block;
@@ -47,6 +49,7 @@ static void start(uint32_t journeys, uint32_t actions, uint32_t profile)
 	config.journeys = journeys;
 	config.actions = actions;
 	config.profile = profile;
+	config.incarnation = OWN;
 	len = lnd_health_size(&config);
 	CHECK(len > 0);
 	block = memory(len);
@@ -56,6 +59,7 @@ static void start(uint32_t journeys, uint32_t actions, uint32_t profile)
 		MUST(lnd_health_add_local(health, 10 + at, &local[at]));
 		MUST(lnd_health_add_peer_ni(health, peer, 20 + at, &peer_ni[at]));
 	}
+	MUST(lnd_health_peer_incarnation(health, peer, 1));
 }
 
 static void stop(void)

@@ -45,6 +45,7 @@ pub const LND_UNTIL_DEADLINE: u32 = 255;
 /// @probe_verdicts: dead verdicts before the peer is down.
 /// @routes: routes, 0 to 4,096.
 /// @routing: 1 if this node is a router.
+/// @incarnation: this node's incarnation, the @life of all its NIs; not 0.
 #[allow(non_camel_case_types)]
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
@@ -101,6 +102,8 @@ pub struct lnd_health_config {
     pub routes: u32,
     /// Router.
     pub routing: u32,
+    /// Incarnation.
+    pub incarnation: u64,
 }
 
 /// struct lnd_journey - Names a message on its way over several tries.
@@ -122,14 +125,55 @@ pub struct lnd_journey {
     pub kind: u32,
 }
 
+/// Bytes of a stamp in a message's header.
+pub const LND_STAMP_BYTES: usize = 24;
+
+/// struct lnd_stamp - What goes with a try of a message, so that its receiver recognises a second
+/// copy: the upper layer's header carries it as it is.
+/// @from: the sender's incarnation.
+/// @to: the receiver's incarnation that it is for; 0: whichever there is.
+/// @number: the message's number; 0: it has none, and the whole stamp is 0.
+///
+/// lnd_stamp_write() and lnd_stamp_read() bring it into the header and out of it, in the same order
+/// of bytes on every machine.
+#[allow(non_camel_case_types)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+pub struct lnd_stamp {
+    /// From whom.
+    pub from: u64,
+    /// For whom.
+    pub to: u64,
+    /// Number.
+    pub number: u64,
+}
+
+/// enum lnd_window_check - What a message that has arrived turned out to be.
+#[allow(non_camel_case_types)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub enum lnd_window_check {
+    /// The first copy: deliver it, then lnd_health_message_received() or
+    /// lnd_health_message_not_received().
+    LND_WINDOW_FIRST = 1,
+    /// The first copy is still coming: refuse this one (LND_REFUSE_NO_RESOURCES).
+    LND_WINDOW_COMING = 2,
+    /// The message was received: drop this copy and answer that it has arrived (lnd_recv() of no
+    /// bytes).
+    LND_WINDOW_SECOND = 3,
+    /// Too old to know: refuse it (LND_REFUSE_FAILED).
+    LND_WINDOW_OUTSIDE = 4,
+    /// Of or for an incarnation that is not the present one: refuse it (LND_REFUSE_FAILED).
+    LND_WINDOW_STALE = 5,
+}
+
 /// struct lnd_path - Where the next try of a message goes.
 /// @size: sizeof(struct lnd_path).
 /// @routed: 1 if the hop is a router: it goes into struct lnd_send_request as it is.
 /// @local: our interface.
 /// @hop: the next hop's interface.
 /// @destination: the peer's interface.
-/// @number: the message's number, for peers that recognise second copies; 0: none.
-/// @reserved: 0.
+/// @stamp: what the header of this try carries.
 /// @hop_nid: the next hop's NID.
 /// @slice: until when this try should have ended.
 #[allow(non_camel_case_types)]
@@ -146,10 +190,8 @@ pub struct lnd_path {
     pub hop: lnd_health_ni,
     /// Peer's.
     pub destination: lnd_health_ni,
-    /// Number.
-    pub number: u32,
-    /// Zero.
-    pub reserved: u32,
+    /// Stamp.
+    pub stamp: lnd_stamp,
     /// Next hop.
     pub hop_nid: u64,
     /// This try's time.
@@ -167,6 +209,59 @@ pub enum lnd_next {
     LND_NEXT_AGAIN = 1,
     /// It is tried again, not before the time that lnd_health_next_try() tells.
     LND_NEXT_LATER = 2,
+}
+
+/// enum lnd_why_ended - Why a message is not tried again.
+#[allow(non_camel_case_types)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub enum lnd_why_ended {
+    /// It is tried again.
+    LND_WHY_NOT_ENDED = 0,
+    /// It was delivered.
+    LND_WHY_DELIVERED = 1,
+    /// Its class or its owner does not allow it, or another path could not help.
+    LND_WHY_NOT_RESENDABLE = 2,
+    /// It may have arrived, and the receiver could not recognise a second copy.
+    LND_WHY_MAY_HAVE_ARRIVED = 3,
+    /// As many tries as may be were made.
+    LND_WHY_TRIES = 4,
+    /// Its deadline has passed.
+    LND_WHY_DEADLINE = 5,
+    /// There is no other path.
+    LND_WHY_NO_PATH = 6,
+}
+
+/// struct lnd_outcome - What becomes of a message after a try.
+/// @size: sizeof(struct lnd_outcome).
+/// @next: enum lnd_next.
+/// @delivery: enum lnd_delivery, of what is known over all tries: what the upper layer is to hear.
+/// @health: enum lnd_health_class of the last try.
+/// @tries: tries made.
+/// @why: enum lnd_why_ended.
+/// @cookie: the caller's name for it.
+/// @next_try: with LND_NEXT_LATER: when its next try may begin; else 0. lnd_health_next_try() says if
+///            that has become sooner.
+#[allow(non_camel_case_types)]
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct lnd_outcome {
+    /// Bytes of this struct.
+    pub size: u32,
+    /// Goes on or not.
+    pub next: u32,
+    /// Delivery.
+    pub delivery: u32,
+    /// Class.
+    pub health: u32,
+    /// Tries.
+    pub tries: u32,
+    /// Why.
+    pub why: u32,
+    /// Cookie.
+    pub cookie: u64,
+    /// When.
+    pub next_try: u64,
 }
 
 /// enum lnd_object - What has health: the kind of a struct lnd_health_ni.

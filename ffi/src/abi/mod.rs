@@ -26,8 +26,8 @@ pub use handles::{
 };
 pub use health::{
     lnd_action, lnd_action_kind, lnd_connected, lnd_finding, lnd_health_config, lnd_health_info,
-    lnd_journey, lnd_next, lnd_object, lnd_path, lnd_probe_end, lnd_probe_kind, lnd_profile,
-    LND_UNTIL_DEADLINE,
+    lnd_journey, lnd_next, lnd_object, lnd_outcome, lnd_path, lnd_probe_end, lnd_probe_kind,
+    lnd_profile, lnd_stamp, lnd_why_ended, lnd_window_check, LND_STAMP_BYTES, LND_UNTIL_DEADLINE,
 };
 pub use ops::{lnd_context, lnd_frame, lnd_lane, lnd_ops, lnd_send, LND_NO_NODE};
 pub use report::{lnd_cause, lnd_delivery, lnd_health_class, lnd_place, lnd_report, lnd_role};

@@ -8,6 +8,7 @@ use ::lnd_health::journey::Journey;
 use ::lnd_health::node::Action;
 use ::lnd_health::{Config, Health, Profile};
 use lnd_core::arena::{Arena, ArenaFull, LINE};
+use lnd_core::id::Incarnation;
 use lnd_core::sync::{unique_number, AtomicU32, Guarded, Ordering};
 use lnd_core::time::{Instant, Span};
 
@@ -27,6 +28,8 @@ const MOST: u32 = 65_536;
 /// @locals: interfaces of ours.
 /// @peers: peers.
 /// @peer_nis: interfaces of all peers together.
+///
+/// @incarnation stays 0 and is the caller's to fill in.
 ///
 /// Context: any.
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_VERSION.
@@ -69,6 +72,7 @@ pub unsafe extern "C" fn lnd_health_config_init(
         probe_verdicts: u32::from(usual.probe.verdicts),
         routes: u32::from(usual.routes),
         routing: 0,
+        incarnation: 0,
     };
     // SAFETY: by the contract of the ABI.
     outcome(unsafe { put(config, filled) })
@@ -106,6 +110,8 @@ fn understand(given: &lnd_health_config) -> Result<Config, lnd_error> {
     config.action_burst = given.action_burst;
     config.routes = u16::try_from(given.routes).map_err(wrong)?;
     config.routing = given.routing != 0;
+    let incarnation = Incarnation::from_raw(given.incarnation);
+    config.incarnation = Some(incarnation.ok_or(lnd_error::LND_E_CONFIG)?);
     config.check().map_err(|_| lnd_error::LND_E_CONFIG)?;
     let bounded = |n: u32| (1..=MOST).contains(&n);
     if !bounded(given.journeys) || !bounded(given.actions) {
@@ -141,6 +147,8 @@ pub unsafe extern "C" fn lnd_health_size(config: *const lnd_health_config) -> us
 /// @config: sizes and knobs; copied.
 /// @now: the time.
 /// @health: where the object's pointer is written.
+///
+/// One object for each incarnation of the node: its numbers begin anew with it.
 ///
 /// Context: any.
 /// Return: LND_OK, LND_E_NULL, LND_E_SIZE, LND_E_ALIGN, LND_E_VERSION, LND_E_CONFIG, LND_E_MEMORY.

@@ -4,15 +4,18 @@
 use core::mem::size_of;
 
 use ::lnd_health::journey::{Journey, Terms};
-use ::lnd_health::node::{End, Next};
+use ::lnd_health::node::{End, Ended, Next, WhyEnded};
 use ::lnd_health::{refusal, Refusal};
 use lnd_core::driver::Why;
 use lnd_core::id::Nid;
 use lnd_core::time::Instant;
 use lnd_core::transfer::{Cause, Delivery, Health as Class, Place, Status};
 
-use super::{lnd_health, names, Whole};
-use crate::abi::{lnd_error, lnd_health_peer, lnd_journey, lnd_next, lnd_path, lnd_report};
+use super::{copies, lnd_health, names, Whole};
+use crate::abi::{
+    lnd_error, lnd_health_peer, lnd_journey, lnd_next, lnd_outcome, lnd_path, lnd_report,
+    lnd_stamp, lnd_why_ended,
+};
 use crate::errors::outcome;
 use crate::input::{input, output, place, put};
 
@@ -111,8 +114,7 @@ pub unsafe extern "C" fn lnd_health_begin(
             local: names::local(id, choice.path.local),
             hop: names::peer_ni(id, choice.path.hop),
             destination: names::peer_ni(id, choice.destination),
-            number: way.number().unwrap_or(0),
-            reserved: 0,
+            stamp: lnd_stamp { from: 0, to: 0, number: 0 },
             hop_nid: whole
                 .health
                 .peer_ni(choice.path.hop)
@@ -120,6 +122,7 @@ pub unsafe extern "C" fn lnd_health_begin(
                 .map_or(0, Nid::raw),
             slice: slice.as_nanos(),
         };
+        path.stamp = copies::to_c(whole.health.stamp(way));
         Ok(())
     };
     // SAFETY: by the contract of the ABI.
@@ -201,6 +204,45 @@ pub(super) fn class_of(class: u32) -> Result<Class, lnd_error> {
     CLASSES.get(class as usize).copied().ok_or(lnd_error::LND_E_ARGUMENT)
 }
 
+/// A message that is tried again; `at`: not before.
+fn goes_on(way: &Journey, at: Option<Instant>) -> lnd_outcome {
+    let next = if at.is_some() { lnd_next::LND_NEXT_LATER } else { lnd_next::LND_NEXT_AGAIN };
+    let doubt = way.may_have_arrived();
+    let delivery = if doubt { Delivery::Unknown } else { Delivery::NotDelivered };
+    lnd_outcome {
+        size: size_of::<lnd_outcome>() as u32,
+        next: next as u32,
+        delivery: delivery as u32,
+        health: way.last_class().map_or(0, |class| class as u32),
+        tries: way.tries(),
+        why: lnd_why_ended::LND_WHY_NOT_ENDED as u32,
+        cookie: way.cookie(),
+        next_try: at.map_or(0, Instant::as_nanos),
+    }
+}
+
+/// A message that has ended.
+fn over(ended: &Ended) -> lnd_outcome {
+    let why = match ended.why {
+        WhyEnded::Delivered => lnd_why_ended::LND_WHY_DELIVERED,
+        WhyEnded::NotResendable => lnd_why_ended::LND_WHY_NOT_RESENDABLE,
+        WhyEnded::MayHaveArrived => lnd_why_ended::LND_WHY_MAY_HAVE_ARRIVED,
+        WhyEnded::Tries => lnd_why_ended::LND_WHY_TRIES,
+        WhyEnded::Deadline => lnd_why_ended::LND_WHY_DEADLINE,
+        WhyEnded::NoPath(_) => lnd_why_ended::LND_WHY_NO_PATH,
+    };
+    lnd_outcome {
+        size: size_of::<lnd_outcome>() as u32,
+        next: lnd_next::LND_NEXT_ENDED as u32,
+        delivery: ended.delivery as u32,
+        health: ended.class as u32,
+        tries: ended.tries,
+        why: why as u32,
+        cookie: ended.cookie,
+        next_try: 0,
+    }
+}
+
 impl Whole {
     /// Ends a journey's try by `end`; what becomes of the message.
     fn try_ended(
@@ -208,21 +250,23 @@ impl Whole {
         id: u32,
         journey: lnd_journey,
         end: impl FnOnce(&mut ::lnd_health::Health<'static>, Journey) -> Next,
-    ) -> Result<lnd_next, lnd_error> {
+    ) -> Result<lnd_outcome, lnd_error> {
         check(id, journey)?;
         let found = self.journeys.borrow(journey.index, journey.generation);
         match end(&mut self.health, found.ok_or(lnd_error::LND_E_STALE)?) {
             Next::Again(way) => {
+                let outcome = goes_on(&way, None);
                 self.journeys.put_back(journey.index, way);
-                Ok(lnd_next::LND_NEXT_AGAIN)
+                Ok(outcome)
             }
-            Next::Later(way, _) => {
+            Next::Later(way, at) => {
+                let outcome = goes_on(&way, Some(at));
                 self.journeys.put_back(journey.index, way);
-                Ok(lnd_next::LND_NEXT_LATER)
+                Ok(outcome)
             }
-            Next::Ended(_) => {
+            Next::Ended(ended) => {
                 self.journeys.forget(journey.index);
-                Ok(lnd_next::LND_NEXT_ENDED)
+                Ok(over(&ended))
             }
         }
     }
@@ -233,7 +277,7 @@ impl Whole {
 /// @journey: the message.
 /// @report: the report.
 /// @now: the time.
-/// @next: where enum lnd_next is written.
+/// @result: filled in; its size is set.
 ///
 /// Context: the owner's.
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN,
@@ -244,16 +288,16 @@ pub unsafe extern "C" fn lnd_health_ended(
     journey: lnd_journey,
     report: *const lnd_report,
     now: u64,
-    next: *mut u32,
+    result: *mut lnd_outcome,
 ) -> lnd_error {
     let ended = |id, whole: &mut Whole| {
-        place(next)?;
+        // SAFETY: by the contract of the ABI.
+        let result = unsafe { output(result)? };
         // SAFETY: by the contract of the ABI.
         let end = end_of(unsafe { input(report)? })?;
         let now = Instant::from_nanos(now);
-        let becomes = whole.try_ended(id, journey, |health, way| health.outcome(now, way, end))?;
-        // SAFETY: checked above; writable by the contract of the ABI.
-        unsafe { put(next, becomes as u32) }
+        *result = whole.try_ended(id, journey, |health, way| health.outcome(now, way, end))?;
+        Ok(())
     };
     // SAFETY: by the contract of the ABI.
     outcome(unsafe { lnd_health::with(health, ended) })
@@ -283,26 +327,26 @@ const fn refusal_of(error: u32) -> Refusal {
 /// @journey: the message.
 /// @error: what lnd_submit() returned.
 /// @now: the time.
-/// @next: where enum lnd_next is written.
+/// @result: filled in; its size is set.
 ///
 /// Context: the owner's.
-/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE.
+/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN,
+/// LND_E_STALE.
 #[no_mangle]
 pub unsafe extern "C" fn lnd_health_refused(
     health: *mut lnd_health,
     journey: lnd_journey,
     error: u32,
     now: u64,
-    next: *mut u32,
+    result: *mut lnd_outcome,
 ) -> lnd_error {
     let refused = |id, whole: &mut Whole| {
-        place(next)?;
+        // SAFETY: by the contract of the ABI.
+        let result = unsafe { output(result)? };
         let refusal = refusal_of(error);
         let now = Instant::from_nanos(now);
-        let becomes =
-            whole.try_ended(id, journey, |health, way| health.refused(now, way, refusal))?;
-        // SAFETY: checked above; writable by the contract of the ABI.
-        unsafe { put(next, becomes as u32) }
+        *result = whole.try_ended(id, journey, |health, way| health.refused(now, way, refusal))?;
+        Ok(())
     };
     // SAFETY: by the contract of the ABI.
     outcome(unsafe { lnd_health::with(health, refused) })
@@ -311,19 +355,31 @@ pub unsafe extern "C" fn lnd_health_refused(
 /// lnd_health_give_up() - Ends a message's way, with or without a try under way.
 /// @health: the object.
 /// @journey: the message.
+/// @result: filled in, with what is known of delivery; its size is set. May be NULL.
 ///
 /// Context: the owner's.
-/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE.
+/// Return: LND_OK, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE,
+/// LND_E_NULL (the object).
 #[no_mangle]
 pub unsafe extern "C" fn lnd_health_give_up(
     health: *mut lnd_health,
     journey: lnd_journey,
+    result: *mut lnd_outcome,
 ) -> lnd_error {
     let give_up = |id, whole: &mut Whole| {
+        let result = if result.is_null() {
+            None
+        } else {
+            // SAFETY: by the contract of the ABI.
+            Some(unsafe { output(result)? })
+        };
         check(id, journey)?;
         let found = whole.journeys.take(journey.index, journey.generation);
-        let why = ::lnd_health::node::WhyEnded::NotResendable;
-        let _ = whole.health.give_up(found.ok_or(lnd_error::LND_E_STALE)?, why);
+        let found = found.ok_or(lnd_error::LND_E_STALE)?;
+        let ended = whole.health.give_up(found, WhyEnded::NotResendable);
+        if let Some(result) = result {
+            *result = over(&ended);
+        }
         Ok(())
     };
     // SAFETY: by the contract of the ABI.

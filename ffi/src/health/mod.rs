@@ -5,6 +5,7 @@
 //! It has one owner at a time, and no lock: a second context inside is told so.
 
 mod actions;
+mod copies;
 mod create;
 mod messages;
 mod names;
@@ -15,6 +16,7 @@ mod taken;
 mod tally;
 
 pub use actions::*;
+pub use copies::*;
 pub use create::*;
 pub use messages::*;
 pub use prober::*;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! A message from its first path to its one end (S4-1, S4-2, S4-10, S4-15, S4-18 to S4-20).
 
-use super::peers::Peer;
 use super::tally::Count;
 use super::{End, Ended, Health, Next, WhyEnded};
 use crate::charge::Refusal;
@@ -21,9 +20,13 @@ impl Health<'_> {
     /// end through [`outcome`](Self::outcome), [`refused`](Self::refused) or
     /// [`give_up`](Self::give_up).
     pub fn open(&mut self, to: PeerId, terms: Terms) -> Option<Journey> {
+        let own = self.config.incarnation.is_some();
         let peer = self.peer_mut(to)?;
         let mut journey = Journey::new(to, terms);
-        number(peer, &mut journey);
+        // Without a number it can still be sent, just not again when in doubt.
+        let numbered = own && journey.suppress && peer.settings.suppresses;
+        journey.number = if numbered { peer.numbers.give() } else { None };
+        journey.starts = peer.starts;
         peer.journeys = peer.journeys.saturating_add(1);
         Some(journey)
     }
@@ -47,7 +50,7 @@ impl Health<'_> {
 
     /// A try begins over the chosen path. Returns `false` if the deadline has passed (S4-20,
     /// LU-16303), a try is under way already, this node shuts down, or the peer has started anew
-    /// after a try that may have reached its former life: then [`give_up`](Self::give_up). It also
+    /// after a try that may have reached its former incarnation: then [`give_up`](Self::give_up). It also
     /// returns `false`, and changes nothing, before [`next_try`](Self::next_try): then wait.
     pub fn begin(&mut self, now: Instant, journey: &mut Journey, choice: &Choice) -> bool {
         let resend = journey.tries() > 0;
@@ -55,15 +58,15 @@ impl Health<'_> {
             return false;
         }
         let Some(peer) = self.peer_mut(journey.peer()) else { return false };
-        let former = peer.epoch != journey.epoch;
+        let starts = peer.starts;
+        let former = starts != journey.starts;
         let doubt = journey.may_have_arrived() && !seeded("resent-to-a-new-life");
         if former && doubt || !journey.begin(now, choice.path) {
             return false;
         }
-        if former {
-            // Nothing has arrived: it is a new message to a new life.
-            number(peer, journey);
-        }
+        // If the peer has started anew, nothing has arrived: the number is as good for the new
+        // incarnation, to which it was not given.
+        journey.starts = starts;
         self.tally.count(Count::Tries);
         if journey.tries() > 1 {
             self.tally.count(Count::Resends);
@@ -124,7 +127,7 @@ impl Health<'_> {
         }
         let delivery = journey.end(class, delivery);
         let peer = self.peer(journey.peer());
-        let former = peer.is_none_or(|peer| peer.epoch != journey.epoch);
+        let former = peer.is_none_or(|peer| peer.starts != journey.starts);
         let doubt = former && journey.may_have_arrived();
         let why = if doubt { WhyEnded::MayHaveArrived } else { why.into() };
         self.close(journey, class, delivery, why)
@@ -232,7 +235,9 @@ impl Health<'_> {
         let situation = Situation {
             charge: end.charge,
             delivery,
-            suppressed: journey.number.is_some() && peer.is_some_and(|p| p.epoch == journey.epoch),
+            // Of a peer without a handshake it is not known which incarnation may have it.
+            suppressed: journey.number.is_some()
+                && peer.is_some_and(|p| p.starts == journey.starts && p.incarnation().is_some()),
             may_resend: end.curable && !end.withdrawn && journey.may_try_again(now, retries),
             late: now >= journey.deadline(),
             stopping: self.stopping || end.withdrawn,
@@ -308,10 +313,8 @@ impl Health<'_> {
     ) -> Ended {
         if let Some(peer) = self.peer_mut(journey.peer()) {
             peer.journeys = peer.journeys.saturating_sub(1);
-            if let Some(number) = journey.number.filter(|_| peer.epoch == journey.epoch) {
-                if !seeded("number-kept") {
-                    peer.numbers.end(number);
-                }
+            if let Some(number) = journey.number.filter(|_| !seeded("number-kept")) {
+                peer.numbers.end(number);
             }
         }
         match (class, journey.tries()) {
@@ -324,14 +327,6 @@ impl Health<'_> {
         }
         Ended { cookie: journey.cookie(), class, delivery, tries: journey.tries(), why }
     }
-}
-
-/// Gives a message its number in the peer's present life. Without one it can still be sent, just
-/// not again when in doubt.
-fn number(peer: &mut Peer, journey: &mut Journey) {
-    let numbered = journey.suppress && peer.settings.suppresses;
-    journey.number = if numbered { peer.numbers.give() } else { None };
-    journey.epoch = peer.epoch;
 }
 
 const fn ends(path: Path) -> [Object; 2] {

@@ -7,6 +7,7 @@ mod create;
 mod drain;
 mod end;
 mod evidence;
+mod memory;
 mod message;
 mod peers;
 mod tables;
@@ -50,6 +51,8 @@ pub struct Health<'m> {
     nets: [Net; MAX_NETS],
     /// Heads of the lists of unused entries.
     free_peer: u32,
+    /// The list's tail: entries of peers are used again in the order in which they became free.
+    last_free_peer: u32,
     free_peer_ni: u32,
     journal: Journal<'m>,
     recovery: Recovery<'m>,
@@ -58,6 +61,10 @@ pub struct Health<'m> {
     reconnect: Reconnect<'m>,
     allowance: Allowance,
     jitter: Jitter,
+    /// Whether a peer was removed of which something is remembered.
+    remembers: bool,
+    /// The epoch of numbers for the next peer that is added.
+    epoch: u32,
     /// Number of the next selection.
     turn: u32,
     /// Interfaces that have come up again: a pause is over for who waits for one.

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! Peers: what is kept for a node beside its interfaces.
 
-use super::tally::Count;
-use super::Health;
-use crate::dedup::{Copy, Numbers, Taken};
-use crate::ids::{NiId, PeerId, Use, NONE};
-use lnd_core::id::Incarnation;
+use super::memory::Memory;
+use crate::dedup::Numbers;
+use crate::ids::{NiId, Use, NONE};
+use lnd_core::id::{Incarnation, Nid};
 
 /// What the caller knows of a peer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -28,12 +27,16 @@ pub struct Peer {
     pub(super) first: u32,
     pub(super) interfaces: u8,
     pub(super) used: bool,
+    /// Whether `memory` is this peer's. Until then it is that of the entry's last use, which may
+    /// turn out to be the same node.
+    pub(super) identified: bool,
+    /// Its first address.
+    pub(super) nid: Option<Nid>,
     /// Journeys open to it.
     pub(super) journeys: u32,
-    life: Option<Incarnation>,
-    /// Number of its present life.
-    pub(super) epoch: u32,
-    taken: Taken,
+    /// How many times it has been seen to start anew.
+    pub(super) starts: u32,
+    pub(super) memory: Memory,
     pub(super) numbers: Numbers,
 }
 
@@ -45,27 +48,27 @@ impl Peer {
             first: next,
             interfaces: 0,
             used: false,
+            identified: false,
+            nid: None,
             journeys: 0,
-            life: None,
-            epoch: 0,
-            taken: Taken::new(),
-            numbers: Numbers::new(),
+            starts: 0,
+            memory: Memory::new(None),
+            numbers: Numbers::new(0),
         }
     }
 
-    /// The entry once it was removed, ready for its next use.
-    pub(super) const fn retired(self, next: u32) -> Self {
-        let mut peer = Self::unused(next);
-        (peer.epoch, peer.generation) = (self.epoch, self.generation.next());
+    /// The entry once it was removed, ready for its next use. What was learned of the node stays.
+    pub(super) const fn retired(self) -> Self {
+        let mut peer = Self::unused(NONE);
+        (peer.memory, peer.generation) = (self.memory, self.generation.next());
         peer
     }
 
-    /// A peer without interfaces, in this entry. Its epoch goes on counting from the entry's last
-    /// use.
-    pub(super) const fn taken_up(self, settings: PeerSettings) -> Self {
+    /// A peer without interfaces, in this entry; its numbers are of a new epoch.
+    pub(super) const fn taken_up(self, settings: PeerSettings, epoch: u32) -> Self {
         let mut peer = Self::unused(NONE);
         (peer.settings, peer.generation, peer.used) = (settings, self.generation, true);
-        peer.epoch = self.epoch.wrapping_add(1);
+        (peer.memory, peer.numbers) = (self.memory, Numbers::new(epoch));
         peer
     }
 
@@ -88,37 +91,20 @@ impl Peer {
         self.journeys
     }
 
-    /// Which life of it is the present one.
-    pub const fn life(&self) -> Option<Incarnation> {
-        self.life
-    }
-}
-
-impl Health<'_> {
-    /// The peer's greeting has shown which life it is in. A new life knows nothing of numbers given
-    /// before, so that numbering starts anew on both sides; what may have reached a former life is
-    /// not sent to the new one. Returns whether it is a new life.
-    pub fn peer_life(&mut self, id: PeerId, life: Incarnation) -> bool {
-        let Some(peer) = self.peer_mut(id) else { return false };
-        if peer.life == Some(life) {
-            return false;
+    /// Its present incarnation, as far as it is known.
+    pub const fn incarnation(&self) -> Option<Incarnation> {
+        if self.identified {
+            self.memory.incarnation()
+        } else {
+            None
         }
-        peer.life = Some(life);
-        peer.epoch = peer.epoch.wrapping_add(1);
-        (peer.taken, peer.numbers) = (Taken::new(), Numbers::new());
-        true
     }
 
-    /// A message with a number has arrived from a peer in the given life (R45). `None`: of a life
-    /// that is not its present one; drop it.
-    pub fn arrived(&mut self, id: PeerId, life: Incarnation, number: u32) -> Option<Copy> {
-        let peer = self.peer_mut(id).filter(|p| p.life == Some(life))?;
-        let copy = peer.taken.take(number);
-        match copy {
-            Copy::First => {}
-            Copy::Second => self.tally.count(Count::Copies),
-            Copy::Outside => self.tally.count(Count::Outside),
+    /// What is known of the node. From now on the memory is this peer's.
+    pub(super) fn memory(&mut self) -> &mut Memory {
+        if !self.identified {
+            (self.memory, self.identified) = (Memory::new(self.nid), true);
         }
-        Some(copy)
+        &mut self.memory
     }
 }

@@ -76,7 +76,9 @@ impl Health<'_> {
         let index = self.free_peer;
         let peer = self.peers.get_mut(index as usize).ok_or(Full::Table)?;
         self.free_peer = peer.first;
-        *peer = peer.taken_up(settings);
+        *peer = peer.taken_up(settings, self.epoch);
+        // After the last one there are no numbers: what may have arrived is not sent again then.
+        self.epoch = if self.epoch == 0 { 0 } else { self.epoch.wrapping_add(1) };
         Ok(PeerId::of(index, peer.generation))
     }
 
@@ -110,10 +112,12 @@ impl Health<'_> {
             owner.first = index;
             owner.interfaces = owner.interfaces.saturating_add(1);
         }
+        self.identify(peer, nid);
         Ok(PeerNiId::of(index, generation))
     }
 
-    /// Gives up a peer and all its interfaces.
+    /// Gives up a peer and all its interfaces. What was learned of its incarnations and of messages
+    /// that have arrived from it is kept under its first address, until its entry is needed.
     ///
     /// # Errors
     /// It does not exist, has messages on their way, or is a gateway.
@@ -138,9 +142,14 @@ impl Health<'_> {
             next = after;
         }
         if let Some(peer) = self.peers.get_mut(id.index()) {
-            *peer = peer.retired(self.free_peer);
-            self.free_peer = id.raw();
+            *peer = peer.retired();
+            self.remembers |= peer.memory.is_known();
         }
+        match self.peers.get_mut(self.last_free_peer as usize) {
+            Some(last) if self.free_peer != NONE => last.first = id.raw(),
+            _ => self.free_peer = id.raw(),
+        }
+        self.last_free_peer = id.raw();
         Ok(())
     }
 

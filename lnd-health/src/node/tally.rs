@@ -21,10 +21,12 @@ pub enum Count {
     Late,
     /// Sends refused at the call.
     Refusals,
-    /// Second copies of received messages.
+    /// Copies of messages that were received, or are coming.
     Copies,
     /// Received messages whose number is too old to tell.
     Outside,
+    /// Messages and handshakes of or for an incarnation that is not the present one.
+    StaleStamps,
     /// Responses that did not come in time.
     NoResponse,
     /// Recovery pings.
@@ -61,6 +63,7 @@ impl Count {
         Self::Refusals,
         Self::Copies,
         Self::Outside,
+        Self::StaleStamps,
         Self::NoResponse,
         Self::Pings,
         Self::StalePings,
@@ -86,6 +89,7 @@ impl Count {
             Self::Refusals => "refusals",
             Self::Copies => "copies",
             Self::Outside => "outside",
+            Self::StaleStamps => "stale_stamps",
             Self::NoResponse => "no_response",
             Self::Pings => "pings",
             Self::StalePings => "stale_pings",

@@ -4,12 +4,12 @@
 
 use std::mem::MaybeUninit;
 
-use lnd_core::id::Nid;
+use lnd_core::id::{Incarnation, Nid};
 use lnd_core::time::Instant;
 use lnd_core::transfer::{Delivery, Health as Class};
 use lnd_health::journey::{Journey, Path, Terms};
 use lnd_health::node::{End, Ended, Next, PeerSettings};
-use lnd_health::{Config, Health, NiId, Object, PeerId, PeerNiId};
+use lnd_health::{Config, Health, NiId, Number, Object, PeerId, PeerNiId, Stamp};
 
 pub const CLASSES: [Class; 11] = [
     Class::Ok,
@@ -51,9 +51,25 @@ pub fn empty(config: Config) -> Health<'static> {
     Health::create(memory, config, at(0)).unwrap()
 }
 
+pub fn incarnation(raw: u64) -> Incarnation {
+    Incarnation::from_raw(raw).unwrap()
+}
+
+/// What a message of the first epoch carries, for any incarnation.
+pub fn stamp(from: u64, count: u32) -> Stamp {
+    Stamp { from: incarnation(from), to: None, number: Number::new(1, count).unwrap() }
+}
+
+/// The incarnation of the peers of [`Node::new`].
+pub const FIRST: u64 = 1_000;
+
+/// The incarnation of nodes made by [`plain`].
+pub const OWN: u64 = 3;
+
 /// Without jitter, so that times are exact.
 pub fn plain(locals: u8, peers: u32, each: u32) -> Config {
     let mut config = Config::new(locals, peers, peers * each);
+    config.incarnation = Some(incarnation(OWN));
     (config.recovery.jitter, config.probe.jitter, config.reconnect.backoff.jitter) = (0, 0, 0);
     (config.resend.jitter, config.pressure.jitter) = (0, 0);
     config
@@ -66,7 +82,17 @@ pub struct Node {
 }
 
 impl Node {
+    /// Its peers recognise second copies, and are in incarnation [`FIRST`].
     pub fn new(config: Config, networks: u32) -> Self {
+        let mut node = Self::among_strangers(config, networks);
+        for (peer, _) in &node.peers {
+            assert!(node.health.peer_incarnation(*peer, incarnation(FIRST)));
+        }
+        node
+    }
+
+    /// There was no handshake with its peers yet.
+    pub fn among_strangers(config: Config, networks: u32) -> Self {
         Self::with(config, networks, PeerSettings { suppresses: true, ..Default::default() })
     }
 

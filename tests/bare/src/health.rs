@@ -13,8 +13,8 @@ use lnd_health::reconnect::Connected;
 use lnd_health::select::{Match, NoPath, Rule};
 use lnd_health::tracker::Tracker;
 use lnd_health::{
-    effect, refusal_of_errno, Config, Health, HealthValue, NiId, Object, PeerId, PeerNiId,
-    ProbeKinds, Profile, RouteId, Trial,
+    effect, refusal_of_errno, Config, Health, HealthValue, NiId, Number, Object, PeerId, PeerNiId,
+    ProbeKinds, Profile, RouteId, Stamp, Trial, WindowCheck,
 };
 
 /// One cell of the effects' table, and a demerit.
@@ -79,7 +79,8 @@ pub extern "C" fn lnd_bare_health_message(health: &mut Health<'_>, n: u64, errno
     if !health.begin(now, &mut journey, &choice) {
         return health.give_up(journey, NoPath::Tried).tries;
     }
-    let slice = health.slice(now, &journey).as_nanos();
+    let number = health.stamp(&journey).map_or(0, |stamp| stamp.number.raw());
+    let slice = health.slice(now, &journey).as_nanos().wrapping_add(number);
     let next = match (refusal_of_errno(errno), Cause::ALL.get(n as usize)) {
         (refusal, None) if refusal.again => health.refused(now, journey, refusal),
         (_, Some(&cause)) => {
@@ -115,7 +116,14 @@ pub extern "C" fn lnd_bare_health_evidence(health: &mut Health<'_>, n: u64) -> b
     health.drain_local(now, local, n > 8);
     health.drain_peer(now, peer, n > 9);
     health.set_health(now, Object::Local(local), HealthValue::new(n as u16));
-    health.peer_life(peer, life) | health.arrived(peer, life, n as u32).is_some()
+    let number = Number::from_raw(n | 1 << 32);
+    let stamp = number.map(|number| Stamp { from: life, to: Some(life), number });
+    let arrived = stamp.is_some_and(|stamp| {
+        health.arrived(peer, stamp) == WindowCheck::First
+            && health.message_received(peer, stamp)
+            && health.message_not_received(peer, stamp)
+    });
+    health.peer_incarnation(peer, life) | arrived
 }
 
 /// Time.

@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! Health: any order of messages, evidence, actions, lives, maintenance and clocks, beside a naive book.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::mem::MaybeUninit;
 
 use arbitrary::{Arbitrary, Unstructured};
 use lnd_core::id::{Incarnation, Nid};
 use lnd_core::time::{Instant, Span};
 use lnd_core::transfer::{Delivery, Health as Class};
-use lnd_health::dedup::Copy as Seen;
 use lnd_health::journey::{Journey, Path, Terms, MAX_TRIES, UNTIL_DEADLINE};
 use lnd_health::node::{Action, End, Next, PeerSettings, WhyEnded};
 use lnd_health::prober::ProbeEnd;
 use lnd_health::reconnect::Connected;
 use lnd_health::{
-    Charge, Config, Health, HealthValue, NiId, Object, PeerId, PeerNiId, ProbeKinds, Refusal,
+    Charge, Config, Health, HealthValue, NiId, Number, Object, PeerId, PeerNiId, ProbeKinds,
+    Refusal,
 };
+
+mod copies;
 
 const CLASSES: [Class; 11] = [
     Class::Ok,
@@ -69,8 +71,10 @@ struct Book {
     /// Messages on their way: the shipped value, when it opened, the paths it took, tries.
     journeys: Vec<(Journey, Instant, Vec<Path>)>,
     actions: Vec<Action>,
-    /// What each peer has delivered in its present life.
-    taken: BTreeSet<(u32, u64, u32)>,
+    /// What each peer has sent in its present incarnation: whether it was received.
+    arrived: BTreeMap<(PeerId, Number), bool>,
+    /// Peers that were removed before: they may have sent more.
+    remembered: BTreeSet<PeerId>,
     stopping: bool,
     /// Every name that was ever given.
     locals: BTreeSet<NiId>,
@@ -86,6 +90,7 @@ pub fn health(data: &[u8]) {
     let Ok((lnet, limit)) = <(bool, bool)>::arbitrary(&mut input) else { return };
     let mut config = Config::new(3, 3, 6);
     config.routes = 2;
+    config.incarnation = Some(life(0));
     if lnet {
         config = config.lnet_compat();
     }
@@ -104,7 +109,8 @@ pub fn health(data: &[u8]) {
         now: 0,
         journeys,
         actions,
-        taken: BTreeSet::new(),
+        arrived: BTreeMap::new(),
+        remembered: BTreeSet::new(),
         stopping: false,
         locals: BTreeSet::new(),
         peers: BTreeSet::new(),
@@ -171,17 +177,12 @@ impl Book {
                 self.now = self.now.saturating_sub(u64::from(millis) * 1_000_000);
             }
             Op::Arrived { peer: from, life: in_life, number } => {
-                let seen = self.health.arrived(peer(from), life(in_life), number % 2000);
-                let entry = (peer(from).raw(), life(in_life).raw(), number % 2000);
-                match seen {
-                    Some(Seen::First) => assert!(self.taken.insert(entry), "taken twice"),
-                    Some(Seen::Second) => assert!(self.taken.contains(&entry), "never taken"),
-                    Some(Seen::Outside) | None => {}
-                }
+                self.arrived(peer(from), life(in_life), number);
             }
             Op::Life { peer: of, life: new } => {
-                if self.health.peer_life(peer(of), life(new)) {
-                    self.taken.retain(|entry| entry.0 != peer(of).raw());
+                if self.health.peer_incarnation(peer(of), life(new)) {
+                    self.arrived.retain(|entry, _| entry.0 != peer(of));
+                    self.remembered.remove(&peer(of));
                 }
             }
             other => self.table(&other),
@@ -203,7 +204,6 @@ impl Book {
                 let settings = PeerSettings { suppresses, router, bound: None };
                 if let Ok(id) = health.add_peer(settings) {
                     assert!(self.peers.insert(id), "R14: a name is given twice");
-                    self.taken.retain(|entry| entry.0 != id.raw());
                 }
             }
             Op::RemovePeer(index) => {
@@ -212,6 +212,11 @@ impl Book {
             }
             Op::AddPeerNi { peer: to, address } => {
                 if let Ok(id) = health.add_peer_ni(peer(to), nid(address)) {
+                    let first = self.arrived.keys().all(|entry| entry.0 != peer(to));
+                    let known = health.peer(peer(to)).is_some_and(|p| p.incarnation().is_some());
+                    if first && known {
+                        self.remembered.insert(peer(to));
+                    }
                     assert!(self.peer_nis.insert(id), "R14: a name is given twice");
                 }
             }

@@ -8,10 +8,10 @@ use lnd_core::id::{Incarnation, Nid};
 use lnd_core::time::{Instant, Span};
 use lnd_core::transfer::{Delivery, Health as Class};
 use lnd_health::backoff::Backoff;
-use lnd_health::dedup::{Copy as Seen, Taken};
+use lnd_health::dedup::Window;
 use lnd_health::journey::{Journey, Path, Terms};
 use lnd_health::node::{Action, Count, End, Ended, Next, PeerSettings};
-use lnd_health::{Config, Health, NiId, Object, PeerId, PeerNiId};
+use lnd_health::{Config, Health, NiId, Number, Object, PeerId, PeerNiId, WindowCheck};
 
 /// What can happen to a try.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -124,7 +124,7 @@ struct Message {
     delivered: u8,
     /// Each try's path, its second, and how many interfaces had come up by then.
     paths: Vec<(Path, u64, u64)>,
-    number: Option<u32>,
+    number: Option<Number>,
     life: u64,
 }
 
@@ -132,7 +132,7 @@ struct Message {
 pub struct World<'m> {
     setup: Setup,
     health: Health<'m>,
-    window: Taken,
+    window: Window,
     life: u64,
     seconds: u64,
     messages: Vec<Message>,
@@ -167,13 +167,13 @@ impl<'m> World<'m> {
         for n in 0..2 {
             health.add_peer_ni(PEER, nid(n % setup.networks, 10 + n)).unwrap();
         }
-        health.peer_life(PEER, Incarnation::from_raw(1).unwrap());
+        health.peer_incarnation(PEER, Incarnation::from_raw(1).unwrap());
         let messages = (0..setup.messages).map(|n| Message {
             journey: health.open(PEER, Terms::new(u64::from(n), at(setup.deadline))),
             ..Message::default()
         });
         let messages = messages.collect();
-        let window = Taken::new();
+        let window = Window::new();
         let mut world = Self { setup, health, window, life: 1, seconds: 0, messages, broken: None };
         for &act in acts {
             world.act(act);
@@ -255,8 +255,8 @@ impl<'m> World<'m> {
                 self.life += 1;
                 // What was sent to the former life reaches nobody.
                 self.messages.iter_mut().for_each(|message| message.late = 0);
-                self.window = Taken::new();
-                self.health.peer_life(PEER, Incarnation::from_raw(self.life).unwrap());
+                self.window = Window::new();
+                self.health.peer_incarnation(PEER, Incarnation::from_raw(self.life).unwrap());
             }
         }
     }
@@ -301,7 +301,10 @@ impl<'m> World<'m> {
     fn arrive(&mut self, n: usize) {
         let message = &mut self.messages[n];
         let first = match message.number {
-            Some(number) => self.window.take(number) == Seen::First,
+            Some(number) => {
+                let first = self.window.arrive(number) == WindowCheck::First;
+                first && self.window.received(number)
+            }
             None => true,
         };
         if first || self.setup.defect == Some(Defect::NoWindow) {
@@ -404,6 +407,7 @@ impl<'m> World<'m> {
 fn config(setup: &Setup) -> Config {
     let mut config = Config::new(2, 1, 2);
     (config.recovery.jitter, config.journal, config.routes) = (0, 0, 0);
+    config.incarnation = Incarnation::from_raw(1);
     (config.retries, config.sensitivity) = (setup.retries, setup.sensitivity);
     let second = Span::from_secs(1);
     config.resend = Backoff { first: second, cap: second, jitter: 0 };

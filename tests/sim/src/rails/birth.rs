@@ -205,8 +205,14 @@ impl<'m> World<'m> {
         };
         let mut lnet = Lnet::new(config).map_err(|error| format!("{error:?}"))?;
         user.furnish(&mut lnet);
-        let desk =
-            Desk::new(ground.hall, host, &self.plan, &specs, self.now, self.rng.next() as u32)?;
+        let desk = Desk::new(
+            ground.hall,
+            (host, number),
+            &self.plan,
+            &specs,
+            self.now,
+            self.rng.next() as u32,
+        )?;
         Ok(Life {
             host,
             number,
@@ -227,7 +233,6 @@ impl<'m> World<'m> {
             messages: BTreeMap::new(),
             again: VecDeque::new(),
             delayed: BTreeSet::new(),
-            coming: BTreeSet::new(),
             trackers: BTreeMap::new(),
             probes: BTreeMap::new(),
             pings: BTreeMap::new(),

@@ -2,6 +2,9 @@
 //! What this layer adds to the upper layer's header on each hop, so that the next hop recognises a
 //! second copy (R45): 24 bytes behind it, little-endian.
 
+use lnd_core::id::Incarnation;
+use lnd_health::{Number, Stamp};
+
 use crate::lnet::HEADER_BYTES;
 
 /// Bytes of both headers together.
@@ -20,10 +23,8 @@ pub struct Envelope {
     pub host: u32,
     /// Its life, counted from 1.
     pub life: u32,
-    /// The receiver's life as the sender knows it; 0: it does not.
-    pub to_life: u32,
-    /// The number by which a second copy is recognised.
-    pub number: Option<u32>,
+    /// By what a second copy is recognised: the lives are small numbers here, the epochs too.
+    pub stamp: Option<Stamp>,
     /// A recovery ping: there is nothing behind it.
     pub ping: bool,
     /// The answer to one.
@@ -38,8 +39,10 @@ impl Envelope {
         let mut bytes = [0; BYTES];
         let bit = |on: bool, bit: u32| if on { bit } else { 0 };
         let kind = bit(self.ping, PING) | bit(self.pong, PONG);
-        let flags = self.to_life << 3 | bit(self.number.is_some(), NUMBERED) | kind;
-        let words = [self.host, self.life, self.number.unwrap_or(0), flags];
+        let to = self.stamp.and_then(|stamp| stamp.to).map_or(0, |to| to.raw() as u32);
+        let flags = to << 3 | bit(self.stamp.is_some(), NUMBERED) | kind;
+        let (epoch, count) = self.stamp.map_or((0, 0), |s| (s.number.epoch(), s.number.count()));
+        let words = [epoch << 8 | self.host & 0xff, self.life, count, flags];
         let (inner, outer) = bytes.split_at_mut(HEADER_BYTES);
         inner.copy_from_slice(header);
         let (words_at, serial_at) = outer.split_at_mut(16);
@@ -58,11 +61,16 @@ impl Envelope {
             outer.get(4 * at..4 * at + 4)?.try_into().ok().map(u32::from_le_bytes)
         };
         let flags = word(3)?;
+        let stamp = Stamp {
+            from: Incarnation::from_raw(u64::from(word(1)?))?,
+            to: Incarnation::from_raw(u64::from(flags >> 3)),
+            // One that is not numbered has epoch 0.
+            number: Number::new((word(0)? >> 8).max(1), word(2)?)?,
+        };
         let envelope = Self {
-            host: word(0)?,
+            host: word(0)? & 0xff,
             life: word(1)?,
-            to_life: flags >> 3,
-            number: (flags & NUMBERED != 0).then_some(word(2)?),
+            stamp: (flags & NUMBERED != 0).then_some(stamp),
             ping: flags & PING != 0,
             pong: flags & PONG != 0,
             serial: u64::from(word(4)?) | u64::from(word(5)?) << 32,
@@ -77,13 +85,15 @@ mod tests {
 
     #[test]
     fn both_headers_come_back() {
-        for number in [None, Some(0), Some(u32::MAX)] {
+        let life = |n| Incarnation::from_raw(n);
+        for (epoch, count, to) in [(1, 0, None), (1, u32::MAX, life(7)), (0xff_ffff, 3, life(1))] {
+            let number = Number::new(epoch, count).unwrap();
+            let stamp = Some(Stamp { from: life(9).unwrap(), to, number });
             for ping in [false, true] {
                 let envelope = Envelope {
                     host: 3,
                     life: 9,
-                    to_life: 7,
-                    number,
+                    stamp: stamp.filter(|_| !ping),
                     ping,
                     pong: !ping,
                     serial: u64::MAX - 2,

@@ -12,6 +12,7 @@ use lnd_core::link::LinkState;
 use lnd_core::time::{Instant, Span};
 use lnd_core::transfer::Health;
 use lnd_health::node::{Ping, Probe};
+use lnd_health::Stamp;
 
 use super::desk::{Desk, Route};
 use super::oracle::{Defect, Oracle};
@@ -50,8 +51,8 @@ pub(super) enum Work {
 pub(super) struct Taking {
     /// The upper layer's id.
     pub id: u64,
-    /// The sender, and the number by which a second copy would be known.
-    pub number: Option<(u32, u32)>,
+    /// The sender, and the stamp by which a second copy would be known.
+    pub number: Option<(u32, Stamp)>,
     /// The oracle's number.
     pub serial: u64,
     /// The request of ours that it answers.
@@ -139,8 +140,6 @@ pub struct Life<'m> {
     pub(super) again: VecDeque<u64>,
     /// Messages that fault rules have put off.
     pub(super) delayed: BTreeSet<(Instant, u64)>,
-    /// Numbers of which the first copy is coming in: sender, number.
-    pub(super) coming: BTreeSet<(u32, u32)>,
     pub(super) trackers: BTreeMap<Tag, Tracked>,
     /// The remote read of each interface that is a probe, and when nobody waits for it any more.
     pub(super) probes: BTreeMap<usize, (Probe, Instant)>,

@@ -7,8 +7,8 @@ use lnd_core::id::{Incarnation, Nid};
 use lnd_core::message::Refusal;
 use lnd_core::time::Instant;
 use lnd_core::transfer::{Cause, Place, Policy, Status};
-use lnd_health::dedup::Copy;
 use lnd_health::node::End;
+use lnd_health::{Stamp, WindowCheck};
 use lnd_shortmsg::dispatch::Sender;
 use lnd_shortmsg::wire::Frame;
 
@@ -22,11 +22,11 @@ use crate::lnet::{Body, LnetHeader, Verdict};
 
 /// What to do with a request of a peer, before the upper layer hears of it.
 enum Arrived {
-    /// It is for the upper layer: its sender's number, to be noted when it is there.
-    New(Option<(u32, u32)>),
+    /// It is for the upper layer: its sender and stamp, to be told of when it is there.
+    New(Option<(u32, Stamp)>),
     /// It was here before.
     Second,
-    /// The first copy is coming in, or its number is too old.
+    /// The first copy is coming in, its number is too old, or it is for another life.
     NotNow,
 }
 
@@ -85,11 +85,6 @@ impl Life<'_> {
             self.refuse(now, ni, ticket, Refusal::BadRequest);
             return;
         };
-        // Meant for a former life of ours: its sender may have given it to that one already.
-        if envelope.to_life != 0 && envelope.to_life != self.number {
-            self.refuse(now, ni, ticket, Refusal::BadRequest);
-            return;
-        }
         if !envelope.pong {
             // The answer to a ping is the ping's own affair.
             self.heard(now, ni, ticket.from);
@@ -116,19 +111,18 @@ impl Life<'_> {
 
     /// Looks at a request's number (R45). A GET may be answered twice: its requester takes one.
     fn arrived(&mut self, envelope: &Envelope, get: bool) -> Arrived {
-        let Some(number) = envelope.number.filter(|_| !get) else { return Arrived::New(None) };
+        let Some(stamp) = envelope.stamp.filter(|_| !get) else { return Arrived::New(None) };
         if self.defect == Some(Defect::NoNumbers) {
             return Arrived::New(None);
         }
-        let key = (envelope.host, number);
-        if self.coming.contains(&key) {
-            self.counts.second_copies += 1;
-            return Arrived::NotNow;
-        }
-        match self.desk.arrived(envelope.host, envelope.life, number) {
-            Some(Copy::First) => Arrived::New(Some(key)),
-            Some(Copy::Second) => Arrived::Second,
-            Some(Copy::Outside) | None => Arrived::NotNow,
+        match self.desk.arrived(envelope.host, stamp) {
+            WindowCheck::First => Arrived::New(Some((envelope.host, stamp))),
+            WindowCheck::Second => Arrived::Second,
+            WindowCheck::Coming => {
+                self.counts.second_copies += 1;
+                Arrived::NotNow
+            }
+            WindowCheck::Outside | WindowCheck::Stale => Arrived::NotNow,
         }
     }
 
@@ -180,7 +174,7 @@ impl Life<'_> {
         ticket: Ticket<'_>,
         header: &[u8],
         envelope: &Envelope,
-        number: Option<(u32, u32)>,
+        number: Option<(u32, Stamp)>,
     ) {
         let rdma = ticket.kind() == RequestKind::Get;
         // The upper layer knows nodes by their primary NIDs.
@@ -197,7 +191,7 @@ impl Life<'_> {
         let serial = envelope.serial;
         let (id, user, outcome) = match self.lnet.on_request(from, header, ticket.length, rdma) {
             Verdict::Refuse(why) => {
-                number.into_iter().for_each(|key| self.desk.not_received(key));
+                number.into_iter().for_each(|key| self.desk.received(key, false));
                 self.refuse(now, ni, ticket, why);
                 return;
             }
@@ -217,14 +211,11 @@ impl Life<'_> {
             }
         };
         match outcome {
-            Ok(_) => {
-                self.stats.accepted += 1;
-                self.coming.extend(number);
-            }
+            Ok(_) => self.stats.accepted += 1,
             Err(error) => {
                 self.take_back(user);
                 self.work.remove(&user);
-                number.into_iter().for_each(|key| self.desk.not_received(key));
+                number.into_iter().for_each(|key| self.desk.received(key, false));
                 if let RecvError::Refused(ticket, why) = error {
                     *self.stats.refused.entry(format!("{why:?}")).or_default() += 1;
                     self.refuse(now, ni, ticket, Refusal::NoResources);
@@ -287,13 +278,11 @@ impl Life<'_> {
             }
             Work::Receive(it) => {
                 if let Some(key) = it.number {
-                    self.coming.remove(&key);
+                    self.desk.received(key, status.errno == 0);
                 }
                 if status.errno == 0 {
                     around.oracle.deliver(it.serial);
                     it.answers.into_iter().for_each(|request| self.answered(request));
-                } else {
-                    it.number.into_iter().for_each(|key| self.desk.not_received(key));
                 }
                 self.finalize(it.id, status, reply);
             }

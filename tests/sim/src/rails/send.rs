@@ -206,8 +206,7 @@ impl Life<'_> {
         let envelope = Envelope {
             host: self.host,
             life: self.number,
-            to_life: self.desk.life_of(hop),
-            number: message.journey.number().filter(|_| hop == message.facts.to),
+            stamp: self.desk.stamp(&message.journey).filter(|_| hop == message.facts.to),
             ping: false,
             pong: false,
             serial: message.facts.serial,

@@ -90,12 +90,10 @@ impl Life<'_> {
 
     /// Sends a ping or the answer to one: a message of its own, with nothing behind it.
     fn say(&mut self, now: Instant, route: Route, name: u64, ping: bool) -> Result<(), Why> {
-        let hop = self.specs.get(route.hop as usize).map_or(u32::MAX, |s| s.host);
         let envelope = Envelope {
             host: self.host,
             life: self.number,
-            to_life: self.desk.life_of(hop),
-            number: None,
+            stamp: None,
             ping,
             pong: !ping,
             serial: name,

@@ -11,13 +11,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use lnd_core::id::{Incarnation, Nid, Tag};
 use lnd_core::time::{Instant, Span};
 use lnd_core::transfer::Status;
-use lnd_health::dedup::Copy as Seen;
 use lnd_health::journey::{Journey, Path, Terms};
 use lnd_health::node::{Action, End, Ended, Next, PeerSettings, Ping, Probe};
 use lnd_health::prober::{Finding, ProbeEnd};
 use lnd_health::select::{Choice, NoPath};
 use lnd_health::tracker::{TrackEnd, Tracking, Wants};
-use lnd_health::{Config, Health, NiId, PeerId, PeerNiId, ProbeKinds, Profile, Refusal};
+use lnd_health::{
+    Config, Health, NiId, PeerId, PeerNiId, ProbeKinds, Profile, Refusal, Stamp, WindowCheck,
+};
 
 use super::kind::Kind;
 use super::plan::{self, Plan};
@@ -54,8 +55,6 @@ pub struct Desk<'m> {
     peer_nis: BTreeMap<u32, PeerNiId>,
     numbers: BTreeMap<u32, u32>,
     back: BTreeMap<(u32, Tag), Route>,
-    /// Numbers that were taken, and whose message failed all the same: a second copy is a first.
-    failed: BTreeSet<(u32, u32)>,
     tracking: Tracking,
     compat: bool,
 }
@@ -66,7 +65,7 @@ fn nid(number: u32, net: usize) -> Result<Nid, String> {
     Nid::from_raw(raw).ok_or_else(|| "NID zero".into())
 }
 
-fn config(plan: &Plan, host: u32, specs: &[NiSpec], seed: u32) -> Config {
+fn config(plan: &Plan, (host, life): (u32, u32), specs: &[NiSpec], seed: u32) -> Config {
     let locals = specs.iter().filter(|s| s.host == host).count() as u8;
     let mut config = Config::new(locals, plan.hosts.len() as u32, specs.len() as u32);
     if plan.profile == plan::Profile::LnetCompat {
@@ -80,23 +79,24 @@ fn config(plan: &Plan, host: u32, specs: &[NiSpec], seed: u32) -> Config {
     config.probe.again = Span::from_millis(250);
     config.probe.hold_off = Span::from_millis(600);
     config.seed = seed;
+    config.incarnation = incarnation(life);
     config
 }
 
 impl<'m> Desk<'m> {
-    /// The desk of node `host`, which knows all interfaces and routes.
+    /// The desk of node `host` in a life of it, which knows all interfaces and routes.
     ///
     /// # Errors
     /// In words.
     pub fn new(
         hall: &'m Hall,
-        host: u32,
+        (host, life): (u32, u32),
         plan: &Plan,
         specs: &[NiSpec],
         now: Instant,
         seed: u32,
     ) -> Result<Self, String> {
-        let config = config(plan, host, specs, seed);
+        let config = config(plan, (host, life), specs, seed);
         let memory = hall.block(config.bytes_needed());
         let health = Health::create(memory, config, now).map_err(|e| format!("{e:?}"))?;
         let mut this = Self {
@@ -106,7 +106,6 @@ impl<'m> Desk<'m> {
             peer_nis: BTreeMap::new(),
             numbers: BTreeMap::new(),
             back: BTreeMap::new(),
-            failed: BTreeSet::new(),
             tracking: Tracking::Both,
             compat: config.profile == Profile::LnetCompat,
         };
@@ -197,10 +196,8 @@ impl<'m> Desk<'m> {
         back: Option<Route>,
     ) -> Option<Journey> {
         let peer = *self.peers.get(&to)?;
-        // Before its first word we do not know which life of it a number would be for.
-        let suppress = self.health.peer(peer)?.life().is_some();
         let destination = back.and_then(|route| self.peer_ni(route.hop));
-        let any = Terms { suppress, ..Terms::new(cookie, deadline) };
+        let any = Terms::new(cookie, deadline);
         let journey = self.health.open(peer, Terms { destination, ..any })?;
         if destination.is_none() || self.health.choose(&journey, &[]).is_ok() {
             return Some(journey);
@@ -210,10 +207,9 @@ impl<'m> Desk<'m> {
         self.health.open(peer, any)
     }
 
-    /// The life of a peer that its latest message has shown; 0: it was never heard of.
-    pub fn life_of(&self, host: u32) -> u32 {
-        let peer = self.peers.get(&host).and_then(|&peer| self.health.peer(peer));
-        peer.and_then(|peer| peer.life()).map_or(0, |life| life.raw() as u32)
+    /// What the header of a message's try carries.
+    pub(super) fn stamp(&self, journey: &Journey) -> Option<Stamp> {
+        self.health.stamp(journey)
     }
 
     /// The path of the next try.
@@ -267,31 +263,27 @@ impl<'m> Desk<'m> {
         }
     }
 
-    /// A message with a number has come from a peer in one of its lives (R45). `None`: of a life
-    /// that is over.
-    pub(super) fn arrived(&mut self, host: u32, life: u32, number: u32) -> Option<Seen> {
-        let peer = *self.peers.get(&host)?;
-        let seen = self.health.arrived(peer, incarnation(life)?, number)?;
-        if seen == Seen::Second && self.failed.remove(&(host, number)) {
-            return Some(Seen::First);
-        }
-        Some(seen)
+    /// A message with a stamp has come from a peer (R45).
+    pub(super) fn arrived(&mut self, host: u32, stamp: Stamp) -> WindowCheck {
+        let peer = self.peers.get(&host);
+        peer.map_or(WindowCheck::Stale, |&peer| self.health.arrived(peer, stamp))
     }
 
-    /// Notes which life a peer is in.
+    /// A frame shows which life a peer is in.
     pub(super) fn life_shown(&mut self, host: u32, life: u32) {
-        if life <= self.life_of(host) {
-            return;
-        }
         if let (Some(&peer), Some(life)) = (self.peers.get(&host), incarnation(life)) {
-            self.health.peer_life(peer, life);
-            self.failed.retain(|(from, _)| *from != host);
+            self.health.peer_incarnation(peer, life);
         }
     }
 
-    /// A message that had a number was not received after all.
-    pub(super) fn not_received(&mut self, key: (u32, u32)) {
-        self.failed.insert(key);
+    /// A message that has come was received, or was not after all.
+    pub(super) fn received(&mut self, (host, stamp): (u32, Stamp), received: bool) {
+        let Some(&peer) = self.peers.get(&host) else { return };
+        if received {
+            self.health.message_received(peer, stamp);
+        } else {
+            self.health.message_not_received(peer, stamp);
+        }
     }
 
     /// Answers go back where their request came from.
