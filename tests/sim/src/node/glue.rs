@@ -2,7 +2,9 @@
 //! What an LND's thin outer layer does: carries messages, verdicts and reports between the upper
 //! layer and the driver, and tells the memory oracle what is lent to whom.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use lnd_core::config::{Config, ConfigError};
 use lnd_core::driver::{
@@ -16,12 +18,12 @@ use lnd_core::ports::{Channel, Ports, Tracer};
 use lnd_core::time::{Instant, Span};
 use lnd_core::transfer::{Cause, Place, Policy, Status};
 use lnd_dma::driver::MmioEngine;
-use lnd_dma::memory::LinkMemory;
 use lnd_shortmsg::dispatch::{Receiver, Sender};
 use lnd_shortmsg::wire::{Checksum, Frame};
 
 use super::delivery::Tracking;
 use super::kept::{Keeping, Kept};
+use super::registers::Registers;
 use super::stats::Stats;
 use super::Hall;
 use crate::fabric::{nid_of, node_of, Fabric, Lease, NodeNumbers, Oracle, Window};
@@ -32,7 +34,7 @@ use crate::lnet::{self, Lnet, Verdict};
 pub struct NodePorts<'m, C, T>(core::marker::PhantomData<(&'m (), C, T)>);
 
 impl<'m, C: Channel, T: Tracer> Ports for NodePorts<'m, C, T> {
-    type Engine = MmioEngine<'m, LinkMemory<'m>, NodeNumbers>;
+    type Engine = MmioEngine<'m, Registers<'m>, NodeNumbers>;
     type Channel = C;
     type Memory = Window<'m>;
     type Tracer = T;
@@ -86,6 +88,8 @@ pub struct Node<'m, C: Channel, T: Tracer> {
     pub keeping: Option<Keeping>,
     /// A request was offered since this was looked at.
     pub asked: bool,
+    /// Whether the registers of each link read all ones.
+    pub blank: Vec<Rc<Cell<bool>>>,
     pub(super) kept: Vec<Kept>,
     pub(super) window: Window<'m>,
     /// The oracle's numbers of messages that have not ended, by id.
@@ -103,10 +107,13 @@ impl<'m, C: Channel, T: Tracer> Node<'m, C, T> {
         parts: Parts<C, T>,
     ) -> Result<Self, ConfigError> {
         let memory = hall.block(parts.config.bytes_needed());
-        let mut engines = Vec::new();
+        let (mut engines, mut blank) = (Vec::new(), Vec::new());
         for link in (0..parts.config.links as usize).filter_map(LinkId::new) {
-            let registers = fabric.link_memory(parts.node, link).map_err(|_| ConfigError::Links)?;
-            engines.push(MmioEngine::new(link, registers, registers, NodeNumbers));
+            let memory = fabric.link_memory(parts.node, link).map_err(|_| ConfigError::Links)?;
+            let is_blank = Rc::new(Cell::new(false));
+            let registers = Registers::new(memory, is_blank.clone());
+            blank.push(is_blank);
+            engines.push(MmioEngine::new(link, registers, memory, NodeNumbers));
         }
         let window = Window::new(fabric, parts.node);
         let driver = Driver::create(
@@ -131,6 +138,7 @@ impl<'m, C: Channel, T: Tracer> Node<'m, C, T> {
             tracking: None,
             keeping: None,
             asked: false,
+            blank,
             kept: Vec::new(),
             window,
             tracked: BTreeMap::new(),

@@ -6,6 +6,7 @@ mod delivery;
 mod glue;
 mod hall;
 mod kept;
+mod registers;
 mod stats;
 mod trace;
 
@@ -13,5 +14,6 @@ pub use delivery::{DeliveryOracle, Tracking, Undelivered};
 pub use glue::{Node, NodePorts, Parts};
 pub use hall::Hall;
 pub use kept::Keeping;
+pub use registers::Registers;
 pub use stats::{Outcomes, Stats};
 pub use trace::{History, Traced};

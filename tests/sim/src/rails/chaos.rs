@@ -8,7 +8,7 @@ use lnd_dma::regs::{Control, Register, RegisterAccess};
 use super::plan::{Scheduled, What};
 use super::rail::the_link;
 use super::world::{Event, World};
-use crate::fabric::NodeState;
+use crate::fabric::{nid_of, NodeState};
 use crate::world::fail::Violation;
 
 /// One blow, or its end. Interfaces go by their numbers.
@@ -24,6 +24,8 @@ pub(super) enum Blow {
     Joined(u32, u32),
     /// A dead node is proven dead.
     Proven(u32),
+    /// The others are told that a node is dead.
+    Noticed(u32),
     /// A dead node comes back.
     Rebirth(u32),
     /// An interface takes work again.
@@ -70,6 +72,7 @@ impl World<'_> {
             }
             Blow::Joined(a, b) => self.cut(a, b, false),
             Blow::Proven(host) => self.proven(host),
+            Blow::Noticed(host) => self.noticed(host),
             Blow::Rebirth(host) => self.rebirth(host)?,
             Blow::Refill(number) => {
                 self.tell(number, |life, now, ni| life.desk.drain(now, ni, false))
@@ -146,6 +149,25 @@ impl World<'_> {
         self.bury(it.host);
         self.later(ms(10), Blow::Proven(it.host));
         self.later(ms(it.for_ms.max(10)), Blow::Rebirth(it.host));
+        if let Some(noticed) = it.noticed_ms {
+            self.later(ms(noticed), Blow::Noticed(it.host));
+        }
+    }
+
+    /// The fabric tells every interface of the others that those of a dead node are down.
+    fn noticed(&mut self, dead: u32) {
+        if self.life(dead).is_some() {
+            return;
+        }
+        let (now, gone) = (self.now, self.numbers_of(dead));
+        for host in 0..self.hosts.len() as u32 {
+            for rail in self.life(host).into_iter().flat_map(|life| life.rails.iter_mut()) {
+                for &number in &gone {
+                    rail.driver.on_peer(now, nid_of(number), false);
+                }
+            }
+            self.wake(host);
+        }
     }
 
     fn numbers_of(&self, host: u32) -> Vec<u32> {

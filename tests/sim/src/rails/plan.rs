@@ -81,7 +81,8 @@ pub struct Scheduled {
     /// How long it lasts.
     #[serde(default = "hundred")]
     pub for_ms: u32,
-    /// NI-DOWN: how long until the node is told by a fatal event; left out: never.
+    /// NI-DOWN: how long until the node is told by a fatal event; DEATH: until the others are told; left
+    /// out: never.
     #[serde(default)]
     pub noticed_ms: Option<u32>,
 }

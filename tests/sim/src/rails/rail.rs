@@ -20,7 +20,7 @@ use lnd_shortmsg::wire::Checksum;
 use super::bus::HomeBus;
 use super::kind::Kind;
 use crate::fabric::{nid_of, Bus, Fabric, Membership, NodeNumbers, Window};
-use crate::node::{Hall, NodePorts};
+use crate::node::{Hall, NodePorts, Registers};
 use crate::rng::Rng;
 use crate::world::adversary::Adversary;
 use crate::world::channel::VirtualChannel;
@@ -105,6 +105,7 @@ impl<'m> Rail<'m> {
             .join_with(number, random, kind.features(), 0)
             .map_err(|error| error.to_string())?;
         let memory = fabric.link_memory(number, link).map_err(|error| format!("{error:?}"))?;
+        let registers = Registers::new(memory, Rc::default());
         let channel = VirtualChannel::new(
             number,
             kind.frame(),
@@ -116,7 +117,7 @@ impl<'m> Rail<'m> {
             ground.hall.block(config.bytes_needed()),
             config,
             Identity { nid: nid_of(number), life: membership.life() },
-            [MmioEngine::new(link, memory, memory, NodeNumbers)],
+            [MmioEngine::new(link, registers.clone(), memory, NodeNumbers)],
             channel,
             Window::new(fabric, home),
             recorder,
@@ -126,7 +127,7 @@ impl<'m> Rail<'m> {
         let adversary = Adversary::new(rng.fork(), ground.faults.clone(), ground.tally.clone());
         let port = Port {
             engine: SoftEngine::new(number, link, memory, bus, adversary, kind.engine()),
-            interrupt: Interrupt::new(driver.decider(), CompletionQueue::new(memory, memory)),
+            interrupt: Interrupt::new(driver.decider(), CompletionQueue::new(registers, memory)),
             memory,
             engine_at: None,
             interrupt_at: None,

@@ -23,7 +23,7 @@ use super::user::User;
 use super::world::World;
 use crate::fabric::{nid_of, Bus, Membership, Window};
 use crate::lnet::{AckPolicy, Config, Lnet, Routes};
-use crate::node::{Keeping, Node, Parts};
+use crate::node::{Keeping, Node, Parts, Registers};
 
 impl<'m> World<'m> {
     /// A node begins a life.
@@ -124,7 +124,8 @@ impl<'m> World<'m> {
         let wire = Wire::new(Bus::new(fabric, self.ground.objections), self.defect);
         let faults = self.engine_faults.clone();
         let adversary = Adversary::new(self.rng.fork(), faults, self.tally.clone());
-        let queue = CompletionQueue::new(memory, memory);
+        let blank = life.node.blank.get(link.index()).cloned().unwrap_or_default();
+        let queue = CompletionQueue::new(Registers::new(memory, blank), memory);
         Ok(Port {
             engine: SoftEngine::new(node, link, memory, wire, adversary, self.setup.engine),
             interrupt: Interrupt::new(life.node.driver.decider(), queue),

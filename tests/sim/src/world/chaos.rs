@@ -2,6 +2,7 @@
 //! Links fail, nodes die, alarms are false: the adversary's blows against the world.
 
 use lnd_core::id::LinkId;
+use lnd_core::sync::Ordering;
 use lnd_core::time::{Instant, Span};
 use lnd_dma::descriptor::State;
 use lnd_dma::regs::{Control, Register, RegisterAccess};
@@ -25,6 +26,8 @@ pub enum Blow {
     LinksNotice(u32),
     /// The link works again.
     LinkUp(u32, LinkId),
+    /// The registers of a link can be read again.
+    RegistersBack(u32, LinkId),
     /// A dead node is proven dead.
     Proven(u32),
     /// A node is told of a peer: node, peer, up.
@@ -94,6 +97,7 @@ impl World<'_> {
             Blow::LinksNotice(node) if !self.calm => self.cut_off(node),
             Blow::Begin(_) | Blow::LinkNotice(..) | Blow::Notice(..) | Blow::LinksNotice(_) => {}
             Blow::LinkUp(node, link) => self.set_link(node, link, true),
+            Blow::RegistersBack(node, link) => self.set_blank(node, link, false),
             Blow::Proven(node) => {
                 let dead = self.hosts.get(node as usize).is_some_and(|h| h.life.is_none());
                 if dead && self.ground.fabric.state_of(node) == NodeState::Alive {
@@ -138,6 +142,12 @@ impl World<'_> {
                 self.later(ms(it.for_ms), Blow::Notice(node, peer, true));
             }
             What::LinksDown => self.links_down(it),
+            What::BlankRegisters => {
+                self.tally.count("registers that read all ones");
+                self.set_blank(node, link, true);
+                self.later(ms(it.for_ms), Blow::RegistersBack(node, link));
+            }
+            What::Scribble => self.scribble(node, link),
             What::Pause => {
                 let until = self.now.after(ms(it.for_ms));
                 if let Some(life) = self.life(node) {
@@ -176,6 +186,24 @@ impl World<'_> {
             for peer in (0..self.setup.nodes).filter(|&peer| peer != node) {
                 self.later(ms(noticed), Blow::Notice(peer, node, false));
             }
+        }
+    }
+
+    /// The bus of a link stops answering, or answers again.
+    fn set_blank(&mut self, node: u32, link: LinkId, is_blank: bool) {
+        let blank = self.life(node).and_then(|life| life.node.blank.get(link.index()).cloned());
+        if let Some(blank) = blank {
+            blank.set(is_blank);
+            self.wake(node);
+        }
+    }
+
+    /// Overwrites the number of one entry of a link's completion ring.
+    fn scribble(&mut self, node: u32, link: LinkId) {
+        let (entry, word) = (self.host_rng.next() as u32, self.host_rng.next() as u32);
+        if let Some(port) = self.life(node).and_then(|life| life.port(link)) {
+            port.memory.completion(entry).sequence.store(word, Ordering::Relaxed);
+            self.tally.count("ring entries scribbled");
         }
     }
 
@@ -292,6 +320,7 @@ impl World<'_> {
             }
             if let Some(life) = self.life(node) {
                 life.paused = Instant::ORIGIN;
+                life.node.blank.iter().for_each(|blank| blank.set(false));
             }
             self.wake(node);
         }

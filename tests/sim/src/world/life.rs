@@ -20,14 +20,14 @@ use super::defect::Wire;
 use super::tally::Recorder;
 use super::user::User;
 use crate::fabric::Membership;
-use crate::node::{Node, Stats};
+use crate::node::{Node, Registers, Stats};
 
 /// One link of a living node, on a fabric that is seen through `F`.
 pub struct Port<'m, F = Wire<'m>> {
     /// The device.
     pub engine: SoftEngine<'m, F, Adversary>,
     /// Its interrupt.
-    pub interrupt: Interrupt<'m, CompletionQueue<'m, LinkMemory<'m>>>,
+    pub interrupt: Interrupt<'m, CompletionQueue<'m, Registers<'m>>>,
     /// Its memory.
     pub memory: LinkMemory<'m>,
     /// When the engine works next.

@@ -122,6 +122,10 @@ pub enum What {
     /// A node does not run at all while the others do: neither its thread nor its user nor its
     /// interrupts. Frames wait in its mailboxes, and control messages come first when it runs again.
     Pause,
+    /// The bus of a link does not answer: its registers read all ones and take no write.
+    BlankRegisters,
+    /// One word of a link's completion ring is overwritten.
+    Scribble,
     /// Two nodes cannot reach each other by messages; nobody is told.
     Partition,
     /// A node's thread and user stand still, interrupts and engines do not: when it goes on, its
@@ -132,8 +136,8 @@ pub enum What {
 impl What {
     /// Whether it may keep back for a while what was asked for.
     const fn keeps_back(self) -> bool {
-        use What::{Death, Freeze, LinkDown, LinksDown, Pause};
-        matches!(self, LinkDown | LinksDown | Death | Freeze | Pause)
+        use What::{BlankRegisters, Death, Freeze, LinkDown, LinksDown, Pause, Scribble};
+        matches!(self, LinkDown | LinksDown | Death | Freeze | Pause | BlankRegisters | Scribble)
     }
 }
 
@@ -347,7 +351,8 @@ impl Plan {
             if event.node >= nodes {
                 return wrong(format!("node {}, and the nodes are 0..{nodes}", event.node));
             }
-            let of_link = matches!(event.what, What::LinkDown | What::LinkAlarm);
+            use What::{BlankRegisters, LinkAlarm, LinkDown, Scribble};
+            let of_link = matches!(event.what, LinkDown | LinkAlarm | BlankRegisters | Scribble);
             if of_link && event.link >= links {
                 return wrong(format!("link {}, and the links are 0..{links}", event.link));
             }

@@ -254,9 +254,12 @@ fn draw_pauses(plan: &mut Plan, rng: &mut Rng, nodes: u32, links: u32, seconds: 
         polls: rng.below(2) == 0,
         small: rng.below(3) == 0,
     };
-    let lossless = plan.messages == MessageFaults::default();
-    for (what, most, longest) in [(What::Pause, 8, 1500), (What::LinksDown, 2, 1000)] {
-        let most = if what == What::LinksDown && lossless { 1 } else { most };
+    for (what, most, longest) in [
+        (What::Pause, 8, 1500),
+        (What::LinksDown, 2, 1000),
+        (What::BlankRegisters, 2, 400),
+        (What::Scribble, 2, 0),
+    ] {
         for _ in 0..rng.below(most + 1) {
             let at_ms = rng.below(u64::from(1000 * seconds)) as u32;
             let for_ms = any_ms(rng, longest);

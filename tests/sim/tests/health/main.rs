@@ -3,6 +3,7 @@
 //! tests, those of the 2017 design, and seeds.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod conformance;
 mod copies;
 mod defects;
 mod probing;
