@@ -95,6 +95,7 @@ mod counted {
         /// Reads the word.
         #[inline]
         pub fn load(&self, order: Ordering) -> u32 {
+            super::tally::loaded();
             self.0.load(order)
         }
 
@@ -173,7 +174,7 @@ mod counted {
     }
 }
 
-/// Counts of locked operations and full fences since the last [`take`](tally::take).
+/// Counts of locked operations, full fences and loads since they were last taken.
 ///
 /// Without the feature `count-ops` nothing is counted and the calls cost nothing.
 #[cfg(not(loom))]
@@ -185,6 +186,13 @@ pub mod tally {
         use core::sync::atomic::AtomicUsize;
         pub static LOCKED: AtomicUsize = AtomicUsize::new(0);
         pub static FENCES: AtomicUsize = AtomicUsize::new(0);
+        pub static LOADS: AtomicUsize = AtomicUsize::new(0);
+    }
+
+    #[inline]
+    pub(super) fn loaded() {
+        #[cfg(feature = "count-ops")]
+        cells::LOADS.fetch_add(1, Ordering::Relaxed);
     }
 
     #[inline]
@@ -209,5 +217,13 @@ pub mod tally {
     #[cfg(feature = "count-ops")]
     pub fn take() -> (usize, usize) {
         (cells::LOCKED.swap(0, Ordering::Relaxed), cells::FENCES.swap(0, Ordering::Relaxed))
+    }
+
+    /// How often a shared word was read since the last call.
+    ///
+    /// Context: as for [`take`].
+    #[cfg(feature = "count-ops")]
+    pub fn take_loads() -> usize {
+        cells::LOADS.swap(0, Ordering::Relaxed)
     }
 }

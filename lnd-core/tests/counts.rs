@@ -226,6 +226,26 @@ fn ends_that_come_together_share_one_exchange() {
     assert_eq!(locked, lives * (alone.locked - 1) + 1);
 }
 
+/// Reads of shared words while a PULL_READY is taken in, with a table of `slots`.
+fn loads_of_a_pull_ready(slots: u32) -> usize {
+    let mut rig = Rig::new(Config::new(slots, 4, 1));
+    rig.meet(1);
+    let request = rig.request(Kind::Get, 1, &LARGE);
+    let sink = rig.driver.submit(rig.now, request).unwrap();
+    let ready = PullReady { sink, source: Tag { index: 9, generation: 1 }, length: 65_536 };
+    let envelope = rig.envelope(1, 1, 1);
+    let _ = tally::take_loads();
+    rig.driver.on_pull_ready(rig.now, LINK, &envelope, &ready);
+    tally::take_loads()
+}
+
+#[test]
+fn s3_7_a_pull_ready_takes_the_same_work_whatever_the_table() {
+    let few = loads_of_a_pull_ready(4);
+    assert!((1..100).contains(&few), "{few}");
+    assert_eq!(loads_of_a_pull_ready(4096), few, "INV-8: constant time");
+}
+
 /// INV-14: what a slot and a peer cost does not depend on how many there are.
 #[test]
 fn a_slot_and_an_idle_peer_cost_at_most_256_bytes_each() {
@@ -253,6 +273,9 @@ fn one_locked_operation_more_is_seen() {
     lnd_core::sync::fence(Ordering::SeqCst);
     lnd_core::sync::fence(Ordering::Release);
     assert_eq!(tally::take(), (1, 1));
+    let _ = tally::take_loads();
+    let _ = word.load(Ordering::Relaxed);
+    assert_eq!(tally::take_loads(), 1);
     let before = ALLOCATIONS.load(Ordering::Relaxed);
     drop(std::hint::black_box(Box::new(1_u8)));
     assert_eq!(ALLOCATIONS.load(Ordering::Relaxed) - before, 1);

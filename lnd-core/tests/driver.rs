@@ -39,5 +39,6 @@ mod driver {
     mod strangers;
     mod stray;
     mod ticket;
+    mod unnoticed;
     mod view;
 }

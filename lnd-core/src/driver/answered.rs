@@ -48,7 +48,7 @@ impl<P: Ports> Driver<'_, P> {
             details.role = Role::GetPull;
             details.remote = it.source;
             details.length = it.length;
-            details.marks.set(Marks::OWES_DONE, !signalled);
+            details.marks.set(Marks::OWES_DONE, !signalled || seeded("done-after-every-get"));
         }
         if it.length > room && !seeded("length-unchecked") {
             // LNet would assert here (H16): we refuse; the report lets the peer have its buffers

@@ -11,7 +11,7 @@ use crate::link::LinkEvent;
 use crate::ports::Ports;
 use crate::shared::attention;
 use crate::time::Instant;
-use crate::transfer::{Cause, Event, Phase};
+use crate::transfer::{Cause, Effect, Event, Phase};
 
 impl<P: Ports> Driver<'_, P> {
     /// Does what is due and a bounded part of what is pending.
@@ -143,7 +143,9 @@ impl<P: Ports> Driver<'_, P> {
     pub fn withdraw(&mut self, now: Instant, tag: Tag) {
         if self.shared.tag(tag.index) == tag {
             if let Some(applied) = self.shared.apply(tag, Event::Cancel(Cause::Withdrawn)) {
-                self.cancelled(now, tag, Cause::Withdrawn, applied.effect);
+                let waits = applied.effect == Effect::None && seeded("withdrawn-not-drained");
+                let effect = if waits { Effect::Late } else { applied.effect };
+                self.cancelled(now, tag, Cause::Withdrawn, effect);
             }
         }
     }

@@ -183,7 +183,9 @@ impl<P: Ports> Driver<'_, P> {
     /// Announces a staged descriptor at once, since the peer is about to be told of it; pulls share a
     /// doorbell (see [`ring`](Self::ring)).
     fn ring_staged(&mut self, tag: Tag, link: LinkId) {
-        let stages = self.details.get(tag.index as usize).is_some_and(|d| d.role.stages());
+        let role = self.details.get(tag.index as usize).map(|d| d.role);
+        let stages = role.is_some_and(Role::stages)
+            && !(role == Some(Role::GetSource) && seeded("pull-ready-before-doorbell"));
         if stages && !seeded("said-before-staged") {
             if let Some(true) = self.links.get_mut(link.index()).map(Link::ring) {
                 self.counters.count(Counter::Doorbells);

@@ -154,7 +154,9 @@ impl<P: Ports> Driver<'_, P> {
                 view.state() == HelloState::Good
                     || view.admitted() && view.state() != HelloState::Down
             });
-            self.timers.disarm(self.config.slots + id.index() as u32);
+            if !seeded("goodbye-keeps-timer") {
+                self.timers.disarm(self.config.slots + id.index() as u32);
+            }
             if let Some(peer) = self.peers.get_mut(id) {
                 peer.wants = Wants::empty();
             }

@@ -177,6 +177,7 @@ impl<P: Ports> Driver<'_, P> {
             Kind::Get if request.routed && !seeded("routed-get-optimised") => Role::Immediate,
             Kind::Get if inline => Role::Immediate,
             Kind::Get => Role::GetSink,
+            Kind::Reply if seeded("small-reply-staged") => Role::PutSource,
             Kind::Put | Kind::Ack | Kind::Reply if inline => Role::Immediate,
             Kind::Put | Kind::Ack | Kind::Reply => Role::PutSource,
         }

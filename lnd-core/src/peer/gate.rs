@@ -122,7 +122,14 @@ impl PeerGate {
     pub fn renew(&self, generation: u32) {
         // Relaxed: published by the Release of the change.
         self.generation.store(generation, Ordering::Relaxed);
-        self.exchange(|view| Some(view.next_life().with_state(HelloState::Unknown)));
+        let next = |view: GateView| {
+            if seeded("place-keeps-incarnation") {
+                view
+            } else {
+                view.next_life()
+            }
+        };
+        self.exchange(|view| Some(next(view).with_state(HelloState::Unknown)));
     }
 
     /// Notes that hello `number`, not zero, was not delivered. Returns whether the gate is to be put on
@@ -241,6 +248,24 @@ mod tests {
                 assert_eq!(parts(view.on_hello(event)), (now, admitted, next), "{event:?}");
             }
         });
+    }
+
+    #[test]
+    fn r14_a_gate_given_to_the_next_peer_shows_a_stranger_under_another_tag() {
+        for state in HelloState::ALL {
+            let gate = PeerGate::counting_from(0xfff, 7);
+            let _ = gate.change(|view| view.with_state(state).with_admission(true));
+            assert!(gate.is_of(7) && !gate.is_of(8));
+            gate.renew(8);
+            assert_eq!(parts(gate.view()), (0, false, HelloState::Unknown));
+            assert!(gate.is_of(8) && !gate.is_of(7));
+            // By the former name nothing is changed.
+            assert_eq!(gate.change_of(7, |view| view.with_state(HelloState::Down)), None);
+            assert_eq!(parts(gate.view()), (0, false, HelloState::Unknown));
+            let before = gate.change_of(8, |view| view.with_state(HelloState::Down)).map(parts);
+            assert_eq!(before, Some((0, false, HelloState::Unknown)));
+            assert_eq!(parts(gate.view()), (0, false, HelloState::Down));
+        }
     }
 
     #[test]

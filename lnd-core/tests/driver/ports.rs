@@ -4,7 +4,7 @@
 use lnd_core::fragment::Fragment;
 use lnd_core::id::{LinkId, Nid, Tag};
 use lnd_core::link::Quiesced;
-use lnd_core::message::{Envelope, Lane, Message};
+use lnd_core::message::{Envelope, Lane, Message, PullReady};
 use lnd_core::ports::{
     BadAddress, Bd, Channel, ChannelFull, Completion, Completions, Engine, Features, Memory,
     Motion, Ports, PostError, Returned, Sent, Tracer,
@@ -199,6 +199,13 @@ impl Channel for MockChannel {
             "sent {} without room",
             letter.kind()
         );
+        if let Message::PutReq { source, .. } | Message::PullReady(PullReady { source, .. }) =
+            *message
+        {
+            let staged = fabric.device(self.node, link.index()).posted.get(&source.index);
+            let told = staged.is_some_and(|bd| bd.tag == source && bd.rung);
+            assert!(told, "sent {} before its source was staged (INV-7)", letter.kind());
+        }
         let fate = fabric.fate(letter.kind());
         if fate == Some(Fate::Full) {
             return Err(ChannelFull);
