@@ -105,7 +105,7 @@ static void probe(void)
 	FAILS(LND_E_ARGUMENT, lnd_prober_offer(health, 16));
 	MUST(lnd_prober_watch(health, peer_ni[1], 0, now));
 	FAILS(LND_E_WRONG_KIND, lnd_prober_watch(health, local[0], 0, now));
-	MUST(lnd_prober_state(health, peer_ni[1], 0, 1, 0, 1));
+	MUST(lnd_prober_state(health, peer_ni[1], 0, 0, 1));
 	while (finding != LND_FINDING_DOWN) {
 		enum lnd_error error = lnd_health_next_action(health, now, &action);
 

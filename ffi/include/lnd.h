@@ -603,7 +603,10 @@ enum lnd_finding {
 	LND_FINDING_ALIVE = 1,
 	/** @LND_FINDING_DOWN: It is down: tell its NI by lnd_peer_event(). */
 	LND_FINDING_DOWN = 2,
-	/** @LND_FINDING_CLEAN_UP: It is down and nobody uses it: clean it up. */
+	/**
+	 * @LND_FINDING_CLEAN_UP: It is down and only sends to us: clean it up, also while it is
+	 * in use.
+	 */
 	LND_FINDING_CLEAN_UP = 3,
 };
 
@@ -1955,11 +1958,40 @@ enum lnd_error lnd_prober_watch(struct lnd_health *health,
 enum lnd_error lnd_prober_unwatch(struct lnd_health *health, struct lnd_health_ni peer_ni);
 
 /**
+ * lnd_prober_turn_on() - Turns on a kind that is offered and off at the operator's word: the NOOP, which
+ * takes a receive buffer of the peer and its part in it.
+ * @health: the object.
+ * @kind: enum lnd_probe_kind.
+ *
+ * Context: the owner's.
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_ARGUMENT, LND_E_UNSUPPORTED (it
+ * is not offered, or has not stood its trial).
+ */
+enum lnd_error lnd_prober_turn_on(struct lnd_health *health,
+				  uint32_t kind);
+
+/**
+ * lnd_prober_user() - One more on this node uses a peer's interface, or one does so no longer.
+ * @health: the object.
+ * @peer_ni: the interface.
+ * @enters: 1: one more; 0: one less.
+ * @users: where their number is written; may be NULL. After LND_FINDING_CLEAN_UP it says how many are
+ *         to be told.
+ *
+ * Context: the owner's.
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN, LND_E_WRONG_KIND,
+ * LND_E_STALE.
+ */
+enum lnd_error lnd_prober_user(struct lnd_health *health,
+			       struct lnd_health_ni peer_ni,
+			       uint32_t enters,
+			       uint32_t *users);
+
+/**
  * lnd_prober_state() - What the prober is to know of a peer's interface.
  * @health: the object.
  * @peer_ni: the interface.
  * @active: 1: there was traffic that shows it alive.
- * @used: 1: somebody on this node uses it.
  * @published: 1: its peer has published a word for probing.
  * @urgent: 1: something waits for news of it, probe it first.
  *
@@ -1970,7 +2002,6 @@ enum lnd_error lnd_prober_unwatch(struct lnd_health *health, struct lnd_health_n
 enum lnd_error lnd_prober_state(struct lnd_health *health,
 				struct lnd_health_ni peer_ni,
 				uint32_t active,
-				uint32_t used,
 				uint32_t published,
 				uint32_t urgent);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! How to probe: kinds by capability, and the trial that a kind has to pass (R56, R58).
 
-/// A kind of probe. None uses a receive buffer of the peer (S2-4).
+/// A kind of probe. None but the NOOP uses a receive buffer of the peer (S2-4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ProbeKind {
     /// A read of no bytes: where the transport still asks the far end for it.
@@ -11,7 +11,8 @@ pub enum ProbeKind {
     /// A read of a word that the peer has published for this. Needs set-up, so it is optional
     /// (S2-9).
     PublishedWord,
-    /// A message without content on the control lane, which has its own slots.
+    /// A message without content on the control lane, which has its own slots. It has two sides, so
+    /// it is used only where an operator has turned it on.
     Noop,
 }
 
@@ -33,6 +34,8 @@ pub enum WhyOff {
     NearEndBroken,
     /// After it, the far end could not be used any more.
     FarEndBroken,
+    /// It takes the far end's part too, and one of its receive buffers: off until it is turned on.
+    TwoSided,
     /// The operator has turned it off.
     Operator,
 }
@@ -45,7 +48,8 @@ impl ProbeKinds {
     /// Nothing is offered.
     pub const NONE: Self = Self([Err(WhyOff::NotOffered); 4]);
 
-    /// What a transport offers. Offering the illegal read does not turn it on: a [`Trial`] does.
+    /// What a transport offers. Offering the illegal read does not turn it on: a [`Trial`] does. Nor
+    /// does it turn on the NOOP, a heart-beat with two sides: [`turn_on`](Self::turn_on) does.
     pub const fn offered(zero_read: bool, illegal: bool, published: bool, noop: bool) -> Self {
         const fn on(offered: bool) -> Result<(), WhyOff> {
             if offered {
@@ -55,7 +59,8 @@ impl ProbeKinds {
             }
         }
         let illegal = if illegal { WhyOff::NotTried } else { WhyOff::NotOffered };
-        Self([on(zero_read), Err(illegal), on(published), on(noop)])
+        let noop = if noop { WhyOff::TwoSided } else { WhyOff::NotOffered };
+        Self([on(zero_read), Err(illegal), on(published), Err(noop)])
     }
 
     /// Whether a kind is on.
@@ -64,6 +69,16 @@ impl ProbeKinds {
     /// Why it is not.
     pub fn state(&self, kind: ProbeKind) -> Result<(), WhyOff> {
         self.0.get(kind as usize).copied().unwrap_or(Err(WhyOff::NotOffered))
+    }
+
+    /// Turns on, at the operator's word, what the operator has turned off, or the NOOP. Returns whether
+    /// the kind is on: what is not offered, or has not stood its trial, is not.
+    pub fn turn_on(&mut self, kind: ProbeKind) -> bool {
+        let Some(state) = self.0.get_mut(kind as usize) else { return false };
+        if matches!(state, Err(WhyOff::Operator | WhyOff::TwoSided)) {
+            *state = Ok(());
+        }
+        state.is_ok()
     }
 
     /// Turns a kind off.
@@ -187,17 +202,26 @@ mod tests {
 
     #[test]
     fn kinds_by_capability_and_preference() {
-        // R56, S2-9: the published word only where there is one.
+        // R56, S2-9: the published word only where there is one. S2-4: nothing with two sides.
         let mut kinds = ProbeKinds::offered(true, true, true, true);
         assert_eq!(kinds.choose(true), Some(ProbeKind::ZeroRead));
         kinds.turn_off(ProbeKind::ZeroRead, WhyOff::Operator);
         assert_eq!(kinds.choose(true), Some(ProbeKind::PublishedWord));
+        assert_eq!(kinds.choose(false), None, "not the NOOP");
+        assert_eq!(kinds.state(ProbeKind::Noop), Err(WhyOff::TwoSided));
+        assert!(kinds.turn_on(ProbeKind::Noop));
         assert_eq!(kinds.choose(false), Some(ProbeKind::Noop));
         kinds.tried(Ok(()));
         assert_eq!(kinds.choose(false), Some(ProbeKind::IllegalRead));
         kinds.turn_off(ProbeKind::IllegalRead, WhyOff::Operator);
         kinds.tried(Ok(()));
         assert_eq!(kinds.state(ProbeKind::IllegalRead), Err(WhyOff::Operator));
+        assert!(kinds.turn_on(ProbeKind::IllegalRead) && kinds.turn_on(ProbeKind::ZeroRead));
+        assert_eq!(kinds.choose(true), Some(ProbeKind::ZeroRead));
         assert_eq!(ProbeKinds::NONE.choose(true), None);
+        // An operator's word makes up neither for the transport nor for the trial.
+        let mut none = ProbeKinds::NONE;
+        assert!(ProbeKind::ALL.into_iter().all(|kind| !none.turn_on(kind)));
+        assert!(!ProbeKinds::offered(true, true, true, true).turn_on(ProbeKind::IllegalRead));
     }
 }

@@ -80,7 +80,8 @@ pub enum Finding {
     Alive,
     /// It is down: tell the peer's machine.
     Down,
-    /// It is down, it only ever received, and nobody here uses it: clean it up (S2-1).
+    /// It is down and only ever received: its connection is broken, so clean it up, also while it is
+    /// in use (S2-1). Its users are to be told.
     CleanUp,
 }
 
@@ -93,8 +94,8 @@ pub struct Endpoint {
     active: bool,
     /// It only receives.
     one_way: bool,
-    /// Somebody on this node uses it.
-    used: bool,
+    /// How many on this node use it.
+    users: u32,
     /// The transport is moving it to another path.
     migrating: bool,
     /// A probe is under way.
@@ -112,7 +113,7 @@ impl Endpoint {
         dead: 0,
         active: false,
         one_way: false,
-        used: false,
+        users: 0,
         migrating: false,
         asked: false,
         down: false,
@@ -188,7 +189,7 @@ impl<'m> Prober<'m> {
     /// never show that the far side has gone.
     pub fn watch(&mut self, now: Instant, jitter: &mut Jitter, index: u32, one_way: bool) {
         if let Some(endpoint) = self.endpoints.get_mut(index as usize) {
-            *endpoint = Endpoint { one_way, used: true, ..Endpoint::UNUSED };
+            *endpoint = Endpoint { one_way, users: endpoint.users, ..Endpoint::UNUSED };
             self.rest(now, jitter, index);
         }
     }
@@ -214,10 +215,30 @@ impl<'m> Prober<'m> {
         }
     }
 
-    /// Somebody on this node uses the endpoint, or nobody does any longer.
-    pub fn used(&mut self, index: u32, used: bool) {
+    /// One more on this node uses the endpoint. It belongs to none of them: it outlives each (S2).
+    pub fn add_user(&mut self, index: u32) {
         if let Some(endpoint) = self.endpoints.get_mut(index as usize) {
-            endpoint.used = used;
+            endpoint.users = endpoint.users.saturating_add(1);
+        }
+    }
+
+    /// One that used the endpoint does so no longer. Without users nothing changes.
+    pub fn remove_user(&mut self, index: u32) {
+        if let Some(endpoint) = self.endpoints.get_mut(index as usize) {
+            endpoint.users = endpoint.users.saturating_sub(1);
+        }
+    }
+
+    /// How many on this node use the endpoint.
+    pub fn users(&self, index: u32) -> u32 {
+        self.endpoints.get(index as usize).map_or(0, |endpoint| endpoint.users)
+    }
+
+    /// Forgets an endpoint, with its users: another takes its index.
+    pub fn forget(&mut self, index: u32) {
+        self.unwatch(index);
+        if let Some(endpoint) = self.endpoints.get_mut(index as usize) {
+            *endpoint = Endpoint::UNUSED;
         }
     }
 
@@ -299,7 +320,10 @@ impl<'m> Prober<'m> {
                 self.rest(now, jitter, due.index);
                 Finding::Alive
             }
-            Life::Dead if !endpoint.active && !endpoint.migrating => {
+            Life::Dead
+                if !endpoint.active && !endpoint.migrating
+                    || seeded("dead-in-spite-of-traffic") =>
+            {
                 self.tally.dead = self.tally.dead.wrapping_add(1);
                 let finding = endpoint.found_dead(now, &self.settings);
                 match finding {
@@ -352,7 +376,7 @@ impl Endpoint {
             return Finding::Nothing;
         }
         let again = core::mem::replace(&mut self.down, true);
-        match (self.one_way && !self.used, again) {
+        match (self.one_way && (self.users == 0 || !seeded("kept-while-in-use")), again) {
             (true, _) => Finding::CleanUp,
             (false, false) => Finding::Down,
             (false, true) => Finding::Nothing,

@@ -136,18 +136,13 @@ fn a_migration_does_not_kill() {
 }
 
 #[test]
-fn a_one_way_endpoint_is_cleaned_up_only_when_dead_and_unused() {
-    // S2-1, in all four cases.
-    for (one_way, used, expected) in [
-        (true, false, Finding::CleanUp),
-        (true, true, Finding::Down),
-        (false, false, Finding::Down),
-        (false, true, Finding::Down),
-    ] {
+fn a_one_way_endpoint_is_cleaned_up_when_its_connection_breaks() {
+    // S2-1: also while it is in use. It is independent of any one user.
+    for (one_way, users) in [(true, 0), (true, 1), (true, 3), (false, 0), (false, 2)] {
         let (mut links, mut endpoints) = tables(1);
         let mut prober = Prober::new(&mut links, &mut endpoints, SETTINGS);
         prober.watch(at(0), &mut Jitter::new(1), 0, one_way);
-        prober.used(0, used);
+        (0..users).for_each(|_| prober.add_user(0));
         let mut found = Vec::new();
         for second in 0..40 {
             if let Some(due) = probe(&mut prober, at(second)) {
@@ -157,16 +152,42 @@ fn a_one_way_endpoint_is_cleaned_up_only_when_dead_and_unused() {
                 }
             }
         }
-        assert_eq!(found, [expected], "one way {one_way}, used {used}");
-        assert_eq!(prober.is_empty(), expected == Finding::CleanUp);
-        // The last user leaves an endpoint that is known to be dead.
-        if one_way && used {
-            prober.used(0, false);
-            let due = (40..).find_map(|s| probe(&mut prober, at(s))).unwrap();
-            let finding = end(&mut prober, at(60), due, ProbeEnd::RetryExceeded);
-            assert_eq!(finding, Finding::CleanUp);
-        }
+        let expected = if one_way { Finding::CleanUp } else { Finding::Down };
+        assert_eq!(found, [expected], "one way {one_way}, {users} users");
+        assert_eq!(prober.is_empty(), one_way);
+        assert_eq!(prober.users(0), users, "who is to be told");
     }
+}
+
+#[test]
+fn users_are_counted() {
+    // Two processes use one endpoint: the first that leaves does not leave for the other.
+    let (mut links, mut endpoints) = tables(2);
+    let mut prober = Prober::new(&mut links, &mut endpoints, SETTINGS);
+    prober.remove_user(0);
+    (0..2).for_each(|_| prober.add_user(0));
+    prober.remove_user(0);
+    assert_eq!((prober.users(0), prober.users(1), prober.users(9)), (1, 0, 0));
+    // Watching anew does not change who uses it; another endpoint in its place starts without users.
+    prober.watch(at(0), &mut Jitter::new(1), 0, true);
+    assert_eq!(prober.users(0), 1);
+    prober.forget(0);
+    assert!(prober.users(0) == 0 && prober.is_empty());
+}
+
+#[test]
+fn traffic_after_a_probe_went_out_overtakes_its_verdict() {
+    // R55, S2-13: one verdict would be enough here.
+    let settings = ProbeSettings { verdicts: 1, hold_off: Span::default(), ..SETTINGS };
+    let (mut links, mut endpoints) = tables(1);
+    let mut prober = Prober::new(&mut links, &mut endpoints, settings);
+    prober.watch(at(0), &mut Jitter::new(1), 0, true);
+    let due = (0..20).find_map(|s| probe(&mut prober, at(s))).unwrap();
+    prober.active(0);
+    assert_eq!(end(&mut prober, at(20), due, ProbeEnd::RetryExceeded), Finding::Nothing);
+    assert_eq!((prober.tally().dead, prober.tally().unknown, prober.is_empty()), (0, 1, false));
+    let due = (20..60).find_map(|s| probe(&mut prober, at(s))).unwrap();
+    assert_eq!(end(&mut prober, at(60), due, ProbeEnd::RetryExceeded), Finding::CleanUp);
 }
 
 #[test]
@@ -235,7 +256,8 @@ fn every_end_is_legal_in_every_state() {
                 prober.migrating(index, random.below(4) == 0);
                 row[i] = 0;
             }
-            4 => prober.used(index, random.below(2) == 0),
+            4 if random.below(2) == 0 => prober.add_user(index),
+            4 => prober.remove_user(index),
             5 => prober.urge(index),
             6..=14 => {
                 if let Look::Probe(due) = prober.look(now, &mut jitter) {

@@ -137,7 +137,7 @@ fn no_call_takes_a_stale_name() {
     health.drain_peer(at(1), old_peer, true);
     health.watch(at(1), old_ni, false);
     health.active(old_ni);
-    health.used(old_ni, true);
+    health.add_user(old_ni);
     health.published(old_ni, true);
     health.migrating(old_ni, true);
     health.urge(old_ni);

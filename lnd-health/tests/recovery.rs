@@ -279,9 +279,9 @@ fn the_prober_finds_a_silent_peer_and_spares_the_rest() {
     *node.health.probe_kinds() = ProbeKinds::offered(false, true, false, false);
     let ids = node.peers[0].1.clone();
     for &id in &ids {
-        node.health.watch(at(0), id, true);
+        node.health.watch(at(0), id, id == ids[2]);
     }
-    node.health.used(ids[2], false);
+    node.health.add_user(ids[2]);
     let mut found = Vec::new();
     for second in 0..60 {
         if second == 12 {

@@ -120,12 +120,14 @@ static void connections(void)
 	printf("health_actions: connections are made again, once at a time\n");
 }
 
-static void watch(uint32_t kinds, uint32_t one_way, uint32_t used, uint32_t published)
+static void watch(uint32_t kinds, uint32_t one_way, uint32_t users, uint32_t published)
 {
 	start(1, 4, LND_PROFILE_SEED);
 	MUST(lnd_prober_offer(health, kinds));
 	MUST(lnd_prober_watch(health, peer_ni[0], one_way, SECOND));
-	MUST(lnd_prober_state(health, peer_ni[0], 0, used, published, 0));
+	MUST(lnd_prober_state(health, peer_ni[0], 0, published, 0));
+	while (users--)
+		MUST(lnd_prober_user(health, peer_ni[0], 1, NULL));
 }
 
 /* The next probe's time. */
@@ -144,6 +146,8 @@ static void probe_kinds(void)
 
 	/* The illegal read is off until its trial has gone well; then it is preferred to less. */
 	watch(1u << LND_PROBE_ILLEGAL_READ | 1u << LND_PROBE_NOOP, 0, 1, 0);
+	FAILS(LND_E_UNSUPPORTED, lnd_prober_turn_on(health, LND_PROBE_ILLEGAL_READ));
+	MUST(lnd_prober_turn_on(health, LND_PROBE_NOOP));
 	now = due_probe(SECOND, LND_PROBE_NOOP, &action);
 	MUST(lnd_prober_tried(health));
 	due_probe(now, LND_PROBE_ILLEGAL_READ, &action);
@@ -151,13 +155,19 @@ static void probe_kinds(void)
 	/* What is not offered is not turned on by a trial. */
 	watch(1u << LND_PROBE_NOOP, 0, 1, 0);
 	MUST(lnd_prober_tried(health));
+	/* The NOOP has two sides: offered is not turned on. */
+	MUST(lnd_health_next_time(health, &next));
+	nothing_due(next);
+	FAILS(LND_E_UNSUPPORTED, lnd_prober_turn_on(health, LND_PROBE_ZERO_READ));
+	FAILS(LND_E_ARGUMENT, lnd_prober_turn_on(health, 4));
+	MUST(lnd_prober_turn_on(health, LND_PROBE_NOOP));
 	due_probe(SECOND, LND_PROBE_NOOP, &action);
 	stop();
 	/* A published word can be read only of a peer that has published one. */
 	watch(1u << LND_PROBE_PUBLISHED_WORD, 0, 1, 0);
 	MUST(lnd_health_next_time(health, &next));
 	nothing_due(next);
-	MUST(lnd_prober_state(health, peer_ni[0], 0, 1, 1, 0));
+	MUST(lnd_prober_state(health, peer_ni[0], 0, 1, 0));
 	due_probe(next, LND_PROBE_PUBLISHED_WORD, &action);
 	stop();
 	printf("health_actions: kinds of probe are used once they can be\n");
@@ -193,7 +203,7 @@ static void probe_ends(void)
 	CHECK(finding == LND_FINDING_NOTHING);
 	/* Traffic while a probe is under way: its end says nothing. */
 	now = due_probe(now, LND_PROBE_ZERO_READ, &action);
-	MUST(lnd_prober_state(health, peer_ni[0], 1, 1, 0, 0));
+	MUST(lnd_prober_state(health, peer_ni[0], 1, 0, 0));
 	MUST(lnd_prober_ended(health, &action, LND_PROBE_RETRY_EXCEEDED, now, &finding));
 	CHECK(finding == LND_FINDING_NOTHING);
 	/* After traffic it is left alone for a while, unless something waits for news of it. */
@@ -201,10 +211,10 @@ static void probe_ends(void)
 	nothing_due(soon);
 	MUST(lnd_health_next_time(health, &next));
 	CHECK(next > soon);
-	MUST(lnd_prober_state(health, peer_ni[0], 0, 1, 0, 1));
+	MUST(lnd_prober_state(health, peer_ni[0], 0, 0, 1));
 	now = due_probe(soon, LND_PROBE_ZERO_READ, &action);
 	CHECK(now < next);
-	FAILS(LND_E_STALE, lnd_prober_state(health, no_such_ni(), 0, 1, 0, 0));
+	FAILS(LND_E_STALE, lnd_prober_state(health, no_such_ni(), 0, 0, 0));
 
 	/* No longer watched: no more probes, and the end of the last one says nothing. */
 	MUST(lnd_prober_unwatch(health, peer_ni[0]));
@@ -215,8 +225,8 @@ static void probe_ends(void)
 	CHECK(next == LND_NEVER);
 	stop();
 
-	/* One that only sends to us, and that nobody uses: it is cleaned up, its watch is over. */
-	watch(1u << LND_PROBE_ZERO_READ, 1, 0, 0);
+	/* One that only sends to us: its connection is broken, so it is cleaned up, also while in use. */
+	watch(1u << LND_PROBE_ZERO_READ, 1, 2, 0);
 	for (now = SECOND; finding != LND_FINDING_CLEAN_UP; probes++) {
 		now = due_probe(now, LND_PROBE_ZERO_READ, &action);
 		MUST(lnd_prober_ended(health, &action, LND_PROBE_RETRY_EXCEEDED, now, &finding));
@@ -224,6 +234,9 @@ static void probe_ends(void)
 		CHECK(probes < 100);
 	}
 	CHECK(probes > 1);
+	MUST(lnd_prober_user(health, peer_ni[0], 0, &probes));
+	CHECK(probes == 1);
+	FAILS(LND_E_STALE, lnd_prober_user(health, no_such_ni(), 1, &probes));
 	stop();
 	printf("health_actions: a probe's end says what it can\n");
 }

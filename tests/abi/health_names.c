@@ -74,7 +74,7 @@ static void names(void)
 	FAILS(LND_E_STALE, lnd_health_connection_lost(health, old_ni, SECOND));
 	FAILS(LND_E_STALE, lnd_prober_watch(health, old_ni, 0, SECOND));
 	FAILS(LND_E_STALE, lnd_prober_unwatch(health, old_ni));
-	FAILS(LND_E_STALE, lnd_prober_state(health, old_ni, 1, 1, 1, 1));
+	FAILS(LND_E_STALE, lnd_prober_state(health, old_ni, 1, 1, 1));
 	FAILS(LND_E_WRONG_KIND, lnd_prober_unwatch(health, local[0]));
 	FAILS(LND_E_WRONG_KIND, lnd_health_fatal(health, peer_ni[0], 1, SECOND));
 	CHECK(stale_names() == value + 11);

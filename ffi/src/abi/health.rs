@@ -360,7 +360,7 @@ pub enum lnd_finding {
     LND_FINDING_ALIVE = 1,
     /// It is down: tell its NI by lnd_peer_event().
     LND_FINDING_DOWN = 2,
-    /// It is down and nobody uses it: clean it up.
+    /// It is down and only sends to us: clean it up, also while it is in use.
     LND_FINDING_CLEAN_UP = 3,
 }
 

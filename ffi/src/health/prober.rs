@@ -3,7 +3,7 @@
 
 use ::lnd_health::node::Action;
 use ::lnd_health::prober::{Finding, ProbeEnd};
-use ::lnd_health::ProbeKinds;
+use ::lnd_health::{ProbeKind, ProbeKinds};
 use lnd_core::time::Instant;
 
 use super::{lnd_health, Whole};
@@ -12,7 +12,7 @@ use crate::abi::{
     lnd_probe_kind,
 };
 use crate::errors::outcome;
-use crate::input::{input, place, put};
+use crate::input::{input, place, place_if, put, put_if};
 
 /// lnd_prober_offer() - Which kinds of probe the transport offers.
 /// @health: the object.
@@ -103,11 +103,60 @@ pub unsafe extern "C" fn lnd_prober_unwatch(
     outcome(unsafe { lnd_health::with(health, unwatch) })
 }
 
+/// lnd_prober_turn_on() - Turns on a kind that is offered and off at the operator's word: the NOOP, which
+/// takes a receive buffer of the peer and its part in it.
+/// @health: the object.
+/// @kind: enum lnd_probe_kind.
+///
+/// Context: the owner's.
+/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_ARGUMENT, LND_E_UNSUPPORTED (it
+/// is not offered, or has not stood its trial).
+#[no_mangle]
+pub unsafe extern "C" fn lnd_prober_turn_on(health: *mut lnd_health, kind: u32) -> lnd_error {
+    let turn_on = |_, whole: &mut Whole| {
+        let kind = ProbeKind::ALL.get(kind as usize).ok_or(lnd_error::LND_E_ARGUMENT)?;
+        let on = whole.health.probe_kinds().turn_on(*kind);
+        on.then_some(()).ok_or(lnd_error::LND_E_UNSUPPORTED)
+    };
+    // SAFETY: by the contract of the ABI.
+    outcome(unsafe { lnd_health::with(health, turn_on) })
+}
+
+/// lnd_prober_user() - One more on this node uses a peer's interface, or one does so no longer.
+/// @health: the object.
+/// @peer_ni: the interface.
+/// @enters: 1: one more; 0: one less.
+/// @users: where their number is written; may be NULL. After LND_FINDING_CLEAN_UP it says how many are
+///         to be told.
+///
+/// Context: the owner's.
+/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN, LND_E_WRONG_KIND,
+/// LND_E_STALE.
+#[no_mangle]
+pub unsafe extern "C" fn lnd_prober_user(
+    health: *mut lnd_health,
+    peer_ni: lnd_health_ni,
+    enters: u32,
+    users: *mut u32,
+) -> lnd_error {
+    let user = |id, whole: &mut Whole| {
+        place_if(users)?;
+        let ni = whole.peer_ni(id, peer_ni)?;
+        match enters {
+            0 => whole.health.remove_user(ni),
+            _ => whole.health.add_user(ni),
+        }
+        // SAFETY: checked above; writable by the contract of the ABI.
+        unsafe { put_if(users, whole.health.users(ni)) }
+    };
+    // SAFETY: by the contract of the ABI.
+    outcome(unsafe { lnd_health::with(health, user) })
+}
+
 /// lnd_prober_state() - What the prober is to know of a peer's interface.
 /// @health: the object.
 /// @peer_ni: the interface.
 /// @active: 1: there was traffic that shows it alive.
-/// @used: 1: somebody on this node uses it.
 /// @published: 1: its peer has published a word for probing.
 /// @urgent: 1: something waits for news of it, probe it first.
 ///
@@ -119,13 +168,11 @@ pub unsafe extern "C" fn lnd_prober_state(
     health: *mut lnd_health,
     peer_ni: lnd_health_ni,
     active: u32,
-    used: u32,
     published: u32,
     urgent: u32,
 ) -> lnd_error {
     let state = |id, whole: &mut Whole| {
         let ni = whole.peer_ni(id, peer_ni)?;
-        whole.health.used(ni, used != 0);
         whole.health.published(ni, published != 0);
         if active != 0 {
             whole.health.active(ni);

@@ -122,7 +122,9 @@ impl Health<'_> {
             };
             match look {
                 Found::Action(action) => {
-                    if !seeded("budget-ignored") {
+                    let probe = matches!(action, Action::Probe(_));
+                    let spared = probe && seeded("probes-without-budget");
+                    if !(spared || seeded("budget-ignored")) {
                         self.allowance.take(now);
                     }
                     return Some(action);

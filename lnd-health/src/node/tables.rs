@@ -137,7 +137,7 @@ impl Health<'_> {
             *ni = Ni::UNUSED.linked(NONE, self.free_peer_ni).used(ni.generation.next());
             self.free_peer_ni = next;
             self.recovery.leave(self.place_of_peer_ni(next));
-            self.prober.unwatch(next);
+            self.prober.forget(next);
             self.reconnect.settled(next);
             next = after;
         }

@@ -68,11 +68,23 @@ impl Health<'_> {
         }
     }
 
-    /// Somebody on this node uses it, or nobody does any longer.
-    pub fn used(&mut self, id: PeerNiId, used: bool) {
+    /// One more on this node uses it.
+    pub fn add_user(&mut self, id: PeerNiId) {
         if self.knows(Object::Peer(id)) {
-            self.prober.used(id.raw(), used);
+            self.prober.add_user(id.raw());
         }
+    }
+
+    /// One that used it does so no longer.
+    pub fn remove_user(&mut self, id: PeerNiId) {
+        if self.knows(Object::Peer(id)) {
+            self.prober.remove_user(id.raw());
+        }
+    }
+
+    /// How many on this node use it: whom a clean-up concerns.
+    pub fn users(&self, id: PeerNiId) -> u32 {
+        self.peer_ni(id).map_or(0, |_| self.prober.users(id.raw()))
     }
 
     /// Its peer has published a word for probing, or has withdrawn it.

@@ -14,7 +14,7 @@ use lnd_health::select::{Match, NoPath, Rule};
 use lnd_health::tracker::Tracker;
 use lnd_health::{
     effect, refusal_of_errno, Config, Health, HealthValue, NiId, Number, Object, PeerId, PeerNiId,
-    ProbeKinds, Profile, RouteId, Stamp, Trial, WindowCheck,
+    ProbeKind, ProbeKinds, Profile, RouteId, Stamp, Trial, WindowCheck,
 };
 
 /// One cell of the effects' table, and a demerit.
@@ -148,9 +148,11 @@ pub extern "C" fn lnd_bare_health_time(health: &mut Health<'_>, n: u64, good: bo
     let mut trial = Trial::new();
     trial.end(ProbeEnd::AccessError);
     *health.probe_kinds() = ProbeKinds::offered(good, true, good, good);
+    health.probe_kinds().turn_on(ProbeKind::Noop);
     health.watch(now, hop, good);
     health.migrating(hop, good);
-    health.used(hop, good);
+    health.add_user(hop);
+    health.remove_user(hop);
     health.published(hop, good);
     health.urge(hop);
     health.unwatch(hop);

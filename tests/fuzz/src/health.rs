@@ -242,7 +242,10 @@ impl Book {
             Op::Lost(index) => health.connection_lost(now, ni(index)),
             Op::Watch { ni: index, one_way } => health.watch(now, ni(index), one_way),
             Op::State { ni: index, active, used, urge } => {
-                health.used(ni(index), used);
+                match used {
+                    true => health.add_user(ni(index)),
+                    false => health.remove_user(ni(index)),
+                }
                 if active {
                     health.active(ni(index));
                 }

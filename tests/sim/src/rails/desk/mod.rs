@@ -166,7 +166,7 @@ impl<'m> Desk<'m> {
             let kind = plan.networks.get(spec.net).map(|net| net.kind);
             if shared && kind.is_some_and(|kind| kind != Kind::Stream) {
                 self.health.published(ni, true);
-                self.health.used(ni, true);
+                self.health.add_user(ni);
                 self.health.watch(now, ni, false);
             }
         }
