@@ -234,6 +234,17 @@ impl Actor for Asking<'_> {
         self.done.is_some() || self.gave_up.is_some() || signals::stopped()
     }
 
+    fn leave(&mut self, now: Instant, station: &mut Station<'_>, window: &mut Window<'_>) {
+        if let Some(client) = &mut self.client {
+            client.leave(now, &mut station.node.lnet, window);
+        }
+    }
+
+    fn has_left(&self) -> bool {
+        // A server that cannot be reached finds out in time.
+        self.obstacle.is_some() || self.client.as_ref().is_none_or(FileClient::is_quiet)
+    }
+
     fn end(&mut self, now: Instant, station: &mut Station<'_>) {
         if let Some(client) = &mut self.client {
             client.stop(now, &mut station.node.lnet);

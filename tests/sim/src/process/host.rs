@@ -51,6 +51,12 @@ pub trait Actor {
     fn poll(&mut self, now: Instant, station: &mut Station<'_>, window: &mut Window<'_>) -> bool;
     /// Whether the process is done.
     fn is_done(&self) -> bool;
+    /// Called once, when the process is done: the place to tell others.
+    fn leave(&mut self, _: Instant, _: &mut Station<'_>, _: &mut Window<'_>) {}
+    /// Whether all that was to be told has arrived. It is not waited for long.
+    fn has_left(&self) -> bool {
+        true
+    }
     /// Called once, before the node shuts down.
     fn end(&mut self, now: Instant, station: &mut Station<'_>);
 }
@@ -99,6 +105,16 @@ pub fn host(setup: &Setup, actor: &mut dyn Actor) -> Result<(), Broken> {
             }
         }
         if begun.is_ok() {
+            actor.leave(station.now(), &mut station, &mut window);
+            let until = station.now().after(LEAVING);
+            while !actor.has_left() && station.now() < until {
+                let now = station.now();
+                let (mut busy, next) = station.poll(now);
+                busy |= act(now, actor, &mut station, &mut window);
+                if !busy {
+                    station.rest(next);
+                }
+            }
             actor.end(station.now(), &mut station);
         }
         let ended = station.shut_down(Span::from_secs(20), |station| {
@@ -185,6 +201,8 @@ impl Drop for StopEngines<'_> {
     }
 }
 
+/// Longest wait for others to hear that this process leaves.
+const LEAVING: Span = Span::from_secs(1);
 /// So often a process looks at the fabric's table.
 const LOOK: Span = Span::from_millis(20);
 

@@ -292,6 +292,23 @@ impl FileClient {
         self.answers.close(lnet, &mut self.operations.pages);
     }
 
+    /// Ends all jobs, and tells their servers that files which were begun are of no use. That has
+    /// arrived when the client [is quiet](Self::is_quiet).
+    pub fn leave(&mut self, now: Instant, lnet: &mut Lnet, memory: &mut impl WindowMemory) {
+        let at = &mut At { now, lnet, memory };
+        while !self.running.is_empty() {
+            self.fail(at, 0, JobError::Stopped);
+        }
+        for (id, job) in std::mem::take(&mut self.queue) {
+            self.end(Running::new(id, job, now), now, Some(JobError::Stopped));
+        }
+    }
+
+    /// Whether nothing is on its way.
+    pub fn is_quiet(&self) -> bool {
+        self.operations.len() == 0
+    }
+
     /// Whether no memory is in use; only after [`stop`](Self::stop).
     pub fn is_idle(&self) -> bool {
         self.operations.len() == 0 && self.operations.pages.is_whole()

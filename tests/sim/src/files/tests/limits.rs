@@ -147,6 +147,31 @@ fn a_store_without_room_ends_the_job_at_once() {
     }
 }
 
+/// A client that is ended in the middle tells its servers: nothing waits there until it is forgotten.
+#[test]
+fn a_client_that_leaves_is_cleared_away_at_the_server() {
+    let mut world = World::new(Setup::small(), 7);
+    let bytes = content(1, 400_000);
+    assert!(world.do_one(put("a", &bytes, 4096)).is_ok());
+    world.client().add(put("b", &bytes, 4096));
+    world.client().add(get("a", Discard));
+    assert!(world.run_until(seconds(60), |world| {
+        world.client().progress().0 > 100_000 && world.server().open_files() != (0, 0)
+    }));
+    let now = world.now;
+    let node = world.at(CLIENT);
+    node.client.leave(now, &mut node.lnet, &mut node.ram);
+    let errors: Vec<_> = (0..2).map(|_| world.client().next_done().unwrap().error).collect();
+    assert_eq!(errors, [Some(JobError::Stopped); 2]);
+    assert!(world.run_until(seconds(60), |world| world.client().is_quiet()));
+    assert_eq!(world.server().open_files().0, 0);
+    world.settle();
+    assert_eq!(world.server().open_files(), (0, 0));
+    let expired = world.server().stats().expired_writes + world.server().stats().expired_reads;
+    assert_eq!(expired, 0, "the server has been told");
+    world.close();
+}
+
 #[test]
 fn another_file_than_expected_is_not_finished() {
     let mut world = World::new(Setup::small(), 4);
