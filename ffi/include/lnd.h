@@ -29,11 +29,11 @@
 /* All flags that exist. */
 #define LND_FLAGS LND_CHECKSUM
 
-/* LND_UNTIL_DEADLINE - As a limit of resends: none but the message's deadline. */
-#define LND_UNTIL_DEADLINE 255U
-
 /* Bytes of a stamp in a message's header. */
 #define LND_STAMP_BYTES 24U
+
+/* LND_UNTIL_DEADLINE - As a limit of resends: none but the message's deadline. */
+#define LND_UNTIL_DEADLINE 255U
 
 /* What node_of() returns for a NID that has no number. */
 #define LND_NO_NODE 0xffffffffU
@@ -632,8 +632,8 @@ enum lnd_window_check {
 	 */
 	LND_WINDOW_FIRST = 1,
 	/**
-	 * @LND_WINDOW_COMING: The first copy is still coming: refuse this one
-	 * (LND_REFUSE_NO_RESOURCES).
+	 * @LND_WINDOW_COMING: The first copy is still coming: keep this request and ask again
+	 * once that has ended, or refuse it (LND_REFUSE_NO_RESOURCES).
 	 */
 	LND_WINDOW_COMING = 2,
 	/**

@@ -63,6 +63,8 @@ pub struct Journey {
     pub(crate) number: Option<Number>,
     /// How many times the peer had started anew when the last try began.
     pub(crate) starts: u32,
+    /// Whether the peer's incarnation was known when the last try began.
+    pub(crate) acquainted: bool,
     /// The paths of this round.
     tried: [Option<Path>; MAX_TRIES],
     /// Tries of this round.
@@ -96,6 +98,7 @@ impl Journey {
             peer,
             number: None,
             starts: 0,
+            acquainted: false,
             tried: [None; MAX_TRIES],
             here: 0,
             pauses: 0,

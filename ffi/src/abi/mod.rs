@@ -6,6 +6,7 @@
 //! number is a `u32` here and has an `enum` beside it, since a C caller may pass any number.
 
 mod config;
+mod copies;
 mod error;
 mod events;
 mod handles;
@@ -16,6 +17,7 @@ mod request;
 mod state;
 
 pub use config::{lnd_config, lnd_policy, lnd_ring, LND_CHECKSUM, LND_FLAGS, LND_MAX_LINKS};
+pub use copies::{lnd_stamp, lnd_window_check, LND_STAMP_BYTES};
 pub use error::lnd_error;
 pub use events::{
     lnd_event, lnd_event_kind, lnd_link_state, lnd_peer_state, lnd_trace, lnd_trace_kind,
@@ -27,7 +29,7 @@ pub use handles::{
 pub use health::{
     lnd_action, lnd_action_kind, lnd_connected, lnd_finding, lnd_health_config, lnd_health_info,
     lnd_journey, lnd_next, lnd_object, lnd_outcome, lnd_path, lnd_probe_end, lnd_probe_kind,
-    lnd_profile, lnd_stamp, lnd_why_ended, lnd_window_check, LND_STAMP_BYTES, LND_UNTIL_DEADLINE,
+    lnd_profile, lnd_why_ended, LND_UNTIL_DEADLINE,
 };
 pub use ops::{lnd_context, lnd_frame, lnd_lane, lnd_ops, lnd_send, LND_NO_NODE};
 pub use report::{lnd_cause, lnd_delivery, lnd_health_class, lnd_place, lnd_report, lnd_role};

@@ -83,10 +83,11 @@ enum Start {
 }
 
 impl Health<'_> {
-    /// A handshake with the peer has shown its incarnation. To be called for each one, before
-    /// anything that belongs to that incarnation, once the peer has an interface. A new incarnation has received nothing; what may
-    /// have reached a former one is not sent to it. A late handshake of a former incarnation changes
-    /// nothing. Returns whether it is a new incarnation.
+    /// A handshake with the peer has shown its incarnation: the driver reports it as good, so that it
+    /// has answered. To be called for each such report, in their order, before anything that belongs
+    /// to that incarnation, once the peer has an interface. A new incarnation has received nothing;
+    /// what may have reached a former one is not sent to it. A late report of a former incarnation
+    /// changes nothing. Returns whether it is a new incarnation.
     pub fn peer_incarnation(&mut self, id: PeerId, incarnation: Incarnation) -> bool {
         let Some(peer) = self.peer_mut(id).filter(|peer| peer.interfaces > 0) else { return false };
         match peer.memory().starts(incarnation) {

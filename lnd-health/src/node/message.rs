@@ -58,7 +58,7 @@ impl Health<'_> {
             return false;
         }
         let Some(peer) = self.peer_mut(journey.peer()) else { return false };
-        let starts = peer.starts;
+        let (starts, acquainted) = (peer.starts, peer.incarnation().is_some());
         let former = starts != journey.starts;
         let doubt = journey.may_have_arrived() && !seeded("resent-to-a-new-life");
         if former && doubt || !journey.begin(now, choice.path) {
@@ -66,7 +66,7 @@ impl Health<'_> {
         }
         // If the peer has started anew, nothing has arrived: the number is as good for the new
         // incarnation, to which it was not given.
-        journey.starts = starts;
+        (journey.starts, journey.acquainted) = (starts, acquainted);
         self.tally.count(Count::Tries);
         if journey.tries() > 1 {
             self.tally.count(Count::Resends);
@@ -235,9 +235,11 @@ impl Health<'_> {
         let situation = Situation {
             charge: end.charge,
             delivery,
-            // Of a peer without a handshake it is not known which incarnation may have it.
+            // What was sent before the first handshake is known to us may have reached any
+            // incarnation.
             suppressed: journey.number.is_some()
-                && peer.is_some_and(|p| p.starts == journey.starts && p.incarnation().is_some()),
+                && journey.acquainted
+                && peer.is_some_and(|p| p.starts == journey.starts),
             may_resend: end.curable && !end.withdrawn && journey.may_try_again(now, retries),
             late: now >= journey.deadline(),
             stopping: self.stopping || end.withdrawn,
