@@ -179,6 +179,8 @@ impl<'m> LinkMemory<'m> {
             (&regs.post_tail, start),
             (&regs.post_head, start),
             (&regs.completion_head, start),
+            (&regs.post_start, start),
+            (&regs.completion_start, start),
             (&regs.completion_tail, start),
         ] {
             word.store(value, Ordering::Relaxed);

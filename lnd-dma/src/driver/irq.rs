@@ -14,8 +14,6 @@ use crate::regs::{Control, Interrupt, Register, RegisterAccess};
 
 /// Nonsensical entries that one call skips at most.
 const SKIP: u32 = 16;
-/// The round of no stop.
-const NO_ROUND: u32 = u32::MAX;
 
 /// The consumer of one completion ring. There is one per ring.
 #[derive(Debug)]
@@ -23,8 +21,8 @@ pub struct CompletionQueue<'m, R> {
     registers: R,
     memory: LinkMemory<'m>,
     head: u32,
-    /// The round of the stop with whose reset the ring has begun.
-    round: u32,
+    /// Where the ring has begun.
+    start: u32,
     nonsense: u32,
 }
 
@@ -32,10 +30,8 @@ impl<'m, R: RegisterAccess> CompletionQueue<'m, R> {
     /// The consumer, beginning where the last one has stopped.
     pub fn new(registers: R, memory: LinkMemory<'m>) -> Self {
         let head = registers.read(Register::CompletionHead);
-        let control = Control(registers.read(Register::Control));
-        let known = identity::is_right(&registers) && !control.contains(Control::STOP);
-        let round = if known { control.round() } else { NO_ROUND };
-        Self { registers, memory, head, round, nonsense: 0 }
+        let start = registers.read(Register::CompletionStart);
+        Self { registers, memory, head, start, nonsense: 0 }
     }
 
     /// Entries that made no sense: an index beyond the table, or an unknown status.
@@ -62,22 +58,20 @@ impl<'m, R: RegisterAccess> CompletionQueue<'m, R> {
         Some(bits)
     }
 
-    /// Where the ring begins, and the stop's round, if there was a reset since we looked last. The
-    /// entry at our head is not valid; one that is neither as new nor of the last lap gives cause to
-    /// ask the registers.
-    fn begins_anew(&self, sequence: u32) -> Option<(u32, u32)> {
+    /// Where the ring begins, if there was a reset since we looked last. The entry at our head is not
+    /// valid; one that is neither as new nor of the last lap gives cause to ask the registers.
+    fn begins_anew(&self, sequence: u32) -> Option<u32> {
         let last_lap = 1_u32.wrapping_sub(self.memory.geometry().ring());
         let ahead = sequence.wrapping_sub(self.head);
         if ahead == 0 || ahead == last_lap {
             return None;
         }
-        // Before and after: the start is that of this very reset.
+        // Before and after: a start is written while STOP is set, and counts when it is not any more.
         let before = self.registers.read(Register::Control);
         let start = self.registers.read(Register::CompletionStart);
         let control = Control(self.registers.read(Register::Control));
-        let reset = !control.contains(Control::STOP) && control.round() != self.round;
-        let news = reset && before == control.0;
-        (news && identity::is_right(&self.registers)).then_some((start, control.round()))
+        let runs = before == control.0 && !control.contains(Control::STOP);
+        (runs && start != self.start && identity::is_right(&self.registers)).then_some(start)
     }
 }
 
@@ -88,7 +82,8 @@ impl<R: RegisterAccess> Completions for CompletionQueue<'_, R> {
             // Acquire: partner is the engine's Release store of the sequence word, its last.
             let sequence = entry.sequence.load(Ordering::Acquire);
             if sequence != self.head.wrapping_add(1) {
-                (self.head, self.round) = self.begins_anew(sequence)?;
+                self.start = self.begins_anew(sequence)?;
+                self.head = self.start;
                 self.registers.write(Register::CompletionHead, self.head);
                 continue;
             }

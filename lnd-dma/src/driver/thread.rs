@@ -19,8 +19,10 @@ use crate::regs::{Control, LinkBits, Register, RegisterAccess, Status};
 /// The largest node number: it has eight bits in the own word.
 const MAX_NODE: u32 = 255;
 
-/// How far a reset moves the completion ring's indices on.
-const FAR: u32 = 1 << 30;
+/// How far a reset moves the completion ring's indices on: the golden section of all of them, so that
+/// thousands of rings that nobody has looked at lie far apart. `NEAR` is more than a ring.
+const FAR: u32 = 0x9e37_79b9;
+const NEAR: u32 = 1 << 20;
 
 /// The fabric's numbers of nodes.
 pub trait Nodes {
@@ -46,6 +48,8 @@ pub struct MmioEngine<'m, R, N> {
     rung: u32,
     /// Where the post ring has begun with the last reset.
     start: u32,
+    /// Where the completion ring has begun with the last reset.
+    completion_start: u32,
     pulls_owed: bool,
     stages_owed: bool,
     stage_rings: u32,
@@ -56,7 +60,8 @@ impl<'m, R: RegisterAccess, N: Nodes> MmioEngine<'m, R, N> {
     /// Takes charge of an engine: enables it; it runs once its link is up. A device that does not
     /// identify itself is taken charge of when it does.
     pub fn new(link: LinkId, registers: R, memory: LinkMemory<'m>, nodes: N) -> Self {
-        let tail = registers.read(Register::PostTail);
+        let (tail, head) =
+            (registers.read(Register::PostTail), registers.read(Register::CompletionHead));
         let read = Control::from_bits_retain(registers.read(Register::Control));
         let known = identity::is_right(&registers);
         let control = if known { read | Control::ENABLE } else { Control::ENABLE };
@@ -72,6 +77,7 @@ impl<'m, R: RegisterAccess, N: Nodes> MmioEngine<'m, R, N> {
             tail: if known { tail } else { 0 },
             rung: if known { tail } else { 0 },
             start: if known { tail } else { 0 },
+            completion_start: if known { head } else { 0 },
             pulls_owed: false,
             stages_owed: false,
             stage_rings: 0,
@@ -186,16 +192,26 @@ impl<'m, R: RegisterAccess, N: Nodes> MmioEngine<'m, R, N> {
         self.tail = self.tail.wrapping_add(1);
     }
 
-    /// The engine begins again, with rings as new whatever they hold now.
-    fn restart(&mut self) {
-        // Far from where the ring was: a head written late, by an interrupt that is still at it, is
-        // not taken for one of the new ring.
-        let start = self.registers.read(Register::CompletionHead).wrapping_add(FAR);
-        if !seeded("ring-not-renewed") {
-            self.memory.renew(start);
-        }
-        self.registers.write(Register::CompletionStart, start);
+    /// Where the rings begin with the next reset. Context: the engine is stopped.
+    fn begin(&mut self) {
+        // Far from where the ring was, by what we know and by what the interrupt has written: a head
+        // that it writes late is not taken for one of the new ring, and it sees that the ring is new.
+        let head = self.registers.read(Register::CompletionHead);
+        let next = self.completion_start.wrapping_add(FAR);
+        let near = next.wrapping_sub(head).wrapping_add(NEAR) < 2 * NEAR;
+        self.completion_start = if near { next.wrapping_add(FAR) } else { next };
+        // What was posted without a doorbell is forgotten with the rest.
+        self.tail = self.rung;
         self.start = self.tail;
+    }
+
+    /// The engine begins again, with rings as new whatever they hold now. Harmless if it is repeated
+    /// before it has reached the device.
+    fn restart(&mut self) {
+        if !seeded("ring-not-renewed") {
+            self.memory.renew(self.completion_start);
+        }
+        self.registers.write(Register::CompletionStart, self.completion_start);
         self.registers.write(Register::PostTail, self.tail);
         self.registers.write(Register::PostStart, self.start);
         let restart = self.control.difference(Control::STOP) | Control::RESET | Control::ENABLE;
@@ -203,14 +219,25 @@ impl<'m, R: RegisterAccess, N: Nodes> MmioEngine<'m, R, N> {
     }
 
     /// The device identifies itself, but CONTROL is not as it was written: the write was lost, or the
-    /// device has begun anew. It is reset again, and stopped before unless it shows that it is.
-    /// Nothing is posted meanwhile: the link is not up.
-    fn repeat_reset(&mut self, read: Control) {
-        let status = Status::from_bits_retain(self.registers.read(Register::Status));
-        if status == Status::STOPPED.in_round(self.control.round()) {
+    /// device has begun anew. It is reset again; and it is stopped before, in a round of its own, unless
+    /// it shows that it has never begun. Nothing is posted meanwhile: the link is not up.
+    fn repeat_reset(&mut self, read: Control, status: Status) {
+        let round = self.control.round();
+        let answered = status == Status::STOPPED.in_round(round);
+        if self.control.contains(Control::STOP) {
+            if self.stands(read) && answered {
+                self.begin();
+                self.restart();
+            } else {
+                self.command(self.control);
+            }
+        } else if answered && read.contains(Control::STOP) && read.round() == round {
             self.restart();
         } else {
-            self.command(read.difference(Control::RESET).stopping());
+            let next = read.round().wrapping_add(1);
+            let next = if next & 0xffff == round { next.wrapping_add(1) } else { next };
+            let stop = self.control.difference(Control::RESET) | Control::STOP;
+            self.command(stop.in_round(next));
         }
     }
 }
@@ -347,8 +374,7 @@ impl<R: RegisterAccess, N: Nodes> Engine for MmioEngine<'_, R, N> {
         self.stages_owed = false;
         self.gone = false;
         self.restarting = true;
-        // What was posted without a doorbell is forgotten with the rest.
-        self.tail = self.rung;
+        self.begin();
         self.restart();
     }
 
@@ -358,12 +384,15 @@ impl<R: RegisterAccess, N: Nodes> Engine for MmioEngine<'_, R, N> {
             return false;
         }
         let control = Control::from_bits_retain(self.registers.read(Register::Control));
+        let status = Status::from_bits_retain(self.registers.read(Register::Status));
         let begun = self.stands(control) && !self.control.contains(Control::STOP);
         if self.restarting && !begun {
-            self.repeat_reset(control);
+            // Before and after, as for a proof.
+            if identity::is_right(&self.registers) {
+                self.repeat_reset(control, status);
+            }
             return false;
         }
-        let status = Status::from_bits_retain(self.registers.read(Register::Status));
         let link = LinkBits::from_bits_retain(self.registers.read(Register::Link));
         let up = begun && link == LinkBits::UP && status.in_round(0) == Status::RUNNING;
         if up && self.restarting {

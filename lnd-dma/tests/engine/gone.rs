@@ -229,6 +229,67 @@ fn a_device_that_comes_back_running_is_stopped_and_reset() {
     });
 }
 
+/// The driver's stop, its proof, and the reset; the engine has executed it.
+fn recycle(driver: &mut Driver<'_>, world: &mut World<'_>) {
+    driver.stop();
+    world.step_all();
+    world.step_all();
+    let proof = driver.quiesced().unwrap();
+    driver.reset(proof);
+    world.step_all();
+}
+
+/// The interrupt has found the new ring, and what it wrote of it was lost.
+#[test]
+fn a_lost_head_does_not_bring_a_ring_back() {
+    on_bus(|world, bus| {
+        let mut driver = bus.driver();
+        let mut queue = CompletionQueue::new(bus, bus.memory);
+        world.step_all();
+        works(&mut driver, &mut queue, world, 1);
+        for n in 2..40 {
+            recycle(&mut driver, world);
+            bus.lossy.set(true);
+            assert_eq!(queue.pop(), None);
+            bus.lossy.set(false);
+            // It has taken the first of that ring already, as far as it knows.
+            let start = bus.memory.read(Register::CompletionStart);
+            let entry = bus.memory.completion(start);
+            entry.index.store(99, Ordering::Relaxed);
+            entry.sequence.store(start.wrapping_add(1), Ordering::Relaxed);
+            bus.lossy.set(true);
+            assert_eq!(queue.pop(), None);
+            bus.lossy.set(false);
+            recycle(&mut driver, world);
+            works(&mut driver, &mut queue, world, n);
+        }
+    });
+}
+
+/// The device has begun, and its new ring was found; then it loses what was written to it. The ring of
+/// the second reset is another.
+#[test]
+fn a_device_that_forgets_its_reset_gets_another_ring() {
+    on_bus(|world, bus| {
+        let mut driver = bus.driver();
+        let mut queue = CompletionQueue::new(bus, bus.memory);
+        world.step_all();
+        works(&mut driver, &mut queue, world, 1);
+        recycle(&mut driver, world);
+        assert_eq!(queue.pop(), None);
+        works(&mut driver, &mut queue, world, 2);
+        // As `link_up` has not seen it running, the driver takes it for one that never began.
+        let control = Control(bus.memory.read(Register::Control));
+        bus.memory.write(Register::Control, control.in_round(77).bits());
+        for _ in 0..5 {
+            driver.link_up();
+            world.step_all();
+        }
+        assert!(driver.link_up());
+        works(&mut driver, &mut queue, world, 3);
+    });
+}
+
 /// Driver and interrupt are made while the bus does not answer.
 #[test]
 fn a_device_that_is_late_is_taken_charge_of() {

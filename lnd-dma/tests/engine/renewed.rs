@@ -117,6 +117,28 @@ fn completions_of_before_are_gone() {
     works(&mut world, 0, 40, "after");
 }
 
+/// Entries that were written so that they would be valid in the ring to come.
+#[test]
+fn completions_of_the_ring_to_come_are_gone() {
+    let plant = Plant::new(Shape::default());
+    let mut world = plant.world();
+    works(&mut world, 0, 3, "before");
+    let memory = world.memory(B);
+    let start = 0x9e37_79b9;
+    for due in (0..16).map(|n: u32| start + n) {
+        let entry = memory.completion(due);
+        entry.index.store(5, Ordering::Relaxed);
+        entry.generation.store(1, Ordering::Relaxed);
+        entry.status.store(1, Ordering::Relaxed);
+        entry.sequence.store(due.wrapping_add(1), Ordering::Relaxed);
+    }
+    recycle(&mut world, B);
+    world.settle();
+    assert_eq!(memory.read(Register::CompletionStart), start, "where the document says");
+    assert_eq!(world.ends(B, tag(5)), []);
+    works(&mut world, 3, 40, "after");
+}
+
 /// Descriptors that nobody has yanked are free after the reset, and their entries are gone.
 #[test]
 fn descriptors_of_before_are_free() {

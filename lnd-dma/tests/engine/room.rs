@@ -5,6 +5,7 @@
 use lnd_core::id::Tag;
 use lnd_core::ports::{Engine, Motion, Returned};
 use lnd_core::sync::Ordering;
+use lnd_dma::descriptor::State;
 use lnd_dma::regs::{Cause, Register, RegisterAccess};
 
 use crate::harness::{nid, tag, Plant, Shape};
@@ -155,4 +156,33 @@ fn a_tail_that_makes_no_sense_fetches_nothing() {
     world.transfer(A, B, tag(0), tag(0), 64);
     world.settle();
     world.both((A, tag(0)), (B, tag(0)), Returned::Ok);
+}
+
+/// S3-12, R25: what an engine has claimed of other nodes at a time is bounded, by eight pulls; the others
+/// wait, and all of them end.
+#[test]
+fn s3_12_eight_pulls_at_a_time() {
+    let plant = Plant::new(Shape { descriptors: 32, ..Shape::default() });
+    let mut world = plant.world();
+    world.budget = 32;
+    world.script(B).chunk = Some(1);
+    for n in 0..32 {
+        world.transfer(A, B, tag(n), tag(n), 4);
+    }
+    let mut most = 0;
+    for _ in 0..40 {
+        let progress = world.step(B);
+        assert!(progress.bytes <= 8, "a byte of each pull");
+        let memory = world.memory(A);
+        let claimed = (0..32).filter_map(|index| memory.descriptor(index));
+        let claimed = claimed.filter(|descriptor| descriptor.own().is(State::Busy)).count();
+        assert!(claimed <= 8, "{claimed} claimed");
+        most = most.max(claimed);
+        world.step(A);
+        world.reap_all();
+    }
+    assert_eq!(most, 8);
+    for n in 0..32 {
+        world.both((A, tag(n)), (B, tag(n)), Returned::Ok);
+    }
 }

@@ -59,7 +59,7 @@ impl Yard {
                 4 | 5 => GEOMETRY.ring(),
                 7 => node,
                 16 => Control::ENABLE.bits(),
-                17 | 18 | 33 | 34 => start,
+                17 | 18 | 28 | 29 | 33 | 34 => start,
                 32 => Status::RUNNING.bits(),
                 48 => LinkBits::UP.bits(),
                 // The sequence words of the completion ring: not yet.
