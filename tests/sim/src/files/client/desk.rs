@@ -12,6 +12,9 @@ use super::flow::is_small;
 use super::job::JobError;
 use super::operations::{Begin, Operations, Part};
 
+/// What it takes to send a message, in bytes that could be copied meanwhile. So a poll begins a few
+/// messages at most, and the first does not wait for many others to be ready.
+const MESSAGE: u32 = 4096;
 /// Attempts at something that nobody waits for.
 const COURTESY: u32 = 3;
 
@@ -66,6 +69,11 @@ impl<M: WindowMemory> Desk<'_, '_, M> {
         self.begin_call(0, to, &Call::Close { id }, Some(COURTESY));
     }
 
+    /// Counts what has been done against the budget: so many bytes, or what a message costs.
+    pub fn spend(&mut self, bytes: u32) {
+        *self.budget = self.budget.saturating_sub(bytes.max(MESSAGE));
+    }
+
     /// Memory for a chunk, if another one may be outstanding.
     pub fn take(&mut self, to: Nid, length: u32) -> Result<Buffer, Progress> {
         if self.operations.chunks() >= self.max_outstanding {
@@ -91,6 +99,7 @@ impl<M: WindowMemory> Desk<'_, '_, M> {
         let part = Part::Fetch(bits);
         let begin = Begin { job, to, part, target, buffer, attempts };
         self.operations.begin(self.at.now, begin);
+        self.spend(0);
     }
 
     fn begin_call(&mut self, job: u64, to: Nid, call: &Call, attempts: Option<u32>) -> Progress {
@@ -103,6 +112,7 @@ impl<M: WindowMemory> Desk<'_, '_, M> {
         let target = Target { portal: PORTAL_CALL, match_bits: xid, ..Target::default() };
         let begin = Begin { job, to, part: Part::Call, target, buffer, attempts };
         self.operations.begin(self.at.now, begin);
+        self.spend(0);
         Progress::Begun
     }
 }

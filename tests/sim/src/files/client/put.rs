@@ -178,7 +178,7 @@ impl Sending {
         }
         hash.update(bytes);
         desk.at.memory.write(buffer.address() + u64::from(done), bytes);
-        *desk.budget = desk.budget.saturating_sub(piece);
+        desk.spend(piece);
         if done + piece < length {
             self.filling = Some((buffer, done + piece));
             return Ok(Progress::Begun);
