@@ -16,165 +16,21 @@ use std::collections::BTreeMap;
 use lnd_core::id::Nid;
 use lnd_core::time::{Instant, Span};
 
-use crate::files::pages::{Buffer, Pages};
+use crate::files::pages::Pages;
 use crate::files::rpc::{Answer, Refusal};
 use crate::files::words::{word, Role};
-use crate::lnet::{Event, Get, Lnet, Put, RequestHandle, SendEnd, SendError, Target};
+use crate::lnet::{Event, Get, Lnet, Put, SendEnd, SendError};
 use crate::rng::Rng;
 
 use super::flow::Flow;
-use super::records::{OpDone, OpKind, Records};
+pub(super) use super::operation::{Begin, End, Finished, Part, Patience};
+use super::operation::{Flight, Operation, Outcome, State};
+use super::records::{OpKind, Records};
 
 /// Most bytes that a job reads and copies in one turn.
 pub(super) const PIECE: u32 = 32 << 10;
 /// Most file windows whose memory is kept when nothing needs it.
 const MOST_SPARE: usize = 32;
-
-/// What an operation does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Part {
-    /// Sends a call and waits for its answer.
-    Call,
-    /// Sends a chunk and waits for its ACK.
-    Send,
-    /// Fetches the chunk with these match bits.
-    Fetch(u64),
-}
-
-/// An operation to begin.
-#[derive(Debug)]
-pub(super) struct Begin {
-    /// Whose it is; zero: nobody waits for it.
-    pub job: u64,
-    pub to: Nid,
-    pub part: Part,
-    pub target: Target,
-    /// Its memory, filled unless it fetches.
-    pub buffer: Buffer,
-    /// Most attempts; `None`: until the job ends it.
-    pub attempts: Option<u32>,
-}
-
-/// How an operation ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum End {
-    /// A call was answered.
-    Answered(Answer),
-    /// The chunk is where it was to go.
-    Moved,
-    /// Its attempts are used up.
-    Failed,
-    /// The layer will never take it.
-    Impossible(SendError),
-}
-
-/// An operation that has ended, with its memory. One that was cancelled ends silently.
-#[derive(Debug)]
-pub(super) struct Finished {
-    pub job: u64,
-    pub part: Part,
-    pub buffer: Buffer,
-    pub end: End,
-}
-
-#[derive(Debug)]
-struct Operation {
-    begin: Begin,
-    attempt: u32,
-    cancelled: bool,
-    state: State,
-}
-
-#[derive(Debug)]
-enum State {
-    /// To be tried at this time.
-    Paused(Instant),
-    Flying(Flight),
-}
-
-/// One attempt.
-#[derive(Debug)]
-struct Flight {
-    /// `None`: the layer is done with it.
-    request: Option<RequestHandle>,
-    started: Instant,
-    /// When to give up; never, once that has been done.
-    until: Instant,
-    outcome: Outcome,
-}
-
-#[derive(Debug)]
-enum Outcome {
-    Open,
-    Good(End),
-    Bad,
-}
-
-impl Flight {
-    /// What has succeeded has: a failure that is told later, or was feared before, is none.
-    fn fail(&mut self) {
-        if matches!(self.outcome, Outcome::Open) {
-            self.outcome = Outcome::Bad;
-        }
-    }
-}
-
-impl Operation {
-    fn deadline(&self) -> Instant {
-        match &self.state {
-            State::Paused(until) => *until,
-            State::Flying(flight) => flight.until,
-        }
-    }
-
-    /// The request that has its memory.
-    fn request(&self) -> Option<RequestHandle> {
-        match &self.state {
-            State::Paused(_) => None,
-            State::Flying(flight) => flight.request,
-        }
-    }
-
-    fn record(&self, kind: OpKind, started: Instant, ended: Instant, ok: bool) -> OpDone {
-        OpDone { kind, bytes: self.begin.buffer.length(), started, ended, ok }
-    }
-
-    fn finish(self, end: End) -> Finished {
-        let Begin { job, part, buffer, .. } = self.begin;
-        Finished { job, part, buffer, end }
-    }
-}
-
-impl Part {
-    /// The record of its success or failure.
-    fn kind(self) -> OpKind {
-        match self {
-            Self::Call => OpKind::Call,
-            Self::Send => OpKind::Ack,
-            Self::Fetch(_) => OpKind::Get,
-        }
-    }
-}
-
-/// How long to wait.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Patience {
-    /// For the end of one attempt.
-    pub timeout: Span,
-    /// For the answer, once the message has left; doubled with each attempt, up to `timeout`.
-    pub answer: Span,
-    /// Before the second attempt; doubled before each further one…
-    pub first_pause: Span,
-    /// …up to this.
-    pub longest_pause: Span,
-}
-
-impl Patience {
-    /// How long the answer to the `attempt`-th attempt may take once the message has left.
-    fn for_answer(&self, attempt: u32) -> Span {
-        self.answer.times(1 << attempt.saturating_sub(1).min(20)).min(self.timeout)
-    }
-}
 
 /// All operations of a client, and its memory.
 #[derive(Debug)]
