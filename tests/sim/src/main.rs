@@ -37,9 +37,10 @@ struct DemoArgs {
     #[arg(long, default_value_t = 512, value_name = "MIB",
         value_parser = clap::value_parser!(u64).range(0..=1 << 20))]
     generated: u64,
-    /// Where the generated set lies.
-    #[arg(long, default_value = "target/lnd-demo")]
-    scratch: PathBuf,
+    /// Below which directory the generated set lies while the run lasts; if not given: target/, or the
+    /// directory for temporary files.
+    #[arg(long, value_name = "DIR")]
+    scratch: Option<PathBuf>,
     /// No link fails and nobody dies.
     #[arg(long)]
     calm: bool,
@@ -140,6 +141,19 @@ enum Command {
         nid: Nid,
         #[command(flatten)]
         client: ClientArgs,
+    },
+    /// Measure `put` and `get` beside `cp`, in one run and on one file system.
+    Bench {
+        /// MiB of the file.
+        #[arg(long, value_name = "MIB", default_value_t = 1024,
+            value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
+        size: u64,
+        /// Rounds that count; there is one before.
+        #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
+        runs: u32,
+        /// Below which directory the files lie while it runs; if not given: in memory.
+        #[arg(long)]
+        dir: Option<PathBuf>,
     },
     /// Make, show or change a fabric file.
     #[command(subcommand)]
@@ -274,6 +288,7 @@ fn run(cli: Cli, started: Instant) -> ExitCode {
             let out = out.unwrap_or_else(|| last.into());
             process::get(&client.setup(started), &name, &out, nid)
         }
+        Some(Command::Bench { size, runs, dir }) => process::bench(dir.as_deref(), size, runs),
         Some(Command::Fabric(command)) => command.run(),
         Some(Command::Ping { nid, client }) => process::ping(&client.setup(started), nid),
     };

@@ -5,6 +5,7 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use crate::fabric::free_bytes;
 use crate::rng::Rng;
 
 /// A file to send.
@@ -45,45 +46,106 @@ pub fn collect(dir: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// Writes a set of files of `total` bytes below `dir`, the same every time: sizes from one byte up,
-/// most of the bytes in large files. A set that is there already is used again.
-///
-/// # Errors
-/// Files cannot be written.
-pub fn generate(dir: &Path, total: u64) -> io::Result<()> {
-    fs::create_dir_all(dir)?;
-    let mut rng = Rng::new(total);
-    let (mut left, mut number) = (total, 0);
-    while left > 0 {
-        let size = match number % 4 {
-            0 => rng.between(1, 300),
-            1 => rng.between(3_000, 70_000),
-            2 => rng.between(1 << 18, 2 << 20),
-            _ => rng.between(8 << 20, 48 << 20),
-        };
-        let size = size.min(left);
-        left -= size;
-        let path = dir.join(format!("{number:04}.bin"));
-        if fs::metadata(&path).map(|m| m.len()).ok() != Some(size) {
-            write_noise(&path, size, &mut rng.fork())?;
-        } else {
-            rng.fork();
-        }
-        number += 1;
-    }
-    Ok(())
+/// A set of files that was made for one run, in a directory of its own; removed when it is dropped.
+#[derive(Debug)]
+pub struct Generated {
+    dir: PathBuf,
 }
 
-fn write_noise(path: &Path, size: u64, rng: &mut Rng) -> io::Result<()> {
-    let mut file = io::BufWriter::with_capacity(1 << 20, File::create(path)?);
+/// Begins the name of every directory of generated files; the number of the process follows.
+const PREFIX: &str = "lnd-demo-";
+/// What stays free on the file system.
+const MARGIN: u64 = 64 << 20;
+
+impl Generated {
+    /// Makes an empty directory below `place`, and removes those of processes that were killed.
+    ///
+    /// # Errors
+    /// The directory cannot be made, or its file system has no room for `total` bytes.
+    pub fn begin(place: &Path, total: u64) -> io::Result<Self> {
+        fs::create_dir_all(place)?;
+        remove_leftovers(place);
+        if let Some(free) = free_bytes(&File::open(place)?)? {
+            if free < total.saturating_add(MARGIN) {
+                let (total, free) = (total >> 20, free >> 20);
+                let why =
+                    format!("no room for {total} MiB of generated files: {free} MiB are free");
+                return Err(io::Error::new(io::ErrorKind::StorageFull, why));
+            }
+        }
+        let dir = place.join(format!("{PREFIX}{}", std::process::id()));
+        fs::create_dir(&dir)?;
+        Ok(Self { dir })
+    }
+
+    /// The directory.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// Writes files of `total` bytes, the same every time: sizes from one byte up, most of the bytes in
+    /// large files. `go_on` is asked between pieces.
+    ///
+    /// # Errors
+    /// Files cannot be written, or `go_on` says so.
+    pub fn fill(&self, total: u64, go_on: &dyn Fn() -> io::Result<()>) -> io::Result<()> {
+        let mut rng = Rng::new(total);
+        let (mut left, mut number) = (total, 0);
+        while left > 0 {
+            let size = match number % 4 {
+                0 => rng.between(1, 300),
+                1 => rng.between(3_000, 70_000),
+                2 => rng.between(1 << 18, 2 << 20),
+                _ => rng.between(8 << 20, 48 << 20),
+            };
+            let size = size.min(left);
+            left -= size;
+            let path = self.dir.join(format!("{number:04}.bin"));
+            write_noise(&path, size, &mut rng.fork(), go_on)?;
+            number += 1;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Generated {
+    fn drop(&mut self) {
+        // There is no place to report that it could not be removed; the next run tries again.
+        let _ = fs::remove_dir_all(&self.dir);
+    }
+}
+
+/// Removes what processes have left that were killed.
+fn remove_leftovers(place: &Path) {
+    let Ok(entries) = fs::read_dir(place) else { return };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let pid = name.to_str().and_then(|name| name.strip_prefix(PREFIX)?.parse::<u32>().ok());
+        let over = pid.is_some_and(|pid| !Path::new(&format!("/proc/{pid}")).exists());
+        if over && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
+fn write_noise(
+    path: &Path,
+    size: u64,
+    rng: &mut Rng,
+    go_on: &dyn Fn() -> io::Result<()>,
+) -> io::Result<()> {
+    let mut file = File::create_new(path)?;
+    let mut piece = vec![0; (size as usize).next_multiple_of(8).min(1 << 20)];
     let mut left = size as usize;
     while left > 0 {
-        let bytes = rng.next().to_le_bytes();
-        let part = left.min(bytes.len());
-        file.write_all(&bytes[..part])?;
+        go_on()?;
+        let (words, _) = piece.as_chunks_mut::<8>();
+        words.iter_mut().for_each(|word| *word = rng.next().to_le_bytes());
+        let part = left.min(piece.len());
+        file.write_all(&piece[..part])?;
         left -= part;
     }
-    file.flush()
+    Ok(())
 }
 
 /// Gives every file its name at the server and the size of its messages: from one byte to 4 MiB.
@@ -103,4 +165,86 @@ pub fn items(root: &str, base: &Path, paths: &[PathBuf], rng: &mut Rng) -> Vec<I
         items.push(Item { path: path.clone(), name, size, chunk });
     }
     items
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::Cell;
+
+    fn place(name: &str) -> PathBuf {
+        let place = std::env::temp_dir().join(format!("lnd-{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&place);
+        place
+    }
+
+    fn left_in(place: &Path) -> Vec<String> {
+        let entries = fs::read_dir(place).unwrap().map(|entry| entry.unwrap().file_name());
+        entries.map(|name| name.into_string().unwrap()).collect()
+    }
+
+    #[test]
+    fn generated_files_are_as_many_bytes_as_asked_for_and_are_removed() {
+        let place = place("generated");
+        let set = Generated::begin(&place, 3 << 20).unwrap();
+        set.fill(3 << 20, &|| Ok(())).unwrap();
+        let paths = collect(set.dir()).unwrap();
+        let sizes: Vec<u64> = paths.iter().map(|path| fs::metadata(path).unwrap().len()).collect();
+        assert_eq!(sizes.iter().sum::<u64>(), 3 << 20);
+        assert!(sizes.len() >= 3 && sizes.iter().any(|size| *size <= 300), "{sizes:?}");
+        let noise = fs::read(paths.last().unwrap()).unwrap();
+        assert!(noise.iter().any(|byte| *byte != noise[0]));
+        drop(set);
+        assert_eq!(left_in(&place), Vec::<String>::new());
+        fs::remove_dir_all(&place).unwrap();
+    }
+
+    #[test]
+    fn what_is_stopped_in_the_middle_leaves_nothing() {
+        let place = place("stopped");
+        let pieces = Cell::new(0);
+        let stop_at_third = || {
+            pieces.set(pieces.get() + 1);
+            if pieces.get() < 3 {
+                return Ok(());
+            }
+            Err(io::Error::other("stopped"))
+        };
+        let set = Generated::begin(&place, 64 << 20).unwrap();
+        let error = set.fill(64 << 20, &stop_at_third).unwrap_err();
+        assert_eq!((error.to_string(), pieces.get()), ("stopped".to_owned(), 3));
+        drop(set);
+        assert_eq!(left_in(&place), Vec::<String>::new());
+        fs::remove_dir_all(&place).unwrap();
+    }
+
+    #[test]
+    fn a_set_that_does_not_fit_is_not_begun() {
+        let place = place("full");
+        let error = Generated::begin(&place, u64::MAX).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::StorageFull);
+        assert_eq!(left_in(&place), Vec::<String>::new());
+        fs::remove_dir_all(&place).unwrap();
+    }
+
+    #[test]
+    fn leftovers_of_killed_runs_are_removed_and_nothing_else_is() {
+        let place = place("leftovers");
+        // No process has such a number.
+        let killed = format!("{PREFIX}4294967295");
+        let others = ["lnd-demo-1", "lnd-demo-x", "4294967295"];
+        for name in others.iter().copied().chain([killed.as_str()]) {
+            fs::create_dir_all(place.join(name)).unwrap();
+            fs::write(place.join(name).join("0000.bin"), "left").unwrap();
+        }
+        let set = Generated::begin(&place, 1).unwrap();
+        assert_eq!(collect(set.dir()).unwrap(), Vec::<PathBuf>::new(), "nothing old is sent");
+        drop(set);
+        let mut left = left_in(&place);
+        left.sort();
+        let mut others = others.map(str::to_owned).to_vec();
+        others.sort();
+        assert_eq!(left, others);
+        fs::remove_dir_all(&place).unwrap();
+    }
 }

@@ -23,8 +23,9 @@ pub struct Options {
     pub dir: PathBuf,
     /// Bytes of the generated set beside it.
     pub generated: u64,
-    /// Where the generated set lies.
-    pub scratch: PathBuf,
+    /// Below which directory the generated set lies while the run lasts; `None`: the build folder if
+    /// there is one, else that for temporary files.
+    pub scratch: Option<PathBuf>,
     /// Whether links fail and nodes die.
     pub failures: bool,
     /// Bound on everything.

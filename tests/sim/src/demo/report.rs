@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::time::Duration;
 
 use lnd_core::counters::{Counter, Counters};
 use lnd_core::time::Span;
@@ -47,8 +46,6 @@ pub struct Outcome {
     pub bytes: u64,
     /// Files that could not be read.
     pub unreadable: Vec<String>,
-    /// Time of the traffic.
-    pub elapsed: Duration,
     /// What each life has left.
     pub lives: Vec<(&'static str, Remains)>,
     /// What the failures did.
@@ -64,7 +61,6 @@ impl Outcome {
             files,
             bytes,
             unreadable: Vec::new(),
-            elapsed: Duration::ZERO,
             lives: Vec::new(),
             failures: Vec::new(),
             oracle: 0,
@@ -109,6 +105,16 @@ impl Outcome {
         wrong
     }
 
+    /// From the begin of the first file's way to the end of the last one's.
+    fn traffic(&self) -> Span {
+        let done = self.lives.iter().flat_map(|(_, life)| &life.done);
+        let (started, ended): (Vec<_>, Vec<_>) = done.map(|job| (job.started, job.ended)).unzip();
+        match (started.into_iter().min(), ended.into_iter().max()) {
+            (Some(first), Some(last)) => last.since(first),
+            _ => Span::default(),
+        }
+    }
+
     fn stats(&self) -> Stats {
         let mut all = Stats::default();
         for (_, life) in &self.lives {
@@ -127,7 +133,8 @@ impl Outcome {
 
 impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let seconds = self.elapsed.as_secs_f64().max(1e-9);
+        let seconds = self.traffic().as_nanos() as f64 / 1e9;
+        let seconds = seconds.max(1e-9);
         let mib = self.bytes as f64 / f64::from(1 << 20);
         writeln!(f, "\n{} files, {mib:.1} MiB, there by PUT and back by GET", self.files)?;
         writeln!(f, "in {seconds:.2} s: {:.0} MiB/s both ways together", 2.0 * mib / seconds)?;
@@ -140,7 +147,15 @@ impl fmt::Display for Outcome {
 
 impl Outcome {
     fn write_latencies(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "\nLatency by kind and size, µs (failed attempts are not in it)")?;
+        writeln!(
+            f,
+            "\nLatency of single messages by kind and size, in µs, without failed attempts"
+        )?;
+        writeln!(
+            f,
+            "  PUT: until a part of a file has left; ACK: until the server has stored it;"
+        )?;
+        writeln!(f, "  GET: until a part of a file has come; CALL: until an answer has come")?;
         writeln!(
             f,
             "  {:6} {:>10} {:>9} {:>10}   {:>9} {:>9} {:>9} {:>9}",

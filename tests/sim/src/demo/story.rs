@@ -2,7 +2,8 @@
 //! The script: traffic, a link failure, a death, a rebirth, and the end.
 
 use std::error::Error;
-use std::path::Path;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::{Duration, Instant as Wall};
@@ -14,7 +15,7 @@ use lnd_core::id::LinkId;
 use lnd_core::sync::AtomicU32;
 use lnd_core::time::{Instant, Span};
 
-use super::files::{collect, generate, items, Item};
+use super::files::{collect, items, Generated, Item};
 use super::life::{live, lock, Part, Remains, Stage, Stagehand};
 use super::report::{Failure, Outcome};
 use super::Options;
@@ -24,8 +25,10 @@ use crate::files::{
     ServerConfig,
 };
 use crate::node::Hall;
+use crate::process::signals;
 use crate::rng::Rng;
 use crate::runtime::{random_word, sharpen_timers, Bells, Clock};
+use crate::say;
 
 type Broken = Box<dyn Error + Send + Sync>;
 
@@ -33,6 +36,9 @@ const A: u32 = 0;
 const B: u32 = 1;
 const LINKS: u8 = 2;
 const WINDOW: u64 = 256 << 20;
+/// How long the cable is out, and how long the link has then before what happened is noted.
+const CABLE_OUT: Duration = Duration::from_millis(200);
+const SETTLING: Duration = Duration::from_millis(50);
 
 /// Sizes and times of the demonstration's nodes.
 fn config() -> Config {
@@ -45,13 +51,19 @@ fn config() -> Config {
 
 pub fn tell(options: &Options) -> Result<Outcome, Broken> {
     let begin = Wall::now();
-    let items = what_to_send(options)?;
+    signals::catch();
+    sharpen_timers();
+    say!(
+        "Node A sends files to node B by PUT and brings them back by GET; each node has two links."
+    );
+    let go_on = || still_wanted(begin, options.bound);
+    // Removed when this function ends, however it does.
+    let (items, _generated) = what_to_send(options, begin, &go_on)?;
     let shape = Shape::new(2, u32::from(LINKS), 256, WINDOW);
     let mapping = Mapping::anonymous(shape.bytes_needed())?;
     let fabric = Fabric::format(&mapping, shape)?;
     let (hall, violations) = (Hall::new(), AtomicU32::new(0));
     let bells = Bells::new(2, LINKS.into());
-    sharpen_timers();
     let stage = Stage {
         hall: &hall,
         fabric: &fabric,
@@ -62,19 +74,67 @@ pub fn tell(options: &Options) -> Result<Outcome, Broken> {
     };
     let mut play = Play::new(options, &stage, &items, begin);
     play.run()?;
+    if signals::stopped() {
+        return Err("stopped by a signal".into());
+    }
     Ok(play.outcome)
 }
 
-fn what_to_send(options: &Options) -> Result<Vec<Item>, Broken> {
-    let mut rng = Rng::new(1);
-    let paths = collect(&options.dir)?;
-    let mut all = items("dir", &options.dir, &paths, &mut rng);
-    if options.generated > 0 {
-        generate(&options.scratch, options.generated)?;
-        let paths = collect(&options.scratch)?;
-        all.extend(items("generated", &options.scratch, &paths, &mut rng));
+/// Asked between pieces of what is done before the traffic begins.
+fn still_wanted(begin: Wall, bound: Duration) -> io::Result<()> {
+    if signals::stopped() {
+        return Err(io::Error::other("stopped by a signal"));
     }
-    Ok(all)
+    if begin.elapsed() > bound {
+        let why = format!("not ready within {} s: --bound gives it longer", bound.as_secs());
+        return Err(io::Error::other(why));
+    }
+    Ok(())
+}
+
+/// Where generated files lie if nothing else is said.
+fn default_scratch() -> PathBuf {
+    let build = Path::new("target");
+    if build.is_dir() {
+        build.to_owned()
+    } else {
+        std::env::temp_dir()
+    }
+}
+
+fn what_to_send(
+    options: &Options,
+    begin: Wall,
+    go_on: &dyn Fn() -> io::Result<()>,
+) -> Result<(Vec<Item>, Option<Generated>), Broken> {
+    let mut rng = Rng::new(1);
+    let named = |path: &Path, error: io::Error| format!("{}: {error}", path.display());
+    let paths = collect(&options.dir).map_err(|error| named(&options.dir, error))?;
+    let mut all = items("dir", &options.dir, &paths, &mut rng);
+    let bytes: u64 = all.iter().map(|item| item.size).sum();
+    told(begin, format_args!("{}, {}: found", options.dir.display(), amount(all.len(), bytes)));
+    if options.generated == 0 {
+        return Ok((all, None));
+    }
+    let place = options.scratch.clone().unwrap_or_else(default_scratch);
+    let set = Generated::begin(&place, options.generated).map_err(|error| named(&place, error))?;
+    let mib = options.generated >> 20;
+    told(begin, format_args!("{}, {mib} MiB: generating; removed at the end", set.dir().display()));
+    set.fill(options.generated, go_on).map_err(|error| named(set.dir(), error))?;
+    let paths = collect(set.dir())?;
+    let generated = items("generated", set.dir(), &paths, &mut rng);
+    told(begin, format_args!("{}: generated", amount(generated.len(), options.generated)));
+    all.extend(generated);
+    Ok((all, Some(set)))
+}
+
+fn amount(files: usize, bytes: u64) -> String {
+    format!("{files} files of {:.1} MiB", bytes as f64 / f64::from(1 << 20))
+}
+
+/// Tells what happens, and when.
+fn told(begin: Wall, what: std::fmt::Arguments<'_>) {
+    say!("{:7.3} s  {what}", begin.elapsed().as_secs_f64());
 }
 
 /// Everything the script holds.
@@ -115,13 +175,13 @@ impl<'p, 'm> Play<'p, 'm> {
 
     fn run(&mut self) -> Result<(), Broken> {
         let mut errors = Vec::new();
-        let jobs = self.jobs(&mut errors);
+        let jobs = self.jobs(&mut errors)?;
         self.outcome.unreadable = errors;
         let total = self.outcome.bytes;
         let (hand_a, hand_b, hand_c) =
             (Stagehand::default(), Stagehand::default(), Stagehand::default());
         let stage = self.stage;
-        let started = Wall::now();
+        self.note("the traffic begins");
         thread::scope(|scope| {
             let server = self.server();
             let first_b = scope.spawn(|| live(stage, B, &hand_b, server));
@@ -131,7 +191,7 @@ impl<'p, 'm> Play<'p, 'm> {
             wait_for(&hand_a);
             let mut b = (&hand_b, first_b);
             if self.options.failures {
-                self.until(&hand_a, total / 5);
+                self.until(&hand_a, total / 10);
                 self.fail_link(&hand_a, &hand_b);
                 self.until(&hand_a, total / 2);
                 let remains = self.kill(b.0, b.1, &hand_a);
@@ -142,11 +202,10 @@ impl<'p, 'm> Play<'p, 'm> {
                 self.note("node B is reborn");
             }
             self.until(&hand_a, u64::MAX);
-            self.outcome.elapsed = started.elapsed();
             for (name, hand, thread) in [("A", &hand_a, a), ("B", b.0, b.1)] {
                 hand.leave.store(true, Ordering::Relaxed);
                 self.stage.bells.ring_host(if name == "A" { A } else { B });
-                let late = self.begin.elapsed() > self.options.bound;
+                let late = self.begin.elapsed() > self.options.bound || signals::stopped();
                 hand.kill.fetch_or(late, Ordering::Relaxed);
                 self.outcome.lives.push((name, join(thread)));
             }
@@ -158,12 +217,13 @@ impl<'p, 'm> Play<'p, 'm> {
     }
 
     /// Two jobs a file: there by PUT, back by GET, to be compared with the file itself.
-    fn jobs(&self, errors: &mut Vec<String>) -> Vec<(Job, Job)> {
+    fn jobs(&self, errors: &mut Vec<String>) -> io::Result<Vec<(Job, Job)>> {
         let deadline = self.stage.clock.now().after(Span::from_nanos(
             u64::try_from(self.options.bound.as_nanos()).unwrap_or(u64::MAX),
         ));
         let mut jobs = Vec::new();
         for item in self.items {
+            still_wanted(self.begin, self.options.bound)?;
             match (FileSource::open(&item.path), checksum(&item.path)) {
                 (Ok(source), Ok(sum)) => {
                     let put = Job::put(nid_of(B), &item.name, source, deadline);
@@ -176,7 +236,7 @@ impl<'p, 'm> Play<'p, 'm> {
                 }
             }
         }
-        jobs
+        Ok(jobs)
     }
 
     fn server(&self) -> Part {
@@ -195,8 +255,7 @@ impl<'p, 'm> Play<'p, 'm> {
     }
 
     fn note(&self, text: &str) {
-        let at = self.begin.elapsed().as_secs_f64();
-        self.bars.0.suspend(|| crate::say!("{at:7.3} s  {text}"));
+        self.bars.0.suspend(|| told(self.begin, format_args!("{text}")));
     }
 
     /// Waits until so many bytes have crossed, or all jobs are done, or the time is over.
@@ -207,7 +266,8 @@ impl<'p, 'm> Play<'p, 'm> {
             self.bars.0.set_position(sent.min(self.outcome.bytes));
             self.bars.1.set_position(fetched.min(self.outcome.bytes));
             let done = hand.jobs_left.load(Ordering::Relaxed) == 0;
-            if sent >= bytes || done || self.begin.elapsed() > self.options.bound {
+            let over = self.begin.elapsed() > self.options.bound || signals::stopped();
+            if sent >= bytes || done || over {
                 return;
             }
             thread::sleep(Duration::from_millis(2));
@@ -226,12 +286,12 @@ impl<'p, 'm> Play<'p, 'm> {
             }
             self.stage.bells.ring_host(node);
         }
-        thread::sleep(Duration::from_millis(400));
+        thread::sleep(CABLE_OUT);
         for node in [A, B] {
             self.stage.fabric.set_link(node, link, true);
         }
         self.note("link 1 works again");
-        thread::sleep(Duration::from_millis(100));
+        thread::sleep(SETTLING);
         for ((name, hand), before) in [("A", a), ("B", b)].into_iter().zip(before) {
             let seen = lock(&hand.seen).clone();
             let quiesced = seen.quiesced.get(link.index()).copied().flatten();
@@ -250,7 +310,8 @@ impl<'p, 'm> Play<'p, 'm> {
     ) -> Remains {
         // At a moment when it hurts: with transfers under way.
         for _ in 0..2000 {
-            if lock(&a.seen).in_use.0 >= 4 {
+            let ended = a.jobs_left.load(Ordering::Relaxed) == 0;
+            if lock(&a.seen).in_use.0 >= 4 || ended || signals::stopped() {
                 break;
             }
             thread::sleep(Duration::from_millis(1));

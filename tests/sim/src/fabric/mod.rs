@@ -12,6 +12,7 @@ mod join;
 mod map;
 
 pub use channel::{Inbox, Received, ShmChannel};
+pub(crate) use file::free_bytes;
 pub use join::{JoinError, Membership};
 pub use lnd_soft::{
     nid_of, node_of, Bus, DeclareError, Lease, NodeFlags, NodeNumbers, NodeState, Oracle, Shape,

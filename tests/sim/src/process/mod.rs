@@ -2,6 +2,7 @@
 //! Separate processes over one fabric file: `lnd node`, `lnd put`, `lnd get`, `lnd ping`,
 //! and what is to be done with the file itself: `lnd fabric`.
 
+mod bench;
 mod client;
 pub mod fabric;
 mod host;
@@ -9,13 +10,14 @@ mod input;
 mod patience;
 mod presence;
 mod server;
-mod signals;
+pub mod signals;
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use lnd_core::id::Nid;
 
+pub use bench::bench;
 pub use client::{get, ping, put};
 pub use server::serve;
 

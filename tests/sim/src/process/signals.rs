@@ -12,7 +12,7 @@ static MAPPED: [AtomicUsize; 2] = [AtomicUsize::new(0), AtomicUsize::new(0)];
 static CUT: OnceLock<String> = OnceLock::new();
 
 /// From now on SIGINT, SIGTERM and SIGHUP ask for an end in good order; a second one is obeyed at once.
-pub(super) fn catch() {
+pub fn catch() {
     for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
         // SAFETY: the handler uses an atomic and `_exit`, which are allowed in a signal handler.
         unsafe { libc::signal(signal, on_stop as *const () as libc::sighandler_t) };
@@ -20,7 +20,7 @@ pub(super) fn catch() {
 }
 
 /// Whether the end was asked for.
-pub(super) fn stopped() -> bool {
+pub fn stopped() -> bool {
     STOP.load(Ordering::Relaxed)
 }
 
