@@ -46,20 +46,23 @@ static enum hrtimer_restart lnd_host_node_timer(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
-/* Takes messages in. Returns whether there may be more. */
+/*
+ * Takes messages in. Returns whether there may be more that can be taken now: what stays in its
+ * mailbox is not counted, or a node with many mailboxes would look again and again.
+ */
 static bool lnd_host_receive(struct lnd_host_node *node)
 {
-	unsigned int i;
+	unsigned int taken = 0;
 
-	for (i = 0; i < FRAMES; i++) {
+	while (taken < FRAMES) {
 		struct lnd_soft_arrival arrival = { .size = sizeof(arrival) };
 		enum lnd_error error;
 
 		if (lnd_soft_receive(node->seat, FRAMES, node->frame, node->frame_bytes, &arrival))
 			return false;
 		/*
-		 * Without memory for it, a request stays in its mailbox. What is released is
-		 * answers and credits, which need none (INV-11).
+		 * Without memory for it, a request stays in its mailbox. Answers and credits need
+		 * none and go on (INV-11).
 		 */
 		if (arrival.lane == LND_LANE_REQUEST && !lnd_host_spare_ready(node))
 			continue;
@@ -67,11 +70,13 @@ static bool lnd_host_receive(struct lnd_host_node *node)
 		error = lnd_frame_in(node->ni, arrival.link, lnd_soft_nid(arrival.from),
 				     node->frame, arrival.len, ktime_get_ns());
 		/*
-		 * One that finds no room stays in its mailbox, and those behind it too:
-		 * lnd_run() wakes us when there is room.
+		 * One that finds no room stays in its mailbox, and those behind it too: lnd_run()
+		 * wakes us when there is room.
 		 */
-		if (error != LND_E_WAIT && error != LND_E_BUSY)
-			lnd_soft_release(node->seat);
+		if (error == LND_E_WAIT || error == LND_E_BUSY)
+			continue;
+		lnd_soft_release(node->seat);
+		taken++;
 	}
 	return true;
 }
