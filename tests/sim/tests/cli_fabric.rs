@@ -40,6 +40,21 @@ fn a_server_that_is_not_there_is_told_of_by_the_fabrics_table() {
     assert_eq!(place.names("."), ["file", "lnd.fabric", "node.log", "store"]);
 }
 
+/// A server that was there for a moment and never served anything is not waited for either.
+#[test]
+fn a_server_that_dies_before_it_has_served_is_not_waited_for() {
+    let place = Place::new("dies-first");
+    let mut node = place.small_node();
+    node.signal("-STOP");
+    let mut ping = place.start("ping.log", &["ping", "1@soft", "--timeout", "10000"]);
+    ping.wait_until("the client is there", |_| {
+        place.ok(&["fabric", "show", "lnd.fabric"]).contains("3@soft0: alive")
+    });
+    node.kill();
+    assert_eq!(ping.end().code(), Some(1));
+    assert!(ping.log().contains("1@soft0: not present on this fabric (it died)"), "{}", ping.log());
+}
+
 /// A server that is there and says nothing is waited for, and the table does not blame it.
 #[test]
 fn a_server_that_stands_still_is_waited_for() {

@@ -30,6 +30,10 @@ struct Asking<'j> {
     looked: Instant,
     /// By the table the server could be reached, at some time.
     was_there: bool,
+    /// Bytes have moved, at some time.
+    has_moved: bool,
+    /// Since when the server cannot be reached.
+    lost: Option<Instant>,
     /// Why the server cannot be reached, by the last look.
     obstacle: Option<String>,
     patience: Patience,
@@ -40,7 +44,7 @@ struct Asking<'j> {
 /// Why a job was given up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum GaveUp {
-    /// By the fabric's table the server was never there.
+    /// By the fabric's table the server is not there, and it has never served us.
     NotThere,
     /// Nothing has moved for too long.
     Silence,
@@ -67,6 +71,8 @@ fn ask(
         done: None,
         looked: Instant::ORIGIN,
         was_there: false,
+        has_moved: false,
+        lost: None,
         obstacle: None,
         patience: Patience::new(Instant::ORIGIN, Span::from_secs(setup.timeout)),
         gave_up: None,
@@ -158,8 +164,8 @@ pub fn ping(setup: &Setup, to: Nid) -> Result<(), Broken> {
 }
 
 impl Asking<'_> {
-    /// Asks the fabric's table now and then whether the server can be reached. A server that was
-    /// there and is not may come back until the job's time is over.
+    /// Asks the fabric's table now and then whether the server can be reached. A server that has
+    /// served us and is gone may come back until the job's time is over.
     fn look(&mut self, now: Instant, station: &Station<'_>) {
         if now.since(self.looked) < LOOK {
             return;
@@ -168,6 +174,12 @@ impl Asking<'_> {
         let me = node_of(station.node.driver.identity().nid).unwrap_or_default();
         self.obstacle = obstacle(station.fabric(), me, self.server);
         self.was_there |= self.obstacle.is_none();
+        self.lost = self.obstacle.is_some().then(|| self.lost.unwrap_or(now));
+        let grace = Span::from_nanos(u64::try_from(GRACE.as_nanos()).unwrap_or(u64::MAX));
+        let is_lost = self.lost.is_some_and(|since| now.since(since) >= grace);
+        if is_lost && !self.has_moved {
+            self.gave_up = Some(GaveUp::NotThere);
+        }
         if !self.was_there && self.setup.started.elapsed() >= GRACE {
             self.gave_up = Some(GaveUp::NotThere);
         }
@@ -210,6 +222,7 @@ impl Actor for Asking<'_> {
         client.poll(now, &mut station.node.lnet, window);
         self.done = self.done.take().or_else(|| client.next_done());
         let (moved, restarts) = (client.progress().0, client.stats().restarts);
+        self.has_moved |= moved > 0;
         let more = client.next_deadline().is_some_and(|due| due <= now);
         if self.patience.is_over(now, moved, restarts) {
             self.gave_up = Some(GaveUp::Silence);
