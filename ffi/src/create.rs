@@ -264,7 +264,11 @@ fn make_irqs(
     made: &Made,
 ) -> Result<&'static [Irq], lnd_error> {
     let first = made.registers(0).ok_or(lnd_error::LND_E_CONFIG)?;
-    let irq = |at: usize| Irq::new(decider, made.registers(at).unwrap_or(first));
+    let zero = LinkId::new(0).ok_or(lnd_error::LND_E_CONFIG)?;
+    let irq = |at: usize| {
+        let link = LinkId::new(at).unwrap_or(zero);
+        Irq::new(decider, made.registers(at).unwrap_or(first), link)
+    };
     Ok(arena.table(links, irq)?)
 }
 

@@ -12,6 +12,7 @@ use core::mem::{align_of, MaybeUninit};
 
 use lnd_core::defect::{ordered, seeded};
 use lnd_core::driver::{Decider, Driver, Interrupt, Ticket};
+use lnd_core::id::LinkId;
 use lnd_core::sync::{AtomicU32, Guarded, Ordering};
 use lnd_core::wake::Wake;
 use lnd_dma::driver::CompletionQueue;
@@ -86,11 +87,11 @@ unsafe impl Sync for Irq {}
 unsafe impl Sync for ThreadCell {}
 
 impl Irq {
-    pub fn new(decider: Decider<'static>, registers: Registers) -> Self {
+    pub fn new(decider: Decider<'static>, registers: Registers, link: LinkId) -> Self {
         let queue = CompletionQueue::new(registers, registers.memory());
         Self {
             owner: AtomicU32::new(0),
-            inside: Guarded::new(Interrupt::new(decider, queue)),
+            inside: Guarded::new(Interrupt::of_link(decider, queue, link)),
             tally: Tally::default(),
         }
     }

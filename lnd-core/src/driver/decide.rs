@@ -2,6 +2,7 @@
 //! The half of the driver that runs anywhere: interrupts decide, threads report.
 
 use crate::counters::{Count, Counter, Counters};
+use crate::defect::seeded;
 use crate::id::{LinkId, PeerId, Tag};
 use crate::peer::{GateView, HelloEvent, HelloState};
 use crate::ports::{Completion, Completions, Returned, Sent, Tracer};
@@ -162,6 +163,7 @@ impl<'m> Decider<'m> {
 pub struct Interrupt<'m, Q> {
     decider: Decider<'m>,
     queue: Q,
+    link: Option<LinkId>,
     counters: Counters,
 }
 
@@ -179,7 +181,22 @@ pub struct Served {
 impl<'m, Q: Completions> Interrupt<'m, Q> {
     /// The interrupt of the link whose completion ring is `queue`.
     pub fn new(decider: Decider<'m>, queue: Q) -> Self {
-        Self { decider, queue, counters: Counters::new() }
+        Self { decider, queue, link: None, counters: Counters::new() }
+    }
+
+    /// As [`new`](Self::new), for the ring of `link`: a completion of a transfer on another link is
+    /// counted and changes nothing. Only a transfer's own engine says that it has let go of the memory
+    /// (INV-2).
+    pub fn of_link(decider: Decider<'m>, queue: Q, link: LinkId) -> Self {
+        Self { decider, queue, link: Some(link), counters: Counters::new() }
+    }
+
+    /// Whether the ring of another link tells of a transfer. Its link is fixed while it has a descriptor
+    /// out.
+    fn is_foreign(&self, tag: Tag) -> bool {
+        let shared = self.decider.shared;
+        let other = self.link.is_some() && shared.whose(tag.index).link() != self.link;
+        other && shared.tag(tag.index) == tag && !seeded("any-ring-tells")
     }
 
     /// Takes up to `budget` completions. Context: the link's interrupt, or a thread in its place;
@@ -189,6 +206,10 @@ impl<'m, Q: Completions> Interrupt<'m, Q> {
         while served.taken < budget {
             let Some(completion) = self.queue.pop() else { return served };
             served.taken += 1;
+            if self.is_foreign(completion.tag) {
+                self.counters.count(Counter::ForeignCompletion);
+                continue;
+            }
             served.wake |= self.decider.on_completion(now, completion, &mut self.counters, tracer);
         }
         served.more = true;

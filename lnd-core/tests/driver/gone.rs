@@ -6,6 +6,7 @@ use lnd_core::counters::Counter;
 use lnd_core::driver::{Blocker, Kind, RunState};
 use lnd_core::id::Tag;
 use lnd_core::link::{LinkState, Quiesced};
+use lnd_core::ports::{Completion, Returned};
 use lnd_core::time::Span;
 use lnd_core::transfer::{Cause, Health, Place};
 
@@ -168,6 +169,24 @@ fn a_post_that_finds_the_device_gone_is_a_link_failure() {
     w.settle();
     expect(w.report(0, tag), Cause::LinkDown, Place::Queue, -100, Health::LocalDropped);
     assert_eq!(w.count(0, Counter::PostFailed), 1);
+}
+
+/// A ring in which a co-tenant writes tells of a transfer on another link: that one's engine has not let
+/// go of the memory (INV-2).
+#[test]
+fn another_links_ring_does_not_settle_a_transfer() {
+    let mut w = World::met();
+    w.hold("put_req");
+    let tag = staged(&mut w);
+    w.device(0, 1, |d| d.ring.push_back(Completion { tag, returned: Returned::Ok }));
+    w.settle();
+    assert_eq!(w.count(0, Counter::ForeignCompletion), 1);
+    let blocker = w.nodes[0].driver.blocker(0);
+    assert!(matches!(blocker, Some(Blocker::Transfer { tag: held, .. }) if held == tag));
+    w.free("put_req");
+    w.settle();
+    assert_eq!(w.report(0, tag).status.errno, 0);
+    w.assert_drained();
 }
 
 /// A mark that comes late: the link is stopped already, or has been reset, and holds nothing.

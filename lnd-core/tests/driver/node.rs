@@ -115,7 +115,9 @@ impl Node {
         Self {
             me,
             driver,
-            interrupts: (0..links).map(|l| Interrupt::new(decider, ring(l))).collect(),
+            interrupts: (0..links)
+                .map(|l| Interrupt::of_link(decider, ring(l), LinkId::new(l).unwrap()))
+                .collect(),
             fabric: fabric.clone(),
             now,
             alive: true,
