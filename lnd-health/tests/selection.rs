@@ -22,6 +22,10 @@ fn random_node(random: &mut Jitter, profile: Profile) -> Node {
     let mut rules = Vec::new();
     for object in ours.chain(theirs) {
         let ni_nid = node.health.ni(object).unwrap().nid().unwrap();
+        if let Object::Local(id) = object {
+            node.health.fatal(at(0), id, random.below(8) == 0);
+        }
+        // After the report, which marks it down: an operator may say otherwise.
         if random.below(3) == 0 {
             let health = HealthValue::new(random.below(11) as u16 * 100);
             node.health.set_health(at(0), object, health);
@@ -31,7 +35,6 @@ fn random_node(random: &mut Jitter, profile: Profile) -> Node {
             rules.push(Rule { to: Match::Nid(ni_nid), priority: random.below(3) as u16 });
         }
         if let Object::Local(id) = object {
-            node.health.fatal(at(0), id, random.below(8) == 0);
             node.health.drain_local(at(0), id, random.below(10) == 0);
             let peer = node.peers[0].1[0];
             if random.below(4) == 0 {
