@@ -22,12 +22,15 @@ const IMPOSSIBLE: [Counter; 4] =
     [Counter::Misrouted, Counter::Protocol, Counter::BadCredits, Counter::VerdictLate];
 
 impl<'m> World<'m> {
-    /// A node's thread: mailboxes, time, reports, the user's ears, and what there is to send.
+    /// A node's thread: what has ended, mailboxes, time, reports, the user's ears, and what there is
+    /// to send. Ends come first: a message whose payload has come is received before a second copy
+    /// of it is looked at, which would be refused else, although it has arrived (R45).
     pub(super) fn thread(&mut self, host: u32) -> Result<Option<u32>, Violation> {
         let now = self.now;
         if self.life(host).is_none_or(|life| life.thread_at != Some(now)) {
             return Ok(None);
         }
+        self.hear_ends(host);
         let left = self.read_all(host);
         let World { hosts, rules, oracle, book, defect, .. } = self;
         let place = hosts.get_mut(host as usize);
@@ -52,6 +55,14 @@ impl<'m> World<'m> {
             self.run_thread_at(host, at.max(now.after(Span::from_nanos(100))));
         }
         Ok(Some(host))
+    }
+
+    fn hear_ends(&mut self, host: u32) {
+        let World { now, hosts, rules, oracle, defect, .. } = self;
+        let life = hosts.get_mut(host as usize).and_then(|place| place.life.as_mut());
+        if let Some(life) = life {
+            life.report_all(&mut Around { now: *now, rules, oracle, defect: *defect });
+        }
     }
 
     /// Checks everything that the last step may have broken.
