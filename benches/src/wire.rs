@@ -70,6 +70,10 @@ impl Channel for Outlets {
         to.address() <= 2
     }
 
+    fn is_reliable(&self) -> bool {
+        true
+    }
+
     fn immediate_max(&self) -> u32 {
         max_immediate(REQUEST_SLOT as usize - 8)
     }

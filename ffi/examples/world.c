@@ -179,6 +179,7 @@ struct lnd_config node_config(struct node *node)
 			     4, LINKS));
 	config.nid = lnd_soft_nid(node->number);
 	config.life = lnd_soft_life(node->seat);
+	config.flags |= LND_RELIABLE; /* mailboxes lose nothing */
 	config.drain_bound = node->world->patience / 20;
 	config.hello_timeout = node->world->patience;
 	for (link = 0; link < LINKS; link++) {

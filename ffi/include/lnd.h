@@ -26,8 +26,15 @@
 /* In lnd_config.flags: frames carry checksums, and such without are refused. */
 #define LND_CHECKSUM 1U
 
+/*
+ * In lnd_config.flags: the channel is reliable. A frame that it called sent reaches the peer's
+ * driver, however long that does not run, unless its incarnation ends. Without it a short
+ * message that ended well is reported as LND_DELIVERY_SENT, not as delivered.
+ */
+#define LND_RELIABLE 2U
+
 /* All flags that exist. */
-#define LND_FLAGS LND_CHECKSUM
+#define LND_FLAGS (LND_CHECKSUM | LND_RELIABLE)
 
 /* Bytes of a stamp in a message's header. */
 #define LND_STAMP_BYTES 24U
@@ -309,12 +316,20 @@ enum lnd_health_class {
  * enum lnd_delivery - What is known of the payload's delivery.
  */
 enum lnd_delivery {
-	/** @LND_DELIVERED: It was delivered. */
+	/**
+	 * @LND_DELIVERED: It was delivered. Of a short message over a reliable channel: the
+	 * peer's upper layer sees it, unless the peer's incarnation ends first.
+	 */
 	LND_DELIVERED = 1,
 	/** @LND_NOT_DELIVERED: It was not, and will not be. */
 	LND_NOT_DELIVERED = 2,
 	/** @LND_DELIVERY_UNKNOWN: It may or may not have been. */
 	LND_DELIVERY_UNKNOWN = 3,
+	/**
+	 * @LND_DELIVERY_SENT: It was handed to a channel that may lose it (no LND_RELIABLE);
+	 * nothing more is known.
+	 */
+	LND_DELIVERY_SENT = 4,
 };
 
 /**
@@ -712,11 +727,11 @@ struct lnd_ring {
  * @hello_tries: greetings before a peer counts as down, 1 to 255.
  * @batch: most slots, queue entries or timers handled in one call, 1 to 65,536.
  * @policy: enum lnd_policy.
- * @flags: LND_CHECKSUM or 0.
+ * @flags: LND_CHECKSUM, LND_RELIABLE, or 0.
  * @pulls: pulls under way from each peer at once, 1 to 65,535; what exceeds them waits in order.
  * @drain_bound: ns within which a recalled descriptor must be back, at least 1 ms.
  * @hello_timeout: ns between two greetings, at least 1 ms.
- * @credit_stall: ns without a credit before a new session, at least 1 ms.
+ * @credit_stall: ns without a credit before the peer's count is asked for, at least 1 ms.
  * @link_poll: ns between two looks at a link that is out of service, at least 1 us.
  * @verdict_bound: ns within which a request must have its verdict, at least 1 ms.
  * @rings: the links' memory; the first @links are used.

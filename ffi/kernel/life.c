@@ -48,6 +48,7 @@ static int lnd_host_create(struct lnd_host_node *node)
 		return lnd_error_errno(error);
 	config.nid = lnd_soft_nid(node->number);
 	config.life = lnd_soft_life(node->seat);
+	config.flags |= LND_RELIABLE; /* mailboxes lose nothing */
 	config.drain_bound = lnd_host_drain_ms * (u64)NSEC_PER_MSEC;
 	config.hello_timeout = 200 * NSEC_PER_MSEC;
 	config.lists = lnd_host_slots;

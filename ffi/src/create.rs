@@ -19,6 +19,7 @@ use lnd_shortmsg::wire::Checksum;
 
 use crate::abi::{
     lnd_config, lnd_error, lnd_ops, lnd_ring, LND_CHECKSUM, LND_MAX_HEADER, LND_NID_UNKNOWN,
+    LND_RELIABLE,
 };
 use crate::config::{understand, LND_ALIGN};
 use crate::input::{input, place, put};
@@ -196,8 +197,7 @@ fn create(
         tally: arena.place(Tally::default())?,
     };
     let cell = arena.place(ThreadCell(Guarded::new(MaybeUninit::uninit())))?;
-    let checks = given.flags & LND_CHECKSUM != 0;
-    let decider = fill(cell, &mut arena, &config, Identity { nid, life }, &made, checks)?;
+    let decider = fill(cell, &mut arena, &config, Identity { nid, life }, &made, given.flags)?;
     let irqs = make_irqs(&mut arena, links, decider, &made)?;
     Ok(arena.place(lnd_ni::new(made.platform, decider, irqs, cell, made.tally))?)
 }
@@ -210,9 +210,10 @@ fn fill(
     config: &Config,
     me: Identity,
     made: &Made,
-    checks: bool,
+    flags: u32,
 ) -> Result<Decider<'static>, lnd_error> {
-    let checksum = if checks { Checksum::On } else { Checksum::Off };
+    let checksum = if flags & LND_CHECKSUM != 0 { Checksum::On } else { Checksum::Off };
+    let reliable = flags & LND_RELIABLE != 0;
     let engines = make_engines(arena, config.links as usize, made)?;
     let buffer = arena.table(frame_bytes(config), |_| 0_u8)?;
     let events = make::<Events>(arena)?;
@@ -226,7 +227,7 @@ fn fill(
         *config,
         me,
         engines.iter_mut().filter_map(Option::as_mut).map(Seat),
-        Frames::new(made.platform, buffer, checksum),
+        Frames::new(made.platform, buffer, checksum, reliable),
         Payload(made.platform),
         Tracing::new(made.platform, events),
     );

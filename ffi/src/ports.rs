@@ -161,19 +161,29 @@ pub(crate) struct Frames {
     /// Room for the largest frame.
     buffer: &'static mut [u8],
     checksum: Checksum,
+    reliable: bool,
     immediate_max: u32,
 }
 
 impl Frames {
-    pub fn new(platform: &'static Platform, buffer: &'static mut [u8], checksum: Checksum) -> Self {
+    pub fn new(
+        platform: &'static Platform,
+        buffer: &'static mut [u8],
+        checksum: Checksum,
+        reliable: bool,
+    ) -> Self {
         let immediate_max = max_immediate(buffer.len());
-        Self { platform, buffer, checksum, immediate_max }
+        Self { platform, buffer, checksum, reliable, immediate_max }
     }
 }
 
 impl Channel for Frames {
     fn reaches(&self, to: Nid) -> bool {
         self.platform.reaches(to.raw())
+    }
+
+    fn is_reliable(&self) -> bool {
+        self.reliable
     }
 
     fn immediate_max(&self) -> u32 {

@@ -105,14 +105,14 @@ impl<'m> Deadlines<'m> {
         best
     }
 
-    /// Disarms and returns one timer that is due at `now`.
-    pub fn expire(&mut self, now: Instant) -> Option<u32> {
+    /// Disarms and returns one timer that is due at `now`, with the time at which it was.
+    pub fn expire(&mut self, now: Instant) -> Option<(Instant, u32)> {
         let (due, index) = self.next()?;
         if due > now {
             return None;
         }
         self.disarm(index);
-        Some(index)
+        Some((due, index))
     }
 
     fn append(&mut self, lane: usize, tail: u32, index: u32, due: Instant) {
@@ -250,8 +250,9 @@ mod tests {
                         oracle.remove(&index);
                     }
                     _ => {
-                        while let Some(index) = queue.expire(Instant::from_nanos(now)) {
-                            let due = oracle.remove(&index).unwrap();
+                        while let Some((due, index)) = queue.expire(Instant::from_nanos(now)) {
+                            assert_eq!(oracle.remove(&index), Some(due.as_nanos()));
+                            let due = due.as_nanos();
                             assert!(due <= now);
                             assert!(oracle.values().all(|&other| other >= due));
                         }

@@ -33,10 +33,11 @@ pub struct Envelope {
     pub from_life: Incarnation,
     /// The receiver's life as the sender knows it; `None` only in a hello to an unknown peer.
     pub to_life: Option<Incarnation>,
-    /// The sender's session with this peer: which of its hellos opened it. Credits and sequence
-    /// numbers begin anew with each session.
+    /// The sender's session with this peer. It lasts until one of the two starts a new incarnation, or
+    /// the sender forgets the peer; sequence numbers and credits of requests run through it.
     pub session: u32,
-    /// Number of this message within the session and its lane, counted from 1 (0 for hellos).
+    /// Number of this message within the session and its lane, counted from 1. A hello carries the
+    /// number of the last request of the session.
     pub sequence: u32,
     /// How many requests of the receiver's session the sender has consumed in all, modulo 2^16:
     /// a lost or repeated message loses or repeats no credit (INV-12).
@@ -45,7 +46,8 @@ pub struct Envelope {
     pub credits_of: u32,
 }
 
-/// Greeting: opens a session (S0-14: always accepted).
+/// Opens a session, or goes on with it (S0-14: always accepted). A hello of the session that the
+/// receiver knows changes nothing of what has been sent: requests in flight across it are taken once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hello {
     /// Lowest wire version the sender speaks.
@@ -56,13 +58,20 @@ pub struct Hello {
     pub immediate_max: u32,
     /// [`Features`](crate::ports::Features) bits of the sender's engine.
     pub features: u32,
+    /// Requests that the sender no longer waits for: bit `i` is request `sequence - i` of the session.
+    /// The receiver returns the credit of each that it has not taken, and does not take it any more.
+    pub given_up: u32,
+    /// Which handshake of the session this hello belongs to, modulo 2^8; its answer repeats it (R31).
+    pub attempt: u8,
 }
 
 /// Answer to a [`Hello`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HelloAck {
-    /// The session that the hello opened.
+    /// The session of the hello.
     pub session: u32,
+    /// The hello's attempt.
+    pub attempt: u8,
     /// The version both sides will speak, or `None`: the ranges do not meet.
     pub version: Option<u8>,
     /// Requests the receiver of this answer may have in flight: its credits. Zero: there is no room for

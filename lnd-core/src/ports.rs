@@ -176,6 +176,13 @@ pub trait Channel {
     /// [`MAX_HEADER`](crate::message::MAX_HEADER) bytes.
     fn immediate_max(&self) -> u32;
 
+    /// Whether a message whose end was [`Sent::Ok`] reaches the peer's driver for sure and once, however
+    /// long that does not run, unless its incarnation ends: shared memory, reliable connections.
+    /// Constant, and the same at both ends. If not, an inline message that ended well is reported as
+    /// [`Delivery::Sent`](crate::transfer::Delivery::Sent), and requests in flight across a resync are
+    /// given up.
+    fn is_reliable(&self) -> bool;
+
     /// Whether there is room for one more message in a lane. `true` is a promise that the next
     /// [`send`](Self::send) of this driver into that lane to that node finds room.
     fn ready(&mut self, link: LinkId, to: Nid, lane: Lane) -> bool;

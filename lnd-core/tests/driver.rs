@@ -24,6 +24,7 @@ mod driver {
     mod edges;
     mod finalize;
     mod found;
+    mod found_sessions;
     mod get;
     mod gone;
     mod hello;

@@ -268,7 +268,7 @@ impl Journey {
         self.under_way = false;
         self.last = Some(class);
         match delivery {
-            Delivery::Delivered => Delivery::Delivered,
+            Delivery::Delivered | Delivery::Sent => delivery,
             Delivery::Unknown => {
                 self.may_have_arrived = true;
                 Delivery::Unknown

@@ -164,15 +164,14 @@ fn further_mistakes() {
     // Every reserved byte of every kind is checked.
     for sample in samples() {
         let reserved: &[(usize, usize)] = match sample.message {
-            Message::Hello(_) => &[(82, 84), (92, 96)],
-            Message::HelloAck(_) => &[(85, 86)],
+            Message::Hello(_) => &[(83, 84)],
             Message::Immediate { .. } => &[(82, 84)],
             Message::PutReq { .. } | Message::GetReq { .. } => &[(94, 96)],
             Message::PutNak { .. } | Message::PutDone { .. } | Message::GetNak { .. } => {
                 &[(89, 96)]
             }
             Message::PullReady(_) => &[(100, 104)],
-            Message::Noop | Message::Close => &[],
+            Message::HelloAck(_) | Message::Noop | Message::Close => &[],
         };
         let common = [(3, 4), (24, 32), (40, 48), (74, 76)];
         for at in common.iter().chain(reserved).flat_map(|&(from, to)| from..to) {

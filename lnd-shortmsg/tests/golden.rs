@@ -120,7 +120,14 @@ fn the_hello_of_a_later_version_can_be_read() {
     // Flags and reserved bytes in use, and eight bytes longer: still a hello (R27).
     for order in Order::ALL {
         let mut frame = golden("hello_of_version_2", order);
-        let hello = Hello { version_min: 1, version_max: 2, immediate_max: 4096, features: 3 };
+        let hello = Hello {
+            version_min: 1,
+            version_max: 2,
+            immediate_max: 4096,
+            features: 3,
+            given_up: 5,
+            attempt: 1,
+        };
         let (from, message) = decode(&frame, Checksum::On).unwrap().into_parts();
         assert_eq!(message, Message::Hello(hello));
         assert_eq!(from.from, envelope().from);

@@ -96,6 +96,7 @@ static void join(const char *file)
 	     "config");
 	config.nid = lnd_soft_nid(me.number);
 	config.life = lnd_soft_life(me.node);
+	config.flags |= LND_RELIABLE;
 	for (uint32_t i = 0; i < me.links; i++) {
 		struct lnd_soft_link link = { .size = sizeof(link) };
 

@@ -225,6 +225,7 @@ static void configure(struct lnd_config *config, uint32_t number)
 	lnd_config_init(config, LND_ABI_VERSION, SLOTS, PEERS, 1);
 	config->nid = number + 1;
 	config->life = 100 + number;
+	config->flags |= LND_RELIABLE;
 	config->lists = 0;
 	config->immediate_max = 512;
 	config->drain_bound = 100000000;

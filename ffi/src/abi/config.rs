@@ -9,8 +9,13 @@ pub const LND_MAX_LINKS: usize = 8;
 /// In lnd_config.flags: frames carry checksums, and such without are refused.
 pub const LND_CHECKSUM: u32 = 1;
 
+/// In lnd_config.flags: the channel is reliable. A frame that it called sent reaches the peer's
+/// driver, however long that does not run, unless its incarnation ends. Without it a short message
+/// that ended well is reported as LND_DELIVERY_SENT, not as delivered.
+pub const LND_RELIABLE: u32 = 2;
+
 /// All flags that exist.
-pub const LND_FLAGS: u32 = LND_CHECKSUM;
+pub const LND_FLAGS: u32 = LND_CHECKSUM | LND_RELIABLE;
 
 /// enum lnd_policy - Which table translates ends into errno and health class.
 #[allow(non_camel_case_types)]
@@ -51,11 +56,11 @@ pub struct lnd_ring {
 /// @hello_tries: greetings before a peer counts as down, 1 to 255.
 /// @batch: most slots, queue entries or timers handled in one call, 1 to 65,536.
 /// @policy: enum lnd_policy.
-/// @flags: LND_CHECKSUM or 0.
+/// @flags: LND_CHECKSUM, LND_RELIABLE, or 0.
 /// @pulls: pulls under way from each peer at once, 1 to 65,535; what exceeds them waits in order.
 /// @drain_bound: ns within which a recalled descriptor must be back, at least 1 ms.
 /// @hello_timeout: ns between two greetings, at least 1 ms.
-/// @credit_stall: ns without a credit before a new session, at least 1 ms.
+/// @credit_stall: ns without a credit before the peer's count is asked for, at least 1 ms.
 /// @link_poll: ns between two looks at a link that is out of service, at least 1 us.
 /// @verdict_bound: ns within which a request must have its verdict, at least 1 ms.
 /// @rings: the links' memory; the first @links are used.

@@ -16,7 +16,9 @@ mod report;
 mod request;
 mod state;
 
-pub use config::{lnd_config, lnd_policy, lnd_ring, LND_CHECKSUM, LND_FLAGS, LND_MAX_LINKS};
+pub use config::{
+    lnd_config, lnd_policy, lnd_ring, LND_CHECKSUM, LND_FLAGS, LND_MAX_LINKS, LND_RELIABLE,
+};
 pub use copies::{lnd_stamp, lnd_window_check, LND_STAMP_BYTES};
 pub use error::lnd_error;
 pub use events::{

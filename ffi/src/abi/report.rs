@@ -58,12 +58,15 @@ pub enum lnd_health_class {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub enum lnd_delivery {
-    /// It was delivered.
+    /// It was delivered. Of a short message over a reliable channel: the peer's upper layer sees it,
+    /// unless the peer's incarnation ends first.
     LND_DELIVERED = 1,
     /// It was not, and will not be.
     LND_NOT_DELIVERED = 2,
     /// It may or may not have been.
     LND_DELIVERY_UNKNOWN = 3,
+    /// It was handed to a channel that may lose it (no LND_RELIABLE); nothing more is known.
+    LND_DELIVERY_SENT = 4,
 }
 
 /// enum lnd_cause - Why a transfer was lost.

@@ -165,6 +165,7 @@ fn end_of(report: &lnd_report) -> Result<End, lnd_error> {
         d if d == Delivery::Delivered as u32 => Delivery::Delivered,
         d if d == Delivery::NotDelivered as u32 => Delivery::NotDelivered,
         d if d == Delivery::Unknown as u32 => Delivery::Unknown,
+        d if d == Delivery::Sent as u32 => Delivery::Sent,
         _ => return Err(lnd_error::LND_E_ARGUMENT),
     };
     let cause = Cause::ALL.get((report.cause as usize).wrapping_sub(1)).copied();

@@ -3,6 +3,7 @@
 
 use super::details::{Details, Marks, Role};
 use super::handout::From;
+use super::inbound::Heard;
 use super::Driver;
 use crate::counters::Counter;
 use crate::defect::seeded;
@@ -22,11 +23,13 @@ impl<P: Ports> Driver<'_, P> {
             return;
         }
         match self.admitted(now, from, Lane::Control) {
-            Some(id) => {
+            Heard::From(id) => {
                 self.pull_ready(now, link, id, it);
                 self.settle_credits(now, id, from);
             }
-            None => self.set_right(now, from.from),
+            Heard::Closed(_) | Heard::Parked | Heard::Dropped => {
+                self.set_right(now, from.from, false)
+            }
         }
     }
 
@@ -68,6 +71,9 @@ impl<P: Ports> Driver<'_, P> {
             Message::PutDone { source, failed: Some(_) } => (source, Event::Refused),
             Message::GetNak { sink, .. } => (sink, Event::Refused),
             Message::Close => {
+                if let Some(peer) = self.peers.get_mut(id) {
+                    peer.closed = peer.life;
+                }
                 self.hello_event(now, id, HelloEvent::Closed);
                 return;
             }

@@ -19,16 +19,19 @@ pub enum Broken {
     DoneOwes(u32),
     /// A peer's count of transfers is wrong.
     PeerCount(u32),
-    /// More requests in flight than there are credits (INV-12).
+    /// A peer's credits do not add up (INV-12): ours are not its depth, or its requests taken in are not
+    /// those consumed and those that wait for a decision.
     Credits(u32),
     /// Pulls under way or waiting and those counted differ, or a peer has more than it may (R25).
     Pulls(u32),
+    /// A peer has more slots than its credits allow (INV-12, INV-14).
+    Passive(u32),
     /// Fragment lists in use and lists referred to differ.
     Lists,
 }
 
 impl<P: Ports> Driver<'_, P> {
-    /// Checks the books: work linear in slots and peers.
+    /// Checks the books: work linear in slots times peers.
     ///
     /// # Errors
     /// The first thing that does not add up.
@@ -89,6 +92,15 @@ impl<P: Ports> Driver<'_, P> {
             if peer.ours.left().checked_add(peer.ours.in_flight()) != Some(peer.ours.depth()) {
                 return Err(Broken::Credits(number));
             }
+            let slots =
+                if peer.transfers == 0 { SlotsOf::default() } else { self.slots_of(number) };
+            if slots.posted != u32::from(peer.theirs.posted()) {
+                return Err(Broken::Credits(number));
+            }
+            let depth = u32::from(self.config.depth);
+            if slots.undecided > depth || slots.passive > depth.saturating_mul(2) {
+                return Err(Broken::Passive(number));
+            }
         }
         if transfers != used {
             return Err(Broken::PeerCount(transfers));
@@ -98,4 +110,37 @@ impl<P: Ports> Driver<'_, P> {
         }
         Ok(())
     }
+
+    /// The slots that a peer's requests have, counted one by one.
+    fn slots_of(&self, number: u32) -> SlotsOf {
+        let mut slots = SlotsOf::default();
+        let opened =
+            self.peers.id(number).and_then(|id| self.peers.get(id)).map(|peer| peer.opened);
+        for slot in 0..self.config.slots {
+            let word = self.shared.word(slot);
+            let of_peer =
+                word.phase() != Phase::Free && self.shared.whose(slot).peer_index() == number;
+            let Some(details) = self.details.get(slot as usize).filter(|_| of_peer) else {
+                continue;
+            };
+            if !details.marks.contains(Marks::PASSIVE) {
+                continue;
+            }
+            slots.passive += 1;
+            if details.role == Role::Ticket && word.phase() == Phase::Queued && !word.asked() {
+                slots.undecided += 1;
+                slots.posted += u32::from(Some(details.session) == opened);
+            }
+        }
+        slots
+    }
+}
+
+/// Slots of one peer's requests: in all, those without a decision, and of these those of its present
+/// session.
+#[derive(Default)]
+struct SlotsOf {
+    passive: u32,
+    undecided: u32,
+    posted: u32,
 }

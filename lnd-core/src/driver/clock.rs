@@ -58,22 +58,52 @@ impl<P: Ports> Driver<'_, P> {
 
     fn expire(&mut self, now: Instant, budget: u32) {
         for _ in 0..budget {
-            let Some(timer) = self.timers.expire(now) else { return };
+            let Some((due, timer)) = self.timers.expire(now) else { return };
             match timer.checked_sub(self.config.slots) {
                 Some(place) => {
                     if let Some(peer) = self.peers.id(place) {
-                        self.peer_timer(now, peer);
+                        self.peer_timer(now, due, peer);
                     }
                 }
-                None => self.slot_timer(now, timer),
+                None => self.slot_timer(now, due, timer),
             }
         }
     }
 
+    /// Whether a time that was due passed long ago: we did not run. Others' silence is measured while
+    /// we listen (R41), so each such time is granted once more; what came meanwhile is taken in first.
+    pub(super) fn was_away(&self, now: Instant, due: Instant) -> bool {
+        let bound = self.config.hello_timeout.min(self.config.credit_stall);
+        now.since(due).as_nanos() > bound.as_nanos() >> 1 && !seeded("silence-while-away")
+    }
+
+    /// Grants a slot's time of silence once more after a pause of ours.
+    fn postpone(&mut self, now: Instant, due: Instant, slot: u32) -> bool {
+        let away = self.was_away(now, due);
+        let Some(details) = self.details.get_mut(slot as usize) else { return false };
+        let bound = if details.marks.contains(Marks::DRAINING) {
+            self.config.drain_bound
+        } else if details.role == Role::Ticket {
+            self.config.verdict_bound
+        } else {
+            // The upper layer's own deadline: an absolute time (R37).
+            return false;
+        };
+        if !away || details.marks.contains(Marks::POSTPONED) {
+            return false;
+        }
+        details.marks.insert(Marks::POSTPONED);
+        self.timers.arm(slot, now.after(bound));
+        true
+    }
+
     /// A transfer's deadline, or its drain bound, has passed.
-    fn slot_timer(&mut self, now: Instant, slot: u32) {
+    fn slot_timer(&mut self, now: Instant, due: Instant, slot: u32) {
         let word = self.shared.word(slot);
         if !matches!(word.phase(), Phase::Queued | Phase::Live) {
+            return;
+        }
+        if self.postpone(now, due, slot) {
             return;
         }
         let tag = self.shared.tag(slot);

@@ -97,6 +97,8 @@ bitflags::bitflags! {
         const BY_HAND = 1 << 5;
         /// Has one of its peer's pulls.
         const PULLING = 1 << 7;
+        /// Its timer ran out while we did not run, and has been armed once more (R41).
+        const POSTPONED = 1 << 6;
     }
 }
 
@@ -108,10 +110,13 @@ pub(super) struct Details {
     pub address: u64,
     /// The peer's transfer.
     pub remote: Tag,
-    /// A ticket: which of the peer's sessions its credit is of, by [`Peer::opened`].
+    /// A ticket: which of the peer's sessions its credit is of, by [`Peer::opened`]. A request of ours:
+    /// the session it was sent in.
     ///
     /// [`Peer::opened`]: super::peer::Peer::opened
     pub session: u32,
+    /// A request of ours: its number in the session.
+    pub sequence: u32,
     pub fragment: u32,
     /// Bytes to move.
     pub length: u32,
@@ -137,6 +142,7 @@ impl Details {
         address: 0,
         remote: Tag { index: 0, generation: 0 },
         session: 0,
+        sequence: 0,
         fragment: 0,
         length: 0,
         previous: NONE,

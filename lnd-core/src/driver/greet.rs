@@ -11,11 +11,14 @@ use crate::message::{Envelope, Hello, HelloAck, Lane, Message};
 use crate::peer::credits::{Ours, Theirs};
 use crate::peer::{hello_step, HelloEffect, HelloEvent, HelloState};
 use crate::ports::{Channel, Ports, Tracer};
-use crate::time::Instant;
+use crate::time::{Instant, Span};
 use crate::trace::Trace;
 
 /// The wire version this driver speaks.
 pub(super) const VERSION: u8 = 1;
+
+/// Stalls in a row after which the session begins anew.
+const FRUITLESS: u8 = 16;
 
 impl<P: Ports> Driver<'_, P> {
     /// The platform, the prober or the operator says that a peer is down or up. Bounded; the
@@ -69,12 +72,18 @@ impl<P: Ports> Driver<'_, P> {
             }
         }
         match effect {
-            HelloEffect::Greet => self.greet(now, id, event != HelloEvent::TryAgain),
+            HelloEffect::Greet => self.greet(now, id, event),
             HelloEffect::SweepAndGreet => {
                 self.request_sweep();
-                self.greet(now, id, true);
+                self.greet(now, id, event);
             }
-            HelloEffect::Sweep => self.peer_is_down(now, id),
+            HelloEffect::Sweep => self.peer_is_down(now, id, event == HelloEvent::Exhausted),
+            HelloEffect::FailQueue => {
+                self.request_sweep();
+                if let Some(peer) = self.peers.get_mut(id) {
+                    peer.wants.remove(Wants::HELLO);
+                }
+            }
             // What waits is handed out by whoever brought the answer: see `on_message`.
             HelloEffect::Flush => self.timers.disarm(self.config.slots + id.index() as u32),
             HelloEffect::Ignored => {
@@ -99,7 +108,7 @@ impl<P: Ports> Driver<'_, P> {
                 Some(_) => return false,
                 None => {
                     // An interrupt has declared it down.
-                    self.peer_is_down(now, id);
+                    self.peer_is_down(now, id, false);
                     return false;
                 }
             }
@@ -109,42 +118,99 @@ impl<P: Ports> Driver<'_, P> {
         true
     }
 
-    fn peer_is_down(&mut self, now: Instant, id: PeerId) {
+    /// A request of a peer's known incarnation has come, and the peer is not admitted: we took it for
+    /// down, perhaps wrongly, and it does not know. The request stays in the channel, since its sender
+    /// may have been told OK (S0-18); a hello tells the peer, and its answer admits it (LU-16214). After
+    /// a silence the hold-off goes first, and doubles with each: what lies in the channel is no news.
+    pub(super) fn revive(&mut self, now: Instant, id: PeerId) {
+        match self.peer_state(id) {
+            HelloState::Greeting | HelloState::Good => return,
+            HelloState::Unknown => self.hello_event(now, id, HelloEvent::Wanted),
+            HelloState::Down => {
+                let Some(peer) = self.peers.get(id) else { return };
+                let (noticed, silences) = (peer.revive_at, peer.silences);
+                let doublings = u32::from(silences.saturating_sub(1)).min(6);
+                let more = self.hold_off().times((1 << doublings) - 1);
+                match noticed.map(|at| at.after(more)) {
+                    // An interrupt has declared it down.
+                    None => self.peer_is_down(now, id, false),
+                    Some(at) if silences > 0 && at > now => {
+                        // The request will not come again by itself.
+                        self.timers.arm(self.config.slots + id.index() as u32, at);
+                        return;
+                    }
+                    Some(_) => {}
+                }
+                self.hello_event(now, id, HelloEvent::HelloSameLife);
+            }
+        }
+        self.greetings(now, id);
+    }
+
+    /// How long a peer that is down is not asked again (R68).
+    fn hold_off(&self) -> Span {
+        self.config.hello_timeout.times(u32::from(self.config.hello_tries))
+    }
+
+    fn peer_is_down(&mut self, now: Instant, id: PeerId, silent: bool) {
         self.counters.count(Counter::PeersDown);
         self.request_sweep();
         self.timers.disarm(self.config.slots + id.index() as u32);
-        let hold_off = self.config.hello_timeout.times(u32::from(self.config.hello_tries));
+        let hold_off = self.hold_off();
         if let Some(peer) = self.peers.get_mut(id) {
             peer.revive_at = Some(now.after(hold_off));
+            peer.silences = if silent { peer.silences.saturating_add(1) } else { 0 };
             peer.tries = 0;
             peer.wants.remove(Wants::HELLO | Wants::NOOP | Wants::FLUSH);
         }
     }
 
-    /// Notes that a hello is to be said and arms its timer. A `fresh` one opens a new session. It is said
-    /// by [`greetings`](Self::greetings), at the end of what led to it.
+    /// Notes that a hello is to be sent and arms its timer. It is sent by
+    /// [`greetings`](Self::greetings), at the end of what led to it. The session goes on: a new one
+    /// begins with the first hello to an incarnation. While none of our links is open no try counts.
     #[inline]
-    fn greet(&mut self, now: Instant, id: PeerId, fresh: bool) {
-        if fresh {
+    fn greet(&mut self, now: Instant, id: PeerId, event: HelloEvent) {
+        let counts = u8::from(self.any_link_open() || seeded("own-links-blame-the-peer"));
+        let reliable = self.channel.is_reliable();
+        let Some(peer) = self.peers.get_mut(id) else { return };
+        if peer.session == 0 || event == HelloEvent::HelloNewLife {
             self.next_session = self.next_session.wrapping_add(1).max(1);
+            peer.begin_session(self.next_session, self.config.counting_from);
         }
-        let session = self.next_session;
-        if let Some(peer) = self.peers.get_mut(id) {
-            if fresh {
-                peer.session = session;
-                peer.tries = 0;
-            }
-            peer.tries = peer.tries.saturating_add(1);
+        if event != HelloEvent::TryAgain {
+            peer.tries = 0;
+            peer.attempt = peer.attempt.wrapping_add(1);
+            // The same in each hello of the attempt: its answer says that they were taken note of. Where
+            // the channel may lose what it called sent, a stall may mean that all in flight is lost.
+            let stalled = peer.fruitless > 0 && (!reliable || seeded("resync-gives-up-all"));
+            let lost = if stalled { peer.in_flight() } else { 0 };
+            peer.announced = peer.given_up | lost;
         }
+        peer.tries = peer.tries.saturating_add(counts);
+        peer.postponed = false;
         let timer = self.config.slots + id.index() as u32;
         self.timers.arm(timer, now.after(self.config.hello_timeout));
         self.peers.want(id, Wants::HELLO);
     }
 
     /// A peer's timer has run out: the hello's, or the credits', which is armed while there are none.
-    pub(super) fn peer_timer(&mut self, now: Instant, id: PeerId) {
+    pub(super) fn peer_timer(&mut self, now: Instant, due: Instant, id: PeerId) {
         let Some(peer) = self.peers.get(id) else { return };
+        if self.was_away(now, due) && !peer.postponed {
+            let greeting = self.peer_state(id) == HelloState::Greeting;
+            let bound = if greeting { self.config.hello_timeout } else { self.config.credit_stall };
+            self.timers.arm(self.config.slots + id.index() as u32, now.after(bound));
+            if let Some(peer) = self.peers.get_mut(id) {
+                peer.postponed = true;
+            }
+            return;
+        }
         match self.peer_state(id) {
+            HelloState::Greeting
+                if !self.any_link_open() && !seeded("own-links-blame-the-peer") =>
+            {
+                self.hello_event(now, id, HelloEvent::NoLink);
+            }
             HelloState::Greeting if peer.tries < self.config.hello_tries => {
                 self.hello_event(now, id, HelloEvent::TryAgain);
             }
@@ -157,11 +223,27 @@ impl<P: Ports> Driver<'_, P> {
                 }
             }
             HelloState::Good => {
-                // Every credit is gone and none comes back: whatever carried them is lost.
+                // Every credit is gone and none comes back: the receiver is slow, or what carried
+                // them is lost. The answer to a hello tells which.
                 self.counters.count(Counter::Resyncs);
+                self.count_stall(id);
                 self.hello_event(now, id, HelloEvent::Resync);
             }
-            _ => {}
+            // Armed by a request that waits in the channel: see `revive`.
+            HelloState::Down => self.hello_event(now, id, HelloEvent::HelloSameLife),
+            HelloState::Unknown => {}
+        }
+    }
+
+    /// Counts a stall. After many in a row the two sides count differently: a late hello of a session's
+    /// begin, behind one of a former incarnation, does that. A new session makes it good, and loses
+    /// nothing where the channel does not; the receiver's own cap bounds what it takes (INV-12).
+    fn count_stall(&mut self, id: PeerId) {
+        let Some(peer) = self.peers.get_mut(id) else { return };
+        peer.fruitless = peer.fruitless.saturating_add(1);
+        if peer.fruitless >= FRUITLESS {
+            peer.session = 0;
+            peer.fruitless = 0;
         }
     }
 
@@ -169,17 +251,20 @@ impl<P: Ports> Driver<'_, P> {
     pub(super) fn on_hello(&mut self, now: Instant, link: LinkId, from: &Envelope, hello: &Hello) {
         let Some(id) = self.peers.find(from.from).or_else(|| self.take_up_stranger(from.from))
         else {
-            self.turn_hello_away(now, link, from);
+            self.turn_hello_away(now, link, from, hello);
             return;
         };
         if seeded("deaf-while-greeting") && self.peer_state(id) == HelloState::Greeting {
             return;
         }
         let fits = (hello.version_min..=hello.version_max).contains(&VERSION);
+        let reliable = self.channel.is_reliable();
+        let proven = reliable && self.peer_state(id) == HelloState::Good;
         let Some(peer) = self.peers.get_mut(id) else { return };
         peer.last_heard = now;
         peer.ack_life = Some(from.from_life);
         peer.ack_session = from.session;
+        peer.ack_attempt = hello.attempt;
         peer.ack_link = link.index() as u8;
         peer.ack_fits = fits;
         let former = peer.life;
@@ -191,21 +276,40 @@ impl<P: Ports> Driver<'_, P> {
             Some(session) if !new_life => (from.session.wrapping_sub(session) as i32) > 0,
             _ => true,
         };
-        if fits && newer {
-            peer.doubted |= new_life || peer.their_session.is_none();
+        // It takes us for an earlier incarnation, or it does not count our session: it may have
+        // forgotten us, and its answer to our hello tells.
+        let late = !newer && peer.their_session != Some(from.session);
+        let forgot_us = from.to_life.is_some_and(|life| life != self.me.life)
+            || !late && peer.ours.depth() > 0 && from.credits_of != peer.session;
+        // The same of us: a session under way that we do not know. Our answer says so, and the next
+        // session is the first that we count; requests of this one may still lie in the channel.
+        let begun = from.sequence != self.config.counting_from;
+        let means_us = from.to_life == Some(self.me.life);
+        let unknown = new_life || peer.their_session.is_none();
+        if fits && unknown && begun && means_us && reliable {
+            peer.life = Some(from.from_life);
+            peer.their_session = None;
+            peer.opened = peer.opened.wrapping_add(1);
+            peer.theirs = Theirs::open();
+        } else if fits && newer {
+            // An incarnation that has answered our hello is the present one.
+            peer.doubted |= unknown && (new_life || !proven);
             peer.life = Some(from.from_life);
             peer.their_session = Some(from.session);
             peer.opened = peer.opened.wrapping_add(1);
-            peer.theirs = Theirs::counting_from(self.config.counting_from);
+            peer.theirs = Theirs::counting_from(from.sequence);
             peer.features = hello.features;
             peer.immediate_max = hello.immediate_max;
         }
         if fits {
-            self.admit(id, new_life);
+            self.go_on(id, from, hello);
+            if new_life {
+                self.begin_incarnation(id);
+            }
             let event = if new_life { HelloEvent::HelloNewLife } else { HelloEvent::HelloSameLife };
             self.hello_event(now, id, event);
-            if from.to_life.is_some_and(|life| life != self.me.life) {
-                // It takes us for somebody earlier, so it has dropped what it knew of us.
+            self.admit(id);
+            if forgot_us && self.peer_state(id) == HelloState::Good {
                 self.hello_event(now, id, HelloEvent::Resync);
             }
         }
@@ -213,16 +317,33 @@ impl<P: Ports> Driver<'_, P> {
         self.greetings(now, id);
     }
 
-    /// Admits a peer's present life; a new one first ends the former.
-    fn admit(&mut self, id: PeerId, new_life: bool) {
-        if new_life {
-            self.counters.count(Counter::PeersRestarted);
+    /// A hello of the session that we know: takes what its sender gives up, and its number where we
+    /// have lost count.
+    fn go_on(&mut self, id: PeerId, from: &Envelope, hello: &Hello) {
+        let Some(peer) = self.peers.get_mut(id) else { return };
+        if peer.their_session != Some(from.session) {
+            return;
         }
+        if peer.theirs.is_behind(from.sequence) {
+            peer.opened = peer.opened.wrapping_add(1);
+            peer.theirs = Theirs::counting_from(from.sequence);
+        }
+        let lost = peer.theirs.give_up(from.sequence, hello.given_up);
+        self.counters.add(Counter::LostRequests, u64::from(lost));
+    }
+
+    /// What the peer's former incarnation had is over.
+    fn begin_incarnation(&mut self, id: PeerId) {
+        self.counters.count(Counter::PeersRestarted);
         if let Some(gate) = self.shared.peer_gate(id.index()) {
-            gate.change(|view| {
-                let view = if new_life { view.next_life() } else { view };
-                view.with_admission(true)
-            });
+            gate.change(|view| view.next_life());
+        }
+    }
+
+    /// Admits a peer's present incarnation.
+    fn admit(&mut self, id: PeerId) {
+        if let Some(gate) = self.shared.peer_gate(id.index()) {
+            gate.change(|view| view.with_admission(true));
         }
     }
 
@@ -234,6 +355,7 @@ impl<P: Ports> Driver<'_, P> {
         ack: &HelloAck,
     ) -> Option<PeerId> {
         let id = self.peers.find(from.from);
+        let reliable = self.channel.is_reliable();
         let Some((id, peer)) = id.and_then(|id| self.peers.get_mut(id).map(|p| (id, p))) else {
             self.counters.count(Counter::IgnoredHellos);
             return None;
@@ -241,8 +363,14 @@ impl<P: Ports> Driver<'_, P> {
         let state = self.shared.peer_gate(id.index()).map(|g| g.view().state());
         let ours = from.to_life == Some(self.me.life)
             && (ack.session == peer.session || seeded("any-ack-will-do"));
-        if !ours || state != Some(HelloState::Greeting) {
+        let current = ack.attempt == peer.attempt || seeded("any-ack-will-do");
+        if !ours || !current || state != Some(HelloState::Greeting) {
             self.counters.count(Counter::IgnoredHellos);
+            if ours && state == Some(HelloState::Down) && peer.life == Some(from.from_life) {
+                // It answers late, so it is there: a wrong verdict ends here, not with the hold-off.
+                self.hello_event(now, id, HelloEvent::HelloSameLife);
+                self.greetings(now, id);
+            }
             return None;
         }
         if ack.depth == 0 {
@@ -256,20 +384,43 @@ impl<P: Ports> Driver<'_, P> {
         peer.life = Some(from.from_life);
         peer.features = ack.features;
         peer.immediate_max = ack.immediate_max;
-        peer.ours = Ours::counting_from(ack.depth.min(MAX_DEPTH), self.config.counting_from);
         peer.stalled = false;
-        peer.sequence = self.config.counting_from;
+        peer.silences = 0;
         peer.tries = 0;
-        // An answer names the session that its sender has opened last.
-        peer.doubted &= new_life || peer.their_session != Some(from.session);
+        let forgotten = peer.ours.depth() > 0 && from.credits_of != peer.session;
+        if forgotten && !new_life {
+            // It does not count our session. The next one begins with no requests in flight; what was
+            // sent in this one it tells by the session's number.
+            peer.session = 0;
+            self.hello_event(now, id, HelloEvent::Resync);
+            self.greetings(now, id);
+            return None;
+        }
+        if new_life || peer.ours.depth() == 0 {
+            peer.ours = Ours::counting_from(ack.depth.min(MAX_DEPTH), peer.sequence);
+            peer.given_up = 0;
+        } else {
+            match peer.ours.returned(from.credits) {
+                None => self.counters.count(Counter::BadCredits),
+                Some(0) => {}
+                Some(_) => peer.fruitless = 0,
+            }
+        }
+        peer.given_up &= !core::mem::take(&mut peer.announced);
+        // An answer names the session that its sender has opened last. Where no hello comes twice, any
+        // session of an incarnation that answers is its own.
+        let other = new_life || peer.their_session != Some(from.session);
+        peer.doubted &= other && !reliable;
         if new_life {
             // The answer to our own session proves who is there now; what greeted us was not it.
             peer.their_session = None;
             peer.opened = peer.opened.wrapping_add(1);
+            peer.theirs = Theirs::open();
             self.request_sweep();
+            self.begin_incarnation(id);
         }
         // It may answer our requests before its own hello, which may be lost, gets here.
-        self.admit(id, new_life);
+        self.admit(id);
         let usable = ack.version == Some(VERSION);
         let event = if usable { HelloEvent::Answered } else { HelloEvent::Incompatible };
         self.hello_event(now, id, event);
@@ -313,7 +464,7 @@ impl<P: Ports> Driver<'_, P> {
     /// the answer sets free then names our session, and is believed at once. By the link by which theirs
     /// came.
     #[inline(never)]
-    fn greetings(&mut self, now: Instant, id: PeerId) {
+    pub(super) fn greetings(&mut self, now: Instant, id: PeerId) {
         let Some(peer) = self.peers.get(id) else { return };
         let (wants, came_by) = (peer.wants, peer.ack_link());
         let answers = wants.contains(Wants::ACK);
@@ -327,7 +478,10 @@ impl<P: Ports> Driver<'_, P> {
 
     #[inline]
     fn say_hello(&mut self, now: Instant, id: PeerId, link: Option<LinkId>) {
+        let Some(peer) = self.peers.get(id) else { return };
         let hello = Hello {
+            given_up: peer.announced,
+            attempt: peer.attempt,
             version_min: VERSION,
             version_max: VERSION,
             immediate_max: self.config.immediate_max.min(self.channel.immediate_max()),
@@ -343,6 +497,7 @@ impl<P: Ports> Driver<'_, P> {
         let Some(peer) = self.peers.get(id) else { return };
         let ack = HelloAck {
             session: peer.ack_session,
+            attempt: peer.ack_attempt,
             version: peer.ack_fits.then_some(VERSION),
             depth: self.config.depth,
             immediate_max: self.config.immediate_max.min(self.channel.immediate_max()),
@@ -380,9 +535,11 @@ impl<P: Ports> Driver<'_, P> {
             return false;
         }
         let Some(mut envelope) = self.envelope(id, Lane::Control) else { return true };
-        if matches!(message, Message::HelloAck(_)) {
+        match (message, self.peers.get(id)) {
             // To whoever has asked: a life with another version is not taken up as the peer's.
-            envelope.to_life = self.peers.get(id).and_then(|peer| peer.ack_life);
+            (Message::HelloAck(_), Some(peer)) => envelope.to_life = peer.ack_life,
+            (Message::Hello(_), Some(peer)) => envelope.sequence = peer.sequence,
+            _ => {}
         }
         let hello = matches!(message, Message::Hello(_));
         let tag = if hello { self.name_hello(id, link) } else { None };

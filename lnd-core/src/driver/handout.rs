@@ -53,7 +53,11 @@ impl<P: Ports> Driver<'_, P> {
         let nid = peer.nid?;
         let good = self.peer_state(id) == HelloState::Good;
         let first = peer.queue.is_empty() || peer.queue.first == tag.index;
-        if !good || !first || peer.ours.left() == 0 {
+        if !good
+            || !first
+            || peer.ours.left() == 0
+            || peer.must_announce(self.channel.is_reliable())
+        {
             return None;
         }
         let wish = self.details.get(tag.index as usize)?.wish;
@@ -241,7 +245,12 @@ impl<P: Ports> Driver<'_, P> {
         let envelope = self.envelope(id, lane);
         // By reference: no copy on the stack.
         let Some(envelope) = &envelope else { return Err(Cause::Local) };
-        let Some(details) = self.details.get(tag.index as usize) else { return Err(Cause::Local) };
+        let Some(details) = self.details.get_mut(tag.index as usize) else {
+            return Err(Cause::Local);
+        };
+        if lane == Lane::Request {
+            (details.session, details.sequence) = (envelope.session, envelope.sequence);
+        }
         let (header, remote, why) = (details.header(), details.remote, details.why);
         let payload = self.scratch.get(..length as usize).unwrap_or(&[]);
         let message = match role {
@@ -299,11 +308,7 @@ impl<P: Ports> Driver<'_, P> {
     pub(super) fn envelope(&mut self, id: PeerId, lane: Lane) -> Option<Envelope> {
         let peer = self.peers.get_mut(id)?;
         let sequence = match lane {
-            Lane::Request => {
-                peer.ours.take()?;
-                peer.sequence = peer.sequence.wrapping_add(1);
-                peer.sequence
-            }
+            Lane::Request => peer.next_request()?,
             Lane::Control => {
                 peer.control_sequence = peer.control_sequence.wrapping_add(1);
                 peer.control_sequence
@@ -338,12 +343,7 @@ impl<P: Ports> Driver<'_, P> {
             self.unqueue(tag);
             self.hand_out(now, tag, link, From::Queue);
         }
-        let good = self.peer_state(id) == HelloState::Good;
-        match self.peers.get(id).map(|p| p.ours.left()) {
-            Some(0) if good => self.watch_credits(now, id),
-            Some(_) if good => self.peers.want(id, Wants::FLUSH),
-            _ => {}
-        }
+        self.after_queueing(now, id);
     }
 }
 

@@ -10,7 +10,7 @@ use crate::defect::seeded;
 use crate::id::{LinkId, Nid, PeerId, Tag};
 use crate::message::{Envelope, Lane, Message, Refusal};
 use crate::peer::window::Verdict;
-use crate::peer::HelloState;
+use crate::peer::{HelloEvent, HelloState};
 use crate::ports::{Channel, Ports, Tracer};
 use crate::shared::Whose;
 use crate::time::Instant;
@@ -28,6 +28,19 @@ pub enum Inbound<'f> {
     /// A request for which there is no slot now, or whose sender has not yet answered our hello: leave
     /// it in the channel and offer it again when something has ended or has come. Nothing was changed.
     Wait,
+}
+
+/// Who has sent a message, as far as that counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Heard {
+    /// An admitted peer.
+    From(PeerId),
+    /// An inline message of an incarnation that has said goodbye since.
+    Closed(PeerId),
+    /// A request of an incarnation that we do not admit now: it stays in the channel.
+    Parked,
+    /// Counted, and dropped.
+    Dropped,
 }
 
 impl<P: Ports> Driver<'_, P> {
@@ -50,9 +63,17 @@ impl<P: Ports> Driver<'_, P> {
                 }
             }
             _ => {
-                let Some(id) = self.admitted(now, from, message.lane()) else {
-                    self.set_right(now, from.from);
-                    return Inbound::Handled;
+                let id = match self.admitted(now, from, message.lane()) {
+                    Heard::From(id) => id,
+                    Heard::Closed(id) => return self.of_the_closed(now, link, id, from, message),
+                    Heard::Parked => {
+                        self.set_right(now, from.from, true);
+                        return Inbound::Wait;
+                    }
+                    Heard::Dropped => {
+                        self.set_right(now, from.from, false);
+                        return Inbound::Handled;
+                    }
                 };
                 let inbound = self.on_admitted(now, link, id, from, message);
                 self.settle_credits(now, id, from);
@@ -107,8 +128,10 @@ impl<P: Ports> Driver<'_, P> {
     }
 
     /// The peer that sent a message, if its life is admitted and it means ours (INV-6, S0-13). All else
-    /// is dropped and counted, never silently (R28), and its sender [set right](Self::set_right).
-    pub(super) fn admitted(&mut self, now: Instant, from: &Envelope, lane: Lane) -> Option<PeerId> {
+    /// is dropped and counted, never silently (R28), and its sender [set right](Self::set_right); but in
+    /// a reliable channel a request stays until its sender is admitted again, since that may have been
+    /// told OK (LU-16214).
+    pub(super) fn admitted(&mut self, now: Instant, from: &Envelope, lane: Lane) -> Heard {
         let found = self.peers.find(from.from);
         let view = found.and_then(|id| self.shared.peer_gate(id.index())).map(|g| g.view());
         let known_life = found.and_then(|id| self.peers.get(id)).and_then(|p| p.life);
@@ -119,22 +142,44 @@ impl<P: Ports> Driver<'_, P> {
         let taken = admitted && right;
         let (nid, sequence) = (from.from, from.sequence);
         self.tracer.record(now, Trace::Heard { from: nid, lane, sequence, taken });
-        if taken {
-            let peer = self.peers.get_mut(found?)?;
-            peer.last_heard = now;
-            return found;
+        let peer = found.and_then(|id| self.peers.get_mut(id).map(|peer| (id, peer)));
+        match peer {
+            Some((id, peer)) if taken => {
+                peer.last_heard = now;
+                return Heard::From(id);
+            }
+            _ => {}
+        }
+        let reliable = self.channel.is_reliable();
+        let means_us = from.to_life == Some(self.me.life);
+        let closed = found.and_then(|id| self.peers.get(id)).and_then(|p| p.closed);
+        if let Some(id) = found.filter(|_| closed == Some(from.from_life) && means_us && reliable) {
+            return Heard::Closed(id);
+        }
+        // Which incarnation is the present one is open until our hello is answered.
+        let open = view.is_none_or(|v| v.state() != HelloState::Good);
+        let parks = lane == Lane::Request && means_us && (right || open) && reliable;
+        if parks && !seeded("wrong-verdict-drops") {
+            self.counters.count(Counter::Waited);
+            return Heard::Parked;
         }
         self.counters.count(if admitted { Counter::WrongLife } else { Counter::Early });
-        None
+        Heard::Dropped
     }
 
     /// Greets somebody who is not admitted: he believes in a life of ours that is over, or does not
     /// know that we took him for dead, or we have forgotten him (R29, LU-16214).
-    pub(super) fn set_right(&mut self, now: Instant, nid: Nid) {
+    pub(super) fn set_right(&mut self, now: Instant, nid: Nid, parked: bool) {
         let found = self.peers.find(nid);
         let known = found.is_some() || self.channel.reaches(nid);
         let id = if known { found.or_else(|| self.take_up_stranger(nid)) } else { None };
-        id.map(|id| self.seek(now, id));
+        match id {
+            Some(id) if parked => self.revive(now, id),
+            Some(id) => {
+                self.seek(now, id);
+            }
+            None => {}
+        }
     }
 
     /// Takes the credits that a message brings, and sends what waited for them. The last thing that is
@@ -149,8 +194,11 @@ impl<P: Ports> Driver<'_, P> {
             None => self.counters.count(Counter::BadCredits),
             Some(0) => {}
             Some(_) => {
-                peer.stalled = false;
-                self.timers.disarm(self.config.slots + id.index() as u32);
+                (peer.stalled, peer.fruitless) = (false, 0);
+                // While a hello is out the timer is the hello's.
+                if self.peer_state(id) == HelloState::Good {
+                    self.timers.disarm(self.config.slots + id.index() as u32);
+                }
                 self.flush(now, id);
             }
         }
@@ -167,15 +215,20 @@ impl<P: Ports> Driver<'_, P> {
         message: &Message<'f>,
     ) -> Inbound<'f> {
         let Some(peer) = self.peers.get(id) else { return Inbound::Handled };
-        if peer.their_session != Some(from.session) && !seeded("any-session-will-do") {
-            self.counters.count(Counter::WrongSession);
-            return Inbound::Handled;
+        let present = peer.their_session == Some(from.session);
+        if !present && !seeded("any-session-will-do") {
+            return self.of_another_session(now, link, id, from, message);
         }
-        if let Some(inbound) = self.doubt(id, from) {
+        if let Some(inbound) = self.doubt(now, id, from) {
             return inbound;
         }
         let Some(peer) = self.peers.get(id) else { return Inbound::Handled };
         let lost = match peer.theirs.peek(from.sequence) {
+            // Nothing is lost here but what its sender gives up: what is missing is late.
+            Verdict::Fresh { lost: 1.. } if self.channel.is_reliable() => {
+                self.counters.count(Counter::Waited);
+                return Inbound::Wait;
+            }
             Verdict::Fresh { lost } => lost,
             Verdict::Duplicate => {
                 self.counters.count(Counter::Duplicate);
@@ -186,29 +239,107 @@ impl<P: Ports> Driver<'_, P> {
                 return Inbound::Handled;
             }
         };
-        let Ok(tag) = self.claim(id, Role::Ticket, &[]) else {
-            self.counters.count(Counter::Waited);
-            return Inbound::Wait;
-        };
+        let Some(tag) = self.slot_for(id) else { return Inbound::Wait };
+        let mut session = 0;
         if let Some(peer) = self.peers.get_mut(id) {
             peer.theirs.take_in(from.sequence, lost);
+            session = peer.opened;
         }
-        self.counters.count(Counter::Requests);
         self.counters.add(Counter::LostRequests, u64::from(lost));
-        self.issue(now, tag, id, link, from, message)
+        self.issue(now, tag, (id, session), link, from, message)
+    }
+
+    /// A request of another session than the peer's present one. One of us has forgotten the other for
+    /// want of room, and the session began anew while the request lay in the channel. Its sender may
+    /// have been told OK: a reliable channel repeats nothing, so it is taken, without a credit.
+    fn of_another_session<'f>(
+        &mut self,
+        now: Instant,
+        link: LinkId,
+        id: PeerId,
+        from: &Envelope,
+        message: &Message<'f>,
+    ) -> Inbound<'f> {
+        let Some(peer) = self.peers.get(id) else { return Inbound::Handled };
+        if !self.channel.is_reliable() {
+            self.counters.count(Counter::WrongSession);
+            return Inbound::Handled;
+        }
+        let Some(present) = peer.their_session else {
+            // Our hello says that we do not count its session; its own then opens the next one.
+            self.counters.count(Counter::Waited);
+            if self.peer_state(id) == HelloState::Good {
+                self.hello_event(now, id, HelloEvent::Resync);
+                self.greetings(now, id);
+            }
+            return Inbound::Wait;
+        };
+        if (present.wrapping_sub(from.session) as i32) < 0 {
+            self.counters.count(Counter::WrongSession);
+            return Inbound::Handled;
+        }
+        if let Some(inbound) = self.doubt(now, id, from) {
+            return inbound;
+        }
+        let Some(peer) = self.peers.get(id) else { return Inbound::Handled };
+        let former = peer.opened.wrapping_sub(1);
+        let Some(tag) = self.slot_for(id) else { return Inbound::Wait };
+        self.issue(now, tag, (id, former), link, from, message)
+    }
+
+    /// A message of an incarnation that has ended in good order. Its control messages overtake its
+    /// requests, goodbye included. Inline messages were reported as delivered, and are (S0-18); for all
+    /// else its sender has nothing staged any more.
+    fn of_the_closed<'f>(
+        &mut self,
+        now: Instant,
+        link: LinkId,
+        id: PeerId,
+        from: &Envelope,
+        message: &Message<'f>,
+    ) -> Inbound<'f> {
+        let running = self.run.state() == RunState::Running;
+        if !matches!(message, Message::Immediate { .. }) || !running {
+            self.counters.count(Counter::Early);
+            return Inbound::Handled;
+        }
+        let former = self.peers.get(id).map_or(0, |peer| peer.opened.wrapping_sub(1));
+        let Some(tag) = self.slot_for(id) else { return Inbound::Wait };
+        self.issue(now, tag, (id, former), link, from, message)
+    }
+
+    /// A slot for a peer's request. Whatever its sessions granted, a peer has no more than its depth
+    /// without a decision, and as much again under way (INV-12, INV-14).
+    fn slot_for(&mut self, id: PeerId) -> Option<Tag> {
+        let peer = self.peers.get(id)?;
+        let depth = self.config.depth;
+        let full = peer.undecided >= depth || peer.passive >= depth.saturating_mul(2);
+        let tag = if full && !seeded("peer-without-a-cap") {
+            None
+        } else {
+            self.claim(id, Role::Ticket, &[]).ok()
+        };
+        self.counters.count(if tag.is_some() { Counter::Requests } else { Counter::Waited });
+        if tag.is_some() {
+            if let Some(peer) = self.peers.get_mut(id) {
+                peer.undecided += 1;
+            }
+        }
+        tag
     }
 
     /// What becomes of a request in a session that may be an echo of one that is over, with its hello
     /// and its requests, which were taken then (S0-13). Who names our present session has heard us and is
     /// no echo; the others wait for the answer to our hello, which tells (docs/decisions/0016-echoes.md).
-    fn doubt<'f>(&mut self, id: PeerId, from: &Envelope) -> Option<Inbound<'f>> {
+    fn doubt<'f>(&mut self, now: Instant, id: PeerId, from: &Envelope) -> Option<Inbound<'f>> {
         let state = self.peer_state(id);
         let peer = self.peers.get_mut(id)?;
         peer.doubted &= from.credits_of != peer.session;
         if !peer.doubted || seeded("echo-believed") {
             return None;
         }
-        if state == HelloState::Greeting {
+        self.revive(now, id);
+        if state == HelloState::Greeting || self.channel.is_reliable() {
             self.counters.count(Counter::Waited);
             return Some(Inbound::Wait);
         }
@@ -220,7 +351,7 @@ impl<P: Ports> Driver<'_, P> {
         &mut self,
         now: Instant,
         tag: Tag,
-        id: PeerId,
+        (id, session): (PeerId, u32),
         link: LinkId,
         from: &Envelope,
         message: &Message<'f>,
@@ -242,7 +373,7 @@ impl<P: Ports> Driver<'_, P> {
         self.shared.assign(tag, Whose::new(id, life, Some(link)));
         if let Some(details) = self.details.get_mut(tag.index as usize) {
             details.remote = remote;
-            details.session = self.peers.get(id).map_or(0, |p| p.opened);
+            details.session = session;
             details.length = length;
         }
         self.shared.publish(tag, Word::queued(tag.generation));

@@ -14,7 +14,7 @@ use crate::link::{link_step, LinkEffect, LinkEvent, LinkState, Quiesced};
 use crate::ports::{Channel, Engine, Features, Ports, Returned, Tracer};
 use crate::time::Instant;
 use crate::trace::Trace;
-use crate::transfer::{Debts, Event, Phase};
+use crate::transfer::{Cause, Debts, Event, Phase};
 
 /// One link's owned half.
 pub(super) struct Link<E> {
@@ -218,6 +218,12 @@ impl<P: Ports> Driver<'_, P> {
         more
     }
 
+    /// Whether a message could go out by some link.
+    pub(super) fn any_link_open(&self) -> bool {
+        let gates = (0..self.links.len()).filter_map(LinkId::new);
+        gates.filter_map(|id| self.shared.link(id)).any(|gate| gate.is_open())
+    }
+
     /// Whether some link is not in service.
     pub(super) fn any_link_out(&self) -> bool {
         self.links.iter().any(|l| !l.in_service())
@@ -299,7 +305,11 @@ impl<P: Ports> Driver<'_, P> {
             return;
         }
         let tag = self.shared.tag(slot);
-        if word.owes(Debts::HW) && !seeded("by-hand-without-yank") {
+        // A pull that waits has nothing with the engine. It ends as the sweep would end it, which may
+        // not have come by yet.
+        if self.pull_in_vain(slot).is_some() {
+            self.cancel(now, tag, Cause::LinkDown);
+        } else if word.owes(Debts::HW) && !seeded("by-hand-without-yank") {
             self.yank(now, id, tag);
         }
         let word = self.shared.word(slot);

@@ -269,6 +269,7 @@ impl<'m, P: Ports> Driver<'m, P> {
         let Some(details) = self.details.get_mut(tag.index as usize) else { return };
         if !details.marks.contains(Marks::DRAINING) {
             details.marks.insert(Marks::DRAINING);
+            details.marks.remove(Marks::POSTPONED);
             self.timers.arm(tag.index, now.after(self.config.drain_bound));
         }
     }

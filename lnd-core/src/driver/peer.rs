@@ -28,24 +28,34 @@ pub(super) struct Peer {
     /// Which use of this place this is (R14).
     pub generation: u32,
     pub life: Option<Incarnation>,
-    /// The session we opened last; zero: none yet.
+    /// Our session with this incarnation of the peer; zero: none yet. It outlives resyncs and wrong
+    /// verdicts: what was handed to the channel in it stays valid.
     pub session: u32,
     /// The session the peer opened last.
     pub their_session: Option<u32>,
     /// Whether that may be an echo: its hello came from a life that we did not know, or with nothing to
     /// compare its number with, and nothing has shown yet that it is not one of long ago.
     pub doubted: bool,
+    /// The incarnation that said goodbye last: what it sent before lies behind its goodbye, perhaps
+    /// behind its successor's hello.
+    pub closed: Option<Incarnation>,
     /// How many sessions the peer has opened, over all its lives.
     pub opened: u32,
     /// The hello to answer: the life that has said it, which is not yet `life` if the versions do
     /// not meet; its session; and the link it came by.
     pub ack_life: Option<Incarnation>,
     pub ack_session: u32,
+    pub ack_attempt: u8,
     pub ack_link: u8,
     pub ack_fits: bool,
     pub ours: Ours,
     pub theirs: Theirs,
     pub sequence: u32,
+    /// Requests of ours that ended without having been delivered for sure: bit `i` is request
+    /// `sequence - i`. Announced in the next hello, so that their credits come back.
+    pub given_up: u32,
+    /// What of it the hellos of this attempt announce.
+    pub announced: u32,
     pub control_sequence: u32,
     pub queue: Queue,
     /// Pulls from this peer that wait for others of it to end.
@@ -55,12 +65,17 @@ pub(super) struct Peer {
     pub pulls_waiting: u16,
     /// Slots in use for this peer.
     pub transfers: u32,
+    /// Of these, the peer's requests: in all, and those without a decision (INV-12).
+    pub passive: u16,
+    pub undecided: u16,
     pub immediate_max: u32,
     pub features: u32,
     pub tries: u8,
     /// The number of our last hello, and the link by which it went.
     pub hello: u32,
     pub hello_link: u8,
+    /// Handshakes of our session, modulo 2^8: an answer to an earlier one does not count (R31).
+    pub attempt: u8,
     pub wants: Wants,
     /// Next peer that has something to say.
     pub next_speaker: u32,
@@ -69,8 +84,15 @@ pub(super) struct Peer {
     pub revive_at: Option<Instant>,
     pub last_heard: Instant,
     /// Every credit is out and none has come back for the whole bound, although nothing waits any
-    /// more: the next request asks for a new session at once.
+    /// more: the next request asks for the peer's counts at once.
     pub stalled: bool,
+    /// Handshakes in a row that were not answered. A request that lies in the channel revives such a
+    /// peer ever less often: it may be what a dead one has left behind.
+    pub silences: u8,
+    /// Stalls in a row that brought no credit.
+    pub fruitless: u8,
+    /// Its timer ran out while we did not run, and has been armed once more (R41).
+    pub postponed: bool,
 }
 
 impl Peer {
@@ -81,32 +103,81 @@ impl Peer {
         session: 0,
         their_session: None,
         doubted: false,
+        closed: None,
         opened: 0,
         ack_life: None,
         ack_session: 0,
+        ack_attempt: 0,
         ack_link: 0,
         ack_fits: false,
         ours: Ours::open(0),
         theirs: Theirs::open(),
         sequence: 0,
+        given_up: 0,
+        announced: 0,
         control_sequence: 0,
         queue: Queue::EMPTY,
         pull_queue: Queue::EMPTY,
         pulls: 0,
         pulls_waiting: 0,
         transfers: 0,
+        passive: 0,
+        undecided: 0,
         immediate_max: 0,
         features: 0,
         tries: 0,
         hello: 0,
         hello_link: 0,
+        attempt: 0,
         wants: Wants::empty(),
         next_speaker: NONE,
         speaking: false,
         revive_at: None,
         last_heard: Instant::ORIGIN,
         stalled: false,
+        silences: 0,
+        fruitless: 0,
+        postponed: false,
     };
+
+    /// Opens a session of ours; requests are counted from `first`.
+    pub fn begin_session(&mut self, session: u32, first: u32) {
+        self.session = session;
+        self.ours = Ours::open(0);
+        self.sequence = first;
+        (self.given_up, self.announced) = (0, 0);
+    }
+
+    /// Takes the number of the next request, and a credit.
+    pub fn next_request(&mut self) -> Option<u32> {
+        self.ours.take()?;
+        self.sequence = self.sequence.wrapping_add(1);
+        self.given_up <<= 1;
+        Some(self.sequence)
+    }
+
+    /// Notes that a request of ours has ended and was perhaps never taken.
+    pub fn give_up(&mut self, session: u32, sequence: u32) {
+        if session == self.session {
+            let behind = self.sequence.wrapping_sub(sequence);
+            self.given_up |= 1_u32.checked_shl(behind).unwrap_or(0);
+        }
+    }
+
+    /// Whether the next request would push one that was given up out of what a hello can announce.
+    /// Where `reliable` is false the window finds its loss.
+    pub const fn must_announce(&self, reliable: bool) -> bool {
+        reliable && self.given_up >> (u32::BITS - 1) != 0
+    }
+
+    /// Every request of the session that may be in flight, as a hello announces them.
+    pub fn in_flight(&self) -> u32 {
+        if self.ours.in_flight() == 0 {
+            0
+        } else {
+            u32::MAX
+        }
+    }
 
     /// The link by which the hello to answer came.
     pub fn ack_link(&self) -> Option<LinkId> {

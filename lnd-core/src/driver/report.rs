@@ -12,7 +12,7 @@ use crate::peer::HelloState;
 use crate::ports::{Channel, Ports, Tracer};
 use crate::time::Instant;
 use crate::trace::Trace;
-use crate::transfer::{Place, Status, Word};
+use crate::transfer::{Delivery, Place, Status, Word};
 
 /// The one end of a transfer (`lnet_finalize`). Its memory is the upper layer's again.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -63,12 +63,17 @@ impl<P: Ports> Driver<'_, P> {
         let tag = self.shared.tag(slot);
         let word = self.shared.word(slot);
         let ended = if seeded("status-ok-by-default") { Word::from_bits(0xc000) } else { word };
-        let status = Status::of_word(self.config.policy, ended)?;
+        let mut status = Status::of_word(self.config.policy, ended)?;
         let details = *self.details.get(slot as usize)?;
+        // S0-18: such a channel's OK says that the message was sent, and no more.
+        if details.role == Role::Immediate && status.errno == 0 && !self.channel.is_reliable() {
+            status.delivery = Delivery::Sent;
+        }
         self.tell_peer(now, tag, &details, word);
         self.count_end(&details, word, status);
         let peer = self.peer_of(slot);
         let nid = self.peers.get(peer).and_then(|p| p.nid);
+        self.give_up_request(tag, &details, word);
         self.release(tag, &details);
         if details.marks.contains(Marks::PULLING) && !seeded("pull-credit-leaked") {
             self.pull_ended(now, peer);
@@ -103,6 +108,18 @@ impl<P: Ports> Driver<'_, P> {
         }
     }
 
+    /// A request that was sent and did not end well may still lie in the channel. The peer shall not
+    /// take what its sender was told is lost, and its credit must come back.
+    fn give_up_request(&mut self, tag: Tag, details: &Details, word: Word) {
+        let sent = details.session != 0 && !details.marks.contains(Marks::PASSIVE);
+        if !sent || !word.lost() {
+            return;
+        }
+        if let Some(peer) = self.peers.get_mut(self.peer_of(tag.index)) {
+            peer.give_up(details.session, details.sequence);
+        }
+    }
+
     fn count_end(&mut self, details: &Details, word: Word, status: Status) {
         let recalled = details.marks.contains(Marks::RECALLED);
         if recalled && word.lost() {
@@ -127,10 +144,12 @@ impl<P: Ports> Driver<'_, P> {
             self.lists.give_back(details.list);
         }
         let peer = self.peer_of(tag.index);
+        let passive = details.marks.contains(Marks::PASSIVE);
         if let Some(peer) = self.peers.get_mut(peer) {
             peer.transfers = peer.transfers.saturating_sub(1);
+            peer.passive = peer.passive.saturating_sub(u16::from(passive));
         }
-        if details.marks.contains(Marks::PASSIVE) {
+        if passive {
             self.passive = self.passive.saturating_sub(1);
         } else {
             self.active = self.active.saturating_sub(1);

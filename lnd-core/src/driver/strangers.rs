@@ -7,7 +7,7 @@ use super::Driver;
 use crate::counters::Counter;
 use crate::defect::seeded;
 use crate::id::{LinkId, Nid, PeerId};
-use crate::message::{Envelope, HelloAck, Lane, Message};
+use crate::message::{Envelope, Hello, HelloAck, Lane, Message};
 use crate::ports::{Channel, Ports};
 use crate::time::Instant;
 
@@ -35,7 +35,13 @@ impl<P: Ports> Driver<'_, P> {
     /// An answer is no longer than its hello, goes to nobody whom the channel does not reach, and finds
     /// room in the control lane or is not sent. There are at most `batch` of them in one
     /// `hello_timeout`: hellos under false names make no storm.
-    pub(super) fn turn_hello_away(&mut self, now: Instant, link: LinkId, from: &Envelope) {
+    pub(super) fn turn_hello_away(
+        &mut self,
+        now: Instant,
+        link: LinkId,
+        from: &Envelope,
+        hello: &Hello,
+    ) {
         if seeded("full-table-is-silent") || !self.may_turn_away(now) {
             return;
         }
@@ -56,6 +62,7 @@ impl<P: Ports> Driver<'_, P> {
         };
         let ack = HelloAck {
             session: from.session,
+            attempt: hello.attempt,
             version: Some(VERSION),
             depth: 0,
             immediate_max: 0,

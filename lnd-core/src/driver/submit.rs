@@ -10,7 +10,7 @@ use crate::defect::seeded;
 use crate::fragment::{self, Fragment, FragmentError};
 use crate::id::{LinkId, Nid, PeerId, Tag};
 use crate::message::MAX_HEADER;
-use crate::peer::HelloState;
+use crate::peer::{HelloEvent, HelloState};
 use crate::ports::{Channel, Memory, Ports, Tracer};
 use crate::shared::Whose;
 use crate::time::{Instant, Span};
@@ -245,6 +245,9 @@ impl<P: Ports> Driver<'_, P> {
         }
         if passive {
             self.passive += 1;
+            if let Some(record) = self.peers.get_mut(peer) {
+                record.passive += 1;
+            }
         } else {
             self.active += 1;
         }
@@ -273,18 +276,23 @@ impl<P: Ports> Driver<'_, P> {
         self.after_queueing(now, peer);
     }
 
-    /// Sees that somebody comes back to a queue that was just added to.
-    fn after_queueing(&mut self, now: Instant, peer: PeerId) {
-        let good = self.peer_state(peer) == HelloState::Good;
-        let left = self.peers.get(peer).map_or(0, |p| p.ours.left());
-        if good && left == 0 {
-            self.watch_credits(now, peer);
-        } else if good {
-            self.peers.want(peer, Wants::FLUSH);
+    /// Sees that the queue of a peer, which is not empty, is looked at again.
+    pub(super) fn after_queueing(&mut self, now: Instant, id: PeerId) {
+        let Some(peer) = self.peers.get(id) else { return };
+        if self.peer_state(id) != HelloState::Good {
+            return;
+        }
+        if peer.must_announce(self.channel.is_reliable()) {
+            self.hello_event(now, id, HelloEvent::Resync);
+            self.greetings(now, id);
+        } else if peer.ours.left() == 0 {
+            self.watch_credits(now, id);
+        } else {
+            self.peers.want(id, Wants::FLUSH);
         }
     }
 
-    /// A timer that opens a new session if no credit ever comes back.
+    /// A timer that asks for the peer's count if no credit ever comes back.
     pub(super) fn watch_credits(&mut self, now: Instant, peer: PeerId) {
         let timer = self.config.slots + peer.index() as u32;
         if self.timers.armed(timer).is_none() {
@@ -306,6 +314,7 @@ impl Details {
         self.fragments = fragments;
         self.length = 0;
         self.user = 0;
+        (self.session, self.sequence) = (0, 0);
         self.header_length = 0;
         self.wish = Self::ANY_LINK;
     }

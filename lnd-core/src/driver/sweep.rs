@@ -11,6 +11,7 @@ use super::shutdown::RunState;
 use super::Driver;
 use crate::defect::seeded;
 use crate::id::LinkId;
+use crate::peer::HelloState;
 use crate::ports::Ports;
 use crate::time::Instant;
 use crate::transfer::{Cause, Debts, Phase};
@@ -75,10 +76,16 @@ impl<P: Ports> Driver<'_, P> {
     }
 
     /// Whether a request waits for one link alone, and that link is closed: it fails at once, so
-    /// that the upper layer may choose another, and so that nobody waits behind it (R53).
+    /// that the upper layer may choose another, and so that nothing waits behind it (R53). Or its peer
+    /// could not be asked, since none of our links is open.
     pub(super) fn waits_in_vain(&self, slot: u32) -> bool {
         let Some(details) = self.details.get(slot as usize) else { return false };
+        if !details.marks.contains(Marks::QUEUED) {
+            return false;
+        }
         let wish = LinkId::new(details.wish as usize).and_then(|link| self.shared.link(link));
-        details.marks.contains(Marks::QUEUED) && wish.is_some_and(|gate| !gate.is_open())
+        let unasked =
+            details.role.requests() && self.peer_state(self.peer_of(slot)) == HelloState::Unknown;
+        unasked || wish.is_some_and(|gate| !gate.is_open())
     }
 }

@@ -130,6 +130,9 @@ impl<P: Ports> Driver<'_, P> {
         let depth = self.config.depth;
         let half = (depth / 2).max(1);
         let session = self.details.get(tag.index as usize).map(|d| d.session);
+        if let Some(peer) = self.peers.get_mut(id) {
+            peer.undecided = peer.undecided.saturating_sub(1);
+        }
         let Some(peer) = self
             .peers
             .get_mut(id)

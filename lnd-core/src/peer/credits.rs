@@ -110,6 +110,38 @@ impl Theirs {
         self.consumed = self.consumed.wrapping_add(lost as u16);
     }
 
+    /// The sender says that `last` is its latest request, and gives up those of `given_up`: bit `i` is
+    /// request `last - i`. Those that were not taken are consumed and will not be taken any more.
+    /// Returns how many. Repeating it changes nothing.
+    pub fn give_up(&mut self, last: u32, given_up: u32) -> u32 {
+        let mut count = 0;
+        for behind in (0..u32::BITS).rev() {
+            let sequence = last.wrapping_sub(behind);
+            if given_up >> behind & 1 == 0 {
+                continue;
+            }
+            if let Verdict::Fresh { lost } = self.window.peek(sequence) {
+                self.take_in(sequence, lost);
+                self.consume();
+                count += lost + 1;
+            }
+        }
+        count
+    }
+
+    /// Whether a request of this number is further ahead than the window reaches: what we know of the
+    /// session is no part of it.
+    pub const fn is_behind(&self, last: u32) -> bool {
+        let ahead = last.wrapping_sub(self.window.top());
+        ahead > super::window::WIDTH && ahead < 1 << 31
+    }
+
+    /// Requests taken in and not consumed yet: posted, in the words of INV-12.
+    pub const fn posted(&self) -> u16 {
+        let unseen = self.window.unseen() as u16;
+        (self.window.top() as u16).wrapping_sub(self.consumed).wrapping_sub(unseen)
+    }
+
     /// A request taken in has been consumed: its place is free.
     pub fn consume(&mut self) {
         self.consumed = self.consumed.wrapping_add(1);

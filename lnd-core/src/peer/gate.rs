@@ -50,12 +50,13 @@ impl GateView {
     /// This value after an event of the greeting.
     ///
     /// A peer that was down comes back under another life tag, though it be the same life: what it
-    /// had when it went down is lost even if it is back before the sweep has come by.
+    /// had when it went down is lost even if it is back before the sweep has come by. It is admitted
+    /// anew, by its hello or by its answer to ours: until then its requests wait in the channel.
     #[must_use]
     pub const fn on_hello(self, event: HelloEvent) -> Self {
         let (state, _) = hello_step(self.state(), event);
         let back = matches!(self.state(), HelloState::Down) && !matches!(state, HelloState::Down);
-        let view = if back { self.next_life().with_admission(self.admitted()) } else { self };
+        let view = if back { self.next_life() } else { self };
         view.with_state(state)
     }
 
@@ -245,6 +246,7 @@ mod tests {
                 let (next, _) = hello_step(state, event);
                 let back = state == HelloState::Down && next != HelloState::Down;
                 let now = if back { (life + 1) % 4096 } else { life };
+                let admitted = admitted && !back;
                 assert_eq!(parts(view.on_hello(event)), (now, admitted, next), "{event:?}");
             }
         });

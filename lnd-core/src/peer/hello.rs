@@ -38,13 +38,16 @@ pub enum HelloEvent {
     TryAgain,
     /// No answer, and no try is left.
     Exhausted,
+    /// No answer, and no link of ours is open: the peer is not to blame (LU-17505, LU-20379).
+    NoLink,
     /// The fabric, the prober or the operator says: down.
     Down,
     /// The fabric or the operator says: up.
     Up,
     /// The peer said goodbye.
     Closed,
-    /// Credits have been stuck for too long: greet anew, which opens a new session.
+    /// Credits have been stuck for too long, or the peer has lost its count: the hello of the session
+    /// is repeated, and its answer brings the peer's count.
     Resync,
 }
 
@@ -60,6 +63,8 @@ pub enum HelloEffect {
     SweepAndGreet,
     /// Cancel the peer's transfers.
     Sweep,
+    /// Fail what waits for the peer, so that the upper layer may choose another way (R53).
+    FailQueue,
     /// Requests may go out: send what waits.
     Flush,
     /// Not for this state. Count it.
@@ -83,7 +88,7 @@ impl HelloState {
 
 impl HelloEvent {
     /// Every event.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Wanted,
         Self::HelloSameLife,
         Self::HelloNewLife,
@@ -91,6 +96,7 @@ impl HelloEvent {
         Self::Incompatible,
         Self::TryAgain,
         Self::Exhausted,
+        Self::NoLink,
         Self::Down,
         Self::Up,
         Self::Closed,
@@ -118,7 +124,10 @@ pub const fn hello_step(state: HelloState, event: HelloEvent) -> (HelloState, He
         (S::Greeting, E::Answered) => (S::Good, F::Flush),
         (S::Greeting, E::Incompatible | E::Exhausted) => (S::Down, F::Sweep),
         (S::Greeting, E::TryAgain) => (S::Greeting, F::Greet),
-        (_, E::Answered | E::Incompatible | E::Exhausted | E::TryAgain) => (state, F::Ignored),
+        (S::Greeting, E::NoLink) => (S::Unknown, F::FailQueue),
+        (_, E::Answered | E::Incompatible | E::Exhausted | E::TryAgain | E::NoLink) => {
+            (state, F::Ignored)
+        }
 
         (S::Down, E::Down | E::Closed) => (state, F::Ignored),
         (_, E::Down | E::Closed) => (S::Down, F::Sweep),
@@ -126,7 +135,7 @@ pub const fn hello_step(state: HelloState, event: HelloEvent) -> (HelloState, He
         (S::Down, E::Up) => (S::Unknown, F::None),
         (_, E::Up) => (state, F::Ignored),
 
-        (S::Good, E::Resync) => (S::Greeting, F::Greet),
+        (S::Good | S::Greeting, E::Resync) => (S::Greeting, F::Greet),
         (_, E::Resync) => (state, F::Ignored),
     }
 }

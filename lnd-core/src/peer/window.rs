@@ -80,6 +80,11 @@ impl Window {
         }
     }
 
+    /// How many numbers within the window have not been seen.
+    pub const fn unseen(&self) -> u32 {
+        self.seen.count_zeros()
+    }
+
     /// How many unseen numbers fall out when the window moves on by `ahead`, `1..=WIDTH`.
     const fn falling(&self, ahead: u32) -> u32 {
         let out = if ahead >= WIDTH { self.seen } else { self.seen >> (WIDTH - ahead) };

@@ -31,16 +31,19 @@ pub enum Health {
     NetworkTimeout = 10,
 }
 
-/// What is known about the delivery of the payload.
+/// What is known about the delivery of the payload (S0-18).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Delivery {
-    /// It was delivered.
+    /// It was delivered. Of a short message over a reliable channel: the peer's upper layer sees it,
+    /// unless the peer's incarnation ends first.
     Delivered = 1,
     /// It was not, and will not be.
     NotDelivered = 2,
     /// It may or may not have been.
     Unknown = 3,
+    /// It was handed to a channel that may lose it; nothing more is known, nor will be.
+    Sent = 4,
 }
 
 /// How a transfer ended: one final status, with what is known of delivery (S0-18). There is no default: a status is made from a finished word (INV-4).

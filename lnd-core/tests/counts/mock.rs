@@ -100,6 +100,10 @@ impl Channel for Post {
         true
     }
 
+    fn is_reliable(&self) -> bool {
+        true
+    }
+
     fn immediate_max(&self) -> u32 {
         4096
     }
@@ -197,14 +201,28 @@ impl Rig {
     /// Peer `n` greets us and answers our greeting; returns our session with it.
     pub fn meet(&mut self, n: u64) -> u32 {
         let features = (Features::REMOTE_COMPLETION | Features::KNOWS_UNTOUCHED).0;
-        let hello = Hello { version_min: 1, version_max: 1, immediate_max: 4096, features };
+        let hello = Hello {
+            version_min: 1,
+            version_max: 1,
+            immediate_max: 4096,
+            features,
+            given_up: 0,
+            attempt: 1,
+        };
         let envelope = self.envelope(n, 0, 0);
         let _ = self.driver.on_message(self.now, LINK, &envelope, &Message::Hello(hello));
         // Greeted by us as soon as there is something to send: a wish for nothing.
         let request = self.request(Kind::Put, n, &[]);
         let tag = self.driver.submit(self.now, request).unwrap();
         let session = self.driver.channel().session;
-        let ack = HelloAck { session, version: Some(1), depth: 32, immediate_max: 4096, features };
+        let ack = HelloAck {
+            session,
+            attempt: 1,
+            version: Some(1),
+            depth: 32,
+            immediate_max: 4096,
+            features,
+        };
         let envelope = self.envelope(n, 0, 0);
         let _ = self.driver.on_message(self.now, LINK, &envelope, &Message::HelloAck(ack));
         self.driver.on_time(self.now);

@@ -80,8 +80,10 @@ fn lost_credit_returns_are_made_good_by_the_next() {
     w.assert_drained();
 }
 
+/// A stall asks the receiver for its count, and no more: the session goes on, and a receiver that is
+/// slow has no more to keep than before (INV-12).
 #[test]
-fn a_credit_stall_opens_a_new_session() {
+fn a_credit_stall_asks_and_grants_nothing_new() {
     let mut w = World::met_with(depth(2));
     w.node(1).inline = Verdict::Keep;
     let tags: Vec<Tag> = (0..4).map(|_| w.put(0, 1, 10).unwrap()).collect();
@@ -92,15 +94,14 @@ fn a_credit_stall_opens_a_new_session() {
     assert_eq!((w.count(0, Counter::Resyncs), w.said(0, 1, "hello")), (0, 0));
     w.sleep(Span::from_nanos(1));
     assert_eq!((w.count(0, Counter::Resyncs), w.said(0, 1, "hello")), (1, 1));
-    assert_eq!(w.nodes[1].kept.len(), 4);
-    // INV-12: verdicts on requests of the former session return no credit of the new one.
+    assert_eq!(w.nodes[1].kept.len(), 2, "credits of before are out still");
     for _ in 0..2 {
         w.node(1).answer_kept(0).unwrap();
     }
     w.settle();
     let more = w.put(0, 1, 10).unwrap();
     w.settle();
-    assert_eq!(w.nodes[1].kept.len(), 2, "sent on a credit of the former session");
+    assert_eq!(w.nodes[1].kept.len(), 2);
     for _ in 0..2 {
         w.node(1).answer_kept(0).unwrap();
     }
@@ -108,7 +109,42 @@ fn a_credit_stall_opens_a_new_session() {
     w.node(1).answer_kept(0).unwrap();
     w.settle();
     assert!(tags.iter().chain([&more]).all(|&t| w.report(0, t).status.errno == 0));
-    assert_eq!(w.count(0, Counter::BadCredits), 0);
+    assert_eq!((w.count(0, Counter::BadCredits), w.count(1, Counter::WrongSession)), (0, 0));
+    w.assert_drained();
+}
+
+/// After many stalls in a row the session begins anew. The receiver takes no more for that, and a
+/// decision on a request of the former session returns no credit of the present one (INV-12).
+#[test]
+fn inv12_a_session_that_begins_anew_gives_no_more_slots() {
+    let mut w = World::met_with(depth(2));
+    let session =
+        |w: &World| w.nodes[0].driver.credits_with(w.peer(0, 1).unwrap()).unwrap().session;
+    let former = session(&w);
+    w.node(1).inline = Verdict::Keep;
+    let mut order = w.order(lnd_core::driver::Kind::Put, 1, 10);
+    order.deadline = w.now.after(Span::from_secs(300));
+    let tags: Vec<Tag> = (0..6).map(|_| w.send(0, order).unwrap()).collect();
+    w.settle();
+    for _ in 0..13 {
+        w.sleep(w.config.credit_stall);
+    }
+    assert_eq!((session(&w), w.nodes[1].kept.len()), (former, 2));
+    for _ in 0..5 {
+        w.sleep(w.config.credit_stall);
+    }
+    assert_eq!((session(&w), w.nodes[1].kept.len()), (former + 1, 2));
+    for _ in 0..6 {
+        w.sleep(Span::from_millis(1));
+        w.node(1).answer_kept(0).unwrap();
+        w.settle();
+        assert_eq!(w.nodes[1].driver.audit(), Ok(()));
+    }
+    w.sleep(Span::from_secs(1));
+    assert!(tags.iter().all(|&t| w.report(0, t).status.errno == 0));
+    assert!(w.nodes[1].kept.is_empty());
+    assert_eq!((w.count(0, Counter::BadCredits), w.count(1, Counter::WrongSession)), (0, 0));
+    w.assert_deliveries();
     w.assert_drained();
 }
 
@@ -147,6 +183,7 @@ fn requests_lost_on_the_way_cost_their_credits_until_the_stall() {
 #[test]
 fn requests_that_fell_out_of_the_window_are_counted_as_lost() {
     let mut w = World::met_with(depth(4));
+    w.fabric.borrow_mut().reliable = false;
     w.fate("immediate", Fate::Lost(Sent::Ok));
     for _ in 0..80 {
         w.put(0, 1, 10).unwrap();

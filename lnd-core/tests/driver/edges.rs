@@ -98,6 +98,7 @@ const FOREIGN: lnd_core::id::Tag = lnd_core::id::Tag { index: 3, generation: 9 }
 #[test]
 fn a_request_of_a_doubted_session_is_dropped_by_who_has_been_answered() {
     let mut w = World::new(2);
+    w.fabric.borrow_mut().reliable = false;
     w.put(0, 1, 10).unwrap();
     w.hold("hello_ack");
     w.tick();
@@ -108,7 +109,8 @@ fn a_request_of_a_doubted_session_is_dropped_by_who_has_been_answered() {
     ack.envelope.session = 0;
     w.hand(&ack);
     assert_eq!(w.state(0, 1), HelloState::Good);
-    let late = forged(&w, 1, 0, &hello());
+    let mut late = forged(&w, 1, 0, &hello());
+    late.envelope.credits_of = 1;
     w.hand(&late);
     let echo = forged(&w, 1, 0, &Message::Immediate { header: &[0; 8], payload: &[1; 10] });
     w.hand(&echo);

@@ -56,6 +56,8 @@ pub struct Fabric {
     pub endings: VecDeque<Ending>,
     /// The channel knows a message's end when it has taken the message.
     pub ends_at_once: bool,
+    /// The channel loses nothing of which it says that it was sent.
+    pub reliable: bool,
     /// Letters of these kinds stay on the wire.
     pub held: BTreeSet<&'static str>,
     /// Fates of the next letters of a kind.
@@ -77,6 +79,12 @@ pub struct Fabric {
     pub most_pulls: BTreeMap<(usize, usize), usize>,
     /// Messages that an upper layer has received, by their ids.
     pub delivered: BTreeSet<u64>,
+    /// Requests that an upper layer has seen: the receiver's life, and the message's id.
+    pub seen: BTreeSet<(u64, u64)>,
+    /// Messages that ended as delivered.
+    pub promised: BTreeSet<u64>,
+    /// Who sent a message, and to whom: nodes and lives.
+    pub addressed: BTreeMap<u64, [(usize, u64); 2]>,
     /// Messages whose senders were told that they were not, and will not be, delivered.
     pub not_delivered: BTreeSet<u64>,
 }
@@ -96,7 +104,8 @@ impl Fabric {
     }
 
     pub fn without_memory(nodes: usize, links: usize) -> Self {
-        let mut fabric = Self { default_room: [64, 64], immediate_max: 256, ..Self::default() };
+        let mut fabric =
+            Self { default_room: [64, 64], immediate_max: 256, reliable: true, ..Self::default() };
         for node in 0..nodes {
             for link in 0..links {
                 fabric.devices.insert((node, link), Device::new());

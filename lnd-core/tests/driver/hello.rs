@@ -113,7 +113,14 @@ fn repeated_and_stray_hello_answers_change_nothing() {
     assert_eq!((w.state(0, 1), w.state(1, 0)), (HelloState::Good, HelloState::Good));
     assert!(w.count(0, Counter::IgnoredHellos) >= 1);
     let before = w.count(0, Counter::IgnoredHellos);
-    let ack = HelloAck { session: 77, version: Some(1), depth: 3, immediate_max: 9, features: 0 };
+    let ack = HelloAck {
+        session: 77,
+        attempt: 1,
+        version: Some(1),
+        depth: 3,
+        immediate_max: 9,
+        features: 0,
+    };
     let letter = forged(&w, 1, 0, &Message::HelloAck(ack));
     w.hand(&letter);
     assert_eq!(w.count(0, Counter::IgnoredHellos), before + 1);
@@ -148,7 +155,14 @@ fn a_late_repetition_of_an_old_hello_does_not_reopen_its_session() {
 #[test]
 fn versions_that_do_not_meet_take_the_peer_down() {
     let mut w = World::met();
-    let stranger = Hello { version_min: 9, version_max: 12, immediate_max: 64, features: 0 };
+    let stranger = Hello {
+        version_min: 9,
+        version_max: 12,
+        immediate_max: 64,
+        features: 0,
+        given_up: 0,
+        attempt: 1,
+    };
     let letter = forged(&w, 1, 0, &Message::Hello(stranger));
     let said = w.said(0, 1, "hello_ack");
     w.hand(&letter);
@@ -173,7 +187,8 @@ fn versions_that_do_not_meet_take_the_peer_down() {
     let tag = w.put(0, 1, 10).unwrap();
     w.settle();
     let session = w.letter(0).unwrap().envelope.session;
-    let refusal = HelloAck { session, version: None, depth: 8, immediate_max: 64, features: 0 };
+    let refusal =
+        HelloAck { session, attempt: 1, version: None, depth: 8, immediate_max: 64, features: 0 };
     let letter = forged(&w, 1, 0, &Message::HelloAck(refusal));
     w.hand(&letter);
     w.settle();
@@ -184,7 +199,14 @@ fn versions_that_do_not_meet_take_the_peer_down() {
 
 /// A hello as the drivers send it.
 pub fn hello() -> Message<'static> {
-    Message::Hello(Hello { version_min: 1, version_max: 1, immediate_max: 128, features: 3 })
+    Message::Hello(Hello {
+        version_min: 1,
+        version_max: 1,
+        immediate_max: 128,
+        features: 3,
+        given_up: 0,
+        attempt: 1,
+    })
 }
 
 /// A letter as the driver of `from` might have sent it, with the lives that are true now.

@@ -40,6 +40,11 @@ pub struct Letter {
 }
 
 impl Letter {
+    /// The message's number, which the test's upper layer has put into its header.
+    pub fn id(&self) -> Option<u64> {
+        self.header.as_slice().try_into().ok().map(u64::from_le_bytes)
+    }
+
     pub fn new(link: LinkId, envelope: &Envelope, message: &Message<'_>) -> Self {
         let (mut header, mut payload): (&[u8], &[u8]) = (&[], &[]);
         let shape = match *message {

@@ -236,6 +236,9 @@ impl Node {
             RequestKind::Get => self.get,
         };
         let id = u64::from_le_bytes(ticket.header.try_into().unwrap());
+        let life = self.driver.identity().life.raw();
+        let new = self.fabric.borrow_mut().seen.insert((life, id));
+        assert!(new || id == 0, "message {id} is delivered twice");
         match verdict {
             Verdict::UpTo(most) => {
                 let length = ticket.length.min(most);
@@ -334,6 +337,9 @@ impl Node {
         let receives = matches!(report.role, Role::InlineSink | Role::PutSink);
         if receives && report.status.errno == 0 && report.bytes > 0 {
             fabric.delivered.insert(id);
+        }
+        if sends && report.status.delivery == Delivery::Delivered {
+            fabric.promised.insert(id);
         }
         if sends && report.status.delivery == Delivery::NotDelivered {
             fabric.not_delivered.insert(id);

@@ -174,6 +174,10 @@ impl Channel for MockChannel {
         fabric.windows.contains_key(&node) && !fabric.unreachable.contains(&node)
     }
 
+    fn is_reliable(&self) -> bool {
+        self.fabric.borrow().reliable
+    }
+
     fn immediate_max(&self) -> u32 {
         self.fabric.borrow().immediate_max
     }
@@ -205,6 +209,10 @@ impl Channel for MockChannel {
             let staged = fabric.device(self.node, link.index()).posted.get(&source.index);
             let told = staged.is_some_and(|bd| bd.tag == source && bd.rung);
             assert!(told, "sent {} before its source was staged (INV-7)", letter.kind());
+        }
+        if let (Some(id), Some(life)) = (letter.id(), envelope.to_life) {
+            let from = (letter.from, envelope.from_life.raw());
+            fabric.addressed.insert(id, [from, (letter.to, life.raw())]);
         }
         let fate = fabric.fate(letter.kind());
         if fate == Some(Fate::Full) {

@@ -17,7 +17,7 @@ use super::world::{config, World, LINK0, LINK1};
 const PULLS: usize = 3;
 
 fn small() -> Config {
-    Config { slots: 48, passive_slots: 24, depth: 2, pulls: PULLS as u16, ..config() }
+    Config { slots: 48, passive_slots: 24, depth: 8, pulls: PULLS as u16, ..config() }
 }
 
 fn freeze(w: &World, node: usize, frozen: bool) {

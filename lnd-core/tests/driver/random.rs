@@ -11,7 +11,6 @@ use lnd_core::id::{LinkId, Tag};
 use lnd_core::message::Refusal;
 use lnd_core::ports::{Features, NoTrace, Sent};
 use lnd_core::time::Span;
-use lnd_core::transfer::Status;
 
 use super::device::OnRecall;
 use super::dice::Dice;
@@ -70,6 +69,7 @@ impl Storm {
             }
         }
         fabric.ends_at_once = dice.once_in(3);
+        fabric.reliable = dice.once_in(2);
         let w = World::on(fabric, nodes, config);
         Self { w, dice, links, sent: Vec::new() }
     }
@@ -134,10 +134,12 @@ impl Storm {
             at = self.w.fabric.borrow().wire.iter().position(first).unwrap();
         }
         let letter = self.w.letter(at).unwrap();
-        if !self.dice.once_in(50) && !self.w.hand(&letter) {
+        let reliable = self.w.fabric.borrow().reliable;
+        let lost = self.dice.once_in(50) && !reliable;
+        if !lost && !self.w.hand(&letter) {
             return;
         }
-        if !self.dice.once_in(60) {
+        if !self.dice.once_in(60) || reliable {
             self.w.fabric.borrow_mut().wire.remove(at);
         }
     }
@@ -218,8 +220,12 @@ impl Storm {
     fn fault(&mut self) {
         let kind = self.dice.pick(&KINDS);
         let sent = self.dice.pick(&[Sent::Ok, Sent::NotDelivered, Sent::Unknown]);
+        // A reliable channel says of what it loses that it does not know, and repeats nothing.
+        let reliable = self.w.fabric.borrow().reliable;
+        let sent = if reliable && sent == Sent::Ok { Sent::Unknown } else { sent };
         let fate =
             self.dice.pick(&[Fate::Lost(sent), Fate::DeliveredUnknown, Fate::Twice, Fate::Full]);
+        let fate = if reliable && fate == Fate::Twice { Fate::Full } else { fate };
         let mut fabric = self.w.fabric.borrow_mut();
         let fates = fabric.fates.entry(kind).or_default();
         if fates.len() < 2 {
@@ -312,7 +318,7 @@ impl Storm {
                     let tag = self.w.put(from, to, 300);
                     self.w.sleep(Span::from_secs(31));
                     ends.push(tag.map(|tag| self.w.report(from, tag).status));
-                    matches!(ends.last(), Some(Ok(Status::OK)))
+                    matches!(ends.last(), Some(Ok(status)) if status.errno == 0)
                 });
                 if !ok {
                     self.w.dump(&[from, to], 16);
@@ -347,7 +353,8 @@ fn storm(seed: u64, tally: &mut Tally) {
         storm.step();
     }
     storm.calm();
-    storm.w.sleep(Span::from_secs(35));
+    // A request that was parked is taken up to 64 hold-offs later, and has a deadline of its own.
+    storm.w.sleep(Span::from_secs(700));
     storm.w.assert_drained();
     storm.reach();
     storm.w.assert_drained();

@@ -109,8 +109,14 @@ fn s0_14_no_room_is_believed_of_the_present_hello_only() {
             credits: 0,
             credits_of: 0,
         };
-        let ack =
-            HelloAck { session: of, version: Some(1), depth: 0, immediate_max: 0, features: 0 };
+        let ack = HelloAck {
+            session: of,
+            attempt: 1,
+            version: Some(1),
+            depth: 0,
+            immediate_max: 0,
+            features: 0,
+        };
         let letter = Letter::new(LINK0, &from, &Message::HelloAck(ack));
         let inbound = w.node(0).driver.on_message(now, LINK0, &letter.envelope, &letter.message());
         assert!(matches!(inbound, Inbound::Handled));

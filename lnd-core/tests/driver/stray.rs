@@ -37,6 +37,7 @@ fn each() -> Vec<Message<'static>> {
 fn s0_13_early_messages_are_dropped_and_counted_whatever_they_are() {
     for message in each() {
         let mut w = World::new(2);
+        w.fabric.borrow_mut().reliable = false;
         let letter = forged(&w, 1, 0, &message);
         w.hand(&letter);
         assert_eq!(w.count(0, Counter::Early), 1, "{message:?}");

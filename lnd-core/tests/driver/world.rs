@@ -227,9 +227,11 @@ impl World {
         let passes = self.device(letter.from, link, |d| d.link_works)
             && self.device(letter.to, link, |d| d.link_works);
         let now = self.now;
+        let reliable = self.fabric.borrow().reliable;
         let to = &mut self.nodes[letter.to];
         if !passes || !to.alive {
-            return true;
+            // A reliable channel has it when the link works again; a dead node's is gone.
+            return !reliable || !to.alive;
         }
         to.now = now;
         let taken = to.receive(letter);
@@ -352,6 +354,14 @@ impl World {
     /// Nobody was told that a message was not delivered that was (S0-17, S0-18).
     pub fn assert_deliveries(&self) {
         let fabric = self.fabric.borrow();
+        // S0-18: what ended as delivered was seen, unless one of the two lives is over.
+        let unseen = |id: &&u64| {
+            let ends = fabric.addressed[*id];
+            let lives = ends.iter().all(|(node, life)| fabric.lives[node] == *life);
+            lives && !fabric.seen.contains(&(ends[1].1, **id))
+        };
+        let broken: Vec<_> = fabric.promised.iter().filter(unseen).collect();
+        assert!(broken.is_empty(), "ended as delivered and never seen: {broken:?}");
         let both: Vec<_> = fabric.delivered.intersection(&fabric.not_delivered).collect();
         assert!(both.is_empty(), "delivered all the same: {both:?}");
     }
@@ -367,7 +377,13 @@ impl World {
     /// Nothing is owed to anybody.
     pub fn assert_drained(&self) {
         for node in self.nodes.iter().filter(|n| n.alive) {
-            assert_eq!(node.open(), 0, "node {}: not reported", node.me);
+            assert_eq!(
+                node.open(),
+                0,
+                "node {}: not reported: {:?}",
+                node.me,
+                node.driver.blocker(0)
+            );
             assert_eq!(
                 node.driver.in_use(),
                 (0, 0),

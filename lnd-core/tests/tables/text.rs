@@ -143,6 +143,7 @@ const fn known(delivery: Delivery) -> &'static str {
         Delivery::Delivered => "yes",
         Delivery::NotDelivered => "no",
         Delivery::Unknown => "unknown",
+        Delivery::Sent => "sent",
     }
 }
 

@@ -218,14 +218,15 @@ fn hello<const SWAPPED: bool>(
     greeting_length(length, strict)?;
     let reader = reader.first::<GREETING_LEN>()?;
     if strict {
-        reader.reserved::<2>(at::HELLO_REST)?;
-        reader.reserved::<4>(at::HELLO_END)?;
+        reader.reserved::<1>(at::HELLO_REST)?;
     }
     Ok(Message::Hello(Hello {
         version_min: reader.u8(at::HELLO_MIN)?,
         version_max: reader.u8(at::HELLO_MAX)?,
         immediate_max: reader.u32(at::HELLO_IMMEDIATE)?,
         features: reader.u32(at::HELLO_FEATURES)?,
+        attempt: reader.u8(at::HELLO_ATTEMPT)?,
+        given_up: reader.u32(at::HELLO_GIVEN_UP)?,
     }))
 }
 
@@ -236,12 +237,10 @@ fn hello_ack<const SWAPPED: bool>(
 ) -> Result<Message<'_>, DecodeError> {
     greeting_length(length, strict)?;
     let reader = reader.first::<GREETING_LEN>()?;
-    if strict {
-        reader.reserved::<1>(at::ACK_REST)?;
-    }
     let version = reader.u8(at::ACK_VERSION)?;
     Ok(Message::HelloAck(HelloAck {
         session: reader.u32(at::ACK_SESSION)?,
+        attempt: reader.u8(at::ACK_ATTEMPT)?,
         version: (version != 0).then_some(version),
         depth: reader.u16(at::ACK_DEPTH)?,
         immediate_max: reader.u32(at::ACK_IMMEDIATE)?,

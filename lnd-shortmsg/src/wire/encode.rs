@@ -180,10 +180,10 @@ fn write_hello<const SWAPPED: bool>(
     hello: Hello,
 ) -> Result<(), EncodeError> {
     writer.array(at::HELLO_MIN, [hello.version_min, hello.version_max])?;
-    writer.array(at::HELLO_REST, [0; 2])?;
+    writer.array(at::HELLO_ATTEMPT, [hello.attempt, 0])?;
     writer.u32(at::HELLO_IMMEDIATE, hello.immediate_max)?;
     writer.u32(at::HELLO_FEATURES, hello.features)?;
-    writer.array(at::HELLO_END, [0; 4])
+    writer.u32(at::HELLO_GIVEN_UP, hello.given_up)
 }
 
 #[inline]
@@ -192,7 +192,7 @@ fn write_hello_ack<const SWAPPED: bool>(
     ack: HelloAck,
 ) -> Result<(), EncodeError> {
     writer.u32(at::ACK_SESSION, ack.session)?;
-    writer.array(at::ACK_VERSION, [ack.version.unwrap_or(0), 0])?;
+    writer.array(at::ACK_VERSION, [ack.version.unwrap_or(0), ack.attempt])?;
     writer.u16(at::ACK_DEPTH, ack.depth)?;
     writer.u32(at::ACK_IMMEDIATE, ack.immediate_max)?;
     writer.u32(at::ACK_FEATURES, ack.features)

@@ -83,7 +83,7 @@ pub mod at {
     pub const TO_LIFE: usize = 56;
     /// u32, the sender's session with the receiver.
     pub const SESSION: usize = 64;
-    /// u32, number of the message within session and lane.
+    /// u32, number of the message within session and lane; in a HELLO, of the session's last request.
     pub const SEQUENCE: usize = 68;
     /// u16, requests of the receiver's session consumed in all, modulo 2^16.
     pub const CREDITS: usize = 72;
@@ -98,21 +98,23 @@ pub mod at {
     pub const HELLO_MIN: usize = 80;
     /// HELLO: u8, highest version spoken.
     pub const HELLO_MAX: usize = 81;
-    /// HELLO: 2 bytes, zero.
-    pub const HELLO_REST: usize = 82;
+    /// HELLO: u8, which handshake of the session.
+    pub const HELLO_ATTEMPT: usize = 82;
+    /// HELLO: 1 byte, zero.
+    pub const HELLO_REST: usize = 83;
     /// HELLO: u32, largest payload received inline.
     pub const HELLO_IMMEDIATE: usize = 84;
     /// HELLO: u32, features of the engine.
     pub const HELLO_FEATURES: usize = 88;
-    /// HELLO: 4 bytes, zero.
-    pub const HELLO_END: usize = 92;
+    /// HELLO: u32, the requests given up: bit `i` is number [`SEQUENCE`] less `i`.
+    pub const HELLO_GIVEN_UP: usize = 92;
 
     /// HELLO_ACK: u32, the session that the hello opened.
     pub const ACK_SESSION: usize = 80;
     /// HELLO_ACK: u8, the version to speak; zero: none.
     pub const ACK_VERSION: usize = 84;
-    /// HELLO_ACK: 1 byte, zero.
-    pub const ACK_REST: usize = 85;
+    /// HELLO_ACK: u8, the hello's attempt.
+    pub const ACK_ATTEMPT: usize = 85;
     /// HELLO_ACK: u16, requests that may be in flight.
     pub const ACK_DEPTH: usize = 86;
     /// HELLO_ACK: u32, largest payload received inline.

@@ -51,9 +51,12 @@ impl Rng {
                 version_max: self.next() as u8,
                 immediate_max: self.number() as u32,
                 features: self.number() as u32,
+                given_up: self.number() as u32,
+                attempt: self.next() as u8,
             }),
             1 => Message::HelloAck(HelloAck {
                 session: self.number() as u32,
+                attempt: self.next() as u8,
                 version: Some(self.next() as u8).filter(|&version| version != 0),
                 depth: self.number() as u16,
                 immediate_max: self.number() as u32,
@@ -141,9 +144,22 @@ pub fn samples() -> Vec<Sample> {
     let source = Tag { generation: 0xbeef_0004, index: 0x305 };
     let length = 1 << 20;
     let header = HEADER.as_slice();
-    let ack =
-        HelloAck { session: 12, version: Some(1), depth: 64, immediate_max: 4000, features: 1 };
-    let hello = Hello { version_min: 1, version_max: 1, immediate_max: 4096, features: 3 };
+    let ack = HelloAck {
+        session: 12,
+        attempt: 3,
+        version: Some(1),
+        depth: 64,
+        immediate_max: 4000,
+        features: 1,
+    };
+    let hello = Hello {
+        version_min: 1,
+        version_max: 1,
+        immediate_max: 4096,
+        features: 3,
+        given_up: 5,
+        attempt: 3,
+    };
     let stranger = Envelope {
         to_life: None,
         session: 12,

@@ -117,6 +117,10 @@ impl Channel for Foreign {
         yes()
     }
 
+    fn is_reliable(&self) -> bool {
+        yes()
+    }
+
     fn immediate_max(&self) -> u32 {
         ask() as u32
     }

@@ -79,9 +79,8 @@ fn arm(
 
 fn expire(queue: &mut Deadlines<'_>, oracle: &mut BTreeMap<u32, Instant>, now: Instant) {
     let mut last = Instant::ORIGIN;
-    while let Some(index) = queue.expire(now) {
-        let due = oracle.remove(&index);
-        let due = due.unwrap_or_else(|| panic!("timer {index} was not armed"));
+    while let Some((due, index)) = queue.expire(now) {
+        assert_eq!(oracle.remove(&index), Some(due), "timer {index} was not armed for then");
         assert!(due <= now, "early");
         assert!(last <= due, "out of order");
         last = due;

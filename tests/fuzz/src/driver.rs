@@ -121,6 +121,7 @@ struct Peer {
     controls: u32,
     /// The driver's session with it, from the driver's hello.
     theirs: u32,
+    attempt: u8,
 }
 
 struct World<'m> {
@@ -138,7 +139,7 @@ pub fn driver(data: &[u8]) {
     let mut memory = vec![MaybeUninit::uninit(); config().bytes_needed()];
     let life = u64::arbitrary(&mut input).unwrap_or(1);
     let now = Instant::from_nanos(u64::from(u32::arbitrary(&mut input).unwrap_or(0)));
-    let peer = Peer { life: 1, session: 1, requests: 0, controls: 0, theirs: 0 };
+    let peer = Peer { life: 1, session: 1, requests: 0, controls: 0, theirs: 0, attempt: 0 };
     let mut world = World {
         node: Node::new(&mut memory, nid(1), life, now),
         peers: [peer; PEERS],
@@ -227,9 +228,9 @@ impl World<'_> {
             let (envelope, message) = frame.into_parts();
             let number = (letter.to.raw() as usize).wrapping_sub(2);
             let tag = match message {
-                Message::Hello(_) => {
+                Message::Hello(hello) => {
                     if let Some(peer) = self.peers.get_mut(number) {
-                        peer.theirs = envelope.session;
+                        (peer.theirs, peer.attempt) = (envelope.session, hello.attempt);
                     }
                     continue;
                 }
@@ -315,13 +316,21 @@ impl World<'_> {
         let envelope = self.envelope(number, say, lie);
         let bytes = [7; 255];
         let refusal = |wire: u8| Refusal::ALL[usize::from(wire) % Refusal::ALL.len()];
-        let theirs = self.peers[number].theirs;
+        let (theirs, attempt) = (self.peers[number].theirs, self.peers[number].attempt);
         let message = match *say {
             Say::Hello { versions: (version_min, version_max), immediate_max, features } => {
-                Message::Hello(Hello { version_min, version_max, immediate_max, features })
+                Message::Hello(Hello {
+                    version_min,
+                    version_max,
+                    immediate_max,
+                    features,
+                    given_up: 0,
+                    attempt: 1,
+                })
             }
             Say::Ack { session, version, depth, immediate_max } => Message::HelloAck(HelloAck {
                 session: session.unwrap_or(theirs),
+                attempt,
                 version,
                 depth,
                 immediate_max,

@@ -169,9 +169,12 @@ impl Pair<'_> {
                 version_max: 1,
                 immediate_max: 64,
                 features: 1,
+                given_up: 0,
+                attempt: 1,
             }),
             Some(version) => Message::HelloAck(HelloAck {
                 session,
+                attempt: 1,
                 version: (version > 0).then_some(version),
                 depth: u16::from(version),
                 immediate_max: 64,

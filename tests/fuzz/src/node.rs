@@ -134,6 +134,10 @@ impl Channel for MockChannel {
         true
     }
 
+    fn is_reliable(&self) -> bool {
+        true
+    }
+
     fn immediate_max(&self) -> u32 {
         256
     }

@@ -109,6 +109,10 @@ impl Channel for PairChannel {
         to == self.peer
     }
 
+    fn is_reliable(&self) -> bool {
+        true
+    }
+
     fn immediate_max(&self) -> u32 {
         max_immediate(REQUEST as usize - 8)
     }

@@ -81,6 +81,10 @@ impl Channel for Wire {
         true
     }
 
+    fn is_reliable(&self) -> bool {
+        true
+    }
+
     fn immediate_max(&self) -> u32 {
         max_immediate(FRAME)
     }

@@ -133,7 +133,8 @@ impl Reader<'_> {
             RemoteTimeout,
             NetworkTimeout,
         ];
-        let deliveries = [Delivery::Delivered, Delivery::NotDelivered, Delivery::Unknown];
+        let deliveries =
+            [Delivery::Delivered, Delivery::NotDelivered, Delivery::Unknown, Delivery::Sent];
         let errno = i32::try_from(self.word()?).map_err(|_| Malformed)?;
         let health = entry(&healths, self.byte()?)?;
         let delivery = entry(&deliveries, self.byte()?.wrapping_sub(1))?;

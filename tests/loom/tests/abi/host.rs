@@ -364,10 +364,24 @@ impl Host {
 
     /// The peer greets, and answers our hello.
     pub fn greet(&self) {
-        let hello = Hello { version_min: 1, version_max: 1, immediate_max: 8, features: 1 };
+        let hello = Hello {
+            version_min: 1,
+            version_max: 1,
+            immediate_max: 8,
+            features: 1,
+            given_up: 0,
+            attempt: 1,
+        };
         assert_eq!(self.frame_in(1, 0, &Message::Hello(hello)), OK);
         let session = self.session();
-        let ack = HelloAck { session, version: Some(1), depth: 8, immediate_max: 8, features: 1 };
+        let ack = HelloAck {
+            session,
+            attempt: 1,
+            version: Some(1),
+            depth: 8,
+            immediate_max: 8,
+            features: 1,
+        };
         assert_eq!(self.frame_in(1, 1, &Message::HelloAck(ack)), OK);
         assert_eq!(self.run(), OK);
         self.take_wake();

@@ -79,7 +79,14 @@ impl Node {
             credits_of: 0,
         };
         let session = self.device.session.get();
-        let ack = HelloAck { session, version: Some(1), depth: 8, immediate_max: 0, features: 1 };
+        let ack = HelloAck {
+            session,
+            attempt: 1,
+            version: Some(1),
+            depth: 8,
+            immediate_max: 0,
+            features: 1,
+        };
         let _ = self.driver.on_message(NOW, link(), &envelope, &Message::HelloAck(ack));
         assert!(self.device.carries(tag));
         self.driver.on_sent(NOW, tag, Sent::Ok);

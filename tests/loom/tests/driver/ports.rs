@@ -133,6 +133,10 @@ impl Channel for Port {
         true
     }
 
+    fn is_reliable(&self) -> bool {
+        true
+    }
+
     fn immediate_max(&self) -> u32 {
         0
     }

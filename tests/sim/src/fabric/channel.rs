@@ -40,6 +40,10 @@ impl Channel for ShmChannel<'_> {
         node_of(to).is_some_and(|node| self.outbox.reaches(node))
     }
 
+    fn is_reliable(&self) -> bool {
+        true
+    }
+
     fn immediate_max(&self) -> u32 {
         self.immediate_max
     }

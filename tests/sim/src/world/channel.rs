@@ -38,6 +38,10 @@ impl Channel for VirtualChannel<'_> {
         node_of(to).is_some_and(|to| self.network.borrow().neighbours(self.node, to))
     }
 
+    fn is_reliable(&self) -> bool {
+        self.network.borrow().reliable
+    }
+
     fn immediate_max(&self) -> u32 {
         max_immediate(self.frame)
     }

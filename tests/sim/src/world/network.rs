@@ -95,6 +95,8 @@ pub struct Network<'m> {
     pub(super) down: BTreeSet<(u32, LinkId)>,
     pub(super) cut: BTreeSet<(u32, u32)>,
     strangers: BTreeSet<(u32, u32)>,
+    /// The channels call themselves reliable: nothing that they called sent is lost, whatever the plan.
+    pub reliable: bool,
     /// Nodes that there are: to any other there is no way.
     pub nodes: u32,
     /// GET_REQs seen: who may be sent a PULL_READY, and for which transfer. One that is still under
@@ -136,6 +138,7 @@ impl<'m> Network<'m> {
             down: BTreeSet::new(),
             cut: BTreeSet::new(),
             strangers: BTreeSet::new(),
+            reliable: false,
             nodes: u32::MAX,
             gets: BTreeSet::new(),
             old: VecDeque::new(),

@@ -148,7 +148,7 @@ impl Byzantine<'_> {
         let session = self.lore.node(to).theirs;
         let message = match self.rng.below(12) {
             0 => Message::Hello(self.any_hello()),
-            1 => Message::HelloAck(self.any_ack(session)),
+            1 => Message::HelloAck(self.any_ack(session, 1)),
             2 => Message::Immediate { header: &header, payload: &payload },
             3 => Message::PutReq { header: &header, source: tag, length },
             4 => Message::PutNak { source: tag, why },
@@ -171,14 +171,17 @@ impl Byzantine<'_> {
             version_max: if fits { 1 } else { self.rng.next() as u8 },
             immediate_max: self.any_length(),
             features: if self.chance(2) { 3 } else { self.rng.next() as u32 },
+            given_up: if self.chance(2) { 0 } else { self.rng.next() as u32 },
+            attempt: self.rng.next() as u8,
         }
     }
 
-    /// An answer to a hello of `session`, or to another one.
-    pub(super) fn any_ack(&mut self, session: u32) -> HelloAck {
+    /// An answer to a hello of `session` and `attempt`, or to another one.
+    pub(super) fn any_ack(&mut self, session: u32, attempt: u8) -> HelloAck {
         let depths = [0, 1, 8, 32, 33, u16::MAX];
         HelloAck {
             session: if self.chance(4) { self.near(session) } else { session },
+            attempt: if self.chance(4) { self.rng.next() as u8 } else { attempt },
             version: match self.rng.below(8) {
                 0 => None,
                 1 => Some(2),
@@ -310,8 +313,10 @@ impl Byzantine<'_> {
             version_max: 1,
             immediate_max: 4096,
             features: 3,
+            given_up: 0,
+            attempt: 1,
         });
-        let envelope = Envelope { sequence: 0, ..self.envelope(to, Lane::Control) };
+        let envelope = Envelope { sequence: first, ..self.envelope(to, Lane::Control) };
         Self::frame_of(&envelope, &message)
     }
 }

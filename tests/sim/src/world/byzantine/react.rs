@@ -33,7 +33,9 @@ impl Byzantine<'_> {
             return;
         }
         match message {
-            Message::Hello(_) => self.greeted(peer, lane.link, envelope.session),
+            Message::Hello(hello) => {
+                self.greeted(peer, lane.link, envelope.session, hello.attempt);
+            }
             Message::HelloAck(ack) => {
                 let known = self.lore.node(peer);
                 known.open |= ack.session == known.ours;
@@ -60,10 +62,10 @@ impl Byzantine<'_> {
         }
     }
 
-    fn greeted(&mut self, peer: u32, link: LinkId, session: u32) {
+    fn greeted(&mut self, peer: u32, link: LinkId, session: u32, attempt: u8) {
         let known = self.lore.node(peer);
         (known.theirs, known.consumed) = (session, 0);
-        let ack = self.any_ack(session);
+        let ack = self.any_ack(session, attempt);
         self.answer(peer, link, &Message::HelloAck(ack));
         if !self.lore.node(peer).open {
             if let Some(bytes) = self.hello(peer) {
