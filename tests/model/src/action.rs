@@ -52,4 +52,41 @@ pub enum Action {
     Reborn(usize),
     /// The node begins to shut down.
     Shutdown(usize),
+    /// The node does not run from now on, whatever the clock says.
+    Pause(usize),
+    /// The node runs again.
+    Resume(usize),
+    /// The node's link fails, which the node hears in an interrupt, and does not work.
+    Unplug(usize),
+    /// The node's link works again.
+    Plug(usize),
+}
+
+impl Action {
+    /// The node whose software runs for this, if one does.
+    pub(crate) const fn runs(self) -> Option<usize> {
+        match self {
+            Self::Submit(node)
+            | Self::Told(node)
+            | Self::Decide(node, _)
+            | Self::Interrupt(node)
+            | Self::OnTime(node)
+            | Self::PeerDown(node)
+            | Self::LinkDown(node)
+            | Self::Shutdown(node)
+            | Self::Unplug(node)
+            | Self::Pause(node) => Some(node),
+            Self::Deliver(from, ..) | Self::DeliverTwice(from, ..) | Self::Doubt(from, _) => {
+                Some(1 - from)
+            }
+            Self::Lose(..)
+            | Self::Return(..)
+            | Self::Repeat(..)
+            | Self::Stopped(_)
+            | Self::Tick
+            | Self::Reborn(_)
+            | Self::Resume(_)
+            | Self::Plug(_) => None,
+        }
+    }
 }

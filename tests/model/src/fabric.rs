@@ -2,12 +2,13 @@
 //! What lies between the two nodes, and what is known about every message: the oracle.
 
 use std::cell::RefCell;
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::rc::Rc;
 
 use lnd_core::id::{Incarnation, Nid, Tag};
 use lnd_core::message::Lane;
 use lnd_core::ports::{Returned, Sent};
+use lnd_core::time::Instant;
 
 use crate::device::{Device, Posted, Run};
 use crate::setup::Setup;
@@ -40,6 +41,8 @@ pub struct Place {
     pub control: VecDeque<Letter>,
     pub ends: VecDeque<End>,
     pub life: Incarnation,
+    /// The link does not work.
+    pub unplugged: bool,
 }
 
 /// Wires, engines, and the oracle.
@@ -59,6 +62,16 @@ pub struct Fabric {
     pub denied: BTreeSet<u32>,
     /// Transfers whose short message was reported OK: node and tag.
     pub told: BTreeSet<(usize, Tag)>,
+    /// The time.
+    pub now: Instant,
+    /// Until when each message may be sent.
+    pub deadlines: BTreeMap<u32, Instant>,
+    /// The sender of each message, its life, and the life of the receiver that the frame named.
+    pub sent: BTreeMap<u32, (usize, Incarnation, Option<Incarnation>)>,
+    /// Messages that the other upper layer has seen, whole or as a request.
+    pub seen: BTreeSet<u32>,
+    /// Messages of which a final status has said that they were delivered.
+    pub promised: BTreeSet<u32>,
     /// What each node is submitting.
     pub submitting: [u32; 2],
     /// What is expected at a transfer, or lies there: node, tag, message.
@@ -83,6 +96,7 @@ impl Fabric {
             control: VecDeque::new(),
             ends: VecDeque::new(),
             life: life(node, 0),
+            unplugged: false,
         };
         Self {
             places: [place(0), place(1)],
@@ -93,6 +107,11 @@ impl Fabric {
             arrived: BTreeSet::new(),
             denied: BTreeSet::new(),
             told: BTreeSet::new(),
+            now: Instant::ORIGIN,
+            deadlines: BTreeMap::new(),
+            sent: BTreeMap::new(),
+            seen: BTreeSet::new(),
+            promised: BTreeSet::new(),
             submitting: [0; 2],
             contents: BTreeSet::new(),
         }
@@ -185,6 +204,30 @@ impl Fabric {
         let ring = &mut self.places[node].device.ring;
         let last = ring.back().copied();
         ring.extend(last);
+    }
+
+    /// A frame that carries a message leaves, for an incarnation of the other node.
+    pub fn send(&mut self, message: u32, from: usize, to: Option<Incarnation>) {
+        self.sent.insert(message, (from, self.places[from].life, to));
+        let late = self.deadlines.get(&message).is_some_and(|&at| at <= self.now);
+        self.demand(!late, "sent after its deadline (LU-16303)");
+    }
+
+    /// An upper layer sees a message.
+    pub fn see(&mut self, message: u32) {
+        let first = self.seen.insert(message);
+        self.demand(first, "one message is seen twice (INV-6)");
+    }
+
+    /// What was promised was seen, or the life that it was sent to is over. The promise of a life that
+    /// ended without a goodbye is nothing. Asked when nothing moves.
+    pub fn check_promises(&mut self) {
+        let broken =
+            self.promised.iter().filter(|message| !self.seen.contains(*message)).any(|it| {
+                let Some(&(from, life, to)) = self.sent.get(it) else { return true };
+                life == self.places[from].life && to == Some(self.places[1 - from].life)
+            });
+        self.demand(!broken, "told delivered, and the other upper layer never saw it (S0-18)");
     }
 
     /// A message has got to the other side.

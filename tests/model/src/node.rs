@@ -10,6 +10,7 @@ use lnd_core::driver::{
 };
 use lnd_core::fragment::Fragment;
 use lnd_core::id::{Incarnation, Tag};
+use lnd_core::link::LinkState;
 use lnd_core::message::Refusal;
 use lnd_core::peer::HelloState;
 use lnd_core::ports::{NoTrace, Sent};
@@ -37,10 +38,14 @@ pub struct Node<'m> {
     /// Something happened in an interrupt and the thread has not looked yet.
     pub dirty: bool,
     /// A request found no slot, or is of somebody who has not answered our hello: there is no point in
-    /// trying again before something happens here.
+    /// trying again before something happens here; that our link works again is something.
     pub full: bool,
     /// Our hello is out.
     greeting: bool,
+    /// Our link is in service.
+    link_up: bool,
+    /// It does not run.
+    pub paused: bool,
     /// The other was declared down at some time.
     pub was_told_down: bool,
     /// Where this life's tags begin to count.
@@ -79,6 +84,8 @@ impl<'m> Node<'m> {
             dirty: false,
             full: false,
             greeting: false,
+            link_up: false,
+            paused: false,
             was_told_down: false,
             first,
             fabric: fabric.clone(),
@@ -88,6 +95,8 @@ impl<'m> Node<'m> {
     pub fn submit(&mut self, now: Instant, message: u32, order: Order) {
         self.fabric.borrow_mut().submitting[self.me] = message;
         let payload = [Fragment::new(0x1000, order.length)];
+        let deadline = now.after(Setup::DEADLINE);
+        self.fabric.borrow_mut().deadlines.insert(message, deadline);
         let request = Request {
             kind: order.kind,
             peer: nid(1 - self.me),
@@ -95,7 +104,7 @@ impl<'m> Node<'m> {
             routed: false,
             header: &message.to_le_bytes(),
             payload: &payload,
-            deadline: now.after(Setup::DEADLINE),
+            deadline,
             user: u64::from(message),
         };
         if let Ok(tag) = self.driver.submit(now, request) {
@@ -122,6 +131,7 @@ impl<'m> Node<'m> {
             Inbound::Request(ticket) => {
                 let id = u32::from_le_bytes(ticket.header.try_into().expect("our header"));
                 let mut fabric = self.fabric.borrow_mut();
+                fabric.see(id);
                 if ticket.kind() == RequestKind::Immediate {
                     fabric.arrive(id);
                 }
@@ -188,8 +198,9 @@ impl<'m> Node<'m> {
     fn look_at_greeting(&mut self) {
         let peer = self.driver.peer(nid(1 - self.me));
         let greeting = peer.map(|id| self.driver.peer_state(id)) == Some(HelloState::Greeting);
-        self.full &= greeting == self.greeting;
-        self.greeting = greeting;
+        let link_up = self.driver.link_state(LINK) == Some(LinkState::Up);
+        self.full &= greeting == self.greeting && link_up == self.link_up;
+        (self.greeting, self.link_up) = (greeting, link_up);
     }
 
     fn audit(&self) {
@@ -218,6 +229,11 @@ impl<'m> Node<'m> {
         };
         fabric.demand(!ok || good, "OK, and not everything that was owed was paid OK (INV-4)");
         let sender = matches!(report.role, Role::Immediate | Role::PutSource);
+        let asks = matches!(report.role, Role::GetSink | Role::GetPull);
+        let promised = report.status.delivery == Delivery::Delivered;
+        if let (true, true, Some(message)) = (sender || asks, promised, known) {
+            fabric.promised.insert(message);
+        }
         let denied = report.status.delivery == Delivery::NotDelivered;
         if let (true, true, Some(message)) = (sender, denied, known) {
             fabric.denied.insert(message);

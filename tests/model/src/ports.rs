@@ -134,7 +134,7 @@ impl Engine for Port {
     }
 
     fn link_up(&mut self) -> bool {
-        self.run() == Run::Running
+        self.run() == Run::Running && !self.fabric.borrow().places[self.node].unplugged
     }
 }
 
@@ -176,6 +176,13 @@ impl Channel for Port {
         let running = self.run() == Run::Running;
         let mut fabric = self.fabric.borrow_mut();
         fabric.demand(running, "said on a link that was asked to stop");
+        if let Message::Immediate { header, .. }
+        | Message::PutReq { header, .. }
+        | Message::GetReq { header, .. } = message
+        {
+            let message = u32::from_le_bytes((*header).try_into().expect("our header"));
+            fabric.send(message, self.node, envelope.to_life);
+        }
         let life = fabric.places[self.node].life;
         // A hello is never undeliverable here, and nothing else need be reported of it.
         let tag = tag.filter(|_| !matches!(message, Message::Hello(_)));

@@ -10,6 +10,9 @@ use crate::device::Run;
 use crate::setup::Order;
 use crate::world::World;
 
+/// Deadlines that may pass while a link does not work.
+const PATIENCE: u32 = 12;
+
 impl World<'_, '_> {
     pub(crate) fn next_order(&self, node: usize) -> Option<(usize, Order)> {
         let orders = self.setup.orders.iter().copied().enumerate();
@@ -23,6 +26,12 @@ impl World<'_, '_> {
         let mut all = Vec::new();
         for node in 0..2 {
             let (place, host) = (&fabric.places[node], &self.nodes[node]);
+            if place.unplugged {
+                all.push(Action::Plug(node));
+            }
+            if host.paused {
+                all.push(Action::Resume(node));
+            }
             if self.next_order(node).is_some() {
                 all.push(Action::Submit(node));
             }
@@ -52,6 +61,7 @@ impl World<'_, '_> {
                 all.push(Action::OnTime(node));
             }
         }
+        all.retain(|action| action.runs().is_none_or(|node| !self.nodes[node].paused));
         all
     }
 
@@ -85,9 +95,12 @@ impl World<'_, '_> {
                 (left.link_down[node], Action::LinkDown(node)),
                 (left.reborn[node], Action::Reborn(node)),
                 (left.shutdown[node], Action::Shutdown(node)),
+                (left.pause[node], Action::Pause(node)),
+                (left.unplug[node], Action::Unplug(node)),
             ];
             all.extend(told.into_iter().filter(|(left, _)| *left > 0).map(|(_, action)| action));
         }
+        all.retain(|action| action.runs().is_none_or(|node| !self.nodes[node].paused));
         all
     }
 
@@ -114,15 +127,25 @@ impl World<'_, '_> {
     }
 
     pub(crate) fn deadline(&self) -> Option<Instant> {
-        self.nodes.iter().filter_map(|n| n.next).min().filter(|&at| at != Instant::NEVER)
+        let running = self.nodes.iter().filter(|node| !node.paused);
+        running.filter_map(|n| n.next).min().filter(|&at| at != Instant::NEVER)
+    }
+
+    /// Whether only what ends by choice is left: a pause, or a link that does not work.
+    pub(crate) fn only_waits(&self, fair: &[Action]) -> bool {
+        let waits = |action: &Action| matches!(action, Action::Resume(_) | Action::Plug(_));
+        // A link that never works again keeps its node asking for ever.
+        let patient = self.ticks.saturating_sub(self.unplugged_at) < PATIENCE
+            || !fair.iter().any(|action| matches!(action, Action::Plug(_)));
+        patient && fair.iter().all(waits)
     }
 
     /// Everything that may happen next.
     pub fn actions(&self) -> Vec<Action> {
         let mut all = self.fair();
-        let quiet = all.is_empty();
+        let quiet = self.only_waits(&all);
         all.extend(self.faulty());
-        let looked = self.nodes.iter().all(|node| !node.dirty);
+        let looked = self.nodes.iter().all(|node| !node.dirty || node.paused);
         if self.deadline().is_some() && looked && (quiet || self.left.slow > 0) {
             all.push(Action::Tick);
         }

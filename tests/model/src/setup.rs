@@ -41,6 +41,10 @@ pub struct Faults {
     pub reborn: [u8; 2],
     /// Shutdowns of the node, without grace.
     pub shutdown: [u8; 2],
+    /// Pauses of the node: it does not run for any time while the other does.
+    pub pause: [u8; 2],
+    /// Times that the node's link stops working, for any time; the node is told.
+    pub unplug: [u8; 2],
     /// Times that the clock runs on although something else could happen.
     pub slow: u8,
 }

@@ -33,7 +33,9 @@ pub struct World<'m, 's> {
     /// How many orders of the list each node has looked at.
     pub(crate) submitted: [usize; 2],
     lives: [u64; 2],
-    ticks: u32,
+    pub(crate) ticks: u32,
+    /// Ticks when a link was unplugged last.
+    pub(crate) unplugged_at: u32,
     facts: Facts,
 }
 
@@ -63,6 +65,7 @@ impl<'m, 's> World<'m, 's> {
             submitted: [0; 2],
             lives: [0; 2],
             ticks: 0,
+            unplugged_at: 0,
             facts: Facts::default(),
         };
         for node in 0..2 {
@@ -110,6 +113,7 @@ impl<'m, 's> World<'m, 's> {
     /// Lets one thing happen.
     pub fn apply(&mut self, action: Action) {
         self.spend(action);
+        self.fabric.borrow_mut().now = self.now;
         match action {
             Action::Submit(node) => {
                 let Some((at, order)) = self.next_order(node) else { return };
@@ -149,13 +153,12 @@ impl<'m, 's> World<'m, 's> {
             Action::Tick => {
                 self.ticks += 1;
                 self.now = self.deadline().map_or(self.now, |at| self.now.max(at));
-                for node in 0..2 {
+                self.fabric.borrow_mut().now = self.now;
+                for node in (0..2).filter(|&node| !self.nodes[node].paused).collect::<Vec<_>>() {
                     self.look(node);
                 }
             }
-            Action::PeerDown(_) | Action::LinkDown(_) | Action::Reborn(_) | Action::Shutdown(_) => {
-                self.strike(action);
-            }
+            _ => self.strike(action),
         }
     }
 
@@ -194,6 +197,21 @@ impl<'m, 's> World<'m, 's> {
                 self.nodes[node].driver.shutdown(self.now, self.now);
                 self.look(node);
             }
+            Action::Pause(node) => self.nodes[node].paused = true,
+            Action::Resume(node) => {
+                // Time has passed, and the thread has not looked.
+                (self.nodes[node].paused, self.nodes[node].dirty) = (false, true);
+            }
+            Action::Unplug(node) => {
+                self.fabric.borrow_mut().places[node].unplugged = true;
+                self.unplugged_at = self.ticks;
+                self.nodes[node].driver.decider().link_failed(LINK);
+                self.nodes[node].dirty = true;
+            }
+            Action::Plug(node) => {
+                self.fabric.borrow_mut().places[node].unplugged = false;
+                self.nodes[node].dirty = true;
+            }
             _ => {}
         }
     }
@@ -206,6 +224,7 @@ impl<'m, 's> World<'m, 's> {
         // Only these can be both, a fault and not.
         let either = matches!(action, Action::Return(..) | Action::Tick);
         let fair = if either { self.fair() } else { Vec::new() };
+        let slow = !self.only_waits(&fair);
         let left = &mut self.left;
         let budget = match action {
             Action::Deliver(_, _, Verdict::Refuse) | Action::Decide(_, Verdict::Refuse) => {
@@ -217,11 +236,13 @@ impl<'m, 's> World<'m, 's> {
             Action::Doubt(..) => &mut left.doubted,
             Action::Return(..) if !fair.contains(&action) => &mut left.broken,
             Action::Repeat(..) => &mut left.repeated,
-            Action::Tick if !fair.is_empty() => &mut left.slow,
+            Action::Tick if slow => &mut left.slow,
             Action::PeerDown(node) => &mut left.peer_down[node],
             Action::LinkDown(node) => &mut left.link_down[node],
             Action::Reborn(node) => &mut left.reborn[node],
             Action::Shutdown(node) => &mut left.shutdown[node],
+            Action::Pause(node) => &mut left.pause[node],
+            Action::Unplug(node) => &mut left.unplug[node],
             _ => return,
         };
         *budget = budget.saturating_sub(1);
@@ -284,6 +305,7 @@ impl<'m, 's> World<'m, 's> {
     /// Nothing moves and nothing waits for time: nothing may be left.
     fn check_end(&mut self) {
         let mut fabric = self.fabric.borrow_mut();
+        fabric.check_promises();
         for node in &self.nodes {
             let run = node.driver.run_state();
             self.facts.quiescent |= run == RunState::Quiescent;
@@ -309,10 +331,11 @@ impl<'m, 's> World<'m, 's> {
         fabric.places.hash(&mut hasher);
         (&fabric.moved, &fabric.arrived, &fabric.denied, &fabric.told).hash(&mut hasher);
         fabric.broken.hash(&mut hasher);
+        (&fabric.seen, &fabric.promised, &fabric.sent, &fabric.deadlines).hash(&mut hasher);
         for node in &self.nodes {
             node.driver.fingerprint(&mut hasher);
             node.open.hash(&mut hasher);
-            (node.next, node.dirty, node.full, node.was_told_down).hash(&mut hasher);
+            (node.next, node.dirty, node.full, node.was_told_down, node.paused).hash(&mut hasher);
             for (ticket, message) in &node.kept {
                 (ticket.tag(), message).hash(&mut hasher);
             }

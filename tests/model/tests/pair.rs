@@ -21,6 +21,8 @@ const NONE: Faults = Faults {
     link_down: [0; 2],
     reborn: [0; 2],
     shutdown: [0; 2],
+    pause: [0; 2],
+    unplug: [0; 2],
     slow: 0,
 };
 
@@ -33,21 +35,21 @@ const SMALL: u32 = 4;
 fn put_against_peer_down() {
     let faults = Faults { peer_down: [1, 1], ..NONE };
     let setup = Setup::new("put, peers down").sends(0, Put, LARGE).with(faults);
-    explore(setup, &[OK, ERROR, LOST_RACE, OK_THOUGH_DOWN, EARLY], 1_005);
+    explore(setup, &[OK, ERROR, LOST_RACE, OK_THOUGH_DOWN, EARLY], 1_849);
 }
 
 #[test]
 fn put_against_peers_and_links_down() {
     let faults = Faults { peer_down: [1, 1], link_down: [1, 1], ..NONE };
     let setup = Setup::new("put, peers and links down").sends(0, Put, LARGE).with(faults);
-    explore(setup, &[OK, ERROR, LOST_RACE, BY_HAND, OK_THOUGH_DOWN, STALE_COMPLETION], 66_256);
+    explore(setup, &[OK, ERROR, LOST_RACE, BY_HAND, OK_THOUGH_DOWN, STALE_COMPLETION], 138_957);
 }
 
 #[test]
 fn get_against_peers_and_links_down() {
     let faults = Faults { peer_down: [1, 1], link_down: [1, 1], ..NONE };
     let setup = Setup::new("get, peers and links down").sends(0, Get, LARGE).with(faults);
-    explore(setup, &[OK, ERROR, LOST_RACE, BY_HAND, OK_THOUGH_DOWN, STALE_ANSWER], 56_221);
+    explore(setup, &[OK, ERROR, LOST_RACE, BY_HAND, OK_THOUGH_DOWN, STALE_ANSWER], 82_077);
 }
 
 #[test]
@@ -63,7 +65,7 @@ fn puts_that_cross_against_peer_down() {
     let faults = Faults { peer_down: [1, 0], ..NONE };
     let setup = Setup::new("put against put, peer down");
     let setup = setup.sends(0, Put, LARGE).sends(1, Put, LARGE).with(faults);
-    explore(setup, &[OK, ERROR, LOST_RACE, OK_THOUGH_DOWN], 55_558);
+    explore(setup, &[OK, ERROR, LOST_RACE, OK_THOUGH_DOWN], 84_593);
 }
 
 #[test]
@@ -80,7 +82,7 @@ fn r25_a_pull_that_waits_for_another_against_peer_down() {
     let faults = Faults { peer_down: [0, 1], ..NONE };
     let setup = Setup { pulls: 1, ..Setup::new("put against get, one pull at a time, peer down") };
     let setup = setup.sends(0, Put, LARGE).sends(1, Get, LARGE).with(faults);
-    explore(setup, &[OK, ERROR, LOST_RACE], 14_133);
+    explore(setup, &[OK, ERROR, LOST_RACE], 21_200);
 }
 
 #[test]
@@ -96,14 +98,14 @@ fn inv_15_gets_that_cross_against_shutdown() {
     let faults = Faults { shutdown: [1, 0], ..NONE };
     let setup = Setup::new("get against get, shutdown");
     let setup = setup.sends(0, Get, LARGE).sends(1, Get, LARGE).with(faults);
-    explore(setup, &[OK, ERROR, QUIESCENT, REFUSED], 42_916);
+    explore(setup, &[OK, ERROR, QUIESCENT, REFUSED], 42_919);
 }
 
 #[test]
 fn inv_15_put_against_two_shutdowns() {
     let faults = Faults { shutdown: [1, 1], slow: 1, ..NONE };
     let setup = Setup::new("put, both shut down").sends(0, Put, LARGE).with(faults);
-    explore(setup, &[OK, ERROR, LOST_RACE, QUIESCENT], 20_259);
+    explore(setup, &[OK, ERROR, LOST_RACE, QUIESCENT], 20_561);
 }
 
 #[test]
@@ -120,7 +122,7 @@ fn hello_race_against_a_new_life() {
     let faults = Faults { reborn: [1, 0], lost: 1, twice: 1, ..NONE };
     let setup = Setup { met: false, ..Setup::new("hello against hello, a new life") };
     let setup = setup.sends(0, Put, SMALL).sends(1, Put, SMALL).with(faults);
-    explore(setup, &[OK, ERROR, WRONG_LIFE, EARLY], 55_417);
+    explore(setup, &[OK, ERROR, WRONG_LIFE, EARLY], 57_739);
 }
 
 #[test]
@@ -151,14 +153,14 @@ fn lu17841_put_against_new_lives_of_either_side() {
     // R15: no tag of one life is given out in the next.
     let faults = Faults { reborn: [1, 1], twice: 1, ..NONE };
     let setup = Setup::new("put, new lives").sends(0, Put, LARGE).with(faults);
-    explore(setup, &[OK, ERROR, WRONG_LIFE], 6_827);
+    explore(setup, &[OK, ERROR, WRONG_LIFE], 7_558);
 }
 
 #[test]
 fn lu17841_get_against_new_lives_of_either_side() {
     let faults = Faults { reborn: [1, 1], twice: 1, ..NONE };
     let setup = Setup::new("get, new lives").sends(0, Get, LARGE).with(faults);
-    explore(setup, &[OK, ERROR, WRONG_LIFE], 6_512);
+    explore(setup, &[OK, ERROR, WRONG_LIFE], 6_827);
 }
 
 #[test]
@@ -173,4 +175,38 @@ fn get_against_refusal_delay_and_a_broken_engine() {
     let faults = Faults { refused: 1, put_off: 1, broken: 1, slow: 1, ..NONE };
     let setup = Setup::new("get, refused or late").sends(0, Get, LARGE).with(faults);
     explore(setup, &[OK, ERROR, REFUSED, DEADLINE, LATE_VERDICT], 1_359);
+}
+
+/// Two small messages over one credit to a node that does not run for any time, and that keeps what it
+/// was asked: what is promised is seen (S0-18, R41).
+#[test]
+fn r41_small_puts_to_a_node_that_pauses() {
+    let faults = Faults { pause: [0, 1], put_off: 1, ..NONE };
+    let setup = Setup { slots: 4, ..Setup::new("small puts, a pause") };
+    let setup = setup.sends(0, Put, SMALL).sends(0, Put, SMALL).with(faults);
+    explore(setup, &[OK, RESYNC], 1_172);
+}
+
+#[test]
+fn r41_puts_that_cross_between_nodes_that_pause() {
+    let faults = Faults { pause: [1, 1], ..NONE };
+    let setup = Setup { slots: 4, ..Setup::new("put against put, pauses") };
+    let setup = setup.sends(0, Put, SMALL).sends(1, Put, LARGE).with(faults);
+    explore(setup, &[OK], 51_894);
+}
+
+#[test]
+fn lu16214_small_puts_from_a_node_that_was_taken_for_down() {
+    let faults = Faults { peer_down: [0, 1], pause: [1, 0], ..NONE };
+    let setup = Setup { slots: 4, ..Setup::new("small puts, a wrong verdict") };
+    let setup = setup.sends(0, Put, SMALL).sends(0, Put, SMALL).with(faults);
+    explore(setup, &[OK], 895);
+}
+
+#[test]
+fn lu17505_small_puts_over_a_link_of_our_own_that_fails() {
+    let faults = Faults { unplug: [1, 0], ..NONE };
+    let setup = Setup { met: false, slots: 4, ..Setup::new("small puts, our link is down") };
+    let setup = setup.sends(0, Put, SMALL).sends(0, Put, SMALL).with(faults);
+    explore(setup, &[OK], 2_371);
 }

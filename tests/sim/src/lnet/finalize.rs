@@ -46,7 +46,7 @@ impl Lnet {
         // INV-4: three ways to say the same.
         let ok = status.errno == 0;
         let healthy = status.health == Health::Ok;
-        let delivered = status.delivery == Known::Delivered;
+        let delivered = matches!(status.delivery, Known::Delivered | Known::Sent);
         if status.errno > 0 || ok != healthy || ok != delivered {
             return Err(Violation::StatusDisagrees(id));
         }

@@ -277,8 +277,12 @@ impl<'m, C: Channel, T: Tracer> Node<'m, C, T> {
 
     fn track_submit(&self, out: &lnet::Outgoing, deadline: Instant) -> Option<usize> {
         let to = node_of(out.next_hop)?;
-        let oracle = self.tracking.as_ref()?;
-        Some(oracle.borrow_mut().submit(self.node, to, &out.header, deadline))
+        let mut oracle = self.tracking.as_ref()?.borrow_mut();
+        let at = oracle.submit(self.node, to, &out.header, deadline);
+        if out.kind == lnet::Kind::Get && !out.routed {
+            oracle.asks(at);
+        }
+        Some(at)
     }
 
     /// A peer's request: the upper layer sees it, and decides at once or later.

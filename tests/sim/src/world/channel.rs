@@ -71,8 +71,8 @@ impl Channel for VirtualChannel<'_> {
         encode(envelope, message, Checksum::On, &mut bytes).map_err(|_| ChannelFull)?;
         let mut network = self.network.borrow_mut();
         network.watch(lane, envelope, message);
-        let tracked = network.track(lane, envelope, message);
-        network.send(lane, bytes, tag, tracked);
+        network.track(lane, envelope, message);
+        network.send(lane, bytes, tag, matches!(message, Message::Close));
         Ok(None)
     }
 

@@ -7,7 +7,6 @@ use lnd_core::time::Span;
 
 use super::network::{Lane, Network, MEMORY};
 use super::queue::{Event, Frame};
-use crate::fabric::node_of;
 
 impl Network<'_> {
     pub(super) fn late(&mut self) -> Span {
@@ -22,6 +21,15 @@ impl Network<'_> {
         hit
     }
 
+    /// What the sender of a message that is lost without a word is told.
+    const fn lost(&self) -> Sent {
+        if self.reliable {
+            Sent::Unknown
+        } else {
+            Sent::Ok
+        }
+    }
+
     /// Whether a message arrives, and what its sender is told.
     pub(super) fn fate(&mut self, lane: Lane) -> (bool, Sent) {
         let faults = self.faults;
@@ -32,10 +40,10 @@ impl Network<'_> {
         let far = self.down.contains(&(lane.to, lane.link));
         if far || self.cut.contains(&(lane.from, lane.to)) {
             self.tally.count("messages to where nobody hears");
-            return (false, if self.rng.below(2) == 0 { Sent::Ok } else { Sent::Unknown });
+            return (false, if self.rng.below(2) == 0 { self.lost() } else { Sent::Unknown });
         }
         if self.strikes(faults.drop, "messages dropped") {
-            (false, Sent::Ok)
+            (false, self.lost())
         } else if self.strikes(faults.not_delivered, "messages not delivered") {
             (false, Sent::NotDelivered)
         } else if self.strikes(faults.unknown, "messages of unknown fate") {
@@ -45,46 +53,32 @@ impl Network<'_> {
         }
     }
 
-    /// Tells the oracle of delivery what leaves; the number of the message, if an upper layer has
-    /// submitted it.
-    pub(super) fn track(
-        &mut self,
-        lane: Lane,
-        envelope: &Envelope,
-        message: &Message<'_>,
-    ) -> Option<usize> {
-        let mut oracle = self.tracking.as_ref()?.borrow_mut();
+    /// Tells the oracle of delivery what leaves.
+    pub(super) fn track(&self, lane: Lane, envelope: &Envelope, message: &Message<'_>) {
+        let Some(oracle) = &self.tracking else { return };
+        let mut oracle = oracle.borrow_mut();
         match *message {
             Message::Immediate { header, .. }
             | Message::PutReq { header, .. }
             | Message::GetReq { header, .. } => {
-                oracle.sent((lane.from, node_of(envelope.to)?), header, envelope.to_life)
+                oracle.sent((lane.from, lane.to), header, envelope.to_life);
             }
-            Message::PullReady(ready) => {
-                oracle.reply_sent(lane.from, ready.source);
-                None
-            }
-            _ => None,
-        }
-    }
-
-    pub(super) fn note_lost(&self, tracked: Option<usize>) {
-        if let Some(oracle) = &self.tracking {
-            oracle.borrow_mut().lost(tracked);
+            Message::PullReady(ready) => oracle.reply_sent(lane.from, ready.source),
+            _ => {}
         }
     }
 
     /// Puts a frame on its way, and what the adversary makes of it.
-    pub(super) fn deliver(&mut self, lane: Lane, mut bytes: Vec<u8>, tracked: Option<usize>) {
+    pub(super) fn deliver(&mut self, lane: Lane, mut bytes: Vec<u8>) {
         let faults = self.faults;
-        if self.strikes(faults.duplicate, "messages duplicated") {
+        if !self.reliable && self.strikes(faults.duplicate, "messages duplicated") {
             let at = self.now.after(self.latency()).after(self.late());
             self.posts.push((at, frame(lane, bytes.clone())));
         }
-        if faults.replay > 0 {
+        if faults.replay > 0 && !self.reliable {
             self.replay(lane, &bytes);
         }
-        if self.strikes(faults.corrupt, "messages corrupted") {
+        if !self.reliable && self.strikes(faults.corrupt, "messages corrupted") {
             for _ in 0..self.rng.between(1, 4) {
                 let at = self.rng.below(bytes.len() as u64) as usize;
                 // Never zero: a byte is changed for sure.
@@ -93,7 +87,6 @@ impl Network<'_> {
                     *byte ^= flip;
                 }
             }
-            self.note_lost(tracked);
         }
         let mut at = self.now.after(self.latency());
         if self.strikes(faults.delay, "messages delayed") {
@@ -104,7 +97,7 @@ impl Network<'_> {
             mailbox.last = at;
         }
         self.boxes.entry(lane).or_default().taken += 1;
-        let frame = Frame { bytes, placed: true, tracked };
+        let frame = Frame { bytes, placed: true };
         self.posts.push((at, Event::Frame(lane, frame)));
     }
 
@@ -128,5 +121,5 @@ impl Network<'_> {
 
 /// A frame that has no place of its own in its mailbox.
 fn frame(lane: Lane, bytes: Vec<u8>) -> Event {
-    Event::Frame(lane, Frame { bytes, placed: false, tracked: None })
+    Event::Frame(lane, Frame { bytes, placed: false })
 }

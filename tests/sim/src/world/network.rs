@@ -222,12 +222,11 @@ impl<'m> Network<'m> {
     pub fn arrive(&mut self, lane: Lane, frame: Frame) -> bool {
         let broken = self.down.contains(&(lane.from, lane.link))
             || self.down.contains(&(lane.to, lane.link));
-        let lost = broken && self.rng.below(2) == 0;
+        let lost = broken && self.rng.below(2) == 0 && !self.reliable;
         let mailbox = self.boxes.entry(lane).or_default();
         if lost {
             mailbox.taken -= u32::from(frame.placed);
             self.tally.count("frames lost with their link");
-            self.note_lost(frame.tracked);
             return false;
         }
         mailbox.inbox.push_back(frame);
@@ -267,14 +266,11 @@ impl<'m> Network<'m> {
     }
 
     /// A message of a correct node.
-    pub(super) fn send(
-        &mut self,
-        lane: Lane,
-        bytes: Vec<u8>,
-        tag: Option<Tag>,
-        tracked: Option<usize>,
-    ) {
-        self.hand_over(lane, bytes, tag, tracked);
+    pub(super) fn send(&mut self, lane: Lane, bytes: Vec<u8>, tag: Option<Tag>, closes: bool) {
+        let delivered = self.hand_over(lane, bytes, tag);
+        if let Some(oracle) = self.tracking.as_ref().filter(|_| closes && delivered) {
+            oracle.borrow_mut().goodbye(lane.from, lane.to);
+        }
         if self.strikes(self.preemptions, "sends interrupted") {
             self.interrupt(lane, tag);
         }
@@ -308,7 +304,8 @@ impl<'m> Network<'m> {
         self.wakes.push(lane.from);
     }
 
-    fn hand_over(&mut self, lane: Lane, bytes: Vec<u8>, tag: Option<Tag>, tracked: Option<usize>) {
+    /// Whether it arrives.
+    fn hand_over(&mut self, lane: Lane, bytes: Vec<u8>, tag: Option<Tag>) -> bool {
         self.hash.add(self.now.as_nanos() ^ (bytes.len() as u64) << 48);
         if self.lawless.is_some() {
             if self.overheard.len() == MEMORY {
@@ -318,17 +315,15 @@ impl<'m> Network<'m> {
         }
         let (delivered, sent) = self.fate(lane);
         if delivered {
-            self.deliver(lane, bytes, tracked);
-        } else {
-            self.note_lost(tracked);
+            self.deliver(lane, bytes);
         }
-        let Some(tag) = tag else { return };
+        let Some(tag) = tag else { return delivered };
         let number = self.next;
         self.next += 1;
         self.pending.insert(number, Pending { node: lane.from, tag, link: lane.link, sent });
         let lost = self.faults.lost_completion;
         if self.strikes(lost, "message completions lost") {
-            return;
+            return delivered;
         }
         let mut at = self.now.after(self.latency());
         let delay = self.faults.delay;
@@ -336,6 +331,7 @@ impl<'m> Network<'m> {
             at = at.after(self.late());
         }
         self.posts.push((at, Event::Sent(number)));
+        delivered
     }
 
     /// A frame of a byzantine node. Its mailboxes have no more room than others'.
@@ -346,7 +342,7 @@ impl<'m> Network<'m> {
             self.hash.add(self.now.as_nanos() ^ (bytes.len() as u64) << 48);
             let (delivered, _) = self.fate(lane);
             if delivered {
-                self.deliver(lane, bytes, None);
+                self.deliver(lane, bytes);
             }
         }
     }

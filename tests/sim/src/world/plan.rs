@@ -214,6 +214,8 @@ pub struct Plan {
     /// Whether every message is followed from end to end, and a drawn plan has nodes that pause,
     /// requests that are kept and nodes without links.
     pub pauses: Option<bool>,
+    /// Whether channels call themselves reliable: what is lost is not called sent.
+    pub reliable: Option<bool>,
     /// The channel's faults.
     pub messages: MessageFaults,
     /// The engines' faults.

@@ -39,8 +39,6 @@ pub struct Frame {
     pub bytes: Vec<u8>,
     /// It takes a place in its mailbox: the sender has paid for it. Duplicates have none.
     pub placed: bool,
-    /// The oracle's number of its message.
-    pub tracked: Option<usize>,
 }
 
 #[derive(Debug)]

@@ -20,6 +20,8 @@ use crate::rng::Rng;
 const PAUSES: bool = false;
 /// Tells the generator of slow hosts from all others of the seed.
 const SLOW: u64 = 0x510_0000_0000_0001;
+/// Tells the generator of the channel's nature.
+const RELIABLE: u64 = 0x5e1_0000_0000_0001;
 
 /// Bytes of each node's payload window.
 pub const WINDOW: u64 = 12 << 20;
@@ -99,6 +101,8 @@ impl Setup {
         };
         let pauses = options.pauses.or(plan.pauses).unwrap_or(PAUSES);
         plan.pauses = Some(pauses);
+        let reliable = pauses && Rng::new(options.seed ^ RELIABLE).below(2) == 0;
+        plan.reliable = Some(plan.reliable.unwrap_or(reliable));
         if pauses && given.is_none() {
             let mut slow = Rng::new(options.seed ^ SLOW);
             draw_pauses(&mut plan, &mut slow, nodes, links, seconds);

@@ -83,6 +83,10 @@ impl<'m> World<'m> {
             .unwrap_or(false)
             .then(|| Rc::new(RefCell::new(DeliveryOracle::new(start, setup.lawless()))));
         network.tracking.clone_from(&tracking);
+        network.reliable = setup.plan.reliable.unwrap_or(false);
+        if let Some(oracle) = &tracking {
+            oracle.borrow_mut().reliable = network.reliable;
+        }
         Self {
             ground,
             hosts: (0..setup.nodes).map(|_| Host::new()).collect(),

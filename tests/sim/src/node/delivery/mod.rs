@@ -2,19 +2,20 @@
 //! The oracle of delivery, from end to end: what the upper layers submitted, were told and saw, over
 //! every message of a run.
 //!
-//! It knows three sources: the upper layers of all nodes, the frames on the wire, and which frames the
-//! bench itself has lost. It never asks a driver how a message stands.
+//! It knows the upper layers of all nodes and the frames on the wire. It never asks a driver how a
+//! message stands.
 //!
 //! | rule | broken when |
 //! |---|---|
-//! | OK means delivered (S0-18) | a sender is told OK, the channel has lost nothing of the message, the incarnation that it was sent to lives, and its upper layer never sees it |
+//! | delivered means seen (S0-18) | a sender is told *delivered* and does not crash, the incarnation that it was sent to lives, and its upper layer never sees it |
+//! | reliable means delivered (S0-18) | over a reliable channel a sender is told no more than *sent* |
 //! | at most once (INV-6) | an upper layer sees one message twice |
 //! | not delivered means not seen (S0-18) | a sender is told *not delivered* of what the other side has seen or received |
 //! | no message after its deadline (LU-16303) | a frame of a message leaves when its deadline has passed |
 //! | our own faults are ours (LU-17505, LU-20379) | a sender all of whose links are down, and that knows it, is told that the peer is down |
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
 use lnd_core::id::{Incarnation, Tag};
@@ -32,12 +33,14 @@ struct Tracked {
     tag: Option<Tag>,
     submitted: Instant,
     deadline: Instant,
+    /// The incarnation that submitted it.
+    sent_by: Option<Incarnation>,
+    /// It asks for a payload, which travels the other way.
+    asks: bool,
     /// A frame of it has left.
     sent: bool,
     /// The receiver's incarnation that the frame names.
     sent_to: Option<Incarnation>,
-    /// The channel has lost or damaged a frame of it.
-    lost: bool,
     /// The driver did not take it.
     refused: bool,
     /// How often an upper layer has seen it.
@@ -76,6 +79,8 @@ pub struct DeliveryOracle {
     pub now: Instant,
     /// The node whose word proves nothing.
     pub byzantine: Option<u32>,
+    /// Channels lose nothing that they call sent.
+    pub reliable: bool,
     seats: BTreeMap<u32, Seat>,
     messages: Vec<Tracked>,
     by_header: HashMap<(u32, u32, Vec<u8>), usize>,
@@ -83,6 +88,8 @@ pub struct DeliveryOracle {
     replies: HashMap<(u32, Tag), Instant>,
     /// When a node was told last, truly or not, that a peer is down.
     alarms: BTreeMap<(u32, u32), Instant>,
+    /// Incarnations that have said goodbye, and to which node.
+    goodbyes: BTreeSet<(Incarnation, u32)>,
     broken: Vec<Undelivered>,
 }
 
@@ -106,6 +113,13 @@ impl DeliveryOracle {
         // Another incarnation may begin with the same names.
         self.replies.retain(|&(of, _), _| of != node);
         self.seats.insert(node, Seat { lives: incarnation, changed, cut_off: None });
+    }
+
+    /// A node says goodbye to a peer, and the channel delivers it.
+    pub fn goodbye(&mut self, node: u32, peer: u32) {
+        if let Some(incarnation) = self.seats.get(&node).and_then(|seat| seat.lives) {
+            self.goodbyes.insert((incarnation, peer));
+        }
     }
 
     /// All links of a node are down and it was told so; or one works again.
@@ -149,9 +163,10 @@ impl DeliveryOracle {
             tag: None,
             submitted: self.now,
             deadline,
+            sent_by: self.seats.get(&from).and_then(|seat| seat.lives),
+            asks: false,
             sent: false,
             sent_to: None,
-            lost: false,
             refused: false,
             seen: 0,
             received: false,
@@ -163,6 +178,14 @@ impl DeliveryOracle {
             }
         }
         at
+    }
+
+    /// A message is a GET that the other side answers by itself: what is said of its delivery is said of
+    /// the payload.
+    pub fn asks(&mut self, at: usize) {
+        if let Some(message) = self.messages.get_mut(at) {
+            message.asks = true;
+        }
     }
 
     /// The driver has taken a message.
@@ -182,21 +205,19 @@ impl DeliveryOracle {
         }
     }
 
-    /// A frame with a message's header leaves; the message's number, if the message was submitted.
+    /// A frame with a message's header leaves, for an incarnation of the receiver.
     pub fn sent(
         &mut self,
         (from, to): (u32, u32),
         header: &[u8],
         incarnation: Option<Incarnation>,
-    ) -> Option<usize> {
-        let at = *self.by_header.get(&(from, to, header.to_vec()))?;
-        let now = self.now;
-        let message = self.messages.get_mut(at)?;
+    ) {
+        let Some(&at) = self.by_header.get(&(from, to, header.to_vec())) else { return };
+        let Some(message) = self.messages.get_mut(at) else { return };
         (message.sent, message.sent_to) = (true, incarnation);
-        if message.deadline <= now {
+        if message.deadline <= self.now {
             self.report(at, from, "LU-16303: sent after its deadline");
         }
-        Some(at)
     }
 
     /// A node has staged what a GET asks for, and gives up at `deadline`.
@@ -210,13 +231,6 @@ impl DeliveryOracle {
         if self.byzantine != Some(node) && deadline.is_some_and(|at| at <= self.now) {
             let what = format!("LU-16303: PULL_READY after its deadline {deadline:?}");
             self.broken.push(Undelivered { node, tag: Some(tag), what });
-        }
-    }
-
-    /// The channel has lost or damaged a frame of this message.
-    pub fn lost(&mut self, at: Option<usize>) {
-        if let Some(message) = at.and_then(|at| self.messages.get_mut(at)) {
-            message.lost = true;
         }
     }
 
@@ -251,6 +265,9 @@ impl DeliveryOracle {
         let Some(message) = self.messages.get_mut(at) else { return };
         message.end = Some(status);
         let (from, to, submitted) = (message.from, message.to, message.submitted);
+        if self.reliable && status.delivery == Delivery::Sent {
+            self.report(at, from, "S0-18: told no more than sent, over a reliable channel");
+        }
         let cut_off = self.seats.get(&from).and_then(|seat| seat.cut_off);
         let blames = matches!(status.evidence, Some((Cause::PeerDown, _)));
         if blames && cut_off.is_some_and(|at| at <= submitted) && self.undisturbed(from, to) {
@@ -270,29 +287,33 @@ impl DeliveryOracle {
         let to = message.to;
         if message.received {
             self.report(at, to, "S0-18: told not delivered, and received");
-        } else if message.seen > 0 && never_left {
+        } else if message.seen > 0 && never_left && !message.asks {
             self.report(at, to, "S0-18: told not delivered, and seen");
         }
     }
 
-    /// At rest, when no frame is under way: what ended OK was seen, or the incarnation that it was sent
+    /// At rest, when no frame is under way: what was delivered was seen, or the incarnation that it was sent
     /// to has ended (S0-18).
     ///
     /// # Errors
     /// The first message that was not.
     pub fn at_rest(&mut self) -> Result<(), Undelivered> {
         let silent = |message: &Tracked| {
-            let ok = message.end.is_some_and(|end| end.errno == 0);
+            let promised = message.end.is_some_and(|end| end.delivery == Delivery::Delivered);
             let lives = self.seats.get(&message.to).and_then(|seat| seat.lives);
             let ended = message.sent && message.sent_to != lives;
-            ok && message.seen == 0 && !message.lost && !ended && self.judges(message)
+            // A sender that ended without a goodbye is owed nothing.
+            let sender = self.seats.get(&message.from).and_then(|seat| seat.lives);
+            let gone = message.sent_by != sender
+                && message.sent_by.is_none_or(|it| !self.goodbyes.contains(&(it, message.to)));
+            promised && message.seen == 0 && !ended && !gone && self.judges(message)
         };
         match self.messages.iter().find(|message| silent(message)) {
             None => Ok(()),
             Some(message) => Err(Undelivered {
                 node: message.from,
                 tag: message.tag,
-                what: format!("S0-18: told OK, and the receiver never saw it: {message:?}"),
+                what: format!("S0-18: told delivered, and the receiver never saw it: {message:?}"),
             }),
         }
     }

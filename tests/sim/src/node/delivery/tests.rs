@@ -26,7 +26,7 @@ fn sent() -> (DeliveryOracle, usize) {
     oracle.lives(1, life(11));
     oracle.now = ms(0);
     let at = oracle.submit(0, 1, HEADER, ms(50));
-    assert_eq!(oracle.sent((0, 1), HEADER, life(11)), Some(at));
+    oracle.sent((0, 1), HEADER, life(11));
     (oracle, at)
 }
 
@@ -40,16 +40,31 @@ fn ok_means_seen_by_the_incarnation_that_it_was_sent_to() {
     let (mut oracle, at) = sent();
     oracle.ended(at, Status::OK);
     assert!(oracle.at_rest().is_err());
+    oracle.goodbye(0, 1);
+    oracle.lives(0, None);
+    assert!(oracle.at_rest().is_err(), "a sender that has said goodbye is owed what it was told");
     oracle.lives(1, life(12));
     assert_eq!(oracle.at_rest(), Ok(()), "its successor proves that it has ended");
-    oracle.lives(1, life(11));
-    oracle.lost(Some(at));
-    assert_eq!(oracle.at_rest(), Ok(()), "the channel has lost it");
+    let (mut oracle, at) = sent();
+    oracle.ended(at, Status { delivery: Delivery::Sent, ..Status::OK });
+    assert_eq!(oracle.at_rest(), Ok(()), "the channel may have lost it");
+    assert_eq!(rule(&mut oracle), None);
+    oracle.reliable = true;
+    oracle.ended(at, Status { delivery: Delivery::Sent, ..Status::OK });
+    assert!(rule(&mut oracle).is_some_and(|what| what.contains("no more than sent")));
     let (mut oracle, at) = sent();
     oracle.ended(at, Status::OK);
     assert_eq!(oracle.seen(0, 1, HEADER), Some(at));
     assert_eq!(oracle.at_rest(), Ok(()));
     assert_eq!(rule(&mut oracle), None);
+}
+
+#[test]
+fn a_sender_that_crashed_is_owed_nothing() {
+    let (mut oracle, at) = sent();
+    oracle.ended(at, Status::OK);
+    oracle.lives(0, None);
+    assert_eq!(oracle.at_rest(), Ok(()));
 }
 
 #[test]
@@ -92,6 +107,11 @@ fn not_delivered_means_neither_seen_nor_received() {
     assert_eq!(told(Place::Staged, Some(false)), None, "seen, and its data not taken");
     assert!(told(Place::Staged, Some(true)).is_some());
     assert_eq!(told(Place::Moving, Some(true)), None, "nothing was said of delivery");
+    let (mut oracle, at) = sent();
+    oracle.asks(at);
+    oracle.seen(0, 1, HEADER);
+    oracle.ended(at, status(Cause::LinkDown, Place::Queue));
+    assert_eq!(rule(&mut oracle), None, "its payload was not pulled");
 }
 
 #[test]
