@@ -64,7 +64,14 @@ fn r39_a_place_is_given_on_without_the_timer_of_its_former_peer() {
     // An interrupt takes it down; the thread has not looked.
     assert!(w.nodes[0].driver.decider().peer_down(id));
     // A node with which we have no version in common is answered and not greeted.
-    let foreign = Hello { version_min: 9, version_max: 9, immediate_max: 128, features: 3, given_up: 0, attempt: 1 };
+    let foreign = Hello {
+        version_min: 9,
+        version_max: 9,
+        immediate_max: 128,
+        features: 3,
+        given_up: 0,
+        attempt: 1,
+    };
     let letter = forged(&w, 2, 0, &Message::Hello(foreign));
     assert!(w.hand(&letter));
     let next = w.peer(0, 2).unwrap();
