@@ -80,8 +80,9 @@ impl<P: Ports> Driver<'_, P> {
             HelloEffect::Sweep => self.peer_is_down(now, id, event == HelloEvent::Exhausted),
             HelloEffect::FailQueue => {
                 self.request_sweep();
-                if let Some(peer) = self.peers.get_mut(id) {
-                    peer.wants.remove(Wants::HELLO);
+                self.unwant(id, Wants::HELLO);
+                if self.peers.get(id).is_some_and(|peer| peer.parked) {
+                    self.peers.want(id, Wants::ASK);
                 }
             }
             // What waits is handed out by whoever brought the answer: see `on_message`.
@@ -123,6 +124,9 @@ impl<P: Ports> Driver<'_, P> {
     /// may have been told OK (S0-18); a hello tells the peer, and its answer admits it (LU-16214). After
     /// a silence the hold-off goes first, and doubles with each: what lies in the channel is no news.
     pub(super) fn revive(&mut self, now: Instant, id: PeerId) {
+        if let Some(peer) = self.peers.get_mut(id) {
+            peer.parked = true;
+        }
         match self.peer_state(id) {
             HelloState::Greeting | HelloState::Good => return,
             HelloState::Unknown => self.hello_event(now, id, HelloEvent::Wanted),
@@ -449,6 +453,10 @@ impl<P: Ports> Driver<'_, P> {
         let wants = self.peers.get(id).map_or(Wants::empty(), |peer| peer.wants);
         if wants.contains(Wants::NOOP) && self.say_control(now, id, None, &Message::Noop) {
             self.unwant(id, Wants::NOOP);
+        }
+        if wants.contains(Wants::ASK) && self.any_link_open() {
+            self.unwant(id, Wants::ASK);
+            self.revive(now, id);
         }
         if wants.contains(Wants::FLUSH) {
             self.unwant(id, Wants::FLUSH);

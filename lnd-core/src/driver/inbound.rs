@@ -323,6 +323,7 @@ impl<P: Ports> Driver<'_, P> {
         if tag.is_some() {
             if let Some(peer) = self.peers.get_mut(id) {
                 peer.undecided += 1;
+                peer.parked = false;
             }
         }
         tag

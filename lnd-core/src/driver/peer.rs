@@ -18,6 +18,8 @@ bitflags::bitflags! {
         const FLUSH = 1 << 3;
         /// Pulls wait, and one may start.
         const PULL = 1 << 4;
+        /// A request lies in the channel, and its sender is to be asked once a link is open.
+        const ASK = 1 << 5;
     }
 }
 
@@ -89,6 +91,8 @@ pub(super) struct Peer {
     /// Handshakes in a row that were not answered. A request that lies in the channel revives such a
     /// peer ever less often: it may be what a dead one has left behind.
     pub silences: u8,
+    /// A request of it waits in the channel until it is admitted.
+    pub parked: bool,
     /// Stalls in a row that brought no credit.
     pub fruitless: u8,
     /// Its timer ran out while we did not run, and has been armed once more (R41).
@@ -136,6 +140,7 @@ impl Peer {
         last_heard: Instant::ORIGIN,
         stalled: false,
         silences: 0,
+        parked: false,
         fruitless: 0,
         postponed: false,
     };

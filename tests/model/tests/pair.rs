@@ -42,14 +42,14 @@ fn put_against_peer_down() {
 fn put_against_peers_and_links_down() {
     let faults = Faults { peer_down: [1, 1], link_down: [1, 1], ..NONE };
     let setup = Setup::new("put, peers and links down").sends(0, Put, LARGE).with(faults);
-    explore(setup, &[OK, ERROR, LOST_RACE, BY_HAND, OK_THOUGH_DOWN, STALE_COMPLETION], 138_957);
+    explore(setup, &[OK, ERROR, LOST_RACE, BY_HAND, OK_THOUGH_DOWN, STALE_COMPLETION], 139_448);
 }
 
 #[test]
 fn get_against_peers_and_links_down() {
     let faults = Faults { peer_down: [1, 1], link_down: [1, 1], ..NONE };
     let setup = Setup::new("get, peers and links down").sends(0, Get, LARGE).with(faults);
-    explore(setup, &[OK, ERROR, LOST_RACE, BY_HAND, OK_THOUGH_DOWN, STALE_ANSWER], 82_077);
+    explore(setup, &[OK, ERROR, LOST_RACE, BY_HAND, OK_THOUGH_DOWN, STALE_ANSWER], 82_236);
 }
 
 #[test]
@@ -122,7 +122,7 @@ fn hello_race_against_a_new_life() {
     let faults = Faults { reborn: [1, 0], lost: 1, twice: 1, ..NONE };
     let setup = Setup { met: false, ..Setup::new("hello against hello, a new life") };
     let setup = setup.sends(0, Put, SMALL).sends(1, Put, SMALL).with(faults);
-    explore(setup, &[OK, ERROR, WRONG_LIFE, EARLY], 57_739);
+    explore(setup, &[OK, ERROR, WRONG_LIFE, EARLY], 58_122);
 }
 
 #[test]
