@@ -58,22 +58,6 @@ impl<T> Guarded<T> {
     }
 }
 
-/// A number that no other call of this program gets, until 2^32 of them were given. Never zero.
-///
-/// For objects that are made again at the same place: handles of the former object are told apart
-/// from handles of the new one (R14). Context: any.
-pub fn unique_number() -> u32 {
-    // No model looks at it: it orders nothing, and no two callers need to agree on more than that
-    // their numbers differ. So it is the machine's own word, also under loom.
-    static LAST: core::sync::atomic::AtomicU32 = core::sync::atomic::AtomicU32::new(0);
-    // Relaxed: the addition is atomic, and nothing else is read by it.
-    let number = LAST.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
-    if number == 0 {
-        return LAST.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
-    }
-    number
-}
-
 #[cfg(not(loom))]
 mod counted {
     use super::Ordering;

@@ -9,7 +9,7 @@ use ::lnd_health::node::Action;
 use ::lnd_health::{Config, Health, Profile};
 use lnd_core::arena::{Arena, ArenaFull, LINE};
 use lnd_core::id::Incarnation;
-use lnd_core::sync::{unique_number, AtomicU32, Guarded, Ordering};
+use lnd_core::sync::{AtomicU32, Guarded, Ordering};
 use lnd_core::time::{Instant, Span};
 
 use super::taken::{Place, Taken};
@@ -122,7 +122,7 @@ fn understand(given: &lnd_health_config) -> Result<Config, lnd_error> {
 
 fn bytes(given: &lnd_health_config) -> Result<usize, lnd_error> {
     let config = understand(given)?;
-    Ok(LINE
+    Ok(2 * LINE
         + Arena::table_bytes::<u8>(config.bytes_needed())
         + Arena::table_bytes::<Place<Journey>>(given.journeys as usize)
         + Arena::table_bytes::<Place<Action>>(given.actions as usize)
@@ -174,23 +174,43 @@ pub unsafe extern "C" fn lnd_health_create(
         if len < needed || len > isize::MAX as usize {
             return Err(lnd_error::LND_E_MEMORY);
         }
+        let id = next_id(mem, now);
         // SAFETY: by the contract of the ABI the memory is ours until the object is destroyed: that
-        // is what `'static` means here.
-        let memory = unsafe { core::slice::from_raw_parts_mut(mem.cast(), len) };
+        // is what `'static` means here. Its first line is `next_id`'s; `len` is more than a line.
+        let memory = unsafe {
+            core::slice::from_raw_parts_mut(mem.cast::<MaybeUninit<u8>>().add(LINE), len - LINE)
+        };
         let mut arena = Arena::new(memory);
         let cell = &*fill(&mut arena, given, now)?;
         let made = arena.place(lnd_health {
             magic: AtomicU32::new(ALIVE),
             busy: AtomicU32::new(0),
-            // Not of the address or the time: handles of an object that was here before are not
-            // taken for this one's (R14).
-            id: unique_number(),
+            id,
             inside: cell,
         })?;
         // SAFETY: checked above; writable by the contract of the ABI.
         unsafe { put(health, core::ptr::from_mut(made)) }
     };
     outcome(create())
+}
+
+/// The number of the object that is made at `mem`; handles carry it. The memory's first line counts the
+/// objects that were made there, whatever it held before the first: handles of an object that was here
+/// are not taken for those of the next, though it be made at the same time (R14). Never zero.
+fn next_id(mem: *mut c_void, now: u64) -> u32 {
+    // SAFETY: aligned to a line and as long as one, which the caller has checked; the caller's memory
+    // and nobody else's, by the contract of the ABI. An atomic is valid whatever it holds.
+    let count = unsafe { &*mem.cast::<AtomicU32>() };
+    // Relaxed: the memory has one owner.
+    let number = count.load(Ordering::Relaxed).wrapping_add(1);
+    count.store(number, Ordering::Relaxed);
+    let place = (mem as usize as u64).wrapping_add(now).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let id = number.wrapping_add((place >> 32) as u32);
+    if id == 0 {
+        u32::MAX
+    } else {
+        id
+    }
 }
 
 /// Makes the owner's half in its place; not inlined, for the stack's sake.
