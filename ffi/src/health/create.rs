@@ -176,10 +176,10 @@ pub unsafe extern "C" fn lnd_health_create(
         }
         let id = next_id(mem, now);
         // SAFETY: by the contract of the ABI the memory is ours until the object is destroyed: that
-        // is what `'static` means here. Its first line is `next_id`'s; `len` is more than a line.
-        let memory = unsafe {
-            core::slice::from_raw_parts_mut(mem.cast::<MaybeUninit<u8>>().add(LINE), len - LINE)
-        };
+        // is what `'static` means here.
+        let memory = unsafe { core::slice::from_raw_parts_mut(mem.cast::<MaybeUninit<u8>>(), len) };
+        // The first line is `next_id`'s.
+        let memory = memory.get_mut(LINE..).ok_or(lnd_error::LND_E_MEMORY)?;
         let mut arena = Arena::new(memory);
         let cell = &*fill(&mut arena, given, now)?;
         let made = arena.place(lnd_health {
