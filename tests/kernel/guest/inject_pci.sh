@@ -21,7 +21,9 @@ while :; do
     grep -q 'on request' /log || die "insmod: $(cat /insmod)"
     n=$((n + 1))
 done
-[ $rc = 0 ] && [ -e $root/ivshmem0 ] || die "insmod: $(cat /insmod)"
+if [ "$rc" != 0 ] || [ ! -e "$root/ivshmem0" ]; then
+    die "insmod: $(cat /insmod)"
+fi
 [ $n -gt 16 ] || die "only $((n - 1)) calls can fail at start"
 grep -q lnd_soft /proc/interrupts || die "no interrupt"
 say "INJECT ivshmem: $((n - 1)) failures, each taken back"
