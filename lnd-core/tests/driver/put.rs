@@ -70,6 +70,7 @@ fn a_staged_put_whose_request_failed_is_asked_back_whenever_that_is_known() {
     assert_eq!(ends[0].delivery, Delivery::NotDelivered);
 }
 
+/// S3-1: the source is staged and announced to its device before the request leaves.
 #[test]
 fn s3_5_a_large_put_is_staged_then_requested_then_pulled() {
     let mut w = World::met();
@@ -250,7 +251,7 @@ fn a_pull_that_fails_is_told_to_the_staging_side() {
 }
 
 /// S0-3: a failed completion is an ordinary completion.
-
+/// S0-18: the status says what is known of delivery.
 #[test]
 fn r7_message_outcomes_decide_what_is_known() {
     // (what becomes of an inline message) -> (errno, class, delivery)

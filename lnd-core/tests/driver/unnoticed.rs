@@ -13,7 +13,7 @@ use super::hello::forged;
 use super::node::{Order, Verdict};
 use super::world::{config, World, LINK0};
 
-/// INV-7, S3-3: the channel of these tests refuses a message that names a source which its device has
+/// INV-7, S3-2, S3-3: the channel of these tests refuses a message that names a source which its device has
 /// not been told of.
 #[test]
 fn inv_7_pull_ready_goes_out_after_the_doorbell() {

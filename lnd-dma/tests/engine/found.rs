@@ -30,6 +30,7 @@ impl RegisterAccess for Bus<'_> {
     }
 }
 
+/// S0-10: only an engine that has stopped gives the proof.
 #[test]
 fn a_bus_that_reads_all_ones_is_no_proof() {
     let plant = Plant::new(Shape::default());
