@@ -172,7 +172,7 @@ static void ends(void)
 	report.health = dropped;
 	report.cause = LND_CAUSE_DEVICE;
 	/* Numbers that no report has. */
-	report.delivery = 4;
+	report.delivery = 5;
 	FAILS(LND_E_ARGUMENT, lnd_health_ended(health, journey, &report, SECOND, &end));
 	report.delivery = LND_NOT_DELIVERED;
 	report.health = 11;
