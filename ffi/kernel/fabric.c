@@ -43,8 +43,10 @@ int lnd_host_fabric_attach(struct lnd_host_fabric *fabric)
 	fabric->memory = lnd_host_alloc(lnd_soft_fabric_size(), LND_HOST_MAY_WAIT);
 	if (!fabric->memory)
 		return -ENOMEM;
-	error = lnd_host_fault("attach") ? LND_E_RING : lnd_soft_attach(fabric->memory, lnd_soft_fabric_size(), fabric->base,
-				fabric->bytes, &fabric->region);
+	error = LND_E_RING;
+	if (!lnd_host_fault("attach"))
+		error = lnd_soft_attach(fabric->memory, lnd_soft_fabric_size(), fabric->base,
+					fabric->bytes, &fabric->region);
 	if (!error)
 		error = lnd_soft_shape_get(fabric->region, &shape);
 	if (error) {

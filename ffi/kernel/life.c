@@ -307,7 +307,7 @@ int lnd_host_node_link(struct lnd_host_node *node, u32 link, bool up)
 }
 
 /**
- * lnd_host_node_bus() - Makes a link's registers unreachable, while its engine goes on; or reachable.
+ * lnd_host_node_bus() - Makes a link's registers unreachable, or reachable; its engine goes on.
  * @node: the node.
  * @link: the link.
  * @gone: whether they read all ones.

@@ -121,8 +121,10 @@ void lnd_host_put_page(struct page *page)
  */
 struct lnd_host_op *lnd_host_op_alloc(gfp_t gfp)
 {
-	struct lnd_host_op *op = lnd_host_starves(gfp, "message") ? NULL : kzalloc(sizeof(*op), gfp);
+	struct lnd_host_op *op = NULL;
 
+	if (!lnd_host_starves(gfp, "message"))
+		op = kzalloc(sizeof(*op), gfp);
 	if (!op)
 		return NULL;
 	INIT_LIST_HEAD(&op->list);
