@@ -71,6 +71,7 @@ impl<P: Ports> Driver<'_, P> {
                         return Inbound::Wait;
                     }
                     Heard::Dropped => {
+                        self.note_late_goodbye(from, message);
                         self.set_right(now, from.from, false);
                         return Inbound::Handled;
                     }
@@ -306,6 +307,15 @@ impl<P: Ports> Driver<'_, P> {
         let former = self.peers.get(id).map_or(0, |peer| peer.opened.wrapping_sub(1));
         let Some(tag) = self.slot_for(id) else { return Inbound::Wait };
         self.issue(now, tag, (id, former), link, from, message)
+    }
+
+    /// A goodbye that its sender's successor has overtaken, by another link: what lies behind it counts.
+    fn note_late_goodbye(&mut self, from: &Envelope, message: &Message<'_>) {
+        let means_us = from.to_life == Some(self.me.life) && self.channel.is_reliable();
+        let found = self.peers.find(from.from).and_then(|id| self.peers.get_mut(id));
+        if let (Message::Close, true, Some(peer)) = (message, means_us, found) {
+            peer.closed = Some(from.from_life);
+        }
     }
 
     /// A slot for a peer's request. Whatever its sessions granted, a peer has no more than its depth

@@ -216,9 +216,13 @@ fn s0_18_sent_is_not_delivered() {
 /// S0-18: what was said before a goodbye in good order arrives, though the goodbye overtakes it.
 #[test]
 fn s0_18_a_goodbye_and_a_successor_overtake_nothing() {
-    for successor in [false, true] {
+    for (successor, late) in [(false, false), (true, false), (true, true)] {
         let mut w = World::met();
         w.hold("immediate");
+        if late {
+            // By another link than the successor's hello.
+            w.hold("close");
+        }
         let tags = [w.put(0, 1, 10).unwrap(), w.put(0, 1, 20).unwrap()];
         w.settle();
         let now = w.now;
@@ -230,6 +234,8 @@ fn s0_18_a_goodbye_and_a_successor_overtake_nothing() {
             w.put(0, 1, 5000).unwrap();
             w.settle();
         }
+        w.free("close");
+        w.settle();
         let before = w.nodes[1].done.len();
         w.free("immediate");
         w.settle();
