@@ -142,6 +142,7 @@ int main(void)
 	len = lnd_health_size(&config);
 	CHECK(len > 0 && !lnd_health_size(NULL));
 	block = memory(len);
+	memset(block, 0, len);
 	bad = config;
 	bad.journeys = 0;
 	FAILS(LND_E_CONFIG, lnd_health_create(block, len, &bad, 0, &health));

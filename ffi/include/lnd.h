@@ -1789,7 +1789,8 @@ size_t lnd_health_size(const struct lnd_health_config *config);
 
 /**
  * lnd_health_create() - Creates a node's health in the caller's memory.
- * @mem: the memory, aligned to LND_ALIGN; the object's until lnd_health_destroy().
+ * @mem: the memory, aligned to LND_ALIGN; the object's until lnd_health_destroy(). Initialised: zeroed
+ *       before the first object that is made there, and left as it is between two.
  * @len: its bytes, at least lnd_health_size().
  * @config: sizes and knobs; copied.
  * @now: the time.

@@ -70,6 +70,7 @@ static void start(struct side *side, uint64_t own, uint64_t oldest)
 	side->own = own;
 	side->oldest = oldest;
 	side->block = memory(lnd_health_size(&config));
+	memset(side->block, 0, lnd_health_size(&config));
 	MUST(lnd_health_create(side->block, lnd_health_size(&config), &config, now, &side->health));
 	for (rail = 0; rail < 2; rail++)
 		MUST(lnd_health_add_local(side->health, 1 + rail, &side->local[rail]));

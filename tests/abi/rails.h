@@ -53,6 +53,7 @@ static void start(uint32_t journeys, uint32_t actions, uint32_t profile)
 	len = lnd_health_size(&config);
 	CHECK(len > 0);
 	block = memory(len);
+	memset(block, 0, len);
 	MUST(lnd_health_create(block, len, &config, SECOND, &health));
 	MUST(lnd_health_add_peer(health, 0, 1, &peer));
 	for (at = 0; at < 2; at++) {

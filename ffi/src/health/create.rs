@@ -142,7 +142,8 @@ pub unsafe extern "C" fn lnd_health_size(config: *const lnd_health_config) -> us
 }
 
 /// lnd_health_create() - Creates a node's health in the caller's memory.
-/// @mem: the memory, aligned to LND_ALIGN; the object's until lnd_health_destroy().
+/// @mem: the memory, aligned to LND_ALIGN; the object's until lnd_health_destroy(). Initialised: zeroed
+///       before the first object that is made there, and left as it is between two.
 /// @len: its bytes, at least lnd_health_size().
 /// @config: sizes and knobs; copied.
 /// @now: the time.
@@ -195,11 +196,11 @@ pub unsafe extern "C" fn lnd_health_create(
 }
 
 /// The number of the object that is made at `mem`; handles carry it. The memory's first line counts the
-/// objects that were made there, whatever it held before the first: handles of an object that was here
+/// objects that were made there, from whatever it held before the first: handles of an object that was here
 /// are not taken for those of the next, though it be made at the same time (R14). Never zero.
 fn next_id(mem: *mut c_void, now: u64) -> u32 {
-    // SAFETY: aligned to a line and as long as one, which the caller has checked; the caller's memory
-    // and nobody else's, by the contract of the ABI. An atomic is valid whatever it holds.
+    // SAFETY: aligned to a line and as long as one, which the caller has checked; initialised, and the
+    // caller's memory alone, by the contract of the ABI. An atomic is valid whatever it holds.
     let count = unsafe { &*mem.cast::<AtomicU32>() };
     // Relaxed: the memory has one owner.
     let number = count.load(Ordering::Relaxed).wrapping_add(1);

@@ -37,7 +37,7 @@ impl Node {
         (config.journeys, config.actions, config.incarnation) = (1, 1, 1);
         // SAFETY: a configuration.
         let lines = unsafe { lnd_health_size(&raw const config) }.div_ceil(64);
-        let mut memory = vec![Unused([MaybeUninit::uninit(); 64]); lines].into_boxed_slice();
+        let mut memory = vec![Unused([MaybeUninit::new(0); 64]); lines].into_boxed_slice();
         let (at, len) = (memory.as_mut_ptr().cast(), lines * 64);
         let mut health = null_mut();
         // SAFETY: the memory lives as long as the node, in which every context has a share.
