@@ -200,11 +200,10 @@ pub unsafe extern "C" fn lnd_health_create(
 /// are not taken for those of the next, though it be made at the same time (R14). Never zero.
 fn next_id(mem: *mut c_void, now: u64) -> u32 {
     // SAFETY: aligned to a line and as long as one, which the caller has checked; initialised, and the
-    // caller's memory alone, by the contract of the ABI. An atomic is valid whatever it holds.
-    let count = unsafe { &*mem.cast::<AtomicU32>() };
-    // Relaxed: the memory has one owner.
-    let number = count.load(Ordering::Relaxed).wrapping_add(1);
-    count.store(number, Ordering::Relaxed);
+    // caller's memory alone, by the contract of the ABI: no other context has it.
+    let count = unsafe { &mut *mem.cast::<u32>() };
+    let number = count.wrapping_add(1);
+    *count = number;
     let place = (mem as usize as u64).wrapping_add(now).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let id = number.wrapping_add((place >> 32) as u32);
     if id == 0 {

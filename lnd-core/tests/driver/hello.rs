@@ -131,6 +131,7 @@ fn repeated_and_stray_hello_answers_change_nothing() {
 #[test]
 fn a_late_repetition_of_an_old_hello_does_not_reopen_its_session() {
     let mut w = World::new(2);
+    w.fabric.borrow_mut().reliable = false;
     let old = forged(&w, 0, 1, &hello());
     let old = Letter::new(LINK0, &Envelope { session: 1, ..old.envelope }, &old.message());
     w.put(0, 1, 10).unwrap();

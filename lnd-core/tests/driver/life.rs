@@ -240,6 +240,7 @@ fn a_former_lifes_late_hello_does_not_stop_the_present_one_for_long() {
 fn what_was_taken_from_a_former_life_is_not_taken_again_with_its_hello() {
     // An echo in the network: the hello of a life that is over, and a request of its session.
     let mut w = World::met();
+    w.fabric.borrow_mut().reliable = false;
     let message = Message::Immediate { header: &[0; 8], payload: &[1; 10] };
     let (hello, request) = (forged(&w, 1, 0, &hello()), forged(&w, 1, 0, &message));
     w.put(1, 0, 10).unwrap();

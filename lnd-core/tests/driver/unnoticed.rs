@@ -151,9 +151,10 @@ fn r66_goodbye_ends_the_greeting_of_a_peer_too() {
     assert_eq!(w.nodes[0].driver.run_state(), RunState::Stopping);
     // Only the engine that does not stop is looked at.
     assert_eq!(w.nodes[0].next, Some(w.now.after(w.config.link_poll)));
-    let hellos = w.said(0, 1, "hello");
+    let (hellos, state) = (w.said(0, 1, "hello"), w.state(0, 1));
     w.sleep(w.config.hello_timeout.times(10));
     assert_eq!((w.said(0, 1, "hello"), w.count(0, Counter::PeersDown)), (hellos, 0));
+    assert_eq!(w.state(0, 1), state, "nothing is awaited of it any more");
     w.device(0, 0, |d| d.stopped = true);
     w.sleep(Span::from_millis(10));
     assert_eq!(w.nodes[0].driver.run_state(), RunState::Quiescent);
