@@ -275,7 +275,6 @@ impl<P: Ports> Driver<'_, P> {
         let new_life = former.is_some_and(|life| life != from.from_life);
         let newer = match peer.their_session {
             // Sessions of one life count up; a late repetition must not reopen an old one.
-            Some(_) if seeded("old-hello-reopens") => true,
             Some(session) if seeded("sessions-do-not-wrap") && !new_life => from.session > session,
             Some(session) if !new_life => (from.session.wrapping_sub(session) as i32) > 0,
             _ => true,
