@@ -84,7 +84,11 @@ enum Op {
         routed: bool,
         millis: u8,
     },
-    Decide(Verdict),
+    /// Any of the requests that were kept.
+    Decide {
+        pick: u8,
+        verdict: Verdict,
+    },
     Complete {
         pick: u8,
         how: u8,
@@ -99,6 +103,8 @@ enum Op {
     },
     Withdraw(Cookie),
     Pass(u16),
+    /// The node does not run for some milliseconds: what comes next is not the clock.
+    Pause(u8),
     Jump(u64),
     Peer {
         peer: u8,
@@ -107,6 +113,11 @@ enum Op {
     Link {
         link: u8,
         up: bool,
+    },
+    /// The registers of a link read all ones.
+    Gone {
+        link: u8,
+        gone: bool,
     },
     Full(bool),
     Ring,
@@ -177,8 +188,10 @@ impl World<'_> {
                 let to = nid(2 + peer % PEERS as u8);
                 self.node.submit(kind, to, u32::from(length), routed, patience);
             }
-            Op::Decide(verdict) => {
-                if let Some(ticket) = self.tickets.pop() {
+            Op::Decide { pick, verdict } => {
+                let count = self.tickets.len();
+                if count > 0 {
+                    let ticket = self.tickets.swap_remove(usize::from(pick) % count);
                     self.decide(ticket, &verdict);
                 }
             }
@@ -196,6 +209,9 @@ impl World<'_> {
                 self.node.driver.withdraw(now, tag);
             }
             Op::Pass(micros) => self.node.tick(Span::from_micros(u64::from(micros))),
+            Op::Pause(millis) => {
+                self.node.now = now.after(Span::from_millis(u64::from(millis)));
+            }
             Op::Jump(to) => {
                 // Anywhere, backwards too (R40).
                 self.node.now = Instant::from_nanos(to);
@@ -209,6 +225,9 @@ impl World<'_> {
                 self.node.hardware.borrow_mut().link_down[number] = !up;
                 let Some(link) = LinkId::new(number) else { return };
                 self.node.driver.on_link(now, link, up);
+            }
+            Op::Gone { link, gone } => {
+                self.node.hardware.borrow_mut().gone[usize::from(link) % 2] = gone;
             }
             Op::Full(full) => self.node.hardware.borrow_mut().full = full,
             Op::Ring => self.node.driver.ring(),

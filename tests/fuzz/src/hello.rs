@@ -15,7 +15,8 @@ use lnd_core::ports::{Returned, Sent};
 use lnd_core::time::{Instant, Span};
 use lnd_shortmsg::wire::{decode, encode, Checksum};
 
-use crate::node::{config, nid, Letter, Node};
+use crate::hardware::Letter;
+use crate::node::{config, nid, Node};
 
 #[derive(Arbitrary, Debug)]
 enum Op {
@@ -185,7 +186,7 @@ impl Pair<'_> {
         let length = encode(&envelope, &message, Checksum::On, &mut bytes);
         assert_eq!(length, Ok(bytes.len()));
         let link = LinkId::new(0).expect("there is a first link");
-        self.deliver(&Letter { link, to: me.nid, bytes });
+        self.deliver(&Letter { link, to: me.nid, bytes, tag: None });
     }
 
     fn take(&mut self, pick: u8, again: bool) -> Option<Letter> {

@@ -15,11 +15,13 @@ mod driver;
 mod fabric_file;
 mod fault_plan;
 mod frame;
+mod hardware;
 mod health;
 mod hello;
 mod host;
 mod mailbox;
 mod node;
+mod pair;
 mod ring;
 
 pub use abi::abi;
@@ -34,12 +36,13 @@ pub use frame::frame;
 pub use health::health;
 pub use hello::hello;
 pub use mailbox::{hostile_mailbox, mailbox};
+pub use pair::pair;
 
 /// A fuzz target: its name, which is also that of its corpus, and its body.
 pub type Target = (&'static str, fn(&[u8]));
 
 /// Every target.
-pub const TARGETS: [Target; 13] = [
+pub const TARGETS: [Target; 14] = [
     ("abi", abi),
     ("claims", claims),
     ("credits", credits),
@@ -53,4 +56,5 @@ pub const TARGETS: [Target; 13] = [
     ("hello", hello),
     ("hostile_mailbox", hostile_mailbox),
     ("mailbox", mailbox),
+    ("pair", pair),
 ];

@@ -8,187 +8,13 @@ use std::rc::Rc;
 
 use lnd_core::config::Config;
 use lnd_core::counters::Counters;
-use lnd_core::driver::{Driver, Identity, Kind, Request, RunState};
+use lnd_core::driver::{Driver, Identity, Kind, Report, Request, RunState};
 use lnd_core::fragment::Fragment;
-use lnd_core::id::{Incarnation, LinkId, Nid, Tag};
-use lnd_core::link::Quiesced;
-use lnd_core::message::{Envelope, Lane, Message};
-use lnd_core::ports::{
-    BadAddress, Bd, Channel, ChannelFull, Completion, Engine, Features, Memory, NoTrace, Ports,
-    PostError, Returned, Sent,
-};
+use lnd_core::id::{Incarnation, Nid, Tag};
+use lnd_core::ports::{Completion, NoTrace, Returned, Sent};
 use lnd_core::time::{Instant, Span};
-use lnd_shortmsg::wire::{encode, encoded_len, Checksum};
 
-/// Links of a node.
-pub const LINKS: usize = 2;
-/// Addresses below this are payload memory.
-const MEMORY: u64 = 1 << 16;
-
-/// A frame on its way.
-#[derive(Clone, Debug)]
-pub struct Letter {
-    pub link: LinkId,
-    pub to: Nid,
-    pub bytes: Vec<u8>,
-}
-
-/// The hardware of one node.
-#[derive(Debug, Default)]
-pub struct Hardware {
-    /// Descriptors that the engines have.
-    pub posted: BTreeMap<(usize, u32), Tag>,
-    /// Stop was asked for, and a proof was given.
-    stopping: [bool; LINKS],
-    vouched: [bool; LINKS],
-    pub link_down: [bool; LINKS],
-    /// Neither channel nor post ring has room.
-    pub full: bool,
-    pub outbox: Vec<Letter>,
-    /// Messages whose end was not reported yet.
-    pub endings: Vec<(usize, Tag)>,
-}
-
-type Shared = Rc<RefCell<Hardware>>;
-
-pub struct Mock;
-
-impl Ports for Mock {
-    type Engine = MockEngine;
-    type Channel = MockChannel;
-    type Memory = MockMemory;
-    type Tracer = NoTrace;
-}
-
-pub struct MockEngine {
-    hardware: Shared,
-    link: usize,
-}
-
-impl Engine for MockEngine {
-    fn features(&self) -> Features {
-        // One link of each kind: with remote completion and without.
-        Features(if self.link == 0 { Features::REMOTE_COMPLETION.0 } else { 0 })
-    }
-
-    fn post(&mut self, bd: &Bd<'_>) -> Result<(), PostError> {
-        let mut hardware = self.hardware.borrow_mut();
-        assert!(
-            !hardware.stopping[self.link],
-            "posted to an engine that was asked to stop (S0-20)"
-        );
-        if hardware.full {
-            return Err(PostError::Full);
-        }
-        let old = hardware.posted.insert((self.link, bd.tag.index), bd.tag);
-        assert_eq!(old, None, "posted twice (R17)");
-        Ok(())
-    }
-
-    fn doorbell(&mut self) {}
-
-    fn invalidate(&mut self, _tag: Tag) {}
-
-    fn stop(&mut self) {
-        self.hardware.borrow_mut().stopping[self.link] = true;
-    }
-
-    fn quiesced(&mut self) -> Option<Quiesced> {
-        let mut hardware = self.hardware.borrow_mut();
-        if !hardware.stopping[self.link] || hardware.vouched[self.link] {
-            return None;
-        }
-        hardware.vouched[self.link] = true;
-        let link = LinkId::new(self.link)?;
-        // SAFETY: this engine moves nothing at any time.
-        Some(unsafe { Quiesced::assert_stopped(link) })
-    }
-
-    fn yank(&mut self, tag: Tag, proof: &Quiesced) -> Option<Returned> {
-        assert_eq!(proof.link().index(), self.link, "yanked with another link's proof (S0-12)");
-        self.hardware.borrow_mut().posted.remove(&(self.link, tag.index));
-        None
-    }
-
-    fn reset(&mut self, proof: Quiesced) {
-        assert_eq!(proof.link().index(), self.link, "reset with another link's proof (S0-11)");
-        let mut hardware = self.hardware.borrow_mut();
-        let left = hardware.posted.keys().any(|&(link, _)| link == self.link);
-        assert!(!left, "reset with descriptors that were not yanked");
-        (hardware.stopping[self.link], hardware.vouched[self.link]) = (false, false);
-    }
-
-    fn is_gone(&self) -> bool {
-        false
-    }
-
-    fn link_up(&mut self) -> bool {
-        !self.hardware.borrow().link_down[self.link]
-    }
-}
-
-pub struct MockChannel(Shared);
-
-impl Channel for MockChannel {
-    fn reaches(&self, _to: Nid) -> bool {
-        true
-    }
-
-    fn is_reliable(&self) -> bool {
-        true
-    }
-
-    fn immediate_max(&self) -> u32 {
-        256
-    }
-
-    fn ready(&mut self, _link: LinkId, _to: Nid, _lane: Lane) -> bool {
-        !self.0.borrow().full
-    }
-
-    fn send(
-        &mut self,
-        link: LinkId,
-        envelope: &Envelope,
-        message: &Message<'_>,
-        tag: Option<Tag>,
-    ) -> Result<Option<Sent>, ChannelFull> {
-        let mut hardware = self.0.borrow_mut();
-        if hardware.full {
-            return Err(ChannelFull);
-        }
-        let length = encoded_len(envelope, message).expect("the driver says what can be said");
-        let mut bytes = vec![0; length];
-        encode(envelope, message, Checksum::On, &mut bytes).expect("there is room");
-        hardware.outbox.push(Letter { link, to: envelope.to, bytes });
-        if let Some(tag) = tag {
-            hardware.endings.push((link.index(), tag));
-        }
-        Ok(None)
-    }
-
-    fn quiesce(&mut self, link: LinkId, proof: &Quiesced) {
-        assert_eq!(proof.link(), link, "the proof of another link (INV-3)");
-        self.0.borrow_mut().endings.retain(|&(of, _)| of != link.index());
-    }
-}
-
-pub struct MockMemory;
-
-impl Memory for MockMemory {
-    fn read(&self, address: u64, into: &mut [u8]) -> Result<(), BadAddress> {
-        into.fill(address as u8);
-        Ok(())
-    }
-
-    fn write(&mut self, _address: u64, _from: &[u8]) -> Result<(), BadAddress> {
-        Ok(())
-    }
-
-    fn valid(&self, fragment: &Fragment) -> bool {
-        fragment.address.checked_add(u64::from(fragment.length)).is_some_and(|end| end <= MEMORY)
-    }
-}
+use crate::hardware::{Hardware, Mock, MockChannel, MockEngine, MockMemory, Posted, Shared, LINKS};
 
 /// The configuration of every node: as small as it can be, with short times.
 pub fn config() -> Config {
@@ -224,12 +50,24 @@ pub fn nid(number: u8) -> Nid {
 
 impl<'m> Node<'m> {
     pub fn new(memory: &'m mut [MaybeUninit<u8>], me: Nid, life: u64, now: Instant) -> Self {
-        let hardware = Shared::default();
+        Self::with(config(), memory, me, life, now, Hardware::default())
+    }
+
+    /// As [`new`](Self::new), over this hardware.
+    pub fn with(
+        config: Config,
+        memory: &'m mut [MaybeUninit<u8>],
+        me: Nid,
+        life: u64,
+        now: Instant,
+        hardware: Hardware,
+    ) -> Self {
+        let hardware = Shared::new(RefCell::new(hardware));
         let engine = |link| MockEngine { hardware: Rc::clone(&hardware), link };
         let life = Incarnation::from_raw(life.max(1)).expect("not zero");
         let driver = Driver::create(
             memory,
-            config(),
+            config,
             Identity { nid: me, life },
             (0..LINKS).map(engine),
             MockChannel(Rc::clone(&hardware)),
@@ -284,10 +122,28 @@ impl<'m> Node<'m> {
     pub fn complete(&mut self, pick: usize, returned: Returned) {
         let mut hardware = self.hardware.borrow_mut();
         let nth = pick % hardware.posted.len().max(1);
-        let Some((&key, &tag)) = hardware.posted.iter().nth(nth) else { return };
+        let Some((&key, &Posted { tag, .. })) = hardware.posted.iter().nth(nth) else { return };
         hardware.posted.remove(&key);
         drop(hardware);
         self.completion(tag, returned);
+    }
+
+    /// The interrupts take note of what has come back, on links whose device answers.
+    pub fn interrupt(&mut self) {
+        let mut hardware = self.hardware.borrow_mut();
+        let gone = hardware.gone;
+        let mut back = Vec::new();
+        hardware.posted.retain(|&(link, _), posted| match posted.done {
+            Some(returned) if !gone[link] => {
+                back.push((posted.tag, returned));
+                false
+            }
+            _ => true,
+        });
+        drop(hardware);
+        for (tag, returned) in back {
+            self.completion(tag, returned);
+        }
     }
 
     fn completion(&mut self, tag: Tag, returned: Returned) {
@@ -298,7 +154,7 @@ impl<'m> Node<'m> {
 
     /// An engine says that something has come back which it does not have.
     pub fn stray_completion(&mut self, tag: Tag, returned: Returned) {
-        let real = self.hardware.borrow().posted.values().any(|&posted| posted == tag);
+        let real = self.hardware.borrow().posted.values().any(|posted| posted.tag == tag);
         if !real {
             self.completion(tag, returned);
         }
@@ -316,13 +172,16 @@ impl<'m> Node<'m> {
     }
 
     /// Takes all reports, and checks the books.
-    pub fn check(&mut self) {
+    pub fn check(&mut self) -> Vec<Report> {
+        let mut reports = Vec::new();
         loop {
             while let Some(report) = self.driver.next_report(self.now) {
                 let tag = self.open.remove(&report.user);
                 assert_eq!(tag, Some(report.tag), "INV-1: {report:?}");
-                let lent = self.hardware.borrow().posted.values().any(|&tag| tag == report.tag);
+                let out = |p: &Posted| p.tag == report.tag && p.done.is_none();
+                let lent = self.hardware.borrow().posted.values().any(out);
                 assert!(!lent, "INV-2: the engine still has {report:?}");
+                reports.push(report);
             }
             if self.driver.nothing_to_report() {
                 break;
@@ -331,11 +190,14 @@ impl<'m> Node<'m> {
         assert_eq!(self.driver.audit(), Ok(()));
         let (ours, theirs) = self.driver.in_use();
         assert!(ours + theirs <= config().slots, "INV-14");
+        reports
     }
 
     /// Everything comes back and nothing new is accepted: the node must come to rest (INV-15).
     pub fn run_down(&mut self) {
-        self.hardware.borrow_mut().full = false;
+        let mut hardware = self.hardware.borrow_mut();
+        (hardware.full, hardware.gone) = (false, Default::default());
+        drop(hardware);
         self.driver.shutdown(self.now, self.now);
         for _ in 0..500 {
             while !self.hardware.borrow().posted.is_empty() {
