@@ -239,8 +239,9 @@ impl Journey {
         }
         let apart = match disjoint {
             Resend::No => false,
-            Resend::OtherLocal => path.local != last.local,
-            Resend::OtherRemote => path.hop != last.hop,
+            Resend::OtherLocal => path.local != last.local || seeded("same-local-again"),
+            Resend::OtherRemote => path.hop != last.hop || seeded("same-remote-again"),
+            Resend::NewPath if seeded("half-new-will-do") => path != last,
             Resend::NewPath => path.local != last.local && path.hop != last.hop,
             Resend::Untried => true,
             Resend::Anew => return true,

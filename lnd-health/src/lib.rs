@@ -11,6 +11,7 @@ pub mod backoff;
 mod charge;
 pub mod config;
 pub mod dedup;
+mod defect;
 mod effect;
 mod ids;
 pub mod jitter;

@@ -5,6 +5,7 @@
 //! looked at again only when it could have become idle. A probe is one sided and takes no receive
 //! buffer of the peer (S2-4, S2-5). Every end of a probe is legal in every state (S2-7, R60).
 
+use crate::defect::misread;
 use crate::jitter::Jitter;
 use crate::lanes::{Lanes, Link};
 use crate::recovery::Due;
@@ -281,7 +282,7 @@ impl<'m> Prober<'m> {
             self.tally.unknown = self.tally.unknown.wrapping_add(1);
             self.tally.untold = self.tally.untold.wrapping_add(1);
         }
-        if endpoint.active || endpoint.migrating {
+        if endpoint.active && !seeded("busy-probed") || endpoint.migrating {
             endpoint.active = false;
             self.renew(index);
             self.rest(now, jitter, index);
@@ -313,7 +314,7 @@ impl<'m> Prober<'m> {
             return Finding::Nothing;
         };
         endpoint.asked = false;
-        match end.verdict() {
+        match misread(end) {
             Life::Alive => {
                 self.tally.alive = self.tally.alive.wrapping_add(1);
                 (endpoint.dead, endpoint.down) = (0, false);

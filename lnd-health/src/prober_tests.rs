@@ -65,7 +65,7 @@ fn only_idle_endpoints_are_probed() {
 
 #[test]
 fn down_takes_several_verdicts_over_the_hold_off() {
-    // S2-8, R57: 3 verdicts 2 s apart are 4 s, less than the hold-off of 5 s: the fourth counts.
+    // S2-8, S2-11, R57: 3 verdicts 2 s apart are 4 s, less than the hold-off of 5 s: the fourth counts.
     let (mut links, mut endpoints) = tables(1);
     let mut prober = Prober::new(&mut links, &mut endpoints, SETTINGS);
     prober.watch(at(0), &mut Jitter::new(1), 0, false);
@@ -94,6 +94,7 @@ fn an_alive_verdict_between_dead_ones_starts_anew() {
     let (mut links, mut endpoints) = tables(1);
     let mut prober = Prober::new(&mut links, &mut endpoints, SETTINGS);
     prober.watch(at(0), &mut Jitter::new(1), 0, false);
+    // S2-10: an access error is as good as a success.
     let pattern = [ProbeEnd::RetryExceeded, ProbeEnd::RetryExceeded, ProbeEnd::AccessError];
     let mut number = 0;
     for second in 0..300 {
@@ -104,6 +105,33 @@ fn an_alive_verdict_between_dead_ones_starts_anew() {
         }
     }
     assert!(number > 30 && prober.tally().dead > 20);
+}
+
+#[test]
+fn an_end_that_says_nothing_moves_a_counter_only() {
+    // S2-13: neither a sign of life nor one of death, before, between and behind dead verdicts.
+    use ProbeEnd::{Other, RetryExceeded};
+    let (mut links, mut endpoints) = tables(1);
+    let mut prober = Prober::new(&mut links, &mut endpoints, SETTINGS);
+    prober.watch(at(0), &mut Jitter::new(1), 0, false);
+    let ends = [Other, Other, Other, Other, RetryExceeded, Other, RetryExceeded, Other, Other];
+    let mut second = 0;
+    for (number, how) in ends.into_iter().enumerate() {
+        let due = (second..).find_map(|s| probe(&mut prober, at(s)).map(|due| (s, due))).unwrap();
+        second = due.0;
+        let before = prober.tally();
+        assert_eq!(end(&mut prober, at(second), due.1, how), Finding::Nothing, "{number}");
+        let unknown = u32::from(how == Other);
+        let expected = ProbeTally {
+            unknown: before.unknown + unknown,
+            dead: before.dead + 1 - unknown,
+            ..before
+        };
+        assert_eq!(prober.tally(), expected, "{number}");
+    }
+    let due = (second..).find_map(|s| probe(&mut prober, at(s))).unwrap();
+    let third = end(&mut prober, at(second + 2), due, RetryExceeded);
+    assert_eq!(third, Finding::Down, "the third dead verdict in a row");
 }
 
 #[test]

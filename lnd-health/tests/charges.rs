@@ -70,6 +70,7 @@ fn paid(node: &Node) -> (u32, u32) {
 fn every_cause_at_every_place() {
     for cause in Cause::ALL {
         for place in Place::ALL {
+            // S4-5: each end is of one class, or of none.
             let expected = oracle(cause, place);
             assert_eq!(Charge::of(cause, place), expected, "{cause:?} {place:?}");
             let status = Status::of(Policy::Seed, cause, place);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! S4-19, S4-20, R44: in every class a message is tried until its deadline. "In all failure cases, LNet
-//! will continue attempting to retransmit the message up until the peer_timeout expires."
+//! will continue attempting to retransmit the message up until the peer_timeout expires." But for S4-10,
+//! S4-15, S4-18: what has no interface left that could be used ends at once.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod common;
@@ -55,6 +56,7 @@ fn hardy(locals: u8, each: u32) -> Config {
 
 #[test]
 fn every_class_is_tried_until_the_deadline() {
+    // S4-19: not once, not as often as there are paths, and no longer either.
     for class in CLASSES.into_iter().filter(|&class| class != Class::Ok) {
         for (locals, each, networks) in [(1, 1, 1), (1, 2, 1), (2, 2, 1), (2, 2, 2), (4, 4, 2)] {
             let mut node = Node::new(hardy(locals, each), networks);
@@ -236,4 +238,49 @@ fn a_shutdown_ends_what_pauses() {
     assert!(!node.health.begin(at, &mut journey, &choice));
     let _ = node.health.give_up(journey, NoPath::Tried);
     assert!(node.health.remains().drained);
+}
+
+/// A message of which each try ends with `class`, and the interfaces of which are then `out` of use.
+fn none_left(class: Class, out: fn(&mut Node, Path)) {
+    let mut node = Node::new(plain(2, 1, 2), 1);
+    let journey = node.open(100);
+    let mut tries = 0;
+    let mut next = Next::Again(journey);
+    let ended = loop {
+        let Next::Again(mut journey) = next else {
+            let Next::Ended(ended) = next else { panic!("it waits for what is not there") };
+            break ended;
+        };
+        let path = node.begin(&mut journey);
+        tries += 1;
+        out(&mut node, path);
+        next = node.health.outcome(at(1), journey, surely(class));
+    };
+    assert_eq!((tries, ended.cookie), (2, 77), "{class:?}");
+    assert_eq!((ended.class, ended.why), (class, WhyEnded::NoPath(NoPath::Unusable)));
+    assert_eq!(node.health.remains().messages, 0);
+}
+
+#[test]
+fn no_other_local_interface_fails_and_is_reported_once() {
+    // S4-10: the fabric has reported each, or an operator drains it.
+    none_left(Class::LocalDropped, |node, path| node.health.fatal(at(1), path.local, true));
+    none_left(Class::LocalDropped, |node, path| node.health.drain_local(at(1), path.local, true));
+}
+
+#[test]
+fn no_other_interface_of_the_peer_fails_and_is_reported_once() {
+    // S4-15: each is consistently down.
+    none_left(Class::RemoteDropped, |node, path| {
+        node.health.set_health(at(1), Object::Peer(path.hop), HealthValue::NONE);
+    });
+}
+
+#[test]
+fn no_new_path_fails_and_is_reported_once() {
+    // S4-18: both ends of each path are out of use.
+    none_left(Class::NetworkTimeout, |node, path| {
+        node.health.drain_local(at(1), path.local, true);
+        node.health.set_health(at(1), Object::Peer(path.hop), HealthValue::NONE);
+    });
 }

@@ -9,7 +9,7 @@ use lnd_core::time::{Instant, Span};
 use lnd_health::node::{Action, Count};
 use lnd_health::ProbeKinds;
 
-/// R59: probes come out of the one budget. A thousand endpoints that have been idle equally long make no
+/// S2-3, R59: probes come out of the one budget. A thousand endpoints that have been idle equally long make no
 /// burst, and each is probed.
 #[test]
 fn probes_are_inside_the_budget() {
@@ -32,4 +32,28 @@ fn probes_are_inside_the_budget() {
         assert!(done <= 100 + t / 10, "{done} probes after {t} ms");
     }
     assert_eq!((done, node.health.tally().value(Count::Probes)), (1000, 1000));
+}
+
+/// S2-3, R64: one call looks at a bounded number of endpoints, however many are due. Here all of them
+/// are, and each had traffic, so that none needs a probe.
+#[test]
+fn one_call_looks_at_no_more_than_its_share() {
+    let calls = |endpoints: u32| {
+        let mut config = plain(1, endpoints, 1);
+        config.probe.idle = Span::from_secs(10);
+        let mut node = Node::new(config, 1);
+        *node.health.probe_kinds() = ProbeKinds::offered(true, false, false, false);
+        for (_, nis) in node.peers.clone() {
+            node.health.watch(at(0), nis[0], false);
+            node.health.active(nis[0]);
+        }
+        let calls = (1..=endpoints).find(|_| {
+            assert_eq!(node.health.next_action(at(10)), None, "each had traffic");
+            node.health.next_deadline() > at(10)
+        });
+        calls.expect("every call looks at one at least")
+    };
+    // 64 looks are the bound that `next_action` names.
+    assert!(calls(32) <= 2);
+    assert!(calls(256) >= 4);
 }

@@ -31,6 +31,7 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
                 self.progress.busy = true;
                 return;
             }
+            None if seeded("dead-is-unknown") => ReadEnd::Aborted,
             None => ReadEnd::RetryExhausted,
         };
         self.end_read(end);
@@ -58,7 +59,8 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
         let answers = status.contains(Status::RUNNING)
             && has_link(&memory)
             && !control_of(&memory).contains(Control::STOP);
-        answers.then_some(memory)
+        let unseen = seeded("read-needs-a-driver") && memory.read(Register::Interrupt) != 0;
+        (answers && !unseen).then_some(memory)
     }
 
     fn check_access(&self, peer: &LinkMemory<'_>) -> ReadEnd {

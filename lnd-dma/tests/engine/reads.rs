@@ -74,7 +74,7 @@ fn a_silent_driver_is_no_dead_node() {
     }
 }
 
-/// S2-11: retry exhausted, and not before the retry bound.
+/// S2-6, S2-11: retry exhausted, and not before the retry bound.
 #[test]
 fn the_dead_exhaust_the_retries() {
     for kind in KINDS {

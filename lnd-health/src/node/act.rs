@@ -112,7 +112,8 @@ impl Health<'_> {
             return None;
         }
         let mut idle = 0;
-        for _ in 0..LOOKS {
+        let looks = if seeded("looks-without-bound") { u32::MAX } else { LOOKS };
+        for _ in 0..looks {
             let turn = self.rota;
             self.rota = if turn >= 2 { 0 } else { turn + 1 };
             let look = match turn {

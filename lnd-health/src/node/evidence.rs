@@ -51,7 +51,7 @@ impl Health<'_> {
         let marks = matches!(self.config.profile, Profile::Seed) && !seeded("report-not-marked");
         let thresholds = self.config.thresholds;
         let Some(ni) = self.ni_mut(object) else { return };
-        if ni.is_fatal() == fatal {
+        if ni.is_fatal() == fatal || seeded("report-ignored") {
             return;
         }
         let before = *ni;
@@ -165,10 +165,11 @@ impl Health<'_> {
     pub(super) fn enqueue(&mut self, now: Instant, object: Object) {
         let Some(ni) = self.ni(object) else { return };
         let (well, stranger) = (ni.is_well(), self.is_stranger(object, ni));
+        let left_out = matches!(object, Object::Local(_)) && seeded("ours-not-queued");
         let place = self.place(object);
         if well {
             self.recovery.leave(place);
-        } else if !stranger && !self.stopping {
+        } else if !stranger && !self.stopping && !left_out {
             let new = self.recovery.join(now, &mut self.jitter, place);
             if let Some(ni) = self.ni_mut(object).filter(|_| new) {
                 ni.ill_since = now;

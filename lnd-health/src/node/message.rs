@@ -3,7 +3,8 @@
 
 use super::tally::Count;
 use super::{End, Ended, Health, Next, WhyEnded};
-use crate::charge::Refusal;
+use crate::charge::{Charge, Refusal};
+use crate::defect::misjudged;
 use crate::effect::{Profile, Resend};
 use crate::ids::{Object, PeerId};
 use crate::journal::Evidence;
@@ -100,7 +101,10 @@ impl Health<'_> {
         let evidence = Evidence::Message(end.class);
         // LNet goes by the class alone.
         let seed = self.config.profile == Profile::Seed && !seeded("queue-timeout-charged");
-        let end = End { charge: end.charge.filter(|_| seed), ..end };
+        let mut end = End { charge: end.charge.filter(|_| seed), ..end };
+        if seeded("classes-not-told-apart") {
+            end.charge = Some(Charge::Path);
+        }
         self.ended_try(now, journey, end, evidence)
     }
 
@@ -160,10 +164,12 @@ impl Health<'_> {
             let why = match found {
                 Ok(_) => return Next::Again(journey),
                 // S4-19: there are paths, and all have failed a moment ago.
-                Err(NoPath::Tried) => match self.pause(now, &mut journey, end.full) {
-                    Some(at) => return Next::Later(journey, at),
-                    None => WhyEnded::Deadline,
-                },
+                Err(why) if why == NoPath::Tried || seeded("waits-for-what-is-not-there") => {
+                    match self.pause(now, &mut journey, end.full) {
+                        Some(at) => return Next::Later(journey, at),
+                        None => WhyEnded::Deadline,
+                    }
+                }
                 // S4-10, S4-15, S4-18: there is none that could be used.
                 Err(none) => WhyEnded::NoPath(none),
             };
@@ -177,7 +183,7 @@ impl Health<'_> {
     fn pause(&mut self, now: Instant, journey: &mut Journey, full: bool) -> Option<Instant> {
         let backoff = if full { self.config.pressure } else { self.config.resend };
         let left = journey.deadline().since(now);
-        if left < backoff.first {
+        if left < backoff.first || seeded("given-up-when-all-failed") {
             return None;
         }
         let delay = backoff.jittered(&mut self.jitter, journey.pauses());
@@ -250,7 +256,7 @@ impl Health<'_> {
             many_local: self.locals.iter().filter(|ni| ni.nid.is_some()).count() > 1,
             many_remote: hop.is_some_and(|hop| self.many_remote(journey, hop)),
         };
-        let verdict = judge(self.config.profile, end.class, &situation);
+        let verdict = misjudged(judge(self.config.profile, end.class, &situation), situation.late);
         let why = if matches!(end.class, Class::Ok) {
             WhyEnded::Delivered
         } else if verdict.resend != Resend::No {

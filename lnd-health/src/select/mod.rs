@@ -258,6 +258,7 @@ impl<'a> View<'a> {
             Profile::LnetCompat => Shut::UNUSED | Shut::DRAINING,
         };
         let mask = if seeded("fatal-selected") { mask & !Shut::FATAL } else { mask };
+        let mask = if seeded("down-selected") { mask & !Shut::DOWN } else { mask };
         !ni.shut.has(mask)
     }
 
@@ -286,7 +287,7 @@ impl<'a> View<'a> {
     /// The best network, and the best pair on it.
     fn decide(&self, wanted: &Wanted<'_>, on: &Contests) -> Option<Choice> {
         let mut contest = Contest::EMPTY;
-        let mut left = on.both;
+        let mut left = if seeded("first-network-only") { on.both & 1 } else { on.both };
         while left != 0 {
             let slot = left.trailing_zeros();
             left &= left - 1;
