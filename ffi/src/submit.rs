@@ -75,7 +75,7 @@ unsafe fn submit(
         kind: kind(it.kind)?,
         peer: Nid::from_raw(it.nid).ok_or(lnd_error::LND_E_NO_ROUTE)?,
         link: link_wish(it.link)?,
-        routed: it.routed != 0,
+        routed: it.routed != 0 && !seeded("routed-flag-dropped"),
         header,
         payload,
         deadline: Instant::from_nanos(it.deadline),

@@ -54,7 +54,6 @@ fn messages_encode_to_the_golden_frames() {
 }
 
 /// S3-6, R23: the first byte tells control from LND messages.
-
 #[test]
 fn golden_frames_decode_to_the_messages() {
     every_golden_frame(|name, envelope, message, order, frame| {

@@ -206,7 +206,7 @@ static void doubt(void)
 	printf("health_names: what may have arrived stays in doubt\n");
 }
 
-/* A peer behind a router: routed is 1, and 0 without one. */
+/* S3-15: a peer behind a router: routed is 1, and 0 without one. */
 static void routes(void)
 {
 	struct lnd_health_peer behind, router;

@@ -6,6 +6,7 @@ use core::mem::size_of;
 use ::lnd_health::journey::{Journey, Terms};
 use ::lnd_health::node::{End, Ended, Next, WhyEnded};
 use ::lnd_health::{refusal, Refusal};
+use lnd_core::defect::seeded;
 use lnd_core::driver::Why;
 use lnd_core::id::Nid;
 use lnd_core::time::Instant;
@@ -110,7 +111,7 @@ pub unsafe extern "C" fn lnd_health_begin(
         let slice = whole.health.slice(now, way);
         *path = lnd_path {
             size: size_of::<lnd_path>() as u32,
-            routed: u32::from(choice.route.is_some()),
+            routed: u32::from(choice.route.is_some() && !seeded("path-never-routed")),
             local: names::local(id, choice.path.local),
             hop: names::peer_ni(id, choice.path.hop),
             destination: names::peer_ni(id, choice.destination),

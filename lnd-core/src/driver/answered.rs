@@ -34,6 +34,9 @@ impl<P: Ports> Driver<'_, P> {
     }
 
     pub(super) fn pull_ready(&mut self, now: Instant, link: LinkId, id: PeerId, it: &PullReady) {
+        if seeded("pull-ready-walks-the-table") {
+            (0..self.config.slots).for_each(|slot| _ = self.shared.word(slot));
+        }
         let here = self.shared.whose(it.sink.index).link() == Some(link);
         let fits = here && self.is_with(it.sink, id);
         let Some(details) = self.answer_to(it.sink, fits, |role| role == Role::GetSink) else {

@@ -261,6 +261,11 @@ impl<P: Ports> Driver<'_, P> {
             Role::NakGet => Message::GetNak { sink: remote, why },
             _ => Message::PutNak { source: remote, why },
         };
+        if role == Role::GetSource && seeded("pull-ready-unsaid")
+            || role == Role::PutSource && seeded("put-request-unsaid")
+        {
+            return Ok(());
+        }
         let sent = self.channel.send(link, envelope, &message, Some(tag));
         self.after_sending(now, link, envelope, lane, sent.is_ok());
         if let Some(ended) = sent.map_err(|_| Cause::Channel)? {

@@ -390,6 +390,9 @@ impl<P: Ports> Driver<'_, P> {
         self.shared.publish(tag, Word::queued(tag.generation));
         self.timers.arm(tag.index, now.after(self.config.verdict_bound));
         self.tracer.record(now, Trace::Accepted { tag, peer: from.from, length });
+        if seeded("request-not-parsed") {
+            return Inbound::Handled;
+        }
         Inbound::Request(Ticket { tag, kind, from: from.from, header, payload, length })
     }
 }

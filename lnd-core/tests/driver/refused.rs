@@ -45,7 +45,6 @@ fn refused(w: &mut World, request: Request<'_>, why: Why) {
 }
 
 /// S3-16: a driver knows direct neighbours only.
-
 #[test]
 fn malformed_requests() {
     let mut w = World::met();

@@ -48,6 +48,67 @@ fn a_request_that_finds_no_slot_waits_in_the_channel() {
     w.assert_drained();
 }
 
+/// S3-8: each kind of request reaches the upper layer's parse, once and with its header. S3-7: a control
+/// message does not, and takes no slot.
+#[test]
+fn s3_8_requests_are_parsed_and_control_messages_are_not() {
+    use lnd_core::driver::RequestKind::{Get, Immediate, Put};
+    let mut w = World::met();
+    for node in 0..2 {
+        let node = w.node(node);
+        (node.put, node.get, node.inline) = (Verdict::Keep, Verdict::Keep, Verdict::Keep);
+    }
+    let id = w.id();
+    w.put(0, 1, 100).unwrap();
+    w.put(0, 1, 5000).unwrap();
+    w.get(0, 1, 5000).unwrap();
+    w.settle();
+    let kept = |w: &World, node: usize| -> Vec<(u64, RequestKind)> {
+        w.nodes[node].kept.iter().map(|kept| (kept.id, kept.ticket.kind())).collect()
+    };
+    let mut parsed = kept(&w, 1);
+    parsed.sort_by_key(|it| it.0);
+    assert_eq!(parsed, [(id + 1, Immediate), (id + 2, Put), (id + 3, Get)]);
+    while let Some((_, kind)) = kept(&w, 1).first() {
+        // The payload that came along went with its frame.
+        w.node(1).answer_kept(if *kind == Immediate { 0 } else { 5000 }).unwrap();
+    }
+    w.settle();
+    assert_eq!((w.said(1, 0, "pull_ready"), w.count(0, Counter::Requests)), (1, 0));
+    assert_eq!(kept(&w, 0), []);
+    assert!(w.nodes[0].done.iter().all(|report| report.status.errno == 0));
+    w.assert_drained();
+}
+
+/// S3-10: what the request has occupied is the peer's again when `recv` has returned; the pull may take
+/// as long as it likes.
+#[test]
+fn s3_10_a_request_holds_its_buffer_until_recv_has_returned() {
+    let mut w = World::met_with(Config { depth: 2, ..config() });
+    w.node(1).put = Verdict::Keep;
+    let first = [w.put(0, 1, 5000).unwrap(), w.put(0, 1, 5000).unwrap()];
+    w.settle();
+    let third = w.put(0, 1, 5000).unwrap();
+    w.settle();
+    assert_eq!(w.nodes[1].kept.len(), 2, "both buffers are held until the verdicts");
+    for link in 0..2 {
+        w.device(1, link, |d| d.frozen = true);
+    }
+    for _ in 0..2 {
+        w.node(1).answer_kept(5000).unwrap();
+    }
+    w.settle();
+    assert!(first.iter().all(|&tag| !w.reported(0, tag)), "their pulls are under way");
+    assert_eq!(w.nodes[1].kept.len(), 1, "the third has come");
+    for link in 0..2 {
+        w.device(1, link, |d| d.frozen = false);
+    }
+    w.node(1).answer_kept(5000).unwrap();
+    w.settle();
+    assert!(first.iter().chain([&third]).all(|&tag| w.report(0, tag).status.errno == 0));
+    w.assert_drained();
+}
+
 #[test]
 fn a_forgotten_ticket_is_taken_back_and_a_late_verdict_finds_it_gone() {
     let mut w = World::met();
@@ -171,6 +232,7 @@ fn a_detached_inline_payload_cannot_be_received_any_more() {
 
 #[test]
 fn verdicts_of_the_wrong_kind_are_refused() {
+    // S3-9: what the parse was told of decides whether the upper layer supplies the source or the sink.
     let mut w = World::met();
     (w.node(1).put, w.node(1).get) = (Verdict::Keep, Verdict::Keep);
     w.put(0, 1, 5000).unwrap();

@@ -42,6 +42,7 @@ impl<'a> Frame<'a> {
 #[inline]
 pub fn decode(frame: &[u8], checksum: Checksum) -> Result<Frame<'_>, DecodeError> {
     match *frame.first().ok_or(DecodeError::Truncated)? {
+        class::CONTROL if seeded("layers-not-told-apart") => lnd(Reader::<false>(frame), checksum),
         class::CONTROL if swapped(frame)? => control(Reader::<true>(frame), checksum),
         class::CONTROL => control(Reader::<false>(frame), checksum),
         class::LND if swapped(frame)? => lnd(Reader::<true>(frame), checksum),
