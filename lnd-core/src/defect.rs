@@ -6,7 +6,7 @@
 //! it is left. `tests/defects` lists each one, with the checkers that must catch it.
 
 use crate::sync::Ordering;
-use crate::transfer::{Event, Word};
+use crate::transfer::{Cause, Debts, Event, Word};
 
 /// Whether the defect of this name is at work. Always false in what is shipped.
 #[cfg(not(lnd_defects))]
@@ -41,6 +41,19 @@ pub(crate) fn mistaken(before: Word, event: Event) -> Event {
         Event::HwOk if before.asked() && seeded("lost-race-is-an-error") => Event::HwUntouched,
         Event::MsgUnknown if seeded("unknown-is-not-delivered") => Event::MsgNotDelivered,
         Event::HwTouched | Event::HwUntouched if seeded("device-error-is-ok") => Event::HwOk,
+        Event::Cancel(_) if before.owes(Debts::MSG) && seeded("message-called-back") => {
+            Event::MsgNotDelivered
+        }
+        Event::HwOk if before.cause() == Some(Cause::Channel) && seeded("pull-is-no-answer") => {
+            Event::HwUntouched
+        }
+        // Changes nothing.
+        Event::MsgNotDelivered | Event::MsgUnknown if seeded("failed-message-ignored") => {
+            Event::Arm(Debts(0))
+        }
+        Event::MsgNotDelivered if !before.owes(Debts::MSG) && seeded("second-end-counts") => {
+            Event::HwUntouched
+        }
         other => other,
     }
 }

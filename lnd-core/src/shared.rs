@@ -236,12 +236,14 @@ impl<'m> Shared<'m> {
         let mut seen = slot.word.load(Ordering::Acquire);
         // Relaxed: equal to the tag's or the tag is stale; a use that begins right now changes the
         // word's own generation, and the exchange fails.
-        if slot.generation.load(Ordering::Relaxed) != tag.generation {
+        let stale = slot.generation.load(Ordering::Relaxed) != tag.generation;
+        if stale && !seeded("stale-completion-taken") {
             return None;
         }
         loop {
             let before = Word::from_bits(seen);
-            if !before.is_of(tag.generation) || before.phase() == Phase::Free {
+            let stale = !before.is_of(tag.generation) && !seeded("stale-completion-taken");
+            if stale || before.phase() == Phase::Free {
                 return None;
             }
             let outcome = step(before, mistaken(before, event));

@@ -35,6 +35,7 @@ mod driver {
     mod put;
     mod random;
     mod refused;
+    mod seeds;
     mod shutdown;
     mod size;
     mod strangers;

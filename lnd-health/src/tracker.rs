@@ -6,6 +6,7 @@
 //! tracker lies in the caller's request and is ended exactly once.
 
 use crate::journey::Path;
+use lnd_core::defect::seeded;
 use lnd_core::time::{Instant, Span};
 
 /// Which requests are tracked (`lnet_response_tracking`).
@@ -119,13 +120,18 @@ impl Tracker {
 
     /// The request's journey failed.
     pub fn send_failed(&mut self) -> Option<TrackEnd> {
+        if seeded("hop-failure-is-the-answers") {
+            return self.expire(Instant::from_nanos(u64::MAX));
+        }
         self.end(TrackEnd::SendFailed)
     }
 
     /// Ends it if its answer is overdue at `now`.
     pub fn expire(&mut self, now: Instant) -> Option<TrackEnd> {
         match self.0 {
-            State::Waiting { deadline, path } if deadline <= now => {
+            State::Waiting { deadline, path }
+                if deadline <= now && !seeded("missing-answer-untold") =>
+            {
                 self.end(TrackEnd::Expired { path })
             }
             _ => None,
@@ -159,7 +165,7 @@ mod tests {
 
     #[test]
     fn the_first_end_wins_in_every_order() {
-        // R54, B11, LU-12568, LU-10931.
+        // R54, B11, LU-12568, LU-10931. S1-9: that the request was not sent says nothing of its answer.
         let ends: [End; 4] = [
             (Tracker::answer, TrackEnd::Answered),
             (Tracker::unlink, TrackEnd::Unlinked),

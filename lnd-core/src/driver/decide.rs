@@ -127,6 +127,9 @@ impl<'m> Decider<'m> {
         let found = gate.and_then(|gate| gate.change_of(peer.generation(), down)).is_some();
         if found {
             self.shared.want(attention::SWEEP);
+            if seeded("peer-down-fails-link") {
+                LinkId::new(0).into_iter().for_each(|link| self.link_failed(link));
+            }
         }
         found
     }

@@ -19,7 +19,7 @@ use crate::id::{LinkId, PeerId, Tag};
 use crate::link::Posting;
 use crate::message::{Envelope, Lane, Message, PullReady};
 use crate::peer::{GateView, HelloState};
-use crate::ports::{Bd, Channel, Engine, Features, Memory, Motion, Ports, PostError, Tracer};
+use crate::ports::{Bd, Channel, Engine, Features, Memory, Motion, Ports, PostError, Sent, Tracer};
 use crate::shared::Whose;
 use crate::sync::{fence, Ordering};
 use crate::time::Instant;
@@ -100,7 +100,8 @@ impl<P: Ports> Driver<'_, P> {
         let peer_gate = self.shared.peer_gate(peer.index())?;
         details.settle_role(self.peers.get(peer).map_or(u32::MAX, |p| p.immediate_max));
         let role = details.role;
-        let debts = role.debts(self.signalled(peer));
+        let awaits = if seeded("inline-awaits-answer") { Role::GetSink } else { role };
+        let debts = awaits.debts(self.signalled(peer));
         let seen = peer_gate.view();
         let posting = gate.enter();
         // A request of ours goes to the life that we know now; an answer stays with its own.
@@ -266,7 +267,13 @@ impl<P: Ports> Driver<'_, P> {
         {
             return Ok(());
         }
-        let sent = self.channel.send(link, envelope, &message, Some(tag));
+        let mut sent = self.channel.send(link, envelope, &message, Some(tag));
+        if seeded("message-repeated") {
+            let _ = self.channel.send(link, envelope, &message, Some(tag));
+        }
+        if seeded("over-when-sent") {
+            sent = sent.map(|ended| ended.or(Some(Sent::Ok)));
+        }
         self.after_sending(now, link, envelope, lane, sent.is_ok());
         if let Some(ended) = sent.map_err(|_| Cause::Channel)? {
             self.on_sent(now, tag, ended);

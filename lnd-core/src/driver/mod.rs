@@ -249,15 +249,30 @@ impl<'m, P: Ports> Driver<'m, P> {
         let link = whose.link().and_then(|l| self.links.get_mut(l.index()).map(|s| (l, s)));
         if let Some((id, link)) = link {
             let asked = details.marks.contains(Marks::RECALLED) && !seeded("recalled-twice");
-            if !asked && link.takes_invalidates() {
+            let spared = if details.role.stages() {
+                seeded("stage-not-invalidated")
+            } else {
+                seeded("pull-not-invalidated")
+            };
+            if !asked && link.takes_invalidates() && !spared {
                 details.marks.insert(Marks::RECALLED);
                 // Only a descriptor that the device has been told of can be asked back.
                 if !seeded("recalled-before-doorbell") && link.ring() {
                     self.counters.count(Counter::Doorbells);
                 }
-                link.engine.invalidate(tag);
+                if seeded("stopped-to-abort") {
+                    link.engine.stop();
+                } else {
+                    link.engine.invalidate(tag);
+                }
                 self.counters.count(Counter::Invalidated);
                 self.tracer.record(now, Trace::Invalidated { tag, link: id });
+                if seeded("invalidated-is-back") {
+                    let _ = self.apply(now, tag, Event::HwUntouched);
+                } else if seeded("descriptor-sampled") {
+                    let works = link.engine.link_up().then_some(Effect::None);
+                    let _ = works.or_else(|| self.apply(now, tag, Event::HwUntouched));
+                }
             }
         }
     }

@@ -44,6 +44,10 @@ impl<P: Ports> Driver<'_, P> {
             return Err(self.refused(ticket, why));
         }
         let tag = ticket.tag;
+        if it.length == 0 && seeded("nothing-wanted-is-refused") {
+            self.turn_away(now, tag, ticket.kind, Refusal::NoMatch);
+            return Ok(tag);
+        }
         if !seeded("buffer-held-beyond-recv") {
             self.consume(tag);
         }
@@ -78,7 +82,8 @@ impl<P: Ports> Driver<'_, P> {
         if ticket.kind != RequestKind::Get && !seeded("wrong-kind-taken") {
             return Err(self.refused(ticket, Why::WrongKind));
         }
-        if let Err(why) = self.lend(&ticket, Role::GetSource, it.source, it.length, it.user) {
+        let length = if seeded("get-answered-empty") { 0 } else { it.length };
+        if let Err(why) = self.lend(&ticket, Role::GetSource, it.source, length, it.user) {
             return Err(self.refused(ticket, why));
         }
         let tag = ticket.tag;
@@ -110,6 +115,10 @@ impl<P: Ports> Driver<'_, P> {
         if let Some(details) = self.details.get_mut(tag.index as usize) {
             details.role = role;
             details.why = why;
+        }
+        if seeded("refusal-untold") {
+            let _ = self.apply(now, tag, Event::PayCpu);
+            return;
         }
         self.answer(now, tag);
     }

@@ -225,6 +225,7 @@ fn lu15234_what_is_queued_as_the_credit_comes_back_goes_out() {
     w.assert_drained();
 }
 
+/// S0-15: all of them are invalidated.
 #[test]
 fn h9_no_slot_is_skipped_wherever_the_sweep_begins() {
     let mut small = config();

@@ -28,6 +28,7 @@ fn s3_2_an_optimised_get_is_staged_by_the_target_and_pulled() {
     w.assert_drained();
 }
 
+/// S1-8: the data that there is, and no more.
 #[test]
 fn a_target_may_give_less_than_was_asked_for() {
     for given in [1, 1234, 0] {

@@ -47,6 +47,7 @@ fn s0_20_nothing_is_settled_by_hand_before_the_engine_has_stopped() {
     expect(w.report(0, asked), Cause::LinkDown, Place::Answer, -5, Health::LocalError);
     assert!(!w.reported(0, staged) && !w.reported(0, flying));
     // S0-20 has both: it was asked for the descriptor, and then to stop. It gave neither.
+    // S0-12: so nothing was taken away.
     assert_eq!(w.device(0, 0, |d| (d.calls.invalidates, d.calls.stops, d.calls.yanks)), (1, 1, 0));
     w.device(0, 0, |d| d.stopped = true);
     for _ in 0..5 {

@@ -16,7 +16,7 @@ use lnd_core::driver::{
 use lnd_core::fragment::Fragment;
 use lnd_core::id::{Incarnation, LinkId, Tag};
 use lnd_core::message::Refusal;
-use lnd_core::ports::{NoTrace, Sent};
+use lnd_core::ports::Sent;
 use lnd_core::time::{Instant, Span};
 use lnd_core::transfer::{Delivery, Health};
 
@@ -366,8 +366,8 @@ impl Node {
 
     /// Runs the interrupts; returns how many completions they took.
     pub fn interrupt(&mut self) -> u32 {
-        let now = self.now;
-        self.interrupts.iter_mut().map(|i| i.on_interrupt(now, 1000, &mut NoTrace).taken).sum()
+        let (now, tracer) = (self.now, self.driver.tracer_mut());
+        self.interrupts.iter_mut().map(|i| i.on_interrupt(now, 1000, tracer).taken).sum()
     }
 
     pub fn on_sent(&mut self, tag: Tag, sent: Sent) {

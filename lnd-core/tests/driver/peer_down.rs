@@ -89,6 +89,7 @@ fn the_wait_for_an_answer_ends_at_once() {
     w.assert_drained();
 }
 
+/// S0-15, and the transmit half of S0-8.
 #[test]
 fn s0_17_a_staged_descriptor_is_recalled_and_ends_by_what_is_known() {
     for (on_recall, place, errno, health) in [
@@ -129,6 +130,7 @@ fn s0_16_one_that_comes_back_ok_lost_the_race_and_is_ok() {
     w.assert_drained();
 }
 
+/// The receive half of S0-8.
 #[test]
 fn s0_19_a_pull_is_recalled_like_a_stage() {
     for (get, on_recall, place, errno, health) in [

@@ -28,6 +28,7 @@ fn s1_1_a_small_put_travels_inline_and_ends_with_its_completion() {
     w.assert_drained();
 }
 
+/// S0-4: however it ended, it is not sent again.
 #[test]
 fn s0_2_a_message_may_have_ended_when_the_channel_has_taken_it() {
     let failed = |sent| Some(Fate::Lost(sent));
@@ -47,6 +48,7 @@ fn s0_2_a_message_may_have_ended_when_the_channel_has_taken_it() {
         let status = w.report(0, tag).status;
         assert_eq!((status.errno, status.delivery), (errno, delivery), "{fate:?}");
         assert!(w.fabric.borrow().endings.is_empty());
+        assert_eq!(w.said(0, 1, "immediate"), 1, "{fate:?}");
         w.settle();
         assert_eq!(w.nodes[1].done.len(), usize::from(fate.is_none()));
         assert_eq!(w.count(0, Counter::StaleCompletion), 0);
@@ -120,6 +122,7 @@ fn s1_3_a_put_of_which_nothing_is_wanted_still_ends_ok() {
     }
 }
 
+/// S1-3: the sender is told of the refusal.
 #[test]
 fn s1_5_a_refused_put_is_told_and_drained() {
     let mut w = World::met();
@@ -147,7 +150,6 @@ fn a_refused_inline_put_is_dropped_silently() {
 }
 
 /// S1-10: inline where they fit.
-
 #[test]
 fn ack_and_reply_travel_like_puts() {
     let mut w = World::met();
@@ -286,7 +288,6 @@ fn a_put_req_whose_message_failed_gets_its_descriptor_back() {
 }
 
 /// S1-4: the answer, here the pull, says that the request has arrived.
-
 #[test]
 fn a_pull_proves_that_a_message_called_lost_had_arrived() {
     let mut w = World::met();

@@ -161,8 +161,7 @@ fn r14_stale_and_foreign_completions_match_nothing() {
     w.assert_drained();
 }
 
-/// S1-6: finalized once.
-
+/// S1-6: finalized once, when everything has ended.
 #[test]
 fn a_repeated_completion_is_late_and_counted() {
     let mut w = World::met();

@@ -230,6 +230,7 @@ fn a_yank_tells_real_outcomes_and_only_those() {
     }
 }
 
+/// S0-11: nor does it reset the engine.
 #[test]
 fn another_links_proof_is_worth_nothing() {
     let plant = Plant::new(Shape { links: 2, ..Shape::default() });

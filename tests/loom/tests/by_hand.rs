@@ -27,6 +27,7 @@ fn context(world: &Rc<World>, tag: Tag, event: Event) -> JoinHandle<Option<Effec
     })
 }
 
+/// S0-21: one of the two ends the transfer.
 #[test]
 fn inv_1_by_hand_against_real_completion() {
     let ends = explore("Stopped ‖ HwOk", Bound::Exhaustive, || {
