@@ -147,5 +147,12 @@ mod tests {
         assert_eq!(bits.take_one(), Some(39));
         assert_eq!(bits.take_one(), None);
         assert!(!bits.any());
+        // One behind the last word; what comes before it is not touched.
+        bits.set(0);
+        words.last().unwrap().fetch_or(1 << 5, Ordering::Relaxed);
+        assert_eq!(bits.take_from(64), None);
+        assert_eq!(bits.take_one(), Some(0));
+        assert_eq!(bits.take_one(), None);
+        assert!(!bits.any());
     }
 }

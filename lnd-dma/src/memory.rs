@@ -373,3 +373,17 @@ impl RegisterAccess for LinkMemory<'_> {
         }
     }
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    /// `docs/registers.md`, in its order.
+    #[test]
+    fn a_link_takes_what_the_document_says() {
+        let bytes = |descriptors, lists| Geometry { descriptors, lists }.bytes_needed();
+        assert_eq!(bytes(16, 2), 256 + 1024 + 256 + 64 + 64 + 64 + 8192);
+        assert_eq!(bytes(1, 0), 256 + 64 + 32 + (8 + 24) + 64 + 64);
+        assert_eq!(bytes(33, 1), 256 + 2112 + 1024 + 256 + 64 + 64 + 4096);
+    }
+}

@@ -121,3 +121,27 @@ impl<R: RegisterAccess> Completions for CompletionQueue<'_, R> {
         None
     }
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use core::ptr::NonNull;
+
+    use super::*;
+    use crate::memory::Geometry;
+
+    #[repr(align(64))]
+    struct Block([u32; 256]);
+
+    #[test]
+    fn an_empty_ring_has_nothing_to_take() {
+        let mut block = Block([0; 256]);
+        let base = NonNull::from(&mut block.0).cast();
+        let geometry = Geometry { descriptors: 2, lists: 0 };
+        // SAFETY: the block outlives the memory, which alone is used from now on.
+        let memory = unsafe { LinkMemory::format(base, 1024, geometry, 0, 0, 7) }.unwrap();
+        let mut queue = CompletionQueue::new(memory, memory);
+        assert!(queue.is_empty());
+        assert_eq!(queue.pop(), None);
+        assert_eq!(queue.nonsense(), 0);
+    }
+}

@@ -58,3 +58,19 @@ pub trait Faults {
 pub struct NoFaults;
 
 impl Faults for NoFaults {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_an_adversary_hardware_does_what_it_should() {
+        let mut none = NoFaults;
+        let tag = Tag { index: 1, generation: 2 };
+        assert!(!none.stalls(Instant::ORIGIN));
+        assert_eq!(none.completion(tag), Verdict::Deliver);
+        assert!(!none.overlooks_recall(tag));
+        assert!(!none.bad_read_breaks());
+        assert_eq!(none.chunk(4096), 4096);
+    }
+}

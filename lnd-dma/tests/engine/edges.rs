@@ -2,7 +2,7 @@
 //! Memory of the wrong size, indices of nothing, and descriptors that no driver writes: each single
 //! check that random words (`garbage`) may or may not meet.
 
-use lnd_core::fragment::{Fragment, MAX_FRAGMENTS};
+use lnd_core::fragment::{Fragment, MAX_FRAGMENT, MAX_FRAGMENTS};
 use lnd_core::id::Tag;
 use lnd_core::ports::{Engine, Returned};
 use lnd_core::sync::Ordering;
@@ -89,6 +89,41 @@ fn fragments_that_are_none() {
     assert_eq!(forged(2, nowhere), (Returned::Untouched, Cause::BAD_DESCRIPTOR));
     let direct = |c: Content| Content { flags: Flags::PULL, fragment: 0, ..c };
     assert_eq!(forged(2, direct), (Returned::Untouched, Cause::BAD_DESCRIPTOR));
+}
+
+/// A fragment has 1 byte to 1 MiB.
+#[test]
+fn fragments_of_no_length_or_too_long_a_one() {
+    for (at, length) in [(0, 0), (1, 0), (0, MAX_FRAGMENT + 1), (1, MAX_FRAGMENT + 1)] {
+        let plant = Plant::new(Shape::with_lists());
+        let mut world = plant.world();
+        let (out, into) = (world.filled(0, 100), world.buffer(1, &[50, 30, 20]));
+        world.stage(A, tag(0), &out, 1);
+        world.pull(B, tag(1), &into, 0, tag(0), 100);
+        let memory = world.memory(B);
+        let fragment = memory.read_fragment(1, at).unwrap();
+        assert!(memory.write_fragment(1, at, &Fragment::new(fragment.address, length)));
+        world.settle();
+        let moved = if at == 0 { Returned::Untouched } else { Returned::Touched };
+        world.both((A, tag(0)), (B, tag(1)), moved);
+        assert_eq!(error(&mut world), Cause::BAD_DESCRIPTOR, "{length} at {at}");
+    }
+}
+
+/// Entries that name nothing are passed over a few at a time, and the engine says that there are more.
+#[test]
+fn entries_that_are_left_keep_the_engine_busy() {
+    let plant = Plant::new(Shape::default());
+    let mut world = plant.world();
+    world.step_all();
+    let memory = world.memory(B);
+    for entry in 0..3 {
+        memory.post(entry).store(entry, Ordering::Relaxed);
+    }
+    memory.write(Register::PostTail, 3);
+    world.budget = 1;
+    let busy: Vec<bool> = (0..3).map(|_| world.step(B).busy).collect();
+    assert_eq!(busy, [true, true, false]);
 }
 
 /// A list that changes while it is walked: an address just below the end of all addresses.

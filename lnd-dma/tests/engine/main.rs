@@ -6,6 +6,7 @@
 
 mod harness;
 
+mod commands;
 mod cycles;
 // Reading a book takes Miri minutes.
 #[cfg(not(miri))]
@@ -17,6 +18,8 @@ mod found;
 mod fragments;
 mod garbage;
 mod gone;
+mod interrupt;
+mod layout;
 mod lives;
 mod phases;
 mod reads;

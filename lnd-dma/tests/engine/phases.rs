@@ -3,7 +3,10 @@
 //! every descriptor comes back exactly once, and what it says is true.
 
 use lnd_core::id::Tag;
-use lnd_core::ports::Returned;
+use lnd_core::ports::{Engine, Returned};
+use lnd_core::sync::Ordering;
+use lnd_dma::descriptor::State;
+use lnd_dma::regs::Cause;
 
 use crate::harness::{tag, Buffer, Plant, Shape, World};
 
@@ -189,5 +192,73 @@ fn asking_often_is_asking_once() {
                 assert_eq!(world.bytes(&out), world.bytes(&into));
             }
         }
+    }
+}
+
+/// Who pulls is told why: the other side wants it back, or it is not there any more (S0-19).
+#[test]
+fn the_puller_is_told_why() {
+    for (freed, cause) in [(false, Cause::RECALLED), (true, Cause::REMOTE_ACCESS)] {
+        let plant = Plant::new(Shape::default());
+        let mut world = plant.world();
+        begun(&mut world);
+        world.step(B);
+        if freed {
+            world.memory(A).descriptor(SOURCE.index).unwrap().free();
+        } else {
+            world.invalidate(A, SOURCE);
+            world.step(A);
+        }
+        world.step(B);
+        let status = world.memory(B).completion(0).status.load(Ordering::Relaxed);
+        assert_eq!(status >> 16, cause.bits());
+        world.reap(B);
+        assert_eq!(world.once(B, SINK), Returned::Touched);
+    }
+}
+
+/// S0-6: a puller claims the descriptor while its engine looks at the recall. It is the puller's then,
+/// and the recall is noted there.
+#[test]
+fn claimed_while_the_recall_is_looked_at() {
+    let plant = Plant::new(Shape::default());
+    let mut world = plant.world();
+    let out = world.filled(0, LENGTH);
+    world.stage(A, SOURCE, &out, 1);
+    world.step(A);
+    world.invalidate(A, SOURCE);
+    let descriptor = world.memory(A).descriptor(SOURCE.index).unwrap();
+    world.script(A).during_recall = Some(Box::new(move || {
+        let own = descriptor.own();
+        assert!(descriptor.swap(own, own.busy(1)));
+    }));
+    world.step(A);
+    let held = descriptor.own();
+    assert!(held.is(State::Busy) && !held.recalled());
+    world.step(A);
+    assert_eq!(descriptor.own(), held.recalling(), "it was looked at again");
+    world.reap(A);
+    assert_eq!(world.ends(A, SOURCE), []);
+}
+
+/// A puller that breaks off wakes the engine of the node that it pulls from, and no other one.
+#[test]
+fn breaking_off_wakes_the_source() {
+    for stops in [false, true] {
+        let plant = Plant::new(Shape { nodes: 4, ..Shape::default() });
+        let mut world = plant.world();
+        let (out, into) = (world.filled(3, LENGTH), world.filled(1, LENGTH));
+        world.script(B).chunk = Some(LENGTH / 8);
+        world.stage((3, 0), SOURCE, &out, 1);
+        world.pull(B, SINK, &into, 3, SOURCE, LENGTH);
+        world.step(B);
+        assert_eq!(*plant.bus.woken.lock().unwrap(), []);
+        if stops {
+            world.port(B).driver.stop();
+        } else {
+            world.invalidate(B, SINK);
+        }
+        world.step(B);
+        assert_eq!(*plant.bus.woken.lock().unwrap(), [(3, 1)]);
     }
 }

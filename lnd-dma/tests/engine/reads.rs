@@ -95,6 +95,46 @@ fn the_dead_exhaust_the_retries() {
     }
 }
 
+/// S2-11: it ends at the bound, and at no earlier attempt.
+#[test]
+fn the_retries_end_at_their_bound() {
+    let plant = Plant::new(Shape::default());
+    let mut world = plant.world();
+    let mut reads = reads(&mut world);
+    world.kill(B.0);
+    let begun = world.now;
+    reads.begin(B.0, ReadKind::Zero).unwrap();
+    for waited in [Span::from_millis(0), Span::from_micros(19_999)] {
+        world.now = begun.after(waited);
+        world.step(A);
+        assert_eq!(reads.poll(), None);
+    }
+    world.now = begun.after(Span::from_millis(20));
+    world.step(A);
+    assert_eq!(reads.poll(), Some(ReadEnd::RetryExhausted));
+}
+
+/// A read is under way from its beginning until its answer is there or it is given up.
+#[test]
+fn a_read_is_under_way_until_its_answer_is_there() {
+    let plant = Plant::new(Shape::default());
+    let mut world = plant.world();
+    let mut reads = reads(&mut world);
+    assert!(!reads.is_under_way());
+    assert_eq!(reads.begin(256, ReadKind::Zero), Err(ReadError::BadNode));
+    reads.begin(255, ReadKind::Zero).expect("the last number that a node may have");
+    assert!(reads.is_under_way());
+    reads.give_up();
+    assert!(!reads.is_under_way());
+    world.settle();
+    reads.begin(B.0, ReadKind::Zero).unwrap();
+    assert!(reads.is_under_way());
+    world.step(A);
+    assert!(reads.has_answer() && !reads.is_under_way());
+    assert_eq!(reads.poll(), Some(ReadEnd::Ok(0)));
+    assert!(!reads.is_under_way());
+}
+
 /// S2-8: a break that is shorter than the retries is not seen at all.
 #[test]
 fn a_path_that_migrates_in_time_is_alive() {

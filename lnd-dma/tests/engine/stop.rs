@@ -164,6 +164,19 @@ fn a_dead_puller_does_not_hold_up_the_stop() {
     assert_eq!(world.yank(A, tag(0), &proof), Some(Returned::Touched));
 }
 
+/// S0-9: the claim of a puller that is dead already ends in the first pass.
+#[test]
+fn a_dead_pullers_claim_ends_at_once() {
+    let plant = Plant::new(Shape::default());
+    let mut world = plant.world();
+    half_way(&mut world);
+    world.kill(1);
+    world.port(A).driver.stop();
+    world.step(A);
+    let proof = world.port(A).driver.quiesced().expect("one pass over sixteen descriptors");
+    assert_eq!(world.yank(A, tag(0), &proof), Some(Returned::Touched));
+}
+
 /// S0-10: no clock, nothing moves; and the engine can still be proven stopped.
 #[test]
 fn a_link_without_clock_does_nothing_and_stops() {

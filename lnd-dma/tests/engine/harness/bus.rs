@@ -47,6 +47,8 @@ pub struct Bus {
     /// Whether each copy must be covered by grants.
     pub strict: AtomicBool,
     pub copied: AtomicU64,
+    /// Who was woken, by whom: the engine of the first by that of the second.
+    pub woken: Mutex<Vec<(u32, u32)>>,
     /// What happens elsewhere while an engine is at its next copy.
     pub meanwhile: Mutex<Option<fn(&Bus)>>,
 }
@@ -65,6 +67,7 @@ impl Bus {
             wrong: Mutex::default(),
             strict: AtomicBool::new(true),
             copied: AtomicU64::new(0),
+            woken: Mutex::default(),
             meanwhile: Mutex::default(),
         }
     }
@@ -168,5 +171,9 @@ impl<'p> Fabric<'p> for Wire<'p> {
         // SAFETY: both pieces are in bounds; `copy` allows them to overlap.
         unsafe { std::ptr::copy(source, sink, length as usize) };
         Ok(())
+    }
+
+    fn returned(&mut self, node: u32) {
+        self.bus.woken.lock().unwrap().push((node, self.me));
     }
 }

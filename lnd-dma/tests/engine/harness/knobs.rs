@@ -24,6 +24,8 @@ pub struct Script<'p> {
     pub chunk: Option<u32>,
     /// A refused remote read is the engine's last deed.
     pub fragile: bool,
+    /// What another node does while the next recall is looked at.
+    pub during_recall: Option<Box<dyn FnOnce() + 'p>>,
     /// What the other node does right after the next claim.
     pub after_claim: Option<Box<dyn FnOnce() + 'p>>,
 }
@@ -38,6 +40,9 @@ impl Faults for Script<'_> {
     }
 
     fn overlooks_recall(&mut self, _tag: Tag) -> bool {
+        if let Some(happens) = self.during_recall.take() {
+            happens();
+        }
         let overlooked = self.overlook > 0;
         self.overlook = self.overlook.saturating_sub(1);
         overlooked
