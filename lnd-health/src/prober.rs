@@ -258,7 +258,7 @@ impl<'m> Prober<'m> {
     /// Something waits for this endpoint: it is looked at before all others (R59).
     pub fn urge(&mut self, index: u32) {
         let idle = self.endpoints.get(index as usize).is_some_and(|e| !e.asked);
-        if idle && self.lanes.due(index).is_some() {
+        if idle && self.lanes.due(index).is_some() && !seeded("urgency-ignored") {
             self.lanes.arm(index, URGENT, Instant::ORIGIN);
         }
     }
@@ -353,7 +353,8 @@ impl<'m> Prober<'m> {
 
     /// Next look after a time of idleness, somewhat shortened, so that endpoints spread out.
     fn rest(&mut self, now: Instant, jitter: &mut Jitter, index: u32) {
-        let variant = jitter.below((u32::from(self.settings.jitter) + 1).min(VARIANTS));
+        let part = if seeded("probes-in-step") { 0 } else { u32::from(self.settings.jitter) };
+        let variant = jitter.below((part + 1).min(VARIANTS));
         let idle = self.settings.idle.as_nanos();
         let delay = Span::from_nanos(idle - idle / 16 * u64::from(variant));
         self.lanes.arm(index, IDLE + variant as usize, now.after(delay));

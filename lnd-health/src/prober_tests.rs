@@ -236,6 +236,29 @@ fn urgent_endpoints_come_first() {
 }
 
 #[test]
+fn endpoints_that_fall_idle_together_are_not_probed_together() {
+    // R59: jitter takes up to a quarter off the idle time.
+    let (idle, again) = (Span::from_secs(16), Span::from_secs(100));
+    let settings = ProbeSettings { idle, again, jitter: 4, ..SETTINGS };
+    let (mut links, mut endpoints) = tables(500);
+    let mut prober = Prober::new(&mut links, &mut endpoints, settings);
+    let mut jitter = Jitter::new(9);
+    for index in 0..500 {
+        prober.watch(at(0), &mut jitter, index, false);
+    }
+    let mut probes = [0_u32; 17];
+    for (second, count) in (0..).zip(&mut probes) {
+        while probe(&mut prober, at(second)).is_some() {
+            *count += 1;
+        }
+    }
+    assert_eq!(probes.iter().sum::<u32>(), 500);
+    assert_eq!(probes[..12].iter().sum::<u32>(), 0, "none of them was idle for long enough");
+    // Five times to choose from, a hundred each if chance were exact.
+    assert!(probes[12..].iter().all(|&n| (50..200).contains(&n)), "{probes:?}");
+}
+
+#[test]
 fn a_probe_that_never_ends_says_nothing_and_the_next_one_follows() {
     // S2-7: the transport has lost it; whoever waited for its end would never probe again.
     let (mut links, mut endpoints) = tables(1);

@@ -25,7 +25,7 @@ impl<P: Ports> Driver<'_, P> {
         if self.run.state() == RunState::Quiescent {
             return None;
         }
-        let batch = self.config.batch;
+        let batch = if seeded("batch-ignored") { u32::MAX } else { self.config.batch };
         self.notice(now, batch);
         self.expire(now, batch);
         let reclaiming = self.poll_links(now, batch);

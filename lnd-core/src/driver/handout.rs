@@ -342,7 +342,8 @@ impl<P: Ports> Driver<'_, P> {
     /// Hands out what waits for a peer, as far as credits, links and the channel go. Bounded by the
     /// credits, and by `batch` for what is late: it ends here and spends no credit.
     pub(super) fn flush(&mut self, now: Instant, id: PeerId) {
-        for _ in 0..self.config.batch.saturating_add(u32::from(MAX_DEPTH)) {
+        let bound = self.config.batch.saturating_add(u32::from(MAX_DEPTH));
+        for _ in 0..if seeded("flush-without-bound") { u32::MAX } else { bound } {
             let Some(peer) = self.peers.get(id) else { return };
             if peer.queue.is_empty() {
                 if self.peer_state(id) == HelloState::Good && peer.ours.left() > 0 {

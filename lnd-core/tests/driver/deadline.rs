@@ -266,8 +266,39 @@ fn r64_more_late_requests_than_one_call_may_end_are_ended_by_the_next_calls() {
     w.assert_drained();
 }
 
-/// R63: events in, actions out; the host is told when to call.
+#[test]
+fn r64_one_call_handles_as_many_as_the_batch_says() {
+    // Deadlines that pass together, then a peer that goes down with as many transfers: each call does
+    // three of them, and says that it is to be called again at once.
+    let ended = |w: &World| w.nodes[0].done.len();
+    for down in [false, true] {
+        let mut w = World::met_with(Config { batch: 3, slots: 64, depth: 32, ..config() });
+        w.hold("put_req");
+        let mut order = w.order(Kind::Put, 1, 5000);
+        order.deadline = w.now.after(SPAN);
+        let tags: Vec<Tag> = (0..12).map(|_| w.send(0, order).unwrap()).collect();
+        w.settle();
+        if down {
+            w.tell_peer(0, 1, false);
+        } else {
+            w.now = order.deadline;
+        }
+        let before = w.count(0, Counter::Invalidated);
+        for call in 1..=4 {
+            w.node(0).now = w.now;
+            let now = w.now;
+            let next = w.node(0).driver.on_time(now);
+            let asked = w.count(0, Counter::Invalidated) - before;
+            assert!(asked <= 3 * call, "{asked} after {call} calls, down {down}");
+            assert!(call == 4 || next == Some(now), "down {down}: {next:?}");
+        }
+        w.settle();
+        assert_eq!((ended(&w), w.count(0, Counter::Invalidated) - before), (tags.len(), 12));
+        w.assert_drained();
+    }
+}
 
+/// R63: events in, actions out; the host is told when to call.
 #[test]
 fn the_announced_time_is_the_least_of_all() {
     let mut w = World::met();
