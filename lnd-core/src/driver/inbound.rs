@@ -157,8 +157,11 @@ impl<P: Ports> Driver<'_, P> {
         if let Some(id) = found.filter(|_| closed == Some(from.from_life) && means_us && reliable) {
             return Heard::Closed(id);
         }
-        // Which incarnation is the present one is open until our hello is answered.
-        let open = view.is_none_or(|v| v.state() != HelloState::Good);
+        // Which incarnation is the present one is open until our hello is answered. One that said goodbye
+        // was the present one: a request of another is of an earlier one. It must not keep its place in the
+        // lane, since what lies behind it was promised.
+        let ended = closed.is_some() && closed == known_life && !seeded("earlier-request-parked");
+        let open = view.is_none_or(|v| v.state() != HelloState::Good) && !ended;
         let parks = lane == Lane::Request && means_us && (right || open) && reliable;
         if parks && !seeded("wrong-verdict-drops") {
             self.counters.count(Counter::Waited);

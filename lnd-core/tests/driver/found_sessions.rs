@@ -242,3 +242,25 @@ fn s0_18_a_goodbye_and_a_successor_overtake_nothing() {
         assert_eq!(w.nodes[1].done.len(), before + 2, "successor {successor}");
     }
 }
+
+/// S0-18: an incarnation that ended without a goodbye left a request in the lane. Its successor's requests
+/// lie behind it, were reported as delivered, and the successor said goodbye.
+#[test]
+fn s0_18_a_request_of_an_earlier_incarnation_blocks_nothing_after_a_goodbye() {
+    let mut w = World::met();
+    w.hold("immediate");
+    w.put(0, 1, 10).unwrap();
+    w.settle();
+    w.reboot(0);
+    let tag = w.put(0, 1, 20).unwrap();
+    w.settle();
+    assert_eq!(w.report(0, tag).status.errno, 0);
+    let now = w.now;
+    w.nodes[0].driver.shutdown(now, now.after(Span::from_secs(1)));
+    w.settle();
+    let before = w.nodes[1].done.len();
+    w.free("immediate");
+    w.settle();
+    assert!(w.letter(0).is_none(), "a request that is over keeps its place in the lane");
+    assert_eq!(w.nodes[1].done.len(), before + 1);
+}

@@ -356,9 +356,13 @@ impl<'m> World<'m> {
                 continue;
             }
             let empty = self.ways.values().all(VecDeque::is_empty);
-            let Some(next) = self.next.into_iter().flatten().min() else { break };
-            let later = self.now.after(Span::from_millis(1));
-            self.now = next.max(later);
+            let soon = self.now.after(Span::from_millis(1));
+            self.now = match self.next.into_iter().flatten().min() {
+                Some(next) => next.max(soon),
+                None if empty => break,
+                // A host offers again what waits when it looks the next time.
+                None => self.now.after(Span::from_millis(20)),
+            };
             if empty && self.nodes.iter().all(|node| node.driver.in_use() == (0, 0)) {
                 break;
             }
