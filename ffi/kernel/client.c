@@ -130,10 +130,10 @@ static bool lnd_host_make(struct lnd_host_worker *worker, struct lnd_host_node *
 
 	if (!node->alive)
 		return lnd_host_give_up(worker, -ESHUTDOWN);
-	op = lnd_host_op_new(node, kind, length, get_random_u64());
+	op = lnd_host_op_new(node, worker, kind, length,
+			     lnd_soft_nid(lnd_host_peer(worker, node->number)));
 	if (!op)
 		return false;
-	op->peer = lnd_soft_nid(lnd_host_peer(worker, node->number));
 	if (kind == LND_PUT)
 		lnd_host_payload_fill(&op->payload, op->seed);
 	if (lnd_host_map(&node->window, &op->map, &op->payload, kind == LND_GET,
@@ -142,16 +142,15 @@ static bool lnd_host_make(struct lnd_host_worker *worker, struct lnd_host_node *
 		return false;
 	}
 	lnd_host_spoil(op);
-	op->worker = worker;
 	atomic_inc(&worker->under_way);
 	/* From its acceptance on, the message is the report's. */
-	error = lnd_host_submit(op, kind, op->peer);
+	error = lnd_host_fault(LND_HOST_AT_SUBMIT) ? LND_E_PEER_DOWN :
+		lnd_host_submit(op, kind, op->peer);
 	if (!error) {
 		lnd_host_count(LND_HOST_SUBMITTED);
 		return true;
 	}
 	atomic_dec(&worker->under_way);
-	op->worker = NULL;
 	lnd_host_op_end(op);
 	if (error == LND_E_NO_SLOTS || error == LND_E_NO_LISTS)
 		return false;
@@ -275,7 +274,8 @@ static int lnd_host_worker_start(struct lnd_host_worker *worker, struct lnd_host
 	worker->made = 0;
 	worker->done = false;
 	sema_init(&worker->room, job->flight);
-	thread = lnd_host_thread(lnd_host_work, worker, "lnd_client", number, 0);
+	thread = lnd_host_thread(lnd_host_work, worker, "lnd_client", number, 0,
+				 LND_HOST_AT_CLIENT_THREAD);
 	if (IS_ERR(thread))
 		return PTR_ERR(thread);
 	cpu = cpumask_nth(number % num_online_cpus(), cpu_online_mask);
@@ -342,7 +342,7 @@ void lnd_host_client_reset(void)
 		atomic_long_set(&lnd_host_counts[i], 0);
 	for (i = 0; i < ARRAY_SIZE(lnd_host_errno); i++)
 		atomic_set(&lnd_host_errno[i], 0);
-	lnd_host_longest_ns = 0;
+	WRITE_ONCE(lnd_host_longest_ns, 0);
 }
 
 static const char *const lnd_host_count_names[LND_HOST_COUNTS] = {
@@ -385,7 +385,8 @@ void lnd_host_client_show(struct seq_file *file)
 	for (i = 0; i < LND_HOST_COUNTS; i++)
 		seq_printf(file, "%s %ld\n", lnd_host_count_names[i],
 			   atomic_long_read(&lnd_host_counts[i]));
-	seq_printf(file, "longest_ms %llu\n", div_u64(lnd_host_longest_ns, NSEC_PER_MSEC));
+	seq_printf(file, "longest_ms %llu\n",
+		   div_u64(READ_ONCE(lnd_host_longest_ns), NSEC_PER_MSEC));
 	for (i = 0; i < ARRAY_SIZE(lnd_host_errno); i++) {
 		if (atomic_read(&lnd_host_errno[i]))
 			seq_printf(file, "errno_%u %d\n", i, atomic_read(&lnd_host_errno[i]));

@@ -56,9 +56,10 @@ static void lnd_host_stats(struct seq_file *file, struct lnd_host_node *node)
 		lnd_quarantine_get(node->ni, i, &quarantined);
 		seq_printf(file, "link%u_quarantined %u\n", i, quarantined);
 		seq_printf(file, "link%u_state %u\nlink%u_bytes %llu\n", i, state, i,
-			   node->link[i].bytes);
+			   READ_ONCE(node->link[i].bytes));
 		seq_printf(file, "link%u_interrupts %llu\nlink%u_violations %llu\n", i,
-			   node->link[i].interrupts, i, node->link[i].violations);
+			   READ_ONCE(node->link[i].interrupts), i,
+			   READ_ONCE(node->link[i].violations));
 	}
 	seq_printf(file, "bugs %u\n", atomic_read(&node->bugs));
 }
@@ -89,7 +90,7 @@ static void lnd_host_transfers(struct seq_file *file, struct lnd_host_node *node
 	list_for_each_entry(op, &node->ops, list)
 		seq_printf(file, "%s %s %llu bytes %u fragments %u age_ms %llu\n",
 			   op->worker ? "ours" : "peer's", op->kind == LND_GET ? "get" : "put",
-			   op->peer, op->payload.length, op->map.nfrags,
+			   op->peer, READ_ONCE(op->payload.length), READ_ONCE(op->map.nfrags),
 			   div_u64(ktime_get_ns() - op->begun, NSEC_PER_MSEC));
 	spin_unlock(&node->ops_lock);
 }

@@ -27,7 +27,7 @@ static void lnd_host_serve(struct lnd_host_link *link)
 	u32 more = 0;
 
 	spin_lock(&link->serving);
-	link->interrupts++;
+	WRITE_ONCE(link->interrupts, link->interrupts + 1);
 	lnd_interrupt(link->node->ni, link->number, BUDGET, ktime_get_ns(), &more);
 	spin_unlock(&link->serving);
 	if (more)
@@ -69,8 +69,8 @@ static int lnd_host_engine(void *data)
 		struct lnd_soft_progress progress = { .size = sizeof(progress) };
 
 		lnd_soft_engine_step(link->engine, ktime_get_ns(), STEPS, &progress);
-		link->bytes += progress.bytes;
-		link->violations = progress.violations;
+		WRITE_ONCE(link->bytes, link->bytes + progress.bytes);
+		WRITE_ONCE(link->violations, progress.violations);
 		lnd_host_ring(link->node->fabric, progress.ring);
 		if (progress.interrupts)
 			lnd_host_raise(link);
@@ -98,10 +98,11 @@ int lnd_host_link_start(struct lnd_host_link *link)
 	struct task_struct *thread;
 	enum lnd_error error;
 
-	link->engine_memory = lnd_host_alloc(lnd_soft_engine_size(), LND_HOST_MAY_WAIT);
+	link->engine_memory = lnd_host_alloc(lnd_soft_engine_size(), LND_HOST_MAY_WAIT,
+					     LND_HOST_AT_ENGINE_MEMORY);
 	if (!link->engine_memory)
 		return -ENOMEM;
-	error = lnd_host_fault("engine") ? LND_E_BUSY :
+	error = lnd_host_fault(LND_HOST_AT_ENGINE) ? LND_E_BUSY :
 		lnd_soft_engine_create(link->engine_memory, lnd_soft_engine_size(), node->seat,
 				       link->number, CHUNK, 0, &link->engine);
 	if (error)
@@ -110,7 +111,8 @@ int lnd_host_link_start(struct lnd_host_link *link)
 	tasklet_setup(&link->soft, lnd_host_soft);
 	link->flags = 0;
 	link->gone = false;
-	thread = lnd_host_thread(lnd_host_engine, link, "lnd_eng", node->number, link->number);
+	thread = lnd_host_thread(lnd_host_engine, link, "lnd_eng", node->number, link->number,
+				 LND_HOST_AT_ENGINE_THREAD);
 	if (IS_ERR(thread))
 		return PTR_ERR(thread);
 	link->thread = thread;

@@ -40,15 +40,17 @@ int lnd_host_fabric_attach(struct lnd_host_fabric *fabric)
 	u32 i;
 
 	mutex_init(&fabric->control);
-	fabric->memory = lnd_host_alloc(lnd_soft_fabric_size(), LND_HOST_MAY_WAIT);
+	fabric->memory = lnd_host_alloc(lnd_soft_fabric_size(), LND_HOST_MAY_WAIT,
+					LND_HOST_AT_FABRIC);
 	if (!fabric->memory)
 		return -ENOMEM;
 	error = LND_E_RING;
-	if (!lnd_host_fault("attach"))
+	if (!lnd_host_fault(LND_HOST_AT_ATTACH))
 		error = lnd_soft_attach(fabric->memory, lnd_soft_fabric_size(), fabric->base,
 					fabric->bytes, &fabric->region);
 	if (!error)
-		error = lnd_soft_shape_get(fabric->region, &shape);
+		error = lnd_host_fault(LND_HOST_AT_SHAPE) ? LND_E_RING :
+			lnd_soft_shape_get(fabric->region, &shape);
 	if (error) {
 		pr_err("%s: no fabric: %s\n", fabric->name, lnd_error_name(error));
 		return lnd_error_errno(error);

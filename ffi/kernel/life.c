@@ -20,18 +20,19 @@ static int lnd_host_join(struct lnd_host_node *node)
 	enum lnd_error error;
 
 	node->seat_bytes = lnd_soft_node_size(node->fabric->region);
-	node->seat_memory = lnd_host_alloc(node->seat_bytes, LND_HOST_MAY_WAIT);
+	node->seat_memory = lnd_host_alloc(node->seat_bytes, LND_HOST_MAY_WAIT, LND_HOST_AT_SEAT);
 	if (!node->seat_memory)
 		return -ENOMEM;
-	error = lnd_host_fault("join") ? LND_E_BUSY :
+	error = lnd_host_fault(LND_HOST_AT_JOIN) ? LND_E_BUSY :
 		lnd_soft_join(node->seat_memory, node->seat_bytes, node->fabric->region, &args,
 			      &node->seat);
 	if (error)
 		return lnd_error_errno(error);
-	if (lnd_host_fault("prepare"))
-		return -EIO;
-	while ((error = lnd_soft_prepare(node->seat)) == LND_E_WAIT && --tries)
+	error = lnd_host_fault(LND_HOST_AT_PREPARE) ? LND_E_RING : lnd_soft_prepare(node->seat);
+	while (error == LND_E_WAIT && --tries) {
 		usleep_range(1000, 2000);
+		error = lnd_soft_prepare(node->seat);
+	}
 	return lnd_error_errno(error);
 }
 
@@ -42,7 +43,8 @@ static int lnd_host_create(struct lnd_host_node *node)
 	enum lnd_error error;
 	u32 i;
 
-	error = lnd_config_init(&config, LND_ABI_VERSION, lnd_host_slots, fabric->nodes,
+	error = lnd_host_fault(LND_HOST_AT_CONFIG) ? LND_E_CONFIG :
+		lnd_config_init(&config, LND_ABI_VERSION, lnd_host_slots, fabric->nodes,
 				fabric->links);
 	if (error)
 		return lnd_error_errno(error);
@@ -56,25 +58,27 @@ static int lnd_host_create(struct lnd_host_node *node)
 	for (i = 0; i < fabric->links; i++) {
 		struct lnd_soft_link link = { .size = sizeof(link) };
 
-		error = lnd_soft_link_get(fabric->region, node->number, i, &link);
+		error = lnd_host_fault(LND_HOST_AT_RINGS) ? LND_E_LINK :
+			lnd_soft_link_get(fabric->region, node->number, i, &link);
 		if (error)
 			return lnd_error_errno(error);
 		config.rings[i].base = link.base;
 		config.rings[i].len = link.len;
 	}
 	node->ni_bytes = lnd_ni_size(&config);
-	node->ni_memory = lnd_host_alloc(node->ni_bytes, LND_HOST_MAY_WAIT);
+	node->ni_memory = lnd_host_alloc(node->ni_bytes, LND_HOST_MAY_WAIT, LND_HOST_AT_NI_MEMORY);
 	if (!node->ni_memory)
 		return -ENOMEM;
-	if (lnd_host_fault("NI"))
-		return -EIO;
-	return lnd_error_errno(lnd_ni_create(node->ni_memory, node->ni_bytes, &config,
-					     &lnd_host_ops, node, &node->ni));
+	error = lnd_host_fault(LND_HOST_AT_NI) ? LND_E_MEMORY :
+		lnd_ni_create(node->ni_memory, node->ni_bytes, &config, &lnd_host_ops, node,
+			      &node->ni);
+	return lnd_error_errno(error);
 }
 
 static int lnd_host_run(struct lnd_host_node *node)
 {
 	struct task_struct *thread;
+	enum lnd_error error;
 	u64 ring = 0;
 	u32 i;
 	int rc;
@@ -84,16 +88,16 @@ static int lnd_host_run(struct lnd_host_node *node)
 		if (rc)
 			return rc;
 	}
-	thread = lnd_host_thread(lnd_host_node_thread, node, "lnd_node", node->number, 0);
+	thread = lnd_host_thread(lnd_host_node_thread, node, "lnd_node", node->number, 0,
+				 LND_HOST_AT_NODE_THREAD);
 	if (IS_ERR(thread) && !lnd_host_loses("err"))
 		return PTR_ERR(thread);
 	node->thread = thread;
 	wake_up_process(thread);
-	if (lnd_host_fault("announce"))
-		return -EIO;
-	rc = lnd_error_errno(lnd_soft_announce(node->seat, &ring));
+	error = lnd_host_fault(LND_HOST_AT_ANNOUNCE) ? LND_E_BUSY :
+		lnd_soft_announce(node->seat, &ring);
 	lnd_host_ring(node->fabric, ring);
-	return rc;
+	return lnd_error_errno(error);
 }
 
 /* No thread, no work, no engine, no interrupt, no timer afterwards. */
@@ -162,7 +166,7 @@ static int lnd_host_bring_up(struct lnd_host_node *node)
 	if (rc)
 		return rc;
 	node->frame_bytes = lnd_soft_frame_max(fabric->region);
-	node->frame = lnd_host_alloc(node->frame_bytes, LND_HOST_MAY_WAIT);
+	node->frame = lnd_host_alloc(node->frame_bytes, LND_HOST_MAY_WAIT, LND_HOST_AT_FRAME);
 	if (!node->frame)
 		return -ENOMEM;
 	rc = lnd_host_create(node);
@@ -265,12 +269,15 @@ void lnd_host_node_stop(struct lnd_host_node *node)
 {
 	u64 now = ktime_get_ns(), ring = 0;
 
-	if (!node->alive)
+	if (!node->alive) {
+		lnd_host_taken(LND_HOST_AT_STOP_DOWN);
 		return;
+	}
 	lnd_shutdown(node->ni, now, now);
 	while (!wait_for_completion_timeout(&node->quiescent, 2 * HZ)) {
 		lnd_host_complain(node);
 		if (lnd_host_unprovable(node)) {
+			lnd_host_taken(LND_HOST_AT_STOP_FAILED);
 			lnd_host_node_kill(node);
 			return;
 		}
@@ -279,6 +286,7 @@ void lnd_host_node_stop(struct lnd_host_node *node)
 	lnd_host_halt(node);
 	WARN_ON(lnd_ni_destroy(node->ni) != LND_OK);
 	WARN_ON(!lnd_host_only_hungry(node));
+	lnd_host_taken(list_empty(&node->ops) ? LND_HOST_AT_STOP_IDLE : LND_HOST_AT_STOP_HUNGRY);
 	WARN_ON(lnd_soft_leave(node->seat, &ring) != LND_OK);
 	lnd_host_clear(node);
 	up_write(&node->life);

@@ -23,6 +23,7 @@
  *   memory.c   memory and threads, and the account of them
  *   params.c   parameters of all transports
  *   seeds.c    defects and misuse, for tests
+ *   faults.h   every exit path, in one list
  *   faults.c   failures on request, for tests
  *   unwind.c   how back-traces go through this module
  *
@@ -51,6 +52,7 @@
 
 #include "../include/lnd.h"
 #include "../include/lnd_soft.h"
+#include "faults.h"
 
 #define LND_HOST_NODES		16	/* most nodes of a fabric */
 #define LND_HOST_LINKS		4	/* most links of a node */
@@ -66,6 +68,7 @@
 
 struct lnd_host_node;
 struct lnd_host_op;
+struct lnd_host_worker;
 
 /* params.c: all read-only once the module is loaded. */
 extern unsigned int lnd_host_slots;
@@ -88,37 +91,15 @@ enum lnd_host_held {
 void lnd_host_hold(enum lnd_host_held what, long count);
 long lnd_host_holds(enum lnd_host_held what);
 void lnd_host_balance(const char *when);
-void *lnd_host_alloc(size_t bytes, gfp_t gfp);
+void *lnd_host_alloc(size_t bytes, gfp_t gfp, enum lnd_host_point point);
 void lnd_host_free(void *memory, size_t bytes);
 struct page *lnd_host_page(gfp_t gfp);
 void lnd_host_put_page(struct page *page);
 struct lnd_host_op *lnd_host_op_alloc(gfp_t gfp);
 void lnd_host_op_free(struct lnd_host_op *op);
 struct task_struct *lnd_host_thread(int (*work)(void *data), void *data, const char *name,
-				    u32 node, u32 link);
+				    u32 node, u32 link, enum lnd_host_point point);
 void lnd_host_thread_stop(struct task_struct *thread);
-
-/* faults.c */
-#ifdef LND_HOST_SEEDS
-bool lnd_host_fault(const char *what);
-bool lnd_host_starves(gfp_t gfp, const char *what);
-bool lnd_host_loses(const char *what);
-#else
-static inline bool lnd_host_fault(const char *what)
-{
-	return false;
-}
-
-static inline bool lnd_host_starves(gfp_t gfp, const char *what)
-{
-	return false;
-}
-
-static inline bool lnd_host_loses(const char *what)
-{
-	return false;
-}
-#endif
 
 /* payload.c: pages as a block layer or LNet hands them over. */
 struct lnd_host_payload {
@@ -202,6 +183,7 @@ struct lnd_host_link {
 	struct tasklet_struct soft;
 	/* A second interrupt may begin on another CPU while the first still runs. */
 	spinlock_t serving;
+	/* Written by one at a time, read by the files of debugfs. */
 	u64 bytes;
 	u64 interrupts;
 	u64 violations;	/* accesses that the memory oracle objected to */
@@ -338,7 +320,8 @@ void lnd_host_parse(struct lnd_host_node *node, const struct lnd_arrival *arriva
 void lnd_host_finalize(struct lnd_host_node *node, const struct lnd_report *report);
 void lnd_host_expire(struct lnd_host_node *node, u64 peer, int error);
 enum lnd_error lnd_host_submit(struct lnd_host_op *op, u32 kind, u64 nid);
-struct lnd_host_op *lnd_host_op_new(struct lnd_host_node *node, u32 kind, u32 length, u64 seed);
+struct lnd_host_op *lnd_host_op_new(struct lnd_host_node *node, struct lnd_host_worker *worker,
+				    u32 kind, u32 length, u64 peer);
 void lnd_host_op_end(struct lnd_host_op *op);
 void lnd_host_op_begin(struct lnd_host_op *op, struct lnd_host_node *node, u32 kind, u64 seed);
 void lnd_host_answer(struct lnd_host_op *op, gfp_t gfp);

@@ -25,16 +25,18 @@ static int __init lnd_host_loop_format(struct lnd_host_fabric *fabric)
 
 	if (nodes < 2 || nodes > LND_HOST_NODES || !links || links > LND_HOST_LINKS)
 		return -EINVAL;
-	error = lnd_soft_shape_init(&shape, nodes, links, lnd_host_slots, (u64)window_mib << 20);
+	error = lnd_host_fault(LND_HOST_AT_LOOP_SHAPE) ? LND_E_ARGUMENT :
+		lnd_soft_shape_init(&shape, nodes, links, lnd_host_slots, (u64)window_mib << 20);
 	if (error)
 		return lnd_error_errno(error);
-	fabric->bytes = lnd_soft_region_size(&shape);
+	fabric->bytes = lnd_host_fault(LND_HOST_AT_LOOP_SIZE) ? 0 : lnd_soft_region_size(&shape);
 	if (!fabric->bytes)
 		return -EINVAL;
-	fabric->base = lnd_host_alloc(fabric->bytes, LND_HOST_MAY_WAIT);
+	fabric->base = lnd_host_alloc(fabric->bytes, LND_HOST_MAY_WAIT, LND_HOST_AT_LOOP_REGION);
 	if (!fabric->base)
 		return -ENOMEM;
-	error = lnd_soft_format(fabric->base, fabric->bytes, &shape);
+	error = lnd_host_fault(LND_HOST_AT_LOOP_FORMAT) ? LND_E_RING :
+		lnd_soft_format(fabric->base, fabric->bytes, &shape);
 	return lnd_error_errno(error);
 }
 
@@ -53,9 +55,10 @@ static void lnd_host_loop_free(struct lnd_host_fabric *fabric)
  */
 int __init lnd_host_loop_init(void)
 {
-	struct lnd_host_fabric *fabric = lnd_host_alloc(sizeof(*fabric), LND_HOST_MAY_WAIT);
+	struct lnd_host_fabric *fabric;
 	int rc;
 
+	fabric = lnd_host_alloc(sizeof(*fabric), LND_HOST_MAY_WAIT, LND_HOST_AT_LOOP_FABRIC);
 	if (!fabric)
 		return -ENOMEM;
 	strscpy(fabric->name, "loop", sizeof(fabric->name));

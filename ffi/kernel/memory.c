@@ -56,13 +56,14 @@ void lnd_host_balance(const char *when)
  * lnd_host_alloc() - Zeroed memory.
  * @bytes: how much.
  * @gfp: LND_HOST_MAY_WAIT or LND_HOST_NO_WAIT.
+ * @point: what for.
  *
  * Context: thread.
  * Return: the memory or NULL.
  */
-void *lnd_host_alloc(size_t bytes, gfp_t gfp)
+void *lnd_host_alloc(size_t bytes, gfp_t gfp, enum lnd_host_point point)
 {
-	void *memory = lnd_host_starves(gfp, "memory") ? NULL : kvzalloc(bytes, gfp);
+	void *memory = lnd_host_starves(gfp, point) ? NULL : kvzalloc(bytes, gfp);
 
 	if (memory)
 		lnd_host_hold(LND_HOST_HELD_BYTES, bytes);
@@ -93,7 +94,7 @@ void lnd_host_free(void *memory, size_t bytes)
  */
 struct page *lnd_host_page(gfp_t gfp)
 {
-	struct page *page = lnd_host_starves(gfp, "page") ? NULL : alloc_page(gfp);
+	struct page *page = lnd_host_starves(gfp, LND_HOST_AT_PAGE) ? NULL : alloc_page(gfp);
 
 	if (page)
 		lnd_host_hold(LND_HOST_HELD_PAGES, 1);
@@ -123,7 +124,7 @@ struct lnd_host_op *lnd_host_op_alloc(gfp_t gfp)
 {
 	struct lnd_host_op *op = NULL;
 
-	if (!lnd_host_starves(gfp, "message"))
+	if (!lnd_host_starves(gfp, LND_HOST_AT_MESSAGE))
 		op = kzalloc(sizeof(*op), gfp);
 	if (!op)
 		return NULL;
@@ -152,14 +153,15 @@ void lnd_host_op_free(struct lnd_host_op *op)
  * @name: what it is called, before the numbers.
  * @node: a number.
  * @link: another one.
+ * @point: what for.
  *
  * Context: thread.
  * Return: the thread or an error pointer.
  */
 struct task_struct *lnd_host_thread(int (*work)(void *data), void *data, const char *name,
-				    u32 node, u32 link)
+				    u32 node, u32 link, enum lnd_host_point point)
 {
-	struct task_struct *thread = lnd_host_fault("thread") ? ERR_PTR(-EAGAIN) :
+	struct task_struct *thread = lnd_host_fault(point) ? ERR_PTR(-EAGAIN) :
 				     kthread_create(work, data, "%s/%u.%u", name, node, link);
 
 	if (!IS_ERR(thread))

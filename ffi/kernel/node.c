@@ -157,9 +157,10 @@ int lnd_host_node_thread(void *data)
  */
 struct lnd_host_node *lnd_host_node_alloc(struct lnd_host_fabric *fabric, u32 number)
 {
-	struct lnd_host_node *node = lnd_host_alloc(sizeof(*node), LND_HOST_MAY_WAIT);
+	struct lnd_host_node *node;
 	u32 i;
 
+	node = lnd_host_alloc(sizeof(*node), LND_HOST_MAY_WAIT, LND_HOST_AT_NODE);
 	if (!node)
 		return NULL;
 	node->fabric = fabric;

@@ -9,7 +9,8 @@
 /* Makes the vectors as many as @room; those with pages stay. */
 static int lnd_host_payload_grow(struct lnd_host_payload *payload, unsigned int room, gfp_t gfp)
 {
-	struct bio_vec *bv = lnd_host_alloc(array_size(room, sizeof(*bv)), gfp);
+	struct bio_vec *bv = lnd_host_alloc(array_size(room, sizeof(*bv)), gfp,
+					    LND_HOST_AT_VECTORS);
 
 	if (!bv)
 		return -ENOMEM;

@@ -65,12 +65,12 @@ static int lnd_host_pci_irqs(struct lnd_host_fabric *fabric)
 	unsigned int v;
 	int rc;
 
-	rc = lnd_host_fault("vectors") ? -ENOSPC :
+	rc = lnd_host_fault(LND_HOST_AT_PCI_VECTORS) ? -ENOSPC :
 	     pci_alloc_irq_vectors(pci->device, fabric->ours, fabric->ours, PCI_IRQ_MSIX);
 	if (rc < 0)
 		return rc;
 	for (v = 0; v < fabric->ours; v++) {
-		rc = lnd_host_fault("interrupt") ? -EBUSY :
+		rc = lnd_host_fault(LND_HOST_AT_PCI_INTERRUPT) ? -EBUSY :
 		     request_irq(pci_irq_vector(pci->device, v), lnd_host_pci_irq, 0,
 				 LND_HOST_NAME, fabric->node[fabric->first + v]);
 		if (rc)
@@ -141,15 +141,16 @@ static int lnd_host_pci_map(struct lnd_host_fabric *fabric)
 	struct lnd_host_pci *pci = fabric->private;
 	struct pci_dev *device = pci->device;
 
-	if (!lnd_host_pci_bar(device, 0, IVSHMEM_REGISTERS) ||
+	if (lnd_host_fault(LND_HOST_AT_PCI_BARS) ||
+	    !lnd_host_pci_bar(device, 0, IVSHMEM_REGISTERS) ||
 	    !lnd_host_pci_bar(device, 2, TABLE_END))
 		return -ENODEV;
-	pci->registers = lnd_host_fault("registers") ? NULL : pci_iomap(device, 0, 0);
+	pci->registers = lnd_host_fault(LND_HOST_AT_PCI_REGISTERS) ? NULL : pci_iomap(device, 0, 0);
 	if (!pci->registers)
 		return -ENOMEM;
 	/* It is the host's ordinary memory: cached, and not I/O. */
 	fabric->bytes = pci_resource_len(device, 2);
-	fabric->base = lnd_host_fault("region") ? NULL :
+	fabric->base = lnd_host_fault(LND_HOST_AT_PCI_MEMORY) ? NULL :
 		       memremap(pci_resource_start(device, 2), fabric->bytes, MEMREMAP_WB);
 	return fabric->base ? 0 : -ENOMEM;
 }
@@ -157,12 +158,15 @@ static int lnd_host_pci_map(struct lnd_host_fabric *fabric)
 static int lnd_host_pci_open(struct lnd_host_fabric *fabric)
 {
 	struct lnd_host_pci *pci = fabric->private;
+	u32 position;
 	int rc;
 
 	rc = lnd_host_pci_map(fabric);
 	if (rc)
 		return rc;
-	rc = lnd_host_pci_place(fabric, readl(pci->registers + IVSHMEM_POSITION));
+	position = lnd_host_fault(LND_HOST_AT_PCI_NUMBER) ? U32_MAX :
+		   readl(pci->registers + IVSHMEM_POSITION);
+	rc = lnd_host_pci_place(fabric, position);
 	if (rc)
 		return rc;
 	pci_set_master(pci->device);
@@ -173,16 +177,19 @@ static int lnd_host_pci_open(struct lnd_host_fabric *fabric)
 
 static int lnd_host_pci_probe(struct pci_dev *device, const struct pci_device_id *id)
 {
-	struct lnd_host_fabric *fabric = lnd_host_alloc(sizeof(*fabric), LND_HOST_MAY_WAIT);
-	struct lnd_host_pci *pci = lnd_host_alloc(sizeof(*pci), LND_HOST_MAY_WAIT);
+	struct lnd_host_fabric *fabric;
+	struct lnd_host_pci *pci;
 	int rc = -ENOMEM;
 
+	fabric = lnd_host_alloc(sizeof(*fabric), LND_HOST_MAY_WAIT, LND_HOST_AT_PCI_FABRIC);
+	pci = lnd_host_alloc(sizeof(*pci), LND_HOST_MAY_WAIT, LND_HOST_AT_PCI_STATE);
 	if (!fabric || !pci)
 		goto free;
-	rc = lnd_host_fault("device") ? -EIO : pci_enable_device(device);
+	rc = lnd_host_fault(LND_HOST_AT_PCI_DEVICE) ? -EIO : pci_enable_device(device);
 	if (rc)
 		goto free;
-	rc = lnd_host_fault("regions") ? -EBUSY : pci_request_regions(device, LND_HOST_NAME);
+	rc = lnd_host_fault(LND_HOST_AT_PCI_REGIONS) ? -EBUSY :
+	     pci_request_regions(device, LND_HOST_NAME);
 	if (rc) {
 		pci_disable_device(device);
 		goto free;
@@ -228,7 +235,8 @@ int __init lnd_host_pci_init(void)
 {
 	if (!shards || shards > LND_HOST_NODES / 2)
 		return -EINVAL;
-	return lnd_host_fault("driver") ? -ENOMEM : pci_register_driver(&lnd_host_pci_driver);
+	return lnd_host_fault(LND_HOST_AT_PCI_DRIVER) ? -ENOMEM :
+	       pci_register_driver(&lnd_host_pci_driver);
 }
 
 /* Context: thread. */

@@ -59,9 +59,9 @@ static void lnd_host_seed_sleep(struct lnd_host_node *node)
 	void *memory;
 
 	spin_lock_bh(&node->lock);
-	memory = lnd_host_alloc(64, LND_HOST_MAY_WAIT);
+	memory = kzalloc(64, GFP_KERNEL);
 	spin_unlock_bh(&node->lock);
-	lnd_host_free(memory, 64);
+	kfree(memory);
 }
 
 /* Two locks, one in the other, and the other way round. */

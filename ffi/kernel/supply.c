@@ -69,7 +69,7 @@ bool lnd_host_spare_ready(struct lnd_host_node *node)
  */
 struct lnd_host_op *lnd_host_spare_take(struct lnd_host_node *node)
 {
-	return xchg(&node->spare, NULL);
+	return lnd_host_fault(LND_HOST_AT_SPARE) ? NULL : xchg(&node->spare, NULL);
 }
 
 /**
@@ -106,6 +106,10 @@ static void lnd_host_supply(struct work_struct *work)
 						  supply);
 	struct lnd_host_op *op;
 
+	if (lnd_host_fault(LND_HOST_AT_SUPPLY_LATE)) {
+		queue_delayed_work(system_unbound_wq, &node->supply, AGAIN);
+		return;
+	}
 	if (lnd_host_spare_make(node, LND_HOST_MAY_WAIT))
 		lnd_host_node_wake(node);
 	else

@@ -6,10 +6,16 @@
  * arrived; a GET's is made by the seed that the header names, for the requester to verify.
  */
 #define pr_fmt(fmt) LND_HOST_NAME ": " fmt
+#include <linux/random.h>
+
 #include "client.h"
 #include "lnd_host.h"
 
-/* Enters a message into its node's list. Context: thread. */
+/*
+ * Enters a message into its node's list. The node's thread, and readers of files, look at what is
+ * in the list: whose message it is and what it asks for is filled in before.
+ * Context: thread.
+ */
 void lnd_host_op_begin(struct lnd_host_op *op, struct lnd_host_node *node, u32 kind, u64 seed)
 {
 	op->node = node;
@@ -21,13 +27,17 @@ void lnd_host_op_begin(struct lnd_host_op *op, struct lnd_host_node *node, u32 k
 	spin_unlock(&node->ops_lock);
 }
 
-/* Makes a message with its pages; NULL: no memory. Context: thread; waits for memory. */
-struct lnd_host_op *lnd_host_op_new(struct lnd_host_node *node, u32 kind, u32 length, u64 seed)
+/* Makes a worker's message with its pages; NULL: no memory. Context: thread; waits for memory. */
+struct lnd_host_op *lnd_host_op_new(struct lnd_host_node *node, struct lnd_host_worker *worker,
+				    u32 kind, u32 length, u64 peer)
 {
 	struct lnd_host_op *op = lnd_host_op_alloc(LND_HOST_MAY_WAIT);
+	u64 seed = get_random_u64();
 
 	if (!op)
 		return NULL;
+	op->worker = worker;
+	op->peer = peer;
 	if (lnd_host_payload_get(&op->payload, length, seed, LND_HOST_MAY_WAIT)) {
 		lnd_host_payload_put(&op->payload);
 		lnd_host_op_free(op);
@@ -62,7 +72,7 @@ static u32 lnd_host_wanted(const struct lnd_arrival *arrival, struct lnd_host_he
 {
 	u32 kind, length;
 
-	if (arrival->header_len != sizeof(*header))
+	if (lnd_host_fault(LND_HOST_AT_HEADER) || arrival->header_len != sizeof(*header))
 		return 0;
 	memcpy(header, arrival->header, sizeof(*header));
 	kind = le32_to_cpu(header->kind);
@@ -93,7 +103,11 @@ static bool lnd_host_accept(struct lnd_host_op *op, struct lnd_request request, 
 	struct lnd_host_node *node = op->node;
 	enum lnd_error error;
 
-	if (give)
+	if (lnd_host_fault(LND_HOST_AT_STALE))
+		lnd_refuse(node->ni, request, LND_REFUSE_FAILED, now);
+	if (lnd_host_fault(op->worker ? LND_HOST_AT_REPLY_ACCEPT : LND_HOST_AT_ACCEPT))
+		error = LND_E_NO_LISTS;
+	else if (give)
 		error = lnd_give(node->ni, request, &verdict, now, NULL);
 	else
 		error = lnd_recv(node->ni, request, &verdict, now, NULL);
@@ -115,6 +129,8 @@ static void lnd_host_reply(struct lnd_host_node *node, const struct lnd_arrival 
 			found = op;
 	}
 	spin_unlock(&node->ops_lock);
+	if (lnd_host_fault(LND_HOST_AT_REPLY_MATCH))
+		found = NULL;
 	if (!found || found->receiving || found->answered ||
 	    arrival->len != found->payload.length) {
 		lnd_host_count(LND_HOST_UNWANTED);
@@ -128,7 +144,8 @@ static void lnd_host_reply(struct lnd_host_node *node, const struct lnd_arrival 
 static bool lnd_host_serve(struct lnd_host_op *op)
 {
 	if (op->replies)
-		return lnd_host_submit(op, LND_REPLY, op->peer) == LND_OK;
+		return !lnd_host_fault(LND_HOST_AT_REPLY_SUBMIT) &&
+		       lnd_host_submit(op, LND_REPLY, op->peer) == LND_OK;
 	return lnd_host_accept(op, op->request, op->kind == LND_GET);
 }
 
@@ -202,11 +219,11 @@ void lnd_host_parse(struct lnd_host_node *node, const struct lnd_arrival *arriva
 		lnd_host_refuse(node, arrival->request, LND_REFUSE_NO_RESOURCES);
 		return;
 	}
-	lnd_host_op_begin(op, node, kind, le64_to_cpu(header.seed));
 	op->peer = arrival->nid;
 	op->request = arrival->request;
 	op->length = le32_to_cpu(header.length);
 	op->replies = kind == LND_GET && arrival->kind != LND_REQUEST_GET;
+	lnd_host_op_begin(op, node, kind, le64_to_cpu(header.seed));
 	if (op->replies)
 		lnd_refuse(node->ni, arrival->request, LND_REFUSE_NO_MATCH, arrival->now);
 	lnd_host_answer(op, LND_HOST_NO_WAIT);

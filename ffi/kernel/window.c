@@ -31,13 +31,15 @@ int lnd_host_window_init(struct lnd_host_window *window, struct lnd_host_node *n
 	void *base;
 	u64 bytes;
 
-	if (lnd_soft_window(node->fabric->region, node->number, &base, &bytes))
+	if (lnd_host_fault(LND_HOST_AT_WINDOW) ||
+	    lnd_soft_window(node->fabric->region, node->number, &base, &bytes))
 		return -EIO;
 	spin_lock_init(&window->lock);
 	window->node = node;
 	window->base = base;
 	window->pages = bytes / PAGE_SIZE;
-	window->used = lnd_host_alloc(lnd_host_bitmap_bytes(window), LND_HOST_MAY_WAIT);
+	window->used = lnd_host_alloc(lnd_host_bitmap_bytes(window), LND_HOST_MAY_WAIT,
+				      LND_HOST_AT_WINDOW_MAP);
 	return window->used ? 0 : -ENOMEM;
 }
 
@@ -155,7 +157,8 @@ int lnd_host_map_room(struct lnd_host_map *map, unsigned int pages, gfp_t gfp)
 	if (map->room >= room)
 		return 0;
 	lnd_host_map_free(map);
-	map->frags = lnd_host_alloc(array_size(room, sizeof(*map->frags)), gfp);
+	map->frags = lnd_host_alloc(array_size(room, sizeof(*map->frags)), gfp,
+				    LND_HOST_AT_FRAGMENTS);
 	if (!map->frags)
 		return -ENOMEM;
 	map->room = room;
@@ -196,7 +199,7 @@ int lnd_host_map(struct lnd_host_window *window, struct lnd_host_map *map,
 		unsigned int pages = 0;
 		unsigned long at;
 
-		if (map->nfrags < map->room)
+		if (map->nfrags < map->room && !lnd_host_fault(LND_HOST_AT_ROOM))
 			pages = lnd_host_take(window, DIV_ROUND_UP(offset + left, PAGE_SIZE), &at);
 		if (!pages) {
 			lnd_host_drop(window, map);

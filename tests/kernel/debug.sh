@@ -148,8 +148,10 @@ ended() {
 # injected_on_fabric KERNEL MODULE: failures of a machine's start on a fabric.
 injected_on_fabric() {
     guest inject_pci "$2"
-    fabric_start 2 1 16
-    on_machine "$1" 0 inject_pci inject_pci
+    fabric_start 4 2 16
+    on_fabric 0 2
+    VM_CPUS=1 VM_MEMORY=768 VM_APPEND=$patient \
+        vm_start "$1-inject_pci" "$work/$1/arch/x86/boot/bzImage" "$work/inject_pci" "${on_fabric[@]}"
     ended "$1" inject_pci "$vm_pid"
     note "$1: failures: $(sed -n 's/.*INJECT //p' "$work/logs/$1-inject_pci" | tr -d '\r')"
 }

@@ -4,10 +4,14 @@
 
 root=/sys/kernel/debug/lnd_soft
 leaks=/sys/kernel/debug/kmemleak
+# What the test is at, for log.
+phase=job
 
-# What the checks of this kernel cost: every limit is a multiple of it. 1 for the distribution's kernel.
+# Every limit is a multiple of it: what the checks of this kernel cost, 1 for the distribution's kernel; and how long
+# this machine took to start, 2 or 3 s on a host that has time for it.
 patience=$(sed -n 's/.*patience=\([0-9]*\).*/\1/p' /proc/cmdline)
-[ -n "$patience" ] || patience=1
+patience=${patience:-1}
+[ "$patience" -ge "${BOOTED:-0}" ] || patience=$BOOTED
 
 # A scan takes longer than most tests: only when it is asked for.
 [ ! -e $leaks ] || echo scan=off >$leaks
@@ -184,6 +188,80 @@ busy() {
     done
     say "node $1: $(value "$stats" accepted) messages, $(value "$stats" requests) requests," \
         "$(value "$stats" completions) completions in $(value "$stats" interrupts) interrupts"
+}
+
+# word NAME DEFAULT: a word of the command line.
+word() {
+    found=$(sed -n "s/.*\b$1=\([^ ]*\).*/\1/p" /proc/cmdline)
+    echo "${found:-$2}"
+}
+
+# log: what the kernel has said since the last time, into /log. The exit paths that were taken go to /taken, "PATH
+# WHERE" a line (ffi/kernel/faults.h); phase says where what no thread of the module's does lies.
+log() {
+    dmesg -r -c >/log
+    sed -n -e 's/.*on request: \([a-z_]*\) fails in \(.*\)$/\1 \2/p' \
+        -e 's/.* taken: \([a-z_]*\) in \(.*\)$/\1 \2/p' /log |
+        while read -r name thread; do
+            case $thread in
+            lnd_node*) places=parse ;;
+            lnd_client*) places=client ;;
+            kworker*) places=supply ;;
+            *) places=$phase ;;
+            esac
+            for place in $places; do
+                echo "$name $place"
+            done
+        done >>/taken
+}
+
+# calm: nothing in /log is a complaint but the module's own words about a start that has failed.
+calm() {
+    grep -v '^<[0-9]*>\[[^]]*\] lnd_soft: ' /log >/others
+    sh ./complaints /others || die "the kernel complains"
+}
+
+# taken_back WHAT: after something that was not to be, the module holds nothing any more.
+taken_back() {
+    log
+    ! grep 'not given back' /log |
+        grep -v '; 0 bytes, 0 pages, 0 messages, 0 threads, 0 interrupts not given back' ||
+        die "$1: something is not given back"
+    calm
+}
+
+# balanced WHEN: the module's last words are that it holds nothing any more.
+balanced() {
+    log
+    grep 'not given back' /log | tail -n 1 |
+        grep -q "$1; 0 bytes, 0 pages, 0 messages, 0 threads, 0 interrupts not given back" || {
+        cat /log
+        die "$1: something is not given back"
+    }
+    calm
+}
+
+# every_path PLACE…: each exit path of these places, by the module's list, was taken.
+every_path() {
+    paths=0
+    missing=
+    while read -r name places; do
+        for place in $places; do
+            case $place in
+            load | loop | ivshmem | parse | supply | client | job | stop) ;;
+            *) die "nothing takes the exit paths of $place" ;;
+            esac
+            case " $* " in
+            *" $place "*)
+                paths=$((paths + 1))
+                grep -qx "$name $place" /taken || missing="$missing $name/$place"
+                ;;
+            esac
+        done
+    done </points
+    [ $paths -gt 0 ] || die "there is no exit path: $*"
+    [ -z "$missing" ] || die "never taken:$missing"
+    say "INJECT $*: $paths exit paths, each taken"
 }
 
 summary() {
