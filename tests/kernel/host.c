@@ -184,7 +184,7 @@ static int node(char **args)
 		usleep(50);
 	}
 	lnd_shutdown(me.ni, now(), now() + 1000000000);
-	for (end = now() + 10000000000ull; now() < end && state != LND_QUIESCENT;) {
+	for (end = now() + 120000000000ull; now() < end && state != LND_QUIESCENT;) {
 		poll();
 		lnd_run_state_get(me.ni, &state);
 	}

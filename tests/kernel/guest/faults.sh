@@ -7,7 +7,7 @@ traffic() {
     [ "$(of ok)" -gt "$1" ]
 }
 
-load nodes=3 deadline_ms=1500
+load nodes=3 deadline_ms=$((1500 * patience))
 client start put get workers=4 flight=8 max=262144
 until_so 10 traffic 50 || die "no traffic"
 
