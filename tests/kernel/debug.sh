@@ -38,8 +38,12 @@ debug_kernel() {
     shift
     fragments=("${@/#/$bench/config/}")
     mkdir -p "$out"
+    # One run builds it, another one waits.
+    exec 9>"$out.lock"
+    flock 9
     if [ -e "$out/.done" ] && cmp -s "$out/.done" <(cat "${fragments[@]}"); then
         note "$name kernel: kept from before"
+        exec 9>&-
         return
     fi
     rm -f "$out/.done"
@@ -59,6 +63,7 @@ debug_kernel() {
         fail "$name: the kernel does not build"
     }
     cat "${fragments[@]}" >"$out/.done"
+    exec 9>&-
     note "$name kernel: built in $(since "$begun") s"
 }
 
