@@ -119,4 +119,11 @@ mod tests {
         assert_eq!(arena.table::<u8>(4 * LINE, |_| 0).unwrap_err(), ArenaFull);
         assert_eq!((a.to_vec(), b[LINE - 1]), (vec![0, 1, 2], 7));
     }
+
+    #[test]
+    fn a_table_takes_whole_lines_and_no_more() {
+        for (count, lines) in [(0, 0), (1, 1), (LINE - 1, 1), (LINE, 1), (LINE + 1, 2)] {
+            assert_eq!(Arena::table_bytes::<u8>(count), lines * LINE, "{count} bytes");
+        }
+    }
 }

@@ -277,4 +277,27 @@ mod tests {
         queue.arm(1, Instant::NEVER);
         assert_eq!((queue.next(), queue.armed(1)), (None, None));
     }
+
+    #[test]
+    fn r39_deadlines_in_order_never_need_the_heap() {
+        let mut timers = vec![Timer::UNARMED; 40];
+        let mut queue = Deadlines::new(&mut timers);
+        for index in 0..40 {
+            queue.arm(index, Instant::from_nanos(u64::from(index / 2)));
+        }
+        assert_eq!(queue.heaped, 0);
+    }
+
+    #[test]
+    fn an_empty_heap_has_no_next_deadline() {
+        let mut timers = vec![Timer::UNARMED; 8];
+        let mut queue = Deadlines::new(&mut timers);
+        // Each is earlier than all before: the fifth fits no lane.
+        for index in 0..5 {
+            queue.arm(index, Instant::from_nanos(u64::from(50 - index)));
+        }
+        assert_eq!((queue.heaped, queue.next()), (1, Some((Instant::from_nanos(46), 4))));
+        queue.disarm(4);
+        assert_eq!((queue.heaped, queue.next()), (0, Some((Instant::from_nanos(47), 3))));
+    }
 }

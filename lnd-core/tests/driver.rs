@@ -19,10 +19,12 @@ mod driver {
 
     mod books;
     mod catalogue;
+    mod conditions;
     mod credit;
     mod deadline;
     mod edges;
     mod finalize;
+    mod fingerprint;
     mod found;
     mod found_sessions;
     mod get;
@@ -35,6 +37,7 @@ mod driver {
     mod put;
     mod random;
     mod refused;
+    mod second;
     mod seeds;
     mod shutdown;
     mod size;

@@ -262,4 +262,32 @@ mod tests {
         assert_eq!((theirs.counts(), theirs.owed()), ((1, 1), 0));
         assert!(!theirs.is_spent(4), "it knows of three again");
     }
+
+    #[test]
+    fn what_is_given_up_is_consumed_and_counted_with_what_it_passes() {
+        let mut theirs = Theirs::open();
+        assert_eq!(theirs.give_up(3, 0b111), 3);
+        assert_eq!(theirs.give_up(3, 0b111), 0, "repeated");
+        assert_eq!((theirs.owed(), theirs.posted()), (3, 0));
+        // 4 to 62 may still come; with 103, the first 36 of them fall out of the window.
+        assert_eq!(theirs.give_up(63, 1), 1);
+        assert_eq!(theirs.peek(103), Verdict::Fresh { lost: 36 });
+        assert_eq!(theirs.give_up(103, 1), 37);
+    }
+
+    #[test]
+    fn behind_is_further_than_the_window_reaches_and_not_half_way_round() {
+        let theirs = Theirs::open();
+        let width = super::super::window::WIDTH;
+        for (last, behind) in [
+            (0, false),
+            (width, false),
+            (width + 1, true),
+            ((1 << 31) - 1, true),
+            (1 << 31, false),
+            (u32::MAX, false),
+        ] {
+            assert_eq!(theirs.is_behind(last), behind, "{last:#x}");
+        }
+    }
 }

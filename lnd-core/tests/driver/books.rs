@@ -3,10 +3,14 @@
 //! outside; what lies within the driver, only the seeded defects spoil.
 
 use lnd_core::claims::Cursor;
+use lnd_core::config::Config;
 use lnd_core::driver::Broken;
 use lnd_core::transfer::{Debts, Phase, Word};
 
-use super::world::World;
+use super::device::OnRecall;
+use super::node::{Verdict, TAKE};
+use super::peer_down::devices;
+use super::world::{config, World};
 
 /// Runs `spoil` on the words of a driver with one queued request, and audits.
 fn audit(
@@ -51,4 +55,71 @@ fn an_audit_bites() {
         shared.publish(tag, owing(word, Debts::HW));
     });
     assert_eq!(done, Err(Broken::DoneOwes(1)));
+}
+
+/// Peers 1 to 3 have `kept` requests each that wait for a verdict, or that were taken and whose pulls
+/// do not end. `again`: the first peer is in its second life, and has opened another session.
+fn served(depth: u16, kept: bool, again: bool) -> World {
+    let mut w = World::with(4, Config { depth, pulls: 1, ..config() });
+    if again {
+        w.put(1, 0, 10).unwrap();
+        w.settle();
+        w.reboot(1);
+    }
+    w.node(0).put = if kept { Verdict::Keep } else { TAKE };
+    devices(&w, 0, true, OnRecall::Never);
+    for from in 1..4 {
+        for _ in 0..depth {
+            w.put(from, 0, 5000).unwrap();
+        }
+        w.settle();
+    }
+    assert_eq!(w.nodes[0].driver.in_use(), (0, 3 * u32::from(depth)));
+    assert_eq!(w.nodes[0].driver.audit(), Ok(()));
+    w
+}
+
+/// Transfers whose shared words say that they are of another peer: its credits and its share are wrong.
+#[test]
+fn an_audit_counts_each_peers_own() {
+    let cases = [
+        (2, true, false, Broken::Credits(0)),
+        (2, true, true, Broken::Passive(0)),
+        (1, false, false, Broken::Passive(0)),
+    ];
+    for (depth, kept, again, broken) in cases {
+        let w = served(depth, kept, again);
+        let shared = w.nodes[0].driver.decider().shared();
+        let of = |slot: u32| shared.whose(slot);
+        let (first, others): (Vec<u32>, Vec<u32>) = (0..16)
+            .filter(|&slot| shared.word(slot).phase() != Phase::Free)
+            .partition(|&slot| of(slot).peer_index() == 0);
+        assert_eq!((first.len(), others.len()), (depth as usize, 2 * depth as usize));
+        for slot in others {
+            shared.assign(shared.tag(slot), of(first[0]));
+        }
+        assert_eq!(w.nodes[0].driver.audit(), Err(broken), "{depth} {kept} {again}");
+    }
+}
+
+/// A GET whose pull waits for another's: live, and it owes what its queue holds.
+#[test]
+fn an_audit_looks_at_a_pull_that_waits() {
+    let mut w = World::met_with(Config { pulls: 1, ..config() });
+    devices(&w, 0, true, OnRecall::Never);
+    for _ in 0..2 {
+        w.get(0, 1, 5000).unwrap();
+    }
+    w.settle();
+    let shared = w.nodes[0].driver.decider().shared();
+    let waits = |&slot: &u32| shared.word(slot).owes(Debts::CPU);
+    let slots: Vec<u32> = (0..16).filter(waits).collect();
+    let [slot] = slots[..] else { panic!("{slots:?}") };
+    let (word, tag) = (shared.word(slot), shared.tag(slot));
+    for debts in [Debts::CPU, Debts::HW, Debts(0)] {
+        shared.publish(tag, owing(word, debts));
+        assert_eq!(w.nodes[0].driver.audit(), Err(Broken::QueueState(slot)), "{debts:?}");
+    }
+    shared.publish(tag, word);
+    assert_eq!(w.nodes[0].driver.audit(), Ok(()));
 }
