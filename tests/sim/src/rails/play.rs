@@ -175,6 +175,15 @@ impl<'m> World<'m> {
         self.hosts.get(host as usize).map_or_else(Counts::default, |host| host.all_counts())
     }
 
+    /// A node's operator sets the health of one of its own interfaces.
+    pub fn set_health(&mut self, host: u32, ni: u32, value: u16) {
+        let now = self.now;
+        if let Some(life) = self.life(host) {
+            life.desk.set_health(now, ni as usize, value);
+            self.run_thread_at(host, now);
+        }
+    }
+
     /// A node's view of the health of an interface, its own or a peer's.
     pub fn health(&self, at: u32, of: (u32, u32)) -> Option<NiHealth> {
         self.seen(at, self.number(of.0, of.1)?)

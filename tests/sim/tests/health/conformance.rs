@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! Cases of LNet's own conformance tests (sanity-lnet), by their numbers (R75).
 //!
-//! 312 (data that arrives after its send has failed) is `copies::a_second_copy_is_recognised`. Not here:
-//! 234 needs an operator's call that sets a health value, which `lnd-health` does not have; 236 needs
-//! pings that carry the state of interfaces; 255 is about the syntax of a list of routes; 256 wants a
-//! router that sends what is past its deadline, which no node of ours does (R38, LU-16303).
+//! 204 to 207 and 233 are in `resend`, 210, 211 and 218 in `recovery`, 228 in `routers`, 216 in
+//! `lnd-health/tests/rails.rs`. Not here: 236 needs pings that carry the state of interfaces; 255 is
+//! about the syntax of a list of routes; 256 wants a router that sends what is past its deadline, which
+//! no node of ours does (R38, LU-16303).
 
 use lnd_health::NiStatus::{Down, Up};
 use lnd_sim::rails::{Class, Fate, Plan, Profile, Rule, Scheduled, Type, What, Who};
@@ -41,6 +41,34 @@ fn case_209_a_network_timeout_costs_health_and_no_resend() {
             let (local, remote) = lost(world);
             assert_eq!(remote > 0, several, "{nis}");
             assert!(!several || local > 0, "{nis}");
+        });
+    }
+}
+
+/// 234: the status of an interface follows the health that an operator sets: DOWN at 0, UP when it is whole;
+/// the other one is UP all the time.
+#[test]
+fn case_234_status_follows_a_health_that_an_operator_sets() {
+    for profile in BOTH {
+        play(&pair("ab", profile), |world| {
+            acquaint(world);
+            // What pings itself in vain does not recover by itself.
+            let rule = Rule { types: vec![Type::Ping], ..Rule::simulate(Class::LocalTimeout) };
+            world.add_rule(Rule { from: Who::ni(0, 0), ..rule });
+            for (value, status) in [(1000, Up), (0, Down), (500, Down), (1000, Up), (100, Up)] {
+                world.set_health(0, 0, value);
+                let it = world.health(0, (0, 0)).unwrap();
+                assert_eq!((it.value, it.status), (value, status), "{profile:?}");
+                assert_eq!(world.health(0, (0, 1)).unwrap().status, Up, "{profile:?}");
+            }
+            world.run_ms(3_000).unwrap();
+            let it = world.health(0, (0, 0)).unwrap();
+            assert_eq!((it.value, it.status), (0, Down), "{profile:?}: its pings fail");
+            world.clear_rules();
+            world.set_health(0, 0, 900);
+            world.run_ms(60_000).unwrap();
+            let it = world.health(0, (0, 0)).unwrap();
+            assert_eq!((it.value, it.status), (1000, Up), "{profile:?}");
         });
     }
 }
@@ -147,4 +175,29 @@ fn case_311_a_bulk_transfer_that_fails_once_is_repaired() {
         }
         assert_eq!(world.counts(0).resent_ok, 2);
     });
+}
+
+/// 312: a bulk transfer whose data arrives although its sender was told that it has failed. The user of the
+/// receiver gets it once, and the sender's user hears of one end.
+#[test]
+fn case_312_data_that_arrives_after_its_send_has_failed() {
+    for profile in BOTH {
+        play(&pair("ab", profile), |world| {
+            acquaint(world);
+            let (messages, failed) = (world.counts(1).messages, world.counts(0).failed);
+            let once =
+                Rule { times: Some(1), arrives: true, ..Rule::simulate(Class::NetworkTimeout) };
+            world.add_rule(Rule { from: Who::host(0), types: vec![Type::Put], ..once });
+            let number = world.put(0, 1, 70_000, false).unwrap();
+            world.wait_for(&[number]).unwrap();
+            world.run_ms(2_000).unwrap();
+            let seed = profile == Profile::Seed;
+            let record = world.record(number).unwrap();
+            // `seed` sends it again, and the second copy is recognised; LNet leaves it in doubt.
+            assert!(record.received && record.end.unwrap().is_ok() == seed, "{profile:?}");
+            assert_eq!(world.counts(0).failed - failed, u64::from(!seed), "{profile:?}");
+            assert_eq!(world.counts(1).second_copies, u64::from(seed), "{profile:?}");
+            assert_eq!(world.counts(1).messages, messages, "{profile:?}: nothing is answered");
+        });
+    }
 }

@@ -17,7 +17,8 @@ use lnd_health::prober::{Finding, ProbeEnd};
 use lnd_health::select::{Choice, NoPath};
 use lnd_health::tracker::{TrackEnd, Tracking, Wants};
 use lnd_health::{
-    Config, Health, NiId, PeerId, PeerNiId, ProbeKinds, Profile, Refusal, Stamp, WindowCheck,
+    Config, Health, HealthValue, NiId, Object, PeerId, PeerNiId, ProbeKinds, Profile, Refusal,
+    Stamp, WindowCheck,
 };
 
 use super::kind::Kind;
@@ -334,6 +335,13 @@ impl<'m> Desk<'m> {
     pub(super) fn fatal(&mut self, now: Instant, ni: usize, fatal: bool) {
         if let Some(id) = self.local(ni) {
             self.health.fatal(now, id, fatal);
+        }
+    }
+
+    /// An operator sets the health of one of ours.
+    pub(super) fn set_health(&mut self, now: Instant, ni: usize, value: u16) {
+        if let Some(id) = self.local(ni) {
+            self.health.set_health(now, Object::Local(id), HealthValue::new(value));
         }
     }
 
