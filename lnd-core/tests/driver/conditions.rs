@@ -161,19 +161,23 @@ fn r40_the_wait_after_a_refusal_is_bounded() {
     assert!(w.reported(0, tag));
 }
 
-/// R31: an answer to a transfer whose generation is 2^16 further on is stale, though the words agree.
+/// R31: an answer to a transfer whose generation is 2^16 further on is stale, though the words agree, and
+/// whatever it would be an answer to.
 #[test]
 fn r31_all_bits_of_an_answers_generation_count() {
     let mut w = World::met();
     w.node(1).put = Verdict::Keep;
     let tag = w.put(0, 1, 5000).unwrap();
     w.settle();
-    let source = Tag { generation: tag.generation.wrapping_add(1 << 16), ..tag };
-    let mut letter = forged(&w, 1, 0, &Message::PutNak { source, why: Refusal::NoMatch });
-    letter.envelope.session = w.nodes[1].driver.peer_view(0).unwrap().session;
-    let before = w.count(0, Counter::StaleAnswer);
-    w.hand(&letter);
-    assert_eq!(w.count(0, Counter::StaleAnswer), before + 1);
+    let old = Tag { generation: tag.generation.wrapping_add(1 << 16), ..tag };
+    let why = Refusal::NoMatch;
+    let answers = [Message::PutNak { source: old, why }, Message::GetNak { sink: old, why }];
+    for (n, answer) in (1..).zip(answers) {
+        let mut letter = forged(&w, 1, 0, &answer);
+        letter.envelope.session = w.nodes[1].driver.peer_view(0).unwrap().session;
+        w.hand(&letter);
+        assert_eq!((w.count(0, Counter::StaleAnswer), w.count(0, Counter::WrongAnswer)), (n, 0));
+    }
     assert!(!w.reported(0, tag));
     w.node(1).answer_kept(u32::MAX).unwrap();
     w.settle();
@@ -292,4 +296,51 @@ fn r68_unheard_hellos_end_with_the_tries() {
     w.put(0, 1, 10).unwrap();
     w.settle();
     assert_eq!((w.said(0, 1, "hello"), w.state(0, 1)), (1, HelloState::Down));
+}
+
+/// R41: a verdict's time that ended while we did not run, for longer than half of the shortest bound, is
+/// granted once more.
+#[test]
+fn r41_a_verdict_has_its_time_again_after_our_own_pause() {
+    let base = config();
+    let bound = base.hello_timeout.min(base.credit_stall);
+    let half = Span::from_nanos(bound.as_nanos() / 2);
+    for (pause, granted) in
+        [(half, false), (Span::from_nanos(half.as_nanos() + 1), true), (bound, true)]
+    {
+        let mut w = World::met();
+        w.node(1).put = Verdict::Keep;
+        let order = Order { deadline: Instant::NEVER, ..w.order(Kind::Put, 1, 5000) };
+        w.send(0, order).unwrap();
+        w.settle();
+        let due = w.now.after(w.config.verdict_bound);
+        assert_eq!(w.nodes[1].next, Some(due));
+        w.now = due.after(pause);
+        w.tick();
+        assert_eq!(w.count(1, Counter::VerdictLate), u64::from(!granted), "{pause:?}");
+        if granted {
+            let again = w.now.after(w.config.verdict_bound);
+            assert_eq!(w.nodes[1].next, Some(again), "{pause:?}");
+            w.now = again.after(bound);
+            w.tick();
+            assert_eq!(w.count(1, Counter::VerdictLate), 1, "once");
+        }
+    }
+}
+
+/// R21: a link that is being stopped already is not found suspect again.
+#[test]
+fn r21_a_drain_bound_fails_a_link_once() {
+    let mut w = World::met();
+    w.hold("put_req");
+    w.device(0, 0, |d| (d.frozen, d.slow_stop) = (true, true));
+    let order =
+        Order { deadline: Instant::NEVER, link: Some(LINK0), ..w.order(Kind::Put, 1, 5000) };
+    let tag = w.send(0, order).unwrap();
+    w.settle();
+    let now = w.now;
+    w.nodes[0].driver.withdraw(now, tag);
+    w.sleep(w.config.drain_bound.times(4));
+    assert_eq!(w.nodes[0].driver.link_state(LINK0), Some(LinkState::Stopping));
+    assert_eq!(w.count(0, Counter::DrainBoundHit), 1);
 }

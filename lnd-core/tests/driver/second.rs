@@ -42,26 +42,29 @@ fn the_second_peers_stall_is_noticed_and_ends() {
     assert_eq!((w.said(0, 2, "hello"), w.count(0, Counter::Resyncs)), (hellos + 1, 1));
 }
 
-/// INV-11: an answer that finds no room does not hold up those behind it.
+/// INV-11: an answer that finds no room does not hold up those behind it, or before it.
 #[test]
 fn inv_11_an_answer_to_another_peer_passes_one_that_waits() {
-    let mut w = World::with(3, config());
-    for from in [1, 2] {
-        w.put(from, 0, 0).unwrap();
+    for (free, waits) in [(1, 2), (2, 1)] {
+        let mut w = World::with(3, config());
+        for from in [1, 2] {
+            w.put(from, 0, 0).unwrap();
+            w.settle();
+        }
+        for to in [1, 2] {
+            w.fabric.borrow_mut().room.insert((0, to), [0, 0]);
+            w.get(to, 0, 5000).unwrap();
+            w.settle();
+        }
+        let said = |w: &World| [free, waits].map(|to| w.said(0, to, "pull_ready"));
+        assert_eq!(said(&w), [0, 0]);
+        w.fabric.borrow_mut().room.insert((0, free), [64, 64]);
+        w.tick();
+        assert_eq!(said(&w), [1, 0]);
+        w.fabric.borrow_mut().room.clear();
         w.settle();
+        w.assert_drained();
     }
-    for to in [1, 2] {
-        w.fabric.borrow_mut().room.insert((0, to), [0, 0]);
-        w.get(to, 0, 5000).unwrap();
-        w.settle();
-    }
-    assert_eq!((w.said(0, 1, "pull_ready"), w.said(0, 2, "pull_ready")), (0, 0));
-    w.fabric.borrow_mut().room.insert((0, 2), [64, 64]);
-    w.tick();
-    assert_eq!((w.said(0, 1, "pull_ready"), w.said(0, 2, "pull_ready")), (0, 1));
-    w.fabric.borrow_mut().room.clear();
-    w.settle();
-    w.assert_drained();
 }
 
 /// R66, as for one peer: after the goodbye the time of no peer counts.
@@ -141,4 +144,33 @@ fn r39_every_peers_greeting_ends_in_its_own_time() {
         assert_eq!((hellos, w.state(0, to)), expected, "{to}");
     }
     assert_eq!((w.nodes[0].done.len(), w.nodes[0].next), (3, None));
+}
+
+/// R39: the deadline of a transfer is its own, whatever becomes of the third peer.
+#[test]
+fn r39_the_third_peers_time_is_no_transfers_deadline() {
+    let mut w = World::with(4, Config { slots: 4, passive_slots: 1, ..config() });
+    for to in [1, 2] {
+        w.put(0, to, 0).unwrap();
+        w.settle();
+    }
+    w.hold("put_req");
+    let first = w.put(0, 1, 10).unwrap();
+    let deadline = w.now.after(Span::from_secs(1));
+    let held = [(); 2].map(|()| {
+        let order = Order { deadline, ..w.order(Kind::Put, 1, 5000) };
+        w.send(0, order).unwrap()
+    });
+    assert_eq!([first, held[0], held[1]].map(|tag| tag.index), [0, 1, 2]);
+    w.settle();
+    assert!(w.reported(0, first));
+    w.put(0, 3, 10).unwrap();
+    assert_eq!(w.peer(0, 3).unwrap().index(), 2);
+    w.settle();
+    assert_eq!(w.nodes[0].next, Some(deadline));
+    w.tell_peer(0, 3, false);
+    w.settle();
+    assert_eq!(w.nodes[0].next, Some(deadline));
+    w.sleep(Span::from_secs(8));
+    assert!(held.iter().all(|&tag| w.reported(0, tag)));
 }
