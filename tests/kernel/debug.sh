@@ -119,7 +119,7 @@ guest() {
 # alone KERNEL TEST MODULE [WORDS]: a test in one machine.
 alone() {
     guest "$2" "$3"
-    VM_CPUS=2 VM_MEMORY=768 VM_LIMIT=1500 VM_APPEND="$patient ${4-}" \
+    VM_CPUS=2 VM_MEMORY=768 VM_LIMIT=3600 VM_APPEND="$patient ${4-}" \
         vm "$1-$2" "$work/$1/arch/x86/boot/bzImage" "$work/$2"
     passed "$1-$2"
     note "$1, $2: $vm_seconds s, $vm_cpu s of processors"
@@ -146,7 +146,7 @@ on_machine() {
 
 # ended KERNEL NAME PID: waits for the machine, which must end well.
 ended() {
-    VM_LIMIT=1500 vm_wait "$3"
+    VM_LIMIT=3600 vm_wait "$3"
     passed "$1-$2"
 }
 
@@ -184,11 +184,11 @@ one_is_killed() {
     on_machine "$1" 0 survivor survivor
     survivor=$vm_pid
     on_machine "$1" 1 peer victim role=victim
-    wait_for 900 grep -qs IN-TRAFFIC "$log" || fail "$(tail "$log")"
+    wait_for 1800 grep -qs IN-TRAFFIC "$log" || fail "$(tail "$log")"
     kill -9 "$vm_pid"
     vm_wait "$vm_pid"
     [ "$vm_status" = 137 ] || fail "the victim ended with $vm_status"
-    wait_for 900 grep -qs SURVIVED "$log" || fail "$(tail "$log")"
+    wait_for 1800 grep -qs SURVIVED "$log" || fail "$(tail "$log")"
     grep -q 'machine 1 died' "$work/logs/doorbell" || fail "nobody has declared the victim dead"
     on_machine "$1" 1 peer reborn
     ended "$1" survivor "$survivor"
@@ -203,7 +203,7 @@ with_a_process() {
     guest process "$2"
     fabric_start 2 1 16
     on_machine "$1" 0 process process
-    "$work/host" node "$fabric/memory" 1 0 60 900 >"$work/logs/host" || {
+    "$work/host" node "$fabric/memory" 1 0 60 1800 >"$work/logs/host" || {
         cat "$work/logs/host"
         fail "the process"
     }
