@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! One node's payload memory, for its own processor. Addresses are offsets into the window.
 
+use core::ptr::NonNull;
+
 use lnd_core::fragment::Fragment;
 use lnd_core::ports::{BadAddress, Memory};
 
@@ -23,6 +25,13 @@ impl<'m> Window<'m> {
     /// Bytes in the window.
     pub const fn bytes(&self) -> u64 {
         self.fabric.window_bytes()
+    }
+
+    /// Where `length` bytes lie in this process, for copies that are made elsewhere; `None` if they
+    /// are not in the window. Engines of any node may write them at any time that the protocol
+    /// allows: no reference to them may be made.
+    pub fn place(&self, address: u64, length: u32) -> Option<NonNull<u8>> {
+        self.fabric.window_place(self.node, address, length)
     }
 }
 

@@ -22,6 +22,8 @@ pub use map::{Mapping, OpenError};
 
 use std::ops::Deref;
 
+use crate::files::{Bytes, WindowMemory};
+
 /// A fabric in a mapping.
 #[derive(Debug)]
 pub struct Fabric<'m> {
@@ -60,7 +62,15 @@ impl<'m> Deref for Fabric<'m> {
     }
 }
 
-impl crate::files::WindowMemory for Window<'_> {
+impl WindowMemory for Window<'_> {
+    fn bytes(&self, address: u64, length: u32) -> Bytes<'_> {
+        let Some(place) = self.place(address, length) else {
+            unreachable!("a buffer of this node's own window")
+        };
+        // SAFETY: within the window, which is mapped and initialised for as long as the fabric is.
+        unsafe { Bytes::new(place, length as usize) }
+    }
+
     fn read(&self, address: u64, into: &mut [u8]) {
         let done = lnd_core::ports::Memory::read(self, address, into);
         assert!(done.is_ok(), "a buffer of this node's own window");

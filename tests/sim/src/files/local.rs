@@ -20,10 +20,12 @@ pub trait Source: Send {
     fn read(&mut self, offset: u64, into: &mut [u8]) -> io::Result<()>;
 }
 
-/// What a GET writes. It sees verified bytes only, from the front to the end; if the file changes at
-/// the server on the way, it is written from the front again.
+/// What a GET writes, from the front to the end. A part that has proven wrong, or whose server was
+/// lost, is written again from an earlier offset; if the file changes at the server on the way, from
+/// the front. All has been verified when [`finish`](Self::finish) is called, and nothing is meant for
+/// others before.
 pub trait Sink: Send {
-    /// Writes a part. Offset zero begins anew.
+    /// Writes a part. What was written at its offset and behind it before is void.
     ///
     /// # Errors
     /// Any; the job has failed.

@@ -8,12 +8,16 @@ use lnd_core::fragment::Fragment;
 
 use crate::lnet::span;
 
+use super::bytes::Bytes;
+
 /// Bytes of a page; every buffer begins at a multiple of it.
 pub const PAGE: u64 = 4096;
 
 /// The memory of a node's payload window, by bus address. What lies outside the window, or belongs
 /// to another buffer, is never asked for.
 pub trait WindowMemory {
+    /// The bytes at `address`, to be copied.
+    fn bytes(&self, address: u64, length: u32) -> Bytes<'_>;
     /// Copies the bytes at `address` out.
     fn read(&self, address: u64, into: &mut [u8]);
     /// Copies bytes in at `address`.

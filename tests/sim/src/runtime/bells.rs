@@ -12,9 +12,9 @@ use super::clock::Wake;
 /// Looks at the work without letting another thread run.
 const SPINS: u32 = 50;
 /// Looks with other threads between.
-const YIELDS: u32 = 20;
-/// First and longest sleep.
-const NAPS: (u32, u32) = (20, 1000);
+const YIELDS: u32 = 4;
+/// First and longest sleep, in microseconds.
+const NAPS: (u32, u32) = (100, 1000);
 
 /// The bells of all nodes: one for each node's own thread, one for each of its engines'.
 #[derive(Debug)]

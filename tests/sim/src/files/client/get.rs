@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! How a file is fetched: a few windows at a time, each verified before the sink sees it, and in
-//! order.
+//! How a file is fetched: a few windows at a time. The sink gets them in order, and each is verified
+//! before the next.
 //!
 //! ```text
-//!   OpenRead ──Reading──▶ Fetching ──all there, checksum right, those before it written──▶ sink
+//!   OpenRead ──Reading──▶ Fetching ──chunks, in order──▶ sink ──checksum right──▶ next window
 //!      ▲                     │ failed, wrong
-//!      └────── pause ────────┘ what has not been written is asked for again
+//!      └────── pause ────────┘ what has not been verified is asked for and written again
 //! ```
+//!
+//! A chunk is copied out of the payload window in pieces: what the checksums have seen is what the
+//! sink gets, and it stays in the processor's cache on its way. One that comes early is kept.
 //!
 //! The next window is asked for when the answer to the one before has come: until then its place is
 //! not known. So the server reads ahead while chunks of the windows before are on their way.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
+use std::io;
 
-use crate::files::hash::{hash, Hash};
+use crate::files::hash::Hash;
 use crate::files::local::Sink;
 use crate::files::pages::{Buffer, WindowMemory};
 use crate::files::rpc::{Answer, Call, Window};
@@ -36,10 +40,12 @@ pub(super) struct GetPlan {
     asking: bool,
     /// Open windows, one behind the other; the first begins at `offset`.
     open: VecDeque<Fetching>,
-    /// Bytes that the sink has.
+    /// Bytes that the sink has and that have been verified.
     offset: u64,
-    /// Of these bytes.
+    /// Of these bytes, and of those of the first window that the sink has already.
     hash: Hash,
+    /// Of these bytes alone, as it was when the first window was begun.
+    verified: Hash,
     /// The content that these bytes are of: its size and version.
     content: Option<(u64, u64)>,
 }
@@ -47,18 +53,21 @@ pub(super) struct GetPlan {
 #[derive(Debug)]
 struct Fetching {
     window: Window,
-    /// At least as long as the window.
-    bytes: Vec<u8>,
     /// The next chunk to begin.
     next: u32,
-    /// Bytes that are there.
-    moved: u64,
+    /// The next chunk for the sink, the bytes that the sink has, and their checksum.
+    wanted: u32,
+    written: u32,
+    hash: Hash,
+    /// Chunks that came before their turn, with their lengths.
+    early: BTreeMap<u32, (Vec<u8>, usize)>,
 }
 
 impl GetPlan {
     pub fn new() -> Self {
         let open = VecDeque::new();
-        Self { asking: false, open, offset: 0, hash: Hash::new(), content: None }
+        let (hash, verified) = (Hash::new(), Hash::new());
+        Self { asking: false, open, offset: 0, hash, verified, content: None }
     }
 
     /// Bytes that have been verified.
@@ -72,7 +81,7 @@ impl GetPlan {
     }
 
     pub fn checksum(&self) -> u64 {
-        self.hash.finish()
+        self.verified.finish()
     }
 
     /// The ids that the server knows the windows by.
@@ -122,11 +131,10 @@ impl GetPlan {
             }
             (Part::Fetch(bits), End::Moved) => {
                 let (id, chunk) = ((bits >> 32) as u32, bits as u32);
-                let place = self.open.iter_mut().find(|fetching| fetching.window.id == id);
-                if let Some(fetching) = place {
-                    fetching.take_over(whose, chunk, &finished.buffer, desk.at.memory);
+                match self.take_over(id, chunk, &finished.buffer, sink, desk) {
+                    Ok(()) => self.go_on(whose, sink, desk),
+                    Err(error) => Step::Fail(JobError::Sink(error.kind())),
                 }
-                self.deliver(whose, sink, desk)
             }
             (_, End::Answered(Answer::Refused(why))) if why.is_final() => {
                 Step::Fail(JobError::Refused(*why))
@@ -140,7 +148,9 @@ impl GetPlan {
     /// Forgets the windows; what has been verified and written stays.
     pub fn reset(&mut self, operations: &mut Operations) {
         self.asking = false;
-        self.open.drain(..).for_each(|fetching| operations.keep_spare(fetching.bytes));
+        self.hash = self.verified.clone();
+        let early = self.open.drain(..).flat_map(|fetching| fetching.early.into_values());
+        early.for_each(|(bytes, _)| operations.keep_spare(bytes));
     }
 
     fn on_window(
@@ -162,42 +172,86 @@ impl GetPlan {
                 desk.close(whose.server, window.id);
             }
             // Another content: what the sink has is of no use. The windows are closed by our owner.
-            (self.offset, self.hash, self.content) = (0, Hash::new(), None);
+            (self.offset, self.verified, self.content) = (0, Hash::new(), None);
             return Step::Pause;
         }
         self.content = content;
         if empty {
             return if self.open.is_empty() { Step::Done } else { Step::On };
         }
-        let bytes = desk.operations.take_spare(window.length as usize);
-        self.open.push_back(Fetching { window, bytes, next: 0, moved: 0 });
+        self.open.push_back(Fetching::new(window));
         Step::On
     }
 
-    /// Verifies and writes the windows that are complete and have none before them.
-    fn deliver(
+    /// A chunk is there: the sink gets it if it is the next, else it is kept.
+    fn take_over(
+        &mut self,
+        id: u32,
+        chunk: u32,
+        buffer: &Buffer,
+        sink: &mut dyn Sink,
+        desk: &mut Desk<'_, '_, impl WindowMemory>,
+    ) -> io::Result<()> {
+        let Some(place) = self.open.iter().position(|fetching| fetching.window.id == id) else {
+            return Ok(());
+        };
+        let Some(fetching) = self.open.get_mut(place) else { return Ok(()) };
+        let bytes = desk.at.memory.bytes(buffer.address(), buffer.length());
+        if place > 0 || fetching.wanted != chunk {
+            let mut kept = desk.operations.take_spare(bytes.len());
+            bytes.copy_to(0, &mut kept);
+            fetching.early.insert(chunk, (kept, bytes.len()));
+            return Ok(());
+        }
+        fetching.wanted += 1;
+        let piece = &mut desk.operations.piece;
+        for start in (0..bytes.len()).step_by(piece.len().max(1)) {
+            let length = bytes.copy_to(start, piece);
+            self.write(sink, &piece[..length])?;
+        }
+        Ok(())
+    }
+
+    /// The next bytes of the first window, for the sink.
+    fn write(&mut self, sink: &mut dyn Sink, bytes: &[u8]) -> io::Result<()> {
+        let Some(first) = self.open.front_mut() else { return Ok(()) };
+        first.hash.update(bytes);
+        self.hash.update(bytes);
+        sink.write(self.offset + u64::from(first.written), bytes)?;
+        // No longer than the window, whose length is 32 bits.
+        first.written += bytes.len() as u32;
+        Ok(())
+    }
+
+    /// Verifies the windows that are complete, and passes on what was kept of the next.
+    fn go_on(
         &mut self,
         whose: &Whose<'_>,
         sink: &mut dyn Sink,
         desk: &mut Desk<'_, '_, impl WindowMemory>,
     ) -> Step {
-        while let Some(Fetching { window, bytes, .. }) =
-            self.open.front().filter(|fetching| fetching.is_complete())
-        {
-            let bytes = &bytes[..window.length as usize];
-            if hash(bytes) != window.checksum {
+        while let Some(first) = self.open.front_mut() {
+            if let Some((bytes, length)) = first.early.remove(&first.wanted) {
+                first.wanted += 1;
+                let written = self.write(sink, &bytes[..length]);
+                desk.operations.keep_spare(bytes);
+                if let Err(error) = written {
+                    return Step::Fail(JobError::Sink(error.kind()));
+                }
+                continue;
+            }
+            let window = first.window;
+            if first.written < window.length {
+                break;
+            }
+            if first.hash.finish() != window.checksum {
                 desk.operations.records.stats.mismatches += 1;
                 return Step::Pause;
             }
-            if let Err(error) = sink.write(self.offset, bytes) {
-                return Step::Fail(JobError::Sink(error.kind()));
-            }
-            self.hash.update(bytes);
             self.offset += u64::from(window.length);
+            self.verified = self.hash.clone();
             desk.close(whose.server, window.id);
-            if let Some(fetching) = self.open.pop_front() {
-                desk.operations.keep_spare(fetching.bytes);
-            }
+            self.open.pop_front();
         }
         let whole = self.content.is_some_and(|(size, _)| self.offset == size);
         if whole && !self.asking {
@@ -209,8 +263,9 @@ impl GetPlan {
 }
 
 impl Fetching {
-    fn is_complete(&self) -> bool {
-        self.moved >= u64::from(self.window.length)
+    fn new(window: Window) -> Self {
+        let early = BTreeMap::new();
+        Self { window, next: 0, wanted: 0, written: 0, hash: Hash::new(), early }
     }
 
     fn has_next(&self, chunk: u32) -> bool {
@@ -234,20 +289,5 @@ impl Fetching {
         desk.fetch(whose.job, whose.server, bits, offset as u32, buffer);
         self.next += 1;
         Progress::Begun
-    }
-
-    fn take_over(
-        &mut self,
-        whose: &Whose<'_>,
-        chunk: u32,
-        buffer: &Buffer,
-        memory: &impl WindowMemory,
-    ) {
-        let start = chunk as usize * whose.chunk as usize;
-        let place = self.bytes.get_mut(start..).and_then(|b| b.get_mut(..buffer.length() as usize));
-        if let Some(place) = place {
-            memory.read(buffer.address(), place);
-            self.moved += u64::from(buffer.length());
-        }
     }
 }

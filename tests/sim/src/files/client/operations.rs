@@ -29,7 +29,7 @@ use super::records::{OpKind, Records};
 
 /// Most bytes that a job reads and copies in one turn.
 pub(super) const PIECE: u32 = 32 << 10;
-/// Most file windows whose memory is kept when nothing needs it.
+/// Most chunks whose memory is kept when nothing needs it.
 const MOST_SPARE: usize = 32;
 
 /// All operations of a client, and its memory.
@@ -54,7 +54,7 @@ pub(super) struct Operations {
     most_bytes: u64,
     /// One piece of a file on its way between its source and the window.
     pub piece: Vec<u8>,
-    /// Memory of file windows that are complete, for the next ones.
+    /// Memory of chunks that came early, for the next ones.
     spare: Vec<Vec<u8>>,
 }
 
@@ -101,7 +101,7 @@ impl Operations {
         self.flows.entry(server).or_insert_with(|| Flow::new(most))
     }
 
-    /// Memory for a file window, at least this long.
+    /// Memory for a chunk that came early, at least this long.
     pub fn take_spare(&mut self, length: usize) -> Vec<u8> {
         let mut bytes = self.spare.pop().unwrap_or_default();
         if bytes.len() < length {
@@ -110,7 +110,7 @@ impl Operations {
         bytes
     }
 
-    /// Keeps the memory of a file window for another one.
+    /// Keeps the memory of a chunk for another one.
     pub fn keep_spare(&mut self, bytes: Vec<u8>) {
         if self.spare.len() < MOST_SPARE {
             self.spare.push(bytes);

@@ -28,8 +28,8 @@ use super::{Answer, Call, Refusal, Window, MAX_MESSAGE, MAX_NAME};
 
 /// First four bytes of every message.
 pub const MAGIC: u32 = 0x4c49_464c;
-/// The only version.
-pub const VERSION: u8 = 1;
+/// The only version. In version 1 the checksum was another one.
+pub const VERSION: u8 = 2;
 /// Bytes of the fixed part.
 pub const FIXED_BYTES: usize = 64;
 

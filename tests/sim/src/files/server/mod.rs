@@ -58,8 +58,6 @@ pub struct FileServer<S: Store> {
     /// ACKs that the layer had no room for.
     acks: Vec<AckDue>,
     last_id: u32,
-    /// Bytes on their way from the window to the store or back.
-    scratch: Vec<u8>,
     /// A call that is being read.
     call: Vec<u8>,
     stopping: bool,
@@ -99,7 +97,6 @@ impl<S: Store> FileServer<S> {
             reads: Reads::default(),
             acks: Vec::new(),
             last_id,
-            scratch: Vec::new(),
             call: Vec::new(),
             stopping: false,
             stats: ServerStats::default(),

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use lnd_core::id::Nid;
 use lnd_core::time::{Instant, Span};
 
-use crate::files::hash::hash;
+use crate::files::hash::{hash, Hash};
 use crate::files::pages::{Buffer, Pages, WindowMemory, PAGE};
 use crate::files::rpc::{Answer, Refusal, Window};
 use crate::files::store::Store;
@@ -111,10 +111,12 @@ impl<S: Store> FileServer<S> {
         }
         let longest = left.min(u64::from(self.config.max_window)) as u32;
         let (buffer, length) = self.window_buffer(longest).ok_or(Refusal::Busy)?;
-        if self.scratch.len() < length as usize {
-            self.scratch.resize(length as usize, 0);
-        }
-        let read = self.store.read(name, offset, &mut self.scratch[..length as usize]);
+        let (mut sum, mut to) = (Hash::new(), buffer.address());
+        let read = self.store.read_pieces(name, offset, length, &mut |piece| {
+            sum.update(piece);
+            at.memory.write(to, piece);
+            to += piece.len() as u64;
+        });
         let wrong = match (read, self.store.look_up(name)) {
             (Ok(()), Ok(again)) if again == info => None,
             // Changed meanwhile: the next call sees the new file.
@@ -125,9 +127,7 @@ impl<S: Store> FileServer<S> {
             self.pages.free(buffer);
             return Err(why);
         }
-        let bytes = &self.scratch[..length as usize];
-        at.memory.write(buffer.address(), bytes);
-        let checksum = hash(bytes);
+        let checksum = sum.finish();
         let id = self.issue_id();
         let window = Window { id, length, checksum, ..nothing };
         let (portal, bits) = (PORTAL_WINDOW, window_bits(id, 0));

@@ -17,9 +17,9 @@ use crate::lnet::Event;
 use super::FileServer;
 
 /// Bytes of a file that are copied at a time: they stay in the processor's cache on their way.
-const PIECE: u64 = 128 << 10;
+const PIECE: u32 = 128 << 10;
 /// Bytes that are read back and verified before the node looks at its messages again.
-const VERIFIED_AT_A_TIME: u64 = 4 * PIECE;
+const VERIFIED_AT_A_TIME: u32 = 4 * PIECE;
 /// Commits that are remembered, for clients whose answer was lost.
 const REMEMBERED: usize = 256;
 
@@ -164,15 +164,10 @@ impl<D> Write<D> {
         (u64::from(self.chunks.front) * u64::from(self.chunk)).min(self.size)
     }
 
-    /// Reads back the bytes behind those that have been verified, as many as `piece` has room for.
-    fn verify(
-        &mut self,
-        store: &mut impl Store<Draft = D>,
-        piece: &mut [u8],
-    ) -> Result<(), StoreError> {
-        store.read_back(&mut self.draft, self.verified, piece)?;
-        self.hash.update(piece);
-        self.verified += piece.len() as u64;
+    /// Reads back so many bytes behind those that have been verified.
+    fn verify(&mut self, store: &mut impl Store<Draft = D>, length: u32) -> Result<(), StoreError> {
+        store.hash_back(&mut self.draft, self.verified, length as usize, &mut self.hash)?;
+        self.verified += u64::from(length);
         Ok(())
     }
 
@@ -180,15 +175,6 @@ impl<D> Write<D> {
     fn verifies(&self) -> bool {
         self.broken.is_none() && self.verified < self.stored()
     }
-}
-
-/// The first bytes of a buffer, which grows to have them.
-fn piece_of(buffer: &mut Vec<u8>, length: u64) -> &mut [u8] {
-    let length = length as usize;
-    if buffer.len() < length {
-        buffer.resize(length, 0);
-    }
-    &mut buffer[..length]
 }
 
 impl<S: Store> FileServer<S> {
@@ -288,8 +274,8 @@ impl<S: Store> FileServer<S> {
         let Some(write) = write else { return Fate::Stale };
         let start = u64::from(chunk.index) * u64::from(write.chunk);
         let left = write.size.saturating_sub(start);
-        let (Some(address), length) = (place.0, u64::from(place.1)) else { return Fate::Bad };
-        if left == 0 || length != left.min(u64::from(write.chunk)) {
+        let (Some(address), length) = place else { return Fate::Bad };
+        if left == 0 || u64::from(length) != left.min(u64::from(write.chunk)) {
             return Fate::Bad;
         }
         write.touched = at.now;
@@ -301,12 +287,13 @@ impl<S: Store> FileServer<S> {
         }
         let mut stored = Ok(());
         for done in (0..length).step_by(PIECE as usize) {
-            let bytes = piece_of(&mut self.scratch, (length - done).min(PIECE));
-            at.memory.read(address + done, bytes);
-            stored = self.store.write(&mut write.draft, start + done, bytes);
+            let piece = (length - done).min(PIECE);
+            let bytes = at.memory.bytes(address + u64::from(done), piece);
+            let to = start + u64::from(done);
+            stored = self.store.write_bytes(&mut write.draft, to, &bytes);
             // What comes in order is read back while it is in the processor's cache.
-            if stored.is_ok() && write.verified == start + done {
-                stored = write.verify(&mut self.store, bytes);
+            if stored.is_ok() && write.verified == to {
+                stored = write.verify(&mut self.store, piece);
             }
             if stored.is_err() {
                 break;
@@ -372,10 +359,10 @@ impl<S: Store> FileServer<S> {
         while left > 0 {
             let Some(id) = self.writes.next_to_verify() else { return };
             let Some(write) = self.writes.open.get_mut(&id) else { return };
-            let piece = (write.stored() - write.verified).min(PIECE);
+            let piece = (write.stored() - write.verified).min(PIECE.into()) as u32;
             left = left.saturating_sub(piece);
             let (client, commits) = (write.opened_by.0, write.commit.is_some());
-            let read = write.verify(&mut self.store, piece_of(&mut self.scratch, piece));
+            let read = write.verify(&mut self.store, piece);
             let told = read.err().and_then(|error| self.fail_write(id, error));
             if let (Some(why), false) = (told, commits) {
                 self.reply(at, client, 0, Answer::Broken { id, why });

@@ -8,6 +8,8 @@ use std::ops::Bound;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::{parts, Info, Store, StoreError};
+use crate::files::bytes::Bytes;
+use crate::files::hash::Hash;
 
 /// Files in memory. A clone is another handle to the same files: a reborn server finds them again.
 #[derive(Clone, Debug, Default)]
@@ -100,6 +102,20 @@ impl Store for MemoryStore {
         Ok(())
     }
 
+    fn write_bytes(
+        &mut self,
+        draft: &mut MemoryDraft,
+        offset: u64,
+        bytes: &Bytes<'_>,
+    ) -> Result<(), StoreError> {
+        let range = range(offset, bytes.len(), draft.size)?;
+        if draft.bytes.len() < range.end {
+            draft.bytes.resize(range.end, 0);
+        }
+        bytes.copy_to(0, &mut draft.bytes[range]);
+        Ok(())
+    }
+
     fn read_back(
         &mut self,
         draft: &mut MemoryDraft,
@@ -108,6 +124,18 @@ impl Store for MemoryStore {
     ) -> Result<(), StoreError> {
         let range = range(offset, into.len(), draft.bytes.len() as u64)?;
         into.copy_from_slice(&draft.bytes[range]);
+        Ok(())
+    }
+
+    fn hash_back(
+        &mut self,
+        draft: &mut MemoryDraft,
+        offset: u64,
+        length: usize,
+        hash: &mut Hash,
+    ) -> Result<(), StoreError> {
+        let range = range(offset, length, draft.bytes.len() as u64)?;
+        hash.update(&draft.bytes[range]);
         Ok(())
     }
 
@@ -127,6 +155,18 @@ impl Store for MemoryStore {
     fn read(&self, name: &str, offset: u64, into: &mut [u8]) -> Result<(), StoreError> {
         let (_, bytes) = self.find(name)?;
         into.copy_from_slice(&bytes[range(offset, into.len(), bytes.len() as u64)?]);
+        Ok(())
+    }
+
+    fn read_pieces(
+        &self,
+        name: &str,
+        offset: u64,
+        length: u32,
+        take: &mut dyn FnMut(&[u8]),
+    ) -> Result<(), StoreError> {
+        let (_, bytes) = self.find(name)?;
+        take(&bytes[range(offset, length as usize, bytes.len() as u64)?]);
         Ok(())
     }
 

@@ -13,6 +13,8 @@ pub use memory::MemoryStore;
 use std::fmt;
 use std::io::ErrorKind;
 
+use super::bytes::Bytes;
+use super::hash::Hash;
 use super::rpc::MAX_NAME;
 
 /// Names to files. A file changes as a whole: it is written as a draft, and a draft that is dropped
@@ -38,6 +40,21 @@ pub trait Store {
         bytes: &[u8],
     ) -> Result<(), StoreError>;
 
+    /// Writes a part of a draft as [`write`](Self::write) does, from memory that others may change.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    fn write_bytes(
+        &mut self,
+        draft: &mut Self::Draft,
+        offset: u64,
+        bytes: &Bytes<'_>,
+    ) -> Result<(), StoreError> {
+        let mut copy = vec![0; bytes.len()];
+        bytes.copy_to(0, &mut copy);
+        self.write(draft, offset, &copy)
+    }
+
     /// Reads back what has been written, to verify it.
     ///
     /// # Errors
@@ -48,6 +65,23 @@ pub trait Store {
         offset: u64,
         into: &mut [u8],
     ) -> Result<(), StoreError>;
+
+    /// Reads back what has been written, and adds it to a checksum.
+    ///
+    /// # Errors
+    /// [`StoreError`]; the checksum is of no use then.
+    fn hash_back(
+        &mut self,
+        draft: &mut Self::Draft,
+        offset: u64,
+        length: usize,
+        hash: &mut Hash,
+    ) -> Result<(), StoreError> {
+        let mut back = vec![0; length];
+        self.read_back(draft, offset, &mut back)?;
+        hash.update(&back);
+        Ok(())
+    }
 
     /// Makes the draft the file of its name, at once. A store that outlives its machine has it on
     /// the disk when this returns.
@@ -67,6 +101,23 @@ pub trait Store {
     /// # Errors
     /// [`StoreError`]; a part that is not there is an error.
     fn read(&self, name: &str, offset: u64, into: &mut [u8]) -> Result<(), StoreError>;
+
+    /// Reads `length` bytes of a file and passes them on in order, in pieces of any length.
+    ///
+    /// # Errors
+    /// [`StoreError`]; some may have been passed on.
+    fn read_pieces(
+        &self,
+        name: &str,
+        offset: u64,
+        length: u32,
+        take: &mut dyn FnMut(&[u8]),
+    ) -> Result<(), StoreError> {
+        let mut bytes = vec![0; length as usize];
+        self.read(name, offset, &mut bytes)?;
+        take(&bytes);
+        Ok(())
+    }
 
     /// At most `count` names behind `after`, in order.
     ///

@@ -2,6 +2,7 @@
 //! What every store does, and what only a directory does.
 
 use super::*;
+use crate::files::hash::hash;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 const BAD: [&str; 15] = [
@@ -56,7 +57,13 @@ fn behaves(mut store: impl Store) {
     let mut back = [0; 4];
     store.read_back(&mut draft, 1, &mut back).unwrap();
     assert_eq!(&back, b"bcde");
+    let mut sum = Hash::new();
+    store.hash_back(&mut draft, 2, 3, &mut sum).unwrap();
+    store.hash_back(&mut draft, 5, 1, &mut sum).unwrap();
+    assert_eq!(sum.finish(), hash(b"cdef"));
+    assert!(store.hash_back(&mut draft, 5, 2, &mut sum).is_err(), "behind its end");
     assert!(store.write(&mut draft, 5, b"xx").is_err(), "behind its end");
+    assert!(store.write_bytes(&mut draft, 5, &Bytes::from(&b"xx"[..])).is_err(), "behind its end");
     assert_eq!(store.look_up("sub/dir/a"), Err(StoreError::NotFound), "not yet");
     store.commit(draft).unwrap();
     let first = store.look_up("sub/dir/a").unwrap();
@@ -65,6 +72,7 @@ fn behaves(mut store: impl Store) {
     store.read("sub/dir/a", 4, &mut part).unwrap();
     assert_eq!(&part, b"ef");
     assert!(store.read("sub/dir/a", 5, &mut part).is_err(), "behind its end");
+    pieces_are_the_file(&mut store);
 
     drop(store.create("b", 10).unwrap());
     assert_eq!(store.look_up("b"), Err(StoreError::NotFound), "a dropped draft is nothing");
@@ -73,7 +81,7 @@ fn behaves(mut store: impl Store) {
         store.commit(draft).unwrap();
         assert_eq!(store.look_up(name).unwrap().size, 0);
     }
-    assert_eq!(store.names("", 10).unwrap(), [".dot", "b", "c", "sub/dir/a"]);
+    assert_eq!(store.names("", 10).unwrap(), [".dot", "b", "c", "long", "sub/dir/a"]);
     assert_eq!(store.names(".dot", 2).unwrap(), ["b", "c"]);
 
     let mut draft = store.create("sub/dir/a", 7).unwrap();
@@ -83,6 +91,44 @@ fn behaves(mut store: impl Store) {
     let second = store.look_up("sub/dir/a").unwrap();
     assert_eq!(second.size, 7);
     assert_ne!(second.version, first.version);
+}
+
+/// A file that is longer than what is read or written at a time, from memory that is not a slice.
+fn pieces_are_the_file(store: &mut impl Store) {
+    let bytes: Vec<u8> = (0..100_003_u32).flat_map(u32::to_le_bytes).collect();
+    let (half, size) = (150_001, bytes.len());
+    let mut draft = store.create("long", size as u64).unwrap();
+    store.write_bytes(&mut draft, half as u64, &Bytes::from(&bytes[half..])).unwrap();
+    store.write_bytes(&mut draft, 0, &Bytes::from(&bytes[..half])).unwrap();
+    let mut sum = Hash::new();
+    store.hash_back(&mut draft, 0, size, &mut sum).unwrap();
+    assert_eq!(sum.finish(), hash(&bytes));
+    store.commit(draft).unwrap();
+    let mut read = Vec::new();
+    let length = size as u32 - 7;
+    store.read_pieces("long", 7, length, &mut |piece| read.extend_from_slice(piece)).unwrap();
+    assert!(read == bytes[7..], "in order, and nothing else");
+    let beyond = store.read_pieces("long", 8, length, &mut |_| {});
+    assert!(beyond.is_err(), "behind its end");
+    assert_eq!(store.read_pieces("none", 0, 1, &mut |_| {}), Err(StoreError::NotFound));
+}
+
+/// What is verified is what the file system has, whatever was written.
+#[test]
+fn a_draft_that_was_cut_or_changed_is_not_what_was_written() {
+    let scratch = Scratch::new();
+    let mut store = DirStore::open(&scratch.0).unwrap();
+    let mut draft = store.create("a", 4).unwrap();
+    store.write(&mut draft, 0, b"AAAA").unwrap();
+    let drafts = std::fs::read_dir(scratch.0.join(".drafts")).unwrap();
+    let place = drafts.map(|entry| entry.unwrap().path()).next().unwrap();
+    std::fs::write(&place, b"AABA").unwrap();
+    let mut sum = Hash::new();
+    store.hash_back(&mut draft, 0, 4, &mut sum).unwrap();
+    assert_eq!(sum.finish(), hash(b"AABA"));
+    std::fs::write(&place, b"AA").unwrap();
+    let cut = store.hash_back(&mut draft, 0, 4, &mut Hash::new());
+    assert_eq!(cut, Err(StoreError::Io(ErrorKind::UnexpectedEof)));
 }
 
 #[test]
@@ -98,7 +144,7 @@ fn a_store_in_a_directory_behaves_and_leaves_no_draft() {
     let store = DirStore::open(&scratch.0).unwrap();
     behaves(store);
     let again = DirStore::open(&scratch.0).unwrap();
-    assert_eq!(again.names("", 10).unwrap(), [".dot", "b", "c", "sub/dir/a"]);
+    assert_eq!(again.names("", 10).unwrap(), [".dot", "b", "c", "long", "sub/dir/a"]);
     let drafts = std::fs::read_dir(scratch.0.join(".drafts")).unwrap().count();
     assert_eq!(drafts, 0);
 }

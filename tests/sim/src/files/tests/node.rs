@@ -13,6 +13,10 @@ impl Ram {
 }
 
 impl WindowMemory for Ram {
+    fn bytes(&self, address: u64, length: u32) -> Bytes<'_> {
+        Bytes::from(&self.0[Self::place(address, length as usize)])
+    }
+
     fn read(&self, address: u64, into: &mut [u8]) {
         into.copy_from_slice(&self.0[Self::place(address, into.len())]);
     }

@@ -95,7 +95,8 @@ fn well_sealed_nonsense_is_refused() {
     };
     let close = || Call::Close { id: 1 };
     assert_eq!(of(close(), 0, 0), RpcError::Magic);
-    assert_eq!(of(close(), 4, 2), RpcError::Version);
+    assert_eq!(of(close(), 4, VERSION - 1), RpcError::Version);
+    assert_eq!(of(close(), 4, VERSION + 1), RpcError::Version);
     assert_eq!(of(close(), 5, 0), RpcError::Code);
     assert_eq!(of(close(), 5, 7), RpcError::Code);
     assert_eq!(of(close(), 6, 1), RpcError::Reserved, "a refusal in a call");
