@@ -46,4 +46,5 @@ mod driver {
     mod ticket;
     mod unnoticed;
     mod view;
+    mod waiting;
 }

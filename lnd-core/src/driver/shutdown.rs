@@ -166,12 +166,9 @@ impl<P: Ports> Driver<'_, P> {
         }
     }
 
-    pub(super) fn shutdown_wants_more(&self) -> bool {
-        match self.run.state {
-            RunState::Closing => true,
-            RunState::Draining | RunState::Refusing => self.active == 0 && self.passive == 0,
-            _ => false,
-        }
+    /// Whether goodbyes are left to say. What ends before, ends before `advance_shutdown` looks.
+    pub(super) const fn shutdown_wants_more(&self) -> bool {
+        matches!(self.run.state, RunState::Closing)
     }
 
     /// What stands in the way of being idle, from slot `from` on; `None` once nothing is left.

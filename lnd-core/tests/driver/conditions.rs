@@ -269,18 +269,25 @@ fn r14_what_is_not_there_is_not_reached() {
     assert_eq!(decider.shared().next_unheard(&mut batch), None);
 }
 
-/// After the goodbye a hello that did not get through changes nothing.
+/// While goodbyes are said, a hello that did not get through changes nothing.
 #[test]
 fn a_hello_that_was_not_heard_counts_until_the_goodbye() {
-    let mut w = World::new(2);
-    w.fate("hello", Fate::Lost(Sent::NotDelivered));
-    w.put(0, 1, 10).unwrap();
+    let mut w = World::with(4, Config { batch: 1, ..config() });
+    for to in 1..4 {
+        w.fate("hello", Fate::Lost(Sent::NotDelivered));
+        w.put(0, to, 10).unwrap();
+    }
     w.settle_untold();
-    w.device(0, 0, |d| d.slow_stop = true);
     let now = w.now;
-    w.nodes[0].driver.shutdown(now, now);
-    w.settle_untold();
-    assert_eq!(w.nodes[0].driver.run_state(), RunState::Stopping);
+    w.node(0).driver.shutdown(now, now);
+    for _ in 0..100 {
+        w.node(0).on_time();
+        if w.nodes[0].driver.run_state() == RunState::Closing {
+            break;
+        }
+        w.fetch();
+    }
+    assert_eq!(w.nodes[0].driver.run_state(), RunState::Closing);
     w.endings();
     w.settle();
     assert_eq!((w.count(0, Counter::UnheardHellos), w.said(0, 1, "hello")), (0, 1));
@@ -343,4 +350,19 @@ fn r21_a_drain_bound_fails_a_link_once() {
     w.sleep(w.config.drain_bound.times(4));
     assert_eq!(w.nodes[0].driver.link_state(LINK0), Some(LinkState::Stopping));
     assert_eq!(w.count(0, Counter::DrainBoundHit), 1);
+}
+
+/// INV-15: one call says as many goodbyes as it may, and the next one goes on behind them.
+#[test]
+fn inv_15_goodbyes_come_to_an_end() {
+    let mut w = World::met();
+    let now = w.now;
+    w.node(0).driver.shutdown(now, now);
+    for _ in 0..5 {
+        w.node(0).on_time();
+    }
+    let state = w.nodes[0].driver.run_state();
+    assert!(matches!(state, RunState::Stopping | RunState::Quiescent), "{state:?}");
+    w.settle();
+    assert_eq!(w.said(0, 1, "close"), 1);
 }

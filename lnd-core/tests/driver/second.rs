@@ -82,6 +82,11 @@ fn r66_goodbye_ends_the_greeting_of_every_peer() {
     w.settle();
     assert_eq!(w.nodes[0].driver.run_state(), RunState::Stopping);
     assert_eq!(w.nodes[0].next, Some(w.now.after(w.config.link_poll)));
+    w.sleep(w.config.hello_timeout.times(10));
+    for to in [1, 2] {
+        assert_eq!((w.said(0, to, "hello"), w.state(0, to)), (1, HelloState::Greeting));
+    }
+    assert_eq!(w.count(0, Counter::PeersDown), 0);
 }
 
 /// INV-3: the interrupt of one link says so of its own device.
