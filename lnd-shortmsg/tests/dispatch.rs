@@ -156,3 +156,19 @@ fn ends_can_be_printed() {
     let (producer, _) = mpsc::channel(&mut memory, geometry).unwrap();
     assert!(format!("{producer:?}").contains("Producer"));
 }
+
+/// R31: a channel that cannot tell who has sent a frame is believed, and only that one.
+#[test]
+fn an_unknown_sender_may_be_anybody() {
+    let mut receiver = Receiver::new(Checksum::On);
+    for sample in samples() {
+        let mut frame = vec![0; encoded_len(&sample.envelope, &sample.message).unwrap()];
+        encode(&sample.envelope, &sample.message, Checksum::On, &mut frame).unwrap();
+        let received = receiver.receive_from(Sender::Unknown, &frame).unwrap();
+        assert_eq!(received.into_parts(), (sample.envelope, sample.message), "{}", sample.name);
+        let other = sample.envelope.to;
+        assert_ne!(other, sample.envelope.from);
+        let refused = receiver.receive_from(Sender::Known(other), &frame);
+        assert_eq!(refused.err(), Some(DecodeError::Sender), "{}", sample.name);
+    }
+}

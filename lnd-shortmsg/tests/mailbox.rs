@@ -92,6 +92,27 @@ fn too_little_memory_is_refused() {
     assert_eq!(mpsc::channel(&mut [], geometry).err(), Some(RegionError::TooSmall));
 }
 
+/// A region without a whole header is neither fresh nor marked, and one that was cleared is fresh.
+#[test]
+fn a_region_is_fresh_until_it_is_formatted_and_after_it_was_cleared() {
+    let mut shared = Shared::formatted(Kind::Spsc, 0);
+    let region = shared.region();
+    assert!(!region.is_fresh() && region.check(Kind::Spsc).is_ok());
+    region.condemn();
+    assert!(!region.is_fresh());
+    assert_eq!(region.check(Kind::Spsc).err(), Some(RegionError::Magic));
+    region.clear();
+    assert!(region.is_fresh());
+    let mut line = [Line::ZERO];
+    let base = NonNull::from(&mut line).cast();
+    // SAFETY: the line's own memory, which nothing else accesses meanwhile.
+    let short = unsafe { Region::new(base, size_of_val(&line)) }.unwrap();
+    short.condemn();
+    short.clear();
+    assert!(!short.is_fresh());
+    assert_eq!(short.check(Kind::Spsc).err(), Some(RegionError::TooSmall));
+}
+
 #[test]
 fn a_message_can_stay_in_the_mailbox() {
     let mut shared = Shared::formatted(Kind::Spsc, 0);

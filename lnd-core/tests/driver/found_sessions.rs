@@ -264,3 +264,55 @@ fn s0_18_a_request_of_an_earlier_incarnation_blocks_nothing_after_a_goodbye() {
     assert!(w.letter(0).is_none(), "a request that is over keeps its place in the lane");
     assert_eq!(w.nodes[1].done.len(), before + 1);
 }
+
+/// What an incarnation that said goodbye had staged is not there any more.
+#[test]
+fn s0_18_a_staged_request_behind_its_senders_goodbye_is_dropped() {
+    let mut w = World::met();
+    w.hold("put_req");
+    let tag = w.put(0, 1, 5000).unwrap();
+    w.settle();
+    let now = w.now;
+    w.nodes[0].driver.shutdown(now, now.after(Span::from_secs(1)));
+    w.sleep(Span::from_secs(3));
+    assert_ne!(w.report(0, tag).status.errno, 0);
+    let early = w.count(1, Counter::Early);
+    w.free("put_req");
+    w.settle();
+    assert!(w.letter(0).is_none(), "it keeps its place in the lane");
+    assert_eq!((w.count(1, Counter::Early), w.nodes[1].done.len()), (early + 1, 0));
+}
+
+/// What was promised before a goodbye waits for a slot like all else.
+#[test]
+fn s0_18_a_request_behind_a_goodbye_waits_for_a_slot() {
+    let mut w = World::with(4, Config { slots: 3, passive_slots: 1, lists: 1, ..config() });
+    for from in [0, 2, 3] {
+        w.put(from, 1, 0).unwrap();
+        w.settle();
+    }
+    let before = w.nodes[1].done.len();
+    w.hold("immediate");
+    let tag = w.put(0, 1, 10).unwrap();
+    w.settle();
+    let now = w.now;
+    w.nodes[0].driver.shutdown(now, now.after(Span::from_secs(1)));
+    w.settle();
+    assert_eq!(w.report(0, tag).status.errno, 0);
+    // Every slot is taken by others' requests.
+    w.node(1).put = Verdict::Keep;
+    for from in [2, 2, 3] {
+        w.put(from, 1, 5000).unwrap();
+        w.settle();
+    }
+    let waited = w.count(1, Counter::Waited);
+    w.free("immediate");
+    w.settle();
+    assert!(w.count(1, Counter::Waited) > waited);
+    assert_eq!(w.nodes[1].done.len(), before);
+    for _ in 0..3 {
+        w.node(1).answer_kept(5000).unwrap();
+        w.settle();
+    }
+    assert_eq!(w.nodes[1].done.len(), before + 4);
+}

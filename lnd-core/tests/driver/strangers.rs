@@ -83,6 +83,29 @@ fn s0_14_hellos_that_are_turned_away_are_answered_within_a_bound() {
     w.assert_drained();
 }
 
+/// There is no way to it, or no room in the lane: it asks again.
+#[test]
+fn s0_14_a_hello_that_cannot_be_answered_is_left_alone() {
+    for unreachable in [true, false] {
+        let mut w = full(3, config());
+        w.hold("hello");
+        w.put(2, 1, 10).unwrap();
+        w.settle();
+        if unreachable {
+            w.fabric.borrow_mut().unreachable.insert(2);
+        } else {
+            w.fabric.borrow_mut().room.insert((1, 2), [64, 0]);
+        }
+        w.free("hello");
+        assert_eq!(w.deliver(), 1);
+        assert_eq!((w.said(1, 2, "hello_ack"), w.count(1, Counter::TurnedAway)), (0, 0));
+        w.fabric.borrow_mut().unreachable.clear();
+        w.fabric.borrow_mut().room.clear();
+        w.sleep(Span::from_secs(3));
+        assert_eq!(w.said(1, 2, "hello_ack"), 1, "unreachable {unreachable}");
+    }
+}
+
 #[test]
 fn s0_14_no_room_is_believed_of_the_present_hello_only() {
     let mut w = World::new(2);

@@ -19,17 +19,17 @@ const A: (u32, usize) = (0, 0);
 const B: (u32, usize) = (1, 0);
 
 /// Changes what a read finds; `None`: writes are lost, too.
-type Change = fn(Register, u32) -> u32;
+pub type Change = fn(Register, u32) -> u32;
 
 /// A bus with faults.
 #[derive(Clone, Copy)]
-struct Bus<'a> {
-    memory: LinkMemory<'a>,
-    change: &'a Cell<Option<Change>>,
-    lossy: &'a Cell<bool>,
+pub struct Bus<'a> {
+    pub memory: LinkMemory<'a>,
+    pub change: &'a Cell<Option<Change>>,
+    pub lossy: &'a Cell<bool>,
     /// Reads that are still right.
-    right: &'a Cell<u32>,
-    log: &'a RefCell<Vec<Register>>,
+    pub right: &'a Cell<u32>,
+    pub log: &'a RefCell<Vec<Register>>,
 }
 
 impl RegisterAccess for Bus<'_> {
@@ -53,29 +53,29 @@ impl RegisterAccess for Bus<'_> {
 }
 
 impl Bus<'_> {
-    fn breaks(&self, change: Change) {
+    pub fn breaks(&self, change: Change) {
         self.change.set(Some(change));
         self.lossy.set(true);
     }
 
-    fn heals(&self) {
+    pub fn heals(&self) {
         self.change.set(None);
         self.lossy.set(false);
         self.right.set(0);
     }
 
-    fn driver(&self) -> Driver<'_> {
+    pub fn driver(&self) -> Driver<'_> {
         MmioEngine::new(LinkId::new(0).unwrap(), *self, self.memory, Numbers)
     }
 }
 
-type Driver<'a> = MmioEngine<'a, Bus<'a>, Numbers>;
+pub type Driver<'a> = MmioEngine<'a, Bus<'a>, Numbers>;
 
-const ONES: Change = |_, _| u32::MAX;
+pub const ONES: Change = |_, _| u32::MAX;
 const ZEROS: Change = |_, _| 0;
 
 /// A world whose node B is reached over a bus with faults.
-fn on_bus(test: impl Fn(&mut World<'_>, Bus<'_>)) {
+pub fn on_bus(test: impl Fn(&mut World<'_>, Bus<'_>)) {
     let plant = Plant::new(Shape::default());
     let mut world = plant.world();
     let memory = world.memory(B);
@@ -96,7 +96,12 @@ fn pull<'a>(driver: &mut Driver<'a>, world: &mut World<'_>, sink: Tag, source: T
 }
 
 /// One transfer over the link works.
-fn works(driver: &mut Driver<'_>, queue: &mut impl Completions, world: &mut World<'_>, at: u32) {
+pub fn works(
+    driver: &mut Driver<'_>,
+    queue: &mut impl Completions,
+    world: &mut World<'_>,
+    at: u32,
+) {
     let (source, sink) = (Tag { index: 9, generation: at }, Tag { index: 5, generation: at });
     let out = world.filled(0, 64);
     world.stage(A, source, &out, 1);
@@ -230,7 +235,7 @@ fn a_device_that_comes_back_running_is_stopped_and_reset() {
 }
 
 /// The driver's stop, its proof, and the reset; the engine has executed it.
-fn recycle(driver: &mut Driver<'_>, world: &mut World<'_>) {
+pub fn recycle(driver: &mut Driver<'_>, world: &mut World<'_>) {
     driver.stop();
     world.step_all();
     world.step_all();

@@ -6,6 +6,7 @@
 
 mod harness;
 
+mod between;
 mod commands;
 mod cycles;
 // Reading a book takes Miri minutes.
