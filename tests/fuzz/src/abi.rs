@@ -23,6 +23,9 @@ use lnd_ffi::submit::{lnd_submit, lnd_withdraw};
 use lnd_ffi::verdict::{lnd_give, lnd_recv, lnd_refuse};
 
 use crate::host::{Host, SECOND};
+use promises::Promises;
+
+mod promises;
 
 /// What is wrong with a handle.
 #[derive(Arbitrary, Clone, Copy, Debug, PartialEq)]
@@ -45,26 +48,118 @@ const fn nid_of(node: bool) -> u64 {
 
 #[derive(Arbitrary, Debug)]
 enum Op {
-    Submit { node: bool, kind: u8, len: u16, nfrags: u8, seconds: u8 },
-    SubmitWrong { node: bool, size: u32, nulls: u8, nid: u8, link: u8, header_len: u8 },
-    Withdraw { node: bool, handle: u8, twist: Twist },
-    Verdict { node: bool, handle: u8, twist: Twist, give: bool, len: u16, seconds: u8 },
-    Refuse { node: bool, handle: u8, twist: Twist, why: u8 },
-    Deliver { node: bool, again: bool, flip: Option<u16> },
-    Lose { node: bool },
-    Garbage { node: bool, link: u8, bytes: Vec<u8> },
-    Sent { node: bool, handle: u8, twist: Twist, how: u8 },
-    Interrupt { node: bool, link: u8, budget: u8 },
-    Run { node: bool, budget: u8 },
-    PeerEvent { node: bool, nid: u8, up: bool },
-    LinkEvent { node: bool, link: u8, up: bool },
-    LinkFailed { node: bool, link: u8 },
-    Shutdown { node: bool, millis: u16 },
-    Destroy { node: bool },
-    Queries { node: bool, size: u8 },
-    Send { node: bool, answers: u8 },
-    InInterrupt { node: bool },
+    Submit {
+        node: bool,
+        kind: u8,
+        len: u16,
+        nfrags: u8,
+        seconds: u8,
+    },
+    SubmitWrong {
+        node: bool,
+        size: u32,
+        nulls: u8,
+        nid: u8,
+        link: u8,
+        header_len: u8,
+    },
+    Withdraw {
+        node: bool,
+        handle: u8,
+        twist: Twist,
+    },
+    Verdict {
+        node: bool,
+        handle: u8,
+        twist: Twist,
+        give: bool,
+        len: u16,
+        seconds: u8,
+    },
+    Refuse {
+        node: bool,
+        handle: u8,
+        twist: Twist,
+        why: u8,
+    },
+    Deliver {
+        node: bool,
+        again: bool,
+        flip: Option<u16>,
+    },
+    Lose {
+        node: bool,
+    },
+    Garbage {
+        node: bool,
+        link: u8,
+        bytes: Vec<u8>,
+    },
+    Sent {
+        node: bool,
+        handle: u8,
+        twist: Twist,
+        how: u8,
+    },
+    Interrupt {
+        node: bool,
+        link: u8,
+        budget: u8,
+    },
+    Run {
+        node: bool,
+        budget: u8,
+    },
+    PeerEvent {
+        node: bool,
+        nid: u8,
+        up: bool,
+    },
+    LinkEvent {
+        node: bool,
+        link: u8,
+        up: bool,
+    },
+    LinkFailed {
+        node: bool,
+        link: u8,
+    },
+    Shutdown {
+        node: bool,
+        millis: u16,
+    },
+    Destroy {
+        node: bool,
+    },
+    Queries {
+        node: bool,
+        size: u8,
+    },
+    Send {
+        node: bool,
+        answers: u8,
+    },
+    InInterrupt {
+        node: bool,
+    },
     Pass(u32),
+    /// A node does not run, and takes no frames.
+    Pause {
+        node: bool,
+        paused: bool,
+    },
+    /// Everything goes on as it should, for the nodes that run.
+    Work(u8),
+    /// The registers read all ones.
+    Ones {
+        node: bool,
+        ones: bool,
+    },
+    Scribble {
+        node: bool,
+        word: u16,
+        value: u32,
+    },
 }
 
 struct World {
@@ -72,16 +167,28 @@ struct World {
     now: u64,
     next_user: u64,
     transfers: [Vec<lnd_transfer>; 2],
+    paused: [bool; 2],
+    /// The channel loses nothing and nothing is forged: what is promised is seen.
+    reliable: bool,
+    promises: Promises,
 }
 
 /// R14, R65, INV-1, INV-10, INV-15: no call does more than return an error, whatever it is given and
 /// wherever it comes from; what was accepted is reported once, what was refused is not; the books are
-/// right after every call; the lock is free; a shutdown ends, and what has ended is no NI.
+/// right after every call; the lock is free; a shutdown ends, and what has ended is no NI. Over a channel
+/// that loses nothing, what a sender is told was delivered is seen (S0-18).
 pub fn abi(data: &[u8]) {
     let mut input = Unstructured::new(data);
-    let hosts = [Host::new(1), Host::new(2)];
-    let transfers = [Vec::new(), Vec::new()];
-    let mut world = World { hosts, now: SECOND, next_user: 1, transfers };
+    let reliable = bool::arbitrary(&mut input).unwrap_or(false);
+    let mut world = World {
+        hosts: [Host::new(1, reliable), Host::new(2, reliable)],
+        now: SECOND,
+        next_user: 1,
+        transfers: Default::default(),
+        paused: [false; 2],
+        reliable,
+        promises: Promises::default(),
+    };
     world.run_both();
     while let Ok(op) = Op::arbitrary(&mut input) {
         world.play(op);
@@ -89,6 +196,9 @@ pub fn abi(data: &[u8]) {
         if input.is_empty() {
             break;
         }
+    }
+    if reliable {
+        world.keep_promises();
     }
     world.end();
 }
@@ -132,6 +242,9 @@ impl World {
 
     fn play(&mut self, op: Op) {
         let now = self.now;
+        if self.is_kept_from(&op) {
+            return;
+        }
         match op {
             Op::Submit { node, kind, len, nfrags, seconds } => {
                 let user = self.user();
@@ -177,6 +290,13 @@ impl World {
                 let most = lnd_sent_how::LND_SENT_UNKNOWN as u32;
                 assert!(how <= most || error != lnd_error::LND_OK);
             }
+            Op::Pause { node, paused } => self.paused[usize::from(node)] = paused,
+            Op::Work(rounds) => (0..rounds % 8).for_each(|_| self.work()),
+            Op::Ones { node, ones } => self.host(node).ones.set(ones),
+            Op::Scribble { node, word, value } => {
+                self.promises.scribbled = true;
+                self.host(node).scribble(word, value);
+            }
             Op::Pass(micros) => self.now += u64::from(micros) * 1000,
             other => self.platform(&other),
         }
@@ -213,6 +333,7 @@ impl World {
                 }
                 Op::Shutdown { node, millis } => {
                     let grace = now + u64::from(millis) * 1_000_000;
+                    self.promises.ended[usize::from(node)] = true;
                     lnd_shutdown(self.host(node).ni(), now, grace);
                 }
                 Op::Destroy { node } => self.destroy(node),
@@ -233,7 +354,7 @@ impl World {
     fn submit(&mut self, node: bool, kind: u8, len: u16, nfrags: u8, seconds: u8, user: u64) {
         let nfrags = u32::from(nfrags % 5);
         let frag = lnd_frag { addr: 4096, len: u32::from(len), reserved: 0 };
-        let (header, frags) = ([0_u8; 16], [frag; 5]);
+        let (header, frags) = (user.to_le_bytes(), [frag; 5]);
         let request = lnd_send_request {
             size: size_of::<lnd_send_request>() as u32,
             kind: if kind.is_multiple_of(3) {
@@ -246,7 +367,7 @@ impl World {
             routed: u32::from(kind > 200),
             header: header.as_ptr().cast(),
             frags: frags.as_ptr(),
-            header_len: 16,
+            header_len: 8,
             nfrags,
             deadline: if seconds == 0 { LND_NEVER } else { self.now + u64::from(seconds) * SECOND },
             user,
@@ -258,6 +379,10 @@ impl World {
         if error == lnd_error::LND_OK {
             host.open.borrow_mut().insert(user);
             self.transfers[usize::from(node)].push(handle);
+            // A routed GET is a header and no more.
+            let pulled = u32::from(len) * nfrags > 256
+                && (request.routed == 0 || request.kind != lnd_kind::LND_GET as u32);
+            self.promises.accepted(user, pulled);
         }
     }
 
@@ -317,7 +442,13 @@ impl World {
 
     /// Hands over the oldest frame that `node` has sent.
     fn deliver(&self, node: bool, again: bool, flip: Option<u16>) {
-        let Some((link, mut bytes)) = self.host(node).wire.borrow_mut().pop_front() else { return };
+        if self.reliable {
+            self.offer(node, u32::from(again), 1);
+            return;
+        }
+        let Some((link, _, mut bytes)) = self.host(node).wire.borrow_mut().pop_front() else {
+            return;
+        };
         if let Some(at) = flip {
             let at = usize::from(at) % bytes.len().max(1);
             bytes.iter_mut().skip(at).take(1).for_each(|byte| *byte ^= 1 << (at % 8));
@@ -394,6 +525,7 @@ impl World {
     fn end(mut self) {
         for node in [false, true] {
             self.host(node).set_link(true);
+            self.host(node).ones.set(false);
             // SAFETY: see `Host::ni`.
             unsafe { lnd_shutdown(self.host(node).ni(), self.now, self.now) };
         }

@@ -10,11 +10,12 @@ use std::cell::{Cell, RefCell};
 use std::collections::{BTreeSet, VecDeque};
 use std::ffi::{c_char, c_void};
 use std::ptr::null_mut;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use lnd_dma::regs::{Control, LinkBits, Status, MAGIC};
 use lnd_ffi::abi::{
     lnd_arrival, lnd_config, lnd_context, lnd_error, lnd_frame, lnd_message, lnd_ops, lnd_report,
-    lnd_request, lnd_ring, lnd_send,
+    lnd_request, lnd_ring, lnd_send, LND_RELIABLE,
 };
 use lnd_ffi::config::{lnd_config_init, lnd_ring_format, lnd_ring_size, LND_ALIGN};
 use lnd_ffi::create::{lnd_ni_create, lnd_ni_size};
@@ -60,25 +61,33 @@ pub struct Host {
     pub dead: Cell<bool>,
     /// How often the lock is held.
     pub held: Cell<i32>,
-    /// Frames that were sent: link and bytes.
-    pub wire: RefCell<VecDeque<(u32, Vec<u8>)>>,
+    /// The registers read all ones, and writes are lost.
+    pub ones: Cell<bool>,
+    /// The channel loses nothing and repeats nothing, and the NI was told so.
+    reliable: bool,
+    /// Frames that were sent: link, lane and bytes.
+    pub wire: RefCell<VecDeque<(u32, u32, Vec<u8>)>>,
     pub messages: RefCell<Vec<lnd_message>>,
     pub requests: RefCell<Vec<lnd_request>>,
     /// Users of transfers that were accepted and not reported.
     pub open: RefCell<BTreeSet<u64>>,
     /// Accepted transfers of user 0.
     pub anonymous: Cell<u32>,
-    _memory: [Block; 2],
+    /// Messages that the upper layer has seen, and reports that it got.
+    pub seen: RefCell<BTreeSet<u64>>,
+    pub reports: RefCell<Vec<lnd_report>>,
+    memory: [Block; 2],
 }
 
 impl Host {
-    pub fn new(nid: u64) -> Box<Self> {
+    pub fn new(nid: u64, reliable: bool) -> Box<Self> {
         // SAFETY: integers and pointers: zero is valid.
         let mut config: lnd_config = unsafe { std::mem::zeroed() };
         // SAFETY: a place for it.
         let made = unsafe { lnd_config_init(&raw mut config, 1, 8, 2, 1) };
         assert_eq!(made, lnd_error::LND_OK);
         (config.nid, config.life, config.immediate_max) = (nid, 100 + nid, 256);
+        config.flags |= if reliable { LND_RELIABLE } else { 0 };
         // SAFETY: a configuration.
         let ring = Block::new(unsafe { lnd_ring_size(&raw const config) });
         let len = ring.layout.size();
@@ -100,12 +109,16 @@ impl Host {
             in_interrupt: Cell::new(false),
             dead: Cell::new(false),
             held: Cell::new(0),
+            ones: Cell::new(false),
+            reliable,
             wire: RefCell::default(),
             messages: RefCell::default(),
             requests: RefCell::default(),
             open: RefCell::default(),
             anonymous: Cell::new(0),
-            _memory: [memory, ring],
+            seen: RefCell::default(),
+            reports: RefCell::default(),
+            memory: [memory, ring],
         });
         host.registers[0].set(MAGIC);
         host.registers[STATUS].set(Status::RUNNING.bits());
@@ -126,6 +139,16 @@ impl Host {
 
     pub fn set_link(&self, up: bool) {
         self.registers[LINK].set(if up { LinkBits::UP.bits() } else { 0 });
+    }
+
+    /// The device writes any word behind its registers.
+    pub fn scribble(&self, word: u16, value: u32) {
+        let ring = &self.memory[1];
+        let words = ring.layout.size() / 4 - self.registers.len();
+        let at = self.registers.len() + usize::from(word) % words;
+        // SAFETY: within the ring's memory, which is aligned; an atomic is valid for every bit pattern.
+        let word = unsafe { &*ring.base.cast::<AtomicU32>().add(at) };
+        word.store(value, Ordering::Relaxed);
     }
 
     /// The engine does at once what it is told.
@@ -180,12 +203,19 @@ unsafe extern "C" fn context(context: *mut c_void) -> u32 {
 
 unsafe extern "C" fn reg_read32(context: *mut c_void, _: u32, offset: u32) -> u32 {
     // SAFETY: see `host`.
-    unsafe { host(context) }.registers[offset as usize / 4].get()
+    let host = unsafe { host(context) };
+    if host.ones.get() {
+        return u32::MAX;
+    }
+    host.registers[offset as usize / 4].get()
 }
 
 unsafe extern "C" fn reg_write32(context: *mut c_void, _: u32, offset: u32, value: u32) {
     // SAFETY: see `host`.
     let host = unsafe { host(context) };
+    if host.ones.get() {
+        return;
+    }
     if offset as usize / 4 == CONTROL {
         host.control(value);
     } else {
@@ -205,7 +235,7 @@ unsafe extern "C" fn send(context: *mut c_void, frame: *const lnd_frame) -> u32 
     let all = [kept[0], kept[1], lnd_send::LND_SEND_FAILED, lnd_send::LND_SEND_FULL];
     let how = all[usize::from(answer & 3)];
     if kept.contains(&how) {
-        host.wire.borrow_mut().push_back((frame.link, bytes.to_vec()));
+        host.wire.borrow_mut().push_back((frame.link, frame.lane, bytes.to_vec()));
     }
     if frame.tracked == 1 && how == lnd_send::LND_SEND_PENDING {
         host.messages.borrow_mut().push(frame.message);
@@ -227,6 +257,16 @@ unsafe extern "C" fn parse(context: *mut c_void, arrival: *const lnd_arrival) {
     // SAFETY: see `host`; the arrival is the library's own.
     let (host, arrival) = unsafe { (host(context), &*arrival) };
     assert_eq!(host.held.get(), 0, "called with the lock held");
+    // SAFETY: see above.
+    let header = unsafe {
+        std::slice::from_raw_parts(arrival.header.cast::<u8>(), arrival.header_len as usize)
+    };
+    let number = header.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
+    // Only where nothing is forged has each message a number of its own.
+    if host.reliable && number != 0 {
+        let first = host.seen.borrow_mut().insert(number);
+        assert!(first, "message {number} is seen twice (INV-6)");
+    }
     host.requests.borrow_mut().push(arrival.request);
 }
 
@@ -244,6 +284,7 @@ unsafe extern "C" fn finalize(context: *mut c_void, report: *const lnd_report) {
     }
     assert!(host.open.borrow_mut().remove(&report.user), "INV-1: {report:?}");
     assert_eq!(report.error == 0, report.health == 0, "INV-4");
+    host.reports.borrow_mut().push(*report);
 }
 
 unsafe extern "C" fn bug(_: *mut c_void, _: *const c_char) {}
