@@ -132,7 +132,7 @@ seeded() {
     # KASAN says nothing after its first report, unless told otherwise.
     alone "$1" seeds "$2" "kasan_multi_shot seeds=$seeds"
     for seed in "${@:3}"; do
-        grep -q "SEED $seed is found" "$work/logs/$1-seeds" || fail "$1: seeded $seed was not found"
+        grep -q "SEEDS.* $seed\b" "$work/logs/$1-seeds" || fail "$1: seeded $seed was not found"
     done
     note "$1: seeded and found: ${*:3}"
 }

@@ -45,6 +45,7 @@ found_leak() {
 
 # All C functions of the module are called lnd_host_…, so what is in another one is the library's.
 rust=' in \(lnd_[a-gi-z]\|_R\)'
+all=
 for seed in $(sed -n 's/.*seeds=\([a-z,]*\).*/\1/p' /proc/cmdline | tr , ' '); do
     : >/log
     control 0 seed "$seed"
@@ -58,6 +59,10 @@ for seed in $(sed -n 's/.*seeds=\([a-z,]*\).*/\1/p' /proc/cmdline | tr , ' '); d
     lock) found "possible circular locking dependency" "WARNING" ;;
     *) die "what is $seed?" ;;
     esac
+    all="$all $seed"
 done
+# In one line of the console, into which the kernel says nothing.
+dmesg -n 1
+say "SEEDS$all"
 dmesg -c >/dev/null
 unload
