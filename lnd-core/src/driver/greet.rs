@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! Peers: greeting them, being greeted, and what is said in the control lane beside answers.
 
-use super::peer::Wants;
+use super::peer::{LastHello, Wants};
 use super::Driver;
 use crate::config::MAX_DEPTH;
 use crate::counters::Counter;
@@ -264,15 +264,19 @@ impl<P: Ports> Driver<'_, P> {
         let fits = (hello.version_min..=hello.version_max).contains(&VERSION);
         let reliable = self.channel.is_reliable();
         let proven = reliable && self.peer_state(id) == HelloState::Good;
+        // A session under way with us: if we do not know it, requests of it may still lie in the channel. Our
+        // answer says that we do not count it, and the next session is the first that we count.
+        let begun = from.sequence != self.config.counting_from;
+        let counts = !(begun && from.to_life == Some(self.me.life) && reliable);
+        let it = LastHello::of(from, hello, link, (fits, counts));
         let Some(peer) = self.peers.get_mut(id) else { return };
+        let new_life = peer.life.is_some_and(|life| life != from.from_life);
+        if fits && new_life && peer.proven && !seeded("successor-not-asked") {
+            self.on_claim(now, id, it);
+            return;
+        }
         peer.last_heard = now;
-        peer.ack_life = Some(from.from_life);
-        peer.ack_session = from.session;
-        peer.ack_attempt = hello.attempt;
-        peer.ack_link = link.index() as u8;
-        peer.ack_fits = fits;
-        let former = peer.life;
-        let new_life = former.is_some_and(|life| life != from.from_life);
+        peer.last_hello = it;
         let newer = match peer.their_session {
             // Sessions of one life count up; a late repetition must not reopen an old one.
             Some(session) if seeded("sessions-do-not-wrap") && !new_life => from.session > session,
@@ -284,30 +288,22 @@ impl<P: Ports> Driver<'_, P> {
         let late = !newer && peer.their_session != Some(from.session);
         let forgot_us = from.to_life.is_some_and(|life| life != self.me.life)
             || !late && peer.ours.depth() > 0 && from.credits_of != peer.session;
-        // The same of us: a session under way that we do not know. Our answer says so, and the next
-        // session is the first that we count; requests of this one may still lie in the channel.
-        let begun = from.sequence != self.config.counting_from;
-        let means_us = from.to_life == Some(self.me.life);
         let unknown = new_life || peer.their_session.is_none();
-        if fits && unknown && begun && means_us && reliable {
+        if fits && newer && !counts {
             peer.life = Some(from.from_life);
-            peer.their_session = None;
-            peer.opened = peer.opened.wrapping_add(1);
-            peer.theirs = Theirs::open();
+            peer.forget_theirs();
         } else if fits && newer {
             // An incarnation that has answered our hello is the present one.
             peer.doubted |= unknown && (new_life || !proven);
             peer.life = Some(from.from_life);
-            peer.their_session = Some(from.session);
-            peer.opened = peer.opened.wrapping_add(1);
-            peer.theirs = Theirs::counting_from(from.sequence);
+            peer.open_theirs(from.session, from.sequence);
             peer.features = hello.features;
             peer.immediate_max = hello.immediate_max;
         }
         if fits {
             self.go_on(id, from, hello);
             if new_life {
-                self.begin_incarnation(id);
+                self.begin_incarnation(id, false);
             }
             let event = if new_life { HelloEvent::HelloNewLife } else { HelloEvent::HelloSameLife };
             self.hello_event(now, id, event);
@@ -317,6 +313,31 @@ impl<P: Ports> Driver<'_, P> {
             }
         }
         self.peers.want(id, Wants::ACK);
+        self.greetings(now, id);
+    }
+
+    /// A hello of another incarnation than the one that has answered ours: its successor's, or a late one.
+    /// Incarnations are not ordered, so our hello asks who is there. If it is the successor, that is taken
+    /// up with the session that is noted here, and answered (docs/decisions/0018-successors.md).
+    fn on_claim(&mut self, now: Instant, id: PeerId, mut claim: LastHello) {
+        let asked = self.peer_state(id) == HelloState::Greeting;
+        let Some(peer) = self.peers.get_mut(id) else { return };
+        let before = peer.last_hello;
+        let again = before.life == claim.life;
+        if again {
+            // A repetition; or a late one, of a session that its successor has replaced.
+            match claim.session.wrapping_sub(before.session) as i32 {
+                0 => (claim.sequence, claim.counts) = (before.sequence, before.counts),
+                1.. => {}
+                _ => return,
+            }
+        }
+        peer.last_hello = claim;
+        // What the known one has said is not answered now; if it is there, it asks again.
+        peer.wants.remove(Wants::ACK);
+        if !again || !asked {
+            self.hello_event(now, id, HelloEvent::Claimed);
+        }
         self.greetings(now, id);
     }
 
@@ -335,9 +356,12 @@ impl<P: Ports> Driver<'_, P> {
         self.counters.add(Counter::LostRequests, u64::from(lost));
     }
 
-    /// What the peer's former incarnation had is over.
-    fn begin_incarnation(&mut self, id: PeerId) {
+    /// What the peer's former incarnation had is over. `proven`: the present one has answered our hello.
+    fn begin_incarnation(&mut self, id: PeerId, proven: bool) {
         self.counters.count(Counter::PeersRestarted);
+        if let Some(peer) = self.peers.get_mut(id) {
+            peer.proven = proven;
+        }
         if let Some(gate) = self.shared.peer_gate(id.index()) {
             gate.change(|view| view.next_life());
         }
@@ -390,8 +414,28 @@ impl<P: Ports> Driver<'_, P> {
         peer.stalled = false;
         peer.silences = 0;
         peer.tries = 0;
-        let forgotten = peer.ours.depth() > 0 && from.credits_of != peer.session;
-        if forgotten && !new_life {
+        peer.proven = true;
+        // An answer names the session that its sender has opened last. Where no hello comes twice, any
+        // session of an incarnation that answers is its own.
+        let other = new_life || peer.their_session != Some(from.session);
+        peer.doubted &= other && !reliable;
+        if reliable && !new_life && peer.is_behind(from.session) {
+            peer.forget_theirs();
+        }
+        let begun = peer.ours.depth() > 0;
+        let forgotten = begun && (new_life || from.credits_of != peer.session);
+        if new_life {
+            self.take_up_successor(id);
+        }
+        // It may answer our requests before its own hello, which may be lost, gets here.
+        self.admit(id);
+        if ack.version != Some(VERSION) {
+            self.hello_event(now, id, HelloEvent::Incompatible);
+            self.greetings(now, id);
+            return None;
+        }
+        let peer = self.peers.get_mut(id)?;
+        if forgotten {
             // It does not count our session. The next one begins with no requests in flight; what was
             // sent in this one it tells by the session's number.
             peer.session = 0;
@@ -399,7 +443,7 @@ impl<P: Ports> Driver<'_, P> {
             self.greetings(now, id);
             return None;
         }
-        if new_life || peer.ours.depth() == 0 {
+        if peer.ours.depth() == 0 {
             peer.ours = Ours::counting_from(ack.depth.min(MAX_DEPTH), peer.sequence);
             peer.given_up = 0;
         } else {
@@ -410,24 +454,27 @@ impl<P: Ports> Driver<'_, P> {
             }
         }
         peer.given_up &= !core::mem::take(&mut peer.announced);
-        // An answer names the session that its sender has opened last. Where no hello comes twice, any
-        // session of an incarnation that answers is its own.
-        let other = new_life || peer.their_session != Some(from.session);
-        peer.doubted &= other && !reliable;
-        if new_life {
-            // The answer to our own session proves who is there now; what greeted us was not it.
-            peer.their_session = None;
-            peer.opened = peer.opened.wrapping_add(1);
-            peer.theirs = Theirs::open();
-            self.request_sweep();
-            self.begin_incarnation(id);
+        self.hello_event(now, id, HelloEvent::Answered);
+        Some(id)
+    }
+
+    /// The answer to our hello proves that another incarnation is there now. If what greeted us last was
+    /// it, its session is opened, and its hello answered; all else that we know is of a former one.
+    fn take_up_successor(&mut self, id: PeerId) {
+        let Some(peer) = self.peers.get_mut(id) else { return };
+        let claim = peer.last_hello;
+        let claimed = claim.fits && (claim.life == peer.life || seeded("claim-of-another"));
+        if claimed && claim.counts {
+            peer.open_theirs(claim.session, claim.sequence);
+            peer.doubted = false;
+        } else {
+            peer.forget_theirs();
         }
-        // It may answer our requests before its own hello, which may be lost, gets here.
-        self.admit(id);
-        let usable = ack.version == Some(VERSION);
-        let event = if usable { HelloEvent::Answered } else { HelloEvent::Incompatible };
-        self.hello_event(now, id, event);
-        usable.then_some(id)
+        if claimed {
+            self.peers.want(id, Wants::ACK);
+        }
+        self.request_sweep();
+        self.begin_incarnation(id, true);
     }
 
     /// Says what there is to say to up to `budget` of the peers that wait now; those that must wait
@@ -473,7 +520,7 @@ impl<P: Ports> Driver<'_, P> {
     #[inline(never)]
     pub(super) fn greetings(&mut self, now: Instant, id: PeerId) {
         let Some(peer) = self.peers.get(id) else { return };
-        let (wants, came_by) = (peer.wants, peer.ack_link());
+        let (wants, came_by) = (peer.wants, peer.last_hello.link());
         let answers = wants.contains(Wants::ACK);
         if wants.contains(Wants::HELLO) {
             self.say_hello(now, id, came_by.filter(|_| answers));
@@ -503,9 +550,9 @@ impl<P: Ports> Driver<'_, P> {
     fn say_ack(&mut self, now: Instant, id: PeerId, link: Option<LinkId>) {
         let Some(peer) = self.peers.get(id) else { return };
         let ack = HelloAck {
-            session: peer.ack_session,
-            attempt: peer.ack_attempt,
-            version: peer.ack_fits.then_some(VERSION),
+            session: peer.last_hello.session,
+            attempt: peer.last_hello.attempt,
+            version: peer.last_hello.fits.then_some(VERSION),
             depth: self.config.depth,
             immediate_max: self.config.immediate_max.min(self.channel.immediate_max()),
             features: self.features(),
@@ -544,7 +591,7 @@ impl<P: Ports> Driver<'_, P> {
         let Some(mut envelope) = self.envelope(id, Lane::Control) else { return true };
         match (message, self.peers.get(id)) {
             // To whoever has asked: a life with another version is not taken up as the peer's.
-            (Message::HelloAck(_), Some(peer)) => envelope.to_life = peer.ack_life,
+            (Message::HelloAck(_), Some(peer)) => envelope.to_life = peer.last_hello.life,
             (Message::Hello(_), Some(peer)) => envelope.sequence = peer.sequence,
             _ => {}
         }

@@ -131,7 +131,7 @@ impl<P: Ports> Driver<'_, P> {
     /// The peer that sent a message, if its life is admitted and it means ours (INV-6, S0-13). All else
     /// is dropped and counted, never silently (R28), and its sender [set right](Self::set_right); but in
     /// a reliable channel a request stays until its sender is admitted again, since that may have been
-    /// told OK (LU-16214).
+    /// told OK (LU-16214); in any channel it stays while the answer to our hello is due.
     pub(super) fn admitted(&mut self, now: Instant, from: &Envelope, lane: Lane) -> Heard {
         let found = self.peers.find(from.from);
         let view = found.and_then(|id| self.shared.peer_gate(id.index())).map(|g| g.view());
@@ -157,12 +157,17 @@ impl<P: Ports> Driver<'_, P> {
         if let Some(id) = found.filter(|_| closed == Some(from.from_life) && means_us && reliable) {
             return Heard::Closed(id);
         }
-        // Which incarnation is the present one is open until our hello is answered. One that said goodbye
-        // was the present one: a request of another is of an earlier one. It must not keep its place in the
-        // lane, since what lies behind it was promised.
-        let ended = closed.is_some() && closed == known_life && !seeded("earlier-request-parked");
-        let open = view.is_none_or(|v| v.state() != HelloState::Good) && !ended;
-        let parks = lane == Lane::Request && means_us && (right || open) && reliable;
+        // Which incarnation is the present one is open until one has answered our hello. One that said
+        // goodbye was the present one. A request of another is of an earlier one then: it must not keep its
+        // place in the lane, since what lies behind it was promised.
+        let known = found.and_then(|id| self.peers.get(id));
+        let ended = closed.is_some() && closed == known_life;
+        let settled =
+            (ended || known.is_some_and(|peer| peer.proven)) && !seeded("earlier-request-parked");
+        let open = view.is_none_or(|v| v.state() != HelloState::Good) && !settled;
+        let answer_due = view.is_some_and(|v| v.state() == HelloState::Greeting);
+        let stays = reliable && (right || open) || right && answer_due;
+        let parks = lane == Lane::Request && means_us && stays;
         if parks && !seeded("wrong-verdict-drops") {
             self.counters.count(Counter::Waited);
             return Heard::Parked;
@@ -269,7 +274,13 @@ impl<P: Ports> Driver<'_, P> {
             self.counters.count(Counter::WrongSession);
             return Inbound::Handled;
         }
-        let Some(present) = peer.their_session else {
+        let ahead = peer.is_behind(from.session);
+        if peer.proven && ahead {
+            self.counters.count(Counter::WrongSession);
+            return Inbound::Handled;
+        }
+        // Its hello was heard, since it was answered; perhaps late ones of former incarnations after it.
+        if ahead || peer.their_session.is_none() {
             // Our hello says that we do not count its session; its own then opens the next one.
             self.counters.count(Counter::Waited);
             if self.peer_state(id) == HelloState::Good {
@@ -277,10 +288,6 @@ impl<P: Ports> Driver<'_, P> {
                 self.greetings(now, id);
             }
             return Inbound::Wait;
-        };
-        if (present.wrapping_sub(from.session) as i32) < 0 {
-            self.counters.count(Counter::WrongSession);
-            return Inbound::Handled;
         }
         if let Some(inbound) = self.doubt(now, id, from) {
             return inbound;

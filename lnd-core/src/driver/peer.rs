@@ -3,6 +3,7 @@
 
 use super::details::{Queue, NONE};
 use crate::id::{Incarnation, LinkId, Nid, PeerId};
+use crate::message::{Envelope, Hello};
 use crate::peer::credits::{Ours, Theirs};
 use crate::peer::table::NidIndex;
 use crate::time::Instant;
@@ -23,6 +24,47 @@ bitflags::bitflags! {
     }
 }
 
+/// The hello of a peer that was heard last, and that is to be answered: at once, or, if it is of another
+/// incarnation than the one that has answered ours, when ours has found that one.
+#[derive(Clone, Copy, Debug, Hash)]
+pub(super) struct LastHello {
+    /// The incarnation that has said it, which is not the peer's `life` if the versions do not meet.
+    pub life: Option<Incarnation>,
+    pub session: u32,
+    /// The number of the session's latest request.
+    pub sequence: u32,
+    pub attempt: u8,
+    link: u8,
+    /// Whether its versions and ours meet.
+    pub fits: bool,
+    /// Whether its session can be counted from `sequence`.
+    pub counts: bool,
+}
+
+impl LastHello {
+    const NOTHING: Self = Self {
+        life: None,
+        session: 0,
+        sequence: 0,
+        attempt: 0,
+        link: 0,
+        fits: false,
+        counts: false,
+    };
+
+    /// A hello that has come by `link`.
+    pub fn of(from: &Envelope, hello: &Hello, link: LinkId, (fits, counts): (bool, bool)) -> Self {
+        let (session, sequence) = (from.session, from.sequence);
+        let (attempt, link) = (hello.attempt, link.index() as u8);
+        Self { life: Some(from.from_life), session, sequence, attempt, link, fits, counts }
+    }
+
+    /// The link by which it came.
+    pub fn link(&self) -> Option<LinkId> {
+        LinkId::new(self.link as usize)
+    }
+}
+
 /// One peer.
 #[derive(Clone, Copy, Debug, Hash)]
 pub(super) struct Peer {
@@ -30,6 +72,8 @@ pub(super) struct Peer {
     /// Which use of this place this is (R14).
     pub generation: u32,
     pub life: Option<Incarnation>,
+    /// Whether that has answered a hello of ours.
+    pub proven: bool,
     /// Our session with this incarnation of the peer; zero: none yet. It outlives resyncs and wrong
     /// verdicts: what was handed to the channel in it stays valid.
     pub session: u32,
@@ -43,13 +87,7 @@ pub(super) struct Peer {
     pub closed: Option<Incarnation>,
     /// How many sessions the peer has opened, over all its lives.
     pub opened: u32,
-    /// The hello to answer: the life that has said it, which is not yet `life` if the versions do
-    /// not meet; its session; and the link it came by.
-    pub ack_life: Option<Incarnation>,
-    pub ack_session: u32,
-    pub ack_attempt: u8,
-    pub ack_link: u8,
-    pub ack_fits: bool,
+    pub last_hello: LastHello,
     pub ours: Ours,
     pub theirs: Theirs,
     pub sequence: u32,
@@ -104,16 +142,13 @@ impl Peer {
         nid: None,
         generation: 0,
         life: None,
+        proven: false,
         session: 0,
         their_session: None,
         doubted: false,
         closed: None,
         opened: 0,
-        ack_life: None,
-        ack_session: 0,
-        ack_attempt: 0,
-        ack_link: 0,
-        ack_fits: false,
+        last_hello: LastHello::NOTHING,
         ours: Ours::open(0),
         theirs: Theirs::open(),
         sequence: 0,
@@ -153,6 +188,25 @@ impl Peer {
         (self.given_up, self.announced) = (0, 0);
     }
 
+    /// The peer opens a session; its requests are counted from `first`.
+    pub fn open_theirs(&mut self, session: u32, first: u32) {
+        self.their_session = Some(session);
+        self.opened = self.opened.wrapping_add(1);
+        self.theirs = Theirs::counting_from(first);
+    }
+
+    /// Whether the peer has opened a session after the one that we count.
+    pub fn is_behind(&self, session: u32) -> bool {
+        self.their_session.is_some_and(|known| (known.wrapping_sub(session) as i32) < 0)
+    }
+
+    /// No session of the peer is known.
+    pub fn forget_theirs(&mut self) {
+        self.their_session = None;
+        self.opened = self.opened.wrapping_add(1);
+        self.theirs = Theirs::open();
+    }
+
     /// Takes the number of the next request, and a credit.
     pub fn next_request(&mut self) -> Option<u32> {
         self.ours.take()?;
@@ -183,15 +237,10 @@ impl Peer {
             u32::MAX
         }
     }
-
-    /// The link by which the hello to answer came.
-    pub fn ack_link(&self) -> Option<LinkId> {
-        LinkId::new(self.ack_link as usize)
-    }
 }
 
 #[cfg(not(loom))]
-static_assertions::const_assert!(core::mem::size_of::<Peer>() <= 192);
+static_assertions::const_assert!(core::mem::size_of::<Peer>() <= 200);
 
 /// The peers of one shard.
 #[derive(Debug)]

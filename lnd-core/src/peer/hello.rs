@@ -28,8 +28,10 @@ pub enum HelloEvent {
     Wanted,
     /// A hello of the life we know, or of the first one we hear of.
     HelloSameLife,
-    /// A hello of another life than the one we know.
+    /// A hello of another life than the one we know, which has never answered us.
     HelloNewLife,
+    /// A hello of another life than the one that has answered us: its successor's, or late.
+    Claimed,
     /// The answer to our current hello.
     Answered,
     /// The answer to our current hello: the versions do not meet.
@@ -88,10 +90,11 @@ impl HelloState {
 
 impl HelloEvent {
     /// Every event.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Wanted,
         Self::HelloSameLife,
         Self::HelloNewLife,
+        Self::Claimed,
         Self::Answered,
         Self::Incompatible,
         Self::TryAgain,
@@ -120,6 +123,8 @@ pub const fn hello_step(state: HelloState, event: HelloEvent) -> (HelloState, He
 
         // Whatever we had with the former life is over (S0-13, LU-16214); it has forgotten us.
         (_, E::HelloNewLife) => (S::Greeting, F::SweepAndGreet),
+        // The answer to our hello tells which of the two is there.
+        (_, E::Claimed) => (S::Greeting, F::Greet),
 
         (S::Greeting, E::Answered) => (S::Good, F::Flush),
         (S::Greeting, E::Incompatible | E::Exhausted) => (S::Down, F::Sweep),

@@ -132,11 +132,14 @@ fn the_answer_to_our_hello_may_be_the_first_sign_of_a_new_life() {
     w.reboot(1);
     let tag = w.put(0, 1, 50).unwrap();
     w.settle();
-    // Only node 0's hello goes through; the new life's own stays away for now.
-    let ours = w.fabric.borrow().wire.iter().position(|l| l.from == 0).unwrap();
-    let letter = w.fabric.borrow_mut().wire.remove(ours).unwrap();
-    w.hand(&letter);
-    w.settle();
+    // Only node 0's hellos go through: one asks, one begins the session. The new life's own stays away
+    // for now.
+    for _ in 0..2 {
+        let ours = w.fabric.borrow().wire.iter().position(|l| l.from == 0).unwrap();
+        let letter = w.fabric.borrow_mut().wire.remove(ours).unwrap();
+        w.hand(&letter);
+        w.settle();
+    }
     assert_eq!(w.report(0, tag).status.errno, 0);
     assert_eq!(w.count(0, Counter::PeersRestarted), 1);
     w.free("hello");
@@ -144,6 +147,26 @@ fn the_answer_to_our_hello_may_be_the_first_sign_of_a_new_life() {
     let back = w.put(1, 0, 5000).unwrap();
     w.settle();
     assert_eq!(w.report(1, back).status.errno, 0);
+    w.assert_drained();
+}
+
+#[test]
+fn the_session_of_a_late_hello_is_not_opened_for_the_one_that_answers() {
+    let mut w = World::met();
+    w.fabric.borrow_mut().reliable = false;
+    w.reboot(1);
+    let mut late = forged(&w, 1, 0, &hello());
+    late.envelope.from_life = lnd_core::id::Incarnation::from_raw(999).unwrap();
+    (late.envelope.to_life, late.envelope.session, late.envelope.sequence) = (None, 50, 0);
+    w.hold("hello");
+    w.hand(&late);
+    hand_held(&mut w, "hello");
+    w.free("hello");
+    w.settle();
+    w.put(1, 0, 10).unwrap();
+    w.settle();
+    assert_eq!(w.count(0, Counter::Requests), 1);
+    assert_eq!(w.said(0, 1, "hello_ack"), 1, "the late one is not answered");
     w.assert_drained();
 }
 
@@ -237,7 +260,102 @@ fn a_former_lifes_late_hello_does_not_stop_the_present_one_for_long() {
 }
 
 #[test]
-fn what_was_taken_from_a_former_life_is_not_taken_again_with_its_hello() {
+fn an_incarnation_that_answers_is_not_given_up_for_a_late_hello() {
+    // S0-13, INV-12: what the present one has under way goes on, and its count stands.
+    let mut w = World::met();
+    let late = forged(&w, 1, 0, &hello());
+    w.reboot(1);
+    w.put(1, 0, 0).unwrap();
+    w.put(0, 1, 0).unwrap();
+    w.settle();
+    w.hold("put_req");
+    let (ours, theirs) = (w.put(0, 1, 5000).unwrap(), w.put(1, 0, 5000).unwrap());
+    w.settle();
+    let (restarted, resyncs) = (Counter::PeersRestarted, Counter::Resyncs);
+    let before = [w.count(0, restarted), w.count(1, resyncs)];
+    w.hand(&late);
+    w.settle();
+    w.free("put_req");
+    w.settle();
+    assert_eq!(w.report(0, ours).status.errno, 0);
+    assert_eq!(w.report(1, theirs).status.errno, 0);
+    assert_eq!([w.count(0, restarted), w.count(1, resyncs)], before);
+    w.assert_drained();
+}
+
+/// Hands over what node 0 has said of a held kind, and what that leads to.
+fn hand_held(w: &mut World, kind: &str) {
+    let next = |w: &World| {
+        let wire = &w.fabric.borrow().wire;
+        wire.iter().position(|letter| letter.from == 0 && letter.kind() == kind)
+    };
+    while let Some(at) = next(w) {
+        let letter = w.fabric.borrow_mut().wire.remove(at).unwrap();
+        w.hand(&letter);
+        w.settle();
+    }
+}
+
+#[test]
+fn s0_18_late_hellos_hide_no_request_from_a_node_that_is_new() {
+    // After the late hellos comes the request, or the answer to our hello.
+    for order in [["immediate", "hello_ack"], ["hello_ack", "immediate"]] {
+        let mut w = World::met();
+        let mut first = forged(&w, 1, 0, &hello());
+        (first.envelope.to_life, first.envelope.sequence) = (None, 0);
+        w.reboot(0);
+        // Node 0 hears no answer to its hello; node 1 does.
+        w.hold("hello_ack");
+        w.hold("immediate");
+        let other = w.put(0, 1, 5000).unwrap();
+        w.settle();
+        hand_held(&mut w, "hello_ack");
+        let tag = w.put(1, 0, 10).unwrap();
+        w.settle();
+        assert_eq!(w.said(1, 0, "immediate"), 1);
+
+        // Hellos that were long under way: of a former incarnation, and of the present one's first session.
+        let mut former = first.clone();
+        former.envelope.from_life = lnd_core::id::Incarnation::from_raw(999).unwrap();
+        w.hold("hello");
+        w.hand(&former);
+        w.hand(&first);
+        hand_held(&mut w, "hello");
+        for kind in order {
+            w.free(kind);
+            w.settle();
+        }
+        w.free("hello");
+        w.sleep(Span::from_secs(30));
+        assert_eq!(w.report(1, tag).status.errno, 0);
+        assert_eq!(w.report(0, other).status.errno, 0);
+        assert_eq!(w.count(0, Counter::Requests), 1, "it was seen");
+        w.assert_deliveries();
+        w.assert_drained();
+    }
+}
+
+#[test]
+fn a_successor_is_taken_up_with_the_session_of_its_hello() {
+    // Its hello is not answered before ours has found it; then it need not say it again.
+    let mut w = World::met();
+    w.reboot(1);
+    w.hold("hello_ack");
+    let tag = w.put(1, 0, 10).unwrap();
+    w.settle();
+    assert_eq!(w.said(0, 1, "hello_ack"), 0, "we ask first");
+    assert_eq!(w.count(0, Counter::PeersRestarted), 0);
+    w.free("hello_ack");
+    w.settle();
+    assert_eq!(w.report(1, tag).status.errno, 0);
+    assert_eq!(w.count(0, Counter::PeersRestarted), 1);
+    // One asks, one begins our session with it.
+    assert_eq!((w.said(0, 1, "hello"), w.said(0, 1, "hello_ack")), (2, 1));
+    w.assert_drained();
+}
+
+#[test]
+fn what_a_former_life_has_sent_is_dropped_when_the_present_one_has_answered() {
     // An echo in the network: the hello of a life that is over, and a request of its session.
     let mut w = World::met();
     w.fabric.borrow_mut().reliable = false;
@@ -252,15 +370,57 @@ fn what_was_taken_from_a_former_life_is_not_taken_again_with_its_hello() {
     w.settle();
     assert_eq!(taken(&w), before + 1, "the new life is believed");
 
-    let waited = w.count(0, Counter::Waited);
+    let dropped = w.count(0, Counter::WrongLife);
     w.hand(&hello);
-    assert!(!w.hand(&request), "it waits for the answer to our hello");
-    assert_eq!(w.count(0, Counter::Waited), waited + 1);
+    assert!(w.hand(&request), "the present life has answered our hello; that one has not");
+    assert_eq!(w.count(0, Counter::WrongLife), dropped + 1);
     w.settle();
     w.hand(&request);
     w.settle();
     assert_eq!(taken(&w), before + 1);
 
+    w.sleep(Span::from_secs(3));
+    let again = w.put(1, 0, 10).unwrap();
+    w.sleep(Span::from_secs(30));
+    assert_eq!(w.report(1, again).status.errno, 0);
+    w.assert_drained();
+}
+
+#[test]
+fn what_was_taken_from_a_former_life_is_not_taken_again_with_its_hello() {
+    // The same, and nothing that node 1 answers has come so far.
+    let mut w = World::met();
+    w.fabric.borrow_mut().reliable = false;
+    let taken = |w: &World| w.count(0, Counter::Requests);
+    let message = Message::Immediate { header: &[0; 8], payload: &[1; 10] };
+    w.reboot(0);
+    w.hold("hello_ack");
+    w.put(0, 1, 0).unwrap();
+    w.settle();
+    hand_held(&mut w, "hello_ack");
+    w.put(1, 0, 10).unwrap();
+    w.settle();
+    assert_eq!(taken(&w), 1);
+    let (mut hello, mut request) = (forged(&w, 1, 0, &hello()), forged(&w, 1, 0, &message));
+    (hello.envelope.session, hello.envelope.sequence, request.envelope.session) = (2, 0, 2);
+    assert!(w.hand(&request));
+    assert_eq!(w.count(0, Counter::Duplicate), 1, "it is what was taken");
+
+    w.reboot(1);
+    w.put(1, 0, 10).unwrap();
+    w.settle();
+    hand_held(&mut w, "hello_ack");
+    assert_eq!(taken(&w), 2, "the new life is believed");
+
+    let waited = w.count(0, Counter::Waited);
+    w.hand(&hello);
+    assert!(!w.hand(&request), "it waits for the answer to our hello");
+    assert_eq!(w.count(0, Counter::Waited), waited + 1);
+    w.free("hello_ack");
+    w.settle();
+    w.hand(&request);
+    w.settle();
+    assert_eq!(taken(&w), 2);
     w.sleep(Span::from_secs(3));
     let again = w.put(1, 0, 10).unwrap();
     w.sleep(Span::from_secs(30));
@@ -312,7 +472,7 @@ fn the_last_word_of_a_life_ends_its_transfers() {
 
 #[test]
 fn an_answer_of_the_new_life_does_not_meet_a_transfer_of_the_former() {
-    // R31: between the new life's hello and the sweep.
+    // R31: between the new life's answer to our hello and the sweep.
     let mut w = World::met();
     w.hold("put_req");
     w.hold("get_req");
@@ -321,6 +481,10 @@ fn an_answer_of_the_new_life_does_not_meet_a_transfer_of_the_former() {
     w.reboot(1);
     let hello = forged(&w, 1, 0, &hello());
     w.hand(&hello);
+    w.deliver();
+    w.node(1).on_time();
+    w.deliver();
+    assert_eq!(w.state(0, 1), lnd_core::peer::HelloState::Good);
     let source = Tag { index: 0, generation: 1 };
     for message in [
         Message::PutDone { source: put, failed: None },

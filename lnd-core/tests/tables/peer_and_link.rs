@@ -26,7 +26,7 @@ fn check_hello(step: Hello) -> BTreeSet<&'static str> {
             let becomes = |s| next == s && state != s;
             let greets = matches!(effect, F::Greet | F::SweepAndGreet);
             let sweeps = matches!(effect, F::Sweep | F::SweepAndGreet);
-            let news = matches!(event, E::HelloSameLife | E::HelloNewLife | E::Up);
+            let news = matches!(event, E::HelloSameLife | E::HelloNewLife | E::Claimed | E::Up);
             rule(effect != F::Ignored || next == state, "ignored changes nothing");
             rule(!becomes(S::Good) || event == E::Answered, "only our answered hello makes good");
             rule(becomes(S::Good) == (effect == F::Flush), "what waits goes out when good");
@@ -34,6 +34,7 @@ fn check_hello(step: Hello) -> BTreeSet<&'static str> {
             rule(!becomes(S::Greeting) || greets, "greeting means that a hello is out");
             rule(!greets || next == S::Greeting, "a hello that is out is waited for");
             rule(event != E::HelloNewLife || effect == F::SweepAndGreet, "a former life is over");
+            rule(event != E::Claimed || greets, "who claims to be the successor is asked");
             rule(state != S::Down || next == state || news, "down until there is news of life");
             let starts_one = event != E::Wanted && event != E::HelloSameLife;
             rule(state != S::Greeting || !greets || starts_one, "one hello in flight (LU-16213)");
@@ -119,7 +120,7 @@ fn the_greeting_s_checker_bites() {
     use HelloEffect as F;
     use HelloEvent as E;
     use HelloState as S;
-    let defects: [(&str, Hello); 5] = [
+    let defects: [(&str, Hello); 6] = [
         ("only our answered hello makes good", |state, event| match (state, event) {
             // R27: to be greeted is not to be answered.
             (S::Greeting, E::HelloSameLife) => (S::Good, F::Flush),
@@ -136,6 +137,10 @@ fn the_greeting_s_checker_bites() {
         }),
         ("a former life is over", |state, event| match (state, event) {
             (S::Good, E::HelloNewLife) => (S::Greeting, F::Greet),
+            _ => hello_step(state, event),
+        }),
+        ("who claims to be the successor is asked", |state, event| match (state, event) {
+            (S::Good, E::Claimed) => (S::Good, F::None),
             _ => hello_step(state, event),
         }),
         ("every state finds its way to good", |state, event| match (state, event) {

@@ -65,7 +65,7 @@ fn puts_that_cross_against_peer_down() {
     let faults = Faults { peer_down: [1, 0], ..NONE };
     let setup = Setup::new("put against put, peer down");
     let setup = setup.sends(0, Put, LARGE).sends(1, Put, LARGE).with(faults);
-    explore(setup, &[OK, ERROR, LOST_RACE, OK_THOUGH_DOWN], 84_593);
+    explore(setup, &[OK, ERROR, LOST_RACE, OK_THOUGH_DOWN], 84_767);
 }
 
 #[test]
@@ -82,7 +82,7 @@ fn r25_a_pull_that_waits_for_another_against_peer_down() {
     let faults = Faults { peer_down: [0, 1], ..NONE };
     let setup = Setup { pulls: 1, ..Setup::new("put against get, one pull at a time, peer down") };
     let setup = setup.sends(0, Put, LARGE).sends(1, Get, LARGE).with(faults);
-    explore(setup, &[OK, ERROR, LOST_RACE], 21_200);
+    explore(setup, &[OK, ERROR, LOST_RACE], 21_362);
 }
 
 #[test]
@@ -122,7 +122,7 @@ fn hello_race_against_a_new_life() {
     let faults = Faults { reborn: [1, 0], lost: 1, twice: 1, ..NONE };
     let setup = Setup { met: false, ..Setup::new("hello against hello, a new life") };
     let setup = setup.sends(0, Put, SMALL).sends(1, Put, SMALL).with(faults);
-    explore(setup, &[OK, ERROR, WRONG_LIFE, EARLY], 58_122);
+    explore(setup, &[OK, ERROR, WRONG_LIFE, EARLY], 64_743);
 }
 
 #[test]
@@ -153,14 +153,14 @@ fn lu17841_put_against_new_lives_of_either_side() {
     // R15: no tag of one life is given out in the next.
     let faults = Faults { reborn: [1, 1], twice: 1, ..NONE };
     let setup = Setup::new("put, new lives").sends(0, Put, LARGE).with(faults);
-    explore(setup, &[OK, ERROR, WRONG_LIFE], 7_558);
+    explore(setup, &[OK, ERROR, WRONG_LIFE], 9_557);
 }
 
 #[test]
 fn lu17841_get_against_new_lives_of_either_side() {
     let faults = Faults { reborn: [1, 1], twice: 1, ..NONE };
     let setup = Setup::new("get, new lives").sends(0, Get, LARGE).with(faults);
-    explore(setup, &[OK, ERROR, WRONG_LIFE], 6_827);
+    explore(setup, &[OK, ERROR, WRONG_LIFE], 8_397);
 }
 
 #[test]

@@ -113,8 +113,12 @@ impl World<'_> {
         let mut wishes: Vec<Wish> = [(false, 5), (false, 5000), (true, 9), (true, 70_000)]
             .map(|(get, length)| Wish { to, get, length, ack: true, exact: true })
             .into();
-        for _ in 0..attempts {
+        let mut left = attempts;
+        for _ in 0..ATTEMPTS {
+            let refused = self.without_lists();
             let numbers = self.ask(from, &wishes)?;
+            // A destination without a fragment list says so, and is asked again.
+            left -= u32::from(attempts > 1 || self.without_lists() == refused);
             let failed = |number: &u64| !self.book.get(*number).is_some_and(|r| r.answered);
             wishes = wishes
                 .into_iter()
@@ -125,12 +129,19 @@ impl World<'_> {
             if wishes.is_empty() {
                 return Ok(());
             }
-            if attempts > 1 {
-                self.run_until(self.now.after(self.setup.hold_off()), |_| false)?;
+            if left == 0 {
+                break;
             }
+            self.run_until(self.now.after(self.setup.hold_off()), |_| false)?;
         }
         let what = format!("INV-15: liveness: node {to} is not reached: {wishes:?}");
         Err(Violation::at(from, what))
+    }
+
+    /// Requests that were refused for want of a fragment list.
+    fn without_lists(&self) -> u64 {
+        let lives = self.hosts.iter().filter_map(|host| host.life.as_ref());
+        lives.filter_map(|life| life.node.stats.refused.get("NoLists")).sum()
     }
 
     /// Begins requests and waits for their ends.
