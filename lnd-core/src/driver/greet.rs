@@ -164,6 +164,8 @@ impl<P: Ports> Driver<'_, P> {
         if let Some(peer) = self.peers.get_mut(id) {
             peer.revive_at = Some(now.after(hold_off));
             peer.silences = if silent { peer.silences.saturating_add(1) } else { 0 };
+            // Two sides that ask for incarnations which are not there would wait for each other.
+            peer.proven &= !silent || seeded("proof-outlives-silence");
             peer.tries = 0;
             peer.wants.remove(Wants::HELLO | Wants::NOOP | Wants::FLUSH);
         }
@@ -178,9 +180,9 @@ impl<P: Ports> Driver<'_, P> {
         let reliable = self.channel.is_reliable();
         let Some(peer) = self.peers.get_mut(id) else { return };
         if peer.session == 0 || event == HelloEvent::HelloNewLife {
-            self.next_session = self.next_session.wrapping_add(1).max(1);
-            peer.begin_session(self.next_session, self.config.counting_from);
+            self.begin_session(id);
         }
+        let Some(peer) = self.peers.get_mut(id) else { return };
         if event != HelloEvent::TryAgain {
             peer.tries = 0;
             peer.attempt = peer.attempt.wrapping_add(1);
@@ -195,6 +197,14 @@ impl<P: Ports> Driver<'_, P> {
         let timer = self.config.slots + id.index() as u32;
         self.timers.arm(timer, now.after(self.config.hello_timeout));
         self.peers.want(id, Wants::HELLO);
+    }
+
+    /// Begins our session with a peer anew; the next hello says so.
+    pub(super) fn begin_session(&mut self, id: PeerId) {
+        self.next_session = self.next_session.wrapping_add(1).max(1);
+        if let Some(peer) = self.peers.get_mut(id) {
+            peer.begin_session(self.next_session, self.config.counting_from);
+        }
     }
 
     /// A peer's timer has run out: the hello's, or the credits', which is armed while there are none.

@@ -281,11 +281,16 @@ impl<P: Ports> Driver<'_, P> {
         }
         // Its hello was heard, since it was answered; perhaps late ones of former incarnations after it.
         if ahead || peer.their_session.is_none() {
-            // Our hello says that we do not count its session; its own then opens the next one.
+            // Our hello says that we do not count its session; its own then opens the next one, when it
+            // can. To say so once is enough.
             self.counters.count(Counter::Waited);
-            if self.peer_state(id) == HelloState::Good {
+            let told = self.peers.get(id).is_none_or(|peer| peer.told) && !seeded("told-again");
+            if self.peer_state(id) == HelloState::Good && !told {
                 self.hello_event(now, id, HelloEvent::Resync);
                 self.greetings(now, id);
+                if let Some(peer) = self.peers.get_mut(id) {
+                    peer.told = true;
+                }
             }
             return Inbound::Wait;
         }

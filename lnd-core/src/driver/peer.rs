@@ -79,6 +79,8 @@ pub(super) struct Peer {
     pub session: u32,
     /// The session the peer opened last.
     pub their_session: Option<u32>,
+    /// Whether we have said that we do not count the session of requests that lie in the channel.
+    pub told: bool,
     /// Whether that may be an echo: its hello came from a life that we did not know, or with nothing to
     /// compare its number with, and nothing has shown yet that it is not one of long ago.
     pub doubted: bool,
@@ -145,6 +147,7 @@ impl Peer {
         proven: false,
         session: 0,
         their_session: None,
+        told: false,
         doubted: false,
         closed: None,
         opened: 0,
@@ -191,6 +194,7 @@ impl Peer {
     /// The peer opens a session; its requests are counted from `first`.
     pub fn open_theirs(&mut self, session: u32, first: u32) {
         self.their_session = Some(session);
+        self.told = false;
         self.opened = self.opened.wrapping_add(1);
         self.theirs = Theirs::counting_from(first);
     }
@@ -203,6 +207,7 @@ impl Peer {
     /// No session of the peer is known.
     pub fn forget_theirs(&mut self) {
         self.their_session = None;
+        self.told = false;
         self.opened = self.opened.wrapping_add(1);
         self.theirs = Theirs::open();
     }
@@ -215,12 +220,16 @@ impl Peer {
         Some(self.sequence)
     }
 
-    /// Notes that a request of ours has ended and was perhaps never taken.
-    pub fn give_up(&mut self, session: u32, sequence: u32) {
-        if session == self.session {
-            let behind = self.sequence.wrapping_sub(sequence);
-            self.given_up |= 1_u32.checked_shl(behind).unwrap_or(0);
+    /// Notes that a request of ours has ended and was perhaps never taken. `false`: it lies so far back
+    /// that no hello of the session can announce it.
+    #[must_use]
+    pub fn give_up(&mut self, session: u32, sequence: u32) -> bool {
+        if session != self.session {
+            return true;
         }
+        let bit = 1_u32.checked_shl(self.sequence.wrapping_sub(sequence));
+        self.given_up |= bit.unwrap_or(0);
+        bit.is_some()
     }
 
     /// Whether the next request would push one that was given up out of what a hello can announce.

@@ -8,7 +8,7 @@ use crate::counters::Counter;
 use crate::defect::seeded;
 use crate::id::{Nid, Tag};
 use crate::message::{Lane, Message, Refusal};
-use crate::peer::HelloState;
+use crate::peer::{HelloEvent, HelloState};
 use crate::ports::{Channel, Ports, Tracer};
 use crate::time::Instant;
 use crate::trace::Trace;
@@ -77,7 +77,7 @@ impl<P: Ports> Driver<'_, P> {
         self.count_end(&details, word, status);
         let peer = self.peer_of(slot);
         let nid = self.peers.get(peer).and_then(|p| p.nid);
-        self.give_up_request(tag, &details, word);
+        self.give_up_request(now, tag, &details, word);
         self.release(tag, &details);
         if details.marks.contains(Marks::PULLING) && !seeded("pull-credit-leaked") {
             self.pull_ended(now, peer);
@@ -114,13 +114,22 @@ impl<P: Ports> Driver<'_, P> {
 
     /// A request that was sent and did not end well may still lie in the channel. The peer shall not
     /// take what its sender was told is lost, and its credit must come back.
-    fn give_up_request(&mut self, tag: Tag, details: &Details, word: Word) {
+    ///
+    /// One that many later ones have overtaken cannot be announced, and in a reliable channel the peer
+    /// would wait for it for ever: the session begins anew.
+    fn give_up_request(&mut self, now: Instant, tag: Tag, details: &Details, word: Word) {
         let sent = details.session != 0 && !details.marks.contains(Marks::PASSIVE);
         if !sent || !word.lost() {
             return;
         }
-        if let Some(peer) = self.peers.get_mut(self.peer_of(tag.index)) {
-            peer.give_up(details.session, details.sequence);
+        let id = self.peer_of(tag.index);
+        let reliable = self.channel.is_reliable();
+        let Some(peer) = self.peers.get_mut(id) else { return };
+        let announced = peer.give_up(details.session, details.sequence);
+        if !announced && reliable && !seeded("far-request-not-given-up") {
+            self.begin_session(id);
+            self.hello_event(now, id, HelloEvent::Resync);
+            self.greetings(now, id);
         }
     }
 

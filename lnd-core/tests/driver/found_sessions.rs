@@ -316,3 +316,32 @@ fn s0_18_a_request_behind_a_goodbye_waits_for_a_slot() {
     }
     assert_eq!(w.nodes[1].done.len(), before + 4);
 }
+
+#[test]
+fn s0_18_a_request_that_many_have_overtaken_is_given_up_too() {
+    // It stays in its link's lane, its sender gives it up, and no hello of the session can announce it.
+    for after in [31, 32, 40, 60] {
+        let mut w = World::met();
+        let before = w.count(1, Counter::Requests);
+        w.hold("put_req");
+        let stays = w.put(0, 1, 5000).unwrap();
+        let send = |w: &mut World, count: usize| {
+            for _ in 0..count {
+                let tag = w.put(0, 1, 10).unwrap();
+                w.settle();
+                assert_eq!(w.report(0, tag).status.errno, 0);
+            }
+        };
+        send(&mut w, after);
+        let now = w.now;
+        w.node(0).driver.withdraw(now, stays);
+        w.settle();
+        assert_ne!(w.report(0, stays).status.errno, 0);
+        send(&mut w, 200);
+        assert_eq!(w.count(1, Counter::Requests) - before, after as u64 + 200, "each was seen");
+        w.free("put_req");
+        w.sleep(Span::from_secs(30));
+        w.assert_deliveries();
+        w.assert_drained();
+    }
+}

@@ -4,7 +4,7 @@
 use lnd_core::counters::Counter;
 use lnd_core::driver::Kind;
 use lnd_core::id::Tag;
-use lnd_core::message::{Message, PullReady, Refusal};
+use lnd_core::message::{HelloAck, Message, PullReady, Refusal};
 use lnd_core::ports::Features;
 use lnd_core::ports::Sent;
 use lnd_core::time::Span;
@@ -280,6 +280,99 @@ fn an_incarnation_that_answers_is_not_given_up_for_a_late_hello() {
     assert_eq!(w.report(0, ours).status.errno, 0);
     assert_eq!(w.report(1, theirs).status.errno, 0);
     assert_eq!([w.count(0, restarted), w.count(1, resyncs)], before);
+    w.assert_drained();
+}
+
+#[test]
+fn that_a_session_is_not_counted_is_said_once() {
+    // Node 0 has forgotten node 1's session, and node 1's next hello is long under way.
+    let mut w = World::met();
+    let mut newer = forged(&w, 1, 0, &hello());
+    (newer.envelope.session, newer.envelope.sequence) = (50, 7);
+    w.hold("hello");
+    let before = [w.said(0, 1, "hello") as u64, w.count(0, Counter::Requests)];
+    w.hand(&newer);
+    w.settle();
+    let tag = w.put(1, 0, 10).unwrap();
+    w.settle();
+    for _ in 0..5 {
+        let next =
+            w.fabric.borrow().wire.iter().position(|it| it.from == 0 && it.kind() == "hello");
+        let Some(at) = next else { break };
+        let letter = w.fabric.borrow_mut().wire.remove(at).unwrap();
+        w.hand(&letter);
+        w.settle();
+    }
+    // Once since that hello does not know our session, once for the request.
+    assert_eq!(w.said(0, 1, "hello") as u64 - before[0], 2);
+    w.free("hello");
+    w.sleep(Span::from_secs(30));
+    assert_eq!(w.report(1, tag).status.errno, 0);
+    assert_eq!(w.count(0, Counter::Requests) - before[1], 1);
+    w.assert_drained();
+}
+
+#[test]
+fn two_sides_that_ask_for_others_do_not_wait_for_each_other() {
+    // R27: whatever was believed before. An answer was forged; node 0 asks for the former node 1.
+    let mut w = World::met();
+    w.reboot(1);
+    w.hold("hello");
+    w.put(1, 0, 10).unwrap();
+    w.settle();
+    let mut answer = forged(
+        &w,
+        0,
+        1,
+        &Message::HelloAck(HelloAck {
+            session: 1,
+            attempt: 1,
+            version: Some(1),
+            depth: 4,
+            immediate_max: 100,
+            features: 0,
+        }),
+    );
+    answer.envelope.from_life = lnd_core::id::Incarnation::from_raw(999).unwrap();
+    w.hand(&answer);
+    w.settle();
+    assert_eq!(w.state(1, 0), lnd_core::peer::HelloState::Good, "it believes that");
+    w.put(0, 1, 10).unwrap();
+    w.settle();
+    w.free("hello");
+    for (from, to) in [(0, 1), (1, 0)] {
+        let ok = (0..3).any(|_| {
+            let tag = w.put(from, to, 5000);
+            w.sleep(Span::from_secs(31));
+            tag.is_ok_and(|tag| w.report(from, tag).status.errno == 0)
+        });
+        assert!(ok, "{from} does not reach {to}");
+    }
+    w.assert_drained();
+}
+
+#[test]
+fn a_successors_earlier_session_is_not_opened_for_its_later_one() {
+    let mut w = World::met();
+    w.reboot(1);
+    w.hold("hello");
+    let before = w.count(0, Counter::Requests);
+    let tag = w.put(1, 0, 10).unwrap();
+    w.settle();
+    let at = w.fabric.borrow().wire.iter().position(|it| it.kind() == "hello").unwrap();
+    let letter = w.fabric.borrow_mut().wire.remove(at).unwrap();
+    w.hand(&letter);
+    let mut earlier = letter.clone();
+    earlier.envelope.session = letter.envelope.session.wrapping_sub(1);
+    earlier.envelope.sequence = 9;
+    w.hand(&earlier);
+    w.settle();
+    assert_eq!(w.said(0, 1, "hello"), 1, "it is asked already");
+    w.free("hello");
+    w.settle();
+    assert_eq!(w.report(1, tag).status.errno, 0);
+    assert_eq!(w.count(0, Counter::Requests) - before, 1);
+    assert_eq!(w.count(0, Counter::Waited), 0);
     w.assert_drained();
 }
 

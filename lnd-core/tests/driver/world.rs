@@ -302,7 +302,8 @@ impl World {
             busy |= self.interrupts() > 0;
             busy |= !untold && self.endings() > 0;
             busy |= self.fetch() > 0;
-            if !busy {
+            // What was offered and not taken may have armed a timer.
+            if !busy && !self.tick() {
                 return;
             }
         }
