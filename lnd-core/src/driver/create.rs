@@ -192,7 +192,7 @@ impl<'m> Tables<'m> {
         // Ids of a former life are stale too.
         let generation = me.life.first_generation();
         let table = arena.table(peers, |_| Peer { generation, ..Peer::UNUSED })?;
-        let places = arena.table(NidIndex::places(config.peers), |_| NidIndex::empty())?;
+        let places = arena.table(NidIndex::places(config.peers), |_| 0)?;
         let timers = arena.table(slots + peers, |_| Timer::UNARMED)?;
         let lists = arena.table(config.lists as usize, |_| [Fragment::default(); MAX_FRAGMENTS])?;
         let free = arena.table(config.lists as usize, |i| i as u16)?;

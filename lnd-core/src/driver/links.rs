@@ -296,25 +296,24 @@ impl<P: Ports> Driver<'_, P> {
     }
 
     /// One slot of a stopped link: the real outcome if the descriptor's memory holds one, else by
-    /// hand. Real and by-hand completions exclude each other in the transfer's word (S0-21).
+    /// hand. Real and by-hand completions exclude each other in the transfer's word (S0-21). A slot that
+    /// is free or whose transfer has ended owes nothing, and stays as it is.
     fn reclaim_slot(&mut self, now: Instant, id: LinkId, slot: u32) {
         let word = self.shared.word(slot);
         let ours = self.shared.whose(slot).link() == Some(id) || seeded("proof-for-every-link");
         let missed = seeded("reclaim-misses-a-slot") && slot == 0;
-        if !ours || word.phase() != Phase::Live || missed {
+        if !ours || missed {
             return;
         }
         let tag = self.shared.tag(slot);
-        // A pull that waits has nothing with the engine. It ends as the sweep would end it, which may
-        // not have come by yet.
+        // A pull that waits has no descriptor. It ends here as it would in the sweep, which may come later.
         if self.pull_in_vain(slot).is_some() {
             self.cancel(now, tag, Cause::LinkDown);
         } else if word.owes(Debts::HW) && !seeded("by-hand-without-yank") {
             self.yank(now, id, tag);
         }
         let word = self.shared.word(slot);
-        let by_hand = word.owes(Debts::HW) || word.owes(Debts::MSG);
-        if word.phase() == Phase::Live && word.is_of(tag.generation) && by_hand {
+        if word.owes(Debts::HW) || word.owes(Debts::MSG) {
             if let Some(details) = self.details.get_mut(slot as usize) {
                 details.marks.insert(Marks::BY_HAND);
             }

@@ -67,10 +67,7 @@ impl<P: Ports> Driver<'_, P> {
         }
         let word = self.shared.word(slot);
         self.end_if_asked(now, tag);
-        let owed = word.asked() && word.owes(Debts::HW) && !word.owes(Debts::CPU);
-        let asked =
-            self.details.get(slot as usize).is_some_and(|d| d.marks.contains(Marks::RECALLED));
-        if owed && (!asked || seeded("recalled-twice")) {
+        if word.asked() && word.owes(Debts::HW) && !word.owes(Debts::CPU) {
             self.recall(now, tag);
         }
     }

@@ -104,6 +104,20 @@ fn an_audit_counts_each_peers_own() {
     }
 }
 
+/// R25: pulls under way are held against the bound, too, and not only against their count.
+#[test]
+fn r25_an_audit_holds_pulls_against_their_bound() {
+    let mut w = World::met_with(Config { pulls: 2, ..config() });
+    devices(&w, 0, true, OnRecall::Never);
+    w.node(0).audits = false;
+    for _ in 0..4 {
+        w.put(1, 0, 5000).unwrap();
+    }
+    w.settle();
+    let view = w.nodes[0].driver.peer_view(0).unwrap();
+    assert_eq!((view.transfers, w.nodes[0].driver.audit()), (4, Ok(())));
+}
+
 /// A GET whose pull waits for another's: live, and it owes what its queue holds.
 #[test]
 fn an_audit_looks_at_a_pull_that_waits() {

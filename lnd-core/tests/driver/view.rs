@@ -233,6 +233,19 @@ fn lu9971_a_late_answer_to_a_former_peer_does_not_meet_the_next() {
     w.assert_drained();
 }
 
+/// R14: the same peer in the same place, met by our next incarnation.
+#[test]
+fn r14_ids_that_a_former_incarnation_gave_out_are_stale() {
+    let mut w = World::met();
+    let old = w.peer(0, 1).unwrap();
+    w.reboot(0);
+    w.put(0, 1, 0).unwrap();
+    w.sleep(Span::from_secs(1));
+    let new = w.peer(0, 1).unwrap();
+    assert_eq!((new.index(), w.state(0, 1)), (old.index(), HelloState::Good));
+    assert_eq!(w.nodes[0].driver.peer_state(old), HelloState::Unknown);
+}
+
 #[test]
 fn lu17480_no_peer_delays_an_unload() {
     // LU-17480, LU-16450: an unload waits for the grace and for engines, not for anybody's answer.
