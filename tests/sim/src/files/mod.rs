@@ -28,6 +28,7 @@
 //!   at both ends, and what nobody touches is forgotten.
 //! - **Memory** ([`Buffer`]) is given back when the layer says so and never before (INV-2).
 
+mod behind;
 mod bytes;
 mod client;
 mod hash;
@@ -41,6 +42,7 @@ mod store;
 mod tests;
 mod words;
 
+pub use behind::WriteBehind;
 pub use bytes::Bytes;
 pub use client::{
     ClientConfig, ClientStats, FileClient, Job, JobDone, JobError, JobId, OpDone, OpKind, Work,
@@ -53,7 +55,7 @@ pub use rpc::{
     Answer, Call, Refusal, RpcError, Window, FIXED_BYTES, MAGIC, MAX_MESSAGE, MAX_NAME, VERSION,
 };
 pub use server::{FileServer, ServerConfig, ServerStats, Trouble};
-pub use store::{parts, DirStore, Info, MemoryStore, Store, StoreError};
+pub use store::{parts, DirStore, Info, MemoryStore, ReadBack, Store, StoreError};
 pub use words::WORD_MARK;
 
 use lnd_core::time::Instant;

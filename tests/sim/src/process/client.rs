@@ -12,7 +12,7 @@ use super::patience::Patience;
 use super::presence::{obstacle, stranger};
 use super::{signals, Broken, Setup, GRACE};
 use crate::fabric::{node_of, Window};
-use crate::files::{ClientConfig, FileClient, Job, JobDone, JobError, Pages, Room};
+use crate::files::{ClientConfig, FileClient, Job, JobDone, JobError, Pages, Room, WriteBehind};
 use crate::lnet::Event;
 use crate::runtime::{random_word, Station};
 
@@ -142,7 +142,8 @@ pub fn get(setup: &Setup, name: &str, to: &Path, from: Nid) -> Result<(), Broken
     if to == Path::new("-") {
         crate::output::use_stderr();
     }
-    let sink = Out::open(to)?;
+    // The node's thread fetches while this one's file system works.
+    let sink = WriteBehind::new(Out::open(to)?);
     let words = Words { what: &format!("get {name} from {from}"), local: to };
     let make = || Job::get(from, name, sink, Instant::NEVER);
     let done = ask(setup, from, &words, Box::new(make))?;

@@ -164,11 +164,9 @@ impl<S: Store> FileServer<S> {
 
     /// When to call [`poll`](Self::poll) at the latest; the origin means at once.
     pub fn next_deadline(&self) -> Option<Instant> {
-        if self.writes.verifies() {
-            return Some(Instant::ORIGIN);
-        }
         let touched = [self.writes.oldest(), self.reads.oldest()].into_iter().flatten().min();
-        touched.map(|touched| touched.after(self.config.idle))
+        let expires = touched.map(|touched| touched.after(self.config.idle));
+        [self.writes.next_read(), expires].into_iter().flatten().min()
     }
 
     /// Takes no more work and forgets all there is.

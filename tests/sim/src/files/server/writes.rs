@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! Files being written: from OpenWrite over chunks in any order to a verified commit.
 
+mod verify;
+
 use std::collections::{BTreeMap, VecDeque};
-use std::ops::Bound;
 
 use lnd_core::id::Nid;
 use lnd_core::time::{Instant, Span};
@@ -18,10 +19,6 @@ use super::FileServer;
 
 /// Bytes of a file that are copied at a time: they stay in the processor's cache on their way.
 const PIECE: u32 = 128 << 10;
-/// Bytes that are read back and verified before the node looks at its messages again.
-const VERIFIED_AT_A_TIME: u32 = 4 * PIECE;
-/// Commits that are remembered, for clients whose answer was lost.
-const REMEMBERED: usize = 256;
 
 /// All files being written.
 #[derive(Debug)]
@@ -31,6 +28,8 @@ pub(super) struct Writes<D> {
     committed: VecDeque<(Nid, u32, u64)>,
     /// The file that was verified last: the next one's turn comes first.
     verified: u32,
+    /// When what is read aside was looked at last.
+    looked: Instant,
 }
 
 #[derive(Debug)]
@@ -47,7 +46,10 @@ struct Write<D> {
     broken: Option<Refusal>,
     /// What has been read back: so many bytes from the front, none of which is written again.
     verified: u64,
-    hash: Hash,
+    /// Of these bytes. Not here while the store reads the next.
+    hash: Option<Hash>,
+    /// So many bytes behind them are being read back aside.
+    reading: u64,
     commit: Option<Commit>,
 }
 
@@ -114,7 +116,8 @@ enum Fate {
 
 impl<D> Default for Writes<D> {
     fn default() -> Self {
-        Self { open: BTreeMap::new(), committed: VecDeque::new(), verified: 0 }
+        let (open, committed) = (BTreeMap::new(), VecDeque::new());
+        Self { open, committed, verified: 0, looked: Instant::ORIGIN }
     }
 }
 
@@ -129,19 +132,6 @@ impl<D> Writes<D> {
 
     pub fn oldest(&self) -> Option<Instant> {
         self.open.values().map(|write| write.touched).min()
-    }
-
-    /// Whether anything waits to be verified.
-    pub fn verifies(&self) -> bool {
-        self.open.values().any(Write::verifies)
-    }
-
-    /// The next file to verify, in turn.
-    fn next_to_verify(&mut self) -> Option<u32> {
-        let behind = (Bound::Excluded(self.verified), Bound::Unbounded);
-        let mut turn = self.open.range(behind).chain(self.open.range(..=self.verified));
-        self.verified = turn.find(|(_, write)| write.verifies()).map(|(&id, _)| id)?;
-        Some(self.verified)
     }
 
     pub fn close(&mut self, from: Nid, id: u32) {
@@ -162,18 +152,6 @@ impl<D> Write<D> {
     /// Bytes at the front that have been stored.
     fn stored(&self) -> u64 {
         (u64::from(self.chunks.front) * u64::from(self.chunk)).min(self.size)
-    }
-
-    /// Reads back so many bytes behind those that have been verified.
-    fn verify(&mut self, store: &mut impl Store<Draft = D>, length: u32) -> Result<(), StoreError> {
-        store.hash_back(&mut self.draft, self.verified, length as usize, &mut self.hash)?;
-        self.verified += u64::from(length);
-        Ok(())
-    }
-
-    /// Whether there is something to read back.
-    fn verifies(&self) -> bool {
-        self.broken.is_none() && self.verified < self.stored()
     }
 }
 
@@ -217,7 +195,8 @@ impl<S: Store> FileServer<S> {
             touched: now,
             broken: None,
             verified: 0,
-            hash: Hash::new(),
+            hash: Some(Hash::new()),
+            reading: 0,
             commit: None,
         };
         self.writes.open.insert(id, write);
@@ -285,6 +264,7 @@ impl<S: Store> FileServer<S> {
         if write.chunks.contains(chunk.index) {
             return Fate::Duplicate;
         }
+        let aside = self.store.reads_aside(&write.draft);
         let mut stored = Ok(());
         for done in (0..length).step_by(PIECE as usize) {
             let piece = (length - done).min(PIECE);
@@ -292,18 +272,22 @@ impl<S: Store> FileServer<S> {
             let to = start + u64::from(done);
             stored = self.store.write_bytes(&mut write.draft, to, &bytes);
             // What comes in order is read back while it is in the processor's cache.
-            if stored.is_ok() && write.verified == to {
+            if stored.is_ok() && write.verified == to && !aside {
                 stored = write.verify(&mut self.store, piece);
             }
             if stored.is_err() {
                 break;
             }
         }
-        match stored {
-            Ok(()) => {
-                write.chunks.insert(chunk.index);
-                Fate::Stored
+        if stored.is_ok() {
+            write.chunks.insert(chunk.index);
+            // The next part is read while the next chunk comes.
+            if aside {
+                stored = write.go_on_aside(&mut self.store);
             }
+        }
+        match stored {
+            Ok(()) => Fate::Stored,
             Err(error) => match self.fail_write(chunk.id, error) {
                 Some(why) => Fate::Refused(why),
                 // What may pass is said with the commit: an ACK has no room for it.
@@ -350,52 +334,5 @@ impl<S: Store> FileServer<S> {
         };
         self.writes.open.remove(&id);
         Some(Answer::Refused(wrong))
-    }
-
-    /// Reads back what has been stored, a piece of each file in turn, and ends the commits that are
-    /// complete by that.
-    pub(super) fn verify_some(&mut self, at: &mut At<'_, impl WindowMemory>) {
-        let mut left = VERIFIED_AT_A_TIME;
-        while left > 0 {
-            let Some(id) = self.writes.next_to_verify() else { return };
-            let Some(write) = self.writes.open.get_mut(&id) else { return };
-            let piece = (write.stored() - write.verified).min(PIECE.into()) as u32;
-            left = left.saturating_sub(piece);
-            let (client, commits) = (write.opened_by.0, write.commit.is_some());
-            let read = write.verify(&mut self.store, piece);
-            let told = read.err().and_then(|error| self.fail_write(id, error));
-            if let (Some(why), false) = (told, commits) {
-                self.reply(at, client, 0, Answer::Broken { id, why });
-            }
-            self.conclude(at, id);
-        }
-    }
-
-    /// Ends the commit of a file, if there is one and nothing is left to verify.
-    fn conclude(&mut self, at: &mut At<'_, impl WindowMemory>, id: u32) {
-        let Some(write) = self.writes.open.get_mut(&id) else { return };
-        let Some(Commit { xid, checksum }) = write.commit else { return };
-        write.touched = at.now;
-        if write.verifies() {
-            return;
-        }
-        let (client, _) = write.opened_by;
-        let Some(write) = self.writes.open.remove(&id) else { return };
-        let answer = if let Some(why) = write.broken {
-            Answer::Refused(why)
-        } else if write.verified != write.size || write.hash.finish() != checksum {
-            self.stats.mismatches += 1;
-            Answer::Refused(Refusal::Mismatch)
-        } else if let Err(error) = self.store.commit(write.draft) {
-            Answer::Refused(self.refuse(client, &write.name, error))
-        } else {
-            self.stats.commits += 1;
-            if self.writes.committed.len() == REMEMBERED {
-                self.writes.committed.pop_front();
-            }
-            self.writes.committed.push_back((client, id, checksum));
-            Answer::Committed
-        };
-        self.reply(at, client, xid, answer);
     }
 }

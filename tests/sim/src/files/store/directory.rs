@@ -5,15 +5,19 @@ use std::fs::{self, File};
 use std::io::ErrorKind;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
+use super::back::{BackReader, Reading};
 use super::owner::Owner;
-use super::{parts, Info, Store, StoreError, DRAFTS};
+use super::{parts, Info, ReadBack, Store, StoreError, DRAFTS};
 use crate::files::bytes::Bytes;
 use crate::files::hash::{hash, Hash};
 
 /// Bytes of a file that are read at a time: they stay in the processor's first caches on their way.
 const PIECE: usize = 32 << 10;
+/// Drafts that are longer are read back aside. A shorter one is read sooner than a thread wakes up.
+const ASIDE: u64 = 2 << 20;
 
 /// Files in a directory; `/` in a name is a subdirectory. Nothing outside the directory is reached:
 /// names that lead out are refused, and so are symbolic links, wherever they lead.
@@ -29,15 +33,19 @@ pub struct DirStore {
     /// In the names of all drafts of this store.
     incarnation: u64,
     next_draft: u64,
+    /// Reads long drafts back.
+    reader: Option<BackReader>,
 }
 
 /// A file that is being written; removed when it is dropped.
 #[derive(Debug)]
 pub struct DirDraft {
-    file: File,
+    file: Arc<File>,
     path: PathBuf,
     name: String,
     size: u64,
+    /// A part that is being read back aside.
+    reading: Option<Reading>,
 }
 
 impl DirDraft {
@@ -97,7 +105,16 @@ impl DirStore {
             let above = root.parent().filter(|above| !above.as_os_str().is_empty());
             sync_directory(above.unwrap_or(Path::new(".")))?;
         }
-        Ok(Self { root: root.to_owned(), owner, incarnation, next_draft: 0 })
+        Ok(Self { root: root.to_owned(), owner, incarnation, next_draft: 0, reader: None })
+    }
+
+    /// From now on long drafts are read back on a thread of their own.
+    ///
+    /// # Errors
+    /// The system has no thread; then nothing has changed.
+    pub fn read_back_aside(&mut self) -> std::io::Result<()> {
+        self.reader = Some(BackReader::start()?);
+        Ok(())
     }
 
     /// The directory.
@@ -165,7 +182,8 @@ impl Store for DirStore {
         self.next_draft += 1;
         // A name that is taken is another owner's: two of them would write one file.
         let file = File::options().read(true).write(true).create_new(true).open(&path)?;
-        Ok(DirDraft { file, path, name: name.to_owned(), size })
+        let file = Arc::new(file);
+        Ok(DirDraft { file, path, name: name.to_owned(), size, reading: None })
     }
 
     fn write(&mut self, draft: &mut DirDraft, offset: u64, bytes: &[u8]) -> Result<(), StoreError> {
@@ -199,6 +217,38 @@ impl Store for DirStore {
         hash: &mut Hash,
     ) -> Result<(), StoreError> {
         Ok(read_pieces(&draft.file, offset, length, &mut |piece| hash.update(piece))?)
+    }
+
+    fn reads_aside(&self, draft: &DirDraft) -> bool {
+        self.reader.is_some() && draft.size > ASIDE
+    }
+
+    fn start_hash_back(
+        &mut self,
+        draft: &mut DirDraft,
+        offset: u64,
+        length: usize,
+        mut hash: Hash,
+    ) -> ReadBack {
+        match &self.reader {
+            Some(reader) if draft.size > ASIDE => {
+                draft.reading = Some(reader.read(&draft.file, offset, length, hash));
+                ReadBack::UnderWay
+            }
+            _ => {
+                let read = self.hash_back(draft, offset, length, &mut hash);
+                ReadBack::Done(read.map(|()| hash))
+            }
+        }
+    }
+
+    fn poll_hash_back(&mut self, draft: &mut DirDraft) -> ReadBack {
+        let Some(reading) = &draft.reading else {
+            return ReadBack::Done(Err(StoreError::Io(ErrorKind::InvalidInput)));
+        };
+        let Some(read) = reading.poll() else { return ReadBack::UnderWay };
+        draft.reading = None;
+        ReadBack::Done(read)
     }
 
     fn commit(&mut self, draft: DirDraft) -> Result<(), StoreError> {
@@ -252,7 +302,7 @@ impl Store for DirStore {
 }
 
 /// Reads a part of a file and passes it on in pieces.
-fn read_pieces(
+pub(super) fn read_pieces(
     file: &File,
     offset: u64,
     length: usize,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! Where a server keeps its files.
 
+mod back;
 mod directory;
 mod memory;
 mod owner;
@@ -83,6 +84,29 @@ pub trait Store {
         Ok(())
     }
 
+    /// Whether [`start_hash_back`](Self::start_hash_back) reads a draft while others use the store.
+    fn reads_aside(&self, _draft: &Self::Draft) -> bool {
+        false
+    }
+
+    /// As [`hash_back`](Self::hash_back), but may go on after this call. No other part of the draft is
+    /// read back meanwhile, and this part is not written.
+    fn start_hash_back(
+        &mut self,
+        draft: &mut Self::Draft,
+        offset: u64,
+        length: usize,
+        mut hash: Hash,
+    ) -> ReadBack {
+        let read = self.hash_back(draft, offset, length, &mut hash);
+        ReadBack::Done(read.map(|()| hash))
+    }
+
+    /// How far [`start_hash_back`](Self::start_hash_back) is, if it was not done.
+    fn poll_hash_back(&mut self, _draft: &mut Self::Draft) -> ReadBack {
+        ReadBack::Done(Err(StoreError::Io(ErrorKind::InvalidInput)))
+    }
+
     /// Makes the draft the file of its name, at once. A store that outlives its machine has it on
     /// the disk when this returns.
     ///
@@ -124,6 +148,15 @@ pub trait Store {
     /// # Errors
     /// [`StoreError`].
     fn names(&self, after: &str, count: usize) -> Result<Vec<String>, StoreError>;
+}
+
+/// How far the reading back of a part is.
+#[derive(Debug)]
+pub enum ReadBack {
+    /// It has ended: the checksum with the part, or why the part could not be read.
+    Done(Result<Hash, StoreError>),
+    /// It goes on.
+    UnderWay,
 }
 
 /// What is known of a file.

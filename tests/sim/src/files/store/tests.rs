@@ -235,3 +235,70 @@ fn a_draft_that_was_replaced_is_not_committed() {
     assert_eq!(store.look_up("a"), Err(StoreError::NotFound));
     assert!(place.exists(), "it belongs to another");
 }
+
+/// Reads a part back aside, and waits for the end.
+fn read_aside(
+    store: &mut DirStore,
+    draft: &mut <DirStore as Store>::Draft,
+    (offset, length): (u64, usize),
+) -> Result<Hash, StoreError> {
+    let mut read = store.start_hash_back(draft, offset, length, Hash::new());
+    assert!(matches!(read, ReadBack::UnderWay));
+    loop {
+        match read {
+            ReadBack::Done(hash) => return hash,
+            ReadBack::UnderWay => std::thread::yield_now(),
+        }
+        read = store.poll_hash_back(draft);
+    }
+}
+
+#[test]
+fn a_long_draft_is_read_back_aside_as_the_file_system_has_it() {
+    let scratch = Scratch::new();
+    let mut store = DirStore::open(&scratch.0).unwrap();
+    let bytes: Vec<u8> = (0..1_000_003_u32).flat_map(u32::to_le_bytes).collect();
+    let mut draft = store.create("a", bytes.len() as u64).unwrap();
+    assert!(!store.reads_aside(&draft), "only when asked");
+    store.read_back_aside().unwrap();
+    assert!(store.reads_aside(&draft));
+    store.write(&mut draft, 0, &bytes[..3_000_000]).unwrap();
+    let sum = read_aside(&mut store, &mut draft, (1, 2_999_998)).unwrap();
+    assert_eq!(sum.finish(), hash(&bytes[1..2_999_999]));
+    let beyond = read_aside(&mut store, &mut draft, (1, 3_000_000)).err();
+    assert_eq!(beyond, Some(StoreError::Io(ErrorKind::UnexpectedEof)), "not written yet");
+    store.write(&mut draft, 3_000_000, &bytes[3_000_000..]).unwrap();
+    let sum = read_aside(&mut store, &mut draft, (0, bytes.len())).unwrap();
+    assert_eq!(sum.finish(), hash(&bytes));
+    store.commit(draft).unwrap();
+    assert!(std::fs::read(scratch.0.join("a")).unwrap() == bytes);
+}
+
+#[test]
+fn a_draft_that_is_dropped_while_it_is_read_is_gone() {
+    let scratch = Scratch::new();
+    let mut store = DirStore::open(&scratch.0).unwrap();
+    store.read_back_aside().unwrap();
+    let mut draft = store.create("a", 9 << 20).unwrap();
+    store.write(&mut draft, 0, &[7; 4096]).unwrap();
+    assert!(matches!(store.start_hash_back(&mut draft, 0, 4096, Hash::new()), ReadBack::UnderWay));
+    drop(draft);
+    let drafts = std::fs::read_dir(scratch.0.join(".drafts")).unwrap().count();
+    assert_eq!(drafts, 0);
+    drop(store);
+    behaves(DirStore::open(&scratch.0).unwrap());
+}
+
+#[test]
+fn a_short_draft_is_read_back_at_once() {
+    let scratch = Scratch::new();
+    let mut store = DirStore::open(&scratch.0).unwrap();
+    store.read_back_aside().unwrap();
+    let mut draft = store.create("a", 4).unwrap();
+    store.write(&mut draft, 0, b"AAAA").unwrap();
+    assert!(!store.reads_aside(&draft));
+    match store.start_hash_back(&mut draft, 0, 4, Hash::new()) {
+        ReadBack::Done(Ok(sum)) => assert_eq!(sum.finish(), hash(b"AAAA")),
+        other => panic!("{other:?}"),
+    }
+}

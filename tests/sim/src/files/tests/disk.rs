@@ -13,6 +13,16 @@ pub(super) struct Disk {
     broken: Arc<Mutex<Option<std::io::ErrorKind>>>,
     /// What a file becomes just before it is read next.
     swap: Arc<Mutex<Option<Vec<u8>>>>,
+    aside: Arc<Mutex<Aside>>,
+}
+
+/// How drafts are read back: at once, or when the test says so. Then there is one draft at a time.
+#[derive(Debug, Default)]
+struct Aside {
+    on: bool,
+    /// Parts that may still be read.
+    allowed: u32,
+    part: Option<(u64, usize, Hash)>,
 }
 
 impl Disk {
@@ -29,6 +39,12 @@ impl Disk {
     /// The next file that is read has this content by then.
     pub fn swap_before_read(&self, content: &[u8]) {
         *self.swap.lock().unwrap() = Some(content.to_vec());
+    }
+
+    /// From now on drafts are read back aside, and of their parts so many more come to their end.
+    pub fn read_aside(&self, parts: u32) {
+        let mut aside = self.aside.lock().unwrap();
+        (aside.on, aside.allowed) = (true, aside.allowed + parts);
     }
 
     fn check(&self) -> Result<(), StoreError> {
@@ -65,6 +81,41 @@ impl Store for Disk {
     ) -> Result<(), StoreError> {
         self.check()?;
         self.files.read_back(draft, offset, into)
+    }
+
+    fn reads_aside(&self, _: &Self::Draft) -> bool {
+        self.aside.lock().unwrap().on
+    }
+
+    fn start_hash_back(
+        &mut self,
+        draft: &mut Self::Draft,
+        offset: u64,
+        length: usize,
+        mut hash: Hash,
+    ) -> ReadBack {
+        let mut aside = self.aside.lock().unwrap();
+        if aside.on {
+            assert!(aside.part.replace((offset, length, hash)).is_none(), "one part at a time");
+            return ReadBack::UnderWay;
+        }
+        drop(aside);
+        let read = self.hash_back(draft, offset, length, &mut hash);
+        ReadBack::Done(read.map(|()| hash))
+    }
+
+    fn poll_hash_back(&mut self, draft: &mut Self::Draft) -> ReadBack {
+        let mut aside = self.aside.lock().unwrap();
+        assert!(aside.part.is_some(), "nothing is read");
+        if aside.allowed == 0 {
+            return ReadBack::UnderWay;
+        }
+        aside.allowed -= 1;
+        let part = aside.part.take();
+        drop(aside);
+        let (offset, length, mut hash) = part.unwrap();
+        let read = self.hash_back(draft, offset, length, &mut hash);
+        ReadBack::Done(read.map(|()| hash))
     }
 
     fn commit(&mut self, draft: Self::Draft) -> Result<(), StoreError> {

@@ -2,6 +2,7 @@
 //! Tests, and the double that takes the drivers' place in them: nodes in virtual time, joined by a
 //! driver that carries every message, or that loses, refuses, delays and damages them at random.
 
+mod aside;
 mod disk;
 mod faults;
 mod limits;

@@ -5,19 +5,19 @@ use super::*;
 use crate::lnet::{span, Get, Match, Md, Put, SendEnd, Target};
 
 /// Nodes that speak for themselves.
-const EVE: u64 = 5;
+pub(super) const EVE: u64 = 5;
 const MAL: u64 = 6;
 /// Room behind a node's window: for what it sends, and for the answers.
 const OUT: u64 = 64 << 10;
 const IN: u64 = 1 << 20;
 
-struct Raw {
-    world: World,
+pub(super) struct Raw {
+    pub(super) world: World,
     xid: u64,
 }
 
 impl Raw {
-    fn new(setup: Setup) -> Self {
+    pub(super) fn new(setup: Setup) -> Self {
         let mut world = World::new(setup, 9);
         let end = BASE + world.setup.memory.0 + world.setup.memory.1;
         for node in [EVE, MAL] {
@@ -35,7 +35,7 @@ impl Raw {
     }
 
     /// Sends any bytes to any portal, and returns what comes back.
-    fn send(&mut self, from: u64, target: Target, bytes: &[u8]) -> Vec<Answer> {
+    pub(super) fn send(&mut self, from: u64, target: Target, bytes: &[u8]) -> Vec<Answer> {
         let end = BASE + self.world.setup.memory.0 + self.world.setup.memory.1;
         let node = self.world.at(from);
         node.ram.write(end, bytes);
@@ -45,7 +45,7 @@ impl Raw {
         self.listen(from)
     }
 
-    fn listen(&mut self, node: u64) -> Vec<Answer> {
+    pub(super) fn listen(&mut self, node: u64) -> Vec<Answer> {
         let end = BASE + self.world.setup.memory.0 + self.world.setup.memory.1;
         let later = self.world.now.after(Span::from_millis(10));
         self.world.run_until(later, |_| false);
@@ -64,7 +64,7 @@ impl Raw {
     }
 
     /// Makes a call with a number of its own.
-    fn call(&mut self, from: u64, call: &Call) -> Answer {
+    pub(super) fn call(&mut self, from: u64, call: &Call) -> Answer {
         self.xid += 1;
         self.call_again(from, call)
     }
@@ -77,20 +77,26 @@ impl Raw {
         answers.remove(0)
     }
 
-    fn chunk(&mut self, from: u64, (id, life): (u32, u64), n: u32, bytes: &[u8]) -> Vec<Answer> {
+    pub(super) fn chunk(
+        &mut self,
+        from: u64,
+        (id, life): (u32, u64),
+        n: u32,
+        bytes: &[u8],
+    ) -> Vec<Answer> {
         let match_bits = window_bits(id, n);
         let target = Target { portal: PORTAL_CHUNK, match_bits, offset: 0, data: life };
         self.send(from, target, bytes)
     }
 
-    fn open(&mut self, from: u64, name: &str, size: u64, chunk: u32) -> (u32, u64) {
+    pub(super) fn open(&mut self, from: u64, name: &str, size: u64, chunk: u32) -> (u32, u64) {
         match self.call(from, &Call::OpenWrite { name: name.to_owned(), size, chunk }) {
             Answer::Writing { id, life } => (id, life),
             other => panic!("{other:?}"),
         }
     }
 
-    fn commit(&mut self, from: u64, id: u32, content: &[u8]) -> Answer {
+    pub(super) fn commit(&mut self, from: u64, id: u32, content: &[u8]) -> Answer {
         self.call(from, &Call::Commit { id, checksum: hash(content) })
     }
 
@@ -101,12 +107,12 @@ impl Raw {
         }
     }
 
-    fn stats(&self) -> ServerStats {
+    pub(super) fn stats(&self) -> ServerStats {
         *self.world.nodes[&nid(SERVER)].server.stats()
     }
 }
 
-fn refusal(why: Refusal) -> Answer {
+pub(super) fn refusal(why: Refusal) -> Answer {
     Answer::Refused(why)
 }
 
