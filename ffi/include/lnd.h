@@ -29,7 +29,9 @@
 /*
  * In lnd_config.flags: the channel is reliable. A frame that it called sent reaches the peer's
  * driver, however long that does not run, unless its incarnation ends. Without it a short
- * message that ended well is reported as LND_DELIVERY_SENT, not as delivered.
+ * message that ended well is reported as LND_DELIVERY_SENT, not as delivered. lnd_config_init()
+ * leaves it out. Frames of an incarnation that has ended, and frames for one, may stay in the
+ * channel.
  */
 #define LND_RELIABLE 2U
 
@@ -240,9 +242,14 @@ enum lnd_kind {
  * enum lnd_request_kind - What a peer asks for.
  */
 enum lnd_request_kind {
-	/** @LND_REQUEST_IMMEDIATE: A PUT whose payload came along: lnd_recv() copies it. */
+	/**
+	 * @LND_REQUEST_IMMEDIATE: A PUT, an ACK or a REPLY whose payload came along: lnd_recv()
+	 * copies it. Or a GET that is not optimised, without payload: lnd_recv() of no bytes or
+	 * lnd_refuse() ends it, and the answer is an LND_REPLY of its own. Which of them it is,
+	 * the upper layer's header says.
+	 */
 	LND_REQUEST_IMMEDIATE = 1,
-	/** @LND_REQUEST_PUT: A PUT: lnd_recv() pulls the payload. */
+	/** @LND_REQUEST_PUT: A PUT, an ACK or a REPLY: lnd_recv() pulls the payload. */
 	LND_REQUEST_PUT = 2,
 	/** @LND_REQUEST_GET: A GET: lnd_give() stages the payload. */
 	LND_REQUEST_GET = 3,
@@ -318,7 +325,9 @@ enum lnd_health_class {
 enum lnd_delivery {
 	/**
 	 * @LND_DELIVERED: It was delivered. Of a short message over a reliable channel: the
-	 * peer's upper layer sees it, unless the peer's incarnation ends first.
+	 * peer's upper layer sees it, unless the peer's incarnation ends first. Nor does it if
+	 * ours ends without lnd_shutdown() before the peer has taken the message, or if the next
+	 * incarnation of this node shuts down before that.
 	 */
 	LND_DELIVERED = 1,
 	/** @LND_NOT_DELIVERED: It was not, and will not be. */
@@ -724,14 +733,17 @@ struct lnd_ring {
  * @lists: transfers at once of more than one fragment, 0 to 65,535, at most slots.
  * @immediate_max: largest payload in bytes that travels inside a message, 0 to 65,352.
  * @depth: requests that each peer may have in flight towards us, 1 to 32.
- * @hello_tries: greetings before a peer counts as down, 1 to 255.
+ * @hello_tries: greetings before a peer counts as down, 1 to 255. It stays down for
+ *               @hello_tries times @hello_timeout, unless a frame of it comes before.
  * @batch: most slots, queue entries or timers handled in one call, 1 to 65,536.
  * @policy: enum lnd_policy.
- * @flags: LND_CHECKSUM, LND_RELIABLE, or 0.
+ * @flags: LND_CHECKSUM, LND_RELIABLE, or 0. A host whose channel loses nothing adds LND_RELIABLE.
  * @pulls: pulls under way from each peer at once, 1 to 65,535; what exceeds them waits in order.
  * @drain_bound: ns within which a recalled descriptor must be back, at least 1 ms.
  * @hello_timeout: ns between two greetings, at least 1 ms.
- * @credit_stall: ns without a credit before the peer's count is asked for, at least 1 ms.
+ * @credit_stall: ns without a credit before the peer's count is asked for, at least 1 ms. The peer
+ *                is down if it answers none of @hello_tries greetings after that, as one whose
+ *                host does not run for so long.
  * @link_poll: ns between two looks at a link that is out of service, at least 1 us.
  * @verdict_bound: ns within which a request must have its verdict, at least 1 ms.
  * @rings: the links' memory; the first @links are used.
@@ -997,8 +1009,8 @@ struct lnd_ops {
 	uint32_t (*reaches)(void *ctx, uint64_t nid);
 	/**
 	 * @ready: 1 if the channel has room for one more frame to this NID by this link and
-	 * lane; that is a promise to the next send(). Optional: then there always is. Context:
-	 * inside.
+	 * lane; that is a promise to the next send(). If not, lnd_run() asks again, and gives a
+	 * time for it. Optional: then there always is. Context: inside.
 	 */
 	uint32_t (*ready)(void *ctx, uint32_t link, uint64_t nid, uint32_t lane);
 	/** @send: Sends a frame; enum lnd_send. Never waits. Context: inside. */
@@ -1404,7 +1416,8 @@ struct lnd_frag {
  * @size: sizeof(struct lnd_send_request).
  * @kind: enum lnd_kind.
  * @nid: the next hop.
- * @link: the link to use, or LND_ANY_LINK.
+ * @link: the link to use, or LND_ANY_LINK. The peer's part goes by its link of the same number; if
+ *        that is down, it refuses what is not whole inside a message.
  * @routed: not 0 if the message is routed: a GET is then not optimised.
  * @header: the upper layer's header; copied. May be NULL if it has no bytes.
  * @header_len: its bytes, at most LND_MAX_HEADER.
@@ -1436,7 +1449,8 @@ struct lnd_send_request {
  *         memory it names is lent until the report.
  * @len: bytes wanted or given: at most those of the request, and of the fragments.
  * @reserved: 0.
- * @deadline: when to give up.
+ * @deadline: when to give up. What is given to a GET stays lent until then if its requester has
+ *            given up or is silent: no frame reports that.
  * @user: comes back in the report.
  */
 struct lnd_verdict {
@@ -2326,7 +2340,10 @@ enum lnd_error lnd_sent(struct lnd_ni *ni, struct lnd_message message, uint32_t 
  * @up: 0: down, everything for it is cancelled; else it may be greeted again at once.
  * @now: the time.
  *
- * News of a NID that is not in the table change nothing.
+ * News of a NID that is not in the table change nothing. A peer stays down for @hello_tries times
+ * @hello_timeout of struct lnd_config, and lnd_submit() refuses messages for it. If a frame of it
+ * comes before, the news was wrong: the handshake begins at once, and event() reports it. Its
+ * requests wait in a reliable channel meanwhile.
  *
  * Context: thread; also in parse(), finalize() and event(). Takes the lock.
  * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY,
@@ -2449,12 +2466,17 @@ enum lnd_error lnd_run(struct lnd_ni *ni,
  * @grace: until when what is under way may end by itself; @now: cancel it at once.
  *
  * New work is refused from now on. lnd_run() does the rest, until lnd_run_state_get() says
- * LND_QUIESCENT. May be called again with an earlier @grace.
+ * LND_QUIESCENT. May be called again with an earlier @grace. What is left at @grace is cancelled,
+ * and is back within @drain_bound of struct lnd_config, or its link is stopped. A link does not stop
+ * while another node's device reads from it: a device that stands still delays the end until it goes
+ * on or its node is proven dead. lnd_blocker_next() says what the shutdown waits for.
  *
  * Context: thread; also in parse(), finalize() and event(). Takes the lock.
  * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY.
  */
-enum lnd_error lnd_shutdown(struct lnd_ni *ni, uint64_t now, uint64_t grace);
+enum lnd_error lnd_shutdown(struct lnd_ni *ni,
+			    uint64_t now,
+			    uint64_t grace);
 
 /**
  * lnd_run_state_get() - How far a shutdown has come.

@@ -19,7 +19,10 @@ use crate::tracing::{link_state, peer_state};
 /// @up: 0: down, everything for it is cancelled; else it may be greeted again at once.
 /// @now: the time.
 ///
-/// News of a NID that is not in the table change nothing.
+/// News of a NID that is not in the table change nothing. A peer stays down for @hello_tries times
+/// @hello_timeout of struct lnd_config, and lnd_submit() refuses messages for it. If a frame of it
+/// comes before, the news was wrong: the handshake begins at once, and event() reports it. Its
+/// requests wait in a reliable channel meanwhile.
 ///
 /// Context: thread; also in parse(), finalize() and event(). Takes the lock.
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY,

@@ -33,7 +33,10 @@ pub(crate) const fn run_state(state: RunState) -> lnd_run_state {
 /// @grace: until when what is under way may end by itself; @now: cancel it at once.
 ///
 /// New work is refused from now on. lnd_run() does the rest, until lnd_run_state_get() says
-/// LND_QUIESCENT. May be called again with an earlier @grace.
+/// LND_QUIESCENT. May be called again with an earlier @grace. What is left at @grace is cancelled,
+/// and is back within @drain_bound of struct lnd_config, or its link is stopped. A link does not stop
+/// while another node's device reads from it: a device that stands still delays the end until it goes
+/// on or its node is proven dead. lnd_blocker_next() says what the shutdown waits for.
 ///
 /// Context: thread; also in parse(), finalize() and event(). Takes the lock.
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY.

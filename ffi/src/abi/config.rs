@@ -11,7 +11,8 @@ pub const LND_CHECKSUM: u32 = 1;
 
 /// In lnd_config.flags: the channel is reliable. A frame that it called sent reaches the peer's
 /// driver, however long that does not run, unless its incarnation ends. Without it a short message
-/// that ended well is reported as LND_DELIVERY_SENT, not as delivered.
+/// that ended well is reported as LND_DELIVERY_SENT, not as delivered. lnd_config_init() leaves it
+/// out. Frames of an incarnation that has ended, and frames for one, may stay in the channel.
 pub const LND_RELIABLE: u32 = 2;
 
 /// All flags that exist.
@@ -53,14 +54,17 @@ pub struct lnd_ring {
 /// @lists: transfers at once of more than one fragment, 0 to 65,535, at most slots.
 /// @immediate_max: largest payload in bytes that travels inside a message, 0 to 65,352.
 /// @depth: requests that each peer may have in flight towards us, 1 to 32.
-/// @hello_tries: greetings before a peer counts as down, 1 to 255.
+/// @hello_tries: greetings before a peer counts as down, 1 to 255. It stays down for
+///               @hello_tries times @hello_timeout, unless a frame of it comes before.
 /// @batch: most slots, queue entries or timers handled in one call, 1 to 65,536.
 /// @policy: enum lnd_policy.
-/// @flags: LND_CHECKSUM, LND_RELIABLE, or 0.
+/// @flags: LND_CHECKSUM, LND_RELIABLE, or 0. A host whose channel loses nothing adds LND_RELIABLE.
 /// @pulls: pulls under way from each peer at once, 1 to 65,535; what exceeds them waits in order.
 /// @drain_bound: ns within which a recalled descriptor must be back, at least 1 ms.
 /// @hello_timeout: ns between two greetings, at least 1 ms.
-/// @credit_stall: ns without a credit before the peer's count is asked for, at least 1 ms.
+/// @credit_stall: ns without a credit before the peer's count is asked for, at least 1 ms. The peer
+///                is down if it answers none of @hello_tries greetings after that, as one whose
+///                host does not run for so long.
 /// @link_poll: ns between two looks at a link that is out of service, at least 1 us.
 /// @verdict_bound: ns within which a request must have its verdict, at least 1 ms.
 /// @rings: the links' memory; the first @links are used.

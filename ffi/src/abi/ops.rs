@@ -129,7 +129,8 @@ pub struct lnd_ops {
     /// Context: inside.
     pub reaches: Option<unsafe extern "C" fn(ctx: *mut c_void, nid: u64) -> u32>,
     /// @ready: 1 if the channel has room for one more frame to this NID by this link and lane; that
-    /// is a promise to the next send(). Optional: then there always is. Context: inside.
+    /// is a promise to the next send(). If not, lnd_run() asks again, and gives a time for it.
+    /// Optional: then there always is. Context: inside.
     pub ready:
         Option<unsafe extern "C" fn(ctx: *mut c_void, link: u32, nid: u64, lane: u32) -> u32>,
     /// @send: Sends a frame; enum lnd_send. Never waits. Context: inside.

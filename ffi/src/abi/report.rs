@@ -59,7 +59,9 @@ pub enum lnd_health_class {
 #[repr(C)]
 pub enum lnd_delivery {
     /// It was delivered. Of a short message over a reliable channel: the peer's upper layer sees it,
-    /// unless the peer's incarnation ends first.
+    /// unless the peer's incarnation ends first. Nor does it if ours ends without lnd_shutdown()
+    /// before the peer has taken the message, or if the next incarnation of this node shuts down
+    /// before that.
     LND_DELIVERED = 1,
     /// It was not, and will not be.
     LND_NOT_DELIVERED = 2,

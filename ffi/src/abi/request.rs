@@ -51,7 +51,8 @@ pub enum lnd_kind {
 /// @size: sizeof(struct lnd_send_request).
 /// @kind: enum lnd_kind.
 /// @nid: the next hop.
-/// @link: the link to use, or LND_ANY_LINK.
+/// @link: the link to use, or LND_ANY_LINK. The peer's part goes by its link of the same number; if
+///        that is down, it refuses what is not whole inside a message.
 /// @routed: not 0 if the message is routed: a GET is then not optimised.
 /// @header: the upper layer's header; copied. May be NULL if it has no bytes.
 /// @header_len: its bytes, at most LND_MAX_HEADER.
@@ -93,9 +94,11 @@ pub struct lnd_send_request {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub enum lnd_request_kind {
-    /// A PUT whose payload came along: lnd_recv() copies it.
+    /// A PUT, an ACK or a REPLY whose payload came along: lnd_recv() copies it. Or a GET that is not
+    /// optimised, without payload: lnd_recv() of no bytes or lnd_refuse() ends it, and the answer is
+    /// an LND_REPLY of its own. Which of them it is, the upper layer's header says.
     LND_REQUEST_IMMEDIATE = 1,
-    /// A PUT: lnd_recv() pulls the payload.
+    /// A PUT, an ACK or a REPLY: lnd_recv() pulls the payload.
     LND_REQUEST_PUT = 2,
     /// A GET: lnd_give() stages the payload.
     LND_REQUEST_GET = 3,
@@ -142,7 +145,8 @@ pub struct lnd_arrival {
 ///         memory it names is lent until the report.
 /// @len: bytes wanted or given: at most those of the request, and of the fragments.
 /// @reserved: 0.
-/// @deadline: when to give up.
+/// @deadline: when to give up. What is given to a GET stays lent until then if its requester has
+///            given up or is silent: no frame reports that.
 /// @user: comes back in the report.
 #[allow(non_camel_case_types)]
 #[derive(Clone, Copy, Debug)]
