@@ -29,6 +29,7 @@ mod driver {
     mod found_sessions;
     mod get;
     mod gone;
+    mod handshake;
     mod hello;
     mod life;
     mod link;

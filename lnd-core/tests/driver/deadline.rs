@@ -320,6 +320,46 @@ fn the_announced_time_is_the_least_of_all() {
     w.assert_drained();
 }
 
+/// What waits for room in the control lane is looked at again as often as a link is: nothing tells of room.
+#[test]
+fn what_waits_for_room_is_looked_at_again_soon() {
+    let room = |w: &World, from, to| w.fabric.borrow_mut().room.insert((from, to), [64, 0]);
+    let mut w = World::new(2);
+    room(&w, 0, 1);
+    w.put(0, 1, 10).unwrap();
+    w.settle();
+    assert_eq!(w.nodes[0].next, Some(w.now.after(w.config.link_poll)), "a hello");
+    let mut w = World::met();
+    room(&w, 1, 0);
+    w.get(0, 1, 5000).unwrap();
+    w.settle();
+    assert_eq!(w.nodes[1].next, Some(w.now.after(w.config.link_poll)), "an answer");
+}
+
+/// LU-16303: an answer to a transfer that is over, or that is being drained, has no deadline to meet.
+#[test]
+fn lu16303_an_answer_to_what_was_given_up_is_not_late() {
+    for told in [true, false] {
+        let mut w = World::met();
+        w.hold("pull_ready");
+        let deadline = w.now.after(Span::from_millis(10));
+        let tag = w.send(0, Order { deadline, ..w.order(Kind::Get, 1, 5000) }).unwrap();
+        if told {
+            w.settle();
+        } else {
+            w.settle_untold();
+        }
+        let now = w.now;
+        w.nodes[0].driver.withdraw(now, tag);
+        // Over and not fetched, or its message's end is still to come.
+        assert_eq!(w.nodes[0].driver.nothing_to_report(), !told);
+        w.now = deadline.after(w.config.drain_bound);
+        let letter = w.fabric.borrow_mut().wire.pop_front().unwrap();
+        assert_eq!((letter.kind(), w.hand(&letter)), ("pull_ready", true));
+        assert_eq!((w.count(0, Counter::Deadlines), w.count(0, Counter::LateEvent)), (0, 1));
+    }
+}
+
 #[test]
 fn a_finished_transfer_leaves_no_deadline_behind() {
     let mut w = World::met();
