@@ -21,7 +21,7 @@ use super::report::{Failure, Outcome};
 use super::Options;
 use crate::fabric::{nid_of, Fabric, Mapping, Shape};
 use crate::files::{
-    ClientConfig, Discard, FileClient, FileServer, FileSource, Job, MemoryStore, Pages,
+    Chunks, ClientConfig, Discard, FileClient, FileServer, FileSource, Job, MemoryStore, Pages,
     ServerConfig,
 };
 use crate::node::Hall;
@@ -356,9 +356,10 @@ fn client_part(pairs: Vec<(Job, Job)>) -> Part {
     Part::Client {
         client: Box::new(|station| {
             let mut config = ClientConfig::new(u64::from(random_word()));
-            config.timeout = Span::from_secs(15);
-            config.longest_pause = Span::from_millis(200);
+            (config.timeout, config.longest_pause) = (Span::from_secs(15), Span::from_millis(200));
             config.max_records = 1 << 20;
+            // Together fewer than the driver sends to a peer at a time: none waits for those before it.
+            config.max_chunks = Chunks { small: 3, large: 3 };
             match FileClient::new(config, Pages::new(0, WINDOW), &mut station.node.lnet) {
                 Ok(client) => client,
                 Err(error) => unreachable!("the window is large enough: {error:?}"),

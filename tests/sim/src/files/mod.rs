@@ -45,7 +45,8 @@ mod words;
 pub use behind::WriteBehind;
 pub use bytes::Bytes;
 pub use client::{
-    ClientConfig, ClientStats, FileClient, Job, JobDone, JobError, JobId, OpDone, OpKind, Work,
+    Chunks, ClientConfig, ClientStats, FileClient, Job, JobDone, JobError, JobId, OpDone, OpKind,
+    Work,
 };
 pub use hash::{hash, Hash};
 pub use local::{Discard, FileSink, FileSource, SharedSink, Sink, Source};

@@ -7,6 +7,7 @@ use crate::files::pages::PAGE;
 use crate::files::receive::Room;
 use crate::files::rpc::MAX_MESSAGE;
 
+use super::flow::Chunks;
 use super::operations::PIECE;
 
 /// What a client is made with.
@@ -20,6 +21,9 @@ pub struct ClientConfig {
     pub max_outstanding: usize,
     /// Most payload bytes under way to or from one server. How many there are follows what arrives.
     pub max_bytes: u64,
+    /// Most chunks of each kind under way to or from one server. Few keep a message from waiting for
+    /// those before it: the driver sends a bounded number at a time to a peer, in order.
+    pub max_chunks: Chunks,
     /// Bytes that are copied between files and the window before [`FileClient::poll`] returns.
     pub copied_at_a_time: u32,
     /// Most jobs under way at a time.
@@ -40,13 +44,14 @@ pub struct ClientConfig {
 }
 
 impl ClientConfig {
-    /// 64 chunks, 16 MiB and 16 jobs at a time.
+    /// 64 chunks of any kind, 16 MiB and 16 jobs at a time.
     pub fn new(seed: u64) -> Self {
         Self {
             seed,
             answers: Room { buffers: 2, bytes: 64 << 10 },
             max_outstanding: 64,
             max_bytes: 16 << 20,
+            max_chunks: Chunks { small: usize::MAX, large: usize::MAX },
             copied_at_a_time: PIECE,
             max_jobs: 16,
             timeout: Span::from_secs(10),

@@ -19,6 +19,15 @@ pub(super) const fn is_small(length: u32) -> bool {
     length <= SMALL
 }
 
+/// Numbers of chunks of each kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Chunks {
+    /// Of up to 64 KiB.
+    pub small: usize,
+    /// Longer ones.
+    pub large: usize,
+}
+
 /// The window of one server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Flow {
@@ -26,17 +35,22 @@ pub(super) struct Flow {
     /// Bytes under way in small chunks, and in large ones.
     small: u64,
     large: u64,
+    /// How many these are.
+    chunks: Chunks,
     /// Up to here the window doubles in the time of a window.
     threshold: u64,
     most: u64,
+    most_chunks: Chunks,
     /// When it was cut last: what was under way then has been paid for.
     cut: Option<Instant>,
 }
 
 impl Flow {
-    /// A window that grows up to `most` bytes.
-    pub fn new(most: u64) -> Self {
-        Self { window: LEAST.min(most), small: 0, large: 0, threshold: most, most, cut: None }
+    /// A window that grows up to `most` bytes, with at most so many chunks.
+    pub fn new(most: u64, most_chunks: Chunks) -> Self {
+        let chunks = Chunks { small: 0, large: 0 };
+        let (window, threshold) = (LEAST.min(most), most);
+        Self { window, small: 0, large: 0, chunks, threshold, most, most_chunks, cut: None }
     }
 
     /// Bytes that may be under way in large chunks.
@@ -46,22 +60,24 @@ impl Flow {
 
     /// Whether a chunk may begin. One of each kind always may.
     pub fn admits(&self, length: u32) -> bool {
-        let (used, share) = if is_small(length) {
-            (self.small, self.window.min(LEAST))
+        let (used, share, room) = if is_small(length) {
+            (self.small, self.window.min(LEAST), self.chunks.small < self.most_chunks.small)
         } else {
-            (self.large, self.window)
+            (self.large, self.window, self.chunks.large < self.most_chunks.large)
         };
-        used == 0 || used.saturating_add(u64::from(length)) <= share
+        used == 0 || room && used.saturating_add(u64::from(length)) <= share
     }
 
     /// A chunk begins.
     pub fn begin(&mut self, length: u32) {
         *self.used(length) += u64::from(length);
+        *self.count(length) += 1;
     }
 
     /// A chunk that has begun has ended, one way or another.
     pub fn end(&mut self, length: u32) {
         *self.used(length) -= u64::from(length);
+        *self.count(length) -= 1;
     }
 
     fn used(&mut self, length: u32) -> &mut u64 {
@@ -69,6 +85,14 @@ impl Flow {
             &mut self.small
         } else {
             &mut self.large
+        }
+    }
+
+    fn count(&mut self, length: u32) -> &mut usize {
+        if is_small(length) {
+            &mut self.chunks.small
+        } else {
+            &mut self.chunks.large
         }
     }
 
@@ -101,6 +125,7 @@ mod tests {
     use lnd_core::time::Span;
 
     const MOST: u64 = 16 << 20;
+    const MANY: Chunks = Chunks { small: 1000, large: 1000 };
 
     fn at(millis: u64) -> Instant {
         Instant::ORIGIN.after(Span::from_millis(millis))
@@ -108,7 +133,7 @@ mod tests {
 
     #[test]
     fn a_window_doubles_in_its_own_time_up_to_its_limit() {
-        let mut flow = Flow::new(MOST);
+        let mut flow = Flow::new(MOST, MANY);
         let mut windows = vec![flow.window()];
         for _ in 0..6 {
             // As many bytes as are allowed arrive.
@@ -121,8 +146,25 @@ mod tests {
     }
 
     #[test]
+    fn no_more_chunks_of_a_kind_are_under_way_than_is_allowed() {
+        let mut flow = Flow::new(MOST, Chunks { small: 2, large: 3 });
+        (0..16).for_each(|_| flow.on_success(LEAST as u32));
+        for (length, most) in [(1, 2), (SMALL + 1, 3)] {
+            for _ in 0..most {
+                assert!(flow.admits(length));
+                flow.begin(length);
+            }
+            assert!(!flow.admits(length), "{most} are under way");
+        }
+        flow.end(1);
+        assert!(flow.admits(SMALL) && !flow.admits(SMALL + 1));
+        flow.end(SMALL + 1);
+        assert!(flow.admits(SMALL + 1));
+    }
+
+    #[test]
     fn losses_of_one_moment_halve_it_once_and_it_grows_slowly_then() {
-        let mut flow = Flow::new(MOST);
+        let mut flow = Flow::new(MOST, MANY);
         (0..16).for_each(|_| flow.on_success(LEAST as u32));
         assert_eq!(flow.window(), MOST);
         (0..10).for_each(|_| flow.on_loss(at(1), at(5)));
@@ -144,7 +186,7 @@ mod tests {
 
     #[test]
     fn small_and_large_chunks_do_not_wait_for_each_other() {
-        let mut flow = Flow::new(MOST);
+        let mut flow = Flow::new(MOST, MANY);
         assert!(flow.admits(u32::MAX), "one always may, whatever its length");
         flow.begin(u32::MAX);
         assert!(!flow.admits(SMALL + 1) && flow.admits(SMALL));

@@ -38,6 +38,7 @@ use super::words::{about, Role};
 use super::{At, PORTAL_ANSWER};
 pub use config::ClientConfig;
 use desk::{Desk, Progress, Step};
+pub use flow::Chunks;
 pub use job::{Job, JobDone, JobError, JobId, Work};
 use operations::{Finished, Operations, Patience};
 use records::Records;
@@ -92,7 +93,8 @@ impl FileClient {
         };
         let records = Records::new(config.max_records);
         let random = Rng::new(config.seed);
-        let operations = Operations::new(pages, patience, random, records, config.max_bytes);
+        let most = (config.max_bytes, config.max_chunks);
+        let operations = Operations::new(pages, patience, random, records, most);
         Ok(Self {
             config,
             operations,

@@ -22,7 +22,7 @@ use crate::files::words::{word, Role};
 use crate::lnet::{Event, Get, Lnet, Put, SendEnd, SendError};
 use crate::rng::Rng;
 
-use super::flow::Flow;
+use super::flow::{Chunks, Flow};
 pub(super) use super::operation::{Begin, End, Finished, Part, Patience};
 use super::operation::{Flight, Operation, Outcome, State};
 use super::records::{OpKind, Records};
@@ -52,6 +52,8 @@ pub(super) struct Operations {
     earliest: Instant,
     /// Most payload bytes under way to or from one server.
     most_bytes: u64,
+    /// Most chunks of each kind under way to or from one server.
+    most_chunks: Chunks,
     /// One piece of a file on its way between its source and the window.
     pub piece: Vec<u8>,
     /// Memory of chunks that came early, for the next ones.
@@ -64,7 +66,7 @@ impl Operations {
         patience: Patience,
         mut random: Rng,
         records: Records,
-        most_bytes: u64,
+        (most_bytes, most_chunks): (u64, Chunks),
     ) -> Self {
         // A seed of small numbers makes first xids that lie far apart. Zero is that of notices.
         let first_xid = random.next() | 1 << 63;
@@ -81,6 +83,7 @@ impl Operations {
             fresh: Vec::new(),
             earliest: Instant::NEVER,
             most_bytes,
+            most_chunks,
             piece: vec![0; PIECE as usize],
             spare: Vec::new(),
         }
@@ -97,8 +100,8 @@ impl Operations {
     }
 
     fn flow(&mut self, server: Nid) -> &mut Flow {
-        let most = self.most_bytes;
-        self.flows.entry(server).or_insert_with(|| Flow::new(most))
+        let (bytes, chunks) = (self.most_bytes, self.most_chunks);
+        self.flows.entry(server).or_insert_with(|| Flow::new(bytes, chunks))
     }
 
     /// Memory for a chunk that came early, at least this long.

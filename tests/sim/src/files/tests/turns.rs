@@ -110,6 +110,22 @@ fn a_large_chunk_is_not_overtaken_for_ever() {
 }
 
 #[test]
+fn files_come_to_their_end_with_one_chunk_of_a_kind_at_a_time() {
+    let mut setup = Setup::roomy();
+    setup.client.max_chunks = Chunks { small: 1, large: 1 };
+    let mut world = World::new(setup, 8);
+    world.weather = Weather { lost: 50_000, refused: 50_000, ..Weather::default() };
+    let chunks = [1000, 100_000, 64 << 10, 4096, 200_000, 70_000];
+    let files: Vec<_> = (0..6).map(|n| (format!("f{n}"), content(n, 300_000))).collect();
+    let jobs = files.iter().zip(chunks).map(|((name, bytes), chunk)| put(name, bytes, chunk));
+    assert!(world.work(jobs).iter().all(JobDone::is_ok));
+    for ((name, bytes), chunk) in files.iter().zip(chunks) {
+        assert!(world.fetch(name, chunk) == **bytes, "{name}");
+    }
+    world.close();
+}
+
+#[test]
 fn the_window_follows_what_arrives() {
     let mut setup = Setup::roomy();
     setup.client.max_bytes = 8 << 20;
