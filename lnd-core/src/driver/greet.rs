@@ -8,7 +8,7 @@ use crate::counters::Counter;
 use crate::defect::seeded;
 use crate::id::{LinkId, Nid, PeerId};
 use crate::message::{Envelope, Hello, HelloAck, Lane, Message};
-use crate::peer::credits::{Ours, Theirs};
+use crate::peer::credits::Ours;
 use crate::peer::{hello_step, HelloEffect, HelloEvent, HelloState};
 use crate::ports::{Channel, Ports, Tracer};
 use crate::time::{Instant, Span};
@@ -151,6 +151,12 @@ impl<P: Ports> Driver<'_, P> {
         self.greetings(now, id);
     }
 
+    /// Asks a peer for its count, and tells it ours.
+    pub(super) fn resync(&mut self, now: Instant, id: PeerId) {
+        self.hello_event(now, id, HelloEvent::Resync);
+        self.greetings(now, id);
+    }
+
     /// How long a peer that is down is not asked again (R68).
     fn hold_off(&self) -> Span {
         self.config.hello_timeout.times(u32::from(self.config.hello_tries))
@@ -178,8 +184,8 @@ impl<P: Ports> Driver<'_, P> {
     fn greet(&mut self, now: Instant, id: PeerId, event: HelloEvent) {
         let counts = u8::from(self.any_link_open() || seeded("own-links-blame-the-peer"));
         let reliable = self.channel.is_reliable();
-        let Some(peer) = self.peers.get_mut(id) else { return };
-        if peer.session == 0 || event == HelloEvent::HelloNewLife {
+        let without = self.peers.get(id).is_some_and(|peer| peer.session == 0);
+        if without || event == HelloEvent::HelloNewLife {
             self.begin_session(id);
         }
         let Some(peer) = self.peers.get_mut(id) else { return };
@@ -287,18 +293,14 @@ impl<P: Ports> Driver<'_, P> {
         }
         peer.last_heard = now;
         peer.last_hello = it;
-        let newer = match peer.their_session {
-            // Sessions of one life count up; a late repetition must not reopen an old one.
-            Some(session) if seeded("sessions-do-not-wrap") && !new_life => from.session > session,
-            Some(session) if !new_life => (from.session.wrapping_sub(session) as i32) > 0,
-            _ => true,
-        };
+        let unknown = new_life || peer.their_session.is_none();
+        // A late repetition must not reopen an old session.
+        let newer = unknown || peer.is_later(from.session);
         // It takes us for an earlier incarnation, or it does not count our session: it may have
         // forgotten us, and its answer to our hello tells.
         let late = !newer && peer.their_session != Some(from.session);
         let forgot_us = from.to_life.is_some_and(|life| life != self.me.life)
             || !late && peer.ours.depth() > 0 && from.credits_of != peer.session;
-        let unknown = new_life || peer.their_session.is_none();
         if fits && newer && !counts {
             peer.life = Some(from.from_life);
             peer.forget_theirs();
@@ -313,7 +315,7 @@ impl<P: Ports> Driver<'_, P> {
         if fits {
             self.go_on(id, from, hello);
             if new_life {
-                self.begin_incarnation(id, false);
+                self.begin_incarnation(id);
             }
             let event = if new_life { HelloEvent::HelloNewLife } else { HelloEvent::HelloSameLife };
             self.hello_event(now, id, event);
@@ -359,19 +361,15 @@ impl<P: Ports> Driver<'_, P> {
             return;
         }
         if peer.theirs.is_behind(from.sequence) {
-            peer.opened = peer.opened.wrapping_add(1);
-            peer.theirs = Theirs::counting_from(from.sequence);
+            peer.open_theirs(from.session, from.sequence);
         }
         let lost = peer.theirs.give_up(from.sequence, hello.given_up);
         self.counters.add(Counter::LostRequests, u64::from(lost));
     }
 
-    /// What the peer's former incarnation had is over. `proven`: the present one has answered our hello.
-    fn begin_incarnation(&mut self, id: PeerId, proven: bool) {
+    /// What the peer's former incarnation had is over.
+    fn begin_incarnation(&mut self, id: PeerId) {
         self.counters.count(Counter::PeersRestarted);
-        if let Some(peer) = self.peers.get_mut(id) {
-            peer.proven = proven;
-        }
         if let Some(gate) = self.shared.peer_gate(id.index()) {
             gate.change(|view| view.next_life());
         }
@@ -429,7 +427,7 @@ impl<P: Ports> Driver<'_, P> {
         // session of an incarnation that answers is its own.
         let other = new_life || peer.their_session != Some(from.session);
         peer.doubted &= other && !reliable;
-        if reliable && !new_life && peer.is_behind(from.session) {
+        if reliable && !new_life && peer.is_later(from.session) {
             peer.forget_theirs();
         }
         let begun = peer.ours.depth() > 0;
@@ -449,8 +447,7 @@ impl<P: Ports> Driver<'_, P> {
             // It does not count our session. The next one begins with no requests in flight; what was
             // sent in this one it tells by the session's number.
             peer.session = 0;
-            self.hello_event(now, id, HelloEvent::Resync);
-            self.greetings(now, id);
+            self.resync(now, id);
             return None;
         }
         if peer.ours.depth() == 0 {
@@ -484,7 +481,7 @@ impl<P: Ports> Driver<'_, P> {
             self.peers.want(id, Wants::ACK);
         }
         self.request_sweep();
-        self.begin_incarnation(id, true);
+        self.begin_incarnation(id);
     }
 
     /// Says what there is to say to up to `budget` of the peers that wait now; those that must wait

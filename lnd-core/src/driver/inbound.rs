@@ -10,7 +10,7 @@ use crate::defect::seeded;
 use crate::id::{LinkId, Nid, PeerId, Tag};
 use crate::message::{Envelope, Lane, Message, Refusal};
 use crate::peer::window::Verdict;
-use crate::peer::{HelloEvent, HelloState};
+use crate::peer::HelloState;
 use crate::ports::{Channel, Ports, Tracer};
 use crate::shared::Whose;
 use crate::time::Instant;
@@ -274,7 +274,7 @@ impl<P: Ports> Driver<'_, P> {
             self.counters.count(Counter::WrongSession);
             return Inbound::Handled;
         }
-        let ahead = peer.is_behind(from.session);
+        let ahead = peer.is_later(from.session);
         if peer.proven && ahead {
             self.counters.count(Counter::WrongSession);
             return Inbound::Handled;
@@ -284,10 +284,9 @@ impl<P: Ports> Driver<'_, P> {
             // Our hello says that we do not count its session; its own then opens the next one, when it
             // can. To say so once is enough.
             self.counters.count(Counter::Waited);
-            let told = self.peers.get(id).is_none_or(|peer| peer.told) && !seeded("told-again");
+            let told = peer.told && !seeded("told-again");
             if self.peer_state(id) == HelloState::Good && !told {
-                self.hello_event(now, id, HelloEvent::Resync);
-                self.greetings(now, id);
+                self.resync(now, id);
                 if let Some(peer) = self.peers.get_mut(id) {
                     peer.told = true;
                 }
@@ -297,10 +296,7 @@ impl<P: Ports> Driver<'_, P> {
         if let Some(inbound) = self.doubt(now, id, from) {
             return inbound;
         }
-        let Some(peer) = self.peers.get(id) else { return Inbound::Handled };
-        let former = peer.opened.wrapping_sub(1);
-        let Some(tag) = self.slot_for(id) else { return Inbound::Wait };
-        self.issue(now, tag, (id, former), link, from, message)
+        self.take_former(now, link, id, from, message)
     }
 
     /// A message of an incarnation that has ended in good order. Its control messages overtake its
@@ -319,6 +315,18 @@ impl<P: Ports> Driver<'_, P> {
             self.counters.count(Counter::Early);
             return Inbound::Handled;
         }
+        self.take_former(now, link, id, from, message)
+    }
+
+    /// Takes a request of an earlier session than the present one: it brings no credit back.
+    fn take_former<'f>(
+        &mut self,
+        now: Instant,
+        link: LinkId,
+        id: PeerId,
+        from: &Envelope,
+        message: &Message<'f>,
+    ) -> Inbound<'f> {
         let former = self.peers.get(id).map_or(0, |peer| peer.opened.wrapping_sub(1));
         let Some(tag) = self.slot_for(id) else { return Inbound::Wait };
         self.issue(now, tag, (id, former), link, from, message)

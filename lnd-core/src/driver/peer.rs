@@ -2,6 +2,7 @@
 //! The owned half of a peer, and the table of them.
 
 use super::details::{Queue, NONE};
+use crate::defect::seeded;
 use crate::id::{Incarnation, LinkId, Nid, PeerId};
 use crate::message::{Envelope, Hello};
 use crate::peer::credits::{Ours, Theirs};
@@ -199,9 +200,17 @@ impl Peer {
         self.theirs = Theirs::counting_from(first);
     }
 
-    /// Whether the peer has opened a session after the one that we count.
-    pub fn is_behind(&self, session: u32) -> bool {
-        self.their_session.is_some_and(|known| (known.wrapping_sub(session) as i32) < 0)
+    /// Whether a session comes after the one that the peer opened last, as far as we know. The sessions
+    /// of one incarnation count up, and wrap.
+    pub fn is_later(&self, session: u32) -> bool {
+        self.their_session.is_some_and(|known| {
+            let wraps = !seeded("sessions-do-not-wrap");
+            if wraps {
+                session.wrapping_sub(known) as i32 > 0
+            } else {
+                session > known
+            }
+        })
     }
 
     /// No session of the peer is known.

@@ -8,7 +8,7 @@ use crate::counters::Counter;
 use crate::defect::seeded;
 use crate::id::{Nid, Tag};
 use crate::message::{Lane, Message, Refusal};
-use crate::peer::{HelloEvent, HelloState};
+use crate::peer::HelloState;
 use crate::ports::{Channel, Ports, Tracer};
 use crate::time::Instant;
 use crate::trace::Trace;
@@ -128,8 +128,7 @@ impl<P: Ports> Driver<'_, P> {
         let announced = peer.give_up(details.session, details.sequence);
         if !announced && reliable && !seeded("far-request-not-given-up") {
             self.begin_session(id);
-            self.hello_event(now, id, HelloEvent::Resync);
-            self.greetings(now, id);
+            self.resync(now, id);
         }
     }
 

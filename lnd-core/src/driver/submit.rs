@@ -10,7 +10,7 @@ use crate::defect::seeded;
 use crate::fragment::{self, Fragment, FragmentError};
 use crate::id::{LinkId, Nid, PeerId, Tag};
 use crate::message::MAX_HEADER;
-use crate::peer::{HelloEvent, HelloState};
+use crate::peer::HelloState;
 use crate::ports::{Channel, Memory, Ports, Tracer};
 use crate::shared::Whose;
 use crate::time::{Instant, Span};
@@ -285,8 +285,7 @@ impl<P: Ports> Driver<'_, P> {
             return;
         }
         if peer.must_announce(self.channel.is_reliable()) {
-            self.hello_event(now, id, HelloEvent::Resync);
-            self.greetings(now, id);
+            self.resync(now, id);
         } else if peer.ours.left() == 0 {
             self.watch_credits(now, id);
         } else {
