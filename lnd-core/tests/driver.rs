@@ -31,6 +31,7 @@ mod driver {
     mod gone;
     mod handshake;
     mod hello;
+    mod late;
     mod life;
     mod link;
     mod peer_down;
@@ -42,6 +43,7 @@ mod driver {
     mod seeds;
     mod shutdown;
     mod size;
+    mod slow;
     mod strangers;
     mod stray;
     mod ticket;

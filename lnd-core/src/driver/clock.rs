@@ -121,6 +121,9 @@ impl<P: Ports> Driver<'_, P> {
                 self.link_event(now, link, LinkEvent::Failed);
             }
         }
+        if let Some(details) = self.details.get_mut(slot as usize) {
+            details.marks.remove(Marks::POSTPONED);
+        }
         self.timers.arm(slot, now.after(self.config.drain_bound));
     }
 

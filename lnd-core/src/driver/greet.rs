@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! Peers: greeting them, being greeted, and what is said in the control lane beside answers.
 
-use super::peer::{LastHello, Wants};
+use super::peer::{LastHello, Peer, Wants};
 use super::Driver;
 use crate::config::MAX_DEPTH;
 use crate::counters::Counter;
@@ -36,12 +36,28 @@ impl<P: Ports> Driver<'_, P> {
         gate.map_or(HelloState::Unknown, |gate| gate.view().state())
     }
 
-    pub(super) fn take_up_peer(&mut self, nid: Nid) -> Option<PeerId> {
+    /// Takes a node up as a peer, if there is a place, or one with which we have nothing under way can be
+    /// forgotten. One that has answered us is forgotten only for a request in the channel, ours or the other
+    /// node's, that was `promised`; it is greeted anew when there is something to send.
+    pub(super) fn take_up_peer(
+        &mut self,
+        now: Instant,
+        nid: Nid,
+        promised: bool,
+    ) -> Option<PeerId> {
         let shared = self.shared;
-        let peer = self.peers.add(nid, self.config.batch, |id, _| {
-            let state = shared.peer_gate(id.index()).map(|g| g.view().state());
-            matches!(state, Some(HelloState::Unknown | HelloState::Down))
+        let state = |id: PeerId| shared.peer_gate(id.index()).map(|gate| gate.view().state());
+        let batch = self.config.batch;
+        // One whose own request waits in the channel is being asked, or is about to be heard.
+        let mut peer = self.peers.add(nid, batch, |id, peer: &Peer| match state(id) {
+            Some(HelloState::Unknown) => true,
+            Some(HelloState::Down) => !peer.parked || peer.revive_at.is_none_or(|at| at <= now),
+            _ => false,
         });
+        if peer.is_none() && promised && !seeded("parked-for-ever") {
+            let good = |id, peer: &Peer| !peer.parked && state(id) == Some(HelloState::Good);
+            peer = self.peers.add(nid, batch, good);
+        }
         match peer {
             Some(id) => {
                 if let Some(gate) = shared.peer_gate(id.index()) {
@@ -67,8 +83,13 @@ impl<P: Ports> Driver<'_, P> {
         let (state, effect) = hello_step(before.state(), event);
         if state != before.state() {
             self.tracer.record(now, Trace::Peer { peer: nid, state });
-            if let Some(peer) = self.peers.get_mut(id) {
+            let peer = self.peers.get_mut(id);
+            let parked = peer.is_some_and(|peer| {
                 peer.revive_at = None;
+                peer.parked
+            });
+            if state == HelloState::Unknown && parked && !seeded("parked-not-asked-for") {
+                self.peers.want(id, Wants::ASK);
             }
         }
         match effect {
@@ -77,13 +98,10 @@ impl<P: Ports> Driver<'_, P> {
                 self.request_sweep();
                 self.greet(now, id, event);
             }
-            HelloEffect::Sweep => self.peer_is_down(now, id, event == HelloEvent::Exhausted),
+            HelloEffect::Sweep => self.peer_is_down(now, id, event),
             HelloEffect::FailQueue => {
                 self.request_sweep();
                 self.unwant(id, Wants::HELLO);
-                if self.peers.get(id).is_some_and(|peer| peer.parked) {
-                    self.peers.want(id, Wants::ASK);
-                }
             }
             // What waits is handed out by whoever brought the answer: see `on_message`.
             HelloEffect::Flush => self.timers.disarm(self.config.slots + id.index() as u32),
@@ -109,7 +127,7 @@ impl<P: Ports> Driver<'_, P> {
                 Some(_) => return false,
                 None => {
                     // An interrupt has declared it down.
-                    self.peer_is_down(now, id, false);
+                    self.peer_is_down(now, id, HelloEvent::Down);
                     return false;
                 }
             }
@@ -137,7 +155,7 @@ impl<P: Ports> Driver<'_, P> {
                 let more = self.hold_off().times((1 << doublings) - 1);
                 match noticed.map(|at| at.after(more)) {
                     // An interrupt has declared it down.
-                    None => self.peer_is_down(now, id, false),
+                    None => self.peer_is_down(now, id, HelloEvent::Down),
                     Some(at) if silences > 0 && at > now => {
                         // The request will not come again by itself.
                         self.timers.arm(self.config.slots + id.index() as u32, at);
@@ -162,14 +180,16 @@ impl<P: Ports> Driver<'_, P> {
         self.config.hello_timeout.times(u32::from(self.config.hello_tries))
     }
 
-    fn peer_is_down(&mut self, now: Instant, id: PeerId, silent: bool) {
+    fn peer_is_down(&mut self, now: Instant, id: PeerId, event: HelloEvent) {
         self.counters.count(Counter::PeersDown);
         self.request_sweep();
         self.timers.disarm(self.config.slots + id.index() as u32);
         let hold_off = self.hold_off();
         if let Some(peer) = self.peers.get_mut(id) {
             peer.revive_at = Some(now.after(hold_off));
-            peer.silences = if silent { peer.silences.saturating_add(1) } else { 0 };
+            let silent = event == HelloEvent::Exhausted;
+            let refused = event == HelloEvent::Incompatible && !seeded("refused-and-asked-again");
+            peer.silences = if silent || refused { peer.silences.saturating_add(1) } else { 0 };
             // Two sides that ask for incarnations which are not there would wait for each other.
             peer.proven &= !silent || seeded("proof-outlives-silence");
             peer.tries = 0;
@@ -192,6 +212,7 @@ impl<P: Ports> Driver<'_, P> {
         if event != HelloEvent::TryAgain {
             peer.tries = 0;
             peer.attempt = peer.attempt.wrapping_add(1);
+            peer.overheard = false;
             // The same in each hello of the attempt: its answer says that they were taken note of. Where
             // the channel may lose what it called sent, a stall may mean that all in flight is lost.
             let stalled = peer.fruitless > 0 && (!reliable || seeded("resync-gives-up-all"));
@@ -250,8 +271,10 @@ impl<P: Ports> Driver<'_, P> {
                 self.hello_event(now, id, HelloEvent::Resync);
             }
             // Armed by a request that waits in the channel: see `revive`.
-            HelloState::Down => self.hello_event(now, id, HelloEvent::HelloSameLife),
-            HelloState::Unknown => {}
+            HelloState::Down if peer.parked || seeded("down-peer-greeted") => {
+                self.hello_event(now, id, HelloEvent::HelloSameLife);
+            }
+            HelloState::Down | HelloState::Unknown => {}
         }
     }
 
@@ -269,8 +292,10 @@ impl<P: Ports> Driver<'_, P> {
 
     /// A hello: always answered (S0-14), whatever we think of the peer.
     pub(super) fn on_hello(&mut self, now: Instant, link: LinkId, from: &Envelope, hello: &Hello) {
-        let Some(id) = self.peers.find(from.from).or_else(|| self.take_up_stranger(from.from))
-        else {
+        // Requests of ours may lie in its channel, if it knows us.
+        let promised = self.channel.is_reliable() && from.to_life == Some(self.me.life);
+        let known = self.peers.find(from.from);
+        let Some(id) = known.or_else(|| self.take_up_stranger(now, from.from, promised)) else {
             self.turn_hello_away(now, link, from, hello);
             return;
         };
@@ -279,7 +304,8 @@ impl<P: Ports> Driver<'_, P> {
         }
         let fits = (hello.version_min..=hello.version_max).contains(&VERSION);
         let reliable = self.channel.is_reliable();
-        let proven = reliable && self.peer_state(id) == HelloState::Good;
+        let state = self.peer_state(id);
+        let proven = reliable && state == HelloState::Good;
         // A session under way with us: if we do not know it, requests of it may still lie in the channel. Our
         // answer says that we do not count it, and the next session is the first that we count.
         let begun = from.sequence != self.config.counting_from;
@@ -293,17 +319,17 @@ impl<P: Ports> Driver<'_, P> {
         }
         peer.last_heard = now;
         peer.last_hello = it;
-        let unknown = new_life || peer.their_session.is_none();
-        // A late repetition must not reopen an old session.
-        let newer = unknown || peer.is_later(from.session);
+        let unknown = new_life || !peer.counted;
+        let newer = new_life || peer.may_open(from.session);
         // It takes us for an earlier incarnation, or it does not count our session: it may have
         // forgotten us, and its answer to our hello tells.
-        let late = !newer && peer.their_session != Some(from.session);
+        let late = !newer && peer.counted_session() != Some(from.session);
         let forgot_us = from.to_life.is_some_and(|life| life != self.me.life)
             || !late && peer.ours.depth() > 0 && from.credits_of != peer.session;
+        peer.overheard |= fits && peer.life.is_none() && state == HelloState::Greeting;
         if fits && newer && !counts {
             peer.life = Some(from.from_life);
-            peer.forget_theirs();
+            peer.forget_theirs(from.session);
         } else if fits && newer {
             // An incarnation that has answered our hello is the present one.
             peer.doubted |= unknown && (new_life || !proven);
@@ -356,15 +382,19 @@ impl<P: Ports> Driver<'_, P> {
     /// A hello of the session that we know: takes what its sender gives up, and its number where we
     /// have lost count.
     fn go_on(&mut self, id: PeerId, from: &Envelope, hello: &Hello) {
+        let reliable = self.channel.is_reliable();
         let Some(peer) = self.peers.get_mut(id) else { return };
-        if peer.their_session != Some(from.session) {
+        if peer.counted_session() != Some(from.session) {
             return;
         }
         if peer.theirs.is_behind(from.sequence) {
             peer.open_theirs(from.session, from.sequence);
         }
-        let lost = peer.theirs.give_up(from.sequence, hello.given_up);
-        self.counters.add(Counter::LostRequests, u64::from(lost));
+        match peer.theirs.give_up(from.sequence, hello.given_up, reliable) {
+            Some(lost) => self.counters.add(Counter::LostRequests, u64::from(lost)),
+            // What is late is taken as a request of a session before the next one.
+            None => peer.forget_theirs(from.session),
+        }
     }
 
     /// What the peer's former incarnation had is over.
@@ -401,21 +431,41 @@ impl<P: Ports> Driver<'_, P> {
         let current = ack.attempt == peer.attempt || seeded("any-ack-will-do");
         if !ours || !current || state != Some(HelloState::Greeting) {
             self.counters.count(Counter::IgnoredHellos);
-            if ours && state == Some(HelloState::Down) && peer.life == Some(from.from_life) {
+            let known = peer.life == Some(from.from_life);
+            if ours
+                && state == Some(HelloState::Down)
+                && known
+                && (!peer.has_closed() || seeded("goodbye-forgotten"))
+            {
                 // It answers late, so it is there: a wrong verdict ends here, not with the hold-off.
                 self.hello_event(now, id, HelloEvent::HelloSameLife);
                 self.greetings(now, id);
             }
             return None;
         }
+        let new_life = peer.life.is_some_and(|life| life != from.from_life);
+        if new_life && peer.overheard && !seeded("predecessor-answers") {
+            // We asked before its successor, or a late hello, was heard; the next answer is the present
+            // one's.
+            self.counters.count(Counter::IgnoredHellos);
+            self.hello_event(now, id, HelloEvent::Claimed);
+            self.greetings(now, id);
+            return None;
+        }
         if ack.depth == 0 {
-            // It has no room for us and takes no note of us, so we learn nothing of it (S0-14).
+            // It has no room for us and takes no note of us, so we learn nothing of it (S0-14). But where a
+            // request of its incarnation waits, our next hello says so by naming that.
             self.counters.count(Counter::NoRoom);
+            if peer.parked && !seeded("refusal-tells-nothing") {
+                peer.life = Some(from.from_life);
+                if new_life {
+                    self.take_up_successor(id, from.session);
+                }
+            }
             self.hello_event(now, id, HelloEvent::Incompatible);
             return None;
         }
         peer.last_heard = now;
-        let new_life = peer.life.is_some_and(|life| life != from.from_life);
         peer.life = Some(from.from_life);
         peer.features = ack.features;
         peer.immediate_max = ack.immediate_max;
@@ -425,15 +475,16 @@ impl<P: Ports> Driver<'_, P> {
         peer.proven = true;
         // An answer names the session that its sender has opened last. Where no hello comes twice, any
         // session of an incarnation that answers is its own.
-        let other = new_life || peer.their_session != Some(from.session);
+        let other = new_life || peer.counted_session() != Some(from.session);
         peer.doubted &= other && !reliable;
-        if reliable && !new_life && peer.is_later(from.session) {
-            peer.forget_theirs();
-        }
         let begun = peer.ours.depth() > 0;
         let forgotten = begun && (new_life || from.credits_of != peer.session);
         if new_life {
-            self.take_up_successor(id);
+            self.take_up_successor(id, from.session);
+        }
+        let peer = self.peers.get_mut(id)?;
+        if reliable && peer.is_news(from.session) {
+            peer.forget_theirs(from.session);
         }
         // It may answer our requests before its own hello, which may be lost, gets here.
         self.admit(id);
@@ -467,7 +518,7 @@ impl<P: Ports> Driver<'_, P> {
 
     /// The answer to our hello proves that another incarnation is there now. If what greeted us last was
     /// it, its session is opened, and its hello answered; all else that we know is of a former one.
-    fn take_up_successor(&mut self, id: PeerId) {
+    fn take_up_successor(&mut self, id: PeerId, session: u32) {
         let Some(peer) = self.peers.get_mut(id) else { return };
         let claim = peer.last_hello;
         let claimed = claim.fits && (claim.life == peer.life || seeded("claim-of-another"));
@@ -475,7 +526,7 @@ impl<P: Ports> Driver<'_, P> {
             peer.open_theirs(claim.session, claim.sequence);
             peer.doubted = false;
         } else {
-            peer.forget_theirs();
+            peer.forget_theirs(session);
         }
         if claimed {
             self.peers.want(id, Wants::ACK);
@@ -522,7 +573,7 @@ impl<P: Ports> Driver<'_, P> {
     }
 
     /// Says our hello and answers the peer's, where there is one to say or to answer. Ours first: what
-    /// the answer sets free then names our session, and is believed at once. By the link by which theirs
+    /// the answer sets free then names our session, and is not doubted. By the link by which theirs
     /// came.
     #[inline(never)]
     pub(super) fn greetings(&mut self, now: Instant, id: PeerId) {

@@ -335,7 +335,7 @@ impl<P: Ports> Driver<'_, P> {
             session: peer.session,
             sequence,
             credits: peer.theirs.tell(),
-            credits_of: peer.their_session.unwrap_or(0),
+            credits_of: peer.counted_session().unwrap_or(0),
         })
     }
 

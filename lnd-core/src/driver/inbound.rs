@@ -67,12 +67,13 @@ impl<P: Ports> Driver<'_, P> {
                     Heard::From(id) => id,
                     Heard::Closed(id) => return self.of_the_closed(now, link, id, from, message),
                     Heard::Parked => {
-                        self.set_right(now, from.from, true);
+                        self.set_right(now, from, true);
                         return Inbound::Wait;
                     }
                     Heard::Dropped => {
+                        self.unpark(from.from, message);
                         self.note_late_goodbye(from, message);
-                        self.set_right(now, from.from, false);
+                        self.set_right(now, from, false);
                         return Inbound::Handled;
                     }
                 };
@@ -153,17 +154,16 @@ impl<P: Ports> Driver<'_, P> {
         }
         let reliable = self.channel.is_reliable();
         let means_us = from.to_life == Some(self.me.life);
-        let closed = found.and_then(|id| self.peers.get(id)).and_then(|p| p.closed);
+        let known = found.and_then(|id| self.peers.get(id));
+        let closed = known.and_then(|p| p.closed);
         if let Some(id) = found.filter(|_| closed == Some(from.from_life) && means_us && reliable) {
             return Heard::Closed(id);
         }
         // Which incarnation is the present one is open until one has answered our hello. One that said
         // goodbye was the present one. A request of another is of an earlier one then: it must not keep its
         // place in the lane, since what lies behind it was promised.
-        let known = found.and_then(|id| self.peers.get(id));
-        let ended = closed.is_some() && closed == known_life;
-        let settled =
-            (ended || known.is_some_and(|peer| peer.proven)) && !seeded("earlier-request-parked");
+        let settled = known.is_some_and(|peer| peer.has_closed() || peer.proven)
+            && !seeded("earlier-request-parked");
         let open = view.is_none_or(|v| v.state() != HelloState::Good) && !settled;
         let answer_due = view.is_some_and(|v| v.state() == HelloState::Greeting);
         let stays = reliable && (right || open) || right && answer_due;
@@ -176,18 +176,27 @@ impl<P: Ports> Driver<'_, P> {
         Heard::Dropped
     }
 
-    /// Greets somebody who is not admitted: he believes in a life of ours that is over, or does not
-    /// know that we took him for dead, or we have forgotten him (R29, LU-16214).
-    pub(super) fn set_right(&mut self, now: Instant, nid: Nid, parked: bool) {
-        let found = self.peers.find(nid);
-        let known = found.is_some() || self.channel.reaches(nid);
-        let id = if known { found.or_else(|| self.take_up_stranger(nid)) } else { None };
-        match id {
-            Some(id) if parked => self.revive(now, id),
-            Some(id) => {
-                self.seek(now, id);
+    /// Greets the sender of a message that is not admitted: it knows an incarnation of ours that is over,
+    /// or does not know that we took it for dead, or we have forgotten it (R29, LU-16214).
+    pub(super) fn set_right(&mut self, now: Instant, from: &Envelope, parked: bool) {
+        let nid = from.from;
+        if let Some(id) = self.peers.find(nid) {
+            self.ask_after(now, id, parked);
+        } else if self.channel.reaches(nid) {
+            let Some(id) = self.take_up_stranger(now, nid, parked) else { return };
+            if let Some(peer) = self.peers.get_mut(id).filter(|_| parked) {
+                // Our hello names it: it makes room for us, since the request is its own.
+                peer.life = Some(from.from_life);
             }
-            None => {}
+            self.ask_after(now, id, parked);
+        }
+    }
+
+    fn ask_after(&mut self, now: Instant, id: PeerId, parked: bool) {
+        if parked {
+            self.revive(now, id);
+        } else {
+            self.seek(now, id);
         }
     }
 
@@ -224,7 +233,7 @@ impl<P: Ports> Driver<'_, P> {
         message: &Message<'f>,
     ) -> Inbound<'f> {
         let Some(peer) = self.peers.get(id) else { return Inbound::Handled };
-        let present = peer.their_session == Some(from.session);
+        let present = peer.counted_session() == Some(from.session);
         if !present && !seeded("any-session-will-do") {
             return self.of_another_session(now, link, id, from, message);
         }
@@ -270,33 +279,36 @@ impl<P: Ports> Driver<'_, P> {
         message: &Message<'f>,
     ) -> Inbound<'f> {
         let Some(peer) = self.peers.get(id) else { return Inbound::Handled };
-        if !self.channel.is_reliable() {
-            self.counters.count(Counter::WrongSession);
-            return Inbound::Handled;
-        }
+        let reliable = self.channel.is_reliable();
         let ahead = peer.is_later(from.session);
-        if peer.proven && ahead {
+        let unknown = ahead || !peer.counted;
+        if unknown && !(peer.proven && ahead) {
+            self.tell_uncounted(now, id);
+            if reliable {
+                self.counters.count(Counter::Waited);
+                return Inbound::Wait;
+            }
+        }
+        if unknown || !reliable {
             self.counters.count(Counter::WrongSession);
             return Inbound::Handled;
-        }
-        // Its hello was heard, since it was answered; perhaps late ones of former incarnations after it.
-        if ahead || peer.their_session.is_none() {
-            // Our hello says that we do not count its session; its own then opens the next one, when it
-            // can. To say so once is enough.
-            self.counters.count(Counter::Waited);
-            let told = peer.told && !seeded("told-again");
-            if self.peer_state(id) == HelloState::Good && !told {
-                self.resync(now, id);
-                if let Some(peer) = self.peers.get_mut(id) {
-                    peer.told = true;
-                }
-            }
-            return Inbound::Wait;
         }
         if let Some(inbound) = self.doubt(now, id, from) {
             return inbound;
         }
         self.take_former(now, link, id, from, message)
+    }
+
+    /// A session's hello was heard, since it was answered; perhaps late ones of former incarnations after
+    /// it. Our hello says that we do not count it; its own then opens the next one, when it can. To say so
+    /// once is enough.
+    fn tell_uncounted(&mut self, now: Instant, id: PeerId) {
+        let state = self.peer_state(id);
+        let Some(peer) = self.peers.get_mut(id) else { return };
+        if state == HelloState::Good && (!peer.told || seeded("told-again")) {
+            peer.told = true;
+            self.resync(now, id);
+        }
     }
 
     /// A message of an incarnation that has ended in good order. Its control messages overtake its
@@ -332,12 +344,23 @@ impl<P: Ports> Driver<'_, P> {
         self.issue(now, tag, (id, former), link, from, message)
     }
 
+    /// A request that is dropped waits no more.
+    fn unpark(&mut self, nid: Nid, message: &Message<'_>) {
+        let found = self.peers.find(nid).and_then(|id| self.peers.get_mut(id));
+        if let (Lane::Request, Some(peer)) = (message.lane(), found) {
+            peer.parked = false;
+        }
+    }
+
     /// A goodbye that its sender's successor has overtaken, by another link: what lies behind it counts.
     fn note_late_goodbye(&mut self, from: &Envelope, message: &Message<'_>) {
         let means_us = from.to_life == Some(self.me.life) && self.channel.is_reliable();
         let found = self.peers.find(from.from).and_then(|id| self.peers.get_mut(id));
         if let (Message::Close, true, Some(peer)) = (message, means_us, found) {
-            peer.closed = Some(from.from_life);
+            // The present one's own is kept: what it left in the channel would wait for ever.
+            if !peer.has_closed() || seeded("late-goodbye-overwrites") {
+                peer.closed = Some(from.from_life);
+            }
         }
     }
 

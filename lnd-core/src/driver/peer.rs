@@ -78,8 +78,10 @@ pub(super) struct Peer {
     /// Our session with this incarnation of the peer; zero: none yet. It outlives resyncs and wrong
     /// verdicts: what was handed to the channel in it stays valid.
     pub session: u32,
-    /// The session the peer opened last.
+    /// The latest session of the peer that we know of.
     pub their_session: Option<u32>,
+    /// Whether its hello has opened it, so that we count its requests.
+    pub counted: bool,
     /// Whether we have said that we do not count the session of requests that lie in the channel.
     pub told: bool,
     /// Whether that may be an echo: its hello came from a life that we did not know, or with nothing to
@@ -119,6 +121,9 @@ pub(super) struct Peer {
     pub hello_link: u8,
     /// Handshakes of our session, modulo 2^8: an answer to an earlier one does not count (R31).
     pub attempt: u8,
+    /// Whether the first incarnation was heard since that began: an answer of another one may be of its
+    /// predecessor.
+    pub overheard: bool,
     pub wants: Wants,
     /// Next peer that has something to say.
     pub next_speaker: u32,
@@ -129,8 +134,8 @@ pub(super) struct Peer {
     /// Every credit is out and none has come back for the whole bound, although nothing waits any
     /// more: the next request asks for the peer's counts at once.
     pub stalled: bool,
-    /// Handshakes in a row that were not answered. A request that lies in the channel revives such a
-    /// peer ever less often: it may be what a dead one has left behind.
+    /// Handshakes in a row that were not answered, or were refused. A request that lies in the channel
+    /// revives such a peer ever less often: it may be what a dead one has left behind.
     pub silences: u8,
     /// A request of it waits in the channel until it is admitted.
     pub parked: bool,
@@ -148,6 +153,7 @@ impl Peer {
         proven: false,
         session: 0,
         their_session: None,
+        counted: false,
         told: false,
         doubted: false,
         closed: None,
@@ -172,6 +178,7 @@ impl Peer {
         hello: 0,
         hello_link: 0,
         attempt: 0,
+        overheard: false,
         wants: Wants::empty(),
         next_speaker: NONE,
         speaking: false,
@@ -194,14 +201,30 @@ impl Peer {
 
     /// The peer opens a session; its requests are counted from `first`.
     pub fn open_theirs(&mut self, session: u32, first: u32) {
-        self.their_session = Some(session);
+        (self.their_session, self.counted) = (Some(session), true);
         self.told = false;
         self.opened = self.opened.wrapping_add(1);
         self.theirs = Theirs::counting_from(first);
     }
 
-    /// Whether a session comes after the one that the peer opened last, as far as we know. The sessions
-    /// of one incarnation count up, and wrap.
+    /// The session whose requests we count.
+    pub fn counted_session(&self) -> Option<u32> {
+        self.their_session.filter(|_| self.counted)
+    }
+
+    /// Whether a hello of this session, by the incarnation that we know, opens it: a late repetition must
+    /// not reopen an old one.
+    pub fn may_open(&self, session: u32) -> bool {
+        self.is_news(session) || !self.counted && self.their_session == Some(session)
+    }
+
+    /// Whether we have not heard of a session, nor of one after it.
+    pub fn is_news(&self, session: u32) -> bool {
+        self.their_session.is_none() || self.is_later(session)
+    }
+
+    /// Whether a session comes after the latest one that we know of. The sessions of one incarnation
+    /// count up, and wrap.
     pub fn is_later(&self, session: u32) -> bool {
         self.their_session.is_some_and(|known| {
             let wraps = !seeded("sessions-do-not-wrap");
@@ -213,12 +236,18 @@ impl Peer {
         })
     }
 
-    /// No session of the peer is known.
-    pub fn forget_theirs(&mut self) {
-        self.their_session = None;
+    /// None of the peer's sessions up to this one is counted, and none before it will be. Zero: none.
+    pub fn forget_theirs(&mut self, session: u32) {
+        let bound = Some(session).filter(|it| *it != 0 && !seeded("older-session-opened"));
+        (self.their_session, self.counted) = (bound, false);
         self.told = false;
         self.opened = self.opened.wrapping_add(1);
         self.theirs = Theirs::open();
+    }
+
+    /// Whether the incarnation that we know has said goodbye.
+    pub fn has_closed(&self) -> bool {
+        self.closed.is_some() && self.closed == self.life
     }
 
     /// Takes the number of the next request, and a credit.

@@ -21,11 +21,16 @@ pub(super) struct TurnedAway {
 impl<P: Ports> Driver<'_, P> {
     /// Takes up a node of which we have heard, if there is room. While we shut down no peer is made any
     /// more (LU-1600).
-    pub(super) fn take_up_stranger(&mut self, nid: Nid) -> Option<PeerId> {
+    pub(super) fn take_up_stranger(
+        &mut self,
+        now: Instant,
+        nid: Nid,
+        promised: bool,
+    ) -> Option<PeerId> {
         if self.run.state() != RunState::Running && !seeded("peers-made-in-shutdown") {
             return None;
         }
-        self.take_up_peer(nid)
+        self.take_up_peer(now, nid, promised)
     }
 
     /// Answers a hello for which there is no place in the peer table: there is no room (S0-14). The

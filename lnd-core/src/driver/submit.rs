@@ -203,7 +203,7 @@ impl<P: Ports> Driver<'_, P> {
         let peer = match self.peers.find(nid) {
             Some(peer) => peer,
             None if self.channel.reaches(nid) || seeded("indirect-peer-taken") => {
-                self.take_up_peer(nid).ok_or(Why::PeersFull)?
+                self.take_up_peer(now, nid, false).ok_or(Why::PeersFull)?
             }
             None => return Err(Why::NoRoute),
         };
@@ -300,6 +300,9 @@ impl<P: Ports> Driver<'_, P> {
             let stalled = self.peers.get(peer).is_some_and(|p| p.stalled);
             let bound = if stalled { Span::default() } else { self.config.credit_stall };
             self.timers.arm(timer, now.after(bound));
+            if let Some(peer) = self.peers.get_mut(peer) {
+                peer.postponed &= seeded("one-pause-granted");
+            }
         }
     }
 }

@@ -86,7 +86,7 @@ impl<P: Ports> Driver<'_, P> {
             depth: peer.ours.depth(),
             sent,
             returned,
-            their_session: peer.their_session,
+            their_session: peer.counted_session(),
             consumed,
             told,
         })

@@ -113,7 +113,10 @@ impl Theirs {
     /// The sender says that `last` is its latest request, and gives up those of `given_up`: bit `i` is
     /// request `last - i`. Those that were not taken are consumed and will not be taken any more.
     /// Returns how many. Repeating it changes nothing.
-    pub fn give_up(&mut self, last: u32, given_up: u32) -> u32 {
+    ///
+    /// `None`: the window would pass others that have not come, and in a `reliable` channel these are
+    /// late, not lost (S0-18). The session cannot be counted on.
+    pub fn give_up(&mut self, last: u32, given_up: u32, reliable: bool) -> Option<u32> {
         let mut count = 0;
         for behind in (0..u32::BITS).rev() {
             let sequence = last.wrapping_sub(behind);
@@ -121,12 +124,15 @@ impl Theirs {
                 continue;
             }
             if let Verdict::Fresh { lost } = self.window.peek(sequence) {
+                if lost > 0 && reliable && !seeded("late-request-passed") {
+                    return None;
+                }
                 self.take_in(sequence, lost);
                 self.consume();
                 count += lost + 1;
             }
         }
-        count
+        Some(count)
     }
 
     /// Whether a request of this number is further ahead than the window reaches: what we know of the
@@ -266,13 +272,15 @@ mod tests {
     #[test]
     fn what_is_given_up_is_consumed_and_counted_with_what_it_passes() {
         let mut theirs = Theirs::open();
-        assert_eq!(theirs.give_up(3, 0b111), 3);
-        assert_eq!(theirs.give_up(3, 0b111), 0, "repeated");
+        assert_eq!(theirs.give_up(3, 0b111, true), Some(3));
+        assert_eq!(theirs.give_up(3, 0b111, true), Some(0), "repeated");
         assert_eq!((theirs.owed(), theirs.posted()), (3, 0));
         // 4 to 62 may still come; with 103, the first 36 of them fall out of the window.
-        assert_eq!(theirs.give_up(63, 1), 1);
+        assert_eq!(theirs.give_up(63, 1, true), Some(1));
         assert_eq!(theirs.peek(103), Verdict::Fresh { lost: 36 });
-        assert_eq!(theirs.give_up(103, 1), 37);
+        assert_eq!(theirs.give_up(103, 1, true), None, "S0-18: they are late");
+        assert_eq!(theirs.peek(4), Verdict::Fresh { lost: 0 });
+        assert_eq!(theirs.give_up(103, 1, false), Some(37));
     }
 
     #[test]

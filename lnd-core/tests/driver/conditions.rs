@@ -184,7 +184,7 @@ fn r31_all_bits_of_an_answers_generation_count() {
     assert_eq!(w.report(0, tag).status.errno, 0);
 }
 
-/// A request that was never sent is nobody else's business.
+/// A request that was never sent concerns its sender alone.
 #[test]
 fn the_peer_is_not_told_of_what_ended_in_the_queue() {
     let mut w = World::met_with(Config { depth: 1, ..config() });
@@ -227,7 +227,7 @@ fn an_inline_payload_takes_no_list() {
     assert_eq!(w.nodes[1].done.len(), 1);
 }
 
-/// R35: goodbye is said to whoever has greeted us and is not down, and to nobody else.
+/// R35: goodbye is said to each peer that has greeted us and is not down, and to no other.
 #[test]
 fn r35_goodbye_is_for_those_who_know_us() {
     for (how, goodbyes) in [("met", 1), ("greeted us", 1), ("greeted by us", 0), ("down", 0)] {

@@ -3,7 +3,7 @@
 
 use lnd_core::config::Config;
 use lnd_core::counters::Counter;
-use lnd_core::driver::Blocker;
+use lnd_core::driver::{Blocker, Kind};
 use lnd_core::id::Tag;
 use lnd_core::message::{Envelope, Message};
 use lnd_core::ports::Sent;
@@ -12,8 +12,8 @@ use lnd_core::time::Span;
 use super::fabric::Fate;
 use super::hello::forged;
 use super::letter::Letter;
-use super::node::Verdict;
-use super::world::{config, World};
+use super::node::{Order, Verdict};
+use super::world::{config, World, LINK0, LINK1};
 
 fn depth(depth: u16) -> Config {
     Config { depth, ..config() }
@@ -305,4 +305,42 @@ fn hellos_and_their_answers_wait_for_room_too() {
     w.sleep(Span::from_millis(5));
     assert_eq!(w.report(0, tag).status.errno, 0);
     w.assert_drained();
+}
+
+/// S0-18: what the sender gives up takes nothing with it that is late by another link.
+#[test]
+fn s0_18_what_is_given_up_passes_nothing_that_is_late() {
+    let mut w = World::met_with(depth(2));
+    let by = |w: &World, link| Order { link: Some(link), ..w.order(Kind::Put, 1, 10) };
+    w.hold("immediate");
+    let order = by(&w, LINK0);
+    let late = w.send(0, order).unwrap();
+    w.settle();
+    assert_eq!(w.report(0, late).status.errno, 0);
+    let letter = w.fabric.borrow_mut().wire.pop_back().unwrap();
+    w.free("immediate");
+    // As far ahead of it as the window reaches.
+    for _ in 0..63 {
+        let order = by(&w, LINK1);
+        let tag = w.send(0, order).unwrap();
+        w.settle();
+        assert_eq!(w.report(0, tag).status.errno, 0);
+        w.node(0).done.clear();
+    }
+    w.hold("put_req");
+    let deadline = w.now.after(Span::from_secs(1));
+    let order = Order { deadline, ..w.order(Kind::Put, 1, 5000) };
+    let gone = w.send(0, order).unwrap();
+    w.sleep(Span::from_secs(2));
+    assert_ne!(w.report(0, gone).status.errno, 0);
+    // Waits for a credit, so that the next hello says what was given up.
+    let waits = w.put(0, 1, 10).unwrap();
+    w.sleep(Span::from_secs(3));
+    let before = w.count(1, Counter::Requests);
+    w.hand(&letter);
+    w.settle();
+    assert_eq!(w.count(1, Counter::OutsideWindow), 0);
+    assert_eq!(w.count(1, Counter::Requests), before + 1);
+    assert_eq!(w.report(0, waits).status.errno, 0);
+    w.assert_deliveries();
 }

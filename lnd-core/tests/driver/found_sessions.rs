@@ -345,3 +345,23 @@ fn s0_18_a_request_that_many_have_overtaken_is_given_up_too() {
         w.assert_drained();
     }
 }
+
+/// R41: each pause of ours is granted, one after the other.
+#[test]
+fn r41_every_silence_that_falls_into_a_pause_of_ours_is_none() {
+    let mut w = World::met_with(Config { depth: 1, ..config() });
+    for pause in 0..3 {
+        w.hold("noop");
+        for _ in 0..2 {
+            w.put(0, 1, 10).unwrap();
+            w.settle();
+        }
+        // The credit lies in the channel, and time passes before frames are taken in.
+        w.now = w.now.after(Span::from_secs(7));
+        w.tick();
+        w.free("noop");
+        w.settle();
+        assert_eq!(w.count(0, Counter::Resyncs), 0, "pause {pause}");
+    }
+    w.assert_drained();
+}

@@ -151,26 +151,6 @@ fn the_answer_to_our_hello_may_be_the_first_sign_of_a_new_life() {
 }
 
 #[test]
-fn the_session_of_a_late_hello_is_not_opened_for_the_one_that_answers() {
-    let mut w = World::met();
-    w.fabric.borrow_mut().reliable = false;
-    w.reboot(1);
-    let mut late = forged(&w, 1, 0, &hello());
-    late.envelope.from_life = lnd_core::id::Incarnation::from_raw(999).unwrap();
-    (late.envelope.to_life, late.envelope.session, late.envelope.sequence) = (None, 50, 0);
-    w.hold("hello");
-    w.hand(&late);
-    hand_held(&mut w, "hello");
-    w.free("hello");
-    w.settle();
-    w.put(1, 0, 10).unwrap();
-    w.settle();
-    assert_eq!(w.count(0, Counter::Requests), 1);
-    assert_eq!(w.said(0, 1, "hello_ack"), 1, "the late one is not answered");
-    w.assert_drained();
-}
-
-#[test]
 fn tickets_of_the_former_life_end_with_a_report_and_touch_no_credit_of_the_new() {
     let mut w = World::met();
     (w.node(1).put, w.node(1).get, w.node(1).inline) =
@@ -241,78 +221,6 @@ fn r31_a_late_put_done_is_not_said_to_a_new_life() {
 }
 
 #[test]
-fn a_former_lifes_late_hello_does_not_stop_the_present_one_for_long() {
-    let mut w = World::met();
-    let old = forged(&w, 1, 0, &hello());
-    w.reboot(1);
-    w.put(1, 0, 0).unwrap();
-    w.settle();
-    w.hand(&old);
-    w.settle();
-    let (a, b) = (w.put(0, 1, 5000).unwrap(), w.put(1, 0, 5000).unwrap());
-    w.sleep(Span::from_secs(3));
-    let ok = [w.report(0, a).status.errno, w.report(1, b).status.errno];
-    assert_eq!(ok[0], 0);
-    let again = w.put(1, 0, 5000).unwrap();
-    w.sleep(Span::from_secs(30));
-    assert_eq!(w.report(1, again).status.errno, 0);
-    w.assert_drained();
-}
-
-#[test]
-fn an_incarnation_that_answers_is_not_given_up_for_a_late_hello() {
-    // S0-13, INV-12: what the present one has under way goes on, and its count stands.
-    let mut w = World::met();
-    let late = forged(&w, 1, 0, &hello());
-    w.reboot(1);
-    w.put(1, 0, 0).unwrap();
-    w.put(0, 1, 0).unwrap();
-    w.settle();
-    w.hold("put_req");
-    let (ours, theirs) = (w.put(0, 1, 5000).unwrap(), w.put(1, 0, 5000).unwrap());
-    w.settle();
-    let (restarted, resyncs) = (Counter::PeersRestarted, Counter::Resyncs);
-    let before = [w.count(0, restarted), w.count(1, resyncs)];
-    w.hand(&late);
-    w.settle();
-    w.free("put_req");
-    w.settle();
-    assert_eq!(w.report(0, ours).status.errno, 0);
-    assert_eq!(w.report(1, theirs).status.errno, 0);
-    assert_eq!([w.count(0, restarted), w.count(1, resyncs)], before);
-    w.assert_drained();
-}
-
-#[test]
-fn that_a_session_is_not_counted_is_said_once() {
-    // Node 0 has forgotten node 1's session, and node 1's next hello is long under way.
-    let mut w = World::met();
-    let mut newer = forged(&w, 1, 0, &hello());
-    (newer.envelope.session, newer.envelope.sequence) = (50, 7);
-    w.hold("hello");
-    let before = [w.said(0, 1, "hello") as u64, w.count(0, Counter::Requests)];
-    w.hand(&newer);
-    w.settle();
-    let tag = w.put(1, 0, 10).unwrap();
-    w.settle();
-    for _ in 0..5 {
-        let next =
-            w.fabric.borrow().wire.iter().position(|it| it.from == 0 && it.kind() == "hello");
-        let Some(at) = next else { break };
-        let letter = w.fabric.borrow_mut().wire.remove(at).unwrap();
-        w.hand(&letter);
-        w.settle();
-    }
-    // Once since that hello does not know our session, once for the request.
-    assert_eq!(w.said(0, 1, "hello") as u64 - before[0], 2);
-    w.free("hello");
-    w.sleep(Span::from_secs(30));
-    assert_eq!(w.report(1, tag).status.errno, 0);
-    assert_eq!(w.count(0, Counter::Requests) - before[1], 1);
-    w.assert_drained();
-}
-
-#[test]
 fn two_sides_that_ask_for_others_do_not_wait_for_each_other() {
     // R27: whatever was believed before. An answer was forged; node 0 asks for the former node 1.
     let mut w = World::met();
@@ -336,7 +244,7 @@ fn two_sides_that_ask_for_others_do_not_wait_for_each_other() {
     answer.envelope.from_life = lnd_core::id::Incarnation::from_raw(999).unwrap();
     w.hand(&answer);
     w.settle();
-    assert_eq!(w.state(1, 0), lnd_core::peer::HelloState::Good, "it believes that");
+    assert_eq!(w.state(1, 0), lnd_core::peer::HelloState::Good, "the forged answer counts");
     w.put(0, 1, 10).unwrap();
     w.settle();
     w.free("hello");
@@ -349,83 +257,6 @@ fn two_sides_that_ask_for_others_do_not_wait_for_each_other() {
         assert!(ok, "{from} does not reach {to}");
     }
     w.assert_drained();
-}
-
-#[test]
-fn a_successors_earlier_session_is_not_opened_for_its_later_one() {
-    let mut w = World::met();
-    w.reboot(1);
-    w.hold("hello");
-    let before = w.count(0, Counter::Requests);
-    let tag = w.put(1, 0, 10).unwrap();
-    w.settle();
-    let at = w.fabric.borrow().wire.iter().position(|it| it.kind() == "hello").unwrap();
-    let letter = w.fabric.borrow_mut().wire.remove(at).unwrap();
-    w.hand(&letter);
-    let mut earlier = letter.clone();
-    earlier.envelope.session = letter.envelope.session.wrapping_sub(1);
-    earlier.envelope.sequence = 9;
-    w.hand(&earlier);
-    w.settle();
-    assert_eq!(w.said(0, 1, "hello"), 1, "it is asked already");
-    w.free("hello");
-    w.settle();
-    assert_eq!(w.report(1, tag).status.errno, 0);
-    assert_eq!(w.count(0, Counter::Requests) - before, 1);
-    assert_eq!(w.count(0, Counter::Waited), 0);
-    w.assert_drained();
-}
-
-/// Hands over what node 0 has said of a held kind, and what that leads to.
-fn hand_held(w: &mut World, kind: &str) {
-    let next = |w: &World| {
-        let wire = &w.fabric.borrow().wire;
-        wire.iter().position(|letter| letter.from == 0 && letter.kind() == kind)
-    };
-    while let Some(at) = next(w) {
-        let letter = w.fabric.borrow_mut().wire.remove(at).unwrap();
-        w.hand(&letter);
-        w.settle();
-    }
-}
-
-#[test]
-fn s0_18_late_hellos_hide_no_request_from_a_node_that_is_new() {
-    // After the late hellos comes the request, or the answer to our hello.
-    for order in [["immediate", "hello_ack"], ["hello_ack", "immediate"]] {
-        let mut w = World::met();
-        let mut first = forged(&w, 1, 0, &hello());
-        (first.envelope.to_life, first.envelope.sequence) = (None, 0);
-        w.reboot(0);
-        // Node 0 hears no answer to its hello; node 1 does.
-        w.hold("hello_ack");
-        w.hold("immediate");
-        let other = w.put(0, 1, 5000).unwrap();
-        w.settle();
-        hand_held(&mut w, "hello_ack");
-        let tag = w.put(1, 0, 10).unwrap();
-        w.settle();
-        assert_eq!(w.said(1, 0, "immediate"), 1);
-
-        // Hellos that were long under way: of a former incarnation, and of the present one's first session.
-        let mut former = first.clone();
-        former.envelope.from_life = lnd_core::id::Incarnation::from_raw(999).unwrap();
-        w.hold("hello");
-        w.hand(&former);
-        w.hand(&first);
-        hand_held(&mut w, "hello");
-        for kind in order {
-            w.free(kind);
-            w.settle();
-        }
-        w.free("hello");
-        w.sleep(Span::from_secs(30));
-        assert_eq!(w.report(1, tag).status.errno, 0);
-        assert_eq!(w.report(0, other).status.errno, 0);
-        assert_eq!(w.count(0, Counter::Requests), 1, "it was seen");
-        w.assert_deliveries();
-        w.assert_drained();
-    }
 }
 
 #[test]
@@ -444,107 +275,6 @@ fn a_successor_is_taken_up_with_the_session_of_its_hello() {
     assert_eq!(w.count(0, Counter::PeersRestarted), 1);
     // One asks, one begins our session with it.
     assert_eq!((w.said(0, 1, "hello"), w.said(0, 1, "hello_ack")), (2, 1));
-    w.assert_drained();
-}
-
-#[test]
-fn what_a_former_life_has_sent_is_dropped_when_the_present_one_has_answered() {
-    // An echo in the network: the hello of a life that is over, and a request of its session.
-    let mut w = World::met();
-    w.fabric.borrow_mut().reliable = false;
-    let message = Message::Immediate { header: &[0; 8], payload: &[1; 10] };
-    let (hello, request) = (forged(&w, 1, 0, &hello()), forged(&w, 1, 0, &message));
-    w.put(1, 0, 10).unwrap();
-    w.settle();
-    let taken = |w: &World| w.count(0, Counter::Requests);
-    let before = taken(&w);
-    w.reboot(1);
-    w.put(1, 0, 10).unwrap();
-    w.settle();
-    assert_eq!(taken(&w), before + 1, "the new life is believed");
-
-    let dropped = w.count(0, Counter::WrongLife);
-    w.hand(&hello);
-    assert!(w.hand(&request), "the present life has answered our hello; that one has not");
-    assert_eq!(w.count(0, Counter::WrongLife), dropped + 1);
-    w.settle();
-    w.hand(&request);
-    w.settle();
-    assert_eq!(taken(&w), before + 1);
-
-    w.sleep(Span::from_secs(3));
-    let again = w.put(1, 0, 10).unwrap();
-    w.sleep(Span::from_secs(30));
-    assert_eq!(w.report(1, again).status.errno, 0);
-    w.assert_drained();
-}
-
-#[test]
-fn what_was_taken_from_a_former_life_is_not_taken_again_with_its_hello() {
-    // The same, and nothing that node 1 answers has come so far.
-    let mut w = World::met();
-    w.fabric.borrow_mut().reliable = false;
-    let taken = |w: &World| w.count(0, Counter::Requests);
-    let message = Message::Immediate { header: &[0; 8], payload: &[1; 10] };
-    w.reboot(0);
-    w.hold("hello_ack");
-    w.put(0, 1, 0).unwrap();
-    w.settle();
-    hand_held(&mut w, "hello_ack");
-    w.put(1, 0, 10).unwrap();
-    w.settle();
-    assert_eq!(taken(&w), 1);
-    let (mut hello, mut request) = (forged(&w, 1, 0, &hello()), forged(&w, 1, 0, &message));
-    (hello.envelope.session, hello.envelope.sequence, request.envelope.session) = (2, 0, 2);
-    assert!(w.hand(&request));
-    assert_eq!(w.count(0, Counter::Duplicate), 1, "it is what was taken");
-
-    w.reboot(1);
-    w.put(1, 0, 10).unwrap();
-    w.settle();
-    hand_held(&mut w, "hello_ack");
-    assert_eq!(taken(&w), 2, "the new life is believed");
-
-    let waited = w.count(0, Counter::Waited);
-    w.hand(&hello);
-    assert!(!w.hand(&request), "it waits for the answer to our hello");
-    assert_eq!(w.count(0, Counter::Waited), waited + 1);
-    w.free("hello_ack");
-    w.settle();
-    w.hand(&request);
-    w.settle();
-    assert_eq!(taken(&w), 2);
-    w.sleep(Span::from_secs(3));
-    let again = w.put(1, 0, 10).unwrap();
-    w.sleep(Span::from_secs(30));
-    assert_eq!(w.report(1, again).status.errno, 0);
-    w.assert_drained();
-}
-
-#[test]
-fn what_was_taken_in_a_session_is_not_taken_again_when_its_number_is_forgotten() {
-    // The echo of a former life makes us forget which session the present one has opened. Only a
-    // channel that may repeat what it carries has echoes.
-    let mut w = World::met();
-    w.fabric.borrow_mut().reliable = false;
-    let message = Message::Immediate { header: &[0; 8], payload: &[1; 10] };
-    let former = forged(&w, 1, 0, &hello());
-    w.reboot(1);
-    w.put(1, 0, 10).unwrap();
-    w.settle();
-    let (present, request) = (forged(&w, 1, 0, &hello()), forged(&w, 1, 0, &message));
-    let before = w.count(0, Counter::Requests);
-    w.hand(&former);
-    w.settle();
-    w.hand(&present);
-    w.hand(&request);
-    w.settle();
-    w.hand(&request);
-    assert_eq!(w.count(0, Counter::Requests), before);
-    w.sleep(Span::from_secs(30));
-    let again = w.put(1, 0, 10).unwrap();
-    w.sleep(Span::from_secs(30));
-    assert_eq!(w.report(1, again).status.errno, 0);
     w.assert_drained();
 }
 

@@ -31,7 +31,7 @@ fn the_second_peers_stall_is_noticed_and_ends() {
         w.node(2).answer_kept(0).unwrap();
         w.settle();
     }
-    assert_eq!(w.nodes[0].next, None, "a credit is back, and nobody waits");
+    assert_eq!(w.nodes[0].next, None, "a credit is back, and nothing waits");
     // Again, and nothing comes back: the peer is asked.
     for _ in 0..2 {
         w.put(0, 2, 10).unwrap();
@@ -178,4 +178,22 @@ fn r39_the_third_peers_time_is_no_transfers_deadline() {
     assert_eq!(w.nodes[0].next, Some(deadline));
     w.sleep(Span::from_secs(8));
     assert!(held.iter().all(|&tag| w.reported(0, tag)));
+}
+
+/// An interrupt has declared a peer down whose credits were awaited: that time asks for nothing any more.
+#[test]
+fn a_peer_declared_down_from_an_interrupt_is_not_greeted_unasked() {
+    let mut w = World::met_with(Config { depth: 1, ..config() });
+    w.node(1).inline = Verdict::Keep;
+    for _ in 0..2 {
+        w.put(0, 1, 10).unwrap();
+        w.settle();
+    }
+    w.kill(1);
+    let peer = w.peer(0, 1).unwrap();
+    let before = w.said(0, 1, "hello");
+    assert!(w.nodes[0].driver.decider().peer_down(peer));
+    w.settle();
+    w.sleep(Span::from_secs(3));
+    assert_eq!((w.state(0, 1), w.said(0, 1, "hello")), (HelloState::Down, before));
 }

@@ -232,3 +232,104 @@ fn r64_many_hellos_that_are_not_delivered_are_looked_at_in_turns() {
     assert_eq!(w.count(0, Counter::PeersDown), 5);
     w.assert_drained();
 }
+
+/// Node 1 has sent node 0 a request, was told OK, and both have forgotten each other: node 1 for node 2.
+fn forgotten() -> World {
+    let mut w = World::with(3, Config { peers: 1, ..config() });
+    w.put(1, 0, 0).unwrap();
+    w.settle();
+    w.hold("immediate");
+    let tag = w.put(1, 0, 10).unwrap();
+    w.settle();
+    assert_eq!(w.report(1, tag).status.errno, 0);
+    w.tell_peer(0, 1, false);
+    w.tell_peer(1, 0, false);
+    w.settle();
+    w.put(1, 2, 5000).unwrap();
+    w.settle();
+    assert_eq!(w.state(1, 2), HelloState::Good);
+    w
+}
+
+/// What is refused is not asked again at once, though the request that waits is offered again and again.
+#[test]
+fn s0_14_one_that_has_no_room_is_not_asked_again_at_once() {
+    let mut w = forgotten();
+    // Node 1 has something under way with node 2 for long.
+    w.hold("put_req");
+    w.put(1, 2, 5000).unwrap();
+    w.settle();
+    w.free("immediate");
+    let before = w.said(0, 1, "hello");
+    w.settle();
+    let at_once = w.said(0, 1, "hello") - before;
+    assert_eq!((at_once, w.count(0, Counter::NoRoom)), (1, 1));
+    w.sleep(Span::from_secs(10));
+    let later = w.said(0, 1, "hello") - before;
+    assert!((2..=4).contains(&later), "{later} in ten seconds");
+}
+
+/// S0-18: a full table is no reason to leave what was promised where it is. Either side forgets a peer
+/// with which it has nothing under way.
+#[test]
+fn s0_18_a_full_table_holds_no_promised_request_back() {
+    let mut w = forgotten();
+    w.tell_peer(2, 1, false);
+    w.put(2, 0, 0).unwrap();
+    w.sleep(Span::from_secs(30));
+    assert_eq!((w.state(0, 2), w.state(1, 2)), (HelloState::Good, HelloState::Good));
+    let before = w.count(0, Counter::Requests);
+    w.free("immediate");
+    w.sleep(Span::from_secs(30));
+    assert_eq!(w.count(0, Counter::Requests), before + 2, "node 2's, and then node 1's");
+    w.assert_deliveries();
+    w.assert_drained();
+}
+
+/// Its sender has begun anew and knows nothing of it: that is learnt from its refusal.
+#[test]
+fn s0_18_a_request_that_a_former_incarnation_left_blocks_nothing_while_its_table_is_full() {
+    let mut w = forgotten();
+    w.reboot(1);
+    w.put(1, 2, 0).unwrap();
+    w.sleep(Span::from_secs(30));
+    assert_eq!(w.state(1, 2), HelloState::Good);
+    w.free("immediate");
+    w.sleep(Span::from_secs(30));
+    assert_eq!(w.count(0, Counter::NoRoom), 1);
+    assert!(w.fabric.borrow().wire.is_empty(), "the request lies in the channel for ever");
+    w.assert_drained();
+}
+
+/// INV-11: two senders of promised requests, and one place: each is asked in its turn, not at once.
+#[test]
+fn s0_18_two_parked_requests_and_one_place_make_no_storm() {
+    let mut w = World::with(4, Config { peers: 1, ..config() });
+    let mut late = Vec::new();
+    for node in 1..4 {
+        w.put(node, 0, 0).unwrap();
+        w.settle();
+        w.hold("immediate");
+        w.put(node, 0, 10).unwrap();
+        w.settle();
+        w.tell_peer(0, node, false);
+        late.extend(w.fabric.borrow_mut().wire.pop_back());
+        w.free("immediate");
+        w.reboot(node);
+    }
+    w.hold("immediate");
+    late.truncate(2);
+    w.fabric.borrow_mut().wire.extend(late);
+    // Both have begun anew, and know each other.
+    w.put(1, 2, 5000).unwrap();
+    w.settle();
+    assert_eq!((w.state(1, 2), w.state(2, 1)), (HelloState::Good, HelloState::Good));
+    let before = w.said(0, 1, "hello") + w.said(0, 2, "hello");
+    w.free("immediate");
+    w.settle();
+    let at_once = w.said(0, 1, "hello") + w.said(0, 2, "hello") - before;
+    assert!(at_once <= 2, "{at_once} hellos at one time");
+    w.sleep(Span::from_secs(600));
+    assert!(w.fabric.borrow().wire.is_empty(), "a request lies in the channel for ever");
+    w.assert_drained();
+}

@@ -5,10 +5,12 @@ use lnd_core::config::Config;
 use lnd_core::counters::Counter;
 use lnd_core::driver::Kind;
 use lnd_core::id::Tag;
+use lnd_core::peer::HelloState;
 use lnd_core::ports::Sent;
 use lnd_core::time::Instant;
 
 use super::device::OnRecall;
+use super::fabric::nid;
 use super::node::Order;
 use super::peer_down::devices;
 use super::world::{config, World, LINK0};
@@ -64,4 +66,27 @@ fn inv_12_what_was_taken_counts_for_a_peers_share() {
     }
     w.settle();
     assert_eq!(w.nodes[0].driver.in_use(), (0, 4));
+}
+
+/// The state of a peer changes under a request that waits in the channel: its sender is asked at once.
+#[test]
+fn a_parked_request_is_asked_for_when_the_operator_says_up() {
+    let mut w = World::met();
+    w.hold("hello");
+    w.tell_peer(0, 1, false);
+    w.settle();
+    let tag = w.put(1, 0, 10).unwrap();
+    // The first silence.
+    w.sleep(w.config.hello_timeout.times(u32::from(w.config.hello_tries)));
+    assert_eq!((w.state(0, 1), w.count(0, Counter::Waited) > 0), (HelloState::Down, true));
+    w.fabric.borrow_mut().wire.retain(|letter| letter.kind() != "hello");
+    w.free("hello");
+    let now = w.now;
+    w.node(0).driver.on_peer(now, nid(1), true);
+    let next = w.node(0).on_time();
+    assert_eq!(w.state(0, 1), HelloState::Greeting);
+    assert!(next.is_some());
+    w.settle();
+    assert_eq!((w.report(1, tag).status.errno, w.count(0, Counter::Requests)), (0, 1));
+    w.assert_drained();
 }

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! Worlds in which nothing is lost and every lane keeps its order, but lanes stand still for long while
+//! nodes end, begin again, declare each other down, and forget each other for want of room (S0-18).
+
+use lnd_core::config::Config;
+use lnd_core::driver::Kind;
+use lnd_core::id::LinkId;
+use lnd_core::message::Lane;
+use lnd_core::time::Span;
+
+use super::dice::Dice;
+use super::fabric::Fabric;
+use super::letter::Letter;
+use super::node::{Order, Verdict, TAKE};
+use super::world::World;
+
+/// From, to, link, and whether it is the request lane.
+type Line = (usize, usize, usize, bool);
+
+struct Slow {
+    w: World,
+    dice: Dice,
+    links: usize,
+    /// What stands still now.
+    stuck: Vec<Line>,
+}
+
+impl Slow {
+    /// `turnover`: there are fewer places for peers than peers.
+    fn new(seed: u64, turnover: bool) -> Self {
+        let mut dice = Dice(seed);
+        let nodes = 2 + usize::from(turnover) + dice.below(2);
+        let peers = if turnover { 1 + dice.below(2) as u32 } else { 4 };
+        let mut config = Config::new(64, peers, dice.pick(&[2, 3]));
+        config.lists = 8;
+        config.immediate_max = 200;
+        config.depth = dice.pick(&[1, 2, 8, 32]);
+        config.pulls = 4;
+        config.hello_timeout = Span::from_millis(20);
+        config.hello_tries = 3;
+        config.credit_stall = Span::from_millis(50);
+        config.drain_bound = Span::from_millis(30);
+        config.verdict_bound = Span::from_millis(100);
+        let links = config.links as usize;
+        let w = World::on(Fabric::new(nodes, links), nodes, config);
+        Self { w, dice, links, stuck: Vec::new() }
+    }
+
+    fn node(&mut self) -> usize {
+        self.dice.below(self.w.nodes.len())
+    }
+
+    fn link(&mut self) -> LinkId {
+        LinkId::new(self.dice.below(self.links)).unwrap()
+    }
+
+    fn step(&mut self) {
+        match self.dice.below(1000) {
+            0..=199 => self.submit(),
+            200..=699 => self.deliver(),
+            700..=749 => {
+                self.w.devices();
+                self.w.interrupts();
+            }
+            750..=799 => {
+                self.w.endings();
+            }
+            800..=899 => {
+                let node = self.node();
+                if self.w.nodes[node].alive {
+                    self.w.node(node).on_time();
+                    self.w.node(node).fetch();
+                }
+            }
+            900..=939 => {
+                let span = self.dice.pick(&[1_000, 100_000, 1_000_000, 20_000_000]);
+                self.w.now = self.w.now.after(Span::from_nanos(self.dice.next() % span));
+            }
+            940..=959 => self.stop_a_line(),
+            960..=974 => {
+                if !self.stuck.is_empty() {
+                    let at = self.dice.below(self.stuck.len());
+                    self.stuck.swap_remove(at);
+                }
+            }
+            975..=984 => {
+                let (node, other, up) = (self.node(), self.node(), self.dice.once_in(3));
+                if self.w.nodes[node].alive {
+                    self.w.tell_peer(node, other, up);
+                }
+            }
+            985..=991 => self.answer(),
+            992..=995 => {
+                let node = self.node();
+                self.w.reboot(node);
+            }
+            _ => {
+                let (node, link, up) = (self.node(), self.link(), self.dice.once_in(2));
+                if self.w.nodes[node].alive {
+                    self.w.tell_link(node, link, up);
+                }
+            }
+        }
+        let now = self.w.now;
+        self.w.nodes.iter_mut().for_each(|node| node.now = now);
+    }
+
+    fn submit(&mut self) {
+        let (from, to) = (self.node(), self.node());
+        if from == to || !self.w.nodes[from].alive {
+            return;
+        }
+        let length = self.dice.pick(&[1, 60, 100, 190, 4000]);
+        let link = if self.dice.once_in(3) { Some(self.link()) } else { None };
+        let span = Span::from_micros(100 + self.dice.next() % 300_000);
+        let deadline = self.w.now.after(span);
+        let order = Order { kind: Kind::Put, to, length, routed: false, deadline, link };
+        // Refused where there is no room, or the peer is down: as often as not.
+        let _ = self.w.send(from, order);
+    }
+
+    fn answer(&mut self) {
+        let node = self.node();
+        let verdict = self.dice.pick(&[TAKE, TAKE, Verdict::Keep]);
+        let node = self.w.node(node);
+        (node.put, node.inline) = (verdict, verdict);
+        let kept = if node.alive { node.kept.len() } else { 0 };
+        for _ in 0..kept {
+            // What was kept may have ended meanwhile.
+            let _ = node.answer_kept(5000);
+        }
+    }
+
+    fn stop_a_line(&mut self) {
+        let line = (self.node(), self.node(), self.dice.below(self.links), self.dice.once_in(2));
+        if self.stuck.len() < 3 {
+            self.stuck.push(line);
+        }
+    }
+
+    /// Hands over the first letter of a line that moves.
+    fn deliver(&mut self) {
+        let line_of = |it: &Letter| (it.from, it.to, it.link.index(), it.lane == Lane::Request);
+        let wire: Vec<Line> = self.w.fabric.borrow().wire.iter().map(line_of).collect();
+        let mut lines = wire.clone();
+        lines.sort_unstable();
+        lines.dedup();
+        lines.retain(|line| !self.stuck.contains(line));
+        if lines.is_empty() {
+            return;
+        }
+        let line = self.dice.pick(&lines);
+        let at = wire.iter().position(|it| *it == line).unwrap();
+        let letter = self.w.letter(at).unwrap();
+        if self.w.hand(&letter) {
+            self.w.fabric.borrow_mut().wire.remove(at);
+        }
+    }
+
+    /// Everything moves again and is taken.
+    fn calm(&mut self) {
+        self.stuck.clear();
+        for node in 0..self.w.nodes.len() {
+            let node = self.w.node(node);
+            (node.put, node.get, node.inline) = (TAKE, TAKE, TAKE);
+            node.kept.clear();
+        }
+        for device in self.w.fabric.borrow_mut().devices.values_mut() {
+            device.link_works = true;
+        }
+    }
+
+    /// INV-11: without time passing, what can happen comes to an end.
+    fn assert_no_storm(&mut self) {
+        for _ in 0..2000 {
+            let mut busy = self.w.tick();
+            busy |= self.w.deliver() > 0;
+            busy |= self.w.devices() > 0;
+            busy |= self.w.interrupts() > 0;
+            busy |= self.w.endings() > 0;
+            busy |= self.w.fetch() > 0;
+            if !busy {
+                return;
+            }
+        }
+        let said = self.w.fabric.borrow().said.len();
+        panic!("there is always something more to say; so far {said} letters");
+    }
+
+    fn assert_reach(&mut self) {
+        let nodes = self.w.nodes.len();
+        for (from, to) in (0..nodes * nodes).map(|it| (it / nodes, it % nodes)) {
+            let reached = |_| {
+                let tag = self.w.put(from, to, 300);
+                self.w.sleep(Span::from_secs(31));
+                tag.is_ok_and(|tag| self.w.report(from, tag).status.errno == 0)
+            };
+            assert!(from == to || (0..3).any(reached), "{from} does not reach {to}");
+        }
+    }
+}
+
+fn slow(seed: u64, turnover: bool) {
+    println!("seed {seed} turnover {turnover}");
+    let mut slow = Slow::new(seed, turnover);
+    for _ in 0..3000 {
+        slow.step();
+    }
+    slow.calm();
+    slow.assert_no_storm();
+    slow.w.sleep(Span::from_secs(20));
+    slow.w.assert_drained();
+    slow.w.assert_deliveries();
+    if !turnover {
+        slow.assert_reach();
+    }
+}
+
+/// Under Miri one takes minutes.
+const SEEDS: u64 = if cfg!(miri) { 2 } else { 200 };
+
+#[test]
+fn s0_18_slow_lanes_lose_nothing() {
+    (0..SEEDS).for_each(|seed| slow(seed, false));
+}
+
+#[test]
+fn s0_18_slow_lanes_and_few_places_lose_nothing() {
+    (0..SEEDS).for_each(|seed| slow(seed, true));
+}
+
+#[test]
+#[ignore = "as long as you like: set SEED to the first seed and COUNT to their number"]
+fn s0_18_more_slow_lanes() {
+    let number = |name| std::env::var(name).ok().and_then(|n| n.parse::<u64>().ok());
+    let first = number("SEED").unwrap_or(1000);
+    for seed in first..first + number("COUNT").unwrap_or(1000) {
+        slow(seed, false);
+        slow(seed, true);
+    }
+}
