@@ -366,3 +366,27 @@ fn inv_15_goodbyes_come_to_an_end() {
     w.settle();
     assert_eq!(w.said(0, 1, "close"), 1);
 }
+
+/// INV-15, R39: while goodbyes are left to say, the next call is due at once.
+#[test]
+fn inv_15_goodbyes_follow_at_once() {
+    let few = Config { slots: 2, passive_slots: 1, lists: 1, peers: 6, batch: 1, ..config() };
+    let mut w = World::with(7, few);
+    for to in 1..7 {
+        w.put(0, to, 0).unwrap();
+        w.settle();
+    }
+    let now = w.now;
+    w.node(0).driver.shutdown(now, now);
+    // A sweep of two slots is over before the goodbyes to six peers are.
+    let mut waits = 0;
+    for _ in 0..20 {
+        let next = w.node(0).on_time();
+        if w.nodes[0].driver.run_state() == RunState::Closing {
+            assert_eq!(next, Some(now));
+            waits += 1;
+        }
+    }
+    assert!(waits > 3, "the goodbyes take more calls than the sweep: {waits}");
+    assert_eq!((1..7).map(|to| w.said(0, to, "close")).sum::<usize>(), 6);
+}
