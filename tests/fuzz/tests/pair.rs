@@ -4,6 +4,13 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+/// A sender whose short deadlines pass while the receiver's pulls wait: the receiver's own count bounds what
+/// it takes of one peer.
+#[test]
+fn inv_12_no_peer_has_more_than_its_share() {
+    lnd_fuzz::pair(include_bytes!("../corpus/pair/peer-without-a-cap.bin"));
+}
+
 const INPUTS: u64 = if cfg!(miri) { 2 } else { 4000 };
 
 #[test]

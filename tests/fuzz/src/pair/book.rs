@@ -32,6 +32,8 @@ pub struct Book {
     messages: BTreeMap<u32, Entry>,
     /// Which message a transfer of a node belongs to.
     transfers: BTreeMap<(usize, Tag), u32>,
+    /// Those that work for the other node's requests: taken, and not yet reported.
+    taken: BTreeSet<(usize, Tag)>,
     /// Incarnations that are over or shut down, and those of them that said goodbye.
     ended: BTreeSet<Incarnation>,
     goodbyes: BTreeSet<Incarnation>,
@@ -61,6 +63,13 @@ impl Book {
     /// A transfer works for a message.
     pub fn names(&mut self, node: usize, tag: Tag, number: u32) {
         self.transfers.insert((node, tag), number);
+    }
+
+    /// A node's upper layer has taken a request of the other node, in whatever session it came.
+    pub fn takes(&mut self, node: usize, tag: Tag, bound: usize) {
+        self.taken.insert((node, tag));
+        let count = self.taken.iter().filter(|&&(of, _)| of == node).count();
+        assert!(count <= bound, "one peer has {count} transfers of {bound} (INV-12)");
     }
 
     /// A frame leaves.
@@ -98,6 +107,7 @@ impl Book {
 
     /// A node's transfer was reported.
     pub fn reported(&mut self, node: usize, report: &Report) {
+        self.taken.remove(&(node, report.tag));
         let Some(number) = self.transfers.remove(&(node, report.tag)) else { return };
         let entry = self.messages.get_mut(&number).expect("a message that was accepted");
         let (good, delivery) = (report.status.errno == 0, report.status.delivery);
@@ -123,6 +133,7 @@ impl Book {
     /// A node has no transfers any more.
     pub fn restarts(&mut self, node: usize) {
         self.transfers.retain(|&(of, _), _| of != node);
+        self.taken.retain(|&(of, _)| of != node);
     }
 
     /// What was promised was seen, unless the receiver's incarnation has ended, or the sender's without

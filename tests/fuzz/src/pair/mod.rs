@@ -3,8 +3,10 @@
 //! requests; links go down and up; registers read all ones; engines repeat completions. What a sender is
 //! told was delivered is seen by the upper layer of the incarnation that it was sent to.
 
+mod absence;
 mod between;
 mod book;
+mod boot;
 mod world;
 
 use arbitrary::{Arbitrary, Unstructured};
@@ -111,7 +113,7 @@ enum Trouble {
 pub fn pair(data: &[u8]) {
     let mut input = Unstructured::new(data);
     let signals = bool::arbitrary(&mut input).unwrap_or(false);
-    let mut memory = world::memory();
+    let mut memory = boot::memory();
     let mut world = World::new(&mut memory, signals);
     while let Ok(op) = Op::arbitrary(&mut input) {
         world.apply(&op);

@@ -2,9 +2,7 @@
 //! The two nodes, what is under way between them, and what may happen.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::mem::MaybeUninit;
 
-use lnd_core::config::Config;
 use lnd_core::driver::{Give, Kind, Receive, Request, RequestKind, Ticket};
 use lnd_core::fragment::Fragment;
 use lnd_core::id::{Incarnation, LinkId, Tag};
@@ -15,17 +13,15 @@ use lnd_core::ports::{Returned, Sent};
 use lnd_core::time::{Instant, Span};
 use lnd_shortmsg::wire::{decode, Checksum};
 
+use super::absence::Absence;
 use super::book::Book;
+use super::boot::{boot, Memory};
 use super::{Decision, Op, Trouble};
-use crate::hardware::{Hardware, Letter, LINKS};
-use crate::node::{config, nid, Node};
+use crate::hardware::{Letter, LINKS};
+use crate::node::{nid, Node};
 
-/// Incarnations of both nodes together.
-const INCARNATIONS: usize = 6;
 /// Requests that a node may have at the other.
 pub const DEPTH: u32 = 2;
-
-type Memory = Vec<MaybeUninit<u8>>;
 
 /// A lane: sender, link, control.
 pub type Way = (usize, usize, bool);
@@ -40,21 +36,11 @@ pub struct World<'m> {
     tags: [VecDeque<Tag>; 2],
     pub(super) paused: [bool; 2],
     next: [Option<Instant>; 2],
+    pub(super) absences: [Absence; 2],
     pub(super) now: Instant,
     pub(super) signals: bool,
     submitted: u32,
     pub(super) book: Book,
-}
-
-fn small() -> Config {
-    let mut config = config();
-    // More than one peer may have, so that its own bound counts.
-    config.passive_slots = config.slots - 1;
-    config
-}
-
-pub fn memory() -> Vec<Memory> {
-    vec![vec![MaybeUninit::uninit(); small().bytes_needed()]; INCARNATIONS]
 }
 
 impl<'m> World<'m> {
@@ -76,6 +62,7 @@ impl<'m> World<'m> {
             tags: Default::default(),
             paused: [false; 2],
             next: [None; 2],
+            absences: Default::default(),
             now,
             signals,
             submitted: 0,
@@ -135,6 +122,7 @@ impl<'m> World<'m> {
 
     fn trouble(&mut self, node: usize, what: Trouble) {
         let running = !self.paused[node];
+        self.absences[node].held_up = true;
         let host = &mut self.nodes[node];
         host.now = self.now;
         match what {
@@ -236,6 +224,7 @@ impl<'m> World<'m> {
         };
         if let Some(tag) = taken {
             self.works_for(node, user, tag, message);
+            self.book.takes(node, tag, 2 * DEPTH as usize);
         }
     }
 
@@ -246,6 +235,10 @@ impl<'m> World<'m> {
             let frame = decode(&letter.bytes, Checksum::On).expect("the driver's frames are sound");
             let (envelope, message) = frame.into_parts();
             self.book.leaves(self.now, &envelope, &message);
+            self.absences[node].leaves(&message);
+            if self.paused[1 - node] {
+                self.absences[1 - node].misses(&message);
+            }
             let control = message.lane() == Lane::Control;
             self.ways.entry((node, letter.link.index(), control)).or_default().push_back(letter);
         }
@@ -273,6 +266,12 @@ impl<'m> World<'m> {
         if self.paused[node] {
             return;
         }
+        let hardware = self.nodes[node].hardware.borrow();
+        self.absences[node].held_up |= hardware.full
+            || hardware.link_down != [false; LINKS]
+            || hardware.gone != [false; LINKS];
+        drop(hardware);
+        let deaf = self.absences[node].ends(self.now);
         let host = &mut self.nodes[node];
         host.now = self.now;
         host.interrupt();
@@ -287,6 +286,7 @@ impl<'m> World<'m> {
             let blamed =
                 before == Some(HelloState::Greeting) && state(host) == Some(HelloState::Down);
             assert!(!cut || !blamed, "blamed for our own links (LU-17505, LU-20379)");
+            assert!(!deaf || !blamed, "down, and had answered while we did not run (R41)");
             if self.next[node] != Some(self.now) {
                 break;
             }
@@ -332,6 +332,7 @@ impl<'m> World<'m> {
         self.kept[node].clear();
         self.tags[node].clear();
         self.paused[node] = false;
+        self.absences[node] = Absence::default();
         self.run(node);
     }
 
@@ -378,15 +379,4 @@ fn other(node: usize) -> lnd_core::id::Nid {
 
 fn returned(how: u8) -> Returned {
     [Returned::Ok, Returned::Untouched, Returned::Touched][usize::from(how) % 3]
-}
-
-fn boot<'m>(
-    memory: &'m mut [MaybeUninit<u8>],
-    node: usize,
-    incarnation: u64,
-    now: Instant,
-    signals: bool,
-) -> Node<'m> {
-    let hardware = Hardware { signals, ..Hardware::default() };
-    Node::with(small(), memory, nid(1 + node as u8), incarnation, now, hardware)
 }

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! How the two nodes are made.
+
+use std::mem::MaybeUninit;
+
+use lnd_core::config::Config;
+use lnd_core::time::Instant;
+
+use crate::hardware::Hardware;
+use crate::node::{config, nid, Node};
+
+/// Incarnations of both nodes together.
+const INCARNATIONS: usize = 6;
+pub type Memory = Vec<MaybeUninit<u8>>;
+
+fn small() -> Config {
+    let mut config = config();
+    // More than one peer may have, so that its own bound counts.
+    config.passive_slots = config.slots - 1;
+    config
+}
+
+pub fn memory() -> Vec<Memory> {
+    vec![vec![MaybeUninit::uninit(); small().bytes_needed()]; INCARNATIONS]
+}
+
+/// A node starts, as another incarnation.
+pub fn boot<'m>(
+    memory: &'m mut [MaybeUninit<u8>],
+    node: usize,
+    incarnation: u64,
+    now: Instant,
+    signals: bool,
+) -> Node<'m> {
+    let hardware = Hardware { signals, ..Hardware::default() };
+    Node::with(small(), memory, nid(1 + node as u8), incarnation, now, hardware)
+}
