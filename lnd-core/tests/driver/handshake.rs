@@ -63,6 +63,22 @@ fn r68_what_a_dead_node_has_left_is_asked_after_ever_less_often() {
     assert_eq!((w.state(0, 2), w.nodes[0].done.len()), (HelloState::Good, 0));
 }
 
+/// R68: an answer of the incarnation that we know ends a wrong verdict, and not the hold-off does.
+#[test]
+fn r68_a_late_answer_ends_the_verdict_before_the_hold_off() {
+    let mut w = World::new(2);
+    w.hold("hello_ack");
+    w.put(0, 1, 10).unwrap();
+    w.sleep(hold_off(&w));
+    assert_eq!(w.state(0, 1), HelloState::Down, "no answer");
+    let answer = on_the_wire(&w, 1, "hello_ack");
+    w.hand(&answer);
+    assert_eq!((w.state(0, 1), w.count(0, Counter::IgnoredHellos)), (HelloState::Greeting, 1));
+    w.free("hello_ack");
+    w.settle();
+    assert_eq!(w.state(0, 1), HelloState::Good);
+}
+
 /// R68: the hold-off is of the present verdict. That of a former one is over with it.
 #[test]
 fn r68_a_verdict_by_interrupt_has_a_hold_off_of_its_own() {
