@@ -90,6 +90,7 @@ impl<P: Ports> Driver<'_, P> {
             return false;
         };
         if !away || details.marks.contains(Marks::POSTPONED) {
+            details.marks.remove(Marks::POSTPONED);
             return false;
         }
         details.marks.insert(Marks::POSTPONED);
@@ -120,9 +121,6 @@ impl<P: Ports> Driver<'_, P> {
                 self.counters.count(Counter::DrainBoundHit);
                 self.link_event(now, link, LinkEvent::Failed);
             }
-        }
-        if let Some(details) = self.details.get_mut(slot as usize) {
-            details.marks.remove(Marks::POSTPONED);
         }
         self.timers.arm(slot, now.after(self.config.drain_bound));
     }

@@ -482,10 +482,6 @@ impl<P: Ports> Driver<'_, P> {
         if new_life {
             self.take_up_successor(id, from.session);
         }
-        let peer = self.peers.get_mut(id)?;
-        if reliable && peer.is_news(from.session) {
-            peer.forget_theirs(from.session);
-        }
         // It may answer our requests before its own hello, which may be lost, gets here.
         self.admit(id);
         if ack.version != Some(VERSION) {
@@ -494,6 +490,9 @@ impl<P: Ports> Driver<'_, P> {
             return None;
         }
         let peer = self.peers.get_mut(id)?;
+        if reliable && peer.is_news(from.session) {
+            peer.forget_theirs(from.session);
+        }
         if forgotten {
             // It does not count our session. The next one begins with no requests in flight; what was
             // sent in this one it tells by the session's number.

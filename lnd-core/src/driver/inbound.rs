@@ -2,12 +2,13 @@
 //! Messages of peers: who is listened to, what their requests become.
 
 use super::details::Role;
+use super::peer::Wants;
 use super::shutdown::RunState;
 use super::ticket::{RequestKind, Ticket};
 use super::Driver;
 use crate::counters::Counter;
 use crate::defect::seeded;
-use crate::id::{LinkId, Nid, PeerId, Tag};
+use crate::id::{LinkId, PeerId, Tag};
 use crate::message::{Envelope, Lane, Message, Refusal};
 use crate::peer::window::Verdict;
 use crate::peer::HelloState;
@@ -63,26 +64,46 @@ impl<P: Ports> Driver<'_, P> {
                 }
             }
             _ => {
-                let id = match self.admitted(now, from, message.lane()) {
-                    Heard::From(id) => id,
-                    Heard::Closed(id) => return self.of_the_closed(now, link, id, from, message),
-                    Heard::Parked => {
-                        self.set_right(now, from, true);
-                        return Inbound::Wait;
-                    }
-                    Heard::Dropped => {
-                        self.unpark(from.from, message);
-                        self.note_late_goodbye(from, message);
-                        self.set_right(now, from, false);
-                        return Inbound::Handled;
-                    }
-                };
-                let inbound = self.on_admitted(now, link, id, from, message);
-                self.settle_credits(now, id, from);
-                return inbound;
+                return self.on_other(now, link, from, message);
             }
         }
         Inbound::Handled
+    }
+
+    /// A message that is no greeting.
+    #[inline]
+    fn on_other<'f>(
+        &mut self,
+        now: Instant,
+        link: LinkId,
+        from: &Envelope,
+        message: &Message<'f>,
+    ) -> Inbound<'f> {
+        match self.admitted(now, from, message.lane()) {
+            Heard::From(id) => {
+                let inbound = self.on_admitted(now, link, id, from, message);
+                self.settle_credits(now, id, from);
+                self.unpark(id, message, &inbound);
+                inbound
+            }
+            Heard::Closed(id) => {
+                let inbound = self.of_the_closed(now, link, id, from, message);
+                self.unpark(id, message, &inbound);
+                inbound
+            }
+            Heard::Parked => {
+                self.set_right(now, from, true);
+                Inbound::Wait
+            }
+            Heard::Dropped => {
+                if let Some(id) = self.peers.find(from.from) {
+                    self.unpark(id, message, &Inbound::Handled);
+                }
+                self.note_late_goodbye(from, message);
+                self.set_right(now, from, false);
+                Inbound::Handled
+            }
+        }
     }
 
     #[inline]
@@ -344,11 +365,15 @@ impl<P: Ports> Driver<'_, P> {
         self.issue(now, tag, (id, former), link, from, message)
     }
 
-    /// A request that is dropped waits no more.
-    fn unpark(&mut self, nid: Nid, message: &Message<'_>) {
-        let found = self.peers.find(nid).and_then(|id| self.peers.get_mut(id));
-        if let (Lane::Request, Some(peer)) = (message.lane(), found) {
+    /// A request that was taken or dropped waits no more.
+    #[inline]
+    fn unpark(&mut self, id: PeerId, message: &Message<'_>, inbound: &Inbound<'_>) {
+        if message.lane() != Lane::Request || matches!(inbound, Inbound::Wait) {
+            return;
+        }
+        if let Some(peer) = self.peers.get_mut(id) {
             peer.parked = false;
+            peer.wants.remove(Wants::ASK);
         }
     }
 
@@ -379,7 +404,6 @@ impl<P: Ports> Driver<'_, P> {
         if tag.is_some() {
             if let Some(peer) = self.peers.get_mut(id) {
                 peer.undecided += 1;
-                peer.parked = false;
             }
         }
         tag

@@ -227,12 +227,10 @@ impl Peer {
     /// count up, and wrap.
     pub fn is_later(&self, session: u32) -> bool {
         self.their_session.is_some_and(|known| {
-            let wraps = !seeded("sessions-do-not-wrap");
-            if wraps {
-                session.wrapping_sub(known) as i32 > 0
-            } else {
-                session > known
+            if seeded("sessions-do-not-wrap") {
+                return session > known;
             }
+            session.wrapping_sub(known) as i32 > 0
         })
     }
 

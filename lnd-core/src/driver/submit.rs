@@ -297,12 +297,12 @@ impl<P: Ports> Driver<'_, P> {
     pub(super) fn watch_credits(&mut self, now: Instant, peer: PeerId) {
         let timer = self.config.slots + peer.index() as u32;
         if self.timers.armed(timer).is_none() {
-            let stalled = self.peers.get(peer).is_some_and(|p| p.stalled);
+            let stalled = self.peers.get_mut(peer).is_some_and(|peer| {
+                peer.postponed &= seeded("one-pause-granted");
+                peer.stalled
+            });
             let bound = if stalled { Span::default() } else { self.config.credit_stall };
             self.timers.arm(timer, now.after(bound));
-            if let Some(peer) = self.peers.get_mut(peer) {
-                peer.postponed &= seeded("one-pause-granted");
-            }
         }
     }
 }

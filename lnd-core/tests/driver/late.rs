@@ -381,6 +381,20 @@ fn a_session_that_is_not_counted_is_told_of_in_a_channel_that_loses_too() {
 }
 
 #[test]
+fn a_request_of_a_former_session_is_dropped_where_it_may_be_a_repetition() {
+    let mut w = World::met();
+    w.fabric.borrow_mut().reliable = false;
+    let message = Message::Immediate { header: &[0; 8], payload: &[1; 10] };
+    let request = forged(&w, 1, 0, &message);
+    let mut next = forged(&w, 1, 0, &hello());
+    (next.envelope.session, next.envelope.sequence) = (2, 0);
+    w.hand(&next);
+    let before = w.count(0, Counter::Requests);
+    assert!(w.hand(&request));
+    assert_eq!((w.count(0, Counter::WrongSession), w.count(0, Counter::Requests)), (1, before));
+}
+
+#[test]
 fn a_late_goodbye_does_not_take_the_place_of_the_present_ones() {
     // S0-18: what the one that ended last has left in the channel would wait for ever.
     let mut w = World::met();
