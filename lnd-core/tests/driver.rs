@@ -17,6 +17,7 @@ mod driver {
     mod tally;
     mod world;
 
+    mod answers;
     mod books;
     mod catalogue;
     mod conditions;

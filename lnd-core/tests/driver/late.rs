@@ -3,8 +3,7 @@
 
 use lnd_core::counters::Counter;
 use lnd_core::id::Incarnation;
-use lnd_core::message::{HelloAck, Message};
-use lnd_core::peer::HelloState;
+use lnd_core::message::Message;
 use lnd_core::time::Span;
 
 use super::hello::{forged, hello};
@@ -12,14 +11,14 @@ use super::letter::Letter;
 use super::world::World;
 
 /// Takes the next letter of a kind that a node has sent off the wire.
-fn take(w: &World, from: usize, kind: &str) -> Option<Letter> {
+pub fn take(w: &World, from: usize, kind: &str) -> Option<Letter> {
     let wire = &mut w.fabric.borrow_mut().wire;
     let at = wire.iter().position(|letter| letter.from == from && letter.kind() == kind)?;
     wire.remove(at)
 }
 
 /// Hands over what node 0 has said of a held kind, and what that leads to.
-fn hand_held(w: &mut World, kind: &str) {
+pub fn hand_held(w: &mut World, kind: &str) {
     for _ in 0..100 {
         let Some(letter) = take(w, 0, kind) else { return };
         w.hand(&letter);
@@ -29,7 +28,7 @@ fn hand_held(w: &mut World, kind: &str) {
 }
 
 /// After all that was late node 1 reaches node 0.
-fn reaches_in_the_end(w: &mut World) {
+pub fn reaches_in_the_end(w: &mut World) {
     w.sleep(Span::from_secs(3));
     let tag = w.put(1, 0, 10).unwrap();
     w.sleep(Span::from_secs(30));
@@ -272,159 +271,4 @@ fn what_was_taken_in_a_session_is_not_taken_again_when_its_number_is_forgotten()
     w.hand(&request);
     assert_eq!(w.count(0, Counter::Requests), before);
     reaches_in_the_end(&mut w);
-}
-
-/// Node 0 greets, and knows no incarnation of node 1. The first one's answer is held up. Returns its link.
-fn first_answer_held(w: &mut World) -> usize {
-    w.kill(0);
-    w.put(1, 0, 0).unwrap();
-    w.settle();
-    w.reboot(0);
-    w.hold("hello_ack");
-    w.put(0, 1, 5000).unwrap();
-    w.settle();
-    let wire = &w.fabric.borrow().wire;
-    wire.iter().find(|it| it.kind() == "hello_ack").unwrap().link.index()
-}
-
-#[test]
-fn s0_18_a_late_answer_of_a_former_incarnation_does_not_undo_its_successors_hello() {
-    let mut w = World::new(2);
-    let link = first_answer_held(&mut w);
-    w.device(1, link, |d| d.link_works = false);
-    w.reboot(1);
-    w.free("hello_ack");
-    let tag = w.put(1, 0, 10).unwrap();
-    w.settle();
-    assert_eq!((w.state(1, 0), w.state(0, 1)), (HelloState::Good, HelloState::Greeting));
-    w.device(1, link, |d| d.link_works = true);
-    w.settle();
-    w.sleep(Span::from_secs(29));
-    assert_eq!(w.report(1, tag).status.errno, 0);
-    w.assert_deliveries();
-    reaches_in_the_end(&mut w);
-}
-
-#[test]
-fn an_answer_of_the_incarnation_that_was_heard_meanwhile_counts() {
-    // Two that greet each other at once need no second hello (R30).
-    let mut w = World::new(2);
-    w.hold("hello_ack");
-    let (a, b) = (w.put(0, 1, 10).unwrap(), w.put(1, 0, 10).unwrap());
-    w.settle();
-    w.free("hello_ack");
-    w.settle();
-    assert_eq!((w.report(0, a).status.errno, w.report(1, b).status.errno), (0, 0));
-    assert_eq!((w.said(0, 1, "hello"), w.said(1, 0, "hello")), (1, 1));
-}
-
-#[test]
-fn s0_18_an_earlier_session_is_not_opened_behind_the_answer_that_tells_of_a_later_one() {
-    let mut w = World::met();
-    let mut first = forged(&w, 1, 0, &hello());
-    (first.envelope.to_life, first.envelope.sequence) = (None, 0);
-    w.reboot(0);
-    w.hold("hello_ack");
-    w.hold("immediate");
-    w.put(0, 1, 5000).unwrap();
-    w.settle();
-    hand_held(&mut w, "hello_ack");
-    let tag = w.put(1, 0, 10).unwrap();
-    w.settle();
-    let mut former = first.clone();
-    former.envelope.from_life = Incarnation::from_raw(999).unwrap();
-    w.hold("hello");
-    w.hand(&former);
-    w.hand(&first);
-    hand_held(&mut w, "hello");
-    w.free("hello_ack");
-    w.settle();
-    // The earlier session's first hello was said twice.
-    let dropped = w.count(0, Counter::WrongSession);
-    w.hand(&first);
-    w.free("immediate");
-    w.settle();
-    w.free("hello");
-    w.sleep(Span::from_secs(30));
-    assert_eq!(w.report(1, tag).status.errno, 0);
-    assert_eq!(w.count(0, Counter::WrongSession), dropped);
-    assert_eq!(w.count(0, Counter::Requests), 1, "it was seen");
-    w.assert_deliveries();
-}
-
-#[test]
-fn a_session_that_is_not_counted_is_told_of_in_a_channel_that_loses_too() {
-    // A late hello of another incarnation was the last that node 0 heard before node 1's answer.
-    let mut w = World::new(2);
-    w.fabric.borrow_mut().reliable = false;
-    w.hold("hello");
-    w.put(0, 1, 10).unwrap();
-    let mut former = forged(&w, 1, 0, &hello());
-    former.envelope.from_life = Incarnation::from_raw(999).unwrap();
-    (former.envelope.to_life, former.envelope.sequence) = (None, 0);
-    w.hand(&former);
-    for attempt in 1..=2 {
-        let session = take(&w, 0, "hello").unwrap().envelope.session;
-        let (version, depth) = (Some(1), 4);
-        let ack = HelloAck { session, attempt, version, depth, immediate_max: 100, features: 0 };
-        w.hand(&forged(&w, 1, 0, &Message::HelloAck(ack)));
-        w.node(0).on_time();
-    }
-    assert_eq!(w.state(0, 1), HelloState::Good);
-    let before = w.said(0, 1, "hello");
-    let message = Message::Immediate { header: &[0; 8], payload: &[1; 10] };
-    for _ in 0..2 {
-        assert!(w.hand(&forged(&w, 1, 0, &message)));
-        assert_eq!(w.said(0, 1, "hello"), before + 1, "told, and once");
-    }
-    assert_eq!((w.count(0, Counter::WrongSession), w.count(0, Counter::Requests)), (2, 0));
-}
-
-#[test]
-fn a_request_of_a_former_session_is_dropped_where_it_may_be_a_repetition() {
-    let mut w = World::met();
-    w.fabric.borrow_mut().reliable = false;
-    let message = Message::Immediate { header: &[0; 8], payload: &[1; 10] };
-    let request = forged(&w, 1, 0, &message);
-    let mut next = forged(&w, 1, 0, &hello());
-    (next.envelope.session, next.envelope.sequence) = (2, 0);
-    w.hand(&next);
-    let before = w.count(0, Counter::Requests);
-    assert!(w.hand(&request));
-    assert_eq!((w.count(0, Counter::WrongSession), w.count(0, Counter::Requests)), (1, before));
-}
-
-#[test]
-fn a_late_goodbye_does_not_take_the_place_of_the_present_ones() {
-    // S0-18: what the one that ended last has left in the channel would wait for ever.
-    let mut w = World::met();
-    w.hold("close");
-    let mut late = forged(&w, 1, 0, &Message::Close);
-    late.envelope.from_life = Incarnation::from_raw(999).unwrap();
-    let message = Message::Immediate { header: &[0; 8], payload: &[1; 10] };
-    let (close, request) = (forged(&w, 1, 0, &Message::Close), forged(&w, 1, 0, &message));
-    w.hand(&close);
-    w.hand(&late);
-    assert_eq!(w.state(0, 1), HelloState::Down);
-    let before = w.count(0, Counter::Requests);
-    assert!(w.hand(&request), "it waits for one that has ended");
-    assert_eq!(w.count(0, Counter::Requests), before + 1);
-}
-
-#[test]
-fn a_late_answer_of_one_that_said_goodbye_brings_no_greeting() {
-    let mut w = World::met();
-    w.hold("hello_ack");
-    let mut claim = forged(&w, 1, 0, &hello());
-    claim.envelope.from_life = Incarnation::from_raw(999).unwrap();
-    w.hand(&claim);
-    w.settle();
-    assert_eq!(w.state(0, 1), HelloState::Greeting);
-    let close = forged(&w, 1, 0, &Message::Close);
-    w.hand(&close);
-    assert_eq!(w.state(0, 1), HelloState::Down);
-    let before = w.said(0, 1, "hello");
-    w.free("hello_ack");
-    w.settle();
-    assert_eq!((w.state(0, 1), w.said(0, 1, "hello")), (HelloState::Down, before));
 }
