@@ -177,7 +177,9 @@ pub trait Channel {
     fn immediate_max(&self) -> u32;
 
     /// Whether a message whose end was [`Sent::Ok`] reaches the peer's driver for sure and once, however
-    /// long that does not run, unless its incarnation ends: shared memory, reliable connections.
+    /// long that does not run, unless its incarnation ends: shared memory, reliable connections. One
+    /// lane of one link then keeps its order as well: a request that waits holds up those behind it,
+    /// and may wait for one before it.
     /// Constant, and the same at both ends. If not, an inline message that ended well is reported as
     /// [`Delivery::Sent`](crate::transfer::Delivery::Sent), and requests in flight across a resync are
     /// given up.

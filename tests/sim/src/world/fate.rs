@@ -89,10 +89,13 @@ impl Network<'_> {
             }
         }
         let mut at = self.now.after(self.latency());
-        if self.strikes(faults.delay, "messages delayed") {
+        let delayed = self.strikes(faults.delay, "messages delayed");
+        if delayed {
             at = at.after(self.late());
-        } else if let Some(mailbox) = self.boxes.get_mut(&lane) {
-            // In order, behind the one before.
+        }
+        // In order, behind the one before. What loses nothing keeps its order, too: what is delayed holds
+        // up what lies behind it.
+        if let Some(mailbox) = self.boxes.get_mut(&lane).filter(|_| !delayed || self.reliable) {
             at = at.max(mailbox.last.after(Span::from_nanos(1)));
             mailbox.last = at;
         }
