@@ -84,7 +84,7 @@
  * enum lnd_error - How a call ended.
  *
  * An error means that nothing was done, unless the call says otherwise. Numbers are never used
- * again for another meaning; those from 38 to 127 are reserved for later versions.
+ * again for another meaning; those up to 127 that are not listed are reserved for later versions.
  */
 enum lnd_error {
 	/** @LND_OK: Done. */
@@ -1506,7 +1506,8 @@ size_t lnd_ring_size(const struct lnd_config *config);
  * Not for memory that somebody else has formatted (a fabric), nor for a device that is running.
  *
  * Context: any, alone with the memory.
- * Return: LND_OK, LND_E_NULL, LND_E_SIZE, LND_E_ALIGN, LND_E_CONFIG, LND_E_VERSION, LND_E_RING.
+ * Return: LND_OK, LND_E_NULL, LND_E_SIZE, LND_E_ALIGN, LND_E_CONFIG, LND_E_VERSION, LND_E_ARGUMENT
+ * (@node), LND_E_RING.
  */
 enum lnd_error lnd_ring_format(const struct lnd_config *config,
 			       void *base,
@@ -1567,7 +1568,8 @@ enum lnd_error lnd_ni_destroy(struct lnd_ni *ni);
  * @len: its bytes; 256 are enough for every line.
  * @written: where the number of bytes is written: whole lines only.
  *
- * To be called until LND_E_END. What changes between two calls may be seen twice or not at all.
+ * To be called until LND_E_END, with which the last lines come: look at @written then, too. What
+ * changes between two calls may be seen twice or not at all.
  *
  * Context: thread. Takes the lock, and looks at @len bytes' worth of lines and 1,024 free slots at
  * most.

@@ -451,8 +451,8 @@ uint32_t lnd_soft_ready(struct lnd_soft_node *node, uint32_t link, uint32_t lane
  *
  * Goes through the mailboxes in passes, control lanes first; LND_E_END ends a pass, and the next call
  * begins another. The frame stays in its mailbox until lnd_soft_release(); if the next receive comes
- * before, it waits there for the next pass, with all that is behind it: what to do when lnd_recv()
- * says LND_E_WAIT. A pass that has had a frame may have left others.
+ * before, it waits there for the next pass, with all that is behind it: what to do when
+ * lnd_frame_in() says LND_E_WAIT. A pass that has had a frame may have left others.
  *
  * Context: any; one at a time for a node.
  * Return: LND_OK, LND_E_END, LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_ROOM, LND_E_BUSY

@@ -9,7 +9,7 @@ use lnd_core::config::Config;
 use lnd_core::defect::seeded;
 use lnd_core::time::Span;
 use lnd_core::transfer::Policy;
-use lnd_dma::memory::{Geometry, LinkMemory};
+use lnd_dma::memory::{Geometry, LinkMemory, MAX_NODE};
 use lnd_shortmsg::wire::layout::{IMMEDIATE_LEN, MAX_FRAME};
 
 use crate::abi::{
@@ -147,7 +147,8 @@ pub unsafe extern "C" fn lnd_ring_size(config: *const lnd_config) -> usize {
 /// Not for memory that somebody else has formatted (a fabric), nor for a device that is running.
 ///
 /// Context: any, alone with the memory.
-/// Return: LND_OK, LND_E_NULL, LND_E_SIZE, LND_E_ALIGN, LND_E_CONFIG, LND_E_VERSION, LND_E_RING.
+/// Return: LND_OK, LND_E_NULL, LND_E_SIZE, LND_E_ALIGN, LND_E_CONFIG, LND_E_VERSION, LND_E_ARGUMENT
+/// (@node), LND_E_RING.
 #[no_mangle]
 pub unsafe extern "C" fn lnd_ring_format(
     config: *const lnd_config,
@@ -164,6 +165,9 @@ pub unsafe extern "C" fn lnd_ring_format(
     let Some(start) = NonNull::new(base.cast::<u8>()) else { return lnd_error::LND_E_NULL };
     if base as usize % LND_ALIGN != 0 {
         return lnd_error::LND_E_ALIGN;
+    }
+    if node > MAX_NODE {
+        return lnd_error::LND_E_ARGUMENT;
     }
     // SAFETY: by the contract of the ABI the memory is the caller's, and nobody else uses it yet.
     match unsafe { LinkMemory::format(start, len, geometry(&config), node, features, 0) } {

@@ -25,7 +25,8 @@ use crate::text::Text;
 /// @len: its bytes; 256 are enough for every line.
 /// @written: where the number of bytes is written: whole lines only.
 ///
-/// To be called until LND_E_END. What changes between two calls may be seen twice or not at all.
+/// To be called until LND_E_END, with which the last lines come: look at @written then, too. What
+/// changes between two calls may be seen twice or not at all.
 ///
 /// Context: thread. Takes the lock, and looks at @len bytes' worth of lines and 1,024 free slots at
 /// most.

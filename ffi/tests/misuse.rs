@@ -119,6 +119,24 @@ fn ring_for(config: &lnd_config, ring: &Block) {
 }
 
 #[test]
+fn a_node_number_has_eight_bits() {
+    let probe = Block::new(64);
+    // SAFETY: a configuration.
+    let len = unsafe { lnd_ring_size(&config(&probe, 64)) };
+    let ring = Block::new(len);
+    let config = config(&ring, len);
+    for (node, made) in [
+        (255, lnd_error::LND_OK),
+        (256, lnd_error::LND_E_ARGUMENT),
+        (u32::MAX, lnd_error::LND_E_ARGUMENT),
+    ] {
+        // SAFETY: the ring's own memory, of its own size.
+        let said = unsafe { lnd_ring_format(&config, ring.at(), len, node, 0) };
+        assert_eq!(said, made, "{node}");
+    }
+}
+
+#[test]
 fn an_ni_lives_and_ends_and_is_no_ni_any_more() {
     let host = Host::default();
     let probe = Block::new(64);

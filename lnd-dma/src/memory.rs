@@ -25,6 +25,9 @@ const LIST: usize = MAX_FRAGMENTS * 16;
 /// Most descriptors of a link.
 pub const MAX_DESCRIPTORS: u32 = 65_536;
 
+/// The largest node number: it has eight bits in the own word.
+pub const MAX_NODE: u32 = 255;
+
 /// Sizes of one link's tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Geometry {

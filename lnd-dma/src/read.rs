@@ -10,14 +10,13 @@
 use lnd_core::ports::Features;
 
 use crate::driver::identity;
+use crate::memory::MAX_NODE;
 use crate::regs::{Register, RegisterAccess};
 
 /// Bytes of a published word.
 pub(crate) const WORD: u32 = 4;
 /// The key under which nothing is ever published.
 const NO_KEY: u32 = 0;
-/// Highest number that a node can have.
-const MAX_NODE: u32 = 255;
 
 /// What to read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

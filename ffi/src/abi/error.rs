@@ -4,7 +4,7 @@
 /// enum lnd_error - How a call ended.
 ///
 /// An error means that nothing was done, unless the call says otherwise. Numbers are never used
-/// again for another meaning; those from 38 to 127 are reserved for later versions.
+/// again for another meaning; those up to 127 that are not listed are reserved for later versions.
 #[allow(non_camel_case_types)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]

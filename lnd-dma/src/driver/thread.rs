@@ -13,11 +13,8 @@ use lnd_core::sync::{fence, Ordering};
 
 use super::identity;
 use crate::descriptor::{Content, Descriptor, Flags, State};
-use crate::memory::LinkMemory;
+use crate::memory::{LinkMemory, MAX_NODE};
 use crate::regs::{Control, LinkBits, Register, RegisterAccess, Status};
-
-/// The largest node number: it has eight bits in the own word.
-const MAX_NODE: u32 = 255;
 
 /// How far a reset moves the completion ring's indices on: the golden section of all of them, so that
 /// thousands of rings that nobody has looked at lie far apart. `NEAR` is more than a ring.
