@@ -35,6 +35,7 @@ mod driver {
     mod late;
     mod life;
     mod link;
+    mod parked;
     mod peer_down;
     mod pulls;
     mod put;

@@ -312,20 +312,33 @@ impl<P: Ports> Driver<'_, P> {
         let counts = !(begun && from.to_life == Some(self.me.life) && reliable);
         let it = LastHello::of(from, hello, link, (fits, counts));
         let Some(peer) = self.peers.get_mut(id) else { return };
+        if reliable && peer.closed == Some(from.from_life) && !seeded("hello-after-goodbye") {
+            // It comes late, and its sender takes no answer any more.
+            self.counters.count(Counter::Early);
+            return;
+        }
         let new_life = peer.life.is_some_and(|life| life != from.from_life);
         if fits && new_life && peer.proven && !seeded("successor-not-asked") {
             self.on_claim(now, id, it);
             return;
         }
         peer.last_heard = now;
-        peer.last_hello = it;
         let unknown = new_life || !peer.counted;
         let newer = new_life || peer.may_open(from.session);
+        // A late one does not take the answer of the present one.
+        let older = !newer && peer.their_session != Some(from.session);
+        if !(older && peer.wants.contains(Wants::ACK)) || seeded("late-hello-takes-the-answer") {
+            peer.last_hello = it;
+        }
         // It takes us for an earlier incarnation, or it does not count our session: it may have
         // forgotten us, and its answer to our hello tells.
         let late = !newer && peer.counted_session() != Some(from.session);
         let forgot_us = from.to_life.is_some_and(|life| life != self.me.life)
             || !late && peer.ours.depth() > 0 && from.credits_of != peer.session;
+        if forgot_us && reliable && from.to_life.is_some() && !seeded("asked-and-silent") {
+            // It asks for our session, which our hello opens: that is not given up while it asks.
+            peer.tries = 0;
+        }
         peer.overheard |= fits && peer.life.is_none() && state == HelloState::Greeting;
         if fits && newer && !counts {
             peer.life = Some(from.from_life);
@@ -519,6 +532,8 @@ impl<P: Ports> Driver<'_, P> {
     /// it, its session is opened, and its hello answered; all else that we know is of a former one.
     fn take_up_successor(&mut self, id: PeerId, session: u32) {
         let Some(peer) = self.peers.get_mut(id) else { return };
+        // What waits is the former one's, or is offered again.
+        peer.parked &= seeded("parked-outlives-its-sender");
         let claim = peer.last_hello;
         let claimed = claim.fits && (claim.life == peer.life || seeded("claim-of-another"));
         if claimed && claim.counts {

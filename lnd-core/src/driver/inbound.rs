@@ -27,7 +27,8 @@ pub enum Inbound<'f> {
     /// A request that needs the upper layer's verdict (`lnet_parse`).
     Request(Ticket<'f>),
     /// A request for which there is no slot now, or whose sender has not yet answered our hello: leave
-    /// it in the channel and offer it again when something has ended or has come. Nothing was changed.
+    /// it in the channel and offer it again when something has ended or has come, or the state of a peer
+    /// has changed. Nothing was changed.
     Wait,
 }
 

@@ -122,7 +122,7 @@ fn hello_race_against_a_new_life() {
     let faults = Faults { reborn: [1, 0], lost: 1, twice: 1, ..NONE };
     let setup = Setup { met: false, ..Setup::new("hello against hello, a new life") };
     let setup = setup.sends(0, Put, SMALL).sends(1, Put, SMALL).with(faults);
-    explore(setup, &[OK, ERROR, WRONG_LIFE, EARLY], 82_044);
+    explore(setup, &[OK, ERROR, WRONG_LIFE, EARLY], 82_137);
 }
 
 #[test]
@@ -153,14 +153,14 @@ fn lu17841_put_against_new_lives_of_either_side() {
     // R15: no tag of one life is given out in the next.
     let faults = Faults { reborn: [1, 1], twice: 1, ..NONE };
     let setup = Setup::new("put, new lives").sends(0, Put, LARGE).with(faults);
-    explore(setup, &[OK, ERROR, WRONG_LIFE], 9_621);
+    explore(setup, &[OK, ERROR, WRONG_LIFE], 9_675);
 }
 
 #[test]
 fn lu17841_get_against_new_lives_of_either_side() {
     let faults = Faults { reborn: [1, 1], twice: 1, ..NONE };
     let setup = Setup::new("get, new lives").sends(0, Get, LARGE).with(faults);
-    explore(setup, &[OK, ERROR, WRONG_LIFE], 8_469);
+    explore(setup, &[OK, ERROR, WRONG_LIFE], 8_520);
 }
 
 #[test]
