@@ -325,14 +325,13 @@ impl<P: Ports> Driver<'_, P> {
         peer.last_heard = now;
         let unknown = new_life || !peer.counted;
         let newer = new_life || peer.may_open(from.session);
-        // A late one does not take the answer of the present one.
-        let older = !newer && peer.their_session != Some(from.session);
-        if !(older && peer.wants.contains(Wants::ACK)) || seeded("late-hello-takes-the-answer") {
+        let late = !newer && peer.counted_session() != Some(from.session);
+        // It does not take the answer of the present one.
+        if !(late && peer.wants.contains(Wants::ACK)) || seeded("late-hello-takes-the-answer") {
             peer.last_hello = it;
         }
         // It takes us for an earlier incarnation, or it does not count our session: it may have
         // forgotten us, and its answer to our hello tells.
-        let late = !newer && peer.counted_session() != Some(from.session);
         let forgot_us = from.to_life.is_some_and(|life| life != self.me.life)
             || !late && peer.ours.depth() > 0 && from.credits_of != peer.session;
         if forgot_us && reliable && from.to_life.is_some() && !seeded("asked-and-silent") {
