@@ -9,7 +9,7 @@ use lnd_core::peer::HelloState;
 use lnd_core::time::Span;
 
 use super::hello::{forged, hello};
-use super::late::{hand_held, reaches_in_the_end, take};
+use super::late::{late_hellos, reaches_in_the_end, take, LateHellos};
 use super::letter::Letter;
 use super::world::World;
 
@@ -59,23 +59,7 @@ fn an_answer_of_the_incarnation_that_was_heard_meanwhile_counts() {
 
 #[test]
 fn s0_18_an_earlier_session_is_not_opened_behind_the_answer_that_tells_of_a_later_one() {
-    let mut w = World::met();
-    let mut first = forged(&w, 1, 0, &hello());
-    (first.envelope.to_life, first.envelope.sequence) = (None, 0);
-    w.reboot(0);
-    w.hold("hello_ack");
-    w.hold("immediate");
-    w.put(0, 1, 5000).unwrap();
-    w.settle();
-    hand_held(&mut w, "hello_ack");
-    let tag = w.put(1, 0, 10).unwrap();
-    w.settle();
-    let mut former = first.clone();
-    former.envelope.from_life = Incarnation::from_raw(999).unwrap();
-    w.hold("hello");
-    w.hand(&former);
-    w.hand(&first);
-    hand_held(&mut w, "hello");
+    let LateHellos { mut w, first, tag, .. } = late_hellos();
     w.free("hello_ack");
     w.settle();
     // The earlier session's first hello was said twice.
@@ -102,11 +86,10 @@ fn a_session_that_is_not_counted_is_told_of_in_a_channel_that_loses_too() {
     former.envelope.from_life = Incarnation::from_raw(999).unwrap();
     (former.envelope.to_life, former.envelope.sequence) = (None, 0);
     w.hand(&former);
-    for attempt in 1..=2 {
-        let session = take(&w, 0, "hello").unwrap().envelope.session;
-        let (version, depth) = (Some(1), 4);
-        let ack = HelloAck { session, attempt, version, depth, immediate_max: 100, features: 0 };
-        w.hand(&forged(&w, 1, 0, &Message::HelloAck(ack)));
+    // The first is not taken: a former one heard since we asked may have said it.
+    for _ in 0..2 {
+        let answer = answer_of(&w, w.nodes[1].driver.identity().life);
+        w.hand(&answer);
         w.node(0).on_time();
     }
     assert_eq!(w.state(0, 1), HelloState::Good);
@@ -168,15 +151,15 @@ fn a_late_answer_of_one_that_said_goodbye_brings_no_greeting() {
     assert_eq!((w.state(0, 1), w.said(0, 1, "hello")), (HelloState::Down, before));
 }
 
-/// The answer of node 1's present incarnation to the hello of node 0 that is on the wire.
-fn answer_of(w: &World, life: u64) -> Letter {
+/// The answer of an incarnation of node 1 to the hello of node 0 that is on the wire.
+fn answer_of(w: &World, life: Incarnation) -> Letter {
     let hello = take(w, 0, "hello").unwrap();
     let Message::Hello(said) = hello.message() else { unreachable!() };
     let (session, attempt) = (hello.envelope.session, said.attempt);
     let ack =
         HelloAck { session, attempt, version: Some(1), depth: 4, immediate_max: 100, features: 0 };
     let mut letter = forged(w, 1, 0, &Message::HelloAck(ack));
-    letter.envelope.from_life = Incarnation::from_raw(life).unwrap();
+    letter.envelope.from_life = life;
     letter
 }
 
@@ -191,7 +174,7 @@ fn an_answer_counts_though_what_was_known_before_the_question_is_heard_again() {
     // The first makes us ask; the second tells nothing new.
     w.hand(&known);
     w.hand(&known);
-    let answer = answer_of(&w, 1000);
+    let answer = answer_of(&w, Incarnation::from_raw(1000).unwrap());
     w.hand(&answer);
     assert_eq!(w.state(0, 1), HelloState::Good);
     assert_eq!(w.count(0, Counter::IgnoredHellos), 0);
@@ -209,7 +192,7 @@ fn a_successor_is_taken_up_with_its_latest_session() {
         claim.envelope.session = session;
         w.hand(&claim);
     }
-    let answer = answer_of(&w, 1000);
+    let answer = answer_of(&w, Incarnation::from_raw(1000).unwrap());
     w.hand(&answer);
     let message = Message::Immediate { header: &[0; 8], payload: &[1; 10] };
     let mut request = forged(&w, 1, 0, &message);

@@ -10,7 +10,7 @@ use lnd_core::ports::Sent;
 use lnd_core::time::{Instant, Span};
 
 use super::fabric::Fate;
-use super::hello::{forged, hello};
+use super::hello::{forged, hello, hold_off};
 use super::letter::Letter;
 use super::node::Order;
 use super::world::{config, World};
@@ -19,10 +19,6 @@ use super::world::{config, World};
 fn on_the_wire(w: &World, from: usize, kind: &str) -> Letter {
     let fabric = w.fabric.borrow();
     fabric.wire.iter().find(|it| it.from == from && it.kind() == kind).unwrap().clone()
-}
-
-fn hold_off(w: &World) -> Span {
-    w.config.hello_timeout.times(u32::from(w.config.hello_tries))
 }
 
 /// R68: a request that a dead node has left in the channel is no news of it. Its sender is asked for after

@@ -198,6 +198,11 @@ fn versions_that_do_not_meet_take_the_peer_down() {
     w.assert_drained();
 }
 
+/// How long a peer that is down is not asked again (R68).
+pub fn hold_off(w: &World) -> Span {
+    w.config.hello_timeout.times(u32::from(w.config.hello_tries))
+}
+
 /// A hello as the drivers send it.
 pub fn hello() -> Message<'static> {
     Message::Hello(Hello {

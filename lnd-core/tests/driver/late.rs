@@ -2,7 +2,7 @@
 //! What former incarnations and former sessions have said comes late (S0-13, S0-18, INV-12).
 
 use lnd_core::counters::Counter;
-use lnd_core::id::Incarnation;
+use lnd_core::id::{Incarnation, Tag};
 use lnd_core::message::Message;
 use lnd_core::time::Span;
 
@@ -145,31 +145,47 @@ fn a_successors_earlier_session_is_not_opened_for_its_later_one() {
     w.assert_drained();
 }
 
+/// Node 0 is new. Node 1's request to it is under way, and so is the answer to its hello.
+pub struct LateHellos {
+    pub w: World,
+    /// The hello of the first session that node 1 had.
+    pub first: Letter,
+    /// Node 1's request, and one of node 0.
+    pub tag: Tag,
+    pub other: Tag,
+}
+
+/// What has come to node 0 are hellos that were long under way.
+pub fn late_hellos() -> LateHellos {
+    let mut w = World::met();
+    let mut first = forged(&w, 1, 0, &hello());
+    (first.envelope.to_life, first.envelope.sequence) = (None, 0);
+    w.reboot(0);
+    // Node 0 hears no answer to its hello; node 1 does.
+    w.hold("hello_ack");
+    w.hold("immediate");
+    let other = w.put(0, 1, 5000).unwrap();
+    w.settle();
+    hand_held(&mut w, "hello_ack");
+    let tag = w.put(1, 0, 10).unwrap();
+    w.settle();
+    assert_eq!(w.said(1, 0, "immediate"), 1);
+
+    // Hellos that were long under way: of a former incarnation, and of the present one's first session.
+    let mut former = first.clone();
+    former.envelope.from_life = Incarnation::from_raw(999).unwrap();
+    w.hold("hello");
+    w.hand(&former);
+    w.hand(&first);
+    hand_held(&mut w, "hello");
+    LateHellos { w, first, tag, other }
+}
+
 #[test]
 fn s0_18_late_hellos_hide_no_request_from_a_node_that_is_new() {
     // After the late hellos comes the request, or the answer to our hello.
     for order in [["immediate", "hello_ack"], ["hello_ack", "immediate"]] {
-        let mut w = World::met();
-        let mut first = forged(&w, 1, 0, &hello());
-        (first.envelope.to_life, first.envelope.sequence) = (None, 0);
-        w.reboot(0);
-        // Node 0 hears no answer to its hello; node 1 does.
-        w.hold("hello_ack");
-        w.hold("immediate");
-        let other = w.put(0, 1, 5000).unwrap();
-        w.settle();
-        hand_held(&mut w, "hello_ack");
-        let tag = w.put(1, 0, 10).unwrap();
-        w.settle();
-        assert_eq!(w.said(1, 0, "immediate"), 1);
-
-        // Hellos that were long under way: of a former incarnation, and of the present one's first session.
-        let mut former = first.clone();
-        former.envelope.from_life = Incarnation::from_raw(999).unwrap();
-        w.hold("hello");
-        w.hand(&former);
-        w.hand(&first);
-        hand_held(&mut w, "hello");
+        let LateHellos { mut w, tag, other, .. } = late_hellos();
         for kind in order {
             w.free(kind);
             w.settle();

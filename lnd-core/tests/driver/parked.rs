@@ -7,20 +7,11 @@ use lnd_core::driver::Kind;
 use lnd_core::peer::HelloState;
 use lnd_core::time::Span;
 
+use super::hello::hold_off;
+use super::late::take;
 use super::letter::Letter;
 use super::node::{Order, Verdict};
 use super::world::{config, World};
-
-/// Takes the next letter of a kind off the wire.
-fn take(w: &World, kind: &str) -> Letter {
-    let mut fabric = w.fabric.borrow_mut();
-    let at = fabric.wire.iter().position(|l| l.kind() == kind).expect("no such letter");
-    fabric.wire.remove(at).unwrap()
-}
-
-fn hold_off(w: &World) -> Span {
-    w.config.hello_timeout.times(u32::from(w.config.hello_tries))
-}
 
 /// Node 2 has sent node 0 a request and was told OK; node 0, which knows one peer at a time, has forgotten
 /// it. The request is taken off the wire: a host offers it when something has ended or has come.
@@ -34,7 +25,7 @@ fn forgotten() -> (World, Letter) {
     assert_eq!(w.report(2, tag).status.errno, 0);
     w.tell_peer(0, 2, false);
     w.settle();
-    let letter = take(&w, "immediate");
+    let letter = take(&w, 2, "immediate").unwrap();
     w.free("immediate");
     (w, letter)
 }
@@ -70,7 +61,7 @@ fn s0_18_a_late_hello_of_one_that_said_goodbye_costs_its_successor_nothing() {
     w.reboot(1);
     let tag = w.put(1, 0, 10).unwrap();
     w.tick();
-    let hello = take(&w, "hello");
+    let hello = take(&w, 1, "hello").unwrap();
     assert!(w.hand(&hello));
     w.tick();
     // Now the late one.
@@ -143,7 +134,7 @@ fn s0_18_a_late_hello_does_not_take_the_answer_of_the_present_one() {
     w.hold("hello");
     let tag = w.put(1, 0, 10).unwrap();
     w.tick();
-    let present = take(&w, "hello");
+    let present = take(&w, 1, "hello").unwrap();
     assert_ne!(present.envelope.session, late.envelope.session);
     w.free("hello");
     // Its answer finds no room for a moment.
@@ -169,7 +160,7 @@ fn s0_18_a_parked_request_that_is_gone_holds_no_place() {
     w.settle();
     w.tell_peer(0, 1, false);
     w.settle();
-    let first = take(&w, "immediate");
+    let first = take(&w, 1, "immediate").unwrap();
     assert!(!w.hand(&first), "it waits");
     // Its sender begins anew, and what it had sent is gone with its connection.
     w.reboot(1);

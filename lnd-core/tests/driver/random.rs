@@ -40,6 +40,34 @@ struct Storm {
     sent: Vec<(usize, Tag)>,
 }
 
+/// Times that are short beside what a storm takes.
+pub fn hurry(config: &mut Config) {
+    config.hello_timeout = Span::from_millis(20);
+    config.hello_tries = 3;
+    config.credit_stall = Span::from_millis(50);
+    config.drain_bound = Span::from_millis(30);
+    config.verdict_bound = Span::from_millis(100);
+}
+
+/// Every node reaches every other, after as many attempts as it takes to find out what has happened.
+pub fn assert_reach(w: &mut World) {
+    let nodes = w.nodes.len();
+    for (from, to) in (0..nodes * nodes).map(|it| (it / nodes, it % nodes)) {
+        let mut ends = Vec::new();
+        let ok = from == to
+            || (0..3).any(|_| {
+                let tag = w.put(from, to, 300);
+                w.sleep(Span::from_secs(31));
+                ends.push(tag.map(|tag| w.report(from, tag).status));
+                matches!(ends.last(), Some(Ok(status)) if status.errno == 0)
+            });
+        if !ok {
+            w.dump(&[from, to], 16);
+        }
+        assert!(ok, "{from} does not reach {to}: {ends:?}");
+    }
+}
+
 fn small_config(dice: &mut Dice) -> Config {
     let slots = dice.pick(&[2, 5, 16, 64]);
     let mut config = Config::new(slots, 4, dice.pick(&[1, 2, 3]));
@@ -48,11 +76,7 @@ fn small_config(dice: &mut Dice) -> Config {
     config.depth = dice.pick(&[1, 2, 8, 32]);
     config.pulls = config.depth.min(4);
     config.batch = dice.pick(&[1, 7, 256]);
-    config.hello_timeout = Span::from_millis(20);
-    config.hello_tries = 3;
-    config.credit_stall = Span::from_millis(50);
-    config.drain_bound = Span::from_millis(30);
-    config.verdict_bound = Span::from_millis(100);
+    hurry(&mut config);
     config
 }
 
@@ -310,24 +334,6 @@ impl Storm {
     }
 
     /// Everybody reaches everybody, at the latest at the third try.
-    fn reach(&mut self) {
-        for from in 0..self.w.nodes.len() {
-            for to in (0..self.w.nodes.len()).filter(|&to| to != from) {
-                let mut ends = Vec::new();
-                let ok = (0..3).any(|_| {
-                    let tag = self.w.put(from, to, 300);
-                    self.w.sleep(Span::from_secs(31));
-                    ends.push(tag.map(|tag| self.w.report(from, tag).status));
-                    matches!(ends.last(), Some(Ok(status)) if status.errno == 0)
-                });
-                if !ok {
-                    self.w.dump(&[from, to], 16);
-                }
-                assert!(ok, "{from} does not reach {to}: {ends:?}");
-            }
-        }
-    }
-
     fn shut_down(&mut self) {
         let now = self.w.now;
         for node in &mut self.w.nodes {
@@ -356,7 +362,7 @@ fn storm(seed: u64, tally: &mut Tally) {
     // A request that was parked is taken up to 64 hold-offs later, and has a deadline of its own.
     storm.w.sleep(Span::from_secs(700));
     storm.w.assert_drained();
-    storm.reach();
+    assert_reach(&mut storm.w);
     storm.w.assert_drained();
     storm.w.assert_deliveries();
     storm.w.assert_pulls();

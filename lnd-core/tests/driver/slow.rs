@@ -12,6 +12,7 @@ use super::dice::Dice;
 use super::fabric::Fabric;
 use super::letter::Letter;
 use super::node::{Order, Verdict, TAKE};
+use super::random::{assert_reach, hurry};
 use super::world::World;
 
 /// From, to, link, and whether it is the request lane.
@@ -36,11 +37,7 @@ impl Slow {
         config.immediate_max = 200;
         config.depth = dice.pick(&[1, 2, 8, 32]);
         config.pulls = 4;
-        config.hello_timeout = Span::from_millis(20);
-        config.hello_tries = 3;
-        config.credit_stall = Span::from_millis(50);
-        config.drain_bound = Span::from_millis(30);
-        config.verdict_bound = Span::from_millis(100);
+        hurry(&mut config);
         let links = config.links as usize;
         let w = World::on(Fabric::new(nodes, links), nodes, config);
         Self { w, dice, links, stuck: Vec::new() }
@@ -186,18 +183,6 @@ impl Slow {
         let said = self.w.fabric.borrow().said.len();
         panic!("there is always something more to say; so far {said} letters");
     }
-
-    fn assert_reach(&mut self) {
-        let nodes = self.w.nodes.len();
-        for (from, to) in (0..nodes * nodes).map(|it| (it / nodes, it % nodes)) {
-            let reached = |_| {
-                let tag = self.w.put(from, to, 300);
-                self.w.sleep(Span::from_secs(31));
-                tag.is_ok_and(|tag| self.w.report(from, tag).status.errno == 0)
-            };
-            assert!(from == to || (0..3).any(reached), "{from} does not reach {to}");
-        }
-    }
 }
 
 fn slow(seed: u64, turnover: bool) {
@@ -212,7 +197,7 @@ fn slow(seed: u64, turnover: bool) {
     slow.w.assert_drained();
     slow.w.assert_deliveries();
     if !turnover {
-        slow.assert_reach();
+        assert_reach(&mut slow.w);
     }
 }
 

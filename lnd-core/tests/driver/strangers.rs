@@ -12,6 +12,7 @@ use lnd_core::time::Span;
 use lnd_core::transfer::{Cause, Delivery, Health, Place};
 
 use super::fabric::{nid, Fate};
+use super::hello::hold_off;
 use super::letter::Letter;
 use super::peer_down::expect;
 use super::world::{config, World, LINK0, LINK1};
@@ -48,7 +49,7 @@ fn s0_14_a_hello_to_a_full_table_is_answered_that_there_is_no_room() {
         refused += usize::from(w.put(2, 1, 10) == Err(Why::PeerDown));
         w.sleep(Span::from_millis(100));
     }
-    let hold_off = w.config.hello_timeout.times(u32::from(w.config.hello_tries));
+    let hold_off = hold_off(&w);
     let most = 1 + 60_000_000_000 / hold_off.as_nanos() as usize;
     let hellos = w.said(2, 1, "hello");
     assert!((2..=most).contains(&hellos), "{hellos} hellos");

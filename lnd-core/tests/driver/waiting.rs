@@ -11,6 +11,7 @@ use lnd_core::time::Instant;
 
 use super::device::OnRecall;
 use super::fabric::nid;
+use super::hello::hold_off;
 use super::node::Order;
 use super::peer_down::devices;
 use super::world::{config, World, LINK0};
@@ -77,7 +78,7 @@ fn a_parked_request_is_asked_for_when_the_operator_says_up() {
     w.settle();
     let tag = w.put(1, 0, 10).unwrap();
     // The first silence.
-    w.sleep(w.config.hello_timeout.times(u32::from(w.config.hello_tries)));
+    w.sleep(hold_off(&w));
     assert_eq!((w.state(0, 1), w.count(0, Counter::Waited) > 0), (HelloState::Down, true));
     w.fabric.borrow_mut().wire.retain(|letter| letter.kind() != "hello");
     w.free("hello");
