@@ -4,6 +4,7 @@
 use lnd_core::message::{Envelope, Message};
 use lnd_core::ports::Sent;
 use lnd_core::time::Span;
+use lnd_shortmsg::wire::{decode, Checksum};
 
 use super::network::{Lane, Network, MEMORY};
 use super::queue::{Event, Frame};
@@ -66,6 +67,21 @@ impl Network<'_> {
             Message::PullReady(ready) => oracle.reply_sent(lane.from, ready.source),
             _ => {}
         }
+    }
+
+    /// Tells the oracle what a node has taken out of its mailbox.
+    pub(super) fn tell_taken(&self, lane: Lane, bytes: &[u8]) {
+        let Some(oracle) = &self.tracking else { return };
+        let Ok(frame) = decode(bytes, Checksum::On) else { return };
+        let (envelope, message) = frame.into_parts();
+        let header = match message {
+            Message::Immediate { header, .. }
+            | Message::PutReq { header, .. }
+            | Message::GetReq { header, .. } => Some(header),
+            _ => None,
+        };
+        let closes = matches!(message, Message::Close);
+        oracle.borrow_mut().takes((lane.from, lane.to), envelope.from_life, header, closes);
     }
 
     /// Puts a frame on its way, and what the adversary makes of it.

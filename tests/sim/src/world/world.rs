@@ -261,6 +261,7 @@ impl<'m> World<'m> {
                 break;
             }
             self.net.borrow_mut().release(lane, &frame);
+            self.net.borrow().tell_taken(lane, &frame.bytes);
         }
         life.node.driver.ring();
         self.wake(lane.to);

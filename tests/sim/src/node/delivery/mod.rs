@@ -7,7 +7,7 @@
 //!
 //! | rule | broken when |
 //! |---|---|
-//! | delivered means seen (S0-18) | a sender is told *delivered* and does not crash, the incarnation that it was sent to lives, and its upper layer never sees it |
+//! | delivered means seen (S0-18) | a sender is told *delivered*, the incarnation that it was sent to lives, and its upper layer never sees it; if the sender's incarnation ends first, its goodbye was read before the message or before a word of its successor |
 //! | reliable means delivered (S0-18) | over a reliable channel a sender is told no more than *sent* |
 //! | at most once (INV-6) | an upper layer sees one message twice |
 //! | not delivered means not seen (S0-18) | a sender is told *not delivered* of what the other side has seen or received |
@@ -47,6 +47,9 @@ struct Tracked {
     seen: u32,
     /// An upper layer was told that it has all of it.
     received: bool,
+    /// It was read behind a successor's word and before its sender's goodbye, or behind a successor's
+    /// goodbye.
+    overtaken: bool,
     end: Option<Status>,
 }
 
@@ -72,6 +75,15 @@ struct Seat {
     cut_off: Option<Instant>,
 }
 
+/// What a node has read of another one, whose incarnations are numbered by their births.
+#[derive(Clone, Debug, Default)]
+struct Read {
+    /// The latest incarnation of which it has read a word.
+    latest: usize,
+    /// Those whose goodbye it has read.
+    goodbyes: BTreeSet<usize>,
+}
+
 /// What is known of every message of a run.
 #[derive(Debug, Default)]
 pub struct DeliveryOracle {
@@ -90,6 +102,10 @@ pub struct DeliveryOracle {
     alarms: BTreeMap<(u32, u32), Instant>,
     /// Incarnations that have said goodbye, and to which node.
     goodbyes: BTreeSet<(Incarnation, u32)>,
+    /// Incarnations in the order of their births.
+    births: Vec<Incarnation>,
+    /// What a node has read of another one.
+    read: BTreeMap<(u32, u32), Read>,
     broken: Vec<Undelivered>,
 }
 
@@ -112,6 +128,8 @@ impl DeliveryOracle {
         let changed = self.now;
         // Another incarnation may begin with the same names.
         self.replies.retain(|&(of, _), _| of != node);
+        self.births.extend(incarnation);
+        self.read.retain(|&(_, to), _| to != node);
         self.seats.insert(node, Seat { lives: incarnation, changed, cut_off: None });
     }
 
@@ -119,6 +137,29 @@ impl DeliveryOracle {
     pub fn goodbye(&mut self, node: u32, peer: u32) {
         if let Some(incarnation) = self.seats.get(&node).and_then(|seat| seat.lives) {
             self.goodbyes.insert((incarnation, peer));
+        }
+    }
+
+    /// A node takes a frame of another one out of its mailbox: a request that carries `header`, or a control
+    /// message, which may be a goodbye.
+    pub fn takes(
+        &mut self,
+        (from, to): (u32, u32),
+        by: Incarnation,
+        header: Option<&[u8]>,
+        closes: bool,
+    ) {
+        let Some(birth) = self.births.iter().position(|&it| it == by) else { return };
+        let read = self.read.entry((from, to)).or_default();
+        read.latest = read.latest.max(birth);
+        if closes {
+            read.goodbyes.insert(birth);
+        }
+        let unannounced = read.latest > birth && !read.goodbyes.contains(&birth);
+        let overtaken = unannounced || read.goodbyes.last().is_some_and(|&last| last > birth);
+        let at = header.and_then(|header| self.by_header.get(&(from, to, header.to_vec())));
+        if let Some(message) = at.and_then(|&at| self.messages.get_mut(at)) {
+            message.overtaken |= overtaken;
         }
     }
 
@@ -170,6 +211,7 @@ impl DeliveryOracle {
             refused: false,
             seen: 0,
             received: false,
+            overtaken: false,
             end: None,
         });
         if let Some(former) = self.by_header.insert((from, to, header.to_vec()), at) {
@@ -302,10 +344,11 @@ impl DeliveryOracle {
             let promised = message.end.is_some_and(|end| end.delivery == Delivery::Delivered);
             let lives = self.seats.get(&message.to).and_then(|seat| seat.lives);
             let ended = message.sent && message.sent_to != lives;
-            // A sender that ended without a goodbye is owed nothing.
+            // A sender that ended without a goodbye is owed nothing, nor is one whose goodbye comes too late.
             let sender = self.seats.get(&message.from).and_then(|seat| seat.lives);
+            let said = |it| self.goodbyes.contains(&(it, message.to));
             let gone = message.sent_by != sender
-                && message.sent_by.is_none_or(|it| !self.goodbyes.contains(&(it, message.to)));
+                && (message.overtaken || message.sent_by.is_none_or(|it| !said(it)));
             promised && message.seen == 0 && !ended && !gone && self.judges(message)
         };
         match self.messages.iter().find(|message| silent(message)) {

@@ -68,6 +68,29 @@ fn a_sender_that_crashed_is_owed_nothing() {
 }
 
 #[test]
+fn a_sender_that_ended_is_owed_what_its_goodbye_announces() {
+    let owed = |words: &[(u64, Option<&[u8]>, bool)]| {
+        let (mut oracle, at) = sent();
+        oracle.ended(at, Status::OK);
+        oracle.goodbye(0, 1);
+        oracle.lives(0, life(20));
+        for &(by, header, closes) in words {
+            oracle.takes((0, 1), life(by).unwrap(), header, closes);
+        }
+        oracle.at_rest().is_err()
+    };
+    let (request, goodbye, successor) =
+        ((10, Some(HEADER), false), (10, None, true), (20, None, false));
+    assert!(owed(&[]), "it was never read");
+    assert!(owed(&[goodbye, successor, request]));
+    assert!(owed(&[successor, goodbye, request]));
+    assert!(owed(&[request, successor, goodbye]), "no successor was known");
+    assert!(!owed(&[successor, request, goodbye]));
+    assert!(!owed(&[successor, goodbye, (20, None, true), request]), "one goodbye is remembered");
+    assert!(owed(&[successor, (10, Some(&[7]), false), goodbye, request]), "another message");
+}
+
+#[test]
 fn ok_of_what_was_never_sent_is_found() {
     let mut oracle = DeliveryOracle::default();
     oracle.lives(1, life(11));
