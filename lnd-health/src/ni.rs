@@ -6,7 +6,7 @@
 //! LU-15595, LU-20379), but for the one rule written down in [`Ni::adjust`].
 
 use crate::ids::{Use, NONE};
-use crate::select::rank;
+use crate::rank::rank;
 use crate::value::HealthValue;
 use lnd_core::defect::seeded;
 use lnd_core::id::Nid;

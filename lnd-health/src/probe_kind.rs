@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! How to probe: kinds by capability, and the trial that a kind has to pass (R56, R58).
 
-use crate::defect::on_too_early;
+use crate::prober::ProbeEnd;
 use lnd_core::defect::seeded;
 
 /// A kind of probe. None but the NOOP uses a receive buffer of the peer (S2-4).
@@ -110,6 +110,16 @@ impl ProbeKinds {
     }
 }
 
+/// Whether a defect turns a kind of probe on that is off until a trial or an operator turns it on.
+#[inline]
+fn on_too_early(kind: ProbeKind) -> bool {
+    match kind {
+        ProbeKind::IllegalRead => seeded("illegal-read-untried"),
+        ProbeKind::Noop => seeded("two-sided-by-default"),
+        ProbeKind::ZeroRead | ProbeKind::PublishedWord => false,
+    }
+}
+
 /// What a trial asks to be done next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TrialStep {
@@ -142,8 +152,8 @@ impl Trial {
     }
 
     /// How the step ended.
-    pub fn end(&mut self, end: crate::prober::ProbeEnd) {
-        use crate::prober::ProbeEnd::{AccessError, Success};
+    pub fn end(&mut self, end: ProbeEnd) {
+        use ProbeEnd::{AccessError, Success};
         let Ok(step) = self.0 else { return };
         self.0 = match (step, end) {
             (TrialStep::ReadIllegal, AccessError) => Ok(TrialStep::UseNear),
@@ -165,7 +175,6 @@ impl Default for Trial {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::prober::ProbeEnd;
 
     const ENDS: [ProbeEnd; 4] =
         [ProbeEnd::Success, ProbeEnd::AccessError, ProbeEnd::RetryExceeded, ProbeEnd::Other];

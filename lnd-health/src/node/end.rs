@@ -122,10 +122,10 @@ pub struct Ended {
 #[derive(Debug, PartialEq, Eq)]
 #[must_use = "the message goes on, or its end is reported"]
 pub enum Next {
-    /// It is to be tried again: [`choose`](Health::choose) finds its next path.
+    /// It is to be tried again: [`choose`](crate::Health::choose) finds its next path.
     Again(Journey),
     /// It is to be tried again at this time, no sooner: every path was tried a moment ago (S4-19).
-    /// [`Health::next_try`] says if an interface's recovery has made it sooner.
+    /// [`Health::next_try`](crate::Health::next_try) says if an interface's recovery has made it sooner.
     Later(Journey, Instant),
     /// It has ended.
     Ended(Ended),

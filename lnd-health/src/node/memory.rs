@@ -6,11 +6,7 @@
 //! learned, under the peer's first address, until the entry is needed for another node. Entries are
 //! used again in the order in which they became free.
 
-use super::tally::Count;
-use super::Health;
-use crate::dedup::{Stamp, Window, WindowCheck};
-use crate::ids::PeerId;
-use crate::journey::Journey;
+use crate::dedup::Window;
 use lnd_core::defect::seeded;
 use lnd_core::id::{Incarnation, Nid};
 
@@ -19,7 +15,7 @@ const FORMER: usize = 4;
 
 /// What is remembered.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Memory {
+pub(super) struct Remembered {
     /// The address that names the node, if one was added.
     nid: Option<Nid>,
     incarnation: Option<Incarnation>,
@@ -29,7 +25,7 @@ pub(super) struct Memory {
     window: Window,
 }
 
-impl Memory {
+impl Remembered {
     pub const fn new(nid: Option<Nid>) -> Self {
         let window = Window::new();
         Self { nid, incarnation: None, former: [None; FORMER], oldest: 0, window }
@@ -49,8 +45,13 @@ impl Memory {
         self.is_known() && self.nid == Some(nid)
     }
 
+    /// The window of the present incarnation's numbers.
+    pub fn window(&mut self) -> &mut Window {
+        &mut self.window
+    }
+
     /// The node is in this incarnation.
-    fn starts(&mut self, new: Incarnation) -> Start {
+    pub fn starts(&mut self, new: Incarnation) -> Start {
         if self.incarnation == Some(new) {
             return Start::Known;
         }
@@ -71,7 +72,7 @@ impl Memory {
 }
 
 /// What a handshake has shown.
-enum Start {
+pub(super) enum Start {
     /// The incarnation that is known already.
     Known,
     /// One that is over: the handshake was on its way for long.
@@ -80,98 +81,4 @@ enum Start {
     First,
     /// A new one.
     Anew,
-}
-
-impl Health<'_> {
-    /// A handshake with the peer has shown its incarnation: the driver reports it as good, so that it
-    /// has answered. To be called for each such report, in their order, before anything that belongs
-    /// to that incarnation, once the peer has an interface. A new incarnation has received nothing;
-    /// what may have reached a former one is not sent to it. A late report of a former incarnation
-    /// changes nothing. Returns whether it is a new incarnation.
-    pub fn peer_incarnation(&mut self, id: PeerId, incarnation: Incarnation) -> bool {
-        let Some(peer) = self.peer_mut(id).filter(|peer| peer.interfaces > 0) else { return false };
-        match peer.memory().starts(incarnation) {
-            Start::Known => false,
-            Start::Late => {
-                self.tally.count(Count::StaleStamps);
-                false
-            }
-            // Numbers that were given before the first handshake go on: they belong to no other
-            // incarnation.
-            Start::First => true,
-            Start::Anew => {
-                peer.starts = peer.starts.wrapping_add(1);
-                true
-            }
-        }
-    }
-
-    /// What goes into the header of a message's try, to be asked after [`begin`](Self::begin);
-    /// `None`: the message has no number, and is not sent again when in doubt.
-    pub fn stamp(&self, journey: &Journey) -> Option<Stamp> {
-        let (from, number) = (self.config.incarnation?, journey.number()?);
-        let peer = self.peer(journey.peer())?;
-        let to = peer.incarnation().filter(|_| journey.may_have_arrived());
-        Some(Stamp { from, to, number })
-    }
-
-    /// A message with a stamp has arrived from a peer (R45). After [`WindowCheck::First`] its end is
-    /// to be reported by [`received`](Self::message_received) or
-    /// [`not received`](Self::message_not_received); until then other copies are refused.
-    pub fn arrived(&mut self, id: PeerId, stamp: Stamp) -> WindowCheck {
-        let check = match self.memory_of(id, stamp) {
-            Some(memory) => memory.window.arrive(stamp.number),
-            None => WindowCheck::Stale,
-        };
-        match check {
-            WindowCheck::First => {}
-            WindowCheck::Coming | WindowCheck::Second => self.tally.count(Count::Copies),
-            WindowCheck::Outside => self.tally.count(Count::Outside),
-            WindowCheck::Stale => self.tally.count(Count::StaleStamps),
-        }
-        check
-    }
-
-    /// What has arrived as the first copy was received by the upper layer: other copies are second
-    /// copies from now on. Returns whether it was coming.
-    pub fn message_received(&mut self, id: PeerId, stamp: Stamp) -> bool {
-        self.memory_of(id, stamp).is_some_and(|memory| memory.window.received(stamp.number))
-    }
-
-    /// What has arrived as the first copy was not received: its payload did not come, or the upper
-    /// layer has refused it. Another copy is the first from now on. Returns whether it was coming.
-    pub fn message_not_received(&mut self, id: PeerId, stamp: Stamp) -> bool {
-        self.memory_of(id, stamp).is_some_and(|memory| memory.window.not_received(stamp.number))
-    }
-
-    /// The memory that a stamp is about, if it is of the peer's present incarnation and for ours.
-    fn memory_of(&mut self, id: PeerId, stamp: Stamp) -> Option<&mut Memory> {
-        let own = self.config.incarnation;
-        let memory = self.peer_mut(id).filter(|peer| peer.interfaces > 0)?.memory();
-        let for_us = stamp.to.is_none() || stamp.to == own || seeded("resend-to-any-incarnation");
-        (memory.incarnation == Some(stamp.from) && for_us).then_some(memory)
-    }
-
-    /// A peer has got an address: it may be a node that was removed before.
-    pub(super) fn identify(&mut self, id: PeerId, nid: Nid) {
-        let Some(peer) = self.peers.get_mut(id.index()) else { return };
-        peer.nid = peer.nid.or(Some(nid));
-        if peer.identified || !self.remembers || seeded("removed-is-forgotten") {
-            return;
-        }
-        if peer.memory.is_of(nid) {
-            peer.identified = true;
-            return;
-        }
-        // One that was removed has another entry by now. The two change places, so that neither
-        // node is forgotten.
-        let other = self.peers.iter_mut().find(|other| !other.used && other.memory.is_of(nid));
-        let Some(memory) = other.map(|other| other.memory) else { return };
-        let Some(peer) = self.peers.get_mut(id.index()) else { return };
-        let own = core::mem::replace(&mut peer.memory, memory);
-        peer.identified = true;
-        if let Some(other) = self.peers.iter_mut().find(|o| !o.used && o.memory.is_of(nid)) {
-            other.memory = own;
-        }
-    }
 }

@@ -3,6 +3,7 @@
 
 mod act;
 mod audit;
+mod copies;
 mod create;
 mod drain;
 mod end;

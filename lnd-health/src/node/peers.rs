@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! Peers: what is kept for a node beside its interfaces.
 
-use super::memory::Memory;
+use super::memory::Remembered;
 use crate::dedup::Numbers;
 use crate::ids::{NiId, Use, NONE};
 use lnd_core::id::{Incarnation, Nid};
@@ -36,7 +36,7 @@ pub struct Peer {
     pub(super) journeys: u32,
     /// How many times it has been seen to start anew.
     pub(super) starts: u32,
-    pub(super) memory: Memory,
+    pub(super) memory: Remembered,
     pub(super) numbers: Numbers,
 }
 
@@ -52,7 +52,7 @@ impl Peer {
             nid: None,
             journeys: 0,
             starts: 0,
-            memory: Memory::new(None),
+            memory: Remembered::new(None),
             numbers: Numbers::new(0),
         }
     }
@@ -101,9 +101,9 @@ impl Peer {
     }
 
     /// What is known of the node. From now on the memory is this peer's.
-    pub(super) fn memory(&mut self) -> &mut Memory {
+    pub(super) fn memory(&mut self) -> &mut Remembered {
         if !self.identified {
-            (self.memory, self.identified) = (Memory::new(self.nid), true);
+            (self.memory, self.identified) = (Remembered::new(self.nid), true);
         }
         &mut self.memory
     }

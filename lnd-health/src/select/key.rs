@@ -2,7 +2,6 @@
 //! A candidate's place in the order of preference, as one number: what counts most stands highest.
 
 use crate::ni::Ni;
-use crate::value::{HealthValue, MAX_HEALTH};
 
 /// What decided between the winner and the runner-up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -31,8 +30,8 @@ pub enum Because {
     Turn,
 }
 
-/// Lower is better. An interface's `rank` holds, from the top: fatal 1 bit, health 10, policy 16,
-/// device 8, NUMA 12, preferred 1, credits 16. `turn` is smaller the longer ago it was used.
+/// Lower is better. [`rank`](crate::rank) has the bits of an interface's `rank`. `turn` is smaller the
+/// longer ago it was used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Key {
     pub rank: u64,
@@ -79,30 +78,6 @@ impl Key {
         self.rank |= u64::from(!preferred) << 16;
         self
     }
-}
-
-/// The rank of an interface, but for what depends on the request.
-pub(crate) const fn rank(fatal: bool, health: HealthValue, priority: u16, credits: i32) -> u64 {
-    let clamped = if credits > i16::MAX as i32 {
-        i16::MAX as i32
-    } else if credits < i16::MIN as i32 {
-        i16::MIN as i32
-    } else {
-        credits
-    };
-    let ill = MAX_HEALTH.saturating_sub(health.get());
-    // More credits are better, and better is lower.
-    let credits = (i16::MAX as i32 - clamped) as u64 & 0xffff;
-    (fatal as u64) << 63 | (ill as u64) << 53 | policy(priority) | credits
-}
-
-/// What a rank says of health and the fabric's verdict.
-pub(super) const fn condition(rank: u64) -> u64 {
-    rank >> 53 << 53
-}
-
-pub(super) const fn policy(priority: u16) -> u64 {
-    (priority as u64) << 37
 }
 
 #[inline]
@@ -167,6 +142,7 @@ impl Contest {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::value::HealthValue;
     use lnd_core::id::Nid;
 
     fn ni() -> Ni {

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! Routes: a gateway's interface on one of our networks, through which another can be reached.
 
-use super::key::{self, Contest, Key};
-use super::{select_direct, Because, Choice, NoPath, View, Wanted};
-use crate::ids::{PeerNiId, RouteId, Use};
+use crate::ids::{PeerNiId, Use};
 
 /// One route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -36,59 +34,4 @@ impl Route {
         turn: 0,
         generation: Use::FIRST,
     };
-}
-
-/// The fields of a route's rank: what the operator says comes before health.
-const FIELDS: &key::Fields =
-    &[(47, Because::Policy), (39, Because::Hops), (29, Because::Health), (0, Because::Credits)];
-
-/// Chooses a route: user-defined and own priority, hops, the gateway's health, credits, turn; then
-/// our interface to the gateway.
-pub(super) fn select_routed(view: &View<'_>, wanted: &Wanted<'_>) -> Result<Choice, NoPath> {
-    let mut contest = Contest::EMPTY;
-    let mut why_not = NoPath::NoRoute;
-    for (index, route) in (0_u32..).zip(view.routes) {
-        let Some(far) = route.far else { continue };
-        let leads = view.hops(wanted).any(|(_, ni)| ni.net == far && view.usable_hop(ni, wanted));
-        let Some(gateway) = view.named(route.gateway).filter(|_| leads) else { continue };
-        if !route.alive || !view.usable(gateway) {
-            why_not = NoPath::Unusable;
-            continue;
-        }
-        match select_direct(view, &to_gateway(wanted, route.gateway)) {
-            Ok(_) => contest.offer(route_key(view, route, gateway), index),
-            Err(why) => why_not = why,
-        }
-    }
-    let Some(index) = contest.winner() else { return Err(why_not) };
-    let Some(route) = view.routes.get(index as usize) else { return Err(why_not) };
-    let hop = select_direct(view, &to_gateway(wanted, route.gateway))?;
-    let mut ends = Contest::EMPTY;
-    for (index, ni) in view.hops(wanted) {
-        if route.far == Some(ni.net) && view.usable_hop(ni, wanted) {
-            ends.offer(Key::of(ni, view.turn), index);
-        }
-    }
-    let Some(end) = ends.winner() else { return Err(why_not) };
-    let Some(ni) = view.peer_ni(end) else { return Err(why_not) };
-    let mut reasons = hop.reasons;
-    reasons.hop = contest.because(FIELDS);
-    Ok(Choice {
-        destination: PeerNiId::of(end, ni.generation),
-        route: Some(RouteId::of(index, route.generation)),
-        reasons,
-        ..hop
-    })
-}
-
-fn to_gateway<'a>(wanted: &Wanted<'a>, gateway: PeerNiId) -> Wanted<'a> {
-    Wanted { first: gateway, destination: Some(gateway), recovery: false, ..*wanted }
-}
-
-fn route_key(view: &View<'_>, route: &Route, gateway: &crate::ni::Ni) -> Key {
-    let operator = u64::from(route.priority) << 47;
-    let hops = u64::from(route.hops) << 39;
-    let health = gateway.rank << 1 >> 54 << 29;
-    let credits = gateway.rank & 0xffff;
-    Key { rank: operator | hops | health | credits, turn: key::turn(route.turn, view.turn) }
 }

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! What selection answers: a path and why, or why there is none.
+
+use super::key::Because;
+use crate::ids::{PeerNiId, RouteId};
+use crate::journey::Path;
+
+/// Why each part was chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Reasons {
+    /// The network.
+    pub net: Because,
+    /// Our interface.
+    pub local: Because,
+    /// The next hop's interface.
+    pub hop: Because,
+}
+
+/// A chosen path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Choice {
+    /// To the next hop.
+    pub path: Path,
+    /// The interface that it is for: the hop's own on a direct path.
+    pub destination: PeerNiId,
+    /// The route taken, if there is no direct way.
+    pub route: Option<RouteId>,
+    /// Why.
+    pub reasons: Reasons,
+}
+
+/// Why there is no path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum NoPath {
+    /// The request names something that does not exist.
+    Unknown,
+    /// No network has both ends, and no route leads there.
+    NoRoute,
+    /// There are paths, but an end of each is down, fatal, or being drained.
+    Unusable,
+    /// All that differ as asked have been tried.
+    Tried,
+}
