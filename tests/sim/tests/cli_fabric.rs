@@ -127,6 +127,55 @@ fn two_nodes_over_one_directory() {
     second.stop();
 }
 
+/// A client's names never reach what a store has for itself, of this server or of another below it.
+#[test]
+fn a_clients_names_do_not_reach_another_server() {
+    let place = Place::new("nested-servers");
+    let file = place.write("file", 100);
+    // The server below comes first: it is left alone. One that comes later is refused.
+    place.ok(&["fabric", "format", "lnd.fabric", "--nodes", "3", "--window", "34"]);
+    let mut below = place.start("below.log", &["node", "--me", "2@soft", "--dir", "store/n"]);
+    below.wait_until("the node below is up", |log| log.contains("is up"));
+    let mut node = place.small_node();
+    for (name, why) in [
+        ("n/.owner", "no file may have this name"),
+        ("n/.drafts/0", "no file may have this name"),
+        ("n/file", "the name leads into a directory that another server owns"),
+    ] {
+        let told = place.refused(&["put", "file", "1@soft", "--name", name]);
+        assert_eq!(told, format!("lnd: put {name} at 1@soft0: {why}\n"));
+        let told = place.refused(&["get", name, "1@soft", "--out", "back"]);
+        assert_eq!(told, format!("lnd: get {name} from 1@soft0: {why}\n"));
+    }
+    place.ok(&["put", "file", "2@soft"]);
+    assert!(same(&file, &place.dir.join("store/n/file")));
+    below.stop();
+    let told = place.refused(&["node", "--me", "2@soft", "--dir", "store/n"]);
+    assert!(told.contains("store/n: lies within ") && told.contains("1@soft0, process"), "{told}");
+    node.stop();
+}
+
+/// Without its lock file a directory may be another's at any time: both ends say so.
+#[test]
+fn a_lock_file_that_was_removed_is_an_error_at_both_ends() {
+    let place = Place::new("lock-removed");
+    place.write("file", 100);
+    let mut node = place.small_node();
+    place.ok(&["put", "file", "1@soft", "--name", "first"]);
+    fs::remove_file(place.dir.join("store/.owner")).unwrap();
+    let told = place.refused(&["put", "file", "1@soft"]);
+    let why = "the server has lost its directory: .owner in it was removed or replaced";
+    assert_eq!(told, format!("lnd: put file at 1@soft0: {why}\n"));
+    node.wait_until("the server has said so", |log| {
+        log.contains("store/file: not stored: the directory's .owner was removed or replaced")
+    });
+    place.ok(&["get", "first", "1@soft", "--out", "back"]);
+    node.stop();
+    let mut again = place.small_node();
+    place.ok(&["put", "file", "1@soft"]);
+    again.stop();
+}
+
 /// What was asked of a fabric that is to be made is what a fabric that is there must have.
 #[test]
 fn a_fabric_that_is_there_is_not_another_one() {

@@ -138,6 +138,12 @@ pub enum Refusal {
     Full = 9,
     /// The store must not be written, or the file must not be read.
     Denied = 10,
+    /// There is something of this name, or of a part of it, that is no regular file.
+    NotAFile = 11,
+    /// The name leads into a directory that another server owns.
+    Foreign = 12,
+    /// The server's directory may belong to another by now.
+    Disowned = 13,
 }
 
 impl fmt::Display for Refusal {
@@ -153,13 +159,18 @@ impl fmt::Display for Refusal {
             Self::Failed => "the server's storage has failed",
             Self::Full => "no space left at the server",
             Self::Denied => "the server has no permission to read or write this file",
+            Self::NotAFile => "the name does not lead to a regular file at the server",
+            Self::Foreign => "the name leads into a directory that another server owns",
+            Self::Disowned => {
+                "the server has lost its directory: .owner in it was removed or replaced"
+            }
         })
     }
 }
 
 impl Refusal {
     /// Every refusal, in the order of its wire value.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 13] = [
         Self::Busy,
         Self::NotFound,
         Self::BadName,
@@ -170,11 +181,15 @@ impl Refusal {
         Self::Failed,
         Self::Full,
         Self::Denied,
+        Self::NotAFile,
+        Self::Foreign,
+        Self::Disowned,
     ];
 
     /// Whether the same call is refused again, unless a user changes something.
     pub const fn is_final(self) -> bool {
-        use Refusal::{BadName, Denied, Full, NotFound, TooLarge};
-        matches!(self, NotFound | BadName | TooLarge | Full | Denied)
+        use Refusal::{BadName, Denied, Disowned, Foreign, Full, NotAFile, NotFound, TooLarge};
+        let about_name = matches!(self, NotFound | BadName | NotAFile | Foreign);
+        about_name || matches!(self, TooLarge | Full | Denied | Disowned)
     }
 }

@@ -197,7 +197,7 @@ impl<S: Store> FileServer<S> {
 
     /// Remembers a failure of the store; what a client is told of it.
     fn refuse(&mut self, client: Nid, name: &str, error: StoreError) -> Refusal {
-        if matches!(error, StoreError::Io(_)) {
+        if matches!(error, StoreError::Io(_) | StoreError::Foreign | StoreError::Disowned) {
             if self.troubles.len() == MAX_TROUBLES {
                 self.troubles.pop_front();
             }
@@ -319,6 +319,9 @@ fn refusal(error: StoreError) -> Refusal {
     match error {
         StoreError::NotFound => Refusal::NotFound,
         StoreError::BadName => Refusal::BadName,
+        StoreError::NotAFile => Refusal::NotAFile,
+        StoreError::Foreign => Refusal::Foreign,
+        StoreError::Disowned => Refusal::Disowned,
         StoreError::Io(
             ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge,
         ) => Refusal::Full,

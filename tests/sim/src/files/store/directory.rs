@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
 use super::back::{BackReader, Reading};
-use super::owner::Owner;
+use super::owner::{check_above, owner_of, Owner};
 use super::{parts, Info, ReadBack, Store, StoreError, DRAFTS};
 use crate::files::bytes::Bytes;
 use crate::files::hash::{hash, Hash};
@@ -22,7 +22,9 @@ const ASIDE: u64 = 2 << 20;
 /// Files in a directory; `/` in a name is a subdirectory. Nothing outside the directory is reached:
 /// names that lead out are refused, and so are symbolic links, wherever they lead.
 ///
-/// A directory has one store at a time, by a lock. A draft becomes a file by a rename, so a reader
+/// A directory has one store at a time, by a lock, and a store within the directory of another is
+/// refused. If the one above is opened later, it refuses all names that lead to the one below for as
+/// long as that is open. A draft becomes a file by a rename, so a reader
 /// sees the old file or the new one. The draft and the directories on the way to it are on the disk
 /// before [`commit`](Store::commit) returns. A process that is killed leaves only drafts, which
 /// the next one removes.
@@ -88,9 +90,10 @@ impl DirStore {
     /// from owner to owner.
     ///
     /// # Errors
-    /// What the file system says, or [`ErrorKind::WouldBlock`] if the directory has an owner; then
-    /// nothing was changed.
+    /// What the file system says, or [`ErrorKind::WouldBlock`] if the directory, or one above it, has an
+    /// owner; then nothing was changed.
     pub fn open_as(root: &Path, name: &str, incarnation: u64) -> std::io::Result<Self> {
+        check_above(root)?;
         let is_new = !root.exists();
         fs::create_dir_all(root)?;
         let owner = Owner::of(root, name)?;
@@ -133,18 +136,39 @@ impl DirStore {
         Ok(())
     }
 
-    /// The path of a name. No part of it is a link, as far as it exists.
+    /// Whether the directory is still this store's.
+    fn check_owner(&self) -> Result<(), StoreError> {
+        if self.owner.holds()? {
+            Ok(())
+        } else {
+            Err(StoreError::Disowned)
+        }
+    }
+
+    /// The path of a name. No part of it is a link or belongs to another store, as far as it exists.
     fn path(&self, name: &str) -> Result<PathBuf, StoreError> {
         let parts = parts(name).ok_or(StoreError::BadName)?;
         let mut path = self.root.clone();
         for part in parts {
             path.push(part);
             match fs::symlink_metadata(&path) {
-                Ok(found) if found.is_symlink() => return Err(StoreError::BadName),
+                Ok(found) if found.is_symlink() => return Err(StoreError::NotAFile),
+                Ok(found) if found.is_dir() && owner_of(&path)?.is_some() => {
+                    return Err(StoreError::Foreign);
+                }
                 _ => {}
             }
         }
         Ok(path)
+    }
+
+    /// The path of a name that a file has or may get.
+    fn target(&self, name: &str) -> Result<PathBuf, StoreError> {
+        let path = self.path(name)?;
+        match fs::symlink_metadata(&path) {
+            Ok(found) if !found.is_file() => Err(StoreError::NotAFile),
+            _ => Ok(path),
+        }
     }
 
     fn collect(&self, directory: &Path, names: &mut Vec<String>) -> Result<(), StoreError> {
@@ -154,6 +178,9 @@ impl DirStore {
             let name = path.strip_prefix(&self.root).ok().and_then(Path::to_str);
             let Some(name) = name.filter(|name| parts(name).is_some()) else { continue };
             if kind.is_dir() {
+                if !matches!(owner_of(&path), Ok(None)) {
+                    continue;
+                }
                 self.collect(&path, names)?;
             } else if kind.is_file() {
                 names.push(name.to_owned());
@@ -167,16 +194,14 @@ impl Store for DirStore {
     type Draft = DirDraft;
 
     fn create(&mut self, name: &str, size: u64) -> Result<DirDraft, StoreError> {
-        let target = self.path(name)?;
-        if target.is_dir() {
-            return Err(StoreError::BadName);
-        }
+        let target = self.target(name)?;
+        // Before a directory is made where it may be another's.
+        self.check_owner()?;
         let above = target.parent().ok_or(StoreError::BadName)?;
         fs::create_dir_all(above).map_err(|error| match error.kind() {
-            ErrorKind::NotADirectory | ErrorKind::AlreadyExists => StoreError::BadName,
+            ErrorKind::NotADirectory | ErrorKind::AlreadyExists => StoreError::NotAFile,
             _ => error.into(),
         })?;
-        self.owner.check()?;
         let draft = format!("{:016x}-{}", self.incarnation, self.next_draft);
         let path = self.root.join(DRAFTS).join(draft);
         self.next_draft += 1;
@@ -252,10 +277,10 @@ impl Store for DirStore {
     }
 
     fn commit(&mut self, draft: DirDraft) -> Result<(), StoreError> {
-        let target = self.path(&draft.name)?;
+        let target = self.target(&draft.name)?;
         draft.file.sync_all()?;
         // What is renamed is what was written through this descriptor and read back by it.
-        self.owner.check()?;
+        self.check_owner()?;
         if !draft.is_at_its_name()? {
             return Err(StoreError::Io(ErrorKind::ResourceBusy));
         }
@@ -266,7 +291,7 @@ impl Store for DirStore {
     fn look_up(&self, name: &str) -> Result<Info, StoreError> {
         let found = fs::metadata(self.path(name)?)?;
         if !found.is_file() {
-            return Err(StoreError::NotFound);
+            return Err(StoreError::NotAFile);
         }
         // The rename brings another inode, so two files of one moment differ, too.
         let since = found.modified()?.duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();

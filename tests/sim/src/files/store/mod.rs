@@ -175,6 +175,12 @@ pub enum StoreError {
     NotFound,
     /// A name that no file may have here.
     BadName,
+    /// There is something of this name, or of a part of it, that is no regular file.
+    NotAFile,
+    /// The name leads into a directory that another store owns.
+    Foreign,
+    /// The store's own directory may belong to another by now.
+    Disowned,
     /// The place has failed.
     Io(ErrorKind),
 }
@@ -184,6 +190,11 @@ impl fmt::Display for StoreError {
         match self {
             Self::NotFound => f.write_str("no such file"),
             Self::BadName => f.write_str("no file may have this name"),
+            Self::NotAFile => f.write_str("not a regular file"),
+            Self::Foreign => f.write_str("in a directory that another server owns"),
+            Self::Disowned => f.write_str(
+                "not stored: the directory's .owner was removed or replaced; start the node anew",
+            ),
             Self::Io(kind) => write!(f, "{kind}"),
         }
     }
@@ -200,20 +211,21 @@ impl From<std::io::Error> for StoreError {
     }
 }
 
-/// Where a directory keeps its drafts. No file of any store can have this name.
+/// Where a directory keeps its drafts. No part of a name can be this, in any store: a directory of a
+/// store may be a store itself at another time.
 const DRAFTS: &str = ".drafts";
-/// The lock of a directory's owner. No file of any store can have this name.
+/// The lock of a directory's owner. No part of a name can be this, as for the drafts.
 const OWNER: &str = ".owner";
 
 /// The parts of a name, which are separated by `/`; `None` if no file may have the name, here or in
 /// a directory: nothing leads up or to the root, or looks like another thing to another system.
 pub fn parts(name: &str) -> Option<Vec<&str>> {
     let strange = |c: char| c.is_control() || c == '\\';
-    let sound = |part: &&str| !matches!(*part, "" | "." | "..") && part.len() <= 255;
+    let reserved = |part: &str| matches!(part, "" | "." | ".." | DRAFTS | OWNER);
+    let sound = |part: &&str| !reserved(part) && part.len() <= 255;
     if name.len() > MAX_NAME || name.contains(strange) {
         return None;
     }
     let parts: Vec<&str> = name.split('/').collect();
-    let reserved = matches!(parts.first(), Some(&(DRAFTS | OWNER)));
-    (!reserved && parts.iter().all(sound)).then_some(parts)
+    parts.iter().all(sound).then_some(parts)
 }

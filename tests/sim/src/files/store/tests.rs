@@ -5,7 +5,7 @@ use super::*;
 use crate::files::hash::hash;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-const BAD: [&str; 15] = [
+const BAD: [&str; 19] = [
     "",
     "/",
     "/etc/passwd",
@@ -21,6 +21,10 @@ const BAD: [&str; 15] = [
     ".drafts",
     ".drafts/0",
     ".owner",
+    "n/.owner",
+    "n/.owner/x",
+    "a/b/.drafts",
+    "n/.drafts/0",
 ];
 
 /// A directory of its own for each test; removed at its end.
@@ -167,9 +171,27 @@ fn a_directory_is_no_file_and_a_file_no_directory() {
     let mut store = DirStore::open(&scratch.0).unwrap();
     let draft = store.create("d/f", 0).unwrap();
     store.commit(draft).unwrap();
-    assert_eq!(store.create("d", 1).err(), Some(StoreError::BadName));
-    assert_eq!(store.create("d/f/g", 1).err(), Some(StoreError::BadName));
-    assert_eq!(store.look_up("d"), Err(StoreError::NotFound));
+    assert_eq!(store.create("d", 1).err(), Some(StoreError::NotAFile));
+    assert_eq!(store.create("d/f/g", 1).err(), Some(StoreError::NotAFile));
+    assert_eq!(store.look_up("d"), Err(StoreError::NotAFile));
+}
+
+/// A FIFO is neither read, which may take for ever, nor replaced.
+#[test]
+fn a_fifo_is_no_file() {
+    let scratch = Scratch::new();
+    let mut store = DirStore::open(&scratch.0).unwrap();
+    let draft = store.create("a", 0).unwrap();
+    let fifo = scratch.0.join("a");
+    assert!(std::process::Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+    assert_eq!(store.commit(draft), Err(StoreError::NotAFile), "not there when it was begun");
+    assert_eq!(store.create("a", 1).err(), Some(StoreError::NotAFile));
+    assert_eq!(store.look_up("a"), Err(StoreError::NotAFile));
+    assert!(!std::fs::metadata(&fifo).unwrap().is_file());
+    let lock = scratch.0.join("d/.owner");
+    std::fs::create_dir(scratch.0.join("d")).unwrap();
+    assert!(std::process::Command::new("mkfifo").arg(&lock).status().unwrap().success());
+    assert_eq!(store.look_up("d/f"), Err(StoreError::NotFound), "no one is waited for");
 }
 
 #[test]
@@ -181,9 +203,9 @@ fn links_do_not_lead_out_of_the_directory() {
     std::os::unix::fs::symlink(&outside.0, scratch.0.join("out")).unwrap();
     std::os::unix::fs::symlink(outside.0.join("secret"), scratch.0.join("s")).unwrap();
     for name in ["out/secret", "s"] {
-        assert_eq!(store.look_up(name), Err(StoreError::BadName), "{name}");
-        assert_eq!(store.read(name, 0, &mut [0]), Err(StoreError::BadName), "{name}");
-        assert_eq!(store.create(name, 1).err(), Some(StoreError::BadName), "{name}");
+        assert_eq!(store.look_up(name), Err(StoreError::NotAFile), "{name}");
+        assert_eq!(store.read(name, 0, &mut [0]), Err(StoreError::NotAFile), "{name}");
+        assert_eq!(store.create(name, 1).err(), Some(StoreError::NotAFile), "{name}");
     }
     assert_eq!(store.names("", 10).unwrap(), Vec::<String>::new());
 }
@@ -212,11 +234,68 @@ fn a_store_whose_directory_was_made_again_writes_nothing_there() {
     // Of the same incarnation and number, thus of the same name.
     let mut other = second.create("b", 4).unwrap();
     second.write(&mut other, 0, b"BBBB").unwrap();
-    assert_eq!(first.create("c", 1).err(), Some(StoreError::Io(ErrorKind::ResourceBusy)));
-    assert_eq!(first.commit(draft), Err(StoreError::Io(ErrorKind::ResourceBusy)));
+    assert_eq!(first.create("new/c", 1).err(), Some(StoreError::Disowned));
+    assert!(!scratch.0.join("new").exists(), "no directory was made, either");
+    assert_eq!(first.commit(draft), Err(StoreError::Disowned));
     second.commit(other).unwrap();
     assert_eq!(std::fs::read(scratch.0.join("b")).unwrap(), b"BBBB");
     assert_eq!(second.names("", 10).unwrap(), ["b"]);
+}
+
+/// Without the lock file another may take the directory at any time.
+#[test]
+fn a_store_whose_lock_file_was_removed_says_so_and_stores_nothing() {
+    let scratch = Scratch::new();
+    let mut store = DirStore::open(&scratch.0).unwrap();
+    let whole = store.create("whole", 0).unwrap();
+    store.commit(whole).unwrap();
+    let draft = store.create("a", 0).unwrap();
+    std::fs::remove_file(scratch.0.join(".owner")).unwrap();
+    assert_eq!(store.create("b", 1).err(), Some(StoreError::Disowned));
+    assert_eq!(store.commit(draft), Err(StoreError::Disowned));
+    assert_eq!(store.look_up("whole").unwrap().size, 0, "what is there can be read");
+    assert_eq!(store.names("", 10).unwrap(), ["whole"]);
+}
+
+/// Two servers must not write one directory, by whatever names they come to it.
+#[test]
+fn a_store_within_another_is_refused() {
+    let scratch = Scratch::new();
+    let mut outer = DirStore::open_as(&scratch.0, "1@soft0, process 17", 5).unwrap();
+    let draft = outer.create("d/e/f", 0).unwrap();
+    outer.commit(draft).unwrap();
+    for name in ["d", "d/e", "new", "d/new/newer"] {
+        let refused = DirStore::open(&scratch.0.join(name)).unwrap_err();
+        assert_eq!(refused.kind(), ErrorKind::WouldBlock, "{name}");
+        let told = refused.to_string();
+        assert!(told.starts_with("lies within ") && told.contains("1@soft0, process 17"), "{told}");
+        assert!(!scratch.0.join(name).join(".owner").exists(), "{name}");
+    }
+    assert!(!scratch.0.join("new").exists(), "nothing was made");
+    assert_eq!(outer.names("", 10).unwrap(), ["d/e/f"]);
+    drop(outer);
+    drop(DirStore::open(&scratch.0.join("d/e")).unwrap());
+}
+
+#[test]
+fn a_store_above_another_leaves_it_alone_while_it_is_open() {
+    let scratch = Scratch::new();
+    let mut inner = DirStore::open(&scratch.0.join("d")).unwrap();
+    let draft = inner.create("e/f", 0).unwrap();
+    inner.commit(draft).unwrap();
+    let draft = inner.create("e/g", 0).unwrap();
+    let mut outer = DirStore::open(&scratch.0).unwrap();
+    for name in ["d/e/f", "d/f", "d/e/new/f"] {
+        assert_eq!(outer.create(name, 1).err(), Some(StoreError::Foreign), "{name}");
+        assert_eq!(outer.look_up(name), Err(StoreError::Foreign), "{name}");
+        assert_eq!(outer.read(name, 0, &mut [0]), Err(StoreError::Foreign), "{name}");
+    }
+    assert_eq!(outer.names("", 10).unwrap(), Vec::<String>::new());
+    inner.commit(draft).unwrap();
+    drop(inner);
+    assert_eq!(outer.names("", 10).unwrap(), ["d/e/f", "d/e/g"]);
+    let draft = outer.create("d/e/f", 0).unwrap();
+    outer.commit(draft).unwrap();
 }
 
 /// What was verified is what gets the name: not what was put at the draft's place since.

@@ -118,7 +118,8 @@ fn well_sealed_nonsense_is_refused() {
         Answer::decode(&bytes).unwrap_err()
     };
     assert_eq!(of(Answer::Refused(Refusal::Busy), 6, 0), RpcError::Content);
-    assert_eq!(of(Answer::Refused(Refusal::Busy), 6, 11), RpcError::Content);
+    let unknown = Refusal::ALL.len() as u8 + 1;
+    assert_eq!(of(Answer::Refused(Refusal::Busy), 6, unknown), RpcError::Content);
     let names = || Answer::Names { names: vec!["a".to_owned()], more: false };
     assert_eq!(of(names(), FIXED_BYTES + 1, b'b'), RpcError::Content, "no end of the name");
     assert_eq!(of(names(), 32, 2), RpcError::Reserved, "neither more nor not");
