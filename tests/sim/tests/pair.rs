@@ -6,6 +6,8 @@ use std::sync::atomic::AtomicBool;
 use std::thread;
 
 use lnd_core::config::Config;
+use lnd_core::id::LinkId;
+use lnd_core::link::LinkState;
 use lnd_core::ports::Memory;
 use lnd_core::sync::AtomicU32;
 use lnd_core::time::Span;
@@ -60,6 +62,49 @@ fn every_size_crosses_by_put_and_comes_back_by_get() {
         }
     });
     assert_eq!(violations.load(lnd_core::sync::Ordering::Relaxed), 0);
+}
+
+/// A link that has lost its clock is out of service at once: not only when a transfer has waited on it
+/// for its whole time. It comes back with its clock.
+#[test]
+fn a_link_that_is_pulled_is_out_of_service_before_anything_waits_for_it() {
+    let shape = Shape::new(2, 2, 64, 64 << 20);
+    let mapping = Mapping::anonymous(shape.bytes_needed()).unwrap();
+    let fabric = Fabric::format(&mapping, shape).unwrap();
+    let (hall, clock, violations) = (Hall::new(), Clock::start(), AtomicU32::new(0));
+    let (kill, bells) = (AtomicBool::new(false), Bells::new(2, 2));
+    let config = Config::new(64, 4, 2);
+    let (mut a, seats) =
+        Station::join(&hall, &fabric, 0, clock, config, &violations, &bells).unwrap();
+    thread::scope(|scope| {
+        let _killer = Killer(&kill);
+        for mut seat in seats {
+            let kill = &kill;
+            scope.spawn(move || drive_engine(&mut seat, clock, kill));
+        }
+        let [first, second] = [0, 1].map(|number| LinkId::new(number).unwrap());
+        [first, second].into_iter().for_each(|link| wait_for(&mut a, link, LinkState::Up));
+        for (link, other) in [(first, second), (second, first)] {
+            for (up, state) in [(false, LinkState::Down), (true, LinkState::Up)] {
+                assert!(fabric.set_link(0, link, up));
+                wait_for(&mut a, link, state);
+                assert_eq!(a.node.driver.link_state(other), Some(LinkState::Up));
+            }
+        }
+        assert!(a.shut_down(Span::from_secs(5), |_| {}), "A comes to an end");
+    });
+}
+
+/// Polls until the link is in a state. The bound is in naps of this thread, a minute of them.
+fn wait_for(a: &mut Station<'_>, link: LinkId, state: LinkState) {
+    for _ in 0..60_000 {
+        a.poll(a.now());
+        if a.node.driver.link_state(link) == Some(state) {
+            return;
+        }
+        thread::sleep(std::time::Duration::from_millis(1));
+    }
+    panic!("link {} is {:?}", link.index(), a.node.driver.link_state(link));
 }
 
 /// PUTs `size` bytes from A to B, and GETs them back to another place.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! A link's engine at full speed on a thread, its interrupts included.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::Arc;
 use std::time::Duration;
 
 use lnd_core::counters::Counters;
@@ -10,6 +11,7 @@ use lnd_core::id::LinkId;
 use lnd_core::ports::NoTrace;
 use lnd_dma::driver::CompletionQueue;
 use lnd_dma::memory::LinkMemory;
+use lnd_dma::regs::Interrupt as Bits;
 use lnd_dma::soft::{NoFaults, SoftEngine};
 
 use super::bells::{Bells, Idle};
@@ -26,6 +28,8 @@ pub struct EngineSeat<'m> {
     pub(super) bells: &'m Bells,
     pub(super) node: u32,
     pub(super) link: LinkId,
+    /// Links whose status has changed: bit `n` is link `n`. The node's thread takes them.
+    pub(super) link_news: Arc<AtomicU32>,
 }
 
 /// What an engine has done in its life.
@@ -47,7 +51,7 @@ const NAP: Duration = Duration::from_millis(1);
 /// Drives an engine until `kill`; wakes its node's thread when something has ended, and the engines
 /// that it has given something back to.
 pub fn drive_engine(seat: &mut EngineSeat<'_>, clock: Clock, kill: &AtomicBool) -> EngineStats {
-    let EngineSeat { engine, interrupt, bells, node, link } = seat;
+    let EngineSeat { engine, interrupt, bells, node, link, link_news } = seat;
     let bell = bells.engine(*node, *link);
     bell.into_iter().for_each(Wake::adopt);
     let (mut stats, mut idle) = (EngineStats::default(), Idle::default());
@@ -56,6 +60,13 @@ pub fn drive_engine(seat: &mut EngineSeat<'_>, clock: Clock, kill: &AtomicBool) 
         let progress = engine.step(now, 64);
         stats.bytes += u64::from(progress.bytes);
         stats.completions += u64::from(progress.completions);
+        // Bits that no working device shows tell nothing of the link (INV-3).
+        let pending = interrupt.queue_mut().acknowledge().unwrap_or(Bits::empty());
+        if pending.contains(Bits::LINK) {
+            // Release: partner is the Acquire of the node's thread, which then reads the registers.
+            link_news.fetch_or(1 << link.index(), Ordering::Release);
+            bells.ring_host(*node);
+        }
         if progress.completions > 0 || !interrupt.queue().is_empty() {
             let served = interrupt.on_interrupt(now, 256, &mut NoTrace);
             if served.wake {

@@ -2,12 +2,15 @@
 //! A node in real time: joins a fabric, polls, and leaves in good order or is killed.
 
 use std::fmt;
+use std::sync::atomic::{AtomicU32 as SharedWord, Ordering};
+use std::sync::Arc;
 use std::time::Duration;
 
 use lnd_core::config::{Config, ConfigError};
 use lnd_core::counters::Counter;
 use lnd_core::driver::{Identity, Interrupt, RunState};
 use lnd_core::id::LinkId;
+use lnd_core::ports::Engine;
 use lnd_core::sync::AtomicU32;
 use lnd_core::time::{Instant, Span};
 use lnd_dma::driver::CompletionQueue;
@@ -60,6 +63,8 @@ pub struct Station<'m> {
     idle: Idle,
     /// Doorbells rung and frames sent when the bells were rung last.
     rung: (u64, u64),
+    /// Links whose engine has told of a change of its status: bit `n` is link `n`.
+    link_news: Arc<SharedWord>,
     /// Frames that had to stay in a mailbox.
     pub waited: u64,
 }
@@ -95,7 +100,7 @@ impl<'m> Station<'m> {
             timeout: Span::from_secs(10),
         };
         let node_ = Node::new(hall, fabric, parts).map_err(StationError::Config)?;
-        let mut seats = Vec::new();
+        let (mut seats, link_news) = (Vec::new(), Arc::new(SharedWord::new(0)));
         for link in (0..config.links as usize).filter_map(LinkId::new) {
             let Ok(memory) = fabric.link_memory(node, link) else { continue };
             let bus = Bus::new(fabric, violations);
@@ -107,11 +112,14 @@ impl<'m> Station<'m> {
                 bells,
                 node,
                 link,
+                link_news: link_news.clone(),
             });
         }
         membership.announce();
         let (idle, rung) = (Idle::default(), (0, 0));
-        let station = Self { node: node_, inbox, membership, clock, bells, idle, rung, waited: 0 };
+        let node = node_;
+        let station =
+            Self { node, inbox, membership, clock, bells, idle, rung, link_news, waited: 0 };
         Ok((station, seats))
     }
 
@@ -133,6 +141,7 @@ impl<'m> Station<'m> {
     /// One round: takes messages in, reports, sends, and lets time pass. Returns whether there was
     /// anything to do, and when there will be.
     pub fn poll(&mut self, now: Instant) -> (bool, Option<Instant>) {
+        self.look_at_links(now);
         let node = &mut self.node;
         let received =
             self.inbox.receive(FRAMES, |link, from, frame| node.on_frame(now, link, from, frame));
@@ -148,6 +157,26 @@ impl<'m> Station<'m> {
             self.idle.reset();
         }
         (busy, next)
+    }
+
+    /// Tells the driver of links that have lost their clock or have it again. Without that it finds
+    /// out when a transfer has waited for its whole time.
+    fn look_at_links(&mut self, now: Instant) {
+        // Relaxed: the swap below orders it.
+        if self.link_news.load(Ordering::Relaxed) == 0 {
+            return;
+        }
+        // Acquire: partner is the engine's Release; its registers are read behind it.
+        let news = self.link_news.swap(0, Ordering::Acquire);
+        let driver = &mut self.node.driver;
+        for link in (0..u32::BITS as usize).filter_map(LinkId::new) {
+            if news & (1 << link.index()) == 0 {
+                continue;
+            }
+            if let Some(up) = driver.engine_mut(link).map(|engine| engine.link_up()) {
+                driver.on_link(now, link, up);
+            }
+        }
     }
 
     /// Sends what the upper layer has just begun, and reports what has ended with that. Returns
