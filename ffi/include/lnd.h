@@ -44,6 +44,12 @@
 /* LND_UNTIL_DEADLINE - As a limit of resends: none but the message's deadline. */
 #define LND_UNTIL_DEADLINE 255U
 
+/* LND_MAX_RULES - Most rules of lnd_health_set_rules(). */
+#define LND_MAX_RULES 256U
+
+/* LND_NO_SENSITIVITY - An interface has no sensitivity of its own. */
+#define LND_NO_SENSITIVITY 0xffffffffU
+
 /* What node_of() returns for a NID that has no number. */
 #define LND_NO_NODE 0xffffffffU
 
@@ -701,6 +707,69 @@ enum lnd_why_ended {
 };
 
 /**
+ * enum lnd_rule_kind - What a rule is about.
+ */
+enum lnd_rule_kind {
+	/** @LND_RULE_NETWORK: A network has the priority. */
+	LND_RULE_NETWORK = 1,
+	/** @LND_RULE_NID: An interface, ours or a peer's, has the priority. */
+	LND_RULE_NID = 2,
+	/** @LND_RULE_PAIR: An interface of a peer is preferred from one of ours. */
+	LND_RULE_PAIR = 3,
+	/** @LND_RULE_GATEWAY: All routes through an interface of a gateway have the priority. */
+	LND_RULE_GATEWAY = 4,
+};
+
+/**
+ * enum lnd_evidence - On which evidence an interface's health changed.
+ */
+enum lnd_evidence {
+	/** @LND_EVIDENCE_MESSAGE: How a try of a message ended. */
+	LND_EVIDENCE_MESSAGE = 0,
+	/** @LND_EVIDENCE_REFUSAL: A try was refused at the call. */
+	LND_EVIDENCE_REFUSAL = 1,
+	/** @LND_EVIDENCE_PING: How a recovery ping ended. */
+	LND_EVIDENCE_PING = 2,
+	/** @LND_EVIDENCE_HEARD: Something was received. */
+	LND_EVIDENCE_HEARD = 3,
+	/** @LND_EVIDENCE_NO_RESPONSE: An answer did not come in time. */
+	LND_EVIDENCE_NO_RESPONSE = 4,
+	/** @LND_EVIDENCE_PROBE: What the liveness prober found. */
+	LND_EVIDENCE_PROBE = 5,
+	/** @LND_EVIDENCE_FABRIC: The fabric's report. */
+	LND_EVIDENCE_FABRIC = 6,
+	/** @LND_EVIDENCE_OPERATOR: An operator. */
+	LND_EVIDENCE_OPERATOR = 7,
+};
+
+/**
+ * enum lnd_tracker_state - How the wait for an answer stands.
+ */
+enum lnd_tracker_state {
+	/** @LND_TRACKER_OFF: Nothing was sent yet. */
+	LND_TRACKER_OFF = 0,
+	/** @LND_TRACKER_WAITING: An answer is waited for. */
+	LND_TRACKER_WAITING = 1,
+	/** @LND_TRACKER_ENDED: The wait is over. */
+	LND_TRACKER_ENDED = 2,
+};
+
+/**
+ * enum lnd_connection - What stands in the way of sending to a peer's interface.
+ */
+enum lnd_connection {
+	/** @LND_CONNECTION_UP: Nothing. */
+	LND_CONNECTION_UP = 0,
+	/** @LND_CONNECTION_TRYING: A connection is being made: what is sent waits for it. */
+	LND_CONNECTION_TRYING = 1,
+	/**
+	 * @LND_CONNECTION_REFUSED: The node refuses connections: what is sent is refused at
+	 * once.
+	 */
+	LND_CONNECTION_REFUSED = 2,
+};
+
+/**
  * struct lnd_health - The health of a node. Opaque.
  */
 struct lnd_health;
@@ -1168,6 +1237,8 @@ struct lnd_health_peer {
  * @probe_verdicts: dead verdicts before the peer is down.
  * @routes: routes, 0 to 4,096.
  * @routing: 1 if this node is a router.
+ * @numa_range: NUMA distances below this count as equal, 0 to 65,535.
+ * @connects_at_once: most attempts to connect under way, over all peers, 1 to 65,535.
  * @incarnation: this node's incarnation, the @life of all its NIs; not 0.
  */
 struct lnd_health_config {
@@ -1197,6 +1268,8 @@ struct lnd_health_config {
 	uint32_t probe_verdicts;
 	uint32_t routes;
 	uint32_t routing;
+	uint32_t numa_range;
+	uint32_t connects_at_once;
 	uint64_t incarnation;
 };
 
@@ -1212,6 +1285,75 @@ struct lnd_journey {
 	uint32_t generation;
 	uint32_t ni;
 	uint32_t kind;
+};
+
+/**
+ * struct lnd_outcome - What becomes of a message after a try.
+ * @size: sizeof(struct lnd_outcome).
+ * @next: enum lnd_next.
+ * @delivery: enum lnd_delivery, of what is known over all tries: what the upper layer is to hear.
+ * @health: enum lnd_health_class of the last try.
+ * @tries: tries made.
+ * @why: enum lnd_why_ended.
+ * @cookie: the caller's name for it.
+ * @next_try: with LND_NEXT_LATER: when its next try may begin; else 0. lnd_health_next_try() says if
+ *            that has become sooner.
+ */
+struct lnd_outcome {
+	uint32_t size;
+	uint32_t next;
+	uint32_t delivery;
+	uint32_t health;
+	uint32_t tries;
+	uint32_t why;
+	uint64_t cookie;
+	uint64_t next_try;
+};
+
+/**
+ * struct lnd_rule - A user-defined policy of selection.
+ * @size: sizeof(struct lnd_rule).
+ * @kind: enum lnd_rule_kind.
+ * @priority: 0 to 65,535; 0 is the best. A pair has none.
+ * @network: of LND_RULE_NETWORK: its number, the upper half of the NIDs on it.
+ * @nid: of LND_RULE_NID and LND_RULE_GATEWAY: the interface; of LND_RULE_PAIR: ours.
+ * @peer_nid: of LND_RULE_PAIR: the peer's interface.
+ */
+struct lnd_rule {
+	uint32_t size;
+	uint32_t kind;
+	uint32_t priority;
+	uint32_t network;
+	uint64_t nid;
+	uint64_t peer_nid;
+};
+
+/**
+ * struct lnd_health_change - An entry of health's journal.
+ * @size: sizeof(struct lnd_health_change).
+ * @evidence: enum lnd_evidence.
+ * @number: which change, from 0.
+ * @at: when.
+ * @cookie: the caller's name for the message that was the evidence; 0: none.
+ * @ni: the interface.
+ * @nid: its NID; 0: it is gone.
+ * @from: health before, 0 to 1000.
+ * @to: health after.
+ * @up: 1 if it counts as up since.
+ * @health_class: enum lnd_health_class that was the evidence, of a message, a refusal or a ping; else 0.
+ */
+struct lnd_health_change {
+	uint32_t size;
+	uint32_t evidence;
+	uint64_t number;
+	uint64_t at;
+	uint64_t cookie;
+	struct lnd_health_ni ni;
+	uint64_t nid;
+	uint32_t from;
+	uint32_t to;
+	uint32_t up;
+	uint32_t health_class;
 };
 
 /**
@@ -1237,26 +1379,13 @@ struct lnd_path {
 };
 
 /**
- * struct lnd_outcome - What becomes of a message after a try.
- * @size: sizeof(struct lnd_outcome).
- * @next: enum lnd_next.
- * @delivery: enum lnd_delivery, of what is known over all tries: what the upper layer is to hear.
- * @health: enum lnd_health_class of the last try.
- * @tries: tries made.
- * @why: enum lnd_why_ended.
- * @cookie: the caller's name for it.
- * @next_try: with LND_NEXT_LATER: when its next try may begin; else 0. lnd_health_next_try() says if
- *            that has become sooner.
+ * struct lnd_distance - How far an interface of ours is from the memory and the CPUs of a message.
+ * @device: from the device that has the memory, 0 to 255; 0 is the nearest.
+ * @numa: from the CPUs, as the machine's NUMA table has it, 0 to 4,095.
  */
-struct lnd_outcome {
-	uint32_t size;
-	uint32_t next;
-	uint32_t delivery;
-	uint32_t health;
-	uint32_t tries;
-	uint32_t why;
-	uint64_t cookie;
-	uint64_t next_try;
+struct lnd_distance {
+	uint32_t device;
+	uint32_t numa;
 };
 
 /**
@@ -1295,6 +1424,23 @@ struct lnd_health_info {
 	uint32_t up;
 	uint32_t fatal;
 	uint32_t draining;
+};
+
+/**
+ * struct lnd_tracker - The wait for a message's answer (an ACK, a REPLY). It lies in the caller's
+ * request, zeroed but for its size before the first try.
+ * @size: sizeof(struct lnd_tracker).
+ * @state: enum lnd_tracker_state.
+ * @deadline: when the answer is due.
+ * @local: our interface of the last try.
+ * @hop: the next hop's interface of the last try: the only one of which a missing answer says anything.
+ */
+struct lnd_tracker {
+	uint32_t size;
+	uint32_t state;
+	uint64_t deadline;
+	struct lnd_health_ni local;
+	struct lnd_health_ni hop;
 };
 
 /**
@@ -1674,6 +1820,35 @@ enum lnd_error lnd_health_connection_lost(struct lnd_health *health,
 					  uint64_t now);
 
 /**
+ * lnd_health_connection_settled() - There is a connection to a peer's interface, or none is wanted any
+ * longer.
+ * @health: the object.
+ * @peer_ni: the interface.
+ *
+ * An attempt under way is over, and its end stale.
+ *
+ * Context: the owner's.
+ * Return: as lnd_health_connection_lost().
+ */
+enum lnd_error lnd_health_connection_settled(struct lnd_health *health,
+					     struct lnd_health_ni peer_ni);
+
+/**
+ * lnd_health_connection_get() - What stands in the way of sending to a peer's interface.
+ * @health: the object.
+ * @peer_ni: the interface.
+ * @state: where enum lnd_connection is written.
+ * @until: where the time is written until which sends are refused, else 0; may be NULL.
+ *
+ * Context: the owner's.
+ * Return: as lnd_health_connection_lost().
+ */
+enum lnd_error lnd_health_connection_get(const struct lnd_health *health,
+					 struct lnd_health_ni peer_ni,
+					 uint32_t *state,
+					 uint64_t *until);
+
+/**
  * lnd_health_shutdown() - Ends pings, probes, connections and resends.
  * @health: the object.
  * @remaining: where the number of messages on their way is written; may be NULL. To be called until
@@ -1835,62 +2010,6 @@ enum lnd_error lnd_health_create(void *mem,
 enum lnd_error lnd_health_destroy(struct lnd_health *health);
 
 /**
- * lnd_health_open() - A message begins its way to a peer.
- * @health: the object.
- * @peer: the peer.
- * @deadline: the one deadline, over all tries.
- * @resend: 1 if it may be sent again.
- * @cookie: the caller's name for it, in the journal.
- * @journey: where the handle is written.
- *
- * Ended by lnd_health_ended(), lnd_health_refused() or lnd_health_give_up().
- *
- * Context: the owner's.
- * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE (no
- * such peer any more), LND_E_NO_SLOTS.
- */
-enum lnd_error lnd_health_open(struct lnd_health *health,
-			       struct lnd_health_peer peer,
-			       uint64_t deadline,
-			       uint32_t resend,
-			       uint64_t cookie,
-			       struct lnd_journey *journey);
-
-/**
- * lnd_health_begin() - Finds the path of a message's next try, and begins it.
- * @health: the object.
- * @journey: the message.
- * @now: the time.
- * @path: filled in; its size is set.
- *
- * Context: the owner's.
- * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN,
- * LND_E_STALE, LND_E_NO_ROUTE (no path that is allowed; lnd_health_give_up() is next),
- * LND_E_DEADLINE (no try may begin any more; the same), LND_E_RUNNING (a try is under way),
- * LND_E_WAIT (not before lnd_health_next_try(); nothing has changed).
- */
-enum lnd_error lnd_health_begin(struct lnd_health *health,
-				struct lnd_journey journey,
-				uint64_t now,
-				struct lnd_path *path);
-
-/**
- * lnd_health_next_try() - From when on a message's next try may begin.
- * @health: the object.
- * @journey: the message.
- * @time: where the time is written; 0: now.
- *
- * After LND_NEXT_LATER the message pauses, since every path has failed a moment ago: call
- * lnd_health_begin() at this time. It becomes sooner when an interface has recovered.
- *
- * Context: the owner's.
- * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE.
- */
-enum lnd_error lnd_health_next_try(const struct lnd_health *health,
-				   struct lnd_journey journey,
-				   uint64_t *time);
-
-/**
  * lnd_health_ended() - A try has ended, as finalize() reports it.
  * @health: the object.
  * @journey: the message.
@@ -1939,6 +2058,200 @@ enum lnd_error lnd_health_refused(struct lnd_health *health,
 enum lnd_error lnd_health_give_up(struct lnd_health *health,
 				  struct lnd_journey journey,
 				  struct lnd_outcome *result);
+
+/**
+ * lnd_health_drain_local() - Takes an interface of ours out of use for maintenance, or back into it.
+ * @health: the object.
+ * @local: the interface.
+ * @drain: 1: nothing new is sent by it; 0: it is used again.
+ * @now: the time.
+ * @remaining: where the number of messages on their way by it is written; may be NULL. To be called
+ *             until it is 0.
+ *
+ * What is on its way ends as usual. Its health is not touched.
+ *
+ * Context: the owner's.
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE,
+ * LND_E_WRONG_KIND (a peer's interface).
+ */
+enum lnd_error lnd_health_drain_local(struct lnd_health *health,
+				      struct lnd_health_ni local,
+				      uint32_t drain,
+				      uint64_t now,
+				      uint32_t *remaining);
+
+/**
+ * lnd_health_drain_peer() - The same for all interfaces that a peer has now.
+ * @health: the object.
+ * @peer: the peer.
+ * @drain: 1: nothing new is sent to it; 0: it is used again.
+ * @now: the time.
+ * @remaining: where the number of messages on their way to it is written, with those between two tries;
+ *             may be NULL.
+ *
+ * Context: the owner's.
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE.
+ */
+enum lnd_error lnd_health_drain_peer(struct lnd_health *health,
+				     struct lnd_health_peer peer,
+				     uint32_t drain,
+				     uint64_t now,
+				     uint32_t *remaining);
+
+/**
+ * lnd_health_set_credits() - How many credits an interface has left for sending, for selection.
+ * @health: the object.
+ * @ni: the interface, of ours or of a peer.
+ * @credits: credits left, less what waits for one.
+ *
+ * Context: the owner's.
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE.
+ */
+enum lnd_error lnd_health_set_credits(struct lnd_health *health,
+				      struct lnd_health_ni ni,
+				      int32_t credits);
+
+/**
+ * lnd_health_set_sensitivity() - What a failure costs an interface, instead of what the configuration says.
+ * @health: the object.
+ * @ni: the interface, of ours or of a peer.
+ * @sensitivity: 0 to 1000; LND_NO_SENSITIVITY: as the configuration says.
+ *
+ * Context: the owner's.
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_ARGUMENT, LND_E_FOREIGN,
+ * LND_E_STALE.
+ */
+enum lnd_error lnd_health_set_sensitivity(struct lnd_health *health,
+					  struct lnd_health_ni ni,
+					  uint32_t sensitivity);
+
+/**
+ * lnd_health_set_rules() - Replaces the user-defined policies of selection.
+ * @health: the object.
+ * @rules: the rules, a later one wins; may be NULL if there are none.
+ * @count: how many, 0 to LND_MAX_RULES.
+ *
+ * They bind what there is now: call it again when an interface, a peer or a route was added. What matches
+ * no rule has priority 0 and no preference. A route's own priority, of lnd_health_set_route(), is added
+ * to that of its gateway's rule.
+ *
+ * Context: the owner's. Looks at all tables for each rule.
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_BUSY, LND_E_ARGUMENT.
+ */
+enum lnd_error lnd_health_set_rules(struct lnd_health *health,
+				    const struct lnd_rule *rules,
+				    uint32_t count);
+
+/**
+ * lnd_health_journal_next() - Reads health's journal: who changed, when, on which evidence.
+ * @health: the object.
+ * @next: the number of the change wanted, 0 at first; the number after the one read is written there.
+ * @change: filled in; its size is set.
+ *
+ * The journal keeps as many changes as its configuration says. A reader that is late misses the oldest
+ * ones, and sees it by the @number of the change.
+ *
+ * Context: the owner's.
+ * Return: LND_OK, LND_E_END (no such change yet), LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI,
+ * LND_E_BUSY.
+ */
+enum lnd_error lnd_health_journal_next(struct lnd_health *health,
+				       uint64_t *next,
+				       struct lnd_health_change *change);
+
+/**
+ * lnd_health_open() - A message begins its way to a peer.
+ * @health: the object.
+ * @peer: the peer.
+ * @deadline: the one deadline, over all tries.
+ * @resend: 1 if it may be sent again.
+ * @cookie: the caller's name for it, in the journal.
+ * @journey: where the handle is written.
+ *
+ * Ended by lnd_health_ended(), lnd_health_refused() or lnd_health_give_up().
+ *
+ * Context: the owner's.
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE (no
+ * such peer any more), LND_E_NO_SLOTS.
+ */
+enum lnd_error lnd_health_open(struct lnd_health *health,
+			       struct lnd_health_peer peer,
+			       uint64_t deadline,
+			       uint32_t resend,
+			       uint64_t cookie,
+			       struct lnd_journey *journey);
+
+/**
+ * lnd_health_bind() - Binds a message to an interface of ours, of its peer, or to both: a response goes
+ * where its request came from.
+ * @health: the object.
+ * @journey: the message, before its first lnd_health_begin().
+ * @local: ours; all 0: any.
+ * @peer_ni: its peer's; all 0: any.
+ *
+ * Context: the owner's.
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE,
+ * LND_E_WRONG_KIND, LND_E_ARGUMENT (an interface of another peer), LND_E_RUNNING (a try has begun).
+ */
+enum lnd_error lnd_health_bind(struct lnd_health *health,
+			       struct lnd_journey journey,
+			       struct lnd_health_ni local,
+			       struct lnd_health_ni peer_ni);
+
+/**
+ * lnd_health_begin() - Finds the path of a message's next try, and begins it.
+ * @health: the object.
+ * @journey: the message.
+ * @now: the time.
+ * @path: filled in; its size is set.
+ *
+ * Context: the owner's.
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN,
+ * LND_E_STALE, LND_E_NO_ROUTE (no path that is allowed; lnd_health_give_up() is next),
+ * LND_E_DEADLINE (no try may begin any more; the same), LND_E_RUNNING (a try is under way),
+ * LND_E_WAIT (not before lnd_health_next_try(); nothing has changed).
+ */
+enum lnd_error lnd_health_begin(struct lnd_health *health,
+				struct lnd_journey journey,
+				uint64_t now,
+				struct lnd_path *path);
+
+/**
+ * lnd_health_begin_near() - As lnd_health_begin(), by an interface near to the message's memory and CPUs.
+ * @health: the object.
+ * @journey: the message.
+ * @distances: of each interface of ours, by its @index.
+ * @count: how many, 0 to 32; those that are missing are near.
+ * @now: the time.
+ * @path: filled in; its size is set.
+ *
+ * Health, an operator's rules and what was tried go before distances.
+ *
+ * Context: the owner's.
+ * Return: as lnd_health_begin(), LND_E_ARGUMENT.
+ */
+enum lnd_error lnd_health_begin_near(struct lnd_health *health,
+				     struct lnd_journey journey,
+				     const struct lnd_distance *distances,
+				     uint32_t count,
+				     uint64_t now,
+				     struct lnd_path *path);
+
+/**
+ * lnd_health_next_try() - From when on a message's next try may begin.
+ * @health: the object.
+ * @journey: the message.
+ * @time: where the time is written; 0: now.
+ *
+ * After LND_NEXT_LATER the message pauses, since every path has failed a moment ago: call
+ * lnd_health_begin() at this time. It becomes sooner when an interface has recovered.
+ *
+ * Context: the owner's.
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE.
+ */
+enum lnd_error lnd_health_next_try(const struct lnd_health *health,
+				   struct lnd_journey journey,
+				   uint64_t *time);
 
 /**
  * lnd_prober_offer() - Which kinds of probe the transport offers.
@@ -2036,6 +2349,22 @@ enum lnd_error lnd_prober_state(struct lnd_health *health,
 				uint32_t active,
 				uint32_t published,
 				uint32_t urgent);
+
+/**
+ * lnd_prober_migrating() - The transport moves a peer's interface to another path, or has done so.
+ * @health: the object.
+ * @peer_ni: the interface.
+ * @migrating: 1: it is being moved, and not probed meanwhile; 0: the move is over.
+ *
+ * What was found dead before does not count any more.
+ *
+ * Context: the owner's.
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE,
+ * LND_E_WRONG_KIND (an interface of ours).
+ */
+enum lnd_error lnd_prober_migrating(struct lnd_health *health,
+				    struct lnd_health_ni peer_ni,
+				    uint32_t migrating);
 
 /**
  * lnd_prober_ended() - How a probe ended.
@@ -2251,6 +2580,55 @@ const char *lnd_health_counter_name(uint32_t counter);
 enum lnd_error lnd_health_counter(const struct lnd_health *health,
 				  uint32_t counter,
 				  uint64_t *value);
+
+/**
+ * lnd_tracker_sent() - A message that wants an answer goes out: the wait begins with its first try.
+ * @tracker: the wait; @size is set, the rest 0 before the first try.
+ * @path: of this try.
+ * @now: the time.
+ * @timeout: ns within which the answer is due, from the first try.
+ *
+ * A later try changes the path, and not the time.
+ *
+ * Context: any; the tracker is the caller's.
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_STALE (the wait is over), LND_E_ARGUMENT (no
+ * state of a tracker).
+ */
+enum lnd_error lnd_tracker_sent(struct lnd_tracker *tracker,
+				const struct lnd_path *path,
+				uint64_t now,
+				uint64_t timeout);
+
+/**
+ * lnd_tracker_end() - The wait is over: the answer came, the message could not be sent, or nothing waits any
+ * longer.
+ * @tracker: the wait.
+ *
+ * The first end is the end: a late answer finds LND_E_STALE, and is to be counted and dropped.
+ *
+ * Context: any; the tracker is the caller's.
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_STALE (nothing is waited for).
+ */
+enum lnd_error lnd_tracker_end(struct lnd_tracker *tracker);
+
+/**
+ * lnd_tracker_expire() - Ends the wait if the answer is overdue.
+ * @health: the object that @path of lnd_tracker_sent() came from.
+ * @tracker: the wait.
+ * @cookie: the caller's name for the message, in the journal.
+ * @now: the time.
+ *
+ * Only the next hop loses health: of what lies beyond it there is no evidence. Nothing is sent again. An
+ * interface that is gone meanwhile loses none.
+ *
+ * Context: the owner's.
+ * Return: LND_OK (it was overdue), LND_E_WAIT (it is not; call again at @deadline), LND_E_NULL, LND_E_ALIGN,
+ * LND_E_SIZE, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE (nothing is waited for).
+ */
+enum lnd_error lnd_tracker_expire(struct lnd_health *health,
+				  struct lnd_tracker *tracker,
+				  uint64_t cookie,
+				  uint64_t now);
 
 /**
  * lnd_interrupt() - A link's engine has something to tell.
@@ -2832,7 +3210,7 @@ LND_ASSERT_FIELD(lnd_health_peer, index, 0);
 LND_ASSERT_FIELD(lnd_health_peer, generation, 4);
 LND_ASSERT_FIELD(lnd_health_peer, owner, 8);
 LND_ASSERT_FIELD(lnd_health_peer, kind, 12);
-LND_ASSERT_SIZE(lnd_health_config, 152);
+LND_ASSERT_SIZE(lnd_health_config, 160);
 LND_ASSERT_FIELD(lnd_health_config, size, 0);
 LND_ASSERT_FIELD(lnd_health_config, abi_version, 4);
 LND_ASSERT_FIELD(lnd_health_config, locals, 8);
@@ -2859,21 +3237,14 @@ LND_ASSERT_FIELD(lnd_health_config, action_burst, 128);
 LND_ASSERT_FIELD(lnd_health_config, probe_verdicts, 132);
 LND_ASSERT_FIELD(lnd_health_config, routes, 136);
 LND_ASSERT_FIELD(lnd_health_config, routing, 140);
-LND_ASSERT_FIELD(lnd_health_config, incarnation, 144);
+LND_ASSERT_FIELD(lnd_health_config, numa_range, 144);
+LND_ASSERT_FIELD(lnd_health_config, connects_at_once, 148);
+LND_ASSERT_FIELD(lnd_health_config, incarnation, 152);
 LND_ASSERT_SIZE(lnd_journey, 16);
 LND_ASSERT_FIELD(lnd_journey, index, 0);
 LND_ASSERT_FIELD(lnd_journey, generation, 4);
 LND_ASSERT_FIELD(lnd_journey, ni, 8);
 LND_ASSERT_FIELD(lnd_journey, kind, 12);
-LND_ASSERT_SIZE(lnd_path, 96);
-LND_ASSERT_FIELD(lnd_path, size, 0);
-LND_ASSERT_FIELD(lnd_path, routed, 4);
-LND_ASSERT_FIELD(lnd_path, local, 8);
-LND_ASSERT_FIELD(lnd_path, hop, 24);
-LND_ASSERT_FIELD(lnd_path, destination, 40);
-LND_ASSERT_FIELD(lnd_path, stamp, 56);
-LND_ASSERT_FIELD(lnd_path, hop_nid, 80);
-LND_ASSERT_FIELD(lnd_path, slice, 88);
 LND_ASSERT_SIZE(lnd_outcome, 40);
 LND_ASSERT_FIELD(lnd_outcome, size, 0);
 LND_ASSERT_FIELD(lnd_outcome, next, 4);
@@ -2883,6 +3254,37 @@ LND_ASSERT_FIELD(lnd_outcome, tries, 16);
 LND_ASSERT_FIELD(lnd_outcome, why, 20);
 LND_ASSERT_FIELD(lnd_outcome, cookie, 24);
 LND_ASSERT_FIELD(lnd_outcome, next_try, 32);
+LND_ASSERT_SIZE(lnd_rule, 32);
+LND_ASSERT_FIELD(lnd_rule, size, 0);
+LND_ASSERT_FIELD(lnd_rule, kind, 4);
+LND_ASSERT_FIELD(lnd_rule, priority, 8);
+LND_ASSERT_FIELD(lnd_rule, network, 12);
+LND_ASSERT_FIELD(lnd_rule, nid, 16);
+LND_ASSERT_FIELD(lnd_rule, peer_nid, 24);
+LND_ASSERT_SIZE(lnd_health_change, 72);
+LND_ASSERT_FIELD(lnd_health_change, size, 0);
+LND_ASSERT_FIELD(lnd_health_change, evidence, 4);
+LND_ASSERT_FIELD(lnd_health_change, number, 8);
+LND_ASSERT_FIELD(lnd_health_change, at, 16);
+LND_ASSERT_FIELD(lnd_health_change, cookie, 24);
+LND_ASSERT_FIELD(lnd_health_change, ni, 32);
+LND_ASSERT_FIELD(lnd_health_change, nid, 48);
+LND_ASSERT_FIELD(lnd_health_change, from, 56);
+LND_ASSERT_FIELD(lnd_health_change, to, 60);
+LND_ASSERT_FIELD(lnd_health_change, up, 64);
+LND_ASSERT_FIELD(lnd_health_change, health_class, 68);
+LND_ASSERT_SIZE(lnd_path, 96);
+LND_ASSERT_FIELD(lnd_path, size, 0);
+LND_ASSERT_FIELD(lnd_path, routed, 4);
+LND_ASSERT_FIELD(lnd_path, local, 8);
+LND_ASSERT_FIELD(lnd_path, hop, 24);
+LND_ASSERT_FIELD(lnd_path, destination, 40);
+LND_ASSERT_FIELD(lnd_path, stamp, 56);
+LND_ASSERT_FIELD(lnd_path, hop_nid, 80);
+LND_ASSERT_FIELD(lnd_path, slice, 88);
+LND_ASSERT_SIZE(lnd_distance, 8);
+LND_ASSERT_FIELD(lnd_distance, device, 0);
+LND_ASSERT_FIELD(lnd_distance, numa, 4);
 LND_ASSERT_SIZE(lnd_health_route, 16);
 LND_ASSERT_FIELD(lnd_health_route, index, 0);
 LND_ASSERT_FIELD(lnd_health_route, generation, 4);
@@ -2897,6 +3299,12 @@ LND_ASSERT_FIELD(lnd_health_info, in_flight, 24);
 LND_ASSERT_FIELD(lnd_health_info, up, 28);
 LND_ASSERT_FIELD(lnd_health_info, fatal, 32);
 LND_ASSERT_FIELD(lnd_health_info, draining, 36);
+LND_ASSERT_SIZE(lnd_tracker, 48);
+LND_ASSERT_FIELD(lnd_tracker, size, 0);
+LND_ASSERT_FIELD(lnd_tracker, state, 4);
+LND_ASSERT_FIELD(lnd_tracker, deadline, 8);
+LND_ASSERT_FIELD(lnd_tracker, local, 16);
+LND_ASSERT_FIELD(lnd_tracker, hop, 32);
 LND_ASSERT_SIZE(lnd_peer, 24);
 LND_ASSERT_FIELD(lnd_peer, nid, 0);
 LND_ASSERT_FIELD(lnd_peer, index, 8);

@@ -9,9 +9,9 @@ use lnd_core::message::MAX_HEADER;
 use static_assertions::{const_assert, const_assert_eq};
 
 use crate::abi::{
-    lnd_action, lnd_arrival, lnd_blocker, lnd_config, lnd_error, lnd_frag, lnd_health_config,
-    lnd_health_info, lnd_ops, lnd_outcome, lnd_path, lnd_peer_info, lnd_report, lnd_send_request,
-    lnd_stats, lnd_verdict, LND_MAX_FRAGMENTS,
+    lnd_action, lnd_arrival, lnd_blocker, lnd_config, lnd_error, lnd_frag, lnd_health_change,
+    lnd_health_config, lnd_health_info, lnd_ops, lnd_outcome, lnd_path, lnd_peer_info, lnd_report,
+    lnd_rule, lnd_send_request, lnd_stats, lnd_tracker, lnd_verdict, LND_MAX_FRAGMENTS,
 };
 
 /// Structs of the ABI that begin with their own size.
@@ -33,6 +33,7 @@ macro_rules! sized {
 sized!(lnd_config, lnd_ops, lnd_send_request, lnd_verdict, lnd_arrival);
 sized!(lnd_blocker, lnd_peer_info, lnd_stats, lnd_report);
 sized!(lnd_health_config, lnd_health_info, lnd_path, lnd_action, lnd_outcome);
+sized!(lnd_health_change, lnd_rule, lnd_tracker);
 
 fn check<T>(pointer: *const T) -> Result<(), lnd_error> {
     if pointer.is_null() && !seeded("null-written") {
@@ -58,6 +59,36 @@ pub(crate) unsafe fn input<'a, T: Sized32>(pointer: *const T) -> Result<&'a T, l
     }
     // SAFETY: the caller vouches for that many bytes; every bit pattern is valid.
     Ok(unsafe { &*pointer })
+}
+
+/// An array of structs that the caller has filled.
+///
+/// # Safety
+/// `count` structs at the pointer can be read during `'a`, unless it is null.
+pub(crate) unsafe fn inputs<'a, T: Sized32>(
+    pointer: *const T,
+    count: u32,
+) -> Result<&'a [T], lnd_error> {
+    for at in 0..count as usize {
+        // SAFETY: by the caller's promise; what is wrong with the pointer shows at the first one.
+        unsafe { input(pointer.wrapping_add(at))? };
+    }
+    // SAFETY: the same promise; each struct was just checked.
+    unsafe { values(pointer, count) }
+}
+
+/// An array of plain values that the caller has filled.
+///
+/// # Safety
+/// `count` values at the pointer, of which every bit pattern is valid, can be read during `'a`, unless it is
+/// null.
+pub(crate) unsafe fn values<'a, T>(pointer: *const T, count: u32) -> Result<&'a [T], lnd_error> {
+    if count == 0 {
+        return Ok(&[]);
+    }
+    check(pointer)?;
+    // SAFETY: aligned and readable by the caller's promise.
+    Ok(unsafe { core::slice::from_raw_parts(pointer, count as usize) })
 }
 
 /// A struct that the caller wants filled; its size is set.

@@ -74,7 +74,7 @@ fn structs_lie_as_a_c_compiler_lays_them() {
         lnd_trace { size, kind, now, nid, index, generation, link, a, b, c, d, reserved };
         lnd_ops { size, reserved, lock, unlock, self_id, context, reg_read32, reg_write32, dma_barrier, node_of, reaches, ready, send, quiesce, mem_read, mem_write, mem_valid, parse, finalize, event, wake, trace, bug };
         lnd_action { size, kind, index, generation, owner, probe, target, local, nid };
-        lnd_health_config { size, abi_version, locals, peers, peer_nis, journal, journeys, actions, profile, sensitivity, retries, seed, recovery_first, recovery_cap, recovery_limit, resend_first, resend_cap, probe_idle, probe_again, probe_hold_off, action_bound, action_every, action_burst, probe_verdicts, routes, routing, incarnation };
+        lnd_health_config { size, abi_version, locals, peers, peer_nis, journal, journeys, actions, profile, sensitivity, retries, seed, recovery_first, recovery_cap, recovery_limit, resend_first, resend_cap, probe_idle, probe_again, probe_hold_off, action_bound, action_every, action_burst, probe_verdicts, routes, routing, numa_range, connects_at_once, incarnation };
         lnd_journey { index, generation, ni, kind };
         lnd_health_ni { index, generation, owner, kind };
         lnd_health_peer { index, generation, owner, kind };
@@ -83,6 +83,10 @@ fn structs_lie_as_a_c_compiler_lays_them() {
         lnd_outcome { size, next, delivery, health, tries, why, cookie, next_try };
         lnd_path { size, routed, local, hop, destination, stamp, hop_nid, slice };
         lnd_health_info { size, value, nid, heard, in_flight, up, fatal, draining };
+        lnd_health_change { size, evidence, number, at, cookie, ni, nid, from, to, up, health_class };
+        lnd_rule { size, kind, priority, network, nid, peer_nid };
+        lnd_distance { device, numa };
+        lnd_tracker { size, state, deadline, local, hop };
         lnd_peer { nid, index, generation, ni, kind };
         lnd_peer_info { size, state, peer, life, last_heard, transfers, credits, in_flight, session, pulls, pulls_waiting };
         lnd_blocker { size, kind, transfer, nid, until, link, word, link_state, reserved };

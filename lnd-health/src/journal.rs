@@ -3,6 +3,7 @@
 
 use crate::ids::Object;
 use crate::ni::NiStatus;
+use lnd_core::defect::seeded;
 use lnd_core::time::Instant;
 use lnd_core::transfer::Health;
 
@@ -80,6 +81,20 @@ impl<'m> Journal<'m> {
         let (newer, older) = self.ring.split_at_checked(self.next).unwrap_or((&[], &[]));
         older.iter().chain(newer).flatten()
     }
+
+    /// The first entry that is kept from number `from` on, and its number. Numbers count all entries
+    /// ever written, from 0; what was overwritten is passed over. Constant time.
+    pub fn since(&self, from: u64) -> Option<(u64, &Entry)> {
+        let kept = self.written.min(self.ring.len() as u64);
+        let number = from.max(self.written.wrapping_sub(kept));
+        let number = number.wrapping_add(u64::from(seeded("journal-gap")));
+        let back = self.written.checked_sub(number).filter(|&back| back > 0)? as usize;
+        let place = match self.next.checked_sub(back) {
+            Some(place) => place,
+            None => self.next.wrapping_add(self.ring.len()).wrapping_sub(back),
+        };
+        Some((number, self.ring.get(place)?.as_ref()?))
+    }
 }
 
 #[cfg(test)]
@@ -107,6 +122,12 @@ mod tests {
                 let kept: Vec<u64> = journal.entries().map(|e| e.message).collect();
                 let expected: Vec<u64> = (0..=n).rev().take(size).collect::<Vec<_>>();
                 assert_eq!(kept, expected.into_iter().rev().collect::<Vec<_>>());
+                for from in 0..25 {
+                    // Each entry's message is its number.
+                    let found = journal.since(from).map(|(number, e)| (number, e.message));
+                    let expected = kept.iter().find(|&&number| number >= from);
+                    assert_eq!(found, expected.map(|&number| (number, number)));
+                }
             }
             assert_eq!(journal.written(), 20);
         }

@@ -141,6 +141,16 @@ impl Journey {
         self.destination
     }
 
+    /// Binds the message to an interface of ours, or of the peer, or to both, as [`Terms`] can. Returns
+    /// `false`, and changes nothing, once a try has begun.
+    pub fn bind(&mut self, source: Option<NiId>, destination: Option<PeerNiId>) -> bool {
+        if self.tries > 0 {
+            return false;
+        }
+        (self.source, self.destination) = (source, destination);
+        true
+    }
+
     /// What selection must heed: nothing before the first try.
     pub(crate) fn history(&self) -> Option<(&Self, Resend)> {
         (self.next != Resend::Anew).then_some((self, self.next))

@@ -71,7 +71,7 @@ fn every_class_is_tried_until_the_deadline() {
             // The longest pause is 10 s: at no time is the message forgotten.
             let gaps = tries.windows(2).map(|two| two[1].0.since(two[0].0));
             assert!(gaps.max().unwrap() <= Span::from_millis(10_010), "{what}");
-            assert_eq!(node.health.remains().messages, 0, "{what}");
+            assert_eq!(node.health.remaining(), 0, "{what}");
         }
     }
 }
@@ -237,7 +237,7 @@ fn a_shutdown_ends_what_pauses() {
     let choice = node.health.choose(&journey, &[]).unwrap();
     assert!(!node.health.begin(at, &mut journey, &choice));
     let _ = node.health.give_up(journey, NoPath::Tried);
-    assert!(node.health.remains().drained);
+    assert_eq!(node.health.remaining(), 0);
 }
 
 /// A message of which each try ends with `class`, and the interfaces of which are then `out` of use.
@@ -258,7 +258,7 @@ fn none_left(class: Class, out: fn(&mut Node, Path)) {
     };
     assert_eq!((tries, ended.cookie), (2, 77), "{class:?}");
     assert_eq!((ended.class, ended.why), (class, WhyEnded::NoPath(NoPath::Unusable)));
-    assert_eq!(node.health.remains().messages, 0);
+    assert_eq!(node.health.remaining(), 0);
 }
 
 #[test]

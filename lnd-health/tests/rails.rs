@@ -244,7 +244,7 @@ fn a_missing_response_blames_the_next_hop_and_resends_nothing() {
     assert_eq!(node.value(Object::Peer(path.hop)), 900);
     assert_eq!(node.values().0, [1000, 1000]);
     assert_eq!(node.health.tally().value(Count::NoResponse), 1);
-    assert_eq!(node.health.remains().messages, 0);
+    assert_eq!(node.health.remaining(), 0);
 }
 
 #[test]
@@ -259,11 +259,11 @@ fn a_second_try_at_once_or_an_end_without_one_loses_nothing() {
     journey = node.open(100);
     assert!(node.health.begin(at(0), &mut journey, &choice));
     assert!(!node.health.begin(at(0), &mut journey, &choice));
-    assert_eq!(node.health.local_remains(choice.path.local).messages, 1);
+    assert_eq!(node.health.local(choice.path.local).unwrap().in_flight(), 1);
     let ended = node.health.give_up(journey, NoPath::Unknown);
     assert_eq!(ended.delivery, Delivery::Unknown, "a try was under way");
-    assert!(node.health.local_remains(choice.path.local).drained);
-    assert!(node.health.remains().drained);
+    assert_eq!(node.health.local(choice.path.local).unwrap().in_flight(), 0);
+    assert_eq!(node.health.remaining(), 0);
 }
 
 #[test]
@@ -341,7 +341,7 @@ fn a_restart_between_two_tries_is_noticed_too() {
     for journey in [waiting, fresh] {
         let _ = node.health.outcome(at(1), journey, End::OK);
     }
-    assert!(node.health.remains().drained);
+    assert_eq!(node.health.remaining(), 0);
 }
 
 #[test]

@@ -337,10 +337,10 @@ fn draining_takes_nothing_new_and_ends_what_is_under_way() {
         assert_ne!(node.begin(&mut other).local, path.local);
         let _ = node.health.outcome(at(1), other, End::OK);
     }
-    assert_eq!(node.health.local_remains(path.local).messages, 1);
+    assert_eq!(node.health.local(path.local).unwrap().in_flight(), 1);
     let Next::Ended(ended) = node.health.outcome(at(2), journey, End::OK) else { panic!("ok") };
     assert_eq!((ended.class, node.values().0), (Class::Ok, vec![1000, 1000]));
-    assert!(node.health.local_remains(path.local).drained);
+    assert_eq!(node.health.local(path.local).unwrap().in_flight(), 0);
     assert_eq!(node.health.remove_local(path.local), Ok(()));
     let peer = node.peer();
     let journey = node.open(100);
@@ -376,7 +376,7 @@ fn shutdown_empties_every_queue() {
     node.health.answered(at(9), ping, Class::Ok);
     let (ended, _) = node.send(journey, |_, _| (at(9), surely(Class::LocalDropped)));
     assert_eq!((ended.tries, node.values()), (1, before), "no resend, no health work");
-    assert!(node.health.remains().drained);
+    assert_eq!(node.health.remaining(), 0);
     assert_eq!(node.health.audit(), Ok(()));
 }
 

@@ -44,7 +44,7 @@ fn random_node(random: &mut Jitter, profile: Profile) -> Node {
         }
     }
     rules.push(Rule { to: Match::Net(random.below(3)), priority: random.below(2) as u16 });
-    node.health.set_rules(&rules);
+    node.health.set_rules(rules);
     for n in 0..random.below(6) {
         let mut journey = node.health.open(node.peer(), Terms::new(u64::from(n), at(9))).unwrap();
         let Ok(choice) = node.health.choose(&journey, &[]) else {
@@ -221,7 +221,15 @@ fn routes_by_operator_hops_health_and_turn() {
     assert_eq!(chosen(&mut node), Ok((gateways[1], Because::Health)));
     node.health.route_mut(routes[1]).unwrap().hops = 2;
     assert_eq!(chosen(&mut node), Ok((gateways[0], Because::Hops)));
-    node.health.set_rules(&[Rule { to: Match::Gateway(nid(1, 50)), priority: 3 }]);
+    node.health.set_rules([Rule { to: Match::Gateway(nid(1, 50)), priority: 3 }]);
+    assert_eq!(chosen(&mut node), Ok((gateways[1], Because::Policy)));
+    // New rules replace the old ones, also those about gateways; a route's own priority stays.
+    node.health.set_rules([]);
+    assert_eq!(chosen(&mut node), Ok((gateways[0], Because::Hops)));
+    node.health.route_mut(routes[0]).unwrap().priority = 1;
+    node.health.set_rules([Rule { to: Match::Gateway(nid(1, 51)), priority: 1 }]);
+    assert_eq!(chosen(&mut node), Ok((gateways[0], Because::Hops)));
+    node.health.set_rules([]);
     assert_eq!(chosen(&mut node), Ok((gateways[1], Because::Policy)));
     // LU-18444: a route is up or not by what is known of the gateway, not by its health value.
     node.health.route_mut(routes[1]).unwrap().alive = false;

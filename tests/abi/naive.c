@@ -20,6 +20,8 @@ struct side {
 	uint64_t own, oldest; /* its incarnation; the peer's first one that it has seen */
 	struct lnd_health_ni local[2];
 	struct lnd_health_peer peer;
+	uint64_t journal; /* the next change to be read */
+	uint32_t value[2]; /* of each interface of ours, by the journal */
 };
 
 /* A request on its way, and the sessions of the two drivers. */
@@ -38,10 +40,10 @@ struct way {
 static struct side sender, receiver;
 static struct way ways[TRIES];
 static struct frame wire[FRAMES], coming[FRAMES];
-static uint32_t on_wire, are_coming, next_id, up[2] = { 1, 1 };
+static uint32_t on_wire, are_coming, next_id, up[2] = { 1, 1 }, drained[2];
 static uint32_t seen[MESSAGES], ended[MESSAGES];
 static uint64_t now = SECOND, reports[64], random_state;
-static uint32_t reported, copies, early, stale, delivered, repaired, removed;
+static uint32_t reported, copies, early, stale, delivered, repaired, removed, drains, changes;
 
 static uint32_t below(uint32_t n)
 {
@@ -72,8 +74,11 @@ static void start(struct side *side, uint64_t own, uint64_t oldest)
 	side->block = memory(lnd_health_size(&config));
 	memset(side->block, 0, lnd_health_size(&config));
 	MUST(lnd_health_create(side->block, lnd_health_size(&config), &config, now, &side->health));
-	for (rail = 0; rail < 2; rail++)
+	side->journal = 0;
+	for (rail = 0; rail < 2; rail++) {
 		MUST(lnd_health_add_local(side->health, 1 + rail, &side->local[rail]));
+		side->value[rail] = 1000;
+	}
 	add_peer(side);
 }
 
@@ -135,6 +140,7 @@ static void attempt(struct way *way)
 	}
 	way->state = 1;
 	way->rail = path.local.index;
+	CHECK(!drained[way->rail]);
 	/* The driver: a handshake if need be, which is reported; then the request. */
 	if ((!reported || reports[reported - 1] != receiver.own) && reported < 64)
 		reports[reported++] = receiver.own;
@@ -257,6 +263,47 @@ static void tend(void)
 			attempt(&ways[at]);
 }
 
+/* The journal tells of every change: by it an interface's health is known without asking. */
+static void follow(struct side *side)
+{
+	struct lnd_health_change change = { .size = sizeof(change) };
+	struct lnd_health_info info = { .size = sizeof(info) };
+	enum lnd_error error;
+	uint64_t next = side->journal;
+	uint32_t rail;
+
+	while ((error = lnd_health_journal_next(side->health, &side->journal, &change)) == LND_OK) {
+		CHECK(change.number == next++);
+		changes++;
+		for (rail = 0; rail < 2; rail++) {
+			if (memcmp(&change.ni, &side->local[rail], sizeof(change.ni)))
+				continue;
+			CHECK(change.from == side->value[rail]);
+			side->value[rail] = change.to;
+		}
+	}
+	CHECK(error == LND_E_END);
+	for (rail = 0; rail < 2; rail++) {
+		MUST(lnd_health_get(side->health, side->local[rail], &info));
+		CHECK(info.value == side->value[rail]);
+	}
+}
+
+/* An operator takes a rail out of use, or back into it; the other one is left. */
+static void drain(uint32_t rail)
+{
+	uint32_t left, at, under_way = 0;
+
+	if (drained[!rail])
+		return;
+	drained[rail] = !drained[rail];
+	drains++;
+	MUST(lnd_health_drain_local(sender.health, sender.local[rail], drained[rail], now, &left));
+	for (at = 0; at < TRIES; at++)
+		under_way += ways[at].state == 1 && ways[at].rail == rail;
+	CHECK(left == under_way);
+}
+
 static void remove_and_add(struct side *side)
 {
 	enum lnd_error error = lnd_health_remove_peer(side->health, side->peer);
@@ -275,6 +322,7 @@ static void restart(struct side *side)
 	stop(side);
 	if (side == &sender) {
 		memset(ways, 0, sizeof(ways));
+		memset(drained, 0, sizeof(drained));
 		reported = 0;
 		start(side, side->own + 1, receiver.own);
 	} else {
@@ -328,7 +376,11 @@ static void step(void)
 		MUST(lnd_health_fatal(sender.health, sender.local[rail], !up[rail], now));
 	} else if (what < 390) {
 		now += 20 * SECOND; /* nothing runs for a while */
+	} else if (what < 394) {
+		drain(rail);
 	}
+	follow(&sender);
+	follow(&receiver);
 }
 
 static void play(uint64_t seed)
@@ -342,6 +394,7 @@ static void play(uint64_t seed)
 	memset(ended, 0, sizeof(ended));
 	on_wire = are_coming = next_id = reported = 0;
 	up[0] = up[1] = 1;
+	drained[0] = drained[1] = 0;
 	start(&sender, 100, 200);
 	start(&receiver, 200, 100);
 	for (at = 0; at < 4000; at++)
@@ -368,6 +421,7 @@ int main(void)
 
 	for (seed = 1; seed <= 20; seed++)
 		play(seed);
+	CHECK(drains > 100 && changes > 1000);
 	CHECK(copies > 20 && early > 20 && stale > 20 && delivered > 1000 && repaired > 100 && removed > 20);
 	printf("naive: %u delivered, %u of them repaired; %u copies, %u too early, %u stale; %u removals\n",
 	       delivered, repaired, copies, early, stale, removed);

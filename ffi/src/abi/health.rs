@@ -46,6 +46,8 @@ pub const LND_UNTIL_DEADLINE: u32 = 255;
 /// @probe_verdicts: dead verdicts before the peer is down.
 /// @routes: routes, 0 to 4,096.
 /// @routing: 1 if this node is a router.
+/// @numa_range: NUMA distances below this count as equal, 0 to 65,535.
+/// @connects_at_once: most attempts to connect under way, over all peers, 1 to 65,535.
 /// @incarnation: this node's incarnation, the @life of all its NIs; not 0.
 #[allow(non_camel_case_types)]
 #[derive(Clone, Copy, Debug)]
@@ -103,6 +105,10 @@ pub struct lnd_health_config {
     pub routes: u32,
     /// Router.
     pub routing: u32,
+    /// Distances.
+    pub numa_range: u32,
+    /// Attempts.
+    pub connects_at_once: u32,
     /// Incarnation.
     pub incarnation: u64,
 }
@@ -334,6 +340,19 @@ pub enum lnd_connected {
     LND_CONNECT_FAILED = 1,
     /// The node is there and nobody listens.
     LND_CONNECT_REFUSED = 2,
+}
+
+/// enum lnd_connection - What stands in the way of sending to a peer's interface.
+#[allow(non_camel_case_types)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub enum lnd_connection {
+    /// Nothing.
+    LND_CONNECTION_UP = 0,
+    /// A connection is being made: what is sent waits for it.
+    LND_CONNECTION_TRYING = 1,
+    /// The node refuses connections: what is sent is refused at once.
+    LND_CONNECTION_REFUSED = 2,
 }
 
 /// struct lnd_action - What health asks its host to do.

@@ -11,10 +11,12 @@ mod error;
 mod events;
 mod handles;
 mod health;
+mod operator;
 mod ops;
 mod report;
 mod request;
 mod state;
+mod tracker;
 
 pub use config::{
     lnd_config, lnd_policy, lnd_ring, LND_CHECKSUM, LND_FLAGS, LND_MAX_LINKS, LND_RELIABLE,
@@ -29,9 +31,13 @@ pub use handles::{
     lnd_transfer,
 };
 pub use health::{
-    lnd_action, lnd_action_kind, lnd_connected, lnd_finding, lnd_health_config, lnd_health_info,
-    lnd_journey, lnd_next, lnd_object, lnd_outcome, lnd_path, lnd_probe_end, lnd_probe_kind,
-    lnd_profile, lnd_why_ended, LND_UNTIL_DEADLINE,
+    lnd_action, lnd_action_kind, lnd_connected, lnd_connection, lnd_finding, lnd_health_config,
+    lnd_health_info, lnd_journey, lnd_next, lnd_object, lnd_outcome, lnd_path, lnd_probe_end,
+    lnd_probe_kind, lnd_profile, lnd_why_ended, LND_UNTIL_DEADLINE,
+};
+pub use operator::{
+    lnd_distance, lnd_evidence, lnd_health_change, lnd_rule, lnd_rule_kind, LND_MAX_RULES,
+    LND_NO_SENSITIVITY,
 };
 pub use ops::{lnd_context, lnd_frame, lnd_lane, lnd_ops, lnd_send, LND_NO_NODE};
 pub use report::{lnd_cause, lnd_delivery, lnd_health_class, lnd_place, lnd_report, lnd_role};
@@ -43,3 +49,4 @@ pub use state::{
     lnd_blocker, lnd_blocker_kind, lnd_dump_what, lnd_peer_info, lnd_run_state, lnd_sent_how,
     lnd_stats,
 };
+pub use tracker::{lnd_tracker, lnd_tracker_state};

@@ -4,16 +4,18 @@
 use core::mem::size_of;
 
 use ::lnd_health::node::Action;
-use ::lnd_health::reconnect::Connected;
+use ::lnd_health::reconnect::{Connected, Connection};
 use ::lnd_health::PeerNiId;
 use lnd_core::id::Nid;
 use lnd_core::time::Instant;
 
 use super::messages::class_of;
 use super::{lnd_health, names, Whole};
-use crate::abi::{lnd_action, lnd_action_kind, lnd_connected, lnd_error, lnd_health_ni};
+use crate::abi::{
+    lnd_action, lnd_action_kind, lnd_connected, lnd_connection, lnd_error, lnd_health_ni,
+};
 use crate::errors::outcome;
-use crate::input::{input, output, place_if, put, put_if};
+use crate::input::{input, output, place, place_if, put, put_if};
 
 fn to_c(id: u32, action: &Action) -> lnd_action {
     let blank = lnd_action {
@@ -237,6 +239,64 @@ pub unsafe extern "C" fn lnd_health_connection_lost(
     outcome(unsafe { lnd_health::with(health, lost) })
 }
 
+/// lnd_health_connection_settled() - There is a connection to a peer's interface, or none is wanted any
+/// longer.
+/// @health: the object.
+/// @peer_ni: the interface.
+///
+/// An attempt under way is over, and its end stale.
+///
+/// Context: the owner's.
+/// Return: as lnd_health_connection_lost().
+#[no_mangle]
+pub unsafe extern "C" fn lnd_health_connection_settled(
+    health: *mut lnd_health,
+    peer_ni: lnd_health_ni,
+) -> lnd_error {
+    let settled = |id, whole: &mut Whole| {
+        let settled = whole.peer_ni(id, peer_ni)?;
+        whole.health.connection_settled(settled);
+        Ok(())
+    };
+    // SAFETY: by the contract of the ABI.
+    outcome(unsafe { lnd_health::with(health, settled) })
+}
+
+/// lnd_health_connection_get() - What stands in the way of sending to a peer's interface.
+/// @health: the object.
+/// @peer_ni: the interface.
+/// @state: where enum lnd_connection is written.
+/// @until: where the time is written until which sends are refused, else 0; may be NULL.
+///
+/// Context: the owner's.
+/// Return: as lnd_health_connection_lost().
+#[no_mangle]
+pub unsafe extern "C" fn lnd_health_connection_get(
+    health: *const lnd_health,
+    peer_ni: lnd_health_ni,
+    state: *mut u32,
+    until: *mut u64,
+) -> lnd_error {
+    let get = |id, whole: &mut Whole| {
+        place(state)?;
+        place_if(until)?;
+        let ni = whole.peer_ni(id, peer_ni)?;
+        let (is, time) = match whole.health.connection(ni) {
+            Connection::Up => (lnd_connection::LND_CONNECTION_UP, 0),
+            Connection::Trying => (lnd_connection::LND_CONNECTION_TRYING, 0),
+            Connection::Refused(until) => {
+                (lnd_connection::LND_CONNECTION_REFUSED, until.as_nanos())
+            }
+        };
+        // SAFETY: checked above; writable by the contract of the ABI.
+        unsafe { put(state, is as u32)? };
+        // SAFETY: as for the state.
+        unsafe { put_if(until, time) }
+    };
+    // SAFETY: by the contract of the ABI.
+    outcome(unsafe { lnd_health::with(health, get) })
+}
+
 /// lnd_health_shutdown() - Ends pings, probes, connections and resends.
 /// @health: the object.
 /// @remaining: where the number of messages on their way is written; may be NULL. To be called until
@@ -253,7 +313,7 @@ pub unsafe extern "C" fn lnd_health_shutdown(
         place_if(remaining)?;
         whole.health.shut_down();
         // SAFETY: checked above; writable by the contract of the ABI.
-        unsafe { put_if(remaining, whole.health.remains().messages) }
+        unsafe { put_if(remaining, whole.health.remaining()) }
     };
     // SAFETY: by the contract of the ABI.
     outcome(unsafe { lnd_health::with(health, shutdown) })

@@ -72,6 +72,8 @@ pub unsafe extern "C" fn lnd_health_config_init(
         probe_verdicts: u32::from(usual.probe.verdicts),
         routes: u32::from(usual.routes),
         routing: 0,
+        numa_range: u32::from(usual.numa_range),
+        connects_at_once: u32::from(usual.reconnect.at_once),
         incarnation: 0,
     };
     // SAFETY: by the contract of the ABI.
@@ -110,6 +112,8 @@ fn understand(given: &lnd_health_config) -> Result<Config, lnd_error> {
     config.action_burst = given.action_burst;
     config.routes = u16::try_from(given.routes).map_err(wrong)?;
     config.routing = given.routing != 0;
+    config.numa_range = u16::try_from(given.numa_range).map_err(wrong)?;
+    config.reconnect.at_once = u16::try_from(given.connects_at_once).map_err(wrong)?;
     let incarnation = Incarnation::from_raw(given.incarnation);
     config.incarnation = Some(incarnation.ok_or(lnd_error::LND_E_CONFIG)?);
     config.check().map_err(|_| lnd_error::LND_E_CONFIG)?;

@@ -9,20 +9,26 @@ mod copies;
 mod create;
 mod messages;
 mod names;
+mod operator;
+mod paths;
 mod prober;
 mod routes;
 mod tables;
 mod taken;
 mod tally;
+mod tracker;
 
 pub use actions::*;
 pub use copies::*;
 pub use create::*;
 pub use messages::*;
+pub use operator::*;
+pub use paths::*;
 pub use prober::*;
 pub use routes::*;
 pub use tables::*;
 pub use tally::*;
+pub use tracker::*;
 
 use core::mem::{align_of, MaybeUninit};
 

@@ -186,6 +186,31 @@ pub unsafe extern "C" fn lnd_prober_state(
     outcome(unsafe { lnd_health::with(health, state) })
 }
 
+/// lnd_prober_migrating() - The transport moves a peer's interface to another path, or has done so.
+/// @health: the object.
+/// @peer_ni: the interface.
+/// @migrating: 1: it is being moved, and not probed meanwhile; 0: the move is over.
+///
+/// What was found dead before does not count any more.
+///
+/// Context: the owner's.
+/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE,
+/// LND_E_WRONG_KIND (an interface of ours).
+#[no_mangle]
+pub unsafe extern "C" fn lnd_prober_migrating(
+    health: *mut lnd_health,
+    peer_ni: lnd_health_ni,
+    migrating: u32,
+) -> lnd_error {
+    let moved = |id, whole: &mut Whole| {
+        let ni = whole.peer_ni(id, peer_ni)?;
+        whole.health.migrating(ni, migrating != 0);
+        Ok(())
+    };
+    // SAFETY: by the contract of the ABI.
+    outcome(unsafe { lnd_health::with(health, moved) })
+}
+
 /// lnd_prober_ended() - How a probe ended.
 /// @health: the object.
 /// @action: the probe.

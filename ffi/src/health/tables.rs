@@ -31,7 +31,7 @@ impl From<Remove> for lnd_error {
     }
 }
 
-fn nid_of(nid: u64) -> Result<Nid, lnd_error> {
+pub(super) fn nid_of(nid: u64) -> Result<Nid, lnd_error> {
     Nid::from_raw(nid).ok_or(lnd_error::LND_E_ARGUMENT)
 }
 

@@ -30,7 +30,6 @@ use lnd_core::id::Nid;
 
 pub use act::{Action, Connect, Ping, Probe};
 pub use audit::Broken;
-pub use drain::Remains;
 pub use end::{End, Ended, Next, WhyEnded};
 pub use peers::{Peer, PeerSettings};
 pub use tables::{Full, Remove};

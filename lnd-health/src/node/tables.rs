@@ -219,19 +219,23 @@ impl Health<'_> {
     }
 
     /// Replaces the user-defined policies: everything back to priority 0 and no preference, then
-    /// the rules in order. They bind what exists now; call it again when something was added.
-    pub fn set_rules(&mut self, rules: &[Rule]) {
+    /// the rules in order. They bind what exists now; call it again when something was added. Bounded
+    /// by the number of rules times the sizes of the tables.
+    pub fn set_rules(&mut self, rules: impl IntoIterator<Item = Rule>) {
         for ni in self.locals.iter_mut().chain(self.peer_nis.iter_mut()) {
             ni.set_priority(0);
             ni.preferred = 0;
         }
         self.nets.iter_mut().for_each(|net| net.priority = 0);
+        if !seeded("rules-kept") {
+            self.routes.iter_mut().for_each(|route| route.policy = 0);
+        }
         for rule in rules {
             self.apply(rule);
         }
     }
 
-    fn apply(&mut self, rule: &Rule) {
+    fn apply(&mut self, rule: Rule) {
         match rule.to {
             Match::Net(number) => {
                 let nets = self.nets.iter_mut().filter(|net| net.number == Some(number));
@@ -255,7 +259,7 @@ impl Health<'_> {
                     nis.get(route.gateway.index()).is_some_and(|ni| ni.nid == Some(nid))
                 };
                 let all = self.routes.iter_mut().filter(|r| r.far.is_some()).filter(through);
-                all.for_each(|route| route.priority = rule.priority);
+                all.for_each(|route| route.policy = rule.priority);
             }
         }
     }

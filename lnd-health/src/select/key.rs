@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! A candidate's place in the order of preference, as one number: what counts most stands highest.
 
+use super::view::MAX_NUMA;
 use crate::ni::Ni;
 
 /// What decided between the winner and the runner-up.
@@ -68,7 +69,7 @@ impl Key {
     /// Distances below `range` all count as equal.
     #[inline]
     pub fn numa(mut self, distance: u16, range: u16) -> Self {
-        let distance = if distance < range { 0 } else { distance.min(0xfff) };
+        let distance = if distance < range { 0 } else { distance.min(MAX_NUMA) };
         self.rank |= u64::from(distance) << 17;
         self
     }

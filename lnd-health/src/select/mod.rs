@@ -24,7 +24,7 @@ pub use key::Because;
 pub use route::Route;
 pub use rule::{Match, Rule};
 pub(crate) use view::net_bit;
-pub use view::{Distance, Net, View, Wanted};
+pub use view::{Distance, Net, View, Wanted, MAX_NUMA};
 
 /// Chooses a path. Context: any; bounded by the numbers of our interfaces, the peer's and the
 /// routes.

@@ -12,6 +12,8 @@ pub struct Route {
     pub gateway: PeerNiId,
     /// The route's own priority, 0 the best.
     pub priority: u16,
+    /// The priority that a rule gives to its gateway; the two are added.
+    pub(crate) policy: u16,
     /// Gateways on the way.
     pub hops: u8,
     /// The gateway is alive and its interface status is up on the near network and, with one hop,
@@ -29,6 +31,7 @@ impl Route {
         far: None,
         gateway: PeerNiId::new(u32::MAX),
         priority: 0,
+        policy: 0,
         hops: 1,
         alive: true,
         turn: 0,

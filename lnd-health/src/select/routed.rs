@@ -57,7 +57,7 @@ fn to_gateway<'a>(wanted: &Wanted<'a>, gateway: PeerNiId) -> Wanted<'a> {
 }
 
 fn route_key(view: &View<'_>, route: &Route, gateway: &Ni) -> Key {
-    let operator = u64::from(route.priority) << 47;
+    let operator = u64::from(route.policy.saturating_add(route.priority)) << 47;
     let hops = u64::from(route.hops) << 39;
     let health = gateway.rank << 1 >> 54 << 29;
     let credits = gateway.rank & 0xffff;

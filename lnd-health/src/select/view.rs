@@ -48,6 +48,9 @@ pub struct View<'a> {
     pub numa_range: u16,
 }
 
+/// Largest NUMA distance that is told apart from larger ones.
+pub const MAX_NUMA: u16 = 0xfff;
+
 /// How far a local interface is from the memory and the CPUs of one request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Distance {
@@ -156,6 +159,7 @@ impl<'a> View<'a> {
             Profile::Seed => Shut::UNUSED | Shut::DRAINING | Shut::FATAL | Shut::DOWN,
             Profile::LnetCompat => Shut::UNUSED | Shut::DRAINING,
         };
+        let mask = if seeded("drained-selected") { mask & !Shut::DRAINING } else { mask };
         let mask = if seeded("fatal-selected") { mask & !Shut::FATAL } else { mask };
         let mask = if seeded("down-selected") { mask & !Shut::DOWN } else { mask };
         !ni.shut.has(mask)

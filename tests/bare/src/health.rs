@@ -49,7 +49,7 @@ pub extern "C" fn lnd_bare_health_tables(health: &mut Health<'_>, raw: u64, n: u
     let Some(local) = NiId::new(n as usize) else { return false };
     health.set_credits(Object::Peer(hop), n as i32);
     health.set_sensitivity(Object::Local(local), Some(n as u16));
-    health.set_rules(&[
+    health.set_rules([
         Rule { to: Match::Nid(nid), priority: 1 },
         Rule { to: Match::Pair { local: nid, peer: nid }, priority: 0 },
         Rule { to: Match::Net(n), priority: 2 },

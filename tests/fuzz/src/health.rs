@@ -394,7 +394,7 @@ impl Book {
 
     fn check(&self) {
         assert_eq!(self.health.audit(), Ok(()));
-        assert_eq!(self.health.remains().messages as usize, self.journeys.len());
+        assert_eq!(self.health.remaining() as usize, self.journeys.len());
         let under_way = |object: Object| {
             let over = |path: Path| match object {
                 Object::Local(id) => path.local == id,
@@ -416,7 +416,7 @@ impl Book {
         for (journey, ..) in self.journeys.drain(..) {
             let _ = self.health.give_up(journey, WhyEnded::NotResendable);
         }
-        assert!(self.health.remains().drained);
+        assert_eq!(self.health.remaining(), 0);
         assert_eq!(self.health.next_deadline(), Instant::NEVER);
         assert!(self.health.prober().is_empty());
         assert_eq!((self.health.recovery().len(), self.health.reconnects().waiting()), (0, 0));

@@ -363,7 +363,7 @@ impl<'m> World<'m> {
             self.broken = self.broken.or(Some("audit"));
         }
         let mut nis = Self::objects().into_iter().filter_map(|o| self.health.ni(o));
-        if over && (!self.health.remains().drained || nis.any(|ni| ni.in_flight() > 0)) {
+        if over && (self.health.remaining() > 0 || nis.any(|ni| ni.in_flight() > 0)) {
             self.broken = self.broken.or(Some("something is still counted as under way"));
         }
     }

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! Maintenance: what is taken out of use, which paths an operator wants first, what has changed.
+
+use core::mem::size_of;
+
+use ::lnd_health::journal::{Entry, Evidence};
+use ::lnd_health::select::{Match, Rule};
+use ::lnd_health::NiStatus;
+use lnd_core::id::Nid;
+use lnd_core::time::Instant;
+use lnd_core::transfer::Health as Class;
+
+use super::tables::nid_of;
+use super::{lnd_health, names, Whole};
+use crate::abi::{
+    lnd_error, lnd_evidence, lnd_health_change, lnd_health_ni, lnd_health_peer, lnd_rule,
+    lnd_rule_kind, LND_MAX_RULES, LND_NO_SENSITIVITY,
+};
+use crate::errors::outcome;
+use crate::input::{inputs, output, place, place_if, put, put_if, value};
+
+/// lnd_health_drain_local() - Takes an interface of ours out of use for maintenance, or back into it.
+/// @health: the object.
+/// @local: the interface.
+/// @drain: 1: nothing new is sent by it; 0: it is used again.
+/// @now: the time.
+/// @remaining: where the number of messages on their way by it is written; may be NULL. To be called
+///             until it is 0.
+///
+/// What is on its way ends as usual. Its health is not touched.
+///
+/// Context: the owner's.
+/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE,
+/// LND_E_WRONG_KIND (a peer's interface).
+#[no_mangle]
+pub unsafe extern "C" fn lnd_health_drain_local(
+    health: *mut lnd_health,
+    local: lnd_health_ni,
+    drain: u32,
+    now: u64,
+    remaining: *mut u32,
+) -> lnd_error {
+    let drained = |id, whole: &mut Whole| {
+        place_if(remaining)?;
+        let local = whole.local(id, local)?;
+        whole.health.drain_local(Instant::from_nanos(now), local, drain != 0);
+        let left = whole.health.local(local).map_or(0, |ni| ni.in_flight());
+        // SAFETY: checked above; writable by the contract of the ABI.
+        unsafe { put_if(remaining, left) }
+    };
+    // SAFETY: by the contract of the ABI.
+    outcome(unsafe { lnd_health::with(health, drained) })
+}
+
+/// lnd_health_drain_peer() - The same for all interfaces that a peer has now.
+/// @health: the object.
+/// @peer: the peer.
+/// @drain: 1: nothing new is sent to it; 0: it is used again.
+/// @now: the time.
+/// @remaining: where the number of messages on their way to it is written, with those between two tries;
+///             may be NULL.
+///
+/// Context: the owner's.
+/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE.
+#[no_mangle]
+pub unsafe extern "C" fn lnd_health_drain_peer(
+    health: *mut lnd_health,
+    peer: lnd_health_peer,
+    drain: u32,
+    now: u64,
+    remaining: *mut u32,
+) -> lnd_error {
+    let drained = |id, whole: &mut Whole| {
+        place_if(remaining)?;
+        let peer = whole.peer(id, peer)?;
+        whole.health.drain_peer(Instant::from_nanos(now), peer, drain != 0);
+        let left = whole.health.peer(peer).map_or(0, |peer| peer.journeys());
+        // SAFETY: checked above; writable by the contract of the ABI.
+        unsafe { put_if(remaining, left) }
+    };
+    // SAFETY: by the contract of the ABI.
+    outcome(unsafe { lnd_health::with(health, drained) })
+}
+
+/// lnd_health_set_credits() - How many credits an interface has left for sending, for selection.
+/// @health: the object.
+/// @ni: the interface, of ours or of a peer.
+/// @credits: credits left, less what waits for one.
+///
+/// Context: the owner's.
+/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE.
+#[no_mangle]
+pub unsafe extern "C" fn lnd_health_set_credits(
+    health: *mut lnd_health,
+    ni: lnd_health_ni,
+    credits: i32,
+) -> lnd_error {
+    let set = |id, whole: &mut Whole| {
+        let object = whole.object(id, ni)?;
+        whole.health.set_credits(object, credits);
+        Ok(())
+    };
+    // SAFETY: by the contract of the ABI.
+    outcome(unsafe { lnd_health::with(health, set) })
+}
+
+/// lnd_health_set_sensitivity() - What a failure costs an interface, instead of what the configuration says.
+/// @health: the object.
+/// @ni: the interface, of ours or of a peer.
+/// @sensitivity: 0 to 1000; LND_NO_SENSITIVITY: as the configuration says.
+///
+/// Context: the owner's.
+/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_ARGUMENT, LND_E_FOREIGN,
+/// LND_E_STALE.
+#[no_mangle]
+pub unsafe extern "C" fn lnd_health_set_sensitivity(
+    health: *mut lnd_health,
+    ni: lnd_health_ni,
+    sensitivity: u32,
+) -> lnd_error {
+    let set = |id, whole: &mut Whole| {
+        let sensitivity = match sensitivity {
+            LND_NO_SENSITIVITY => None,
+            given => {
+                let given = u16::try_from(given).ok().filter(|v| *v <= ::lnd_health::MAX_HEALTH);
+                Some(given.ok_or(lnd_error::LND_E_ARGUMENT)?)
+            }
+        };
+        let object = whole.object(id, ni)?;
+        whole.health.set_sensitivity(object, sensitivity);
+        Ok(())
+    };
+    // SAFETY: by the contract of the ABI.
+    outcome(unsafe { lnd_health::with(health, set) })
+}
+
+fn rule(given: &lnd_rule) -> Result<Rule, lnd_error> {
+    let priority = u16::try_from(given.priority).map_err(|_| lnd_error::LND_E_ARGUMENT)?;
+    let to = match given.kind {
+        k if k == lnd_rule_kind::LND_RULE_NETWORK as u32 => Match::Net(given.network),
+        k if k == lnd_rule_kind::LND_RULE_NID as u32 => Match::Nid(nid_of(given.nid)?),
+        k if k == lnd_rule_kind::LND_RULE_PAIR as u32 => {
+            Match::Pair { local: nid_of(given.nid)?, peer: nid_of(given.peer_nid)? }
+        }
+        k if k == lnd_rule_kind::LND_RULE_GATEWAY as u32 => Match::Gateway(nid_of(given.nid)?),
+        _ => return Err(lnd_error::LND_E_ARGUMENT),
+    };
+    Ok(Rule { to, priority })
+}
+
+/// lnd_health_set_rules() - Replaces the user-defined policies of selection.
+/// @health: the object.
+/// @rules: the rules, a later one wins; may be NULL if there are none.
+/// @count: how many, 0 to LND_MAX_RULES.
+///
+/// They bind what there is now: call it again when an interface, a peer or a route was added. What matches
+/// no rule has priority 0 and no preference. A route's own priority, of lnd_health_set_route(), is added
+/// to that of its gateway's rule.
+///
+/// Context: the owner's. Looks at all tables for each rule.
+/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_BUSY, LND_E_ARGUMENT.
+#[no_mangle]
+pub unsafe extern "C" fn lnd_health_set_rules(
+    health: *mut lnd_health,
+    rules: *const lnd_rule,
+    count: u32,
+) -> lnd_error {
+    let set = |_, whole: &mut Whole| {
+        if count > LND_MAX_RULES {
+            return Err(lnd_error::LND_E_ARGUMENT);
+        }
+        // SAFETY: by the contract of the ABI.
+        let rules = unsafe { inputs(rules, count)? };
+        // An error changes nothing, so all are read before the first one is applied.
+        for given in rules {
+            rule(given)?;
+        }
+        whole.health.set_rules(rules.iter().filter_map(|given| rule(given).ok()));
+        Ok(())
+    };
+    // SAFETY: by the contract of the ABI.
+    outcome(unsafe { lnd_health::with(health, set) })
+}
+
+/// lnd_health_journal_next() - Reads health's journal: who changed, when, on which evidence.
+/// @health: the object.
+/// @next: the number of the change wanted, 0 at first; the number after the one read is written there.
+/// @change: filled in; its size is set.
+///
+/// The journal keeps as many changes as its configuration says. A reader that is late misses the oldest
+/// ones, and sees it by the @number of the change.
+///
+/// Context: the owner's.
+/// Return: LND_OK, LND_E_END (no such change yet), LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI,
+/// LND_E_BUSY.
+#[no_mangle]
+pub unsafe extern "C" fn lnd_health_journal_next(
+    health: *mut lnd_health,
+    next: *mut u64,
+    change: *mut lnd_health_change,
+) -> lnd_error {
+    let read = |id, whole: &mut Whole| {
+        place(next)?;
+        // SAFETY: by the contract of the ABI.
+        let change = unsafe { output(change)? };
+        // SAFETY: by the contract of the ABI.
+        let from = unsafe { value(next)? };
+        let found = whole.health.journal().since(from);
+        let (number, entry) = found.ok_or(lnd_error::LND_E_END)?;
+        let nid = whole.health.ni(entry.object).and_then(|ni| ni.nid());
+        *change = to_c(id, number, nid, entry);
+        // SAFETY: checked above; writable by the contract of the ABI.
+        unsafe { put(next, number.wrapping_add(1)) }
+    };
+    // SAFETY: by the contract of the ABI.
+    outcome(unsafe { lnd_health::with(health, read) })
+}
+
+fn to_c(id: u32, number: u64, nid: Option<Nid>, entry: &Entry) -> lnd_health_change {
+    let (evidence, class) = match entry.evidence {
+        Evidence::Message(class) => (lnd_evidence::LND_EVIDENCE_MESSAGE, class),
+        Evidence::Refusal(class) => (lnd_evidence::LND_EVIDENCE_REFUSAL, class),
+        Evidence::Ping(class) => (lnd_evidence::LND_EVIDENCE_PING, class),
+        Evidence::Heard => (lnd_evidence::LND_EVIDENCE_HEARD, Class::Ok),
+        Evidence::NoResponse => (lnd_evidence::LND_EVIDENCE_NO_RESPONSE, Class::Ok),
+        Evidence::Probe => (lnd_evidence::LND_EVIDENCE_PROBE, Class::Ok),
+        Evidence::Fabric => (lnd_evidence::LND_EVIDENCE_FABRIC, Class::Ok),
+        Evidence::Operator => (lnd_evidence::LND_EVIDENCE_OPERATOR, Class::Ok),
+    };
+    lnd_health_change {
+        size: size_of::<lnd_health_change>() as u32,
+        evidence: evidence as u32,
+        number,
+        at: entry.at.as_nanos(),
+        cookie: entry.message,
+        ni: names::object(id, entry.object),
+        nid: nid.map_or(0, Nid::raw),
+        from: u32::from(entry.from),
+        to: u32::from(entry.to),
+        up: u32::from(entry.status == NiStatus::Up),
+        health_class: class as u32,
+    }
+}
