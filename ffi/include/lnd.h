@@ -1124,7 +1124,7 @@ struct lnd_ops {
 	 * @wake: lnd_run() shall be called soon; frames that were told LND_E_WAIT are to be
 	 * offered again before. Called once between two runs. Optional: then lnd_run() must be
 	 * called after every batch of other calls, and waiting frames offered after every
-	 * lnd_run() that has made a callback. Context: any; may call nothing.
+	 * lnd_run(). Context: any; may call nothing.
 	 */
 	void (*wake)(void *ctx);
 	/** @trace: One happening. Optional. Context: any, also inside; may call nothing. */
@@ -2685,8 +2685,9 @@ enum lnd_error lnd_link_failed(struct lnd_ni *ni, uint32_t link);
  * requests. Take it only where every node that reaches the channel is trusted.
  *
  * Context: thread; also in finalize() and event(), not in parse(). Takes the lock.
- * Return: LND_OK (dealt with or dropped), LND_E_WAIT (no room, or its sender has not answered our
- * hello: offer it again after wake() and after a control frame), LND_E_FRAME (no
+ * Return: LND_OK (dealt with or dropped), LND_E_WAIT (no slot, no place for its sender among the
+ * peers, or its sender has not answered our hello: keep it, and offer it again after wake(), after a
+ * control frame, and when an earlier frame of its sender was taken), LND_E_FRAME (no
  * frame at all, or forged; dropped), LND_E_ARGUMENT (@sender is 0), LND_E_NULL, LND_E_ALIGN,
  * LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY (another thread is in parse(): offer it
  * again), LND_E_LINK.
@@ -2828,7 +2829,8 @@ enum lnd_error lnd_peer_info_get(const struct lnd_ni *ni,
  *        only wake() needs to be heeded; may be NULL.
  *
  * To be called at that time, and after wake(); as often besides as one likes. Calls finalize() and
- * event() with nothing held. If a frame was told LND_E_WAIT and a slot became free, it calls wake().
+ * event() with nothing held. If a frame was told LND_E_WAIT, and since then a slot has become free or
+ * the state of a peer has changed, it calls wake(): waiting frames are to be offered again.
  *
  * Context: thread; also in parse(), not in finalize() and event(). Takes the lock.
  * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY

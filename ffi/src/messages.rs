@@ -41,8 +41,9 @@ use crate::tracing::IrqTrace;
 /// requests. Take it only where every node that reaches the channel is trusted.
 ///
 /// Context: thread; also in finalize() and event(), not in parse(). Takes the lock.
-/// Return: LND_OK (dealt with or dropped), LND_E_WAIT (no room, or its sender has not answered our
-/// hello: offer it again after wake() and after a control frame), LND_E_FRAME (no
+/// Return: LND_OK (dealt with or dropped), LND_E_WAIT (no slot, no place for its sender among the
+/// peers, or its sender has not answered our hello: keep it, and offer it again after wake(), after a
+/// control frame, and when an earlier frame of its sender was taken), LND_E_FRAME (no
 /// frame at all, or forged; dropped), LND_E_ARGUMENT (@sender is 0), LND_E_NULL, LND_E_ALIGN,
 /// LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY (another thread is in parse(): offer it
 /// again), LND_E_LINK.

@@ -30,7 +30,8 @@ enum News {
 ///        only wake() needs to be heeded; may be NULL.
 ///
 /// To be called at that time, and after wake(); as often besides as one likes. Calls finalize() and
-/// event() with nothing held. If a frame was told LND_E_WAIT and a slot became free, it calls wake().
+/// event() with nothing held. If a frame was told LND_E_WAIT, and since then a slot has become free or
+/// the state of a peer has changed, it calls wake(): waiting frames are to be offered again.
 ///
 /// Context: thread; also in parse(), not in finalize() and event(). Takes the lock.
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY
@@ -67,7 +68,7 @@ unsafe fn run(ni: *mut lnd_ni, now: u64, budget: u32, next: *mut u64) -> Result<
     ni.start_run();
     inside.thread().let_time_pass(ni, now);
     drop(inside);
-    let told = tell(ni, now, budget);
+    let ended = tell(ni, now, budget);
     let inside = ni.enter();
     ni.runner.store(0, Ordering::Relaxed);
     // What callbacks have woken us for is done now.
@@ -75,8 +76,10 @@ unsafe fn run(ni: *mut lnd_ni, now: u64, budget: u32, next: *mut u64) -> Result<
     let mut inside = inside?;
     let thread = inside.thread();
     let at = thread.let_time_pass(ni, now);
+    ended?;
     // A frame that waits in its channel raises no interrupt again: the host offers it when woken.
-    let offer = told? && core::mem::take(&mut thread.frame_waits);
+    let offer = thread.frame_waits && thread.driver.offer_again();
+    thread.frame_waits &= !offer;
     drop(inside);
     if offer && !seeded("room-not-announced") {
         ni.wake();
@@ -85,12 +88,10 @@ unsafe fn run(ni: *mut lnd_ni, now: u64, budget: u32, next: *mut u64) -> Result<
     unsafe { put_if(next, at) }
 }
 
-/// Makes up to `budget` callbacks, each with nothing held (INV-13). `true`: a slot has become free, or
-/// a peer's state has changed, so that a frame that waits may find room now.
-fn tell(ni: &lnd_ni, now: u64, budget: u32) -> Result<bool, lnd_error> {
-    let mut room = false;
+/// Makes up to `budget` callbacks, each with nothing held (INV-13).
+fn tell(ni: &lnd_ni, now: u64, budget: u32) -> Result<(), lnd_error> {
     for _ in 0..budget {
-        let news = ni.enter()?.thread().next_news(now, &mut room);
+        let news = ni.enter()?.thread().next_news(now);
         match news {
             Some(News::Event(event)) => ni.platform.event(&event),
             Some(News::Report(report)) => {
@@ -99,20 +100,15 @@ fn tell(ni: &lnd_ni, now: u64, budget: u32) -> Result<bool, lnd_error> {
             None => break,
         }
     }
-    Ok(room)
+    Ok(())
 }
 
 impl Thread {
-    fn next_news(&mut self, now: u64, room: &mut bool) -> Option<News> {
-        if let Some(event) = self.driver.tracer_mut().next_event() {
-            *room = true;
-            return Some(News::Event(event));
+    fn next_news(&mut self, now: u64) -> Option<News> {
+        match self.driver.tracer_mut().next_event() {
+            Some(event) => Some(News::Event(event)),
+            None => self.driver.next_report(Instant::from_nanos(now)).map(News::Report),
         }
-        let before = self.driver.in_use();
-        let report = self.driver.next_report(Instant::from_nanos(now));
-        // A request that ends without a report gives its slot back, too.
-        *room |= self.driver.in_use() != before;
-        report.map(News::Report)
     }
 
     /// Lets time pass; returns when it shall pass again.

@@ -88,6 +88,11 @@ impl LinkId {
     pub const fn index(self) -> usize {
         self.0 as usize
     }
+
+    /// The link as one bit of eight.
+    pub(crate) const fn bit(self) -> u8 {
+        1 << (self.0 & 7)
+    }
 }
 
 /// Names one use of one transfer slot: index and full generation (R14).

@@ -163,7 +163,7 @@ pub struct lnd_ops {
     pub event: Option<unsafe extern "C" fn(ctx: *mut c_void, event: *const lnd_event)>,
     /// @wake: lnd_run() shall be called soon; frames that were told LND_E_WAIT are to be offered again
     /// before. Called once between two runs. Optional: then lnd_run() must be called after every batch
-    /// of other calls, and waiting frames offered after every lnd_run() that has made a callback.
+    /// of other calls, and waiting frames offered after every lnd_run().
     /// Context: any; may call nothing.
     pub wake: Option<unsafe extern "C" fn(ctx: *mut c_void)>,
 

@@ -27,7 +27,7 @@ impl<P: Ports> Driver<'_, P> {
                 self.pull_ready(now, link, id, it);
                 self.settle_credits(now, id, from);
             }
-            Heard::Closed(_) | Heard::Parked | Heard::Dropped => self.set_right(now, from, false),
+            Heard::Closed(_) | Heard::Parked | Heard::Dropped => self.set_right(now, from, None),
         }
     }
 

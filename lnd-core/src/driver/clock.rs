@@ -27,10 +27,15 @@ impl<P: Ports> Driver<'_, P> {
         }
         let batch = if seeded("batch-ignored") { u32::MAX } else { self.config.batch };
         self.notice(now, batch);
+        // Before one whose hold-off is over asks for its own sake.
+        if !seeded("own-turn-first") {
+            self.seat_waiting(now);
+        }
         self.expire(now, batch);
         let reclaiming = self.poll_links(now, batch);
         self.sweep_some(now, batch);
         self.speak(now, batch);
+        self.seat_waiting(now);
         self.send_answers(now, batch);
         self.advance_shutdown(now, batch);
         self.ring();
@@ -43,6 +48,8 @@ impl<P: Ports> Driver<'_, P> {
         self.hear_unheard(now, wanted, budget);
         if wanted & attention::SWEEP != 0 {
             self.request_sweep();
+            self.offer = true;
+            self.places.may_be_free();
         }
         for number in 0..self.links.len() {
             if let Some(link) = LinkId::new(number) {
@@ -166,7 +173,8 @@ impl<P: Ports> Driver<'_, P> {
         let soon = self.peers.anybody_speaks() || !self.answers.is_empty() || self.any_link_out();
         let poll = soon.then(|| now.after(self.config.link_poll));
         let timer = self.timers.next().map(|(due, _)| due);
-        [poll, timer, self.run.grace()].into_iter().flatten().min().map(|next| next.max(now))
+        let place = self.places.next(now);
+        [poll, timer, place, self.run.grace()].into_iter().flatten().min().map(|next| next.max(now))
     }
 
     /// The upper layer gives up a transfer of its own, by tag. Its report will come as usual; one

@@ -7,6 +7,7 @@ use super::details::{Details, Queue};
 use super::links::Link;
 use super::lists::Lists;
 use super::peer::{Peer, Peers};
+use super::places::Places;
 use super::shutdown::Run;
 use super::strangers::TurnedAway;
 use super::sweep::Sweep;
@@ -140,6 +141,8 @@ impl<'m, P: Ports> Driver<'m, P> {
             answers: Queue::EMPTY,
             sweep: Sweep::default(),
             turned_away: TurnedAway::default(),
+            places: Places::EMPTY,
+            offer: false,
             run: Run::new(),
             active: 0,
             passive: 0,

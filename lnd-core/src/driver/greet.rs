@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! Peers: greeting them, being greeted, and what is said in the control lane beside answers.
 
-use super::peer::{LastHello, Peer, Wants};
+use super::peer::{LastHello, Wants};
+use super::places::more_hold_off;
 use super::Driver;
 use crate::config::MAX_DEPTH;
 use crate::counters::Counter;
@@ -36,42 +37,6 @@ impl<P: Ports> Driver<'_, P> {
         gate.map_or(HelloState::Unknown, |gate| gate.view().state())
     }
 
-    /// Takes a node up as a peer, if there is a place, or one with which we have nothing under way can be
-    /// forgotten. One that has answered us is forgotten only for a request in the channel, ours or the other
-    /// node's, that was `promised`; it is greeted anew when there is something to send.
-    pub(super) fn take_up_peer(
-        &mut self,
-        now: Instant,
-        nid: Nid,
-        promised: bool,
-    ) -> Option<PeerId> {
-        let shared = self.shared;
-        let state = |id: PeerId| shared.peer_gate(id.index()).map(|gate| gate.view().state());
-        let batch = self.config.batch;
-        // One whose own request waits in the channel is being asked, or is about to be heard.
-        let mut peer = self.peers.add(nid, batch, |id, peer: &Peer| match state(id) {
-            Some(HelloState::Unknown) => true,
-            Some(HelloState::Down) => !peer.parked || peer.revive_at.is_none_or(|at| at <= now),
-            _ => false,
-        });
-        if peer.is_none() && promised && !seeded("parked-for-ever") {
-            let good = |id, peer: &Peer| !peer.parked && state(id) == Some(HelloState::Good);
-            peer = self.peers.add(nid, batch, good);
-        }
-        match peer {
-            Some(id) => {
-                if let Some(gate) = shared.peer_gate(id.index()) {
-                    gate.renew(id.generation());
-                }
-                if !seeded("place-keeps-timer") {
-                    self.timers.disarm(self.config.slots + id.index() as u32);
-                }
-            }
-            None => self.counters.count(Counter::PeersFull),
-        }
-        peer
-    }
-
     /// Puts an event into a peer's greeting and does what the table says.
     pub(super) fn hello_event(&mut self, now: Instant, id: PeerId, event: HelloEvent) {
         let (Some(gate), Some(nid)) =
@@ -86,8 +51,10 @@ impl<P: Ports> Driver<'_, P> {
             let peer = self.peers.get_mut(id);
             let parked = peer.is_some_and(|peer| {
                 peer.revive_at = None;
-                peer.parked
+                peer.parked != 0
             });
+            self.offer = true;
+            self.places.may_be_free();
             if state == HelloState::Unknown && parked && !seeded("parked-not-asked-for") {
                 self.peers.want(id, Wants::ASK);
             }
@@ -142,17 +109,13 @@ impl<P: Ports> Driver<'_, P> {
     /// may have been told OK (S0-18); a hello tells the peer, and its answer admits it (LU-16214). After
     /// a silence the hold-off goes first, and doubles with each: what lies in the channel is no news.
     pub(super) fn revive(&mut self, now: Instant, id: PeerId) {
-        if let Some(peer) = self.peers.get_mut(id) {
-            peer.parked = true;
-        }
         match self.peer_state(id) {
             HelloState::Greeting | HelloState::Good => return,
             HelloState::Unknown => self.hello_event(now, id, HelloEvent::Wanted),
             HelloState::Down => {
                 let Some(peer) = self.peers.get(id) else { return };
                 let (noticed, silences) = (peer.revive_at, peer.silences);
-                let doublings = u32::from(silences.saturating_sub(1)).min(6);
-                let more = self.hold_off().times((1 << doublings) - 1);
+                let more = more_hold_off(self.hold_off(), silences);
                 match noticed.map(|at| at.after(more)) {
                     // An interrupt has declared it down.
                     None => self.peer_is_down(now, id, HelloEvent::Down),
@@ -176,7 +139,7 @@ impl<P: Ports> Driver<'_, P> {
     }
 
     /// How long a peer that is down is not asked again (R68).
-    fn hold_off(&self) -> Span {
+    pub(super) fn hold_off(&self) -> Span {
         self.config.hello_timeout.times(u32::from(self.config.hello_tries))
     }
 
@@ -271,7 +234,7 @@ impl<P: Ports> Driver<'_, P> {
                 self.hello_event(now, id, HelloEvent::Resync);
             }
             // Armed by a request that waits in the channel: see `revive`.
-            HelloState::Down if peer.parked || seeded("down-peer-greeted") => {
+            HelloState::Down if peer.parked != 0 || seeded("down-peer-greeted") => {
                 self.hello_event(now, id, HelloEvent::HelloSameLife);
             }
             HelloState::Down | HelloState::Unknown => {}
@@ -468,7 +431,7 @@ impl<P: Ports> Driver<'_, P> {
             // It has no room for us and takes no note of us, so we learn nothing of it (S0-14). But where a
             // request of its incarnation waits, our next hello says so by naming that.
             self.counters.count(Counter::NoRoom);
-            if peer.parked && !seeded("refusal-tells-nothing") {
+            if peer.parked != 0 && !seeded("refusal-tells-nothing") {
                 peer.life = Some(from.from_life);
                 if new_life {
                     self.take_up_successor(id, from.session);
@@ -531,8 +494,6 @@ impl<P: Ports> Driver<'_, P> {
     /// it, its session is opened, and its hello answered; all else that we know is of a former one.
     fn take_up_successor(&mut self, id: PeerId, session: u32) {
         let Some(peer) = self.peers.get_mut(id) else { return };
-        // What waits is the former one's, or is offered again.
-        peer.parked &= seeded("parked-outlives-its-sender");
         let claim = peer.last_hello;
         let claimed = claim.fits && (claim.life == peer.life || seeded("claim-of-another"));
         if claimed && claim.counts {
@@ -557,6 +518,8 @@ impl<P: Ports> Driver<'_, P> {
             self.speak_to(now, id);
             if self.peers.get(id).is_some_and(|p| !p.wants.is_empty()) {
                 self.peers.want(id, Wants::empty());
+            } else {
+                self.places.may_be_free();
             }
             if Some(id) == last {
                 return;

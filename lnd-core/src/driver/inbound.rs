@@ -26,9 +26,12 @@ pub enum Inbound<'f> {
     Handled,
     /// A request that needs the upper layer's verdict (`lnet_parse`).
     Request(Ticket<'f>),
-    /// A request for which there is no slot now, or whose sender has not yet answered our hello: leave
-    /// it in the channel and offer it again when something has ended or has come, or the state of a peer
-    /// has changed. Nothing was changed.
+    /// A request for which there is no slot or no place in the peer table now, or whose sender has not yet
+    /// answered our hello. Leave it in the channel. Offer it again when a message of the control lane, or
+    /// an earlier request of its sender, was taken, and when
+    /// [`offer_again`](super::Driver::offer_again) says so. A host that does so, and that calls
+    /// [`on_time`](super::Driver::on_time) when that says, waits for no promised request for ever: the
+    /// driver keeps in mind who has no place, and asks that node when it can be given one.
     Wait,
 }
 
@@ -84,24 +87,24 @@ impl<P: Ports> Driver<'_, P> {
             Heard::From(id) => {
                 let inbound = self.on_admitted(now, link, id, from, message);
                 self.settle_credits(now, id, from);
-                self.unpark(id, message, &inbound);
+                self.unpark(id, link, message, &inbound);
                 inbound
             }
             Heard::Closed(id) => {
                 let inbound = self.of_the_closed(now, link, id, from, message);
-                self.unpark(id, message, &inbound);
+                self.unpark(id, link, message, &inbound);
                 inbound
             }
             Heard::Parked => {
-                self.set_right(now, from, true);
+                self.set_right(now, from, Some(link));
                 Inbound::Wait
             }
             Heard::Dropped => {
                 if let Some(id) = self.peers.find(from.from) {
-                    self.unpark(id, message, &Inbound::Handled);
+                    self.unpark(id, link, message, &Inbound::Handled);
                 }
                 self.note_late_goodbye(from, message);
-                self.set_right(now, from, false);
+                self.set_right(now, from, None);
                 Inbound::Handled
             }
         }
@@ -199,27 +202,35 @@ impl<P: Ports> Driver<'_, P> {
     }
 
     /// Greets the sender of a message that is not admitted: it knows an incarnation of ours that is over,
-    /// or does not know that we took it for dead, or we have forgotten it (R29, LU-16214).
-    pub(super) fn set_right(&mut self, now: Instant, from: &Envelope, parked: bool) {
+    /// or does not know that we took it for dead, or we have forgotten it (R29, LU-16214). A request may
+    /// be `parked` in the channel of a link.
+    pub(super) fn set_right(&mut self, now: Instant, from: &Envelope, parked: Option<LinkId>) {
+        if parked.is_some() {
+            // The sender may be one that is to make room.
+            self.seat_waiting(now);
+        }
         let nid = from.from;
-        if let Some(id) = self.peers.find(nid) {
-            self.ask_after(now, id, parked);
-        } else if self.channel.reaches(nid) {
-            let Some(id) = self.take_up_stranger(now, nid, parked) else { return };
-            if let Some(peer) = self.peers.get_mut(id).filter(|_| parked) {
-                // Our hello names it: it makes room for us, since the request is its own.
-                peer.life = Some(from.from_life);
+        match (self.peers.find(nid), parked) {
+            (Some(id), Some(link)) => self.park(now, id, link),
+            (Some(id), None) => {
+                self.seek(now, id);
             }
-            self.ask_after(now, id, parked);
+            (None, _) if !self.channel.reaches(nid) => {}
+            (None, Some(link)) => self.wait_for_place(now, link, from),
+            (None, None) => {
+                if let Some(id) = self.take_up_stranger(now, nid, false) {
+                    self.seek(now, id);
+                }
+            }
         }
     }
 
-    fn ask_after(&mut self, now: Instant, id: PeerId, parked: bool) {
-        if parked {
-            self.revive(now, id);
-        } else {
-            self.seek(now, id);
+    /// A request of a peer stays in the channel of a link; the peer is asked.
+    fn park(&mut self, now: Instant, id: PeerId, link: LinkId) {
+        if let Some(peer) = self.peers.get_mut(id) {
+            peer.parked |= link.bit();
         }
+        self.revive(now, id);
     }
 
     /// Takes the credits that a message brings, and sends what waited for them. The last thing that is
@@ -259,7 +270,7 @@ impl<P: Ports> Driver<'_, P> {
         if !present && !seeded("any-session-will-do") {
             return self.of_another_session(now, link, id, from, message);
         }
-        if let Some(inbound) = self.doubt(now, id, from) {
+        if let Some(inbound) = self.doubt(now, link, id, from) {
             return inbound;
         }
         let Some(peer) = self.peers.get(id) else { return Inbound::Handled };
@@ -315,7 +326,7 @@ impl<P: Ports> Driver<'_, P> {
             self.counters.count(Counter::WrongSession);
             return Inbound::Handled;
         }
-        if let Some(inbound) = self.doubt(now, id, from) {
+        if let Some(inbound) = self.doubt(now, link, id, from) {
             return inbound;
         }
         self.take_former(now, link, id, from, message)
@@ -366,15 +377,17 @@ impl<P: Ports> Driver<'_, P> {
         self.issue(now, tag, (id, former), link, from, message)
     }
 
-    /// A request that was taken or dropped waits no more.
+    /// A request that was taken or dropped waits no more; those in the channels of other links do.
     #[inline]
-    fn unpark(&mut self, id: PeerId, message: &Message<'_>, inbound: &Inbound<'_>) {
+    fn unpark(&mut self, id: PeerId, link: LinkId, message: &Message<'_>, inbound: &Inbound<'_>) {
         if message.lane() != Lane::Request || matches!(inbound, Inbound::Wait) {
             return;
         }
-        if let Some(peer) = self.peers.get_mut(id) {
-            peer.parked = false;
+        let Some(peer) = self.peers.get_mut(id).filter(|peer| peer.parked != 0) else { return };
+        peer.parked &= if seeded("one-mark-for-all-lanes") { 0 } else { !link.bit() };
+        if peer.parked == 0 {
             peer.wants.remove(Wants::ASK);
+            self.places.may_be_free();
         }
     }
 
@@ -413,14 +426,20 @@ impl<P: Ports> Driver<'_, P> {
     /// What becomes of a request in a session that may be an echo of one that is over, with its hello
     /// and its requests, which were taken then (S0-13). Who names our present session has heard us and is
     /// no echo; the others wait for the answer to our hello, which tells (docs/decisions/0016-echoes.md).
-    fn doubt<'f>(&mut self, now: Instant, id: PeerId, from: &Envelope) -> Option<Inbound<'f>> {
+    fn doubt<'f>(
+        &mut self,
+        now: Instant,
+        link: LinkId,
+        id: PeerId,
+        from: &Envelope,
+    ) -> Option<Inbound<'f>> {
         let state = self.peer_state(id);
         let peer = self.peers.get_mut(id)?;
         peer.doubted &= from.credits_of != peer.session;
         if !peer.doubted || seeded("echo-believed") {
             return None;
         }
-        self.revive(now, id);
+        self.park(now, id, link);
         if state == HelloState::Greeting || self.channel.is_reliable() {
             self.counters.count(Counter::Waited);
             return Some(Inbound::Wait);

@@ -29,6 +29,7 @@ mod inbound;
 mod links;
 mod lists;
 mod peer;
+mod places;
 mod pulls;
 mod report;
 mod shutdown;
@@ -92,6 +93,9 @@ pub struct Driver<'m, P: Ports> {
     answers: Queue,
     sweep: sweep::Sweep,
     turned_away: strangers::TurnedAway,
+    places: places::Places,
+    /// What waits in the channel may be taken now.
+    offer: bool,
     run: shutdown::Run,
     /// Slots in use for our own transfers, and for peers' requests.
     active: u32,

@@ -137,8 +137,8 @@ pub(super) struct Peer {
     /// Handshakes in a row that were not answered, or were refused. A request that lies in the channel
     /// revives such a peer ever less often: it may be what a dead one has left behind.
     pub silences: u8,
-    /// A request of it waits in the channel until it is admitted.
-    pub parked: bool,
+    /// The links in whose channels a request of it waits until it is admitted: bit `i` is link `i`.
+    pub parked: u8,
     /// Stalls in a row that brought no credit.
     pub fruitless: u8,
     /// Its timer ran out while we did not run, and has been armed once more (R41).
@@ -186,7 +186,7 @@ impl Peer {
         last_heard: Instant::ORIGIN,
         stalled: false,
         silences: 0,
-        parked: false,
+        parked: 0,
         fruitless: 0,
         postponed: false,
     };
@@ -297,7 +297,7 @@ pub(super) struct Peers<'m> {
     first: u32,
     last: u32,
     /// Where the search for a peer to forget goes on.
-    clock: usize,
+    pub clock: usize,
     /// Where the numbers of a peer begin.
     counting_from: u32,
 }
@@ -357,7 +357,7 @@ impl<'m> Peers<'m> {
         bound: u32,
         may_forget: impl Fn(PeerId, &Peer) -> bool,
     ) -> Option<usize> {
-        for _ in 0..bound {
+        for _ in 0..bound.min(self.table.len() as u32) {
             let place = self.clock;
             self.clock = if place + 1 < self.table.len() { place + 1 } else { 0 };
             let peer = self.table.get(place)?;

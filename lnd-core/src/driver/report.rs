@@ -167,6 +167,8 @@ impl<P: Ports> Driver<'_, P> {
             self.active = self.active.saturating_sub(1);
         }
         self.shared.release(tag);
+        self.offer |= !seeded("silent-end-not-told") || details.role.reported();
+        self.places.may_be_free();
     }
 
     /// Whether the control lane to the transfer's peer has room; for hosts that pace reports.

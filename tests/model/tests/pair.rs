@@ -122,7 +122,7 @@ fn hello_race_against_a_new_life() {
     let faults = Faults { reborn: [1, 0], lost: 1, twice: 1, ..NONE };
     let setup = Setup { met: false, ..Setup::new("hello against hello, a new life") };
     let setup = setup.sends(0, Put, SMALL).sends(1, Put, SMALL).with(faults);
-    explore(setup, &[OK, ERROR, WRONG_LIFE, EARLY], 82_137);
+    explore(setup, &[OK, ERROR, WRONG_LIFE, EARLY], 82_152);
 }
 
 #[test]
