@@ -37,8 +37,8 @@ struct DemoArgs {
     #[arg(long, default_value_t = 512, value_name = "MIB",
         value_parser = clap::value_parser!(u64).range(0..=1 << 20))]
     generated: u64,
-    /// Below which directory the generated set lies while the run lasts; if not given: target/, or the
-    /// directory for temporary files.
+    /// Below which directory the generated set lies while the run lasts; it has to be there. If not
+    /// given: target/, or the directory for temporary files.
     #[arg(long, value_name = "DIR")]
     scratch: Option<PathBuf>,
     /// No link fails and nobody dies.
@@ -321,7 +321,7 @@ fn demonstrate(args: &DemoArgs) -> ExitCode {
         }
         Err(error) => {
             complain!("{error}");
-            ExitCode::from(2)
+            ExitCode::FAILURE
         }
     }
 }

@@ -83,7 +83,7 @@ fn a_signal_while_files_are_generated_leaves_nothing() {
         assert_eq!(unsafe { libc::kill(child.id() as i32, signal) }, 0);
         lines.for_each(drop);
         let output = child.wait_with_output().unwrap();
-        assert_eq!(output.status.code(), Some(2), "{}", text(&output));
+        assert_eq!(output.status.code(), Some(1), "{}", text(&output));
         assert!(text(&output).contains("stopped by a signal"), "{}", text(&output));
         assert_eq!(place.left(), Vec::<String>::new());
     }
@@ -97,9 +97,65 @@ fn what_does_not_fit_or_takes_too_long_is_not_generated() {
     let output =
         place.lnd(&ARGUMENTS).args(["--bound", "1", "--generated", &tib]).output().unwrap();
     let text = text(&output);
-    assert_eq!(output.status.code(), Some(2), "{text}");
+    assert_eq!(output.status.code(), Some(1), "{text}");
     assert!(text.contains("no room for") || text.contains("not ready within 1 s"), "{text}");
     assert_eq!(place.left(), Vec::<String>::new());
+}
+
+/// Files of a directory are read before they are sent. That is bounded as well, and heeds signals.
+#[test]
+fn reading_what_is_to_be_sent_ends_with_the_bound_or_a_signal() {
+    let place = Place::new("sparse");
+    // Long enough that no machine reads it in time; it takes no room.
+    let file = fs::File::create(place.0.join("files/sparse")).unwrap();
+    file.set_len(1 << 40).unwrap();
+    let arguments = ["--quiet", "--dir", "files", "--generated", "0"];
+    let output = place.lnd(&arguments).args(["--bound", "1"]).output().unwrap();
+    let told = text(&output);
+    assert_eq!(output.status.code(), Some(1), "{told}");
+    assert!(told.contains("not ready within 1 s: --bound gives it longer"), "{told}");
+    for signal in [libc::SIGTERM, libc::SIGINT] {
+        let mut command = place.lnd(&arguments);
+        command.args(["--bound", "1000000"]).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        assert!(lines.any(|line| line.unwrap().contains("found")));
+        // SAFETY: sends a signal to a child that has not been waited for.
+        assert_eq!(unsafe { libc::kill(child.id() as i32, signal) }, 0);
+        lines.for_each(drop);
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(1), "{}", text(&output));
+        assert!(text(&output).contains("stopped by a signal"), "{}", text(&output));
+    }
+}
+
+#[test]
+fn names_that_no_server_takes_are_no_failure() {
+    let place = Place::new("odd-names");
+    for name in ["line\nfeed", "back\\slash", ".owner"] {
+        fs::write(place.0.join("files").join(name), name).unwrap();
+    }
+    let output = place.lnd(&ARGUMENTS).args(["--generated", "0", "--calm"]).output().unwrap();
+    let text = text(&output);
+    assert!(output.status.success(), "{text}");
+    assert!(text.contains("5 files"), "{text}");
+}
+
+/// Nothing to send is no proof of anything; a directory that is not there is not made.
+#[test]
+fn a_demonstration_of_nothing_is_refused() {
+    let place = Place::new("nothing");
+    fs::create_dir(place.0.join("empty")).unwrap();
+    let arguments = ["--quiet", "--dir", "empty", "--generated", "0"];
+    let output = place.lnd(&arguments).output().unwrap();
+    let told = text(&output);
+    assert_eq!(output.status.code(), Some(1), "{told}");
+    assert!(told.contains("empty: no regular file below it") && !told.contains("OK"), "{told}");
+    let output = place.lnd(&["--dir", "files", "--scratch", "none"]).output().unwrap();
+    let told = text(&output);
+    assert_eq!(output.status.code(), Some(1), "{told}");
+    assert!(told.contains("none: No such file or directory"), "{told}");
+    assert!(!place.0.join("none").exists());
 }
 
 #[test]

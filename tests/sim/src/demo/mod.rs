@@ -37,7 +37,7 @@ pub struct Options {
 /// Runs the demonstration.
 ///
 /// # Errors
-/// It could not be set up; what went wrong while it ran is in the outcome.
+/// It could not be set up, or was stopped; what went wrong while it ran is in the outcome.
 pub fn run(options: &Options) -> Result<Outcome, Box<dyn std::error::Error + Send + Sync>> {
     story::tell(options)
 }

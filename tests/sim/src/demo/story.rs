@@ -15,7 +15,7 @@ use lnd_core::id::LinkId;
 use lnd_core::sync::AtomicU32;
 use lnd_core::time::{Instant, Span};
 
-use super::files::{collect, items, Generated, Item};
+use super::files::{checksum, collect, items, Generated, GoOn, Item};
 use super::life::{live, lock, Part, Remains, Stage, Stagehand};
 use super::report::{Failure, Outcome};
 use super::Options;
@@ -105,23 +105,28 @@ fn default_scratch() -> PathBuf {
 fn what_to_send(
     options: &Options,
     begin: Wall,
-    go_on: &dyn Fn() -> io::Result<()>,
+    go_on: GoOn<'_>,
 ) -> Result<(Vec<Item>, Option<Generated>), Broken> {
     let mut rng = Rng::new(1);
     let named = |path: &Path, error: io::Error| format!("{}: {error}", path.display());
-    let paths = collect(&options.dir).map_err(|error| named(&options.dir, error))?;
+    let paths = collect(&options.dir, go_on).map_err(|error| named(&options.dir, error))?;
     let mut all = items("dir", &options.dir, &paths, &mut rng);
     let bytes: u64 = all.iter().map(|item| item.size).sum();
     told(begin, format_args!("{}, {}: found", options.dir.display(), amount(all.len(), bytes)));
     if options.generated == 0 {
+        if all.is_empty() {
+            let why = "no regular file below it, and none is generated: there is nothing to send";
+            return Err(format!("{}: {why}", options.dir.display()).into());
+        }
         return Ok((all, None));
     }
     let place = options.scratch.clone().unwrap_or_else(default_scratch);
-    let set = Generated::begin(&place, options.generated).map_err(|error| named(&place, error))?;
+    let set = Generated::begin(&place, options.generated, go_on);
+    let set = set.map_err(|error| named(&place, error))?;
     let mib = options.generated >> 20;
     told(begin, format_args!("{}, {mib} MiB: generating; removed at the end", set.dir().display()));
     set.fill(options.generated, go_on).map_err(|error| named(set.dir(), error))?;
-    let paths = collect(set.dir())?;
+    let paths = collect(set.dir(), go_on)?;
     let generated = items("generated", set.dir(), &paths, &mut rng);
     told(begin, format_args!("{}: generated", amount(generated.len(), options.generated)));
     all.extend(generated);
@@ -218,13 +223,13 @@ impl<'p, 'm> Play<'p, 'm> {
 
     /// Two jobs a file: there by PUT, back by GET, to be compared with the file itself.
     fn jobs(&self, errors: &mut Vec<String>) -> io::Result<Vec<(Job, Job)>> {
-        let deadline = self.stage.clock.now().after(Span::from_nanos(
-            u64::try_from(self.options.bound.as_nanos()).unwrap_or(u64::MAX),
-        ));
+        let left = self.options.bound.saturating_sub(self.begin.elapsed());
+        let left = Span::from_nanos(u64::try_from(left.as_nanos()).unwrap_or(u64::MAX));
+        let deadline = self.stage.clock.now().after(left);
+        let go_on = || still_wanted(self.begin, self.options.bound);
         let mut jobs = Vec::new();
         for item in self.items {
-            still_wanted(self.begin, self.options.bound)?;
-            match (FileSource::open(&item.path), checksum(&item.path)) {
+            match (FileSource::open(&item.path), checksum(&item.path, &go_on)?) {
                 (Ok(source), Ok(sum)) => {
                     let put = Job::put(nid_of(B), &item.name, source, deadline);
                     let get = Job::get(nid_of(B), &item.name, Discard, deadline);
@@ -343,6 +348,9 @@ impl<'p, 'm> Play<'p, 'm> {
         for _ in 0..4000 {
             let seen = lock(&a.seen).clone();
             let down = seen.counters.value(PeersDown) > before.value(PeersDown);
+            if signals::stopped() || self.begin.elapsed() > self.options.bound {
+                return None;
+            }
             if down && seen.in_use == (0, 0) {
                 return Some(self.stage.clock.now().since(told));
             }
@@ -383,18 +391,4 @@ fn join(thread: thread::ScopedJoinHandle<'_, Remains>) -> Remains {
         error: Some("a node's thread has panicked".to_owned()),
         ..Remains::default()
     })
-}
-
-/// The checksum of a file as it lies on disk.
-fn checksum(path: &Path) -> std::io::Result<u64> {
-    use std::io::Read;
-    let mut file = std::fs::File::open(path)?;
-    let (mut hash, mut buffer) = (crate::files::Hash::new(), vec![0; 1 << 20]);
-    loop {
-        let read = file.read(&mut buffer)?;
-        if read == 0 {
-            return Ok(hash.finish());
-        }
-        hash.update(&buffer[..read]);
-    }
 }
