@@ -257,28 +257,40 @@ fn main() -> ExitCode {
     }
 }
 
-/// Says what is wrong with the options, as for all that the parser finds itself.
-fn usage(what: impl std::fmt::Display) -> ExitCode {
-    let error = Cli::command().error(ErrorKind::ValueValidation, what);
-    let _ = error.print();
+/// Says what is wrong with the options of a command, as for all that the parser finds itself.
+fn usage(command: &[&str], what: impl std::fmt::Display) -> ExitCode {
+    let mut it = Cli::command();
+    it.build();
+    for name in command {
+        it = it.find_subcommand(name).cloned().unwrap_or(it);
+    }
+    let _ = it.error(ErrorKind::ValueValidation, what).print();
     ExitCode::from(2)
+}
+
+fn refuse_window(command: &[&str], mib: u64) -> ExitCode {
+    let refused = process::check_window(mib << 20);
+    refused.map_or_else(|why| usage(command, why), |()| ExitCode::FAILURE)
 }
 
 fn run(cli: Cli, started: Instant) -> ExitCode {
     let done = match cli.command {
         None => return demonstrate(&cli.demo),
-        Some(Command::Sim(args)) => {
-            return args.objection().map_or_else(|| simulate(&args), usage);
+        Some(Command::Sim(args)) => return simulate(&args, |what| usage(&["sim"], what)),
+        Some(Command::Node { node: NodeArgs { window: Some(window), .. }, .. })
+            if process::check_window(window << 20).is_err() =>
+        {
+            return refuse_window(&["node"], window);
         }
-        Some(
-            Command::Node { node: NodeArgs { window: Some(window), .. }, .. }
-            | Command::Fabric(FabricCommand::Format { window, .. }),
-        ) if process::check_window(window << 20).is_err() => {
-            return process::check_window(window << 20).map_or_else(usage, |()| ExitCode::FAILURE);
+        Some(Command::Fabric(FabricCommand::Format { window, .. }))
+            if process::check_window(window << 20).is_err() =>
+        {
+            return refuse_window(&["fabric", "format"], window);
         }
         Some(Command::Node { dir, node }) => process::serve(&node.setup(started), &dir),
         Some(Command::Put { file, name: None, .. }) if file == Path::new("-") => {
-            return usage("standard input has no name: --name says what the file is called there");
+            let why = "standard input has no name: --name says what the file is called there";
+            return usage(&["put"], why);
         }
         Some(Command::Put { file, nid, name, client }) => {
             process::put(&client.setup(started), &file, name.as_deref(), nid)

@@ -15,13 +15,13 @@ pub struct SimArgs {
     /// Run so many seeds and print a line for all.
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
     seeds: Option<u64>,
-    /// Number of nodes; drawn from the seed if not given.
+    /// Number of nodes; drawn from the seed if not given. A router needs three.
     #[arg(long, value_parser = clap::value_parser!(u32).range(2..=8))]
     nodes: Option<u32>,
     /// Links of each node; drawn from the seed if not given.
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=8))]
     links: Option<u32>,
-    /// Virtual seconds of traffic; drawn from the seed if not given.
+    /// Virtual seconds of traffic; if not given: what the plan says, or 2.
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=3600))]
     seconds: Option<u32>,
     /// Whether node 1 routes between node 0 and the others; drawn from the seed if not given.
@@ -41,7 +41,8 @@ pub struct SimArgs {
     #[arg(long, value_name = "PLAN", visible_alias = "plan")]
     faults: Option<PathBuf>,
     /// Nodes with several interfaces, and their health; also if the plan names networks.
-    #[arg(long, conflicts_with_all = ["nodes", "links", "seconds", "routed", "byzantine", "wraps"])]
+    #[arg(long, conflicts_with_all =
+        ["nodes", "links", "seconds", "routed", "byzantine", "wraps", "pauses"])]
     rails: bool,
     /// If the run fails: find the smallest fault plan with which it still breaks the same rule, and
     /// write it to this file.
@@ -53,25 +54,78 @@ pub struct SimArgs {
     shrink_runs: u32,
 }
 
+/// The adversary's plan.
+enum Faults {
+    /// Drawn from each seed.
+    Drawn,
+    World(world::Plan),
+    /// A plan that names networks is one of a multi-rail world.
+    Rails(rails::Plan),
+}
+
 impl SimArgs {
-    /// What the options' own ranges do not say.
-    pub fn objection(&self) -> Option<String> {
-        let world = [
-            self.nodes.is_some(),
-            self.links.is_some(),
-            self.seconds.is_some(),
-            self.routed.is_some(),
-            self.byzantine.is_some(),
-            self.wraps.is_some(),
-        ];
-        if names_networks(self.faults.as_deref()) && world.contains(&true) {
-            let options = "--nodes, --links, --seconds, --routed, --byzantine and --wraps";
-            return Some(format!("the plan names networks: {options} mean nothing to it"));
+    fn read_plan(&self) -> Result<Faults, String> {
+        let Some(path) = &self.faults else { return Ok(Faults::Drawn) };
+        let path = path.display().to_string();
+        let named = |error: &dyn std::fmt::Display| format!("{path}: {error}");
+        let text = std::fs::read_to_string(&path).map_err(|error| named(&error))?;
+        let name = Some(path.clone());
+        if self.rails || rails::Plan::is_meant_by(&text) {
+            let plan = rails::Plan::parse(&text).map_err(|error| named(&error))?;
+            return Ok(Faults::Rails(rails::Plan { name, ..plan }));
         }
+        let plan = world::Plan::parse(&text).map_err(|error| named(&error))?;
+        Ok(Faults::World(world::Plan { name, ..plan }))
+    }
+
+    fn seeds(&self) -> std::ops::Range<u64> {
+        self.seed..self.seed.saturating_add(self.seeds.unwrap_or(1))
+    }
+
+    /// What to run with a seed.
+    fn options(&self, seed: u64, faults: &Faults) -> world::Options {
+        let faults = match faults {
+            Faults::World(plan) => Some(plan.clone()),
+            Faults::Drawn | Faults::Rails(_) => None,
+        };
+        world::Options {
+            seed,
+            nodes: self.nodes,
+            links: self.links,
+            seconds: self.seconds,
+            routed: self.routed,
+            byzantine: self.byzantine,
+            wraps: self.wraps,
+            pauses: self.pauses,
+            faults,
+        }
+    }
+
+    /// What the options' own ranges do not say.
+    fn objection(&self, faults: &Faults) -> Option<String> {
         if self.seed.checked_add(self.seeds.unwrap_or(1)).is_none() {
             return Some("--seed and --seeds are more than there are seeds".into());
         }
-        None
+        let plan = self.faults.as_deref().unwrap_or(Path::new("")).display();
+        match faults {
+            _ if self.rails && matches!(faults, Faults::Drawn) => None,
+            Faults::Rails(rails) => {
+                let numbers = [self.nodes, self.links, self.seconds];
+                let choices = [self.routed, self.byzantine, self.wraps, self.pauses];
+                if numbers.iter().any(Option::is_some) || choices.iter().any(Option::is_some) {
+                    let options =
+                        "--nodes, --links, --seconds, --routed, --byzantine, --wraps and --pauses";
+                    return Some(format!("the plan names networks: {options} mean nothing to it"));
+                }
+                rails.check_times().err().map(|error| format!("{plan}: {error}"))
+            }
+            // Without a plan all seeds are alike, apart from what they draw.
+            Faults::Drawn => self.options(self.seed, faults).check().err().map(|it| it.to_string()),
+            Faults::World(_) => self.seeds().find_map(|seed| {
+                let error = self.options(seed, faults).check().err()?;
+                Some(format!("{plan}, with seed {seed}: {error}"))
+            }),
+        }
     }
 }
 
@@ -81,32 +135,37 @@ fn show(line: std::fmt::Arguments<'_>) {
     let _ = writeln!(std::io::stderr(), "{line}");
 }
 
-/// A plan that names networks is one of a multi-rail world.
-fn names_networks(plan: Option<&std::path::Path>) -> bool {
-    let text = plan.and_then(|path| std::fs::read_to_string(path).ok());
-    text.is_some_and(|text| rails::Plan::is_meant_by(&text))
-}
-
-/// Multi-rail worlds: of a plan, or of the seeds' own.
-fn simulate_rails(args: &SimArgs) -> ExitCode {
-    let plan = match args.faults.as_deref().map(rails::Plan::read).transpose() {
-        Ok(plan) => plan,
+/// Runs what the options say. `usage` tells what is wrong with them, before anything runs.
+pub fn simulate(args: &SimArgs, usage: impl Fn(String) -> ExitCode) -> ExitCode {
+    let faults = match args.read_plan() {
+        Ok(faults) => faults,
         Err(error) => {
             complain!("{error}");
             return ExitCode::from(2);
         }
     };
-    let count = args.seeds.unwrap_or(1);
+    if let Some(objection) = args.objection(&faults) {
+        return usage(objection);
+    }
+    match &faults {
+        Faults::Rails(plan) => simulate_rails(args, Some(plan)),
+        Faults::Drawn if args.rails => simulate_rails(args, None),
+        Faults::Drawn | Faults::World(_) => simulate_worlds(args, &faults),
+    }
+}
+
+/// Multi-rail worlds: of a plan, or of the seeds' own.
+fn simulate_rails(args: &SimArgs, plan: Option<&rails::Plan>) -> ExitCode {
     let mut all = rails::Counts::default();
-    for seed in args.seed..args.seed.saturating_add(count) {
-        match rails::run(plan.as_ref().unwrap_or(&rails::swarm(seed)), seed) {
+    for seed in args.seeds() {
+        match rails::run(plan.unwrap_or(&rails::swarm(seed)), seed) {
             Ok(report) if args.seeds.is_none() => say!("{report}"),
             Ok(report) => all.merge(&report.counts()),
             Err(failure) => {
                 show(format_args!("{failure}"));
                 if let Some(file) = &args.shrink {
                     let drawn = rails::swarm(seed);
-                    let plan = plan.as_ref().unwrap_or(&drawn);
+                    let plan = plan.unwrap_or(&drawn);
                     if let Some(it) = rails::shrink(plan, seed, None, args.shrink_runs) {
                         write_shrunk(file, &it.failure, it.runs, |name| it.to_toml(name));
                     }
@@ -115,38 +174,16 @@ fn simulate_rails(args: &SimArgs) -> ExitCode {
             }
         }
     }
-    if args.seeds.is_some() {
+    if let Some(count) = args.seeds {
         say!("{count} multi-rail seeds from {} on: no rule was broken; {all}", args.seed);
     }
     ExitCode::SUCCESS
 }
 
 /// Worlds of the seeds or of a plan.
-pub fn simulate(args: &SimArgs) -> ExitCode {
-    if args.rails || names_networks(args.faults.as_deref()) {
-        return simulate_rails(args);
-    }
-    let faults = match args.faults.as_deref().map(world::Plan::read).transpose() {
-        Ok(faults) => faults,
-        Err(error) => {
-            complain!("{error}");
-            return ExitCode::from(2);
-        }
-    };
-    let first = args.seed;
-    let count = args.seeds.unwrap_or(1);
-    for seed in first..first.saturating_add(count) {
-        let options = world::Options {
-            seed,
-            nodes: args.nodes,
-            links: args.links,
-            seconds: args.seconds,
-            routed: args.routed,
-            byzantine: args.byzantine,
-            wraps: args.wraps,
-            pauses: args.pauses,
-            faults: faults.clone(),
-        };
+fn simulate_worlds(args: &SimArgs, faults: &Faults) -> ExitCode {
+    for seed in args.seeds() {
+        let options = args.options(seed, faults);
         match world::run(&options) {
             Ok(summary) if args.seeds.is_none() => say!("{summary}"),
             Ok(_) => {}
@@ -161,8 +198,8 @@ pub fn simulate(args: &SimArgs) -> ExitCode {
             }
         }
     }
-    if args.seeds.is_some() {
-        say!("{count} seeds from {first} on: no rule was broken");
+    if let Some(count) = args.seeds {
+        say!("{count} seeds from {} on: no rule was broken", args.seed);
     }
     ExitCode::SUCCESS
 }

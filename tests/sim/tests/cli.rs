@@ -22,9 +22,17 @@ fn the_version_names_the_tool() {
 #[test]
 fn options_out_of_range_or_in_contradiction_are_usage_errors() {
     let place = Place::new("usage");
-    fs::write(place.dir.join("rails.toml"), "network = [{ name = \"a\", kind = \"verbs\" }]")
+    let rails = "network = [{ name = \"a\", kind = \"verbs\" }]\n\
+        host = [{ nis = [\"a\"] }, { nis = [\"a\"] }]\n";
+    fs::write(place.dir.join("rails.toml"), rails).unwrap();
+    let late = format!("{rails}event = [{{ at_ms = 2000, do = \"death\", host = 0 }}]\n");
+    fs::write(place.dir.join("rails-late.toml"), late).unwrap();
+    fs::write(place.dir.join("node.toml"), "[[event]]\nat_ms = 5\ndo = \"death\"\nnode = 7")
         .unwrap();
-    let wrong: [&[&str]; 34] = [
+    fs::write(place.dir.join("late.toml"), "[[event]]\nat_ms = 2000\ndo = \"death\"\nnode = 0")
+        .unwrap();
+    fs::write(place.dir.join("window.toml"), "[[window]]\nfrom_ms = 2000\nto_ms = 3000").unwrap();
+    let wrong: [&[&str]; 43] = [
         &["sim", "--seeds", "0"],
         &["sim", "--nodes", "1"],
         &["sim", "--nodes", "9"],
@@ -38,6 +46,16 @@ fn options_out_of_range_or_in_contradiction_are_usage_errors() {
         &["sim", "--rails", "--nodes", "3"],
         &["sim", "--rails", "--byzantine"],
         &["sim", "--plan", "rails.toml", "--links", "2"],
+        &["sim", "--rails", "--pauses"],
+        &["sim", "--plan", "rails.toml", "--pauses"],
+        // What there is not, and what would have no effect.
+        &["sim", "--plan", "node.toml", "--nodes", "2", "--shrink", "shrunk"],
+        &["sim", "--plan", "node.toml", "--seeds", "3"],
+        &["sim", "--plan", "late.toml"],
+        &["sim", "--plan", "late.toml", "--seconds", "1"],
+        &["sim", "--plan", "window.toml"],
+        &["sim", "--plan", "rails-late.toml"],
+        &["sim", "--routed", "true", "--nodes", "2"],
         &["--generated", "99999999999", "--dir", "."],
         &["--bound", "0"],
         &["--calm", "ping", "1@soft"],
@@ -66,8 +84,16 @@ fn options_out_of_range_or_in_contradiction_are_usage_errors() {
         let told = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(2), "{args:?}: {told}");
         assert!(told.starts_with("error: "), "{args:?}: {told}");
+        // The usage that is shown is that of the command.
+        let usage = told.lines().find(|line| line.starts_with("Usage: "));
+        let its_own = usage.is_none_or(|line| line.starts_with(&format!("Usage: lnd {}", args[0])));
+        assert!(args[0].starts_with('-') || its_own, "{args:?}: {told}");
     }
-    assert_eq!(place.names("."), ["rails.toml"], "nothing was made");
+    let plans = ["late.toml", "node.toml", "rails-late.toml", "rails.toml", "window.toml"];
+    assert_eq!(place.names("."), plans, "nothing was made");
+    place.ok(&["sim", "--plan", "late.toml", "--seconds", "3"]);
+    // Of the seeds some draw two nodes: a router that is asked for has a third.
+    place.ok(&["sim", "--routed", "true", "--seeds", "8", "--seconds", "1"]);
 }
 
 /// A line that cannot be printed is no success.

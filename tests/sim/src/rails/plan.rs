@@ -223,6 +223,23 @@ impl Plan {
         self.networks.iter().position(|net| net.name == name)
     }
 
+    /// Checks that every event begins before the traffic ends: later ones have no effect.
+    ///
+    /// # Errors
+    /// The first that does not.
+    pub fn check_times(&self) -> Result<(), String> {
+        let end = 1000 * u64::from(self.seconds);
+        match self.events.iter().position(|event| u64::from(event.at_ms) >= end) {
+            None => Ok(()),
+            Some(at) => {
+                let ms = self.events.get(at).map_or(0, |event| event.at_ms);
+                let seconds = self.seconds;
+                let why = format!("begins at {ms} ms, and the faults end after {seconds} s");
+                Err(format!("event {}: {why}", at + 1))
+            }
+        }
+    }
+
     /// Checks that everything named exists and every number can be.
     ///
     /// # Errors

@@ -47,7 +47,12 @@ fn steps(search: &mut Search<'_>) {
     search.fewer(|plan| &mut plan.events);
     search.fewer(|plan| &mut plan.rules);
     search.attempt(|plan| plan.probes = false);
-    while search.attempt(|plan| plan.seconds = plan.seconds.div_ceil(2)) {}
+    // An event behind the end has no effect.
+    while search.attempt(|plan| {
+        plan.seconds = plan.seconds.div_ceil(2);
+        let end = plan.seconds.saturating_mul(1000);
+        plan.events.retain(|event| event.at_ms < end);
+    }) {}
     while search.attempt(|plan| _ = plan.hosts.pop()) {}
     for host in 0..search.plan().hosts.len() {
         search.attempt(|plan| plan.hosts[host].router = false);

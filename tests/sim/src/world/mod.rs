@@ -113,6 +113,21 @@ impl Options {
     }
 }
 
+impl Options {
+    /// Checks that what the options and their plan ask for can be, and has an effect.
+    ///
+    /// # Errors
+    /// The first that cannot be or has none.
+    pub fn check(&self) -> Result<(), PlanError> {
+        let setup = Setup::draw(self, &mut Rng::new(self.seed))?;
+        if self.routed == Some(true) && !setup.routed {
+            return Err(PlanError::without_effect("routed: a router needs three nodes"));
+        }
+        let seconds = setup.traffic.as_nanos() / 1_000_000_000;
+        self.faults.as_ref().map_or(Ok(()), |plan| plan.check_times(seconds))
+    }
+}
+
 fn check_ranges(nodes: u32, links: u32, seconds: u32) -> Result<(), PlanError> {
     plan::in_range("nodes", nodes, 2, 8)?;
     plan::in_range("links", links, 1, 8)?;

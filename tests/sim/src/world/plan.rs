@@ -247,6 +247,12 @@ impl fmt::Display for PlanError {
 
 impl std::error::Error for PlanError {}
 
+impl PlanError {
+    pub(super) fn without_effect(what: &str) -> Self {
+        Self(what.into())
+    }
+}
+
 /// Checks a number that plan or caller have given.
 ///
 /// # Errors
@@ -366,6 +372,23 @@ impl Plan {
                     }
                     Some(_) => {}
                 }
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks that every event and window begins before the traffic ends: later ones have no effect.
+    ///
+    /// # Errors
+    /// The first that does not.
+    pub(super) fn check_times(&self, seconds: u64) -> Result<(), PlanError> {
+        let events = self.events.iter().map(|event| ("event", event.at_ms));
+        let windows = self.windows.iter().map(|window| ("window", window.from_ms));
+        for (number, (what, ms)) in events.enumerate().chain(windows.enumerate()) {
+            if u64::from(ms) >= 1000 * seconds {
+                let number = number + 1;
+                let why = format!("begins at {ms} ms, and the faults end after {seconds} s");
+                return Err(PlanError(format!("{what} {number}: {why}")));
             }
         }
         Ok(())

@@ -81,8 +81,11 @@ impl Setup {
         let links = options.links.or(given.and_then(|plan| plan.links)).unwrap_or(drawn.1);
         let seconds = options.seconds.or(given.and_then(|plan| plan.seconds)).unwrap_or(2);
         let routed = rng.below(4) == 0;
-        let routed =
-            options.routed.or(given.and_then(|plan| plan.routed)).unwrap_or(routed) && nodes > 2;
+        let asked = options.routed.or(given.and_then(|plan| plan.routed));
+        let is_free = options.nodes.or(given.and_then(|plan| plan.nodes)).is_none();
+        // A router that is asked for has two others to stand between.
+        let nodes = if is_free && asked == Some(true) { nodes.max(3) } else { nodes };
+        let routed = asked.unwrap_or(routed) && nodes > 2;
         super::check_ranges(nodes, links, seconds)?;
         // Drawn from generators of their own, and always: a plan that is written out and given back
         // gives the same run.

@@ -107,7 +107,7 @@ fn fewer_rates(search: &mut Search<'_>) {
 /// A shorter run with fewer nodes and links, and no router.
 fn smaller_world(search: &mut Search<'_>) {
     search.attempt(|plan| plan.routed = Some(false));
-    while search.attempt(|plan| plan.seconds = plan.seconds.map(|n| n.div_ceil(2))) {}
+    while search.attempt(half_as_long) {}
     search.attempt(|plan| plan.byzantine.iter_mut().for_each(|rates| rates.goes_on = false));
     while search.attempt(one_node_less) {}
     while search.attempt(|plan| plan.links = plan.links.map(|n| n.saturating_sub(1).max(1))) {}
@@ -117,6 +117,14 @@ fn lower_rates(search: &mut Search<'_>) {
     for at in 0..search.plan().rates_mut().len() {
         while search.attempt(|plan| set(plan, at, |rate| if rate > 1 { rate / 2 } else { rate })) {}
     }
+}
+
+/// Half of the time, and only the events in it: the others would have no effect.
+fn half_as_long(plan: &mut Plan) {
+    plan.seconds = plan.seconds.map(|n| n.div_ceil(2));
+    let end = plan.seconds.map_or(u32::MAX, |n| n.saturating_mul(1000));
+    plan.events.retain(|event| event.at_ms < end);
+    plan.windows.retain(|window| window.from_ms < end);
 }
 
 /// Takes the last node away; a byzantine one takes the place before it.
