@@ -53,7 +53,8 @@ fn mailbox(slots: u32, slot_size: u32) -> (Producer<'static>, Consumer<'static>)
     channel(memory, geometry).unwrap()
 }
 
-fn link_memory(node: u32) -> LinkMemory<'static> {
+/// The memory of a node's only link, whose link is up. It is never freed.
+pub fn link_memory(node: u32) -> LinkMemory<'static> {
     let geometry = Geometry { descriptors: SLOTS, lists: SLOTS };
     let memory = vec![Line::ZERO; geometry.bytes_needed().div_ceil(64)].leak();
     let bytes = size_of_val(memory);

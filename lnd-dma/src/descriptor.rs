@@ -226,6 +226,14 @@ impl Descriptor {
         self.own.compare_exchange(from.0, to.0, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
 
+    /// Changes the own word to `to` where no other party changes it: a pull that is owned, and a
+    /// descriptor that has come back and of which its driver was not told, are their own engine's
+    /// alone. Context: that engine.
+    pub fn set(&self, to: Own) {
+        // Release: partner is the Acquire in `own`: bytes moved under the old word come first.
+        self.own.store(to.0, Ordering::Release);
+    }
+
     /// Writes the content. Only while the descriptor is the driver's.
     pub fn write(&self, content: &Content) {
         // Relaxed throughout: published by `hand_over`.

@@ -20,6 +20,8 @@ use crate::regs::{Control, Register, RegisterAccess, RegisterBlock, MAGIC, VERSI
 /// Bytes in memory for each byte of the layout: one. Under loom, whose atomics are larger than the
 /// machine's, the same words lie further apart.
 const SCALE: usize = core::mem::size_of::<AtomicU32>() / 4;
+/// Bytes of the registers.
+const REGISTERS: usize = 256;
 /// Bytes of one indirect list.
 const LIST: usize = MAX_FRAGMENTS * 16;
 /// Most descriptors of a link.
@@ -70,21 +72,20 @@ impl Geometry {
     }
 
     const fn offsets(&self) -> Offsets {
-        let descriptors = 256;
-        let completions = descriptors + self.descriptors as usize * 64;
+        let completions = REGISTERS + self.descriptors as usize * 64;
         let posts = completions + self.ring() as usize * 16;
         let recall = line(posts + self.ring() as usize * 4);
         let done = recall + line(Bits::words(self.descriptors) * 4);
         let lists = done + line(Bits::words(self.descriptors) * 4);
         let end = lists + self.lists as usize * LIST;
         Offsets {
-            descriptors: descriptors as u32,
             completions: completions as u32,
             posts: posts as u32,
             recall: recall as u32,
             done: done as u32,
             lists: lists as u32,
             end: end as u32,
+            mask: self.ring() - 1,
         }
     }
 
@@ -98,16 +99,18 @@ const fn line(bytes: usize) -> usize {
     bytes.div_ceil(64) * 64
 }
 
-/// In bytes; the largest link has less than 2^29. Narrow, since engines keep many of these.
+/// In bytes; the largest link has less than 2^29. Narrow, since engines keep many of these. The
+/// descriptors follow the registers.
 #[derive(Clone, Copy, Debug)]
 struct Offsets {
-    descriptors: u32,
     completions: u32,
     posts: u32,
     recall: u32,
     done: u32,
     lists: u32,
     end: u32,
+    /// Entries of the rings, less one.
+    mask: u32,
 }
 
 /// One completion ring entry: status, cookie, and the free-running index plus one, written last.
@@ -259,14 +262,19 @@ impl<'m> LinkMemory<'m> {
             return None;
         }
         // SAFETY: the offset is within the table, which `over` has found within the memory.
-        let place = unsafe { self.at(self.offsets.descriptors as usize + index as usize * 64) };
+        let place = unsafe { self.at(REGISTERS + index as usize * 64) };
         // SAFETY: aligned to 64 as base and offset are; all fields are atomics.
         Some(unsafe { place.cast().as_ref() })
     }
 
+    /// Entries of the post ring and of the completion ring.
+    pub const fn ring(&self) -> u32 {
+        self.offsets.mask.wrapping_add(1)
+    }
+
     /// The completion ring entry of a free-running index.
     pub fn completion(&self, index: u32) -> &'m CompletionEntry {
-        let entry = index & self.geometry.ring().wrapping_sub(1);
+        let entry = index & self.offsets.mask;
         // SAFETY: the ring's size is a power of two, so `entry` is within the ring.
         let place = unsafe { self.at(self.offsets.completions as usize + entry as usize * 16) };
         // SAFETY: aligned to 16; all fields are atomics.
@@ -284,7 +292,7 @@ impl<'m> LinkMemory<'m> {
                 descriptor.free();
             }
         }
-        for due in (0..self.geometry.ring()).map(|n| start.wrapping_add(n)) {
+        for due in (0..self.ring()).map(|n| start.wrapping_add(n)) {
             // Relaxed: published by the write of CONTROL that resets. Any value but the index plus one
             // means "not yet".
             self.completion(due).sequence.store(due, Ordering::Relaxed);
@@ -293,7 +301,7 @@ impl<'m> LinkMemory<'m> {
 
     /// The post ring entry of a free-running index.
     pub fn post(&self, index: u32) -> &'m AtomicU32 {
-        let entry = index & self.geometry.ring().wrapping_sub(1);
+        let entry = index & self.offsets.mask;
         // SAFETY: as in `completion`.
         let place = unsafe { self.at(self.offsets.posts as usize + entry as usize * 4) };
         // SAFETY: aligned to 4; an atomic is valid for every bit pattern.

@@ -6,9 +6,10 @@ use lnd_core::sync::AtomicU32;
 /// What [`RegisterBlock::magic`] reads: "LNDE" as a big-endian number.
 pub const MAGIC: u32 = 0x4c4e_4445;
 /// The register layout's version.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
-/// The registers, 256 bytes. Each group lies in a cache line of its own, by writer.
+/// The registers, 256 bytes. Each group lies in a cache line of its own: constants; what the driver
+/// writes often; what the engine writes; what other nodes' engines read.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub struct RegisterBlock {
@@ -30,8 +31,7 @@ pub struct RegisterBlock {
     pub node: AtomicU32,
     reserved0: [AtomicU32; 8],
 
-    /// WO by the driver: [`Control`].
-    pub control: AtomicU32,
+    reserved1: AtomicU32,
     /// WO by the driver: doorbell; the post ring's free-running tail.
     pub post_tail: AtomicU32,
     /// WO by the driver's interrupt: the completion ring's free-running head.
@@ -40,7 +40,7 @@ pub struct RegisterBlock {
     pub stage_bell: AtomicU32,
     /// WO by the driver: doorbell of the recall bitmap; counts rings.
     pub recall_bell: AtomicU32,
-    /// RW by the driver: [`Interrupt`] bits that raise an interrupt.
+    /// WO by the driver: [`Interrupt`] bits that are armed; doorbell.
     pub interrupt_mask: AtomicU32,
     /// WO by the driver: the node to read from.
     pub read_node: AtomicU32,
@@ -50,15 +50,12 @@ pub struct RegisterBlock {
     pub read_length: AtomicU32,
     /// WO by the driver: doorbell of remote reads; counts them.
     pub read_bell: AtomicU32,
-    /// RW by the driver: the key under which other nodes may read `published_word`; 0: nobody may.
-    pub published_key: AtomicU32,
-    /// RW by the driver: the word that other nodes may read.
-    pub published_word: AtomicU32,
+    reserved2: [AtomicU32; 2],
     /// WO by the driver: the post ring's free-running head after the next reset.
     pub post_start: AtomicU32,
     /// WO by the driver: the completion ring's free-running tail after the next reset.
     pub completion_start: AtomicU32,
-    reserved1: [AtomicU32; 2],
+    reserved3: [AtomicU32; 2],
 
     /// RO: [`Status`].
     pub status: AtomicU32,
@@ -78,11 +75,18 @@ pub struct RegisterBlock {
     pub read_end: AtomicU32,
     /// RO: the word that it has read.
     pub read_word: AtomicU32,
-    reserved2: [AtomicU32; 7],
+    reserved4: [AtomicU32; 7],
 
     /// RW by the fabric: [`LinkBits`].
     pub link: AtomicU32,
-    reserved3: [AtomicU32; 15],
+    /// WO by the driver: [`Control`]. Other nodes' engines read it for each chunk that they pull, so it
+    /// lies where nothing else changes often.
+    pub control: AtomicU32,
+    /// RW by the driver: the key under which other nodes may read `published_word`; 0: nobody may.
+    pub published_key: AtomicU32,
+    /// RW by the driver: the word that other nodes may read.
+    pub published_word: AtomicU32,
+    reserved5: [AtomicU32; 12],
 }
 
 #[cfg(not(loom))]
@@ -110,7 +114,7 @@ bitflags::bitflags! {
         const _ = !0;
     }
     impl Interrupt: u32 {
-        /// Completions were posted.
+        /// Completions were posted. Pending only where it is armed.
         const COMPLETION = 1 << 0;
         /// The status register changed: the link's clock, the engine's stop or start.
         const LINK = 1 << 1;
@@ -245,6 +249,8 @@ pub enum Register {
     StageBell,
     /// See [`RegisterBlock::recall_bell`].
     RecallBell,
+    /// See [`RegisterBlock::interrupt_mask`].
+    InterruptMask,
     /// See [`RegisterBlock::interrupt`].
     Interrupt,
     /// See [`RegisterBlock::link`].
@@ -297,6 +303,7 @@ impl RegisterBlock {
             Register::CompletionHead => &self.completion_head,
             Register::StageBell => &self.stage_bell,
             Register::RecallBell => &self.recall_bell,
+            Register::InterruptMask => &self.interrupt_mask,
             Register::Interrupt => &self.interrupt,
             Register::Link => &self.link,
             Register::ReadNode => &self.read_node,
@@ -322,7 +329,6 @@ mod tests {
     #[test]
     fn registers_lie_where_the_document_says() {
         assert_eq!(span_of!(RegisterBlock, magic..=node), 0..32);
-        assert_eq!(offset_of!(RegisterBlock, control), 64);
         assert_eq!(offset_of!(RegisterBlock, post_tail), 68);
         assert_eq!(offset_of!(RegisterBlock, completion_head), 72);
         assert_eq!(offset_of!(RegisterBlock, stage_bell), 76);
@@ -334,8 +340,8 @@ mod tests {
         assert_eq!(offset_of!(RegisterBlock, interrupt), 140);
         assert_eq!(offset_of!(RegisterBlock, error), 144);
         assert_eq!(offset_of!(RegisterBlock, errors), 148);
-        assert_eq!(offset_of!(RegisterBlock, link), 192);
-        assert_eq!(span_of!(RegisterBlock, read_node..=published_word), 88..112);
+        assert_eq!(span_of!(RegisterBlock, link..=published_word), 192..208);
+        assert_eq!(span_of!(RegisterBlock, read_node..=read_bell), 88..104);
         assert_eq!(span_of!(RegisterBlock, post_start..=completion_start), 112..120);
         assert_eq!(span_of!(RegisterBlock, read_done..=read_word), 152..164);
     }

@@ -10,7 +10,7 @@ use lnd_dma::regs::{Register, RegisterAccess, RegisterBlock};
 
 /// The register at a byte offset, if it is one of those that a driver uses.
 pub const fn register_at(offset: u32) -> Option<Register> {
-    const NAMED: [(usize, Register); 22] = [
+    const NAMED: [(usize, Register); 23] = [
         (offset_of!(RegisterBlock, magic), Register::Magic),
         (offset_of!(RegisterBlock, features), Register::Features),
         (offset_of!(RegisterBlock, control), Register::Control),
@@ -20,6 +20,7 @@ pub const fn register_at(offset: u32) -> Option<Register> {
         (offset_of!(RegisterBlock, completion_head), Register::CompletionHead),
         (offset_of!(RegisterBlock, stage_bell), Register::StageBell),
         (offset_of!(RegisterBlock, recall_bell), Register::RecallBell),
+        (offset_of!(RegisterBlock, interrupt_mask), Register::InterruptMask),
         (offset_of!(RegisterBlock, interrupt), Register::Interrupt),
         (offset_of!(RegisterBlock, link), Register::Link),
         (offset_of!(RegisterBlock, read_node), Register::ReadNode),
@@ -57,7 +58,6 @@ pub fn read(memory: &LinkMemory<'_>, offset: u32) -> Option<u32> {
         (offset_of!(RegisterBlock, completion_size), &block.completion_size),
         (offset_of!(RegisterBlock, lists), &block.lists),
         (offset_of!(RegisterBlock, node), &block.node),
-        (offset_of!(RegisterBlock, interrupt_mask), &block.interrupt_mask),
         (offset_of!(RegisterBlock, completion_tail), &block.completion_tail),
         (offset_of!(RegisterBlock, error), &block.error),
         (offset_of!(RegisterBlock, errors), &block.errors),
@@ -70,20 +70,18 @@ pub fn read(memory: &LinkMemory<'_>, offset: u32) -> Option<u32> {
 /// Writes a register of the driver's. Returns whether the engine must be stepped for it, or `None`
 /// if there is no register to be written at this offset.
 pub fn write(memory: &LinkMemory<'_>, offset: u32, value: u32) -> Option<bool> {
-    if offset as usize == offset_of!(RegisterBlock, interrupt_mask) {
-        // Relaxed: who reads it is our own host.
-        memory.registers().interrupt_mask.store(value, Ordering::Relaxed);
-        return Some(false);
-    }
     use Register::{
-        CompletionHead, CompletionStart, Control, Features, Interrupt, Link, Magic, PostHead,
-        PostStart, PostTail, PublishedKey, PublishedWord, ReadBell, ReadDone, ReadEnd, ReadKey,
-        ReadLength, ReadNode, ReadWord, RecallBell, StageBell, Status,
+        CompletionHead, CompletionStart, Control, Features, Interrupt, InterruptMask, Link, Magic,
+        PostHead, PostStart, PostTail, PublishedKey, PublishedWord, ReadBell, ReadDone, ReadEnd,
+        ReadKey, ReadLength, ReadNode, ReadWord, RecallBell, StageBell, Status,
     };
     let register = register_at(offset)?;
     let bell = match register {
-        // Room in the completion ring, too, may be what the engine waits for.
-        Control | PostTail | StageBell | RecallBell | ReadBell | CompletionHead => true,
+        // Room in the completion ring, too, may be what the engine waits for. An interrupt that is armed
+        // now may have been waited for.
+        Control | InterruptMask | PostTail | StageBell | RecallBell | ReadBell | CompletionHead => {
+            true
+        }
         Interrupt | PostStart | CompletionStart | ReadNode | ReadKey | ReadLength
         | PublishedKey | PublishedWord => false,
         Magic | Features | Status | PostHead | Link | ReadDone | ReadEnd | ReadWord => return None,

@@ -61,7 +61,7 @@ impl<'m, R: RegisterAccess> CompletionQueue<'m, R> {
     /// Where the ring begins, if there was a reset since we looked last. The entry at our head is not
     /// valid; one that is neither as new nor of the last lap gives cause to ask the registers.
     fn begins_anew(&self, sequence: u32) -> Option<u32> {
-        let last_lap = 1_u32.wrapping_sub(self.memory.geometry().ring());
+        let last_lap = 1_u32.wrapping_sub(self.memory.ring());
         let ahead = sequence.wrapping_sub(self.head);
         if ahead == 0 || ahead == last_lap {
             return None;

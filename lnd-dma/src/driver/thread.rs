@@ -140,7 +140,7 @@ impl<'m, R: RegisterAccess, N: Nodes> MmioEngine<'m, R, N> {
             let begun = head.wrapping_sub(self.start) <= self.tail.wrapping_sub(self.start);
             return Ok(if begun { head } else { self.start });
         }
-        let possible = self.tail.wrapping_sub(head) <= self.memory.geometry().ring();
+        let possible = self.tail.wrapping_sub(head) <= self.memory.ring();
         if !possible && !seeded("ring-overrun") {
             // More than fits: no working device says that.
             self.gone = true;
@@ -160,7 +160,7 @@ impl<'m, R: RegisterAccess, N: Nodes> MmioEngine<'m, R, N> {
             return Ok(true);
         }
         // With one entry for each descriptor there always is room; unless the bus does not answer.
-        if used >= self.memory.geometry().ring() && !seeded("ring-overrun") {
+        if used >= self.memory.ring() && !seeded("ring-overrun") {
             self.gone |= !identity::is_right(&self.registers);
             return Err(if self.gone { PostError::Gone } else { PostError::Full });
         }

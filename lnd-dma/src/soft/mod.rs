@@ -11,8 +11,8 @@
 //! 4. pulls (`pull.rs`): takes new ones from the post ring, moves one chunk of each;
 //! 5. the remote read (`read.rs`): one attempt.
 //!
-//! Each node's engine is the only producer of its own completion ring. Other nodes' engines change
-//! our staged descriptors' own words and set a bit; one that dies in between leaves no hole.
+//! Each node's engine is the only producer of its own completion ring. Another node's engine changes
+//! our staged descriptor's own word and sets a bit. One that dies in between leaves no hole.
 
 mod cursor;
 mod fabric;
@@ -29,6 +29,7 @@ pub use faults::{Faults, NoFaults, Verdict};
 use core::mem::MaybeUninit;
 
 use heapless::Vec;
+use lnd_core::defect::seeded;
 use lnd_core::id::LinkId;
 use lnd_core::sync::Ordering;
 use lnd_core::time::{Instant, Span};
@@ -88,6 +89,8 @@ pub struct SoftEngine<'m, F, A> {
     /// Where the completion ring has begun with the last reset, until the driver's head is in it.
     completion_start: Option<u32>,
     held: Held,
+    /// Completions were posted, and no interrupt was raised for them.
+    untold: bool,
     /// The next recall to look at: those that must wait do not hold up the others.
     recall_at: u32,
     /// The next descriptor to look at while stopping.
@@ -146,6 +149,7 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
             completion_tail,
             completion_start: None,
             held: Held::default(),
+            untold: false,
             recall_at: 0,
             stop_at: 0,
             stop_busy: false,
@@ -170,10 +174,25 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
     pub fn step(&mut self, now: Instant, budget: u32) -> Progress {
         self.progress = Progress::default();
         self.work(now, budget);
-        if self.progress.completions > 0 {
-            self.raise(Interrupt::COMPLETION);
+        self.untold |= self.progress.completions > 0;
+        if self.untold {
+            self.tell();
         }
         self.progress
+    }
+
+    /// Raises the interrupt for completions that were posted, if it is armed. Where it is not, the next
+    /// step looks again: to arm it is a doorbell. What the driver has taken meanwhile needs none.
+    fn tell(&mut self) {
+        let armed = Interrupt::from_bits_retain(self.memory.read(Register::InterruptMask));
+        if armed.contains(Interrupt::COMPLETION) {
+            self.untold = false;
+            if self.memory.read(Register::CompletionHead) != self.completion_tail {
+                self.raise(Interrupt::COMPLETION);
+            }
+        } else if seeded("armed-too-late") {
+            self.untold = false;
+        }
     }
 
     fn work(&mut self, now: Instant, budget: u32) {

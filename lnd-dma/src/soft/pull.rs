@@ -15,6 +15,9 @@ use crate::regs::{Cause, Control, LinkBits, Register, RegisterAccess};
 /// Fragments crossed in one chunk at most: bounds the work of a step.
 const PIECES: u32 = 64;
 
+/// Bytes after which the sources' engines are told of what has ended.
+const TOGETHER: u32 = 64 * 1024;
+
 /// One pull under way.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pull<'m> {
@@ -25,6 +28,8 @@ pub(super) struct Pull<'m> {
     moved: u32,
     /// How it ended, if it did: the source has been let go, and the completion waits for room.
     end: Option<End>,
+    /// The source has been let go, and its engine was not told.
+    untold: bool,
 }
 
 /// How a pull ended, and why.
@@ -73,26 +78,35 @@ impl Pull<'_> {
 
     /// Breaks off, unless the pull has ended already: the source goes back with an error, if it was
     /// claimed.
-    pub fn break_off(&self, cause: Cause) -> End {
+    pub fn break_off(&mut self, cause: Cause) -> End {
         if let Some(end) = self.end {
             return end;
         }
         let state = if self.moved == 0 { State::Untouched } else { State::Touched };
-        if let Some(source) = &self.source {
-            source.settle(state);
-        }
+        self.untold = self.source.as_ref().is_some_and(|source| source.settle(state));
         (state, cause)
     }
 
     /// All bytes are moved: the source first, then ours. A recall that came during the last chunk
     /// has lost the race (S0-16).
-    fn finish(&self) -> End {
-        match &self.source {
-            Some(source) if source.settle(State::Done) => (State::Done, Cause::empty()),
-            // Somebody has declared us dead and taken the source back: what we read is not to be
-            // trusted.
-            _ => (State::Touched, Cause::REMOTE_ACCESS),
+    fn finish(&mut self) -> End {
+        self.untold = self.source.as_ref().is_some_and(|source| source.settle(State::Done));
+        if self.untold {
+            (State::Done, Cause::empty())
+        } else {
+            // We were declared dead, and the source was taken back: what we read is not to be trusted.
+            (State::Touched, Cause::REMOTE_ACCESS)
         }
+    }
+
+    /// Tells the source's engine that its descriptor is back, once; whether there was something to
+    /// tell.
+    pub fn tell(&mut self) -> bool {
+        let untold = core::mem::take(&mut self.untold);
+        if let Some(source) = self.source.as_ref().filter(|_| untold) {
+            source.memory.dones().set(source.content.tag.index);
+        }
+        untold
     }
 }
 
@@ -100,7 +114,7 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
     /// Takes up to `budget` pulls from the post ring, as far as there is room to work on them.
     pub(super) fn fetch_some(&mut self, now: Instant, budget: u32) {
         let tail = self.memory.read(Register::PostTail);
-        if tail.wrapping_sub(self.post_head) > self.memory.geometry().ring() {
+        if tail.wrapping_sub(self.post_head) > self.memory.ring() {
             self.error(Cause::BAD_INDEX);
             return;
         }
@@ -114,8 +128,15 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
             self.taken = None;
             if let Some(place) = self.pulls.get_mut(free) {
                 let sink = Cursor::default();
-                *place =
-                    Some(Pull { content, since: now, source: None, sink, moved: 0, end: None });
+                *place = Some(Pull {
+                    content,
+                    since: now,
+                    source: None,
+                    sink,
+                    moved: 0,
+                    end: None,
+                    untold: false,
+                });
             }
         }
         self.progress.busy |= self.post_head != tail || self.taken.is_some();
@@ -172,10 +193,34 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
     }
 
     /// Moves a chunk of every active pull. One that ends lets go of its source at once, even if our
-    /// own completion ring is full: another node's link never waits for our driver (INV-11).
+    /// own completion ring is full: another node's link never waits for our driver (INV-11). The
+    /// sources' engines are told of short ones together: the line that tells them then changes hands
+    /// once for all, and not for each.
     pub(super) fn pull_all(&mut self, now: Instant) {
+        let mut told = self.progress.bytes;
         for at in 0..self.pulls.len() {
-            let Some((index, (state, cause))) = self.pull_one(now, at) else { continue };
+            self.pull_one(now, at);
+            if self.progress.bytes.wrapping_sub(told) >= TOGETHER {
+                told = self.progress.bytes;
+                self.end_all();
+            }
+        }
+        if !seeded("short-pulls-untold") {
+            self.end_all();
+        }
+    }
+
+    /// Tells the ends of pulls: the sources' engines first, then our own driver as far as there is room.
+    fn end_all(&mut self) {
+        for pull in self.pulls.iter_mut().flatten() {
+            if pull.end.is_some() && pull.tell() {
+                self.fabric.returned(pull.content.node);
+            }
+        }
+        for at in 0..self.pulls.len() {
+            let ended = self.pulls.get(at).and_then(Option::as_ref);
+            let ended = ended.and_then(|pull| pull.end.map(|end| (pull.index(), end)));
+            let Some((index, (state, cause))) = ended else { continue };
             if self.room_for(2) {
                 self.give_back(index, state, cause);
                 if let Some(place) = self.pulls.get_mut(at) {
@@ -185,9 +230,10 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
         }
     }
 
-    /// Moves a chunk of one pull where it lies; its index and its end, if it has come.
-    fn pull_one(&mut self, now: Instant, at: usize) -> Option<(u32, End)> {
-        let pull = self.pulls.get_mut(at)?.as_mut()?;
+    /// Moves a chunk of one pull where it lies, if it has not ended.
+    fn pull_one(&mut self, now: Instant, at: usize) {
+        let pull = self.pulls.get_mut(at).and_then(Option::as_mut);
+        let Some(pull) = pull.filter(|pull| pull.end.is_none()) else { return };
         let mut mover = Mover {
             node: self.node,
             link: self.link,
@@ -197,13 +243,7 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
             settings: &self.settings,
             progress: &mut self.progress,
         };
-        if pull.end.is_none() {
-            pull.end = mover.advance(now, pull);
-            if pull.end.is_some() {
-                mover.fabric.returned(pull.content.node);
-            }
-        }
-        pull.end.map(|end| (pull.index(), end))
+        pull.end = mover.advance(now, pull);
     }
 }
 
@@ -337,11 +377,7 @@ impl Source<'_> {
         let Some(descriptor) = self.memory.descriptor(index) else { return false };
         let (held, back) = (self.own, self.own.into(state));
         // The only change that may come between is the recall, once.
-        let ours = descriptor.swap(held, back) || descriptor.swap(held.recalling(), back);
-        if ours {
-            self.memory.dones().set(index);
-        }
-        ours
+        descriptor.swap(held, back) || descriptor.swap(held.recalling(), back)
     }
 }
 

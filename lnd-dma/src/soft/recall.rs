@@ -54,12 +54,12 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
             }
             Some(State::Owned) => {
                 // If a puller claims it just now, the swap fails and we look again.
-                self.give_back_from(own, index, State::Untouched, Cause::RECALLED);
+                self.take_back(own, index, State::Untouched, Cause::RECALLED);
                 !descriptor.own().is(State::Busy)
             }
             Some(State::Busy) if !self.fabric.alive(own.puller()) => {
                 // The puller is dead and touches nothing any more: its part ends here (S0-9).
-                self.give_back_from(own, index, State::Touched, Cause::RECALLED);
+                self.take_back(own, index, State::Touched, Cause::RECALLED);
                 true
             }
             Some(State::Busy) => {
@@ -84,9 +84,11 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
             let ours =
                 self.pulls.get(at).is_some_and(|p| p.as_ref().is_some_and(|p| p.index() == index));
             if ours {
-                if let Some(pull) = self.pulls.get_mut(at).and_then(Option::take) {
+                if let Some(mut pull) = self.pulls.get_mut(at).and_then(Option::take) {
                     let (state, cause) = pull.break_off(Cause::RECALLED);
-                    self.fabric.returned(pull.node());
+                    if pull.tell() {
+                        self.fabric.returned(pull.node());
+                    }
                     self.give_back(index, state, cause);
                 }
                 return;

@@ -34,7 +34,7 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
     /// ring that is full; after a reset, one of which nothing was taken yet.
     pub(super) fn room_for(&mut self, entries: u32) -> bool {
         let head = self.memory.read(Register::CompletionHead);
-        let size = self.memory.geometry().ring();
+        let size = self.memory.ring();
         let mut used = self.completion_tail.wrapping_sub(head);
         if used <= size {
             self.completion_start = None;
@@ -120,35 +120,40 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
         let Some(descriptor) = self.memory.descriptor(index) else { return };
         let own = descriptor.own();
         let Some(returned) = own.returned().filter(|_| !own.reported()) else { return };
-        if descriptor.swap(own, own.reporting()) {
-            let tag = descriptor.read().tag;
-            self.complete(tag, returned, Cause::empty());
-        }
+        // Ours alone: the puller is through with it, and the driver posts when it has been told.
+        descriptor.set(own.reporting());
+        let tag = descriptor.read().tag;
+        self.complete(tag, returned, Cause::empty());
     }
 
-    /// Gives one of our own descriptors back: its own word, then the completion. Whoever changes the
-    /// own word from `Owned` reports it; nobody else does.
+    /// Gives one of our own pulls back: its own word, then the completion. No other party changes it.
     pub(super) fn give_back(&mut self, index: u32, state: State, cause: Cause) {
-        let own = self.memory.descriptor(index).map(Descriptor::own);
-        if let Some(own) = own.filter(|own| own.is(State::Owned)) {
-            self.give_back_from(own, index, state, cause);
+        let Some(descriptor) = self.memory.descriptor(index) else { return };
+        let own = descriptor.own();
+        if own.is(State::Owned) {
+            let back = own.into(state).reporting();
+            descriptor.set(back);
+            self.tell_back(descriptor, back, cause);
         }
     }
 
-    /// As [`give_back`](Self::give_back), if the own word is still `own`: what was decided by that
-    /// value must not hit a descriptor that a puller has claimed meanwhile.
-    pub(super) fn give_back_from(&mut self, own: Own, index: u32, state: State, cause: Cause) {
+    /// Gives one of our own staged descriptors back, if the own word is still `own`: what was decided by
+    /// that value must not hit a descriptor that a puller has claimed meanwhile.
+    pub(super) fn take_back(&mut self, own: Own, index: u32, state: State, cause: Cause) {
         let Some(descriptor) = self.memory.descriptor(index) else { return };
         let own = if seeded("recall-over-a-claim") { descriptor.own() } else { own };
         let back = own.into(state).reporting();
         if descriptor.swap(own, back) {
-            if let Some(returned) = back.returned() {
-                if returned != Returned::Ok {
-                    self.error(cause);
-                }
-                let tag = descriptor.read().tag;
-                self.complete(tag, returned, cause);
-            }
+            self.tell_back(descriptor, back, cause);
         }
+    }
+
+    fn tell_back(&mut self, descriptor: &Descriptor, back: Own, cause: Cause) {
+        let Some(returned) = back.returned() else { return };
+        if returned != Returned::Ok {
+            self.error(cause);
+        }
+        let tag = descriptor.read().tag;
+        self.complete(tag, returned, cause);
     }
 }

@@ -69,9 +69,11 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
     /// reads them there.
     fn abort_all(&mut self) {
         for at in 0..self.pulls.len() {
-            let Some(pull) = self.pulls.get_mut(at).and_then(Option::take) else { continue };
+            let Some(mut pull) = self.pulls.get_mut(at).and_then(Option::take) else { continue };
             let (state, _) = pull.break_off(Cause::empty());
-            self.fabric.returned(pull.node());
+            if pull.tell() {
+                self.fabric.returned(pull.node());
+            }
             if let Some(descriptor) = self.memory.descriptor(pull.index()) {
                 let own = descriptor.own();
                 if own.is(State::Owned) {

@@ -8,7 +8,7 @@ use lnd_core::ports::Completions;
 use lnd_core::sync::Ordering;
 use lnd_dma::driver::CompletionQueue;
 use lnd_dma::memory::LinkMemory;
-use lnd_dma::regs::{Control, Register, RegisterAccess, MAGIC};
+use lnd_dma::regs::{Control, Interrupt, Register, RegisterAccess, MAGIC};
 
 use crate::harness::{tag, Plant, Shape};
 
@@ -111,4 +111,51 @@ fn a_new_ring_begins_when_the_stop_is_over() {
         let head = (Register::CompletionHead, 0x9e37_79b9);
         assert_eq!(*said.written.borrow(), if begins { vec![head] } else { vec![] }, "{what}");
     }
+}
+
+fn is_raised(memory: &LinkMemory<'_>) -> bool {
+    Interrupt::from_bits_retain(memory.read(Register::Interrupt)).contains(Interrupt::COMPLETION)
+}
+
+/// A driver that polls is not interrupted. Once it arms the interrupt, it is, for what was posted before
+/// and was not taken: it may sleep.
+#[test]
+fn a_completion_is_pending_only_where_it_is_armed() {
+    let plant = Plant::new(Shape::default());
+    let mut world = plant.world();
+    let memory = world.memory(A);
+    let arm = |bits: Interrupt| memory.write(Register::InterruptMask, bits.bits());
+    arm(Interrupt::LINK);
+    world.transfer(A, B, tag(0), tag(0), 64);
+    (0..4).for_each(|_| _ = world.step_all());
+    assert!(!is_raised(&memory), "nobody has armed it");
+    arm(Interrupt::COMPLETION);
+    assert!(!is_raised(&memory), "the engine raises it, in its next step");
+    world.step(A);
+    assert!(is_raised(&memory));
+    // Once for what was posted.
+    memory.write(Register::Interrupt, Interrupt::COMPLETION.bits());
+    world.step(A);
+    assert!(!is_raised(&memory));
+    // While it is armed, with the completion itself.
+    world.settle();
+    world.transfer(A, B, tag(1), tag(1), 64);
+    (0..4).for_each(|_| _ = world.step_all());
+    assert!(is_raised(&memory));
+}
+
+/// What the driver has found by polling wakes it not afterwards.
+#[test]
+fn what_was_taken_raises_no_interrupt() {
+    let plant = Plant::new(Shape::default());
+    let mut world = plant.world();
+    let memory = world.memory(A);
+    world.transfer(A, B, tag(0), tag(0), 64);
+    world.settle();
+    memory.write(Register::InterruptMask, Interrupt::COMPLETION.bits());
+    world.step(A);
+    assert!(!is_raised(&memory));
+    world.transfer(A, B, tag(1), tag(1), 64);
+    (0..4).for_each(|_| _ = world.step_all());
+    assert!(is_raised(&memory), "the next one does");
 }

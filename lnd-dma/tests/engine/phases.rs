@@ -8,7 +8,7 @@ use lnd_core::sync::Ordering;
 use lnd_dma::descriptor::State;
 use lnd_dma::regs::Cause;
 
-use crate::harness::{tag, Buffer, Plant, Shape, World};
+use crate::harness::{tag, Buffer, Bus, Plant, Shape, World};
 
 const A: (u32, usize) = (0, 0);
 const B: (u32, usize) = (1, 0);
@@ -260,5 +260,29 @@ fn breaking_off_wakes_the_source() {
         }
         world.step(B);
         assert_eq!(*plant.bus.woken.lock().unwrap(), [(3, 1)]);
+    }
+}
+
+/// Ends of short pulls are told together; a long one does not keep the others waiting.
+#[test]
+fn returns_are_told_together_and_soon() {
+    // What the first node sees of its own done bits while the second one's next copy begins.
+    fn see(bus: &Bus) {
+        SEEN.with_borrow_mut(|seen| seen.push(bus.memory(0, 0).unwrap().dones().any()));
+        *bus.meanwhile.lock().unwrap() = Some(see);
+    }
+    thread_local!(static SEEN: std::cell::RefCell<Vec<bool>> = const { std::cell::RefCell::new(Vec::new()) });
+    for (length, seen) in [(1000, [false, false, false]), (65_536, [false, true, true])] {
+        let plant = Plant::new(Shape { window: 1 << 18, ..Shape::default() });
+        let mut world = plant.world();
+        world.step_all();
+        (0..3).for_each(|n| _ = world.transfer(A, B, tag(n), tag(n), length));
+        *plant.bus.meanwhile.lock().unwrap() = Some(see);
+        world.step(B);
+        assert_eq!(SEEN.take(), seen, "{length}");
+        *plant.bus.meanwhile.lock().unwrap() = None;
+        assert!(world.memory(A).dones().any(), "at the end of the step at the latest");
+        world.settle();
+        (0..3).for_each(|n| world.both((A, tag(n)), (B, tag(n)), Returned::Ok));
     }
 }

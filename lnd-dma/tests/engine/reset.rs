@@ -157,6 +157,7 @@ fn pending_interrupts_are_cleared_by_writing_them() {
     let mut world = plant.world();
     world.step_all();
     let memory = world.memory(A);
+    memory.write(Register::InterruptMask, Interrupt::COMPLETION.bits());
     let pending = memory.read(Register::Interrupt);
     assert_eq!(pending & Interrupt::COMPLETION.bits(), 0);
     world.transfer(A, B, tag(0), tag(0), 64);

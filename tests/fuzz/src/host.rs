@@ -25,7 +25,7 @@ use lnd_ffi::run::lnd_run;
 pub const SECOND: u64 = 1_000_000_000;
 
 /// Places of the registers that the engine answers, as words (docs/registers.md).
-const CONTROL: usize = 0x40 / 4;
+const CONTROL: usize = 0xc4 / 4;
 const STATUS: usize = 0x80 / 4;
 const LINK: usize = 0xc0 / 4;
 

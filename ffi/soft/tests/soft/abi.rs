@@ -109,7 +109,7 @@ fn a_life_from_c() {
         let (mem, mut engine) = (memory.base().as_ptr().cast(), null_mut());
         let made = lnd_soft_engine_create(mem, memory.len(), a, 0, 0, 0, &mut engine);
         assert_eq!(made, LND_OK);
-        assert_eq!(lnd_soft_reg_write32(host.fabric, 0, 0, 64, 1), 1, "enable");
+        assert_eq!(lnd_soft_reg_write32(host.fabric, 0, 0, 196, 1), 1, "enable");
         let mut progress = sized!(lnd_soft_progress);
         assert_eq!(lnd_soft_engine_step(engine, 1, 8, &mut progress), LND_OK);
         assert_eq!((progress.interrupts, progress.busy), (2, 0), "the link works");

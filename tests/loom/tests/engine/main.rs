@@ -76,11 +76,12 @@ fn popped(queue: &mut impl Completions, tag: Tag) -> Option<Returned> {
 }
 
 /// The completion ring, and the interrupt register: an engine that has something to tell leaves
-/// either the completion to be found, or the register to say so.
+/// either the completion to be found, or the register to say so, if the interrupt is armed.
 #[test]
 fn r5_completion_against_interrupt() {
     let ends = explore("completion ‖ interrupt", Bound::Exhaustive, || {
         let yard = Yard::new(u32::MAX);
+        yard.registers(0).write(Register::InterruptMask, Interrupt::COMPLETION.bits());
         yard.driver(0).stage(TAG);
         yard.driver(1).pull(TAG);
         let mut puller = yard.engine(1);
@@ -103,6 +104,41 @@ fn r5_completion_against_interrupt() {
         (early.is_some(), again)
     });
     let all = [(false, true), (true, false), (true, true)];
+    assert_eq!(ends.into_keys().collect::<Vec<_>>(), all);
+}
+
+/// A driver that has polled arms the interrupt, looks once more, and sleeps; to arm it is a doorbell. It
+/// has found the completion, or the interrupt is raised by the step that the doorbell has asked for. One
+/// that it has taken raises nothing afterwards.
+#[test]
+fn r5_arming_against_completion() {
+    let ends = explore("completion ‖ arm, look", Bound::Exhaustive, || {
+        let yard = Yard::new(u32::MAX);
+        yard.driver(0).stage(TAG);
+        yard.driver(1).pull(TAG);
+        let mut puller = yard.engine(1);
+        puller.step(NOW, 1);
+        puller.step(NOW, 1);
+        let mut engine = yard.engine(0);
+        let device = thread::spawn(move || {
+            assert_eq!(engine.step(NOW, 1).completions, 1);
+            engine
+        });
+        let registers = yard.registers(0);
+        let mut queue = yard.queue(0);
+        registers.write(Register::InterruptMask, Interrupt::COMPLETION.bits());
+        let found = popped(&mut queue, TAG).is_some();
+        let mut engine = device.join().unwrap();
+        let raised = |registers: &lnd_dma::memory::LinkMemory<'_>| {
+            registers.read(Register::Interrupt) & Interrupt::COMPLETION.bits() != 0
+        };
+        let early = raised(&registers);
+        engine.step(NOW, 1);
+        assert!(found || raised(&registers), "it sleeps, and is not woken");
+        assert!(early || !found || !raised(&registers), "woken for what it has taken");
+        (found, early)
+    });
+    let all = [(false, false), (false, true), (true, false), (true, true)];
     assert_eq!(ends.into_keys().collect::<Vec<_>>(), all);
 }
 

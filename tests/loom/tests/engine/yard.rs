@@ -58,10 +58,10 @@ impl Yard {
                 3 => GEOMETRY.descriptors,
                 4 | 5 => GEOMETRY.ring(),
                 7 => node,
-                16 => Control::ENABLE.bits(),
                 17 | 18 | 28 | 29 | 33 | 34 => start,
                 32 => Status::RUNNING.bits(),
                 48 => LinkBits::UP.bits(),
+                49 => Control::ENABLE.bits(),
                 // The sequence words of the completion ring: not yet.
                 83 | 87 => start.wrapping_add(((at as u32 - 83) / 4).wrapping_sub(start) % ring),
                 _ => 0,
