@@ -2,75 +2,52 @@
 //! Deadlines, with the exact next one (R39).
 //!
 //! Nearly all deadlines are "now plus one of a few constants", so they arrive in order. A timer is
-//! appended to the first of [`LANES`] sorted lists whose last entry is not later: O(1), and so is
-//! removing it. The few that fit no lane go into a binary heap. The next deadline is the least of
+//! appended to the first of a few [lanes](crate::lanes) whose last timer is not due later: O(1), and so
+//! is removing it. The few that fit no lane go into a binary heap. The next deadline is the least of
 //! the lanes' heads and the heap's root.
 
 use crate::defect::seeded;
+use crate::lanes::{Lanes, NONE, OUT};
 use crate::time::Instant;
 
-/// Number of sorted lists.
+pub use crate::lanes::Timer;
+
+/// Number of lanes.
 const LANES: usize = 4;
-const NONE: u32 = u32::MAX;
+/// In place of a lane's number.
 const IN_HEAP: u8 = 0xfe;
-const UNARMED: u8 = 0xff;
-
-/// One timer; the table of them is the queue's memory.
-#[derive(Clone, Copy, Debug)]
-pub struct Timer {
-    due: Instant,
-    /// Neighbours in a lane; `prev` is the position when in the heap.
-    prev: u32,
-    next: u32,
-    /// The heap's own storage: entry number `i` of the heap lies in timer `i`.
-    heap: u32,
-    lane: u8,
-}
-
-impl Timer {
-    /// A timer that is not armed.
-    pub const UNARMED: Self =
-        Self { due: Instant::NEVER, prev: NONE, next: NONE, heap: NONE, lane: UNARMED };
-}
 
 /// A queue of deadlines, each named by its index. Context: the shard's owner.
+///
+/// Entry number `i` of the heap lies in the word of timer `i`; a timer in the heap has its position there
+/// in place of a neighbour.
 #[derive(Debug)]
 pub struct Deadlines<'m> {
-    timers: &'m mut [Timer],
-    heads: [u32; LANES],
-    tails: [u32; LANES],
+    lanes: Lanes<'m, LANES>,
     heaped: u32,
 }
 
 impl<'m> Deadlines<'m> {
     /// A queue over `timers`, all [`Timer::UNARMED`].
     pub fn new(timers: &'m mut [Timer]) -> Self {
-        Self { timers, heads: [NONE; LANES], tails: [NONE; LANES], heaped: 0 }
-    }
-
-    fn due(&self, index: u32) -> Instant {
-        self.timers.get(index as usize).map_or(Instant::NEVER, |t| t.due)
-    }
-
-    fn timer(&mut self, index: u32) -> Option<&mut Timer> {
-        self.timers.get_mut(index as usize)
+        Self { lanes: Lanes::new(timers), heaped: 0 }
     }
 
     /// Whether a timer is armed, and for when.
     pub fn armed(&self, index: u32) -> Option<Instant> {
-        self.timers.get(index as usize).filter(|t| t.lane != UNARMED).map(|t| t.due)
+        self.lanes.due(index)
     }
 
     /// Arms timer `index`, or moves it. [`Instant::NEVER`] disarms it.
     pub fn arm(&mut self, index: u32, due: Instant) {
         self.disarm(index);
-        if due == Instant::NEVER || index as usize >= self.timers.len() {
+        if due == Instant::NEVER || self.lanes.timer(index).is_none() {
             return;
         }
         for lane in 0..LANES {
-            let Some(&tail) = self.tails.get(lane) else { break };
-            if tail == NONE || self.due(tail) <= due || seeded("deadline-out-of-order") {
-                self.append(lane, tail, index, due);
+            let fits = self.lanes.last_due(lane).is_none_or(|last| last <= due);
+            if fits || seeded("deadline-out-of-order") {
+                self.lanes.append(index, lane, due);
                 return;
             }
         }
@@ -79,30 +56,28 @@ impl<'m> Deadlines<'m> {
 
     /// Disarms a timer; one that is not armed stays so.
     pub fn disarm(&mut self, index: u32) {
-        let Some(&timer) = self.timers.get(index as usize) else { return };
-        match timer.lane {
-            UNARMED => return,
-            IN_HEAP => self.heap_remove(timer.prev),
-            lane => self.unlink(lane as usize, timer),
-        }
-        if let Some(timer) = self.timer(index) {
-            timer.lane = UNARMED;
+        match self.lanes.timer(index) {
+            Some(timer) if timer.lane == IN_HEAP => {
+                self.heap_remove(timer.prev);
+                if let Some(timer) = self.lanes.timer_mut(index) {
+                    timer.lane = OUT;
+                }
+            }
+            _ => {
+                self.lanes.disarm(index);
+            }
         }
     }
 
     /// The exact next deadline, and whose it is.
     pub fn next(&self) -> Option<(Instant, u32)> {
-        let root = if self.heaped > 0 { self.heap_at(0) } else { NONE };
-        let mut best = None;
-        for &index in self.heads.iter().chain(core::iter::once(&root)) {
-            if index != NONE {
-                let due = self.due(index);
-                if best.is_none_or(|(least, _)| due < least) {
-                    best = Some((due, index));
-                }
-            }
+        let first = self.lanes.next();
+        if self.heaped == 0 {
+            return first;
         }
-        best
+        let root = self.heap_at(0);
+        let due = self.due(root);
+        first.filter(|&(least, _)| least <= due).or(Some((due, root)))
     }
 
     /// Disarms and returns one timer that is due at `now`, with the time at which it was.
@@ -115,46 +90,25 @@ impl<'m> Deadlines<'m> {
         Some((due, index))
     }
 
-    fn append(&mut self, lane: usize, tail: u32, index: u32, due: Instant) {
-        if let Some(timer) = self.timer(index) {
-            timer.due = due;
-            timer.prev = tail;
-            timer.next = NONE;
-            timer.lane = lane as u8;
-        }
-        match self.timer(tail) {
-            Some(last) => last.next = index,
-            None => set(&mut self.heads, lane, index),
-        }
-        set(&mut self.tails, lane, index);
-    }
-
-    fn unlink(&mut self, lane: usize, timer: Timer) {
-        match self.timer(timer.prev) {
-            Some(before) => before.next = timer.next,
-            None => set(&mut self.heads, lane, timer.next),
-        }
-        match self.timer(timer.next) {
-            Some(after) => after.prev = timer.prev,
-            None => set(&mut self.tails, lane, timer.prev),
-        }
+    fn due(&self, index: u32) -> Instant {
+        self.lanes.timer(index).map_or(Instant::NEVER, |timer| timer.due)
     }
 
     fn heap_at(&self, position: u32) -> u32 {
-        self.timers.get(position as usize).map_or(NONE, |t| t.heap)
+        self.lanes.timer(position).map_or(NONE, |timer| timer.word)
     }
 
     fn heap_set(&mut self, position: u32, index: u32) {
-        if let Some(place) = self.timer(position) {
-            place.heap = index;
+        if let Some(place) = self.lanes.timer_mut(position) {
+            place.word = index;
         }
-        if let Some(timer) = self.timer(index) {
+        if let Some(timer) = self.lanes.timer_mut(index) {
             timer.prev = position;
         }
     }
 
     fn heap_insert(&mut self, index: u32, due: Instant) {
-        if let Some(timer) = self.timer(index) {
+        if let Some(timer) = self.lanes.timer_mut(index) {
             timer.due = due;
             timer.lane = IN_HEAP;
         }
@@ -210,12 +164,6 @@ impl<'m> Deadlines<'m> {
             self.heap_set(least, above);
             position = least;
         }
-    }
-}
-
-fn set(array: &mut [u32; LANES], lane: usize, value: u32) {
-    if let Some(place) = array.get_mut(lane) {
-        *place = value;
     }
 }
 

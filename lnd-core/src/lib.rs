@@ -17,6 +17,7 @@ pub mod defect;
 pub mod driver;
 pub mod fragment;
 pub mod id;
+pub mod lanes;
 pub mod link;
 pub mod message;
 pub mod peer;

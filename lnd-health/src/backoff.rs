@@ -2,8 +2,8 @@
 //! Exponential back-off with a cap and jitter, as lanes.
 
 use crate::jitter::Jitter;
-use crate::lanes::Lanes;
 use lnd_core::defect::seeded;
+use lnd_core::lanes::Lanes;
 use lnd_core::time::{Instant, Span};
 
 /// Doublings that are told apart; later ones are at the cap (LNet: 2^9 s, then 900 s).
@@ -82,7 +82,7 @@ impl Backoff {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lanes::Link;
+    use lnd_core::lanes::Timer;
     use std::vec;
 
     #[test]
@@ -103,8 +103,8 @@ mod tests {
     #[test]
     fn jitter_shortens_by_a_quarter_at_most_and_spreads() {
         let b = Backoff { first: Span::from_secs(1), cap: Span::from_secs(900), jitter: 4 };
-        let mut links = vec![Link::OUT; 1000];
-        let mut lanes = BackoffLanes::new(&mut links);
+        let mut timers = vec![Timer::UNARMED; 1000];
+        let mut lanes = BackoffLanes::new(&mut timers);
         let mut jitter = Jitter::new(1);
         let mut dues = std::collections::BTreeSet::new();
         for index in 0..1000 {

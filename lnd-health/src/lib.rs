@@ -17,7 +17,6 @@ pub mod jitter;
 pub mod journal;
 pub mod journey;
 mod judge;
-pub mod lanes;
 mod ni;
 pub mod node;
 mod probe_kind;

@@ -6,9 +6,9 @@
 //! buffer of the peer (S2-4, S2-5). Every end of a probe is legal in every state (S2-7, R60).
 
 use crate::jitter::Jitter;
-use crate::lanes::{Lanes, Link};
 use crate::recovery::Due;
 use lnd_core::defect::seeded;
+use lnd_core::lanes::{Lanes, Timer};
 use lnd_core::time::{Instant, Span};
 
 /// How probing goes.
@@ -151,7 +151,7 @@ const IDLE: usize = 1;
 const AGAIN: usize = IDLE + VARIANTS as usize;
 const LANES: usize = AGAIN + 1;
 
-/// The prober of all endpoints, which are named by index.
+/// The prober of all endpoints, which are named by index. A timer's word says which probe it is.
 #[derive(Debug)]
 pub struct Prober<'m> {
     lanes: Lanes<'m, LANES>,
@@ -161,13 +161,13 @@ pub struct Prober<'m> {
 }
 
 impl<'m> Prober<'m> {
-    /// Watches nothing yet. `links` are all [`Link::OUT`], `endpoints` all [`Endpoint::UNUSED`].
+    /// Watches nothing yet. `timers` are all [`Timer::UNARMED`], `endpoints` all [`Endpoint::UNUSED`].
     pub fn new(
-        links: &'m mut [Link],
+        timers: &'m mut [Timer],
         endpoints: &'m mut [Endpoint],
         settings: ProbeSettings,
     ) -> Self {
-        Self { lanes: Lanes::new(links), endpoints, settings, tally: ProbeTally::default() }
+        Self { lanes: Lanes::new(timers), endpoints, settings, tally: ProbeTally::default() }
     }
 
     /// What became of probes so far.
@@ -290,7 +290,7 @@ impl<'m> Prober<'m> {
         endpoint.asked = true;
         self.renew(index);
         self.soon(now, index);
-        let generation = self.lanes.link(index).map_or(0, |l| l.generation);
+        let generation = self.lanes.timer(index).map_or(0, |t| t.word);
         Look::Probe(Due { index, generation })
     }
 
@@ -307,7 +307,7 @@ impl<'m> Prober<'m> {
     /// nothing.
     pub fn end(&mut self, now: Instant, jitter: &mut Jitter, due: Due, end: ProbeEnd) -> Finding {
         let endpoint = self.endpoints.get_mut(due.index as usize).filter(|e| e.asked);
-        let current = self.lanes.link(due.index).is_some_and(|l| l.generation == due.generation);
+        let current = self.lanes.timer(due.index).is_some_and(|t| t.word == due.generation);
         let Some(endpoint) = endpoint.filter(|_| current) else {
             self.tally.unknown = self.tally.unknown.wrapping_add(1);
             return Finding::Nothing;
@@ -341,12 +341,12 @@ impl<'m> Prober<'m> {
     }
 
     fn is_current(&self, due: Due) -> bool {
-        self.lanes.link(due.index).is_some_and(|l| l.generation == due.generation)
+        self.lanes.timer(due.index).is_some_and(|t| t.word == due.generation)
     }
 
     fn renew(&mut self, index: u32) {
-        if let Some(link) = self.lanes.link_mut(index) {
-            link.generation = link.generation.wrapping_add(1);
+        if let Some(timer) = self.lanes.timer_mut(index) {
+            timer.word = timer.word.wrapping_add(1);
         }
     }
 

@@ -19,8 +19,8 @@ fn at(seconds: u64) -> Instant {
     Instant::from_nanos(seconds * 1_000_000_000)
 }
 
-fn tables(count: usize) -> (Vec<Link>, Vec<Endpoint>) {
-    (vec![Link::OUT; count], vec![Endpoint::UNUSED; count])
+fn tables(count: usize) -> (Vec<Timer>, Vec<Endpoint>) {
+    (vec![Timer::UNARMED; count], vec![Endpoint::UNUSED; count])
 }
 
 /// The probe of the only endpoint at `now`, if there is one.
@@ -49,8 +49,8 @@ fn three_verdicts() {
 #[test]
 fn only_idle_endpoints_are_probed() {
     // S2-2, R55: traffic in each period, no probe; then one after a period without.
-    let (mut links, mut endpoints) = tables(1);
-    let mut prober = Prober::new(&mut links, &mut endpoints, SETTINGS);
+    let (mut timers, mut endpoints) = tables(1);
+    let mut prober = Prober::new(&mut timers, &mut endpoints, SETTINGS);
     prober.watch(at(0), &mut Jitter::new(1), 0, true);
     for second in 0..100 {
         prober.active(0);
@@ -66,8 +66,8 @@ fn only_idle_endpoints_are_probed() {
 #[test]
 fn down_takes_several_verdicts_over_the_hold_off() {
     // S2-8, S2-11, R57: 3 verdicts 2 s apart are 4 s, less than the hold-off of 5 s: the fourth counts.
-    let (mut links, mut endpoints) = tables(1);
-    let mut prober = Prober::new(&mut links, &mut endpoints, SETTINGS);
+    let (mut timers, mut endpoints) = tables(1);
+    let mut prober = Prober::new(&mut timers, &mut endpoints, SETTINGS);
     prober.watch(at(0), &mut Jitter::new(1), 0, false);
     let mut findings = Vec::new();
     for second in 0..30 {
@@ -91,8 +91,8 @@ fn down_takes_several_verdicts_over_the_hold_off() {
 
 #[test]
 fn an_alive_verdict_between_dead_ones_starts_anew() {
-    let (mut links, mut endpoints) = tables(1);
-    let mut prober = Prober::new(&mut links, &mut endpoints, SETTINGS);
+    let (mut timers, mut endpoints) = tables(1);
+    let mut prober = Prober::new(&mut timers, &mut endpoints, SETTINGS);
     prober.watch(at(0), &mut Jitter::new(1), 0, false);
     // S2-10: an access error is as good as a success.
     let pattern = [ProbeEnd::RetryExceeded, ProbeEnd::RetryExceeded, ProbeEnd::AccessError];
@@ -111,8 +111,8 @@ fn an_alive_verdict_between_dead_ones_starts_anew() {
 fn an_end_that_says_nothing_moves_a_counter_only() {
     // S2-13: neither a sign of life nor one of death, before, between and behind dead verdicts.
     use ProbeEnd::{Other, RetryExceeded};
-    let (mut links, mut endpoints) = tables(1);
-    let mut prober = Prober::new(&mut links, &mut endpoints, SETTINGS);
+    let (mut timers, mut endpoints) = tables(1);
+    let mut prober = Prober::new(&mut timers, &mut endpoints, SETTINGS);
     prober.watch(at(0), &mut Jitter::new(1), 0, false);
     let ends = [Other, Other, Other, Other, RetryExceeded, Other, RetryExceeded, Other, Other];
     let mut second = 0;
@@ -137,8 +137,8 @@ fn an_end_that_says_nothing_moves_a_counter_only() {
 #[test]
 fn a_migration_does_not_kill() {
     // S2-8: the path is dead for as long as it is being moved, and the endpoint lives.
-    let (mut links, mut endpoints) = tables(1);
-    let mut prober = Prober::new(&mut links, &mut endpoints, SETTINGS);
+    let (mut timers, mut endpoints) = tables(1);
+    let mut prober = Prober::new(&mut timers, &mut endpoints, SETTINGS);
     prober.watch(at(0), &mut Jitter::new(1), 0, false);
     let mut second = 0;
     for _ in 0..2 {
@@ -167,8 +167,8 @@ fn a_migration_does_not_kill() {
 fn a_one_way_endpoint_is_cleaned_up_when_its_connection_breaks() {
     // S2-1: also while it is in use. It is independent of any one user.
     for (one_way, users) in [(true, 0), (true, 1), (true, 3), (false, 0), (false, 2)] {
-        let (mut links, mut endpoints) = tables(1);
-        let mut prober = Prober::new(&mut links, &mut endpoints, SETTINGS);
+        let (mut timers, mut endpoints) = tables(1);
+        let mut prober = Prober::new(&mut timers, &mut endpoints, SETTINGS);
         prober.watch(at(0), &mut Jitter::new(1), 0, one_way);
         (0..users).for_each(|_| prober.add_user(0));
         let mut found = Vec::new();
@@ -190,8 +190,8 @@ fn a_one_way_endpoint_is_cleaned_up_when_its_connection_breaks() {
 #[test]
 fn users_are_counted() {
     // Two processes use one endpoint: the first that leaves does not leave for the other.
-    let (mut links, mut endpoints) = tables(2);
-    let mut prober = Prober::new(&mut links, &mut endpoints, SETTINGS);
+    let (mut timers, mut endpoints) = tables(2);
+    let mut prober = Prober::new(&mut timers, &mut endpoints, SETTINGS);
     prober.remove_user(0);
     (0..2).for_each(|_| prober.add_user(0));
     prober.remove_user(0);
@@ -207,8 +207,8 @@ fn users_are_counted() {
 fn traffic_after_a_probe_went_out_overtakes_its_verdict() {
     // R55, S2-13: one verdict would be enough here.
     let settings = ProbeSettings { verdicts: 1, hold_off: Span::default(), ..SETTINGS };
-    let (mut links, mut endpoints) = tables(1);
-    let mut prober = Prober::new(&mut links, &mut endpoints, settings);
+    let (mut timers, mut endpoints) = tables(1);
+    let mut prober = Prober::new(&mut timers, &mut endpoints, settings);
     prober.watch(at(0), &mut Jitter::new(1), 0, true);
     let due = (0..20).find_map(|s| probe(&mut prober, at(s))).unwrap();
     prober.active(0);
@@ -221,8 +221,8 @@ fn traffic_after_a_probe_went_out_overtakes_its_verdict() {
 #[test]
 fn urgent_endpoints_come_first() {
     // R59: of 50 that are all due, the one that something waits for.
-    let (mut links, mut endpoints) = tables(50);
-    let mut prober = Prober::new(&mut links, &mut endpoints, SETTINGS);
+    let (mut timers, mut endpoints) = tables(50);
+    let mut prober = Prober::new(&mut timers, &mut endpoints, SETTINGS);
     for index in 0..50 {
         prober.watch(at(0), &mut Jitter::new(index), index, false);
     }
@@ -240,8 +240,8 @@ fn endpoints_that_fall_idle_together_are_not_probed_together() {
     // R59: jitter takes up to a quarter off the idle time.
     let (idle, again) = (Span::from_secs(16), Span::from_secs(100));
     let settings = ProbeSettings { idle, again, jitter: 4, ..SETTINGS };
-    let (mut links, mut endpoints) = tables(500);
-    let mut prober = Prober::new(&mut links, &mut endpoints, settings);
+    let (mut timers, mut endpoints) = tables(500);
+    let mut prober = Prober::new(&mut timers, &mut endpoints, settings);
     let mut jitter = Jitter::new(9);
     for index in 0..500 {
         prober.watch(at(0), &mut jitter, index, false);
@@ -261,8 +261,8 @@ fn endpoints_that_fall_idle_together_are_not_probed_together() {
 #[test]
 fn a_probe_that_never_ends_says_nothing_and_the_next_one_follows() {
     // S2-7: the transport has lost it; whoever waited for its end would never probe again.
-    let (mut links, mut endpoints) = tables(1);
-    let mut prober = Prober::new(&mut links, &mut endpoints, SETTINGS);
+    let (mut timers, mut endpoints) = tables(1);
+    let mut prober = Prober::new(&mut timers, &mut endpoints, SETTINGS);
     prober.watch(at(0), &mut Jitter::new(1), 0, false);
     let probes: Vec<Due> = (0..30).filter_map(|s| probe(&mut prober, at(s))).collect();
     assert_eq!(probes.len(), 10, "at 10 s, then every 2 s");
@@ -280,8 +280,8 @@ fn a_probe_that_never_ends_says_nothing_and_the_next_one_follows() {
 #[test]
 fn every_end_is_legal_in_every_state() {
     let rounds = if cfg!(miri) { 200 } else { 100_000 };
-    let (mut links, mut endpoints) = tables(4);
-    let mut prober = Prober::new(&mut links, &mut endpoints, SETTINGS);
+    let (mut timers, mut endpoints) = tables(4);
+    let mut prober = Prober::new(&mut timers, &mut endpoints, SETTINGS);
     let (mut jitter, mut random) = (Jitter::new(1), Jitter::new(2));
     let mut probes: Vec<Due> = Vec::new();
     let mut latest = [None; 4];

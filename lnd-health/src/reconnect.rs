@@ -4,9 +4,9 @@
 
 use crate::backoff::{Backoff, BACKOFF_LANES};
 use crate::jitter::Jitter;
-use crate::lanes::{Lanes, Link};
 use crate::recovery::Due;
 use lnd_core::defect::seeded;
+use lnd_core::lanes::{Lanes, Timer};
 use lnd_core::time::{Instant, Span};
 
 /// How reconnecting goes.
@@ -64,7 +64,8 @@ const NEGATIVE: usize = BACKOFF_LANES;
 const UNDER_WAY: usize = BACKOFF_LANES + 1;
 const OVERDUE: u64 = 1 << UNDER_WAY;
 
-/// All attempts, over peer interfaces named by index.
+/// All attempts, over peer interfaces named by index. A timer's count is that of failures in a row, its word
+/// says which attempt it is.
 #[derive(Debug)]
 pub struct Reconnect<'m> {
     lanes: Lanes<'m, { BACKOFF_LANES + 2 }>,
@@ -75,13 +76,13 @@ pub struct Reconnect<'m> {
 }
 
 impl<'m> Reconnect<'m> {
-    /// Nothing to reconnect. `links` are all [`Link::OUT`], `attempts` all [`Attempt::None`].
+    /// Nothing to reconnect. `timers` are all [`Timer::UNARMED`], `attempts` all [`Attempt::None`].
     pub fn new(
-        links: &'m mut [Link],
+        timers: &'m mut [Timer],
         attempts: &'m mut [Attempt],
         settings: ReconnectSettings,
     ) -> Self {
-        Self { lanes: Lanes::new(links), attempts, settings, under_way: 0, untold: 0 }
+        Self { lanes: Lanes::new(timers), attempts, settings, under_way: 0, untold: 0 }
     }
 
     /// Attempts under way.
@@ -124,9 +125,9 @@ impl<'m> Reconnect<'m> {
             self.under_way = self.under_way.saturating_sub(1);
         }
         self.lanes.disarm(index);
-        if let Some(link) = self.lanes.link_mut(index) {
-            link.generation = link.generation.wrapping_add(1);
-            link.count = 0;
+        if let Some(timer) = self.lanes.timer_mut(index) {
+            timer.word = timer.word.wrapping_add(1);
+            timer.count = 0;
         }
         self.set(index, Attempt::None);
     }
@@ -145,9 +146,9 @@ impl<'m> Reconnect<'m> {
             return false;
         }
         let Some(index) = self.lanes.expire_of(OVERDUE, now) else { return false };
-        let Some(link) = self.lanes.link_mut(index) else { return false };
-        link.generation = link.generation.wrapping_add(1);
-        let count = link.count.saturating_add(1);
+        let Some(timer) = self.lanes.timer_mut(index) else { return false };
+        timer.word = timer.word.wrapping_add(1);
+        let count = timer.count.saturating_add(1);
         self.under_way = self.under_way.saturating_sub(1);
         self.untold = self.untold.wrapping_add(1);
         self.wait(now, jitter, index, count);
@@ -161,9 +162,9 @@ impl<'m> Reconnect<'m> {
             return None;
         }
         let index = self.lanes.expire_of(!OVERDUE, now)?;
-        let link = self.lanes.link_mut(index)?;
-        link.generation = link.generation.wrapping_add(1);
-        let generation = link.generation;
+        let timer = self.lanes.timer_mut(index)?;
+        timer.word = timer.word.wrapping_add(1);
+        let generation = timer.word;
         self.set(index, Attempt::UnderWay);
         self.under_way = self.under_way.saturating_add(1);
         self.lanes.arm(index, UNDER_WAY, now.after(self.settings.bound));
@@ -173,10 +174,10 @@ impl<'m> Reconnect<'m> {
     /// How an attempt ended. Returns `false` if it is stale.
     pub fn end(&mut self, now: Instant, jitter: &mut Jitter, due: Due, how: Connected) -> bool {
         let Due { index, generation } = due;
-        let Some(link) = self.lanes.link_mut(index).filter(|l| l.generation == generation) else {
+        let Some(timer) = self.lanes.timer_mut(index).filter(|t| t.word == generation) else {
             return false;
         };
-        let count = link.count.saturating_add(1);
+        let count = timer.count.saturating_add(1);
         if self.attempt(index) != Attempt::UnderWay {
             return false;
         }
@@ -206,8 +207,8 @@ impl<'m> Reconnect<'m> {
     }
 
     fn wait(&mut self, now: Instant, jitter: &mut Jitter, index: u32, count: u8) {
-        if let Some(link) = self.lanes.link_mut(index) {
-            link.count = count;
+        if let Some(timer) = self.lanes.timer_mut(index) {
+            timer.count = count;
         }
         self.set(index, Attempt::Waiting);
         self.settings.backoff.arm(&mut self.lanes, jitter, now, index, count);

@@ -18,8 +18,8 @@ fn at(seconds: u64) -> Instant {
 
 #[test]
 fn backs_off_up_to_the_cap() {
-    let (mut links, mut attempts) = (vec![Link::OUT; 1], vec![Attempt::None; 1]);
-    let mut all = Reconnect::new(&mut links, &mut attempts, SETTINGS);
+    let (mut timers, mut attempts) = (vec![Timer::UNARMED; 1], vec![Attempt::None; 1]);
+    let mut all = Reconnect::new(&mut timers, &mut attempts, SETTINGS);
     let mut jitter = Jitter::new(1);
     all.lost(at(0), &mut jitter, 0);
     all.lost(at(0), &mut jitter, 0);
@@ -39,8 +39,8 @@ fn backs_off_up_to_the_cap() {
 
 #[test]
 fn nobody_listens_is_remembered_for_a_while() {
-    let (mut links, mut attempts) = (vec![Link::OUT; 1], vec![Attempt::None; 1]);
-    let mut all = Reconnect::new(&mut links, &mut attempts, SETTINGS);
+    let (mut timers, mut attempts) = (vec![Timer::UNARMED; 1], vec![Attempt::None; 1]);
+    let mut all = Reconnect::new(&mut timers, &mut attempts, SETTINGS);
     let mut jitter = Jitter::new(1);
     assert_eq!(all.connection(0), Connection::Up);
     all.lost(at(0), &mut jitter, 0);
@@ -66,8 +66,8 @@ fn behaves_like_a_naive_model() {
         Refused(u64, u32),
     }
     let rounds = if cfg!(miri) { 150 } else { 60_000 };
-    let (mut links, mut attempts) = (vec![Link::OUT; 8], vec![Attempt::None; 8]);
-    let mut all = Reconnect::new(&mut links, &mut attempts, SETTINGS);
+    let (mut timers, mut attempts) = (vec![Timer::UNARMED; 8], vec![Attempt::None; 8]);
+    let mut all = Reconnect::new(&mut timers, &mut attempts, SETTINGS);
     let (mut jitter, mut random) = (Jitter::new(1), Jitter::new(5));
     let mut naive = [Naive::None; 8];
     let mut open: Vec<(Due, bool)> = Vec::new();

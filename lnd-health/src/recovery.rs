@@ -6,11 +6,12 @@
 
 use crate::backoff::{Backoff, BACKOFF_LANES};
 use crate::jitter::Jitter;
-use crate::lanes::{Lanes, Link};
 use lnd_core::defect::seeded;
+use lnd_core::lanes::{Lanes, Timer};
 use lnd_core::time::Instant;
 
-/// The queue, over entries named by index.
+/// The queue, over entries named by index. A timer's count is that of pings since the last answer, its word
+/// says which ping it is, and its flag that the end of the last one was not told yet.
 #[derive(Debug)]
 pub struct Recovery<'m> {
     lanes: Lanes<'m, { BACKOFF_LANES + 1 }>,
@@ -31,9 +32,9 @@ pub struct Due {
 }
 
 impl<'m> Recovery<'m> {
-    /// An empty queue over `links`, all [`Link::OUT`].
-    pub fn new(links: &'m mut [Link], backoff: Backoff) -> Self {
-        Self { lanes: Lanes::new(links), backoff, untold: 0 }
+    /// An empty queue over `timers`, all [`Timer::UNARMED`].
+    pub fn new(timers: &'m mut [Timer], backoff: Backoff) -> Self {
+        Self { lanes: Lanes::new(timers), backoff, untold: 0 }
     }
 
     /// Entries queued.
@@ -58,7 +59,7 @@ impl<'m> Recovery<'m> {
 
     /// Pings sent since the last answer.
     pub fn count(&self, index: u32) -> u8 {
-        self.lanes.link(index).map_or(0, |l| l.count)
+        self.lanes.timer(index).map_or(0, |t| t.count)
     }
 
     /// Pings of which no end was told before the next one was due.
@@ -84,9 +85,9 @@ impl<'m> Recovery<'m> {
 
     /// Takes an entry out: it is well, or given up. Answers to its pings are stale from now on.
     pub fn leave(&mut self, index: u32) -> bool {
-        if let Some(link) = self.lanes.link_mut(index) {
-            link.generation = link.generation.wrapping_add(1);
-            link.open = false;
+        if let Some(timer) = self.lanes.timer_mut(index) {
+            timer.word = timer.word.wrapping_add(1);
+            timer.flag = false;
         }
         self.lanes.disarm(index)
     }
@@ -94,8 +95,8 @@ impl<'m> Recovery<'m> {
     /// A queued entry is pinged at once, and its count starts anew.
     pub fn hasten(&mut self, index: u32) {
         if self.lanes.due(index).is_some() {
-            if let Some(link) = self.lanes.link_mut(index) {
-                link.count = 0;
+            if let Some(timer) = self.lanes.timer_mut(index) {
+                timer.count = 0;
             }
             self.lanes.arm(index, AT_ONCE, Instant::ORIGIN);
         }
@@ -103,8 +104,8 @@ impl<'m> Recovery<'m> {
 
     /// The end of an entry's last ping was told.
     pub fn told(&mut self, index: u32) {
-        if let Some(link) = self.lanes.link_mut(index) {
-            link.open = false;
+        if let Some(timer) = self.lanes.timer_mut(index) {
+            timer.flag = false;
         }
     }
 
@@ -116,13 +117,13 @@ impl<'m> Recovery<'m> {
     /// One entry whose ping is due at `now`. It stays queued, for its next ping.
     pub fn take_due(&mut self, now: Instant, jitter: &mut Jitter) -> Option<Due> {
         let index = self.lanes.expire(now)?;
-        let link = self.lanes.link_mut(index)?;
+        let timer = self.lanes.timer_mut(index)?;
         let by = if seeded("ping-counted-twice") { 2 } else { 1 };
-        link.count = link.count.saturating_add(by);
-        link.generation = link.generation.wrapping_add(1);
-        let untold = core::mem::replace(&mut link.open, true);
+        timer.count = timer.count.saturating_add(by);
+        timer.word = timer.word.wrapping_add(1);
+        let untold = core::mem::replace(&mut timer.flag, true);
         self.untold = self.untold.wrapping_add(u64::from(untold));
-        let (count, generation) = (link.count, link.generation);
+        let (count, generation) = (timer.count, timer.word);
         if !seeded("pinged-once") {
             self.backoff.arm(&mut self.lanes, jitter, now, index, count);
         }
@@ -131,11 +132,11 @@ impl<'m> Recovery<'m> {
 
     /// Puts a ping off that could not be sent: as if it had not been tried.
     pub fn put_off(&mut self, now: Instant, jitter: &mut Jitter, index: u32) {
-        let count = match self.lanes.link_mut(index) {
-            Some(link) => {
-                link.count = link.count.saturating_sub(1);
-                link.open = false;
-                link.count
+        let count = match self.lanes.timer_mut(index) {
+            Some(timer) => {
+                timer.count = timer.count.saturating_sub(1);
+                timer.flag = false;
+                timer.count
             }
             None => return,
         };
@@ -145,7 +146,7 @@ impl<'m> Recovery<'m> {
     /// Whether a ping is the entry's last one: an answer to an older ping is stale.
     pub fn is_current(&self, due: Due) -> bool {
         let any = seeded("stale-ping-counts");
-        self.lanes.link(due.index).is_some_and(|l| l.generation == due.generation || any)
+        self.lanes.timer(due.index).is_some_and(|t| t.word == due.generation || any)
             && self.lanes.due(due.index).is_some()
     }
 
@@ -157,8 +158,8 @@ impl<'m> Recovery<'m> {
     }
 
     fn restart(&mut self, now: Instant, jitter: &mut Jitter, index: u32) {
-        if let Some(link) = self.lanes.link_mut(index) {
-            link.count = 0;
+        if let Some(timer) = self.lanes.timer_mut(index) {
+            timer.count = 0;
         }
         self.backoff.arm(&mut self.lanes, jitter, now, index, 0);
     }

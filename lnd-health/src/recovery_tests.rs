@@ -16,8 +16,8 @@ fn at(seconds: u64) -> Instant {
 /// A12's 210 and 211: pings after 1, 2, 4 … s, at most the cap apart, anew after an answer.
 #[test]
 fn pings_follow_the_schedule_of_lnet() {
-    let mut links = vec![Link::OUT; 2];
-    let mut queue = Recovery::new(&mut links, PLAIN);
+    let mut timers = vec![Timer::UNARMED; 2];
+    let mut queue = Recovery::new(&mut timers, PLAIN);
     let mut jitter = Jitter::new(1);
     assert!(queue.join(at(0), &mut jitter, 1));
     assert!(!queue.join(at(0), &mut jitter, 1), "each at most once");
@@ -36,8 +36,8 @@ fn pings_follow_the_schedule_of_lnet() {
 
 #[test]
 fn answers_to_older_pings_are_stale() {
-    let mut links = vec![Link::OUT; 1];
-    let mut queue = Recovery::new(&mut links, PLAIN);
+    let mut timers = vec![Timer::UNARMED; 1];
+    let mut queue = Recovery::new(&mut timers, PLAIN);
     let mut jitter = Jitter::new(1);
     queue.join(at(0), &mut jitter, 0);
     let first = queue.take_due(at(1), &mut jitter).unwrap();
@@ -54,8 +54,8 @@ fn answers_to_older_pings_are_stale() {
 #[test]
 fn behaves_like_a_naive_queue() {
     let rounds = if cfg!(miri) { 100 } else { 50_000 };
-    let mut links = vec![Link::OUT; 20];
-    let mut queue = Recovery::new(&mut links, PLAIN);
+    let mut timers = vec![Timer::UNARMED; 20];
+    let mut queue = Recovery::new(&mut timers, PLAIN);
     let mut jitter = Jitter::new(1);
     let mut oracle: BTreeMap<u32, (u64, u8)> = BTreeMap::new();
     let gap = |count: u8| PLAIN.delay(count).as_nanos() / 1_000_000_000;

@@ -9,7 +9,6 @@ use crate::config::{Config, ConfigError};
 use crate::ids::{MAX_NETS, NONE};
 use crate::jitter::Jitter;
 use crate::journal::{Entry, Journal};
-use crate::lanes::Link;
 use crate::ni::Ni;
 use crate::probe_kind::ProbeKinds;
 use crate::prober::{Endpoint, Prober};
@@ -18,6 +17,7 @@ use crate::recovery::Recovery;
 use crate::select::{Net, Route};
 use core::mem::MaybeUninit;
 use lnd_core::arena::{Arena, ArenaFull, LINE};
+use lnd_core::lanes::Timer;
 use lnd_core::time::Instant;
 
 impl From<ArenaFull> for ConfigError {
@@ -35,8 +35,8 @@ impl Config {
             + Arena::table_bytes::<Peer>(self.peers as usize)
             + Arena::table_bytes::<Route>(self.routes as usize)
             + Arena::table_bytes::<Option<Entry>>(self.journal as usize)
-            + Arena::table_bytes::<Link>(locals + nis)
-            + 2 * Arena::table_bytes::<Link>(nis)
+            + Arena::table_bytes::<Timer>(locals + nis)
+            + 2 * Arena::table_bytes::<Timer>(nis)
             + Arena::table_bytes::<Endpoint>(nis)
             + Arena::table_bytes::<Attempt>(nis)
             + LINE
@@ -58,7 +58,7 @@ impl<'m> Health<'m> {
         let (locals, nis) = (usize::from(config.locals), config.peer_nis as usize);
         let mut arena = Arena::new(memory);
         let arena = &mut arena;
-        let queue = |arena: &mut Arena<'m>, count| arena.table(count, |_| Link::OUT);
+        let queue = |arena: &mut Arena<'m>, count| arena.table(count, |_| Timer::UNARMED);
         Ok(Self {
             locals: arena.table(locals, |_| Ni::UNUSED)?,
             peer_nis: arena.table(nis, |index| Ni::UNUSED.linked(NONE, after(index, nis)))?,

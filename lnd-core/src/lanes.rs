@@ -1,64 +1,68 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Timers in sorted lanes: every operation takes constant time.
+//! Timers in sorted lists, the *lanes*: every operation takes constant time.
 //!
-//! All delays of one lane are equal, so what is appended is due last and the lane stays sorted by
-//! itself. Back-off has a handful of delays, jitter a few variants of each: at most [`MAX_LANES`]
-//! lanes. An entry is in at most one lane, so it is queued at most once by construction (R50).
+//! Delays are few, so what is queued with one delay is due in the order in which it was queued, and a
+//! lane stays sorted by appending. A timer is in at most one lane, so it is queued at most once by
+//! construction (R50). [`Deadlines`](crate::deadlines::Deadlines) finds the lane by itself and has a
+//! heap for what fits none; an owner with a lane for each of its delays names the lane.
 
-use crate::ids::NONE;
-use lnd_core::time::Instant;
+use crate::time::Instant;
 
 /// Most lanes: one bit each in a word.
 pub const MAX_LANES: usize = 64;
-const OUT: u8 = u8::MAX;
+/// The index that names no timer.
+pub(crate) const NONE: u32 = u32::MAX;
+/// In place of a lane's number: not queued.
+pub(crate) const OUT: u8 = u8::MAX;
 
-/// One entry's place in the lanes. The caller's table of them is the queue's memory.
+/// One timer; the owner's table of them is the queue's memory.
 #[derive(Clone, Copy, Debug)]
-pub struct Link {
-    due: Instant,
-    prev: u32,
+pub struct Timer {
+    pub(crate) due: Instant,
+    /// Neighbours in a lane.
+    pub(crate) prev: u32,
     next: u32,
-    lane: u8,
-    /// For the queue's owner: how many times in a row.
-    pub(crate) count: u8,
-    /// For the queue's owner: something is under way of which no end was told yet.
-    pub(crate) open: bool,
-    /// For the queue's owner: which use of the entry this is, so that a late answer is recognised.
-    pub(crate) generation: u32,
+    /// For the queue's owner.
+    pub word: u32,
+    pub(crate) lane: u8,
+    /// For the queue's owner.
+    pub count: u8,
+    /// For the queue's owner.
+    pub flag: bool,
 }
 
-impl Link {
+impl Timer {
     /// Not queued.
-    pub const OUT: Self = Self {
+    pub const UNARMED: Self = Self {
         due: Instant::NEVER,
         prev: NONE,
         next: NONE,
+        word: 0,
         lane: OUT,
         count: 0,
-        open: false,
-        generation: 0,
+        flag: false,
     };
 }
 
-/// A queue of entries named by their index, in `N` lanes.
+/// A queue of timers named by their index, in `N` lanes. Context: its owner's.
 #[derive(Debug)]
 pub struct Lanes<'m, const N: usize> {
-    links: &'m mut [Link],
+    timers: &'m mut [Timer],
     heads: [u32; N],
     tails: [u32; N],
-    /// Bit `i`: lane `i` has entries.
+    /// Bit `i`: lane `i` has timers.
     busy: u64,
     len: u32,
 }
 
 impl<'m, const N: usize> Lanes<'m, N> {
-    /// An empty queue over `links`, all [`Link::OUT`].
-    pub fn new(links: &'m mut [Link]) -> Self {
+    /// An empty queue over `timers`, all [`Timer::UNARMED`].
+    pub fn new(timers: &'m mut [Timer]) -> Self {
         const { assert!(N <= MAX_LANES) };
-        Self { links, heads: [NONE; N], tails: [NONE; N], busy: 0, len: 0 }
+        Self { timers, heads: [NONE; N], tails: [NONE; N], busy: 0, len: 0 }
     }
 
-    /// Entries queued.
+    /// Timers queued.
     pub const fn len(&self) -> u32 {
         self.len
     }
@@ -68,33 +72,45 @@ impl<'m, const N: usize> Lanes<'m, N> {
         self.len == 0
     }
 
-    /// Entries that the table has room for.
-    pub const fn capacity(&self) -> usize {
-        self.links.len()
-    }
-
-    /// Whether the entry is queued, and for when.
+    /// Whether a timer is queued, and for when.
     pub fn due(&self, index: u32) -> Option<Instant> {
-        self.links.get(index as usize).filter(|l| l.lane != OUT).map(|l| l.due)
+        self.timers.get(index as usize).filter(|t| t.lane != OUT).map(|t| t.due)
     }
 
-    pub(crate) fn link(&self, index: u32) -> Option<&Link> {
-        self.links.get(index as usize)
+    /// A timer, whether it is queued or not.
+    #[inline]
+    pub fn timer(&self, index: u32) -> Option<&Timer> {
+        self.timers.get(index as usize)
     }
 
-    pub(crate) fn link_mut(&mut self, index: u32) -> Option<&mut Link> {
-        self.links.get_mut(index as usize)
+    /// A timer, for the owner's own fields.
+    #[inline]
+    pub fn timer_mut(&mut self, index: u32) -> Option<&mut Timer> {
+        self.timers.get_mut(index as usize)
     }
 
-    /// Queues an entry at the end of a lane, or moves it there. Due at `due`, or with the lane's
-    /// last entry should that be later (a clock that stepped back).
+    /// Queues a timer at the end of a lane, or moves it there. Due at `due`, or with the lane's last
+    /// timer should that be later (a clock that stepped back).
     pub fn arm(&mut self, index: u32, lane: usize, due: Instant) {
         self.disarm(index);
+        let due = self.last_due(lane).map_or(due, |last| due.max(last));
+        self.append(index, lane, due);
+    }
+
+    /// When the last timer of a lane is due, if the lane has one.
+    #[inline]
+    pub(crate) fn last_due(&self, lane: usize) -> Option<Instant> {
+        let &tail = self.tails.get(lane)?;
+        self.timers.get(tail as usize).map(|last| last.due)
+    }
+
+    /// Queues a timer that is not queued, in a lane of which none is due later.
+    #[inline]
+    pub(crate) fn append(&mut self, index: u32, lane: usize, due: Instant) {
         let Some(&tail) = self.tails.get(lane) else { return };
-        let due = self.links.get(tail as usize).map_or(due, |last| due.max(last.due));
-        let Some(link) = self.links.get_mut(index as usize) else { return };
-        (link.due, link.prev, link.next, link.lane) = (due, tail, NONE, lane as u8);
-        match self.links.get_mut(tail as usize) {
+        let Some(timer) = self.timers.get_mut(index as usize) else { return };
+        (timer.due, timer.prev, timer.next, timer.lane) = (due, tail, NONE, lane as u8);
+        match self.timers.get_mut(tail as usize) {
             Some(last) => last.next = index,
             None => set(&mut self.heads, lane, index),
         }
@@ -103,19 +119,20 @@ impl<'m, const N: usize> Lanes<'m, N> {
         self.len = self.len.saturating_add(1);
     }
 
-    /// Takes an entry out; one that is not queued stays so. Returns whether it was queued.
+    /// Takes a timer out; one that is not queued stays so. Returns whether it was queued.
+    #[inline]
     pub fn disarm(&mut self, index: u32) -> bool {
-        let Some(link) = self.links.get_mut(index as usize).filter(|l| l.lane != OUT) else {
+        let Some(timer) = self.timers.get_mut(index as usize).filter(|t| t.lane != OUT) else {
             return false;
         };
-        let Link { prev, next, lane, .. } = *link;
-        link.lane = OUT;
+        let Timer { prev, next, lane, .. } = *timer;
+        timer.lane = OUT;
         let lane = lane as usize;
-        match self.links.get_mut(prev as usize) {
+        match self.timers.get_mut(prev as usize) {
             Some(before) => before.next = next,
             None => set(&mut self.heads, lane, next),
         }
-        match self.links.get_mut(next as usize) {
+        match self.timers.get_mut(next as usize) {
             Some(after) => after.prev = prev,
             None => set(&mut self.tails, lane, prev),
         }
@@ -126,44 +143,46 @@ impl<'m, const N: usize> Lanes<'m, N> {
         true
     }
 
-    /// When the next entry is due, and which it is. Looks at the lanes' heads only.
+    /// When the next timer is due, and which it is. Looks at the lanes' heads only.
+    #[inline]
     pub fn next(&self) -> Option<(Instant, u32)> {
         self.next_of(u64::MAX)
     }
 
     /// The same of some lanes only, as a mask.
-    pub(crate) fn next_of(&self, lanes: u64) -> Option<(Instant, u32)> {
+    #[inline]
+    pub fn next_of(&self, lanes: u64) -> Option<(Instant, u32)> {
         let mut best: Option<(Instant, u32)> = None;
         let mut left = self.busy & lanes;
         while left != 0 {
             let lane = left.trailing_zeros() as usize;
             left &= left - 1;
             let Some(&head) = self.heads.get(lane) else { break };
-            let Some(link) = self.links.get(head as usize) else { continue };
-            if best.is_none_or(|(due, _)| link.due < due) {
-                best = Some((link.due, head));
+            let Some(timer) = self.timers.get(head as usize) else { continue };
+            if best.is_none_or(|(due, _)| timer.due < due) {
+                best = Some((timer.due, head));
             }
         }
         best
     }
 
-    /// All entries, lane by lane, each lane in the order in which its entries are due.
+    /// All timers, lane by lane, each lane in the order in which its timers are due.
     pub fn entries(&self) -> impl Iterator<Item = u32> + '_ {
-        let here = |index: u32| self.links.get(index as usize).map(|_| index);
+        let here = |index: u32| self.timers.get(index as usize).map(|_| index);
         self.heads.iter().flat_map(move |&head| {
             core::iter::successors(here(head), move |&index| {
-                here(self.links.get(index as usize)?.next)
+                here(self.timers.get(index as usize)?.next)
             })
         })
     }
 
-    /// Takes out and returns one entry that is due at `now`.
+    /// Takes out and returns one timer that is due at `now`.
     pub fn expire(&mut self, now: Instant) -> Option<u32> {
         self.expire_of(u64::MAX, now)
     }
 
     /// The same of some lanes only, as a mask.
-    pub(crate) fn expire_of(&mut self, lanes: u64, now: Instant) -> Option<u32> {
+    pub fn expire_of(&mut self, lanes: u64, now: Instant) -> Option<u32> {
         let (due, index) = self.next_of(lanes)?;
         if due > now {
             return None;
@@ -193,8 +212,8 @@ mod tests {
     #[test]
     fn behaves_like_a_sorted_map() {
         let rounds = if cfg!(miri) { 150 } else { 60_000 };
-        let mut links = vec![Link::OUT; 30];
-        let mut lanes = Lanes::<4>::new(&mut links);
+        let mut timers = vec![Timer::UNARMED; 30];
+        let mut lanes = Lanes::<4>::new(&mut timers);
         let mut oracle: BTreeMap<u32, u64> = BTreeMap::new();
         let mut last = [0_u64; 4];
         let mut x = 0x1234_5678_9abc_def1_u64;
