@@ -36,6 +36,7 @@ static void configuration(void)
 	FAILS(LND_E_VERSION, lnd_config_init(&bad, LND_ABI_VERSION + 1, 64, 4, 1));
 
 	CHECK(lnd_ni_size(&config) > 0 && lnd_ring_size(&config) > 0);
+	CHECK(lnd_frame_size(&config) > config.immediate_max && lnd_frame_size(NULL) == 0);
 	CHECK(lnd_ni_size(NULL) == 0 && lnd_ring_size(NULL) == 0);
 	memcpy(raw + 4, &config, sizeof(config));
 	CHECK(lnd_ni_size((void *)(raw + 4)) == 0);
@@ -44,6 +45,7 @@ static void configuration(void)
 		bad = config;                      \
 		bad.field = (value);               \
 		CHECK(lnd_ni_size(&bad) == 0);     \
+		CHECK(lnd_frame_size(&bad) == 0);  \
 	} while (0)
 	SPOIL(size, sizeof(bad) - 1);
 	SPOIL(size, 0);

@@ -182,6 +182,10 @@ struct lnd_config node_config(struct node *node)
 	config.flags |= LND_RELIABLE; /* mailboxes lose nothing */
 	config.drain_bound = node->world->patience / 20;
 	config.hello_timeout = node->world->patience;
+	if (node->world->immediate_max)
+		config.immediate_max = node->world->immediate_max;
+	else
+		CHECK(lnd_frame_size(&config) <= lnd_soft_frame_max(node->world->fabric));
 	for (link = 0; link < LINKS; link++) {
 		struct lnd_soft_link found = { .size = sizeof(found) };
 

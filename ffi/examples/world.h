@@ -59,6 +59,7 @@ struct world {
 	uint64_t now;
 	uint64_t patience;	/* ns that a message has, and an engine tries; set before world_open() */
 	uint32_t slots;		/* of each NI, 0: 64; set before world_open() */
+	uint32_t immediate_max;	/* of each NI, 0: the usual one; set before world_open() */
 };
 
 /* Ends the program with a message unless a call returns what it should. */

@@ -228,6 +228,12 @@ enum lnd_send {
 	LND_SEND_FAILED = 2,
 	/** @LND_SEND_FULL: No room: not handed over. */
 	LND_SEND_FULL = 3,
+	/**
+	 * @LND_SEND_TOO_LONG: Longer than the channel's frames: not handed over. The message
+	 * ends as a local failure, and bug() is told: lnd_config.immediate_max is too large for
+	 * this channel, see lnd_frame_size().
+	 */
+	LND_SEND_TOO_LONG = 4,
 };
 
 /**
@@ -800,7 +806,8 @@ struct lnd_ring {
  * @peers: peers known at once, 1 to 16,384.
  * @links: links, 1 to LND_MAX_LINKS.
  * @lists: transfers at once of more than one fragment, 0 to 65,535, at most slots.
- * @immediate_max: largest payload in bytes that travels inside a message, 0 to 65,352.
+ * @immediate_max: largest payload in bytes that travels inside a message, 0 to 65,352. The channel must
+ *                 take frames of lnd_frame_size() bytes.
  * @depth: requests that each peer may have in flight towards us, 1 to 32.
  * @hello_tries: greetings before a peer counts as down, 1 to 255. It stays down for
  *               @hello_tries times @hello_timeout, unless a frame of it comes before.
@@ -951,8 +958,10 @@ struct lnd_transfer {
  * @resend: 1 if sending it again cannot deliver it twice.
  * @cause: enum lnd_cause.
  * @place: enum lnd_place.
- * @bytes: bytes moved if it ended well, else 0.
- * @reply: 1 for a GET: this is the end of the request and of its reply.
+ * @bytes: bytes moved if it ended well, else 0. Of a GET that went as a mere header (see
+ *         lnd_submit()): 0.
+ * @reply: 1: this is the end of a GET and of its reply. 0 for a GET that went as a mere header: its
+ *         reply is an LND_REPLY of the peer's.
  * @lost_race: 1 if it had been cancelled and came back good all the same.
  * @reserved: 0.
  */
@@ -1023,10 +1032,11 @@ struct lnd_trace {
 /**
  * struct lnd_ops - The platform's operations; copied at creation.
  *
- * Three groups by context. *Inside* operations are called with the lock held: they may not sleep
- * and may not call the library, which answers LND_E_REENTRY. *Outside* callbacks are called with
+ * Three groups by context. *Inside* operations are called with the lock held. They may not sleep. Of
+ * the library they may call what is for any context, as lnd_sent(), lnd_link_failed() and
+ * lnd_interrupt(); calls for threads return LND_E_REENTRY. *Outside* callbacks are called with
  * nothing held and may call everything but what called them. *Any* may be called in interrupts
- * too. An operation that is marked optional may be NULL. None may unwind or longjmp.
+ * too, and call nothing. An operation that is marked optional may be NULL. None may unwind or longjmp.
  */
 struct lnd_ops {
 	/** @size: sizeof(struct lnd_ops). */
@@ -1082,7 +1092,10 @@ struct lnd_ops {
 	 * time for it. Optional: then there always is. Context: inside.
 	 */
 	uint32_t (*ready)(void *ctx, uint32_t link, uint64_t nid, uint32_t lane);
-	/** @send: Sends a frame; enum lnd_send. Never waits. Context: inside. */
+	/**
+	 * @send: Sends a frame, of lnd_frame_size() bytes at most; enum lnd_send. Never waits.
+	 * Context: inside.
+	 */
 	uint32_t (*send)(void *ctx, const struct lnd_frame *frame);
 	/**
 	 * @quiesce: The engine of the link has stopped: no message handed over on it before may
@@ -1568,7 +1581,7 @@ struct lnd_frag {
  * @header: the upper layer's header; copied. May be NULL if it has no bytes.
  * @header_len: its bytes, at most LND_MAX_HEADER.
  * @nfrags: fragments in @frags, at most LND_MAX_FRAGMENTS.
- * @frags: what to send, or for a GET where the reply goes; the vector is copied, the memory it
+ * @frags: what to send, or for a GET where the reply goes, see lnd_submit(); the vector is copied, the memory it
  *         names is lent until the report.
  * @deadline: when to give up, on the clock of every @now.
  * @user: comes back in the report.
@@ -1631,6 +1644,19 @@ enum lnd_error lnd_config_init(struct lnd_config *config,
 			       uint32_t slots,
 			       uint32_t peers,
 			       uint32_t links);
+
+/**
+ * lnd_frame_size() - Bytes of the longest frame that an NI of this configuration sends.
+ * @config: the configuration; @nid, @life and @rings do not matter.
+ *
+ * lnd_ops.send must take frames of that many bytes. If the channel takes less, @immediate_max is to be
+ * lowered: a byte of it is a byte of the frame, down to 192 bytes. What lnd_soft takes is
+ * lnd_soft_frame_max().
+ *
+ * Context: any.
+ * Return: the bytes, or 0 if there can be no such NI.
+ */
+size_t lnd_frame_size(const struct lnd_config *config);
 
 /**
  * lnd_ring_size() - Bytes of ring memory that each link of this configuration needs.
@@ -2948,6 +2974,12 @@ enum lnd_error lnd_counter(const struct lnd_ni *ni, uint32_t counter, uint64_t *
  * On LND_OK there will be exactly one finalize() for it, and the payload's memory is lent until
  * then. On an error nothing was kept.
  *
+ * An LND_GET is answered into its memory if @routed is 0 and that memory is longer than
+ * @immediate_max of struct lnd_config: ours, or the peer's if that is less and the peer has answered
+ * a hello. Any other one goes as a mere header, which the peer's parse() gets as an
+ * LND_REQUEST_IMMEDIATE. Its report tells the end of that message and no more: @bytes and @reply are
+ * 0, and its memory is not touched. The answer is an LND_REPLY that our parse() gets.
+ *
  * Context: thread; also in parse(), finalize() and event(). Takes the lock.
  * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY,
  * LND_E_BUSY, LND_E_ARGUMENT (kind, reserved), LND_E_HEADER, LND_E_FRAGMENTS, LND_E_ADDRESS,
@@ -2985,8 +3017,9 @@ enum lnd_error lnd_withdraw(struct lnd_ni *ni, struct lnd_transfer transfer, uin
  * On LND_OK there will be exactly one finalize() for it, and the memory is lent until then. On
  * LND_E_GONE the request has ended. On any other error it still waits for its verdict.
  *
- * An LND_REQUEST_IMMEDIATE can be received only until parse() returns. Whoever needs longer copies
- * the payload himself and then calls lnd_refuse(), which ends the request without telling anybody.
+ * The payload of an LND_REQUEST_IMMEDIATE can be received only until parse() returns; afterwards
+ * lnd_recv() of more than no bytes is LND_E_TOO_LONG. A host that needs longer copies the payload in
+ * parse() and ends the request later by lnd_refuse(), of which the sender does not hear.
  *
  * Context: thread; also in parse(), finalize() and event(). Takes the lock.
  * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY,
@@ -3024,6 +3057,9 @@ enum lnd_error lnd_give(struct lnd_ni *ni,
  * @request: the request.
  * @refusal: enum lnd_refusal; the peer is told, unless the payload came along.
  * @now: the time.
+ *
+ * Of a request that has ended meanwhile nothing is left to refuse: LND_OK, where lnd_recv() and
+ * lnd_give() return LND_E_GONE.
  *
  * Context: thread; also in parse(), finalize() and event(). Takes the lock.
  * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY,

@@ -413,7 +413,8 @@ uint32_t lnd_soft_reg_write32(const struct lnd_soft_fabric *fabric,
  * @frame: the frame.
  * @len: its bytes.
  * @sent: if not NULL: enum lnd_send, what lnd_ops.send has to return. Written also with an error:
- *        LND_SEND_FULL for LND_E_WAIT and LND_E_BUSY, else LND_SEND_FAILED.
+ *        LND_SEND_FULL for LND_E_WAIT and LND_E_BUSY, LND_SEND_TOO_LONG for LND_E_TOO_LONG, else
+ *        LND_SEND_FAILED.
  *
  * Context: any; one at a time for a node.
  * Return: LND_OK; LND_E_WAIT (no room, or the receiver has never been there); LND_E_LINK (no such

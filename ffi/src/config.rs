@@ -10,7 +10,7 @@ use lnd_core::defect::seeded;
 use lnd_core::time::Span;
 use lnd_core::transfer::Policy;
 use lnd_dma::memory::{Geometry, LinkMemory, MAX_NODE};
-use lnd_shortmsg::wire::layout::{IMMEDIATE_LEN, MAX_FRAME};
+use lnd_shortmsg::wire::layout::{IMMEDIATE_LEN, MAX_FRAME, REQ_LEN};
 
 use crate::abi::{
     lnd_config, lnd_error, lnd_policy, lnd_ring, LND_CHECKSUM, LND_FLAGS, LND_MAX_HEADER,
@@ -77,6 +77,32 @@ pub unsafe extern "C" fn lnd_config_init(
     };
     // SAFETY: by the contract of the ABI, null or a place for it.
     outcome(unsafe { put(config, filled) })
+}
+
+/// Bytes of the longest frame that will be sent: an inline message, or, if hardly any payload goes inline,
+/// a request.
+pub(crate) fn frame_bytes(config: &Config) -> usize {
+    let inline = IMMEDIATE_LEN + config.immediate_max as usize;
+    let body = if inline < REQ_LEN && !seeded("requests-not-counted") { REQ_LEN } else { inline };
+    body + LND_MAX_HEADER
+}
+
+/// lnd_frame_size() - Bytes of the longest frame that an NI of this configuration sends.
+/// @config: the configuration; @nid, @life and @rings do not matter.
+///
+/// lnd_ops.send must take frames of that many bytes. If the channel takes less, @immediate_max is to be
+/// lowered: a byte of it is a byte of the frame, down to 192 bytes. What lnd_soft takes is
+/// lnd_soft_frame_max().
+///
+/// Context: any.
+/// Return: the bytes, or 0 if there can be no such NI.
+#[no_mangle]
+pub unsafe extern "C" fn lnd_frame_size(config: *const lnd_config) -> usize {
+    // SAFETY: by the contract of the ABI.
+    match unsafe { input(config) }.and_then(understand) {
+        Ok(config) => frame_bytes(&config),
+        Err(_) => 0,
+    }
 }
 
 /// The configuration that a caller means, checked as a whole.
@@ -173,5 +199,72 @@ pub unsafe extern "C" fn lnd_ring_format(
     match unsafe { LinkMemory::format(start, len, geometry(&config), node, features, 0) } {
         Ok(_) => lnd_error::LND_OK,
         Err(_) => lnd_error::LND_E_RING,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use lnd_core::id::{Incarnation, Nid, Tag};
+    use lnd_core::message::{Envelope, Hello, HelloAck, Message, PullReady, Refusal};
+    use lnd_shortmsg::wire::encoded_len;
+
+    use super::*;
+
+    /// Every kind of message with the longest header, and the longest payload that goes inline.
+    fn longest(immediate_max: usize) -> usize {
+        let nid = Nid::from_raw(1).unwrap();
+        let life = Incarnation::from_raw(1).unwrap();
+        let envelope = Envelope {
+            from: nid,
+            to: nid,
+            from_life: life,
+            to_life: Some(life),
+            session: 1,
+            sequence: 1,
+            credits: 0,
+            credits_of: 0,
+        };
+        let (header, payload) = (&[0; LND_MAX_HEADER][..], &std::vec![0; immediate_max][..]);
+        let tag = Tag { index: 0, generation: 0 };
+        let hello = Hello {
+            given_up: 0,
+            attempt: 0,
+            version_min: 1,
+            version_max: 1,
+            immediate_max: 0,
+            features: 0,
+        };
+        let ack = HelloAck {
+            session: 1,
+            attempt: 0,
+            version: Some(1),
+            depth: 1,
+            immediate_max: 0,
+            features: 0,
+        };
+        let messages = [
+            Message::Hello(hello),
+            Message::HelloAck(ack),
+            Message::Immediate { header, payload },
+            Message::PutReq { header, source: tag, length: 1 },
+            Message::GetReq { header, sink: tag, length: 1 },
+            Message::PutNak { source: tag, why: Refusal::NoMatch },
+            Message::GetNak { sink: tag, why: Refusal::NoMatch },
+            Message::PutDone { source: tag, failed: None },
+            Message::PullReady(PullReady { sink: tag, source: tag, length: 1 }),
+            Message::Noop,
+            Message::Close,
+        ];
+        messages.iter().map(|it| encoded_len(&envelope, it).unwrap()).max().unwrap()
+    }
+
+    #[test]
+    fn the_longest_frame_is_as_long_as_is_said() {
+        for immediate_max in [0, 1, 7, 8, 9, 128, 4096, 65_352] {
+            let mut config = Config::new(16, 4, 1);
+            config.immediate_max = immediate_max;
+            let longest = longest(immediate_max as usize);
+            assert_eq!(frame_bytes(&config), longest, "immediate_max {immediate_max}");
+        }
     }
 }

@@ -14,25 +14,18 @@ use lnd_core::sync::{Guarded, Ordering};
 use lnd_dma::driver::MmioEngine;
 use lnd_dma::memory::LinkMemory;
 use lnd_shortmsg::dispatch::Receiver;
-use lnd_shortmsg::wire::layout::IMMEDIATE_LEN;
 use lnd_shortmsg::wire::Checksum;
 
 use crate::abi::{
-    lnd_config, lnd_error, lnd_ops, lnd_ring, LND_CHECKSUM, LND_MAX_HEADER, LND_NID_UNKNOWN,
-    LND_RELIABLE,
+    lnd_config, lnd_error, lnd_ops, lnd_ring, LND_CHECKSUM, LND_NID_UNKNOWN, LND_RELIABLE,
 };
-use crate::config::{understand, LND_ALIGN};
+use crate::config::{frame_bytes, understand, LND_ALIGN};
 use crate::input::{input, place, put};
 use crate::ni::{lnd_ni, Irq, Thread, ThreadCell};
 use crate::platform::Platform;
 use crate::ports::{Frames, Host, Numbers, Payload, Registers, Seat};
 use crate::tally::{Tally, Totals};
 use crate::tracing::{Events, Tracing};
-
-/// Bytes of the largest frame that will be sent.
-const fn frame_bytes(config: &Config) -> usize {
-    config.immediate_max as usize + IMMEDIATE_LEN + LND_MAX_HEADER
-}
 
 fn size_of_ni(config: &Config) -> usize {
     let (slots, links) = (config.slots as usize, config.links as usize);

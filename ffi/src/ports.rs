@@ -3,6 +3,7 @@
 
 use core::mem::size_of;
 
+use lnd_core::defect::seeded;
 use lnd_core::fragment::Fragment;
 use lnd_core::id::{LinkId, Nid, Tag};
 use lnd_core::link::Quiesced;
@@ -219,6 +220,11 @@ impl Channel for Frames {
             Some(n) if n == lnd_send::LND_SEND_PENDING as u32 => Ok(None),
             Some(n) if n == lnd_send::LND_SEND_FAILED as u32 => Ok(Some(Sent::NotDelivered)),
             Some(n) if n == lnd_send::LND_SEND_FULL as u32 => Err(ChannelFull),
+            Some(n) if n == lnd_send::LND_SEND_TOO_LONG as u32 && !seeded("long-frame-lost") => {
+                self.platform
+                    .bug(c"a frame is too long for the channel: immediate_max is too large");
+                Err(ChannelFull)
+            }
             _ => {
                 // Whether it has taken the message is anybody's guess: the worst is assumed.
                 self.platform.bug(c"send() has returned no enum lnd_send");

@@ -40,6 +40,12 @@ const fn kind(kind: u32) -> Result<Kind, lnd_error> {
 /// On LND_OK there will be exactly one finalize() for it, and the payload's memory is lent until
 /// then. On an error nothing was kept.
 ///
+/// An LND_GET is answered into its memory if @routed is 0 and that memory is longer than
+/// @immediate_max of struct lnd_config: ours, or the peer's if that is less and the peer has answered
+/// a hello. Any other one goes as a mere header, which the peer's parse() gets as an
+/// LND_REQUEST_IMMEDIATE. Its report tells the end of that message and no more: @bytes and @reply are
+/// 0, and its memory is not touched. The answer is an LND_REPLY that our parse() gets.
+///
 /// Context: thread; also in parse(), finalize() and event(). Takes the lock.
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY,
 /// LND_E_BUSY, LND_E_ARGUMENT (kind, reserved), LND_E_HEADER, LND_E_FRAGMENTS, LND_E_ADDRESS,

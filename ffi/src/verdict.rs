@@ -50,8 +50,9 @@ impl Thread {
 /// On LND_OK there will be exactly one finalize() for it, and the memory is lent until then. On
 /// LND_E_GONE the request has ended. On any other error it still waits for its verdict.
 ///
-/// An LND_REQUEST_IMMEDIATE can be received only until parse() returns. Whoever needs longer copies
-/// the payload himself and then calls lnd_refuse(), which ends the request without telling anybody.
+/// The payload of an LND_REQUEST_IMMEDIATE can be received only until parse() returns; afterwards
+/// lnd_recv() of more than no bytes is LND_E_TOO_LONG. A host that needs longer copies the payload in
+/// parse() and ends the request later by lnd_refuse(), of which the sender does not hear.
 ///
 /// Context: thread; also in parse(), finalize() and event(). Takes the lock.
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY,
@@ -154,6 +155,9 @@ fn decided(
 /// @request: the request.
 /// @refusal: enum lnd_refusal; the peer is told, unless the payload came along.
 /// @now: the time.
+///
+/// Of a request that has ended meanwhile nothing is left to refuse: LND_OK, where lnd_recv() and
+/// lnd_give() return LND_E_GONE.
 ///
 /// Context: thread; also in parse(), finalize() and event(). Takes the lock.
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY,

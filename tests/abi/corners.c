@@ -257,6 +257,34 @@ static void waiting(void)
 	printf("corners: a frame that waits is asked for when there is room\n");
 }
 
+/*
+ * What a message may carry by the configuration, and the mailboxes cannot: nothing of it goes out. Its
+ * sender has erred, not the peer.
+ */
+static void long_frames(void)
+{
+	struct lnd_config config;
+
+	large_inline = 40000;
+	open_corners(1000 * MS);
+	config = node_config(a);
+	CHECK(lnd_frame_size(&config) == 88 + LND_MAX_HEADER + large_inline);
+	CHECK(lnd_frame_size(&config) > lnd_soft_frame_max(world.fabric));
+	MUST(node_put(a, 0, 0, 30000, NULL));
+	CHECK(world_run(&world, 1000 * MS, &a->reports, 1) && a->failures == 1);
+	CHECK(a->last.health == LND_HEALTH_LOCAL_DROPPED);
+	CHECK(a->last.delivery == LND_NOT_DELIVERED && a->last.cause == LND_CAUSE_CHANNEL);
+	CHECK(a->bugs == 1 && a->peer_state == LND_PEER_GOOD);
+	/* Shorter and longer ones get through. */
+	MUST(node_put(a, 0, 0, 100, NULL));
+	CHECK(world_run(&world, 1000 * MS, &a->reports, 2));
+	MUST(node_put(a, 0, 0, 50000, NULL));
+	CHECK(world_run(&world, 1000 * MS, &a->reports, 3) && a->failures == 1 && a->bugs == 1);
+	large_inline = 0;
+	world_close(&world);
+	printf("corners: a frame that is too long for the channel is its sender's fault\n");
+}
+
 static void contexts(void)
 {
 	struct lnd_stats before = { .size = sizeof(before) }, after = { .size = sizeof(after) };
@@ -308,6 +336,7 @@ int main(void)
 	links();
 	verdicts();
 	waiting();
+	long_frames();
 	contexts();
 	CHECK(traced[LND_TRACE_LINK] && traced[LND_TRACE_POSTED] && traced[LND_TRACE_YANKED]);
 	return 0;

@@ -29,6 +29,7 @@ static const char *const words[] = {
 static uint32_t said;
 
 static uint32_t few_slots;	/* slots of each NI of the next world, 0: the usual number */
+static uint32_t large_inline;	/* immediate_max of each NI of the next world, 0: the usual one */
 static uint32_t answer;		/* what send() returns of tracked frames, unless AS_IT_IS */
 static struct lnd_message sent;	/* the last one of those, and its bytes */
 static unsigned char frame[4096];
@@ -148,6 +149,7 @@ static inline void open_world(uint64_t patience, const struct lnd_ops *ops)
 	all.send = op_send;
 	world.patience = patience;
 	world.slots = few_slots;
+	world.immediate_max = large_inline;
 	world_open(&world, &all);
 	MUST(node_put(a, 0, 0, 100, NULL));
 	CHECK(world_run(&world, 1000 * MS, &a->reports, 1) && !a->failures);

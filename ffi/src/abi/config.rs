@@ -52,7 +52,8 @@ pub struct lnd_ring {
 /// @peers: peers known at once, 1 to 16,384.
 /// @links: links, 1 to LND_MAX_LINKS.
 /// @lists: transfers at once of more than one fragment, 0 to 65,535, at most slots.
-/// @immediate_max: largest payload in bytes that travels inside a message, 0 to 65,352.
+/// @immediate_max: largest payload in bytes that travels inside a message, 0 to 65,352. The channel must
+///                 take frames of lnd_frame_size() bytes.
 /// @depth: requests that each peer may have in flight towards us, 1 to 32.
 /// @hello_tries: greetings before a peer counts as down, 1 to 255. It stays down for
 ///               @hello_tries times @hello_timeout, unless a frame of it comes before.

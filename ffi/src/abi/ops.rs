@@ -45,6 +45,9 @@ pub enum lnd_send {
     LND_SEND_FAILED = 2,
     /// No room: not handed over.
     LND_SEND_FULL = 3,
+    /// Longer than the channel's frames: not handed over. The message ends as a local failure, and
+    /// bug() is told: lnd_config.immediate_max is too large for this channel, see lnd_frame_size().
+    LND_SEND_TOO_LONG = 4,
 }
 
 /// struct lnd_frame - A short message to be sent.
@@ -84,10 +87,11 @@ pub struct lnd_frame {
 
 /// struct lnd_ops - The platform's operations; copied at creation.
 ///
-/// Three groups by context. *Inside* operations are called with the lock held: they may not sleep
-/// and may not call the library, which answers LND_E_REENTRY. *Outside* callbacks are called with
+/// Three groups by context. *Inside* operations are called with the lock held. They may not sleep. Of
+/// the library they may call what is for any context, as lnd_sent(), lnd_link_failed() and
+/// lnd_interrupt(); calls for threads return LND_E_REENTRY. *Outside* callbacks are called with
 /// nothing held and may call everything but what called them. *Any* may be called in interrupts
-/// too. An operation that is marked optional may be NULL. None may unwind or longjmp.
+/// too, and call nothing. An operation that is marked optional may be NULL. None may unwind or longjmp.
 #[allow(non_camel_case_types)]
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
@@ -133,7 +137,8 @@ pub struct lnd_ops {
     /// Optional: then there always is. Context: inside.
     pub ready:
         Option<unsafe extern "C" fn(ctx: *mut c_void, link: u32, nid: u64, lane: u32) -> u32>,
-    /// @send: Sends a frame; enum lnd_send. Never waits. Context: inside.
+    /// @send: Sends a frame, of lnd_frame_size() bytes at most; enum lnd_send. Never waits. Context:
+    /// inside.
     pub send: Option<unsafe extern "C" fn(ctx: *mut c_void, frame: *const lnd_frame) -> u32>,
     /// @quiesce: The engine of the link has stopped: no message handed over on it before may be
     /// reported by lnd_sent() any more. Optional if send() never returns LND_SEND_PENDING. Context:

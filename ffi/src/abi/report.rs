@@ -133,8 +133,10 @@ pub enum lnd_place {
 /// @resend: 1 if sending it again cannot deliver it twice.
 /// @cause: enum lnd_cause.
 /// @place: enum lnd_place.
-/// @bytes: bytes moved if it ended well, else 0.
-/// @reply: 1 for a GET: this is the end of the request and of its reply.
+/// @bytes: bytes moved if it ended well, else 0. Of a GET that went as a mere header (see
+///         lnd_submit()): 0.
+/// @reply: 1: this is the end of a GET and of its reply. 0 for a GET that went as a mere header: its
+///         reply is an LND_REPLY of the peer's.
 /// @lost_race: 1 if it had been cancelled and came back good all the same.
 /// @reserved: 0.
 #[allow(non_camel_case_types)]

@@ -57,7 +57,7 @@ pub enum lnd_kind {
 /// @header: the upper layer's header; copied. May be NULL if it has no bytes.
 /// @header_len: its bytes, at most LND_MAX_HEADER.
 /// @nfrags: fragments in @frags, at most LND_MAX_FRAGMENTS.
-/// @frags: what to send, or for a GET where the reply goes; the vector is copied, the memory it
+/// @frags: what to send, or for a GET where the reply goes, see lnd_submit(); the vector is copied, the memory it
 ///         names is lent until the report.
 /// @deadline: when to give up, on the clock of every @now.
 /// @user: comes back in the report.

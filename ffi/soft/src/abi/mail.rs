@@ -17,6 +17,7 @@ use crate::outbox::{lane_number, SendError};
 const DONE: u32 = 0;
 const FAILED: u32 = 2;
 const FULL: u32 = 3;
+const TOO_LONG: u32 = 4;
 
 impl From<SendError> for lnd_error {
     fn from(error: SendError) -> Self {
@@ -46,7 +47,8 @@ fn lane_of(lane: u32) -> Result<Lane, lnd_error> {
 /// @frame: the frame.
 /// @len: its bytes.
 /// @sent: if not NULL: enum lnd_send, what lnd_ops.send has to return. Written also with an error:
-///        LND_SEND_FULL for LND_E_WAIT and LND_E_BUSY, else LND_SEND_FAILED.
+///        LND_SEND_FULL for LND_E_WAIT and LND_E_BUSY, LND_SEND_TOO_LONG for LND_E_TOO_LONG, else
+///        LND_SEND_FAILED.
 ///
 /// Context: any; one at a time for a node.
 /// Return: LND_OK; LND_E_WAIT (no room, or the receiver has never been there); LND_E_LINK (no such
@@ -79,6 +81,7 @@ pub unsafe extern "C" fn lnd_soft_send(
     let fate = match result {
         Ok(()) => DONE,
         Err(lnd_error::LND_E_WAIT | lnd_error::LND_E_BUSY) => FULL,
+        Err(lnd_error::LND_E_TOO_LONG) => TOO_LONG,
         Err(_) => FAILED,
     };
     // SAFETY: by the contract of the ABI.
