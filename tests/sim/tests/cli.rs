@@ -214,6 +214,26 @@ fn what_does_not_say_how_long_it_is_is_read_to_its_end_or_refused() {
     node.stop();
 }
 
+/// A client that was killed leaves a part of a file; the next one removes it.
+#[test]
+fn the_next_get_removes_what_a_killed_one_has_left() {
+    let place = Place::new("killed-get");
+    let mut node = place.small_node();
+    let big = place.write("big", 64 << 20);
+    put(&place, "big", "big");
+    fs::create_dir(place.dir.join("back")).unwrap();
+    let mut get = place.start("get.log", &["get", "big", "1@soft", "--out", "back/first"]);
+    get.wait_until("the file is begun", |_| !place.names("back").is_empty());
+    node.signal("-STOP");
+    get.kill();
+    node.signal("-CONT");
+    assert_eq!(place.names("back").len(), 1, "a part");
+    place.ok(&["get", "big", "1@soft", "--out", "back/second"]);
+    assert_eq!(place.names("back"), ["second"]);
+    assert!(same(&big, &place.dir.join("back/second")));
+    node.stop();
+}
+
 /// What was begun when the signal came is not left behind, at either end.
 #[test]
 fn a_signal_leaves_no_part_of_a_file() {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! A client's own end of a file: where a PUT reads and where a GET writes.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
-use std::os::unix::fs::FileExt;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -131,7 +132,8 @@ impl Sink for SharedSink {
 }
 
 /// A file to be received: written beside its place under a name of its own, and renamed at the end.
-/// Dropped before, it leaves nothing.
+/// Dropped before, it leaves nothing. What a process leaves that is killed is removed by the next one
+/// that begins a file in the same directory.
 #[derive(Debug)]
 pub struct FileSink {
     file: File,
@@ -162,17 +164,70 @@ impl FileSink {
             Err(error) if error.kind() == ErrorKind::NotFound => None,
             Err(error) => return Err(error),
         };
-        let name = path.file_name().ok_or(ErrorKind::InvalidInput)?;
+        remove_leftovers(&path);
+        let (file, draft) = draft_beside(&path)?;
+        let sink = Self { file, draft, path };
+        there.map_or(Ok(()), |permissions| sink.file.set_permissions(permissions))?;
+        Ok(sink)
+    }
+}
+
+/// A draft beside `path`, locked (`flock`) for as long as it is open.
+fn draft_beside(path: &Path) -> io::Result<(File, PathBuf)> {
+    let name = path.file_name().ok_or(ErrorKind::InvalidInput)?;
+    loop {
         let mut draft = OsString::from(".");
         draft.push(name);
         let (pid, random) = (std::process::id(), crate::runtime::random_word());
         draft.push(format!(".{pid}-{random:08x}.part"));
         let draft = path.with_file_name(draft);
         let file = File::options().write(true).create_new(true).open(&draft)?;
-        let sink = Self { file, draft, path };
-        there.map_or(Ok(()), |permissions| sink.file.set_permissions(permissions))?;
-        Ok(sink)
+        // Where files cannot be locked, no one takes a draft for a leftover, either.
+        let _ = lock(&file, libc::LOCK_EX);
+        if file.metadata()?.nlink() > 0 {
+            return Ok((file, draft));
+        }
+        // Another has taken it for a leftover before it was locked.
     }
+}
+
+fn lock(file: &File, how: libc::c_int) -> io::Result<()> {
+    // SAFETY: the descriptor is open.
+    match unsafe { libc::flock(file.as_raw_fd(), how) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// Removes the drafts in the directory of `path` whose writers were killed: those that no one has
+/// locked. What cannot be looked at stays.
+fn remove_leftovers(path: &Path) {
+    let above = path.parent().filter(|above| !above.as_os_str().is_empty());
+    let Ok(entries) = fs::read_dir(above.unwrap_or(Path::new("."))) else { return };
+    for entry in entries.flatten().filter(|entry| is_draft(&entry.file_name())) {
+        let mut options = File::options();
+        // What is no regular file is no draft, and is not waited for.
+        let options = options.read(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK);
+        let Ok(file) = options.open(entry.path()) else { continue };
+        let is_file = file.metadata().is_ok_and(|found| found.is_file());
+        if is_file && lock(&file, libc::LOCK_EX | libc::LOCK_NB).is_ok() {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
+/// Whether a name is that of a draft: `.NAME.PID-RANDOM.part`.
+fn is_draft(name: &OsStr) -> bool {
+    let name = name.as_encoded_bytes();
+    let Some(name) = name.strip_prefix(b".").and_then(|name| name.strip_suffix(b".part")) else {
+        return false;
+    };
+    let mut parts = name.rsplitn(2, |byte| *byte == b'.');
+    let (Some(number), Some(_)) = (parts.next(), parts.next()) else { return false };
+    let mut halves = number.splitn(2, |byte| *byte == b'-');
+    let (Some(pid), Some(random)) = (halves.next(), halves.next()) else { return false };
+    let is_pid = !pid.is_empty() && pid.iter().all(u8::is_ascii_digit);
+    is_pid && random.len() == 8 && random.iter().all(u8::is_ascii_hexdigit)
 }
 
 /// The file that a path leads to, by whatever symbolic links; it need not be there.
@@ -248,6 +303,33 @@ mod tests {
         assert_eq!(fs::read(&path).unwrap(), b"short");
         drop(sink);
         assert_eq!(scratch.names(), ["f"]);
+    }
+
+    /// A draft that has a writer stays, whosever it is; so does what only looks like one.
+    #[test]
+    fn drafts_of_killed_writers_are_removed_and_nothing_else_is() {
+        let scratch = Scratch::new("drafts");
+        let sink = FileSink::create(&scratch.0.join("f")).unwrap();
+        let living = scratch.names();
+        let others = [
+            "f.1-0123abcd.part",
+            ".f.part",
+            ".f.x-0123abcd.part",
+            ".f.1-0123abc.part",
+            ".1-0123abcd.part",
+        ];
+        for name in
+            [".f.1-0123abcd.part", ".other.name.4294967295-00000000.part"].iter().chain(&others)
+        {
+            fs::write(scratch.0.join(name), "left").unwrap();
+        }
+        fs::create_dir(scratch.0.join(".d.1-0123abcd.part")).unwrap();
+        drop(FileSink::create(&scratch.0.join("g")).unwrap());
+        let mut stay: Vec<_> = living.iter().map(String::as_str).chain(others).collect();
+        stay.push(".d.1-0123abcd.part");
+        stay.sort_unstable();
+        assert_eq!(scratch.names(), stay);
+        drop(sink);
     }
 
     #[test]
