@@ -218,3 +218,31 @@ fn a_fabric_that_has_no_room_is_not_made() {
     }
     assert_eq!(place.names("."), [""; 0]);
 }
+
+/// A node that is refused leaves no fabric that it has made, and one that was there stays.
+#[test]
+fn a_node_that_is_refused_leaves_no_fabric() {
+    let place = Place::new("refused-node");
+    place.write("file", 100);
+    let small = ["--nodes", "3", "--window", "34"];
+    for (args, why) in [
+        (["--me", "1@soft", "--dir", "file"], "file: is not a directory"),
+        (["--me", "1@soft", "--dir", "file/store"], "file/store: "),
+        (["--me", "9@soft", "--dir", "store"], "9@soft0: this fabric has the nodes"),
+    ] {
+        let told = place.refused(&[&["node"], &args[..], &small].concat());
+        assert!(told.contains(why), "{args:?}: {told}");
+        assert!(!place.dir.join("lnd.fabric").exists(), "{args:?}");
+    }
+    assert_eq!(place.names("."), ["file"]);
+    let mut node = place.small_node();
+    place.refused(&["node", "--me", "2@soft", "--dir", "store"]);
+    place.refused(&[
+        "node", "--me", "2@soft", "--dir", "store", "--fabric", "other", "--window", "34",
+    ]);
+    assert!(!place.dir.join("other").exists());
+    place.ok(&["ping", "1@soft"]);
+    node.stop();
+    place.refused(&["node", "--me", "2@soft", "--dir", "file"]);
+    assert!(place.dir.join("lnd.fabric").exists(), "it was there before");
+}

@@ -109,6 +109,12 @@ pub(super) fn lock_shared(file: &File) -> Result<(), OpenError> {
     }
 }
 
+/// Takes the lock for this process alone, in place of the shared one. Returns whether it could.
+pub(super) fn lock_alone(file: &File) -> bool {
+    // SAFETY: the descriptor is open.
+    unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) == 0 }
+}
+
 /// Reserves room for the first `bytes` bytes of a file that no one has mapped yet.
 ///
 /// # Errors

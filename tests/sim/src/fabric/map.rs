@@ -2,6 +2,7 @@
 //! The memory under a fabric: a file, or memory of this process alone.
 
 use std::fs::File;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::ptr::NonNull;
 use std::{fmt, io};
@@ -83,14 +84,38 @@ impl Mapping {
     /// # Errors
     /// [`OpenError`]. The content of a file that exists is never changed by this call.
     pub fn file(path: &Path, shape: Shape) -> Result<Self, OpenError> {
+        Ok(Self::made_or_found(path, shape)?.0)
+    }
+
+    /// As [`file`](Self::file), and whether it was made by this call.
+    ///
+    /// # Errors
+    /// As for [`file`](Self::file).
+    pub fn made_or_found(path: &Path, shape: Shape) -> Result<(Self, bool), OpenError> {
+        let mut made = false;
         if !path.exists() {
             match Self::create(path, shape, shape.bytes_needed() as u64) {
                 // Another process was faster.
                 Err(OpenError::Io(error)) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                other => other?,
+                other => {
+                    other?;
+                    made = true;
+                }
             }
         }
-        Self::open(path)
+        Ok((Self::open(path)?, made))
+    }
+
+    /// Removes the file at `path`, if it is this one and no other process uses it. It cannot be removed
+    /// from under another: that would have to lock it first.
+    pub fn remove_unused(&self, path: &Path) {
+        let Some(file) = &self.file else { return };
+        let found = (file.metadata(), path.symlink_metadata());
+        let (Ok(ours), Ok(there)) = found else { return };
+        if (ours.dev(), ours.ino()) == (there.dev(), there.ino()) && file::lock_alone(file) {
+            // What cannot be removed stays, as a fabric that can be used.
+            let _ = std::fs::remove_file(path);
+        }
     }
 
     /// Makes a fabric file of `bytes` bytes. The fabric's own bytes are reserved on the file system.

@@ -11,7 +11,7 @@ use lnd_core::sync::AtomicU32;
 use lnd_core::time::{Instant, Span};
 
 use super::{Broken, Setup, LINKS};
-use crate::fabric::{nid_of, node_of, Fabric, JoinError, Window};
+use crate::fabric::{nid_of, node_of, Fabric, JoinError, Mapping, Window};
 use crate::lnet::Event;
 use crate::node::Hall;
 use crate::runtime::{
@@ -61,13 +61,28 @@ pub trait Actor {
     fn end(&mut self, now: Instant, station: &mut Station<'_>);
 }
 
-/// Joins, lets the actor act until it is done, and leaves in good order.
+/// Joins, lets the actor act until it is done, and leaves in good order. If the actor does not begin, a
+/// fabric that was made for it is removed again.
 ///
 /// # Errors
 /// The fabric refuses, or the node does not come to its end.
 pub fn host(setup: &Setup, actor: &mut dyn Actor) -> Result<(), Broken> {
-    let mapping = setup.map()?;
-    let fabric = Fabric::attach(&mapping)?;
+    let (mapping, made) = setup.map()?;
+    let mut has_begun = false;
+    let ended = host_on(setup, actor, &mapping, &mut has_begun);
+    if made && !has_begun {
+        mapping.remove_unused(&setup.fabric);
+    }
+    ended
+}
+
+fn host_on(
+    setup: &Setup,
+    actor: &mut dyn Actor,
+    mapping: &Mapping,
+    has_begun: &mut bool,
+) -> Result<(), Broken> {
+    let fabric = Fabric::attach(mapping)?;
     setup.check(&fabric)?;
     let (hall, clock, violations) = (Hall::new(), Clock::start(), AtomicU32::new(0));
     let bells = Bells::new(fabric.shape().nodes, LINKS);
@@ -83,6 +98,7 @@ pub fn host(setup: &Setup, actor: &mut dyn Actor) -> Result<(), Broken> {
             scope.spawn(move || drive_engine(&mut seat, clock, end));
         }
         let begun = actor.begin(&mut station);
+        *has_begun = begun.is_ok();
         let mut window = Window::new(&fabric, node);
         let mut watch = Watch::new();
         while begun.is_ok() && !actor.is_done() {

@@ -60,15 +60,15 @@ pub struct Make {
 }
 
 impl Setup {
-    /// Maps the fabric; made if there is none and it may be made.
-    fn map(&self) -> Result<Mapping, Broken> {
+    /// Maps the fabric; made if there is none and it may be made. Whether it was made, too.
+    fn map(&self) -> Result<(Mapping, bool), Broken> {
         let path = &self.fabric;
         let named = |error| format!("{}: {error}", path.display());
-        let mapping = match self.make {
+        let (mapping, made) = match self.make {
             Some(make) => {
                 let window = make.window.unwrap_or(WINDOW) << 20;
                 let shape = Shape::new(make.nodes.unwrap_or(NODES), LINKS, DESCRIPTORS, window);
-                Mapping::file(path, shape).map_err(named)?
+                Mapping::made_or_found(path, shape).map_err(named)?
             }
             None => {
                 while !path.exists() && self.started.elapsed() < GRACE && !signals::stopped() {
@@ -78,11 +78,11 @@ impl Setup {
                     let why = "there is no such fabric; `lnd node` makes it";
                     return Err(format!("{}: {why}", path.display()).into());
                 }
-                Mapping::open(path).map_err(named)?
+                (Mapping::open(path).map_err(named)?, false)
             }
         };
         guard(path, &mapping);
-        Ok(mapping)
+        Ok((mapping, made))
     }
 
     /// Whether a fabric is what processes need, and what was asked for.

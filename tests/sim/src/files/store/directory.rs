@@ -93,8 +93,11 @@ impl DirStore {
     /// What the file system says, or [`ErrorKind::WouldBlock`] if the directory, or one above it, has an
     /// owner; then nothing was changed.
     pub fn open_as(root: &Path, name: &str, incarnation: u64) -> std::io::Result<Self> {
-        check_above(root)?;
         let is_new = !root.exists();
+        if !is_new && !root.is_dir() {
+            return Err(std::io::Error::new(ErrorKind::NotADirectory, "is not a directory"));
+        }
+        check_above(root)?;
         fs::create_dir_all(root)?;
         let owner = Owner::of(root, name)?;
         let drafts = root.join(DRAFTS);
