@@ -78,7 +78,7 @@ struct ClientArgs {
     #[arg(long, value_name = "NID", value_parser = parse_nid)]
     me: Option<Nid>,
     /// Give up after so many seconds without progress. A server that is not there at the start is
-    /// not waited for.
+    /// waited for 1.2 s and no longer.
     #[arg(long, value_name = "SECONDS", default_value_t = 60,
         value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     timeout: u64,

@@ -206,11 +206,40 @@ fn what_does_not_say_how_long_it_is_is_read_to_its_end_or_refused() {
         ("/dev/null", "is a device"),
         ("store", "is a directory"),
         ("missing", "No such file"),
+        (".", "is a directory"),
+        ("..", "is a directory"),
     ] {
         let told = place.refused(&["put", file, "1@soft", "--name", "refused"]);
         assert!(told.contains(file) && told.contains(why), "{told}");
     }
     assert!(!place.dir.join("store/refused").exists());
+    node.stop();
+}
+
+/// What is in the way at the server is told of as what it is.
+#[test]
+fn names_that_lead_to_no_file_at_the_server_are_refused_as_such() {
+    let place = Place::new("no-file");
+    let mut node = place.small_node();
+    place.write("file", 100);
+    let store = |name: &str| place.dir.join("store").join(name);
+    fs::create_dir(store("dir")).unwrap();
+    symlink("/etc/passwd", store("link")).unwrap();
+    assert!(Command::new("mkfifo").arg(store("fifo")).status().unwrap().success());
+    for name in ["dir", "link", "fifo"] {
+        let why = "the name does not lead to a regular file at the server";
+        let told = place.refused(&["put", "file", "1@soft", "--name", name]);
+        assert_eq!(told, format!("lnd: put {name} at 1@soft0: {why}\n"));
+        let told = place.refused(&["get", name, "1@soft", "--out", "back"]);
+        assert_eq!(told, format!("lnd: get {name} from 1@soft0: {why}\n"));
+    }
+    assert!(fs::metadata(store("fifo")).unwrap().file_type().is_fifo());
+    // The directory that standard input is read into is named, not standard input.
+    let mut put = place.lnd(&["put", "-", "1@soft", "--name", "piped"]);
+    let output = put.env("TMPDIR", place.dir.join("none")).output().unwrap();
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{told}");
+    assert!(told.contains("no-file/none, into which standard input is read: No such"), "{told}");
     node.stop();
 }
 

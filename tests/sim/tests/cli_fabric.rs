@@ -245,4 +245,19 @@ fn a_node_that_is_refused_leaves_no_fabric() {
     node.stop();
     place.refused(&["node", "--me", "2@soft", "--dir", "file"]);
     assert!(place.dir.join("lnd.fabric").exists(), "it was there before");
+    assert!(place.ok(&["fabric", "show", "lnd.fabric"]).contains("link 0: up, engine gone"));
+}
+
+/// Messages say what is wrong, and with what.
+#[test]
+fn what_is_no_fabric_is_told_of_by_what_it_is() {
+    let place = Place::new("no-fabric");
+    place.write("short", 100);
+    let told = place.refused(&["fabric", "show", "short"]);
+    assert_eq!(told, "lnd: short: not a fabric file (has 96 bytes, fewer than every fabric)\n");
+    place.write("long", 8192);
+    let told = place.refused(&["fabric", "show", "long"]);
+    assert_eq!(told, "lnd: long: not a fabric file (wrong magic number)\n");
+    let told = place.refused(&["fabric", "format", "long"]);
+    assert_eq!(told, "lnd: long: is there already, and is left alone\n");
 }

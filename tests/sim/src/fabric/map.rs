@@ -20,6 +20,8 @@ pub enum OpenError {
     Io(io::Error),
     /// It is no fabric, or cannot become one.
     Fabric(AttachError),
+    /// The file has this many bytes, fewer than every fabric.
+    Short(u64),
     /// The file system has no room for this many bytes.
     NoSpace(u64),
     /// Another program has locked the file for itself.
@@ -36,6 +38,9 @@ impl fmt::Display for OpenError {
                 f.write_str("not a fabric file (wrong magic number)")
             }
             Self::Fabric(error) => write!(f, "{error}"),
+            Self::Short(bytes) => {
+                write!(f, "not a fabric file (has {bytes} bytes, fewer than every fabric)")
+            }
             Self::NoSpace(bytes) => {
                 let mib = bytes.div_ceil(1 << 20);
                 write!(f, "no space left: the fabric takes {mib} MiB of this file system")
@@ -200,7 +205,7 @@ fn bytes_needed(file: &File) -> Result<u64, OpenError> {
     let mut page = Page([0; 4096]);
     let have = file.metadata()?.len();
     if have < size_of::<Page>() as u64 {
-        return Err(AttachError::Foreign.into());
+        return Err(OpenError::Short(have));
     }
     file.read_exact_at(&mut page.0, 0)?;
     let length = page.0.len();

@@ -121,15 +121,16 @@ fn told(verb: &str, name: &str, done: &JobDone) {
 /// # Errors
 /// The file, the fabric or the server.
 pub fn put(setup: &Setup, file: &Path, name: Option<&str>, to: Nid) -> Result<(), Broken> {
-    let own = file.file_name().map(|name| name.to_string_lossy().into_owned());
-    let name = name.map(str::to_owned).or(own).ok_or("the file has no name")?;
     // Before signals are caught: reading may take for ever.
     let source = input::source(file)?;
+    let own = || file.file_name()?.to_str();
+    let unnamed = || format!("{}: has no name that is text; --name gives it one", file.display());
+    let name = name.or_else(own).ok_or_else(unnamed)?;
     signals::catch();
     let words = Words { what: &format!("put {name} at {to}"), local: file };
-    let make = || Job::put(to, &name, source, Instant::NEVER);
+    let make = || Job::put(to, name, source, Instant::NEVER);
     let done = ask(setup, to, &words, Box::new(make))?;
-    told("put", &name, &done);
+    told("put", name, &done);
     Ok(())
 }
 

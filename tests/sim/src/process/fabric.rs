@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! `lnd fabric`: makes a fabric file, shows one, declares deaths, pulls cables.
 
+use std::io::ErrorKind;
 use std::path::Path;
 
 use lnd_core::id::{Incarnation, LinkId, Nid};
@@ -8,7 +9,8 @@ use lnd_dma::regs::{LinkBits, Register, RegisterAccess, Status};
 
 use super::Broken;
 use crate::fabric::{
-    nid_of, node_of, DeclareError, Fabric, JoinError, Mapping, NodeFlags, NodeState, Shape,
+    nid_of, node_of, DeclareError, Fabric, JoinError, Mapping, NodeFlags, NodeState, OpenError,
+    Shape,
 };
 
 /// Makes a fabric file. Its size is a power of two, as a virtual machine wants it of a shared BAR;
@@ -19,7 +21,12 @@ use crate::fabric::{
 pub fn format(file: &Path, shape: Shape) -> Result<(), Broken> {
     let needed = shape.offsets().map_err(lnd_soft::AttachError::Shape)?.end as u64;
     let bytes = needed.next_power_of_two();
-    Mapping::create(file, shape, bytes).map_err(|error| format!("{}: {error}", file.display()))?;
+    Mapping::create(file, shape, bytes).map_err(|error| match error {
+        OpenError::Io(error) if error.kind() == ErrorKind::AlreadyExists => {
+            format!("{}: is there already, and is left alone", file.display())
+        }
+        error => format!("{}: {error}", file.display()),
+    })?;
     crate::say!("{}: {bytes} bytes, {needed} used", file.display());
     Ok(())
 }
@@ -67,7 +74,11 @@ fn show_node(fabric: &Fabric<'_>, node: u32) {
         let Ok(memory) = fabric.link_memory(node, link) else { continue };
         let up = LinkBits(memory.read(Register::Link)).contains(LinkBits::UP);
         let status = Status(memory.read(Register::Status));
-        let engine = if status.contains(Status::STOPPED) {
+        // Of a node that is gone the registers show what it did last.
+        let is_gone = matches!(found.state, NodeState::Absent | NodeState::Dead);
+        let engine = if is_gone {
+            "gone"
+        } else if status.contains(Status::STOPPED) {
             "stopped"
         } else if status.contains(Status::RUNNING) {
             "running"

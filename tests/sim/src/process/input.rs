@@ -27,7 +27,7 @@ pub(super) fn oddity(kind: FileType) -> Option<&'static str> {
 /// Opens what is to be sent: `-` is standard input.
 pub(super) fn source(path: &Path) -> Result<FileSource, Broken> {
     if path == Path::new("-") {
-        return Ok(spooled(io::stdin()).map_err(|error| format!("standard input: {error}"))?);
+        return spooled(io::stdin(), "standard input");
     }
     let named = |error: io::Error| format!("{}: {error}", path.display());
     let found = fs::metadata(path).map_err(named)?;
@@ -39,15 +39,26 @@ pub(super) fn source(path: &Path) -> Result<FileSource, Broken> {
     }
     let file = File::open(path).map_err(named)?;
     let unsized_file = found.blocks() == 0 && found.len() <= SPOOLED;
-    let source = if is_fifo || unsized_file { spooled(file) } else { FileSource::of(file) };
-    Ok(source.map_err(named)?)
+    if is_fifo || unsized_file {
+        return spooled(file, &path.display().to_string());
+    }
+    Ok(FileSource::of(file).map_err(named)?)
 }
 
 /// Reads to the end, into a file without a name: a PUT says first how long the file is.
-fn spooled(mut from: impl io::Read) -> io::Result<FileSource> {
-    let mut file = nameless()?;
-    io::copy(&mut from, &mut file)?;
-    FileSource::of(file)
+fn spooled(mut from: impl io::Read, name: &str) -> Result<FileSource, Broken> {
+    let place = std::env::temp_dir();
+    let in_place = |error| format!("{}, into which {name} is read: {error}", place.display());
+    let mut file = nameless().map_err(in_place)?;
+    let mut piece = vec![0; 64 << 10];
+    loop {
+        match from.read(&mut piece) {
+            Ok(0) => return Ok(FileSource::of(file).map_err(in_place)?),
+            Ok(read) => file.write_all(&piece[..read]).map_err(in_place)?,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(format!("{name}: {error}").into()),
+        }
+    }
 }
 
 /// A file that is gone when it is closed.
@@ -78,7 +89,9 @@ impl Out {
     /// `-` is standard output.
     pub fn open(path: &Path) -> Result<Self, Broken> {
         if path == Path::new("-") {
-            return Ok(Self::Stdout(nameless()?));
+            let place = std::env::temp_dir();
+            let named = |error| format!("{}: {error}", place.display());
+            return Ok(Self::Stdout(nameless().map_err(named)?));
         }
         if let Some(what) = fs::metadata(path).ok().and_then(|it| oddity(it.file_type())) {
             let hint =
