@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Health's figures: a selection over 8 × 8 interfaces, and the steps of demerit and recovery with
+//! Health's figures: a selection over 8 × 8 interfaces, and the steps of decrement and recovery with
 //! few and with many interfaces.
 //!
 //! The base of a selection is what cannot be avoided: one look at the health and credits of each
@@ -125,13 +125,13 @@ fn whole_try(health: &mut Health<'_>, times: u64) -> f64 {
 fn ill(peers: u32) -> Health<'static> {
     let mut health = node(2, peers, EACH, 1);
     for n in 0..peers * EACH {
-        demerit(&mut health, n);
+        decrement(&mut health, n);
     }
     assert_eq!(health.recovery().len(), peers * EACH);
     health
 }
 
-fn demerit(health: &mut Health<'_>, n: u32) {
+fn decrement(health: &mut Health<'_>, n: u32) {
     let peer = PeerId::new(n / EACH);
     let mut terms = Terms::new(0, Instant::from_nanos(1_000));
     (terms.destination, terms.resend) = (Some(PeerNiId::new(n)), false);
@@ -153,14 +153,14 @@ fn half() -> lnd_health::HealthValue {
 
 fn steps(options: &Options) {
     let mut nodes = SIZES.map(ill);
-    let mut demerits: [Column; 3] = Default::default();
+    let mut decrements: [Column; 3] = Default::default();
     let mut recoveries: [Column; 3] = Default::default();
     let times = options.scale(200_000, 2_000);
     let mut now = Instant::ORIGIN;
     for _ in 0..options.rounds(15, 2) {
         for (i, (health, peers)) in nodes.iter_mut().zip(SIZES).enumerate() {
             let count = peers * EACH;
-            demerits[i].push(each(times, |n| demerit(health, n as u32 * 7 % count)));
+            decrements[i].push(each(times, |n| decrement(health, n as u32 * 7 % count)));
         }
         for (i, health) in nodes.iter_mut().enumerate() {
             let mut steps = 0;
@@ -177,7 +177,7 @@ fn steps(options: &Options) {
         }
     }
     let table = Table::begin("health", options, "Steps, by number of ill peer interfaces: ns");
-    for (what, columns) in [("demerit", &demerits), ("recovery ping", &recoveries)] {
+    for (what, columns) in [("decrement", &decrements), ("recovery ping", &recoveries)] {
         for (peers, column) in SIZES.iter().zip(columns) {
             let name = format!("{what}, {} interfaces", peers * EACH);
             table.line(&name, "ns", column, Some((&column.over(&columns[0]), "of the least")));

@@ -5,7 +5,7 @@ use lnd_core::time::{Instant, Span};
 
 /// So many actions per `every`, of which unused ones are saved up to `burst`.
 #[derive(Clone, Copy, Debug)]
-pub struct Allowance {
+pub(crate) struct Allowance {
     /// Time that earns one action, in nanoseconds.
     every: u64,
     burst: u32,
@@ -16,12 +16,12 @@ pub struct Allowance {
 impl Allowance {
     /// One action `every` so often, at most `burst` at once; full at `now`. `every` is at least
     /// 1 ns.
-    pub const fn new(every: Span, burst: u32, now: Instant) -> Self {
+    pub(crate) const fn new(every: Span, burst: u32, now: Instant) -> Self {
         Self { every: every.as_nanos(), burst, left: burst, since: now }
     }
 
     /// Uses up one action, or says that there is none left at `now`.
-    pub fn take(&mut self, now: Instant) -> bool {
+    pub(crate) fn take(&mut self, now: Instant) -> bool {
         self.earn(now);
         match self.left.checked_sub(1) {
             Some(left) => {
@@ -33,14 +33,14 @@ impl Allowance {
     }
 
     /// Whether there is an action left at `now`.
-    pub fn ready(&mut self, now: Instant) -> bool {
+    pub(crate) fn ready(&mut self, now: Instant) -> bool {
         self.earn(now);
         self.left > 0
     }
 
     /// When there will be an action again: at any time if there is one now, also after a clock that
     /// stepped back.
-    pub const fn next(&self) -> Instant {
+    pub(crate) const fn next(&self) -> Instant {
         if self.left > 0 {
             Instant::ORIGIN
         } else {

@@ -11,10 +11,7 @@ const DOUBLINGS: usize = 10;
 /// Variants of a delay: shortened by 0 to 4 sixteenths.
 const VARIANTS: usize = 5;
 /// Lanes of a queue with back-off.
-pub const BACKOFF_LANES: usize = (DOUBLINGS + 1) * VARIANTS;
-
-/// A queue whose delays are those of a [`Backoff`].
-pub type BackoffLanes<'m> = Lanes<'m, BACKOFF_LANES>;
+pub(crate) const BACKOFF_LANES: usize = (DOUBLINGS + 1) * VARIANTS;
 
 /// How long to wait before the next try.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,7 +43,7 @@ impl Backoff {
     }
 
     /// Delay before try number `count`, with jitter. Without a lane: for who waits elsewhere.
-    pub fn jittered(&self, jitter: &mut Jitter, count: u8) -> Span {
+    pub(crate) fn jittered(&self, jitter: &mut Jitter, count: u8) -> Span {
         let variants = (self.jitter as usize + 1).min(VARIANTS);
         let variant = jitter.below(variants as u32);
         let delay = self.delay(count).as_nanos();
@@ -54,7 +51,7 @@ impl Backoff {
     }
 
     /// Queues `index` for its try number `count`, in one of the first [`BACKOFF_LANES`] lanes.
-    pub fn arm<const N: usize>(
+    pub(crate) fn arm<const N: usize>(
         &self,
         lanes: &mut Lanes<'_, N>,
         jitter: &mut Jitter,
@@ -104,7 +101,7 @@ mod tests {
     fn jitter_shortens_by_a_quarter_at_most_and_spreads() {
         let b = Backoff { first: Span::from_secs(1), cap: Span::from_secs(900), jitter: 4 };
         let mut timers = vec![Timer::UNARMED; 1000];
-        let mut lanes = BackoffLanes::new(&mut timers);
+        let mut lanes = Lanes::<BACKOFF_LANES>::new(&mut timers);
         let mut jitter = Jitter::new(1);
         let mut dues = std::collections::BTreeSet::new();
         for index in 0..1000 {

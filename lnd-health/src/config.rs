@@ -15,7 +15,7 @@ use lnd_core::time::Span;
 /// Most peers.
 pub const MAX_PEERS: u32 = 16_384;
 /// Most interfaces of all peers together.
-pub const MAX_ALL_PEER_NIS: u32 = 1 << 18;
+pub(crate) const MAX_ALL_PEER_NIS: u32 = 1 << 18;
 
 /// What the caller decides at creation.
 #[derive(Clone, Copy, Debug)]

@@ -226,7 +226,7 @@ impl Default for Window {
 
 /// The sender's side for one peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Numbers {
+pub(crate) struct Numbers {
     epoch: u32,
     next: u32,
     outstanding: Ring,
@@ -239,7 +239,7 @@ impl Numbers {
     }
 
     /// The next number, or `None` while the one [`WIDTH`] before it has not ended.
-    pub fn give(&mut self) -> Option<Number> {
+    pub(crate) fn give(&mut self) -> Option<Number> {
         let count = self.next;
         // Its place in the ring is that of the number `WIDTH` earlier.
         if self.outstanding.get(count) {
@@ -252,7 +252,7 @@ impl Numbers {
     }
 
     /// The message with this number has ended: no copy of it will be sent again.
-    pub fn end(&mut self, number: Number) {
+    pub(crate) fn end(&mut self, number: Number) {
         let age = self.next.wrapping_sub(number.count());
         if number.epoch() == self.epoch && (1..=WIDTH).contains(&age) {
             self.outstanding.set(number.count(), false);

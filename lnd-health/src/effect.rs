@@ -34,15 +34,15 @@ pub enum Resend {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Effect {
     /// The local interface loses health and is to recover.
-    pub local_demerit: bool,
+    pub local_decrement: bool,
     /// The peer's interface loses health and is to recover.
-    pub remote_demerit: bool,
+    pub remote_decrement: bool,
     /// Where to try again, if the message may be tried again.
     pub resend: Resend,
 }
 
-const fn row(local_demerit: bool, remote_demerit: bool, resend: Resend) -> Effect {
-    Effect { local_demerit, remote_demerit, resend }
+const fn row(local_decrement: bool, remote_decrement: bool, resend: Resend) -> Effect {
+    Effect { local_decrement, remote_decrement, resend }
 }
 
 /// In the order of [`Health`]'s numbers.
@@ -115,7 +115,7 @@ mod tests {
 
     fn cell(profile: Profile, health: Health) -> (bool, bool, Resend) {
         let e = effect(profile, health, Delivery::NotDelivered, false);
-        (e.local_demerit, e.remote_demerit, e.resend)
+        (e.local_decrement, e.remote_decrement, e.resend)
     }
 
     #[test]

@@ -3,17 +3,17 @@
 
 /// Integer pseudo-random numbers (a Weyl sequence through a multiplicative hash); not for secrets.
 #[derive(Clone, Copy, Debug)]
-pub struct Jitter(u32);
+pub(crate) struct Jitter(u32);
 
 impl Jitter {
     /// The generator of a seed. Give each node its own, or all of them jitter alike.
-    pub const fn new(seed: u32) -> Self {
+    pub(crate) const fn new(seed: u32) -> Self {
         Self(seed)
     }
 
     /// The next number, any 32 bits.
     #[allow(clippy::should_implement_trait, reason = "it never ends")]
-    pub const fn next(&mut self) -> u32 {
+    pub(crate) const fn next(&mut self) -> u32 {
         self.0 = self.0.wrapping_add(0x9e37_79b9);
         let mut x = self.0;
         x = (x ^ (x >> 16)).wrapping_mul(0x21f0_aaad);
@@ -22,7 +22,7 @@ impl Jitter {
     }
 
     /// A number below `bound`, or 0 if `bound` is 0.
-    pub const fn below(&mut self, bound: u32) -> u32 {
+    pub(crate) const fn below(&mut self, bound: u32) -> u32 {
         ((self.next() as u64 * bound as u64) >> 32) as u32
     }
 }

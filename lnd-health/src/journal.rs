@@ -58,12 +58,12 @@ pub struct Journal<'m> {
 
 impl<'m> Journal<'m> {
     /// An empty journal over `ring`.
-    pub fn new(ring: &'m mut [Option<Entry>]) -> Self {
+    pub(crate) fn new(ring: &'m mut [Option<Entry>]) -> Self {
         Self { ring, next: 0, written: 0 }
     }
 
     /// Writes an entry over the oldest one.
-    pub fn write(&mut self, entry: Entry) {
+    pub(crate) fn write(&mut self, entry: Entry) {
         if let Some(place) = self.ring.get_mut(self.next) {
             *place = Some(entry);
         }

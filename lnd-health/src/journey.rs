@@ -91,7 +91,7 @@ pub struct Journey {
 
 impl Journey {
     /// The journey of a message to `peer`, nothing tried yet.
-    pub const fn new(peer: PeerId, terms: Terms) -> Self {
+    pub(crate) const fn new(peer: PeerId, terms: Terms) -> Self {
         Self {
             cookie: terms.cookie,
             deadline: terms.deadline,
@@ -205,7 +205,7 @@ impl Journey {
 
     /// Until when a try begun at `now` may take, so that each of `left` later ones has as much time
     /// (R37); never beyond the deadline, and never nothing while there is time (LU-16260).
-    pub const fn slice(&self, now: Instant, left: u8) -> Instant {
+    pub(crate) const fn slice(&self, now: Instant, left: u8) -> Instant {
         let time = self.deadline.since(now).as_nanos();
         let part = time / (left as u64 + 1);
         let part = if part == 0 { time } else { part };
@@ -213,12 +213,12 @@ impl Journey {
     }
 
     /// Whether `retries` resends were made: never with [`UNTIL_DEADLINE`].
-    pub const fn is_spent(&self, retries: u8) -> bool {
+    pub(crate) const fn is_spent(&self, retries: u8) -> bool {
         retries != UNTIL_DEADLINE && self.tries > retries as u32
     }
 
     /// Whether one more try may begin at `now`, of `1 + retries` in all.
-    pub const fn may_try_again(&self, now: Instant, retries: u8) -> bool {
+    pub(crate) const fn may_try_again(&self, now: Instant, retries: u8) -> bool {
         self.resend && !self.is_spent(retries) && now.as_nanos() < self.deadline.as_nanos()
     }
 
@@ -242,7 +242,7 @@ impl Journey {
 
     /// Whether a path may be tried: this round has not tried it, and it differs from the last one as the class
     /// of its failure asks (S4-9, S4-14, S4-17).
-    pub fn allows(&self, path: Path, disjoint: Resend) -> bool {
+    pub(crate) fn allows(&self, path: Path, disjoint: Resend) -> bool {
         let Some(last) = self.last_path() else { return true };
         if seeded("failed-path-again") {
             return true;

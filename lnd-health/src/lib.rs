@@ -6,35 +6,37 @@
 #[cfg(test)]
 extern crate std;
 
-pub mod allowance;
-pub mod backoff;
+mod allowance;
+mod backoff;
 mod charge;
+mod classify;
 pub mod config;
 pub mod dedup;
 mod effect;
 mod ids;
-pub mod jitter;
+mod jitter;
 pub mod journal;
 pub mod journey;
-mod judge;
 mod ni;
 pub mod node;
 mod probe_kind;
 pub mod prober;
 mod rank;
 pub mod reconnect;
-pub mod recovery;
+mod recovery;
 pub mod select;
 pub mod tracker;
 mod value;
 
+pub use backoff::Backoff;
 pub use charge::{refusal, refusal_of_errno, Charge, Refusal};
+pub use classify::{classify, Change, Consequence, Situation};
 pub use config::{Config, ConfigError};
 pub use dedup::{Number, Stamp, WindowCheck};
 pub use effect::{effect, Effect, Profile, Resend};
 pub use ids::{NiId, Object, PeerId, PeerNiId, RouteId, MAX_LOCAL, MAX_NETS, MAX_PEER_NIS};
-pub use judge::{judge, Change, Situation, Verdict};
 pub use ni::{Aliveness, Ni, NiStatus, Thresholds};
 pub use node::Health;
 pub use probe_kind::{ProbeKind, ProbeKinds, Trial, TrialStep, WhyOff};
+pub use recovery::Recovery;
 pub use value::{HealthValue, MAX_HEALTH};

@@ -163,7 +163,7 @@ impl Ni {
     }
 
     /// Whether nothing is left to recover: full health, and up.
-    pub const fn is_well(&self) -> bool {
+    pub(crate) const fn is_well(&self) -> bool {
         self.health.get() == HealthValue::FULL.get() && matches!(self.status, NiStatus::Up)
     }
 
@@ -214,7 +214,7 @@ impl Ni {
 
     /// Sets the health, and the status that follows from it with hysteresis (R47, S4-12): DOWN at
     /// the lower threshold, UP again only at the upper one. Returns whether anything changed.
-    pub fn adjust(&mut self, health: HealthValue, thresholds: Thresholds) -> bool {
+    pub(crate) fn adjust(&mut self, health: HealthValue, thresholds: Thresholds) -> bool {
         let before = (self.health, self.status);
         self.health = health;
         if health.get() <= thresholds.down {
@@ -253,13 +253,13 @@ impl Ni {
     }
 
     /// Credits left for sending, less what waits for one; more is better.
-    pub fn set_credits(&mut self, credits: i32) {
+    pub(crate) fn set_credits(&mut self, credits: i32) {
         self.credits = credits;
         self.refresh();
     }
 
     /// User-defined priority, 0 the best.
-    pub fn set_priority(&mut self, priority: u16) {
+    pub(crate) fn set_priority(&mut self, priority: u16) {
         self.priority = priority;
         self.refresh();
     }
@@ -281,13 +281,13 @@ impl Ni {
     }
 
     /// It was heard of.
-    pub fn heard(&mut self, now: Instant) {
+    pub(crate) fn heard(&mut self, now: Instant) {
         self.alive = Aliveness::Alive;
         self.last_alive = self.last_alive.max(now);
     }
 
     /// It was found dead. What is heard of it later makes it alive again.
-    pub fn found_dead(&mut self) {
+    pub(crate) fn found_dead(&mut self) {
         self.alive = Aliveness::Dead;
     }
 }
@@ -308,11 +308,11 @@ mod tests {
         let mut ni = ni();
         let mut health = HealthValue::FULL;
         for _ in 0..9 {
-            health = health.demerited(100);
+            health = health.decremented(100);
             ni.adjust(health, LNET);
             assert_eq!(ni.status(), NiStatus::Up);
         }
-        health = health.demerited(100);
+        health = health.decremented(100);
         assert!(ni.adjust(health, LNET));
         assert_eq!(ni.status(), NiStatus::Down);
         for _ in 0..9 {
@@ -330,7 +330,7 @@ mod tests {
         // R48, LU-18444, LU-15595: health down does not make it dead, being heard does not heal.
         let mut ni = ni();
         ni.heard(Instant::from_nanos(9));
-        ni.adjust(HealthValue::FULL.demerited(1000), LNET);
+        ni.adjust(HealthValue::FULL.decremented(1000), LNET);
         assert_eq!(ni.aliveness(), (Aliveness::Alive, Instant::from_nanos(9)));
         ni.heard(Instant::from_nanos(10));
         assert_eq!((ni.health().get(), ni.status()), (0, NiStatus::Down));

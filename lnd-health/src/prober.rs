@@ -87,7 +87,7 @@ pub enum Finding {
 
 /// One endpoint as the prober sees it; the caller's table of them is its memory.
 #[derive(Clone, Copy, Debug)]
-pub struct Endpoint {
+pub(crate) struct Endpoint {
     first_dead: Instant,
     dead: u8,
     /// There was traffic since the last look.
@@ -108,7 +108,7 @@ pub struct Endpoint {
 
 impl Endpoint {
     /// Not watched.
-    pub const UNUSED: Self = Self {
+    pub(crate) const UNUSED: Self = Self {
         first_dead: Instant::ORIGIN,
         dead: 0,
         active: false,
@@ -123,7 +123,7 @@ impl Endpoint {
 
 /// What looking at the next endpoint showed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Look {
+pub(crate) enum Look {
     /// No endpoint is due.
     NoneDue,
     /// There was traffic, or its path is being moved: it is spared for now.
@@ -162,7 +162,7 @@ pub struct Prober<'m> {
 
 impl<'m> Prober<'m> {
     /// Watches nothing yet. `timers` are all [`Timer::UNARMED`], `endpoints` all [`Endpoint::UNUSED`].
-    pub fn new(
+    pub(crate) fn new(
         timers: &'m mut [Timer],
         endpoints: &'m mut [Endpoint],
         settings: ProbeSettings,
@@ -187,7 +187,7 @@ impl<'m> Prober<'m> {
 
     /// Watches an endpoint from now on. `one_way`: it only receives, so that its own traffic will
     /// never show that the far side has gone.
-    pub fn watch(&mut self, now: Instant, jitter: &mut Jitter, index: u32, one_way: bool) {
+    pub(crate) fn watch(&mut self, now: Instant, jitter: &mut Jitter, index: u32, one_way: bool) {
         if let Some(endpoint) = self.endpoints.get_mut(index as usize) {
             *endpoint = Endpoint { one_way, users: endpoint.users, ..Endpoint::UNUSED };
             self.rest(now, jitter, index);
@@ -195,13 +195,13 @@ impl<'m> Prober<'m> {
     }
 
     /// Stops watching; the end of a probe under way is stale.
-    pub fn unwatch(&mut self, index: u32) {
+    pub(crate) fn unwatch(&mut self, index: u32) {
         self.lanes.disarm(index);
         self.renew(index);
     }
 
     /// There was traffic: the far side lives, and needs no probe (R55). One store.
-    pub fn active(&mut self, index: u32) {
+    pub(crate) fn active(&mut self, index: u32) {
         if let Some(endpoint) = self.endpoints.get_mut(index as usize) {
             (endpoint.active, endpoint.dead, endpoint.down) = (true, 0, false);
         }
@@ -209,33 +209,33 @@ impl<'m> Prober<'m> {
 
     /// The transport has begun to move the endpoint to another path, or has ended to (S2-8). What
     /// was found dead before counts no more.
-    pub fn migrating(&mut self, index: u32, migrating: bool) {
+    pub(crate) fn migrating(&mut self, index: u32, migrating: bool) {
         if let Some(endpoint) = self.endpoints.get_mut(index as usize) {
             (endpoint.migrating, endpoint.dead) = (migrating, 0);
         }
     }
 
     /// One more on this node uses the endpoint. It belongs to none of them: it outlives each (S2).
-    pub fn add_user(&mut self, index: u32) {
+    pub(crate) fn add_user(&mut self, index: u32) {
         if let Some(endpoint) = self.endpoints.get_mut(index as usize) {
             endpoint.users = endpoint.users.saturating_add(1);
         }
     }
 
     /// One that used the endpoint does so no longer. Without users nothing changes.
-    pub fn remove_user(&mut self, index: u32) {
+    pub(crate) fn remove_user(&mut self, index: u32) {
         if let Some(endpoint) = self.endpoints.get_mut(index as usize) {
             endpoint.users = endpoint.users.saturating_sub(1);
         }
     }
 
     /// How many on this node use the endpoint.
-    pub fn users(&self, index: u32) -> u32 {
+    pub(crate) fn users(&self, index: u32) -> u32 {
         self.endpoints.get(index as usize).map_or(0, |endpoint| endpoint.users)
     }
 
     /// Forgets an endpoint, with its users: another takes its index.
-    pub fn forget(&mut self, index: u32) {
+    pub(crate) fn forget(&mut self, index: u32) {
         self.unwatch(index);
         if let Some(endpoint) = self.endpoints.get_mut(index as usize) {
             *endpoint = Endpoint::UNUSED;
@@ -243,19 +243,19 @@ impl<'m> Prober<'m> {
     }
 
     /// The peer has published a word for probing, or has withdrawn it (S2-9).
-    pub fn publish(&mut self, index: u32, published: bool) {
+    pub(crate) fn publish(&mut self, index: u32, published: bool) {
         if let Some(endpoint) = self.endpoints.get_mut(index as usize) {
             endpoint.published = published;
         }
     }
 
     /// Whether the peer has published a word for probing.
-    pub fn published(&self, index: u32) -> bool {
+    pub(crate) fn published(&self, index: u32) -> bool {
         self.endpoints.get(index as usize).is_some_and(|e| e.published)
     }
 
     /// Something waits for this endpoint: it is looked at before all others (R59).
-    pub fn urge(&mut self, index: u32) {
+    pub(crate) fn urge(&mut self, index: u32) {
         let idle = self.endpoints.get(index as usize).is_some_and(|e| !e.asked);
         if idle && self.lanes.due(index).is_some() && !seeded("urgency-ignored") {
             self.lanes.arm(index, URGENT, Instant::ORIGIN);
@@ -263,13 +263,13 @@ impl<'m> Prober<'m> {
     }
 
     /// When the next endpoint is to be looked at.
-    pub fn next(&self) -> Option<Instant> {
+    pub(crate) fn next(&self) -> Option<Instant> {
         self.lanes.next().map(|(due, _)| due)
     }
 
     /// Looks at one endpoint that is due at `now`. Call it again until
     /// [`NoneDue`](Look::NoneDue), or until the budget is spent.
-    pub fn look(&mut self, now: Instant, jitter: &mut Jitter) -> Look {
+    pub(crate) fn look(&mut self, now: Instant, jitter: &mut Jitter) -> Look {
         let Some(index) = self.lanes.expire(now) else { return Look::NoneDue };
         let Some(endpoint) = self.endpoints.get_mut(index as usize) else { return Look::Spared };
         if endpoint.asked && seeded("probe-never-ends") {
@@ -295,7 +295,7 @@ impl<'m> Prober<'m> {
     }
 
     /// A probe could not be sent: the endpoint is looked at again later.
-    pub fn put_off(&mut self, due: Due) {
+    pub(crate) fn put_off(&mut self, due: Due) {
         if self.is_current(due) {
             if let Some(endpoint) = self.endpoints.get_mut(due.index as usize) {
                 endpoint.asked = false;
@@ -305,7 +305,13 @@ impl<'m> Prober<'m> {
 
     /// A probe has ended. An end that is stale, or that traffic or migration has overtaken, says
     /// nothing.
-    pub fn end(&mut self, now: Instant, jitter: &mut Jitter, due: Due, end: ProbeEnd) -> Finding {
+    pub(crate) fn end(
+        &mut self,
+        now: Instant,
+        jitter: &mut Jitter,
+        due: Due,
+        end: ProbeEnd,
+    ) -> Finding {
         let endpoint = self.endpoints.get_mut(due.index as usize).filter(|e| e.asked);
         let current = self.lanes.timer(due.index).is_some_and(|t| t.word == due.generation);
         let Some(endpoint) = endpoint.filter(|_| current) else {

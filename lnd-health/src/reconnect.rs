@@ -46,7 +46,7 @@ pub enum Connection {
 
 /// One interface's state; the caller's table of them is the memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Attempt {
+pub(crate) enum Attempt {
     /// Connected, or nobody wants it to be.
     #[default]
     None,
@@ -77,7 +77,7 @@ pub struct Reconnect<'m> {
 
 impl<'m> Reconnect<'m> {
     /// Nothing to reconnect. `timers` are all [`Timer::UNARMED`], `attempts` all [`Attempt::None`].
-    pub fn new(
+    pub(crate) fn new(
         timers: &'m mut [Timer],
         attempts: &'m mut [Attempt],
         settings: ReconnectSettings,
@@ -101,7 +101,7 @@ impl<'m> Reconnect<'m> {
     }
 
     /// What stands in the way of sending.
-    pub fn connection(&self, index: u32) -> Connection {
+    pub(crate) fn connection(&self, index: u32) -> Connection {
         match self.attempt(index) {
             Attempt::None => Connection::Up,
             Attempt::Waiting | Attempt::UnderWay => Connection::Trying,
@@ -112,7 +112,7 @@ impl<'m> Reconnect<'m> {
     }
 
     /// The connection was lost. Changes nothing if attempts are made already.
-    pub fn lost(&mut self, now: Instant, jitter: &mut Jitter, index: u32) {
+    pub(crate) fn lost(&mut self, now: Instant, jitter: &mut Jitter, index: u32) {
         if self.attempt(index) == Attempt::None || seeded("two-attempts-at-once") {
             self.wait(now, jitter, index, 0);
         }
@@ -120,7 +120,7 @@ impl<'m> Reconnect<'m> {
 
     /// There is a connection, whoever made it, or nobody wants one. The end of an attempt under way
     /// is stale.
-    pub fn settled(&mut self, index: u32) {
+    pub(crate) fn settled(&mut self, index: u32) {
         if self.attempt(index) == Attempt::UnderWay {
             self.under_way = self.under_way.saturating_sub(1);
         }
@@ -134,14 +134,14 @@ impl<'m> Reconnect<'m> {
 
     /// When the next attempt is due, or the end of one is overdue. While as many are under way as
     /// may be, no other is due.
-    pub fn next(&self) -> Option<Instant> {
+    pub(crate) fn next(&self) -> Option<Instant> {
         let full = self.under_way >= self.settings.at_once;
         self.lanes.next_of(if full { OVERDUE } else { u64::MAX }).map(|(due, _)| due)
     }
 
     /// Ends one attempt whose end is overdue at `now`, as if it had failed: its place is free, and
     /// what is told of it later is stale. Returns whether there was one.
-    pub fn expire(&mut self, now: Instant, jitter: &mut Jitter) -> bool {
+    pub(crate) fn expire(&mut self, now: Instant, jitter: &mut Jitter) -> bool {
         if seeded("connect-never-expires") {
             return false;
         }
@@ -157,7 +157,7 @@ impl<'m> Reconnect<'m> {
 
     /// One attempt that is due at `now`. It is ended by [`end`](Self::end), by
     /// [`settled`](Self::settled), or by [`expire`](Self::expire).
-    pub fn take_due(&mut self, now: Instant) -> Option<Due> {
+    pub(crate) fn take_due(&mut self, now: Instant) -> Option<Due> {
         if self.under_way >= self.settings.at_once && !seeded("reconnect-storm") {
             return None;
         }
@@ -172,7 +172,13 @@ impl<'m> Reconnect<'m> {
     }
 
     /// How an attempt ended. Returns `false` if it is stale.
-    pub fn end(&mut self, now: Instant, jitter: &mut Jitter, due: Due, how: Connected) -> bool {
+    pub(crate) fn end(
+        &mut self,
+        now: Instant,
+        jitter: &mut Jitter,
+        due: Due,
+        how: Connected,
+    ) -> bool {
         let Due { index, generation } = due;
         let Some(timer) = self.lanes.timer_mut(index).filter(|t| t.word == generation) else {
             return false;

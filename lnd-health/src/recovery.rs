@@ -24,7 +24,7 @@ const AT_ONCE: usize = BACKOFF_LANES;
 
 /// A ping that is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Due {
+pub(crate) struct Due {
     /// Whose.
     pub index: u32,
     /// Tells this ping from earlier ones of the same entry.
@@ -33,7 +33,7 @@ pub struct Due {
 
 impl<'m> Recovery<'m> {
     /// An empty queue over `timers`, all [`Timer::UNARMED`].
-    pub fn new(timers: &'m mut [Timer], backoff: Backoff) -> Self {
+    pub(crate) fn new(timers: &'m mut [Timer], backoff: Backoff) -> Self {
         Self { lanes: Lanes::new(timers), backoff, untold: 0 }
     }
 
@@ -68,7 +68,7 @@ impl<'m> Recovery<'m> {
     }
 
     /// Queues an entry, unless it is queued already. Returns whether it is new.
-    pub fn join(&mut self, now: Instant, jitter: &mut Jitter, index: u32) -> bool {
+    pub(crate) fn join(&mut self, now: Instant, jitter: &mut Jitter, index: u32) -> bool {
         if self.lanes.due(index).is_some() {
             return false;
         }
@@ -77,14 +77,14 @@ impl<'m> Recovery<'m> {
     }
 
     /// The entry was heard of: if it is queued, its count starts anew.
-    pub fn heard(&mut self, now: Instant, jitter: &mut Jitter, index: u32) {
+    pub(crate) fn heard(&mut self, now: Instant, jitter: &mut Jitter, index: u32) {
         if self.lanes.due(index).is_some() {
             self.restart(now, jitter, index);
         }
     }
 
     /// Takes an entry out: it is well, or given up. Answers to its pings are stale from now on.
-    pub fn leave(&mut self, index: u32) -> bool {
+    pub(crate) fn leave(&mut self, index: u32) -> bool {
         if let Some(timer) = self.lanes.timer_mut(index) {
             timer.word = timer.word.wrapping_add(1);
             timer.flag = false;
@@ -93,7 +93,7 @@ impl<'m> Recovery<'m> {
     }
 
     /// A queued entry is pinged at once, and its count starts anew.
-    pub fn hasten(&mut self, index: u32) {
+    pub(crate) fn hasten(&mut self, index: u32) {
         if self.lanes.due(index).is_some() {
             if let Some(timer) = self.lanes.timer_mut(index) {
                 timer.count = 0;
@@ -103,19 +103,19 @@ impl<'m> Recovery<'m> {
     }
 
     /// The end of an entry's last ping was told.
-    pub fn told(&mut self, index: u32) {
+    pub(crate) fn told(&mut self, index: u32) {
         if let Some(timer) = self.lanes.timer_mut(index) {
             timer.flag = false;
         }
     }
 
     /// When the next ping is due.
-    pub fn next(&self) -> Option<Instant> {
+    pub(crate) fn next(&self) -> Option<Instant> {
         self.lanes.next().map(|(due, _)| due)
     }
 
     /// One entry whose ping is due at `now`. It stays queued, for its next ping.
-    pub fn take_due(&mut self, now: Instant, jitter: &mut Jitter) -> Option<Due> {
+    pub(crate) fn take_due(&mut self, now: Instant, jitter: &mut Jitter) -> Option<Due> {
         let index = self.lanes.expire(now)?;
         let timer = self.lanes.timer_mut(index)?;
         let by = if seeded("ping-counted-twice") { 2 } else { 1 };
@@ -131,7 +131,7 @@ impl<'m> Recovery<'m> {
     }
 
     /// Puts a ping off that could not be sent: as if it had not been tried.
-    pub fn put_off(&mut self, now: Instant, jitter: &mut Jitter, index: u32) {
+    pub(crate) fn put_off(&mut self, now: Instant, jitter: &mut Jitter, index: u32) {
         let count = match self.lanes.timer_mut(index) {
             Some(timer) => {
                 timer.count = timer.count.saturating_sub(1);
@@ -144,14 +144,14 @@ impl<'m> Recovery<'m> {
     }
 
     /// Whether a ping is the entry's last one: an answer to an older ping is stale.
-    pub fn is_current(&self, due: Due) -> bool {
+    pub(crate) fn is_current(&self, due: Due) -> bool {
         let any = seeded("stale-ping-counts");
         self.lanes.timer(due.index).is_some_and(|t| t.word == due.generation || any)
             && self.lanes.due(due.index).is_some()
     }
 
     /// Takes any one entry out, for shutdown.
-    pub fn drain(&mut self) -> Option<u32> {
+    pub(crate) fn drain(&mut self) -> Option<u32> {
         let (_, index) = self.lanes.next()?;
         self.leave(index);
         Some(index)

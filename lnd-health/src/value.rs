@@ -30,7 +30,7 @@ impl HealthValue {
 
     /// After a failure: `sensitivity` less, zero at the least.
     #[must_use]
-    pub fn demerited(self, sensitivity: u16) -> Self {
+    pub fn decremented(self, sensitivity: u16) -> Self {
         if seeded("demerit-below-zero") {
             return Self::new(self.0.wrapping_sub(sensitivity));
         }
@@ -62,10 +62,10 @@ mod tests {
     fn saturates_at_both_ends() {
         let mut health = HealthValue::FULL;
         for expected in (0..10).rev() {
-            health = health.demerited(100);
+            health = health.decremented(100);
             assert_eq!(health.get(), expected * 100);
         }
-        assert_eq!(health.demerited(u16::MAX).get(), 0);
+        assert_eq!(health.decremented(u16::MAX).get(), 0);
         assert_eq!(health.recovered(u16::MAX), HealthValue::FULL);
     }
 }

@@ -12,16 +12,16 @@ use lnd_core::driver::Why;
 use lnd_core::fragment::FragmentError;
 use lnd_core::transfer::{Cause, Delivery, Place};
 use lnd_health::journey::UNTIL_DEADLINE;
-use lnd_health::{judge, refusal, Change, Charge, Config, Profile, Resend, Situation};
+use lnd_health::{classify, refusal, Change, Charge, Config, Profile, Resend, Situation};
 
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/health.md");
 
 fn change(change: Change) -> &'static str {
     match change {
         Change::Keep => "",
-        Change::Demerit => "−",
-        Change::Doubt => "− (never down)",
-        Change::Merit => "+",
+        Change::Decrement => "−",
+        Change::DecrementStayUp => "− (never down)",
+        Change::Increment => "+",
         Change::Full => "full",
     }
 }
@@ -44,12 +44,12 @@ fn effects() -> String {
          resend |\n|---|---|---|---|---|---|---|---|\n",
     );
     for class in CLASSES {
-        let seed = judge(Profile::Seed, class, &Situation::PLAIN);
-        let lnet = judge(Profile::LnetCompat, class, &Situation::PLAIN);
+        let seed = classify(Profile::Seed, class, &Situation::PLAIN);
+        let lnet = classify(Profile::LnetCompat, class, &Situation::PLAIN);
         let unknown = Situation { delivery: Delivery::Unknown, ..Situation::PLAIN };
         let suppressed = Situation { suppressed: true, ..unknown };
-        assert_eq!(judge(Profile::Seed, class, &unknown).resend, Resend::No);
-        let careful = match judge(Profile::Seed, class, &suppressed).resend {
+        assert_eq!(classify(Profile::Seed, class, &unknown).resend, Resend::No);
+        let careful = match classify(Profile::Seed, class, &suppressed).resend {
             Resend::No => "",
             _ => "only with suppression",
         };

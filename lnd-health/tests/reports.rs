@@ -7,12 +7,12 @@ mod common;
 use common::*;
 use lnd_core::time::{Instant, Span};
 use lnd_core::transfer::Health as Class;
-use lnd_health::backoff::Backoff;
 use lnd_health::journal::Evidence;
 use lnd_health::node::{Action, Connect, Count, End, Ping, Probe};
 use lnd_health::prober::{Finding, ProbeEnd};
 use lnd_health::reconnect::Connected;
 use lnd_health::select::NoPath;
+use lnd_health::Backoff;
 use lnd_health::{Aliveness, Config, HealthValue, NiId, NiStatus, Object, ProbeKinds};
 
 const OURS: fn() -> NiId = || local(0);

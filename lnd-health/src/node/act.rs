@@ -4,11 +4,11 @@
 use super::tally::Count;
 use super::{End, Health};
 use crate::charge::Charge;
+use crate::classify::{classify, Change, Situation};
 use crate::effect::Profile;
 use crate::ids::{NiId, Object, PeerNiId};
 use crate::journal::Evidence;
 use crate::journey::Path;
-use crate::judge::{judge, Change, Situation};
 use crate::ni::Ni;
 use crate::probe_kind::ProbeKind;
 use crate::prober::Look;
@@ -114,8 +114,8 @@ impl Health<'_> {
         let mut idle = 0;
         let looks = if seeded("looks-without-bound") { u32::MAX } else { LOOKS };
         for _ in 0..looks {
-            let turn = self.rota;
-            self.rota = if turn >= 2 { 0 } else { turn + 1 };
+            let turn = self.poll_turn;
+            self.poll_turn = if turn >= 2 { 0 } else { turn + 1 };
             let look = match turn {
                 0 => self.due_ping(now),
                 1 => self.due_connect(now),
@@ -192,16 +192,16 @@ impl Health<'_> {
             many_local: false,
             ..Situation::PLAIN
         };
-        let verdict = judge(self.config.profile, class, &situation);
+        let consequence = classify(self.config.profile, class, &situation);
         let evidence = Evidence::Ping(class);
         match ping.path {
-            Some(path) => self.blame(now, path, verdict, evidence, 0),
+            Some(path) => self.blame(now, path, consequence, evidence, 0),
             // Both ends of the ping are this one interface.
             None => {
                 let change = match (answer, charge) {
-                    (true, _) => verdict.local,
+                    (true, _) => consequence.local,
                     (false, Some(Charge::None)) => Change::Keep,
-                    (false, _) => Change::Demerit,
+                    (false, _) => Change::Decrement,
                 };
                 self.mark(now, ping.object, change, evidence, 0);
             }

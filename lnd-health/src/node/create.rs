@@ -89,7 +89,7 @@ impl<'m> Health<'m> {
             epoch: 1,
             turn: 1,
             recoveries: 0,
-            rota: 0,
+            poll_turn: 0,
             stopping: false,
             tally: Tally::new(),
             config,

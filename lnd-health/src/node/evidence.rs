@@ -3,10 +3,10 @@
 
 use super::tally::Count;
 use super::Health;
+use crate::classify::Change;
 use crate::effect::Profile;
 use crate::ids::{NiId, Object, PeerNiId};
 use crate::journal::{Entry, Evidence};
-use crate::judge::Change;
 use crate::ni::{Aliveness, Ni, NiStatus};
 use crate::tracker::TrackEnd;
 use crate::value::HealthValue;
@@ -19,13 +19,13 @@ impl Health<'_> {
     pub fn received(&mut self, now: Instant, from: PeerNiId, over: Option<NiId>) {
         self.heard(now, from);
         let router = self.config.routing || self.is_router(from);
-        let change = if router { Change::Full } else { Change::Merit };
+        let change = if router { Change::Full } else { Change::Increment };
         self.mark(now, Object::Peer(from), change, Evidence::Heard, 0);
         if let Some(local) = over {
             if let Some(ni) = self.ni_mut(Object::Local(local)) {
                 ni.heard(now);
             }
-            self.mark(now, Object::Local(local), Change::Merit, Evidence::Heard, 0);
+            self.mark(now, Object::Local(local), Change::Increment, Evidence::Heard, 0);
         }
     }
 
@@ -35,7 +35,7 @@ impl Health<'_> {
         if let TrackEnd::Expired { path } = end {
             self.tally.count(Count::NoResponse);
             let hop = Object::Peer(path.hop);
-            self.mark(now, hop, Change::Demerit, Evidence::NoResponse, message);
+            self.mark(now, hop, Change::Decrement, Evidence::NoResponse, message);
         }
     }
 
@@ -108,12 +108,12 @@ impl Health<'_> {
         let sensitivity = ni.sensitivity.unwrap_or(self.config.sensitivity);
         let health = match change {
             Change::Keep => return,
-            Change::Doubt if !seeded("doubt-takes-down") => {
+            Change::DecrementStayUp if !seeded("doubt-takes-down") => {
                 let least = HealthValue::new(self.config.thresholds.down.saturating_add(1));
-                ni.health().demerited(sensitivity).max(least.min(ni.health()))
+                ni.health().decremented(sensitivity).max(least.min(ni.health()))
             }
-            Change::Demerit | Change::Doubt => ni.health().demerited(sensitivity),
-            Change::Merit => ni.health().recovered(sensitivity),
+            Change::Decrement | Change::DecrementStayUp => ni.health().decremented(sensitivity),
+            Change::Increment => ni.health().recovered(sensitivity),
             Change::Full => HealthValue::FULL,
         };
         self.change(now, object, health, evidence, message);

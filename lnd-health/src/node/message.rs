@@ -4,11 +4,11 @@
 use super::tally::Count;
 use super::{End, Ended, Health, Next, WhyEnded};
 use crate::charge::{Charge, Refusal};
+use crate::classify::{classify, Change, Consequence, Situation};
 use crate::effect::{Profile, Resend};
 use crate::ids::{Object, PeerId};
 use crate::journal::Evidence;
 use crate::journey::{Journey, Path, Terms, UNTIL_DEADLINE};
-use crate::judge::{judge, Change, Situation, Verdict};
 use crate::ni::Ni;
 use crate::select::{select, Choice, Distance, NoPath, Wanted};
 use lnd_core::defect::seeded;
@@ -152,10 +152,10 @@ impl Health<'_> {
         let sure = seeded("unknown-is-lost") && end.delivery == Delivery::Unknown;
         let known = if sure { Delivery::NotDelivered } else { end.delivery };
         let delivery = journey.end(end.class, known);
-        let (verdict, why) = self.verdict(now, &journey, path, end, delivery);
-        self.blame(now, path, verdict, evidence, journey.cookie());
+        let (consequence, why) = self.consequence(now, &journey, path, end, delivery);
+        self.blame(now, path, consequence, evidence, journey.cookie());
         if let WhyEnded::NoPath(_) = why {
-            journey.next = verdict.resend;
+            journey.next = consequence.resend;
             let found = match self.choose(&journey, &[]) {
                 Ok(_) if journey.round_is_full() => Err(NoPath::Tried),
                 other => other,
@@ -225,14 +225,14 @@ impl Health<'_> {
     }
 
     /// What to do, and why the message ends here; `NoPath` means that it does not.
-    fn verdict(
+    fn consequence(
         &self,
         now: Instant,
         journey: &Journey,
         path: Path,
         end: End,
         delivery: Delivery,
-    ) -> (Verdict, WhyEnded) {
+    ) -> (Consequence, WhyEnded) {
         let retries = self.config.resends();
         let now = if seeded("deadline-restarted") { Instant::ORIGIN } else { now };
         let peer = self.peer(journey.peer());
@@ -255,10 +255,11 @@ impl Health<'_> {
             many_local: self.locals.iter().filter(|ni| ni.nid.is_some()).count() > 1,
             many_remote: hop.is_some_and(|hop| self.many_remote(journey, hop)),
         };
-        let verdict = misjudged(judge(self.config.profile, end.class, &situation), situation.late);
+        let consequence =
+            with_defects(classify(self.config.profile, end.class, &situation), situation.late);
         let why = if matches!(end.class, Class::Ok) {
             WhyEnded::Delivered
-        } else if verdict.resend != Resend::No {
+        } else if consequence.resend != Resend::No {
             WhyEnded::NoPath(NoPath::Tried)
         } else if situation.late {
             WhyEnded::Deadline
@@ -271,7 +272,7 @@ impl Health<'_> {
         } else {
             WhyEnded::NotResendable
         };
-        (verdict, why)
+        (consequence, why)
     }
 
     /// Whether the next hop could be another interface: of the peer, or of another gateway.
@@ -286,11 +287,11 @@ impl Health<'_> {
         &mut self,
         now: Instant,
         path: Path,
-        verdict: Verdict,
+        consequence: Consequence,
         evidence: Evidence,
         message: u64,
     ) {
-        let mut marks = [verdict.local, verdict.remote];
+        let mut marks = [consequence.local, consequence.remote];
         if seeded("wrong-end-blamed") {
             marks.reverse();
         }
@@ -343,12 +344,12 @@ const fn ends(path: Path) -> [Object; 2] {
 /// What the end of a try does, unless a defect changes it: constant functions cannot be seeded. `late`: its
 /// deadline had passed.
 #[inline]
-fn misjudged(verdict: Verdict, late: bool) -> Verdict {
-    let mut it = verdict;
+fn with_defects(consequence: Consequence, late: bool) -> Consequence {
+    let mut it = consequence;
     if seeded("never-sent-again") {
         it.resend = Resend::No;
     }
-    if seeded("timeout-spares-ours") && it.local == Change::Doubt
+    if seeded("timeout-spares-ours") && it.local == Change::DecrementStayUp
         || seeded("late-is-no-evidence") && late
     {
         it.local = Change::Keep;

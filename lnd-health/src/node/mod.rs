@@ -70,7 +70,7 @@ pub struct Health<'m> {
     /// Interfaces that have come up again: a pause is over for who waits for one.
     recoveries: u32,
     /// Which queue is asked first next time.
-    rota: u8,
+    poll_turn: u8,
     stopping: bool,
     tally: Tally,
 }
@@ -180,19 +180,13 @@ impl<'m> Health<'m> {
     }
 
     /// The name of the interface of ours that is in an entry now, for tables printed by index.
-    pub fn local_at(&self, index: usize) -> Option<NiId> {
+    pub(crate) fn local_at(&self, index: usize) -> Option<NiId> {
         let ni = self.locals.get(index).filter(|ni| ni.nid.is_some())?;
         NiId::of(index, ni.generation)
     }
 
-    /// The name of the peer that is in an entry now.
-    pub fn peer_at(&self, index: u32) -> Option<PeerId> {
-        let peer = self.peers.get(index as usize).filter(|peer| peer.is_used())?;
-        Some(PeerId::of(index, peer.generation))
-    }
-
     /// The name and the address of the peer's interface that is in an entry now.
-    pub fn peer_ni_at(&self, index: u32) -> Option<(PeerNiId, Nid)> {
+    pub(crate) fn peer_ni_at(&self, index: u32) -> Option<(PeerNiId, Nid)> {
         let ni = self.peer_nis.get(index as usize)?;
         Some((PeerNiId::of(index, ni.generation), ni.nid?))
     }

@@ -17,13 +17,13 @@ use lnd_health::{
     ProbeKind, ProbeKinds, Profile, RouteId, Stamp, Trial, WindowCheck,
 };
 
-/// One cell of the effects' table, and a demerit.
+/// One cell of the effects' table, and a decrement.
 #[no_mangle]
 pub extern "C" fn lnd_bare_health(class: u32, sensitivity: u16) -> u32 {
     let health = if class == 0 { Class::Ok } else { Class::NetworkTimeout };
     let e = effect(Profile::Seed, health, Delivery::Unknown, class > 1);
-    let value = HealthValue::FULL.demerited(sensitivity).recovered(1);
-    u32::from(e.local_demerit) + u32::from(value.get())
+    let value = HealthValue::FULL.decremented(sensitivity).recovered(1);
+    u32::from(e.local_decrement) + u32::from(value.get())
 }
 
 /// Creation.

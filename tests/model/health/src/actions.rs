@@ -8,10 +8,10 @@ use std::mem::MaybeUninit;
 use lnd_core::id::Nid;
 use lnd_core::time::{Instant, Span};
 use lnd_core::transfer::Health as Class;
-use lnd_health::backoff::Backoff;
 use lnd_health::node::{Action, Connect, Ping, Probe};
 use lnd_health::prober::ProbeEnd;
 use lnd_health::reconnect::{Connected, Connection};
+use lnd_health::Backoff;
 use lnd_health::{Config, Health, PeerId, PeerNiId, ProbeKinds};
 use stateright::{Checker, Model, Property};
 

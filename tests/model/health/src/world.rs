@@ -7,10 +7,10 @@ use std::mem::MaybeUninit;
 use lnd_core::id::{Incarnation, Nid};
 use lnd_core::time::{Instant, Span};
 use lnd_core::transfer::{Delivery, Health as Class};
-use lnd_health::backoff::Backoff;
 use lnd_health::dedup::Window;
 use lnd_health::journey::{Journey, Path, Terms};
 use lnd_health::node::{Action, Count, End, Ended, Next, PeerSettings};
+use lnd_health::Backoff;
 use lnd_health::{Config, Health, NiId, Number, Object, PeerId, PeerNiId, WindowCheck};
 
 /// What can happen to a try.

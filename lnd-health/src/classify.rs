@@ -12,18 +12,18 @@ pub enum Change {
     /// Nothing.
     Keep,
     /// It loses its sensitivity, and is queued for recovery.
-    Demerit,
+    Decrement,
     /// The same, but not so far that it goes down: the evidence does not say that it is to blame.
-    Doubt,
+    DecrementStayUp,
     /// It gains its sensitivity.
-    Merit,
+    Increment,
     /// It gains full health.
     Full,
 }
 
 /// What one try's end does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Verdict {
+pub struct Consequence {
     /// To our interface.
     pub local: Change,
     /// To the next hop's interface.
@@ -32,7 +32,7 @@ pub struct Verdict {
     pub resend: Resend,
 }
 
-impl Verdict {
+impl Consequence {
     const NOTHING: Self = Self { local: Change::Keep, remote: Change::Keep, resend: Resend::No };
 }
 
@@ -85,12 +85,12 @@ impl Situation {
 }
 
 /// What the end of a try with class `health` does in a situation. Pure; constant time.
-pub const fn judge(profile: Profile, health: Health, s: &Situation) -> Verdict {
+pub const fn classify(profile: Profile, health: Health, s: &Situation) -> Consequence {
     let failed = !matches!(health, Health::Ok);
     // LNet counts a late failure and does nothing else about it; but a deadline that passes in the
     // network is the very evidence that S4-3 asks for.
     if s.stopping || failed && s.late && matches!(profile, Profile::LnetCompat) {
-        return Verdict::NOTHING;
+        return Consequence::NOTHING;
     }
     if !failed {
         return success(s);
@@ -101,7 +101,7 @@ pub const fn judge(profile: Profile, health: Health, s: &Situation) -> Verdict {
     // (LU-13501).
     let (local, remote) = match s.charge {
         Some(charge) => charge.ends(),
-        None => (e.local_demerit, e.remote_demerit),
+        None => (e.local_decrement, e.remote_decrement),
     };
     let ambiguous = local && remote;
     let blame_local = match profile {
@@ -110,14 +110,14 @@ pub const fn judge(profile: Profile, health: Health, s: &Situation) -> Verdict {
     };
     let excused = s.own || s.fatal && matches!(profile, Profile::Seed);
     let blame_remote = remote && !excused && (s.many_remote || s.router);
-    Verdict {
+    Consequence {
         local: match (blame_local, profile) {
             (false, _) => Change::Keep,
             // A dead peer must not cost us our own interfaces, and with them all other peers.
-            (true, Profile::Seed) if ambiguous => Change::Doubt,
-            (true, _) => Change::Demerit,
+            (true, Profile::Seed) if ambiguous => Change::DecrementStayUp,
+            (true, _) => Change::Decrement,
         },
-        remote: if blame_remote { Change::Demerit } else { Change::Keep },
+        remote: if blame_remote { Change::Decrement } else { Change::Keep },
         resend: if s.may_resend && !s.late { path(profile, e.resend, s) } else { Resend::No },
     }
 }
@@ -139,13 +139,13 @@ const fn path(profile: Profile, wanted: Resend, s: &Situation) -> Resend {
     }
 }
 
-const fn success(s: &Situation) -> Verdict {
+const fn success(s: &Situation) -> Consequence {
     let remote = match (s.heard && !s.own, s.router) {
         (false, _) => Change::Keep,
-        (true, false) => Change::Merit,
+        (true, false) => Change::Increment,
         (true, true) => Change::Full,
     };
-    Verdict { local: Change::Merit, remote, resend: Resend::No }
+    Consequence { local: Change::Increment, remote, resend: Resend::No }
 }
 
 #[cfg(test)]
@@ -155,7 +155,7 @@ mod tests {
     use Health::*;
 
     fn verdict(profile: Profile, health: Health, s: Situation) -> (Change, Change, Resend) {
-        let v = judge(profile, health, &s);
+        let v = classify(profile, health, &s);
         (v.local, v.remote, v.resend)
     }
 
@@ -165,17 +165,17 @@ mod tests {
     fn every_class_with_many_rails() {
         use Resend::{Anew, NewPath, No, OtherLocal, OtherRemote};
         for (class, seed, lnet) in [
-            (Ok, (Merit, Keep, No), (Merit, Keep, No)),
-            (LocalInterrupt, (Demerit, Keep, OtherLocal), (Demerit, Keep, Anew)),
-            (LocalDropped, (Demerit, Keep, OtherLocal), (Demerit, Keep, Anew)),
-            (LocalAborted, (Demerit, Keep, OtherLocal), (Demerit, Keep, Anew)),
-            (LocalNoRoute, (Demerit, Keep, OtherLocal), (Demerit, Keep, Anew)),
-            (LocalError, (Demerit, Keep, OtherLocal), (Demerit, Keep, No)),
-            (LocalTimeout, (Demerit, Keep, OtherLocal), (Demerit, Keep, Anew)),
-            (RemoteError, (Keep, Demerit, OtherRemote), (Keep, Demerit, No)),
-            (RemoteDropped, (Keep, Demerit, OtherRemote), (Keep, Demerit, Anew)),
-            (RemoteTimeout, (Keep, Demerit, OtherRemote), (Keep, Demerit, No)),
-            (NetworkTimeout, (Doubt, Demerit, NewPath), (Demerit, Demerit, No)),
+            (Ok, (Increment, Keep, No), (Increment, Keep, No)),
+            (LocalInterrupt, (Decrement, Keep, OtherLocal), (Decrement, Keep, Anew)),
+            (LocalDropped, (Decrement, Keep, OtherLocal), (Decrement, Keep, Anew)),
+            (LocalAborted, (Decrement, Keep, OtherLocal), (Decrement, Keep, Anew)),
+            (LocalNoRoute, (Decrement, Keep, OtherLocal), (Decrement, Keep, Anew)),
+            (LocalError, (Decrement, Keep, OtherLocal), (Decrement, Keep, No)),
+            (LocalTimeout, (Decrement, Keep, OtherLocal), (Decrement, Keep, Anew)),
+            (RemoteError, (Keep, Decrement, OtherRemote), (Keep, Decrement, No)),
+            (RemoteDropped, (Keep, Decrement, OtherRemote), (Keep, Decrement, Anew)),
+            (RemoteTimeout, (Keep, Decrement, OtherRemote), (Keep, Decrement, No)),
+            (NetworkTimeout, (DecrementStayUp, Decrement, NewPath), (Decrement, Decrement, No)),
         ] {
             assert_eq!(verdict(Profile::Seed, class, Situation::PLAIN), seed, "{class:?}");
             assert_eq!(verdict(Profile::LnetCompat, class, Situation::PLAIN), lnet, "{class:?}");
@@ -192,17 +192,17 @@ mod tests {
         for (profile, local, remote) in
             [(Profile::Seed, OtherLocal, OtherRemote), (Profile::LnetCompat, No, No)]
         {
-            assert_eq!(verdict(profile, LocalDropped, single), (Demerit, Keep, local));
+            assert_eq!(verdict(profile, LocalDropped, single), (Decrement, Keep, local));
             assert_eq!(verdict(profile, RemoteDropped, single), (Keep, Keep, remote));
             let router = Situation { router: true, ..single };
-            assert_eq!(verdict(profile, RemoteDropped, router), (Keep, Demerit, remote));
+            assert_eq!(verdict(profile, RemoteDropped, router), (Keep, Decrement, remote));
         }
         assert_eq!(verdict(Profile::Seed, NetworkTimeout, single), (Keep, Keep, NewPath));
         let lnet = verdict(Profile::LnetCompat, NetworkTimeout, single);
-        assert_eq!(lnet, (Demerit, Keep, No));
+        assert_eq!(lnet, (Decrement, Keep, No));
         // One interface here and two there: no wholly new path (S4-18) without a pause.
         let half = Situation { many_local: false, ..Situation::PLAIN };
-        assert_eq!(verdict(Profile::Seed, NetworkTimeout, half), (Keep, Demerit, NewPath));
+        assert_eq!(verdict(Profile::Seed, NetworkTimeout, half), (Keep, Decrement, NewPath));
     }
 
     #[test]
@@ -215,11 +215,11 @@ mod tests {
             let own = Situation { own: true, ..Situation::PLAIN };
             assert_eq!(verdict(profile, RemoteDropped, own).1, Keep);
             let spent = Situation { may_resend: false, ..Situation::PLAIN };
-            assert_eq!(verdict(profile, LocalDropped, spent), (Demerit, Keep, Resend::No));
+            assert_eq!(verdict(profile, LocalDropped, spent), (Decrement, Keep, Resend::No));
         }
         let late = Situation { late: true, ..Situation::PLAIN };
         let seed = verdict(Profile::Seed, NetworkTimeout, late);
-        assert_eq!(seed, (Doubt, Demerit, Resend::No));
+        assert_eq!(seed, (DecrementStayUp, Decrement, Resend::No));
         let lnet = verdict(Profile::LnetCompat, NetworkTimeout, late);
         assert_eq!(lnet, (Keep, Keep, Resend::No));
     }
@@ -227,7 +227,7 @@ mod tests {
     #[test]
     fn only_what_was_heard_heals_the_peer() {
         let heard = Situation { heard: true, ..Situation::PLAIN };
-        assert_eq!(verdict(Profile::Seed, Ok, heard).1, Merit);
+        assert_eq!(verdict(Profile::Seed, Ok, heard).1, Increment);
         let router = Situation { router: true, ..heard };
         assert_eq!(verdict(Profile::Seed, Ok, router).1, Full);
         let own = Situation { own: true, ..heard };
