@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Pulls between the engines of two threads, without a core driver, against the floor of the protocol.
+//! Pulls between the engines of two threads, without and with core drivers, against the floor of the protocol.
 //!
 //! * **Pull:** the source stages a descriptor and sends the tag in a mailbox message of one line; the
 //!   other thread posts a pull and steps its engine, which copies; both threads take completions.
 //! * **Floor:** the source sends the same message; the other thread copies and answers with a message.
 //!   Nothing is recorded, claimed or checked.
 //!
-//! Both move the same untouched buffers by the same copy. Each thread steps its own engine inline.
+//! * **PUT:** the same through two whole drivers, with nothing inside of messages: submitted, staged,
+//!   requested, received, pulled, completed and reported.
+//!
+//! All move the same untouched buffers by the same copy. Each thread steps its own engine inline.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::time::Instant as Clock;
 
-use lnd_bench::pair::link_memory;
+use lnd_bench::pair::{fragments, link_memory, pair_with, Node};
 use lnd_bench::probe::{agree, Court, Patience, LINE, QUIT};
 use lnd_bench::wire::{nid_of, Bus, Numbers, Window};
 use lnd_bench::{place, Column, Options, Table};
@@ -27,6 +30,7 @@ use lnd_shortmsg::mailbox::{Consumer, Geometry, Line, Outlet};
 
 const FLOOR: u32 = 2;
 const PULL: u32 = 3;
+const PUT: u32 = 4;
 const LINK: LinkId = LinkId::new(0).unwrap();
 /// Most transfers outstanding.
 const WINDOWS: u32 = 8;
@@ -177,7 +181,24 @@ impl End {
     }
 }
 
-fn partner(court: &Court, end: &mut End) {
+/// Nanoseconds of each of many PUTs from `node`, `outstanding` at a time.
+fn puts(node: &mut Node, window: Window, many: u64, outstanding: u32, length: u32) -> f64 {
+    let payload = |n| fragments(window.address((n * LARGEST) as usize), length as usize);
+    let payloads: Vec<_> = (0..outstanding).map(payload).collect();
+    let (begun, mut sent, mut patience) = (node.done.0, 0, Patience::default());
+    let clock = Clock::now();
+    while node.done.0 - begun < many {
+        while sent < many && sent - (node.done.0 - begun) < u64::from(outstanding) {
+            node.put(&payloads[sent as usize % payloads.len()]);
+            sent += 1;
+        }
+        patience.look();
+        node.poll();
+    }
+    clock.elapsed().as_nanos() as f64 / many as f64
+}
+
+fn partner(court: &Court, end: &mut End, node: &mut Node) {
     let mut patience = Patience::default();
     loop {
         patience.look();
@@ -185,6 +206,7 @@ fn partner(court: &Court, end: &mut End) {
             QUIT => return,
             LINE => court.answer(),
             FLOOR => end.copy(),
+            PUT => node.poll(),
             _ => end.poll(),
         }
     }
@@ -212,28 +234,35 @@ fn main() {
         return count(many, options.outstanding.map_or(WINDOWS, |n| n as u32), both);
     }
     let [mut here, mut there] = both;
+    let [mut sender, mut receiver] = pair_with(window, 0);
+    let sink = |n| fragments(window.address(((WINDOWS + n) * LARGEST) as usize), LARGEST as usize);
+    receiver.set_sinks((0..WINDOWS).map(sink).collect());
     let places = place::pair();
     let court = Court::default();
     court.set_mode(LINE);
-    let mut results = CASES.map(|_| <(Column, Column)>::default());
+    let mut results = CASES.map(|_| <(Column, Column, Column)>::default());
     let mut dropped = 0;
     let many = options.scale(4000, 200);
     std::thread::scope(|scope| {
         scope.spawn(|| {
             place::pin(places.1);
-            partner(&court, &mut there);
+            partner(&court, &mut there, &mut receiver);
         });
         place::pin(places.0);
         for _ in 0..options.rounds(201, 2) {
-            for (&(length, window), (pull, floor)) in CASES.iter().zip(&mut results) {
+            for (&(length, outstanding), (put, pull, floor)) in CASES.iter().zip(&mut results) {
                 let before = court.probe();
+                court.set_mode(PUT);
+                let whole = puts(&mut sender, window, many, outstanding, length);
+                court.one_way(1);
                 court.set_mode(PULL);
-                let pulled = here.pulls(many, window, length);
+                let pulled = here.pulls(many, outstanding, length);
                 // The partner has seen that the pulls are over when it has answered.
                 court.one_way(1);
                 court.set_mode(FLOOR);
-                let bare = here.floor(many, window, length);
+                let bare = here.floor(many, outstanding, length);
                 if agree(before, court.probe()) {
+                    put.push(f64::from(length) / whole);
                     pull.push(f64::from(length) / pulled);
                     floor.push(f64::from(length) / bare);
                 } else {
@@ -245,11 +274,13 @@ fn main() {
     });
     let headline = "Pulls between two engines against the floor of the protocol";
     let table = Table::begin("engine", &options, headline);
-    for ((length, window), (pull, floor)) in CASES.iter().zip(&results) {
+    for ((length, outstanding), (put, pull, floor)) in CASES.iter().zip(&results) {
         let kib = length >> 10;
-        table.line(&format!("{kib} KiB, W={window}: floor"), "GB/s", floor, None);
-        let (name, ratio) = (format!("{kib} KiB, W={window}: pull"), pull.over(floor));
-        table.line(&name, "GB/s", pull, Some((&ratio, "of the floor")));
+        table.line(&format!("{kib} KiB, W={outstanding}: floor"), "GB/s", floor, None);
+        for (what, column) in [("pull", pull), ("PUT", put)] {
+            let name = format!("{kib} KiB, W={outstanding}: {what}");
+            table.line(&name, "GB/s", column, Some((&column.over(floor), "of the floor")));
+        }
     }
     println!("  measurements dropped because their probes disagree: {dropped}");
     let bytes = LARGEST as usize;

@@ -17,7 +17,7 @@ use lnd_dma::soft::{NoFaults, Settings, SoftEngine};
 use lnd_shortmsg::dispatch::{Receiver, Sender};
 use lnd_shortmsg::mailbox::spsc::{channel, Producer};
 use lnd_shortmsg::mailbox::{self, Consumer, Line};
-use lnd_shortmsg::wire::{Checksum, Frame};
+use lnd_shortmsg::wire::{max_immediate, Checksum, Frame};
 
 use crate::wire::{nid_of, Bus, Numbers, Outlets, PairPorts, Window, CONTROL_SLOT, REQUEST_SLOT};
 
@@ -68,10 +68,15 @@ pub fn link_memory(node: u32) -> LinkMemory<'static> {
 
 /// Two nodes that have greeted each other. `window` is the payload memory of both.
 pub fn pair(window: Window) -> [Node; 2] {
+    pair_with(window, max_immediate(REQUEST_SLOT as usize - 8))
+}
+
+/// As [`pair`], with at most `inline` bytes of payload inside of a message.
+pub fn pair_with(window: Window, inline: u32) -> [Node; 2] {
     let links = [link_memory(0), link_memory(1)];
     let lanes = || (mailbox(256, CONTROL_SLOT), mailbox(64, REQUEST_SLOT));
     let (there, back) = (lanes(), lanes());
-    let outlets = |(c, r)| Outlets { boxes: [c, r] };
+    let outlets = |(c, r)| Outlets { boxes: [c, r], inline };
     let a = Node::new(0, links, window, outlets((there.0 .0, there.1 .0)), [back.0 .1, back.1 .1]);
     let b = Node::new(1, links, window, outlets((back.0 .0, back.1 .0)), [there.0 .1, there.1 .1]);
     let mut nodes = [a, b];

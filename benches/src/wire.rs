@@ -15,7 +15,7 @@ use lnd_dma::memory::LinkMemory;
 use lnd_dma::soft::{BusFault, Fabric, Place};
 use lnd_shortmsg::dispatch::transmit;
 use lnd_shortmsg::mailbox::spsc::Producer;
-use lnd_shortmsg::wire::{max_immediate, Checksum};
+use lnd_shortmsg::wire::Checksum;
 
 /// Bytes of a request mailbox's slot.
 pub const REQUEST_SLOT: u32 = 4352;
@@ -53,6 +53,8 @@ impl Ports for PairPorts {
 pub struct Outlets {
     /// Control, requests.
     pub boxes: [Producer<'static>; 2],
+    /// Most bytes of payload inside of a message; more is pulled.
+    pub inline: u32,
 }
 
 impl Outlets {
@@ -75,7 +77,7 @@ impl Channel for Outlets {
     }
 
     fn immediate_max(&self) -> u32 {
-        max_immediate(REQUEST_SLOT as usize - 8)
+        self.inline
     }
 
     fn ready(&mut self, _link: LinkId, _to: Nid, lane: Lane) -> bool {

@@ -2,6 +2,7 @@
 //! A bitmap with a summary: anybody sets a bit, one engine takes them, in time linear in the bits
 //! set. It cannot overflow, so that ten thousand recalls at once are no special case.
 
+use lnd_core::defect::seeded;
 use lnd_core::sync::{AtomicU32, Ordering};
 
 /// One bit per descriptor, and one summary bit per word of them.
@@ -25,17 +26,21 @@ impl<'m> Bits<'m> {
         Self { bits, summary }
     }
 
-    /// Sets a bit. Everything written before is visible to whoever takes it. Context: any.
+    /// Sets a bit. Everything written before is visible to the one that takes it. Context: any.
     pub fn set(&self, index: u32) {
-        let word = index / 32;
+        self.set_many(index / 32, 1 << (index % 32));
+    }
+
+    /// Sets the bits `mask` of the word that holds bits `32 * word` and on. Context: any.
+    pub fn set_many(&self, word: u32, mask: u32) {
         let (Some(bits), Some(summary)) =
             (self.bits.get(word as usize), self.summary.get(word as usize / 32))
         else {
             return;
         };
-        // Release: partner is the Acquire in `take_one`. The bit comes before its summary, so that
+        // Release: partner is the Acquire in `take_in` and `take_word`. The bit comes before its summary, so that
         // a summary bit once taken shows the bit.
-        bits.fetch_or(1 << (index % 32), Ordering::Release);
+        bits.fetch_or(mask, Ordering::Release);
         summary.fetch_or(1 << (word % 32), Ordering::Release);
     }
 
@@ -69,6 +74,38 @@ impl<'m> Bits<'m> {
             }
         }
         None
+    }
+
+    /// Clears all bits of the first word that has some: the word's number and the bits. Context: the
+    /// one that takes.
+    pub fn take_word(&self) -> Option<(u32, u32)> {
+        for (group, summary) in self.summary.iter().enumerate() {
+            // Relaxed: a hint; what follows is ordered by the exchange.
+            let mut seen = summary.load(Ordering::Relaxed);
+            while seen != 0 {
+                let lowest = seen & seen.wrapping_neg();
+                seen ^= lowest;
+                let word = group as u32 * 32 + lowest.trailing_zeros();
+                if let Some(set) = self.take_all(word, summary, lowest) {
+                    return Some((word, set));
+                }
+            }
+        }
+        None
+    }
+
+    fn take_all(&self, word: u32, summary: &AtomicU32, ours: u32) -> Option<u32> {
+        let early = if seeded("word-before-its-summary") { self.swap_all(word) } else { 0 };
+        // AcqRel: partner is the Release in `set_many`. The summary bit is cleared first: a bit that is
+        // set later sets it again, and one that was set before is there now.
+        summary.fetch_and(!ours, Ordering::AcqRel);
+        let set = if seeded("word-before-its-summary") { early } else { self.swap_all(word) };
+        (set != 0).then_some(set)
+    }
+
+    fn swap_all(&self, word: u32) -> u32 {
+        // AcqRel: partner is the Release in `set_many`.
+        self.bits.get(word as usize).map_or(0, |bits| bits.swap(0, Ordering::AcqRel))
     }
 
     /// Clears the first set bit of a word at or after `from`.
@@ -122,6 +159,32 @@ mod tests {
             assert_eq!(taken.len(), wanted.len());
             assert!(!bits.any());
         }
+    }
+
+    #[test]
+    fn words_are_set_and_taken_whole() {
+        let count = 33 * 32;
+        let words: Vec<AtomicU32> = (0..Bits::words(count)).map(|_| AtomicU32::new(0)).collect();
+        let bits = Bits::new(&words, count);
+        assert_eq!(bits.take_word(), None);
+        let set = [(0, 0x8000_0001), (5, u32::MAX), (31, 2), (32, 4)];
+        for (word, mask) in set.iter().rev() {
+            bits.set_many(*word, *mask);
+        }
+        bits.set_many(33, 1);
+        bits.set(5 * 32 + 7);
+        assert!(bits.any());
+        assert_eq!(core::iter::from_fn(|| bits.take_word()).collect::<Vec<_>>(), set);
+        assert!(!bits.any());
+        // One at a time, or all of a word: the same bits.
+        bits.set_many(7, 0b110);
+        assert_eq!(bits.take_one(), Some(7 * 32 + 1));
+        assert_eq!(bits.take_word(), Some((7, 0b100)));
+        assert_eq!((bits.take_one(), bits.take_word()), (None, None));
+        // A stranger's summary bits are dropped.
+        words.last().unwrap().store(u32::MAX, Ordering::Relaxed);
+        assert_eq!(bits.take_word(), None);
+        assert!(!bits.any());
     }
 
     #[test]

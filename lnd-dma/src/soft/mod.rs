@@ -15,6 +15,7 @@
 //! our staged descriptor's own word and sets a bit. One that dies in between leaves no hole.
 
 mod cursor;
+mod ends;
 mod fabric;
 mod faults;
 mod pull;

@@ -7,6 +7,7 @@ use lnd_core::sync::{fence, Ordering};
 use lnd_core::time::Instant;
 
 use super::cursor::Cursor;
+use super::ends::TOGETHER;
 use super::{Fabric, Faults, Place, Progress, Settings, SoftEngine};
 use crate::descriptor::{Content, Descriptor, Flags, Own, State};
 use crate::memory::LinkMemory;
@@ -14,9 +15,6 @@ use crate::regs::{Cause, Control, LinkBits, Register, RegisterAccess};
 
 /// Fragments crossed in one chunk at most: bounds the work of a step.
 const PIECES: u32 = 64;
-
-/// Bytes after which the sources' engines are told of what has ended.
-const TOGETHER: u32 = 64 * 1024;
 
 /// One pull under way.
 #[derive(Clone, Copy, Debug)]
@@ -27,7 +25,7 @@ pub(super) struct Pull<'m> {
     sink: Cursor,
     moved: u32,
     /// How it ended, if it did: the source has been let go, and the completion waits for room.
-    end: Option<End>,
+    pub end: Option<End>,
     /// The source has been let go, and its engine was not told.
     untold: bool,
 }
@@ -65,7 +63,7 @@ enum Reach<'m> {
     Gone(Cause),
 }
 
-impl Pull<'_> {
+impl<'m> Pull<'m> {
     /// The pull's own descriptor.
     pub const fn index(&self) -> u32 {
         self.content.tag.index
@@ -99,14 +97,17 @@ impl Pull<'_> {
         }
     }
 
+    /// What the source's engine is to be told, once: its memory, and its descriptor that is back.
+    pub fn take_untold(&mut self) -> Option<(LinkMemory<'m>, u32)> {
+        let untold = core::mem::take(&mut self.untold);
+        self.source.as_ref().filter(|_| untold).map(|s| (s.memory, s.content.tag.index))
+    }
+
     /// Tells the source's engine that its descriptor is back, once; whether there was something to
     /// tell.
     pub fn tell(&mut self) -> bool {
-        let untold = core::mem::take(&mut self.untold);
-        if let Some(source) = self.source.as_ref().filter(|_| untold) {
-            source.memory.dones().set(source.content.tag.index);
-        }
-        untold
+        let untold = self.take_untold();
+        untold.inspect(|(memory, index)| memory.dones().set(*index)).is_some()
     }
 }
 
@@ -207,26 +208,6 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
         }
         if !seeded("short-pulls-untold") {
             self.end_all();
-        }
-    }
-
-    /// Tells the ends of pulls: the sources' engines first, then our own driver as far as there is room.
-    fn end_all(&mut self) {
-        for pull in self.pulls.iter_mut().flatten() {
-            if pull.end.is_some() && pull.tell() {
-                self.fabric.returned(pull.content.node);
-            }
-        }
-        for at in 0..self.pulls.len() {
-            let ended = self.pulls.get(at).and_then(Option::as_ref);
-            let ended = ended.and_then(|pull| pull.end.map(|end| (pull.index(), end)));
-            let Some((index, (state, cause))) = ended else { continue };
-            if self.room_for(2) {
-                self.give_back(index, state, cause);
-                if let Some(place) = self.pulls.get_mut(at) {
-                    *place = None;
-                }
-            }
         }
     }
 

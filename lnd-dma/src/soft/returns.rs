@@ -105,14 +105,20 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
         if !dones.any() {
             return;
         }
-        for _ in 0..budget {
-            if !self.room_for(2) {
-                break;
-            }
-            let Some(index) = dones.take_one() else { return };
-            self.report(index);
-        }
         self.progress.busy = true;
+        let mut left = budget;
+        while left > 0 && self.room_for(2) {
+            let Some((word, mut set)) = dones.take_word() else { break };
+            while set != 0 {
+                if left == 0 || !self.room_for(2) {
+                    dones.set_many(word, set);
+                    return;
+                }
+                left -= 1;
+                self.report(word.wrapping_mul(32).wrapping_add(set.trailing_zeros()));
+                set &= set.wrapping_sub(1);
+            }
+        }
     }
 
     /// Tells the driver of a descriptor that another engine has given back, if it has not been told.

@@ -286,3 +286,30 @@ fn returns_are_told_together_and_soon() {
         (0..3).for_each(|n| world.both((A, tag(n)), (B, tag(n)), Returned::Ok));
     }
 }
+
+/// Ends of one step that belong to several nodes and several words of a bitmap: each node is told of
+/// all of its own, and is woken. The owner reports as many as its budget allows, and keeps the rest.
+#[test]
+fn returns_of_several_nodes_and_words_are_all_told() {
+    const C: (u32, usize) = (2, 0);
+    let plant = Plant::new(Shape { nodes: 3, descriptors: 96, ..Shape::default() });
+    let mut world = plant.world();
+    world.step_all();
+    // Two that lie in one word, then another node's, then the first one's again, in two more words.
+    let order = [(A, 0), (A, 31), (C, 1), (A, 30), (A, 40), (A, 95)];
+    for (sink, (from, index)) in (0..).zip(order) {
+        world.transfer(from, B, tag(index), tag(sink), 64);
+    }
+    world.step(B);
+    let woken = plant.bus.woken.lock().unwrap().clone();
+    assert_eq!(woken, [(0, 1), (2, 1), (0, 1), (0, 1), (0, 1)], "once for what is told at once");
+    world.budget = 1;
+    for reported in 1..=5 {
+        assert_eq!(world.step(A).completions, 1, "{reported}");
+    }
+    assert_eq!(world.step(A).completions, 0);
+    world.settle();
+    for (sink, (from, index)) in (0..).zip(order) {
+        world.both((from, tag(index)), (B, tag(sink)), Returned::Ok);
+    }
+}

@@ -67,6 +67,30 @@ fn r5_a_bit_set_while_its_word_is_cleared() {
     assert_eq!(ends.into_keys().collect::<Vec<_>>(), [0, 1, 2]);
 }
 
+/// All bits of a word are taken at once while others are set in it: each is taken once, and one that is
+/// left is looked for.
+#[test]
+fn r5_words_taken_while_their_bits_are_set() {
+    let ends = explore("set ‖ set, set ‖ take all, take all", Bound::Exhaustive, || {
+        let words: &'static [AtomicU32] =
+            (0..Bits::words(40)).map(|_| AtomicU32::new(0)).collect::<Vec<_>>().leak();
+        let one = thread::spawn(move || Bits::new(words, 40).set(3));
+        let two = thread::spawn(move || Bits::new(words, 40).set_many(0, 0b110));
+        let bits = Bits::new(words, 40);
+        let mut taken: Vec<_> = (0..2).filter_map(|_| bits.take_word()).collect();
+        let early = taken.len();
+        one.join().unwrap();
+        two.join().unwrap();
+        taken.extend(core::iter::from_fn(|| bits.take_word()));
+        assert!(taken.iter().all(|(word, _)| *word == 0));
+        let sum: u32 = taken.iter().map(|(_, set)| set).sum();
+        let all = taken.iter().fold(0, |all, (_, set)| all | set);
+        assert_eq!((sum, all), (0b1110, 0b1110), "each once, none lost: {taken:?}");
+        early
+    });
+    assert_eq!(ends.into_keys().collect::<Vec<_>>(), [0, 1, 2]);
+}
+
 /// How a descriptor came back, if it has.
 fn popped(queue: &mut impl Completions, tag: Tag) -> Option<Returned> {
     let completion = queue.pop()?;
