@@ -95,12 +95,15 @@ impl<'m> Bits<'m> {
     }
 
     fn take_all(&self, word: u32, summary: &AtomicU32, ours: u32) -> Option<u32> {
-        let early = if seeded("word-before-its-summary") { self.swap_all(word) } else { 0 };
+        if seeded("word-before-its-summary") {
+            let set = self.swap_all(word);
+            summary.fetch_and(!ours, Ordering::AcqRel);
+            return Some(set).filter(|set| *set != 0);
+        }
         // AcqRel: partner is the Release in `set_many`. The summary bit is cleared first: a bit that is
         // set later sets it again, and one that was set before is there now.
         summary.fetch_and(!ours, Ordering::AcqRel);
-        let set = if seeded("word-before-its-summary") { early } else { self.swap_all(word) };
-        (set != 0).then_some(set)
+        Some(self.swap_all(word)).filter(|set| *set != 0)
     }
 
     fn swap_all(&self, word: u32) -> u32 {
