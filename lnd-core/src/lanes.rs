@@ -208,6 +208,24 @@ mod tests {
     use std::collections::BTreeMap;
     use std::vec;
 
+    #[test]
+    fn entries_come_lane_by_lane_as_they_are_due() {
+        let mut timers = vec![Timer::UNARMED; 6];
+        let mut lanes = Lanes::<4>::new(&mut timers);
+        assert_eq!((lanes.expire(Instant::NEVER), lanes.entries().count()), (None, 0));
+        for (index, lane) in [(5, 2), (1, 0), (3, 2), (0, 2), (4, 0)] {
+            lanes.arm(index, lane, Instant::from_nanos(10));
+        }
+        lanes.disarm(3);
+        assert_eq!(lanes.entries().collect::<vec::Vec<_>>(), [1, 4, 5, 0]);
+        // Of some lanes only.
+        assert_eq!(lanes.next_of(1 << 2), Some((Instant::from_nanos(10), 5)));
+        assert_eq!(lanes.expire_of(1 << 3, Instant::NEVER), None);
+        assert_eq!(lanes.expire_of(1 << 2, Instant::from_nanos(9)), None);
+        assert_eq!(lanes.expire_of(1 << 2, Instant::from_nanos(10)), Some(5));
+        assert_eq!((lanes.len(), lanes.is_empty()), (3, false));
+    }
+
     /// Random operations against a sorted map; the clock now and then steps back.
     #[test]
     fn behaves_like_a_sorted_map() {
