@@ -2,6 +2,7 @@
 //! The owned half of a peer, and the table of them.
 
 use super::details::{Queue, NONE};
+use super::places::Search;
 use crate::defect::seeded;
 use crate::id::{Incarnation, LinkId, Nid, PeerId};
 use crate::message::{Envelope, Hello};
@@ -330,19 +331,14 @@ impl<'m> Peers<'m> {
         self.get(peer).filter(|found| found.generation == peer.generation())
     }
 
-    /// A place for a new peer: an unused one, or one of which `may_forget` says that it is idle.
+    /// A place for a new peer: an unused one, or an idle one that the search finds to be free.
     /// Looks at `bound` places at most.
-    pub fn add(
-        &mut self,
-        nid: Nid,
-        bound: u32,
-        may_forget: impl Fn(PeerId, &Peer) -> bool,
-    ) -> Option<PeerId> {
+    pub fn add(&mut self, nid: Nid, bound: u32, search: &mut Search<'_>) -> Option<PeerId> {
         let place = if self.used < self.table.len() {
             self.used += 1;
             self.used - 1
         } else {
-            self.forget_one(bound, may_forget)?
+            self.forget_one(bound, search)?
         };
         let entry = self.table.get_mut(place)?;
         let generation = entry.generation.wrapping_add(1);
@@ -352,17 +348,13 @@ impl<'m> Peers<'m> {
         Some(PeerId::new(place as u32, generation))
     }
 
-    fn forget_one(
-        &mut self,
-        bound: u32,
-        may_forget: impl Fn(PeerId, &Peer) -> bool,
-    ) -> Option<usize> {
+    fn forget_one(&mut self, bound: u32, search: &mut Search<'_>) -> Option<usize> {
         for _ in 0..bound.min(self.table.len() as u32) {
             let place = self.clock;
             self.clock = if place + 1 < self.table.len() { place + 1 } else { 0 };
             let peer = self.table.get(place)?;
             let id = PeerId::new(place as u32, peer.generation);
-            let idle = peer.transfers == 0 && !peer.speaking && may_forget(id, peer);
+            let idle = peer.transfers == 0 && !peer.speaking && search.may_forget(id, peer);
             if let (true, Some(nid)) = (idle, peer.nid) {
                 let table = &*self.table;
                 let nid_of = |p: u32| table.get(p as usize).and_then(|p| p.nid);

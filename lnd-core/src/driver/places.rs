@@ -2,8 +2,6 @@
 //! Who has a place in the peer table, and which promised request waits for one
 //! (docs/decisions/0019-few-places.md).
 
-use core::cell::Cell;
-
 use super::peer::Peer;
 use super::shutdown::RunState;
 use super::Driver;
@@ -13,6 +11,7 @@ use crate::id::{Incarnation, LinkId, Nid, PeerId};
 use crate::message::Envelope;
 use crate::peer::HelloState;
 use crate::ports::{Channel, Ports};
+use crate::shared::Shared;
 use crate::time::{Instant, Span};
 
 /// The sender of a promised request that has no place in the peer table.
@@ -30,21 +29,54 @@ struct Waiting {
     not_before: Instant,
 }
 
-impl Waiting {
-    /// A peer that is down and loses its place while its request waits. If it was silent it is asked as
-    /// rarely as if it had kept its place.
-    fn displaced(peer: &Peer, now: Instant, hold_off: Span) -> Option<Self> {
-        let (nid, incarnation) = (peer.nid?, peer.life.filter(|_| peer.parked != 0)?);
-        let silences = peer.silences;
-        let not_before = peer.revive_at.unwrap_or(now).after(more_hold_off(hold_off, silences));
-        Some(Self { nid, incarnation, parked: 0, silences, not_before })
-    }
-}
-
 /// How much longer than a hold-off a peer is not asked for a request that waits, after so many silences.
 pub(super) fn more_hold_off(hold_off: Span, silences: u8) -> Span {
     let doublings = u32::from(silences.saturating_sub(1)).min(6);
     hold_off.times((1 << doublings) - 1)
+}
+
+/// A search of the peer table for a place.
+#[derive(Debug)]
+pub(super) struct Search<'m> {
+    shared: &'m Shared<'m>,
+    now: Instant,
+    /// Until then a peer that has answered keeps its place for its own request.
+    stays_until: Instant,
+    /// Look at peers that have answered, and at no others.
+    answered: bool,
+    /// The earliest time at which one of the places that were looked at can be had.
+    earliest: Instant,
+    /// The peer that loses its place, and its silences, if a request of it waits.
+    displaced: Option<(Nid, Incarnation, u8)>,
+}
+
+impl Search<'_> {
+    /// Whether a peer with which we have nothing under way may be forgotten.
+    pub fn may_forget(&mut self, id: PeerId, peer: &Peer) -> bool {
+        let state = self.shared.peer_gate(id.index()).map(|gate| gate.view().state());
+        let parked = peer.parked != 0;
+        let until = match state {
+            Some(HelloState::Unknown) if !self.answered => return true,
+            Some(HelloState::Down) if !self.answered => {
+                self.displaced =
+                    peer.nid.zip(peer.life).filter(|_| parked).map(|(n, l)| (n, l, peer.silences));
+                peer.revive_at.unwrap_or(self.now)
+            }
+            Some(HelloState::Good) if self.answered => {
+                if parked && seeded("parked-outlives-its-sender") {
+                    return false;
+                }
+                self.stays_until
+            }
+            _ => return false,
+        };
+        if parked && until > self.now {
+            self.earliest = self.earliest.min(until);
+            self.displaced = None;
+            return false;
+        }
+        true
+    }
 }
 
 /// Which node waits for a place, and when the table is to be searched for one.
@@ -197,6 +229,7 @@ impl<P: Ports> Driver<'_, P> {
 
     /// Takes up the node that waits for a place, if one can be had, and asks it: its request will not
     /// come again by itself. Looks at `batch` places at most.
+    #[inline(never)]
     pub(super) fn seat_waiting(&mut self, now: Instant) {
         if !self.places.is_due(now, self.peers.len() as u32) {
             return;
@@ -231,46 +264,38 @@ impl<P: Ports> Driver<'_, P> {
     ///
     /// # Errors
     /// The earliest time at which one of the places looked at can be had.
+    #[inline(never)]
     fn find_place(&mut self, now: Instant, nid: Nid, promised: bool) -> Result<PeerId, Instant> {
         let (shared, batch, hold_off) = (self.shared, self.config.batch, self.hold_off());
-        let state = |id: PeerId| shared.peer_gate(id.index()).map(|gate| gate.view().state());
-        let earliest = Cell::new(Instant::NEVER);
-        let free_from = |at: Instant| {
-            if at > now {
-                earliest.set(earliest.get().min(at));
-            }
-            at <= now
-        };
-        let displaced = Cell::new(None);
         let from = self.peers.clock;
-        let mut found = self.peers.add(nid, batch, |id, peer: &Peer| match state(id) {
-            Some(HelloState::Unknown) => true,
-            Some(HelloState::Down) => {
-                let free = peer.parked == 0 || peer.revive_at.is_none_or(free_from);
-                displaced.set(Waiting::displaced(peer, now, hold_off).filter(|_| free));
-                free
-            }
-            _ => false,
-        });
+        let mut search = Search {
+            shared,
+            now,
+            stays_until: self.places.since.after(hold_off),
+            answered: false,
+            earliest: Instant::NEVER,
+            displaced: None,
+        };
+        let mut found = self.peers.add(nid, batch, &mut search);
         if found.is_none() && promised && !seeded("parked-for-ever") {
-            // The same places again.
+            // The same places again, for those that have answered.
             self.peers.clock = from;
-            let over = self.places.since.after(hold_off);
-            let stays = seeded("parked-outlives-its-sender");
-            found = self.peers.add(nid, batch, |id, peer| {
-                let free = || peer.parked == 0 || !stays && free_from(over);
-                state(id) == Some(HelloState::Good) && free()
-            });
+            search.answered = true;
+            found = self.peers.add(nid, batch, &mut search);
         }
-        let id = found.ok_or(earliest.get())?;
+        let id = found.ok_or(search.earliest)?;
         if let Some(gate) = shared.peer_gate(id.index()) {
             gate.renew(id.generation());
         }
         if !seeded("place-keeps-timer") {
             self.timers.disarm(self.config.slots + id.index() as u32);
         }
-        if let Some(displaced) = displaced.get().filter(|_| self.channel.is_reliable()) {
-            self.places.keep_displaced(displaced);
+        if let Some((nid, incarnation, silences)) =
+            search.displaced.filter(|_| self.channel.is_reliable())
+        {
+            let not_before = now.after(more_hold_off(hold_off, silences));
+            let it = Waiting { nid, incarnation, parked: 0, silences, not_before };
+            self.places.keep_displaced(it);
         }
         Ok(id)
     }
