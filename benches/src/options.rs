@@ -15,6 +15,8 @@ pub struct Options {
     pub count: Option<u64>,
     /// With `--count`: transfers outstanding, `--outstanding N`.
     pub outstanding: Option<usize>,
+    /// With `--count`: the phase that is counted, `--phase NAME`.
+    pub phase: Option<String>,
 }
 
 impl Options {
@@ -27,6 +29,7 @@ impl Options {
         while let Some(word) = words.next() {
             let mut number = || words.next().and_then(|w| w.parse::<u64>().ok());
             match word.as_str() {
+                "--phase" => options.phase = words.next(),
                 "--bench" => {}
                 "--smoke" => options.smoke = true,
                 "--json" => options.json = true,
@@ -36,7 +39,7 @@ impl Options {
                 other => {
                     eprintln!(
                         "{other}: unknown; there are --smoke --json --rounds N --count N \
-                         --outstanding N"
+                         --outstanding N --phase NAME"
                     );
                     std::process::exit(2);
                 }

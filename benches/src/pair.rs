@@ -173,15 +173,7 @@ impl Node {
         if busy {
             self.driver.ring();
         }
-        while !self.driver.nothing_to_report() {
-            let Some(report) = self.driver.next_report(self.now) else { continue };
-            assert_eq!(report.status.errno, 0, "{report:?}");
-            match report.role {
-                Role::PutSource | Role::Immediate => self.done.0 += 1,
-                _ => self.done.1 += 1,
-            }
-            busy = true;
-        }
+        busy |= self.reports();
         self.polls = self.polls.wrapping_add(1);
         if self.polls.is_multiple_of(CLOCK_EVERY) {
             let passed = self.clock.elapsed().as_nanos() as u64;
@@ -192,8 +184,28 @@ impl Node {
         }
     }
 
-    /// Takes messages out of the mailboxes, the control lane first.
-    fn receive(&mut self) -> bool {
+    /// Takes all reports; whether there were any.
+    pub fn reports(&mut self) -> bool {
+        let mut busy = false;
+        while !self.driver.nothing_to_report() {
+            let Some(report) = self.driver.next_report(self.now) else { continue };
+            assert_eq!(report.status.errno, 0, "{report:?}");
+            match report.role {
+                Role::PutSource | Role::Immediate => self.done.0 += 1,
+                _ => self.done.1 += 1,
+            }
+            busy = true;
+        }
+        busy
+    }
+
+    /// What is due at the time of the last poll.
+    pub fn on_time(&mut self) {
+        self.driver.on_time(self.now);
+    }
+
+    /// Takes messages out of the mailboxes, the control lane first; whether there were any.
+    pub fn receive(&mut self) -> bool {
         let mut busy = false;
         let sender = Sender::Known(nid_of(self.peer));
         for inlet in &mut self.inlets {
