@@ -52,7 +52,8 @@ impl Load {
 
     fn begin(&mut self) {
         let rig = &mut self.rig;
-        let tag = rig.driver.submit(rig.now, rig.request(Kind::Put, 1, &PAYLOAD)).unwrap();
+        let tag =
+            rig.driver.submit(rig.now, rig.request(Kind::Put, 1, &PAYLOAD)).unwrap().tag().unwrap();
         rig.driver.on_sent(rig.now, tag, Sent::Ok);
         self.outstanding.push_back(tag);
         self.lives += 1;

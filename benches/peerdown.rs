@@ -74,7 +74,12 @@ impl Scene {
     fn begin(&mut self, peer: u64) -> Tag {
         let at = peer as usize - 1;
         let rig = &mut self.rig;
-        let tag = rig.driver.submit(rig.now, rig.request(Kind::Put, peer, &PAYLOAD)).unwrap();
+        let tag = rig
+            .driver
+            .submit(rig.now, rig.request(Kind::Put, peer, &PAYLOAD))
+            .unwrap()
+            .tag()
+            .unwrap();
         rig.driver.on_sent(rig.now, tag, Sent::Ok);
         self.consumed[at] = self.consumed[at].wrapping_add(1);
         let mut envelope = rig.envelope(peer, 1, self.consumed[at]);

@@ -5,11 +5,14 @@ use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 
 use lnd_core::config::Config;
-use lnd_core::driver::{Driver, Identity, Inbound, Interrupt, Kind, Receive, Request, Role};
+use lnd_core::driver::{
+    Driver, Identity, Inbound, Interrupt, Kind, Receive, Received, Request, Role, Submitted,
+};
 use lnd_core::fragment::{Fragment, MAX_FRAGMENT};
 use lnd_core::id::{Incarnation, LinkId};
 use lnd_core::ports::{Features, NoTrace};
 use lnd_core::time::{Instant, Span};
+use lnd_core::transfer::Status;
 use lnd_dma::driver::{CompletionQueue, MmioEngine};
 use lnd_dma::memory::{Geometry, LinkMemory};
 use lnd_dma::regs::{LinkBits, Register, RegisterAccess};
@@ -125,7 +128,7 @@ impl Node {
             driver,
             inlets,
             scratch: vec![0; REQUEST_SLOT as usize],
-            receiver: Receiver::new(Checksum::On),
+            receiver: Receiver::new(Checksum::Off),
             engine: SoftEngine::new(me, LINK, mine, bus, NoFaults, Settings::default()),
             peer: 1 - me,
             clock: std::time::Instant::now(),
@@ -154,7 +157,10 @@ impl Node {
             deadline: self.now.after(Span::from_secs(60)),
             user: 1,
         };
-        self.driver.submit(self.now, request).unwrap();
+        match self.driver.submit(self.now, request).unwrap() {
+            Submitted::Pending(_) => {}
+            Submitted::Done(status) => self.sent(status),
+        }
     }
 
     /// One round of everything: messages in, engine, interrupt, reports, and now and then the time.
@@ -182,6 +188,11 @@ impl Node {
         if busy || self.polls.is_multiple_of(CLOCK_EVERY) {
             self.driver.on_time(self.now);
         }
+    }
+
+    fn sent(&mut self, status: Status) {
+        assert_eq!(status.errno, 0, "{status:?}");
+        self.done.0 += 1;
     }
 
     /// Takes all reports; whether there were any.
@@ -219,13 +230,16 @@ impl Node {
                         match got {
                             Inbound::Handled => {}
                             Inbound::Wait => break,
-                            Inbound::Request(ticket) => {
+                            Inbound::Request(arrival) => {
                                 let sink = &self.sinks[self.next_sink];
                                 self.next_sink = (self.next_sink + 1) % self.sinks.len();
-                                let length = ticket.length;
+                                let length = arrival.length();
                                 let deadline = self.now.after(Span::from_secs(60));
                                 let it = Receive { sink, length, deadline, user: 2 };
-                                self.driver.recv(self.now, ticket, &it).unwrap();
+                                if let Received::Done(status) = arrival.recv(&it).unwrap() {
+                                    assert_eq!(status.errno, 0, "{status:?}");
+                                    self.done.1 += 1;
+                                }
                             }
                         }
                     }

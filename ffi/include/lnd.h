@@ -483,6 +483,11 @@ enum lnd_trace_kind {
 	LND_TRACE_LINK = 10,
 	/** @LND_TRACE_FINALIZED: A transfer was reported; @a: negated errno, @b: health class. */
 	LND_TRACE_FINALIZED = 11,
+	/**
+	 * @LND_TRACE_ENDED: A message that took no transfer has ended; @nid: the other side,
+	 * @a: negated errno, @b: health class, @c: its number, @d: its length.
+	 */
+	LND_TRACE_ENDED = 12,
 };
 
 /**

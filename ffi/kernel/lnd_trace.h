@@ -19,7 +19,8 @@
 	{ LND_TRACE_HEARD, "heard" },		\
 	{ LND_TRACE_PEER, "peer" },		\
 	{ LND_TRACE_LINK, "link" },		\
-	{ LND_TRACE_FINALIZED, "finalized" }
+	{ LND_TRACE_FINALIZED, "finalized" }, \
+	{ LND_TRACE_ENDED, "ended" }
 
 TRACE_EVENT(lnd_soft,
 	TP_PROTO(u32 node, const struct lnd_trace *record),

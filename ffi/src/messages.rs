@@ -90,13 +90,16 @@ fn frame_in(ni: &lnd_ni, link: u32, sender: u64, frame: &[u8], now: u64) -> Resu
             return Err(lnd_error::LND_E_BUSY);
         }
         Ok(Frame::Lnd(envelope, message)) => {
-            match thread.driver.on_message(time, link, envelope, message) {
-                Inbound::Handled => {}
+            let ticket = match thread.driver.on_message(time, link, envelope, message) {
+                Inbound::Handled => None,
                 Inbound::Wait => {
                     thread.frame_waits = true;
                     return Err(lnd_error::LND_E_WAIT);
                 }
-                Inbound::Request(ticket) => return announce(ni, inside, ticket, now),
+                Inbound::Request(arrival) => Some(arrival.keep()),
+            };
+            if let Some(ticket) = ticket {
+                return announce(ni, inside, ticket, now);
             }
         }
     }

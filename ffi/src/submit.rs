@@ -88,8 +88,10 @@ unsafe fn submit(
         user: it.user,
     };
     let accepted = ni.enter()?.thread().driver.submit(Instant::from_nanos(now), request);
-    let tag = accepted.map_err(|refused| of_why(refused.why))?;
+    let submitted = accepted.map_err(|refused| of_why(refused.why))?;
     ni.wake();
+    // The C channel's messages have ends of their own: each is a transfer.
+    let Some(tag) = submitted.tag() else { return Ok(()) };
     // SAFETY: checked above; writable by the contract of the ABI.
     unsafe { put_if(transfer, handle::transfer(ni.platform.id, tag)) }
 }

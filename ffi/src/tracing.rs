@@ -180,6 +180,14 @@ fn to_c(now: Instant, trace: Trace) -> lnd_trace {
             a: link_state(state) as u32,
             ..blank(now, LND_TRACE_LINK)
         },
+        Trace::Ended { peer, sequence, length, status } => lnd_trace {
+            nid: peer.raw(),
+            a: status.errno.unsigned_abs(),
+            b: status.health as u32,
+            c: sequence,
+            d: length,
+            ..blank(now, LND_TRACE_ENDED)
+        },
         Trace::Finalized { tag, status } => lnd_trace {
             a: status.errno.unsigned_abs(),
             b: status.health as u32,

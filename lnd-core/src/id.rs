@@ -66,6 +66,15 @@ impl Incarnation {
     }
 }
 
+/// Who a driver is: its NID and its incarnation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Identity {
+    /// Our NID.
+    pub nid: Nid,
+    /// This incarnation; another one after every start.
+    pub life: Incarnation,
+}
+
 /// One of a node's links, `0..MAX_LINKS`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(transparent)]

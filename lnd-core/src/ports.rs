@@ -185,6 +185,14 @@ pub trait Channel {
     /// given up.
     fn is_reliable(&self) -> bool;
 
+    /// Whether every message that [`send`](Self::send) takes has ended when it returns, as in memory that
+    /// the sender writes itself. Constant. Such a message needs no slot: the call that sends it says how
+    /// it ended.
+    #[inline]
+    fn ends_at_once(&self) -> bool {
+        false
+    }
+
     /// Whether there is room for one more message in a lane. `true` is a promise that the next
     /// [`send`](Self::send) of this driver into that lane to that node finds room.
     fn ready(&mut self, link: LinkId, to: Nid, lane: Lane) -> bool;

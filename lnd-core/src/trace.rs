@@ -84,6 +84,17 @@ pub enum Trace {
         /// Whether it was acted upon.
         taken: bool,
     },
+    /// A message that took no slot has ended, at its sender or at its receiver: its one end.
+    Ended {
+        /// The other side.
+        peer: Nid,
+        /// Its number in the session.
+        sequence: u32,
+        /// Payload bytes.
+        length: u32,
+        /// How it ended.
+        status: Status,
+    },
     /// A peer changed its state.
     Peer {
         /// Who.

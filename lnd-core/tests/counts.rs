@@ -109,7 +109,7 @@ fn credits(rig: &mut Rig, round: u32) {
 fn a_large_put_costs_at_most_six_locked_operations_and_one_full_fence() {
     let cost = cost(|rig, round| {
         let request = rig.request(Kind::Put, 1, &LARGE);
-        let tag = rig.driver.submit(rig.now, request).unwrap();
+        let tag = rig.driver.submit(rig.now, request).unwrap().tag().unwrap();
         rig.driver.on_sent(rig.now, tag, Sent::Ok);
         completed(rig, tag);
         reported(rig, tag, Role::PutSource);
@@ -124,7 +124,7 @@ fn a_large_put_costs_at_most_six_locked_operations_and_one_full_fence() {
 fn a_small_put_costs_no_more() {
     let cost = cost(|rig, round| {
         let request = rig.request(Kind::Put, 1, &SMALL);
-        let tag = rig.driver.submit(rig.now, request).unwrap();
+        let tag = rig.driver.submit(rig.now, request).unwrap().tag().unwrap();
         rig.driver.on_sent(rig.now, tag, Sent::Ok);
         reported(rig, tag, Role::Immediate);
         credits(rig, round);
@@ -141,7 +141,8 @@ fn receiving_a_put_costs_no_more() {
         let message = Message::PutReq { header: &[1; 72], source, length: 65_536 };
         let envelope = rig.envelope(1, round, 1);
         let got = rig.driver.on_message(rig.now, LINK, &envelope, &message);
-        let Inbound::Request(ticket) = got else { panic!("{got:?}") };
+        let Inbound::Request(arrival) = got else { panic!("{got:?}") };
+        let ticket = arrival.keep();
         let deadline = rig.now.after(Span::from_secs(60));
         let it = Receive { sink: &LARGE, length: 65_536, deadline, user: 1 };
         let tag = rig.driver.recv(rig.now, ticket, &it).unwrap();
@@ -158,7 +159,7 @@ fn receiving_a_put_costs_no_more() {
 fn a_get_costs_one_fence_for_each_hand_out() {
     let cost = cost(|rig, round| {
         let request = rig.request(Kind::Get, 1, &LARGE);
-        let tag = rig.driver.submit(rig.now, request).unwrap();
+        let tag = rig.driver.submit(rig.now, request).unwrap().tag().unwrap();
         rig.driver.on_sent(rig.now, tag, Sent::Ok);
         let source = Tag { index: 9, generation: round };
         let ready = PullReady { sink: tag, source, length: 65_536 };
@@ -181,7 +182,8 @@ fn answering_a_get_costs_no_more_than_a_put() {
         let message = Message::GetReq { header: &[1; 72], sink, length: 65_536 };
         let envelope = rig.envelope(1, round, 1);
         let got = rig.driver.on_message(rig.now, LINK, &envelope, &message);
-        let Inbound::Request(ticket) = got else { panic!("{got:?}") };
+        let Inbound::Request(arrival) = got else { panic!("{got:?}") };
+        let ticket = arrival.keep();
         let deadline = rig.now.after(Span::from_secs(60));
         let it = Give { source: &LARGE, length: 65_536, deadline, user: 1 };
         let tag = rig.driver.give(rig.now, ticket, &it).unwrap();
@@ -203,7 +205,7 @@ fn ends_that_come_together_share_one_exchange() {
     let mut tags = Vec::with_capacity(lives);
     for _ in 0..lives {
         let request = rig.request(Kind::Put, 1, &LARGE);
-        tags.push(rig.driver.submit(rig.now, request).unwrap());
+        tags.push(rig.driver.submit(rig.now, request).unwrap().tag().unwrap());
     }
     for &tag in &tags {
         rig.driver.on_sent(rig.now, tag, Sent::Ok);
@@ -217,7 +219,7 @@ fn ends_that_come_together_share_one_exchange() {
     assert_eq!(fences, lives);
     let alone = cost(|rig, round| {
         let request = rig.request(Kind::Put, 1, &LARGE);
-        let tag = rig.driver.submit(rig.now, request).unwrap();
+        let tag = rig.driver.submit(rig.now, request).unwrap().tag().unwrap();
         rig.driver.on_sent(rig.now, tag, Sent::Ok);
         completed(rig, tag);
         reported(rig, tag, Role::PutSource);
@@ -231,7 +233,7 @@ fn loads_of_a_pull_ready(slots: u32) -> usize {
     let mut rig = Rig::new(Config::new(slots, 4, 1));
     rig.meet(1);
     let request = rig.request(Kind::Get, 1, &LARGE);
-    let sink = rig.driver.submit(rig.now, request).unwrap();
+    let sink = rig.driver.submit(rig.now, request).unwrap().tag().unwrap();
     let ready = PullReady { sink, source: Tag { index: 9, generation: 1 }, length: 65_536 };
     let envelope = rig.envelope(1, 1, 1);
     let _ = tally::take_loads();

@@ -43,6 +43,7 @@ mod driver {
     mod refused;
     mod second;
     mod seeds;
+    mod short;
     mod shutdown;
     mod size;
     mod slow;

@@ -19,7 +19,7 @@ static struct node *const a = &world.node[0], *const b = &world.node[1];
 static struct lnd_ops usual;
 
 /* Records of each kind, over all; and what dumps have said, a word a bit. */
-static unsigned int traced[LND_TRACE_FINALIZED + 1];
+static unsigned int traced[LND_TRACE_ENDED + 1];
 static const char *const words[] = {
 	" immediate ", " put_source ", " get_sink ", " request ", " put_sink ", " get_source ",
 	" live", " ended", " waits:message", " waits:answer", " waits:engine",
@@ -39,7 +39,7 @@ static inline void trace(void *ctx, const struct lnd_trace *record)
 {
 	(void)ctx;
 	CHECK(record->size == sizeof(*record) && !record->reserved);
-	CHECK(record->kind >= LND_TRACE_ACCEPTED && record->kind <= LND_TRACE_FINALIZED);
+	CHECK(record->kind >= LND_TRACE_ACCEPTED && record->kind <= LND_TRACE_ENDED);
 	traced[record->kind]++;
 	switch (record->kind) {
 	case LND_TRACE_STEP:

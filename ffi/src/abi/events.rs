@@ -98,6 +98,9 @@ pub enum lnd_trace_kind {
     LND_TRACE_LINK = 10,
     /// A transfer was reported; @a: negated errno, @b: health class.
     LND_TRACE_FINALIZED = 11,
+    /// A message that took no transfer has ended; @nid: the other side, @a: negated errno, @b: health
+    /// class, @c: its number, @d: its length.
+    LND_TRACE_ENDED = 12,
 }
 
 /// struct lnd_trace - One happening, as trace() sees it.

@@ -19,22 +19,13 @@ use crate::config::{Config, ConfigError};
 use crate::counters::Counters;
 use crate::deadlines::{Deadlines, Timer};
 use crate::fragment::{Fragment, MAX_FRAGMENTS};
-use crate::id::{Incarnation, Nid};
+use crate::id::{Identity, Incarnation};
 use crate::link::LinkGate;
 use crate::peer::table::NidIndex;
 use crate::peer::PeerGate;
 use crate::ports::{Engine, Ports};
 use crate::shared::{Shared, Slot};
 use crate::sync::AtomicU32;
-
-/// Who a driver is: its NID and this life.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Identity {
-    /// Our NID.
-    pub nid: Nid,
-    /// This life; another one after every start.
-    pub life: Incarnation,
-}
 
 impl From<ArenaFull> for ConfigError {
     fn from(_: ArenaFull) -> Self {

@@ -9,17 +9,19 @@
 
 use super::details::{Details, Role, NO_LIST};
 use super::links::Link;
-use super::peer::Wants;
 use super::Driver;
 use crate::config::MAX_DEPTH;
 use crate::counters::Counter;
 use crate::defect::seeded;
+use crate::driver::copy::gather;
 use crate::fragment::Fragment;
 use crate::id::{LinkId, PeerId, Tag};
 use crate::link::Posting;
 use crate::message::{Envelope, Lane, Message, PullReady};
 use crate::peer::{GateView, HelloState};
-use crate::ports::{Bd, Channel, Engine, Features, Memory, Motion, Ports, PostError, Sent, Tracer};
+use crate::ports::{
+    BadAddress, Bd, Channel, Engine, Features, Motion, Ports, PostError, Sent, Tracer,
+};
 use crate::shared::Whose;
 use crate::sync::{fence, Ordering};
 use crate::time::Instant;
@@ -53,11 +55,7 @@ impl<P: Ports> Driver<'_, P> {
         let nid = peer.nid?;
         let good = self.peer_state(id) == HelloState::Good;
         let first = peer.queue.is_empty() || peer.queue.first == tag.index;
-        if !good
-            || !first
-            || peer.ours.left() == 0
-            || peer.must_announce(self.channel.is_reliable())
-        {
+        if !good || !first || !peer.has_credit(self.channel.is_reliable()) {
             return None;
         }
         let wish = self.details.get(tag.index as usize)?.wish;
@@ -306,37 +304,13 @@ impl<P: Ports> Driver<'_, P> {
             NO_LIST => one.get(..details.fragments as usize).unwrap_or(&[]),
             list => self.lists.get(list, details.fragments),
         };
-        let mut rest = self.scratch.get_mut(..details.length as usize).ok_or(Cause::Local)?;
-        for fragment in fragments {
-            let (part, after) =
-                rest.split_at_mut_checked(fragment.length as usize).ok_or(Cause::Local)?;
-            self.memory.read(fragment.address, part).map_err(|_| Cause::Local)?;
-            rest = after;
-        }
-        Ok(())
+        let place = self.scratch.get_mut(..details.length as usize).ok_or(Cause::Local)?;
+        gather(&self.memory, fragments, place).map_err(|BadAddress| Cause::Local)
     }
 
     /// The envelope of the next message to a peer. A request takes a credit (R34).
     pub(super) fn envelope(&mut self, id: PeerId, lane: Lane) -> Option<Envelope> {
-        let peer = self.peers.get_mut(id)?;
-        let sequence = match lane {
-            Lane::Request => peer.next_request()?,
-            Lane::Control => {
-                peer.control_sequence = peer.control_sequence.wrapping_add(1);
-                peer.control_sequence
-            }
-        };
-        peer.wants.remove(Wants::NOOP);
-        Some(Envelope {
-            from: self.me.nid,
-            to: peer.nid?,
-            from_life: self.me.life,
-            to_life: peer.life,
-            session: peer.session,
-            sequence,
-            credits: peer.theirs.tell(),
-            credits_of: peer.counted_session().unwrap_or(0),
-        })
+        self.peers.get_mut(id)?.envelope(self.me, lane)
     }
 
     /// Hands out what waits for a peer, as far as credits, links and the channel go. Bounded by the

@@ -3,13 +3,13 @@
 
 use super::details::Role;
 use super::peer::Wants;
+use super::rx::arrival::{Arrival, Asked, Inbound, Offer};
 use super::shutdown::RunState;
-use super::ticket::{RequestKind, Ticket};
 use super::Driver;
 use crate::counters::Counter;
 use crate::defect::seeded;
-use crate::id::{LinkId, PeerId, Tag};
-use crate::message::{Envelope, Lane, Message, Refusal};
+use crate::id::{LinkId, Nid, PeerId, Tag};
+use crate::message::{Envelope, Lane, Message};
 use crate::peer::window::Verdict;
 use crate::peer::HelloState;
 use crate::ports::{Channel, Ports, Tracer};
@@ -17,23 +17,6 @@ use crate::shared::Whose;
 use crate::time::Instant;
 use crate::trace::Trace;
 use crate::transfer::Word;
-
-/// What became of a message.
-#[derive(Debug)]
-#[must_use]
-pub enum Inbound<'f> {
-    /// Dealt with, or dropped and counted. Its place in the channel is free.
-    Handled,
-    /// A request that needs the upper layer's verdict (`lnet_parse`).
-    Request(Ticket<'f>),
-    /// A request for which there is no slot or no place in the peer table now, or whose sender has not yet
-    /// answered our hello. Leave it in the channel. Offer it again when a message of the control lane, or
-    /// an earlier request of its sender, was taken, and when
-    /// [`offer_again`](super::Driver::offer_again) says so. A host that does so, and that calls
-    /// [`on_time`](super::Driver::on_time) when that says, waits for no promised request for ever: the
-    /// driver keeps in mind who has no place, and asks that node when it can be given one.
-    Wait,
-}
 
 /// Who has sent a message, as far as that counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,7 +31,15 @@ pub(super) enum Heard {
     Dropped,
 }
 
-impl<P: Ports> Driver<'_, P> {
+/// What is to become of a message, once it is known who sent it.
+enum Screened {
+    Handled,
+    Wait,
+    /// A request that there is room for.
+    Offer(Offer),
+}
+
+impl<'m, P: Ports> Driver<'m, P> {
     /// A message of the LND layer has arrived on `link`.
     pub fn on_message<'f>(
         &mut self,
@@ -56,7 +47,7 @@ impl<P: Ports> Driver<'_, P> {
         link: LinkId,
         from: &Envelope,
         message: &Message<'f>,
-    ) -> Inbound<'f> {
+    ) -> Inbound<'_, 'm, 'f, P> {
         if !self.listens_to(link, from) {
             return Inbound::Handled;
         }
@@ -67,77 +58,73 @@ impl<P: Ports> Driver<'_, P> {
                     self.flush(now, id);
                 }
             }
-            _ => {
-                return self.on_other(now, link, from, message);
-            }
+            _ => match self.on_other(now, link, from, message) {
+                Screened::Handled => {}
+                Screened::Wait => return Inbound::Wait,
+                Screened::Offer(offer) if self.run.state() != RunState::Running => {
+                    self.refuse_offer(now, from.from, offer, message);
+                }
+                Screened::Offer(offer) => {
+                    return Arrival::of(self, now, from.from, offer, message);
+                }
+            },
         }
         Inbound::Handled
     }
 
     /// A message that is no greeting.
-    #[inline]
-    fn on_other<'f>(
+    #[inline(never)]
+    fn on_other(
         &mut self,
         now: Instant,
         link: LinkId,
         from: &Envelope,
-        message: &Message<'f>,
-    ) -> Inbound<'f> {
+        message: &Message<'_>,
+    ) -> Screened {
         match self.admitted(now, from, message.lane()) {
             Heard::From(id) => {
-                let inbound = self.on_admitted(now, link, id, from, message);
+                let screened = self.on_admitted(now, link, id, from, message);
                 self.settle_credits(now, id, from);
-                self.unpark(id, link, message, &inbound);
-                inbound
+                self.unpark_if_handled(id, link, message, &screened);
+                screened
             }
             Heard::Closed(id) => {
-                let inbound = self.of_the_closed(now, link, id, from, message);
-                self.unpark(id, link, message, &inbound);
-                inbound
+                let screened = self.of_the_closed(link, id, message);
+                self.unpark_if_handled(id, link, message, &screened);
+                screened
             }
             Heard::Parked => {
                 self.set_right(now, from, Some(link));
-                Inbound::Wait
+                Screened::Wait
             }
             Heard::Dropped => {
                 if let Some(id) = self.peers.find(from.from) {
-                    self.unpark(id, link, message, &Inbound::Handled);
+                    self.unpark_if_handled(id, link, message, &Screened::Handled);
                 }
                 self.note_late_goodbye(from, message);
                 self.set_right(now, from, None);
-                Inbound::Handled
+                Screened::Handled
             }
         }
     }
 
     #[inline]
-    fn on_admitted<'f>(
+    fn on_admitted(
         &mut self,
         now: Instant,
         link: LinkId,
         id: PeerId,
         from: &Envelope,
-        message: &Message<'f>,
-    ) -> Inbound<'f> {
+        message: &Message<'_>,
+    ) -> Screened {
         match message {
             Message::Immediate { .. } | Message::PutReq { .. } | Message::GetReq { .. } => {
-                match self.on_request(now, link, id, from, message) {
-                    Inbound::Request(ticket) if self.run.state() != RunState::Running => {
-                        self.turn_away(now, ticket.tag, ticket.kind, Refusal::ShuttingDown);
-                        Inbound::Handled
-                    }
-                    inbound => inbound,
-                }
+                return self.on_request(now, link, id, from);
             }
-            Message::PullReady(ready) => {
-                self.pull_ready(now, link, id, ready);
-                Inbound::Handled
-            }
-            _ => {
-                self.on_answer(now, id, message);
-                Inbound::Handled
-            }
+            Message::PullReady(ready) => self.pull_ready(now, link, id, ready),
+            _ => self.on_answer(now, id, message),
         }
+        Screened::Handled
     }
 
     /// Whether a message is for us, by a link of ours, and we have not said goodbye.
@@ -255,63 +242,59 @@ impl<P: Ports> Driver<'_, P> {
         }
     }
 
-    /// A request: takes a slot, then a place in the window, and becomes a ticket for the upper
-    /// layer's parse (S1-3, S3-8).
-    fn on_request<'f>(
-        &mut self,
-        now: Instant,
-        link: LinkId,
-        id: PeerId,
-        from: &Envelope,
-        message: &Message<'f>,
-    ) -> Inbound<'f> {
-        let Some(peer) = self.peers.get(id) else { return Inbound::Handled };
+    /// A request: offered to the upper layer if there is room for what it may decide (S1-3, S3-8). Its
+    /// place in the window and a slot are taken with the decision.
+    fn on_request(&mut self, now: Instant, link: LinkId, id: PeerId, from: &Envelope) -> Screened {
+        let Some(peer) = self.peers.get(id) else { return Screened::Handled };
         let present = peer.counted_session() == Some(from.session);
         if !present && !seeded("any-session-will-do") {
-            return self.of_another_session(now, link, id, from, message);
+            return self.of_another_session(now, link, id, from);
         }
-        if let Some(inbound) = self.doubt(now, link, id, from) {
-            return inbound;
+        if let Some(screened) = self.doubt(now, link, id, from) {
+            return screened;
         }
-        let Some(peer) = self.peers.get(id) else { return Inbound::Handled };
-        let lost = match peer.theirs.peek(from.sequence) {
+        let Some(peer) = self.peers.get(id) else { return Screened::Handled };
+        let (sequence, session) = (from.sequence, peer.opened);
+        let lost = match peer.theirs.peek(sequence) {
             // Nothing is lost here but what its sender gives up: what is missing is late.
             Verdict::Fresh { lost: 1.. } if self.channel.is_reliable() => {
                 self.counters.count(Counter::Waited);
-                return Inbound::Wait;
+                return Screened::Wait;
             }
             Verdict::Fresh { lost } => lost,
             Verdict::Duplicate => {
                 self.counters.count(Counter::Duplicate);
-                return Inbound::Handled;
+                return Screened::Handled;
             }
             Verdict::Outside => {
                 self.counters.count(Counter::OutsideWindow);
-                return Inbound::Handled;
+                return Screened::Handled;
             }
         };
-        let Some(tag) = self.slot_for(id) else { return Inbound::Wait };
-        let mut session = 0;
-        if let Some(peer) = self.peers.get_mut(id) {
-            peer.theirs.take_in(from.sequence, lost);
-            session = peer.opened;
+        self.offer(Offer { peer: id, link, session, number: Some((sequence, lost)) })
+    }
+
+    /// Offers a request, if the peer may have another slot and there is one.
+    #[inline]
+    fn offer(&mut self, offer: Offer) -> Screened {
+        if self.has_room_for(offer.peer) {
+            return Screened::Offer(offer);
         }
-        self.counters.add(Counter::LostRequests, u64::from(lost));
-        self.issue(now, tag, (id, session), link, from, message)
+        self.counters.count(Counter::Waited);
+        Screened::Wait
     }
 
     /// A request of another session than the peer's present one. One of us has forgotten the other for
     /// want of room, and the session began anew while the request lay in the channel. Its sender may
     /// have been told OK: a reliable channel repeats nothing, so it is taken, without a credit.
-    fn of_another_session<'f>(
+    fn of_another_session(
         &mut self,
         now: Instant,
         link: LinkId,
         id: PeerId,
         from: &Envelope,
-        message: &Message<'f>,
-    ) -> Inbound<'f> {
-        let Some(peer) = self.peers.get(id) else { return Inbound::Handled };
+    ) -> Screened {
+        let Some(peer) = self.peers.get(id) else { return Screened::Handled };
         let reliable = self.channel.is_reliable();
         let ahead = peer.is_later(from.session);
         let unknown = ahead || !peer.counted;
@@ -319,17 +302,17 @@ impl<P: Ports> Driver<'_, P> {
             self.tell_uncounted(now, id);
             if reliable {
                 self.counters.count(Counter::Waited);
-                return Inbound::Wait;
+                return Screened::Wait;
             }
         }
         if unknown || !reliable {
             self.counters.count(Counter::WrongSession);
-            return Inbound::Handled;
+            return Screened::Handled;
         }
-        if let Some(inbound) = self.doubt(now, link, id, from) {
-            return inbound;
+        if let Some(screened) = self.doubt(now, link, id, from) {
+            return screened;
         }
-        self.take_former(now, link, id, from, message)
+        self.offer_former(link, id)
     }
 
     /// A session's hello was heard, since it was answered; perhaps late ones of former incarnations after
@@ -347,42 +330,36 @@ impl<P: Ports> Driver<'_, P> {
     /// A message of an incarnation that has ended in good order. Its control messages overtake its
     /// requests, goodbye included. Inline messages were reported as delivered, and are (S0-18); for all
     /// else its sender has nothing staged any more.
-    fn of_the_closed<'f>(
-        &mut self,
-        now: Instant,
-        link: LinkId,
-        id: PeerId,
-        from: &Envelope,
-        message: &Message<'f>,
-    ) -> Inbound<'f> {
+    fn of_the_closed(&mut self, link: LinkId, id: PeerId, message: &Message<'_>) -> Screened {
         let running = self.run.state() == RunState::Running;
         if !matches!(message, Message::Immediate { .. }) || !running {
             self.counters.count(Counter::Early);
-            return Inbound::Handled;
+            return Screened::Handled;
         }
-        self.take_former(now, link, id, from, message)
+        self.offer_former(link, id)
     }
 
-    /// Takes a request of an earlier session than the present one: it brings no credit back.
-    fn take_former<'f>(
+    /// Offers a request of an earlier session than the present one: it brings no credit back.
+    fn offer_former(&mut self, link: LinkId, peer: PeerId) -> Screened {
+        let session = self.peers.get(peer).map_or(0, |peer| peer.opened.wrapping_sub(1));
+        self.offer(Offer { peer, link, session, number: None })
+    }
+
+    fn unpark_if_handled(
         &mut self,
-        now: Instant,
-        link: LinkId,
         id: PeerId,
-        from: &Envelope,
-        message: &Message<'f>,
-    ) -> Inbound<'f> {
-        let former = self.peers.get(id).map_or(0, |peer| peer.opened.wrapping_sub(1));
-        let Some(tag) = self.slot_for(id) else { return Inbound::Wait };
-        self.issue(now, tag, (id, former), link, from, message)
+        link: LinkId,
+        message: &Message<'_>,
+        screened: &Screened,
+    ) {
+        if message.lane() == Lane::Request && matches!(screened, Screened::Handled) {
+            self.unpark(id, link);
+        }
     }
 
     /// A request that was taken or dropped waits no more; those in the channels of other links do.
     #[inline]
-    fn unpark(&mut self, id: PeerId, link: LinkId, message: &Message<'_>, inbound: &Inbound<'_>) {
-        if message.lane() != Lane::Request || matches!(inbound, Inbound::Wait) {
-            return;
-        }
+    pub(super) fn unpark(&mut self, id: PeerId, link: LinkId) {
         let Some(peer) = self.peers.get_mut(id).filter(|peer| peer.parked != 0) else { return };
         peer.parked &= if seeded("one-mark-for-all-lanes") { 0 } else { !link.bit() };
         if peer.parked == 0 {
@@ -403,36 +380,65 @@ impl<P: Ports> Driver<'_, P> {
         }
     }
 
-    /// A slot for a peer's request. Whatever its sessions granted, a peer has no more than its depth
-    /// without a decision, and as much again under way (INV-12, INV-14).
-    fn slot_for(&mut self, id: PeerId) -> Option<Tag> {
-        let peer = self.peers.get(id)?;
+    /// Whether a peer's request may have a slot, and there is one. Whatever its sessions granted, a peer has
+    /// no more than its depth without a decision, and as much again under way (INV-12, INV-14).
+    fn has_room_for(&self, id: PeerId) -> bool {
+        let Some(peer) = self.peers.get(id) else { return false };
         let depth = self.config.depth;
         let full = peer.undecided >= depth || peer.passive >= depth.saturating_mul(2);
-        let tag = if full && !seeded("peer-without-a-cap") {
-            None
-        } else {
-            self.claim(id, Role::Ticket, &[]).ok()
-        };
-        self.counters.count(if tag.is_some() { Counter::Requests } else { Counter::Waited });
-        if tag.is_some() {
-            if let Some(peer) = self.peers.get_mut(id) {
-                peer.undecided += 1;
-            }
+        self.active + self.passive < self.config.slots && (!full || seeded("peer-without-a-cap"))
+    }
+
+    /// Takes a slot for a request that was offered, and its place in the window. `None`: there is no slot,
+    /// which the offer has ruled out.
+    pub(super) fn take_up_request(
+        &mut self,
+        now: Instant,
+        offer: &Offer,
+        from: Nid,
+        asked: &Asked<'_>,
+    ) -> Option<Tag> {
+        let tag = self.claim(offer.peer, Role::Ticket, &[]).ok()?;
+        self.take_in(offer);
+        if let Some(peer) = self.peers.get_mut(offer.peer) {
+            peer.undecided += 1;
         }
-        tag
+        let life = self.shared.peer_gate(offer.peer.index()).map_or(0, |g| g.view().life());
+        self.shared.assign(tag, Whose::new(offer.peer, life, Some(offer.link)));
+        if let Some(details) = self.details.get_mut(tag.index as usize) {
+            details.remote = asked.remote;
+            details.session = offer.session;
+            details.length = asked.length;
+        }
+        self.shared.publish(tag, Word::queued(tag.generation));
+        self.timers.arm(tag.index, now.after(self.config.verdict_bound));
+        self.tracer.record(now, Trace::Accepted { tag, peer: from, length: asked.length });
+        Some(tag)
+    }
+
+    /// A request that was offered is taken: its place in the window, and its place in the channel.
+    #[inline]
+    pub(super) fn take_in(&mut self, offer: &Offer) {
+        self.counters.count(Counter::Requests);
+        self.unpark(offer.peer, offer.link);
+        let (Some(peer), Some((sequence, lost))) = (self.peers.get_mut(offer.peer), offer.number)
+        else {
+            return;
+        };
+        peer.theirs.take_in(sequence, lost);
+        self.counters.add(Counter::LostRequests, u64::from(lost));
     }
 
     /// What becomes of a request in a session that may be an echo of one that is over, with its hello
     /// and its requests, which were taken then (S0-13). Who names our present session has heard us and is
     /// no echo; the others wait for the answer to our hello, which tells (docs/decisions/0016-echoes.md).
-    fn doubt<'f>(
+    fn doubt(
         &mut self,
         now: Instant,
         link: LinkId,
         id: PeerId,
         from: &Envelope,
-    ) -> Option<Inbound<'f>> {
+    ) -> Option<Screened> {
         let state = self.peer_state(id);
         let peer = self.peers.get_mut(id)?;
         peer.doubted &= from.credits_of != peer.session;
@@ -442,47 +448,9 @@ impl<P: Ports> Driver<'_, P> {
         self.park(now, id, link);
         if state == HelloState::Greeting || self.channel.is_reliable() {
             self.counters.count(Counter::Waited);
-            return Some(Inbound::Wait);
+            return Some(Screened::Wait);
         }
         self.counters.count(Counter::WrongSession);
-        Some(Inbound::Handled)
-    }
-
-    fn issue<'f>(
-        &mut self,
-        now: Instant,
-        tag: Tag,
-        (id, session): (PeerId, u32),
-        link: LinkId,
-        from: &Envelope,
-        message: &Message<'f>,
-    ) -> Inbound<'f> {
-        let (kind, header, payload, remote, length) = match *message {
-            Message::PutReq { header, source, length } => {
-                (RequestKind::Put, header, &[][..], source, length)
-            }
-            Message::GetReq { header, sink, length } => {
-                (RequestKind::Get, header, &[][..], sink, length)
-            }
-            Message::Immediate { header, payload } => {
-                let none = Tag { index: 0, generation: 0 };
-                (RequestKind::Immediate, header, payload, none, payload.len() as u32)
-            }
-            _ => return Inbound::Handled,
-        };
-        let life = self.shared.peer_gate(id.index()).map_or(0, |g| g.view().life());
-        self.shared.assign(tag, Whose::new(id, life, Some(link)));
-        if let Some(details) = self.details.get_mut(tag.index as usize) {
-            details.remote = remote;
-            details.session = session;
-            details.length = length;
-        }
-        self.shared.publish(tag, Word::queued(tag.generation));
-        self.timers.arm(tag.index, now.after(self.config.verdict_bound));
-        self.tracer.record(now, Trace::Accepted { tag, peer: from.from, length });
-        if seeded("request-not-parsed") {
-            return Inbound::Handled;
-        }
-        Inbound::Request(Ticket { tag, kind, from: from.from, header, payload, length })
+        Some(Screened::Handled)
     }
 }

@@ -4,8 +4,8 @@
 use super::details::{Queue, NONE};
 use super::places::Search;
 use crate::defect::seeded;
-use crate::id::{Incarnation, LinkId, Nid, PeerId};
-use crate::message::{Envelope, Hello};
+use crate::id::{Identity, Incarnation, LinkId, Nid, PeerId};
+use crate::message::{Envelope, Hello, Lane};
 use crate::peer::credits::{Ours, Theirs};
 use crate::peer::table::NidIndex;
 use crate::time::Instant;
@@ -247,6 +247,42 @@ impl Peer {
     /// Whether the incarnation that we know has said goodbye.
     pub fn has_closed(&self) -> bool {
         self.closed.is_some() && self.closed == self.life
+    }
+
+    /// Whether the channel may be given a request now, as far as credits go.
+    #[inline]
+    pub fn has_credit(&self, reliable: bool) -> bool {
+        self.ours.left() > 0 && !self.must_announce(reliable)
+    }
+
+    /// Whether a new request may go out now, before no other, as far as credits go.
+    #[inline]
+    pub fn may_send(&self, reliable: bool) -> bool {
+        let first = self.queue.is_empty() || seeded("short-overtakes");
+        first && self.has_credit(reliable)
+    }
+
+    /// The envelope of the next message from `me` to the peer. A request takes a credit (R34).
+    #[inline]
+    pub fn envelope(&mut self, me: Identity, lane: Lane) -> Option<Envelope> {
+        let sequence = match lane {
+            Lane::Request => self.next_request()?,
+            Lane::Control => {
+                self.control_sequence = self.control_sequence.wrapping_add(1);
+                self.control_sequence
+            }
+        };
+        self.wants.remove(Wants::NOOP);
+        Some(Envelope {
+            from: me.nid,
+            to: self.nid?,
+            from_life: me.life,
+            to_life: self.life,
+            session: self.session,
+            sequence,
+            credits: self.theirs.tell(),
+            credits_of: self.counted_session().unwrap_or(0),
+        })
     }
 
     /// Takes the number of the next request, and a credit.

@@ -15,7 +15,7 @@ use crate::ports::{Channel, Memory, Ports, Tracer};
 use crate::shared::Whose;
 use crate::time::{Instant, Span};
 use crate::trace::Trace;
-use crate::transfer::{Cause, Word};
+use crate::transfer::{Cause, Status, Word};
 
 /// The four kinds of LNet message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -102,6 +102,28 @@ impl Why {
     }
 }
 
+/// What became of an accepted message.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[must_use = "a message that has ended is not reported again"]
+pub enum Submitted {
+    /// There will be exactly one [`Report`](super::Report) with this tag. Payload memory is lent until
+    /// then.
+    Pending(Tag),
+    /// It has ended, and this is the only word of it (INV-1): nothing was lent, no report follows. Only
+    /// where the channel [ends messages at once](crate::ports::Channel::ends_at_once).
+    Done(Status),
+}
+
+impl Submitted {
+    /// The tag of a message that has not ended.
+    pub const fn tag(self) -> Option<Tag> {
+        match self {
+            Self::Pending(tag) => Some(tag),
+            Self::Done(_) => None,
+        }
+    }
+}
+
 /// A refused request, given back.
 #[derive(Clone, Copy, Debug)]
 pub struct Refused<'r> {
@@ -114,19 +136,23 @@ pub struct Refused<'r> {
 impl<P: Ports> Driver<'_, P> {
     /// Accepts a message for sending.
     ///
-    /// On `Ok` there will be exactly one [`Report`](super::Report) with the tag; it may be there
-    /// before this call returns. Payload memory is lent until then.
+    /// On `Ok` the message has ended, or there will be exactly one [`Report`](super::Report) with the tag,
+    /// which may be there before this call returns: see [`Submitted`].
     ///
     /// # Errors
     /// [`Refused`]: the request is given back, nothing was kept.
-    pub fn submit<'r>(&mut self, now: Instant, request: Request<'r>) -> Result<Tag, Refused<'r>> {
+    pub fn submit<'r>(
+        &mut self,
+        now: Instant,
+        request: Request<'r>,
+    ) -> Result<Submitted, Refused<'r>> {
         match self.try_submit(now, &request) {
-            Ok(tag) => Ok(tag),
+            Ok(submitted) => Ok(submitted),
             Err(why) => Err(Refused { request, why: self.refuse_call(why) }),
         }
     }
 
-    fn try_submit(&mut self, now: Instant, request: &Request<'_>) -> Result<Tag, Why> {
+    fn try_submit(&mut self, now: Instant, request: &Request<'_>) -> Result<Submitted, Why> {
         if self.run.state() != RunState::Running {
             return Err(Why::ShuttingDown);
         }
@@ -141,9 +167,14 @@ impl<P: Ports> Driver<'_, P> {
         }
         let length = self.check_memory(request.payload)?;
         let peer = self.peer_to_send_to(now, request.peer)?;
-        let role = self.role_of(request, length);
+        let role = self.role_of(request, peer, length);
         let carried = if role == Role::Immediate && request.kind == Kind::Get { 0 } else { length };
         let payload = if carried == 0 { &[][..] } else { request.payload };
+        if role == Role::Immediate {
+            if let Some(status) = self.send_short(now, peer, request, payload, carried) {
+                return Ok(Submitted::Done(status));
+            }
+        }
         let tag = self.claim(peer, role, payload)?;
         if let Some(details) = self.details.get_mut(tag.index as usize) {
             details.user = request.user;
@@ -156,7 +187,7 @@ impl<P: Ports> Driver<'_, P> {
             self.timers.arm(tag.index, request.deadline);
         }
         self.send_or_queue(now, tag, peer, request.link);
-        Ok(tag)
+        Ok(Submitted::Pending(tag))
     }
 
     /// Checks fragments and adds them up.
@@ -171,8 +202,8 @@ impl<P: Ports> Driver<'_, P> {
 
     /// How a message travels: inline if it fits (ACKs and small REPLYs always do, S1-10), else
     /// staged; a GET that is routed (R26) or need not be optimised is a mere header.
-    fn role_of(&self, request: &Request<'_>, length: u32) -> Role {
-        let inline = length <= self.inline_max(request.peer);
+    fn role_of(&self, request: &Request<'_>, peer: PeerId, length: u32) -> Role {
+        let inline = length <= self.inline_max(peer);
         match request.kind {
             Kind::Get if request.routed && !seeded("routed-get-optimised") => Role::Immediate,
             Kind::Get if inline => Role::Immediate,
@@ -185,9 +216,9 @@ impl<P: Ports> Driver<'_, P> {
 
     /// Largest payload that goes inline to a peer. Before its hello was answered the channel's own
     /// bound is taken: a peer that can take less is found out when the message is handed out.
-    fn inline_max(&self, nid: Nid) -> u32 {
+    fn inline_max(&self, peer: PeerId) -> u32 {
         let ours = self.config.immediate_max.min(self.channel.immediate_max());
-        match self.peers.find(nid).and_then(|id| self.peers.get(id)) {
+        match self.peers.get(peer) {
             Some(peer) if peer.life.is_some() && peer.immediate_max > 0 => {
                 ours.min(peer.immediate_max)
             }

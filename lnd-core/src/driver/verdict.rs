@@ -9,10 +9,11 @@ use super::ticket::{Give, Receive, RecvError, RequestKind, Ticket};
 use super::Driver;
 use crate::counters::Counter;
 use crate::defect::seeded;
+use crate::driver::copy::scatter;
 use crate::fragment::Fragment;
-use crate::id::Tag;
+use crate::id::{PeerId, Tag};
 use crate::message::Refusal;
-use crate::ports::{Memory, Ports};
+use crate::ports::Ports;
 use crate::time::Instant;
 use crate::transfer::{Cause, Debts, Event};
 
@@ -140,19 +141,19 @@ impl<P: Ports> Driver<'_, P> {
     /// the session that it was of is over and its credits with it (INV-12).
     pub(super) fn consume(&mut self, tag: Tag) {
         let id = self.peer_of(tag.index);
+        let session = self.details.get(tag.index as usize).map(|d| d.session);
+        let Some(peer) = self.peers.get_mut(id) else { return };
+        peer.undecided = peer.undecided.saturating_sub(1);
+        let present = session == Some(peer.opened) || seeded("credit-of-a-former-session");
+        self.return_credit(id, present);
+    }
+
+    /// A request of the peer's `present` session is consumed; one of a former session has no credit.
+    #[inline]
+    pub(super) fn return_credit(&mut self, id: PeerId, present: bool) {
         let depth = self.config.depth;
         let half = (depth / 2).max(1);
-        let session = self.details.get(tag.index as usize).map(|d| d.session);
-        if let Some(peer) = self.peers.get_mut(id) {
-            peer.undecided = peer.undecided.saturating_sub(1);
-        }
-        let Some(peer) = self
-            .peers
-            .get_mut(id)
-            .filter(|p| session == Some(p.opened) || seeded("credit-of-a-former-session"))
-        else {
-            return;
-        };
+        let Some(peer) = self.peers.get_mut(id).filter(|_| present) else { return };
         if !seeded("credit-not-returned") {
             peer.theirs.consume();
         }
@@ -206,17 +207,9 @@ impl<P: Ports> Driver<'_, P> {
 
     /// Copies an inline payload into the upper layer's buffers: done, and reported like all else.
     fn copy_in(&mut self, now: Instant, tag: Tag, payload: &[u8], it: &Receive<'_>) {
-        let mut rest = payload.get(..it.length as usize).unwrap_or(payload);
-        for fragment in it.sink {
-            let (part, after) = rest.split_at(rest.len().min(fragment.length as usize));
-            if part.is_empty() {
-                break;
-            }
-            if self.memory.write(fragment.address, part).is_err() {
-                let _ = self.apply(now, tag, Event::Withdraw(Debts(0), Cause::Local));
-                break;
-            }
-            rest = after;
+        let wanted = payload.get(..it.length as usize).unwrap_or(payload);
+        if scatter(&mut self.memory, wanted, it.sink).is_err() {
+            let _ = self.apply(now, tag, Event::Withdraw(Debts(0), Cause::Local));
         }
         let _ = self.apply(now, tag, Event::PayCpu);
     }

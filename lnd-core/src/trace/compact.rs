@@ -29,6 +29,7 @@ mod kind {
     pub const PEER: u8 = 9;
     pub const LINK: u8 = 10;
     pub const FINALIZED: u8 = 11;
+    pub const ENDED: u8 = 12;
 }
 
 #[cfg(test)]

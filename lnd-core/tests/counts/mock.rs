@@ -213,7 +213,7 @@ impl Rig {
         let _ = self.driver.on_message(self.now, LINK, &envelope, &Message::Hello(hello));
         // Greeted by us as soon as there is something to send: a wish for nothing.
         let request = self.request(Kind::Put, n, &[]);
-        let tag = self.driver.submit(self.now, request).unwrap();
+        let tag = self.driver.submit(self.now, request).unwrap().tag().unwrap();
         let session = self.driver.channel().session;
         let ack = HelloAck {
             session,

@@ -128,9 +128,10 @@ fn an_inline_payload_may_end_before_the_buffers_do() {
     let envelope = Envelope { session, sequence: 2, ..right };
     let now = w.now;
     let driver = &mut w.node(1).driver;
-    let Inbound::Request(ticket) = driver.on_message(now, LINK0, &envelope, &message) else {
+    let Inbound::Request(arrival) = driver.on_message(now, LINK0, &envelope, &message) else {
         panic!("not taken in")
     };
+    let ticket = arrival.keep();
     let sink = [Fragment::new(BASE, 5), Fragment::new(BASE + 64, 5), Fragment::new(BASE + 128, 5)];
     let deadline = now.after(Span::from_secs(1));
     let tag = ticket.tag();

@@ -10,19 +10,24 @@ use std::mem::MaybeUninit;
 use lnd_core::config::Config;
 use lnd_core::counters::Counter;
 use lnd_core::driver::{
-    Driver, Give, Identity, Inbound, Interrupt, Kind, Receive, RecvError, Refused, Report, Request,
-    RequestKind, Role, Ticket, Why,
+    Driver, Give, Identity, Inbound, Interrupt, Kind, Receive, Received, RecvError, Refused,
+    Report, Request, RequestKind, Role, Submitted, Ticket, Why,
 };
 use lnd_core::fragment::Fragment;
-use lnd_core::id::{Incarnation, LinkId, Tag};
-use lnd_core::message::Refusal;
+use lnd_core::id::{Incarnation, LinkId, Nid, Tag};
+use lnd_core::message::{Message, Refusal};
 use lnd_core::ports::Sent;
 use lnd_core::time::{Instant, Span};
-use lnd_core::transfer::{Delivery, Health};
+use lnd_core::transfer::{Delivery, Health, Status};
 
 use super::fabric::{nid, Shared, BASE, WINDOW};
 use super::letter::Letter;
 use super::ports::{Log, Mock, MockChannel, MockEngine, MockMemory, Ring};
+
+/// The message that an upper layer's header names.
+fn id_of(header: &[u8]) -> u64 {
+    u64::from_le_bytes(header.try_into().unwrap())
+}
 
 /// What an upper layer does with a kind of request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,6 +91,8 @@ pub struct Node {
     pub audits: bool,
     ledger: BTreeMap<Tag, Job>,
     free: Vec<usize>,
+    /// Messages that ended without a slot.
+    without_slots: u32,
 }
 
 /// Byte `i` of message `id`.
@@ -131,6 +138,7 @@ impl Node {
             audits: true,
             ledger: BTreeMap::new(),
             free: (0..WINDOW / CHUNK).collect(),
+            without_slots: 0,
         }
     }
 
@@ -195,8 +203,17 @@ impl Node {
         let outcome = self.driver.submit(self.now, request);
         self.check();
         match outcome {
-            Ok(tag) => {
+            Ok(Submitted::Pending(tag)) => {
                 self.accept(tag, id, fragments, chunk);
+                Ok(tag)
+            }
+            Ok(done @ Submitted::Done(status)) => {
+                assert_eq!(done.tag(), None);
+                assert!(self.fabric.borrow().ends_at_once, "nobody has said how it ended");
+                let tag = self.made_up();
+                self.accept(tag, id, fragments, chunk);
+                let length = if order.kind == Kind::Get { 0 } else { order.length };
+                self.ended(tag, id, Role::Immediate, (status, length), nid(order.to));
                 Ok(tag)
             }
             Err(Refused { request, why }) => {
@@ -213,20 +230,76 @@ impl Node {
         assert!(self.ledger.insert(tag, job).is_none(), "{tag:?} given out twice");
     }
 
+    /// A tag for what never had a slot.
+    fn made_up(&mut self) -> Tag {
+        self.without_slots += 1;
+        Tag { index: u32::MAX, generation: self.without_slots }
+    }
+
+    /// What has ended without a slot is reported like all else.
+    fn ended(
+        &mut self,
+        tag: Tag,
+        user: u64,
+        role: Role,
+        (status, length): (Status, u32),
+        peer: Nid,
+    ) {
+        let bytes = if status.errno == 0 { length } else { 0 };
+        let peer = Some(peer);
+        let (reply, lost_race) = (false, false);
+        self.settle(Report { tag, user, role, peer, status, bytes, reply, lost_race });
+    }
+
     /// Takes a letter in; `false`: there is no room now, it stays in the channel.
     pub fn receive(&mut self, letter: &Letter) -> bool {
         let message = letter.message();
+        // A buffer beforehand, for an upper layer that decides while the driver waits for it.
+        let inline = match (&message, self.inline) {
+            (Message::Immediate { payload, .. }, Verdict::UpTo(most))
+                if self.fabric.borrow().ends_at_once =>
+            {
+                let length = most.min(payload.len() as u32);
+                Some((length, self.buffer(length)))
+            }
+            _ => None,
+        };
+        let deadline = self.later(Span::from_secs(30));
         let inbound = self.driver.on_message(self.now, letter.link, &letter.envelope, &message);
-        let taken = match inbound {
-            Inbound::Handled => true,
-            Inbound::Wait => false,
-            Inbound::Request(ticket) => {
+        let taken = match (inbound, inline) {
+            (Inbound::Request(arrival), Some((length, (fragments, chunk)))) => {
+                let (id, from) = (id_of(arrival.header()), arrival.from());
+                let it = Receive { sink: &fragments, length, deadline, user: id };
+                let Ok(Received::Done(status)) = arrival.recv(&it) else {
+                    panic!("what came whole and fits is received at once")
+                };
+                self.sees(id);
+                let tag = self.made_up();
+                self.accept(tag, id, fragments, chunk);
+                self.ended(tag, id, Role::InlineSink, (status, length), from);
+                true
+            }
+            (Inbound::Request(arrival), None) => {
+                let ticket = arrival.keep();
                 self.decide(ticket);
                 true
+            }
+            (other, inline) => {
+                let taken = matches!(other, Inbound::Handled);
+                if let Some((_, (fragments, chunk))) = inline {
+                    self.give_back(&fragments, chunk);
+                }
+                taken
             }
         };
         self.check();
         taken
+    }
+
+    fn sees(&mut self, id: u64) {
+        let life = self.driver.identity().life.raw();
+        let new = self.fabric.borrow_mut().seen.insert((life, id));
+        assert!(new || id == 0, "message {id} is delivered twice");
     }
 
     fn decide(&mut self, ticket: Ticket<'_>) {
@@ -235,10 +308,8 @@ impl Node {
             RequestKind::Put => self.put,
             RequestKind::Get => self.get,
         };
-        let id = u64::from_le_bytes(ticket.header.try_into().unwrap());
-        let life = self.driver.identity().life.raw();
-        let new = self.fabric.borrow_mut().seen.insert((life, id));
-        assert!(new || id == 0, "message {id} is delivered twice");
+        let id = id_of(ticket.header);
+        self.sees(id);
         match verdict {
             Verdict::UpTo(most) => {
                 let length = ticket.length.min(most);

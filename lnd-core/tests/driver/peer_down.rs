@@ -362,7 +362,7 @@ fn lend(w: &mut World, to: usize) -> Tag {
         user,
     };
     let node = w.node(0);
-    let tag = node.driver.submit(now, request).unwrap();
+    let tag = node.driver.submit(now, request).unwrap().tag().unwrap();
     node.accept(tag, user, Vec::new(), None);
     tag
 }

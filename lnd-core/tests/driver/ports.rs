@@ -178,6 +178,10 @@ impl Channel for MockChannel {
         self.fabric.borrow().reliable
     }
 
+    fn ends_at_once(&self) -> bool {
+        self.fabric.borrow().ends_at_once
+    }
+
     fn immediate_max(&self) -> u32 {
         self.fabric.borrow().immediate_max
     }

@@ -79,7 +79,7 @@ fn the_longest_header_is_taken() {
     let good = request(&w, &header, &payload);
     let now = w.now;
     w.hold("immediate");
-    w.node(0).driver.submit(now, good).unwrap();
+    let _ = w.node(0).driver.submit(now, good).unwrap();
     w.tick();
     let letter = w.letter(0).unwrap();
     let lnd_core::message::Message::Immediate { header: got, .. } = letter.message() else {

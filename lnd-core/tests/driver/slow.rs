@@ -39,7 +39,9 @@ impl Slow {
         config.pulls = 4;
         hurry(&mut config);
         let links = config.links as usize;
-        let w = World::on(Fabric::new(nodes, links), nodes, config);
+        let mut fabric = Fabric::new(nodes, links);
+        fabric.ends_at_once = seed % 2 == 1;
+        let w = World::on(fabric, nodes, config);
         Self { w, dice, links, stuck: Vec::new() }
     }
 

@@ -5,8 +5,8 @@ use core::mem::MaybeUninit;
 
 use lnd_core::config::{Config, ConfigError};
 use lnd_core::driver::{
-    Blocker, Broken, Decider, Driver, Give, Identity, Inbound, Interrupt, Receive, RecvError,
-    Refused, Report, Request, RunState, Served, Ticket,
+    Arrival, Blocker, Broken, Decider, Driver, Give, Identity, Inbound, Interrupt, Receive,
+    Received, RecvError, Refused, Report, Request, RunState, Served, Submitted, Ticket,
 };
 use lnd_core::id::{LinkId, Nid, PeerId, Tag};
 use lnd_core::link::LinkState;
@@ -35,7 +35,7 @@ pub fn lnd_bare_submit<'r>(
     node: &mut Node<'_>,
     now: Instant,
     request: Request<'r>,
-) -> Result<Tag, Refused<'r>> {
+) -> Result<Submitted, Refused<'r>> {
     node.submit(now, request)
 }
 
@@ -45,14 +45,40 @@ pub fn lnd_bare_withdraw(node: &mut Node<'_>, now: Instant, tag: Tag) {
 }
 
 #[no_mangle]
-pub fn lnd_bare_on_message<'f>(
-    node: &mut Node<'_>,
+pub fn lnd_bare_on_message<'d, 'm, 'f>(
+    node: &'d mut Node<'m>,
     now: Instant,
     link: LinkId,
     from: &Envelope,
     message: &Message<'f>,
-) -> Inbound<'f> {
+) -> Inbound<'d, 'm, 'f, Foreign> {
     node.on_message(now, link, from, message)
+}
+
+#[no_mangle]
+pub fn lnd_bare_keep<'f>(arrival: Arrival<'_, '_, 'f, Foreign>) -> Ticket<'f> {
+    arrival.keep()
+}
+
+#[no_mangle]
+pub fn lnd_bare_arrival_recv<'f>(
+    arrival: Arrival<'_, '_, 'f, Foreign>,
+    it: &Receive<'_>,
+) -> Result<Received, RecvError<'f>> {
+    arrival.recv(it)
+}
+
+#[no_mangle]
+pub fn lnd_bare_arrival_give<'f>(
+    arrival: Arrival<'_, '_, 'f, Foreign>,
+    it: &Give<'_>,
+) -> Result<Tag, RecvError<'f>> {
+    arrival.give(it)
+}
+
+#[no_mangle]
+pub fn lnd_bare_arrival_refuse(arrival: Arrival<'_, '_, '_, Foreign>, why: Refusal) {
+    arrival.refuse(why);
 }
 
 #[no_mangle]

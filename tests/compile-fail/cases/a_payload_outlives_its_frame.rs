@@ -16,7 +16,7 @@ fn kept<P: Ports>(
     let frame = [0_u8; 16];
     let message = Message::Immediate { header: &frame[..4], payload: &frame[4..] };
     match driver.on_message(now, link, from, &message) {
-        Inbound::Request(ticket) => Some(ticket),
+        Inbound::Request(arrival) => Some(arrival.keep()),
         _ => None,
     }
 }

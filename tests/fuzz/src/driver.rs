@@ -384,7 +384,8 @@ impl World<'_> {
         };
         let Some(link) = LinkId::new(usize::from(link) % 4) else { return };
         let inbound = self.node.driver.on_message(self.node.now, link, &envelope, &message);
-        if let Inbound::Request(ticket) = inbound {
+        if let Inbound::Request(arrival) = inbound {
+            let ticket = arrival.keep();
             match verdict {
                 Verdict::Later => self.tickets.push(ticket.detach()),
                 _ => self.decide(ticket, verdict),

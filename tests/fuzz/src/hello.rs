@@ -217,7 +217,8 @@ impl Pair<'_> {
         };
         let now = node.now;
         let inbound = node.driver.on_message(now, letter.link, &envelope, &message);
-        if let Inbound::Request(ticket) = inbound {
+        if let Inbound::Request(arrival) = inbound {
+            let ticket = arrival.keep();
             let user = node.ticket();
             let sink = [Fragment::new(0, 4096)];
             let deadline = now.after(Span::from_millis(100));

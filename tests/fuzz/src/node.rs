@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use lnd_core::config::Config;
 use lnd_core::counters::Counters;
-use lnd_core::driver::{Driver, Identity, Kind, Report, Request, RunState};
+use lnd_core::driver::{Driver, Identity, Kind, Report, Request, RunState, Submitted};
 use lnd_core::fragment::Fragment;
 use lnd_core::id::{Incarnation, Nid, Tag};
 use lnd_core::ports::{Completion, NoTrace, Returned, Sent};
@@ -113,7 +113,7 @@ impl<'m> Node<'m> {
             deadline: self.now.after(patience),
             user,
         };
-        if let Ok(tag) = self.driver.submit(self.now, request) {
+        if let Ok(Submitted::Pending(tag)) = self.driver.submit(self.now, request) {
             self.accepted(user, tag);
         }
     }

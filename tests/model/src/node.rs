@@ -6,7 +6,8 @@ use std::mem::MaybeUninit;
 
 use lnd_core::counters::Counter;
 use lnd_core::driver::{
-    Driver, Give, Identity, Inbound, Interrupt, Receive, Report, Request, RequestKind, Role, Ticket,
+    Driver, Give, Identity, Inbound, Interrupt, Receive, Received, Report, Request, RequestKind,
+    Role, Submitted, Ticket,
 };
 use lnd_core::fragment::Fragment;
 use lnd_core::id::{Incarnation, Tag};
@@ -15,7 +16,7 @@ use lnd_core::message::Refusal;
 use lnd_core::peer::HelloState;
 use lnd_core::ports::{NoTrace, Sent};
 use lnd_core::time::Instant;
-use lnd_core::transfer::{Cause, Delivery};
+use lnd_core::transfer::{Cause, Delivery, Status};
 use lnd_shortmsg::dispatch::{Receiver, Sender};
 use lnd_shortmsg::wire::Checksum;
 
@@ -48,6 +49,8 @@ pub struct Node<'m> {
     pub paused: bool,
     /// The other was declared down at some time.
     pub was_told_down: bool,
+    /// A message that it sent has ended without a report.
+    ended_at_once: bool,
     /// Where this life's tags begin to count.
     first: u32,
     fabric: Shared,
@@ -87,6 +90,7 @@ impl<'m> Node<'m> {
             link_up: false,
             paused: false,
             was_told_down: false,
+            ended_at_once: false,
             first,
             fabric: fabric.clone(),
         }
@@ -107,8 +111,18 @@ impl<'m> Node<'m> {
             deadline,
             user: u64::from(message),
         };
-        if let Ok(tag) = self.driver.submit(now, request) {
-            self.accept(tag, message);
+        match self.driver.submit(now, request) {
+            Ok(Submitted::Pending(tag)) => self.accept(tag, message),
+            Ok(Submitted::Done(status)) => {
+                self.ended_at_once = true;
+                let mut fabric = self.fabric.borrow_mut();
+                let ended = fabric.ends_at_once && status.errno == 0;
+                fabric.demand(ended, "a message that was sent has ended otherwise (S0-18)");
+                if status.delivery == Delivery::Delivered {
+                    fabric.promised.insert(message);
+                }
+            }
+            Err(_) => {}
         }
     }
 
@@ -128,7 +142,24 @@ impl<'m> Node<'m> {
         match self.driver.on_message(now, LINK, &envelope, &message) {
             Inbound::Handled => true,
             Inbound::Wait => false,
-            Inbound::Request(ticket) => {
+            Inbound::Request(arrival)
+                if verdict == Verdict::Take
+                    && arrival.kind() == RequestKind::Immediate
+                    && self.fabric.borrow().ends_at_once =>
+            {
+                let id = u32::from_le_bytes(arrival.header().try_into().expect("our header"));
+                let mut fabric = self.fabric.borrow_mut();
+                fabric.see(id);
+                fabric.arrive(id);
+                let (length, deadline) = (arrival.length(), now.after(Setup::DEADLINE));
+                let sink = [Fragment::new(0x2000, length)];
+                let it = Receive { sink: &sink, length, deadline, user: u64::from(id) };
+                let whole = matches!(arrival.recv(&it), Ok(Received::Done(Status::OK)));
+                fabric.demand(whole, "what came whole was not received (S1-4)");
+                true
+            }
+            Inbound::Request(arrival) => {
+                let ticket = arrival.keep();
                 let id = u32::from_le_bytes(ticket.header.try_into().expect("our header"));
                 let mut fabric = self.fabric.borrow_mut();
                 fabric.see(id);
@@ -179,6 +210,7 @@ impl<'m> Node<'m> {
     /// The thread's round: the clock, doorbells, reports, until nothing is left for this moment.
     pub fn look(&mut self, now: Instant, facts: &mut Facts) {
         self.dirty = false;
+        facts.ok |= self.ended_at_once;
         for _ in 0..64 {
             self.driver.ring();
             while let Some(report) = self.driver.next_report(now) {

@@ -153,6 +153,10 @@ impl Channel for Port {
         true
     }
 
+    fn ends_at_once(&self) -> bool {
+        self.fabric.borrow().ends_at_once
+    }
+
     fn immediate_max(&self) -> u32 {
         64
     }
@@ -185,12 +189,18 @@ impl Channel for Port {
         }
         let life = fabric.places[self.node].life;
         // A hello is never undeliverable here, and nothing else need be reported of it.
+        let at_once = fabric.ends_at_once;
         let tag = tag.filter(|_| !matches!(message, Message::Hello(_)));
+        if let Some(tag) = tag.filter(|_| at_once) {
+            let node = self.node;
+            fabric.told.insert((node, tag));
+        }
+        let tag = tag.filter(|_| !at_once);
         fabric.lane(self.node, message.lane()).push_back(Letter { frame, tag, life });
         if let Some(tag) = tag {
             fabric.places[self.node].ends.push_back(End { tag, sent: None });
         }
-        Ok(None)
+        Ok(at_once.then_some(Sent::Ok))
     }
 
     fn quiesce(&mut self, _link: LinkId, _proof: &Quiesced) {

@@ -68,6 +68,8 @@ pub struct Setup {
     pub pulls: u16,
     /// Whether engines tell the staging side that it was pulled from.
     pub signalled: bool,
+    /// Whether a message has ended when the channel has taken it; no message is lost then.
+    pub ends_at_once: bool,
 }
 
 impl Setup {
@@ -85,6 +87,7 @@ impl Setup {
             depth: 1,
             pulls: 2,
             signalled: true,
+            ends_at_once: false,
         }
     }
 

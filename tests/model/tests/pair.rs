@@ -210,3 +210,27 @@ fn lu17505_small_puts_over_a_link_of_our_own_that_fails() {
     let setup = setup.sends(0, Put, SMALL).sends(0, Put, SMALL).with(faults);
     explore(setup, &[OK], 2_371);
 }
+
+#[test]
+fn s0_18_small_puts_without_slots_to_a_node_that_pauses() {
+    let faults = Faults { pause: [0, 1], put_off: 1, ..NONE };
+    let setup = Setup { slots: 4, ends_at_once: true, ..Setup::new("at once, a pause") };
+    let setup = setup.sends(0, Put, SMALL).sends(0, Put, SMALL).with(faults);
+    explore(setup, &[OK, RESYNC], 292);
+}
+
+#[test]
+fn s0_18_small_puts_without_slots_against_peer_down_and_new_lives() {
+    let faults = Faults { peer_down: [1, 0], reborn: [0, 1], ..NONE };
+    let setup = Setup { slots: 4, ends_at_once: true, ..Setup::new("at once, new lives") };
+    let setup = setup.sends(0, Put, SMALL).sends(0, Put, SMALL).sends(1, Put, SMALL).with(faults);
+    explore(setup, &[OK], 13_864);
+}
+
+#[test]
+fn s0_18_a_small_put_without_a_slot_beside_a_large_one_against_link_down() {
+    let faults = Faults { link_down: [1, 1], ..NONE };
+    let setup = Setup { ends_at_once: true, ..Setup::new("at once and pulled, links down") };
+    let setup = setup.sends(0, Put, SMALL).sends(0, Put, LARGE).with(faults);
+    explore(setup, &[OK, ERROR], 2_931);
+}

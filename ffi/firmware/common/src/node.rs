@@ -211,7 +211,7 @@ impl<E: Engine + 'static> Node<E> {
             user,
         };
         match self.driver.submit(now, request) {
-            Ok(tag) => self.last = Some(tag),
+            Ok(submitted) => self.last = submitted.tag(),
             Err(_) => {
                 self.ledger.refused += 1;
                 return false;
@@ -275,7 +275,10 @@ impl<E: Engine + 'static> Node<E> {
                     Inbound::Handled => {}
                     // Credits bound the requests to what there is room for.
                     Inbound::Wait => self.ledger.violations += 1,
-                    Inbound::Request(ticket) => self.on_ticket(now, ticket),
+                    Inbound::Request(arrival) => {
+                        let ticket = arrival.keep();
+                        self.on_ticket(now, ticket);
+                    }
                 }
             }
         }

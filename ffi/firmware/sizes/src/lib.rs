@@ -184,15 +184,18 @@ pub extern "C" fn lnd_fw_frame(
             1
         }
         Ok(Frame::Lnd(envelope, message)) => {
-            match node.driver.on_message(now, link, &envelope, &message) {
-                Inbound::Handled => 1,
-                Inbound::Wait => 2,
-                Inbound::Request(ticket) => decide(node, now, ticket),
-            }
+            let ticket = match node.driver.on_message(now, link, &envelope, &message) {
+                Inbound::Handled => return 1,
+                Inbound::Wait => return 2,
+                Inbound::Request(arrival) => arrival.keep(),
+            };
+            decide(node, now, ticket)
         }
     }
 }
 
+/// Not inlined, so that it takes no stack while the message is looked at.
+#[inline(never)]
 fn decide(node: &mut Node, now: Instant, ticket: Ticket<'_>) -> u32 {
     let mut verdict = Verdict::default();
     let (kind, header) = (ticket.kind() as u32, ticket.header.as_ptr());

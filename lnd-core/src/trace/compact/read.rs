@@ -191,6 +191,12 @@ impl Reader<'_> {
             },
             kind::PEER => Trace::Peer { peer: self.nid()?, state: self.hello()? },
             kind::LINK => Trace::Link { link: self.link()?, state: self.link_state()? },
+            kind::ENDED => Trace::Ended {
+                peer: self.nid()?,
+                sequence: self.word()?,
+                length: self.word()?,
+                status: self.status()?,
+            },
             kind::FINALIZED => Trace::Finalized { tag: self.tag()?, status: self.status()? },
             _ => return Err(Malformed),
         })

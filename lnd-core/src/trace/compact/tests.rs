@@ -73,6 +73,8 @@ fn everything() -> Vec<Trace> {
         for place in Place::ALL {
             let status = Status::of(Policy::Seed, cause, place);
             all.push(Trace::Finalized { tag, status });
+            let (sequence, length) = (u32::MAX, u32::MAX);
+            all.push(Trace::Ended { peer: nid, sequence, length, status });
         }
     }
     let done = Status::of_word(Policy::Seed, Word::from_bits(0xc000)).unwrap();

@@ -180,6 +180,13 @@ impl Writer<'_> {
                 self.word(sequence);
                 self.byte(u8::from(taken));
             }
+            Trace::Ended { peer, sequence, length, ref status } => {
+                self.begin(kind::ENDED, now);
+                self.nid(peer);
+                self.word(sequence);
+                self.word(length);
+                self.status(status);
+            }
             Trace::Peer { peer, state } => {
                 self.begin(kind::PEER, now);
                 self.nid(peer);

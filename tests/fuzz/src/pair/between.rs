@@ -99,7 +99,8 @@ impl World<'_> {
                 self.ways.entry(way).or_default().push_front(letter);
                 return false;
             }
-            Inbound::Request(ticket) => {
+            Inbound::Request(arrival) => {
+                let ticket = arrival.keep();
                 let number = self.book.sees(self.incarnation(to), &message);
                 self.decide(to, ticket, number, decision);
             }

@@ -177,7 +177,10 @@ impl<'m> World<'m> {
             user,
         };
         match self.nodes[node].driver.submit(self.now, request) {
-            Ok(tag) => self.works_for(node, user, tag, number),
+            Ok(submitted) => {
+                let tag = submitted.tag().expect("this channel never ends a message at once");
+                self.works_for(node, user, tag, number);
+            }
             Err(_) => self.book.refused(number),
         }
         self.collect(node);

@@ -106,7 +106,8 @@ impl Node {
             deadline: NOW.after(Span::from_secs(9)),
             user: 7,
         };
-        self.driver.submit(NOW, request).map_err(|refused| refused.why)
+        let submitted = self.driver.submit(NOW, request).map_err(|refused| refused.why)?;
+        Ok(submitted.tag().expect("this channel ends nothing at once"))
     }
 
     fn report(&mut self) -> Option<Report> {

@@ -44,6 +44,10 @@ impl Channel for ShmChannel<'_> {
         true
     }
 
+    fn ends_at_once(&self) -> bool {
+        true
+    }
+
     fn immediate_max(&self) -> u32 {
         self.immediate_max
     }

@@ -8,8 +8,8 @@ use std::rc::Rc;
 
 use lnd_core::config::{Config, ConfigError};
 use lnd_core::driver::{
-    Driver, Give, Identity, Inbound, Kind, Receive, RecvError, Report, Request, RequestKind, Role,
-    Ticket, Why,
+    Driver, Give, Identity, Inbound, Kind, Receive, RecvError, Request, RequestKind, Role,
+    Submitted, Ticket, Why,
 };
 use lnd_core::fragment::Fragment;
 use lnd_core::id::{LinkId, Nid};
@@ -22,11 +22,13 @@ use lnd_shortmsg::dispatch::{Receiver, Sender};
 use lnd_shortmsg::wire::{Checksum, Frame};
 
 use super::delivery::Tracking;
+use super::inline::receive_inline;
 use super::kept::{Keeping, Kept};
+use super::loans::Loans;
 use super::registers::Registers;
 use super::stats::Stats;
 use super::Hall;
-use crate::fabric::{nid_of, node_of, Fabric, Lease, NodeNumbers, Oracle, Window};
+use crate::fabric::{nid_of, node_of, Fabric, Lease, NodeNumbers, Window};
 use crate::lnet::{self, Lnet, Verdict};
 
 /// The ports of a node on a fabric.
@@ -59,14 +61,6 @@ pub struct Parts<C, T> {
     pub timeout: Span,
 }
 
-#[derive(Debug)]
-struct Loan {
-    /// Whose transfer it is for.
-    peer: Nid,
-    fragments: Vec<Fragment>,
-    lease: Lease,
-}
-
 /// A node.
 pub struct Node<'m, C: Channel, T: Tracer> {
     /// The driver.
@@ -74,8 +68,7 @@ pub struct Node<'m, C: Channel, T: Tracer> {
     /// The upper layer.
     pub lnet: Lnet,
     node: u32,
-    oracle: Oracle<'m>,
-    loans: BTreeMap<u64, Loan>,
+    loans: Loans<'m>,
     receiver: Receiver,
     timeout: Span,
     /// How transfers ended.
@@ -93,7 +86,7 @@ pub struct Node<'m, C: Channel, T: Tracer> {
     pub(super) kept: Vec<Kept>,
     pub(super) window: Window<'m>,
     /// The oracle's numbers of messages that have not ended, by id.
-    tracked: BTreeMap<u64, usize>,
+    pub(super) tracked: BTreeMap<u64, usize>,
 }
 
 impl<'m, C: Channel, T: Tracer> Node<'m, C, T> {
@@ -129,8 +122,7 @@ impl<'m, C: Channel, T: Tracer> Node<'m, C, T> {
             driver,
             lnet: parts.lnet,
             node: parts.node,
-            oracle: fabric.oracle(),
-            loans: BTreeMap::new(),
+            loans: Loans::new(fabric.oracle(), parts.node),
             receiver: Receiver::new(Checksum::On),
             timeout: parts.timeout,
             stats: Stats::default(),
@@ -157,12 +149,7 @@ impl<'m, C: Channel, T: Tracer> Node<'m, C, T> {
 
     /// Whether these bytes are lent, for a transfer with `peer`.
     pub fn lends_to(&self, peer: Nid, address: u64, length: u32) -> bool {
-        let within = |f: &Fragment| {
-            let end = address.checked_add(u64::from(length));
-            f.address <= address && end.is_some_and(|end| end <= f.address + u64::from(f.length))
-        };
-        let mut loans = self.loans.values().filter(|loan| loan.peer == peer);
-        loans.any(|loan| loan.fragments.iter().any(within))
+        self.loans.to(peer, address, length)
     }
 
     /// Whether nothing is under way but with `peer`.
@@ -170,24 +157,16 @@ impl<'m, C: Channel, T: Tracer> Node<'m, C, T> {
         let slots = self.driver.config().slots;
         let transfers = (0..slots).filter_map(|slot| self.driver.transfer_view(slot));
         transfers.into_iter().all(|transfer| transfer.peer == Some(peer))
-            && self.loans.values().all(|loan| loan.peer == peer)
+            && self.loans.only_to(peer)
             && self.lnet.blockers().iter().all(|blocker| blocker.with() == peer)
     }
 
     fn lend(&mut self, id: u64, peer: Nid, fragments: &[Fragment], lease: Lease) {
-        self.oracle.lend(self.node, fragments, lease);
-        let loan = Loan { peer, fragments: fragments.to_vec(), lease };
-        if self.loans.insert(id, loan).is_some() {
-            self.stats.violations.push(format!("message {id} was lent twice"));
-        }
+        self.stats.violations.extend(self.loans.lend(id, peer, fragments, lease));
     }
 
-    /// Takes memory back; a second time for the same message is a broken rule (INV-1).
     fn take_back(&mut self, id: u64) {
-        match self.loans.remove(&id) {
-            Some(loan) => self.oracle.take_back(self.node, &loan.fragments, loan.lease),
-            None => self.stats.violations.push(format!("message {id} ended twice or never began")),
-        }
+        self.stats.violations.extend(self.loans.take_back(id));
     }
 
     /// Gives the driver what the upper layer wants to send. Returns how much was accepted.
@@ -202,6 +181,7 @@ impl<'m, C: Channel, T: Tracer> Node<'m, C, T> {
             };
             self.lend(out.id, out.next_hop, &out.payload, lease);
             let deadline = now.after(self.timeout);
+            let length = out.payload.iter().map(|f| f.length).sum();
             let tracked = self.track_submit(&out, deadline);
             let request = Request {
                 kind,
@@ -214,7 +194,16 @@ impl<'m, C: Channel, T: Tracer> Node<'m, C, T> {
                 user: out.id,
             };
             match self.driver.submit(now, request) {
-                Ok(tag) => {
+                Ok(Submitted::Done(status)) => {
+                    self.stats.accepted += 1;
+                    accepted += 1;
+                    if let Some(at) = tracked {
+                        self.tracked.insert(out.id, at);
+                    }
+                    let length = if out.kind == lnet::Kind::Get { 0 } else { length };
+                    self.ended(out.id, Role::Immediate, (status, length), None);
+                }
+                Ok(Submitted::Pending(tag)) => {
                     self.stats.accepted += 1;
                     accepted += 1;
                     if let (Some(oracle), Some(at)) = (&self.tracking, tracked) {
@@ -266,8 +255,31 @@ impl<'m, C: Channel, T: Tracer> Node<'m, C, T> {
                 match self.driver.on_message(now, link, &envelope, &message) {
                     Inbound::Handled => true,
                     Inbound::Wait => false,
-                    Inbound::Request(ticket) => {
-                        self.on_ticket(now, ticket);
+                    Inbound::Request(arrival) => {
+                        self.asked = true;
+                        let tracked = self.tracking.as_ref().and_then(|oracle| {
+                            let from = node_of(arrival.from())?;
+                            oracle.borrow_mut().seen(from, self.node, arrival.header())
+                        });
+                        let kept = self.keeping.as_mut().and_then(|keeping| keeping.until(now));
+                        if let Some(due) = kept {
+                            let ticket = arrival.keep();
+                            self.keep(due, ticket, tracked);
+                        } else if arrival.kind() == RequestKind::Immediate {
+                            let deadline = now.after(self.timeout);
+                            let inline = receive_inline(
+                                arrival,
+                                deadline,
+                                &mut self.lnet,
+                                &mut self.loans,
+                                &mut self.stats,
+                            );
+                            self.received_inline(inline, tracked);
+                        } else {
+                            let ticket = arrival.keep();
+                            let header = ticket.header;
+                            self.decide(now, ticket, header, None, tracked);
+                        }
                         true
                     }
                 }
@@ -283,21 +295,6 @@ impl<'m, C: Channel, T: Tracer> Node<'m, C, T> {
             oracle.asks(at);
         }
         Some(at)
-    }
-
-    /// A peer's request: the upper layer sees it, and decides at once or later.
-    fn on_ticket(&mut self, now: Instant, ticket: Ticket<'_>) {
-        self.asked = true;
-        let tracked = self.tracking.as_ref().and_then(|oracle| {
-            oracle.borrow_mut().seen(node_of(ticket.from)?, self.node, ticket.header)
-        });
-        match self.keeping.as_mut().and_then(|keeping| keeping.until(now)) {
-            Some(due) => self.keep(due, ticket, tracked),
-            None => {
-                let header = ticket.header;
-                self.decide(now, ticket, header, None, tracked);
-            }
-        }
     }
 
     /// Asks the upper layer about a peer's request (`lnet_parse`) and does what it says. `copied`:
@@ -365,14 +362,29 @@ impl<'m, C: Channel, T: Tracer> Node<'m, C, T> {
         }
     }
 
-    fn track_report(&mut self, report: &Report) {
-        let Some(at) = self.tracked.remove(&report.user) else { return };
+    /// What has ended without a slot: the same as a report.
+    pub(super) fn ended(
+        &mut self,
+        id: u64,
+        role: Role,
+        (status, length): (Status, u32),
+        reply: Option<u32>,
+    ) {
+        let bytes = if status.errno == 0 { length } else { 0 };
+        self.stats.note(role, &status, bytes, false);
+        self.take_back(id);
+        self.track_end(id, role, status);
+        self.finalize(id, status, reply);
+    }
+
+    fn track_end(&mut self, id: u64, role: Role, status: Status) {
+        let Some(at) = self.tracked.remove(&id) else { return };
         let Some(oracle) = &self.tracking else { return };
-        let receives = matches!(report.role, Role::InlineSink | Role::PutSink);
+        let receives = matches!(role, Role::InlineSink | Role::PutSink);
         if receives {
-            oracle.borrow_mut().received(at, report.status.errno == 0);
+            oracle.borrow_mut().received(at, status.errno == 0);
         } else {
-            oracle.borrow_mut().ended(at, report.status);
+            oracle.borrow_mut().ended(at, status);
         }
     }
 
@@ -381,10 +393,10 @@ impl<'m, C: Channel, T: Tracer> Node<'m, C, T> {
         let mut reported = 0;
         while let Some(report) = self.driver.next_report(now) {
             reported += 1;
-            self.stats.note(&report);
+            self.stats.note(report.role, &report.status, report.bytes, report.lost_race);
             self.take_back(report.user);
             let reply = report.reply.then_some(report.bytes);
-            self.track_report(&report);
+            self.track_end(report.user, report.role, report.status);
             self.finalize(report.user, report.status, reply);
         }
         reported

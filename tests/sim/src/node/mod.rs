@@ -5,7 +5,9 @@
 mod delivery;
 mod glue;
 mod hall;
+mod inline;
 mod kept;
+mod loans;
 mod registers;
 mod stats;
 mod trace;

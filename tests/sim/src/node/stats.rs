@@ -3,7 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use lnd_core::driver::{Report, Role};
+use lnd_core::driver::Role;
+use lnd_core::transfer::Status;
 
 /// Ends of one role.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -34,17 +35,17 @@ pub struct Stats {
 }
 
 impl Stats {
-    /// Notes a report.
-    pub fn note(&mut self, report: &Report) {
-        let outcomes = self.roles.entry(name(report.role).to_owned()).or_default();
-        if report.status.errno == 0 {
+    /// Notes an end, by which `bytes` were moved.
+    pub fn note(&mut self, role: Role, status: &Status, bytes: u32, lost_race: bool) {
+        let outcomes = self.roles.entry(name(role).to_owned()).or_default();
+        if status.errno == 0 {
             outcomes.ok += 1;
-            outcomes.lost_races += u64::from(report.lost_race);
-            outcomes.bytes += u64::from(report.bytes);
+            outcomes.lost_races += u64::from(lost_race);
+            outcomes.bytes += u64::from(bytes);
         } else {
             outcomes.failed += 1;
-            let class = format!("{:?}", report.status.health);
-            *self.failures.entry((report.status.errno, class)).or_default() += 1;
+            let class = format!("{:?}", status.health);
+            *self.failures.entry((status.errno, class)).or_default() += 1;
         }
     }
 

@@ -2,7 +2,7 @@
 //! Receiving: frames, requests of peers with their numbers, and the ends of everything that drivers
 //! do for us.
 
-use lnd_core::driver::{Give, Inbound, Receive, RecvError, RequestKind, Ticket};
+use lnd_core::driver::{Give, Inbound, Receive, RecvError, Report, RequestKind, Ticket};
 use lnd_core::id::{Incarnation, Nid};
 use lnd_core::message::Refusal;
 use lnd_core::time::Instant;
@@ -56,7 +56,7 @@ impl Life<'_> {
                 match rail.driver.on_message(now, the_link(), &envelope, &message) {
                     Inbound::Handled => return true,
                     Inbound::Wait => return false,
-                    Inbound::Request(ticket) => ticket,
+                    Inbound::Request(arrival) => arrival.keep(),
                 }
             }
         };
@@ -237,15 +237,25 @@ impl Life<'_> {
         for ni in 0..self.rails.len() {
             while let Some(report) = self.rails.get_mut(ni).and_then(|r| r.driver.next_report(now))
             {
-                self.stats.note(&report);
-                self.take_back(report.user);
-                let Some(work) = self.work.remove(&report.user) else {
-                    self.stats.violations.push(format!("work {} ended twice", report.user));
-                    continue;
-                };
-                let reply = report.reply.then_some(report.bytes);
-                self.work_done(around, work, report.status, reply);
+                let Report { user, role, status, bytes, reply, lost_race, .. } = report;
+                self.stats.note(role, &status, bytes, lost_race);
+                self.work_ended(around, user, status, reply.then_some(bytes));
             }
+        }
+    }
+
+    /// A driver has done its work.
+    pub(super) fn work_ended(
+        &mut self,
+        around: &mut Around<'_>,
+        user: u64,
+        status: Status,
+        reply: Option<u32>,
+    ) {
+        self.take_back(user);
+        match self.work.remove(&user) {
+            Some(work) => self.work_done(around, work, status, reply),
+            None => self.stats.violations.push(format!("work {user} ended twice")),
         }
     }
 

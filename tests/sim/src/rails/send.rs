@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! Sending: from the upper layer's message through as many tries as it takes to its one end.
 
-use lnd_core::driver::{Kind, Request, Why};
+use lnd_core::driver::{Kind, Request, Role, Submitted, Why};
 use lnd_core::id::Tag;
 use lnd_core::time::{Instant, Span};
 use lnd_core::transfer::{Delivery, Health, Status};
@@ -228,9 +228,13 @@ impl Life<'_> {
         let rail = self.rails.get_mut(chosen.route.local);
         let done = rail.map(|rail| rail.driver.submit(around.now, request).map_err(|r| r.why));
         match done {
-            Some(Ok(_)) => {
+            Some(Ok(submitted)) => {
                 self.stats.accepted += 1;
                 self.messages.insert(id, message);
+                if let Submitted::Done(status) = submitted {
+                    self.stats.note(Role::Immediate, &status, 0, false);
+                    self.work_ended(around, work, status, None);
+                }
             }
             Some(Err(why)) => {
                 self.take_back(work);

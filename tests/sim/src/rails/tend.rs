@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! What a node does of its own accord: recovery pings and liveness probes (R50, R56).
 
-use lnd_core::driver::{Kind, Request, Why};
+use lnd_core::driver::{Kind, Request, Submitted, Why};
 use lnd_core::id::Nid;
 use lnd_core::link::LinkState;
 use lnd_core::time::{Instant, Span};
-use lnd_core::transfer::Health;
+use lnd_core::transfer::{Health, Status};
 use lnd_dma::read::{ReadEnd, ReadKind};
+use lnd_health::node::End;
 use lnd_health::node::{Action, Ping, Probe};
 use lnd_health::prober::{Finding, ProbeEnd};
 use lnd_health::ProbeKind;
@@ -81,15 +82,26 @@ impl Life<'_> {
     fn submit_ping(&mut self, now: Instant, ping: Ping, route: Route) {
         let name = self.next_work;
         self.pings.insert(name, (ping, now.after(PING_PATIENCE)));
-        if let Err(why) = self.say(now, route, name, true) {
-            if let Some((ping, _)) = self.pings.remove(&name) {
-                self.desk.pinged(now, ping, lnd_health::refusal(why));
-            }
+        let said = self.say(now, route, name, true);
+        if matches!(said, Ok(None)) || matches!(said, Ok(Some(status)) if status.errno == 0) {
+            return;
+        }
+        let Some((ping, _)) = self.pings.remove(&name) else { return };
+        match said {
+            Err(why) => self.desk.pinged(now, ping, lnd_health::refusal(why)),
+            Ok(status) => self.desk.pinged(now, ping, End::of(&status.unwrap_or(Status::OK))),
         }
     }
 
-    /// Sends a ping or the answer to one: a message of its own, with nothing behind it.
-    fn say(&mut self, now: Instant, route: Route, name: u64, ping: bool) -> Result<(), Why> {
+    /// Sends a ping or the answer to one: a message of its own, with nothing behind it. Its end, if it has
+    /// ended.
+    fn say(
+        &mut self,
+        now: Instant,
+        route: Route,
+        name: u64,
+        ping: bool,
+    ) -> Result<Option<Status>, Why> {
         let envelope = Envelope {
             host: self.host,
             life: self.number,
@@ -112,9 +124,13 @@ impl Life<'_> {
         };
         let rail = self.rails.get_mut(route.local).ok_or(Why::BadLink);
         let done = rail.and_then(|rail| rail.driver.submit(now, request).map_err(|r| r.why));
-        done.map(|_| ()).inspect_err(|_| {
-            self.work.remove(&work);
-        })
+        let ended = match done {
+            Ok(Submitted::Pending(_)) => return Ok(None),
+            Ok(Submitted::Done(status)) => Ok(Some(status)),
+            Err(why) => Err(why),
+        };
+        self.work.remove(&work);
+        ended
     }
 
     /// A ping, or the answer to one, has come in.

@@ -42,6 +42,10 @@ impl Channel for VirtualChannel<'_> {
         self.network.borrow().reliable
     }
 
+    fn ends_at_once(&self) -> bool {
+        self.network.borrow().ends_at_once
+    }
+
     fn immediate_max(&self) -> u32 {
         max_immediate(self.frame)
     }
@@ -72,8 +76,7 @@ impl Channel for VirtualChannel<'_> {
         let mut network = self.network.borrow_mut();
         network.watch(lane, envelope, message);
         network.track(lane, envelope, message);
-        network.send(lane, bytes, tag, matches!(message, Message::Close));
-        Ok(None)
+        Ok(network.send(lane, bytes, tag, matches!(message, Message::Close)))
     }
 
     fn quiesce(&mut self, link: LinkId, _proof: &Quiesced) {

@@ -97,6 +97,8 @@ pub struct Network<'m> {
     strangers: BTreeSet<(u32, u32)>,
     /// The channels call themselves reliable: nothing that they called sent is lost, whatever the plan.
     pub reliable: bool,
+    /// A message has ended when the channel has taken it.
+    pub ends_at_once: bool,
     /// Nodes that there are: to any other there is no way.
     pub nodes: u32,
     /// GET_REQs seen: who may be sent a PULL_READY, and for which transfer. One that is still under
@@ -139,6 +141,7 @@ impl<'m> Network<'m> {
             cut: BTreeSet::new(),
             strangers: BTreeSet::new(),
             reliable: false,
+            ends_at_once: false,
             nodes: u32::MAX,
             gets: BTreeSet::new(),
             old: VecDeque::new(),
@@ -265,15 +268,26 @@ impl<'m> Network<'m> {
         Span::from_nanos(500 + self.rng.below(20_000))
     }
 
-    /// A message of a correct node.
-    pub(super) fn send(&mut self, lane: Lane, bytes: Vec<u8>, tag: Option<Tag>, closes: bool) {
-        let delivered = self.hand_over(lane, bytes, tag);
+    /// A message of a correct node; how it ended, if that is known at once.
+    pub(super) fn send(
+        &mut self,
+        lane: Lane,
+        bytes: Vec<u8>,
+        tag: Option<Tag>,
+        closes: bool,
+    ) -> Option<Sent> {
+        let (delivered, sent) = self.hand_over(lane, bytes);
+        match tag {
+            Some(tag) if !self.ends_at_once => self.end_later(lane, tag, sent),
+            _ => {}
+        }
         if let Some(oracle) = self.tracking.as_ref().filter(|_| closes && delivered) {
             oracle.borrow_mut().goodbye(lane.from, lane.to);
         }
         if self.strikes(self.preemptions, "sends interrupted") {
             self.interrupt(lane, tag);
         }
+        self.ends_at_once.then_some(sent)
     }
 
     /// An interrupt, or another processor, comes while the driver's thread is in the middle of
@@ -304,8 +318,8 @@ impl<'m> Network<'m> {
         self.wakes.push(lane.from);
     }
 
-    /// Whether it arrives.
-    fn hand_over(&mut self, lane: Lane, bytes: Vec<u8>, tag: Option<Tag>) -> bool {
+    /// Whether it arrives, and what its sender is told.
+    fn hand_over(&mut self, lane: Lane, bytes: Vec<u8>) -> (bool, Sent) {
         self.hash.add(self.now.as_nanos() ^ (bytes.len() as u64) << 48);
         if self.lawless.is_some() {
             if self.overheard.len() == MEMORY {
@@ -317,13 +331,16 @@ impl<'m> Network<'m> {
         if delivered {
             self.deliver(lane, bytes);
         }
-        let Some(tag) = tag else { return delivered };
+        (delivered, sent)
+    }
+
+    fn end_later(&mut self, lane: Lane, tag: Tag, sent: Sent) {
         let number = self.next;
         self.next += 1;
         self.pending.insert(number, Pending { node: lane.from, tag, link: lane.link, sent });
         let lost = self.faults.lost_completion;
         if self.strikes(lost, "message completions lost") {
-            return delivered;
+            return;
         }
         let mut at = self.now.after(self.latency());
         let delay = self.faults.delay;
@@ -331,7 +348,6 @@ impl<'m> Network<'m> {
             at = at.after(self.late());
         }
         self.posts.push((at, Event::Sent(number)));
-        delivered
     }
 
     /// A frame of a byzantine node. Its mailboxes have no more room than others'.

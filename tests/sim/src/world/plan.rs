@@ -216,6 +216,8 @@ pub struct Plan {
     pub pauses: Option<bool>,
     /// Whether channels call themselves reliable: what is lost is not called sent.
     pub reliable: Option<bool>,
+    /// Whether a message has ended when its channel has taken it, as in shared memory.
+    pub ends_at_once: Option<bool>,
     /// The channel's faults.
     pub messages: MessageFaults,
     /// The engines' faults.

@@ -22,6 +22,7 @@ const PAUSES: bool = false;
 const SLOW: u64 = 0x510_0000_0000_0001;
 /// Tells the generator of the channel's nature.
 const RELIABLE: u64 = 0x5e1_0000_0000_0001;
+const AT_ONCE: u64 = 0x5e1_0000_0000_0002;
 
 /// Bytes of each node's payload window.
 pub const WINDOW: u64 = 12 << 20;
@@ -106,6 +107,8 @@ impl Setup {
         plan.pauses = Some(pauses);
         let reliable = pauses && Rng::new(options.seed ^ RELIABLE).below(2) == 0;
         plan.reliable = Some(plan.reliable.unwrap_or(reliable));
+        let at_once = pauses && Rng::new(options.seed ^ AT_ONCE).below(2) == 0;
+        plan.ends_at_once = Some(plan.ends_at_once.unwrap_or(at_once));
         if pauses && given.is_none() {
             let mut slow = Rng::new(options.seed ^ SLOW);
             draw_pauses(&mut plan, &mut slow, nodes, links, seconds);

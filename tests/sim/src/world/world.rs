@@ -84,6 +84,7 @@ impl<'m> World<'m> {
             .then(|| Rc::new(RefCell::new(DeliveryOracle::new(start, setup.lawless()))));
         network.tracking.clone_from(&tracking);
         network.reliable = setup.plan.reliable.unwrap_or(false);
+        network.ends_at_once = setup.plan.ends_at_once.unwrap_or(false);
         if let Some(oracle) = &tracking {
             oracle.borrow_mut().reliable = network.reliable;
         }

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! Messages without slots: sent and ended in one call, received and ended in one call. The oracle is the
+//! way with slots: whatever happens, both ways say the same.
+
+use lnd_core::counters::Counter;
+use lnd_core::driver::{CreditView, Inbound, Kind, Receive, Received, RecvError, Report, Why};
+use lnd_core::message::Refusal;
+use lnd_core::ports::Sent;
+use lnd_core::time::Span;
+use lnd_core::transfer::Delivery;
+
+use super::fabric::Fate;
+use super::node::{Verdict, TAKE};
+use super::world::{config, World, LINK0, LINK1};
+
+/// What two upper layers are told of the same script, with slots and without.
+fn both(script: impl Fn(&mut World)) -> [Vec<Vec<Report>>; 2] {
+    [false, true].map(|at_once| {
+        let mut w = World::met();
+        w.fabric.borrow_mut().ends_at_once = at_once;
+        script(&mut w);
+        w.settle();
+        w.assert_drained();
+        w.nodes.iter().map(|node| node.done.clone()).collect()
+    })
+}
+
+/// Reports but for the names of what they are about.
+fn told(all: &[Vec<Report>]) -> Vec<Vec<String>> {
+    let of = |it: &Report| format!("{} {:?} {:?} {}", it.user, it.role, it.status, it.bytes);
+    all.iter().map(|done| done.iter().map(of).collect()).collect()
+}
+
+fn credits(w: &World) -> [CreditView; 2] {
+    let of = |node: usize| w.nodes[node].driver.credits_with(w.peer(node, 1 - node).unwrap());
+    [of(0).unwrap(), of(1).unwrap()]
+}
+
+#[test]
+fn s0_18_the_status_of_a_message_does_not_depend_on_whether_it_had_a_slot() {
+    let lost = |sent| Some(Fate::Lost(sent));
+    for fate in [
+        None,
+        Some(Fate::Full),
+        lost(Sent::NotDelivered),
+        lost(Sent::Unknown),
+        Some(Fate::DeliveredUnknown),
+    ] {
+        for (kind, length) in [(Kind::Put, 10), (Kind::Put, 0), (Kind::Ack, 0), (Kind::Reply, 128)]
+        {
+            let [slot, none] = both(|w| {
+                fate.into_iter().for_each(|fate| w.fate("immediate", fate));
+                w.submit(kind, 0, 1, length).unwrap();
+                w.settle();
+                w.submit(kind, 0, 1, length).unwrap();
+            });
+            assert_eq!(told(&slot), told(&none), "{fate:?} {kind:?} {length}");
+            assert_eq!(none[0].len(), 2);
+        }
+    }
+}
+
+#[test]
+fn s0_18_over_a_channel_that_may_lose_it_is_sent_and_not_delivered() {
+    let [slot, none] = both(|w| {
+        w.fabric.borrow_mut().reliable = false;
+        w.put(0, 1, 10).unwrap();
+    });
+    assert_eq!(told(&slot), told(&none));
+    assert_eq!(none[0][0].status.delivery, Delivery::Sent);
+}
+
+#[test]
+fn nothing_of_it_is_left_when_the_call_returns() {
+    let mut w = World::met();
+    w.fabric.borrow_mut().ends_at_once = true;
+    let before = credits(&w);
+    let tag = w.put(0, 1, 10).unwrap();
+    assert!(w.reported(0, tag), "it has ended");
+    assert_eq!(w.nodes[0].driver.in_use(), (0, 0));
+    assert!(w.nodes[0].driver.nothing_to_report());
+    w.deliver();
+    assert_eq!(w.nodes[1].driver.in_use(), (0, 0));
+    assert!(w.nodes[1].driver.nothing_to_report());
+    let after = credits(&w);
+    assert_eq!(after[0].sent, before[0].sent.wrapping_add(1), "a credit is spent");
+    assert_eq!(after[1].consumed, before[1].consumed.wrapping_add(1), "and is owed");
+}
+
+/// What waits is not overtaken.
+#[test]
+fn it_waits_behind_those_that_wait() {
+    for why in ["room", "credits", "links"] {
+        let mut w = World::met();
+        w.fabric.borrow_mut().ends_at_once = true;
+        let links = [LINK0, LINK1];
+        match why {
+            "room" => drop(w.fabric.borrow_mut().room.insert((0, 1), [0, 64])),
+            "credits" => {
+                w.hold("noop");
+                w.hold("immediate");
+                (0..w.config.depth).for_each(|_| _ = w.put(0, 1, 1).unwrap());
+            }
+            _ => links.into_iter().for_each(|link| w.tell_link(0, link, false)),
+        }
+        let (first, second) = (w.put(0, 1, 2).unwrap(), w.put(0, 1, 3).unwrap());
+        w.settle();
+        assert!(!w.reported(0, first) && !w.reported(0, second), "{why}");
+        w.fabric.borrow_mut().room.clear();
+        // The way is free, and those that wait have not been looked at yet.
+        let third = w.put(0, 1, 4).unwrap();
+        assert!(!w.reported(0, third), "{why}: overtaken");
+        w.free("noop");
+        w.free("immediate");
+        links.into_iter().for_each(|link| w.tell_link(0, link, true));
+        w.sleep(Span::from_secs(5));
+        let lengths = w.nodes[1].done.iter().map(|it| it.bytes).filter(|&n| n > 1);
+        assert_eq!(lengths.collect::<Vec<_>>(), [2, 3, 4], "{why}: in order");
+        w.assert_drained();
+    }
+}
+
+/// INV-12: the number of one that was not delivered is announced, and its credit comes back.
+#[test]
+fn a_credit_that_was_spent_in_vain_comes_back() {
+    let mut w = World::met();
+    w.fabric.borrow_mut().ends_at_once = true;
+    let (depth, session) = (usize::from(w.config.depth), credits(&w)[0].session);
+    // The greeting's request has the first.
+    for _ in 1..depth {
+        w.fate("immediate", Fate::Lost(Sent::Unknown));
+        w.put(0, 1, 10).unwrap();
+    }
+    let tag = w.put(0, 1, 20).unwrap();
+    w.sleep(w.config.credit_stall.times(3));
+    assert_eq!(w.report(0, tag).status.errno, 0);
+    let [ours, theirs] = credits(&w);
+    assert_eq!(theirs.consumed, ours.sent, "one that never came is consumed too");
+    assert_eq!((ours.session, w.count(0, Counter::Resyncs)), (session, 1), "by one resync");
+    w.assert_drained();
+}
+
+/// S3-10: until it is decided nothing is taken: not its number, not its credit, not a slot.
+#[test]
+fn a_request_that_is_let_go_undecided_is_offered_again() {
+    let mut w = World::met();
+    w.hold("immediate");
+    w.put(0, 1, 10).unwrap();
+    w.settle();
+    let letter = w.letter(0).unwrap();
+    let before = (credits(&w), w.count(1, Counter::Requests));
+    for _ in 0..3 {
+        let (now, message) = (w.now, letter.message());
+        let driver = &mut w.node(1).driver;
+        let inbound = driver.on_message(now, letter.link, &letter.envelope, &message);
+        assert!(matches!(inbound, Inbound::Request(arrival) if arrival.length() == 10));
+        assert_eq!(w.nodes[1].driver.in_use(), (0, 0));
+        assert_eq!((credits(&w), w.count(1, Counter::Requests)), before);
+    }
+    w.free("immediate");
+    w.settle();
+    assert_eq!(w.nodes[1].done.len(), 1, "taken once");
+    w.assert_drained();
+}
+
+/// Each decision gives the credit back, once.
+#[test]
+fn s3_10_whatever_is_decided_the_credit_comes_back() {
+    let shut = Verdict::Refuse(Refusal::NoMatch);
+    for verdict in [TAKE, Verdict::UpTo(3), Verdict::UpTo(0), shut] {
+        let [slot, none] = both(|w| {
+            w.node(1).inline = verdict;
+            for _ in 0..3 * w.config.depth {
+                w.put(0, 1, 10).unwrap();
+                w.settle();
+            }
+            let [ours, theirs] = credits(w);
+            assert_eq!(ours.sent, theirs.consumed, "{verdict:?}");
+        });
+        assert_eq!(told(&slot), told(&none), "{verdict:?}");
+        assert_eq!(none[0].len(), usize::from(config().depth) * 3, "{verdict:?}");
+    }
+}
+
+#[test]
+fn a_buffer_that_cannot_be_written_is_the_receivers_own_fault() {
+    let [slot, none] = both(|w| {
+        w.hold("immediate");
+        w.put(0, 1, 10).unwrap();
+        w.settle();
+        w.fabric.borrow_mut().memory_fails = true;
+        w.free("immediate");
+        w.settle();
+        w.fabric.borrow_mut().memory_fails = false;
+    });
+    assert_eq!(told(&slot), told(&none));
+    assert_eq!(none[1][0].status.errno, -14);
+}
+
+#[test]
+fn a_payload_that_cannot_be_read_is_the_senders_own_fault() {
+    let [slot, none] = both(|w| {
+        w.fabric.borrow_mut().memory_fails = true;
+        w.put(0, 1, 10).unwrap();
+        w.fabric.borrow_mut().memory_fails = false;
+    });
+    assert_eq!(told(&slot), told(&none));
+    assert_eq!(none[0][0].status.errno, -14);
+}
+
+#[test]
+fn s1_11_buffers_that_do_not_do_give_the_request_back_kept() {
+    for (room, length) in [(0, 10), (16, 11)] {
+        let mut w = World::met();
+        w.hold("immediate");
+        w.put(0, 1, 10).unwrap();
+        w.settle();
+        let letter = w.letter(0).unwrap();
+        let (fragments, _) = w.node(1).buffer(room);
+        let (now, message) = (w.now, letter.message());
+        let deadline = now.after(Span::from_secs(1));
+        let driver = &mut w.node(1).driver;
+        let inbound = driver.on_message(now, letter.link, &letter.envelope, &message);
+        let Inbound::Request(arrival) = inbound else { panic!("not offered") };
+        let it = Receive { sink: &fragments, length, deadline, user: 1 };
+        let Err(RecvError::Refused(ticket, Why::TooLong)) = arrival.recv(&it) else {
+            panic!("received")
+        };
+        assert_eq!((driver.in_use(), ticket.payload().len()), ((0, 1), 10));
+        driver.refuse(now, ticket, Refusal::NoResources);
+        assert!(driver.next_report(now).is_none());
+        assert_eq!(driver.in_use(), (0, 0));
+    }
+}
+
+#[test]
+fn a_large_put_that_is_received_at_once_is_pulled_like_another() {
+    let mut w = World::met();
+    w.hold("put_req");
+    w.put(0, 1, 5000).unwrap();
+    w.settle();
+    let letter = w.letter(0).unwrap();
+    let (now, message) = (w.now, letter.message());
+    let deadline = now.after(Span::from_secs(1));
+    let (fragments, chunk) = w.node(1).buffer(5000);
+    let driver = &mut w.node(1).driver;
+    let Inbound::Request(arrival) = driver.on_message(now, letter.link, &letter.envelope, &message)
+    else {
+        panic!("not offered")
+    };
+    let id = u64::from_le_bytes(arrival.header().try_into().unwrap());
+    let it = Receive { sink: &fragments, length: 5000, deadline, user: id };
+    let Ok(Received::Pending(tag)) = arrival.recv(&it) else { panic!("it has to be pulled") };
+    w.node(1).accept(tag, id, fragments, chunk);
+    w.fabric.borrow_mut().wire.clear();
+    w.settle();
+    let report = w.report(1, tag);
+    assert_eq!((report.status.errno, report.bytes), (0, 5000));
+    w.assert_drained();
+}
+
+/// R66: one that shuts down refuses, and says so; what came whole is dropped.
+#[test]
+fn a_node_that_shuts_down_is_offered_nothing() {
+    let mut w = World::met();
+    w.hold("immediate");
+    w.hold("get_req");
+    w.hold("put_req");
+    // Its own, which it waits for.
+    w.put(1, 0, 5000).unwrap();
+    w.put(0, 1, 10).unwrap();
+    let get = w.get(0, 1, 5000).unwrap();
+    w.settle();
+    let now = w.now;
+    w.node(1).driver.shutdown(now, now.after(Span::from_secs(9)));
+    w.free("immediate");
+    w.free("get_req");
+    w.settle();
+    assert_eq!(w.said(1, 0, "get_nak"), 1);
+    assert_ne!(w.report(0, get).status.errno, 0);
+    assert!(w.nodes[1].done.is_empty());
+    let [ours, theirs] = credits(&w);
+    assert_eq!(ours.sent, theirs.consumed, "both credits are owed");
+}
