@@ -15,13 +15,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use lnd_core::config::Config;
 use lnd_core::counters::{Counter, Counters};
-use lnd_core::driver::{Give, Inbound, Kind, Receive, Role};
+use lnd_core::driver::{Give, Inbound, Kind, Receive, Received, Role, Submitted};
 use lnd_core::fragment::Fragment;
 use lnd_core::id::Tag;
 use lnd_core::message::{Message, PullReady};
 use lnd_core::ports::{Completion, NoTrace, Returned, Sent};
 use lnd_core::sync::tally;
 use lnd_core::time::Span;
+use lnd_core::transfer::Status;
 
 use mock::{Rig, LINK};
 
@@ -132,6 +133,30 @@ fn a_small_put_costs_no_more() {
     println!("small PUT: {cost:?}");
     assert!(cost.locked <= 6, "{cost:?}");
     assert_eq!((cost.fences, cost.allocations), (1, 0));
+}
+
+#[test]
+fn a_message_that_ends_at_once_costs_no_locked_operation_and_no_fence() {
+    let sent = cost(|rig, round| {
+        rig.driver.channel_mut().ends_at_once = true;
+        let request = rig.request(Kind::Put, 1, &SMALL);
+        let submitted = rig.driver.submit(rig.now, request).unwrap();
+        assert_eq!(submitted, Submitted::Done(Status::OK));
+        credits(rig, round);
+        rig.driver.on_time(rig.now);
+    });
+    let received = cost(|rig, round| {
+        let message = Message::Immediate { header: &[1; 72], payload: &[2; 512] };
+        let envelope = rig.envelope(1, round, 1);
+        let got = rig.driver.on_message(rig.now, LINK, &envelope, &message);
+        let Inbound::Request(arrival) = got else { panic!("{got:?}") };
+        let deadline = rig.now.after(Span::from_secs(60));
+        let it = Receive { sink: &SMALL, length: 512, deadline, user: 1 };
+        assert_eq!(arrival.recv(&it).unwrap(), Received::Done(Status::OK));
+        rig.driver.on_time(rig.now);
+    });
+    let nothing = Cost { locked: 0, fences: 0, allocations: 0 };
+    assert_eq!([sent, received], [nothing; 2]);
 }
 
 #[test]

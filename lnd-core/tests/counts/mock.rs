@@ -93,6 +93,8 @@ pub struct Post {
     pub sent: u64,
     /// Session of the last hello.
     pub session: u32,
+    /// Messages have ended when they are taken.
+    pub ends_at_once: bool,
 }
 
 impl Channel for Post {
@@ -102,6 +104,10 @@ impl Channel for Post {
 
     fn is_reliable(&self) -> bool {
         true
+    }
+
+    fn ends_at_once(&self) -> bool {
+        self.ends_at_once
     }
 
     fn immediate_max(&self) -> u32 {
@@ -123,7 +129,7 @@ impl Channel for Post {
         if matches!(message, Message::Hello(_)) {
             self.session = envelope.session;
         }
-        Ok(None)
+        Ok(self.ends_at_once.then_some(Sent::Ok))
     }
 
     fn quiesce(&mut self, _link: LinkId, _proof: &Quiesced) {}
