@@ -48,6 +48,9 @@ impl<P: Ports> Driver<'_, P> {
         let envelope = self.peers.get_mut(id)?.envelope(self.me, Lane::Request)?;
         let message = Message::Immediate { header: request.header, payload: scratch };
         let sent = self.channel.send(link, &envelope, &message, None);
+        if seeded("message-repeated") {
+            let _ = self.channel.send(link, &envelope, &message, None);
+        }
         self.counters.count(Counter::Accepted);
         self.after_sending(now, link, &envelope, Lane::Request, sent.is_ok());
         let status = match sent {
