@@ -2715,6 +2715,8 @@ enum lnd_error lnd_link_failed(struct lnd_ni *ni, uint32_t link);
  * send in the name of every other node, open and end its sessions, return its credits and fail its
  * requests. Take it only where every node that reaches the channel is trusted.
  *
+ * What a frame that waits leads to may be due before the time that the last lnd_run() gave: wake() comes.
+ *
  * Context: thread; also in finalize() and event(), not in parse(). Takes the lock.
  * Return: LND_OK (dealt with or dropped), LND_E_WAIT (no slot, no place for its sender among the
  * peers, or its sender has not answered our hello: keep it, and offer it again after wake(), after a

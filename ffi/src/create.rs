@@ -226,7 +226,7 @@ fn fill(
     );
     let driver = driver.map_err(|_| lnd_error::LND_E_CONFIG)?;
     let receiver = Receiver::new(checksum);
-    let thread = Thread { driver, receiver, parked, totals, frame_waits: false };
+    let thread = Thread { driver, receiver, parked, totals, frame_waits: false, next_run: 0 };
     let thread = cell.0.get_mut().write(thread);
     Ok(thread.driver.decider())
 }

@@ -14,7 +14,7 @@ use lnd_shortmsg::dispatch::{Receiver, Sender};
 use lnd_shortmsg::wire::{DecodeError, Frame};
 
 use crate::abi::{
-    lnd_arrival, lnd_error, lnd_message, lnd_request_kind, lnd_sent_how, LND_NID_UNKNOWN,
+    lnd_arrival, lnd_error, lnd_message, lnd_request_kind, lnd_sent_how, LND_NEVER, LND_NID_UNKNOWN,
 };
 use crate::errors::outcome;
 use crate::handle;
@@ -39,6 +39,8 @@ use crate::tracing::IrqTrace;
 /// With LND_NID_UNKNOWN the name in the frame is trusted: each node that reaches the channel can
 /// send in the name of every other node, open and end its sessions, return its credits and fail its
 /// requests. Take it only where every node that reaches the channel is trusted.
+///
+/// What a frame that waits leads to may be due before the time that the last lnd_run() gave: wake() comes.
 ///
 /// Context: thread; also in finalize() and event(), not in parse(). Takes the lock.
 /// Return: LND_OK (dealt with or dropped), LND_E_WAIT (no slot, no place for its sender among the
@@ -94,6 +96,13 @@ fn frame_in(ni: &lnd_ni, link: u32, sender: u64, frame: &[u8], now: u64) -> Resu
                 Inbound::Handled => None,
                 Inbound::Wait => {
                     thread.frame_waits = true;
+                    let next = thread.driver.next_time(time).map_or(LND_NEVER, Instant::as_nanos);
+                    let earlier = next < thread.next_run && !seeded("wait-without-a-run");
+                    drop(inside);
+                    // The host may sleep until the time that the last run gave.
+                    if earlier {
+                        ni.wake();
+                    }
                     return Err(lnd_error::LND_E_WAIT);
                 }
                 Inbound::Request(arrival) => Some(arrival.keep()),

@@ -62,6 +62,8 @@ pub(crate) struct Thread {
     pub totals: &'static mut Totals,
     /// A frame was told `LND_E_WAIT` since `wake` last said that there is room.
     pub frame_waits: bool,
+    /// When the last run wanted the next one.
+    pub next_run: u64,
 }
 
 impl Thread {

@@ -76,6 +76,7 @@ unsafe fn run(ni: *mut lnd_ni, now: u64, budget: u32, next: *mut u64) -> Result<
     let mut inside = inside?;
     let thread = inside.thread();
     let at = thread.let_time_pass(ni, now);
+    thread.next_run = at;
     ended?;
     // A frame that waits in its channel raises no interrupt again: the host offers it when woken.
     let offer = thread.frame_waits && thread.driver.offer_again();

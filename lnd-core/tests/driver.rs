@@ -49,6 +49,7 @@ mod driver {
     mod slow;
     mod strangers;
     mod stray;
+    mod third;
     mod ticket;
     mod unnoticed;
     mod view;

@@ -347,6 +347,34 @@ static void shutdowns(void)
 	printf("naive_pair: shutdowns\n");
 }
 
+/*
+ * A frame that waits may have the driver do something later: the host, which sleeps until the time that its
+ * last run gave, is told. Here the hello that the frame leads to finds no room at first.
+ */
+static void a_frame_that_waits(void)
+{
+	uint32_t first;
+
+	open_all(2);
+	both_know_each_other();
+	go_on(30 * SECOND);
+	time_first = 1;
+	a->paused = 1;
+	first = message_count;
+	MUST(submit(b, 0, LND_PUT, 100, 60 * SECOND, 0));
+	go_on(SECOND);
+	MUST(lnd_peer_event(a->ni, nid_of(1), 0, now));
+	a->paused = 0;
+	room = 0;
+	go_on(2000);
+	CHECK(queues[1][0][LND_LANE_REQUEST].waits);
+	room = ROOM;
+	go_on(300 * SECOND);
+	CHECK(messages[first].reports && messages[first].delivery == LND_DELIVERED && messages[first].seen);
+	close_all();
+	printf("naive_pair: a frame that waits\n");
+}
+
 int main(void)
 {
 	first_contact();
@@ -358,6 +386,7 @@ int main(void)
 	versions_apart();
 	full_table();
 	shutdowns();
+	a_frame_that_waits();
 	printf("naive_pair: %u delivered, %u not delivered, %u perhaps\n", delivered, denied, unsure);
 	return 0;
 }

@@ -159,6 +159,12 @@ impl<P: Ports> Driver<'_, P> {
         false
     }
 
+    /// When there is something to do next, as [`on_time`](Self::on_time) would say, and nothing is done. For
+    /// hosts that sleep until then: another call may have made it earlier.
+    pub fn next_time(&self, now: Instant) -> Option<Instant> {
+        self.next_deadline(now, false)
+    }
+
     fn next_deadline(&self, now: Instant, reclaiming: bool) -> Option<Instant> {
         if self.run.state() == RunState::Quiescent {
             return None;

@@ -40,6 +40,6 @@ impl<P: Ports> Driver<'_, P> {
         (self.shared.attention_wanted(), self.nothing_to_report()).hash(hasher);
         (self.active, self.passive, self.next_session, self.rotor).hash(hasher);
         (self.next_hello, self.turned_away, self.unheard.is_empty()).hash(hasher);
-        self.places.state().hash(hasher);
+        (self.places.state(), self.offer).hash(hasher);
     }
 }

@@ -219,6 +219,9 @@ impl<P: Ports> Driver<'_, P> {
                 self.hello_event(now, id, HelloEvent::TryAgain);
             }
             HelloState::Greeting => self.hello_event(now, id, HelloEvent::Exhausted),
+            HelloState::Good if peer.told && self.channel.is_reliable() && !seeded("told-once") => {
+                self.hello_event(now, id, HelloEvent::Resync);
+            }
             HelloState::Good if peer.queue.is_empty() => {
                 // Whoever waited has given up before the bound. The next one shall not wait for it
                 // again: with deadlines shorter than the bound none would ever get through.

@@ -316,14 +316,23 @@ impl<'m, P: Ports> Driver<'m, P> {
     }
 
     /// A session's hello was heard, since it was answered; perhaps late ones of former incarnations after
-    /// it. Our hello says that we do not count it; its own then opens the next one, when it can. To say so
-    /// once is enough.
+    /// it. Our hello says that we do not count it; its own then opens the next one, when it can. While a
+    /// request of it is offered, we say so again after each hold-off: its sender may have been told since
+    /// that we are down, and has nothing else to say to us.
     fn tell_uncounted(&mut self, now: Instant, id: PeerId) {
         let state = self.peer_state(id);
         let Some(peer) = self.peers.get_mut(id) else { return };
-        if state == HelloState::Good && (!peer.told || seeded("told-again")) {
+        if state != HelloState::Good {
+            return;
+        }
+        if !peer.told || seeded("told-again") {
             peer.told = true;
             self.resync(now, id);
+            return;
+        }
+        let timer = self.config.slots + id.index() as u32;
+        if self.timers.armed(timer).is_none() && self.channel.is_reliable() {
+            self.timers.arm(timer, now.after(self.hold_off()));
         }
     }
 

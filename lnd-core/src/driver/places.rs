@@ -205,7 +205,12 @@ impl<P: Ports> Driver<'_, P> {
         if !self.places.is_waiting(nid) {
             self.seat_waiting(now);
         }
+        let from = self.peers.clock;
         let Ok(peer) = self.find_place(now, nid, promised) else {
+            if self.places.left > 0 && !seeded("search-led-astray") {
+                // The search for the one that waits goes on where it was.
+                self.peers.clock = from;
+            }
             self.counters.count(Counter::PeersFull);
             return None;
         };

@@ -36,7 +36,9 @@ impl<P: Ports> Driver<'_, P> {
         }
         let reliable = self.channel.is_reliable();
         let good = self.shared.peer_gate(id.index())?.view().state() == HelloState::Good;
-        if !good || !self.peers.get(id)?.may_send(reliable) {
+        let peer = self.peers.get(id)?;
+        let fits = length <= peer.immediate_max || seeded("inline-beyond-limit");
+        if !good || !fits || !peer.may_send(reliable) {
             return None;
         }
         let link = self.open_link(request.link)?;
