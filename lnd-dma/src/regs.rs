@@ -82,7 +82,7 @@ pub struct RegisterBlock {
     /// WO by the driver: [`Control`]. Other nodes' engines read it for each chunk that they pull, so it
     /// lies where nothing else changes often.
     pub control: AtomicU32,
-    /// RW by the driver: the key under which other nodes may read `published_word`; 0: nobody may.
+    /// RW by the driver: the key under which other nodes may read `published_word`; 0: no node may.
     pub published_key: AtomicU32,
     /// RW by the driver: the word that other nodes may read.
     pub published_word: AtomicU32,

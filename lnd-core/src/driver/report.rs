@@ -145,8 +145,24 @@ impl<P: Ports> Driver<'_, P> {
         if lost_race(word) {
             self.counters.count(Counter::LostRaces);
         }
+        self.count_status(status);
+    }
+
+    fn count_status(&mut self, status: Status) {
         let end = if status.errno == 0 { Counter::FinalizedOk } else { Counter::FinalizedError };
         self.counters.count(end);
+    }
+
+    /// The one end of a message that took no slot: the call that ended it tells the upper layer.
+    pub(super) fn ended_at_once(
+        &mut self,
+        now: Instant,
+        (peer, sequence): (Nid, u32),
+        length: u32,
+        status: Status,
+    ) {
+        self.count_status(status);
+        self.tracer.record(now, Trace::Ended { peer, sequence, length, status });
     }
 
     /// Gives everything back that the transfer held.

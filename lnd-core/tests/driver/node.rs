@@ -209,7 +209,7 @@ impl Node {
             }
             Ok(done @ Submitted::Done(status)) => {
                 assert_eq!(done.tag(), None);
-                assert!(self.fabric.borrow().ends_at_once, "nobody has said how it ended");
+                assert!(self.fabric.borrow().ends_at_once, "the channel has not said how it ended");
                 let tag = self.made_up();
                 self.accept(tag, id, fragments, chunk);
                 let length = if order.kind == Kind::Get { 0 } else { order.length };

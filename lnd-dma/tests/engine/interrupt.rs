@@ -128,7 +128,7 @@ fn a_completion_is_pending_only_where_it_is_armed() {
     arm(Interrupt::LINK);
     world.transfer(A, B, tag(0), tag(0), 64);
     (0..4).for_each(|_| _ = world.step_all());
-    assert!(!is_raised(&memory), "nobody has armed it");
+    assert!(!is_raised(&memory), "it is not armed");
     arm(Interrupt::COMPLETION);
     assert!(!is_raised(&memory), "the engine raises it, in its next step");
     world.step(A);

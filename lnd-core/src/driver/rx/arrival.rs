@@ -6,16 +6,14 @@
 
 use core::fmt;
 
-use crate::counters::Counter;
 use crate::defect::seeded;
 use crate::driver::copy::scatter;
 use crate::driver::ticket::{Give, Receive, RecvError, RequestKind, Ticket};
 use crate::driver::Driver;
 use crate::id::{LinkId, Nid, PeerId, Tag};
 use crate::message::{Message, Refusal};
-use crate::ports::{Ports, Tracer};
+use crate::ports::Ports;
 use crate::time::Instant;
-use crate::trace::Trace;
 use crate::transfer::{Cause, Place, Status};
 
 /// What became of a message.
@@ -198,19 +196,14 @@ impl<'d, 'm, 'f, P: Ports> Arrival<'d, 'm, 'f, P> {
     #[inline]
     fn recv_inline(self, it: &Receive<'_>) -> Received {
         let Self { driver, now, offer, asked, from } = self;
-        driver.take_in(&offer);
-        let present = offer.number.is_some() && !seeded("short-keeps-credit");
-        driver.return_credit(offer.peer, present);
+        driver.consume_offer(&offer);
         let payload = asked.payload.get(..it.length as usize).unwrap_or(asked.payload);
         let status = match scatter(&mut driver.memory, payload, it.sink) {
             Ok(()) => Status::OK,
             Err(_) => Status::of(driver.config.policy, Cause::Local, Place::Queue),
         };
-        let ok = status.errno == 0;
-        driver.counters.count(if ok { Counter::FinalizedOk } else { Counter::FinalizedError });
         let sequence = offer.number.map_or(0, |(sequence, _)| sequence);
-        let length = it.length;
-        driver.tracer.record(now, Trace::Ended { peer: from, sequence, length, status });
+        driver.ended_at_once(now, (from, sequence), it.length, status);
         Received::Done(status)
     }
 
@@ -228,8 +221,7 @@ impl<'d, 'm, 'f, P: Ports> Arrival<'d, 'm, 'f, P> {
     pub fn refuse(self, why: Refusal) {
         let now = self.now;
         if self.asked.kind == RequestKind::Immediate {
-            self.driver.take_in(&self.offer);
-            self.driver.return_credit(self.offer.peer, self.offer.number.is_some());
+            self.driver.consume_offer(&self.offer);
             return;
         }
         let (ticket, driver) = self.keep_for_now();
@@ -238,6 +230,13 @@ impl<'d, 'm, 'f, P: Ports> Arrival<'d, 'm, 'f, P> {
 }
 
 impl<P: Ports> Driver<'_, P> {
+    /// A request that was offered is taken, and its place in the channel is free again: it had no slot.
+    fn consume_offer(&mut self, offer: &Offer) {
+        self.take_in(offer);
+        let present = offer.number.is_some() && !seeded("short-keeps-credit");
+        self.return_credit(offer.peer, present);
+    }
+
     /// Refuses a request that was offered: we are shutting down.
     #[cold]
     #[inline(never)]

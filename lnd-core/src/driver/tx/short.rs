@@ -14,9 +14,8 @@ use crate::fragment::Fragment;
 use crate::id::PeerId;
 use crate::message::{Envelope, Lane, Message};
 use crate::peer::HelloState;
-use crate::ports::{Channel, ChannelFull, Ports, Sent, Tracer};
+use crate::ports::{Channel, ChannelFull, Ports, Sent};
 use crate::time::Instant;
-use crate::trace::Trace;
 use crate::transfer::{step, Cause, Debts, Delivery, Event, Place, Policy, Status, Word};
 
 impl<P: Ports> Driver<'_, P> {
@@ -60,7 +59,7 @@ impl<P: Ports> Driver<'_, P> {
             Ok(Some(Sent::Ok)) => Status { delivery: Delivery::Sent, ..Status::OK },
             failed => self.short_failed(id, &envelope, failed),
         };
-        self.count_short(now, &envelope, length, status);
+        self.ended_at_once(now, (envelope.to, envelope.sequence), length, status);
         Some(status)
     }
 
@@ -84,13 +83,6 @@ impl<P: Ports> Driver<'_, P> {
             Ok(Some(Sent::Unknown | Sent::Ok) | None) => Event::MsgUnknown,
         };
         short_status(self.config.policy, event)
-    }
-
-    fn count_short(&mut self, now: Instant, envelope: &Envelope, length: u32, status: Status) {
-        let ok = status.errno == 0;
-        self.counters.count(if ok { Counter::FinalizedOk } else { Counter::FinalizedError });
-        let (peer, sequence) = (envelope.to, envelope.sequence);
-        self.tracer.record(now, Trace::Ended { peer, sequence, length, status });
     }
 }
 
