@@ -15,6 +15,7 @@ use lnd_core::fragment::Fragment;
 /// Messages between two returns of credits.
 const BATCH: u64 = 8;
 const SMALL: usize = 56;
+const LARGE: usize = 16_384;
 
 /// What the simulator counts.
 #[inline(never)]
@@ -50,6 +51,51 @@ fn small(count: u64, asked: &str, nodes: &mut [Node; 2], payload: &[Fragment]) {
     assert_eq!((a.done.0, b.done.1), (count, count), "every message has arrived");
 }
 
+/// Messages to a peer that is named by its place in the table.
+fn by_id(count: u64, asked: &str, nodes: &mut [Node; 2], payload: &[Fragment]) {
+    let [a, b] = nodes;
+    (a.done, b.done) = ((0, 0), (0, 0));
+    let peer = a.other();
+    for number in 1..=count {
+        phase("send-by-id", asked, || a.put_to(peer, payload));
+        b.receive();
+        if number.is_multiple_of(BATCH) {
+            b.on_time();
+            a.receive();
+            a.on_time();
+        }
+    }
+    assert_eq!((a.done.0, b.done.1), (count, count), "every message has arrived");
+}
+
+/// A PUT that is staged and pulled. The engines are stepped unmeasured: elsewhere they are hardware.
+fn large(count: u64, asked: &str, nodes: &mut [Node; 2], payload: &[Fragment]) {
+    let [a, b] = nodes;
+    (a.done, b.done) = ((0, 0), (0, 0));
+    for number in 1..=count {
+        phase("stage", asked, || a.put(payload));
+        phase("pull", asked, || {
+            b.receive();
+            b.ring();
+        });
+        while a.step() | b.step() {}
+        phase("staged", asked, || {
+            a.complete();
+            a.reports();
+        });
+        phase("pulled", asked, || {
+            b.complete();
+            b.reports();
+        });
+        if number.is_multiple_of(BATCH) {
+            b.on_time();
+            a.receive();
+            a.on_time();
+        }
+    }
+    assert_eq!((a.done.0, b.done.1), (count, count), "every PUT has arrived");
+}
+
 fn main() {
     let options = Options::read();
     let window = Window::new(1 << 16);
@@ -57,5 +103,10 @@ fn main() {
     let payload = |offset| fragments(window.address(offset), SMALL);
     nodes[1].set_sinks(vec![payload(8192)]);
     let asked = options.phase.as_deref().unwrap_or("all");
-    small(options.count.unwrap_or(64), asked, &mut nodes, &payload(0));
+    let count = options.count.unwrap_or(64);
+    small(count, asked, &mut nodes, &payload(0));
+    by_id(count, asked, &mut nodes, &payload(0));
+    let payload = |offset| fragments(window.address(offset), LARGE);
+    nodes[1].set_sinks(vec![payload(1 << 15)]);
+    large(count, asked, &mut nodes, &payload(0));
 }

@@ -6,11 +6,11 @@ use std::ptr::NonNull;
 
 use lnd_core::config::Config;
 use lnd_core::driver::{
-    Driver, Identity, Inbound, Interrupt, Kind, Receive, Received, Request, Role, Submitted,
+    Driver, Identity, Inbound, Kind, Receive, Received, Request, Role, Submitted, To,
 };
 use lnd_core::fragment::{Fragment, MAX_FRAGMENT};
-use lnd_core::id::{Incarnation, LinkId};
-use lnd_core::ports::{Features, NoTrace};
+use lnd_core::id::{Incarnation, LinkId, PeerId};
+use lnd_core::ports::{Completions, Features, NoTrace};
 use lnd_core::time::{Instant, Span};
 use lnd_core::transfer::Status;
 use lnd_dma::driver::{CompletionQueue, MmioEngine};
@@ -20,9 +20,11 @@ use lnd_dma::soft::{NoFaults, Settings, SoftEngine};
 use lnd_shortmsg::dispatch::{Receiver, Sender};
 use lnd_shortmsg::mailbox::spsc::{channel, Producer};
 use lnd_shortmsg::mailbox::{self, Consumer, Line};
-use lnd_shortmsg::wire::{max_immediate, Checksum, Frame};
+use lnd_shortmsg::wire::Frame;
 
-use crate::wire::{nid_of, Bus, Numbers, Outlets, PairPorts, Window, CONTROL_SLOT, REQUEST_SLOT};
+use crate::wire::{
+    nid_of, Bus, Numbers, Outlets, PairPorts, Window, CONTROL_SLOT, REQUEST_SLOT, WIRE,
+};
 
 const LINK: LinkId = LinkId::new(0).unwrap();
 const SLOTS: u32 = 256;
@@ -36,9 +38,9 @@ pub struct Node {
     driver: Driver<'static, PairPorts>,
     inlets: [Consumer<'static>; 2],
     scratch: Vec<u8>,
-    receiver: Receiver,
+    receiver: Receiver<true>,
     engine: SoftEngine<'static, Bus, NoFaults>,
-    interrupt: Interrupt<'static, CompletionQueue<'static, LinkMemory<'static>>>,
+    completions: CompletionQueue<'static, LinkMemory<'static>>,
     peer: u32,
     clock: std::time::Instant,
     now: Instant,
@@ -71,7 +73,7 @@ pub fn link_memory(node: u32) -> LinkMemory<'static> {
 
 /// Two nodes that have greeted each other. `window` is the payload memory of both.
 pub fn pair(window: Window) -> [Node; 2] {
-    pair_with(window, max_immediate(REQUEST_SLOT as usize - 8))
+    pair_with(window, WIRE.max_immediate(REQUEST_SLOT as usize - 8))
 }
 
 /// As [`pair`], with at most `inline` bytes of payload inside of a message.
@@ -122,13 +124,12 @@ impl Node {
         )
         .unwrap();
         let bus = Bus { links, window };
-        let interrupt = Interrupt::new(driver.decider(), CompletionQueue::new(mine, mine));
         Self {
-            interrupt,
+            completions: CompletionQueue::new(mine, mine),
             driver,
             inlets,
             scratch: vec![0; REQUEST_SLOT as usize],
-            receiver: Receiver::new(Checksum::Off),
+            receiver: Receiver::of(WIRE, nid_of(me)),
             engine: SoftEngine::new(me, LINK, mine, bus, NoFaults, Settings::default()),
             peer: 1 - me,
             clock: std::time::Instant::now(),
@@ -145,11 +146,22 @@ impl Node {
         (self.sinks, self.next_sink) = (sinks, 0);
     }
 
-    /// Sends one PUT; `done.0` counts its end.
+    /// The other node, as its place in the peer table.
+    pub fn other(&self) -> PeerId {
+        self.driver.peer(nid_of(self.peer)).unwrap()
+    }
+
+    /// Sends one PUT to the other node, by its NID; `done.0` counts its end.
     pub fn put(&mut self, payload: &[Fragment]) {
+        self.put_to(nid_of(self.peer), payload);
+    }
+
+    /// Sends one PUT; `done.0` counts its end.
+    #[inline]
+    pub fn put_to(&mut self, peer: impl Into<To>, payload: &[Fragment]) {
         let request = Request {
             kind: Kind::Put,
-            peer: nid_of(self.peer),
+            peer: peer.into(),
             link: None,
             routed: false,
             header: &HEADER,
@@ -165,11 +177,27 @@ impl Node {
 
     /// One round of everything: messages in, engine, interrupt, reports, and now and then the time.
     pub fn poll(&mut self) {
-        let progress = self.engine.step(self.now, 32);
-        if progress.completions > 0 {
-            self.interrupt.on_interrupt(self.now, 64, &mut NoTrace);
-        }
+        self.step();
+        self.complete();
         self.poll_messages();
+    }
+
+    /// One step of the engine, which elsewhere is hardware; whether it moved something.
+    pub fn step(&mut self) -> bool {
+        let progress = self.engine.step(self.now, 32);
+        progress.bytes > 0 || progress.completions > 0
+    }
+
+    /// Takes what the engine has given back, in this thread.
+    pub fn complete(&mut self) {
+        while let Some(completion) = self.completions.pop() {
+            self.driver.on_completion(self.now, completion);
+        }
+    }
+
+    /// Rings for what was posted.
+    pub fn ring(&mut self) {
+        self.driver.ring();
     }
 
     /// As [`poll`](Self::poll), without the engine, which elsewhere is hardware: for messages that
@@ -221,12 +249,13 @@ impl Node {
         let sender = Sender::Known(nid_of(self.peer));
         for inlet in &mut self.inlets {
             while let Some(mail) = inlet.peek(&mut self.scratch).unwrap() {
-                match self.receiver.receive_from(sender, mail.bytes()).unwrap() {
+                // By reference: the message is not moved.
+                match self.receiver.receive_from(sender, mail.bytes()).as_ref().unwrap() {
                     Frame::Control(envelope, ready) => {
-                        self.driver.on_pull_ready(self.now, LINK, &envelope, &ready);
+                        self.driver.on_pull_ready(self.now, LINK, envelope, ready);
                     }
                     Frame::Lnd(envelope, message) => {
-                        let got = self.driver.on_message(self.now, LINK, &envelope, &message);
+                        let got = self.driver.on_message(self.now, LINK, envelope, message);
                         match got {
                             Inbound::Handled => {}
                             Inbound::Wait => break,

@@ -13,10 +13,12 @@ use lnd_core::ports::{BadAddress, Channel, ChannelFull, Memory, NoTrace, Ports, 
 use lnd_dma::driver::{MmioEngine, Nodes};
 use lnd_dma::memory::LinkMemory;
 use lnd_dma::soft::{BusFault, Fabric, Place};
-use lnd_shortmsg::dispatch::transmit;
+use lnd_shortmsg::dispatch::{transmit, transmit_inline};
 use lnd_shortmsg::mailbox::spsc::Producer;
-use lnd_shortmsg::wire::Checksum;
+use lnd_shortmsg::wire::{Checksum, Wire};
 
+/// What frames look like: memory keeps what was written, and a mailbox has one writer.
+pub const WIRE: Wire = Wire::short(Checksum::Off);
 /// Bytes of a request mailbox's slot.
 pub const REQUEST_SLOT: u32 = 4352;
 /// Bytes of a control mailbox's slot.
@@ -96,8 +98,23 @@ impl Channel for Outlets {
         _tag: Option<Tag>,
     ) -> Result<Option<Sent>, ChannelFull> {
         let outlet = self.lane(message.lane());
-        transmit(outlet, envelope, message, Checksum::Off).map_err(|_| ChannelFull)?;
+        transmit(outlet, envelope, message, WIRE).map_err(|_| ChannelFull)?;
         Ok(Some(Sent::Ok))
+    }
+
+    fn send_inline(
+        &mut self,
+        _link: LinkId,
+        envelope: &Envelope,
+        header: &[u8],
+        scratch: &mut [u8],
+        gather: impl FnOnce(&mut [u8]) -> bool,
+    ) -> Option<Result<Option<Sent>, ChannelFull>> {
+        let outlet = self.lane(Lane::Request);
+        match transmit_inline(outlet, envelope, header, scratch, WIRE, gather) {
+            Ok(sent) => sent.then_some(Ok(Some(Sent::Ok))),
+            Err(_) => Some(Err(ChannelFull)),
+        }
     }
 
     fn quiesce(&mut self, _link: LinkId, _proof: &Quiesced) {}

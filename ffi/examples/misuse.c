@@ -51,11 +51,11 @@ static void configuration(void)
 	SPOIL(size, 0);
 	SPOIL(abi_version, 0);
 	SPOIL(slots, 1);
-	SPOIL(slots, 65537);
+	SPOIL(slots, (1 << 20) + 1);
 	SPOIL(passive_slots, 0);
 	SPOIL(passive_slots, bad.slots);
 	SPOIL(peers, 0);
-	SPOIL(peers, 16385);
+	SPOIL(peers, (1 << 20) + 1);
 	SPOIL(links, 0);
 	SPOIL(links, LND_MAX_LINKS + 1);
 	SPOIL(links, 256 + 1);
@@ -118,7 +118,6 @@ static void creation(void)
 	} while (0)
 	BAD_OPS(LND_E_SIZE, size = 16);
 	BAD_OPS(LND_E_OPS, send = NULL);
-	BAD_OPS(LND_E_OPS, parse = NULL);
 	BAD_OPS(LND_E_OPS, finalize = NULL);
 	BAD_OPS(LND_E_OPS, mem_read = NULL);
 	BAD_OPS(LND_E_OPS, mem_write = NULL);
@@ -143,6 +142,7 @@ static void no_ni(struct lnd_ni *ni, enum lnd_error error)
 	struct lnd_peer_info info = { .size = sizeof(info) };
 	struct lnd_stats stats = { .size = sizeof(stats) };
 	struct lnd_transfer transfer = { 0 };
+	struct lnd_arrival arrival = { .size = sizeof(arrival) };
 	struct lnd_request waiting = { 0 };
 	struct lnd_message message = { 0 };
 	struct lnd_peer peer = { 0 };
@@ -151,12 +151,13 @@ static void no_ni(struct lnd_ni *ni, enum lnd_error error)
 	size_t written;
 	char text[256];
 
-	FAILS(error, lnd_submit(ni, &request, 1, &transfer));
+	FAILS(error, lnd_submit(ni, &request, 1, &transfer, NULL));
 	FAILS(error, lnd_withdraw(ni, transfer, 1));
-	FAILS(error, lnd_recv(ni, waiting, &verdict, 1, &transfer));
+	FAILS(error, lnd_recv(ni, waiting, &verdict, 1, &transfer, NULL));
+	FAILS(error, lnd_keep(ni, waiting, 1, &waiting));
 	FAILS(error, lnd_give(ni, waiting, &verdict, 1, &transfer));
 	FAILS(error, lnd_refuse(ni, waiting, LND_REFUSE_FAILED, 1));
-	FAILS(error, lnd_frame_in(ni, 0, LND_NID_UNKNOWN, text, 0, 1));
+	FAILS(error, lnd_frame_in(ni, 0, LND_NID_UNKNOWN, text, 0, 1, &arrival));
 	FAILS(error, lnd_sent(ni, message, LND_SENT_OK, 1));
 	FAILS(error, lnd_interrupt(ni, 0, 1, 1, NULL));
 	FAILS(error, lnd_link_failed(ni, 0));
@@ -179,7 +180,10 @@ static void no_ni(struct lnd_ni *ni, enum lnd_error error)
 static void pointers(void)
 {
 	struct lnd_send_request request = { .size = sizeof(request) };
+	struct lnd_report report = { .size = sizeof(report) };
 	struct lnd_stats stats = { .size = sizeof(stats) };
+	struct lnd_arrival arrival = { .size = sizeof(arrival) };
+	struct lnd_request waiting = { 0 };
 	unsigned char raw[256] __attribute__((aligned(64))) = { 0 };
 	uint32_t word = 0;
 	uint64_t value;
@@ -189,19 +193,29 @@ static void pointers(void)
 	no_ni((void *)((char *)a->ni + 1), LND_E_ALIGN);
 	no_ni((void *)raw, LND_E_NI);
 
-	FAILS(LND_E_NULL, lnd_submit(a->ni, NULL, 1, NULL));
-	FAILS(LND_E_ALIGN, lnd_submit(a->ni, (void *)(raw + 4), 1, NULL));
-	FAILS(LND_E_ALIGN, lnd_submit(a->ni, &request, 1, (void *)(raw + 1)));
+	FAILS(LND_E_NULL, lnd_submit(a->ni, NULL, 1, NULL, NULL));
+	FAILS(LND_E_ALIGN, lnd_submit(a->ni, (void *)(raw + 4), 1, NULL, NULL));
+	FAILS(LND_E_ALIGN, lnd_submit(a->ni, &request, 1, (void *)(raw + 1), NULL));
+	FAILS(LND_E_ALIGN, lnd_submit(a->ni, &request, 1, NULL, (void *)(raw + 4)));
+	report.size = 8;
+	FAILS(LND_E_SIZE, lnd_submit(a->ni, &request, 1, NULL, &report));
+	FAILS(LND_E_SIZE, lnd_recv(a->ni, waiting, NULL, 1, NULL, &report));
 	request.size--;
-	FAILS(LND_E_SIZE, lnd_submit(a->ni, &request, 1, NULL));
+	FAILS(LND_E_SIZE, lnd_submit(a->ni, &request, 1, NULL, NULL));
+	FAILS(LND_E_NULL, lnd_keep(a->ni, waiting, 1, NULL));
+	FAILS(LND_E_STALE, lnd_keep(a->ni, waiting, 1, &waiting));
+	FAILS(LND_E_NULL, lnd_frame_in(a->ni, 0, LND_NID_UNKNOWN, raw, 8, 1, NULL));
+	arrival.size = 8;
+	FAILS(LND_E_SIZE, lnd_frame_in(a->ni, 0, LND_NID_UNKNOWN, raw, 8, 1, &arrival));
+	arrival.size = sizeof(arrival);
 	stats.size = 4;
 	FAILS(LND_E_SIZE, lnd_stats_get(a->ni, &stats));
 	FAILS(LND_E_NULL, lnd_stats_get(a->ni, NULL));
 	FAILS(LND_E_NULL, lnd_counter(a->ni, 0, NULL));
 	FAILS(LND_E_ARGUMENT, lnd_counter(a->ni, lnd_counter_count(), &value));
 	CHECK(!lnd_counter_name(lnd_counter_count()) && lnd_counter_name(0));
-	FAILS(LND_E_NULL, lnd_frame_in(a->ni, 0, LND_NID_UNKNOWN, NULL, 80, 1));
-	FAILS(LND_E_ARGUMENT, lnd_frame_in(a->ni, 0, LND_NID_UNKNOWN, raw, ~(size_t)0, 1));
+	FAILS(LND_E_NULL, lnd_frame_in(a->ni, 0, LND_NID_UNKNOWN, NULL, 80, 1, &arrival));
+	FAILS(LND_E_ARGUMENT, lnd_frame_in(a->ni, 0, LND_NID_UNKNOWN, raw, ~(size_t)0, 1, &arrival));
 	FAILS(LND_E_ALIGN, lnd_run(a->ni, 1, 1, (void *)(raw + 1)));
 	FAILS(LND_E_ARGUMENT, lnd_run(a->ni, 1, 0, &value));
 	FAILS(LND_E_ARGUMENT, lnd_interrupt(a->ni, 0, 0, 1, NULL));
@@ -234,6 +248,7 @@ static void requests(void)
 		.nfrags = 1,
 		.deadline = LND_NEVER,
 	}, bad;
+	struct lnd_peer peer, theirs, wrong;
 	struct lnd_frag worse;
 	size_t at;
 
@@ -243,13 +258,27 @@ static void requests(void)
 	do {                                                                    \
 		bad = good;                                                     \
 		bad.change;                                                     \
-		FAILS((error), lnd_submit(a->ni, &bad, world.now, NULL));       \
+		FAILS((error), lnd_submit(a->ni, &bad, world.now, NULL, NULL));       \
 	} while (0)
 	BAD_REQUEST(LND_E_ARGUMENT, kind = 0);
 	BAD_REQUEST(LND_E_ARGUMENT, kind = 5);
 	BAD_REQUEST(LND_E_NO_ROUTE, nid = 0);
 	BAD_REQUEST(LND_E_NO_ROUTE, nid = lnd_soft_nid(0));
 	BAD_REQUEST(LND_E_NO_ROUTE, nid = lnd_soft_nid(9));
+	/* A peer by its handle: a wrong one, one of another NI, and one that is not the NID's. */
+	MUST(lnd_peer_find(a->ni, good.nid, &peer));
+	MUST(lnd_peer_find(b->ni, lnd_soft_nid(0), &theirs));
+	BAD_REQUEST(LND_E_FOREIGN, peer = theirs);
+	BAD_REQUEST(LND_E_STALE, peer.generation = 1);
+	wrong = peer;
+	wrong.generation++;
+	BAD_REQUEST(LND_E_STALE, peer = wrong);
+	wrong = peer;
+	wrong.index = 3;
+	BAD_REQUEST(LND_E_STALE, peer = wrong);
+	good.nid++;
+	BAD_REQUEST(LND_E_ARGUMENT, peer = peer);
+	good.nid--;
 	BAD_REQUEST(LND_E_LINK, link = LINKS);
 	BAD_REQUEST(LND_E_LINK, link = LND_MAX_LINKS);
 	BAD_REQUEST(LND_E_HEADER, header_len = LND_MAX_HEADER + 1);
@@ -294,7 +323,8 @@ static void handles(void)
 	/* A handle of one kind is none of another. */
 	memcpy(&request, &ours, sizeof(request));
 	memcpy(&message, &ours, sizeof(message));
-	FAILS(LND_E_STALE, lnd_recv(a->ni, request, &verdict, world.now, NULL));
+	FAILS(LND_E_STALE, lnd_recv(a->ni, request, &verdict, world.now, NULL, NULL));
+	FAILS(LND_E_STALE, lnd_keep(a->ni, request, world.now, &request));
 	FAILS(LND_E_STALE, lnd_refuse(a->ni, request, LND_REFUSE_FAILED, world.now));
 	FAILS(LND_E_STALE, lnd_sent(a->ni, message, LND_SENT_OK, world.now));
 	FAILS(LND_E_ARGUMENT, lnd_sent(a->ni, message, 9, world.now));
@@ -354,19 +384,21 @@ static void handles(void)
 static void frames(void)
 {
 	unsigned char frame[256];
+	struct lnd_arrival arrival = { .size = sizeof(arrival) };
 	unsigned int seed = 7, at, byte;
 	struct lnd_stats before = { .size = sizeof(before) }, after = { .size = sizeof(after) };
 
 	MUST(lnd_stats_get(a->ni, &before));
-	FAILS(LND_E_FRAME, lnd_frame_in(a->ni, 0, LND_NID_UNKNOWN, NULL, 0, world.now));
-	FAILS(LND_E_LINK, lnd_frame_in(a->ni, LINKS, LND_NID_UNKNOWN, frame, 0, world.now));
-	FAILS(LND_E_LINK, lnd_frame_in(a->ni, ~0u, LND_NID_UNKNOWN, frame, 0, world.now));
+	FAILS(LND_E_FRAME, lnd_frame_in(a->ni, 0, LND_NID_UNKNOWN, NULL, 0, world.now, &arrival));
+	FAILS(LND_E_LINK, lnd_frame_in(a->ni, LINKS, LND_NID_UNKNOWN, frame, 0, world.now, &arrival));
+	FAILS(LND_E_LINK, lnd_frame_in(a->ni, ~0u, LND_NID_UNKNOWN, frame, 0, world.now, &arrival));
 	for (at = 0; at < 20000; at++) {
 		for (byte = 0; byte < sizeof(frame); byte++) {
 			seed = seed * 1664525u + 1013904223u;
 			frame[byte] = (unsigned char)(seed >> 24);
 		}
-		FAILS(LND_E_FRAME, lnd_frame_in(a->ni, 0, LND_NID_UNKNOWN, frame, seed % (sizeof(frame) + 1), world.now));
+		FAILS(LND_E_FRAME, lnd_frame_in(a->ni, 0, LND_NID_UNKNOWN, frame,
+						seed % (sizeof(frame) + 1), world.now, &arrival));
 	}
 	MUST(lnd_stats_get(a->ni, &after));
 	CHECK(after.frames_bad == before.frames_bad + 20001);

@@ -15,6 +15,7 @@ static enum lnd_error wanted = LND_E_REENTRY;
 /* Every kind of call that takes the lock; none may come through. */
 static void try_calls(struct node *node)
 {
+	struct lnd_arrival arrival = { .size = sizeof(arrival) };
 	struct lnd_stats stats = { .size = sizeof(stats) };
 	uint64_t next;
 	uint32_t state;
@@ -30,7 +31,7 @@ static void try_calls(struct node *node)
 	FAILS(wanted, lnd_run_state_get(node->ni, &state));
 	FAILS(wanted, lnd_shutdown(node->ni, world.now, world.now));
 	FAILS(wanted, lnd_ni_destroy(node->ni));
-	FAILS(wanted, lnd_frame_in(node->ni, 0, LND_NID_UNKNOWN, "", 0, world.now));
+	FAILS(wanted, lnd_frame_in(node->ni, 0, LND_NID_UNKNOWN, "", 0, world.now, &arrival));
 }
 
 static uint32_t reg_read32(void *ctx, uint32_t link, uint32_t offset)
@@ -122,36 +123,38 @@ static uint32_t self_id(void *ctx)
 	return another ? 2 : 1;
 }
 
-static void parse(void *ctx, const struct lnd_arrival *arrival)
+/* Between a frame and its decision nothing is held. */
+static enum lnd_error decide(struct node *node, const struct lnd_arrival *arrival)
 {
 	struct lnd_frag frag = { .addr = 0, .len = 100 };
 	struct lnd_verdict verdict = { .size = sizeof(verdict), .frags = &frag, .nfrags = 1 };
-	struct node *node = ctx;
 	struct lnd_request forged = arrival->request;
+	enum lnd_error error;
 	uint32_t state;
 
 	tried++;
+	CHECK(!held);
 	verdict.deadline = LND_NEVER;
-	FAILS(LND_E_REENTRY, lnd_frame_in(node->ni, 0, LND_NID_UNKNOWN, "", 0, world.now));
 	MUST(lnd_run_state_get(node->ni, &state));
-	FAILS(LND_E_BUSY, lnd_ni_destroy(node->ni));
+	FAILS(LND_E_RUNNING, lnd_ni_destroy(node->ni));
 	/* Verdicts that do not fit leave the request as it was. */
 	FAILS(LND_E_FOREIGN, lnd_recv(world.node[1 - node->number].ni, arrival->request, &verdict,
-				      world.now, NULL));
+				      world.now, NULL, NULL));
 	forged.generation++;
-	FAILS(LND_E_STALE, lnd_recv(node->ni, forged, &verdict, world.now, NULL));
+	FAILS(LND_E_STALE, lnd_recv(node->ni, forged, &verdict, world.now, NULL, NULL));
 	verdict.len = arrival->len + 1;
 	if (arrival->kind == LND_REQUEST_GET) {
-		FAILS(LND_E_WRONG_KIND, lnd_recv(node->ni, arrival->request, &verdict, world.now, NULL));
+		FAILS(LND_E_WRONG_KIND, lnd_recv(node->ni, arrival->request, &verdict, world.now, NULL, NULL));
 		FAILS(LND_E_TOO_LONG, lnd_give(node->ni, arrival->request, &verdict, world.now, NULL));
 	} else {
-		FAILS(LND_E_TOO_LONG, lnd_recv(node->ni, arrival->request, &verdict, world.now, NULL));
+		FAILS(LND_E_TOO_LONG, lnd_recv(node->ni, arrival->request, &verdict, world.now, NULL, NULL));
 		FAILS(LND_E_WRONG_KIND, lnd_give(node->ni, arrival->request, &verdict, world.now, NULL));
 	}
 	verdict.nfrags = LND_MAX_FRAGMENTS + 1;
-	FAILS(LND_E_FRAGMENTS, lnd_recv(node->ni, arrival->request, &verdict, world.now, NULL));
-	usual.parse(ctx, arrival);
+	FAILS(LND_E_FRAGMENTS, lnd_recv(node->ni, arrival->request, &verdict, world.now, NULL, NULL));
+	error = node_decide(node, arrival);
 	FAILS(LND_E_STALE, lnd_refuse(node->ni, arrival->request, LND_REFUSE_FAILED, world.now));
+	return error;
 }
 
 static void finalize(void *ctx, const struct lnd_report *report)
@@ -189,7 +192,7 @@ int main(void)
 	ops.send = op_send;
 	ops.mem_valid = mem_valid;
 	ops.trace = trace;
-	ops.parse = parse;
+	world.decide = decide;
 	ops.finalize = finalize;
 	world_open(&world, &ops);
 

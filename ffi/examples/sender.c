@@ -37,16 +37,18 @@ static void look(struct traces *traces)
 static void forge(const struct lnd_soft_arrival *arrival)
 {
 	uint64_t others[] = { lnd_soft_nid(a->number), lnd_soft_nid(7), 1, LND_NID_UNKNOWN - 1 };
+	struct lnd_arrival request = { .size = sizeof(request) };
 	struct traces before, after;
 	unsigned int i;
 
 	look(&before);
 	for (i = 0; i < 4; i++)
 		FAILS(LND_E_FRAME, lnd_frame_in(a->ni, arrival->link, others[i], a->frame,
-						arrival->len, world.now));
+						arrival->len, world.now, &request));
 	/* 0 is no NID, and does not mean "unknown". */
 	FAILS(LND_E_ARGUMENT,
-	      lnd_frame_in(a->ni, arrival->link, 0, a->frame, arrival->len, world.now));
+	      lnd_frame_in(a->ni, arrival->link, 0, a->frame, arrival->len, world.now,
+			   &request));
 	look(&after);
 	CHECK(after.stats.frames_forged == before.stats.frames_forged + 4);
 	CHECK(after.stats.frames_bad == before.stats.frames_bad + 4);

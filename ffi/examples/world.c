@@ -85,39 +85,9 @@ static uint32_t op_mem_valid(void *ctx, uint64_t addr, uint32_t len)
 	return lnd_soft_valid(node->world->fabric, node->number, addr, len);
 }
 
-/* A peer's request: the header says where its payload goes, or lies. */
-static void op_parse(void *ctx, const struct lnd_arrival *arrival)
-{
-	struct node *node = ctx;
-	struct header header;
-	struct lnd_frag frag = { 0 };
-	struct lnd_verdict verdict = { .size = sizeof(verdict) };
-
-	if (node->refuse || arrival->header_len != sizeof(header)) {
-		MUST(lnd_refuse(node->ni, arrival->request, LND_REFUSE_NO_MATCH, arrival->now));
-		return;
-	}
-	memcpy(&header, arrival->header, sizeof(header));
-	frag.addr = header.addr;
-	frag.len = header.len;
-	verdict.nfrags = 1;
-	verdict.frags = &frag;
-	verdict.len = arrival->len < header.len ? arrival->len : header.len;
-	verdict.deadline = arrival->now + node->world->patience;
-	if (arrival->kind == LND_REQUEST_GET)
-		MUST(lnd_give(node->ni, arrival->request, &verdict, arrival->now, NULL));
-	else
-		MUST(lnd_recv(node->ni, arrival->request, &verdict, arrival->now, NULL));
-}
-
 static void op_finalize(void *ctx, const struct lnd_report *report)
 {
-	struct node *node = ctx;
-
-	node->last = *report;
-	node->reports++;
-	if (report->error)
-		node->failures++;
+	node_ended(ctx, report);
 }
 
 static void op_event(void *ctx, const struct lnd_event *event)
@@ -158,7 +128,6 @@ struct lnd_ops world_ops(void)
 		.mem_read = op_mem_read,
 		.mem_write = op_mem_write,
 		.mem_valid = op_mem_valid,
-		.parse = op_parse,
 		.finalize = op_finalize,
 		.event = op_event,
 		.wake = op_wake,
@@ -180,6 +149,7 @@ struct lnd_config node_config(struct node *node)
 	config.nid = lnd_soft_nid(node->number);
 	config.life = lnd_soft_life(node->seat);
 	config.flags |= LND_RELIABLE; /* mailboxes lose nothing */
+	config.flags |= node->world->flags;
 	config.drain_bound = node->world->patience / 20;
 	config.hello_timeout = node->world->patience;
 	if (node->world->immediate_max)
@@ -315,6 +285,59 @@ int node_engine(struct node *node, uint32_t link, uint64_t now)
 	return progress.busy || progress.interrupts;
 }
 
+void node_ended(struct node *node, const struct lnd_report *report)
+{
+	node->last = *report;
+	node->reports++;
+	if (report->error)
+		node->failures++;
+}
+
+/* The header says where the payload goes, or lies. */
+enum lnd_error node_decide(struct node *node, const struct lnd_arrival *arrival)
+{
+	struct lnd_report report = { .size = sizeof(report) };
+	struct header header;
+	struct lnd_frag frag = { 0 };
+	struct lnd_verdict verdict = { .size = sizeof(verdict) };
+	enum lnd_error error;
+
+	if (node->refuse || arrival->header_len != sizeof(header))
+		return lnd_refuse(node->ni, arrival->request, LND_REFUSE_NO_MATCH, arrival->now);
+	memcpy(&header, arrival->header, sizeof(header));
+	frag.addr = header.addr;
+	frag.len = header.len;
+	verdict.nfrags = 1;
+	verdict.frags = &frag;
+	verdict.len = arrival->len < header.len ? arrival->len : header.len;
+	verdict.deadline = arrival->now + node->world->patience;
+	if (arrival->kind == LND_REQUEST_GET)
+		return lnd_give(node->ni, arrival->request, &verdict, arrival->now, NULL);
+	error = lnd_recv(node->ni, arrival->request, &verdict, arrival->now, NULL, &report);
+	/* A payload that came along is in its place: no finalize() comes. */
+	if (error == LND_DONE) {
+		node->at_once++;
+		node_ended(node, &report);
+	}
+	return error;
+}
+
+enum lnd_error node_frame(struct node *node, uint32_t link, uint64_t sender, const void *frame,
+			  size_t len, uint64_t now)
+{
+	struct lnd_arrival arrival = { .size = sizeof(arrival) };
+	decision *decide = node->world->decide ? node->world->decide : node_decide;
+	enum lnd_error error = lnd_frame_in(node->ni, link, sender, frame, len, now, &arrival);
+
+	if (error != LND_REQUEST)
+		return error;
+	error = decide(node, &arrival);
+	/* LND_E_STALE: another frame by this link came in between. */
+	if (error == LND_E_WAIT || error == LND_E_STALE)
+		return LND_E_WAIT;
+	return error == LND_DONE || error == LND_E_GONE ? LND_OK : error;
+}
+
 int node_frames(struct node *node, uint64_t now)
 {
 	struct lnd_soft_arrival arrival = { .size = sizeof(arrival) };
@@ -322,9 +345,8 @@ int node_frames(struct node *node, uint64_t now)
 	int busy = 0;
 
 	while (lnd_soft_receive(node->seat, 8, node->frame, room, &arrival) == LND_OK) {
-		enum lnd_error error =
-			lnd_frame_in(node->ni, arrival.link, lnd_soft_nid(arrival.from),
-				     node->frame, arrival.len, now);
+		enum lnd_error error = node_frame(node, arrival.link, lnd_soft_nid(arrival.from),
+						  node->frame, arrival.len, now);
 
 		/* It stays where it is, and comes again. */
 		if (error == LND_E_WAIT)
@@ -392,8 +414,14 @@ enum lnd_error node_send(struct node *node, uint32_t kind, uint64_t ours, uint64
 		.deadline = now + node->world->patience,
 		.user = ours,
 	};
+	struct lnd_report report = { .size = sizeof(report) };
+	enum lnd_error error = lnd_submit(node->ni, &request, now, transfer, &report);
 
-	return lnd_submit(node->ni, &request, now, transfer);
+	if (error != LND_DONE)
+		return error;
+	node->at_once++;
+	node_ended(node, &report);
+	return LND_OK;
 }
 
 enum lnd_error node_put(struct node *node, uint64_t from, uint64_t to, uint32_t len,

@@ -48,8 +48,12 @@ struct node {
 	uint32_t peer_state;	/* last event of the other node */
 	uint32_t link_state[LINKS];
 	unsigned int bugs;
+	unsigned int at_once;	/* messages that have ended within the call */
 	int refuse;		/* refuse every request */
 };
+
+/* What an upper layer does with a peer's request; the error of the call that has decided it. */
+typedef enum lnd_error decision(struct node *node, const struct lnd_arrival *arrival);
 
 struct world {
 	void *region;
@@ -60,6 +64,8 @@ struct world {
 	uint64_t patience;	/* ns that a message has, and an engine tries; set before world_open() */
 	uint32_t slots;		/* of each NI, 0: 64; set before world_open() */
 	uint32_t immediate_max;	/* of each NI, 0: the usual one; set before world_open() */
+	uint32_t flags;		/* more of lnd_config.flags; set before world_open() */
+	decision *decide;	/* NULL: node_decide(); set before world_open() */
 };
 
 /* Ends the program with a message unless a call returns what it should. */
@@ -86,11 +92,21 @@ int world_run(struct world *world, uint64_t span, const unsigned int *value, uns
 struct lnd_ops world_ops(void);
 struct lnd_config node_config(struct node *node);
 
+/* Takes a request as its header says. */
+decision node_decide;
+
+/* A transfer's one end: from finalize(), or from the call that says LND_DONE. */
+void node_ended(struct node *node, const struct lnd_report *report);
+
 /* The pieces of a node's loop; each returns whether there was something to do. */
 int node_engine(struct node *node, uint32_t link, uint64_t now);
 int node_frames(struct node *node, uint64_t now);
 
-/* A message of ours, of enum lnd_kind. */
+/* A frame of another node, and what becomes of the request that it may be. LND_OK: its place is free. */
+enum lnd_error node_frame(struct node *node, uint32_t link, uint64_t sender, const void *frame,
+			  size_t len, uint64_t now);
+
+/* A message of ours, of enum lnd_kind. LND_OK also if it has ended already. */
 enum lnd_error node_send(struct node *node, uint32_t kind, uint64_t ours, uint64_t theirs,
 			 uint32_t len, uint64_t now, struct lnd_transfer *transfer);
 

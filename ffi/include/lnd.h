@@ -35,8 +35,15 @@
  */
 #define LND_RELIABLE 2U
 
+/*
+ * In lnd_config.flags: what send() takes has ended when it returns, as in memory that the sender
+ * writes itself; it never returns LND_SEND_PENDING. A short message may then end within
+ * lnd_submit(). lnd_config_init() leaves it out.
+ */
+#define LND_ENDS_AT_ONCE 4U
+
 /* All flags that exist. */
-#define LND_FLAGS (LND_CHECKSUM | LND_RELIABLE)
+#define LND_FLAGS ((LND_CHECKSUM | LND_RELIABLE) | LND_ENDS_AT_ONCE)
 
 /* Bytes of a stamp in a message's header. */
 #define LND_STAMP_BYTES 24U
@@ -89,7 +96,8 @@
 /**
  * enum lnd_error - How a call ended.
  *
- * An error means that nothing was done, unless the call says otherwise. Numbers are never used
+ * LND_OK, LND_DONE and LND_REQUEST are no errors. An error means that nothing was done, unless the call
+ * says otherwise. Numbers are never used
  * again for another meaning; those up to 127 that are not listed are reserved for later versions.
  */
 enum lnd_error {
@@ -189,6 +197,16 @@ enum lnd_error {
 	LND_E_BOOKS = 37,
 	/** @LND_E_KNOWN: It is known already. */
 	LND_E_KNOWN = 38,
+	/**
+	 * @LND_DONE: Done, and ended: what was accepted has ended within the call, whose report
+	 * says how. No finalize() comes.
+	 */
+	LND_DONE = 39,
+	/**
+	 * @LND_REQUEST: The frame is a peer's request, which stays in the channel until it is
+	 * decided: see lnd_frame_in().
+	 */
+	LND_REQUEST = 40,
 	/** @LND_E_WIDTH: Not an error: makes the enum 32 bits wide with every compiler. */
 	LND_E_WIDTH = 2147483647,
 };
@@ -222,7 +240,10 @@ enum lnd_lane {
 enum lnd_send {
 	/** @LND_SEND_DONE: Handed over and done. */
 	LND_SEND_DONE = 0,
-	/** @LND_SEND_PENDING: Handed over; lnd_sent() tells the end if the frame is tracked. */
+	/**
+	 * @LND_SEND_PENDING: Handed over; lnd_sent() tells the end if the frame is tracked. Not
+	 * with LND_ENDS_AT_ONCE.
+	 */
 	LND_SEND_PENDING = 1,
 	/** @LND_SEND_FAILED: Handed over and failed: known not to be delivered. */
 	LND_SEND_FAILED = 2,
@@ -381,6 +402,8 @@ enum lnd_cause {
 	LND_CAUSE_LOCAL = 10,
 	/** @LND_CAUSE_PROTOCOL: The peer broke the protocol. */
 	LND_CAUSE_PROTOCOL = 11,
+	/** @LND_CAUSE_CONNECTION_DOWN: The connection with the peer failed or was stopped. */
+	LND_CAUSE_CONNECTION_DOWN = 12,
 };
 
 /**
@@ -488,6 +511,11 @@ enum lnd_trace_kind {
 	 * @a: negated errno, @b: health class, @c: its number, @d: its length.
 	 */
 	LND_TRACE_ENDED = 12,
+	/**
+	 * @LND_TRACE_CONNECTION: The state of a connection that failed; @nid: the peer, @a:
+	 * enum lnd_link_state, @b: its number.
+	 */
+	LND_TRACE_CONNECTION = 13,
 };
 
 /**
@@ -806,9 +834,9 @@ struct lnd_ring {
  * @abi_version: LND_ABI_VERSION.
  * @nid: our NID, not 0.
  * @life: this life of ours, not 0: another number after every start (boot time, random).
- * @slots: transfers at once, 2 to 65,536.
+ * @slots: transfers at once, 2 to 1,048,576.
  * @passive_slots: how many of them are kept for peers' requests, 1 to slots - 1.
- * @peers: peers known at once, 1 to 16,384.
+ * @peers: peers known at once, 1 to 1,048,576.
  * @links: links, 1 to LND_MAX_LINKS.
  * @lists: transfers at once of more than one fragment, 0 to 65,535, at most slots.
  * @immediate_max: largest payload in bytes that travels inside a message, 0 to 65,352. The channel must
@@ -816,16 +844,18 @@ struct lnd_ring {
  * @depth: requests that each peer may have in flight towards us, 1 to 32.
  * @hello_tries: greetings before a peer counts as down, 1 to 255. It stays down for
  *               @hello_tries times @hello_timeout, unless a frame of it comes before.
- * @batch: most slots, queue entries or timers handled in one call, 1 to 65,536.
+ * @batch: most slots, queue entries or timers handled in one call, 1 to 1,048,576.
  * @policy: enum lnd_policy.
- * @flags: LND_CHECKSUM, LND_RELIABLE, or 0. A host whose channel loses nothing adds LND_RELIABLE.
+ * @flags: LND_CHECKSUM, LND_RELIABLE, LND_ENDS_AT_ONCE, or 0. A host whose channel loses nothing adds
+ *         LND_RELIABLE.
  * @pulls: pulls under way from each peer at once, 1 to 65,535; what exceeds them waits in order.
  * @drain_bound: ns within which a recalled descriptor must be back, at least 1 ms.
  * @hello_timeout: ns between two greetings, at least 1 ms.
  * @credit_stall: ns without a credit before the peer's count is asked for, at least 1 ms. The peer
  *                is down if it answers none of @hello_tries greetings after that, as one whose
  *                host does not run for so long.
- * @link_poll: ns between two looks at a link that is out of service, at least 1 us.
+ * @link_poll: ns between two looks at a link that is out of service or at room in the channel, at least 1 us.
+ *        A host that did not call lnd_run() for twice as long may have paused: a silence then ends later.
  * @verdict_bound: ns within which a request must have its verdict, at least 1 ms.
  * @rings: the links' memory; the first @links are used.
  *
@@ -893,44 +923,6 @@ struct lnd_frame {
 	uint32_t tracked;
 	uint32_t reserved;
 	struct lnd_message message;
-};
-
-/**
- * struct lnd_request - Names a peer's request that waits for its verdict.
- * @index: slot.
- * @generation: use of the slot.
- * @ni: the NI's own number.
- * @kind: kind of handle.
- */
-struct lnd_request {
-	uint32_t index;
-	uint32_t generation;
-	uint32_t ni;
-	uint32_t kind;
-};
-
-/**
- * struct lnd_arrival - A peer's request, as parse() sees it.
- * @size: sizeof(struct lnd_arrival).
- * @kind: enum lnd_request_kind.
- * @nid: the hop it came from.
- * @request: names it in lnd_recv(), lnd_give() and lnd_refuse().
- * @header: the upper layer's header; gone when parse() returns.
- * @payload: LND_REQUEST_IMMEDIATE: the payload; gone when parse() returns. Else NULL.
- * @header_len: bytes of the header.
- * @len: bytes offered (PUT) or wanted (GET).
- * @now: the time of the frame.
- */
-struct lnd_arrival {
-	uint32_t size;
-	uint32_t kind;
-	uint64_t nid;
-	struct lnd_request request;
-	const void *header;
-	const void *payload;
-	uint32_t header_len;
-	uint32_t len;
-	uint64_t now;
 };
 
 /**
@@ -1049,8 +1041,11 @@ struct lnd_ops {
 	/** @reserved: 0. */
 	uint32_t reserved;
 	/**
-	 * @lock: Takes the NI's lock. Optional, with unlock: then one thread makes all calls
-	 * that are for threads. Context: thread, not called while the lock is held.
+	 * @lock: Takes the NI's lock. Optional, with unlock. Without it and with self_id the
+	 * library takes a spin lock of its own: for threads in user space, not for a kernel, and
+	 * not where a thread of higher priority may interrupt the one that holds it. Without it
+	 * and without self_id one thread makes all calls that are for threads. Context: thread,
+	 * not called while the lock is held.
 	 */
 	void (*lock)(void *ctx);
 	/** @unlock: Releases it. Context: thread. */
@@ -1124,13 +1119,8 @@ struct lnd_ops {
 	 */
 	uint32_t (*mem_valid)(void *ctx, uint64_t addr, uint32_t len);
 	/**
-	 * @parse: A peer's request: ends, now or later, in lnd_recv(), lnd_give() or
-	 * lnd_refuse(). Context: outside, in lnd_frame_in(); may call everything but that.
-	 */
-	void (*parse)(void *ctx, const struct lnd_arrival *arrival);
-	/**
-	 * @finalize: A transfer has ended: its memory is the caller's again. Context: outside,
-	 * in lnd_run(); may call everything but that.
+	 * @finalize: A transfer has ended that no call has said LND_DONE of: its memory is the
+	 * caller's again. Context: outside, in lnd_run(); may call everything but that.
 	 */
 	void (*finalize)(void *ctx, const struct lnd_report *report);
 	/**
@@ -1462,6 +1452,44 @@ struct lnd_tracker {
 };
 
 /**
+ * struct lnd_request - Names a peer's request that waits for its decision.
+ * @index: the link by which it came; slot, of one that lnd_keep() has kept.
+ * @generation: use of that place.
+ * @ni: the NI's own number.
+ * @kind: kind of handle.
+ */
+struct lnd_request {
+	uint32_t index;
+	uint32_t generation;
+	uint32_t ni;
+	uint32_t kind;
+};
+
+/**
+ * struct lnd_arrival - A peer's request, as lnd_frame_in() finds it.
+ * @size: sizeof(struct lnd_arrival).
+ * @kind: enum lnd_request_kind.
+ * @nid: the hop it came from.
+ * @request: names it in lnd_recv(), lnd_give(), lnd_refuse() and lnd_keep().
+ * @header: the upper layer's header, in the frame.
+ * @payload: LND_REQUEST_IMMEDIATE: the payload, in the frame. Else NULL.
+ * @header_len: bytes of the header.
+ * @len: bytes offered (PUT) or wanted (GET).
+ * @now: the time of the frame.
+ */
+struct lnd_arrival {
+	uint32_t size;
+	uint32_t kind;
+	uint64_t nid;
+	struct lnd_request request;
+	const void *header;
+	const void *payload;
+	uint32_t header_len;
+	uint32_t len;
+	uint64_t now;
+};
+
+/**
  * struct lnd_peer - Names a peer in the table of one NI.
  * @nid: its NID.
  * @index: its place in the table.
@@ -1469,7 +1497,8 @@ struct lnd_tracker {
  * @ni: the NI's own number.
  * @kind: kind of handle.
  *
- * Stale once the NI has forgotten the peer, also if it knows one of the same NID again.
+ * Stale once the NI has forgotten the peer, also if it knows one of the same NID again. A host that sends to
+ * one peer often names it so in struct lnd_send_request.
  */
 struct lnd_peer {
 	uint64_t nid;
@@ -1579,7 +1608,7 @@ struct lnd_frag {
  * struct lnd_send_request - One message to send.
  * @size: sizeof(struct lnd_send_request).
  * @kind: enum lnd_kind.
- * @nid: the next hop.
+ * @nid: the next hop, or 0 if @peer names it.
  * @link: the link to use, or LND_ANY_LINK. The peer's part goes by its link of the same number; if
  *        that is down, it refuses what is not whole inside a message.
  * @routed: not 0 if the message is routed: a GET is then not optimised.
@@ -1590,6 +1619,7 @@ struct lnd_frag {
  *         names is lent until the report.
  * @deadline: when to give up, on the clock of every @now.
  * @user: comes back in the report.
+ * @peer: the next hop by its handle, which saves looking its NID up; all fields 0 if @nid names it.
  */
 struct lnd_send_request {
 	uint32_t size;
@@ -1603,6 +1633,7 @@ struct lnd_send_request {
 	uint32_t nfrags;
 	uint64_t deadline;
 	uint64_t user;
+	struct lnd_peer peer;
 };
 
 /**
@@ -1765,7 +1796,7 @@ enum lnd_error lnd_dump(const struct lnd_ni *ni,
  * @error: enum lnd_error, or any number.
  *
  * Context: any.
- * Return: 0 for LND_OK, else a negative Linux errno; -EINVAL for a number that is no error.
+ * Return: 0 for LND_OK, LND_DONE and LND_REQUEST, else a negative Linux errno; -EINVAL for a number that is no error.
  */
 int32_t lnd_error_errno(uint32_t error);
 
@@ -1936,7 +1967,7 @@ enum lnd_error lnd_health_peer_incarnation(struct lnd_health *health,
  * @stamp: the stamp in its header.
  * @check: where enum lnd_window_check is written: what to do with it.
  *
- * To be called in parse(), before the upper layer hears of the request. After LND_WINDOW_FIRST the
+ * To be called for a request of lnd_frame_in(), before the upper layer hears of it. After LND_WINDOW_FIRST the
  * message is *coming*, until lnd_health_message_received() or lnd_health_message_not_received(),
  * one of which must follow. A message without a number is always LND_WINDOW_FIRST.
  *
@@ -2702,13 +2733,21 @@ enum lnd_error lnd_link_failed(struct lnd_ni *ni, uint32_t link);
  * @link: the link by which it came.
  * @sender: the NID of the node that has sent it, as the channel knows it: the writer of the mailbox,
  *          the other end of the connection. LND_NID_UNKNOWN if the channel cannot tell.
- * @frame: its bytes; not needed any more when the call returns.
+ * @frame: its bytes; not needed any more when the call returns, but after LND_REQUEST.
  * @len: their number.
  * @now: the time.
+ * @arrival: filled in on LND_REQUEST; its size is set.
  *
- * Frames of one peer, link and lane are given in their order. Calls parse(), with nothing held, if
- * it is a request; the control layer never gets so far. A frame that makes no sense, or is of
- * somebody who does not count, is dropped and counted.
+ * Frames of one peer, link and lane are given in their order. The control layer's frames and answers are
+ * dealt with here. A frame that makes no sense, or whose sender does not count, is dropped and
+ * counted.
+ *
+ * On LND_REQUEST the frame is a peer's request, which the host decides: lnd_recv() (PUT), lnd_give()
+ * (GET), lnd_refuse(), or lnd_keep() to decide later. Until then nothing of it is taken, and the frame
+ * stays as it is, where @header and @payload of @arrival point. Its place in the channel is free once one
+ * of these calls has returned LND_OK, LND_DONE or LND_E_GONE. Anything else may be called before. One that
+ * is not decided stays in the channel and is offered again, as after LND_E_WAIT; the next frame by the same
+ * link makes its handle stale.
  *
  * A frame that names another sender than @sender is dropped and counted (lnd_stats.frames_forged).
  * With LND_NID_UNKNOWN the name in the frame is trusted: each node that reaches the channel can
@@ -2717,20 +2756,20 @@ enum lnd_error lnd_link_failed(struct lnd_ni *ni, uint32_t link);
  *
  * What a frame that waits leads to may be due before the time that the last lnd_run() gave: wake() comes.
  *
- * Context: thread; also in finalize() and event(), not in parse(). Takes the lock.
- * Return: LND_OK (dealt with or dropped), LND_E_WAIT (no slot, no place for its sender among the
- * peers, or its sender has not answered our hello: keep it, and offer it again after wake(), after a
- * control frame, and when an earlier frame of its sender was taken), LND_E_FRAME (no
- * frame at all, or forged; dropped), LND_E_ARGUMENT (@sender is 0), LND_E_NULL, LND_E_ALIGN,
- * LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY (another thread is in parse(): offer it
- * again), LND_E_LINK.
+ * Context: thread; also in finalize() and event(). Takes the lock.
+ * Return: LND_OK (dealt with or dropped), LND_REQUEST, LND_E_WAIT (no slot, no place for its sender among
+ * the peers, its sender has not answered our hello, or has as many requests without a decision as it may:
+ * keep it, and offer it again after wake(), after a control frame, and when an earlier frame of its
+ * sender was taken), LND_E_FRAME (no frame at all, or forged; dropped), LND_E_ARGUMENT (@sender is 0),
+ * LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY, LND_E_LINK.
  */
 enum lnd_error lnd_frame_in(struct lnd_ni *ni,
 			    uint32_t link,
 			    uint64_t sender,
 			    const void *frame,
 			    size_t len,
-			    uint64_t now);
+			    uint64_t now,
+			    struct lnd_arrival *arrival);
 
 /**
  * lnd_sent() - A short message has ended.
@@ -2759,7 +2798,7 @@ enum lnd_error lnd_sent(struct lnd_ni *ni, struct lnd_message message, uint32_t 
  * comes before, the news was wrong: the handshake begins at once, and event() reports it. Its
  * requests wait in a reliable channel meanwhile.
  *
- * Context: thread; also in parse(), finalize() and event(). Takes the lock.
+ * Context: thread; also in finalize() and event(). Takes the lock.
  * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY,
  * LND_E_NO_PEER.
  */
@@ -2774,7 +2813,7 @@ enum lnd_error lnd_peer_event(struct lnd_ni *ni, uint64_t nid, uint32_t up, uint
  *
  * Engines whose registers tell need not be told of. See lnd_link_failed() for interrupts.
  *
- * Context: thread; also in parse(), finalize() and event(). Takes the lock.
+ * Context: thread; also in finalize() and event(). Takes the lock.
  * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY,
  * LND_E_LINK.
  */
@@ -2794,7 +2833,7 @@ enum lnd_error lnd_link_event(struct lnd_ni *ni, uint32_t link, uint32_t up, uin
  * is reset: its slot has no power, or it is cut off from memory. A register that reads all ones is not
  * such a means. If it is wrong, memory is overwritten that is in use elsewhere.
  *
- * Context: thread; also in parse(), finalize() and event(). Takes the lock.
+ * Context: thread; also in finalize() and event(). Takes the lock.
  * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY,
  * LND_E_LINK, LND_E_RUNNING (the link waits for no proof: nothing has changed).
  */
@@ -2862,10 +2901,11 @@ enum lnd_error lnd_peer_info_get(const struct lnd_ni *ni,
  *        only wake() needs to be heeded; may be NULL.
  *
  * To be called at that time, and after wake(); as often besides as one likes. Calls finalize() and
- * event() with nothing held. If a frame was told LND_E_WAIT, and since then a slot has become free or
- * the state of a peer has changed, it calls wake(): waiting frames are to be offered again.
+ * event() with nothing held. If a frame was told LND_E_WAIT, and since then a slot has become free, the
+ * state of a peer has changed or a decision has made room for a peer's next request, it calls wake():
+ * waiting frames are to be offered again.
  *
- * Context: thread; also in parse(), not in finalize() and event(). Takes the lock.
+ * Context: thread; not in finalize() and event(). Takes the lock.
  * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY
  * (another thread runs it), LND_E_ARGUMENT.
  */
@@ -2886,7 +2926,7 @@ enum lnd_error lnd_run(struct lnd_ni *ni,
  * while another node's device reads from it: a device that stands still delays the end until it goes
  * on or its node is proven dead. lnd_blocker_next() says what the shutdown waits for.
  *
- * Context: thread; also in parse(), finalize() and event(). Takes the lock.
+ * Context: thread; also in finalize() and event(). Takes the lock.
  * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY.
  */
 enum lnd_error lnd_shutdown(struct lnd_ni *ni,
@@ -2976,27 +3016,34 @@ enum lnd_error lnd_counter(const struct lnd_ni *ni, uint32_t counter, uint64_t *
  * @ni: the NI.
  * @request: what to send; header and fragment vector are copied.
  * @now: the time.
- * @transfer: where the transfer's handle is written; may be NULL.
+ * @transfer: where the transfer's handle is written, of what LND_DONE names none; may be NULL.
+ * @report: filled in on LND_DONE; its size is set. NULL: every end is told by finalize().
  *
  * On LND_OK there will be exactly one finalize() for it, and the payload's memory is lent until
- * then. On an error nothing was kept.
+ * then. On LND_DONE it has ended, @report is its only report, and nothing is lent: a short message to a
+ * peer that has answered, before which none waits, over a channel with LND_ENDS_AT_ONCE. Its @error may
+ * be another than 0. On an error nothing was kept.
+ *
+ * A handle in @peer of @request is stale (LND_E_STALE) once the NI has forgotten that peer: send by @nid
+ * then, and ask lnd_peer_find() again.
  *
  * An LND_GET is answered into its memory if @routed is 0 and that memory is longer than
  * @immediate_max of struct lnd_config: ours, or the peer's if that is less and the peer has answered
- * a hello. Any other one goes as a mere header, which the peer's parse() gets as an
+ * a hello. Any other one goes as a mere header, which the peer gets as an
  * LND_REQUEST_IMMEDIATE. Its report tells the end of that message and no more: @bytes and @reply are
- * 0, and its memory is not touched. The answer is an LND_REPLY that our parse() gets.
+ * 0, and its memory is not touched. The answer is an LND_REPLY that comes in as a request.
  *
- * Context: thread; also in parse(), finalize() and event(). Takes the lock.
- * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY,
- * LND_E_BUSY, LND_E_ARGUMENT (kind, reserved), LND_E_HEADER, LND_E_FRAGMENTS, LND_E_ADDRESS,
- * LND_E_TOO_LONG, LND_E_DEADLINE, LND_E_LINK, LND_E_NO_ROUTE, LND_E_PEER_DOWN, LND_E_PEERS_FULL,
- * LND_E_NO_SLOTS, LND_E_NO_LISTS, LND_E_SHUTTING_DOWN.
+ * Context: thread; also in finalize() and event(). Takes the lock.
+ * Return: LND_OK, LND_DONE, LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY,
+ * LND_E_BUSY, LND_E_ARGUMENT (kind, reserved, @nid is not that of @peer), LND_E_HEADER, LND_E_FRAGMENTS,
+ * LND_E_ADDRESS, LND_E_TOO_LONG, LND_E_DEADLINE, LND_E_LINK, LND_E_NO_ROUTE, LND_E_FOREIGN, LND_E_STALE,
+ * LND_E_PEER_DOWN, LND_E_PEERS_FULL, LND_E_NO_SLOTS, LND_E_NO_LISTS, LND_E_SHUTTING_DOWN.
  */
 enum lnd_error lnd_submit(struct lnd_ni *ni,
 			  const struct lnd_send_request *request,
 			  uint64_t now,
-			  struct lnd_transfer *transfer);
+			  struct lnd_transfer *transfer,
+			  struct lnd_report *report);
 
 /**
  * lnd_withdraw() - Gives up a transfer.
@@ -3007,7 +3054,7 @@ enum lnd_error lnd_submit(struct lnd_ni *ni,
  * Its finalize() comes as always, once it is safe; with LND_CAUSE_WITHDRAWN unless the transfer
  * has ended before. Withdrawing twice is the same as once.
  *
- * Context: thread; also in parse(), finalize() and event(). Takes the lock.
+ * Context: thread; also in finalize() and event(). Takes the lock.
  * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY,
  * LND_E_FOREIGN, LND_E_STALE (it has been reported).
  */
@@ -3019,25 +3066,29 @@ enum lnd_error lnd_withdraw(struct lnd_ni *ni, struct lnd_transfer transfer, uin
  * @request: the request, of kind LND_REQUEST_IMMEDIATE or LND_REQUEST_PUT.
  * @verdict: where to, and how much; a length of 0 takes nothing and still ends it well.
  * @now: the time.
- * @transfer: where the transfer's handle is written; may be NULL.
+ * @transfer: where the transfer's handle is written, of what LND_DONE names none; may be NULL.
+ * @report: filled in on LND_DONE; its size is set. NULL: every end is told by finalize().
  *
- * On LND_OK there will be exactly one finalize() for it, and the memory is lent until then. On
- * LND_E_GONE the request has ended. On any other error it still waits for its verdict.
+ * On LND_OK there will be exactly one finalize() for it, and the memory is lent until then. On LND_DONE it
+ * has ended, @report is its only report, and nothing is lent: so ends an LND_REQUEST_IMMEDIATE whose frame is
+ * still there. On LND_E_GONE the request has ended. On any other error it still waits for its decision, but
+ * on LND_E_WAIT for its next offer: see lnd_frame_in().
  *
- * The payload of an LND_REQUEST_IMMEDIATE can be received only until parse() returns; afterwards
- * lnd_recv() of more than no bytes is LND_E_TOO_LONG. A host that needs longer copies the payload in
- * parse() and ends the request later by lnd_refuse(), of which the sender does not hear.
+ * The payload of an LND_REQUEST_IMMEDIATE can be received only while its frame is there; after lnd_keep()
+ * lnd_recv() of more than no bytes is LND_E_TOO_LONG. A host that needs longer copies the payload before
+ * and ends the request later by lnd_refuse(), of which the sender does not hear.
  *
- * Context: thread; also in parse(), finalize() and event(). Takes the lock.
- * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY,
- * LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE, LND_E_ARGUMENT, LND_E_GONE, LND_E_WRONG_KIND,
+ * Context: thread; also in finalize() and event(). Takes the lock.
+ * Return: LND_OK, LND_DONE, LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY,
+ * LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE, LND_E_ARGUMENT, LND_E_GONE, LND_E_WAIT, LND_E_WRONG_KIND,
  * LND_E_FRAGMENTS, LND_E_ADDRESS, LND_E_TOO_LONG, LND_E_NO_LISTS.
  */
 enum lnd_error lnd_recv(struct lnd_ni *ni,
 			struct lnd_request request,
 			const struct lnd_verdict *verdict,
 			uint64_t now,
-			struct lnd_transfer *transfer);
+			struct lnd_transfer *transfer,
+			struct lnd_report *report);
 
 /**
  * lnd_give() - Answers a peer's GET with memory of ours.
@@ -3047,16 +3098,36 @@ enum lnd_error lnd_recv(struct lnd_ni *ni,
  * @now: the time.
  * @transfer: where the transfer's handle is written; may be NULL.
  *
- * As lnd_recv(), the other way round.
+ * As lnd_recv(), the other way round; it never ends at once.
  *
- * Context: thread; also in parse(), finalize() and event(). Takes the lock.
- * Return: as lnd_recv().
+ * Context: thread; also in finalize() and event(). Takes the lock.
+ * Return: as lnd_recv(), without LND_DONE.
  */
 enum lnd_error lnd_give(struct lnd_ni *ni,
 			struct lnd_request request,
 			const struct lnd_verdict *verdict,
 			uint64_t now,
 			struct lnd_transfer *transfer);
+
+/**
+ * lnd_keep() - Keeps a peer's request, to be decided later.
+ * @ni: the NI.
+ * @request: the request, from lnd_frame_in().
+ * @now: the time.
+ * @kept: where its handle from now on is written.
+ *
+ * On LND_OK its frame is not needed any more: header and payload must have been copied before. The request
+ * then holds a slot and the peer's credit until lnd_recv(), lnd_give() or lnd_refuse(); it ends by itself
+ * after @verdict_bound of struct lnd_config.
+ *
+ * Context: thread; also in finalize() and event(). Takes the lock.
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY,
+ * LND_E_FOREIGN, LND_E_STALE (also if it was kept before), LND_E_GONE, LND_E_WAIT (see lnd_frame_in()).
+ */
+enum lnd_error lnd_keep(struct lnd_ni *ni,
+			struct lnd_request request,
+			uint64_t now,
+			struct lnd_request *kept);
 
 /**
  * lnd_refuse() - Refuses a peer's request. Nothing will be reported.
@@ -3068,9 +3139,9 @@ enum lnd_error lnd_give(struct lnd_ni *ni,
  * Of a request that has ended meanwhile nothing is left to refuse: LND_OK, where lnd_recv() and
  * lnd_give() return LND_E_GONE.
  *
- * Context: thread; also in parse(), finalize() and event(). Takes the lock.
+ * Context: thread; also in finalize() and event(). Takes the lock.
  * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY,
- * LND_E_FOREIGN, LND_E_STALE, LND_E_ARGUMENT.
+ * LND_E_FOREIGN, LND_E_STALE, LND_E_ARGUMENT, LND_E_WAIT (see lnd_frame_in()).
  */
 enum lnd_error lnd_refuse(struct lnd_ni *ni,
 			  struct lnd_request request,
@@ -3152,21 +3223,6 @@ LND_ASSERT_FIELD(lnd_frame, nid, 24);
 LND_ASSERT_FIELD(lnd_frame, tracked, 32);
 LND_ASSERT_FIELD(lnd_frame, reserved, 36);
 LND_ASSERT_FIELD(lnd_frame, message, 40);
-LND_ASSERT_SIZE(lnd_request, 16);
-LND_ASSERT_FIELD(lnd_request, index, 0);
-LND_ASSERT_FIELD(lnd_request, generation, 4);
-LND_ASSERT_FIELD(lnd_request, ni, 8);
-LND_ASSERT_FIELD(lnd_request, kind, 12);
-LND_ASSERT_SIZE(lnd_arrival, 64);
-LND_ASSERT_FIELD(lnd_arrival, size, 0);
-LND_ASSERT_FIELD(lnd_arrival, kind, 4);
-LND_ASSERT_FIELD(lnd_arrival, nid, 8);
-LND_ASSERT_FIELD(lnd_arrival, request, 16);
-LND_ASSERT_FIELD(lnd_arrival, header, 32);
-LND_ASSERT_FIELD(lnd_arrival, payload, 40);
-LND_ASSERT_FIELD(lnd_arrival, header_len, 48);
-LND_ASSERT_FIELD(lnd_arrival, len, 52);
-LND_ASSERT_FIELD(lnd_arrival, now, 56);
 LND_ASSERT_SIZE(lnd_transfer, 16);
 LND_ASSERT_FIELD(lnd_transfer, index, 0);
 LND_ASSERT_FIELD(lnd_transfer, generation, 4);
@@ -3207,7 +3263,7 @@ LND_ASSERT_FIELD(lnd_trace, b, 40);
 LND_ASSERT_FIELD(lnd_trace, c, 44);
 LND_ASSERT_FIELD(lnd_trace, d, 48);
 LND_ASSERT_FIELD(lnd_trace, reserved, 52);
-LND_ASSERT_SIZE(lnd_ops, 176);
+LND_ASSERT_SIZE(lnd_ops, 168);
 LND_ASSERT_FIELD(lnd_ops, size, 0);
 LND_ASSERT_FIELD(lnd_ops, reserved, 4);
 LND_ASSERT_FIELD(lnd_ops, lock, 8);
@@ -3225,12 +3281,11 @@ LND_ASSERT_FIELD(lnd_ops, quiesce, 96);
 LND_ASSERT_FIELD(lnd_ops, mem_read, 104);
 LND_ASSERT_FIELD(lnd_ops, mem_write, 112);
 LND_ASSERT_FIELD(lnd_ops, mem_valid, 120);
-LND_ASSERT_FIELD(lnd_ops, parse, 128);
-LND_ASSERT_FIELD(lnd_ops, finalize, 136);
-LND_ASSERT_FIELD(lnd_ops, event, 144);
-LND_ASSERT_FIELD(lnd_ops, wake, 152);
-LND_ASSERT_FIELD(lnd_ops, trace, 160);
-LND_ASSERT_FIELD(lnd_ops, bug, 168);
+LND_ASSERT_FIELD(lnd_ops, finalize, 128);
+LND_ASSERT_FIELD(lnd_ops, event, 136);
+LND_ASSERT_FIELD(lnd_ops, wake, 144);
+LND_ASSERT_FIELD(lnd_ops, trace, 152);
+LND_ASSERT_FIELD(lnd_ops, bug, 160);
 LND_ASSERT_SIZE(lnd_health_ni, 16);
 LND_ASSERT_FIELD(lnd_health_ni, index, 0);
 LND_ASSERT_FIELD(lnd_health_ni, generation, 4);
@@ -3350,6 +3405,21 @@ LND_ASSERT_FIELD(lnd_tracker, state, 4);
 LND_ASSERT_FIELD(lnd_tracker, deadline, 8);
 LND_ASSERT_FIELD(lnd_tracker, local, 16);
 LND_ASSERT_FIELD(lnd_tracker, hop, 32);
+LND_ASSERT_SIZE(lnd_request, 16);
+LND_ASSERT_FIELD(lnd_request, index, 0);
+LND_ASSERT_FIELD(lnd_request, generation, 4);
+LND_ASSERT_FIELD(lnd_request, ni, 8);
+LND_ASSERT_FIELD(lnd_request, kind, 12);
+LND_ASSERT_SIZE(lnd_arrival, 64);
+LND_ASSERT_FIELD(lnd_arrival, size, 0);
+LND_ASSERT_FIELD(lnd_arrival, kind, 4);
+LND_ASSERT_FIELD(lnd_arrival, nid, 8);
+LND_ASSERT_FIELD(lnd_arrival, request, 16);
+LND_ASSERT_FIELD(lnd_arrival, header, 32);
+LND_ASSERT_FIELD(lnd_arrival, payload, 40);
+LND_ASSERT_FIELD(lnd_arrival, header_len, 48);
+LND_ASSERT_FIELD(lnd_arrival, len, 52);
+LND_ASSERT_FIELD(lnd_arrival, now, 56);
 LND_ASSERT_SIZE(lnd_peer, 24);
 LND_ASSERT_FIELD(lnd_peer, nid, 0);
 LND_ASSERT_FIELD(lnd_peer, index, 8);
@@ -3396,7 +3466,7 @@ LND_ASSERT_SIZE(lnd_frag, 16);
 LND_ASSERT_FIELD(lnd_frag, addr, 0);
 LND_ASSERT_FIELD(lnd_frag, len, 8);
 LND_ASSERT_FIELD(lnd_frag, reserved, 12);
-LND_ASSERT_SIZE(lnd_send_request, 64);
+LND_ASSERT_SIZE(lnd_send_request, 88);
 LND_ASSERT_FIELD(lnd_send_request, size, 0);
 LND_ASSERT_FIELD(lnd_send_request, kind, 4);
 LND_ASSERT_FIELD(lnd_send_request, nid, 8);
@@ -3408,6 +3478,7 @@ LND_ASSERT_FIELD(lnd_send_request, header_len, 40);
 LND_ASSERT_FIELD(lnd_send_request, nfrags, 44);
 LND_ASSERT_FIELD(lnd_send_request, deadline, 48);
 LND_ASSERT_FIELD(lnd_send_request, user, 56);
+LND_ASSERT_FIELD(lnd_send_request, peer, 64);
 LND_ASSERT_SIZE(lnd_verdict, 40);
 LND_ASSERT_FIELD(lnd_verdict, size, 0);
 LND_ASSERT_FIELD(lnd_verdict, nfrags, 4);

@@ -100,7 +100,8 @@ enum lnd_error lnd_host_submit(struct lnd_host_op *op, u32 kind, u64 nid)
 		.user = (uintptr_t)op,
 	};
 
-	return lnd_submit(op->node->ni, &request, now, NULL);
+	/* A worker may not end a message: each end is the node's thread's. */
+	return lnd_submit(op->node->ni, &request, now, NULL, NULL);
 }
 
 /* Seeded defect: a byte that the seed does not say. */

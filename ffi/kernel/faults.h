@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Every exit path of the module's start, stop and parse(), in one list.
+ * Every exit path of the module's start, stop and lnd_host_parse(), in one list.
  *
  * A point is a call that may fail, or a way out that no failing call leads to. Where it lies is one
  * word for each circumstance in which it must be shown to work:

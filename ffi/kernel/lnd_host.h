@@ -316,7 +316,7 @@ void lnd_host_client_show(struct seq_file *file);
 void lnd_host_client_reset(void);
 
 /* target.c */
-void lnd_host_parse(struct lnd_host_node *node, const struct lnd_arrival *arrival);
+bool lnd_host_parse(struct lnd_host_node *node, const struct lnd_arrival *arrival);
 void lnd_host_finalize(struct lnd_host_node *node, const struct lnd_report *report);
 void lnd_host_expire(struct lnd_host_node *node, u64 peer, int error);
 enum lnd_error lnd_host_submit(struct lnd_host_op *op, u32 kind, u64 nid);
@@ -324,7 +324,7 @@ struct lnd_host_op *lnd_host_op_new(struct lnd_host_node *node, struct lnd_host_
 				    u32 kind, u32 length, u64 peer);
 void lnd_host_op_end(struct lnd_host_op *op);
 void lnd_host_op_begin(struct lnd_host_op *op, struct lnd_host_node *node, u32 kind, u64 seed);
-void lnd_host_answer(struct lnd_host_op *op, gfp_t gfp);
+bool lnd_host_answer(struct lnd_host_op *op, gfp_t gfp);
 
 /* supply.c */
 void lnd_host_supply_init(struct lnd_host_node *node);

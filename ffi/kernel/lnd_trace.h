@@ -20,7 +20,8 @@
 	{ LND_TRACE_PEER, "peer" },		\
 	{ LND_TRACE_LINK, "link" },		\
 	{ LND_TRACE_FINALIZED, "finalized" }, \
-	{ LND_TRACE_ENDED, "ended" }
+	{ LND_TRACE_ENDED, "ended" },		\
+	{ LND_TRACE_CONNECTION, "connection" }
 
 TRACE_EVENT(lnd_soft,
 	TP_PROTO(u32 node, const struct lnd_trace *record),

@@ -56,6 +56,7 @@ static bool lnd_host_receive(struct lnd_host_node *node)
 
 	while (taken < FRAMES) {
 		struct lnd_soft_arrival arrival = { .size = sizeof(arrival) };
+		struct lnd_arrival request = { .size = sizeof(request) };
 		enum lnd_error error;
 
 		if (lnd_soft_receive(node->seat, FRAMES, node->frame, node->frame_bytes, &arrival))
@@ -68,7 +69,9 @@ static bool lnd_host_receive(struct lnd_host_node *node)
 			continue;
 		/* A mailbox has one writer. */
 		error = lnd_frame_in(node->ni, arrival.link, lnd_soft_nid(arrival.from),
-				     node->frame, arrival.len, ktime_get_ns());
+				     node->frame, arrival.len, ktime_get_ns(), &request);
+		if (error == LND_REQUEST && !lnd_host_parse(node, &request))
+			continue;
 		/*
 		 * One that finds no room stays in its mailbox, and those behind it too: lnd_run()
 		 * wakes us when there is room.

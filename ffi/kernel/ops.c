@@ -111,11 +111,6 @@ static u32 lnd_host_mem_valid(void *ctx, u64 addr, u32 len)
 	return lnd_soft_valid(node->fabric->region, node->number, addr, len);
 }
 
-static void lnd_host_op_parse(void *ctx, const struct lnd_arrival *arrival)
-{
-	lnd_host_parse(ctx, arrival);
-}
-
 static void lnd_host_op_finalize(void *ctx, const struct lnd_report *report)
 {
 	lnd_host_finalize(ctx, report);
@@ -175,7 +170,6 @@ const struct lnd_ops lnd_host_ops = {
 	.mem_read = lnd_host_mem_read,
 	.mem_write = lnd_host_mem_write,
 	.mem_valid = lnd_host_mem_valid,
-	.parse = lnd_host_op_parse,
 	.finalize = lnd_host_op_finalize,
 	.event = lnd_host_event,
 	.wake = lnd_host_wake,

@@ -15,13 +15,14 @@
 /* The library reads a frame that was freed. */
 static void lnd_host_seed_uaf(struct lnd_host_node *node)
 {
+	struct lnd_arrival arrival = { .size = sizeof(arrival) };
 	u8 *frame = kzalloc(256, GFP_KERNEL);
 
 	if (!frame)
 		return;
 	memcpy(frame, node->frame, min_t(size_t, 256, node->frame_bytes));
 	kfree(frame);
-	lnd_frame_in(node->ni, 0, LND_NID_UNKNOWN, frame, 256, ktime_get_ns());
+	lnd_frame_in(node->ni, 0, LND_NID_UNKNOWN, frame, 256, ktime_get_ns(), &arrival);
 }
 
 /*
@@ -152,11 +153,12 @@ static int lnd_host_misuse(struct lnd_host_node *node)
 	rc |= lnd_host_expect("no NI", lnd_run(NULL, now, 1, NULL), LND_E_NULL);
 	rc |= lnd_host_expect("what is no NI", lnd_run((void *)node->frame, now, 1, NULL),
 			      LND_E_NI);
-	rc |= lnd_host_expect("no request", lnd_submit(node->ni, NULL, now, NULL), LND_E_NULL);
-	rc |= lnd_host_expect("no kind", lnd_submit(node->ni, &request, now, NULL),
+	rc |= lnd_host_expect("no request", lnd_submit(node->ni, NULL, now, NULL, NULL),
+			      LND_E_NULL);
+	rc |= lnd_host_expect("no kind", lnd_submit(node->ni, &request, now, NULL, NULL),
 			      LND_E_ARGUMENT);
 	request.size--;
-	rc |= lnd_host_expect("another size", lnd_submit(node->ni, &request, now, NULL),
+	rc |= lnd_host_expect("another size", lnd_submit(node->ni, &request, now, NULL, NULL),
 			      LND_E_SIZE);
 	rc |= lnd_host_expect("no transfer", lnd_withdraw(node->ni, nothing, now), LND_E_STALE);
 	rc |= lnd_host_expect("no link", lnd_interrupt(node->ni, 99, 1, now, NULL), LND_E_LINK);

@@ -60,11 +60,12 @@ void lnd_host_op_end(struct lnd_host_op *op)
 	lnd_host_op_free(op);
 }
 
-static void lnd_host_refuse(struct lnd_host_node *node, struct lnd_request request,
+/* Returns false if there is no room for a refusal: the request stays in its mailbox. */
+static bool lnd_host_refuse(struct lnd_host_node *node, struct lnd_request request,
 			    enum lnd_refusal why)
 {
 	lnd_host_count(LND_HOST_DENIED);
-	lnd_refuse(node->ni, request, why, ktime_get_ns());
+	return lnd_refuse(node->ni, request, why, ktime_get_ns()) != LND_E_WAIT;
 }
 
 /* What a header asks for: enum lnd_kind, or 0 if it makes no sense. */
@@ -88,9 +89,14 @@ static u32 lnd_host_wanted(const struct lnd_arrival *arrival, struct lnd_host_he
 	return 0;
 }
 
-/* Says yes to a request: to receive into a message's memory, or to give from it. */
-static bool lnd_host_accept(struct lnd_host_op *op, struct lnd_request request, bool give)
+/*
+ * Says yes to a request: to receive into a message's memory, or to give from it. LND_OK: the
+ * message is the report's, and may be gone. LND_E_WAIT: the request stays in its mailbox. Else it
+ * is over.
+ */
+static enum lnd_error lnd_host_accept(struct lnd_host_op *op, struct lnd_request request, bool give)
 {
+	struct lnd_report report = { .size = sizeof(report) };
 	u64 now = ktime_get_ns();
 	struct lnd_verdict verdict = {
 		.size = sizeof(verdict),
@@ -110,17 +116,25 @@ static bool lnd_host_accept(struct lnd_host_op *op, struct lnd_request request, 
 	else if (give)
 		error = lnd_give(node->ni, request, &verdict, now, NULL);
 	else
-		error = lnd_recv(node->ni, request, &verdict, now, NULL);
-	if (error && error != LND_E_GONE && error != LND_E_STALE)
-		lnd_host_refuse(node, request, LND_REFUSE_FAILED);
-	return !error;
+		error = lnd_recv(node->ni, request, &verdict, now, NULL,
+				 op->worker ? NULL : &report);
+	/* A payload that came along is in its place: its frame is there in the node's thread. */
+	if (error == LND_DONE) {
+		lnd_host_finalize(node, &report);
+		return LND_OK;
+	}
+	if (error && error != LND_E_GONE && error != LND_E_STALE && error != LND_E_WAIT &&
+	    !lnd_host_refuse(node, request, LND_REFUSE_FAILED))
+		return LND_E_WAIT;
+	return error;
 }
 
-/* A REPLY to a GET of ours. */
-static void lnd_host_reply(struct lnd_host_node *node, const struct lnd_arrival *arrival,
+/* A REPLY to a GET of ours. Returns whether it is dealt with. */
+static bool lnd_host_reply(struct lnd_host_node *node, const struct lnd_arrival *arrival,
 			   const struct lnd_host_header *header)
 {
 	struct lnd_host_op *op, *found = NULL;
+	enum lnd_error error;
 
 	spin_lock(&node->ops_lock);
 	list_for_each_entry(op, &node->ops, list) {
@@ -134,18 +148,19 @@ static void lnd_host_reply(struct lnd_host_node *node, const struct lnd_arrival 
 	if (!found || found->receiving || found->answered ||
 	    arrival->len != found->payload.length) {
 		lnd_host_count(LND_HOST_UNWANTED);
-		lnd_host_refuse(node, arrival->request, LND_REFUSE_NO_MATCH);
-		return;
+		return lnd_host_refuse(node, arrival->request, LND_REFUSE_NO_MATCH);
 	}
-	found->receiving = lnd_host_accept(found, arrival->request, false);
+	error = lnd_host_accept(found, arrival->request, false);
+	found->receiving = !error;
+	return error != LND_E_WAIT;
 }
 
-/* Does what a peer's PUT or GET asks for, with memory. */
-static bool lnd_host_serve(struct lnd_host_op *op)
+/* Does what a peer's PUT or GET asks for, with memory. As lnd_host_accept(). */
+static enum lnd_error lnd_host_serve(struct lnd_host_op *op)
 {
 	if (op->replies)
-		return !lnd_host_fault(LND_HOST_AT_REPLY_SUBMIT) &&
-		       lnd_host_submit(op, LND_REPLY, op->peer) == LND_OK;
+		return lnd_host_fault(LND_HOST_AT_REPLY_SUBMIT) ? LND_E_PEER_DOWN :
+		       lnd_host_submit(op, LND_REPLY, op->peer);
 	return lnd_host_accept(op, op->request, op->kind == LND_GET);
 }
 
@@ -164,30 +179,45 @@ static int lnd_host_prepare(struct lnd_host_op *op, gfp_t gfp)
  * @op: the request; the report's, or gone, or waits for memory, when this returns.
  * @gfp: LND_HOST_NO_WAIT: it may wait for memory; LND_HOST_MAY_WAIT: it is answered now.
  *
- * Context: the node's thread, in parse(); or the work that waits for memory.
+ * Context: the node's thread, with the request's frame; or the work that waits for memory.
+ * Return: false if the request stays in its mailbox, and the message is gone.
  */
-void lnd_host_answer(struct lnd_host_op *op, gfp_t gfp)
+bool lnd_host_answer(struct lnd_host_op *op, gfp_t gfp)
 {
 	int rc = lnd_host_prepare(op, gfp);
+	enum lnd_error error = LND_OK;
+	bool done = true;
 
 	if (rc == -ENOMEM && !gfpflags_allow_blocking(gfp)) {
-		lnd_host_later(op);
-		return;
+		if (!op->replies)
+			error = lnd_keep(op->node->ni, op->request, ktime_get_ns(), &op->request);
+		if (!error) {
+			lnd_host_later(op);
+			return true;
+		}
+		lnd_host_op_end(op);
+		return error != LND_E_WAIT;
 	}
 	if (rc) {
 		if (op->replies)
 			lnd_host_count(LND_HOST_DENIED);
 		else
-			lnd_host_refuse(op->node, op->request, LND_REFUSE_NO_RESOURCES);
+			done = lnd_host_refuse(op->node, op->request, LND_REFUSE_NO_RESOURCES);
 		lnd_host_op_end(op);
-		return;
+		return done;
+	}
+	error = lnd_host_serve(op);
+	if (error == LND_E_WAIT) {
+		lnd_host_op_end(op);
+		return false;
 	}
 	lnd_host_count(LND_HOST_ASKED);
-	if (!lnd_host_serve(op)) {
+	if (error) {
 		/* Nothing will be reported. */
 		lnd_host_count(LND_HOST_ASKED_ERROR);
 		lnd_host_op_end(op);
 	}
+	return true;
 }
 
 /**
@@ -198,8 +228,9 @@ void lnd_host_answer(struct lnd_host_op *op, gfp_t gfp)
  * An inline payload is received here, while the frame is there; a spare message has the pages.
  *
  * Context: the node's thread, with nothing held. Does not wait for memory.
+ * Return: whether its place in the mailbox is free; else it is to be offered again.
  */
-void lnd_host_parse(struct lnd_host_node *node, const struct lnd_arrival *arrival)
+bool lnd_host_parse(struct lnd_host_node *node, const struct lnd_arrival *arrival)
 {
 	struct lnd_host_header header;
 	struct lnd_host_op *op;
@@ -207,26 +238,28 @@ void lnd_host_parse(struct lnd_host_node *node, const struct lnd_arrival *arriva
 
 	if (!kind) {
 		lnd_host_count(LND_HOST_NONSENSE);
-		lnd_host_refuse(node, arrival->request, LND_REFUSE_BAD_REQUEST);
-		return;
+		return lnd_host_refuse(node, arrival->request, LND_REFUSE_BAD_REQUEST);
 	}
-	if (kind == LND_REPLY) {
-		lnd_host_reply(node, arrival, &header);
-		return;
-	}
+	if (kind == LND_REPLY)
+		return lnd_host_reply(node, arrival, &header);
 	op = lnd_host_spare_take(node);
-	if (!op) {
-		lnd_host_refuse(node, arrival->request, LND_REFUSE_NO_RESOURCES);
-		return;
-	}
+	if (!op)
+		return lnd_host_refuse(node, arrival->request, LND_REFUSE_NO_RESOURCES);
 	op->peer = arrival->nid;
 	op->request = arrival->request;
 	op->length = le32_to_cpu(header.length);
 	op->replies = kind == LND_GET && arrival->kind != LND_REQUEST_GET;
 	lnd_host_op_begin(op, node, kind, le64_to_cpu(header.seed));
-	if (op->replies)
-		lnd_refuse(node->ni, arrival->request, LND_REFUSE_NO_MATCH, arrival->now);
-	lnd_host_answer(op, LND_HOST_NO_WAIT);
+	if (op->replies) {
+		enum lnd_error told = lnd_refuse(node->ni, arrival->request, LND_REFUSE_NO_MATCH,
+						 arrival->now);
+
+		if (told == LND_E_WAIT) {
+			lnd_host_op_end(op);
+			return false;
+		}
+	}
+	return lnd_host_answer(op, LND_HOST_NO_WAIT);
 }
 
 /* Payload has arrived: takes it out of the window and compares it. */

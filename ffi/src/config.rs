@@ -123,6 +123,8 @@ pub(crate) fn understand(config: &lnd_config) -> Result<Config, lnd_error> {
         return Err(lnd_error::LND_E_CONFIG);
     }
     let meant = Config {
+        // No engine of the C ABI has connections.
+        connections: 0,
         slots: config.slots,
         passive_slots: config.passive_slots,
         peers: config.peers,

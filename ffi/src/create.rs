@@ -16,12 +16,11 @@ use lnd_dma::memory::LinkMemory;
 use lnd_shortmsg::dispatch::Receiver;
 use lnd_shortmsg::wire::Checksum;
 
-use crate::abi::{
-    lnd_config, lnd_error, lnd_ops, lnd_ring, LND_CHECKSUM, LND_NID_UNKNOWN, LND_RELIABLE,
-};
+use crate::abi::{lnd_config, lnd_error, lnd_ops, lnd_ring, LND_CHECKSUM, LND_NID_UNKNOWN};
 use crate::config::{frame_bytes, understand, LND_ALIGN};
 use crate::input::{input, place, put};
 use crate::ni::{lnd_ni, Irq, Thread, ThreadCell};
+use crate::offered::Offered;
 use crate::platform::Platform;
 use crate::ports::{Frames, Host, Numbers, Payload, Registers, Seat};
 use crate::tally::{Tally, Totals};
@@ -37,6 +36,7 @@ fn size_of_ni(config: &Config) -> usize {
         + Arena::table_bytes::<u8>(frame_bytes(config))
         + Arena::table_bytes::<Totals>(1)
         + Arena::table_bytes::<Events>(1)
+        + Arena::table_bytes::<Offered>(links)
         + Arena::table_bytes::<Option<Ticket<'static>>>(slots)
         + Arena::table_bytes::<u8>(config.bytes_needed())
         + Arena::table_bytes::<Shard>(1)
@@ -206,10 +206,10 @@ fn fill(
     flags: u32,
 ) -> Result<Decider<'static>, lnd_error> {
     let checksum = if flags & LND_CHECKSUM != 0 { Checksum::On } else { Checksum::Off };
-    let reliable = flags & LND_RELIABLE != 0;
     let engines = make_engines(arena, config.links as usize, made)?;
     let buffer = arena.table(frame_bytes(config), |_| 0_u8)?;
     let events = make::<Events>(arena)?;
+    let offered = arena.table(config.links as usize, |_| Offered::default())?;
     let parked = arena.table(config.slots as usize, |_| None)?;
     let totals = make::<Totals>(arena)?;
     let block = arena.table(config.bytes_needed(), |_| MaybeUninit::<u8>::uninit())?;
@@ -220,13 +220,14 @@ fn fill(
         *config,
         me,
         engines.iter_mut().filter_map(Option::as_mut).map(Seat),
-        Frames::new(made.platform, buffer, checksum, reliable),
+        Frames::new(made.platform, buffer, checksum, flags),
         Payload(made.platform),
         Tracing::new(made.platform, events),
     );
     let driver = driver.map_err(|_| lnd_error::LND_E_CONFIG)?;
     let receiver = Receiver::new(checksum);
-    let thread = Thread { driver, receiver, parked, totals, frame_waits: false, next_run: 0 };
+    let (frame_waits, next_run) = (false, 0);
+    let thread = Thread { driver, receiver, offered, parked, totals, frame_waits, next_run };
     let thread = cell.0.get_mut().write(thread);
     Ok(thread.driver.decider())
 }
@@ -286,9 +287,7 @@ pub unsafe extern "C" fn lnd_ni_destroy(ni: *mut lnd_ni) -> lnd_error {
         Ok(inside) => inside,
         Err(error) => return error,
     };
-    let busy = ni.parser.load(Ordering::Relaxed) != 0
-        || ni.runner.load(Ordering::Relaxed) != 0
-        || ni.irqs.iter().any(Irq::is_busy);
+    let busy = ni.runner.load(Ordering::Relaxed) != 0 || ni.irqs.iter().any(Irq::is_busy);
     if busy {
         return lnd_error::LND_E_BUSY;
     }

@@ -273,6 +273,7 @@ const fn cause_name(cause: Cause) -> &'static str {
         Cause::Device => "device",
         Cause::Local => "local",
         Cause::Protocol => "protocol",
+        Cause::ConnectionDown => "connection_down",
     }
 }
 

@@ -49,13 +49,15 @@ const TABLE: [(&CStr, i32); lnd_error::ALL.len()] = [
     (c"LND_E_UNSUPPORTED", 95),    // EOPNOTSUPP
     (c"LND_E_BOOKS", 117),         // EUCLEAN
     (c"LND_E_KNOWN", 17),          // EEXIST
+    (c"LND_DONE", 0),
+    (c"LND_REQUEST", 0),
 ];
 
 /// lnd_error_errno() - The errno that says best what an error says.
 /// @error: enum lnd_error, or any number.
 ///
 /// Context: any.
-/// Return: 0 for LND_OK, else a negative Linux errno; -EINVAL for a number that is no error.
+/// Return: 0 for LND_OK, LND_DONE and LND_REQUEST, else a negative Linux errno; -EINVAL for a number that is no error.
 #[no_mangle]
 pub extern "C" fn lnd_error_errno(error: u32) -> i32 {
     let mistaken = seeded("errno-of-another") && error == lnd_error::LND_E_PEER_DOWN as u32;
@@ -89,6 +91,7 @@ pub(crate) const fn of_why(why: Why) -> lnd_error {
         Why::NoSlots => lnd_error::LND_E_NO_SLOTS,
         Why::NoLists => lnd_error::LND_E_NO_LISTS,
         Why::ShuttingDown => lnd_error::LND_E_SHUTTING_DOWN,
+        Why::StalePeer => lnd_error::LND_E_STALE,
     }
 }
 
@@ -97,6 +100,13 @@ pub(crate) const fn outcome(result: Result<(), lnd_error>) -> lnd_error {
     match result {
         Ok(()) => lnd_error::LND_OK,
         Err(error) => error,
+    }
+}
+
+/// What a call returns that has more than one good end.
+pub(crate) const fn outcome_of(result: Result<lnd_error, lnd_error>) -> lnd_error {
+    match result {
+        Ok(end) | Err(end) => end,
     }
 }
 
@@ -117,7 +127,8 @@ mod tests {
             assert_eq!(name.to_str().unwrap(), format!("{error:?}"));
             assert!(names.insert(name));
             let errno = lnd_error_errno(error as u32);
-            assert_eq!(errno == 0, error == lnd_error::LND_OK);
+            let good = [lnd_error::LND_OK, lnd_error::LND_DONE, lnd_error::LND_REQUEST];
+            assert_eq!(errno == 0, good.contains(&error));
             assert!((-133..=0).contains(&errno));
         }
         for nonsense in [lnd_error::ALL.len() as u32, 127, lnd_error::LND_E_WIDTH as u32, u32::MAX]
@@ -142,6 +153,7 @@ mod tests {
             Why::NoSlots,
             Why::NoLists,
             Why::ShuttingDown,
+            Why::StalePeer,
         ] {
             assert_eq!(lnd_error_errno(of_why(why) as u32), why.errno(), "{why:?}");
         }

@@ -12,6 +12,7 @@ const TRANSFER: u32 = 0x5446_0001;
 const REQUEST: u32 = 0x5251_0002;
 const MESSAGE: u32 = 0x4d47_0003;
 const PEER: u32 = 0x5052_0004;
+const OFFERED: u32 = 0x4f46_0005;
 
 macro_rules! handle {
     ($make:ident, $read:ident, $name:ident, $kind:ident) => {
@@ -34,6 +35,13 @@ macro_rules! handle {
 handle!(transfer, of_transfer, lnd_transfer, TRANSFER);
 handle!(request, of_request, lnd_request, REQUEST);
 handle!(message, of_message, lnd_message, MESSAGE);
+// Of a link in place of a slot, until its decision.
+handle!(offered, of_offered, lnd_request, OFFERED);
+
+/// Whether a request's handle is of one that has not been kept.
+pub(crate) const fn is_offered(handle: lnd_request) -> bool {
+    handle.kind == OFFERED
+}
 
 pub(crate) const fn peer(ni: u32, nid: Nid, id: PeerId) -> lnd_peer {
     let (index, generation) = (id.index() as u32, id.generation());

@@ -102,6 +102,20 @@ pub(crate) unsafe fn output<'a, T: Sized32>(pointer: *mut T) -> Result<&'a mut T
     Ok(unsafe { &mut *pointer })
 }
 
+/// As [`output`], where the caller may not want it.
+///
+/// # Safety
+/// As for [`output`].
+pub(crate) unsafe fn output_if<'a, T: Sized32>(
+    pointer: *mut T,
+) -> Result<Option<&'a mut T>, lnd_error> {
+    if pointer.is_null() {
+        return Ok(None);
+    }
+    // SAFETY: the same promise.
+    unsafe { output(pointer) }.map(Some)
+}
+
 /// A plain value that the caller has filled.
 ///
 /// # Safety

@@ -2,24 +2,25 @@
 //! Frames in, and the ends of frames that went out.
 
 use core::ffi::c_void;
-use core::mem::{size_of, transmute};
 
 use lnd_core::defect::seeded;
-use lnd_core::driver::{Inbound, RequestKind, Ticket};
+use lnd_core::driver::{Arrival, Inbound, RequestKind};
 use lnd_core::id::{LinkId, Nid};
 use lnd_core::ports::Sent;
-use lnd_core::sync::Ordering;
 use lnd_core::time::Instant;
 use lnd_shortmsg::dispatch::{Receiver, Sender};
 use lnd_shortmsg::wire::{DecodeError, Frame};
 
 use crate::abi::{
-    lnd_arrival, lnd_error, lnd_message, lnd_request_kind, lnd_sent_how, LND_NEVER, LND_NID_UNKNOWN,
+    lnd_arrival, lnd_error, lnd_message, lnd_request, lnd_request_kind, lnd_sent_how, LND_NEVER,
+    LND_NID_UNKNOWN,
 };
-use crate::errors::outcome;
+use crate::decide::on_message;
+use crate::errors::{outcome, outcome_of};
 use crate::handle;
-use crate::input::bytes;
-use crate::ni::{lnd_ni, Inside};
+use crate::input::{bytes, output};
+use crate::ni::lnd_ni;
+use crate::ports::Host;
 use crate::tracing::IrqTrace;
 
 /// lnd_frame_in() - A short message has arrived.
@@ -27,13 +28,21 @@ use crate::tracing::IrqTrace;
 /// @link: the link by which it came.
 /// @sender: the NID of the node that has sent it, as the channel knows it: the writer of the mailbox,
 ///          the other end of the connection. LND_NID_UNKNOWN if the channel cannot tell.
-/// @frame: its bytes; not needed any more when the call returns.
+/// @frame: its bytes; not needed any more when the call returns, but after LND_REQUEST.
 /// @len: their number.
 /// @now: the time.
+/// @arrival: filled in on LND_REQUEST; its size is set.
 ///
-/// Frames of one peer, link and lane are given in their order. Calls parse(), with nothing held, if
-/// it is a request; the control layer never gets so far. A frame that makes no sense, or is of
-/// somebody who does not count, is dropped and counted.
+/// Frames of one peer, link and lane are given in their order. The control layer's frames and answers are
+/// dealt with here. A frame that makes no sense, or whose sender does not count, is dropped and
+/// counted.
+///
+/// On LND_REQUEST the frame is a peer's request, which the host decides: lnd_recv() (PUT), lnd_give()
+/// (GET), lnd_refuse(), or lnd_keep() to decide later. Until then nothing of it is taken, and the frame
+/// stays as it is, where @header and @payload of @arrival point. Its place in the channel is free once one
+/// of these calls has returned LND_OK, LND_DONE or LND_E_GONE. Anything else may be called before. One that
+/// is not decided stays in the channel and is offered again, as after LND_E_WAIT; the next frame by the same
+/// link makes its handle stale.
 ///
 /// A frame that names another sender than @sender is dropped and counted (lnd_stats.frames_forged).
 /// With LND_NID_UNKNOWN the name in the frame is trusted: each node that reaches the channel can
@@ -42,13 +51,12 @@ use crate::tracing::IrqTrace;
 ///
 /// What a frame that waits leads to may be due before the time that the last lnd_run() gave: wake() comes.
 ///
-/// Context: thread; also in finalize() and event(), not in parse(). Takes the lock.
-/// Return: LND_OK (dealt with or dropped), LND_E_WAIT (no slot, no place for its sender among the
-/// peers, or its sender has not answered our hello: keep it, and offer it again after wake(), after a
-/// control frame, and when an earlier frame of its sender was taken), LND_E_FRAME (no
-/// frame at all, or forged; dropped), LND_E_ARGUMENT (@sender is 0), LND_E_NULL, LND_E_ALIGN,
-/// LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY (another thread is in parse(): offer it
-/// again), LND_E_LINK.
+/// Context: thread; also in finalize() and event(). Takes the lock.
+/// Return: LND_OK (dealt with or dropped), LND_REQUEST, LND_E_WAIT (no slot, no place for its sender among
+/// the peers, its sender has not answered our hello, or has as many requests without a decision as it may:
+/// keep it, and offer it again after wake(), after a control frame, and when an earlier frame of its
+/// sender was taken), LND_E_FRAME (no frame at all, or forged; dropped), LND_E_ARGUMENT (@sender is 0),
+/// LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY, LND_E_LINK.
 #[no_mangle]
 pub unsafe extern "C" fn lnd_frame_in(
     ni: *mut lnd_ni,
@@ -57,20 +65,25 @@ pub unsafe extern "C" fn lnd_frame_in(
     frame: *const c_void,
     len: usize,
     now: u64,
+    arrival: *mut lnd_arrival,
 ) -> lnd_error {
     // SAFETY: by the contract of the ABI.
     let ni = unsafe { lnd_ni::of(ni) };
     // SAFETY: by the contract of the ABI.
     let frame = unsafe { bytes(frame.cast(), len) };
-    outcome(ni.and_then(|ni| frame_in(ni, link, sender, frame?, now)))
+    // SAFETY: by the contract of the ABI.
+    let arrival = unsafe { output(arrival) };
+    outcome_of(ni.and_then(|ni| frame_in(ni, link, sender, frame?, now, arrival?)))
 }
 
-fn frame_in(ni: &lnd_ni, link: u32, sender: u64, frame: &[u8], now: u64) -> Result<(), lnd_error> {
-    let me = ni.platform.self_id();
-    // Relaxed: only we write our own name.
-    if ni.parser.load(Ordering::Relaxed) == me {
-        return Err(ni.misuse(lnd_error::LND_E_REENTRY, c"lnd_frame_in() in parse()"));
-    }
+fn frame_in(
+    ni: &lnd_ni,
+    link: u32,
+    sender: u64,
+    frame: &[u8],
+    now: u64,
+    found: &mut lnd_arrival,
+) -> Result<lnd_error, lnd_error> {
     let link = LinkId::new(link as usize).ok_or(lnd_error::LND_E_LINK)?;
     let sender = match sender {
         LND_NID_UNKNOWN => Sender::Unknown,
@@ -78,9 +91,7 @@ fn frame_in(ni: &lnd_ni, link: u32, sender: u64, frame: &[u8], now: u64) -> Resu
     };
     let mut inside = ni.enter()?;
     let thread = inside.thread();
-    if link.index() >= ni.irqs.len() {
-        return Err(lnd_error::LND_E_LINK);
-    }
+    thread.offered.get_mut(link.index()).ok_or(lnd_error::LND_E_LINK)?.forget();
     let time = Instant::from_nanos(now);
     // By reference: a copy of the messages would be as much again on the stack.
     match &decoded(&mut thread.receiver, sender, frame) {
@@ -88,12 +99,9 @@ fn frame_in(ni: &lnd_ni, link: u32, sender: u64, frame: &[u8], now: u64) -> Resu
         Ok(Frame::Control(envelope, ready)) => {
             thread.driver.on_pull_ready(time, link, envelope, ready);
         }
-        Ok(Frame::Lnd(..)) if ni.parser.load(Ordering::Relaxed) != 0 => {
-            return Err(lnd_error::LND_E_BUSY);
-        }
         Ok(Frame::Lnd(envelope, message)) => {
-            let ticket = match thread.driver.on_message(time, link, envelope, message) {
-                Inbound::Handled => None,
+            match on_message(thread.driver, time, link, envelope, message) {
+                Inbound::Handled => {}
                 Inbound::Wait => {
                     thread.frame_waits = true;
                     let next = thread.driver.next_time(time).map_or(LND_NEVER, Instant::as_nanos);
@@ -105,16 +113,19 @@ fn frame_in(ni: &lnd_ni, link: u32, sender: u64, frame: &[u8], now: u64) -> Resu
                     }
                     return Err(lnd_error::LND_E_WAIT);
                 }
-                Inbound::Request(arrival) => Some(arrival.keep()),
-            };
-            if let Some(ticket) = ticket {
-                return announce(ni, inside, ticket, now);
+                Inbound::Request(arrival) => {
+                    describe(&arrival, now, found);
+                    let offered = thread.offer(link, envelope, message);
+                    found.request = handle::offered(ni.platform.id, offered);
+                    ni.leave(inside, time);
+                    return Ok(lnd_error::LND_REQUEST);
+                }
             }
         }
     }
     drop(inside);
     ni.wake();
-    Ok(())
+    Ok(lnd_error::LND_OK)
 }
 
 /// Not inlined, so that the decoder's stack is free again when the driver takes the message.
@@ -127,56 +138,25 @@ fn decoded<'f>(
     receiver.receive_from(sender, frame)
 }
 
-/// Has the upper layer look at a request. Not inlined, so that the arrival is not on the stack while
-/// the driver takes the message.
-#[inline(never)]
-fn announce(
-    ni: &lnd_ni,
-    mut inside: Inside<'_>,
-    ticket: Ticket<'_>,
-    now: u64,
-) -> Result<(), lnd_error> {
-    let me = ni.platform.self_id();
-    let arrival = arrival(ni.platform.id, &ticket, now);
-    // Relaxed: all of `parser` and `attached` is written inside.
-    ni.attached.store(arrival.request.index.wrapping_add(1), Ordering::Relaxed);
-    ni.parser.store(me, Ordering::Relaxed);
-    // SAFETY: only the lifetime changes. The frame is there until this function returns; before
-    // that `attached` is cleared, without which nobody looks at a ticket's frame.
-    inside.thread().park(unsafe { transmute::<Ticket<'_>, Ticket<'static>>(ticket) });
-    drop(inside);
-
-    ni.platform.parse(&arrival);
-
-    // From inside, so that nobody is still copying out of the frame.
-    let inside = ni.enter();
-    if !seeded("frame-kept") {
-        ni.attached.store(0, Ordering::Relaxed);
-    }
-    ni.parser.store(if seeded("parser-kept") { me } else { 0 }, Ordering::Relaxed);
-    drop(inside?);
-    ni.wake();
-    Ok(())
-}
-
-fn arrival(ni: u32, ticket: &Ticket<'_>, now: u64) -> lnd_arrival {
-    let kind = match ticket.kind() {
+/// What a request asks for. Its handle is still to come.
+fn describe(arrival: &Arrival<'_, '_, '_, Host>, now: u64, found: &mut lnd_arrival) {
+    let kind = match arrival.kind() {
         RequestKind::Immediate => lnd_request_kind::LND_REQUEST_IMMEDIATE,
         RequestKind::Put => lnd_request_kind::LND_REQUEST_PUT,
         RequestKind::Get => lnd_request_kind::LND_REQUEST_GET,
     };
-    let (header, payload) = (ticket.header, ticket.payload());
-    lnd_arrival {
-        size: size_of::<lnd_arrival>() as u32,
+    let (header, payload) = (arrival.header(), arrival.payload());
+    *found = lnd_arrival {
+        size: found.size,
         kind: kind as u32,
-        nid: ticket.from.raw(),
-        request: handle::request(ni, ticket.tag()),
+        nid: arrival.from().raw(),
+        request: lnd_request::default(),
         header: header.as_ptr().cast(),
         payload: if payload.is_empty() { core::ptr::null() } else { payload.as_ptr().cast() },
         header_len: header.len() as u32,
-        len: ticket.length,
+        len: arrival.length(),
         now,
-    }
+    };
 }
 
 /// lnd_sent() - A short message has ended.

@@ -2,7 +2,7 @@
 //! What an NI is made of, and who may be inside it.
 //!
 //! An `lnd_ni` has two halves. The *thread's half* ([`Thread`]) is the shard: its driver and
-//! everything that belongs to it. Whoever is in it holds the platform's lock and has written his
+//! everything that belongs to it. The context that is in it holds the NI's lock and has written its
 //! name into the owner word; that word, not the lock, is what this module relies upon, so that a
 //! lock that does not exclude gives an error and no damage. The *interrupts' half* is one
 //! [`Irq`] per link, each with an owner word of its own, and the words of the core.
@@ -14,12 +14,14 @@ use lnd_core::defect::{ordered, seeded};
 use lnd_core::driver::{Decider, Driver, Interrupt, Ticket};
 use lnd_core::id::LinkId;
 use lnd_core::sync::{AtomicU32, Guarded, Ordering};
+use lnd_core::time::Instant;
 use lnd_core::wake::Wake;
 use lnd_dma::driver::CompletionQueue;
 use lnd_shortmsg::dispatch::Receiver;
 
 use crate::abi::lnd_error;
-use crate::platform::Platform;
+use crate::offered::Offered;
+use crate::platform::{Locked, Platform};
 use crate::ports::{Host, Registers};
 use crate::tally::{Tally, Totals};
 
@@ -33,11 +35,8 @@ pub struct lnd_ni {
     magic: AtomicU32,
     /// Who is in the thread's half; zero: nobody.
     owner: AtomicU32,
-    /// Who is in `parse()`, and in `lnd_run()`.
-    pub(crate) parser: AtomicU32,
+    /// Who is in `lnd_run()`.
     pub(crate) runner: AtomicU32,
-    /// Slot, plus one, of the request whose frame `parse()` still has in hand.
-    pub(crate) attached: AtomicU32,
     wake: Wake,
     /// Links whose registers have news; one bit each.
     pub(crate) link_news: AtomicU32,
@@ -57,7 +56,9 @@ pub(crate) struct ThreadCell(pub Guarded<MaybeUninit<Thread>>);
 pub(crate) struct Thread {
     pub driver: &'static mut Driver<'static, Host>,
     pub receiver: Receiver,
-    /// Requests that wait for their verdict, by slot.
+    /// Requests that wait in the channel for their decision, by link.
+    pub offered: &'static mut [Offered],
+    /// Requests that were kept until their decision, by slot.
     pub parked: &'static mut [Option<Ticket<'static>>],
     pub totals: &'static mut Totals,
     /// A frame was told `LND_E_WAIT` since `wake` last said that there is room.
@@ -71,6 +72,11 @@ impl Thread {
     pub fn follow(&mut self, ni: &lnd_ni) {
         let tallies = core::iter::once(ni.tally).chain(ni.irqs.iter().map(|irq| &irq.tally));
         self.totals.follow(tallies, ni.misuses.load(Ordering::Relaxed));
+    }
+
+    /// Whether the NI must be run before the time that the last run gave.
+    pub fn wants_run(&mut self, now: Instant) -> bool {
+        !self.driver.is_quiet(now) || self.driver.tracer_mut().has_events()
     }
 }
 
@@ -119,9 +125,11 @@ impl Irq {
     }
 }
 
-/// The proof of being inside the thread's half. Dropping it leaves.
+/// The proof of being inside the thread's half. Dropping it leaves: first the owner word is zero, then
+/// the lock is released.
 pub(crate) struct Inside<'a> {
     ni: &'a lnd_ni,
+    _locked: Locked<'a>,
 }
 
 impl lnd_ni {
@@ -135,9 +143,7 @@ impl lnd_ni {
         Self {
             magic: AtomicU32::new(ALIVE),
             owner: AtomicU32::new(0),
-            parser: AtomicU32::new(0),
             runner: AtomicU32::new(0),
-            attached: AtomicU32::new(0),
             wake: Wake::new(),
             link_news: AtomicU32::new(0),
             misuses: AtomicU32::new(0),
@@ -191,28 +197,38 @@ impl lnd_ni {
         if inside && !seeded("reentry-let-in") {
             return Err(self.misuse(lnd_error::LND_E_REENTRY, c"call from inside an operation"));
         }
-        self.platform.lock();
+        let locked = self.platform.lock();
         // Acquire: partner is the Release in `Inside::drop`.
         if self.owner.compare_exchange(0, me, Ordering::Acquire, Ordering::Relaxed).is_err() {
-            if !seeded("lock-kept") {
-                self.platform.unlock();
+            if seeded("lock-kept") {
+                core::mem::forget(locked);
+            } else {
+                drop(locked);
             }
             return Err(self.misuse(lnd_error::LND_E_BUSY, c"lock() does not exclude"));
         }
-        // Somebody may have destroyed the NI while we waited for the lock.
+        let inside = Inside { ni: self, _locked: locked };
+        // The NI may have been destroyed while we waited for the lock.
         let alive = self.magic.load(Ordering::Relaxed) == ALIVE;
         if !alive && !seeded("destroyed-meanwhile") {
-            self.owner.store(0, Ordering::Release);
-            self.platform.unlock();
             return Err(lnd_error::LND_E_NI);
         }
-        Ok(Inside { ni: self })
+        Ok(inside)
     }
 
     /// Makes sure that there will be a run after what has just been done. Context: any.
     pub(crate) fn wake(&self) {
         if self.wake.call() {
             self.platform.wake();
+        }
+    }
+
+    /// Leaves, and makes sure that there will be a run if there is something to do now.
+    pub(crate) fn leave(&self, mut inside: Inside<'_>, now: Instant) {
+        let run = inside.thread().wants_run(now) || seeded("woken-for-nothing");
+        drop(inside);
+        if run {
+            self.wake();
         }
     }
 
@@ -244,6 +260,5 @@ impl Drop for Inside<'_> {
     fn drop(&mut self) {
         // Release: partner is the Acquire in `enter`.
         self.ni.owner.store(0, ordered("thread-left-relaxed", Ordering::Release));
-        self.ni.platform.unlock();
     }
 }

@@ -24,7 +24,7 @@ use crate::tracing::{link_state, peer_state};
 /// comes before, the news was wrong: the handshake begins at once, and event() reports it. Its
 /// requests wait in a reliable channel meanwhile.
 ///
-/// Context: thread; also in parse(), finalize() and event(). Takes the lock.
+/// Context: thread; also in finalize() and event(). Takes the lock.
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY,
 /// LND_E_NO_PEER.
 #[no_mangle]
@@ -50,7 +50,7 @@ pub unsafe extern "C" fn lnd_peer_event(ni: *mut lnd_ni, nid: u64, up: u32, now:
 ///
 /// Engines whose registers tell need not be told of. See lnd_link_failed() for interrupts.
 ///
-/// Context: thread; also in parse(), finalize() and event(). Takes the lock.
+/// Context: thread; also in finalize() and event(). Takes the lock.
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY,
 /// LND_E_LINK.
 #[no_mangle]
@@ -83,7 +83,7 @@ pub unsafe extern "C" fn lnd_link_event(
 /// is reset: its slot has no power, or it is cut off from memory. A register that reads all ones is not
 /// such a means. If it is wrong, memory is overwritten that is in use elsewhere.
 ///
-/// Context: thread; also in parse(), finalize() and event(). Takes the lock.
+/// Context: thread; also in finalize() and event(). Takes the lock.
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY,
 /// LND_E_LINK, LND_E_RUNNING (the link waits for no proof: nothing has changed).
 #[no_mangle]

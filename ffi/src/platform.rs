@@ -7,12 +7,14 @@
 
 use core::ffi::{c_char, c_void, CStr};
 
+use lnd_core::defect::seeded;
 use lnd_core::message::Lane;
 use lnd_core::sync::{fence, Ordering};
+use spin::{Mutex, MutexGuard};
 
 use crate::abi::{
-    lnd_arrival, lnd_context, lnd_error, lnd_event, lnd_frame, lnd_lane, lnd_ops, lnd_report,
-    lnd_trace, LND_NO_NODE,
+    lnd_context, lnd_error, lnd_event, lnd_frame, lnd_lane, lnd_ops, lnd_report, lnd_trace,
+    LND_NO_NODE,
 };
 
 /// The operations of one NI and what they are given.
@@ -20,8 +22,17 @@ use crate::abi::{
 pub(crate) struct Platform {
     ops: lnd_ops,
     ctx: *mut c_void,
+    /// The lock of a platform that names its callers and has no lock of its own.
+    own: Mutex<()>,
     /// The NI's own number, in all its handles.
     pub id: u32,
+}
+
+/// The NI's lock is held. Dropping it releases the lock.
+#[derive(Debug)]
+pub(crate) struct Locked<'p> {
+    platform: &'p Platform,
+    _own: Option<MutexGuard<'p, ()>>,
 }
 
 // SAFETY: the context pointer is only handed to the platform's own functions, which by the table's
@@ -50,13 +61,20 @@ macro_rules! call {
     };
 }
 
+impl Drop for Locked<'_> {
+    fn drop(&mut self) {
+        let platform = self.platform;
+        let _ = call!(platform.unlock());
+    }
+}
+
 impl Platform {
     /// Checks that everything that must be given is, and that pairs are complete.
     pub fn check(ops: &lnd_ops, immediate_max: u32) -> Result<(), lnd_error> {
         let pairs = ops.lock.is_some() == ops.unlock.is_some()
             && ops.reg_read32.is_some() == ops.reg_write32.is_some()
             && ops.mem_read.is_some() == ops.mem_write.is_some();
-        let needed = ops.send.is_some() && ops.parse.is_some() && ops.finalize.is_some();
+        let needed = ops.send.is_some() && ops.finalize.is_some();
         let memory = immediate_max == 0 || ops.mem_read.is_some();
         // Without a name for the caller a re-entry could not be told from a wait for the lock.
         let named = ops.lock.is_none() || ops.self_id.is_some();
@@ -68,15 +86,16 @@ impl Platform {
     }
 
     pub const fn new(ops: lnd_ops, ctx: *mut c_void, id: u32) -> Self {
-        Self { ops, ctx, id }
+        Self { ops, ctx, own: Mutex::new(()), id }
     }
 
-    pub fn lock(&self) {
+    /// Takes the NI's lock: the platform's, or else the library's own if callers have names.
+    /// Context: thread, with nothing held.
+    pub fn lock(&self) -> Locked<'_> {
+        let own = self.ops.lock.is_none() && self.ops.self_id.is_some();
+        let own = (own && !seeded("own-lock-open")).then(|| self.own.lock());
         let _ = call!(self.lock());
-    }
-
-    pub fn unlock(&self) {
-        let _ = call!(self.unlock());
+        Locked { platform: self, _own: own }
     }
 
     /// Who runs now; never zero.
@@ -143,10 +162,6 @@ impl Platform {
 
     pub fn mem_valid(&self, addr: u64, len: u32) -> bool {
         call!(self.mem_valid(addr, len)).is_none_or(|yes| yes != 0)
-    }
-
-    pub fn parse(&self, arrival: &lnd_arrival) {
-        let _ = call!(self.parse(core::ptr::from_ref(arrival)));
     }
 
     pub fn finalize(&self, report: &lnd_report) {

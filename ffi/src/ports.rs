@@ -17,7 +17,7 @@ use lnd_dma::memory::LinkMemory;
 use lnd_dma::regs::{Register, RegisterAccess};
 use lnd_shortmsg::wire::{encode, max_immediate, Checksum};
 
-use crate::abi::{lnd_frame, lnd_send};
+use crate::abi::{lnd_frame, lnd_send, LND_ENDS_AT_ONCE, LND_RELIABLE};
 use crate::handle;
 use crate::platform::{lane_number, Platform};
 use crate::tracing::Tracing;
@@ -163,6 +163,7 @@ pub(crate) struct Frames {
     buffer: &'static mut [u8],
     checksum: Checksum,
     reliable: bool,
+    ends_at_once: bool,
     immediate_max: u32,
 }
 
@@ -171,10 +172,12 @@ impl Frames {
         platform: &'static Platform,
         buffer: &'static mut [u8],
         checksum: Checksum,
-        reliable: bool,
+        flags: u32,
     ) -> Self {
         let immediate_max = max_immediate(buffer.len());
-        Self { platform, buffer, checksum, reliable, immediate_max }
+        let reliable = flags & LND_RELIABLE != 0;
+        let ends_at_once = flags & LND_ENDS_AT_ONCE != 0;
+        Self { platform, buffer, checksum, reliable, ends_at_once, immediate_max }
     }
 }
 
@@ -185,6 +188,10 @@ impl Channel for Frames {
 
     fn is_reliable(&self) -> bool {
         self.reliable
+    }
+
+    fn ends_at_once(&self) -> bool {
+        self.ends_at_once
     }
 
     fn immediate_max(&self) -> u32 {
@@ -217,7 +224,16 @@ impl Channel for Frames {
         };
         match self.platform.send(&frame) {
             Some(n) if n == lnd_send::LND_SEND_DONE as u32 => Ok(Some(Sent::Ok)),
-            Some(n) if n == lnd_send::LND_SEND_PENDING as u32 => Ok(None),
+            Some(n)
+                if n == lnd_send::LND_SEND_PENDING as u32
+                    && (!self.ends_at_once || seeded("broken-word-kept")) =>
+            {
+                Ok(None)
+            }
+            Some(n) if n == lnd_send::LND_SEND_PENDING as u32 => {
+                self.platform.bug(c"send() is pending, and the channel ends messages at once");
+                Ok(Some(Sent::Unknown))
+            }
             Some(n) if n == lnd_send::LND_SEND_FAILED as u32 => Ok(Some(Sent::NotDelivered)),
             Some(n) if n == lnd_send::LND_SEND_FULL as u32 => Err(ChannelFull),
             Some(n) if n == lnd_send::LND_SEND_TOO_LONG as u32 && !seeded("long-frame-lost") => {

@@ -9,8 +9,9 @@ use lnd_core::id::LinkId;
 use lnd_core::ports::Engine;
 use lnd_core::sync::Ordering;
 use lnd_core::time::Instant;
+use lnd_core::transfer::Status;
 
-use crate::abi::{lnd_error, lnd_event, lnd_report, LND_NEVER};
+use crate::abi::{lnd_error, lnd_event, lnd_report, lnd_transfer, LND_NEVER};
 use crate::errors::outcome;
 use crate::handle;
 use crate::input::{place_if, put_if};
@@ -30,10 +31,11 @@ enum News {
 ///        only wake() needs to be heeded; may be NULL.
 ///
 /// To be called at that time, and after wake(); as often besides as one likes. Calls finalize() and
-/// event() with nothing held. If a frame was told LND_E_WAIT, and since then a slot has become free or
-/// the state of a peer has changed, it calls wake(): waiting frames are to be offered again.
+/// event() with nothing held. If a frame was told LND_E_WAIT, and since then a slot has become free, the
+/// state of a peer has changed or a decision has made room for a peer's next request, it calls wake():
+/// waiting frames are to be offered again.
 ///
-/// Context: thread; also in parse(), not in finalize() and event(). Takes the lock.
+/// Context: thread; not in finalize() and event(). Takes the lock.
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY
 /// (another thread runs it), LND_E_ARGUMENT.
 #[no_mangle]
@@ -142,23 +144,34 @@ impl Thread {
 }
 
 fn to_c(ni: u32, report: &Report) -> lnd_report {
-    let status = &report.status;
+    lnd_report {
+        role: report.role as u32,
+        transfer: handle::transfer(ni, report.tag),
+        nid: report.peer.map_or(0, |nid| nid.raw()),
+        reply: u32::from(report.reply),
+        lost_race: u32::from(report.lost_race),
+        ..ended(&report.status, report.bytes, report.user)
+    }
+}
+
+/// The report of what has ended so, without the names of what it was.
+pub(crate) fn ended(status: &Status, bytes: u32, user: u64) -> lnd_report {
     let (cause, place) = status.evidence.map_or((0, 0), |(c, p)| (c as u32, p as u32));
     lnd_report {
         size: size_of::<lnd_report>() as u32,
-        role: report.role as u32,
-        transfer: handle::transfer(ni, report.tag),
-        user: report.user,
-        nid: report.peer.map_or(0, |nid| nid.raw()),
+        role: 0,
+        transfer: lnd_transfer::default(),
+        user,
+        nid: 0,
         error: status.errno,
         health: status.health as u32,
         delivery: status.delivery as u32,
         resend: u32::from(status.resend),
         cause,
         place,
-        bytes: report.bytes,
-        reply: u32::from(report.reply),
-        lost_race: u32::from(report.lost_race),
+        bytes: if status.errno == 0 { bytes } else { 0 },
+        reply: 0,
+        lost_race: 0,
         reserved: 0,
     }
 }

@@ -38,7 +38,7 @@ pub(crate) const fn run_state(state: RunState) -> lnd_run_state {
 /// while another node's device reads from it: a device that stands still delays the end until it goes
 /// on or its node is proven dead. lnd_blocker_next() says what the shutdown waits for.
 ///
-/// Context: thread; also in parse(), finalize() and event(). Takes the lock.
+/// Context: thread; also in finalize() and event(). Takes the lock.
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY.
 #[no_mangle]
 pub unsafe extern "C" fn lnd_shutdown(ni: *mut lnd_ni, now: u64, grace: u64) -> lnd_error {

@@ -2,16 +2,21 @@
 //! The upper layer's calls: send this, take that, give up.
 
 use lnd_core::defect::seeded;
-use lnd_core::driver::{Kind, Request};
+use lnd_core::driver::{Kind, Request, Submitted, To};
+use lnd_core::fragment::total;
 use lnd_core::id::{LinkId, Nid};
 use lnd_core::time::Instant;
 use lnd_core::transfer::Phase;
 
-use crate::abi::{lnd_error, lnd_kind, lnd_send_request, lnd_transfer, LND_ANY_LINK};
-use crate::errors::{of_why, outcome};
+use crate::abi::{
+    lnd_error, lnd_kind, lnd_peer, lnd_report, lnd_role, lnd_send_request, lnd_transfer,
+    LND_ANY_LINK,
+};
+use crate::errors::{of_why, outcome, outcome_of};
 use crate::handle;
-use crate::input::{fragments, header, input, place_if, put_if};
+use crate::input::{fragments, header, input, output_if, place_if, put_if};
 use crate::ni::lnd_ni;
+use crate::run::ended;
 
 /// A link by its number, or any.
 pub(crate) fn link_wish(link: u32) -> Result<Option<LinkId>, lnd_error> {
@@ -31,35 +36,54 @@ const fn kind(kind: u32) -> Result<Kind, lnd_error> {
     }
 }
 
+/// The next hop that a request names.
+fn next_hop(ni: &lnd_ni, it: &lnd_send_request) -> Result<To, lnd_error> {
+    if it.peer == lnd_peer::default() {
+        return Nid::from_raw(it.nid).map(To::Nid).ok_or(lnd_error::LND_E_NO_ROUTE);
+    }
+    let peer = handle::of_peer(ni.platform.id, it.peer)?;
+    if it.nid != 0 && it.nid != it.peer.nid {
+        return Err(lnd_error::LND_E_ARGUMENT);
+    }
+    Ok(To::Peer(peer))
+}
+
 /// lnd_submit() - Accepts a message for sending.
 /// @ni: the NI.
 /// @request: what to send; header and fragment vector are copied.
 /// @now: the time.
-/// @transfer: where the transfer's handle is written; may be NULL.
+/// @transfer: where the transfer's handle is written, of what LND_DONE names none; may be NULL.
+/// @report: filled in on LND_DONE; its size is set. NULL: every end is told by finalize().
 ///
 /// On LND_OK there will be exactly one finalize() for it, and the payload's memory is lent until
-/// then. On an error nothing was kept.
+/// then. On LND_DONE it has ended, @report is its only report, and nothing is lent: a short message to a
+/// peer that has answered, before which none waits, over a channel with LND_ENDS_AT_ONCE. Its @error may
+/// be another than 0. On an error nothing was kept.
+///
+/// A handle in @peer of @request is stale (LND_E_STALE) once the NI has forgotten that peer: send by @nid
+/// then, and ask lnd_peer_find() again.
 ///
 /// An LND_GET is answered into its memory if @routed is 0 and that memory is longer than
 /// @immediate_max of struct lnd_config: ours, or the peer's if that is less and the peer has answered
-/// a hello. Any other one goes as a mere header, which the peer's parse() gets as an
+/// a hello. Any other one goes as a mere header, which the peer gets as an
 /// LND_REQUEST_IMMEDIATE. Its report tells the end of that message and no more: @bytes and @reply are
-/// 0, and its memory is not touched. The answer is an LND_REPLY that our parse() gets.
+/// 0, and its memory is not touched. The answer is an LND_REPLY that comes in as a request.
 ///
-/// Context: thread; also in parse(), finalize() and event(). Takes the lock.
-/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY,
-/// LND_E_BUSY, LND_E_ARGUMENT (kind, reserved), LND_E_HEADER, LND_E_FRAGMENTS, LND_E_ADDRESS,
-/// LND_E_TOO_LONG, LND_E_DEADLINE, LND_E_LINK, LND_E_NO_ROUTE, LND_E_PEER_DOWN, LND_E_PEERS_FULL,
-/// LND_E_NO_SLOTS, LND_E_NO_LISTS, LND_E_SHUTTING_DOWN.
+/// Context: thread; also in finalize() and event(). Takes the lock.
+/// Return: LND_OK, LND_DONE, LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY,
+/// LND_E_BUSY, LND_E_ARGUMENT (kind, reserved, @nid is not that of @peer), LND_E_HEADER, LND_E_FRAGMENTS,
+/// LND_E_ADDRESS, LND_E_TOO_LONG, LND_E_DEADLINE, LND_E_LINK, LND_E_NO_ROUTE, LND_E_FOREIGN, LND_E_STALE,
+/// LND_E_PEER_DOWN, LND_E_PEERS_FULL, LND_E_NO_SLOTS, LND_E_NO_LISTS, LND_E_SHUTTING_DOWN.
 #[no_mangle]
 pub unsafe extern "C" fn lnd_submit(
     ni: *mut lnd_ni,
     request: *const lnd_send_request,
     now: u64,
     transfer: *mut lnd_transfer,
+    report: *mut lnd_report,
 ) -> lnd_error {
     // SAFETY: by the contract of the ABI.
-    outcome(unsafe { submit(ni, request, now, transfer) })
+    outcome_of(unsafe { submit(ni, request, now, transfer, report) })
 }
 
 unsafe fn submit(
@@ -67,10 +91,13 @@ unsafe fn submit(
     request: *const lnd_send_request,
     now: u64,
     transfer: *mut lnd_transfer,
-) -> Result<(), lnd_error> {
+    report: *mut lnd_report,
+) -> Result<lnd_error, lnd_error> {
     // SAFETY: by the contract of the ABI.
     let ni = unsafe { lnd_ni::of(ni)? };
     place_if(transfer)?;
+    // SAFETY: by the contract of the ABI.
+    let report = unsafe { output_if(report)? };
     // SAFETY: by the contract of the ABI.
     let it = unsafe { input(request)? };
     // SAFETY: by the contract of the ABI.
@@ -79,7 +106,7 @@ unsafe fn submit(
     let payload = unsafe { fragments(it.frags, it.nfrags)? };
     let request = Request {
         kind: kind(it.kind)?,
-        peer: Nid::from_raw(it.nid).ok_or(lnd_error::LND_E_NO_ROUTE)?,
+        peer: next_hop(ni, it)?,
         link: link_wish(it.link)?,
         routed: it.routed != 0 && !seeded("routed-flag-dropped"),
         header,
@@ -87,13 +114,42 @@ unsafe fn submit(
         deadline: Instant::from_nanos(it.deadline),
         user: it.user,
     };
-    let accepted = ni.enter()?.thread().driver.submit(Instant::from_nanos(now), request);
-    let submitted = accepted.map_err(|refused| of_why(refused.why))?;
-    ni.wake();
-    // The C channel's messages have ends of their own: each is a transfer.
-    let Some(tag) = submitted.tag() else { return Ok(()) };
+    let (end, handle) = accept(ni, it, request, Instant::from_nanos(now), report)?;
     // SAFETY: checked above; writable by the contract of the ABI.
-    unsafe { put_if(transfer, handle::transfer(ni.platform.id, tag)) }
+    unsafe { put_if(transfer, handle)? };
+    Ok(end)
+}
+
+fn accept(
+    ni: &lnd_ni,
+    it: &lnd_send_request,
+    request: Request<'_>,
+    now: Instant,
+    report: Option<&mut lnd_report>,
+) -> Result<(lnd_error, lnd_transfer), lnd_error> {
+    let mut inside = ni.enter()?;
+    let driver = &mut inside.thread().driver;
+    let submitted = match report {
+        Some(_) => driver.submit(now, request),
+        None => driver.submit_pending(now, request).map(Submitted::Pending),
+    };
+    let submitted = submitted.map_err(|refused| of_why(refused.why))?;
+    ni.leave(inside, now);
+    match (submitted, report) {
+        (Submitted::Done(status), Some(report)) => {
+            // A GET that ends at once was a mere header.
+            let get = request.kind == Kind::Get;
+            let bytes = if get { 0 } else { total(request.payload).unwrap_or(0) };
+            let nid = if it.nid == 0 { it.peer.nid } else { it.nid };
+            let role = lnd_role::LND_ROLE_IMMEDIATE as u32;
+            *report = lnd_report { role, nid, ..ended(&status, bytes, it.user) };
+            Ok((lnd_error::LND_DONE, lnd_transfer::default()))
+        }
+        (submitted, _) => {
+            let handle = submitted.tag().map(|tag| handle::transfer(ni.platform.id, tag));
+            Ok((lnd_error::LND_OK, handle.unwrap_or_default()))
+        }
+    }
 }
 
 /// lnd_withdraw() - Gives up a transfer.
@@ -104,7 +160,7 @@ unsafe fn submit(
 /// Its finalize() comes as always, once it is safe; with LND_CAUSE_WITHDRAWN unless the transfer
 /// has ended before. Withdrawing twice is the same as once.
 ///
-/// Context: thread; also in parse(), finalize() and event(). Takes the lock.
+/// Context: thread; also in finalize() and event(). Takes the lock.
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY,
 /// LND_E_FOREIGN, LND_E_STALE (it has been reported).
 #[no_mangle]

@@ -180,6 +180,13 @@ fn to_c(now: Instant, trace: Trace) -> lnd_trace {
             a: link_state(state) as u32,
             ..blank(now, LND_TRACE_LINK)
         },
+        Trace::Connection { connection, state } => lnd_trace {
+            nid: connection.peer.raw(),
+            link: connection.link.index() as u32,
+            a: link_state(state) as u32,
+            b: connection.number.get(),
+            ..blank(now, LND_TRACE_CONNECTION)
+        },
         Trace::Ended { peer, sequence, length, status } => lnd_trace {
             nid: peer.raw(),
             a: status.errno.unsigned_abs(),

@@ -1,43 +1,35 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Verdicts on peers' requests, within `parse()` or later.
+//! Decisions on peers' requests: at once, while the frame is there, or later.
 
-use lnd_core::driver::{Give, Receive, RecvError, Ticket};
-use lnd_core::id::Tag;
 use lnd_core::message::Refusal;
-use lnd_core::sync::Ordering;
 use lnd_core::time::Instant;
 
-use crate::abi::{lnd_error, lnd_request, lnd_transfer, lnd_verdict};
-use crate::errors::{of_why, outcome};
+use crate::abi::{lnd_error, lnd_report, lnd_request, lnd_role, lnd_transfer, lnd_verdict};
+use crate::decide::{Decided, Memory, What};
+use crate::errors::{outcome, outcome_of};
 use crate::handle;
-use crate::input::{fragments, input, place_if, put_if};
-use crate::ni::{lnd_ni, Thread};
+use crate::input::{input, output_if, place, place_if, put, put_if};
+use crate::ni::lnd_ni;
+use crate::run::ended;
 
-/// Which verdict.
-#[derive(Clone, Copy)]
-enum What {
-    Recv,
-    Give,
-}
-
-impl Thread {
-    /// Takes the ticket of a request that waits for its verdict.
-    fn unpark(&mut self, ni: &lnd_ni, tag: Tag) -> Result<Ticket<'static>, lnd_error> {
-        let place = self.parked.get_mut(tag.index as usize);
-        let ticket = place.and_then(|place| place.take_if(|ticket| ticket.tag() == tag));
-        let ticket = ticket.ok_or(lnd_error::LND_E_STALE)?;
-        // The frame is there only while its parse is under way. Relaxed: written inside, as this is
-        // read.
-        let attached = ni.attached.load(Ordering::Relaxed) == tag.index.wrapping_add(1);
-        Ok(if attached { ticket } else { ticket.detach() })
-    }
-
-    /// Keeps a ticket until its verdict.
-    pub(crate) fn park(&mut self, ticket: Ticket<'static>) {
-        if let Some(place) = self.parked.get_mut(ticket.tag().index as usize) {
-            *place = Some(ticket);
-        }
-    }
+/// Decides a request of either kind. Context: thread.
+fn decide(
+    ni: &lnd_ni,
+    request: lnd_request,
+    now: Instant,
+    what: &What<'_>,
+) -> Result<Decided, lnd_error> {
+    let mut inside = ni.enter()?;
+    let thread = inside.thread();
+    let keep = matches!(what, What::Keep);
+    let decided = if keep || handle::is_offered(request) {
+        let offered = handle::of_offered(ni.platform.id, request)?;
+        thread.decide_offered(now, offered, what)
+    } else {
+        thread.decide_kept(now, handle::of_request(ni.platform.id, request)?, what)
+    };
+    ni.leave(inside, now);
+    decided
 }
 
 /// lnd_recv() - Takes a peer's PUT, all of it or its first bytes.
@@ -45,18 +37,21 @@ impl Thread {
 /// @request: the request, of kind LND_REQUEST_IMMEDIATE or LND_REQUEST_PUT.
 /// @verdict: where to, and how much; a length of 0 takes nothing and still ends it well.
 /// @now: the time.
-/// @transfer: where the transfer's handle is written; may be NULL.
+/// @transfer: where the transfer's handle is written, of what LND_DONE names none; may be NULL.
+/// @report: filled in on LND_DONE; its size is set. NULL: every end is told by finalize().
 ///
-/// On LND_OK there will be exactly one finalize() for it, and the memory is lent until then. On
-/// LND_E_GONE the request has ended. On any other error it still waits for its verdict.
+/// On LND_OK there will be exactly one finalize() for it, and the memory is lent until then. On LND_DONE it
+/// has ended, @report is its only report, and nothing is lent: so ends an LND_REQUEST_IMMEDIATE whose frame is
+/// still there. On LND_E_GONE the request has ended. On any other error it still waits for its decision, but
+/// on LND_E_WAIT for its next offer: see lnd_frame_in().
 ///
-/// The payload of an LND_REQUEST_IMMEDIATE can be received only until parse() returns; afterwards
-/// lnd_recv() of more than no bytes is LND_E_TOO_LONG. A host that needs longer copies the payload in
-/// parse() and ends the request later by lnd_refuse(), of which the sender does not hear.
+/// The payload of an LND_REQUEST_IMMEDIATE can be received only while its frame is there; after lnd_keep()
+/// lnd_recv() of more than no bytes is LND_E_TOO_LONG. A host that needs longer copies the payload before
+/// and ends the request later by lnd_refuse(), of which the sender does not hear.
 ///
-/// Context: thread; also in parse(), finalize() and event(). Takes the lock.
-/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY,
-/// LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE, LND_E_ARGUMENT, LND_E_GONE, LND_E_WRONG_KIND,
+/// Context: thread; also in finalize() and event(). Takes the lock.
+/// Return: LND_OK, LND_DONE, LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY,
+/// LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE, LND_E_ARGUMENT, LND_E_GONE, LND_E_WAIT, LND_E_WRONG_KIND,
 /// LND_E_FRAGMENTS, LND_E_ADDRESS, LND_E_TOO_LONG, LND_E_NO_LISTS.
 #[no_mangle]
 pub unsafe extern "C" fn lnd_recv(
@@ -65,9 +60,10 @@ pub unsafe extern "C" fn lnd_recv(
     verdict: *const lnd_verdict,
     now: u64,
     transfer: *mut lnd_transfer,
+    report: *mut lnd_report,
 ) -> lnd_error {
     // SAFETY: by the contract of the ABI.
-    unsafe { decide(What::Recv, ni, request, verdict, now, transfer) }
+    unsafe { lend(false, ni, request, verdict, now, transfer, report) }
 }
 
 /// lnd_give() - Answers a peer's GET with memory of ours.
@@ -77,10 +73,10 @@ pub unsafe extern "C" fn lnd_recv(
 /// @now: the time.
 /// @transfer: where the transfer's handle is written; may be NULL.
 ///
-/// As lnd_recv(), the other way round.
+/// As lnd_recv(), the other way round; it never ends at once.
 ///
-/// Context: thread; also in parse(), finalize() and event(). Takes the lock.
-/// Return: as lnd_recv().
+/// Context: thread; also in finalize() and event(). Takes the lock.
+/// Return: as lnd_recv(), without LND_DONE.
 #[no_mangle]
 pub unsafe extern "C" fn lnd_give(
     ni: *mut lnd_ni,
@@ -90,64 +86,79 @@ pub unsafe extern "C" fn lnd_give(
     transfer: *mut lnd_transfer,
 ) -> lnd_error {
     // SAFETY: by the contract of the ABI.
-    unsafe { decide(What::Give, ni, request, verdict, now, transfer) }
+    unsafe { lend(true, ni, request, verdict, now, transfer, core::ptr::null_mut()) }
 }
 
-unsafe fn decide(
-    what: What,
+unsafe fn lend(
+    give: bool,
     ni: *mut lnd_ni,
     request: lnd_request,
     verdict: *const lnd_verdict,
     now: u64,
     transfer: *mut lnd_transfer,
+    report: *mut lnd_report,
 ) -> lnd_error {
     // SAFETY: by the contract of the ABI.
-    outcome(unsafe { lnd_ni::of(ni) }.and_then(|ni| {
+    outcome_of(unsafe { lnd_ni::of(ni) }.and_then(|ni| {
         place_if(transfer)?;
         // SAFETY: by the contract of the ABI.
-        let verdict = unsafe { input(verdict)? };
-        let tag = decided(what, ni, request, verdict, Instant::from_nanos(now))?;
-        ni.wake();
+        let report = unsafe { output_if(report)? };
+        // SAFETY: by the contract of the ABI.
+        let it = unsafe { input(verdict)? };
+        let memory = Memory { it, at_once: report.is_some() };
+        let what = if give { What::Give(memory) } else { What::Recv(memory) };
+        let (end, handle) = match decide(ni, request, Instant::from_nanos(now), &what)? {
+            Decided::Done(status, nid) => {
+                if let Some(report) = report {
+                    let role = lnd_role::LND_ROLE_INLINE_SINK as u32;
+                    *report = lnd_report { role, nid, ..ended(&status, it.len, it.user) };
+                }
+                (lnd_error::LND_DONE, lnd_transfer::default())
+            }
+            Decided::Pending(tag) | Decided::Kept(tag) => {
+                (lnd_error::LND_OK, handle::transfer(ni.platform.id, tag))
+            }
+            Decided::Refused => (lnd_error::LND_OK, lnd_transfer::default()),
+        };
         // SAFETY: checked above; writable by the contract of the ABI.
-        unsafe { put_if(transfer, handle::transfer(ni.platform.id, tag)) }
+        unsafe { put_if(transfer, handle)? };
+        Ok(end)
     }))
 }
 
-fn decided(
-    what: What,
-    ni: &lnd_ni,
+/// lnd_keep() - Keeps a peer's request, to be decided later.
+/// @ni: the NI.
+/// @request: the request, from lnd_frame_in().
+/// @now: the time.
+/// @kept: where its handle from now on is written.
+///
+/// On LND_OK its frame is not needed any more: header and payload must have been copied before. The request
+/// then holds a slot and the peer's credit until lnd_recv(), lnd_give() or lnd_refuse(); it ends by itself
+/// after @verdict_bound of struct lnd_config.
+///
+/// Context: thread; also in finalize() and event(). Takes the lock.
+/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY,
+/// LND_E_FOREIGN, LND_E_STALE (also if it was kept before), LND_E_GONE, LND_E_WAIT (see lnd_frame_in()).
+#[no_mangle]
+pub unsafe extern "C" fn lnd_keep(
+    ni: *mut lnd_ni,
     request: lnd_request,
-    it: &lnd_verdict,
-    now: Instant,
-) -> Result<Tag, lnd_error> {
-    let mut inside = ni.enter()?;
-    let thread = inside.thread();
-    let ticket = thread.unpark(ni, handle::of_request(ni.platform.id, request)?)?;
+    now: u64,
+    kept: *mut lnd_request,
+) -> lnd_error {
     // SAFETY: by the contract of the ABI.
-    let (ticket, error) = match unsafe { fragments(it.frags, it.nfrags) } {
-        Ok(memory) if it.reserved == 0 => {
-            let (length, user, deadline) = (it.len, it.user, Instant::from_nanos(it.deadline));
-            let decided = match what {
-                What::Recv => {
-                    let it = Receive { sink: memory, length, deadline, user };
-                    thread.driver.recv(now, ticket, &it)
-                }
-                What::Give => {
-                    let it = Give { source: memory, length, deadline, user };
-                    thread.driver.give(now, ticket, &it)
-                }
-            };
-            match decided {
-                Ok(tag) => return Ok(tag),
-                Err(RecvError::Gone) => return Err(lnd_error::LND_E_GONE),
-                Err(RecvError::Refused(ticket, why)) => (ticket, of_why(why)),
+    outcome(unsafe { lnd_ni::of(ni) }.and_then(|ni| {
+        place(kept)?;
+        match decide(ni, request, Instant::from_nanos(now), &What::Keep)? {
+            Decided::Kept(tag) => {
+                let handle = handle::request(ni.platform.id, tag);
+                // SAFETY: checked above; writable by the contract of the ABI.
+                unsafe { put(kept, handle) }
             }
+            // Nothing else becomes of one that is to be kept.
+            _ => Err(lnd_error::LND_E_GONE),
         }
-        Ok(_) => (ticket, lnd_error::LND_E_ARGUMENT),
-        Err(error) => (ticket, error),
-    };
-    thread.park(ticket);
-    Err(error)
+    }))
 }
 
 /// lnd_refuse() - Refuses a peer's request. Nothing will be reported.
@@ -159,9 +170,9 @@ fn decided(
 /// Of a request that has ended meanwhile nothing is left to refuse: LND_OK, where lnd_recv() and
 /// lnd_give() return LND_E_GONE.
 ///
-/// Context: thread; also in parse(), finalize() and event(). Takes the lock.
+/// Context: thread; also in finalize() and event(). Takes the lock.
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY,
-/// LND_E_FOREIGN, LND_E_STALE, LND_E_ARGUMENT.
+/// LND_E_FOREIGN, LND_E_STALE, LND_E_ARGUMENT, LND_E_WAIT (see lnd_frame_in()).
 #[no_mangle]
 pub unsafe extern "C" fn lnd_refuse(
     ni: *mut lnd_ni,
@@ -170,17 +181,12 @@ pub unsafe extern "C" fn lnd_refuse(
     now: u64,
 ) -> lnd_error {
     // SAFETY: by the contract of the ABI.
-    outcome(unsafe { lnd_ni::of(ni) }.and_then(|ni| refuse(ni, request, refusal, now)))
-}
-
-fn refuse(ni: &lnd_ni, request: lnd_request, refusal: u32, now: u64) -> Result<(), lnd_error> {
-    let why = u8::try_from(refusal).ok().and_then(Refusal::from_wire);
-    let why = why.ok_or(lnd_error::LND_E_ARGUMENT)?;
-    let mut inside = ni.enter()?;
-    let thread = inside.thread();
-    let ticket = thread.unpark(ni, handle::of_request(ni.platform.id, request)?)?;
-    thread.driver.refuse(Instant::from_nanos(now), ticket, why);
-    drop(inside);
-    ni.wake();
-    Ok(())
+    outcome(unsafe { lnd_ni::of(ni) }.and_then(|ni| {
+        let why = u8::try_from(refusal).ok().and_then(Refusal::from_wire);
+        let why = why.ok_or(lnd_error::LND_E_ARGUMENT)?;
+        match decide(ni, request, Instant::from_nanos(now), &What::Refuse(why)) {
+            Ok(_) | Err(lnd_error::LND_E_GONE) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }))
 }

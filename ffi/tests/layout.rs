@@ -72,7 +72,7 @@ fn structs_lie_as_a_c_compiler_lays_them() {
         lnd_report { size, role, transfer, user, nid, error, health, delivery, resend, cause, place, bytes, reply, lost_race, reserved };
         lnd_event { size, kind, nid, link, state };
         lnd_trace { size, kind, now, nid, index, generation, link, a, b, c, d, reserved };
-        lnd_ops { size, reserved, lock, unlock, self_id, context, reg_read32, reg_write32, dma_barrier, node_of, reaches, ready, send, quiesce, mem_read, mem_write, mem_valid, parse, finalize, event, wake, trace, bug };
+        lnd_ops { size, reserved, lock, unlock, self_id, context, reg_read32, reg_write32, dma_barrier, node_of, reaches, ready, send, quiesce, mem_read, mem_write, mem_valid, finalize, event, wake, trace, bug };
         lnd_action { size, kind, index, generation, owner, probe, target, local, nid };
         lnd_health_config { size, abi_version, locals, peers, peer_nis, journal, journeys, actions, profile, sensitivity, retries, seed, recovery_first, recovery_cap, recovery_limit, resend_first, resend_cap, probe_idle, probe_again, probe_hold_off, action_bound, action_every, action_burst, probe_verdicts, routes, routing, numa_range, connects_at_once, incarnation };
         lnd_journey { index, generation, ni, kind };
@@ -92,7 +92,7 @@ fn structs_lie_as_a_c_compiler_lays_them() {
         lnd_blocker { size, kind, transfer, nid, until, link, word, link_state, reserved };
         lnd_stats { size, run_state, active, passive, peers, counters, frames_control, frames_lnd, frames_bad, frames_forged, completions, interrupts, misuses };
         lnd_frag { addr, len, reserved };
-        lnd_send_request { size, kind, nid, link, routed, header, frags, header_len, nfrags, deadline, user };
+        lnd_send_request { size, kind, nid, link, routed, header, frags, header_len, nfrags, deadline, user, peer };
         lnd_verdict { size, nfrags, frags, len, reserved, deadline, user };
     };
     assert_eq!(blocks(&ours), committed("struct", false));

@@ -6,25 +6,38 @@
 #[cfg(any(test, loom))]
 extern crate std;
 
-pub mod arena;
-pub mod claims;
-pub mod completed;
-pub mod config;
-pub mod counters;
-pub mod deadlines;
-#[doc(hidden)]
-pub mod defect;
-pub mod driver;
-pub mod fragment;
-pub mod id;
-pub mod lanes;
-pub mod link;
-pub mod message;
-pub mod peer;
+mod base;
+mod handshake;
+mod links;
+mod machines;
+mod peers;
 pub mod ports;
-pub mod shared;
-pub mod sync;
-pub mod time;
-pub mod trace;
-pub mod transfer;
-pub mod wake;
+mod recovery;
+mod rx;
+mod shard;
+mod slots;
+mod table;
+mod tx;
+
+#[doc(hidden)]
+pub use base::defect;
+pub use base::{counters, fragment, id, message, sync, time, wake};
+pub use machines::{link, peer, transfer};
+pub use ports::trace;
+pub use shard::config;
+pub use slots::shared;
+pub use table::{arena, claims, completed, deadlines, lanes, nids};
+
+/// The driver of one shard, and what is given to it and taken from it.
+pub mod driver {
+    pub use crate::id::Identity;
+    pub use crate::recovery::{Blocker, Report};
+    pub use crate::rx::{
+        Arrival, Give, GiveError, Inbound, Receive, Received, RecvError, RequestKind, Ticket,
+    };
+    pub use crate::shard::{
+        Broken, CreditView, Decider, Driver, Interrupt, PeerView, RunState, Served, TransferView,
+    };
+    pub use crate::slots::Role;
+    pub use crate::tx::{Kind, Refused, Request, Submitted, To, Why};
+}

@@ -121,6 +121,22 @@ fn a_large_put_costs_at_most_six_locked_operations_and_one_full_fence() {
     assert_eq!((cost.fences, cost.allocations), (1, 0));
 }
 
+/// A host that polls: its own thread takes completions, and its channel ends messages at once.
+#[test]
+fn a_large_put_of_a_polling_host_costs_two_locked_operations() {
+    let cost = cost(|rig, round| {
+        rig.driver.channel_mut().ends_at_once = true;
+        let request = rig.request(Kind::Put, 1, &LARGE);
+        let tag = rig.driver.submit(rig.now, request).unwrap().tag().unwrap();
+        rig.driver.on_completion(rig.now, Completion { tag, returned: Returned::Ok });
+        reported(rig, tag, Role::PutSource);
+        credits(rig, round);
+    });
+    println!("large PUT, polling: {cost:?}");
+    // The post's end and the descriptor's. The list of what has ended is the owner's.
+    assert_eq!(cost, Cost { locked: 2, fences: 1, allocations: 0 });
+}
+
 #[test]
 fn a_small_put_costs_no_more() {
     let cost = cost(|rig, round| {

@@ -21,13 +21,17 @@ mod driver {
     mod books;
     mod catalogue;
     mod conditions;
+    mod connection;
     mod credit;
     mod deadline;
     mod edges;
+    mod fifth;
     mod finalize;
     mod fingerprint;
     mod found;
     mod found_sessions;
+    mod fourth;
+    mod fourth_timers;
     mod get;
     mod gone;
     mod handshake;

@@ -56,7 +56,7 @@ impl<'m> Bits<'m> {
 
     /// Clears the first set bit at or after `start` and returns its index. Bounded by the words,
     /// whatever others set meanwhile. Context: the one that takes.
-    pub fn take_from(&self, start: u32) -> Option<u32> {
+    pub(crate) fn take_from(&self, start: u32) -> Option<u32> {
         let first = start / 32;
         for (group, summary) in self.summary.iter().enumerate().skip(first as usize / 32) {
             // Acquire: partner is the Release in `set`.

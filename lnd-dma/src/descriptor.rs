@@ -202,7 +202,7 @@ impl Descriptor {
     }
 
     /// Notes which post ring entry names the descriptor. Context: the driver, alone.
-    pub fn set_entry(&self, index: u32) {
+    pub(crate) fn set_entry(&self, index: u32) {
         // Relaxed: nobody else reads it.
         self.entry.store(index, Ordering::Relaxed);
     }

@@ -25,7 +25,9 @@ const REGISTERS: usize = 256;
 /// Bytes of one indirect list.
 const LIST: usize = MAX_FRAGMENTS * 16;
 /// Most descriptors of a link.
-pub const MAX_DESCRIPTORS: u32 = 65_536;
+pub const MAX_DESCRIPTORS: u32 = 1 << 20;
+/// Most indirect lists of a link.
+pub const MAX_LISTS: u32 = 65_536;
 
 /// The largest node number: it has eight bits in the own word.
 pub const MAX_NODE: u32 = 255;
@@ -33,7 +35,7 @@ pub const MAX_NODE: u32 = 255;
 /// Sizes of one link's tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Geometry {
-    /// Descriptors, `1..=65,536`: one per transfer slot.
+    /// Descriptors, `1..=1,048,576`: one per transfer slot.
     pub descriptors: u32,
     /// Indirect lists, `0..=65,536`.
     pub lists: u32,
@@ -62,10 +64,7 @@ impl Geometry {
     }
 
     const fn check(&self) -> Result<(), LayoutError> {
-        if self.descriptors == 0
-            || self.descriptors > MAX_DESCRIPTORS
-            || self.lists > MAX_DESCRIPTORS
-        {
+        if self.descriptors == 0 || self.descriptors > MAX_DESCRIPTORS || self.lists > MAX_LISTS {
             return Err(LayoutError::Geometry);
         }
         Ok(())

@@ -204,7 +204,7 @@ impl Control {
 impl Status {
     /// Whether a working device of this version may show this: one thing at a time, and no bit that
     /// has no name.
-    pub const fn is_possible(self) -> bool {
+    pub(crate) const fn is_possible(self) -> bool {
         matches!(self.0 & 0xffff, 0 | 1 | 2 | 4)
     }
 
@@ -222,7 +222,7 @@ impl Status {
 
 impl Interrupt {
     /// Whether a working device of this version may show this: no bit that has no name.
-    pub const fn is_possible(self) -> bool {
+    pub(crate) const fn is_possible(self) -> bool {
         self.0 & !3 == 0
     }
 }

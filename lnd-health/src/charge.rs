@@ -48,10 +48,15 @@ impl Charge {
             | (Cause::Channel | Cause::Device | Cause::Deadline, Staged) => Self::PeerNi,
             // Lost between the two, and nothing shows at which end (S4-16).
             (Cause::Deadline, Message)
-            | (Cause::Deadline | Cause::Channel | Cause::Device, Answer | Moving) => Self::Path,
+            | (
+                Cause::Deadline | Cause::Channel | Cause::Device | Cause::ConnectionDown,
+                Answer | Moving,
+            ) => Self::Path,
             // It waited in our queue for the peer's handshake or credits: a peer that is slow is
             // not an interface that has failed, and one that is down is reported as `PeerDown`.
             (Cause::Deadline, Queue)
+            // A connection that was stopped costs no interface what it had not begun to move.
+            | (Cause::ConnectionDown, Queue | Message | Staged)
             | (
                 // The new incarnation's handshake came over that very interface.
                 Cause::PeerRestarted
@@ -104,6 +109,8 @@ pub const fn refusal(why: Why) -> Refusal {
         Why::PeersFull | Why::NoSlots | Why::NoLists => {
             Refusal { full: true, ..Refusal::again(Health::LocalDropped, Charge::None) }
         }
+        // The next try names the peer by its NID.
+        Why::StalePeer => Refusal::again(Health::LocalDropped, Charge::None),
         Why::BadLink
         | Why::Fragments(_)
         | Why::BadAddress

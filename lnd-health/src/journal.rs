@@ -2,7 +2,7 @@
 //! Who changed what, when, on which evidence (R51): the last changes, in a ring.
 
 use crate::ids::Object;
-use crate::ni::NiStatus;
+use crate::standing::NiStatus;
 use lnd_core::defect::seeded;
 use lnd_core::time::Instant;
 use lnd_core::transfer::Health;

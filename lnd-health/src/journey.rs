@@ -13,45 +13,13 @@ use lnd_core::defect::seeded;
 use lnd_core::time::{Instant, Span};
 use lnd_core::transfer::{Delivery, Health};
 
-/// Most tries of one message without a pause: paths that a journey remembers.
-pub const MAX_TRIES: usize = 8;
+pub use crate::terms::{Path, Terms};
 
 /// As a limit of resends: none but the deadline (S4-19).
 pub const UNTIL_DEADLINE: u8 = u8::MAX;
 
-/// A path to the next hop: from one of our interfaces to one of the hop's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Path {
-    /// Our interface.
-    pub local: NiId,
-    /// The next hop's interface: the peer's own, or a gateway's.
-    pub hop: PeerNiId,
-}
-
-/// What the caller wants of a message's delivery.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Terms {
-    /// The caller's name for the message, for the journal.
-    pub cookie: u64,
-    /// The one deadline, over all tries (INV-9). No try begins after it.
-    pub deadline: Instant,
-    /// Whether it may be sent again at all (LNet: `msg_no_resend` is the opposite).
-    pub resend: bool,
-    /// Whether it takes a number with which the receiver recognises a second copy (R45).
-    pub suppress: bool,
-    /// The interface to send from, if it must be that one.
-    pub source: Option<NiId>,
-    /// The peer's interface to reach, if it must be that one: a response goes where its request
-    /// came from.
-    pub destination: Option<PeerNiId>,
-}
-
-impl Terms {
-    /// A message that may be sent again by any path, numbered against second copies.
-    pub const fn new(cookie: u64, deadline: Instant) -> Self {
-        Self { cookie, deadline, resend: true, suppress: true, source: None, destination: None }
-    }
-}
+/// Most tries of one message without a pause: paths that a journey remembers.
+pub const MAX_TRIES: usize = 8;
 
 /// A message on its way. Neither `Copy` nor `Clone`: whoever holds it ends it, once (R1).
 #[derive(Debug, PartialEq, Eq, Hash)]
@@ -291,100 +259,5 @@ impl Journey {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn journey(deadline: u64) -> Journey {
-        let deadline = Instant::from_nanos(deadline);
-        let terms = Terms { suppress: false, ..Terms::new(1, deadline) };
-        Journey::new(PeerId::new(0), terms)
-    }
-
-    fn path(local: usize, hop: u32) -> Path {
-        Path { local: NiId::new(local).unwrap(), hop: PeerNiId::new(hop) }
-    }
-
-    #[test]
-    fn disjoint_as_the_class_asks_and_never_twice() {
-        // S4-9, S4-14, S4-17, R44.
-        let mut j = journey(100);
-        assert!(j.begin(Instant::ORIGIN, path(0, 0)));
-        assert!(!j.begin(Instant::ORIGIN, path(1, 1)), "one try at a time");
-        j.end(Health::LocalDropped, Delivery::NotDelivered);
-        let allowed = |j: &Journey, how| {
-            let pairs = [(0, 0), (0, 1), (1, 0), (1, 1)];
-            pairs.map(|(l, r)| j.allows(path(l, r), how))
-        };
-        assert_eq!(allowed(&j, Resend::No), [false, false, false, false]);
-        assert_eq!(allowed(&j, Resend::OtherLocal), [false, false, true, true]);
-        assert_eq!(allowed(&j, Resend::OtherRemote), [false, true, false, true]);
-        assert_eq!(allowed(&j, Resend::NewPath), [false, false, false, true]);
-        assert_eq!(allowed(&j, Resend::Untried), [false, true, true, true]);
-        assert_eq!(allowed(&j, Resend::Anew), [true; 4]);
-        assert!(j.begin(Instant::ORIGIN, path(1, 0)));
-        j.end(Health::LocalDropped, Delivery::NotDelivered);
-        assert_eq!(allowed(&j, Resend::OtherLocal), [false, true, false, false]);
-        assert_eq!(allowed(&j, Resend::NewPath), [false, true, false, false]);
-    }
-
-    #[test]
-    fn time_bounds_the_tries_and_a_limit_if_there_is_one() {
-        // S4-19, S4-20, R37: a resend never extends the deadline.
-        let mut j = journey(90);
-        for n in 0..3 {
-            assert!(j.may_try_again(Instant::from_nanos(89), 2));
-            assert!(!j.may_try_again(Instant::from_nanos(90), 2));
-            assert!(j.begin(Instant::ORIGIN, path(0, n)));
-            j.end(Health::RemoteDropped, Delivery::NotDelivered);
-        }
-        assert!(j.is_spent(2) && !j.may_try_again(Instant::from_nanos(0), 2));
-        assert!(!j.is_spent(UNTIL_DEADLINE));
-        assert!(j.may_try_again(Instant::from_nanos(89), UNTIL_DEADLINE));
-        assert!(!j.may_try_again(Instant::from_nanos(90), UNTIL_DEADLINE));
-        assert!(!journey(90).begin(Instant::from_nanos(90), path(0, 0)), "LU-16303");
-    }
-
-    #[test]
-    fn a_round_is_bounded_and_a_pause_begins_another() {
-        // R44: without a pause at most so many tries, however many paths there are.
-        let mut j = journey(90);
-        for round in 1..=3 {
-            for n in 0..8 {
-                assert!(!j.round_is_full());
-                assert!(j.begin(Instant::ORIGIN, path(0, n)));
-                j.end(Health::RemoteDropped, Delivery::NotDelivered);
-            }
-            assert!(j.round_is_full() && !j.begin(Instant::ORIGIN, path(0, 9)));
-            assert!(!j.allows(path(0, 3), Resend::OtherRemote), "tried in this round");
-            j.pause(Instant::from_nanos(5), 7);
-            j.start_over();
-            assert_eq!((j.tries(), j.pauses()), (8 * u32::from(round), round));
-            assert_eq!((j.not_before().as_nanos(), j.recoveries), (5, 7));
-            assert_eq!((j.tried().count(), j.last_path(), j.history()), (0, None, None));
-            assert!(j.allows(path(0, 3), Resend::OtherRemote), "it may be tried again");
-        }
-    }
-
-    #[test]
-    fn slices_share_what_is_left() {
-        let j = journey(90);
-        assert_eq!(j.slice(Instant::ORIGIN, 2).as_nanos(), 30);
-        assert_eq!(j.slice(Instant::from_nanos(60), 0).as_nanos(), 90);
-        assert_eq!(j.slice(Instant::from_nanos(89), 2).as_nanos(), 90);
-        assert_eq!(j.slice(Instant::from_nanos(95), 2).as_nanos(), 95);
-    }
-
-    #[test]
-    fn an_unknown_try_makes_the_whole_unknown() {
-        // S0-18, R7: a later try that surely failed says nothing about an earlier one.
-        let mut j = journey(90);
-        assert_eq!((j.under_way(), j.last_class()), (false, None));
-        assert!(j.begin(Instant::ORIGIN, path(0, 0)));
-        assert!(j.under_way());
-        assert_eq!(j.end(Health::NetworkTimeout, Delivery::Unknown), Delivery::Unknown);
-        assert_eq!((j.under_way(), j.last_class()), (false, Some(Health::NetworkTimeout)));
-        assert!(j.begin(Instant::ORIGIN, path(1, 1)));
-        assert_eq!(j.end(Health::RemoteDropped, Delivery::NotDelivered), Delivery::Unknown);
-        assert!(j.may_have_arrived());
-    }
-}
+#[path = "journey_tests.rs"]
+mod tests;

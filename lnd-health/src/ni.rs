@@ -7,64 +7,11 @@
 
 use crate::ids::{Use, NONE};
 use crate::rank::rank;
+use crate::standing::{Aliveness, NiStatus, Shut, Thresholds};
 use crate::value::HealthValue;
 use lnd_core::defect::seeded;
 use lnd_core::id::Nid;
 use lnd_core::time::Instant;
-
-/// Whether an interface may be used, as other nodes see it (`LNET_NI_STATUS_UP`, `…_DOWN`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum NiStatus {
-    /// It may.
-    Up,
-    /// It is consistently down: its health has fallen to the lower threshold and not yet risen
-    /// to the upper one (LU-19476).
-    Down,
-}
-
-/// What is known about whether the far end lives.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Aliveness {
-    /// Nothing was ever heard.
-    Unknown,
-    /// It was heard of at the time kept with it.
-    Alive,
-    /// The prober has found it dead, and nothing has been heard since.
-    Dead,
-}
-
-/// Between which health values an interface goes down and comes up again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Thresholds {
-    /// At this health or less it goes down. LNet: 0.
-    pub down: u16,
-    /// At this health or more it comes up. LNet: 1000.
-    pub up: u16,
-}
-
-/// Reasons not to use an interface, as bits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Shut(u8);
-
-impl Shut {
-    /// The entry is not in use.
-    pub const UNUSED: u8 = 1 << 0;
-    /// It is being drained for maintenance.
-    pub const DRAINING: u8 = 1 << 1;
-    /// The fabric says that it is unusable.
-    pub const FATAL: u8 = 1 << 2;
-    /// Its status is down.
-    pub const DOWN: u8 = 1 << 3;
-
-    /// Whether any of the reasons in `mask` holds.
-    pub const fn has(self, mask: u8) -> bool {
-        self.0 & mask != 0
-    }
-
-    fn set(&mut self, bit: u8, on: bool) {
-        self.0 = if on { self.0 | bit } else { self.0 & !bit };
-    }
-}
 
 /// One interface. What is public belongs to the caller; the rest changes by evidence only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -293,50 +240,5 @@ impl Ni {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const LNET: Thresholds = Thresholds { down: 0, up: 1000 };
-
-    fn ni() -> Ni {
-        Ni::new(Nid::from_raw(5).unwrap(), 0)
-    }
-
-    #[test]
-    fn down_at_zero_and_up_at_full_health_only() {
-        // LU-19476, R47: an interface does not flap with each ping.
-        let mut ni = ni();
-        let mut health = HealthValue::FULL;
-        for _ in 0..9 {
-            health = health.decremented(100);
-            ni.adjust(health, LNET);
-            assert_eq!(ni.status(), NiStatus::Up);
-        }
-        health = health.decremented(100);
-        assert!(ni.adjust(health, LNET));
-        assert_eq!(ni.status(), NiStatus::Down);
-        for _ in 0..9 {
-            health = health.recovered(100);
-            ni.adjust(health, LNET);
-            assert_eq!(ni.status(), NiStatus::Down);
-        }
-        ni.adjust(health.recovered(100), LNET);
-        assert_eq!(ni.status(), NiStatus::Up);
-        assert!(!ni.adjust(HealthValue::FULL, LNET), "nothing changed");
-    }
-
-    #[test]
-    fn the_three_values_move_by_their_own_evidence() {
-        // R48, LU-18444, LU-15595: health down does not make it dead, being heard does not heal.
-        let mut ni = ni();
-        ni.heard(Instant::from_nanos(9));
-        ni.adjust(HealthValue::FULL.decremented(1000), LNET);
-        assert_eq!(ni.aliveness(), (Aliveness::Alive, Instant::from_nanos(9)));
-        ni.heard(Instant::from_nanos(10));
-        assert_eq!((ni.health().get(), ni.status()), (0, NiStatus::Down));
-        ni.adjust(HealthValue::FULL, LNET);
-        ni.found_dead();
-        assert_eq!((ni.health().get(), ni.status()), (1000, NiStatus::Up));
-        assert_eq!(ni.aliveness(), (Aliveness::Dead, Instant::from_nanos(10)));
-    }
-}
+#[path = "ni_tests.rs"]
+mod tests;

@@ -5,121 +5,16 @@
 //! looked at again only when it could have become idle. A probe is one sided and takes no receive
 //! buffer of the peer (S2-4, S2-5). Every end of a probe is legal in every state (S2-7, R60).
 
+use crate::endpoint::Endpoint;
 use crate::jitter::Jitter;
+use crate::probe_end::misread;
 use crate::recovery::Due;
 use lnd_core::defect::seeded;
 use lnd_core::lanes::{Lanes, Timer};
 use lnd_core::time::{Instant, Span};
 
-/// How probing goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ProbeSettings {
-    /// Time without traffic after which an endpoint is probed (S2-2). At least 1 ms.
-    pub idle: Span,
-    /// Time after a probe without an end, or after a dead verdict, until the next one. At least
-    /// the time that the transport takes for its own retries, so that these are spent (R57).
-    pub again: Span,
-    /// Least time between the first dead verdict and the finding (S2-8).
-    pub hold_off: Span,
-    /// Dead verdicts in a row that make a finding, `1..=255`.
-    pub verdicts: u8,
-    /// Largest part that jitter takes off `idle`, in sixteenths, `0..=4`.
-    pub jitter: u8,
-}
-
-impl ProbeSettings {
-    pub(crate) const fn is_sound(&self) -> bool {
-        self.idle.as_nanos() >= 1_000_000
-            && self.again.as_nanos() >= 1_000_000
-            && self.verdicts > 0
-            && self.jitter <= 4
-    }
-}
-
-/// How the operation that is the probe ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum ProbeEnd {
-    /// It succeeded.
-    Success,
-    /// The far end refused access: somebody is there to refuse (S2-10).
-    AccessError,
-    /// All the transport's retries are spent (S2-11).
-    RetryExceeded,
-    /// Anything else.
-    Other,
-}
-
-/// What an end says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Life {
-    /// The far side lives.
-    Alive,
-    /// The path to it is dead.
-    Dead,
-    /// Nothing is known: only a counter moves (S2-13).
-    Unknown,
-}
-
-impl ProbeEnd {
-    /// The three verdicts (R57).
-    pub const fn verdict(self) -> Life {
-        match self {
-            Self::Success | Self::AccessError => Life::Alive,
-            Self::RetryExceeded => Life::Dead,
-            Self::Other => Life::Unknown,
-        }
-    }
-}
-
-/// What the prober concludes about an endpoint.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Finding {
-    /// Nothing new.
-    Nothing,
-    /// It lives.
-    Alive,
-    /// It is down: tell the peer's machine.
-    Down,
-    /// It is down and only ever received: its connection is broken, so clean it up, also while it is
-    /// in use (S2-1). Its users are to be told.
-    CleanUp,
-}
-
-/// One endpoint as the prober sees it; the caller's table of them is its memory.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Endpoint {
-    first_dead: Instant,
-    dead: u8,
-    /// There was traffic since the last look.
-    active: bool,
-    /// It only receives.
-    one_way: bool,
-    /// How many on this node use it.
-    users: u32,
-    /// The transport is moving it to another path.
-    migrating: bool,
-    /// A probe is under way.
-    asked: bool,
-    /// It was reported down, and has not been heard of since.
-    down: bool,
-    /// Its peer has published a word for probing.
-    published: bool,
-}
-
-impl Endpoint {
-    /// Not watched.
-    pub(crate) const UNUSED: Self = Self {
-        first_dead: Instant::ORIGIN,
-        dead: 0,
-        active: false,
-        one_way: false,
-        users: 0,
-        migrating: false,
-        asked: false,
-        down: false,
-        published: false,
-    };
-}
+pub use crate::endpoint::{Finding, ProbeSettings};
+pub use crate::probe_end::{Life, ProbeEnd};
 
 /// What looking at the next endpoint showed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -367,38 +262,6 @@ impl<'m> Prober<'m> {
 
     fn soon(&mut self, now: Instant, index: u32) {
         self.lanes.arm(index, AGAIN, now.after(self.settings.again));
-    }
-}
-
-impl Endpoint {
-    /// One more dead verdict. Only enough of them, over the hold-off, make a finding (R57, S2-8).
-    fn found_dead(&mut self, now: Instant, settings: &ProbeSettings) -> Finding {
-        if self.dead == 0 {
-            self.first_dead = now;
-        }
-        self.dead = self.dead.saturating_add(1);
-        let held =
-            now.since(self.first_dead) >= settings.hold_off || seeded("down-without-hold-off");
-        if self.dead < settings.verdicts || !held {
-            return Finding::Nothing;
-        }
-        let again = core::mem::replace(&mut self.down, true);
-        match (self.one_way && (self.users == 0 || !seeded("kept-while-in-use")), again) {
-            (true, _) => Finding::CleanUp,
-            (false, false) => Finding::Down,
-            (false, true) => Finding::Nothing,
-        }
-    }
-}
-
-/// What the end of a probe says, unless a defect misreads it: constant functions cannot be seeded.
-#[inline]
-fn misread(end: ProbeEnd) -> Life {
-    match end {
-        ProbeEnd::AccessError if seeded("access-error-is-death") => Life::Dead,
-        ProbeEnd::RetryExceeded if seeded("retry-exceeded-is-nothing") => Life::Unknown,
-        ProbeEnd::Other if seeded("anything-is-death") => Life::Dead,
-        _ => end.verdict(),
     }
 }
 

@@ -5,7 +5,7 @@
 //! nothing about the hop's completion, and the request is never sent again for it (S1-13). The
 //! tracker lies in the caller's request and is ended exactly once.
 
-use crate::journey::Path;
+use crate::terms::Path;
 use lnd_core::defect::seeded;
 use lnd_core::time::{Instant, Span};
 

@@ -101,6 +101,7 @@ fn refusals() -> String {
         Why::PeersFull,
         Why::NoRoute,
         Why::DeadlinePassed,
+        Why::StalePeer,
         Why::BadLink,
         Why::Fragments(FragmentError::TooMany),
         Why::BadAddress,

@@ -39,6 +39,11 @@ fn oracle(cause: Cause, place: Place) -> Charge {
             Place::Staged => Charge::PeerNi,
             Place::Answer | Place::Moving => Charge::Path,
         },
+        // What a connection was moving when it went: not deterministic (S4-16). The rest went with it.
+        Cause::ConnectionDown => match place {
+            Place::Queue | Place::Message | Place::Staged => Charge::None,
+            Place::Answer | Place::Moving => Charge::Path,
+        },
         // None of the three classes: no interface has failed.
         Cause::PeerRestarted
         | Cause::Shutdown
@@ -146,6 +151,7 @@ fn every_refusal() {
         (Why::PeersFull, Charge::None, true),
         (Why::NoSlots, Charge::None, true),
         (Why::NoLists, Charge::None, true),
+        (Why::StalePeer, Charge::None, true),
         // S4-11: the one refusal that is evidence of an interface.
         (Why::PeerDown, Charge::PeerNi, true),
     ] {
@@ -155,7 +161,10 @@ fn every_refusal() {
         let next = node.health.refused(at(1), journey, refusal(why));
         assert_eq!(paid(&node), lost(expected), "{why:?}");
         assert_eq!(!matches!(next, Next::Ended(_)), again, "{why:?}: {next:?}");
-        // An LND that knows only the errno says the same.
+        // An LND that knows only the errno says the same; but ESTALE of others is of a connection.
+        if why == Why::StalePeer {
+            continue;
+        }
         let (by_errno, by_why) = (refusal_of_errno(why.errno()), refusal(why));
         assert_eq!((by_errno.charge, by_errno.again), (by_why.charge, by_why.again), "{why:?}");
     }

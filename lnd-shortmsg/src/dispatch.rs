@@ -2,9 +2,10 @@
 //! Frames in, messages out, and the other way round: what a host puts between its mailboxes (or any
 //! other carrier of frames) and the driver.
 
-use crate::mailbox::{Outlet, SendError};
+use crate::mailbox::{spsc, Outlet, SendError};
+use crate::wire::layout::class;
 use crate::wire::{
-    decode, encode, encoded_len, Checksum, DecodeCounters, DecodeError, EncodeError, Frame,
+    decode, short, Checksum, DecodeCounters, DecodeError, EncodeError, Frame, Heads, Wire,
 };
 use core::fmt;
 use lnd_core::defect::seeded;
@@ -34,18 +35,67 @@ impl Sender {
 }
 
 /// Decodes frames and counts what becomes of them. Context: one owner at a time.
+///
+/// `SHORT`: the channel may have short heads. What decodes them is in an image only then.
 #[derive(Clone, Debug)]
-pub struct Receiver {
+pub struct Receiver<const SHORT: bool = false> {
     checksum: Checksum,
+    /// Our own NID, if the channel has short heads.
+    short_to: Option<Nid>,
     control: u64,
     lnd: u64,
     errors: DecodeCounters,
 }
 
-impl Receiver {
-    /// A receiver whose channel has checksums, or not.
+impl Receiver<false> {
+    /// A receiver whose channel has checksums, or not, and heads that name both ends.
     pub const fn new(checksum: Checksum) -> Self {
-        Self { checksum, control: 0, lnd: 0, errors: DecodeCounters::new() }
+        Self::with(checksum, None)
+    }
+}
+
+impl Receiver<true> {
+    /// The receiver of the node `me`, whose channel looks like `wire`.
+    pub const fn of(wire: Wire, me: Nid) -> Self {
+        let short_to = match wire.heads {
+            Heads::Short => Some(me),
+            Heads::Named => None,
+        };
+        Self::with(wire.checksum, short_to)
+    }
+}
+
+impl<const SHORT: bool> Receiver<SHORT> {
+    const fn with(checksum: Checksum, short_to: Option<Nid>) -> Self {
+        Self { checksum, short_to, control: 0, lnd: 0, errors: DecodeCounters::new() }
+    }
+
+    /// Whether the channel has short heads.
+    #[inline]
+    const fn shortens(&self) -> bool {
+        SHORT && self.short_to.is_some()
+    }
+
+    /// A frame whose head names both ends. On a channel with short heads: any that has none, or whose sender is
+    /// not known.
+    #[inline]
+    fn decode_named<'a>(&self, sender: Sender, frame: &'a [u8]) -> Result<Frame<'a>, DecodeError> {
+        if self.shortens() && has_short_head(frame) {
+            return Err(DecodeError::Sender);
+        }
+        let decoded = decode(frame, self.checksum)?;
+        let (from, short) = match &decoded {
+            Frame::Control(envelope, _) => (envelope.from, true),
+            Frame::Lnd(envelope, message) => (envelope.from, short::is_short(message)),
+        };
+        if !sender.may_be(from) && !seeded("sender-unchecked") {
+            return Err(DecodeError::Sender);
+        }
+        // Some have heads with names on every channel.
+        if self.shortens() && short && !seeded("heads-mixed") {
+            return Err(DecodeError::Heads);
+        }
+        Ok(decoded)
     }
 
     #[inline]
@@ -71,14 +121,12 @@ impl Receiver {
         sender: Sender,
         frame: &'a [u8],
     ) -> Result<Frame<'a>, DecodeError> {
-        let received = decode(frame, self.checksum).and_then(|frame| match &frame {
-            Frame::Control(envelope, _) | Frame::Lnd(envelope, _)
-                if !sender.may_be(envelope.from) && !seeded("sender-unchecked") =>
-            {
-                Err(DecodeError::Sender)
+        let received = match (self.short_to, sender) {
+            (Some(me), Sender::Known(from)) if SHORT && has_short_head(frame) => {
+                short::decode(frame, self.checksum, from, me)
             }
-            _ => Ok(frame),
-        });
+            _ => self.decode_named(sender, frame),
+        };
         self.count(&received);
         received
     }
@@ -128,12 +176,63 @@ pub fn transmit<O: Outlet>(
     outlet: &mut O,
     envelope: &Envelope,
     message: &Message<'_>,
-    checksum: Checksum,
+    wire: Wire,
 ) -> Result<(), TransmitError> {
-    let length = encoded_len(envelope, message).map_err(TransmitError::Encode)?;
+    let length = wire.encoded_len(envelope, message).map_err(TransmitError::Encode)?;
     let write = |slot: &mut [u8]| {
         // Cannot fail: `encoded_len` has found everything in order, and the slot has this length.
-        let _ = encode(envelope, message, checksum, slot);
+        let _ = wire.encode(envelope, message, slot);
     };
     outlet.send_with(length, write).map_err(TransmitError::Send)
+}
+
+/// Whether a frame has the short head, by its first byte.
+#[inline]
+fn has_short_head(frame: &[u8]) -> bool {
+    matches!(frame.first(), Some(&(class::SHORT_LND | class::SHORT_CONTROL)))
+}
+
+/// Encodes an IMMEDIATE straight into a slot of a mailbox, into which `gather` writes its payload. That has
+/// as many bytes as `scratch`, which is used where the head names both ends.
+///
+/// `Ok(false)`: `gather`, which is called once at most, has said `false`. Nothing was sent.
+///
+/// # Errors
+/// [`TransmitError`]; nothing was sent.
+#[inline]
+pub fn transmit_inline(
+    outlet: &mut spsc::Producer<'_>,
+    envelope: &Envelope,
+    header: &[u8],
+    scratch: &mut [u8],
+    wire: Wire,
+    gather: impl FnOnce(&mut [u8]) -> bool,
+) -> Result<bool, TransmitError> {
+    if wire.heads == Heads::Named {
+        if !gather(scratch) {
+            return Ok(false);
+        }
+        let message = Message::Immediate { header, payload: scratch };
+        return transmit(outlet, envelope, &message, wire).map(|()| true);
+    }
+    let payload = scratch.len();
+    let length = short::inline_len(header.len(), payload, wire.checksum);
+    let length = length.map_err(TransmitError::Encode)?;
+    let mut failed = None;
+    let write = |slot: &mut [u8]| match short::encode_inline(
+        envelope,
+        header,
+        payload,
+        wire.checksum,
+        slot,
+        gather,
+    ) {
+        Ok(written) => written,
+        Err(error) => {
+            failed = Some(error);
+            false
+        }
+    };
+    let sent = outlet.send_if(length, write).map_err(TransmitError::Send)?;
+    failed.map_or(Ok(sent), |error| Err(TransmitError::Encode(error)))
 }

@@ -11,7 +11,7 @@
 //! use lnd_core::message::{Envelope, Message};
 //! use lnd_shortmsg::dispatch::{transmit, Receiver, Sender};
 //! use lnd_shortmsg::mailbox::{spsc, Geometry, Line};
-//! use lnd_shortmsg::wire::{Checksum, Frame};
+//! use lnd_shortmsg::wire::{Checksum, Frame, Wire};
 //!
 //! let mut memory = [Line::ZERO; 64];
 //! let geometry = Geometry::new(8, 256).unwrap();
@@ -28,10 +28,11 @@
 //!     credits_of: 0,
 //! };
 //! let message = Message::Immediate { header: b"header", payload: b"payload" };
-//! transmit(&mut producer, &envelope, &message, Checksum::On).unwrap();
+//! let wire = Wire::short(Checksum::Off);
+//! transmit(&mut producer, &envelope, &message, wire).unwrap();
 //!
 //! let mut scratch = [0; 256];
-//! let mut receiver = Receiver::new(Checksum::On);
+//! let mut receiver = Receiver::of(wire, envelope.to);
 //! let frame = consumer.recv(&mut scratch).unwrap().unwrap();
 //! assert_eq!(receiver.receive_from(Sender::Known(envelope.from), frame), Ok(Frame::Lnd(envelope, message)));
 //! ```

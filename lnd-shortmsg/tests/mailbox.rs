@@ -7,8 +7,7 @@
 mod memory;
 
 use lnd_shortmsg::mailbox::{
-    mpsc, spsc, Consumer, Fault, Geometry, Kind, Line, Outlet, Region, RegionError, SendError,
-    FIRST_LINE,
+    spsc, Consumer, Fault, Geometry, Line, Outlet, Region, RegionError, SendError, FIRST_LINE,
 };
 use memory::{geometry, Shared, SLOTS, SLOT_SIZE};
 use std::ptr::NonNull;
@@ -28,7 +27,7 @@ const CONSUMED: usize = 128;
 
 fn spsc_ends<'m>(shared: &mut Shared) -> (spsc::Producer<'m>, Consumer<'m>) {
     let producer = shared.producer().unwrap();
-    let consumer = shared.consumer(Kind::Spsc).unwrap();
+    let consumer = shared.consumer().unwrap();
     (producer, consumer)
 }
 
@@ -56,13 +55,8 @@ fn fill_and_drain(producer: &mut impl Outlet, consumer: &mut Consumer<'_>, laps:
 #[test]
 fn messages_arrive_in_order_and_full_is_reported() {
     for start in [0, 1, u32::MAX - 2, u32::MAX - 6] {
-        let mut shared = Shared::formatted(Kind::Spsc, start);
+        let mut shared = Shared::formatted(start);
         let (mut producer, mut consumer) = spsc_ends(&mut shared);
-        fill_and_drain(&mut producer, &mut consumer, LAPS);
-
-        let mut shared = Shared::formatted(Kind::Mpsc, start);
-        let mut producer = shared.mpsc_producer();
-        let mut consumer = shared.consumer(Kind::Mpsc).unwrap();
         fill_and_drain(&mut producer, &mut consumer, LAPS);
     }
 }
@@ -88,19 +82,19 @@ fn too_little_memory_is_refused() {
     let geometry = Geometry::new(2, 64).unwrap();
     let mut memory = [Line::ZERO; 5];
     assert_eq!(spsc::channel(&mut memory, geometry).err(), Some(RegionError::TooSmall));
-    assert_eq!(mpsc::channel(&mut memory[..1], geometry).err(), Some(RegionError::TooSmall));
-    assert_eq!(mpsc::channel(&mut [], geometry).err(), Some(RegionError::TooSmall));
+    assert_eq!(spsc::channel(&mut memory[..1], geometry).err(), Some(RegionError::TooSmall));
+    assert_eq!(spsc::channel(&mut [], geometry).err(), Some(RegionError::TooSmall));
 }
 
 /// A region without a whole header is neither fresh nor marked, and one that was cleared is fresh.
 #[test]
 fn a_region_is_fresh_until_it_is_formatted_and_after_it_was_cleared() {
-    let mut shared = Shared::formatted(Kind::Spsc, 0);
+    let mut shared = Shared::formatted(0);
     let region = shared.region();
-    assert!(!region.is_fresh() && region.check(Kind::Spsc).is_ok());
+    assert!(!region.is_fresh() && region.check().is_ok());
     region.condemn();
     assert!(!region.is_fresh());
-    assert_eq!(region.check(Kind::Spsc).err(), Some(RegionError::Magic));
+    assert_eq!(region.check().err(), Some(RegionError::Magic));
     region.clear();
     assert!(region.is_fresh());
     let mut line = [Line::ZERO];
@@ -110,12 +104,12 @@ fn a_region_is_fresh_until_it_is_formatted_and_after_it_was_cleared() {
     short.condemn();
     short.clear();
     assert!(!short.is_fresh());
-    assert_eq!(short.check(Kind::Spsc).err(), Some(RegionError::TooSmall));
+    assert_eq!(short.check().err(), Some(RegionError::TooSmall));
 }
 
 #[test]
 fn a_message_can_stay_in_the_mailbox() {
-    let mut shared = Shared::formatted(Kind::Spsc, 0);
+    let mut shared = Shared::formatted(0);
     let (mut producer, mut consumer) = spsc_ends(&mut shared);
     let mut scratch = [0; 120];
     (0..SLOTS).for_each(|number| producer.send(&numbered(number, 9)).unwrap());
@@ -133,7 +127,7 @@ fn a_message_can_stay_in_the_mailbox() {
 
 #[test]
 fn too_long_and_too_small() {
-    let mut shared = Shared::formatted(Kind::Spsc, 0);
+    let mut shared = Shared::formatted(0);
     let (mut producer, mut consumer) = spsc_ends(&mut shared);
     assert_eq!(producer.send(&[1; 121]), Err(SendError::TooLong));
     assert_eq!(producer.send_with(usize::MAX, |_| panic!("called")), Err(SendError::TooLong));
@@ -145,17 +139,13 @@ fn too_long_and_too_small() {
     assert_eq!(consumer.recv(&mut [0; 49]), Err(Fault::NoRoom));
     assert_eq!(consumer.recv(&mut [0; 50]), Ok(Some([1; 50].as_slice())));
     assert_eq!(consumer.capacity(), 120);
-
-    let mut shared = Shared::formatted(Kind::Mpsc, 0);
-    let mut producer = shared.mpsc_producer();
-    assert_eq!(producer.send(&[1; 121]), Err(SendError::TooLong));
     assert_eq!(producer.send_with(121, |_| panic!("called")), Err(SendError::TooLong));
 }
 
 #[test]
 fn a_new_process_goes_on_where_the_old_one_stopped() {
     for start in [0, u32::MAX - 5] {
-        let mut shared = Shared::formatted(Kind::Spsc, start);
+        let mut shared = Shared::formatted(start);
         let mut scratch = [0; 120];
         let (mut sent, mut received) = (0, 0);
         let mut random = 12345u32;
@@ -187,7 +177,7 @@ fn a_new_process_goes_on_where_the_old_one_stopped() {
 #[test]
 fn a_killed_consumer_is_followed_by_one_that_sees_little_again() {
     let geometry = Geometry::new(64, 64).unwrap();
-    let mut shared = Shared::formatted_as(Kind::Spsc, geometry, u32::MAX - 7);
+    let mut shared = Shared::formatted_as(geometry, u32::MAX - 7);
     let (mut producer, mut killed) = spsc_ends(&mut shared);
     (0..50).for_each(|number| producer.send(&[number]).unwrap());
     for number in 0..20 {
@@ -195,13 +185,13 @@ fn a_killed_consumer_is_followed_by_one_that_sees_little_again() {
     }
     std::mem::forget(killed);
     // It had told of 16.
-    let mut consumer = shared.consumer(Kind::Spsc).unwrap();
+    let mut consumer = shared.consumer().unwrap();
     for number in 16..20 {
         assert_eq!(consumer.recv(&mut [0; 56]), Ok(Some([number].as_slice())));
     }
     // One that ends in peace leaves nothing to see again.
     drop(consumer);
-    let mut consumer = shared.consumer(Kind::Spsc).unwrap();
+    let mut consumer = shared.consumer().unwrap();
     for number in 20..50 {
         assert_eq!(consumer.recv(&mut [0; 56]), Ok(Some([number].as_slice())));
     }
@@ -212,7 +202,7 @@ fn a_killed_consumer_is_followed_by_one_that_sees_little_again() {
 
 #[test]
 fn a_producer_killed_in_the_middle_has_sent_nothing() {
-    let mut shared = Shared::formatted(Kind::Spsc, 0);
+    let mut shared = Shared::formatted(0);
     let (_, mut consumer) = spsc_ends(&mut shared);
     // Length and part of the payload are there; the sequence word is not.
     shared.set(slot(0) + 4, 40);
@@ -224,21 +214,20 @@ fn a_producer_killed_in_the_middle_has_sent_nothing() {
 }
 
 #[test]
-fn a_filler_that_panics_leaves_no_hole() {
+fn a_filler_that_panics_has_sent_nothing() {
     let mut memory = [Line::ZERO; 8];
-    let (producer, mut consumer) =
-        mpsc::channel(&mut memory, Geometry::new(4, 64).unwrap()).unwrap();
-    let mut unlucky = producer.clone();
-    let panicking = move || unlucky.send_with(8, |_| panic!("in the middle"));
+    let (mut producer, mut consumer) =
+        spsc::channel(&mut memory, Geometry::new(4, 64).unwrap()).unwrap();
+    let panicking = || producer.send_with(8, |_| panic!("in the middle"));
     assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(panicking)).is_err());
-    producer.clone().send(b"next").unwrap();
-    assert_eq!(consumer.recv(&mut [0; 56]).unwrap().unwrap().len(), 8);
+    producer.send(b"next").unwrap();
     assert_eq!(consumer.recv(&mut [0; 56]).unwrap().unwrap(), b"next");
+    assert_eq!(consumer.recv(&mut [0; 56]), Ok(None));
 }
 
 #[test]
 fn hostile_lengths_are_bounded_and_skipped() {
-    let mut shared = Shared::formatted(Kind::Spsc, 0);
+    let mut shared = Shared::formatted(0);
     let (mut producer, mut consumer) = spsc_ends(&mut shared);
     for (index, length) in [121, 128, 1 << 31, u32::MAX].into_iter().enumerate() {
         producer.send(b"x").unwrap();
@@ -256,7 +245,7 @@ fn hostile_lengths_are_bounded_and_skipped() {
 #[test]
 fn hostile_words_are_reported() {
     for word in [0, 2, 3, 7, u32::MAX, 1 << 31] {
-        let mut shared = Shared::formatted(Kind::Spsc, 0);
+        let mut shared = Shared::formatted(0);
         let (_, mut consumer) = spsc_ends(&mut shared);
         shared.set(slot(0), word);
         assert_eq!(consumer.recv(&mut [0; 120]), Err(Fault::Sequence), "{word}");
@@ -264,19 +253,11 @@ fn hostile_words_are_reported() {
     }
     for word in [1, 2, SLOTS, u32::MAX - SLOTS, 1 << 31] {
         // Consumed what was never sent, or more than a lap ago.
-        let mut shared = Shared::formatted(Kind::Spsc, 0);
+        let mut shared = Shared::formatted(0);
         let (mut producer, _) = spsc_ends(&mut shared);
         shared.set(CONSUMED, word);
         assert_eq!(producer.send(b""), Err(SendError::Broken), "{word}");
         assert!(!producer.has_room());
-    }
-    for word in [u32::MAX, u32::MAX - SLOTS, 1 << 31] {
-        // Many producers look at the word in any order: it may be old. No room, in any case.
-        let mut shared = Shared::formatted(Kind::Mpsc, 0);
-        let mut producer = shared.mpsc_producer();
-        (0..SLOTS).for_each(|_| producer.send(b"").unwrap());
-        shared.set(CONSUMED, word);
-        assert_eq!(producer.send(b""), Err(SendError::Full), "{word}");
     }
 }
 
@@ -285,17 +266,18 @@ fn a_damaged_header_is_refused() {
     use RegionError as E;
     let attach = |shared: &mut Shared| {
         let error = shared.producer().err();
-        assert_eq!(shared.consumer(Kind::Spsc).err(), error);
-        let header = shared.region().check(Kind::Spsc);
+        assert_eq!(shared.consumer().err(), error);
+        let header = shared.region().check();
         assert_eq!(header.err(), error.filter(|&error| error != E::Positions));
         error
     };
     assert_eq!(attach(&mut Shared::blank(geometry())), Some(E::Magic));
-    assert_eq!(attach(&mut Shared::formatted(Kind::Mpsc, 0)), Some(E::Kind));
-    assert_eq!(
-        mpsc::Producer::attach(Shared::formatted(Kind::Spsc, 0).region()).err(),
-        Some(E::Kind)
-    );
+    // A sound header of another kind.
+    let mut shared = Shared::formatted(0);
+    let check = shared.get(20);
+    shared.set(8, 2);
+    shared.set(20, check ^ 1u32.rotate_left(24) ^ 2u32.rotate_left(24));
+    assert_eq!(attach(&mut shared), Some(E::Kind));
     let swapped = 0x4c4e_446d_u32.swap_bytes();
     let cases = [
         (0, 0, E::Magic),
@@ -312,23 +294,23 @@ fn a_damaged_header_is_refused() {
         (slot(1), 1 << 31, E::Positions),
     ];
     for (offset, value, error) in cases {
-        let mut shared = Shared::formatted(Kind::Spsc, 0);
+        let mut shared = Shared::formatted(0);
         assert_eq!(attach(&mut shared), None);
         shared.set(offset, value);
         assert_eq!(attach(&mut shared), Some(error), "{value} at {offset}");
     }
     // Sound slots, of which more is consumed than was ever sent.
-    let mut shared = Shared::formatted(Kind::Spsc, 0);
+    let mut shared = Shared::formatted(0);
     shared.set(CONSUMED, 1);
     assert_eq!(shared.producer().err(), Some(E::Positions));
     // A sound header, but less memory than it speaks of.
-    let mut shared = Shared::formatted(Kind::Spsc, 0);
+    let mut shared = Shared::formatted(0);
     shared.0.pop();
     assert_eq!(attach(&mut shared), Some(E::TooSmall));
     shared.0.truncate(1);
     assert_eq!(attach(&mut shared), Some(E::TooSmall));
     // A header that agrees with itself on an impossible geometry.
-    let mut shared = Shared::formatted(Kind::Spsc, 0);
+    let mut shared = Shared::formatted(0);
     let check = shared.get(20);
     shared.set(12, 3);
     shared.set(20, check ^ SLOTS.rotate_left(3) ^ 3u32.rotate_left(3));

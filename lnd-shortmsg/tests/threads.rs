@@ -7,7 +7,7 @@
 #[path = "common/memory.rs"]
 mod memory;
 
-use lnd_shortmsg::mailbox::{Consumer, Kind, Outlet, SendError};
+use lnd_shortmsg::mailbox::{Consumer, Outlet, SendError};
 use memory::Shared;
 use std::thread::{self, ScopedJoinHandle};
 
@@ -67,30 +67,13 @@ fn receive_all<const N: usize>(
 #[test]
 fn two_threads_spsc() {
     let messages = stress(20_000);
-    let mut shared = Shared::formatted(Kind::Spsc, u32::MAX - messages / 2);
+    let mut shared = Shared::formatted(u32::MAX - messages / 2);
     let mut producer = shared.producer().unwrap();
-    let consumer = shared.consumer(Kind::Spsc).unwrap();
+    let consumer = shared.consumer().unwrap();
     thread::scope(|scope| {
         let sender = scope.spawn(move || {
             (0..messages).for_each(|number| deliver(&mut producer, &stamped(0, number)));
         });
         assert_eq!(receive_all(consumer, [sender]), [messages]);
-    });
-}
-
-#[test]
-fn three_threads_mpsc() {
-    let messages = stress(20_000);
-    let mut shared = Shared::formatted(Kind::Mpsc, u32::MAX - messages);
-    let producer = shared.mpsc_producer();
-    let consumer = shared.consumer(Kind::Mpsc).unwrap();
-    thread::scope(|scope| {
-        let senders = [0, 1].map(|from| {
-            let mut producer = producer.clone();
-            scope.spawn(move || {
-                (0..messages).for_each(|number| deliver(&mut producer, &stamped(from, number)));
-            })
-        });
-        assert_eq!(receive_all(consumer, senders), [messages; 2]);
     });
 }

@@ -6,10 +6,10 @@
 #include "slowly.h"
 
 /* What operations are to do. */
-static int keep;	/* parse() leaves the request for later */
+static int keep;	/* requests are kept for later */
 static int twice;	/* a second interrupt comes within the first */
 static int bury;	/* the NI is destroyed while a call waits for its lock */
-static int intrude;	/* another thread calls from within parse() and finalize() */
+static int intrude;	/* another thread calls from within finalize(), and before a decision */
 static uint32_t self;	/* who calls */
 static struct lnd_request kept;
 
@@ -51,20 +51,19 @@ static void unlock(void *ctx)
 	(void)ctx;
 }
 
-static void parse(void *ctx, const struct lnd_arrival *arrival)
+static enum lnd_error decide(struct node *node, const struct lnd_arrival *arrival)
 {
-	struct node *node = ctx;
-
 	if (intrude) {
-		/* One parse() at a time. */
+		/* Nothing is held: what another thread does changes nothing for this request. */
+		struct lnd_stats stats = { .size = sizeof(stats) };
+		uint64_t next;
+
 		self = 2;
-		FAILS(LND_E_BUSY, lnd_frame_in(node->ni, 0, LND_NID_UNKNOWN, frame, frame_len, world.now));
+		MUST(lnd_stats_get(node->ni, &stats));
+		MUST(lnd_run(node->ni, world.now, 1, &next));
 		self = 1;
 	}
-	if (keep)
-		kept = arrival->request;
-	else
-		usual.parse(ctx, arrival);
+	return keep ? lnd_keep(node->ni, arrival->request, world.now, &kept) : node_decide(node, arrival);
 }
 
 static void finalize(void *ctx, const struct lnd_report *report)
@@ -90,7 +89,7 @@ static void open_corners(uint64_t patience)
 	ops.lock = lock;
 	ops.unlock = unlock;
 	ops.self_id = self_id;
-	ops.parse = parse;
+	decides = decide;
 	ops.finalize = finalize;
 	open_world(patience, &ops);
 }
@@ -178,11 +177,11 @@ static void verdicts(void)
 	look(b);
 	CHECK(has_said(" request ") && !a->reports);
 	verdict.reserved = 1;
-	FAILS(LND_E_ARGUMENT, lnd_recv(b->ni, kept, &verdict, world.now, &transfer));
+	FAILS(LND_E_ARGUMENT, lnd_recv(b->ni, kept, &verdict, world.now, &transfer, NULL));
 	verdict.reserved = 0;
-	FAILS(LND_E_NULL, lnd_recv(b->ni, kept, NULL, world.now, &transfer));
-	MUST(lnd_recv(b->ni, kept, &verdict, world.now, &transfer));
-	FAILS(LND_E_STALE, lnd_recv(b->ni, kept, &verdict, world.now, NULL));
+	FAILS(LND_E_NULL, lnd_recv(b->ni, kept, NULL, world.now, &transfer, NULL));
+	MUST(lnd_recv(b->ni, kept, &verdict, world.now, &transfer, NULL));
+	FAILS(LND_E_STALE, lnd_recv(b->ni, kept, &verdict, world.now, NULL, NULL));
 	CHECK(world_run(&world, 1000 * MS, &a->reports, 1) && !a->failures);
 	world_run(&world, 10 * MS, NULL, 0);
 
@@ -191,8 +190,8 @@ static void verdicts(void)
 	world_run(&world, 10 * MS, NULL, 0);
 	MUST(lnd_peer_event(b->ni, lnd_soft_nid(0), 0, world.now));
 	MUST(lnd_run(b->ni, world.now, 8, &b->next));
-	FAILS(LND_E_GONE, lnd_recv(b->ni, kept, &verdict, world.now, NULL));
-	FAILS(LND_E_STALE, lnd_recv(b->ni, kept, &verdict, world.now, NULL));
+	FAILS(LND_E_GONE, lnd_recv(b->ni, kept, &verdict, world.now, NULL, NULL));
+	FAILS(LND_E_STALE, lnd_recv(b->ni, kept, &verdict, world.now, NULL, NULL));
 	CHECK(world_run(&world, 1000 * MS, &a->reports, 2) && a->failures == 1);
 	MUST(lnd_stats_get(b->ni, &stats));
 	CHECK(!stats.passive && !stats.active);
@@ -210,8 +209,7 @@ static enum lnd_error offer(void)
 	/* The end of a pass, perhaps; the next call begins another. */
 	if (lnd_soft_receive(b->seat, 8, b->frame, room, &arrival) == LND_E_END)
 		MUST(lnd_soft_receive(b->seat, 8, b->frame, room, &arrival));
-	return lnd_frame_in(b->ni, arrival.link, lnd_soft_nid(arrival.from), b->frame, arrival.len,
-			    world.now);
+	return node_frame(b, arrival.link, lnd_soft_nid(arrival.from), b->frame, arrival.len, world.now);
 }
 
 /* Runs node b once. Returns whether that has called wake(). */
@@ -300,7 +298,7 @@ static void contexts(void)
 	CHECK(!twice && more == 0 && a->bugs == 1);
 	CHECK(after.misuses == before.misuses + 1 && after.interrupts == before.interrupts + 1);
 
-	/* Two threads, in parse() and in lnd_run(): no misuse, and nothing is lost. */
+	/* Two threads, before a decision and in lnd_run(): no misuse, and nothing is lost. */
 	intrude = 1;
 	MUST(node_put(a, 0, 0, 1000, NULL));
 	CHECK(world_run(&world, 1000 * MS, &a->reports, 1));

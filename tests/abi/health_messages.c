@@ -146,7 +146,8 @@ static void ends(void)
 					  LND_CAUSE_LOCAL, LND_CAUSE_PROTOCOL };
 	static const uint32_t curable[] = { LND_CAUSE_PEER_DOWN, LND_CAUSE_PEER_RESTARTED,
 					    LND_CAUSE_LINK_DOWN, LND_CAUSE_DEADLINE,
-					    LND_CAUSE_CHANNEL, LND_CAUSE_DEVICE };
+					    LND_CAUSE_CHANNEL, LND_CAUSE_DEVICE,
+					    LND_CAUSE_CONNECTION_DOWN };
 	const uint32_t dropped = LND_HEALTH_LOCAL_DROPPED;
 	struct lnd_report report;
 	struct lnd_journey journey;

@@ -51,7 +51,7 @@ struct host {
 	void *ni_memory, *seat_memory, *engine_memory[LINKS];
 	unsigned char *window;
 	uint64_t next, life;
-	uint32_t woken, paused, engines_pause, leaving, interrupts_pending;
+	uint32_t woken, paused, engines_pause, leaving, interrupts_pending, at_once;
 	enum habit habit;
 	struct open_frame open_frames[4 * SLOTS];
 	struct kept kept[SLOTS];
@@ -64,7 +64,9 @@ static struct queue queues[NODES][NODES][2];
 static struct lnd_soft_fabric *fabric;
 static void *region, *fabric_memory;
 static uint32_t room;		/* of each queue */
-static uint32_t ends_later;	/* send() says LND_SEND_PENDING */
+static uint32_t ends_later;	/* send() says LND_SEND_PENDING, unless a host says LND_ENDS_AT_ONCE */
+static uint32_t at_once;	/* hosts that start say that */
+static uint32_t ended_at_once;	/* messages that have ended within the call */
 static uint32_t time_first;	/* hosts call lnd_run() before they look for frames, too */
 static uint32_t senders_unknown;	/* the channel does not know who sent a frame */
 static uint32_t versions[NODES];	/* the version that a node speaks; 0: version 1 */
@@ -125,7 +127,7 @@ static inline uint32_t op_send(void *ctx, const struct lnd_frame *frame)
 	memcpy(letter->bytes, frame->bytes, frame->len);
 	translate(letter->bytes, host->number, to);
 	queue->count++;
-	if (!ends_later)
+	if (!ends_later || host->at_once)
 		return LND_SEND_DONE;
 	if (frame->tracked) {
 		CHECK(host->open_count < 4 * SLOTS);
@@ -203,6 +205,15 @@ static inline uint64_t user_of(uint32_t id, uint32_t buffer)
 	return id | (uint64_t)buffer << 32;
 }
 
+static inline void op_finalize(void *ctx, const struct lnd_report *report);
+
+/* A call has said LND_DONE. */
+static inline void ended(struct host *host, const struct lnd_report *report)
+{
+	ended_at_once++;
+	op_finalize(host, report);
+}
+
 static inline uint32_t buffer_of(struct host *host)
 {
 	uint32_t buffer = 0;
@@ -230,6 +241,7 @@ static inline enum lnd_error submit(struct host *host, uint32_t to, uint32_t kin
 {
 	uint32_t buffer = buffer_of(host), id = book_new(host->life, to, kind, len, patience, answered);
 	struct label label = { .magic = MAGIC, .id = id };
+	struct lnd_report report = { .size = sizeof(report) };
 	struct lnd_frag frag[2];
 	struct lnd_send_request request = {
 		.size = sizeof(request),
@@ -247,8 +259,16 @@ static inline enum lnd_error submit(struct host *host, uint32_t to, uint32_t kin
 	enum lnd_error error;
 
 	fill(host->window + (size_t)buffer * LONG, len, kind == LND_GET ? ~id : id);
-	error = lnd_submit(host->ni, &request, now, NULL);
-	book_submitted(id, error);
+	/* Every second message names its peer by a handle, where there is one. */
+	if (id % 2 && lnd_peer_find(host->ni, request.nid, &request.peer) == LND_OK)
+		request.nid = 0;
+	error = lnd_submit(host->ni, &request, now, NULL, &report);
+	book_submitted(id, error == LND_DONE ? LND_OK : error);
+	if (error == LND_DONE) {
+		CHECK(host->at_once);
+		ended(host, &report);
+		return LND_OK;
+	}
 	if (error)
 		host->used[buffer] = 0;
 	return error;
@@ -259,6 +279,7 @@ static inline int reply(struct host *host, const struct kept *request, enum habi
 {
 	struct lnd_frag frag[2];
 	struct lnd_verdict decision = { .size = sizeof(decision), .frags = frag, .len = request->len };
+	struct lnd_report report = { .size = sizeof(report) };
 	uint32_t buffer;
 	enum lnd_error error;
 
@@ -276,18 +297,21 @@ static inline int reply(struct host *host, const struct kept *request, enum habi
 	if (request->kind == LND_REQUEST_GET)
 		error = lnd_give(host->ni, request->request, &decision, now, NULL);
 	else
-		error = lnd_recv(host->ni, request->request, &decision, now, NULL);
-	if (!error)
+		error = lnd_recv(host->ni, request->request, &decision, now, NULL, &report);
+	if (error == LND_OK || error == LND_DONE)
 		book_taken(request->id);
-	else
+	if (error == LND_DONE)
+		ended(host, &report);
+	else if (error)
 		host->used[buffer] = 0;
-	CHECK(error == LND_OK || error == LND_E_STALE || error == LND_E_GONE || error == LND_E_NO_LISTS);
+	CHECK(error == LND_OK || error == LND_DONE || error == LND_E_STALE || error == LND_E_GONE ||
+	      error == LND_E_NO_LISTS);
 	return error != LND_E_NO_LISTS;
 }
 
-static inline void op_parse(void *ctx, const struct lnd_arrival *arrival)
+/* Decides a peer's request, before anything else happens. */
+static inline void decide(struct host *host, const struct lnd_arrival *arrival)
 {
-	struct host *host = ctx;
 	struct label label;
 	struct kept request = { .request = arrival->request, .kind = arrival->kind, .len = arrival->len };
 	struct message *message;
@@ -297,16 +321,18 @@ static inline void op_parse(void *ctx, const struct lnd_arrival *arrival)
 	CHECK(label.magic == MAGIC);
 	request.id = label.id;
 	message = book_seen(label.id, host->life, arrival);
+	if (host->habit == KEEP && arrival->kind != LND_REQUEST_IMMEDIATE && host->kept_count < SLOTS) {
+		MUST(lnd_keep(host->ni, arrival->request, now, &request.request));
+		host->kept[host->kept_count++] = request;
+		return;
+	}
+	if (!reply(host, &request, host->habit == NAK ? NAK : TAKE))
+		MUST(lnd_refuse(host->ni, arrival->request, LND_REFUSE_NO_RESOURCES, now));
+	FAILS(LND_E_STALE, lnd_refuse(host->ni, arrival->request, LND_REFUSE_FAILED, now));
 	/* A GET that came as a mere header: its answer is a message of its own. */
 	if (message->kind == LND_GET && arrival->kind == LND_REQUEST_IMMEDIATE && host->habit != NAK &&
 	    !host->leaving)
 		submit(host, message->from, LND_REPLY, message->len, 5 * SECOND, label.id);
-	if (host->habit != KEEP || arrival->kind == LND_REQUEST_IMMEDIATE || host->kept_count == SLOTS) {
-		if (!reply(host, &request, host->habit == NAK ? NAK : TAKE))
-			MUST(lnd_refuse(host->ni, arrival->request, LND_REFUSE_NO_RESOURCES, now));
-		return;
-	}
-	host->kept[host->kept_count++] = request;
 }
 
 static inline void op_finalize(void *ctx, const struct lnd_report *report)

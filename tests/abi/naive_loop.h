@@ -18,7 +18,6 @@ static inline struct lnd_ops host_ops(void)
 		.mem_read = op_mem_read,
 		.mem_write = op_mem_write,
 		.mem_valid = op_mem_valid,
-		.parse = op_parse,
 		.finalize = op_finalize,
 		.event = op_event,
 		.wake = op_wake,
@@ -53,9 +52,14 @@ static inline int frames(struct host *host, uint32_t from, uint32_t lane)
 	while (queue->count && !queue->waits) {
 		struct letter letter = queue->letter[queue->first];
 		uint64_t sender = senders_unknown ? LND_NID_UNKNOWN : nid_of(from);
+		struct lnd_arrival arrival = { .size = sizeof(arrival) };
 		enum lnd_error error = lnd_frame_in(host->ni, letter.link, sender, letter.bytes,
-						    letter.len, now);
+						    letter.len, now, &arrival);
 
+		if (error == LND_REQUEST) {
+			decide(host, &arrival);
+			error = LND_OK;
+		}
 		if (error == LND_E_WAIT) {
 			CHECK(lane == LND_LANE_REQUEST);
 			queue->waits = 1;
@@ -175,7 +179,8 @@ static inline void host_start(uint32_t number)
 			     host->peers ? host->peers : 4, LINKS));
 	config.nid = nid_of(number);
 	config.life = host->life = lnd_soft_life(host->seat);
-	config.flags = LND_RELIABLE;
+	host->at_once = at_once;
+	config.flags = LND_RELIABLE | (at_once ? LND_ENDS_AT_ONCE : 0);
 	config.immediate_max = SHORT;
 	for (link = 0; link < LINKS; link++) {
 		struct lnd_soft_link found = { .size = sizeof(found) };

@@ -377,16 +377,19 @@ static void a_frame_that_waits(void)
 
 int main(void)
 {
-	first_contact();
-	restarts();
-	pauses();
-	wrong_peer_down();
-	links();
-	few_slots();
-	versions_apart();
-	full_table();
-	shutdowns();
-	a_frame_that_waits();
+	for (at_once = 0; at_once < 2; at_once++) {
+		first_contact();
+		restarts();
+		pauses();
+		wrong_peer_down();
+		links();
+		few_slots();
+		versions_apart();
+		full_table();
+		shutdowns();
+		a_frame_that_waits();
+	}
+	CHECK(ended_at_once);
 	printf("naive_pair: %u delivered, %u not delivered, %u perhaps\n", delivered, denied, unsure);
 	return 0;
 }

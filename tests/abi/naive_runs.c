@@ -35,6 +35,7 @@ static void chance(void)
 	struct host *host = &hosts[side];
 
 	if (!host->ni) {
+		at_once = below(2);
 		if (below(4) == 0)
 			host_start(side);
 		go_on(below(20) * MS);
@@ -79,6 +80,7 @@ static void play(uint64_t seed)
 	random_state = seed * 0x9e3779b97f4a7c15 | 1;
 	open_all(0);
 	time_first = seed % 2;
+	at_once = seed / 2 % 2;
 	b->slots = seed % 3 == 2 ? 6 : 0;
 	host_start(0);
 	host_start(1);

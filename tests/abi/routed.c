@@ -9,13 +9,11 @@
 
 static uint32_t kind, length;
 
-static void parse(void *ctx, const struct lnd_arrival *arrival)
+static enum lnd_error decide(struct node *node, const struct lnd_arrival *arrival)
 {
-	struct node *node = ctx;
-
 	kind = arrival->kind;
 	length = arrival->len;
-	MUST(lnd_refuse(node->ni, arrival->request, LND_REFUSE_NO_MATCH, arrival->now));
+	return lnd_refuse(node->ni, arrival->request, LND_REFUSE_NO_MATCH, arrival->now);
 }
 
 /* What the peer sees of a GET of 100,000 bytes. */
@@ -40,7 +38,7 @@ static uint32_t get(struct world *world, uint32_t routed)
 
 	node->reports = 0;
 	kind = 0;
-	MUST(lnd_submit(node->ni, &request, world->now, &transfer));
+	MUST(lnd_submit(node->ni, &request, world->now, &transfer, NULL));
 	CHECK(world_run(world, 2 * world->patience, &node->reports, 1));
 	return kind;
 }
@@ -56,11 +54,10 @@ static void unless_routed(struct world *world)
 int main(void)
 {
 	static struct world world;
-	struct lnd_ops ops = world_ops();
 
-	ops.parse = parse;
+	world.decide = decide;
 	world.patience = 1000 * MS;
-	world_open(&world, &ops);
+	world_open(&world, NULL);
 	unless_routed(&world);
 	world_close(&world);
 	printf("routed: a GET through a router is a mere header\n");

@@ -11,6 +11,7 @@ int main(int argc, char **argv)
 {
 	static struct world world;
 	const char *seed = argc > 1 ? argv[1] : "";
+	struct lnd_arrival arrival = { .size = sizeof(arrival) };
 	unsigned char *frame;
 	uint64_t next;
 
@@ -22,7 +23,7 @@ int main(int argc, char **argv)
 		frame = calloc(1, 40);
 		CHECK(frame);
 		memcpy(frame, "\x02\x03\x01\x00wDNL\x60\0\0\0\1\0\0\0", 16);
-		lnd_frame_in(world.node[1].ni, 0, LND_NID_UNKNOWN, frame, 96, world.now);
+		lnd_frame_in(world.node[1].ni, 0, LND_NID_UNKNOWN, frame, 96, world.now, &arrival);
 		free(frame);
 	} else if (!strcmp(seed, "freed-ni")) {
 		free(world.node[0].ni_memory);

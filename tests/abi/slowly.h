@@ -19,7 +19,7 @@ static struct node *const a = &world.node[0], *const b = &world.node[1];
 static struct lnd_ops usual;
 
 /* Records of each kind, over all; and what dumps have said, a word a bit. */
-static unsigned int traced[LND_TRACE_ENDED + 1];
+static unsigned int traced[LND_TRACE_CONNECTION + 1];
 static const char *const words[] = {
 	" immediate ", " put_source ", " get_sink ", " request ", " put_sink ", " get_source ",
 	" live", " ended", " waits:message", " waits:answer", " waits:engine",
@@ -30,6 +30,7 @@ static uint32_t said;
 
 static uint32_t few_slots;	/* slots of each NI of the next world, 0: the usual number */
 static uint32_t large_inline;	/* immediate_max of each NI of the next world, 0: the usual one */
+static decision *decides;	/* what upper layers do with requests, NULL: the usual */
 static uint32_t answer;		/* what send() returns of tracked frames, unless AS_IT_IS */
 static struct lnd_message sent;	/* the last one of those, and its bytes */
 static unsigned char frame[4096];
@@ -39,7 +40,7 @@ static inline void trace(void *ctx, const struct lnd_trace *record)
 {
 	(void)ctx;
 	CHECK(record->size == sizeof(*record) && !record->reserved);
-	CHECK(record->kind >= LND_TRACE_ACCEPTED && record->kind <= LND_TRACE_ENDED);
+	CHECK(record->kind >= LND_TRACE_ACCEPTED && record->kind <= LND_TRACE_CONNECTION);
 	traced[record->kind]++;
 	switch (record->kind) {
 	case LND_TRACE_STEP:
@@ -150,6 +151,7 @@ static inline void open_world(uint64_t patience, const struct lnd_ops *ops)
 	world.patience = patience;
 	world.slots = few_slots;
 	world.immediate_max = large_inline;
+	world.decide = decides;
 	world_open(&world, &all);
 	MUST(node_put(a, 0, 0, 100, NULL));
 	CHECK(world_run(&world, 1000 * MS, &a->reports, 1) && !a->failures);

@@ -139,9 +139,26 @@ seeded() {
 
 # on_machine KERNEL NUMBER TEST NAME [WORDS]: starts a machine on the fabric; sets vm_pid.
 on_machine() {
+    local try
     on_fabric "$2"
-    VM_CPUS=1 VM_MEMORY=768 VM_APPEND="$patient ${5-}" \
-        vm_start "$1-$4" "$work/$1/arch/x86/boot/bzImage" "$work/$3" "${on_fabric[@]}"
+    for try in 1 2 3; do
+        VM_CPUS=1 VM_MEMORY=768 VM_APPEND="$patient ${5-}" \
+            vm_start "$1-$4" "$work/$1/arch/x86/boot/bzImage" "$work/$3" "${on_fabric[@]}"
+        # One in many emulated machines loses its timer while its kernel boots, and stands still: nothing of
+        # ours runs on it yet.
+        if wait_for 900 up_or_gone "$vm_pid" "$work/logs/$1-$4"; then
+            return 0
+        fi
+        note "$1, $4: start $try did not get as far as its first process"
+        kill -9 "$vm_pid"
+        vm_wait "$vm_pid"
+    done
+    fail "$1, $4: the machine does not start"
+}
+
+# up_or_gone PID LOG: whether the machine has come to its first process, or has ended.
+up_or_gone() {
+    grep -qs 'VM up after' "$2" || ! kill -0 "$1" 2>/dev/null
 }
 
 # ended KERNEL NAME PID: waits for the machine, which must end well.

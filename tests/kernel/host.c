@@ -122,11 +122,15 @@ static void poll(void)
 		lnd_peer_event(me.ni, lnd_soft_nid(info.node), info.state == LND_SOFT_ALIVE, now());
 	for (;;) {
 		struct lnd_soft_arrival arrival = { .size = sizeof(arrival) };
+		struct lnd_arrival request = { .size = sizeof(request) };
 		enum lnd_error error;
 
 		if (lnd_soft_receive(me.node, 16, me.frame, sizeof(me.frame), &arrival))
 			break;
-		error = lnd_frame_in(me.ni, arrival.link, lnd_soft_nid(arrival.from), me.frame, arrival.len, now());
+		error = lnd_frame_in(me.ni, arrival.link, lnd_soft_nid(arrival.from), me.frame, arrival.len, now(),
+				     &request);
+		if (error == LND_REQUEST)
+			decide(&request);
 		if (error != LND_E_WAIT)
 			lnd_soft_release(me.node);
 	}

@@ -45,5 +45,6 @@ void must(enum lnd_error error, const char *what);
 struct op *take(uint32_t kind, uint32_t length, uint64_t seed);
 void fill(const struct op *op);
 enum lnd_error submit(struct op *op, uint32_t kind, uint64_t nid);
+void decide(const struct lnd_arrival *arrival);
 
 #endif

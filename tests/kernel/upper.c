@@ -82,7 +82,7 @@ enum lnd_error submit(struct op *op, uint32_t kind, uint64_t nid)
 		.deadline = now() + DEADLINE, .user = op - me.op,
 	};
 
-	return lnd_submit(me.ni, &request, now(), NULL);
+	return lnd_submit(me.ni, &request, now(), NULL, NULL);
 }
 
 static enum lnd_error accept_it(struct op *op, const struct lnd_arrival *arrival, int give)
@@ -96,15 +96,15 @@ static enum lnd_error accept_it(struct op *op, const struct lnd_arrival *arrival
 	op->ends++;
 	if (give)
 		return lnd_give(me.ni, arrival->request, &verdict, now(), NULL);
-	return lnd_recv(me.ni, arrival->request, &verdict, now(), NULL);
+	return lnd_recv(me.ni, arrival->request, &verdict, now(), NULL, NULL);
 }
 
-static void parse(void *ctx, const struct lnd_arrival *arrival)
+/* Decides a peer's request, before anything else happens. */
+void decide(const struct lnd_arrival *arrival)
 {
 	struct lnd_host_header header;
 	struct op *op = NULL;
 
-	(void)ctx;
 	memcpy(&header, arrival->header, sizeof(header));
 	if (header.kind == LND_REPLY) {
 		for (unsigned int i = 0; i < BUFFERS; i++)
@@ -198,5 +198,5 @@ static void bug(void *ctx, const char *what)
 
 const struct lnd_ops ops = {
 	.size = sizeof(ops), .ready = ready, .send = send_frame, .mem_read = mem_read,
-	.mem_write = mem_write, .parse = parse, .finalize = finalize, .bug = bug,
+	.mem_write = mem_write, .finalize = finalize, .bug = bug,
 };

@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
-"""Checks that no files of a shipped crate depend on each other in a cycle.
+"""Checks that no files of a shipped crate, or of a host in C, depend on each other in a cycle.
 
-    tests/parts/cycles.py [--self-test | --edges CRATE]
+    tests/parts/cycles.py [--self-test | --edges CRATE_OR_FOLDER]
 
 A file depends on another one if its code, tests left out, names something that the other one defines:
 by `use` or by a path, through `crate`, `self`, `super` or a module's name. A re-export leads to where the
-thing is defined; it makes a dependency only if its own file uses the name, and `mod` makes none. Methods
-are not followed.
+thing is defined; it makes a dependency only if its own file uses the name, and `mod` makes none. Where the
+methods of one type are spread over several files, a call of one on `self` is a dependency too.
+
+A file in C depends on another one if it names what that one defines for others. What a file's own header
+declares and another file defines is a hook of its own, and makes none.
 
 Cycles that are known are in tests/parts/cycles, file by file. A file in a cycle that is not listed is a
 fault, and so is a listed one that is in no cycle any more.
@@ -18,11 +21,16 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-CRATES = ("lnd-core", "lnd-dma", "lnd-shortmsg", "lnd-health", "ffi", "ffi/soft", "ffi/firmware/common")
+CRATES = ("lnd-core", "lnd-dma", "lnd-shortmsg", "lnd-health", "ffi", "ffi/soft", "ffi/firmware/common",
+          "ffi/firmware/riscv", "ffi/firmware/aarch64", "ffi/firmware/sizes")
+HOSTS_IN_C = ("ffi/kernel", "ffi/firmware/cortex-m")
 KNOWN = ROOT / "tests/parts/cycles"
 DEFINES = re.compile(r"^[ \t]*(?:pub(?:\([\w: ]+\))? )?(?:(?:const|unsafe|async|extern \"C\") )*"
                      r"(?:fn|struct|enum|union|trait|type|const|static|macro_rules!) +(\w+)", re.M)
 USE = re.compile(r"^[ \t]*(pub(?:\([\w: ]+\))? )?use ([^;]+);", re.M)
+IMPL = re.compile(r"^impl\b(?:<[^{;]*?>)? *(\w+)(?:<[^{;]*?>)? *(?:where[^{]*)?\{\n(.*?)^\}", re.M | re.S)
+METHOD = re.compile(r"^    (?:pub(?:\([\w: ]+\))? )?(?:(?:const|unsafe) )*fn (\w+)", re.M)
+CALL = re.compile(r"\b(?:self|driver)\s*\.\s*(\w+)(?:::<[^>]*>)?\(")
 PATH = re.compile(r"(?<![\w:])((?:crate|self|super|\w+)(?:::\w+)+)")
 
 
@@ -122,9 +130,21 @@ class Crate:
             return module
         return module
 
+    def methods(self):
+        """The one file that defines each method of the types that have methods in several files."""
+        files, found = {}, {}
+        for module, text in self.text.items():
+            for name, body in IMPL.findall(text):
+                files.setdefault(name, {}).setdefault(module, set()).update(METHOD.findall(body))
+        for spread in files.values():
+            for module, names in spread.items() if len(spread) > 1 else ():
+                for name in names:
+                    found.setdefault(name, []).append(module)
+        return {name: modules[0] for name, modules in found.items() if len(modules) == 1}
+
     def edges(self):
         """Which files each file depends on."""
-        edges = {}
+        edges, methods = {}, self.methods()
         for module, text in self.text.items():
             to = set()
             body = USE.sub("", text)
@@ -135,8 +155,32 @@ class Crate:
                 begun = self.start(module, [s for s in path if s != "*"])
                 if begun and begun[0] in self.files:
                     to.add(self.home(*begun))
+            # Its own method of that name, or another type's, is no dependency.
+            called = set(CALL.findall(body)) - set(METHOD.findall(text))
+            to |= {methods[name] for name in called if name in methods}
             edges[self.files[module]] = {self.files[m] for m in to if m in self.files} - {self.files[module]}
         return edges
+
+
+# A function's definition, or that of a variable, at the beginning of a line.
+C_DEFINES = re.compile(r"^(?!static\b|extern\b|typedef\b|return\b)[A-Za-z_][^\n;={}()#]*?\b(\w+)"
+                       r"(?:\([^;{}]*\)[^;{}=]*\{|\s*(?:\[[^\]\n]*\])*\s*[=;])", re.M)
+C_DECLARES = re.compile(r"\b(\w+)\((?=[^()]*\)\s*;)")
+
+
+def c_code(text):
+    """The text without comments, strings and lines of the preprocessor."""
+    text = re.sub(r"/\*.*?\*/|//[^\n]*", "", text, flags=re.S)
+    return re.sub(r"^[ \t]*#(?:\\\n|[^\n])*", "", re.sub(r'"(?:[^"\\\n]|\\.)*"', '""', text), flags=re.M)
+
+
+def c_edges(files):
+    """Which files in C each one depends on; `files` are sources and headers by name."""
+    sources = {name: c_code(text) for name, text in files.items() if name.endswith(".c")}
+    hooks = {name: set(C_DECLARES.findall(c_code(files.get(name[:-1] + "h", "")))) for name in sources}
+    home = {defined: name for name, text in sources.items() for defined in C_DEFINES.findall(text)}
+    return {name: {home[word] for word in set(re.findall(r"\w+", text)) - hooks[name] if word in home} - {name}
+            for name, text in sources.items()}
 
 
 def cycles(edges):
@@ -157,6 +201,10 @@ def cycles(edges):
 def crate_files(crate):
     source = ROOT / crate / "src"
     return {str(p.relative_to(source)): p.read_text(encoding="utf-8") for p in sorted(source.rglob("*.rs"))}
+
+
+def c_files(folder):
+    return {p.name: p.read_text(encoding="utf-8") for p in sorted((ROOT / folder).glob("*.[ch]"))}
 
 
 def known():
@@ -211,7 +259,27 @@ def self_test():
     found = cycles(Crate(both).edges())
     assert found == {"a.rs": ["b.rs"], "b.rs": ["a.rs"]}, found
     assert len(list(faults(found, set()))) == 2 and not list(faults(found, {"a.rs", "b.rs"}))
+    below = "int count;\nint low(int a)\n{\n\treturn a;\n}\nstatic int same(void)\n{\n\treturn 1;\n}\n"
+    above = "static int same(void)\n{\n\treturn low(2);\n}\n\nvoid high(void)\n{\n\tsame();\n}\n"
+    for more, header, expected in [
+        ("", "", []),
+        ("/* high() */ // high()\nconst char *s = \"high\";\n", "", []),
+        ("void f(void)\n{\n\thigh();\n}\n", "", ["above.c", "below.c"]),
+        ("void (*f)(void) = high;\n", "", ["above.c", "below.c"]),
+        ("void f(void)\n{\n\thigh();\n}\n", "/* The hook. */\nvoid high(void);\n", []),
+    ]:
+        files = {"below.c": below + more, "below.h": header, "above.c": above, "above.h": "void high(void);\n"}
+        got = sorted(cycles(c_edges(files)))
+        assert got == expected, (more, header, got)
+    uses = "int f(void)\n{\n\treturn count;\n}\n"
+    assert c_edges({"below.c": below, "uses.c": uses})["uses.c"] == {"below.c"}
     assert list(faults({}, {"a.rs"})) == ["a.rs: listed in tests/parts/cycles, and in no cycle"]
+    spread = dict(base)
+    spread["a.rs"] += "impl<'m, P: Q> A<'m, P> {\n    pub(crate) fn f(&self) {\n        self.g();\n    }\n}\n"
+    spread["b.rs"] += "impl<P: Q> A<'_, P> {\n    fn g(&self) {\n        self.h(0)\n    }\n}\n"
+    assert cycles(Crate(spread).edges()) == {}, "methods in one direction"
+    spread["b.rs"] += "impl A {\n    fn i(&self) {\n        self\n            .f();\n    }\n}\n"
+    assert sorted(cycles(Crate(spread).edges())) == ["a.rs", "b.rs"], "methods in a circle"
     print("tests/parts/cycles.py: seeded cycles are found")
 
 
@@ -219,7 +287,9 @@ def main():
     if sys.argv[1:] == ["--self-test"]:
         return self_test()
     if sys.argv[1:2] == ["--edges"]:
-        for file, others in sorted(Crate(crate_files(sys.argv[2])).edges().items()):
+        of_c = sys.argv[2] in HOSTS_IN_C
+        edges = c_edges(c_files(sys.argv[2])) if of_c else Crate(crate_files(sys.argv[2])).edges()
+        for file, others in sorted(edges.items()):
             print(f"{file}: {' '.join(sorted(others))}")
         return 0
     found, count = {}, 0
@@ -228,8 +298,14 @@ def main():
         count += len(edges)
         name = f"{crate}/src/{{}}".format
         found |= {name(file): [name(other) for other in others] for file, others in cycles(edges).items()}
+    for folder in HOSTS_IN_C:
+        edges = c_edges(c_files(folder))
+        count += len(edges)
+        name = f"{folder}/{{}}".format
+        found |= {name(file): [name(other) for other in others] for file, others in cycles(edges).items()}
     wrong = list(faults(found, known()))
-    print("\n".join(wrong + [f"{count} files of {len(CRATES)} crates, {len(found)} in known cycles"]))
+    print("\n".join(wrong + [f"{count} files of {len(CRATES)} crates and {len(HOSTS_IN_C)} hosts in C, "
+                             f"{len(found)} in known cycles"]))
     return 1 if wrong else 0
 
 

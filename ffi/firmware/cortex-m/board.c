@@ -34,7 +34,6 @@
 extern uint32_t data_load[], data_begin[], data_end[], bss_begin[], bss_end[];
 extern uint32_t stack_end[], stack_start[];
 
-int main(void);
 void reset(void);
 
 static volatile uint32_t wraps; /* of the clock */

@@ -37,7 +37,9 @@ uint32_t board_stack_size(void);
 /* Ends the machine with a status that the host sees. */
 _Noreturn void board_end(int good);
 
-/* The image's own handlers. Context: interrupt. */
+/* The image's own. What runs after the start; 0: all was well. Context: thread. */
+int main(void);
+/* Its handlers. Context: interrupt. */
 void on_completions(void);
 void on_link_failed(void);
 /* One step of the hardware; 1: clock it again. Context: interrupt. */

@@ -85,7 +85,7 @@ int node_start(struct node *node, enum op op, uint32_t number, uint32_t offset, 
 		payload_fill(node->number, region, &job);
 	if (open)
 		request.user = user_of(node, open);
-	if (!open || lnd_submit(node->ni, &request, now, &node->last) != LND_OK) {
+	if (!open || lnd_submit(node->ni, &request, now, &node->last, NULL) != LND_OK) {
 		node->ledger.refused++;
 		return 0;
 	}
@@ -118,7 +118,7 @@ static void decide(struct node *node, struct lnd_request request, const struct j
 		else if (!none)
 			payload_empty(node->number, sink, job);
 		error = give ? lnd_give(node->ni, request, &verdict, now, NULL)
-			     : lnd_recv(node->ni, request, &verdict, now, NULL);
+			     : lnd_recv(node->ni, request, &verdict, now, NULL, NULL);
 	}
 	if (error == LND_OK) {
 		accepted(node, open);
@@ -131,9 +131,9 @@ static void decide(struct node *node, struct lnd_request request, const struct j
 		node_start(node, REPLY, job->number, job->offset, job->length);
 }
 
-static void op_parse(void *ctx, const struct lnd_arrival *arrival)
+/* A peer's request, before anything else happens: nothing comes in between. */
+static void requested(struct node *node, const struct lnd_arrival *arrival)
 {
-	struct node *node = ctx;
 	struct job job;
 
 	if (arrival->header_len != sizeof(job)) {
@@ -148,7 +148,13 @@ static void op_parse(void *ctx, const struct lnd_arrival *arrival)
 		return;
 	}
 	if (node->hold && arrival->kind != LND_REQUEST_IMMEDIATE && node->held < 4) {
-		helds[node->number][node->held].request = arrival->request;
+		struct lnd_request kept;
+
+		if (lnd_keep(node->ni, arrival->request, arrival->now, &kept) != LND_OK) {
+			node->ledger.violations++;
+			return;
+		}
+		helds[node->number][node->held].request = kept;
 		helds[node->number][node->held].kind = arrival->kind;
 		helds[node->number][node->held++].job = job;
 		return;
@@ -214,7 +220,6 @@ static void op_bug(void *ctx, const char *what)
 
 static struct lnd_ops ops = {
 	.size = sizeof(ops),
-	.parse = op_parse,
 	.finalize = op_finalize,
 	.wake = op_wake,
 	.bug = op_bug,
@@ -289,11 +294,14 @@ int node_poll(struct node *node, uint64_t now)
 		uint32_t len;
 
 		while ((frame = platform_frame(node->number, lane, &len))) {
-			enum lnd_error error = lnd_frame_in(node->ni, 0, sender, frame, len, now);
+			struct lnd_arrival arrival = { .size = sizeof(arrival) };
+			enum lnd_error error = lnd_frame_in(node->ni, 0, sender, frame, len, now, &arrival);
 
 			if (error == LND_E_WAIT)
 				break;
-			if (error != LND_OK)
+			if (error == LND_REQUEST)
+				requested(node, &arrival);
+			else if (error != LND_OK)
 				node->ledger.violations++;
 			platform_frame_done(node->number, lane);
 			busy = 1;

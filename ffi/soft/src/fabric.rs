@@ -11,7 +11,6 @@ use lnd_dma::memory::{LayoutError, LinkMemory};
 use lnd_dma::regs::{LinkBits, Register, RegisterAccess};
 use lnd_shortmsg::mailbox;
 
-use crate::oracle::Oracle;
 use crate::region::Region;
 use crate::shape::{Offsets, Shape, ShapeError, ENTRY, PAGE, WORDS};
 
@@ -146,11 +145,6 @@ impl<'m> Fabric<'m> {
     /// The links of a node.
     pub fn links(&self) -> impl Iterator<Item = LinkId> {
         (0..self.shape.links as usize).filter_map(LinkId::new)
-    }
-
-    /// The memory oracle.
-    pub fn oracle(&self) -> Oracle<'m> {
-        Oracle::new(*self)
     }
 
     /// Attaches to a node's link memory, if the node has ever joined.

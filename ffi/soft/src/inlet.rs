@@ -16,7 +16,7 @@
 use lnd_core::defect::seeded;
 use lnd_core::id::LinkId;
 use lnd_shortmsg::mailbox::spsc::Producer;
-use lnd_shortmsg::mailbox::{Consumer, Kind, Region};
+use lnd_shortmsg::mailbox::{Consumer, Region};
 
 use crate::fabric::Fabric;
 use crate::nodes::NodeState;
@@ -60,7 +60,7 @@ impl<'m> Fabric<'m> {
         // has nothing attached either: it attaches to sound mailboxes only and clears a mailbox only
         // when it is detached, or its absence is proven. It attaches after the format at the
         // earliest, since the magic comes last.
-        let made = unsafe { region.format(Kind::Spsc, geometry, 0) };
+        let made = unsafe { region.format(geometry, 0) };
         match made.ok().and_then(|()| self.attach_inlet(region, lane)) {
             Some(consumer) => Found::Open(consumer),
             None => Found::Damaged,
@@ -93,7 +93,7 @@ impl<'m> Fabric<'m> {
 
     /// Whether a mailbox's header is what this fabric's mailboxes have.
     pub(crate) fn has_sound_header(&self, region: Region<'_>, lane: usize) -> bool {
-        region.check(Kind::Spsc).ok() == self.shape().box_geometry(lane)
+        region.check().ok() == self.shape().box_geometry(lane)
     }
 
     fn attach_inlet(&self, region: Region<'m>, lane: usize) -> Option<Consumer<'m>> {
@@ -101,6 +101,6 @@ impl<'m> Fabric<'m> {
             return None;
         }
         // SAFETY: the caller is the only reader and has no other consumer of this mailbox.
-        unsafe { Consumer::attach(region, Kind::Spsc) }.ok()
+        unsafe { Consumer::attach(region) }.ok()
     }
 }

@@ -48,11 +48,14 @@ fn pages(address: u64, length: u32) -> core::ops::Range<u64> {
     }
 }
 
-impl<'m> Oracle<'m> {
-    pub(crate) const fn new(fabric: Fabric<'m>) -> Self {
-        Self { fabric }
+impl<'m> Fabric<'m> {
+    /// The memory oracle.
+    pub const fn oracle(&self) -> Oracle<'m> {
+        Oracle { fabric: *self }
     }
+}
 
+impl Oracle<'_> {
     /// Whether a node tells the oracle what it lends.
     pub fn watches(&self, node: u32) -> bool {
         self.fabric.standing(node).flags().contains(NodeFlags::LEASES)

@@ -4,8 +4,11 @@
 use core::fmt;
 
 use lnd_core::id::{Nid, MAX_LINKS};
-use lnd_dma::memory::{Geometry, MAX_DESCRIPTORS};
+use lnd_dma::memory::{Geometry, MAX_LISTS};
 use lnd_shortmsg::mailbox;
+
+/// Most descriptors of each link of a fabric.
+const MAX_DESCRIPTORS: u32 = 65_536;
 
 /// Granularity of payload windows and of the memory oracle, in bytes.
 pub const PAGE: u64 = 4096;
@@ -179,10 +182,7 @@ impl Shape {
         if self.links == 0 || self.links as usize > MAX_LINKS {
             return Err(ShapeError::Links);
         }
-        if self.descriptors == 0
-            || self.descriptors > MAX_DESCRIPTORS
-            || self.lists > MAX_DESCRIPTORS
-        {
+        if self.descriptors == 0 || self.descriptors > MAX_DESCRIPTORS || self.lists > MAX_LISTS {
             return Err(ShapeError::Tables);
         }
         if self.window == 0 || self.window % PAGE != 0 || self.window > MAX_WINDOW {

@@ -15,8 +15,13 @@ pub const LND_CHECKSUM: u32 = 1;
 /// out. Frames of an incarnation that has ended, and frames for one, may stay in the channel.
 pub const LND_RELIABLE: u32 = 2;
 
+/// In lnd_config.flags: what send() takes has ended when it returns, as in memory that the sender writes
+/// itself; it never returns LND_SEND_PENDING. A short message may then end within lnd_submit().
+/// lnd_config_init() leaves it out.
+pub const LND_ENDS_AT_ONCE: u32 = 4;
+
 /// All flags that exist.
-pub const LND_FLAGS: u32 = LND_CHECKSUM | LND_RELIABLE;
+pub const LND_FLAGS: u32 = LND_CHECKSUM | LND_RELIABLE | LND_ENDS_AT_ONCE;
 
 /// enum lnd_policy - Which table translates ends into errno and health class.
 #[allow(non_camel_case_types)]
@@ -47,9 +52,9 @@ pub struct lnd_ring {
 /// @abi_version: LND_ABI_VERSION.
 /// @nid: our NID, not 0.
 /// @life: this life of ours, not 0: another number after every start (boot time, random).
-/// @slots: transfers at once, 2 to 65,536.
+/// @slots: transfers at once, 2 to 1,048,576.
 /// @passive_slots: how many of them are kept for peers' requests, 1 to slots - 1.
-/// @peers: peers known at once, 1 to 16,384.
+/// @peers: peers known at once, 1 to 1,048,576.
 /// @links: links, 1 to LND_MAX_LINKS.
 /// @lists: transfers at once of more than one fragment, 0 to 65,535, at most slots.
 /// @immediate_max: largest payload in bytes that travels inside a message, 0 to 65,352. The channel must
@@ -57,16 +62,18 @@ pub struct lnd_ring {
 /// @depth: requests that each peer may have in flight towards us, 1 to 32.
 /// @hello_tries: greetings before a peer counts as down, 1 to 255. It stays down for
 ///               @hello_tries times @hello_timeout, unless a frame of it comes before.
-/// @batch: most slots, queue entries or timers handled in one call, 1 to 65,536.
+/// @batch: most slots, queue entries or timers handled in one call, 1 to 1,048,576.
 /// @policy: enum lnd_policy.
-/// @flags: LND_CHECKSUM, LND_RELIABLE, or 0. A host whose channel loses nothing adds LND_RELIABLE.
+/// @flags: LND_CHECKSUM, LND_RELIABLE, LND_ENDS_AT_ONCE, or 0. A host whose channel loses nothing adds
+///         LND_RELIABLE.
 /// @pulls: pulls under way from each peer at once, 1 to 65,535; what exceeds them waits in order.
 /// @drain_bound: ns within which a recalled descriptor must be back, at least 1 ms.
 /// @hello_timeout: ns between two greetings, at least 1 ms.
 /// @credit_stall: ns without a credit before the peer's count is asked for, at least 1 ms. The peer
 ///                is down if it answers none of @hello_tries greetings after that, as one whose
 ///                host does not run for so long.
-/// @link_poll: ns between two looks at a link that is out of service, at least 1 us.
+/// @link_poll: ns between two looks at a link that is out of service or at room in the channel, at least 1 us.
+///        A host that did not call lnd_run() for twice as long may have paused: a silence then ends later.
 /// @verdict_bound: ns within which a request must have its verdict, at least 1 ms.
 /// @rings: the links' memory; the first @links are used.
 ///

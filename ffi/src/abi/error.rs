@@ -3,7 +3,8 @@
 
 /// enum lnd_error - How a call ended.
 ///
-/// An error means that nothing was done, unless the call says otherwise. Numbers are never used
+/// LND_OK, LND_DONE and LND_REQUEST are no errors. An error means that nothing was done, unless the call
+/// says otherwise. Numbers are never used
 /// again for another meaning; those up to 127 that are not listed are reserved for later versions.
 #[allow(non_camel_case_types)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,13 +89,18 @@ pub enum lnd_error {
     LND_E_BOOKS = 37,
     /// It is known already.
     LND_E_KNOWN = 38,
+    /// Done, and ended: what was accepted has ended within the call, whose report says how. No finalize()
+    /// comes.
+    LND_DONE = 39,
+    /// The frame is a peer's request, which stays in the channel until it is decided: see lnd_frame_in().
+    LND_REQUEST = 40,
     /// Not an error: makes the enum 32 bits wide with every compiler.
     LND_E_WIDTH = 0x7fff_ffff,
 }
 
 impl lnd_error {
     /// Every error that a call can return, in the order of its number.
-    pub const ALL: [Self; 39] = {
+    pub const ALL: [Self; 41] = {
         use lnd_error::*;
         [
             LND_OK,
@@ -136,6 +142,8 @@ impl lnd_error {
             LND_E_UNSUPPORTED,
             LND_E_BOOKS,
             LND_E_KNOWN,
+            LND_DONE,
+            LND_REQUEST,
         ]
     };
 }

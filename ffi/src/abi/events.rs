@@ -101,6 +101,8 @@ pub enum lnd_trace_kind {
     /// A message that took no transfer has ended; @nid: the other side, @a: negated errno, @b: health
     /// class, @c: its number, @d: its length.
     LND_TRACE_ENDED = 12,
+    /// The state of a connection that failed; @nid: the peer, @a: enum lnd_link_state, @b: its number.
+    LND_TRACE_CONNECTION = 13,
 }
 
 /// struct lnd_trace - One happening, as trace() sees it.

@@ -23,18 +23,18 @@ pub struct lnd_transfer {
     pub kind: u32,
 }
 
-/// struct lnd_request - Names a peer's request that waits for its verdict.
-/// @index: slot.
-/// @generation: use of the slot.
+/// struct lnd_request - Names a peer's request that waits for its decision.
+/// @index: the link by which it came; slot, of one that lnd_keep() has kept.
+/// @generation: use of that place.
 /// @ni: the NI's own number.
 /// @kind: kind of handle.
 #[allow(non_camel_case_types)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct lnd_request {
-    /// Slot.
+    /// Link or slot.
     pub index: u32,
-    /// Use of the slot.
+    /// Use of it.
     pub generation: u32,
     /// Which NI.
     pub ni: u32,
@@ -68,7 +68,8 @@ pub struct lnd_message {
 /// @ni: the NI's own number.
 /// @kind: kind of handle.
 ///
-/// Stale once the NI has forgotten the peer, also if it knows one of the same NID again.
+/// Stale once the NI has forgotten the peer, also if it knows one of the same NID again. A host that sends to
+/// one peer often names it so in struct lnd_send_request.
 #[allow(non_camel_case_types)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]

@@ -19,7 +19,8 @@ mod state;
 mod tracker;
 
 pub use config::{
-    lnd_config, lnd_policy, lnd_ring, LND_CHECKSUM, LND_FLAGS, LND_MAX_LINKS, LND_RELIABLE,
+    lnd_config, lnd_policy, lnd_ring, LND_CHECKSUM, LND_ENDS_AT_ONCE, LND_FLAGS, LND_MAX_LINKS,
+    LND_RELIABLE,
 };
 pub use copies::{lnd_stamp, lnd_window_check, LND_STAMP_BYTES};
 pub use error::lnd_error;

@@ -4,7 +4,6 @@
 use super::events::{lnd_event, lnd_trace};
 use super::handles::lnd_message;
 use super::report::lnd_report;
-use super::request::lnd_arrival;
 use core::ffi::{c_char, c_void};
 
 /// What node_of() returns for a NID that has no number.
@@ -39,7 +38,7 @@ pub enum lnd_lane {
 pub enum lnd_send {
     /// Handed over and done.
     LND_SEND_DONE = 0,
-    /// Handed over; lnd_sent() tells the end if the frame is tracked.
+    /// Handed over; lnd_sent() tells the end if the frame is tracked. Not with LND_ENDS_AT_ONCE.
     LND_SEND_PENDING = 1,
     /// Handed over and failed: known not to be delivered.
     LND_SEND_FAILED = 2,
@@ -101,8 +100,11 @@ pub struct lnd_ops {
     /// @reserved: 0.
     pub reserved: u32,
 
-    /// @lock: Takes the NI's lock. Optional, with unlock: then one thread makes all calls that
-    /// are for threads. Context: thread, not called while the lock is held.
+    /// @lock: Takes the NI's lock. Optional, with unlock. Without it and with self_id the library
+    /// takes a spin lock of its own: for threads in user space, not for a kernel, and not where a
+    /// thread of higher priority may interrupt the one that holds it. Without it and without self_id
+    /// one thread makes all calls that are for threads. Context: thread, not called while the lock
+    /// is held.
     pub lock: Option<unsafe extern "C" fn(ctx: *mut c_void)>,
     /// @unlock: Releases it. Context: thread.
     pub unlock: Option<unsafe extern "C" fn(ctx: *mut c_void)>,
@@ -157,10 +159,8 @@ pub struct lnd_ops {
     /// inside.
     pub mem_valid: Option<unsafe extern "C" fn(ctx: *mut c_void, addr: u64, len: u32) -> u32>,
 
-    /// @parse: A peer's request: ends, now or later, in lnd_recv(), lnd_give() or lnd_refuse().
-    /// Context: outside, in lnd_frame_in(); may call everything but that.
-    pub parse: Option<unsafe extern "C" fn(ctx: *mut c_void, arrival: *const lnd_arrival)>,
-    /// @finalize: A transfer has ended: its memory is the caller's again. Context: outside, in
+    /// @finalize: A transfer has ended that no call has said LND_DONE of: its memory is the caller's again.
+    /// Context: outside, in
     /// lnd_run(); may call everything but that.
     pub finalize: Option<unsafe extern "C" fn(ctx: *mut c_void, report: *const lnd_report)>,
     /// @event: News of a peer or a link. Optional. Context: outside, in lnd_run(); may call

@@ -100,6 +100,8 @@ pub enum lnd_cause {
     LND_CAUSE_LOCAL = 10,
     /// The peer broke the protocol.
     LND_CAUSE_PROTOCOL = 11,
+    /// The connection with the peer failed or was stopped.
+    LND_CAUSE_CONNECTION_DOWN = 12,
 }
 
 /// enum lnd_place - How far a lost transfer had come.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! What is asked for: by our upper layer, and by a peer.
 
-use super::handles::lnd_request;
+use super::handles::{lnd_peer, lnd_request};
 use core::ffi::c_void;
 
 /// Longest upper-layer header in bytes.
@@ -50,7 +50,7 @@ pub enum lnd_kind {
 /// struct lnd_send_request - One message to send.
 /// @size: sizeof(struct lnd_send_request).
 /// @kind: enum lnd_kind.
-/// @nid: the next hop.
+/// @nid: the next hop, or 0 if @peer names it.
 /// @link: the link to use, or LND_ANY_LINK. The peer's part goes by its link of the same number; if
 ///        that is down, it refuses what is not whole inside a message.
 /// @routed: not 0 if the message is routed: a GET is then not optimised.
@@ -61,6 +61,7 @@ pub enum lnd_kind {
 ///         names is lent until the report.
 /// @deadline: when to give up, on the clock of every @now.
 /// @user: comes back in the report.
+/// @peer: the next hop by its handle, which saves looking its NID up; all fields 0 if @nid names it.
 #[allow(non_camel_case_types)]
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
@@ -87,6 +88,8 @@ pub struct lnd_send_request {
     pub deadline: u64,
     /// The caller's own.
     pub user: u64,
+    /// Next hop.
+    pub peer: lnd_peer,
 }
 
 /// enum lnd_request_kind - What a peer asks for.
@@ -104,13 +107,13 @@ pub enum lnd_request_kind {
     LND_REQUEST_GET = 3,
 }
 
-/// struct lnd_arrival - A peer's request, as parse() sees it.
+/// struct lnd_arrival - A peer's request, as lnd_frame_in() finds it.
 /// @size: sizeof(struct lnd_arrival).
 /// @kind: enum lnd_request_kind.
 /// @nid: the hop it came from.
-/// @request: names it in lnd_recv(), lnd_give() and lnd_refuse().
-/// @header: the upper layer's header; gone when parse() returns.
-/// @payload: LND_REQUEST_IMMEDIATE: the payload; gone when parse() returns. Else NULL.
+/// @request: names it in lnd_recv(), lnd_give(), lnd_refuse() and lnd_keep().
+/// @header: the upper layer's header, in the frame.
+/// @payload: LND_REQUEST_IMMEDIATE: the payload, in the frame. Else NULL.
 /// @header_len: bytes of the header.
 /// @len: bytes offered (PUT) or wanted (GET).
 /// @now: the time of the frame.

@@ -125,7 +125,7 @@ pub unsafe extern "C" fn lnd_health_peer_incarnation(
 /// @stamp: the stamp in its header.
 /// @check: where enum lnd_window_check is written: what to do with it.
 ///
-/// To be called in parse(), before the upper layer hears of the request. After LND_WINDOW_FIRST the
+/// To be called for a request of lnd_frame_in(), before the upper layer hears of it. After LND_WINDOW_FIRST the
 /// message is *coming*, until lnd_health_message_received() or lnd_health_message_not_received(),
 /// one of which must follow. A message without a number is always LND_WINDOW_FIRST.
 ///

@@ -171,6 +171,7 @@ const fn refusal_of(error: u32) -> Refusal {
     const PEERS_FULL: u32 = lnd_error::LND_E_PEERS_FULL as u32;
     const NO_SLOTS: u32 = lnd_error::LND_E_NO_SLOTS as u32;
     const NO_LISTS: u32 = lnd_error::LND_E_NO_LISTS as u32;
+    const STALE: u32 = lnd_error::LND_E_STALE as u32;
     match error {
         PEER_DOWN => refusal(Why::PeerDown),
         NO_ROUTE => refusal(Why::NoRoute),
@@ -178,6 +179,7 @@ const fn refusal_of(error: u32) -> Refusal {
         PEERS_FULL => refusal(Why::PeersFull),
         NO_SLOTS => refusal(Why::NoSlots),
         NO_LISTS => refusal(Why::NoLists),
+        STALE => refusal(Why::StalePeer),
         _ => Refusal::CALLER,
     }
 }

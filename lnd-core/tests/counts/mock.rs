@@ -241,7 +241,7 @@ impl Rig {
     pub fn request<'r>(&self, kind: Kind, n: u64, payload: &'r [Fragment]) -> Request<'r> {
         Request {
             kind,
-            peer: nid(n),
+            peer: nid(n).into(),
             link: None,
             routed: false,
             header: &[0x5a; 72],

@@ -90,7 +90,7 @@ fn an_audit_counts_each_peers_own() {
     for (depth, kept, again, broken) in cases {
         let w = served(depth, kept, again);
         let shared = w.nodes[0].driver.decider().shared();
-        let of = |slot: u32| shared.whose(slot);
+        let of = |slot: u32| shared.owner(slot);
         let (first, others): (Vec<u32>, Vec<u32>) = (0..16)
             .filter(|&slot| shared.word(slot).phase() != Phase::Free)
             .partition(|&slot| of(slot).peer_index() == 0);

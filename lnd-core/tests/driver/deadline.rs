@@ -49,6 +49,22 @@ fn while_the_peer_is_being_greeted() {
     w.assert_drained();
 }
 
+/// What is submitted after a turn in which nothing was due.
+#[test]
+fn while_nothing_else_is_due() {
+    let mut w = World::met();
+    // The test's own eyes, without the audit's.
+    w.node(0).audits = false;
+    w.hold("put_req");
+    w.tick();
+    assert_eq!(w.nodes[0].next, None, "quiet");
+    let (tag, deadline) = due(&mut w, Kind::Put, 5000);
+    w.tick();
+    passes(&mut w, 0, deadline);
+    w.settle();
+    expect(w.report(0, tag), Cause::Deadline, Place::Staged, -110, Health::RemoteTimeout);
+}
+
 #[test]
 fn while_no_credit_is_left() {
     let mut small = config();

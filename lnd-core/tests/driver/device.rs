@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! Devices: they move bytes, and answer recalls as their mood is.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::num::NonZeroU32;
 
 use lnd_core::fragment::Fragment;
 use lnd_core::id::Tag;
@@ -38,6 +39,16 @@ pub struct Posted {
     pub outcome: Option<Returned>,
 }
 
+impl Posted {
+    /// The other node.
+    pub fn with(&self) -> usize {
+        match self.motion {
+            Motion::Stage { to } => node_of(to),
+            Motion::Pull { from, .. } => node_of(from),
+        }
+    }
+}
+
 /// How often an engine was called.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Calls {
@@ -65,6 +76,16 @@ pub struct Device {
     pub gone: bool,
     /// A stop takes effect only when the test says so.
     pub slow_stop: bool,
+    /// Its connections can be stopped one by one.
+    pub connects: bool,
+    /// A stop of a connection takes effect only when the test says so.
+    pub slow_connections: bool,
+    /// Connections that were asked to stop, and whether they have; by the number of the other node.
+    pub stopping: BTreeMap<usize, bool>,
+    /// Connections whose proof has been handed out since their stop.
+    pub vouched_for: BTreeSet<usize>,
+    /// So many connections were made with a node before the present one.
+    pub made: BTreeMap<usize, u32>,
     /// The device does nothing at all.
     pub frozen: bool,
     /// Completions are written to descriptors and never reach the ring.
@@ -90,6 +111,11 @@ impl Device {
             unreadable: false,
             gone: false,
             slow_stop: false,
+            connects: false,
+            slow_connections: false,
+            stopping: BTreeMap::new(),
+            vouched_for: BTreeSet::new(),
+            made: BTreeMap::new(),
             frozen: false,
             mute: false,
             hangs: false,
@@ -103,6 +129,27 @@ impl Device {
 
     pub fn works(&self) -> bool {
         self.link_works && !self.stopped && !self.frozen
+    }
+
+    /// Whether data moves between this device and another node.
+    pub fn moves_with(&self, node: usize) -> bool {
+        self.works() && self.stopping.get(&node) != Some(&true)
+    }
+
+    /// The number of the present connection with a node, if connections have numbers.
+    pub fn connection(&self, with: usize) -> Option<NonZeroU32> {
+        let before = self.made.get(&with).copied().unwrap_or(0);
+        NonZeroU32::new((before << 8) | (with as u32 + 1)).filter(|_| self.connects)
+    }
+
+    /// The other node of a connection.
+    pub fn other_of(number: NonZeroU32) -> usize {
+        (number.get() & 0xff) as usize - 1
+    }
+
+    /// Whether the connection with a node was asked to stop.
+    pub fn asked_to_stop(&self, node: usize) -> bool {
+        self.stop_asked || self.stopping.contains_key(&node)
     }
 
     fn finish(&mut self, index: u32, returned: Returned) {
@@ -151,6 +198,9 @@ impl Fabric {
     }
 
     fn deed(&self, node: usize, link: usize, device: &Device, bd: &Posted) -> Option<Deed> {
+        if !device.moves_with(bd.with()) {
+            return None;
+        }
         if bd.recalled && device.on_recall != OnRecall::Wins {
             return (device.on_recall != OnRecall::Never).then_some(Deed::Return);
         }
@@ -166,7 +216,7 @@ impl Fabric {
 
     /// The staged descriptor that a pull names, if its device can be read from.
     fn stage(&self, node: usize, link: usize, source: Tag, to: usize) -> Option<&Posted> {
-        let device = self.devices.get(&(node, link)).filter(|d| d.works())?;
+        let device = self.devices.get(&(node, link)).filter(|d| d.moves_with(to))?;
         let bd = device.posted.get(&source.index)?;
         let staged = bd.tag == source && bd.rung && bd.outcome.is_none();
         (staged && bd.motion == Motion::Stage { to: nid(to) }).then_some(bd)

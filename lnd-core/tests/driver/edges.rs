@@ -12,7 +12,7 @@ use lnd_core::fragment::Fragment;
 use lnd_core::id::{Incarnation, LinkId, PeerId};
 use lnd_core::message::{Envelope, Message, PullReady};
 use lnd_core::peer::HelloState;
-use lnd_core::shared::Whose;
+use lnd_core::shared::Owner;
 use lnd_core::time::Span;
 use lnd_core::transfer::{Cause, Debts, Event, Word};
 
@@ -219,19 +219,19 @@ fn a_slot_between_two_uses_is_doomed_by_nothing_and_moved_by_nothing() {
     let decider = w.nodes[0].driver.decider();
     let shared = decider.shared();
     let tag = shared.renew(5);
-    assert_eq!(shared.doomed(tag.index), None);
+    assert_eq!(shared.must_cancel(tag.index), None);
     assert_eq!(shared.apply(tag, Event::HwOk), None, "not published");
     let debts = Debts(Debts::HW.0 | Debts::CPU.0);
     shared.publish(tag, Word::live(tag.generation, debts));
     // Of a peer that is not there.
-    shared.assign(tag, Whose::new(foreign_peer(), 0, None));
-    assert_eq!(shared.doomed(tag.index), None);
+    shared.assign(tag, Owner::new(foreign_peer(), 0, None));
+    assert_eq!(shared.must_cancel(tag.index), None);
     // Of one that was, and the next use has begun.
     decider.peer_down(w.peer(0, 1).unwrap());
-    shared.assign(tag, Whose::new(w.peer(0, 1).unwrap(), 0, None));
-    assert_eq!(shared.doomed(tag.index), Some((tag, Cause::PeerDown)));
+    shared.assign(tag, Owner::new(w.peer(0, 1).unwrap(), 0, None));
+    assert_eq!(shared.must_cancel(tag.index), Some((tag, Cause::PeerDown)));
     let next = shared.renew(tag.index);
-    assert_eq!(shared.doomed(tag.index), None);
+    assert_eq!(shared.must_cancel(tag.index), None);
     assert_eq!(shared.apply(next, Event::HwOk), None);
 }
 
@@ -239,6 +239,7 @@ fn a_slot_between_two_uses_is_doomed_by_nothing_and_moved_by_nothing() {
 #[test]
 fn a_driver_in_its_place_needs_its_memory_and_its_engines() {
     let mut config = Config::new(4, 2, 1);
+    config.connections = 2;
     (config.lists, config.immediate_max) = (1, 64);
     let fabric = Shared::default();
     *fabric.borrow_mut() = Fabric::without_memory(1, 2);

@@ -42,6 +42,7 @@ pub enum Fate {
 #[derive(Clone, Copy, Debug)]
 pub struct Ending {
     pub node: usize,
+    pub to: usize,
     pub link: LinkId,
     pub tag: Tag,
     pub sent: Sent,
@@ -56,6 +57,8 @@ pub struct Fabric {
     pub endings: VecDeque<Ending>,
     /// The channel knows a message's end when it has taken the message.
     pub ends_at_once: bool,
+    /// As much, without a promise of it.
+    pub says_at_once: bool,
     /// The channel loses nothing of which it says that it was sent.
     pub reliable: bool,
     /// Letters of these kinds stay on the wire.
@@ -169,8 +172,9 @@ impl Fabric {
     pub fn power_off(&mut self, node: usize) {
         for (_, device) in self.devices.iter_mut().filter(|((n, _), _)| *n == node) {
             let fresh = Device::new();
-            let (features, link_works) = (device.features, device.link_works);
-            *device = Device { features, link_works, ..fresh };
+            let (features, link_works, connects) =
+                (device.features, device.link_works, device.connects);
+            *device = Device { features, link_works, connects, ..fresh };
         }
         self.endings.retain(|e| e.node != node);
     }
@@ -179,7 +183,9 @@ impl Fabric {
     pub fn with_device(&self, node: usize, tag: Tag) -> bool {
         self.devices.iter().any(|((n, _), d)| {
             let mine = |bd: &Posted| bd.tag == tag && bd.outcome.is_none();
-            *n == node && !d.stopped && d.posted.get(&tag.index).is_some_and(mine)
+            let held = d.posted.get(&tag.index).filter(|bd| mine(bd));
+            *n == node
+                && held.is_some_and(|bd| !d.stopped && d.stopping.get(&bd.with()) != Some(&true))
         })
     }
 }

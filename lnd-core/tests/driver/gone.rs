@@ -152,9 +152,31 @@ fn a_device_found_gone_by_its_engine_fails_its_link() {
         d.unreadable = true;
         d.link_works = false;
     });
+    // Found by a call of the engine, which the driver's own calls are.
+    assert!(w.node(0).driver.engine_mut(LINK0).is_some());
     pass(&mut w, 5);
     assert_eq!(state(&w), LinkState::Failed);
     assert_eq!(w.count(0, Counter::DevicesGone), 1);
+}
+
+/// A sweep asks for a descriptor after the turn has looked at the links, and the engine finds no device.
+#[test]
+fn a_device_found_gone_by_a_sweep_fails_its_link_in_the_next_turn() {
+    let mut w = World::met();
+    w.hold("put_req");
+    staged(&mut w);
+    w.device(0, 0, |d| {
+        d.unreadable = true;
+        d.link_works = false;
+    });
+    w.tell_peer(0, 1, false);
+    w.tick();
+    assert_eq!(w.device(0, 0, |d| (d.calls.invalidates, d.gone)), (1, true));
+    assert_eq!((state(&w), w.nodes[0].next), (LinkState::Up, Some(w.now)), "found, to be told");
+    w.tick();
+    assert_eq!((state(&w), w.count(0, Counter::LinksFailed)), (LinkState::Stalled, 1));
+    pass(&mut w, 5);
+    assert_eq!((state(&w), w.count(0, Counter::DevicesGone)), (LinkState::Failed, 1));
 }
 
 #[test]

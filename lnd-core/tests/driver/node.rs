@@ -4,14 +4,15 @@
 //! The ledger is the exactly-once check (INV-1): every tag that the driver accepted is reported
 //! once, none that it refused, and none while a device still has its descriptor (INV-2).
 
-use std::collections::BTreeMap;
+use std::collections::{hash_map::DefaultHasher, BTreeMap};
+use std::hash::Hasher;
 use std::mem::MaybeUninit;
 
 use lnd_core::config::Config;
 use lnd_core::counters::Counter;
 use lnd_core::driver::{
     Driver, Give, Identity, Inbound, Interrupt, Kind, Receive, Received, RecvError, Refused,
-    Report, Request, RequestKind, Role, Submitted, Ticket, Why,
+    Report, Request, RequestKind, Role, Submitted, Ticket, To, Why,
 };
 use lnd_core::fragment::Fragment;
 use lnd_core::id::{Incarnation, LinkId, Nid, Tag};
@@ -190,9 +191,11 @@ impl Node {
             self.fill(&fragments, id, order.length);
         }
         let header = id.to_le_bytes();
+        // Every second message names its peer by the id, where there is one.
+        let known = self.driver.peer(nid(order.to)).filter(|_| id % 2 == 1);
         let request = Request {
             kind: order.kind,
-            peer: nid(order.to),
+            peer: known.map_or(To::Nid(nid(order.to)), To::Peer),
             link: order.link,
             routed: order.routed,
             header: &header,
@@ -447,9 +450,25 @@ impl Node {
     }
 
     pub fn on_time(&mut self) -> Option<Instant> {
+        let told = self.driver.next_time(self.now);
+        let poll = self.later(self.driver.config().link_poll);
+        let idle = self.audits && told.is_none_or(|told| told > poll);
+        let before = self.fingerprint();
         self.next = self.driver.on_time(self.now);
+        if idle {
+            // R39: nothing was due, and nothing is looked at by the clock.
+            let after = (self.fingerprint(), self.next);
+            assert_eq!(after, (before, told), "node {}: it was not due", self.me);
+        }
         self.check();
         self.next
+    }
+
+    /// What the driver's future depends on.
+    fn fingerprint(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        self.driver.fingerprint(&mut hasher);
+        hasher.finish()
     }
 
     pub fn count(&self, counter: Counter) -> u64 {

@@ -3,6 +3,7 @@
 //! ended or has come (S0-18).
 
 use lnd_core::config::Config;
+use lnd_core::counters::Counter;
 use lnd_core::driver::Kind;
 use lnd_core::peer::HelloState;
 use lnd_core::time::Span;
@@ -65,8 +66,10 @@ fn s0_18_a_late_hello_of_one_that_said_goodbye_costs_its_successor_nothing() {
     assert!(w.hand(&hello));
     w.tick();
     // Now the late one.
+    let successors = w.count(0, Counter::PeersRestarted);
     assert!(w.hand(&late));
     w.settle();
+    assert_eq!(w.count(0, Counter::PeersRestarted), successors, "what the successor has goes on");
     w.sleep(Span::from_secs(100));
     assert_eq!(w.report(1, tag).status.errno, 0);
     w.assert_deliveries();
@@ -252,7 +255,9 @@ fn s0_18_one_that_found_no_place_is_asked_when_there_is_one() {
 fn s0_18_a_dead_ones_request_does_not_keep_a_living_one_out() {
     let (mut w, letters) = promised(3);
     w.kill(1);
-    let span = Span::from_nanos(hold_off(&w).times(2).as_nanos() + 1);
+    // The host sleeps between its calls: each silence lasts a call longer (R41).
+    let calls = w.config.link_poll.times(w.config.hello_tries.into()).as_nanos();
+    let span = Span::from_nanos(hold_off(&w).times(2).as_nanos() + calls + 1);
     let left = offer(&mut w, letters, span);
     assert_eq!(left.iter().map(|letter| letter.from).collect::<Vec<_>>(), [1], "starved");
 }

@@ -353,7 +353,7 @@ fn lend(w: &mut World, to: usize) -> Tag {
     let header = user.to_le_bytes();
     let request = lnd_core::driver::Request {
         kind: Kind::Put,
-        peer: nid(to),
+        peer: nid(to).into(),
         link: None,
         routed: false,
         header: &header,

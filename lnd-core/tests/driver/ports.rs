@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! The drivers' ports over the fabric. A driver that breaks a port's contract fails the test here.
 
+use std::num::NonZeroU32;
+
 use lnd_core::fragment::Fragment;
 use lnd_core::id::{LinkId, Nid, Tag};
-use lnd_core::link::Quiesced;
+use lnd_core::link::{Connection, Quiesced};
 use lnd_core::message::{Envelope, Lane, Message, PullReady};
 use lnd_core::ports::{
     BadAddress, Bd, Channel, ChannelFull, Completion, Completions, Engine, Features, Memory,
@@ -12,7 +14,7 @@ use lnd_core::ports::{
 use lnd_core::time::Instant;
 use lnd_core::trace::Trace;
 
-use super::device::Posted;
+use super::device::{Device, Posted};
 use super::fabric::{node_of, Ending, Fate, Shared, BASE, WINDOW};
 use super::letter::Letter;
 
@@ -34,6 +36,8 @@ pub struct MockEngine {
 }
 
 impl Engine for MockEngine {
+    const CONNECTIONS: bool = true;
+
     fn features(&self) -> Features {
         Features(self.fabric.borrow_mut().device(self.node, self.link).features)
     }
@@ -41,7 +45,12 @@ impl Engine for MockEngine {
     fn post(&mut self, bd: &Bd<'_>) -> Result<(), PostError> {
         let mut fabric = self.fabric.borrow_mut();
         let device = fabric.device(self.node, self.link);
-        assert!(!device.stop_asked, "posted to an engine that was asked to stop (S0-20)");
+        let with = match bd.motion {
+            Motion::Stage { to } => node_of(to),
+            Motion::Pull { from, .. } => node_of(from),
+        };
+        let stopped = device.asked_to_stop(with);
+        assert!(!stopped, "posted to what was asked to stop (S0-20)");
         let room: u32 = bd.fragments.iter().map(|f| f.length).sum();
         assert!(bd.length <= room, "length beyond the fragments");
         assert_eq!(bd.list.is_some(), bd.fragments.len() > 1, "a list for many fragments only");
@@ -87,8 +96,12 @@ impl Engine for MockEngine {
         let mut fabric = self.fabric.borrow_mut();
         let device = fabric.device(self.node, self.link);
         device.calls.invalidates += 1;
+        device.gone |= device.unreadable;
         assert!(!device.stop_asked, "asked for a descriptor after the stop (S0-20)");
+        let with = device.posted.get(&tag.index).map(Posted::with);
+        let cut = with.is_some_and(|with| device.stopping.contains_key(&with));
         if let Some(bd) = device.posted.get_mut(&tag.index).filter(|bd| bd.tag == tag) {
+            assert!(!cut, "asked for a descriptor after the stop of its connection (S0-20)");
             assert!(bd.rung, "asked for a descriptor that the device has not been told of");
             assert!(!bd.recalled, "asked twice (R17)");
             bd.recalled = true;
@@ -117,13 +130,48 @@ impl Engine for MockEngine {
         Some(unsafe { Quiesced::assert_stopped(link) })
     }
 
+    fn connection(&self, peer: Nid) -> Option<NonZeroU32> {
+        let mut fabric = self.fabric.borrow_mut();
+        fabric.device(self.node, self.link).connection(node_of(peer))
+    }
+
+    fn stop_connection(&mut self, connection: Connection) {
+        let mut fabric = self.fabric.borrow_mut();
+        let device = fabric.device(self.node, self.link);
+        let peer = node_of(connection.peer);
+        assert!(device.connects && connection.link.index() == self.link, "no such connection");
+        assert_eq!(device.connection(peer), Some(connection.number));
+        device.calls.stops += 1;
+        let stopped = !device.slow_connections;
+        assert!(device.stopping.insert(peer, stopped).is_none(), "stopped twice");
+    }
+
+    fn connection_quiesced(&mut self, connection: Connection) -> Option<Quiesced> {
+        let mut fabric = self.fabric.borrow_mut();
+        let device = fabric.device(self.node, self.link);
+        let peer = node_of(connection.peer);
+        if device.stopping.get(&peer) != Some(&true) || !device.vouched_for.insert(peer) {
+            return None;
+        }
+        // SAFETY: a stopped connection moves no byte in either direction until `reset`: every deed asks
+        // `Device::moves_with` of both ends first.
+        Some(unsafe { Quiesced::assert_connection_stopped(connection) })
+    }
+
     fn yank(&mut self, tag: Tag, proof: &Quiesced) -> Option<Returned> {
         let mut fabric = self.fabric.borrow_mut();
         let device = fabric.device(self.node, self.link);
-        assert!(
-            device.stopped && proof.link().index() == self.link,
-            "yanked without proof (S0-12)"
-        );
+        assert_eq!(proof.link().index(), self.link, "the proof of another link (S0-12)");
+        let with = device.posted.get(&tag.index).filter(|bd| bd.tag == tag).map(Posted::with);
+        let proven = match proof.connection() {
+            None => device.stopped,
+            Some(number) => {
+                let peer = Device::other_of(number);
+                let its = with.is_none_or(|with| with == peer);
+                its && device.stopping.get(&peer) == Some(&true)
+            }
+        };
+        assert!(proven, "yanked without proof (S0-12)");
         device.calls.yanks += 1;
         device.posted.remove(&tag.index).filter(|bd| bd.tag == tag).and_then(|bd| bd.outcome)
     }
@@ -131,10 +179,23 @@ impl Engine for MockEngine {
     fn reset(&mut self, proof: Quiesced) {
         let mut fabric = self.fabric.borrow_mut();
         let device = fabric.device(self.node, self.link);
-        assert!(device.stopped && proof.link().index() == self.link, "reset without proof (S0-11)");
+        assert_eq!(proof.link().index(), self.link, "the proof of another link (S0-11)");
+        if let Some(number) = proof.connection() {
+            let peer = Device::other_of(number);
+            let left = device.posted.values().find(|bd| bd.with() == peer);
+            assert!(left.is_none(), "reset with descriptors not yanked: {left:?}");
+            assert_eq!(device.stopping.remove(&peer), Some(true), "reset without proof (S0-11)");
+            device.vouched_for.remove(&peer);
+            *device.made.entry(peer).or_default() += 1;
+            device.calls.resets += 1;
+            return;
+        }
+        assert!(device.stopped, "reset without proof (S0-11)");
         assert!(device.posted.is_empty(), "reset with descriptors not yanked: {:?}", device.posted);
         device.calls.resets += 1;
         (device.stopped, device.stop_asked, device.vouched) = (false, false, false);
+        device.stopping.clear();
+        device.vouched_for.clear();
         device.gone = false;
     }
 
@@ -199,7 +260,7 @@ impl Channel for MockChannel {
     ) -> Result<Option<Sent>, ChannelFull> {
         let mut fabric = self.fabric.borrow_mut();
         let letter = Letter::new(link, envelope, message);
-        let stopped = fabric.device(self.node, link.index()).stop_asked;
+        let stopped = fabric.device(self.node, link.index()).asked_to_stop(letter.to);
         assert!(!stopped, "said {} on a stopped link", letter.kind());
         assert_eq!(letter.from, self.node, "forged sender");
         assert!(
@@ -228,9 +289,9 @@ impl Channel for MockChannel {
             Some(Fate::DeliveredUnknown) => Sent::Unknown,
             _ => Sent::Ok,
         };
-        let ended = fabric.ends_at_once.then_some(sent);
+        let ended = (fabric.ends_at_once || fabric.says_at_once).then_some(sent);
         if let (Some(tag), None) = (tag, ended) {
-            fabric.endings.push_back(Ending { node: self.node, link, tag, sent });
+            fabric.endings.push_back(Ending { node: self.node, to: letter.to, link, tag, sent });
         }
         match fate {
             Some(Fate::Lost(_)) => {}
@@ -247,7 +308,11 @@ impl Channel for MockChannel {
         let mut fabric = self.fabric.borrow_mut();
         assert_eq!(proof.link(), link, "the proof of another link (INV-3)");
         let node = self.node;
-        fabric.endings.retain(|e| (e.node, e.link) != (node, link));
+        let of = |e: &Ending| {
+            (e.node, e.link) == (node, link)
+                && proof.connection().is_none_or(|number| e.to == Device::other_of(number))
+        };
+        fabric.endings.retain(|e| !of(e));
     }
 }
 

@@ -6,6 +6,7 @@
 //! harness watch all the time.
 
 use lnd_core::config::Config;
+use lnd_core::counters::Counter;
 use lnd_core::driver::{Kind, RunState};
 use lnd_core::id::{LinkId, Tag};
 use lnd_core::message::Refusal;
@@ -14,7 +15,7 @@ use lnd_core::time::Span;
 
 use super::device::OnRecall;
 use super::dice::Dice;
-use super::fabric::{Fabric, Fate};
+use super::fabric::{nid, Fabric, Fate};
 use super::letter::Letter;
 use super::node::{Order, Verdict, TAKE};
 use super::tally::Tally;
@@ -37,6 +38,8 @@ struct Storm {
     w: World,
     dice: Dice,
     links: usize,
+    /// The engines can stop their connections one by one.
+    connects: bool,
     sent: Vec<(usize, Tag)>,
 }
 
@@ -81,13 +84,15 @@ fn small_config(dice: &mut Dice) -> Config {
 }
 
 impl Storm {
-    fn new(seed: u64) -> Self {
+    fn new(seed: u64, connects: bool) -> Self {
         let mut dice = Dice(seed);
-        let config = small_config(&mut dice);
+        let mut config = small_config(&mut dice);
+        config.connections = if connects { [1, 2, 16][seed as usize % 3] } else { 0 };
         let (nodes, links) = (2 + dice.below(3), config.links as usize);
         let mut fabric = Fabric::new(nodes, links);
         fabric.default_room = dice.pick(&[[64, 64], [2, 2], [1, 1]]);
         for device in fabric.devices.values_mut() {
+            device.connects = connects;
             if dice.once_in(4) {
                 device.features &= !Features::REMOTE_COMPLETION.0;
             }
@@ -95,7 +100,7 @@ impl Storm {
         fabric.ends_at_once = dice.once_in(3);
         fabric.reliable = dice.once_in(2);
         let w = World::on(fabric, nodes, config);
-        Self { w, dice, links, sent: Vec::new() }
+        Self { w, dice, links, connects, sent: Vec::new() }
     }
 
     fn node(&mut self) -> usize {
@@ -284,6 +289,10 @@ impl Storm {
             (d.on_recall, d.hangs, d.mute, d.frozen) = (on_recall, hangs, mute, frozen);
             (d.slow_stop, d.refuse_posts) = (slow, refuse);
             d.stopped |= d.stop_asked && !slow;
+            d.slow_connections = slow && d.connects;
+            if !slow {
+                d.stopping.values_mut().for_each(|stopped| *stopped = true);
+            }
         });
     }
 
@@ -293,6 +302,13 @@ impl Storm {
         let which = self.dice.below(10);
         if !self.w.nodes[node].alive {
             self.w.reboot(node);
+            return;
+        }
+        if self.connects && self.dice.once_in(2) {
+            let now = self.w.now;
+            let nid = nid(other);
+            self.w.nodes[node].driver.on_connection_down(now, link, nid);
+            self.w.nodes[node].check();
             return;
         }
         match which {
@@ -330,6 +346,8 @@ impl Storm {
             (device.mute, device.hangs, device.refuse_posts) = (false, false, 0);
             device.on_recall = OnRecall::Honest;
             device.stopped |= device.stop_asked;
+            device.slow_connections = false;
+            device.stopping.values_mut().for_each(|stopped| *stopped = true);
         }
     }
 
@@ -352,9 +370,9 @@ impl Storm {
     }
 }
 
-fn storm(seed: u64, tally: &mut Tally) {
+fn storm(seed: u64, connects: bool, tally: &mut Tally) {
     println!("seed {seed}");
-    let mut storm = Storm::new(seed);
+    let mut storm = Storm::new(seed, connects);
     for _ in 0..2000 {
         storm.step();
     }
@@ -370,12 +388,14 @@ fn storm(seed: u64, tally: &mut Tally) {
     tally.add(&storm.w);
 }
 
-fn storms(seeds: std::ops::Range<u64>) {
+fn storms(seeds: std::ops::Range<u64>, connects: bool) {
     let mut tally = Tally::new();
     for seed in seeds {
-        storm(seed, &mut tally);
+        storm(seed, connects, &mut tally);
     }
     tally.assert_rough();
+    let reset = tally.value(Counter::ConnectionsReset);
+    assert!(if connects { reset > 1000 } else { reset == 0 }, "{reset} connections reset");
 }
 
 /// Storms in each half. Under Miri a storm takes minutes.
@@ -383,12 +403,18 @@ const SEEDS: u64 = if cfg!(miri) { 20 } else { 400 };
 
 #[test]
 fn r72_storms_first_half() {
-    storms(0..SEEDS);
+    storms(0..SEEDS, false);
 }
 
 #[test]
 fn r72_storms_second_half() {
-    storms(SEEDS..2 * SEEDS);
+    storms(SEEDS..2 * SEEDS, false);
+}
+
+/// Engines that can stop their connections one by one.
+#[test]
+fn r72_storms_over_connections() {
+    storms(0..SEEDS, true);
 }
 
 #[test]
@@ -397,6 +423,6 @@ fn r72_more_storms() {
     let number = |name| std::env::var(name).ok().and_then(|n| n.parse::<u64>().ok());
     let first = number("SEED").unwrap_or(1000);
     for seed in first..first + number("COUNT").unwrap_or(1000) {
-        storm(seed, &mut Tally::new());
+        storm(seed, seed % 2 == 1, &mut Tally::new());
     }
 }

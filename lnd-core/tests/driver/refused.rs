@@ -5,7 +5,7 @@ use lnd_core::config::Config;
 use lnd_core::counters::Counter;
 use lnd_core::driver::{Kind, Request, Why};
 use lnd_core::fragment::{Fragment, FragmentError, MAX_FRAGMENT, MAX_FRAGMENTS};
-use lnd_core::id::LinkId;
+use lnd_core::id::{LinkId, PeerId};
 use lnd_core::message::MAX_HEADER;
 use lnd_core::time::{Instant, Span};
 
@@ -16,7 +16,7 @@ use super::world::{config, World, LINK0};
 fn request<'r>(w: &World, header: &'r [u8], payload: &'r [Fragment]) -> Request<'r> {
     Request {
         kind: Kind::Put,
-        peer: nid(1),
+        peer: nid(1).into(),
         link: None,
         routed: false,
         header,
@@ -56,8 +56,8 @@ fn malformed_requests() {
     refused(&mut w, Request { deadline: now, ..good }, Why::DeadlinePassed);
     refused(&mut w, Request { deadline: Instant::ORIGIN, ..good }, Why::DeadlinePassed);
     refused(&mut w, Request { link: LinkId::new(2), ..good }, Why::BadLink);
-    refused(&mut w, Request { peer: nid(0), ..good }, Why::NoRoute);
-    refused(&mut w, Request { peer: nid(9), ..good }, Why::NoRoute);
+    refused(&mut w, Request { peer: nid(0).into(), ..good }, Why::NoRoute);
+    refused(&mut w, Request { peer: nid(9).into(), ..good }, Why::NoRoute);
     let cases = [
         (vec![Fragment::new(BASE, 0)], FragmentError::Empty),
         (vec![Fragment::new(BASE, MAX_FRAGMENT + 1)], FragmentError::TooLong),
@@ -155,6 +155,38 @@ fn peers_full_until_an_idle_one_is_forgotten() {
     assert_eq!(w.report(0, tag).status.errno, 0);
     assert_eq!(w.peer(0, 1), None);
     w.sleep(Span::from_secs(6));
+    w.assert_drained();
+}
+
+/// R14: an id names one use of a place in the peer table.
+#[test]
+fn r14_an_id_of_a_forgotten_peer_names_no_other() {
+    let mut w = World::with(4, Config { peers: 2, ..config() });
+    let (header, payload) = ([0; 8], [Fragment::new(BASE, 100)]);
+    let good = request(&w, &header, &payload);
+    // Places that nothing has used.
+    for index in [0, 1, 2, u32::MAX] {
+        refused(&mut w, Request { peer: PeerId::new(index, 0).into(), ..good }, Why::StalePeer);
+    }
+    w.put(0, 1, 10).unwrap();
+    w.put(0, 2, 10).unwrap();
+    w.settle();
+    let former = w.peer(0, 1).unwrap();
+    w.tell_peer(0, 1, false);
+    w.settle();
+    w.put(0, 3, 10).unwrap();
+    w.settle();
+    assert_eq!(w.peer(0, 3).unwrap().index(), former.index());
+    refused(&mut w, Request { peer: former.into(), ..good }, Why::StalePeer);
+    // The same node in the same place again is another use of it.
+    w.tell_peer(0, 3, false);
+    w.settle();
+    w.sleep(Span::from_secs(6));
+    w.put(0, 1, 10).unwrap();
+    w.settle();
+    assert_eq!(w.peer(0, 1).unwrap().index(), former.index());
+    refused(&mut w, Request { peer: former.into(), ..good }, Why::StalePeer);
+    assert_eq!(w.count(0, Counter::StalePeer), 6);
     w.assert_drained();
 }
 

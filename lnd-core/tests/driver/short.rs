@@ -2,15 +2,20 @@
 //! Messages without slots: sent and ended in one call, received and ended in one call. The oracle is the
 //! way with slots: whatever happens, both ways say the same.
 
+use lnd_core::config::Config;
 use lnd_core::counters::Counter;
-use lnd_core::driver::{CreditView, Inbound, Kind, Receive, Received, RecvError, Report, Why};
+use lnd_core::driver::{
+    Arrival, CreditView, Give, Inbound, Kind, Receive, Received, RecvError, Report, Request, Why,
+};
+use lnd_core::fragment::{Fragment, FragmentError};
 use lnd_core::message::Refusal;
 use lnd_core::ports::Sent;
 use lnd_core::time::Span;
-use lnd_core::transfer::Delivery;
+use lnd_core::transfer::{Cause, Delivery, Place};
 
-use super::fabric::Fate;
+use super::fabric::{nid, Fate, BASE};
 use super::node::{Verdict, TAKE};
+use super::ports::Mock;
 use super::world::{config, World, LINK0, LINK1};
 
 /// What two upper layers are told of the same script, with slots and without.
@@ -70,6 +75,38 @@ fn s0_18_over_a_channel_that_may_lose_it_is_sent_and_not_delivered() {
     assert_eq!(none[0][0].status.delivery, Delivery::Sent);
 }
 
+/// Submitted to be reported, it has one report like any transfer, also where it could have ended at once.
+#[test]
+fn inv_1_a_message_that_is_to_be_reported_has_its_report() {
+    let mut w = World::met();
+    w.fabric.borrow_mut().ends_at_once = true;
+    let now = w.now;
+    let request = Request {
+        kind: Kind::Put,
+        peer: nid(1).into(),
+        link: None,
+        routed: false,
+        header: &77_u64.to_le_bytes(),
+        payload: &[],
+        deadline: now.after(Span::from_secs(9)),
+        user: 77,
+    };
+    let node = w.node(0);
+    let tag = node.driver.submit_pending(now, request).unwrap();
+    node.accept(tag, 77, Vec::new(), None);
+    let late = node.driver.submit_pending(now, Request { deadline: now, ..request });
+    assert_eq!(late.unwrap_err().why, Why::DeadlinePassed);
+    assert!(!w.reported(0, tag), "by the report, and by nothing else");
+    w.settle();
+    let report = w.report(0, tag);
+    assert_eq!((report.user, report.status.errno), (77, 0));
+    assert_eq!(
+        w.nodes[1].done.len(),
+        w.nodes[1].done.iter().filter(|r| r.status.errno == 0).count()
+    );
+    w.assert_drained();
+}
+
 #[test]
 fn nothing_of_it_is_left_when_the_call_returns() {
     let mut w = World::met();
@@ -85,6 +122,41 @@ fn nothing_of_it_is_left_when_the_call_returns() {
     let after = credits(&w);
     assert_eq!(after[0].sent, before[0].sent.wrapping_add(1), "a credit is spent");
     assert_eq!(after[1].consumed, before[1].consumed.wrapping_add(1), "and is owed");
+}
+
+#[test]
+fn a_payload_that_cannot_be_gathered_takes_no_credit() {
+    let mut w = World::met();
+    w.fabric.borrow_mut().ends_at_once = true;
+    let before = credits(&w);
+    w.fabric.borrow_mut().memory_fails = true;
+    for _ in 0..2 * w.config.depth {
+        let tag = w.put(0, 1, 100).unwrap();
+        w.settle();
+        assert_eq!(w.report(0, tag).status.evidence, Some((Cause::Local, Place::Queue)));
+    }
+    assert_eq!(credits(&w)[0].sent, before[0].sent, "nothing was sent");
+    w.fabric.borrow_mut().memory_fails = false;
+    let tag = w.put(0, 1, 100).unwrap();
+    w.settle();
+    assert_eq!(w.report(0, tag).status.errno, 0);
+    w.assert_drained();
+}
+
+/// A channel that promises nothing may end a message in the call all the same: it has had a slot.
+#[test]
+fn a_message_that_ends_in_the_call_without_a_promise_is_reported() {
+    let mut w = World::met();
+    w.fabric.borrow_mut().says_at_once = true;
+    let good = w.put(0, 1, 100).unwrap();
+    w.settle();
+    assert_eq!(w.report(0, good).status.errno, 0);
+    w.fate("immediate", Fate::Lost(Sent::NotDelivered));
+    let lost = w.put(0, 1, 100).unwrap();
+    w.settle();
+    let status = w.report(0, lost).status;
+    assert_eq!((status.delivery, status.errno != 0), (Delivery::NotDelivered, true));
+    w.assert_drained();
 }
 
 /// What waits is not overtaken.
@@ -160,6 +232,80 @@ fn a_request_that_is_let_go_undecided_is_offered_again() {
     w.free("immediate");
     w.settle();
     assert_eq!(w.nodes[1].done.len(), 1, "taken once");
+    w.assert_drained();
+}
+
+const REQUESTS: [&str; 3] = ["immediate", "put_req", "get_req"];
+
+/// What cannot be carried out is found before anything is taken.
+#[test]
+fn a_decision_that_cannot_be_carried_out_is_none() {
+    let config = Config { lists: 0, ..config() };
+    let mut w = World::with(2, config);
+    w.put(0, 1, 10).unwrap();
+    w.put(1, 0, 10).unwrap();
+    w.settle();
+    REQUESTS.iter().for_each(|kind| w.hold(kind));
+    let whole = [Fragment::new(BASE, 4000)];
+    let halves = [Fragment::new(BASE, 2000), Fragment::new(BASE + 2000, 2000)];
+    let short = [Fragment::new(BASE, 4)];
+    let (nowhere, empty) = ([Fragment::new(3, 10)], [Fragment::new(BASE, 0)]);
+    let empty_is = Why::Fragments(FragmentError::Empty);
+    // Of an inline message, a PUT and a GET: received by one fragment, by two, and given.
+    let (no, wrong) = (Err(Why::NoLists), Err(Why::WrongKind));
+    let cases = [
+        (Kind::Put, 10, [Ok(()), Ok(()), wrong]),
+        (Kind::Put, 3000, [Ok(()), no, wrong]),
+        (Kind::Get, 3000, [wrong, wrong, Ok(())]),
+    ];
+    for (kind, length, [one, two, given]) in cases {
+        w.submit(kind, 0, 1, length).unwrap();
+        w.settle();
+        let letter = w.letter(0).unwrap();
+        let now = w.now;
+        let deadline = now.after(Span::from_secs(9));
+        let before = (w.nodes[1].driver.in_use(), w.count(1, Counter::Requests));
+        let offered = |w: &mut World, decide: &dyn Fn(Arrival<'_, '_, '_, Mock>)| {
+            let message = letter.message();
+            let driver = &mut w.node(1).driver;
+            match driver.on_message(now, letter.link, &letter.envelope, &message) {
+                Inbound::Request(arrival) => decide(arrival),
+                other => panic!("{other:?}"),
+            }
+            assert_eq!((w.nodes[1].driver.in_use(), w.count(1, Counter::Requests)), before);
+        };
+        let recv = |sink, length| Receive { sink, length, deadline, user: 1 };
+        let give = |source, length| Give { source, length, deadline, user: 1 };
+        let refused = w.count(1, Counter::Refused);
+        let get = kind == Kind::Get;
+        offered(&mut w, &|mut it| assert_eq!(it.check_recv(&recv(&whole, length)), one));
+        offered(&mut w, &|mut it| assert_eq!(it.check_recv(&recv(&halves, length)), two));
+        offered(&mut w, &|mut it| assert_eq!(it.check_give(&give(&whole, length)), given));
+        for (memory, why) in [(&nowhere, Why::BadAddress), (&empty, empty_is)] {
+            let why = if get { Why::WrongKind } else { why };
+            offered(&mut w, &|mut it| assert_eq!(it.check_recv(&recv(memory, 4)), Err(why)));
+        }
+        for (memory, length) in [(&short, 5), (&whole, length + 1)] {
+            let why = if get { Why::WrongKind } else { Why::TooLong };
+            offered(&mut w, &|mut it| assert_eq!(it.check_recv(&recv(memory, length)), Err(why)));
+        }
+        if length > 10 {
+            offered(&mut w, &|it| {
+                assert_eq!(it.recv_at_once(&recv(&whole, length)), Err(Why::WrongKind));
+            });
+        }
+        let count = [one, two, given].iter().filter(|it| it.is_err()).count() as u64;
+        assert_eq!(
+            w.count(1, Counter::Refused),
+            refused + count + 4 + u64::from(length > 10),
+            "each is counted"
+        );
+        REQUESTS.iter().for_each(|kind| w.free(kind));
+        w.settle();
+        REQUESTS.iter().for_each(|kind| w.hold(kind));
+    }
+    REQUESTS.iter().for_each(|kind| w.free(kind));
+    w.settle();
     w.assert_drained();
 }
 
@@ -281,4 +427,34 @@ fn a_node_that_shuts_down_is_offered_nothing() {
     assert!(w.nodes[1].done.is_empty());
     let [ours, theirs] = credits(&w);
     assert_eq!(ours.sent, theirs.consumed, "both credits are owed");
+}
+
+/// A decision that finds no list for its fragments is refused, and may be made again.
+#[test]
+fn a_decision_without_a_list_is_refused_and_changes_nothing() {
+    let mut w = World::met_with(Config { lists: 1, ..config() });
+    w.hold("put_req");
+    w.put(0, 1, 5000).unwrap();
+    w.settle();
+    let letter = w.letter(0).unwrap();
+    let (now, refused) = (w.now, w.count(1, Counter::Refused));
+    let deadline = now.after(Span::from_secs(9));
+    let halves = [Fragment::new(BASE, 2500), Fragment::new(BASE + 4096, 2500)];
+    let it = Receive { sink: &halves, length: 5000, deadline, user: 1 };
+    let message = letter.message();
+    let check = |w: &mut World| {
+        let driver = &mut w.node(1).driver;
+        match driver.on_message(now, letter.link, &letter.envelope, &message) {
+            Inbound::Request(mut arrival) => arrival.check_recv(&it),
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(check(&mut w), Ok(()));
+    w.nodes[1].pieces = 2;
+    let staged = w.put(1, 0, 5000).unwrap();
+    assert_eq!(check(&mut w), Err(Why::NoLists));
+    assert_eq!(w.count(1, Counter::Refused), refused + 1);
+    w.free("put_req");
+    w.settle();
+    assert_eq!(w.report(1, staged).status.errno, 0);
 }

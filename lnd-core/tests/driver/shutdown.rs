@@ -267,3 +267,17 @@ fn a_shorter_grace_may_be_given_later() {
     assert_eq!(w.report(0, tag).status.errno, -108);
     quiescent(&mut w);
 }
+
+/// What other contexts ask for when all is over is looked at by no one, and the host is not kept awake.
+#[test]
+fn what_is_asked_for_behind_the_end_is_due_at_no_time() {
+    let mut w = World::met();
+    let now = w.now;
+    w.nodes[0].driver.shutdown(now, now);
+    w.sleep(Span::from_secs(1));
+    assert_eq!(w.nodes[0].driver.run_state(), RunState::Quiescent);
+    w.nodes[0].driver.decider().link_failed(LINK0);
+    let now = w.now;
+    assert_eq!(w.nodes[0].driver.next_time(now), None);
+    assert_eq!(w.nodes[0].driver.on_time(now), None);
+}

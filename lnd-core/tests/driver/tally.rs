@@ -26,6 +26,11 @@ impl Tally {
         }
     }
 
+    /// How often something was counted.
+    pub fn value(&self, counter: Counter) -> u64 {
+        self.counters.value(counter)
+    }
+
     /// A storm is worth its name if much goes wrong, and much gets through all the same.
     pub fn assert_rough(&self) {
         assert!(self.ok > 1000 && self.failed > 500, "{} ok, {} failed", self.ok, self.failed);

@@ -14,6 +14,7 @@ use lnd_core::time::{Instant, Span};
 
 use super::fabric::Fate;
 use super::late::take;
+use super::letter::Letter;
 use super::node::Order;
 use super::world::{config, World};
 
@@ -112,7 +113,9 @@ fn s0_18_a_sender_that_is_told_in_its_first_handshake_does_not_give_up() {
     [1, 3].into_iter().for_each(|tries| told_in_its_first_greeting(tries, false));
 }
 
-fn told_in_its_first_greeting(hello_tries: u8, wrong_news: bool) {
+/// Node 1 has been told that a message is delivered which lies in the channel, and greets node 0 anew: both
+/// have forgotten each other. Node 0 has no room for it, and its last try is out. The world and the message.
+pub fn promised_and_forgotten(hello_tries: u8) -> (World, Letter) {
     let mut w = World::with(4, Config { peers: 1, links: 1, hello_tries, ..config() });
     w.put(1, 0, 0).unwrap();
     w.settle();
@@ -139,6 +142,11 @@ fn told_in_its_first_greeting(hello_tries: u8, wrong_news: bool) {
     w.put(1, 0, 20).unwrap();
     w.sleep(w.config.hello_timeout.times(u32::from(hello_tries) - 1));
     assert_eq!((w.state(1, 0), w.count(0, Counter::TurnedAway)), (HelloState::Greeting, tries));
+    (w, letter)
+}
+
+fn told_in_its_first_greeting(hello_tries: u8, wrong_news: bool) {
+    let (mut w, letter) = promised_and_forgotten(hello_tries);
     // Then it has.
     w.free("put_req");
     w.settle();

@@ -317,13 +317,27 @@ impl World {
         for _ in 0..1_000_000 {
             let next = self.nodes.iter().filter(|n| n.alive).filter_map(|n| n.next).min();
             match next.filter(|&n| n <= end) {
-                Some(next) => self.now = self.now.max(next),
+                Some(next) => {
+                    // A host that runs all the time has run shortly before.
+                    self.run_at(Instant::from_nanos(
+                        next.as_nanos() - self.config.link_poll.as_nanos().min(next.as_nanos()),
+                    ));
+                    self.now = self.now.max(next);
+                }
                 None => break,
             }
             self.settle();
         }
         self.now = self.now.max(end);
         self.settle();
+    }
+
+    /// Lets every driver run at a time before which none has anything to do, if it is still to come.
+    pub fn run_at(&mut self, at: Instant) {
+        if at > self.now {
+            self.now = at;
+            self.tick();
+        }
     }
 
     pub fn sleep(&mut self, span: Span) {

@@ -68,6 +68,7 @@ fn every_refusal_has_its_errno() {
         (Why::NoLists, 11),
         (Why::WrongKind, 22),
         (Why::ShuttingDown, 108),
+        (Why::StalePeer, 116),
     ] {
         assert_eq!(why.errno(), -errno, "{why:?}");
     }

@@ -155,6 +155,7 @@ fn errno(number: i32) -> &'static str {
         71 => "EPROTO",
         100 => "ENETDOWN",
         103 => "ECONNABORTED",
+        104 => "ECONNRESET",
         108 => "ESHUTDOWN",
         110 => "ETIMEDOUT",
         111 => "ECONNREFUSED",

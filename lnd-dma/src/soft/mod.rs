@@ -42,7 +42,7 @@ use pull::Pull;
 use returns::Held;
 
 /// Pulls that one engine works on at a time (S3-12, R25: outstanding reads are bounded).
-pub const ACTIVE_PULLS: usize = 8;
+const ACTIVE_PULLS: usize = 8;
 
 /// How an engine works.
 #[derive(Clone, Copy, Debug)]

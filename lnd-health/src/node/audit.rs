@@ -3,7 +3,7 @@
 
 use super::Health;
 use crate::ids::{NiId, Object, PeerId, PeerNiId};
-use crate::ni::NiStatus;
+use crate::standing::NiStatus;
 
 /// A rule that does not hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

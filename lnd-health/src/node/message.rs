@@ -4,15 +4,14 @@
 use super::tally::Count;
 use super::{End, Ended, Health, Next, WhyEnded};
 use crate::charge::{Charge, Refusal};
-use crate::classify::{classify, Change, Consequence, Situation};
-use crate::effect::{Profile, Resend};
+use crate::effect::Profile;
 use crate::ids::{Object, PeerId};
 use crate::journal::Evidence;
-use crate::journey::{Journey, Path, Terms, UNTIL_DEADLINE};
-use crate::ni::Ni;
+use crate::journey::Journey;
 use crate::select::{select, Choice, Distance, NoPath, Wanted};
+use crate::terms::Terms;
 use lnd_core::defect::seeded;
-use lnd_core::time::{Instant, Span};
+use lnd_core::time::Instant;
 use lnd_core::transfer::{Delivery, Health as Class};
 
 impl Health<'_> {
@@ -73,7 +72,7 @@ impl Health<'_> {
         }
         let turn = self.turn;
         self.turn = turn.wrapping_add(1);
-        for object in ends(choice.path) {
+        for object in choice.path.ends() {
             if let Some(ni) = self.ni_mut(object) {
                 ni.turn = turn;
                 ni.in_flight = ni.in_flight.saturating_add(1);
@@ -177,135 +176,10 @@ impl Health<'_> {
         Next::Ended(self.close(journey, end.class, delivery, why))
     }
 
-    /// Until when a message pauses whose paths have all been tried; `None`: too little time is left
-    /// for another try. Half of what is left at most, so that long pauses do not cost a try.
-    fn pause(&mut self, now: Instant, journey: &mut Journey, full: bool) -> Option<Instant> {
-        let backoff = if full { self.config.pressure } else { self.config.resend };
-        let left = journey.deadline().since(now);
-        if left < backoff.first || seeded("given-up-when-all-failed") {
-            return None;
-        }
-        let delay = backoff.jittered(&mut self.jitter, journey.pauses());
-        let delay = delay.min(Span::from_nanos(left.as_nanos() / 2));
-        let at = if seeded("no-pause") { now } else { now.after(delay) };
-        journey.pause(at, self.recoveries);
-        journey.next = Resend::Untried;
-        if journey.round_is_full() || self.choose(journey, &[]).is_err() {
-            journey.start_over();
-        }
-        self.tally.count(Count::Pauses);
-        Some(at)
-    }
-
-    /// From when on a message's next try may begin: the end of its pause, or at once if an interface
-    /// has come up since the pause began. Context: any; constant time.
-    pub const fn next_try(&self, journey: &Journey) -> Instant {
-        if journey.recoveries == self.recoveries {
-            journey.not_before()
-        } else {
-            Instant::ORIGIN
-        }
-    }
-
-    /// Until when a try that begins at `now` may take (R37), never beyond the deadline. With a limit
-    /// of resends each that is left has as much time; without one, a third of what is left, but at
-    /// least the shortest pause.
-    pub fn slice(&self, now: Instant, journey: &Journey) -> Instant {
-        let tries = journey.tries().saturating_sub(u32::from(journey.under_way()));
-        let left = match self.config.resends() {
-            UNTIL_DEADLINE => 2,
-            limit => u32::from(limit).saturating_sub(tries).min(u32::from(u8::MAX)) as u8,
-        };
-        let slice = journey.slice(now, left);
-        match self.config.resends() {
-            UNTIL_DEADLINE => slice.max(now.after(self.config.resend.first)),
-            _ => slice,
-        }
-        .min(journey.deadline())
-    }
-
-    /// What to do, and why the message ends here; `NoPath` means that it does not.
-    fn consequence(
-        &self,
-        now: Instant,
-        journey: &Journey,
-        path: Path,
-        end: End,
-        delivery: Delivery,
-    ) -> (Consequence, WhyEnded) {
-        let retries = self.config.resends();
-        let now = if seeded("deadline-restarted") { Instant::ORIGIN } else { now };
-        let peer = self.peer(journey.peer());
-        let hop = self.peer_ni(path.hop);
-        let situation = Situation {
-            charge: end.charge,
-            delivery,
-            // What was sent before the first handshake is known to us may have reached any
-            // incarnation.
-            suppressed: journey.number.is_some()
-                && journey.acquainted
-                && peer.is_some_and(|p| p.starts == journey.starts),
-            may_resend: end.curable && !end.withdrawn && journey.may_try_again(now, retries),
-            late: now >= journey.deadline(),
-            stopping: self.stopping || end.withdrawn,
-            fatal: self.local(path.local).is_some_and(Ni::is_fatal),
-            own: hop.is_some_and(|hop| self.locals.iter().any(|ni| ni.nid == hop.nid)),
-            heard: false,
-            router: self.config.routing || self.is_router(path.hop),
-            many_local: self.locals.iter().filter(|ni| ni.nid.is_some()).count() > 1,
-            many_remote: hop.is_some_and(|hop| self.many_remote(journey, hop)),
-        };
-        let consequence =
-            with_defects(classify(self.config.profile, end.class, &situation), situation.late);
-        let why = if matches!(end.class, Class::Ok) {
-            WhyEnded::Delivered
-        } else if consequence.resend != Resend::No {
-            WhyEnded::NoPath(NoPath::Tried)
-        } else if situation.late {
-            WhyEnded::Deadline
-        } else if end.curable && !end.withdrawn && journey.is_spent(retries) {
-            WhyEnded::Tries
-        } else if !situation.may_resend {
-            WhyEnded::NotResendable
-        } else if delivery != Delivery::NotDelivered && !situation.suppressed {
-            WhyEnded::MayHaveArrived
-        } else {
-            WhyEnded::NotResendable
-        };
-        (consequence, why)
-    }
-
-    /// Whether the next hop could be another interface: of the peer, or of another gateway.
-    fn many_remote(&self, journey: &Journey, hop: &Ni) -> bool {
-        let direct = hop.peer == journey.peer().raw();
-        let owner = self.peers.get(hop.peer as usize);
-        let routes = || self.routes.iter().filter(|route| route.far.is_some()).count();
-        owner.is_some_and(|owner| owner.interfaces > 1) || !direct && routes() > 1
-    }
-
-    pub(super) fn blame(
-        &mut self,
-        now: Instant,
-        path: Path,
-        consequence: Consequence,
-        evidence: Evidence,
-        message: u64,
-    ) {
-        let mut marks = [consequence.local, consequence.remote];
-        if seeded("wrong-end-blamed") {
-            marks.reverse();
-        }
-        for (object, change) in ends(path).into_iter().zip(marks) {
-            if change != Change::Keep {
-                self.mark(now, object, change, evidence, message);
-            }
-        }
-    }
-
     /// The try no longer holds its interfaces.
     fn landed(&mut self, journey: &Journey) {
         let Some(path) = journey.last_path() else { return };
-        for object in ends(path) {
+        for object in path.ends() {
             if let Some(ni) = self.ni_mut(object).filter(|_| !seeded("use-not-ended")) {
                 ni.in_flight = ni.in_flight.saturating_sub(1);
             }
@@ -335,27 +209,4 @@ impl Health<'_> {
         }
         Ended { cookie: journey.cookie(), class, delivery, tries: journey.tries(), why }
     }
-}
-
-const fn ends(path: Path) -> [Object; 2] {
-    [Object::Local(path.local), Object::Peer(path.hop)]
-}
-
-/// What the end of a try does, unless a defect changes it: constant functions cannot be seeded. `late`: its
-/// deadline had passed.
-#[inline]
-fn with_defects(consequence: Consequence, late: bool) -> Consequence {
-    let mut it = consequence;
-    if seeded("never-sent-again") {
-        it.resend = Resend::No;
-    }
-    if seeded("timeout-spares-ours") && it.local == Change::DecrementStayUp
-        || seeded("late-is-no-evidence") && late
-    {
-        it.local = Change::Keep;
-    }
-    if seeded("late-is-no-evidence") && late {
-        it.remote = Change::Keep;
-    }
-    it
 }

@@ -2,7 +2,10 @@
 //! One node's health: the parts put together, so that a host has few things to call.
 
 mod act;
+mod action;
 mod audit;
+mod connection;
+mod consequence;
 mod copies;
 mod create;
 mod drain;
@@ -10,7 +13,9 @@ mod end;
 mod evidence;
 mod memory;
 mod message;
+mod pause;
 mod peers;
+mod ping;
 mod tables;
 mod tally;
 mod watch;
@@ -28,7 +33,7 @@ use crate::recovery::Recovery;
 use crate::select::{Net, Route, View};
 use lnd_core::id::Nid;
 
-pub use act::{Action, Connect, Ping, Probe};
+pub use action::{Action, Connect, Ping, Probe};
 pub use audit::Broken;
 pub use end::{End, Ended, Next, WhyEnded};
 pub use peers::{Peer, PeerSettings};

@@ -3,7 +3,7 @@
 
 use super::key::Because;
 use crate::ids::{PeerNiId, RouteId};
-use crate::journey::Path;
+use crate::terms::Path;
 
 /// Why each part was chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

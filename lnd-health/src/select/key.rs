@@ -173,7 +173,7 @@ mod tests {
             assert_eq!(contest.winner(), Some(1));
             contest.because(NI)
         };
-        let thresholds = crate::ni::Thresholds { down: 0, up: 1000 };
+        let thresholds = crate::standing::Thresholds { down: 0, up: 1000 };
         let plain = key(|_| {}).preferred(true);
         let ladder = [
             (Because::Credits, key(|ni| ni.set_credits(-1)).preferred(true)),

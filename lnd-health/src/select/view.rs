@@ -4,8 +4,10 @@
 use super::route::Route;
 use crate::effect::{Profile, Resend};
 use crate::ids::{NiId, PeerNiId, MAX_PEER_NIS};
-use crate::journey::{Journey, Path};
-use crate::ni::{Ni, Shut};
+use crate::journey::Journey;
+use crate::ni::Ni;
+use crate::standing::Shut;
+use crate::terms::Path;
 use lnd_core::defect::seeded;
 
 /// A network that this node knows.

@@ -17,8 +17,11 @@ pub(super) use model::{copy_out, fill, footprint, init, write};
 #[cfg(not(loom))]
 mod bytes {
     use crate::mailbox::FIRST_LINE;
+    use core::mem::size_of;
     use core::ptr::{self, NonNull};
     use core::slice;
+
+    const WORD: usize = size_of::<u64>();
 
     /// Bytes a payload of this capacity takes.
     pub(in crate::mailbox) const fn footprint(capacity: usize) -> usize {
@@ -67,19 +70,31 @@ mod bytes {
         }
     }
 
+    /// The bytes of words, in this machine's order.
+    #[inline(always)]
+    fn bytes_of<const WORDS: usize, const BYTES: usize>(words: [u64; WORDS]) -> [u8; BYTES] {
+        let mut bytes = [0; BYTES];
+        for (place, word) in bytes.chunks_exact_mut(WORD).zip(words) {
+            if let Some(place) = place.first_chunk_mut() {
+                *place = word.to_ne_bytes();
+            }
+        }
+        bytes
+    }
+
     /// Lets `f` write a message in place.
     #[inline]
-    pub(in crate::mailbox) unsafe fn fill(
+    pub(in crate::mailbox) unsafe fn fill<R>(
         payload: NonNull<u8>,
         length: usize,
-        f: impl FnOnce(&mut [u8]),
-    ) {
+        f: impl FnOnce(&mut [u8]) -> R,
+    ) -> R {
         // SAFETY: `length` initialised bytes, which in this process are ours alone (contract). A
         // hostile process may still scribble on them. It gains nothing: any bytes are valid, and
         // they are on their way to that very process. `f` must not rely on reading back what it
         // wrote, and the encoder does not, other than to sum it up.
         let bytes = unsafe { slice::from_raw_parts_mut(payload.as_ptr(), length) };
-        f(bytes);
+        f(bytes)
     }
 
     /// Copies a message out, and returns it; `None` if it does not fit.
@@ -103,24 +118,32 @@ mod bytes {
         into.get(..length)
     }
 
-    /// Fills `into` from memory in words.
+    /// Fills `into` from memory in words: by eights, then one by one.
     ///
     /// # Safety
     /// `words` is aligned and valid for reading `into.len()` bytes, rounded up to whole words.
     #[inline(always)]
     unsafe fn copy_words(words: NonNull<u64>, into: &mut [u8]) {
         let mut from = words;
-        let mut chunks = into.chunks_exact_mut(8);
-        for chunk in &mut chunks {
+        let mut eights = into.chunks_exact_mut(8 * WORD);
+        for eight in (&mut eights).filter_map(<[u8]>::first_chunk_mut) {
+            let words = core::array::from_fn(|_| {
+                // SAFETY: within the words the caller vouches for.
+                let word = unsafe { from.read_volatile() };
+                // SAFETY: at most one past the end of these words.
+                from = unsafe { from.add(1) };
+                word
+            });
+            *eight = bytes_of::<8, { 8 * WORD }>(words);
+        }
+        let mut ones = eights.into_remainder().chunks_exact_mut(WORD);
+        for one in (&mut ones).filter_map(<[u8]>::first_chunk_mut) {
             // SAFETY: within the words the caller vouches for.
-            let word = unsafe { from.read_volatile() };
-            if let Some(chunk) = chunk.first_chunk_mut::<8>() {
-                *chunk = word.to_ne_bytes();
-            }
+            *one = unsafe { from.read_volatile() }.to_ne_bytes();
             // SAFETY: at most one past the end of these words.
             from = unsafe { from.add(1) };
         }
-        let tail = chunks.into_remainder();
+        let tail = ones.into_remainder();
         if !tail.is_empty() {
             // SAFETY: the last word, which the caller vouches for as a whole.
             let word = unsafe { from.read_volatile() };
@@ -154,17 +177,17 @@ mod model {
         unsafe { fill(payload, message.len(), |bytes| bytes.copy_from_slice(message)) };
     }
 
-    pub(in crate::mailbox) unsafe fn fill(
+    pub(in crate::mailbox) unsafe fn fill<R>(
         payload: NonNull<u8>,
         length: usize,
-        f: impl FnOnce(&mut [u8]),
-    ) {
+        f: impl FnOnce(&mut [u8]) -> R,
+    ) -> R {
         // SAFETY: `init` has put a cell here (contract).
         let cell = unsafe { payload.cast::<Cell>().as_ref() };
         cell.with_mut(|bytes| {
             // SAFETY: loom has just checked that nobody else accesses the cell.
             f(&mut unsafe { &mut *bytes }[..length])
-        });
+        })
     }
 
     pub(in crate::mailbox) unsafe fn copy_out(

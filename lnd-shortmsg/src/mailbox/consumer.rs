@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! The reading end; the same for one producer and for many.
+//! The reading end.
 
 use super::cell;
-use super::region::{Consumed, Kind, Region, RegionError};
+use super::error::RegionError;
+use super::header::Consumed;
+use super::region::Region;
 use super::ring::Ring;
 use core::fmt;
 use crossbeam_utils::CachePadded;
@@ -43,11 +45,11 @@ struct State<'m> {
     consumed: &'m Consumed,
     /// Number of the next message.
     next: u32,
-    /// What the producers were told.
+    /// What the producer was told.
     reported: u32,
 }
 
-/// Most messages that are taken before the producers are told. Telling costs them the transfer of a
+/// Most messages that are taken before the producer is told. Telling costs them the transfer of a
 /// cache line, and us the wait for it.
 const REPORT_EVERY: u32 = 16;
 
@@ -59,8 +61,8 @@ impl<'m> Consumer<'m> {
     ///
     /// # Safety
     /// This process has no other consumer of this mailbox.
-    pub unsafe fn attach(region: Region<'m>, kind: Kind) -> Result<Self, RegionError> {
-        let ring = region.open(kind)?;
+    pub unsafe fn attach(region: Region<'m>) -> Result<Self, RegionError> {
+        let ring = region.open()?;
         let consumed = &region.words().consumed;
         let next = ring.recover_consumer(consumed.read())?;
         Ok(Self { state: CachePadded::new(State { ring, consumed, next, reported: next }) })
@@ -137,7 +139,7 @@ impl<'m> Consumer<'m> {
         }
     }
 
-    /// Tells the producers which slots are free.
+    /// Tells the producer which slots are free.
     #[inline]
     fn report(&mut self) {
         let state = &mut *self.state;
@@ -175,7 +177,7 @@ impl<'b> Mail<'_, '_, 'b> {
         self.bytes
     }
 
-    /// Takes the message out of the mailbox. Its slot is free when the producers are told: after a
+    /// Takes the message out of the mailbox. Its slot is free when the producer is told: after a
     /// few messages, or as soon as the consumer finds the mailbox empty.
     #[inline]
     pub fn release(self) -> &'b [u8] {

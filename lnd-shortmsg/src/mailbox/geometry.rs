@@ -2,30 +2,16 @@
 //! How many slots of which size, and the memory they take.
 
 use super::cell;
+use super::header::HEADER_SIZE;
+use super::line::{Line, SLOT_HEAD};
 use super::ring::SlotHead;
 use core::mem::{align_of, size_of};
-
-/// Bytes of a slot that are the sequence word and the length.
-const SLOT_HEAD: u32 = 8;
-
-/// Longest message in bytes that travels in one cache line.
-pub const FIRST_LINE: usize = size_of::<Line>() - SLOT_HEAD as usize;
 
 /// Most slots of a mailbox.
 pub const MAX_SLOTS: u32 = 1 << 16;
 
 /// Largest slot in bytes: the largest frame and the slot's own words, in whole lines.
 pub const MAX_SLOT_SIZE: u32 = (1 << 16) + 64;
-
-/// One cache line of mailbox memory.
-#[derive(Clone, Copy, Debug)]
-#[repr(C, align(64))]
-pub struct Line([u8; 64]);
-
-impl Line {
-    /// A line of zeros.
-    pub const ZERO: Self = Self([0; 64]);
-}
 
 /// Size and number of a mailbox's slots. Valid by construction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,7 +56,7 @@ impl Geometry {
     /// Bytes of memory the mailbox takes, its header included.
     pub const fn bytes_needed(self) -> usize {
         // `new` has seen that this does not overflow.
-        super::region::HEADER_SIZE + self.stride().wrapping_mul(self.slots as usize)
+        HEADER_SIZE + self.stride().wrapping_mul(self.slots as usize)
     }
 
     /// Bytes from one slot to the next: the slot's size, but for the models, where atomics are
@@ -89,6 +75,7 @@ const _: () = {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
+    use super::super::FIRST_LINE;
     use super::*;
 
     #[test]

@@ -11,17 +11,13 @@
 //!
 //! | word | writer | holds (32 bits, free running, wraps) |
 //! |---|---|---|
-//! | sequence, in each slot | producers | number of the message + 1 |
+//! | sequence, in each slot | producer | number of the message + 1 |
 //! | consumed | consumer | number of the next message it will read |
-//! | claim (`mpsc` only) | producers | number of the next message to be claimed |
-//! | room (`mpsc` only) | producers | what one of them last saw in the consumed word, plus slots |
 //!
-//! [`spsc`] has one producer and takes no locked operation. [`mpsc`] has many, which claim a slot by
-//! one compare-and-swap; between claim and publication a producer must not die, since the mailbox
-//! would wait for it for ever. Use `mpsc` within one process and `spsc` between processes: a
-//! producer killed in the middle of a message leaves nothing behind there, and a new one may
-//! [attach](spsc::Producer::attach) and go on. So may a new consumer; if the former one was killed,
-//! it may see a few messages again, which are addressed to a life that is over.
+//! A mailbox has one producer, and a message takes no locked operation. A node that is sent to by
+//! several has a mailbox for each. A producer killed in the middle of a message leaves nothing behind,
+//! and a new one may [attach](spsc::Producer::attach) and go on. So may a new consumer; if the former
+//! one was killed, it may see a few messages again, which are addressed to an incarnation that is over.
 //!
 //! # Trust
 //!
@@ -34,15 +30,19 @@
 
 mod cell;
 mod consumer;
+mod error;
 mod geometry;
-pub mod mpsc;
+mod header;
+mod line;
 mod region;
 mod ring;
 pub mod spsc;
 
 pub use consumer::{Consumer, Fault, Mail};
-pub use geometry::{Geometry, Line, FIRST_LINE, MAX_SLOTS, MAX_SLOT_SIZE};
-pub use region::{Kind, Region, RegionError};
+pub use error::RegionError;
+pub use geometry::{Geometry, MAX_SLOTS, MAX_SLOT_SIZE};
+pub use line::{Line, FIRST_LINE};
+pub use region::Region;
 
 use core::fmt;
 

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! The memory of a mailbox: header, then slots. Format and check.
 
-use super::geometry::{Geometry, Line};
+use super::error::RegionError;
+use super::geometry::Geometry;
+use super::header::{Consumed, Header, Words, HEADER_SIZE};
+use super::line::Line;
 use super::ring::Ring;
-use core::fmt;
 use core::marker::PhantomData;
-use core::mem::{align_of, size_of, size_of_val};
+use core::mem::size_of_val;
 use core::ptr::NonNull;
 use lnd_core::sync::{AtomicU32, Ordering};
 
@@ -15,113 +17,8 @@ pub(super) const MAGIC: u32 = 0x4c4e_446d;
 /// Version of the layout in memory.
 const VERSION: u32 = 1;
 
-/// How many producers a mailbox may have.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u32)]
-pub enum Kind {
-    /// One.
-    Spsc = 1,
-    /// Many, all in one process.
-    Mpsc = 2,
-}
-
-/// What lies before the slots: a line that is written by format and read by attach, and a line for
-/// what each end writes.
-#[repr(C, align(64))]
-struct Header {
-    magic: AtomicU32,
-    version: AtomicU32,
-    kind: AtomicU32,
-    slots: AtomicU32,
-    slot_size: AtomicU32,
-    check: AtomicU32,
-    words: Words,
-}
-
-/// The positions that the ends share.
-#[repr(C, align(64))]
-pub(super) struct Words {
-    /// Number of the next message to be sent; claimed by exchange (MPSC only).
-    pub(super) claim: AtomicU32,
-    /// Number of the first message that there was no room for when a producer last looked at
-    /// `consumed` (MPSC only).
-    pub(super) room: AtomicU32,
-    pub(super) consumed: Consumed,
-}
-
-/// Number of the first message that the consumer has not given back. In a line of its own: the
-/// consumer writes it, and mostly nobody reads it.
-#[repr(C, align(64))]
-pub(super) struct Consumed {
-    word: AtomicU32,
-}
-
-impl Consumed {
-    /// Gives all messages before `position` back to the producers.
-    #[inline]
-    pub(super) fn report(&self, position: u32) {
-        // Release: pairs with `read`; all our reads of those messages are done before.
-        self.word.store(position, Ordering::Release);
-    }
-
-    /// The number of the first message that was not given back.
-    #[inline]
-    pub(super) fn read(&self) -> u32 {
-        // Acquire: pairs with `report`; the producer writes after the consumer has read.
-        self.word.load(Ordering::Acquire)
-    }
-}
-
-/// Bytes before the first slot. One line more than the header: processors fetch lines in pairs, and
-/// the first slot shall not come along with the consumed word.
-pub(super) const HEADER_SIZE: usize = size_of::<Header>() + size_of::<Line>();
-
-#[cfg(not(loom))]
-const _: () = {
-    assert!(HEADER_SIZE == 256);
-    assert!(core::mem::offset_of!(Header, check) == 20);
-    assert!(core::mem::offset_of!(Header, words) == 64);
-    assert!(core::mem::offset_of!(Words, room) == 4);
-    assert!(core::mem::offset_of!(Words, consumed) == 64);
-};
-
-/// Why a region is not a mailbox.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum RegionError {
-    /// The memory is not aligned to 64 bytes.
-    Misaligned,
-    /// The memory is smaller than the mailbox needs or says.
-    TooSmall,
-    /// Not a mailbox, or not yet.
-    Magic,
-    /// A mailbox of a machine with another byte order.
-    ByteOrder,
-    /// A mailbox of another version.
-    Version,
-    /// A mailbox with another number of producers.
-    Kind,
-    /// Number or size of the slots is impossible, or the header is damaged.
-    Geometry,
-    /// The slots' sequence words contradict each other.
-    Positions,
-}
-
-impl fmt::Display for RegionError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Misaligned => "mailbox memory not aligned to 64 bytes",
-            Self::TooSmall => "mailbox memory too small",
-            Self::Magic => "not a mailbox",
-            Self::ByteOrder => "mailbox of another byte order",
-            Self::Version => "mailbox of another version",
-            Self::Kind => "mailbox of another kind",
-            Self::Geometry => "mailbox header damaged",
-            Self::Positions => "mailbox slots damaged",
-        })
-    }
-}
-
-impl core::error::Error for RegionError {}
+/// The kind of a mailbox with one producer, the only kind there is.
+const ONE_PRODUCER: u32 = 1;
 
 /// Memory in which a mailbox lies or shall lie.
 #[derive(Clone, Copy, Debug)]
@@ -163,12 +60,7 @@ impl<'m> Region<'m> {
     ///
     /// # Safety
     /// Nobody in this process is attached to a mailbox in this region, nor attaches meanwhile.
-    pub unsafe fn format(
-        self,
-        kind: Kind,
-        geometry: Geometry,
-        start: u32,
-    ) -> Result<(), RegionError> {
+    pub unsafe fn format(self, geometry: Geometry, start: u32) -> Result<(), RegionError> {
         if self.bytes < geometry.bytes_needed() {
             return Err(RegionError::TooSmall);
         }
@@ -176,15 +68,11 @@ impl<'m> Region<'m> {
         let header = Header {
             magic: AtomicU32::new(0),
             version: AtomicU32::new(VERSION),
-            kind: AtomicU32::new(kind as u32),
+            kind: AtomicU32::new(ONE_PRODUCER),
             slots: AtomicU32::new(slots),
             slot_size: AtomicU32::new(slot_size),
-            check: AtomicU32::new(checked(kind as u32, slots, slot_size)),
-            words: Words {
-                claim: AtomicU32::new(start),
-                room: AtomicU32::new(start.wrapping_add(slots)),
-                consumed: Consumed { word: AtomicU32::new(start) },
-            },
+            check: AtomicU32::new(checked(ONE_PRODUCER, slots, slot_size)),
+            words: Words { _reserved: Line::ZERO, consumed: Consumed::at(AtomicU32::new(start)) },
         };
         // SAFETY: aligned, large enough, and ours alone (contract).
         unsafe { self.base.cast::<Header>().write(header) };
@@ -196,12 +84,12 @@ impl<'m> Region<'m> {
         Ok(())
     }
 
-    /// Whether there is a mailbox of this kind, and of which geometry. Reads the header only, so
+    /// Whether there is a mailbox, and of which geometry. Reads the header only, so
     /// it disturbs nobody.
     ///
     /// # Errors
     /// What is wrong; [`RegionError::Magic`] if nobody has formatted the region yet.
-    pub fn check(self, kind: Kind) -> Result<Geometry, RegionError> {
+    pub fn check(self) -> Result<Geometry, RegionError> {
         if self.bytes < HEADER_SIZE {
             return Err(RegionError::TooSmall);
         }
@@ -224,7 +112,7 @@ impl<'m> Region<'m> {
         if header.check.load(Ordering::Relaxed) != checked(found_kind, slots, slot_size) {
             return Err(RegionError::Geometry);
         }
-        if found_kind != kind as u32 {
+        if found_kind != ONE_PRODUCER {
             return Err(RegionError::Kind);
         }
         let geometry = Geometry::new(slots, slot_size).ok_or(RegionError::Geometry)?;
@@ -262,8 +150,8 @@ impl<'m> Region<'m> {
     }
 
     /// The slots of a mailbox that somebody has formatted.
-    pub(super) fn open(self, kind: Kind) -> Result<Ring<'m>, RegionError> {
-        Ok(self.ring(self.check(kind)?))
+    pub(super) fn open(self) -> Result<Ring<'m>, RegionError> {
+        Ok(self.ring(self.check()?))
     }
 
     /// The shared positions of a mailbox that was [opened](Self::open).
@@ -292,5 +180,3 @@ impl<'m> Region<'m> {
 const fn checked(kind: u32, slots: u32, slot_size: u32) -> u32 {
     MAGIC ^ VERSION ^ kind.rotate_left(24) ^ slots.rotate_left(3) ^ slot_size.rotate_left(13)
 }
-
-static_assertions::const_assert_eq!(align_of::<Header>(), align_of::<Line>());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! The ring of slots as both sides see it.
 
-use super::region::RegionError;
+use super::error::RegionError;
 use crate::mailbox::cell;
 use core::marker::PhantomData;
 use core::mem::size_of;
@@ -12,9 +12,9 @@ use lnd_core::sync::{AtomicU32, Ordering};
 /// The words at the beginning of a slot; the payload follows.
 #[repr(C, align(8))]
 pub(super) struct SlotHead {
-    /// One more than the number of the message in the slot. Written by producers.
+    /// One more than the number of the message in the slot. Written by the producer.
     sequence: AtomicU32,
-    /// Bytes of the message. Written by producers, before the sequence word.
+    /// Bytes of the message. Written by the producer, before the sequence word.
     length: AtomicU32,
 }
 
@@ -110,7 +110,7 @@ impl<'m> Ring<'m> {
     }
 
     /// Whether the sequence words are possible for a consumer that shall go on at `consumed`,
-    /// whatever the producers do meanwhile.
+    /// whatever the producer does meanwhile.
     pub(super) fn recover_consumer(&self, consumed: u32) -> Result<u32, RegionError> {
         let sound = (0..self.slots()).all(|ahead| {
             let position = consumed.wrapping_add(ahead);

@@ -3,8 +3,11 @@
 
 use super::cell;
 use super::consumer::Consumer;
-use super::geometry::{Geometry, Line};
-use super::region::{Consumed, Kind, Region, RegionError};
+use super::error::RegionError;
+use super::geometry::Geometry;
+use super::header::Consumed;
+use super::line::Line;
+use super::region::Region;
 use super::ring::Ring;
 use super::{Outlet, SendError};
 use core::fmt;
@@ -32,7 +35,7 @@ struct State<'m> {
 
 impl<'m> State<'m> {
     fn recover(region: Region<'m>) -> Result<Self, RegionError> {
-        let ring = region.open(Kind::Spsc)?;
+        let ring = region.open()?;
         let consumed = &region.words().consumed;
         let next = ring.recover_producer(consumed.read())?;
         // Room for nothing: the first message looks.
@@ -50,11 +53,11 @@ pub fn channel(
 ) -> Result<(Producer<'_>, Consumer<'_>), RegionError> {
     let region = Region::over(memory);
     // SAFETY: the memory is borrowed, so nobody else is attached.
-    unsafe { region.format(Kind::Spsc, geometry, 0)? };
+    unsafe { region.format(geometry, 0)? };
     // SAFETY: the first and only producer, by the same reason.
     let producer = unsafe { Producer::attach(region)? };
     // SAFETY: the first and only consumer.
-    let consumer = unsafe { Consumer::attach(region, Kind::Spsc)? };
+    let consumer = unsafe { Consumer::attach(region)? };
     Ok((producer, consumer))
 }
 
@@ -102,13 +105,30 @@ impl<'m> Producer<'m> {
         Ok(())
     }
 
-    /// Sends what `write` puts into the payload.
+    /// Sends a message of `length` bytes that `fill` writes in place, if it returns `true`; whether it has.
+    /// What `fill` is given holds remains of older messages; all of it is sent.
+    ///
+    /// # Errors
+    /// [`SendError`]; nothing was sent and `fill` was not called.
+    #[inline]
+    pub fn send_if(
+        &mut self,
+        length: usize,
+        fill: impl FnOnce(&mut [u8]) -> bool,
+    ) -> Result<bool, SendError> {
+        self.send_raw(length, |payload| {
+            // SAFETY: the consumer has given the slot back; the length was checked.
+            unsafe { cell::fill(payload, length, fill) }
+        })
+    }
+
+    /// Sends what `write` puts into the payload, if it returns `true`; whether it has.
     #[inline]
     fn send_raw(
         &mut self,
         length: usize,
-        write: impl FnOnce(NonNull<u8>),
-    ) -> Result<(), SendError> {
+        write: impl FnOnce(NonNull<u8>) -> bool,
+    ) -> Result<bool, SendError> {
         let State { ring, next, room, .. } = *self.state;
         if length > ring.capacity() {
             return Err(SendError::TooLong);
@@ -117,10 +137,14 @@ impl<'m> Producer<'m> {
             self.look_for_room()?;
         }
         let slot = ring.slot(next);
-        write(slot.payload);
+        // What was written in vain stays in a slot that was not published: the next message is written
+        // over it.
+        if !write(slot.payload) && !seeded("refused-fill-sent") {
+            return Ok(false);
+        }
         slot.publish(next, length);
         self.state.next = next.wrapping_add(1);
-        Ok(())
+        Ok(true)
     }
 }
 
@@ -133,16 +157,20 @@ impl Outlet for Producer<'_> {
     fn send(&mut self, message: &[u8]) -> Result<(), SendError> {
         self.send_raw(message.len(), |payload| {
             // SAFETY: the consumer has given the slot back; the length was checked.
-            unsafe { cell::write(payload, message) }
-        })
+            unsafe { cell::write(payload, message) };
+            true
+        })?;
+        Ok(())
     }
 
     #[inline]
     fn send_with<F: FnOnce(&mut [u8])>(&mut self, length: usize, fill: F) -> Result<(), SendError> {
         self.send_raw(length, |payload| {
             // SAFETY: the consumer has given the slot back; the length was checked.
-            unsafe { cell::fill(payload, length, fill) }
-        })
+            unsafe { cell::fill(payload, length, fill) };
+            true
+        })?;
+        Ok(())
     }
 }
 

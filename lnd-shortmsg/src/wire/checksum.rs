@@ -10,7 +10,7 @@
 //! Four lanes because a multiplication takes three to four cycles and may begin in each; 32 bits
 //! because the smallest cores have no wider multiplication.
 
-use super::layout::at;
+use super::layout::{at, short::SUM_LEN};
 
 /// Whether the frames of a channel carry a checksum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,6 +19,16 @@ pub enum Checksum {
     On,
     /// The sender writes none; the receiver still checks one that is there.
     Off,
+}
+
+impl Checksum {
+    /// Bytes that the choice adds to each frame with a short head.
+    pub(super) const fn short_len(self) -> usize {
+        match self {
+            Self::On => SUM_LEN,
+            Self::Off => 0,
+        }
+    }
 }
 
 /// Stands in the field of a frame without a checksum.
@@ -50,7 +60,19 @@ pub fn checksum(frame: &[u8]) -> u32 {
         mix(lane, word(bytes));
     }
     mix(&mut lanes[at::CHECKSUM / 4], 0);
+    over(lanes, rest)
+}
 
+/// The checksum of bytes that do not contain it, likewise never zero.
+#[must_use]
+#[inline]
+pub fn checksum_of_all(bytes: &[u8]) -> u32 {
+    over(LANES, bytes)
+}
+
+/// Goes on with whole rounds and what is left of one.
+#[inline]
+fn over(mut lanes: [u32; 4], rest: &[u8]) -> u32 {
     let mut rounds = rest.chunks_exact(ROUND);
     for round in &mut rounds {
         for (lane, bytes) in lanes.iter_mut().zip(round.chunks_exact(4)) {
@@ -108,6 +130,9 @@ mod tests {
         assert_eq!(checksum(&counting), 0x1f3f_4ea1);
         let sevens: std::vec::Vec<u8> = (0..189).map(|i: u32| (i * 7) as u8).collect();
         assert_eq!(checksum(&sevens), 0x801f_ec85);
+        // And without a field of the sum among the bytes.
+        assert_eq!(checksum_of_all(&counting), 0x7cfa_5287);
+        assert_eq!(checksum_of_all(&sevens), 0x8e1e_9202);
     }
 
     #[test]

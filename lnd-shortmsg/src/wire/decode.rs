@@ -32,7 +32,8 @@ impl<'a> Frame<'a> {
     }
 }
 
-/// Decodes exactly one frame, in either byte order. Headers and payload are not copied.
+/// Decodes exactly one frame whose head names both ends, in either byte order. Headers and payload are not
+/// copied.
 ///
 /// A greeting of a later version is decoded by the part that all versions share, so that the two
 /// sides can agree on a version (R27).
@@ -47,6 +48,7 @@ pub fn decode(frame: &[u8], checksum: Checksum) -> Result<Frame<'_>, DecodeError
         class::CONTROL => control(Reader::<false>(frame), checksum),
         class::LND if swapped(frame)? => lnd(Reader::<true>(frame), checksum),
         class::LND => lnd(Reader::<false>(frame), checksum),
+        class::SHORT_CONTROL | class::SHORT_LND => Err(DecodeError::Heads),
         _ => Err(DecodeError::Class),
     }
 }

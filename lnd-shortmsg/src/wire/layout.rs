@@ -19,6 +19,10 @@ pub mod class {
     pub const CONTROL: u8 = 0x01;
     /// An LND message.
     pub const LND: u8 = 0x02;
+    /// The control layer, with the [short head](super::short).
+    pub const SHORT_CONTROL: u8 = 0x11;
+    /// An LND message with the [short head](super::short).
+    pub const SHORT_LND: u8 = 0x12;
 }
 
 /// Second byte: the kind of message within its class.
@@ -150,6 +154,45 @@ pub mod at {
     pub const STAGED: usize = 96;
     /// PULL_READY: 4 bytes, zero.
     pub const STAGED_REST: usize = 100;
+}
+
+/// The short head of a channel that says who has sent a frame. All numbers are little-endian. Its kinds are
+/// those of the other head but HELLO, HELLO_ACK and CLOSE.
+pub mod short {
+    /// u8, [`class`](super::class).
+    pub const CLASS: usize = 0;
+    /// u8, [`kind`](super::kind).
+    pub const KIND: usize = 1;
+    /// u8. IMMEDIATE, PUT_REQ, GET_REQ: bytes of upper-layer header. PUT_NAK, GET_NAK, PUT_DONE: the
+    /// refusal; zero (PUT_DONE only): all went well. Else zero.
+    pub const DETAIL: usize = 2;
+    /// u8, zero.
+    pub const FLAGS: usize = 3;
+    /// u32, the sender's session with the receiver.
+    pub const SESSION: usize = 4;
+    /// u64, the sender's incarnation; never zero.
+    pub const FROM_INCARNATION: usize = 8;
+    /// u64, the receiver's incarnation; never zero.
+    pub const TO_INCARNATION: usize = 16;
+    /// u32, number of the message within session and lane.
+    pub const SEQUENCE: usize = 24;
+    /// u32, the receiver's session that the credits are about.
+    pub const CREDITS_OF: usize = 28;
+    /// u16, requests of the receiver's session consumed in all, modulo 2^16.
+    pub const CREDITS: usize = 32;
+    /// 2 bytes, zero.
+    pub const RESERVED: usize = 34;
+    /// u32. IMMEDIATE: bytes of payload. PUT_REQ, GET_REQ, PULL_READY: bytes staged or asked for. Else
+    /// zero.
+    pub const LENGTH: usize = 36;
+
+    /// Bytes of the head: a whole NOOP.
+    pub const HEAD_LEN: usize = 40;
+    /// Bytes of a tag. PUT_REQ and GET_REQ have one in front of the upper-layer header; PUT_NAK, GET_NAK
+    /// and PUT_DONE end with one; PULL_READY ends with two, sink and source.
+    pub const TAG_LEN: usize = 8;
+    /// Bytes of the checksum that ends a frame of a channel with checksums. It is over all bytes before.
+    pub const SUM_LEN: usize = 4;
 }
 
 /// Bytes of the frozen prefix.

@@ -4,27 +4,27 @@
 //!
 //! The format is described for implementers in `docs/wire-format.md`; its constants are in
 //! [`layout`]. Nothing here looks into an upper-layer header.
+//!
+//! [`Wire`] is a channel's choice: with or without checksums, with heads that name both ends or short ones.
+//! [`encode`] and [`decode`] are for heads with names.
 
 mod checksum;
 mod decode;
 mod encode;
 mod error;
+mod heads;
 pub mod layout;
 mod order;
+pub(crate) mod short;
 
-pub use checksum::{checksum, Checksum};
+pub use checksum::{checksum, checksum_of_all, Checksum};
 pub use decode::{decode, Frame};
 pub use encode::{encode, encode_as, encoded_len};
 pub use error::{DecodeCounters, DecodeError, EncodeError};
+pub use heads::{Heads, Wire};
 pub use order::Order;
 
-use layout::{IMMEDIATE_LEN, MAX_FRAME};
-use lnd_core::message::MAX_HEADER;
-
-/// Largest IMMEDIATE payload in bytes that fits a frame of `frame_size` bytes together with an
-/// upper-layer header of [`MAX_HEADER`] bytes; zero if not even the header fits.
+/// [`Wire::max_immediate`] of frames that name both ends.
 pub const fn max_immediate(frame_size: usize) -> u32 {
-    let frame_size = if frame_size < MAX_FRAME { frame_size } else { MAX_FRAME };
-    // At most MAX_FRAME, so the cast loses nothing.
-    frame_size.saturating_sub(IMMEDIATE_LEN + MAX_HEADER) as u32
+    Wire::named(Checksum::Off).max_immediate(frame_size)
 }

@@ -2,7 +2,7 @@
 //! Memory of a mailbox in which a test can do what the process on the other side can.
 #![allow(dead_code)]
 
-use lnd_shortmsg::mailbox::{mpsc, spsc, Consumer, Geometry, Kind, Line, Region, RegionError};
+use lnd_shortmsg::mailbox::{spsc, Consumer, Geometry, Line, Region, RegionError};
 use std::ptr::NonNull;
 
 pub const SLOTS: u32 = 4;
@@ -16,14 +16,14 @@ impl Shared {
         Self(vec![Line::ZERO; geometry.bytes_needed() / 64])
     }
 
-    pub fn formatted(kind: Kind, start: u32) -> Self {
-        Self::formatted_as(kind, geometry(), start)
+    pub fn formatted(start: u32) -> Self {
+        Self::formatted_as(geometry(), start)
     }
 
-    pub fn formatted_as(kind: Kind, geometry: Geometry, start: u32) -> Self {
+    pub fn formatted_as(geometry: Geometry, start: u32) -> Self {
         let mut shared = Self::blank(geometry);
         // SAFETY: nobody is attached yet.
-        unsafe { shared.region().format(kind, geometry, start) }.unwrap();
+        unsafe { shared.region().format(geometry, start) }.unwrap();
         shared
     }
 
@@ -41,14 +41,10 @@ impl Shared {
         unsafe { spsc::Producer::attach(self.region()) }
     }
 
-    pub fn mpsc_producer<'m>(&mut self) -> mpsc::Producer<'m> {
-        mpsc::Producer::attach(self.region()).unwrap()
-    }
-
     /// A test that asks twice uses the last one only.
-    pub fn consumer<'m>(&mut self, kind: Kind) -> Result<Consumer<'m>, RegionError> {
+    pub fn consumer<'m>(&mut self) -> Result<Consumer<'m>, RegionError> {
         // SAFETY: no test lets two of them receive at once.
-        unsafe { Consumer::attach(self.region(), kind) }
+        unsafe { Consumer::attach(self.region()) }
     }
 
     pub fn word(&mut self, offset: usize) -> *mut u32 {

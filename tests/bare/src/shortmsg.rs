@@ -2,13 +2,13 @@
 //! `lnd-shortmsg`: wire format, dispatch and mailboxes, on any bytes.
 
 use lnd_core::message::{Envelope, Message};
-use lnd_shortmsg::dispatch::{transmit, Receiver, Sender, TransmitError};
-use lnd_shortmsg::mailbox::{mpsc, spsc, Consumer, Fault, Geometry, Line, RegionError};
-use lnd_shortmsg::wire::{encode, Checksum, DecodeError, EncodeError, Frame};
+use lnd_shortmsg::dispatch::{transmit, transmit_inline, Receiver, Sender, TransmitError};
+use lnd_shortmsg::mailbox::{spsc, Consumer, Fault, Geometry, Line, RegionError};
+use lnd_shortmsg::wire::{encode, Checksum, DecodeError, EncodeError, Frame, Wire};
 
 #[no_mangle]
 pub fn lnd_bare_receive<'f>(
-    receiver: &mut Receiver,
+    receiver: &mut Receiver<true>,
     sender: Sender,
     frame: &'f [u8],
 ) -> Result<Frame<'f>, DecodeError> {
@@ -30,19 +30,25 @@ pub fn lnd_bare_transmit(
     mailbox: &mut spsc::Producer<'_>,
     envelope: &Envelope,
     message: &Message<'_>,
-    checksum: Checksum,
+    wire: Wire,
 ) -> Result<(), TransmitError> {
-    transmit(mailbox, envelope, message, checksum)
+    transmit(mailbox, envelope, message, wire)
 }
 
 #[no_mangle]
-pub fn lnd_bare_transmit_shared(
-    mailbox: &mut mpsc::Producer<'_>,
+pub fn lnd_bare_transmit_inline(
+    mailbox: &mut spsc::Producer<'_>,
     envelope: &Envelope,
-    message: &Message<'_>,
-    checksum: Checksum,
-) -> Result<(), TransmitError> {
-    transmit(mailbox, envelope, message, checksum)
+    header: &[u8],
+    payload: &[u8],
+    scratch: &mut [u8],
+    wire: Wire,
+) -> Result<bool, TransmitError> {
+    transmit_inline(mailbox, envelope, header, scratch, wire, |place| {
+        let fits = place.len() == payload.len();
+        place.iter_mut().zip(payload).for_each(|(to, from)| *to = *from);
+        fits
+    })
 }
 
 #[no_mangle]
@@ -59,12 +65,4 @@ pub fn lnd_bare_mailbox(
     geometry: Geometry,
 ) -> Result<(spsc::Producer<'_>, Consumer<'_>), RegionError> {
     spsc::channel(memory, geometry)
-}
-
-#[no_mangle]
-pub fn lnd_bare_shared_mailbox(
-    memory: &mut [Line],
-    geometry: Geometry,
-) -> Result<(mpsc::Producer<'_>, Consumer<'_>), RegionError> {
-    mpsc::channel(memory, geometry)
 }

@@ -4,7 +4,7 @@ use lnd_core::id::LinkId;
 use lnd_core::link::Quiesced;
 
 fn forged(link: LinkId) -> Quiesced {
-    Quiesced { link }
+    Quiesced { link, connection: None }
 }
 
 fn main() {}

@@ -8,7 +8,7 @@ use lnd_core::time::Span;
 fn in_ten_seconds(peer: Nid) -> Request<'static> {
     Request {
         kind: Kind::Put,
-        peer,
+        peer: peer.into(),
         link: None,
         routed: false,
         header: &[],

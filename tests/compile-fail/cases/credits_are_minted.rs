@@ -3,7 +3,7 @@
 use lnd_core::peer::credits::Ours;
 
 fn more(ours: &mut Ours) {
-    ours.sent -= 1;
+    ours.in_flight -= 1;
 }
 
 fn main() {}

@@ -8,14 +8,14 @@ use std::ptr::{null, null_mut};
 
 use arbitrary::{Arbitrary, Unstructured};
 use lnd_ffi::abi::{
-    lnd_blocker, lnd_error, lnd_frag, lnd_kind, lnd_message, lnd_refusal, lnd_request,
+    lnd_blocker, lnd_error, lnd_frag, lnd_kind, lnd_message, lnd_peer, lnd_refusal, lnd_request,
     lnd_run_state, lnd_send_request, lnd_sent_how, lnd_stats, lnd_transfer, lnd_verdict,
     LND_ANY_LINK, LND_NEVER, LND_NID_UNKNOWN,
 };
 use lnd_ffi::create::lnd_ni_destroy;
 use lnd_ffi::interrupts::{lnd_interrupt, lnd_link_failed};
-use lnd_ffi::messages::{lnd_frame_in, lnd_sent};
-use lnd_ffi::peers::{lnd_link_event, lnd_peer_event};
+use lnd_ffi::messages::lnd_sent;
+use lnd_ffi::peers::{lnd_link_event, lnd_peer_event, lnd_peer_find};
 use lnd_ffi::run::lnd_run;
 use lnd_ffi::shutdown::{lnd_blocker_next, lnd_run_state_get, lnd_shutdown};
 use lnd_ffi::stats::{lnd_audit, lnd_stats_get};
@@ -274,11 +274,7 @@ impl World {
             Op::Lose { node } => drop(self.host(node).wire.borrow_mut().pop_front()),
             Op::Garbage { node, link, bytes } => {
                 let sender = if link < 128 { nid_of(!node) } else { LND_NID_UNKNOWN };
-                let (ni, link) = (self.host(node).ni(), u32::from(link % 3));
-                // SAFETY: see `Host::ni`; the bytes are there.
-                unsafe {
-                    lnd_frame_in(ni, link, sender, bytes.as_ptr().cast(), bytes.len(), now);
-                }
+                self.host(node).frame_in(u32::from(link % 3), sender, &bytes, now);
             }
             Op::Sent { node, handle, twist, how } => {
                 let found = self.host(node).messages.borrow().clone();
@@ -355,7 +351,7 @@ impl World {
         let nfrags = u32::from(nfrags % 5);
         let frag = lnd_frag { addr: 4096, len: u32::from(len), reserved: 0 };
         let (header, frags) = (user.to_le_bytes(), [frag; 5]);
-        let request = lnd_send_request {
+        let mut request = lnd_send_request {
             size: size_of::<lnd_send_request>() as u32,
             kind: if kind.is_multiple_of(3) {
                 lnd_kind::LND_GET as u32
@@ -371,11 +367,18 @@ impl World {
             nfrags,
             deadline: if seconds == 0 { LND_NEVER } else { self.now + u64::from(seconds) * SECOND },
             user,
+            peer: lnd_peer::default(),
         };
         let mut handle = lnd_transfer::default();
         let host = self.host(node);
+        if user.is_multiple_of(2) {
+            let (nid, found) = (request.nid, &raw mut request.peer);
+            // SAFETY: see `Host::ni`; the place is there. What is not found stays as it is.
+            unsafe { lnd_peer_find(host.ni(), nid, found) };
+        }
         // SAFETY: see `Host::ni`; the request and what it points to are there.
-        let error = unsafe { lnd_submit(host.ni(), &request, self.now, &raw mut handle) };
+        let error =
+            unsafe { lnd_submit(host.ni(), &request, self.now, &raw mut handle, null_mut()) };
         if error == lnd_error::LND_OK {
             host.open.borrow_mut().insert(user);
             self.transfers[usize::from(node)].push(handle);
@@ -402,10 +405,11 @@ impl World {
             nfrags: 1,
             deadline: if nulls & 16 == 0 { self.now + SECOND } else { self.now },
             user: 0,
+            peer: lnd_peer::default(),
         };
         let host = self.host(node);
         // SAFETY: see `Host::ni`; the request is there, its pointers are null or right.
-        let error = unsafe { lnd_submit(host.ni(), &request, self.now, null_mut()) };
+        let error = unsafe { lnd_submit(host.ni(), &request, self.now, null_mut(), null_mut()) };
         let size_ok = request.size == right;
         // A header of no bytes may be null.
         let header_ok = header <= 96 && (header == 0 || nulls & 4 == 0);
@@ -431,9 +435,15 @@ impl World {
             deadline: self.now + u64::from(seconds) * SECOND,
             user,
         };
-        let call = if give { lnd_give } else { lnd_recv };
+        let (ni, now) = (host.ni(), self.now);
         // SAFETY: see `Host::ni`; the verdict and its fragment are there.
-        let error = unsafe { call(host.ni(), handle, &verdict, self.now, null_mut()) };
+        let error = unsafe {
+            if give {
+                lnd_give(ni, handle, &verdict, now, null_mut())
+            } else {
+                lnd_recv(ni, handle, &verdict, now, null_mut(), null_mut())
+            }
+        };
         never_ok(error, twist);
         if error == lnd_error::LND_OK {
             host.open.borrow_mut().insert(user);
@@ -453,12 +463,8 @@ impl World {
             let at = usize::from(at) % bytes.len().max(1);
             bytes.iter_mut().skip(at).take(1).for_each(|byte| *byte ^= 1 << (at % 8));
         }
-        let ni = self.host(!node).ni();
         for _ in 0..=u8::from(again) {
-            // SAFETY: see `Host::ni`; the bytes are there.
-            unsafe {
-                lnd_frame_in(ni, link, nid_of(node), bytes.as_ptr().cast(), bytes.len(), self.now);
-            }
+            self.host(!node).frame_in(link, nid_of(node), &bytes, self.now);
         }
     }
 

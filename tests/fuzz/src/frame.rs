@@ -4,8 +4,10 @@
 use arbitrary::{Arbitrary, Unstructured};
 use lnd_core::id::Nid;
 use lnd_shortmsg::dispatch::{Receiver, Sender};
-use lnd_shortmsg::wire::layout::{at, class, MAX_FRAME, VERSION};
-use lnd_shortmsg::wire::{checksum, decode, encode, encoded_len, Checksum, DecodeError, Frame};
+use lnd_shortmsg::wire::layout::{at, class, kind, short, MAX_FRAME, VERSION};
+use lnd_shortmsg::wire::{
+    checksum, checksum_of_all, decode, encode, encoded_len, Checksum, DecodeError, Frame, Wire,
+};
 
 /// What is put right before decoding, so that the rest of the frame is looked at.
 #[derive(Arbitrary, Debug)]
@@ -25,6 +27,9 @@ pub fn frame(data: &[u8]) {
     frame.truncate(MAX_FRAME + 8);
     repair.apply(&mut frame);
     let mode = if repair.checksums { Checksum::On } else { Checksum::Off };
+    if let Some(&(class::SHORT_CONTROL | class::SHORT_LND)) = frame.first() {
+        return short_frame(frame, Wire::short(mode));
+    }
 
     let mut receiver = Receiver::new(mode);
     let received = receiver.receive_from(Sender::Unknown, &frame);
@@ -57,8 +62,43 @@ pub fn frame(data: &[u8]) {
     assert!(decode(&frame, mode).is_err(), "a frame that was cut short");
 }
 
+/// The same of a frame with the short head, which has one form alone: what decodes encodes to the same
+/// bytes. The channel says who has sent it (R31).
+fn short_frame(mut frame: Vec<u8>, wire: Wire) {
+    let [from, to] = [1, 2].map(|raw| Nid::from_raw(raw).expect("not zero"));
+    let sender = Sender::Known(from);
+    for (mut other, sender, error) in [
+        (Receiver::of(wire, to), Sender::Unknown, DecodeError::Sender),
+        (Receiver::of(Wire::named(wire.checksum), to), sender, DecodeError::Heads),
+    ] {
+        assert_eq!(other.receive_from(sender, &frame), Err(error));
+        assert_eq!((other.errors().of(error), other.errors().total()), (1, 1));
+    }
+    let mut receiver = Receiver::of(wire, to);
+    let received = receiver.receive_from(sender, &frame);
+    assert_eq!(receiver.control() + receiver.lnd() + receiver.errors().total(), 1);
+    let Ok(decoded) = received else { return };
+    let control = matches!(decoded, Frame::Control(..));
+    let layer = if control { class::SHORT_CONTROL } else { class::SHORT_LND };
+    assert_eq!(frame[0], layer, "S3-6: the first byte says which layer");
+    let (envelope, message) = decoded.into_parts();
+    assert_eq!((envelope.from, envelope.to), (from, to));
+    let mut again = vec![0; frame.len() + 1];
+    let written = wire.encode(&envelope, &message, &mut again).expect("there is room");
+    assert_eq!(again[..written], frame, "encoded again");
+    assert_eq!(wire.encoded_len(&envelope, &message), Ok(written));
+
+    frame.push(0);
+    assert_eq!(receiver.receive_from(sender, &frame).err(), Some(DecodeError::Trailing));
+    frame.truncate(frame.len() - 2);
+    assert_eq!(receiver.receive_from(sender, &frame).err(), Some(DecodeError::Truncated));
+}
+
 impl Repair {
-    fn apply(&self, frame: &mut [u8]) {
+    fn apply(&self, frame: &mut Vec<u8>) {
+        if let Some(&(class::SHORT_CONTROL | class::SHORT_LND)) = frame.first() {
+            return self.apply_short(frame);
+        }
         let length = frame.len() as u32;
         let order = |word: u32| if self.swapped { word.swap_bytes() } else { word }.to_ne_bytes();
         if self.length {
@@ -67,6 +107,21 @@ impl Repair {
         if self.sum {
             let sum = checksum(frame);
             put(frame, at::CHECKSUM, order(sum));
+        }
+    }
+}
+
+impl Repair {
+    /// The length of an IMMEDIATE's payload, and the sum, which is appended.
+    fn apply_short(&self, frame: &mut Vec<u8>) {
+        let header = usize::from(frame.get(short::DETAIL).copied().unwrap_or(0));
+        if self.length && frame.get(short::KIND) == Some(&kind::IMMEDIATE) {
+            let payload = frame.len().saturating_sub(short::HEAD_LEN + header) as u32;
+            put(frame, short::LENGTH, payload.to_le_bytes());
+        }
+        if self.sum {
+            let sum = checksum_of_all(frame);
+            frame.extend(sum.to_le_bytes());
         }
     }
 }

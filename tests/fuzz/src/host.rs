@@ -14,13 +14,15 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use lnd_dma::regs::{Control, LinkBits, Status, MAGIC};
 use lnd_ffi::abi::{
-    lnd_arrival, lnd_config, lnd_context, lnd_error, lnd_frame, lnd_message, lnd_ops, lnd_report,
-    lnd_request, lnd_ring, lnd_send, LND_RELIABLE,
+    lnd_arrival, lnd_config, lnd_context, lnd_error, lnd_frag, lnd_frame, lnd_message, lnd_ops,
+    lnd_refusal, lnd_report, lnd_request, lnd_ring, lnd_send, lnd_verdict, LND_RELIABLE,
 };
 use lnd_ffi::config::{lnd_config_init, lnd_ring_format, lnd_ring_size, LND_ALIGN};
 use lnd_ffi::create::{lnd_ni_create, lnd_ni_size};
 use lnd_ffi::lnd_ni;
+use lnd_ffi::messages::lnd_frame_in;
 use lnd_ffi::run::lnd_run;
+use lnd_ffi::verdict::{lnd_keep, lnd_recv, lnd_refuse};
 
 pub const SECOND: u64 = 1_000_000_000;
 
@@ -69,6 +71,8 @@ pub struct Host {
     pub wire: RefCell<VecDeque<(u32, u32, Vec<u8>)>>,
     pub messages: RefCell<Vec<lnd_message>>,
     pub requests: RefCell<Vec<lnd_request>>,
+    /// Requests that `lnd_frame_in` has found.
+    offers: Cell<u32>,
     /// Users of transfers that were accepted and not reported.
     pub open: RefCell<BTreeSet<u64>>,
     /// Accepted transfers of user 0.
@@ -114,6 +118,7 @@ impl Host {
             wire: RefCell::default(),
             messages: RefCell::default(),
             requests: RefCell::default(),
+            offers: Cell::new(0),
             open: RefCell::default(),
             anonymous: Cell::new(0),
             seen: RefCell::default(),
@@ -129,6 +134,95 @@ impl Host {
         let made = unsafe { lnd_ni_create(at, size, &raw const config, &ops(), context, ni) };
         assert_eq!(made, lnd_error::LND_OK);
         host
+    }
+
+    /// A frame comes in, and its request is decided or not. `LND_E_WAIT`: it stays in its channel.
+    pub fn frame_in(&self, link: u32, sender: u64, bytes: &[u8], now: u64) -> lnd_error {
+        // SAFETY: integers and pointers: zero is valid.
+        let mut arrival: lnd_arrival = unsafe { std::mem::zeroed() };
+        arrival.size = size_of::<lnd_arrival>() as u32;
+        let (at, len) = (bytes.as_ptr().cast(), bytes.len());
+        // SAFETY: see `Host::ni`; the bytes are there until the request is decided or forgotten.
+        let error =
+            unsafe { lnd_frame_in(self.ni(), link, sender, at, len, now, &raw mut arrival) };
+        match error {
+            lnd_error::LND_REQUEST => self.decide(&arrival, now),
+            error => error,
+        }
+    }
+
+    /// Takes, refuses, keeps or leaves a request, in turn.
+    fn decide(&self, arrival: &lnd_arrival, now: u64) -> lnd_error {
+        assert_eq!(self.held.get(), 0, "the lock is held");
+        let (ni, request) = (self.ni(), arrival.request);
+        self.offers.set(self.offers.get().wrapping_add(1));
+        let habit = self.offers.get().wrapping_add(arrival.len) % 5;
+        if habit == 4 {
+            return lnd_error::LND_E_WAIT;
+        }
+        let (frag, none) =
+            (lnd_frag { addr: 8192, len: arrival.len, reserved: 0 }, arrival.len == 0);
+        let verdict = lnd_verdict {
+            size: size_of::<lnd_verdict>() as u32,
+            nfrags: u32::from(!none),
+            frags: &raw const frag,
+            len: arrival.len,
+            reserved: 0,
+            deadline: now + SECOND,
+            user: 0,
+        };
+        // SAFETY: integers: zero is valid.
+        let mut report: lnd_report = unsafe { std::mem::zeroed() };
+        report.size = size_of::<lnd_report>() as u32;
+        let (nowhere, why) = (null_mut(), lnd_refusal::LND_REFUSE_NO_MATCH as u32);
+        let mut kept = lnd_request::default();
+        // SAFETY: see `Host::ni`; all that is pointed to is there, and so is the frame.
+        let error = unsafe {
+            match habit {
+                1 => lnd_recv(ni, request, &raw const verdict, now, nowhere, &raw mut report),
+                2 => lnd_refuse(ni, request, why, now),
+                3 => lnd_recv(ni, request, &raw const verdict, now, nowhere, null_mut()),
+                _ => lnd_error::LND_E_WRONG_KIND,
+            }
+        };
+        let error = match error {
+            lnd_error::LND_OK if habit != 2 => {
+                self.open.borrow_mut().insert(0);
+                self.anonymous.set(self.anonymous.get() + 1);
+                error
+            }
+            lnd_error::LND_DONE => {
+                assert_eq!((habit, report.error == 0), (1, report.health == 0), "INV-4");
+                lnd_error::LND_OK
+            }
+            lnd_error::LND_OK | lnd_error::LND_E_WAIT | lnd_error::LND_E_GONE => error,
+            // What cannot be carried out has decided nothing.
+            _ => {
+                // SAFETY: see above.
+                let error = unsafe { lnd_keep(ni, request, now, &raw mut kept) };
+                if error == lnd_error::LND_OK {
+                    self.requests.borrow_mut().push(kept);
+                }
+                error
+            }
+        };
+        if error == lnd_error::LND_OK {
+            self.sees(arrival);
+        }
+        error
+    }
+
+    /// The upper layer has decided about a message.
+    fn sees(&self, arrival: &lnd_arrival) {
+        let (at, len) = (arrival.header.cast::<u8>(), arrival.header_len as usize);
+        // SAFETY: the header is a part of the frame, which is still there.
+        let header = unsafe { std::slice::from_raw_parts(at, len) };
+        let number = header.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
+        // Only where nothing is forged has each message a number of its own.
+        if self.reliable && number != 0 {
+            let first = self.seen.borrow_mut().insert(number);
+            assert!(first, "message {number} is seen twice (INV-6)");
+        }
     }
 
     /// The NI, or what was one: its memory is there as long as the host is, so that every call with it
@@ -253,23 +347,6 @@ unsafe extern "C" fn mem_write(_: *mut c_void, _: u64, _: *const c_void, _: u32)
     0
 }
 
-unsafe extern "C" fn parse(context: *mut c_void, arrival: *const lnd_arrival) {
-    // SAFETY: see `host`; the arrival is the library's own.
-    let (host, arrival) = unsafe { (host(context), &*arrival) };
-    assert_eq!(host.held.get(), 0, "called with the lock held");
-    // SAFETY: see above.
-    let header = unsafe {
-        std::slice::from_raw_parts(arrival.header.cast::<u8>(), arrival.header_len as usize)
-    };
-    let number = header.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
-    // Only where nothing is forged has each message a number of its own.
-    if host.reliable && number != 0 {
-        let first = host.seen.borrow_mut().insert(number);
-        assert!(first, "message {number} is seen twice (INV-6)");
-    }
-    host.requests.borrow_mut().push(arrival.request);
-}
-
 unsafe extern "C" fn finalize(context: *mut c_void, report: *const lnd_report) {
     // SAFETY: see `host`; the report is the library's own.
     let (host, report) = unsafe { (host(context), &*report) };
@@ -303,7 +380,6 @@ fn ops() -> lnd_ops {
         send: Some(send),
         mem_read: Some(mem_read),
         mem_write: Some(mem_write),
-        parse: Some(parse),
         finalize: Some(finalize),
         bug: Some(bug),
         ..none

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Both kinds of mailbox against a queue, and against a hostile process that shares the memory.
+//! A mailbox against a queue, and against a hostile process that shares the memory.
 
 use std::collections::VecDeque;
 
 use arbitrary::{Arbitrary, Unstructured};
-use lnd_shortmsg::mailbox::{mpsc, spsc, Consumer, Geometry, Kind, Outlet, SendError};
+use lnd_shortmsg::mailbox::{spsc, Consumer, Geometry, Outlet, SendError};
 
 use crate::ring::Shared;
 
@@ -28,7 +28,6 @@ enum Op {
 
 #[derive(Arbitrary, Debug)]
 struct Shape {
-    many: bool,
     slots: u8,
     lines: u8,
     start: u32,
@@ -36,53 +35,39 @@ struct Shape {
 }
 
 impl Shape {
-    fn make(&self) -> (Kind, Geometry, Shared) {
-        let kind = if self.many { Kind::Mpsc } else { Kind::Spsc };
+    fn make(&self) -> (Geometry, Shared) {
         let (slots, size) = (2 << (self.slots % 4), 64 * (1 + u32::from(self.lines) % 3));
         let geometry = Geometry::new(slots, size).expect("a sound geometry");
         let start = if self.near_wrap { (self.start % 64).wrapping_neg() } else { self.start };
-        (kind, geometry, Shared::new(kind, geometry, start))
+        (geometry, Shared::new(geometry, start))
     }
 }
 
-/// Either kind of producer.
-enum Producer<'m> {
-    One(spsc::Producer<'m>),
-    Many(mpsc::Producer<'m>),
-}
-
-impl<'m> Producer<'m> {
-    fn attach(shared: &mut Shared, kind: Kind) -> Option<Self> {
-        match kind {
-            // SAFETY: the former one is not used any more.
-            Kind::Spsc => unsafe { spsc::Producer::attach(shared.region()) }.ok().map(Self::One),
-            Kind::Mpsc => mpsc::Producer::attach(shared.region()).ok().map(Self::Many),
-        }
-    }
-
-    fn send(&mut self, message: &[u8], in_place: bool) -> Result<(), SendError> {
-        let fill = |bytes: &mut [u8]| bytes.copy_from_slice(message);
-        match (self, in_place) {
-            (Self::One(end), false) => end.send(message),
-            (Self::Many(end), false) => end.send(message),
-            (Self::One(end), true) => end.send_with(message.len(), fill),
-            (Self::Many(end), true) => end.send_with(message.len(), fill),
-        }
-    }
-}
-
-fn consumer<'m>(shared: &mut Shared, kind: Kind) -> Option<Consumer<'m>> {
+fn producer<'m>(shared: &mut Shared) -> Option<spsc::Producer<'m>> {
     // SAFETY: the former one is not used any more.
-    unsafe { Consumer::attach(shared.region(), kind) }.ok()
+    unsafe { spsc::Producer::attach(shared.region()) }.ok()
+}
+
+fn send(end: &mut spsc::Producer<'_>, message: &[u8], in_place: bool) -> Result<(), SendError> {
+    if in_place {
+        end.send_with(message.len(), |bytes| bytes.copy_from_slice(message))
+    } else {
+        end.send(message)
+    }
+}
+
+fn consumer<'m>(shared: &mut Shared) -> Option<Consumer<'m>> {
+    // SAFETY: the former one is not used any more.
+    unsafe { Consumer::attach(shared.region()) }.ok()
 }
 
 /// R62: first in, first out, whole, once; full only when it is, whatever the positions began at.
 pub fn mailbox(data: &[u8]) {
     let mut input = Unstructured::new(data);
     let Ok(shape) = Shape::arbitrary(&mut input) else { return };
-    let (kind, geometry, mut shared) = shape.make();
-    let mut producer = Producer::attach(&mut shared, kind).expect("formatted");
-    let mut consumer_end = consumer(&mut shared, kind).expect("formatted");
+    let (geometry, mut shared) = shape.make();
+    let mut producer_end = producer(&mut shared).expect("formatted");
+    let mut consumer_end = consumer(&mut shared).expect("formatted");
     let (slots, capacity) = (geometry.slots() as usize, geometry.capacity());
     // A consumer may hold back the news of up to a quarter, or of 15 messages.
     let held_back = (slots / 4).clamp(1, 16) - 1;
@@ -92,7 +77,7 @@ pub fn mailbox(data: &[u8]) {
             Op::Send { length, in_place } => {
                 number = number.wrapping_add(1);
                 let message = vec![number; usize::from(length)];
-                match producer.send(&message, in_place) {
+                match send(&mut producer_end, &message, in_place) {
                     Ok(()) => queue.push_back(message),
                     Err(SendError::TooLong) => assert!(message.len() > capacity),
                     Err(SendError::Full) => assert!(queue.len() + held_back >= slots, "not full"),
@@ -120,11 +105,11 @@ pub fn mailbox(data: &[u8]) {
                 }
             }
             Op::NextProducer => {
-                producer = Producer::attach(&mut shared, kind).expect("sound");
+                producer_end = producer(&mut shared).expect("sound");
             }
             Op::NextConsumer => {
                 drop(consumer_end);
-                consumer_end = consumer(&mut shared, kind).expect("sound");
+                consumer_end = consumer(&mut shared).expect("sound");
             }
         }
         if input.is_empty() {
@@ -146,10 +131,10 @@ enum Hostile {
 pub fn hostile_mailbox(data: &[u8]) {
     let mut input = Unstructured::new(data);
     let Ok(shape) = Shape::arbitrary(&mut input) else { return };
-    let (kind, geometry, mut shared) = shape.make();
+    let (geometry, mut shared) = shape.make();
     let start = if shape.near_wrap { (shape.start % 64).wrapping_neg() } else { shape.start };
-    let mut producer = Producer::attach(&mut shared, kind);
-    let mut consumer_end = consumer(&mut shared, kind);
+    let mut producer_end = producer(&mut shared);
+    let mut consumer_end = consumer(&mut shared);
     while let Ok(hostile) = Hostile::arbitrary(&mut input) {
         match hostile {
             Hostile::Write(word, value) => shared.set(usize::from(word), value),
@@ -157,14 +142,14 @@ pub fn hostile_mailbox(data: &[u8]) {
                 shared.set(usize::from(word), start.wrapping_add_signed(by.into()));
             }
             Hostile::Op(Op::Send { length, in_place }) => {
-                if let Some(producer) = &mut producer {
-                    let _ = producer.send(&vec![7; usize::from(length)], in_place);
+                if let Some(end) = &mut producer_end {
+                    let _ = send(end, &vec![7; usize::from(length)], in_place);
                 }
             }
-            Hostile::Op(Op::NextProducer) => producer = Producer::attach(&mut shared, kind),
+            Hostile::Op(Op::NextProducer) => producer_end = producer(&mut shared),
             Hostile::Op(Op::NextConsumer) => {
                 drop(consumer_end.take());
-                consumer_end = consumer(&mut shared, kind);
+                consumer_end = consumer(&mut shared);
             }
             Hostile::Op(Op::Peek) => receive(consumer_end.as_mut(), geometry.capacity(), true),
             Hostile::Op(Op::Recv) => receive(consumer_end.as_mut(), geometry.capacity(), false),
@@ -172,7 +157,7 @@ pub fn hostile_mailbox(data: &[u8]) {
                 receive(consumer_end.as_mut(), usize::from(size), false);
             }
         }
-        let _ = shared.region().check(kind);
+        let _ = shared.region().check();
         if input.is_empty() {
             break;
         }

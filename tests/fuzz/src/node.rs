@@ -105,7 +105,7 @@ impl<'m> Node<'m> {
         let pieces = usize::from(length > 0) + usize::from(length % 3 == 2);
         let request = Request {
             kind,
-            peer: to,
+            peer: to.into(),
             link: None,
             routed,
             header: b"header",

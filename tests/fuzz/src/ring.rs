@@ -4,7 +4,7 @@
 use std::ptr::NonNull;
 
 use lnd_core::sync::{AtomicU32, Ordering};
-use lnd_shortmsg::mailbox::{Geometry, Kind, Line, Region};
+use lnd_shortmsg::mailbox::{Geometry, Line, Region};
 
 /// Memory of one mailbox.
 pub struct Shared {
@@ -13,10 +13,10 @@ pub struct Shared {
 
 impl Shared {
     /// A mailbox whose positions count from `start`.
-    pub fn new(kind: Kind, geometry: Geometry, start: u32) -> Self {
+    pub fn new(geometry: Geometry, start: u32) -> Self {
         let mut this = Self { lines: vec![Line::ZERO; geometry.bytes_needed() / 64] };
         // SAFETY: nobody is attached yet.
-        unsafe { this.region().format(kind, geometry, start) }.expect("the memory is large enough");
+        unsafe { this.region().format(geometry, start) }.expect("the memory is large enough");
         this
     }
 

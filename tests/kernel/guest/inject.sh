@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
-# Loop: each call that may fail in the module's start, in parse() and in the work that brings memory fails once, in
-# turn; the module ends in each way that it may. Nothing leaks, unload ends, and each exit path of the list in
+# Loop: each call that may fail in the module's start, in decisions on requests and in the work that brings memory
+# fails once, in turn; the module ends in each way that it may. Nothing leaks, unload ends, and each exit path of the list in
 # ffi/kernel/faults.h was taken. The command line says how many links; lose=… is a seeded defect.
 # shellcheck shell=sh disable=SC2317 # called by until_so
 . ./lib.sh
@@ -183,7 +183,7 @@ hungry || die "no request waits"
 unload
 balanced unloaded
 
-# What parse() refuses. A GET whose REPLY does not come ends with its time.
+# What is refused. A GET whose REPLY does not come ends with its time.
 load nodes=2 links="$links" slots=32 window_mib=4 deadline_ms=$((1000 + 200 * patience))
 for call in header spare room reply_match reply_accept reply_submit accept stale; do
     only $call lnd_node

@@ -8,7 +8,7 @@ use lnd_core::claims::{Claims, Cursor};
 use lnd_core::id::{LinkId, PeerId, Tag};
 use lnd_core::link::LinkGate;
 use lnd_core::peer::PeerGate;
-use lnd_core::shared::{Shared, Slot, Whose};
+use lnd_core::shared::{Owner, Shared, Slot};
 use lnd_core::sync::AtomicU32;
 use lnd_core::transfer::{Cause, Debts, Effect, Event, Word};
 use loom::sync::Condvar;
@@ -96,7 +96,7 @@ impl World {
         let slot = self.shared().claims().claim(&mut Cursor::default()).unwrap();
         let tag = self.shared.renew(slot);
         let life = self.peer_gate().view().life();
-        self.shared.assign(tag, Whose::new(self.peer(), life, Some(self.link())));
+        self.shared.assign(tag, Owner::new(self.peer(), life, Some(self.link())));
         tag
     }
 
@@ -120,9 +120,9 @@ impl World {
     }
 
     /// What the sweep thinks of a slot, after a turn.
-    pub fn doomed(&self, slot: u32) -> Option<(Tag, Cause)> {
+    pub fn must_cancel(&self, slot: u32) -> Option<(Tag, Cause)> {
         self.turn();
-        self.shared.doomed(slot)
+        self.shared.must_cancel(slot)
     }
 
     /// Takes the completed list, oldest first, after a turn.

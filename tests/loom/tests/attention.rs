@@ -11,13 +11,14 @@
 
 use std::rc::Rc;
 
+use lnd_core::id::LinkId;
 use lnd_core::peer::HelloState;
-use lnd_core::shared::attention::{LINK_SHIFT, SWEEP};
+use lnd_core::shared::attention::{self, SWEEP};
 use lnd_core::transfer::{Cause, Debts, Event};
 use lnd_loom::{explore, Bound, World};
 use loom::thread;
 
-const LINK: u32 = 1 << LINK_SHIFT;
+const LINK: u32 = attention::failed(LinkId::new(0).unwrap());
 
 /// Takes the word, and looks at what was written before each bit.
 fn take(world: &World, taken: &mut u32) {
@@ -76,7 +77,7 @@ fn inv_15_whoever_is_told_to_sweep_sees_the_closed_gate() {
         world.turn();
         let told = world.shared().take_attention() == SWEEP;
         if told {
-            assert_eq!(world.doomed(tag.index), Some((tag, Cause::PeerDown)));
+            assert_eq!(world.must_cancel(tag.index), Some((tag, Cause::PeerDown)));
             assert!(world.effect(tag, Event::Cancel(Cause::PeerDown)).is_some());
         }
         interrupt.join().unwrap();

@@ -4,9 +4,7 @@
 #![cfg(loom)]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use lnd_shortmsg::mailbox::{
-    mpsc, spsc, Consumer, Geometry, Kind, Line, Outlet, Region, SendError,
-};
+use lnd_shortmsg::mailbox::{spsc, Consumer, Geometry, Line, Outlet, Region, SendError};
 use loom::thread;
 use std::ptr::NonNull;
 
@@ -15,7 +13,7 @@ const SLOTS: u32 = 2;
 
 /// A mailbox whose positions begin at `start`. Loom's threads want memory that outlives them; a few
 /// hundred bytes an execution are leaked.
-fn mailbox(kind: Kind, start: u32) -> Region<'static> {
+fn mailbox(start: u32) -> Region<'static> {
     let geometry = Geometry::new(SLOTS, 64).unwrap();
     let lines = geometry.bytes_needed().div_ceil(size_of::<Line>());
     let memory = vec![Line::ZERO; lines].leak();
@@ -23,20 +21,20 @@ fn mailbox(kind: Kind, start: u32) -> Region<'static> {
     // SAFETY: leaked, and used by this mailbox only.
     let region = unsafe { Region::new(base, size_of_val(memory)) }.unwrap();
     // SAFETY: nobody is attached yet.
-    unsafe { region.format(kind, geometry, start) }.unwrap();
+    unsafe { region.format(geometry, start) }.unwrap();
     region
 }
 
-fn consumer(region: Region<'static>, kind: Kind) -> Consumer<'static> {
+fn consumer(region: Region<'static>) -> Consumer<'static> {
     // SAFETY: each model attaches one consumer.
-    unsafe { Consumer::attach(region, kind) }.unwrap()
+    unsafe { Consumer::attach(region) }.unwrap()
 }
 
 fn spsc_ends(start: u32) -> (spsc::Producer<'static>, Consumer<'static>) {
-    let region = mailbox(Kind::Spsc, start);
+    let region = mailbox(start);
     // SAFETY: each model attaches one producer.
     let producer = unsafe { spsc::Producer::attach(region) }.unwrap();
-    (producer, consumer(region, Kind::Spsc))
+    (producer, consumer(region))
 }
 
 fn send(producer: &mut impl Outlet, message: [u8; 2]) {
@@ -101,14 +99,14 @@ fn spsc_a_peeked_message_is_not_overwritten() {
 #[test]
 fn spsc_a_producer_attaches_while_the_consumer_reads() {
     lnd_loom::model(|| {
-        let region = mailbox(Kind::Spsc, 0);
+        let region = mailbox(0);
         {
             // SAFETY: gone before the second producer attaches.
             let mut first = unsafe { spsc::Producer::attach(region) }.unwrap();
             send(&mut first, [1, 0]);
             send(&mut first, [2, 0]);
         }
-        let mut consumer = consumer(region, Kind::Spsc);
+        let mut consumer = consumer(region);
         let second = thread::spawn(move || {
             // SAFETY: the only one now.
             let mut second = unsafe { spsc::Producer::attach(region) }.unwrap();
@@ -119,64 +117,4 @@ fn spsc_a_producer_attaches_while_the_consumer_reads() {
         }
         second.join().unwrap();
     });
-}
-
-/// Two producers and the consumer at once; nobody waits for anybody, so every execution is short.
-/// `already` messages are in the mailbox before; with two it is full. What counts is that every
-/// message that the mailbox took comes out once, whole and in order.
-fn mpsc(start: u32, already: u8, messages_of_one: u8) {
-    lnd_loom::model(move || {
-        let region = mailbox(Kind::Mpsc, start);
-        let mut producer = mpsc::Producer::attach(region).unwrap();
-        let mut consumer = consumer(region, Kind::Mpsc);
-        (0..already).for_each(|n| send(&mut producer, [n, 7]));
-
-        // Each returns the messages that the mailbox took.
-        let mut other = producer.clone();
-        let others = thread::spawn(move || other.send(&[100, 8]).map_or(vec![], |()| vec![100]));
-        let ours = thread::spawn(move || {
-            let taken = (10..10 + messages_of_one).filter(|&n| producer.send(&[n, 9]).is_ok());
-            taken.collect::<Vec<_>>()
-        });
-        let mut received = vec![];
-        let mut take = |consumer: &mut Consumer<'_>| {
-            let mut scratch = [0; 56];
-            let Some(message) = consumer.recv(&mut scratch).unwrap() else { return false };
-            received.push([message[0], message[1]]);
-            true
-        };
-        take(&mut consumer);
-        take(&mut consumer);
-        let (others, ours) = (others.join().unwrap(), ours.join().unwrap());
-        while take(&mut consumer) {}
-
-        let of = |tag: u8| received.iter().filter(move |m| m[1] == tag).map(|m| m[0]);
-        assert!(of(7).eq(0..already));
-        assert!(of(8).eq(others.iter().copied()));
-        assert!(of(9).eq(ours.iter().copied()));
-        assert_eq!(received.len(), usize::from(already) + others.len() + ours.len());
-        // Two slots: nobody was turned away for nothing.
-        assert!(received.len() >= SLOTS as usize);
-    });
-}
-
-#[test]
-fn mpsc_two_producers_race_for_the_same_slot() {
-    mpsc(0, 0, 1);
-}
-
-#[test]
-fn mpsc_two_producers_and_a_full_mailbox() {
-    mpsc(0, 2, 1);
-}
-
-#[test]
-fn mpsc_two_producers_across_the_wrap_of_the_numbers() {
-    mpsc(u32::MAX, 0, 1);
-    mpsc(u32::MAX, 1, 1);
-}
-
-#[test]
-fn mpsc_a_producer_keeps_its_order() {
-    mpsc(0, 0, 2);
 }

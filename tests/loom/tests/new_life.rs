@@ -31,7 +31,7 @@ fn new_life(world: &Rc<World>) -> JoinHandle<Option<Effect>> {
     let world = Rc::clone(world);
     thread::spawn(move || {
         world.peer_gate().change(|view| view.next_life().with_state(HelloState::Good));
-        let (tag, cause) = world.doomed(0)?;
+        let (tag, cause) = world.must_cancel(0)?;
         assert_eq!(cause, Cause::PeerRestarted);
         world.turn();
         world.effect(tag, Event::Cancel(cause))
@@ -50,7 +50,7 @@ fn paid(world: &Rc<World>, tag: Tag, event: Event) -> JoinHandle<Option<Effect>>
 /// PULL_READY: the steps of a hand-out behind an answer. Whether the pull was posted, and what the
 /// answer and the payment of `CPU` did.
 fn pull_ready(world: &World, tag: Tag) -> (bool, [Option<Effect>; 2]) {
-    let life = world.shared().whose(tag.index).life();
+    let life = world.shared().owner(tag.index).life();
     world.turn();
     let accepted = world.effect(tag, Event::Accepted);
     if accepted != Some(Effect::StartPull) {

@@ -15,7 +15,7 @@ use std::rc::Rc;
 
 use lnd_core::id::Tag;
 use lnd_core::peer::{GateView, HelloState};
-use lnd_core::shared::Whose;
+use lnd_core::shared::Owner;
 use lnd_core::sync::{fence, Ordering};
 use lnd_core::transfer::{Cause, Debts, Effect, Event, Phase, Word};
 use lnd_loom::{count, explore, Bound, World};
@@ -49,13 +49,13 @@ fn world() -> Rc<World> {
 fn publish_at_once(world: &World) -> (Tag, u32) {
     let tag = world.claim();
     world.shared().publish(tag, Word::live(tag.generation, DEBTS));
-    (tag, world.shared().whose(tag.index).life())
+    (tag, world.shared().owner(tag.index).life())
 }
 
 /// Arms a request that has waited in the queue; the life it is for.
 fn arm(world: &World, tag: Tag) -> u32 {
     let life = world.peer_gate().view().life();
-    world.shared().assign(tag, Whose::new(world.peer(), life, Some(world.link())));
+    world.shared().assign(tag, Owner::new(world.peer(), life, Some(world.link())));
     world.turn();
     assert_eq!(world.effect(tag, Event::Arm(DEBTS)), Some(Effect::None));
     life
@@ -79,7 +79,7 @@ fn hand_out(world: &World, tag: Tag, life: u32) -> (bool, Option<Effect>) {
 /// Changes the gate, then cancels what must be. What the cancellation did, if there was one.
 fn close(world: &World, change: fn(GateView) -> GateView) -> Option<Effect> {
     world.peer_gate().change(change);
-    let (tag, cause) = world.doomed(0)?;
+    let (tag, cause) = world.must_cancel(0)?;
     world.turn();
     world.effect(tag, Event::Cancel(cause))
 }
@@ -160,7 +160,7 @@ fn inv_1_sweep_leaves_a_healthy_request_alone() {
         let sweeper = thread::spawn({
             let world = Rc::clone(&world);
             move || {
-                assert_eq!(world.doomed(0), None);
+                assert_eq!(world.must_cancel(0), None);
                 world.word(0).phase() == Phase::Live
             }
         });

@@ -48,6 +48,10 @@ pub enum Action {
     PeerDown(usize),
     /// The node hears in an interrupt that its link has failed.
     LinkDown(usize),
+    /// The node hears that its connection has failed.
+    ConnectionDown(usize),
+    /// The connection stops, having been asked to.
+    Disconnected(usize),
     /// The node dies and comes back as another life.
     Reborn(usize),
     /// The node begins to shut down.
@@ -73,6 +77,7 @@ impl Action {
             | Self::OnTime(node)
             | Self::PeerDown(node)
             | Self::LinkDown(node)
+            | Self::ConnectionDown(node)
             | Self::Shutdown(node)
             | Self::Unplug(node)
             | Self::Pause(node) => Some(node),
@@ -83,6 +88,7 @@ impl Action {
             | Self::Return(..)
             | Self::Repeat(..)
             | Self::Stopped(_)
+            | Self::Disconnected(_)
             | Self::Tick
             | Self::Reborn(_)
             | Self::Resume(_)

@@ -40,6 +40,8 @@ pub struct Device {
     pub posted: BTreeMap<u32, Posted>,
     pub ring: VecDeque<Returning>,
     pub run: Run,
+    /// The one connection, which is stopped by itself, or with the engine.
+    pub connection: Run,
 }
 
 /// A completion in the ring.
@@ -48,7 +50,12 @@ pub type Returning = (Tag, Returned);
 impl Device {
     /// Whether the engine may still move data.
     pub fn moves(&self) -> bool {
-        matches!(self.run, Run::Running | Run::Stopping)
+        [self.run, self.connection].iter().all(|run| matches!(run, Run::Running | Run::Stopping))
+    }
+
+    /// Whether nothing was asked to stop.
+    pub fn runs(&self) -> bool {
+        self.run == Run::Running && self.connection == Run::Running
     }
 
     /// Whether the engine may still touch the memory of a transfer (INV-2).

@@ -50,6 +50,8 @@ pub struct Place {
 pub struct Fabric {
     pub places: [Place; 2],
     pub signalled: bool,
+    /// Whether engines have connections that can be stopped by themselves.
+    pub connects: bool,
     /// A message has ended when the channel has taken it.
     pub ends_at_once: bool,
     /// Frames that a lane holds.
@@ -103,6 +105,7 @@ impl Fabric {
         Self {
             places: [place(0), place(1)],
             signalled: setup.signalled,
+            connects: setup.connects,
             ends_at_once: setup.ends_at_once,
             room: 4,
             broken: None,

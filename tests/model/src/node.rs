@@ -36,6 +36,8 @@ pub struct Node<'m> {
     pub open: BTreeMap<Tag, u32>,
     /// What the last `on_time` returned.
     pub next: Option<Instant>,
+    /// When its thread has looked last: what comes before counts as listened to (R41).
+    pub looked: Instant,
     /// Something happened in an interrupt and the thread has not looked yet.
     pub dirty: bool,
     /// A request found no slot, or is of somebody who has not answered our hello: there is no point in
@@ -84,6 +86,7 @@ impl<'m> Node<'m> {
             kept: Vec::new(),
             open: BTreeMap::new(),
             next: None,
+            looked: Instant::ORIGIN,
             dirty: false,
             full: false,
             greeting: false,
@@ -103,7 +106,7 @@ impl<'m> Node<'m> {
         self.fabric.borrow_mut().deadlines.insert(message, deadline);
         let request = Request {
             kind: order.kind,
-            peer: nid(1 - self.me),
+            peer: nid(1 - self.me).into(),
             link: None,
             routed: false,
             header: &message.to_le_bytes(),
@@ -210,6 +213,7 @@ impl<'m> Node<'m> {
     /// The thread's round: the clock, doorbells, reports, until nothing is left for this moment.
     pub fn look(&mut self, now: Instant, facts: &mut Facts) {
         self.dirty = false;
+        self.looked = now;
         facts.ok |= self.ended_at_once;
         for _ in 0..64 {
             self.driver.ring();
@@ -218,6 +222,12 @@ impl<'m> Node<'m> {
                 self.check(&report, facts);
             }
             self.next = self.driver.on_time(now);
+            // Anything may happen between the proof that an engine has stopped and what it is for.
+            self.dirty = self.driver.link_state(LINK) == Some(LinkState::Reclaiming);
+            if self.dirty {
+                self.audit();
+                return;
+            }
             if self.next != Some(now) && self.driver.nothing_to_report() {
                 self.look_at_greeting();
                 self.audit();

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! The drivers' ports over the fabric. A driver that breaks a port's contract breaks a rule.
 
+use std::num::NonZeroU32;
+
 use lnd_core::fragment::Fragment;
 use lnd_core::id::{LinkId, Nid, Tag};
-use lnd_core::link::Quiesced;
+use lnd_core::link::{Connection, Quiesced};
 use lnd_core::message::{Envelope, Lane, Message};
 use lnd_core::ports::{
     BadAddress, Bd, Channel, ChannelFull, Completion, Completions, Engine, Features, Memory,
@@ -36,12 +38,14 @@ pub struct Port {
 }
 
 impl Port {
-    fn run(&self) -> Run {
-        self.fabric.borrow().places[self.node].device.run
+    fn runs(&self) -> bool {
+        self.fabric.borrow().places[self.node].device.runs()
     }
 }
 
 impl Engine for Port {
+    const CONNECTIONS: bool = true;
+
     fn features(&self) -> Features {
         let fabric = self.fabric.borrow();
         if fabric.signalled {
@@ -55,7 +59,7 @@ impl Engine for Port {
         let mut fabric = self.fabric.borrow_mut();
         let content = fabric.content(self.node, bd.tag);
         let device = &mut fabric.places[self.node].device;
-        let running = device.run == Run::Running;
+        let running = device.runs();
         let source = match bd.motion {
             Motion::Pull { source, .. } => Some(source),
             Motion::Stage { .. } => None,
@@ -109,22 +113,52 @@ impl Engine for Port {
         Some(unsafe { Quiesced::assert_stopped(LINK) })
     }
 
-    fn yank(&mut self, tag: Tag, _proof: &Quiesced) -> Option<Returned> {
+    fn connection(&self, _peer: Nid) -> Option<NonZeroU32> {
+        self.fabric.borrow().connects.then_some(NonZeroU32::MIN)
+    }
+
+    fn stop_connection(&mut self, _connection: Connection) {
+        let mut fabric = self.fabric.borrow_mut();
+        let before = fabric.places[self.node].device.connection;
+        fabric.places[self.node].device.connection = Run::Stopping;
+        fabric.demand(before == Run::Running, "asked a connection to stop twice");
+    }
+
+    fn connection_quiesced(&mut self, connection: Connection) -> Option<Quiesced> {
+        let device = &mut self.fabric.borrow_mut().places[self.node].device;
+        if device.connection != Run::Stopped {
+            return None;
+        }
+        device.connection = Run::Vouched;
+        // SAFETY: a stopped connection moves nothing until `reset`: as for the engine.
+        Some(unsafe { Quiesced::assert_connection_stopped(connection) })
+    }
+
+    fn yank(&mut self, tag: Tag, proof: &Quiesced) -> Option<Returned> {
         let mut fabric = self.fabric.borrow_mut();
         let device = &mut fabric.places[self.node].device;
-        let stopped = device.run == Run::Vouched;
+        let stopped = match proof.connection() {
+            None => device.run,
+            Some(_) => device.connection,
+        } == Run::Vouched;
         let there = device.posted.get(&tag.index).is_some_and(|p| p.tag == tag);
         let posted = if there { device.posted.remove(&tag.index) } else { None };
         fabric.demand(stopped, "yanked from an engine that runs (S0-12)");
         posted.and_then(|p| p.done)
     }
 
-    fn reset(&mut self, _proof: Quiesced) {
+    fn reset(&mut self, proof: Quiesced) {
         let mut fabric = self.fabric.borrow_mut();
         let device = &mut fabric.places[self.node].device;
-        let stopped = device.run == Run::Vouched;
         let out = device.posted.values().any(|p| p.done.is_none());
-        device.run = Run::Running;
+        let stopped = match proof.connection() {
+            None => {
+                // With the engine its connections are made anew.
+                device.connection = Run::Running;
+                std::mem::take(&mut device.run)
+            }
+            Some(_) => std::mem::take(&mut device.connection),
+        } == Run::Vouched;
         fabric.demand(stopped, "reset an engine that runs (S0-11)");
         fabric.demand(!out, "reset an engine that has descriptors (S0-12)");
     }
@@ -134,7 +168,8 @@ impl Engine for Port {
     }
 
     fn link_up(&mut self) -> bool {
-        self.run() == Run::Running && !self.fabric.borrow().places[self.node].unplugged
+        self.fabric.borrow().places[self.node].device.run == Run::Running
+            && !self.fabric.borrow().places[self.node].unplugged
     }
 }
 
@@ -177,7 +212,7 @@ impl Channel for Port {
         let mut frame = vec![0; 512];
         let length = encode(envelope, message, Checksum::On, &mut frame).expect("encodes");
         frame.truncate(length);
-        let running = self.run() == Run::Running;
+        let running = self.runs();
         let mut fabric = self.fabric.borrow_mut();
         fabric.demand(running, "said on a link that was asked to stop");
         if let Message::Immediate { header, .. }

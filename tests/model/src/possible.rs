@@ -54,6 +54,9 @@ impl World<'_, '_> {
             if !place.device.ring.is_empty() {
                 all.push(Action::Interrupt(node));
             }
+            if place.device.connection == Run::Stopping {
+                all.push(Action::Disconnected(node));
+            }
             if place.device.run == Run::Stopping {
                 all.push(Action::Stopped(node));
             }
@@ -93,6 +96,7 @@ impl World<'_, '_> {
             let told = [
                 (left.peer_down[node], Action::PeerDown(node)),
                 (left.link_down[node], Action::LinkDown(node)),
+                (left.connection_down[node], Action::ConnectionDown(node)),
                 (left.reborn[node], Action::Reborn(node)),
                 (left.shutdown[node], Action::Shutdown(node)),
                 (left.pause[node], Action::Pause(node)),

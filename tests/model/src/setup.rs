@@ -37,6 +37,8 @@ pub struct Faults {
     pub peer_down: [u8; 2],
     /// Failures of the node's link, told in an interrupt.
     pub link_down: [u8; 2],
+    /// Failures of the node's connection.
+    pub connection_down: [u8; 2],
     /// Deaths of the node, which comes back as another life at once.
     pub reborn: [u8; 2],
     /// Shutdowns of the node, without grace.
@@ -68,6 +70,8 @@ pub struct Setup {
     pub pulls: u16,
     /// Whether engines tell the staging side that it was pulled from.
     pub signalled: bool,
+    /// Whether engines have connections, which are stopped in place of the link.
+    pub connects: bool,
     /// Whether a message has ended when the channel has taken it; no message is lost then.
     pub ends_at_once: bool,
 }
@@ -87,6 +91,7 @@ impl Setup {
             depth: 1,
             pulls: 2,
             signalled: true,
+            connects: false,
             ends_at_once: false,
         }
     }
@@ -109,6 +114,7 @@ impl Setup {
     pub fn config(&self) -> Config {
         let mut config = Config::new(self.slots, 1, 1);
         config.passive_slots = (self.slots / 2).max(1);
+        config.connections = u8::from(self.connects);
         config.lists = 0;
         config.depth = self.depth;
         config.pulls = self.pulls;

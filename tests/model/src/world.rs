@@ -149,6 +149,10 @@ impl<'m, 's> World<'m, 's> {
                 self.fabric.borrow_mut().places[node].device.run = Run::Stopped;
                 self.look(node);
             }
+            Action::Disconnected(node) => {
+                self.fabric.borrow_mut().places[node].device.connection = Run::Stopped;
+                self.look(node);
+            }
             Action::OnTime(node) => self.look(node),
             Action::Tick => {
                 self.ticks += 1;
@@ -183,6 +187,10 @@ impl<'m, 's> World<'m, 's> {
             Action::LinkDown(node) => {
                 self.nodes[node].driver.decider().link_failed(LINK);
                 self.nodes[node].dirty = true;
+            }
+            Action::ConnectionDown(node) => {
+                self.nodes[node].driver.on_connection_down(self.now, LINK, nid(1 - node));
+                self.look(node);
             }
             Action::Reborn(node) => {
                 self.nodes[node].tell(&mut self.facts);
@@ -239,6 +247,7 @@ impl<'m, 's> World<'m, 's> {
             Action::Tick if slow => &mut left.slow,
             Action::PeerDown(node) => &mut left.peer_down[node],
             Action::LinkDown(node) => &mut left.link_down[node],
+            Action::ConnectionDown(node) => &mut left.connection_down[node],
             Action::Reborn(node) => &mut left.reborn[node],
             Action::Shutdown(node) => &mut left.shutdown[node],
             Action::Pause(node) => &mut left.pause[node],
@@ -334,7 +343,7 @@ impl<'m, 's> World<'m, 's> {
         (&fabric.seen, &fabric.promised, &fabric.sent, &fabric.deadlines).hash(&mut hasher);
         for node in &self.nodes {
             node.driver.fingerprint(&mut hasher);
-            node.open.hash(&mut hasher);
+            (&node.open, node.looked).hash(&mut hasher);
             (node.next, node.dirty, node.full, node.was_told_down, node.paused).hash(&mut hasher);
             for (ticket, message) in &node.kept {
                 (ticket.tag(), message).hash(&mut hasher);

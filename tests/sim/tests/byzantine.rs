@@ -122,7 +122,12 @@ fn what_a_byzantine_node_breaks_shrinks_to_how_it_breaks_it() {
     let defect = Some(Defect::AnySender);
     let without = Options { byzantine: Some(false), ..three(1, plan) };
     run_with(&without, defect).unwrap();
-    let failing = (1..=10).find(|&seed| run_with(&three(seed, plan), defect).is_err());
+    // One that stands still: what a forged count does to credits hangs on every frame of the run.
+    let stands_still = |seed: &u64| match run_with(&three(*seed, plan), defect) {
+        Ok(_) => false,
+        Err(failure) => failure.what.starts_with("INV-15"),
+    };
+    let failing = (1..=10).find(stands_still);
     let options = three(failing.expect("a seed that fails"), plan);
     run(&options).unwrap_or_else(|failure| panic!("without the defect: {failure}"));
     let shrunk = shrink(&options, defect, 200).unwrap();

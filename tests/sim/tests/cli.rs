@@ -327,3 +327,34 @@ fn a_full_store_is_an_error_at_both_ends() {
     assert!(!place.dir.join("store/big").exists());
     node.stop();
 }
+
+/// What the caller has closed is an error: nothing is stored under an OK, and nothing is thrown away.
+#[test]
+fn a_standard_stream_that_is_closed_is_an_error() {
+    let place = Place::new("closed");
+    let mut node = place.small_node();
+    place.write("f", 5000);
+    put(&place, "f", "f");
+    let closed = |which: &str, args: &[&str]| {
+        let lnd = place.lnd(args);
+        let mut shell = Command::new("sh");
+        shell.arg("-c").arg(format!("exec \"$0\" \"$@\" {which}")).arg(lnd.get_program());
+        shell.args(lnd.get_args()).current_dir(&place.dir).output().unwrap()
+    };
+    for (which, args, name) in [
+        ("<&-", &["put", "-", "1@soft", "--name", "f"][..], "standard input is closed"),
+        (">&-", &["get", "f", "1@soft", "--out", "-"][..], "standard output is closed"),
+    ] {
+        let output = closed(which, args);
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(1), "{told}");
+        assert!(told.contains(name), "{told}");
+    }
+    assert!(same(&place.dir.join("f"), &place.dir.join("store/f")), "the old file stays");
+    // The device itself may be meant.
+    let output = closed("</dev/null", &["put", "-", "1@soft", "--name", "empty"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let output = closed(">/dev/null", &["get", "f", "1@soft", "--out", "-"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    node.stop();
+}

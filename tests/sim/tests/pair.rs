@@ -44,6 +44,8 @@ fn every_size_crosses_by_put_and_comes_back_by_get() {
             let kill = &kill;
             engines.push(scope.spawn(move || drive_engine(&mut seat, clock, kill)));
         }
+        a.open_links(Span::from_secs(60));
+        b.open_links(Span::from_secs(60));
         for size in SIZES {
             there_and_back(&fabric, &mut a, &mut b, size);
         }

@@ -56,6 +56,8 @@ static WINDOWS: [Static<Bytes<WINDOW>>; 2] = [const { Static::new(bytes()) }; 2]
 static CHAINS: [Static<Chain>; 2] = [const { Static::new(Chain::new()) }; 2];
 static POSTS: [Static<Post>; 2] = [const { Static::new(Post::new()) }; 2];
 static LOGS: [Static<Log<LOG>>; 2] = [const { Static::new(Log::new()) }; 2];
+static NODES: [Static<MaybeUninit<Node<Engine>>>; 2] =
+    [const { Static::new(MaybeUninit::uninit()) }; 2];
 static STORY: Static<MaybeUninit<Story<Zcu102, Engine>>> = Static::new(MaybeUninit::uninit());
 
 extern "C" {
@@ -144,7 +146,7 @@ fn build() -> Option<&'static mut Story<Zcu102, Engine>> {
         let queue = CompletionQueue::new(Zdma(number), memory);
         (node.driver.decider(), Interrupt::new(node.driver.decider(), queue))
     };
-    interrupt::begin([half(&a, 0, memory_a), half(&b, 1, memory_b)]);
+    interrupt::begin([half(a, 0, memory_a), half(b, 1, memory_b)]);
     Some(STORY.take()?.write(Story::new(Zcu102, [a, b])))
 }
 
@@ -166,7 +168,7 @@ fn node(
     window: Window,
     outlets: Outlets,
     inlets: Inlets,
-) -> Option<Node<Engine>> {
+) -> Option<&'static mut Node<Engine>> {
     let at = number as usize;
     let parts = Parts {
         number,
@@ -177,7 +179,7 @@ fn node(
         window,
         log: LOGS.get(at)?.take()?,
     };
-    Node::new(parts, 100 + u64::from(number)).ok()
+    Some(NODES.get(at)?.take()?.write(Node::new(parts, 100 + u64::from(number)).ok()?))
 }
 
 fn report(story: &mut Story<Zcu102, Engine>) {

@@ -10,7 +10,10 @@ use lnd_dma::regs::{LinkBits, Register, RegisterAccess};
 use lnd_shortmsg::dispatch::transmit;
 use lnd_shortmsg::mailbox::spsc::{self, Producer};
 use lnd_shortmsg::mailbox::{Consumer, Geometry, Line};
-use lnd_shortmsg::wire::{max_immediate, Checksum};
+use lnd_shortmsg::wire::{Checksum, Wire};
+
+/// What frames look like: a mailbox has one writer.
+pub const WIRE: Wire = Wire::short(Checksum::On);
 
 /// Messages in a mailbox.
 const SLOTS: u32 = 8;
@@ -114,7 +117,7 @@ impl Channel for PairChannel {
     }
 
     fn immediate_max(&self) -> u32 {
-        max_immediate(REQUEST as usize - 8)
+        WIRE.max_immediate(REQUEST as usize - 8)
     }
 
     fn ready(&mut self, _link: LinkId, to: Nid, lane: Lane) -> bool {
@@ -136,7 +139,7 @@ impl Channel for PairChannel {
             return Ok(Some(Sent::NotDelivered));
         }
         let outlet = self.outlet(message.lane());
-        transmit(outlet, envelope, message, Checksum::On).map_err(|_| ChannelFull)?;
+        transmit(outlet, envelope, message, WIRE).map_err(|_| ChannelFull)?;
         Ok(Some(Sent::Ok))
     }
 

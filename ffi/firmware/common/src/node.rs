@@ -14,9 +14,9 @@ use lnd_core::time::{Instant, Span};
 use lnd_core::transfer::Cause;
 use lnd_shortmsg::dispatch::{Receiver, Sender};
 use lnd_shortmsg::mailbox::Consumer;
-use lnd_shortmsg::wire::{Checksum, Frame};
+use lnd_shortmsg::wire::Frame;
 
-use crate::channel::{Inlets, PairChannel, FRAME};
+use crate::channel::{Inlets, PairChannel, FRAME, WIRE};
 use crate::job::{Job, Op, Region};
 use crate::log::{Lent, Log};
 use crate::memory::Window;
@@ -145,7 +145,7 @@ pub struct Node<E: Engine + 'static> {
     pub held: Vec<(Ticket<'static>, Job), 4>,
     peer: Nid,
     inlets: Inlets,
-    receiver: Receiver,
+    receiver: Receiver<true>,
     window: Window,
     open: Vec<Open, SLOTS>,
     next_user: u64,
@@ -169,7 +169,7 @@ impl<E: Engine + 'static> Node<E> {
             held: Vec::new(),
             peer: nid(1 - number.min(1)),
             inlets,
-            receiver: Receiver::new(Checksum::On),
+            receiver: Receiver::of(WIRE, me.nid),
             window,
             open: Vec::new(),
             next_user: 1,
@@ -202,7 +202,7 @@ impl<E: Engine + 'static> Node<E> {
         let user = self.next_user;
         let request = Request {
             kind,
-            peer: self.peer,
+            peer: self.peer.into(),
             link: None,
             routed: false,
             header: &job.header(),

@@ -51,7 +51,7 @@ pub type Wrong = &'static str;
 /// The pair and its board.
 pub struct Story<B, E: Engine + 'static> {
     board: B,
-    nodes: [Node<E>; 2],
+    nodes: [&'static mut Node<E>; 2],
     /// A node that is dead is not polled any more.
     alive: [bool; 2],
     number: u32,
@@ -60,12 +60,12 @@ pub struct Story<B, E: Engine + 'static> {
 
 impl<B: Board, E: Engine + 'static> Story<B, E> {
     /// The story of these two.
-    pub const fn new(board: B, nodes: [Node<E>; 2]) -> Self {
+    pub const fn new(board: B, nodes: [&'static mut Node<E>; 2]) -> Self {
         Self { board, nodes, alive: [true; 2], number: 0, arrivals: 0 }
     }
 
     /// The board and the nodes.
-    pub fn parts(&mut self) -> (&mut B, &mut [Node<E>; 2]) {
+    pub fn parts(&mut self) -> (&mut B, &mut [&'static mut Node<E>; 2]) {
         (&mut self.board, &mut self.nodes)
     }
 
@@ -105,7 +105,11 @@ impl<B: Board, E: Engine + 'static> Story<B, E> {
     }
 
     /// Lets both nodes work until `done` says so.
-    fn until(&mut self, wrong: Wrong, done: impl Fn(&[Node<E>; 2]) -> bool) -> Result<(), Wrong> {
+    fn until(
+        &mut self,
+        wrong: Wrong,
+        done: impl Fn(&[&'static mut Node<E>; 2]) -> bool,
+    ) -> Result<(), Wrong> {
         let end = self.board.now().after(PATIENCE);
         let mut quiet = 0;
         while !done(&self.nodes) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! QEMU's `virt` board as the story needs it: a serial line, a clock, cables, and an end.
+//! QEMU's `virt` board as the story needs it: a serial line, a clock and cables.
 
 use lnd_core::counters::Counters;
 use lnd_core::time::Instant;
@@ -7,13 +7,8 @@ use lnd_fw::memory::stack_used;
 use lnd_fw::print::Text;
 use lnd_fw::story::Board;
 
+use crate::console::Console;
 use crate::{engines, hart, interrupt};
-
-const SERIAL: usize = 0x1000_0000;
-/// SiFive's test device: a word that ends the machine, with a status.
-const TEST: usize = 0x0010_0000;
-const PASS: u32 = 0x5555;
-const FAIL: u32 = 0x3333 | 1 << 16;
 
 extern "C" {
     static stack0_end: u32;
@@ -48,32 +43,11 @@ impl Virt {
             self.text("\n");
         }
     }
-
-    /// A trap that nobody expects.
-    pub fn fault(&mut self, cause: u32) {
-        self.text("wrong: trap ");
-        self.number(cause);
-        self.text("\n");
-        self.end(false)
-    }
-
-    /// Ends the machine with a status that the host sees.
-    pub fn end(&mut self, good: bool) -> ! {
-        self.text(if good { "end: good\n" } else { "end: bad\n" });
-        // SAFETY: the test device; nothing of us goes on.
-        unsafe { hart::write(TEST, if good { PASS } else { FAIL }) };
-        loop {
-            hart::wait();
-        }
-    }
 }
 
 impl Text for Virt {
     fn text(&mut self, text: &str) {
-        for byte in text.bytes() {
-            // SAFETY: the transmit register of a 16550; QEMU's is always ready.
-            unsafe { hart::write_byte(SERIAL, byte) };
-        }
+        Console.text(text);
     }
 }
 

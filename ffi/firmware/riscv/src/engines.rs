@@ -7,6 +7,7 @@ use lnd_dma::regs::{LinkBits, Register, RegisterAccess};
 use lnd_fw::engines::{Engines, Switches, Wires};
 use lnd_fw::memory::{Shared, Window};
 
+use crate::bell::Bell;
 use crate::{hart, interrupt};
 
 static WIRES: Shared<Wires> = Shared::new();
@@ -41,24 +42,6 @@ pub fn cable(node: u32, plugged: bool) {
     if let Some(memory) = WIRES.get().and_then(|w| w.memories.get(node as usize)) {
         let bits = if plugged { LinkBits::UP } else { LinkBits::empty() };
         Bell(*memory).write(Register::Link, bits.bits());
-    }
-}
-
-/// A link's registers as the processor writes them: doorbells signal the hardware.
-#[derive(Clone, Copy, Debug)]
-pub struct Bell(pub LinkMemory<'static>);
-
-impl RegisterAccess for Bell {
-    fn read(&self, register: Register) -> u32 {
-        self.0.read(register)
-    }
-
-    fn write(&self, register: Register, value: u32) {
-        self.0.write(register, value);
-        // Taking completions makes room: the engine looks when it next works.
-        if register != Register::CompletionHead {
-            hart::signal(1, true);
-        }
     }
 }
 

@@ -11,7 +11,8 @@ use lnd_dma::driver::CompletionQueue;
 use lnd_fw::log::Log;
 use lnd_fw::node::LINK;
 
-use crate::engines::Bell;
+use crate::bell::Bell;
+use crate::console::Console;
 use crate::hart;
 
 const SOFTWARE: u32 = 0x8000_0003;
@@ -104,7 +105,7 @@ extern "C" fn trap(cause: u32) {
         SOFTWARE => software(),
         // The alarm has rung; without a new one it is silent.
         TIMER => hart::alarm(u64::MAX),
-        _ => crate::board::Virt::new().fault(cause),
+        _ => Console.fault(cause),
     }
     // Release: partner is the Acquire in `sleep`.
     WOKEN.swap(1, Ordering::Release);

@@ -11,7 +11,9 @@
 #![no_std]
 #![no_main]
 
+mod bell;
 mod board;
+mod console;
 mod engines;
 mod hart;
 mod interrupt;
@@ -33,8 +35,9 @@ use lnd_fw::node::{nid, Node, Parts, LINK, LOG, SLOTS, TABLES};
 use lnd_fw::print::Text;
 use lnd_fw::story::Story;
 
+use bell::Bell;
 use board::Virt;
-use engines::Bell;
+use console::Console;
 
 core::arch::global_asm!(include_str!("start.s"));
 
@@ -49,6 +52,8 @@ static LINKS: [Static<Bytes<LINK_BYTES>>; 2] = [const { Static::new(bytes()) }; 
 static WINDOWS: [Static<Bytes<WINDOW>>; 2] = [const { Static::new(bytes()) }; 2];
 static POSTS: [Static<Post>; 2] = [const { Static::new(Post::new()) }; 2];
 static LOGS: [Static<Log<LOG>>; 2] = [const { Static::new(Log::new()) }; 2];
+static NODES: [Static<MaybeUninit<Node<Engine>>>; 2] =
+    [const { Static::new(MaybeUninit::uninit()) }; 2];
 static STORY: Static<MaybeUninit<Story<Virt, Engine>>> = Static::new(MaybeUninit::uninit());
 
 /// Hart 0, from start to end.
@@ -72,7 +77,7 @@ extern "C" fn processor() {
             false
         }
     };
-    board.end(good)
+    Console.end(good)
 }
 
 /// Its stack frame is large, and gone before the story begins.
@@ -89,7 +94,7 @@ fn build() -> Option<&'static mut Story<Virt, Engine>> {
         let queue = CompletionQueue::new(Bell(memory), memory);
         (node.driver.decider(), Interrupt::new(node.driver.decider(), queue))
     };
-    interrupt::begin([half(&a, memory_a), half(&b, memory_b)]);
+    interrupt::begin([half(a, memory_a), half(b, memory_b)]);
     Some(STORY.take()?.write(Story::new(Virt::new(), [a, b])))
 }
 
@@ -111,7 +116,7 @@ fn node(
     window: Window,
     outlets: Outlets,
     inlets: lnd_fw::channel::Inlets,
-) -> Option<Node<Engine>> {
+) -> Option<&'static mut Node<Engine>> {
     let at = number as usize;
     let parts = Parts {
         number,
@@ -122,7 +127,7 @@ fn node(
         window,
         log: LOGS.get(at)?.take()?,
     };
-    Node::new(parts, 100 + u64::from(number)).ok()
+    Some(NODES.get(at)?.take()?.write(Node::new(parts, 100 + u64::from(number)).ok()?))
 }
 
 fn report(story: &mut Story<Virt, Engine>) {
@@ -138,7 +143,6 @@ fn report(story: &mut Story<Virt, Engine>) {
 /// No panic is linked in: the test looks for this function in the image.
 #[panic_handler]
 fn panic(_: &PanicInfo<'_>) -> ! {
-    let mut board = Virt::new();
-    board.text("wrong: panic\n");
-    board.end(false)
+    Console.text("wrong: panic\n");
+    Console.end(false)
 }

@@ -11,12 +11,12 @@
 #![allow(clippy::missing_safety_doc)]
 
 mod ports;
+mod shape;
 
 use core::mem::MaybeUninit;
 use core::panic::PanicInfo;
 use core::ptr::NonNull;
 
-use lnd_core::config::Config;
 use lnd_core::counters::Counter;
 use lnd_core::driver::{
     Driver, Give, Identity, Inbound, Interrupt, Kind, Receive, RecvError, Report, Request,
@@ -31,34 +31,17 @@ use lnd_dma::driver::{CompletionQueue, MmioEngine};
 use lnd_dma::memory::{Geometry, LinkMemory};
 use lnd_fw::memory::{bytes, Bytes, Static};
 use lnd_shortmsg::dispatch::{Receiver, Sender};
-use lnd_shortmsg::wire::layout::IMMEDIATE_LEN;
 use lnd_shortmsg::wire::{Checksum, Frame};
 
 use ports::{
     lnd_port_finalize, lnd_port_parse, tracer, Board, Device, Numbers, Payload, Tracer, Verdict,
     Wire,
 };
+use shape::{CONFIG, FRAME};
 
-const fn config() -> Config {
-    let (slots, peers, links) = if cfg!(feature = "large") {
-        (256, 64, 4)
-    } else if cfg!(feature = "medium") {
-        (64, 16, 2)
-    } else {
-        (16, 4, 1)
-    };
-    let mut config = Config::new(slots, peers, links);
-    // Firmware has contiguous buffers, and sends what is small inside of a message.
-    config.lists = 0;
-    config.immediate_max = 64;
-    config
-}
-
-const CONFIG: Config = config();
 const LINKS: usize = CONFIG.links as usize;
 const GEOMETRY: Geometry = Geometry { descriptors: CONFIG.slots, lists: 0 };
 const RING: usize = GEOMETRY.bytes_needed();
-const FRAME: usize = CONFIG.immediate_max as usize + IMMEDIATE_LEN + lnd_core::message::MAX_HEADER;
 
 type Half = Interrupt<'static, CompletionQueue<'static, Device>>;
 
@@ -145,7 +128,7 @@ pub extern "C" fn lnd_fw_submit(
     let now = Instant::from_nanos(now);
     let request = Request {
         kind,
-        peer,
+        peer: peer.into(),
         link: None,
         routed: false,
         header,

@@ -10,7 +10,7 @@ use lnd_dma::driver::{MmioEngine, Nodes};
 use lnd_dma::regs::{Register, RegisterAccess};
 use lnd_shortmsg::wire::{encode, max_immediate, Checksum};
 
-use crate::FRAME;
+use crate::shape::FRAME;
 
 extern "C" {
     fn lnd_port_register_read(link: u32, register: u32) -> u32;

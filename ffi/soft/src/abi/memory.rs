@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! Callers' pointers, and objects in callers' memory.
 
-use core::cell::UnsafeCell;
 use core::ffi::c_void;
 use core::mem::{align_of, size_of, MaybeUninit};
-use core::ops::{Deref, DerefMut};
 
 use lnd_core::arena::Arena;
 use lnd_core::sync::{AtomicU32, Ordering};
+use spin::{Mutex, MutexGuard};
 
 use super::error::lnd_error;
 use super::types::{
@@ -187,54 +186,18 @@ pub(super) unsafe fn object<T: Object>(pointer: *mut T) -> Result<&'static T, ln
     Ok(unsafe { &*pointer })
 }
 
-/// A part of an object that one context at a time may use: a second one is told.
+/// A part of an object that one context at a time may use: a second one is refused. It never waits,
+/// so that an interrupt may enter as well as a thread.
 #[derive(Debug)]
-pub(super) struct Part<T> {
-    busy: AtomicU32,
-    value: UnsafeCell<T>,
-}
-
-// SAFETY: the value is reached only by whoever has set `busy`.
-unsafe impl<T: Send> Sync for Part<T> {}
+pub(super) struct Part<T>(Mutex<T>);
 
 impl<T> Part<T> {
     pub const fn new(value: T) -> Self {
-        Self { busy: AtomicU32::new(0), value: UnsafeCell::new(value) }
+        Self(Mutex::new(value))
     }
 
-    /// Goes inside.
-    pub fn enter(&self) -> Result<Inside<'_, T>, lnd_error> {
-        // Acquire: partner is the Release of whoever left last.
-        match self.busy.compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed) {
-            Ok(_) => Ok(Inside(self)),
-            Err(_) => Err(lnd_error::LND_E_BUSY),
-        }
-    }
-}
-
-/// Being inside a part.
-#[derive(Debug)]
-pub(super) struct Inside<'p, T>(&'p Part<T>);
-
-impl<T> Deref for Inside<'_, T> {
-    type Target = T;
-
-    fn deref(&self) -> &T {
-        // SAFETY: we have set `busy`, so nobody else is inside.
-        unsafe { &*self.0.value.get() }
-    }
-}
-
-impl<T> DerefMut for Inside<'_, T> {
-    fn deref_mut(&mut self) -> &mut T {
-        // SAFETY: as in `deref`.
-        unsafe { &mut *self.0.value.get() }
-    }
-}
-
-impl<T> Drop for Inside<'_, T> {
-    fn drop(&mut self) {
-        // Release: partner is the Acquire in `enter`.
-        self.0.busy.store(0, Ordering::Release);
+    /// Enters; the part is free again when the guard goes.
+    pub fn enter(&self) -> Result<MutexGuard<'_, T>, lnd_error> {
+        self.0.try_lock().ok_or(lnd_error::LND_E_BUSY)
     }
 }

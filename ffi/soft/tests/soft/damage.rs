@@ -2,7 +2,7 @@
 //! Damaged mailboxes: closed at both ends, made anew, and nothing to the others.
 
 use lnd_core::message::Lane;
-use lnd_shortmsg::mailbox::{Geometry, Kind, Region};
+use lnd_shortmsg::mailbox::{Geometry, Region};
 use lnd_soft::{Fabric, Join, SendError};
 
 use crate::land::{crash, join, land, shape, Land};
@@ -162,7 +162,7 @@ fn format_otherwise(land: &Land, fabric: &Fabric<'_>) {
     let region = unsafe { Region::new(at, each()) }.unwrap();
     let geometry = Geometry::new(2, 256).unwrap();
     // SAFETY: as above.
-    unsafe { region.format(Kind::Spsc, geometry, 0) }.unwrap();
+    unsafe { region.format(geometry, 0) }.unwrap();
 }
 
 /// Slots with impossible lengths are skipped within the budget of a pass: a mailbox full of them does

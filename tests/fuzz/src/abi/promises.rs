@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::ptr::null_mut;
 
 use lnd_ffi::abi::{lnd_delivery, lnd_error, lnd_lane, lnd_refusal, lnd_sent_how};
-use lnd_ffi::messages::{lnd_frame_in, lnd_sent};
+use lnd_ffi::messages::lnd_sent;
 use lnd_ffi::run::lnd_run;
 use lnd_ffi::verdict::lnd_refuse;
 
@@ -71,17 +71,7 @@ impl World {
             let Some(frame) = wire.remove(at) else { return };
             drop(wire);
             let (link, _, bytes) = &frame;
-            // SAFETY: see `Host::ni`; the bytes are there.
-            let error = unsafe {
-                lnd_frame_in(
-                    to.ni(),
-                    *link,
-                    nid_of(node),
-                    bytes.as_ptr().cast(),
-                    bytes.len(),
-                    self.now,
-                )
-            };
+            let error = to.frame_in(*link, nid_of(node), bytes, self.now);
             if error == lnd_error::LND_E_WAIT {
                 self.host(node).wire.borrow_mut().insert(at, frame);
                 return;

@@ -168,7 +168,7 @@ impl<'m> World<'m> {
         self.book.accepted(number, self.incarnation(node), deadline);
         let request = Request {
             kind,
-            peer: other(node),
+            peer: other(node).into(),
             link: None,
             routed: false,
             header: &number.to_le_bytes(),

@@ -72,9 +72,6 @@ pub enum Lock {
     Broken,
 }
 
-/// What `parse()` does.
-pub type OnParse = Box<dyn FnOnce(lnd_request)>;
-
 pub struct Host {
     pub ni: Cell<*mut lnd_ni>,
     pub(super) turn: Condvar,
@@ -87,8 +84,8 @@ pub struct Host {
     pub(super) woken: AtomicU32,
     /// The frame that `lnd_frame_in` was lent.
     pub frame: Watched,
-    pub parsed: RefCell<Vec<lnd_request>>,
-    pub on_parse: RefCell<Option<OnParse>>,
+    /// Frames that stay where they are until the end.
+    frames: RefCell<Vec<Box<[u8]>>>,
     pub said: RefCell<Vec<(Vec<u8>, lnd_message)>>,
     /// `user` of what was reported.
     pub reports: RefCell<Vec<u64>>,
@@ -118,8 +115,7 @@ impl Host {
             order: RefCell::default(),
             woken: AtomicU32::new(0),
             frame: Watched::new(0),
-            parsed: RefCell::default(),
-            on_parse: RefCell::default(),
+            frames: RefCell::default(),
             said: RefCell::default(),
             reports: RefCell::default(),
             bugs: Cell::new(0),
@@ -219,7 +215,7 @@ impl Host {
             user: 5,
         };
         // SAFETY: the NI's memory lives as long as the host; the verdict is there.
-        unsafe { lnd_recv(self.ni.get(), request, &raw const verdict, NOW, null_mut()) }
+        unsafe { lnd_recv(self.ni.get(), request, &raw const verdict, NOW, null_mut(), null_mut()) }
     }
 
     /// The end of a message, from the channel.
@@ -304,10 +300,13 @@ impl Host {
             nfrags: 0,
             deadline: LND_NEVER,
             user,
+            peer: lnd_peer::default(),
         };
         let mut handle = lnd_transfer::default();
         // SAFETY: the NI's memory lives as long as the host; the request is there.
-        let error = unsafe { lnd_submit(self.ni.get(), &raw const request, NOW, &raw mut handle) };
+        let error = unsafe {
+            lnd_submit(self.ni.get(), &raw const request, NOW, &raw mut handle, null_mut())
+        };
         (error, handle)
     }
 
@@ -334,8 +333,18 @@ impl Host {
         value
     }
 
-    /// A frame of the peer comes in.
+    /// A frame of the peer comes in, which is no request.
     pub fn frame_in(&self, session: u32, sequence: u32, message: &Message<'_>) -> lnd_error {
+        self.offer(session, sequence, message).0
+    }
+
+    /// A frame of the peer comes in. Its request, if it is one.
+    pub fn offer(
+        &self,
+        session: u32,
+        sequence: u32,
+        message: &Message<'_>,
+    ) -> (lnd_error, lnd_request) {
         let hello = matches!(message, Message::Hello(_));
         let envelope = Envelope {
             from: nid(2),
@@ -349,8 +358,16 @@ impl Host {
         };
         let mut bytes = [0; 256];
         let len = encode(&envelope, message, Checksum::Off, &mut bytes).unwrap();
-        // SAFETY: the NI's memory lives as long as the host; the bytes are there.
-        unsafe { lnd_frame_in(self.ni.get(), 0, nid(2).raw(), bytes.as_ptr().cast(), len, NOW) }
+        let frame: Box<[u8]> = bytes[..len].into();
+        let at = frame.as_ptr().cast();
+        self.frames.borrow_mut().push(frame);
+        // SAFETY: integers and pointers: zero is valid.
+        let mut arrival: lnd_arrival = unsafe { core::mem::zeroed() };
+        arrival.size = size_of::<lnd_arrival>() as u32;
+        let from = nid(2).raw();
+        // SAFETY: the NI's memory lives as long as the host; the bytes stay until then.
+        let error = unsafe { lnd_frame_in(self.ni.get(), 0, from, at, len, NOW, &raw mut arrival) };
+        (error, arrival.request)
     }
 
     /// The session that our hello has opened.

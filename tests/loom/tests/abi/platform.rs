@@ -5,7 +5,7 @@ use core::cell::Cell;
 use core::ffi::{c_char, c_void};
 
 use lnd_core::sync::Ordering;
-use lnd_ffi::abi::{lnd_arrival, lnd_frame, lnd_ops, lnd_report, lnd_send};
+use lnd_ffi::abi::{lnd_frame, lnd_ops, lnd_report, lnd_send};
 use loom::sync::MutexGuard;
 
 use super::host::Host;
@@ -20,22 +20,22 @@ pub fn is(me: u32) {
     ME.with(|number| number.set(me));
 }
 
-/// The table, with a lock or without.
-pub fn ops(locks: bool) -> lnd_ops {
+/// The table, with a lock that excludes or with one that does not.
+pub fn ops(excludes: bool) -> lnd_ops {
     // SAFETY: integers and optional function pointers: zero is valid.
     let none: lnd_ops = unsafe { core::mem::zeroed() };
     // Pointers of one and the same type.
     let lock: unsafe extern "C" fn(*mut c_void) = lock;
     let unlock: unsafe extern "C" fn(*mut c_void) = unlock;
+    let nothing: unsafe extern "C" fn(*mut c_void) = nothing;
     lnd_ops {
         size: size_of::<lnd_ops>() as u32,
-        lock: locks.then_some(lock),
-        unlock: locks.then_some(unlock),
+        lock: Some(if excludes { lock } else { nothing }),
+        unlock: Some(if excludes { unlock } else { nothing }),
         self_id: Some(self_id),
         send: Some(send),
         mem_read: Some(mem_read),
         mem_write: Some(mem_write),
-        parse: Some(parse),
         finalize: Some(finalize),
         wake: Some(wake),
         bug: Some(bug),
@@ -65,6 +65,8 @@ unsafe extern "C" fn unlock(ctx: *mut c_void) {
     drop(guard.expect("unlocked without having been locked"));
 }
 
+unsafe extern "C" fn nothing(_: *mut c_void) {}
+
 /// Every way into the NI asks for it: a place to take turns.
 unsafe extern "C" fn self_id(ctx: *mut c_void) -> u32 {
     // SAFETY: see `host`.
@@ -91,18 +93,6 @@ unsafe extern "C" fn mem_write(ctx: *mut c_void, _: u64, _: *const c_void, _: u3
     let frame = unsafe { host(ctx) }.frame.get();
     assert_eq!(frame, 1, "copied out of a frame that is not lent");
     0
-}
-
-unsafe extern "C" fn parse(ctx: *mut c_void, arrival: *const lnd_arrival) {
-    // SAFETY: see `host`; the library's own arrival.
-    let (host, arrival) = unsafe { (host(ctx), &*arrival) };
-    host.turn();
-    host.parsed.borrow_mut().push(arrival.request);
-    let then = host.on_parse.borrow_mut().take();
-    if let Some(then) = then {
-        then(arrival.request);
-    }
-    host.turn();
 }
 
 unsafe extern "C" fn finalize(ctx: *mut c_void, report: *const lnd_report) {

@@ -13,7 +13,7 @@ impl Context {
         self.peer_down(peer);
         let shared = self.decider.shared();
         self.device.turn();
-        let (tag, cause) = shared.doomed(slot)?;
+        let (tag, cause) = shared.must_cancel(slot)?;
         self.device.turn();
         // What waits in a queue is the thread's to take out.
         let live = shared.word(slot).phase() == Phase::Live;

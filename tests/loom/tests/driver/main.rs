@@ -98,7 +98,7 @@ impl Node {
     fn submit(&mut self, payload: &[Fragment]) -> Result<Tag, Why> {
         let request = Request {
             kind: Kind::Put,
-            peer: nid(2),
+            peer: nid(2).into(),
             link: None,
             routed: false,
             header: b"header",

@@ -18,7 +18,7 @@ use crate::fabric::{Fabric, Violation, Window};
 use crate::files::{FileClient, FileServer, Job, JobDone, JobId, MemoryStore};
 use crate::lnet::Lnet;
 use crate::node::{Hall, Stats};
-use crate::runtime::{drive_engine, Bells, Clock, EngineSeat, EngineStats, Station, Wake};
+use crate::runtime::{drive_engine, Bells, Clock, EngineSeat, EngineStats, Station, Wake, OPENING};
 
 /// What all lives share.
 pub struct Stage<'m> {
@@ -128,6 +128,7 @@ pub fn live<'m>(stage: &Stage<'m>, node: u32, hand: &Stagehand<'m>, part: Part) 
                 scope.spawn(move || drive_engine(&mut seat, clock, end))
             })
             .collect();
+        station.open_links(OPENING);
         hand.ready.store(true, Ordering::Release);
         let mut remains = Remains::default();
         work(stage, node, hand, &mut station, &mut actor, &mut remains);
@@ -172,8 +173,10 @@ fn work<'m>(
         let now = station.now();
         for nid in std::mem::take(&mut *lock(&hand.down)) {
             station.node.driver.on_peer(now, nid, false);
-            if let Actor::Client(client, _) = actor {
-                client.on_server_down(now, &mut station.node.lnet, &mut window, nid);
+            let lnet = &mut station.node.lnet;
+            match actor {
+                Actor::Client(client, _) => client.on_server_down(now, lnet, &mut window, nid),
+                Actor::Server(server) => server.on_client_down(lnet, nid),
             }
         }
         let (mut busy, next) = station.poll(now);

@@ -8,7 +8,7 @@ use lnd_core::ports::{Channel, ChannelFull, Sent};
 use lnd_shortmsg::dispatch::transmit;
 use lnd_shortmsg::mailbox::spsc::Producer;
 use lnd_shortmsg::mailbox::Consumer;
-use lnd_shortmsg::wire::{max_immediate, Checksum};
+use lnd_shortmsg::wire::{max_immediate, Checksum, Wire};
 use lnd_soft::{node_of, Outbox};
 
 use super::Membership;
@@ -69,7 +69,7 @@ impl Channel for ShmChannel<'_> {
         let node = node_of(envelope.to).ok_or(ChannelFull)?;
         let lane = message.lane();
         let outlet = self.outbox.outlet(link, node, lane).map_err(|_| ChannelFull)?;
-        if transmit(outlet, envelope, message, self.checksum).is_err() {
+        if transmit(outlet, envelope, message, Wire::named(self.checksum)).is_err() {
             self.refused += 1;
             return Err(ChannelFull);
         }

@@ -185,7 +185,7 @@ impl<'m, C: Channel, T: Tracer> Node<'m, C, T> {
             let tracked = self.track_submit(&out, deadline);
             let request = Request {
                 kind,
-                peer: out.next_hop,
+                peer: out.next_hop.into(),
                 link: None,
                 routed: out.routed || out.via_router,
                 header: &out.header,

@@ -16,6 +16,7 @@ use crate::lnet::Event;
 use crate::node::Hall;
 use crate::runtime::{
     drive_engine, sharpen_timers, Bells, Clock, EngineSeat, Monitor, Station, StationError, Wake,
+    OPENING,
 };
 
 fn config() -> Config {
@@ -97,6 +98,7 @@ fn host_on(
             let end = &end;
             scope.spawn(move || drive_engine(&mut seat, clock, end));
         }
+        station.open_links(OPENING);
         let begun = actor.begin(&mut station);
         *has_begun = begun.is_ok();
         let mut window = Window::new(&fabric, node);

@@ -3,6 +3,7 @@
 
 use std::fs::{self, File, FileType};
 use std::io::{self, Seek, SeekFrom, Write};
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
@@ -27,7 +28,9 @@ pub(super) fn oddity(kind: FileType) -> Option<&'static str> {
 /// Opens what is to be sent: `-` is standard input.
 pub(super) fn source(path: &Path) -> Result<FileSource, Broken> {
     if path == Path::new("-") {
-        return spooled(io::stdin(), "standard input");
+        let input = io::stdin();
+        refuse_closed(&input, "standard input")?;
+        return spooled(input, "standard input");
     }
     let named = |error: io::Error| format!("{}: {error}", path.display());
     let found = fs::metadata(path).map_err(named)?;
@@ -43,6 +46,26 @@ pub(super) fn source(path: &Path) -> Result<FileSource, Broken> {
         return spooled(file, &path.display().to_string());
     }
     Ok(FileSource::of(file).map_err(named)?)
+}
+
+/// A standard stream that the caller has closed is an error, not an empty file. Rust's runtime opens
+/// `/dev/null` in its place, for reading and writing; a user who means that device opens it for one of them.
+fn refuse_closed(stream: &impl AsRawFd, name: &str) -> Result<(), Broken> {
+    let null = fs::metadata("/dev/null")?.rdev();
+    // SAFETY: asks for the flags of a descriptor that is open.
+    let flags = unsafe { libc::fcntl(stream.as_raw_fd(), libc::F_GETFL) };
+    let mut found = std::mem::MaybeUninit::<libc::stat>::uninit();
+    // SAFETY: writes the structure, which is there.
+    if unsafe { libc::fstat(stream.as_raw_fd(), found.as_mut_ptr()) } != 0 || flags < 0 {
+        return Err(format!("{name}: {}", io::Error::last_os_error()).into());
+    }
+    // SAFETY: the call has succeeded.
+    let found = unsafe { found.assume_init() };
+    let device = found.st_mode & libc::S_IFMT == libc::S_IFCHR && found.st_rdev == null;
+    if device && flags & libc::O_ACCMODE == libc::O_RDWR {
+        return Err(format!("{name} is closed").into());
+    }
+    Ok(())
 }
 
 /// Reads to the end, into a file without a name: a PUT says first how long the file is.
@@ -91,6 +114,7 @@ impl Out {
         if path == Path::new("-") {
             let place = std::env::temp_dir();
             let named = |error| format!("{}: {error}", place.display());
+            refuse_closed(&io::stdout(), "standard output")?;
             return Ok(Self::Stdout(nameless().map_err(named)?));
         }
         if let Some(what) = fs::metadata(path).ok().and_then(|it| oddity(it.file_type())) {

@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use lnd_core::counters::Counter;
+use lnd_core::id::Nid;
 use lnd_core::time::{Instant, Span};
 
 use super::host::{host, Actor};
@@ -60,6 +61,18 @@ impl Actor for Serving {
         if let Some(server) = &mut self.server {
             // What is not about a file is a drop notice, which the layer counts.
             let _ = server.on_event(now, &mut station.node.lnet, window, event);
+        }
+    }
+
+    fn on_peer_down(
+        &mut self,
+        _now: Instant,
+        station: &mut Station<'_>,
+        _window: &mut Window<'_>,
+        peer: Nid,
+    ) {
+        if let Some(server) = &mut self.server {
+            server.on_client_down(&mut station.node.lnet, peer);
         }
     }
 

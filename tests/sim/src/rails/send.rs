@@ -217,7 +217,7 @@ impl Life<'_> {
         let header = envelope.wrap(&message.out.header);
         let request = Request {
             kind,
-            peer: nid_of(chosen.route.hop),
+            peer: nid_of(chosen.route.hop).into(),
             link: None,
             routed: message.out.routed || message.out.via_router || hop != message.facts.to,
             header: &header,

@@ -114,7 +114,7 @@ impl Life<'_> {
         let work = self.new_work(if ping { Work::Ping(name) } else { Work::Nothing });
         let request = Request {
             kind: if ping { Kind::Put } else { Kind::Ack },
-            peer: nid_of(route.hop),
+            peer: nid_of(route.hop).into(),
             link: None,
             routed: false,
             header: &header,

@@ -9,7 +9,8 @@ use std::time::Duration;
 use lnd_core::config::{Config, ConfigError};
 use lnd_core::counters::Counter;
 use lnd_core::driver::{Identity, Interrupt, RunState};
-use lnd_core::id::LinkId;
+use lnd_core::id::{LinkId, MAX_LINKS};
+use lnd_core::link::LinkState;
 use lnd_core::ports::Engine;
 use lnd_core::sync::AtomicU32;
 use lnd_core::time::{Instant, Span};
@@ -26,6 +27,8 @@ use crate::node::{Hall, History, Node, Parts};
 
 /// Frames taken out of a mailbox before another one is looked at.
 const FRAMES: u32 = 16;
+/// How long links are waited for at the start: those that are not pulled open within some microseconds.
+pub const OPENING: Span = Span::from_millis(200);
 /// Longest sleep: messages of other processes ring no bell.
 const NAP: Duration = Duration::from_millis(1);
 
@@ -157,6 +160,26 @@ impl<'m> Station<'m> {
             self.idle.reset();
         }
         (busy, next)
+    }
+
+    /// Opens the links whose engines are at work, before a frame is sent or read. A peer chooses among the
+    /// links that are open at its side; what it asks to be pulled by one that is not open here yet would be
+    /// refused. Links that are pulled are waited for no longer than `bound`.
+    pub fn open_links(&mut self, bound: Span) {
+        let begin = self.now();
+        loop {
+            let now = self.now();
+            self.look_at_links(now);
+            let _ = self.node.driver.on_time(now);
+            let driver = &self.node.driver;
+            let states =
+                (0..MAX_LINKS).filter_map(LinkId::new).filter_map(|l| driver.link_state(l));
+            let all = states.into_iter().all(|state| state == LinkState::Up);
+            if all || now.since(begin) >= bound {
+                return;
+            }
+            std::thread::sleep(NAP / 20);
+        }
     }
 
     /// Tells the driver of links that have lost their clock or have it again. Without that it finds

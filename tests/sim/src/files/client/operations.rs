@@ -39,7 +39,8 @@ pub(super) struct Operations {
     pub records: Records,
     table: BTreeMap<u64, Operation>,
     next: u64,
-    /// The xid of a call is its number plus this: answers to another life do not match.
+    /// The xid of a call is its number plus this: answers to another life do not match. The upper half is
+    /// the [life](crate::files::rpc::life_of) of the client.
     first_xid: u64,
     patience: Patience,
     random: Rng,
@@ -69,7 +70,7 @@ impl Operations {
         (most_bytes, most_chunks): (u64, Chunks),
     ) -> Self {
         // A seed of small numbers makes first xids that lie far apart. Zero is that of notices.
-        let first_xid = random.next() | 1 << 63;
+        let first_xid = random.next() >> 32 << 32 | 1 << 63;
         Self {
             pages,
             records,

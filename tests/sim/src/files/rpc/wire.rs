@@ -12,7 +12,7 @@
 //! | 6 | 1 | refusal: why |
 //! | 7 | 1 | zero |
 //! | 8 | 8 | [`hash`](crate::files::hash()) of the message with this field zero |
-//! | 16 | 8 | xid: which call; zero in a notice |
+//! | 16 | 8 | xid: which call, in the upper half the life of its client; zero in a notice |
 //! | 24 | 4 | file id |
 //! | 28 | 4 | chunk size, or length of a window |
 //! | 32 | 8 | size of the file; 1 = there are more names |
@@ -28,8 +28,8 @@ use super::{Answer, Call, Refusal, Window, MAX_MESSAGE, MAX_NAME};
 
 /// First four bytes of every message.
 pub const MAGIC: u32 = 0x4c49_464c;
-/// The only version. In version 1 the checksum was another one.
-pub const VERSION: u8 = 2;
+/// The only version. In version 1 the checksum was another one; in version 2 an xid named no life.
+pub const VERSION: u8 = 3;
 /// Bytes of the fixed part.
 pub const FIXED_BYTES: usize = 64;
 

@@ -8,7 +8,8 @@
 //! ```
 //!
 //! Files being written and windows being read belong to the client that opened them. One that its
-//! client has not touched for [`ServerConfig::idle`] is forgotten: a dead client leaks nothing.
+//! client has not touched for [`ServerConfig::idle`] is forgotten, and so is all that a client's former
+//! life has opened, once its successor opens something: a dead client leaks nothing.
 
 mod config;
 mod reads;
@@ -25,7 +26,7 @@ use crate::lnet::{AckDue, Event, Lnet, SendError};
 
 use super::pages::{Pages, TooSmall, WindowMemory};
 use super::receive::ReceiveBuffers;
-use super::rpc::{Answer, Call, Refusal, MAX_MESSAGE};
+use super::rpc::{life_of, Answer, Call, Refusal, MAX_MESSAGE};
 use super::store::{Store, StoreError};
 use super::words::{about, Role};
 use super::{At, PORTAL_CALL, PORTAL_CHUNK};
@@ -151,6 +152,12 @@ impl<S: Store> FileServer<S> {
         None
     }
 
+    /// A client's life is over: what it has opened is forgotten.
+    pub fn on_client_down(&mut self, lnet: &mut Lnet, client: Nid) {
+        self.writes.close_of(client, None);
+        self.reads.close_of(client, None, lnet);
+    }
+
     /// Does a bounded piece of what waits for time: verifies files, forgets what is idle.
     pub fn poll(&mut self, now: Instant, lnet: &mut Lnet, memory: &mut impl WindowMemory) {
         let mut at = At { now, lnet, memory };
@@ -247,6 +254,11 @@ impl<S: Store> FileServer<S> {
         xid: u64,
         call: Call,
     ) -> Option<Answer> {
+        if matches!(call, Call::OpenWrite { .. } | Call::OpenRead { .. }) {
+            // The death of a former life may have come to no one's notice: its node was joined again.
+            self.writes.close_of(from, Some(life_of(xid)));
+            self.reads.close_of(from, Some(life_of(xid)), at.lnet);
+        }
         let answer = match call {
             Call::OpenWrite { name, size, chunk } => {
                 self.open_write(at.now, (from, xid), &name, size, chunk)
@@ -312,6 +324,12 @@ impl<S: Store> FileServer<S> {
             }
         }
     }
+}
+
+/// Whether what was `opened_by` a client's call is over with the client's life, if all its lives are but the
+/// life `kept`.
+fn is_over(opened_by: (Nid, u64), client: Nid, kept: Option<u32>) -> bool {
+    opened_by.0 == client && kept != Some(life_of(opened_by.1))
 }
 
 /// What a client is told when the store does not do it.

@@ -14,7 +14,7 @@ use crate::files::words::{word, Role};
 use crate::files::{window_bits, At, PORTAL_WINDOW};
 use crate::lnet::{Lnet, Match, Md, MeHandle};
 
-use super::FileServer;
+use super::{is_over, FileServer};
 
 /// All windows, by id.
 #[derive(Debug, Default)]
@@ -57,6 +57,12 @@ impl Reads {
         if let Some(read) = self.open.get_mut(&id).filter(|read| read.opened_by.0 == from) {
             read.close(lnet);
         }
+    }
+
+    /// Closes what this client has opened, but for what it has opened in the life `kept`.
+    pub fn close_of(&mut self, client: Nid, kept: Option<u32>, lnet: &mut Lnet) {
+        let over = |read: &&mut Read| is_over(read.opened_by, client, kept);
+        self.open.values_mut().filter(over).for_each(|read| read.close(lnet));
     }
 
     pub fn close_all(&mut self, lnet: &mut Lnet) {

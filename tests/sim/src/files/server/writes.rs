@@ -15,7 +15,7 @@ use crate::files::store::{Store, StoreError};
 use crate::files::At;
 use crate::lnet::Event;
 
-use super::FileServer;
+use super::{is_over, FileServer};
 
 /// Bytes of a file that are copied at a time: they stay in the processor's cache on their way.
 const PIECE: u32 = 128 << 10;
@@ -138,6 +138,13 @@ impl<D> Writes<D> {
         if self.open.get(&id).is_some_and(|write| write.opened_by.0 == from) {
             self.open.remove(&id);
         }
+    }
+
+    /// Forgets what this client has begun, but for what it has begun in the life `kept`. A commit under way
+    /// goes on.
+    pub fn close_of(&mut self, client: Nid, kept: Option<u32>) {
+        self.open
+            .retain(|_, write| write.commit.is_some() || !is_over(write.opened_by, client, kept));
     }
 
     /// Forgets what nobody has touched for so long. Returns how many.

@@ -274,6 +274,44 @@ fn limits_hold() {
     assert_eq!(raw.stats().busy, 2);
 }
 
+/// What a client's former life had open keeps no room from its successor, and none that the client has
+/// opened itself is lost.
+#[test]
+fn what_a_former_life_of_a_client_had_open_is_forgotten() {
+    let mut raw = Raw::new(Setup::small());
+    let (max_writes, max_reads) =
+        (raw.world.setup.server.max_writes, raw.world.setup.server.max_reads);
+    let file = raw.open(MAL, "a", 3, 3);
+    raw.chunk(MAL, file, 0, b"abc");
+    assert_eq!(raw.commit(MAL, file.0, b"abc"), Answer::Committed);
+    let own = raw.window(MAL, "a", 0);
+    let reads: Vec<_> = (1..max_reads).map(|_| raw.window(EVE, "a", 0)).collect();
+    let writes: Vec<_> = (0..max_writes).map(|_| raw.open(EVE, "b", 6, 3)).collect();
+    let read = Call::OpenRead { name: "a".to_owned(), offset: 0 };
+    assert_eq!(raw.call(EVE, &read), refusal(Refusal::Busy), "the same life");
+    assert_eq!(raw.world.server().open_files(), (max_writes, max_reads));
+
+    raw.xid += 1 << 32;
+    assert_eq!(raw.call(EVE, &read), refusal(Refusal::Busy), "the layer gives memory back first");
+    let second = raw.window(EVE, "a", 0);
+    assert_eq!(raw.world.server().open_files(), (0, 2), "of both clients one");
+    assert!(second.id != own.id && reads.iter().all(|read| read.id != second.id));
+    assert_eq!(raw.chunk(EVE, writes[0], 0, b"abc"), [Answer::Lost { id: writes[0].0 }]);
+    raw.open(EVE, "b", 6, 3);
+    assert_eq!(raw.world.server().open_files(), (1, 2), "its own window stays");
+    raw.xid += 1 << 32;
+    raw.open(EVE, "b", 6, 3);
+    assert_eq!(raw.world.server().open_files(), (1, 1));
+
+    let node = raw.world.at(SERVER);
+    node.server.on_client_down(&mut node.lnet, nid(MAL));
+    raw.listen(EVE);
+    assert_eq!(raw.world.server().open_files(), (1, 0));
+    let node = raw.world.at(SERVER);
+    node.server.on_client_down(&mut node.lnet, nid(EVE));
+    assert_eq!(raw.world.server().open_files(), (0, 0));
+}
+
 /// A file that is replaced between the look at its version and the reading of its bytes: no window
 /// has the version of one and the bytes of the other.
 #[test]

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! What a decision on a peer's request does: on one whose frame is still in the channel, or on one that was
+//! kept.
+
+use lnd_core::defect::seeded;
+use lnd_core::driver::{Arrival, Driver, Give, Inbound, Receive, RecvError, RequestKind, Ticket};
+use lnd_core::fragment::Fragment;
+use lnd_core::id::{LinkId, Tag};
+use lnd_core::message::{Envelope, Message, Refusal};
+use lnd_core::time::Instant;
+use lnd_core::transfer::Status;
+
+use crate::abi::{lnd_error, lnd_verdict};
+use crate::errors::of_why;
+use crate::input::fragments;
+use crate::ni::Thread;
+use crate::ports::Host;
+
+/// A decision.
+#[derive(Clone, Copy)]
+pub(crate) enum What<'v> {
+    Recv(Memory<'v>),
+    Give(Memory<'v>),
+    Refuse(Refusal),
+    Keep,
+}
+
+/// What a decision lends.
+#[derive(Clone, Copy)]
+pub(crate) struct Memory<'v> {
+    pub it: &'v lnd_verdict,
+    /// It may end at once, for the caller wants to hear of that.
+    pub at_once: bool,
+}
+
+impl Memory<'_> {
+    fn fragments(&self) -> Result<&[Fragment], lnd_error> {
+        // SAFETY: by the contract of the ABI.
+        let memory = unsafe { fragments(self.it.frags, self.it.nfrags)? };
+        if self.it.reserved == 0 {
+            Ok(memory)
+        } else {
+            Err(lnd_error::LND_E_ARGUMENT)
+        }
+    }
+
+    pub fn receive(&self) -> Result<Receive<'_>, lnd_error> {
+        let deadline = Instant::from_nanos(self.it.deadline);
+        let (length, user) = (self.it.len, self.it.user);
+        Ok(Receive { sink: self.fragments()?, length, deadline, user })
+    }
+
+    pub fn give(&self) -> Result<Give<'_>, lnd_error> {
+        let deadline = Instant::from_nanos(self.it.deadline);
+        let (length, user) = (self.it.len, self.it.user);
+        Ok(Give { source: self.fragments()?, length, deadline, user })
+    }
+}
+
+/// What has become of a request.
+#[derive(Clone, Copy)]
+pub(crate) enum Decided {
+    /// Received, and ended; the sender's NID.
+    Done(Status, u64),
+    /// To be reported.
+    Pending(Tag),
+    Refused,
+    /// By this ticket.
+    Kept(Tag),
+}
+
+impl Thread {
+    /// Takes the ticket of a request that was kept.
+    fn unpark(&mut self, tag: Tag) -> Result<Ticket<'static>, lnd_error> {
+        let place = self.parked.get_mut(tag.index as usize);
+        let ticket = place.and_then(|place| place.take_if(|ticket| ticket.tag() == tag));
+        ticket.ok_or(lnd_error::LND_E_STALE)
+    }
+
+    /// Keeps a ticket until its decision, without its frame.
+    fn park(&mut self, ticket: Ticket<'_>) {
+        if let Some(place) = self.parked.get_mut(ticket.tag().index as usize) {
+            *place = Some(ticket.detach());
+        }
+    }
+
+    /// Decides a request that was kept.
+    #[inline(never)]
+    pub(crate) fn decide_kept(
+        &mut self,
+        now: Instant,
+        tag: Tag,
+        what: &What<'_>,
+    ) -> Result<Decided, lnd_error> {
+        let ticket = self.unpark(tag)?;
+        self.settle(now, ticket, what)
+    }
+
+    /// Carries out a decision on a request that has a slot. One that cannot be carried out leaves it kept.
+    /// Not inlined: none of it is on the stack while the driver takes the message in again.
+    #[inline(never)]
+    fn settle(
+        &mut self,
+        now: Instant,
+        ticket: Ticket<'_>,
+        what: &What<'_>,
+    ) -> Result<Decided, lnd_error> {
+        let decided = match what {
+            What::Refuse(why) => {
+                self.driver.refuse(now, ticket, *why);
+                return Ok(Decided::Refused);
+            }
+            What::Keep => {
+                let tag = ticket.tag();
+                self.park(ticket);
+                return Ok(Decided::Kept(tag));
+            }
+            What::Recv(it) => match it.receive() {
+                Ok(it) => self.driver.recv(now, ticket, &it),
+                Err(error) => {
+                    self.park(ticket);
+                    return Err(error);
+                }
+            },
+            What::Give(it) => match it.give() {
+                Ok(it) => self.driver.give(now, ticket, &it),
+                Err(error) => {
+                    self.park(ticket);
+                    return Err(error);
+                }
+            },
+        };
+        match decided {
+            Ok(tag) => Ok(Decided::Pending(tag)),
+            Err(RecvError::Gone) => Err(lnd_error::LND_E_GONE),
+            Err(RecvError::Refused(ticket, why)) => {
+                self.park(ticket);
+                Err(of_why(why))
+            }
+        }
+    }
+}
+
+/// A message comes in. Not inlined: for frames and for decisions, and none of it is on the stack while the
+/// upper layer's memory is copied.
+#[inline(never)]
+pub(crate) fn on_message<'d, 'f>(
+    driver: &'d mut Driver<'static, Host>,
+    now: Instant,
+    link: LinkId,
+    from: &Envelope,
+    message: &Message<'f>,
+) -> Inbound<'d, 'static, 'f, Host> {
+    driver.on_message(now, link, from, message)
+}
+
+impl Thread {
+    /// Keeps in mind what a frame of a link asks for. Names it.
+    pub fn offer(&mut self, link: LinkId, from: &Envelope, message: &Message<'_>) -> Tag {
+        let index = link.index() as u32;
+        let Some(place) = self.offered.get_mut(link.index()) else {
+            return Tag { index, generation: 0 };
+        };
+        Tag { index, generation: place.put(from, message) }
+    }
+
+    /// Decides a request whose frame is still in the channel. One whose decision fails waits for another.
+    ///
+    /// # Errors
+    /// `LND_E_STALE`: decided, or a later frame has come. `LND_E_GONE`: ended; `LND_E_WAIT`: no room any more.
+    /// Else why the decision cannot be carried out.
+    pub fn decide_offered(
+        &mut self,
+        now: Instant,
+        offered: Tag,
+        what: &What<'_>,
+    ) -> Result<Decided, lnd_error> {
+        let link = LinkId::new(offered.index as usize).ok_or(lnd_error::LND_E_STALE)?;
+        let place = self.offered.get_mut(link.index()).ok_or(lnd_error::LND_E_STALE)?;
+        let request = place.get(offered.generation).ok_or(lnd_error::LND_E_STALE)?;
+        // SAFETY: the frame of an undecided request is there, by the contract of `lnd_frame_in`.
+        let message = unsafe { request.body.message() };
+        let begun = match on_message(self.driver, now, link, &request.from, &message) {
+            Inbound::Handled => Err(lnd_error::LND_E_GONE),
+            Inbound::Wait => {
+                self.frame_waits = true;
+                Err(lnd_error::LND_E_WAIT)
+            }
+            Inbound::Request(arrival) => match begin(arrival, what) {
+                Err(error) if !seeded("failed-decision-decides") => return Err(error),
+                begun => begun,
+            },
+        };
+        place.decided();
+        let ticket = match begun? {
+            Begun::Kept(ticket) => ticket,
+            Begun::Ended(decided) => return Ok(decided),
+        };
+        self.settle(now, ticket, what)
+    }
+}
+
+/// What a decision begins with.
+enum Begun<'f> {
+    /// It needs no slot.
+    Ended(Decided),
+    Kept(Ticket<'f>),
+}
+
+/// Ends what needs no slot, and keeps the others if the decision can be carried out. Not inlined, as
+/// `settle` is not.
+#[inline(never)]
+fn begin<'f>(
+    mut arrival: Arrival<'_, 'static, 'f, Host>,
+    what: &What<'_>,
+) -> Result<Begun<'f>, lnd_error> {
+    let inline = arrival.kind() == RequestKind::Immediate;
+    match what {
+        What::Recv(it) if inline && it.at_once => {
+            let nid = arrival.from().raw();
+            let status = arrival.recv_at_once(&it.receive()?).map_err(of_why)?;
+            return Ok(Begun::Ended(Decided::Done(status, nid)));
+        }
+        What::Recv(it) => arrival.check_recv(&it.receive()?).map_err(of_why)?,
+        What::Give(it) => arrival.check_give(&it.give()?).map_err(of_why)?,
+        What::Refuse(why) if inline => {
+            arrival.refuse(*why);
+            return Ok(Begun::Ended(Decided::Refused));
+        }
+        What::Refuse(_) | What::Keep => {}
+    }
+    Ok(Begun::Kept(arrival.keep()))
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! Peers' requests between `lnd_frame_in` and their decision.
+//!
+//! Nothing of such a request is in the driver: its frame stays in the channel. Kept here is what the
+//! decision needs of the frame, one request a link. Other calls may come before the decision, so that it
+//! takes the message in again: the driver sees what it would see if the frame had been offered once more.
+
+use lnd_core::defect::seeded;
+use lnd_core::id::Tag;
+use lnd_core::message::{Envelope, Message};
+
+/// A request without its header, which the decision does not need.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Request {
+    pub from: Envelope,
+    pub body: Body,
+}
+
+/// What is asked for. The payload is a pointer, since nothing says when an undecided frame goes away.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Body {
+    Immediate { payload: *const u8, len: usize },
+    Put { source: Tag, length: u32 },
+    Get { sink: Tag, length: u32 },
+}
+
+impl Body {
+    const fn of(message: &Message<'_>) -> Option<Self> {
+        match *message {
+            Message::Immediate { payload, .. } => {
+                Some(Self::Immediate { payload: payload.as_ptr(), len: payload.len() })
+            }
+            Message::PutReq { source, length, .. } => Some(Self::Put { source, length }),
+            Message::GetReq { sink, length, .. } => Some(Self::Get { sink, length }),
+            _ => None,
+        }
+    }
+
+    /// # Safety
+    /// The frame of the message is still there during `'f`.
+    pub const unsafe fn message<'f>(self) -> Message<'f> {
+        let header = &[];
+        match self {
+            Self::Immediate { payload, len } => {
+                // SAFETY: a part of the frame, by the caller's promise.
+                let payload = unsafe { core::slice::from_raw_parts(payload, len) };
+                Message::Immediate { header, payload }
+            }
+            Self::Put { source, length } => Message::PutReq { header, source, length },
+            Self::Get { sink, length } => Message::GetReq { header, sink, length },
+        }
+    }
+}
+
+/// The undecided request of one link.
+#[derive(Debug, Default)]
+pub(crate) struct Offered {
+    /// Number of the latest one.
+    sequence: u32,
+    request: Option<Request>,
+}
+
+impl Offered {
+    /// Another frame has come: what was not decided stays in the channel.
+    pub fn forget(&mut self) {
+        if !seeded("undecided-kept") {
+            self.request = None;
+        }
+    }
+
+    /// Keeps in mind what a frame asks for. Its number.
+    pub fn put(&mut self, from: &Envelope, message: &Message<'_>) -> u32 {
+        self.sequence = self.sequence.wrapping_add(1);
+        self.request = Body::of(message).map(|body| Request { from: *from, body });
+        self.sequence
+    }
+
+    /// The request with this number, if it waits for its decision.
+    pub fn get(&self, sequence: u32) -> Option<&Request> {
+        let named = self.sequence == sequence || seeded("any-offer-decided");
+        self.request.as_ref().filter(|_| named)
+    }
+
+    /// The request is decided.
+    pub fn decided(&mut self) {
+        self.request = None;
+    }
+}

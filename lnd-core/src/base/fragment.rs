@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! Memory as the engine sees it.
+
+/// Most fragments of one transfer (o2iblnd's limit is 256 plus one).
+pub const MAX_FRAGMENTS: usize = 256;
+/// Longest fragment in bytes: 1 MiB.
+pub const MAX_FRAGMENT: u32 = 1 << 20;
+/// Longest transfer in bytes.
+pub const MAX_TRANSFER: u32 = MAX_FRAGMENTS as u32 * MAX_FRAGMENT;
+
+/// A piece of memory by its bus address: what a DMA engine can reach.
+///
+/// The address means what the engine and the [`Memory`](crate::ports::Memory) port agree on: a
+/// physical address, an I/O virtual address, or an offset into a shared window.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+pub struct Fragment {
+    /// Bus address of the first byte.
+    pub address: u64,
+    /// Length in bytes, `1..=MAX_FRAGMENT`.
+    pub length: u32,
+    /// Zero; reserved.
+    pub reserved: u32,
+}
+
+impl Fragment {
+    /// `length` bytes at `address`.
+    pub const fn new(address: u64, length: u32) -> Self {
+        Self { address, length, reserved: 0 }
+    }
+}
+
+/// Why a fragment list was refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FragmentError {
+    /// More than [`MAX_FRAGMENTS`].
+    TooMany,
+    /// A fragment of zero bytes.
+    Empty,
+    /// A fragment longer than [`MAX_FRAGMENT`].
+    TooLong,
+    /// Address plus length passes the end of the address space.
+    Wraps,
+}
+
+/// Checks a fragment list and adds up its bytes. An empty list is a transfer of zero bytes.
+///
+/// # Errors
+/// The first rule that a fragment breaks.
+#[inline]
+pub fn total(fragments: &[Fragment]) -> Result<u32, FragmentError> {
+    if fragments.len() > MAX_FRAGMENTS {
+        return Err(FragmentError::TooMany);
+    }
+    let mut sum: u32 = 0;
+    for fragment in fragments {
+        if fragment.length == 0 {
+            return Err(FragmentError::Empty);
+        }
+        if fragment.length > MAX_FRAGMENT {
+            return Err(FragmentError::TooLong);
+        }
+        if fragment.address.checked_add(u64::from(fragment.length)).is_none() {
+            return Err(FragmentError::Wraps);
+        }
+        // 256 fragments of 1 MiB are 2^28 bytes: no overflow.
+        sum += fragment.length;
+    }
+    Ok(sum)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_are_exact() {
+        let full = [Fragment::new(0, MAX_FRAGMENT); MAX_FRAGMENTS];
+        assert_eq!(total(&full), Ok(MAX_TRANSFER));
+        let one_more = [Fragment::new(0, 1); MAX_FRAGMENTS + 1];
+        assert_eq!(total(&one_more), Err(FragmentError::TooMany));
+        assert_eq!(total(&[Fragment::new(0, 0)]), Err(FragmentError::Empty));
+        assert_eq!(total(&[Fragment::new(0, MAX_FRAGMENT + 1)]), Err(FragmentError::TooLong));
+        assert_eq!(total(&[Fragment::new(u64::MAX, 1)]), Err(FragmentError::Wraps));
+        assert_eq!(total(&[]), Ok(0));
+    }
+}

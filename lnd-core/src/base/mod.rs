@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! Names, times, messages, counters and atomics: what every other room uses.
+
+pub mod counters;
+#[doc(hidden)]
+pub mod defect;
+pub mod fragment;
+pub mod id;
+pub mod message;
+pub mod sync;
+pub mod time;
+pub mod wake;

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! Messages of the control lane that belong to no transfer.
+
+use crate::base::counters::Counter;
+use crate::base::defect::seeded;
+use crate::base::id::{LinkId, PeerId};
+use crate::base::message::{Hello, HelloAck, Lane, Message};
+use crate::base::time::Instant;
+use crate::machines::peer::HelloState;
+use crate::peers::Wants;
+use crate::ports::{Channel, Ports};
+use crate::shard::Driver;
+
+/// The wire version this driver implements.
+pub(crate) const VERSION: u8 = 1;
+
+impl<P: Ports> Driver<'_, P> {
+    /// Sends our hello and answers the peer's, where there is one to send or to answer. Ours first: what
+    /// the answer sets free then names our session, which is verified. By the link by which theirs came.
+    #[inline(never)]
+    pub(crate) fn send_handshake(&mut self, now: Instant, id: PeerId) {
+        let Some(peer) = self.peers.get(id) else { return };
+        let (wants, came_by) = (peer.wants, peer.last_hello.link());
+        let answers = wants.contains(Wants::ACK);
+        if wants.contains(Wants::HELLO) {
+            self.send_hello(now, id, came_by.filter(|_| answers));
+        }
+        if answers {
+            self.send_hello_ack(now, id, came_by);
+        }
+    }
+
+    #[inline]
+    fn send_hello(&mut self, now: Instant, id: PeerId, link: Option<LinkId>) {
+        // Another context may have taken the peer down while the hello waited. Such a peer is sent none
+        // before its hold-off is over (R68).
+        if self.peers.state(id) == HelloState::Down && !seeded("hello-after-down") {
+            self.peers.unwant(id, Wants::HELLO);
+            return;
+        }
+        let Some(peer) = self.peers.get(id) else { return };
+        let hello = Hello {
+            given_up: peer.greeting.announced(),
+            attempt: peer.attempt,
+            version_min: VERSION,
+            version_max: VERSION,
+            immediate_max: self.inline_max(),
+            features: self.links.features(),
+        };
+        if self.send_control(now, id, link, &Message::Hello(hello)) {
+            self.counters.count(Counter::Hellos);
+            self.peers.unwant(id, Wants::HELLO);
+        }
+    }
+
+    fn send_hello_ack(&mut self, now: Instant, id: PeerId, link: Option<LinkId>) {
+        let Some(peer) = self.peers.get(id) else { return };
+        let ack = HelloAck {
+            session: peer.last_hello.session,
+            attempt: peer.last_hello.attempt,
+            version: peer.last_hello.fits().then_some(VERSION),
+            depth: self.config.depth,
+            immediate_max: self.inline_max(),
+            features: self.links.features(),
+        };
+        if self.send_control(now, id, link, &Message::HelloAck(ack)) {
+            self.peers.unwant(id, Wants::ACK);
+        }
+    }
+
+    /// Sends a message that belongs to no transfer, if there is a link and room. By the link given
+    /// if it is open, else by any.
+    pub(crate) fn send_control(
+        &mut self,
+        now: Instant,
+        id: PeerId,
+        link: Option<LinkId>,
+        message: &Message<'_>,
+    ) -> bool {
+        let Some(nid) = self.peers.nid(id) else { return true };
+        let Some(link) = self.links.any_way_to(nid, link) else { return false };
+        if !self.channel.ready(link, nid, Lane::Control) {
+            return false;
+        }
+        let Some(peer) = self.peers.get_mut(id) else { return true };
+        let Some(mut envelope) = peer.envelope(self.me, Lane::Control) else { return true };
+        match message {
+            // To the one that has asked: an incarnation with another version is not taken up as the
+            // peer's.
+            Message::HelloAck(_) => envelope.to_life = peer.last_hello.life,
+            Message::Hello(_) => envelope.sequence = peer.sequence,
+            _ => {}
+        }
+        let hello = matches!(message, Message::Hello(_));
+        let tag = if hello { self.peers.name_hello(id, link, self.config.slots) } else { None };
+        let sent = self.channel.send(link, &envelope, message, tag);
+        self.after_sending(now, link, &envelope, Lane::Control, sent.is_ok());
+        if let (Ok(Some(ended)), Some(tag)) = (sent, tag) {
+            self.on_sent(now, tag, ended);
+        }
+        sent.is_ok()
+    }
+
+    /// Largest payload that we take, and send, inline.
+    pub(crate) fn inline_max(&self) -> u32 {
+        self.config.immediate_max.min(self.channel.immediate_max())
+    }
+}

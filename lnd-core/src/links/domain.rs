@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! Stop domains: links, and the connections that are out of service.
+
+use super::{Links, Recovery};
+use crate::base::id::{LinkId, Nid, Tag};
+use crate::machines::link::{Connection, Quiesced};
+use crate::ports::{Engine, Returned};
+
+/// What is stopped, and proven stopped, by itself.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Domain {
+    /// A whole link: every engine can stop that.
+    Link(LinkId),
+    /// A connection that is out of service, by its place. The link's other peers go on.
+    Connection(u8),
+}
+
+impl<E: Engine> Links<'_, E> {
+    /// Places for connections that are out of service: as many can be at once.
+    pub fn connections(&self) -> u8 {
+        if E::CONNECTIONS {
+            self.out.places()
+        } else {
+            0
+        }
+    }
+
+    /// The connection that may look at slots in this call, one after the other.
+    pub fn next_turn(&mut self) -> Option<u8> {
+        if !self.any_connection_out() {
+            return None;
+        }
+        self.out.next_turn()
+    }
+
+    /// The connection with a peer by a link, if that is out of service.
+    pub fn connection_to(&self, peer: Nid, link: LinkId) -> Option<Domain> {
+        if !self.any_connection_out() {
+            return None;
+        }
+        self.out.find_to(peer, link).map(Domain::Connection)
+    }
+
+    /// The domain that a proof is of, if that may wait for one.
+    pub fn of_proof(&self, proof: &Quiesced) -> Option<Domain> {
+        match proof.connection() {
+            None => Some(Domain::Link(proof.link())),
+            Some(_) if !self.any_connection_out() => None,
+            Some(number) => {
+                let place = self.out.find(|it| (it.link, it.number) == (proof.link(), number));
+                place.map(Domain::Connection)
+            }
+        }
+    }
+
+    /// The connection that is out of service in a place.
+    pub fn connection(&self, place: u8) -> Option<Connection> {
+        if !E::CONNECTIONS {
+            return None;
+        }
+        self.out.get(place).map(|out| out.connection)
+    }
+
+    /// The link that a domain is, or is a part of, and the one peer that it reaches; `None`: all.
+    pub fn reach(&self, domain: Domain) -> Option<(LinkId, Option<Nid>)> {
+        match domain {
+            Domain::Link(link) => Some((link, None)),
+            Domain::Connection(place) => self.connection(place).map(|it| (it.link, Some(it.peer))),
+        }
+    }
+
+    /// The recovery of a domain.
+    pub fn recovery(&self, domain: Domain) -> Option<&Recovery> {
+        match domain {
+            Domain::Link(id) => self.get(id).map(|link| &link.recovery),
+            Domain::Connection(_) if !E::CONNECTIONS => None,
+            Domain::Connection(place) => self.out.get(place).map(|out| &out.recovery),
+        }
+    }
+
+    /// The recovery of a domain.
+    pub fn recovery_mut(&mut self, domain: Domain) -> Option<&mut Recovery> {
+        match domain {
+            Domain::Link(id) => self.get_mut(id).map(|link| &mut link.recovery),
+            Domain::Connection(_) if !E::CONNECTIONS => None,
+            Domain::Connection(place) => self.out.get_mut(place).map(|out| &mut out.recovery),
+        }
+    }
+
+    /// Takes a connection out of service that is in service. `None`: as many are out as may be.
+    pub fn take_out(&mut self, connection: Connection) -> Option<Domain> {
+        if !E::CONNECTIONS {
+            return None;
+        }
+        self.out.add(connection).map(Domain::Connection)
+    }
+
+    /// Puts back into service what nothing is known to be wrong with: a connection, or all of a link whose
+    /// own stop is theirs as well.
+    pub fn put_back(&mut self, domain: Domain) {
+        for place in 0..self.connections() {
+            let its = match domain {
+                Domain::Connection(one) => one == place,
+                Domain::Link(link) => self.connection(place).is_some_and(|it| it.link == link),
+            };
+            if its {
+                self.out.remove(place);
+            }
+        }
+    }
+
+    /// Takes a descriptor of a stopped domain from its engine. `None`: the domain is not proven stopped.
+    pub fn yank(&mut self, domain: Domain, tag: Tag) -> Option<Option<Returned>> {
+        match domain {
+            Domain::Link(id) => {
+                let link = self.list.get_mut(id.index())?;
+                let proof = link.recovery.proof.as_ref()?;
+                Some(link.engine.yank(tag, proof))
+            }
+            Domain::Connection(_) if !E::CONNECTIONS => None,
+            Domain::Connection(place) => {
+                let out = self.out.get(place)?;
+                let proof = out.recovery.proof.as_ref()?;
+                let link = self.list.get_mut(out.connection.link.index())?;
+                Some(link.engine.yank(tag, proof))
+            }
+        }
+    }
+}

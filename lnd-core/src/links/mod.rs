@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! The links of one shard: their gates, their engines, and how far the recovery of each, or of a connection
+//! on it, has come.
+
+mod connections;
+mod domain;
+mod recovery;
+
+use core::hash::{Hash, Hasher};
+
+use heapless::Vec;
+
+use crate::base::defect::seeded;
+use crate::base::id::{LinkId, Nid, MAX_LINKS};
+use crate::machines::link::{LinkGate, LinkState};
+use crate::ports::{Engine, Features};
+use crate::slots::shared::Shared;
+use connections::Connections;
+pub(crate) use connections::Out;
+pub(crate) use domain::Domain;
+pub(crate) use recovery::Recovery;
+
+/// One link's owned half.
+pub(crate) struct Link<E> {
+    pub engine: E,
+    pub features: Features,
+    pub recovery: Recovery,
+    pub doorbell_owed: bool,
+    /// Another context has found the device gone; until the next proof.
+    pub gone: bool,
+}
+
+impl<E> Link<E> {
+    /// A link whose engine has just been reset; it opens when the engine says that it is up.
+    pub const fn new(engine: E, features: Features) -> Self {
+        Self {
+            engine,
+            features,
+            recovery: Recovery::of(LinkState::Down),
+            doorbell_owed: false,
+            gone: false,
+        }
+    }
+
+    pub const fn state(&self) -> LinkState {
+        self.recovery.state
+    }
+
+    /// Whether the engine still works on descriptors, and new ones may be posted.
+    pub const fn in_service(&self) -> bool {
+        matches!(self.recovery.state, LinkState::Up)
+    }
+}
+
+impl<E> Link<E> {
+    /// What its future depends on.
+    pub fn hash_state(&self, hasher: &mut impl Hasher) {
+        self.recovery.hash_state(hasher);
+        (self.doorbell_owed, self.gone).hash(hasher);
+    }
+}
+
+impl<E: Engine> Link<E> {
+    /// Whether the device was found gone, by the engine or by another context.
+    pub fn is_gone(&self) -> bool {
+        self.gone || self.engine.is_gone()
+    }
+
+    /// Whether the engine may be asked for descriptors: until it is asked to stop, unless its device is
+    /// gone.
+    pub fn takes_invalidates(&self) -> bool {
+        match self.recovery.state {
+            LinkState::Up => true,
+            LinkState::Stalled => !self.is_gone(),
+            _ => false,
+        }
+    }
+
+    /// Rings the doorbell if something was posted since the last ring; returns whether it did.
+    pub fn ring(&mut self) -> bool {
+        let owed = core::mem::take(&mut self.doorbell_owed);
+        if owed {
+            self.engine.doorbell();
+        }
+        owed
+    }
+}
+
+/// The links of one shard. Context: the shard's owner.
+pub(crate) struct Links<'m, E> {
+    shared: &'m Shared<'m>,
+    list: Vec<Link<E>, MAX_LINKS>,
+    /// Connections that are out of service.
+    out: Connections<'m>,
+    /// What all engines can do.
+    features: u32,
+    /// The link that was chosen last where any would do.
+    next_link: usize,
+}
+
+impl<'m, E: Engine> Links<'m, E> {
+    /// No links. As many connections can be out of service at once as `out` has places.
+    pub const fn new(shared: &'m Shared<'m>, out: &'m mut [Option<Out>]) -> Self {
+        let out = Connections::new(out);
+        Self { shared, list: Vec::new(), out, features: u32::MAX, next_link: 0 }
+    }
+
+    /// Adds a link. `false`: there are too many.
+    pub fn push(&mut self, link: Link<E>) -> bool {
+        self.features &= link.features.0;
+        self.list.push(link).is_ok()
+    }
+
+    /// Number of links.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// A link.
+    #[inline]
+    pub fn get(&self, id: LinkId) -> Option<&Link<E>> {
+        self.list.get(id.index())
+    }
+
+    /// A link.
+    #[inline]
+    pub fn get_mut(&mut self, id: LinkId) -> Option<&mut Link<E>> {
+        self.list.get_mut(id.index())
+    }
+
+    /// All links, in the order of their numbers.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut Link<E>> {
+        self.list.iter_mut()
+    }
+
+    /// The names of all links.
+    pub fn ids(&self) -> impl Iterator<Item = LinkId> + use<E> {
+        (0..self.list.len()).filter_map(LinkId::new)
+    }
+
+    /// The gate of a link.
+    #[inline]
+    pub fn gate(&self, id: LinkId) -> Option<&'m LinkGate> {
+        self.shared.link(id)
+    }
+
+    /// Whether the gate of a link is open.
+    #[inline]
+    pub fn is_open(&self, id: LinkId) -> bool {
+        self.gate(id).is_some_and(LinkGate::is_open)
+    }
+
+    /// Whether a peer can be reached by a link: its gate is open, and the connection in service.
+    #[inline]
+    pub fn leads_to(&self, peer: Nid, id: LinkId) -> bool {
+        self.is_open(id) && !self.is_out(peer, id)
+    }
+
+    /// A link by which a peer can be reached: `preference`, else the next in turn.
+    #[inline]
+    pub fn way_to(&mut self, peer: Nid, preference: Option<LinkId>) -> Option<LinkId> {
+        if let Some(link) = preference {
+            return self.leads_to(peer, link).then_some(link);
+        }
+        for _ in 0..self.list.len() {
+            let next = self.next_link + 1;
+            self.next_link = if next < self.list.len() { next } else { 0 };
+            let link = LinkId::new(self.next_link)?;
+            if self.leads_to(peer, link) {
+                return Some(link);
+            }
+        }
+        None
+    }
+
+    /// `preference` if the peer can be reached by it, else any by which it can.
+    pub fn any_way_to(&mut self, peer: Nid, preference: Option<LinkId>) -> Option<LinkId> {
+        self.way_to(peer, preference).or_else(|| self.way_to(peer, None))
+    }
+
+    /// Whether a message could go out by some link.
+    pub fn any_open(&self) -> bool {
+        self.ids().any(|id| self.is_open(id))
+    }
+
+    /// Whether a message to a peer could go out by some link.
+    pub fn any_leads_to(&self, peer: Nid) -> bool {
+        self.ids().any(|id| self.leads_to(peer, id))
+    }
+
+    /// Whether some connection is out of service.
+    #[inline]
+    pub fn any_connection_out(&self) -> bool {
+        E::CONNECTIONS && !self.out.is_empty()
+    }
+
+    /// Whether a peer's connection by a link is out of service.
+    #[inline]
+    pub fn is_out(&self, peer: Nid, link: LinkId) -> bool {
+        self.any_connection_out() && self.out.find_to(peer, link).is_some()
+    }
+
+    /// Whether some link or connection is not in service.
+    pub fn any_out(&self) -> bool {
+        self.any_connection_out() || self.list.iter().any(|link| !link.in_service())
+    }
+
+    /// Whether something is to be done for some link or connection at once: a doorbell is owed, or its
+    /// recovery waits for nothing.
+    pub fn any_goes_on(&self) -> bool {
+        let posters_out = |id| self.gate(id).is_some_and(LinkGate::posters_out);
+        let rings = |link: &Link<E>| link.doorbell_owed && !seeded("doorbell-by-the-clock");
+        let step =
+            |out: &Out| matches!(out.recovery.state, LinkState::Stalled | LinkState::Reclaiming);
+        if self.any_connection_out() && self.out.iter().any(step) {
+            return true;
+        }
+        self.ids().zip(&self.list).any(|(id, link)| match link.state() {
+            _ if rings(link) => true,
+            LinkState::Stalled => posters_out(id),
+            LinkState::Reclaiming => !seeded("reclaim-by-the-clock"),
+            LinkState::Up | LinkState::Stopping | LinkState::Failed | LinkState::Down => false,
+        })
+    }
+
+    /// Whether the device of a link in service was found gone, and the link has not failed yet. An engine may
+    /// find that at any time.
+    pub fn any_gone(&self) -> bool {
+        self.list.iter().any(|link| link.in_service() && link.is_gone())
+    }
+
+    /// Whether every engine has stopped and has been reset.
+    pub fn all_down(&self) -> bool {
+        self.list.iter().all(|link| link.state() == LinkState::Down)
+    }
+
+    /// What all engines can do: what we announce, and therefore go by.
+    #[inline]
+    pub const fn features(&self) -> u32 {
+        self.features
+    }
+
+    /// Whether the engines of both sides report the end of a pull to its source. `theirs` is what the
+    /// peer has announced: both sides must come to the same answer, whatever one link can do.
+    #[inline]
+    pub const fn signalled(&self, theirs: u32) -> bool {
+        self.features & theirs & Features::REMOTE_COMPLETION.0 != 0
+    }
+
+    /// What the links' future depends on.
+    pub fn hash_state(&self, hasher: &mut impl Hasher) {
+        for (id, link) in self.ids().zip(&self.list) {
+            self.gate(id).map(LinkGate::is_open).hash(hasher);
+            link.hash_state(hasher);
+        }
+        for out in self.out.iter() {
+            out.connection.hash(hasher);
+            out.recovery.hash_state(hasher);
+        }
+        self.out.hash_turn(hasher);
+        self.next_link.hash(hasher);
+    }
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! The gate of one link: submitters look at it, link events close it, from any context.
+
+use crate::base::defect::{ordered, seeded};
+use crate::base::sync::{fence, AtomicU32, Ordering};
+
+/// Whether posting to a link is allowed, and whether a poster is inside (S0-20, R11).
+///
+/// A link's engine belongs to one shard and a shard has one owner, so there is at most one poster;
+/// it announces itself with a plain store instead of a locked count. The two sides form a Dekker
+/// pair: the poster stores `poster` and then, behind the submit's one full fence, reads `closed`;
+/// the closer stores `closed` and, behind its fence, reads `poster`. One of the two always sees the
+/// other: either the poster backs out, or the closer waits for it.
+#[derive(Debug)]
+#[cfg_attr(not(feature = "dense"), repr(C, align(64)))]
+#[cfg_attr(feature = "dense", repr(C))]
+pub struct LinkGate {
+    /// Zero: open. Otherwise closed; the value is the number of closings, for the trace.
+    closed: AtomicU32,
+    /// Non-zero while a poster is inside.
+    poster: AtomicU32,
+}
+
+/// A poster inside a gate. Posting ends when it is given back to [`LinkGate::leave`].
+#[derive(Debug)]
+#[must_use = "the link cannot be stopped while a poster is inside"]
+pub struct Posting(());
+
+impl LinkGate {
+    /// A closed gate: a link is opened once its engine says that it is up.
+    pub fn new() -> Self {
+        Self { closed: AtomicU32::new(1), poster: AtomicU32::new(0) }
+    }
+
+    /// First half of entering: announces the poster. Must be followed by a full fence and
+    /// [`admitted`](Self::admitted). Context: the shard's owner.
+    #[inline]
+    pub fn enter(&self) -> Posting {
+        // Ordered before the reads of `admitted` by the caller's SeqCst fence; partner: `close`.
+        self.poster.store(1, Ordering::Relaxed);
+        Posting(())
+    }
+
+    /// Second half of entering, behind the fence: whether the gate is open.
+    #[inline]
+    pub fn admitted(&self, _inside: &Posting) -> bool {
+        self.closed.load(Ordering::Relaxed) == 0
+    }
+
+    /// Leaves; everything posted is ordered before.
+    #[inline]
+    pub fn leave(&self, _inside: Posting) {
+        // Release: partner is the Acquire load in `posters_out`.
+        self.poster.store(0, ordered("leave-relaxed", Ordering::Release));
+    }
+
+    /// Whether the gate is open. A hint unless asked from inside.
+    #[inline]
+    pub fn is_open(&self) -> bool {
+        self.closed.load(Ordering::Relaxed) == 0
+    }
+
+    /// Closes the gate. Context: any, interrupts too.
+    pub fn close(&self) {
+        self.closed.store(1, Ordering::Relaxed);
+        // Orders the store before the read of `poster`; partner: the fence between `enter` and
+        // `admitted`.
+        if !seeded("no-fence-in-link-gate") {
+            fence(Ordering::SeqCst);
+        }
+    }
+
+    /// After [`close`](Self::close): whether no poster is inside any more. Everything that was
+    /// posted is then visible to the caller.
+    pub fn posters_out(&self) -> bool {
+        // Acquire: partner is the Release store in `leave`.
+        self.poster.load(Ordering::Acquire) == 0
+    }
+
+    /// Opens the gate again. Context: the shard's owner, after the reset.
+    pub fn open(&self) {
+        // Relaxed: only the owner posts, and the owner is the caller.
+        self.closed.store(0, Ordering::Relaxed);
+    }
+}
+
+impl Default for LinkGate {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn s0_20_a_gate_shuts_posters_out_and_knows_whether_one_is_inside() {
+        let gate = LinkGate::new();
+        assert!(!gate.is_open(), "open before its engine said that it is up");
+        let early = gate.enter();
+        assert!(!gate.admitted(&early));
+        gate.leave(early);
+
+        gate.open();
+        assert!(gate.is_open() && gate.posters_out());
+        let inside = gate.enter();
+        assert!(gate.admitted(&inside) && !gate.posters_out());
+
+        gate.close();
+        assert!(!gate.is_open() && !gate.admitted(&inside));
+        assert!(!gate.posters_out(), "the poster has not left");
+        gate.leave(inside);
+        assert!(gate.posters_out() && !gate.is_open());
+    }
+}

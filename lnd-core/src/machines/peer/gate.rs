@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! The gate of one peer: submitters look at it, peer events change it, from any context.
+
+use super::hello::{hello_step, HelloEvent, HelloState};
+use crate::base::defect::{ordered, seeded};
+use crate::base::sync::{fence, AtomicU32, Ordering};
+
+/// Bits of a life tag kept in gates and transfers.
+pub const LIFE_BITS: u32 = 12;
+const LIFE_MASK: u32 = (1 << LIFE_BITS) - 1;
+const STATE_MASK: u32 = 0x3;
+const ADMITTED: u32 = 1 << 2;
+const LIFE_SHIFT: u32 = 8;
+
+/// A value of the gate word: `life << 8 | admitted << 2 | state`.
+///
+/// `life` counts the lives of the peer that we have seen (12 bits, wraps): a transfer remembers the
+/// count it was sent under, and a sweep cancels those of other lives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct GateView(u32);
+
+impl GateView {
+    /// How far our handshake has come.
+    pub const fn state(self) -> HelloState {
+        HelloState::from_bits(self.0 & STATE_MASK)
+    }
+
+    /// Whether this life has greeted us or answered us, so that its messages count (S0-13).
+    pub const fn admitted(self) -> bool {
+        self.0 & ADMITTED != 0
+    }
+
+    /// Whether this incarnation's messages count, and our handshake with it is done.
+    #[inline]
+    pub const fn is_open(self) -> bool {
+        self.admitted() && matches!(self.state(), HelloState::Good)
+    }
+
+    /// The life tag.
+    pub const fn life(self) -> u32 {
+        (self.0 >> LIFE_SHIFT) & LIFE_MASK
+    }
+
+    /// This value in another state.
+    #[must_use]
+    pub const fn with_state(self, state: HelloState) -> Self {
+        Self(self.0 & !STATE_MASK | state as u32)
+    }
+
+    /// This value with the admission given or taken.
+    #[must_use]
+    pub const fn with_admission(self, admitted: bool) -> Self {
+        Self(if admitted { self.0 | ADMITTED } else { self.0 & !ADMITTED })
+    }
+
+    /// This value after an event of the handshake.
+    ///
+    /// A peer that was down comes back under another life tag, though it be the same life: what it
+    /// had when it went down is lost even if it is back before the sweep has come by. It is admitted
+    /// anew, by its hello or by its answer to ours: until then its requests wait in the channel.
+    #[must_use]
+    pub const fn on_hello(self, event: HelloEvent) -> Self {
+        let (state, _) = hello_step(self.state(), event);
+        let back = matches!(self.state(), HelloState::Down) && !matches!(state, HelloState::Down);
+        let view = if back { self.next_life() } else { self };
+        view.with_state(state)
+    }
+
+    /// The next life: not admitted yet.
+    #[must_use]
+    pub const fn next_life(self) -> Self {
+        let life = self.life().wrapping_add(1) & LIFE_MASK;
+        Self((life << LIFE_SHIFT) | (self.0 & STATE_MASK))
+    }
+}
+
+/// The gate.
+///
+/// Closing it (any state but `Good`) and submitting form a Dekker pair: the submitter publishes its
+/// transfer, fences, and looks at the gate; the closer changes the gate, fences, and sweeps the
+/// transfers. One of the two always sees the other.
+///
+/// The gate outlives its peers: a peer that is forgotten leaves it to the next one. `generation` tells
+/// whose it is now; a context that has only a [`PeerId`](crate::id::PeerId) changes the word by
+/// [`change_of`](Self::change_of).
+#[derive(Debug)]
+pub struct PeerGate {
+    word: AtomicU32,
+    /// The use of the place that the word is about. Written by the owner before the word.
+    generation: AtomicU32,
+    /// The number of a hello that was not delivered; zero: there is none to hear of.
+    unheard: AtomicU32,
+    /// Link of the list of gates with such a hello.
+    next_unheard: AtomicU32,
+}
+
+impl PeerGate {
+    /// The gate of a peer that nothing is known of.
+    pub fn new() -> Self {
+        Self::counting_from(0, 0)
+    }
+
+    /// The same, and lives are counted from `life`, of which the low [`LIFE_BITS`] bits are taken, and
+    /// uses from `generation`.
+    pub fn counting_from(life: u32, generation: u32) -> Self {
+        Self {
+            word: AtomicU32::new((life & LIFE_MASK) << LIFE_SHIFT),
+            generation: AtomicU32::new(generation),
+            unheard: AtomicU32::new(0),
+            next_unheard: AtomicU32::new(0),
+        }
+    }
+
+    /// Owner gate this is: the use of its place.
+    #[inline]
+    pub fn generation(&self) -> u32 {
+        // Relaxed: the owner reads what it has written; the others go by `change_of`.
+        self.generation.load(Ordering::Relaxed)
+    }
+
+    /// Whether this is the gate of its place's use number `generation`.
+    #[inline]
+    pub fn is_of(&self, generation: u32) -> bool {
+        self.generation() == generation || seeded("stale-peer-taken")
+    }
+
+    /// Gives the gate to the next peer in its place, of which nothing is known. Context: the shard's
+    /// owner.
+    pub fn renew(&self, generation: u32) {
+        // Relaxed: published by the Release of the change.
+        self.generation.store(generation, Ordering::Relaxed);
+        let next = |view: GateView| {
+            if seeded("place-keeps-incarnation") {
+                view
+            } else {
+                view.next_life()
+            }
+        };
+        self.exchange(|view| Some(next(view).with_state(HelloState::Unknown)));
+    }
+
+    /// Notes that hello `number`, not zero, was not delivered. Returns whether the gate is to be put on
+    /// the list of those to look at; else it is on it, or is being put there. Context: any.
+    pub(crate) fn note_unheard(&self, number: u32) -> bool {
+        // AcqRel: partner is `take_unheard`: one who finds zero finds the gate off the list too.
+        self.unheard.swap(number, Ordering::AcqRel) == 0
+    }
+
+    /// The hello that was noted last, once. Context: the shard's owner, who has taken the gate off the
+    /// list and does not look at its link any more.
+    pub(crate) fn take_unheard(&self) -> u32 {
+        // AcqRel: partner is `note_unheard`.
+        self.unheard.swap(0, Ordering::AcqRel)
+    }
+
+    pub(crate) fn next_unheard(&self) -> &AtomicU32 {
+        &self.next_unheard
+    }
+
+    /// Shows something else, if this is still the gate of use number `generation`; returns what was
+    /// shown, or `None`: the id is stale and nothing was changed. Context: any.
+    ///
+    /// Whoever sees the word of a later use sees its generation too. One who sees the word of the use
+    /// that he means changes this very word or, if the gate was given away meanwhile, fails and looks
+    /// again: every use begins with another life.
+    pub fn change_of(
+        &self,
+        generation: u32,
+        make: impl Fn(GateView) -> GateView,
+    ) -> Option<GateView> {
+        self.exchange(|view| self.is_of(generation).then(|| make(view)))
+    }
+
+    /// What the gate shows. For a submitter: behind its full fence.
+    #[inline]
+    pub fn view(&self) -> GateView {
+        // Relaxed: the fences order it; see the type's documentation.
+        GateView(self.word.load(Ordering::Relaxed))
+    }
+
+    /// Shows something else; returns what was shown. Context: any.
+    pub fn change(&self, make: impl Fn(GateView) -> GateView) -> GateView {
+        self.exchange(|view| Some(make(view))).unwrap_or(GateView(0))
+    }
+
+    fn exchange(&self, make: impl Fn(GateView) -> Option<GateView>) -> Option<GateView> {
+        // Acquire, here and of the exchange that fails: the generation that `make` looks at is that of
+        // the word or a later one. Partner: the Release below, of `renew`.
+        let acquire = ordered("gate-acquire-relaxed", Ordering::Acquire);
+        let mut seen = self.word.load(acquire);
+        loop {
+            let next = make(GateView(seen))?.0;
+            match self.word.compare_exchange_weak(seen, next, Ordering::Release, acquire) {
+                Ok(_) => break,
+                Err(now) => seen = now,
+            }
+        }
+        // Orders the change before the sweep's reads of transfer words; partner: the submitter's
+        // fence between publishing and `view`.
+        if !seeded("no-fence-in-peer-gate") {
+            fence(Ordering::SeqCst);
+        }
+        Some(GateView(seen))
+    }
+}
+
+impl Default for PeerGate {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Lives at both ends of the count, admitted or not, in every state; what the word must be.
+    fn each(mut check: impl FnMut(GateView, u32, bool, HelloState)) {
+        for life in [0_u32, 1, 0x5a5, 0xffe, 0xfff] {
+            for admitted in [false, true] {
+                for state in HelloState::ALL {
+                    let word = life * 256 + u32::from(admitted) * 4 + state as u32;
+                    check(GateView(word), life, admitted, state);
+                }
+            }
+        }
+    }
+
+    fn parts(view: GateView) -> (u32, bool, HelloState) {
+        (view.life(), view.admitted(), view.state())
+    }
+
+    #[test]
+    fn a_gate_shows_and_changes_each_part_by_itself() {
+        each(|view, life, admitted, state| {
+            assert_eq!(parts(view), (life, admitted, state));
+            for other in HelloState::ALL {
+                assert_eq!(parts(view.with_state(other)), (life, admitted, other));
+            }
+            for other in [false, true] {
+                assert_eq!(parts(view.with_admission(other)), (life, other, state));
+            }
+            // S0-13: a new life is a stranger.
+            assert_eq!(parts(view.next_life()), ((life + 1) % 4096, false, state));
+        });
+    }
+
+    #[test]
+    fn r31_whoever_comes_back_from_down_has_another_life_tag_and_nobody_else_has() {
+        each(|view, life, admitted, state| {
+            for event in HelloEvent::ALL {
+                let (next, _) = hello_step(state, event);
+                let back = state == HelloState::Down && next != HelloState::Down;
+                let now = if back { (life + 1) % 4096 } else { life };
+                let admitted = admitted && !back;
+                assert_eq!(parts(view.on_hello(event)), (now, admitted, next), "{event:?}");
+            }
+        });
+    }
+
+    #[test]
+    fn r14_a_gate_given_to_the_next_peer_shows_a_stranger_under_another_tag() {
+        for state in HelloState::ALL {
+            let gate = PeerGate::counting_from(0xfff, 7);
+            let _ = gate.change(|view| view.with_state(state).with_admission(true));
+            assert!(gate.is_of(7) && !gate.is_of(8));
+            gate.renew(8);
+            assert_eq!(parts(gate.view()), (0, false, HelloState::Unknown));
+            assert!(gate.is_of(8) && !gate.is_of(7));
+            // By the former name nothing is changed.
+            assert_eq!(gate.change_of(7, |view| view.with_state(HelloState::Down)), None);
+            assert_eq!(parts(gate.view()), (0, false, HelloState::Unknown));
+            let before = gate.change_of(8, |view| view.with_state(HelloState::Down)).map(parts);
+            assert_eq!(before, Some((0, false, HelloState::Unknown)));
+            assert_eq!(parts(gate.view()), (0, false, HelloState::Down));
+        }
+    }
+
+    #[test]
+    fn a_change_says_what_was_shown_before() {
+        let gate = PeerGate::counting_from(0xab_cfff, 7);
+        assert_eq!(parts(gate.view()), (0xfff, false, HelloState::Unknown));
+        let before = gate.change(|view| view.with_admission(true).with_state(HelloState::Good));
+        assert_eq!(parts(before), (0xfff, false, HelloState::Unknown));
+        assert_eq!(parts(gate.view()), (0xfff, true, HelloState::Good));
+        assert_eq!(parts(gate.change(|view| view.next_life())), (0xfff, true, HelloState::Good));
+        assert_eq!(parts(gate.view()), (0, false, HelloState::Good));
+        assert_eq!(parts(PeerGate::new().view()), (0, false, HelloState::Unknown));
+    }
+}

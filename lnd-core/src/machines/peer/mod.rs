@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! One peer: its gate, its handshake, its credits.
+
+pub mod credits;
+mod gate;
+mod hello;
+pub mod window;
+
+pub use gate::{GateView, PeerGate, LIFE_BITS};
+pub use hello::{hello_step, HelloEffect, HelloEvent, HelloState};

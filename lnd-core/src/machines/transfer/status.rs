@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! What an end means: one table from (cause, place) to errno, health class and delivery (R7, R42).
+
+use super::word::{Cause, Phase, Place, Word};
+
+/// LNet's health classes (`lnet_msg_hstatus`; `lnet/include/lnet/lib-types.h` of public Lustre).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Health {
+    /// Nothing is wrong.
+    Ok = 0,
+    /// Interrupted locally.
+    LocalInterrupt = 1,
+    /// Never left this node.
+    LocalDropped = 2,
+    /// Aborted locally.
+    LocalAborted = 3,
+    /// No path from this interface.
+    LocalNoRoute = 4,
+    /// A local set-up error.
+    LocalError = 5,
+    /// Timed out in a local queue.
+    LocalTimeout = 6,
+    /// The peer received it and reported a failure.
+    RemoteError = 7,
+    /// The peer refused it or the way to it was lost.
+    RemoteDropped = 8,
+    /// The peer has it and does not answer.
+    RemoteTimeout = 9,
+    /// Timed out, and nobody knows where.
+    NetworkTimeout = 10,
+}
+
+/// What is known about the delivery of the payload (S0-18).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Delivery {
+    /// It was delivered. Of a short message over a reliable channel: the peer's upper layer sees it,
+    /// unless the peer's incarnation ends first.
+    Delivered = 1,
+    /// It was not, and will not be.
+    NotDelivered = 2,
+    /// It may or may not have been.
+    Unknown = 3,
+    /// It was handed to a channel that may lose it; nothing more is known, nor will be.
+    Sent = 4,
+}
+
+/// How a transfer ended: one final status, with what is known of delivery (S0-18). There is no default: a status is made from a finished word (INV-4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Status {
+    /// Zero or a negative Linux errno.
+    pub errno: i32,
+    /// The health class; [`Health::Ok`] if and only if `errno` is zero.
+    pub health: Health,
+    /// What is known about delivery.
+    pub delivery: Delivery,
+    /// Whether sending it again cannot deliver it twice.
+    pub resend: bool,
+    /// Why and where it was lost; `None` if it was not.
+    pub evidence: Option<(Cause, Place)>,
+}
+
+/// Which table translates ends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Policy {
+    /// By what is known (S0-17).
+    #[default]
+    Seed,
+    /// The codes and classes that o2iblnd would report.
+    O2ibCompat,
+}
+
+/// Number of causes: rows of the table.
+pub const CAUSES: usize = Cause::ALL.len();
+/// Number of places: columns of the table.
+pub const PLACES: usize = Place::ALL.len();
+
+const ECONNABORTED: i32 = -103;
+const ECONNRESET: i32 = -104;
+const ECONNREFUSED: i32 = -111;
+const EHOSTDOWN: i32 = -112;
+const EIO: i32 = -5;
+const ENETDOWN: i32 = -100;
+const EPROTO: i32 = -71;
+const ESHUTDOWN: i32 = -108;
+const ETIMEDOUT: i32 = -110;
+const ECANCELED: i32 = -125;
+const EREMOTEIO: i32 = -121;
+const ESTALE: i32 = -116;
+const EFAULT: i32 = -14;
+
+type Row = [(i32, Health); PLACES];
+
+/// Columns: Queue, Message, Answer, Staged (untouched), Moving.
+const SEED: [Row; CAUSES] = {
+    use Health::*;
+    [
+        // PeerDown
+        [
+            (EHOSTDOWN, RemoteDropped),
+            (EHOSTDOWN, RemoteDropped),
+            (EIO, RemoteError),
+            (ECONNABORTED, RemoteDropped),
+            (EIO, RemoteError),
+        ],
+        // PeerRestarted
+        [
+            (ESTALE, RemoteDropped),
+            (ESTALE, RemoteDropped),
+            (EIO, RemoteError),
+            (ECONNABORTED, RemoteDropped),
+            (EIO, RemoteError),
+        ],
+        // LinkDown
+        [
+            (ENETDOWN, LocalDropped),
+            (ENETDOWN, LocalDropped),
+            (EIO, LocalError),
+            (ENETDOWN, LocalDropped),
+            (EIO, LocalError),
+        ],
+        // Deadline
+        [
+            (ETIMEDOUT, LocalTimeout),
+            (ETIMEDOUT, LocalTimeout),
+            (ETIMEDOUT, NetworkTimeout),
+            (ETIMEDOUT, RemoteTimeout),
+            (ETIMEDOUT, NetworkTimeout),
+        ],
+        // Shutdown
+        [
+            (ESHUTDOWN, LocalAborted),
+            (ESHUTDOWN, LocalAborted),
+            (ESHUTDOWN, LocalAborted),
+            (ESHUTDOWN, LocalAborted),
+            (ESHUTDOWN, LocalAborted),
+        ],
+        // Withdrawn
+        [
+            (ECANCELED, LocalAborted),
+            (ECANCELED, LocalAborted),
+            (ECANCELED, LocalInterrupt),
+            (ECANCELED, LocalAborted),
+            (ECANCELED, LocalInterrupt),
+        ],
+        // Refused
+        [
+            (ECONNREFUSED, RemoteDropped),
+            (ECONNREFUSED, RemoteDropped),
+            (EREMOTEIO, RemoteError),
+            (EREMOTEIO, RemoteError),
+            (EREMOTEIO, RemoteError),
+        ],
+        // Channel
+        [
+            (EIO, LocalDropped),
+            (EIO, RemoteDropped),
+            (EIO, NetworkTimeout),
+            (EIO, RemoteDropped),
+            (EIO, NetworkTimeout),
+        ],
+        // Device
+        [
+            (EIO, LocalError),
+            (EIO, LocalError),
+            (EIO, NetworkTimeout),
+            (ECONNABORTED, RemoteDropped),
+            (EIO, NetworkTimeout),
+        ],
+        // Local
+        [
+            (EFAULT, LocalError),
+            (EFAULT, LocalError),
+            (EFAULT, LocalError),
+            (EFAULT, LocalError),
+            (EFAULT, LocalError),
+        ],
+        // Protocol
+        [
+            (EPROTO, RemoteError),
+            (EPROTO, RemoteError),
+            (EPROTO, RemoteError),
+            (EPROTO, RemoteError),
+            (EPROTO, RemoteError),
+        ],
+        // ConnectionDown
+        [
+            (ECONNRESET, RemoteDropped),
+            (ECONNRESET, RemoteDropped),
+            (EIO, NetworkTimeout),
+            (ECONNRESET, RemoteDropped),
+            (EIO, NetworkTimeout),
+        ],
+    ]
+};
+
+/// What o2iblnd reports at the same points (public Lustre, `o2iblnd_cb.c`: `kiblnd_abort_txs`,
+/// `kiblnd_tx_complete`, `kiblnd_handle_completion`).
+const O2IB: [Row; CAUSES] = {
+    use Health::*;
+    const ABORT: Row = [
+        (EIO, LocalError),
+        (EIO, NetworkTimeout),
+        (EIO, RemoteTimeout),
+        (EIO, NetworkTimeout),
+        (EIO, NetworkTimeout),
+    ];
+    [
+        ABORT,
+        ABORT,
+        ABORT,
+        // Deadline
+        [
+            (ETIMEDOUT, LocalTimeout),
+            (ETIMEDOUT, NetworkTimeout),
+            (ETIMEDOUT, RemoteTimeout),
+            (ETIMEDOUT, NetworkTimeout),
+            (ETIMEDOUT, NetworkTimeout),
+        ],
+        // Shutdown
+        ABORT,
+        // Withdrawn
+        ABORT,
+        // Refused
+        [(EIO, RemoteError); PLACES],
+        // Channel
+        [(EIO, RemoteDropped); PLACES],
+        // Device
+        [(EIO, RemoteDropped); PLACES],
+        // Local
+        [(EIO, LocalError); PLACES],
+        // Protocol
+        [(EPROTO, RemoteError); PLACES],
+        // ConnectionDown
+        ABORT,
+    ]
+};
+
+impl Place {
+    /// What a loss at this place says about delivery.
+    pub const fn delivery(self) -> Delivery {
+        match self {
+            Self::Queue | Self::Message | Self::Staged => Delivery::NotDelivered,
+            Self::Answer | Self::Moving => Delivery::Unknown,
+        }
+    }
+}
+
+impl Status {
+    /// The end of a transfer that lost nothing.
+    pub const OK: Self = Self {
+        errno: 0,
+        health: Health::Ok,
+        delivery: Delivery::Delivered,
+        resend: false,
+        evidence: None,
+    };
+
+    /// The status of a loss: one cell of the table.
+    pub const fn of(policy: Policy, cause: Cause, place: Place) -> Self {
+        let table = match policy {
+            Policy::Seed => &SEED,
+            Policy::O2ibCompat => &O2IB,
+        };
+        let (errno, health) = table[cause as usize - 1][place as usize - 1];
+        // A refusal is the upper layer's own verdict, and a local or protocol error is not cured
+        // by repeating it; all else may be sent again as long as it cannot arrive twice.
+        let curable = !matches!(
+            cause,
+            Cause::Refused | Cause::Local | Cause::Protocol | Cause::Shutdown | Cause::Withdrawn
+        );
+        let delivery = match (cause, place) {
+            // The peer itself says that it has not taken the data.
+            (Cause::Refused, Place::Staged | Place::Answer) => Delivery::NotDelivered,
+            _ => place.delivery(),
+        };
+        let resend = curable && matches!(delivery, Delivery::NotDelivered);
+        Self { errno, health, delivery, resend, evidence: Some((cause, place)) }
+    }
+
+    /// The status of a finished word, or `None` if the word is not finished.
+    pub const fn of_word(policy: Policy, word: Word) -> Option<Self> {
+        if !matches!(word.phase(), Phase::Done) {
+            return None;
+        }
+        match (word.lost(), word.cause(), word.place()) {
+            (false, _, _) => Some(Self::OK),
+            (true, Some(cause), Some(place)) => Some(Self::of(policy, cause, place)),
+            // `step` records both with every loss; a word without them was made by nobody.
+            (true, _, _) => Some(Self::of(policy, Cause::Local, Place::Moving)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errno_and_class_agree_in_every_cell() {
+        // INV-4, R42: LNet skips its health work where the two disagree.
+        for policy in [Policy::Seed, Policy::O2ibCompat] {
+            for cause in Cause::ALL {
+                for place in Place::ALL {
+                    let status = Status::of(policy, cause, place);
+                    assert!(status.errno < 0, "{cause:?} {place:?}");
+                    assert_ne!(status.health, Health::Ok, "{cause:?} {place:?}");
+                    assert_ne!(status.delivery, Delivery::Delivered);
+                    assert!(!status.resend || status.delivery == Delivery::NotDelivered);
+                }
+            }
+        }
+        assert_eq!((Status::OK.errno, Status::OK.health), (0, Health::Ok));
+    }
+
+    #[test]
+    fn recalled_transfers_are_told_apart_by_what_is_known() {
+        // S0-17: untouched is "not delivered"; possibly moved is "unknown".
+        let cell = |cause, place| {
+            let s = Status::of(Policy::Seed, cause, place);
+            (s.errno, s.health, s.delivery)
+        };
+        use Delivery::*;
+        assert_eq!(
+            cell(Cause::PeerDown, Place::Staged),
+            (ECONNABORTED, Health::RemoteDropped, NotDelivered)
+        );
+        assert_eq!(
+            cell(Cause::LinkDown, Place::Staged),
+            (ENETDOWN, Health::LocalDropped, NotDelivered)
+        );
+        assert_eq!(
+            cell(Cause::Deadline, Place::Moving),
+            (ETIMEDOUT, Health::NetworkTimeout, Unknown)
+        );
+        assert_eq!(cell(Cause::PeerDown, Place::Moving), (EIO, Health::RemoteError, Unknown));
+        assert_eq!(cell(Cause::LinkDown, Place::Moving), (EIO, Health::LocalError, Unknown));
+    }
+}

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! The transfer word: 32 bits, written by compare-and-swap from any context. Separate facts, one bit
+//! each: final only when all are in (R4).
+
+use core::fmt;
+
+bitflags::bitflags! {
+    impl Debts: u8 {
+        /// A thread is still at work on the transfer: it builds, posts or queues it.
+        const CPU = 1 << 0;
+        /// The engine has a descriptor.
+        const HW = 1 << 1;
+        /// The channel has a short message.
+        const MSG = 1 << 2;
+        /// The peer has to answer.
+        const PEER = 1 << 3;
+    }
+}
+
+/// Who still owes a completion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(transparent)]
+pub struct Debts(pub u8);
+
+/// Where a transfer stands as a whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Phase {
+    /// The slot is unused, or claimed and not yet published: no event may touch it.
+    Free = 0,
+    /// Accepted; nothing has been posted yet (it waits for a hello, a credit, a verdict).
+    Queued = 1,
+    /// Something is or was posted.
+    Live = 2,
+    /// Every debt is settled; the finalize token exists.
+    Done = 3,
+}
+
+/// The first reason for which a transfer was cancelled or lost something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Cause {
+    /// The peer was declared down.
+    PeerDown = 1,
+    /// The peer came back as another life.
+    PeerRestarted = 2,
+    /// The link failed or was stopped.
+    LinkDown = 3,
+    /// The message's deadline passed.
+    Deadline = 4,
+    /// The driver is shutting down.
+    Shutdown = 5,
+    /// The upper layer withdrew it.
+    Withdrawn = 6,
+    /// The peer refused it.
+    Refused = 7,
+    /// The channel reported a failure.
+    Channel = 8,
+    /// The engine reported a failure nobody had asked for.
+    Device = 9,
+    /// Something local failed: posting, addresses.
+    Local = 10,
+    /// The peer's answer broke the protocol.
+    Protocol = 11,
+    /// The connection with the peer failed or was stopped.
+    ConnectionDown = 12,
+}
+
+/// How far a transfer had come where it lost something: what is known of its delivery. Ordered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Place {
+    /// Never left the queue.
+    Queue = 1,
+    /// In a short message known not to be delivered.
+    Message = 2,
+    /// The message is out; whether the peer has it is not known.
+    Answer = 3,
+    /// Staged or posted, and the descriptor came back untouched: it knows better than the message.
+    Staged = 4,
+    /// In the engine, and bytes may have moved.
+    Moving = 5,
+}
+
+impl Cause {
+    /// Every cause, in the order of its number.
+    pub const ALL: [Self; 12] = [
+        Self::PeerDown,
+        Self::PeerRestarted,
+        Self::LinkDown,
+        Self::Deadline,
+        Self::Shutdown,
+        Self::Withdrawn,
+        Self::Refused,
+        Self::Channel,
+        Self::Device,
+        Self::Local,
+        Self::Protocol,
+        Self::ConnectionDown,
+    ];
+
+    const fn from_bits(bits: u32) -> Option<Self> {
+        if bits == 0 || bits as usize > Self::ALL.len() {
+            None
+        } else {
+            Some(Self::ALL[bits as usize - 1])
+        }
+    }
+}
+
+impl Place {
+    /// Every place, nearest first.
+    pub const ALL: [Self; 5] =
+        [Self::Queue, Self::Message, Self::Answer, Self::Staged, Self::Moving];
+
+    const fn from_bits(bits: u32) -> Option<Self> {
+        if bits == 0 || bits as usize > Self::ALL.len() {
+            None
+        } else {
+            Some(Self::ALL[bits as usize - 1])
+        }
+    }
+}
+
+/// A value of the transfer word.
+///
+/// ```text
+/// 31          16 15 14 13  11 10   7   6      5      4   3     0
+/// [ generation ][phase][place][cause][proven][asked][lost][debts]
+/// ```
+///
+/// * `generation`: the low half of the slot's use count, so that an event for an earlier use fails
+///   its compare-and-swap;
+/// * `lost`: some debt was not paid OK. The transfer ends OK if and only if this bit is clear
+///   (INV-4);
+/// * `asked`: a cancellation has been asked for; it is asked once;
+/// * `proven`: all bytes are known to have been moved: the descriptor came back OK, or the peer has
+///   vouched for it (PUT_DONE).
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[repr(transparent)]
+pub struct Word(u32);
+
+const DEBTS: u32 = 0xf;
+const LOST: u32 = 1 << 4;
+const ASKED: u32 = 1 << 5;
+const PROVEN: u32 = 1 << 6;
+const CAUSE_SHIFT: u32 = 7;
+const CAUSE_MASK: u32 = 0xf;
+const PLACE_SHIFT: u32 = 11;
+const PLACE_MASK: u32 = 0x7;
+const PHASE_SHIFT: u32 = 14;
+const PHASE_MASK: u32 = 0x3;
+const GENERATION_SHIFT: u32 = 16;
+
+impl Word {
+    /// An unused slot's word.
+    pub const fn free(generation: u32) -> Self {
+        Self(generation << GENERATION_SHIFT)
+    }
+
+    /// A published word: `Queued` owes only `CPU`.
+    pub const fn queued(generation: u32) -> Self {
+        Self::free(generation).with_phase(Phase::Queued).with_debts(Debts::CPU)
+    }
+
+    /// A published word that owes `debts` and `CPU`.
+    pub const fn live(generation: u32, debts: Debts) -> Self {
+        Self::free(generation).with_phase(Phase::Live).with_debts(Debts(debts.0 | Debts::CPU.0))
+    }
+
+    /// The word of its bits.
+    pub const fn from_bits(bits: u32) -> Self {
+        Self(bits)
+    }
+
+    /// The word's bits.
+    pub const fn bits(self) -> u32 {
+        self.0
+    }
+
+    /// Low 16 bits of the slot's generation.
+    pub const fn generation(self) -> u16 {
+        (self.0 >> GENERATION_SHIFT) as u16
+    }
+
+    /// Whether this word is of the slot's use number `generation`.
+    pub const fn is_of(self, generation: u32) -> bool {
+        self.generation() == generation as u16
+    }
+
+    /// The phase.
+    pub const fn phase(self) -> Phase {
+        match (self.0 >> PHASE_SHIFT) & PHASE_MASK {
+            0 => Phase::Free,
+            1 => Phase::Queued,
+            2 => Phase::Live,
+            _ => Phase::Done,
+        }
+    }
+
+    /// The debts still open.
+    pub const fn debts(self) -> Debts {
+        Debts((self.0 & 0xf) as u8)
+    }
+
+    /// Whether all of `debts` are open.
+    pub const fn owes(self, debts: Debts) -> bool {
+        self.0 & debts.0 as u32 == debts.0 as u32
+    }
+
+    /// Whether some debt was not paid OK.
+    pub const fn lost(self) -> bool {
+        self.0 & LOST != 0
+    }
+
+    /// Whether a cancellation was asked for.
+    pub const fn asked(self) -> bool {
+        self.0 & ASKED != 0
+    }
+
+    /// Whether all bytes are known to have been moved.
+    pub const fn proven(self) -> bool {
+        self.0 & PROVEN != 0
+    }
+
+    /// The first cause of cancellation or loss, if there is one.
+    pub const fn cause(self) -> Option<Cause> {
+        Cause::from_bits((self.0 >> CAUSE_SHIFT) & CAUSE_MASK)
+    }
+
+    /// The furthest place of a loss, if there was one.
+    pub const fn place(self) -> Option<Place> {
+        Place::from_bits((self.0 >> PLACE_SHIFT) & PLACE_MASK)
+    }
+
+    pub(super) const fn with_phase(self, phase: Phase) -> Self {
+        Self(self.0 & !(PHASE_MASK << PHASE_SHIFT) | ((phase as u32) << PHASE_SHIFT))
+    }
+
+    pub(super) const fn with_debts(self, debts: Debts) -> Self {
+        Self(self.0 & !DEBTS | debts.0 as u32 & DEBTS)
+    }
+
+    pub(super) const fn adding(self, debts: Debts) -> Self {
+        Self(self.0 | debts.0 as u32 & DEBTS)
+    }
+
+    pub(super) const fn paying(self, debts: Debts) -> Self {
+        Self(self.0 & !(debts.0 as u32 & DEBTS))
+    }
+
+    pub(super) const fn asking(self) -> Self {
+        Self(self.0 | ASKED)
+    }
+
+    pub(super) const fn proving(self) -> Self {
+        Self(self.0 | PROVEN)
+    }
+
+    /// Records a cause unless one is recorded: the first one stays (R7).
+    pub(super) const fn because(self, cause: Cause) -> Self {
+        if (self.0 >> CAUSE_SHIFT) & CAUSE_MASK == 0 {
+            Self(self.0 | ((cause as u32) << CAUSE_SHIFT))
+        } else {
+            self
+        }
+    }
+
+    /// Records a loss at `place`; the furthest place stays, for it knows least.
+    pub(super) const fn losing(self, place: Place) -> Self {
+        let lost = self.0 | LOST;
+        if (place as u32) > (self.0 >> PLACE_SHIFT) & PLACE_MASK {
+            Self(lost & !(PLACE_MASK << PLACE_SHIFT) | ((place as u32) << PLACE_SHIFT))
+        } else {
+            Self(lost)
+        }
+    }
+}
+
+impl fmt::Debug for Word {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl fmt::Display for Word {
+    /// For example `Live[HW·MSG] asked Deadline`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}[", self.phase())?;
+        let mut first = true;
+        for (debt, name) in
+            [(Debts::CPU, "CPU"), (Debts::HW, "HW"), (Debts::MSG, "MSG"), (Debts::PEER, "PEER")]
+        {
+            if self.owes(debt) {
+                f.write_str(if first { "" } else { "·" })?;
+                f.write_str(name)?;
+                first = false;
+            }
+        }
+        f.write_str("]")?;
+        for (set, name) in [(self.proven(), " proven"), (self.asked(), " asked")] {
+            if set {
+                f.write_str(name)?;
+            }
+        }
+        if let Some(cause) = self.cause() {
+            write!(f, " {cause:?}")?;
+        }
+        match self.place() {
+            Some(place) if self.lost() => write!(f, " lost@{place:?}"),
+            _ => Ok(()),
+        }
+    }
+}

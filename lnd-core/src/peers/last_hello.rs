@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! The hello of a peer that was heard last.
+
+use crate::base::id::{Incarnation, LinkId};
+use crate::base::message::{Envelope, Hello};
+
+/// Whether its versions and ours meet.
+const FITS: u8 = 1 << 6;
+/// Whether its session can be counted from its sequence.
+const COUNTS: u8 = 1 << 7;
+/// The other bits: the link by which it came.
+const LINK: u8 = FITS - 1;
+
+/// The hello of a peer that was heard last, and that is to be answered: at once, or, if it is of another
+/// incarnation than the one that has answered ours, when ours has found that one. Packed, since every idle
+/// peer has one.
+#[derive(Clone, Copy, Debug, Hash)]
+#[repr(C, packed(2))]
+pub(crate) struct LastHello {
+    /// The incarnation that has said it, which is not the peer's `life` if the versions do not meet.
+    pub life: Option<Incarnation>,
+    pub session: u32,
+    /// The number of the session's latest request.
+    pub sequence: u32,
+    pub attempt: u8,
+    rest: u8,
+}
+
+static_assertions::const_assert_eq!(core::mem::size_of::<LastHello>(), 18);
+static_assertions::const_assert!(crate::base::id::MAX_LINKS <= LINK as usize);
+
+impl LastHello {
+    pub const NOTHING: Self = Self { life: None, session: 0, sequence: 0, attempt: 0, rest: 0 };
+
+    /// A hello that has come by `link`.
+    pub fn of(from: &Envelope, hello: &Hello, link: LinkId, (fits, counts): (bool, bool)) -> Self {
+        let (session, sequence) = (from.session, from.sequence);
+        let (fits, counts) = (if fits { FITS } else { 0 }, if counts { COUNTS } else { 0 });
+        let rest = link.index() as u8 | fits | counts;
+        Self { life: Some(from.from_life), session, sequence, attempt: hello.attempt, rest }
+    }
+
+    /// The link by which it came.
+    pub fn link(&self) -> Option<LinkId> {
+        LinkId::new((self.rest & LINK) as usize)
+    }
+
+    /// Whether its versions and ours meet.
+    pub const fn fits(&self) -> bool {
+        self.rest & FITS != 0
+    }
+
+    /// Whether its session can be counted from `sequence`.
+    pub const fn counts(&self) -> bool {
+        self.rest & COUNTS != 0
+    }
+
+    /// Its session is counted as another hello of it says.
+    pub fn count_as(&mut self, other: &Self) {
+        self.sequence = other.sequence;
+        self.rest = self.rest & !COUNTS | other.rest & COUNTS;
+    }
+}

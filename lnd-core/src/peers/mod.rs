@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! The peers of one shard: the table of them, its places, their timers, and who has something to send.
+
+mod attempt;
+mod last_hello;
+mod peer;
+mod places;
+mod search;
+mod sessions;
+mod turned_away;
+
+pub(crate) use attempt::Attempt;
+pub(crate) use last_hello::LastHello;
+pub(crate) use peer::{Marks, Peer, Wants};
+pub(crate) use places::{more_hold_off, Places};
+pub(crate) use search::Bounds;
+pub(crate) use turned_away::TurnedAway;
+
+use crate::base::id::{LinkId, Nid, PeerId, Tag};
+use crate::base::time::Instant;
+use crate::machines::peer::{GateView, HelloState, PeerGate};
+use crate::slots::shared::Shared;
+use crate::slots::{Round, NONE};
+use crate::table::completed::Batch;
+use crate::table::deadlines::Deadlines;
+use crate::table::nids::NidIndex;
+
+/// The peers of one shard. Context: the shard's owner.
+#[derive(Debug)]
+pub(crate) struct Peers<'m> {
+    shared: &'m Shared<'m>,
+    gates: &'m [PeerGate],
+    table: &'m mut [Peer],
+    index: NidIndex<'m>,
+    timers: Deadlines<'m>,
+    /// Which node waits for a place.
+    pub places: Places,
+    used: usize,
+    /// Peers that have something to send: a queue through `next_pending`.
+    first: u32,
+    last: u32,
+    /// The round over them that is under way.
+    round: Round,
+    /// Something is to be sent that no round has looked at.
+    fresh: bool,
+    /// Where the search for a peer to forget goes on.
+    clock: usize,
+    /// Where the numbers of a peer begin.
+    counting_from: u32,
+    next_session: u32,
+    /// The number of the last hello.
+    next_hello: u32,
+    /// Peers to which a hello was not delivered, taken and not yet looked at.
+    unheard: Batch,
+}
+
+impl<'m> Peers<'m> {
+    /// No peer is known. All numbers begin at `counting_from`.
+    pub fn new(
+        shared: &'m Shared<'m>,
+        table: &'m mut [Peer],
+        index: NidIndex<'m>,
+        timers: Deadlines<'m>,
+        counting_from: u32,
+    ) -> Self {
+        Self {
+            shared,
+            gates: shared.peer_gates(),
+            table,
+            index,
+            timers,
+            places: Places::EMPTY,
+            used: 0,
+            first: NONE,
+            last: NONE,
+            round: Round::NONE,
+            fresh: false,
+            clock: 0,
+            counting_from,
+            next_session: counting_from,
+            next_hello: counting_from,
+            unheard: Batch::default(),
+        }
+    }
+
+    /// A peer.
+    #[inline]
+    pub fn get(&self, peer: PeerId) -> Option<&Peer> {
+        self.table.get(peer.index())
+    }
+
+    /// A peer.
+    #[inline]
+    pub fn get_mut(&mut self, peer: PeerId) -> Option<&mut Peer> {
+        self.table.get_mut(peer.index())
+    }
+
+    /// The gate of a peer.
+    #[inline]
+    pub fn gate(&self, peer: PeerId) -> Option<&'m PeerGate> {
+        self.gates.get(peer.index())
+    }
+
+    /// What the gate of a peer shows.
+    #[inline]
+    pub fn view(&self, peer: PeerId) -> Option<GateView> {
+        self.gate(peer).map(PeerGate::view)
+    }
+
+    /// How far the handshake with a peer has come.
+    #[inline]
+    pub fn state(&self, peer: PeerId) -> HelloState {
+        self.view(peer).map_or(HelloState::Unknown, GateView::state)
+    }
+
+    /// The NID of a peer.
+    #[inline]
+    pub fn nid(&self, peer: PeerId) -> Option<Nid> {
+        self.get(peer)?.nid
+    }
+
+    /// The id of a known peer.
+    #[inline]
+    pub fn find(&self, nid: Nid) -> Option<PeerId> {
+        let found = self.index.find(nid, |peer| self.table.get(peer as usize).and_then(|p| p.nid));
+        found.and_then(|index| self.id(index))
+    }
+
+    /// The id of the peer in a place.
+    #[inline]
+    pub fn id(&self, index: u32) -> Option<PeerId> {
+        self.table.get(index as usize).map(|peer| PeerId::new(index, peer.generation))
+    }
+
+    /// The peer of a slot's transfer, which is not forgotten meanwhile.
+    #[inline]
+    pub fn of_slot(&self, slot: u32) -> PeerId {
+        let index = self.shared.owner(slot).peer_index();
+        self.id(index).unwrap_or(PeerId::new(index, 0))
+    }
+
+    /// A peer by an id from outside: not one that was forgotten.
+    #[inline]
+    pub fn named(&self, peer: PeerId) -> Option<&Peer> {
+        self.get(peer).filter(|found| found.generation == peer.generation())
+    }
+
+    /// Number of places that are or were in use.
+    pub fn len(&self) -> usize {
+        self.used
+    }
+
+    /// Begins our session with a peer anew; the next hello says so.
+    pub fn begin_session(&mut self, id: PeerId) {
+        self.next_session = self.next_session.wrapping_add(1).max(1);
+        let (session, first) = (self.next_session, self.counting_from);
+        if let Some(peer) = self.get_mut(id) {
+            peer.begin_session(session, first);
+        }
+    }
+
+    /// Arms a peer's timer, or moves it.
+    pub fn arm(&mut self, id: PeerId, due: Instant) {
+        self.timers.arm(id.index() as u32, due);
+    }
+
+    /// Disarms a peer's timer.
+    pub fn disarm(&mut self, id: PeerId) {
+        self.timers.disarm(id.index() as u32);
+    }
+
+    /// Whether a peer's timer is armed, and for when.
+    pub fn armed(&self, id: PeerId) -> Option<Instant> {
+        self.timers.armed(id.index() as u32)
+    }
+
+    /// The next timer's time.
+    pub fn next_due(&self) -> Option<Instant> {
+        self.timers.next().map(|(due, _)| due)
+    }
+
+    /// Disarms and returns one peer whose timer is due, with the time at which it was.
+    pub fn expire(&mut self, now: Instant) -> Option<(Instant, PeerId)> {
+        let (due, place) = self.timers.expire(now)?;
+        Some((due, self.id(place)?))
+    }
+
+    /// Notes that there is something to send to a peer.
+    pub fn want(&mut self, id: PeerId, wants: Wants) {
+        self.fresh |= self.get(id).is_some_and(|peer| !peer.wants.contains(wants));
+        self.want_later(id, wants);
+    }
+
+    /// The same, of what has just been tried and must wait on: for room in the channel, or for a link.
+    pub fn want_later(&mut self, id: PeerId, wants: Wants) {
+        let Some(peer) = self.table.get_mut(id.index()) else { return };
+        peer.wants.insert(wants);
+        if !peer.set_pending() {
+            return;
+        }
+        match self.table.get_mut(self.last as usize) {
+            Some(last) => last.set_next_pending(id.index() as u32),
+            None => self.first = id.index() as u32,
+        }
+        self.last = id.index() as u32;
+    }
+
+    /// Notes that there is nothing of that kind to send any more.
+    pub fn unwant(&mut self, id: PeerId, wants: Wants) {
+        if let Some(peer) = self.get_mut(id) {
+            peer.wants.remove(wants);
+        }
+    }
+
+    /// Goes on with the round over the peers to which there is something to send, or begins one. `due`: those
+    /// that wait are all to be looked at again.
+    pub fn begin_round(&mut self, due: bool) {
+        let owed = due || self.fresh;
+        // What is new while a round is under way has the next one.
+        self.fresh &= self.round.goes_on();
+        self.round.begin(self.last, owed);
+    }
+
+    /// Takes the next peer of the round. It is in the queue until then.
+    pub fn next_pending(&mut self) -> Option<PeerId> {
+        let id = self.id(self.first).filter(|_| self.round.is_under_way())?;
+        let peer = self.table.get_mut(id.index())?;
+        let next = peer.take_pending();
+        self.round.leaves(self.first, NONE);
+        self.first = next;
+        if self.first == NONE {
+            self.last = NONE;
+        }
+        Some(id)
+    }
+
+    /// What waits to be sent may go out now: it is looked at again.
+    pub fn look_again(&mut self) {
+        self.fresh |= self.anything_to_send();
+    }
+
+    /// Whether something is to be sent that was not tried: new, or left over of a round that is due.
+    pub const fn goes_on(&self) -> bool {
+        self.fresh || self.round.goes_on()
+    }
+
+    /// Whether there is something to send to a peer.
+    pub const fn anything_to_send(&self) -> bool {
+        self.first != NONE
+    }
+
+    /// The name of the next hello to a peer, for the channel: an index that none of `slots` slots has, and
+    /// a number that no other hello of this incarnation has.
+    pub fn name_hello(&mut self, id: PeerId, link: LinkId, slots: u32) -> Option<Tag> {
+        self.next_hello = self.next_hello.wrapping_add(1).max(1);
+        let generation = self.next_hello;
+        let peer = self.get_mut(id)?;
+        peer.greeting.greets(generation, link);
+        Some(Tag { index: slots + id.index() as u32, generation })
+    }
+
+    /// The next peer to which a hello was not delivered, and the hello's number.
+    pub fn next_unheard(&mut self) -> Option<(PeerId, u32)> {
+        if self.unheard.is_empty() {
+            self.unheard = self.shared.take_unheard();
+        }
+        let (place, number) = self.shared.next_unheard(&mut self.unheard)?;
+        Some((self.id(place)?, number))
+    }
+
+    /// Whether all hellos that were not delivered, as far as they were taken, have been looked at.
+    pub const fn all_heard(&self) -> bool {
+        self.unheard.is_empty()
+    }
+
+    /// The state of the table's own that its future depends on.
+    pub fn hash_state(&self, hasher: &mut impl core::hash::Hasher) {
+        use core::hash::Hash;
+        (self.next_session, self.next_hello, self.unheard.is_empty()).hash(hasher);
+        (self.round, self.fresh).hash(hasher);
+        self.places.state().hash(hasher);
+    }
+}

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! Who has a place in the peer table, and which promised request waits for one
+//! (docs/decisions/0019-few-places.md).
+
+use crate::base::defect::seeded;
+use crate::base::id::{Incarnation, LinkId, Nid};
+use crate::base::time::{Instant, Span};
+
+/// The sender of a promised request that has no place in the peer table.
+#[derive(Clone, Copy, Debug, Hash)]
+pub(crate) struct Waiting {
+    pub nid: Nid,
+    /// The one that has sent the request, or, if that was refused a place, the one that has refused it.
+    pub incarnation: Incarnation,
+    /// The links by which its requests were offered. None: it has just lost its place, and it waits for
+    /// one only if its request is offered again.
+    pub parked: u8,
+    /// Handshakes in a row that it has not answered, from the time when it had a place.
+    pub silences: u8,
+    /// It gets no place before this.
+    not_before: Instant,
+}
+
+/// How much longer than a hold-off a peer is not asked for a request that waits, after so many silences.
+pub(crate) fn more_hold_off(hold_off: Span, silences: u8) -> Span {
+    let doublings = u32::from(silences.saturating_sub(1)).min(6);
+    hold_off.times((1 << doublings) - 1)
+}
+
+/// Which node waits for a place, and when the table is to be searched for one.
+///
+/// One node is kept, however many wait. Each place that is given changes a peer's state, upon which the
+/// host offers what waits again, and the next one is kept.
+#[derive(Debug, Hash)]
+pub(crate) struct Places {
+    waiting: Option<Waiting>,
+    /// The node that got a place last. Nodes take turns in the order of their NIDs.
+    last: Option<Nid>,
+    /// When it got it.
+    since: Instant,
+    /// The earliest time at which a place can be had, as far as is known.
+    next: Instant,
+    /// Places that are still to be looked at before that is known.
+    left: u32,
+    /// Something has changed by which a place may have become free.
+    changed: bool,
+}
+
+impl Places {
+    pub const EMPTY: Self = Self {
+        waiting: None,
+        last: None,
+        since: Instant::ORIGIN,
+        next: Instant::NEVER,
+        left: 0,
+        changed: false,
+    };
+
+    /// A place may have become free.
+    #[inline(always)]
+    pub fn may_be_free(&mut self) {
+        self.changed = true;
+    }
+
+    /// When the table is to be searched for the node that waits.
+    pub fn next(&self, now: Instant) -> Option<Instant> {
+        self.waiting.filter(|it| it.parked != 0)?;
+        Some(if self.left > 0 || self.changed { now } else { self.next })
+    }
+
+    /// Until when a peer that has answered keeps its place for its own request.
+    pub fn stays_until(&self, hold_off: Span) -> Instant {
+        self.since.after(hold_off)
+    }
+
+    /// Whether the table is being searched for the node that waits.
+    pub const fn is_searching(&self) -> bool {
+        self.left > 0
+    }
+
+    /// The node that waits is forgotten: it has a place, or it is gone.
+    pub fn clear(&mut self) {
+        self.waiting = None;
+    }
+
+    /// Takes the node that waits, to give it a place.
+    pub fn take(&mut self) -> Option<Waiting> {
+        self.waiting.take()
+    }
+
+    /// The node that was taken has got a place.
+    pub fn seated(&mut self, nid: Nid, now: Instant) {
+        (self.last, self.since) = (Some(nid), now);
+    }
+
+    /// What of it the driver's future depends on.
+    pub fn state(&self) -> Option<&Self> {
+        self.waiting.map(|_| self)
+    }
+
+    pub fn is_waiting(&self, nid: Nid) -> bool {
+        self.waiting.is_some_and(|it| it.nid == nid)
+    }
+
+    /// Keeps the sender of a request that was offered by `link`, unless it is another one's turn.
+    pub fn keep(&mut self, nid: Nid, incarnation: Incarnation, link: LinkId) {
+        let parked = link.bit();
+        if let Some(known) = self.waiting.as_mut().filter(|it| it.nid == nid) {
+            if known.parked == 0 {
+                self.next = Instant::ORIGIN;
+            }
+            known.parked |= parked;
+            return;
+        }
+        let new = Waiting { nid, incarnation, parked, silences: 0, not_before: Instant::ORIGIN };
+        let before = |it: Waiting| self.turn(&new) < self.turn(&it);
+        if self.waiting.is_none_or(|it| it.parked == 0 || before(it)) {
+            self.waiting = Some(new);
+            self.next = Instant::ORIGIN;
+        }
+    }
+
+    /// The lower, the sooner: one that has not been silent, then by NID, beginning behind the last.
+    fn turn(&self, it: &Waiting) -> (u8, u64) {
+        let last = self.last.map_or(0, Nid::raw);
+        let behind = it.nid.raw().wrapping_sub(last).wrapping_sub(1);
+        (it.silences, if seeded("turns-not-taken") { 0 } else { behind })
+    }
+
+    /// Keeps one that has lost its place while its request waits, for what is known of it.
+    pub fn keep_displaced(
+        &mut self,
+        (nid, incarnation, silences): (Nid, Incarnation, u8),
+        now: Instant,
+        hold_off: Span,
+    ) {
+        let not_before = now.after(more_hold_off(hold_off, silences));
+        let it = Waiting { nid, incarnation, parked: 0, silences, not_before };
+        if self.waiting.is_none_or(|it| it.parked == 0) && !seeded("silences-forgotten") {
+            self.waiting = Some(it);
+        }
+    }
+
+    /// Whether to look for a place now, in a table of `places`.
+    pub fn is_due(&mut self, now: Instant, places: u32) -> bool {
+        let Some(waiting) = self.waiting.filter(|it| it.parked != 0) else { return false };
+        if core::mem::take(&mut self.changed) || self.next <= now {
+            (self.left, self.next) = (places, Instant::NEVER);
+        }
+        if waiting.not_before > now {
+            (self.left, self.next) = (0, waiting.not_before);
+        }
+        self.left > 0
+    }
+
+    /// There is no place among `looked_at` of the table; one of them can be had at `earliest`.
+    pub fn none_among(&mut self, waiting: Waiting, looked_at: u32, earliest: Instant) {
+        self.waiting = Some(waiting);
+        self.left = self.left.saturating_sub(looked_at);
+        self.next = self.next.min(earliest);
+        if seeded("place-not-waited-for") {
+            self.next = Instant::NEVER;
+        }
+    }
+}

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! The search of the peer table for a place (docs/decisions/0019-few-places.md).
+
+use super::peer::Peer;
+use super::Peers;
+use crate::base::defect::seeded;
+use crate::base::id::{Incarnation, Nid, PeerId};
+use crate::base::time::{Instant, Span};
+use crate::machines::peer::HelloState;
+
+/// What bounds a search of the table.
+#[derive(Debug)]
+pub(crate) struct Bounds {
+    /// Places looked at, at most.
+    pub places: u32,
+    /// How long a peer that is down is not asked again.
+    pub hold_off: Span,
+    /// Whether requests in the channel were promised.
+    pub reliable: bool,
+}
+
+/// A search of the peer table for a place.
+#[derive(Debug)]
+pub(super) struct Search {
+    now: Instant,
+    /// Until then a peer that has answered keeps its place for its own request.
+    stays_until: Instant,
+    /// Look at peers that have answered, and at no others.
+    answered: bool,
+    /// The earliest time at which one of the places that were looked at can be had.
+    earliest: Instant,
+    /// The peer that loses its place, and its silences, if a request of it waits.
+    displaced: Option<(Nid, Incarnation, u8)>,
+}
+
+impl Search {
+    pub fn new(now: Instant, stays_until: Instant) -> Self {
+        Self { now, stays_until, answered: false, earliest: Instant::NEVER, displaced: None }
+    }
+
+    /// From now on peers that have answered are looked at, and no others.
+    pub fn among_answered(&mut self) {
+        self.answered = true;
+    }
+
+    pub const fn earliest(&self) -> Instant {
+        self.earliest
+    }
+
+    pub const fn displaced(&self) -> Option<(Nid, Incarnation, u8)> {
+        self.displaced
+    }
+
+    /// Whether a peer with which we have nothing under way may be forgotten.
+    pub fn may_forget(&mut self, state: Option<HelloState>, peer: &Peer) -> bool {
+        let parked = peer.parked != 0;
+        let until = match state {
+            Some(HelloState::Unknown) if !self.answered => return true,
+            Some(HelloState::Down) if !self.answered => {
+                self.displaced =
+                    peer.nid.zip(peer.life).filter(|_| parked).map(|(n, l)| (n, l, peer.silences));
+                peer.greeting.revive_at().unwrap_or(self.now)
+            }
+            Some(HelloState::Good) if self.answered => {
+                if parked && seeded("parked-outlives-its-sender") {
+                    return false;
+                }
+                self.stays_until
+            }
+            _ => return false,
+        };
+        if parked && until > self.now {
+            self.earliest = self.earliest.min(until);
+            self.displaced = None;
+            return false;
+        }
+        true
+    }
+}
+
+impl Peers<'_> {
+    /// A place for a node: an unused one, or one of a peer with which nothing is under way. One that has
+    /// answered us is forgotten only for a request in the channel, ours or the other node's, that was
+    /// `promised`; its handshake begins anew when there is something to send. One whose own request waits
+    /// in the channel is being asked, or is about to be heard, and keeps its place for a hold-off.
+    ///
+    /// # Errors
+    /// The earliest time at which one of the places looked at can be had.
+    #[inline(never)]
+    pub fn find_place(
+        &mut self,
+        now: Instant,
+        nid: Nid,
+        promised: bool,
+        bounds: &Bounds,
+    ) -> Result<PeerId, Instant> {
+        let from = self.clock;
+        let mut search = Search::new(now, self.places.stays_until(bounds.hold_off));
+        let mut found = self.add(nid, bounds.places, &mut search);
+        if found.is_none() && promised && !seeded("parked-for-ever") {
+            // The same places again, for those that have answered.
+            self.clock = from;
+            search.among_answered();
+            found = self.add(nid, bounds.places, &mut search);
+        }
+        let id = found.ok_or(search.earliest())?;
+        if let Some(gate) = self.gate(id) {
+            gate.renew(id.generation());
+        }
+        if !seeded("place-keeps-timer") {
+            self.disarm(id);
+        }
+        if let Some(displaced) = search.displaced().filter(|_| bounds.reliable) {
+            self.places.keep_displaced(displaced, now, bounds.hold_off);
+        }
+        Ok(id)
+    }
+
+    /// As [`find_place`](Self::find_place), for another node than the one that waits: the search for that
+    /// one goes on where it was.
+    ///
+    /// # Errors
+    /// As for `find_place`.
+    pub fn find_place_beside(
+        &mut self,
+        now: Instant,
+        nid: Nid,
+        promised: bool,
+        bounds: &Bounds,
+    ) -> Result<PeerId, Instant> {
+        let from = self.clock;
+        let found = self.find_place(now, nid, promised, bounds);
+        if found.is_err() && self.places.is_searching() && !seeded("search-led-astray") {
+            self.clock = from;
+        }
+        found
+    }
+
+    /// A place for a new peer: an unused one, or an idle one that the search finds to be free.
+    /// Looks at `bound` places at most.
+    fn add(&mut self, nid: Nid, bound: u32, search: &mut Search) -> Option<PeerId> {
+        let place = if self.used < self.table.len() {
+            self.used += 1;
+            self.used - 1
+        } else {
+            self.forget_one(bound, search)?
+        };
+        let entry = self.table.get_mut(place)?;
+        let generation = entry.generation.wrapping_add(1);
+        let (opened, control_sequence) = (self.counting_from, self.counting_from);
+        *entry = Peer { nid: Some(nid), generation, opened, control_sequence, ..Peer::UNUSED };
+        self.index.insert(nid, place as u32);
+        Some(PeerId::new(place as u32, generation))
+    }
+
+    fn forget_one(&mut self, bound: u32, search: &mut Search) -> Option<usize> {
+        for _ in 0..bound.min(self.table.len() as u32) {
+            let place = self.clock;
+            self.clock = if place + 1 < self.table.len() { place + 1 } else { 0 };
+            let peer = self.table.get(place)?;
+            let state = self.gates.get(place).map(|gate| gate.view().state());
+            let idle = peer.transfers == 0 && !peer.is_pending() && search.may_forget(state, peer);
+            if let (true, Some(nid)) = (idle, peer.nid) {
+                let table = &*self.table;
+                let nid_of = |p: u32| table.get(p as usize).and_then(|p| p.nid);
+                self.index.remove(nid, place as u32, nid_of);
+                return Some(place);
+            }
+        }
+        None
+    }
+}

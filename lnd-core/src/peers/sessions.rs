@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! Sessions of a peer: which one we count, and which may follow it.
+
+use super::peer::{Marks, Peer};
+use crate::base::defect::seeded;
+use crate::base::id::Incarnation;
+use crate::base::message::Envelope;
+use crate::machines::peer::credits::Theirs;
+
+impl Peer {
+    /// Whether a message is from the incarnation that we know, and means ours, `me`.
+    #[inline]
+    pub fn is_of(&self, from: &Envelope, me: Incarnation) -> bool {
+        self.life == Some(from.from_life) && from.to_life == Some(me)
+    }
+
+    /// Whether a request of the peer may have a slot. Whatever its sessions granted, a peer has no more than
+    /// its `depth` without a decision, and as much again under way (INV-12, INV-14).
+    #[inline]
+    pub fn has_room(&self, depth: u16) -> bool {
+        let full = self.undecided >= depth || self.passive >= depth.saturating_mul(2);
+        !full || seeded("peer-without-a-cap")
+    }
+
+    /// Whether a request is the next one that we expect, says nothing new of our own requests, and leaves
+    /// the peer within its `depth` of them. `me`: our incarnation.
+    #[inline]
+    pub fn sends_next(&self, from: &Envelope, me: Incarnation, depth: u16) -> bool {
+        let marks = self.marks & (Marks::COUNTED | Marks::UNVERIFIED);
+        let counted = marks == Marks::COUNTED && self.their_session == from.session;
+        let no_credit = from.credits_of == self.session && self.ours.has_returned(from.credits);
+        let next = self.theirs.expects(from.sequence) || seeded("usual-out-of-order");
+        let known = self.is_of(from, me) && self.has_room(depth);
+        known && counted && no_credit && next && self.parked == 0
+    }
+
+    /// The peer opens a session; its requests are counted from `first`.
+    pub fn open_theirs(&mut self, session: u32, first: u32) {
+        self.their_session = session;
+        self.marks.insert(Marks::COUNTED);
+        self.marks.remove(Marks::NOTIFIED);
+        self.opened = self.opened.wrapping_add(1);
+        self.theirs = Theirs::counting_from(first);
+    }
+
+    /// Whether a hello of this session, by the incarnation that we know, opens it: a late repetition must
+    /// not reopen an old one.
+    pub fn may_open(&self, session: u32) -> bool {
+        self.is_news(session) || !self.is(Marks::COUNTED) && self.their_session() == Some(session)
+    }
+
+    /// Whether we have not heard of a session, nor of one after it.
+    pub fn is_news(&self, session: u32) -> bool {
+        self.their_session().is_none() || self.is_later(session)
+    }
+
+    /// Whether a session comes after the latest one that we know of. The sessions of one incarnation
+    /// count up, and wrap.
+    pub fn is_later(&self, session: u32) -> bool {
+        self.their_session().is_some_and(|known| {
+            if seeded("sessions-do-not-wrap") {
+                return session > known;
+            }
+            session.wrapping_sub(known) as i32 > 0
+        })
+    }
+
+    /// None of the peer's sessions up to this one is counted, and none before it will be. Zero: none.
+    pub fn forget_theirs(&mut self, session: u32) {
+        self.their_session = if seeded("older-session-opened") { 0 } else { session };
+        self.marks.remove(Marks::COUNTED | Marks::NOTIFIED);
+        self.opened = self.opened.wrapping_add(1);
+        self.theirs = Theirs::open();
+    }
+}

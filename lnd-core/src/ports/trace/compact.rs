@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! [`Trace`](super::Trace) as few bytes, and back again: for firmware that has no text, and for the reader of
+//! what it has left behind.
+//!
+//! A record is its own length, the number of the variant, the time and the fields in the order of
+//! their declaration. Numbers are in base 128, least digit first, the highest bit saying that
+//! another digit follows. A step takes about 25 bytes. The host decodes into the very same enum, so
+//! that names and values cannot differ from those of the simulator.
+
+mod read;
+mod write;
+
+pub use read::{decode, Malformed};
+pub use write::encode;
+
+/// Longest record in bytes.
+pub const MAX_RECORD: usize = 48;
+
+/// Numbers of the variants. A number is never given to another variant.
+mod kind {
+    pub const ACCEPTED: u8 = 1;
+    pub const STEP: u8 = 2;
+    pub const STALE: u8 = 3;
+    pub const POSTED: u8 = 4;
+    pub const INVALIDATED: u8 = 5;
+    pub const YANKED: u8 = 6;
+    pub const SAID: u8 = 7;
+    pub const HEARD: u8 = 8;
+    pub const PEER: u8 = 9;
+    pub const LINK: u8 = 10;
+    pub const FINALIZED: u8 = 11;
+    pub const ENDED: u8 = 12;
+    pub const CONNECTION: u8 = 13;
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! What stands in the way of being idle.
+
+use crate::base::id::{LinkId, Nid, Tag};
+use crate::base::time::Instant;
+use crate::machines::link::LinkState;
+use crate::machines::transfer::{Phase, Word};
+use crate::ports::Ports;
+use crate::shard::{Driver, RunState};
+
+/// What a shutdown, or a drain, waits for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Blocker {
+    /// A transfer that has not ended.
+    Transfer {
+        /// Which.
+        tag: Tag,
+        /// The other side.
+        peer: Option<Nid>,
+        /// On which link, if it has one.
+        link: Option<LinkId>,
+        /// What it still owes, and why it is ending.
+        word: Word,
+        /// When its wait is bounded by.
+        until: Option<Instant>,
+    },
+    /// A transfer that has ended and has not been fetched by
+    /// [`next_report`](Driver::next_report).
+    Unreported {
+        /// Which.
+        tag: Tag,
+    },
+    /// A link whose engine has not stopped.
+    Link {
+        /// Which.
+        link: LinkId,
+        /// Its state.
+        state: LinkState,
+    },
+}
+
+impl<P: Ports> Driver<'_, P> {
+    /// What stands in the way of being idle, from slot `from` on; `None` once nothing is left.
+    /// Looks at the whole table at most. For operators and for tests.
+    pub fn blocker(&self, from: u32) -> Option<Blocker> {
+        for slot in from..self.config.slots {
+            let word = self.slots.word(slot);
+            let tag = self.slots.tag(slot);
+            match word.phase() {
+                Phase::Free => {}
+                Phase::Done => return Some(Blocker::Unreported { tag }),
+                Phase::Queued | Phase::Live => {
+                    let owner = self.slots.owner(slot);
+                    return Some(Blocker::Transfer {
+                        tag,
+                        peer: self.peers.nid(self.peers.of_slot(slot)),
+                        link: owner.link(),
+                        word,
+                        until: self.slots.armed(slot),
+                    });
+                }
+            }
+        }
+        if self.run.state() != RunState::Stopping {
+            return None;
+        }
+        self.links.ids().find_map(|link| {
+            let state = self.link_state(link)?;
+            (state != LinkState::Down).then_some(Blocker::Link { link, state })
+        })
+    }
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! Connections: the smallest stop domains. One that fails takes no other peer's transfers with it.
+
+use crate::base::id::{LinkId, Nid};
+use crate::base::time::Instant;
+use crate::links::Domain;
+use crate::machines::link::{Connection, LinkEvent};
+use crate::ports::Ports;
+use crate::shard::Driver;
+
+impl<P: Ports> Driver<'_, P> {
+    /// The connection with a peer by a link has failed, says the transport. Its transfers end, once it is
+    /// proven stopped; those with other peers go on. A connection that is down is not a peer that is down:
+    /// what waits for the peer waits, or goes by another link. With more connections out of service than the
+    /// configuration has places for, the link is stopped instead. Ignored where the engine
+    /// [has no connections](crate::ports::Engine::connection). Bounded; the rest is [`on_time`](Self::on_time)'s.
+    pub fn on_connection_down(&mut self, now: Instant, link: LinkId, peer: Nid) {
+        self.stir();
+        let Some(connection) = self.connection_with(peer, link) else { return };
+        if !self.links.is_out(peer, link) && !self.connection_failed(now, connection) {
+            self.domain_event(now, Domain::Link(link), LinkEvent::Failed);
+        }
+    }
+
+    /// Takes a connection out of service. Whether it was in service, and there is room to remember it.
+    pub(crate) fn connection_failed(&mut self, now: Instant, connection: Connection) -> bool {
+        let Some(domain) = self.links.take_out(connection) else { return false };
+        self.domain_event(now, domain, LinkEvent::Failed);
+        true
+    }
+}

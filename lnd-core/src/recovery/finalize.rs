@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! Finalize: the one place where a transfer leaves the driver, complete and once (S1-6, INV-1,
+//! INV-2, R8).
+
+use crate::base::counters::Counter;
+use crate::base::defect::seeded;
+use crate::base::id::{Nid, PeerId, Tag};
+use crate::base::message::{Lane, Message, Refusal};
+use crate::base::time::Instant;
+use crate::machines::peer::HelloState;
+use crate::machines::transfer::{Delivery, Place, Status, Word};
+use crate::ports::trace::Trace;
+use crate::ports::{Channel, Ports, Tracer};
+use crate::shard::Driver;
+use crate::slots::shared::Owner;
+use crate::slots::{Flags, Role};
+
+/// The one end of a transfer (`lnet_finalize`). Its memory is the upper layer's again.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[must_use = "this is the only time the transfer is reported"]
+pub struct Report {
+    /// Which transfer; the tag is stale from now on.
+    pub tag: Tag,
+    /// What the upper layer gave with it.
+    pub user: u64,
+    /// What it was for.
+    pub role: Role,
+    /// The other side.
+    pub peer: Option<Nid>,
+    /// How it ended.
+    pub status: Status,
+    /// Bytes moved if it ended OK, else zero.
+    pub bytes: u32,
+    /// An optimised GET: the status is the request's and the reply's, finalize both (R8).
+    pub reply: bool,
+    /// It had been cancelled and came back good all the same (S0-16).
+    pub lost_race: bool,
+}
+
+/// Whether a transfer was given up and came back good all the same. A descriptor that is asked
+/// back because the peer has vouched for its data (PUT_DONE) has no cause and lost no race.
+const fn lost_race(word: Word) -> bool {
+    word.asked() && !word.lost() && word.cause().is_some()
+}
+
+/// What the report of a transfer and its peer need, while its slot is released.
+struct Ended {
+    tag: Tag,
+    word: Word,
+    owner: Owner,
+    peer: PeerId,
+    nid: Option<Nid>,
+    role: Role,
+    flags: Flags,
+    user: u64,
+    length: u32,
+    session: u32,
+    sequence: u32,
+    remote: Tag,
+}
+
+/// What the peer must be told of a transfer's end, if anything.
+///
+/// That we have pulled, where its engine does not tell it (PUT_DONE). That we could not: perhaps the
+/// pull never began, and no engine knows of it. That nothing will be staged for its GET.
+#[inline]
+fn final_message(it: &Ended) -> Option<Message<'static>> {
+    let failed = it.word.lost().then_some(Refusal::Failed);
+    if it.role.pulls() {
+        if it.flags.contains(Flags::OWES_DONE) {
+            return Some(Message::PutDone { source: it.remote, failed });
+        }
+        return failed.map(|why| Message::PutNak { source: it.remote, why });
+    }
+    let never_staged = it.role == Role::GetSource && it.word.place() == Some(Place::Queue);
+    failed.filter(|_| never_staged).map(|why| Message::GetNak { sink: it.remote, why })
+}
+
+impl<P: Ports> Driver<'_, P> {
+    /// The next finished transfer, oldest first. Nothing is held while the caller deals with it.
+    ///
+    /// `None`: there is none, or only silent ones among as many as one call looks at; then
+    /// [`nothing_to_report`](Self::nothing_to_report) is false and the call is to be repeated.
+    pub fn next_report(&mut self, now: Instant) -> Option<Report> {
+        for _ in 0..self.config.batch {
+            let slot = self.slots.next_ended()?;
+            self.stir();
+            if let Some(report) = self.finalize(now, slot) {
+                return Some(report);
+            }
+        }
+        None
+    }
+
+    /// Ends one transfer: the peer is notified, everything is given back, and the slot is free.
+    fn finalize(&mut self, now: Instant, slot: u32) -> Option<Report> {
+        let it = self.ended(slot)?;
+        let ended = if seeded("status-ok-by-default") { Word::from_bits(0xc000) } else { it.word };
+        let mut status = Status::of_word(self.config.policy, ended)?;
+        // S0-18: such a channel's OK says that the message was sent, and no more.
+        if it.role == Role::Immediate
+            && status.errno == 0
+            && !self.channel.is_reliable()
+            && !seeded("sent-is-delivered")
+        {
+            status.delivery = Delivery::Sent;
+        }
+        self.notify_peer(now, &it);
+        self.count_end(&it, status);
+        if it.word.lost() {
+            self.give_up_request(now, &it);
+        }
+        self.release(&it);
+        if it.flags.contains(Flags::PULLING) && !seeded("pull-credit-leaked") {
+            self.pull_ended(now, it.peer);
+        }
+        if !it.role.reported() {
+            return None;
+        }
+        self.tracer.record(now, Trace::Finalized { tag: it.tag, status });
+        Some(Report {
+            tag: it.tag,
+            user: it.user,
+            role: it.role,
+            peer: it.nid,
+            status,
+            bytes: if it.word.lost() { 0 } else { it.length },
+            reply: matches!(it.role, Role::GetSink | Role::GetPull),
+            lost_race: lost_race(it.word),
+        })
+    }
+
+    /// Looks up once what the end of the transfer in a slot is about.
+    #[inline]
+    fn ended(&self, slot: u32) -> Option<Ended> {
+        let (state, owner) = (self.slots.get(slot)?, self.slots.owner(slot));
+        let peer = self.peers.of_slot(slot);
+        Some(Ended {
+            tag: self.slots.tag(slot),
+            word: self.slots.word(slot),
+            owner,
+            peer,
+            nid: self.peers.nid(peer),
+            role: state.role,
+            flags: state.flags,
+            user: state.user,
+            length: state.length,
+            session: state.session,
+            sequence: state.sequence,
+            remote: state.remote,
+        })
+    }
+
+    /// Tells the other side what the engines do not tell it. Fire and forget: what finds no room is
+    /// made good by the peer's deadline.
+    #[inline]
+    fn notify_peer(&mut self, now: Instant, it: &Ended) {
+        let Some(message) = final_message(it) else { return };
+        let Some(view) = self.peers.view(it.peer) else { return };
+        // Another incarnation has given the peer's tag to another transfer (R31).
+        let other = view.life() != it.owner.life() && !seeded("last-word-to-another-life");
+        if view.state() != HelloState::Down && !other {
+            self.send_control(now, it.peer, it.owner.link(), &message);
+        }
+    }
+
+    /// A request that was sent and did not end well may still lie in the channel. The peer shall not
+    /// take what its sender was told is lost, and its credit must come back.
+    ///
+    /// One that many later ones have overtaken cannot be announced, and in a reliable channel the peer
+    /// would wait for it for ever: the session begins anew.
+    fn give_up_request(&mut self, now: Instant, it: &Ended) {
+        if it.session == 0 || it.flags.contains(Flags::PASSIVE) {
+            return;
+        }
+        let reliable = self.channel.is_reliable();
+        let Some(peer) = self.peers.get_mut(it.peer) else { return };
+        let announced = peer.give_up(it.session, it.sequence);
+        if !announced && reliable && !seeded("far-request-not-given-up") {
+            self.peers.begin_session(it.peer);
+            self.resync(now, it.peer);
+        }
+    }
+
+    fn count_end(&mut self, it: &Ended, status: Status) {
+        let invalidated = it.flags.contains(Flags::RECALLED);
+        if invalidated && it.word.lost() {
+            self.counters.count(Counter::CameBackError);
+        } else if invalidated {
+            self.counters.count(Counter::CameBackOk);
+        }
+        if !it.role.reported() {
+            return;
+        }
+        if lost_race(it.word) {
+            self.counters.count(Counter::LostRaces);
+        }
+        self.count_status(status);
+    }
+
+    /// Gives everything back that the transfer held.
+    fn release(&mut self, it: &Ended) {
+        if let Some(peer) = self.peers.get_mut(it.peer) {
+            peer.transfers = peer.transfers.saturating_sub(1);
+            let passive = it.flags.contains(Flags::PASSIVE);
+            peer.passive = peer.passive.saturating_sub(u16::from(passive));
+        }
+        self.slots.release(it.tag);
+        self.offer |= !seeded("silent-end-not-told") || it.role.reported();
+        self.peers.places.may_be_free();
+    }
+
+    /// Whether the control lane to the transfer's peer has room; for hosts that pace reports.
+    pub fn can_answer(&mut self, tag: Tag) -> bool {
+        let nid = self.peers.nid(self.peers.of_slot(tag.index));
+        match (self.slots.owner(tag.index).link(), nid) {
+            (Some(link), Some(nid)) => self.channel.ready(link, nid, Lane::Control),
+            _ => false,
+        }
+    }
+}

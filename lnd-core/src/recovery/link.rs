@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! Links fail and come back (S0-10 to S0-12, S0-20): gate closed → posters out → descriptors
+//! invalidated → engine stopped → proof → descriptors yanked, transfers settled by hand → reset → up. Without a proof, because the
+//! device does not answer, the link is failed and what was lent stays lent (INV-2, INV-3).
+
+use crate::base::counters::Counter;
+use crate::base::defect::seeded;
+use crate::base::id::LinkId;
+use crate::base::time::Instant;
+use crate::links::{Domain, Link};
+use crate::machines::link::{link_step, LinkEffect, LinkEvent, LinkGate, LinkState, Quiesced};
+use crate::machines::transfer::{Debts, Phase};
+use crate::ports::trace::Trace;
+use crate::ports::{Channel, Engine, Ports, Tracer};
+use crate::shard::Driver;
+
+impl<P: Ports> Driver<'_, P> {
+    /// The fabric reports a link down (`up` false) or up. Bounded; the rest is
+    /// [`on_time`](Self::on_time)'s.
+    pub fn on_link(&mut self, now: Instant, link: LinkId, up: bool) {
+        self.stir();
+        let event = if up { LinkEvent::Restored } else { LinkEvent::Failed };
+        self.link_event(now, link, event);
+    }
+
+    /// A link's state, or `None` if there is no such link.
+    pub fn link_state(&self, link: LinkId) -> Option<LinkState> {
+        self.links.get(link).map(Link::state)
+    }
+
+    /// The platform asserts that the domain of the proof has stopped, by what it knows besides
+    /// the registers. Only a link or connection that waits for the proof takes it:
+    /// [`Stopping`](LinkState::Stopping) or [`Failed`](LinkState::Failed).
+    ///
+    /// # Errors
+    /// The proof, unused.
+    pub fn assert_stopped(&mut self, now: Instant, proof: Quiesced) -> Result<(), Quiesced> {
+        self.stir();
+        let state = self.links.of_proof(&proof).and_then(|it| self.domain_state(it));
+        if !matches!(state, Some(LinkState::Stopping | LinkState::Failed)) {
+            return Err(proof);
+        }
+        self.counters.count(Counter::StopsAsserted);
+        self.take_proof(now, proof);
+        Ok(())
+    }
+
+    /// Transfers of a link whose memory the device still has and that nothing but a proof, or the
+    /// device itself, can bring back: the gauge of the quarantine (R13, INV-14). Zero while the link
+    /// is up and all its connections are in service. Takes time linear in the slots.
+    pub fn quarantined(&self, id: LinkId) -> u32 {
+        let all = self.is_held(Domain::Link(id));
+        let held = |&slot: &u32| {
+            let word = self.slots.word(slot);
+            let ours = self.slots.owner(slot).link() == Some(id);
+            let owes = word.phase() == Phase::Live && word.owes(Debts::HW);
+            ours && owes && (all || self.is_held_by_connection(slot))
+        };
+        (0..self.config.slots).filter(held).count() as u32
+    }
+
+    /// How long the last failure of a link took until its engine was proven stopped.
+    pub fn time_to_quiesce(&self, link: LinkId) -> Option<crate::base::time::Span> {
+        let it = &self.links.get(link)?.recovery;
+        it.quiesced_at.map(|at| at.since(it.failed_at))
+    }
+
+    /// Something happened to a link.
+    pub(crate) fn link_event(&mut self, now: Instant, id: LinkId, event: LinkEvent) {
+        self.domain_event(now, Domain::Link(id), event);
+    }
+
+    /// Something happened to a stop domain.
+    pub(crate) fn domain_event(&mut self, now: Instant, domain: Domain, event: LinkEvent) {
+        if event == LinkEvent::Restored && self.run.is_over() {
+            return;
+        }
+        let Some(recovery) = self.links.recovery_mut(domain) else { return };
+        let (state, effect) = link_step(recovery.state, event);
+        if state != recovery.state {
+            recovery.state = state;
+            let trace = match domain {
+                Domain::Link(link) => Some(Trace::Link { link, state }),
+                Domain::Connection(place) => {
+                    let connection = self.links.connection(place);
+                    connection.map(|connection| Trace::Connection { connection, state })
+                }
+            };
+            if let Some(trace) = trace {
+                self.tracer.record(now, trace);
+            }
+        }
+        match effect {
+            LinkEffect::CloseGate => self.close(now, domain),
+            LinkEffect::StopEngine => self.stop(domain),
+            LinkEffect::Quarantine => self.counters.count(Counter::DevicesGone),
+            LinkEffect::Reclaim => {
+                if let Some(recovery) = self.links.recovery_mut(domain) {
+                    recovery.reclaim(now);
+                }
+            }
+            LinkEffect::ResetEngine => self.reset(domain),
+            LinkEffect::OpenGate => self.open(domain),
+            LinkEffect::None | LinkEffect::Ignored => {}
+        }
+    }
+
+    /// Nothing more is posted in a domain.
+    fn close(&mut self, now: Instant, domain: Domain) {
+        if let Some(recovery) = self.links.recovery_mut(domain) {
+            recovery.begin(now);
+        }
+        self.slots.request_sweep();
+        match domain {
+            Domain::Link(id) => {
+                self.counters.count(Counter::LinksFailed);
+                // Its stop is that of its connections as well.
+                if !seeded("link-leaves-connections") {
+                    self.links.put_back(domain);
+                }
+                if let Some(gate) = self.links.gate(id) {
+                    gate.close();
+                }
+            }
+            // Only this thread posts: none is inside.
+            Domain::Connection(_) => self.counters.count(Counter::ConnectionsFailed),
+        }
+    }
+
+    fn stop(&mut self, domain: Domain) {
+        match domain {
+            Domain::Link(id) => {
+                if let Some(link) = self.links.get_mut(id) {
+                    link.engine.stop();
+                }
+            }
+            Domain::Connection(place) => {
+                let Some(connection) = self.links.connection(place) else { return };
+                if let Some(link) = self.links.get_mut(connection.link) {
+                    link.engine.stop_connection(connection);
+                }
+            }
+        }
+    }
+
+    fn reset(&mut self, domain: Domain) {
+        let Some(proof) = self.links.recovery_mut(domain).and_then(|it| it.proof.take()) else {
+            return;
+        };
+        if let Some(link) = self.links.get_mut(proof.link()) {
+            link.doorbell_owed &= matches!(domain, Domain::Connection(_));
+            link.engine.reset(proof);
+        }
+    }
+
+    fn open(&mut self, domain: Domain) {
+        // Peers that wait for a way are looked at in turn by `send_pending`.
+        self.peers.look_again();
+        match domain {
+            Domain::Link(id) => {
+                self.counters.count(Counter::LinksRestored);
+                if let Some(gate) = self.links.gate(id) {
+                    gate.open();
+                }
+            }
+            Domain::Connection(_) => {
+                self.counters.count(Counter::ConnectionsReset);
+                self.links.put_back(domain);
+            }
+        }
+    }
+
+    /// Moves every link and every connection that is not in service one step on. `budget` bounds the slots
+    /// reclaimed.
+    pub(crate) fn poll_links(&mut self, now: Instant, budget: u32) {
+        for id in self.links.ids() {
+            match self.links.get(id).map_or(LinkState::Up, Link::state) {
+                LinkState::Down if self.links.get_mut(id).is_some_and(|l| l.engine.link_up()) => {
+                    self.link_event(now, id, LinkEvent::Restored);
+                }
+                LinkState::Up if self.links.get(id).is_some_and(Link::is_gone) => {
+                    self.link_event(now, id, LinkEvent::Gone);
+                }
+                LinkState::Up | LinkState::Down => {}
+                _ => self.recover(now, Domain::Link(id), budget),
+            }
+        }
+        // One of them after the other has the budget.
+        let turn = self.links.next_turn();
+        for place in 0..self.links.connections() {
+            let its = turn == Some(place) || seeded("budget-for-each-connection");
+            self.recover(now, Domain::Connection(place), if its { budget } else { 0 });
+            self.give_up_connection(now, place);
+        }
+    }
+
+    /// A connection whose stop does not end in time is stopped with its link: that is the proof which is
+    /// left.
+    fn give_up_connection(&mut self, now: Instant, place: u8) {
+        let Some(connection) = self.links.connection(place) else { return };
+        let bound = self.config.drain_bound.times(2);
+        let held = self.is_held(Domain::Connection(place));
+        let failed_at = self.links.recovery(Domain::Connection(place)).map(|it| it.failed_at);
+        let overdue = failed_at.is_some_and(|at| at.after(bound) <= now);
+        if held && overdue && !seeded("connection-out-for-ever") {
+            self.link_event(now, connection.link, LinkEvent::Failed);
+        }
+    }
+
+    /// Moves a domain that has failed one step on.
+    fn recover(&mut self, now: Instant, domain: Domain, budget: u32) {
+        match self.domain_state(domain).unwrap_or(LinkState::Up) {
+            LinkState::Stalled => {
+                let out = match domain {
+                    Domain::Link(id) => self.links.gate(id).is_some_and(LinkGate::posters_out),
+                    Domain::Connection(_) => true,
+                };
+                if out && !self.invalidate_all(now, domain, budget) {
+                    self.domain_event(now, domain, LinkEvent::PostersOut);
+                }
+                if seeded("reclaimed-before-stop") {
+                    self.domain_event(now, domain, LinkEvent::Quiesced);
+                }
+            }
+            LinkState::Stopping | LinkState::Failed => self.look_for_proof(now, domain),
+            LinkState::Reclaiming if self.reclaim(now, domain, budget) => {}
+            LinkState::Reclaiming => {
+                self.domain_event(now, domain, LinkEvent::Reclaimed);
+                // A connection is made anew when something is sent by it.
+                if matches!(domain, Domain::Connection(_)) {
+                    self.domain_event(now, domain, LinkEvent::Restored);
+                }
+            }
+            LinkState::Up | LinkState::Down => {}
+        }
+    }
+
+    fn look_for_proof(&mut self, now: Instant, domain: Domain) {
+        let proof = match domain {
+            Domain::Link(id) => self.links.get_mut(id).and_then(|link| link.engine.quiesced()),
+            Domain::Connection(place) => self.links.connection(place).and_then(|it| {
+                self.links.get_mut(it.link).and_then(|link| link.engine.connection_quiesced(it))
+            }),
+        };
+        let gone = |link: &Link<_>| link.is_gone() && link.state() == LinkState::Stopping;
+        match (proof, domain) {
+            (Some(proof), _) => self.take_proof(now, proof),
+            (None, Domain::Link(id)) if self.links.get(id).is_some_and(gone) => {
+                self.domain_event(now, domain, LinkEvent::Gone);
+            }
+            (None, _) => {}
+        }
+    }
+
+    /// The domain has stopped: its descriptors may be taken back.
+    fn take_proof(&mut self, now: Instant, proof: Quiesced) {
+        let Some(domain) = self.links.of_proof(&proof) else { return };
+        if let Domain::Link(id) = domain {
+            if let Some(link) = self.links.get_mut(id) {
+                link.gone = false;
+            }
+        }
+        self.channel.quiesce(proof.link(), &proof);
+        if let Some(recovery) = self.links.recovery_mut(domain) {
+            recovery.proof = Some(proof);
+        }
+        self.domain_event(now, domain, LinkEvent::Quiesced);
+    }
+
+    /// Another context has found the device of a link gone. One that is stopped already, or has been
+    /// reset, holds nothing.
+    pub(crate) fn device_gone(&mut self, now: Instant, id: LinkId) {
+        let Some(link) = self.links.get_mut(id) else { return };
+        link.gone = !matches!(link.state(), LinkState::Reclaiming | LinkState::Down);
+        self.link_event(now, id, LinkEvent::Gone);
+    }
+}

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! What brings everything to its end: time, the sweep, links that fail, the shutdown, the report.
+
+mod blocker;
+mod connection;
+mod finalize;
+mod link;
+mod reclaim;
+mod shutdown;
+mod sweep;
+mod timeout;
+
+pub use blocker::Blocker;
+pub use finalize::Report;

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! Messages of peers that answer transfers of ours.
+
+use super::admit::Heard;
+use crate::base::counters::Counter;
+use crate::base::defect::seeded;
+use crate::base::id::{LinkId, PeerId, Tag};
+use crate::base::message::{Envelope, Lane, Message, PullReady};
+use crate::base::time::Instant;
+use crate::machines::peer::HelloEvent;
+use crate::machines::transfer::{Cause, Debts, Effect, Event};
+use crate::peers::Marks;
+use crate::ports::Ports;
+use crate::shard::Driver;
+use crate::slots::{Flags, Role, SlotState};
+use crate::tx::From;
+
+impl<P: Ports> Driver<'_, P> {
+    /// The control layer's one message: the peer has staged, our pull may start (S3-7). No third
+    /// message follows: where pulling is natural it saves a latency (S3-13). Constant
+    /// time, no slot, no upper layer (INV-8).
+    pub fn on_pull_ready(&mut self, now: Instant, link: LinkId, from: &Envelope, it: &PullReady) {
+        self.stir();
+        if !self.listens_to(link, from) {
+            return;
+        }
+        match self.admitted(now, from, Lane::Control) {
+            Heard::From(id) => {
+                self.pull_ready(now, link, id, it);
+                self.settle_credits(now, id, from);
+            }
+            Heard::Closed(_) | Heard::Parked | Heard::Dropped => {
+                self.correct_sender(now, from, None)
+            }
+        }
+    }
+
+    pub(crate) fn pull_ready(&mut self, now: Instant, link: LinkId, id: PeerId, it: &PullReady) {
+        if seeded("pull-ready-walks-the-table") {
+            (0..self.config.slots).for_each(|slot| _ = self.slots.word(slot));
+        }
+        let here = self.slots.owner(it.sink.index).link() == Some(link);
+        let fits = here && self.is_with(it.sink, id);
+        let Some(state) = self.answer_to(it.sink, fits, |role| role == Role::GetSink) else {
+            return;
+        };
+        let room = state.length;
+        if self.end_if_late(now, it.sink) {
+            return;
+        }
+        if self.apply(now, it.sink, Event::Accepted) != Some(Effect::StartPull) {
+            return;
+        }
+        let signalled = self.peers.get(id).is_some_and(|peer| peer.is(Marks::SIGNALLED));
+        if let Some(state) = self.slots.get_mut(it.sink.index) {
+            state.role = Role::GetPull;
+            state.remote = it.source;
+            state.length = it.length;
+            state.flags.set(Flags::OWES_DONE, !signalled || seeded("done-after-every-get"));
+        }
+        if it.length > room && !seeded("length-unchecked") {
+            // LNet would assert here (H16): we refuse; the report lets the peer have its buffers
+            // back.
+            self.counters.count(Counter::Protocol);
+            let _ = self.apply(now, it.sink, Event::Withdraw(Debts::HW, Cause::Protocol));
+            let _ = self.apply(now, it.sink, Event::PayCpu);
+            return;
+        }
+        self.pull(now, it.sink, link, From::Answer);
+    }
+
+    pub(crate) fn on_answer(
+        &mut self,
+        now: Instant,
+        id: PeerId,
+        from: &Envelope,
+        message: &Message<'_>,
+    ) {
+        let (tag, event) = match *message {
+            Message::PutNak { source, .. } => (source, Event::Refused),
+            Message::PutDone { source, failed: None } => (source, Event::Done),
+            Message::PutDone { source, failed: Some(_) } => (source, Event::Refused),
+            Message::GetNak { sink, .. } => (sink, Event::Refused),
+            Message::Close => {
+                if let Some(peer) = self.peers.get_mut(id) {
+                    peer.note_goodbye(from);
+                }
+                self.hello_event(now, id, HelloEvent::Closed);
+                return;
+            }
+            _ => return,
+        };
+        let ours = self.is_with(tag, id);
+        let get = matches!(message, Message::GetNak { .. });
+        let of_role = |role: Role| if get { role == Role::GetSink } else { role.stages() };
+        if self.answer_to(tag, ours, of_role).is_none() {
+            return;
+        }
+        match self.apply(now, tag, event) {
+            Some(Effect::Invalidate) => self.invalidate(now, tag),
+            Some(Effect::None) => self.await_drain(now, tag),
+            _ => {}
+        }
+    }
+
+    /// A transfer that an answer is for; each mismatch is counted (R31, H8, H16).
+    fn answer_to(
+        &mut self,
+        tag: Tag,
+        from_its_peer: bool,
+        of_role: impl Fn(Role) -> bool,
+    ) -> Option<&SlotState> {
+        let word = self.slots.word(tag.index);
+        let stale = self.slots.tag(tag.index) != tag || !word.is_of(tag.generation);
+        // Where there is no slot, generation 0 passes for the present one.
+        let Some(state) =
+            self.slots.get(tag.index).filter(|_| !stale || seeded("answer-without-generation"))
+        else {
+            if stale || !seeded("answer-beyond-uncounted") {
+                self.counters.count(Counter::StaleAnswer);
+            }
+            return None;
+        };
+        let from_its_peer = from_its_peer || seeded("answer-of-any-peer");
+        if !from_its_peer || !of_role(state.role) {
+            self.counters.count(Counter::WrongAnswer);
+            return None;
+        }
+        Some(state)
+    }
+}

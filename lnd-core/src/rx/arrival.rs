@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! A peer's request between its channel and the upper layer's decision.
+//!
+//! Nothing of it is in the driver yet: its frame, its place in the window and the peer's credit are as they
+//! were. The decision takes them. Only a request that outlives the call takes a slot.
+
+use core::fmt;
+
+use super::request::{Asked, Offer};
+use super::ticket::{Give, Receive, RecvError, RequestKind, Ticket};
+use crate::base::defect::seeded;
+use crate::base::fragment::Fragment;
+use crate::base::id::{Nid, Tag};
+use crate::base::message::{Message, Refusal};
+use crate::base::time::Instant;
+use crate::machines::transfer::{Cause, Place, Status};
+use crate::ports::Ports;
+use crate::shard::Driver;
+use crate::tx::{scatter, Why};
+
+/// What became of a message.
+#[derive(Debug)]
+#[must_use]
+pub enum Inbound<'d, 'm, 'f, P: Ports> {
+    /// Dealt with, or dropped and counted. Its place in the channel is free.
+    Handled,
+    /// A request that needs the upper layer's decision (`lnet_parse`).
+    Request(Arrival<'d, 'm, 'f, P>),
+    /// A request for which there is no slot or no place in the peer table now, whose sender has not yet
+    /// answered our hello, or has as many requests without a decision as it may. Leave it in the channel. Offer it again when a message of the control lane, or
+    /// an earlier request of its sender, was taken, and when
+    /// [`offer_again`](crate::driver::Driver::offer_again) says so. A host that does so, and that calls
+    /// [`on_time`](crate::driver::Driver::on_time) when that says, waits for no promised request for ever: the
+    /// driver keeps in mind who has no place, and asks that node when it can be given one.
+    Wait,
+}
+
+/// What became of a request that was taken.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[must_use = "a request that has ended is not reported again"]
+pub enum Received {
+    /// There will be exactly one [`Report`](crate::driver::Report) with this tag. The buffers are lent until
+    /// then.
+    Pending(Tag),
+    /// It has ended: all of it is in the buffers, or the status says why not. No report follows (INV-1).
+    Done(Status),
+}
+
+/// A peer's request, and the driver that waits for what the upper layer decides: [`recv`](Self::recv),
+/// [`give`](Self::give), [`refuse`](Self::refuse), or [`keep`](Self::keep) to decide later.
+///
+/// One that is dropped without a decision has changed nothing: as after
+/// [`Inbound::Wait`] the frame stays in the channel and is offered again.
+#[must_use = "a peer's request needs a decision"]
+pub struct Arrival<'d, 'm, 'f, P: Ports> {
+    driver: &'d mut Driver<'m, P>,
+    now: Instant,
+    from: Nid,
+    offer: Offer,
+    asked: Asked<'f>,
+}
+
+impl<P: Ports> fmt::Debug for Arrival<'_, '_, '_, P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("Arrival");
+        shown.field("kind", &self.asked.kind).field("from", &self.from);
+        shown.field("length", &self.asked.length).finish_non_exhaustive()
+    }
+}
+
+impl<'d, 'm, 'f, P: Ports> Arrival<'d, 'm, 'f, P> {
+    /// A request that was offered.
+    #[inline]
+    pub(crate) fn of(
+        driver: &'d mut Driver<'m, P>,
+        now: Instant,
+        from: Nid,
+        offer: Offer,
+        message: &Message<'f>,
+    ) -> Inbound<'d, 'm, 'f, P> {
+        let Some(asked) = Asked::by(message) else { return Inbound::Handled };
+        if seeded("taken-before-decided") {
+            driver.take_in(&offer);
+        }
+        if seeded("request-not-parsed") {
+            let _ = driver.take_up_request(now, &offer, from, &asked);
+            return Inbound::Handled;
+        }
+        Inbound::Request(Self { driver, now, from, offer, asked })
+    }
+
+    /// The hop it came from.
+    pub const fn from(&self) -> Nid {
+        self.from
+    }
+
+    /// The upper layer's header.
+    pub const fn header(&self) -> &'f [u8] {
+        self.asked.header
+    }
+
+    /// Bytes offered (PUT) or wanted (GET).
+    pub const fn length(&self) -> u32 {
+        self.asked.length
+    }
+
+    /// What is asked for.
+    pub const fn kind(&self) -> RequestKind {
+        self.asked.kind
+    }
+
+    /// The payload that came along; empty for the other kinds.
+    pub const fn payload(&self) -> &'f [u8] {
+        self.asked.payload
+    }
+
+    /// Keeps the request in a slot, to be decided later. Its frame is not needed beyond the payload of an
+    /// inline message.
+    #[inline(never)]
+    pub fn keep(self) -> Ticket<'f> {
+        self.keep_for_now().0
+    }
+
+    fn keep_for_now(self) -> (Ticket<'f>, &'d mut Driver<'m, P>) {
+        let Self { driver, now, offer, asked, from } = self;
+        // The offer has looked for a slot, and the driver was ours since: the tag names none only if the
+        // tables contradict each other. A stale ticket is refused and counted.
+        let tag = driver.take_up_request(now, &offer, from, &asked);
+        let tag = tag.unwrap_or(Tag { index: u32::MAX, generation: 0 });
+        let Asked { kind, header, payload, length, .. } = asked;
+        (Ticket { tag, kind, from, header, payload, length }, driver)
+    }
+
+    /// The upper layer takes a PUT, all or its first `length` bytes (`lnd_recv`). A length of zero takes
+    /// nothing and still ends the sender's transfer OK.
+    ///
+    /// # Errors
+    /// [`RecvError::Refused`]: the request is kept, and given back.
+    pub fn recv(self, it: &Receive<'_>) -> Result<Received, RecvError<'f>> {
+        if self.asked.kind == RequestKind::Immediate && self.fits(it) {
+            return Ok(Received::Done(self.recv_inline(it)));
+        }
+        let now = self.now;
+        let (ticket, driver) = self.keep_for_now();
+        driver.recv(now, ticket, it).map(Received::Pending)
+    }
+
+    /// The upper layer takes an inline payload: it has ended, and no report follows.
+    ///
+    /// # Errors
+    /// Why it cannot be taken so; [`Why::WrongKind`] for a payload that did not come along. Nothing has changed:
+    /// as after an arrival that is dropped, the frame stays in the channel.
+    #[inline]
+    pub fn recv_at_once(mut self, it: &Receive<'_>) -> Result<Status, Why> {
+        self.check(self.asked.kind == RequestKind::Immediate, it.sink, it.length)?;
+        Ok(self.recv_inline(it))
+    }
+
+    /// Whether a PUT can be received so, once it is [kept](Self::keep). Nothing changes.
+    ///
+    /// # Errors
+    /// Why not; counted as a refused call.
+    pub fn check_recv(&mut self, it: &Receive<'_>) -> Result<(), Why> {
+        self.check(self.asked.kind != RequestKind::Get, it.sink, it.length)
+    }
+
+    /// Whether a GET can be answered so, once it is [kept](Self::keep). Nothing changes.
+    ///
+    /// # Errors
+    /// Why not; counted as a refused call.
+    pub fn check_give(&mut self, it: &Give<'_>) -> Result<(), Why> {
+        self.check(self.asked.kind == RequestKind::Get, it.source, it.length)
+    }
+
+    /// Whether the driver would take these buffers for the request. A refusal is counted.
+    fn check(&mut self, kind_fits: bool, memory: &[Fragment], length: u32) -> Result<(), Why> {
+        let Self { driver, asked, .. } = self;
+        let listed = memory.len() > 1 && asked.kind != RequestKind::Immediate;
+        let checked = match driver.check_memory(memory) {
+            _ if !kind_fits => Err(Why::WrongKind),
+            Ok(room) if length > room || length > asked.length => Err(Why::TooLong),
+            Ok(_) if listed && !driver.slots.lists.has_room() => Err(Why::NoLists),
+            Ok(_) => Ok(()),
+            Err(why) => Err(why),
+        };
+        checked.map_err(|why| driver.refuse_call(why))
+    }
+
+    fn fits(&self, it: &Receive<'_>) -> bool {
+        let room = self.driver.check_memory(it.sink);
+        it.length <= self.asked.length && room.is_ok_and(|room| it.length <= room)
+    }
+
+    /// Copies an inline payload to the upper layer's buffers: it has ended.
+    #[inline]
+    fn recv_inline(self, it: &Receive<'_>) -> Status {
+        let Self { driver, now, offer, asked, from } = self;
+        driver.consume_offer(&offer);
+        let payload = asked.payload.get(..it.length as usize).unwrap_or(asked.payload);
+        let status = match scatter(&mut driver.memory, payload, it.sink) {
+            Ok(()) => Status::OK,
+            Err(_) => Status::of(driver.config.policy, Cause::Local, Place::Queue),
+        };
+        let sequence = offer.number.map_or(0, |(sequence, _)| sequence);
+        driver.ended_at_once(now, (from, sequence), it.length, status);
+        status
+    }
+
+    /// The upper layer answers a GET with `length` bytes of its own: see [`Driver::give`].
+    ///
+    /// # Errors
+    /// The request, kept, and why; nothing will be reported.
+    pub fn give(self, it: &Give<'_>) -> Result<Tag, RecvError<'f>> {
+        let now = self.now;
+        let (ticket, driver) = self.keep_for_now();
+        driver.give(now, ticket, it)
+    }
+
+    /// The upper layer does not want the request. A PUT or GET is told so; an inline message is dropped.
+    pub fn refuse(self, why: Refusal) {
+        let now = self.now;
+        if self.asked.kind == RequestKind::Immediate {
+            self.driver.consume_offer(&self.offer);
+            return;
+        }
+        let (ticket, driver) = self.keep_for_now();
+        driver.refuse(now, ticket, why);
+    }
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! What the decision on a peer's request takes: its place in the window, a slot, the buffers.
+
+use super::request::{Asked, Offer};
+use super::ticket::{RequestKind, Ticket};
+use crate::base::counters::Counter;
+use crate::base::defect::seeded;
+use crate::base::fragment::Fragment;
+use crate::base::id::{Nid, Tag};
+use crate::base::message::{Message, Refusal};
+use crate::base::time::Instant;
+use crate::machines::transfer::{Event, Word};
+use crate::ports::trace::Trace;
+use crate::ports::{Ports, Tracer};
+use crate::shard::Driver;
+use crate::slots::{New, Role};
+use crate::tx::Why;
+
+impl<P: Ports> Driver<'_, P> {
+    /// Takes a slot for a request that was offered, and its place in the window. `None`: there is no slot,
+    /// which the offer has ruled out.
+    pub(crate) fn take_up_request(
+        &mut self,
+        now: Instant,
+        offer: &Offer,
+        from: Nid,
+        asked: &Asked<'_>,
+    ) -> Option<Tag> {
+        self.stir();
+        let new = New {
+            role: Role::Ticket,
+            fragments: &[],
+            length: asked.length,
+            user: 0,
+            link: None,
+            remote: asked.remote,
+            session: offer.session,
+        };
+        let tag = self.claim(offer.peer, Some(offer.link), &new).ok()?;
+        self.take_in(offer);
+        if let Some(peer) = self.peers.get_mut(offer.peer) {
+            peer.undecided += 1;
+        }
+        self.slots.publish(tag, Word::queued(tag.generation));
+        self.slots.arm(tag.index, now.after(self.config.verdict_bound));
+        self.tracer.record(now, Trace::Accepted { tag, peer: from, length: asked.length });
+        Some(tag)
+    }
+
+    /// A request that was offered is taken: its place in the window, and its place in the channel.
+    #[inline]
+    pub(crate) fn take_in(&mut self, offer: &Offer) {
+        self.counters.count(Counter::Requests);
+        let Some(peer) = self.peers.get_mut(offer.peer) else { return };
+        let parked = peer.parked != 0;
+        if let Some((sequence, lost)) = offer.number {
+            peer.theirs.take_in(sequence, lost);
+            self.counters.add(Counter::LostRequests, u64::from(lost));
+        }
+        if parked {
+            self.unpark(offer.peer, offer.link);
+        }
+    }
+
+    /// A request that was offered is taken, and its place in the channel is free again: it had no slot.
+    #[inline]
+    pub(super) fn consume_offer(&mut self, offer: &Offer) {
+        self.take_in(offer);
+        let present = offer.number.is_some() && !seeded("short-keeps-credit");
+        self.return_credit(offer.peer, present);
+    }
+
+    /// Refuses a request that was offered: we are shutting down.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn refuse_offer(
+        &mut self,
+        now: Instant,
+        from: Nid,
+        offer: Offer,
+        message: &Message<'_>,
+    ) {
+        let Some(asked) = Asked::by(message) else { return };
+        if let Some(tag) = self.take_up_request(now, &offer, from, &asked) {
+            self.nak(now, tag, asked.kind, Refusal::ShuttingDown);
+        }
+    }
+
+    /// Turns a ticket's slot into a transfer of `role` over the upper layer's buffers.
+    pub(super) fn lend(
+        &mut self,
+        ticket: &Ticket<'_>,
+        role: Role,
+        buffers: &[Fragment],
+        length: u32,
+        user: u64,
+    ) -> Result<(), Why> {
+        let room = self.check_memory(buffers)?;
+        let offered =
+            if role == Role::InlineSink { ticket.payload.len() as u32 } else { ticket.length };
+        if length > room || length > offered {
+            return Err(Why::TooLong);
+        }
+        // What comes inline is copied at once: its buffers are not kept.
+        let kept = if role == Role::InlineSink { &[][..] } else { buffers };
+        let (pieces, address) = self.slots.keep_fragments(kept).ok_or(Why::NoLists)?;
+        let Some(state) = self.slots.get_mut(ticket.tag.index) else {
+            return Err(Why::NoSlots);
+        };
+        (state.role, state.pieces, state.address) = (role, pieces, address);
+        (state.length, state.user) = (length, user);
+        Ok(())
+    }
+
+    /// Ends a peer's request that waits for its verdict.
+    pub(crate) fn nak(&mut self, now: Instant, tag: Tag, kind: RequestKind, why: Refusal) {
+        self.consume(tag);
+        let role = match kind {
+            RequestKind::Immediate => {
+                let _ = self.apply(now, tag, Event::PayCpu);
+                return;
+            }
+            RequestKind::Put => Role::NakPut,
+            RequestKind::Get => Role::NakGet,
+        };
+        if let Some(state) = self.slots.get_mut(tag.index) {
+            state.refuse(role, why);
+        }
+        if seeded("refusal-untold") {
+            let _ = self.apply(now, tag, Event::PayCpu);
+            return;
+        }
+        self.reply(now, tag);
+    }
+}

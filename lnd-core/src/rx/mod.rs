@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! What comes in: who is listened to, what requests become, and the upper layer's decisions on them.
+
+mod admit;
+mod answer;
+mod arrival;
+mod decide;
+mod message;
+mod recv;
+mod request;
+mod ticket;
+
+pub use arrival::{Arrival, Inbound, Received};
+pub use ticket::{Give, GiveError, Receive, RecvError, RequestKind, Ticket};

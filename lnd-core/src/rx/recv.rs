@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! The upper layer's verdict on a peer's request (`lnd_recv`).
+
+use super::ticket::{Give, Receive, RecvError, RequestKind, Ticket};
+use crate::base::counters::Counter;
+use crate::base::defect::seeded;
+use crate::base::id::Tag;
+use crate::base::message::Refusal;
+use crate::base::time::Instant;
+use crate::machines::transfer::{Cause, Debts, Event};
+use crate::peers::Marks;
+use crate::ports::Ports;
+use crate::shard::Driver;
+use crate::slots::{Flags, Role};
+use crate::tx::{scatter, From, Why};
+
+impl<P: Ports> Driver<'_, P> {
+    /// The upper layer takes a PUT, all or its first `length` bytes (`lnd_recv`). A length of zero
+    /// takes nothing and still ends the sender's transfer OK.
+    ///
+    /// On `Ok` there will be exactly one [`Report`](crate::driver::Report) with the ticket's tag.
+    ///
+    /// # Errors
+    /// [`RecvError`]: nothing will be reported.
+    pub fn recv<'f>(
+        &mut self,
+        now: Instant,
+        ticket: Ticket<'f>,
+        it: &Receive<'_>,
+    ) -> Result<Tag, RecvError<'f>> {
+        if !self.is_live(&ticket) {
+            return Err(RecvError::Gone);
+        }
+        let role = match ticket.kind {
+            RequestKind::Immediate => Role::InlineSink,
+            RequestKind::Get if !seeded("wrong-kind-taken") => {
+                return Err(self.refused(ticket, Why::WrongKind))
+            }
+            RequestKind::Put | RequestKind::Get => Role::PutSink,
+        };
+        if let Err(why) = self.lend(&ticket, role, it.sink, it.length, it.user) {
+            return Err(self.refused(ticket, why));
+        }
+        let tag = ticket.tag;
+        if it.length == 0 && seeded("nothing-wanted-is-refused") {
+            self.nak(now, tag, ticket.kind, Refusal::NoMatch);
+            return Ok(tag);
+        }
+        if !seeded("buffer-held-beyond-recv") {
+            self.consume(tag);
+        }
+        self.slots.arm(tag.index, it.deadline);
+        if role == Role::InlineSink {
+            self.copy_in(now, tag, ticket.payload, it);
+        } else if let Some(link) = self.slots.owner(tag.index).link() {
+            let peer = self.peers.get(self.peers.of_slot(tag.index));
+            let owes = !peer.is_some_and(|peer| peer.is(Marks::SIGNALLED));
+            if let Some(state) = self.slots.get_mut(tag.index) {
+                state.flags.set(Flags::OWES_DONE, owes);
+            }
+            self.pull(now, tag, link, From::Queue);
+        }
+        Ok(tag)
+    }
+
+    /// The upper layer decides what satisfies a GET (S1-8, S3-2) and answers with `length` bytes of its own (`lnd_recv` after an
+    /// `lnet_parse` with `rdma_req`, S3-9): they are staged, and the peer is told to pull.
+    ///
+    /// # Errors
+    /// [`RecvError`]: nothing will be reported.
+    pub fn give<'f>(
+        &mut self,
+        now: Instant,
+        ticket: Ticket<'f>,
+        it: &Give<'_>,
+    ) -> Result<Tag, RecvError<'f>> {
+        if !self.is_live(&ticket) {
+            return Err(RecvError::Gone);
+        }
+        if ticket.kind != RequestKind::Get && !seeded("wrong-kind-taken") {
+            return Err(self.refused(ticket, Why::WrongKind));
+        }
+        let length = if seeded("get-answered-empty") { 0 } else { it.length };
+        if let Err(why) = self.lend(&ticket, Role::GetSource, it.source, length, it.user) {
+            return Err(self.refused(ticket, why));
+        }
+        let tag = ticket.tag;
+        self.consume(tag);
+        self.slots.arm(tag.index, it.deadline);
+        self.reply(now, tag);
+        Ok(tag)
+    }
+
+    /// The upper layer does not want the request. A PUT or GET is told so; an inline message is
+    /// dropped. Nothing will be reported.
+    pub fn refuse(&mut self, now: Instant, ticket: Ticket<'_>, why: Refusal) {
+        if self.is_live(&ticket) {
+            self.nak(now, ticket.tag, ticket.kind, why);
+        }
+    }
+
+    /// Whether a ticket still stands.
+    fn is_live(&mut self, ticket: &Ticket<'_>) -> bool {
+        self.stir();
+        let word = self.slots.word(ticket.tag.index);
+        let is_live = self.slots.tag(ticket.tag.index) == ticket.tag
+            && word.is_of(ticket.tag.generation)
+            && word.owes(Debts::CPU)
+            && self.slots.get(ticket.tag.index).is_some_and(|d| d.role == Role::Ticket);
+        if !is_live {
+            self.counters.count(Counter::VerdictLate);
+        }
+        is_live
+    }
+
+    fn refused<'f>(&mut self, ticket: Ticket<'f>, why: Why) -> RecvError<'f> {
+        RecvError::Refused(ticket, self.refuse_call(why))
+    }
+
+    /// Copies an inline payload into the upper layer's buffers: done, and reported like all else.
+    fn copy_in(&mut self, now: Instant, tag: Tag, payload: &[u8], it: &Receive<'_>) {
+        let wanted = payload.get(..it.length as usize).unwrap_or(payload);
+        if scatter(&mut self.memory, wanted, it.sink).is_err() {
+            let _ = self.apply(now, tag, Event::Withdraw(Debts(0), Cause::Local));
+        }
+        let _ = self.apply(now, tag, Event::PayCpu);
+    }
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! A peer's request that waits for the upper layer's verdict, and what the verdict may be.
+
+use crate::base::fragment::Fragment;
+use crate::base::id::{Nid, Tag};
+use crate::base::time::Instant;
+use crate::tx::Why;
+
+/// What a peer asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RequestKind {
+    /// The payload came along.
+    Immediate,
+    /// The payload is staged at the peer: we pull it.
+    Put,
+    /// The peer will pull what we stage (`lnet_parse` with `rdma_req` true, S3-9).
+    Get,
+}
+
+/// A peer's request. It ends in [`recv`](crate::driver::Driver::recv), [`give`](crate::driver::Driver::give) or
+/// [`refuse`](crate::driver::Driver::refuse), once; until then it holds a slot and the peer's credit (S3-10). One
+/// that is forgotten ends by itself after the configured bound.
+#[derive(Debug)]
+#[must_use = "a peer's request needs a verdict"]
+pub struct Ticket<'f> {
+    pub(crate) tag: Tag,
+    pub(crate) kind: RequestKind,
+    /// The hop it came from.
+    pub from: Nid,
+    /// The upper layer's header.
+    pub header: &'f [u8],
+    /// The payload, if it came along.
+    pub(crate) payload: &'f [u8],
+    /// Bytes offered (PUT) or wanted (GET).
+    pub length: u32,
+}
+
+impl<'f> Ticket<'f> {
+    /// What is asked for.
+    pub const fn kind(&self) -> RequestKind {
+        self.kind
+    }
+
+    /// Which transfer it will be.
+    pub const fn tag(&self) -> Tag {
+        self.tag
+    }
+
+    /// The payload that came along; empty for the other kinds.
+    pub const fn payload(&self) -> &'f [u8] {
+        self.payload
+    }
+
+    /// This ticket without its frame, for an upper layer that must delay its verdict. An inline
+    /// payload must have been copied first (`lnd_eager_recv`) and cannot be received any more.
+    pub const fn detach(self) -> Ticket<'static> {
+        Ticket {
+            tag: self.tag,
+            kind: self.kind,
+            from: self.from,
+            header: &[],
+            payload: &[],
+            length: self.length,
+        }
+    }
+}
+
+/// Where an accepted PUT goes.
+#[derive(Clone, Copy, Debug)]
+pub struct Receive<'r> {
+    /// Buffers; at least `length` bytes.
+    pub sink: &'r [Fragment],
+    /// Bytes wanted, at most the ticket's; the rest is dropped (`mlen` of `lnd_recv`).
+    pub length: u32,
+    /// When to give up.
+    pub deadline: Instant,
+    /// Comes back in the report.
+    pub user: u64,
+}
+
+/// What an accepted GET is answered with.
+#[derive(Clone, Copy, Debug)]
+pub struct Give<'r> {
+    /// Buffers; at least `length` bytes.
+    pub source: &'r [Fragment],
+    /// Bytes given, at most the ticket's.
+    pub length: u32,
+    /// When to give up.
+    pub deadline: Instant,
+    /// Comes back in the report.
+    pub user: u64,
+}
+
+/// Why a verdict was not taken.
+#[derive(Debug)]
+pub enum RecvError<'f> {
+    /// The request has ended meanwhile: the peer is down, or the verdict came too late. Nothing
+    /// will be reported.
+    Gone,
+    /// The buffers do not do; the ticket is given back.
+    Refused(Ticket<'f>, Why),
+}
+
+/// Why a verdict was not taken.
+pub type GiveError<'f> = RecvError<'f>;

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! A whole-table check of the driver's own books, for tests and for debug builds.
+
+use super::Driver;
+use crate::base::time::Instant;
+use crate::machines::transfer::{Debts, Phase};
+use crate::ports::Ports;
+use crate::slots::{Flags, Role};
+
+/// An invariant that does not hold. Never seen outside of tests, or something is very wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Broken {
+    /// Slots in use and slots counted differ (INV-14).
+    SlotCount,
+    /// A free slot's word is not free, or the reverse.
+    SlotState(u32),
+    /// A queued transfer owes more than `CPU`, or a queue's link is wrong.
+    QueueState(u32),
+    /// A finished transfer owes something.
+    DoneOwes(u32),
+    /// A peer's count of transfers is wrong.
+    PeerCount(u32),
+    /// A peer's credits do not add up (INV-12): ours are not its depth, or its requests taken in are not
+    /// those consumed and those that wait for a decision.
+    Credits(u32),
+    /// Pulls under way or waiting and those counted differ, or a peer has more than it may (R25).
+    Pulls(u32),
+    /// A peer has more slots than its credits allow (INV-12, INV-14).
+    Passive(u32),
+    /// Fragment lists in use and lists referred to differ.
+    Lists,
+    /// `on_time` would take something for done that is not.
+    NotQuiet,
+}
+
+impl<P: Ports> Driver<'_, P> {
+    /// Checks the books: work linear in slots times peers.
+    ///
+    /// # Errors
+    /// The first thing that does not add up.
+    pub fn audit(&self) -> Result<(), Broken> {
+        let (mut used, mut lists, mut pulls) = (0, 0, (0, 0));
+        for slot in 0..self.config.slots {
+            let word = self.slots.word(slot);
+            let free = self.slots.is_free(slot);
+            if free != (word.phase() == Phase::Free) {
+                return Err(Broken::SlotState(slot));
+            }
+            if free {
+                continue;
+            }
+            used += 1;
+            let Some(state) = self.slots.get(slot) else { continue };
+            lists += usize::from(state.pieces.list().is_some());
+            let queued = state.flags.contains(Flags::QUEUED);
+            pulls.0 += u32::from(state.flags.contains(Flags::PULLING));
+            pulls.1 += u32::from(queued && state.role.pulls());
+            // A GET whose PULL_READY has come is live, and its queue holds its `CPU`.
+            let pull = state.role == Role::GetPull
+                && word.phase() == Phase::Live
+                && word.owes(Debts::CPU)
+                && word.owes(Debts::HW);
+            let nothing_out = word.phase() == Phase::Queued && word.debts().0 == Debts::CPU.0;
+            if queued && !pull && !nothing_out {
+                return Err(Broken::QueueState(slot));
+            }
+            if word.phase() == Phase::Done && word.debts().0 != 0 {
+                return Err(Broken::DoneOwes(slot));
+            }
+        }
+        let (active, passive) = self.slots.in_use();
+        if used != active + passive {
+            return Err(Broken::SlotCount);
+        }
+        if self.quiet_until != Instant::ORIGIN && self.quiet_until() != Some(self.quiet_until) {
+            return Err(Broken::NotQuiet);
+        }
+        if lists != self.slots.lists.used() {
+            return Err(Broken::Lists);
+        }
+        self.audit_peers(used, pulls)
+    }
+
+    fn audit_peers(&self, used: u32, mut pulls: (u32, u32)) -> Result<(), Broken> {
+        let mut transfers = 0;
+        for number in 0..self.peers.len() as u32 {
+            let Some(peer) = self.peers.id(number).and_then(|id| self.peers.get(id)) else {
+                continue;
+            };
+            transfers += peer.transfers;
+            let rest = pulls.0.checked_sub(u32::from(peer.pulls));
+            let waiting = pulls.1.checked_sub(u32::from(peer.pulls_waiting));
+            match (rest, waiting) {
+                (Some(rest), Some(waiting)) if peer.pulls <= self.config.pulls => {
+                    pulls = (rest, waiting);
+                }
+                _ => return Err(Broken::Pulls(number)),
+            }
+            if peer.ours.left().checked_add(peer.ours.in_flight()) != Some(peer.ours.depth()) {
+                return Err(Broken::Credits(number));
+            }
+            let slots =
+                if peer.transfers == 0 { SlotsOf::default() } else { self.slots_of(number) };
+            if slots.posted != u32::from(peer.theirs.posted()) {
+                return Err(Broken::Credits(number));
+            }
+            let depth = u32::from(self.config.depth);
+            if slots.undecided > depth || slots.passive > depth.saturating_mul(2) {
+                return Err(Broken::Passive(number));
+            }
+        }
+        if transfers != used {
+            return Err(Broken::PeerCount(transfers));
+        }
+        if pulls != (0, 0) {
+            return Err(Broken::Pulls(u32::MAX));
+        }
+        Ok(())
+    }
+
+    /// The slots that a peer's requests have, counted one by one.
+    fn slots_of(&self, number: u32) -> SlotsOf {
+        let mut slots = SlotsOf::default();
+        let opened =
+            self.peers.id(number).and_then(|id| self.peers.get(id)).map(|peer| peer.opened);
+        for slot in 0..self.config.slots {
+            let word = self.slots.word(slot);
+            let of_peer =
+                word.phase() != Phase::Free && self.slots.owner(slot).peer_index() == number;
+            let Some(state) = self.slots.get(slot).filter(|_| of_peer) else {
+                continue;
+            };
+            if !state.flags.contains(Flags::PASSIVE) {
+                continue;
+            }
+            slots.passive += 1;
+            if state.role == Role::Ticket && word.phase() == Phase::Queued && !word.asked() {
+                slots.undecided += 1;
+                slots.posted += u32::from(Some(state.session) == opened);
+            }
+        }
+        slots
+    }
+}
+
+/// Slots of one peer's requests: in all, those without a decision, and of these those of its present
+/// session.
+#[derive(Default)]
+struct SlotsOf {
+    passive: u32,
+    undecided: u32,
+    posted: u32,
+}

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! What the caller decides at creation, checked as a whole (R22, R67).
+
+use crate::base::time::Span;
+use crate::machines::transfer::Policy;
+
+/// Largest number of transfer slots.
+pub const MAX_SLOTS: u32 = 1 << 20;
+/// Largest number of peers.
+pub const MAX_PEERS: u32 = 1 << 20;
+/// Largest credit depth: half of the duplicate window.
+pub const MAX_DEPTH: u16 = 32;
+
+/// Sizes and times of one shard's driver. All are fixed at creation.
+#[derive(Clone, Copy, Debug)]
+pub struct Config {
+    /// Transfer slots, `2..=1,048,576`.
+    pub slots: u32,
+    /// Slots that only requests of peers may use, so that two nodes that wait for each other's
+    /// answers always have room to give them (INV-11). `1..slots`.
+    pub passive_slots: u32,
+    /// Peers known at once, `1..=1,048,576`.
+    pub peers: u32,
+    /// Links, `1..=8`.
+    pub links: u8,
+    /// Connections that may be out of service at once, `0..=255`, for engines that
+    /// [have connections](crate::ports::Engine::connection). One that fails while as many are has its turn
+    /// after the drain bound. Zero: what does not come back stops its whole link.
+    pub connections: u8,
+    /// Fragment lists for transfers of more than one fragment, `0..=slots`.
+    pub lists: u16,
+    /// Largest payload that travels inline in bytes, `0..=65,536`; what the channel and the peer
+    /// can take bounds it further.
+    pub immediate_max: u32,
+    /// Requests that each peer may have in flight towards us: its credits, `1..=32`.
+    pub depth: u16,
+    /// Pulls under way from each peer at once, `1..=65,535` (S3-12, R25). What exceeds them waits, in
+    /// order, for one of them to end; pulls from other peers do not wait behind it.
+    pub pulls: u16,
+    /// Time after an invalidation within which the descriptor must have come back (S0-9); after
+    /// it the link is failed. At least 1 ms.
+    pub drain_bound: Span,
+    /// Time to wait for the answer to a hello before the next try. At least 1 ms.
+    pub hello_timeout: Span,
+    /// Hellos sent before a peer counts as down, `1..=255`.
+    pub hello_tries: u8,
+    /// Time without a single credit after which a new session is opened. At least 1 ms.
+    pub credit_stall: Span,
+    /// Time between two looks at what nothing tells of: a link that is stopping or down, and room in the
+    /// channel. A host that has not called for twice as long may have paused: then a silence counts with the
+    /// next call that comes a `link_poll` later (R41). At least 1 µs.
+    pub link_poll: Span,
+    /// Time within which the upper layer must have answered a request. At least 1 ms.
+    pub verdict_bound: Span,
+    /// Most slots, queue entries or timers handled in one call. `1..=1,048,576`.
+    pub batch: u32,
+    /// Which table translates ends.
+    pub policy: Policy,
+    /// Where numbers begin that wrap: those of sessions, of each session's requests, of its credits,
+    /// and of peers' lives. Zero, unless a test wants to see them wrap. What both ends of a session
+    /// count begins here at both: all nodes have the same value.
+    pub counting_from: u32,
+}
+
+/// A configuration that cannot be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ConfigError {
+    /// `slots` is out of range.
+    Slots,
+    /// `passive_slots` is zero or leaves none for our own transfers.
+    PassiveSlots,
+    /// `peers` is out of range.
+    Peers,
+    /// `links` is out of range, or another number of engines was given.
+    Links,
+    /// `lists` exceeds `slots`.
+    Lists,
+    /// `immediate_max` is out of range.
+    ImmediateMax,
+    /// `depth` is out of range.
+    Depth,
+    /// `pulls` is zero.
+    Pulls,
+    /// `hello_tries` is zero.
+    HelloTries,
+    /// A time is shorter than its least value (LU-16260).
+    Time,
+    /// `batch` is out of range.
+    Batch,
+    /// The memory given is smaller than [`Config::bytes_needed`].
+    Memory,
+}
+
+impl Config {
+    /// A configuration for `slots` transfers and `peers` peers over `links` links, with the times
+    /// that the field uses.
+    pub const fn new(slots: u32, peers: u32, links: u8) -> Self {
+        let passive = if slots >= 4 { slots / 4 } else { 1 };
+        Self {
+            slots,
+            passive_slots: passive,
+            peers,
+            links,
+            connections: 0,
+            lists: if slots < 1024 { slots as u16 } else { 1024 },
+            immediate_max: 4096,
+            depth: 8,
+            pulls: 8,
+            drain_bound: Span::from_secs(5),
+            hello_timeout: Span::from_secs(1),
+            hello_tries: 5,
+            credit_stall: Span::from_secs(2),
+            link_poll: Span::from_millis(1),
+            verdict_bound: Span::from_secs(50),
+            batch: 256,
+            policy: Policy::Seed,
+            counting_from: 0,
+        }
+    }
+
+    /// How often a host that runs all the time calls [`on_time`](crate::driver::Driver::on_time) at least:
+    /// each `link_poll`, but no less often than four times in the shortest silence of a peer.
+    pub(crate) const fn granularity(&self) -> Span {
+        let (hello, stall) = (self.hello_timeout.as_nanos(), self.credit_stall.as_nanos());
+        let quarter = if hello < stall { hello } else { stall } >> 2;
+        let poll = self.link_poll.as_nanos();
+        Span::from_nanos(if poll < quarter { poll } else { quarter })
+    }
+
+    /// Checks every value, and the values against each other.
+    ///
+    /// # Errors
+    /// The first value that is out of its range.
+    pub const fn check(&self) -> Result<(), ConfigError> {
+        const MS: u64 = 1_000_000;
+        if self.slots < 2 || self.slots > MAX_SLOTS {
+            return Err(ConfigError::Slots);
+        }
+        if self.passive_slots == 0 || self.passive_slots >= self.slots {
+            return Err(ConfigError::PassiveSlots);
+        }
+        if self.peers == 0 || self.peers > MAX_PEERS {
+            return Err(ConfigError::Peers);
+        }
+        if self.links == 0 || self.links as usize > crate::base::id::MAX_LINKS {
+            return Err(ConfigError::Links);
+        }
+        if self.lists as u32 > self.slots {
+            return Err(ConfigError::Lists);
+        }
+        if self.immediate_max > 65_536 {
+            return Err(ConfigError::ImmediateMax);
+        }
+        if self.depth == 0 || self.depth > MAX_DEPTH {
+            return Err(ConfigError::Depth);
+        }
+        if self.pulls == 0 {
+            return Err(ConfigError::Pulls);
+        }
+        if self.hello_tries == 0 {
+            return Err(ConfigError::HelloTries);
+        }
+        if self.drain_bound.as_nanos() < MS
+            || self.hello_timeout.as_nanos() < MS
+            || self.credit_stall.as_nanos() < MS
+            || self.verdict_bound.as_nanos() < MS
+            || self.link_poll.as_nanos() < 1_000
+        {
+            return Err(ConfigError::Time);
+        }
+        if self.batch == 0 || self.batch > MAX_SLOTS {
+            return Err(ConfigError::Batch);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Four times in the shortest silence of a peer, and each time that the links are looked at.
+    #[test]
+    fn a_host_that_runs_calls_often_enough_for_each_silence() {
+        let of = |hello, stall, poll| {
+            let mut config = Config::new(2, 1, 1);
+            config.hello_timeout = Span::from_millis(hello);
+            config.credit_stall = Span::from_millis(stall);
+            config.link_poll = Span::from_millis(poll);
+            config.granularity()
+        };
+        assert_eq!(of(100, 200, 1), Span::from_millis(1));
+        assert_eq!(of(100, 200, 60), Span::from_millis(25));
+        assert_eq!(of(200, 100, 60), Span::from_millis(25));
+    }
+
+    #[test]
+    fn every_knob_is_checked() {
+        let good = Config::new(64, 8, 2);
+        assert_eq!(good.check(), Ok(()));
+        assert_eq!(Config::new(2, 1, 1).check(), Ok(()));
+        assert_eq!(Config::new(MAX_SLOTS, MAX_PEERS, 8).check(), Ok(()));
+        type Spoil = fn(&mut Config);
+        let cases: [(Spoil, ConfigError); 21] = [
+            (|c| c.slots = 1, ConfigError::Slots),
+            (|c| c.slots = MAX_SLOTS + 1, ConfigError::Slots),
+            (|c| c.passive_slots = 64, ConfigError::PassiveSlots),
+            (|c| c.passive_slots = 0, ConfigError::PassiveSlots),
+            (|c| c.peers = 0, ConfigError::Peers),
+            (|c| c.peers = MAX_PEERS + 1, ConfigError::Peers),
+            (|c| c.links = 0, ConfigError::Links),
+            (|c| c.links = 9, ConfigError::Links),
+            (|c| c.lists = 65, ConfigError::Lists),
+            (|c| c.immediate_max = 65_537, ConfigError::ImmediateMax),
+            (|c| c.depth = MAX_DEPTH + 1, ConfigError::Depth),
+            (|c| c.depth = 0, ConfigError::Depth),
+            (|c| c.pulls = 0, ConfigError::Pulls),
+            (|c| c.hello_tries = 0, ConfigError::HelloTries),
+            (|c| c.drain_bound = Span::from_nanos(0), ConfigError::Time),
+            (|c| c.hello_timeout = Span::from_nanos(0), ConfigError::Time),
+            (|c| c.credit_stall = Span::from_nanos(0), ConfigError::Time),
+            (|c| c.verdict_bound = Span::from_nanos(0), ConfigError::Time),
+            (|c| c.link_poll = Span::from_nanos(0), ConfigError::Time),
+            (|c| c.batch = 0, ConfigError::Batch),
+            (|c| c.batch = MAX_SLOTS + 1, ConfigError::Batch),
+        ];
+        for (spoil, error) in cases {
+            let mut config = good;
+            spoil(&mut config);
+            assert_eq!(config.check(), Err(error));
+        }
+    }
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! Which stop domain a transfer is in, and whether that is in service.
+
+use super::Driver;
+use crate::base::defect::seeded;
+use crate::base::id::{LinkId, Nid};
+use crate::links::{Domain, Link};
+use crate::machines::link::{Connection, LinkState};
+use crate::ports::{Engine, Ports};
+
+impl<P: Ports> Driver<'_, P> {
+    /// The connection with a peer by a link, if it can be stopped by itself, and the link is in service.
+    pub(crate) fn connection_with(&self, peer: Nid, link: LinkId) -> Option<Connection> {
+        if self.links.connections() == 0 {
+            return None;
+        }
+        let engine = &self.links.get(link).filter(|link| Link::in_service(link))?.engine;
+        engine.connection(peer).map(|number| Connection { link, peer, number })
+    }
+
+    /// Whether a transfer's peer and link are those of a domain.
+    pub(crate) fn is_in(&self, slot: u32, domain: Domain) -> bool {
+        let all = seeded("proof-for-every-connection");
+        let with = |peer| all || self.peers.nid(self.peers.of_slot(slot)) == Some(peer);
+        self.links.reach(domain).is_some_and(|(link, peer)| {
+            self.slots.owner(slot).link() == Some(link) && peer.is_none_or(with)
+        })
+    }
+
+    /// The connection that a transfer uses, if that is out of service.
+    fn connection_out(&self, slot: u32) -> Option<Domain> {
+        if !self.links.any_connection_out() {
+            return None;
+        }
+        let link = self.slots.owner(slot).link()?;
+        self.links.connection_to(self.peers.nid(self.peers.of_slot(slot))?, link)
+    }
+
+    /// Whether the connection that a transfer uses is out of service.
+    pub(crate) fn is_disconnected(&self, slot: u32) -> bool {
+        self.connection_out(slot).is_some()
+    }
+
+    /// Whether the device still has what is lent to it in a transfer's connection, and only a proof brings
+    /// that back.
+    pub(crate) fn is_held_by_connection(&self, slot: u32) -> bool {
+        self.connection_out(slot).is_some_and(|it| self.is_held(it))
+    }
+
+    /// Whether a domain has failed, and is not proven stopped.
+    pub(crate) fn is_held(&self, domain: Domain) -> bool {
+        let state = self.domain_state(domain);
+        matches!(state, Some(LinkState::Stalled | LinkState::Stopping | LinkState::Failed))
+    }
+
+    /// How far the recovery of a domain has come.
+    pub(crate) fn domain_state(&self, domain: Domain) -> Option<LinkState> {
+        self.links.recovery(domain).map(|it| it.state)
+    }
+}

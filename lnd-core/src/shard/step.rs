@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! Events of transfers, applied by the shard's own thread.
+
+use super::Driver;
+use crate::base::counters::Counter;
+use crate::base::defect::seeded;
+use crate::base::id::{LinkId, PeerId, Tag};
+use crate::base::message::{Envelope, Lane};
+use crate::base::time::Instant;
+use crate::machines::transfer::{Effect, Event};
+use crate::ports::trace::Trace;
+use crate::ports::{Completion, Ports, Returned, Sent, Tracer};
+use crate::slots::shared::{attention, Applied};
+
+impl Event {
+    /// A descriptor came back.
+    pub(crate) const fn of_descriptor(returned: Returned) -> Self {
+        match returned {
+            Returned::Ok => Self::HwOk,
+            Returned::Untouched => Self::HwUntouched,
+            Returned::Touched => Self::HwTouched,
+        }
+    }
+
+    /// A short message ended.
+    pub(crate) const fn of_message(sent: Sent) -> Self {
+        match sent {
+            Sent::Ok => Self::MsgOk,
+            Sent::NotDelivered => Self::MsgNotDelivered,
+            Sent::Unknown => Self::MsgUnknown,
+        }
+    }
+}
+
+impl<P: Ports> Driver<'_, P> {
+    /// A short message ended. The same as [`Decider::on_sent`](crate::driver::Decider::on_sent), for the
+    /// shard's own thread.
+    pub fn on_sent(&mut self, now: Instant, tag: Tag, sent: Sent) {
+        if self.decider().hello_sent(tag, sent).is_none() {
+            self.on_hardware(now, tag, Event::of_message(sent));
+        }
+    }
+
+    /// A descriptor came back. The same as
+    /// [`Decider::on_completion`](crate::driver::Decider::on_completion), for hosts whose own thread takes
+    /// completions.
+    pub fn on_completion(&mut self, now: Instant, completion: Completion) {
+        if completion.tag.index < self.slots.count() {
+            self.on_hardware(now, completion.tag, Event::of_descriptor(completion.returned));
+        } else {
+            self.counters.count(Counter::ForeignCompletion);
+        }
+    }
+
+    /// Applies what hardware says. No call of the engine follows from here: the sweep asks for what is to
+    /// come back.
+    fn on_hardware(&mut self, now: Instant, tag: Tag, event: Event) {
+        if self.apply_counting(now, tag, event, Counter::StaleCompletion)
+            == Some(Effect::Invalidate)
+        {
+            self.shared.want(attention::SWEEP);
+        }
+    }
+
+    /// Applies an event and traces it. `None`: the tag is stale, which is counted here.
+    #[inline]
+    pub(crate) fn apply(&mut self, now: Instant, tag: Tag, event: Event) -> Option<Effect> {
+        self.apply_counting(now, tag, event, Counter::StaleAnswer)
+    }
+
+    fn apply_counting(
+        &mut self,
+        now: Instant,
+        tag: Tag,
+        event: Event,
+        stale: Counter,
+    ) -> Option<Effect> {
+        let Some(Applied { before, after, effect }) = self.slots.apply(tag, event) else {
+            self.counters.count(stale);
+            self.tracer.record(now, Trace::Stale { tag });
+            return None;
+        };
+        self.tracer.record(now, Trace::Step { tag, event, before, after, effect });
+        if effect == Effect::Late {
+            self.counters.count(Counter::LateEvent);
+        }
+        Some(effect)
+    }
+
+    pub(crate) fn after_sending(
+        &mut self,
+        now: Instant,
+        link: LinkId,
+        envelope: &Envelope,
+        lane: Lane,
+        sent: bool,
+    ) {
+        if sent {
+            self.counters.count(Counter::Sent);
+            let (to, sequence) = (envelope.to, envelope.sequence);
+            self.tracer.record(now, Trace::Said { to, link, lane, sequence });
+        } else {
+            self.counters.count(Counter::SendFailed);
+        }
+    }
+
+    /// Whether nothing waits to be reported. A hint.
+    pub fn nothing_to_report(&self) -> bool {
+        self.slots.nothing_ended()
+    }
+
+    /// Whether a transfer is with the present life of a peer.
+    pub(crate) fn is_with(&self, tag: Tag, id: PeerId) -> bool {
+        let owner = self.slots.owner(tag.index);
+        let life = self.peers.gate(id).map(|g| g.view().life());
+        owner.peer_index() as usize == id.index()
+            && (life == Some(owner.life()) || seeded("answer-without-life"))
+    }
+}

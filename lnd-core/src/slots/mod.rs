@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! The slots of one shard: a slot is for what outlives the call.
+//!
+//! Each slot is one line of memory: words that every context may touch ([`Shared`]), and a half that only the
+//! shard's thread touches ([`SlotState`]). What only a waiting transfer needs lies elsewhere. A slot is claimed, published, and released by that thread; its end may be
+//! decided anywhere, and is taken from [`next_ended`](Slots::next_ended).
+
+pub mod attention;
+mod fragment_lists;
+mod mistaken;
+mod owner;
+mod pieces;
+mod queue;
+pub mod shared;
+mod slot;
+mod state;
+mod sweep;
+mod waiting;
+
+pub(crate) use fragment_lists::FragmentLists;
+pub(crate) use pieces::Pieces;
+pub(crate) use queue::{Queue, Round, Rounds};
+pub(crate) use slot::Owned;
+pub use state::Role;
+pub(crate) use state::{Flags, New, PutOff, SlotState, NONE};
+pub(crate) use sweep::Sweep;
+pub(crate) use waiting::Waiting;
+
+use crate::base::defect::seeded;
+use crate::base::fragment::Fragment;
+use crate::base::id::Tag;
+use crate::base::time::Instant;
+use crate::machines::transfer::{Event, Phase, Word};
+use crate::table::claims::Cursor;
+use crate::table::completed::Batch;
+use crate::table::deadlines::Deadlines;
+
+use shared::{Applied, Owner, Shared};
+
+/// Why no slot was claimed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NoSlot {
+    /// All slots for this direction are in use.
+    Slots,
+    /// All fragment lists are in use.
+    Lists,
+}
+
+/// The slots of one shard. Context: the shard's owner.
+#[derive(Debug)]
+pub(crate) struct Slots<'m> {
+    shared: &'m Shared<'m>,
+    pub states: Owned<'m>,
+    waiting: &'m mut [Waiting],
+    pub lists: FragmentLists<'m>,
+    timers: Deadlines<'m>,
+    cursor: Cursor,
+    /// Transfers that have ended, taken and not yet reported.
+    ended: Batch,
+    sweep: Sweep,
+    count: u32,
+    /// Slots that our own transfers leave to the peers' requests.
+    reserved: u32,
+    /// Slots in use for our own transfers, and for peers' requests.
+    active: u32,
+    passive: u32,
+}
+
+impl<'m> Slots<'m> {
+    /// All slots free. `reserved` of them are for peers' requests alone.
+    pub fn new(
+        shared: &'m Shared<'m>,
+        states: Owned<'m>,
+        waiting: &'m mut [Waiting],
+        lists: FragmentLists<'m>,
+        timers: Deadlines<'m>,
+        reserved: u32,
+    ) -> Self {
+        let count = states.len() as u32;
+        Self {
+            shared,
+            states,
+            waiting,
+            lists,
+            timers,
+            cursor: Cursor::default(),
+            ended: Batch::default(),
+            sweep: Sweep::default(),
+            count,
+            reserved,
+            active: 0,
+            passive: 0,
+        }
+    }
+
+    /// Number of slots.
+    pub const fn count(&self) -> u32 {
+        self.count
+    }
+
+    /// Slots in use: `(ours, peers' requests)`.
+    pub const fn in_use(&self) -> (u32, u32) {
+        (self.active, self.passive)
+    }
+
+    /// Whether a peer's request would find a slot.
+    #[inline]
+    pub const fn has_room(&self) -> bool {
+        self.active + self.passive < self.count
+    }
+
+    /// The owned half of a slot.
+    #[inline]
+    pub fn get(&self, slot: u32) -> Option<&SlotState> {
+        self.states.get(slot)
+    }
+
+    /// The owned half of a slot.
+    #[inline]
+    pub fn get_mut(&mut self, slot: u32) -> Option<&mut SlotState> {
+        self.states.get_mut(slot)
+    }
+
+    /// A slot's word at this moment.
+    #[inline]
+    pub fn word(&self, slot: u32) -> Word {
+        self.shared.word(slot)
+    }
+
+    /// The tag of a slot's current use.
+    #[inline]
+    pub fn tag(&self, slot: u32) -> Tag {
+        self.shared.tag(slot)
+    }
+
+    /// To whom a slot's transfer belongs.
+    #[inline]
+    pub fn owner(&self, slot: u32) -> Owner {
+        self.shared.owner(slot)
+    }
+
+    /// Claims a slot and keeps the fragments. Our own transfers leave the reserve to the peers.
+    ///
+    /// # Errors
+    /// [`NoSlot`]; nothing was taken.
+    #[inline]
+    pub fn claim(&mut self, new: &New<'_>) -> Result<Tag, NoSlot> {
+        let passive = !new.role.requests();
+        let reserved = if seeded("no-reserve") { 0 } else { self.reserved };
+        if !passive && self.active >= self.count - reserved {
+            return Err(NoSlot::Slots);
+        }
+        let (pieces, address) = self.keep_fragments(new.fragments).ok_or(NoSlot::Lists)?;
+        let claimed = self.shared.claims().claim(&mut self.cursor);
+        let Some((slot, state)) = claimed.and_then(|slot| Some((slot, self.states.get_mut(slot)?)))
+        else {
+            self.give_back(pieces);
+            return Err(NoSlot::Slots);
+        };
+        *state = SlotState::begun(new, pieces, address);
+        if passive {
+            self.passive += 1;
+        } else {
+            self.active += 1;
+        }
+        Ok(self.shared.renew(slot))
+    }
+
+    /// Keeps fragments: where they are, and the address of one alone. `None`: all lists are in use.
+    #[inline]
+    pub fn keep_fragments(&mut self, fragments: &[Fragment]) -> Option<(Pieces, u64)> {
+        match fragments {
+            [] => Some((Pieces::NONE, 0)),
+            [one] => Some((Pieces::one(one.length), one.address)),
+            many => Some((Pieces::listed(self.lists.take(many)?, many.len()), 0)),
+        }
+    }
+
+    fn give_back(&mut self, pieces: Pieces) {
+        if let Some((list, _)) = pieces.list() {
+            self.lists.give_back(list);
+        }
+    }
+
+    /// Keeps the upper layer's header of a request that is about to wait, of at most
+    /// [`MAX_HEADER`](crate::base::message::MAX_HEADER) bytes.
+    pub fn keep_header(&mut self, slot: u32, header: &[u8]) {
+        let Some(entry) = self.waiting.get_mut(slot as usize) else { return };
+        let Some(place) = entry.header.get_mut(..header.len()) else { return };
+        for (to, from) in place.iter_mut().zip(header) {
+            *to = *from;
+        }
+        if let Some(state) = self.states.get_mut(slot) {
+            state.header_length = header.len() as u8;
+        }
+    }
+
+    /// Puts two slots of a queue one behind the other.
+    fn link(&mut self, slot: u32, behind: u32) {
+        if let Some(entry) = self.waiting.get_mut(slot as usize) {
+            entry.next = behind;
+        }
+        if let Some(entry) = self.waiting.get_mut(behind as usize) {
+            entry.previous = slot;
+        }
+    }
+
+    /// The upper layer's header, as far as it was kept.
+    pub fn header(&self, slot: u32) -> &[u8] {
+        let kept = self.get(slot).zip(self.waiting.get(slot as usize));
+        let header = kept.and_then(|(s, entry)| entry.header.get(..s.header_length as usize));
+        header.unwrap_or(&[])
+    }
+
+    /// Says to whom a transfer belongs. Context: the holder of its `CPU` debt.
+    #[inline]
+    pub fn assign(&self, tag: Tag, owner: Owner) {
+        self.shared.assign(tag, owner);
+    }
+
+    /// Publishes a claimed slot: from now on every context may see it.
+    #[inline]
+    pub fn publish(&self, tag: Tag, word: Word) {
+        self.shared.publish(tag, word);
+    }
+
+    /// Applies an event to the transfer that `tag` names. One that has ended is the last of those that
+    /// [`next_ended`](Self::next_ended) takes. `None`: the tag is stale (R14).
+    #[inline]
+    pub fn apply(&mut self, tag: Tag, event: Event) -> Option<Applied> {
+        self.shared.apply_owned(tag, event, &mut self.ended)
+    }
+
+    /// Takes the next slot whose transfer has ended, oldest first.
+    pub fn next_ended(&mut self) -> Option<u32> {
+        if self.ended.is_empty() {
+            self.ended = self.shared.take_completed();
+        }
+        self.shared.next_completed(&mut self.ended)
+    }
+
+    /// Whether no transfer has ended that was not taken. A hint.
+    pub fn nothing_ended(&self) -> bool {
+        self.ended.is_empty() && self.shared.nothing_completed()
+    }
+
+    /// Gives an ended slot back, with its fragment list and its timer.
+    pub fn release(&mut self, tag: Tag) {
+        self.timers.disarm(tag.index);
+        let Some(state) = self.states.get(tag.index) else { return };
+        let (pieces, flags) = (state.pieces, state.flags);
+        if !seeded("list-leaked") {
+            self.give_back(pieces);
+        }
+        if flags.contains(Flags::PASSIVE) {
+            self.passive = self.passive.saturating_sub(1);
+        } else {
+            self.active = self.active.saturating_sub(1);
+        }
+        self.shared.release(tag);
+    }
+
+    /// Arms a slot's timer, or moves it.
+    #[inline]
+    pub fn arm(&mut self, slot: u32, due: Instant) {
+        self.timers.arm(slot, due);
+    }
+
+    /// Whether a slot's timer is armed, and for when.
+    #[inline]
+    pub fn armed(&self, slot: u32) -> Option<Instant> {
+        self.timers.armed(slot)
+    }
+
+    /// The next timer's time.
+    pub fn next_due(&self) -> Option<Instant> {
+        self.timers.next().map(|(due, _)| due)
+    }
+
+    /// Disarms and returns one slot whose timer is due, with the time at which it was.
+    pub fn expire(&mut self, now: Instant) -> Option<(Instant, u32)> {
+        self.timers.expire(now)
+    }
+
+    /// Asks for one whole pass over the table.
+    pub fn request_sweep(&mut self) {
+        self.sweep.request(self.count);
+    }
+
+    /// Whether no pass over the table is under way.
+    pub const fn is_swept(&self) -> bool {
+        self.sweep.is_done()
+    }
+
+    /// The next slot of the pass over the table.
+    pub fn next_to_sweep(&mut self) -> Option<u32> {
+        self.sweep.next(self.count)
+    }
+
+    /// Whether a slot is free. For audits.
+    pub fn is_free(&self, slot: u32) -> bool {
+        self.shared.claims().is_free(slot)
+    }
+
+    /// Whether a slot holds a transfer that has not ended.
+    #[inline]
+    pub fn is_under_way(&self, slot: u32) -> bool {
+        matches!(self.word(slot).phase(), Phase::Queued | Phase::Live)
+    }
+
+    /// The owned half of a slot that is in use, and what it needs while it waits, if it does.
+    pub fn hash_slot(&self, slot: u32, hasher: &mut impl core::hash::Hasher) {
+        use core::hash::Hash;
+        let Some(mut state) = self.get(slot).copied() else { return };
+        if state.is_queued() {
+            self.waiting.get(slot as usize).map(|it| (it.previous, it.next)).hash(hasher);
+            self.header(slot).hash(hasher);
+        } else {
+            // It has left the queue: what was kept for it is over.
+            state.header_length = 0;
+        }
+        state.hash(hasher);
+    }
+
+    /// The state of the table's own that its future depends on.
+    pub fn hash_state(&self, hasher: &mut impl core::hash::Hasher) {
+        use core::hash::Hash;
+        (&self.sweep, &self.cursor, self.active, self.passive).hash(hasher);
+    }
+}

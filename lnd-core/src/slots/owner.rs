@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! To whom a transfer belongs.
+
+use crate::base::id::{LinkId, PeerId};
+use crate::machines::peer::LIFE_BITS;
+
+/// To which peer, which life of it and which link a transfer belongs, in two words: `peer 20 | life 12`, and
+/// the link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Owner {
+    peer: u32,
+    link: u32,
+}
+
+impl Owner {
+    const NO_LINK: u32 = u32::MAX;
+    const LIFE: u32 = (1 << LIFE_BITS) - 1;
+
+    /// A transfer of `peer` under life tag `life`, on `link` if it has one.
+    pub const fn new(peer: PeerId, life: u32, link: Option<LinkId>) -> Self {
+        let link = match link {
+            Some(link) => link.index() as u32,
+            None => Self::NO_LINK,
+        };
+        Self { peer: ((peer.index() as u32) << LIFE_BITS) | (life & Self::LIFE), link }
+    }
+
+    /// The owner of its two words.
+    pub(super) const fn from_words(peer: u32, link: u32) -> Self {
+        Self { peer, link }
+    }
+
+    /// Its two words.
+    pub(super) const fn words(self) -> (u32, u32) {
+        (self.peer, self.link)
+    }
+
+    /// The peer's place in the table. It has a transfer, so it is not forgotten meanwhile.
+    pub const fn peer_index(self) -> u32 {
+        self.peer >> LIFE_BITS
+    }
+
+    /// The peer's life tag.
+    pub const fn life(self) -> u32 {
+        self.peer & Self::LIFE
+    }
+
+    /// The link, if one was chosen.
+    pub const fn link(self) -> Option<LinkId> {
+        LinkId::new(self.link as usize)
+    }
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! Queues of slots.
+
+use super::state::{Flags, NONE};
+use super::Slots;
+use crate::base::defect::seeded;
+
+/// A queue of slots, linked to a ring through what they have for waiting: the last one is in front of the
+/// first.
+#[derive(Clone, Copy, Debug, Hash)]
+pub(crate) struct Queue {
+    pub first: u32,
+}
+
+impl Queue {
+    pub const EMPTY: Self = Self { first: NONE };
+
+    pub const fn is_empty(&self) -> bool {
+        self.first == NONE
+    }
+
+    /// The last one; `NONE`: the queue is empty.
+    pub fn last(&self, slots: &Slots<'_>) -> u32 {
+        slots.waiting.get(self.first as usize).map_or(NONE, |first| first.previous)
+    }
+
+    /// The one in front of an entry; `NONE`: it is the first.
+    fn before(&self, slots: &Slots<'_>, slot: u32) -> u32 {
+        let entry = slots.waiting.get(slot as usize).filter(|_| slot != self.first);
+        entry.map_or(NONE, |entry| entry.previous)
+    }
+
+    pub fn push(&mut self, slots: &mut Slots<'_>, slot: u32) {
+        if let Some(state) = slots.get_mut(slot) {
+            state.flags.insert(Flags::QUEUED);
+        }
+        if self.is_empty() {
+            self.first = slot;
+            slots.link(slot, slot);
+            return;
+        }
+        let (first, last) = (self.first, self.last(slots));
+        slots.link(last, slot);
+        slots.link(slot, first);
+    }
+
+    pub fn remove(&mut self, slots: &mut Slots<'_>, slot: u32) {
+        if let Some(state) = slots.get_mut(slot) {
+            state.flags.remove(Flags::QUEUED);
+        }
+        let Some(entry) = slots.waiting.get(slot as usize) else { return };
+        let (previous, next) = (entry.previous, entry.next);
+        slots.link(previous, next);
+        if self.first == slot {
+            self.first = if next == slot { NONE } else { next };
+        }
+    }
+}
+
+/// Where a round over a queue stands: each entry is looked at once, in as many calls as that takes. One that
+/// must wait on goes to the end of the queue, for the next round.
+#[derive(Clone, Copy, Debug, Hash)]
+pub(crate) struct Round {
+    /// The last entry of the round; `NONE`: no round is under way.
+    end: u32,
+    /// The rest of it is to be looked at without delay.
+    owed: bool,
+}
+
+impl Round {
+    pub const NONE: Self = Self { end: NONE, owed: false };
+
+    /// Goes on with the round that is under way, or begins one over a queue that ends with `last`. One that is
+    /// `owed` begins anew behind one that is not: a host that calls early does not have to go on.
+    pub fn begin(&mut self, last: u32, owed: bool) {
+        if self.end == NONE || owed && !self.owed {
+            *self = Self { end: last, owed: owed && last != NONE };
+        }
+    }
+
+    /// An entry leaves the queue, that behind `previous`, or is looked at.
+    pub fn leaves(&mut self, entry: u32, previous: u32) {
+        if entry == self.end && !seeded("round-without-an-end") {
+            self.end = previous;
+            self.owed &= previous != NONE;
+        }
+    }
+
+    /// Whether some entries are left to be looked at.
+    pub const fn is_under_way(&self) -> bool {
+        self.end != NONE
+    }
+
+    /// Whether some entries are left to be looked at without delay.
+    pub const fn goes_on(&self) -> bool {
+        self.owed
+    }
+}
+
+/// A queue of slots that are looked at in rounds.
+#[derive(Clone, Copy, Debug, Hash)]
+pub(crate) struct Rounds {
+    queue: Queue,
+    round: Round,
+}
+
+impl Rounds {
+    pub const EMPTY: Self = Self { queue: Queue::EMPTY, round: Round::NONE };
+
+    pub const fn is_empty(&self) -> bool {
+        self.queue.is_empty()
+    }
+
+    pub const fn goes_on(&self) -> bool {
+        self.round.goes_on()
+    }
+
+    pub fn push(&mut self, slots: &mut Slots<'_>, slot: u32) {
+        self.queue.push(slots, slot);
+    }
+
+    pub fn remove(&mut self, slots: &mut Slots<'_>, slot: u32) {
+        let previous = self.queue.before(slots, slot);
+        self.round.leaves(slot, previous);
+        self.queue.remove(slots, slot);
+    }
+
+    pub fn begin(&mut self, slots: &Slots<'_>, owed: bool) {
+        self.round.begin(self.queue.last(slots), owed);
+    }
+
+    /// Takes the next one of the round.
+    pub fn next(&mut self, slots: &mut Slots<'_>) -> Option<u32> {
+        let slot = Some(self.queue.first).filter(|_| self.round.is_under_way())?;
+        self.remove(slots, slot);
+        Some(slot)
+    }
+}

@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! Everything that more than one context may touch, and the one place where a step is applied.
+
+use crossbeam_utils::CachePadded;
+
+pub use super::attention;
+use super::mistaken::mistaken;
+pub use super::owner::Owner;
+pub use super::slot::Slot;
+use crate::base::defect::{ordered, seeded};
+use crate::base::id::{LinkId, PeerId, Tag};
+use crate::base::sync::{AtomicU32, Ordering};
+use crate::machines::link::LinkGate;
+use crate::machines::peer::{HelloState, PeerGate};
+use crate::machines::transfer::{step, Cause, Effect, Event, Phase, Word};
+use crate::table::claims::Claims;
+use crate::table::completed::{Batch, Completed, FinalizeToken};
+
+/// What applying an event did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Applied {
+    /// The word before.
+    pub before: Word,
+    /// The word after.
+    pub after: Word,
+    /// What the caller must do. [`Effect::Finalize`] has been done already.
+    pub effect: Effect,
+}
+
+/// The words of one shard.
+#[derive(Debug)]
+pub struct Shared<'m> {
+    slots: &'m [Slot],
+    claims: Claims<'m>,
+    peers: &'m [PeerGate],
+    links: &'m [LinkGate],
+    completed: CachePadded<Completed>,
+    /// Gates of peers to which a hello was not delivered.
+    unheard: CachePadded<Completed>,
+    attention: CachePadded<AtomicU32>,
+}
+
+impl<'m> Shared<'m> {
+    /// The words over their tables.
+    pub fn new(
+        slots: &'m [Slot],
+        claims: Claims<'m>,
+        peers: &'m [PeerGate],
+        links: &'m [LinkGate],
+    ) -> Self {
+        Self {
+            slots,
+            claims,
+            peers,
+            links,
+            completed: CachePadded::new(Completed::new()),
+            unheard: CachePadded::new(Completed::new()),
+            attention: CachePadded::new(AtomicU32::new(0)),
+        }
+    }
+
+    /// The claim bitmap.
+    pub const fn claims(&self) -> &Claims<'m> {
+        &self.claims
+    }
+
+    /// The gate of a peer; `None` if the id is stale. The peer may be forgotten at any time after, in
+    /// contexts other than the shard's owner: see [`PeerGate::change_of`].
+    pub fn peer(&self, peer: PeerId) -> Option<&'m PeerGate> {
+        self.peers.get(peer.index()).filter(|gate| gate.is_of(peer.generation()))
+    }
+
+    /// The gate of a place in the peer table, whatever peer is in it. The shard's owner, who alone
+    /// forgets peers, needs no more.
+    pub fn peer_gate(&self, index: usize) -> Option<&'m PeerGate> {
+        self.peers.get(index)
+    }
+
+    /// The gates of all places.
+    pub(crate) const fn peer_gates(&self) -> &'m [PeerGate] {
+        self.peers
+    }
+
+    /// The gate of a link.
+    pub fn link(&self, link: LinkId) -> Option<&'m LinkGate> {
+        self.links.get(link.index())
+    }
+
+    fn slot(&self, index: u32) -> Option<&'m Slot> {
+        self.slots.get(index as usize)
+    }
+
+    /// A slot's word at this moment.
+    pub fn word(&self, index: u32) -> Word {
+        // Acquire: partner is the Release of `publish` and `apply`.
+        self.slot(index).map_or(Word::free(0), |s| Word::from_bits(s.word.load(Ordering::Acquire)))
+    }
+
+    /// To whom a slot's transfer belongs.
+    pub fn owner(&self, index: u32) -> Owner {
+        // Relaxed: see `assign`. The two words may be of two assignments: each is a hint of its own.
+        let words = |s: &Slot| (s.peer.load(Ordering::Relaxed), s.link.load(Ordering::Relaxed));
+        let (peer, link) = self.slot(index).map_or((0, 0), words);
+        Owner::from_words(peer, link)
+    }
+
+    /// The tag of a slot's current use.
+    pub fn tag(&self, index: u32) -> Tag {
+        let generation = self.slot(index).map_or(0, |s| s.generation.load(Ordering::Relaxed));
+        Tag { index, generation }
+    }
+
+    /// Begins a new use of a claimed slot: its tag.
+    pub fn renew(&self, index: u32) -> Tag {
+        let Some(slot) = self.slot(index) else { return Tag { index, generation: 0 } };
+        // Relaxed: the slot is the claimer's own until it is published.
+        let generation = slot.generation.load(Ordering::Relaxed);
+        let generation = generation.wrapping_add(u32::from(!seeded("same-generation")));
+        slot.generation.store(generation, Ordering::Relaxed);
+        Tag { index, generation }
+    }
+
+    /// Says to whom a transfer belongs. Context: the holder of its `CPU` debt.
+    pub fn assign(&self, tag: Tag, owner: Owner) {
+        if let Some(slot) = self.slot(tag.index) {
+            // Relaxed: published with the word, or read by sweeps as a hint that the gate check of
+            // the submitter makes good.
+            let (peer, link) = owner.words();
+            slot.peer.store(peer, Ordering::Relaxed);
+            slot.link.store(link, Ordering::Relaxed);
+        }
+    }
+
+    /// Publishes a word for a slot that was just claimed: from now on every context may see it.
+    pub fn publish(&self, tag: Tag, word: Word) {
+        if let Some(slot) = self.slot(tag.index) {
+            // A plain store, not a compare-and-swap: no event touches a `Free` word.
+            // Release: partner is the Acquire in `word` and `apply`.
+            slot.word.store(word.bits(), ordered("publish-relaxed", Ordering::Release));
+        }
+    }
+
+    /// Gives a finished slot back: its word becomes `Free`, its tag stale. Context: the shard's owner.
+    pub fn release(&self, tag: Tag) {
+        if let Some(slot) = self.slot(tag.index) {
+            // Relaxed: the next claimer is this same owner; a `Done` word and a `Free` one are
+            // equally dead to every event.
+            slot.word.store(Word::free(tag.generation).bits(), Ordering::Relaxed);
+        }
+        self.claims.release(tag.index);
+    }
+
+    /// Applies an event to the transfer that `tag` names. `None`: the tag is stale (R14).
+    ///
+    /// Context: any. One locked operation unless contended, one more for the last debt.
+    pub fn apply(&self, tag: Tag, event: Event) -> Option<Applied> {
+        self.exchange(tag, event, None)
+    }
+
+    /// As [`apply`](Self::apply). A transfer that has ended goes to `batch`, behind all that have ended
+    /// before. Context: the one thread that reports. One locked operation unless contended.
+    pub fn apply_owned(&self, tag: Tag, event: Event, batch: &mut Batch) -> Option<Applied> {
+        self.exchange(tag, event, Some(batch))
+    }
+
+    /// The one place that changes a live word, and the one place that makes a finalize token. The token
+    /// goes to the batch of the thread that reports, if the caller is that thread.
+    #[inline]
+    fn exchange(&self, tag: Tag, event: Event, batch: Option<&mut Batch>) -> Option<Applied> {
+        let slot = self.slot(tag.index)?;
+        // Acquire: partner is the Release of `publish` and of the exchange below: whoever acts on
+        // an effect sees everything that was written before the debts were published or paid.
+        let mut seen = slot.word.load(Ordering::Acquire);
+        // Relaxed: equal to the tag's or the tag is stale; a use that begins right now changes the
+        // word's own generation, and the exchange fails.
+        let stale = slot.generation.load(Ordering::Relaxed) != tag.generation;
+        if stale && !seeded("stale-completion-taken") {
+            return None;
+        }
+        loop {
+            let before = Word::from_bits(seen);
+            let stale = !before.is_of(tag.generation) && !seeded("stale-completion-taken");
+            if stale || before.phase() == Phase::Free {
+                return None;
+            }
+            let outcome = step(before, mistaken(before, event));
+            if outcome.word == before {
+                return Some(Applied { before, after: before, effect: outcome.effect });
+            }
+            // AcqRel: partner is this same exchange in the other contexts, and `publish`.
+            let order = ordered("apply-relaxed", Ordering::AcqRel);
+            if seeded("store-for-exchange") {
+                seen = outcome.word.bits();
+                slot.word.store(seen, Ordering::Release);
+            }
+            match slot.word.compare_exchange_weak(
+                seen,
+                outcome.word.bits(),
+                order,
+                Ordering::Acquire,
+            ) {
+                Ok(_) => {
+                    if outcome.effect == Effect::Finalize {
+                        self.complete(FinalizeToken::new(tag.index), batch);
+                    }
+                    return Some(Applied { before, after: outcome.word, effect: outcome.effect });
+                }
+                Err(now) => seen = now,
+            }
+        }
+    }
+
+    fn next_word(&self, index: u32) -> Option<&'m AtomicU32> {
+        self.slot(index).map(|slot| &slot.next)
+    }
+
+    fn complete(&self, token: FinalizeToken, batch: Option<&mut Batch>) {
+        match batch {
+            // What has ended elsewhere before is reported first (R9).
+            Some(batch) if self.nothing_completed() => {
+                batch.append(token, |index| self.next_word(index));
+            }
+            _ => self.completed.push(token, |index| self.next_word(index)),
+        }
+    }
+
+    /// Takes all finished transfers, oldest first. Context: the one thread that reports.
+    pub fn take_completed(&self) -> Batch {
+        self.completed.take(|index| self.next_word(index))
+    }
+
+    /// The next slot of a taken batch.
+    pub fn next_completed(&self, batch: &mut Batch) -> Option<u32> {
+        batch.next(|index| self.next_word(index))
+    }
+
+    /// Hello `number`, not zero, to the peer in a place was not delivered. Context: any. Whoever calls this wakes
+    /// the thread.
+    pub fn hello_unheard(&self, index: u32, number: u32) {
+        let Some(gate) = self.peer_gate(index as usize) else { return };
+        if gate.note_unheard(number) {
+            let next_of = |index: u32| self.peer_gate(index as usize).map(PeerGate::next_unheard);
+            self.unheard.push_index(index, next_of);
+        }
+        self.want(attention::UNHEARD);
+    }
+
+    /// Takes all places of peers to which a hello was not delivered. Context: the shard's owner.
+    pub fn take_unheard(&self) -> Batch {
+        self.unheard.take(|index| self.peer_gate(index as usize).map(PeerGate::next_unheard))
+    }
+
+    /// The next place of a taken batch, and the number of the hello.
+    pub fn next_unheard(&self, batch: &mut Batch) -> Option<(u32, u32)> {
+        let index =
+            batch.next(|index| self.peer_gate(index as usize).map(PeerGate::next_unheard))?;
+        Some((index, self.peer_gate(index as usize)?.take_unheard()))
+    }
+
+    /// Whether nothing waits to be reported. A hint.
+    pub fn nothing_completed(&self) -> bool {
+        self.completed.is_empty()
+    }
+
+    /// Asks the shard's thread to look. Context: any. Whoever calls this wakes the thread.
+    pub fn want(&self, bits: u32) {
+        // Release: partner is the Acquire in `take_attention`.
+        self.attention.fetch_or(bits, ordered("want-relaxed", Ordering::Release));
+    }
+
+    /// Whether somebody asked. A hint.
+    pub fn attention_wanted(&self) -> bool {
+        self.attention.load(Ordering::Relaxed) != 0
+    }
+
+    /// What was asked for since the last call. Context: the shard's owner.
+    pub fn take_attention(&self) -> u32 {
+        if !self.attention_wanted() {
+            return 0;
+        }
+        // Acquire: partner is the Release in `want`.
+        self.attention.swap(0, Ordering::Acquire)
+    }
+
+    /// Why the transfer in a slot must be cancelled, going by the gates; `None` if it may go on.
+    pub fn must_cancel(&self, index: u32) -> Option<(Tag, Cause)> {
+        let word = self.word(index);
+        let live = match word.phase() {
+            Phase::Queued => false,
+            Phase::Live => true,
+            Phase::Free | Phase::Done => return None,
+        };
+        let (tag, owner) = (self.tag(index), self.owner(index));
+        if !word.is_of(tag.generation) {
+            return None;
+        }
+        let gate = self.peer_gate(owner.peer_index() as usize)?.view();
+        if gate.state() == HelloState::Down {
+            return Some((tag, Cause::PeerDown));
+        }
+        if live && gate.life() != owner.life() {
+            return Some((tag, Cause::PeerRestarted));
+        }
+        let closed = owner.link().and_then(|l| self.link(l)).is_some_and(|g| !g.is_open());
+        if live && closed {
+            return Some((tag, Cause::LinkDown));
+        }
+        None
+    }
+}

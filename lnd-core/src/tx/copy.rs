@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! Payload that travels inline: from fragments into a frame, and out of one.
+
+use crate::base::fragment::Fragment;
+use crate::ports::{BadAddress, Memory};
+
+/// Copies fragments into `into`, in their order.
+pub(crate) fn gather(
+    memory: &impl Memory,
+    fragments: &[Fragment],
+    into: &mut [u8],
+) -> Result<(), BadAddress> {
+    let mut rest = into;
+    for fragment in fragments {
+        let (part, after) =
+            rest.split_at_mut_checked(fragment.length as usize).ok_or(BadAddress)?;
+        memory.read(fragment.address, part)?;
+        rest = after;
+    }
+    Ok(())
+}
+
+/// Copies `from` into fragments, in their order, as far as they go.
+pub(crate) fn scatter(
+    memory: &mut impl Memory,
+    from: &[u8],
+    fragments: &[Fragment],
+) -> Result<(), BadAddress> {
+    let mut rest = from;
+    for fragment in fragments {
+        let (part, after) = rest.split_at(rest.len().min(fragment.length as usize));
+        if part.is_empty() {
+            break;
+        }
+        memory.write(fragment.address, part)?;
+        rest = after;
+    }
+    Ok(())
+}

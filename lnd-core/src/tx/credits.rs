@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! Credits that go back to the peers.
+
+use crate::base::defect::seeded;
+use crate::base::id::{PeerId, Tag};
+use crate::peers::Wants;
+use crate::ports::Ports;
+use crate::shard::Driver;
+
+impl<P: Ports> Driver<'_, P> {
+    /// The request's place in the channel is free again: its credit goes back to the peer, unless
+    /// the session that it was of is over and its credits with it (INV-12).
+    pub(crate) fn consume(&mut self, tag: Tag) {
+        let id = self.peers.of_slot(tag.index);
+        let session = self.slots.get(tag.index).map(|d| d.session);
+        let depth = self.config.depth;
+        let Some(peer) = self.peers.get_mut(id) else { return };
+        let full = !peer.has_room(depth);
+        peer.undecided = peer.undecided.saturating_sub(1);
+        // What a peer sent beyond its credits has waited for this; no slot becomes free.
+        self.offer |= full && peer.has_room(depth) && !seeded("decision-not-told");
+        let present = session == Some(peer.opened) || seeded("credit-of-a-former-session");
+        self.return_credit(id, present);
+    }
+
+    /// A request of the peer's `present` session is consumed; one of a former session has no credit.
+    #[inline]
+    pub(crate) fn return_credit(&mut self, id: PeerId, present: bool) {
+        let depth = self.config.depth;
+        let half = (depth / 2).max(1);
+        let Some(peer) = self.peers.get_mut(id).filter(|_| present) else { return };
+        if !seeded("credit-not-returned") {
+            peer.theirs.consume();
+        }
+        if seeded("credit-returned-twice") {
+            peer.theirs.consume();
+        }
+        // Where requests were lost the peer may have nothing left before we owe it half (INV-11).
+        if peer.theirs.owed() >= half || peer.theirs.is_spent(depth) {
+            self.peers.want(id, Wants::NOOP);
+            self.stir();
+        }
+    }
+}

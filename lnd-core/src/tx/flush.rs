@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! Requests that wait: when and by which way they are sent.
+
+use super::gate::From;
+use crate::base::defect::seeded;
+use crate::base::id::{LinkId, PeerId, Tag};
+use crate::base::message::Lane;
+use crate::base::time::{Instant, Span};
+use crate::machines::peer::HelloState;
+use crate::peers::{Marks, Wants};
+use crate::ports::{Channel, Ports};
+use crate::shard::config::MAX_DEPTH;
+use crate::shard::Driver;
+use crate::slots::PutOff;
+
+impl<P: Ports> Driver<'_, P> {
+    /// The link by which a request of this peer could go out now, if nothing stands in its way.
+    #[inline]
+    pub(crate) fn way_out(&mut self, id: PeerId, tag: Tag) -> Option<LinkId> {
+        let peer = self.peers.get(id)?;
+        let nid = peer.nid?;
+        let good = self.peers.state(id) == HelloState::Good;
+        let first = peer.queue.is_empty() || peer.queue.first == tag.index;
+        if !good || !first || !peer.has_credit(self.channel.is_reliable()) {
+            return None;
+        }
+        let preference = self.slots.get(tag.index)?.link_preference();
+        let link = self.links.way_to(nid, preference)?;
+        self.channel.ready(link, nid, Lane::Request).then_some(link)
+    }
+
+    /// Posts what waits for a peer, as far as credits, links and the channel go. Bounded by the
+    /// credits, and by `batch` for what is late: it ends here and spends no credit.
+    pub(crate) fn flush(&mut self, now: Instant, id: PeerId) {
+        let bound = self.config.batch.saturating_add(u32::from(MAX_DEPTH));
+        for _ in 0..if seeded("flush-without-bound") { u32::MAX } else { bound } {
+            let Some(peer) = self.peers.get(id) else { return };
+            if peer.queue.is_empty() {
+                if peer.ours.left() > 0 {
+                    self.credits_are_here(id);
+                }
+                return;
+            }
+            let tag = self.slots.tag(peer.queue.first);
+            let Some(link) = self.way_out(id, tag) else { break };
+            self.unqueue(tag);
+            self.post(now, tag, link, From::Queue);
+        }
+        self.after_queueing(now, id);
+    }
+
+    /// Nothing waits for credits. While a hello is out the timer is the hello's; while a request of a session
+    /// lies here that we do not count, it reminds its sender.
+    pub(crate) fn credits_are_here(&mut self, id: PeerId) {
+        let reminds = self.peers.get(id).is_some_and(|peer| peer.is(Marks::NOTIFIED));
+        let reminds = reminds && !seeded("reminder-disarmed");
+        if self.peers.state(id) == HelloState::Good && !reminds {
+            self.peers.disarm(id);
+        }
+    }
+
+    /// Sees that the queue of a peer, which is not empty, is looked at again.
+    pub(crate) fn after_queueing(&mut self, now: Instant, id: PeerId) {
+        let Some(peer) = self.peers.get(id) else { return };
+        if self.peers.state(id) != HelloState::Good {
+            return;
+        }
+        if peer.must_announce(self.channel.is_reliable()) {
+            self.resync(now, id);
+        } else if peer.ours.left() == 0 {
+            self.watch_credits(now, id);
+        } else {
+            self.peers.want_later(id, Wants::FLUSH);
+        }
+    }
+
+    /// A timer that asks for the peer's count if no credit ever comes back.
+    pub(crate) fn watch_credits(&mut self, now: Instant, peer: PeerId) {
+        if self.peers.armed(peer).is_none() {
+            let stalled = self.peers.get_mut(peer).is_some_and(|peer| {
+                if !seeded("one-pause-granted") {
+                    peer.set_put_off(PutOff::Not);
+                }
+                peer.is(Marks::STALLED)
+            });
+            let bound = if stalled { Span::default() } else { self.config.credit_stall };
+            self.peers.arm(peer, now.after(bound));
+        }
+    }
+}

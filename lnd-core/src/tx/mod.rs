@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! What goes out: the upper layer's messages, replies to peers' requests, pulls.
+
+mod cancel;
+mod copy;
+mod credits;
+mod flush;
+mod gate;
+mod post;
+mod pull;
+mod queue;
+mod reply;
+mod request;
+mod send;
+mod short;
+mod submit;
+mod turn;
+
+pub(crate) use copy::scatter;
+pub(crate) use gate::From;
+pub use request::{Kind, Refused, Request, Submitted, To, Why};

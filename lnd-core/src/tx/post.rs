@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! Posting a transfer: the one place that posts descriptors and sends messages for transfers.
+//!
+//! The order is the same for every role and is what makes the races harmless:
+//! [enter the gates](super::gate) → post → doorbell → send → pay `CPU`. What is staged is staged before the
+//! message that lets the peer begin (INV-7).
+
+use super::gate::{From, Tx};
+use crate::base::counters::Counter;
+use crate::base::defect::seeded;
+use crate::base::id::{LinkId, Tag};
+use crate::base::time::Instant;
+use crate::machines::transfer::{Cause, Debts, Event};
+use crate::ports::trace::Trace;
+use crate::ports::{Bd, Engine, Motion, Ports, PostError, Tracer};
+use crate::shard::Driver;
+use crate::slots::Role;
+
+impl<P: Ports> Driver<'_, P> {
+    /// Posts a transfer on `link`; one from a queue whose deadline has passed ends there instead.
+    pub(crate) fn post(&mut self, now: Instant, tag: Tag, link: LinkId, from: From<'_>) {
+        if from == From::Queue && self.end_if_late(now, tag) {
+            return;
+        }
+        if let Some(tx) = self.enter_gate(now, tag, link, from) {
+            self.post_and_send(now, &tx, from);
+            self.exit_gate(now, tx);
+        }
+    }
+
+    /// The part between the fence and paying `CPU`.
+    fn post_and_send(&mut self, now: Instant, tx: &Tx<'_>, from: From<'_>) {
+        if let Some(cause) = tx.blocked_by {
+            let _ = self.apply(now, tx.tag, Event::Withdraw(tx.debts, cause));
+            return;
+        }
+        let mut given = Debts(0);
+        if tx.debts.0 & Debts::HW.0 != 0 {
+            if let Err(why) = self.post_descriptor(tx) {
+                self.counters.count(Counter::PostFailed);
+                let cause = if why == PostError::Gone { Cause::LinkDown } else { Cause::Local };
+                let _ = self.apply(now, tx.tag, Event::Withdraw(tx.debts, cause));
+                return;
+            }
+            self.counters.count(Counter::Posted);
+            self.tracer.record(now, Trace::Posted { tag: tx.tag, link: tx.link });
+            given = Debts::HW;
+        }
+        if tx.debts.0 & Debts::MSG.0 != 0 {
+            if let Err(cause) = self.send_message(now, tx, from) {
+                // A descriptor that is out stays owed and is asked to come back.
+                let kept = if seeded("posted-debt-dropped") { 0 } else { given.0 };
+                let _ = self.apply(now, tx.tag, Event::Withdraw(Debts(tx.debts.0 & !kept), cause));
+            }
+        }
+    }
+
+    /// Posts the transfer's descriptor. A staged one is announced at once, since the peer is about to be
+    /// told of it; pulls share a doorbell (see [`ring`](Self::ring)).
+    #[inline(never)]
+    fn post_descriptor(&mut self, tx: &Tx<'_>) -> Result<(), PostError> {
+        let (Some(state), Some(link), Some(nid)) =
+            (self.slots.get(tx.tag.index), self.links.get_mut(tx.link), self.peers.nid(tx.peer))
+        else {
+            return Err(PostError::Invalid);
+        };
+        let one = state.pieces.fragment(state.address);
+        let (fragments, list) = match state.pieces.list() {
+            None => (one.as_slice(), None),
+            Some((list, count)) => (self.slots.lists.get(list, count), Some(list)),
+        };
+        let motion = if tx.role.stages() {
+            Motion::Stage { to: nid }
+        } else {
+            Motion::Pull { from: nid, source: state.remote }
+        };
+        let bd = Bd { tag: tx.tag, motion, length: state.length, fragments, list };
+        link.engine.post(&bd)?;
+        link.doorbell_owed = true;
+        let early = tx.role == Role::GetSource && seeded("pull-ready-before-doorbell");
+        let rings = tx.role.stages() && !early && !seeded("said-before-staged");
+        if rings && link.ring() {
+            self.counters.count(Counter::Doorbells);
+        }
+        Ok(())
+    }
+
+    /// Rings the doorbell of every link to which pulls were posted since the last ring. Call after
+    /// a batch of messages; [`on_time`](Self::on_time) does so too. Bounded by the links.
+    pub fn ring(&mut self) {
+        for link in self.links.iter_mut() {
+            if link.ring() {
+                self.counters.count(Counter::Doorbells);
+                // The engine may have found its device gone.
+                self.quiet_until = Instant::ORIGIN;
+            }
+        }
+    }
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! Slots that leave the queue they wait in.
+
+use crate::base::id::Tag;
+use crate::ports::Ports;
+use crate::shard::Driver;
+use crate::slots::Flags;
+
+impl<P: Ports> Driver<'_, P> {
+    /// Takes a transfer out of the queue it waits in, if it waits in one.
+    pub(crate) fn unqueue(&mut self, tag: Tag) {
+        let Some(state) = self.slots.get(tag.index) else { return };
+        if !state.flags.contains(Flags::QUEUED) {
+            return;
+        }
+        if state.role.requests() {
+            let peer = self.peers.of_slot(tag.index);
+            if let Some(peer) = self.peers.get_mut(peer) {
+                peer.queue.remove(&mut self.slots, tag.index);
+            }
+        } else if state.role.pulls() {
+            self.unqueue_pull(tag);
+        } else {
+            self.replies.remove(&mut self.slots, tag.index);
+        }
+    }
+
+    /// Takes a pull out of its peer's queue.
+    pub(crate) fn unqueue_pull(&mut self, tag: Tag) {
+        let id = self.peers.of_slot(tag.index);
+        if let Some(peer) = self.peers.get_mut(id) {
+            peer.pull_queue.remove(&mut self.slots, tag.index);
+            peer.pulls_waiting = peer.pulls_waiting.saturating_sub(1);
+        }
+    }
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! Our answers to peers' requests: when and by which way they are sent.
+
+use super::gate::From;
+use crate::base::defect::seeded;
+use crate::base::id::{LinkId, Nid, Tag};
+use crate::base::message::Lane;
+use crate::base::time::Instant;
+use crate::ports::{Channel, Ports};
+use crate::shard::Driver;
+
+impl<P: Ports> Driver<'_, P> {
+    /// Sends a transfer's answer, now if the control lane has room, else as soon as it has. An
+    /// answer needs no credit (INV-11).
+    #[inline]
+    pub(crate) fn reply(&mut self, now: Instant, tag: Tag) {
+        if !self.try_reply(now, tag) && !seeded("answer-forgotten") {
+            self.replies.push(&mut self.slots, tag.index);
+        }
+    }
+
+    #[inline(always)]
+    fn try_reply(&mut self, now: Instant, tag: Tag) -> bool {
+        let Some(nid) = self.peers.nid(self.peers.of_slot(tag.index)) else { return false };
+        let came_by = self.slots.owner(tag.index).link();
+        let Some(link) = self.way_back(nid, tag, came_by) else { return false };
+        if self.links.leads_to(nid, link) && !self.channel.ready(link, nid, Lane::Control) {
+            return false;
+        }
+        self.post(now, tag, link, From::Queue);
+        true
+    }
+
+    /// The link for an answer: the one by which the request came. If that is closed a refusal takes
+    /// any other (R62); what was to be staged takes it all the same, finds its gate closed and ends.
+    fn way_back(&mut self, nid: Nid, tag: Tag, link: Option<LinkId>) -> Option<LinkId> {
+        let refuses = self.slots.get(tag.index).is_some_and(|d| d.role.refuses());
+        match self.links.way_to(nid, link) {
+            None if refuses => self.links.way_to(nid, None),
+            open => open.or(link),
+        }
+    }
+
+    /// Sends up to `budget` of the answers that wait now, on with the round that the last call began; those
+    /// that must wait on go to the end.
+    pub(crate) fn send_replies(&mut self, now: Instant, budget: u32, due: bool) {
+        self.replies.begin(&self.slots, due);
+        for _ in 0..budget {
+            let Some(slot) = self.replies.next(&mut self.slots) else { return };
+            let tag = self.slots.tag(slot);
+            if !self.try_reply(now, tag) {
+                self.replies.push(&mut self.slots, tag.index);
+            }
+        }
+    }
+}

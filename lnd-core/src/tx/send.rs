@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! The message of a transfer that is being posted.
+
+use super::copy::gather;
+use super::gate::{From, Tx};
+use crate::base::defect::seeded;
+use crate::base::id::Tag;
+use crate::base::message::{Lane, Message, PullReady};
+use crate::base::time::Instant;
+use crate::machines::transfer::{Cause, Debts, Effect, Event};
+use crate::ports::{BadAddress, Channel, Ports, Sent};
+use crate::shard::Driver;
+use crate::slots::Role;
+
+impl<P: Ports> Driver<'_, P> {
+    /// Sends the transfer's message.
+    pub(super) fn send_message(
+        &mut self,
+        now: Instant,
+        tx: &Tx<'_>,
+        from: From<'_>,
+    ) -> Result<(), Cause> {
+        let Some(state) = self.slots.states.get_mut(tx.tag.index) else {
+            return Err(Cause::Local);
+        };
+        let lane = if tx.role.requests() { Lane::Request } else { Lane::Control };
+        let mut payload = &[][..];
+        if tx.role == Role::Immediate {
+            let place = self.scratch.get_mut(..state.length as usize).ok_or(Cause::Local)?;
+            let one = state.pieces.fragment(state.address);
+            let fragments = match state.pieces.list() {
+                None => one.as_slice(),
+                Some((list, count)) => self.slots.lists.get(list, count),
+            };
+            gather(&self.memory, fragments, place).map_err(|BadAddress| Cause::Local)?;
+            payload = place;
+        }
+        let envelope = self.peers.get_mut(tx.peer).and_then(|peer| peer.envelope(self.me, lane));
+        // By reference: no copy on the stack.
+        let Some(envelope) = &envelope else { return Err(Cause::Local) };
+        if lane == Lane::Request {
+            (state.session, state.sequence) = (envelope.session, envelope.sequence);
+        }
+        let (remote, why, length) = (state.remote, state.why(), state.length);
+        let header = match from {
+            From::Claim(header) => header,
+            From::Queue | From::Answer => self.slots.header(tx.tag.index),
+        };
+        let message = match tx.role {
+            Role::Immediate => Message::Immediate { header, payload },
+            Role::PutSource => Message::PutReq { header, source: tx.tag, length },
+            Role::GetSink => Message::GetReq { header, sink: tx.tag, length },
+            Role::GetSource => {
+                Message::PullReady(PullReady { sink: remote, source: tx.tag, length })
+            }
+            Role::NakGet => Message::GetNak { sink: remote, why },
+            _ => Message::PutNak { source: remote, why },
+        };
+        if tx.role == Role::GetSource && seeded("pull-ready-unsaid")
+            || tx.role == Role::PutSource && seeded("put-request-unsaid")
+        {
+            return Ok(());
+        }
+        let mut sent = self.channel.send(tx.link, envelope, &message, Some(tx.tag));
+        if seeded("message-repeated") {
+            let _ = self.channel.send(tx.link, envelope, &message, Some(tx.tag));
+        }
+        if seeded("over-when-sent") {
+            sent = sent.map(|ended| ended.or(Some(Sent::Ok)));
+        }
+        self.after_sending(now, tx.link, envelope, lane, sent.is_ok());
+        let ended = sent.map_err(|_| Cause::Channel)?;
+        if self.channel.ends_at_once() {
+            self.message_ended(now, tx.tag, ended.unwrap_or(Sent::Unknown));
+        } else if let Some(ended) = ended {
+            self.on_sent(now, tx.tag, ended);
+        }
+        Ok(())
+    }
+
+    /// A message that was no debt has ended: one that failed becomes one first. A transfer that was
+    /// cancelled meanwhile has lost already, and its descriptor is asked for.
+    #[inline]
+    fn message_ended(&mut self, now: Instant, tag: Tag, ended: Sent) {
+        if ended != Sent::Ok && self.apply(now, tag, Event::Arm(Debts::MSG)) == Some(Effect::None) {
+            self.on_sent(now, tag, ended);
+        }
+    }
+}

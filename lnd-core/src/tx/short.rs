@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! A short message that has ended when `submit` returns.
+//!
+//! Nothing of it is outstanding afterwards: no other context can complete or cancel it. So it needs no
+//! slot, no transfer word, no timer and no fence, only a credit and a number. A peer or a link that goes
+//! down meanwhile is the same as one that goes down just after.
+
+use super::copy::gather;
+use super::request::{Kind, Request};
+use crate::base::counters::Counter;
+use crate::base::defect::seeded;
+use crate::base::id::PeerId;
+use crate::base::message::{Envelope, Lane};
+use crate::base::time::Instant;
+use crate::machines::peer::HelloState;
+use crate::machines::transfer::{step, Cause, Debts, Delivery, Event, Place, Policy, Status, Word};
+use crate::ports::{Channel, ChannelFull, Ports, Sent};
+use crate::shard::Driver;
+
+/// The status that a transfer with a slot would have, from the same table.
+fn short_status(policy: Policy, event: Event) -> Status {
+    let sent = step(Word::live(0, Debts::MSG), event).word;
+    let ended = Status::of_word(policy, step(sent, Event::PayCpu).word);
+    ended.unwrap_or(Status::of(policy, Cause::Channel, Place::Message))
+}
+
+impl<P: Ports> Driver<'_, P> {
+    /// Sends a message whose payload goes inline, if nothing stands in its way and the channel ends
+    /// messages at once. `None`: nothing was done, and the message takes the way of those that wait.
+    #[inline]
+    pub(super) fn send_short(
+        &mut self,
+        now: Instant,
+        id: PeerId,
+        request: &Request<'_>,
+        length: u32,
+    ) -> Option<Status> {
+        let good = self.peers.state(id) == HelloState::Good;
+        let reliable = self.channel.is_reliable();
+        let peer = self.peers.get_mut(id)?;
+        let fits = length <= peer.inline_max || seeded("inline-beyond-limit");
+        // A GET goes inline without payload if it need not be optimised, or must not (R26).
+        let get = request.kind == Kind::Get;
+        let inline = fits || get && request.routed && !seeded("routed-get-optimised");
+        let staged = request.kind == Kind::Reply && seeded("small-reply-staged");
+        if !self.channel.ends_at_once() || !good || !inline || staged || !peer.may_send(reliable) {
+            return None;
+        }
+        let (payload, length) = if get { (&[][..], 0) } else { (request.payload, length) };
+        let envelope = peer.next_envelope(self.me)?;
+        let link = self.links.way_to(envelope.to, request.link)?;
+        if !self.channel.ready(link, envelope.to, Lane::Request) {
+            return None;
+        }
+        let scratch = self.scratch.get_mut(..length as usize)?;
+        let memory = &self.memory;
+        let written = |place: &mut [u8]| gather(memory, payload, place).is_ok();
+        let sent = self.channel.send_inline(link, &envelope, request.header, scratch, written);
+        if seeded("message-repeated") {
+            let _ = self.channel.send_inline(link, &envelope, request.header, scratch, written);
+        }
+        if sent.is_some() || seeded("short-taken-unsent") {
+            let _ = peer.take_next();
+        }
+        // `None`: nothing was sent, so nothing was taken.
+        let sent = sent?;
+        self.counters.count(Counter::Accepted);
+        self.after_sending(now, link, &envelope, Lane::Request, sent.is_ok());
+        let status = match sent {
+            Ok(Some(Sent::Ok)) if reliable || seeded("sent-is-delivered") => Status::OK,
+            Ok(Some(Sent::Ok)) => Status { delivery: Delivery::Sent, ..Status::OK },
+            failed => self.short_failed(id, &envelope, failed),
+        };
+        self.ended_at_once(now, (envelope.to, envelope.sequence), length, status);
+        Some(status)
+    }
+
+    /// The message has a number, and perhaps was not delivered: the peer's credit must come back, and the
+    /// peer shall not take it any more.
+    #[cold]
+    fn short_failed(
+        &mut self,
+        id: PeerId,
+        envelope: &Envelope,
+        sent: Result<Option<Sent>, ChannelFull>,
+    ) -> Status {
+        if let Some(peer) = self.peers.get_mut(id).filter(|_| !seeded("short-not-given-up")) {
+            // It is the latest one: the next hello can announce it.
+            let _ = peer.give_up(envelope.session, envelope.sequence);
+        }
+        let event = match sent {
+            Err(ChannelFull) => Event::Withdraw(Debts::MSG, Cause::Channel),
+            Ok(Some(Sent::NotDelivered)) => Event::MsgNotDelivered,
+            // A channel that does not say how it ended has broken its word.
+            Ok(Some(Sent::Unknown | Sent::Ok) | None) => Event::MsgUnknown,
+        };
+        short_status(self.config.policy, event)
+    }
+}

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! The upper layer's "send this" (`lnd_send`).
+
+use super::gate::From;
+use super::request::{Kind, Refused, Request, Submitted, To, Why};
+use crate::base::counters::Counter;
+use crate::base::defect::seeded;
+use crate::base::fragment::{self, Fragment};
+use crate::base::id::{LinkId, Nid, PeerId, Tag};
+use crate::base::message::MAX_HEADER;
+use crate::base::time::Instant;
+use crate::machines::peer::GateView;
+use crate::machines::transfer::Word;
+use crate::ports::trace::Trace;
+use crate::ports::{Channel, Memory, Ports, Tracer};
+use crate::shard::{Driver, RunState};
+use crate::slots::shared::Owner;
+use crate::slots::{New, NoSlot, Role};
+
+impl<P: Ports> Driver<'_, P> {
+    /// Accepts a message for sending.
+    ///
+    /// On `Ok` the message has ended, or there will be exactly one [`Report`](crate::driver::Report) with the tag,
+    /// which may be there before this call returns: see [`Submitted`].
+    ///
+    /// # Errors
+    /// [`Refused`]: the request is given back, nothing was kept.
+    pub fn submit<'r>(
+        &mut self,
+        now: Instant,
+        request: Request<'r>,
+    ) -> Result<Submitted, Refused<'r>> {
+        let submitted = self.try_submit(now, &request);
+        if !matches!(submitted, Ok(Submitted::Done(_))) {
+            self.stir();
+        }
+        submitted.map_err(|why| Refused { request, why: self.refuse_call(why) })
+    }
+
+    /// As [`submit`](Self::submit), for an upper layer that is told of every end by a report: the message is
+    /// a transfer also where it could have ended at once.
+    ///
+    /// # Errors
+    /// [`Refused`]: the request is given back, nothing was kept.
+    pub fn submit_pending<'r>(
+        &mut self,
+        now: Instant,
+        request: Request<'r>,
+    ) -> Result<Tag, Refused<'r>> {
+        self.stir();
+        let submitted = match self.check_request(now, &request) {
+            Ok((peer, length)) => self.submit_transfer(now, peer, &request, length),
+            Err(why) => Err(why),
+        };
+        submitted.map_err(|why| Refused { request, why: self.refuse_call(why) })
+    }
+
+    #[inline]
+    fn try_submit(&mut self, now: Instant, request: &Request<'_>) -> Result<Submitted, Why> {
+        let (peer, length) = self.check_request(now, request)?;
+        match self.send_short(now, peer, request, length) {
+            Some(status) => Ok(Submitted::Done(status)),
+            None => self.submit_transfer(now, peer, request, length).map(Submitted::Pending),
+        }
+    }
+
+    /// Whether a request may be accepted: for which peer, and how long its payload is.
+    fn check_request(&mut self, now: Instant, request: &Request<'_>) -> Result<(PeerId, u32), Why> {
+        if self.run.state() != RunState::Running {
+            return Err(Why::ShuttingDown);
+        }
+        if request.header.len() > MAX_HEADER {
+            return Err(Why::HeaderTooLong);
+        }
+        if request.deadline <= now {
+            return Err(Why::DeadlinePassed);
+        }
+        if request.link.is_some_and(|l| l.index() >= self.links.len()) {
+            return Err(Why::BadLink);
+        }
+        let length = self.check_memory(request.payload)?;
+        let peer = match request.peer {
+            To::Nid(nid) => self.peer_by_nid(now, nid)?,
+            To::Peer(peer) => self.peer_by_id(peer)?,
+        };
+        if self.seek(now, peer) {
+            Ok((peer, length))
+        } else {
+            Err(Why::PeerDown)
+        }
+    }
+
+    /// A message that outlives the call: it takes a slot, and is posted, or queued behind its peer's others.
+    #[inline(never)]
+    fn submit_transfer(
+        &mut self,
+        now: Instant,
+        peer: PeerId,
+        request: &Request<'_>,
+        length: u32,
+    ) -> Result<Tag, Why> {
+        let role = self.role_of(request, peer, length);
+        let carries = role != Role::Immediate || request.kind != Kind::Get;
+        let (payload, carried) = if carries { (request.payload, length) } else { (&[][..], 0) };
+        let new = New {
+            role,
+            fragments: payload,
+            length: carried,
+            user: request.user,
+            link: request.link,
+            remote: New::NO_TAG,
+            session: 0,
+        };
+        let tag = self.claim(peer, None, &new)?;
+        self.counters.count(Counter::Accepted);
+        if let Some(nid) = self.peers.nid(peer) {
+            self.tracer.record(now, Trace::Accepted { tag, peer: nid, length });
+        }
+        if !seeded("deadline-never-armed") {
+            self.slots.arm(tag.index, request.deadline);
+        }
+        self.post_or_queue(now, tag, peer, request.header);
+        Ok(tag)
+    }
+
+    /// Checks fragments and adds them up.
+    pub(crate) fn check_memory(&self, fragments: &[Fragment]) -> Result<u32, Why> {
+        let length = fragment::total(fragments).map_err(Why::Fragments)?;
+        if fragments.iter().all(|f| self.memory.valid(f)) {
+            Ok(length)
+        } else {
+            Err(Why::BadAddress)
+        }
+    }
+
+    /// How a message travels: inline if it fits (ACKs and small REPLYs always do, S1-10), else
+    /// staged; a GET that is routed (R26) or need not be optimised is a mere header.
+    fn role_of(&self, request: &Request<'_>, peer: PeerId, length: u32) -> Role {
+        // Before its hello was answered our own bound is taken: a peer that takes less is found out when the
+        // message is posted.
+        let known = self.peers.get(peer).filter(|peer| peer.life.is_some() && peer.inline_max > 0);
+        let inline = length <= known.map_or(self.inline_max(), |peer| peer.inline_max);
+        match request.kind {
+            Kind::Get if request.routed && !seeded("routed-get-optimised") => Role::Immediate,
+            Kind::Get if inline => Role::Immediate,
+            Kind::Get => Role::GetSink,
+            Kind::Reply if seeded("small-reply-staged") => Role::PutSource,
+            Kind::Put | Kind::Ack | Kind::Reply if inline => Role::Immediate,
+            Kind::Put | Kind::Ack | Kind::Reply => Role::PutSource,
+        }
+    }
+
+    /// Finds or takes up a node.
+    fn peer_by_nid(&mut self, now: Instant, nid: Nid) -> Result<PeerId, Why> {
+        if nid == self.me.nid {
+            return Err(Why::NoRoute);
+        }
+        match self.peers.find(nid) {
+            Some(peer) => Ok(peer),
+            None if self.channel.reaches(nid) || seeded("indirect-peer-taken") => {
+                self.take_up_peer(now, nid, false).ok_or(Why::PeersFull)
+            }
+            None => Err(Why::NoRoute),
+        }
+    }
+
+    /// A peer that is still in its place (R14).
+    fn peer_by_id(&mut self, peer: PeerId) -> Result<PeerId, Why> {
+        let known = self.peers.named(peer).is_some_and(|found| found.nid.is_some());
+        if known || seeded("stale-peer-sent-to") {
+            return Ok(peer);
+        }
+        self.counters.count(Counter::StalePeer);
+        Err(Why::StalePeer)
+    }
+
+    /// Claims a slot for a transfer with `peer`, on `link` if that is known, and keeps the fragments.
+    pub(crate) fn claim(
+        &mut self,
+        peer: PeerId,
+        link: Option<LinkId>,
+        new: &New<'_>,
+    ) -> Result<Tag, Why> {
+        let tag = self.slots.claim(new).map_err(|why| match why {
+            NoSlot::Slots => Why::NoSlots,
+            NoSlot::Lists => Why::NoLists,
+        })?;
+        if let Some(peer) = self.peers.get_mut(peer) {
+            peer.transfers += 1;
+            peer.passive += u16::from(!new.role.requests());
+        }
+        let life = self.peers.view(peer).map_or(0, GateView::life);
+        self.slots.assign(tag, Owner::new(peer, life, link));
+        Ok(tag)
+    }
+
+    /// Posts a new request at once if nothing stands in its way, else queues it behind its peer's others.
+    fn post_or_queue(&mut self, now: Instant, tag: Tag, peer: PeerId, header: &[u8]) {
+        if let Some(link) = self.way_out(peer, tag) {
+            self.post(now, tag, link, From::Claim(header));
+            return;
+        }
+        self.slots.keep_header(tag.index, header);
+        self.slots.publish(tag, Word::queued(tag.generation));
+        if let Some(peer) = self.peers.get_mut(peer) {
+            peer.queue.push(&mut self.slots, tag.index);
+        }
+        if let Some(cause) = self.waits_in_vain(tag.index) {
+            self.cancel(now, tag, cause);
+        }
+        self.after_queueing(now, peer);
+    }
+
+    /// A refused call, counted.
+    pub(crate) fn refuse_call(&mut self, why: Why) -> Why {
+        self.counters.count(Counter::Refused);
+        why
+    }
+}

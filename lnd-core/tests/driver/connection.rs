@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! Connections that can be stopped one by one: one that fails takes no other peer's transfers with it.
+
+use std::num::NonZeroU32;
+
+use lnd_core::counters::Counter;
+use lnd_core::driver::Kind;
+use lnd_core::id::Tag;
+use lnd_core::link::{Connection, LinkState, Quiesced};
+use lnd_core::time::Span;
+use lnd_core::transfer::{Cause, Health, Place};
+
+use super::device::OnRecall;
+use super::fabric::{nid, Fabric};
+use super::node::Order;
+use super::peer_down::expect;
+use super::world::{config, World, LINK0, LINK1};
+
+/// Some nodes that have met, with engines that have connections, and `links` links.
+fn connected(nodes: usize, links: u8) -> World {
+    connected_with(nodes, links, config().drain_bound)
+}
+
+fn connected_with(nodes: usize, links: u8, drain_bound: Span) -> World {
+    let mut fabric = Fabric::new(nodes, usize::from(links));
+    fabric.devices.values_mut().for_each(|device| device.connects = true);
+    let mut config = config();
+    config.links = links;
+    (config.connections, config.drain_bound) = (16, drain_bound);
+    let mut w = World::on(fabric, nodes, config);
+    for to in 1..nodes {
+        w.put(0, to, 0).unwrap();
+    }
+    w.settle();
+    w.node(0).done.clear();
+    w
+}
+
+fn by0(w: &mut World, to: usize, length: u32) -> Tag {
+    let order = Order { link: Some(LINK0), ..w.order(Kind::Put, to, length) };
+    w.send(0, order).unwrap()
+}
+
+fn pass(w: &mut World, millis: u64) {
+    for _ in 0..millis {
+        w.now = w.now.after(Span::from_millis(1));
+        w.settle_untold();
+    }
+}
+
+/// What cannot be had back stops the connection that it is of. Those of other peers go on: they would be
+/// lost with the link.
+#[test]
+fn s0_9_a_descriptor_that_does_not_come_back_stops_its_connection_alone() {
+    let mut w = connected(3, 1);
+    w.device(0, 0, |d| (d.on_recall, d.slow_connections) = (OnRecall::Never, true));
+    w.hold("put_req");
+    let (stuck, beside) = (by0(&mut w, 1, 5000), by0(&mut w, 1, 5000));
+    let other = by0(&mut w, 2, 5000);
+    w.settle();
+    let now = w.now;
+    w.nodes[0].driver.withdraw(now, stuck);
+    let bound = config().drain_bound;
+    w.now = w.now.after(bound);
+    pass(&mut w, 20);
+    assert_eq!(
+        (w.count(0, Counter::DrainBoundHit), w.count(0, Counter::ConnectionsFailed)),
+        (1, 1)
+    );
+    assert_eq!(w.device(0, 0, |d| (d.calls.stops, d.stop_asked)), (1, false));
+    // S0-20: asked back, then stopped; nothing by hand before the proof (INV-3).
+    assert_eq!(w.device(0, 0, |d| (d.calls.invalidates, d.calls.yanks)), (2, 0));
+    assert!(!w.reported(0, stuck) && !w.reported(0, beside) && !w.reported(0, other));
+    assert_eq!(w.nodes[0].driver.quarantined(LINK0), 2, "not the other peer's");
+
+    w.device(0, 0, |d| d.stopping.values_mut().for_each(|stopped| *stopped = true));
+    pass(&mut w, 20);
+    expect(w.report(0, stuck), Cause::Withdrawn, Place::Moving, -125, Health::LocalInterrupt);
+    expect(w.report(0, beside), Cause::ConnectionDown, Place::Moving, -5, Health::NetworkTimeout);
+    assert_eq!(w.device(0, 0, |d| (d.calls.yanks, d.calls.resets)), (2, 1));
+    assert_eq!(w.count(0, Counter::ByHand), 2);
+    assert_eq!(w.nodes[0].driver.quarantined(LINK0), 0);
+    assert_eq!(w.nodes[0].driver.link_state(LINK0), Some(LinkState::Up));
+    assert_eq!((w.count(0, Counter::LinksFailed), w.count(0, Counter::ConnectionsReset)), (0, 1));
+
+    assert!(!w.reported(0, other));
+    w.device(0, 0, |d| d.on_recall = OnRecall::Honest);
+    w.free("put_req");
+    w.settle();
+    assert_eq!(w.report(0, other).status.errno, 0);
+    let again = by0(&mut w, 1, 5000);
+    w.settle();
+    assert_eq!(w.report(0, again).status.errno, 0, "the connection is in service again");
+    w.sleep(Span::from_secs(31));
+    w.assert_drained();
+}
+
+/// While a connection is out of service nothing is posted and nothing said by it. What waits for the peer
+/// waits, or goes by another link; the peer is not down.
+#[test]
+fn what_is_for_a_peer_without_a_connection_waits_or_goes_by_another_link() {
+    for links in [1, 2] {
+        // Its stop is not given up.
+        let mut w = connected_with(3, links, Span::from_secs(300));
+        w.device(0, 0, |d| d.slow_connections = true);
+        let now = w.now;
+        w.nodes[0].driver.on_connection_down(now, LINK0, nid(1));
+        w.nodes[0].driver.on_connection_down(now, LINK0, nid(1));
+        pass(&mut w, 5);
+        assert_eq!(w.count(0, Counter::ConnectionsFailed), 1, "once");
+        let small = w.put(0, 1, 10).unwrap();
+        let large = w.put(0, 1, 5000).unwrap();
+        let only = by0(&mut w, 1, 10);
+        let order = Order { link: Some(LINK0), ..w.order(Kind::Get, 0, 5000) };
+        let get = w.send(1, order).unwrap();
+        let other = w.put(0, 2, 5000).unwrap();
+        w.settle();
+        pass(&mut w, 5);
+        let free = links == 2;
+        assert_eq!((w.reported(0, small), w.reported(0, large)), (free, free), "{links}");
+        // R53: what is for this connection alone does not hold up the others.
+        expect(w.report(0, only), Cause::ConnectionDown, Place::Queue, -104, Health::RemoteDropped);
+        assert_eq!(w.report(0, other).status.errno, 0);
+        // No peer is taken for silent that cannot be asked.
+        w.sleep(Span::from_secs(20));
+        assert_eq!(w.count(0, Counter::PeersDown), 0);
+        w.device(0, 0, |d| d.stopping.values_mut().for_each(|stopped| *stopped = true));
+        w.sleep(Span::from_secs(1));
+        for tag in [small, large] {
+            assert_eq!(w.report(0, tag).status.errno, 0, "{links}");
+        }
+        w.sleep(Span::from_secs(31));
+        // It was taken in, and what was to be staged for it goes by the way that it came. That ends at
+        // once, and is told if there is another way.
+        assert_eq!(w.report(1, get).status.errno, if links == 2 { -121 } else { -110 });
+        w.assert_drained();
+    }
+}
+
+/// R41: one that cannot be asked is not silent, however long the stop of its connection takes.
+#[test]
+fn r41_a_peer_whose_connection_is_being_stopped_is_not_taken_for_silent() {
+    let mut fabric = Fabric::new(2, 1);
+    fabric.devices.values_mut().for_each(|device| device.connects = true);
+    let mut config = config();
+    (config.links, config.connections) = (1, 16);
+    config.drain_bound = Span::from_secs(300);
+    let mut w = World::on(fabric, 2, config);
+    w.device(0, 0, |d| d.slow_connections = true);
+    w.hold("hello");
+    let tag = w.put(0, 1, 10).unwrap();
+    w.settle();
+    let now = w.now;
+    w.nodes[0].driver.on_connection_down(now, LINK0, nid(1));
+    w.sleep(Span::from_secs(25));
+    assert_eq!((w.count(0, Counter::PeersDown), w.reported(0, tag)), (0, false));
+    w.free("hello");
+    w.device(0, 0, |d| d.stopping.values_mut().for_each(|stopped| *stopped = true));
+    w.sleep(Span::from_secs(2));
+    assert_eq!(w.report(0, tag).status.errno, 0);
+    w.sleep(Span::from_secs(31));
+    w.assert_drained();
+}
+
+/// A link's failure takes over from its connections: one proof, and everything is reclaimed once.
+#[test]
+fn a_link_that_fails_while_a_connection_is_stopping_is_stopped_as_a_whole() {
+    let mut w = connected(3, 2);
+    w.device(0, 0, |d| (d.slow_connections, d.slow_stop) = (true, true));
+    w.hold("put_req");
+    w.device(0, 0, |d| d.on_recall = OnRecall::Never);
+    let tags = [by0(&mut w, 1, 5000), by0(&mut w, 2, 5000)];
+    w.settle();
+    let now = w.now;
+    w.nodes[0].driver.on_connection_down(now, LINK0, nid(1));
+    pass(&mut w, 3);
+    w.tell_link(0, LINK0, false);
+    pass(&mut w, 3);
+    // The connection's own stop is no proof any more, and none is asked for.
+    w.device(0, 0, |d| d.stopping.values_mut().for_each(|stopped| *stopped = true));
+    pass(&mut w, 3);
+    assert_eq!(w.device(0, 0, |d| (d.calls.yanks, d.vouched_for.len())), (0, 0));
+    w.device(0, 0, |d| d.stopped = true);
+    pass(&mut w, 5);
+    expect(w.report(0, tags[0]), Cause::ConnectionDown, Place::Moving, -5, Health::NetworkTimeout);
+    expect(w.report(0, tags[1]), Cause::LinkDown, Place::Moving, -5, Health::LocalError);
+    assert_eq!(w.device(0, 0, |d| (d.calls.yanks, d.calls.resets)), (2, 1));
+    w.free("put_req");
+    w.tell_link(0, LINK0, true);
+    w.sleep(Span::from_secs(31));
+    w.assert_drained();
+}
+
+/// More connections than can be remembered at once fail: each has its turn, and none is forgotten.
+#[test]
+fn connections_beyond_those_that_are_remembered_have_their_turn() {
+    let peers = 40;
+    let mut fabric = Fabric::new(peers + 1, 1);
+    fabric.devices.values_mut().for_each(|device| device.connects = true);
+    let mut config = config();
+    (config.links, config.connections, config.slots, config.peers) = (1, 16, 64, 64);
+    let mut w = World::on(fabric, peers + 1, config);
+    for to in 1..=peers {
+        w.put(0, to, 0).unwrap();
+    }
+    w.settle();
+    w.hold("put_req");
+    w.device(0, 0, |d| (d.on_recall, d.slow_connections) = (OnRecall::Never, true));
+    let tags: Vec<Tag> = (1..=peers).map(|to| by0(&mut w, to, 5000)).collect();
+    w.settle();
+    let now = w.now;
+    tags.iter().for_each(|&tag| w.nodes[0].driver.withdraw(now, tag));
+    for _ in 0..peers {
+        w.now = w.now.after(config.drain_bound);
+        pass(&mut w, 3);
+        w.device(0, 0, |d| d.stopping.values_mut().for_each(|stopped| *stopped = true));
+    }
+    pass(&mut w, 5);
+    for tag in tags {
+        expect(w.report(0, tag), Cause::Withdrawn, Place::Moving, -125, Health::LocalInterrupt);
+    }
+    assert_eq!(w.count(0, Counter::ConnectionsReset), peers as u64);
+    assert_eq!(w.nodes[0].driver.link_state(LINK0), Some(LinkState::Up));
+}
+
+/// The platform's word is for the connection that it names, and is taken only while that is waited for.
+#[test]
+fn inv_3_a_proof_of_another_connection_is_given_back() {
+    let mut w = connected(3, 2);
+    w.device(0, 0, |d| (d.on_recall, d.slow_connections) = (OnRecall::Never, true));
+    w.hold("put_req");
+    let tag = by0(&mut w, 1, 5000);
+    w.settle();
+    let assert = |w: &mut World, link, peer: usize, before: u32| {
+        let number = NonZeroU32::new((before << 8) | (peer as u32 + 1)).unwrap();
+        let connection = Connection { link, peer: nid(peer), number };
+        // SAFETY: the test's device moves nothing for a connection that is asked to stop.
+        let proof = unsafe { Quiesced::assert_connection_stopped(connection) };
+        let now = w.now;
+        w.nodes[0].driver.assert_stopped(now, proof).is_ok()
+    };
+    assert!(!assert(&mut w, LINK0, 1, 0), "it is in service");
+    let now = w.now;
+    w.nodes[0].driver.on_connection_down(now, LINK0, nid(1));
+    pass(&mut w, 3);
+    assert!(!assert(&mut w, LINK1, 1, 0) && !assert(&mut w, LINK0, 2, 0));
+    assert!(!assert(&mut w, LINK0, 1, 1), "the next one");
+    assert!(!w.reported(0, tag));
+    w.device(0, 0, |d| d.stopping.values_mut().for_each(|stopped| *stopped = true));
+    assert!(assert(&mut w, LINK0, 1, 0));
+    pass(&mut w, 3);
+    expect(w.report(0, tag), Cause::ConnectionDown, Place::Moving, -5, Health::NetworkTimeout);
+    assert_eq!(w.count(0, Counter::StopsAsserted), 1);
+    let now = w.now;
+    w.nodes[0].driver.on_connection_down(now, LINK0, nid(1));
+    pass(&mut w, 3);
+    assert!(!assert(&mut w, LINK0, 1, 0), "one of long ago");
+    assert_eq!(w.device(0, 0, |d| d.made[&1]), 1);
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! One endpoint as the prober sees it: what was found of it, and when that is a finding (S2-1, S2-8).
+
+use lnd_core::defect::seeded;
+use lnd_core::time::{Instant, Span};
+
+/// How probing goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ProbeSettings {
+    /// Time without traffic after which an endpoint is probed (S2-2). At least 1 ms.
+    pub idle: Span,
+    /// Time after a probe without an end, or after a dead verdict, until the next one. At least
+    /// the time that the transport takes for its own retries, so that these are spent (R57).
+    pub again: Span,
+    /// Least time between the first dead verdict and the finding (S2-8).
+    pub hold_off: Span,
+    /// Dead verdicts in a row that make a finding, `1..=255`.
+    pub verdicts: u8,
+    /// Largest part that jitter takes off `idle`, in sixteenths, `0..=4`.
+    pub jitter: u8,
+}
+
+impl ProbeSettings {
+    pub(crate) const fn is_sound(&self) -> bool {
+        self.idle.as_nanos() >= 1_000_000
+            && self.again.as_nanos() >= 1_000_000
+            && self.verdicts > 0
+            && self.jitter <= 4
+    }
+}
+
+/// What the prober concludes about an endpoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Finding {
+    /// Nothing new.
+    Nothing,
+    /// It lives.
+    Alive,
+    /// It is down: tell the peer's machine.
+    Down,
+    /// It is down and only ever received: its connection is broken, so clean it up, also while it is
+    /// in use (S2-1). Its users are to be told.
+    CleanUp,
+}
+
+/// One endpoint as the prober sees it; the caller's table of them is its memory.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Endpoint {
+    pub first_dead: Instant,
+    pub dead: u8,
+    /// There was traffic since the last look.
+    pub active: bool,
+    /// It only receives.
+    pub one_way: bool,
+    /// How many on this node use it.
+    pub users: u32,
+    /// The transport is moving it to another path.
+    pub migrating: bool,
+    /// A probe is under way.
+    pub asked: bool,
+    /// It was reported down, and has not been heard of since.
+    pub down: bool,
+    /// Its peer has published a word for probing.
+    pub published: bool,
+}
+
+impl Endpoint {
+    /// Not watched.
+    pub(crate) const UNUSED: Self = Self {
+        first_dead: Instant::ORIGIN,
+        dead: 0,
+        active: false,
+        one_way: false,
+        users: 0,
+        migrating: false,
+        asked: false,
+        down: false,
+        published: false,
+    };
+}
+
+impl Endpoint {
+    /// One more dead verdict. Only enough of them, over the hold-off, make a finding (R57, S2-8).
+    pub(crate) fn found_dead(&mut self, now: Instant, settings: &ProbeSettings) -> Finding {
+        if self.dead == 0 {
+            self.first_dead = now;
+        }
+        self.dead = self.dead.saturating_add(1);
+        let held =
+            now.since(self.first_dead) >= settings.hold_off || seeded("down-without-hold-off");
+        if self.dead < settings.verdicts || !held {
+            return Finding::Nothing;
+        }
+        let again = core::mem::replace(&mut self.down, true);
+        match (self.one_way && (self.users == 0 || !seeded("kept-while-in-use")), again) {
+            (true, _) => Finding::CleanUp,
+            (false, false) => Finding::Down,
+            (false, true) => Finding::Nothing,
+        }
+    }
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! What the end of a try means for the message and for the interfaces (S4-5 to S4-18).
+
+use super::{End, Health, WhyEnded};
+use crate::classify::{classify, Change, Consequence, Situation};
+use crate::effect::Resend;
+use crate::journal::Evidence;
+use crate::journey::Journey;
+use crate::ni::Ni;
+use crate::select::NoPath;
+use crate::terms::Path;
+use lnd_core::defect::seeded;
+use lnd_core::time::Instant;
+use lnd_core::transfer::{Delivery, Health as Class};
+
+impl Health<'_> {
+    /// What to do, and why the message ends here; `NoPath` means that it does not.
+    pub(super) fn consequence(
+        &self,
+        now: Instant,
+        journey: &Journey,
+        path: Path,
+        end: End,
+        delivery: Delivery,
+    ) -> (Consequence, WhyEnded) {
+        let retries = self.config.resends();
+        let now = if seeded("deadline-restarted") { Instant::ORIGIN } else { now };
+        let peer = self.peer(journey.peer());
+        let hop = self.peer_ni(path.hop);
+        let situation = Situation {
+            charge: end.charge,
+            delivery,
+            // What was sent before the first handshake is known to us may have reached any
+            // incarnation.
+            suppressed: journey.number.is_some()
+                && journey.acquainted
+                && peer.is_some_and(|p| p.starts == journey.starts),
+            may_resend: end.curable && !end.withdrawn && journey.may_try_again(now, retries),
+            late: now >= journey.deadline(),
+            stopping: self.stopping || end.withdrawn,
+            fatal: self.local(path.local).is_some_and(Ni::is_fatal),
+            own: hop.is_some_and(|hop| self.locals.iter().any(|ni| ni.nid == hop.nid)),
+            heard: false,
+            router: self.config.routing || self.is_router(path.hop),
+            many_local: self.locals.iter().filter(|ni| ni.nid.is_some()).count() > 1,
+            many_remote: hop.is_some_and(|hop| self.many_remote(journey, hop)),
+        };
+        let consequence =
+            with_defects(classify(self.config.profile, end.class, &situation), situation.late);
+        let why = if matches!(end.class, Class::Ok) {
+            WhyEnded::Delivered
+        } else if consequence.resend != Resend::No {
+            WhyEnded::NoPath(NoPath::Tried)
+        } else if situation.late {
+            WhyEnded::Deadline
+        } else if end.curable && !end.withdrawn && journey.is_spent(retries) {
+            WhyEnded::Tries
+        } else if !situation.may_resend {
+            WhyEnded::NotResendable
+        } else if delivery != Delivery::NotDelivered && !situation.suppressed {
+            WhyEnded::MayHaveArrived
+        } else {
+            WhyEnded::NotResendable
+        };
+        (consequence, why)
+    }
+
+    /// Whether the next hop could be another interface: of the peer, or of another gateway.
+    fn many_remote(&self, journey: &Journey, hop: &Ni) -> bool {
+        let direct = hop.peer == journey.peer().raw();
+        let owner = self.peers.get(hop.peer as usize);
+        let routes = || self.routes.iter().filter(|route| route.far.is_some()).count();
+        owner.is_some_and(|owner| owner.interfaces > 1) || !direct && routes() > 1
+    }
+
+    pub(super) fn blame(
+        &mut self,
+        now: Instant,
+        path: Path,
+        consequence: Consequence,
+        evidence: Evidence,
+        message: u64,
+    ) {
+        let mut marks = [consequence.local, consequence.remote];
+        if seeded("wrong-end-blamed") {
+            marks.reverse();
+        }
+        for (object, change) in path.ends().into_iter().zip(marks) {
+            if change != Change::Keep {
+                self.mark(now, object, change, evidence, message);
+            }
+        }
+    }
+}
+
+/// What the end of a try does, unless a defect changes it: constant functions cannot be seeded. `late`: its
+/// deadline had passed.
+#[inline]
+fn with_defects(consequence: Consequence, late: bool) -> Consequence {
+    let mut it = consequence;
+    if seeded("never-sent-again") {
+        it.resend = Resend::No;
+    }
+    if seeded("timeout-spares-ours") && it.local == Change::DecrementStayUp
+        || seeded("late-is-no-evidence") && late
+    {
+        it.local = Change::Keep;
+    }
+    if seeded("late-is-no-evidence") && late {
+        it.remote = Change::Keep;
+    }
+    it
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! When a message is tried again: pauses between rounds, and the time that a try has (R37, S4-19).
+
+use super::tally::Count;
+use super::Health;
+use crate::effect::Resend;
+use crate::journey::{Journey, UNTIL_DEADLINE};
+use lnd_core::defect::seeded;
+use lnd_core::time::{Instant, Span};
+
+impl Health<'_> {
+    /// Until when a message pauses whose paths have all been tried; `None`: too little time is left
+    /// for another try. Half of what is left at most, so that long pauses do not cost a try.
+    pub(super) fn pause(
+        &mut self,
+        now: Instant,
+        journey: &mut Journey,
+        full: bool,
+    ) -> Option<Instant> {
+        let backoff = if full { self.config.pressure } else { self.config.resend };
+        let left = journey.deadline().since(now);
+        if left < backoff.first || seeded("given-up-when-all-failed") {
+            return None;
+        }
+        let delay = backoff.jittered(&mut self.jitter, journey.pauses());
+        let delay = delay.min(Span::from_nanos(left.as_nanos() / 2));
+        let at = if seeded("no-pause") { now } else { now.after(delay) };
+        journey.pause(at, self.recoveries);
+        journey.next = Resend::Untried;
+        if journey.round_is_full() || self.choose(journey, &[]).is_err() {
+            journey.start_over();
+        }
+        self.tally.count(Count::Pauses);
+        Some(at)
+    }
+
+    /// From when on a message's next try may begin: the end of its pause, or at once if an interface
+    /// has come up since the pause began. Context: any; constant time.
+    pub const fn next_try(&self, journey: &Journey) -> Instant {
+        if journey.recoveries == self.recoveries {
+            journey.not_before()
+        } else {
+            Instant::ORIGIN
+        }
+    }
+
+    /// Until when a try that begins at `now` may take (R37), never beyond the deadline. With a limit
+    /// of resends each that is left has as much time; without one, a third of what is left, but at
+    /// least the shortest pause.
+    pub fn slice(&self, now: Instant, journey: &Journey) -> Instant {
+        let tries = journey.tries().saturating_sub(u32::from(journey.under_way()));
+        let left = match self.config.resends() {
+            UNTIL_DEADLINE => 2,
+            limit => u32::from(limit).saturating_sub(tries).min(u32::from(u8::MAX)) as u8,
+        };
+        let slice = journey.slice(now, left);
+        match self.config.resends() {
+            UNTIL_DEADLINE => slice.max(now.after(self.config.resend.first)),
+            _ => slice,
+        }
+        .min(journey.deadline())
+    }
+}

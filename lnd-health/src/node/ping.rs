@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! Recovery pings: those that are due, and what their ends mean (S4-8, S4-13).
+
+use super::action::{Action, Found, Ping};
+use super::tally::Count;
+use super::{End, Health};
+use crate::charge::Charge;
+use crate::classify::{classify, Change, Situation};
+use crate::effect::Profile;
+use crate::ids::{Object, PeerNiId};
+use crate::journal::Evidence;
+use crate::ni::Ni;
+use crate::recovery::Due;
+use crate::select::{select, Wanted};
+use crate::terms::Path;
+use lnd_core::time::{Instant, Span};
+use lnd_core::transfer::{Delivery, Health as Class};
+
+impl Health<'_> {
+    pub(super) fn due_ping(&mut self, now: Instant) -> Found {
+        // R41: the time for which the host did not ask what is due is not held against an interface.
+        let late = self.recovery.next().map_or(Span::default(), |due| now.since(due));
+        let untold = self.recovery.untold();
+        let Some(due) = self.recovery.take_due(now, &mut self.jitter) else { return Found::None };
+        self.count_untold(self.recovery.untold() != untold);
+        let Some(object) = self.object_at(due.index) else { return Found::Spared };
+        let Some(ni) = self.ni(object) else { return Found::Spared };
+        let Some(nid) = ni.nid else { return Found::Spared };
+        let limit = self.config.recovery_limit;
+        let since = ni.aliveness().1.max(ni.ill_since).after(late);
+        if let Some(ni) = self.ni_mut(object) {
+            ni.ill_since = since;
+        }
+        if limit.as_nanos() > 0 && now.since(since) > limit {
+            self.recovery.leave(due.index);
+            self.tally.count(Count::AgedOut);
+            return Found::Spared;
+        }
+        let path = match object {
+            Object::Local(_) => None,
+            Object::Peer(id) => match self.ping_path(id) {
+                Some(path) => Some(path),
+                None => {
+                    self.recovery.put_off(now, &mut self.jitter, due.index);
+                    self.tally.count(Count::Pathless);
+                    return Found::Spared;
+                }
+            },
+        };
+        self.tally.count(Count::Pings);
+        Found::Action(Action::Ping(Ping { object, nid, path, generation: due.generation }))
+    }
+
+    /// A path to a peer's interface that may be down. It counts as a use, so that the next ping
+    /// tries another one (A12's 218).
+    fn ping_path(&mut self, id: PeerNiId) -> Option<Path> {
+        let wanted = Wanted { destination: Some(id), recovery: true, ..Wanted::any(id) };
+        let path = select(&self.view(), &wanted).ok()?.path;
+        let turn = self.turn;
+        self.turn = turn.wrapping_add(1);
+        if let Some(local) = self.locals.get_mut(path.local.index()) {
+            local.turn = turn;
+        }
+        Some(path)
+    }
+
+    /// How a recovery ping ended: [`Class::Ok`] is an answer, and a step of recovery. `end` is a
+    /// class, an [`End`] made of a status, or the [`Refusal`](crate::Refusal) of one that could not
+    /// be sent. A ping of which nothing is ever told does no harm: the next one follows.
+    pub fn answered(&mut self, now: Instant, ping: Ping, end: impl Into<End>) {
+        let End { class, charge, withdrawn, .. } = end.into();
+        if !self.knows(ping.object) {
+            self.tally.count(Count::StalePings);
+            return;
+        }
+        let place = self.place(ping.object);
+        let due = Due { index: place, generation: ping.generation };
+        if !self.recovery.is_current(due) {
+            self.tally.count(Count::StalePings);
+            return;
+        }
+        self.tally.count_class(class);
+        self.recovery.told(place);
+        let answer = matches!(class, Class::Ok);
+        if answer {
+            self.answers_again(now, ping.object);
+            self.recovery.heard(now, &mut self.jitter, place);
+            if let Object::Peer(id) = ping.object {
+                self.heard(now, id);
+            }
+        }
+        let situation = Situation {
+            // A ping that waited for the credits of one who does not answer says nothing of ours.
+            charge: match class {
+                Class::LocalTimeout => charge.or(Some(Charge::None)),
+                _ => charge,
+            }
+            .filter(|_| self.config.profile == Profile::Seed),
+            delivery: Delivery::Unknown,
+            may_resend: false,
+            heard: answer,
+            stopping: self.stopping || withdrawn,
+            fatal: ping.via().and_then(|id| self.local(id)).is_some_and(Ni::is_fatal),
+            // Whom the ping was for is known to be ill: in the seed's profile a class that names
+            // nobody blames nobody else.
+            many_local: false,
+            ..Situation::PLAIN
+        };
+        let consequence = classify(self.config.profile, class, &situation);
+        let evidence = Evidence::Ping(class);
+        match ping.path {
+            Some(path) => self.blame(now, path, consequence, evidence, 0),
+            // Both ends of the ping are this one interface.
+            None => {
+                let change = match (answer, charge) {
+                    (true, _) => consequence.local,
+                    (false, Some(Charge::None)) => Change::Keep,
+                    (false, _) => Change::Decrement,
+                };
+                self.mark(now, ping.object, change, evidence, 0);
+            }
+        }
+    }
+}

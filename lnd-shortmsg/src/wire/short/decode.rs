@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! Frames with short heads to messages.
+
+use crate::wire::checksum::{checksum_of_all, Checksum};
+use crate::wire::decode::Frame;
+use crate::wire::error::DecodeError;
+use crate::wire::layout::short::{HEAD_LEN, SUM_LEN, TAG_LEN};
+use crate::wire::layout::{class, kind, MAX_FRAME};
+use lnd_core::defect::seeded;
+use lnd_core::id::{Incarnation, Nid, Tag};
+use lnd_core::message::{Envelope, Message, PullReady, Refusal, MAX_HEADER};
+
+/// A head, as it was read: nothing in it is believed yet.
+#[derive(Clone, Copy)]
+struct Head {
+    class: u8,
+    kind: u8,
+    detail: u8,
+    flags: u8,
+    session: u32,
+    from: u64,
+    to: u64,
+    sequence: u32,
+    credits_of: u32,
+    credits: u16,
+    reserved: u16,
+    length: u32,
+}
+
+impl Head {
+    #[inline(always)]
+    fn read(bytes: &[u8; HEAD_LEN]) -> Self {
+        let mut words = [0; HEAD_LEN / 8];
+        for (word, bytes) in words.iter_mut().zip(bytes.chunks_exact(8)) {
+            *word = bytes.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
+        }
+        let [first, from, to, numbers, last] = words;
+        // Each cast takes the lower bits.
+        let [class, kind, detail, flags] = (first as u32).to_le_bytes();
+        Self {
+            class,
+            kind,
+            detail,
+            flags,
+            session: (first >> 32) as u32,
+            from,
+            to,
+            sequence: numbers as u32,
+            credits_of: (numbers >> 32) as u32,
+            credits: last as u16,
+            reserved: (last >> 16) as u16,
+            length: (last >> 32) as u32,
+        }
+    }
+
+    /// Bytes between the head and the checksum, by what the head says.
+    #[inline(always)]
+    fn body_len(&self) -> Result<usize, DecodeError> {
+        match (self.class, self.kind) {
+            (class::SHORT_LND, kind::IMMEDIATE) => {
+                let payload = self.length as usize;
+                if payload > MAX_FRAME {
+                    return Err(DecodeError::Oversize);
+                }
+                // Both are bounded: the sum cannot overflow.
+                Ok(self.header_len()? + payload)
+            }
+            (class::SHORT_LND, kind::PUT_REQ | kind::GET_REQ) => Ok(TAG_LEN + self.header_len()?),
+            (class::SHORT_LND, kind::PUT_NAK | kind::PUT_DONE | kind::GET_NAK) => Ok(TAG_LEN),
+            (class::SHORT_LND, kind::NOOP) => Ok(0),
+            (class::SHORT_CONTROL, kind::PULL_READY) => Ok(2 * TAG_LEN),
+            _ => Err(DecodeError::Kind),
+        }
+    }
+
+    #[inline(always)]
+    fn header_len(&self) -> Result<usize, DecodeError> {
+        let header = usize::from(self.detail);
+        if header > MAX_HEADER {
+            Err(DecodeError::HeaderTooLong)
+        } else {
+            Ok(header)
+        }
+    }
+
+    #[inline(always)]
+    fn envelope(&self, from: Nid, to: Nid) -> Result<Envelope, DecodeError> {
+        if (self.flags != 0 || self.reserved != 0) && !seeded("short-reserved-unchecked") {
+            return Err(DecodeError::Reserved);
+        }
+        let to_life = Incarnation::from_raw(self.to);
+        if to_life.is_none() {
+            return Err(DecodeError::ZeroLife);
+        }
+        Ok(Envelope {
+            from,
+            to,
+            from_life: Incarnation::from_raw(self.from).ok_or(DecodeError::ZeroLife)?,
+            to_life,
+            session: self.session,
+            sequence: self.sequence,
+            credits: self.credits,
+            credits_of: self.credits_of,
+        })
+    }
+
+    /// Demands that what this kind of message does not use is zero.
+    #[inline(always)]
+    fn unused(&self, bits: u32) -> Result<(), DecodeError> {
+        if bits == 0 || seeded("short-reserved-unchecked") {
+            Ok(())
+        } else {
+            Err(DecodeError::Reserved)
+        }
+    }
+
+    /// Any message but an IMMEDIATE.
+    #[inline(never)]
+    fn message<'a>(&self, body: &'a [u8]) -> Result<Message<'a>, DecodeError> {
+        let length = self.length;
+        if self.kind == kind::NOOP {
+            self.unused(u32::from(self.detail) | length)?;
+            return Ok(Message::Noop);
+        }
+        let (tag, body) = tag_of(body)?;
+        Ok(match (self.class, self.kind) {
+            (class::SHORT_CONTROL, _) => {
+                self.unused(u32::from(self.detail))?;
+                let (source, _) = tag_of(body)?;
+                Message::PullReady(PullReady { sink: tag, source, length })
+            }
+            (_, kind::PUT_REQ) => Message::PutReq { header: body, source: tag, length },
+            (_, kind::GET_REQ) => Message::GetReq { header: body, sink: tag, length },
+            (_, kind::PUT_DONE) => Message::PutDone { source: tag, failed: self.refusal()? },
+            // `body_len` has left these two.
+            (_, answer) => {
+                let why = self.refusal()?.ok_or(DecodeError::BadRefusal)?;
+                if answer == kind::PUT_NAK {
+                    Message::PutNak { source: tag, why }
+                } else {
+                    Message::GetNak { sink: tag, why }
+                }
+            }
+        })
+    }
+
+    fn refusal(&self) -> Result<Option<Refusal>, DecodeError> {
+        self.unused(self.length)?;
+        match self.detail {
+            0 => Ok(None),
+            wire => Refusal::from_wire(wire).map(Some).ok_or(DecodeError::BadRefusal),
+        }
+    }
+}
+
+/// Decodes exactly one frame with a short head that `from` has sent to `to`. Headers and payload are not
+/// copied.
+///
+/// # Errors
+/// The first thing that is wrong with the frame. A kind that has no short head is unknown.
+#[inline]
+pub fn decode(frame: &[u8], sum: Checksum, from: Nid, to: Nid) -> Result<Frame<'_>, DecodeError> {
+    let (head, rest) = frame.split_first_chunk::<HEAD_LEN>().ok_or(DecodeError::Truncated)?;
+    let head = Head::read(head);
+    let body = head.body_len()?;
+    // Before the checksum is computed: the time of the control layer is constant.
+    expect_length(frame.len(), HEAD_LEN + body + sum.short_len())?;
+    if sum == Checksum::On {
+        check_sum(frame)?;
+    }
+    let envelope = head.envelope(from, to)?;
+    let body = rest.get(..body).ok_or(DecodeError::Truncated)?;
+    if (head.class, head.kind) == (class::SHORT_LND, kind::IMMEDIATE) {
+        let parts = body.split_at_checked(usize::from(head.detail));
+        let (header, payload) = parts.ok_or(DecodeError::Truncated)?;
+        return Ok(Frame::Lnd(envelope, Message::Immediate { header, payload }));
+    }
+    Ok(match head.message(body)? {
+        Message::PullReady(ready) => Frame::Control(envelope, ready),
+        message => Frame::Lnd(envelope, message),
+    })
+}
+
+/// Holds the length that the head says against the bytes that are there.
+#[inline(always)]
+fn expect_length(there: usize, stated: usize) -> Result<(), DecodeError> {
+    if stated > MAX_FRAME {
+        Err(DecodeError::Oversize)
+    } else if there < stated {
+        Err(DecodeError::Truncated)
+    } else if there > stated && !seeded("short-trailing-taken") {
+        Err(DecodeError::Trailing)
+    } else {
+        Ok(())
+    }
+}
+
+/// Not inlined: channels in memory have no sums.
+#[inline(never)]
+fn check_sum(frame: &[u8]) -> Result<(), DecodeError> {
+    let (covered, sum) = frame.split_last_chunk::<SUM_LEN>().ok_or(DecodeError::Truncated)?;
+    if u32::from_le_bytes(*sum) == checksum_of_all(covered) || seeded("short-sum-unchecked") {
+        Ok(())
+    } else {
+        Err(DecodeError::Checksum)
+    }
+}
+
+#[inline]
+fn tag_of(body: &[u8]) -> Result<(Tag, &[u8]), DecodeError> {
+    let (cookie, rest) = body.split_first_chunk().ok_or(DecodeError::Truncated)?;
+    Ok((Tag::from_cookie(u64::from_le_bytes(*cookie)), rest))
+}

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! Messages to frames with short heads.
+
+use crate::mailbox::FIRST_LINE;
+use crate::wire::checksum::{checksum_of_all, Checksum};
+use crate::wire::error::EncodeError;
+use crate::wire::layout::short::{HEAD_LEN, SUM_LEN, TAG_LEN};
+use crate::wire::layout::{class, kind, MAX_FRAME};
+use lnd_core::id::Tag;
+use lnd_core::message::{Envelope, Message, PullReady, MAX_HEADER};
+
+/// Bytes of what follows the head in the same line of a mailbox.
+const FIRST: usize = FIRST_LINE - HEAD_LEN;
+
+/// Whether a message of a channel with short heads has one. The others are sent before the two ends have
+/// agreed on anything, or when the sender ends.
+pub const fn is_short(message: &Message<'_>) -> bool {
+    !matches!(message, Message::Hello(_) | Message::HelloAck(_) | Message::Close)
+}
+
+/// What the head says of the message itself.
+#[derive(Clone, Copy)]
+struct Start {
+    class: u8,
+    kind: u8,
+    /// Bytes of upper-layer header, or the refusal.
+    detail: u8,
+    /// Bytes of payload, staged, or asked for.
+    length: u32,
+}
+
+impl Start {
+    const fn lnd(kind: u8, detail: u8, length: u32) -> Self {
+        Self { class: class::SHORT_LND, kind, detail, length }
+    }
+
+    #[inline(always)]
+    fn head(self, envelope: &Envelope) -> Result<[u8; HEAD_LEN], EncodeError> {
+        let to = envelope.to_life.ok_or(EncodeError::NoLife)?;
+        let Self { class, kind, detail, length } = self;
+        let first = u32::from_le_bytes([class, kind, detail, 0]);
+        Ok(packed([
+            pair(first, envelope.session),
+            envelope.from_life.raw(),
+            to.raw(),
+            pair(envelope.sequence, envelope.credits_of),
+            pair(u32::from(envelope.credits), length),
+        ]))
+    }
+}
+
+#[inline(always)]
+fn pair(low: u32, high: u32) -> u64 {
+    u64::from(low) | u64::from(high) << 32
+}
+
+#[inline(always)]
+fn packed(words: [u64; HEAD_LEN / 8]) -> [u8; HEAD_LEN] {
+    let mut head = [0; HEAD_LEN];
+    for (place, word) in head.chunks_exact_mut(8).zip(words) {
+        if let Some(place) = place.first_chunk_mut::<8>() {
+            *place = word.to_le_bytes();
+        }
+    }
+    head
+}
+
+/// Bytes of an IMMEDIATE.
+///
+/// # Errors
+/// Header or frame would be too long.
+#[inline]
+pub fn inline_len(header: usize, payload: usize, sum: Checksum) -> Result<usize, EncodeError> {
+    if header > MAX_HEADER {
+        return Err(EncodeError::HeaderTooLong);
+    }
+    match payload.checked_add(HEAD_LEN + header + sum.short_len()) {
+        Some(length) if length <= MAX_FRAME => Ok(length),
+        _ => Err(EncodeError::TooLong),
+    }
+}
+
+/// Bytes of the frame of a message that [has the short head](is_short).
+///
+/// # Errors
+/// Every error that [`encode`] can have but [`EncodeError::NoRoom`].
+#[inline]
+pub fn encoded_len(
+    envelope: &Envelope,
+    message: &Message<'_>,
+    sum: Checksum,
+) -> Result<usize, EncodeError> {
+    if envelope.to_life.is_none() {
+        return Err(EncodeError::NoLife);
+    }
+    let (header, rest) = match message {
+        Message::Immediate { header, payload } => (header.len(), payload.len()),
+        Message::PutReq { header, .. } | Message::GetReq { header, .. } => (header.len(), TAG_LEN),
+        Message::PutNak { .. } | Message::PutDone { .. } | Message::GetNak { .. } => (0, TAG_LEN),
+        Message::PullReady(_) => (0, 2 * TAG_LEN),
+        _ => (0, 0),
+    };
+    inline_len(header, rest, sum)
+}
+
+/// Writes a message that [has the short head](is_short) to the beginning of `out`.
+///
+/// # Errors
+/// [`EncodeError`]; `out` then holds nothing that may be sent.
+#[inline]
+pub fn encode(
+    envelope: &Envelope,
+    message: &Message<'_>,
+    sum: Checksum,
+    out: &mut [u8],
+) -> Result<usize, EncodeError> {
+    let length = encoded_len(envelope, message, sum)?;
+    let frame = out.get_mut(..length).ok_or(EncodeError::NoRoom)?;
+    // Headers were bounded by `encoded_len`: the casts lose nothing.
+    match *message {
+        Message::Immediate { header, payload } => {
+            let copied = |place: &mut [u8]| {
+                put(place, payload);
+                true
+            };
+            encode_inline(envelope, header, payload.len(), sum, frame, copied)?;
+            return Ok(length);
+        }
+        Message::PutReq { header, source: tag, length } => {
+            let start = Start::lnd(kind::PUT_REQ, header.len() as u8, length);
+            write(envelope, start, [tag], header, frame)?;
+        }
+        Message::GetReq { header, sink: tag, length } => {
+            let start = Start::lnd(kind::GET_REQ, header.len() as u8, length);
+            write(envelope, start, [tag], header, frame)?;
+        }
+        Message::PutNak { source: tag, why } => {
+            write(envelope, Start::lnd(kind::PUT_NAK, why as u8, 0), [tag], &[], frame)?;
+        }
+        Message::GetNak { sink: tag, why } => {
+            write(envelope, Start::lnd(kind::GET_NAK, why as u8, 0), [tag], &[], frame)?;
+        }
+        Message::PutDone { source: tag, failed } => {
+            let failed = failed.map_or(0, |why| why as u8);
+            write(envelope, Start::lnd(kind::PUT_DONE, failed, 0), [tag], &[], frame)?;
+        }
+        Message::PullReady(PullReady { sink, source, length }) => {
+            let (class, kind) = (class::SHORT_CONTROL, kind::PULL_READY);
+            let start = Start { class, kind, detail: 0, length };
+            write(envelope, start, [sink, source], &[], frame)?;
+        }
+        _ => write(envelope, Start::lnd(kind::NOOP, 0, 0), [], &[], frame)?,
+    }
+    sign(frame, sum)?;
+    Ok(length)
+}
+
+/// Writes an IMMEDIATE to a frame of [its length](inline_len). `gather` writes the payload; `Ok(false)`:
+/// it did not, and the frame may not be sent.
+///
+/// The first line of a mailbox's slot is written last. Its reader polls that line, and would take it away
+/// from a writer that is not done with it.
+///
+/// # Errors
+/// As [`encode`].
+#[inline]
+pub fn encode_inline(
+    envelope: &Envelope,
+    header: &[u8],
+    payload: usize,
+    sum: Checksum,
+    frame: &mut [u8],
+    gather: impl FnOnce(&mut [u8]) -> bool,
+) -> Result<bool, EncodeError> {
+    // Both lengths were bounded by `inline_len`: the casts lose nothing.
+    let start = Start::lnd(kind::IMMEDIATE, header.len() as u8, payload as u32);
+    let start = start.head(envelope)?;
+    let (head, rest) = frame.split_first_chunk_mut::<HEAD_LEN>().ok_or(EncodeError::NoRoom)?;
+    let (place, rest) = rest.split_at_mut_checked(header.len()).ok_or(EncodeError::NoRoom)?;
+    if !gather(rest.get_mut(..payload).ok_or(EncodeError::NoRoom)?) {
+        return Ok(false);
+    }
+    if let Some((own, others)) = header.split_first_chunk::<FIRST>() {
+        let (first, rest) = place.split_first_chunk_mut().ok_or(EncodeError::NoRoom)?;
+        put(rest, others);
+        *first = *own;
+    } else {
+        put(place, header);
+    }
+    *head = start;
+    sign(frame, sum)?;
+    Ok(true)
+}
+
+/// Head, tags and upper-layer header; the head last, as in [`encode_inline`].
+#[inline(always)]
+fn write<const TAGS: usize>(
+    envelope: &Envelope,
+    start: Start,
+    tags: [Tag; TAGS],
+    header: &[u8],
+    frame: &mut [u8],
+) -> Result<(), EncodeError> {
+    let (head, mut rest) = frame.split_first_chunk_mut::<HEAD_LEN>().ok_or(EncodeError::NoRoom)?;
+    for tag in tags {
+        let (place, after) = rest.split_first_chunk_mut().ok_or(EncodeError::NoRoom)?;
+        *place = tag.to_cookie().to_le_bytes();
+        rest = after;
+    }
+    put(rest.get_mut(..header.len()).ok_or(EncodeError::NoRoom)?, header);
+    *head = start.head(envelope)?;
+    Ok(())
+}
+
+#[inline(always)]
+fn put(place: &mut [u8], bytes: &[u8]) {
+    // Both have one length where this is called, so all is copied.
+    if let Some(bytes) = bytes.get(..place.len()) {
+        place.copy_from_slice(bytes);
+    }
+}
+
+/// Ends a frame with the sum of what is before, if the channel has sums.
+#[inline(always)]
+fn sign(frame: &mut [u8], sum: Checksum) -> Result<(), EncodeError> {
+    if sum == Checksum::On {
+        let (covered, place) =
+            frame.split_last_chunk_mut::<SUM_LEN>().ok_or(EncodeError::NoRoom)?;
+        *place = checksum_of_all(covered).to_le_bytes();
+    }
+    Ok(())
+}
