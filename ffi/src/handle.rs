@@ -49,10 +49,10 @@ pub(crate) const fn peer(ni: u32, nid: Nid, id: PeerId) -> lnd_peer {
 }
 
 pub(crate) fn of_peer(ni: u32, handle: lnd_peer) -> Result<PeerId, lnd_error> {
-    if handle.kind != PEER && !seeded("handle-of-any-kind") {
+    if handle.kind != PEER && !seeded("peer-of-any-kind") {
         return Err(lnd_error::LND_E_STALE);
     }
-    if handle.ni != ni && !seeded("handle-of-any-ni") {
+    if handle.ni != ni && !seeded("peer-of-any-ni") {
         return Err(lnd_error::LND_E_FOREIGN);
     }
     Ok(PeerId::new(handle.index, handle.generation))

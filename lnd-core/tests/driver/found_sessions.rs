@@ -337,6 +337,9 @@ fn s0_18_a_request_that_many_have_overtaken_is_given_up_too() {
         w.node(0).driver.withdraw(now, stays);
         w.settle();
         assert_ne!(w.report(0, stays).status.errno, 0);
+        let credits = w.nodes[0].driver.credits_with(w.peer(0, 1).unwrap()).unwrap();
+        let back = credits.sent == credits.returned;
+        assert_eq!(back, after > 31, "{after}: what cannot be announced begins anew at once");
         send(&mut w, 200);
         assert_eq!(w.count(1, Counter::Requests) - before, after as u64 + 200, "each was seen");
         w.free("put_req");

@@ -20,7 +20,7 @@ fn passes(seed: u64) {
 
 #[test]
 fn s0_18_a_receiver_that_pauses_sees_what_was_promised() {
-    passes(6);
+    passes(8);
 }
 
 #[test]
