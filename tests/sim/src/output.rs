@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! What the program prints, and whether that was possible.
 
-use std::fmt::Arguments;
+use std::fmt::{self, Arguments, Write as _};
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -23,7 +23,8 @@ macro_rules! say {
 macro_rules! complain {
     ($($what:tt)*) => {{
         use std::io::Write as _;
-        let _ = writeln!(std::io::stderr(), "lnd: {}", format_args!($($what)*));
+        let what = $crate::output::plain(format_args!($($what)*));
+        let _ = writeln!(std::io::stderr(), "lnd: {what}");
     }};
 }
 
@@ -33,8 +34,33 @@ pub fn use_stderr() {
     TO_STDERR.store(true, Ordering::Relaxed);
 }
 
+/// The text as a terminal may get it: a file's name may hold anything, and what it holds is shown
+/// (`\u{1b}`), not obeyed. Line ends and tabs stay.
+pub fn plain(what: Arguments<'_>) -> String {
+    let mut text = Plain(String::new());
+    // Writing to a string does not fail; a value that cannot be shown ends the text.
+    let _ = text.write_fmt(what);
+    text.0
+}
+
+struct Plain(String);
+
+impl fmt::Write for Plain {
+    fn write_str(&mut self, piece: &str) -> fmt::Result {
+        for char in piece.chars() {
+            match char {
+                '\n' | '\t' => self.0.push(char),
+                _ if char.is_control() => self.0.extend(char.escape_default()),
+                _ => self.0.push(char),
+            }
+        }
+        Ok(())
+    }
+}
+
 /// Prints a line; see [`say!`](crate::say).
 pub fn line(what: Arguments<'_>) {
+    let what = plain(what);
     let written = if TO_STDERR.load(Ordering::Relaxed) {
         writeln!(io::stderr(), "{what}")
     } else {

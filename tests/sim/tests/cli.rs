@@ -328,6 +328,25 @@ fn a_full_store_is_an_error_at_both_ends() {
     node.stop();
 }
 
+/// What a name holds does not reach the terminal: it could clear it, or forge a line's beginning.
+#[test]
+fn control_characters_of_a_name_are_shown_not_obeyed() {
+    let place = Place::new("control");
+    let mut node = place.small_node();
+    let name = "a\x1b[2J\rb\u{9b}c";
+    place.write(name, 10);
+    // The server refuses such a name, and its refusal is shown too.
+    let sent = place.lnd(&["put", name, "1@soft"]).output().unwrap();
+    let missing = place.lnd(&["get", "x\x1b[2J", "1@soft", "--out", "f"]).output().unwrap();
+    node.stop();
+    assert_eq!((sent.status.code(), missing.status.code()), (Some(1), Some(1)));
+    for stderr in [sent.stderr, missing.stderr] {
+        let text = String::from_utf8(stderr).unwrap();
+        assert!(text.contains("\\u{1b}[2J"), "{text:?}");
+        assert!(!text.contains(|c: char| c.is_control() && c != '\n'), "{text:?}");
+    }
+}
+
 /// What the caller has closed is an error: nothing is stored under an OK, and nothing is thrown away.
 #[test]
 fn a_standard_stream_that_is_closed_is_an_error() {
