@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Pulls: the receive side moves the bytes (S3-1, S3-4).
+//! One pull: the receive side moves the bytes (S3-1, S3-4).
 
 use lnd_core::defect::seeded;
 use lnd_core::id::LinkId;
@@ -7,8 +7,7 @@ use lnd_core::sync::{fence, Ordering};
 use lnd_core::time::Instant;
 
 use super::cursor::Cursor;
-use super::ends::TOGETHER;
-use super::{Fabric, Faults, Place, Progress, Settings, SoftEngine};
+use super::{Fabric, Faults, Place, Progress, Settings};
 use crate::descriptor::{Content, Descriptor, Flags, Own, State};
 use crate::memory::LinkMemory;
 use crate::regs::{Cause, Control, LinkBits, Register, RegisterAccess};
@@ -43,14 +42,14 @@ struct Source<'m> {
 }
 
 /// What an engine works with on one of its pulls: all of itself but the table of them.
-struct Mover<'e, 'm, F, A> {
-    node: u32,
-    link: LinkId,
-    memory: &'e LinkMemory<'m>,
-    fabric: &'e mut F,
-    faults: &'e mut A,
-    settings: &'e Settings,
-    progress: &'e mut Progress,
+pub(super) struct Mover<'e, 'm, F, A> {
+    pub node: u32,
+    pub link: LinkId,
+    pub memory: &'e LinkMemory<'m>,
+    pub fabric: &'e mut F,
+    pub faults: &'e mut A,
+    pub settings: &'e Settings,
+    pub progress: &'e mut Progress,
 }
 
 /// What came of a look at the source.
@@ -64,6 +63,12 @@ enum Reach<'m> {
 }
 
 impl<'m> Pull<'m> {
+    /// A pull that begins at `now`.
+    pub fn new(content: Content, now: Instant) -> Self {
+        let sink = Cursor::default();
+        Self { content, since: now, source: None, sink, moved: 0, end: None, untold: false }
+    }
+
     /// The pull's own descriptor.
     pub const fn index(&self) -> u32 {
         self.content.tag.index
@@ -111,126 +116,9 @@ impl<'m> Pull<'m> {
     }
 }
 
-impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
-    /// Takes up to `budget` pulls from the post ring, as far as there is room to work on them.
-    pub(super) fn fetch_some(&mut self, now: Instant, budget: u32) {
-        let tail = self.memory.read(Register::PostTail);
-        if tail.wrapping_sub(self.post_head) > self.memory.ring() {
-            self.error(Cause::BAD_INDEX);
-            return;
-        }
-        for _ in 0..budget {
-            let Some(index) = self.next_entry(tail) else { break };
-            let Some(content) = self.check(index) else {
-                self.taken = None;
-                continue;
-            };
-            let Some(free) = self.free_place() else { break };
-            self.taken = None;
-            if let Some(place) = self.pulls.get_mut(free) {
-                let sink = Cursor::default();
-                *place = Some(Pull {
-                    content,
-                    since: now,
-                    source: None,
-                    sink,
-                    moved: 0,
-                    end: None,
-                    untold: false,
-                });
-            }
-        }
-        self.progress.busy |= self.post_head != tail || self.taken.is_some();
-    }
-
-    /// The descriptor that the next entry of the post ring names. The entry is taken before the
-    /// descriptor is looked at; one that finds no place is kept. So entries of descriptors that have
-    /// come back go, though all places are taken (LU-9943).
-    fn next_entry(&mut self, tail: u32) -> Option<u32> {
-        if self.taken.is_none() && self.post_head != tail {
-            // Relaxed: ordered by the Acquire read of the tail.
-            self.taken = Some(self.memory.post(self.post_head).load(Ordering::Relaxed));
-            self.post_head = self.post_head.wrapping_add(1);
-            self.memory.write(Register::PostHead, self.post_head);
-        }
-        let index = self.taken?;
-        let out = self.memory.descriptor(index).is_some_and(|d| d.own().is(State::Owned));
-        if !out && !seeded("no-fence-in-fetch") {
-            // Partner: the fence in the driver's `post`, which relies on an entry that it finds in the
-            // ring: it sees that we have taken it, or we see in `check` what it has handed over.
-            fence(Ordering::SeqCst);
-        }
-        Some(index)
-    }
-
-    /// A place for one more pull.
-    fn free_place(&mut self) -> Option<usize> {
-        let used = self.pulls.len();
-        let free = self.pulls.iter().position(Option::is_none);
-        free.or_else(|| self.pulls.push(None).is_ok().then_some(used))
-    }
-
-    /// A posted descriptor, if it is a pull to begin. A ring entry says no more than "look at this
-    /// one": it may have been recalled before we came to it, and then be in use again, with another
-    /// entry further on.
-    fn check(&self, index: u32) -> Option<Content> {
-        let Some(descriptor) = self.memory.descriptor(index) else {
-            self.error(Cause::BAD_DESCRIPTOR);
-            return None;
-        };
-        let begun = self.pulls.iter().flatten().any(|pull| pull.index() == index);
-        if begun || !descriptor.own().is(State::Owned) {
-            return None;
-        }
-        let content = descriptor.read();
-        if !content.flags.contains(Flags::PULL) {
-            return None;
-        }
-        if content.tag.index != index {
-            self.error(Cause::BAD_DESCRIPTOR);
-            return None;
-        }
-        Some(content)
-    }
-
-    /// Moves a chunk of every active pull. One that ends lets go of its source at once, even if our
-    /// own completion ring is full: another node's link never waits for our driver (INV-11). The
-    /// sources' engines are told of short ones together: the line that tells them then changes hands
-    /// once for all, and not for each.
-    pub(super) fn pull_all(&mut self, now: Instant) {
-        let mut told = self.progress.bytes;
-        for at in 0..self.pulls.len() {
-            self.pull_one(now, at);
-            if self.progress.bytes.wrapping_sub(told) >= TOGETHER {
-                told = self.progress.bytes;
-                self.end_all();
-            }
-        }
-        if !seeded("short-pulls-untold") {
-            self.end_all();
-        }
-    }
-
-    /// Moves a chunk of one pull where it lies, if it has not ended.
-    fn pull_one(&mut self, now: Instant, at: usize) {
-        let pull = self.pulls.get_mut(at).and_then(Option::as_mut);
-        let Some(pull) = pull.filter(|pull| pull.end.is_none()) else { return };
-        let mut mover = Mover {
-            node: self.node,
-            link: self.link,
-            memory: &self.memory,
-            fabric: &mut self.fabric,
-            faults: &mut self.faults,
-            settings: &self.settings,
-            progress: &mut self.progress,
-        };
-        pull.end = mover.advance(now, pull);
-    }
-}
-
 impl<'m, F: Fabric<'m>, A: Faults> Mover<'_, 'm, F, A> {
     /// One chunk of one pull; its end, if it has come.
-    fn advance(&mut self, now: Instant, pull: &mut Pull<'m>) -> Option<End> {
+    pub fn advance(&mut self, now: Instant, pull: &mut Pull<'m>) -> Option<End> {
         let memory = match self.reach(pull) {
             Reach::Held(memory) => memory,
             Reach::Silent if now.since(pull.since) < self.settings.retry_bound => return None,

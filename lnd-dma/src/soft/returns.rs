@@ -6,28 +6,12 @@ use lnd_core::id::Tag;
 use lnd_core::sync::{fence, Ordering};
 use lnd_core::time::Instant;
 
+use super::held::HELD;
 use super::{Fabric, Faults, SoftEngine, Verdict};
 use crate::completion;
 use crate::descriptor::{Descriptor, Own, State};
 use crate::regs::{Cause, Register, RegisterAccess};
 use lnd_core::ports::Returned;
-
-/// Completions that an adversary may hold back at once.
-const HELD: usize = 8;
-
-/// Completions held back by the adversary.
-#[derive(Debug, Default)]
-pub(super) struct Held([Option<(Instant, Tag, u32)>; HELD]);
-
-impl Held {
-    pub fn any(&self) -> bool {
-        self.0.iter().any(Option::is_some)
-    }
-
-    pub fn clear(&mut self) {
-        self.0 = Default::default();
-    }
-}
 
 impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
     /// Whether the completion ring has room for `entries` more. A head that makes no sense shows a

@@ -69,16 +69,10 @@ impl Health<'_> {
         }
     }
 
-    pub(super) fn count_untold(&mut self, untold: bool) {
-        if untold {
-            self.tally.count(Count::Untold);
-        }
-    }
-
     fn due_probe(&mut self, now: Instant) -> Found {
         let untold = self.prober.tally().untold;
         let look = self.prober.look(now, &mut self.jitter);
-        self.count_untold(self.prober.tally().untold != untold);
+        self.tally.count_untold(self.prober.tally().untold != untold);
         let due = match look {
             Look::NoneDue => return Found::None,
             Look::Spared => return Found::Spared,

@@ -11,7 +11,7 @@ use lnd_core::time::Instant;
 impl Health<'_> {
     pub(super) fn due_connect(&mut self, now: Instant) -> Found {
         if self.reconnect.expire(now, &mut self.jitter) {
-            self.count_untold(true);
+            self.tally.count_untold(true);
             return Found::Spared;
         }
         let Some(due) = self.reconnect.take_due(now) else { return Found::None };

@@ -8,7 +8,7 @@ use crate::effect::Profile;
 use crate::ids::{Object, PeerId};
 use crate::journal::Evidence;
 use crate::journey::Journey;
-use crate::select::{select, Choice, Distance, NoPath, Wanted};
+use crate::select::{Choice, NoPath};
 use crate::terms::Terms;
 use lnd_core::defect::seeded;
 use lnd_core::time::Instant;
@@ -28,23 +28,6 @@ impl Health<'_> {
         journey.starts = peer.starts;
         peer.journeys = peer.journeys.saturating_add(1);
         Some(journey)
-    }
-
-    /// Chooses the path of a message's next try, and says why. Changes nothing: asked twice, it
-    /// answers the same (R52).
-    ///
-    /// # Errors
-    /// There is none; then [`give_up`](Self::give_up).
-    pub fn choose(&self, journey: &Journey, distances: &[Distance]) -> Result<Choice, NoPath> {
-        let peer = self.peer(journey.peer()).ok_or(NoPath::Unknown)?;
-        let wanted = Wanted {
-            source: journey.source().or(peer.settings.bound),
-            destination: journey.destination(),
-            distances,
-            history: journey.history(),
-            ..Wanted::any(self.interfaces(journey.peer()).next().ok_or(NoPath::NoRoute)?)
-        };
-        select(&self.view(), &wanted)
     }
 
     /// A try begins over the chosen path. Returns `false` if the deadline has passed (S4-20,

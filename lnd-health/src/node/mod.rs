@@ -4,6 +4,7 @@
 mod act;
 mod action;
 mod audit;
+mod choose;
 mod connection;
 mod consequence;
 mod copies;

@@ -22,7 +22,7 @@ impl Health<'_> {
         let late = self.recovery.next().map_or(Span::default(), |due| now.since(due));
         let untold = self.recovery.untold();
         let Some(due) = self.recovery.take_due(now, &mut self.jitter) else { return Found::None };
-        self.count_untold(self.recovery.untold() != untold);
+        self.tally.count_untold(self.recovery.untold() != untold);
         let Some(object) = self.object_at(due.index) else { return Found::Spared };
         let Some(ni) = self.ni(object) else { return Found::Spared };
         let Some(nid) = ni.nid else { return Found::Spared };

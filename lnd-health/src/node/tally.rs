@@ -136,6 +136,13 @@ impl Tally {
         }
     }
 
+    /// Counts what was `untold`, if anything was.
+    pub(super) fn count_untold(&mut self, untold: bool) {
+        if untold {
+            self.count(Count::Untold);
+        }
+    }
+
     pub(super) fn count_class(&mut self, class: Class) {
         if let Some(value) = self.classes.get_mut(class as usize) {
             *value = value.wrapping_add(1);

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! What one engine knows: its memory, its pulls under way, and how far it has come.
+
+use core::mem::MaybeUninit;
+
+use heapless::Vec;
+use lnd_core::id::LinkId;
+use lnd_core::sync::Ordering;
+use lnd_core::time::Instant;
+
+use super::held::Held;
+use super::pull::Pull;
+use super::{Fabric, Faults, Progress, Settings};
+use crate::memory::LinkMemory;
+use crate::regs::{Cause, Interrupt, Register, RegisterAccess, Status};
+
+/// Pulls that one engine works on at a time (S3-12, R25: outstanding reads are bounded).
+const ACTIVE_PULLS: usize = 8;
+
+/// The engine of one link of one node.
+#[derive(Debug)]
+pub struct SoftEngine<'m, F, A> {
+    pub(super) node: u32,
+    pub(super) link: LinkId,
+    pub(super) memory: LinkMemory<'m>,
+    pub(super) fabric: F,
+    pub(super) faults: A,
+    pub(super) settings: Settings,
+    /// Empty at first and never shorter again: a new engine has no table to write.
+    pub(super) pulls: Vec<Option<Pull<'m>>, ACTIVE_PULLS>,
+    pub(super) post_head: u32,
+    /// The descriptor of the post ring's entry that was taken last, until its pull has a place.
+    pub(super) taken: Option<u32>,
+    pub(super) completion_tail: u32,
+    /// Where the completion ring has begun with the last reset, until the driver's head is in it.
+    pub(super) completion_start: Option<u32>,
+    pub(super) held: Held,
+    /// Completions were posted, and no interrupt was raised for them.
+    pub(super) untold: bool,
+    /// The next recall to look at: those that must wait do not hold up the others.
+    pub(super) recall_at: u32,
+    /// The next descriptor to look at while stopping.
+    pub(super) stop_at: u32,
+    /// A whole pass of the stop has found something still busy.
+    pub(super) stop_busy: bool,
+    /// When the first attempt at the remote read was.
+    pub(super) read_since: Option<Instant>,
+    /// A bad read has put the engine into its error state: only the stop leads out (S2-12).
+    pub(super) broken: bool,
+    pub(super) progress: Progress,
+}
+
+impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
+    /// The engine that executes `memory`'s registers. There is one engine per memory, and `memory` is
+    /// freshly formatted: what an engine knows of pulls under way is not in memory. `node` is
+    /// `0..=255`.
+    #[inline(always)] // Or there would be one more copy on the way to where the caller keeps it.
+    pub fn new(
+        node: u32,
+        link: LinkId,
+        memory: LinkMemory<'m>,
+        fabric: F,
+        faults: A,
+        settings: Settings,
+    ) -> Self {
+        let mut place = MaybeUninit::uninit();
+        Self::new_in(&mut place, node, link, memory, fabric, faults, settings);
+        // SAFETY: `new_in` has written it.
+        unsafe { place.assume_init() }
+    }
+
+    /// As [`new`](Self::new), in its final place: for stacks on which an engine has no room.
+    pub fn new_in<'p>(
+        place: &'p mut MaybeUninit<Self>,
+        node: u32,
+        link: LinkId,
+        memory: LinkMemory<'m>,
+        fabric: F,
+        faults: A,
+        settings: Settings,
+    ) -> &'p mut Self {
+        let post_head = memory.read(Register::PostHead);
+        // Relaxed: only an engine writes it, and there is no other one.
+        let completion_tail = memory.registers().completion_tail.load(Ordering::Relaxed);
+        place.write(Self {
+            node,
+            link,
+            memory,
+            fabric,
+            faults,
+            settings,
+            pulls: Vec::new(),
+            post_head,
+            taken: None,
+            completion_tail,
+            completion_start: None,
+            held: Held::default(),
+            untold: false,
+            recall_at: 0,
+            stop_at: 0,
+            stop_busy: false,
+            read_since: None,
+            broken: false,
+            progress: Progress::default(),
+        })
+    }
+
+    /// The fabric that this engine is connected to.
+    pub fn fabric_mut(&mut self) -> &mut F {
+        &mut self.fabric
+    }
+
+    /// The faults.
+    pub fn faults_mut(&mut self) -> &mut A {
+        &mut self.faults
+    }
+
+    pub(super) fn status(&self) -> Status {
+        Status::from_bits_retain(self.memory.read(Register::Status))
+    }
+
+    /// Writes the status register if it changes.
+    pub(super) fn show(&self, status: Status) {
+        if self.status() != status {
+            self.memory.write(Register::Status, status.bits());
+            self.raise(Interrupt::LINK);
+        }
+    }
+
+    /// Marks interrupts as pending. Raising them is the host's business: see [`Progress`].
+    pub(super) fn raise(&self, interrupt: Interrupt) {
+        // Release: partner is the driver's AcqRel when it clears them.
+        self.memory.registers().interrupt.fetch_or(interrupt.bits(), Ordering::Release);
+    }
+
+    /// Notes an error in the error registers.
+    pub(super) fn error(&self, cause: Cause) {
+        let registers = self.memory.registers();
+        // Relaxed: this engine is the only writer; a snapshot for operators.
+        let seen = registers.error.load(Ordering::Relaxed);
+        registers.error.store(seen | cause.bits(), Ordering::Relaxed);
+        let errors = registers.errors.load(Ordering::Relaxed);
+        registers.errors.store(errors.wrapping_add(1), Ordering::Relaxed);
+    }
+}
