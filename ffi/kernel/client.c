@@ -69,41 +69,6 @@ static u32 lnd_host_peer(const struct lnd_host_worker *worker, u32 me)
 	return (me + 1 + get_random_u32() % (nodes - 1)) % nodes;
 }
 
-/**
- * lnd_host_submit() - Hands a message to the library.
- * @op: the message, with its payload mapped; the report's if this returns LND_OK.
- * @kind: enum lnd_kind.
- * @nid: to whom.
- *
- * Context: thread.
- * Return: enum lnd_error.
- */
-enum lnd_error lnd_host_submit(struct lnd_host_op *op, u32 kind, u64 nid)
-{
-	struct lnd_host_header header = {
-		.magic = cpu_to_le32(LND_HOST_MAGIC),
-		.kind = cpu_to_le32(kind),
-		.length = cpu_to_le32(op->payload.length),
-		.seed = cpu_to_le64(op->seed),
-	};
-	u64 now = ktime_get_ns();
-	struct lnd_send_request request = {
-		.size = sizeof(request),
-		.kind = kind,
-		.nid = nid,
-		.link = LND_ANY_LINK,
-		.header = &header,
-		.header_len = sizeof(header),
-		.frags = op->map.frags,
-		.nfrags = op->map.nfrags,
-		.deadline = now + lnd_host_deadline_ms * (u64)NSEC_PER_MSEC,
-		.user = (uintptr_t)op,
-	};
-
-	/* A worker may not end a message: each end is the node's thread's. */
-	return lnd_submit(op->node->ni, &request, now, NULL, NULL);
-}
-
 /* Seeded defect: a byte that the seed does not say. */
 static void lnd_host_spoil(struct lnd_host_op *op)
 {

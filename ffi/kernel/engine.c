@@ -44,18 +44,6 @@ static void lnd_host_soft(struct tasklet_struct *tasklet)
 	lnd_host_serve(container_of(tasklet, struct lnd_host_link, soft));
 }
 
-/**
- * lnd_host_link_kick() - Has the engine look at its registers and at the fabric.
- * @link: the link.
- *
- * Context: any.
- */
-void lnd_host_link_kick(struct lnd_host_link *link)
-{
-	set_bit(LND_HOST_WORK, &link->flags);
-	wake_up(&link->wait);
-}
-
 static bool lnd_host_link_woken(struct lnd_host_link *link)
 {
 	return test_and_clear_bit(LND_HOST_WORK, &link->flags) || kthread_should_stop();

@@ -6,27 +6,6 @@
 #include "lnd_host.h"
 
 /**
- * lnd_host_ring() - Tells nodes to look.
- * @fabric: the fabric.
- * @nodes: a set: bit n for node n.
- *
- * Context: any.
- */
-void lnd_host_ring(struct lnd_host_fabric *fabric, u64 nodes)
-{
-	for (; nodes; nodes &= nodes - 1) {
-		u32 node = __ffs64(nodes);
-
-		if (node >= fabric->nodes)
-			return;
-		if (fabric->node[node])
-			lnd_host_node_kick(fabric->node[node]);
-		else if (fabric->ring_out)
-			fabric->ring_out(fabric, node);
-	}
-}
-
-/**
  * lnd_host_fabric_attach() - Attaches to a region, and makes room for our nodes.
  * @fabric: base, bytes, first and ours are filled in.
  *

@@ -12,12 +12,14 @@
  *   debugfs.c  how things stand, and what is to be done
  *   client.c   upper layer: makes PUT and GET, and judges their ends
  *   target.c   upper layer: answers the PUT and GET of peers
+ *   op.c       upper layer: one message, from its entry to its end
  *   supply.c   memory for peers' requests, for which the node's thread does not wait
  *   life.c     a node's birth, leaving and death: the library's NI and what belongs to it
  *   node.c     one node: its lock, its thread, its timer
  *   ops.c      what the library asks of the platform
  *   engine.c   the links' engines in threads, and the interrupts they raise
  *   fabric.c   a region with its nodes
+ *   wake.c     who has something to look at
  *   window.c   pages of bio vectors, mapped into the payload window
  *   payload.c  pages of payload, filled and verified
  *   memory.c   memory and threads, and the account of them
@@ -191,7 +193,6 @@ struct lnd_host_link {
 
 int lnd_host_link_start(struct lnd_host_link *link);
 void lnd_host_link_stop(struct lnd_host_link *link);
-void lnd_host_link_kick(struct lnd_host_link *link);
 
 /* debugfs.c: a file, of a fabric or of a node. */
 struct lnd_host_view {
@@ -245,8 +246,6 @@ struct lnd_host_node {
 /* node.c */
 struct lnd_host_node *lnd_host_node_alloc(struct lnd_host_fabric *fabric, u32 number);
 void lnd_host_node_free(struct lnd_host_node *node);
-void lnd_host_node_kick(struct lnd_host_node *node);
-void lnd_host_node_wake(struct lnd_host_node *node);
 int lnd_host_node_thread(void *data);
 
 /* life.c */
@@ -280,6 +279,11 @@ struct lnd_host_fabric {
 
 int lnd_host_fabric_attach(struct lnd_host_fabric *fabric);
 void lnd_host_fabric_detach(struct lnd_host_fabric *fabric);
+
+/* wake.c */
+void lnd_host_link_kick(struct lnd_host_link *link);
+void lnd_host_node_wake(struct lnd_host_node *node);
+void lnd_host_node_kick(struct lnd_host_node *node);
 void lnd_host_ring(struct lnd_host_fabric *fabric, u64 nodes);
 
 /* start.c */
@@ -319,19 +323,23 @@ void lnd_host_client_reset(void);
 bool lnd_host_parse(struct lnd_host_node *node, const struct lnd_arrival *arrival);
 void lnd_host_finalize(struct lnd_host_node *node, const struct lnd_report *report);
 void lnd_host_expire(struct lnd_host_node *node, u64 peer, int error);
+void lnd_host_supply_work(struct work_struct *work);
+
+/* op.c */
 enum lnd_error lnd_host_submit(struct lnd_host_op *op, u32 kind, u64 nid);
 struct lnd_host_op *lnd_host_op_new(struct lnd_host_node *node, struct lnd_host_worker *worker,
 				    u32 kind, u32 length, u64 peer);
 void lnd_host_op_end(struct lnd_host_op *op);
 void lnd_host_op_begin(struct lnd_host_op *op, struct lnd_host_node *node, u32 kind, u64 seed);
-bool lnd_host_answer(struct lnd_host_op *op, gfp_t gfp);
 
 /* supply.c */
-void lnd_host_supply_init(struct lnd_host_node *node);
+void lnd_host_supply_init(struct lnd_host_node *node, work_func_t work);
+bool lnd_host_supply(struct lnd_host_node *node);
 void lnd_host_supply_stop(struct lnd_host_node *node);
 bool lnd_host_spare_ready(struct lnd_host_node *node);
 struct lnd_host_op *lnd_host_spare_take(struct lnd_host_node *node);
 void lnd_host_later(struct lnd_host_op *op);
+struct lnd_host_op *lnd_host_next_hungry(struct lnd_host_node *node);
 
 /* seeds.c */
 int lnd_host_seed(struct lnd_host_node *node, const char *what);

@@ -11,33 +11,6 @@
 #define FRAMES	64	/* messages taken in before time passes again */
 #define REPORTS	64	/* reports before messages are taken in again */
 
-/**
- * lnd_host_node_wake() - A node's thread shall look.
- * @node: the node.
- *
- * Context: any.
- */
-void lnd_host_node_wake(struct lnd_host_node *node)
-{
-	set_bit(LND_HOST_WORK, &node->flags);
-	wake_up(&node->wait);
-}
-
-/**
- * lnd_host_node_kick() - Something has come for a node: it and its engines shall look.
- * @node: the node.
- *
- * Context: any.
- */
-void lnd_host_node_kick(struct lnd_host_node *node)
-{
-	u32 i;
-
-	lnd_host_node_wake(node);
-	for (i = 0; i < node->fabric->links; i++)
-		lnd_host_link_kick(&node->link[i]);
-}
-
 static enum hrtimer_restart lnd_host_node_timer(struct hrtimer *timer)
 {
 	struct lnd_host_node *node = container_of(timer, struct lnd_host_node, timer);
@@ -174,7 +147,7 @@ struct lnd_host_node *lnd_host_node_alloc(struct lnd_host_fabric *fabric, u32 nu
 	init_waitqueue_head(&node->wait);
 	init_completion(&node->quiescent);
 	INIT_LIST_HEAD(&node->ops);
-	lnd_host_supply_init(node);
+	lnd_host_supply_init(node, lnd_host_supply_work);
 	node->expiry = LND_NEVER;
 	hrtimer_init(&node->timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS);
 	node->timer.function = lnd_host_node_timer;

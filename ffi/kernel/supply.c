@@ -88,7 +88,14 @@ void lnd_host_later(struct lnd_host_op *op)
 	queue_delayed_work(system_unbound_wq, &node->supply, 0);
 }
 
-static struct lnd_host_op *lnd_host_next_hungry(struct lnd_host_node *node)
+/**
+ * lnd_host_next_hungry() - The request that has waited longest for memory.
+ * @node: the node.
+ *
+ * Context: thread.
+ * Return: the request, which waits no more, or NULL.
+ */
+struct lnd_host_op *lnd_host_next_hungry(struct lnd_host_node *node)
 {
 	struct lnd_host_op *op;
 
@@ -100,29 +107,35 @@ static struct lnd_host_op *lnd_host_next_hungry(struct lnd_host_node *node)
 	return op;
 }
 
-static void lnd_host_supply(struct work_struct *work)
+/**
+ * lnd_host_supply() - Brings memory for the next request, or is asked again in a while.
+ * @node: the node.
+ *
+ * Context: the node's work, which may wait for memory.
+ * Return: false if nothing came this time.
+ */
+bool lnd_host_supply(struct lnd_host_node *node)
 {
-	struct lnd_host_node *node = container_of(to_delayed_work(work), struct lnd_host_node,
-						  supply);
-	struct lnd_host_op *op;
+	bool late = lnd_host_fault(LND_HOST_AT_SUPPLY_LATE);
 
-	if (lnd_host_fault(LND_HOST_AT_SUPPLY_LATE)) {
-		queue_delayed_work(system_unbound_wq, &node->supply, AGAIN);
-		return;
-	}
-	if (lnd_host_spare_make(node, LND_HOST_MAY_WAIT))
+	if (!late && lnd_host_spare_make(node, LND_HOST_MAY_WAIT))
 		lnd_host_node_wake(node);
 	else
 		queue_delayed_work(system_unbound_wq, &node->supply, AGAIN);
-	while ((op = lnd_host_next_hungry(node)))
-		lnd_host_answer(op, LND_HOST_MAY_WAIT);
+	return !late;
 }
 
-/* Context: thread. */
-void lnd_host_supply_init(struct lnd_host_node *node)
+/**
+ * lnd_host_supply_init() - Nothing waits for memory yet.
+ * @node: the node.
+ * @work: calls lnd_host_supply(), and answers who has waited.
+ *
+ * Context: thread.
+ */
+void lnd_host_supply_init(struct lnd_host_node *node, work_func_t work)
 {
 	INIT_LIST_HEAD(&node->hungry);
-	INIT_DELAYED_WORK(&node->supply, lnd_host_supply);
+	INIT_DELAYED_WORK(&node->supply, work);
 }
 
 /**

@@ -6,59 +6,8 @@
  * arrived; a GET's is made by the seed that the header names, for the requester to verify.
  */
 #define pr_fmt(fmt) LND_HOST_NAME ": " fmt
-#include <linux/random.h>
-
 #include "client.h"
 #include "lnd_host.h"
-
-/*
- * Enters a message into its node's list. The node's thread, and readers of files, look at what is
- * in the list: whose message it is and what it asks for is filled in before.
- * Context: thread.
- */
-void lnd_host_op_begin(struct lnd_host_op *op, struct lnd_host_node *node, u32 kind, u64 seed)
-{
-	op->node = node;
-	op->kind = kind;
-	op->seed = seed;
-	op->begun = ktime_get_ns();
-	spin_lock(&node->ops_lock);
-	list_add_tail(&op->list, &node->ops);
-	spin_unlock(&node->ops_lock);
-}
-
-/* Makes a worker's message with its pages; NULL: no memory. Context: thread; waits for memory. */
-struct lnd_host_op *lnd_host_op_new(struct lnd_host_node *node, struct lnd_host_worker *worker,
-				    u32 kind, u32 length, u64 peer)
-{
-	struct lnd_host_op *op = lnd_host_op_alloc(LND_HOST_MAY_WAIT);
-	u64 seed = get_random_u64();
-
-	if (!op)
-		return NULL;
-	op->worker = worker;
-	op->peer = peer;
-	if (lnd_host_payload_get(&op->payload, length, seed, LND_HOST_MAY_WAIT)) {
-		lnd_host_payload_put(&op->payload);
-		lnd_host_op_free(op);
-		return NULL;
-	}
-	lnd_host_op_begin(op, node, kind, seed);
-	return op;
-}
-
-/* Frees a message that is the upper layer's alone. Context: thread. */
-void lnd_host_op_end(struct lnd_host_op *op)
-{
-	spin_lock(&op->node->ops_lock);
-	list_del(&op->list);
-	list_del(&op->later);
-	spin_unlock(&op->node->ops_lock);
-	lnd_host_unmap(&op->node->window, &op->map, &op->payload, false);
-	lnd_host_map_free(&op->map);
-	lnd_host_payload_put(&op->payload);
-	lnd_host_op_free(op);
-}
 
 /* Returns false if there is no room for a refusal: the request stays in its mailbox. */
 static bool lnd_host_refuse(struct lnd_host_node *node, struct lnd_request request,
@@ -174,15 +123,13 @@ static int lnd_host_prepare(struct lnd_host_op *op, gfp_t gfp)
 	return lnd_host_map(&op->node->window, &op->map, &op->payload, op->kind == LND_PUT, gfp);
 }
 
-/**
- * lnd_host_answer() - Answers a peer's request.
- * @op: the request; the report's, or gone, or waits for memory, when this returns.
- * @gfp: LND_HOST_NO_WAIT: it may wait for memory; LND_HOST_MAY_WAIT: it is answered now.
- *
+/*
+ * Answers a peer's request: the message is the report's, or gone, or waits for memory, afterwards.
+ * With LND_HOST_NO_WAIT it may come to wait for memory, with LND_HOST_MAY_WAIT it is answered now.
  * Context: the node's thread, with the request's frame; or the work that waits for memory.
- * Return: false if the request stays in its mailbox, and the message is gone.
+ * Returns false if the request stays in its mailbox, and the message is gone.
  */
-bool lnd_host_answer(struct lnd_host_op *op, gfp_t gfp)
+static bool lnd_host_answer(struct lnd_host_op *op, gfp_t gfp)
 {
 	int rc = lnd_host_prepare(op, gfp);
 	enum lnd_error error = LND_OK;
@@ -218,6 +165,24 @@ bool lnd_host_answer(struct lnd_host_op *op, gfp_t gfp)
 		lnd_host_op_end(op);
 	}
 	return true;
+}
+
+/**
+ * lnd_host_supply_work() - Brings memory, and answers the requests that wait for it.
+ * @work: of a node.
+ *
+ * Context: work; waits for memory.
+ */
+void lnd_host_supply_work(struct work_struct *work)
+{
+	struct lnd_host_node *node = container_of(to_delayed_work(work), struct lnd_host_node,
+						  supply);
+	struct lnd_host_op *op;
+
+	if (!lnd_host_supply(node))
+		return;
+	while ((op = lnd_host_next_hungry(node)))
+		lnd_host_answer(op, LND_HOST_MAY_WAIT);
 }
 
 /**

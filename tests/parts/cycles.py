@@ -11,9 +11,6 @@ methods of one type are spread over several files, a call of one on `self` is a 
 
 A file in C depends on another one if it names what that one defines for others. What a file's own header
 declares and another file defines is a hook of its own, and makes none.
-
-Cycles that are known are in tests/parts/cycles, file by file. A file in a cycle that is not listed is a
-fault, and so is a listed one that is in no cycle any more.
 """
 
 import pathlib
@@ -24,7 +21,6 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 CRATES = ("lnd-core", "lnd-dma", "lnd-shortmsg", "lnd-health", "ffi", "ffi/soft", "ffi/firmware/common",
           "ffi/firmware/riscv", "ffi/firmware/aarch64", "ffi/firmware/sizes")
 HOSTS_IN_C = ("ffi/kernel", "ffi/firmware/cortex-m")
-KNOWN = ROOT / "tests/parts/cycles"
 DEFINES = re.compile(r"^[ \t]*(?:pub(?:\([\w: ]+\))? )?(?:(?:const|unsafe|async|extern \"C\") )*"
                      r"(?:fn|struct|enum|union|trait|type|const|static|macro_rules!) +(\w+)", re.M)
 USE = re.compile(r"^[ \t]*(pub(?:\([\w: ]+\))? )?use ([^;]+);", re.M)
@@ -207,18 +203,10 @@ def c_files(folder):
     return {p.name: p.read_text(encoding="utf-8") for p in sorted((ROOT / folder).glob("*.[ch]"))}
 
 
-def known():
-    lines = KNOWN.read_text(encoding="utf-8").splitlines()
-    return {line for line in lines if line and not line.startswith("#")}
-
-
-def faults(found, listed):
-    """What is wrong: `found` are the files in cycles, `listed` those that may be."""
+def faults(found):
+    """What is wrong: `found` are the files in cycles, each with the others of its cycle."""
     for file, others in sorted(found.items()):
-        if file not in listed:
-            yield f"{file}: in a cycle with {', '.join(others)}"
-    for file in sorted(listed - set(found)):
-        yield f"{file}: listed in tests/parts/cycles, and in no cycle"
+        yield f"{file}: in a cycle with {', '.join(others)}"
 
 
 def self_test():
@@ -258,7 +246,7 @@ def self_test():
     both["b.rs"] += "use crate::A;\n"  # defined in a.rs
     found = cycles(Crate(both).edges())
     assert found == {"a.rs": ["b.rs"], "b.rs": ["a.rs"]}, found
-    assert len(list(faults(found, set()))) == 2 and not list(faults(found, {"a.rs", "b.rs"}))
+    assert list(faults(found)) == ["a.rs: in a cycle with b.rs", "b.rs: in a cycle with a.rs"]
     below = "int count;\nint low(int a)\n{\n\treturn a;\n}\nstatic int same(void)\n{\n\treturn 1;\n}\n"
     above = "static int same(void)\n{\n\treturn low(2);\n}\n\nvoid high(void)\n{\n\tsame();\n}\n"
     for more, header, expected in [
@@ -273,7 +261,6 @@ def self_test():
         assert got == expected, (more, header, got)
     uses = "int f(void)\n{\n\treturn count;\n}\n"
     assert c_edges({"below.c": below, "uses.c": uses})["uses.c"] == {"below.c"}
-    assert list(faults({}, {"a.rs"})) == ["a.rs: listed in tests/parts/cycles, and in no cycle"]
     spread = dict(base)
     spread["a.rs"] += "impl<'m, P: Q> A<'m, P> {\n    pub(crate) fn f(&self) {\n        self.g();\n    }\n}\n"
     spread["b.rs"] += "impl<P: Q> A<'_, P> {\n    fn g(&self) {\n        self.h(0)\n    }\n}\n"
@@ -303,9 +290,8 @@ def main():
         count += len(edges)
         name = f"{folder}/{{}}".format
         found |= {name(file): [name(other) for other in others] for file, others in cycles(edges).items()}
-    wrong = list(faults(found, known()))
-    print("\n".join(wrong + [f"{count} files of {len(CRATES)} crates and {len(HOSTS_IN_C)} hosts in C, "
-                             f"{len(found)} in known cycles"]))
+    wrong = list(faults(found))
+    print("\n".join([*wrong, f"{count} files of {len(CRATES)} crates and {len(HOSTS_IN_C)} hosts in C"]))
     return 1 if wrong else 0
 
 

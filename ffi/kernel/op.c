@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+/*
+ * Upper layer: one message, ours or a peer's, from its entry in its node's list to its end.
+ */
+#include <linux/random.h>
+
+#include "client.h"
+#include "lnd_host.h"
+
+/*
+ * Enters a message into its node's list. The node's thread, and readers of files, look at what is
+ * in the list: whose message it is and what it asks for is filled in before.
+ * Context: thread.
+ */
+void lnd_host_op_begin(struct lnd_host_op *op, struct lnd_host_node *node, u32 kind, u64 seed)
+{
+	op->node = node;
+	op->kind = kind;
+	op->seed = seed;
+	op->begun = ktime_get_ns();
+	spin_lock(&node->ops_lock);
+	list_add_tail(&op->list, &node->ops);
+	spin_unlock(&node->ops_lock);
+}
+
+/* Makes a worker's message with its pages; NULL: no memory. Context: thread; waits for memory. */
+struct lnd_host_op *lnd_host_op_new(struct lnd_host_node *node, struct lnd_host_worker *worker,
+				    u32 kind, u32 length, u64 peer)
+{
+	struct lnd_host_op *op = lnd_host_op_alloc(LND_HOST_MAY_WAIT);
+	u64 seed = get_random_u64();
+
+	if (!op)
+		return NULL;
+	op->worker = worker;
+	op->peer = peer;
+	if (lnd_host_payload_get(&op->payload, length, seed, LND_HOST_MAY_WAIT)) {
+		lnd_host_payload_put(&op->payload);
+		lnd_host_op_free(op);
+		return NULL;
+	}
+	lnd_host_op_begin(op, node, kind, seed);
+	return op;
+}
+
+/* Frees a message that is the upper layer's alone. Context: thread. */
+void lnd_host_op_end(struct lnd_host_op *op)
+{
+	spin_lock(&op->node->ops_lock);
+	list_del(&op->list);
+	list_del(&op->later);
+	spin_unlock(&op->node->ops_lock);
+	lnd_host_unmap(&op->node->window, &op->map, &op->payload, false);
+	lnd_host_map_free(&op->map);
+	lnd_host_payload_put(&op->payload);
+	lnd_host_op_free(op);
+}
+
+/**
+ * lnd_host_submit() - Hands a message to the library.
+ * @op: the message, with its payload mapped; the report's if this returns LND_OK.
+ * @kind: enum lnd_kind.
+ * @nid: to whom.
+ *
+ * Context: thread.
+ * Return: enum lnd_error.
+ */
+enum lnd_error lnd_host_submit(struct lnd_host_op *op, u32 kind, u64 nid)
+{
+	struct lnd_host_header header = {
+		.magic = cpu_to_le32(LND_HOST_MAGIC),
+		.kind = cpu_to_le32(kind),
+		.length = cpu_to_le32(op->payload.length),
+		.seed = cpu_to_le64(op->seed),
+	};
+	u64 now = ktime_get_ns();
+	struct lnd_send_request request = {
+		.size = sizeof(request),
+		.kind = kind,
+		.nid = nid,
+		.link = LND_ANY_LINK,
+		.header = &header,
+		.header_len = sizeof(header),
+		.frags = op->map.frags,
+		.nfrags = op->map.nfrags,
+		.deadline = now + lnd_host_deadline_ms * (u64)NSEC_PER_MSEC,
+		.user = (uintptr_t)op,
+	};
+
+	/* A worker may not end a message: each end is the node's thread's. */
+	return lnd_submit(op->node->ni, &request, now, NULL, NULL);
+}
