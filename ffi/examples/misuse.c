@@ -164,6 +164,10 @@ static void no_ni(struct lnd_ni *ni, enum lnd_error error)
 	FAILS(error, lnd_run(ni, 1, 1, &value));
 	FAILS(error, lnd_peer_event(ni, 1, 0, 1));
 	FAILS(error, lnd_link_event(ni, 0, 0, 1));
+	FAILS(error, lnd_connection_up(ni, 0, 1, 1));
+	FAILS(error, lnd_connection_down(ni, 0, 1, 1, 1));
+	FAILS(error, lnd_connection_stopped(ni, 0, 1, 1, 1));
+	FAILS(error, lnd_connection_state_get(ni, 0, 1, &word));
 	FAILS(error, lnd_link_state_get(ni, 0, &word));
 	FAILS(error, lnd_peer_find(ni, 1, &peer));
 	FAILS(error, lnd_peer_info_get(ni, peer, &info));

@@ -439,7 +439,7 @@ enum lnd_peer_state {
 };
 
 /**
- * enum lnd_link_state - Where a link stands.
+ * enum lnd_link_state - Where a link stands, or a connection.
  */
 enum lnd_link_state {
 	/** @LND_LINK_UP: In service. */
@@ -469,6 +469,11 @@ enum lnd_event_kind {
 	LND_EVENT_LINK = 2,
 	/** @LND_EVENT_OVERRUN: Events were lost: look at all peers and links. */
 	LND_EVENT_OVERRUN = 3,
+	/**
+	 * @LND_EVENT_CONNECTION: A connection that failed has changed its state; LND_LINK_UP:
+	 * it has been reset.
+	 */
+	LND_EVENT_CONNECTION = 4,
 };
 
 /**
@@ -849,6 +854,9 @@ struct lnd_ring {
  * @flags: LND_CHECKSUM, LND_RELIABLE, LND_ENDS_AT_ONCE, or 0. A host whose channel loses nothing adds
  *         LND_RELIABLE.
  * @pulls: pulls under way from each peer at once, 1 to 65,535; what exceeds them waits in order.
+ * @connections: connections that may be out of service at once, 0 to 255, for engines that have some:
+ *               see lnd_ops.connection. 0: only whole links are stopped.
+ * @reserved: 0.
  * @drain_bound: ns within which a recalled descriptor must be back, at least 1 ms.
  * @hello_timeout: ns between two greetings, at least 1 ms.
  * @credit_stall: ns without a credit before the peer's count is asked for, at least 1 ms. The peer
@@ -878,6 +886,8 @@ struct lnd_config {
 	uint32_t policy;
 	uint32_t flags;
 	uint32_t pulls;
+	uint32_t connections;
+	uint32_t reserved;
 	uint64_t drain_bound;
 	uint64_t hello_timeout;
 	uint64_t credit_stall;
@@ -981,7 +991,7 @@ struct lnd_report {
 };
 
 /**
- * struct lnd_event - News of a peer or a link, as event() sees it.
+ * struct lnd_event - News of a peer, a link or a connection, as event() sees it.
  * @size: sizeof(struct lnd_event).
  * @kind: enum lnd_event_kind.
  * @nid: the peer, or 0.
@@ -1082,6 +1092,38 @@ struct lnd_ops {
 	 */
 	uint32_t (*node_of)(void *ctx, uint64_t nid);
 	/**
+	 * @connection: The number of the present connection with a peer by a link, not 0, if
+	 * the engine can stop each of its connections by itself: a queue pair, an endpoint. 0:
+	 * only the whole link can be stopped; for each peer and link that never changes. No two
+	 * connections of a link have the same number, and the number is that of the next
+	 * connection from connection_reset() on and at no other time. Optional, with
+	 * connection_stop and connection_reset, and needed if lnd_config.connections is not 0.
+	 * Context: inside.
+	 */
+	uint32_t (*connection)(void *ctx, uint32_t link, uint64_t nid);
+	/**
+	 * @connection_stop: Asks for a stop of one connection. Never waits: if stopping sleeps,
+	 * a worker is told. Context: inside.
+	 */
+	void (*connection_stop)(void *ctx, uint32_t link, uint64_t nid, uint32_t number);
+	/**
+	 * @connection_quiesced: 1 once the connection is proven stopped, until it is reset;
+	 * else 0. That is a promise: for the transfers with this peer by this link neither
+	 * engine reads or writes this node's memory, by whatever connection; no key made for
+	 * them is valid; no descriptor of them is worked on, from the post ring or for a recall;
+	 * and no message handed over on the connection is reported by lnd_sent(). Drained queues
+	 * alone are no proof. One that was never made, or is gone, has stopped. Optional: then
+	 * lnd_connection_stopped() tells. Context: inside.
+	 */
+	uint32_t (*connection_quiesced)(void *ctx, uint32_t link, uint64_t nid, uint32_t number);
+	/**
+	 * @connection_reset: The stopped connection of this number is done with: what it had
+	 * has been taken back, and it may be made anew, under another number. 0: the engine of
+	 * the link is about to be reset, and with it every connection that was stopped. Context:
+	 * inside.
+	 */
+	void (*connection_reset)(void *ctx, uint32_t link, uint32_t number);
+	/**
 	 * @reaches: 1 if there is a way to this NID at all. Optional: then there is to every
 	 * one. Context: inside.
 	 */
@@ -1098,9 +1140,9 @@ struct lnd_ops {
 	 */
 	uint32_t (*send)(void *ctx, const struct lnd_frame *frame);
 	/**
-	 * @quiesce: The engine of the link has stopped: no message handed over on it before may
-	 * be reported by lnd_sent() any more. Optional if send() never returns LND_SEND_PENDING.
-	 * Context: inside.
+	 * @quiesce: The engine of the whole link has stopped: no message handed over on it
+	 * before may be reported by lnd_sent() any more. Optional if send() never returns
+	 * LND_SEND_PENDING. Context: inside.
 	 */
 	void (*quiesce)(void *ctx, uint32_t link);
 	/**
@@ -1124,8 +1166,8 @@ struct lnd_ops {
 	 */
 	void (*finalize)(void *ctx, const struct lnd_report *report);
 	/**
-	 * @event: News of a peer or a link. Optional. Context: outside, in lnd_run(); may call
-	 * everything but that.
+	 * @event: News of a peer, a link or a connection. Optional. Context: outside, in
+	 * lnd_run(); may call everything but that.
 	 */
 	void (*event)(void *ctx, const struct lnd_event *event);
 	/**
@@ -1724,6 +1766,95 @@ enum lnd_error lnd_ring_format(const struct lnd_config *config,
 			       uint32_t features);
 
 /**
+ * lnd_connection_up() - A connection can take frames.
+ * @ni: the NI.
+ * @link: the link.
+ * @nid: the peer.
+ * @now: the time.
+ *
+ * What waits for room is tried at once, and not at the next @link_poll of struct lnd_config. It makes no
+ * difference besides: ready() and connection() of struct lnd_ops say how a connection stands.
+ *
+ * Context: thread; also in finalize() and event(). Takes the lock.
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY,
+ * LND_E_LINK, LND_E_NO_PEER, LND_E_UNSUPPORTED (@connections of struct lnd_config is 0).
+ */
+enum lnd_error lnd_connection_up(struct lnd_ni *ni,
+				 uint32_t link,
+				 uint64_t nid,
+				 uint64_t now);
+
+/**
+ * lnd_connection_down() - A connection has failed.
+ * @ni: the NI.
+ * @link: the link.
+ * @nid: the peer.
+ * @number: which of the connections with it: as lnd_ops.connection has said. News of one that has been
+ *          reset since are stale, and do not fail the one that has taken its place.
+ * @now: the time.
+ *
+ * What it was moving ends with LND_CAUSE_CONNECTION_DOWN once it is proven stopped, and is lent until
+ * then; transfers with other peers go on. What waits for the peer waits, or goes by another link: a
+ * connection that is down is not a peer that is down, see lnd_peer_event(). If as many as @connections
+ * of struct lnd_config are out of service already, the link is stopped instead. One that is not proven
+ * stopped within two @drain_bound is stopped with its link.
+ *
+ * lnd_run() calls connection_stop() of struct lnd_ops, and connection_reset() at the end. A second report of
+ * the same failure changes nothing.
+ *
+ * Context: thread; also in finalize() and event(). Takes the lock.
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY,
+ * LND_E_LINK, LND_E_NO_PEER (nothing is lent to it), LND_E_STALE (@number is not that of the present
+ * connection), LND_E_UNSUPPORTED (@connections of struct lnd_config is 0, or this peer has no connection
+ * of its own).
+ */
+enum lnd_error lnd_connection_down(struct lnd_ni *ni,
+				   uint32_t link,
+				   uint64_t nid,
+				   uint32_t number,
+				   uint64_t now);
+
+/**
+ * lnd_connection_stopped() - A connection is proven stopped.
+ * @ni: the NI.
+ * @link: the link.
+ * @nid: the peer.
+ * @number: which of the connections with it: as connection_stop() of struct lnd_ops was told.
+ * @now: the time.
+ *
+ * The promise is that of connection_quiesced() of struct lnd_ops, and the two may be used together. If it
+ * is wrong, memory is overwritten that is in use elsewhere.
+ *
+ * Context: thread; also in finalize() and event(). Takes the lock.
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY,
+ * LND_E_LINK, LND_E_NO_PEER, LND_E_STALE (@number is not that of the present connection),
+ * LND_E_RUNNING (it waits for no proof: it was not asked to stop, or the proof was there already),
+ * LND_E_UNSUPPORTED (as lnd_connection_down()).
+ */
+enum lnd_error lnd_connection_stopped(struct lnd_ni *ni,
+				      uint32_t link,
+				      uint64_t nid,
+				      uint32_t number,
+				      uint64_t now);
+
+/**
+ * lnd_connection_state_get() - How a connection stands.
+ * @ni: the NI.
+ * @link: the link.
+ * @nid: the peer.
+ * @state: where enum lnd_link_state is written; LND_LINK_UP: it is in service, or its link is out with all
+ *         connections.
+ *
+ * Context: thread. Takes the lock.
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY,
+ * LND_E_LINK, LND_E_NO_PEER, LND_E_UNSUPPORTED (@connections of struct lnd_config is 0).
+ */
+enum lnd_error lnd_connection_state_get(const struct lnd_ni *ni,
+					uint32_t link,
+					uint64_t nid,
+					uint32_t *state);
+
+/**
  * lnd_ni_size() - Bytes of memory that an NI of this configuration needs.
  * @config: the configuration; @nid, @life and @rings do not matter.
  *
@@ -1745,7 +1876,7 @@ size_t lnd_ni_size(const struct lnd_config *config);
  *
  * Context: thread.
  * Return: LND_OK, LND_E_NULL, LND_E_SIZE, LND_E_ALIGN, LND_E_VERSION, LND_E_CONFIG, LND_E_OPS,
- * LND_E_MEMORY, LND_E_RING.
+ * LND_E_MEMORY, LND_E_RING, LND_E_UNSUPPORTED (@connections, in a library without them).
  */
 enum lnd_error lnd_ni_create(void *mem,
 			     size_t len,
@@ -3185,7 +3316,7 @@ const char *lnd_version(void);
 LND_ASSERT_SIZE(lnd_ring, 16);
 LND_ASSERT_FIELD(lnd_ring, base, 0);
 LND_ASSERT_FIELD(lnd_ring, len, 8);
-LND_ASSERT_SIZE(lnd_config, 240);
+LND_ASSERT_SIZE(lnd_config, 248);
 LND_ASSERT_FIELD(lnd_config, size, 0);
 LND_ASSERT_FIELD(lnd_config, abi_version, 4);
 LND_ASSERT_FIELD(lnd_config, nid, 8);
@@ -3202,12 +3333,14 @@ LND_ASSERT_FIELD(lnd_config, batch, 56);
 LND_ASSERT_FIELD(lnd_config, policy, 60);
 LND_ASSERT_FIELD(lnd_config, flags, 64);
 LND_ASSERT_FIELD(lnd_config, pulls, 68);
-LND_ASSERT_FIELD(lnd_config, drain_bound, 72);
-LND_ASSERT_FIELD(lnd_config, hello_timeout, 80);
-LND_ASSERT_FIELD(lnd_config, credit_stall, 88);
-LND_ASSERT_FIELD(lnd_config, link_poll, 96);
-LND_ASSERT_FIELD(lnd_config, verdict_bound, 104);
-LND_ASSERT_FIELD(lnd_config, rings, 112);
+LND_ASSERT_FIELD(lnd_config, connections, 72);
+LND_ASSERT_FIELD(lnd_config, reserved, 76);
+LND_ASSERT_FIELD(lnd_config, drain_bound, 80);
+LND_ASSERT_FIELD(lnd_config, hello_timeout, 88);
+LND_ASSERT_FIELD(lnd_config, credit_stall, 96);
+LND_ASSERT_FIELD(lnd_config, link_poll, 104);
+LND_ASSERT_FIELD(lnd_config, verdict_bound, 112);
+LND_ASSERT_FIELD(lnd_config, rings, 120);
 LND_ASSERT_SIZE(lnd_message, 16);
 LND_ASSERT_FIELD(lnd_message, index, 0);
 LND_ASSERT_FIELD(lnd_message, generation, 4);
@@ -3263,7 +3396,7 @@ LND_ASSERT_FIELD(lnd_trace, b, 40);
 LND_ASSERT_FIELD(lnd_trace, c, 44);
 LND_ASSERT_FIELD(lnd_trace, d, 48);
 LND_ASSERT_FIELD(lnd_trace, reserved, 52);
-LND_ASSERT_SIZE(lnd_ops, 168);
+LND_ASSERT_SIZE(lnd_ops, 200);
 LND_ASSERT_FIELD(lnd_ops, size, 0);
 LND_ASSERT_FIELD(lnd_ops, reserved, 4);
 LND_ASSERT_FIELD(lnd_ops, lock, 8);
@@ -3274,18 +3407,22 @@ LND_ASSERT_FIELD(lnd_ops, reg_read32, 40);
 LND_ASSERT_FIELD(lnd_ops, reg_write32, 48);
 LND_ASSERT_FIELD(lnd_ops, dma_barrier, 56);
 LND_ASSERT_FIELD(lnd_ops, node_of, 64);
-LND_ASSERT_FIELD(lnd_ops, reaches, 72);
-LND_ASSERT_FIELD(lnd_ops, ready, 80);
-LND_ASSERT_FIELD(lnd_ops, send, 88);
-LND_ASSERT_FIELD(lnd_ops, quiesce, 96);
-LND_ASSERT_FIELD(lnd_ops, mem_read, 104);
-LND_ASSERT_FIELD(lnd_ops, mem_write, 112);
-LND_ASSERT_FIELD(lnd_ops, mem_valid, 120);
-LND_ASSERT_FIELD(lnd_ops, finalize, 128);
-LND_ASSERT_FIELD(lnd_ops, event, 136);
-LND_ASSERT_FIELD(lnd_ops, wake, 144);
-LND_ASSERT_FIELD(lnd_ops, trace, 152);
-LND_ASSERT_FIELD(lnd_ops, bug, 160);
+LND_ASSERT_FIELD(lnd_ops, connection, 72);
+LND_ASSERT_FIELD(lnd_ops, connection_stop, 80);
+LND_ASSERT_FIELD(lnd_ops, connection_quiesced, 88);
+LND_ASSERT_FIELD(lnd_ops, connection_reset, 96);
+LND_ASSERT_FIELD(lnd_ops, reaches, 104);
+LND_ASSERT_FIELD(lnd_ops, ready, 112);
+LND_ASSERT_FIELD(lnd_ops, send, 120);
+LND_ASSERT_FIELD(lnd_ops, quiesce, 128);
+LND_ASSERT_FIELD(lnd_ops, mem_read, 136);
+LND_ASSERT_FIELD(lnd_ops, mem_write, 144);
+LND_ASSERT_FIELD(lnd_ops, mem_valid, 152);
+LND_ASSERT_FIELD(lnd_ops, finalize, 160);
+LND_ASSERT_FIELD(lnd_ops, event, 168);
+LND_ASSERT_FIELD(lnd_ops, wake, 176);
+LND_ASSERT_FIELD(lnd_ops, trace, 184);
+LND_ASSERT_FIELD(lnd_ops, bug, 192);
 LND_ASSERT_SIZE(lnd_health_ni, 16);
 LND_ASSERT_FIELD(lnd_health_ni, index, 0);
 LND_ASSERT_FIELD(lnd_health_ni, generation, 4);

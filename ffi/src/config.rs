@@ -68,6 +68,8 @@ pub unsafe extern "C" fn lnd_config_init(
         policy: lnd_policy::LND_POLICY_SEED as u32,
         flags: LND_CHECKSUM,
         pulls: u32::from(usual.pulls),
+        connections: u32::from(usual.connections),
+        reserved: 0,
         drain_bound: usual.drain_bound.as_nanos(),
         hello_timeout: usual.hello_timeout.as_nanos(),
         credit_stall: usual.credit_stall.as_nanos(),
@@ -118,13 +120,16 @@ pub(crate) fn understand(config: &lnd_config) -> Result<Config, lnd_error> {
         _ => return Err(lnd_error::LND_E_CONFIG),
     };
     if config.flags & !LND_FLAGS != 0
+        || config.reserved != 0
         || config.immediate_max as usize > MAX_FRAME - IMMEDIATE_LEN - LND_MAX_HEADER
     {
         return Err(lnd_error::LND_E_CONFIG);
     }
+    if config.connections != 0 && !cfg!(feature = "connections") {
+        return Err(lnd_error::LND_E_UNSUPPORTED);
+    }
     let meant = Config {
-        // No engine of the C ABI has connections.
-        connections: 0,
+        connections: byte(config.connections)?,
         slots: config.slots,
         passive_slots: config.passive_slots,
         peers: config.peers,

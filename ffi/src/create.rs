@@ -94,7 +94,7 @@ fn own_number(at: usize, life: Incarnation) -> u32 {
 ///
 /// Context: thread.
 /// Return: LND_OK, LND_E_NULL, LND_E_SIZE, LND_E_ALIGN, LND_E_VERSION, LND_E_CONFIG, LND_E_OPS,
-/// LND_E_MEMORY, LND_E_RING.
+/// LND_E_MEMORY, LND_E_RING, LND_E_UNSUPPORTED (@connections, in a library without them).
 #[no_mangle]
 pub unsafe extern "C" fn lnd_ni_create(
     mem: *mut c_void,
@@ -173,7 +173,7 @@ fn create(
     let nid = Nid::from_raw(given.nid).filter(|nid| nid.raw() != LND_NID_UNKNOWN);
     let nid = nid.ok_or(lnd_error::LND_E_CONFIG)?;
     let life = Incarnation::from_raw(given.life).ok_or(lnd_error::LND_E_CONFIG)?;
-    Platform::check(ops, config.immediate_max)?;
+    Platform::check(ops, &config)?;
     if memory.len() < size_of_ni(&config) {
         return Err(lnd_error::LND_E_MEMORY);
     }
@@ -192,7 +192,8 @@ fn create(
     let cell = arena.place(ThreadCell(Guarded::new(MaybeUninit::uninit())))?;
     let decider = fill(cell, &mut arena, &config, Identity { nid, life }, &made, given.flags)?;
     let irqs = make_irqs(&mut arena, links, decider, &made)?;
-    Ok(arena.place(lnd_ni::new(made.platform, decider, irqs, cell, made.tally))?)
+    let connects = config.connections > 0;
+    Ok(arena.place(lnd_ni::new(made.platform, decider, irqs, connects, cell, made.tally))?)
 }
 
 /// Makes the thread's half in its place.
@@ -219,7 +220,7 @@ fn fill(
         block,
         *config,
         me,
-        engines.iter_mut().filter_map(Option::as_mut).map(Seat),
+        engines.iter_mut().filter_map(Option::as_mut).map(|it| Seat::new(it, made.platform)),
         Frames::new(made.platform, buffer, checksum, flags),
         Payload(made.platform),
         Tracing::new(made.platform, events),

@@ -11,6 +11,7 @@ extern crate std;
 
 pub mod abi;
 pub mod config;
+pub mod connections;
 pub mod create;
 mod decide;
 pub mod dump;

@@ -45,6 +45,8 @@ pub struct lnd_ni {
     pub(crate) platform: &'static Platform,
     pub(crate) decider: Decider<'static>,
     pub(crate) irqs: &'static [Irq],
+    /// Connections may be out of service one by one.
+    pub(crate) connects: bool,
     thread: &'static ThreadCell,
 }
 
@@ -137,6 +139,7 @@ impl lnd_ni {
         platform: &'static Platform,
         decider: Decider<'static>,
         irqs: &'static [Irq],
+        connects: bool,
         thread: &'static ThreadCell,
         tally: &'static Tally,
     ) -> Self {
@@ -151,6 +154,7 @@ impl lnd_ni {
             platform,
             decider,
             irqs,
+            connects,
             thread,
         }
     }

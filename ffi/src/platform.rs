@@ -6,7 +6,9 @@
 //! to destruction.
 
 use core::ffi::{c_char, c_void, CStr};
+use core::num::NonZeroU32;
 
+use lnd_core::config::Config;
 use lnd_core::defect::seeded;
 use lnd_core::message::Lane;
 use lnd_core::sync::{fence, Ordering};
@@ -70,18 +72,31 @@ impl Drop for Locked<'_> {
 
 impl Platform {
     /// Checks that everything that must be given is, and that pairs are complete.
-    pub fn check(ops: &lnd_ops, immediate_max: u32) -> Result<(), lnd_error> {
+    pub fn check(ops: &lnd_ops, config: &Config) -> Result<(), lnd_error> {
         let pairs = ops.lock.is_some() == ops.unlock.is_some()
             && ops.reg_read32.is_some() == ops.reg_write32.is_some()
             && ops.mem_read.is_some() == ops.mem_write.is_some();
         let needed = ops.send.is_some() && ops.finalize.is_some();
-        let memory = immediate_max == 0 || ops.mem_read.is_some();
+        let memory = config.immediate_max == 0 || ops.mem_read.is_some();
         // Without a name for the caller a re-entry could not be told from a wait for the lock.
         let named = ops.lock.is_none() || ops.self_id.is_some();
-        if pairs && needed && memory && named {
+        if pairs && needed && memory && named && Self::connects(ops, config) {
             Ok(())
         } else {
             Err(lnd_error::LND_E_OPS)
+        }
+    }
+
+    /// Checks that there is all of what connections need, or nothing.
+    const fn connects(ops: &lnd_ops, config: &Config) -> bool {
+        let all = ops.connection_stop.is_some() && ops.connection_reset.is_some();
+        let none = ops.connection_stop.is_none()
+            && ops.connection_quiesced.is_none()
+            && ops.connection_reset.is_none();
+        if ops.connection.is_some() {
+            all
+        } else {
+            none && config.connections == 0
         }
     }
 
@@ -131,6 +146,24 @@ impl Platform {
             Some(node) => Some(node),
             None => Some((nid as u32).wrapping_sub(1)),
         }
+    }
+
+    /// The number of the connection with a peer; `None`: only the whole link can be stopped.
+    pub fn connection(&self, link: u32, nid: u64) -> Option<NonZeroU32> {
+        NonZeroU32::new(call!(self.connection(link, nid))?)
+    }
+
+    pub fn connection_stop(&self, link: u32, nid: u64, number: NonZeroU32) {
+        let _ = call!(self.connection_stop(link, nid, number.get()));
+    }
+
+    pub fn connection_quiesced(&self, link: u32, nid: u64, number: NonZeroU32) -> bool {
+        call!(self.connection_quiesced(link, nid, number.get())) == Some(1)
+    }
+
+    /// One connection was reset; without a number, the whole link.
+    pub fn connection_reset(&self, link: u32, number: Option<NonZeroU32>) {
+        let _ = call!(self.connection_reset(link, number.map_or(0, NonZeroU32::get)));
     }
 
     pub fn reaches(&self, nid: u64) -> bool {

@@ -2,11 +2,12 @@
 //! The core's ports over the platform's table.
 
 use core::mem::size_of;
+use core::num::NonZeroU32;
 
 use lnd_core::defect::seeded;
 use lnd_core::fragment::Fragment;
 use lnd_core::id::{LinkId, Nid, Tag};
-use lnd_core::link::Quiesced;
+use lnd_core::link::{Connection, Quiesced};
 use lnd_core::message::{Envelope, Lane, Message};
 use lnd_core::ports::{
     BadAddress, Bd, Channel, ChannelFull, Engine, Features, Memory, Ports, PostError, Returned,
@@ -36,47 +37,96 @@ impl Ports for Host {
 /// The driver of a link's engine, in a place of its own: a driver that holds eight of them by value
 /// would not fit a kernel's stack while it is made.
 #[derive(Debug)]
-pub(crate) struct Seat(pub &'static mut MmioEngine<'static, Registers, Numbers>);
+pub(crate) struct Seat {
+    engine: &'static mut MmioEngine<'static, Registers, Numbers>,
+    platform: &'static Platform,
+}
+
+impl Seat {
+    pub fn new(
+        engine: &'static mut MmioEngine<'static, Registers, Numbers>,
+        platform: &'static Platform,
+    ) -> Self {
+        Self { engine, platform }
+    }
+}
+
+/// Whether a proof is that of a whole link.
+const fn is_whole(proof: &Quiesced) -> bool {
+    !Seat::CONNECTIONS || proof.connection().is_none()
+}
+
+/// A link's number, for C.
+const fn number_of(link: LinkId) -> u32 {
+    link.index() as u32
+}
 
 impl Engine for Seat {
+    const CONNECTIONS: bool = cfg!(feature = "connections");
+
     fn features(&self) -> Features {
-        self.0.features()
+        self.engine.features()
     }
 
     fn post(&mut self, bd: &Bd<'_>) -> Result<(), PostError> {
-        self.0.post(bd)
+        self.engine.post(bd)
     }
 
     fn doorbell(&mut self) {
-        self.0.doorbell();
+        self.engine.doorbell();
     }
 
     fn invalidate(&mut self, tag: Tag) {
-        self.0.invalidate(tag);
+        self.engine.invalidate(tag);
     }
 
     fn stop(&mut self) {
-        self.0.stop();
+        self.engine.stop();
     }
 
     fn quiesced(&mut self) -> Option<Quiesced> {
-        self.0.quiesced()
+        self.engine.quiesced()
+    }
+
+    fn connection(&self, peer: Nid) -> Option<NonZeroU32> {
+        self.platform.connection(number_of(self.engine.link()), peer.raw())
+    }
+
+    fn stop_connection(&mut self, it: Connection) {
+        self.platform.connection_stop(number_of(it.link), it.peer.raw(), it.number);
+    }
+
+    fn connection_quiesced(&mut self, it: Connection) -> Option<Quiesced> {
+        let link = number_of(it.link);
+        if !self.platform.connection_quiesced(link, it.peer.raw(), it.number)
+            && !seeded("connection-proof-unasked")
+        {
+            return None;
+        }
+        // SAFETY: the platform says so, and promises by its table what that means.
+        Some(unsafe { Quiesced::assert_connection_stopped(it) })
     }
 
     fn yank(&mut self, tag: Tag, proof: &Quiesced) -> Option<Returned> {
-        self.0.yank(tag, proof)
+        self.engine.yank(tag, proof)
     }
 
     fn reset(&mut self, proof: Quiesced) {
-        self.0.reset(proof);
+        // First: the link's engine begins with connections that are not stopped.
+        if Self::CONNECTIONS {
+            self.platform.connection_reset(number_of(proof.link()), proof.connection());
+        }
+        if is_whole(&proof) || seeded("connection-resets-link") {
+            self.engine.reset(proof);
+        }
     }
 
     fn is_gone(&self) -> bool {
-        self.0.is_gone()
+        self.engine.is_gone()
     }
 
     fn link_up(&mut self) -> bool {
-        self.0.link_up()
+        self.engine.link_up()
     }
 }
 
@@ -249,7 +299,10 @@ impl Channel for Frames {
         }
     }
 
-    fn quiesce(&mut self, link: LinkId, _proof: &Quiesced) {
-        self.platform.quiesce(link.index() as u32);
+    fn quiesce(&mut self, link: LinkId, proof: &Quiesced) {
+        // That a connection has stopped says the same of its messages already.
+        if is_whole(proof) || seeded("connection-quiesces-link") {
+            self.platform.quiesce(link.index() as u32);
+        }
     }
 }

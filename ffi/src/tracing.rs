@@ -73,6 +73,11 @@ impl Tracer for Tracing {
                 let (link, state) = (link.index() as u32, link_state(state) as u32);
                 self.keep(event(lnd_event_kind::LND_EVENT_LINK, 0, link, state));
             }
+            Trace::Connection { connection: it, state } => {
+                let (link, state) = (it.link.index() as u32, link_state(state) as u32);
+                let kind = lnd_event_kind::LND_EVENT_CONNECTION;
+                self.keep(event(kind, it.peer.raw(), link, state));
+            }
             _ => {}
         }
         IrqTrace(self.platform).record(now, trace);

@@ -17,7 +17,7 @@ shipped=(lnd-core lnd-dma lnd-shortmsg lnd-health lnd-ffi lnd-soft)
 # The C programs that test the C ABI; ffi/examples/world.c goes with each.
 # shellcheck disable=SC2034
 c_programs=(ffi/examples/{loopback,peer_down,link_failure,misuse,reentry,sender,threads,health}.c
-    tests/abi/{at_once,endings,corners,device_gone,health_messages,health_names,health_actions,health_operator,naive,naive_pair,naive_runs,routed}.c)
+    tests/abi/{at_once,connections,endings,corners,device_gone,health_messages,health_names,health_actions,health_operator,naive,naive_pair,naive_runs,routed}.c)
 
 # Something for the summary's table.
 note() {

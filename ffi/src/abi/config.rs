@@ -67,6 +67,9 @@ pub struct lnd_ring {
 /// @flags: LND_CHECKSUM, LND_RELIABLE, LND_ENDS_AT_ONCE, or 0. A host whose channel loses nothing adds
 ///         LND_RELIABLE.
 /// @pulls: pulls under way from each peer at once, 1 to 65,535; what exceeds them waits in order.
+/// @connections: connections that may be out of service at once, 0 to 255, for engines that have some:
+///               see lnd_ops.connection. 0: only whole links are stopped.
+/// @reserved: 0.
 /// @drain_bound: ns within which a recalled descriptor must be back, at least 1 ms.
 /// @hello_timeout: ns between two greetings, at least 1 ms.
 /// @credit_stall: ns without a credit before the peer's count is asked for, at least 1 ms. The peer
@@ -114,6 +117,10 @@ pub struct lnd_config {
     pub flags: u32,
     /// Pulls.
     pub pulls: u32,
+    /// Connections out of service.
+    pub connections: u32,
+    /// Zero.
+    pub reserved: u32,
     /// Drain bound, ns.
     pub drain_bound: u64,
     /// Greeting's time, ns.

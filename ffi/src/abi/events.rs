@@ -16,7 +16,7 @@ pub enum lnd_peer_state {
     LND_PEER_DOWN = 3,
 }
 
-/// enum lnd_link_state - Where a link stands.
+/// enum lnd_link_state - Where a link stands, or a connection.
 #[allow(non_camel_case_types)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
@@ -47,9 +47,11 @@ pub enum lnd_event_kind {
     LND_EVENT_LINK = 2,
     /// Events were lost: look at all peers and links.
     LND_EVENT_OVERRUN = 3,
+    /// A connection that failed has changed its state; LND_LINK_UP: it has been reset.
+    LND_EVENT_CONNECTION = 4,
 }
 
-/// struct lnd_event - News of a peer or a link, as event() sees it.
+/// struct lnd_event - News of a peer, a link or a connection, as event() sees it.
 /// @size: sizeof(struct lnd_event).
 /// @kind: enum lnd_event_kind.
 /// @nid: the peer, or 0.

@@ -131,6 +131,30 @@ pub struct lnd_ops {
     /// lower half of the NID less one. Context: inside.
     pub node_of: Option<unsafe extern "C" fn(ctx: *mut c_void, nid: u64) -> u32>,
 
+    /// @connection: The number of the present connection with a peer by a link, not 0, if the engine can
+    /// stop each of its connections by itself: a queue pair, an endpoint. 0: only the whole link can be
+    /// stopped; for each peer and link that never changes. No two connections of a link have the same
+    /// number, and the number is that of the next connection from connection_reset() on and at no other
+    /// time. Optional, with connection_stop and connection_reset, and needed if lnd_config.connections is
+    /// not 0. Context: inside.
+    pub connection: Option<unsafe extern "C" fn(ctx: *mut c_void, link: u32, nid: u64) -> u32>,
+    /// @connection_stop: Asks for a stop of one connection. Never waits: if stopping sleeps, a worker is
+    /// told. Context: inside.
+    pub connection_stop:
+        Option<unsafe extern "C" fn(ctx: *mut c_void, link: u32, nid: u64, number: u32)>,
+    /// @connection_quiesced: 1 once the connection is proven stopped, until it is reset; else 0. That is a
+    /// promise: for the transfers with this peer by this link neither engine reads or writes this node's
+    /// memory, by whatever connection; no key made for them is valid; no descriptor of them is worked on,
+    /// from the post ring or for a recall; and no message handed over on the connection is reported by
+    /// lnd_sent(). Drained queues alone are no proof. One that was never made, or is gone, has stopped.
+    /// Optional: then lnd_connection_stopped() tells. Context: inside.
+    pub connection_quiesced:
+        Option<unsafe extern "C" fn(ctx: *mut c_void, link: u32, nid: u64, number: u32) -> u32>,
+    /// @connection_reset: The stopped connection of this number is done with: what it had has been taken
+    /// back, and it may be made anew, under another number. 0: the engine of the link is about to be reset,
+    /// and with it every connection that was stopped. Context: inside.
+    pub connection_reset: Option<unsafe extern "C" fn(ctx: *mut c_void, link: u32, number: u32)>,
+
     /// @reaches: 1 if there is a way to this NID at all. Optional: then there is to every one.
     /// Context: inside.
     pub reaches: Option<unsafe extern "C" fn(ctx: *mut c_void, nid: u64) -> u32>,
@@ -142,7 +166,7 @@ pub struct lnd_ops {
     /// @send: Sends a frame, of lnd_frame_size() bytes at most; enum lnd_send. Never waits. Context:
     /// inside.
     pub send: Option<unsafe extern "C" fn(ctx: *mut c_void, frame: *const lnd_frame) -> u32>,
-    /// @quiesce: The engine of the link has stopped: no message handed over on it before may be
+    /// @quiesce: The engine of the whole link has stopped: no message handed over on it before may be
     /// reported by lnd_sent() any more. Optional if send() never returns LND_SEND_PENDING. Context:
     /// inside.
     pub quiesce: Option<unsafe extern "C" fn(ctx: *mut c_void, link: u32)>,
@@ -163,7 +187,7 @@ pub struct lnd_ops {
     /// Context: outside, in
     /// lnd_run(); may call everything but that.
     pub finalize: Option<unsafe extern "C" fn(ctx: *mut c_void, report: *const lnd_report)>,
-    /// @event: News of a peer or a link. Optional. Context: outside, in lnd_run(); may call
+    /// @event: News of a peer, a link or a connection. Optional. Context: outside, in lnd_run(); may call
     /// everything but that.
     pub event: Option<unsafe extern "C" fn(ctx: *mut c_void, event: *const lnd_event)>,
     /// @wake: lnd_run() shall be called soon; frames that were told LND_E_WAIT are to be offered again

@@ -4,7 +4,7 @@
 use crate::base::id::{LinkId, Nid};
 use crate::base::time::Instant;
 use crate::links::Domain;
-use crate::machines::link::{Connection, LinkEvent};
+use crate::machines::link::{Connection, LinkEvent, LinkState};
 use crate::ports::Ports;
 use crate::shard::Driver;
 
@@ -20,6 +20,20 @@ impl<P: Ports> Driver<'_, P> {
         if !self.links.is_out(peer, link) && !self.connection_failed(now, connection) {
             self.domain_event(now, Domain::Link(link), LinkEvent::Failed);
         }
+    }
+
+    /// A connection has come up, says the transport: what waits for a peer by any link is tried at once, and
+    /// not at the next [`link_poll`](crate::config::Config::link_poll). Bounded; the rest is
+    /// [`on_time`](Self::on_time)'s.
+    pub fn on_connection_up(&mut self) {
+        self.stir();
+        self.peers.look_again();
+    }
+
+    /// How far the recovery of the connection with a peer by a link has come. `None`: it is in service, or
+    /// there is none.
+    pub fn connection_state(&self, link: LinkId, peer: Nid) -> Option<LinkState> {
+        self.links.connection_to(peer, link).and_then(|it| self.domain_state(it))
     }
 
     /// Takes a connection out of service. Whether it was in service, and there is room to remember it.

@@ -82,6 +82,11 @@ impl<'m, R: RegisterAccess, N: Nodes> MmioEngine<'m, R, N> {
         }
     }
 
+    /// The link.
+    pub const fn link(&self) -> LinkId {
+        self.link
+    }
+
     /// The engine's memory.
     pub const fn memory(&self) -> LinkMemory<'m> {
         self.memory

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! Connections, the smallest stop domains: news from the transport, and how they stand.
+
+use lnd_core::defect::seeded;
+use lnd_core::id::{LinkId, Nid};
+use lnd_core::link::{Connection, LinkState, Quiesced};
+use lnd_core::ports::Engine;
+use lnd_core::time::Instant;
+
+use crate::abi::lnd_error;
+use crate::errors::outcome;
+use crate::input::{place, put};
+use crate::ni::{lnd_ni, Inside, Thread};
+use crate::tracing::link_state;
+
+/// The connection that a caller means.
+#[derive(Clone, Copy)]
+struct Named {
+    link: u32,
+    nid: u64,
+}
+
+impl Named {
+    /// Its link and its peer, which is known.
+    fn find(self, ni: &lnd_ni, thread: &Thread) -> Result<(LinkId, Nid), lnd_error> {
+        let link = LinkId::new(self.link as usize).filter(|link| link.index() < ni.irqs.len());
+        let link = link.ok_or(lnd_error::LND_E_LINK)?;
+        let nid = Nid::from_raw(self.nid).filter(|nid| thread.driver.peer(*nid).is_some());
+        Ok((link, nid.ok_or(lnd_error::LND_E_NO_PEER)?))
+    }
+
+    /// The present connection, if that is the one of this number.
+    fn numbered(
+        self,
+        ni: &lnd_ni,
+        thread: &mut Thread,
+        number: u32,
+    ) -> Result<Connection, lnd_error> {
+        let (link, peer) = self.find(ni, thread)?;
+        let present = thread.driver.engine_mut(link).and_then(|it| it.connection(peer));
+        let present = present.ok_or(lnd_error::LND_E_UNSUPPORTED)?;
+        if present.get() != number && !seeded("any-connection-fails") {
+            return Err(lnd_error::LND_E_STALE);
+        }
+        Ok(Connection { link, peer, number: present })
+    }
+}
+
+/// Enters the thread's half of an NI whose engines have connections.
+///
+/// # Safety
+/// As for [`lnd_ni::of`].
+unsafe fn enter<'a>(ni: *const lnd_ni) -> Result<(&'a lnd_ni, Inside<'a>), lnd_error> {
+    // SAFETY: the same promise.
+    let ni = unsafe { lnd_ni::of(ni)? };
+    let inside = ni.enter()?;
+    if cfg!(feature = "connections") && ni.connects {
+        Ok((ni, inside))
+    } else {
+        Err(lnd_error::LND_E_UNSUPPORTED)
+    }
+}
+
+/// lnd_connection_up() - A connection can take frames.
+/// @ni: the NI.
+/// @link: the link.
+/// @nid: the peer.
+/// @now: the time.
+///
+/// What waits for room is tried at once, and not at the next @link_poll of struct lnd_config. It makes no
+/// difference besides: ready() and connection() of struct lnd_ops say how a connection stands.
+///
+/// Context: thread; also in finalize() and event(). Takes the lock.
+/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY,
+/// LND_E_LINK, LND_E_NO_PEER, LND_E_UNSUPPORTED (@connections of struct lnd_config is 0).
+#[no_mangle]
+pub unsafe extern "C" fn lnd_connection_up(
+    ni: *mut lnd_ni,
+    link: u32,
+    nid: u64,
+    now: u64,
+) -> lnd_error {
+    // SAFETY: by the contract of the ABI.
+    outcome(unsafe { enter(ni) }.and_then(|(ni, mut inside)| {
+        let thread = inside.thread();
+        Named { link, nid }.find(ni, thread)?;
+        thread.driver.on_connection_up();
+        ni.leave(inside, Instant::from_nanos(now));
+        Ok(())
+    }))
+}
+
+/// lnd_connection_down() - A connection has failed.
+/// @ni: the NI.
+/// @link: the link.
+/// @nid: the peer.
+/// @number: which of the connections with it: as lnd_ops.connection has said. News of one that has been
+///          reset since are stale, and do not fail the one that has taken its place.
+/// @now: the time.
+///
+/// What it was moving ends with LND_CAUSE_CONNECTION_DOWN once it is proven stopped, and is lent until
+/// then; transfers with other peers go on. What waits for the peer waits, or goes by another link: a
+/// connection that is down is not a peer that is down, see lnd_peer_event(). If as many as @connections
+/// of struct lnd_config are out of service already, the link is stopped instead. One that is not proven
+/// stopped within two @drain_bound is stopped with its link.
+///
+/// lnd_run() calls connection_stop() of struct lnd_ops, and connection_reset() at the end. A second report of
+/// the same failure changes nothing.
+///
+/// Context: thread; also in finalize() and event(). Takes the lock.
+/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY,
+/// LND_E_LINK, LND_E_NO_PEER (nothing is lent to it), LND_E_STALE (@number is not that of the present
+/// connection), LND_E_UNSUPPORTED (@connections of struct lnd_config is 0, or this peer has no connection
+/// of its own).
+#[no_mangle]
+pub unsafe extern "C" fn lnd_connection_down(
+    ni: *mut lnd_ni,
+    link: u32,
+    nid: u64,
+    number: u32,
+    now: u64,
+) -> lnd_error {
+    // SAFETY: by the contract of the ABI.
+    outcome(unsafe { enter(ni) }.and_then(|(ni, mut inside)| {
+        let thread = inside.thread();
+        let it = Named { link, nid }.numbered(ni, thread, number)?;
+        thread.driver.on_connection_down(Instant::from_nanos(now), it.link, it.peer);
+        drop(inside);
+        ni.wake();
+        Ok(())
+    }))
+}
+
+/// lnd_connection_stopped() - A connection is proven stopped.
+/// @ni: the NI.
+/// @link: the link.
+/// @nid: the peer.
+/// @number: which of the connections with it: as connection_stop() of struct lnd_ops was told.
+/// @now: the time.
+///
+/// The promise is that of connection_quiesced() of struct lnd_ops, and the two may be used together. If it
+/// is wrong, memory is overwritten that is in use elsewhere.
+///
+/// Context: thread; also in finalize() and event(). Takes the lock.
+/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY,
+/// LND_E_LINK, LND_E_NO_PEER, LND_E_STALE (@number is not that of the present connection),
+/// LND_E_RUNNING (it waits for no proof: it was not asked to stop, or the proof was there already),
+/// LND_E_UNSUPPORTED (as lnd_connection_down()).
+#[no_mangle]
+pub unsafe extern "C" fn lnd_connection_stopped(
+    ni: *mut lnd_ni,
+    link: u32,
+    nid: u64,
+    number: u32,
+    now: u64,
+) -> lnd_error {
+    // SAFETY: by the contract of the ABI.
+    outcome(unsafe { enter(ni) }.and_then(|(ni, mut inside)| {
+        let thread = inside.thread();
+        let it = Named { link, nid }.numbered(ni, thread, number)?;
+        // SAFETY: the platform asserts it, by the contract of this call.
+        let proof = unsafe { Quiesced::assert_connection_stopped(it) };
+        let taken = thread.driver.assert_stopped(Instant::from_nanos(now), proof);
+        drop(inside);
+        ni.wake();
+        taken.map_err(|_| lnd_error::LND_E_RUNNING)
+    }))
+}
+
+/// lnd_connection_state_get() - How a connection stands.
+/// @ni: the NI.
+/// @link: the link.
+/// @nid: the peer.
+/// @state: where enum lnd_link_state is written; LND_LINK_UP: it is in service, or its link is out with all
+///         connections.
+///
+/// Context: thread. Takes the lock.
+/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY,
+/// LND_E_LINK, LND_E_NO_PEER, LND_E_UNSUPPORTED (@connections of struct lnd_config is 0).
+#[no_mangle]
+pub unsafe extern "C" fn lnd_connection_state_get(
+    ni: *const lnd_ni,
+    link: u32,
+    nid: u64,
+    state: *mut u32,
+) -> lnd_error {
+    // SAFETY: by the contract of the ABI.
+    outcome(unsafe { enter(ni) }.and_then(|(ni, mut inside)| {
+        place(state)?;
+        let thread = inside.thread();
+        let (link, peer) = Named { link, nid }.find(ni, thread)?;
+        let found = thread.driver.connection_state(link, peer).unwrap_or(LinkState::Up);
+        // SAFETY: checked above; writable by the contract of the ABI.
+        unsafe { put(state, link_state(found) as u32) }
+    }))
+}
