@@ -38,10 +38,9 @@ impl<'m> World<'m> {
         let Some(life) = host.and_then(|host| host.life.as_mut()) else { return Ok(None) };
         let ending = life.ending.is_some();
         let kept = life.node.decide_kept(now, ending);
-        let mut next = match defect {
-            Some(Defect::NoClock) => Some(now.after(Span::from_secs(3600))),
-            _ => life.node.driver.on_time(now),
-        };
+        if defect != Some(Defect::NoClock) {
+            let _ = life.node.driver.on_time(now);
+        }
         super::checks::report(life, now, defect);
         let ears = |life: &mut Life<'m>, book: &mut Book| {
             life.user.listen(&mut life.node.lnet, book, ending)
@@ -50,6 +49,11 @@ impl<'m> World<'m> {
         life.node.send_all(now);
         ears(life, &mut self.book).map_err(|what| Violation::at(node, what))?;
         life.node.driver.ring();
+        // What was just sent has deadlines too: what `on_time` said would be too late for them.
+        let mut next = match defect {
+            Some(Defect::NoClock) => Some(now.after(Span::from_secs(3600))),
+            _ => life.node.driver.next_time(now),
+        };
         if let Some(nerve) = self.net.borrow_mut().nerves.get_mut(&node) {
             let known =
                 (0..self.setup.nodes).filter_map(|n| Some(n).zip(life.node.driver.peer(nid_of(n))));
