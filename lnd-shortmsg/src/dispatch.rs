@@ -78,7 +78,6 @@ impl<const SHORT: bool> Receiver<SHORT> {
 
     /// A frame whose head names both ends. On a channel with short heads: any that has none, or whose sender is
     /// not known.
-    #[inline]
     fn decode_named<'a>(&self, sender: Sender, frame: &'a [u8]) -> Result<Frame<'a>, DecodeError> {
         if self.shortens() && has_short_head(frame) {
             return Err(DecodeError::Sender);
@@ -121,9 +120,26 @@ impl<const SHORT: bool> Receiver<SHORT> {
         sender: Sender,
         frame: &'a [u8],
     ) -> Result<Frame<'a>, DecodeError> {
+        match (self.short_to, sender) {
+            (Some(me), Sender::Known(from)) if SHORT && short::is_inline(frame) => {
+                let received = short::decode_inline(frame, self.checksum, from, me);
+                self.count(&received);
+                received
+            }
+            _ => self.receive_other(sender, frame),
+        }
+    }
+
+    /// The same for any frame but an IMMEDIATE with a short head.
+    #[inline(never)]
+    fn receive_other<'a>(
+        &mut self,
+        sender: Sender,
+        frame: &'a [u8],
+    ) -> Result<Frame<'a>, DecodeError> {
         let received = match (self.short_to, sender) {
             (Some(me), Sender::Known(from)) if SHORT && has_short_head(frame) => {
-                short::decode(frame, self.checksum, from, me)
+                short::decode_other(frame, self.checksum, from, me)
             }
             _ => self.decode_named(sender, frame),
         };

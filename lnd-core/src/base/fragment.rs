@@ -49,6 +49,18 @@ pub enum FragmentError {
 /// The first rule that a fragment breaks.
 #[inline]
 pub fn total(fragments: &[Fragment]) -> Result<u32, FragmentError> {
+    total_of(fragments, |_| ())
+}
+
+/// The same, and `look` is called with each fragment that breaks no rule, in one pass.
+///
+/// # Errors
+/// As for [`total`].
+#[inline]
+pub(crate) fn total_of(
+    fragments: &[Fragment],
+    mut look: impl FnMut(&Fragment),
+) -> Result<u32, FragmentError> {
     if fragments.len() > MAX_FRAGMENTS {
         return Err(FragmentError::TooMany);
     }
@@ -65,6 +77,7 @@ pub fn total(fragments: &[Fragment]) -> Result<u32, FragmentError> {
         }
         // 256 fragments of 1 MiB are 2^28 bytes: no overflow.
         sum += fragment.length;
+        look(fragment);
     }
     Ok(sum)
 }

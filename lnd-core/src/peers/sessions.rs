@@ -34,6 +34,29 @@ impl Peer {
         known && counted && no_credit && next && self.parked == 0
     }
 
+    /// A request of the peer is taken, by its number and how many before it are lost. `None`: it is of a
+    /// former session. Returns how many are lost.
+    #[inline]
+    pub fn take_in(&mut self, number: Option<(u32, u32)>) -> u32 {
+        let Some((sequence, lost)) = number else { return 0 };
+        self.theirs.take_in(sequence, lost);
+        lost
+    }
+
+    /// A request of its present session is consumed: its credit goes back. Whether the peer must be told.
+    #[inline]
+    #[must_use]
+    pub fn consume(&mut self, depth: u16) -> bool {
+        if !seeded("credit-not-returned") {
+            self.theirs.consume();
+        }
+        if seeded("credit-returned-twice") {
+            self.theirs.consume();
+        }
+        // Where requests were lost the peer may have nothing left before we owe it half (INV-11).
+        self.theirs.owed() >= (depth / 2).max(1) || self.theirs.is_spent(depth)
+    }
+
     /// The peer opens a session; its requests are counted from `first`.
     pub fn open_theirs(&mut self, session: u32, first: u32) {
         self.their_session = session;

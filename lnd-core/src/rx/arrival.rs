@@ -136,10 +136,17 @@ impl<'d, 'm, 'f, P: Ports> Arrival<'d, 'm, 'f, P> {
     ///
     /// # Errors
     /// [`RecvError::Refused`]: the request is kept, and given back.
+    #[inline]
     pub fn recv(self, it: &Receive<'_>) -> Result<Received, RecvError<'f>> {
         if self.asked.kind == RequestKind::Immediate && self.fits(it) {
             return Ok(Received::Done(self.recv_inline(it)));
         }
+        self.recv_kept(it)
+    }
+
+    /// A PUT that is pulled, or a call that is refused.
+    #[inline(never)]
+    fn recv_kept(self, it: &Receive<'_>) -> Result<Received, RecvError<'f>> {
         let now = self.now;
         let (ticket, driver) = self.keep_for_now();
         driver.recv(now, ticket, it).map(Received::Pending)
@@ -186,6 +193,7 @@ impl<'d, 'm, 'f, P: Ports> Arrival<'d, 'm, 'f, P> {
         checked.map_err(|why| driver.refuse_call(why))
     }
 
+    #[inline]
     fn fits(&self, it: &Receive<'_>) -> bool {
         let room = self.driver.check_memory(it.sink);
         it.length <= self.asked.length && room.is_ok_and(|room| it.length <= room)

@@ -48,26 +48,32 @@ impl<P: Ports> Driver<'_, P> {
     }
 
     /// A request that was offered is taken: its place in the window, and its place in the channel.
-    #[inline]
     pub(crate) fn take_in(&mut self, offer: &Offer) {
-        self.counters.count(Counter::Requests);
-        let Some(peer) = self.peers.get_mut(offer.peer) else { return };
-        let parked = peer.parked != 0;
-        if let Some((sequence, lost)) = offer.number {
-            peer.theirs.take_in(sequence, lost);
-            self.counters.add(Counter::LostRequests, u64::from(lost));
-        }
-        if parked {
-            self.unpark(offer.peer, offer.link);
-        }
+        self.take(offer, false);
     }
 
     /// A request that was offered is taken, and its place in the channel is free again: it had no slot.
     #[inline]
     pub(super) fn consume_offer(&mut self, offer: &Offer) {
-        self.take_in(offer);
-        let present = offer.number.is_some() && !seeded("short-keeps-credit");
-        self.return_credit(offer.peer, present);
+        self.take(offer, offer.number.is_some() && !seeded("short-keeps-credit"));
+    }
+
+    /// Takes a request that was offered; `consumed`: its credit goes back.
+    #[inline(always)]
+    fn take(&mut self, offer: &Offer, consumed: bool) {
+        self.counters.count(Counter::Requests);
+        let Some(peer) = self.peers.get_mut(offer.peer) else { return };
+        let lost = peer.take_in(offer.number);
+        let says = consumed && peer.consume(self.config.depth);
+        if peer.parked != 0 {
+            self.unpark(offer.peer, offer.link);
+        }
+        if lost != 0 {
+            self.counters.add(Counter::LostRequests, u64::from(lost));
+        }
+        if says {
+            self.say_credits(offer.peer);
+        }
     }
 
     /// Refuses a request that was offered: we are shutting down.

@@ -21,24 +21,30 @@ impl<'m, P: Ports> Driver<'m, P> {
         from: &Envelope,
         message: &Message<'f>,
     ) -> Inbound<'_, 'm, 'f, P> {
-        match self.usual_request(now, link, from, message) {
-            Some(offer) => Arrival::of(self, now, from.from, offer, message),
-            None => self.on_any_message(now, link, from, message),
-        }
+        let offer = match self.usual_request(now, link, from, message) {
+            Some(offer) => offer,
+            None => match self.on_any_message(now, link, from, message) {
+                Screened::Offer(offer) => offer,
+                Screened::Wait => return Inbound::Wait,
+                Screened::Handled => return Inbound::Handled,
+            },
+        };
+        Arrival::of(self, now, from.from, offer, message)
     }
 
     /// A message that is not a usual request.
     #[inline(never)]
-    fn on_any_message<'f>(
+    fn on_any_message(
         &mut self,
         now: Instant,
         link: LinkId,
         from: &Envelope,
-        message: &Message<'f>,
-    ) -> Inbound<'_, 'm, 'f, P> {
+        message: &Message<'_>,
+    ) -> Screened {
         if !self.listens_to(link, from) {
-            return Inbound::Handled;
+            return Screened::Handled;
         }
+        let mut screened = Screened::Handled;
         match message {
             Message::Hello(hello) => self.on_hello(now, link, from, hello),
             Message::HelloAck(ack) => {
@@ -46,22 +52,18 @@ impl<'m, P: Ports> Driver<'m, P> {
                     self.flush(now, id);
                 }
             }
-            _ => match self.on_other(now, link, from, message) {
-                Screened::Handled => {}
-                Screened::Wait => {
-                    self.stir();
-                    return Inbound::Wait;
-                }
-                Screened::Offer(offer) if self.run.state() != RunState::Running => {
-                    self.refuse_offer(now, from.from, offer, message);
-                }
-                Screened::Offer(offer) => {
-                    return Arrival::of(self, now, from.from, offer, message);
-                }
-            },
+            _ => screened = self.on_other(now, link, from, message),
+        }
+        match screened {
+            Screened::Offer(offer) if self.run.state() != RunState::Running => {
+                self.refuse_offer(now, from.from, offer, message);
+                screened = Screened::Handled;
+            }
+            Screened::Offer(_) => return screened,
+            Screened::Handled | Screened::Wait => {}
         }
         self.stir();
-        Inbound::Handled
+        screened
     }
 
     /// A message that is no hello and answers none.

@@ -20,25 +20,15 @@ impl<P: Ports> Driver<'_, P> {
         // What a peer sent beyond its credits has waited for this; no slot becomes free.
         self.offer |= full && peer.has_room(depth) && !seeded("decision-not-told");
         let present = session == Some(peer.opened) || seeded("credit-of-a-former-session");
-        self.return_credit(id, present);
+        if present && peer.consume(depth) {
+            self.say_credits(id);
+        }
     }
 
-    /// A request of the peer's `present` session is consumed; one of a former session has no credit.
-    #[inline]
-    pub(crate) fn return_credit(&mut self, id: PeerId, present: bool) {
-        let depth = self.config.depth;
-        let half = (depth / 2).max(1);
-        let Some(peer) = self.peers.get_mut(id).filter(|_| present) else { return };
-        if !seeded("credit-not-returned") {
-            peer.theirs.consume();
-        }
-        if seeded("credit-returned-twice") {
-            peer.theirs.consume();
-        }
-        // Where requests were lost the peer may have nothing left before we owe it half (INV-11).
-        if peer.theirs.owed() >= half || peer.theirs.is_spent(depth) {
-            self.peers.want(id, Wants::NOOP);
-            self.stir();
-        }
+    /// The peer is told of the credits that it gets back.
+    #[inline(never)]
+    pub(crate) fn say_credits(&mut self, id: PeerId) {
+        self.peers.want(id, Wants::NOOP);
+        self.stir();
     }
 }

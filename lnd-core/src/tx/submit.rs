@@ -124,9 +124,12 @@ impl<P: Ports> Driver<'_, P> {
     }
 
     /// Checks fragments and adds them up.
+    #[inline]
     pub(crate) fn check_memory(&self, fragments: &[Fragment]) -> Result<u32, Why> {
-        let length = fragment::total(fragments).map_err(Why::Fragments)?;
-        if fragments.iter().all(|f| self.memory.valid(f)) {
+        let mut valid = true;
+        let look = |it: &Fragment| valid &= self.memory.valid(it);
+        let length = fragment::total_of(fragments, look).map_err(Why::Fragments)?;
+        if valid {
             Ok(length)
         } else {
             Err(Why::BadAddress)

@@ -118,39 +118,55 @@ mod bytes {
         into.get(..length)
     }
 
-    /// Fills `into` from memory in words: by eights, then one by one.
+    /// Fills `into` from memory in words: by eights, then the rest without a loop.
     ///
     /// # Safety
     /// `words` is aligned and valid for reading `into.len()` bytes, rounded up to whole words.
     #[inline(always)]
     unsafe fn copy_words(words: NonNull<u64>, into: &mut [u8]) {
-        let mut from = words;
-        let mut eights = into.chunks_exact_mut(8 * WORD);
-        for eight in (&mut eights).filter_map(<[u8]>::first_chunk_mut) {
-            let words = core::array::from_fn(|_| {
-                // SAFETY: within the words the caller vouches for.
-                let word = unsafe { from.read_volatile() };
-                // SAFETY: at most one past the end of these words.
-                from = unsafe { from.add(1) };
-                word
-            });
-            *eight = bytes_of::<8, { 8 * WORD }>(words);
+        let mut at = (words, into);
+        while at.1.len() >= 8 * WORD {
+            // SAFETY: the words that the caller vouches for, as for the next three.
+            at = unsafe { copy_some::<8, { 8 * WORD }>(at) };
         }
-        let mut ones = eights.into_remainder().chunks_exact_mut(WORD);
-        for one in (&mut ones).filter_map(<[u8]>::first_chunk_mut) {
-            // SAFETY: within the words the caller vouches for.
-            *one = unsafe { from.read_volatile() }.to_ne_bytes();
-            // SAFETY: at most one past the end of these words.
-            from = unsafe { from.add(1) };
-        }
-        let tail = ones.into_remainder();
+        // SAFETY: as above.
+        at = unsafe { copy_some::<4, { 4 * WORD }>(at) };
+        // SAFETY: as above.
+        at = unsafe { copy_some::<2, { 2 * WORD }>(at) };
+        // SAFETY: as above.
+        let (last, tail) = unsafe { copy_some::<1, WORD>(at) };
         if !tail.is_empty() {
             // SAFETY: the last word, which the caller vouches for as a whole.
-            let word = unsafe { from.read_volatile() };
+            let word = unsafe { last.read_volatile() };
             for (to, byte) in tail.iter_mut().zip(word.to_ne_bytes()) {
                 *to = byte;
             }
         }
+    }
+
+    /// Fills the first `BYTES` bytes of `into`, if there are as many, with `WORDS` words; returns what
+    /// follows of both.
+    ///
+    /// # Safety
+    /// As for [`copy_words`].
+    #[inline(always)]
+    unsafe fn copy_some<const WORDS: usize, const BYTES: usize>(
+        (from, into): (NonNull<u64>, &mut [u8]),
+    ) -> (NonNull<u64>, &mut [u8]) {
+        if into.len() < BYTES {
+            return (from, into);
+        }
+        let Some((some, rest)) = into.split_first_chunk_mut() else { return (from, &mut []) };
+        let mut from = from;
+        let words = core::array::from_fn(|_| {
+            // SAFETY: within the words the caller vouches for.
+            let word = unsafe { from.read_volatile() };
+            // SAFETY: at most one past the end of these words.
+            from = unsafe { from.add(1) };
+            word
+        });
+        *some = bytes_of::<WORDS, BYTES>(words);
+        (from, rest)
     }
 }
 

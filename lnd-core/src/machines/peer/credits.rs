@@ -110,8 +110,7 @@ impl Theirs {
     /// Whether a request is the next in order, and none is lost if it is taken.
     #[inline]
     pub const fn expects(&self, sequence: u32) -> bool {
-        sequence == self.window.top().wrapping_add(1)
-            && matches!(self.window.peek(sequence), Verdict::Fresh { lost: 0 })
+        self.window.expects(sequence)
     }
 
     /// Looks a request's sequence number up.

@@ -71,6 +71,12 @@ impl Window {
         }
     }
 
+    /// Whether a number is the next in order, and none falls out unseen with it.
+    #[inline]
+    pub const fn expects(&self, sequence: u32) -> bool {
+        sequence == self.top.wrapping_add(1) && self.falling(1) == 0
+    }
+
     /// Notes a number that [`peek`](Self::peek) called fresh.
     #[inline]
     pub fn note(&mut self, sequence: u32) {

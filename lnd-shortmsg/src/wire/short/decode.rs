@@ -57,20 +57,24 @@ impl Head {
     #[inline(always)]
     fn body_len(&self) -> Result<usize, DecodeError> {
         match (self.class, self.kind) {
-            (class::SHORT_LND, kind::IMMEDIATE) => {
-                let payload = self.length as usize;
-                if payload > MAX_FRAME {
-                    return Err(DecodeError::Oversize);
-                }
-                // Both are bounded: the sum cannot overflow.
-                Ok(self.header_len()? + payload)
-            }
+            (class::SHORT_LND, kind::IMMEDIATE) => self.inline_len(),
             (class::SHORT_LND, kind::PUT_REQ | kind::GET_REQ) => Ok(TAG_LEN + self.header_len()?),
             (class::SHORT_LND, kind::PUT_NAK | kind::PUT_DONE | kind::GET_NAK) => Ok(TAG_LEN),
             (class::SHORT_LND, kind::NOOP) => Ok(0),
             (class::SHORT_CONTROL, kind::PULL_READY) => Ok(2 * TAG_LEN),
             _ => Err(DecodeError::Kind),
         }
+    }
+
+    /// The same for an IMMEDIATE.
+    #[inline(always)]
+    fn inline_len(&self) -> Result<usize, DecodeError> {
+        let payload = self.length as usize;
+        if payload > MAX_FRAME {
+            return Err(DecodeError::Oversize);
+        }
+        // Both are bounded: the sum cannot overflow.
+        Ok(self.header_len()? + payload)
     }
 
     #[inline(always)]
@@ -115,7 +119,6 @@ impl Head {
     }
 
     /// Any message but an IMMEDIATE.
-    #[inline(never)]
     fn message<'a>(&self, body: &'a [u8]) -> Result<Message<'a>, DecodeError> {
         let length = self.length;
         if self.kind == kind::NOOP {
@@ -153,32 +156,65 @@ impl Head {
     }
 }
 
-/// Decodes exactly one frame with a short head that `from` has sent to `to`. Headers and payload are not
-/// copied.
+/// Whether a frame is an IMMEDIATE with a short head, by its first two bytes.
+#[inline]
+pub fn is_inline(frame: &[u8]) -> bool {
+    frame.first_chunk() == Some(&[class::SHORT_LND, kind::IMMEDIATE])
+}
+
+/// Decodes exactly one frame that [is an IMMEDIATE](is_inline) and that `from` has sent to `to`. Header and
+/// payload are not copied.
+///
+/// # Errors
+/// The first thing that is wrong with the frame.
+#[inline]
+pub fn decode_inline(
+    frame: &[u8],
+    sum: Checksum,
+    from: Nid,
+    to: Nid,
+) -> Result<Frame<'_>, DecodeError> {
+    let (head, body) = open(frame, sum, Head::inline_len)?;
+    let envelope = head.envelope(from, to)?;
+    let parts = body.split_at_checked(usize::from(head.detail));
+    let (header, payload) = parts.ok_or(DecodeError::Truncated)?;
+    Ok(Frame::Lnd(envelope, Message::Immediate { header, payload }))
+}
+
+/// The same for any other frame with a short head.
 ///
 /// # Errors
 /// The first thing that is wrong with the frame. A kind that has no short head is unknown.
-#[inline]
-pub fn decode(frame: &[u8], sum: Checksum, from: Nid, to: Nid) -> Result<Frame<'_>, DecodeError> {
+pub fn decode_other(
+    frame: &[u8],
+    sum: Checksum,
+    from: Nid,
+    to: Nid,
+) -> Result<Frame<'_>, DecodeError> {
+    let (head, body) = open(frame, sum, Head::body_len)?;
+    let envelope = head.envelope(from, to)?;
+    Ok(match head.message(body)? {
+        Message::PullReady(ready) => Frame::Control(envelope, ready),
+        message => Frame::Lnd(envelope, message),
+    })
+}
+
+/// The head of a frame that is whole, and what lies between it and the checksum: as much as `body_len` says.
+#[inline(always)]
+fn open(
+    frame: &[u8],
+    sum: Checksum,
+    body_len: impl FnOnce(&Head) -> Result<usize, DecodeError>,
+) -> Result<(Head, &[u8]), DecodeError> {
     let (head, rest) = frame.split_first_chunk::<HEAD_LEN>().ok_or(DecodeError::Truncated)?;
     let head = Head::read(head);
-    let body = head.body_len()?;
+    let body = body_len(&head)?;
     // Before the checksum is computed: the time of the control layer is constant.
     expect_length(frame.len(), HEAD_LEN + body + sum.short_len())?;
     if sum == Checksum::On {
         check_sum(frame)?;
     }
-    let envelope = head.envelope(from, to)?;
-    let body = rest.get(..body).ok_or(DecodeError::Truncated)?;
-    if (head.class, head.kind) == (class::SHORT_LND, kind::IMMEDIATE) {
-        let parts = body.split_at_checked(usize::from(head.detail));
-        let (header, payload) = parts.ok_or(DecodeError::Truncated)?;
-        return Ok(Frame::Lnd(envelope, Message::Immediate { header, payload }));
-    }
-    Ok(match head.message(body)? {
-        Message::PullReady(ready) => Frame::Control(envelope, ready),
-        message => Frame::Lnd(envelope, message),
-    })
+    Ok((head, rest.get(..body).ok_or(DecodeError::Truncated)?))
 }
 
 /// Holds the length that the head says against the bytes that are there.
