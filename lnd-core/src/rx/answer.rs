@@ -66,7 +66,7 @@ impl<P: Ports> Driver<'_, P> {
             let _ = self.apply(now, it.sink, Event::PayCpu);
             return;
         }
-        self.pull(now, it.sink, link, From::Answer);
+        self.pull(now, it.sink, id, link, From::Answer);
     }
 
     pub(crate) fn on_answer(

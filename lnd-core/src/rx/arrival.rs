@@ -141,13 +141,20 @@ impl<'d, 'm, 'f, P: Ports> Arrival<'d, 'm, 'f, P> {
         if self.asked.kind == RequestKind::Immediate && self.fits(it) {
             return Ok(Received::Done(self.recv_inline(it)));
         }
-        self.recv_kept(it)
+        self.recv_pulled(it)
     }
 
-    /// A PUT that is pulled, or a call that is refused.
+    /// A PUT that is pulled: its slot is the pull's at once, unless the call is to be refused or is late.
     #[inline(never)]
-    fn recv_kept(self, it: &Receive<'_>) -> Result<Received, RecvError<'f>> {
+    fn recv_pulled(mut self, it: &Receive<'_>) -> Result<Received, RecvError<'f>> {
         let now = self.now;
+        let in_time = it.deadline > now || seeded("late-put-pulled");
+        if self.asked.kind == RequestKind::Put && in_time && self.fits(it) {
+            let Self { driver, offer, asked, from, .. } = &mut self;
+            if let Some(tag) = driver.take_up_put(now, offer, *from, asked, it) {
+                return Ok(Received::Pending(tag));
+            }
+        }
         let (ticket, driver) = self.keep_for_now();
         driver.recv(now, ticket, it).map(Received::Pending)
     }

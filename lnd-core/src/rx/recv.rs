@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! The upper layer's verdict on a peer's request (`lnd_recv`).
 
+use super::request::{Asked, Offer};
 use super::ticket::{Give, Receive, RecvError, RequestKind, Ticket};
 use crate::base::counters::Counter;
 use crate::base::defect::seeded;
-use crate::base::id::Tag;
+use crate::base::id::{LinkId, Nid, PeerId, Tag};
 use crate::base::message::Refusal;
 use crate::base::time::Instant;
 use crate::machines::transfer::{Cause, Debts, Event};
 use crate::peers::Marks;
-use crate::ports::Ports;
+use crate::ports::trace::Trace;
+use crate::ports::{Ports, Tracer};
 use crate::shard::Driver;
-use crate::slots::{Flags, Role};
+use crate::slots::{Flags, New, Role};
 use crate::tx::{scatter, From, Why};
 
 impl<P: Ports> Driver<'_, P> {
@@ -53,14 +55,55 @@ impl<P: Ports> Driver<'_, P> {
         if role == Role::InlineSink {
             self.copy_in(now, tag, ticket.payload, it);
         } else if let Some(link) = self.slots.owner(tag.index).link() {
-            let peer = self.peers.get(self.peers.of_slot(tag.index));
-            let owes = !peer.is_some_and(|peer| peer.is(Marks::SIGNALLED));
-            if let Some(state) = self.slots.get_mut(tag.index) {
-                state.flags.set(Flags::OWES_DONE, owes);
-            }
-            self.pull(now, tag, link, From::Queue);
+            let peer = self.peers.of_slot(tag.index);
+            self.pull_put(now, tag, peer, link, From::Queue);
         }
         Ok(tag)
+    }
+
+    /// A PUT that is taken when it is offered: its slot is the pull's from the beginning. `None`: nothing was
+    /// done, and the request takes the way of those that are kept.
+    pub(super) fn take_up_put(
+        &mut self,
+        now: Instant,
+        offer: &Offer,
+        from: Nid,
+        asked: &Asked<'_>,
+        it: &Receive<'_>,
+    ) -> Option<Tag> {
+        if it.length == 0 && seeded("nothing-wanted-is-refused") {
+            return None;
+        }
+        let new = New {
+            role: Role::PutSink,
+            fragments: it.sink,
+            length: it.length,
+            user: it.user,
+            link: None,
+            remote: asked.remote,
+            session: offer.session,
+        };
+        let tag = self.claim(offer.peer, Some(offer.link), &new).ok()?;
+        self.stir();
+        if seeded("buffer-held-beyond-recv") {
+            self.take_in(offer);
+        } else {
+            self.consume_offer(offer);
+        }
+        self.tracer.record(now, Trace::Accepted { tag, peer: from, length: asked.length });
+        self.slots.arm(tag.index, it.deadline);
+        self.pull_put(now, tag, offer.peer, offer.link, From::Claim(&[]));
+        Some(tag)
+    }
+
+    /// Pulls a PUT into the buffers that were lent.
+    #[inline]
+    fn pull_put(&mut self, now: Instant, tag: Tag, peer: PeerId, link: LinkId, from: From<'_>) {
+        let owes = !self.peers.get(peer).is_some_and(|peer| peer.is(Marks::SIGNALLED));
+        if let Some(state) = self.slots.get_mut(tag.index) {
+            state.flags.set(Flags::OWES_DONE, owes);
+        }
+        self.pull(now, tag, peer, link, from);
     }
 
     /// The upper layer decides what satisfies a GET (S1-8, S3-2) and answers with `length` bytes of its own (`lnd_recv` after an

@@ -86,17 +86,20 @@ impl<'m> Shared<'m> {
         self.links.get(link.index())
     }
 
+    #[inline]
     fn slot(&self, index: u32) -> Option<&'m Slot> {
         self.slots.get(index as usize)
     }
 
     /// A slot's word at this moment.
+    #[inline]
     pub fn word(&self, index: u32) -> Word {
         // Acquire: partner is the Release of `publish` and `apply`.
         self.slot(index).map_or(Word::free(0), |s| Word::from_bits(s.word.load(Ordering::Acquire)))
     }
 
     /// To whom a slot's transfer belongs.
+    #[inline]
     pub fn owner(&self, index: u32) -> Owner {
         // Relaxed: see `assign`. The two words may be of two assignments: each is a hint of its own.
         let words = |s: &Slot| (s.peer.load(Ordering::Relaxed), s.link.load(Ordering::Relaxed));
@@ -105,12 +108,14 @@ impl<'m> Shared<'m> {
     }
 
     /// The tag of a slot's current use.
+    #[inline]
     pub fn tag(&self, index: u32) -> Tag {
         let generation = self.slot(index).map_or(0, |s| s.generation.load(Ordering::Relaxed));
         Tag { index, generation }
     }
 
     /// Begins a new use of a claimed slot: its tag.
+    #[inline]
     pub fn renew(&self, index: u32) -> Tag {
         let Some(slot) = self.slot(index) else { return Tag { index, generation: 0 } };
         // Relaxed: the slot is the claimer's own until it is published.
@@ -121,6 +126,7 @@ impl<'m> Shared<'m> {
     }
 
     /// Says to whom a transfer belongs. Context: the holder of its `CPU` debt.
+    #[inline]
     pub fn assign(&self, tag: Tag, owner: Owner) {
         if let Some(slot) = self.slot(tag.index) {
             // Relaxed: published with the word, or read by sweeps as a hint that the gate check of
@@ -132,6 +138,7 @@ impl<'m> Shared<'m> {
     }
 
     /// Publishes a word for a slot that was just claimed: from now on every context may see it.
+    #[inline]
     pub fn publish(&self, tag: Tag, word: Word) {
         if let Some(slot) = self.slot(tag.index) {
             // A plain store, not a compare-and-swap: no event touches a `Free` word.
@@ -269,6 +276,7 @@ impl<'m> Shared<'m> {
     }
 
     /// Whether somebody asked. A hint.
+    #[inline]
     pub fn attention_wanted(&self) -> bool {
         self.attention.load(Ordering::Relaxed) != 0
     }

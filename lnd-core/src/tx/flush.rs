@@ -44,7 +44,7 @@ impl<P: Ports> Driver<'_, P> {
             let tag = self.slots.tag(peer.queue.first);
             let Some(link) = self.way_out(id, tag) else { break };
             self.unqueue(tag);
-            self.post(now, tag, link, From::Queue);
+            self.post(now, tag, id, link, From::Queue);
         }
         self.after_queueing(now, id);
     }

@@ -62,12 +62,11 @@ impl<'m, P: Ports> Driver<'m, P> {
         &mut self,
         now: Instant,
         tag: Tag,
+        peer: PeerId,
         link: LinkId,
         from: From<'_>,
     ) -> Option<Tx<'m>> {
         let gate = self.links.gate(link)?;
-        let owner = self.slots.owner(tag.index);
-        let peer = self.peers.id(owner.peer_index())?;
         let (peer_gate, record) = (self.peers.gate(peer)?, self.peers.get(peer)?);
         let nid = record.nid;
         let state = self.slots.get_mut(tag.index)?;
@@ -79,7 +78,11 @@ impl<'m, P: Ports> Driver<'m, P> {
         let ends = if self.channel.ends_at_once() { Debts::MSG.0 } else { 0 };
         let owed = Debts(debts.0 & !ends);
         // A request of ours goes to the life that we know now; a reply stays with its own.
-        let life = if role.requests() { peer_gate.view().life() } else { owner.life() };
+        let life = if role.requests() {
+            peer_gate.view().life()
+        } else {
+            self.slots.owner(tag.index).life()
+        };
         let posting = gate.enter();
         self.slots.assign(tag, Owner::new(peer, life, Some(link)));
         let armed = match from {

@@ -8,7 +8,7 @@
 use super::gate::{From, Tx};
 use crate::base::counters::Counter;
 use crate::base::defect::seeded;
-use crate::base::id::{LinkId, Tag};
+use crate::base::id::{LinkId, PeerId, Tag};
 use crate::base::time::Instant;
 use crate::machines::transfer::{Cause, Debts, Event};
 use crate::ports::trace::Trace;
@@ -18,11 +18,18 @@ use crate::slots::Role;
 
 impl<P: Ports> Driver<'_, P> {
     /// Posts a transfer on `link`; one from a queue whose deadline has passed ends there instead.
-    pub(crate) fn post(&mut self, now: Instant, tag: Tag, link: LinkId, from: From<'_>) {
+    pub(crate) fn post(
+        &mut self,
+        now: Instant,
+        tag: Tag,
+        peer: PeerId,
+        link: LinkId,
+        from: From<'_>,
+    ) {
         if from == From::Queue && self.end_if_late(now, tag) {
             return;
         }
-        if let Some(tx) = self.enter_gate(now, tag, link, from) {
+        if let Some(tx) = self.enter_gate(now, tag, peer, link, from) {
             self.post_and_send(now, &tx, from);
             self.exit_gate(now, tx);
         }

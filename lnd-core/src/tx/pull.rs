@@ -12,7 +12,7 @@ use crate::base::counters::Counter;
 use crate::base::defect::seeded;
 use crate::base::id::{LinkId, PeerId, Tag};
 use crate::base::time::Instant;
-use crate::machines::transfer::{Cause, Phase};
+use crate::machines::transfer::{Cause, Phase, Word};
 use crate::peers::Wants;
 use crate::ports::Ports;
 use crate::shard::Driver;
@@ -20,13 +20,22 @@ use crate::slots::Flags;
 
 impl<P: Ports> Driver<'_, P> {
     /// Starts a pull, or has it wait behind those of its peer that are under way.
-    pub(crate) fn pull(&mut self, now: Instant, tag: Tag, link: LinkId, from: From<'_>) {
-        let id = self.peers.of_slot(tag.index);
+    pub(crate) fn pull(
+        &mut self,
+        now: Instant,
+        tag: Tag,
+        id: PeerId,
+        link: LinkId,
+        from: From<'_>,
+    ) {
         let Some(peer) = self.peers.get_mut(id) else { return };
         let room = peer.pulls < self.config.pulls || seeded("pulls-without-bound");
         if room && peer.pull_queue.is_empty() {
             self.start_pull(now, id, tag, link, from);
             return;
+        }
+        if matches!(from, From::Claim(_)) && !seeded("waiting-put-unpublished") {
+            self.slots.publish(tag, Word::queued(tag.generation));
         }
         peer.pulls_waiting = peer.pulls_waiting.saturating_add(1);
         peer.pull_queue.push(&mut self.slots, tag.index);
@@ -43,7 +52,7 @@ impl<P: Ports> Driver<'_, P> {
         if let Some(state) = self.slots.get_mut(tag.index) {
             state.flags.insert(Flags::PULLING);
         }
-        self.post(now, tag, link, from);
+        self.post(now, tag, id, link, from);
     }
 
     /// A pull has ended: the next one that waits may start.

@@ -21,13 +21,14 @@ impl<P: Ports> Driver<'_, P> {
 
     #[inline(always)]
     fn try_reply(&mut self, now: Instant, tag: Tag) -> bool {
-        let Some(nid) = self.peers.nid(self.peers.of_slot(tag.index)) else { return false };
+        let peer = self.peers.of_slot(tag.index);
+        let Some(nid) = self.peers.nid(peer) else { return false };
         let came_by = self.slots.owner(tag.index).link();
         let Some(link) = self.way_back(nid, tag, came_by) else { return false };
         if self.links.leads_to(nid, link) && !self.channel.ready(link, nid, Lane::Control) {
             return false;
         }
-        self.post(now, tag, link, From::Queue);
+        self.post(now, tag, peer, link, From::Queue);
         true
     }
 

@@ -200,7 +200,7 @@ impl<P: Ports> Driver<'_, P> {
     /// Posts a new request at once if nothing stands in its way, else queues it behind its peer's others.
     fn post_or_queue(&mut self, now: Instant, tag: Tag, peer: PeerId, header: &[u8]) {
         if let Some(link) = self.way_out(peer, tag) {
-            self.post(now, tag, link, From::Claim(header));
+            self.post(now, tag, peer, link, From::Claim(header));
             return;
         }
         self.slots.keep_header(tag.index, header);

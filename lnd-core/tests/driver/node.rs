@@ -258,28 +258,29 @@ impl Node {
     pub fn receive(&mut self, letter: &Letter) -> bool {
         let message = letter.message();
         // A buffer beforehand, for an upper layer that decides while the driver waits for it.
-        let inline = match (&message, self.inline) {
-            (Message::Immediate { payload, .. }, Verdict::UpTo(most))
-                if self.fabric.borrow().ends_at_once =>
-            {
-                let length = most.min(payload.len() as u32);
-                Some((length, self.buffer(length)))
-            }
-            _ => None,
-        };
+        let now_wanted = self.wanted_at_once(&message);
+        let buffer = now_wanted.map(|length| (length, self.buffer(length)));
         let deadline = self.later(Span::from_secs(30));
         let inbound = self.driver.on_message(self.now, letter.link, &letter.envelope, &message);
-        let taken = match (inbound, inline) {
+        let taken = match (inbound, buffer) {
             (Inbound::Request(arrival), Some((length, (fragments, chunk)))) => {
                 let (id, from) = (id_of(arrival.header()), arrival.from());
                 let it = Receive { sink: &fragments, length, deadline, user: id };
-                let Ok(Received::Done(status)) = arrival.recv(&it) else {
-                    panic!("what came whole and fits is received at once")
-                };
+                let received = arrival.recv(&it);
                 self.sees(id);
-                let tag = self.made_up();
-                self.accept(tag, id, fragments, chunk);
-                self.ended(tag, id, Role::InlineSink, (status, length), from);
+                match received {
+                    Ok(Received::Pending(tag)) => self.accept(tag, id, fragments, chunk),
+                    Ok(Received::Done(status)) => {
+                        let tag = self.made_up();
+                        self.accept(tag, id, fragments, chunk);
+                        self.ended(tag, id, Role::InlineSink, (status, length), from);
+                    }
+                    Err(RecvError::Refused(ticket, Why::NoLists)) => {
+                        self.kept.push(Kept { ticket: ticket.detach(), id });
+                        self.give_back(&fragments, chunk);
+                    }
+                    Err(refused) => panic!("what fits is received at once: {refused:?}"),
+                }
                 true
             }
             (Inbound::Request(arrival), None) => {
@@ -287,9 +288,9 @@ impl Node {
                 self.decide(ticket);
                 true
             }
-            (other, inline) => {
+            (other, buffer) => {
                 let taken = matches!(other, Inbound::Handled);
-                if let Some((_, (fragments, chunk))) = inline {
+                if let Some((_, (fragments, chunk))) = buffer {
                     self.give_back(&fragments, chunk);
                 }
                 taken
@@ -297,6 +298,22 @@ impl Node {
         };
         self.check();
         taken
+    }
+
+    /// How much of a request is received while it is offered: of what comes whole, where messages end at
+    /// once, and of every second PUT that is pulled.
+    fn wanted_at_once(&self, message: &Message<'_>) -> Option<u32> {
+        let (length, verdict) = match message {
+            Message::Immediate { payload, .. } if self.fabric.borrow().ends_at_once => {
+                (payload.len() as u32, self.inline)
+            }
+            Message::PutReq { header, length, .. } if id_of(header) % 2 == 0 => (*length, self.put),
+            _ => return None,
+        };
+        match verdict {
+            Verdict::UpTo(most) => Some(length.min(most)),
+            Verdict::Refuse(_) | Verdict::Keep | Verdict::Forget => None,
+        }
     }
 
     fn sees(&mut self, id: u64) {

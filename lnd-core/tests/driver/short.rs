@@ -405,6 +405,34 @@ fn a_large_put_that_is_received_at_once_is_pulled_like_another() {
     w.assert_drained();
 }
 
+/// LU-16303: its upper layer is too slow. Nothing of it is posted, and the peer is told.
+#[test]
+fn lu16303_a_put_that_is_received_too_late_is_not_pulled() {
+    let mut w = World::met();
+    w.hold("put_req");
+    let put = w.put(0, 1, 5000).unwrap();
+    w.settle();
+    let letter = w.letter(0).unwrap();
+    let (now, message) = (w.now, letter.message());
+    let (fragments, chunk) = w.node(1).buffer(5000);
+    let driver = &mut w.node(1).driver;
+    let Inbound::Request(arrival) = driver.on_message(now, letter.link, &letter.envelope, &message)
+    else {
+        panic!("not offered")
+    };
+    let id = u64::from_le_bytes(arrival.header().try_into().unwrap());
+    let it = Receive { sink: &fragments, length: 5000, deadline: now, user: id };
+    let Ok(Received::Pending(tag)) = arrival.recv(&it) else { panic!("it is reported") };
+    w.node(1).accept(tag, id, fragments, chunk);
+    w.fabric.borrow_mut().wire.clear();
+    w.settle();
+    assert_eq!((0..2).map(|l| w.device(1, l, |d| d.calls.posts)).sum::<usize>(), 0);
+    assert_eq!(w.report(1, tag).status.evidence, Some((Cause::Deadline, Place::Queue)));
+    assert_eq!(w.report(0, put).status.evidence.map(|(cause, _)| cause), Some(Cause::Refused));
+    w.sleep(Span::from_secs(31));
+    w.assert_drained();
+}
+
 /// R66: one that shuts down refuses, and says so; what came whole is dropped.
 #[test]
 fn a_node_that_shuts_down_is_offered_nothing() {
