@@ -232,6 +232,7 @@ impl<'m> Slots<'m> {
     }
 
     /// Takes the next slot whose transfer has ended, oldest first.
+    #[inline]
     pub fn next_ended(&mut self) -> Option<u32> {
         if self.ended.is_empty() {
             self.ended = self.shared.take_completed();
@@ -240,6 +241,7 @@ impl<'m> Slots<'m> {
     }
 
     /// Whether no transfer has ended that was not taken. A hint.
+    #[inline]
     pub fn nothing_ended(&self) -> bool {
         self.ended.is_empty() && self.shared.nothing_completed()
     }

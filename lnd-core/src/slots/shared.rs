@@ -232,11 +232,13 @@ impl<'m> Shared<'m> {
     }
 
     /// Takes all finished transfers, oldest first. Context: the one thread that reports.
+    #[inline]
     pub fn take_completed(&self) -> Batch {
         self.completed.take(|index| self.next_word(index))
     }
 
     /// The next slot of a taken batch.
+    #[inline]
     pub fn next_completed(&self, batch: &mut Batch) -> Option<u32> {
         batch.next(|index| self.next_word(index))
     }
@@ -265,6 +267,7 @@ impl<'m> Shared<'m> {
     }
 
     /// Whether nothing waits to be reported. A hint.
+    #[inline]
     pub fn nothing_completed(&self) -> bool {
         self.completed.is_empty()
     }

@@ -58,6 +58,7 @@ impl<'m> Claims<'m> {
     }
 
     /// Claims a free slot, or `None` if all are in use. Context: the shard's owner.
+    #[inline]
     pub fn claim(&self, cursor: &mut Cursor) -> Option<u32> {
         let here = self.word(cursor.word).filter(|word| word.load(Ordering::Relaxed) != 0);
         if here.is_none() {
@@ -75,6 +76,7 @@ impl<'m> Claims<'m> {
     }
 
     /// Releases a slot. Context: the shard's owner, who is also the next claimer.
+    #[inline]
     pub fn release(&self, slot: u32) {
         let index = slot as usize / 32;
         if let Some(word) = self.word(index) {
@@ -96,6 +98,7 @@ impl<'m> Claims<'m> {
     }
 
     /// A word of slots.
+    #[inline]
     fn word(&self, index: usize) -> Option<&'m AtomicU32> {
         self.words.get(index).filter(|_| index < self.slots.div_ceil(32))
     }

@@ -34,6 +34,7 @@ impl<'m> Deadlines<'m> {
     }
 
     /// Whether a timer is armed, and for when.
+    #[inline]
     pub fn armed(&self, index: u32) -> Option<Instant> {
         self.lanes.due(index)
     }

@@ -12,7 +12,6 @@ use crate::base::defect::seeded;
 use crate::base::id::PeerId;
 use crate::base::message::{Envelope, Lane};
 use crate::base::time::Instant;
-use crate::machines::peer::HelloState;
 use crate::machines::transfer::{step, Cause, Debts, Delivery, Event, Place, Policy, Status, Word};
 use crate::ports::{Channel, ChannelFull, Ports, Sent};
 use crate::shard::Driver;
@@ -26,7 +25,8 @@ fn short_status(policy: Policy, event: Event) -> Status {
 
 impl<P: Ports> Driver<'_, P> {
     /// Sends a message whose payload goes inline, if nothing stands in its way and the channel ends
-    /// messages at once. `None`: nothing was done, and the message takes the way of those that wait.
+    /// messages at once. The peer is `Good`. `None`: nothing was done, and the message takes the way of those
+    /// that wait.
     #[inline]
     pub(super) fn send_short(
         &mut self,
@@ -35,7 +35,6 @@ impl<P: Ports> Driver<'_, P> {
         request: &Request<'_>,
         length: u32,
     ) -> Option<Status> {
-        let good = self.peers.state(id) == HelloState::Good;
         let reliable = self.channel.is_reliable();
         let peer = self.peers.get_mut(id)?;
         let fits = length <= peer.inline_max || seeded("inline-beyond-limit");
@@ -43,7 +42,7 @@ impl<P: Ports> Driver<'_, P> {
         let get = request.kind == Kind::Get;
         let inline = fits || get && request.routed && !seeded("routed-get-optimised");
         let staged = request.kind == Kind::Reply && seeded("small-reply-staged");
-        if !self.channel.ends_at_once() || !good || !inline || staged || !peer.may_send(reliable) {
+        if !self.channel.ends_at_once() || !inline || staged || !peer.may_send(reliable) {
             return None;
         }
         let (payload, length) = if get { (&[][..], 0) } else { (request.payload, length) };

@@ -9,7 +9,7 @@ use crate::base::fragment::{self, Fragment};
 use crate::base::id::{LinkId, Nid, PeerId, Tag};
 use crate::base::message::MAX_HEADER;
 use crate::base::time::Instant;
-use crate::machines::peer::GateView;
+use crate::machines::peer::{GateView, HelloState};
 use crate::machines::transfer::Word;
 use crate::ports::trace::Trace;
 use crate::ports::{Channel, Memory, Ports, Tracer};
@@ -49,7 +49,10 @@ impl<P: Ports> Driver<'_, P> {
     ) -> Result<Tag, Refused<'r>> {
         self.stir();
         let submitted = match self.check_request(now, &request) {
-            Ok((peer, length)) => self.submit_transfer(now, peer, &request, length),
+            Ok((peer, length)) if self.seek(now, peer) => {
+                self.submit_transfer(now, peer, &request, length)
+            }
+            Ok(_) => Err(Why::PeerDown),
             Err(why) => Err(why),
         };
         submitted.map_err(|why| Refused { request, why: self.refuse_call(why) })
@@ -58,10 +61,14 @@ impl<P: Ports> Driver<'_, P> {
     #[inline]
     fn try_submit(&mut self, now: Instant, request: &Request<'_>) -> Result<Submitted, Why> {
         let (peer, length) = self.check_request(now, request)?;
-        match self.send_short(now, peer, request, length) {
-            Some(status) => Ok(Submitted::Done(status)),
-            None => self.submit_transfer(now, peer, request, length).map(Submitted::Pending),
+        if self.peers.state(peer) == HelloState::Good {
+            if let Some(status) = self.send_short(now, peer, request, length) {
+                return Ok(Submitted::Done(status));
+            }
+        } else if !self.seek(now, peer) {
+            return Err(Why::PeerDown);
         }
+        self.submit_transfer(now, peer, request, length).map(Submitted::Pending)
     }
 
     /// Whether a request may be accepted: for which peer, and how long its payload is.
@@ -80,14 +87,13 @@ impl<P: Ports> Driver<'_, P> {
         }
         let length = self.check_memory(request.payload)?;
         let peer = match request.peer {
-            To::Nid(nid) => self.peer_by_nid(now, nid)?,
+            To::Nid(nid) => match self.peers.find(nid) {
+                Some(peer) => peer,
+                None => self.new_peer(now, nid)?,
+            },
             To::Peer(peer) => self.peer_by_id(peer)?,
         };
-        if self.seek(now, peer) {
-            Ok((peer, length))
-        } else {
-            Err(Why::PeerDown)
-        }
+        Ok((peer, length))
     }
 
     /// A message that outlives the call: it takes a slot, and is posted, or queued behind its peer's others.
@@ -153,18 +159,14 @@ impl<P: Ports> Driver<'_, P> {
         }
     }
 
-    /// Finds or takes up a node.
-    fn peer_by_nid(&mut self, now: Instant, nid: Nid) -> Result<PeerId, Why> {
-        if nid == self.me.nid {
+    /// Takes up a node that is not in the peer table. We are none.
+    #[inline(never)]
+    fn new_peer(&mut self, now: Instant, nid: Nid) -> Result<PeerId, Why> {
+        let reached = self.channel.reaches(nid) || seeded("indirect-peer-taken");
+        if nid == self.me.nid || !reached {
             return Err(Why::NoRoute);
         }
-        match self.peers.find(nid) {
-            Some(peer) => Ok(peer),
-            None if self.channel.reaches(nid) || seeded("indirect-peer-taken") => {
-                self.take_up_peer(now, nid, false).ok_or(Why::PeersFull)
-            }
-            None => Err(Why::NoRoute),
-        }
+        self.take_up_peer(now, nid, false).ok_or(Why::PeersFull)
     }
 
     /// A peer that is still in its place (R14).
