@@ -19,7 +19,7 @@ pub(crate) use turned_away::TurnedAway;
 use crate::base::id::{LinkId, Nid, PeerId, Tag};
 use crate::base::time::Instant;
 use crate::machines::peer::{GateView, HelloState, PeerGate};
-use crate::slots::shared::Shared;
+use crate::slots::shared::{Owner, Shared};
 use crate::slots::{Round, NONE};
 use crate::table::completed::Batch;
 use crate::table::deadlines::Deadlines;
@@ -135,7 +135,13 @@ impl<'m> Peers<'m> {
     /// The peer of a slot's transfer, which is not forgotten meanwhile.
     #[inline]
     pub fn of_slot(&self, slot: u32) -> PeerId {
-        let index = self.shared.owner(slot).peer_index();
+        self.of(self.shared.owner(slot))
+    }
+
+    /// The peer of a transfer, by its owner.
+    #[inline]
+    pub fn of(&self, owner: Owner) -> PeerId {
+        let index = owner.peer_index();
         self.id(index).unwrap_or(PeerId::new(index, 0))
     }
 

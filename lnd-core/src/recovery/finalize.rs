@@ -110,10 +110,7 @@ impl<P: Ports> Driver<'_, P> {
         if it.word.lost() {
             self.give_up_request(now, &it);
         }
-        self.release(&it);
-        if it.flags.contains(Flags::PULLING) && !seeded("pull-credit-leaked") {
-            self.pull_ended(now, it.peer);
-        }
+        self.release(now, &it);
         if !it.role.reported() {
             return None;
         }
@@ -133,11 +130,11 @@ impl<P: Ports> Driver<'_, P> {
     /// Looks up once what the end of the transfer in a slot is about.
     #[inline]
     fn ended(&self, slot: u32) -> Option<Ended> {
-        let (state, owner) = (self.slots.get(slot)?, self.slots.owner(slot));
-        let peer = self.peers.of_slot(slot);
+        let (state, (tag, word, owner)) = (self.slots.get(slot)?, self.slots.use_of(slot)?);
+        let peer = self.peers.of(owner);
         Some(Ended {
-            tag: self.slots.tag(slot),
-            word: self.slots.word(slot),
+            tag,
+            word,
             owner,
             peer,
             nid: self.peers.nid(peer),
@@ -199,15 +196,23 @@ impl<P: Ports> Driver<'_, P> {
     }
 
     /// Gives everything back that the transfer held.
-    fn release(&mut self, it: &Ended) {
+    fn release(&mut self, now: Instant, it: &Ended) {
+        let mut pull_waits = false;
         if let Some(peer) = self.peers.get_mut(it.peer) {
             peer.transfers = peer.transfers.saturating_sub(1);
             let passive = it.flags.contains(Flags::PASSIVE);
             peer.passive = peer.passive.saturating_sub(u16::from(passive));
+            if it.flags.contains(Flags::PULLING) && !seeded("pull-credit-leaked") {
+                peer.pulls = peer.pulls.saturating_sub(1);
+                pull_waits = !peer.pull_queue.is_empty();
+            }
         }
         self.slots.release(it.tag);
         self.offer |= !seeded("silent-end-not-told") || it.role.reported();
         self.peers.places.may_be_free();
+        if pull_waits {
+            self.next_pull(now, it.peer);
+        }
     }
 
     /// Whether the control lane to the transfer's peer has room; for hosts that pace reports.

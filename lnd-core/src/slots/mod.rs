@@ -139,6 +139,12 @@ impl<'m> Slots<'m> {
         self.shared.owner(slot)
     }
 
+    /// Tag, word and owner of a slot's current use.
+    #[inline]
+    pub fn use_of(&self, slot: u32) -> Option<(Tag, Word, Owner)> {
+        self.shared.use_of(slot)
+    }
+
     /// Claims a slot and keeps the fragments. Our own transfers leave the reserve to the peers.
     ///
     /// # Errors

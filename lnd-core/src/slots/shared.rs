@@ -107,6 +107,18 @@ impl<'m> Shared<'m> {
         Owner::from_words(peer, link)
     }
 
+    /// Tag, word and owner of a slot's current use. Context: the shard's owner.
+    #[inline]
+    pub(super) fn use_of(&self, index: u32) -> Option<(Tag, Word, Owner)> {
+        let slot = self.slot(index)?;
+        // Acquire: partner is the Release of `publish` and `apply`.
+        let word = Word::from_bits(slot.word.load(Ordering::Acquire));
+        // Relaxed, all: the owner itself has written them.
+        let generation = slot.generation.load(Ordering::Relaxed);
+        let (peer, link) = (slot.peer.load(Ordering::Relaxed), slot.link.load(Ordering::Relaxed));
+        Some((Tag { index, generation }, word, Owner::from_words(peer, link)))
+    }
+
     /// The tag of a slot's current use.
     #[inline]
     pub fn tag(&self, index: u32) -> Tag {

@@ -55,14 +55,6 @@ impl<P: Ports> Driver<'_, P> {
         self.post(now, tag, id, link, from);
     }
 
-    /// A pull has ended: the next one that waits may start.
-    pub(crate) fn pull_ended(&mut self, now: Instant, id: PeerId) {
-        if let Some(peer) = self.peers.get_mut(id) {
-            peer.pulls = peer.pulls.saturating_sub(1);
-        }
-        self.next_pull(now, id);
-    }
-
     /// Starts the next pull that waits, if one may. What is late ends on the way, up to `batch` of them.
     pub(crate) fn next_pull(&mut self, now: Instant, id: PeerId) {
         for _ in 0..self.config.batch {
