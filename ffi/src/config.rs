@@ -6,7 +6,6 @@ use core::mem::size_of;
 use core::ptr::NonNull;
 
 use lnd_core::config::Config;
-use lnd_core::defect::seeded;
 use lnd_core::time::Span;
 use lnd_core::transfer::Policy;
 use lnd_dma::memory::{Geometry, LinkMemory, MAX_NODE};
@@ -25,7 +24,7 @@ pub const LND_ALIGN: usize = 64;
 
 /// Whether callers of this version of the ABI are understood.
 pub(crate) fn known(abi_version: u32) -> bool {
-    (LND_ABI_OLDEST..=LND_ABI_VERSION).contains(&abi_version) || seeded("any-abi-version")
+    (LND_ABI_OLDEST..=LND_ABI_VERSION).contains(&abi_version)
 }
 
 /// lnd_config_init() - Fills in a configuration with the field's usual times.
@@ -85,7 +84,7 @@ pub unsafe extern "C" fn lnd_config_init(
 /// a request.
 pub(crate) fn frame_bytes(config: &Config) -> usize {
     let inline = IMMEDIATE_LEN + config.immediate_max as usize;
-    let body = if inline < REQ_LEN && !seeded("requests-not-counted") { REQ_LEN } else { inline };
+    let body = if inline < REQ_LEN { REQ_LEN } else { inline };
     body + LND_MAX_HEADER
 }
 

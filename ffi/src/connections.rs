@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! Connections, the smallest stop domains: news from the transport, and how they stand.
 
-use lnd_core::defect::seeded;
 use lnd_core::id::{LinkId, Nid};
 use lnd_core::link::{Connection, LinkState, Quiesced};
 use lnd_core::ports::Engine;
@@ -39,7 +38,7 @@ impl Named {
         let (link, peer) = self.find(ni, thread)?;
         let present = thread.driver.engine_mut(link).and_then(|it| it.connection(peer));
         let present = present.ok_or(lnd_error::LND_E_UNSUPPORTED)?;
-        if present.get() != number && !seeded("any-connection-fails") {
+        if present.get() != number {
             return Err(lnd_error::LND_E_STALE);
         }
         Ok(Connection { link, peer, number: present })

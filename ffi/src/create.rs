@@ -7,7 +7,6 @@ use core::ptr::NonNull;
 
 use lnd_core::arena::{Arena, ArenaFull, LINE};
 use lnd_core::config::Config;
-use lnd_core::defect::seeded;
 use lnd_core::driver::{Decider, Driver, Identity, RunState, Ticket};
 use lnd_core::id::{Incarnation, LinkId, Nid};
 use lnd_core::sync::{Guarded, Ordering};
@@ -293,8 +292,7 @@ pub unsafe extern "C" fn lnd_ni_destroy(ni: *mut lnd_ni) -> lnd_error {
         return lnd_error::LND_E_BUSY;
     }
     let thread = inside.thread();
-    let still =
-        thread.driver.run_state() == RunState::Quiescent || seeded("destroyed-while-running");
+    let still = thread.driver.run_state() == RunState::Quiescent;
     if !still || !thread.driver.nothing_to_report() {
         return lnd_error::LND_E_RUNNING;
     }

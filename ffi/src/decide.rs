@@ -2,7 +2,6 @@
 //! What a decision on a peer's request does: on one whose frame is still in the channel, or on one that was
 //! kept.
 
-use lnd_core::defect::seeded;
 use lnd_core::driver::{Arrival, Driver, Give, Inbound, Receive, RecvError, RequestKind, Ticket};
 use lnd_core::fragment::Fragment;
 use lnd_core::id::{LinkId, Tag};
@@ -186,10 +185,7 @@ impl Thread {
                 self.frame_waits = true;
                 Err(lnd_error::LND_E_WAIT)
             }
-            Inbound::Request(arrival) => match begin(arrival, what) {
-                Err(error) if !seeded("failed-decision-decides") => return Err(error),
-                begun => begun,
-            },
+            Inbound::Request(arrival) => Ok(begin(arrival, what)?),
         };
         place.decided();
         let ticket = match begun? {

@@ -3,7 +3,6 @@
 
 use core::ffi::{c_char, CStr};
 
-use lnd_core::defect::seeded;
 use lnd_core::driver::Why;
 
 use crate::abi::lnd_error;
@@ -60,8 +59,6 @@ const TABLE: [(&CStr, i32); lnd_error::ALL.len()] = [
 /// Return: 0 for LND_OK, LND_DONE and LND_REQUEST, else a negative Linux errno; -EINVAL for a number that is no error.
 #[no_mangle]
 pub extern "C" fn lnd_error_errno(error: u32) -> i32 {
-    let mistaken = seeded("errno-of-another") && error == lnd_error::LND_E_PEER_DOWN as u32;
-    let error = if mistaken { lnd_error::LND_E_NO_ROUTE as u32 } else { error };
     TABLE.get(error as usize).map_or(-22, |(_, errno)| errno.wrapping_neg())
 }
 

@@ -2,7 +2,6 @@
 //! Handles made and read. A handle is checked for its kind, its NI and its use of the slot before
 //! anything is done with it (R14).
 
-use lnd_core::defect::seeded;
 use lnd_core::id::{Nid, PeerId, Tag};
 
 use crate::abi::{lnd_error, lnd_message, lnd_peer, lnd_request, lnd_transfer};
@@ -21,10 +20,10 @@ macro_rules! handle {
         }
 
         pub(crate) fn $read(ni: u32, handle: $name) -> Result<Tag, lnd_error> {
-            if handle.kind != $kind && !seeded("handle-of-any-kind") {
+            if handle.kind != $kind {
                 return Err(lnd_error::LND_E_STALE);
             }
-            if handle.ni != ni && !seeded("handle-of-any-ni") {
+            if handle.ni != ni {
                 return Err(lnd_error::LND_E_FOREIGN);
             }
             Ok(Tag { index: handle.index, generation: handle.generation })
@@ -49,10 +48,10 @@ pub(crate) const fn peer(ni: u32, nid: Nid, id: PeerId) -> lnd_peer {
 }
 
 pub(crate) fn of_peer(ni: u32, handle: lnd_peer) -> Result<PeerId, lnd_error> {
-    if handle.kind != PEER && !seeded("peer-of-any-kind") {
+    if handle.kind != PEER {
         return Err(lnd_error::LND_E_STALE);
     }
-    if handle.ni != ni && !seeded("peer-of-any-ni") {
+    if handle.ni != ni {
         return Err(lnd_error::LND_E_FOREIGN);
     }
     Ok(PeerId::new(handle.index, handle.generation))

@@ -3,7 +3,6 @@
 
 use core::mem::{align_of, offset_of, size_of};
 
-use lnd_core::defect::seeded;
 use lnd_core::fragment::Fragment;
 use lnd_core::message::MAX_HEADER;
 use static_assertions::{const_assert, const_assert_eq};
@@ -36,7 +35,7 @@ sized!(lnd_health_config, lnd_health_info, lnd_path, lnd_action, lnd_outcome);
 sized!(lnd_health_change, lnd_rule, lnd_tracker);
 
 fn check<T>(pointer: *const T) -> Result<(), lnd_error> {
-    if pointer.is_null() && !seeded("null-written") {
+    if pointer.is_null() {
         Err(lnd_error::LND_E_NULL)
     } else if pointer as usize % align_of::<T>() != 0 {
         Err(lnd_error::LND_E_ALIGN)
@@ -54,7 +53,7 @@ pub(crate) unsafe fn input<'a, T: Sized32>(pointer: *const T) -> Result<&'a T, l
     check(pointer)?;
     // SAFETY: aligned and readable; the size comes first.
     let size = unsafe { pointer.cast::<u32>().read() };
-    if size as usize != size_of::<T>() && !seeded("size-unchecked") {
+    if size as usize != size_of::<T>() {
         return Err(lnd_error::LND_E_SIZE);
     }
     // SAFETY: the caller vouches for that many bytes; every bit pattern is valid.
@@ -217,7 +216,7 @@ pub(crate) unsafe fn fragments<'a>(
     }
     // SAFETY: aligned, readable by the caller's promise, and of the same layout, see above.
     let all = unsafe { core::slice::from_raw_parts(pointer.cast::<Fragment>(), count as usize) };
-    if all.iter().any(|f| f.reserved != 0) && !seeded("reserved-taken") {
+    if all.iter().any(|f| f.reserved != 0) {
         return Err(lnd_error::LND_E_ARGUMENT);
     }
     Ok(all)

@@ -3,7 +3,6 @@
 
 use core::ffi::c_void;
 
-use lnd_core::defect::seeded;
 use lnd_core::driver::{Arrival, Inbound, RequestKind};
 use lnd_core::id::{LinkId, Nid};
 use lnd_core::ports::Sent;
@@ -105,7 +104,7 @@ fn frame_in(
                 Inbound::Wait => {
                     thread.frame_waits = true;
                     let next = thread.driver.next_time(time).map_or(LND_NEVER, Instant::as_nanos);
-                    let earlier = next < thread.next_run && !seeded("wait-without-a-run");
+                    let earlier = next < thread.next_run;
                     drop(inside);
                     // The host may sleep until the time that the last run gave.
                     if earlier {

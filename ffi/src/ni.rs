@@ -10,7 +10,7 @@
 use core::ffi::CStr;
 use core::mem::{align_of, MaybeUninit};
 
-use lnd_core::defect::{ordered, seeded};
+use lnd_core::defect::ordered;
 use lnd_core::driver::{Decider, Driver, Interrupt, Ticket};
 use lnd_core::id::LinkId;
 use lnd_core::sync::{AtomicU32, Guarded, Ordering};
@@ -191,30 +191,26 @@ impl lnd_ni {
 
     /// Enters the thread's half. Context: thread, with nothing held.
     pub(crate) fn enter(&self) -> Result<Inside<'_>, lnd_error> {
-        if self.platform.in_interrupt() && !seeded("interrupt-let-in") {
+        if self.platform.in_interrupt() {
             return Err(self.misuse(lnd_error::LND_E_CONTEXT, c"thread call in an interrupt"));
         }
         let me = self.platform.self_id();
         // Relaxed: only we write our own name, so that we find it only where we have left it.
         let inside = self.owner.load(Ordering::Relaxed) == me
             || self.irqs.iter().any(|irq| irq.owner.load(Ordering::Relaxed) == me);
-        if inside && !seeded("reentry-let-in") {
+        if inside {
             return Err(self.misuse(lnd_error::LND_E_REENTRY, c"call from inside an operation"));
         }
         let locked = self.platform.lock();
         // Acquire: partner is the Release in `Inside::drop`.
         if self.owner.compare_exchange(0, me, Ordering::Acquire, Ordering::Relaxed).is_err() {
-            if seeded("lock-kept") {
-                core::mem::forget(locked);
-            } else {
-                drop(locked);
-            }
+            drop(locked);
             return Err(self.misuse(lnd_error::LND_E_BUSY, c"lock() does not exclude"));
         }
         let inside = Inside { ni: self, _locked: locked };
         // The NI may have been destroyed while we waited for the lock.
         let alive = self.magic.load(Ordering::Relaxed) == ALIVE;
-        if !alive && !seeded("destroyed-meanwhile") {
+        if !alive {
             return Err(lnd_error::LND_E_NI);
         }
         Ok(inside)
@@ -229,7 +225,7 @@ impl lnd_ni {
 
     /// Leaves, and makes sure that there will be a run if there is something to do now.
     pub(crate) fn leave(&self, mut inside: Inside<'_>, now: Instant) {
-        let run = inside.thread().wants_run(now) || seeded("woken-for-nothing");
+        let run = inside.thread().wants_run(now);
         drop(inside);
         if run {
             self.wake();
@@ -255,8 +251,7 @@ impl Inside<'_> {
 
     /// Ends the NI: no call will find it any more.
     pub fn bury(&mut self) {
-        let magic = if seeded("buried-alive") { ALIVE } else { DEAD };
-        self.ni.magic.store(magic, Ordering::Relaxed);
+        self.ni.magic.store(DEAD, Ordering::Relaxed);
     }
 }
 

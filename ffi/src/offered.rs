@@ -5,7 +5,6 @@
 //! decision needs of the frame, one request a link. Other calls may come before the decision, so that it
 //! takes the message in again: the driver sees what it would see if the frame had been offered once more.
 
-use lnd_core::defect::seeded;
 use lnd_core::id::Tag;
 use lnd_core::message::{Envelope, Message};
 
@@ -63,9 +62,7 @@ pub(crate) struct Offered {
 impl Offered {
     /// Another frame has come: what was not decided stays in the channel.
     pub fn forget(&mut self) {
-        if !seeded("undecided-kept") {
-            self.request = None;
-        }
+        self.request = None;
     }
 
     /// Keeps in mind what a frame asks for. Its number.
@@ -77,8 +74,7 @@ impl Offered {
 
     /// The request with this number, if it waits for its decision.
     pub fn get(&self, sequence: u32) -> Option<&Request> {
-        let named = self.sequence == sequence || seeded("any-offer-decided");
-        self.request.as_ref().filter(|_| named)
+        self.request.as_ref().filter(|_| self.sequence == sequence)
     }
 
     /// The request is decided.

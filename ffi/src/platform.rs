@@ -9,7 +9,6 @@ use core::ffi::{c_char, c_void, CStr};
 use core::num::NonZeroU32;
 
 use lnd_core::config::Config;
-use lnd_core::defect::seeded;
 use lnd_core::message::Lane;
 use lnd_core::sync::{fence, Ordering};
 use spin::{Mutex, MutexGuard};
@@ -108,7 +107,7 @@ impl Platform {
     /// Context: thread, with nothing held.
     pub fn lock(&self) -> Locked<'_> {
         let own = self.ops.lock.is_none() && self.ops.self_id.is_some();
-        let own = (own && !seeded("own-lock-open")).then(|| self.own.lock());
+        let own = own.then(|| self.own.lock());
         let _ = call!(self.lock());
         Locked { platform: self, _own: own }
     }

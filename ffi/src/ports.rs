@@ -4,7 +4,6 @@
 use core::mem::size_of;
 use core::num::NonZeroU32;
 
-use lnd_core::defect::seeded;
 use lnd_core::fragment::Fragment;
 use lnd_core::id::{LinkId, Nid, Tag};
 use lnd_core::link::{Connection, Quiesced};
@@ -98,9 +97,7 @@ impl Engine for Seat {
 
     fn connection_quiesced(&mut self, it: Connection) -> Option<Quiesced> {
         let link = number_of(it.link);
-        if !self.platform.connection_quiesced(link, it.peer.raw(), it.number)
-            && !seeded("connection-proof-unasked")
-        {
+        if !self.platform.connection_quiesced(link, it.peer.raw(), it.number) {
             return None;
         }
         // SAFETY: the platform says so, and promises by its table what that means.
@@ -116,7 +113,7 @@ impl Engine for Seat {
         if Self::CONNECTIONS {
             self.platform.connection_reset(number_of(proof.link()), proof.connection());
         }
-        if is_whole(&proof) || seeded("connection-resets-link") {
+        if is_whole(&proof) {
             self.engine.reset(proof);
         }
     }
@@ -274,19 +271,14 @@ impl Channel for Frames {
         };
         match self.platform.send(&frame) {
             Some(n) if n == lnd_send::LND_SEND_DONE as u32 => Ok(Some(Sent::Ok)),
-            Some(n)
-                if n == lnd_send::LND_SEND_PENDING as u32
-                    && (!self.ends_at_once || seeded("broken-word-kept")) =>
-            {
-                Ok(None)
-            }
+            Some(n) if n == lnd_send::LND_SEND_PENDING as u32 && !self.ends_at_once => Ok(None),
             Some(n) if n == lnd_send::LND_SEND_PENDING as u32 => {
                 self.platform.bug(c"send() is pending, and the channel ends messages at once");
                 Ok(Some(Sent::Unknown))
             }
             Some(n) if n == lnd_send::LND_SEND_FAILED as u32 => Ok(Some(Sent::NotDelivered)),
             Some(n) if n == lnd_send::LND_SEND_FULL as u32 => Err(ChannelFull),
-            Some(n) if n == lnd_send::LND_SEND_TOO_LONG as u32 && !seeded("long-frame-lost") => {
+            Some(n) if n == lnd_send::LND_SEND_TOO_LONG as u32 => {
                 self.platform
                     .bug(c"a frame is too long for the channel: immediate_max is too large");
                 Err(ChannelFull)
@@ -301,7 +293,7 @@ impl Channel for Frames {
 
     fn quiesce(&mut self, link: LinkId, proof: &Quiesced) {
         // That a connection has stopped says the same of its messages already.
-        if is_whole(proof) || seeded("connection-quiesces-link") {
+        if is_whole(proof) {
             self.platform.quiesce(link.index() as u32);
         }
     }

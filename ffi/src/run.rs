@@ -3,7 +3,6 @@
 
 use core::mem::size_of;
 
-use lnd_core::defect::seeded;
 use lnd_core::driver::Report;
 use lnd_core::id::LinkId;
 use lnd_core::ports::Engine;
@@ -84,7 +83,7 @@ unsafe fn run(ni: *mut lnd_ni, now: u64, budget: u32, next: *mut u64) -> Result<
     let offer = thread.frame_waits && thread.driver.offer_again();
     thread.frame_waits &= !offer;
     drop(inside);
-    if offer && !seeded("room-not-announced") {
+    if offer {
         ni.wake();
     }
     // SAFETY: checked above; writable by the contract of the ABI.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! The upper layer's calls: send this, take that, give up.
 
-use lnd_core::defect::seeded;
 use lnd_core::driver::{Kind, Request, Submitted, To};
 use lnd_core::fragment::total;
 use lnd_core::id::{LinkId, Nid};
@@ -108,7 +107,7 @@ unsafe fn submit(
         kind: kind(it.kind)?,
         peer: next_hop(ni, it)?,
         link: link_wish(it.link)?,
-        routed: it.routed != 0 && !seeded("routed-flag-dropped"),
+        routed: it.routed != 0,
         header,
         payload,
         deadline: Instant::from_nanos(it.deadline),
@@ -179,7 +178,7 @@ fn withdraw(ni: &lnd_ni, transfer: lnd_transfer, now: u64) -> Result<(), lnd_err
     let shared = ni.decider.shared();
     let word = shared.word(tag.index);
     let stale = shared.tag(tag.index) != tag || !word.is_of(tag.generation);
-    if stale && !seeded("stale-handle-taken") || word.phase() == Phase::Free {
+    if stale || word.phase() == Phase::Free {
         return Err(lnd_error::LND_E_STALE);
     }
     inside.thread().driver.withdraw(Instant::from_nanos(now), tag);

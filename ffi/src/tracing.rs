@@ -4,7 +4,6 @@
 use core::mem::size_of;
 
 use heapless::Deque;
-use lnd_core::defect::seeded;
 use lnd_core::id::Tag;
 use lnd_core::link::LinkState;
 use lnd_core::peer::HelloState;
@@ -57,7 +56,7 @@ impl Tracing {
 
     fn keep(&mut self, event: lnd_event) {
         if self.platform.wants_events() && self.events.push_back(event).is_err() {
-            self.overrun = !seeded("overrun-untold");
+            self.overrun = true;
         }
     }
 }

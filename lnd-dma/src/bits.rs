@@ -2,7 +2,6 @@
 //! A bitmap with a summary: anybody sets a bit, one engine takes them, in time linear in the bits
 //! set. It cannot overflow, so that ten thousand recalls at once are no special case.
 
-use lnd_core::defect::seeded;
 use lnd_core::sync::{AtomicU32, Ordering};
 
 /// One bit per descriptor, and one summary bit per word of them.
@@ -95,11 +94,6 @@ impl<'m> Bits<'m> {
     }
 
     fn take_all(&self, word: u32, summary: &AtomicU32, ours: u32) -> Option<u32> {
-        if seeded("word-before-its-summary") {
-            let set = self.swap_all(word);
-            summary.fetch_and(!ours, Ordering::AcqRel);
-            return Some(set).filter(|set| *set != 0);
-        }
         // AcqRel: partner is the Release in `set_many`. The summary bit is cleared first: a bit that is
         // set later sets it again, and one that was set before is there now.
         summary.fetch_and(!ours, Ordering::AcqRel);

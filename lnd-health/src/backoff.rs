@@ -2,7 +2,6 @@
 //! Exponential back-off with a cap and jitter, as lanes.
 
 use crate::jitter::Jitter;
-use lnd_core::defect::seeded;
 use lnd_core::lanes::Lanes;
 use lnd_core::time::{Instant, Span};
 
@@ -61,9 +60,7 @@ impl Backoff {
     ) {
         let variants = (self.jitter as usize + 1).min(VARIANTS);
         let variant = jitter.below(variants as u32) as usize;
-        let capped = !seeded("backoff-without-cap");
-        let backoff = if capped { *self } else { Self { cap: Span::from_secs(1 << 30), ..*self } };
-        let delay = backoff.delay(count).as_nanos();
+        let delay = self.delay(count).as_nanos();
         let delay = Span::from_nanos(delay - delay / 16 * variant as u64);
         let lane = (count as usize).min(DOUBLINGS) * VARIANTS + variant;
         lanes.arm(index, lane, now.after(delay));

@@ -11,7 +11,6 @@
 //! window for a later epoch and refuses what comes of an earlier one: all of it had ended.
 
 use core::num::NonZeroU64;
-use lnd_core::defect::seeded;
 use lnd_core::id::Incarnation;
 
 /// Numbers that one window covers: more than all rails' credits of one peer together.
@@ -158,7 +157,7 @@ impl Window {
     /// A number has arrived. A first copy is noted as coming.
     pub fn arrive(&mut self, number: Number) -> WindowCheck {
         let (epoch, count) = (number.epoch(), number.count());
-        if epoch < self.epoch && !seeded("epoch-ignored") {
+        if epoch < self.epoch {
             return WindowCheck::Outside;
         }
         if epoch > self.epoch {
@@ -177,13 +176,15 @@ impl Window {
             }
             self.next = count.wrapping_add(1);
         } else {
-            let width = if seeded("window-off-by-one") { WIDTH + 1 } else { WIDTH };
-            if self.next.wrapping_sub(count) > width {
+            if self.next.wrapping_sub(count) > WIDTH {
                 return WindowCheck::Outside;
             }
-            if self.seen.get(count) && !seeded("second-copy-taken") {
-                let coming = self.coming.get(count) && !seeded("coming-is-received");
-                return if coming { WindowCheck::Coming } else { WindowCheck::Second };
+            if self.seen.get(count) {
+                return if self.coming.get(count) {
+                    WindowCheck::Coming
+                } else {
+                    WindowCheck::Second
+                };
             }
         }
         self.seen.set(count, true);
@@ -205,7 +206,7 @@ impl Window {
         let was = self.is_coming(number);
         if was {
             self.coming.set(number.count(), false);
-            self.seen.set(number.count(), seeded("failed-stays-noted"));
+            self.seen.set(number.count(), false);
         }
         was
     }

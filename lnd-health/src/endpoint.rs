@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! One endpoint as the prober sees it: what was found of it, and when that is a finding (S2-1, S2-8).
 
-use lnd_core::defect::seeded;
 use lnd_core::time::{Instant, Span};
 
 /// How probing goes.
@@ -86,13 +85,12 @@ impl Endpoint {
             self.first_dead = now;
         }
         self.dead = self.dead.saturating_add(1);
-        let held =
-            now.since(self.first_dead) >= settings.hold_off || seeded("down-without-hold-off");
+        let held = now.since(self.first_dead) >= settings.hold_off;
         if self.dead < settings.verdicts || !held {
             return Finding::Nothing;
         }
         let again = core::mem::replace(&mut self.down, true);
-        match (self.one_way && (self.users == 0 || !seeded("kept-while-in-use")), again) {
+        match (self.one_way, again) {
             (true, _) => Finding::CleanUp,
             (false, false) => Finding::Down,
             (false, true) => Finding::Nothing,

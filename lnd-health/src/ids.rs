@@ -3,7 +3,6 @@
 //! tells the entry's uses apart (R14).
 
 use core::num::NonZeroU32;
-use lnd_core::defect::seeded;
 
 /// Most local interfaces (NIs) of a node.
 pub const MAX_LOCAL: usize = 32;
@@ -80,7 +79,7 @@ macro_rules! name {
 
             /// Whether it is of this use of its entry.
             pub(crate) fn is_of(self, generation: Use) -> bool {
-                self.generation.0.get() == generation.0.get() || seeded("name-of-any-use")
+                self.generation.0.get() == generation.0.get()
             }
         }
     };
@@ -148,7 +147,7 @@ impl NiId {
 
     /// Whether it is of this use of its entry.
     pub(crate) fn is_of(self, generation: Use) -> bool {
-        self.generation.0.get() == generation.0.get() || seeded("name-of-any-use")
+        self.generation.0.get() == generation.0.get()
     }
 }
 

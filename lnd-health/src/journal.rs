@@ -3,7 +3,6 @@
 
 use crate::ids::Object;
 use crate::standing::NiStatus;
-use lnd_core::defect::seeded;
 use lnd_core::time::Instant;
 use lnd_core::transfer::Health;
 
@@ -87,7 +86,6 @@ impl<'m> Journal<'m> {
     pub fn since(&self, from: u64) -> Option<(u64, &Entry)> {
         let kept = self.written.min(self.ring.len() as u64);
         let number = from.max(self.written.wrapping_sub(kept));
-        let number = number.wrapping_add(u64::from(seeded("journal-gap")));
         let back = self.written.checked_sub(number).filter(|&back| back > 0)? as usize;
         let place = match self.next.checked_sub(back) {
             Some(place) => place,

@@ -9,7 +9,6 @@
 use crate::dedup::Number;
 use crate::effect::Resend;
 use crate::ids::{NiId, PeerId, PeerNiId};
-use lnd_core::defect::seeded;
 use lnd_core::time::{Instant, Span};
 use lnd_core::transfer::{Delivery, Health};
 
@@ -212,14 +211,10 @@ impl Journey {
     /// of its failure asks (S4-9, S4-14, S4-17).
     pub(crate) fn allows(&self, path: Path, disjoint: Resend) -> bool {
         let Some(last) = self.last_path() else { return true };
-        if seeded("failed-path-again") {
-            return true;
-        }
         let apart = match disjoint {
             Resend::No => false,
-            Resend::OtherLocal => path.local != last.local || seeded("same-local-again"),
-            Resend::OtherRemote => path.hop != last.hop || seeded("same-remote-again"),
-            Resend::NewPath if seeded("half-new-will-do") => path != last,
+            Resend::OtherLocal => path.local != last.local,
+            Resend::OtherRemote => path.hop != last.hop,
             Resend::NewPath => path.local != last.local && path.hop != last.hop,
             Resend::Untried => true,
             Resend::Anew => return true,
@@ -231,7 +226,7 @@ impl Journey {
     /// passed, one is under way already, or there is no room for another.
     pub(crate) fn begin(&mut self, now: Instant, path: Path) -> bool {
         let Some(place) = self.tried.get_mut(self.here as usize) else { return false };
-        let late = now >= self.deadline && !seeded("deadline-restarted");
+        let late = now >= self.deadline;
         if self.under_way || late {
             return false;
         }

@@ -9,7 +9,6 @@ use crate::ids::{Use, NONE};
 use crate::rank::rank;
 use crate::standing::{Aliveness, NiStatus, Shut, Thresholds};
 use crate::value::HealthValue;
-use lnd_core::defect::seeded;
 use lnd_core::id::Nid;
 use lnd_core::time::Instant;
 
@@ -223,8 +222,7 @@ impl Ni {
     }
 
     fn refresh(&mut self) {
-        let health = if seeded("health-not-ranked") { HealthValue::FULL } else { self.health };
-        self.rank = rank(self.is_fatal(), health, self.priority, self.credits);
+        self.rank = rank(self.is_fatal(), self.health, self.priority, self.credits);
     }
 
     /// It was heard of.

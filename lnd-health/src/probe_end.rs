@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! How a probe ended, and what that says (R57).
 
-use lnd_core::defect::seeded;
-
 /// How the operation that is the probe ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ProbeEnd {
@@ -35,16 +33,5 @@ impl ProbeEnd {
             Self::RetryExceeded => Life::Dead,
             Self::Other => Life::Unknown,
         }
-    }
-}
-
-/// What the end of a probe says, unless a defect misreads it: constant functions cannot be seeded.
-#[inline]
-pub(crate) fn misread(end: ProbeEnd) -> Life {
-    match end {
-        ProbeEnd::AccessError if seeded("access-error-is-death") => Life::Dead,
-        ProbeEnd::RetryExceeded if seeded("retry-exceeded-is-nothing") => Life::Unknown,
-        ProbeEnd::Other if seeded("anything-is-death") => Life::Dead,
-        _ => end.verdict(),
     }
 }

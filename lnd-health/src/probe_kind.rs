@@ -2,7 +2,6 @@
 //! How to probe: kinds by capability, and the trial that a kind has to pass (R56, R58).
 
 use crate::prober::ProbeEnd;
-use lnd_core::defect::seeded;
 
 /// A kind of probe. None but the NOOP uses a receive buffer of the peer (S2-4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -103,20 +102,9 @@ impl ProbeKinds {
     /// The kind to use for an endpoint; `published`: its peer has published a word.
     pub fn choose(&self, published: bool) -> Option<ProbeKind> {
         ProbeKind::ALL.into_iter().find(|&kind| {
-            let needs_word = kind == ProbeKind::PublishedWord && !seeded("unpublished-word-read");
-            let on = self.state(kind).is_ok() || on_too_early(kind);
-            on && (published || !needs_word)
+            let needs_word = kind == ProbeKind::PublishedWord;
+            self.state(kind).is_ok() && (published || !needs_word)
         })
-    }
-}
-
-/// Whether a defect turns a kind of probe on that is off until a trial or an operator turns it on.
-#[inline]
-fn on_too_early(kind: ProbeKind) -> bool {
-    match kind {
-        ProbeKind::IllegalRead => seeded("illegal-read-untried"),
-        ProbeKind::Noop => seeded("two-sided-by-default"),
-        ProbeKind::ZeroRead | ProbeKind::PublishedWord => false,
     }
 }
 

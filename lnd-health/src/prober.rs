@@ -7,9 +7,7 @@
 
 use crate::endpoint::Endpoint;
 use crate::jitter::Jitter;
-use crate::probe_end::misread;
 use crate::recovery::Due;
-use lnd_core::defect::seeded;
 use lnd_core::lanes::{Lanes, Timer};
 use lnd_core::time::{Instant, Span};
 
@@ -152,7 +150,7 @@ impl<'m> Prober<'m> {
     /// Something waits for this endpoint: it is looked at before all others (R59).
     pub(crate) fn urge(&mut self, index: u32) {
         let idle = self.endpoints.get(index as usize).is_some_and(|e| !e.asked);
-        if idle && self.lanes.due(index).is_some() && !seeded("urgency-ignored") {
+        if idle && self.lanes.due(index).is_some() {
             self.lanes.arm(index, URGENT, Instant::ORIGIN);
         }
     }
@@ -167,16 +165,13 @@ impl<'m> Prober<'m> {
     pub(crate) fn look(&mut self, now: Instant, jitter: &mut Jitter) -> Look {
         let Some(index) = self.lanes.expire(now) else { return Look::NoneDue };
         let Some(endpoint) = self.endpoints.get_mut(index as usize) else { return Look::Spared };
-        if endpoint.asked && seeded("probe-never-ends") {
-            return Look::Spared;
-        }
         if endpoint.asked {
             // No end of the last probe came: that says nothing.
             endpoint.asked = false;
             self.tally.unknown = self.tally.unknown.wrapping_add(1);
             self.tally.untold = self.tally.untold.wrapping_add(1);
         }
-        if endpoint.active && !seeded("busy-probed") || endpoint.migrating {
+        if endpoint.active || endpoint.migrating {
             endpoint.active = false;
             self.renew(index);
             self.rest(now, jitter, index);
@@ -214,17 +209,14 @@ impl<'m> Prober<'m> {
             return Finding::Nothing;
         };
         endpoint.asked = false;
-        match misread(end) {
+        match end.verdict() {
             Life::Alive => {
                 self.tally.alive = self.tally.alive.wrapping_add(1);
                 (endpoint.dead, endpoint.down) = (0, false);
                 self.rest(now, jitter, due.index);
                 Finding::Alive
             }
-            Life::Dead
-                if !endpoint.active && !endpoint.migrating
-                    || seeded("dead-in-spite-of-traffic") =>
-            {
+            Life::Dead if !endpoint.active && !endpoint.migrating => {
                 self.tally.dead = self.tally.dead.wrapping_add(1);
                 let finding = endpoint.found_dead(now, &self.settings);
                 match finding {
@@ -253,8 +245,7 @@ impl<'m> Prober<'m> {
 
     /// Next look after a time of idleness, somewhat shortened, so that endpoints spread out.
     fn rest(&mut self, now: Instant, jitter: &mut Jitter, index: u32) {
-        let part = if seeded("probes-in-step") { 0 } else { u32::from(self.settings.jitter) };
-        let variant = jitter.below((part + 1).min(VARIANTS));
+        let variant = jitter.below((u32::from(self.settings.jitter) + 1).min(VARIANTS));
         let idle = self.settings.idle.as_nanos();
         let delay = Span::from_nanos(idle - idle / 16 * u64::from(variant));
         self.lanes.arm(index, IDLE + variant as usize, now.after(delay));

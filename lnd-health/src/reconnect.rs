@@ -5,7 +5,6 @@
 use crate::backoff::{Backoff, BACKOFF_LANES};
 use crate::jitter::Jitter;
 use crate::recovery::Due;
-use lnd_core::defect::seeded;
 use lnd_core::lanes::{Lanes, Timer};
 use lnd_core::time::{Instant, Span};
 
@@ -113,7 +112,7 @@ impl<'m> Reconnect<'m> {
 
     /// The connection was lost. Changes nothing if attempts are made already.
     pub(crate) fn lost(&mut self, now: Instant, jitter: &mut Jitter, index: u32) {
-        if self.attempt(index) == Attempt::None || seeded("two-attempts-at-once") {
+        if self.attempt(index) == Attempt::None {
             self.wait(now, jitter, index, 0);
         }
     }
@@ -142,9 +141,6 @@ impl<'m> Reconnect<'m> {
     /// Ends one attempt whose end is overdue at `now`, as if it had failed: its place is free, and
     /// what is told of it later is stale. Returns whether there was one.
     pub(crate) fn expire(&mut self, now: Instant, jitter: &mut Jitter) -> bool {
-        if seeded("connect-never-expires") {
-            return false;
-        }
         let Some(index) = self.lanes.expire_of(OVERDUE, now) else { return false };
         let Some(timer) = self.lanes.timer_mut(index) else { return false };
         timer.word = timer.word.wrapping_add(1);
@@ -158,7 +154,7 @@ impl<'m> Reconnect<'m> {
     /// One attempt that is due at `now`. It is ended by [`end`](Self::end), by
     /// [`settled`](Self::settled), or by [`expire`](Self::expire).
     pub(crate) fn take_due(&mut self, now: Instant) -> Option<Due> {
-        if self.under_way >= self.settings.at_once && !seeded("reconnect-storm") {
+        if self.under_way >= self.settings.at_once {
             return None;
         }
         let index = self.lanes.expire_of(!OVERDUE, now)?;

@@ -6,7 +6,6 @@
 
 use crate::backoff::{Backoff, BACKOFF_LANES};
 use crate::jitter::Jitter;
-use lnd_core::defect::seeded;
 use lnd_core::lanes::{Lanes, Timer};
 use lnd_core::time::Instant;
 
@@ -118,15 +117,12 @@ impl<'m> Recovery<'m> {
     pub(crate) fn take_due(&mut self, now: Instant, jitter: &mut Jitter) -> Option<Due> {
         let index = self.lanes.expire(now)?;
         let timer = self.lanes.timer_mut(index)?;
-        let by = if seeded("ping-counted-twice") { 2 } else { 1 };
-        timer.count = timer.count.saturating_add(by);
+        timer.count = timer.count.saturating_add(1);
         timer.word = timer.word.wrapping_add(1);
         let untold = core::mem::replace(&mut timer.flag, true);
         self.untold = self.untold.wrapping_add(u64::from(untold));
         let (count, generation) = (timer.count, timer.word);
-        if !seeded("pinged-once") {
-            self.backoff.arm(&mut self.lanes, jitter, now, index, count);
-        }
+        self.backoff.arm(&mut self.lanes, jitter, now, index, count);
         Some(Due { index, generation })
     }
 
@@ -145,8 +141,7 @@ impl<'m> Recovery<'m> {
 
     /// Whether a ping is the entry's last one: an answer to an older ping is stale.
     pub(crate) fn is_current(&self, due: Due) -> bool {
-        let any = seeded("stale-ping-counts");
-        self.lanes.timer(due.index).is_some_and(|t| t.word == due.generation || any)
+        self.lanes.timer(due.index).is_some_and(|t| t.word == due.generation)
             && self.lanes.due(due.index).is_some()
     }
 

@@ -6,7 +6,6 @@
 //! tracker lies in the caller's request and is ended exactly once.
 
 use crate::terms::Path;
-use lnd_core::defect::seeded;
 use lnd_core::time::{Instant, Span};
 
 /// Which requests are tracked (`lnet_response_tracking`).
@@ -120,18 +119,13 @@ impl Tracker {
 
     /// The request's journey failed.
     pub fn send_failed(&mut self) -> Option<TrackEnd> {
-        if seeded("hop-failure-is-the-answers") {
-            return self.expire(Instant::from_nanos(u64::MAX));
-        }
         self.end(TrackEnd::SendFailed)
     }
 
     /// Ends it if its answer is overdue at `now`.
     pub fn expire(&mut self, now: Instant) -> Option<TrackEnd> {
         match self.0 {
-            State::Waiting { deadline, path }
-                if deadline <= now && !seeded("missing-answer-untold") =>
-            {
+            State::Waiting { deadline, path } if deadline <= now => {
                 self.end(TrackEnd::Expired { path })
             }
             _ => None,

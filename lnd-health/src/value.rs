@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! An interface's health value (R47): one writer, saturating at both ends.
 
-use lnd_core::defect::seeded;
-
 /// Full health, as in LNet.
 pub const MAX_HEALTH: u16 = 1000;
 
@@ -31,20 +29,13 @@ impl HealthValue {
     /// After a failure: `sensitivity` less, zero at the least.
     #[must_use]
     pub fn decremented(self, sensitivity: u16) -> Self {
-        if seeded("demerit-below-zero") {
-            return Self::new(self.0.wrapping_sub(sensitivity));
-        }
         Self(self.0.saturating_sub(sensitivity))
     }
 
     /// After a success: `sensitivity` more (LU-12303), full at the most.
     #[must_use]
     pub fn recovered(self, sensitivity: u16) -> Self {
-        let more = self.0.saturating_add(sensitivity);
-        if seeded("recovery-above-full") {
-            return Self(more);
-        }
-        Self::new(more)
+        Self::new(self.0.saturating_add(sensitivity))
     }
 }
 

@@ -8,7 +8,6 @@ use crate::wire::{
     decode, short, Checksum, DecodeCounters, DecodeError, EncodeError, Frame, Heads, Wire,
 };
 use core::fmt;
-use lnd_core::defect::seeded;
 use lnd_core::id::Nid;
 use lnd_core::message::{Envelope, Message};
 
@@ -87,11 +86,11 @@ impl<const SHORT: bool> Receiver<SHORT> {
             Frame::Control(envelope, _) => (envelope.from, true),
             Frame::Lnd(envelope, message) => (envelope.from, short::is_short(message)),
         };
-        if !sender.may_be(from) && !seeded("sender-unchecked") {
+        if !sender.may_be(from) {
             return Err(DecodeError::Sender);
         }
         // Some have heads with names on every channel.
-        if self.shortens() && short && !seeded("heads-mixed") {
+        if self.shortens() && short {
             return Err(DecodeError::Heads);
         }
         Ok(decoded)

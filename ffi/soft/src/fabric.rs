@@ -4,7 +4,6 @@
 use core::fmt;
 use core::ptr::NonNull;
 
-use lnd_core::defect::seeded;
 use lnd_core::id::LinkId;
 use lnd_core::sync::{AtomicU32, Ordering};
 use lnd_dma::memory::{LayoutError, LinkMemory};
@@ -121,7 +120,7 @@ impl<'m> Fabric<'m> {
 
     fn over(region: Region<'m>, shape: Shape) -> Result<Self, AttachError> {
         let offsets = shape.offsets().map_err(AttachError::Shape)?;
-        if region.len() < offsets.end && !seeded("file-size-unchecked") {
+        if region.len() < offsets.end {
             return Err(AttachError::TooSmall { have: region.len(), need: offsets.end });
         }
         Ok(Self { region, shape, offsets })

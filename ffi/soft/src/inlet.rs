@@ -13,7 +13,6 @@
 //! | the reader, and the sender is absent or dead | formats it |
 //! | the reader, and the sender may be attached | detaches, and marks the header if only slots are bad |
 
-use lnd_core::defect::seeded;
 use lnd_core::id::LinkId;
 use lnd_shortmsg::mailbox::spsc::Producer;
 use lnd_shortmsg::mailbox::{Consumer, Region};
@@ -48,8 +47,7 @@ impl<'m> Fabric<'m> {
         if let Some(consumer) = self.attach_inlet(region, lane) {
             return Found::Open(consumer);
         }
-        let sender_is_gone = matches!(self.state_of(from), NodeState::Absent | NodeState::Dead)
-            || seeded("mailbox-made-under-sender");
+        let sender_is_gone = matches!(self.state_of(from), NodeState::Absent | NodeState::Dead);
         if !region.is_fresh() && !sender_is_gone {
             if self.has_sound_header(region, lane) {
                 region.condemn();

@@ -6,7 +6,6 @@
 //! whoever becomes the node changes the word of an absent or dead node, and only its member, or
 //! whoever has the proof of its death, that of another.
 
-use lnd_core::defect::seeded;
 use lnd_core::id::Incarnation;
 use lnd_core::sync::{fence, Ordering};
 
@@ -193,9 +192,7 @@ impl Fabric<'_> {
         }
         // The words of a life come after the turn: a node that has just begun to join still shows
         // its former life, whose death must not hit this turn.
-        let is_of_turn = |life: Incarnation| {
-            life.raw() as u32 & 0xffff == standing.turn() || seeded("late-death-unchecked")
-        };
+        let is_of_turn = |life: Incarnation| life.raw() as u32 & 0xffff == standing.turn();
         if life.is_some_and(|life| !is_of_turn(life) || self.life_of(node) != Some(life)) {
             return Err(DeclareError::OtherLife);
         }

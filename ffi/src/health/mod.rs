@@ -35,7 +35,7 @@ use core::mem::{align_of, MaybeUninit};
 use ::lnd_health::journey::Journey;
 use ::lnd_health::node::Action;
 use ::lnd_health::Health;
-use lnd_core::defect::{ordered, seeded};
+use lnd_core::defect::ordered;
 use lnd_core::sync::{AtomicU32, Guarded, Ordering};
 
 use crate::abi::lnd_error;
@@ -102,8 +102,7 @@ impl lnd_health {
         // SAFETY: written before the object was.
         let result = act(this.id, unsafe { cell.assume_init_mut() });
         // Release: partner is the Acquire above.
-        let left = result.is_err() && seeded("busy-kept");
-        this.busy.store(u32::from(left), ordered("health-left-relaxed", Ordering::Release));
+        this.busy.store(0, ordered("health-left-relaxed", Ordering::Release));
         result
     }
 }

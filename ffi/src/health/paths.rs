@@ -6,7 +6,6 @@ use core::mem::size_of;
 use ::lnd_health::journey::Terms;
 use ::lnd_health::select::{Distance, MAX_NUMA};
 use ::lnd_health::MAX_LOCAL;
-use lnd_core::defect::seeded;
 use lnd_core::id::Nid;
 use lnd_core::time::Instant;
 
@@ -211,7 +210,7 @@ impl Whole {
         let slice = self.health.slice(now, way);
         *path = lnd_path {
             size: size_of::<lnd_path>() as u32,
-            routed: u32::from(choice.route.is_some() && !seeded("path-never-routed")),
+            routed: u32::from(choice.route.is_some()),
             local: names::local(id, choice.path.local),
             hop: names::peer_ni(id, choice.path.hop),
             destination: names::peer_ni(id, choice.destination),

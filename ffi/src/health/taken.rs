@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! Values that C may name and may not hold: each lies in a place, under a generation.
 
-use lnd_core::defect::seeded;
 use lnd_core::time::{Instant, Span};
 
 /// No place.
@@ -58,8 +57,7 @@ impl<'m, T> Taken<'m, T> {
         let index = self.first;
         let Some(place) = self.places.get_mut(index as usize) else { return Err(value) };
         self.first = place.next;
-        let next = u32::from(!seeded("journey-name-again"));
-        place.generation = place.generation.wrapping_add(next);
+        place.generation = place.generation.wrapping_add(1);
         place.value = Some(value);
         (place.since, place.prev, place.next) = (now, self.newest, NONE);
         let generation = place.generation;
@@ -80,7 +78,7 @@ impl<'m, T> Taken<'m, T> {
     pub fn expire(&mut self, now: Instant, bound: Span) -> bool {
         let index = self.oldest;
         let Some(place) = self.places.get_mut(index as usize) else { return false };
-        if now.since(place.since) < bound || seeded("action-never-expires") {
+        if now.since(place.since) < bound {
             return false;
         }
         place.value = None;

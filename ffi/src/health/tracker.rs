@@ -3,7 +3,6 @@
 
 use ::lnd_health::journey::Path;
 use ::lnd_health::tracker::Tracker;
-use lnd_core::defect::seeded;
 use lnd_core::time::{Instant, Span};
 
 use super::{lnd_health, Whole};
@@ -39,7 +38,7 @@ pub unsafe extern "C" fn lnd_tracker_sent(
         // SAFETY: by the contract of the ABI.
         let path = unsafe { input(path)? };
         match tracker.state {
-            state if state == OFF || state == WAITING && seeded("answer-waits-anew") => {
+            OFF => {
                 let due = Instant::from_nanos(now).after(Span::from_nanos(timeout));
                 (tracker.state, tracker.deadline) = (WAITING, due.as_nanos());
             }

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Seeded defects: places where the code can be broken on purpose, to show that a checker bites.
+//! Seeded defects: what breaks the code on purpose, to show that a checker bites.
 //!
-//! They exist in builds with `--cfg lnd_defects` only, where the environment variable `LND_DEFECT`
-//! says which one is at work; in every other build [`seeded`] is a constant `false` and nothing of
-//! it is left. `tests/defects` lists each one, with the checkers that must catch it.
+//! What a concurrency model guards stands in the sources: an ordering or a fence under the name of the
+//! defect that takes it away. Defects of logic are in `tests/defects/patches`, and get into a copy of the
+//! tree that the checkers build. They are at work in builds with `--cfg lnd_defects` only, where the
+//! environment variable `LND_DEFECT` says which one; in every other build nothing of them is left.
+//! `tests/defects/list` lists each one, with the checker that must catch it.
 
-use crate::base::sync::Ordering;
+use crate::base::sync::{fence, Ordering};
 
-/// Whether the defect of this name is at work. Always false in what is shipped.
 #[cfg(not(lnd_defects))]
 #[inline(always)]
-pub const fn seeded(_name: &str) -> bool {
+const fn seeded(_name: &str) -> bool {
     false
 }
 
-/// Whether the defect of this name is at work.
+/// Whether the defect of this name is at work. Only the patch list calls it.
 #[cfg(lnd_defects)]
 pub fn seeded(name: &str) -> bool {
     extern crate std;
@@ -29,5 +30,13 @@ pub fn ordered(name: &str, order: Ordering) -> Ordering {
         Ordering::Relaxed
     } else {
         order
+    }
+}
+
+/// A fence of this order, unless the defect of this name has taken it away.
+#[inline(always)]
+pub fn fenced(name: &str, order: Ordering) {
+    if !seeded(name) {
+        fence(order);
     }
 }

@@ -2,7 +2,7 @@
 //! Whether the thread has been called for: a run sees what was left for it before a call, or there
 //! will be another run (INV-15).
 
-use crate::base::defect::{ordered, seeded};
+use crate::base::defect::ordered;
 use crate::base::sync::{AtomicU32, Ordering};
 
 /// The word between those who leave work for a thread and the thread that runs.
@@ -27,7 +27,7 @@ impl Wake {
     pub fn call(&self) -> bool {
         // AcqRel: what was done before is seen by the run that takes this; partner: `begin`.
         let order = ordered("wake-relaxed", Ordering::AcqRel);
-        self.called.swap(1, order) == 0 && !seeded("wake-lost")
+        self.called.swap(1, order) == 0
     }
 
     /// A run begins: it sees everything that was done before a call that woke nobody. Context: the

@@ -3,7 +3,6 @@
 
 use super::control::VERSION;
 use crate::base::counters::Counter;
-use crate::base::defect::seeded;
 use crate::base::id::PeerId;
 use crate::base::message::{Envelope, HelloAck};
 use crate::base::time::Instant;
@@ -30,17 +29,12 @@ impl<P: Ports> Driver<'_, P> {
             self.counters.count(Counter::IgnoredHellos);
             return None;
         };
-        let ours = from.to_life == Some(self.me.life)
-            && (ack.session == peer.session || seeded("any-ack-will-do"));
-        let current = ack.attempt == peer.attempt || seeded("any-ack-will-do");
+        let ours = from.to_life == Some(self.me.life) && ack.session == peer.session;
+        let current = ack.attempt == peer.attempt;
         if !ours || !current || state != Some(HelloState::Greeting) {
             self.counters.count(Counter::IgnoredHellos);
             let known = peer.life == Some(from.from_life);
-            if ours
-                && state == Some(HelloState::Down)
-                && known
-                && (!peer.has_closed() || seeded("goodbye-forgotten"))
-            {
+            if ours && state == Some(HelloState::Down) && known && !peer.has_closed() {
                 // It answers late, so it is there: a wrong verdict ends here, not with the hold-off.
                 self.hello_event(now, id, HelloEvent::HelloSameLife);
                 self.send_handshake(now, id);
@@ -48,7 +42,7 @@ impl<P: Ports> Driver<'_, P> {
             return None;
         }
         let new_life = peer.life.is_some_and(|life| life != from.from_life);
-        if new_life && peer.is(Marks::OVERHEARD) && !seeded("predecessor-answers") {
+        if new_life && peer.is(Marks::OVERHEARD) {
             // We asked before its successor, or a late hello, was heard; the next answer is the present
             // one's.
             self.counters.count(Counter::IgnoredHellos);
@@ -60,7 +54,7 @@ impl<P: Ports> Driver<'_, P> {
             // It has no room for us and takes no note of us, so we learn nothing of it (S0-14). But where a
             // request of its incarnation waits, our next hello says so by naming that.
             self.counters.count(Counter::NoRoom);
-            if peer.parked != 0 && !seeded("refusal-tells-nothing") {
+            if peer.parked != 0 {
                 peer.life = Some(from.from_life);
                 if new_life {
                     self.take_up_successor(id, from.session);
@@ -124,7 +118,7 @@ impl<P: Ports> Driver<'_, P> {
     fn take_up_successor(&mut self, id: PeerId, session: u32) {
         let Some(peer) = self.peers.get_mut(id) else { return };
         let claim = peer.last_hello;
-        let claimed = claim.fits() && ({ claim.life } == peer.life || seeded("claim-of-another"));
+        let claimed = claim.fits() && { claim.life } == peer.life;
         if claimed && claim.counts() {
             peer.open_theirs(claim.session, claim.sequence);
             peer.marks.remove(Marks::UNVERIFIED);

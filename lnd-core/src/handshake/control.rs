@@ -2,7 +2,6 @@
 //! Messages of the control lane that belong to no transfer.
 
 use crate::base::counters::Counter;
-use crate::base::defect::seeded;
 use crate::base::id::{LinkId, PeerId};
 use crate::base::message::{Hello, HelloAck, Lane, Message};
 use crate::base::time::Instant;
@@ -34,7 +33,7 @@ impl<P: Ports> Driver<'_, P> {
     fn send_hello(&mut self, now: Instant, id: PeerId, link: Option<LinkId>) {
         // Another context may have taken the peer down while the hello waited. Such a peer is sent none
         // before its hold-off is over (R68).
-        if self.peers.state(id) == HelloState::Down && !seeded("hello-after-down") {
+        if self.peers.state(id) == HelloState::Down {
             self.peers.unwant(id, Wants::HELLO);
             return;
         }

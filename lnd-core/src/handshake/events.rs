@@ -2,7 +2,6 @@
 //! The handshake with a peer: its events, and what the table says to do.
 
 use crate::base::counters::Counter;
-use crate::base::defect::seeded;
 use crate::base::id::{Nid, PeerId};
 use crate::base::time::{Instant, Span};
 use crate::machines::peer::{hello_step, HelloEffect, HelloEvent, HelloState};
@@ -37,7 +36,7 @@ impl<P: Ports> Driver<'_, P> {
             });
             self.offer = true;
             self.peers.places.may_be_free();
-            if state == HelloState::Unknown && parked && !seeded("parked-not-asked-for") {
+            if state == HelloState::Unknown && parked {
                 self.peers.want(id, Wants::ASK);
             }
         }
@@ -136,10 +135,10 @@ impl<P: Ports> Driver<'_, P> {
         if let Some(peer) = self.peers.get_mut(id) {
             peer.greeting = Attempt::down(now.after(hold_off));
             let silent = event == HelloEvent::Exhausted;
-            let refused = event == HelloEvent::Incompatible && !seeded("refused-and-asked-again");
+            let refused = event == HelloEvent::Incompatible;
             peer.silences = if silent || refused { peer.silences.saturating_add(1) } else { 0 };
             // Two sides that ask for incarnations which are not there would wait for each other.
-            peer.keep_if(Marks::PROVEN, !silent || seeded("proof-outlives-silence"));
+            peer.keep_if(Marks::PROVEN, !silent);
             peer.tries = 0;
             peer.wants.remove(Wants::HELLO | Wants::NOOP | Wants::FLUSH);
         }
@@ -151,10 +150,7 @@ impl<P: Ports> Driver<'_, P> {
     #[inline]
     fn begin_attempt(&mut self, now: Instant, id: PeerId, event: HelloEvent) {
         let nid = self.peers.nid(id);
-        let counts = u8::from(
-            nid.is_some_and(|nid| self.links.any_leads_to(nid))
-                || seeded("own-links-blame-the-peer"),
-        );
+        let counts = u8::from(nid.is_some_and(|nid| self.links.any_leads_to(nid)));
         let reliable = self.channel.is_reliable();
         let without = self.peers.get(id).is_some_and(|peer| peer.session == 0);
         if without || event == HelloEvent::HelloNewLife {
@@ -167,7 +163,7 @@ impl<P: Ports> Driver<'_, P> {
             peer.marks.remove(Marks::OVERHEARD);
             // The same in each hello of the attempt: its answer says that they were taken note of. Where
             // the channel may lose what it called sent, a stall may mean that all in flight is lost.
-            let stalled = peer.fruitless > 0 && (!reliable || seeded("resync-gives-up-all"));
+            let stalled = peer.fruitless > 0 && !reliable;
             let lost = if stalled { peer.in_flight() } else { 0 };
             peer.greeting = Attempt::announcing(peer.given_up | lost);
         }

@@ -3,7 +3,6 @@
 
 use super::control::VERSION;
 use crate::base::counters::Counter;
-use crate::base::defect::seeded;
 use crate::base::id::{LinkId, PeerId};
 use crate::base::message::{Envelope, Hello};
 use crate::base::time::Instant;
@@ -22,9 +21,6 @@ impl<P: Ports> Driver<'_, P> {
             self.turn_hello_away(now, link, from, hello);
             return;
         };
-        if seeded("deaf-while-greeting") && self.peers.state(id) == HelloState::Greeting {
-            return;
-        }
         let fits = (hello.version_min..=hello.version_max).contains(&VERSION);
         let reliable = self.channel.is_reliable();
         let state = self.peers.state(id);
@@ -36,30 +32,30 @@ impl<P: Ports> Driver<'_, P> {
         let it = LastHello::of(from, hello, link, (fits, counts));
         let (inline_max, signalled) = (self.inline_max(), self.links.signalled(hello.features));
         let Some(peer) = self.peers.get_mut(id) else { return };
-        if reliable && peer.closed == Some(from.from_life) && !seeded("hello-after-goodbye") {
+        if reliable && peer.closed == Some(from.from_life) {
             // It comes late, and its sender takes no answer any more.
             self.counters.count(Counter::Early);
             return;
         }
         let new_life = peer.life.is_some_and(|life| life != from.from_life);
-        if fits && new_life && peer.is(Marks::PROVEN) && !seeded("successor-not-asked") {
+        if fits && new_life && peer.is(Marks::PROVEN) {
             self.on_claim(now, id, it);
             return;
         }
         peer.last_heard = now;
-        peer.keep_if(Marks::LATEST, !(fits && new_life) || seeded("displaced-and-latest"));
+        peer.keep_if(Marks::LATEST, !(fits && new_life));
         let unknown = new_life || !peer.is(Marks::COUNTED);
         let newer = new_life || peer.may_open(from.session);
         let late = !newer && peer.counted_session() != Some(from.session);
         // It does not take the answer of the present one.
-        if !(late && peer.wants.contains(Wants::ACK)) || seeded("late-hello-takes-the-answer") {
+        if !(late && peer.wants.contains(Wants::ACK)) {
             peer.last_hello = it;
         }
         // It takes us for an earlier incarnation, or it does not count our session: it may have
         // forgotten us, and its answer to our hello tells.
         let forgot_us = from.to_life.is_some_and(|life| life != self.me.life)
             || !late && peer.ours.depth() > 0 && from.credits_of != peer.session;
-        if forgot_us && reliable && from.to_life.is_some() && !seeded("asked-and-silent") {
+        if forgot_us && reliable && from.to_life.is_some() {
             // It asks for our session, which our hello opens: that is not given up while it asks.
             peer.tries = 0;
         }
@@ -129,7 +125,7 @@ impl<P: Ports> Driver<'_, P> {
             return;
         }
         if peer.theirs.is_behind(from.sequence) {
-            if reliable && !seeded("skipped-where-count-is-lost") {
+            if reliable {
                 // What was promised may lie in the channel. The sender begins the next session.
                 peer.forget_theirs(from.session);
                 return;

@@ -2,7 +2,6 @@
 //! Who gets a place in the peer table (docs/decisions/0019-few-places.md).
 
 use crate::base::counters::Counter;
-use crate::base::defect::seeded;
 use crate::base::id::{LinkId, Nid, PeerId};
 use crate::base::message::Envelope;
 use crate::base::time::Instant;
@@ -45,9 +44,6 @@ impl<P: Ports> Driver<'_, P> {
         self.seat_waiting(now);
         if self.peers.find(from.from).is_none() {
             self.counters.count(Counter::PeersFull);
-            if seeded("no-place-forgotten") {
-                self.peers.places.clear();
-            }
         }
     }
 

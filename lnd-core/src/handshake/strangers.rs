@@ -3,7 +3,6 @@
 
 use super::control::VERSION;
 use crate::base::counters::Counter;
-use crate::base::defect::seeded;
 use crate::base::id::{LinkId, Nid, PeerId};
 use crate::base::message::{Envelope, Hello, HelloAck, Lane, Message};
 use crate::base::time::Instant;
@@ -19,7 +18,7 @@ impl<P: Ports> Driver<'_, P> {
         nid: Nid,
         promised: bool,
     ) -> Option<PeerId> {
-        if self.run.state() != RunState::Running && !seeded("peers-made-in-shutdown") {
+        if self.run.state() != RunState::Running {
             return None;
         }
         self.take_up_peer(now, nid, promised)
@@ -39,9 +38,7 @@ impl<P: Ports> Driver<'_, P> {
         from: &Envelope,
         hello: &Hello,
     ) {
-        if seeded("full-table-is-silent")
-            || !self.turned_away.one_more(now, self.config.hello_timeout, self.config.batch)
-        {
+        if !self.turned_away.one_more(now, self.config.hello_timeout, self.config.batch) {
             return;
         }
         let link = self.links.any_way_to(from.from, Some(link));

@@ -2,7 +2,6 @@
 //! A peer's timer: of its hello, or of credits that do not come back.
 
 use crate::base::counters::Counter;
-use crate::base::defect::seeded;
 use crate::base::id::PeerId;
 use crate::base::time::Instant;
 use crate::machines::peer::{HelloEvent, HelloState};
@@ -27,7 +26,6 @@ impl<P: Ports> Driver<'_, P> {
         let Some(peer) = self.peers.get(id) else { return };
         // No link leads to it: it could not be asked. What waits for it waits for a connection, not for a link.
         let cut = peer.nid.is_some_and(|nid| !self.links.any_leads_to(nid));
-        let cut = cut && !seeded("own-links-blame-the-peer");
         match self.peers.state(id) {
             HelloState::Greeting if cut && (peer.queue.is_empty() || !self.links.any_open()) => {
                 self.hello_event(now, id, HelloEvent::NoLink);
@@ -36,11 +34,7 @@ impl<P: Ports> Driver<'_, P> {
                 self.hello_event(now, id, HelloEvent::TryAgain);
             }
             HelloState::Greeting => self.hello_event(now, id, HelloEvent::Exhausted),
-            HelloState::Good
-                if peer.is(Marks::NOTIFIED)
-                    && self.channel.is_reliable()
-                    && !seeded("told-once") =>
-            {
+            HelloState::Good if peer.is(Marks::NOTIFIED) && self.channel.is_reliable() => {
                 self.hello_event(now, id, HelloEvent::Resync);
             }
             HelloState::Good if peer.queue.is_empty() => {
@@ -58,7 +52,7 @@ impl<P: Ports> Driver<'_, P> {
                 self.hello_event(now, id, HelloEvent::Resync);
             }
             // Armed by a request that waits in the channel: see `revive`.
-            HelloState::Down if peer.parked != 0 || seeded("down-peer-greeted") => {
+            HelloState::Down if peer.parked != 0 => {
                 self.hello_event(now, id, HelloEvent::HelloSameLife);
             }
             HelloState::Down | HelloState::Unknown => {}

@@ -2,7 +2,6 @@
 //! Hellos that the channel could not deliver: there is nothing to wait for (LU-14536, R68).
 
 use crate::base::counters::Counter;
-use crate::base::defect::seeded;
 use crate::base::id::{LinkId, PeerId};
 use crate::base::time::Instant;
 use crate::machines::peer::{HelloEvent, HelloState};
@@ -34,7 +33,7 @@ impl<P: Ports> Driver<'_, P> {
         let Some(peer) = self.peers.get(id) else { return };
         let via = peer.greeting.link_of(number);
         let current = via.is_some() && self.peers.state(id) == HelloState::Greeting;
-        if !current || self.run.is_over() || seeded("unheard-hello-not-heard") {
+        if !current || self.run.is_over() {
             return;
         }
         let (tries, nid) = (peer.tries, peer.nid);

@@ -10,7 +10,6 @@ use core::hash::{Hash, Hasher};
 
 use heapless::Vec;
 
-use crate::base::defect::seeded;
 use crate::base::id::{LinkId, Nid, MAX_LINKS};
 use crate::machines::link::{LinkGate, LinkState};
 use crate::ports::{Engine, Features};
@@ -210,16 +209,15 @@ impl<'m, E: Engine> Links<'m, E> {
     /// recovery waits for nothing.
     pub fn any_goes_on(&self) -> bool {
         let posters_out = |id| self.gate(id).is_some_and(LinkGate::posters_out);
-        let rings = |link: &Link<E>| link.doorbell_owed && !seeded("doorbell-by-the-clock");
         let step =
             |out: &Out| matches!(out.recovery.state, LinkState::Stalled | LinkState::Reclaiming);
         if self.any_connection_out() && self.out.iter().any(step) {
             return true;
         }
         self.ids().zip(&self.list).any(|(id, link)| match link.state() {
-            _ if rings(link) => true,
+            _ if link.doorbell_owed => true,
             LinkState::Stalled => posters_out(id),
-            LinkState::Reclaiming => !seeded("reclaim-by-the-clock"),
+            LinkState::Reclaiming => true,
             LinkState::Up | LinkState::Stopping | LinkState::Failed | LinkState::Down => false,
         })
     }

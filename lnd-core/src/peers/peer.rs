@@ -3,7 +3,6 @@
 
 use super::attempt::Attempt;
 use super::last_hello::LastHello;
-use crate::base::defect::seeded;
 use crate::base::id::{Identity, Incarnation, Nid};
 use crate::base::message::{Envelope, Lane};
 use crate::base::time::Instant;
@@ -193,8 +192,7 @@ impl Peer {
     /// Whether a new request may go out now, before no other, as far as credits go.
     #[inline]
     pub fn may_send(&self, reliable: bool) -> bool {
-        let first = self.queue.is_empty() || seeded("short-overtakes");
-        first && self.has_credit(reliable)
+        self.queue.is_empty() && self.has_credit(reliable)
     }
 
     /// The envelope of the next message from `me` to the peer. A request takes a credit (R34).
@@ -348,16 +346,14 @@ impl Peer {
     /// answered us, or it has said goodbye and was there after all others. A goodbye alone does not show
     /// that: it may come late, as its sender's hello did.
     pub fn is_settled(&self) -> bool {
-        self.is(Marks::PROVEN)
-            || self.has_closed() && (self.is(Marks::LATEST) || seeded("late-goodbye-settles"))
+        self.is(Marks::PROVEN) || self.has_closed() && self.is(Marks::LATEST)
     }
 
     /// Notes a goodbye. Our session began when the incarnation that we know displaced another one, or before
     /// any was heard. If its goodbye names that session, it was there after all others.
     pub fn note_goodbye(&mut self, from: &Envelope) {
         self.closed = Some(from.from_life);
-        let names_ours = from.credits_of == self.session && !seeded("goodbye-names-nothing");
-        if self.has_closed() && names_ours {
+        if self.has_closed() && from.credits_of == self.session {
             self.marks.insert(Marks::LATEST);
         }
     }

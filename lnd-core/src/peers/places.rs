@@ -2,7 +2,6 @@
 //! Who has a place in the peer table, and which promised request waits for one
 //! (docs/decisions/0019-few-places.md).
 
-use crate::base::defect::seeded;
 use crate::base::id::{Incarnation, LinkId, Nid};
 use crate::base::time::{Instant, Span};
 
@@ -124,7 +123,7 @@ impl Places {
     fn turn(&self, it: &Waiting) -> (u8, u64) {
         let last = self.last.map_or(0, Nid::raw);
         let behind = it.nid.raw().wrapping_sub(last).wrapping_sub(1);
-        (it.silences, if seeded("turns-not-taken") { 0 } else { behind })
+        (it.silences, behind)
     }
 
     /// Keeps one that has lost its place while its request waits, for what is known of it.
@@ -136,7 +135,7 @@ impl Places {
     ) {
         let not_before = now.after(more_hold_off(hold_off, silences));
         let it = Waiting { nid, incarnation, parked: 0, silences, not_before };
-        if self.waiting.is_none_or(|it| it.parked == 0) && !seeded("silences-forgotten") {
+        if self.waiting.is_none_or(|it| it.parked == 0) {
             self.waiting = Some(it);
         }
     }
@@ -158,8 +157,5 @@ impl Places {
         self.waiting = Some(waiting);
         self.left = self.left.saturating_sub(looked_at);
         self.next = self.next.min(earliest);
-        if seeded("place-not-waited-for") {
-            self.next = Instant::NEVER;
-        }
     }
 }

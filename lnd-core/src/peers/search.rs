@@ -3,7 +3,6 @@
 
 use super::peer::Peer;
 use super::Peers;
-use crate::base::defect::seeded;
 use crate::base::id::{Incarnation, Nid, PeerId};
 use crate::base::time::{Instant, Span};
 use crate::machines::peer::HelloState;
@@ -61,12 +60,7 @@ impl Search {
                     peer.nid.zip(peer.life).filter(|_| parked).map(|(n, l)| (n, l, peer.silences));
                 peer.greeting.revive_at().unwrap_or(self.now)
             }
-            Some(HelloState::Good) if self.answered => {
-                if parked && seeded("parked-outlives-its-sender") {
-                    return false;
-                }
-                self.stays_until
-            }
+            Some(HelloState::Good) if self.answered => self.stays_until,
             _ => return false,
         };
         if parked && until > self.now {
@@ -97,7 +91,7 @@ impl Peers<'_> {
         let from = self.clock;
         let mut search = Search::new(now, self.places.stays_until(bounds.hold_off));
         let mut found = self.add(nid, bounds.places, &mut search);
-        if found.is_none() && promised && !seeded("parked-for-ever") {
+        if found.is_none() && promised {
             // The same places again, for those that have answered.
             self.clock = from;
             search.among_answered();
@@ -107,9 +101,7 @@ impl Peers<'_> {
         if let Some(gate) = self.gate(id) {
             gate.renew(id.generation());
         }
-        if !seeded("place-keeps-timer") {
-            self.disarm(id);
-        }
+        self.disarm(id);
         if let Some(displaced) = search.displaced().filter(|_| bounds.reliable) {
             self.places.keep_displaced(displaced, now, bounds.hold_off);
         }
@@ -130,7 +122,7 @@ impl Peers<'_> {
     ) -> Result<PeerId, Instant> {
         let from = self.clock;
         let found = self.find_place(now, nid, promised, bounds);
-        if found.is_err() && self.places.is_searching() && !seeded("search-led-astray") {
+        if found.is_err() && self.places.is_searching() {
             self.clock = from;
         }
         found

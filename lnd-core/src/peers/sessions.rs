@@ -2,7 +2,6 @@
 //! Sessions of a peer: which one we count, and which may follow it.
 
 use super::peer::{Marks, Peer};
-use crate::base::defect::seeded;
 use crate::base::id::Incarnation;
 use crate::base::message::Envelope;
 use crate::machines::peer::credits::Theirs;
@@ -19,7 +18,7 @@ impl Peer {
     #[inline]
     pub fn has_room(&self, depth: u16) -> bool {
         let full = self.undecided >= depth || self.passive >= depth.saturating_mul(2);
-        !full || seeded("peer-without-a-cap")
+        !full
     }
 
     /// Whether a request is the next one that we expect, says nothing new of our own requests, and leaves
@@ -29,7 +28,7 @@ impl Peer {
         let marks = self.marks & (Marks::COUNTED | Marks::UNVERIFIED);
         let counted = marks == Marks::COUNTED && self.their_session == from.session;
         let no_credit = from.credits_of == self.session && self.ours.has_returned(from.credits);
-        let next = self.theirs.expects(from.sequence) || seeded("usual-out-of-order");
+        let next = self.theirs.expects(from.sequence);
         let known = self.is_of(from, me) && self.has_room(depth);
         known && counted && no_credit && next && self.parked == 0
     }
@@ -47,12 +46,7 @@ impl Peer {
     #[inline]
     #[must_use]
     pub fn consume(&mut self, depth: u16) -> bool {
-        if !seeded("credit-not-returned") {
-            self.theirs.consume();
-        }
-        if seeded("credit-returned-twice") {
-            self.theirs.consume();
-        }
+        self.theirs.consume();
         // Where requests were lost the peer may have nothing left before we owe it half (INV-11).
         self.theirs.owed() >= (depth / 2).max(1) || self.theirs.is_spent(depth)
     }
@@ -80,17 +74,12 @@ impl Peer {
     /// Whether a session comes after the latest one that we know of. The sessions of one incarnation
     /// count up, and wrap.
     pub fn is_later(&self, session: u32) -> bool {
-        self.their_session().is_some_and(|known| {
-            if seeded("sessions-do-not-wrap") {
-                return session > known;
-            }
-            session.wrapping_sub(known) as i32 > 0
-        })
+        self.their_session().is_some_and(|known| session.wrapping_sub(known) as i32 > 0)
     }
 
     /// None of the peer's sessions up to this one is counted, and none before it will be. Zero: none.
     pub fn forget_theirs(&mut self, session: u32) {
-        self.their_session = if seeded("older-session-opened") { 0 } else { session };
+        self.their_session = session;
         self.marks.remove(Marks::COUNTED | Marks::NOTIFIED);
         self.opened = self.opened.wrapping_add(1);
         self.theirs = Theirs::open();

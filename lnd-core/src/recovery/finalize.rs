@@ -3,7 +3,6 @@
 //! INV-2, R8).
 
 use crate::base::counters::Counter;
-use crate::base::defect::seeded;
 use crate::base::id::{Nid, PeerId, Tag};
 use crate::base::message::{Lane, Message, Refusal};
 use crate::base::time::Instant;
@@ -95,14 +94,9 @@ impl<P: Ports> Driver<'_, P> {
     /// Ends one transfer: the peer is notified, everything is given back, and the slot is free.
     fn finalize(&mut self, now: Instant, slot: u32) -> Option<Report> {
         let it = self.ended(slot)?;
-        let ended = if seeded("status-ok-by-default") { Word::from_bits(0xc000) } else { it.word };
-        let mut status = Status::of_word(self.config.policy, ended)?;
+        let mut status = Status::of_word(self.config.policy, it.word)?;
         // S0-18: such a channel's OK says that the message was sent, and no more.
-        if it.role == Role::Immediate
-            && status.errno == 0
-            && !self.channel.is_reliable()
-            && !seeded("sent-is-delivered")
-        {
+        if it.role == Role::Immediate && status.errno == 0 && !self.channel.is_reliable() {
             status.delivery = Delivery::Sent;
         }
         self.notify_peer(now, &it);
@@ -155,7 +149,7 @@ impl<P: Ports> Driver<'_, P> {
         let Some(message) = final_message(it) else { return };
         let Some(view) = self.peers.view(it.peer) else { return };
         // Another incarnation has given the peer's tag to another transfer (R31).
-        let other = view.life() != it.owner.life() && !seeded("last-word-to-another-life");
+        let other = view.life() != it.owner.life();
         if view.state() != HelloState::Down && !other {
             self.send_control(now, it.peer, it.owner.link(), &message);
         }
@@ -173,7 +167,7 @@ impl<P: Ports> Driver<'_, P> {
         let reliable = self.channel.is_reliable();
         let Some(peer) = self.peers.get_mut(it.peer) else { return };
         let announced = peer.give_up(it.session, it.sequence);
-        if !announced && reliable && !seeded("far-request-not-given-up") {
+        if !announced && reliable {
             self.peers.begin_session(it.peer);
             self.resync(now, it.peer);
         }
@@ -202,13 +196,13 @@ impl<P: Ports> Driver<'_, P> {
             peer.transfers = peer.transfers.saturating_sub(1);
             let passive = it.flags.contains(Flags::PASSIVE);
             peer.passive = peer.passive.saturating_sub(u16::from(passive));
-            if it.flags.contains(Flags::PULLING) && !seeded("pull-credit-leaked") {
+            if it.flags.contains(Flags::PULLING) {
                 peer.pulls = peer.pulls.saturating_sub(1);
                 pull_waits = !peer.pull_queue.is_empty();
             }
         }
         self.slots.release(it.tag);
-        self.offer |= !seeded("silent-end-not-told") || it.role.reported();
+        self.offer = true;
         self.peers.places.may_be_free();
         if pull_waits {
             self.next_pull(now, it.peer);

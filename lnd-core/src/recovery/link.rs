@@ -4,7 +4,6 @@
 //! device does not answer, the link is failed and what was lent stays lent (INV-2, INV-3).
 
 use crate::base::counters::Counter;
-use crate::base::defect::seeded;
 use crate::base::id::LinkId;
 use crate::base::time::Instant;
 use crate::links::{Domain, Link};
@@ -115,9 +114,7 @@ impl<P: Ports> Driver<'_, P> {
             Domain::Link(id) => {
                 self.counters.count(Counter::LinksFailed);
                 // Its stop is that of its connections as well.
-                if !seeded("link-leaves-connections") {
-                    self.links.put_back(domain);
-                }
+                self.links.put_back(domain);
                 if let Some(gate) = self.links.gate(id) {
                     gate.close();
                 }
@@ -188,7 +185,7 @@ impl<P: Ports> Driver<'_, P> {
         // One of them after the other has the budget.
         let turn = self.links.next_turn();
         for place in 0..self.links.connections() {
-            let its = turn == Some(place) || seeded("budget-for-each-connection");
+            let its = turn == Some(place);
             self.recover(now, Domain::Connection(place), if its { budget } else { 0 });
             self.give_up_connection(now, place);
         }
@@ -202,7 +199,7 @@ impl<P: Ports> Driver<'_, P> {
         let held = self.is_held(Domain::Connection(place));
         let failed_at = self.links.recovery(Domain::Connection(place)).map(|it| it.failed_at);
         let overdue = failed_at.is_some_and(|at| at.after(bound) <= now);
-        if held && overdue && !seeded("connection-out-for-ever") {
+        if held && overdue {
             self.link_event(now, connection.link, LinkEvent::Failed);
         }
     }
@@ -217,9 +214,6 @@ impl<P: Ports> Driver<'_, P> {
                 };
                 if out && !self.invalidate_all(now, domain, budget) {
                     self.domain_event(now, domain, LinkEvent::PostersOut);
-                }
-                if seeded("reclaimed-before-stop") {
-                    self.domain_event(now, domain, LinkEvent::Quiesced);
                 }
             }
             LinkState::Stopping | LinkState::Failed => self.look_for_proof(now, domain),

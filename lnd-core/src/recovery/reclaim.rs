@@ -2,7 +2,6 @@
 //! What a link or connection that has failed still has: invalidated before it stops, reclaimed after.
 
 use crate::base::counters::Counter;
-use crate::base::defect::seeded;
 use crate::base::id::Tag;
 use crate::base::time::Instant;
 use crate::links::{Domain, Link};
@@ -29,7 +28,7 @@ impl<P: Ports> Driver<'_, P> {
             recovery.at += 1;
             let link = self.slots.owner(slot).link().and_then(|id| self.links.get(id));
             let asks = link.is_some_and(Link::takes_invalidates);
-            if asks && self.is_in(slot, domain) && !seeded("stopped-without-invalidate") {
+            if asks && self.is_in(slot, domain) {
                 self.sweep_slot(now, slot);
             }
         }
@@ -55,16 +54,14 @@ impl<P: Ports> Driver<'_, P> {
     /// is free or whose transfer has ended owes nothing, and stays as it is.
     fn reclaim_slot(&mut self, now: Instant, domain: Domain, slot: u32) {
         let word = self.slots.word(slot);
-        let ours = self.is_in(slot, domain) || seeded("proof-for-every-link");
-        let missed = seeded("reclaim-misses-a-slot") && slot == 0;
-        if !ours || missed {
+        if !self.is_in(slot, domain) {
             return;
         }
         let tag = self.slots.tag(slot);
         // A pull that waits has no descriptor. It ends here as it would in the sweep, which may come later.
         if let Some(cause) = self.pull_is_blocked(slot) {
             self.cancel(now, tag, cause);
-        } else if word.owes(Debts::HW) && !seeded("by-hand-without-yank") {
+        } else if word.owes(Debts::HW) {
             self.reclaim_descriptor(now, domain, tag);
         }
         let word = self.slots.word(slot);

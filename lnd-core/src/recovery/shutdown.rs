@@ -2,7 +2,6 @@
 //! The end, and what stands in its way (INV-15, R66): Running → Refusing → Draining → Closing →
 //! Stopping → Quiescent. Dropping the driver afterwards is *Gone*.
 
-use crate::base::defect::seeded;
 use crate::base::message::Message;
 use crate::base::time::Instant;
 use crate::machines::link::LinkEvent;
@@ -29,7 +28,7 @@ impl<P: Ports> Driver<'_, P> {
     }
 
     pub(crate) fn advance_shutdown(&mut self, now: Instant, budget: u32) {
-        let empty = self.slots.in_use() == (0, 0) || seeded("closed-before-empty");
+        let empty = self.slots.in_use() == (0, 0);
         match self.run.state() {
             RunState::Running | RunState::Quiescent => {}
             RunState::Refusing if empty => self.run.enter(RunState::Closing),
@@ -63,9 +62,7 @@ impl<P: Ports> Driver<'_, P> {
                 view.state() == HelloState::Good
                     || view.admitted() && view.state() != HelloState::Down
             });
-            if !seeded("goodbye-keeps-timer") {
-                self.peers.disarm(id);
-            }
+            self.peers.disarm(id);
             if let Some(peer) = self.peers.get_mut(id) {
                 peer.wants = Wants::empty();
             }

@@ -2,7 +2,6 @@
 //! Time passes (R39, R40): deadlines, links, sweeps, handshakes and everything put off.
 
 use crate::base::counters::Counter;
-use crate::base::defect::seeded;
 use crate::base::time::Instant;
 use crate::machines::link::LinkEvent;
 use crate::ports::Ports;
@@ -43,12 +42,10 @@ impl<P: Ports> Driver<'_, P> {
         if due {
             self.polled = now;
         }
-        let batch = if seeded("batch-ignored") { u32::MAX } else { self.config.batch };
+        let batch = self.config.batch;
         self.notice(now, batch);
         // Before one whose hold-off is over asks for its own sake.
-        if !seeded("own-turn-first") {
-            self.seat_waiting(now);
-        }
+        self.seat_waiting(now);
         self.expire(now, batch);
         self.poll_links(now, batch);
         self.sweep_some(now, batch);
@@ -131,9 +128,7 @@ impl<P: Ports> Driver<'_, P> {
         }
         // What was asked back has not come within the bound: its stop domain is suspect (S0-9, R21), and the
         // stop of that is the proof that ends the wait.
-        if !seeded("drain-bound-ignored") {
-            self.suspect(now, slot);
-        }
+        self.suspect(now, slot);
         self.slots.arm(slot, now.after(self.config.drain_bound));
     }
 
@@ -148,7 +143,7 @@ impl<P: Ports> Driver<'_, P> {
         let peer = self.peers.nid(self.peers.of_slot(slot));
         match peer.and_then(|peer| self.connection_with(peer, link)) {
             // One that finds no place is looked at again: those that have one are out for a bounded time.
-            Some(it) if !seeded("connection-stops-its-link") => {
+            Some(it) => {
                 let _ = self.connection_failed(now, it);
             }
             _ => self.link_event(now, link, LinkEvent::Failed),

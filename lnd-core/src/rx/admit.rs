@@ -2,7 +2,6 @@
 //! Who is listened to, and what becomes of the others.
 
 use crate::base::counters::Counter;
-use crate::base::defect::seeded;
 use crate::base::id::{LinkId, PeerId};
 use crate::base::message::{Envelope, Lane};
 use crate::base::time::Instant;
@@ -34,11 +33,9 @@ impl<P: Ports> Driver<'_, P> {
     pub(crate) fn admitted(&mut self, now: Instant, from: &Envelope, lane: Lane) -> Heard {
         let found = self.peers.find(from.from);
         let view = found.and_then(|id| self.peers.gate(id)).map(|g| g.view());
-        let admitted = view.is_some_and(|v| v.admitted() && v.state() != HelloState::Down)
-            || seeded("early-message-taken");
+        let admitted = view.is_some_and(|v| v.admitted() && v.state() != HelloState::Down);
         let peer = found.and_then(|id| Some((id, self.peers.get_mut(id)?)));
-        let right = peer.as_ref().is_some_and(|(_, peer)| peer.is_of(from, self.me.life))
-            || seeded("any-life-will-do");
+        let right = peer.as_ref().is_some_and(|(_, peer)| peer.is_of(from, self.me.life));
         let taken = admitted && right;
         let (nid, sequence) = (from.from, from.sequence);
         self.tracer.record(now, Trace::Heard { from: nid, lane, sequence, taken });
@@ -70,12 +67,12 @@ impl<P: Ports> Driver<'_, P> {
         // Which incarnation is the present one is open until one has answered our hello. A request of another
         // is of an earlier one then: it must not keep its place in the lane, since what lies behind it was
         // promised.
-        let settled = known.is_some_and(Peer::is_settled) && !seeded("earlier-request-parked");
+        let settled = known.is_some_and(Peer::is_settled);
         let open = view.is_none_or(|v| v.state() != HelloState::Good) && !settled;
         let answer_due = view.is_some_and(|v| v.state() == HelloState::Greeting);
         let stays = reliable && (right || open) || right && answer_due;
         let parks = lane == Lane::Request && means_us && stays;
-        if parks && !seeded("wrong-verdict-drops") {
+        if parks {
             self.counters.count(Counter::Waited);
             return Heard::Parked;
         }
@@ -120,7 +117,7 @@ impl<P: Ports> Driver<'_, P> {
     pub(crate) fn unpark(&mut self, id: PeerId, link: LinkId) {
         let Some(peer) = self.peers.get_mut(id).filter(|peer| peer.parked != 0) else { return };
         self.quiet_until = Instant::ORIGIN;
-        peer.parked &= if seeded("one-mark-for-all-lanes") { 0 } else { !link.bit() };
+        peer.parked &= !link.bit();
         if peer.parked == 0 {
             peer.wants.remove(Wants::ASK);
             self.peers.places.may_be_free();

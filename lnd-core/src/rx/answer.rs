@@ -3,7 +3,6 @@
 
 use super::admit::Heard;
 use crate::base::counters::Counter;
-use crate::base::defect::seeded;
 use crate::base::id::{LinkId, PeerId, Tag};
 use crate::base::message::{Envelope, Lane, Message, PullReady};
 use crate::base::time::Instant;
@@ -36,9 +35,6 @@ impl<P: Ports> Driver<'_, P> {
     }
 
     pub(crate) fn pull_ready(&mut self, now: Instant, link: LinkId, id: PeerId, it: &PullReady) {
-        if seeded("pull-ready-walks-the-table") {
-            (0..self.config.slots).for_each(|slot| _ = self.slots.word(slot));
-        }
         let here = self.slots.owner(it.sink.index).link() == Some(link);
         let fits = here && self.is_with(it.sink, id);
         let Some(state) = self.answer_to(it.sink, fits, |role| role == Role::GetSink) else {
@@ -56,9 +52,9 @@ impl<P: Ports> Driver<'_, P> {
             state.role = Role::GetPull;
             state.remote = it.source;
             state.length = it.length;
-            state.flags.set(Flags::OWES_DONE, !signalled || seeded("done-after-every-get"));
+            state.flags.set(Flags::OWES_DONE, !signalled);
         }
-        if it.length > room && !seeded("length-unchecked") {
+        if it.length > room {
             // LNet would assert here (H16): we refuse; the report lets the peer have its buffers
             // back.
             self.counters.count(Counter::Protocol);
@@ -113,15 +109,10 @@ impl<P: Ports> Driver<'_, P> {
         let word = self.slots.word(tag.index);
         let stale = self.slots.tag(tag.index) != tag || !word.is_of(tag.generation);
         // Where there is no slot, generation 0 passes for the present one.
-        let Some(state) =
-            self.slots.get(tag.index).filter(|_| !stale || seeded("answer-without-generation"))
-        else {
-            if stale || !seeded("answer-beyond-uncounted") {
-                self.counters.count(Counter::StaleAnswer);
-            }
+        let Some(state) = self.slots.get(tag.index).filter(|_| !stale) else {
+            self.counters.count(Counter::StaleAnswer);
             return None;
         };
-        let from_its_peer = from_its_peer || seeded("answer-of-any-peer");
         if !from_its_peer || !of_role(state.role) {
             self.counters.count(Counter::WrongAnswer);
             return None;

@@ -8,7 +8,6 @@ use core::fmt;
 
 use super::request::{Asked, Offer};
 use super::ticket::{Give, Receive, RecvError, RequestKind, Ticket};
-use crate::base::defect::seeded;
 use crate::base::fragment::Fragment;
 use crate::base::id::{Nid, Tag};
 use crate::base::message::{Message, Refusal};
@@ -79,13 +78,6 @@ impl<'d, 'm, 'f, P: Ports> Arrival<'d, 'm, 'f, P> {
         message: &Message<'f>,
     ) -> Inbound<'d, 'm, 'f, P> {
         let Some(asked) = Asked::by(message) else { return Inbound::Handled };
-        if seeded("taken-before-decided") {
-            driver.take_in(&offer);
-        }
-        if seeded("request-not-parsed") {
-            let _ = driver.take_up_request(now, &offer, from, &asked);
-            return Inbound::Handled;
-        }
         Inbound::Request(Self { driver, now, from, offer, asked })
     }
 
@@ -148,7 +140,7 @@ impl<'d, 'm, 'f, P: Ports> Arrival<'d, 'm, 'f, P> {
     #[inline(never)]
     fn recv_pulled(mut self, it: &Receive<'_>) -> Result<Received, RecvError<'f>> {
         let now = self.now;
-        let in_time = it.deadline > now || seeded("late-put-pulled");
+        let in_time = it.deadline > now;
         if self.asked.kind == RequestKind::Put && in_time && self.fits(it) {
             let Self { driver, offer, asked, from, .. } = &mut self;
             if let Some(tag) = driver.take_up_put(now, offer, *from, asked, it) {

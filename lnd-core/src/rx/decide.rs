@@ -4,7 +4,6 @@
 use super::request::{Asked, Offer};
 use super::ticket::{RequestKind, Ticket};
 use crate::base::counters::Counter;
-use crate::base::defect::seeded;
 use crate::base::fragment::Fragment;
 use crate::base::id::{Nid, Tag};
 use crate::base::message::{Message, Refusal};
@@ -55,7 +54,7 @@ impl<P: Ports> Driver<'_, P> {
     /// A request that was offered is taken, and its place in the channel is free again: it had no slot.
     #[inline]
     pub(super) fn consume_offer(&mut self, offer: &Offer) {
-        self.take(offer, offer.number.is_some() && !seeded("short-keeps-credit"));
+        self.take(offer, offer.number.is_some());
     }
 
     /// Takes a request that was offered; `consumed`: its credit goes back.
@@ -131,10 +130,6 @@ impl<P: Ports> Driver<'_, P> {
         };
         if let Some(state) = self.slots.get_mut(tag.index) {
             state.refuse(role, why);
-        }
-        if seeded("refusal-untold") {
-            let _ = self.apply(now, tag, Event::PayCpu);
-            return;
         }
         self.reply(now, tag);
     }

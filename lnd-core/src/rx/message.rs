@@ -4,7 +4,6 @@
 use super::admit::Heard;
 use super::arrival::{Arrival, Inbound};
 use super::request::Screened;
-use crate::base::defect::seeded;
 use crate::base::id::{LinkId, PeerId};
 use crate::base::message::{Envelope, Lane, Message};
 use crate::base::time::Instant;
@@ -140,7 +139,7 @@ impl<'m, P: Ports> Driver<'m, P> {
         if let (Message::Close, true, Some(peer)) = (message, means_us, found) {
             // That of one that was there last is kept: what it left in the channel would wait for ever.
             let kept = peer.has_closed() && peer.is_settled();
-            if !kept || seeded("late-goodbye-overwrites") {
+            if !kept {
                 peer.note_goodbye(from);
             }
         }

@@ -4,7 +4,6 @@
 use super::request::{Asked, Offer};
 use super::ticket::{Give, Receive, RecvError, RequestKind, Ticket};
 use crate::base::counters::Counter;
-use crate::base::defect::seeded;
 use crate::base::id::{LinkId, Nid, PeerId, Tag};
 use crate::base::message::Refusal;
 use crate::base::time::Instant;
@@ -35,22 +34,14 @@ impl<P: Ports> Driver<'_, P> {
         }
         let role = match ticket.kind {
             RequestKind::Immediate => Role::InlineSink,
-            RequestKind::Get if !seeded("wrong-kind-taken") => {
-                return Err(self.refused(ticket, Why::WrongKind))
-            }
-            RequestKind::Put | RequestKind::Get => Role::PutSink,
+            RequestKind::Get => return Err(self.refused(ticket, Why::WrongKind)),
+            RequestKind::Put => Role::PutSink,
         };
         if let Err(why) = self.lend(&ticket, role, it.sink, it.length, it.user) {
             return Err(self.refused(ticket, why));
         }
         let tag = ticket.tag;
-        if it.length == 0 && seeded("nothing-wanted-is-refused") {
-            self.nak(now, tag, ticket.kind, Refusal::NoMatch);
-            return Ok(tag);
-        }
-        if !seeded("buffer-held-beyond-recv") {
-            self.consume(tag);
-        }
+        self.consume(tag);
         self.slots.arm(tag.index, it.deadline);
         if role == Role::InlineSink {
             self.copy_in(now, tag, ticket.payload, it);
@@ -71,9 +62,6 @@ impl<P: Ports> Driver<'_, P> {
         asked: &Asked<'_>,
         it: &Receive<'_>,
     ) -> Option<Tag> {
-        if it.length == 0 && seeded("nothing-wanted-is-refused") {
-            return None;
-        }
         let new = New {
             role: Role::PutSink,
             fragments: it.sink,
@@ -85,11 +73,7 @@ impl<P: Ports> Driver<'_, P> {
         };
         let tag = self.claim(offer.peer, Some(offer.link), &new).ok()?;
         self.stir();
-        if seeded("buffer-held-beyond-recv") {
-            self.take_in(offer);
-        } else {
-            self.consume_offer(offer);
-        }
+        self.consume_offer(offer);
         self.tracer.record(now, Trace::Accepted { tag, peer: from, length: asked.length });
         self.slots.arm(tag.index, it.deadline);
         self.pull_put(now, tag, offer.peer, offer.link, From::Claim(&[]));
@@ -120,11 +104,10 @@ impl<P: Ports> Driver<'_, P> {
         if !self.is_live(&ticket) {
             return Err(RecvError::Gone);
         }
-        if ticket.kind != RequestKind::Get && !seeded("wrong-kind-taken") {
+        if ticket.kind != RequestKind::Get {
             return Err(self.refused(ticket, Why::WrongKind));
         }
-        let length = if seeded("get-answered-empty") { 0 } else { it.length };
-        if let Err(why) = self.lend(&ticket, Role::GetSource, it.source, length, it.user) {
+        if let Err(why) = self.lend(&ticket, Role::GetSource, it.source, it.length, it.user) {
             return Err(self.refused(ticket, why));
         }
         let tag = ticket.tag;

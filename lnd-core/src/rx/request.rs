@@ -3,7 +3,6 @@
 
 use super::ticket::RequestKind;
 use crate::base::counters::Counter;
-use crate::base::defect::seeded;
 use crate::base::id::{LinkId, PeerId, Tag};
 use crate::base::message::{Envelope, Lane, Message};
 use crate::base::time::Instant;
@@ -105,7 +104,7 @@ impl<P: Ports> Driver<'_, P> {
     ) -> Screened {
         let Some(peer) = self.peers.get(id) else { return Screened::Handled };
         let present = peer.counted_session() == Some(from.session);
-        if !present && !seeded("any-session-will-do") {
+        if !present {
             return self.of_another_session(now, link, id, from);
         }
         if peer.is(Marks::UNVERIFIED) {
@@ -142,9 +141,6 @@ impl<P: Ports> Driver<'_, P> {
     #[cold]
     fn begin_next_session(&mut self, now: Instant, id: PeerId, session: u32) -> Screened {
         self.counters.count(Counter::Waited);
-        if seeded("number-waited-for") {
-            return Screened::Wait;
-        }
         if let Some(peer) = self.peers.get_mut(id) {
             peer.forget_theirs(session);
         }
@@ -203,7 +199,7 @@ impl<P: Ports> Driver<'_, P> {
         if state != HelloState::Good {
             return;
         }
-        if !peer.is(Marks::NOTIFIED) || seeded("told-again") {
+        if !peer.is(Marks::NOTIFIED) {
             peer.marks.insert(Marks::NOTIFIED);
             self.resync(now, id);
             return;
@@ -256,7 +252,7 @@ impl<P: Ports> Driver<'_, P> {
         let state = self.peers.state(id);
         let peer = self.peers.get_mut(id)?;
         peer.keep_if(Marks::UNVERIFIED, from.credits_of != peer.session);
-        if !peer.is(Marks::UNVERIFIED) || seeded("echo-believed") {
+        if !peer.is(Marks::UNVERIFIED) {
             return None;
         }
         self.park(now, id, link);

@@ -2,7 +2,6 @@
 //! The half of the driver that runs anywhere: interrupts decide, threads report.
 
 use crate::base::counters::{Count, Counter, Counters};
-use crate::base::defect::seeded;
 use crate::base::id::{LinkId, PeerId, Tag};
 use crate::base::time::Instant;
 use crate::machines::peer::{GateView, HelloEvent, HelloState};
@@ -129,9 +128,6 @@ impl<'m> Decider<'m> {
         let found = gate.and_then(|gate| gate.change_of(peer.generation(), down)).is_some();
         if found {
             self.shared.want(attention::SWEEP);
-            if seeded("peer-down-fails-link") {
-                LinkId::new(0).into_iter().for_each(|link| self.link_failed(link));
-            }
         }
         found
     }
@@ -201,7 +197,7 @@ impl<'m, Q: Completions> Interrupt<'m, Q> {
     fn is_foreign(&self, tag: Tag) -> bool {
         let shared = self.decider.shared;
         let other = self.link.is_some() && shared.owner(tag.index).link() != self.link;
-        other && shared.tag(tag.index) == tag && !seeded("any-ring-tells")
+        other && shared.tag(tag.index) == tag
     }
 
     /// Takes up to `budget` completions. Context: the link's interrupt, or a thread in its place;

@@ -38,7 +38,6 @@ pub use run::RunState;
 pub use view::{CreditView, PeerView, TransferView};
 
 use crate::base::counters::Counters;
-use crate::base::defect::seeded;
 use crate::base::id::{Identity, LinkId, Nid, PeerId};
 use crate::base::time::{Instant, Span};
 use crate::links::Links;
@@ -152,8 +151,6 @@ impl<'m, P: Ports> Driver<'m, P> {
     /// Something is left to do, or another time may be the next one.
     #[inline]
     pub(crate) fn stir(&mut self) {
-        if !seeded("quiet-for-ever") {
-            self.quiet_until = Instant::ORIGIN;
-        }
+        self.quiet_until = Instant::ORIGIN;
     }
 }

@@ -2,7 +2,6 @@
 //! When there is something to do next (R39).
 
 use super::{Driver, RunState};
-use crate::base::defect::seeded;
 use crate::base::time::{Instant, Span};
 use crate::ports::Ports;
 use crate::slots::PutOff;
@@ -36,8 +35,7 @@ impl<P: Ports> Driver<'_, P> {
     /// When there is something to do next; and whether nothing but a timer brings it, or another context.
     /// [`NEVER`](Instant::NEVER): nothing waits for time.
     pub(crate) fn next_due(&self, now: Instant) -> (Instant, bool) {
-        let gone = self.links.any_gone() && !seeded("gone-by-the-clock");
-        let told = gone || self.shared.attention_wanted();
+        let told = self.links.any_gone() || self.shared.attention_wanted();
         if told && self.run.state() != RunState::Quiescent {
             return (now, false);
         }
@@ -57,7 +55,6 @@ impl<P: Ports> Driver<'_, P> {
             RunState::Stopping => self.links.all_down(),
         };
         let to_send = self.peers.goes_on() || self.replies.goes_on();
-        let to_send = to_send && !seeded("rest-of-a-batch-by-the-clock");
         shutdown || to_send || !self.slots.is_swept() || self.links.any_goes_on()
     }
 
@@ -75,8 +72,7 @@ impl<P: Ports> Driver<'_, P> {
         let mut quiet = state == RunState::Running && self.peers.all_heard();
         if self.peers.anything_to_send() || !self.replies.is_empty() || self.links.any_out() {
             // What nothing tells of is looked at by the clock.
-            let last = if seeded("look-put-off") { now } else { self.polled.min(now) };
-            next = next.min(last.after(self.config.link_poll));
+            next = next.min(self.polled.min(now).after(self.config.link_poll));
             quiet = false;
         }
         if let Some(place) = self.peers.places.next(now) {
@@ -114,15 +110,13 @@ impl<P: Ports> Driver<'_, P> {
     ) -> Option<(Instant, PutOff)> {
         let late = now.since(due).min(bound);
         let long = late.as_nanos() > bound.as_nanos() >> 1;
-        let heard = self.awake < due || seeded("short-pause-blames") && !long;
+        let heard = self.awake < due;
         // A call that is a little late, as those of a host that sleeps are, uses up nothing of what a pause is
         // granted.
-        let put_off =
-            if long || seeded("sleep-for-a-pause") { PutOff::Pause } else { PutOff::Call };
-        if heard || put_off <= before || seeded("silence-while-away") {
+        let put_off = if long { PutOff::Pause } else { PutOff::Call };
+        if heard || put_off <= before {
             return None;
         }
-        let late = if seeded("pause-not-made-good") { Span::default() } else { late };
         Some((now.after(late.max(self.config.granularity())), put_off))
     }
 

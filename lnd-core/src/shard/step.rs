@@ -3,7 +3,6 @@
 
 use super::Driver;
 use crate::base::counters::Counter;
-use crate::base::defect::seeded;
 use crate::base::id::{LinkId, PeerId, Tag};
 use crate::base::message::{Envelope, Lane};
 use crate::base::time::Instant;
@@ -113,7 +112,6 @@ impl<P: Ports> Driver<'_, P> {
     pub(crate) fn is_with(&self, tag: Tag, id: PeerId) -> bool {
         let owner = self.slots.owner(tag.index);
         let life = self.peers.gate(id).map(|g| g.view().life());
-        owner.peer_index() as usize == id.index()
-            && (life == Some(owner.life()) || seeded("answer-without-life"))
+        owner.peer_index() as usize == id.index() && life == Some(owner.life())
     }
 }

@@ -7,7 +7,6 @@
 
 pub mod attention;
 mod fragment_lists;
-mod mistaken;
 mod owner;
 mod pieces;
 mod queue;
@@ -26,7 +25,6 @@ pub(crate) use state::{Flags, New, PutOff, SlotState, NONE};
 pub(crate) use sweep::Sweep;
 pub(crate) use waiting::Waiting;
 
-use crate::base::defect::seeded;
 use crate::base::fragment::Fragment;
 use crate::base::id::Tag;
 use crate::base::time::Instant;
@@ -152,8 +150,7 @@ impl<'m> Slots<'m> {
     #[inline]
     pub fn claim(&mut self, new: &New<'_>) -> Result<Tag, NoSlot> {
         let passive = !new.role.requests();
-        let reserved = if seeded("no-reserve") { 0 } else { self.reserved };
-        if !passive && self.active >= self.count - reserved {
+        if !passive && self.active >= self.count - self.reserved {
             return Err(NoSlot::Slots);
         }
         let (pieces, address) = self.keep_fragments(new.fragments).ok_or(NoSlot::Lists)?;
@@ -257,9 +254,7 @@ impl<'m> Slots<'m> {
         self.timers.disarm(tag.index);
         let Some(state) = self.states.get(tag.index) else { return };
         let (pieces, flags) = (state.pieces, state.flags);
-        if !seeded("list-leaked") {
-            self.give_back(pieces);
-        }
+        self.give_back(pieces);
         if flags.contains(Flags::PASSIVE) {
             self.passive = self.passive.saturating_sub(1);
         } else {

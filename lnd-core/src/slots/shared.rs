@@ -4,10 +4,9 @@
 use crossbeam_utils::CachePadded;
 
 pub use super::attention;
-use super::mistaken::mistaken;
 pub use super::owner::Owner;
 pub use super::slot::Slot;
-use crate::base::defect::{ordered, seeded};
+use crate::base::defect::ordered;
 use crate::base::id::{LinkId, PeerId, Tag};
 use crate::base::sync::{AtomicU32, Ordering};
 use crate::machines::link::LinkGate;
@@ -132,7 +131,7 @@ impl<'m> Shared<'m> {
         let Some(slot) = self.slot(index) else { return Tag { index, generation: 0 } };
         // Relaxed: the slot is the claimer's own until it is published.
         let generation = slot.generation.load(Ordering::Relaxed);
-        let generation = generation.wrapping_add(u32::from(!seeded("same-generation")));
+        let generation = generation.wrapping_add(1);
         slot.generation.store(generation, Ordering::Relaxed);
         Tag { index, generation }
     }
@@ -192,26 +191,20 @@ impl<'m> Shared<'m> {
         let mut seen = slot.word.load(Ordering::Acquire);
         // Relaxed: equal to the tag's or the tag is stale; a use that begins right now changes the
         // word's own generation, and the exchange fails.
-        let stale = slot.generation.load(Ordering::Relaxed) != tag.generation;
-        if stale && !seeded("stale-completion-taken") {
+        if slot.generation.load(Ordering::Relaxed) != tag.generation {
             return None;
         }
         loop {
             let before = Word::from_bits(seen);
-            let stale = !before.is_of(tag.generation) && !seeded("stale-completion-taken");
-            if stale || before.phase() == Phase::Free {
+            if !before.is_of(tag.generation) || before.phase() == Phase::Free {
                 return None;
             }
-            let outcome = step(before, mistaken(before, event));
+            let outcome = step(before, event);
             if outcome.word == before {
                 return Some(Applied { before, after: before, effect: outcome.effect });
             }
             // AcqRel: partner is this same exchange in the other contexts, and `publish`.
             let order = ordered("apply-relaxed", Ordering::AcqRel);
-            if seeded("store-for-exchange") {
-                seen = outcome.word.bits();
-                slot.word.store(seen, Ordering::Release);
-            }
             match slot.word.compare_exchange_weak(
                 seen,
                 outcome.word.bits(),

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! Which slots are in use: one bit a slot.
 
-use crate::base::defect::seeded;
 use crate::base::sync::{AtomicU32, Ordering};
 
 /// The claim bitmap. A set bit is a free slot. Behind it lies a bitmap of its words: a set bit is a word
@@ -68,7 +67,7 @@ impl<'m> Claims<'m> {
         // Relaxed, all: only the owner writes.
         let free = word.load(Ordering::Relaxed);
         let left = free & free.checked_sub(1)?;
-        word.store(if seeded("claimed-twice") { free } else { left }, Ordering::Relaxed);
+        word.store(left, Ordering::Relaxed);
         if left == 0 {
             self.note(cursor.word, false);
         }

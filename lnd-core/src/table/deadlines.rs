@@ -6,7 +6,6 @@
 //! is removing it. The few that fit no lane go into a binary heap. The next deadline is the least of
 //! the lanes' heads and the heap's root.
 
-use crate::base::defect::seeded;
 use crate::base::time::Instant;
 use crate::table::lanes::{Lanes, NONE, OUT};
 
@@ -47,7 +46,7 @@ impl<'m> Deadlines<'m> {
         }
         for lane in 0..LANES {
             let fits = self.lanes.last_due(lane).is_none_or(|last| last <= due);
-            if fits || seeded("deadline-out-of-order") {
+            if fits {
                 self.lanes.append(index, lane, due);
                 return;
             }

@@ -2,7 +2,6 @@
 //! Transfers that are given up: what is queued ends at once, what the engine has is invalidated.
 
 use crate::base::counters::Counter;
-use crate::base::defect::seeded;
 use crate::base::id::Tag;
 use crate::base::time::Instant;
 use crate::machines::peer::HelloState;
@@ -18,9 +17,7 @@ impl<P: Ports> Driver<'_, P> {
     pub fn withdraw(&mut self, now: Instant, tag: Tag) {
         self.stir();
         if let Some(applied) = self.slots.apply(tag, Event::Cancel(Cause::Withdrawn)) {
-            let waits = applied.effect == Effect::None && seeded("withdrawn-not-drained");
-            let effect = if waits { Effect::Late } else { applied.effect };
-            self.cancelled(now, tag, Cause::Withdrawn, effect);
+            self.cancelled(now, tag, Cause::Withdrawn, applied.effect);
         }
     }
 
@@ -59,31 +56,15 @@ impl<P: Ports> Driver<'_, P> {
         let Some(state) = self.slots.get_mut(tag.index) else { return };
         let link = owner.link().and_then(|l| self.links.get_mut(l).map(|s| (l, s)));
         if let Some((id, link)) = link {
-            let asked = state.flags.contains(Flags::RECALLED) && !seeded("recalled-twice");
-            let spared = if state.role.stages() {
-                seeded("stage-not-invalidated")
-            } else {
-                seeded("pull-not-invalidated")
-            };
-            if !asked && link.takes_invalidates() && !spared {
+            if !state.flags.contains(Flags::RECALLED) && link.takes_invalidates() {
                 state.flags.insert(Flags::RECALLED);
                 // Only a descriptor that the device has been told of can be asked back.
-                if !seeded("recalled-before-doorbell") && link.ring() {
+                if link.ring() {
                     self.counters.count(Counter::Doorbells);
                 }
-                if seeded("stopped-to-abort") {
-                    link.engine.stop();
-                } else {
-                    link.engine.invalidate(tag);
-                }
+                link.engine.invalidate(tag);
                 self.counters.count(Counter::Invalidated);
                 self.tracer.record(now, Trace::Invalidated { tag, link: id });
-                if seeded("invalidated-is-back") {
-                    let _ = self.apply(now, tag, Event::HwUntouched);
-                } else if seeded("descriptor-sampled") {
-                    let works = link.engine.link_up().then_some(Effect::None);
-                    let _ = works.or_else(|| self.apply(now, tag, Event::HwUntouched));
-                }
             }
         }
     }
@@ -112,7 +93,7 @@ impl<P: Ports> Driver<'_, P> {
         let bounded = !state.flags.contains(Flags::DRAINING)
             && matches!(self.slots.word(tag.index).phase(), Phase::Queued | Phase::Live);
         let late = bounded && self.slots.armed(tag.index).is_some_and(|due| due <= now);
-        if late && !seeded("sent-after-deadline") {
+        if late {
             self.deadline_passed(now, tag, role);
             return true;
         }
@@ -177,7 +158,7 @@ impl<P: Ports> Driver<'_, P> {
         let waits = self.slots.get(tag.index).is_some_and(|state| {
             state.flags.contains(Flags::QUEUED) && state.role == Role::GetPull
         });
-        if !waits || seeded("waiting-pull-kept") {
+        if !waits {
             return false;
         }
         self.unqueue_pull(tag);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! Credits that go back to the peers.
 
-use crate::base::defect::seeded;
 use crate::base::id::{PeerId, Tag};
 use crate::peers::Wants;
 use crate::ports::Ports;
@@ -18,8 +17,8 @@ impl<P: Ports> Driver<'_, P> {
         let full = !peer.has_room(depth);
         peer.undecided = peer.undecided.saturating_sub(1);
         // What a peer sent beyond its credits has waited for this; no slot becomes free.
-        self.offer |= full && peer.has_room(depth) && !seeded("decision-not-told");
-        let present = session == Some(peer.opened) || seeded("credit-of-a-former-session");
+        self.offer |= full && peer.has_room(depth);
+        let present = session == Some(peer.opened);
         if present && peer.consume(depth) {
             self.say_credits(id);
         }

@@ -2,7 +2,6 @@
 //! Requests that wait: when and by which way they are sent.
 
 use super::gate::From;
-use crate::base::defect::seeded;
 use crate::base::id::{LinkId, PeerId, Tag};
 use crate::base::message::Lane;
 use crate::base::time::{Instant, Span};
@@ -33,7 +32,7 @@ impl<P: Ports> Driver<'_, P> {
     /// credits, and by `batch` for what is late: it ends here and spends no credit.
     pub(crate) fn flush(&mut self, now: Instant, id: PeerId) {
         let bound = self.config.batch.saturating_add(u32::from(MAX_DEPTH));
-        for _ in 0..if seeded("flush-without-bound") { u32::MAX } else { bound } {
+        for _ in 0..bound {
             let Some(peer) = self.peers.get(id) else { return };
             if peer.queue.is_empty() {
                 if peer.ours.left() > 0 {
@@ -53,7 +52,6 @@ impl<P: Ports> Driver<'_, P> {
     /// lies here that we do not count, it reminds its sender.
     pub(crate) fn credits_are_here(&mut self, id: PeerId) {
         let reminds = self.peers.get(id).is_some_and(|peer| peer.is(Marks::NOTIFIED));
-        let reminds = reminds && !seeded("reminder-disarmed");
         if self.peers.state(id) == HelloState::Good && !reminds {
             self.peers.disarm(id);
         }
@@ -78,9 +76,7 @@ impl<P: Ports> Driver<'_, P> {
     pub(crate) fn watch_credits(&mut self, now: Instant, peer: PeerId) {
         if self.peers.armed(peer).is_none() {
             let stalled = self.peers.get_mut(peer).is_some_and(|peer| {
-                if !seeded("one-pause-granted") {
-                    peer.set_put_off(PutOff::Not);
-                }
+                peer.set_put_off(PutOff::Not);
                 peer.is(Marks::STALLED)
             });
             let bound = if stalled { Span::default() } else { self.config.credit_stall };

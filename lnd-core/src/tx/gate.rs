@@ -5,9 +5,9 @@
 //! first, then there is a fence, then the sweep: either we see the closed gate, or the sweep sees our
 //! debts (INV-1, INV-2).
 
-use crate::base::defect::seeded;
+use crate::base::defect::fenced;
 use crate::base::id::{LinkId, PeerId, Tag};
-use crate::base::sync::{fence, Ordering};
+use crate::base::sync::Ordering;
 use crate::base::time::Instant;
 use crate::machines::link::{LinkGate, Posting};
 use crate::machines::peer::{GateView, HelloState};
@@ -46,7 +46,7 @@ pub(super) struct Tx<'m> {
 fn refused_by(view: GateView, role: Role, life: u32) -> Option<Cause> {
     if view.state() == HelloState::Down {
         Some(Cause::PeerDown)
-    } else if view.life() != life && !seeded("gate-life-unchecked") {
+    } else if view.life() != life {
         Some(Cause::PeerRestarted)
     } else if role.requests() && view.state() != HelloState::Good {
         Some(Cause::PeerDown)
@@ -72,8 +72,7 @@ impl<'m, P: Ports> Driver<'m, P> {
         let state = self.slots.get_mut(tag.index)?;
         state.choose_role(record.inline_max);
         let role = state.role;
-        let awaits = if seeded("inline-awaits-answer") { Role::GetSink } else { role };
-        let debts = awaits.debts(record.is(Marks::SIGNALLED));
+        let debts = role.debts(record.is(Marks::SIGNALLED));
         // A message that will have ended when it is sent is no debt.
         let ends = if self.channel.ends_at_once() { Debts::MSG.0 } else { 0 };
         let owed = Debts(debts.0 & !ends);
@@ -99,13 +98,10 @@ impl<'m, P: Ports> Driver<'m, P> {
             return None;
         }
         // Partner: the fences in `LinkGate::close` and `PeerGate::change`.
-        if !seeded("no-fence-in-hand-out") {
-            fence(Ordering::SeqCst);
-        }
+        fenced("no-fence-in-hand-out", Ordering::SeqCst);
         let blocked_by = if !gate.admitted(&posting) {
             Some(Cause::LinkDown)
-        } else if nid.is_some_and(|nid| self.links.is_out(nid, link)) && !seeded("posted-while-out")
-        {
+        } else if nid.is_some_and(|nid| self.links.is_out(nid, link)) {
             Some(Cause::ConnectionDown)
         } else {
             refused_by(peer_gate.view(), role, life)

@@ -7,14 +7,12 @@
 
 use super::gate::{From, Tx};
 use crate::base::counters::Counter;
-use crate::base::defect::seeded;
 use crate::base::id::{LinkId, PeerId, Tag};
 use crate::base::time::Instant;
 use crate::machines::transfer::{Cause, Debts, Event};
 use crate::ports::trace::Trace;
 use crate::ports::{Bd, Engine, Motion, Ports, PostError, Tracer};
 use crate::shard::Driver;
-use crate::slots::Role;
 
 impl<P: Ports> Driver<'_, P> {
     /// Posts a transfer on `link`; one from a queue whose deadline has passed ends there instead.
@@ -56,8 +54,8 @@ impl<P: Ports> Driver<'_, P> {
         if tx.debts.0 & Debts::MSG.0 != 0 {
             if let Err(cause) = self.send_message(now, tx, from) {
                 // A descriptor that is out stays owed and is asked to come back.
-                let kept = if seeded("posted-debt-dropped") { 0 } else { given.0 };
-                let _ = self.apply(now, tx.tag, Event::Withdraw(Debts(tx.debts.0 & !kept), cause));
+                let _ =
+                    self.apply(now, tx.tag, Event::Withdraw(Debts(tx.debts.0 & !given.0), cause));
             }
         }
     }
@@ -84,9 +82,7 @@ impl<P: Ports> Driver<'_, P> {
         let bd = Bd { tag: tx.tag, motion, length: state.length, fragments, list };
         link.engine.post(&bd)?;
         link.doorbell_owed = true;
-        let early = tx.role == Role::GetSource && seeded("pull-ready-before-doorbell");
-        let rings = tx.role.stages() && !early && !seeded("said-before-staged");
-        if rings && link.ring() {
+        if tx.role.stages() && link.ring() {
             self.counters.count(Counter::Doorbells);
         }
         Ok(())

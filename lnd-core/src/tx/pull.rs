@@ -9,7 +9,6 @@
 
 use super::gate::From;
 use crate::base::counters::Counter;
-use crate::base::defect::seeded;
 use crate::base::id::{LinkId, PeerId, Tag};
 use crate::base::time::Instant;
 use crate::machines::transfer::{Cause, Phase, Word};
@@ -29,12 +28,12 @@ impl<P: Ports> Driver<'_, P> {
         from: From<'_>,
     ) {
         let Some(peer) = self.peers.get_mut(id) else { return };
-        let room = peer.pulls < self.config.pulls || seeded("pulls-without-bound");
+        let room = peer.pulls < self.config.pulls;
         if room && peer.pull_queue.is_empty() {
             self.start_pull(now, id, tag, link, from);
             return;
         }
-        if matches!(from, From::Claim(_)) && !seeded("waiting-put-unpublished") {
+        if matches!(from, From::Claim(_)) {
             self.slots.publish(tag, Word::queued(tag.generation));
         }
         peer.pulls_waiting = peer.pulls_waiting.saturating_add(1);

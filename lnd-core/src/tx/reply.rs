@@ -2,7 +2,6 @@
 //! Our answers to peers' requests: when and by which way they are sent.
 
 use super::gate::From;
-use crate::base::defect::seeded;
 use crate::base::id::{LinkId, Nid, Tag};
 use crate::base::message::Lane;
 use crate::base::time::Instant;
@@ -14,7 +13,7 @@ impl<P: Ports> Driver<'_, P> {
     /// answer needs no credit (INV-11).
     #[inline]
     pub(crate) fn reply(&mut self, now: Instant, tag: Tag) {
-        if !self.try_reply(now, tag) && !seeded("answer-forgotten") {
+        if !self.try_reply(now, tag) {
             self.replies.push(&mut self.slots, tag.index);
         }
     }

@@ -3,7 +3,6 @@
 
 use super::copy::gather;
 use super::gate::{From, Tx};
-use crate::base::defect::seeded;
 use crate::base::id::Tag;
 use crate::base::message::{Lane, Message, PullReady};
 use crate::base::time::Instant;
@@ -56,18 +55,7 @@ impl<P: Ports> Driver<'_, P> {
             Role::NakGet => Message::GetNak { sink: remote, why },
             _ => Message::PutNak { source: remote, why },
         };
-        if tx.role == Role::GetSource && seeded("pull-ready-unsaid")
-            || tx.role == Role::PutSource && seeded("put-request-unsaid")
-        {
-            return Ok(());
-        }
-        let mut sent = self.channel.send(tx.link, envelope, &message, Some(tx.tag));
-        if seeded("message-repeated") {
-            let _ = self.channel.send(tx.link, envelope, &message, Some(tx.tag));
-        }
-        if seeded("over-when-sent") {
-            sent = sent.map(|ended| ended.or(Some(Sent::Ok)));
-        }
+        let sent = self.channel.send(tx.link, envelope, &message, Some(tx.tag));
         self.after_sending(now, tx.link, envelope, lane, sent.is_ok());
         let ended = sent.map_err(|_| Cause::Channel)?;
         if self.channel.ends_at_once() {

@@ -8,7 +8,6 @@
 use super::copy::gather;
 use super::request::{Kind, Request};
 use crate::base::counters::Counter;
-use crate::base::defect::seeded;
 use crate::base::id::PeerId;
 use crate::base::message::{Envelope, Lane};
 use crate::base::time::Instant;
@@ -37,12 +36,10 @@ impl<P: Ports> Driver<'_, P> {
     ) -> Option<Status> {
         let reliable = self.channel.is_reliable();
         let peer = self.peers.get_mut(id)?;
-        let fits = length <= peer.inline_max || seeded("inline-beyond-limit");
         // A GET goes inline without payload if it need not be optimised, or must not (R26).
         let get = request.kind == Kind::Get;
-        let inline = fits || get && request.routed && !seeded("routed-get-optimised");
-        let staged = request.kind == Kind::Reply && seeded("small-reply-staged");
-        if !self.channel.ends_at_once() || !inline || staged || !peer.may_send(reliable) {
+        let inline = length <= peer.inline_max || get && request.routed;
+        if !self.channel.ends_at_once() || !inline || !peer.may_send(reliable) {
             return None;
         }
         let (payload, length) = if get { (&[][..], 0) } else { (request.payload, length) };
@@ -55,10 +52,7 @@ impl<P: Ports> Driver<'_, P> {
         let memory = &self.memory;
         let written = |place: &mut [u8]| gather(memory, payload, place).is_ok();
         let sent = self.channel.send_inline(link, &envelope, request.header, scratch, written);
-        if seeded("message-repeated") {
-            let _ = self.channel.send_inline(link, &envelope, request.header, scratch, written);
-        }
-        if sent.is_some() || seeded("short-taken-unsent") {
+        if sent.is_some() {
             let _ = peer.take_next();
         }
         // `None`: nothing was sent, so nothing was taken.
@@ -66,7 +60,7 @@ impl<P: Ports> Driver<'_, P> {
         self.counters.count(Counter::Accepted);
         self.after_sending(now, link, &envelope, Lane::Request, sent.is_ok());
         let status = match sent {
-            Ok(Some(Sent::Ok)) if reliable || seeded("sent-is-delivered") => Status::OK,
+            Ok(Some(Sent::Ok)) if reliable => Status::OK,
             Ok(Some(Sent::Ok)) => Status { delivery: Delivery::Sent, ..Status::OK },
             failed => self.short_failed(id, &envelope, failed),
         };
@@ -83,7 +77,7 @@ impl<P: Ports> Driver<'_, P> {
         envelope: &Envelope,
         sent: Result<Option<Sent>, ChannelFull>,
     ) -> Status {
-        if let Some(peer) = self.peers.get_mut(id).filter(|_| !seeded("short-not-given-up")) {
+        if let Some(peer) = self.peers.get_mut(id) {
             // It is the latest one: the next hello can announce it.
             let _ = peer.give_up(envelope.session, envelope.sequence);
         }

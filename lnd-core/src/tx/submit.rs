@@ -4,7 +4,6 @@
 use super::gate::From;
 use super::request::{Kind, Refused, Request, Submitted, To, Why};
 use crate::base::counters::Counter;
-use crate::base::defect::seeded;
 use crate::base::fragment::{self, Fragment};
 use crate::base::id::{LinkId, Nid, PeerId, Tag};
 use crate::base::message::MAX_HEADER;
@@ -122,9 +121,7 @@ impl<P: Ports> Driver<'_, P> {
         if let Some(nid) = self.peers.nid(peer) {
             self.tracer.record(now, Trace::Accepted { tag, peer: nid, length });
         }
-        if !seeded("deadline-never-armed") {
-            self.slots.arm(tag.index, request.deadline);
-        }
+        self.slots.arm(tag.index, request.deadline);
         self.post_or_queue(now, tag, peer, request.header);
         Ok(tag)
     }
@@ -150,10 +147,8 @@ impl<P: Ports> Driver<'_, P> {
         let known = self.peers.get(peer).filter(|peer| peer.life.is_some() && peer.inline_max > 0);
         let inline = length <= known.map_or(self.inline_max(), |peer| peer.inline_max);
         match request.kind {
-            Kind::Get if request.routed && !seeded("routed-get-optimised") => Role::Immediate,
-            Kind::Get if inline => Role::Immediate,
+            Kind::Get if request.routed || inline => Role::Immediate,
             Kind::Get => Role::GetSink,
-            Kind::Reply if seeded("small-reply-staged") => Role::PutSource,
             Kind::Put | Kind::Ack | Kind::Reply if inline => Role::Immediate,
             Kind::Put | Kind::Ack | Kind::Reply => Role::PutSource,
         }
@@ -162,7 +157,7 @@ impl<P: Ports> Driver<'_, P> {
     /// Takes up a node that is not in the peer table. We are none.
     #[inline(never)]
     fn new_peer(&mut self, now: Instant, nid: Nid) -> Result<PeerId, Why> {
-        let reached = self.channel.reaches(nid) || seeded("indirect-peer-taken");
+        let reached = self.channel.reaches(nid);
         if nid == self.me.nid || !reached {
             return Err(Why::NoRoute);
         }
@@ -172,7 +167,7 @@ impl<P: Ports> Driver<'_, P> {
     /// A peer that is still in its place (R14).
     fn peer_by_id(&mut self, peer: PeerId) -> Result<PeerId, Why> {
         let known = self.peers.named(peer).is_some_and(|found| found.nid.is_some());
-        if known || seeded("stale-peer-sent-to") {
+        if known {
             return Ok(peer);
         }
         self.counters.count(Counter::StalePeer);

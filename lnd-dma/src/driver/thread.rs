@@ -4,12 +4,12 @@
 //! What the registers say is believed only from a device that identifies itself (INV-3). What the
 //! driver has written it keeps, and does not read back.
 
-use lnd_core::defect::seeded;
+use lnd_core::defect::fenced;
 use lnd_core::fragment;
 use lnd_core::id::{LinkId, Nid, Tag};
 use lnd_core::link::Quiesced;
 use lnd_core::ports::{Bd, Engine, Features, Motion, PostError, Returned};
-use lnd_core::sync::{fence, Ordering};
+use lnd_core::sync::Ordering;
 
 use super::identity;
 use crate::descriptor::{Content, Descriptor, Flags, State};
@@ -146,7 +146,7 @@ impl<'m, R: RegisterAccess, N: Nodes> MmioEngine<'m, R, N> {
             return Ok(if begun { head } else { self.start });
         }
         let possible = self.tail.wrapping_sub(head) <= self.memory.ring();
-        if !possible && !seeded("ring-overrun") {
+        if !possible {
             // More than fits: no working device says that.
             self.gone = true;
             return Err(PostError::Gone);
@@ -165,7 +165,7 @@ impl<'m, R: RegisterAccess, N: Nodes> MmioEngine<'m, R, N> {
             return Ok(true);
         }
         // With one entry for each descriptor there always is room; unless the bus does not answer.
-        if used >= self.memory.ring() && !seeded("ring-overrun") {
+        if used >= self.memory.ring() {
             self.gone |= !identity::is_right(&self.registers);
             return Err(if self.gone { PostError::Gone } else { PostError::Full });
         }
@@ -177,12 +177,10 @@ impl<'m, R: RegisterAccess, N: Nodes> MmioEngine<'m, R, N> {
     /// it: a descriptor has one entry at most, however often it is invalidated (LU-9943).
     fn list(&mut self, descriptor: &Descriptor, index: u32, listed: bool) {
         self.pulls_owed = true;
-        if listed && !seeded("entry-for-every-post") {
-            if !seeded("no-fence-in-post") {
-                // Partner: the fence in the engine's `next_entry`. It sees the descriptor handed over,
-                // or we see that it has taken the entry.
-                fence(Ordering::SeqCst);
-            }
+        if listed {
+            // Partner: the fence in the engine's `next_entry`. It sees the descriptor handed over,
+            // or we see that it has taken the entry.
+            fenced("no-fence-in-post", Ordering::SeqCst);
             // A head that is impossible now: the link fails, and its stop brings the descriptor back.
             if self.is_listed(descriptor, index).unwrap_or(true) {
                 return;
@@ -210,9 +208,7 @@ impl<'m, R: RegisterAccess, N: Nodes> MmioEngine<'m, R, N> {
     /// The engine begins again, with rings as new whatever they hold now. Harmless if it is repeated
     /// before it has reached the device.
     fn restart(&mut self) {
-        if !seeded("ring-not-renewed") {
-            self.memory.renew(self.completion_start);
-        }
+        self.memory.renew(self.completion_start);
         self.registers.write(Register::CompletionStart, self.completion_start);
         self.registers.write(Register::PostTail, self.tail);
         self.registers.write(Register::PostStart, self.start);
@@ -257,7 +253,7 @@ impl<R: RegisterAccess, N: Nodes> Engine for MmioEngine<'_, R, N> {
     fn post(&mut self, bd: &Bd<'_>) -> Result<(), PostError> {
         let descriptor = self.memory.descriptor(bd.tag.index).ok_or(PostError::Invalid)?;
         let own = descriptor.own();
-        if (own.is(State::Owned) || own.is(State::Busy)) && !seeded("posted-over-a-post") {
+        if own.is(State::Owned) || own.is(State::Busy) {
             return Err(PostError::Busy);
         }
         if own.state().is_none() {
@@ -274,10 +270,6 @@ impl<R: RegisterAccess, N: Nodes> Engine for MmioEngine<'_, R, N> {
         }
         let pull = content.flags.contains(Flags::PULL);
         let listed = pull && self.is_listed(descriptor, bd.tag.index)?;
-        if seeded("handed-over-before-written") {
-            descriptor.hand_over(bd.tag.generation);
-            self.registers.write(Register::StageBell, self.stage_rings.wrapping_add(1));
-        }
         descriptor.write(&content);
         descriptor.hand_over(bd.tag.generation);
         if pull {
@@ -319,7 +311,7 @@ impl<R: RegisterAccess, N: Nodes> Engine for MmioEngine<'_, R, N> {
     }
 
     fn quiesced(&mut self) -> Option<Quiesced> {
-        if !self.control.contains(Control::STOP) && !seeded("proof-without-stop") {
+        if !self.control.contains(Control::STOP) {
             return None;
         }
         // Before and after: the bus may fail, or recover, between two reads.
@@ -334,14 +326,9 @@ impl<R: RegisterAccess, N: Nodes> Engine for MmioEngine<'_, R, N> {
         }
         // The STOPPED of an earlier stop is no answer: it is still shown by an engine that is about
         // to execute the reset.
-        let answered = status == Status::STOPPED.in_round(self.control.round())
-            || seeded("old-stop-is-a-proof") && status.contains(Status::STOPPED);
-        let agrees = seeded("identification-unchecked")
-            && control.contains(Control::STOP)
-            && status.contains(Status::STOPPED)
-            && status.round() == control.round();
-        let proven = known && self.stands(control) && answered || agrees;
-        if !proven && !seeded("proof-without-stop") {
+        let answered = status == Status::STOPPED.in_round(self.control.round());
+        let proven = known && self.stands(control) && answered;
+        if !proven {
             return None;
         }
         self.gone = false;
@@ -356,7 +343,7 @@ impl<R: RegisterAccess, N: Nodes> Engine for MmioEngine<'_, R, N> {
     }
 
     fn yank(&mut self, tag: Tag, proof: &Quiesced) -> Option<Returned> {
-        if proof.link() != self.link && !seeded("any-proof-will-do") {
+        if proof.link() != self.link {
             return None;
         }
         let descriptor = self.memory.descriptor(tag.index)?;
@@ -365,11 +352,11 @@ impl<R: RegisterAccess, N: Nodes> Engine for MmioEngine<'_, R, N> {
             return None;
         }
         descriptor.free();
-        own.returned().filter(|_| !seeded("done-word-ignored"))
+        own.returned()
     }
 
     fn reset(&mut self, proof: Quiesced) {
-        if proof.link() != self.link && !seeded("reset-by-any-proof") {
+        if proof.link() != self.link {
             return;
         }
         self.pulls_owed = false;

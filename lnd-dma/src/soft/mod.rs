@@ -35,7 +35,6 @@ pub use faults::{Faults, NoFaults, Verdict};
 pub use progress::Progress;
 pub use settings::Settings;
 
-use lnd_core::defect::seeded;
 use lnd_core::time::Instant;
 
 use crate::regs::{Control, Interrupt, LinkBits, Register, RegisterAccess, Status};
@@ -62,8 +61,6 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
             if self.memory.read(Register::CompletionHead) != self.completion_tail {
                 self.raise(Interrupt::COMPLETION);
             }
-        } else if seeded("armed-too-late") {
-            self.untold = false;
         }
     }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! One pull: the receive side moves the bytes (S3-1, S3-4).
 
-use lnd_core::defect::seeded;
+use lnd_core::defect::fenced;
 use lnd_core::id::LinkId;
-use lnd_core::sync::{fence, Ordering};
+use lnd_core::sync::Ordering;
 use lnd_core::time::Instant;
 
 use super::cursor::Cursor;
@@ -197,14 +197,11 @@ impl<'m, F: Fabric<'m>, A: Faults> Mover<'_, 'm, F, A> {
         }
         pull.source = Some(Source { memory, content, own: busy, cursor: Cursor::default() });
         self.faults.claimed(wanted);
-        if !seeded("no-fence-after-claim") {
-            // Partner: the fence in the other engine's `stop_some`: it sees the claim, or we see its
-            // stop; by the round, if we have been so slow that it is over already.
-            fence(Ordering::SeqCst);
-        }
+        // Partner: the fence in the other engine's `stop_some`: it sees the claim, or we see its
+        // stop; by the round, if we have been so slow that it is over already.
+        fenced("no-fence-after-claim", Ordering::SeqCst);
         let control = control_of(&memory);
-        let over = control.round() != round && !seeded("round-unchecked");
-        if control.contains(Control::STOP) || over {
+        if control.contains(Control::STOP) || control.round() != round {
             return Reach::Gone(Cause::UNREACHABLE);
         }
         Reach::Held(memory)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! The pulls under way: taken from the post ring, moved on a chunk each, told of together.
 
-use lnd_core::defect::seeded;
-use lnd_core::sync::{fence, Ordering};
+use lnd_core::defect::fenced;
+use lnd_core::sync::Ordering;
 use lnd_core::time::Instant;
 
 use super::ends::TOGETHER;
@@ -46,10 +46,10 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
         }
         let index = self.taken?;
         let out = self.memory.descriptor(index).is_some_and(|d| d.own().is(State::Owned));
-        if !out && !seeded("no-fence-in-fetch") {
+        if !out {
             // Partner: the fence in the driver's `post`, which relies on an entry that it finds in the
             // ring: it sees that we have taken it, or we see in `check` what it has handed over.
-            fence(Ordering::SeqCst);
+            fenced("no-fence-in-fetch", Ordering::SeqCst);
         }
         Some(index)
     }
@@ -97,9 +97,7 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
                 self.end_all();
             }
         }
-        if !seeded("short-pulls-untold") {
-            self.end_all();
-        }
+        self.end_all();
     }
 
     /// Moves a chunk of one pull where it lies, if it has not ended.

@@ -2,7 +2,6 @@
 //! Remote reads: reach the other engine's registers, or try again until the retry bound; then the
 //! access check (S2-4 to S2-12).
 
-use lnd_core::defect::seeded;
 use lnd_core::time::Instant;
 
 use super::pull::{control_of, has_link};
@@ -31,7 +30,6 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
                 self.progress.busy = true;
                 return;
             }
-            None if seeded("dead-is-unknown") => ReadEnd::Aborted,
             None => ReadEnd::RetryExhausted,
         };
         self.end_read(end);
@@ -59,8 +57,7 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
         let answers = status.contains(Status::RUNNING)
             && has_link(&memory)
             && !control_of(&memory).contains(Control::STOP);
-        let unseen = seeded("read-needs-a-driver") && memory.read(Register::Interrupt) != 0;
-        (answers && !unseen).then_some(memory)
+        answers.then_some(memory)
     }
 
     fn check_access(&self, peer: &LinkMemory<'_>) -> ReadEnd {
@@ -74,8 +71,7 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
         let before = peer.read(Register::PublishedKey);
         let word = peer.read(Register::PublishedWord);
         let after = peer.read(Register::PublishedKey);
-        let same = key == before || seeded("key-looked-at-once");
-        if length == WORD && key != 0 && same && key == after {
+        if length == WORD && key != 0 && key == before && key == after {
             ReadEnd::Ok(word)
         } else {
             ReadEnd::AccessError

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! Descriptors go back to the driver: the completion ring's producer.
 
-use lnd_core::defect::seeded;
 use lnd_core::id::Tag;
 use lnd_core::sync::{fence, Ordering};
 use lnd_core::time::Instant;
@@ -131,7 +130,6 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
     /// that value must not hit a descriptor that a puller has claimed meanwhile.
     pub(super) fn take_back(&mut self, own: Own, index: u32, state: State, cause: Cause) {
         let Some(descriptor) = self.memory.descriptor(index) else { return };
-        let own = if seeded("recall-over-a-claim") { descriptor.own() } else { own };
         let back = own.into(state).reporting();
         if descriptor.swap(own, back) {
             self.tell_back(descriptor, back, cause);

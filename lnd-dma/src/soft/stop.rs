@@ -7,8 +7,8 @@
 //! before its claim, and has touched nothing. STOPPED is shown after a whole pass over the table that found no
 //! claim, with no pull of our own left.
 
-use lnd_core::defect::seeded;
-use lnd_core::sync::{fence, Ordering};
+use lnd_core::defect::fenced;
+use lnd_core::sync::Ordering;
 
 use super::{Fabric, Faults, SoftEngine};
 use crate::descriptor::State;
@@ -24,10 +24,8 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
         self.abort_all();
         self.abort_read();
         if self.stop_at == 0 {
-            if !seeded("no-fence-in-stop") {
-                // Partner: the puller's fence between its claim and its look at STOP.
-                fence(Ordering::SeqCst);
-            }
+            // Partner: the puller's fence between its claim and its look at STOP.
+            fenced("no-fence-in-stop", Ordering::SeqCst);
             self.stop_busy = false;
         }
         let end =
@@ -90,11 +88,9 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
     /// descriptors whose own word does not bear them out.
     pub(super) fn reset(&mut self) {
         let registers = self.memory.registers();
-        if !seeded("ring-goes-on") {
-            self.post_head = self.memory.read(Register::PostStart);
-            self.completion_tail = self.memory.read(Register::CompletionStart);
-            self.completion_start = Some(self.completion_tail);
-        }
+        self.post_head = self.memory.read(Register::PostStart);
+        self.completion_tail = self.memory.read(Register::CompletionStart);
+        self.completion_start = Some(self.completion_tail);
         self.memory.write(Register::PostHead, self.post_head);
         // Relaxed: a snapshot.
         registers.completion_tail.store(self.completion_tail, Ordering::Relaxed);

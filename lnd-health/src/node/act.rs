@@ -5,7 +5,6 @@ use super::action::{Action, Found, Probe};
 use super::tally::Count;
 use super::Health;
 use crate::prober::Look;
-use lnd_core::defect::seeded;
 use lnd_core::time::Instant;
 
 /// Entries looked at in one call of [`Health::next_action`], at most.
@@ -31,8 +30,7 @@ impl Health<'_> {
             return None;
         }
         let mut idle = 0;
-        let looks = if seeded("looks-without-bound") { u32::MAX } else { LOOKS };
-        for _ in 0..looks {
+        for _ in 0..LOOKS {
             let turn = self.poll_turn;
             self.poll_turn = if turn >= 2 { 0 } else { turn + 1 };
             let look = match turn {
@@ -42,11 +40,7 @@ impl Health<'_> {
             };
             match look {
                 Found::Action(action) => {
-                    let probe = matches!(action, Action::Probe(_));
-                    let spared = probe && seeded("probes-without-budget");
-                    if !(spared || seeded("budget-ignored")) {
-                        self.allowance.take(now);
-                    }
+                    self.allowance.take(now);
                     return Some(action);
                 }
                 Found::Spared => idle = 0,

@@ -9,7 +9,6 @@ use crate::journey::Journey;
 use crate::ni::Ni;
 use crate::select::NoPath;
 use crate::terms::Path;
-use lnd_core::defect::seeded;
 use lnd_core::time::Instant;
 use lnd_core::transfer::{Delivery, Health as Class};
 
@@ -24,7 +23,6 @@ impl Health<'_> {
         delivery: Delivery,
     ) -> (Consequence, WhyEnded) {
         let retries = self.config.resends();
-        let now = if seeded("deadline-restarted") { Instant::ORIGIN } else { now };
         let peer = self.peer(journey.peer());
         let hop = self.peer_ni(path.hop);
         let situation = Situation {
@@ -45,8 +43,7 @@ impl Health<'_> {
             many_local: self.locals.iter().filter(|ni| ni.nid.is_some()).count() > 1,
             many_remote: hop.is_some_and(|hop| self.many_remote(journey, hop)),
         };
-        let consequence =
-            with_defects(classify(self.config.profile, end.class, &situation), situation.late);
+        let consequence = classify(self.config.profile, end.class, &situation);
         let why = if matches!(end.class, Class::Ok) {
             WhyEnded::Delivered
         } else if consequence.resend != Resend::No {
@@ -81,33 +78,11 @@ impl Health<'_> {
         evidence: Evidence,
         message: u64,
     ) {
-        let mut marks = [consequence.local, consequence.remote];
-        if seeded("wrong-end-blamed") {
-            marks.reverse();
-        }
+        let marks = [consequence.local, consequence.remote];
         for (object, change) in path.ends().into_iter().zip(marks) {
             if change != Change::Keep {
                 self.mark(now, object, change, evidence, message);
             }
         }
     }
-}
-
-/// What the end of a try does, unless a defect changes it: constant functions cannot be seeded. `late`: its
-/// deadline had passed.
-#[inline]
-fn with_defects(consequence: Consequence, late: bool) -> Consequence {
-    let mut it = consequence;
-    if seeded("never-sent-again") {
-        it.resend = Resend::No;
-    }
-    if seeded("timeout-spares-ours") && it.local == Change::DecrementStayUp
-        || seeded("late-is-no-evidence") && late
-    {
-        it.local = Change::Keep;
-    }
-    if seeded("late-is-no-evidence") && late {
-        it.remote = Change::Keep;
-    }
-    it
 }

@@ -7,7 +7,6 @@ use super::Health;
 use crate::dedup::{Stamp, WindowCheck};
 use crate::ids::PeerId;
 use crate::journey::Journey;
-use lnd_core::defect::seeded;
 use lnd_core::id::{Incarnation, Nid};
 
 impl Health<'_> {
@@ -76,7 +75,7 @@ impl Health<'_> {
     fn memory_of(&mut self, id: PeerId, stamp: Stamp) -> Option<&mut Remembered> {
         let own = self.config.incarnation;
         let memory = self.peer_mut(id).filter(|peer| peer.interfaces > 0)?.memory();
-        let for_us = stamp.to.is_none() || stamp.to == own || seeded("resend-to-any-incarnation");
+        let for_us = stamp.to.is_none() || stamp.to == own;
         (memory.incarnation() == Some(stamp.from) && for_us).then_some(memory)
     }
 
@@ -84,7 +83,7 @@ impl Health<'_> {
     pub(super) fn identify(&mut self, id: PeerId, nid: Nid) {
         let Some(peer) = self.peers.get_mut(id.index()) else { return };
         peer.nid = peer.nid.or(Some(nid));
-        if peer.identified || !self.remembers || seeded("removed-is-forgotten") {
+        if peer.identified || !self.remembers {
             return;
         }
         if peer.memory.is_of(nid) {

@@ -4,7 +4,6 @@
 use super::Health;
 use crate::ids::{NiId, Object, PeerId};
 use crate::journal::Evidence;
-use lnd_core::defect::seeded;
 use lnd_core::time::Instant;
 
 impl Health<'_> {
@@ -31,8 +30,7 @@ impl Health<'_> {
     /// emptied, and answers that still come are stale. Messages end as they do.
     pub fn shut_down(&mut self) {
         self.stopping = true;
-        let left = u32::from(seeded("drain-loses-one"));
-        for _ in left..self.recovery.len() {
+        for _ in 0..self.recovery.len() {
             self.recovery.drain();
         }
         for index in 0..self.peer_nis.len() as u32 {

@@ -11,7 +11,6 @@ use crate::ni::Ni;
 use crate::standing::{Aliveness, NiStatus};
 use crate::tracker::TrackEnd;
 use crate::value::HealthValue;
-use lnd_core::defect::seeded;
 use lnd_core::time::Instant;
 
 impl Health<'_> {
@@ -49,10 +48,10 @@ impl Health<'_> {
     /// profile ranks it last until it is usable again, and touches no health.
     pub fn fatal(&mut self, now: Instant, id: NiId, fatal: bool) {
         let object = Object::Local(id);
-        let marks = matches!(self.config.profile, Profile::Seed) && !seeded("report-not-marked");
+        let marks = matches!(self.config.profile, Profile::Seed);
         let thresholds = self.config.thresholds;
         let Some(ni) = self.ni_mut(object) else { return };
-        if ni.is_fatal() == fatal || seeded("report-ignored") {
+        if ni.is_fatal() == fatal {
             return;
         }
         let before = *ni;
@@ -109,11 +108,11 @@ impl Health<'_> {
         let sensitivity = ni.sensitivity.unwrap_or(self.config.sensitivity);
         let health = match change {
             Change::Keep => return,
-            Change::DecrementStayUp if !seeded("doubt-takes-down") => {
+            Change::DecrementStayUp => {
                 let least = HealthValue::new(self.config.thresholds.down.saturating_add(1));
                 ni.health().decremented(sensitivity).max(least.min(ni.health()))
             }
-            Change::Decrement | Change::DecrementStayUp => ni.health().decremented(sensitivity),
+            Change::Decrement => ni.health().decremented(sensitivity),
             Change::Increment => ni.health().recovered(sensitivity),
             Change::Full => HealthValue::FULL,
         };
@@ -151,9 +150,7 @@ impl Health<'_> {
         evidence: Evidence,
         message: u64,
     ) {
-        if !(evidence == Evidence::Fabric && seeded("report-unjournaled")) {
-            self.write(now, object, before, after, evidence, message);
-        }
+        self.write(now, object, before, after, evidence, message);
         match (before.status(), after.status()) {
             (NiStatus::Up, NiStatus::Down) => self.tally.count(Count::WentDown),
             (NiStatus::Down, NiStatus::Up) => {
@@ -168,11 +165,10 @@ impl Health<'_> {
     pub(super) fn enqueue(&mut self, now: Instant, object: Object) {
         let Some(ni) = self.ni(object) else { return };
         let (well, stranger) = (ni.is_well(), self.is_stranger(object, ni));
-        let left_out = matches!(object, Object::Local(_)) && seeded("ours-not-queued");
         let place = self.place(object);
         if well {
             self.recovery.leave(place);
-        } else if !stranger && !self.stopping && !left_out {
+        } else if !stranger && !self.stopping {
             let new = self.recovery.join(now, &mut self.jitter, place);
             if let Some(ni) = self.ni_mut(object).filter(|_| new) {
                 ni.ill_since = now;

@@ -7,7 +7,6 @@
 //! used again in the order in which they became free.
 
 use crate::dedup::Window;
-use lnd_core::defect::seeded;
 use lnd_core::id::{Incarnation, Nid};
 
 /// Former incarnations that are told from new ones.
@@ -55,7 +54,7 @@ impl Remembered {
         if self.incarnation == Some(new) {
             return Start::Known;
         }
-        if self.former.contains(&Some(new)) && !seeded("late-hello-believed") {
+        if self.former.contains(&Some(new)) {
             return Start::Late;
         }
         let former = self.incarnation.replace(new);

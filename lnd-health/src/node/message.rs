@@ -3,14 +3,13 @@
 
 use super::tally::Count;
 use super::{End, Ended, Health, Next, WhyEnded};
-use crate::charge::{Charge, Refusal};
+use crate::charge::Refusal;
 use crate::effect::Profile;
 use crate::ids::{Object, PeerId};
 use crate::journal::Evidence;
 use crate::journey::Journey;
 use crate::select::{Choice, NoPath};
 use crate::terms::Terms;
-use lnd_core::defect::seeded;
 use lnd_core::time::Instant;
 use lnd_core::transfer::{Delivery, Health as Class};
 
@@ -42,7 +41,7 @@ impl Health<'_> {
         let Some(peer) = self.peer_mut(journey.peer()) else { return false };
         let (starts, acquainted) = (peer.starts, peer.incarnation().is_some());
         let former = starts != journey.starts;
-        let doubt = journey.may_have_arrived() && !seeded("resent-to-a-new-life");
+        let doubt = journey.may_have_arrived();
         if former && doubt || !journey.begin(now, choice.path) {
             return false;
         }
@@ -81,11 +80,8 @@ impl Health<'_> {
     pub fn outcome(&mut self, now: Instant, journey: Journey, end: End) -> Next {
         let evidence = Evidence::Message(end.class);
         // LNet goes by the class alone.
-        let seed = self.config.profile == Profile::Seed && !seeded("queue-timeout-charged");
-        let mut end = End { charge: end.charge.filter(|_| seed), ..end };
-        if seeded("classes-not-told-apart") {
-            end.charge = Some(Charge::Path);
-        }
+        let seed = self.config.profile == Profile::Seed;
+        let end = End { charge: end.charge.filter(|_| seed), ..end };
         self.ended_try(now, journey, end, evidence)
     }
 
@@ -93,11 +89,7 @@ impl Health<'_> {
     /// [`refusal_of_errno`](crate::refusal_of_errno) says.
     pub fn refused(&mut self, now: Instant, journey: Journey, refusal: Refusal) -> Next {
         self.tally.count(Count::Refusals);
-        let mut end = End::from(refusal);
-        if seeded("refusal-charged") {
-            end.charge = None;
-        }
-        end.curable |= seeded("refusal-always-again");
+        let end = End::from(refusal);
         self.ended_try(now, journey, end, Evidence::Refusal(end.class))
     }
 
@@ -131,9 +123,7 @@ impl Health<'_> {
         };
         self.landed(&journey);
         self.tally.count_class(end.class);
-        let sure = seeded("unknown-is-lost") && end.delivery == Delivery::Unknown;
-        let known = if sure { Delivery::NotDelivered } else { end.delivery };
-        let delivery = journey.end(end.class, known);
+        let delivery = journey.end(end.class, end.delivery);
         let (consequence, why) = self.consequence(now, &journey, path, end, delivery);
         self.blame(now, path, consequence, evidence, journey.cookie());
         if let WhyEnded::NoPath(_) = why {
@@ -145,12 +135,10 @@ impl Health<'_> {
             let why = match found {
                 Ok(_) => return Next::Again(journey),
                 // S4-19: there are paths, and all have failed a moment ago.
-                Err(why) if why == NoPath::Tried || seeded("waits-for-what-is-not-there") => {
-                    match self.pause(now, &mut journey, end.full) {
-                        Some(at) => return Next::Later(journey, at),
-                        None => WhyEnded::Deadline,
-                    }
-                }
+                Err(NoPath::Tried) => match self.pause(now, &mut journey, end.full) {
+                    Some(at) => return Next::Later(journey, at),
+                    None => WhyEnded::Deadline,
+                },
                 // S4-10, S4-15, S4-18: there is none that could be used.
                 Err(none) => WhyEnded::NoPath(none),
             };
@@ -163,7 +151,7 @@ impl Health<'_> {
     fn landed(&mut self, journey: &Journey) {
         let Some(path) = journey.last_path() else { return };
         for object in path.ends() {
-            if let Some(ni) = self.ni_mut(object).filter(|_| !seeded("use-not-ended")) {
+            if let Some(ni) = self.ni_mut(object) {
                 ni.in_flight = ni.in_flight.saturating_sub(1);
             }
         }
@@ -178,7 +166,7 @@ impl Health<'_> {
     ) -> Ended {
         if let Some(peer) = self.peer_mut(journey.peer()) {
             peer.journeys = peer.journeys.saturating_sub(1);
-            if let Some(number) = journey.number.filter(|_| !seeded("number-kept")) {
+            if let Some(number) = journey.number {
                 peer.numbers.end(number);
             }
         }

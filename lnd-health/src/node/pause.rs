@@ -5,7 +5,6 @@ use super::tally::Count;
 use super::Health;
 use crate::effect::Resend;
 use crate::journey::{Journey, UNTIL_DEADLINE};
-use lnd_core::defect::seeded;
 use lnd_core::time::{Instant, Span};
 
 impl Health<'_> {
@@ -19,12 +18,12 @@ impl Health<'_> {
     ) -> Option<Instant> {
         let backoff = if full { self.config.pressure } else { self.config.resend };
         let left = journey.deadline().since(now);
-        if left < backoff.first || seeded("given-up-when-all-failed") {
+        if left < backoff.first {
             return None;
         }
         let delay = backoff.jittered(&mut self.jitter, journey.pauses());
         let delay = delay.min(Span::from_nanos(left.as_nanos() / 2));
-        let at = if seeded("no-pause") { now } else { now.after(delay) };
+        let at = now.after(delay);
         journey.pause(at, self.recoveries);
         journey.next = Resend::Untried;
         if journey.round_is_full() || self.choose(journey, &[]).is_err() {

@@ -7,7 +7,6 @@ use super::Health;
 use crate::ids::{NiId, Object, PeerId, PeerNiId, RouteId, MAX_NETS, MAX_PEER_NIS, NONE};
 use crate::ni::Ni;
 use crate::select::{net_bit, Match, Net, Route, Rule};
-use lnd_core::defect::seeded;
 use lnd_core::id::Nid;
 
 /// A table has no room, or the thing exists already.
@@ -227,9 +226,7 @@ impl Health<'_> {
             ni.preferred = 0;
         }
         self.nets.iter_mut().for_each(|net| net.priority = 0);
-        if !seeded("rules-kept") {
-            self.routes.iter_mut().for_each(|route| route.policy = 0);
-        }
+        self.routes.iter_mut().for_each(|route| route.policy = 0);
         for rule in rules {
             self.apply(rule);
         }
@@ -281,9 +278,6 @@ impl Health<'_> {
 
     /// A network's slot that no interface is on and no route leads to.
     fn deserted_net(&self) -> Option<usize> {
-        if seeded("network-kept") {
-            return None;
-        }
         let nis = self.locals.iter().chain(self.peer_nis.iter()).filter(|ni| ni.nid.is_some());
         let far = self.routes.iter().filter_map(|route| route.far);
         let used = nis.map(|ni| ni.net).chain(far).fold(0, |used, net| used | net_bit(net));

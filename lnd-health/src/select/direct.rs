@@ -7,7 +7,6 @@ use super::view::{net_bit, View, Wanted};
 use crate::ids::MAX_NETS;
 use crate::ni::Ni;
 use crate::rank;
-use lnd_core::defect::seeded;
 
 /// For each network, the best of ours and the best of the peer's.
 struct Contests {
@@ -55,7 +54,7 @@ impl View<'_> {
     /// The best network, and the best pair on it.
     fn decide(&self, wanted: &Wanted<'_>, on: &Contests) -> Option<Choice> {
         let mut contest = Contest::EMPTY;
-        let mut left = if seeded("first-network-only") { on.both & 1 } else { on.both };
+        let mut left = on.both;
         while left != 0 {
             let slot = left.trailing_zeros();
             left &= left - 1;

@@ -8,7 +8,6 @@ use crate::journey::Journey;
 use crate::ni::Ni;
 use crate::standing::Shut;
 use crate::terms::Path;
-use lnd_core::defect::seeded;
 
 /// A network that this node knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -161,9 +160,6 @@ impl<'a> View<'a> {
             Profile::Seed => Shut::UNUSED | Shut::DRAINING | Shut::FATAL | Shut::DOWN,
             Profile::LnetCompat => Shut::UNUSED | Shut::DRAINING,
         };
-        let mask = if seeded("drained-selected") { mask & !Shut::DRAINING } else { mask };
-        let mask = if seeded("fatal-selected") { mask & !Shut::FATAL } else { mask };
-        let mask = if seeded("down-selected") { mask & !Shut::DOWN } else { mask };
         !ni.shut.has(mask)
     }
 

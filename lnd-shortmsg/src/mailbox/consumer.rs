@@ -8,7 +8,6 @@ use super::region::Region;
 use super::ring::Ring;
 use core::fmt;
 use crossbeam_utils::CachePadded;
-use lnd_core::defect::seeded;
 
 /// Why there is something in the mailbox that is no message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -95,7 +94,7 @@ impl<'m> Consumer<'m> {
             return if sequence == ring.empty(next) { Ok(None) } else { Err(Fault::Sequence) };
         }
         let length = slot.length();
-        if length > ring.capacity() && !seeded("mail-length-unchecked") {
+        if length > ring.capacity() {
             self.advance();
             return Err(Fault::Length);
         }

@@ -9,7 +9,6 @@ use super::layout::{
     PULL_READY_LEN, REQ_LEN, VERSION,
 };
 use super::order::Reader;
-use lnd_core::defect::seeded;
 use lnd_core::id::{Incarnation, Nid, Tag};
 use lnd_core::message::{Envelope, Hello, HelloAck, Message, PullReady, Refusal, MAX_HEADER};
 
@@ -43,7 +42,6 @@ impl<'a> Frame<'a> {
 #[inline]
 pub fn decode(frame: &[u8], checksum: Checksum) -> Result<Frame<'_>, DecodeError> {
     match *frame.first().ok_or(DecodeError::Truncated)? {
-        class::CONTROL if seeded("layers-not-told-apart") => lnd(Reader::<false>(frame), checksum),
         class::CONTROL if swapped(frame)? => control(Reader::<true>(frame), checksum),
         class::CONTROL => control(Reader::<false>(frame), checksum),
         class::LND if swapped(frame)? => lnd(Reader::<true>(frame), checksum),
@@ -144,7 +142,7 @@ fn check_length<const SWAPPED: bool>(reader: Reader<'_, SWAPPED>) -> Result<usiz
         Err(DecodeError::Oversize)
     } else if there < stated || there < HEADER_LEN {
         Err(DecodeError::Truncated)
-    } else if there > stated && !seeded("trailing-bytes-taken") {
+    } else if there > stated {
         Err(DecodeError::Trailing)
     } else {
         Ok(stated)
@@ -159,7 +157,7 @@ fn check_sum<const SWAPPED: bool>(
     match (reader.u32(at::CHECKSUM)?, wanted) {
         (NONE, Checksum::Off) => Ok(()),
         (NONE, Checksum::On) => Err(DecodeError::NoChecksum),
-        (sum, _) if sum == checksum(reader.0) || seeded("checksum-unchecked") => Ok(()),
+        (sum, _) if sum == checksum(reader.0) => Ok(()),
         _ => Err(DecodeError::Checksum),
     }
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! The gate of one link: submitters look at it, link events close it, from any context.
 
-use crate::base::defect::{ordered, seeded};
-use crate::base::sync::{fence, AtomicU32, Ordering};
+use crate::base::defect::{fenced, ordered};
+use crate::base::sync::{AtomicU32, Ordering};
 
 /// Whether posting to a link is allowed, and whether a poster is inside (S0-20, R11).
 ///
@@ -65,9 +65,7 @@ impl LinkGate {
         self.closed.store(1, Ordering::Relaxed);
         // Orders the store before the read of `poster`; partner: the fence between `enter` and
         // `admitted`.
-        if !seeded("no-fence-in-link-gate") {
-            fence(Ordering::SeqCst);
-        }
+        fenced("no-fence-in-link-gate", Ordering::SeqCst);
     }
 
     /// After [`close`](Self::close): whether no poster is inside any more. Everything that was

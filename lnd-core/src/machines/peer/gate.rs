@@ -2,8 +2,8 @@
 //! The gate of one peer: submitters look at it, peer events change it, from any context.
 
 use super::hello::{hello_step, HelloEvent, HelloState};
-use crate::base::defect::{ordered, seeded};
-use crate::base::sync::{fence, AtomicU32, Ordering};
+use crate::base::defect::{fenced, ordered};
+use crate::base::sync::{AtomicU32, Ordering};
 
 /// Bits of a life tag kept in gates and transfers.
 pub const LIFE_BITS: u32 = 12;
@@ -121,7 +121,7 @@ impl PeerGate {
     /// Whether this is the gate of its place's use number `generation`.
     #[inline]
     pub fn is_of(&self, generation: u32) -> bool {
-        self.generation() == generation || seeded("stale-peer-taken")
+        self.generation() == generation
     }
 
     /// Gives the gate to the next peer in its place, of which nothing is known. Context: the shard's
@@ -129,14 +129,7 @@ impl PeerGate {
     pub fn renew(&self, generation: u32) {
         // Relaxed: published by the Release of the change.
         self.generation.store(generation, Ordering::Relaxed);
-        let next = |view: GateView| {
-            if seeded("place-keeps-incarnation") {
-                view
-            } else {
-                view.next_life()
-            }
-        };
-        self.exchange(|view| Some(next(view).with_state(HelloState::Unknown)));
+        self.exchange(|view| Some(view.next_life().with_state(HelloState::Unknown)));
     }
 
     /// Notes that hello `number`, not zero, was not delivered. Returns whether the gate is to be put on
@@ -197,9 +190,7 @@ impl PeerGate {
         }
         // Orders the change before the sweep's reads of transfer words; partner: the submitter's
         // fence between publishing and `view`.
-        if !seeded("no-fence-in-peer-gate") {
-            fence(Ordering::SeqCst);
-        }
+        fenced("no-fence-in-peer-gate", Ordering::SeqCst);
         Some(GateView(seen))
     }
 }

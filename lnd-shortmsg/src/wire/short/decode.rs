@@ -6,7 +6,6 @@ use crate::wire::decode::Frame;
 use crate::wire::error::DecodeError;
 use crate::wire::layout::short::{HEAD_LEN, SUM_LEN, TAG_LEN};
 use crate::wire::layout::{class, kind, MAX_FRAME};
-use lnd_core::defect::seeded;
 use lnd_core::id::{Incarnation, Nid, Tag};
 use lnd_core::message::{Envelope, Message, PullReady, Refusal, MAX_HEADER};
 
@@ -89,7 +88,7 @@ impl Head {
 
     #[inline(always)]
     fn envelope(&self, from: Nid, to: Nid) -> Result<Envelope, DecodeError> {
-        if (self.flags != 0 || self.reserved != 0) && !seeded("short-reserved-unchecked") {
+        if self.flags != 0 || self.reserved != 0 {
             return Err(DecodeError::Reserved);
         }
         let to_life = Incarnation::from_raw(self.to);
@@ -111,7 +110,7 @@ impl Head {
     /// Demands that what this kind of message does not use is zero.
     #[inline(always)]
     fn unused(&self, bits: u32) -> Result<(), DecodeError> {
-        if bits == 0 || seeded("short-reserved-unchecked") {
+        if bits == 0 {
             Ok(())
         } else {
             Err(DecodeError::Reserved)
@@ -224,7 +223,7 @@ fn expect_length(there: usize, stated: usize) -> Result<(), DecodeError> {
         Err(DecodeError::Oversize)
     } else if there < stated {
         Err(DecodeError::Truncated)
-    } else if there > stated && !seeded("short-trailing-taken") {
+    } else if there > stated {
         Err(DecodeError::Trailing)
     } else {
         Ok(())
@@ -235,7 +234,7 @@ fn expect_length(there: usize, stated: usize) -> Result<(), DecodeError> {
 #[inline(never)]
 fn check_sum(frame: &[u8]) -> Result<(), DecodeError> {
     let (covered, sum) = frame.split_last_chunk::<SUM_LEN>().ok_or(DecodeError::Truncated)?;
-    if u32::from_le_bytes(*sum) == checksum_of_all(covered) || seeded("short-sum-unchecked") {
+    if u32::from_le_bytes(*sum) == checksum_of_all(covered) {
         Ok(())
     } else {
         Err(DecodeError::Checksum)

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! The driver's final word on a message, exactly once, and what follows from it.
 
-use lnd_core::defect::seeded;
-use lnd_core::id::Tag;
 use lnd_core::transfer::{Delivery as Known, Health, Status};
 
 use super::events::{AckDue, DropReason, Event, SendEnd, Violation};
-use super::header::Body;
 use super::layer::{AckPolicy, Lnet};
 use super::receive::{Delivery, Receive, ReceiveRole, Service, Transit};
 use super::requests::{Answer, Asked, RequestHandle};
@@ -157,15 +154,8 @@ impl Lnet {
             ReceiveRole::Transit(Transit { header, next_hop, room }) => {
                 let Some(pool) = &mut self.pool else { return };
                 if ok {
-                    let acknowledged = match header.body {
-                        Body::Put { ack, length, .. } if seeded("router-acknowledges") => {
-                            ack.map(|request| AckDue { to: header.source, request, length })
-                        }
-                        _ => None,
-                    };
                     let payload = pool.memory(room, header.body.payload());
                     self.queue_send(header, next_hop, payload, SendRole::Forward(room));
-                    acknowledged.iter().for_each(|due| self.queue_ack(due, hop));
                 } else {
                     pool.give_back(room);
                     self.drop_message(DropReason::ReceiveFailed, hop);
@@ -176,12 +166,11 @@ impl Lnet {
 
     fn end_delivery(&mut self, delivery: Delivery, status: Status) {
         let Delivery { matched, from, target, sent, ack } = delivery;
-        let asked = ack.or(seeded("ack-unasked").then_some(Tag { index: 0, generation: 0 }));
-        let wanted = asked.filter(|_| status.errno == 0);
+        let wanted = ack.filter(|_| status.errno == 0);
         let due = wanted.map(|request| AckDue { to: from, request, length: matched.length });
         let (now, later) = match self.acks {
-            AckPolicy::ByEvent if !seeded("ack-by-itself-only") => (None, due),
-            _ => (due, None),
+            AckPolicy::ByEvent => (None, due),
+            AckPolicy::Auto => (due, None),
         };
         self.emit(Event::PutReceived {
             me: matched.me,

@@ -5,7 +5,6 @@
 use std::fmt;
 use std::path::Path;
 
-use lnd_core::defect::seeded;
 use serde::{Deserialize, Serialize};
 
 use super::byzantine::Rates;
@@ -293,10 +292,6 @@ impl Plan {
     /// The plan as the text of a file: what is zero by default is left out if it is zero.
     pub fn to_toml(&self) -> String {
         let mut table = toml::Table::try_from(self).unwrap_or_default();
-        // For the fuzz target, which must find it (`tests/parts/fuzz`).
-        if seeded("plan-without-events") {
-            table.remove("event");
-        }
         let mut faults: Vec<&mut toml::Table> = Vec::new();
         let mut windows: Vec<&mut toml::Table> = Vec::new();
         for (name, value) in &mut table {
