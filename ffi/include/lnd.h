@@ -467,11 +467,12 @@ enum lnd_event_kind {
 	LND_EVENT_PEER = 1,
 	/** @LND_EVENT_LINK: A link has changed its state. */
 	LND_EVENT_LINK = 2,
-	/** @LND_EVENT_OVERRUN: Events were lost: look at all peers and links. */
+	/** @LND_EVENT_OVERRUN: Events were lost: look at all peers, links and connections. */
 	LND_EVENT_OVERRUN = 3,
 	/**
 	 * @LND_EVENT_CONNECTION: A connection that failed has changed its state; LND_LINK_UP:
-	 * it has been reset.
+	 * it has been reset. Of one that its link takes over, which fails meanwhile, the link's
+	 * events tell the rest.
 	 */
 	LND_EVENT_CONNECTION = 4,
 };
@@ -1119,8 +1120,9 @@ struct lnd_ops {
 	/**
 	 * @connection_reset: The stopped connection of this number is done with: what it had
 	 * has been taken back, and it may be made anew, under another number. 0: the engine of
-	 * the link is about to be reset, and with it every connection that was stopped. Context:
-	 * inside.
+	 * the link is about to be reset, and with it every connection of the link that was asked
+	 * to stop or has failed: make those anew, whether the NI has heard of it or not.
+	 * Context: inside.
 	 */
 	void (*connection_reset)(void *ctx, uint32_t link, uint32_t number);
 	/**
@@ -1757,7 +1759,7 @@ size_t lnd_ring_size(const struct lnd_config *config);
  *
  * Context: any, alone with the memory.
  * Return: LND_OK, LND_E_NULL, LND_E_SIZE, LND_E_ALIGN, LND_E_CONFIG, LND_E_VERSION, LND_E_ARGUMENT
- * (@node), LND_E_RING.
+ * (@node), LND_E_RING, LND_E_UNSUPPORTED (@connections, where the library has none).
  */
 enum lnd_error lnd_ring_format(const struct lnd_config *config,
 			       void *base,
@@ -1800,7 +1802,8 @@ enum lnd_error lnd_connection_up(struct lnd_ni *ni,
  * stopped within two @drain_bound is stopped with its link.
  *
  * lnd_run() calls connection_stop() of struct lnd_ops, and connection_reset() at the end. A second report of
- * the same failure changes nothing.
+ * the same failure changes nothing, nor does one while the link is out of service: its reset is the
+ * connection's, and connection_stop() need not have come before.
  *
  * Context: thread; also in finalize() and event(). Takes the lock.
  * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY,

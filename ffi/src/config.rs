@@ -180,7 +180,7 @@ pub unsafe extern "C" fn lnd_ring_size(config: *const lnd_config) -> usize {
 ///
 /// Context: any, alone with the memory.
 /// Return: LND_OK, LND_E_NULL, LND_E_SIZE, LND_E_ALIGN, LND_E_CONFIG, LND_E_VERSION, LND_E_ARGUMENT
-/// (@node), LND_E_RING.
+/// (@node), LND_E_RING, LND_E_UNSUPPORTED (@connections, where the library has none).
 #[no_mangle]
 pub unsafe extern "C" fn lnd_ring_format(
     config: *const lnd_config,

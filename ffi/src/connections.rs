@@ -104,7 +104,8 @@ pub unsafe extern "C" fn lnd_connection_up(
 /// stopped within two @drain_bound is stopped with its link.
 ///
 /// lnd_run() calls connection_stop() of struct lnd_ops, and connection_reset() at the end. A second report of
-/// the same failure changes nothing.
+/// the same failure changes nothing, nor does one while the link is out of service: its reset is the
+/// connection's, and connection_stop() need not have come before.
 ///
 /// Context: thread; also in finalize() and event(). Takes the lock.
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY,

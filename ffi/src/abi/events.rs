@@ -45,9 +45,10 @@ pub enum lnd_event_kind {
     LND_EVENT_PEER = 1,
     /// A link has changed its state.
     LND_EVENT_LINK = 2,
-    /// Events were lost: look at all peers and links.
+    /// Events were lost: look at all peers, links and connections.
     LND_EVENT_OVERRUN = 3,
-    /// A connection that failed has changed its state; LND_LINK_UP: it has been reset.
+    /// A connection that failed has changed its state; LND_LINK_UP: it has been reset. Of one that its
+    /// link takes over, which fails meanwhile, the link's events tell the rest.
     LND_EVENT_CONNECTION = 4,
 }
 

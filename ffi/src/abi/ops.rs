@@ -152,7 +152,8 @@ pub struct lnd_ops {
         Option<unsafe extern "C" fn(ctx: *mut c_void, link: u32, nid: u64, number: u32) -> u32>,
     /// @connection_reset: The stopped connection of this number is done with: what it had has been taken
     /// back, and it may be made anew, under another number. 0: the engine of the link is about to be reset,
-    /// and with it every connection that was stopped. Context: inside.
+    /// and with it every connection of the link that was asked to stop or has failed: make those anew,
+    /// whether the NI has heard of it or not. Context: inside.
     pub connection_reset: Option<unsafe extern "C" fn(ctx: *mut c_void, link: u32, number: u32)>,
 
     /// @reaches: 1 if there is a way to this NID at all. Optional: then there is to every one.

@@ -75,6 +75,27 @@ fn s0_18_over_a_channel_that_may_lose_it_is_sent_and_not_delivered() {
     assert_eq!(none[0][0].status.delivery, Delivery::Sent);
 }
 
+/// A peer that is down is refused by either way to submit.
+#[test]
+fn a_message_to_be_reported_is_refused_while_its_peer_is_down() {
+    let mut w = World::met();
+    w.tell_peer(0, 1, false);
+    let now = w.now;
+    let request = Request {
+        kind: Kind::Put,
+        peer: nid(1).into(),
+        link: None,
+        routed: false,
+        header: &77_u64.to_le_bytes(),
+        payload: &[],
+        deadline: now.after(Span::from_secs(9)),
+        user: 77,
+    };
+    let driver = &mut w.node(0).driver;
+    assert_eq!(driver.submit_pending(now, request).unwrap_err().why, Why::PeerDown);
+    assert_eq!(driver.in_use(), (0, 0));
+}
+
 /// Submitted to be reported, it has one report like any transfer, also where it could have ended at once.
 #[test]
 fn inv_1_a_message_that_is_to_be_reported_has_its_report() {
@@ -376,6 +397,35 @@ fn s1_11_buffers_that_do_not_do_give_the_request_back_kept() {
         driver.refuse(now, ticket, Refusal::NoResources);
         assert!(driver.next_report(now).is_none());
         assert_eq!(driver.in_use(), (0, 0));
+    }
+}
+
+/// The same of one that has to be pulled.
+#[test]
+fn s1_11_buffers_that_do_not_do_for_a_pull_give_the_request_back_kept() {
+    for (room, length) in [(16, 5000), (6000, 5001)] {
+        let mut w = World::met();
+        w.hold("put_req");
+        let put = w.put(0, 1, 5000).unwrap();
+        w.settle();
+        let letter = w.letter(0).unwrap();
+        let (fragments, _) = w.node(1).buffer(room);
+        let (now, message) = (w.now, letter.message());
+        let deadline = now.after(Span::from_secs(1));
+        let driver = &mut w.node(1).driver;
+        let inbound = driver.on_message(now, letter.link, &letter.envelope, &message);
+        let Inbound::Request(arrival) = inbound else { panic!("not offered") };
+        let it = Receive { sink: &fragments, length, deadline, user: 1 };
+        let Err(RecvError::Refused(ticket, Why::TooLong)) = arrival.recv(&it) else {
+            panic!("received")
+        };
+        assert_eq!(driver.in_use(), (0, 1));
+        w.fabric.borrow_mut().wire.clear();
+        w.node(1).driver.refuse(now, ticket, Refusal::NoResources);
+        w.settle();
+        assert_eq!((0..2).map(|l| w.device(1, l, |d| d.calls.posts)).sum::<usize>(), 0);
+        assert_eq!(w.report(0, put).status.evidence.map(|(cause, _)| cause), Some(Cause::Refused));
+        w.assert_drained();
     }
 }
 
