@@ -60,6 +60,27 @@ unsafe fn enter<'a>(ni: *const lnd_ni) -> Result<(&'a lnd_ni, Inside<'a>), lnd_e
     }
 }
 
+/// News of the present connection, if that is the one of this number: the thread takes it in, and runs soon.
+///
+/// # Safety
+/// As for [`lnd_ni::of`].
+unsafe fn take_in(
+    ni: *const lnd_ni,
+    named: Named,
+    number: u32,
+    news: impl FnOnce(&mut Thread, Connection) -> Result<(), lnd_error>,
+) -> lnd_error {
+    // SAFETY: the same promise.
+    outcome(unsafe { enter(ni) }.and_then(|(ni, mut inside)| {
+        let thread = inside.thread();
+        let it = named.numbered(ni, thread, number)?;
+        let taken = news(thread, it);
+        drop(inside);
+        ni.wake();
+        taken
+    }))
+}
+
 /// lnd_connection_up() - A connection can take frames.
 /// @ni: the NI.
 /// @link: the link.
@@ -120,15 +141,12 @@ pub unsafe extern "C" fn lnd_connection_down(
     number: u32,
     now: u64,
 ) -> lnd_error {
-    // SAFETY: by the contract of the ABI.
-    outcome(unsafe { enter(ni) }.and_then(|(ni, mut inside)| {
-        let thread = inside.thread();
-        let it = Named { link, nid }.numbered(ni, thread, number)?;
+    let failed = |thread: &mut Thread, it: Connection| {
         thread.driver.on_connection_down(Instant::from_nanos(now), it.link, it.peer);
-        drop(inside);
-        ni.wake();
         Ok(())
-    }))
+    };
+    // SAFETY: by the contract of the ABI.
+    unsafe { take_in(ni, Named { link, nid }, number, failed) }
 }
 
 /// lnd_connection_stopped() - A connection is proven stopped.
@@ -154,17 +172,14 @@ pub unsafe extern "C" fn lnd_connection_stopped(
     number: u32,
     now: u64,
 ) -> lnd_error {
-    // SAFETY: by the contract of the ABI.
-    outcome(unsafe { enter(ni) }.and_then(|(ni, mut inside)| {
-        let thread = inside.thread();
-        let it = Named { link, nid }.numbered(ni, thread, number)?;
+    let stopped = |thread: &mut Thread, it: Connection| {
         // SAFETY: the platform asserts it, by the contract of this call.
         let proof = unsafe { Quiesced::assert_connection_stopped(it) };
         let taken = thread.driver.assert_stopped(Instant::from_nanos(now), proof);
-        drop(inside);
-        ni.wake();
         taken.map_err(|_| lnd_error::LND_E_RUNNING)
-    }))
+    };
+    // SAFETY: by the contract of the ABI.
+    unsafe { take_in(ni, Named { link, nid }, number, stopped) }
 }
 
 /// lnd_connection_state_get() - How a connection stands.

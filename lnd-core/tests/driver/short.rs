@@ -5,15 +5,18 @@
 use lnd_core::config::Config;
 use lnd_core::counters::Counter;
 use lnd_core::driver::{
-    Arrival, CreditView, Give, Inbound, Kind, Receive, Received, RecvError, Report, Request, Why,
+    Arrival, CreditView, Give, Inbound, Kind, Receive, Received, RecvError, Report, Request,
+    Ticket, Why,
 };
 use lnd_core::fragment::{Fragment, FragmentError};
+use lnd_core::id::Tag;
 use lnd_core::message::Refusal;
 use lnd_core::ports::Sent;
-use lnd_core::time::Span;
+use lnd_core::time::{Instant, Span};
 use lnd_core::transfer::{Cause, Delivery, Place};
 
 use super::fabric::{nid, Fate, BASE};
+use super::letter::Letter;
 use super::node::{Verdict, TAKE};
 use super::ports::Mock;
 use super::world::{config, World, LINK0, LINK1};
@@ -75,22 +78,27 @@ fn s0_18_over_a_channel_that_may_lose_it_is_sent_and_not_delivered() {
     assert_eq!(none[0][0].status.delivery, Delivery::Sent);
 }
 
+/// A PUT without payload to node 1.
+fn small_put(now: Instant) -> Request<'static> {
+    Request {
+        kind: Kind::Put,
+        peer: nid(1).into(),
+        link: None,
+        routed: false,
+        header: &[77, 0, 0, 0, 0, 0, 0, 0],
+        payload: &[],
+        deadline: now.after(Span::from_secs(9)),
+        user: 77,
+    }
+}
+
 /// A peer that is down is refused by either way to submit.
 #[test]
 fn a_message_to_be_reported_is_refused_while_its_peer_is_down() {
     let mut w = World::met();
     w.tell_peer(0, 1, false);
     let now = w.now;
-    let request = Request {
-        kind: Kind::Put,
-        peer: nid(1).into(),
-        link: None,
-        routed: false,
-        header: &77_u64.to_le_bytes(),
-        payload: &[],
-        deadline: now.after(Span::from_secs(9)),
-        user: 77,
-    };
+    let request = small_put(now);
     let driver = &mut w.node(0).driver;
     assert_eq!(driver.submit_pending(now, request).unwrap_err().why, Why::PeerDown);
     assert_eq!(driver.in_use(), (0, 0));
@@ -102,16 +110,7 @@ fn inv_1_a_message_that_is_to_be_reported_has_its_report() {
     let mut w = World::met();
     w.fabric.borrow_mut().ends_at_once = true;
     let now = w.now;
-    let request = Request {
-        kind: Kind::Put,
-        peer: nid(1).into(),
-        link: None,
-        routed: false,
-        header: &77_u64.to_le_bytes(),
-        payload: &[],
-        deadline: now.after(Span::from_secs(9)),
-        user: 77,
-    };
+    let request = small_put(now);
     let node = w.node(0);
     let tag = node.driver.submit_pending(now, request).unwrap();
     node.accept(tag, 77, Vec::new(), None);
@@ -375,24 +374,59 @@ fn a_payload_that_cannot_be_read_is_the_senders_own_fault() {
     assert_eq!(none[0][0].status.errno, -14);
 }
 
+/// A PUT from node 0 whose message stays in the channel, before node 1.
+fn waiting(w: &mut World, message: &'static str, length: u32) -> (Tag, Letter) {
+    w.hold(message);
+    let put = w.put(0, 1, length).unwrap();
+    w.settle();
+    (put, w.letter(0).unwrap())
+}
+
+/// The PUT is offered and received into a buffer for `room` bytes, which does not do.
+fn too_long<'a>(w: &mut World, letter: &'a Letter, room: u32, length: u32) -> Ticket<'a> {
+    let (fragments, _) = w.node(1).buffer(room);
+    let (now, message) = (w.now, letter.message());
+    let deadline = now.after(Span::from_secs(1));
+    let driver = &mut w.node(1).driver;
+    let inbound = driver.on_message(now, letter.link, &letter.envelope, &message);
+    let Inbound::Request(arrival) = inbound else { panic!("not offered") };
+    let it = Receive { sink: &fragments, length, deadline, user: 1 };
+    match arrival.recv(&it) {
+        Err(RecvError::Refused(ticket, Why::TooLong)) => ticket,
+        _ => panic!("received"),
+    }
+}
+
+/// The PUT of 5000 bytes is offered, received at once until `deadline`, and all that follows is done.
+fn received(w: &mut World, letter: &Letter, deadline: Instant) -> Tag {
+    let (now, message) = (w.now, letter.message());
+    let (fragments, chunk) = w.node(1).buffer(5000);
+    let driver = &mut w.node(1).driver;
+    let inbound = driver.on_message(now, letter.link, &letter.envelope, &message);
+    let Inbound::Request(arrival) = inbound else { panic!("not offered") };
+    let id = u64::from_le_bytes(arrival.header().try_into().unwrap());
+    let it = Receive { sink: &fragments, length: 5000, deadline, user: id };
+    let Ok(Received::Pending(tag)) = arrival.recv(&it) else { panic!("it is reported") };
+    w.node(1).accept(tag, id, fragments, chunk);
+    w.fabric.borrow_mut().wire.clear();
+    w.settle();
+    tag
+}
+
+/// Node 1 has posted nothing, and node 0 has been told that its PUT was refused.
+fn assert_refused_unposted(w: &mut World, put: Tag) {
+    assert_eq!((0..2).map(|l| w.device(1, l, |d| d.calls.posts)).sum::<usize>(), 0);
+    assert_eq!(w.report(0, put).status.evidence.map(|(cause, _)| cause), Some(Cause::Refused));
+}
+
 #[test]
 fn s1_11_buffers_that_do_not_do_give_the_request_back_kept() {
     for (room, length) in [(0, 10), (16, 11)] {
         let mut w = World::met();
-        w.hold("immediate");
-        w.put(0, 1, 10).unwrap();
-        w.settle();
-        let letter = w.letter(0).unwrap();
-        let (fragments, _) = w.node(1).buffer(room);
-        let (now, message) = (w.now, letter.message());
-        let deadline = now.after(Span::from_secs(1));
+        let (_, letter) = waiting(&mut w, "immediate", 10);
+        let ticket = too_long(&mut w, &letter, room, length);
+        let now = w.now;
         let driver = &mut w.node(1).driver;
-        let inbound = driver.on_message(now, letter.link, &letter.envelope, &message);
-        let Inbound::Request(arrival) = inbound else { panic!("not offered") };
-        let it = Receive { sink: &fragments, length, deadline, user: 1 };
-        let Err(RecvError::Refused(ticket, Why::TooLong)) = arrival.recv(&it) else {
-            panic!("received")
-        };
         assert_eq!((driver.in_use(), ticket.payload().len()), ((0, 1), 10));
         driver.refuse(now, ticket, Refusal::NoResources);
         assert!(driver.next_report(now).is_none());
@@ -405,26 +439,14 @@ fn s1_11_buffers_that_do_not_do_give_the_request_back_kept() {
 fn s1_11_buffers_that_do_not_do_for_a_pull_give_the_request_back_kept() {
     for (room, length) in [(16, 5000), (6000, 5001)] {
         let mut w = World::met();
-        w.hold("put_req");
-        let put = w.put(0, 1, 5000).unwrap();
-        w.settle();
-        let letter = w.letter(0).unwrap();
-        let (fragments, _) = w.node(1).buffer(room);
-        let (now, message) = (w.now, letter.message());
-        let deadline = now.after(Span::from_secs(1));
-        let driver = &mut w.node(1).driver;
-        let inbound = driver.on_message(now, letter.link, &letter.envelope, &message);
-        let Inbound::Request(arrival) = inbound else { panic!("not offered") };
-        let it = Receive { sink: &fragments, length, deadline, user: 1 };
-        let Err(RecvError::Refused(ticket, Why::TooLong)) = arrival.recv(&it) else {
-            panic!("received")
-        };
-        assert_eq!(driver.in_use(), (0, 1));
+        let (put, letter) = waiting(&mut w, "put_req", 5000);
+        let ticket = too_long(&mut w, &letter, room, length);
+        let now = w.now;
+        assert_eq!(w.node(1).driver.in_use(), (0, 1));
         w.fabric.borrow_mut().wire.clear();
         w.node(1).driver.refuse(now, ticket, Refusal::NoResources);
         w.settle();
-        assert_eq!((0..2).map(|l| w.device(1, l, |d| d.calls.posts)).sum::<usize>(), 0);
-        assert_eq!(w.report(0, put).status.evidence.map(|(cause, _)| cause), Some(Cause::Refused));
+        assert_refused_unposted(&mut w, put);
         w.assert_drained();
     }
 }
@@ -432,24 +454,9 @@ fn s1_11_buffers_that_do_not_do_for_a_pull_give_the_request_back_kept() {
 #[test]
 fn a_large_put_that_is_received_at_once_is_pulled_like_another() {
     let mut w = World::met();
-    w.hold("put_req");
-    w.put(0, 1, 5000).unwrap();
-    w.settle();
-    let letter = w.letter(0).unwrap();
-    let (now, message) = (w.now, letter.message());
-    let deadline = now.after(Span::from_secs(1));
-    let (fragments, chunk) = w.node(1).buffer(5000);
-    let driver = &mut w.node(1).driver;
-    let Inbound::Request(arrival) = driver.on_message(now, letter.link, &letter.envelope, &message)
-    else {
-        panic!("not offered")
-    };
-    let id = u64::from_le_bytes(arrival.header().try_into().unwrap());
-    let it = Receive { sink: &fragments, length: 5000, deadline, user: id };
-    let Ok(Received::Pending(tag)) = arrival.recv(&it) else { panic!("it has to be pulled") };
-    w.node(1).accept(tag, id, fragments, chunk);
-    w.fabric.borrow_mut().wire.clear();
-    w.settle();
+    let (_, letter) = waiting(&mut w, "put_req", 5000);
+    let deadline = w.now.after(Span::from_secs(1));
+    let tag = received(&mut w, &letter, deadline);
     let report = w.report(1, tag);
     assert_eq!((report.status.errno, report.bytes), (0, 5000));
     w.assert_drained();
@@ -459,26 +466,11 @@ fn a_large_put_that_is_received_at_once_is_pulled_like_another() {
 #[test]
 fn lu16303_a_put_that_is_received_too_late_is_not_pulled() {
     let mut w = World::met();
-    w.hold("put_req");
-    let put = w.put(0, 1, 5000).unwrap();
-    w.settle();
-    let letter = w.letter(0).unwrap();
-    let (now, message) = (w.now, letter.message());
-    let (fragments, chunk) = w.node(1).buffer(5000);
-    let driver = &mut w.node(1).driver;
-    let Inbound::Request(arrival) = driver.on_message(now, letter.link, &letter.envelope, &message)
-    else {
-        panic!("not offered")
-    };
-    let id = u64::from_le_bytes(arrival.header().try_into().unwrap());
-    let it = Receive { sink: &fragments, length: 5000, deadline: now, user: id };
-    let Ok(Received::Pending(tag)) = arrival.recv(&it) else { panic!("it is reported") };
-    w.node(1).accept(tag, id, fragments, chunk);
-    w.fabric.borrow_mut().wire.clear();
-    w.settle();
-    assert_eq!((0..2).map(|l| w.device(1, l, |d| d.calls.posts)).sum::<usize>(), 0);
+    let (put, letter) = waiting(&mut w, "put_req", 5000);
+    let late = w.now;
+    let tag = received(&mut w, &letter, late);
     assert_eq!(w.report(1, tag).status.evidence, Some((Cause::Deadline, Place::Queue)));
-    assert_eq!(w.report(0, put).status.evidence.map(|(cause, _)| cause), Some(Cause::Refused));
+    assert_refused_unposted(&mut w, put);
     w.sleep(Span::from_secs(31));
     w.assert_drained();
 }
