@@ -1096,8 +1096,8 @@ struct lnd_ops {
 	 * @connection: The number of the present connection with a peer by a link, not 0, if
 	 * the engine can stop each of its connections by itself: a queue pair, an endpoint. 0:
 	 * only the whole link can be stopped; for each peer and link that never changes. No two
-	 * connections of a link have the same number, and the number is that of the next
-	 * connection from connection_reset() on and at no other time. Optional, with
+	 * connections with a peer by a link have the same number, and the number is that of the
+	 * next connection from connection_reset() on and at no other time. Optional, with
 	 * connection_stop and connection_reset, and needed if lnd_config.connections is not 0.
 	 * Context: inside.
 	 */
@@ -1119,12 +1119,12 @@ struct lnd_ops {
 	uint32_t (*connection_quiesced)(void *ctx, uint32_t link, uint64_t nid, uint32_t number);
 	/**
 	 * @connection_reset: The stopped connection of this number is done with: what it had
-	 * has been taken back, and it may be made anew, under another number. 0: the engine of
-	 * the link is about to be reset, and with it every connection of the link that was asked
-	 * to stop or has failed: make those anew, whether the NI has heard of it or not.
-	 * Context: inside.
+	 * has been taken back, and it may be made anew, under another number. Number 0, with
+	 * LND_NID_UNKNOWN: the engine of the link is about to be reset, and with it every
+	 * connection of the link that was asked to stop or has failed: make those anew, whether
+	 * the NI has heard of it or not. Context: inside.
 	 */
-	void (*connection_reset)(void *ctx, uint32_t link, uint32_t number);
+	void (*connection_reset)(void *ctx, uint32_t link, uint64_t nid, uint32_t number);
 	/**
 	 * @reaches: 1 if there is a way to this NID at all. Optional: then there is to every
 	 * one. Context: inside.

@@ -160,9 +160,9 @@ impl Platform {
         call!(self.connection_quiesced(link, nid, number.get())) == Some(1)
     }
 
-    /// One connection was reset; without a number, the whole link.
-    pub fn connection_reset(&self, link: u32, number: Option<NonZeroU32>) {
-        let _ = call!(self.connection_reset(link, number.map_or(0, NonZeroU32::get)));
+    /// One connection is reset; with no NID and no number, the whole link.
+    pub fn connection_reset(&self, link: u32, nid: u64, number: u32) {
+        let _ = call!(self.connection_reset(link, nid, number));
     }
 
     pub fn reaches(&self, nid: u64) -> bool {

@@ -17,7 +17,7 @@ use lnd_dma::memory::LinkMemory;
 use lnd_dma::regs::{Register, RegisterAccess};
 use lnd_shortmsg::wire::{encode, max_immediate, Checksum};
 
-use crate::abi::{lnd_frame, lnd_send, LND_ENDS_AT_ONCE, LND_RELIABLE};
+use crate::abi::{lnd_frame, lnd_send, LND_ENDS_AT_ONCE, LND_NID_UNKNOWN, LND_RELIABLE};
 use crate::handle;
 use crate::platform::{lane_number, Platform};
 use crate::tracing::Tracing;
@@ -111,7 +111,10 @@ impl Engine for Seat {
     fn reset(&mut self, proof: Quiesced) {
         // First: the link's engine begins with connections that are not stopped.
         if Self::CONNECTIONS {
-            self.platform.connection_reset(number_of(proof.link()), proof.connection());
+            let whole = (LND_NID_UNKNOWN, 0);
+            let (nid, number) =
+                proof.connection().map_or(whole, |it| (it.peer.raw(), it.number.get()));
+            self.platform.connection_reset(number_of(proof.link()), nid, number);
         }
         if is_whole(&proof) {
             self.engine.reset(proof);

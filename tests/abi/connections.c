@@ -70,7 +70,7 @@ static uint32_t op_connection_quiesced(void *ctx, uint32_t link, uint64_t nid, u
 	return end->proven;
 }
 
-static void op_connection_reset(void *ctx, uint32_t link, uint32_t number)
+static void op_connection_reset(void *ctx, uint32_t link, uint64_t nid, uint32_t number)
 {
 	struct host *host = ctx;
 	uint32_t peer, known = 0;
@@ -81,13 +81,14 @@ static void op_connection_reset(void *ctx, uint32_t link, uint32_t number)
 	for (peer = 0; peer < NODES; peer++) {
 		struct end *end = &ends[host->number][peer][link];
 
-		if (number ? end->number == number : end->asked) {
+		if (number ? nid == nid_of(peer) && end->number == number : end->asked) {
 			CHECK(!number || end->proven);
 			*end = (struct end){ .number = ++numbers };
 			known = 1;
 		}
 	}
 	CHECK(known || !number);
+	CHECK(number || nid == LND_NID_UNKNOWN);
 }
 
 static uint32_t ready(void *ctx, uint32_t link, uint64_t nid, uint32_t lane)

@@ -46,10 +46,7 @@ impl<E: Engine> Links<'_, E> {
         match proof.connection() {
             None => Some(Domain::Link(proof.link())),
             Some(_) if !self.any_connection_out() => None,
-            Some(number) => {
-                let place = self.out.find(|it| (it.link, it.number) == (proof.link(), number));
-                place.map(Domain::Connection)
-            }
+            Some(stopped) => self.out.find(|it| *it == stopped).map(Domain::Connection),
         }
     }
 

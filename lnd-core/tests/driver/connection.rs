@@ -231,13 +231,16 @@ fn inv_3_a_proof_of_another_connection_is_given_back() {
     w.hold("put_req");
     let tag = by0(&mut w, 1, 5000);
     w.settle();
-    let assert = |w: &mut World, link, peer: usize, before: u32| {
-        let number = NonZeroU32::new((before << 8) | (peer as u32 + 1)).unwrap();
+    let numbered = |w: &mut World, link, peer: usize, number: u32| {
+        let number = NonZeroU32::new(number).unwrap();
         let connection = Connection { link, peer: nid(peer), number };
         // SAFETY: the test's device moves nothing for a connection that is asked to stop.
         let proof = unsafe { Quiesced::assert_connection_stopped(connection) };
         let now = w.now;
         w.nodes[0].driver.assert_stopped(now, proof).is_ok()
+    };
+    let assert = |w: &mut World, link, peer: usize, before: u32| {
+        numbered(w, link, peer, (before << 8) | (peer as u32 + 1))
     };
     assert!(!assert(&mut w, LINK0, 1, 0), "it is in service");
     let now = w.now;
@@ -245,6 +248,7 @@ fn inv_3_a_proof_of_another_connection_is_given_back() {
     pass(&mut w, 3);
     assert!(!assert(&mut w, LINK1, 1, 0) && !assert(&mut w, LINK0, 2, 0));
     assert!(!assert(&mut w, LINK0, 1, 1), "the next one");
+    assert!(!numbered(&mut w, LINK0, 2, 2), "another peer's, of the same number");
     assert!(!w.reported(0, tag));
     w.device(0, 0, |d| d.stopping.values_mut().for_each(|stopped| *stopped = true));
     assert!(assert(&mut w, LINK0, 1, 0));

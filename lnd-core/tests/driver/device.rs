@@ -142,11 +142,6 @@ impl Device {
         NonZeroU32::new((before << 8) | (with as u32 + 1)).filter(|_| self.connects)
     }
 
-    /// The other node of a connection.
-    pub fn other_of(number: NonZeroU32) -> usize {
-        (number.get() & 0xff) as usize - 1
-    }
-
     /// Whether the connection with a node was asked to stop.
     pub fn asked_to_stop(&self, node: usize) -> bool {
         self.stop_asked || self.stopping.contains_key(&node)

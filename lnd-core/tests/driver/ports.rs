@@ -14,7 +14,7 @@ use lnd_core::ports::{
 use lnd_core::time::Instant;
 use lnd_core::trace::Trace;
 
-use super::device::{Device, Posted};
+use super::device::Posted;
 use super::fabric::{node_of, Ending, Fate, Shared, BASE, WINDOW};
 use super::letter::Letter;
 
@@ -165,8 +165,8 @@ impl Engine for MockEngine {
         let with = device.posted.get(&tag.index).filter(|bd| bd.tag == tag).map(Posted::with);
         let proven = match proof.connection() {
             None => device.stopped,
-            Some(number) => {
-                let peer = Device::other_of(number);
+            Some(connection) => {
+                let peer = node_of(connection.peer);
                 let its = with.is_none_or(|with| with == peer);
                 its && device.stopping.get(&peer) == Some(&true)
             }
@@ -180,8 +180,8 @@ impl Engine for MockEngine {
         let mut fabric = self.fabric.borrow_mut();
         let device = fabric.device(self.node, self.link);
         assert_eq!(proof.link().index(), self.link, "the proof of another link (S0-11)");
-        if let Some(number) = proof.connection() {
-            let peer = Device::other_of(number);
+        if let Some(connection) = proof.connection() {
+            let peer = node_of(connection.peer);
             let left = device.posted.values().find(|bd| bd.with() == peer);
             assert!(left.is_none(), "reset with descriptors not yanked: {left:?}");
             assert_eq!(device.stopping.remove(&peer), Some(true), "reset without proof (S0-11)");
@@ -310,7 +310,7 @@ impl Channel for MockChannel {
         let node = self.node;
         let of = |e: &Ending| {
             (e.node, e.link) == (node, link)
-                && proof.connection().is_none_or(|number| e.to == Device::other_of(number))
+                && proof.connection().is_none_or(|it| e.to == node_of(it.peer))
         };
         fabric.endings.retain(|e| !of(e));
     }

@@ -12,7 +12,7 @@ pub struct Connection {
     pub link: LinkId,
     /// With this peer.
     pub peer: Nid,
-    /// Which of the link's connections, as its engine numbers them: no two have the same number, and one
-    /// that is made anew has another one.
+    /// Which of the connections with this peer by this link, as the engine numbers them: one that is made
+    /// anew has another number.
     pub number: NonZeroU32,
 }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! The proof that nothing moves in a stop domain.
 
-use core::num::NonZeroU32;
-
 use super::Connection;
 use crate::base::id::LinkId;
 
@@ -17,9 +15,12 @@ use crate::base::id::LinkId;
 /// connection reads the memory; such an engine takes its keys back before it says stopped.
 #[derive(Debug)]
 #[must_use = "the domain stays stopped until the proof is spent on its reset"]
-pub struct Quiesced {
-    link: LinkId,
-    connection: Option<NonZeroU32>,
+pub struct Quiesced(Stopped);
+
+#[derive(Debug)]
+enum Stopped {
+    Link(LinkId),
+    Connection(Connection),
 }
 
 impl Quiesced {
@@ -33,7 +34,7 @@ impl Quiesced {
     /// that knows it by other means is another: the slot has no power, or the device is cut off from
     /// memory. A register that reads all ones is none.
     pub unsafe fn assert_stopped(link: LinkId) -> Self {
-        Self { link, connection: None }
+        Self(Stopped::Link(link))
     }
 
     /// Asserts that one connection has stopped.
@@ -44,17 +45,23 @@ impl Quiesced {
     /// by this link, neither engine reads or writes this node's memory, by this connection or by
     /// another, and no key that was made for them is valid.
     pub unsafe fn assert_connection_stopped(connection: Connection) -> Self {
-        Self { link: connection.link, connection: Some(connection.number) }
+        Self(Stopped::Connection(connection))
     }
 
     /// The link that has stopped, or whose connection has.
     pub const fn link(&self) -> LinkId {
-        self.link
+        match self.0 {
+            Stopped::Link(link) => link,
+            Stopped::Connection(connection) => connection.link,
+        }
     }
 
-    /// The number of the connection that has stopped; `None`: the whole link has.
-    pub const fn connection(&self) -> Option<NonZeroU32> {
-        self.connection
+    /// The connection that has stopped; `None`: the whole link has.
+    pub const fn connection(&self) -> Option<Connection> {
+        match self.0 {
+            Stopped::Link(_) => None,
+            Stopped::Connection(connection) => Some(connection),
+        }
     }
 }
 
