@@ -258,6 +258,8 @@ mod tests {
             Message::GetNak { sink: tag, why: Refusal::NoMatch },
             Message::PutDone { source: tag, failed: None },
             Message::PullReady(PullReady { sink: tag, source: tag, length: 1 }),
+            Message::CancelPut { source: tag, session: 1, sequence: 1 },
+            Message::CancelGet { source: tag, sink: tag },
             Message::Noop,
             Message::Close,
         ];

@@ -102,7 +102,7 @@ fn earn(error: DecodeError) -> Result<(), DecodeError> {
         DecodeError::Class => spoilt("noop", |frame| frame[at::CLASS] = 3),
         DecodeError::Magic => spoilt("noop", |frame| frame[at::MAGIC] ^= 1),
         DecodeError::Version => spoilt("noop", |frame| frame[at::VERSION] = 2),
-        DecodeError::Kind => spoilt("noop", |frame| frame[at::KIND] = 11),
+        DecodeError::Kind => spoilt("noop", |frame| frame[at::KIND] = 13),
         DecodeError::Truncated => spoilt("noop", |frame| frame.truncate(79)),
         DecodeError::Trailing => spoilt("noop", |frame| frame.push(0)),
         DecodeError::Oversize => {
@@ -173,6 +173,7 @@ fn further_mistakes() {
             }
             Message::PullReady(_) => &[(100, 104)],
             Message::HelloAck(_) | Message::Noop | Message::Close => &[],
+            Message::CancelPut { .. } | Message::CancelGet { .. } => &[],
         };
         let common = [(3, 4), (24, 32), (40, 48), (74, 76)];
         for at in common.iter().chain(reserved).flat_map(|&(from, to)| from..to) {
@@ -192,7 +193,9 @@ fn further_mistakes() {
         frame.resize(112, 0);
         put32(frame, at::LENGTH, 112);
     };
-    for name in ["pull_ready", "noop", "close", "put_nak", "put_req", "immediate", "hello"] {
+    let others = ["cancel_put", "cancel_get"];
+    let kinds = ["pull_ready", "noop", "close", "put_nak", "put_req", "immediate", "hello"];
+    for name in kinds.into_iter().chain(others) {
         assert_eq!(spoilt(name, longer), Err(E::Length), "{name}");
     }
     // Who sends, in which life.

@@ -182,6 +182,24 @@ pub enum Message<'a> {
         /// Why.
         why: Refusal,
     },
+    /// "Pull no more under `source`": the sender wants back what it has staged for a PUT_REQ. Nothing is
+    /// taken of a request that has not come yet. The answer is the end of the pull, PUT_DONE or PUT_NAK, or a
+    /// PUT_NAK that says that there is none.
+    CancelPut {
+        /// The PUT_REQ's `source`.
+        source: Tag,
+        /// The session that the PUT_REQ was sent in.
+        session: u32,
+        /// Its number in that session.
+        sequence: u32,
+    },
+    /// The same for what a [`PullReady`] has announced.
+    CancelGet {
+        /// The [`PullReady`]'s `source`.
+        source: Tag,
+        /// Its `sink`.
+        sink: Tag,
+    },
     /// Returns credits when nothing else does.
     Noop,
     /// The last message of a life (R35).

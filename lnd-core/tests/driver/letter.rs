@@ -7,7 +7,7 @@ use lnd_core::message::{Envelope, Lane, Message};
 use super::fabric::node_of;
 
 /// What [`Letter::kind`] may say.
-pub const KINDS: [&str; 11] = [
+pub const KINDS: [&str; 13] = [
     "hello",
     "hello_ack",
     "immediate",
@@ -19,6 +19,8 @@ pub const KINDS: [&str; 11] = [
     "noop",
     "close",
     "pull_ready",
+    "cancel_put",
+    "cancel_get",
 ];
 
 /// A test that names a kind that does not exist would hold, lose or count nothing.
@@ -65,6 +67,10 @@ impl Letter {
             Message::PutNak { source, why } => Message::PutNak { source, why },
             Message::PutDone { source, failed } => Message::PutDone { source, failed },
             Message::GetNak { sink, why } => Message::GetNak { sink, why },
+            Message::CancelPut { source, session, sequence } => {
+                Message::CancelPut { source, session, sequence }
+            }
+            Message::CancelGet { source, sink } => Message::CancelGet { source, sink },
             Message::Noop => Message::Noop,
             Message::Close => Message::Close,
             Message::PullReady(it) => Message::PullReady(it),
@@ -107,6 +113,8 @@ impl Letter {
             Message::PutDone { .. } => "put_done",
             Message::GetReq { .. } => "get_req",
             Message::GetNak { .. } => "get_nak",
+            Message::CancelPut { .. } => "cancel_put",
+            Message::CancelGet { .. } => "cancel_get",
             Message::Noop => "noop",
             Message::Close => "close",
             Message::PullReady(_) => "pull_ready",

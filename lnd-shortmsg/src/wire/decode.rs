@@ -5,8 +5,8 @@
 use super::checksum::{checksum, Checksum, NONE};
 use super::error::DecodeError;
 use super::layout::{
-    at, class, kind, ANSWER_LEN, GREETING_LEN, HEADER_LEN, IMMEDIATE_LEN, MAGIC, MAX_FRAME,
-    PULL_READY_LEN, REQ_LEN, VERSION,
+    at, class, kind, ANSWER_LEN, CANCEL_LEN, GREETING_LEN, HEADER_LEN, IMMEDIATE_LEN, MAGIC,
+    MAX_FRAME, PULL_READY_LEN, REQ_LEN, VERSION,
 };
 use super::order::Reader;
 use lnd_core::id::{Incarnation, Nid, Tag};
@@ -126,6 +126,7 @@ fn lnd<const SWAPPED: bool>(
             let (source, failed) = answer(reader, length)?;
             Message::PutDone { source, failed }
         }
+        kind::CANCEL_PUT | kind::CANCEL_GET => cancel(reader, length, kind)?,
         kind::NOOP => expect_length(length, HEADER_LEN).map(|()| Message::Noop)?,
         kind::CLOSE => expect_length(length, HEADER_LEN).map(|()| Message::Close)?,
         _ => return Err(DecodeError::Kind),
@@ -302,4 +303,20 @@ fn answer<const SWAPPED: bool>(
         wire => Some(Refusal::from_wire(wire).ok_or(DecodeError::BadRefusal)?),
     };
     Ok((Tag::from_cookie(reader.u64(at::COOKIE)?), why))
+}
+
+fn cancel<const SWAPPED: bool>(
+    reader: Reader<'_, SWAPPED>,
+    length: usize,
+    kind: u8,
+) -> Result<Message<'_>, DecodeError> {
+    expect_length(length, CANCEL_LEN)?;
+    let reader = reader.first::<CANCEL_LEN>()?;
+    let source = Tag::from_cookie(reader.u64(at::CANCEL_SOURCE)?);
+    if kind == kind::CANCEL_GET {
+        let sink = Tag::from_cookie(reader.u64(at::CANCEL_SINK)?);
+        return Ok(Message::CancelGet { source, sink });
+    }
+    let (session, sequence) = (reader.u32(at::CANCEL_SESSION)?, reader.u32(at::CANCEL_SEQUENCE)?);
+    Ok(Message::CancelPut { source, session, sequence })
 }

@@ -4,8 +4,8 @@
 use super::checksum::{checksum, Checksum, NONE};
 use super::error::EncodeError;
 use super::layout::{
-    at, class, kind, ANSWER_LEN, GREETING_LEN, HEADER_LEN, IMMEDIATE_LEN, MAGIC, MAX_FRAME,
-    PULL_READY_LEN, REQ_LEN, VERSION,
+    at, class, kind, ANSWER_LEN, CANCEL_LEN, GREETING_LEN, HEADER_LEN, IMMEDIATE_LEN, MAGIC,
+    MAX_FRAME, PULL_READY_LEN, REQ_LEN, VERSION,
 };
 use super::order::{Order, Writer};
 use lnd_core::id::Tag;
@@ -30,6 +30,7 @@ pub fn encoded_len(envelope: &Envelope, message: &Message<'_>) -> Result<usize, 
         Message::PutNak { .. } | Message::PutDone { .. } | Message::GetNak { .. } => {
             (ANSWER_LEN, 0, 0)
         }
+        Message::CancelPut { .. } | Message::CancelGet { .. } => (CANCEL_LEN, 0, 0),
         Message::Noop | Message::Close => (HEADER_LEN, 0, 0),
         Message::PullReady(_) => (PULL_READY_LEN, 0, 0),
     };
@@ -114,6 +115,8 @@ const fn class_and_kind(message: &Message<'_>) -> (u8, u8) {
         Message::GetNak { .. } => kind::GET_NAK,
         Message::Noop => kind::NOOP,
         Message::Close => kind::CLOSE,
+        Message::CancelPut { .. } => kind::CANCEL_PUT,
+        Message::CancelGet { .. } => kind::CANCEL_GET,
     };
     (class::LND, kind)
 }
@@ -168,6 +171,17 @@ fn write_body<const SWAPPED: bool>(
         }
         Message::PutDone { source, failed } => {
             write_answer(writer.first::<ANSWER_LEN>()?, source, failed)
+        }
+        Message::CancelPut { source, session, sequence } => {
+            let mut fixed = writer.first::<CANCEL_LEN>()?;
+            fixed.u64(at::CANCEL_SOURCE, source.to_cookie())?;
+            fixed.u32(at::CANCEL_SESSION, session)?;
+            fixed.u32(at::CANCEL_SEQUENCE, sequence)
+        }
+        Message::CancelGet { source, sink } => {
+            let mut fixed = writer.first::<CANCEL_LEN>()?;
+            fixed.u64(at::CANCEL_SOURCE, source.to_cookie())?;
+            fixed.u64(at::CANCEL_SINK, sink.to_cookie())
         }
         Message::Noop | Message::Close => Ok(()),
         Message::PullReady(ready) => write_pull_ready(writer.first::<PULL_READY_LEN>()?, ready),

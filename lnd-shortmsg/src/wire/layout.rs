@@ -47,6 +47,10 @@ pub mod kind {
     pub const NOOP: u8 = 9;
     /// Class LND: last message of a life.
     pub const CLOSE: u8 = 10;
+    /// Class LND: pull no more what a PUT_REQ has announced.
+    pub const CANCEL_PUT: u8 = 11;
+    /// Class LND: pull no more what a PULL_READY has announced.
+    pub const CANCEL_GET: u8 = 12;
 
     /// Class control: staged, start your receive side. The only kind of its class.
     pub const PULL_READY: u8 = 1;
@@ -146,6 +150,15 @@ pub mod at {
     /// PUT_NAK, GET_NAK, PUT_DONE: 7 bytes, zero.
     pub const REFUSAL_REST: usize = 89;
 
+    /// CANCEL_PUT, CANCEL_GET: u64, cookie of the staged transfer.
+    pub const CANCEL_SOURCE: usize = 80;
+    /// CANCEL_PUT: u32, the session that the PUT_REQ was sent in.
+    pub const CANCEL_SESSION: usize = 88;
+    /// CANCEL_PUT: u32, the PUT_REQ's number in that session.
+    pub const CANCEL_SEQUENCE: usize = 92;
+    /// CANCEL_GET: u64, cookie of the requester's transfer.
+    pub const CANCEL_SINK: usize = 88;
+
     /// PULL_READY: u64, cookie of the requester's waiting transfer.
     pub const SINK: usize = 80;
     /// PULL_READY: u64, cookie of the staged transfer.
@@ -189,7 +202,8 @@ pub mod short {
     /// Bytes of the head: a whole NOOP.
     pub const HEAD_LEN: usize = 40;
     /// Bytes of a tag. PUT_REQ and GET_REQ have one in front of the upper-layer header; PUT_NAK, GET_NAK
-    /// and PUT_DONE end with one; PULL_READY ends with two, sink and source.
+    /// and PUT_DONE end with one; PULL_READY ends with two, sink and source; CANCEL_GET with two, source and
+    /// sink; CANCEL_PUT with one, and with session and number of the PUT_REQ, each a u32.
     pub const TAG_LEN: usize = 8;
     /// Bytes of the checksum that ends a frame of a channel with checksums. It is over all bytes before.
     pub const SUM_LEN: usize = 4;
@@ -207,5 +221,7 @@ pub const IMMEDIATE_LEN: usize = 88;
 pub const REQ_LEN: usize = 96;
 /// Bytes of a PUT_NAK, GET_NAK or PUT_DONE.
 pub const ANSWER_LEN: usize = 96;
+/// Bytes of a CANCEL_PUT or CANCEL_GET.
+pub const CANCEL_LEN: usize = 96;
 /// Bytes of a PULL_READY: with the slot's own words it fits two cache lines of a mailbox.
 pub const PULL_READY_LEN: usize = 104;

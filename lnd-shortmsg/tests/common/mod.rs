@@ -45,7 +45,7 @@ impl Rng {
     pub fn message<'a>(&mut self, content: &'a [u8]) -> Message<'a> {
         let header = &content[..self.below(MAX_HEADER + 1)];
         let payload = &content[self.below(content.len() + 1)..];
-        match self.below(11) {
+        match self.below(13) {
             0 => Message::Hello(Hello {
                 version_min: self.next() as u8,
                 version_max: self.next() as u8,
@@ -73,6 +73,11 @@ impl Rng {
             7 => Message::GetNak { sink: self.tag(), why: self.refusal() },
             8 => Message::Noop,
             9 => Message::Close,
+            10 => {
+                let (session, sequence) = (self.number() as u32, self.number() as u32);
+                Message::CancelPut { source: self.tag(), session, sequence }
+            }
+            11 => Message::CancelGet { source: self.tag(), sink: self.tag() },
             _ => Message::PullReady(PullReady {
                 sink: self.tag(),
                 source: self.tag(),
@@ -182,6 +187,8 @@ pub fn samples() -> Vec<Sample> {
         sample("get_nak", Message::GetNak { sink: tag, why: Refusal::NoResources }),
         sample("noop", Message::Noop),
         sample("close", Message::Close),
+        sample("cancel_put", Message::CancelPut { source: tag, session: 8, sequence: 0x0b0c_0d0e }),
+        sample("cancel_get", Message::CancelGet { source: tag, sink: source }),
         sample("pull_ready", Message::PullReady(PullReady { sink: tag, source, length })),
     ]
 }

@@ -31,6 +31,8 @@ enum Say {
     PullReady { sink: Cookie, source: u64, length: u32 },
     Noop,
     Close,
+    CancelPut { source: u64, session: u32, sequence: u32 },
+    CancelGet { source: u64, sink: Cookie },
 }
 
 /// Which transfer an answer is about.
@@ -381,6 +383,12 @@ impl World<'_> {
             }),
             Say::Noop => Message::Noop,
             Say::Close => Message::Close,
+            Say::CancelPut { source, session, sequence } => {
+                Message::CancelPut { source: Tag::from_cookie(source), session, sequence }
+            }
+            Say::CancelGet { source, ref sink } => {
+                Message::CancelGet { source: Tag::from_cookie(source), sink: self.tag(sink) }
+            }
         };
         let Some(link) = LinkId::new(usize::from(link) % 4) else { return };
         let inbound = self.node.driver.on_message(self.node.now, link, &envelope, &message);

@@ -61,6 +61,7 @@ impl Head {
             (class::SHORT_LND, kind::PUT_NAK | kind::PUT_DONE | kind::GET_NAK) => Ok(TAG_LEN),
             (class::SHORT_LND, kind::NOOP) => Ok(0),
             (class::SHORT_CONTROL, kind::PULL_READY) => Ok(2 * TAG_LEN),
+            (class::SHORT_LND, kind::CANCEL_PUT | kind::CANCEL_GET) => Ok(2 * TAG_LEN),
             _ => Err(DecodeError::Kind),
         }
     }
@@ -134,6 +135,17 @@ impl Head {
             (_, kind::PUT_REQ) => Message::PutReq { header: body, source: tag, length },
             (_, kind::GET_REQ) => Message::GetReq { header: body, sink: tag, length },
             (_, kind::PUT_DONE) => Message::PutDone { source: tag, failed: self.refusal()? },
+            (_, kind::CANCEL_PUT | kind::CANCEL_GET) => {
+                self.unused(u32::from(self.detail) | length)?;
+                let (second, _) = tag_of(body)?;
+                if self.kind == kind::CANCEL_GET {
+                    Message::CancelGet { source: tag, sink: second }
+                } else {
+                    // What lies in place of a second tag.
+                    let Tag { index: session, generation: sequence } = second;
+                    Message::CancelPut { source: tag, session, sequence }
+                }
+            }
             // `body_len` has left these two.
             (_, answer) => {
                 let why = self.refusal()?.ok_or(DecodeError::BadRefusal)?;

@@ -97,7 +97,9 @@ pub fn encoded_len(
         Message::Immediate { header, payload } => (header.len(), payload.len()),
         Message::PutReq { header, .. } | Message::GetReq { header, .. } => (header.len(), TAG_LEN),
         Message::PutNak { .. } | Message::PutDone { .. } | Message::GetNak { .. } => (0, TAG_LEN),
-        Message::PullReady(_) => (0, 2 * TAG_LEN),
+        Message::PullReady(_) | Message::CancelPut { .. } | Message::CancelGet { .. } => {
+            (0, 2 * TAG_LEN)
+        }
         _ => (0, 0),
     };
     inline_len(header, rest, sum)
@@ -143,6 +145,14 @@ pub fn encode(
         Message::PutDone { source: tag, failed } => {
             let failed = failed.map_or(0, |why| why as u8);
             write(envelope, Start::lnd(kind::PUT_DONE, failed, 0), [tag], &[], frame)?;
+        }
+        Message::CancelPut { source, session, sequence } => {
+            // In place of a second tag, whose bytes lie in the same order.
+            let number = Tag { index: session, generation: sequence };
+            write(envelope, Start::lnd(kind::CANCEL_PUT, 0, 0), [source, number], &[], frame)?;
+        }
+        Message::CancelGet { source, sink } => {
+            write(envelope, Start::lnd(kind::CANCEL_GET, 0, 0), [source, sink], &[], frame)?;
         }
         Message::PullReady(PullReady { sink, source, length }) => {
             let (class, kind) = (class::SHORT_CONTROL, kind::PULL_READY);

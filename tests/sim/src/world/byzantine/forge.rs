@@ -157,6 +157,10 @@ impl Byzantine<'_> {
             7 => Message::GetNak { sink: tag, why },
             8 => Message::Noop,
             9 => Message::Close,
+            10 if length % 4 == 0 => Message::CancelGet { source: other, sink: tag },
+            10 if length % 4 == 1 => {
+                Message::CancelPut { source: tag, session, sequence: other.index }
+            }
             _ => Message::PullReady(PullReady { sink: tag, source: other, length }),
         };
         let mut envelope = self.envelope(to, message.lane());
