@@ -258,6 +258,53 @@ enum lnd_send {
 };
 
 /**
+ * enum lnd_motion - Which way a descriptor moves data.
+ */
+enum lnd_motion {
+	/** @LND_MOTION_STAGE: Memory that the peer, and no other node, may read. */
+	LND_MOTION_STAGE = 0,
+	/** @LND_MOTION_PULL: Read what the peer has staged. */
+	LND_MOTION_PULL = 1,
+};
+
+/**
+ * enum lnd_post - What engine_post() returns.
+ */
+enum lnd_post {
+	/** @LND_POST_DONE: Posted: it comes back by lnd_completed(), or by a stop. */
+	LND_POST_DONE = 0,
+	/**
+	 * @LND_POST_INVALID: Not posted: the engine cannot do this. The transfer ends as a
+	 * local failure.
+	 */
+	LND_POST_INVALID = 1,
+	/**
+	 * @LND_POST_FULL: Not posted: the engine has no room. The transfer ends as a local
+	 * failure.
+	 */
+	LND_POST_FULL = 2,
+	/** @LND_POST_GONE: Not posted: the device does not work. The link fails. */
+	LND_POST_GONE = 3,
+};
+
+/**
+ * enum lnd_returned - How a descriptor came back.
+ */
+enum lnd_returned {
+	/** @LND_RETURNED_OK: All bytes were moved. */
+	LND_RETURNED_OK = 0,
+	/**
+	 * @LND_RETURNED_UNTOUCHED: With an error, and the engine vouches that not one byte was
+	 * moved, or will be.
+	 */
+	LND_RETURNED_UNTOUCHED = 1,
+	/** @LND_RETURNED_TOUCHED: With an error, and bytes may have been moved. */
+	LND_RETURNED_TOUCHED = 2,
+	/** @LND_RETURNED_UNKNOWN: Of engine_yank() alone: nothing is known of its end. */
+	LND_RETURNED_UNKNOWN = 3,
+};
+
+/**
  * enum lnd_kind - The four kinds of message.
  */
 enum lnd_kind {
@@ -898,6 +945,55 @@ struct lnd_config {
 };
 
 /**
+ * struct lnd_tag - Names one use of a descriptor.
+ * @index: the descriptor, below lnd_config.slots: an index into tables of the engine's own.
+ * @generation: which of its uses.
+ */
+struct lnd_tag {
+	uint32_t index;
+	uint32_t generation;
+};
+
+/**
+ * struct lnd_frag - A piece of memory by its bus address.
+ * @addr: address of the first byte, as the engine and mem_read and mem_write understand it.
+ * @len: bytes, 1 to 1 MiB.
+ * @reserved: 0.
+ */
+struct lnd_frag {
+	uint64_t addr;
+	uint32_t len;
+	uint32_t reserved;
+};
+
+/**
+ * struct lnd_bd - A buffer descriptor that is posted.
+ * @size: sizeof(struct lnd_bd).
+ * @link: the link.
+ * @tag: names it, here and in lnd_completed(). No other descriptor of this index is posted on any link
+ *       until this one has come back.
+ * @source: a pull: the peer's descriptor; else 0.
+ * @nid: the peer.
+ * @motion: enum lnd_motion.
+ * @length: bytes to move; @frags hold as many at least.
+ * @frags: the memory, in order; the vector is the library's again when engine_post() returns.
+ * @nfrags: fragments in @frags, at most LND_MAX_FRAGMENTS.
+ * @reserved: 0.
+ */
+struct lnd_bd {
+	uint32_t size;
+	uint32_t link;
+	struct lnd_tag tag;
+	struct lnd_tag source;
+	uint64_t nid;
+	uint32_t motion;
+	uint32_t length;
+	const struct lnd_frag *frags;
+	uint32_t nfrags;
+	uint32_t reserved;
+};
+
+/**
  * struct lnd_message - Names a short message whose end the channel still has to tell.
  * @index: slot.
  * @generation: use of the slot.
@@ -1092,6 +1188,59 @@ struct lnd_ops {
 	 * is the lower half of the NID less one. Context: inside.
 	 */
 	uint32_t (*node_of)(void *ctx, uint64_t nid);
+	/**
+	 * @engine_post: Posts a descriptor; enum lnd_post. The engine may begin once
+	 * engine_doorbell() has been called, and not before. Optional, with engine_doorbell,
+	 * engine_invalidate, engine_stop and engine_reset: then there are no registers, no ring
+	 * memory and no node_of, and lnd_completed() tells what came back. Context: inside.
+	 */
+	uint32_t (*engine_post)(void *ctx, const struct lnd_bd *bd);
+	/**
+	 * @engine_doorbell: Everything posted on a link since the last call may begin. Context:
+	 * inside.
+	 */
+	void (*engine_doorbell)(void *ctx, uint32_t link);
+	/**
+	 * @engine_invalidate: Asks for a descriptor back. Never waits: it comes back by
+	 * lnd_completed() with any outcome, or not at all; then its link, or its connection, is
+	 * stopped after lnd_config.drain_bound. The memory must not be taken back here while the
+	 * peer may be reading it unless the peer learns that it did not get all. One that is not
+	 * out is no error. Context: inside.
+	 */
+	void (*engine_invalidate)(void *ctx, uint32_t link, struct lnd_tag tag);
+	/**
+	 * @engine_stop: Asks for a stop of the whole link. Never waits: if stopping sleeps, a
+	 * worker is told. Context: inside.
+	 */
+	void (*engine_stop)(void *ctx, uint32_t link);
+	/**
+	 * @engine_quiesced: 1 once the link is proven stopped, until it is reset; else 0. That
+	 * is a promise: no engine reads or writes this node's memory by this link, by whatever
+	 * key, and lnd_completed() is told of none of its descriptors any more. Optional: then
+	 * lnd_assert_stopped() tells. Context: inside.
+	 */
+	uint32_t (*engine_quiesced)(void *ctx, uint32_t link);
+	/**
+	 * @engine_yank: After the proof: what is known of a descriptor's end; enum
+	 * lnd_returned. It is taken away from the engine. Called for every one that is out.
+	 * Optional: then nothing is known. Context: inside.
+	 */
+	uint32_t (*engine_yank)(void *ctx, uint32_t link, struct lnd_tag tag);
+	/**
+	 * @engine_reset: The stopped link may work again; it has no descriptors. Context:
+	 * inside.
+	 */
+	void (*engine_reset)(void *ctx, uint32_t link);
+	/**
+	 * @engine_link_up: 1 if the link works, by what the engine itself knows. Optional: then
+	 * it does. Context: inside.
+	 */
+	uint32_t (*engine_link_up)(void *ctx, uint32_t link);
+	/**
+	 * @engine_features: What the engine can do, in the bits of FEATURES in
+	 * docs/registers.md; constant. Optional: then 0. Context: inside, and lnd_ni_create().
+	 */
+	uint32_t (*engine_features)(void *ctx, uint32_t link);
 	/**
 	 * @connection: The number of the present connection with a peer by a link, not 0, if
 	 * the engine can stop each of its connections by itself: a queue pair, an endpoint. 0:
@@ -1634,18 +1783,6 @@ struct lnd_stats {
 	uint64_t completions;
 	uint64_t interrupts;
 	uint64_t misuses;
-};
-
-/**
- * struct lnd_frag - A piece of memory by its bus address.
- * @addr: address of the first byte, as the engine and mem_read and mem_write understand it.
- * @len: bytes, 1 to 1 MiB.
- * @reserved: 0.
- */
-struct lnd_frag {
-	uint64_t addr;
-	uint32_t len;
-	uint32_t reserved;
 };
 
 /**
@@ -2841,13 +2978,36 @@ enum lnd_error lnd_tracker_expire(struct lnd_health *health,
  *
  * Context: any, one call a link at a time; on different links at once. Takes no lock.
  * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_LINK, LND_E_ARGUMENT, LND_E_BUSY (a call
- * for this link is under way; nothing was done).
+ * for this link is under way; nothing was done), LND_E_UNSUPPORTED (the engine is operations, see
+ * lnd_completed()).
  */
 enum lnd_error lnd_interrupt(struct lnd_ni *ni,
 			     uint32_t link,
 			     uint32_t budget,
 			     uint64_t now,
 			     uint32_t *more);
+
+/**
+ * lnd_completed() - A descriptor came back from an engine that is operations.
+ * @ni: the NI.
+ * @link: the link on which it was posted.
+ * @tag: its name.
+ * @returned: enum lnd_returned, but LND_RETURNED_UNKNOWN.
+ * @now: the time.
+ *
+ * The engine reads and writes the descriptor's memory no more, and no key of it is valid; for a staged one
+ * that is so of every node. Decides, and wakes the thread if there is something to report. One that is not
+ * out, on this link and of this generation, is counted and changes nothing.
+ *
+ * Context: any, also inside, and any number at once. Takes no lock.
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_LINK, LND_E_ARGUMENT (@returned),
+ * LND_E_UNSUPPORTED (the engine has registers, see lnd_interrupt()).
+ */
+enum lnd_error lnd_completed(struct lnd_ni *ni,
+			     uint32_t link,
+			     struct lnd_tag tag,
+			     uint32_t returned,
+			     uint64_t now);
 
 /**
  * lnd_link_failed() - The platform knows that a link has failed.
@@ -3344,6 +3504,24 @@ LND_ASSERT_FIELD(lnd_config, credit_stall, 96);
 LND_ASSERT_FIELD(lnd_config, link_poll, 104);
 LND_ASSERT_FIELD(lnd_config, verdict_bound, 112);
 LND_ASSERT_FIELD(lnd_config, rings, 120);
+LND_ASSERT_SIZE(lnd_tag, 8);
+LND_ASSERT_FIELD(lnd_tag, index, 0);
+LND_ASSERT_FIELD(lnd_tag, generation, 4);
+LND_ASSERT_SIZE(lnd_frag, 16);
+LND_ASSERT_FIELD(lnd_frag, addr, 0);
+LND_ASSERT_FIELD(lnd_frag, len, 8);
+LND_ASSERT_FIELD(lnd_frag, reserved, 12);
+LND_ASSERT_SIZE(lnd_bd, 56);
+LND_ASSERT_FIELD(lnd_bd, size, 0);
+LND_ASSERT_FIELD(lnd_bd, link, 4);
+LND_ASSERT_FIELD(lnd_bd, tag, 8);
+LND_ASSERT_FIELD(lnd_bd, source, 16);
+LND_ASSERT_FIELD(lnd_bd, nid, 24);
+LND_ASSERT_FIELD(lnd_bd, motion, 32);
+LND_ASSERT_FIELD(lnd_bd, length, 36);
+LND_ASSERT_FIELD(lnd_bd, frags, 40);
+LND_ASSERT_FIELD(lnd_bd, nfrags, 48);
+LND_ASSERT_FIELD(lnd_bd, reserved, 52);
 LND_ASSERT_SIZE(lnd_message, 16);
 LND_ASSERT_FIELD(lnd_message, index, 0);
 LND_ASSERT_FIELD(lnd_message, generation, 4);
@@ -3399,7 +3577,7 @@ LND_ASSERT_FIELD(lnd_trace, b, 40);
 LND_ASSERT_FIELD(lnd_trace, c, 44);
 LND_ASSERT_FIELD(lnd_trace, d, 48);
 LND_ASSERT_FIELD(lnd_trace, reserved, 52);
-LND_ASSERT_SIZE(lnd_ops, 200);
+LND_ASSERT_SIZE(lnd_ops, 272);
 LND_ASSERT_FIELD(lnd_ops, size, 0);
 LND_ASSERT_FIELD(lnd_ops, reserved, 4);
 LND_ASSERT_FIELD(lnd_ops, lock, 8);
@@ -3410,22 +3588,31 @@ LND_ASSERT_FIELD(lnd_ops, reg_read32, 40);
 LND_ASSERT_FIELD(lnd_ops, reg_write32, 48);
 LND_ASSERT_FIELD(lnd_ops, dma_barrier, 56);
 LND_ASSERT_FIELD(lnd_ops, node_of, 64);
-LND_ASSERT_FIELD(lnd_ops, connection, 72);
-LND_ASSERT_FIELD(lnd_ops, connection_stop, 80);
-LND_ASSERT_FIELD(lnd_ops, connection_quiesced, 88);
-LND_ASSERT_FIELD(lnd_ops, connection_reset, 96);
-LND_ASSERT_FIELD(lnd_ops, reaches, 104);
-LND_ASSERT_FIELD(lnd_ops, ready, 112);
-LND_ASSERT_FIELD(lnd_ops, send, 120);
-LND_ASSERT_FIELD(lnd_ops, quiesce, 128);
-LND_ASSERT_FIELD(lnd_ops, mem_read, 136);
-LND_ASSERT_FIELD(lnd_ops, mem_write, 144);
-LND_ASSERT_FIELD(lnd_ops, mem_valid, 152);
-LND_ASSERT_FIELD(lnd_ops, finalize, 160);
-LND_ASSERT_FIELD(lnd_ops, event, 168);
-LND_ASSERT_FIELD(lnd_ops, wake, 176);
-LND_ASSERT_FIELD(lnd_ops, trace, 184);
-LND_ASSERT_FIELD(lnd_ops, bug, 192);
+LND_ASSERT_FIELD(lnd_ops, engine_post, 72);
+LND_ASSERT_FIELD(lnd_ops, engine_doorbell, 80);
+LND_ASSERT_FIELD(lnd_ops, engine_invalidate, 88);
+LND_ASSERT_FIELD(lnd_ops, engine_stop, 96);
+LND_ASSERT_FIELD(lnd_ops, engine_quiesced, 104);
+LND_ASSERT_FIELD(lnd_ops, engine_yank, 112);
+LND_ASSERT_FIELD(lnd_ops, engine_reset, 120);
+LND_ASSERT_FIELD(lnd_ops, engine_link_up, 128);
+LND_ASSERT_FIELD(lnd_ops, engine_features, 136);
+LND_ASSERT_FIELD(lnd_ops, connection, 144);
+LND_ASSERT_FIELD(lnd_ops, connection_stop, 152);
+LND_ASSERT_FIELD(lnd_ops, connection_quiesced, 160);
+LND_ASSERT_FIELD(lnd_ops, connection_reset, 168);
+LND_ASSERT_FIELD(lnd_ops, reaches, 176);
+LND_ASSERT_FIELD(lnd_ops, ready, 184);
+LND_ASSERT_FIELD(lnd_ops, send, 192);
+LND_ASSERT_FIELD(lnd_ops, quiesce, 200);
+LND_ASSERT_FIELD(lnd_ops, mem_read, 208);
+LND_ASSERT_FIELD(lnd_ops, mem_write, 216);
+LND_ASSERT_FIELD(lnd_ops, mem_valid, 224);
+LND_ASSERT_FIELD(lnd_ops, finalize, 232);
+LND_ASSERT_FIELD(lnd_ops, event, 240);
+LND_ASSERT_FIELD(lnd_ops, wake, 248);
+LND_ASSERT_FIELD(lnd_ops, trace, 256);
+LND_ASSERT_FIELD(lnd_ops, bug, 264);
 LND_ASSERT_SIZE(lnd_health_ni, 16);
 LND_ASSERT_FIELD(lnd_health_ni, index, 0);
 LND_ASSERT_FIELD(lnd_health_ni, generation, 4);
@@ -3602,10 +3789,6 @@ LND_ASSERT_FIELD(lnd_stats, frames_forged, 48);
 LND_ASSERT_FIELD(lnd_stats, completions, 56);
 LND_ASSERT_FIELD(lnd_stats, interrupts, 64);
 LND_ASSERT_FIELD(lnd_stats, misuses, 72);
-LND_ASSERT_SIZE(lnd_frag, 16);
-LND_ASSERT_FIELD(lnd_frag, addr, 0);
-LND_ASSERT_FIELD(lnd_frag, len, 8);
-LND_ASSERT_FIELD(lnd_frag, reserved, 12);
 LND_ASSERT_SIZE(lnd_send_request, 88);
 LND_ASSERT_FIELD(lnd_send_request, size, 0);
 LND_ASSERT_FIELD(lnd_send_request, kind, 4);

@@ -124,7 +124,7 @@ pub(crate) fn understand(config: &lnd_config) -> Result<Config, lnd_error> {
     {
         return Err(lnd_error::LND_E_CONFIG);
     }
-    if config.connections != 0 && !cfg!(feature = "connections") {
+    if config.connections != 0 && !cfg!(feature = "operations") {
         return Err(lnd_error::LND_E_UNSUPPORTED);
     }
     let meant = Config {

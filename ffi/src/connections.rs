@@ -53,7 +53,7 @@ unsafe fn enter<'a>(ni: *const lnd_ni) -> Result<(&'a lnd_ni, Inside<'a>), lnd_e
     // SAFETY: the same promise.
     let ni = unsafe { lnd_ni::of(ni)? };
     let inside = ni.enter()?;
-    if cfg!(feature = "connections") && ni.connects {
+    if cfg!(feature = "operations") && ni.connects {
         Ok((ni, inside))
     } else {
         Err(lnd_error::LND_E_UNSUPPORTED)

@@ -10,18 +10,19 @@ use lnd_core::config::Config;
 use lnd_core::driver::{Decider, Driver, Identity, RunState, Ticket};
 use lnd_core::id::{Incarnation, LinkId, Nid};
 use lnd_core::sync::{Guarded, Ordering};
-use lnd_dma::driver::MmioEngine;
 use lnd_dma::memory::LinkMemory;
 use lnd_shortmsg::dispatch::Receiver;
 use lnd_shortmsg::wire::Checksum;
 
 use crate::abi::{lnd_config, lnd_error, lnd_ops, lnd_ring, LND_CHECKSUM, LND_NID_UNKNOWN};
 use crate::config::{frame_bytes, understand, LND_ALIGN};
+use crate::engine::{LinkEngine, Seat};
 use crate::input::{input, place, put};
 use crate::ni::{lnd_ni, Irq, Thread, ThreadCell};
 use crate::offered::Offered;
 use crate::platform::Platform;
-use crate::ports::{Frames, Host, Numbers, Payload, Registers, Seat};
+use crate::ports::{Frames, Host, Payload};
+use crate::registers::{Numbers, Registers};
 use crate::tally::{Tally, Totals};
 use crate::tracing::{Events, Tracing};
 
@@ -72,6 +73,18 @@ fn attach(config: &lnd_config, ring: &lnd_ring) -> Result<LinkMemory<'static>, l
         return Err(lnd_error::LND_E_RING);
     }
     Ok(memory)
+}
+
+/// An engine that is operations has no ring memory, and one behind registers has enough.
+fn check_ring(config: &lnd_config, ring: &lnd_ring, ops: &lnd_ops) -> Result<(), lnd_error> {
+    if ops.engine_post.is_none() {
+        return attach(config, ring).map(|_| ());
+    }
+    if ring.base.is_null() && ring.len == 0 {
+        Ok(())
+    } else {
+        Err(lnd_error::LND_E_RING)
+    }
 }
 
 /// The NI's own number, in its handles: another one for every place and every life. Two NIs at
@@ -145,7 +158,6 @@ impl From<ArenaFull> for lnd_error {
 }
 
 type Shard = Driver<'static, Host>;
-type LinkEngine = MmioEngine<'static, Registers, Numbers>;
 
 /// What the stages of the making hand on. Each stage is a function of its own that is not inlined,
 /// so that a kernel's stack never holds more than one of them.
@@ -178,13 +190,13 @@ fn create(
     }
     let links = config.links as usize;
     for ring in given.rings.iter().take(links) {
-        attach(given, ring)?;
+        check_ring(given, ring, ops)?;
     }
     let id = own_number(memory.as_ptr() as usize, life);
     let mut arena = Arena::new(memory);
     let ring_memory = |at: usize| given.rings.get(at).and_then(|ring| attach(given, ring).ok());
     let made = Made {
-        platform: arena.place(Platform::new(*ops, ctx, id))?,
+        platform: arena.place(Platform::new(ops, ctx, id))?,
         memories: arena.table(links, ring_memory)?,
         tally: arena.place(Tally::default())?,
     };
@@ -219,7 +231,9 @@ fn fill(
         block,
         *config,
         me,
-        engines.iter_mut().filter_map(Option::as_mut).map(|it| Seat::new(it, made.platform)),
+        engines.iter_mut().enumerate().filter_map(|(at, engine)| {
+            Some(Seat::new(made.platform, LinkId::new(at)?, engine.as_mut()))
+        }),
         Frames::new(made.platform, buffer, checksum, flags),
         Payload(made.platform),
         Tracing::new(made.platform, events),
@@ -258,11 +272,10 @@ fn make_irqs(
     decider: Decider<'static>,
     made: &Made,
 ) -> Result<&'static [Irq], lnd_error> {
-    let first = made.registers(0).ok_or(lnd_error::LND_E_CONFIG)?;
     let zero = LinkId::new(0).ok_or(lnd_error::LND_E_CONFIG)?;
     let irq = |at: usize| {
         let link = LinkId::new(at).unwrap_or(zero);
-        Irq::new(decider, made.registers(at).unwrap_or(first), link)
+        Irq::new(decider, made.registers(at), link)
     };
     Ok(arena.table(links, irq)?)
 }

@@ -199,6 +199,12 @@ const_assert_eq!(offset_of!(lnd_frag, len), offset_of!(Fragment, length));
 const_assert_eq!(offset_of!(lnd_frag, reserved), offset_of!(Fragment, reserved));
 const_assert_eq!(LND_MAX_FRAGMENTS, lnd_core::fragment::MAX_FRAGMENTS);
 
+/// A fragment vector, for C.
+pub(crate) const fn frags(fragments: &[Fragment]) -> *const lnd_frag {
+    // One layout, see above.
+    fragments.as_ptr().cast()
+}
+
 /// A fragment vector.
 ///
 /// # Safety

@@ -2,12 +2,14 @@
 //! What interrupts call.
 
 use lnd_core::driver::Served;
-use lnd_core::id::LinkId;
+use lnd_core::id::{LinkId, Tag};
+use lnd_core::ports::Completion;
 use lnd_core::sync::Ordering;
 use lnd_core::time::Instant;
 use lnd_dma::regs::Interrupt as Bits;
 
-use crate::abi::lnd_error;
+use crate::abi::{lnd_error, lnd_tag};
+use crate::engine::returned as came_back;
 use crate::errors::outcome;
 use crate::input::{place_if, put_if};
 use crate::ni::lnd_ni;
@@ -27,7 +29,8 @@ use crate::tracing::IrqTrace;
 ///
 /// Context: any, one call a link at a time; on different links at once. Takes no lock.
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_LINK, LND_E_ARGUMENT, LND_E_BUSY (a call
-/// for this link is under way; nothing was done).
+/// for this link is under way; nothing was done), LND_E_UNSUPPORTED (the engine is operations, see
+/// lnd_completed()).
 #[no_mangle]
 pub unsafe extern "C" fn lnd_interrupt(
     ni: *mut lnd_ni,
@@ -54,6 +57,9 @@ unsafe fn interrupt(
         return Err(lnd_error::LND_E_ARGUMENT);
     }
     let irq = ni.irqs.get(link as usize).ok_or(lnd_error::LND_E_LINK)?;
+    if ni.platform.is_engine() {
+        return Err(lnd_error::LND_E_UNSUPPORTED);
+    }
     let id = LinkId::new(link as usize).ok_or(lnd_error::LND_E_LINK)?;
     let served = irq.enter(ni.platform.self_id(), |inside| {
         let mut trace = IrqTrace(ni.platform);
@@ -84,6 +90,59 @@ unsafe fn interrupt(
     }
     // SAFETY: checked above; writable by the contract of the ABI.
     unsafe { put_if(more, u32::from(served.more)) }
+}
+
+/// lnd_completed() - A descriptor came back from an engine that is operations.
+/// @ni: the NI.
+/// @link: the link on which it was posted.
+/// @tag: its name.
+/// @returned: enum lnd_returned, but LND_RETURNED_UNKNOWN.
+/// @now: the time.
+///
+/// The engine reads and writes the descriptor's memory no more, and no key of it is valid; for a staged one
+/// that is so of every node. Decides, and wakes the thread if there is something to report. One that is not
+/// out, on this link and of this generation, is counted and changes nothing.
+///
+/// Context: any, also inside, and any number at once. Takes no lock.
+/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_LINK, LND_E_ARGUMENT (@returned),
+/// LND_E_UNSUPPORTED (the engine has registers, see lnd_interrupt()).
+#[no_mangle]
+pub unsafe extern "C" fn lnd_completed(
+    ni: *mut lnd_ni,
+    link: u32,
+    tag: lnd_tag,
+    returned: u32,
+    now: u64,
+) -> lnd_error {
+    // SAFETY: by the contract of the ABI.
+    outcome(unsafe { completed(ni, link, tag, returned, now) })
+}
+
+unsafe fn completed(
+    ni: *mut lnd_ni,
+    link: u32,
+    tag: lnd_tag,
+    returned: u32,
+    now: u64,
+) -> Result<(), lnd_error> {
+    // SAFETY: by the contract of the ABI.
+    let ni = unsafe { lnd_ni::of(ni)? };
+    if !ni.platform.is_engine() {
+        return Err(lnd_error::LND_E_UNSUPPORTED);
+    }
+    let link = LinkId::new(link as usize).filter(|link| link.index() < ni.irqs.len());
+    let link = link.ok_or(lnd_error::LND_E_LINK)?;
+    let returned = came_back(returned).ok_or(lnd_error::LND_E_ARGUMENT)?;
+    let tag = Tag { index: tag.index, generation: tag.generation };
+    let (completion, mut trace) = (Completion { tag, returned }, IrqTrace(ni.platform));
+    let now = Instant::from_nanos(now);
+    // Relaxed: a count.
+    ni.tally.completions.fetch_add(1, Ordering::Relaxed);
+    let mut counters = ni.tally;
+    if ni.decider.on_completion_of(now, link, completion, &mut counters, &mut trace) {
+        ni.wake();
+    }
+    Ok(())
 }
 
 /// lnd_link_failed() - The platform knows that a link has failed.

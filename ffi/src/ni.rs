@@ -22,7 +22,8 @@ use lnd_shortmsg::dispatch::Receiver;
 use crate::abi::lnd_error;
 use crate::offered::Offered;
 use crate::platform::{Locked, Platform};
-use crate::ports::{Host, Registers};
+use crate::ports::Host;
+use crate::registers::Registers;
 use crate::tally::{Tally, Totals};
 
 const ALIVE: u32 = 0x4c4e_4449;
@@ -82,12 +83,15 @@ impl Thread {
     }
 }
 
+type LinkInterrupt = Interrupt<'static, CompletionQueue<'static, Registers>>;
+
 /// The interrupts' half of one link.
 #[derive(Debug)]
 pub(crate) struct Irq {
     /// Who is inside; zero: nobody.
     owner: AtomicU32,
-    inside: Guarded<Interrupt<'static, CompletionQueue<'static, Registers>>>,
+    /// `None`: the engine has no ring, [`lnd_completed`](crate::interrupts::lnd_completed) tells.
+    inside: Guarded<Option<LinkInterrupt>>,
     pub tally: Tally,
 }
 
@@ -97,29 +101,26 @@ unsafe impl Sync for Irq {}
 unsafe impl Sync for ThreadCell {}
 
 impl Irq {
-    pub fn new(decider: Decider<'static>, registers: Registers, link: LinkId) -> Self {
-        let queue = CompletionQueue::new(registers, registers.memory());
+    pub fn new(decider: Decider<'static>, registers: Option<Registers>, link: LinkId) -> Self {
+        let queue = |it: Registers| CompletionQueue::new(it, it.memory());
+        let interrupt = |it| Interrupt::of_link(decider, queue(it), link);
         Self {
             owner: AtomicU32::new(0),
-            inside: Guarded::new(Interrupt::of_link(decider, queue, link)),
+            inside: Guarded::new(registers.map(interrupt)),
             tally: Tally::default(),
         }
     }
 
-    /// Runs `serve` unless somebody is inside already.
-    pub fn enter<R>(
-        &self,
-        me: u32,
-        serve: impl FnOnce(&mut Interrupt<'static, CompletionQueue<'static, Registers>>) -> R,
-    ) -> Option<R> {
+    /// Runs `serve` unless another context is inside already, or there is no ring.
+    pub fn enter<R>(&self, me: u32, serve: impl FnOnce(&mut LinkInterrupt) -> R) -> Option<R> {
         // Acquire: partner is the Release below, of the interrupt before.
         self.owner.compare_exchange(0, me, Ordering::Acquire, Ordering::Relaxed).ok()?;
         // SAFETY: the owner word was zero and bears our name now: nobody else is inside.
         let inside = unsafe { &mut *self.inside.get() };
-        let served = serve(inside);
+        let served = inside.as_mut().map(serve);
         // Release: partner is the Acquire above.
         self.owner.store(0, ordered("interrupt-left-relaxed", Ordering::Release));
-        Some(served)
+        served
     }
 
     pub fn is_busy(&self) -> bool {

@@ -14,9 +14,12 @@ use lnd_core::sync::{fence, Ordering};
 use spin::{Mutex, MutexGuard};
 
 use crate::abi::{
-    lnd_context, lnd_error, lnd_event, lnd_frame, lnd_lane, lnd_ops, lnd_report, lnd_trace,
-    LND_NO_NODE,
+    lnd_bd, lnd_context, lnd_error, lnd_event, lnd_frame, lnd_lane, lnd_ops, lnd_report, lnd_tag,
+    lnd_trace, LND_NO_NODE,
 };
+
+/// Whether engines may be operations, and their connections be stopped one by one.
+pub(crate) const OPERATIONS: bool = cfg!(feature = "operations");
 
 /// The operations of one NI and what they are given.
 #[derive(Debug)]
@@ -79,10 +82,33 @@ impl Platform {
         let memory = config.immediate_max == 0 || ops.mem_read.is_some();
         // Without a name for the caller a re-entry could not be told from a wait for the lock.
         let named = ops.lock.is_none() || ops.self_id.is_some();
-        if pairs && needed && memory && named && Self::connects(ops, config) {
+        let engine = Self::engine_is_whole(ops) && Self::connects(ops, config);
+        if pairs && needed && memory && named && engine {
             Ok(())
         } else {
             Err(lnd_error::LND_E_OPS)
+        }
+    }
+
+    /// Checks that there is all of what an engine needs, or nothing; and that there is one engine.
+    const fn engine_is_whole(ops: &lnd_ops) -> bool {
+        let all = ops.engine_doorbell.is_some()
+            && ops.engine_invalidate.is_some()
+            && ops.engine_stop.is_some()
+            && ops.engine_reset.is_some();
+        let none = ops.engine_doorbell.is_none()
+            && ops.engine_invalidate.is_none()
+            && ops.engine_stop.is_none()
+            && ops.engine_quiesced.is_none()
+            && ops.engine_yank.is_none()
+            && ops.engine_reset.is_none()
+            && ops.engine_link_up.is_none()
+            && ops.engine_features.is_none();
+        let registers = ops.reg_read32.is_some() || ops.dma_barrier.is_some();
+        if ops.engine_post.is_some() {
+            OPERATIONS && all && !registers && ops.node_of.is_none()
+        } else {
+            none
         }
     }
 
@@ -99,8 +125,8 @@ impl Platform {
         }
     }
 
-    pub const fn new(ops: lnd_ops, ctx: *mut c_void, id: u32) -> Self {
-        Self { ops, ctx, own: Mutex::new(()), id }
+    pub const fn new(ops: &lnd_ops, ctx: *mut c_void, id: u32) -> Self {
+        Self { ops: *ops, ctx, own: Mutex::new(()), id }
     }
 
     /// Takes the NI's lock: the platform's, or else the library's own if callers have names.
@@ -145,6 +171,49 @@ impl Platform {
             Some(node) => Some(node),
             None => Some((nid as u32).wrapping_sub(1)),
         }
+    }
+
+    /// Whether the engines are operations; else they have registers.
+    pub fn is_engine(&self) -> bool {
+        OPERATIONS && self.ops.engine_post.is_some()
+    }
+
+    /// Posts a descriptor.
+    pub fn engine_post(&self, bd: &lnd_bd) -> Option<u32> {
+        call!(self.engine_post(core::ptr::from_ref(bd)))
+    }
+
+    pub fn engine_doorbell(&self, link: u32) {
+        let _ = call!(self.engine_doorbell(link));
+    }
+
+    pub fn engine_invalidate(&self, link: u32, tag: lnd_tag) {
+        let _ = call!(self.engine_invalidate(link, tag));
+    }
+
+    pub fn engine_stop(&self, link: u32) {
+        let _ = call!(self.engine_stop(link));
+    }
+
+    pub fn engine_quiesced(&self, link: u32) -> bool {
+        call!(self.engine_quiesced(link)) == Some(1)
+    }
+
+    /// What is known of a descriptor's end.
+    pub fn engine_yank(&self, link: u32, tag: lnd_tag) -> Option<u32> {
+        call!(self.engine_yank(link, tag))
+    }
+
+    pub fn engine_reset(&self, link: u32) {
+        let _ = call!(self.engine_reset(link));
+    }
+
+    pub fn engine_link_up(&self, link: u32) -> bool {
+        call!(self.engine_link_up(link)).is_none_or(|yes| yes != 0)
+    }
+
+    pub fn engine_features(&self, link: u32) -> u32 {
+        call!(self.engine_features(link)).unwrap_or(0)
     }
 
     /// The number of the connection with a peer; `None`: only the whole link can be stopped.

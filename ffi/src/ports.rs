@@ -2,22 +2,16 @@
 //! The core's ports over the platform's table.
 
 use core::mem::size_of;
-use core::num::NonZeroU32;
 
 use lnd_core::fragment::Fragment;
 use lnd_core::id::{LinkId, Nid, Tag};
-use lnd_core::link::{Connection, Quiesced};
+use lnd_core::link::Quiesced;
 use lnd_core::message::{Envelope, Lane, Message};
-use lnd_core::ports::{
-    BadAddress, Bd, Channel, ChannelFull, Engine, Features, Memory, Ports, PostError, Returned,
-    Sent,
-};
-use lnd_dma::driver::{MmioEngine, Nodes};
-use lnd_dma::memory::LinkMemory;
-use lnd_dma::regs::{Register, RegisterAccess};
+use lnd_core::ports::{BadAddress, Channel, ChannelFull, Memory, Ports, Sent};
 use lnd_shortmsg::wire::{encode, max_immediate, Checksum};
 
-use crate::abi::{lnd_frame, lnd_send, LND_ENDS_AT_ONCE, LND_NID_UNKNOWN, LND_RELIABLE};
+use crate::abi::{lnd_frame, lnd_send, LND_ENDS_AT_ONCE, LND_RELIABLE};
+use crate::engine::{is_whole, Seat};
 use crate::handle;
 use crate::platform::{lane_number, Platform};
 use crate::tracing::Tracing;
@@ -31,160 +25,6 @@ impl Ports for Host {
     type Channel = Frames;
     type Memory = Payload;
     type Tracer = Tracing;
-}
-
-/// The driver of a link's engine, in a place of its own: a driver that holds eight of them by value
-/// would not fit a kernel's stack while it is made.
-#[derive(Debug)]
-pub(crate) struct Seat {
-    engine: &'static mut MmioEngine<'static, Registers, Numbers>,
-    platform: &'static Platform,
-}
-
-impl Seat {
-    pub fn new(
-        engine: &'static mut MmioEngine<'static, Registers, Numbers>,
-        platform: &'static Platform,
-    ) -> Self {
-        Self { engine, platform }
-    }
-}
-
-/// Whether a proof is that of a whole link.
-const fn is_whole(proof: &Quiesced) -> bool {
-    !Seat::CONNECTIONS || proof.connection().is_none()
-}
-
-/// A link's number, for C.
-const fn number_of(link: LinkId) -> u32 {
-    link.index() as u32
-}
-
-impl Engine for Seat {
-    const CONNECTIONS: bool = cfg!(feature = "connections");
-
-    fn features(&self) -> Features {
-        self.engine.features()
-    }
-
-    fn post(&mut self, bd: &Bd<'_>) -> Result<(), PostError> {
-        self.engine.post(bd)
-    }
-
-    fn doorbell(&mut self) {
-        self.engine.doorbell();
-    }
-
-    fn invalidate(&mut self, tag: Tag) {
-        self.engine.invalidate(tag);
-    }
-
-    fn stop(&mut self) {
-        self.engine.stop();
-    }
-
-    fn quiesced(&mut self) -> Option<Quiesced> {
-        self.engine.quiesced()
-    }
-
-    fn connection(&self, peer: Nid) -> Option<NonZeroU32> {
-        self.platform.connection(number_of(self.engine.link()), peer.raw())
-    }
-
-    fn stop_connection(&mut self, it: Connection) {
-        self.platform.connection_stop(number_of(it.link), it.peer.raw(), it.number);
-    }
-
-    fn connection_quiesced(&mut self, it: Connection) -> Option<Quiesced> {
-        let link = number_of(it.link);
-        if !self.platform.connection_quiesced(link, it.peer.raw(), it.number) {
-            return None;
-        }
-        // SAFETY: the platform says so, and promises by its table what that means.
-        Some(unsafe { Quiesced::assert_connection_stopped(it) })
-    }
-
-    fn yank(&mut self, tag: Tag, proof: &Quiesced) -> Option<Returned> {
-        self.engine.yank(tag, proof)
-    }
-
-    fn reset(&mut self, proof: Quiesced) {
-        // First: the link's engine begins with connections that are not stopped.
-        if Self::CONNECTIONS {
-            let whole = (LND_NID_UNKNOWN, 0);
-            let (nid, number) =
-                proof.connection().map_or(whole, |it| (it.peer.raw(), it.number.get()));
-            self.platform.connection_reset(number_of(proof.link()), nid, number);
-        }
-        if is_whole(&proof) {
-            self.engine.reset(proof);
-        }
-    }
-
-    fn is_gone(&self) -> bool {
-        self.engine.is_gone()
-    }
-
-    fn link_up(&mut self) -> bool {
-        self.engine.link_up()
-    }
-}
-
-/// A link's registers: the platform's, or words of the ring memory.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Registers {
-    platform: &'static Platform,
-    memory: &'static LinkMemory<'static>,
-    link: u32,
-}
-
-impl Registers {
-    pub const fn new(
-        platform: &'static Platform,
-        memory: &'static LinkMemory<'static>,
-        link: LinkId,
-    ) -> Self {
-        Self { platform, memory, link: link.index() as u32 }
-    }
-
-    pub const fn memory(&self) -> LinkMemory<'static> {
-        *self.memory
-    }
-
-    /// A register's offset in bytes, as docs/registers.md has it.
-    fn offset(&self, register: Register) -> u32 {
-        let block = self.memory.registers();
-        let word = core::ptr::from_ref(block.word(register)) as usize;
-        word.wrapping_sub(core::ptr::from_ref(block) as usize) as u32
-    }
-}
-
-impl RegisterAccess for Registers {
-    fn read(&self, register: Register) -> u32 {
-        if self.platform.has_registers() {
-            self.platform.reg_read(self.link, self.offset(register))
-        } else {
-            self.memory.read(register)
-        }
-    }
-
-    fn write(&self, register: Register, value: u32) {
-        if self.platform.has_registers() {
-            self.platform.reg_write(self.link, self.offset(register), value);
-        } else {
-            self.memory.write(register, value);
-        }
-    }
-}
-
-/// The fabric's numbers of nodes.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Numbers(pub &'static Platform);
-
-impl Nodes for Numbers {
-    fn node_of(&self, nid: Nid) -> Option<u32> {
-        self.0.node_of(nid.raw())
-    }
 }
 
 /// Payload memory.

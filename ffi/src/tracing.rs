@@ -255,7 +255,7 @@ mod tests {
         // SAFETY: integers and optional function pointers: zero is valid.
         let none: crate::abi::lnd_ops = unsafe { core::mem::zeroed() };
         let ops = crate::abi::lnd_ops { event: Some(taken), ..none };
-        let platform = Box::into_raw(Box::new(Platform::new(ops, core::ptr::null_mut(), 1)));
+        let platform = Box::into_raw(Box::new(Platform::new(&ops, core::ptr::null_mut(), 1)));
         let events = Box::into_raw(Box::<Events>::default());
         // SAFETY: both stay until they are taken back below.
         let mut tracing = Tracing::new(unsafe { &*platform }, unsafe { &mut *events });

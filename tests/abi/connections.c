@@ -126,17 +126,6 @@ static void with_connections(struct host *host, struct lnd_config *config, struc
 	ops->event = event;
 }
 
-static uint64_t counter(struct host *host, const char *name)
-{
-	uint64_t value = 0;
-	uint32_t at = 0;
-
-	while (lnd_counter_name(at) && strcmp(lnd_counter_name(at), name))
-		at++;
-	MUST(lnd_counter(host->ni, at, &value));
-	return value;
-}
-
 static uint32_t state_of(uint32_t link, uint32_t peer)
 {
 	uint32_t state;

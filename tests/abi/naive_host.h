@@ -52,6 +52,7 @@ struct host {
 	unsigned char *window;
 	uint64_t next, life;
 	uint32_t woken, paused, engines_pause, leaving, interrupts_pending, at_once;
+	uint32_t by_operations;
 	enum habit habit;
 	struct open_frame open_frames[4 * SLOTS];
 	struct kept kept[SLOTS];

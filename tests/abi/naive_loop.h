@@ -3,7 +3,7 @@
 #ifndef NAIVE_LOOP_H
 #define NAIVE_LOOP_H
 
-#include "naive_host.h"
+#include "naive_engine.h"
 
 static inline struct lnd_ops host_ops(void)
 {
@@ -32,6 +32,8 @@ static inline int engines(struct host *host)
 	int busy = 0;
 	uint32_t link;
 
+	if (host->by_operations)
+		return op_engines_step(host);
 	for (link = 0; link < LINKS && host->seat; link++) {
 		if (!host->engine[link])
 			continue;
@@ -142,6 +144,17 @@ static inline void go_on(uint64_t span)
 	}
 }
 
+/* A link of a host's device comes up, or goes down. */
+static inline void link_set(uint32_t node, uint32_t link, uint32_t up)
+{
+	uint32_t was_down = op_engines[node][link].down;
+
+	op_engines[node][link].down = !up;
+	MUST(lnd_soft_link_set(fabric, node, link, up, NULL));
+	if (hosts[node].ni && hosts[node].by_operations && !up && !was_down)
+		MUST(lnd_link_failed(hosts[node].ni, link));
+}
+
 /* What a device of another node reads is lent until that has let go of it: it must not stand still. */
 static inline void devices_run(void)
 {
@@ -150,7 +163,7 @@ static inline void devices_run(void)
 	for (at = 0; at < NODES; at++) {
 		hosts[at].engines_pause = 0;
 		for (link = 0; link < LINKS && hosts[at].ni; link++)
-			MUST(lnd_soft_link_set(fabric, at, link, 1, NULL));
+			link_set(at, link, 1);
 	}
 }
 
@@ -183,6 +196,7 @@ static inline void host_start(uint32_t number)
 	config.nid = nid_of(number);
 	config.life = host->life = lnd_soft_life(host->seat);
 	host->at_once = at_once;
+	host->by_operations = by_operations;
 	config.flags = LND_RELIABLE | (at_once ? LND_ENDS_AT_ONCE : 0);
 	config.immediate_max = SHORT;
 	for (link = 0; link < LINKS; link++) {
@@ -200,6 +214,8 @@ static inline void host_start(uint32_t number)
 	MUST(lnd_soft_window(fabric, number, &window, &len));
 	CHECK(len >= BUFFERS * LONG);
 	host->window = window;
+	if (by_operations)
+		op_engine_use(host, &config, &ops);
 	if (adapt)
 		adapt(host, &config, &ops);
 	CHECK(lnd_ni_size(&config) > 0);
@@ -216,6 +232,7 @@ static inline void host_forget(struct host *host)
 
 	for (link = 0; link < LINKS; link++)
 		free(host->engine_memory[link]);
+	op_engines_end(number);
 	free(host->seat_memory);
 	free(host->ni_memory);
 	memset(host, 0, sizeof(*host));
@@ -274,6 +291,18 @@ static inline void answer_kept(struct host *host, enum habit habit)
 			host->kept[host->kept_count++] = host->kept[at];
 }
 
+/* One of a host's counters. */
+static inline uint64_t counter(struct host *host, const char *name)
+{
+	uint64_t value = 0;
+	uint32_t at = 0;
+
+	while (lnd_counter_name(at) && strcmp(lnd_counter_name(at), name))
+		at++;
+	MUST(lnd_counter(host->ni, at, &value));
+	return value;
+}
+
 /* A fabric for all hosts, of which the first @count start. */
 static inline void open_all(uint32_t count)
 {
@@ -282,6 +311,7 @@ static inline void open_all(uint32_t count)
 
 	memset(hosts, 0, sizeof(hosts));
 	memset(queues, 0, sizeof(queues));
+	memset(op_engines, 0, sizeof(op_engines));
 	memset(versions, 0, sizeof(versions));
 	message_count = incarnation_count = 0;
 	ends_later = senders_unknown = time_first = 0;

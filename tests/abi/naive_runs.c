@@ -58,7 +58,7 @@ static void chance(void)
 			answer_kept(host, below(3) ? TAKE : NAK);
 	} else if (what < 930) {
 		at = below(LINKS);
-		MUST(lnd_soft_link_set(fabric, side, at, below(3) > 0, NULL));
+		link_set(side, at, below(3) > 0);
 	} else if (what < 950) {
 		if (!host->paused && host->peer_state[1 - side])
 			MUST(lnd_peer_event(host->ni, nid_of(1 - side), below(2), now));
@@ -81,6 +81,7 @@ static void play(uint64_t seed)
 	open_all(0);
 	time_first = seed % 2;
 	at_once = seed / 2 % 2;
+	by_operations = seed / 4 % 2;
 	b->slots = seed % 3 == 2 ? 6 : 0;
 	host_start(0);
 	host_start(1);
@@ -98,6 +99,9 @@ int main(int argc, char **argv)
 	for (; seed <= last; seed++)
 		play(seed);
 	CHECK(argc == 3 || (delivered > 1000 && denied > 500 && unsure > 50));
+	CHECK(argc == 3 || (returned_inside > 50 && broken_pulls > 0));
+	printf("naive_runs: engines by operations: %u descriptors back at once, %u pulls broken\n",
+	       returned_inside, broken_pulls);
 	printf("naive_runs: %u delivered, %u of them not seen for a reason; %u not delivered, %u perhaps\n",
 	       delivered, excused, denied, unsure);
 	return 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! What the platform does for the library: one table.
 
+use super::engine::{lnd_bd, lnd_tag};
 use super::events::{lnd_event, lnd_trace};
 use super::handles::lnd_message;
 use super::report::lnd_report;
@@ -130,6 +131,38 @@ pub struct lnd_ops {
     /// @node_of: The fabric's number of a node, 0 to 255, or LND_NO_NODE. Optional: then it is the
     /// lower half of the NID less one. Context: inside.
     pub node_of: Option<unsafe extern "C" fn(ctx: *mut c_void, nid: u64) -> u32>,
+
+    /// @engine_post: Posts a descriptor; enum lnd_post. The engine may begin once engine_doorbell() has been
+    /// called, and not before. Optional, with engine_doorbell, engine_invalidate, engine_stop and
+    /// engine_reset: then there are no registers, no ring memory and no node_of, and lnd_completed() tells
+    /// what came back. Context: inside.
+    pub engine_post: Option<unsafe extern "C" fn(ctx: *mut c_void, bd: *const lnd_bd) -> u32>,
+    /// @engine_doorbell: Everything posted on a link since the last call may begin. Context: inside.
+    pub engine_doorbell: Option<unsafe extern "C" fn(ctx: *mut c_void, link: u32)>,
+    /// @engine_invalidate: Asks for a descriptor back. Never waits: it comes back by lnd_completed() with
+    /// any outcome, or not at all; then its link, or its connection, is stopped after
+    /// lnd_config.drain_bound. The memory must not be taken back here while the peer may be reading it
+    /// unless the peer learns that it did not get all. One that is not out is no error. Context: inside.
+    pub engine_invalidate: Option<unsafe extern "C" fn(ctx: *mut c_void, link: u32, tag: lnd_tag)>,
+    /// @engine_stop: Asks for a stop of the whole link. Never waits: if stopping sleeps, a worker is told.
+    /// Context: inside.
+    pub engine_stop: Option<unsafe extern "C" fn(ctx: *mut c_void, link: u32)>,
+    /// @engine_quiesced: 1 once the link is proven stopped, until it is reset; else 0. That is a promise: no
+    /// engine reads or writes this node's memory by this link, by whatever key, and lnd_completed() is
+    /// told of none of its descriptors any more. Optional: then lnd_assert_stopped() tells. Context: inside.
+    pub engine_quiesced: Option<unsafe extern "C" fn(ctx: *mut c_void, link: u32) -> u32>,
+    /// @engine_yank: After the proof: what is known of a descriptor's end; enum lnd_returned. It is taken
+    /// away from the engine. Called for every one that is out. Optional: then nothing is known.
+    /// Context: inside.
+    pub engine_yank: Option<unsafe extern "C" fn(ctx: *mut c_void, link: u32, tag: lnd_tag) -> u32>,
+    /// @engine_reset: The stopped link may work again; it has no descriptors. Context: inside.
+    pub engine_reset: Option<unsafe extern "C" fn(ctx: *mut c_void, link: u32)>,
+    /// @engine_link_up: 1 if the link works, by what the engine itself knows. Optional: then it does.
+    /// Context: inside.
+    pub engine_link_up: Option<unsafe extern "C" fn(ctx: *mut c_void, link: u32) -> u32>,
+    /// @engine_features: What the engine can do, in the bits of FEATURES in docs/registers.md; constant.
+    /// Optional: then 0. Context: inside, and lnd_ni_create().
+    pub engine_features: Option<unsafe extern "C" fn(ctx: *mut c_void, link: u32) -> u32>,
 
     /// @connection: The number of the present connection with a peer by a link, not 0, if the engine can
     /// stop each of its connections by itself: a queue pair, an endpoint. 0: only the whole link can be

@@ -50,6 +50,29 @@ impl<'m> Decider<'m> {
         )
     }
 
+    /// As [`on_completion`](Self::on_completion), told by the engine of `link`: a completion of a transfer on
+    /// another link is counted and changes nothing. Only a transfer's own engine says that it has let go of
+    /// the memory (INV-2). Context: any.
+    pub fn on_completion_of(
+        &self,
+        now: Instant,
+        link: LinkId,
+        completion: Completion,
+        counters: &mut impl Count,
+        tracer: &mut impl Tracer,
+    ) -> bool {
+        if self.is_foreign(link, completion.tag) {
+            counters.count(Counter::ForeignCompletion);
+            return false;
+        }
+        self.on_completion(now, completion, counters, tracer)
+    }
+
+    /// Whether a transfer is on another link. Its link is fixed while it has a descriptor out.
+    fn is_foreign(&self, link: LinkId, tag: Tag) -> bool {
+        self.shared.owner(tag.index).link() != Some(link) && self.shared.tag(tag.index) == tag
+    }
+
     /// A short message ended: of a transfer, or a hello, of which only [`Sent::NotDelivered`] is news
     /// (LU-14536). Context: any.
     pub fn on_sent(
@@ -192,14 +215,6 @@ impl<'m, Q: Completions> Interrupt<'m, Q> {
         Self { decider, queue, link: Some(link), counters: Counters::new() }
     }
 
-    /// Whether the ring of another link tells of a transfer. Its link is fixed while it has a descriptor
-    /// out.
-    fn is_foreign(&self, tag: Tag) -> bool {
-        let shared = self.decider.shared;
-        let other = self.link.is_some() && shared.owner(tag.index).link() != self.link;
-        other && shared.tag(tag.index) == tag
-    }
-
     /// Takes up to `budget` completions. Context: the link's interrupt, or a thread in its place;
     /// never both at once, which `&mut` says.
     pub fn on_interrupt(&mut self, now: Instant, budget: u32, tracer: &mut impl Tracer) -> Served {
@@ -207,11 +222,11 @@ impl<'m, Q: Completions> Interrupt<'m, Q> {
         while served.taken < budget {
             let Some(completion) = self.queue.pop() else { return served };
             served.taken += 1;
-            if self.is_foreign(completion.tag) {
-                self.counters.count(Counter::ForeignCompletion);
-                continue;
-            }
-            served.wake |= self.decider.on_completion(now, completion, &mut self.counters, tracer);
+            let (decider, counters) = (self.decider, &mut self.counters);
+            served.wake |= match self.link {
+                Some(link) => decider.on_completion_of(now, link, completion, counters, tracer),
+                None => decider.on_completion(now, completion, counters, tracer),
+            };
         }
         served.more = true;
         served

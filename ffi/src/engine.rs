@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! The engine of one link: behind registers, or operations of the platform.
+
+use core::mem::size_of;
+use core::num::NonZeroU32;
+
+use lnd_core::id::{LinkId, Nid, Tag};
+use lnd_core::link::{Connection, Quiesced};
+use lnd_core::ports::{Bd, Engine, Features, Motion, PostError, Returned};
+use lnd_dma::driver::MmioEngine;
+
+use crate::abi::{lnd_bd, lnd_motion, lnd_post, lnd_returned, lnd_tag, LND_NID_UNKNOWN};
+use crate::input::frags;
+use crate::platform::{Platform, OPERATIONS};
+use crate::registers::{Numbers, Registers};
+
+/// The driver of an engine behind registers.
+pub(crate) type LinkEngine = MmioEngine<'static, Registers, Numbers>;
+
+/// The engine of one link. One behind registers has a place of its own: a driver that holds eight of them by
+/// value would not fit a kernel's stack while it is made.
+#[derive(Debug)]
+pub(crate) struct Seat {
+    link: LinkId,
+    platform: &'static Platform,
+    /// `None`: the engine is operations of the platform.
+    behind_registers: Option<&'static mut LinkEngine>,
+    /// An operation has said that the device does not work.
+    gone: bool,
+}
+
+/// Whether a proof is that of a whole link.
+pub(crate) const fn is_whole(proof: &Quiesced) -> bool {
+    !OPERATIONS || proof.connection().is_none()
+}
+
+/// A link's number, for C.
+const fn number_of(link: LinkId) -> u32 {
+    link.index() as u32
+}
+
+/// A tag, for C.
+const fn named(tag: Tag) -> lnd_tag {
+    lnd_tag { index: tag.index, generation: tag.generation }
+}
+
+/// How a descriptor came back, from C. `None`: by no number of enum lnd_returned that says so.
+pub(crate) fn returned(number: u32) -> Option<Returned> {
+    match number {
+        n if n == lnd_returned::LND_RETURNED_OK as u32 => Some(Returned::Ok),
+        n if n == lnd_returned::LND_RETURNED_UNTOUCHED as u32 => Some(Returned::Untouched),
+        n if n == lnd_returned::LND_RETURNED_TOUCHED as u32 => Some(Returned::Touched),
+        _ => None,
+    }
+}
+
+impl Seat {
+    pub const fn new(
+        platform: &'static Platform,
+        link: LinkId,
+        behind_registers: Option<&'static mut LinkEngine>,
+    ) -> Self {
+        Self { link, platform, behind_registers, gone: false }
+    }
+
+    const fn number(&self) -> u32 {
+        number_of(self.link)
+    }
+
+    /// Posts by the platform's operation.
+    fn post_by_operation(&mut self, bd: &Bd<'_>) -> Result<(), PostError> {
+        let none = Tag { index: 0, generation: 0 };
+        let (nid, motion, source) = match bd.motion {
+            Motion::Stage { to } => (to, lnd_motion::LND_MOTION_STAGE, none),
+            Motion::Pull { from, source } => (from, lnd_motion::LND_MOTION_PULL, source),
+        };
+        let posted = self.platform.engine_post(&lnd_bd {
+            size: size_of::<lnd_bd>() as u32,
+            link: self.number(),
+            tag: named(bd.tag),
+            source: named(source),
+            nid: nid.raw(),
+            motion: motion as u32,
+            length: bd.length,
+            frags: frags(bd.fragments),
+            nfrags: bd.fragments.len() as u32,
+            reserved: 0,
+        });
+        match posted {
+            Some(n) if n == lnd_post::LND_POST_DONE as u32 => Ok(()),
+            Some(n) if n == lnd_post::LND_POST_INVALID as u32 => Err(PostError::Invalid),
+            Some(n) if n == lnd_post::LND_POST_FULL as u32 => Err(PostError::Full),
+            Some(n) if n == lnd_post::LND_POST_GONE as u32 => {
+                self.gone = true;
+                Err(PostError::Gone)
+            }
+            _ => {
+                // It may have been posted: it is lent until the link's stop.
+                self.platform.bug(c"engine_post() has returned no enum lnd_post");
+                self.gone = true;
+                Ok(())
+            }
+        }
+    }
+}
+
+impl Engine for Seat {
+    const CONNECTIONS: bool = OPERATIONS;
+
+    fn features(&self) -> Features {
+        match &self.behind_registers {
+            Some(engine) => engine.features(),
+            None => Features::from_bits_retain(self.platform.engine_features(self.number())),
+        }
+    }
+
+    fn post(&mut self, bd: &Bd<'_>) -> Result<(), PostError> {
+        match &mut self.behind_registers {
+            Some(engine) => engine.post(bd),
+            None => self.post_by_operation(bd),
+        }
+    }
+
+    fn doorbell(&mut self) {
+        match &mut self.behind_registers {
+            Some(engine) => engine.doorbell(),
+            None => self.platform.engine_doorbell(self.number()),
+        }
+    }
+
+    fn invalidate(&mut self, tag: Tag) {
+        match &mut self.behind_registers {
+            Some(engine) => engine.invalidate(tag),
+            None => self.platform.engine_invalidate(self.number(), named(tag)),
+        }
+    }
+
+    fn stop(&mut self) {
+        match &mut self.behind_registers {
+            Some(engine) => engine.stop(),
+            None => self.platform.engine_stop(self.number()),
+        }
+    }
+
+    fn quiesced(&mut self) -> Option<Quiesced> {
+        if let Some(engine) = &mut self.behind_registers {
+            return engine.quiesced();
+        }
+        if !self.platform.engine_quiesced(self.number()) {
+            return None;
+        }
+        self.gone = false;
+        // SAFETY: the platform says so, and promises by its table what that means.
+        Some(unsafe { Quiesced::assert_stopped(self.link) })
+    }
+
+    fn connection(&self, peer: Nid) -> Option<NonZeroU32> {
+        self.platform.connection(self.number(), peer.raw())
+    }
+
+    fn stop_connection(&mut self, it: Connection) {
+        self.platform.connection_stop(number_of(it.link), it.peer.raw(), it.number);
+    }
+
+    fn connection_quiesced(&mut self, it: Connection) -> Option<Quiesced> {
+        let link = number_of(it.link);
+        if !self.platform.connection_quiesced(link, it.peer.raw(), it.number) {
+            return None;
+        }
+        // SAFETY: the platform says so, and promises by its table what that means.
+        Some(unsafe { Quiesced::assert_connection_stopped(it) })
+    }
+
+    fn yank(&mut self, tag: Tag, proof: &Quiesced) -> Option<Returned> {
+        match &mut self.behind_registers {
+            Some(engine) => engine.yank(tag, proof),
+            None => self.platform.engine_yank(self.number(), named(tag)).and_then(returned),
+        }
+    }
+
+    fn reset(&mut self, proof: Quiesced) {
+        // First: the link's engine begins with connections that are not stopped.
+        if Self::CONNECTIONS {
+            let whole = (LND_NID_UNKNOWN, 0);
+            let (nid, number) =
+                proof.connection().map_or(whole, |it| (it.peer.raw(), it.number.get()));
+            self.platform.connection_reset(number_of(proof.link()), nid, number);
+        }
+        if !is_whole(&proof) {
+            return;
+        }
+        self.gone = false;
+        match &mut self.behind_registers {
+            Some(engine) => engine.reset(proof),
+            None => self.platform.engine_reset(self.number()),
+        }
+    }
+
+    fn is_gone(&self) -> bool {
+        self.gone || self.behind_registers.as_ref().is_some_and(|engine| engine.is_gone())
+    }
+
+    fn link_up(&mut self) -> bool {
+        match &mut self.behind_registers {
+            Some(engine) => engine.link_up(),
+            None => self.platform.engine_link_up(self.number()),
+        }
+    }
+}

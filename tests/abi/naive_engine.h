@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * Engines that are operations of the hosts in naive_host.h, in place of registers: a table of descriptors for
+ * each host and link. A pull moves a part in each step, so that anything may happen in its midst. Each
+ * operation checks what the header promises of its caller.
+ */
+#ifndef NAIVE_ENGINE_H
+#define NAIVE_ENGINE_H
+
+#include "naive_host.h"
+
+#define PART 3000u	/* bytes of a step */
+
+struct posted {
+	uint32_t state;	/* 0: none, 1: the doorbell has not rung, 2: it works */
+	struct lnd_tag tag, source;
+	uint64_t nid;
+	uint32_t motion, length, done, recalled, failed, nfrags;
+	struct lnd_frag frags[2];
+};
+
+struct op_engine {
+	uint64_t life;
+	uint32_t down, stopping, stopped;
+	struct posted posted[SLOTS];
+};
+
+static struct op_engine op_engines[NODES][LINKS];
+static uint32_t returned_inside, broken_pulls;	/* counts */
+
+static inline struct op_engine *op_engine_of(void *ctx, uint32_t link)
+{
+	struct host *host = ctx;
+
+	CHECK(link < LINKS && op_engines[host->number][link].life == host->life);
+	return &op_engines[host->number][link];
+}
+
+static inline void op_back(struct host *host, uint32_t link, struct posted *posted, uint32_t returned)
+{
+	struct lnd_tag tag = posted->tag;
+
+	posted->state = 0;
+	MUST(lnd_completed(host->ni, link, tag, returned, now));
+}
+
+static inline uint32_t op_engine_post(void *ctx, const struct lnd_bd *bd)
+{
+	struct host *host = ctx;
+	struct op_engine *engine = op_engine_of(ctx, bd->link);
+	struct posted *posted = &engine->posted[bd->tag.index];
+	uint64_t held = 0;
+	uint32_t at;
+
+	CHECK(bd->size == sizeof(*bd) && bd->tag.index < SLOTS && bd->nfrags <= 2 && !bd->reserved);
+	CHECK(!engine->stopping && bd->motion <= LND_MOTION_PULL && bd->nid != nid_of(host->number));
+	CHECK(bd->motion == LND_MOTION_PULL || (!bd->source.index && !bd->source.generation));
+	for (at = 0; at < LINKS; at++)
+		CHECK(!op_engines[host->number][at].posted[bd->tag.index].state);
+	for (at = 0; at < bd->nfrags; at++)
+		held += bd->frags[at].len;
+	CHECK(bd->length <= held);
+	*posted = (struct posted){
+		.state = 1,
+		.tag = bd->tag,
+		.source = bd->source,
+		.nid = bd->nid,
+		.motion = bd->motion,
+		.length = bd->length,
+		.nfrags = bd->nfrags,
+	};
+	if (bd->nfrags)
+		memcpy(posted->frags, bd->frags, bd->nfrags * sizeof(*bd->frags));
+	return LND_POST_DONE;
+}
+
+static inline void op_engine_doorbell(void *ctx, uint32_t link)
+{
+	struct op_engine *engine = op_engine_of(ctx, link);
+	uint32_t at;
+
+	for (at = 0; at < SLOTS; at++)
+		if (engine->posted[at].state == 1)
+			engine->posted[at].state = 2;
+}
+
+/* Pulls of this descriptor that have begun do not get all of it, and learn that. */
+static inline void op_withdraw(struct host *host, uint32_t link, const struct posted *staged)
+{
+	uint32_t node, at;
+
+	for (node = 0; node < NODES; node++)
+		for (at = 0; at < SLOTS; at++) {
+			struct posted *pull = &op_engines[node][link].posted[at];
+
+			if (pull->state && pull->motion == LND_MOTION_PULL &&
+			    pull->nid == nid_of(host->number) && pull->source.index == staged->tag.index &&
+			    pull->source.generation == staged->tag.generation)
+				pull->failed = 1;
+		}
+}
+
+static inline void op_engine_invalidate(void *ctx, uint32_t link, struct lnd_tag tag)
+{
+	struct op_engine *engine = op_engine_of(ctx, link);
+	struct posted *posted = &engine->posted[tag.index];
+
+	CHECK(tag.index < SLOTS && !engine->stopping);
+	if (!posted->state || posted->tag.generation != tag.generation)
+		return;
+	posted->recalled = 1;
+	/* At once, or with the engine's next step. */
+	if (tag.generation % 2 && posted->motion == LND_MOTION_STAGE) {
+		returned_inside++;
+		op_withdraw(ctx, link, posted);
+		op_back(ctx, link, posted, posted->done ? LND_RETURNED_TOUCHED : LND_RETURNED_UNTOUCHED);
+	}
+}
+
+static inline void op_engine_stop(void *ctx, uint32_t link)
+{
+	op_engine_of(ctx, link)->stopping = 1;
+}
+
+static inline uint32_t op_engine_quiesced(void *ctx, uint32_t link)
+{
+	return op_engine_of(ctx, link)->stopped;
+}
+
+static inline uint32_t op_engine_yank(void *ctx, uint32_t link, struct lnd_tag tag)
+{
+	struct op_engine *engine = op_engine_of(ctx, link);
+	struct posted *posted = &engine->posted[tag.index];
+
+	CHECK(engine->stopped && tag.index < SLOTS);
+	if (posted->tag.generation != tag.generation || !posted->state)
+		return LND_RETURNED_UNKNOWN;
+	posted->state = 0;
+	return posted->done ? LND_RETURNED_TOUCHED : LND_RETURNED_UNTOUCHED;
+}
+
+static inline void op_engine_reset(void *ctx, uint32_t link)
+{
+	struct op_engine *engine = op_engine_of(ctx, link);
+	uint32_t at;
+
+	CHECK(engine->stopped);
+	for (at = 0; at < SLOTS; at++)
+		CHECK(!engine->posted[at].state);
+	engine->stopping = engine->stopped = 0;
+}
+
+static inline uint32_t op_engine_link_up(void *ctx, uint32_t link)
+{
+	return !op_engine_of(ctx, link)->down;
+}
+
+static inline void op_engine_use(struct host *host, struct lnd_config *config, struct lnd_ops *ops)
+{
+	uint32_t link;
+
+	ops->reg_read32 = NULL;
+	ops->reg_write32 = NULL;
+	ops->engine_post = op_engine_post;
+	ops->engine_doorbell = op_engine_doorbell;
+	ops->engine_invalidate = op_engine_invalidate;
+	ops->engine_stop = op_engine_stop;
+	ops->engine_quiesced = op_engine_quiesced;
+	ops->engine_yank = op_engine_yank;
+	ops->engine_reset = op_engine_reset;
+	ops->engine_link_up = op_engine_link_up;
+	for (link = 0; link < LINKS; link++) {
+		struct op_engine *engine = &op_engines[host->number][link];
+		uint32_t down = engine->down;
+
+		config->rings[link] = (struct lnd_ring){ .base = NULL };
+		memset(engine, 0, sizeof(*engine));
+		engine->life = host->life;
+		engine->down = down;
+	}
+}
+
+/* The host's node is gone: nothing of it can be read, and it reads nothing. */
+static inline void op_engines_end(uint32_t number)
+{
+	uint32_t link, at;
+
+	for (link = 0; link < LINKS; link++) {
+		for (at = 0; at < SLOTS; at++)
+			op_withdraw(&hosts[number], link, &op_engines[number][link].posted[at]);
+		memset(op_engines[number][link].posted, 0, sizeof(op_engines[number][link].posted));
+	}
+}
+
+/* The address of a byte of a descriptor's memory, and how many follow it there. */
+static inline uint64_t op_place(const struct posted *posted, uint32_t at, uint32_t *left)
+{
+	uint32_t frag = 0;
+
+	while (frag < posted->nfrags && at >= posted->frags[frag].len)
+		at -= posted->frags[frag++].len;
+	CHECK(frag < posted->nfrags);
+	*left = posted->frags[frag].len - at;
+	return posted->frags[frag].addr + at;
+}
+
+/* A part of a pull. */
+static inline void op_pull(struct host *host, uint32_t link, struct posted *pull)
+{
+	uint32_t node = lnd_soft_node_of(pull->nid), part = PART, mine, theirs;
+	struct op_engine *other = &op_engines[node][link];
+	struct posted *staged = &other->posted[pull->source.index % SLOTS];
+	uint64_t from, to;
+
+	if (!hosts[node].ni || staged->state != 2 || staged->motion != LND_MOTION_STAGE ||
+	    staged->tag.generation != pull->source.generation || staged->nid != nid_of(host->number) ||
+	    staged->length < pull->length || pull->failed || other->down || other->stopped) {
+		broken_pulls += !!pull->done;
+		op_back(host, link, pull, pull->done ? LND_RETURNED_TOUCHED : LND_RETURNED_UNTOUCHED);
+		return;
+	}
+	while (part && pull->done < pull->length) {
+		uint32_t len = pull->length - pull->done < part ? pull->length - pull->done : part;
+
+		from = op_place(staged, pull->done, &theirs);
+		to = op_place(pull, pull->done, &mine);
+		len = len < theirs ? len : theirs;
+		len = len < mine ? len : mine;
+		memcpy(host->window + to, hosts[node].window + from, len);
+		pull->done += len;
+		staged->done = pull->done;
+		part -= len;
+	}
+	if (pull->done == pull->length)
+		op_back(host, link, pull, LND_RETURNED_OK);
+}
+
+/* One step of a host's engines; 1: they had something to do. */
+static inline int op_engines_step(struct host *host)
+{
+	uint32_t link, at;
+	int busy = 0;
+
+	for (link = 0; link < LINKS; link++) {
+		struct op_engine *engine = &op_engines[host->number][link];
+
+		if (engine->stopping && !engine->stopped) {
+			/* None of ours is read by this link any more, and we read none. */
+			for (at = 0; at < SLOTS; at++)
+				if (engine->posted[at].state && engine->posted[at].motion == LND_MOTION_STAGE)
+					op_withdraw(host, link, &engine->posted[at]);
+			engine->stopped = 1;
+			busy = 1;
+		}
+		for (at = 0; at < SLOTS && !engine->stopped && !engine->down; at++) {
+			struct posted *posted = &engine->posted[at];
+
+			if (posted->state == 2 && posted->recalled) {
+				if (posted->motion == LND_MOTION_STAGE)
+					op_withdraw(host, link, posted);
+				broken_pulls += posted->motion == LND_MOTION_PULL && posted->done;
+				op_back(host, link, posted,
+					posted->done ? LND_RETURNED_TOUCHED : LND_RETURNED_UNTOUCHED);
+				busy = 1;
+			} else if (posted->state == 2 && posted->motion == LND_MOTION_PULL) {
+				op_pull(host, link, posted);
+				busy = 1;
+			}
+		}
+	}
+	return busy;
+}
+
+#endif
