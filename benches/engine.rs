@@ -20,6 +20,7 @@ use lnd_bench::wire::{nid_of, Bus, Numbers, Window};
 use lnd_bench::{place, Column, Options, Table};
 use lnd_core::fragment::Fragment;
 use lnd_core::id::{LinkId, Tag};
+use lnd_core::key::Key;
 use lnd_core::ports::{Bd, Completions, Engine, Motion, Returned};
 use lnd_core::time::Instant;
 use lnd_dma::driver::{CompletionQueue, MmioEngine};
@@ -125,7 +126,7 @@ impl End {
     /// One round: a request if there is one, the engine, completions.
     fn poll(&mut self) {
         while let Some((tag, length)) = self.recv() {
-            let motion = Motion::Pull { from: nid_of(0), source: tag };
+            let motion = Motion::Pull { from: nid_of(0), source: tag, key: Key::NONE };
             self.post(tag, motion, self.sink(tag.index), length);
         }
         if self.engine.step(NOW, 32).completions > 0 {

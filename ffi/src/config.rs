@@ -81,7 +81,7 @@ pub unsafe extern "C" fn lnd_config_init(
 }
 
 /// Bytes of the longest frame that will be sent: an inline message, or, if hardly any payload goes inline,
-/// a request.
+/// a request. A request of ours has no key: see `Seat::KEYS`.
 pub(crate) fn frame_bytes(config: &Config) -> usize {
     let inline = IMMEDIATE_LEN + config.immediate_max as usize;
     let body = if inline < REQ_LEN { REQ_LEN } else { inline };
@@ -211,6 +211,7 @@ pub unsafe extern "C" fn lnd_ring_format(
 #[cfg(test)]
 mod tests {
     use lnd_core::id::{Incarnation, Nid, Tag};
+    use lnd_core::key::Key;
     use lnd_core::message::{Envelope, Hello, HelloAck, Message, PullReady, Refusal};
     use lnd_shortmsg::wire::encoded_len;
 
@@ -252,12 +253,12 @@ mod tests {
             Message::Hello(hello),
             Message::HelloAck(ack),
             Message::Immediate { header, payload },
-            Message::PutReq { header, source: tag, length: 1 },
+            Message::PutReq { header, source: tag, length: 1, key: Key::NONE },
             Message::GetReq { header, sink: tag, length: 1 },
             Message::PutNak { source: tag, why: Refusal::NoMatch },
             Message::GetNak { sink: tag, why: Refusal::NoMatch },
             Message::PutDone { source: tag, failed: None },
-            Message::PullReady(PullReady { sink: tag, source: tag, length: 1 }),
+            Message::PullReady(PullReady { sink: tag, source: tag, length: 1, key: Key::NONE }),
             Message::CancelPut { source: tag, session: 1, sequence: 1 },
             Message::CancelGet { source: tag, sink: tag },
             Message::Noop,

@@ -72,7 +72,7 @@ impl Seat {
         let none = Tag { index: 0, generation: 0 };
         let (nid, motion, source) = match bd.motion {
             Motion::Stage { to } => (to, lnd_motion::LND_MOTION_STAGE, none),
-            Motion::Pull { from, source } => (from, lnd_motion::LND_MOTION_PULL, source),
+            Motion::Pull { from, source, .. } => (from, lnd_motion::LND_MOTION_PULL, source),
         };
         let posted = self.platform.engine_post(&lnd_bd {
             size: size_of::<lnd_bd>() as u32,
@@ -106,6 +106,9 @@ impl Seat {
 
 impl Engine for Seat {
     const CONNECTIONS: bool = OPERATIONS;
+    // Registers pull by tag. Operations would say the key of what they have staged behind `engine_post()`, and be
+    // given that of a pull's source in `struct lnd_bd`, which has no place for it yet.
+    const KEYS: bool = false;
 
     fn features(&self) -> Features {
         match &self.behind_registers {

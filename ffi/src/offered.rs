@@ -6,6 +6,7 @@
 //! takes the message in again: the driver sees what it would see if the frame had been offered once more.
 
 use lnd_core::id::Tag;
+use lnd_core::key::Key;
 use lnd_core::message::{Envelope, Message};
 
 /// A request without its header, which the decision does not need.
@@ -45,7 +46,10 @@ impl Body {
                 let payload = unsafe { core::slice::from_raw_parts(payload, len) };
                 Message::Immediate { header, payload }
             }
-            Self::Put { source, length } => Message::PutReq { header, source, length },
+            Self::Put { source, length } => {
+                // Our engines have none: see `Seat::KEYS`.
+                Message::PutReq { header, source, length, key: Key::NONE }
+            }
             Self::Get { sink, length } => Message::GetReq { header, sink, length },
         }
     }

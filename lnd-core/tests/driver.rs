@@ -36,6 +36,7 @@ mod driver {
     mod gone;
     mod handshake;
     mod hello;
+    mod keys;
     mod late;
     mod life;
     mod link;

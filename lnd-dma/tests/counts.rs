@@ -11,6 +11,7 @@ use std::ptr::NonNull;
 
 use lnd_core::fragment::Fragment;
 use lnd_core::id::{LinkId, Nid, Tag};
+use lnd_core::key::Key;
 use lnd_core::ports::{Bd, Completions, Engine, Motion, Returned};
 use lnd_core::sync::tally;
 use lnd_core::time::Instant;
@@ -115,7 +116,7 @@ fn cost(together: u32, armed: Interrupt) -> (usize, usize) {
         for index in 0..together {
             let tag = Tag { index, generation };
             source.post(tag, Motion::Stage { to });
-            puller.post(tag, Motion::Pull { from, source: tag });
+            puller.post(tag, Motion::Pull { from, source: tag, key: Key::NONE });
         }
         assert_eq!(puller.serve(), together);
         assert_eq!(source.serve(), together);

@@ -138,6 +138,7 @@ fn earn(error: DecodeError) -> Result<(), DecodeError> {
             assert_eq!((receiver.lnd(), receiver.errors().of(DecodeError::Sender)), (1, 1));
             result
         }
+        DecodeError::KeyTooLong => spoilt("put_req", |frame| frame[at::REQ_KEY] = 33),
         DecodeError::Heads => spoilt("noop", |frame| frame[at::CLASS] = class::SHORT_LND),
     }
 }
@@ -167,11 +168,12 @@ fn further_mistakes() {
         let reserved: &[(usize, usize)] = match sample.message {
             Message::Hello(_) => &[(83, 84)],
             Message::Immediate { .. } => &[(82, 84)],
-            Message::PutReq { .. } | Message::GetReq { .. } => &[(94, 96)],
+            Message::PutReq { .. } => &[(95, 96)],
+            Message::GetReq { .. } => &[(94, 96)],
             Message::PutNak { .. } | Message::PutDone { .. } | Message::GetNak { .. } => {
                 &[(89, 96)]
             }
-            Message::PullReady(_) => &[(100, 104)],
+            Message::PullReady(_) => &[(101, 104)],
             Message::HelloAck(_) | Message::Noop | Message::Close => &[],
             Message::CancelPut { .. } | Message::CancelGet { .. } => &[],
         };
@@ -186,7 +188,7 @@ fn further_mistakes() {
         assert_eq!(spoilt(name, |frame| frame[at::REFUSAL] = 6), Err(E::BadRefusal));
     }
     assert_eq!(spoilt("get_nak", |frame| frame[at::REFUSAL] = 0), Err(E::BadRefusal));
-    // The control class has one kind, one version and one size.
+    // The control class has one kind, one version and, but for the key, one size.
     assert_eq!(spoilt("pull_ready", |frame| frame[at::KIND] = 2), Err(E::Kind));
     assert_eq!(spoilt("pull_ready", |frame| frame[at::VERSION] = 2), Err(E::Version));
     let longer = |frame: &mut Vec<u8>| {
@@ -208,6 +210,38 @@ fn further_mistakes() {
         put32(frame, at::IMMEDIATE_PAYLOAD, u32::MAX - 10);
     };
     assert_eq!(spoilt("immediate", huge), Err(E::HeaderTooLong));
+}
+
+/// A key has at most 32 bytes, and all of them are there. Whatever the frame says, the decoder reads no further
+/// than it goes.
+#[test]
+fn a_key_is_bounded_and_whole() {
+    use DecodeError as E;
+    let at = |name: &str| if name.starts_with("put") { at::REQ_KEY } else { at::STAGED_KEY };
+    for (name, right) in
+        [("put_req", 0), ("put_req_key", 13), ("pull_ready", 0), ("pull_ready_key", 32)]
+    {
+        for length in 0..=u8::MAX {
+            let error = match length {
+                33.. => Err(E::KeyTooLong),
+                _ if length == right => Ok(()),
+                _ => Err(E::Length),
+            };
+            assert_eq!(spoilt(name, |f| f[at(name)] = length), error, "{length} in {name}");
+        }
+    }
+    // As long as it says, and longer than a key may be.
+    for name in ["put_req", "pull_ready"] {
+        let grown = |frame: &mut Vec<u8>| {
+            frame[at(name)] = 33;
+            frame.resize(frame.len() + 33, 0x5a);
+            let length = frame.len() as u32;
+            put32(frame, at::LENGTH, length);
+        };
+        assert_eq!(spoilt(name, grown), Err(E::KeyTooLong), "{name}");
+    }
+    // A GET_REQ has none.
+    assert_eq!(spoilt("get_req", |f| f[at::REQ_KEY] = 1), Err(E::Reserved));
 }
 
 /// B14: a frame that ends early and says so.

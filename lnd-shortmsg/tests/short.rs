@@ -95,6 +95,8 @@ fn short_frames_take_few_lines() {
     for sample in short_samples() {
         let expected = match sample.message {
             Message::Immediate { .. } => 3,
+            Message::PutReq { key, .. } if !key.is_empty() => 3,
+            Message::PullReady(ready) if !ready.key.is_empty() => 2,
             Message::PutReq { .. } | Message::GetReq { .. } => 2,
             _ => 1,
         };
@@ -200,7 +202,11 @@ fn each_mistake_has_its_own_error() {
             Message::PullReady(_) => &[2],
             _ => &[],
         };
-        for &at in [3, 34, 35].iter().chain(unused) {
+        let keyless: &[usize] = match sample.message {
+            Message::PutReq { .. } | Message::PullReady(_) => &[],
+            _ => &[34],
+        };
+        for &at in [3, 35].iter().chain(keyless).chain(unused) {
             assert_eq!(spoilt(name, |f| f[at] = 0x80), Err(E::Reserved), "byte {at} of {name}");
         }
         for at in [short::FROM_INCARNATION, short::TO_INCARNATION] {
@@ -231,6 +237,19 @@ fn each_mistake_has_its_own_error() {
     for name in ["immediate", "put_req", "get_req"] {
         let long = |f: &mut Vec<u8>| f[short::DETAIL] = MAX_HEADER as u8 + 1;
         assert_eq!(spoilt(name, long), Err(E::HeaderTooLong), "{name}");
+    }
+    for (name, right) in
+        [("put_req", 0), ("put_req_key", 13), ("pull_ready", 0), ("pull_ready_key", 32)]
+    {
+        for length in 0..=u8::MAX {
+            let error = match length {
+                33.. => Err(E::KeyTooLong),
+                _ if length == right => Ok(()),
+                _ if length > right => Err(E::Truncated),
+                _ => Err(E::Trailing),
+            };
+            assert_eq!(spoilt(name, |f| f[short::KEY] = length), error, "{length} in {name}");
+        }
     }
     let at = short::LENGTH..short::LENGTH + 4;
     for (length, error) in [

@@ -5,6 +5,7 @@
 //! the upper layer (INV-8); everything else is an LND message.
 
 use crate::base::id::{Incarnation, Nid, Tag};
+use crate::base::key::Key;
 
 /// Longest upper-layer header in bytes (an LNet header with 16-byte NIDs has 96).
 pub const MAX_HEADER: usize = 96;
@@ -126,6 +127,8 @@ pub struct PullReady {
     pub source: Tag,
     /// Bytes staged.
     pub length: u32,
+    /// What the requester's engine needs to pull them; none from an engine that has no keys.
+    pub key: Key,
 }
 
 /// One message. `header` is the upper layer's and opaque, at most [`MAX_HEADER`] bytes.
@@ -151,6 +154,8 @@ pub enum Message<'a> {
         source: Tag,
         /// Bytes staged.
         length: u32,
+        /// What the receiver's engine needs to pull them; none from an engine that has no keys.
+        key: Key,
     },
     /// The receiver will not pull.
     PutNak {

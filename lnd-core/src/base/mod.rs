@@ -6,6 +6,7 @@ pub mod counters;
 pub mod defect;
 pub mod fragment;
 pub mod id;
+pub mod key;
 pub mod message;
 pub mod sync;
 pub mod time;

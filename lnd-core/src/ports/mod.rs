@@ -9,6 +9,7 @@ use core::num::NonZeroU32;
 
 use crate::base::fragment::Fragment;
 use crate::base::id::{LinkId, Nid, Tag};
+use crate::base::key::Key;
 use crate::base::message::{Envelope, Lane, Message};
 use crate::base::time::Instant;
 use crate::machines::link::{Connection, Quiesced};
@@ -52,6 +53,9 @@ pub enum Motion {
         from: Nid,
         /// Its staged transfer.
         source: Tag,
+        /// The [`key`](Engine::key) that its engine has for that, as the peer has sent it: any bytes, which
+        /// the engine judges. Empty if and only if engines of this type have no [`KEYS`](Engine::KEYS).
+        key: Key,
     },
 }
 
@@ -112,6 +116,10 @@ pub trait Engine {
     /// [`connection`](Self::connection). Without them the driver has no code for it.
     const CONNECTIONS: bool = false;
 
+    /// Whether engines of this type need more than a tag to pull: see [`key`](Self::key). The same at both
+    /// ends: a pull for which the peer has sent no key is refused. Without them the driver has no code for it.
+    const KEYS: bool = false;
+
     /// What the engine can do. Constant while it works; nothing if it does not identify itself.
     fn features(&self) -> Features;
 
@@ -121,6 +129,17 @@ pub trait Engine {
     /// # Errors
     /// [`PostError`]; nothing was posted.
     fn post(&mut self, bd: &Bd<'_>) -> Result<(), PostError>;
+
+    /// The key of what was staged under a tag, for the engine that pulls it. Asked once, behind the
+    /// [`post`](Self::post) of the descriptor, which was taken, and its doorbell, and before the peer is told;
+    /// only where [`KEYS`](Self::KEYS) says so. Not empty: such a pull is refused.
+    ///
+    /// It names this use of the memory alone. It is valid from the post on, also where registration is work
+    /// that is posted in front of the message, and until the descriptor comes back.
+    #[inline]
+    fn key(&self, _tag: Tag) -> Key {
+        Key::NONE
+    }
 
     /// Tells the device of everything posted since the last doorbell. All writes to descriptors
     /// and their memory are visible to the device before it sees the doorbell.

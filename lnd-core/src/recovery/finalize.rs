@@ -7,7 +7,7 @@ use crate::base::id::{Nid, PeerId, Tag};
 use crate::base::message::{Lane, Message, Refusal};
 use crate::base::time::Instant;
 use crate::machines::peer::HelloState;
-use crate::machines::transfer::{Delivery, Place, Status, Word};
+use crate::machines::transfer::{Cause, Delivery, Place, Status, Word};
 use crate::ports::trace::Trace;
 use crate::ports::{Channel, Ports, Tracer};
 use crate::shard::Driver;
@@ -64,7 +64,12 @@ struct Ended {
 /// pull never began, and no engine knows of it. That nothing will be staged for its GET.
 #[inline]
 fn final_message(it: &Ended) -> Option<Message<'static>> {
-    let failed = it.word.lost().then_some(Refusal::Failed);
+    let why = if it.word.cause() == Some(Cause::Protocol) {
+        Refusal::BadRequest
+    } else {
+        Refusal::Failed
+    };
+    let failed = it.word.lost().then_some(why);
     if it.role.pulls() {
         if it.flags.contains(Flags::OWES_DONE) {
             return Some(Message::PutDone { source: it.remote, failed });

@@ -54,6 +54,7 @@ impl<P: Ports> Driver<'_, P> {
             state.length = it.length;
             state.flags.set(Flags::OWES_DONE, !signalled);
         }
+        self.keep_key(it.sink, &it.key);
         if it.length > room {
             // LNet would assert here (H16): we refuse; the report lets the peer have its buffers
             // back.

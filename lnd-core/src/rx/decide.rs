@@ -6,11 +6,12 @@ use super::ticket::{RequestKind, Ticket};
 use crate::base::counters::Counter;
 use crate::base::fragment::Fragment;
 use crate::base::id::{Nid, Tag};
+use crate::base::key::Key;
 use crate::base::message::{Message, Refusal};
 use crate::base::time::Instant;
 use crate::machines::transfer::{Event, Word};
 use crate::ports::trace::Trace;
-use crate::ports::{Ports, Tracer};
+use crate::ports::{Engine, Ports, Tracer};
 use crate::shard::Driver;
 use crate::slots::{New, Role};
 use crate::tx::Why;
@@ -36,6 +37,7 @@ impl<P: Ports> Driver<'_, P> {
             session: offer.session,
         };
         let tag = self.claim(offer.peer, Some(offer.link), &new).ok()?;
+        self.keep_key(tag, &asked.key);
         self.take_in(offer);
         if let Some(peer) = self.peers.get_mut(offer.peer) {
             peer.undecided += 1;
@@ -44,6 +46,14 @@ impl<P: Ports> Driver<'_, P> {
         self.slots.arm(tag.index, now.after(self.config.verdict_bound));
         self.tracer.record(now, Trace::Accepted { tag, peer: from, length: asked.length });
         Some(tag)
+    }
+
+    /// Keeps what our engine needs to pull what the peer has staged, until the pull is posted.
+    #[inline]
+    pub(super) fn keep_key(&mut self, tag: Tag, key: &Key) {
+        if P::Engine::KEYS {
+            self.slots.keep_key(tag.index, key);
+        }
     }
 
     /// A request that was offered is taken: its place in the window, and its place in the channel.

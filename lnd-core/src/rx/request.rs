@@ -4,6 +4,7 @@
 use super::ticket::RequestKind;
 use crate::base::counters::Counter;
 use crate::base::id::{LinkId, PeerId, Tag};
+use crate::base::key::Key;
 use crate::base::message::{Envelope, Lane, Message};
 use crate::base::time::Instant;
 use crate::machines::peer::window::Verdict;
@@ -42,13 +43,17 @@ pub(crate) struct Asked<'f> {
     /// The peer's transfer.
     pub remote: Tag,
     pub length: u32,
+    /// A PUT: what our engine needs to pull it.
+    pub key: Key,
 }
 
 impl<'f> Asked<'f> {
     /// What a message asks for, if it is a request.
     pub fn by(message: &Message<'f>) -> Option<Self> {
+        let mut key = Key::NONE;
         let (kind, header, payload, remote, length) = match *message {
-            Message::PutReq { header, source, length } => {
+            Message::PutReq { header, source, length, key: its } => {
+                key = its;
                 (RequestKind::Put, header, &[][..], source, length)
             }
             Message::GetReq { header, sink, length } => {
@@ -60,7 +65,7 @@ impl<'f> Asked<'f> {
             }
             _ => return None,
         };
-        Some(Self { kind, header, payload, remote, length })
+        Some(Self { kind, header, payload, remote, length, key })
     }
 }
 

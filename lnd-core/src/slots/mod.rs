@@ -27,6 +27,7 @@ pub(crate) use waiting::Waiting;
 
 use crate::base::fragment::Fragment;
 use crate::base::id::Tag;
+use crate::base::key::Key;
 use crate::base::time::Instant;
 use crate::machines::transfer::{Event, Phase, Word};
 use crate::table::claims::Cursor;
@@ -198,6 +199,17 @@ impl<'m> Slots<'m> {
         }
     }
 
+    /// Keeps the key of what a pull is to pull, in place of a header: what waits to pull has sent its own
+    /// request, or is a peer's.
+    pub fn keep_key(&mut self, slot: u32, key: &Key) {
+        self.keep_header(slot, key.as_bytes());
+    }
+
+    /// The key that was kept for a pull.
+    pub fn key(&self, slot: u32) -> Key {
+        Key::new(self.header(slot)).unwrap_or(Key::NONE)
+    }
+
     /// Puts two slots of a queue one behind the other.
     fn link(&mut self, slot: u32, behind: u32) {
         if let Some(entry) = self.waiting.get_mut(slot as usize) {
@@ -317,6 +329,9 @@ impl<'m> Slots<'m> {
         let Some(mut state) = self.get(slot).copied() else { return };
         if state.is_queued() {
             self.waiting.get(slot as usize).map(|it| (it.previous, it.next)).hash(hasher);
+            self.header(slot).hash(hasher);
+        } else if state.role == Role::Ticket {
+            // The key of what it will pull.
             self.header(slot).hash(hasher);
         } else {
             // It has left the queue: what was kept for it is over.

@@ -136,7 +136,8 @@ pub(crate) struct SlotState {
     pub flags: Flags,
     /// A request of ours: the link asked for, or [`ANY_LINK`](Self::ANY_LINK). A refusal: why.
     choice: u8,
-    /// How much of the upper layer's header is kept; that of a request which does not wait is not.
+    /// How much of the upper layer's header is kept; that of a request which does not wait is not. Of what is
+    /// to pull, the length of its key.
     pub header_length: u8,
 }
 

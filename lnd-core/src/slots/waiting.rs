@@ -11,7 +11,8 @@ pub(crate) struct Waiting {
     /// Neighbours in the queue, which is a ring.
     pub previous: u32,
     pub next: u32,
-    /// The upper layer's header of a request of ours, as far as its slot's state says.
+    /// The upper layer's header of a request of ours, as far as its slot's state says; or of a transfer that
+    /// is to pull, the key of its source.
     pub header: [u8; MAX_HEADER],
 }
 

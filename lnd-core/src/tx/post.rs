@@ -8,6 +8,7 @@
 use super::gate::{From, Tx};
 use crate::base::counters::Counter;
 use crate::base::id::{LinkId, PeerId, Tag};
+use crate::base::key::Key;
 use crate::base::time::Instant;
 use crate::machines::transfer::{Cause, Debts, Event};
 use crate::ports::trace::Trace;
@@ -35,7 +36,7 @@ impl<P: Ports> Driver<'_, P> {
 
     /// The part between the fence and paying `CPU`.
     fn post_and_send(&mut self, now: Instant, tx: &Tx<'_>, from: From<'_>) {
-        if let Some(cause) = tx.blocked_by {
+        if let Some(cause) = tx.blocked_by.or_else(|| self.lacks_key(tx)) {
             let _ = self.apply(now, tx.tag, Event::Withdraw(tx.debts, cause));
             return;
         }
@@ -60,6 +61,16 @@ impl<P: Ports> Driver<'_, P> {
         }
     }
 
+    /// A pull for which the peer has sent no key cannot be posted, if keys are what engines pull by.
+    #[inline]
+    fn lacks_key(&mut self, tx: &Tx<'_>) -> Option<Cause> {
+        if !P::Engine::KEYS || !tx.role.pulls() || !self.slots.key(tx.tag.index).is_empty() {
+            return None;
+        }
+        self.counters.count(Counter::Protocol);
+        Some(Cause::Protocol)
+    }
+
     /// Posts the transfer's descriptor. A staged one is announced at once, since the peer is about to be
     /// told of it; pulls share a doorbell (see [`ring`](Self::ring)).
     #[inline(never)]
@@ -77,7 +88,8 @@ impl<P: Ports> Driver<'_, P> {
         let motion = if tx.role.stages() {
             Motion::Stage { to: nid }
         } else {
-            Motion::Pull { from: nid, source: state.remote }
+            let key = if P::Engine::KEYS { self.slots.key(tx.tag.index) } else { Key::NONE };
+            Motion::Pull { from: nid, source: state.remote, key }
         };
         let bd = Bd { tag: tx.tag, motion, length: state.length, fragments, list };
         link.engine.post(&bd)?;

@@ -4,10 +4,11 @@
 use super::copy::gather;
 use super::gate::{From, Tx};
 use crate::base::id::Tag;
+use crate::base::key::Key;
 use crate::base::message::{Lane, Message, PullReady};
 use crate::base::time::Instant;
 use crate::machines::transfer::{Cause, Debts, Effect, Event};
-use crate::ports::{BadAddress, Channel, Ports, Sent};
+use crate::ports::{BadAddress, Channel, Engine, Ports, Sent};
 use crate::shard::Driver;
 use crate::slots::Role;
 
@@ -19,6 +20,7 @@ impl<P: Ports> Driver<'_, P> {
         tx: &Tx<'_>,
         from: From<'_>,
     ) -> Result<(), Cause> {
+        let key = self.staged_key(tx);
         let Some(state) = self.slots.states.get_mut(tx.tag.index) else {
             return Err(Cause::Local);
         };
@@ -47,10 +49,10 @@ impl<P: Ports> Driver<'_, P> {
         };
         let message = match tx.role {
             Role::Immediate => Message::Immediate { header, payload },
-            Role::PutSource => Message::PutReq { header, source: tx.tag, length },
+            Role::PutSource => Message::PutReq { header, source: tx.tag, length, key },
             Role::GetSink => Message::GetReq { header, sink: tx.tag, length },
             Role::GetSource => {
-                Message::PullReady(PullReady { sink: remote, source: tx.tag, length })
+                Message::PullReady(PullReady { sink: remote, source: tx.tag, length, key })
             }
             Role::NakGet => Message::GetNak { sink: remote, why },
             _ => Message::PutNak { source: remote, why },
@@ -64,6 +66,15 @@ impl<P: Ports> Driver<'_, P> {
             self.on_sent(now, tx.tag, ended);
         }
         Ok(())
+    }
+
+    /// What the peer's engine needs to pull what was staged for it, if engines have keys.
+    #[inline]
+    fn staged_key(&self, tx: &Tx<'_>) -> Key {
+        if !P::Engine::KEYS || !tx.role.stages() {
+            return Key::NONE;
+        }
+        self.links.get(tx.link).map_or(Key::NONE, |link| link.engine.key(tx.tag))
     }
 
     /// A message that was no debt has ended: one that failed becomes one first. A transfer that was

@@ -201,11 +201,13 @@ impl Fabric {
         }
         match bd.motion {
             Motion::Stage { .. } => bd.recalled.then_some(Deed::Return),
-            Motion::Pull { from, source } => match self.stage(node_of(from), link, source, node) {
-                Some(_) => Some(Deed::Move),
-                None if device.hangs && !bd.recalled => None,
-                None => Some(Deed::NoSource),
-            },
+            Motion::Pull { from, source, .. } => {
+                match self.stage(node_of(from), link, source, node) {
+                    Some(_) => Some(Deed::Move),
+                    None if device.hangs && !bd.recalled => None,
+                    None => Some(Deed::NoSource),
+                }
+            }
         }
     }
 
@@ -237,7 +239,7 @@ impl Fabric {
     }
 
     fn pull(&mut self, node: usize, link: usize, index: u32, bd: &Posted) {
-        let Motion::Pull { from, source } = bd.motion else { return };
+        let Motion::Pull { from, source, .. } = bd.motion else { return };
         let from = node_of(from);
         let Some(stage) = self.stage(from, link, source, node).cloned() else { return };
         if bd.length > stage.length {

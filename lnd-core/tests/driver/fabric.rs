@@ -7,6 +7,7 @@ use std::rc::Rc;
 
 use lnd_core::fragment::Fragment;
 use lnd_core::id::{LinkId, Nid, Tag};
+use lnd_core::key::{Key, MAX_KEY};
 use lnd_core::message::Lane;
 use lnd_core::ports::{Motion, Sent};
 
@@ -23,6 +24,11 @@ pub fn nid(node: usize) -> Nid {
 /// The number of the node with a NID.
 pub fn node_of(nid: Nid) -> usize {
     nid.address() as usize - 1
+}
+
+/// The key that a test's own messages name, of what no engine has staged.
+pub fn forged_key() -> Key {
+    Key::new(b"forged").unwrap()
 }
 
 /// What happens to messages of one kind instead of their delivery.
@@ -80,6 +86,12 @@ pub struct Fabric {
     pub lives: BTreeMap<usize, u64>,
     /// Most pulls that the devices of one node had from another at once.
     pub most_pulls: BTreeMap<(usize, usize), usize>,
+    /// The key that an engine has given to what was staged there under a tag: node, link, tag.
+    pub keys: BTreeMap<(usize, usize, Tag), Key>,
+    /// No engine says the keys that it has given.
+    pub keyless: bool,
+    /// Pulls that were posted with the key of their source.
+    pub keyed: usize,
     /// Messages that an upper layer has received, by their ids.
     pub delivered: BTreeSet<u64>,
     /// Requests that an upper layer has seen: the receiver's life, and the message's id.
@@ -119,6 +131,22 @@ impl Fabric {
 
     pub fn device(&mut self, node: usize, link: usize) -> &mut Device {
         self.devices.get_mut(&(node, link)).unwrap()
+    }
+
+    /// An engine has staged something: a key that no other use of any memory has had.
+    pub fn give_key(&mut self, node: usize, link: usize, tag: Tag) {
+        let number = self.keys.len() as u64;
+        let bytes = [number.to_be_bytes(); MAX_KEY / 8].concat();
+        // Of every length that tells them apart.
+        let length = 8 + number as usize % (MAX_KEY - 7);
+        self.keys.insert((node, link, tag), Key::new(&bytes[..length]).unwrap());
+    }
+
+    /// An engine is asked to pull: by the key that the other one has given to just this use, if it has any.
+    pub fn check_key(&mut self, from: usize, link: usize, source: Tag, key: Key) {
+        let given = self.keys.get(&(from, link, source)).copied();
+        assert_eq!(key, given.unwrap_or(forged_key()), "pulls {source:?} of node {from}");
+        self.keyed += usize::from(given.is_some());
     }
 
     /// Whether one more letter fits.

@@ -54,9 +54,9 @@ impl Letter {
                 (header, payload) = (h, p);
                 Message::Immediate { header: &[], payload: &[] }
             }
-            Message::PutReq { header: h, source, length } => {
+            Message::PutReq { header: h, source, length, key } => {
                 header = h;
-                Message::PutReq { header: &[], source, length }
+                Message::PutReq { header: &[], source, length, key }
             }
             Message::GetReq { header: h, sink, length } => {
                 header = h;
@@ -92,8 +92,8 @@ impl Letter {
             Message::Immediate { .. } => {
                 Message::Immediate { header: &self.header, payload: &self.payload }
             }
-            Message::PutReq { source, length, .. } => {
-                Message::PutReq { header: &self.header, source, length }
+            Message::PutReq { source, length, key, .. } => {
+                Message::PutReq { header: &self.header, source, length, key }
             }
             Message::GetReq { sink, length, .. } => {
                 Message::GetReq { header: &self.header, sink, length }

@@ -5,6 +5,7 @@ use std::num::NonZeroU32;
 
 use lnd_core::fragment::Fragment;
 use lnd_core::id::{LinkId, Nid, Tag};
+use lnd_core::key::Key;
 use lnd_core::link::{Connection, Quiesced};
 use lnd_core::message::{Envelope, Lane, Message, PullReady};
 use lnd_core::ports::{
@@ -37,6 +38,7 @@ pub struct MockEngine {
 
 impl Engine for MockEngine {
     const CONNECTIONS: bool = true;
+    const KEYS: bool = true;
 
     fn features(&self) -> Features {
         Features(self.fabric.borrow_mut().device(self.node, self.link).features)
@@ -74,13 +76,23 @@ impl Engine for MockEngine {
             outcome: None,
         };
         device.posted.insert(bd.tag.index, posted);
-        if let Motion::Pull { from, .. } = bd.motion {
+        if let Motion::Stage { .. } = bd.motion {
+            fabric.give_key(self.node, self.link, bd.tag);
+        }
+        if let Motion::Pull { from, source, key } = bd.motion {
+            fabric.check_key(node_of(from), self.link, source, key);
             let pair = (self.node, node_of(from));
             let now = fabric.pulls(pair.0, pair.1);
             let most = fabric.most_pulls.entry(pair).or_default();
             *most = now.max(*most);
         }
         Ok(())
+    }
+
+    fn key(&self, tag: Tag) -> Key {
+        let fabric = self.fabric.borrow();
+        let given = fabric.keys.get(&(self.node, self.link, tag)).copied();
+        given.filter(|_| !fabric.keyless).unwrap_or(Key::NONE)
     }
 
     fn doorbell(&mut self) {

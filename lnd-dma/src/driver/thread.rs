@@ -99,7 +99,7 @@ impl<'m, R: RegisterAccess, N: Nodes> MmioEngine<'m, R, N> {
         }
         let (nid, source, direction) = match bd.motion {
             Motion::Stage { to } => (to, Tag { index: 0, generation: 0 }, Flags(0)),
-            Motion::Pull { from, source } => (from, source, Flags::PULL),
+            Motion::Pull { from, source, .. } => (from, source, Flags::PULL),
         };
         let known = self.nodes.node_of(nid).filter(|&node| node <= MAX_NODE);
         let node = known.ok_or(PostError::Invalid)?;

@@ -4,6 +4,7 @@
 use std::cell::{Cell, RefCell};
 
 use lnd_core::id::{LinkId, Tag};
+use lnd_core::key::Key;
 use lnd_core::ports::{Bd, Engine, Motion, PostError};
 use lnd_dma::descriptor::{Own, State};
 use lnd_dma::driver::MmioEngine;
@@ -204,7 +205,7 @@ fn a_head_counts_once_the_engine_was_seen_running() {
     assert!(!world.port(B).driver.link_up(), "it has not executed the reset");
     world.memory(B).write(Register::PostHead, 0x5555);
     let into = world.filled(1, 8);
-    let motion = Motion::Pull { from: nid(0), source: tag(0) };
+    let motion = Motion::Pull { from: nid(0), source: tag(0), key: Key::NONE };
     world.post(B, tag(1), motion, &into, 8).unwrap();
     assert!(!world.port(B).driver.is_gone());
 }

@@ -9,6 +9,7 @@ use std::thread;
 
 use lnd_core::fragment::Fragment;
 use lnd_core::id::{LinkId, Tag};
+use lnd_core::key::Key;
 use lnd_core::ports::{Bd, Completions, Engine, Motion, Returned};
 use lnd_dma::driver::{CompletionQueue, MmioEngine};
 use lnd_dma::memory::LinkMemory;
@@ -138,7 +139,7 @@ fn sink(
             side.reap();
             thread::yield_now();
         }
-        side.post(tag, Motion::Pull { from: nid(0), source: tag }, Access::Write);
+        side.post(tag, Motion::Pull { from: nid(0), source: tag, key: Key::NONE }, Access::Write);
     }
     while !side.out.is_empty() {
         side.reap();

@@ -3,6 +3,7 @@
 
 use lnd_core::fragment::{Fragment, MAX_FRAGMENT};
 use lnd_core::id::Tag;
+use lnd_core::key::Key;
 use lnd_core::ports::{Bd, Engine, Features, Motion, PostError, Returned};
 use lnd_dma::regs::{Control, Register, RegisterAccess};
 
@@ -18,7 +19,7 @@ fn any_number_of_posts_share_one_doorbell() {
     let buffers: Vec<_> = (0..10).map(|_| (world.filled(0, 64), world.filled(1, 64))).collect();
     for (n, (out, into)) in (0..).zip(&buffers) {
         world.post(A, tag(n), Motion::Stage { to: nid(1) }, out, 64).unwrap();
-        let motion = Motion::Pull { from: nid(0), source: tag(n) };
+        let motion = Motion::Pull { from: nid(0), source: tag(n), key: Key::NONE };
         world.post(B, tag(n), motion, into, 64).unwrap();
     }
     assert_eq!(world.written(A, Register::StageBell), []);
@@ -44,7 +45,7 @@ fn a_pull_is_not_begun_before_its_doorbell() {
     let mut world = plant.world();
     let (out, into) = (world.filled(0, 64), world.filled(1, 64));
     world.stage(A, tag(0), &out, 1);
-    let motion = Motion::Pull { from: nid(0), source: tag(0) };
+    let motion = Motion::Pull { from: nid(0), source: tag(0), key: Key::NONE };
     world.post(B, tag(0), motion, &into, 64).unwrap();
     world.settle();
     assert_eq!(world.ends(B, tag(0)), []);
@@ -117,7 +118,7 @@ fn a_full_post_ring_refuses() {
         world.step_all();
         assert!(world.port(B).driver.link_up());
         let into = world.filled(1, 8);
-        let motion = Motion::Pull { from: nid(0), source: tag(0) };
+        let motion = Motion::Pull { from: nid(0), source: tag(0), key: Key::NONE };
         let register = &world.memory(B).registers().post_head;
         register.store(head, std::sync::atomic::Ordering::Relaxed);
         let posted = world.post(B, tag(0), motion, &into, 8);
@@ -141,7 +142,7 @@ fn a_descriptor_has_one_entry() {
         world.read(B, Register::PostTail).wrapping_sub(plant.shape.start)
     };
     let into = world.filled(1, 8);
-    let motion = Motion::Pull { from: nid(0), source: tag(0) };
+    let motion = Motion::Pull { from: nid(0), source: tag(0), key: Key::NONE };
     for generation in 1..100 {
         let again = Tag { index: 15, generation };
         assert_eq!(world.post(B, again, motion, &into, 8), Ok(()));
@@ -152,8 +153,10 @@ fn a_descriptor_has_one_entry() {
     // Another one has its own; the last use of this one is begun by the entry of the first.
     let [out, other] = [world.filled(0, 8), world.filled(1, 8)];
     world.stage(A, tag(3), &out, 1);
-    let (last, pull) =
-        (Tag { index: 15, generation: 100 }, Motion::Pull { from: nid(0), source: tag(3) });
+    let (last, pull) = (
+        Tag { index: 15, generation: 100 },
+        Motion::Pull { from: nid(0), source: tag(3), key: Key::NONE },
+    );
     world.post(B, tag(1), motion, &other, 8).unwrap();
     world.post(B, last, pull, &into, 8).unwrap();
     assert_eq!(tail(&mut world), 2);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! Defects found from outside; see README.md.
 use lnd_core::id::{LinkId, Tag};
+use lnd_core::key::Key;
 use lnd_core::ports::Engine;
 use lnd_dma::driver::MmioEngine;
 use lnd_dma::memory::LinkMemory;
@@ -86,7 +87,7 @@ fn lu9943_recalls_do_not_use_up_the_post_ring() {
     let into = world.filled(1, 8);
     for generation in 1..100_u32 {
         let nine = Tag { index: 8, generation };
-        let motion = Motion::Pull { from: nid(2), source: tag(0) };
+        let motion = Motion::Pull { from: nid(2), source: tag(0), key: Key::NONE };
         let posted = world.post(b, nine, motion, &into, 8);
         assert_eq!(posted, Ok(()), "post number {generation}: 9 of 16 descriptors are out");
         world.port(b).driver.doorbell();
@@ -137,7 +138,11 @@ fn scribbled(scribble: bool) {
         let into = world.filled(1, 8);
         let out = world.filled(0, 8);
         world.stage(a, tags, &out, 1);
-        let motion = lnd_core::ports::Motion::Pull { from: crate::harness::nid(0), source: tags };
+        let motion = lnd_core::ports::Motion::Pull {
+            from: crate::harness::nid(0),
+            source: tags,
+            key: Key::NONE,
+        };
         if world.post(b, tags, motion, &into, 8).is_err() {
             break;
         }

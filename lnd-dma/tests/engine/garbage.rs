@@ -4,6 +4,7 @@
 
 use lnd_core::fragment::Fragment;
 use lnd_core::id::Tag;
+use lnd_core::key::Key;
 use lnd_core::ports::{Bd, Completions, Engine, Motion};
 use lnd_core::sync::{AtomicU32, Ordering};
 use lnd_core::time::Span;
@@ -66,7 +67,7 @@ fn drive(world: &mut World<'_>, random: &mut Random, at: At) {
             let (other, source) = (random.below(NODES), tag);
             post(world, random, at, source, Motion::Stage { to: nid(other) });
             let sink = Tag { index: random.below(16), generation: random.below(3) };
-            let motion = Motion::Pull { from: nid(at.0), source };
+            let motion = Motion::Pull { from: nid(at.0), source, key: Key::NONE };
             post(world, random, (other, 0), sink, motion);
         }
         3 => world.invalidate(at, tag),

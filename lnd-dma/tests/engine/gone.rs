@@ -5,6 +5,7 @@
 use std::cell::{Cell, RefCell};
 
 use lnd_core::id::{LinkId, Tag};
+use lnd_core::key::Key;
 use lnd_core::ports::{Bd, Completions, Engine, Features, Motion, PostError, Returned};
 use lnd_core::sync::Ordering;
 use lnd_dma::descriptor::{Own, State};
@@ -89,7 +90,7 @@ pub fn on_bus(test: impl Fn(&mut World<'_>, Bus<'_>)) {
 fn pull<'a>(driver: &mut Driver<'a>, world: &mut World<'_>, sink: Tag, source: Tag) {
     let into = world.filled(1, 64);
     world.plant.bus.grant(1, &into.fragments, crate::harness::Access::Write);
-    let motion = Motion::Pull { from: nid(0), source };
+    let motion = Motion::Pull { from: nid(0), source, key: Key::NONE };
     let bd = Bd { tag: sink, motion, length: 64, fragments: &into.fragments, list: None };
     driver.post(&bd).unwrap();
     driver.doorbell();
@@ -401,7 +402,7 @@ fn a_ring_that_is_full_of_ones_is_a_device_that_is_gone() {
         }
         bus.change.set(Some(ONES));
         let into = world.filled(1, 8);
-        let motion = Motion::Pull { from: nid(0), source: tag(0) };
+        let motion = Motion::Pull { from: nid(0), source: tag(0), key: Key::NONE };
         let bd = Bd { tag: tag(15), motion, length: 8, fragments: &into.fragments, list: None };
         assert_eq!(driver.post(&bd), Err(PostError::Gone));
         assert!(driver.is_gone());

@@ -2,6 +2,7 @@
 //! After a reset the rings begin anew, whatever the device or another has written into them (S0-11).
 
 use lnd_core::id::Tag;
+use lnd_core::key::Key;
 use lnd_core::ports::{Completions, Engine, Motion, Returned};
 use lnd_core::sync::{AtomicU32, Ordering};
 use lnd_core::time::Span;
@@ -232,7 +233,7 @@ fn a_new_consumer_finds_the_ring() {
             world.settle();
         }
         let [_, into] = [world.filled(0, 8), world.filled(1, 8)];
-        let motion = Motion::Pull { from: nid(0), source: tag(0) };
+        let motion = Motion::Pull { from: nid(0), source: tag(0), key: Key::NONE };
         world.post(B, Tag { index: 7, generation: 9 }, motion, &into, 8).unwrap();
         world.port(B).driver.doorbell();
         for _ in 0..5 {

@@ -2,6 +2,7 @@
 //! After the stop: reset, and use again (S0-11, S0-12).
 
 use lnd_core::id::Tag;
+use lnd_core::key::Key;
 use lnd_core::ports::{Engine, Motion, Returned};
 use lnd_dma::regs::{Interrupt, Register, RegisterAccess};
 
@@ -111,7 +112,7 @@ fn posts_without_a_doorbell_are_forgotten() {
     let plant = Plant::new(Shape::default());
     let mut world = plant.world();
     for n in 0..16 {
-        let motion = Motion::Pull { from: nid(0), source: tag(n) };
+        let motion = Motion::Pull { from: nid(0), source: tag(n), key: Key::NONE };
         let into = world.buffer(1, &[8]);
         world.post(B, tag(n), motion, &into, 8).unwrap();
     }

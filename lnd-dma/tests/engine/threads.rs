@@ -8,6 +8,7 @@ use std::thread;
 
 use lnd_core::fragment::Fragment;
 use lnd_core::id::{LinkId, Tag};
+use lnd_core::key::Key;
 use lnd_core::ports::{Bd, Completions, Engine, Motion, Returned};
 use lnd_core::time::Instant;
 use lnd_dma::driver::{CompletionQueue, MmioEngine};
@@ -123,7 +124,7 @@ impl<'p> Node<'p> {
                 let sink = self.free(SLOTS / 2..SLOTS).expect("as many as the other side stages");
                 let fragments = self.fragments(sink, length);
                 self.pulls.insert(sink, (source, length, seed));
-                let motion = Motion::Pull { from: nid(1 - self.me), source };
+                let motion = Motion::Pull { from: nid(1 - self.me), source, key: Key::NONE };
                 self.post(sink, motion, fragments, length);
             }
             Note::Ended(source, returned) => {

@@ -10,6 +10,7 @@ use super::layout::{
 };
 use super::order::Reader;
 use lnd_core::id::{Incarnation, Nid, Tag};
+use lnd_core::key::{Key, MAX_KEY};
 use lnd_core::message::{Envelope, Hello, HelloAck, Message, PullReady, Refusal, MAX_HEADER};
 
 /// A frame by layer (S3-6): the control layer is told apart before anything is parsed.
@@ -61,7 +62,7 @@ fn swapped(frame: &[u8]) -> Result<bool, DecodeError> {
     }
 }
 
-/// The control path: one fixed size, so constant time.
+/// The control path: one size and at most a key, so constant time.
 #[inline]
 fn control<const SWAPPED: bool>(
     reader: Reader<'_, SWAPPED>,
@@ -74,15 +75,21 @@ fn control<const SWAPPED: bool>(
         return Err(DecodeError::Kind);
     }
     // Before the checksum is computed: its time depends on the length.
-    expect_length(check_length(reader)?, PULL_READY_LEN)?;
+    let length = check_length(reader)?;
+    if length < PULL_READY_LEN {
+        return Err(DecodeError::Length);
+    }
+    let key = key_len(reader, at::STAGED_KEY)?;
+    expect_length(length, PULL_READY_LEN + key)?;
     check_sum(reader, sum)?;
     let envelope = envelope(reader, true, false)?;
-    let reader = reader.first::<PULL_READY_LEN>()?;
-    reader.reserved::<4>(at::STAGED_REST)?;
+    let fixed = reader.first::<PULL_READY_LEN>()?;
+    fixed.reserved::<3>(at::STAGED_REST)?;
     let ready = PullReady {
-        sink: Tag::from_cookie(reader.u64(at::SINK)?),
-        source: Tag::from_cookie(reader.u64(at::SOURCE)?),
-        length: reader.u32(at::STAGED)?,
+        sink: Tag::from_cookie(fixed.u64(at::SINK)?),
+        source: Tag::from_cookie(fixed.u64(at::SOURCE)?),
+        length: fixed.u32(at::STAGED)?,
+        key: key_of(reader.bytes(PULL_READY_LEN, key)?)?,
     };
     Ok(Frame::Control(envelope, ready))
 }
@@ -107,12 +114,13 @@ fn lnd<const SWAPPED: bool>(
         kind::HELLO_ACK => hello_ack(reader, length, strict)?,
         kind::IMMEDIATE => immediate(reader, length)?,
         kind::PUT_REQ => {
-            let (source, bytes, header) = request(reader, length)?;
-            Message::PutReq { header, source, length: bytes }
+            let Request { tag: source, length, header, key } = request(reader, length)?;
+            Message::PutReq { header, source, length, key: key_of(key)? }
         }
         kind::GET_REQ => {
-            let (sink, bytes, header) = request(reader, length)?;
-            Message::GetReq { header, sink, length: bytes }
+            reader.reserved::<1>(at::REQ_KEY)?;
+            let Request { tag: sink, length, header, .. } = request(reader, length)?;
+            Message::GetReq { header, sink, length }
         }
         kind::PUT_NAK => {
             let (source, why) = answer(reader, length)?;
@@ -272,21 +280,54 @@ fn immediate<const SWAPPED: bool>(
     })
 }
 
-/// PUT_REQ and GET_REQ: tag, bytes, upper-layer header.
+/// Bytes of a key, by what a frame says of them.
+#[inline(always)]
+fn key_len<const SWAPPED: bool>(
+    reader: Reader<'_, SWAPPED>,
+    at: usize,
+) -> Result<usize, DecodeError> {
+    let length = usize::from(reader.u8(at)?);
+    if length > MAX_KEY {
+        Err(DecodeError::KeyTooLong)
+    } else {
+        Ok(length)
+    }
+}
+
+#[inline]
+pub(super) fn key_of(bytes: &[u8]) -> Result<Key, DecodeError> {
+    Key::new(bytes).ok_or(DecodeError::KeyTooLong)
+}
+
+/// What a PUT_REQ or GET_REQ says.
+struct Request<'a> {
+    tag: Tag,
+    /// Bytes staged, or room.
+    length: u32,
+    header: &'a [u8],
+    key: &'a [u8],
+}
+
+/// PUT_REQ and GET_REQ.
 #[inline(always)]
 fn request<const SWAPPED: bool>(
     reader: Reader<'_, SWAPPED>,
     length: usize,
-) -> Result<(Tag, u32, &[u8]), DecodeError> {
+) -> Result<Request<'_>, DecodeError> {
     let fixed = reader.first::<REQ_LEN>()?;
     let header = usize::from(fixed.u16(at::REQ_HEADER)?);
-    fixed.reserved::<2>(at::REQ_REST)?;
+    fixed.reserved::<1>(at::REQ_REST)?;
     if header > MAX_HEADER {
         return Err(DecodeError::HeaderTooLong);
     }
-    expect_length(length, REQ_LEN + header)?;
-    let tag = Tag::from_cookie(fixed.u64(at::COOKIE)?);
-    Ok((tag, fixed.u32(at::REQ_LENGTH)?, reader.bytes(REQ_LEN, header)?))
+    let key = key_len(fixed, at::REQ_KEY)?;
+    expect_length(length, REQ_LEN + header + key)?;
+    Ok(Request {
+        tag: Tag::from_cookie(fixed.u64(at::COOKIE)?),
+        length: fixed.u32(at::REQ_LENGTH)?,
+        header: reader.bytes(REQ_LEN, header)?,
+        key: reader.bytes(REQ_LEN + header, key)?,
+    })
 }
 
 /// PUT_NAK, GET_NAK and PUT_DONE: tag and refusal, zero being none.

@@ -9,6 +9,7 @@ use super::layout::{
 };
 use super::order::{Order, Writer};
 use lnd_core::id::Tag;
+use lnd_core::key::Key;
 use lnd_core::message::{Envelope, Hello, HelloAck, Message, PullReady, Refusal, MAX_HEADER};
 
 /// Bytes of the frame that [`encode`] writes for this message.
@@ -20,24 +21,23 @@ pub fn encoded_len(envelope: &Envelope, message: &Message<'_>) -> Result<usize, 
     if envelope.to_life.is_none() && !matches!(message, Message::Hello(_)) {
         return Err(EncodeError::NoLife);
     }
-    let (fixed, header, payload) = match message {
+    let (fixed, header, rest) = match message {
         Message::HelloAck(HelloAck { version: Some(0), .. }) => return Err(EncodeError::NoVersion),
         Message::Hello(_) | Message::HelloAck(_) => (GREETING_LEN, 0, 0),
         Message::Immediate { header, payload } => (IMMEDIATE_LEN, header.len(), payload.len()),
-        Message::PutReq { header, .. } | Message::GetReq { header, .. } => {
-            (REQ_LEN, header.len(), 0)
-        }
+        Message::PutReq { header, key, .. } => (REQ_LEN, header.len(), key.len()),
+        Message::GetReq { header, .. } => (REQ_LEN, header.len(), 0),
         Message::PutNak { .. } | Message::PutDone { .. } | Message::GetNak { .. } => {
             (ANSWER_LEN, 0, 0)
         }
         Message::CancelPut { .. } | Message::CancelGet { .. } => (CANCEL_LEN, 0, 0),
         Message::Noop | Message::Close => (HEADER_LEN, 0, 0),
-        Message::PullReady(_) => (PULL_READY_LEN, 0, 0),
+        Message::PullReady(ready) => (PULL_READY_LEN, 0, ready.key.len()),
     };
     if header > MAX_HEADER {
         return Err(EncodeError::HeaderTooLong);
     }
-    match payload.checked_add(fixed + header) {
+    match rest.checked_add(fixed + header) {
         Some(length) if length <= MAX_FRAME => Ok(length),
         _ => Err(EncodeError::TooLong),
     }
@@ -156,15 +156,11 @@ fn write_body<const SWAPPED: bool>(
             writer.bytes(IMMEDIATE_LEN, header)?;
             writer.bytes(IMMEDIATE_LEN + header.len(), payload)
         }
-        Message::PutReq { header, source: tag, length }
-        | Message::GetReq { header, sink: tag, length } => {
-            let mut fixed = writer.first::<REQ_LEN>()?;
-            fixed.u64(at::COOKIE, tag.to_cookie())?;
-            fixed.u32(at::REQ_LENGTH, length)?;
-            // Bounded by `encoded_len`: the cast loses nothing.
-            fixed.u16(at::REQ_HEADER, header.len() as u16)?;
-            fixed.array(at::REQ_REST, [0; 2])?;
-            writer.bytes(REQ_LEN, header)
+        Message::PutReq { header, source, length, key } => {
+            write_request(writer, source, length, header, &key)
+        }
+        Message::GetReq { header, sink, length } => {
+            write_request(writer, sink, length, header, &Key::NONE)
         }
         Message::PutNak { source: tag, why } | Message::GetNak { sink: tag, why } => {
             write_answer(writer.first::<ANSWER_LEN>()?, tag, Some(why))
@@ -184,7 +180,7 @@ fn write_body<const SWAPPED: bool>(
             fixed.u64(at::CANCEL_SINK, sink.to_cookie())
         }
         Message::Noop | Message::Close => Ok(()),
-        Message::PullReady(ready) => write_pull_ready(writer.first::<PULL_READY_LEN>()?, ready),
+        Message::PullReady(ready) => write_pull_ready(writer, &ready),
     }
 }
 
@@ -213,6 +209,24 @@ fn write_hello_ack<const SWAPPED: bool>(
 }
 
 #[inline]
+fn write_request<const SWAPPED: bool>(
+    writer: &mut Writer<'_, SWAPPED>,
+    tag: Tag,
+    length: u32,
+    header: &[u8],
+    key: &Key,
+) -> Result<(), EncodeError> {
+    let mut fixed = writer.first::<REQ_LEN>()?;
+    fixed.u64(at::COOKIE, tag.to_cookie())?;
+    fixed.u32(at::REQ_LENGTH, length)?;
+    // Header and key are bounded: the casts lose nothing.
+    fixed.u16(at::REQ_HEADER, header.len() as u16)?;
+    fixed.array(at::REQ_KEY, [key.len() as u8, 0])?;
+    writer.bytes(REQ_LEN, header)?;
+    writer.bytes(REQ_LEN + header.len(), key.as_bytes())
+}
+
+#[inline]
 fn write_answer<const SWAPPED: bool>(
     mut writer: Writer<'_, SWAPPED>,
     tag: Tag,
@@ -224,11 +238,14 @@ fn write_answer<const SWAPPED: bool>(
 
 #[inline]
 fn write_pull_ready<const SWAPPED: bool>(
-    mut writer: Writer<'_, SWAPPED>,
-    ready: PullReady,
+    writer: &mut Writer<'_, SWAPPED>,
+    ready: &PullReady,
 ) -> Result<(), EncodeError> {
-    writer.u64(at::SINK, ready.sink.to_cookie())?;
-    writer.u64(at::SOURCE, ready.source.to_cookie())?;
-    writer.u32(at::STAGED, ready.length)?;
-    writer.array(at::STAGED_REST, [0; 4])
+    let mut fixed = writer.first::<PULL_READY_LEN>()?;
+    fixed.u64(at::SINK, ready.sink.to_cookie())?;
+    fixed.u64(at::SOURCE, ready.source.to_cookie())?;
+    fixed.u32(at::STAGED, ready.length)?;
+    // A key is bounded: the cast loses nothing.
+    fixed.array(at::STAGED_KEY, [ready.key.len() as u8, 0, 0, 0])?;
+    writer.bytes(PULL_READY_LEN, ready.key.as_bytes())
 }

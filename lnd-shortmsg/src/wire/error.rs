@@ -91,6 +91,8 @@ decode_errors! {
     Sender => "not from whom it says",
     /// The head is not of the channel's [`Heads`](super::Heads).
     Heads => "head of another channel's format",
+    /// A key is longer than [`MAX_KEY`](lnd_core::key::MAX_KEY).
+    KeyTooLong => "key too long",
 }
 
 impl DecodeError {

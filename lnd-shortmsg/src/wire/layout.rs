@@ -141,10 +141,12 @@ pub mod at {
     pub const COOKIE: usize = 80;
     /// PUT_REQ, GET_REQ: u32, bytes staged or asked for.
     pub const REQ_LENGTH: usize = 88;
-    /// PUT_REQ, GET_REQ: u16, bytes of upper-layer header, which ends the frame.
+    /// PUT_REQ, GET_REQ: u16, bytes of upper-layer header.
     pub const REQ_HEADER: usize = 92;
-    /// PUT_REQ, GET_REQ: 2 bytes, zero.
-    pub const REQ_REST: usize = 94;
+    /// PUT_REQ: u8, bytes of the key, which follows the header without a gap. GET_REQ: zero.
+    pub const REQ_KEY: usize = 94;
+    /// PUT_REQ, GET_REQ: 1 byte, zero.
+    pub const REQ_REST: usize = 95;
     /// PUT_NAK, GET_NAK, PUT_DONE: u8, the refusal; zero (PUT_DONE only): all went well.
     pub const REFUSAL: usize = 88;
     /// PUT_NAK, GET_NAK, PUT_DONE: 7 bytes, zero.
@@ -165,8 +167,10 @@ pub mod at {
     pub const SOURCE: usize = 88;
     /// PULL_READY: u32, bytes staged.
     pub const STAGED: usize = 96;
-    /// PULL_READY: 4 bytes, zero.
-    pub const STAGED_REST: usize = 100;
+    /// PULL_READY: u8, bytes of the key, which ends the frame.
+    pub const STAGED_KEY: usize = 100;
+    /// PULL_READY: 3 bytes, zero.
+    pub const STAGED_REST: usize = 101;
 }
 
 /// The short head of a channel that says who has sent a frame. All numbers are little-endian. Its kinds are
@@ -193,8 +197,11 @@ pub mod short {
     pub const CREDITS_OF: usize = 28;
     /// u16, requests of the receiver's session consumed in all, modulo 2^16.
     pub const CREDITS: usize = 32;
-    /// 2 bytes, zero.
-    pub const RESERVED: usize = 34;
+    /// u8. PUT_REQ, PULL_READY: bytes of the key, which is the last thing in front of the checksum. Else
+    /// zero.
+    pub const KEY: usize = 34;
+    /// 1 byte, zero.
+    pub const RESERVED: usize = 35;
     /// u32. IMMEDIATE: bytes of payload. PUT_REQ, GET_REQ, PULL_READY: bytes staged or asked for. Else
     /// zero.
     pub const LENGTH: usize = 36;
@@ -202,7 +209,7 @@ pub mod short {
     /// Bytes of the head: a whole NOOP.
     pub const HEAD_LEN: usize = 40;
     /// Bytes of a tag. PUT_REQ and GET_REQ have one in front of the upper-layer header; PUT_NAK, GET_NAK
-    /// and PUT_DONE end with one; PULL_READY ends with two, sink and source; CANCEL_GET with two, source and
+    /// and PUT_DONE end with one; PULL_READY has two, sink and source; CANCEL_GET with two, source and
     /// sink; CANCEL_PUT with one, and with session and number of the PUT_REQ, each a u32.
     pub const TAG_LEN: usize = 8;
     /// Bytes of the checksum that ends a frame of a channel with checksums. It is over all bytes before.
@@ -217,11 +224,12 @@ pub const HEADER_LEN: usize = 80;
 pub const GREETING_LEN: usize = 96;
 /// Bytes of an IMMEDIATE before its upper-layer header.
 pub const IMMEDIATE_LEN: usize = 88;
-/// Bytes of a PUT_REQ or GET_REQ before its upper-layer header.
+/// Bytes of a PUT_REQ or GET_REQ before its upper-layer header, which a PUT_REQ's key follows.
 pub const REQ_LEN: usize = 96;
 /// Bytes of a PUT_NAK, GET_NAK or PUT_DONE.
 pub const ANSWER_LEN: usize = 96;
 /// Bytes of a CANCEL_PUT or CANCEL_GET.
 pub const CANCEL_LEN: usize = 96;
-/// Bytes of a PULL_READY: with the slot's own words it fits two cache lines of a mailbox.
+/// Bytes of a PULL_READY before its key: without one, and with the slot's own words, it fits two cache lines of
+/// a mailbox.
 pub const PULL_READY_LEN: usize = 104;

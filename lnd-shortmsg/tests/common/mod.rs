@@ -3,6 +3,7 @@
 #![allow(dead_code)]
 
 use lnd_core::id::{Incarnation, Nid, Tag};
+use lnd_core::key::{Key, MAX_KEY};
 use lnd_core::message::{Envelope, Hello, HelloAck, Message, PullReady, Refusal, MAX_HEADER};
 
 /// Xorshift with 64 bits of state.
@@ -41,6 +42,12 @@ impl Rng {
         Refusal::ALL[self.below(Refusal::ALL.len())]
     }
 
+    /// Any key, none now and then; its bytes are a part of `content`.
+    fn key(&mut self, content: &[u8]) -> Key {
+        let length = self.below(3).min(1) * self.below(MAX_KEY + 1);
+        Key::new(&content[..length]).unwrap()
+    }
+
     /// Any message; headers and payload are parts of `content`, of at least [`MAX_HEADER`] bytes.
     pub fn message<'a>(&mut self, content: &'a [u8]) -> Message<'a> {
         let header = &content[..self.below(MAX_HEADER + 1)];
@@ -63,7 +70,10 @@ impl Rng {
                 features: self.number() as u32,
             }),
             2 => Message::Immediate { header, payload },
-            3 => Message::PutReq { header, source: self.tag(), length: self.number() as u32 },
+            3 => {
+                let (source, length) = (self.tag(), self.number() as u32);
+                Message::PutReq { header, source, length, key: self.key(content) }
+            }
             4 => Message::PutNak { source: self.tag(), why: self.refusal() },
             5 => {
                 let failed = (self.below(2) == 0).then(|| self.refusal());
@@ -82,6 +92,7 @@ impl Rng {
                 sink: self.tag(),
                 source: self.tag(),
                 length: self.number() as u32,
+                key: self.key(content),
             }),
         }
     }
@@ -143,6 +154,16 @@ const PAYLOAD: [u8; 21] = {
     bytes
 };
 
+const KEY: [u8; MAX_KEY] = {
+    let mut bytes = [0; MAX_KEY];
+    let mut i = 0;
+    while i < bytes.len() {
+        bytes[i] = 0x60 + i as u8;
+        i += 1;
+    }
+    bytes
+};
+
 /// A message for every golden file of version 1.
 pub fn samples() -> Vec<Sample> {
     let tag = Tag { generation: 0xcafe_0003, index: 0x102 };
@@ -173,13 +194,17 @@ pub fn samples() -> Vec<Sample> {
         credits_of: 0,
         ..envelope()
     };
+    let key = Key::new(&KEY[..13]).unwrap();
+    let longest = Key::new(&KEY).unwrap();
+    let ready = PullReady { sink: tag, source, length, key };
     let sample = |name, message| Sample { name, envelope: envelope(), message };
     vec![
         Sample { name: "hello", envelope: stranger, message: Message::Hello(hello) },
         sample("hello_ack", Message::HelloAck(ack)),
         sample("hello_ack_no_version", Message::HelloAck(HelloAck { version: None, ..ack })),
         sample("immediate", Message::Immediate { header, payload: &PAYLOAD }),
-        sample("put_req", Message::PutReq { header, source: tag, length }),
+        sample("put_req", Message::PutReq { header, source: tag, length, key: Key::NONE }),
+        sample("put_req_key", Message::PutReq { header, source: tag, length, key }),
         sample("put_nak", Message::PutNak { source: tag, why: Refusal::NoMatch }),
         sample("put_done", Message::PutDone { source: tag, failed: None }),
         sample("put_done_failed", Message::PutDone { source: tag, failed: Some(Refusal::Failed) }),
@@ -189,6 +214,7 @@ pub fn samples() -> Vec<Sample> {
         sample("close", Message::Close),
         sample("cancel_put", Message::CancelPut { source: tag, session: 8, sequence: 0x0b0c_0d0e }),
         sample("cancel_get", Message::CancelGet { source: tag, sink: source }),
-        sample("pull_ready", Message::PullReady(PullReady { sink: tag, source, length })),
+        sample("pull_ready", Message::PullReady(PullReady { key: Key::NONE, ..ready })),
+        sample("pull_ready_key", Message::PullReady(PullReady { key: longest, ..ready })),
     ]
 }

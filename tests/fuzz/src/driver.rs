@@ -13,6 +13,7 @@ use lnd_core::ports::{Returned, Sent};
 use lnd_core::time::{Instant, Span};
 use lnd_shortmsg::wire::{decode, Checksum};
 
+use crate::hardware::key_of;
 use crate::node::{config, nid, Node};
 
 /// Peers that speak; one more than the driver has room for.
@@ -362,7 +363,8 @@ impl World<'_> {
                 payload: &bytes[..usize::from(payload)],
             },
             Say::PutReq { source, length } => {
-                Message::PutReq { header: b"put", source: Tag::from_cookie(source), length }
+                let source = Tag::from_cookie(source);
+                Message::PutReq { header: b"put", source, length, key: key_of(source) }
             }
             Say::GetReq { sink, length } => {
                 Message::GetReq { header: b"get", sink: Tag::from_cookie(sink), length }
@@ -376,11 +378,10 @@ impl World<'_> {
             Say::GetNak(ref cookie, why) => {
                 Message::GetNak { sink: self.tag(cookie), why: refusal(why) }
             }
-            Say::PullReady { ref sink, source, length } => Message::PullReady(PullReady {
-                sink: self.tag(sink),
-                source: Tag::from_cookie(source),
-                length,
-            }),
+            Say::PullReady { ref sink, source, length } => {
+                let (sink, source) = (self.tag(sink), Tag::from_cookie(source));
+                Message::PullReady(PullReady { sink, source, length, key: key_of(source) })
+            }
             Say::Noop => Message::Noop,
             Say::Close => Message::Close,
             Say::CancelPut { source, session, sequence } => {

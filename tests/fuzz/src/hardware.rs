@@ -7,6 +7,7 @@ use std::rc::Rc;
 
 use lnd_core::fragment::Fragment;
 use lnd_core::id::{LinkId, Nid, Tag};
+use lnd_core::key::{Key, MAX_KEY};
 use lnd_core::link::Quiesced;
 use lnd_core::message::{Envelope, Lane, Message};
 use lnd_core::ports::{
@@ -75,12 +76,22 @@ impl Ports for Mock {
     type Tracer = NoTrace;
 }
 
+/// The key of what is staged under a tag, on every node: that of another use of the slot is another one.
+pub fn key_of(tag: Tag) -> Key {
+    let mut bytes = [0x6b; MAX_KEY];
+    bytes[..8].copy_from_slice(&tag.to_cookie().to_be_bytes());
+    let length = 8 + tag.generation as usize % (MAX_KEY - 7);
+    Key::new(&bytes[..length]).expect("short enough")
+}
+
 pub struct MockEngine {
     pub hardware: Shared,
     pub link: usize,
 }
 
 impl Engine for MockEngine {
+    const KEYS: bool = true;
+
     fn features(&self) -> Features {
         // One link of each kind: with remote completion and without.
         let signals = self.link == 0 || self.hardware.borrow().signals;
@@ -100,13 +111,23 @@ impl Engine for MockEngine {
             return Err(PostError::Full);
         }
         let source = match bd.motion {
-            Motion::Pull { source, .. } => Some(source),
+            Motion::Pull { source, key, .. } => {
+                assert_eq!(key, key_of(source), "pulls {source:?} by another key");
+                Some(source)
+            }
             Motion::Stage { .. } => None,
         };
         let posted = Posted { tag: bd.tag, source, invalidated: false, pulled: false, done: None };
         let old = hardware.posted.insert((self.link, bd.tag.index), posted);
         assert!(old.is_none(), "posted twice (R17): {old:?}");
         Ok(())
+    }
+
+    fn key(&self, tag: Tag) -> Key {
+        let hardware = self.hardware.borrow();
+        let staged = hardware.posted.get(&(self.link, tag.index)).map(|posted| posted.tag);
+        assert_eq!(staged, Some(tag), "asked for the key of what is not posted");
+        key_of(tag)
     }
 
     fn doorbell(&mut self) {}

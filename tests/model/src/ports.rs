@@ -5,6 +5,7 @@ use std::num::NonZeroU32;
 
 use lnd_core::fragment::Fragment;
 use lnd_core::id::{LinkId, Nid, Tag};
+use lnd_core::key::Key;
 use lnd_core::link::{Connection, Quiesced};
 use lnd_core::message::{Envelope, Lane, Message};
 use lnd_core::ports::{
@@ -43,8 +44,15 @@ impl Port {
     }
 }
 
+/// The key of what a node has staged under a tag, which says in which of its lives.
+fn key_of(node: usize, tag: Tag) -> Key {
+    let words = [(node as u64).to_le_bytes(), tag.to_cookie().to_le_bytes()];
+    Key::new(words.as_flattened()).expect("short enough")
+}
+
 impl Engine for Port {
     const CONNECTIONS: bool = true;
+    const KEYS: bool = true;
 
     fn features(&self) -> Features {
         let fabric = self.fabric.borrow();
@@ -60,9 +68,11 @@ impl Engine for Port {
         let content = fabric.content(self.node, bd.tag);
         let device = &mut fabric.places[self.node].device;
         let running = device.runs();
-        let source = match bd.motion {
-            Motion::Pull { source, .. } => Some(source),
-            Motion::Stage { .. } => None,
+        let (source, keyed) = match bd.motion {
+            Motion::Pull { source, key, .. } => {
+                (Some(source), key == key_of(1 - self.node, source))
+            }
+            Motion::Stage { .. } => (None, true),
         };
         let posted = Posted {
             tag: bd.tag,
@@ -77,7 +87,16 @@ impl Engine for Port {
         let before = device.posted.insert(bd.tag.index, posted);
         fabric.demand(running, "posted to an engine that was asked to stop (S0-20)");
         fabric.demand(before.is_none(), "posted over a descriptor that is out (R17)");
+        fabric.demand(keyed, "pulls by another key than its source's");
         Ok(())
+    }
+
+    fn key(&self, tag: Tag) -> Key {
+        let mut fabric = self.fabric.borrow_mut();
+        let staged = fabric.places[self.node].device.posted.get(&tag.index);
+        let told = staged.is_some_and(|p| p.tag == tag && p.source.is_none() && p.rung);
+        fabric.demand(told, "asked for the key of what is not staged (INV-7)");
+        key_of(self.node, tag)
     }
 
     fn doorbell(&mut self) {

@@ -3,6 +3,7 @@
 
 use lnd_core::fragment::Fragment;
 use lnd_core::id::{LinkId, Tag};
+use lnd_core::key::Key;
 use lnd_core::ports::{Bd, Completions, Engine, Memory, Motion, Returned};
 use lnd_core::time::Instant;
 use lnd_dma::driver::{CompletionQueue, MmioEngine};
@@ -42,7 +43,7 @@ fn pull(flags: [NodeFlags; 2], lend: bool) -> (u64, NodeSet) {
     let bd = Bd { tag: staged, motion, length: BYTES, fragments: &[FROM], list: None };
     drivers[0].post(&bd).unwrap();
     drivers[0].doorbell();
-    let motion = Motion::Pull { from: nid_of(0), source: staged };
+    let motion = Motion::Pull { from: nid_of(0), source: staged, key: Key::NONE };
     let tag = Tag { index: 3, generation: 9 };
     let bd = Bd { tag, motion, length: BYTES, fragments: &[TO], list: None };
     drivers[1].post(&bd).unwrap();

@@ -3,6 +3,7 @@
 
 use lnd_core::fragment::Fragment;
 use lnd_core::id::Tag;
+use lnd_core::key::Key;
 use lnd_core::link::Quiesced;
 use lnd_core::ports::{Bd, Completions, Engine, Motion, PostError, Returned};
 
@@ -90,7 +91,7 @@ impl World<'_> {
 
     /// Pulls `length` bytes of what a node has staged, and rings.
     pub fn pull(&mut self, at: At, tag: Tag, buffer: &Buffer, from: u32, source: Tag, length: u32) {
-        let motion = Motion::Pull { from: nid(from), source };
+        let motion = Motion::Pull { from: nid(from), source, key: Key::NONE };
         self.post(at, tag, motion, buffer, length).unwrap();
         self.port(at).driver.doorbell();
     }

@@ -2,11 +2,12 @@
 //! Frames with short heads to messages.
 
 use crate::wire::checksum::{checksum_of_all, Checksum};
-use crate::wire::decode::Frame;
+use crate::wire::decode::{key_of, Frame};
 use crate::wire::error::DecodeError;
 use crate::wire::layout::short::{HEAD_LEN, SUM_LEN, TAG_LEN};
 use crate::wire::layout::{class, kind, MAX_FRAME};
 use lnd_core::id::{Incarnation, Nid, Tag};
+use lnd_core::key::MAX_KEY;
 use lnd_core::message::{Envelope, Message, PullReady, Refusal, MAX_HEADER};
 
 /// A head, as it was read: nothing in it is believed yet.
@@ -22,7 +23,8 @@ struct Head {
     sequence: u32,
     credits_of: u32,
     credits: u16,
-    reserved: u16,
+    /// Bytes of the key, and a reserved byte.
+    key: u16,
     length: u32,
 }
 
@@ -47,7 +49,7 @@ impl Head {
             sequence: numbers as u32,
             credits_of: (numbers >> 32) as u32,
             credits: last as u16,
-            reserved: (last >> 16) as u16,
+            key: (last >> 16) as u16,
             length: (last >> 32) as u32,
         }
     }
@@ -57,10 +59,13 @@ impl Head {
     fn body_len(&self) -> Result<usize, DecodeError> {
         match (self.class, self.kind) {
             (class::SHORT_LND, kind::IMMEDIATE) => self.inline_len(),
-            (class::SHORT_LND, kind::PUT_REQ | kind::GET_REQ) => Ok(TAG_LEN + self.header_len()?),
+            (class::SHORT_LND, kind::PUT_REQ) => {
+                Ok(TAG_LEN + self.header_len()? + self.key_len()?)
+            }
+            (class::SHORT_LND, kind::GET_REQ) => Ok(TAG_LEN + self.header_len()?),
             (class::SHORT_LND, kind::PUT_NAK | kind::PUT_DONE | kind::GET_NAK) => Ok(TAG_LEN),
             (class::SHORT_LND, kind::NOOP) => Ok(0),
-            (class::SHORT_CONTROL, kind::PULL_READY) => Ok(2 * TAG_LEN),
+            (class::SHORT_CONTROL, kind::PULL_READY) => Ok(2 * TAG_LEN + self.key_len()?),
             (class::SHORT_LND, kind::CANCEL_PUT | kind::CANCEL_GET) => Ok(2 * TAG_LEN),
             _ => Err(DecodeError::Kind),
         }
@@ -87,9 +92,22 @@ impl Head {
         }
     }
 
+    /// Bytes of the key of a message that has one.
+    #[inline]
+    fn key_len(&self) -> Result<usize, DecodeError> {
+        // The lower byte; the upper one is reserved.
+        let key = usize::from(self.key as u8);
+        if key > MAX_KEY {
+            Err(DecodeError::KeyTooLong)
+        } else {
+            Ok(key)
+        }
+    }
+
+    /// `key`: what its bits may be.
     #[inline(always)]
-    fn envelope(&self, from: Nid, to: Nid) -> Result<Envelope, DecodeError> {
-        if self.flags != 0 || self.reserved != 0 {
+    fn envelope(&self, from: Nid, to: Nid, key: u16) -> Result<Envelope, DecodeError> {
+        if self.flags != 0 || self.key & !key != 0 {
             return Err(DecodeError::Reserved);
         }
         let to_life = Incarnation::from_raw(self.to);
@@ -129,10 +147,14 @@ impl Head {
         Ok(match (self.class, self.kind) {
             (class::SHORT_CONTROL, _) => {
                 self.unused(u32::from(self.detail))?;
-                let (source, _) = tag_of(body)?;
-                Message::PullReady(PullReady { sink: tag, source, length })
+                let (source, key) = tag_of(body)?;
+                Message::PullReady(PullReady { sink: tag, source, length, key: key_of(key)? })
             }
-            (_, kind::PUT_REQ) => Message::PutReq { header: body, source: tag, length },
+            (_, kind::PUT_REQ) => {
+                let parts = body.split_at_checked(usize::from(self.detail));
+                let (header, key) = parts.ok_or(DecodeError::Truncated)?;
+                Message::PutReq { header, source: tag, length, key: key_of(key)? }
+            }
             (_, kind::GET_REQ) => Message::GetReq { header: body, sink: tag, length },
             (_, kind::PUT_DONE) => Message::PutDone { source: tag, failed: self.refusal()? },
             (_, kind::CANCEL_PUT | kind::CANCEL_GET) => {
@@ -186,7 +208,7 @@ pub fn decode_inline(
     to: Nid,
 ) -> Result<Frame<'_>, DecodeError> {
     let (head, body) = open(frame, sum, Head::inline_len)?;
-    let envelope = head.envelope(from, to)?;
+    let envelope = head.envelope(from, to, 0)?;
     let parts = body.split_at_checked(usize::from(head.detail));
     let (header, payload) = parts.ok_or(DecodeError::Truncated)?;
     Ok(Frame::Lnd(envelope, Message::Immediate { header, payload }))
@@ -203,7 +225,11 @@ pub fn decode_other(
     to: Nid,
 ) -> Result<Frame<'_>, DecodeError> {
     let (head, body) = open(frame, sum, Head::body_len)?;
-    let envelope = head.envelope(from, to)?;
+    let has_key = matches!(
+        (head.class, head.kind),
+        (class::SHORT_LND, kind::PUT_REQ) | (class::SHORT_CONTROL, kind::PULL_READY)
+    );
+    let envelope = head.envelope(from, to, if has_key { 0xff } else { 0 })?;
     Ok(match head.message(body)? {
         Message::PullReady(ready) => Frame::Control(envelope, ready),
         message => Frame::Lnd(envelope, message),

@@ -7,6 +7,7 @@ use crate::wire::error::EncodeError;
 use crate::wire::layout::short::{HEAD_LEN, SUM_LEN, TAG_LEN};
 use crate::wire::layout::{class, kind, MAX_FRAME};
 use lnd_core::id::Tag;
+use lnd_core::key::Key;
 use lnd_core::message::{Envelope, Message, PullReady, MAX_HEADER};
 
 /// Bytes of what follows the head in the same line of a mailbox.
@@ -27,24 +28,32 @@ struct Start {
     detail: u8,
     /// Bytes of payload, staged, or asked for.
     length: u32,
+    /// Bytes of key.
+    key: u8,
 }
 
 impl Start {
     const fn lnd(kind: u8, detail: u8, length: u32) -> Self {
-        Self { class: class::SHORT_LND, kind, detail, length }
+        Self { class: class::SHORT_LND, kind, detail, length, key: 0 }
+    }
+
+    /// The same for a message with this key.
+    const fn with(self, key: &Key) -> Self {
+        // A key is bounded: the cast loses nothing.
+        Self { key: key.len() as u8, ..self }
     }
 
     #[inline(always)]
     fn head(self, envelope: &Envelope) -> Result<[u8; HEAD_LEN], EncodeError> {
         let to = envelope.to_life.ok_or(EncodeError::NoLife)?;
-        let Self { class, kind, detail, length } = self;
+        let Self { class, kind, detail, length, key } = self;
         let first = u32::from_le_bytes([class, kind, detail, 0]);
         Ok(packed([
             pair(first, envelope.session),
             envelope.from_life.raw(),
             to.raw(),
             pair(envelope.sequence, envelope.credits_of),
-            pair(u32::from(envelope.credits), length),
+            pair(u32::from(envelope.credits) | u32::from(key) << 16, length),
         ]))
     }
 }
@@ -95,11 +104,11 @@ pub fn encoded_len(
     }
     let (header, rest) = match message {
         Message::Immediate { header, payload } => (header.len(), payload.len()),
-        Message::PutReq { header, .. } | Message::GetReq { header, .. } => (header.len(), TAG_LEN),
+        Message::PutReq { header, key, .. } => (header.len(), TAG_LEN + key.len()),
+        Message::GetReq { header, .. } => (header.len(), TAG_LEN),
         Message::PutNak { .. } | Message::PutDone { .. } | Message::GetNak { .. } => (0, TAG_LEN),
-        Message::PullReady(_) | Message::CancelPut { .. } | Message::CancelGet { .. } => {
-            (0, 2 * TAG_LEN)
-        }
+        Message::PullReady(ready) => (0, 2 * TAG_LEN + ready.key.len()),
+        Message::CancelPut { .. } | Message::CancelGet { .. } => (0, 2 * TAG_LEN),
         _ => (0, 0),
     };
     inline_len(header, rest, sum)
@@ -128,9 +137,9 @@ pub fn encode(
             encode_inline(envelope, header, payload.len(), sum, frame, copied)?;
             return Ok(length);
         }
-        Message::PutReq { header, source: tag, length } => {
-            let start = Start::lnd(kind::PUT_REQ, header.len() as u8, length);
-            write(envelope, start, [tag], header, frame)?;
+        Message::PutReq { header, source: tag, length, ref key } => {
+            let start = Start::lnd(kind::PUT_REQ, header.len() as u8, length).with(key);
+            write_keyed(envelope, start, [tag], header, key, frame)?;
         }
         Message::GetReq { header, sink: tag, length } => {
             let start = Start::lnd(kind::GET_REQ, header.len() as u8, length);
@@ -154,10 +163,10 @@ pub fn encode(
         Message::CancelGet { source, sink } => {
             write(envelope, Start::lnd(kind::CANCEL_GET, 0, 0), [source, sink], &[], frame)?;
         }
-        Message::PullReady(PullReady { sink, source, length }) => {
-            let (class, kind) = (class::SHORT_CONTROL, kind::PULL_READY);
-            let start = Start { class, kind, detail: 0, length };
-            write(envelope, start, [sink, source], &[], frame)?;
+        Message::PullReady(PullReady { sink, source, length, ref key }) => {
+            let start = Start::lnd(kind::PULL_READY, 0, length).with(key);
+            let start = Start { class: class::SHORT_CONTROL, ..start };
+            write_keyed(envelope, start, [sink, source], &[], key, frame)?;
         }
         _ => write(envelope, Start::lnd(kind::NOOP, 0, 0), [], &[], frame)?,
     }
@@ -202,7 +211,7 @@ pub fn encode_inline(
     Ok(true)
 }
 
-/// Head, tags and upper-layer header; the head last, as in [`encode_inline`].
+/// Head, tags and upper-layer header, of a message without a key.
 #[inline(always)]
 fn write<const TAGS: usize>(
     envelope: &Envelope,
@@ -211,13 +220,28 @@ fn write<const TAGS: usize>(
     header: &[u8],
     frame: &mut [u8],
 ) -> Result<(), EncodeError> {
+    write_keyed(envelope, start, tags, header, &Key::NONE, frame)
+}
+
+/// Head, tags, upper-layer header and key; the head last, as in [`encode_inline`].
+#[inline(always)]
+fn write_keyed<const TAGS: usize>(
+    envelope: &Envelope,
+    start: Start,
+    tags: [Tag; TAGS],
+    header: &[u8],
+    key: &Key,
+    frame: &mut [u8],
+) -> Result<(), EncodeError> {
     let (head, mut rest) = frame.split_first_chunk_mut::<HEAD_LEN>().ok_or(EncodeError::NoRoom)?;
     for tag in tags {
         let (place, after) = rest.split_first_chunk_mut().ok_or(EncodeError::NoRoom)?;
         *place = tag.to_cookie().to_le_bytes();
         rest = after;
     }
-    put(rest.get_mut(..header.len()).ok_or(EncodeError::NoRoom)?, header);
+    let (place, rest) = rest.split_at_mut_checked(header.len()).ok_or(EncodeError::NoRoom)?;
+    put(place, header);
+    put(rest.get_mut(..key.len()).ok_or(EncodeError::NoRoom)?, key.as_bytes());
     *head = start.head(envelope)?;
     Ok(())
 }

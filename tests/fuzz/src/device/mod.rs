@@ -15,6 +15,7 @@ use std::rc::Rc;
 use arbitrary::{Arbitrary, Unstructured};
 use lnd_core::fragment::Fragment;
 use lnd_core::id::{LinkId, Nid, Tag};
+use lnd_core::key::Key;
 use lnd_core::link::Quiesced;
 use lnd_core::ports::{Bd, Completions, Engine, Motion, PostError, Returned};
 use lnd_core::sync::{AtomicU32, Ordering};
@@ -296,7 +297,7 @@ impl<'m> Plant<'m> {
         let length = if length == u16::MAX { held } else { u32::from(length) };
         let peer = Nid::from_raw(2 - node as u64).expect("not zero");
         let motion = match source {
-            Some(source) => Motion::Pull { from: peer, source },
+            Some(source) => Motion::Pull { from: peer, source, key: Key::NONE },
             None => Motion::Stage { to: peer },
         };
         let it = &mut self.nodes[node];

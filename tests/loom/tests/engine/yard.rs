@@ -7,6 +7,7 @@ use std::rc::Rc;
 
 use lnd_core::fragment::Fragment;
 use lnd_core::id::{LinkId, Nid, Tag};
+use lnd_core::key::Key;
 use lnd_core::ports::{Bd, Engine, Features, Motion};
 use lnd_core::sync::AtomicU32;
 use lnd_core::time::Instant;
@@ -139,7 +140,7 @@ impl Driver {
     /// Node 1: into memory that it has written itself before.
     pub fn pull(&mut self, tag: Tag) {
         self.yard.arrived.set(0);
-        self.post(tag, Motion::Pull { from: nid(0), source: tag });
+        self.post(tag, Motion::Pull { from: nid(0), source: tag, key: Key::NONE });
     }
 
     fn post(&mut self, tag: Tag, motion: Motion) {

@@ -2,6 +2,7 @@
 //! The byzantine node's engines: hardware as everybody's, told to do anything.
 
 use lnd_core::id::{Incarnation, LinkId, Tag};
+use lnd_core::key::Key;
 use lnd_core::ports::{Bd, Completions, Engine, Motion};
 use lnd_core::time::{Instant, Span};
 use lnd_dma::driver::{CompletionQueue, MmioEngine};
@@ -60,7 +61,7 @@ impl Byzantine<'_> {
     /// Pulls from somebody by a cookie that was meant for another, or for nobody.
     pub(super) fn pull_anything(&mut self, _now: Instant, to: u32, link: LinkId) {
         let (source, length) = (self.any_tag(), self.any_length());
-        self.post(link, Motion::Pull { from: nid_of(to), source }, length);
+        self.post(link, Motion::Pull { from: nid_of(to), source, key: Key::NONE }, length);
     }
 
     /// Takes all completions, and looks at none.

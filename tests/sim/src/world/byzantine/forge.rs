@@ -2,6 +2,7 @@
 //! Frames that a byzantine node makes up.
 
 use lnd_core::id::{Incarnation, LinkId, Nid, Tag};
+use lnd_core::key::Key;
 use lnd_core::message::{Envelope, Hello, HelloAck, Lane, Message, PullReady, Refusal};
 use lnd_shortmsg::wire::layout::{at, PREFIX_LEN};
 use lnd_shortmsg::wire::{checksum, encode, encoded_len, Checksum};
@@ -150,18 +151,23 @@ impl Byzantine<'_> {
             0 => Message::Hello(self.any_hello()),
             1 => Message::HelloAck(self.any_ack(session, 1)),
             2 => Message::Immediate { header: &header, payload: &payload },
-            3 => Message::PutReq { header: &header, source: tag, length },
+            3 => Message::PutReq { header: &header, source: tag, length, key: key_like(tag) },
             4 => Message::PutNak { source: tag, why },
             5 => Message::PutDone { source: tag, failed: self.chance(2).then_some(why) },
             6 => Message::GetReq { header: &header, sink: tag, length },
             7 => Message::GetNak { sink: tag, why },
             8 => Message::Noop,
             9 => Message::Close,
-            10 if length % 4 == 0 => Message::CancelGet { source: other, sink: tag },
+            10 if length.is_multiple_of(4) => Message::CancelGet { source: other, sink: tag },
             10 if length % 4 == 1 => {
                 Message::CancelPut { source: tag, session, sequence: other.index }
             }
-            _ => Message::PullReady(PullReady { sink: tag, source: other, length }),
+            _ => Message::PullReady(PullReady {
+                sink: tag,
+                source: other,
+                length,
+                key: key_like(tag),
+            }),
         };
         let mut envelope = self.envelope(to, message.lane());
         self.twist(&mut envelope);
@@ -283,7 +289,7 @@ impl Byzantine<'_> {
             1 => Message::PutDone { source: tag, failed: Some(why) },
             2 => Message::PutDone { source: tag, failed: None },
             3 => Message::GetNak { sink: tag, why },
-            _ => Message::PullReady(PullReady { sink: tag, source, length }),
+            _ => Message::PullReady(PullReady { sink: tag, source, length, key: key_like(tag) }),
         };
         let envelope = self.envelope(to, Lane::Control);
         Self::frame_of(&envelope, &message)
@@ -299,7 +305,7 @@ impl Byzantine<'_> {
         let payload = vec![0xbd; length.min(2048) as usize];
         let message = match self.rng.below(3) {
             0 => Message::Immediate { header: &header, payload: &payload },
-            1 => Message::PutReq { header: &header, source: tag, length },
+            1 => Message::PutReq { header: &header, source: tag, length, key: key_like(tag) },
             _ => Message::GetReq { header: &header, sink: tag, length },
         };
         let envelope = self.envelope(to, Lane::Request);
@@ -323,6 +329,12 @@ impl Byzantine<'_> {
         let envelope = Envelope { sequence: first, ..self.envelope(to, Lane::Control) };
         Self::frame_of(&envelope, &message)
     }
+}
+
+/// A key of any length, or none. It takes no random number: engines here have no keys, and ignore those of others.
+fn key_like(tag: Tag) -> Key {
+    let bytes = [tag.to_cookie().to_le_bytes(); 4].concat();
+    Key::new(&bytes[..tag.generation as usize % (bytes.len() + 1)]).unwrap_or(Key::NONE)
 }
 
 fn put32(bytes: &mut [u8], at: usize, value: u32) {

@@ -3,6 +3,7 @@
 
 use lnd_core::fragment::Fragment;
 use lnd_core::id::{LinkId, Tag};
+use lnd_core::key::Key;
 use lnd_core::message::{Lane, Message, PullReady, Refusal};
 use lnd_core::ports::Motion;
 use lnd_core::time::{Instant, Span};
@@ -94,13 +95,21 @@ impl Byzantine<'_> {
             0 => self.answer(peer, link, &Message::GetNak { sink, why }),
             1 => {
                 let source = self.any_tag();
-                self.answer(peer, link, &Message::PullReady(PullReady { sink, source, length }));
+                self.answer(
+                    peer,
+                    link,
+                    &Message::PullReady(PullReady { sink, source, length, key: Key::NONE }),
+                );
             }
             _ => {
                 let staged = if self.rng.below(3) == 0 { self.any_length() } else { length };
                 let to = Motion::Stage { to: nid_of(peer) };
                 let Some(source) = self.post(link, to, staged) else { return };
-                self.answer(peer, link, &Message::PullReady(PullReady { sink, source, length }));
+                self.answer(
+                    peer,
+                    link,
+                    &Message::PullReady(PullReady { sink, source, length, key: Key::NONE }),
+                );
             }
         }
     }
@@ -109,7 +118,7 @@ impl Byzantine<'_> {
     fn pull(&mut self, peer: u32, link: LinkId, source: Tag, length: u32) {
         let source = if self.rng.below(4) == 0 { self.any_tag() } else { source };
         let length = if self.rng.below(4) == 0 { self.any_length() } else { length };
-        self.post(link, Motion::Pull { from: nid_of(peer), source }, length);
+        self.post(link, Motion::Pull { from: nid_of(peer), source, key: Key::NONE }, length);
         if self.rng.below(2) == 0 {
             self.answer(peer, link, &Message::PutDone { source, failed: None });
         }
