@@ -8,6 +8,7 @@ extern crate std;
 
 pub mod bits;
 pub mod completion;
+mod cut;
 pub mod descriptor;
 pub mod driver;
 pub mod memory;

@@ -6,7 +6,7 @@ use lnd_core::sync::AtomicU32;
 /// What [`RegisterBlock::magic`] reads: "LNDE" as a big-endian number.
 pub const MAGIC: u32 = 0x4c4e_4445;
 /// The register layout's version.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 
 /// The registers, 256 bytes. Each group lies in a cache line of its own: constants; what the driver
 /// writes often; what the engine writes; what other nodes' engines read.
@@ -75,7 +75,13 @@ pub struct RegisterBlock {
     pub read_end: AtomicU32,
     /// RO: the word that it has read.
     pub read_word: AtomicU32,
-    reserved4: [AtomicU32; 7],
+    /// RO: the nodes 0 to 31 whose connections have stopped, one bit each.
+    pub parted_low: AtomicU32,
+    /// RO: the nodes 32 to 63.
+    pub parted_high: AtomicU32,
+    /// RO: the `cut_round` that these answer.
+    pub parted_round: AtomicU32,
+    reserved4: [AtomicU32; 4],
 
     /// RW by the fabric: [`LinkBits`].
     pub link: AtomicU32,
@@ -86,7 +92,13 @@ pub struct RegisterBlock {
     pub published_key: AtomicU32,
     /// RW by the driver: the word that other nodes may read.
     pub published_word: AtomicU32,
-    reserved5: [AtomicU32; 12],
+    /// WO by the driver: the nodes 0 to 31 whose connections are to be stopped, one bit each.
+    pub cut_low: AtomicU32,
+    /// WO by the driver: the nodes 32 to 63.
+    pub cut_high: AtomicU32,
+    /// WO by the driver: doorbell of cuts; counts the changes of the two words before. Written last.
+    pub cut_round: AtomicU32,
+    reserved5: [AtomicU32; 9],
 }
 
 #[cfg(not(loom))]
@@ -116,7 +128,8 @@ bitflags::bitflags! {
     impl Interrupt: u32 {
         /// Completions were posted. Pending only where it is armed.
         const COMPLETION = 1 << 0;
-        /// The status register changed: the link's clock, the engine's stop or start.
+        /// The status register changed: the link's clock, the engine's stop or start. Or a connection has
+        /// stopped.
         const LINK = 1 << 1;
         const _ = !0;
     }
@@ -277,6 +290,18 @@ pub enum Register {
     ReadEnd,
     /// See [`RegisterBlock::read_word`].
     ReadWord,
+    /// See [`RegisterBlock::cut_low`].
+    CutLow,
+    /// See [`RegisterBlock::cut_high`].
+    CutHigh,
+    /// See [`RegisterBlock::cut_round`].
+    CutRound,
+    /// See [`RegisterBlock::parted_low`].
+    PartedLow,
+    /// See [`RegisterBlock::parted_high`].
+    PartedHigh,
+    /// See [`RegisterBlock::parted_round`].
+    PartedRound,
 }
 
 /// Access to one engine's registers: memory-mapped I/O, or words in shared memory.
@@ -317,6 +342,12 @@ impl RegisterBlock {
             Register::ReadDone => &self.read_done,
             Register::ReadEnd => &self.read_end,
             Register::ReadWord => &self.read_word,
+            Register::CutLow => &self.cut_low,
+            Register::CutHigh => &self.cut_high,
+            Register::CutRound => &self.cut_round,
+            Register::PartedLow => &self.parted_low,
+            Register::PartedHigh => &self.parted_high,
+            Register::PartedRound => &self.parted_round,
         }
     }
 }
@@ -344,6 +375,8 @@ mod tests {
         assert_eq!(span_of!(RegisterBlock, read_node..=read_bell), 88..104);
         assert_eq!(span_of!(RegisterBlock, post_start..=completion_start), 112..120);
         assert_eq!(span_of!(RegisterBlock, read_done..=read_word), 152..164);
+        assert_eq!(span_of!(RegisterBlock, parted_low..=parted_round), 164..176);
+        assert_eq!(span_of!(RegisterBlock, cut_low..=cut_round), 208..220);
     }
 
     #[test]

@@ -16,7 +16,7 @@ use crate::shape::{Offsets, Shape, ShapeError, ENTRY, PAGE, WORDS};
 /// First words of a fabric: `LNDFabrc`.
 const MAGIC: [u32; 2] = [u32::from_le_bytes(*b"LNDF"), u32::from_le_bytes(*b"abrc")];
 /// The layout's version.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 /// Byte offsets of the header's words.
 const SECOND: usize = 4;
 const VERSION_AT: usize = 8;

@@ -10,7 +10,7 @@ use lnd_dma::regs::{Register, RegisterAccess, RegisterBlock};
 
 /// The register at a byte offset, if it is one of those that a driver uses.
 pub const fn register_at(offset: u32) -> Option<Register> {
-    const NAMED: [(usize, Register); 23] = [
+    const NAMED: [(usize, Register); 29] = [
         (offset_of!(RegisterBlock, magic), Register::Magic),
         (offset_of!(RegisterBlock, features), Register::Features),
         (offset_of!(RegisterBlock, control), Register::Control),
@@ -34,6 +34,12 @@ pub const fn register_at(offset: u32) -> Option<Register> {
         (offset_of!(RegisterBlock, read_done), Register::ReadDone),
         (offset_of!(RegisterBlock, read_end), Register::ReadEnd),
         (offset_of!(RegisterBlock, read_word), Register::ReadWord),
+        (offset_of!(RegisterBlock, cut_low), Register::CutLow),
+        (offset_of!(RegisterBlock, cut_high), Register::CutHigh),
+        (offset_of!(RegisterBlock, cut_round), Register::CutRound),
+        (offset_of!(RegisterBlock, parted_low), Register::PartedLow),
+        (offset_of!(RegisterBlock, parted_high), Register::PartedHigh),
+        (offset_of!(RegisterBlock, parted_round), Register::PartedRound),
     ];
     let mut at = 0;
     while at < NAMED.len() {
@@ -71,20 +77,21 @@ pub fn read(memory: &LinkMemory<'_>, offset: u32) -> Option<u32> {
 /// if there is no register to be written at this offset.
 pub fn write(memory: &LinkMemory<'_>, offset: u32, value: u32) -> Option<bool> {
     use Register::{
-        CompletionHead, CompletionStart, Control, Features, Interrupt, InterruptMask, Link, Magic,
-        PostHead, PostStart, PostTail, PublishedKey, PublishedWord, ReadBell, ReadDone, ReadEnd,
-        ReadKey, ReadLength, ReadNode, ReadWord, RecallBell, StageBell, Status,
+        CompletionHead, CompletionStart, Control, CutHigh, CutLow, CutRound, Features, Interrupt,
+        InterruptMask, Link, Magic, PartedHigh, PartedLow, PartedRound, PostHead, PostStart,
+        PostTail, PublishedKey, PublishedWord, ReadBell, ReadDone, ReadEnd, ReadKey, ReadLength,
+        ReadNode, ReadWord, RecallBell, StageBell, Status,
     };
     let register = register_at(offset)?;
     let bell = match register {
         // Room in the completion ring, too, may be what the engine waits for. An interrupt that is armed
         // now may have been waited for.
-        Control | InterruptMask | PostTail | StageBell | RecallBell | ReadBell | CompletionHead => {
-            true
-        }
+        Control | InterruptMask | PostTail | StageBell | RecallBell | ReadBell | CutRound
+        | CompletionHead => true,
         Interrupt | PostStart | CompletionStart | ReadNode | ReadKey | ReadLength
-        | PublishedKey | PublishedWord => false,
-        Magic | Features | Status | PostHead | Link | ReadDone | ReadEnd | ReadWord => return None,
+        | PublishedKey | PublishedWord | CutLow | CutHigh => false,
+        Magic | Features | Status | PostHead | Link | ReadDone | ReadEnd | ReadWord | PartedLow
+        | PartedHigh | PartedRound => return None,
     };
     memory.write(register, value);
     Some(bell)

@@ -29,6 +29,9 @@ bitflags::bitflags! {
         const ZERO_READ = 1 << 3;
         /// A one-sided read of the word that a peer has published (S2-9: optional).
         const PUBLISHED_READ = 1 << 4;
+        /// The engine stops its connections one by one, by registers of its own
+        /// (`docs/registers.md`).
+        const CONNECTIONS = 1 << 5;
         // Bits of later devices survive.
         const _ = !0;
     }

@@ -12,6 +12,7 @@ use lnd_core::ports::{Bd, Engine, Features, Motion, PostError, Returned};
 use lnd_core::sync::Ordering;
 
 use super::identity;
+use crate::cut::{write_set, CUT};
 use crate::descriptor::{Content, Descriptor, Flags, State};
 use crate::memory::{LinkMemory, MAX_NODE};
 use crate::regs::{Control, LinkBits, Register, RegisterAccess, Status};
@@ -31,13 +32,13 @@ pub trait Nodes {
 #[derive(Debug)]
 pub struct MmioEngine<'m, R, N> {
     link: LinkId,
-    registers: R,
+    pub(super) registers: R,
     memory: LinkMemory<'m>,
-    nodes: N,
+    pub(super) nodes: N,
     /// What was last written to CONTROL.
     control: Control,
     /// The device did not identify itself, or said what no working device says.
-    gone: bool,
+    pub(super) gone: bool,
     /// The engine has not been seen running since the reset.
     restarting: bool,
     /// The post ring's tail, and as far as the doorbell has told it.
@@ -212,8 +213,20 @@ impl<'m, R: RegisterAccess, N: Nodes> MmioEngine<'m, R, N> {
         self.registers.write(Register::CompletionStart, self.completion_start);
         self.registers.write(Register::PostTail, self.tail);
         self.registers.write(Register::PostStart, self.start);
+        write_set(&self.registers, CUT, 0); // Whatever is there: all connections have stopped.
         let restart = self.control.difference(Control::STOP) | Control::RESET | Control::ENABLE;
         self.command(restart);
+    }
+
+    /// Takes a descriptor away from an engine whose part in it has stopped; what its own word says.
+    pub(super) fn take(&mut self, tag: Tag) -> Option<Returned> {
+        let descriptor = self.memory.descriptor(tag.index)?;
+        let own = descriptor.own();
+        if own.generation() != tag.generation as u16 || own.is(State::Free) {
+            return None;
+        }
+        descriptor.free();
+        own.returned()
     }
 
     /// The device identifies itself, but CONTROL is not as it was written: the write was lost, or the
@@ -343,20 +356,14 @@ impl<R: RegisterAccess, N: Nodes> Engine for MmioEngine<'_, R, N> {
     }
 
     fn yank(&mut self, tag: Tag, proof: &Quiesced) -> Option<Returned> {
-        if proof.link() != self.link {
+        if proof.link() != self.link || proof.connection().is_some() {
             return None;
         }
-        let descriptor = self.memory.descriptor(tag.index)?;
-        let own = descriptor.own();
-        if own.generation() != tag.generation as u16 || own.is(State::Free) {
-            return None;
-        }
-        descriptor.free();
-        own.returned()
+        self.take(tag)
     }
 
     fn reset(&mut self, proof: Quiesced) {
-        if proof.link() != self.link {
+        if proof.link() != self.link || proof.connection().is_some() {
             return;
         }
         self.pulls_owed = false;

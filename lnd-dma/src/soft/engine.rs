@@ -9,6 +9,7 @@ use lnd_core::sync::Ordering;
 use lnd_core::time::Instant;
 
 use super::held::Held;
+use super::parting::Parting;
 use super::pull::Pull;
 use super::{Fabric, Faults, Progress, Settings};
 use crate::memory::LinkMemory;
@@ -43,6 +44,8 @@ pub struct SoftEngine<'m, F, A> {
     pub(super) stop_at: u32,
     /// A whole pass of the stop has found something still busy.
     pub(super) stop_busy: bool,
+    /// How far it has come with connections that are cut.
+    pub(super) parting: Parting,
     /// When the first attempt at the remote read was.
     pub(super) read_since: Option<Instant>,
     /// A bad read has put the engine into its error state: only the stop leads out (S2-12).
@@ -99,6 +102,7 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
             recall_at: 0,
             stop_at: 0,
             stop_busy: false,
+            parting: Parting::before(memory.read(Register::CutRound)),
             read_since: None,
             broken: false,
             progress: Progress::default(),

@@ -6,10 +6,11 @@
 //! [`Faults`] make it an adversary. One step does, in this order:
 //!
 //! 1. reset and stop (`stop.rs`): a stopped engine holds nothing and nobody holds anything of ours;
-//! 2. recalls (`recall.rs`): descriptors that the driver wants back;
-//! 3. returns (`returns.rs`): staged descriptors that other engines are done with;
-//! 4. pulls (`pull.rs`): takes new ones from the post ring, moves one chunk of each;
-//! 5. the remote read (`read.rs`): one attempt.
+//! 2. cuts (`part.rs`): the same for the connections with single nodes;
+//! 3. recalls (`recall.rs`): descriptors that the driver wants back;
+//! 4. returns (`returns.rs`): staged descriptors that other engines are done with;
+//! 5. pulls (`pull.rs`): takes new ones from the post ring, moves one chunk of each;
+//! 6. the remote read (`read.rs`): one attempt.
 //!
 //! Each node's engine is the only producer of its own completion ring. Another node's engine changes
 //! our staged descriptor's own word and sets a bit. One that dies in between leaves no hole.
@@ -20,6 +21,8 @@ mod engine;
 mod fabric;
 mod faults;
 mod held;
+mod part;
+mod parting;
 mod progress;
 mod pull;
 mod pulls;
@@ -75,6 +78,7 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
             return;
         }
         self.stop_at = 0;
+        self.part_some(budget);
         if !link.contains(LinkBits::UP) {
             // No clock: nothing happens, and whatever is under way stays where it is (S0-10). Time
             // without attempts is no evidence against the other end.

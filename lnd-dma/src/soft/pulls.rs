@@ -74,7 +74,8 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
             return None;
         }
         let content = descriptor.read();
-        if !content.flags.contains(Flags::PULL) {
+        // Of a connection that is cut it stays where it is: its stop takes it.
+        if !content.flags.contains(Flags::PULL) || self.is_cut(content.node) {
             return None;
         }
         if content.tag.index != index {

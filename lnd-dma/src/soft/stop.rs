@@ -10,6 +10,7 @@
 use lnd_core::defect::fenced;
 use lnd_core::sync::Ordering;
 
+use super::parting::Parting;
 use super::{Fabric, Faults, SoftEngine};
 use crate::descriptor::State;
 use crate::regs::{Cause, Register, RegisterAccess, Status};
@@ -63,24 +64,29 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
         !descriptor.swap(own, own.into(State::Touched))
     }
 
-    /// Lets go of every pull. Nothing is reported: the descriptors' own words tell, and the driver
-    /// reads them there.
+    /// Lets go of every pull.
     fn abort_all(&mut self) {
         for at in 0..self.pulls.len() {
-            let Some(mut pull) = self.pulls.get_mut(at).and_then(Option::take) else { continue };
-            let (state, _) = pull.break_off(Cause::empty());
-            if pull.tell() {
-                self.fabric.returned(pull.node());
-            }
-            if let Some(descriptor) = self.memory.descriptor(pull.index()) {
-                let own = descriptor.own();
-                if own.is(State::Owned) {
-                    descriptor.swap(own, own.into(state));
-                }
-            }
+            self.let_go(at);
         }
         self.held.clear();
         self.taken = None;
+    }
+
+    /// Lets go of the pull in a place. Nothing is reported: the descriptor's own word tells, and the driver
+    /// reads it there.
+    pub(super) fn let_go(&mut self, at: usize) {
+        let Some(mut pull) = self.pulls.get_mut(at).and_then(Option::take) else { return };
+        let (state, _) = pull.break_off(Cause::empty());
+        if pull.tell() {
+            self.fabric.returned(pull.node());
+        }
+        if let Some(descriptor) = self.memory.descriptor(pull.index()) {
+            let own = descriptor.own();
+            if own.is(State::Owned) {
+                descriptor.swap(own, own.into(state).reporting());
+            }
+        }
     }
 
     /// Begins again: the driver has taken its descriptors away, and may have posted others already.
@@ -98,6 +104,7 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
         registers.error.store(Cause::empty().bits(), Ordering::Relaxed);
         registers.errors.store(0, Ordering::Relaxed);
         self.broken = false;
+        self.parting = Parting::before(self.memory.read(Register::CutRound));
         self.show(Status::empty());
     }
 }

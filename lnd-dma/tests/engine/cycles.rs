@@ -11,7 +11,7 @@ use lnd_core::fragment::Fragment;
 use lnd_core::id::{LinkId, Tag};
 use lnd_core::key::Key;
 use lnd_core::ports::{Bd, Completions, Engine, Motion, Returned};
-use lnd_dma::driver::{CompletionQueue, MmioEngine};
+use lnd_dma::driver::{CompletionQueue, ConnectingEngine, MmioEngine};
 use lnd_dma::memory::LinkMemory;
 use lnd_dma::regs::{LinkBits, Register, RegisterAccess};
 use lnd_dma::soft::Settings;
@@ -19,25 +19,27 @@ use lnd_dma::soft::Settings;
 use crate::harness::{nid, Access, Numbers, Plant, Random, Shape, WINDOW};
 use crate::threads::engine;
 
-const SLOTS: u32 = if cfg!(miri) { 3 } else { 8 };
-const LENGTH: u32 = if cfg!(miri) { 64 } else { 4096 };
-const CYCLES: u32 = if cfg!(miri) { 3 } else { 300 };
+pub const SLOTS: u32 = if cfg!(miri) { 3 } else { 8 };
+pub const LENGTH: u32 = if cfg!(miri) { 64 } else { 4096 };
+pub const CYCLES: u32 = if cfg!(miri) { 3 } else { 300 };
 
-struct Side<'p> {
+/// One node. A transfer has the same tag at both of its ends.
+pub struct Side<'p> {
     me: u32,
     plant: &'p Plant,
-    driver: MmioEngine<'p, LinkMemory<'p>, Numbers>,
+    pub driver: ConnectingEngine<'p, LinkMemory<'p>, Numbers>,
     queue: CompletionQueue<'p, LinkMemory<'p>>,
-    out: BTreeMap<Tag, [Fragment; 1]>,
-    ended: BTreeMap<Tag, Option<Returned>>,
+    pub out: BTreeMap<Tag, [Fragment; 1]>,
+    pub ended: BTreeMap<Tag, Option<Returned>>,
 }
 
 impl<'p> Side<'p> {
-    fn new(plant: &'p Plant, me: u32, memory: LinkMemory<'p>) -> Self {
+    pub fn new(plant: &'p Plant, me: u32, memory: LinkMemory<'p>) -> Self {
+        let engine = MmioEngine::new(LinkId::new(0).unwrap(), memory, memory, Numbers);
         Self {
             me,
             plant,
-            driver: MmioEngine::new(LinkId::new(0).unwrap(), memory, memory, Numbers),
+            driver: ConnectingEngine::new(engine),
             queue: CompletionQueue::new(memory, memory),
             out: BTreeMap::new(),
             ended: BTreeMap::new(),
@@ -54,6 +56,21 @@ impl<'p> Side<'p> {
         bytes
     }
 
+    /// Stages what this transfer carries.
+    pub fn stage(&mut self, tag: Tag, to: u32) {
+        self.write(tag.index, &content(tag));
+        self.post(tag, Motion::Stage { to: nid(to) }, Access::Read { by: to });
+    }
+
+    /// Pulls it.
+    pub fn pull(&mut self, tag: Tag, from: u32) {
+        self.post(
+            tag,
+            Motion::Pull { from: nid(from), source: tag, key: Key::NONE },
+            Access::Write,
+        );
+    }
+
     fn post(&mut self, tag: Tag, motion: Motion, access: Access) {
         let fragments = [Fragment::new(WINDOW + u64::from(tag.index * LENGTH), LENGTH)];
         self.plant.bus.grant(self.me, &fragments, access);
@@ -64,17 +81,17 @@ impl<'p> Side<'p> {
     }
 
     /// The descriptor is the driver's again, and so is its memory, which is overwritten at once.
-    fn end(&mut self, tag: Tag, returned: Option<Returned>) {
+    pub fn end(&mut self, tag: Tag, returned: Option<Returned>) {
         let fragments = self.out.remove(&tag).expect("returned once");
         self.plant.bus.revoke(self.me, &fragments);
-        if self.me == 1 && returned == Some(Returned::Ok) {
+        if returned == Some(Returned::Ok) {
             assert!(self.read(tag.index) == content(tag));
         }
         self.write(tag.index, &[0xee; LENGTH as usize]);
         self.ended.insert(tag, returned);
     }
 
-    fn reap(&mut self) {
+    pub fn reap(&mut self) {
         while let Some(completion) = self.queue.pop() {
             self.end(completion.tag, Some(completion.returned));
         }
@@ -84,8 +101,7 @@ impl<'p> Side<'p> {
     fn cycle(&mut self, generation: u32, wait: usize, to: &Sender<Tag>) {
         for index in 0..SLOTS {
             let tag = Tag { index, generation };
-            self.write(index, &content(tag));
-            self.post(tag, Motion::Stage { to: nid(1) }, Access::Read { by: 1 });
+            self.stage(tag, 1);
             to.send(tag).unwrap();
         }
         while self.out.len() > wait {
@@ -139,7 +155,7 @@ fn sink(
             side.reap();
             thread::yield_now();
         }
-        side.post(tag, Motion::Pull { from: nid(0), source: tag, key: Key::NONE }, Access::Write);
+        side.pull(tag, 0);
     }
     while !side.out.is_empty() {
         side.reap();

@@ -43,7 +43,8 @@ fn registers() {
         magic version features descriptors post_size completion_size lists node control post_tail
         completion_head stage_bell recall_bell interrupt_mask status post_head completion_tail
         interrupt error errors link read_node read_key read_length read_bell published_key
-        published_word post_start completion_start read_done read_end read_word
+        published_word post_start completion_start read_done read_end read_word parted_low
+        parted_high parted_round cut_low cut_high cut_round
     );
     let told: BTreeMap<_, _> = table(&["offset", "register"])
         .iter()
@@ -68,7 +69,7 @@ fn reset_values() {
             (_, "D") => 5,
             (_, "R") => 8,
             (_, "L") => shape.lists,
-            ("FEATURES", "set") => 31,
+            ("FEATURES", "set") => 63,
             ("NODE", "set") => 1,
             ("MAGIC", told) => {
                 assert_eq!(told, format!("`{MAGIC:#x}`"));

@@ -8,6 +8,7 @@ mod harness;
 
 mod between;
 mod commands;
+mod cuts;
 mod cycles;
 // Reading a book takes Miri minutes.
 #[cfg(not(miri))]
@@ -22,6 +23,8 @@ mod gone;
 mod interrupt;
 mod layout;
 mod lives;
+mod part;
+mod parted;
 mod phases;
 mod reads;
 mod recall;

@@ -15,7 +15,7 @@ use lnd_core::id::{LinkId, Tag};
 use lnd_core::link::Quiesced;
 use lnd_core::ports::{Engine, Features, Returned};
 use lnd_core::time::{Instant, Span};
-use lnd_dma::driver::{CompletionQueue, MmioEngine};
+use lnd_dma::driver::{CompletionQueue, ConnectingEngine, MmioEngine};
 use lnd_dma::memory::{Geometry, LinkMemory};
 use lnd_dma::regs::{LinkBits, Register, RegisterAccess};
 use lnd_dma::soft::{let_go_of, Progress, Settings, SoftEngine};
@@ -87,7 +87,8 @@ impl Plant {
     pub fn format(&self, node: u32, link: usize) -> LinkMemory<'_> {
         let block = &self.bus.seats[node as usize].links[link];
         let reads = Features::ILLEGAL_READ | Features::ZERO_READ | Features::PUBLISHED_READ;
-        let features = Features::REMOTE_COMPLETION | Features::KNOWS_UNTOUCHED | reads;
+        let features =
+            Features::REMOTE_COMPLETION | Features::KNOWS_UNTOUCHED | Features::CONNECTIONS | reads;
         let (geometry, start) = (self.shape.geometry(), self.shape.start);
         // SAFETY: the block lives as long as the plant and is only used as link memory; engines run
         // when the test steps them, not now.
@@ -108,7 +109,7 @@ impl Plant {
         memory.write(Register::Link, LinkBits::UP.bits());
         Port {
             memory,
-            driver: MmioEngine::new(id, registers, memory, Numbers),
+            driver: ConnectingEngine::new(MmioEngine::new(id, registers, memory, Numbers)),
             queue: CompletionQueue::new(registers, memory),
             engine: SoftEngine::new(
                 node,
@@ -139,7 +140,7 @@ impl Plant {
 /// One link of one node.
 pub struct Port<'p> {
     pub memory: LinkMemory<'p>,
-    pub driver: MmioEngine<'p, Logged<'p>, Numbers>,
+    pub driver: ConnectingEngine<'p, Logged<'p>, Numbers>,
     pub queue: CompletionQueue<'p, Logged<'p>>,
     pub engine: SoftEngine<'p, Wire<'p>, Script<'p>>,
 }

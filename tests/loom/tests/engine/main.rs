@@ -7,10 +7,12 @@
 //!
 //! Property: what a completion tells is true and is told once; the engine sees a descriptor whole or
 //! not at all; a recall and the pull that it crosses agree on who was first; and once an engine is
-//! proven stopped, no other node's engine touches what it had staged. Remote reads: see `reads.rs`.
+//! proven stopped, no other node's engine touches what it had staged. Remote reads: see `reads.rs`;
+//! connections: see `cuts.rs`.
 #![cfg(loom)]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod cuts;
 mod reads;
 mod yard;
 

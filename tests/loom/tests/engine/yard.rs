@@ -11,7 +11,7 @@ use lnd_core::key::Key;
 use lnd_core::ports::{Bd, Engine, Features, Motion};
 use lnd_core::sync::AtomicU32;
 use lnd_core::time::Instant;
-use lnd_dma::driver::{CompletionQueue, MmioEngine, Nodes};
+use lnd_dma::driver::{CompletionQueue, ConnectingEngine, MmioEngine, Nodes};
 use lnd_dma::memory::{Geometry, LinkMemory};
 use lnd_dma::regs::{Control, LinkBits, Status, MAGIC, VERSION};
 use lnd_dma::soft::{BusFault, Fabric, Faults, Place, Settings, SoftEngine};
@@ -29,7 +29,8 @@ const GEOMETRY: Geometry = Geometry { descriptors: 1, lists: 0 };
 const FEATURES: u32 = Features::REMOTE_COMPLETION.0
     | Features::KNOWS_UNTOUCHED.0
     | Features::ZERO_READ.0
-    | Features::PUBLISHED_READ.0;
+    | Features::PUBLISHED_READ.0
+    | Features::CONNECTIONS.0;
 
 /// One line of link memory: loom's words are larger than the machine's.
 #[repr(C, align(64))]
@@ -99,6 +100,12 @@ impl Yard {
         Driver { engine, yard: Rc::clone(self) }
     }
 
+    /// The driver of a node whose connections are stopped one by one.
+    pub fn connecting(self: &Rc<Self>, node: u32) -> Connecting {
+        let engine = ConnectingEngine::new(self.driver(node).engine);
+        Connecting { engine, node, yard: Rc::clone(self) }
+    }
+
     pub fn queue(&self, node: u32) -> CompletionQueue<'static, LinkMemory<'static>> {
         CompletionQueue::new(self.memory(node), self.memory(node))
     }
@@ -144,11 +151,32 @@ impl Driver {
     }
 
     fn post(&mut self, tag: Tag, motion: Motion) {
-        let fragments = [Fragment::new(0x1000, CHUNKS)];
-        let bd = Bd { tag, motion, length: CHUNKS, fragments: &fragments, list: None };
-        self.engine.post(&bd).unwrap();
-        self.engine.doorbell();
+        post(&mut self.engine, tag, motion);
     }
+}
+
+/// The driver of one node's engine, which has connections.
+pub struct Connecting {
+    pub engine: ConnectingEngine<'static, LinkMemory<'static>, Names>,
+    pub node: u32,
+    yard: Rc<Yard>,
+}
+
+impl Connecting {
+    /// What it stages, it has written.
+    pub fn post(&mut self, tag: Tag, motion: Motion) {
+        if matches!(motion, Motion::Stage { .. }) {
+            self.yard.staged.set(tag.generation);
+        }
+        post(&mut self.engine, tag, motion);
+    }
+}
+
+fn post(engine: &mut impl Engine, tag: Tag, motion: Motion) {
+    let fragments = [Fragment::new(0x1000, CHUNKS)];
+    let bd = Bd { tag, motion, length: CHUNKS, fragments: &fragments, list: None };
+    engine.post(&bd).unwrap();
+    engine.doorbell();
 }
 
 /// What connects the engines; and places to take turns.
