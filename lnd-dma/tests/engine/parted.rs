@@ -3,8 +3,9 @@
 //! (REG-18, INV-3).
 
 use lnd_core::id::LinkId;
-use lnd_core::link::Connection;
+use lnd_core::link::{Connection, Quiesced};
 use lnd_core::ports::{Engine, Returned};
+use lnd_dma::descriptor::State;
 use lnd_dma::driver::{ConnectingEngine, MmioEngine};
 use lnd_dma::regs::{Control, Interrupt, Register, RegisterAccess};
 
@@ -189,4 +190,27 @@ fn garbage_in_cut_does_not_survive_a_reset() {
     world.settle();
     world.both((A, tag(0)), (B, tag(0)), Returned::Ok);
     world.both((B, tag(1)), (A, tag(1)), Returned::Ok);
+}
+
+/// A platform that stops connections by other means gives the proof itself. It takes descriptors away, and
+/// resets no link.
+#[test]
+fn a_connections_proof_of_the_platform() {
+    let plant = plant();
+    let mut world = plant.world();
+    let memory = world.memory(A);
+    world.transfer(A, B, tag(0), tag(0), 64);
+    let mut driver = MmioEngine::new(LinkId::new(0).unwrap(), memory, memory, Numbers);
+    let number = std::num::NonZeroU32::new(7).unwrap();
+    let proof = |link: usize| {
+        let link = LinkId::new(link).unwrap();
+        // SAFETY: no engine is stepped in this test.
+        unsafe { Quiesced::assert_connection_stopped(Connection { link, peer: nid(1), number }) }
+    };
+    assert_eq!(driver.yank(tag(0), &proof(1)), None);
+    assert!(memory.descriptor(0).unwrap().own().is(State::Owned), "another link's proof");
+    assert_eq!(driver.yank(tag(0), &proof(0)), None);
+    assert!(memory.descriptor(0).unwrap().own().is(State::Free), "it is taken away");
+    driver.reset(proof(0));
+    assert!(!Control(memory.read(Register::Control)).contains(Control::RESET));
 }
