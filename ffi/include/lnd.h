@@ -1844,6 +1844,21 @@ extern "C" {
 #endif // __cplusplus
 
 /**
+ * lnd_config_fault() - What is wrong with a configuration and its operations.
+ * @config: the configuration; @nid, @life and @rings are not looked at.
+ * @ops: the platform's operations, or NULL: then the configuration alone is looked at.
+ *
+ * Names the first field of struct lnd_config for which lnd_ni_create() returns LND_E_CONFIG,
+ * LND_E_VERSION, LND_E_SIZE or LND_E_UNSUPPORTED, or else the first operation of struct lnd_ops for which
+ * it returns LND_E_OPS: one that is missing, or that others exclude.
+ *
+ * Context: any.
+ * Return: its name, such as "passive_slots" or "connection_stop"; NULL: there is none.
+ */
+const char *lnd_config_fault(const struct lnd_config *config,
+			     const struct lnd_ops *ops);
+
+/**
  * lnd_config_init() - Fills in a configuration with the field's usual times.
  * @config: the configuration; every byte of it is written.
  * @abi_version: LND_ABI_VERSION.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! What a caller decides, understood; and ring memory of that size.
 
-use core::ffi::c_void;
+use core::ffi::{c_void, CStr};
 use core::mem::size_of;
 use core::ptr::NonNull;
 
@@ -15,8 +15,9 @@ use crate::abi::{
     lnd_config, lnd_error, lnd_policy, lnd_ring, LND_CHECKSUM, LND_FLAGS, LND_MAX_HEADER,
     LND_MAX_LINKS,
 };
-use crate::errors::outcome;
+use crate::errors::{field_of, outcome, Unfit};
 use crate::input::{input, put};
+use crate::platform::OPERATIONS;
 use crate::version::{LND_ABI_OLDEST, LND_ABI_VERSION};
 
 /// Alignment of an NI's memory and of ring memory.
@@ -100,46 +101,53 @@ pub(crate) fn frame_bytes(config: &Config) -> usize {
 #[no_mangle]
 pub unsafe extern "C" fn lnd_frame_size(config: *const lnd_config) -> usize {
     // SAFETY: by the contract of the ABI.
-    match unsafe { input(config) }.and_then(understand) {
+    match unsafe { input(config) }.and_then(|it| Ok(understand(it)?)) {
         Ok(config) => frame_bytes(&config),
         Err(_) => 0,
     }
 }
 
+/// A field of C's width in the width that the core has for it.
+fn narrow<T: TryFrom<u32>>(field: &'static CStr, value: u32) -> Result<T, Unfit> {
+    T::try_from(value).map_err(|_| Unfit { error: lnd_error::LND_E_CONFIG, field })
+}
+
 /// The configuration that a caller means, checked as a whole.
-pub(crate) fn understand(config: &lnd_config) -> Result<Config, lnd_error> {
-    let narrow = |n: u32| u16::try_from(n).map_err(|_| lnd_error::LND_E_CONFIG);
-    let byte = |n: u32| u8::try_from(n).map_err(|_| lnd_error::LND_E_CONFIG);
+pub(crate) fn understand(config: &lnd_config) -> Result<Config, Unfit> {
+    let unfit = |field| Err(Unfit { error: lnd_error::LND_E_CONFIG, field });
     if !known(config.abi_version) {
-        return Err(lnd_error::LND_E_VERSION);
+        return Err(Unfit { error: lnd_error::LND_E_VERSION, field: c"abi_version" });
     }
     let policy = match config.policy {
         p if p == lnd_policy::LND_POLICY_SEED as u32 => Policy::Seed,
         p if p == lnd_policy::LND_POLICY_O2IB as u32 => Policy::O2ibCompat,
-        _ => return Err(lnd_error::LND_E_CONFIG),
+        _ => return unfit(c"policy"),
     };
-    if config.flags & !LND_FLAGS != 0
-        || config.reserved != 0
-        || config.immediate_max as usize > MAX_FRAME - IMMEDIATE_LEN - LND_MAX_HEADER
-    {
-        return Err(lnd_error::LND_E_CONFIG);
+    if config.flags & !LND_FLAGS != 0 {
+        return unfit(c"flags");
     }
-    if config.connections != 0 && !cfg!(feature = "operations") {
-        return Err(lnd_error::LND_E_UNSUPPORTED);
+    if config.reserved != 0 {
+        return unfit(c"reserved");
+    }
+    if config.immediate_max as usize > MAX_FRAME - IMMEDIATE_LEN - LND_MAX_HEADER {
+        return unfit(c"immediate_max");
+    }
+    if config.connections != 0 && !OPERATIONS {
+        return Err(Unfit { error: lnd_error::LND_E_UNSUPPORTED, field: c"connections" });
     }
     let meant = Config {
-        connections: byte(config.connections)?,
+        connections: narrow(c"connections", config.connections)?,
         slots: config.slots,
         passive_slots: config.passive_slots,
         peers: config.peers,
-        links: byte(config.links)?,
-        lists: narrow(config.lists)?,
+        links: narrow(c"links", config.links)?,
+        lists: narrow(c"lists", config.lists)?,
         immediate_max: config.immediate_max,
-        depth: narrow(config.depth)?,
-        pulls: narrow(config.pulls)?,
+        depth: narrow(c"depth", config.depth)?,
+        pulls: narrow(c"pulls", config.pulls)?,
         drain_bound: Span::from_nanos(config.drain_bound),
         hello_timeout: Span::from_nanos(config.hello_timeout),
-        hello_tries: byte(config.hello_tries)?,
+        hello_tries: narrow(c"hello_tries", config.hello_tries)?,
         credit_stall: Span::from_nanos(config.credit_stall),
         link_poll: Span::from_nanos(config.link_poll),
         verdict_bound: Span::from_nanos(config.verdict_bound),
@@ -147,7 +155,7 @@ pub(crate) fn understand(config: &lnd_config) -> Result<Config, lnd_error> {
         policy,
         counting_from: 0,
     };
-    meant.check().map_err(|_| lnd_error::LND_E_CONFIG)?;
+    meant.check().map_err(|why| Unfit { error: lnd_error::LND_E_CONFIG, field: field_of(why) })?;
     Ok(meant)
 }
 
@@ -163,7 +171,7 @@ fn geometry(config: &Config) -> Geometry {
 #[no_mangle]
 pub unsafe extern "C" fn lnd_ring_size(config: *const lnd_config) -> usize {
     // SAFETY: by the contract of the ABI.
-    match unsafe { input(config) }.and_then(understand) {
+    match unsafe { input(config) }.and_then(|it| Ok(understand(it)?)) {
         Ok(config) => geometry(&config).bytes_needed(),
         Err(_) => 0,
     }
@@ -190,7 +198,7 @@ pub unsafe extern "C" fn lnd_ring_format(
     features: u32,
 ) -> lnd_error {
     // SAFETY: by the contract of the ABI.
-    let config = match unsafe { input(config) }.and_then(understand) {
+    let config = match unsafe { input(config) }.and_then(|it| Ok(understand(it)?)) {
         Ok(config) => config,
         Err(error) => return error,
     };

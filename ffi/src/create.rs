@@ -15,6 +15,7 @@ use lnd_shortmsg::dispatch::Receiver;
 use lnd_shortmsg::wire::Checksum;
 
 use crate::abi::{lnd_config, lnd_error, lnd_ops, lnd_ring, LND_CHECKSUM, LND_NID_UNKNOWN};
+use crate::check::unfit_operation;
 use crate::config::{frame_bytes, understand, LND_ALIGN};
 use crate::engine::{LinkEngine, Seat};
 use crate::input::{input, place, put};
@@ -52,7 +53,7 @@ fn size_of_ni(config: &Config) -> usize {
 #[no_mangle]
 pub unsafe extern "C" fn lnd_ni_size(config: *const lnd_config) -> usize {
     // SAFETY: by the contract of the ABI.
-    match unsafe { input(config) }.and_then(understand) {
+    match unsafe { input(config) }.and_then(|it| Ok(understand(it)?)) {
         Ok(config) => size_of_ni(&config),
         Err(_) => 0,
     }
@@ -184,7 +185,9 @@ fn create(
     let nid = Nid::from_raw(given.nid).filter(|nid| nid.raw() != LND_NID_UNKNOWN);
     let nid = nid.ok_or(lnd_error::LND_E_CONFIG)?;
     let life = Incarnation::from_raw(given.life).ok_or(lnd_error::LND_E_CONFIG)?;
-    Platform::check(ops, &config)?;
+    if unfit_operation(ops, &config).is_some() {
+        return Err(lnd_error::LND_E_OPS);
+    }
     if memory.len() < size_of_ni(&config) {
         return Err(lnd_error::LND_E_MEMORY);
     }

@@ -3,6 +3,7 @@
 
 use core::ffi::{c_char, CStr};
 
+use lnd_core::config::ConfigError;
 use lnd_core::driver::Why;
 
 use crate::abi::lnd_error;
@@ -89,6 +90,41 @@ pub(crate) const fn of_why(why: Why) -> lnd_error {
         Why::NoLists => lnd_error::LND_E_NO_LISTS,
         Why::ShuttingDown => lnd_error::LND_E_SHUTTING_DOWN,
         Why::StalePeer => lnd_error::LND_E_STALE,
+    }
+}
+
+/// Why a configuration cannot be.
+pub(crate) struct Unfit {
+    pub error: lnd_error,
+    /// The field that it is about, as the header spells it.
+    pub field: &'static CStr,
+}
+
+impl From<Unfit> for lnd_error {
+    fn from(unfit: Unfit) -> Self {
+        unfit.error
+    }
+}
+
+/// The field that a configuration's error is about, as the header spells it.
+pub(crate) const fn field_of(error: ConfigError) -> &'static CStr {
+    match error {
+        ConfigError::Slots => c"slots",
+        ConfigError::PassiveSlots => c"passive_slots",
+        ConfigError::Peers => c"peers",
+        ConfigError::Links | ConfigError::Engines => c"links",
+        ConfigError::Lists => c"lists",
+        ConfigError::ImmediateMax => c"immediate_max",
+        ConfigError::Depth => c"depth",
+        ConfigError::Pulls => c"pulls",
+        ConfigError::HelloTries => c"hello_tries",
+        ConfigError::DrainBound => c"drain_bound",
+        ConfigError::HelloTimeout => c"hello_timeout",
+        ConfigError::CreditStall => c"credit_stall",
+        ConfigError::LinkPoll => c"link_poll",
+        ConfigError::VerdictBound => c"verdict_bound",
+        ConfigError::Batch => c"batch",
+        ConfigError::Memory => c"size",
     }
 }
 

@@ -8,14 +8,13 @@
 use core::ffi::{c_char, c_void, CStr};
 use core::num::NonZeroU32;
 
-use lnd_core::config::Config;
 use lnd_core::message::Lane;
 use lnd_core::sync::{fence, Ordering};
 use spin::{Mutex, MutexGuard};
 
 use crate::abi::{
-    lnd_bd, lnd_context, lnd_error, lnd_event, lnd_frame, lnd_lane, lnd_ops, lnd_report, lnd_tag,
-    lnd_trace, LND_NO_NODE,
+    lnd_bd, lnd_context, lnd_event, lnd_frame, lnd_lane, lnd_ops, lnd_report, lnd_tag, lnd_trace,
+    LND_NO_NODE,
 };
 
 /// Whether engines may be operations, and their connections be stopped one by one.
@@ -73,58 +72,6 @@ impl Drop for Locked<'_> {
 }
 
 impl Platform {
-    /// Checks that everything that must be given is, and that pairs are complete.
-    pub fn check(ops: &lnd_ops, config: &Config) -> Result<(), lnd_error> {
-        let pairs = ops.lock.is_some() == ops.unlock.is_some()
-            && ops.reg_read32.is_some() == ops.reg_write32.is_some()
-            && ops.mem_read.is_some() == ops.mem_write.is_some();
-        let needed = ops.send.is_some() && ops.finalize.is_some();
-        let memory = config.immediate_max == 0 || ops.mem_read.is_some();
-        // Without a name for the caller a re-entry could not be told from a wait for the lock.
-        let named = ops.lock.is_none() || ops.self_id.is_some();
-        let engine = Self::engine_is_whole(ops) && Self::connects(ops, config);
-        if pairs && needed && memory && named && engine {
-            Ok(())
-        } else {
-            Err(lnd_error::LND_E_OPS)
-        }
-    }
-
-    /// Checks that there is all of what an engine needs, or nothing; and that there is one engine.
-    const fn engine_is_whole(ops: &lnd_ops) -> bool {
-        let all = ops.engine_doorbell.is_some()
-            && ops.engine_invalidate.is_some()
-            && ops.engine_stop.is_some()
-            && ops.engine_reset.is_some();
-        let none = ops.engine_doorbell.is_none()
-            && ops.engine_invalidate.is_none()
-            && ops.engine_stop.is_none()
-            && ops.engine_quiesced.is_none()
-            && ops.engine_yank.is_none()
-            && ops.engine_reset.is_none()
-            && ops.engine_link_up.is_none()
-            && ops.engine_features.is_none();
-        let registers = ops.reg_read32.is_some() || ops.dma_barrier.is_some();
-        if ops.engine_post.is_some() {
-            OPERATIONS && all && !registers && ops.node_of.is_none()
-        } else {
-            none
-        }
-    }
-
-    /// Checks that there is all of what connections need, or nothing.
-    const fn connects(ops: &lnd_ops, config: &Config) -> bool {
-        let all = ops.connection_stop.is_some() && ops.connection_reset.is_some();
-        let none = ops.connection_stop.is_none()
-            && ops.connection_quiesced.is_none()
-            && ops.connection_reset.is_none();
-        if ops.connection.is_some() {
-            all
-        } else {
-            none && config.connections == 0
-        }
-    }
-
     pub const fn new(ops: &lnd_ops, ctx: *mut c_void, id: u32) -> Self {
         Self { ops: *ops, ctx, own: Mutex::new(()), id }
     }

@@ -52,6 +52,12 @@ pub enum LayoutError {
     Foreign,
 }
 
+lnd_core::sentences! { LayoutError {
+    Self::Size => "the memory is too small, or not aligned to 64 bytes",
+    Self::Geometry => "the number of descriptors or lists is out of range",
+    Self::Foreign => "the memory is not formatted, or by another version",
+}}
+
 impl Geometry {
     /// Entries of the post ring and of the completion ring: every descriptor fits at once. At least
     /// two, since the engine completes only where there is room for two.

@@ -75,6 +75,12 @@ pub enum ReadError {
     BadNode,
 }
 
+lnd_core::sentences! { ReadError {
+    Self::Busy => "the last read has not ended",
+    Self::NotSupported => "the engine has no reads of this kind",
+    Self::BadNode => "no node has this number",
+}}
+
 /// The driver's side of remote reads of one link. There is one for each link. Context: any one at a
 /// time.
 #[derive(Clone, Copy, Debug)]

@@ -98,6 +98,21 @@ pub enum ConfigError {
     Memory,
 }
 
+lnd_core::sentences! { ConfigError {
+    Self::Locals => "locals is out of range",
+    Self::Peers => "peers is out of range",
+    Self::PeerNis => "peer_nis is out of range",
+    Self::Routes => "routes is out of range",
+    Self::Journal => "journal is out of range",
+    Self::Sensitivity => "sensitivity exceeds full health",
+    Self::Thresholds => "thresholds are not in order",
+    Self::Backoff => "a back-off has no delay, a cap below its first delay, or too much jitter",
+    Self::Probe => "a setting of probe is out of range",
+    Self::Reconnect => "reconnect has no time, or no place",
+    Self::Budget => "action_every or action_burst is zero",
+    Self::Memory => "the memory is smaller than Config::bytes_needed()",
+}}
+
 impl Config {
     /// The field's numbers (A5, A10) for so many interfaces and peers.
     pub const fn new(locals: u8, peers: u32, peer_nis: u32) -> Self {

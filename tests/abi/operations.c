@@ -238,6 +238,57 @@ static void one_connection(void)
 	close_all();
 }
 
+static void lock(void *ctx)
+{
+	(void)ctx;
+}
+
+static uint32_t node_of(void *ctx, uint64_t nid)
+{
+	(void)ctx;
+	return (uint32_t)nid;
+}
+
+/* Every field is checked, and the one that is wrong is named. */
+static void faults(void)
+{
+	struct lnd_config good, config;
+
+	MUST(lnd_config_init(&good, LND_ABI_VERSION, 8, 2, LINKS));
+	CHECK(!lnd_config_fault(&good, NULL));
+	CHECK(!strcmp(lnd_config_fault(NULL, NULL), "size"));
+#define BAD_FIELD(field, value)                                                               \
+	do {                                                                              \
+		config = good;                                                            \
+		config.field = (value);                                                   \
+		CHECK(!strcmp(lnd_config_fault(&config, NULL), #field));                  \
+		CHECK(!lnd_ni_size(&config));                                             \
+	} while (0)
+	BAD_FIELD(size, 1);
+	BAD_FIELD(abi_version, 0);
+	BAD_FIELD(slots, 1);
+	BAD_FIELD(passive_slots, 8);
+	BAD_FIELD(peers, 0);
+	BAD_FIELD(links, 9);
+	BAD_FIELD(links, 256);
+	BAD_FIELD(lists, 9);
+	BAD_FIELD(immediate_max, 65353);
+	BAD_FIELD(depth, 33);
+	BAD_FIELD(depth, 65536 + 8);
+	BAD_FIELD(hello_tries, 0);
+	BAD_FIELD(batch, 0);
+	BAD_FIELD(policy, 2);
+	BAD_FIELD(flags, 1u << 31);
+	BAD_FIELD(pulls, 0);
+	BAD_FIELD(connections, 256);
+	BAD_FIELD(reserved, 1);
+	BAD_FIELD(drain_bound, 999999);
+	BAD_FIELD(hello_timeout, 0);
+	BAD_FIELD(credit_stall, 0);
+	BAD_FIELD(link_poll, 999);
+	BAD_FIELD(verdict_bound, 0);
+}
+
 /* An engine is whole, and there is one. */
 static void configuration(void)
 {
@@ -255,24 +306,40 @@ static void configuration(void)
 	op_engine_use(&host, &config, &good);
 	bytes = lnd_ni_size(&config);
 	block = memory(bytes);
-#define BAD_ENGINE(error, change)                                                             \
+#define BAD_ENGINE(error, fault, change)                                                      \
 	do {                                                                              \
+		const char *told;                                                         \
+                                                                                          \
 		ops = good;                                                               \
 		change;                                                                   \
 		FAILS(error, lnd_ni_create(block, bytes, &config, &ops, NULL, &ni));      \
-		CHECK(!ni);                                                               \
+		told = lnd_config_fault(&config, &ops);                                   \
+		CHECK(!ni && !strcmp(told ? told : "", fault));                           \
 	} while (0)
-	BAD_ENGINE(LND_E_OPS, ops.engine_post = NULL);
-	BAD_ENGINE(LND_E_OPS, ops.engine_doorbell = NULL);
-	BAD_ENGINE(LND_E_OPS, ops.engine_invalidate = NULL);
-	BAD_ENGINE(LND_E_OPS, ops.engine_stop = NULL);
-	BAD_ENGINE(LND_E_OPS, ops.engine_reset = NULL);
-	BAD_ENGINE(LND_E_OPS, ops.reg_read32 = op_reg_read32; ops.reg_write32 = op_reg_write32);
-	BAD_ENGINE(LND_E_OPS, ops = host_ops(); ops.engine_yank = op_engine_yank);
-	BAD_ENGINE(LND_E_NULL, ops = host_ops());
+	BAD_ENGINE(LND_E_OPS, "engine_doorbell", ops.engine_post = NULL);
+	BAD_ENGINE(LND_E_OPS, "engine_doorbell", ops.engine_doorbell = NULL);
+	BAD_ENGINE(LND_E_OPS, "engine_invalidate", ops.engine_invalidate = NULL);
+	BAD_ENGINE(LND_E_OPS, "engine_stop", ops.engine_stop = NULL);
+	BAD_ENGINE(LND_E_OPS, "engine_reset", ops.engine_reset = NULL);
+	BAD_ENGINE(LND_E_OPS, "reg_read32", ops.reg_read32 = op_reg_read32; ops.reg_write32 = op_reg_write32);
+	BAD_ENGINE(LND_E_OPS, "engine_yank", ops = host_ops(); ops.engine_yank = op_engine_yank);
+	BAD_ENGINE(LND_E_NULL, "", ops = host_ops());
+	BAD_ENGINE(LND_E_OPS, "send", ops.send = NULL);
+	BAD_ENGINE(LND_E_OPS, "finalize", ops.finalize = NULL);
+	BAD_ENGINE(LND_E_OPS, "mem_write", ops.mem_write = NULL);
+	BAD_ENGINE(LND_E_OPS, "mem_read", ops.mem_read = NULL; ops.mem_write = NULL);
+	BAD_ENGINE(LND_E_OPS, "unlock", ops.lock = lock);
+	BAD_ENGINE(LND_E_OPS, "self_id", ops.lock = lock; ops.unlock = lock);
+	BAD_ENGINE(LND_E_OPS, "node_of", ops.node_of = node_of);
+	BAD_ENGINE(LND_E_OPS, "dma_barrier", ops.dma_barrier = lock);
+	BAD_ENGINE(LND_E_SIZE, "size", ops.size--);
+	config.connections = 1;
+	BAD_ENGINE(LND_E_OPS, "connection", (void)0);
+	BAD_ENGINE(LND_E_OPS, "connection_stop", ops.connection = connection);
+	config.connections = 0;
 	config.rings[0].base = ring;
 	config.rings[0].len = sizeof(ring);
-	BAD_ENGINE(LND_E_RING, (void)0);
+	BAD_ENGINE(LND_E_RING, "", (void)0);
 	config.rings[0] = (struct lnd_ring){ .base = NULL };
 	good.engine_quiesced = NULL;
 	good.engine_yank = NULL;
@@ -288,6 +355,7 @@ int main(void)
 	struct lnd_tag tag = { 0 };
 
 	now = SECOND;
+	faults();
 	configuration();
 	cannot_post();
 	says_nothing();

@@ -43,6 +43,13 @@ pub enum FragmentError {
     Wraps,
 }
 
+crate::sentences! { FragmentError {
+    Self::TooMany => "the list has too many fragments",
+    Self::Empty => "a fragment has no bytes",
+    Self::TooLong => "a fragment is too long",
+    Self::Wraps => "a fragment passes the end of the address space",
+}}
+
 /// Checks a fragment list and adds up its bytes. An empty list is a transfer of zero bytes.
 ///
 /// # Errors

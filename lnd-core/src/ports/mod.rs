@@ -91,6 +91,13 @@ pub enum PostError {
     Gone,
 }
 
+crate::sentences! { PostError {
+    Self::Invalid => "the engine was not set up for such a descriptor",
+    Self::Busy => "the descriptor is still with the device",
+    Self::Full => "the ring is full",
+    Self::Gone => "the device does not identify itself",
+}}
+
 /// How a descriptor came back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Returned {
@@ -206,6 +213,8 @@ pub trait Completions {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChannelFull;
 
+crate::sentences! { ChannelFull { Self => "the channel has no room" }}
+
 /// How a short message ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Sent {
@@ -293,6 +302,8 @@ pub trait Channel {
 /// An address outside of what the port can reach.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BadAddress;
+
+crate::sentences! { BadAddress { Self => "the port cannot reach the address" }}
 
 /// The processor's access to the memory that fragments name, for payload that travels inline.
 pub trait Memory {

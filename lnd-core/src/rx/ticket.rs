@@ -101,5 +101,16 @@ pub enum RecvError<'f> {
     Refused(Ticket<'f>, Why),
 }
 
+impl core::fmt::Display for RecvError<'_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Self::Gone => f.write_str("the request has ended"),
+            Self::Refused(_, why) => why.fmt(f),
+        }
+    }
+}
+
+impl core::error::Error for RecvError<'_> {}
+
 /// Why a verdict was not taken.
 pub type GiveError<'f> = RecvError<'f>;

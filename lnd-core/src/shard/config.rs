@@ -71,8 +71,10 @@ pub enum ConfigError {
     PassiveSlots,
     /// `peers` is out of range.
     Peers,
-    /// `links` is out of range, or another number of engines was given.
+    /// `links` is out of range.
     Links,
+    /// Another number of engines was given than `links`.
+    Engines,
     /// `lists` exceeds `slots`.
     Lists,
     /// `immediate_max` is out of range.
@@ -83,13 +85,41 @@ pub enum ConfigError {
     Pulls,
     /// `hello_tries` is zero.
     HelloTries,
-    /// A time is shorter than its least value (LU-16260).
-    Time,
+    /// `drain_bound` is shorter than 1 ms (LU-16260).
+    DrainBound,
+    /// `hello_timeout` is shorter than 1 ms.
+    HelloTimeout,
+    /// `credit_stall` is shorter than 1 ms.
+    CreditStall,
+    /// `link_poll` is shorter than 1 µs.
+    LinkPoll,
+    /// `verdict_bound` is shorter than 1 ms.
+    VerdictBound,
     /// `batch` is out of range.
     Batch,
     /// The memory given is smaller than [`Config::bytes_needed`].
     Memory,
 }
+
+crate::sentences! { ConfigError {
+    Self::Slots => "slots is not 2 to 1,048,576",
+    Self::PassiveSlots => "passive_slots is not 1 to slots - 1",
+    Self::Peers => "peers is not 1 to 1,048,576",
+    Self::Links => "links is not 1 to 8",
+    Self::Engines => "there is not one engine for each link",
+    Self::Lists => "lists exceeds slots",
+    Self::ImmediateMax => "immediate_max exceeds 65,536 bytes",
+    Self::Depth => "depth is not 1 to 32",
+    Self::Pulls => "pulls is zero",
+    Self::HelloTries => "hello_tries is zero",
+    Self::DrainBound => "drain_bound is shorter than 1 ms",
+    Self::HelloTimeout => "hello_timeout is shorter than 1 ms",
+    Self::CreditStall => "credit_stall is shorter than 1 ms",
+    Self::LinkPoll => "link_poll is shorter than 1 us",
+    Self::VerdictBound => "verdict_bound is shorter than 1 ms",
+    Self::Batch => "batch is not 1 to 1,048,576",
+    Self::Memory => "the memory is smaller than Config::bytes_needed()",
+}}
 
 impl Config {
     /// A configuration for `slots` transfers and `peers` peers over `links` links, with the times
@@ -160,13 +190,20 @@ impl Config {
         if self.hello_tries == 0 {
             return Err(ConfigError::HelloTries);
         }
-        if self.drain_bound.as_nanos() < MS
-            || self.hello_timeout.as_nanos() < MS
-            || self.credit_stall.as_nanos() < MS
-            || self.verdict_bound.as_nanos() < MS
-            || self.link_poll.as_nanos() < 1_000
-        {
-            return Err(ConfigError::Time);
+        if self.drain_bound.as_nanos() < MS {
+            return Err(ConfigError::DrainBound);
+        }
+        if self.hello_timeout.as_nanos() < MS {
+            return Err(ConfigError::HelloTimeout);
+        }
+        if self.credit_stall.as_nanos() < MS {
+            return Err(ConfigError::CreditStall);
+        }
+        if self.link_poll.as_nanos() < 1_000 {
+            return Err(ConfigError::LinkPoll);
+        }
+        if self.verdict_bound.as_nanos() < MS {
+            return Err(ConfigError::VerdictBound);
         }
         if self.batch == 0 || self.batch > MAX_SLOTS {
             return Err(ConfigError::Batch);
@@ -216,11 +253,11 @@ mod tests {
             (|c| c.depth = 0, ConfigError::Depth),
             (|c| c.pulls = 0, ConfigError::Pulls),
             (|c| c.hello_tries = 0, ConfigError::HelloTries),
-            (|c| c.drain_bound = Span::from_nanos(0), ConfigError::Time),
-            (|c| c.hello_timeout = Span::from_nanos(0), ConfigError::Time),
-            (|c| c.credit_stall = Span::from_nanos(0), ConfigError::Time),
-            (|c| c.verdict_bound = Span::from_nanos(0), ConfigError::Time),
-            (|c| c.link_poll = Span::from_nanos(0), ConfigError::Time),
+            (|c| c.drain_bound = Span::from_nanos(0), ConfigError::DrainBound),
+            (|c| c.hello_timeout = Span::from_nanos(0), ConfigError::HelloTimeout),
+            (|c| c.credit_stall = Span::from_nanos(0), ConfigError::CreditStall),
+            (|c| c.verdict_bound = Span::from_nanos(0), ConfigError::VerdictBound),
+            (|c| c.link_poll = Span::from_nanos(0), ConfigError::LinkPoll),
             (|c| c.batch = 0, ConfigError::Batch),
             (|c| c.batch = MAX_SLOTS + 1, ConfigError::Batch),
         ];
@@ -228,6 +265,13 @@ mod tests {
             let mut config = good;
             spoil(&mut config);
             assert_eq!(config.check(), Err(error));
+            // It names the field: the variant's own name, as fields are written.
+            let name =
+                std::format!("{error:?}").chars().fold(std::string::String::new(), |s, c| {
+                    let gap = if c.is_uppercase() && !s.is_empty() { "_" } else { "" };
+                    std::format!("{s}{gap}{}", c.to_ascii_lowercase())
+                });
+            assert!(error.sentence().starts_with(&name), "{name}: {error}");
         }
     }
 }

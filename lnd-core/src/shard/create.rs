@@ -142,13 +142,13 @@ impl<'m, P: Ports> Driver<'m, P> {
         for engine in engines {
             let features = engine.features();
             if !self.links.push(Link::new(engine, features)) {
-                return Err(ConfigError::Links);
+                return Err(ConfigError::Engines);
             }
         }
         if self.links.len() == self.config.links as usize {
             Ok(())
         } else {
-            Err(ConfigError::Links)
+            Err(ConfigError::Engines)
         }
     }
 }

@@ -33,6 +33,8 @@ pub struct Arena<'m> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ArenaFull;
 
+crate::sentences! { ArenaFull { Self => "the memory is too small" }}
+
 impl<'m> Arena<'m> {
     /// An arena over `memory`, of which up to `LINE - 1` bytes are lost to alignment.
     pub fn new(memory: &'m mut [core::mem::MaybeUninit<u8>]) -> Self {

@@ -117,6 +117,23 @@ impl Why {
     }
 }
 
+crate::sentences! { Why {
+    Self::Fragments(why) => why.sentence(),
+    Self::BadAddress => "the engine cannot reach a fragment",
+    Self::HeaderTooLong => "the header is too long",
+    Self::TooLong => "the length exceeds the fragments, or the room of the other side",
+    Self::WrongKind => "a PUT is received and a GET is given, not the other way round",
+    Self::DeadlinePassed => "the deadline has passed",
+    Self::BadLink => "there is no such link",
+    Self::NoRoute => "there is no way to the NID, or it is our own",
+    Self::PeerDown => "the peer is down",
+    Self::PeersFull => "the peer table is full",
+    Self::NoSlots => "all slots for this direction are in use",
+    Self::NoLists => "all fragment lists are in use",
+    Self::ShuttingDown => "the driver is shutting down",
+    Self::StalePeer => "the driver has forgotten the peer that the id names",
+}}
+
 /// What became of an accepted message.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[must_use = "a message that has ended is not reported again"]
@@ -147,3 +164,11 @@ pub struct Refused<'r> {
     /// Why.
     pub why: Why,
 }
+
+impl core::fmt::Display for Refused<'_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        self.why.fmt(f)
+    }
+}
+
+impl core::error::Error for Refused<'_> {}

@@ -270,7 +270,7 @@ fn a_driver_in_its_place_needs_its_memory_and_its_engines() {
     for length in (0..enough).step_by(if cfg!(miri) { 13 * LINE } else { LINE }) {
         assert_eq!(create(length, config, 1), Err(ConfigError::Memory), "{length} of {enough}");
     }
-    assert_eq!(create(enough, config, 2), Err(ConfigError::Links));
+    assert_eq!(create(enough, config, 2), Err(ConfigError::Engines));
     let mut wrong = config;
     wrong.depth = 0;
     assert_eq!(create(enough, wrong, 1), Err(ConfigError::Depth));

@@ -124,7 +124,7 @@ fn engines_must_be_as_many_as_links() {
             MockMemory { fabric: fabric.clone(), node: 0 },
             Log::default(),
         );
-        assert_eq!(made.err(), Some(ConfigError::Links), "{engines}");
+        assert_eq!(made.err(), Some(ConfigError::Engines), "{engines}");
     }
 }
 

@@ -157,9 +157,8 @@ impl<E: Engine + 'static> Node<E> {
     ///
     /// # Errors
     /// The configuration cannot be.
-    pub fn new(parts: Parts<E>, life: u64) -> Result<Self, ConfigError> {
+    pub fn new(parts: Parts<E>, life: Incarnation) -> Result<Self, ConfigError> {
         let Parts { number, tables, engine, channel, inlets, window, log } = parts;
-        let life = Incarnation::from_raw(life).ok_or(ConfigError::Time)?;
         let me = Identity { nid: nid(number), life };
         let driver = Driver::create(tables, CONFIG, me, [engine], channel, window, Lent(log))?;
         Ok(Self {

@@ -127,7 +127,8 @@ fn node(
         window,
         log: LOGS.get(at)?.take()?,
     };
-    Some(NODES.get(at)?.take()?.write(Node::new(parts, 100 + u64::from(number)).ok()?))
+    let life = Incarnation::from_raw(100 + u64::from(number))?;
+    Some(NODES.get(at)?.take()?.write(Node::new(parts, life).ok()?))
 }
 
 fn report(story: &mut Story<Virt, Engine>) {

@@ -102,7 +102,7 @@ impl<'m, C: Channel, T: Tracer> Node<'m, C, T> {
         let memory = hall.block(parts.config.bytes_needed());
         let (mut engines, mut blank) = (Vec::new(), Vec::new());
         for link in (0..parts.config.links as usize).filter_map(LinkId::new) {
-            let memory = fabric.link_memory(parts.node, link).map_err(|_| ConfigError::Links)?;
+            let memory = fabric.link_memory(parts.node, link).map_err(|_| ConfigError::Engines)?;
             let is_blank = Rc::new(Cell::new(false));
             let registers = Registers::new(memory, is_blank.clone());
             blank.push(is_blank);
