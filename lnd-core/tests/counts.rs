@@ -276,7 +276,8 @@ fn loads_of_a_pull_ready(slots: u32) -> usize {
     rig.meet(1);
     let request = rig.request(Kind::Get, 1, &LARGE);
     let sink = rig.driver.submit(rig.now, request).unwrap().tag().unwrap();
-    let ready = PullReady { sink, source: Tag { index: 9, generation: 1 }, length: 65_536 };
+    let source = Tag { index: 9, generation: 1 };
+    let ready = PullReady { sink, source, length: 65_536, key: Key::NONE };
     let envelope = rig.envelope(1, 1, 1);
     let _ = tally::take_loads();
     rig.driver.on_pull_ready(rig.now, LINK, &envelope, &ready);
