@@ -19,6 +19,7 @@ mod driver {
 
     mod answers;
     mod books;
+    mod called_off;
     mod catalogue;
     mod conditions;
     mod connection;

@@ -47,6 +47,10 @@ counters! {
     CameBackOk => "came_back_ok",
     /// Invalidated descriptors that came back with an error.
     CameBackError => "came_back_error",
+    /// CANCELs said, of staged memory that a peer may be pulling.
+    Cancels => "cancels",
+    /// CANCELs of peers heard.
+    CancelsHeard => "cancels_heard",
     /// Descriptors yanked from a stopped engine.
     Yanked => "yanked",
     /// Yanked descriptors whose memory held their real outcome.

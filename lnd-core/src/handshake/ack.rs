@@ -24,6 +24,7 @@ impl<P: Ports> Driver<'_, P> {
         let id = self.peers.find(from.from);
         let (reliable, inline_max) = (self.channel.is_reliable(), self.inline_max());
         let signalled = self.links.signalled(ack.features);
+        let cancels = self.links.cancels(ack.features);
         let state = id.map(|id| self.peers.state(id));
         let Some((id, peer)) = id.and_then(|id| self.peers.get_mut(id).map(|p| (id, p))) else {
             self.counters.count(Counter::IgnoredHellos);
@@ -66,6 +67,7 @@ impl<P: Ports> Driver<'_, P> {
         peer.last_heard = now;
         peer.life = Some(from.from_life);
         peer.marks.set(Marks::SIGNALLED, signalled);
+        peer.marks.set(Marks::CANCELS, cancels);
         peer.inline_max = inline_max.min(ack.immediate_max);
         peer.marks.remove(Marks::STALLED);
         peer.silences = 0;

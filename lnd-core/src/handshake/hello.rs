@@ -31,6 +31,7 @@ impl<P: Ports> Driver<'_, P> {
         let counts = !(begun && from.to_life == Some(self.me.life) && reliable);
         let it = LastHello::of(from, hello, link, (fits, counts));
         let (inline_max, signalled) = (self.inline_max(), self.links.signalled(hello.features));
+        let cancels = self.links.cancels(hello.features);
         let Some(peer) = self.peers.get_mut(id) else { return };
         if reliable && peer.closed == Some(from.from_life) {
             // It comes late, and its sender takes no answer any more.
@@ -73,6 +74,7 @@ impl<P: Ports> Driver<'_, P> {
             peer.life = Some(from.from_life);
             peer.open_theirs(from.session, from.sequence);
             peer.marks.set(Marks::SIGNALLED, signalled);
+            peer.marks.set(Marks::CANCELS, cancels);
             peer.inline_max = inline_max.min(hello.immediate_max);
         }
         if fits {

@@ -236,7 +236,17 @@ impl<'m, E: Engine> Links<'m, E> {
     /// What all engines can do: what we announce, and therefore go by.
     #[inline]
     pub const fn features(&self) -> u32 {
-        self.features
+        if E::RECALLS {
+            self.features & !Features::CANCEL.0
+        } else {
+            self.features | Features::CANCEL.0
+        }
+    }
+
+    /// Whether a peer that has announced `theirs` answers CANCEL, and we say it.
+    #[inline]
+    pub const fn cancels(&self, theirs: u32) -> bool {
+        !E::RECALLS && theirs & Features::CANCEL.0 != 0
     }
 
     /// Whether the engines of both sides report the end of a pull to its source. `theirs` is what the

@@ -54,6 +54,8 @@ bitflags::bitflags! {
         const LATEST = 1 << 8;
         /// The verdict on its silence was put off for a pause of ours (R41).
         const PAUSED = 1 << 9;
+        /// It answers CANCEL: see [`Links::cancels`](crate::links::Links::cancels).
+        const CANCELS = 1 << 10;
     }
 }
 
@@ -95,8 +97,10 @@ pub(crate) struct Peer {
     /// Slots in use for this peer.
     pub transfers: u32,
     /// Of these, the peer's requests: in all, and those without a decision (INV-12).
-    pub passive: u16,
-    pub undecided: u16,
+    pub passive: u8,
+    pub undecided: u8,
+    /// The first slot of these, in 24 bits, where CANCEL may name one; each slot names the next.
+    pub(super) asked: [u8; 3],
     /// Largest payload that goes inline to it, by what both sides take.
     pub inline_max: u32,
     pub tries: u8,
@@ -140,6 +144,7 @@ impl Peer {
         transfers: 0,
         passive: 0,
         undecided: 0,
+        asked: [u8::MAX; 3],
         inline_max: 0,
         tries: 0,
         greeting: Attempt::NONE,
@@ -155,6 +160,18 @@ impl Peer {
     /// A place that has not been used, and that counts its uses from `generation`.
     pub const fn unused(generation: u32) -> Self {
         Self { generation, ..Self::UNUSED }
+    }
+
+    /// The first of the slots that its requests have. Beyond all slots: there is none.
+    pub fn first_asked(&self) -> u32 {
+        let [low, middle, high] = self.asked;
+        u32::from_le_bytes([low, middle, high, 0])
+    }
+
+    /// Another slot is the first one, or none is.
+    pub fn set_first_asked(&mut self, slot: u32) {
+        let [low, middle, high, _] = slot.to_le_bytes();
+        self.asked = [low, middle, high];
     }
 
     /// For what the verdict on its silence was put off.
@@ -361,3 +378,6 @@ impl Peer {
 
 #[cfg(not(loom))]
 static_assertions::const_assert!(core::mem::size_of::<Peer>() <= 144);
+// Twice the depth, and a slot.
+static_assertions::const_assert!(crate::shard::config::MAX_DEPTH * 2 <= u8::MAX as u16);
+static_assertions::const_assert!(crate::shard::config::MAX_SLOTS < (1 << 24) - 1);

@@ -17,7 +17,8 @@ impl Peer {
     /// its `depth` without a decision, and as much again under way (INV-12, INV-14).
     #[inline]
     pub fn has_room(&self, depth: u16) -> bool {
-        let full = self.undecided >= depth || self.passive >= depth.saturating_mul(2);
+        let (undecided, passive) = (u16::from(self.undecided), u16::from(self.passive));
+        let full = undecided >= depth || passive >= depth.saturating_mul(2);
         !full
     }
 

@@ -32,6 +32,8 @@ bitflags::bitflags! {
         /// The engine stops its connections one by one, by registers of its own
         /// (`docs/registers.md`).
         const CONNECTIONS = 1 << 5;
+        /// No device's: the driver answers CANCEL. See [`Engine::RECALLS`].
+        const CANCEL = 1 << 31;
         // Bits of later devices survive.
         const _ = !0;
     }
@@ -130,6 +132,12 @@ pub trait Engine {
     /// ends: a pull for which the peer has sent no key is refused. Without them the driver has no code for it.
     const KEYS: bool = false;
 
+    /// Whether staged memory may be [taken back](Self::invalidate) while the peer may be pulling it: the pull then
+    /// ends with an error at both ends. If not, the driver asks the puller first (CANCEL), and takes back what
+    /// that does not pull, or not any more. Without its word within the drain bound the stop domain is stopped.
+    /// The puller's driver answers if its own engine is such a one too. Otherwise the driver has no code for it.
+    const RECALLS: bool = true;
+
     /// What the engine can do. Constant while it works; nothing if it does not identify itself.
     fn features(&self) -> Features;
 
@@ -157,6 +165,9 @@ pub trait Engine {
 
     /// Asks for a descriptor back. Never waits; the descriptor comes back as a completion, with
     /// any outcome, or not at all (S0-6, S0-7). Asking twice is the same as asking once (R18).
+    ///
+    /// Unless the engine [recalls](Self::RECALLS), a staged descriptor is asked for only if its peer does not pull
+    /// it, or not any more. [`Returned::Untouched`] still is the engine's own knowledge.
     fn invalidate(&mut self, tag: Tag);
 
     /// Asks the engine to stop. Never waits.

@@ -9,7 +9,7 @@ use crate::base::time::Instant;
 use crate::machines::peer::HelloState;
 use crate::machines::transfer::{Cause, Delivery, Place, Status, Word};
 use crate::ports::trace::Trace;
-use crate::ports::{Channel, Ports, Tracer};
+use crate::ports::{Channel, Engine, Ports, Tracer};
 use crate::shard::Driver;
 use crate::slots::shared::Owner;
 use crate::slots::{Flags, Role};
@@ -200,11 +200,14 @@ impl<P: Ports> Driver<'_, P> {
         if let Some(peer) = self.peers.get_mut(it.peer) {
             peer.transfers = peer.transfers.saturating_sub(1);
             let passive = it.flags.contains(Flags::PASSIVE);
-            peer.passive = peer.passive.saturating_sub(u16::from(passive));
+            peer.passive = peer.passive.saturating_sub(u8::from(passive));
             if it.flags.contains(Flags::PULLING) {
                 peer.pulls = peer.pulls.saturating_sub(1);
                 pull_waits = !peer.pull_queue.is_empty();
             }
+        }
+        if !P::Engine::RECALLS && it.flags.contains(Flags::PASSIVE) {
+            self.forget_asked(it.peer, it.tag.index);
         }
         self.slots.release(it.tag);
         self.offer = true;

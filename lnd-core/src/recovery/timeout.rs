@@ -114,7 +114,7 @@ impl<P: Ports> Driver<'_, P> {
 
     /// A transfer's deadline, or its drain bound, has passed.
     fn slot_timer(&mut self, now: Instant, due: Instant, slot: u32) {
-        if !self.slots.is_under_way(slot) {
+        if !self.slots.is_under_way(slot) || self.cancel_again(now, slot) {
             return;
         }
         if self.postpone(now, due, slot) {

@@ -93,11 +93,14 @@ impl<P: Ports> Driver<'_, P> {
         if self.answer_to(tag, ours, of_role).is_none() {
             return;
         }
+        // Whatever it says, its pull is over.
+        self.let_go(tag.index);
         match self.apply(now, tag, event) {
             Some(Effect::Invalidate) => self.invalidate(now, tag),
             Some(Effect::None) => self.await_drain(now, tag),
             _ => {}
         }
+        self.recall_let_go(now, tag);
     }
 
     /// A transfer that an answer is for; each mismatch is counted (R31, H8, H16).

@@ -85,7 +85,7 @@ impl<P: Ports> Driver<'_, P> {
         }
     }
 
-    /// Refuses a request that was offered: we are shutting down.
+    /// Refuses a request that was offered.
     #[cold]
     #[inline(never)]
     pub(crate) fn refuse_offer(
@@ -94,10 +94,11 @@ impl<P: Ports> Driver<'_, P> {
         from: Nid,
         offer: Offer,
         message: &Message<'_>,
+        why: Refusal,
     ) {
         let Some(asked) = Asked::by(message) else { return };
         if let Some(tag) = self.take_up_request(now, &offer, from, &asked) {
-            self.nak(now, tag, asked.kind, Refusal::ShuttingDown);
+            self.nak(now, tag, asked.kind, why);
         }
     }
 

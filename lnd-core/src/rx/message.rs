@@ -5,7 +5,7 @@ use super::admit::Heard;
 use super::arrival::{Arrival, Inbound};
 use super::request::Screened;
 use crate::base::id::{LinkId, PeerId};
-use crate::base::message::{Envelope, Lane, Message};
+use crate::base::message::{Envelope, Lane, Message, Refusal};
 use crate::base::time::Instant;
 use crate::ports::{Channel, Ports};
 use crate::shard::{Driver, RunState};
@@ -55,7 +55,11 @@ impl<'m, P: Ports> Driver<'m, P> {
         }
         match screened {
             Screened::Offer(offer) if self.run.state() != RunState::Running => {
-                self.refuse_offer(now, from.from, offer, message);
+                self.refuse_offer(now, from.from, offer, message, Refusal::ShuttingDown);
+                screened = Screened::Handled;
+            }
+            Screened::Offer(offer) if self.may_be_called_off(&offer, message) => {
+                self.refuse_offer(now, from.from, offer, message, Refusal::Failed);
                 screened = Screened::Handled;
             }
             Screened::Offer(_) => return screened,
@@ -115,6 +119,9 @@ impl<'m, P: Ports> Driver<'m, P> {
                 return self.on_request(now, link, id, from);
             }
             Message::PullReady(ready) => self.pull_ready(now, link, id, ready),
+            Message::CancelPut { .. } | Message::CancelGet { .. } => {
+                self.on_cancel(now, link, id, message);
+            }
             _ => self.on_answer(now, id, from, message),
         }
         Screened::Handled

@@ -4,6 +4,7 @@
 mod admit;
 mod answer;
 mod arrival;
+mod cancel;
 mod decide;
 mod message;
 mod recv;

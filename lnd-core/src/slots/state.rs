@@ -127,14 +127,15 @@ pub(crate) struct SlotState {
     ///
     /// [`Peer::opened`]: crate::peers::Peer::opened
     pub session: u32,
-    /// A request of ours: its number in the session.
+    /// A request of ours: its number in the session. A peer's: the next slot of a request of that peer.
     pub sequence: u32,
     /// Bytes to move.
     pub length: u32,
     pub pieces: Pieces,
     pub role: Role,
     pub flags: Flags,
-    /// A request of ours: the link asked for, or [`ANY_LINK`](Self::ANY_LINK). A refusal: why.
+    /// A request of ours: the link asked for, or [`ANY_LINK`](Self::ANY_LINK). A refusal: why. Staged memory
+    /// that is to come back: [`LET_GO`](Self::LET_GO), or how often CANCEL was said.
     choice: u8,
     /// How much of the upper layer's header is kept; that of a request which does not wait is not. Of what is
     /// to pull, the length of its key.
@@ -193,6 +194,13 @@ impl SlotState {
         header_length: 0,
     };
 
+    /// The peer does not pull what we have staged, or not any more.
+    const LET_GO: u8 = Self::ANY_LINK - 1;
+    /// CANCEL was said; how often is added to it.
+    const CALLED_OFF: u8 = 128;
+    /// CANCEL is said so often at most.
+    pub const CANCELS: u8 = 16;
+
     /// The state of a transfer that begins.
     #[inline]
     pub const fn begun(new: &New<'_>, pieces: Pieces, address: u64) -> Self {
@@ -222,6 +230,35 @@ impl SlotState {
     /// Why a peer's request was refused.
     pub fn why(&self) -> Refusal {
         Refusal::from_wire(self.choice).unwrap_or(Refusal::Failed)
+    }
+
+    /// Notes that the peer does not pull what we have staged, or not any more: it has said so, or it was never
+    /// told of it.
+    pub fn let_go(&mut self) {
+        if self.role.stages() {
+            self.choice = Self::LET_GO;
+        }
+    }
+
+    /// Whether the peer may pull what we have staged, as far as is known.
+    pub fn is_lent(&self) -> bool {
+        self.role.stages() && self.choice != Self::LET_GO
+    }
+
+    /// How often CANCEL was said.
+    pub fn cancels(&self) -> u8 {
+        let said = self.choice.wrapping_sub(Self::CALLED_OFF);
+        if self.is_lent() && said <= Self::CANCELS {
+            said
+        } else {
+            0
+        }
+    }
+
+    /// CANCEL is said once more. What is staged has had its link, so that none is asked for any more.
+    pub fn count_cancel(&mut self) {
+        let said = self.cancels() + 1;
+        self.choice = Self::CALLED_OFF + said.min(Self::CANCELS);
     }
 
     /// The link that the upper layer has asked for.

@@ -6,10 +6,9 @@ use crate::base::id::Tag;
 use crate::base::time::Instant;
 use crate::machines::peer::HelloState;
 use crate::machines::transfer::{Cause, Debts, Effect, Event, Phase};
-use crate::ports::trace::Trace;
-use crate::ports::{Engine, Ports, Tracer};
+use crate::ports::Ports;
 use crate::shard::Driver;
-use crate::slots::{Flags, PutOff, Role};
+use crate::slots::{Flags, Role};
 
 impl<P: Ports> Driver<'_, P> {
     /// The upper layer gives up a transfer of its own, by tag. Its report will come as usual; one
@@ -47,38 +46,6 @@ impl<P: Ports> Driver<'_, P> {
             self.consume(tag);
         }
         let _ = self.apply(now, tag, Event::PayCpu);
-    }
-
-    /// Asks the engine for a cancelled transfer's descriptor, once.
-    pub(crate) fn invalidate(&mut self, now: Instant, tag: Tag) {
-        self.await_drain(now, tag);
-        let owner = self.slots.owner(tag.index);
-        let Some(state) = self.slots.get_mut(tag.index) else { return };
-        let link = owner.link().and_then(|l| self.links.get_mut(l).map(|s| (l, s)));
-        if let Some((id, link)) = link {
-            if !state.flags.contains(Flags::RECALLED) && link.takes_invalidates() {
-                state.flags.insert(Flags::RECALLED);
-                // Only a descriptor that the device has been told of can be asked back.
-                if link.ring() {
-                    self.counters.count(Counter::Doorbells);
-                }
-                link.engine.invalidate(tag);
-                self.counters.count(Counter::Invalidated);
-                self.tracer.record(now, Trace::Invalidated { tag, link: id });
-            }
-        }
-    }
-
-    /// From now on the transfer's timer is the drain bound's (S0-9, R40). Until a proof ends it, the
-    /// slot itself is the quarantine (R13): there are as many as slots, new work is refused when none is
-    /// left, and the bound escalates to a stop of the engine.
-    pub(crate) fn await_drain(&mut self, now: Instant, tag: Tag) {
-        let Some(state) = self.slots.get_mut(tag.index) else { return };
-        if !state.flags.contains(Flags::DRAINING) {
-            state.flags.insert(Flags::DRAINING);
-            state.set_put_off(PutOff::Not);
-            self.slots.arm(tag.index, now.after(self.config.drain_bound));
-        }
     }
 
     /// Ends a transfer whose deadline has passed, before anything of it is posted (LU-16303,

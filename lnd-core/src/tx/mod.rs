@@ -9,6 +9,7 @@ mod gate;
 mod post;
 mod pull;
 mod queue;
+mod recall;
 mod reply;
 mod request;
 mod send;

@@ -75,6 +75,10 @@ pub struct Fabric {
     pub room: BTreeMap<(usize, usize), [usize; 2]>,
     pub default_room: [usize; 2],
     pub immediate_max: u32,
+    /// Greetings do not say that CANCEL is answered.
+    pub no_cancel: bool,
+    /// Staged memory that was taken back from a device: `(node, life, tag)`.
+    pub taken_back: BTreeSet<(usize, u64, Tag)>,
     /// The processor cannot reach memory that was called valid.
     pub memory_fails: bool,
     /// Nodes there is no way to.
@@ -172,6 +176,25 @@ impl Fabric {
             theirs && bd.outcome.is_none()
         };
         devices.map(|(_, device)| device.posted.values().filter(of).count()).sum()
+    }
+
+    /// What is staged may be taken back: no device has a pull of it that has not ended, whatever drivers know. From
+    /// now on none may get one.
+    pub fn assert_not_pulled(&mut self, node: usize, link: usize, tag: Tag) {
+        let staged = self.devices[&(node, link)].posted.get(&tag.index);
+        if !staged.is_some_and(|bd| bd.tag == tag && matches!(bd.motion, Motion::Stage { .. })) {
+            return;
+        }
+        for ((puller, _), device) in &self.devices {
+            let stopped = device.stopped || device.stopping.get(&node) == Some(&true);
+            let pulls = |bd: &Posted| {
+                let Motion::Pull { from, source, .. } = bd.motion else { return false };
+                (from, source) == (nid(node), tag) && bd.outcome.is_none() && !stopped
+            };
+            let pulled = device.posted.values().find(|bd| pulls(bd));
+            assert!(pulled.is_none(), "taken back while node {puller} pulls it: {pulled:?}");
+        }
+        self.taken_back.insert((node, self.lives[&node], tag));
     }
 
     /// Bytes of a list of fragments, at most `length` of them.

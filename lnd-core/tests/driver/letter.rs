@@ -3,6 +3,7 @@
 
 use lnd_core::id::LinkId;
 use lnd_core::message::{Envelope, Lane, Message};
+use lnd_core::ports::Features;
 
 use super::fabric::node_of;
 
@@ -84,6 +85,15 @@ impl Letter {
             shape,
             header: header.to_vec(),
             payload: payload.to_vec(),
+        }
+    }
+
+    /// A greeting does not announce some features.
+    pub fn hide(&mut self, hidden: Features) {
+        match &mut self.shape {
+            Message::Hello(it) => it.features &= !hidden.0,
+            Message::HelloAck(it) => it.features &= !hidden.0,
+            _ => {}
         }
     }
 

@@ -23,7 +23,7 @@ use lnd_core::transfer::{Delivery, Health, Status};
 
 use super::fabric::{nid, Shared, BASE, WINDOW};
 use super::letter::Letter;
-use super::ports::{Log, Mock, MockChannel, MockEngine, MockMemory, Ring};
+use super::ports::{Log, MockChannel, MockEngine, MockMemory, MockOf, Ring};
 
 /// The message that an upper layer's header names.
 fn id_of(header: &[u8]) -> u64 {
@@ -72,9 +72,10 @@ pub struct Kept {
 
 const CHUNK: usize = 16 << 10;
 
-pub struct Node {
+/// One node; `RECALLS` is its engines'.
+pub struct NodeOf<const RECALLS: bool> {
     pub me: usize,
-    pub driver: Driver<'static, Mock>,
+    pub driver: Driver<'static, MockOf<RECALLS>>,
     pub interrupts: Vec<Interrupt<'static, Ring>>,
     pub fabric: Shared,
     pub now: Instant,
@@ -101,7 +102,10 @@ fn content(id: u64, i: usize) -> u8 {
     (id as u8).wrapping_mul(31).wrapping_add((i as u8).wrapping_mul(7)).wrapping_add((i >> 8) as u8)
 }
 
-impl Node {
+/// One node of the usual kind.
+pub type Node = NodeOf<true>;
+
+impl<const RECALLS: bool> NodeOf<RECALLS> {
     pub fn boot(fabric: &Shared, me: usize, life: u64, config: Config, now: Instant) -> Self {
         let memory = vec![MaybeUninit::uninit(); config.bytes_needed()].leak();
         let identity = Identity { nid: nid(me), life: Incarnation::from_raw(life).unwrap() };

@@ -19,26 +19,31 @@ use super::device::Posted;
 use super::fabric::{node_of, Ending, Fate, Shared, BASE, WINDOW};
 use super::letter::Letter;
 
+/// The ports of a node; `RECALLS` is its engines' ([`Engine::RECALLS`]).
 #[derive(Debug)]
-pub struct Mock;
+pub struct MockOf<const RECALLS: bool>;
 
-impl Ports for Mock {
-    type Engine = MockEngine;
+/// The usual ones.
+pub type Mock = MockOf<true>;
+
+impl<const RECALLS: bool> Ports for MockOf<RECALLS> {
+    type Engine = MockEngine<RECALLS>;
     type Channel = MockChannel;
     type Memory = MockMemory;
     type Tracer = Log;
 }
 
 #[derive(Debug)]
-pub struct MockEngine {
+pub struct MockEngine<const RECALLS: bool = true> {
     pub fabric: Shared,
     pub node: usize,
     pub link: usize,
 }
 
-impl Engine for MockEngine {
+impl<const RECALLS: bool> Engine for MockEngine<RECALLS> {
     const CONNECTIONS: bool = true;
     const KEYS: bool = true;
+    const RECALLS: bool = RECALLS;
 
     fn features(&self) -> Features {
         Features(self.fabric.borrow_mut().device(self.node, self.link).features)
@@ -53,6 +58,11 @@ impl Engine for MockEngine {
         };
         let stopped = device.asked_to_stop(with);
         assert!(!stopped, "posted to what was asked to stop (S0-20)");
+        if let (Motion::Pull { source, .. }, false) = (bd.motion, RECALLS) {
+            let back = (with, fabric.lives[&with], source);
+            assert!(!fabric.taken_back.contains(&back), "pulls what was taken back: {source:?}");
+        }
+        let device = fabric.device(self.node, self.link);
         let room: u32 = bd.fragments.iter().map(|f| f.length).sum();
         assert!(bd.length <= room, "length beyond the fragments");
         assert_eq!(bd.list.is_some(), bd.fragments.len() > 1, "a list for many fragments only");
@@ -106,6 +116,9 @@ impl Engine for MockEngine {
 
     fn invalidate(&mut self, tag: Tag) {
         let mut fabric = self.fabric.borrow_mut();
+        if !RECALLS {
+            fabric.assert_not_pulled(self.node, self.link, tag);
+        }
         let device = fabric.device(self.node, self.link);
         device.calls.invalidates += 1;
         device.gone |= device.unreadable;
@@ -271,7 +284,10 @@ impl Channel for MockChannel {
         tag: Option<Tag>,
     ) -> Result<Option<Sent>, ChannelFull> {
         let mut fabric = self.fabric.borrow_mut();
-        let letter = Letter::new(link, envelope, message);
+        let mut letter = Letter::new(link, envelope, message);
+        if fabric.no_cancel {
+            letter.hide(Features::CANCEL);
+        }
         let stopped = fabric.device(self.node, link.index()).asked_to_stop(letter.to);
         assert!(!stopped, "said {} on a stopped link", letter.kind());
         assert_eq!(letter.from, self.node, "forged sender");

@@ -19,9 +19,9 @@ use super::fabric::{nid, Fabric, Fate};
 use super::letter::Letter;
 use super::node::{Order, Verdict, TAKE};
 use super::tally::Tally;
-use super::world::World;
+use super::world::WorldOf;
 
-const KINDS: [&str; 10] = [
+const KINDS: [&str; 12] = [
     "hello",
     "hello_ack",
     "immediate",
@@ -32,10 +32,12 @@ const KINDS: [&str; 10] = [
     "get_nak",
     "noop",
     "pull_ready",
+    "cancel_put",
+    "cancel_get",
 ];
 
-struct Storm {
-    w: World,
+struct Storm<const RECALLS: bool> {
+    w: WorldOf<RECALLS>,
     dice: Dice,
     links: usize,
     /// The engines can stop their connections one by one.
@@ -53,7 +55,7 @@ pub fn hurry(config: &mut Config) {
 }
 
 /// Every node reaches every other, after as many attempts as it takes to find out what has happened.
-pub fn assert_reach(w: &mut World) {
+pub fn assert_reach<const RECALLS: bool>(w: &mut WorldOf<RECALLS>) {
     let nodes = w.nodes.len();
     for (from, to) in (0..nodes * nodes).map(|it| (it / nodes, it % nodes)) {
         let mut ends = Vec::new();
@@ -83,7 +85,7 @@ fn small_config(dice: &mut Dice) -> Config {
     config
 }
 
-impl Storm {
+impl<const RECALLS: bool> Storm<RECALLS> {
     fn new(seed: u64, connects: bool) -> Self {
         let mut dice = Dice(seed);
         let mut config = small_config(&mut dice);
@@ -99,7 +101,7 @@ impl Storm {
         }
         fabric.ends_at_once = dice.once_in(3);
         fabric.reliable = dice.once_in(2);
-        let w = World::on(fabric, nodes, config);
+        let w = WorldOf::on(fabric, nodes, config);
         Self { w, dice, links, connects, sent: Vec::new() }
     }
 
@@ -247,7 +249,8 @@ impl Storm {
     }
 
     fn fault(&mut self) {
-        let kind = self.dice.pick(&KINDS);
+        let kinds = if RECALLS { &KINDS[..10] } else { &KINDS };
+        let kind = self.dice.pick(kinds);
         let sent = self.dice.pick(&[Sent::Ok, Sent::NotDelivered, Sent::Unknown]);
         // A reliable channel says of what it loses that it does not know, and repeats nothing.
         let reliable = self.w.fabric.borrow().reliable;
@@ -370,9 +373,9 @@ impl Storm {
     }
 }
 
-fn storm(seed: u64, connects: bool, tally: &mut Tally) {
+fn storm<const RECALLS: bool>(seed: u64, connects: bool, tally: &mut Tally) {
     println!("seed {seed}");
-    let mut storm = Storm::new(seed, connects);
+    let mut storm = Storm::<RECALLS>::new(seed, connects);
     for _ in 0..2000 {
         storm.step();
     }
@@ -388,12 +391,14 @@ fn storm(seed: u64, connects: bool, tally: &mut Tally) {
     tally.add(&storm.w);
 }
 
-fn storms(seeds: std::ops::Range<u64>, connects: bool) {
+fn storms<const RECALLS: bool>(seeds: std::ops::Range<u64>, connects: bool) {
     let mut tally = Tally::new();
     for seed in seeds {
-        storm(seed, connects, &mut tally);
+        storm::<RECALLS>(seed, connects, &mut tally);
     }
     tally.assert_rough();
+    let [said, heard] = [Counter::Cancels, Counter::CancelsHeard].map(|it| tally.value(it));
+    assert_eq!((said > 300, heard > 150), (!RECALLS, !RECALLS), "{said} said, {heard} heard");
     let reset = tally.value(Counter::ConnectionsReset);
     assert!(if connects { reset > 1000 } else { reset == 0 }, "{reset} connections reset");
 }
@@ -403,18 +408,25 @@ const SEEDS: u64 = if cfg!(miri) { 20 } else { 400 };
 
 #[test]
 fn r72_storms_first_half() {
-    storms(0..SEEDS, false);
+    storms::<true>(0..SEEDS, false);
 }
 
 #[test]
 fn r72_storms_second_half() {
-    storms(SEEDS..2 * SEEDS, false);
+    storms::<true>(SEEDS..2 * SEEDS, false);
 }
 
 /// Engines that can stop their connections one by one.
 #[test]
 fn r72_storms_over_connections() {
-    storms(0..SEEDS, true);
+    storms::<true>(0..SEEDS, true);
+}
+
+/// Engines that must not take staged memory back while it may be pulled.
+#[test]
+fn r72_storms_without_recalls() {
+    storms::<false>(0..SEEDS / 2, false);
+    storms::<false>(SEEDS / 2..SEEDS, true);
 }
 
 #[test]
@@ -423,6 +435,7 @@ fn r72_more_storms() {
     let number = |name| std::env::var(name).ok().and_then(|n| n.parse::<u64>().ok());
     let first = number("SEED").unwrap_or(1000);
     for seed in first..first + number("COUNT").unwrap_or(1000) {
-        storm(seed, seed % 2 == 1, &mut Tally::new());
+        storm::<true>(seed, seed % 2 == 1, &mut Tally::new());
+        storm::<false>(seed, seed % 2 == 1, &mut Tally::new());
     }
 }

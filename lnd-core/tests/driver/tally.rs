@@ -3,7 +3,7 @@
 
 use lnd_core::counters::{Counter, Counters};
 
-use super::world::World;
+use super::world::WorldOf;
 
 /// What storms have done in all.
 pub struct Tally {
@@ -17,7 +17,7 @@ impl Tally {
         Self { ok: 0, failed: 0, counters: Counters::new() }
     }
 
-    pub fn add(&mut self, world: &World) {
+    pub fn add<const RECALLS: bool>(&mut self, world: &WorldOf<RECALLS>) {
         for node in &world.nodes {
             let ok = node.done.iter().filter(|r| r.status.errno == 0).count();
             self.ok += ok;

@@ -15,10 +15,11 @@ use lnd_core::time::{Instant, Span};
 use super::device::Device;
 use super::fabric::{nid, Ending, Fabric, Fate, Shared};
 use super::letter::{assert_kind, Letter};
-use super::node::{Node, Order};
+use super::node::{NodeOf, Order};
 
-pub struct World {
-    pub nodes: Vec<Node>,
+/// Some nodes; `RECALLS` is their engines'.
+pub struct WorldOf<const RECALLS: bool> {
+    pub nodes: Vec<NodeOf<RECALLS>>,
     pub fabric: Shared,
     pub now: Instant,
     pub config: Config,
@@ -37,7 +38,10 @@ pub fn config() -> Config {
     config
 }
 
-impl World {
+/// Some nodes of the usual kind.
+pub type World = WorldOf<true>;
+
+impl<const RECALLS: bool> WorldOf<RECALLS> {
     /// `nodes` nodes of the usual configuration, links up, nobody greeted.
     pub fn new(nodes: usize) -> Self {
         Self::with(nodes, config())
@@ -54,7 +58,7 @@ impl World {
         let mut world = Self { nodes: Vec::new(), fabric, now, config, next_id: 1, next_life: 1 };
         for node in 0..nodes {
             let life = world.life();
-            world.nodes.push(Node::boot(&world.fabric, node, life, config, now));
+            world.nodes.push(NodeOf::boot(&world.fabric, node, life, config, now));
         }
         world.settle();
         world
@@ -87,7 +91,7 @@ impl World {
         self.next_id
     }
 
-    pub fn node(&mut self, node: usize) -> &mut Node {
+    pub fn node(&mut self, node: usize) -> &mut NodeOf<RECALLS> {
         &mut self.nodes[node]
     }
 
@@ -278,7 +282,7 @@ impl World {
 
     pub fn fetch(&mut self) -> usize {
         let now = self.now;
-        let fetch = |n: &mut Node| {
+        let fetch = |n: &mut NodeOf<RECALLS>| {
             n.now = now;
             n.fetch()
         };
@@ -354,7 +358,7 @@ impl World {
     pub fn reboot(&mut self, node: usize) {
         self.kill(node);
         let life = self.life();
-        self.nodes[node] = Node::boot(&self.fabric, node, life, self.config, self.now);
+        self.nodes[node] = NodeOf::boot(&self.fabric, node, life, self.config, self.now);
     }
 
     /// Prints the last happenings of some nodes, for whoever looks for the cause of a failure.

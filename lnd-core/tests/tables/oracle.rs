@@ -235,6 +235,11 @@ impl Oracle {
     }
 
     fn vouched(&mut self) -> Effect {
+        // Its word counts as long as the descriptor has not told how it ended, asked for or not.
+        if self.wanted_back && self.hw && !self.peer && !self.moved {
+            self.moved = true;
+            return Effect::None;
+        }
         if !self.peer || !self.had_descriptor() {
             return Effect::Late;
         }

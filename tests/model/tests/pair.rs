@@ -173,14 +173,14 @@ fn inv_11_one_credit_each_way_against_loss() {
 fn put_without_remote_completion_against_loss_and_link_down() {
     let faults = Faults { lost: 1, doubted: 1, link_down: [1, 0], ..NONE };
     let setup = Setup { signalled: false, ..Setup::new("put, done by word") };
-    explore(setup.sends(0, Put, LARGE).with(faults), &[OK, ERROR, BY_HAND, DEADLINE], 2_272);
+    explore(setup.sends(0, Put, LARGE).with(faults), &[OK, ERROR, BY_HAND, DEADLINE], 2_287);
 }
 
 #[test]
 fn get_without_remote_completion_against_loss_and_link_down() {
     let faults = Faults { lost: 1, doubted: 1, link_down: [0, 1], ..NONE };
     let setup = Setup { signalled: false, ..Setup::new("get, done by word") };
-    explore(setup.sends(0, Get, LARGE).with(faults), &[OK, ERROR, BY_HAND, DEADLINE], 2_446);
+    explore(setup.sends(0, Get, LARGE).with(faults), &[OK, ERROR, BY_HAND, DEADLINE], 2_423);
 }
 
 #[test]

@@ -139,6 +139,8 @@ const fn step_live(word: Word, event: Event) -> Step {
         Event::MsgOk => settle(word.paying(Debts::MSG)),
         Event::MsgNotDelivered => msg_error(word, Place::Message),
         Event::MsgUnknown => msg_error(word, Place::Answer),
+        // We have given it up, and its descriptor has not come back: the peer has pulled all the same (S0-16).
+        Event::Done if given_up(word) => changed(word.proving(), Effect::None),
         Event::Accepted | Event::Done if !word.owes(Debts::PEER) => unchanged(word, Effect::Late),
         // `CPU` and `HW` are one bit each, and one holder each; and who has had a descriptor pulls
         // nothing, who never had one was not pulled from (R31).
@@ -159,6 +161,11 @@ const fn step_live(word: Word, event: Event) -> Step {
         Event::Cancel(_) if word.asked() => unchanged(word, Effect::Repeat),
         Event::Cancel(cause) => recall(drop_peer(word.because(cause))),
     }
+}
+
+/// Whether a transfer's peer is not waited for any more, but its descriptor is.
+const fn given_up(word: Word) -> bool {
+    word.asked() && word.owes(Debts::HW) && !word.owes(Debts::PEER) && !word.proven()
 }
 
 /// By hand, with the proof that nothing moves any more: `HW` and `MSG` are settled at once.

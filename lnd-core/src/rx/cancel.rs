@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! CANCEL: a peer wants back what it has staged, and asks whether we pull it (docs/decisions/0029-cancel.md).
+//!
+//! Our answer is a promise: nothing is pulled from that transfer any more. A pull that is under way answers by its
+//! end. All else is answered at once, as often as it is asked. Where no promise can be given nothing is said.
+
+use super::request::Offer;
+use crate::base::counters::Counter;
+use crate::base::id::{LinkId, PeerId, Tag};
+use crate::base::message::{Message, Refusal};
+use crate::base::time::Instant;
+use crate::machines::peer::window::Verdict;
+use crate::machines::transfer::{Cause, Effect, Event, Phase};
+use crate::ports::{Channel, Engine, Ports};
+use crate::shard::Driver;
+use crate::slots::{Role, NONE};
+
+impl<P: Ports> Driver<'_, P> {
+    /// A CANCEL of an admitted peer. An engine that recalls has not announced that it hears one.
+    pub(super) fn on_cancel(&mut self, now: Instant, link: LinkId, id: PeerId, it: &Message<'_>) {
+        if P::Engine::RECALLS {
+            self.counters.count(Counter::WrongAnswer);
+            return;
+        }
+        self.counters.count(Counter::CancelsHeard);
+        let (source, over) = match *it {
+            Message::CancelPut { source, session, sequence } => {
+                let over = match self.asked_for(id, source) {
+                    Some(tag) => self.end_request(now, tag),
+                    None => self.bars(id, session, sequence),
+                };
+                (source, over)
+            }
+            Message::CancelGet { source, sink } => (source, self.end_get(now, id, source, sink)),
+            _ => return,
+        };
+        if over {
+            // What finds no room is asked for again.
+            let nak = Message::PutNak { source, why: Refusal::Failed };
+            self.send_control(now, id, Some(link), &nak);
+        }
+    }
+
+    /// Ends a request that we have taken. Whether it is over; if not, its own end tells.
+    fn end_request(&mut self, now: Instant, tag: Tag) -> bool {
+        let role = self.slots.get(tag.index).map(|state| state.role);
+        // A refusal is on its way already.
+        if role != Some(Role::NakPut) {
+            self.cancel(now, tag, Cause::Refused);
+        }
+        role != Some(Role::PutSink)
+    }
+
+    /// The same for a GET of ours, which the peer has answered, or is about to: then its PULL_READY comes too late.
+    fn end_get(&mut self, now: Instant, id: PeerId, source: Tag, sink: Tag) -> bool {
+        let fits = self.slots.tag(sink.index) == sink && self.is_with(sink, id);
+        let there = fits && self.slots.word(sink.index).phase() != Phase::Free;
+        let Some(state) = self.slots.get(sink.index).filter(|_| there) else { return true };
+        match state.role {
+            Role::GetPull if state.remote == source => {
+                self.cancel(now, sink, Cause::Refused);
+                false
+            }
+            Role::GetSink => {
+                if self.apply(now, sink, Event::Refused) == Some(Effect::None) {
+                    self.await_drain(now, sink);
+                }
+                true
+            }
+            _ => true,
+        }
+    }
+
+    /// Sees that a request which we do not have is never taken. Whether that is so.
+    fn bars(&mut self, id: PeerId, session: u32, sequence: u32) -> bool {
+        let (reliable, depth) = (self.channel.is_reliable(), self.config.depth);
+        let Some(peer) = self.peers.get_mut(id) else { return false };
+        if peer.counted_session() != Some(session) {
+            // One of a former session is refused when it comes: see `may_be_called_off`. One of a session that we
+            // do not count yet may be taken.
+            let former = !peer.is_news(session) && peer.their_session() != Some(session);
+            if !former {
+                self.counters.count(Counter::WrongSession);
+            }
+            return former;
+        }
+        let lost = match peer.theirs.peek(sequence) {
+            Verdict::Duplicate => return true,
+            // Behind the window: it is not taken any more.
+            Verdict::Outside if !peer.theirs.is_behind(sequence) => return true,
+            Verdict::Fresh { lost } if lost == 0 || !reliable => lost,
+            // No correct peer is so far before the window; or what is late would be pushed out of it.
+            Verdict::Outside | Verdict::Fresh { .. } => {
+                self.counters.count(Counter::OutsideWindow);
+                return false;
+            }
+        };
+        let _ = peer.take_in(Some((sequence, lost)));
+        let says = peer.consume(depth);
+        self.counters.add(Counter::LostRequests, u64::from(lost) + 1);
+        if says {
+            self.say_credits(id);
+        }
+        true
+    }
+
+    /// Whether its sender may have been told of a request that it is not pulled. Of a former session's nothing is
+    /// remembered.
+    #[inline]
+    pub(super) fn may_be_called_off(&self, offer: &Offer, message: &Message<'_>) -> bool {
+        let former = offer.number.is_none();
+        !P::Engine::RECALLS && former && matches!(message, Message::PutReq { .. })
+    }
+
+    /// The slot of a PUT_REQ of a peer's present incarnation, by its sender's transfer. A peer has no more slots than
+    /// twice its credits (INV-14).
+    fn asked_for(&self, id: PeerId, source: Tag) -> Option<Tag> {
+        let mut slot = self.peers.get(id)?.first_asked();
+        for _ in 0..self.slots.count() {
+            let state = self.slots.get(slot)?;
+            let ours = matches!(state.role, Role::Ticket | Role::PutSink | Role::NakPut);
+            let tag = self.slots.tag(slot);
+            if ours && { state.remote } == source && self.is_with(tag, id) {
+                return Some(tag);
+            }
+            slot = state.sequence;
+        }
+        None
+    }
+
+    /// A peer's request has a slot.
+    pub(crate) fn note_asked(&mut self, id: PeerId, slot: u32) {
+        let (Some(peer), Some(state)) = (self.peers.get_mut(id), self.slots.get_mut(slot)) else {
+            return;
+        };
+        state.sequence = peer.first_asked();
+        peer.set_first_asked(slot);
+    }
+
+    /// A peer's request has ended. Bounded as [`asked_for`](Self::asked_for) is.
+    pub(crate) fn forget_asked(&mut self, id: PeerId, slot: u32) {
+        let next = self.slots.get(slot).map_or(NONE, |state| state.sequence);
+        let Some(peer) = self.peers.get_mut(id) else { return };
+        let mut at = peer.first_asked();
+        if at == slot {
+            peer.set_first_asked(next);
+            return;
+        }
+        for _ in 0..self.slots.count() {
+            let Some(state) = self.slots.get_mut(at) else { return };
+            at = state.sequence;
+            if at == slot {
+                state.sequence = next;
+                return;
+            }
+        }
+    }
+}

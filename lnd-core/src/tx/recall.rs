@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! Descriptors that are asked back: the one place that decides whether they may be, and asks.
+//!
+//! Most engines may be asked for anything. One that does not [recall](Engine::RECALLS) must not be asked for staged
+//! memory that its peer may be pulling: on such hardware the pull would end well with a part of the data. So the
+//! puller is asked first (docs/decisions/0029-cancel.md).
+
+use crate::base::counters::Counter;
+use crate::base::id::{LinkId, PeerId, Tag};
+use crate::base::message::Message;
+use crate::base::time::{Instant, Span};
+use crate::links::Link;
+use crate::machines::peer::HelloState;
+use crate::machines::transfer::Debts;
+use crate::peers::Marks;
+use crate::ports::trace::Trace;
+use crate::ports::{Engine, Ports, Tracer};
+use crate::shard::Driver;
+use crate::slots::{Flags, PutOff, Role, SlotState};
+
+impl<P: Ports> Driver<'_, P> {
+    /// Asks the engine for a cancelled transfer's descriptor, once; or the peer, as long as that may be pulling it.
+    pub(crate) fn invalidate(&mut self, now: Instant, tag: Tag) {
+        self.await_drain(now, tag);
+        if self.is_lent(tag.index) {
+            self.call_off(now, tag.index);
+            return;
+        }
+        let owner = self.slots.owner(tag.index);
+        let Some(state) = self.slots.get_mut(tag.index) else { return };
+        let staged = state.role.stages();
+        let link = owner.link().and_then(|l| self.links.get_mut(l).map(|s| (l, s)));
+        if let Some((id, link)) = link {
+            if !state.flags.contains(Flags::RECALLED) && link.takes_invalidates() {
+                state.flags.insert(Flags::RECALLED);
+                // Only a descriptor that the device has been told of can be asked back.
+                if link.ring() {
+                    self.counters.count(Counter::Doorbells);
+                }
+                link.engine.invalidate(tag);
+                self.counters.count(Counter::Invalidated);
+                self.tracer.record(now, Trace::Invalidated { tag, link: id });
+                if !P::Engine::RECALLS && staged {
+                    // The bound was the puller's until now.
+                    self.slots.arm(tag.index, now.after(self.config.drain_bound));
+                }
+            }
+        }
+    }
+
+    /// From now on the transfer's timer is the drain bound's (S0-9, R40). Until a proof ends it, the
+    /// slot itself is the quarantine (R13): there are as many as slots, new work is refused when none is
+    /// left, and the bound escalates to a stop of the engine.
+    pub(crate) fn await_drain(&mut self, now: Instant, tag: Tag) {
+        let Some(state) = self.slots.get_mut(tag.index) else { return };
+        if !state.flags.contains(Flags::DRAINING) {
+            state.flags.insert(Flags::DRAINING);
+            state.set_put_off(PutOff::Not);
+            self.slots.arm(tag.index, now.after(self.config.drain_bound));
+        }
+    }
+
+    /// Whether only the peer, or a stop, gives back what is staged in a slot: it may be pulled, or the stop that
+    /// gives it back is under way.
+    fn is_lent(&self, slot: u32) -> bool {
+        if P::Engine::RECALLS {
+            return false;
+        }
+        let Some(state) = self.slots.get(slot).filter(|state| state.role.stages()) else {
+            return false;
+        };
+        let link = self.slots.owner(slot).link().and_then(|link| self.links.get(link));
+        let stops = !link.is_some_and(Link::in_service) || self.is_disconnected(slot);
+        stops || state.is_lent() && !self.has_left(slot)
+    }
+
+    /// Whether the incarnation for which a transfer is has said goodbye. It pulls nothing then: its own transfers
+    /// had ended.
+    fn has_left(&self, slot: u32) -> bool {
+        let id = self.peers.of_slot(slot);
+        let closed = self.peers.get(id).is_some_and(|peer| peer.has_closed());
+        closed && self.is_with(self.slots.tag(slot), id)
+    }
+
+    /// The peer does not pull what is staged in a slot, or not any more.
+    pub(crate) fn let_go(&mut self, slot: u32) {
+        if let Some(state) = self.slots.get_mut(slot).filter(|_| !P::Engine::RECALLS) {
+            state.let_go();
+        }
+    }
+
+    /// Asks the engine for what the peer has let go, if it is to come back.
+    pub(crate) fn recall_let_go(&mut self, now: Instant, tag: Tag) {
+        let word = self.slots.word(tag.index);
+        let due = word.asked() && word.owes(Debts::HW) && !word.owes(Debts::CPU);
+        if !P::Engine::RECALLS && due {
+            self.invalidate(now, tag);
+        }
+    }
+
+    /// Says the first CANCEL for what is staged in a slot, if there is a way and the peer answers it. If not, the
+    /// drain bound has begun all the same.
+    fn call_off(&mut self, now: Instant, slot: u32) {
+        let said = self.slots.get(slot).map_or(0, SlotState::cancels);
+        if let (0, Some((peer, link))) = (said, self.way_to_puller(slot)) {
+            self.cancel_once_more(now, slot, peer, link);
+        }
+    }
+
+    /// The puller of what is staged in a slot, and the link, if it can be asked. Without a way the domain is being
+    /// stopped, which is what gives it back. Another incarnation does not know what its predecessor pulls.
+    fn way_to_puller(&self, slot: u32) -> Option<(PeerId, LinkId)> {
+        let (id, link) = (self.peers.of_slot(slot), self.slots.owner(slot).link()?);
+        let peer = self.peers.get(id).filter(|peer| peer.is(Marks::CANCELS))?;
+        let there =
+            self.peers.state(id) != HelloState::Down && self.is_with(self.slots.tag(slot), id);
+        (there && self.links.leads_to(peer.nid?, link)).then_some((id, link))
+    }
+
+    /// The drain bound of a transfer's descriptor, or a part of it, is over. CANCEL is said again within the bound,
+    /// no more often than a hello is. `false`: the bound is over.
+    pub(crate) fn cancel_again(&mut self, now: Instant, slot: u32) -> bool {
+        if P::Engine::RECALLS || !self.is_lent(slot) {
+            return false;
+        }
+        let said = self.slots.get(slot).map_or(0, SlotState::cancels);
+        if said == 0 || self.left_of_bound(said) == Span::default() {
+            return false;
+        }
+        match self.way_to_puller(slot) {
+            Some((peer, link)) => self.cancel_once_more(now, slot, peer, link),
+            None => self.await_puller(now, slot),
+        }
+        true
+    }
+
+    fn cancel_once_more(&mut self, now: Instant, slot: u32, peer: PeerId, link: LinkId) {
+        let source = self.slots.tag(slot);
+        let Some(state) = self.slots.get(slot) else { return };
+        let message = if state.role == Role::GetSource {
+            Message::CancelGet { source, sink: state.remote }
+        } else {
+            let (session, sequence) = (state.session, state.sequence);
+            Message::CancelPut { source, session, sequence }
+        };
+        if self.send_control(now, peer, Some(link), &message) {
+            self.counters.count(Counter::Cancels);
+        }
+        self.await_puller(now, slot);
+    }
+
+    /// The next part of the drain bound begins.
+    fn await_puller(&mut self, now: Instant, slot: u32) {
+        let said = self.slots.get(slot).map_or(0, SlotState::cancels);
+        let left = self.left_of_bound(said);
+        if let Some(state) = self.slots.get_mut(slot) {
+            state.count_cancel();
+        }
+        self.slots.arm(slot, now.after(left.min(self.between_cancels())));
+    }
+
+    fn between_cancels(&self) -> Span {
+        let part = self.config.drain_bound.as_nanos().div_ceil(u64::from(SlotState::CANCELS));
+        self.config.hello_timeout.max(Span::from_nanos(part))
+    }
+
+    /// What is left of the drain bound when so many CANCELs have been waited for.
+    fn left_of_bound(&self, said: u8) -> Span {
+        let waited = self.between_cancels().times(u32::from(said)).as_nanos();
+        Span::from_nanos(self.config.drain_bound.as_nanos().saturating_sub(waited))
+    }
+}
