@@ -170,6 +170,64 @@ extern "C" {
 #endif // __cplusplus
 
 /**
+ * lnd_soft_connection() - The number of the present connection with another node.
+ * @node: our node, prepared.
+ * @link: the link.
+ * @peer: the number of the other node; lnd_soft_node_of() says it.
+ *
+ * All that is staged for that node and pulled from it by the link is of the connection. For lnd_ops.connection.
+ *
+ * Context: one at a time for a node, with the other lnd_soft_connection functions.
+ * Return: the number, which no other connection of the link has had; 0: the node has none of its own, or is
+ * none.
+ */
+uint32_t lnd_soft_connection(struct lnd_soft_node *node,
+			     uint32_t link,
+			     uint32_t peer);
+
+/**
+ * lnd_soft_connection_stop() - Asks for the stop of a connection.
+ * @node: our node.
+ * @link: the link.
+ * @number: of the connection. Of one that is not there any more, nothing is asked.
+ *
+ * For lnd_ops.connection_stop.
+ *
+ * Context: as lnd_soft_connection().
+ * Return: 1 if the link's engine must be stepped for it, else 0.
+ */
+uint32_t lnd_soft_connection_stop(struct lnd_soft_node *node, uint32_t link, uint32_t number);
+
+/**
+ * lnd_soft_connection_quiesced() - Whether a connection is proven stopped.
+ * @node: our node.
+ * @link: the link.
+ * @number: of the connection.
+ *
+ * It waits for the other node's engine while that is in the middle of a copy and its node is alive. Step
+ * our engine meanwhile. For lnd_ops.connection_quiesced.
+ *
+ * Context: as lnd_soft_connection().
+ * Return: 1 if it is, or is not there any more; else 0.
+ */
+uint32_t lnd_soft_connection_quiesced(struct lnd_soft_node *node,
+				      uint32_t link,
+				      uint32_t number);
+
+/**
+ * lnd_soft_connection_reset() - Puts the next connection in the place of a stopped one.
+ * @node: our node.
+ * @link: the link.
+ * @number: of the connection; 0: all of the link, whose engine is about to be reset.
+ *
+ * For lnd_ops.connection_reset.
+ *
+ * Context: as lnd_soft_connection().
+ * Return: 1 if the link's engine must be stepped for it, else 0.
+ */
+uint32_t lnd_soft_connection_reset(struct lnd_soft_node *node, uint32_t link, uint32_t number);
+
+/**
  * lnd_soft_engine_size() - Bytes of memory for an engine's object.
  *
  * Context: any.

@@ -37,7 +37,8 @@ pub struct Join {
 impl Join {
     /// With engines that can do all a software engine can, and nothing said.
     pub const fn new(random: u32) -> Self {
-        let features = Features::REMOTE_COMPLETION.union(Features::KNOWS_UNTOUCHED);
+        let moves = Features::REMOTE_COMPLETION.union(Features::KNOWS_UNTOUCHED);
+        let features = moves.union(Features::CONNECTIONS);
         Self { random, features, start: 0, flags: NodeFlags(0) }
     }
 }

@@ -13,6 +13,8 @@
 // Callers' promises are the same for every function, and are told above.
 #![allow(clippy::missing_safety_doc)]
 
+#[cfg(feature = "connections")]
+mod connections;
 mod engine;
 mod error;
 mod fabric;
@@ -26,6 +28,11 @@ mod payload;
 mod tests;
 mod types;
 
+#[cfg(feature = "connections")]
+pub use connections::{
+    lnd_soft_connection, lnd_soft_connection_quiesced, lnd_soft_connection_reset,
+    lnd_soft_connection_stop,
+};
 pub use engine::{
     lnd_soft_engine, lnd_soft_engine_create, lnd_soft_engine_destroy, lnd_soft_engine_size,
     lnd_soft_engine_step,

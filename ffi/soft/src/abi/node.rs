@@ -5,6 +5,7 @@ use core::ffi::c_void;
 
 use lnd_core::arena::{Arena, LINE};
 use lnd_core::ports::Features;
+use lnd_dma::driver::Connections;
 use lnd_shortmsg::mailbox::spsc::Producer;
 use lnd_shortmsg::mailbox::Consumer;
 
@@ -61,6 +62,9 @@ pub struct lnd_soft_node {
     pub(super) sending: Part<Sending>,
     pub(super) receiving: Part<Receiving>,
     pub(super) watch: Part<Watch>,
+    /// Of each link; none before it is asked for.
+    #[cfg(feature = "connections")]
+    pub(super) connections: Part<&'static mut [Option<Connections>]>,
 }
 
 // SAFETY: `repr(C)`, the kind first.
@@ -87,7 +91,17 @@ pub unsafe extern "C" fn lnd_soft_node_size(fabric: *const lnd_soft_fabric) -> u
         LINE + Arena::table_bytes::<lnd_soft_node>(1)
             + Arena::table_bytes::<Option<Producer<'static>>>(boxes)
             + Arena::table_bytes::<Option<Consumer<'static>>>(boxes)
+            + connections_bytes(fabric.shape().links as usize)
     })
+}
+
+/// Bytes of what is known of the connections of so many links.
+const fn connections_bytes(links: usize) -> usize {
+    if cfg!(feature = "connections") {
+        Arena::table_bytes::<Option<Connections>>(links)
+    } else {
+        0
+    }
 }
 
 /// lnd_soft_join() - Begins to be a node of a fabric.
@@ -164,6 +178,10 @@ fn furnish(
         sending: Part::new(Sending::Memory(outlets)),
         receiving: Part::new(Receiving::Memory(inlets)),
         watch: Part::new(Watch::new()),
+        #[cfg(feature = "connections")]
+        connections: Part::new(
+            memory.table(fabric.shape().links as usize, |_| None).map_err(full)?,
+        ),
     };
     memory.place(node).map_err(full)
 }
