@@ -48,6 +48,9 @@
 /* Bytes of a stamp in a message's header. */
 #define LND_STAMP_BYTES 24U
 
+/* Most bytes of a key. */
+#define LND_MAX_KEY 32U
+
 /* LND_UNTIL_DEADLINE - As a limit of resends: none but the message's deadline. */
 #define LND_UNTIL_DEADLINE 255U
 
@@ -978,7 +981,9 @@ struct lnd_frag {
  * @length: bytes to move; @frags hold as many at least.
  * @frags: the memory, in order; the vector is the library's again when engine_post() returns.
  * @nfrags: fragments in @frags, at most LND_MAX_FRAGMENTS.
- * @reserved: 0.
+ * @key_len: bytes of @key.
+ * @key: a pull: what engine_key() of the peer's engine has said of @source, as the peer has sent it: any
+ *       bytes, and none if its engine has no keys. The library's again when engine_post() returns.
  */
 struct lnd_bd {
 	uint32_t size;
@@ -990,7 +995,8 @@ struct lnd_bd {
 	uint32_t length;
 	const struct lnd_frag *frags;
 	uint32_t nfrags;
-	uint32_t reserved;
+	uint32_t key_len;
+	const void *key;
 };
 
 /**
@@ -1195,6 +1201,14 @@ struct lnd_ops {
 	 * memory and no node_of, and lnd_completed() tells what came back. Context: inside.
 	 */
 	uint32_t (*engine_post)(void *ctx, const struct lnd_bd *bd);
+	/**
+	 * @engine_key: What the peer's engine needs beside the tag to pull what is staged under
+	 * it: a remote key, an address. Writes at most LND_MAX_KEY bytes; returns their number,
+	 * not 0. Called once for each use, behind engine_doorbell(). The key is valid until the
+	 * descriptor comes back, and of no other use. Optional: then engines pull by tags alone.
+	 * Given by all nodes, or by none. Context: inside.
+	 */
+	uint32_t (*engine_key)(void *ctx, uint32_t link, struct lnd_tag tag, void *key);
 	/**
 	 * @engine_doorbell: Everything posted on a link since the last call may begin. Context:
 	 * inside.
@@ -1882,7 +1896,8 @@ enum lnd_error lnd_config_init(struct lnd_config *config,
  * @config: the configuration; @nid, @life and @rings do not matter.
  *
  * lnd_ops.send must take frames of that many bytes. If the channel takes less, @immediate_max is to be
- * lowered: a byte of it is a byte of the frame, down to 192 bytes. What lnd_soft takes is
+ * lowered: a byte of it is a byte of the frame, down to 192 bytes, or 224 in a library in which engines may be
+ * operations. What lnd_soft takes is
  * lnd_soft_frame_max().
  *
  * Context: any.
@@ -3526,7 +3541,7 @@ LND_ASSERT_SIZE(lnd_frag, 16);
 LND_ASSERT_FIELD(lnd_frag, addr, 0);
 LND_ASSERT_FIELD(lnd_frag, len, 8);
 LND_ASSERT_FIELD(lnd_frag, reserved, 12);
-LND_ASSERT_SIZE(lnd_bd, 56);
+LND_ASSERT_SIZE(lnd_bd, 64);
 LND_ASSERT_FIELD(lnd_bd, size, 0);
 LND_ASSERT_FIELD(lnd_bd, link, 4);
 LND_ASSERT_FIELD(lnd_bd, tag, 8);
@@ -3536,7 +3551,8 @@ LND_ASSERT_FIELD(lnd_bd, motion, 32);
 LND_ASSERT_FIELD(lnd_bd, length, 36);
 LND_ASSERT_FIELD(lnd_bd, frags, 40);
 LND_ASSERT_FIELD(lnd_bd, nfrags, 48);
-LND_ASSERT_FIELD(lnd_bd, reserved, 52);
+LND_ASSERT_FIELD(lnd_bd, key_len, 52);
+LND_ASSERT_FIELD(lnd_bd, key, 56);
 LND_ASSERT_SIZE(lnd_message, 16);
 LND_ASSERT_FIELD(lnd_message, index, 0);
 LND_ASSERT_FIELD(lnd_message, generation, 4);
@@ -3592,7 +3608,7 @@ LND_ASSERT_FIELD(lnd_trace, b, 40);
 LND_ASSERT_FIELD(lnd_trace, c, 44);
 LND_ASSERT_FIELD(lnd_trace, d, 48);
 LND_ASSERT_FIELD(lnd_trace, reserved, 52);
-LND_ASSERT_SIZE(lnd_ops, 272);
+LND_ASSERT_SIZE(lnd_ops, 280);
 LND_ASSERT_FIELD(lnd_ops, size, 0);
 LND_ASSERT_FIELD(lnd_ops, reserved, 4);
 LND_ASSERT_FIELD(lnd_ops, lock, 8);
@@ -3604,30 +3620,31 @@ LND_ASSERT_FIELD(lnd_ops, reg_write32, 48);
 LND_ASSERT_FIELD(lnd_ops, dma_barrier, 56);
 LND_ASSERT_FIELD(lnd_ops, node_of, 64);
 LND_ASSERT_FIELD(lnd_ops, engine_post, 72);
-LND_ASSERT_FIELD(lnd_ops, engine_doorbell, 80);
-LND_ASSERT_FIELD(lnd_ops, engine_invalidate, 88);
-LND_ASSERT_FIELD(lnd_ops, engine_stop, 96);
-LND_ASSERT_FIELD(lnd_ops, engine_quiesced, 104);
-LND_ASSERT_FIELD(lnd_ops, engine_yank, 112);
-LND_ASSERT_FIELD(lnd_ops, engine_reset, 120);
-LND_ASSERT_FIELD(lnd_ops, engine_link_up, 128);
-LND_ASSERT_FIELD(lnd_ops, engine_features, 136);
-LND_ASSERT_FIELD(lnd_ops, connection, 144);
-LND_ASSERT_FIELD(lnd_ops, connection_stop, 152);
-LND_ASSERT_FIELD(lnd_ops, connection_quiesced, 160);
-LND_ASSERT_FIELD(lnd_ops, connection_reset, 168);
-LND_ASSERT_FIELD(lnd_ops, reaches, 176);
-LND_ASSERT_FIELD(lnd_ops, ready, 184);
-LND_ASSERT_FIELD(lnd_ops, send, 192);
-LND_ASSERT_FIELD(lnd_ops, quiesce, 200);
-LND_ASSERT_FIELD(lnd_ops, mem_read, 208);
-LND_ASSERT_FIELD(lnd_ops, mem_write, 216);
-LND_ASSERT_FIELD(lnd_ops, mem_valid, 224);
-LND_ASSERT_FIELD(lnd_ops, finalize, 232);
-LND_ASSERT_FIELD(lnd_ops, event, 240);
-LND_ASSERT_FIELD(lnd_ops, wake, 248);
-LND_ASSERT_FIELD(lnd_ops, trace, 256);
-LND_ASSERT_FIELD(lnd_ops, bug, 264);
+LND_ASSERT_FIELD(lnd_ops, engine_key, 80);
+LND_ASSERT_FIELD(lnd_ops, engine_doorbell, 88);
+LND_ASSERT_FIELD(lnd_ops, engine_invalidate, 96);
+LND_ASSERT_FIELD(lnd_ops, engine_stop, 104);
+LND_ASSERT_FIELD(lnd_ops, engine_quiesced, 112);
+LND_ASSERT_FIELD(lnd_ops, engine_yank, 120);
+LND_ASSERT_FIELD(lnd_ops, engine_reset, 128);
+LND_ASSERT_FIELD(lnd_ops, engine_link_up, 136);
+LND_ASSERT_FIELD(lnd_ops, engine_features, 144);
+LND_ASSERT_FIELD(lnd_ops, connection, 152);
+LND_ASSERT_FIELD(lnd_ops, connection_stop, 160);
+LND_ASSERT_FIELD(lnd_ops, connection_quiesced, 168);
+LND_ASSERT_FIELD(lnd_ops, connection_reset, 176);
+LND_ASSERT_FIELD(lnd_ops, reaches, 184);
+LND_ASSERT_FIELD(lnd_ops, ready, 192);
+LND_ASSERT_FIELD(lnd_ops, send, 200);
+LND_ASSERT_FIELD(lnd_ops, quiesce, 208);
+LND_ASSERT_FIELD(lnd_ops, mem_read, 216);
+LND_ASSERT_FIELD(lnd_ops, mem_write, 224);
+LND_ASSERT_FIELD(lnd_ops, mem_valid, 232);
+LND_ASSERT_FIELD(lnd_ops, finalize, 240);
+LND_ASSERT_FIELD(lnd_ops, event, 248);
+LND_ASSERT_FIELD(lnd_ops, wake, 256);
+LND_ASSERT_FIELD(lnd_ops, trace, 264);
+LND_ASSERT_FIELD(lnd_ops, bug, 272);
 LND_ASSERT_SIZE(lnd_health_ni, 16);
 LND_ASSERT_FIELD(lnd_health_ni, index, 0);
 LND_ASSERT_FIELD(lnd_health_ni, generation, 4);

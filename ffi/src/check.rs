@@ -29,6 +29,7 @@ pub(crate) fn unfit_operation(ops: &lnd_ops, config: &Config) -> Option<&'static
         (!engine || ops.reg_read32.is_none(), c"reg_read32"),
         (!engine || ops.dma_barrier.is_none(), c"dma_barrier"),
         (!engine || ops.node_of.is_none(), c"node_of"),
+        (engine || ops.engine_key.is_none(), c"engine_key"),
         (ops.engine_doorbell.is_some() == engine, c"engine_doorbell"),
         (ops.engine_invalidate.is_some() == engine, c"engine_invalidate"),
         (ops.engine_stop.is_some() == engine, c"engine_stop"),

@@ -13,7 +13,7 @@ use lnd_shortmsg::wire::layout::{IMMEDIATE_LEN, MAX_FRAME, REQ_LEN};
 
 use crate::abi::{
     lnd_config, lnd_error, lnd_policy, lnd_ring, LND_CHECKSUM, LND_FLAGS, LND_MAX_HEADER,
-    LND_MAX_LINKS,
+    LND_MAX_KEY, LND_MAX_LINKS,
 };
 use crate::errors::{field_of, outcome, Unfit};
 use crate::input::{input, put};
@@ -82,10 +82,11 @@ pub unsafe extern "C" fn lnd_config_init(
 }
 
 /// Bytes of the longest frame that will be sent: an inline message, or, if hardly any payload goes inline,
-/// a request. A request of ours has no key: see `Seat::KEYS`.
+/// a request.
 pub(crate) fn frame_bytes(config: &Config) -> usize {
     let inline = IMMEDIATE_LEN + config.immediate_max as usize;
-    let body = if inline < REQ_LEN { REQ_LEN } else { inline };
+    let request = REQ_LEN + if OPERATIONS { LND_MAX_KEY } else { 0 };
+    let body = if inline < request { request } else { inline };
     body + LND_MAX_HEADER
 }
 
@@ -93,7 +94,8 @@ pub(crate) fn frame_bytes(config: &Config) -> usize {
 /// @config: the configuration; @nid, @life and @rings do not matter.
 ///
 /// lnd_ops.send must take frames of that many bytes. If the channel takes less, @immediate_max is to be
-/// lowered: a byte of it is a byte of the frame, down to 192 bytes. What lnd_soft takes is
+/// lowered: a byte of it is a byte of the frame, down to 192 bytes, or 224 in a library in which engines may be
+/// operations. What lnd_soft takes is
 /// lnd_soft_frame_max().
 ///
 /// Context: any.
@@ -257,16 +259,17 @@ mod tests {
             immediate_max: 0,
             features: 0,
         };
+        let key = Key::new(&[1; LND_MAX_KEY]).filter(|_| OPERATIONS).unwrap_or(Key::NONE);
         let messages = [
             Message::Hello(hello),
             Message::HelloAck(ack),
             Message::Immediate { header, payload },
-            Message::PutReq { header, source: tag, length: 1, key: Key::NONE },
+            Message::PutReq { header, source: tag, length: 1, key },
             Message::GetReq { header, sink: tag, length: 1 },
             Message::PutNak { source: tag, why: Refusal::NoMatch },
             Message::GetNak { sink: tag, why: Refusal::NoMatch },
             Message::PutDone { source: tag, failed: None },
-            Message::PullReady(PullReady { sink: tag, source: tag, length: 1, key: Key::NONE }),
+            Message::PullReady(PullReady { sink: tag, source: tag, length: 1, key }),
             Message::CancelPut { source: tag, session: 1, sequence: 1 },
             Message::CancelGet { source: tag, sink: tag },
             Message::Noop,

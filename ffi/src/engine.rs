@@ -5,11 +5,14 @@ use core::mem::size_of;
 use core::num::NonZeroU32;
 
 use lnd_core::id::{LinkId, Nid, Tag};
+use lnd_core::key::Key;
 use lnd_core::link::{Connection, Quiesced};
 use lnd_core::ports::{Bd, Engine, Features, Motion, PostError, Returned};
 use lnd_dma::driver::MmioEngine;
 
-use crate::abi::{lnd_bd, lnd_motion, lnd_post, lnd_returned, lnd_tag, LND_NID_UNKNOWN};
+use crate::abi::{
+    lnd_bd, lnd_motion, lnd_post, lnd_returned, lnd_tag, LND_MAX_KEY, LND_NID_UNKNOWN,
+};
 use crate::input::frags;
 use crate::platform::{Platform, OPERATIONS};
 use crate::registers::{Numbers, Registers};
@@ -70,9 +73,11 @@ impl Seat {
     /// Posts by the platform's operation.
     fn post_by_operation(&mut self, bd: &Bd<'_>) -> Result<(), PostError> {
         let none = Tag { index: 0, generation: 0 };
-        let (nid, motion, source) = match bd.motion {
-            Motion::Stage { to } => (to, lnd_motion::LND_MOTION_STAGE, none),
-            Motion::Pull { from, source, .. } => (from, lnd_motion::LND_MOTION_PULL, source),
+        let (nid, motion, source, key) = match &bd.motion {
+            Motion::Stage { to } => (*to, lnd_motion::LND_MOTION_STAGE, none, &Key::NONE),
+            Motion::Pull { from, source, key } => {
+                (*from, lnd_motion::LND_MOTION_PULL, *source, key)
+            }
         };
         let posted = self.platform.engine_post(&lnd_bd {
             size: size_of::<lnd_bd>() as u32,
@@ -84,7 +89,8 @@ impl Seat {
             length: bd.length,
             frags: frags(bd.fragments),
             nfrags: bd.fragments.len() as u32,
-            reserved: 0,
+            key_len: key.len() as u32,
+            key: key.as_bytes().as_ptr().cast(),
         });
         match posted {
             Some(n) if n == lnd_post::LND_POST_DONE as u32 => Ok(()),
@@ -106,9 +112,22 @@ impl Seat {
 
 impl Engine for Seat {
     const CONNECTIONS: bool = OPERATIONS;
-    // Registers pull by tag. Operations would say the key of what they have staged behind `engine_post()`, and be
-    // given that of a pull's source in `struct lnd_bd`, which has no place for it yet.
-    const KEYS: bool = false;
+    // Registers pull by tag alone: see `has_keys`.
+    const KEYS: bool = OPERATIONS;
+
+    fn has_keys(&self) -> bool {
+        self.platform.has_keys()
+    }
+
+    fn key(&self, tag: Tag) -> Key {
+        let mut bytes = [0; LND_MAX_KEY];
+        let len = self.platform.engine_key(self.number(), named(tag), &mut bytes);
+        let key = bytes.get(..len).and_then(Key::new);
+        if key.is_none() {
+            self.platform.bug(c"engine_key() has returned more than LND_MAX_KEY");
+        }
+        key.unwrap_or(Key::NONE)
+    }
 
     fn features(&self) -> Features {
         match &self.behind_registers {

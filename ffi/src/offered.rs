@@ -20,7 +20,7 @@ pub(crate) struct Request {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Body {
     Immediate { payload: *const u8, len: usize },
-    Put { source: Tag, length: u32 },
+    Put { source: Tag, length: u32, key: Key },
     Get { sink: Tag, length: u32 },
 }
 
@@ -30,7 +30,7 @@ impl Body {
             Message::Immediate { payload, .. } => {
                 Some(Self::Immediate { payload: payload.as_ptr(), len: payload.len() })
             }
-            Message::PutReq { source, length, .. } => Some(Self::Put { source, length }),
+            Message::PutReq { source, length, key, .. } => Some(Self::Put { source, length, key }),
             Message::GetReq { sink, length, .. } => Some(Self::Get { sink, length }),
             _ => None,
         }
@@ -46,10 +46,7 @@ impl Body {
                 let payload = unsafe { core::slice::from_raw_parts(payload, len) };
                 Message::Immediate { header, payload }
             }
-            Self::Put { source, length } => {
-                // Our engines have none: see `Seat::KEYS`.
-                Message::PutReq { header, source, length, key: Key::NONE }
-            }
+            Self::Put { source, length, key } => Message::PutReq { header, source, length, key },
             Self::Get { sink, length } => Message::GetReq { header, sink, length },
         }
     }

@@ -14,7 +14,7 @@ use spin::{Mutex, MutexGuard};
 
 use crate::abi::{
     lnd_bd, lnd_context, lnd_event, lnd_frame, lnd_lane, lnd_ops, lnd_report, lnd_tag, lnd_trace,
-    LND_NO_NODE,
+    LND_MAX_KEY, LND_NO_NODE,
 };
 
 /// Whether engines may be operations, and their connections be stopped one by one.
@@ -128,6 +128,16 @@ impl Platform {
     /// Posts a descriptor.
     pub fn engine_post(&self, bd: &lnd_bd) -> Option<u32> {
         call!(self.engine_post(core::ptr::from_ref(bd)))
+    }
+
+    /// Whether engines have keys.
+    pub fn has_keys(&self) -> bool {
+        self.ops.engine_key.is_some()
+    }
+
+    /// The key of what is staged: its bytes are written, and their number is told.
+    pub fn engine_key(&self, link: u32, tag: lnd_tag, into: &mut [u8; LND_MAX_KEY]) -> usize {
+        call!(self.engine_key(link, tag, into.as_mut_ptr().cast())).unwrap_or(0) as usize
     }
 
     pub fn engine_doorbell(&self, link: u32) {

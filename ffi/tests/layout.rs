@@ -65,7 +65,7 @@ fn structs_lie_as_a_c_compiler_lays_them() {
         lnd_ring { base, len };
         lnd_config { size, abi_version, nid, life, slots, passive_slots, peers, links, lists, immediate_max, depth, hello_tries, batch, policy, flags, pulls, connections, reserved, drain_bound, hello_timeout, credit_stall, link_poll, verdict_bound, rings };
         lnd_tag { index, generation };
-        lnd_bd { size, link, tag, source, nid, motion, length, frags, nfrags, reserved };
+        lnd_bd { size, link, tag, source, nid, motion, length, frags, nfrags, key_len, key };
         lnd_message { index, generation, ni, kind };
         lnd_frame { size, link, lane, len, bytes, nid, tracked, reserved, message };
         lnd_request { index, generation, ni, kind };
@@ -74,7 +74,7 @@ fn structs_lie_as_a_c_compiler_lays_them() {
         lnd_report { size, role, transfer, user, nid, error, health, delivery, resend, cause, place, bytes, reply, lost_race, reserved };
         lnd_event { size, kind, nid, link, state };
         lnd_trace { size, kind, now, nid, index, generation, link, a, b, c, d, reserved };
-        lnd_ops { size, reserved, lock, unlock, self_id, context, reg_read32, reg_write32, dma_barrier, node_of, engine_post, engine_doorbell, engine_invalidate, engine_stop, engine_quiesced, engine_yank, engine_reset, engine_link_up, engine_features, connection, connection_stop, connection_quiesced, connection_reset, reaches, ready, send, quiesce, mem_read, mem_write, mem_valid, finalize, event, wake, trace, bug };
+        lnd_ops { size, reserved, lock, unlock, self_id, context, reg_read32, reg_write32, dma_barrier, node_of, engine_post, engine_key, engine_doorbell, engine_invalidate, engine_stop, engine_quiesced, engine_yank, engine_reset, engine_link_up, engine_features, connection, connection_stop, connection_quiesced, connection_reset, reaches, ready, send, quiesce, mem_read, mem_write, mem_valid, finalize, event, wake, trace, bug };
         lnd_action { size, kind, index, generation, owner, probe, target, local, nid };
         lnd_health_config { size, abi_version, locals, peers, peer_nis, journal, journeys, actions, profile, sensitivity, retries, seed, recovery_first, recovery_cap, recovery_limit, resend_first, resend_cap, probe_idle, probe_again, probe_hold_off, action_bound, action_every, action_burst, probe_verdicts, routes, routing, numa_range, connects_at_once, incarnation };
         lnd_journey { index, generation, ni, kind };

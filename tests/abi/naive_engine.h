@@ -11,11 +11,19 @@
 
 #define PART 3000u	/* bytes of a step */
 
+/* What a pull needs to know beside the tag. */
+struct op_key {
+	unsigned char bytes[13];
+};
+
+#define OP_KEY sizeof(struct op_key)
+
 struct posted {
 	uint32_t state;	/* 0: none, 1: the doorbell has not rung, 2: it works */
 	struct lnd_tag tag, source;
 	uint64_t nid;
-	uint32_t motion, length, done, recalled, failed, nfrags;
+	uint32_t motion, length, done, recalled, failed, nfrags, asked_key;
+	struct op_key key;	/* a pull: the one that came along */
 	struct lnd_frag frags[2];
 };
 
@@ -26,6 +34,7 @@ struct op_engine {
 };
 
 static struct op_engine op_engines[NODES][LINKS];
+static uint32_t op_keys;	/* hosts that start have engines with keys */
 static uint32_t returned_inside, broken_pulls;	/* counts */
 
 static inline struct op_engine *op_engine_of(void *ctx, uint32_t link)
@@ -52,7 +61,8 @@ static inline uint32_t op_engine_post(void *ctx, const struct lnd_bd *bd)
 	uint64_t held = 0;
 	uint32_t at;
 
-	CHECK(bd->size == sizeof(*bd) && bd->tag.index < SLOTS && bd->nfrags <= 2 && !bd->reserved);
+	CHECK(bd->size == sizeof(*bd) && bd->tag.index < SLOTS && bd->nfrags <= 2);
+	CHECK(bd->key_len == (bd->motion == LND_MOTION_PULL && op_keys ? OP_KEY : 0));
 	CHECK(!engine->stopping && bd->motion <= LND_MOTION_PULL && bd->nid != nid_of(host->number));
 	CHECK(bd->motion == LND_MOTION_PULL || (!bd->source.index && !bd->source.generation));
 	for (at = 0; at < LINKS; at++)
@@ -69,9 +79,33 @@ static inline uint32_t op_engine_post(void *ctx, const struct lnd_bd *bd)
 		.length = bd->length,
 		.nfrags = bd->nfrags,
 	};
+	memcpy(&posted->key, bd->key, bd->key_len);
 	if (bd->nfrags)
 		memcpy(posted->frags, bd->frags, bd->nfrags * sizeof(*bd->frags));
 	return LND_POST_DONE;
+}
+
+/* Of no other use, link or node. */
+static inline struct op_key op_key_of(uint32_t node, uint32_t link, struct lnd_tag tag)
+{
+	uint64_t mixed = (tag.generation * 2654435761ull) ^ ((uint64_t)tag.index << 40) ^ ((uint64_t)link << 56);
+	struct op_key key = { .bytes[12] = 1 };
+
+	memcpy(key.bytes, &mixed, sizeof(mixed));
+	memcpy(key.bytes + sizeof(mixed), &node, sizeof(node));
+	return key;
+}
+
+static inline uint32_t op_engine_key(void *ctx, uint32_t link, struct lnd_tag tag, void *into)
+{
+	struct host *host = ctx;
+	struct posted *posted = &op_engine_of(ctx, link)->posted[tag.index];
+	struct op_key key = op_key_of(host->number, link, tag);
+
+	CHECK(posted->state == 2 && posted->motion == LND_MOTION_STAGE && !posted->asked_key++);
+	CHECK(posted->tag.generation == tag.generation);
+	memcpy(into, &key, OP_KEY);
+	return OP_KEY;
 }
 
 static inline void op_engine_doorbell(void *ctx, uint32_t link)
@@ -162,6 +196,7 @@ static inline void op_engine_use(struct host *host, struct lnd_config *config, s
 	ops->reg_read32 = NULL;
 	ops->reg_write32 = NULL;
 	ops->engine_post = op_engine_post;
+	ops->engine_key = op_keys ? op_engine_key : NULL;
 	ops->engine_doorbell = op_engine_doorbell;
 	ops->engine_invalidate = op_engine_invalidate;
 	ops->engine_stop = op_engine_stop;
@@ -218,6 +253,11 @@ static inline void op_pull(struct host *host, uint32_t link, struct posted *pull
 		broken_pulls += !!pull->done;
 		op_back(host, link, pull, pull->done ? LND_RETURNED_TOUCHED : LND_RETURNED_UNTOUCHED);
 		return;
+	}
+	if (op_keys) {
+		struct op_key key = op_key_of(node, link, pull->source);
+
+		CHECK(!memcmp(&key, &pull->key, OP_KEY));
 	}
 	while (part && pull->done < pull->length) {
 		uint32_t len = pull->length - pull->done < part ? pull->length - pull->done : part;

@@ -13,12 +13,18 @@ static uint32_t told;		/* a stopped link is told by lnd_assert_stopped() alone *
 static uint32_t keeps;		/* node 0's engine does not give back what it is asked for */
 static uint32_t number = 1;	/* node 0's connection with node 1 by link 0; else 99 */
 static uint32_t cut, cuts, resets;
+static uint32_t key_is_long;	/* what node 0's engine_key() says */
 
 static uint32_t post(void *ctx, const struct lnd_bd *bd)
 {
 	uint32_t posted = ctx == a ? post_says : LND_POST_DONE;
 
 	return posted == LND_POST_DONE || posted == 77 ? op_engine_post(ctx, bd) + posted : posted;
+}
+
+static uint32_t key(void *ctx, uint32_t link, struct lnd_tag tag, void *into)
+{
+	return ctx == a && key_is_long ? LND_MAX_KEY + 1 : op_engine_key(ctx, link, tag, into);
 }
 
 static void invalidate(void *ctx, uint32_t link, struct lnd_tag tag)
@@ -82,6 +88,7 @@ static void otherwise(struct host *host, struct lnd_config *config, struct lnd_o
 	config->connections = 4;
 	ops->engine_post = post;
 	ops->engine_invalidate = invalidate;
+	ops->engine_key = op_keys ? key : NULL;
 	ops->engine_quiesced = quiesced;
 	ops->engine_yank = yank;
 	ops->connection = connection;
@@ -207,6 +214,26 @@ static void wrong_completions(void)
 	b->paused = b->engines_pause = 0;
 	go_on(SECOND);
 	CHECK(messages[id].reports == 1 && !messages[id].error && messages[id].came);
+	close_all();
+}
+
+/* A key that is too long is none: the peer cannot pull, and says so. */
+static void long_key(void)
+{
+	uint32_t id;
+
+	open_three();
+	id = message_count;
+	key_is_long = errs = 1;
+	MUST(submit(a, 1, LND_PUT, LONG, SECOND, 0));
+	go_on(MS);
+	CHECK(a->misuses == 1);
+	key_is_long = errs = a->misuses = 0;
+	go_on(SECOND);
+	CHECK(messages[id].reports == 1 && messages[id].error && !messages[id].came);
+	CHECK(counter(b, "protocol") == 1 && counter(a, "links_failed") == 0);
+	all_goes_well(a, b);
+	host_crash(1);
 	close_all();
 }
 
@@ -359,7 +386,9 @@ int main(void)
 	configuration();
 	cannot_post();
 	says_nothing();
+	op_keys = 1;
 	wrong_completions();
+	long_key();
 	one_connection();
 
 	by_operations = 0;

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! What an engine that is operations of the platform is given, and what it says.
 
+use core::ffi::c_void;
+
 use super::request::lnd_frag;
+
+/// Most bytes of a key.
+pub const LND_MAX_KEY: usize = 32;
 
 /// struct lnd_tag - Names one use of a descriptor.
 /// @index: the descriptor, below lnd_config.slots: an index into tables of the engine's own.
@@ -38,7 +43,9 @@ pub enum lnd_motion {
 /// @length: bytes to move; @frags hold as many at least.
 /// @frags: the memory, in order; the vector is the library's again when engine_post() returns.
 /// @nfrags: fragments in @frags, at most LND_MAX_FRAGMENTS.
-/// @reserved: 0.
+/// @key_len: bytes of @key.
+/// @key: a pull: what engine_key() of the peer's engine has said of @source, as the peer has sent it: any
+///       bytes, and none if its engine has no keys. The library's again when engine_post() returns.
 #[allow(non_camel_case_types)]
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
@@ -61,8 +68,10 @@ pub struct lnd_bd {
     pub frags: *const lnd_frag,
     /// Number of fragments.
     pub nfrags: u32,
-    /// Zero.
-    pub reserved: u32,
+    /// Bytes of the key.
+    pub key_len: u32,
+    /// The peer's key.
+    pub key: *const c_void,
 }
 
 /// enum lnd_post - What engine_post() returns.

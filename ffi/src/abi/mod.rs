@@ -24,7 +24,7 @@ pub use config::{
     LND_RELIABLE,
 };
 pub use copies::{lnd_stamp, lnd_window_check, LND_STAMP_BYTES};
-pub use engine::{lnd_bd, lnd_motion, lnd_post, lnd_returned, lnd_tag};
+pub use engine::{lnd_bd, lnd_motion, lnd_post, lnd_returned, lnd_tag, LND_MAX_KEY};
 pub use error::lnd_error;
 pub use events::{
     lnd_event, lnd_event_kind, lnd_link_state, lnd_peer_state, lnd_trace, lnd_trace_kind,

@@ -137,6 +137,13 @@ pub struct lnd_ops {
     /// engine_reset: then there are no registers, no ring memory and no node_of, and lnd_completed() tells
     /// what came back. Context: inside.
     pub engine_post: Option<unsafe extern "C" fn(ctx: *mut c_void, bd: *const lnd_bd) -> u32>,
+    /// @engine_key: What the peer's engine needs beside the tag to pull what is staged under it: a remote key,
+    /// an address. Writes at most LND_MAX_KEY bytes; returns their number, not 0. Called once for each use,
+    /// behind engine_doorbell(). The key is valid until the descriptor comes back, and of no other use.
+    /// Optional: then engines pull by tags alone. Given by all nodes, or by none. Context: inside.
+    pub engine_key: Option<
+        unsafe extern "C" fn(ctx: *mut c_void, link: u32, tag: lnd_tag, key: *mut c_void) -> u32,
+    >,
     /// @engine_doorbell: Everything posted on a link since the last call may begin. Context: inside.
     pub engine_doorbell: Option<unsafe extern "C" fn(ctx: *mut c_void, link: u32)>,
     /// @engine_invalidate: Asks for a descriptor back. Never waits: it comes back by lnd_completed() with

@@ -159,6 +159,12 @@ pub trait Engine {
         Key::NONE
     }
 
+    /// Whether this engine has keys, where engines of its type may: see [`KEYS`](Self::KEYS). Constant.
+    #[inline]
+    fn has_keys(&self) -> bool {
+        true
+    }
+
     /// Tells the device of everything posted since the last doorbell. All writes to descriptors
     /// and their memory are visible to the device before it sees the doorbell.
     fn doorbell(&mut self);

@@ -68,6 +68,9 @@ impl<P: Ports> Driver<'_, P> {
         if !P::Engine::KEYS || !tx.role.pulls() || !self.slots.key(tx.tag.index).is_empty() {
             return None;
         }
+        if !self.links.get(tx.link).is_some_and(|link| link.engine.has_keys()) {
+            return None;
+        }
         self.counters.count(Counter::Protocol);
         Some(Cause::Protocol)
     }
