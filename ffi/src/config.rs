@@ -221,7 +221,6 @@ pub unsafe extern "C" fn lnd_ring_format(
 #[cfg(test)]
 mod tests {
     use lnd_core::id::{Incarnation, Nid, Tag};
-    use lnd_core::key::Key;
     use lnd_core::message::{Envelope, Hello, HelloAck, Message, PullReady, Refusal};
     use lnd_shortmsg::wire::encoded_len;
 
@@ -259,7 +258,7 @@ mod tests {
             immediate_max: 0,
             features: 0,
         };
-        let key = Key::new(&[1; LND_MAX_KEY]).filter(|_| OPERATIONS).unwrap_or(Key::NONE);
+        let key = if OPERATIONS { &[1; LND_MAX_KEY][..] } else { &[] };
         let messages = [
             Message::Hello(hello),
             Message::HelloAck(ack),

@@ -176,7 +176,7 @@ impl Thread {
     ) -> Result<Decided, lnd_error> {
         let link = LinkId::new(offered.index as usize).ok_or(lnd_error::LND_E_STALE)?;
         let place = self.offered.get_mut(link.index()).ok_or(lnd_error::LND_E_STALE)?;
-        let request = place.get(offered.generation).ok_or(lnd_error::LND_E_STALE)?;
+        let request = *place.get(offered.generation).ok_or(lnd_error::LND_E_STALE)?;
         // SAFETY: the frame of an undecided request is there, by the contract of `lnd_frame_in`.
         let message = unsafe { request.body.message() };
         let begun = match on_message(self.driver, now, link, &request.from, &message) {

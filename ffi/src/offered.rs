@@ -25,12 +25,16 @@ pub(crate) enum Body {
 }
 
 impl Body {
-    const fn of(message: &Message<'_>) -> Option<Self> {
+    fn of(message: &Message<'_>) -> Option<Self> {
         match *message {
             Message::Immediate { payload, .. } => {
                 Some(Self::Immediate { payload: payload.as_ptr(), len: payload.len() })
             }
-            Message::PutReq { source, length, key, .. } => Some(Self::Put { source, length, key }),
+            Message::PutReq { source, length, key, .. } => {
+                // No codec of ours decodes a longer one.
+                let key = Key::new(key).unwrap_or(Key::NONE);
+                Some(Self::Put { source, length, key })
+            }
             Message::GetReq { sink, length, .. } => Some(Self::Get { sink, length }),
             _ => None,
         }
@@ -38,15 +42,17 @@ impl Body {
 
     /// # Safety
     /// The frame of the message is still there during `'f`.
-    pub const unsafe fn message<'f>(self) -> Message<'f> {
+    pub unsafe fn message<'f>(&'f self) -> Message<'f> {
         let header = &[];
-        match self {
+        match *self {
             Self::Immediate { payload, len } => {
                 // SAFETY: a part of the frame, by the caller's promise.
                 let payload = unsafe { core::slice::from_raw_parts(payload, len) };
                 Message::Immediate { header, payload }
             }
-            Self::Put { source, length, key } => Message::PutReq { header, source, length, key },
+            Self::Put { source, length, ref key } => {
+                Message::PutReq { header, source, length, key: key.as_bytes() }
+            }
             Self::Get { sink, length } => Message::GetReq { header, sink, length },
         }
     }

@@ -18,7 +18,6 @@ use lnd_core::counters::{Counter, Counters};
 use lnd_core::driver::{Give, Inbound, Kind, Receive, Received, Role, Submitted};
 use lnd_core::fragment::Fragment;
 use lnd_core::id::Tag;
-use lnd_core::key::Key;
 use lnd_core::message::{Message, PullReady};
 use lnd_core::ports::{Completion, NoTrace, Returned, Sent};
 use lnd_core::sync::tally;
@@ -180,7 +179,7 @@ fn a_message_that_ends_at_once_costs_no_locked_operation_and_no_fence() {
 fn receiving_a_put_costs_no_more() {
     let cost = cost(|rig, round| {
         let source = Tag { index: 9, generation: round };
-        let message = Message::PutReq { header: &[1; 72], source, length: 65_536, key: Key::NONE };
+        let message = Message::PutReq { header: &[1; 72], source, length: 65_536, key: &[] };
         let envelope = rig.envelope(1, round, 1);
         let got = rig.driver.on_message(rig.now, LINK, &envelope, &message);
         let Inbound::Request(arrival) = got else { panic!("{got:?}") };
@@ -204,7 +203,7 @@ fn a_get_costs_one_fence_for_each_hand_out() {
         let tag = rig.driver.submit(rig.now, request).unwrap().tag().unwrap();
         rig.driver.on_sent(rig.now, tag, Sent::Ok);
         let source = Tag { index: 9, generation: round };
-        let ready = PullReady { sink: tag, source, length: 65_536, key: Key::NONE };
+        let ready = PullReady { sink: tag, source, length: 65_536, key: &[] };
         let envelope = rig.envelope(1, round, round as u16 + 1);
         rig.driver.on_pull_ready(rig.now, LINK, &envelope, &ready);
         rig.driver.ring();
@@ -277,7 +276,7 @@ fn loads_of_a_pull_ready(slots: u32) -> usize {
     let request = rig.request(Kind::Get, 1, &LARGE);
     let sink = rig.driver.submit(rig.now, request).unwrap().tag().unwrap();
     let source = Tag { index: 9, generation: 1 };
-    let ready = PullReady { sink, source, length: 65_536, key: Key::NONE };
+    let ready = PullReady { sink, source, length: 65_536, key: &[] };
     let envelope = rig.envelope(1, 1, 1);
     let _ = tally::take_loads();
     rig.driver.on_pull_ready(rig.now, LINK, &envelope, &ready);

@@ -5,6 +5,7 @@
 mod common;
 
 use common::{envelope, samples, Rng};
+use lnd_core::id::Tag;
 use lnd_core::message::{Message, MAX_HEADER};
 use lnd_shortmsg::dispatch::{Receiver, Sender};
 use lnd_shortmsg::wire::layout::{at, class, HEADER_LEN, IMMEDIATE_LEN, MAX_FRAME};
@@ -275,6 +276,8 @@ fn short_frames_that_agree_with_themselves_are_refused() {
     }
 }
 
+const TAG: Tag = Tag { index: 1, generation: 2 };
+
 #[test]
 fn what_has_no_wire_format_is_not_written() {
     let mut out = vec![0; 2 * MAX_FRAME];
@@ -295,6 +298,9 @@ fn what_has_no_wire_format_is_not_written() {
             assert_eq!(error, Err(EncodeError::NoVersion));
         }
     }
+    let keyed = |key| Message::PutReq { header: &[], source: TAG, length: 1, key };
+    assert_eq!(write(&to, keyed(&[7; 33]), 300), Err(EncodeError::KeyTooLong));
+    assert_eq!(write(&to, keyed(&[7; 32]), 300), Ok(128));
     let payload = vec![1; MAX_FRAME - IMMEDIATE_LEN + 1];
     let message = Message::Immediate { header: &[], payload: &payload };
     assert_eq!(write(&to, message, 2 * MAX_FRAME), Err(EncodeError::TooLong));

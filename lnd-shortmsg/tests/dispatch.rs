@@ -122,7 +122,7 @@ fn every_error_says_what_it_is() {
     };
     DecodeError::ALL.into_iter().for_each(|error| check(format!("decode: {error}")));
     use EncodeError as E;
-    for error in [E::NoRoom, E::TooLong, E::HeaderTooLong, E::NoLife, E::NoVersion] {
+    for error in [E::NoRoom, E::TooLong, E::HeaderTooLong, E::NoLife, E::NoVersion, E::KeyTooLong] {
         check(format!("encode: {error}"));
         assert_eq!(TransmitError::Encode(error).to_string(), error.to_string());
     }

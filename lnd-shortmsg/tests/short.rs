@@ -6,7 +6,7 @@
 mod common;
 
 use common::{envelope, samples, Rng, Sample};
-use lnd_core::id::Nid;
+use lnd_core::id::{Nid, Tag};
 use lnd_core::message::{Envelope, Message, MAX_HEADER};
 use lnd_shortmsg::dispatch::{transmit, transmit_inline, Receiver, Sender, TransmitError};
 use lnd_shortmsg::mailbox::{spsc, Geometry, Line, SendError};
@@ -320,6 +320,12 @@ fn what_has_no_wire_format_is_not_written() {
     for wire in BOTH {
         let room = wire.max_immediate(MAX_FRAME) as usize;
         let (payload, header) = (vec![0; room + 1], [0; MAX_HEADER + 1]);
+        let source = Tag { index: 1, generation: 2 };
+        let keyed = |key| Message::PutReq { header: &[], source, length: 1, key };
+        let long = wire.encoded_len(&envelope(), &keyed(&[7; 33]));
+        assert_eq!(long, Err(EncodeError::KeyTooLong));
+        let sum = if wire.checksum == Checksum::On { short::SUM_LEN } else { 0 };
+        assert_eq!(wire.encoded_len(&envelope(), &keyed(&[7; 32])), Ok(80 + sum));
         let len = |header: &[u8], payload: &[u8]| {
             wire.encoded_len(&envelope(), &Message::Immediate { header, payload })
         };

@@ -5,6 +5,7 @@
 //! the upper layer (INV-8); everything else is an LND message.
 
 use crate::base::id::{Incarnation, Nid, Tag};
+#[cfg(doc)]
 use crate::base::key::Key;
 
 /// Longest upper-layer header in bytes (an LNet header with 16-byte NIDs has 96).
@@ -120,15 +121,16 @@ impl Refusal {
 
 /// "My transmit side is staged, start your receive side" (S3-7). The only control message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PullReady {
+pub struct PullReady<'a> {
     /// The requester's transfer: the cookie of its GET_REQ.
     pub sink: Tag,
     /// The target's staged transfer: where to pull from.
     pub source: Tag,
     /// Bytes staged.
     pub length: u32,
-    /// What the requester's engine needs to pull them; none from an engine that has no keys.
-    pub key: Key,
+    /// The [`Key`] that the requester's engine needs to pull them, by its bytes; none from an engine that has no
+    /// keys.
+    pub key: &'a [u8],
 }
 
 /// One message. `header` is the upper layer's and opaque, at most [`MAX_HEADER`] bytes.
@@ -154,8 +156,9 @@ pub enum Message<'a> {
         source: Tag,
         /// Bytes staged.
         length: u32,
-        /// What the receiver's engine needs to pull them; none from an engine that has no keys.
-        key: Key,
+        /// The [`Key`] that the receiver's engine needs to pull them, by its bytes; none from an engine that has
+        /// no keys.
+        key: &'a [u8],
     },
     /// The receiver will not pull.
     PutNak {
@@ -210,7 +213,7 @@ pub enum Message<'a> {
     /// The last message of a life (R35).
     Close,
     /// The control layer.
-    PullReady(PullReady),
+    PullReady(PullReady<'a>),
 }
 
 impl Message<'_> {

@@ -18,7 +18,13 @@ impl<P: Ports> Driver<'_, P> {
     /// The control layer's one message: the peer has staged, our pull may start (S3-7). No third
     /// message follows: where pulling is natural it saves a latency (S3-13). Constant
     /// time, no slot, no upper layer (INV-8).
-    pub fn on_pull_ready(&mut self, now: Instant, link: LinkId, from: &Envelope, it: &PullReady) {
+    pub fn on_pull_ready(
+        &mut self,
+        now: Instant,
+        link: LinkId,
+        from: &Envelope,
+        it: &PullReady<'_>,
+    ) {
         self.stir();
         if !self.listens_to(link, from) {
             return;
@@ -34,7 +40,13 @@ impl<P: Ports> Driver<'_, P> {
         }
     }
 
-    pub(crate) fn pull_ready(&mut self, now: Instant, link: LinkId, id: PeerId, it: &PullReady) {
+    pub(crate) fn pull_ready(
+        &mut self,
+        now: Instant,
+        link: LinkId,
+        id: PeerId,
+        it: &PullReady<'_>,
+    ) {
         let here = self.slots.owner(it.sink.index).link() == Some(link);
         let fits = here && self.is_with(it.sink, id);
         let Some(state) = self.answer_to(it.sink, fits, |role| role == Role::GetSink) else {
@@ -54,7 +66,7 @@ impl<P: Ports> Driver<'_, P> {
             state.length = it.length;
             state.flags.set(Flags::OWES_DONE, !signalled);
         }
-        self.keep_key(it.sink, &it.key);
+        self.keep_key(it.sink, it.key);
         if it.length > room {
             // LNet would assert here (H16): we refuse; the report lets the peer have its buffers
             // back.

@@ -6,7 +6,6 @@ use super::ticket::{RequestKind, Ticket};
 use crate::base::counters::Counter;
 use crate::base::fragment::Fragment;
 use crate::base::id::{Nid, Tag};
-use crate::base::key::Key;
 use crate::base::message::{Message, Refusal};
 use crate::base::time::Instant;
 use crate::machines::transfer::{Event, Word};
@@ -37,7 +36,7 @@ impl<P: Ports> Driver<'_, P> {
             session: offer.session,
         };
         let tag = self.claim(offer.peer, Some(offer.link), &new).ok()?;
-        self.keep_key(tag, &asked.key);
+        self.keep_key(tag, asked.key);
         self.take_in(offer);
         if let Some(peer) = self.peers.get_mut(offer.peer) {
             peer.undecided += 1;
@@ -50,7 +49,7 @@ impl<P: Ports> Driver<'_, P> {
 
     /// Keeps what our engine needs to pull what the peer has staged, until the pull is posted.
     #[inline]
-    pub(super) fn keep_key(&mut self, tag: Tag, key: &Key) {
+    pub(super) fn keep_key(&mut self, tag: Tag, key: &[u8]) {
         if P::Engine::KEYS {
             self.slots.keep_key(tag.index, key);
         }

@@ -73,7 +73,7 @@ impl<P: Ports> Driver<'_, P> {
         };
         let tag = self.claim(offer.peer, Some(offer.link), &new).ok()?;
         self.stir();
-        self.keep_key(tag, &asked.key);
+        self.keep_key(tag, asked.key);
         self.consume_offer(offer);
         self.tracer.record(now, Trace::Accepted { tag, peer: from, length: asked.length });
         self.slots.arm(tag.index, it.deadline);

@@ -4,7 +4,6 @@
 use super::ticket::RequestKind;
 use crate::base::counters::Counter;
 use crate::base::id::{LinkId, PeerId, Tag};
-use crate::base::key::Key;
 use crate::base::message::{Envelope, Lane, Message};
 use crate::base::time::Instant;
 use crate::machines::peer::window::Verdict;
@@ -44,13 +43,13 @@ pub(crate) struct Asked<'f> {
     pub remote: Tag,
     pub length: u32,
     /// A PUT: what our engine needs to pull it.
-    pub key: Key,
+    pub key: &'f [u8],
 }
 
 impl<'f> Asked<'f> {
     /// What a message asks for, if it is a request.
     pub fn by(message: &Message<'f>) -> Option<Self> {
-        let mut key = Key::NONE;
+        let mut key = &[][..];
         let (kind, header, payload, remote, length) = match *message {
             Message::PutReq { header, source, length, key: its } => {
                 key = its;

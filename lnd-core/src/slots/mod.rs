@@ -27,7 +27,7 @@ pub(crate) use waiting::Waiting;
 
 use crate::base::fragment::Fragment;
 use crate::base::id::Tag;
-use crate::base::key::Key;
+use crate::base::key::{Key, MAX_KEY};
 use crate::base::time::Instant;
 use crate::machines::transfer::{Event, Phase, Word};
 use crate::table::claims::Cursor;
@@ -200,9 +200,9 @@ impl<'m> Slots<'m> {
     }
 
     /// Keeps the key of what a pull is to pull, in place of a header: what waits to pull has sent its own
-    /// request, or is a peer's.
-    pub fn keep_key(&mut self, slot: u32, key: &Key) {
-        self.keep_header(slot, key.as_bytes());
+    /// request, or is a peer's. What is longer than a key is none.
+    pub fn keep_key(&mut self, slot: u32, key: &[u8]) {
+        self.keep_header(slot, if key.len() > MAX_KEY { &[] } else { key });
     }
 
     /// The key that was kept for a pull.

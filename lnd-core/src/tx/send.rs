@@ -21,6 +21,7 @@ impl<P: Ports> Driver<'_, P> {
         from: From<'_>,
     ) -> Result<(), Cause> {
         let key = self.staged_key(tx);
+        let key = key.as_bytes();
         let Some(state) = self.slots.states.get_mut(tx.tag.index) else {
             return Err(Cause::Local);
         };

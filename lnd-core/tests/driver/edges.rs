@@ -16,7 +16,7 @@ use lnd_core::shared::Owner;
 use lnd_core::time::Span;
 use lnd_core::transfer::{Cause, Debts, Event, Word};
 
-use super::fabric::{forged_key, nid, Fabric, Fate, Shared, BASE};
+use super::fabric::{nid, Fabric, Fate, Shared, BASE};
 use super::hello::{forged, hello};
 use super::letter::Letter;
 use super::node::Verdict;
@@ -84,7 +84,7 @@ fn pull_ready_by_the_control_entry() {
 fn a_stranger_whom_no_way_leads_to_is_not_taken_up() {
     let mut w = World::new(2);
     w.fabric.borrow_mut().unreachable.insert(1);
-    let ready = PullReady { sink: FOREIGN, source: FOREIGN, length: 1, key: forged_key() };
+    let ready = PullReady { sink: FOREIGN, source: FOREIGN, length: 1, key: b"forged" };
     for message in [Message::Noop, Message::PullReady(ready)] {
         let letter = forged(&w, 1, 0, &message);
         w.hand(&letter);

@@ -11,7 +11,6 @@ use lnd_core::peer::HelloState;
 use lnd_core::time::{Instant, Span};
 
 use super::device::OnRecall;
-use super::fabric::forged_key;
 use super::hello::forged;
 use super::late::take;
 use super::node::{Order, Verdict};
@@ -261,7 +260,7 @@ fn h4_4_an_answer_beyond_the_slots_is_counted() {
         for generation in [0, 1] {
             let tag = Tag { index, generation };
             let source = Tag { index: 0, generation: 1 };
-            let ready = PullReady { sink: tag, source, length: 1, key: forged_key() };
+            let ready = PullReady { sink: tag, source, length: 1, key: b"forged" };
             for answer in [
                 Message::PutNak { source: tag, why },
                 Message::PutDone { source: tag, failed: None },

@@ -8,7 +8,7 @@ use lnd_core::message::{Message, PullReady, Refusal};
 use lnd_core::ports::Features;
 use lnd_core::transfer::{Cause, Place};
 
-use super::fabric::{forged_key, Fabric};
+use super::fabric::Fabric;
 use super::letter::Letter;
 use super::node::{Order, Verdict};
 use super::world::{config, World};
@@ -109,8 +109,7 @@ fn s3_7_answers_to_nothing_or_to_another_are_counted_only() {
     let tag = w.get(0, 1, 5000).unwrap();
     w.settle();
     let source = Tag { index: 0, generation: 1 };
-    let ready =
-        |sink| Message::PullReady(PullReady { sink, source, length: 10, key: forged_key() });
+    let ready = |sink| Message::PullReady(PullReady { sink, source, length: 10, key: b"forged" });
     let older = Tag { generation: tag.generation.wrapping_sub(1), ..tag };
     let nowhere = Tag { index: 5000, generation: 1 };
     let nak = |sink| Message::GetNak { sink, why: Refusal::NoMatch };

@@ -2,7 +2,7 @@
 //! Short messages on their way.
 
 use lnd_core::id::LinkId;
-use lnd_core::message::{Envelope, Lane, Message};
+use lnd_core::message::{Envelope, Lane, Message, PullReady};
 use lnd_core::ports::Features;
 
 use super::fabric::node_of;
@@ -40,6 +40,7 @@ pub struct Letter {
     shape: Message<'static>,
     header: Vec<u8>,
     payload: Vec<u8>,
+    key: Vec<u8>,
 }
 
 impl Letter {
@@ -49,15 +50,16 @@ impl Letter {
     }
 
     pub fn new(link: LinkId, envelope: &Envelope, message: &Message<'_>) -> Self {
-        let (mut header, mut payload): (&[u8], &[u8]) = (&[], &[]);
+        let (mut header, mut payload, mut key): (&[u8], &[u8], &[u8]) = (&[], &[], &[]);
         let shape = match *message {
             Message::Immediate { header: h, payload: p } => {
                 (header, payload) = (h, p);
                 Message::Immediate { header: &[], payload: &[] }
             }
-            Message::PutReq { header: h, source, length, key } => {
+            Message::PutReq { header: h, source, length, key: k } => {
+                key = k;
                 header = h;
-                Message::PutReq { header: &[], source, length, key }
+                Message::PutReq { header: &[], source, length, key: &[] }
             }
             Message::GetReq { header: h, sink, length } => {
                 header = h;
@@ -74,7 +76,10 @@ impl Letter {
             Message::CancelGet { source, sink } => Message::CancelGet { source, sink },
             Message::Noop => Message::Noop,
             Message::Close => Message::Close,
-            Message::PullReady(it) => Message::PullReady(it),
+            Message::PullReady(it) => {
+                key = it.key;
+                Message::PullReady(PullReady { key: &[], ..it })
+            }
         };
         Self {
             from: node_of(envelope.from),
@@ -85,6 +90,7 @@ impl Letter {
             shape,
             header: header.to_vec(),
             payload: payload.to_vec(),
+            key: key.to_vec(),
         }
     }
 
@@ -102,12 +108,13 @@ impl Letter {
             Message::Immediate { .. } => {
                 Message::Immediate { header: &self.header, payload: &self.payload }
             }
-            Message::PutReq { source, length, key, .. } => {
-                Message::PutReq { header: &self.header, source, length, key }
+            Message::PutReq { source, length, .. } => {
+                Message::PutReq { header: &self.header, source, length, key: &self.key }
             }
             Message::GetReq { sink, length, .. } => {
                 Message::GetReq { header: &self.header, sink, length }
             }
+            Message::PullReady(it) => Message::PullReady(PullReady { key: &self.key, ..it }),
             other => other,
         }
     }

@@ -11,7 +11,7 @@ use lnd_core::time::Span;
 use lnd_core::transfer::{Cause, Health, Place};
 
 use super::device::OnRecall;
-use super::fabric::{forged_key, Fabric, Fate};
+use super::fabric::{Fabric, Fate};
 use super::hello::{forged, hello};
 use super::letter::Letter;
 use super::node::Verdict;
@@ -313,7 +313,7 @@ fn an_answer_of_the_new_life_does_not_meet_a_transfer_of_the_former() {
         Message::PutDone { source: put, failed: None },
         Message::PutNak { source: put, why: Refusal::NoMatch },
         Message::GetNak { sink: get, why: Refusal::NoMatch },
-        Message::PullReady(PullReady { sink: get, source, length: 10, key: forged_key() }),
+        Message::PullReady(PullReady { sink: get, source, length: 10, key: b"forged" }),
     ] {
         let before = w.count(0, Counter::WrongAnswer);
         for link in [LINK0, LINK1] {

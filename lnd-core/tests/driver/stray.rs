@@ -9,7 +9,7 @@ use lnd_core::peer::HelloState;
 use lnd_core::ports::{Completion, NoTrace, Returned, Sent};
 use lnd_core::time::Span;
 
-use super::fabric::{forged_key, nid, Fate};
+use super::fabric::{nid, Fate};
 use super::hello::{forged, hello};
 use super::letter::Letter;
 use super::world::{World, LINK0};
@@ -20,14 +20,14 @@ const TAG: Tag = Tag { index: 3, generation: 9 };
 fn each() -> Vec<Message<'static>> {
     vec![
         Message::Immediate { header: &[0; 8], payload: &[1; 10] },
-        Message::PutReq { header: &[0; 8], source: TAG, length: 5000, key: forged_key() },
+        Message::PutReq { header: &[0; 8], source: TAG, length: 5000, key: b"forged" },
         Message::GetReq { header: &[0; 8], sink: TAG, length: 5000 },
         Message::PutNak { source: TAG, why: Refusal::NoMatch },
         Message::PutDone { source: TAG, failed: None },
         Message::GetNak { sink: TAG, why: Refusal::NoMatch },
         Message::Noop,
         Message::Close,
-        Message::PullReady(PullReady { sink: TAG, source: TAG, length: 1, key: forged_key() }),
+        Message::PullReady(PullReady { sink: TAG, source: TAG, length: 1, key: b"forged" }),
     ]
 }
 
@@ -242,7 +242,7 @@ fn close_of_a_stranger_changes_nothing() {
 #[test]
 fn the_control_entry_checks_what_the_other_one_does() {
     let mut w = World::met();
-    let ready = PullReady { sink: TAG, source: TAG, length: 1, key: forged_key() };
+    let ready = PullReady { sink: TAG, source: TAG, length: 1, key: b"forged" };
     let right = forged(&w, 1, 0, &Message::PullReady(ready)).envelope;
     let nowhere = LinkId::new(7).unwrap();
     let node = w.node(0);

@@ -10,14 +10,14 @@ use super::layout::{
 };
 use super::order::Reader;
 use lnd_core::id::{Incarnation, Nid, Tag};
-use lnd_core::key::{Key, MAX_KEY};
+use lnd_core::key::MAX_KEY;
 use lnd_core::message::{Envelope, Hello, HelloAck, Message, PullReady, Refusal, MAX_HEADER};
 
 /// A frame by layer (S3-6): the control layer is told apart before anything is parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Frame<'a> {
     /// Start your receive side: handled in constant time, without the upper layer (INV-8).
-    Control(Envelope, PullReady),
+    Control(Envelope, PullReady<'a>),
     /// Anything else; never [`Message::PullReady`].
     Lnd(Envelope, Message<'a>),
 }
@@ -89,7 +89,7 @@ fn control<const SWAPPED: bool>(
         sink: Tag::from_cookie(fixed.u64(at::SINK)?),
         source: Tag::from_cookie(fixed.u64(at::SOURCE)?),
         length: fixed.u32(at::STAGED)?,
-        key: key_of(reader.bytes(PULL_READY_LEN, key)?)?,
+        key: reader.bytes(PULL_READY_LEN, key)?,
     };
     Ok(Frame::Control(envelope, ready))
 }
@@ -115,7 +115,7 @@ fn lnd<const SWAPPED: bool>(
         kind::IMMEDIATE => immediate(reader, length)?,
         kind::PUT_REQ => {
             let Request { tag: source, length, header, key } = request(reader, length)?;
-            Message::PutReq { header, source, length, key: key_of(key)? }
+            Message::PutReq { header, source, length, key }
         }
         kind::GET_REQ => {
             reader.reserved::<1>(at::REQ_KEY)?;
@@ -292,11 +292,6 @@ fn key_len<const SWAPPED: bool>(
     } else {
         Ok(length)
     }
-}
-
-#[inline]
-pub(super) fn key_of(bytes: &[u8]) -> Result<Key, DecodeError> {
-    Key::new(bytes).ok_or(DecodeError::KeyTooLong)
 }
 
 /// What a PUT_REQ or GET_REQ says.

@@ -9,7 +9,7 @@ use super::layout::{
 };
 use super::order::{Order, Writer};
 use lnd_core::id::Tag;
-use lnd_core::key::Key;
+use lnd_core::key::MAX_KEY;
 use lnd_core::message::{Envelope, Hello, HelloAck, Message, PullReady, Refusal, MAX_HEADER};
 
 /// Bytes of the frame that [`encode`] writes for this message.
@@ -25,6 +25,11 @@ pub fn encoded_len(envelope: &Envelope, message: &Message<'_>) -> Result<usize, 
         Message::HelloAck(HelloAck { version: Some(0), .. }) => return Err(EncodeError::NoVersion),
         Message::Hello(_) | Message::HelloAck(_) => (GREETING_LEN, 0, 0),
         Message::Immediate { header, payload } => (IMMEDIATE_LEN, header.len(), payload.len()),
+        Message::PutReq { key, .. } | Message::PullReady(PullReady { key, .. })
+            if key.len() > MAX_KEY =>
+        {
+            return Err(EncodeError::KeyTooLong)
+        }
         Message::PutReq { header, key, .. } => (REQ_LEN, header.len(), key.len()),
         Message::GetReq { header, .. } => (REQ_LEN, header.len(), 0),
         Message::PutNak { .. } | Message::PutDone { .. } | Message::GetNak { .. } => {
@@ -157,10 +162,10 @@ fn write_body<const SWAPPED: bool>(
             writer.bytes(IMMEDIATE_LEN + header.len(), payload)
         }
         Message::PutReq { header, source, length, key } => {
-            write_request(writer, source, length, header, &key)
+            write_request(writer, source, length, header, key)
         }
         Message::GetReq { header, sink, length } => {
-            write_request(writer, sink, length, header, &Key::NONE)
+            write_request(writer, sink, length, header, &[])
         }
         Message::PutNak { source: tag, why } | Message::GetNak { sink: tag, why } => {
             write_answer(writer.first::<ANSWER_LEN>()?, tag, Some(why))
@@ -214,16 +219,16 @@ fn write_request<const SWAPPED: bool>(
     tag: Tag,
     length: u32,
     header: &[u8],
-    key: &Key,
+    key: &[u8],
 ) -> Result<(), EncodeError> {
     let mut fixed = writer.first::<REQ_LEN>()?;
     fixed.u64(at::COOKIE, tag.to_cookie())?;
     fixed.u32(at::REQ_LENGTH, length)?;
-    // Header and key are bounded: the casts lose nothing.
+    // Both are bounded by `encoded_len`: the casts lose nothing.
     fixed.u16(at::REQ_HEADER, header.len() as u16)?;
     fixed.array(at::REQ_KEY, [key.len() as u8, 0])?;
     writer.bytes(REQ_LEN, header)?;
-    writer.bytes(REQ_LEN + header.len(), key.as_bytes())
+    writer.bytes(REQ_LEN + header.len(), key)
 }
 
 #[inline]
@@ -239,13 +244,13 @@ fn write_answer<const SWAPPED: bool>(
 #[inline]
 fn write_pull_ready<const SWAPPED: bool>(
     writer: &mut Writer<'_, SWAPPED>,
-    ready: &PullReady,
+    ready: &PullReady<'_>,
 ) -> Result<(), EncodeError> {
     let mut fixed = writer.first::<PULL_READY_LEN>()?;
     fixed.u64(at::SINK, ready.sink.to_cookie())?;
     fixed.u64(at::SOURCE, ready.source.to_cookie())?;
     fixed.u32(at::STAGED, ready.length)?;
-    // A key is bounded: the cast loses nothing.
+    // Bounded by `encoded_len`: the cast loses nothing.
     fixed.array(at::STAGED_KEY, [ready.key.len() as u8, 0, 0, 0])?;
-    writer.bytes(PULL_READY_LEN, ready.key.as_bytes())
+    writer.bytes(PULL_READY_LEN, ready.key)
 }

@@ -16,6 +16,8 @@ pub enum EncodeError {
     NoLife,
     /// A HELLO_ACK that agrees on version zero, which is no version.
     NoVersion,
+    /// The key is longer than [`MAX_KEY`](lnd_core::key::MAX_KEY).
+    KeyTooLong,
 }
 
 impl fmt::Display for EncodeError {
@@ -26,6 +28,7 @@ impl fmt::Display for EncodeError {
             Self::HeaderTooLong => "upper-layer header too long",
             Self::NoLife => "receiver's life missing",
             Self::NoVersion => "version zero agreed on",
+            Self::KeyTooLong => "key too long",
         })
     }
 }

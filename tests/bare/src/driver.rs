@@ -87,7 +87,7 @@ pub fn lnd_bare_on_pull_ready(
     now: Instant,
     link: LinkId,
     from: &Envelope,
-    it: &PullReady,
+    it: &PullReady<'_>,
 ) {
     node.on_pull_ready(now, link, from, it);
 }

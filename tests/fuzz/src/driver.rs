@@ -339,6 +339,7 @@ impl World<'_> {
         let bytes = [7; 255];
         let refusal = |wire: u8| Refusal::ALL[usize::from(wire) % Refusal::ALL.len()];
         let (theirs, attempt) = (self.peers[number].theirs, self.peers[number].attempt);
+        let key;
         let message = match *say {
             Say::Hello { versions: (version_min, version_max), immediate_max, features } => {
                 Message::Hello(Hello {
@@ -364,7 +365,8 @@ impl World<'_> {
             },
             Say::PutReq { source, length } => {
                 let source = Tag::from_cookie(source);
-                Message::PutReq { header: b"put", source, length, key: key_of(source) }
+                key = key_of(source);
+                Message::PutReq { header: b"put", source, length, key: key.as_bytes() }
             }
             Say::GetReq { sink, length } => {
                 Message::GetReq { header: b"get", sink: Tag::from_cookie(sink), length }
@@ -380,7 +382,8 @@ impl World<'_> {
             }
             Say::PullReady { ref sink, source, length } => {
                 let (sink, source) = (self.tag(sink), Tag::from_cookie(source));
-                Message::PullReady(PullReady { sink, source, length, key: key_of(source) })
+                key = key_of(source);
+                Message::PullReady(PullReady { sink, source, length, key: key.as_bytes() })
             }
             Say::Noop => Message::Noop,
             Say::Close => Message::Close,

@@ -2,7 +2,7 @@
 //! Frames with short heads to messages.
 
 use crate::wire::checksum::{checksum_of_all, Checksum};
-use crate::wire::decode::{key_of, Frame};
+use crate::wire::decode::Frame;
 use crate::wire::error::DecodeError;
 use crate::wire::layout::short::{HEAD_LEN, SUM_LEN, TAG_LEN};
 use crate::wire::layout::{class, kind, MAX_FRAME};
@@ -140,7 +140,7 @@ impl Head {
     fn message<'a>(&self, body: &'a [u8]) -> Result<Message<'a>, DecodeError> {
         let length = self.length;
         if self.kind == kind::NOOP {
-            self.unused(u32::from(self.detail) | length)?;
+            self.unused(u32::from(self.detail) | u32::from(self.key) | length)?;
             return Ok(Message::Noop);
         }
         let (tag, body) = tag_of(body)?;
@@ -148,17 +148,20 @@ impl Head {
             (class::SHORT_CONTROL, _) => {
                 self.unused(u32::from(self.detail))?;
                 let (source, key) = tag_of(body)?;
-                Message::PullReady(PullReady { sink: tag, source, length, key: key_of(key)? })
+                Message::PullReady(PullReady { sink: tag, source, length, key })
             }
             (_, kind::PUT_REQ) => {
                 let parts = body.split_at_checked(usize::from(self.detail));
                 let (header, key) = parts.ok_or(DecodeError::Truncated)?;
-                Message::PutReq { header, source: tag, length, key: key_of(key)? }
+                Message::PutReq { header, source: tag, length, key }
             }
-            (_, kind::GET_REQ) => Message::GetReq { header: body, sink: tag, length },
+            (_, kind::GET_REQ) => {
+                self.unused(u32::from(self.key))?;
+                Message::GetReq { header: body, sink: tag, length }
+            }
             (_, kind::PUT_DONE) => Message::PutDone { source: tag, failed: self.refusal()? },
             (_, kind::CANCEL_PUT | kind::CANCEL_GET) => {
-                self.unused(u32::from(self.detail) | length)?;
+                self.unused(u32::from(self.detail) | u32::from(self.key) | length)?;
                 let (second, _) = tag_of(body)?;
                 if self.kind == kind::CANCEL_GET {
                     Message::CancelGet { source: tag, sink: second }
@@ -181,7 +184,7 @@ impl Head {
     }
 
     fn refusal(&self) -> Result<Option<Refusal>, DecodeError> {
-        self.unused(self.length)?;
+        self.unused(u32::from(self.key) | self.length)?;
         match self.detail {
             0 => Ok(None),
             wire => Refusal::from_wire(wire).map(Some).ok_or(DecodeError::BadRefusal),
@@ -225,11 +228,7 @@ pub fn decode_other(
     to: Nid,
 ) -> Result<Frame<'_>, DecodeError> {
     let (head, body) = open(frame, sum, Head::body_len)?;
-    let has_key = matches!(
-        (head.class, head.kind),
-        (class::SHORT_LND, kind::PUT_REQ) | (class::SHORT_CONTROL, kind::PULL_READY)
-    );
-    let envelope = head.envelope(from, to, if has_key { 0xff } else { 0 })?;
+    let envelope = head.envelope(from, to, 0xff)?;
     Ok(match head.message(body)? {
         Message::PullReady(ready) => Frame::Control(envelope, ready),
         message => Frame::Lnd(envelope, message),

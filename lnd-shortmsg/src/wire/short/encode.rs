@@ -7,7 +7,7 @@ use crate::wire::error::EncodeError;
 use crate::wire::layout::short::{HEAD_LEN, SUM_LEN, TAG_LEN};
 use crate::wire::layout::{class, kind, MAX_FRAME};
 use lnd_core::id::Tag;
-use lnd_core::key::Key;
+use lnd_core::key::MAX_KEY;
 use lnd_core::message::{Envelope, Message, PullReady, MAX_HEADER};
 
 /// Bytes of what follows the head in the same line of a mailbox.
@@ -38,8 +38,8 @@ impl Start {
     }
 
     /// The same for a message with this key.
-    const fn with(self, key: &Key) -> Self {
-        // A key is bounded: the cast loses nothing.
+    const fn with(self, key: &[u8]) -> Self {
+        // A key is bounded by `encoded_len`: the cast loses nothing.
         Self { key: key.len() as u8, ..self }
     }
 
@@ -104,6 +104,11 @@ pub fn encoded_len(
     }
     let (header, rest) = match message {
         Message::Immediate { header, payload } => (header.len(), payload.len()),
+        Message::PutReq { key, .. } | Message::PullReady(PullReady { key, .. })
+            if key.len() > MAX_KEY =>
+        {
+            return Err(EncodeError::KeyTooLong)
+        }
         Message::PutReq { header, key, .. } => (header.len(), TAG_LEN + key.len()),
         Message::GetReq { header, .. } => (header.len(), TAG_LEN),
         Message::PutNak { .. } | Message::PutDone { .. } | Message::GetNak { .. } => (0, TAG_LEN),
@@ -137,7 +142,7 @@ pub fn encode(
             encode_inline(envelope, header, payload.len(), sum, frame, copied)?;
             return Ok(length);
         }
-        Message::PutReq { header, source: tag, length, ref key } => {
+        Message::PutReq { header, source: tag, length, key } => {
             let start = Start::lnd(kind::PUT_REQ, header.len() as u8, length).with(key);
             write_keyed(envelope, start, [tag], header, key, frame)?;
         }
@@ -163,7 +168,7 @@ pub fn encode(
         Message::CancelGet { source, sink } => {
             write(envelope, Start::lnd(kind::CANCEL_GET, 0, 0), [source, sink], &[], frame)?;
         }
-        Message::PullReady(PullReady { sink, source, length, ref key }) => {
+        Message::PullReady(PullReady { sink, source, length, key }) => {
             let start = Start::lnd(kind::PULL_READY, 0, length).with(key);
             let start = Start { class: class::SHORT_CONTROL, ..start };
             write_keyed(envelope, start, [sink, source], &[], key, frame)?;
@@ -220,7 +225,7 @@ fn write<const TAGS: usize>(
     header: &[u8],
     frame: &mut [u8],
 ) -> Result<(), EncodeError> {
-    write_keyed(envelope, start, tags, header, &Key::NONE, frame)
+    write_keyed(envelope, start, tags, header, &[], frame)
 }
 
 /// Head, tags, upper-layer header and key; the head last, as in [`encode_inline`].
@@ -230,7 +235,7 @@ fn write_keyed<const TAGS: usize>(
     start: Start,
     tags: [Tag; TAGS],
     header: &[u8],
-    key: &Key,
+    key: &[u8],
     frame: &mut [u8],
 ) -> Result<(), EncodeError> {
     let (head, mut rest) = frame.split_first_chunk_mut::<HEAD_LEN>().ok_or(EncodeError::NoRoom)?;
@@ -241,7 +246,7 @@ fn write_keyed<const TAGS: usize>(
     }
     let (place, rest) = rest.split_at_mut_checked(header.len()).ok_or(EncodeError::NoRoom)?;
     put(place, header);
-    put(rest.get_mut(..key.len()).ok_or(EncodeError::NoRoom)?, key.as_bytes());
+    put(rest.get_mut(..key.len()).ok_or(EncodeError::NoRoom)?, key);
     *head = start.head(envelope)?;
     Ok(())
 }

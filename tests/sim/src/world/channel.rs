@@ -87,7 +87,6 @@ impl Channel for VirtualChannel<'_> {
 #[cfg(test)]
 mod tests {
     use lnd_core::id::Incarnation;
-    use lnd_core::key::Key;
     use lnd_core::message::PullReady;
 
     use super::super::tally::Tally;
@@ -122,8 +121,7 @@ mod tests {
         let mut asks = VirtualChannel::new(0, 512, network.clone());
         asks.send(link, &envelope(0, 1), &request, None).unwrap();
         let mut gives = VirtualChannel::new(1, 512, network.clone());
-        let ready =
-            Message::PullReady(PullReady { sink, source: sink, length: 5000, key: Key::NONE });
+        let ready = Message::PullReady(PullReady { sink, source: sink, length: 5000, key: &[] });
         gives.send(link, &envelope(1, 0), &ready, None).unwrap();
         let violations = network.borrow().violations.len();
         violations
@@ -141,8 +139,7 @@ mod tests {
         let network = Network::new(Rng::new(1), Tally::default(), [8, 8], None);
         let network = Rc::new(RefCell::new(network));
         let tag = Tag { index: 1, generation: 1 };
-        let ready =
-            Message::PullReady(PullReady { sink: tag, source: tag, length: 1, key: Key::NONE });
+        let ready = Message::PullReady(PullReady { sink: tag, source: tag, length: 1, key: &[] });
         let mut channel = VirtualChannel::new(1, 512, network.clone());
         channel.send(LinkId::new(0).unwrap(), &envelope(1, 0), &ready, None).unwrap();
         assert_eq!(network.borrow().violations.len(), 1);

@@ -147,11 +147,12 @@ impl Byzantine<'_> {
         let payload = vec![0xbd; length.min(2048) as usize];
         let why = Refusal::ALL[self.rng.below(5) as usize];
         let session = self.lore.node(to).theirs;
+        let key = key_like(tag);
         let message = match self.rng.below(12) {
             0 => Message::Hello(self.any_hello()),
             1 => Message::HelloAck(self.any_ack(session, 1)),
             2 => Message::Immediate { header: &header, payload: &payload },
-            3 => Message::PutReq { header: &header, source: tag, length, key: key_like(tag) },
+            3 => Message::PutReq { header: &header, source: tag, length, key: key.as_bytes() },
             4 => Message::PutNak { source: tag, why },
             5 => Message::PutDone { source: tag, failed: self.chance(2).then_some(why) },
             6 => Message::GetReq { header: &header, sink: tag, length },
@@ -166,7 +167,7 @@ impl Byzantine<'_> {
                 sink: tag,
                 source: other,
                 length,
-                key: key_like(tag),
+                key: key.as_bytes(),
             }),
         };
         let mut envelope = self.envelope(to, message.lane());
@@ -284,12 +285,13 @@ impl Byzantine<'_> {
         let (tag, source) = (self.any_tag(), self.any_tag());
         let length = self.any_length();
         let why = Refusal::ALL[self.rng.below(5) as usize];
+        let key = key_like(tag);
         let message = match self.rng.below(6) {
             0 => Message::PutNak { source: tag, why },
             1 => Message::PutDone { source: tag, failed: Some(why) },
             2 => Message::PutDone { source: tag, failed: None },
             3 => Message::GetNak { sink: tag, why },
-            _ => Message::PullReady(PullReady { sink: tag, source, length, key: key_like(tag) }),
+            _ => Message::PullReady(PullReady { sink: tag, source, length, key: key.as_bytes() }),
         };
         let envelope = self.envelope(to, Lane::Control);
         Self::frame_of(&envelope, &message)
@@ -303,9 +305,10 @@ impl Byzantine<'_> {
         let length = self.any_length().min(256 << 10);
         let (tag, header) = (self.any_tag(), self.any_header(to, length));
         let payload = vec![0xbd; length.min(2048) as usize];
+        let key = key_like(tag);
         let message = match self.rng.below(3) {
             0 => Message::Immediate { header: &header, payload: &payload },
-            1 => Message::PutReq { header: &header, source: tag, length, key: key_like(tag) },
+            1 => Message::PutReq { header: &header, source: tag, length, key: key.as_bytes() },
             _ => Message::GetReq { header: &header, sink: tag, length },
         };
         let envelope = self.envelope(to, Lane::Request);

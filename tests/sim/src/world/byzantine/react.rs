@@ -98,7 +98,7 @@ impl Byzantine<'_> {
                 self.answer(
                     peer,
                     link,
-                    &Message::PullReady(PullReady { sink, source, length, key: Key::NONE }),
+                    &Message::PullReady(PullReady { sink, source, length, key: &[] }),
                 );
             }
             _ => {
@@ -108,7 +108,7 @@ impl Byzantine<'_> {
                 self.answer(
                     peer,
                     link,
-                    &Message::PullReady(PullReady { sink, source, length, key: Key::NONE }),
+                    &Message::PullReady(PullReady { sink, source, length, key: &[] }),
                 );
             }
         }
