@@ -97,7 +97,7 @@ pub enum Refusal {
     ShuttingDown = 3,
     /// The receiver could not make sense of the request.
     BadRequest = 4,
-    /// The receiver failed locally after it had accepted the request.
+    /// The receiver failed locally after it had accepted the request. Only then may it have pulled a part.
     Failed = 5,
 }
 

@@ -104,6 +104,9 @@ impl<P: Ports> Driver<'_, P> {
         if it.role == Role::Immediate && status.errno == 0 && !self.channel.is_reliable() {
             status.delivery = Delivery::Sent;
         }
+        if !P::Engine::RECALLS {
+            self.note_untouched(slot, &mut status);
+        }
         self.notify_peer(now, &it);
         self.count_end(&it, status);
         if it.word.lost() {
@@ -124,6 +127,15 @@ impl<P: Ports> Driver<'_, P> {
             reply: matches!(it.role, Role::GetSink | Role::GetPull),
             lost_race: lost_race(it.word),
         })
+    }
+
+    /// The peer has not pulled a byte of what was staged, of which the engine only says that it may have been moved:
+    /// nothing was delivered (S0-17).
+    fn note_untouched(&self, slot: u32, status: &mut Status) {
+        let untouched = self.slots.get(slot).is_some_and(|state| state.is_untouched());
+        if let (true, Some((cause, Place::Moving))) = (untouched, status.evidence) {
+            *status = Status::of(self.config.policy, cause, Place::Staged);
+        }
     }
 
     /// Looks up once what the end of the transfer in a slot is about.

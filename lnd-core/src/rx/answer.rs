@@ -4,7 +4,7 @@
 use super::admit::Heard;
 use crate::base::counters::Counter;
 use crate::base::id::{LinkId, PeerId, Tag};
-use crate::base::message::{Envelope, Lane, Message, PullReady};
+use crate::base::message::{Envelope, Lane, Message, PullReady, Refusal};
 use crate::base::time::Instant;
 use crate::machines::peer::HelloEvent;
 use crate::machines::transfer::{Cause, Debts, Effect, Event};
@@ -105,8 +105,9 @@ impl<P: Ports> Driver<'_, P> {
         if self.answer_to(tag, ours, of_role).is_none() {
             return;
         }
-        // Whatever it says, its pull is over.
-        self.let_go(tag.index);
+        // Whatever it says, its pull is over. What it has refused it has not begun to pull.
+        let refused = matches!(message, Message::PutNak { why, .. } if *why != Refusal::Failed);
+        self.let_go(tag.index, !refused);
         match self.apply(now, tag, event) {
             Some(Effect::Invalidate) => self.invalidate(now, tag),
             Some(Effect::None) => self.await_drain(now, tag),

@@ -15,6 +15,16 @@ use crate::ports::{Channel, Engine, Ports};
 use crate::shard::Driver;
 use crate::slots::{Role, NONE};
 
+/// What can be promised of a transfer from which nothing is to be pulled any more.
+enum Over {
+    /// Not a byte of it was pulled, nor will be.
+    NotBegun,
+    /// It is not pulled any more.
+    Ended,
+    /// Nothing: it is being pulled, and its own end tells; or it may come and be pulled.
+    Not,
+}
+
 impl<P: Ports> Driver<'_, P> {
     /// A CANCEL of an admitted peer. An engine that recalls has not announced that it hears one.
     pub(super) fn on_cancel(&mut self, now: Instant, link: LinkId, id: PeerId, it: &Message<'_>) {
@@ -27,72 +37,87 @@ impl<P: Ports> Driver<'_, P> {
             Message::CancelPut { source, session, sequence } => {
                 let over = match self.asked_for(id, source) {
                     Some(tag) => self.end_request(now, tag),
-                    None => self.bars(id, session, sequence),
+                    None => self.bar(id, session, sequence),
                 };
                 (source, over)
             }
             Message::CancelGet { source, sink } => (source, self.end_get(now, id, source, sink)),
             _ => return,
         };
-        if over {
-            // What finds no room is asked for again.
-            let nak = Message::PutNak { source, why: Refusal::Failed };
-            self.send_control(now, id, Some(link), &nak);
-        }
+        let why = match over {
+            Over::NotBegun => Refusal::NoMatch,
+            Over::Ended => Refusal::Failed,
+            Over::Not => return,
+        };
+        // What finds no room is asked for again.
+        self.send_control(now, id, Some(link), &Message::PutNak { source, why });
     }
 
-    /// Ends a request that we have taken. Whether it is over; if not, its own end tells.
-    fn end_request(&mut self, now: Instant, tag: Tag) -> bool {
+    /// Ends a request that we have taken.
+    fn end_request(&mut self, now: Instant, tag: Tag) -> Over {
         let role = self.slots.get(tag.index).map(|state| state.role);
+        let waits = self.slots.word(tag.index).phase() == Phase::Queued;
         // A refusal is on its way already.
         if role != Some(Role::NakPut) {
             self.cancel(now, tag, Cause::Refused);
         }
-        role != Some(Role::PutSink)
+        if role == Some(Role::PutSink) && !waits {
+            Over::Not
+        } else {
+            Over::NotBegun
+        }
     }
 
     /// The same for a GET of ours, which the peer has answered, or is about to: then its PULL_READY comes too late.
-    fn end_get(&mut self, now: Instant, id: PeerId, source: Tag, sink: Tag) -> bool {
+    fn end_get(&mut self, now: Instant, id: PeerId, source: Tag, sink: Tag) -> Over {
         let fits = self.slots.tag(sink.index) == sink && self.is_with(sink, id);
         let there = fits && self.slots.word(sink.index).phase() != Phase::Free;
-        let Some(state) = self.slots.get(sink.index).filter(|_| there) else { return true };
+        let Some(state) = self.slots.get(sink.index).filter(|_| there) else {
+            return Over::Ended;
+        };
         match state.role {
             Role::GetPull if state.remote == source => {
+                let waits = state.is_queued();
                 self.cancel(now, sink, Cause::Refused);
-                false
+                if waits {
+                    Over::NotBegun
+                } else {
+                    Over::Not
+                }
             }
             Role::GetSink => {
                 if self.apply(now, sink, Event::Refused) == Some(Effect::None) {
                     self.await_drain(now, sink);
                 }
-                true
+                Over::NotBegun
             }
-            _ => true,
+            _ => Over::Ended,
         }
     }
 
-    /// Sees that a request which we do not have is never taken. Whether that is so.
-    fn bars(&mut self, id: PeerId, session: u32, sequence: u32) -> bool {
+    /// Sees that a request which we do not have is never taken, if that can be.
+    fn bar(&mut self, id: PeerId, session: u32, sequence: u32) -> Over {
         let (reliable, depth) = (self.channel.is_reliable(), self.config.depth);
-        let Some(peer) = self.peers.get_mut(id) else { return false };
+        let Some(peer) = self.peers.get_mut(id) else { return Over::Not };
         if peer.counted_session() != Some(session) {
             // One of a former session is refused when it comes: see `may_be_called_off`. One of a session that we
             // do not count yet may be taken.
             let former = !peer.is_news(session) && peer.their_session() != Some(session);
-            if !former {
-                self.counters.count(Counter::WrongSession);
+            if former {
+                return Over::Ended;
             }
-            return former;
+            self.counters.count(Counter::WrongSession);
+            return Over::Not;
         }
         let lost = match peer.theirs.peek(sequence) {
-            Verdict::Duplicate => return true,
+            Verdict::Duplicate => return Over::Ended,
             // Behind the window: it is not taken any more.
-            Verdict::Outside if !peer.theirs.is_behind(sequence) => return true,
+            Verdict::Outside if !peer.theirs.is_behind(sequence) => return Over::Ended,
             Verdict::Fresh { lost } if lost == 0 || !reliable => lost,
             // No correct peer is so far before the window; or what is late would be pushed out of it.
             Verdict::Outside | Verdict::Fresh { .. } => {
                 self.counters.count(Counter::OutsideWindow);
-                return false;
+                return Over::Not;
             }
         };
         let _ = peer.take_in(Some((sequence, lost)));
@@ -101,7 +126,7 @@ impl<P: Ports> Driver<'_, P> {
         if says {
             self.say_credits(id);
         }
-        true
+        Over::NotBegun
     }
 
     /// Whether its sender may have been told of a request that it is not pulled. Of a former session's nothing is

@@ -196,6 +196,8 @@ impl SlotState {
 
     /// The peer does not pull what we have staged, or not any more.
     const LET_GO: u8 = Self::ANY_LINK - 1;
+    /// It has pulled no byte of it, nor will it.
+    const NOT_BEGUN: u8 = Self::ANY_LINK - 2;
     /// CANCEL was said; how often is added to it.
     const CALLED_OFF: u8 = 128;
     /// CANCEL is said so often at most.
@@ -233,16 +235,21 @@ impl SlotState {
     }
 
     /// Notes that the peer does not pull what we have staged, or not any more: it has said so, or it was never
-    /// told of it.
-    pub fn let_go(&mut self) {
-        if self.role.stages() {
-            self.choice = Self::LET_GO;
+    /// told of it. `begun`: perhaps it has pulled before; what is known once stays.
+    pub fn let_go(&mut self, begun: bool) {
+        if self.role.stages() && !self.is_untouched() {
+            self.choice = if begun { Self::LET_GO } else { Self::NOT_BEGUN };
         }
     }
 
     /// Whether the peer may pull what we have staged, as far as is known.
     pub fn is_lent(&self) -> bool {
-        self.role.stages() && self.choice != Self::LET_GO
+        self.role.stages() && !matches!(self.choice, Self::LET_GO | Self::NOT_BEGUN)
+    }
+
+    /// Whether the peer has pulled no byte of what we have staged, nor will it.
+    pub fn is_untouched(&self) -> bool {
+        self.role.stages() && self.choice == Self::NOT_BEGUN
     }
 
     /// How often CANCEL was said.

@@ -55,7 +55,7 @@ impl<P: Ports> Driver<'_, P> {
         if tx.debts.0 & Debts::MSG.0 != 0 {
             if let Err(cause) = self.send_message(now, tx, from) {
                 // A descriptor that is out stays owed and is asked to come back. The peer was not told of it.
-                self.let_go(tx.tag.index);
+                self.let_go(tx.tag.index, false);
                 let _ =
                     self.apply(now, tx.tag, Event::Withdraw(Debts(tx.debts.0 & !given.0), cause));
             }

@@ -82,10 +82,10 @@ impl<P: Ports> Driver<'_, P> {
         closed && self.is_with(self.slots.tag(slot), id)
     }
 
-    /// The peer does not pull what is staged in a slot, or not any more.
-    pub(crate) fn let_go(&mut self, slot: u32) {
+    /// The peer does not pull what is staged in a slot, or not any more. `begun`: perhaps it has pulled before.
+    pub(crate) fn let_go(&mut self, slot: u32, begun: bool) {
         if let Some(state) = self.slots.get_mut(slot).filter(|_| !P::Engine::RECALLS) {
-            state.let_go();
+            state.let_go(begun);
         }
     }
 

@@ -10,7 +10,7 @@ use lnd_core::counters::Counter;
 use lnd_core::driver::{Kind, Role};
 use lnd_core::id::Tag;
 use lnd_core::link::LinkState;
-use lnd_core::message::Message;
+use lnd_core::message::{Message, Refusal};
 use lnd_core::ports::{Features, Sent};
 use lnd_core::time::{Instant, Span};
 use lnd_core::transfer::{Cause, Delivery, Place};
@@ -299,6 +299,38 @@ fn a_pull_that_waits_for_its_turn_is_not_begun() {
     assert_goes_on(&mut w);
 }
 
+/// The slot of one that has ended goes to another request: those beside it are found as before.
+#[test]
+fn a_request_is_found_among_others_that_come_and_go() {
+    let mut config = small();
+    (config.slots, config.passive_slots, config.pulls, config.depth) = (4, 1, 1, 8);
+    config.lists = 4;
+    let mut w = met_with(USUAL, config);
+    w.device(1, 0, |d| d.frozen = true);
+    let first: Vec<Tag> = (0..3).map(|_| w.put(0, 1, 3000).unwrap()).collect();
+    w.settle();
+    withdraw(&mut w, 0, first[1]);
+    w.settle();
+    for last in [false, true] {
+        let next = w.put(0, 1, 3000).unwrap();
+        w.settle();
+        if !last {
+            withdraw(&mut w, 0, next);
+            w.settle();
+        }
+    }
+    assert_eq!(w.nodes[1].driver.in_use(), (0, 3));
+    withdraw(&mut w, 0, first[0]);
+    w.settle();
+    assert_eq!((asked(&w), w.reported(0, first[0])), ((2, 1), false), "it is under way");
+    w.device(1, 0, |d| d.frozen = false);
+    w.sleep(Span::from_secs(1));
+    assert_eq!((asked(&w), w.reported(0, first[0])), ((3, 1), true));
+    assert_eq!(w.report(0, first[2]).status.errno, 0);
+    w.sleep(Span::from_secs(40));
+    w.assert_drained();
+}
+
 /// The pull has begun: it comes to its own end, whichever that is, and only that is an answer.
 #[test]
 fn a_pull_under_way_comes_to_its_own_end_before_memory_is_taken_back() {
@@ -406,6 +438,58 @@ fn what_was_staged_for_a_peer_that_has_said_goodbye_comes_back_at_once() {
     assert_eq!(end(&w, 0, tag), (Some((Cause::PeerDown, Place::Staged)), Delivery::NotDelivered));
     assert_eq!((asked(&w).0, w.said(0, 1, "cancel_put")), (1, 0));
     assert_eq!(w.count(0, Counter::DrainBoundHit), 0);
+}
+
+/// An engine that cannot tell whether it was read says that it may have been. Its puller knows better.
+#[test]
+fn s0_17_what_its_puller_never_began_is_not_delivered_whatever_the_engine_says() {
+    type Prepare = fn(&mut World);
+    let cases: [(Prepare, Cause); 5] = [
+        (|w| w.hold("put_req"), Cause::Withdrawn),
+        (|w| w.node(1).put = Verdict::Keep, Cause::Withdrawn),
+        (|w| w.node(1).put = Verdict::Refuse(Refusal::NoMatch), Cause::Refused),
+        (|w| w.fate("put_req", Fate::Full), Cause::Channel),
+        (|w| w.hold("pull_ready"), Cause::Deadline),
+    ];
+    for (case, (prepare, cause)) in cases.into_iter().enumerate() {
+        let mut w = met();
+        for node in 0..2 {
+            w.device(node, 0, |d| d.on_recall = OnRecall::Touched);
+        }
+        prepare(&mut w);
+        let status = if cause == Cause::Deadline {
+            let deadline = w.now.after(Span::from_secs(100));
+            let order = Order { deadline, ..w.order(Kind::Get, 1, 3000) };
+            w.send(0, order).unwrap();
+            w.sleep(Span::from_secs(31));
+            w.nodes[1].done.iter().find(|r| r.role == Role::GetSource).unwrap().status
+        } else {
+            let tag = w.put(0, 1, 3000).unwrap();
+            w.settle();
+            withdraw(&mut w, 0, tag);
+            w.settle();
+            w.report(0, tag).status
+        };
+        let known = (Some((cause, Place::Staged)), Delivery::NotDelivered);
+        assert_eq!((status.evidence, status.delivery), known, "case {case}");
+    }
+}
+
+/// It has failed in the middle: nobody says that nothing was read.
+#[test]
+fn s0_18_what_its_puller_failed_to_pull_is_not_taken_for_untouched() {
+    let mut w = met();
+    for node in 0..2 {
+        w.device(node, 0, |d| d.on_recall = OnRecall::Touched);
+    }
+    w.device(1, 0, |d| d.frozen = true);
+    let tag = w.put(0, 1, 3000).unwrap();
+    w.settle();
+    withdraw(&mut w, 0, tag);
+    w.settle();
+    w.device(1, 0, |d| d.frozen = false);
+    w.settle();
+    assert_eq!(end(&w, 0, tag), (Some((Cause::Withdrawn, Place::Moving)), Delivery::Unknown));
 }
 
 /// What was never announced is nobody's to pull.

@@ -44,6 +44,8 @@ pub enum Action {
     OnTime(usize),
     /// The clock runs on to the next deadline.
     Tick,
+    /// The node's upper layer gives up the first of its transfers.
+    Withdraw(usize),
     /// The node hears in an interrupt that the other is down.
     PeerDown(usize),
     /// The node hears in an interrupt that its link has failed.
@@ -75,6 +77,7 @@ impl Action {
             | Self::Decide(node, _)
             | Self::Interrupt(node)
             | Self::OnTime(node)
+            | Self::Withdraw(node)
             | Self::PeerDown(node)
             | Self::LinkDown(node)
             | Self::ConnectionDown(node)

@@ -76,6 +76,8 @@ pub struct Fabric {
     pub seen: BTreeSet<u32>,
     /// Messages of which a final status has said that they were delivered.
     pub promised: BTreeSet<u32>,
+    /// What was staged and asked for, where engines do not recall: node, its life, tag.
+    pub taken_back: BTreeSet<(usize, Incarnation, Tag)>,
     /// What each node is submitting.
     pub submitting: [u32; 2],
     /// What is expected at a transfer, or lies there: node, tag, message.
@@ -118,6 +120,7 @@ impl Fabric {
             sent: BTreeMap::new(),
             seen: BTreeSet::new(),
             promised: BTreeSet::new(),
+            taken_back: BTreeSet::new(),
             submitting: [0; 2],
             contents: BTreeSet::new(),
         }
@@ -161,6 +164,22 @@ impl Fabric {
             && staged.done.is_none()
             && staged.length >= pull.length;
         (fits && device.moves()).then_some(staged)
+    }
+
+    /// Staged memory is asked for that must not be while it may be pulled: the other engine has no pull of it that
+    /// has not ended, and gets none.
+    pub fn take_back(&mut self, node: usize, tag: Tag) {
+        let other = &self.places[1 - node].device;
+        let pulls = |p: &Posted| p.source == Some(tag) && p.done.is_none();
+        let pulled = other.moves() && other.posted.values().any(pulls);
+        self.demand(!pulled, "asked for what the other engine may be pulling");
+        self.taken_back.insert((node, self.places[node].life, tag));
+    }
+
+    /// Whether a source was asked for that `puller` is about to pull.
+    pub fn was_taken_back(&self, puller: usize, source: Tag) -> bool {
+        let owner = 1 - puller;
+        self.taken_back.contains(&(owner, self.places[owner].life, source))
     }
 
     /// How the engine may return a descriptor at this moment, of its own or as asked.

@@ -42,6 +42,10 @@ pub struct Facts {
     pub used_again: bool,
     /// The node ended its life in order (INV-15).
     pub quiescent: bool,
+    /// A puller was asked for what it pulls.
+    pub cancelled: bool,
+    /// The driver of a puller was asked.
+    pub cancel_heard: bool,
 }
 
 /// A case that a model demands to occur.
@@ -73,4 +77,6 @@ cases! {
     WAITED waited "A request waited in the channel because no slot was free"
     USED_AGAIN used_again "A slot was used a second time"
     QUIESCENT quiescent "The node ended its life in order"
+    CANCELLED cancelled "A CANCEL was said"
+    CANCEL_HEARD cancel_heard "A CANCEL was heard"
 }

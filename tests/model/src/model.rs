@@ -59,8 +59,11 @@ impl Hash for Seen {
 impl Pair {
     /// A model of `setup`.
     pub fn new(setup: Setup) -> Self {
-        let greeting =
-            if setup.met { World::meet(&setup, &mut memory(&setup)) } else { Vec::new() };
+        let greeting = match (setup.met, setup.recalls) {
+            (false, _) => Vec::new(),
+            (true, true) => World::<true>::meet(&setup, &mut memory(&setup)),
+            (true, false) => World::<false>::meet(&setup, &mut memory(&setup)),
+        };
         Self { setup, greeting, wanted: Vec::new() }
     }
 
@@ -75,8 +78,16 @@ impl Pair {
     pub const RULES: &'static str = "no rule is broken";
 
     fn seen(&self, run: Vec<Action>) -> Seen {
+        if self.setup.recalls {
+            self.seen_with::<true>(run)
+        } else {
+            self.seen_with::<false>(run)
+        }
+    }
+
+    fn seen_with<const RECALLS: bool>(&self, run: Vec<Action>) -> Seen {
         let mut memory = memory(&self.setup);
-        let mut world = World::new(&self.setup, &self.greeting, &mut memory);
+        let mut world = World::<RECALLS>::new(&self.setup, &self.greeting, &mut memory);
         for &action in &run {
             world.apply(action);
         }

@@ -26,10 +26,10 @@ use crate::facts::Facts;
 use crate::ports::{Mock, NoMemory, Port, LINK};
 use crate::setup::{Order, Setup};
 
-pub struct Node<'m> {
+pub struct Node<'m, const RECALLS: bool> {
     pub me: usize,
-    pub driver: Driver<'m, Mock>,
-    pub interrupt: Interrupt<'m, Port>,
+    pub driver: Driver<'m, Mock<RECALLS>>,
+    pub interrupt: Interrupt<'m, Port<RECALLS>>,
     /// Tickets put off, with their messages.
     pub kept: Vec<(Ticket<'static>, u32)>,
     /// Accepted and not reported: tag to message.
@@ -58,7 +58,7 @@ pub struct Node<'m> {
     fabric: Shared,
 }
 
-impl<'m> Node<'m> {
+impl<'m, const RECALLS: bool> Node<'m, RECALLS> {
     pub fn boot(
         memory: &'m mut [MaybeUninit<u8>],
         setup: &Setup,
@@ -307,5 +307,7 @@ impl<'m> Node<'m> {
         facts.late_verdict |= any(Counter::VerdictLate);
         facts.drain_bound |= any(Counter::DrainBoundHit);
         facts.waited |= any(Counter::Waited);
+        facts.cancelled |= any(Counter::Cancels);
+        facts.cancel_heard |= any(Counter::CancelsHeard);
     }
 }

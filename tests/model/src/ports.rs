@@ -20,25 +20,25 @@ use crate::fabric::{End, Letter, Shared};
 /// The only link.
 pub const LINK: LinkId = LinkId::new(0).unwrap();
 
-/// The ports of a modelled node.
+/// The ports of a modelled node; `RECALLS` is its engine's ([`Engine::RECALLS`]).
 #[derive(Debug)]
-pub struct Mock;
+pub struct Mock<const RECALLS: bool>;
 
-impl Ports for Mock {
-    type Engine = Port;
-    type Channel = Port;
+impl<const RECALLS: bool> Ports for Mock<RECALLS> {
+    type Engine = Port<RECALLS>;
+    type Channel = Port<RECALLS>;
     type Memory = NoMemory;
     type Tracer = NoTrace;
 }
 
 /// A node's engine and channel.
 #[derive(Clone, Debug)]
-pub struct Port {
+pub struct Port<const RECALLS: bool> {
     pub fabric: Shared,
     pub node: usize,
 }
 
-impl Port {
+impl<const RECALLS: bool> Port<RECALLS> {
     fn runs(&self) -> bool {
         self.fabric.borrow().places[self.node].device.runs()
     }
@@ -50,8 +50,9 @@ fn key_of(node: usize, tag: Tag) -> Key {
     Key::new(words.as_flattened()).expect("short enough")
 }
 
-impl Engine for Port {
+impl<const RECALLS: bool> Engine for Port<RECALLS> {
     const CONNECTIONS: bool = true;
+    const RECALLS: bool = RECALLS;
     const KEYS: bool = true;
 
     fn features(&self) -> Features {
@@ -74,6 +75,11 @@ impl Engine for Port {
             }
             Motion::Stage { .. } => (None, true),
         };
+        let after = match source {
+            Some(source) if !RECALLS => fabric.was_taken_back(self.node, source),
+            _ => false,
+        };
+        let device = &mut fabric.places[self.node].device;
         let posted = Posted {
             tag: bd.tag,
             source,
@@ -86,6 +92,7 @@ impl Engine for Port {
         };
         let before = device.posted.insert(bd.tag.index, posted);
         fabric.demand(running, "posted to an engine that was asked to stop (S0-20)");
+        fabric.demand(!after, "pulls what its owner was promised not to be pulled");
         fabric.demand(before.is_none(), "posted over a descriptor that is out (R17)");
         fabric.demand(keyed, "pulls by another key than its source's");
         Ok(())
@@ -112,7 +119,11 @@ impl Engine for Port {
             return;
         };
         let (rung, again) = (posted.rung, posted.recalled);
+        let staged = posted.source.is_none();
         posted.recalled = true;
+        if !RECALLS && staged {
+            fabric.take_back(self.node, tag);
+        }
         fabric.demand(rung, "asked for a descriptor that the engine was not told of");
         fabric.demand(!again, "asked for a descriptor twice (R17)");
     }
@@ -192,13 +203,13 @@ impl Engine for Port {
     }
 }
 
-impl Completions for Port {
+impl<const RECALLS: bool> Completions for Port<RECALLS> {
     fn pop(&mut self) -> Option<Completion> {
         self.fabric.borrow_mut().places[self.node].device.pop()
     }
 }
 
-impl Channel for Port {
+impl<const RECALLS: bool> Channel for Port<RECALLS> {
     fn reaches(&self, _to: Nid) -> bool {
         true
     }

@@ -13,7 +13,7 @@ use crate::world::World;
 /// Deadlines that may pass while a link does not work.
 const PATIENCE: u32 = 12;
 
-impl World<'_, '_> {
+impl<const RECALLS: bool> World<'_, '_, RECALLS> {
     pub(crate) fn next_order(&self, node: usize) -> Option<(usize, Order)> {
         let orders = self.setup.orders.iter().copied().enumerate();
         orders.skip(self.submitted[node]).find(|(_, order)| order.node == node)
@@ -93,7 +93,9 @@ impl World<'_, '_> {
                     all.push(Action::Repeat(node, slot));
                 }
             }
+            let host_open = u8::from(!self.nodes[node].open.is_empty());
             let told = [
+                (left.withdrawn[node].min(host_open), Action::Withdraw(node)),
                 (left.peer_down[node], Action::PeerDown(node)),
                 (left.link_down[node], Action::LinkDown(node)),
                 (left.connection_down[node], Action::ConnectionDown(node)),

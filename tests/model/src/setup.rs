@@ -33,6 +33,8 @@ pub struct Faults {
     pub refused: u8,
     /// Verdicts that the upper layer puts off.
     pub put_off: u8,
+    /// Transfers that the node's upper layer gives up.
+    pub withdrawn: [u8; 2],
     /// Notices, in an interrupt, that the other node is down.
     pub peer_down: [u8; 2],
     /// Failures of the node's link, told in an interrupt.
@@ -72,6 +74,8 @@ pub struct Setup {
     pub signalled: bool,
     /// Whether engines have connections, which are stopped in place of the link.
     pub connects: bool,
+    /// Whether engines take staged memory back while it may be pulled.
+    pub recalls: bool,
     /// Whether a message has ended when the channel has taken it; no message is lost then.
     pub ends_at_once: bool,
 }
@@ -92,6 +96,7 @@ impl Setup {
             pulls: 2,
             signalled: true,
             connects: false,
+            recalls: true,
             ends_at_once: false,
         }
     }

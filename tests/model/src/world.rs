@@ -23,10 +23,10 @@ use crate::setup::{Faults, Order, Setup};
 /// Ticks after which a run counts as endless.
 const MANY: u32 = 60;
 
-pub struct World<'m, 's> {
+pub struct World<'m, 's, const RECALLS: bool> {
     pub(crate) setup: &'s Setup,
     pub(crate) fabric: Shared,
-    pub(crate) nodes: [Node<'m>; 2],
+    pub(crate) nodes: [Node<'m, RECALLS>; 2],
     spare: Vec<&'m mut [MaybeUninit<u8>]>,
     pub(crate) now: Instant,
     pub(crate) left: Faults,
@@ -39,7 +39,7 @@ pub struct World<'m, 's> {
     facts: Facts,
 }
 
-impl<'m, 's> World<'m, 's> {
+impl<'m, 's, const RECALLS: bool> World<'m, 's, RECALLS> {
     /// Memory for four lives is needed: two of each node.
     ///
     /// `greeting` is how the two have met, if they have: what [`meet`](Self::meet) returned.
@@ -87,7 +87,7 @@ impl<'m, 's> World<'m, 's> {
     /// A small message each way, one thing after the other: what then happens, in one order.
     pub fn meet(setup: &Setup, memory: &mut [Vec<MaybeUninit<u8>>]) -> Vec<Action> {
         let strangers = Setup { met: false, faults: Faults::default(), ..setup.clone() };
-        let mut world = World::new(&strangers, &[], memory);
+        let mut world = World::<RECALLS>::new(&strangers, &[], memory);
         world.begin_to_meet();
         let mut greeting = Vec::new();
         while let Some(&action) = world.actions().first() {
@@ -184,6 +184,12 @@ impl<'m, 's> World<'m, 's> {
                     self.nodes[node].dirty = true;
                 }
             }
+            Action::Withdraw(node) => {
+                if let Some((&tag, _)) = self.nodes[node].open.first_key_value() {
+                    self.nodes[node].driver.withdraw(self.now, tag);
+                    self.look(node);
+                }
+            }
             Action::LinkDown(node) => {
                 self.nodes[node].driver.decider().link_failed(LINK);
                 self.nodes[node].dirty = true;
@@ -245,6 +251,7 @@ impl<'m, 's> World<'m, 's> {
             Action::Return(..) if !fair.contains(&action) => &mut left.broken,
             Action::Repeat(..) => &mut left.repeated,
             Action::Tick if slow => &mut left.slow,
+            Action::Withdraw(node) => &mut left.withdrawn[node],
             Action::PeerDown(node) => &mut left.peer_down[node],
             Action::LinkDown(node) => &mut left.link_down[node],
             Action::ConnectionDown(node) => &mut left.connection_down[node],
@@ -340,6 +347,7 @@ impl<'m, 's> World<'m, 's> {
         fabric.places.hash(&mut hasher);
         (&fabric.moved, &fabric.arrived, &fabric.denied, &fabric.told).hash(&mut hasher);
         fabric.broken.hash(&mut hasher);
+        fabric.taken_back.hash(&mut hasher);
         (&fabric.seen, &fabric.promised, &fabric.sent, &fabric.deadlines).hash(&mut hasher);
         for node in &self.nodes {
             node.driver.fingerprint(&mut hasher);

@@ -17,6 +17,7 @@ const NONE: Faults = Faults {
     repeated: 0,
     refused: 0,
     put_off: 0,
+    withdrawn: [0; 2],
     peer_down: [0; 2],
     link_down: [0; 2],
     connection_down: [0; 2],
@@ -268,4 +269,80 @@ fn s0_18_a_small_put_without_a_slot_beside_a_large_one_against_link_down() {
     let setup = Setup { ends_at_once: true, ..Setup::new("at once and pulled, links down") };
     let setup = setup.sends(0, Put, SMALL).sends(0, Put, LARGE).with(faults);
     explore(setup, &[OK, ERROR], 3_451);
+}
+
+/// Engines that do not recall: staged memory comes back by the word of its puller, its goodbye, or a stop.
+fn no_recalls(name: &'static str, faults: Faults) -> Setup {
+    Setup { connects: true, recalls: false, ..Setup::new(name) }.with(faults)
+}
+
+#[test]
+fn inv_2_put_that_is_withdrawn_from_engines_that_do_not_recall() {
+    let faults = Faults { withdrawn: [1, 1], put_off: 1, refused: 1, broken: 1, ..NONE };
+    let setup = no_recalls("put, withdrawn, no recalls", faults).sends(0, Put, LARGE);
+    let cases = [OK, ERROR, LOST_RACE, CANCELLED, CANCEL_HEARD, DUPLICATE, LATE_VERDICT];
+    explore(setup, &cases, 3_498);
+}
+
+#[test]
+fn inv_2_get_that_is_withdrawn_from_engines_that_do_not_recall() {
+    let faults = Faults { withdrawn: [1, 1], ..NONE };
+    let setup = no_recalls("get, withdrawn, no recalls", faults).sends(0, Get, LARGE);
+    explore(setup, &[OK, ERROR, LOST_RACE, CANCELLED, CANCEL_HEARD, STALE_ANSWER], 654);
+}
+
+#[test]
+fn s0_9_cancels_and_answers_that_are_late_or_lost() {
+    let faults = Faults { withdrawn: [1, 0], lost: 1, slow: 3, ..NONE };
+    let setup = no_recalls("put, withdrawn, loss, no recalls", faults).sends(0, Put, LARGE);
+    explore(setup, &[OK, ERROR, CANCELLED, CANCEL_HEARD, DRAIN_BOUND, BY_HAND], 56_956);
+}
+
+#[test]
+fn put_done_by_word_against_cancel_and_connection_down() {
+    let faults = Faults { withdrawn: [1, 0], connection_down: [1, 1], ..NONE };
+    let setup = no_recalls("put, done by word, withdrawn, no recalls", faults);
+    let setup = Setup { signalled: false, ..setup }.sends(0, Put, LARGE);
+    explore(setup, &[OK, ERROR, LOST_RACE, CANCELLED, CANCEL_HEARD, BY_HAND], 6_126);
+}
+
+#[test]
+fn put_against_peers_down_shutdown_and_new_lives_without_recalls() {
+    let faults = Faults { peer_down: [1, 0], shutdown: [0, 1], reborn: [0, 1], ..NONE };
+    let setup = no_recalls("put, peer down or gone, no recalls", faults).sends(0, Put, LARGE);
+    explore(setup, &[OK, ERROR, BY_HAND, QUIESCENT, DRAIN_BOUND], 4_483);
+}
+
+#[test]
+fn puts_that_cross_and_are_withdrawn_without_recalls() {
+    let faults = Faults { withdrawn: [1, 0], ..NONE };
+    let setup = no_recalls("put against put, withdrawn, no recalls", faults);
+    let setup = setup.sends(0, Put, LARGE).sends(1, Put, LARGE);
+    explore(setup, &[OK, ERROR, CANCELLED, CANCEL_HEARD], 32_191);
+}
+
+#[test]
+fn put_and_get_that_cross_and_are_withdrawn_without_recalls() {
+    let faults = Faults { withdrawn: [1, 1], ..NONE };
+    let setup = no_recalls("put against get, withdrawn, no recalls", faults);
+    let setup = setup.sends(0, Put, LARGE).sends(1, Get, LARGE);
+    explore(setup, &[OK, ERROR, CANCELLED, CANCEL_HEARD], 126_752);
+}
+
+/// Two puts by one slot over one pull: what waits is called off, and an answer is of one use of a slot.
+#[test]
+fn r14_two_uses_of_one_slot_that_are_withdrawn_without_recalls() {
+    let faults = Faults { withdrawn: [2, 0], lost: 1, ..NONE };
+    let setup = no_recalls("two puts by one slot, withdrawn, no recalls", faults);
+    let setup = setup.sends(0, Put, LARGE).sends(0, Put, LARGE);
+    explore(setup, &[OK, ERROR, CANCELLED, CANCEL_HEARD, USED_AGAIN], 13_124);
+}
+
+/// Whole links are stopped.
+#[test]
+fn put_against_withdrawal_and_links_down_without_recalls() {
+    let faults = Faults { withdrawn: [1, 1], link_down: [1, 1], ..NONE };
+    let setup = no_recalls("put, withdrawn, links down, no recalls", faults);
+    let setup = Setup { connects: false, ..setup }.sends(0, Put, LARGE);
+    explore(setup, &[OK, ERROR, CANCELLED, CANCEL_HEARD, BY_HAND], 34_511);
 }
