@@ -21,7 +21,7 @@ mod tx;
 
 #[doc(hidden)]
 pub use base::defect;
-pub use base::{counters, fragment, id, key, message, sync, time, wake};
+pub use base::{counters, fragment, id, key, message, owned, sync, time, wake};
 pub use machines::{link, peer, transfer};
 pub use ports::trace;
 pub use shard::config;

@@ -216,7 +216,62 @@ pub enum Message<'a> {
     PullReady(PullReady<'a>),
 }
 
-impl Message<'_> {
+impl<'a> Message<'a> {
+    /// The upper layer's header; empty for kinds that have none.
+    pub const fn header(&self) -> &'a [u8] {
+        match self {
+            Self::Immediate { header, .. }
+            | Self::PutReq { header, .. }
+            | Self::GetReq { header, .. } => header,
+            _ => &[],
+        }
+    }
+
+    /// The payload that comes along; empty for kinds that have none.
+    pub const fn payload(&self) -> &'a [u8] {
+        match self {
+            Self::Immediate { payload, .. } => payload,
+            _ => &[],
+        }
+    }
+
+    /// The engine's key that comes along; empty for kinds that have none.
+    pub const fn key(&self) -> &'a [u8] {
+        match self {
+            Self::PutReq { key, .. } => key,
+            Self::PullReady(it) => it.key,
+            _ => &[],
+        }
+    }
+
+    /// The same message with another header, payload and key, as far as its kind has them.
+    pub const fn with<'b>(
+        &self,
+        header: &'b [u8],
+        payload: &'b [u8],
+        key: &'b [u8],
+    ) -> Message<'b> {
+        match *self {
+            Self::Hello(it) => Message::Hello(it),
+            Self::HelloAck(it) => Message::HelloAck(it),
+            Self::Immediate { .. } => Message::Immediate { header, payload },
+            Self::PutReq { source, length, .. } => Message::PutReq { header, source, length, key },
+            Self::PutNak { source, why } => Message::PutNak { source, why },
+            Self::PutDone { source, failed } => Message::PutDone { source, failed },
+            Self::GetReq { sink, length, .. } => Message::GetReq { header, sink, length },
+            Self::GetNak { sink, why } => Message::GetNak { sink, why },
+            Self::CancelPut { source, session, sequence } => {
+                Message::CancelPut { source, session, sequence }
+            }
+            Self::CancelGet { source, sink } => Message::CancelGet { source, sink },
+            Self::Noop => Message::Noop,
+            Self::Close => Message::Close,
+            Self::PullReady(PullReady { sink, source, length, .. }) => {
+                Message::PullReady(PullReady { sink, source, length, key })
+            }
+        }
+    }
+
     /// The lane this kind of message travels in.
     pub const fn lane(&self) -> Lane {
         match self {

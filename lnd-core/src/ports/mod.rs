@@ -139,7 +139,10 @@ pub trait Engine {
     const RECALLS: bool = true;
 
     /// What the engine can do. Constant while it works; nothing if it does not identify itself.
-    fn features(&self) -> Features;
+    #[inline]
+    fn features(&self) -> Features {
+        Features::empty()
+    }
 
     /// Writes a descriptor and queues it. The device may not see it before
     /// [`doorbell`](Self::doorbell).
@@ -186,7 +189,10 @@ pub trait Engine {
     /// Whether a call of this port has found the device not to identify itself, or to say what no working
     /// device says, since the last proof or reset. Touches no register. What is found elsewhere is told by
     /// [`Decider::device_gone`](crate::driver::Decider::device_gone).
-    fn is_gone(&self) -> bool;
+    #[inline]
+    fn is_gone(&self) -> bool {
+        false
+    }
 
     /// The number of the present connection with a peer, if this engine can stop its connections one by
     /// one: a queue pair, an endpoint. `None`: only the whole link can be stopped. Whether it is `None`
@@ -312,8 +318,10 @@ pub trait Channel {
     }
 
     /// The link, or the connection of the proof, has been stopped: no message handed over on it before may
-    /// be reported any more. The driver reports them itself.
-    fn quiesce(&mut self, link: LinkId, proof: &Quiesced);
+    /// be reported any more. The driver reports them itself. Nothing is to be done where messages
+    /// [end at once](Self::ends_at_once).
+    #[inline]
+    fn quiesce(&mut self, _link: LinkId, _proof: &Quiesced) {}
 }
 
 /// An address outside of what the port can reach.

@@ -2,7 +2,7 @@
 //! Short messages on their way.
 
 use lnd_core::id::LinkId;
-use lnd_core::message::{Envelope, Lane, Message, PullReady};
+use lnd_core::message::{Envelope, Lane, Message};
 use lnd_core::ports::Features;
 
 use super::fabric::node_of;
@@ -50,47 +50,16 @@ impl Letter {
     }
 
     pub fn new(link: LinkId, envelope: &Envelope, message: &Message<'_>) -> Self {
-        let (mut header, mut payload, mut key): (&[u8], &[u8], &[u8]) = (&[], &[], &[]);
-        let shape = match *message {
-            Message::Immediate { header: h, payload: p } => {
-                (header, payload) = (h, p);
-                Message::Immediate { header: &[], payload: &[] }
-            }
-            Message::PutReq { header: h, source, length, key: k } => {
-                key = k;
-                header = h;
-                Message::PutReq { header: &[], source, length, key: &[] }
-            }
-            Message::GetReq { header: h, sink, length } => {
-                header = h;
-                Message::GetReq { header: &[], sink, length }
-            }
-            Message::Hello(it) => Message::Hello(it),
-            Message::HelloAck(it) => Message::HelloAck(it),
-            Message::PutNak { source, why } => Message::PutNak { source, why },
-            Message::PutDone { source, failed } => Message::PutDone { source, failed },
-            Message::GetNak { sink, why } => Message::GetNak { sink, why },
-            Message::CancelPut { source, session, sequence } => {
-                Message::CancelPut { source, session, sequence }
-            }
-            Message::CancelGet { source, sink } => Message::CancelGet { source, sink },
-            Message::Noop => Message::Noop,
-            Message::Close => Message::Close,
-            Message::PullReady(it) => {
-                key = it.key;
-                Message::PullReady(PullReady { key: &[], ..it })
-            }
-        };
         Self {
             from: node_of(envelope.from),
             to: node_of(envelope.to),
             link,
             lane: message.lane(),
             envelope: *envelope,
-            shape,
-            header: header.to_vec(),
-            payload: payload.to_vec(),
-            key: key.to_vec(),
+            shape: message.with(&[], &[], &[]),
+            header: message.header().to_vec(),
+            payload: message.payload().to_vec(),
+            key: message.key().to_vec(),
         }
     }
 
@@ -104,19 +73,7 @@ impl Letter {
     }
 
     pub fn message(&self) -> Message<'_> {
-        match self.shape {
-            Message::Immediate { .. } => {
-                Message::Immediate { header: &self.header, payload: &self.payload }
-            }
-            Message::PutReq { source, length, .. } => {
-                Message::PutReq { header: &self.header, source, length, key: &self.key }
-            }
-            Message::GetReq { sink, length, .. } => {
-                Message::GetReq { header: &self.header, sink, length }
-            }
-            Message::PullReady(it) => Message::PullReady(PullReady { key: &self.key, ..it }),
-            other => other,
-        }
+        self.shape.with(&self.header, &self.payload, &self.key)
     }
 
     /// The kind in one word, for filters and assertions.

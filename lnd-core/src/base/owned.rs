@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! A message in memory of its own.
+
+use heapless::Vec;
+
+use super::key::MAX_KEY;
+use super::message::{Envelope, Message, MAX_HEADER};
+
+/// A message with its envelope, in memory of its own, for channels that keep what they are given. `PAYLOAD`:
+/// bytes of the largest payload, [`Channel::immediate_max`](crate::ports::Channel::immediate_max).
+///
+/// ```
+/// use lnd_core::id::{Incarnation, Nid};
+/// use lnd_core::message::{Envelope, Message};
+/// use lnd_core::owned::OwnedMessage;
+///
+/// let (from, to) = (Nid::from_raw(1).unwrap(), Nid::from_raw(2).unwrap());
+/// let from_life = Incarnation::from_raw(7).unwrap();
+/// let envelope = Envelope {
+///     from, to, from_life, to_life: None, session: 1, sequence: 1, credits: 0, credits_of: 0,
+/// };
+/// let message = Message::Immediate { header: b"header", payload: b"payload" };
+/// let kept = OwnedMessage::<16>::new(&envelope, &message).unwrap();
+/// assert_eq!(kept.message(), message);
+/// assert!(OwnedMessage::<4>::new(&envelope, &message).is_none());
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OwnedMessage<const PAYLOAD: usize> {
+    envelope: Envelope,
+    /// Without its slices.
+    message: Message<'static>,
+    header: Vec<u8, MAX_HEADER>,
+    payload: Vec<u8, PAYLOAD>,
+    key: Vec<u8, MAX_KEY>,
+}
+
+impl<const PAYLOAD: usize> OwnedMessage<PAYLOAD> {
+    /// A copy of a message. `None`: its payload, its header or its key is too long.
+    pub fn new(envelope: &Envelope, message: &Message<'_>) -> Option<Self> {
+        Some(Self {
+            envelope: *envelope,
+            header: Vec::from_slice(message.header()).ok()?,
+            payload: Vec::from_slice(message.payload()).ok()?,
+            key: Vec::from_slice(message.key()).ok()?,
+            message: message.with(&[], &[], &[]),
+        })
+    }
+
+    /// What it carries beside its content.
+    pub const fn envelope(&self) -> &Envelope {
+        &self.envelope
+    }
+
+    /// The message.
+    pub fn message(&self) -> Message<'_> {
+        self.message.with(&self.header, &self.payload, &self.key)
+    }
+}
