@@ -108,6 +108,32 @@ fn every_shipped_plan_runs() {
     }
 }
 
+/// Connections of two nodes fail under traffic. What they were moving ends; what goes between any others
+/// ends well, which the run itself checks, and there is enough of it.
+#[test]
+fn connections_that_fail_cost_the_links_other_peers_nothing() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("plans/connections.toml");
+    let plan = Plan::read(&path).unwrap();
+    let mut taken = 0;
+    for seed in 1..=6 {
+        let options = Options { seed, faults: Some(plan.clone()), ..Options::default() };
+        let summary = run(&options).unwrap_or_else(|failure| panic!("{failure}"));
+        let value = |counter| summary.counters.value(counter);
+        assert_eq!(summary.faults.get("connections down"), Some(&20), "{summary}");
+        assert!(value(Counter::ConnectionsFailed) > 10, "{summary}");
+        assert_eq!(value(Counter::ConnectionsFailed), value(Counter::ConnectionsReset));
+        // Each node stops its one link when it shuts down, and not before.
+        assert_eq!(value(Counter::LinksFailed), 4, "{summary}");
+        assert!(summary.beside > 100, "{summary}");
+        taken += value(Counter::Yanked);
+    }
+    assert!(taken > 20, "{taken} descriptors: the connections failed beside the traffic");
+    // Where engines cannot stop connections, nobody is told anything that means something.
+    let plan = Plan { connections: None, ..plan };
+    let summary = run(&Options { seed: 1, faults: Some(plan), ..Options::default() }).unwrap();
+    assert_eq!(summary.counters.value(Counter::ConnectionsFailed), 0);
+}
+
 #[test]
 fn a_wrong_plan_is_refused_with_a_reason() {
     let error = |text: &str| Plan::parse(text).unwrap_err().to_string();
@@ -128,6 +154,8 @@ fn a_wrong_plan_is_refused_with_a_reason() {
     assert!(no_link.what.contains("event 1: link 1"), "{no_link}");
     let no_peer = run_error("[[event]]\nat_ms = 1\ndo = \"partition\"\nnode = 0");
     assert!(no_peer.what.contains("`peer` is missing"), "{no_peer}");
+    let nobody = run_error("[[event]]\nat_ms = 1\ndo = \"connection-down\"\nnode = 0");
+    assert!(nobody.what.contains("`peer` is missing"), "{nobody}");
     let itself = run_error("[[event]]\nat_ms = 1\ndo = \"partition\"\nnode = 0\npeer = 0");
     assert!(itself.what.contains("peer 0 of node 0"), "{itself}");
 

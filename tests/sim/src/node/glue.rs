@@ -17,7 +17,7 @@ use lnd_core::message::Refusal;
 use lnd_core::ports::{Channel, Ports, Tracer};
 use lnd_core::time::{Instant, Span};
 use lnd_core::transfer::{Cause, Place, Policy, Status};
-use lnd_dma::driver::MmioEngine;
+use lnd_dma::driver::{ConnectingEngine, MmioEngine};
 use lnd_shortmsg::dispatch::{Receiver, Sender};
 use lnd_shortmsg::wire::{Checksum, Frame};
 
@@ -36,7 +36,7 @@ use crate::lnet::{self, Lnet, Verdict};
 pub struct NodePorts<'m, C, T>(core::marker::PhantomData<(&'m (), C, T)>);
 
 impl<'m, C: Channel, T: Tracer> Ports for NodePorts<'m, C, T> {
-    type Engine = MmioEngine<'m, Registers<'m>, NodeNumbers>;
+    type Engine = ConnectingEngine<'m, Registers<'m>, NodeNumbers>;
     type Channel = C;
     type Memory = Window<'m>;
     type Tracer = T;
@@ -106,7 +106,8 @@ impl<'m, C: Channel, T: Tracer> Node<'m, C, T> {
             let is_blank = Rc::new(Cell::new(false));
             let registers = Registers::new(memory, is_blank.clone());
             blank.push(is_blank);
-            engines.push(MmioEngine::new(link, registers, memory, NodeNumbers));
+            let engine = MmioEngine::new(link, registers, memory, NodeNumbers);
+            engines.push(ConnectingEngine::new(engine));
         }
         let window = Window::new(fabric, parts.node);
         let driver = Driver::create(

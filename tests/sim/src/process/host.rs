@@ -22,6 +22,8 @@ use crate::runtime::{
 fn config() -> Config {
     let mut config = Config::new(256, 64, LINKS as u8);
     config.lists = 64;
+    // A process that hangs in the midst of a copy holds up what is moved with it, and nothing else.
+    config.connections = 16;
     config.drain_bound = Span::from_secs(1);
     config.hello_timeout = Span::from_millis(200);
     config

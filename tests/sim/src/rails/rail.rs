@@ -9,7 +9,7 @@ use lnd_core::counters::Counters;
 use lnd_core::driver::{Driver, Identity, Interrupt};
 use lnd_core::id::LinkId;
 use lnd_core::sync::AtomicU32;
-use lnd_dma::driver::{CompletionQueue, MmioEngine};
+use lnd_dma::driver::{CompletionQueue, ConnectingEngine, MmioEngine};
 use lnd_dma::memory::LinkMemory;
 use lnd_dma::read::RemoteReads;
 use lnd_dma::regs::{LinkBits, Register, RegisterAccess};
@@ -117,7 +117,7 @@ impl<'m> Rail<'m> {
             ground.hall.block(config.bytes_needed()),
             config,
             Identity { nid: nid_of(number), life: membership.life() },
-            [MmioEngine::new(link, registers.clone(), memory, NodeNumbers)],
+            [ConnectingEngine::new(MmioEngine::new(link, registers.clone(), memory, NodeNumbers))],
             channel,
             Window::new(fabric, home),
             recorder,
@@ -133,7 +133,7 @@ impl<'m> Rail<'m> {
             interrupt_at: None,
             busy: false,
             idle: 0,
-            heard: [0; 5],
+            heard: [0; 6],
         };
         membership.announce();
         let mut reads = RemoteReads::new(memory);

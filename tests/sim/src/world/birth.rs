@@ -134,7 +134,7 @@ impl<'m> World<'m> {
             interrupt_at: None,
             busy: false,
             idle: 0,
-            heard: [0; 5],
+            heard: [0; 6],
         })
     }
 

@@ -79,8 +79,10 @@ impl Channel for VirtualChannel<'_> {
         Ok(network.send(lane, bytes, tag, matches!(message, Message::Close)))
     }
 
-    fn quiesce(&mut self, link: LinkId, _proof: &Quiesced) {
-        self.network.borrow_mut().quiesce(self.node, link);
+    fn quiesce(&mut self, link: LinkId, proof: &Quiesced) {
+        // A peer that no fabric has was sent nothing.
+        let peer = proof.connection().map(|it| node_of(it.peer).unwrap_or(u32::MAX));
+        self.network.borrow_mut().quiesce(self.node, link, peer);
     }
 }
 

@@ -46,7 +46,9 @@ impl Blow {
                 Some(*node)
             }
             Self::Begin(it) => match it.what {
-                What::LinkAlarm | What::PeerAlarm | What::Restart => Some(it.node),
+                What::LinkAlarm | What::ConnectionDown | What::PeerAlarm | What::Restart => {
+                    Some(it.node)
+                }
                 _ => None,
             },
             _ => None,
@@ -141,6 +143,7 @@ impl World<'_> {
                 self.notice(node, peer, false);
                 self.later(ms(it.for_ms), Blow::Notice(node, peer, true));
             }
+            What::ConnectionDown => self.connection_down(it),
             What::LinksDown => self.links_down(it),
             What::BlankRegisters => {
                 self.tally.count("registers that read all ones");

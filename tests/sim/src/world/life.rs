@@ -19,8 +19,11 @@ use super::channel::VirtualChannel;
 use super::defect::Wire;
 use super::tally::Recorder;
 use super::user::User;
-use crate::fabric::Membership;
+use crate::fabric::{nid_of, Membership};
 use crate::node::{Node, Registers, Stats};
+
+/// Nodes that a world has at most.
+const CONNECTED: u32 = 8;
 
 /// One link of a living node, on a fabric that is seen through `F`.
 pub struct Port<'m, F = Wire<'m>> {
@@ -39,12 +42,12 @@ pub struct Port<'m, F = Wire<'m>> {
     /// Steps in a row that have moved nothing.
     pub idle: u32,
     /// The doorbells that it has heard.
-    pub heard: [u32; 5],
+    pub heard: [u32; 6],
 }
 
 impl<F> Port<'_, F> {
     /// Everything whose change means that there is something new to do.
-    pub fn bells(&self) -> [u32; 5] {
+    pub fn bells(&self) -> [u32; 6] {
         bells(&self.memory)
     }
 
@@ -55,9 +58,9 @@ impl<F> Port<'_, F> {
 }
 
 /// The registers of an engine whose change means that there is something new to do.
-pub fn bells(memory: &LinkMemory<'_>) -> [u32; 5] {
-    use Register::{Control, Link, PostTail, RecallBell, StageBell};
-    [PostTail, StageBell, RecallBell, Control, Link].map(|register| memory.read(register))
+pub fn bells(memory: &LinkMemory<'_>) -> [u32; 6] {
+    use Register::{Control, CutRound, Link, PostTail, RecallBell, StageBell};
+    [PostTail, StageBell, RecallBell, Control, Link, CutRound].map(|register| memory.read(register))
 }
 
 /// Whether its registers give an engine something to do; `busy` if it has said so itself.
@@ -70,6 +73,11 @@ pub fn has_work(memory: &LinkMemory<'_>, busy: bool) -> bool {
         return !stopped;
     }
     if control.contains(Control::RESET) && stopped {
+        return true;
+    }
+    // Cuts are served without the link's clock.
+    let cut = memory.read(Register::CutLow) | memory.read(Register::CutHigh);
+    if memory.read(Register::CutRound) != memory.read(Register::PartedRound) || (busy && cut != 0) {
         return true;
     }
     if !link.contains(LinkBits::UP) {
@@ -139,6 +147,17 @@ impl<'m> Life<'m> {
         all
     }
 
+    /// Connections that are out of service.
+    fn connections_out(&self) -> usize {
+        let links = || (0..self.ports.len()).filter_map(LinkId::new);
+        let out = |peer| links().filter(move |&link| self.is_out(link, peer)).count();
+        (0..CONNECTED).map(out).sum()
+    }
+
+    fn is_out(&self, link: LinkId, peer: u32) -> bool {
+        self.node.driver.connection_state(link, nid_of(peer)).is_some()
+    }
+
     /// Whether nothing is under way and everything is in service. What is under way with `except` does
     /// not count.
     pub fn at_rest(&self, except: Option<Nid>) -> bool {
@@ -157,6 +176,7 @@ impl<'m> Life<'m> {
             && links
                 .map(|link| driver.link_state(link))
                 .all(|state| state == Some(lnd_core::link::LinkState::Up))
+            && self.connections_out() == 0
     }
 }
 

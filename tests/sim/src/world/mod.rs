@@ -21,6 +21,7 @@ pub(crate) mod byzantine;
 pub(crate) mod channel;
 mod chaos;
 mod checks;
+mod connections;
 mod defect;
 pub(crate) mod fail;
 mod fate;

@@ -56,6 +56,8 @@ pub struct Pending {
     pub tag: Tag,
     /// The link it went by.
     pub link: LinkId,
+    /// The receiver.
+    pub to: u32,
     /// What will be reported.
     pub sent: Sent,
 }
@@ -337,7 +339,8 @@ impl<'m> Network<'m> {
     fn end_later(&mut self, lane: Lane, tag: Tag, sent: Sent) {
         let number = self.next;
         self.next += 1;
-        self.pending.insert(number, Pending { node: lane.from, tag, link: lane.link, sent });
+        self.pending
+            .insert(number, Pending { node: lane.from, tag, link: lane.link, to: lane.to, sent });
         let lost = self.faults.lost_completion;
         if self.strikes(lost, "message completions lost") {
             return;
@@ -388,8 +391,10 @@ impl<'m> Network<'m> {
         self.pending.get(&number).map(|pending| pending.node)
     }
 
-    /// A link was stopped: nothing handed over on it is reported any more.
-    pub(super) fn quiesce(&mut self, node: u32, link: LinkId) {
-        self.pending.retain(|_, p| p.node != node || p.link != link);
+    /// A link was stopped, or its connection with `peer`: nothing handed over on it is reported any more.
+    pub(super) fn quiesce(&mut self, node: u32, link: LinkId, peer: Option<u32>) {
+        let its =
+            |p: &Pending| p.node == node && p.link == link && peer.is_none_or(|it| it == p.to);
+        self.pending.retain(|_, p| !its(p));
     }
 }

@@ -32,6 +32,7 @@ impl World<'_> {
         self.all_seen()?;
         self.reach_everybody()?;
         self.compare_ends()?;
+        self.bystanders_end_well()?;
         self.all_seen()?;
         self.end_all()?;
         Ok(self.summary(seed))
@@ -239,6 +240,7 @@ impl World<'_> {
             requests: self.book.next_number(),
             answered: self.book.records().filter(|(_, r)| r.answered).count() as u64,
             delivered: self.book.records().filter(|(_, r)| r.delivered).count() as u64,
+            beside: self.bystanders().filter(|(_, r)| r.answered).count() as u64,
             faults: self.tally.counts(),
             nodes,
             counters,

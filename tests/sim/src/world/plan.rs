@@ -125,6 +125,9 @@ pub enum What {
     BlankRegisters,
     /// One word of a link's completion ring is overwritten.
     Scribble,
+    /// A node is told that its connection with a peer by a link has failed. It is stopped, whatever moves
+    /// on it, and made anew; the link's other peers go on.
+    ConnectionDown,
     /// Two nodes cannot reach each other by messages; nobody is told.
     Partition,
     /// A node's thread and user stand still, interrupts and engines do not: when it goes on, its
@@ -151,10 +154,10 @@ pub struct Scheduled {
     pub what: What,
     /// To which node.
     pub node: u32,
-    /// LINK-*: which of its links.
+    /// LINK-*, CONNECTION-DOWN: which of its links.
     #[serde(default)]
     pub link: u32,
-    /// PEER-ALARM, PARTITION: the other node.
+    /// PEER-ALARM, PARTITION, CONNECTION-DOWN: the other node.
     #[serde(default)]
     pub peer: Option<u32>,
     /// How long it lasts: the link is down, the node is dead, the peers cannot talk.
@@ -213,6 +216,9 @@ pub struct Plan {
     /// Whether every message is followed from end to end, and a drawn plan has nodes that pause,
     /// requests that are kept and nodes without links.
     pub pauses: Option<bool>,
+    /// How many connections may be out of service at once: engines stop them one by one. Zero, or absent:
+    /// links are all that is stopped.
+    pub connections: Option<u8>,
     /// Whether channels call themselves reliable: what is lost is not called sent.
     pub reliable: Option<bool>,
     /// Whether a message has ended when its channel has taken it, as in shared memory.
@@ -356,12 +362,15 @@ impl Plan {
             if event.node >= nodes {
                 return wrong(format!("node {}, and the nodes are 0..{nodes}", event.node));
             }
-            use What::{BlankRegisters, LinkAlarm, LinkDown, Scribble};
-            let of_link = matches!(event.what, LinkDown | LinkAlarm | BlankRegisters | Scribble);
+            use What::{BlankRegisters, ConnectionDown, LinkAlarm, LinkDown, Scribble};
+            let of_link = matches!(
+                event.what,
+                LinkDown | LinkAlarm | BlankRegisters | Scribble | ConnectionDown
+            );
             if of_link && event.link >= links {
                 return wrong(format!("link {}, and the links are 0..{links}", event.link));
             }
-            if matches!(event.what, What::PeerAlarm | What::Partition) {
+            if matches!(event.what, What::PeerAlarm | What::Partition | ConnectionDown) {
                 match event.peer {
                     None => return wrong("`peer` is missing".into()),
                     Some(peer) if peer >= nodes || peer == event.node => {

@@ -121,7 +121,12 @@ impl Setup {
         if plan.hosts.small {
             small_tables(&mut config, &mut Rng::new(options.seed ^ SLOW));
         }
-        let features = draw_features(rng);
+        let connects = plan.connections.unwrap_or(0);
+        config.connections = connects;
+        let mut features = draw_features(rng);
+        if connects > 0 {
+            features |= Features::CONNECTIONS;
+        }
         Ok(Self {
             nodes,
             links,

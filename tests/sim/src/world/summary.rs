@@ -47,6 +47,8 @@ pub struct Summary {
     pub answered: u64,
     /// PUTs that were delivered OK, each byte checked.
     pub delivered: u64,
+    /// Requests that were answered between nodes whose connections did not fail, where nothing else did.
+    pub beside: u64,
     /// Faults injected.
     pub faults: BTreeMap<&'static str, u64>,
     /// The nodes.
@@ -99,6 +101,9 @@ impl fmt::Display for Summary {
         )?;
         writeln!(f, "  requests: {} begun, {} answered", self.requests, self.answered)?;
         writeln!(f, "  PUTs delivered, every byte checked: {}", self.delivered)?;
+        if self.beside > 0 {
+            writeln!(f, "  answered beside connections that failed: {}", self.beside)?;
+        }
         let c = |counter| self.counters.value(counter);
         writeln!(
             f,

@@ -30,7 +30,7 @@ pub struct Seat<'m> {
     busy: bool,
     idle: u32,
     /// The doorbells that the engine has heard.
-    heard: [u32; 5],
+    heard: [u32; 6],
 }
 
 impl Byzantine<'_> {
@@ -99,7 +99,7 @@ impl<'m> World<'m> {
                 engine_at: None,
                 busy: false,
                 idle: 0,
-                heard: [0; 5],
+                heard: [0; 6],
             });
         }
         Ok((place.life(), seats))
