@@ -42,8 +42,17 @@
  */
 #define LND_ENDS_AT_ONCE 4U
 
+/*
+ * In lnd_config.flags: the engine, which is operations, cannot take staged memory back while the
+ * peer may be reading it, as a queue pair cannot: the read would end well with a part of the
+ * data. The peer is asked first (CANCEL), and engine_invalidate() is called for staged memory
+ * once it does not read, or not any more. Without its answer within @drain_bound the connection
+ * is stopped, or the link. All nodes say so, or none.
+ */
+#define LND_NO_RECALL 8U
+
 /* All flags that exist. */
-#define LND_FLAGS ((LND_CHECKSUM | LND_RELIABLE) | LND_ENDS_AT_ONCE)
+#define LND_FLAGS (((LND_CHECKSUM | LND_RELIABLE) | LND_ENDS_AT_ONCE) | LND_NO_RECALL)
 
 /* Bytes of a stamp in a message's header. */
 #define LND_STAMP_BYTES 24U
@@ -902,8 +911,8 @@ struct lnd_ring {
  *               @hello_tries times @hello_timeout, unless a frame of it comes before.
  * @batch: most slots, queue entries or timers handled in one call, 1 to 1,048,576.
  * @policy: enum lnd_policy.
- * @flags: LND_CHECKSUM, LND_RELIABLE, LND_ENDS_AT_ONCE, or 0. A host whose channel loses nothing adds
- *         LND_RELIABLE.
+ * @flags: LND_CHECKSUM, LND_RELIABLE, LND_ENDS_AT_ONCE, LND_NO_RECALL, or 0. A host whose channel loses
+ *         nothing adds LND_RELIABLE.
  * @pulls: pulls under way from each peer at once, 1 to 65,535; what exceeds them waits in order.
  * @connections: connections that may be out of service at once, 0 to 255, for engines that have some:
  *               see lnd_ops.connection. 0: only whole links are stopped.
@@ -1217,8 +1226,8 @@ struct lnd_ops {
 	/**
 	 * @engine_invalidate: Asks for a descriptor back. Never waits: it comes back by
 	 * lnd_completed() with any outcome, or not at all; then its link, or its connection, is
-	 * stopped after lnd_config.drain_bound. The memory must not be taken back here while the
-	 * peer may be reading it unless the peer learns that it did not get all. One that is not
+	 * stopped after lnd_config.drain_bound. Of staged memory the peer may be reading: it
+	 * learns that it did not get all, or lnd_config.flags has LND_NO_RECALL. One that is not
 	 * out is no error. Context: inside.
 	 */
 	void (*engine_invalidate)(void *ctx, uint32_t link, struct lnd_tag tag);

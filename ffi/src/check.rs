@@ -5,14 +5,13 @@ use core::ffi::{c_char, CStr};
 
 use lnd_core::config::Config;
 
-use crate::abi::{lnd_config, lnd_ops};
+use crate::abi::{lnd_config, lnd_ops, LND_NO_RECALL};
 use crate::config::understand;
-use crate::errors::Unfit;
 use crate::input::input;
 use crate::platform::OPERATIONS;
 
 /// The first operation that is missing, or that cannot be given together with the others.
-pub(crate) fn unfit_operation(ops: &lnd_ops, config: &Config) -> Option<&'static CStr> {
+pub(crate) fn unfit_operation(ops: &lnd_ops, config: &Config, flags: u32) -> Option<&'static CStr> {
     let engine = ops.engine_post.is_some();
     let connections = ops.connection.is_some();
     let rules = [
@@ -26,6 +25,7 @@ pub(crate) fn unfit_operation(ops: &lnd_ops, config: &Config) -> Option<&'static
         (ops.mem_read.is_some() || config.immediate_max == 0, c"mem_read"),
         // An engine is operations, all that are needed, or registers.
         (!engine || OPERATIONS, c"engine_post"),
+        (engine || flags & LND_NO_RECALL == 0, c"engine_post"),
         (!engine || ops.reg_read32.is_none(), c"reg_read32"),
         (!engine || ops.dma_barrier.is_none(), c"dma_barrier"),
         (!engine || ops.node_of.is_none(), c"node_of"),
@@ -63,16 +63,16 @@ pub unsafe extern "C" fn lnd_config_fault(
     ops: *const lnd_ops,
 ) -> *const c_char {
     // SAFETY: by the contract of the ABI.
-    let meant = match unsafe { input(config) } {
-        Ok(config) => understand(config),
-        Err(error) => Err(Unfit { error, field: c"size" }),
+    let given = match unsafe { input(config) } {
+        Ok(given) => given,
+        Err(_) => return c"size".as_ptr(),
     };
-    let fault = match meant {
+    let fault = match understand(given) {
         Err(unfit) => Some(unfit.field),
         Ok(_) if ops.is_null() => None,
         // SAFETY: by the contract of the ABI.
         Ok(meant) => match unsafe { input(ops) } {
-            Ok(ops) => unfit_operation(ops, &meant),
+            Ok(ops) => unfit_operation(ops, &meant, given.flags),
             Err(_) => Some(c"size"),
         },
     };

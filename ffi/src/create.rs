@@ -185,7 +185,7 @@ fn create(
     let nid = Nid::from_raw(given.nid).filter(|nid| nid.raw() != LND_NID_UNKNOWN);
     let nid = nid.ok_or(lnd_error::LND_E_CONFIG)?;
     let life = Incarnation::from_raw(given.life).ok_or(lnd_error::LND_E_CONFIG)?;
-    if unfit_operation(ops, &config).is_some() {
+    if unfit_operation(ops, &config, given.flags).is_some() {
         return Err(lnd_error::LND_E_OPS);
     }
     if memory.len() < size_of_ni(&config) {
@@ -235,7 +235,7 @@ fn fill(
         *config,
         me,
         engines.iter_mut().enumerate().filter_map(|(at, engine)| {
-            Some(Seat::new(made.platform, LinkId::new(at)?, engine.as_mut()))
+            Some(Seat::new(made.platform, LinkId::new(at)?, engine.as_mut(), flags))
         }),
         Frames::new(made.platform, buffer, checksum, flags),
         Payload(made.platform),

@@ -12,6 +12,7 @@ use lnd_dma::driver::MmioEngine;
 
 use crate::abi::{
     lnd_bd, lnd_motion, lnd_post, lnd_returned, lnd_tag, LND_MAX_KEY, LND_NID_UNKNOWN,
+    LND_NO_RECALL,
 };
 use crate::input::frags;
 use crate::platform::{Platform, OPERATIONS};
@@ -28,6 +29,8 @@ pub(crate) struct Seat {
     platform: &'static Platform,
     /// `None`: the engine is operations of the platform.
     behind_registers: Option<&'static mut LinkEngine>,
+    /// What is staged may be taken back while the peer may be reading it.
+    recalls: bool,
     /// An operation has said that the device does not work.
     gone: bool,
 }
@@ -62,8 +65,10 @@ impl Seat {
         platform: &'static Platform,
         link: LinkId,
         behind_registers: Option<&'static mut LinkEngine>,
+        flags: u32,
     ) -> Self {
-        Self { link, platform, behind_registers, gone: false }
+        let recalls = flags & LND_NO_RECALL == 0;
+        Self { link, platform, behind_registers, recalls, gone: false }
     }
 
     const fn number(&self) -> u32 {
@@ -112,8 +117,13 @@ impl Seat {
 
 impl Engine for Seat {
     const CONNECTIONS: bool = OPERATIONS;
+    const RECALLS: bool = !OPERATIONS;
     // Registers pull by tag alone: see `has_keys`.
     const KEYS: bool = OPERATIONS;
+
+    fn recalls(&self) -> bool {
+        self.recalls
+    }
 
     fn has_keys(&self) -> bool {
         self.platform.has_keys()

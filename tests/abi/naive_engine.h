@@ -22,7 +22,7 @@ struct posted {
 	uint32_t state;	/* 0: none, 1: the doorbell has not rung, 2: it works */
 	struct lnd_tag tag, source;
 	uint64_t nid;
-	uint32_t motion, length, done, recalled, failed, nfrags, asked_key;
+	uint32_t motion, length, done, recalled, failed, nfrags, asked_key, given_back;
 	struct op_key key;	/* a pull: the one that came along */
 	struct lnd_frag frags[2];
 };
@@ -35,6 +35,7 @@ struct op_engine {
 
 static struct op_engine op_engines[NODES][LINKS];
 static uint32_t op_keys;	/* hosts that start have engines with keys */
+static uint32_t no_recall;	/* hosts that start have engines that cannot take back what is read */
 static uint32_t returned_inside, broken_pulls;	/* counts */
 
 static inline struct op_engine *op_engine_of(void *ctx, uint32_t link)
@@ -134,6 +135,20 @@ static inline void op_withdraw(struct host *host, uint32_t link, const struct po
 		}
 }
 
+/* The peer does not read a descriptor, and has said so. */
+static inline void op_nothing_reads(struct host *host, uint32_t link, const struct posted *staged)
+{
+	uint32_t node = lnd_soft_node_of(staged->nid), at;
+
+	for (at = 0; at < SLOTS; at++) {
+		const struct posted *pull = &op_engines[node][link].posted[at];
+
+		CHECK(!pull->state || pull->motion != LND_MOTION_PULL || pull->nid != nid_of(host->number) ||
+		      pull->source.index != staged->tag.index ||
+		      pull->source.generation != staged->tag.generation);
+	}
+}
+
 static inline void op_engine_invalidate(void *ctx, uint32_t link, struct lnd_tag tag)
 {
 	struct op_engine *engine = op_engine_of(ctx, link);
@@ -143,6 +158,9 @@ static inline void op_engine_invalidate(void *ctx, uint32_t link, struct lnd_tag
 	if (!posted->state || posted->tag.generation != tag.generation)
 		return;
 	posted->recalled = 1;
+	posted->given_back = 1;
+	if (no_recall && posted->motion == LND_MOTION_STAGE)
+		op_nothing_reads(ctx, link, posted);
 	/* At once, or with the engine's next step. */
 	if (tag.generation % 2 && posted->motion == LND_MOTION_STAGE) {
 		returned_inside++;
@@ -250,6 +268,9 @@ static inline void op_pull(struct host *host, uint32_t link, struct posted *pull
 	if (!hosts[node].ni || staged->state != 2 || staged->motion != LND_MOTION_STAGE ||
 	    staged->tag.generation != pull->source.generation || staged->nid != nid_of(host->number) ||
 	    staged->length < pull->length || pull->failed || other->down || other->stopped) {
+		/* It was promised that this is not read any more. */
+		CHECK(!no_recall || !hosts[node].ni || !staged->given_back ||
+		      staged->tag.generation != pull->source.generation);
 		broken_pulls += !!pull->done;
 		op_back(host, link, pull, pull->done ? LND_RETURNED_TOUCHED : LND_RETURNED_UNTOUCHED);
 		return;

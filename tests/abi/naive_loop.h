@@ -198,6 +198,7 @@ static inline void host_start(uint32_t number)
 	host->at_once = at_once;
 	host->by_operations = by_operations;
 	config.flags = LND_RELIABLE | (at_once ? LND_ENDS_AT_ONCE : 0);
+	config.flags |= by_operations && no_recall ? LND_NO_RECALL : 0;
 	config.immediate_max = SHORT;
 	for (link = 0; link < LINKS; link++) {
 		struct lnd_soft_link found = { .size = sizeof(found) };

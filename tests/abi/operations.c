@@ -360,6 +360,9 @@ static void configuration(void)
 	BAD_ENGINE(LND_E_OPS, "node_of", ops.node_of = node_of);
 	BAD_ENGINE(LND_E_OPS, "dma_barrier", ops.dma_barrier = lock);
 	BAD_ENGINE(LND_E_SIZE, "size", ops.size--);
+	config.flags |= LND_NO_RECALL;
+	BAD_ENGINE(LND_E_OPS, "engine_post", ops = host_ops());
+	config.flags &= ~LND_NO_RECALL;
 	config.connections = 1;
 	BAD_ENGINE(LND_E_OPS, "connection", (void)0);
 	BAD_ENGINE(LND_E_OPS, "connection_stop", ops.connection = connection);

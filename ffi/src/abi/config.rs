@@ -20,8 +20,14 @@ pub const LND_RELIABLE: u32 = 2;
 /// lnd_config_init() leaves it out.
 pub const LND_ENDS_AT_ONCE: u32 = 4;
 
+/// In lnd_config.flags: the engine, which is operations, cannot take staged memory back while the peer may be
+/// reading it, as a queue pair cannot: the read would end well with a part of the data. The peer is asked first
+/// (CANCEL), and engine_invalidate() is called for staged memory once it does not read, or not any more. Without
+/// its answer within @drain_bound the connection is stopped, or the link. All nodes say so, or none.
+pub const LND_NO_RECALL: u32 = 8;
+
 /// All flags that exist.
-pub const LND_FLAGS: u32 = LND_CHECKSUM | LND_RELIABLE | LND_ENDS_AT_ONCE;
+pub const LND_FLAGS: u32 = LND_CHECKSUM | LND_RELIABLE | LND_ENDS_AT_ONCE | LND_NO_RECALL;
 
 /// enum lnd_policy - Which table translates ends into errno and health class.
 #[allow(non_camel_case_types)]
@@ -64,8 +70,8 @@ pub struct lnd_ring {
 ///               @hello_tries times @hello_timeout, unless a frame of it comes before.
 /// @batch: most slots, queue entries or timers handled in one call, 1 to 1,048,576.
 /// @policy: enum lnd_policy.
-/// @flags: LND_CHECKSUM, LND_RELIABLE, LND_ENDS_AT_ONCE, or 0. A host whose channel loses nothing adds
-///         LND_RELIABLE.
+/// @flags: LND_CHECKSUM, LND_RELIABLE, LND_ENDS_AT_ONCE, LND_NO_RECALL, or 0. A host whose channel loses
+///         nothing adds LND_RELIABLE.
 /// @pulls: pulls under way from each peer at once, 1 to 65,535; what exceeds them waits in order.
 /// @connections: connections that may be out of service at once, 0 to 255, for engines that have some:
 ///               see lnd_ops.connection. 0: only whole links are stopped.

@@ -21,7 +21,7 @@ mod tracker;
 
 pub use config::{
     lnd_config, lnd_policy, lnd_ring, LND_CHECKSUM, LND_ENDS_AT_ONCE, LND_FLAGS, LND_MAX_LINKS,
-    LND_RELIABLE,
+    LND_NO_RECALL, LND_RELIABLE,
 };
 pub use copies::{lnd_stamp, lnd_window_check, LND_STAMP_BYTES};
 pub use engine::{lnd_bd, lnd_motion, lnd_post, lnd_returned, lnd_tag, LND_MAX_KEY};

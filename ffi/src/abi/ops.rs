@@ -148,8 +148,8 @@ pub struct lnd_ops {
     pub engine_doorbell: Option<unsafe extern "C" fn(ctx: *mut c_void, link: u32)>,
     /// @engine_invalidate: Asks for a descriptor back. Never waits: it comes back by lnd_completed() with
     /// any outcome, or not at all; then its link, or its connection, is stopped after
-    /// lnd_config.drain_bound. The memory must not be taken back here while the peer may be reading it
-    /// unless the peer learns that it did not get all. One that is not out is no error. Context: inside.
+    /// lnd_config.drain_bound. Of staged memory the peer may be reading: it learns that it did not get
+    /// all, or lnd_config.flags has LND_NO_RECALL. One that is not out is no error. Context: inside.
     pub engine_invalidate: Option<unsafe extern "C" fn(ctx: *mut c_void, link: u32, tag: lnd_tag)>,
     /// @engine_stop: Asks for a stop of the whole link. Never waits: if stopping sleeps, a worker is told.
     /// Context: inside.

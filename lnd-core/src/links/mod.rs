@@ -93,6 +93,8 @@ pub(crate) struct Links<'m, E> {
     out: Connections<'m>,
     /// What all engines can do.
     features: u32,
+    /// Whether all engines recall, where engines of this type may not.
+    recalls: bool,
     /// The link that was chosen last where any would do.
     next_link: usize,
 }
@@ -101,12 +103,13 @@ impl<'m, E: Engine> Links<'m, E> {
     /// No links. As many connections can be out of service at once as `out` has places.
     pub const fn new(shared: &'m Shared<'m>, out: &'m mut [Option<Out>]) -> Self {
         let out = Connections::new(out);
-        Self { shared, list: Vec::new(), out, features: u32::MAX, next_link: 0 }
+        Self { shared, list: Vec::new(), out, features: u32::MAX, recalls: true, next_link: 0 }
     }
 
     /// Adds a link. `false`: there are too many.
     pub fn push(&mut self, link: Link<E>) -> bool {
         self.features &= link.features.0;
+        self.recalls &= link.engine.recalls();
         self.list.push(link).is_ok()
     }
 
@@ -233,10 +236,16 @@ impl<'m, E: Engine> Links<'m, E> {
         self.list.iter().all(|link| link.state() == LinkState::Down)
     }
 
+    /// Whether what is staged may be taken back while its peer may be pulling it.
+    #[inline]
+    pub const fn recalls(&self) -> bool {
+        E::RECALLS || self.recalls
+    }
+
     /// What all engines can do: what we announce, and therefore go by.
     #[inline]
     pub const fn features(&self) -> u32 {
-        if E::RECALLS {
+        if self.recalls() {
             self.features & !Features::CANCEL.0
         } else {
             self.features | Features::CANCEL.0
@@ -246,7 +255,7 @@ impl<'m, E: Engine> Links<'m, E> {
     /// Whether a peer that has announced `theirs` answers CANCEL, and we say it.
     #[inline]
     pub const fn cancels(&self, theirs: u32) -> bool {
-        !E::RECALLS && theirs & Features::CANCEL.0 != 0
+        !self.recalls() && theirs & Features::CANCEL.0 != 0
     }
 
     /// Whether the engines of both sides report the end of a pull to its source. `theirs` is what the

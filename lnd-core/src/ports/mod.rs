@@ -168,6 +168,13 @@ pub trait Engine {
         true
     }
 
+    /// Whether this engine recalls, where engines of its type may not: see [`RECALLS`](Self::RECALLS). Constant,
+    /// and the same for all links of a driver: one that does not recall speaks for all.
+    #[inline]
+    fn recalls(&self) -> bool {
+        Self::RECALLS
+    }
+
     /// Tells the device of everything posted since the last doorbell. All writes to descriptors
     /// and their memory are visible to the device before it sees the doorbell.
     fn doorbell(&mut self);

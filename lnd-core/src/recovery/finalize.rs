@@ -9,7 +9,7 @@ use crate::base::time::Instant;
 use crate::machines::peer::HelloState;
 use crate::machines::transfer::{Cause, Delivery, Place, Status, Word};
 use crate::ports::trace::Trace;
-use crate::ports::{Channel, Engine, Ports, Tracer};
+use crate::ports::{Channel, Ports, Tracer};
 use crate::shard::Driver;
 use crate::slots::shared::Owner;
 use crate::slots::{Flags, Role};
@@ -104,7 +104,7 @@ impl<P: Ports> Driver<'_, P> {
         if it.role == Role::Immediate && status.errno == 0 && !self.channel.is_reliable() {
             status.delivery = Delivery::Sent;
         }
-        if !P::Engine::RECALLS {
+        if !self.links.recalls() {
             self.note_untouched(slot, &mut status);
         }
         self.notify_peer(now, &it);
@@ -218,7 +218,7 @@ impl<P: Ports> Driver<'_, P> {
                 pull_waits = !peer.pull_queue.is_empty();
             }
         }
-        if !P::Engine::RECALLS && it.flags.contains(Flags::PASSIVE) {
+        if !self.links.recalls() && it.flags.contains(Flags::PASSIVE) {
             self.forget_asked(it.peer, it.tag.index);
         }
         self.slots.release(it.tag);

@@ -11,7 +11,7 @@ use crate::base::message::{Message, Refusal};
 use crate::base::time::Instant;
 use crate::machines::peer::window::Verdict;
 use crate::machines::transfer::{Cause, Effect, Event, Phase};
-use crate::ports::{Channel, Engine, Ports};
+use crate::ports::{Channel, Ports};
 use crate::shard::Driver;
 use crate::slots::{Role, NONE};
 
@@ -28,7 +28,7 @@ enum Over {
 impl<P: Ports> Driver<'_, P> {
     /// A CANCEL of an admitted peer. An engine that recalls has not announced that it hears one.
     pub(super) fn on_cancel(&mut self, now: Instant, link: LinkId, id: PeerId, it: &Message<'_>) {
-        if P::Engine::RECALLS {
+        if self.links.recalls() {
             self.counters.count(Counter::WrongAnswer);
             return;
         }
@@ -134,7 +134,7 @@ impl<P: Ports> Driver<'_, P> {
     #[inline]
     pub(super) fn may_be_called_off(&self, offer: &Offer, message: &Message<'_>) -> bool {
         let former = offer.number.is_none();
-        !P::Engine::RECALLS && former && matches!(message, Message::PutReq { .. })
+        !self.links.recalls() && former && matches!(message, Message::PutReq { .. })
     }
 
     /// The slot of a PUT_REQ of a peer's present incarnation, by its sender's transfer. A peer has no more slots than

@@ -40,7 +40,7 @@ impl<P: Ports> Driver<'_, P> {
                 link.engine.invalidate(tag);
                 self.counters.count(Counter::Invalidated);
                 self.tracer.record(now, Trace::Invalidated { tag, link: id });
-                if !P::Engine::RECALLS && staged {
+                if !self.links.recalls() && staged {
                     // The bound was the puller's until now.
                     self.slots.arm(tag.index, now.after(self.config.drain_bound));
                 }
@@ -63,7 +63,7 @@ impl<P: Ports> Driver<'_, P> {
     /// Whether only the peer, or a stop, gives back what is staged in a slot: it may be pulled, or the stop that
     /// gives it back is under way.
     fn is_lent(&self, slot: u32) -> bool {
-        if P::Engine::RECALLS {
+        if self.links.recalls() {
             return false;
         }
         let Some(state) = self.slots.get(slot).filter(|state| state.role.stages()) else {
@@ -84,7 +84,7 @@ impl<P: Ports> Driver<'_, P> {
 
     /// The peer does not pull what is staged in a slot, or not any more. `begun`: perhaps it has pulled before.
     pub(crate) fn let_go(&mut self, slot: u32, begun: bool) {
-        if let Some(state) = self.slots.get_mut(slot).filter(|_| !P::Engine::RECALLS) {
+        if let Some(state) = self.slots.get_mut(slot).filter(|_| !self.links.recalls()) {
             state.let_go(begun);
         }
     }
@@ -93,7 +93,7 @@ impl<P: Ports> Driver<'_, P> {
     pub(crate) fn recall_let_go(&mut self, now: Instant, tag: Tag) {
         let word = self.slots.word(tag.index);
         let due = word.asked() && word.owes(Debts::HW) && !word.owes(Debts::CPU);
-        if !P::Engine::RECALLS && due {
+        if !self.links.recalls() && due {
             self.invalidate(now, tag);
         }
     }
@@ -120,7 +120,7 @@ impl<P: Ports> Driver<'_, P> {
     /// The drain bound of a transfer's descriptor, or a part of it, is over. CANCEL is said again within the bound,
     /// no more often than a hello is. `false`: the bound is over.
     pub(crate) fn cancel_again(&mut self, now: Instant, slot: u32) -> bool {
-        if P::Engine::RECALLS || !self.is_lent(slot) {
+        if self.links.recalls() || !self.is_lent(slot) {
             return false;
         }
         let said = self.slots.get(slot).map_or(0, SlotState::cancels);

@@ -11,7 +11,7 @@ use crate::base::time::Instant;
 use crate::machines::peer::{GateView, HelloState};
 use crate::machines::transfer::Word;
 use crate::ports::trace::Trace;
-use crate::ports::{Channel, Engine, Memory, Ports, Tracer};
+use crate::ports::{Channel, Memory, Ports, Tracer};
 use crate::shard::{Driver, RunState};
 use crate::slots::shared::Owner;
 use crate::slots::{New, NoSlot, Role};
@@ -191,7 +191,7 @@ impl<P: Ports> Driver<'_, P> {
         }
         let life = self.peers.view(peer).map_or(0, GateView::life);
         self.slots.assign(tag, Owner::new(peer, life, link));
-        if !P::Engine::RECALLS && !new.role.requests() {
+        if !self.links.recalls() && !new.role.requests() {
             self.note_asked(peer, tag.index);
         }
         Ok(tag)
