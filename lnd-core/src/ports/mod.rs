@@ -219,6 +219,14 @@ pub trait Engine {
         None
     }
 
+    /// Whether the stop of the whole link may be proven where that of one connection is not. Then a connection that
+    /// is not proven stopped within two drain bounds is stopped with its link. Where both wait for the same, as for
+    /// a puller that neither lets go nor is dead, it is waited for, and the link's other peers go on.
+    #[inline]
+    fn link_proves_more(&self) -> bool {
+        true
+    }
+
     /// After the stop: what the descriptor's own memory says of its end, if it says anything. The
     /// descriptor is then taken away from the device (S0-12).
     fn yank(&mut self, tag: Tag, proof: &Quiesced) -> Option<Returned>;

@@ -191,7 +191,7 @@ impl<P: Ports> Driver<'_, P> {
         }
     }
 
-    /// A connection whose stop does not end in time is stopped with its link: that is the proof which is
+    /// A connection whose stop does not end in time is stopped with its link, if that is a proof which is
     /// left.
     fn give_up_connection(&mut self, now: Instant, place: u8) {
         let Some(connection) = self.links.connection(place) else { return };
@@ -199,7 +199,9 @@ impl<P: Ports> Driver<'_, P> {
         let held = self.is_held(Domain::Connection(place));
         let failed_at = self.links.recovery(Domain::Connection(place)).map(|it| it.failed_at);
         let overdue = failed_at.is_some_and(|at| at.after(bound) <= now);
-        if held && overdue {
+        let more =
+            || self.links.get(connection.link).is_some_and(|link| link.engine.link_proves_more());
+        if held && overdue && more() {
             self.link_event(now, connection.link, LinkEvent::Failed);
         }
     }

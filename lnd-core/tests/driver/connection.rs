@@ -191,6 +191,40 @@ fn a_link_that_fails_while_a_connection_is_stopping_is_stopped_as_a_whole() {
     w.assert_drained();
 }
 
+/// A connection that is not proven stopped within two drain bounds is stopped with its link; unless the link's
+/// stop would wait for the same, and take the other peers' transfers for nothing.
+#[test]
+fn s0_10_the_link_is_stopped_for_a_connection_where_that_proves_more() {
+    for link_waits_too in [false, true] {
+        let mut w = connected(3, 1);
+        w.device(0, 0, |d| (d.slow_connections, d.link_waits_too) = (true, link_waits_too));
+        w.device(0, 0, |d| d.on_recall = OnRecall::Never);
+        w.hold("put_req");
+        let [stuck, other] = [1, 2].map(|to| by0(&mut w, to, 5000));
+        w.settle();
+        let now = w.now;
+        w.nodes[0].driver.on_connection_down(now, LINK0, nid(1));
+        pass(&mut w, 5);
+        w.now = w.now.after(config().drain_bound.times(2));
+        pass(&mut w, 20);
+        assert_eq!(w.count(0, Counter::LinksFailed), u64::from(!link_waits_too));
+        assert_eq!(w.reported(0, other), !link_waits_too);
+        if link_waits_too {
+            assert!(!w.reported(0, stuck) && w.nodes[0].driver.quarantined(LINK0) == 1);
+            w.device(0, 0, |d| d.stopping.values_mut().for_each(|stopped| *stopped = true));
+            pass(&mut w, 20);
+        }
+        expect(
+            w.report(0, stuck),
+            Cause::ConnectionDown,
+            Place::Moving,
+            -5,
+            Health::NetworkTimeout,
+        );
+        assert_eq!(w.nodes[0].driver.link_state(LINK0), Some(LinkState::Up));
+    }
+}
+
 /// More connections than can be remembered at once fail: each has its turn, and none is forgotten.
 #[test]
 fn connections_beyond_those_that_are_remembered_have_their_turn() {

@@ -80,6 +80,8 @@ pub struct Device {
     pub connects: bool,
     /// A stop of a connection takes effect only when the test says so.
     pub slow_connections: bool,
+    /// The stop of the link waits for the same as those of its connections.
+    pub link_waits_too: bool,
     /// Connections that were asked to stop, and whether they have; by the number of the other node.
     pub stopping: BTreeMap<usize, bool>,
     /// Connections whose proof has been handed out since their stop.
@@ -112,6 +114,7 @@ impl Device {
             gone: false,
             slow_stop: false,
             connects: false,
+            link_waits_too: false,
             slow_connections: false,
             stopping: BTreeMap::new(),
             vouched_for: BTreeSet::new(),

@@ -171,6 +171,10 @@ impl<const RECALLS: bool> Engine for MockEngine<RECALLS> {
         assert!(device.stopping.insert(peer, stopped).is_none(), "stopped twice");
     }
 
+    fn link_proves_more(&self) -> bool {
+        !self.fabric.borrow_mut().device(self.node, self.link).link_waits_too
+    }
+
     fn connection_quiesced(&mut self, connection: Connection) -> Option<Quiesced> {
         let mut fabric = self.fabric.borrow_mut();
         let device = fabric.device(self.node, self.link);

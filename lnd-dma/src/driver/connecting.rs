@@ -84,6 +84,11 @@ impl<R: RegisterAccess, N: Nodes> Engine for ConnectingEngine<'_, R, N> {
         parted?.then(|| unsafe { Quiesced::assert_connection_stopped(connection) })
     }
 
+    /// Both stops wait for pullers that live and do not let go, and for nothing else (REG-10, REG-18).
+    fn link_proves_more(&self) -> bool {
+        false
+    }
+
     fn yank(&mut self, tag: Tag, proof: &Quiesced) -> Option<Returned> {
         match proof.connection() {
             None => self.engine.yank(tag, proof),
