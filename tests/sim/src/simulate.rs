@@ -37,12 +37,15 @@ pub struct SimArgs {
     /// from end to end.
     #[arg(long, num_args = 0..=1, default_missing_value = "true")]
     pauses: Option<bool>,
+    /// Whether engines stop connections one by one, and some fail.
+    #[arg(long, num_args = 0..=1, default_missing_value = "true")]
+    connections: Option<bool>,
     /// A fault plan (TOML); drawn from the seed if not given.
     #[arg(long, value_name = "PLAN", visible_alias = "plan")]
     faults: Option<PathBuf>,
     /// Nodes with several interfaces, and their health; also if the plan names networks.
     #[arg(long, conflicts_with_all =
-        ["nodes", "links", "seconds", "routed", "byzantine", "wraps", "pauses"])]
+        ["nodes", "links", "seconds", "routed", "byzantine", "wraps", "pauses", "connections"])]
     rails: bool,
     /// If the run fails: find the smallest fault plan with which it still breaks the same rule, and
     /// write it to this file.
@@ -97,6 +100,7 @@ impl SimArgs {
             byzantine: self.byzantine,
             wraps: self.wraps,
             pauses: self.pauses,
+            connections: self.connections,
             faults,
         }
     }
@@ -111,10 +115,11 @@ impl SimArgs {
             _ if self.rails && matches!(faults, Faults::Drawn) => None,
             Faults::Rails(rails) => {
                 let numbers = [self.nodes, self.links, self.seconds];
-                let choices = [self.routed, self.byzantine, self.wraps, self.pauses];
+                let choices =
+                    [self.routed, self.byzantine, self.wraps, self.pauses, self.connections];
                 if numbers.iter().any(Option::is_some) || choices.iter().any(Option::is_some) {
                     let options =
-                        "--nodes, --links, --seconds, --routed, --byzantine, --wraps and --pauses";
+                        "--nodes, --links, --seconds, --routed, --byzantine, --wraps, --pauses and --connections";
                     return Some(format!("the plan names networks: {options} mean nothing to it"));
                 }
                 rails.check_times().err().map(|error| format!("{plan}: {error}"))

@@ -134,6 +134,17 @@ fn connections_that_fail_cost_the_links_other_peers_nothing() {
     assert_eq!(summary.counters.value(Counter::ConnectionsFailed), 0);
 }
 
+/// The same beside everything else that an adversary does.
+#[test]
+fn connections_fail_beside_all_other_faults() {
+    let options = Options { connections: Some(true), ..short(1) };
+    let totals = sweep(&options, 20, |_| {});
+    assert!(totals.failures.is_empty(), "{totals}");
+    let value = |counter| totals.counters.value(counter);
+    assert!(value(Counter::ConnectionsFailed) > 50, "{totals}");
+    assert!(value(Counter::LinksFailed) > 50, "{totals}");
+}
+
 #[test]
 fn a_wrong_plan_is_refused_with_a_reason() {
     let error = |text: &str| Plan::parse(text).unwrap_err().to_string();

@@ -81,6 +81,7 @@ fn setup_of(plan: &Plan, seed: u64, rng: &mut Rng) -> Result<Setup, String> {
         byzantine: Some(false),
         wraps: None,
         pauses: Some(false),
+        connections: None,
         faults: Some(crate::world::Plan::default()),
     };
     let mut setup = Setup::draw(&options, rng).map_err(|error| error.to_string())?;

@@ -82,6 +82,8 @@ pub struct Options {
     /// Whether nodes pause, requests are kept, links of one's own fail, and every message is followed
     /// from end to end.
     pub pauses: Option<bool>,
+    /// Whether engines stop connections one by one, and some fail.
+    pub connections: Option<bool>,
     /// The adversary's plan.
     pub faults: Option<Plan>,
 }
@@ -101,6 +103,7 @@ impl Options {
             ("byzantine", self.byzantine),
             ("wraps", self.wraps),
             ("pauses", self.pauses),
+            ("connections", self.connections),
         ];
         for (name, value) in choices {
             if let Some(value) = value {

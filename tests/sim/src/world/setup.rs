@@ -22,6 +22,8 @@ const PAUSES: bool = false;
 const SLOW: u64 = 0x510_0000_0000_0001;
 /// Tells the generator of the channel's nature.
 const RELIABLE: u64 = 0x5e1_0000_0000_0001;
+/// Tells the generator of connections that fail.
+const CONNECTIONS: u64 = 0xc0_0000_0000_0001;
 const AT_ONCE: u64 = 0x5e1_0000_0000_0002;
 
 /// Bytes of each node's payload window.
@@ -112,6 +114,10 @@ impl Setup {
         if pauses && given.is_none() {
             let mut slow = Rng::new(options.seed ^ SLOW);
             draw_pauses(&mut plan, &mut slow, nodes, links, seconds);
+        }
+        if options.connections == Some(true) && given.is_none() {
+            let mut own = Rng::new(options.seed ^ CONNECTIONS);
+            draw_connections(&mut plan, &mut own, nodes, links, seconds);
         }
         plan.check(nodes, links, routed)?;
         let (start, counting_from, clock) = draw_starts(&mut wrap, options.wraps.or(plan.wraps));
@@ -281,6 +287,16 @@ fn draw_pauses(plan: &mut Plan, rng: &mut Rng, nodes: u32, links: u32, seconds: 
             let it = happening(rng, what, nodes, links, at_ms);
             plan.events.push(Scheduled { for_ms, ..it });
         }
+    }
+    plan.events.sort_by_key(|event| event.at_ms);
+}
+
+/// Connections that fail beside everything else; some seeds have fewer places for them than fail.
+fn draw_connections(plan: &mut Plan, rng: &mut Rng, nodes: u32, links: u32, seconds: u32) {
+    plan.connections = Some(rng.between(1, 4) as u8);
+    for _ in 0..rng.below(40) {
+        let at_ms = rng.below(u64::from(1000 * seconds)) as u32;
+        plan.events.push(happening(rng, What::ConnectionDown, nodes, links, at_ms));
     }
     plan.events.sort_by_key(|event| event.at_ms);
 }
