@@ -237,6 +237,30 @@ static void long_key(void)
 	close_all();
 }
 
+/* What is being read is not asked for before its reader is done, and the reader is asked instead. */
+static void asked_first(void)
+{
+	uint32_t id, link;
+
+	no_recall = 1;
+	open_three();
+	for (link = 0; link < LINKS; link++)
+		op_engines[1][link].down = 1;
+	id = message_count;
+	MUST(submit(a, 1, LND_PUT, LONG, SECOND, 0));
+	go_on(SECOND + SECOND / 2);
+	CHECK(counter(a, "cancels") && counter(b, "cancels_heard") && !counter(a, "invalidated"));
+	CHECK(counter(b, "invalidated") == 1 && !messages[id].reports);
+	for (link = 0; link < LINKS; link++)
+		op_engines[1][link].down = 0;
+	go_on(SECOND / 4);
+	CHECK(counter(a, "invalidated") == 1 && messages[id].reports == 1 && messages[id].error);
+	CHECK(!cuts && counter(a, "links_failed") == 0);
+	all_goes_well(a, b);
+	no_recall = 0;
+	close_all();
+}
+
 /* What one connection does not give back stops it alone, and its number is that of the next one then. */
 static void one_connection(void)
 {
@@ -392,6 +416,7 @@ int main(void)
 	op_keys = 1;
 	wrong_completions();
 	long_key();
+	asked_first();
 	one_connection();
 
 	by_operations = 0;
