@@ -70,7 +70,8 @@ impl<P: Ports> Driver<'_, P> {
 
     /// The same for a GET of ours, which the peer has answered, or is about to: then its PULL_READY comes too late.
     fn end_get(&mut self, now: Instant, id: PeerId, source: Tag, sink: Tag) -> Over {
-        let fits = self.slots.tag(sink.index) == sink && self.is_with(sink, id);
+        let with = self.slots.owner(sink.index).peer_index() as usize == id.index();
+        let fits = self.slots.tag(sink.index) == sink && with;
         let there = fits && self.slots.word(sink.index).phase() != Phase::Free;
         let Some(state) = self.slots.get(sink.index).filter(|_| there) else {
             return Over::Ended;
@@ -137,15 +138,15 @@ impl<P: Ports> Driver<'_, P> {
         !self.links.recalls() && former && matches!(message, Message::PutReq { .. })
     }
 
-    /// The slot of a PUT_REQ of a peer's present incarnation, by its sender's transfer. A peer has no more slots than
-    /// twice its credits (INV-14).
+    /// The slot of a PUT_REQ of a peer, by its sender's transfer. A peer has no more slots than twice its credits
+    /// (INV-14). Of whatever incarnation we took its sender for: it may have been taken for another one meanwhile.
     fn asked_for(&self, id: PeerId, source: Tag) -> Option<Tag> {
         let mut slot = self.peers.get(id)?.first_asked();
         for _ in 0..self.slots.count() {
             let state = self.slots.get(slot)?;
             let ours = matches!(state.role, Role::Ticket | Role::PutSink | Role::NakPut);
             let tag = self.slots.tag(slot);
-            if ours && { state.remote } == source && self.is_with(tag, id) {
+            if ours && { state.remote } == source {
                 return Some(tag);
             }
             slot = state.sequence;

@@ -8,15 +8,17 @@
 use lnd_core::config::Config;
 use lnd_core::counters::Counter;
 use lnd_core::driver::{Kind, Role};
-use lnd_core::id::Tag;
+use lnd_core::id::{Incarnation, Tag};
 use lnd_core::link::LinkState;
 use lnd_core::message::{Message, Refusal};
+use lnd_core::peer::HelloState;
 use lnd_core::ports::{Features, Sent};
 use lnd_core::time::{Instant, Span};
 use lnd_core::transfer::{Cause, Delivery, Place};
 
 use super::device::OnRecall;
 use super::fabric::{nid, Fabric, Fate};
+use super::hello::{forged, hello};
 use super::letter::Letter;
 use super::node::{Order, Verdict};
 use super::world::{config, WorldOf, LINK0};
@@ -505,6 +507,46 @@ fn what_the_channel_has_not_taken_comes_back_at_once() {
     w.assert_drained();
 }
 
+/// A late hello of a former incarnation was believed for a while. What the present one asks for is under way all the
+/// same.
+#[test]
+fn a_pull_is_found_by_whom_its_peer_was_taken_for_meanwhile() {
+    for kind in [Kind::Put, Kind::Get] {
+        let mut config = small();
+        config.drain_bound = Span::from_secs(100);
+        let mut w = met_with(USUAL, config);
+        let (owner, puller) = if kind == Kind::Put { (0, 1) } else { (1, 0) };
+        w.device(puller, 0, |d| d.frozen = true);
+        let deadline = w.now.after(Span::from_secs(200));
+        let tag = w.send(0, Order { deadline, ..w.order(kind, 1, 3000) }).unwrap();
+        w.settle();
+        // A silence, after which the puller believes whoever greets it.
+        w.hold("hello");
+        w.tell_peer(puller, owner, false);
+        w.tell_peer(puller, owner, true);
+        w.put(puller, owner, 0).unwrap();
+        w.sleep(Span::from_secs(7));
+        assert_eq!(w.state(puller, owner), HelloState::Down);
+        let mut late = forged(&w, owner, puller, &hello()).envelope;
+        late.from_life = Incarnation::from_raw(999).unwrap();
+        assert!(w.hand(&Letter::new(LINK0, &late, &hello())));
+        w.free("hello");
+        let restarted = w.count(puller, Counter::PeersRestarted);
+        if kind == Kind::Put {
+            withdraw(&mut w, 0, tag);
+        }
+        w.sleep(Span::from_secs(40));
+        assert!(w.count(puller, Counter::PeersRestarted) > restarted, "it has come back");
+        let heard = w.count(puller, Counter::CancelsHeard);
+        assert!(heard > 0, "{kind:?}");
+        assert_eq!(w.device(owner, 0, |d| d.calls.invalidates), 0, "it is under way");
+        w.device(puller, 0, |d| d.frozen = false);
+        w.sleep(Span::from_secs(200));
+        w.assert_drained();
+        assert_eq!(w.count(owner, Counter::DrainBoundHit), 0);
+    }
+}
+
 /// R31, INV-6: whatever a peer cancels, it is its own alone, and the books are right.
 #[test]
 fn r31_cancels_of_what_is_not_there_change_nothing() {
@@ -513,7 +555,7 @@ fn r31_cancels_of_what_is_not_there_change_nothing() {
     let tag = w.put(1, 0, 3000).unwrap();
     w.settle();
     let put = w.letter(0).unwrap().envelope;
-    let forged = |w: &World, message: &Message<'_>| {
+    let cancelled = |w: &World, message: &Message<'_>| {
         let envelope = w.letter(0).unwrap().envelope;
         Letter::new(LINK0, &envelope, message)
     };
@@ -526,19 +568,19 @@ fn r31_cancels_of_what_is_not_there_change_nothing() {
     for (session, sequence) in
         [(session + 1, number), (session, number + 65), (session, number + (1 << 30))]
     {
-        let cancel = forged(&w, &Message::CancelPut { source, session, sequence });
+        let cancel = cancelled(&w, &Message::CancelPut { source, session, sequence });
         assert!(w.hand(&cancel));
     }
     assert_eq!(answered(&w), 0);
     assert_eq!((w.count(0, Counter::WrongSession), w.count(0, Counter::OutsideWindow)), (1, 2));
     // What was taken long ago, or never will be, is over.
     for (session, sequence) in [(session, number - 1), (session, number.wrapping_sub(70))] {
-        let cancel = forged(&w, &Message::CancelPut { source, session, sequence });
+        let cancel = cancelled(&w, &Message::CancelPut { source, session, sequence });
         assert!(w.hand(&cancel));
     }
     assert_eq!(answered(&w), 2);
     for sink in [own, Tag { index: 3, generation: 0 }, Tag { index: u32::MAX, generation: 1 }] {
-        let cancel = forged(&w, &Message::CancelGet { source, sink });
+        let cancel = cancelled(&w, &Message::CancelGet { source, sink });
         assert!(w.hand(&cancel));
     }
     assert_eq!((answered(&w), w.count(0, Counter::CancelsHeard)), (5, 8));

@@ -10,7 +10,7 @@ use lnd_core::time::Span;
 
 use super::fabric::{nid, Fate};
 use super::letter::Letter;
-use super::world::{config, World, LINK0};
+use super::world::{config, World, WorldOf, LINK0};
 
 #[test]
 fn r27_first_request_greets_and_waits_for_the_answer() {
@@ -216,7 +216,12 @@ pub fn hello() -> Message<'static> {
 }
 
 /// A letter as the driver of `from` might have sent it, with the lives that are true now.
-pub fn forged(w: &World, from: usize, to: usize, message: &Message<'_>) -> Letter {
+pub fn forged<const RECALLS: bool>(
+    w: &WorldOf<RECALLS>,
+    from: usize,
+    to: usize,
+    message: &Message<'_>,
+) -> Letter {
     let envelope = Envelope {
         from: nid(from),
         to: nid(to),
