@@ -222,11 +222,12 @@ impl<'m, Q: Completions> Interrupt<'m, Q> {
         while served.taken < budget {
             let Some(completion) = self.queue.pop() else { return served };
             served.taken += 1;
-            let (decider, counters) = (self.decider, &mut self.counters);
-            served.wake |= match self.link {
-                Some(link) => decider.on_completion_of(now, link, completion, counters, tracer),
-                None => decider.on_completion(now, completion, counters, tracer),
-            };
+            let tag = completion.tag;
+            if self.link.is_some_and(|link| self.decider.is_foreign(link, tag)) {
+                self.counters.count(Counter::ForeignCompletion);
+                continue;
+            }
+            served.wake |= self.decider.on_completion(now, completion, &mut self.counters, tracer);
         }
         served.more = true;
         served

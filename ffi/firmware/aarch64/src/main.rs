@@ -23,6 +23,7 @@ use core::ptr::NonNull;
 
 use lnd_core::counters::Counters;
 use lnd_core::driver::Interrupt;
+use lnd_core::id::Incarnation;
 use lnd_core::ports::Features;
 use lnd_core::time::Instant;
 use lnd_dma::driver::{CompletionQueue, MmioEngine};
