@@ -10,41 +10,51 @@ use crate::config::understand;
 use crate::input::input;
 use crate::platform::OPERATIONS;
 
-/// The first operation that is missing, or that cannot be given together with the others.
-pub(crate) fn unfit_operation(ops: &lnd_ops, config: &Config, flags: u32) -> Option<&'static CStr> {
+/// An operation is wrong unless a rule holds.
+const fn need(holds: bool, operation: &'static CStr) -> Result<(), &'static CStr> {
+    if holds {
+        Ok(())
+    } else {
+        Err(operation)
+    }
+}
+
+/// Checks that the operations are whole, and go together.
+///
+/// # Errors
+/// The first one that is missing, or that others exclude.
+pub(crate) fn operations(ops: &lnd_ops, config: &Config, flags: u32) -> Result<(), &'static CStr> {
     let engine = ops.engine_post.is_some();
     let connections = ops.connection.is_some();
-    let rules = [
-        (ops.send.is_some(), c"send"),
-        (ops.finalize.is_some(), c"finalize"),
-        (ops.unlock.is_some() == ops.lock.is_some(), c"unlock"),
-        // Without a name for the caller a re-entry could not be told from a wait for the lock.
-        (ops.self_id.is_some() || ops.lock.is_none(), c"self_id"),
-        (ops.reg_write32.is_some() == ops.reg_read32.is_some(), c"reg_write32"),
-        (ops.mem_write.is_some() == ops.mem_read.is_some(), c"mem_write"),
-        (ops.mem_read.is_some() || config.immediate_max == 0, c"mem_read"),
-        // An engine is operations, all that are needed, or registers.
-        (!engine || OPERATIONS, c"engine_post"),
-        (engine || flags & LND_NO_RECALL == 0, c"engine_post"),
-        (!engine || ops.reg_read32.is_none(), c"reg_read32"),
-        (!engine || ops.dma_barrier.is_none(), c"dma_barrier"),
-        (!engine || ops.node_of.is_none(), c"node_of"),
-        (engine || ops.engine_key.is_none(), c"engine_key"),
-        (ops.engine_doorbell.is_some() == engine, c"engine_doorbell"),
-        (ops.engine_invalidate.is_some() == engine, c"engine_invalidate"),
-        (ops.engine_stop.is_some() == engine, c"engine_stop"),
-        (ops.engine_reset.is_some() == engine, c"engine_reset"),
-        (engine || ops.engine_quiesced.is_none(), c"engine_quiesced"),
-        (engine || ops.engine_yank.is_none(), c"engine_yank"),
-        (engine || ops.engine_link_up.is_none(), c"engine_link_up"),
-        (engine || ops.engine_features.is_none(), c"engine_features"),
-        // Connections likewise.
-        (connections || config.connections == 0, c"connection"),
-        (ops.connection_stop.is_some() == connections, c"connection_stop"),
-        (ops.connection_reset.is_some() == connections, c"connection_reset"),
-        (connections || ops.connection_quiesced.is_none(), c"connection_quiesced"),
-    ];
-    rules.iter().find(|(holds, _)| !holds).map(|(_, name)| *name)
+    need(ops.send.is_some(), c"send")?;
+    need(ops.finalize.is_some(), c"finalize")?;
+    need(ops.unlock.is_some() == ops.lock.is_some(), c"unlock")?;
+    // Without a name for the caller a re-entry could not be told from a wait for the lock.
+    need(ops.self_id.is_some() || ops.lock.is_none(), c"self_id")?;
+    need(ops.reg_write32.is_some() == ops.reg_read32.is_some(), c"reg_write32")?;
+    need(ops.mem_write.is_some() == ops.mem_read.is_some(), c"mem_write")?;
+    need(ops.mem_read.is_some() || config.immediate_max == 0, c"mem_read")?;
+    // An engine is operations, all that are needed, or registers.
+    need(!engine || OPERATIONS, c"engine_post")?;
+    need(engine || flags & LND_NO_RECALL == 0, c"engine_post")?;
+    need(!engine || ops.reg_read32.is_none(), c"reg_read32")?;
+    need(!engine || ops.dma_barrier.is_none(), c"dma_barrier")?;
+    need(!engine || ops.node_of.is_none(), c"node_of")?;
+    need(engine || ops.engine_key.is_none(), c"engine_key")?;
+    need(ops.engine_doorbell.is_some() == engine, c"engine_doorbell")?;
+    need(ops.engine_invalidate.is_some() == engine, c"engine_invalidate")?;
+    need(ops.engine_stop.is_some() == engine, c"engine_stop")?;
+    need(ops.engine_reset.is_some() == engine, c"engine_reset")?;
+    need(engine || ops.engine_quiesced.is_none(), c"engine_quiesced")?;
+    need(engine || ops.engine_yank.is_none(), c"engine_yank")?;
+    need(engine || ops.engine_link_up.is_none(), c"engine_link_up")?;
+    need(engine || ops.engine_features.is_none(), c"engine_features")?;
+    // Connections likewise.
+    need(connections || config.connections == 0, c"connection")?;
+    need(ops.connection_stop.is_some() == connections, c"connection_stop")?;
+    need(ops.connection_reset.is_some() == connections, c"connection_reset")?;
+    need(connections || ops.connection_quiesced.is_none(), c"connection_quiesced")?;
+    Ok(())
 }
 
 /// lnd_config_fault() - What is wrong with a configuration and its operations.
@@ -72,7 +82,7 @@ pub unsafe extern "C" fn lnd_config_fault(
         Ok(_) if ops.is_null() => None,
         // SAFETY: by the contract of the ABI.
         Ok(meant) => match unsafe { input(ops) } {
-            Ok(ops) => unfit_operation(ops, &meant, given.flags),
+            Ok(ops) => operations(ops, &meant, given.flags).err(),
             Err(_) => Some(c"size"),
         },
     };

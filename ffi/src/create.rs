@@ -15,7 +15,7 @@ use lnd_shortmsg::dispatch::Receiver;
 use lnd_shortmsg::wire::Checksum;
 
 use crate::abi::{lnd_config, lnd_error, lnd_ops, lnd_ring, LND_CHECKSUM, LND_NID_UNKNOWN};
-use crate::check::unfit_operation;
+use crate::check::operations;
 use crate::config::{frame_bytes, understand, LND_ALIGN};
 use crate::engine::{LinkEngine, Seat};
 use crate::input::{input, place, put};
@@ -185,9 +185,7 @@ fn create(
     let nid = Nid::from_raw(given.nid).filter(|nid| nid.raw() != LND_NID_UNKNOWN);
     let nid = nid.ok_or(lnd_error::LND_E_CONFIG)?;
     let life = Incarnation::from_raw(given.life).ok_or(lnd_error::LND_E_CONFIG)?;
-    if unfit_operation(ops, &config, given.flags).is_some() {
-        return Err(lnd_error::LND_E_OPS);
-    }
+    operations(ops, &config, given.flags).map_err(|_| lnd_error::LND_E_OPS)?;
     if memory.len() < size_of_ni(&config) {
         return Err(lnd_error::LND_E_MEMORY);
     }

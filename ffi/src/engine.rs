@@ -77,6 +77,9 @@ impl Seat {
 
     /// Posts by the platform's operation.
     fn post_by_operation(&mut self, bd: &Bd<'_>) -> Result<(), PostError> {
+        if !OPERATIONS {
+            return Err(PostError::Invalid);
+        }
         let none = Tag { index: 0, generation: 0 };
         let (nid, motion, source, key) = match &bd.motion {
             Motion::Stage { to } => (*to, lnd_motion::LND_MOTION_STAGE, none, &Key::NONE),

@@ -64,6 +64,11 @@ macro_rules! call {
     };
 }
 
+/// Calls an operation of an engine if it is there, and engines may be operations.
+macro_rules! engine {
+    ($($call:tt)*) => { if OPERATIONS { call!($($call)*) } else { None } };
+}
+
 impl Drop for Locked<'_> {
     fn drop(&mut self) {
         let platform = self.platform;
@@ -127,50 +132,50 @@ impl Platform {
 
     /// Posts a descriptor.
     pub fn engine_post(&self, bd: &lnd_bd) -> Option<u32> {
-        call!(self.engine_post(core::ptr::from_ref(bd)))
+        engine!(self.engine_post(core::ptr::from_ref(bd)))
     }
 
     /// Whether engines have keys.
     pub fn has_keys(&self) -> bool {
-        self.ops.engine_key.is_some()
+        OPERATIONS && self.ops.engine_key.is_some()
     }
 
     /// The key of what is staged: its bytes are written, and their number is told.
     pub fn engine_key(&self, link: u32, tag: lnd_tag, into: &mut [u8; LND_MAX_KEY]) -> usize {
-        call!(self.engine_key(link, tag, into.as_mut_ptr().cast())).unwrap_or(0) as usize
+        engine!(self.engine_key(link, tag, into.as_mut_ptr().cast())).unwrap_or(0) as usize
     }
 
     pub fn engine_doorbell(&self, link: u32) {
-        let _ = call!(self.engine_doorbell(link));
+        let _ = engine!(self.engine_doorbell(link));
     }
 
     pub fn engine_invalidate(&self, link: u32, tag: lnd_tag) {
-        let _ = call!(self.engine_invalidate(link, tag));
+        let _ = engine!(self.engine_invalidate(link, tag));
     }
 
     pub fn engine_stop(&self, link: u32) {
-        let _ = call!(self.engine_stop(link));
+        let _ = engine!(self.engine_stop(link));
     }
 
     pub fn engine_quiesced(&self, link: u32) -> bool {
-        call!(self.engine_quiesced(link)) == Some(1)
+        engine!(self.engine_quiesced(link)) == Some(1)
     }
 
     /// What is known of a descriptor's end.
     pub fn engine_yank(&self, link: u32, tag: lnd_tag) -> Option<u32> {
-        call!(self.engine_yank(link, tag))
+        engine!(self.engine_yank(link, tag))
     }
 
     pub fn engine_reset(&self, link: u32) {
-        let _ = call!(self.engine_reset(link));
+        let _ = engine!(self.engine_reset(link));
     }
 
     pub fn engine_link_up(&self, link: u32) -> bool {
-        call!(self.engine_link_up(link)).is_none_or(|yes| yes != 0)
+        engine!(self.engine_link_up(link)).is_none_or(|yes| yes != 0)
     }
 
     pub fn engine_features(&self, link: u32) -> u32 {
-        call!(self.engine_features(link)).unwrap_or(0)
+        engine!(self.engine_features(link)).unwrap_or(0)
     }
 
     /// The number of the connection with a peer; `None`: only the whole link can be stopped.
