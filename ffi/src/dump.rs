@@ -231,6 +231,7 @@ const fn role(role: Role) -> &'static str {
         Role::GetSource => "get_source",
         Role::NakPut => "nak_put",
         Role::NakGet => "nak_get",
+        Role::PutDone => "put_done",
     }
 }
 

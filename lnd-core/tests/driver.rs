@@ -28,6 +28,7 @@ mod driver {
     mod edges;
     mod fifth;
     mod finalize;
+    mod finals;
     mod fingerprint;
     mod found;
     mod found_sessions;

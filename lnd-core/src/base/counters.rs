@@ -131,6 +131,11 @@ counters! {
     PostFailed => "post_failed",
     /// Messages the channel refused although it had promised room.
     SendFailed => "send_failed",
+    /// Messages that end a peer's transfer and had to wait for a way, or for room, in a slot of their own.
+    FinalsWaited => "finals_waited",
+    /// Messages that would have ended a peer's transfer and were never sent: no way, no room, and no slot to wait in
+    /// or no time left.
+    Unsaid => "unsaid",
     /// Requests whose verdict came too late.
     VerdictLate => "verdict_late",
     /// Messages refused because the id of their peer was stale.

@@ -107,12 +107,15 @@ impl<P: Ports> Driver<'_, P> {
         if !self.links.recalls() {
             self.note_untouched(slot, &mut status);
         }
-        self.notify_peer(now, &it);
+        let unsaid = self.notify_peer(now, &it);
         self.count_end(&it, status);
         if it.word.lost() {
             self.give_up_request(now, &it);
         }
         self.release(now, &it);
+        if let Some(message) = unsaid {
+            self.keep_final(now, it.peer, it.owner, &message);
+        }
         if !it.role.reported() {
             return None;
         }
@@ -159,17 +162,18 @@ impl<P: Ports> Driver<'_, P> {
         })
     }
 
-    /// Tells the other side what the engines do not tell it. Fire and forget: what finds no room is
-    /// made good by the peer's deadline.
+    /// Tells the other side what the engines do not tell it. What finds no way, or no room, is given back: it
+    /// waits, or is made good by the peer's deadline.
     #[inline]
-    fn notify_peer(&mut self, now: Instant, it: &Ended) {
-        let Some(message) = final_message(it) else { return };
-        let Some(view) = self.peers.view(it.peer) else { return };
+    fn notify_peer(&mut self, now: Instant, it: &Ended) -> Option<Message<'static>> {
+        let message = final_message(it)?;
+        let view = self.peers.view(it.peer)?;
         // Another incarnation has given the peer's tag to another transfer (R31).
         let other = view.life() != it.owner.life();
-        if view.state() != HelloState::Down && !other {
-            self.send_control(now, it.peer, it.owner.link(), &message);
+        if view.state() == HelloState::Down || other {
+            return None;
         }
+        (!self.send_control(now, it.peer, it.owner.link(), &message)).then_some(message)
     }
 
     /// A request that was sent and did not end well may still lie in the channel. The peer shall not
@@ -196,6 +200,9 @@ impl<P: Ports> Driver<'_, P> {
             self.counters.count(Counter::CameBackError);
         } else if invalidated {
             self.counters.count(Counter::CameBackOk);
+        }
+        if it.role.is_final() && it.word.lost() && it.word.place() == Some(Place::Queue) {
+            self.counters.count(Counter::Unsaid);
         }
         if !it.role.reported() {
             return;

@@ -3,6 +3,7 @@
 
 mod blocker;
 mod connection;
+mod final_message;
 mod finalize;
 mod link;
 mod reclaim;

@@ -55,13 +55,16 @@ impl<P: Ports> Driver<'_, P> {
 
     /// Ends a request that we have taken.
     fn end_request(&mut self, now: Instant, tag: Tag) -> Over {
-        let role = self.slots.get(tag.index).map(|state| state.role);
-        let waits = self.slots.word(tag.index).phase() == Phase::Queued;
-        // A refusal is on its way already.
-        if role != Some(Role::NakPut) {
-            self.cancel(now, tag, Cause::Refused);
+        let Some(state) = self.slots.get(tag.index) else { return Over::Not };
+        let role = state.role;
+        if role == Role::NakPut {
+            // A refusal is on its way already, or the word of a pull that has failed, which waits for a way.
+            let failed = state.why() == Some(Refusal::Failed);
+            return if failed { Over::Ended } else { Over::NotBegun };
         }
-        if role == Some(Role::PutSink) && !waits {
+        let waits = self.slots.word(tag.index).phase() == Phase::Queued;
+        self.cancel(now, tag, Cause::Refused);
+        if role == Role::PutSink && !waits {
             Over::Not
         } else {
             Over::NotBegun

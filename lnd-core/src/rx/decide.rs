@@ -139,7 +139,7 @@ impl<P: Ports> Driver<'_, P> {
             RequestKind::Get => Role::NakGet,
         };
         if let Some(state) = self.slots.get_mut(tag.index) {
-            state.refuse(role, why);
+            state.answer(role, Some(why));
         }
         self.reply(now, tag);
     }

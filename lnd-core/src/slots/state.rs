@@ -34,6 +34,8 @@ pub enum Role {
     NakPut,
     /// The refusal of a peer's GET.
     NakGet,
+    /// The word that we have pulled, or could not, which has found no way at the end of the pull.
+    PutDone,
 }
 
 impl Role {
@@ -47,7 +49,7 @@ impl Role {
             Debts(Debts::HW.0 | Debts::MSG.0 | Debts::PEER.0)
         };
         match self {
-            Self::Immediate | Self::NakPut | Self::NakGet => Debts::MSG,
+            Self::Immediate | Self::NakPut | Self::NakGet | Self::PutDone => Debts::MSG,
             Self::PutSource | Self::GetSource => source,
             Self::GetSink => Debts(Debts::MSG.0 | Debts::PEER.0),
             Self::GetPull | Self::PutSink => Debts::HW,
@@ -70,14 +72,14 @@ impl Role {
         matches!(self, Self::Immediate | Self::PutSource | Self::GetSink)
     }
 
-    /// Whether it refuses a request of the peer.
-    pub(crate) const fn refuses(self) -> bool {
-        matches!(self, Self::NakPut | Self::NakGet)
+    /// Whether it is a message alone, which ends a transfer of the peer.
+    pub(crate) const fn is_final(self) -> bool {
+        matches!(self, Self::NakPut | Self::NakGet | Self::PutDone)
     }
 
     /// Whether the upper layer is told of the end.
     pub(crate) const fn reported(self) -> bool {
-        !matches!(self, Self::Ticket | Self::NakPut | Self::NakGet)
+        !matches!(self, Self::Ticket) && !self.is_final()
     }
 }
 
@@ -224,14 +226,14 @@ impl SlotState {
         }
     }
 
-    /// A peer's request becomes its refusal, of `role`.
-    pub fn refuse(&mut self, role: Role, why: Refusal) {
-        (self.role, self.choice) = (role, why as u8);
+    /// A peer's request becomes its final message, of `role`. `None`: it has ended well.
+    pub fn answer(&mut self, role: Role, why: Option<Refusal>) {
+        (self.role, self.choice) = (role, why.map_or(0, |why| why as u8));
     }
 
-    /// Why a peer's request was refused.
-    pub fn why(&self) -> Refusal {
-        Refusal::from_wire(self.choice).unwrap_or(Refusal::Failed)
+    /// What a final message says of a peer's request: why it has failed, if it has.
+    pub fn why(&self) -> Option<Refusal> {
+        Refusal::from_wire(self.choice)
     }
 
     /// Notes that the peer does not pull what we have staged, or not any more: it has said so, or it was never

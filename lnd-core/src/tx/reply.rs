@@ -6,7 +6,7 @@ use crate::base::id::{LinkId, Nid, Tag};
 use crate::base::message::Lane;
 use crate::base::time::Instant;
 use crate::ports::{Channel, Ports};
-use crate::shard::Driver;
+use crate::shard::{Driver, RunState};
 
 impl<P: Ports> Driver<'_, P> {
     /// Sends a transfer's answer, now if the control lane has room, else as soon as it has. An
@@ -31,14 +31,17 @@ impl<P: Ports> Driver<'_, P> {
         true
     }
 
-    /// The link for an answer: the one by which the request came. If that is closed a refusal takes
-    /// any other (R62); what was to be staged takes it all the same, finds its gate closed and ends.
+    /// The link for an answer: the one by which the request came. If that is closed a final message takes
+    /// any other (R62), or waits for one, unless we are shutting down. What was to be staged takes it all the same,
+    /// finds its gate closed and ends.
     fn way_back(&mut self, nid: Nid, tag: Tag, link: Option<LinkId>) -> Option<LinkId> {
-        let refuses = self.slots.get(tag.index).is_some_and(|d| d.role.refuses());
-        match self.links.way_to(nid, link) {
-            None if refuses => self.links.way_to(nid, None),
-            open => open.or(link),
-        }
+        let is_final = self.slots.get(tag.index).is_some_and(|d| d.role.is_final());
+        let open = match self.links.way_to(nid, link) {
+            None if is_final => self.links.way_to(nid, None),
+            open => open,
+        };
+        let waits = is_final && self.run.state() == RunState::Running;
+        open.or(link.filter(|_| !waits))
     }
 
     /// Sends up to `budget` of the answers that wait now, on with the round that the last call began; those

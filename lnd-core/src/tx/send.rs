@@ -5,7 +5,7 @@ use super::copy::gather;
 use super::gate::{From, Tx};
 use crate::base::id::Tag;
 use crate::base::key::Key;
-use crate::base::message::{Lane, Message, PullReady};
+use crate::base::message::{Lane, Message, PullReady, Refusal};
 use crate::base::time::Instant;
 use crate::machines::transfer::{Cause, Debts, Effect, Event};
 use crate::ports::{BadAddress, Channel, Engine, Ports, Sent};
@@ -55,8 +55,9 @@ impl<P: Ports> Driver<'_, P> {
             Role::GetSource => {
                 Message::PullReady(PullReady { sink: remote, source: tx.tag, length, key })
             }
-            Role::NakGet => Message::GetNak { sink: remote, why },
-            _ => Message::PutNak { source: remote, why },
+            Role::PutDone => Message::PutDone { source: remote, failed: why },
+            Role::NakGet => Message::GetNak { sink: remote, why: why.unwrap_or(Refusal::Failed) },
+            _ => Message::PutNak { source: remote, why: why.unwrap_or(Refusal::Failed) },
         };
         let sent = self.channel.send(tx.link, envelope, &message, Some(tx.tag));
         self.after_sending(now, tx.link, envelope, lane, sent.is_ok());

@@ -622,6 +622,35 @@ fn a_put_of_a_former_session_is_refused_where_it_may_have_been_called_off() {
     w.assert_drained();
 }
 
+/// The word of a pull that has failed waits for a way. A CANCEL that comes first is not told that nothing was pulled.
+#[test]
+fn a_cancel_of_a_pull_whose_end_waits_to_be_said_is_told_that_it_has_ended() {
+    let mut w = met();
+    w.device(1, 0, |d| d.frozen = true);
+    let tag = w.put(0, 1, 3000).unwrap();
+    w.settle();
+    w.tell_link(1, LINK0, false);
+    w.sleep(Span::from_millis(100));
+    let pull = w.nodes[1].done[0];
+    assert_eq!((pull.role, w.nodes[1].driver.in_use()), (Role::PutSink, (0, 1)));
+    assert_eq!(pull.status.evidence.map(|it| it.1), Some(Place::Moving));
+    withdraw(&mut w, 0, tag);
+    w.settle();
+    let cancel = w.letter(0).unwrap();
+    assert_eq!(cancel.kind(), "cancel_put");
+    w.hold("put_nak");
+    w.tell_link(1, LINK0, true);
+    assert!(w.hand(&cancel));
+    let answer = w.fabric.borrow().wire.back().cloned().unwrap();
+    assert_eq!(answer.message(), Message::PutNak { source: tag, why: Refusal::Failed });
+    w.device(1, 0, |d| d.frozen = false);
+    w.free("put_nak");
+    w.sleep(Span::from_secs(1));
+    assert_ne!(w.report(0, tag).status.errno, 0);
+    w.sleep(Span::from_secs(31));
+    w.assert_drained();
+}
+
 /// An engine that recalls says no CANCEL and hears none.
 #[test]
 fn engines_that_recall_are_asked_at_once_as_ever() {

@@ -26,6 +26,8 @@ pub struct Facts {
     pub duplicate: bool,
     /// An answer came for a transfer that was over (R31).
     pub stale_answer: bool,
+    /// The word that ends a peer's transfer had to wait for a way.
+    pub final_waited: bool,
     /// A new session was opened because credits were lost.
     pub resync: bool,
     /// The upper layer's verdict came too late.
@@ -69,6 +71,7 @@ cases! {
     EARLY early "A message came before its sender was admitted"
     DUPLICATE duplicate "A repeated request was dropped"
     STALE_ANSWER stale_answer "An answer came for a transfer that was over"
+    FINAL_WAITED final_waited "The word that ends a peer's transfer had to wait for a way"
     RESYNC resync "A new session was opened because credits were lost"
     LATE_VERDICT late_verdict "The upper layer's verdict came too late"
     REFUSED refused "A request was refused and its sender told"

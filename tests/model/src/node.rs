@@ -303,6 +303,7 @@ impl<'m, const RECALLS: bool> Node<'m, RECALLS> {
         facts.early |= any(Counter::Early);
         facts.duplicate |= any(Counter::Duplicate);
         facts.stale_answer |= any(Counter::StaleAnswer);
+        facts.final_waited |= any(Counter::FinalsWaited);
         facts.resync |= any(Counter::Resyncs);
         facts.late_verdict |= any(Counter::VerdictLate);
         facts.drain_bound |= any(Counter::DrainBoundHit);

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! Final messages that wait: a PUT_DONE, PUT_NAK or GET_NAK that finds no way to its peer, or no room.
+//!
+//! The transfer that it ends is reported and gone. The message takes a slot of its own among those of its peer's
+//! requests, and waits with the other answers. Its time is that of a request without a decision.
+
+use crate::base::counters::Counter;
+use crate::base::id::PeerId;
+use crate::base::message::Message;
+use crate::base::time::Instant;
+use crate::machines::transfer::Word;
+use crate::ports::Ports;
+use crate::shard::{Driver, RunState};
+use crate::slots::shared::Owner;
+use crate::slots::{New, Role};
+
+impl<P: Ports> Driver<'_, P> {
+    /// Keeps a final message that was not sent, of a transfer whose slot is free again.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn keep_final(
+        &mut self,
+        now: Instant,
+        peer: PeerId,
+        owner: Owner,
+        message: &Message<'_>,
+    ) {
+        let (role, remote, why) = match *message {
+            Message::PutDone { source, failed } => (Role::PutDone, source, failed),
+            Message::PutNak { source, why } => (Role::NakPut, source, Some(why)),
+            Message::GetNak { sink, why } => (Role::NakGet, sink, Some(why)),
+            _ => return,
+        };
+        let new = New { role, fragments: &[], length: 0, user: 0, link: None, remote, session: 0 };
+        let room = self.has_room_for_final(peer);
+        let tag = if room { self.claim(peer, owner.link(), &new).ok() } else { None };
+        let Some(tag) = tag else {
+            self.counters.count(Counter::Unsaid);
+            return;
+        };
+        self.counters.count(Counter::FinalsWaited);
+        if let Some(state) = self.slots.get_mut(tag.index) {
+            state.answer(role, why);
+        }
+        self.slots.publish(tag, Word::queued(tag.generation));
+        self.slots.arm(tag.index, now.after(self.config.verdict_bound));
+        self.replies.push(&mut self.slots, tag.index);
+    }
+
+    /// Half of the slots that are for peers' requests alone are left to these, so that whatever waits here, and
+    /// however many transfers of ours there are, they find some (INV-11). A peer has no more than its share.
+    fn has_room_for_final(&self, peer: PeerId) -> bool {
+        let (_, passive) = self.slots.in_use();
+        let share = self.peers.get(peer).is_some_and(|peer| peer.has_room(self.config.depth));
+        share && passive < self.config.passive_slots / 2 && self.run.state() == RunState::Running
+    }
+}

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! Final messages that find no way to their peer: they wait for one, for a bounded time and in few slots.
+
+use lnd_core::config::Config;
+use lnd_core::counters::Counter;
+use lnd_core::driver::{Kind, Role, RunState};
+use lnd_core::id::Tag;
+use lnd_core::ports::Features;
+use lnd_core::time::Span;
+
+use super::fabric::Fabric;
+use super::node::Order;
+use super::world::{config, World, LINK0};
+
+/// Two nodes that have met over one link; `signals`: their engines tell the end of a pull to its source.
+fn met(signals: bool, config: Config) -> World {
+    let mut fabric = Fabric::new(2, 1);
+    if !signals {
+        for device in fabric.devices.values_mut() {
+            device.features &= !Features::REMOTE_COMPLETION.0;
+        }
+    }
+    let mut w = World::on(fabric, 2, Config { links: 1, ..config });
+    w.put(0, 1, 0).unwrap();
+    w.settle();
+    w.node(0).done.clear();
+    w.node(1).done.clear();
+    w
+}
+
+/// Node 1 has pulled what node 0 has put or, for a GET of its own, given; its link fails before that is reported.
+/// Returns the transfers of node 0.
+fn pulled_and_cut_off(w: &mut World, kind: Kind, count: usize) -> Vec<Tag> {
+    w.device(1, 0, |d| d.frozen = true);
+    let (from, to) = if kind == Kind::Get { (1, 0) } else { (0, 1) };
+    let tags: Vec<Tag> = (0..count).map(|_| w.submit(kind, from, to, 5000).unwrap()).collect();
+    w.settle();
+    w.device(1, 0, |d| d.frozen = false);
+    assert!(w.devices() >= count);
+    w.interrupts();
+    w.tell_link(1, LINK0, false);
+    assert_eq!(w.said(1, 0, "put_done"), 0);
+    w.settle();
+    tags
+}
+
+fn waiting(w: &World) -> u32 {
+    w.nodes[1].driver.in_use().1
+}
+
+fn link_back(w: &mut World) {
+    w.tell_link(1, LINK0, true);
+    w.sleep(Span::from_millis(100));
+}
+
+/// What finds its way is said at once, once, and takes no slot.
+#[test]
+fn a_done_that_finds_its_way_does_not_wait() {
+    let mut w = met(false, config());
+    let tag = w.put(0, 1, 5000).unwrap();
+    w.settle();
+    w.sleep(Span::from_secs(1));
+    assert_eq!((w.report(0, tag).status.errno, w.said(1, 0, "put_done")), (0, 1));
+    assert_eq!((w.count(1, Counter::FinalsWaited), w.count(1, Counter::Unsaid)), (0, 0));
+}
+
+/// R24: the puller's word is the source's only news of the pull, and it is not lost with the way.
+#[test]
+fn a_done_that_finds_no_way_is_said_when_there_is_one() {
+    for kind in [Kind::Put, Kind::Get] {
+        let mut w = met(false, config());
+        let tags = pulled_and_cut_off(&mut w, kind, 1);
+        // Reported: what waits is the message alone.
+        assert_eq!(w.nodes[1].done.len(), 1);
+        assert_eq!((w.nodes[1].done[0].status.errno, w.nodes[1].open(), waiting(&w)), (0, 0, 1));
+        w.sleep(Span::from_secs(5));
+        assert_eq!((w.said(1, 0, "put_done"), w.nodes[0].open()), (0, 1), "{kind:?}");
+        link_back(&mut w);
+        assert_eq!(w.said(1, 0, "put_done"), 1, "once");
+        let end = match kind {
+            Kind::Get => w.nodes[0].done[0],
+            _ => w.report(0, tags[0]),
+        };
+        assert_eq!((end.status.errno, end.bytes), (0, 5000));
+        assert_eq!(w.count(1, Counter::Unsaid), 0);
+        w.assert_drained();
+        w.sleep(Span::from_secs(60));
+        assert_eq!(w.said(1, 0, "put_done"), 1);
+    }
+}
+
+/// A pull that ended with its link: that it failed is said when the link is back, and the source waits no longer.
+#[test]
+fn a_failure_that_finds_no_way_is_said_when_there_is_one() {
+    for (signals, kind) in [(true, "put_nak"), (false, "put_done")] {
+        let mut w = met(signals, config());
+        w.device(1, 0, |d| d.frozen = true);
+        let tag = w.put(0, 1, 5000).unwrap();
+        w.settle();
+        w.tell_link(1, LINK0, false);
+        w.sleep(Span::from_secs(1));
+        assert_eq!((w.nodes[1].done[0].role, w.nodes[1].open()), (Role::PutSink, 0));
+        assert_eq!((waiting(&w), w.said(1, 0, kind), w.reported(0, tag)), (1, 0, false));
+        w.device(1, 0, |d| d.frozen = false);
+        link_back(&mut w);
+        assert_eq!((w.said(1, 0, kind), w.report(0, tag).status.errno), (1, -121));
+        assert_eq!(w.count(1, Counter::Unsaid), 0);
+        w.assert_drained();
+    }
+}
+
+/// Room is waited for as a way is.
+#[test]
+fn inv_11_a_done_that_finds_no_room_is_said_when_there_is_some() {
+    let mut w = met(false, config());
+    w.fabric.borrow_mut().room.insert((1, 0), [64, 0]);
+    let tag = w.put(0, 1, 5000).unwrap();
+    w.settle();
+    assert_eq!((w.nodes[1].done[0].status.errno, waiting(&w), w.reported(0, tag)), (0, 1, false));
+    w.fabric.borrow_mut().room.clear();
+    w.sleep(Span::from_millis(100));
+    assert_eq!((w.said(1, 0, "put_done"), w.report(0, tag).status.errno), (1, 0));
+    w.assert_drained();
+}
+
+/// INV-9: it waits no longer than a request without a decision does.
+#[test]
+fn inv_9_a_final_message_waits_for_a_bounded_time() {
+    let mut w = met(false, Config { verdict_bound: Span::from_secs(7), ..config() });
+    let tag = pulled_and_cut_off(&mut w, Kind::Put, 1)[0];
+    w.sleep(Span::from_secs(6));
+    assert_eq!((waiting(&w), w.count(1, Counter::Unsaid)), (1, 0));
+    w.sleep(Span::from_secs(2));
+    assert_eq!((waiting(&w), w.count(1, Counter::Unsaid)), (0, 1));
+    link_back(&mut w);
+    assert_eq!((w.said(1, 0, "put_done"), w.reported(0, tag)), (0, false));
+    w.sleep(Span::from_secs(31));
+    assert_eq!(w.report(0, tag).status.errno, -110, "its own deadline is left");
+    w.assert_drained();
+}
+
+/// A peer that is down is told nothing.
+#[test]
+fn no_final_message_waits_for_a_peer_that_is_down() {
+    let mut w = met(false, config());
+    pulled_and_cut_off(&mut w, Kind::Put, 1);
+    w.tell_peer(1, 0, false);
+    w.settle();
+    assert_eq!((waiting(&w), w.count(1, Counter::Unsaid)), (0, 1));
+    w.sleep(Span::from_secs(40));
+    link_back(&mut w);
+    w.put(0, 1, 10).unwrap();
+    w.sleep(Span::from_secs(5));
+    assert_eq!(w.nodes[0].done.last().unwrap().status.errno, 0);
+    assert_eq!(w.said(1, 0, "put_done"), 0);
+    w.assert_drained();
+}
+
+/// R31: it is for the incarnation that it is of. Another one has given the tag to another transfer.
+#[test]
+fn r31_a_final_message_changes_nothing_of_another_incarnation() {
+    let mut w = met(false, config());
+    pulled_and_cut_off(&mut w, Kind::Put, 1);
+    w.reboot(0);
+    let tag = w.put(0, 1, 5000).unwrap();
+    link_back(&mut w);
+    w.sleep(Span::from_secs(5));
+    assert_eq!((w.report(0, tag).status.errno, waiting(&w)), (0, 0));
+    // It is not said any more, or names the incarnation that is over.
+    let dropped = w.count(0, Counter::WrongLife) + w.count(0, Counter::Early);
+    assert_eq!(w.count(1, Counter::Unsaid) + dropped, 1);
+    let of_another = [Counter::StaleAnswer, Counter::WrongAnswer, Counter::LateEvent];
+    assert_eq!(of_another.map(|counter| w.count(0, counter)), [0; 3]);
+    w.sleep(Span::from_secs(31));
+    w.assert_drained();
+}
+
+/// INV-15: what has no way holds up no shutdown, and begins to wait in none.
+#[test]
+fn inv_15_no_final_message_holds_up_a_shutdown() {
+    for before in [true, false] {
+        let mut w = met(false, config());
+        w.device(1, 0, |d| d.frozen = true);
+        w.put(0, 1, 5000).unwrap();
+        w.settle();
+        w.device(1, 0, |d| d.frozen = false);
+        w.devices();
+        w.interrupts();
+        w.tell_link(1, LINK0, false);
+        if before {
+            w.settle();
+            assert_eq!(waiting(&w), 1);
+        }
+        let (now, grace) = (w.now, w.now.after(Span::from_secs(20)));
+        w.nodes[1].driver.shutdown(now, grace);
+        w.settle();
+        assert_eq!((w.nodes[1].open(), w.count(1, Counter::Unsaid)), (0, 1), "{before}");
+        assert_eq!(w.count(1, Counter::FinalsWaited), u64::from(before));
+        w.sleep(Span::from_secs(1));
+        assert_eq!(waiting(&w), 0);
+        assert_eq!(w.nodes[1].driver.run_state(), RunState::Quiescent);
+    }
+}
+
+/// INV-14: they have half of the slots that are for peers' requests alone. The other half is left to these, and
+/// all others to our own transfers.
+#[test]
+fn inv_14_final_messages_take_few_slots() {
+    let small = Config { slots: 16, passive_slots: 4, pulls: 16, depth: 16, ..config() };
+    let mut w = met(false, small);
+    let tags = pulled_and_cut_off(&mut w, Kind::Put, 7);
+    assert_eq!((waiting(&w), w.count(1, Counter::Unsaid)), (2, 5));
+    let order = |w: &World| Order { length: 10, ..w.order(Kind::Put, 0, 10) };
+    for _ in 0..12 {
+        let order = order(&w);
+        w.send(1, order).unwrap();
+    }
+    let order = order(&w);
+    assert!(w.send(1, order).is_err());
+    link_back(&mut w);
+    assert_eq!(w.said(1, 0, "put_done"), 2);
+    let ok = tags.iter().filter(|&&tag| w.reported(0, tag)).count();
+    assert_eq!(ok, 2);
+    w.sleep(Span::from_secs(60));
+    w.assert_drained();
+}
+
+/// INV-12: of the slots of one peer they take no more than its requests may.
+#[test]
+fn inv_12_final_messages_count_as_their_peers_requests() {
+    let small = Config { slots: 32, passive_slots: 16, pulls: 16, depth: 2, ..config() };
+    let mut w = met(false, small);
+    w.fabric.borrow_mut().room.insert((1, 0), [64, 0]);
+    w.device(1, 0, |d| d.frozen = true);
+    for _ in 0..4 {
+        w.get(1, 0, 5000).unwrap();
+        w.put(0, 1, 5000).unwrap();
+        w.settle();
+    }
+    assert_eq!(w.nodes[1].driver.in_use(), (4, 4), "twice its credits");
+    w.device(1, 0, |d| d.frozen = false);
+    w.settle();
+    assert_eq!(w.nodes[1].done.iter().filter(|it| it.bytes == 5000).count(), 8);
+    assert_eq!((waiting(&w), w.count(1, Counter::Unsaid)), (4, 4));
+    w.fabric.borrow_mut().room.clear();
+    w.sleep(Span::from_secs(31));
+    w.assert_drained();
+}
