@@ -1152,8 +1152,8 @@ struct lnd_trace {
  * struct lnd_ops - The platform's operations; copied at creation.
  *
  * Three groups by context. *Inside* operations are called with the lock held. They may not sleep. Of
- * the library they may call what is for any context, as lnd_sent(), lnd_link_failed() and
- * lnd_interrupt(); calls for threads return LND_E_REENTRY. *Outside* callbacks are called with
+ * the library they may call what is for any context, as lnd_sent(), lnd_link_failed(),
+ * lnd_interrupt() and lnd_completed(); calls for threads return LND_E_REENTRY. *Outside* callbacks are called with
  * nothing held and may call everything but what called them. *Any* may be called in interrupts
  * too, and call nothing. An operation that is marked optional may be NULL. None may unwind or longjmp.
  */
@@ -1213,9 +1213,10 @@ struct lnd_ops {
 	/**
 	 * @engine_key: What the peer's engine needs beside the tag to pull what is staged under
 	 * it: a remote key, an address. Writes at most LND_MAX_KEY bytes; returns their number,
-	 * not 0. Called once for each use, behind engine_doorbell(). The key is valid until the
-	 * descriptor comes back, and of no other use. Optional: then engines pull by tags alone.
-	 * Given by all nodes, or by none. Context: inside.
+	 * and 0 only for one that has come back meanwhile. Called once for each use, behind
+	 * engine_doorbell(). The key is valid until the descriptor comes back, and of no other
+	 * use. Optional: then engines pull by tags alone. Given by all nodes, or by none.
+	 * Context: inside.
 	 */
 	uint32_t (*engine_key)(void *ctx, uint32_t link, struct lnd_tag tag, void *key);
 	/**
@@ -1244,8 +1245,9 @@ struct lnd_ops {
 	 */
 	uint32_t (*engine_quiesced)(void *ctx, uint32_t link);
 	/**
-	 * @engine_yank: After the proof: what is known of a descriptor's end; enum
-	 * lnd_returned. It is taken away from the engine. Called for every one that is out.
+	 * @engine_yank: After the proof of the link, or of the connection with the peer: what
+	 * is known of a descriptor's end; enum lnd_returned. It is taken away from the engine.
+	 * Called for every one that is out, before engine_reset() or connection_reset().
 	 * Optional: then nothing is known. Context: inside.
 	 */
 	uint32_t (*engine_yank)(void *ctx, uint32_t link, struct lnd_tag tag);
@@ -1876,7 +1878,8 @@ extern "C" {
  * it returns LND_E_OPS: one that is missing, or that others exclude.
  *
  * Context: any.
- * Return: its name, such as "passive_slots" or "connection_stop"; NULL: there is none.
+ * Return: its name, such as "passive_slots" or "connection_stop"; "size" also for a pointer that is misaligned, and
+ * for @config NULL; NULL: there is none.
  */
 const char *lnd_config_fault(const struct lnd_config *config,
 			     const struct lnd_ops *ops);
@@ -1905,8 +1908,7 @@ enum lnd_error lnd_config_init(struct lnd_config *config,
  * @config: the configuration; @nid, @life and @rings do not matter.
  *
  * lnd_ops.send must take frames of that many bytes. If the channel takes less, @immediate_max is to be
- * lowered: a byte of it is a byte of the frame, down to 192 bytes, or 224 in a library in which engines may be
- * operations. What lnd_soft takes is
+ * lowered: a byte of it is a byte of the frame, down to 224 bytes. What lnd_soft takes is
  * lnd_soft_frame_max().
  *
  * Context: any.
@@ -3451,7 +3453,7 @@ enum lnd_error lnd_give(struct lnd_ni *ni,
  *
  * On LND_OK its frame is not needed any more: header and payload must have been copied before. The request
  * then holds a slot and the peer's credit until lnd_recv(), lnd_give() or lnd_refuse(); it ends by itself
- * after @verdict_bound of struct lnd_config.
+ * after @verdict_bound of struct lnd_config, or, with LND_NO_RECALL, when its sender takes it back.
  *
  * Context: thread; also in finalize() and event(). Takes the lock.
  * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY,

@@ -66,7 +66,8 @@ pub(crate) fn operations(ops: &lnd_ops, config: &Config, flags: u32) -> Result<(
 /// it returns LND_E_OPS: one that is missing, or that others exclude.
 ///
 /// Context: any.
-/// Return: its name, such as "passive_slots" or "connection_stop"; NULL: there is none.
+/// Return: its name, such as "passive_slots" or "connection_stop"; "size" also for a pointer that is misaligned, and
+/// for @config NULL; NULL: there is none.
 #[no_mangle]
 pub unsafe extern "C" fn lnd_config_fault(
     config: *const lnd_config,

@@ -85,7 +85,8 @@ pub unsafe extern "C" fn lnd_config_init(
 /// a request.
 pub(crate) fn frame_bytes(config: &Config) -> usize {
     let inline = IMMEDIATE_LEN + config.immediate_max as usize;
-    let request = REQ_LEN + if OPERATIONS { LND_MAX_KEY } else { 0 };
+    // With the longest key: a node of another build may send one.
+    let request = REQ_LEN + LND_MAX_KEY;
     let body = if inline < request { request } else { inline };
     body + LND_MAX_HEADER
 }
@@ -94,8 +95,7 @@ pub(crate) fn frame_bytes(config: &Config) -> usize {
 /// @config: the configuration; @nid, @life and @rings do not matter.
 ///
 /// lnd_ops.send must take frames of that many bytes. If the channel takes less, @immediate_max is to be
-/// lowered: a byte of it is a byte of the frame, down to 192 bytes, or 224 in a library in which engines may be
-/// operations. What lnd_soft takes is
+/// lowered: a byte of it is a byte of the frame, down to 224 bytes. What lnd_soft takes is
 /// lnd_soft_frame_max().
 ///
 /// Context: any.
@@ -258,7 +258,7 @@ mod tests {
             immediate_max: 0,
             features: 0,
         };
-        let key = if OPERATIONS { &[1; LND_MAX_KEY][..] } else { &[] };
+        let key = &[1; LND_MAX_KEY][..];
         let messages = [
             Message::Hello(hello),
             Message::HelloAck(ack),

@@ -134,7 +134,7 @@ unsafe fn lend(
 ///
 /// On LND_OK its frame is not needed any more: header and payload must have been copied before. The request
 /// then holds a slot and the peer's credit until lnd_recv(), lnd_give() or lnd_refuse(); it ends by itself
-/// after @verdict_bound of struct lnd_config.
+/// after @verdict_bound of struct lnd_config, or, with LND_NO_RECALL, when its sender takes it back.
 ///
 /// Context: thread; also in finalize() and event(). Takes the lock.
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY,

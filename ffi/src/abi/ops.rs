@@ -88,8 +88,8 @@ pub struct lnd_frame {
 /// struct lnd_ops - The platform's operations; copied at creation.
 ///
 /// Three groups by context. *Inside* operations are called with the lock held. They may not sleep. Of
-/// the library they may call what is for any context, as lnd_sent(), lnd_link_failed() and
-/// lnd_interrupt(); calls for threads return LND_E_REENTRY. *Outside* callbacks are called with
+/// the library they may call what is for any context, as lnd_sent(), lnd_link_failed(),
+/// lnd_interrupt() and lnd_completed(); calls for threads return LND_E_REENTRY. *Outside* callbacks are called with
 /// nothing held and may call everything but what called them. *Any* may be called in interrupts
 /// too, and call nothing. An operation that is marked optional may be NULL. None may unwind or longjmp.
 #[allow(non_camel_case_types)]
@@ -138,8 +138,8 @@ pub struct lnd_ops {
     /// what came back. Context: inside.
     pub engine_post: Option<unsafe extern "C" fn(ctx: *mut c_void, bd: *const lnd_bd) -> u32>,
     /// @engine_key: What the peer's engine needs beside the tag to pull what is staged under it: a remote key,
-    /// an address. Writes at most LND_MAX_KEY bytes; returns their number, not 0. Called once for each use,
-    /// behind engine_doorbell(). The key is valid until the descriptor comes back, and of no other use.
+    /// an address. Writes at most LND_MAX_KEY bytes; returns their number, and 0 only for one that has come
+    /// back meanwhile. Called once for each use, behind engine_doorbell(). The key is valid until the descriptor comes back, and of no other use.
     /// Optional: then engines pull by tags alone. Given by all nodes, or by none. Context: inside.
     pub engine_key: Option<
         unsafe extern "C" fn(ctx: *mut c_void, link: u32, tag: lnd_tag, key: *mut c_void) -> u32,
@@ -158,9 +158,9 @@ pub struct lnd_ops {
     /// engine reads or writes this node's memory by this link, by whatever key, and lnd_completed() is
     /// told of none of its descriptors any more. Optional: then lnd_assert_stopped() tells. Context: inside.
     pub engine_quiesced: Option<unsafe extern "C" fn(ctx: *mut c_void, link: u32) -> u32>,
-    /// @engine_yank: After the proof: what is known of a descriptor's end; enum lnd_returned. It is taken
-    /// away from the engine. Called for every one that is out. Optional: then nothing is known.
-    /// Context: inside.
+    /// @engine_yank: After the proof of the link, or of the connection with the peer: what is known of a
+    /// descriptor's end; enum lnd_returned. It is taken away from the engine. Called for every one that is
+    /// out, before engine_reset() or connection_reset(). Optional: then nothing is known. Context: inside.
     pub engine_yank: Option<unsafe extern "C" fn(ctx: *mut c_void, link: u32, tag: lnd_tag) -> u32>,
     /// @engine_reset: The stopped link may work again; it has no descriptors. Context: inside.
     pub engine_reset: Option<unsafe extern "C" fn(ctx: *mut c_void, link: u32)>,

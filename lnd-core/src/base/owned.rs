@@ -56,3 +56,48 @@ impl<const PAYLOAD: usize> OwnedMessage<PAYLOAD> {
         self.message.with(&self.header, &self.payload, &self.key)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::id::{Incarnation, Nid, Tag};
+    use crate::base::message::PullReady;
+
+    fn envelope() -> Envelope {
+        let (from, from_life) = (Nid::from_raw(1).unwrap(), Incarnation::from_raw(1).unwrap());
+        let (session, sequence) = (1, 1);
+        let (to, to_life) = (from, None);
+        Envelope { from, to, from_life, to_life, session, sequence, credits: 0, credits_of: 0 }
+    }
+
+    #[test]
+    fn a_kept_message_is_the_same_one() {
+        let (source, sink) = (Tag { index: 1, generation: 2 }, Tag { index: 3, generation: 4 });
+        let (header, key) = (&[5; MAX_HEADER][..], &[6; MAX_KEY][..]);
+        let messages = [
+            Message::Immediate { header, payload: &[7; 8] },
+            Message::PutReq { header, source, length: 9, key },
+            Message::GetReq { header, sink, length: 9 },
+            Message::PullReady(PullReady { sink, source, length: 9, key }),
+            Message::Close,
+        ];
+        for message in messages {
+            let kept = OwnedMessage::<8>::new(&envelope(), &message).unwrap();
+            assert_eq!((kept.message(), *kept.envelope()), (message, envelope()));
+        }
+    }
+
+    #[test]
+    fn what_is_too_long_is_not_kept() {
+        let (source, sink) = (Tag { index: 1, generation: 2 }, Tag { index: 3, generation: 4 });
+        let messages = [
+            Message::Immediate { header: &[5; MAX_HEADER + 1], payload: &[] },
+            Message::Immediate { header: &[], payload: &[7; 9] },
+            Message::PutReq { header: &[], source, length: 9, key: &[6; MAX_KEY + 1] },
+            Message::PullReady(PullReady { sink, source, length: 9, key: &[6; MAX_KEY + 1] }),
+        ];
+        for message in messages {
+            assert!(OwnedMessage::<8>::new(&envelope(), &message).is_none());
+        }
+    }
+}

@@ -59,7 +59,7 @@ pub enum Motion {
         /// Its staged transfer.
         source: Tag,
         /// The [`key`](Engine::key) that its engine has for that, as the peer has sent it: any bytes, which
-        /// the engine judges. Empty if and only if engines of this type have no [`KEYS`](Engine::KEYS).
+        /// the engine judges. Not empty where engines [have keys](Engine::has_keys).
         key: Key,
     },
 }

@@ -114,3 +114,23 @@ impl core::error::Error for RecvError<'_> {}
 
 /// Why a verdict was not taken.
 pub type GiveError<'f> = RecvError<'f>;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_decision_that_is_not_taken_says_why() {
+        let ticket = Ticket {
+            tag: Tag { index: 0, generation: 1 },
+            kind: RequestKind::Put,
+            from: Nid::from_raw(1).unwrap(),
+            header: &[],
+            payload: &[],
+            length: 0,
+        };
+        let refused = RecvError::Refused(ticket, Why::TooLong);
+        assert_eq!(std::format!("{refused}"), Why::TooLong.sentence());
+        assert_eq!(std::format!("{}", RecvError::Gone), "the request has ended");
+    }
+}

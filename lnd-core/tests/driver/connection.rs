@@ -3,6 +3,7 @@
 
 use std::num::NonZeroU32;
 
+use lnd_core::config::Config;
 use lnd_core::counters::Counter;
 use lnd_core::driver::Kind;
 use lnd_core::id::Tag;
@@ -222,6 +223,47 @@ fn s0_10_the_link_is_stopped_for_a_connection_where_that_proves_more() {
             Health::NetworkTimeout,
         );
         assert_eq!(w.nodes[0].driver.link_state(LINK0), Some(LinkState::Up));
+    }
+}
+
+/// The same where there is no room to remember another one: it has its turn when a place is free.
+#[test]
+fn a_link_goes_on_when_more_connections_fail_than_are_remembered_and_its_stop_proves_no_more() {
+    for link_waits_too in [false, true] {
+        let mut fabric = Fabric::new(4, 1);
+        fabric.devices.values_mut().for_each(|device| device.connects = true);
+        let config = Config { links: 1, connections: 1, ..config() };
+        let mut w = World::on(fabric, 4, config);
+        (1..=3).for_each(|to| _ = w.put(0, to, 0).unwrap());
+        w.settle();
+        w.device(0, 0, |d| (d.slow_connections, d.link_waits_too) = (true, link_waits_too));
+        w.device(0, 0, |d| d.on_recall = OnRecall::Never);
+        w.hold("put_req");
+        let [first, second, other] = [1, 2, 3].map(|to| by0(&mut w, to, 5000));
+        w.settle();
+        let now = w.now;
+        w.nodes[0].driver.on_connection_down(now, LINK0, nid(1));
+        w.nodes[0].driver.on_connection_down(now, LINK0, nid(2));
+        pass(&mut w, 5);
+        assert_eq!(w.count(0, Counter::LinksFailed), u64::from(!link_waits_too));
+        assert_eq!(w.reported(0, other), !link_waits_too);
+        if !link_waits_too {
+            continue;
+        }
+        let now = w.now;
+        w.nodes[0].driver.withdraw(now, second);
+        for bounds in 1.. {
+            w.now = w.now.after(config.drain_bound);
+            pass(&mut w, 5);
+            w.device(0, 0, |d| d.stopping.values_mut().for_each(|stopped| *stopped = true));
+            pass(&mut w, 20);
+            assert!(w.reported(0, first) && !w.reported(0, other));
+            if w.reported(0, second) {
+                break;
+            }
+            assert!(bounds < 4, "the second one never has its turn");
+        }
+        assert_eq!(w.count(0, Counter::ConnectionsReset), 2);
     }
 }
 

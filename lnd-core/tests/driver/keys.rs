@@ -202,6 +202,26 @@ fn a_pull_without_a_key_is_refused_and_nothing_is_posted() {
     }
 }
 
+/// Engines of a type that may have keys, and that have none, pull by tags alone.
+#[test]
+fn engines_that_have_no_keys_need_none() {
+    let mut w = World::met();
+    w.fabric.borrow_mut().plain = true;
+    for direct in [false, true] {
+        next_is_direct(&mut w, direct);
+        let put = w.put(0, 1, 5000).unwrap();
+        w.settle();
+        let get = w.get(0, 1, 5000).unwrap();
+        w.settle();
+        assert_eq!((w.report(0, put).status.errno, w.report(0, get).status.errno), (0, 0));
+    }
+    assert_eq!(
+        (keyed(&w), w.count(0, Counter::Protocol), w.count(1, Counter::Protocol)),
+        (0, 0, 0)
+    );
+    w.assert_drained();
+}
+
 /// A host with a codec of its own may hand in anything: what is longer than a key is none.
 #[test]
 fn a_key_that_is_longer_than_a_key_is_none() {

@@ -102,7 +102,11 @@ impl<const RECALLS: bool> Engine for MockEngine<RECALLS> {
     fn key(&self, tag: Tag) -> Key {
         let fabric = self.fabric.borrow();
         let given = fabric.keys.get(&(self.node, self.link, tag)).copied();
-        given.filter(|_| !fabric.keyless).unwrap_or(Key::NONE)
+        given.filter(|_| !fabric.keyless && !fabric.plain).unwrap_or(Key::NONE)
+    }
+
+    fn has_keys(&self) -> bool {
+        !self.fabric.borrow().plain
     }
 
     fn doorbell(&mut self) {

@@ -130,3 +130,43 @@ impl Connections {
         registers.write(Register::CutRound, self.round);
     }
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use core::ptr::NonNull;
+
+    use super::*;
+    use crate::memory::{Geometry, LinkMemory};
+
+    #[repr(align(64))]
+    struct Block([u32; 256]);
+
+    /// Each word to the device has a round of its own, and only news are told.
+    #[test]
+    fn a_connection_is_cut_once_and_renewed_once() {
+        let mut block = Block([0; 256]);
+        let base = NonNull::from(&mut block.0).cast();
+        let geometry = Geometry { descriptors: 2, lists: 0 };
+        let features = Features::CONNECTIONS.0;
+        // SAFETY: the block outlives the memory, which alone is used from now on.
+        let memory = unsafe { LinkMemory::format(base, 1024, geometry, 0, features, 7) }.unwrap();
+        let mut connections = Connections::new(&memory);
+        let round = || memory.read(Register::CutRound);
+        let (number, first) = (connections.number(5).unwrap(), round());
+        connections.cut(&memory, number);
+        assert_eq!((round(), read_set(&memory, CUT)), (first + 1, 1 << 5));
+        connections.cut(&memory, number);
+        assert_eq!(round(), first + 1, "asking twice is asking once");
+        connections.renew(&memory, number);
+        assert_eq!((round(), read_set(&memory, CUT)), (first + 2, 0));
+        let next = connections.number(5).unwrap();
+        assert!(next != number && !connections.is_present(number));
+        connections.cut(&memory, number);
+        connections.renew(&memory, number);
+        assert_eq!((round(), connections.number(5)), (first + 2, Some(next)), "one of before");
+        // One that was never cut is renewed without a word: the device knows nothing of it.
+        connections.renew(&memory, next);
+        assert_eq!(round(), first + 2);
+        assert!(connections.number(5) != Some(next) && connections.number(64).is_none());
+    }
+}
