@@ -44,6 +44,7 @@ mod driver {
     mod link;
     mod parked;
     mod peer_down;
+    mod promised;
     mod pulls;
     mod put;
     mod random;

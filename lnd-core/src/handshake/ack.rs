@@ -90,7 +90,8 @@ impl<P: Ports> Driver<'_, P> {
             return None;
         }
         let peer = self.peers.get_mut(id)?;
-        if reliable && peer.is_news(from.session) {
+        let promised = peer.is(Marks::PROMISED | Marks::ANEW);
+        if (reliable || promised) && peer.is_news(from.session) {
             peer.forget_theirs(from.session);
         }
         if forgotten {
@@ -123,7 +124,8 @@ impl<P: Ports> Driver<'_, P> {
         let claimed = claim.fits() && { claim.life } == peer.life;
         if claimed && claim.counts() {
             peer.open_theirs(claim.session, claim.sequence);
-            peer.marks.remove(Marks::UNVERIFIED);
+            // No promise to the former incarnation can be asked for any more.
+            peer.marks.remove(Marks::UNVERIFIED | Marks::PROMISED | Marks::ANEW);
         } else {
             peer.forget_theirs(session);
         }

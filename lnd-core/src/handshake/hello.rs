@@ -47,6 +47,8 @@ impl<P: Ports> Driver<'_, P> {
         peer.keep_if(Marks::LATEST, !(fits && new_life));
         let unknown = new_life || !peer.is(Marks::COUNTED);
         let newer = new_life || peer.may_open(from.session);
+        let lasting = !self.links.recalls();
+        let counts = counts && !(lasting && peer.is_promised(from.session, new_life));
         let late = !newer && peer.counted_session() != Some(from.session);
         // It does not take the answer of the present one.
         if !(late && peer.wants.contains(Wants::ACK)) {
@@ -70,6 +72,9 @@ impl<P: Ports> Driver<'_, P> {
             // An incarnation that has answered our hello is the present one.
             if unknown && (new_life || !proven) {
                 peer.marks.insert(Marks::UNVERIFIED);
+            }
+            if lasting {
+                peer.note_opening(from.session, new_life);
             }
             peer.life = Some(from.from_life);
             peer.open_theirs(from.session, from.sequence);
@@ -129,7 +134,7 @@ impl<P: Ports> Driver<'_, P> {
         if peer.theirs.is_behind(from.sequence) {
             if reliable {
                 // What was promised may lie in the channel. The sender begins the next session.
-                peer.forget_theirs(from.session);
+                self.give_up_session(id, from.session);
                 return;
             }
             peer.open_theirs(from.session, from.sequence);
@@ -137,7 +142,16 @@ impl<P: Ports> Driver<'_, P> {
         match peer.theirs.give_up(from.sequence, hello.given_up, reliable) {
             Some(lost) => self.counters.add(Counter::LostRequests, u64::from(lost)),
             // What is late is taken as a request of a session before the next one.
-            None => peer.forget_theirs(from.session),
+            None => self.give_up_session(id, from.session),
+        }
+    }
+
+    /// A session that was counted is not any more. Its sender begins the next one.
+    pub(crate) fn give_up_session(&mut self, id: PeerId, session: u32) {
+        let Some(peer) = self.peers.get_mut(id) else { return };
+        peer.forget_theirs(session);
+        if !self.links.recalls() {
+            peer.marks.insert(Marks::PROMISED);
         }
     }
 

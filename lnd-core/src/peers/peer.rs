@@ -56,6 +56,12 @@ bitflags::bitflags! {
         const PAUSED = 1 << 9;
         /// It answers CANCEL: see [`Links::cancels`](crate::links::Links::cancels).
         const CANCELS = 1 << 10;
+        /// A CANCEL of it was answered, or a session of it that was counted is not any more: what was promised
+        /// is known from the window alone. See [`is_promised`](Peer::is_promised).
+        const PROMISED = 1 << 11;
+        /// Its session was perhaps counted before it was taken for another incarnation: what was taken then is
+        /// not known any more.
+        const ANEW = 1 << 12;
     }
 }
 

@@ -78,6 +78,27 @@ impl Peer {
         self.their_session().is_some_and(|known| session.wrapping_sub(known) as i32 > 0)
     }
 
+    /// Whether a session that a hello opens may have been counted before, and a CANCEL answered then: with a new
+    /// window the promise would be forgotten (docs/decisions/0029-cancel.md).
+    pub fn is_promised(&self, session: u32, new_life: bool) -> bool {
+        self.is(Marks::PROMISED) && !self.is_first(session, new_life)
+    }
+
+    /// Whether a session was not counted before, for sure: its incarnation has named the latest one before it in
+    /// its answer to our hello.
+    fn is_first(&self, session: u32, new_life: bool) -> bool {
+        !new_life && self.is(Marks::PROVEN) && self.is_news(session)
+    }
+
+    /// A hello is about to open a session, of another incarnation than the one that we know or not.
+    pub fn note_opening(&mut self, session: u32, new_life: bool) {
+        if self.is_first(session, new_life) {
+            self.marks.remove(Marks::PROMISED | Marks::ANEW);
+        } else if new_life {
+            self.marks.insert(Marks::ANEW);
+        }
+    }
+
     /// None of the peer's sessions up to this one is counted, and none before it will be. Zero: none.
     pub fn forget_theirs(&mut self, session: u32) {
         self.their_session = session;

@@ -11,6 +11,7 @@ use crate::base::message::{Message, Refusal};
 use crate::base::time::Instant;
 use crate::machines::peer::window::Verdict;
 use crate::machines::transfer::{Cause, Effect, Event, Phase};
+use crate::peers::Marks;
 use crate::ports::{Channel, Ports};
 use crate::shard::Driver;
 use crate::slots::{Role, NONE};
@@ -39,6 +40,9 @@ impl<P: Ports> Driver<'_, P> {
                     Some(tag) => self.end_request(now, tag),
                     None => self.bar(id, session, sequence),
                 };
+                if let (false, Some(peer)) = (matches!(over, Over::Not), self.peers.get_mut(id)) {
+                    peer.marks.insert(Marks::PROMISED);
+                }
                 (source, over)
             }
             Message::CancelGet { source, sink } => (source, self.end_get(now, id, source, sink)),
@@ -113,6 +117,12 @@ impl<P: Ports> Driver<'_, P> {
             self.counters.count(Counter::WrongSession);
             return Over::Not;
         }
+        if peer.is(Marks::UNVERIFIED) {
+            // It may be an echo, and its window not the one by which the request is taken.
+            self.counters.count(Counter::WrongSession);
+            return Over::Not;
+        }
+        let anew = peer.is(Marks::ANEW);
         let lost = match peer.theirs.peek(sequence) {
             Verdict::Duplicate => return Over::Ended,
             // Behind the window: it is not taken any more.
@@ -130,7 +140,12 @@ impl<P: Ports> Driver<'_, P> {
         if says {
             self.say_credits(id);
         }
-        Over::NotBegun
+        // Perhaps it was taken and pulled before the session was counted anew.
+        if anew {
+            Over::Ended
+        } else {
+            Over::NotBegun
+        }
     }
 
     /// Whether its sender may have been told of a request that it is not pulled. Of a former session's nothing is

@@ -145,9 +145,7 @@ impl<P: Ports> Driver<'_, P> {
     #[cold]
     fn begin_next_session(&mut self, now: Instant, id: PeerId, session: u32) -> Screened {
         self.counters.count(Counter::Waited);
-        if let Some(peer) = self.peers.get_mut(id) {
-            peer.forget_theirs(session);
-        }
+        self.give_up_session(id, session);
         self.notify_uncounted(now, id);
         Screened::Wait
     }

@@ -313,7 +313,7 @@ fn inv_2_get_that_is_withdrawn_from_engines_that_do_not_recall() {
 fn s0_9_cancels_and_answers_that_are_late_or_lost() {
     let faults = Faults { withdrawn: [1, 0], lost: 1, slow: 3, ..NONE };
     let setup = no_recalls("put, withdrawn, loss, no recalls", faults).sends(0, Put, LARGE);
-    explore(setup, &[OK, ERROR, CANCELLED, CANCEL_HEARD, DRAIN_BOUND, BY_HAND], 56_956);
+    explore(setup, &[OK, ERROR, CANCELLED, CANCEL_HEARD, DRAIN_BOUND, BY_HAND], 57_004);
 }
 
 #[test]
@@ -321,7 +321,7 @@ fn put_done_by_word_against_cancel_and_connection_down() {
     let faults = Faults { withdrawn: [1, 0], connection_down: [1, 1], ..NONE };
     let setup = no_recalls("put, done by word, withdrawn, no recalls", faults);
     let setup = Setup { signalled: false, ..setup }.sends(0, Put, LARGE);
-    explore(setup, &[OK, ERROR, LOST_RACE, CANCELLED, CANCEL_HEARD, BY_HAND], 6_126);
+    explore(setup, &[OK, ERROR, LOST_RACE, CANCELLED, CANCEL_HEARD, BY_HAND], 6_330);
 }
 
 #[test]
@@ -344,7 +344,7 @@ fn put_and_get_that_cross_and_are_withdrawn_without_recalls() {
     let faults = Faults { withdrawn: [1, 1], ..NONE };
     let setup = no_recalls("put against get, withdrawn, no recalls", faults);
     let setup = setup.sends(0, Put, LARGE).sends(1, Get, LARGE);
-    explore(setup, &[OK, ERROR, CANCELLED, CANCEL_HEARD], 126_752);
+    explore(setup, &[OK, ERROR, CANCELLED, CANCEL_HEARD], 126_821);
 }
 
 /// Two puts by one slot over one pull: what waits is called off, and an answer is of one use of a slot.
@@ -362,5 +362,5 @@ fn put_against_withdrawal_and_links_down_without_recalls() {
     let faults = Faults { withdrawn: [1, 1], link_down: [1, 1], ..NONE };
     let setup = no_recalls("put, withdrawn, links down, no recalls", faults);
     let setup = Setup { connects: false, ..setup }.sends(0, Put, LARGE);
-    explore(setup, &[OK, ERROR, CANCELLED, CANCEL_HEARD, BY_HAND], 34_511);
+    explore(setup, &[OK, ERROR, CANCELLED, CANCEL_HEARD, BY_HAND], 35_794);
 }

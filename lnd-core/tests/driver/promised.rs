@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! What a CANCEL was answered holds, also when a session is counted anew (docs/decisions/0029-cancel.md).
+//!
+//! The oracle is as in `called_off.rs`: a device that is given a pull looks whether its source was taken back.
+
+use lnd_core::config::Config;
+use lnd_core::id::{Incarnation, Tag};
+use lnd_core::peer::HelloState;
+use lnd_core::ports::Features;
+use lnd_core::time::Span;
+use lnd_core::transfer::Delivery;
+
+use super::device::OnRecall;
+use super::fabric::Fabric;
+use super::hello::{forged, hello};
+use super::letter::Letter;
+use super::world::{config, WorldOf, LINK0};
+
+type World = WorldOf<false>;
+
+/// Two nodes that have met over a reliable channel, and the first hello of node 0: another link carries it, too.
+fn met(signals: bool) -> (World, Letter) {
+    let mut config: Config = config();
+    (config.links, config.connections, config.depth) = (1, 4, 4);
+    let mut fabric = Fabric::new(2, 1);
+    fabric.reliable = true;
+    for device in fabric.devices.values_mut() {
+        device.connects = true;
+        if !signals {
+            device.features &= !Features::REMOTE_COMPLETION.0;
+        }
+    }
+    let mut w = World::on(fabric, 2, config);
+    w.put(0, 1, 0).unwrap();
+    let first = w.letter(0).unwrap();
+    assert_eq!((first.kind(), first.from), ("hello", 0));
+    w.settle();
+    w.put(1, 0, 0).unwrap();
+    w.settle();
+    for node in 0..2 {
+        w.node(node).done.clear();
+    }
+    (w, first)
+}
+
+fn withdraw(w: &mut World, tag: Tag) {
+    let now = w.now;
+    w.nodes[0].driver.withdraw(now, tag);
+    w.settle();
+}
+
+/// Node 0 has its source back before node 1 has heard of it. Its request is behind.
+fn called_off(w: &mut World) -> Tag {
+    let tag = w.put(0, 1, 3000).unwrap();
+    w.settle();
+    withdraw(w, tag);
+    assert_eq!(w.report(0, tag).status.delivery, Delivery::NotDelivered);
+    tag
+}
+
+/// Node 1 loses count: a request is late, and so many have overtaken it.
+fn lose_count(w: &mut World) {
+    for sent in 0..70 {
+        if sent == 40 {
+            w.hold("hello");
+        }
+        if w.state(1, 0) == HelloState::Good {
+            w.put(0, 1, 10).unwrap();
+            w.settle();
+        }
+    }
+    assert_eq!(w.state(1, 0), HelloState::Greeting, "it does not count the session any more");
+}
+
+/// Node 1 takes node 0 for its former incarnation for a while.
+fn take_for_former(w: &mut World) {
+    w.hold("hello");
+    w.tell_peer(1, 0, false);
+    w.tell_peer(1, 0, true);
+    w.put(1, 0, 0).unwrap();
+    w.sleep(Span::from_secs(7));
+    assert_eq!(w.state(1, 0), HelloState::Down);
+    let mut late = forged(w, 0, 1, &hello()).envelope;
+    late.from_life = Incarnation::from_raw(999).unwrap();
+    assert!(w.hand(&Letter::new(LINK0, &late, &hello())));
+}
+
+fn goes_on(w: &mut World) {
+    w.free("hello");
+    w.sleep(Span::from_secs(60));
+    let tag = w.put(0, 1, 3000).unwrap();
+    w.sleep(Span::from_secs(1));
+    assert_eq!(w.report(0, tag).status.errno, 0);
+    w.sleep(Span::from_secs(40));
+    w.assert_drained();
+}
+
+/// Node 1's last greeting is carried by another link past those before it, and answered.
+fn answer_again(w: &mut World) {
+    let wire = w.fabric.borrow().wire.clone();
+    let greeting = wire.iter().rev().find(|l| (l.kind(), l.from) == ("hello", 1)).unwrap();
+    assert!(w.hand(greeting));
+    w.settle();
+}
+
+/// The session's first hello comes late, and would open it from its beginning.
+#[test]
+fn a_promise_holds_when_its_session_was_given_up() {
+    let (mut w, first) = met(true);
+    w.hold("put_req");
+    w.put(0, 1, 3000).unwrap();
+    called_off(&mut w);
+    lose_count(&mut w);
+    assert!(w.hand(&first));
+    w.free("put_req");
+    w.settle();
+    goes_on(&mut w);
+}
+
+/// It was promised to an incarnation that was taken for another one meanwhile.
+#[test]
+fn a_promise_holds_when_its_session_was_displaced() {
+    let (mut w, first) = met(true);
+    w.hold("put_req");
+    called_off(&mut w);
+    take_for_former(&mut w);
+    assert!(w.hand(&first));
+    answer_again(&mut w);
+    w.free("put_req");
+    w.settle();
+    goes_on(&mut w);
+}
+
+/// It was pulled before, and the word of that was lost. What is asked for after its session was counted anew has
+/// not been left alone.
+#[test]
+fn s0_18_what_was_pulled_before_its_session_was_displaced_is_not_taken_for_untouched() {
+    let (mut w, first) = met(false);
+    w.hold("put_done");
+    let tag = w.put(0, 1, 3000).unwrap();
+    w.settle();
+    assert_eq!((w.said(1, 0, "put_done"), w.reported(0, tag)), (1, false));
+    take_for_former(&mut w);
+    w.device(0, 0, |d| d.on_recall = OnRecall::Touched);
+    assert!(w.hand(&first));
+    withdraw(&mut w, tag);
+    assert_eq!((w.said(0, 1, "cancel_put"), w.said(1, 0, "put_nak")), (1, 0), "it may be an echo");
+    answer_again(&mut w);
+    w.sleep(w.config.hello_timeout);
+    assert_eq!((w.said(0, 1, "cancel_put"), w.said(1, 0, "put_nak")), (2, 1));
+    assert_eq!(w.report(0, tag).status.delivery, Delivery::Unknown);
+    w.free("put_done");
+    goes_on(&mut w);
+}
