@@ -10,11 +10,11 @@ use crate::base::id::{LinkId, PeerId, Tag};
 use crate::base::message::{Message, Refusal};
 use crate::base::time::Instant;
 use crate::machines::peer::window::Verdict;
-use crate::machines::transfer::{Cause, Effect, Event, Phase};
+use crate::machines::transfer::{Cause, Debts, Effect, Event, Phase};
 use crate::peers::Marks;
 use crate::ports::{Channel, Ports};
 use crate::shard::Driver;
-use crate::slots::{Role, NONE};
+use crate::slots::{Flags, Role, NONE};
 
 /// What can be promised of a transfer from which nothing is to be pulled any more.
 enum Over {
@@ -22,6 +22,8 @@ enum Over {
     NotBegun,
     /// It is not pulled any more.
     Ended,
+    /// All of it was pulled.
+    Pulled,
     /// Nothing: it is being pulled, and its own end tells; or it may come and be pulled.
     Not,
 }
@@ -36,7 +38,7 @@ impl<P: Ports> Driver<'_, P> {
         self.counters.count(Counter::CancelsHeard);
         let (source, over) = match *it {
             Message::CancelPut { source, session, sequence } => {
-                let over = match self.asked_for(id, source) {
+                let over = match self.asked_for(now, id, source) {
                     Some(tag) => self.end_request(now, tag),
                     None => self.bar(id, session, sequence),
                 };
@@ -48,13 +50,28 @@ impl<P: Ports> Driver<'_, P> {
             Message::CancelGet { source, sink } => (source, self.end_get(now, id, source, sink)),
             _ => return,
         };
-        let why = match over {
-            Over::NotBegun => Refusal::NoMatch,
-            Over::Ended => Refusal::Failed,
+        let answer = match over {
+            Over::NotBegun => Message::PutNak { source, why: Refusal::NoMatch },
+            Over::Ended => Message::PutNak { source, why: Refusal::Failed },
+            Over::Pulled => Message::PutDone { source, failed: None },
             Over::Not => return,
         };
         // What finds no room is asked for again.
-        self.send_control(now, id, Some(link), &Message::PutNak { source, why });
+        self.send_control(now, id, Some(link), &answer);
+    }
+
+    /// A pull whose descriptor is back, or which never had one: it may wait for the host to fetch its report, which
+    /// is no reason to have its source wait.
+    fn pull_has_ended(&self, slot: u32) -> Option<Over> {
+        let (state, word) = (self.slots.get(slot)?, self.slots.word(slot));
+        if word.phase() == Phase::Queued || word.owes(Debts::HW) {
+            return None;
+        }
+        Some(match word.phase() {
+            _ if !state.flags.contains(Flags::PULLING) => Over::NotBegun,
+            Phase::Done if !word.lost() => Over::Pulled,
+            _ => Over::Ended,
+        })
     }
 
     /// Ends a request that we have taken.
@@ -65,6 +82,9 @@ impl<P: Ports> Driver<'_, P> {
             // A refusal is on its way already, or the word of a pull that has failed, which waits for a way.
             let failed = state.why() == Some(Refusal::Failed);
             return if failed { Over::Ended } else { Over::NotBegun };
+        }
+        if let (Role::PutSink, Some(over)) = (role, self.pull_has_ended(tag.index)) {
+            return over;
         }
         let waits = self.slots.word(tag.index).phase() == Phase::Queued;
         self.cancel(now, tag, Cause::Refused);
@@ -86,6 +106,9 @@ impl<P: Ports> Driver<'_, P> {
         match state.role {
             Role::GetPull if state.remote == source => {
                 let waits = state.is_queued();
+                if let Some(over) = self.pull_has_ended(sink.index) {
+                    return over;
+                }
                 self.cancel(now, sink, Cause::Refused);
                 if waits {
                     Over::NotBegun
@@ -157,17 +180,27 @@ impl<P: Ports> Driver<'_, P> {
     }
 
     /// The slot of a PUT_REQ of a peer, by its sender's transfer. A peer has no more slots than twice its credits
-    /// (INV-14). Of whatever incarnation we took its sender for: it may have been taken for another one meanwhile.
-    fn asked_for(&self, id: PeerId, source: Tag) -> Option<Tag> {
+    /// (INV-14). Of another incarnation than the present one only if it is being pulled: the sender may have been
+    /// taken for that one meanwhile. If not, it is ended, and the number is yet to be barred: its successor may have
+    /// given the same tag to another transfer.
+    fn asked_for(&mut self, now: Instant, id: PeerId, source: Tag) -> Option<Tag> {
         let mut slot = self.peers.get(id)?.first_asked();
         for _ in 0..self.slots.count() {
             let state = self.slots.get(slot)?;
             let ours = matches!(state.role, Role::Ticket | Role::PutSink | Role::NakPut);
-            let tag = self.slots.tag(slot);
+            let (tag, next, answers) =
+                (self.slots.tag(slot), state.sequence, state.role == Role::NakPut);
             if ours && { state.remote } == source {
-                return Some(tag);
+                let word = self.slots.word(slot);
+                let pulled = word.phase() == Phase::Live && word.owes(Debts::HW) && !answers;
+                if pulled || self.is_with(tag, id) {
+                    return Some(tag);
+                }
+                if !answers {
+                    self.cancel(now, tag, Cause::Refused);
+                }
             }
-            slot = state.sequence;
+            slot = next;
         }
         None
     }

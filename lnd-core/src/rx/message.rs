@@ -59,7 +59,8 @@ impl<'m, P: Ports> Driver<'m, P> {
                 screened = Screened::Handled;
             }
             Screened::Offer(offer) if self.may_be_called_off(&offer, message) => {
-                self.refuse_offer(now, from.from, offer, message, Refusal::Failed);
+                // It certainly was not begun: what comes again is not offered. Its sender may try again.
+                self.refuse_offer(now, from.from, offer, message, Refusal::NoResources);
                 screened = Screened::Handled;
             }
             Screened::Offer(_) => return screened,

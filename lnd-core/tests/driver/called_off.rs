@@ -609,9 +609,14 @@ fn a_put_of_a_former_session_is_refused_where_it_may_have_been_called_off() {
     let source = Tag { index: tag.index, generation: tag.generation.wrapping_sub(1) };
     let put = Message::PutReq { header, source, length, key };
     let cancel = Message::CancelPut { source, session: former.session, sequence: 3 };
-    for (message, answers) in [(&cancel, 1), (&put, 2), (&cancel, 3)] {
+    // What comes was not taken before: it was not begun.
+    let answers =
+        [(&cancel, Refusal::Failed), (&put, Refusal::NoResources), (&cancel, Refusal::NoMatch)];
+    for (answers, (message, why)) in answers.into_iter().enumerate() {
         assert!(w.hand(&Letter::new(LINK0, &former, message)));
-        assert_eq!(w.said(1, 0, "put_nak"), answers, "{message:?}");
+        assert_eq!(w.said(1, 0, "put_nak"), answers + 1, "{message:?}");
+        let answer = w.fabric.borrow().wire.back().cloned().unwrap();
+        assert_eq!(answer.message(), Message::PutNak { source, why });
     }
     w.settle();
     assert_eq!((w.device(1, 0, |d| d.calls.posts), w.said(1, 0, "put_nak")), (0, 3));

@@ -4,7 +4,10 @@
 //! The oracle is as in `called_off.rs`: a device that is given a pull looks whether its source was taken back.
 
 use lnd_core::config::Config;
+use lnd_core::counters::Counter;
+use lnd_core::driver::{Blocker, Kind};
 use lnd_core::id::{Incarnation, Tag};
+use lnd_core::message::{Message, Refusal};
 use lnd_core::peer::HelloState;
 use lnd_core::ports::Features;
 use lnd_core::time::Span;
@@ -14,6 +17,7 @@ use super::device::OnRecall;
 use super::fabric::Fabric;
 use super::hello::{forged, hello};
 use super::letter::Letter;
+use super::node::{Order, Verdict, TAKE};
 use super::world::{config, WorldOf, LINK0};
 
 type World = WorldOf<false>;
@@ -151,4 +155,80 @@ fn s0_18_what_was_pulled_before_its_session_was_displaced_is_not_taken_for_untou
     assert_eq!(w.report(0, tag).status.delivery, Delivery::Unknown);
     w.free("put_done");
     goes_on(&mut w);
+}
+
+/// A slow host has not fetched the report of a pull: that is no reason to have its source wait.
+#[test]
+fn a_pull_that_has_ended_and_is_not_reported_answers() {
+    for (kind, wins) in [Kind::Put, Kind::Get].into_iter().flat_map(|k| [(k, true), (k, false)]) {
+        let (mut w, _) = met(false);
+        let (puller, owner) = if kind == Kind::Put { (1, 0) } else { (0, 1) };
+        w.device(puller, 0, |d| d.frozen = true);
+        for cancel in ["cancel_put", "cancel_get"] {
+            w.hold(cancel);
+        }
+        let deadline = w.now.after(Span::from_secs(100));
+        let tag = w.send(0, Order { deadline, ..w.order(kind, 1, 3000) }).unwrap();
+        w.settle();
+        if kind == Kind::Put {
+            withdraw(&mut w, tag);
+        } else {
+            w.sleep(Span::from_secs(31));
+        }
+        let cancel = w.fabric.borrow().wire.back().cloned().unwrap();
+        assert!(w.hand(&cancel), "its pull is asked for");
+        w.device(puller, 0, |d| {
+            d.frozen = false;
+            d.on_recall = if wins { OnRecall::Wins } else { OnRecall::Touched };
+        });
+        w.hold("put_done");
+        w.hold("put_nak");
+        w.devices();
+        w.interrupts();
+        assert!(matches!(w.nodes[puller].driver.blocker(0), Some(Blocker::Unreported { .. })));
+        assert!(w.hand(&cancel));
+        let answer = w.fabric.borrow().wire.back().cloned().unwrap();
+        let (Message::CancelPut { source, .. } | Message::CancelGet { source, .. }) =
+            cancel.message()
+        else {
+            panic!("{cancel:?}");
+        };
+        let ended = if wins {
+            Message::PutDone { source, failed: None }
+        } else {
+            Message::PutNak { source, why: Refusal::Failed }
+        };
+        assert_eq!((answer.message(), answer.to), (ended, owner), "{kind:?} {wins}");
+        for kind in ["put_done", "put_nak", "cancel_put", "cancel_get"] {
+            w.free(kind);
+        }
+        goes_on(&mut w);
+    }
+}
+
+/// What is left of a former incarnation has the tag that its successor has given to another transfer.
+#[test]
+fn what_is_left_of_a_former_incarnation_does_not_stand_for_its_successors() {
+    let (mut w, _) = met(true);
+    w.node(1).put = Verdict::Refuse(Refusal::NoMatch);
+    let tag = w.put(0, 1, 3000).unwrap();
+    w.settle_untold();
+    assert_eq!(w.said(1, 0, "put_nak"), 1);
+    w.reboot(0);
+    w.node(1).put = TAKE;
+    w.hold("put_req");
+    w.put(0, 1, 3000).unwrap();
+    w.settle_untold();
+    let letter = w.fabric.borrow().wire.iter().find(|l| l.kind() == "put_req").cloned().unwrap();
+    let envelope = letter.envelope;
+    let Message::PutReq { header, length, key, .. } = letter.message() else { panic!() };
+    let put = Message::PutReq { header, source: tag, length, key };
+    let (session, sequence) = (envelope.session, envelope.sequence);
+    let cancel = Message::CancelPut { source: tag, session, sequence };
+    let before = w.said(1, 0, "put_nak");
+    assert!(w.hand(&Letter::new(LINK0, &envelope, &cancel)));
+    assert_eq!(w.said(1, 0, "put_nak"), before + 1);
+    assert!(w.hand(&Letter::new(LINK0, &envelope, &put)));
+    assert_eq!(w.count(1, Counter::Duplicate), 1);
+    assert_eq!(w.device(1, 0, |d| d.calls.posts), 0, "it was promised not to be pulled");
 }

@@ -299,21 +299,21 @@ fn inv_2_put_that_is_withdrawn_from_engines_that_do_not_recall() {
     let faults = Faults { withdrawn: [1, 1], put_off: 1, refused: 1, broken: 1, ..NONE };
     let setup = no_recalls("put, withdrawn, no recalls", faults).sends(0, Put, LARGE);
     let cases = [OK, ERROR, LOST_RACE, CANCELLED, CANCEL_HEARD, DUPLICATE, LATE_VERDICT];
-    explore(setup, &cases, 3_498);
+    explore(setup, &cases, 3_468);
 }
 
 #[test]
 fn inv_2_get_that_is_withdrawn_from_engines_that_do_not_recall() {
     let faults = Faults { withdrawn: [1, 1], ..NONE };
     let setup = no_recalls("get, withdrawn, no recalls", faults).sends(0, Get, LARGE);
-    explore(setup, &[OK, ERROR, LOST_RACE, CANCELLED, CANCEL_HEARD, STALE_ANSWER], 654);
+    explore(setup, &[OK, ERROR, LOST_RACE, CANCELLED, CANCEL_HEARD, STALE_ANSWER], 712);
 }
 
 #[test]
 fn s0_9_cancels_and_answers_that_are_late_or_lost() {
     let faults = Faults { withdrawn: [1, 0], lost: 1, slow: 3, ..NONE };
     let setup = no_recalls("put, withdrawn, loss, no recalls", faults).sends(0, Put, LARGE);
-    explore(setup, &[OK, ERROR, CANCELLED, CANCEL_HEARD, DRAIN_BOUND, BY_HAND], 57_004);
+    explore(setup, &[OK, ERROR, CANCELLED, CANCEL_HEARD, DRAIN_BOUND, BY_HAND], 60_031);
 }
 
 #[test]
@@ -321,7 +321,7 @@ fn put_done_by_word_against_cancel_and_connection_down() {
     let faults = Faults { withdrawn: [1, 0], connection_down: [1, 1], ..NONE };
     let setup = no_recalls("put, done by word, withdrawn, no recalls", faults);
     let setup = Setup { signalled: false, ..setup }.sends(0, Put, LARGE);
-    explore(setup, &[OK, ERROR, LOST_RACE, CANCELLED, CANCEL_HEARD, BY_HAND], 6_330);
+    explore(setup, &[OK, ERROR, LOST_RACE, CANCELLED, CANCEL_HEARD, BY_HAND], 6_375);
 }
 
 #[test]
@@ -336,7 +336,7 @@ fn puts_that_cross_and_are_withdrawn_without_recalls() {
     let faults = Faults { withdrawn: [1, 0], ..NONE };
     let setup = no_recalls("put against put, withdrawn, no recalls", faults);
     let setup = setup.sends(0, Put, LARGE).sends(1, Put, LARGE);
-    explore(setup, &[OK, ERROR, CANCELLED, CANCEL_HEARD], 32_191);
+    explore(setup, &[OK, ERROR, CANCELLED, CANCEL_HEARD], 32_871);
 }
 
 #[test]
@@ -344,7 +344,7 @@ fn put_and_get_that_cross_and_are_withdrawn_without_recalls() {
     let faults = Faults { withdrawn: [1, 1], ..NONE };
     let setup = no_recalls("put against get, withdrawn, no recalls", faults);
     let setup = setup.sends(0, Put, LARGE).sends(1, Get, LARGE);
-    explore(setup, &[OK, ERROR, CANCELLED, CANCEL_HEARD], 126_821);
+    explore(setup, &[OK, ERROR, CANCELLED, CANCEL_HEARD], 134_726);
 }
 
 /// Two puts by one slot over one pull: what waits is called off, and an answer is of one use of a slot.
@@ -353,7 +353,7 @@ fn r14_two_uses_of_one_slot_that_are_withdrawn_without_recalls() {
     let faults = Faults { withdrawn: [2, 0], lost: 1, ..NONE };
     let setup = no_recalls("two puts by one slot, withdrawn, no recalls", faults);
     let setup = setup.sends(0, Put, LARGE).sends(0, Put, LARGE);
-    explore(setup, &[OK, ERROR, CANCELLED, CANCEL_HEARD, USED_AGAIN], 13_124);
+    explore(setup, &[OK, ERROR, CANCELLED, CANCEL_HEARD, USED_AGAIN], 14_030);
 }
 
 /// Whole links are stopped.
@@ -362,5 +362,5 @@ fn put_against_withdrawal_and_links_down_without_recalls() {
     let faults = Faults { withdrawn: [1, 1], link_down: [1, 1], ..NONE };
     let setup = no_recalls("put, withdrawn, links down, no recalls", faults);
     let setup = Setup { connects: false, ..setup }.sends(0, Put, LARGE);
-    explore(setup, &[OK, ERROR, CANCELLED, CANCEL_HEARD, BY_HAND], 35_794);
+    explore(setup, &[OK, ERROR, CANCELLED, CANCEL_HEARD, BY_HAND], 36_468);
 }
