@@ -9,7 +9,7 @@ TABLE = images.HERE / "sizes.txt"
 # Of the figures in the table; a new compiler moves a few bytes.
 TOLERANCE = 0.02
 # For 4 peers, 16 transfers and one link on Cortex-M.
-FLASH, RAM = 47 * 1024, 9 * 1024
+FLASH, RAM = 48 * 1024, 9 * 1024
 THUMB, RISCV = "thumbv7em-none-eabihf", "riscv32imac-unknown-none-elf"
 CONFIGURATIONS = [("small", "4 peers, 16 transfers, 1 link"),
                   ("medium", "16 peers, 64 transfers, 2 links"),
