@@ -15,7 +15,9 @@ use crate::base::id::LinkId;
 /// connection reads the memory; such an engine takes its keys back before it says stopped.
 #[derive(Debug)]
 #[must_use = "the domain stays stopped until the proof is spent on its reset"]
-pub struct Quiesced(Stopped);
+pub struct Quiesced {
+    domain: Stopped,
+}
 
 #[derive(Debug)]
 enum Stopped {
@@ -34,7 +36,7 @@ impl Quiesced {
     /// that knows it by other means is another: the slot has no power, or the device is cut off from
     /// memory. A register that reads all ones is none.
     pub unsafe fn assert_stopped(link: LinkId) -> Self {
-        Self(Stopped::Link(link))
+        Self { domain: Stopped::Link(link) }
     }
 
     /// Asserts that one connection has stopped.
@@ -45,12 +47,12 @@ impl Quiesced {
     /// by this link, neither engine reads or writes this node's memory, by this connection or by
     /// another, and no key that was made for them is valid.
     pub unsafe fn assert_connection_stopped(connection: Connection) -> Self {
-        Self(Stopped::Connection(connection))
+        Self { domain: Stopped::Connection(connection) }
     }
 
     /// The link that has stopped, or whose connection has.
     pub const fn link(&self) -> LinkId {
-        match self.0 {
+        match self.domain {
             Stopped::Link(link) => link,
             Stopped::Connection(connection) => connection.link,
         }
@@ -58,7 +60,7 @@ impl Quiesced {
 
     /// The connection that has stopped; `None`: the whole link has.
     pub const fn connection(&self) -> Option<Connection> {
-        match self.0 {
+        match self.domain {
             Stopped::Link(_) => None,
             Stopped::Connection(connection) => Some(connection),
         }
