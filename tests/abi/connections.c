@@ -5,9 +5,8 @@
  * other peer of the same link is sent messages and long transfers meanwhile. naive_book.h holds each message
  * to its promises. The proof is that the other node is dead, after which no engine of it moves anything.
  */
-#include "naive_loop.h"
+#include "naive_three.h"
 
-static struct host *const a = &hosts[0], *const b = &hosts[1], *const c = &hosts[2];
 
 /* A host's end of a connection. */
 struct end {
@@ -134,63 +133,20 @@ static uint32_t state_of(uint32_t link, uint32_t peer)
 	return state;
 }
 
-static uint32_t kept(void)
-{
-	uint32_t transfers;
-
-	MUST(lnd_quarantine_get(a->ni, 0, &transfers));
-	return transfers;
-}
-
 /* Node 0 and node 2 send each other messages of each kind by link 0, and all of them end well. */
 static void others_go_on(void)
 {
-	uint32_t first = message_count, at;
-
-	for (at = 0; at < 2; at++) {
-		struct host *from = at ? c : a;
-		uint32_t to = at ? 0 : 2;
-
-		MUST(submit(from, to, LND_PUT, 100, SECOND, 0));
-		MUST(submit(from, to, LND_PUT, LONG - 1, SECOND, 0));
-		MUST(submit(from, to, LND_GET, LONG - 1, SECOND, 0));
-	}
-	go_on(20 * MS);
-	for (at = first; at < message_count; at++)
-		CHECK(messages[at].reports == 1 && !messages[at].error && messages[at].came);
+	go_on_well(a, c);
 	CHECK(a->peer_state[2] == LND_PEER_GOOD && c->peer_state[0] == LND_PEER_GOOD);
-}
-
-/* Node 1 reads from node 0, and stands still in the midst of it; returns the message's number. */
-static uint32_t held_by_b(void)
-{
-	uint32_t id = message_count, steps = 0;
-
-	MUST(submit(a, 1, LND_PUT, LONG - 1, 20 * SECOND, 0));
-	while (!messages[id].taken) {
-		CHECK(steps++ < 1000);
-		go_on(1000);
-	}
-	engines(b);
-	b->paused = b->engines_pause = 1;
-	CHECK(!messages[id].reports && !messages[id].received);
-	return id;
 }
 
 static void open_three(void)
 {
-	uint32_t at;
-
 	memset(ends, 0, sizeof(ends));
 	stops = resets = link_resets = link_quiesces = up_events = down_events = closed = 0;
 	adapt = with_connections;
 	by_link = 0;
-	open_all(3);
-	for (at = 1; at < 3; at++) {
-		MUST(submit(a, at, LND_PUT, 100, SECOND, 0));
-		MUST(submit(&hosts[at], 0, LND_PUT, 100, SECOND, 0));
-	}
-	go_on(100 * MS);
+	open_three_hosts();
 	others_go_on();
 }
 

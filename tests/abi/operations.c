@@ -4,9 +4,8 @@
  * they say wrongly, proofs that are told, and a connection that is stopped alone (S0-6, S0-10, INV-2, INV-3).
  * naive_runs.c has them in any order of events.
  */
-#include "naive_loop.h"
+#include "naive_three.h"
 
-static struct host *const a = &hosts[0], *const b = &hosts[1], *const c = &hosts[2];
 
 static uint32_t post_says;	/* what node 0's engine_post() returns, of itself */
 static uint32_t told;		/* a stopped link is told by lnd_assert_stopped() alone */
@@ -99,18 +98,11 @@ static void otherwise(struct host *host, struct lnd_config *config, struct lnd_o
 
 static void open_three(void)
 {
-	uint32_t at;
-
 	post_says = keeps = cut = cuts = resets = 0;
 	adapt = otherwise;
 	by_operations = 1;
 	by_link = 0;
-	open_all(3);
-	for (at = 1; at < 3; at++) {
-		MUST(submit(a, at, LND_PUT, 100, SECOND, 0));
-		MUST(submit(&hosts[at], 0, LND_PUT, 100, SECOND, 0));
-	}
-	go_on(100 * MS);
+	open_three_hosts();
 }
 
 /* Long messages of both kinds and ways between two nodes, and all of them end well. */

@@ -4,9 +4,8 @@
  * still in the midst of a copy: the connection with it is not proven stopped, its memory stays lent, and the
  * other peer of the same link sees nothing of it. The proof is the engine's own: the puller lets go, or is dead.
  */
-#include "naive_loop.h"
+#include "naive_three.h"
 
-static struct host *const a = &hosts[0], *const b = &hosts[1], *const c = &hosts[2];
 static uint32_t stops, resets, link_resets;
 
 static uint32_t op_connection(void *ctx, uint32_t link, uint64_t nid)
@@ -66,61 +65,13 @@ static uint32_t state_of(uint32_t peer)
 	return state;
 }
 
-static uint32_t kept(void)
-{
-	uint32_t transfers;
-
-	MUST(lnd_quarantine_get(a->ni, 0, &transfers));
-	return transfers;
-}
-
-/* Two nodes send each other messages of each kind by link 0, and all of them end well. */
-static void go_on_well(struct host *one, struct host *two)
-{
-	uint32_t first = message_count, at;
-
-	for (at = 0; at < 2; at++) {
-		struct host *from = at ? two : one, *to = at ? one : two;
-
-		MUST(submit(from, to->number, LND_PUT, 100, SECOND, 0));
-		MUST(submit(from, to->number, LND_PUT, LONG - 1, SECOND, 0));
-		MUST(submit(from, to->number, LND_GET, LONG - 1, SECOND, 0));
-	}
-	go_on(20 * MS);
-	for (at = first; at < message_count; at++)
-		CHECK(messages[at].reports == 1 && !messages[at].error && messages[at].came);
-}
-
 static void open_three(void)
 {
-	uint32_t at;
-
 	stops = resets = link_resets = 0;
 	adapt = with_connections;
 	by_link = 0;
-	open_all(3);
-	for (at = 1; at < 3; at++) {
-		MUST(submit(a, at, LND_PUT, 100, SECOND, 0));
-		MUST(submit(&hosts[at], 0, LND_PUT, 100, SECOND, 0));
-	}
-	go_on(100 * MS);
+	open_three_hosts();
 	go_on_well(a, c);
-}
-
-/* Node 1 reads from node 0, and stands still in the midst of it; returns the message's number. */
-static uint32_t held_by_b(void)
-{
-	uint32_t id = message_count, steps = 0;
-
-	MUST(submit(a, 1, LND_PUT, LONG - 1, 20 * SECOND, 0));
-	while (!messages[id].taken) {
-		CHECK(steps++ < 1000);
-		go_on(1000);
-	}
-	engines(b);
-	b->paused = b->engines_pause = 1;
-	CHECK(!messages[id].reports && !messages[id].received);
-	return id;
 }
 
 static void one_stops(int dies)

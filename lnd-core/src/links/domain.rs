@@ -106,6 +106,11 @@ impl<E: Engine> Links<'_, E> {
         }
     }
 
+    /// Whether the stop of a link may be proven where that of one of its connections is not.
+    pub fn proves_more(&self, link: LinkId) -> bool {
+        self.get(link).is_some_and(|link| link.engine.link_proves_more())
+    }
+
     /// Takes a descriptor of a stopped domain from its engine. `None`: the domain is not proven stopped.
     pub fn yank(&mut self, domain: Domain, tag: Tag) -> Option<Option<Returned>> {
         match domain {

@@ -3,9 +3,9 @@
 
 use crate::base::id::{LinkId, Nid};
 use crate::base::time::Instant;
-use crate::links::{Domain, Link};
+use crate::links::Domain;
 use crate::machines::link::{Connection, LinkEvent, LinkState};
-use crate::ports::{Engine, Ports};
+use crate::ports::Ports;
 use crate::shard::Driver;
 
 impl<P: Ports> Driver<'_, P> {
@@ -13,16 +13,16 @@ impl<P: Ports> Driver<'_, P> {
     /// proven stopped; those with other peers go on. A connection that is down is not a peer that is down:
     /// what waits for the peer waits, or goes by another link. With more connections out of service than the
     /// configuration has places for, the link is stopped instead, unless its stop
-    /// [proves no more](crate::ports::Engine::link_proves_more): then what does not come back has its turn later. Ignored where the engine
-    /// [has no connections](crate::ports::Engine::connection). Bounded; the rest is [`on_time`](Self::on_time)'s.
+    /// [proves no more](crate::ports::Engine::link_proves_more): then what does not come back has its turn
+    /// later. Ignored where the engine [has no connections](crate::ports::Engine::connection). Bounded; the
+    /// rest is [`on_time`](Self::on_time)'s.
     pub fn on_connection_down(&mut self, now: Instant, link: LinkId, peer: Nid) {
         self.stir();
         let Some(connection) = self.connection_with(peer, link) else { return };
         if self.links.is_out(peer, link) || self.connection_failed(now, connection) {
             return;
         }
-        let proves_more = |it: &Link<P::Engine>| it.engine.link_proves_more();
-        if self.links.get(link).is_some_and(proves_more) {
+        if self.links.proves_more(link) {
             self.domain_event(now, Domain::Link(link), LinkEvent::Failed);
         }
     }

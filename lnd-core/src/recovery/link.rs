@@ -199,9 +199,7 @@ impl<P: Ports> Driver<'_, P> {
         let held = self.is_held(Domain::Connection(place));
         let failed_at = self.links.recovery(Domain::Connection(place)).map(|it| it.failed_at);
         let overdue = failed_at.is_some_and(|at| at.after(bound) <= now);
-        let more =
-            || self.links.get(connection.link).is_some_and(|link| link.engine.link_proves_more());
-        if held && overdue && more() {
+        if held && overdue && self.links.proves_more(connection.link) {
             self.link_event(now, connection.link, LinkEvent::Failed);
         }
     }

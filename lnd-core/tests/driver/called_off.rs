@@ -477,7 +477,7 @@ fn s0_17_what_its_puller_never_began_is_not_delivered_whatever_the_engine_says()
     }
 }
 
-/// It has failed in the middle: nobody says that nothing was read.
+/// It has failed in the middle: no answer says that nothing was read.
 #[test]
 fn s0_18_what_its_puller_failed_to_pull_is_not_taken_for_untouched() {
     let mut w = met();
@@ -494,7 +494,7 @@ fn s0_18_what_its_puller_failed_to_pull_is_not_taken_for_untouched() {
     assert_eq!(end(&w, 0, tag), (Some((Cause::Withdrawn, Place::Moving)), Delivery::Unknown));
 }
 
-/// What was never announced is nobody's to pull.
+/// What was never announced is pulled by no peer.
 #[test]
 fn what_the_channel_has_not_taken_comes_back_at_once() {
     let mut w = met();
@@ -520,7 +520,7 @@ fn a_pull_is_found_by_whom_its_peer_was_taken_for_meanwhile() {
         let deadline = w.now.after(Span::from_secs(200));
         let tag = w.send(0, Order { deadline, ..w.order(kind, 1, 3000) }).unwrap();
         w.settle();
-        // A silence, after which the puller believes whoever greets it.
+        // A silence, after which the puller takes the next hello as it comes.
         w.hold("hello");
         w.tell_peer(puller, owner, false);
         w.tell_peer(puller, owner, true);

@@ -128,7 +128,7 @@ fn connections_that_fail_cost_the_links_other_peers_nothing() {
         taken += value(Counter::Yanked);
     }
     assert!(taken > 20, "{taken} descriptors: the connections failed beside the traffic");
-    // Where engines cannot stop connections, nobody is told anything that means something.
+    // Where engines cannot stop connections, no engine is told anything that means something.
     let plan = Plan { connections: None, ..plan };
     let summary = run(&Options { seed: 1, faults: Some(plan), ..Options::default() }).unwrap();
     assert_eq!(summary.counters.value(Counter::ConnectionsFailed), 0);
