@@ -117,8 +117,10 @@ fn r31_new_life_against_put_done_against_completion() {
         );
         (done == Some(Effect::Late), word.cause())
     });
-    // PUT_DONE is the proof: what comes after it is no cause of anything any more.
-    let all = [(false, None), (true, Some(Cause::PeerRestarted))];
+    // PUT_DONE is the proof, before a sweep or after it, as long as the descriptor is out (S0-16):
+    // the cause that a sweep left is no evidence of a loss. Once all is back, PUT_DONE is late.
+    let swept = Some(Cause::PeerRestarted);
+    let all = [(false, None), (false, swept), (true, swept)];
     assert_eq!(ends.into_keys().collect::<Vec<_>>(), all);
 }
 
