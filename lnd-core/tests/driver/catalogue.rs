@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! Bugs that other network drivers had, as scenarios named after their tickets (R74).
 //!
-//! `docs/bug-catalogue.md` maps every bug to the test that shows that it does not happen here; the
+//! `docs/evidence/bug-catalogue.md` maps every bug to the test that shows that it does not happen here; the
 //! ones below had no test of their own.
 
 use lnd_core::config::Config;

@@ -78,7 +78,7 @@ fn set(region: Region<'_>, at: usize, value: u32) {
     word(region, at).store(value, Ordering::Relaxed);
 }
 
-/// The header's check over its numbers, as `docs/fabric-file.md` gives it: FNV-1a.
+/// The header's check over its numbers, as `docs/fabric.md` gives it: FNV-1a.
 fn digest(region: Region<'_>) -> u32 {
     let words = (SHAPE..SHAPE + SHAPE_WORDS).map(|at| word(region, at).load(Ordering::Relaxed));
     words
