@@ -160,7 +160,10 @@ pub(super) fn reserve(file: &File, bytes: u64) -> Result<(), OpenError> {
 }
 
 /// Free bytes of a file's file system, if it knows.
-pub(crate) fn free_bytes(file: &File) -> io::Result<Option<u64>> {
+///
+/// # Errors
+/// Those of `fstatvfs`.
+pub fn free_bytes(file: &File) -> io::Result<Option<u64>> {
     let mut found = MaybeUninit::<libc::statvfs>::uninit();
     // SAFETY: the descriptor is open, and there is room for the answer.
     if unsafe { libc::fstatvfs(file.as_raw_fd(), found.as_mut_ptr()) } != 0 {

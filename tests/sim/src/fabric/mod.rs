@@ -12,7 +12,7 @@ mod join;
 mod map;
 
 pub use channel::{Inbox, Received, ShmChannel};
-pub(crate) use file::free_bytes;
+pub use file::free_bytes;
 pub use join::{JoinError, Membership};
 pub use lnd_soft::{
     nid_of, node_of, Bus, DeclareError, Lease, NodeFlags, NodeNumbers, NodeState, Oracle, Shape,
@@ -21,8 +21,6 @@ pub use lnd_soft::{
 pub use map::{Mapping, OpenError};
 
 use std::ops::Deref;
-
-use crate::files::{Bytes, WindowMemory};
 
 /// A fabric in a mapping.
 #[derive(Debug)]
@@ -59,25 +57,5 @@ impl<'m> Deref for Fabric<'m> {
 
     fn deref(&self) -> &Self::Target {
         &self.soft
-    }
-}
-
-impl WindowMemory for Window<'_> {
-    fn bytes(&self, address: u64, length: u32) -> Bytes<'_> {
-        let Some(place) = self.place(address, length) else {
-            unreachable!("a buffer of this node's own window")
-        };
-        // SAFETY: within the window, which is mapped and initialised for as long as the fabric is.
-        unsafe { Bytes::new(place, length as usize) }
-    }
-
-    fn read(&self, address: u64, into: &mut [u8]) {
-        let done = lnd_core::ports::Memory::read(self, address, into);
-        assert!(done.is_ok(), "a buffer of this node's own window");
-    }
-
-    fn write(&mut self, address: u64, from: &[u8]) {
-        let done = lnd_core::ports::Memory::write(self, address, from);
-        assert!(done.is_ok(), "a buffer of this node's own window");
     }
 }

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! `lnd fabric`: makes a fabric file, shows one, declares deaths, pulls cables.
+
+use std::io::ErrorKind;
+use std::path::Path;
+
+use lnd_core::id::{Incarnation, LinkId, Nid};
+use lnd_dma::regs::{LinkBits, Register, RegisterAccess, Status};
+use lnd_sim::fabric::{
+    nid_of, node_of, DeclareError, Fabric, JoinError, Mapping, NodeFlags, NodeState, OpenError,
+    Shape,
+};
+
+use super::Broken;
+
+/// Makes a fabric file. Its size is a power of two, as a virtual machine wants it of a shared BAR;
+/// what lies behind the fabric is never touched.
+///
+/// # Errors
+/// There is such a file already, or there can be no such fabric.
+pub fn format(file: &Path, shape: Shape) -> Result<(), Broken> {
+    let needed = shape.offsets().map_err(lnd_soft::AttachError::Shape)?.end as u64;
+    let bytes = needed.next_power_of_two();
+    Mapping::create(file, shape, bytes).map_err(|error| match error {
+        OpenError::Io(error) if error.kind() == ErrorKind::AlreadyExists => {
+            format!("{}: is there already, and is left alone", file.display())
+        }
+        error => format!("{}: {error}", file.display()),
+    })?;
+    crate::say!("{}: {bytes} bytes, {needed} used", file.display());
+    Ok(())
+}
+
+fn with<T>(file: &Path, act: impl FnOnce(&Fabric<'_>) -> Result<T, Broken>) -> Result<T, Broken> {
+    let mapping = Mapping::open(file).map_err(|error| format!("{}: {error}", file.display()))?;
+    super::guard(file, &mapping);
+    let fabric = Fabric::attach(&mapping)?;
+    act(&fabric)
+}
+
+/// Shows a fabric: its numbers, and where each node and link stands. Changes nothing.
+///
+/// # Errors
+/// The file is no fabric.
+pub fn show(file: &Path) -> Result<(), Broken> {
+    with(file, |fabric| {
+        let (shape, at) = (fabric.shape(), fabric.offsets());
+        crate::say!(
+            "{} nodes, {} links, {} descriptors and {} lists a link, windows of {} MiB",
+            shape.nodes,
+            shape.links,
+            shape.descriptors,
+            shape.lists,
+            shape.window >> 20
+        );
+        crate::say!(
+            "node table {:#x}, leases {:#x}, links {:#x}, mailboxes {:#x}, windows {:#x}, end {:#x}",
+            at.nodes, at.leases, at.links, at.boxes, at.windows, at.end
+        );
+        (0..shape.nodes).for_each(|node| show_node(fabric, node));
+        Ok(())
+    })
+}
+
+fn show_node(fabric: &Fabric<'_>, node: u32) {
+    let found = fabric.node(node);
+    let life = found.life.map_or("-".into(), |life| format!("{:016x}", life.raw()));
+    // Of a node that has left, the flags are those of its former life.
+    let locked = found.flags.contains(NodeFlags::LOCKED) && found.state != NodeState::Absent;
+    let locked = if locked { ", held by a lock" } else { "" };
+    let state = format!("{:?}", found.state).to_lowercase();
+    crate::say!("{}: {state}, life {life}{locked}", nid_of(node));
+    for link in (0..fabric.shape().links as usize).filter_map(LinkId::new) {
+        let Ok(memory) = fabric.link_memory(node, link) else { continue };
+        let up = LinkBits(memory.read(Register::Link)).contains(LinkBits::UP);
+        let status = Status(memory.read(Register::Status));
+        // Of a node that is gone the registers show what it did last.
+        let is_gone = matches!(found.state, NodeState::Absent | NodeState::Dead);
+        let engine = if is_gone {
+            "gone"
+        } else if status.contains(Status::STOPPED) {
+            "stopped"
+        } else if status.contains(Status::RUNNING) {
+            "running"
+        } else {
+            "not running"
+        };
+        let clock = if up { "up" } else { "down" };
+        crate::say!("  link {}: {clock}, engine {engine}", link.index());
+    }
+}
+
+/// The number of a node of this fabric.
+fn within(fabric: &Fabric<'_>, nid: Nid) -> Result<u32, Broken> {
+    let nodes = fabric.shape().nodes;
+    let last = nid_of(nodes.saturating_sub(1));
+    let node = node_of(nid).filter(|node| *node < nodes);
+    let none = || format!("{nid}: this fabric has the nodes {} to {last}", nid_of(0));
+    Ok(node.ok_or_else(none)?)
+}
+
+/// Declares a node dead, whose machine is gone.
+///
+/// # Errors
+/// The file is no fabric, or the node is not there, lives another life, or is a process that runs.
+pub fn dead(file: &Path, nid: Nid, life: Option<Incarnation>) -> Result<(), Broken> {
+    with(file, |fabric| {
+        let node = within(fabric, nid)?;
+        let declared = fabric.declare_ended(node, life).map_err(|error| match error {
+            JoinError::Taken => format!("{nid}: its process is running; stop it instead"),
+            other => format!("{nid}: {other}"),
+        })?;
+        declared.map_err(|error| match error {
+            DeclareError::NotThere => format!("{nid}: not present on this fabric"),
+            DeclareError::OtherLife => {
+                let now =
+                    fabric.node(node).life.map_or("-".into(), |l| format!("{:016x}", l.raw()));
+                format!("{nid}: {error}: {now}")
+            }
+            DeclareError::NoSuchNode => format!("{nid}: {error}"),
+        })?;
+        crate::say!("{nid} is dead");
+        Ok(())
+    })
+}
+
+/// Pulls a link's cable, or puts it back.
+///
+/// # Errors
+/// The file is no fabric, or there is no such link, or its node has never been there.
+pub fn link(file: &Path, nid: Nid, link: usize, up: bool) -> Result<(), Broken> {
+    with(file, |fabric| {
+        let node = within(fabric, nid)?;
+        let links = fabric.shape().links as usize;
+        let id = LinkId::new(link).filter(|_| link < links);
+        let id = id.ok_or_else(|| format!("{nid}: has the links 0 to {}", links - 1))?;
+        if !fabric.set_link(node, id, up) {
+            let why = "it has never been on this fabric";
+            return Err(format!("{nid} has no link {link} yet: {why}").into());
+        }
+        crate::say!("{nid} link {link}: {}", if up { "up" } else { "down" });
+        Ok(())
+    })
+}
+
+/// Reads a life as `show` prints it.
+///
+/// # Errors
+/// It is no hexadecimal number, or zero, which is none.
+pub fn parse_life(text: &str) -> Result<Incarnation, String> {
+    let digits = text.strip_prefix("0x").unwrap_or(text);
+    let all_digits = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let raw = u64::from_str_radix(digits, 16).ok().filter(|_| all_digits);
+    raw.and_then(Incarnation::from_raw)
+        .ok_or_else(|| "a life is a hexadecimal number other than 0, as `show` prints it".into())
+}

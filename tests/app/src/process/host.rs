@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! One process's node: fabric file, station, engines on threads, peers watched.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use lnd_core::config::Config;
+use lnd_core::counters::Counter;
+use lnd_core::id::Nid;
+use lnd_core::sync::AtomicU32;
+use lnd_core::time::{Instant, Span};
+use lnd_sim::fabric::{nid_of, node_of, Fabric, JoinError, Mapping, Window};
+use lnd_sim::lnet::Event;
+use lnd_sim::node::Hall;
+use lnd_sim::runtime::{
+    drive_engine, sharpen_timers, Bells, Clock, EngineSeat, Monitor, Station, StationError, Wake,
+    OPENING,
+};
+
+use super::{Broken, Setup, LINKS};
+
+fn config() -> Config {
+    let mut config = Config::new(256, 64, LINKS as u8);
+    config.lists = 64;
+    // A process that hangs in the midst of a copy holds up what is moved with it, and nothing else.
+    config.connections = 16;
+    config.drain_bound = Span::from_secs(1);
+    config.hello_timeout = Span::from_millis(200);
+    config
+}
+
+/// What a process does with its node.
+pub trait Actor {
+    /// Called once, when the node is at work.
+    fn begin(&mut self, station: &mut Station<'_>) -> Result<(), Broken>;
+    /// An event of the upper layer.
+    fn on_event(
+        &mut self,
+        now: Instant,
+        station: &mut Station<'_>,
+        window: &mut Window<'_>,
+        event: Event,
+    );
+    /// A peer's life is over: nothing that was under way with it will be answered.
+    fn on_peer_down(
+        &mut self,
+        _now: Instant,
+        _station: &mut Station<'_>,
+        _window: &mut Window<'_>,
+        _peer: Nid,
+    ) {
+    }
+    /// A round. Returns whether there is more to do at once.
+    fn poll(&mut self, now: Instant, station: &mut Station<'_>, window: &mut Window<'_>) -> bool;
+    /// Whether the process is done.
+    fn is_done(&self) -> bool;
+    /// Called once, when the process is done: the place to tell others.
+    fn leave(&mut self, _: Instant, _: &mut Station<'_>, _: &mut Window<'_>) {}
+    /// Whether all that was to be told has arrived. It is not waited for long.
+    fn has_left(&self) -> bool {
+        true
+    }
+    /// Called once, before the node shuts down.
+    fn end(&mut self, now: Instant, station: &mut Station<'_>);
+}
+
+/// Joins, lets the actor act until it is done, and leaves in good order. If the actor does not begin, a
+/// fabric that was made for it is removed again.
+///
+/// # Errors
+/// The fabric refuses, or the node does not come to its end.
+pub fn host(setup: &Setup, actor: &mut dyn Actor) -> Result<(), Broken> {
+    let (mapping, made) = setup.map()?;
+    let mut has_begun = false;
+    let ended = host_on(setup, actor, &mapping, &mut has_begun);
+    if made && !has_begun {
+        mapping.remove_unused(&setup.fabric);
+    }
+    ended
+}
+
+fn host_on(
+    setup: &Setup,
+    actor: &mut dyn Actor,
+    mapping: &Mapping,
+    has_begun: &mut bool,
+) -> Result<(), Broken> {
+    let fabric = Fabric::attach(mapping)?;
+    setup.check(&fabric)?;
+    let (hall, clock, violations) = (Hall::new(), Clock::start(), AtomicU32::new(0));
+    let bells = Bells::new(fabric.shape().nodes, LINKS);
+    let (mut station, seats) = join(setup, &hall, &fabric, clock, &violations, &bells)?;
+    let node = node_of(station.node.driver.identity().nid).unwrap_or_default();
+    let end = AtomicBool::new(false);
+    bells.host(node).into_iter().for_each(Wake::adopt);
+    sharpen_timers();
+    thread::scope(|scope| {
+        let _stop = StopEngines(&end);
+        for mut seat in seats {
+            let end = &end;
+            scope.spawn(move || drive_engine(&mut seat, clock, end));
+        }
+        station.open_links(OPENING);
+        let begun = actor.begin(&mut station);
+        *has_begun = begun.is_ok();
+        let mut window = Window::new(&fabric, node);
+        let mut watch = Watch::new();
+        while begun.is_ok() && !actor.is_done() {
+            let now = station.now();
+            let (mut busy, next) = station.poll(now);
+            if let Some(died) = watch.look(now, &mut station) {
+                if !station.is_ours() {
+                    // Another may be this node already: its memory is not touched any more.
+                    std::mem::forget(station);
+                    let why = "was declared dead although it was running; stopped";
+                    return Err(format!("{}: {why}", nid_of(node)).into());
+                }
+                for peer in died {
+                    actor.on_peer_down(now, &mut station, &mut window, peer);
+                }
+            }
+            busy |= act(station.now(), actor, &mut station, &mut window);
+            if !busy {
+                station.rest(next);
+            }
+        }
+        if begun.is_ok() {
+            actor.leave(station.now(), &mut station, &mut window);
+            let until = station.now().after(LEAVING);
+            while !actor.has_left() && station.now() < until {
+                let now = station.now();
+                let (mut busy, next) = station.poll(now);
+                busy |= act(now, actor, &mut station, &mut window);
+                if !busy {
+                    station.rest(next);
+                }
+            }
+            actor.end(station.now(), &mut station);
+        }
+        let ended = station.shut_down(Span::from_secs(20), |station| {
+            act(station.now(), actor, station, &mut window);
+        });
+        begun?;
+        if !ended {
+            return Err(format!("{}: did not come to its end in 20 s", nid_of(node)).into());
+        }
+        let leaked = fabric.oracle().outstanding(node);
+        let objections = violations.load(lnd_core::sync::Ordering::Relaxed);
+        if leaked > 0 || objections > 0 {
+            let text = format!("{leaked} pages leaked, {objections} memory oracle violations");
+            return Err(text.into());
+        }
+        Ok(())
+    })
+}
+
+/// Passes events on and lets the actor act; what it begins goes out at once. Returns whether there
+/// was anything.
+fn act(
+    now: Instant,
+    actor: &mut dyn Actor,
+    station: &mut Station<'_>,
+    window: &mut Window<'_>,
+) -> bool {
+    let mut busy = pass_on(now, actor, station, window);
+    busy |= actor.poll(now, station, window);
+    if station.flush(now) {
+        busy |= pass_on(station.now(), actor, station, window);
+    }
+    busy
+}
+
+fn pass_on(
+    now: Instant,
+    actor: &mut dyn Actor,
+    station: &mut Station<'_>,
+    window: &mut Window<'_>,
+) -> bool {
+    let mut any = false;
+    while let Some(event) = station.node.lnet.next_event() {
+        any = true;
+        actor.on_event(now, station, window, event);
+    }
+    any
+}
+
+/// Becomes the node asked for, or any that is free.
+fn join<'m>(
+    setup: &Setup,
+    hall: &'m Hall,
+    fabric: &'m Fabric<'m>,
+    clock: Clock,
+    violations: &'m AtomicU32,
+    bells: &'m Bells,
+) -> Result<(Station<'m>, Vec<EngineSeat<'m>>), Broken> {
+    let mut config = config();
+    config.links = LINKS as u8;
+    if let Some(nid) = setup.me {
+        let node = node_of(nid).filter(|node| *node < fabric.shape().nodes);
+        let last = nid_of(fabric.shape().nodes.saturating_sub(1));
+        let node = node
+            .ok_or_else(|| format!("{nid}: this fabric has the nodes {} to {last}", nid_of(0)))?;
+        let joined = Station::join(hall, fabric, node, clock, config, violations, bells);
+        return Ok(joined.map_err(|error| format!("{nid}: {error}"))?);
+    }
+    // From the end, where servers are not.
+    for node in (0..fabric.shape().nodes).rev() {
+        match Station::join(hall, fabric, node, clock, config, violations, bells) {
+            Err(StationError::Join(JoinError::Taken)) => {}
+            other => return Ok(other?),
+        }
+    }
+    Err(format!("every node of {} is taken", setup.fabric.display()).into())
+}
+
+struct StopEngines<'e>(&'e AtomicBool);
+
+impl Drop for StopEngines<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Release);
+    }
+}
+
+/// Longest wait for others to hear that this process leaves.
+const LEAVING: Span = Span::from_secs(1);
+/// So often a process looks at the fabric's table.
+const LOOK: Span = Span::from_millis(20);
+
+/// Watches peers die, and says when everything that had to do with them has ended.
+struct Watch {
+    monitor: Monitor,
+    looked: Instant,
+    draining: Option<(u32, Instant, u64)>,
+}
+
+impl Watch {
+    fn new() -> Self {
+        Self { monitor: Monitor::new(LOOK), looked: Instant::ORIGIN, draining: None }
+    }
+
+    /// Looks, if it is time. Returns the peers whose lives are over since the last look.
+    fn look(&mut self, now: Instant, station: &mut Station<'_>) -> Option<Vec<Nid>> {
+        if now.since(self.looked) < LOOK {
+            return None;
+        }
+        self.looked = now;
+        Some(self.look_at_peers(now, station))
+    }
+
+    fn look_at_peers(&mut self, now: Instant, station: &mut Station<'_>) -> Vec<Nid> {
+        let failed = station.node.driver.counters().value(Counter::FinalizedError);
+        let dead = self.monitor.look(now, station);
+        for &dead in &dead {
+            crate::say!("{} died", nid_of(dead));
+            self.draining = Some((dead, now, failed));
+        }
+        self.drain(now, station);
+        dead.into_iter().map(nid_of).collect()
+    }
+
+    fn drain(&mut self, now: Instant, station: &mut Station<'_>) {
+        let Some((dead, since, before)) = self.draining else { return };
+        let to_dead = |blocker| {
+            matches!(blocker, lnd_core::driver::Blocker::Transfer { peer, .. }
+                if peer == Some(nid_of(dead)))
+        };
+        let mut from = 0;
+        while let Some(blocker) = station.node.driver.blocker(from) {
+            if to_dead(blocker) {
+                return;
+            }
+            from = match blocker {
+                lnd_core::driver::Blocker::Transfer { tag, .. }
+                | lnd_core::driver::Blocker::Unreported { tag } => tag.index + 1,
+                lnd_core::driver::Blocker::Link { .. } => break,
+            };
+        }
+        let failed = station.node.driver.counters().value(Counter::FinalizedError);
+        let millis = now.since(since).as_nanos() as f64 / 1e6;
+        crate::say!(
+            "{}: {} transfers ended with an error, nothing outstanding after {millis:.1} ms",
+            nid_of(dead),
+            failed - before
+        );
+        self.draining = None;
+    }
+}

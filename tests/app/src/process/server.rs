@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! `lnd node`: serves a directory until told to stop.
+
+use std::path::{Path, PathBuf};
+
+use lnd_core::counters::Counter;
+use lnd_core::id::Nid;
+use lnd_core::time::{Instant, Span};
+use lnd_sim::fabric::Window;
+use lnd_sim::lnet::Event;
+use lnd_sim::runtime::{random_word, Station};
+
+use super::host::{host, Actor};
+use super::{signals, Broken, Setup};
+use crate::files::{DirStore, FileServer, Pages, ServerConfig};
+
+struct Serving {
+    dir: PathBuf,
+    server: Option<FileServer<DirStore>>,
+}
+
+/// Serves `dir` until SIGINT or SIGTERM.
+///
+/// # Errors
+/// The directory or the fabric cannot be used, or the end was not a clean one.
+pub fn serve(setup: &Setup, dir: &Path) -> Result<(), Broken> {
+    signals::catch();
+    let mut serving = Serving { dir: dir.to_owned(), server: None };
+    host(setup, &mut serving)?;
+    crate::say!("left in good order");
+    Ok(())
+}
+
+impl Actor for Serving {
+    fn begin(&mut self, station: &mut Station<'_>) -> Result<(), Broken> {
+        let mut config = ServerConfig::new(u64::from(random_word()));
+        // Longer than a machine that is busy keeps a client, or this process, from running.
+        config.idle = Span::from_secs(60);
+        let window = station.fabric().window_bytes();
+        let me = station.node.driver.identity();
+        // After the node was joined: a start that fails leaves the directory alone.
+        let owner = format!("{}, process {}", me.nid, std::process::id());
+        let mut store = DirStore::open_as(&self.dir, &owner, me.life.raw())
+            .map_err(|error| format!("{}: {error}", self.dir.display()))?;
+        // Without the thread files are stored, more slowly.
+        let _ = store.read_back_aside();
+        let server = FileServer::new(config, Pages::new(0, window), store, &mut station.node.lnet)
+            .map_err(|error| format!("the fabric's windows are too small: {error:?}"))?;
+        self.server = Some(server);
+        crate::say!("{} is up, life {:016x}", me.nid, me.life.raw());
+        Ok(())
+    }
+
+    fn on_event(
+        &mut self,
+        now: Instant,
+        station: &mut Station<'_>,
+        window: &mut Window<'_>,
+        event: Event,
+    ) {
+        if let Some(server) = &mut self.server {
+            // What is not about a file is a drop notice, which the layer counts.
+            let _ = server.on_event(now, &mut station.node.lnet, window, event);
+        }
+    }
+
+    fn on_peer_down(
+        &mut self,
+        _now: Instant,
+        station: &mut Station<'_>,
+        _window: &mut Window<'_>,
+        peer: Nid,
+    ) {
+        if let Some(server) = &mut self.server {
+            server.on_client_down(&mut station.node.lnet, peer);
+        }
+    }
+
+    fn poll(&mut self, now: Instant, station: &mut Station<'_>, window: &mut Window<'_>) -> bool {
+        let Some(server) = &mut self.server else { return false };
+        let busy = server.next_deadline().is_some_and(|due| due <= now);
+        server.poll(now, &mut station.node.lnet, window);
+        while let Some(trouble) = server.next_trouble() {
+            let path = self.dir.join(&trouble.name);
+            let (error, client) = (trouble.error, trouble.client);
+            crate::complain!("{}: {error} (asked by {client})", path.display());
+        }
+        busy
+    }
+
+    fn is_done(&self) -> bool {
+        signals::stopped()
+    }
+
+    fn end(&mut self, _now: Instant, station: &mut Station<'_>) {
+        let Some(server) = &mut self.server else { return };
+        let stats = *server.stats();
+        server.stop(&mut station.node.lnet);
+        crate::say!(
+            "{} files stored, {} chunks in, {} chunks out",
+            stats.commits,
+            stats.chunks,
+            stats.gets
+        );
+        let counters = station.node.driver.counters();
+        let shown = [
+            Counter::FinalizedOk,
+            Counter::FinalizedError,
+            Counter::WrongLife,
+            Counter::Early,
+            Counter::StaleAnswer,
+            Counter::PeersDown,
+            Counter::PeersRestarted,
+        ];
+        for counter in shown {
+            crate::say!("{} {}", counter.name(), counters.value(counter));
+        }
+    }
+}
