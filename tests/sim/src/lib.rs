@@ -6,9 +6,9 @@
 //! fabric/   one region of memory: link memories, mailboxes, payload windows, memory oracle
 //! lnet/     the upper layer: portals, match bits, PUT, ACK, GET, REPLY, routing
 //! node/     driver + upper layer, glued the same way in every program
-//! world/    virtual time, the adversary, the invariants
+//! simulator/ virtual time, the network, users, the adversary, shrinking
+//! world/    nodes with one driver over several links, and a byzantine one, in virtual time
 //! rails/    nodes with several interfaces, and their health, in virtual time
-//! shrink.rs from a plan that fails to the smallest one
 //! runtime/  real time: clocks, threads, stations
 //! ```
 //!
@@ -21,5 +21,5 @@ pub mod node;
 pub mod rails;
 pub mod rng;
 pub mod runtime;
-pub mod shrink;
+pub mod simulator;
 pub mod world;

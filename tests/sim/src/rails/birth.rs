@@ -19,13 +19,13 @@ use crate::fabric::{nid_of, Fabric, Mapping, Shape, Window};
 use crate::lnet::{Config, Lnet, Routes, Unlisted};
 use crate::node::{Hall, Stats};
 use crate::rng::Rng;
-use crate::world::book::Book;
-use crate::world::fail::Violation;
-use crate::world::network::Network;
-use crate::world::queue::Queue;
+use crate::simulator::book::Book;
+use crate::simulator::fail::Violation;
+use crate::simulator::network::Network;
+use crate::simulator::queue::Queue;
+use crate::simulator::tally::{Mixer, Recorder, Tally};
+use crate::simulator::user::{Habits, User};
 use crate::world::setup::{Setup, WINDOW};
-use crate::world::tally::{Mixer, Recorder, Tally};
-use crate::world::user::User;
 use crate::world::Options;
 
 /// Transfer slots of each driver.
@@ -99,7 +99,7 @@ fn nets_of<'m>(
     tally: &Tally,
 ) -> Rc<[Rc<RefCell<Network<'m>>>]> {
     let net = |(number, net): (usize, &super::plan::Net)| {
-        let mut network = Network::new(rng.fork(), tally.clone(), net.kind.room(), None);
+        let mut network = Network::new(rng.fork(), tally.clone(), net.kind.room(), false);
         network.watched = false;
         for (a, one) in specs.iter().enumerate() {
             for (b, other) in specs.iter().enumerate() {
@@ -186,10 +186,10 @@ impl<'m> World<'m> {
         let recorder = recorder.ok_or("no such node")?;
         let number = self.hosts.get(host as usize).map_or(1, |h| h.lives + 1);
         let window = Window::new(ground.fabric, host);
-        let mut user = User::new(host, window, self.rng.fork(), &self.setup);
         let far: Vec<u32> =
             (0..self.hosts.len() as u32).filter(|&to| self.is_far(host, to)).collect();
-        user.set_far(far.clone());
+        let habits = Habits { far: far.clone(), ..self.setup.habits(host) };
+        let mut user = User::new(host, window, self.rng.fork(), habits);
         let mut rails = Vec::new();
         let specs = self.specs.clone();
         let own = (0_u32..).zip(specs.iter()).filter(|(_, spec)| spec.host == host);

@@ -9,7 +9,7 @@ use super::plan::{Scheduled, What};
 use super::rail::the_link;
 use super::world::{Event, World};
 use crate::fabric::{nid_of, NodeState};
-use crate::world::fail::Violation;
+use crate::simulator::fail::Violation;
 
 /// One blow, or its end. Interfaces go by their numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -23,8 +23,8 @@ use super::world::NiSpec;
 use crate::fabric::{Lease, Oracle as MemoryOracle};
 use crate::lnet::Lnet;
 use crate::node::Stats;
-use crate::world::tally::Recorder;
-use crate::world::user::User;
+use crate::simulator::tally::Recorder;
+use crate::simulator::user::User;
 
 /// Memory that a driver has.
 #[derive(Debug)]

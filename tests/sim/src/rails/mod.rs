@@ -47,7 +47,7 @@ pub use world::{NiSpec, World};
 
 use lnd_core::time::Instant;
 
-use crate::world::fail::Failure;
+use crate::simulator::fail::Failure;
 
 /// Runs a plan to its end.
 ///

@@ -11,9 +11,9 @@ use super::plan::Scheduled;
 use super::report::{NodeReport, Report, Sample};
 use super::rules::Rule;
 use super::world::World;
-use crate::world::book::Record;
-use crate::world::fail::Violation;
-use crate::world::user::Wish;
+use crate::simulator::book::Record;
+use crate::simulator::fail::Violation;
+use crate::simulator::user::Wish;
 
 /// Samples of health in one run.
 const SAMPLES: u64 = 20;

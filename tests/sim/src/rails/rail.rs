@@ -22,12 +22,12 @@ use super::kind::Kind;
 use crate::fabric::{nid_of, Bus, Fabric, Membership, NodeNumbers, Window};
 use crate::node::{Hall, NodePorts, Registers};
 use crate::rng::Rng;
-use crate::world::adversary::Adversary;
-use crate::world::channel::VirtualChannel;
+use crate::simulator::adversary::Adversary;
+use crate::simulator::channel::VirtualChannel;
+use crate::simulator::fault_rates::EngineFaults;
+use crate::simulator::network::Network;
+use crate::simulator::tally::{Recorder, Tally};
 use crate::world::life::Port;
-use crate::world::network::Network;
-use crate::world::tally::{Recorder, Tally};
-use crate::world::EngineFaults;
 
 /// What lies under all interfaces.
 #[derive(Clone)]

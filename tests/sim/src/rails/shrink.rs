@@ -4,9 +4,9 @@
 
 use super::plan::Plan;
 use super::{run_with, Defect};
-use crate::world::fail::Failure;
+use crate::simulator::fail::Failure;
 
-type Search<'a> = crate::shrink::Search<'a, Plan, Failure>;
+type Search<'a> = crate::simulator::shrink::Search<'a, Plan, Failure>;
 
 /// The smallest failing plan that was found.
 #[derive(Clone, Debug)]

@@ -12,12 +12,13 @@ use super::plan::Plan;
 use super::rail::{the_link, Ground, Rail};
 use super::rules::Rules;
 use crate::rng::Rng;
-use crate::world::book::Book;
-use crate::world::fail::Violation;
-use crate::world::network::Lane;
-use crate::world::queue::{Event as NetEvent, Frame, Queue};
+use crate::simulator::book::Book;
+use crate::simulator::fail::Violation;
+use crate::simulator::network::Lane;
+use crate::simulator::network::{Frame, Post};
+use crate::simulator::queue::Queue;
+use crate::simulator::tally::Mixer;
 use crate::world::setup::Setup;
-use crate::world::tally::Mixer;
 
 /// A thing that will happen. Interfaces go by their numbers in the fabric.
 #[derive(Clone, Debug)]
@@ -183,13 +184,11 @@ impl<'m> World<'m> {
         for (number, net) in self.ground.nets.clone().iter().enumerate() {
             let posts = std::mem::take(&mut net.borrow_mut().posts);
             for (at, event) in posts {
-                match event {
-                    NetEvent::Frame(lane, frame) => {
-                        self.queue.push(at, Event::Frame(number, lane, frame));
-                    }
-                    NetEvent::Sent(message) => self.queue.push(at, Event::Sent(number, message)),
-                    _ => {}
-                }
+                let event = match event {
+                    Post::Frame(lane, frame) => Event::Frame(number, lane, frame),
+                    Post::Sent(message) => Event::Sent(number, message),
+                };
+                self.queue.push(at, event);
             }
         }
     }

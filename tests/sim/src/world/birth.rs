@@ -11,19 +11,19 @@ use lnd_dma::driver::CompletionQueue;
 use lnd_dma::regs::{Control, Register, RegisterAccess};
 use lnd_dma::soft::SoftEngine;
 
-use super::adversary::Adversary;
-use super::channel::VirtualChannel;
 use super::chaos::Blow;
 use super::defect::{Defect, Wire};
-use super::fail::Violation;
+use super::event::Event;
 use super::life::{Ending, Life, Port};
-use super::network::Nerve;
-use super::queue::Event;
-use super::user::User;
 use super::world::World;
 use crate::fabric::{nid_of, Bus, Membership, Window};
 use crate::lnet::{AckPolicy, Config, Lnet, Routes};
 use crate::node::{Keeping, Node, Parts, Registers};
+use crate::simulator::adversary::Adversary;
+use crate::simulator::channel::VirtualChannel;
+use crate::simulator::fail::Violation;
+use crate::simulator::network::Nerve;
+use crate::simulator::user::User;
 
 impl<'m> World<'m> {
     /// A node begins a life.
@@ -74,7 +74,7 @@ impl<'m> World<'m> {
     fn new_life(&mut self, node: u32, membership: Membership<'m>) -> Result<Life<'m>, String> {
         let ground = self.ground;
         let window = Window::new(ground.fabric, node);
-        let mut user = User::new(node, window, self.rng.fork(), &self.setup);
+        let mut user = User::new(node, window, self.rng.fork(), self.setup.habits(node));
         let lnet = self.new_lnet(node, &mut user)?;
         let recorder = match self.hosts.get(node as usize) {
             Some(host) => host.recorder.clone(),

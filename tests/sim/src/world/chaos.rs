@@ -7,11 +7,11 @@ use lnd_core::time::{Instant, Span};
 use lnd_dma::descriptor::State;
 use lnd_dma::regs::{Control, Register, RegisterAccess};
 
-use super::fail::Violation;
+use super::event::Event;
 use super::plan::{Scheduled, What};
-use super::queue::Event;
 use super::world::World;
 use crate::fabric::{nid_of, NodeState};
+use crate::simulator::fail::Violation;
 
 /// One blow, or its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -13,10 +13,10 @@ use lnd_core::time::Instant;
 use lnd_dma::descriptor::State;
 
 use super::defect::Defect;
-use super::fail::Violation;
 use super::life::Life;
 use super::world::World;
 use crate::fabric::{nid_of, node_of};
+use crate::simulator::fail::Violation;
 
 /// What cannot happen at a node that keeps to the protocol, whatever others and hardware do to it.
 const IMPOSSIBLE: [Counter; 3] =

@@ -9,14 +9,15 @@ use lnd_core::transfer::Cause;
 use lnd_dma::descriptor::State;
 use lnd_dma::memory::LinkMemory;
 
-use super::book::Record;
 use super::chaos::Blow;
-use super::fail::Violation;
-use super::plan::{EngineFaults, HostFaults, MessageFaults, Plan, Scheduled, What};
-use super::queue::Event;
+use super::event::Event;
+use super::plan::{HostFaults, Plan, Scheduled, What};
 use super::world::World;
 use crate::fabric::nid_of;
 use crate::lnet::SendEnd;
+use crate::simulator::book::Record;
+use crate::simulator::fail::Violation;
+use crate::simulator::fault_rates::{EngineFaults, MessageFaults};
 
 impl Plan {
     /// The nodes between which connections fail, the smaller number first, if that is all that happens.

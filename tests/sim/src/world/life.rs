@@ -14,13 +14,13 @@ use lnd_dma::regs::{Control, LinkBits, Register, RegisterAccess, Status};
 use lnd_dma::soft::SoftEngine;
 use lnd_shortmsg::wire::DecodeCounters;
 
-use super::adversary::Adversary;
-use super::channel::VirtualChannel;
 use super::defect::Wire;
-use super::tally::Recorder;
-use super::user::User;
 use crate::fabric::{nid_of, Membership};
 use crate::node::{Node, Registers, Stats};
+use crate::simulator::adversary::Adversary;
+use crate::simulator::channel::VirtualChannel;
+use crate::simulator::tally::Recorder;
+use crate::simulator::user::User;
 
 /// Nodes that a world has at most.
 const CONNECTED: u32 = 8;

@@ -14,37 +14,29 @@
 //! reaches every other; what the two ends of each PUT believe is compared; everybody shuts down. The
 //! same options give the same run, down to the hash over every transition. See `docs/simulator.md`.
 
-pub(crate) mod adversary;
 mod birth;
-pub(crate) mod book;
 pub(crate) mod byzantine;
-pub(crate) mod channel;
 mod chaos;
 mod checks;
 mod connections;
 mod defect;
-pub(crate) mod fail;
-mod fate;
+mod event;
 pub(crate) mod life;
-pub(crate) mod memory;
-pub(crate) mod network;
 mod phases;
 mod plan;
-pub(crate) mod queue;
 pub(crate) mod setup;
 mod shrink;
 mod summary;
 mod sweep;
-pub(crate) mod tally;
 mod turn;
-pub(crate) mod user;
 #[allow(clippy::module_inception)]
 mod world;
 
+pub use crate::simulator::fail::Failure;
+pub use crate::simulator::fault_rates::{EngineFaults, MessageFaults};
 pub use byzantine::Rates;
 pub use defect::Defect;
-pub use fail::Failure;
-pub use plan::{EngineFaults, HostFaults, MessageFaults, Plan, PlanError, Scheduled, What, Window};
+pub use plan::{HostFaults, Plan, PlanError, Scheduled, What, Window};
 pub use shrink::{shrink, Shrunk};
 pub use summary::{NodeSummary, Summary};
 pub use sweep::{sweep, Totals};
@@ -55,7 +47,7 @@ use lnd_core::time::Instant;
 use crate::fabric::{Fabric, Mapping};
 use crate::node::Hall;
 use crate::rng::Rng;
-use fail::Violation;
+use crate::simulator::fail::{self, Violation};
 use setup::Setup;
 use world::{Ground, World};
 

@@ -5,10 +5,10 @@ use lnd_core::counters::Counters;
 use lnd_core::time::{Instant, Span};
 use lnd_shortmsg::wire::DecodeCounters;
 
-use super::fail::Violation;
 use super::summary::{NodeSummary, Summary};
-use super::user::Wish;
 use super::world::World;
+use crate::simulator::fail::Violation;
+use crate::simulator::user::Wish;
 
 /// Attempts at reaching a peer after the faults: its first message may have to find out that the
 /// peer lives another life.

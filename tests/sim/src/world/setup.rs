@@ -11,10 +11,12 @@ use lnd_dma::soft::Settings;
 use lnd_shortmsg::wire::max_immediate;
 
 use super::byzantine::Rates;
-use super::plan::{EngineFaults, HostFaults, MessageFaults, Plan, PlanError, Scheduled, What};
+use super::plan::{HostFaults, Plan, PlanError, Scheduled, What};
 use super::Options;
 use crate::fabric::Shape;
 use crate::rng::Rng;
+use crate::simulator::fault_rates::{EngineFaults, MessageFaults};
+use crate::simulator::user::Habits;
 
 /// Whether seeds draw pauses if they are not asked.
 const PAUSES: bool = false;
@@ -177,6 +179,16 @@ impl Setup {
     /// Whether only the router, node 1, leads from one node to another.
     pub const fn is_far(&self, from: u32, to: u32) -> bool {
         self.routed && from != to && from != 1 && to != 1 && (from == 0 || to == 0)
+    }
+
+    /// What a node's user goes by.
+    pub fn habits(&self, node: u32) -> Habits {
+        Habits {
+            nodes: self.nodes,
+            inline: self.inline(),
+            patience: self.timeout.times(3),
+            far: (0..self.nodes).filter(|&other| self.is_far(node, other)).collect(),
+        }
     }
 
     /// The fabric's shape.

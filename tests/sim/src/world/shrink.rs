@@ -6,14 +6,15 @@
 //! seconds are taken away. A step is kept if the run still breaks the same rule. The same seed
 //! decides everything else, so that the result can be played again with `--seed` and `--faults`.
 
-use super::fail::Failure;
-use super::plan::{EngineFaults, MessageFaults, Plan, PlanError};
+use super::plan::{Plan, PlanError};
 use super::setup::Setup;
 use super::summary::Summary;
 use super::{run_with, Defect, Options};
 use crate::rng::Rng;
+use crate::simulator::fail::Failure;
+use crate::simulator::fault_rates::{EngineFaults, MessageFaults};
 
-type Search<'a> = crate::shrink::Search<'a, Plan, Failure>;
+type Search<'a> = crate::simulator::shrink::Search<'a, Plan, Failure>;
 
 /// The smallest failing run that was found.
 #[derive(Clone, Debug)]

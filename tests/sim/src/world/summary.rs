@@ -8,8 +8,8 @@ use lnd_core::counters::{Counter, Counters};
 use lnd_core::time::Instant;
 use lnd_shortmsg::wire::DecodeCounters;
 
-use super::fail::Seconds;
 use crate::node::Stats;
+use crate::simulator::fail::Seconds;
 
 /// One node, over all its lives.
 #[derive(Clone, Debug)]

@@ -4,13 +4,13 @@
 use lnd_core::driver::Blocker;
 use lnd_core::time::Span;
 
-use super::book::Book;
 use super::defect::Defect;
-use super::fail::Violation;
+use super::event::Event;
 use super::life::Life;
-use super::queue::Event;
 use super::world::World;
 use crate::fabric::nid_of;
+use crate::simulator::book::Book;
+use crate::simulator::fail::Violation;
 
 /// Frames that a host takes out of a mailbox before it looks at another one.
 const FRAMES: u32 = 16;

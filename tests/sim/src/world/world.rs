@@ -8,19 +8,21 @@ use lnd_core::id::LinkId;
 use lnd_core::sync::AtomicU32;
 use lnd_core::time::{Instant, Span};
 
-use super::book::Book;
 use super::byzantine::Byzantine;
 use super::defect::Defect;
-use super::fail::Violation;
+use super::event::Event;
 use super::life::{Host, Life};
-use super::network::{Lane, Network};
-use super::plan::EngineFaults;
-use super::queue::{Event, Frame, Queue};
 use super::setup::Setup;
-use super::tally::{Mixer, Tally};
 use crate::fabric::Fabric;
 use crate::node::{DeliveryOracle, Hall, Tracking};
 use crate::rng::Rng;
+use crate::simulator::book::Book;
+use crate::simulator::fail::Violation;
+use crate::simulator::fault_rates::EngineFaults;
+use crate::simulator::network::Frame;
+use crate::simulator::network::{Lane, Network, Post};
+use crate::simulator::queue::Queue;
+use crate::simulator::tally::{Mixer, Tally};
 
 /// What lies under the world and outlives it.
 #[derive(Clone, Copy)]
@@ -41,7 +43,7 @@ pub struct World<'m> {
     pub(super) now: Instant,
     pub(super) start: Instant,
     pub(super) step: u64,
-    pub(super) queue: Queue,
+    pub(super) queue: Queue<Event>,
     pub(super) net: Rc<RefCell<Network<'m>>>,
     pub(super) engine_faults: Rc<Cell<EngineFaults>>,
     /// Requests that upper layers keep, per million, and the longest such time in microseconds.
@@ -67,7 +69,8 @@ impl<'m> World<'m> {
     /// A world in which nobody lives yet.
     pub fn new(ground: Ground<'m>, setup: Setup, mut rng: Rng, defect: Option<Defect>) -> Self {
         let tally = Tally::default();
-        let mut network = Network::new(rng.fork(), tally.clone(), setup.room, defect);
+        let mut network =
+            Network::new(rng.fork(), tally.clone(), setup.room, defect == Some(Defect::WrongTag));
         network.preemptions = setup.preemptions;
         for a in 0..setup.nodes {
             for b in (0..setup.nodes).filter(|&b| setup.is_far(a, b)) {
@@ -193,7 +196,11 @@ impl<'m> World<'m> {
                 self.check(node)?;
             }
             let posts = std::mem::take(&mut self.net.borrow_mut().posts);
-            for (at, event) in posts {
+            for (at, post) in posts {
+                let event = match post {
+                    Post::Frame(lane, frame) => Event::Frame(lane, frame),
+                    Post::Sent(number) => Event::Sent(number),
+                };
                 self.queue.push(at, event);
             }
             let wakes = std::mem::take(&mut self.net.borrow_mut().wakes);

@@ -12,11 +12,11 @@ use lnd_soft::{Join, JoinError, NodeFlags};
 
 use super::Byzantine;
 use crate::fabric::{nid_of, Bus, NodeNumbers};
-use crate::world::adversary::Adversary;
+use crate::simulator::adversary::Adversary;
+use crate::simulator::fail::Violation;
 use crate::world::defect::Wire;
-use crate::world::fail::Violation;
+use crate::world::event::Event;
 use crate::world::life::{bells, has_work};
-use crate::world::queue::Event;
 use crate::world::world::World;
 
 /// One link.

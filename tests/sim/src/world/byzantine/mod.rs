@@ -22,14 +22,14 @@ use lnd_core::message::Lane as Kind;
 use lnd_core::time::{Instant, Span};
 use lnd_shortmsg::wire::layout::{class, kind};
 
-use super::fail::Violation;
+use super::event::Event;
 use super::life::Host;
-use super::network::{Lane, Network};
-use super::queue::Event;
-use super::tally::Tally;
 use super::world::World;
 use crate::fabric::nid_of;
 use crate::rng::Rng;
+use crate::simulator::fail::Violation;
+use crate::simulator::network::{Lane, Network};
+use crate::simulator::tally::Tally;
 use device::Seat;
 use lore::Lore;
 

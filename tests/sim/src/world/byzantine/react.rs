@@ -11,7 +11,7 @@ use lnd_shortmsg::wire::{decode, Checksum};
 
 use super::Byzantine;
 use crate::fabric::{nid_of, node_of};
-use crate::world::network;
+use crate::simulator::network;
 
 impl Byzantine<'_> {
     /// Hears one frame that was sent to it.

@@ -112,7 +112,7 @@ mod tests {
 
     /// What the watch says of a GET_REQ from node 0 to node 1 for a node, and of its answer.
     fn seen(destination: u32) -> usize {
-        let network = Network::new(Rng::new(1), Tally::default(), [8, 8], None);
+        let network = Network::new(Rng::new(1), Tally::default(), [8, 8], false);
         let network = Rc::new(RefCell::new(network));
         let link = LinkId::new(0).unwrap();
         let sink = Tag { index: 3, generation: 9 };
@@ -138,7 +138,7 @@ mod tests {
 
     #[test]
     fn a_pull_ready_that_nobody_asked_for_is_seen() {
-        let network = Network::new(Rng::new(1), Tally::default(), [8, 8], None);
+        let network = Network::new(Rng::new(1), Tally::default(), [8, 8], false);
         let network = Rc::new(RefCell::new(network));
         let tag = Tag { index: 1, generation: 1 };
         let ready = Message::PullReady(PullReady { sink: tag, source: tag, length: 1, key: &[] });
@@ -149,7 +149,7 @@ mod tests {
 
     #[test]
     fn a_mailbox_has_as_much_room_as_it_promises() {
-        let network = Network::new(Rng::new(1), Tally::default(), [2, 1], None);
+        let network = Network::new(Rng::new(1), Tally::default(), [2, 1], false);
         let network = Rc::new(RefCell::new(network));
         let mut channel = VirtualChannel::new(0, 512, network);
         let link = LinkId::new(0).unwrap();

@@ -6,15 +6,14 @@ use lnd_core::ports::Sent;
 use lnd_core::time::Span;
 use lnd_shortmsg::wire::{decode, Checksum};
 
-use super::network::{Lane, Network, MEMORY};
-use super::queue::{Event, Frame};
+use super::network::{Frame, Lane, Network, Post, MEMORY};
 
 impl Network<'_> {
-    pub(super) fn late(&mut self) -> Span {
+    pub(crate) fn late(&mut self) -> Span {
         Span::from_nanos(self.rng.below(u64::from(self.faults.delay_us) * 1_000 + 1))
     }
 
-    pub(super) fn strikes(&mut self, rate: u32, what: &'static str) -> bool {
+    pub(crate) fn strikes(&mut self, rate: u32, what: &'static str) -> bool {
         let hit = rate > 0 && self.rng.chance(rate);
         if hit {
             self.tally.count(what);
@@ -32,7 +31,7 @@ impl Network<'_> {
     }
 
     /// Whether a message arrives, and what its sender is told.
-    pub(super) fn fate(&mut self, lane: Lane) -> (bool, Sent) {
+    pub(crate) fn fate(&mut self, lane: Lane) -> (bool, Sent) {
         let faults = self.faults;
         if self.down.contains(&(lane.from, lane.link)) {
             self.tally.count("messages into a dead link");
@@ -55,7 +54,7 @@ impl Network<'_> {
     }
 
     /// Tells the oracle of delivery what leaves.
-    pub(super) fn track(&self, lane: Lane, envelope: &Envelope, message: &Message<'_>) {
+    pub(crate) fn track(&self, lane: Lane, envelope: &Envelope, message: &Message<'_>) {
         let Some(oracle) = &self.tracking else { return };
         let mut oracle = oracle.borrow_mut();
         match *message {
@@ -70,7 +69,7 @@ impl Network<'_> {
     }
 
     /// Tells the oracle what a node has taken out of its mailbox.
-    pub(super) fn tell_taken(&self, lane: Lane, bytes: &[u8]) {
+    pub(crate) fn tell_taken(&self, lane: Lane, bytes: &[u8]) {
         let Some(oracle) = &self.tracking else { return };
         let Ok(frame) = decode(bytes, Checksum::On) else { return };
         let (envelope, message) = frame.into_parts();
@@ -85,7 +84,7 @@ impl Network<'_> {
     }
 
     /// Puts a frame on its way, and what the adversary makes of it.
-    pub(super) fn deliver(&mut self, lane: Lane, mut bytes: Vec<u8>) {
+    pub(crate) fn deliver(&mut self, lane: Lane, mut bytes: Vec<u8>) {
         let faults = self.faults;
         if !self.reliable && self.strikes(faults.duplicate, "messages duplicated") {
             let at = self.now.after(self.latency()).after(self.late());
@@ -117,7 +116,7 @@ impl Network<'_> {
         }
         self.boxes.entry(lane).or_default().taken += 1;
         let frame = Frame { bytes, placed: true };
-        self.posts.push((at, Event::Frame(lane, frame)));
+        self.posts.push((at, Post::Frame(lane, frame)));
     }
 
     /// Remembers a frame, and now and then sends some from memory, in their order.
@@ -139,6 +138,6 @@ impl Network<'_> {
 }
 
 /// A frame that has no place of its own in its mailbox.
-fn frame(lane: Lane, bytes: Vec<u8>) -> Event {
-    Event::Frame(lane, Frame { bytes, placed: false })
+fn frame(lane: Lane, bytes: Vec<u8>) -> Post {
+    Post::Frame(lane, Frame { bytes, placed: false })
 }

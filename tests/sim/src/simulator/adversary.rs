@@ -9,7 +9,7 @@ use lnd_core::id::Tag;
 use lnd_core::time::{Instant, Span};
 use lnd_dma::soft::{Faults, Verdict};
 
-use super::plan::EngineFaults;
+use super::fault_rates::EngineFaults;
 use super::tally::Tally;
 use crate::rng::Rng;
 

@@ -5,41 +5,7 @@
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-use lnd_core::id::LinkId;
 use lnd_core::time::Instant;
-
-use super::chaos::Blow;
-use super::network::Lane;
-
-/// A thing that will happen.
-#[derive(Clone, Debug)]
-pub enum Event {
-    /// A frame reaches its mailbox.
-    Frame(Lane, Frame),
-    /// A short message completes.
-    Sent(u64),
-    /// The engine of a link has time to work.
-    Engine(u32, LinkId),
-    /// A link raises its interrupt.
-    Interrupt(u32, LinkId),
-    /// The node's thread runs.
-    Thread(u32),
-    /// The node's user does something.
-    User(u32),
-    /// The adversary strikes, or lets go.
-    Blow(Blow),
-    /// The byzantine node has an idea.
-    Idea,
-}
-
-/// A frame under way.
-#[derive(Clone, Debug)]
-pub struct Frame {
-    /// What was sent, or what became of it.
-    pub bytes: Vec<u8>,
-    /// It takes a place in its mailbox: the sender has paid for it. Duplicates have none.
-    pub placed: bool,
-}
 
 #[derive(Debug)]
 struct Entry<E> {
@@ -71,7 +37,7 @@ impl<E> Ord for Entry<E> {
 
 /// The future.
 #[derive(Debug)]
-pub struct Queue<E = Event> {
+pub struct Queue<E> {
     heap: BinaryHeap<Entry<E>>,
     next: u64,
 }

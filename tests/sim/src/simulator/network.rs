@@ -15,16 +15,14 @@ use lnd_core::message::{Envelope, Message};
 use lnd_core::ports::Sent;
 use lnd_core::time::{Instant, Span};
 
-use super::defect::Defect;
-use super::plan::MessageFaults;
-use super::queue::{Event, Frame};
+use super::fault_rates::MessageFaults;
 use super::tally::{Mixer, Recorder, Tally};
 use crate::lnet::LnetHeader;
 use crate::node::Tracking;
 use crate::rng::Rng;
 
 /// Frames that the adversary remembers for replays.
-pub(super) const MEMORY: usize = 64;
+pub(crate) const MEMORY: usize = 64;
 
 /// One mailbox: from, to, link, and whether it is the control lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -39,11 +37,29 @@ pub struct Lane {
     pub control: bool,
 }
 
+/// A frame under way.
+#[derive(Clone, Debug)]
+pub struct Frame {
+    /// What was sent, or what became of it.
+    pub bytes: Vec<u8>,
+    /// It takes a place in its mailbox: the sender has paid for it. Duplicates have none.
+    pub placed: bool,
+}
+
+/// What the network arranges for later.
+#[derive(Clone, Debug)]
+pub enum Post {
+    /// A frame reaches its mailbox.
+    Frame(Lane, Frame),
+    /// A short message completes.
+    Sent(u64),
+}
+
 #[derive(Debug, Default)]
-pub(super) struct Mailbox {
+pub(crate) struct Mailbox {
     /// Places taken: under way, or waiting to be read.
-    pub(super) taken: u32,
-    pub(super) last: Instant,
+    pub(crate) taken: u32,
+    pub(crate) last: Instant,
     inbox: VecDeque<Frame>,
 }
 
@@ -83,19 +99,19 @@ pub struct Network<'m> {
     /// The faults in force.
     pub faults: MessageFaults,
     /// What is to happen in consequence.
-    pub posts: Vec<(Instant, Event)>,
+    pub posts: Vec<(Instant, Post)>,
     /// Rules that were broken.
     pub violations: Vec<String>,
     /// The hash over all decisions.
     pub hash: Mixer,
-    pub(super) rng: Rng,
-    pub(super) tally: Tally,
-    pub(super) room: [u32; 2],
-    pub(super) boxes: BTreeMap<Lane, Mailbox>,
+    pub(crate) rng: Rng,
+    pub(crate) tally: Tally,
+    pub(crate) room: [u32; 2],
+    pub(crate) boxes: BTreeMap<Lane, Mailbox>,
     pending: BTreeMap<u64, Pending>,
     next: u64,
-    pub(super) down: BTreeSet<(u32, LinkId)>,
-    pub(super) cut: BTreeSet<(u32, u32)>,
+    pub(crate) down: BTreeSet<(u32, LinkId)>,
+    pub(crate) cut: BTreeSet<(u32, u32)>,
     strangers: BTreeSet<(u32, u32)>,
     /// The channels call themselves reliable: nothing that they called sent is lost, whatever the plan.
     pub reliable: bool,
@@ -106,8 +122,9 @@ pub struct Network<'m> {
     /// GET_REQs seen: who may be sent a PULL_READY, and for which transfer. One that is still under
     /// way when its sender dies is answered all the same.
     gets: BTreeSet<(u32, Tag)>,
-    pub(super) old: VecDeque<(Lane, Vec<u8>)>,
-    defect: Option<Defect>,
+    pub(crate) old: VecDeque<(Lane, Vec<u8>)>,
+    /// A defect: the end of one message is now and then reported in the name of another.
+    confuses: bool,
     /// How to interrupt each node that lives.
     pub nerves: BTreeMap<u32, Nerve<'m>>,
     /// Nodes whose thread an interrupt wants to have woken.
@@ -126,7 +143,7 @@ pub struct Network<'m> {
 
 impl<'m> Network<'m> {
     /// A network without faults.
-    pub fn new(rng: Rng, tally: Tally, room: [u32; 2], defect: Option<Defect>) -> Self {
+    pub fn new(rng: Rng, tally: Tally, room: [u32; 2], confuses: bool) -> Self {
         Self {
             now: Instant::ORIGIN,
             faults: MessageFaults::default(),
@@ -147,7 +164,7 @@ impl<'m> Network<'m> {
             nodes: u32::MAX,
             gets: BTreeSet::new(),
             old: VecDeque::new(),
-            defect,
+            confuses,
             nerves: BTreeMap::new(),
             wakes: Vec::new(),
             preemptions: 0,
@@ -209,7 +226,7 @@ impl<'m> Network<'m> {
     /// A short message's end is due; `None`: it was settled by other means.
     pub fn complete(&mut self, number: u64) -> Option<Pending> {
         let pending = self.pending.remove(&number)?;
-        if self.defect == Some(Defect::WrongTag) {
+        if self.confuses {
             let other = self.pending.values().find(|p| p.node == pending.node);
             if let Some(&Pending { tag, .. }) = other {
                 return Some(Pending { tag, ..pending });
@@ -266,12 +283,12 @@ impl<'m> Network<'m> {
         lanes
     }
 
-    pub(super) fn latency(&mut self) -> Span {
+    pub(crate) fn latency(&mut self) -> Span {
         Span::from_nanos(500 + self.rng.below(20_000))
     }
 
     /// A message of a correct node; how it ended, if that is known at once.
-    pub(super) fn send(
+    pub(crate) fn send(
         &mut self,
         lane: Lane,
         bytes: Vec<u8>,
@@ -350,7 +367,7 @@ impl<'m> Network<'m> {
         if self.strikes(delay, "message completions delayed") {
             at = at.after(self.late());
         }
-        self.posts.push((at, Event::Sent(number)));
+        self.posts.push((at, Post::Sent(number)));
     }
 
     /// A frame of a byzantine node. Its mailboxes have no more room than others'.
@@ -367,7 +384,7 @@ impl<'m> Network<'m> {
     }
 
     /// Watches for what may never be said (S3-14).
-    pub(super) fn watch(&mut self, lane: Lane, envelope: &Envelope, message: &Message<'_>) {
+    pub(crate) fn watch(&mut self, lane: Lane, envelope: &Envelope, message: &Message<'_>) {
         match message {
             _ if !self.watched || self.lawless == Some(lane.to) => {}
             Message::GetReq { header, sink, .. } => {
@@ -392,7 +409,7 @@ impl<'m> Network<'m> {
     }
 
     /// A link was stopped, or its connection with `peer`: nothing handed over on it is reported any more.
-    pub(super) fn quiesce(&mut self, node: u32, link: LinkId, peer: Option<u32>) {
+    pub(crate) fn quiesce(&mut self, node: u32, link: LinkId, peer: Option<u32>) {
         let its =
             |p: &Pending| p.node == node && p.link == link && peer.is_none_or(|it| it == p.to);
         self.pending.retain(|_, p| !its(p));

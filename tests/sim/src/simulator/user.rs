@@ -9,7 +9,6 @@ use lnd_core::time::{Instant, Span};
 
 use super::book::{Book, Record};
 use super::memory::{verify, Buffer, Pages};
-use super::setup::Setup;
 use crate::fabric::{nid_of, node_of, Window};
 use crate::lnet::{slice, Event, Get, Lnet, Match, Md, Put, RequestHandle, RouterConfig, Target};
 use crate::rng::Rng;
@@ -47,16 +46,10 @@ struct Asked {
 #[derive(Debug)]
 pub struct User<'m> {
     node: u32,
-    nodes: u32,
+    habits: Habits,
     window: Window<'m>,
     pages: Pages,
     rng: Rng,
-    /// The longest payload that travels inline.
-    inline: u32,
-    /// How long an answer is waited for.
-    patience: Span,
-    /// Nodes behind a router.
-    far: Vec<u32>,
     offers: BTreeMap<u64, Offer>,
     requests: BTreeMap<u64, Asked>,
     next_offer: u64,
@@ -78,18 +71,28 @@ pub struct Wish {
     pub exact: bool,
 }
 
+/// What a user goes by.
+#[derive(Clone, Debug)]
+pub struct Habits {
+    /// Number of nodes.
+    pub nodes: u32,
+    /// The longest payload that travels inline.
+    pub inline: u32,
+    /// How long an answer is waited for.
+    pub patience: Span,
+    /// Nodes behind a router.
+    pub far: Vec<u32>,
+}
+
 impl<'m> User<'m> {
     /// A user of `node`, with the whole window to itself.
-    pub fn new(node: u32, window: Window<'m>, rng: Rng, setup: &Setup) -> Self {
+    pub fn new(node: u32, window: Window<'m>, rng: Rng, habits: Habits) -> Self {
         Self {
             node,
-            nodes: setup.nodes,
+            habits,
             window,
             pages: Pages::new(window.bytes()),
             rng,
-            inline: setup.inline(),
-            patience: setup.timeout.times(3),
-            far: (0..setup.nodes).filter(|&other| setup.is_far(node, other)).collect(),
             offers: BTreeMap::new(),
             requests: BTreeMap::new(),
             next_offer: 0,
@@ -147,7 +150,7 @@ impl<'m> User<'m> {
 
     /// A length, biased to the edges.
     fn any_length(&mut self) -> u32 {
-        let inline = self.inline;
+        let inline = self.habits.inline;
         let edges =
             [0, 1, 7, 8, inline.saturating_sub(1), inline, inline + 1, 4095, 4096, 4097, 65_536];
         match self.rng.below(100) {
@@ -163,9 +166,9 @@ impl<'m> User<'m> {
     pub fn act(&mut self, lnet: &mut Lnet, now: Instant, book: &mut Book, lives: &[u32]) {
         let ideas = if self.rng.below(8) == 0 { self.rng.between(2, 10) } else { 1 };
         for _ in 0..ideas {
-            let other = 1 + self.rng.below(u64::from(self.nodes) - 1) as u32;
+            let other = 1 + self.rng.below(u64::from(self.habits.nodes) - 1) as u32;
             let wish = Wish {
-                to: (self.node + other) % self.nodes,
+                to: (self.node + other) % self.habits.nodes,
                 get: self.rng.below(2) == 0,
                 length: self.any_length(),
                 ack: self.rng.below(2) == 0,
@@ -203,7 +206,7 @@ impl<'m> User<'m> {
             buffer.free(&mut self.pages);
             return None;
         };
-        let due = now.after(self.patience);
+        let due = now.after(self.habits.patience);
         self.requests.insert(user, Asked { handle, buffer, due, expired: false });
         let lives = lives.get(to as usize).copied().unwrap_or(0);
         book.enter(Record {
@@ -212,8 +215,8 @@ impl<'m> User<'m> {
             get,
             length,
             offset,
-            straight: !self.far.contains(&to),
-            staged: length > self.inline,
+            straight: !self.habits.far.contains(&to),
+            staged: length > self.habits.inline,
             lives,
             end: None,
             received: false,
@@ -230,11 +233,6 @@ impl<'m> User<'m> {
         let fits = PORTALS.iter().position(|&(_, bytes, _)| bytes >= length).unwrap_or(0);
         let smaller = !exact && fits > 0 && self.rng.below(12) == 0;
         PORTALS.get(fits - usize::from(smaller)).map_or(1, |&(number, _, _)| number)
-    }
-
-    /// Says which nodes lie behind a router.
-    pub(crate) fn set_far(&mut self, far: Vec<u32>) {
-        self.far = far;
     }
 
     /// Gives up waiting for the answer to one request.
