@@ -196,7 +196,7 @@ pub fn transmit<O: Outlet>(
     let length = wire.encoded_len(envelope, message).map_err(TransmitError::Encode)?;
     let write = |slot: &mut [u8]| {
         // Cannot fail: `encoded_len` has found everything in order, and the slot has this length.
-        let _ = wire.encode(envelope, message, slot);
+        let _ = wire.fill(envelope, message, slot);
     };
     outlet.send_with(length, write).map_err(TransmitError::Send)
 }

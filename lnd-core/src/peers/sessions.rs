@@ -17,9 +17,8 @@ impl Peer {
     /// its `depth` without a decision, and as much again under way (INV-12, INV-14).
     #[inline]
     pub fn has_room(&self, depth: u16) -> bool {
-        let (undecided, passive) = (u16::from(self.undecided), u16::from(self.passive));
-        let full = undecided >= depth || passive >= depth.saturating_mul(2);
-        !full
+        // The depth is bounded (`MAX_DEPTH`): twice as much cannot wrap.
+        u16::from(self.undecided) < depth && u16::from(self.passive) < depth.wrapping_mul(2)
     }
 
     /// Whether a request is the next one that we expect, says nothing new of our own requests, and leaves
@@ -27,11 +26,14 @@ impl Peer {
     #[inline]
     pub fn sends_next(&self, from: &Envelope, me: Incarnation, depth: u16) -> bool {
         let marks = self.marks & (Marks::COUNTED | Marks::UNVERIFIED);
-        let counted = marks == Marks::COUNTED && self.their_session == from.session;
-        let no_credit = from.credits_of == self.session && self.ours.has_returned(from.credits);
-        let next = self.theirs.expects(from.sequence);
-        let known = self.is_of(from, me) && self.has_room(depth);
-        known && counted && no_credit && next && self.parked == 0
+        self.is_of(from, me)
+            && self.their_session == from.session
+            && self.theirs.expects(from.sequence)
+            && marks == Marks::COUNTED
+            && from.credits_of == self.session
+            && self.ours.has_returned(from.credits)
+            && self.has_room(depth)
+            && self.parked == 0
     }
 
     /// A request of the peer is taken, by its number and how many before it are lost. `None`: it is of a

@@ -29,11 +29,19 @@ impl<P: Ports> Driver<'_, P> {
         now: Instant,
         request: Request<'r>,
     ) -> Result<Submitted, Refused<'r>> {
-        let submitted = self.try_submit(now, &request);
-        if !matches!(submitted, Ok(Submitted::Done(_))) {
-            self.stir();
-        }
-        submitted.map_err(|why| Refused { request, why: self.refuse_call(why) })
+        let submitted = match self.check_request(now, &request) {
+            Ok((peer, length)) => {
+                let good = self.peers.state(peer) == HelloState::Good;
+                if good {
+                    if let Some(status) = self.send_short(now, peer, &request, length) {
+                        return Ok(Submitted::Done(status));
+                    }
+                }
+                self.submit_waiting(now, peer, &request, length, good)
+            }
+            Err(why) => Err(why),
+        };
+        self.pending(submitted.map(Submitted::Pending), request)
     }
 
     /// As [`submit`](Self::submit), for an upper layer that is told of every end by a report: the message is
@@ -46,28 +54,38 @@ impl<P: Ports> Driver<'_, P> {
         now: Instant,
         request: Request<'r>,
     ) -> Result<Tag, Refused<'r>> {
-        self.stir();
         let submitted = match self.check_request(now, &request) {
-            Ok((peer, length)) if self.seek(now, peer) => {
-                self.submit_transfer(now, peer, &request, length)
-            }
-            Ok(_) => Err(Why::PeerDown),
+            Ok((peer, length)) => self.submit_waiting(now, peer, &request, length, false),
             Err(why) => Err(why),
         };
+        self.pending(submitted, request)
+    }
+
+    /// What is said of a message that has not ended, or was refused.
+    #[inline]
+    fn pending<'r, T>(
+        &mut self,
+        submitted: Result<T, Why>,
+        request: Request<'r>,
+    ) -> Result<T, Refused<'r>> {
+        self.stir();
         submitted.map_err(|why| Refused { request, why: self.refuse_call(why) })
     }
 
+    /// A message that outlives the call, to a peer that is `good`, or to be greeted.
     #[inline]
-    fn try_submit(&mut self, now: Instant, request: &Request<'_>) -> Result<Submitted, Why> {
-        let (peer, length) = self.check_request(now, request)?;
-        if self.peers.state(peer) == HelloState::Good {
-            if let Some(status) = self.send_short(now, peer, request, length) {
-                return Ok(Submitted::Done(status));
-            }
-        } else if !self.seek(now, peer) {
+    fn submit_waiting(
+        &mut self,
+        now: Instant,
+        peer: PeerId,
+        request: &Request<'_>,
+        length: u32,
+        good: bool,
+    ) -> Result<Tag, Why> {
+        if !good && !self.seek(now, peer) {
             return Err(Why::PeerDown);
         }
-        self.submit_transfer(now, peer, request, length).map(Submitted::Pending)
+        self.submit_transfer(now, peer, request, length)
     }
 
     /// Whether a request may be accepted: for which peer, and how long its payload is.

@@ -6,7 +6,7 @@
 //!
 //! # Safety
 //! The address is that of the payload of a slot whose mailbox was formatted (before: for `init`)
-//! for at least `length` bytes, rounded up to a multiple of 8; within this process nobody else
+//! for at least `length` bytes, rounded up to the end of a line; within this process nobody else
 //! touches the payload during the call, which is what the sequence word grants.
 
 #[cfg(not(loom))]
@@ -16,12 +16,13 @@ pub(super) use model::{copy_out, fill, footprint, init, write};
 
 #[cfg(not(loom))]
 mod bytes {
-    use crate::mailbox::FIRST_LINE;
+    use crate::mailbox::{Line, FIRST_LINE};
     use core::mem::size_of;
     use core::ptr::{self, NonNull};
     use core::slice;
 
     const WORD: usize = size_of::<u64>();
+    const LINE: usize = size_of::<Line>();
 
     /// Bytes a payload of this capacity takes.
     pub(in crate::mailbox) const fn footprint(capacity: usize) -> usize {
@@ -108,55 +109,60 @@ mod bytes {
         into: &mut [u8],
     ) -> Option<&[u8]> {
         let words = payload.cast::<u64>();
-        match into.first_chunk_mut::<FIRST_LINE>() {
-            // The usual case without a loop: the whole first line, whatever the length.
-            // SAFETY: every slot has at least FIRST_LINE bytes of payload.
-            Some(line) if length <= FIRST_LINE => unsafe { copy_words(words, line) },
+        let lines = length.saturating_sub(FIRST_LINE).div_ceil(LINE);
+        // A slot is whole lines. So is what is copied, where there is room for it: no other loop, and no tail.
+        let whole = into
+            .split_first_chunk_mut::<FIRST_LINE>()
+            .and_then(|(first, rest)| Some((first, rest.get_mut(..lines * LINE)?)));
+        match whole {
+            // SAFETY: the lines in which `length` bytes lie are the payload's (contract).
+            Some((first, rest)) => unsafe { copy_lines(words, first, rest) },
             // SAFETY: `length`, rounded up to whole words, lies within the payload (contract).
-            _ => unsafe { copy_words(words, into.get_mut(..length)?) },
+            None => unsafe { copy_words(words, into.get_mut(..length)?) },
         }
         into.get(..length)
     }
 
-    /// Fills `into` from memory in words: by eights, then the rest without a loop.
+    /// Fills the part of the first line, and whole lines behind it.
+    ///
+    /// # Safety
+    /// `words` is aligned and valid for reading all that is filled.
+    #[inline(always)]
+    unsafe fn copy_lines(words: NonNull<u64>, first: &mut [u8; FIRST_LINE], rest: &mut [u8]) {
+        // SAFETY: the words that the caller vouches for.
+        let mut at = unsafe { copy_some::<{ FIRST_LINE / WORD }, FIRST_LINE>(words, first) };
+        for line in rest.chunks_exact_mut(LINE).filter_map(|line| line.first_chunk_mut()) {
+            // SAFETY: as above.
+            at = unsafe { copy_some::<{ LINE / WORD }, LINE>(at, line) };
+        }
+    }
+
+    /// Fills `into` word by word.
     ///
     /// # Safety
     /// `words` is aligned and valid for reading `into.len()` bytes, rounded up to whole words.
-    #[inline(always)]
+    #[inline(never)]
     unsafe fn copy_words(words: NonNull<u64>, into: &mut [u8]) {
-        let mut at = (words, into);
-        while at.1.len() >= 8 * WORD {
-            // SAFETY: the words that the caller vouches for, as for the next three.
-            at = unsafe { copy_some::<8, { 8 * WORD }>(at) };
-        }
-        // SAFETY: as above.
-        at = unsafe { copy_some::<4, { 4 * WORD }>(at) };
-        // SAFETY: as above.
-        at = unsafe { copy_some::<2, { 2 * WORD }>(at) };
-        // SAFETY: as above.
-        let (last, tail) = unsafe { copy_some::<1, WORD>(at) };
-        if !tail.is_empty() {
-            // SAFETY: the last word, which the caller vouches for as a whole.
-            let word = unsafe { last.read_volatile() };
-            for (to, byte) in tail.iter_mut().zip(word.to_ne_bytes()) {
+        let mut at = words;
+        for part in into.chunks_mut(WORD) {
+            let mut word = [0; WORD];
+            // SAFETY: the words that the caller vouches for, the last one as a whole.
+            at = unsafe { copy_some::<1, WORD>(at, &mut word) };
+            for (to, byte) in part.iter_mut().zip(word) {
                 *to = byte;
             }
         }
     }
 
-    /// Fills the first `BYTES` bytes of `into`, if there are as many, with `WORDS` words; returns what
-    /// follows of both.
+    /// Fills `into` with `WORDS` words; returns what follows them.
     ///
     /// # Safety
-    /// As for [`copy_words`].
+    /// `from` is aligned and valid for reading `WORDS` words.
     #[inline(always)]
     unsafe fn copy_some<const WORDS: usize, const BYTES: usize>(
-        (from, into): (NonNull<u64>, &mut [u8]),
-    ) -> (NonNull<u64>, &mut [u8]) {
-        if into.len() < BYTES {
-            return (from, into);
-        }
-        let Some((some, rest)) = into.split_first_chunk_mut() else { return (from, &mut []) };
+        from: NonNull<u64>,
+        into: &mut [u8; BYTES],
+    ) -> NonNull<u64> {
         let mut from = from;
         let words = core::array::from_fn(|_| {
             // SAFETY: within the words the caller vouches for.
@@ -165,8 +171,8 @@ mod bytes {
             from = unsafe { from.add(1) };
             word
         });
-        *some = bytes_of::<WORDS, BYTES>(words);
-        (from, rest)
+        *into = bytes_of::<WORDS, BYTES>(words);
+        from
     }
 }
 

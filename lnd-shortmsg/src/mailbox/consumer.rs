@@ -99,7 +99,7 @@ impl<'m> Consumer<'m> {
             return Err(Fault::Length);
         }
         // SAFETY: the sequence word says that the slot is ours; the length fits the payload, whose
-        // size is a multiple of 8.
+        // slots are whole lines.
         match unsafe { cell::copy_out(slot.payload, length, into) } {
             Some(bytes) => Ok(Some(Mail { consumer: self, bytes })),
             None => Err(Fault::NoRoom),

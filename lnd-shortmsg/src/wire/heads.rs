@@ -80,6 +80,21 @@ impl Wire {
         }
     }
 
+    /// Writes a message to a frame of [its length](Self::encoded_len).
+    #[inline]
+    pub(crate) fn fill(
+        self,
+        envelope: &Envelope,
+        message: &Message<'_>,
+        frame: &mut [u8],
+    ) -> Result<(), EncodeError> {
+        if self.shortens(message) {
+            heads::fill(envelope, message, self.checksum, frame)
+        } else {
+            encode(envelope, message, self.checksum, frame).map(|_| ())
+        }
+    }
+
     /// Largest IMMEDIATE payload in bytes that fits a frame of `frame_size` bytes together with an
     /// upper-layer header of [`MAX_HEADER`] bytes; zero if not even the header fits.
     pub const fn max_immediate(self, frame_size: usize) -> u32 {

@@ -81,7 +81,9 @@ impl Window {
     #[inline]
     pub fn note(&mut self, sequence: u32) {
         let ahead = sequence.wrapping_sub(self.top);
-        if ahead != 0 && ahead < 1 << 31 {
+        if ahead == 1 {
+            (self.top, self.seen) = (sequence, self.seen << 1 | 1);
+        } else if ahead != 0 && ahead < 1 << 31 {
             self.seen = self.seen.checked_shl(ahead).unwrap_or(0) | 1;
             self.top = sequence;
         } else {

@@ -6,12 +6,16 @@ use crate::wire::checksum::{checksum_of_all, Checksum};
 use crate::wire::error::EncodeError;
 use crate::wire::layout::short::{HEAD_LEN, SUM_LEN, TAG_LEN};
 use crate::wire::layout::{class, kind, MAX_FRAME};
-use lnd_core::id::Tag;
+use lnd_core::id::{Incarnation, Tag};
 use lnd_core::key::MAX_KEY;
 use lnd_core::message::{Envelope, Message, PullReady, MAX_HEADER};
 
 /// Bytes of what follows the head in the same line of a mailbox.
 const FIRST: usize = FIRST_LINE - HEAD_LEN;
+
+/// From so many bytes behind these on a header is copied as its first `LONG` and its last `TAIL` bytes.
+const LONG: usize = 64 - FIRST;
+const TAIL: usize = MAX_HEADER - FIRST - LONG;
 
 /// Whether a message of a channel with short heads has one. The others are sent before the two ends have
 /// agreed on anything, or when the sender ends.
@@ -43,18 +47,18 @@ impl Start {
         Self { key: key.len() as u8, ..self }
     }
 
+    /// `to`: the receiver's incarnation.
     #[inline(always)]
-    fn head(self, envelope: &Envelope) -> Result<[u8; HEAD_LEN], EncodeError> {
-        let to = envelope.to_life.ok_or(EncodeError::NoLife)?;
+    fn head(self, envelope: &Envelope, to: Incarnation) -> [u8; HEAD_LEN] {
         let Self { class, kind, detail, length, key } = self;
         let first = u32::from_le_bytes([class, kind, detail, 0]);
-        Ok(packed([
+        packed([
             pair(first, envelope.session),
             envelope.from_life.raw(),
             to.raw(),
             pair(envelope.sequence, envelope.credits_of),
             pair(u32::from(envelope.credits) | u32::from(key) << 16, length),
-        ]))
+        ])
     }
 }
 
@@ -131,7 +135,21 @@ pub fn encode(
     out: &mut [u8],
 ) -> Result<usize, EncodeError> {
     let length = encoded_len(envelope, message, sum)?;
-    let frame = out.get_mut(..length).ok_or(EncodeError::NoRoom)?;
+    fill(envelope, message, sum, out.get_mut(..length).ok_or(EncodeError::NoRoom)?)?;
+    Ok(length)
+}
+
+/// Writes a message to a frame of [its length](encoded_len).
+///
+/// # Errors
+/// As [`encode`].
+#[inline]
+pub fn fill(
+    envelope: &Envelope,
+    message: &Message<'_>,
+    sum: Checksum,
+    frame: &mut [u8],
+) -> Result<(), EncodeError> {
     // Headers were bounded by `encoded_len`: the casts lose nothing.
     match *message {
         Message::Immediate { header, payload } => {
@@ -139,8 +157,7 @@ pub fn encode(
                 put(place, payload);
                 true
             };
-            encode_inline(envelope, header, payload.len(), sum, frame, copied)?;
-            return Ok(length);
+            return encode_inline(envelope, header, payload.len(), sum, frame, copied).map(|_| ());
         }
         Message::PutReq { header, source: tag, length, key } => {
             let start = Start::lnd(kind::PUT_REQ, header.len() as u8, length).with(key);
@@ -175,8 +192,7 @@ pub fn encode(
         }
         _ => write(envelope, Start::lnd(kind::NOOP, 0, 0), [], &[], frame)?,
     }
-    sign(frame, sum)?;
-    Ok(length)
+    sign(frame, sum)
 }
 
 /// Writes an IMMEDIATE to a frame of [its length](inline_len). `gather` writes the payload; `Ok(false)`:
@@ -198,20 +214,14 @@ pub fn encode_inline(
 ) -> Result<bool, EncodeError> {
     // Both lengths were bounded by `inline_len`: the casts lose nothing.
     let start = Start::lnd(kind::IMMEDIATE, header.len() as u8, payload as u32);
-    let start = start.head(envelope)?;
+    let to = envelope.to_life.ok_or(EncodeError::NoLife)?;
     let (head, rest) = frame.split_first_chunk_mut::<HEAD_LEN>().ok_or(EncodeError::NoRoom)?;
     let (place, rest) = rest.split_at_mut_checked(header.len()).ok_or(EncodeError::NoRoom)?;
     if !gather(rest.get_mut(..payload).ok_or(EncodeError::NoRoom)?) {
         return Ok(false);
     }
-    if let Some((own, others)) = header.split_first_chunk::<FIRST>() {
-        let (first, rest) = place.split_first_chunk_mut().ok_or(EncodeError::NoRoom)?;
-        put(rest, others);
-        *first = *own;
-    } else {
-        put(place, header);
-    }
-    *head = start;
+    put_header(place, header);
+    *head = start.head(envelope, to);
     sign(frame, sum)?;
     Ok(true)
 }
@@ -245,10 +255,37 @@ fn write_keyed<const TAGS: usize>(
         rest = after;
     }
     let (place, rest) = rest.split_at_mut_checked(header.len()).ok_or(EncodeError::NoRoom)?;
-    put(place, header);
+    put_header(place, header);
     put(rest.get_mut(..key.len()).ok_or(EncodeError::NoRoom)?, key);
-    *head = start.head(envelope)?;
+    *head = start.head(envelope, envelope.to_life.ok_or(EncodeError::NoLife)?);
     Ok(())
+}
+
+/// Copies a header. One of LNet's, of 64 bytes or more, takes copies of constant lengths, of which two overlap. What
+/// lies in the first line is copied last.
+#[inline(always)]
+fn put_header(place: &mut [u8], header: &[u8]) {
+    let whole = (place.split_first_chunk_mut::<FIRST>(), header.split_first_chunk::<FIRST>());
+    if let (Some((first, rest)), Some((own, others))) = whole {
+        let ends = (others.first_chunk::<LONG>(), others.last_chunk::<TAIL>());
+        if let (Some(begin), Some(end)) = ends {
+            if let Some(place) = rest.last_chunk_mut() {
+                *place = *end;
+            }
+            if let Some(place) = rest.first_chunk_mut() {
+                *place = *begin;
+            }
+            *first = *own;
+            return;
+        }
+    }
+    put_short_header(place, header);
+}
+
+/// Not inlined: the compiler would make one call of all copies.
+#[inline(never)]
+fn put_short_header(place: &mut [u8], header: &[u8]) {
+    put(place, header);
 }
 
 #[inline(always)]

@@ -8,5 +8,5 @@ mod decode;
 mod encode;
 
 pub(crate) use decode::{decode_inline, decode_other, is_inline};
-pub(super) use encode::{encode, encoded_len};
+pub(super) use encode::{encode, encoded_len, fill};
 pub(crate) use encode::{encode_inline, inline_len, is_short};
