@@ -17,7 +17,7 @@ use std::time::Instant;
 
 use crossbeam_utils::CachePadded;
 use lnd_bench::pair::{fragments, pair, Node};
-use lnd_bench::probe::{agree, Court, Patience, LINE, QUIT};
+use lnd_bench::probe::{agree, Patience, Probe, LINE, QUIT};
 use lnd_bench::wire::Window;
 use lnd_bench::{place, Column, Options, Table};
 
@@ -35,7 +35,7 @@ const SINKS: usize = WINDOWS * LARGEST;
 
 /// What the measuring thread asks its partner for, and the answer.
 #[derive(Default)]
-struct Desk {
+struct HealthView {
     /// Bytes of each copy, and how many copies: `STREAM`.
     size: AtomicU32,
     copies: AtomicU32,
@@ -45,7 +45,7 @@ struct Desk {
     nanoseconds: AtomicU64,
 }
 
-impl Desk {
+impl HealthView {
     /// The partner's side: copies when asked, and times the copying alone.
     fn serve(&self, window: Window, copies: u32) {
         let asked = self.asked.load(Ordering::Acquire);
@@ -76,12 +76,12 @@ impl Desk {
     }
 }
 
-fn partner(court: &Court, desk: &Desk, node: &mut Node, window: Window) {
+fn partner(probe: &Probe, health_view: &HealthView, node: &mut Node, window: Window) {
     let sink = |n: usize| fragments(window.address(SINKS + n * LARGEST), LARGEST);
     let poll = |node: &mut Node, mode, sinks| {
         node.set_sinks((0..sinks).map(sink).collect());
         let mut patience = Patience::default();
-        while court.mode() == mode {
+        while probe.mode() == mode {
             patience.look();
             node.poll();
         }
@@ -89,21 +89,21 @@ fn partner(court: &Court, desk: &Desk, node: &mut Node, window: Window) {
     let mut patience = Patience::default();
     loop {
         patience.look();
-        match court.mode() {
+        match probe.mode() {
             QUIT => return,
-            LINE => court.answer(),
+            LINE => probe.answer(),
             POLL_ONE => poll(node, POLL_ONE, 1),
             POLL_ALL => poll(node, POLL_ALL, WINDOWS),
-            FRESH => desk.serve(window, 1),
-            _ => desk.serve(window, desk.copies.load(Ordering::Relaxed)),
+            FRESH => health_view.serve(window, 1),
+            _ => health_view.serve(window, health_view.copies.load(Ordering::Relaxed)),
         }
     }
 }
 
 /// The measuring thread's things.
 struct Bench<'b> {
-    court: &'b Court,
-    desk: &'b Desk,
+    probe: &'b Probe,
+    health_view: &'b HealthView,
     node: Node,
     window: Window,
     byte: u8,
@@ -118,19 +118,19 @@ impl Bench<'_> {
 
     /// Nanoseconds of one fresh `memcpy`: the median of some.
     fn fresh_copy(&mut self, size: usize, times: u64) -> f64 {
-        self.court.set_mode(FRESH);
-        self.desk.size.store(size as u32, Ordering::Relaxed);
+        self.probe.set_mode(FRESH);
+        self.health_view.size.store(size as u32, Ordering::Relaxed);
         let mut column = Column::default();
         for _ in 0..times {
             self.rewrite(size);
-            column.push(self.desk.ask() as f64);
+            column.push(self.health_view.ask() as f64);
         }
         column.median()
     }
 
     /// Nanoseconds of one fresh PUT: the median of some.
     fn fresh_put(&mut self, size: usize, times: u64) -> f64 {
-        self.court.set_mode(POLL_ONE);
+        self.probe.set_mode(POLL_ONE);
         let payload = fragments(self.window.address(0), size);
         let mut column = Column::default();
         for _ in 0..times {
@@ -150,15 +150,15 @@ impl Bench<'_> {
 
     /// Nanoseconds of each of many copies of the eight buffers in turn.
     fn stream_copy(&mut self, size: usize, copies: u64) -> f64 {
-        self.court.set_mode(STREAM);
-        self.desk.size.store(size as u32, Ordering::Relaxed);
-        self.desk.copies.store(copies as u32, Ordering::Relaxed);
-        self.desk.ask() as f64 / copies as f64
+        self.probe.set_mode(STREAM);
+        self.health_view.size.store(size as u32, Ordering::Relaxed);
+        self.health_view.copies.store(copies as u32, Ordering::Relaxed);
+        self.health_view.ask() as f64 / copies as f64
     }
 
     /// Nanoseconds of each of many PUTs, eight outstanding.
     fn stream_put(&mut self, size: usize, puts: u64) -> f64 {
-        self.court.set_mode(POLL_ALL);
+        self.probe.set_mode(POLL_ALL);
         let payloads: Vec<_> =
             (0..WINDOWS).map(|n| fragments(self.window.address(n * LARGEST), size)).collect();
         let begun = self.node.done.0;
@@ -189,16 +189,16 @@ fn measure(bench: &mut Bench<'_>, size: usize, options: &Options, result: &mut R
     let bytes = options.scale(16 << 20, 2 << 20);
     let times = (bytes / size as u64).clamp(3, 100);
     let many = (2 * bytes / size as u64).clamp(16, 2000);
-    let before = bench.court.probe();
+    let before = bench.probe.probe();
     let fresh = (bench.fresh_put(size, times), bench.fresh_copy(size, times));
-    let middle = bench.court.probe();
+    let middle = bench.probe.probe();
     // One copy of everything before each: both begin with the same memory in the caches.
     let all = WINDOWS as u64;
     bench.stream_copy(size, all);
     let put = bench.stream_put(size, many);
     bench.stream_copy(size, all);
     let stream = (put, bench.stream_copy(size, many));
-    let after = bench.court.probe();
+    let after = bench.probe.probe();
     let rate = |nanoseconds: f64| size as f64 / nanoseconds;
     if agree(before, middle) {
         result.fresh.0.push(rate(fresh.0));
@@ -219,14 +219,14 @@ fn main() {
     let (here, there) = place::pair();
     let window = Window::new(2 * WINDOWS * LARGEST);
     let [a, mut b] = pair(window);
-    let (court, desk) = (Court::default(), Desk::default());
-    court.set_mode(LINE);
+    let (probe, health_view) = (Probe::default(), HealthView::default());
+    probe.set_mode(LINE);
     let mut results = SIZES.map(|_| Result::default());
-    let mut bench = Bench { court: &court, desk: &desk, node: a, window, byte: 1 };
+    let mut bench = Bench { probe: &probe, health_view: &health_view, node: a, window, byte: 1 };
     std::thread::scope(|scope| {
         scope.spawn(|| {
             place::pin(there);
-            partner(&court, &desk, &mut b, window);
+            partner(&probe, &health_view, &mut b, window);
         });
         place::pin(here);
         for _ in 0..options.rounds(101, 2) {
@@ -234,8 +234,8 @@ fn main() {
                 measure(&mut bench, size, &options, result);
             }
         }
-        check_bytes(&mut bench, &court);
-        court.set_mode(QUIT);
+        check_bytes(&mut bench, &probe);
+        probe.set_mode(QUIT);
     });
     let table = Table::begin("bandwidth", &options, "PUT against memcpy by the receiving thread");
     for (size, result) in SIZES.iter().zip(&results) {
@@ -255,12 +255,12 @@ fn main() {
 }
 
 /// The bytes that a PUT moves are the bytes that were there.
-fn check_bytes(bench: &mut Bench<'_>, court: &Court) {
+fn check_bytes(bench: &mut Bench<'_>, probe: &Probe) {
     // The receiver takes its sinks in turn: eight PUTs of the same bytes reach every sink.
     let size = SIZES[1];
     bench.rewrite(size);
     let want = bench.window.bytes(bench.window.address(0), size);
-    court.set_mode(POLL_ALL);
+    probe.set_mode(POLL_ALL);
     let payload = fragments(bench.window.address(0), size);
     for _ in 0..WINDOWS {
         let before = bench.node.done.0;

@@ -15,7 +15,7 @@
 use std::time::Instant as Clock;
 
 use lnd_bench::pair::{fragments, link_memory, pair_with, Node};
-use lnd_bench::probe::{agree, Court, Patience, LINE, QUIT};
+use lnd_bench::probe::{agree, Patience, Probe, LINE, QUIT};
 use lnd_bench::wire::{nid_of, Bus, Numbers, Window};
 use lnd_bench::{place, Column, Options, Table};
 use lnd_core::fragment::Fragment;
@@ -27,7 +27,7 @@ use lnd_dma::driver::{CompletionQueue, MmioEngine};
 use lnd_dma::memory::LinkMemory;
 use lnd_dma::soft::{NoFaults, Settings, SoftEngine};
 use lnd_shortmsg::mailbox::spsc::{channel, Producer};
-use lnd_shortmsg::mailbox::{Consumer, Geometry, Line, Outlet};
+use lnd_shortmsg::mailbox::{Consumer, Line, MailboxGeometry, Outlet};
 
 const FLOOR: u32 = 2;
 const PULL: u32 = 3;
@@ -55,7 +55,7 @@ struct End {
 /// The two ends of one link.
 fn ends(window: Window) -> [End; 2] {
     let links = [0, 1].map(link_memory);
-    let geometry = Geometry::new(64, 64).unwrap();
+    let geometry = MailboxGeometry::new(64, 64).unwrap();
     let lines = geometry.bytes_needed() / size_of::<Line>();
     let make = || channel(vec![Line::ZERO; lines].leak(), geometry).unwrap();
     let (there, back) = (make(), make());
@@ -199,13 +199,13 @@ fn puts(node: &mut Node, window: Window, many: u64, outstanding: u32, length: u3
     clock.elapsed().as_nanos() as f64 / many as f64
 }
 
-fn partner(court: &Court, end: &mut End, node: &mut Node) {
+fn partner(probe: &Probe, end: &mut End, node: &mut Node) {
     let mut patience = Patience::default();
     loop {
         patience.look();
-        match court.mode() {
+        match probe.mode() {
             QUIT => return,
-            LINE => court.answer(),
+            LINE => probe.answer(),
             FLOOR => end.copy(),
             PUT => node.poll(),
             _ => end.poll(),
@@ -239,30 +239,30 @@ fn main() {
     let sink = |n| fragments(window.address(((WINDOWS + n) * LARGEST) as usize), LARGEST as usize);
     receiver.set_sinks((0..WINDOWS).map(sink).collect());
     let places = place::pair();
-    let court = Court::default();
-    court.set_mode(LINE);
+    let probe = Probe::default();
+    probe.set_mode(LINE);
     let mut results = CASES.map(|_| <(Column, Column, Column)>::default());
     let mut dropped = 0;
     let many = options.scale(4000, 200);
     std::thread::scope(|scope| {
         scope.spawn(|| {
             place::pin(places.1);
-            partner(&court, &mut there, &mut receiver);
+            partner(&probe, &mut there, &mut receiver);
         });
         place::pin(places.0);
         for _ in 0..options.rounds(201, 2) {
             for (&(length, outstanding), (put, pull, floor)) in CASES.iter().zip(&mut results) {
-                let before = court.probe();
-                court.set_mode(PUT);
+                let before = probe.probe();
+                probe.set_mode(PUT);
                 let whole = puts(&mut sender, window, many, outstanding, length);
-                court.one_way(1);
-                court.set_mode(PULL);
+                probe.one_way(1);
+                probe.set_mode(PULL);
                 let pulled = here.pulls(many, outstanding, length);
                 // The partner has seen that the pulls are over when it has answered.
-                court.one_way(1);
-                court.set_mode(FLOOR);
+                probe.one_way(1);
+                probe.set_mode(FLOOR);
                 let bare = here.floor(many, outstanding, length);
-                if agree(before, court.probe()) {
+                if agree(before, probe.probe()) {
                     put.push(f64::from(length) / whole);
                     pull.push(f64::from(length) / pulled);
                     floor.push(f64::from(length) / bare);
@@ -271,7 +271,7 @@ fn main() {
                 }
             }
         }
-        court.set_mode(QUIT);
+        probe.set_mode(QUIT);
     });
     let headline = "Pulls between two engines against the floor of the protocol";
     let table = Table::begin("engine", &options, headline);

@@ -13,11 +13,11 @@ use std::mem::MaybeUninit;
 use lnd_bench::{clock, place, Column, Options, Table};
 use lnd_core::id::Nid;
 use lnd_core::time::{Instant, Span};
-use lnd_core::transfer::{Delivery, Health as Class};
-use lnd_health::journey::Terms;
+use lnd_core::transfer::{Delivery, HealthClass as Class};
+use lnd_health::attempts::Terms;
 use lnd_health::node::{Action, End, Next, PeerSettings};
 use lnd_health::select::{select, View, Wanted};
-use lnd_health::{Config, Health, NiId, Object, PeerId, PeerNiId};
+use lnd_health::{Health, HealthConfig, NiId, Object, PeerId, PeerNiId};
 
 const RAILS: u32 = 8;
 const SIZES: [u32; 3] = [16, 1_000, 10_000];
@@ -29,7 +29,7 @@ fn nid(network: u32, address: u32) -> Nid {
 }
 
 fn node(locals: u8, peers: u32, each: u32, networks: u32) -> Health<'static> {
-    let mut config = Config::new(locals, peers, peers * each);
+    let mut config = HealthConfig::new(locals, peers, peers * each);
     (config.action_every, config.action_burst) = (Span::from_micros(1), 1 << 20);
     let memory = vec![MaybeUninit::uninit(); config.bytes_needed()].leak();
     let mut health = Health::create(memory, config, Instant::ORIGIN).unwrap();
@@ -114,10 +114,10 @@ fn selection(options: &Options) {
 fn whole_try(health: &mut Health<'_>, times: u64) -> f64 {
     each(times, |n| {
         let terms = Terms::new(n, Instant::from_nanos(1_000));
-        let mut journey = health.open(PeerId::new(0), terms).unwrap();
-        let choice = health.choose(&journey, &[]).unwrap();
-        assert!(health.begin(Instant::ORIGIN, &mut journey, &choice));
-        assert!(matches!(health.outcome(Instant::ORIGIN, journey, End::OK), Next::Ended(_)));
+        let mut attempts = health.open(PeerId::new(0), terms).unwrap();
+        let choice = health.choose(&attempts, &[]).unwrap();
+        assert!(health.begin(Instant::ORIGIN, &mut attempts, &choice));
+        assert!(matches!(health.outcome(Instant::ORIGIN, attempts, End::OK), Next::Ended(_)));
     })
 }
 
@@ -135,16 +135,16 @@ fn decrement(health: &mut Health<'_>, n: u32) {
     let peer = PeerId::new(n / EACH);
     let mut terms = Terms::new(0, Instant::from_nanos(1_000));
     (terms.destination, terms.resend) = (Some(PeerNiId::new(n)), false);
-    let mut journey = health.open(peer, terms).unwrap();
-    let Ok(choice) = health.choose(&journey, &[]) else {
+    let mut attempts = health.open(peer, terms).unwrap();
+    let Ok(choice) = health.choose(&attempts, &[]) else {
         // It is down: one step of recovery, so that there is something to lose.
-        let _ = health.give_up(journey, lnd_health::select::NoPath::Unusable);
+        let _ = health.give_up(attempts, lnd_health::select::NoPath::Unusable);
         health.set_health(Instant::ORIGIN, Object::Peer(PeerNiId::new(n)), half());
         return;
     };
-    assert!(health.begin(Instant::ORIGIN, &mut journey, &choice));
+    assert!(health.begin(Instant::ORIGIN, &mut attempts, &choice));
     let end = End::failed(Class::RemoteDropped, Delivery::NotDelivered);
-    let _ = health.outcome(Instant::ORIGIN, journey, end);
+    let _ = health.outcome(Instant::ORIGIN, attempts, end);
 }
 
 fn half() -> lnd_health::HealthValue {
@@ -196,7 +196,7 @@ fn main() {
     }
     selection(&options);
     steps(&options);
-    let config = Config::new(8, 10_000, 40_000);
+    let config = HealthConfig::new(8, 10_000, 40_000);
     let bytes = config.bytes_needed() / 40_000;
     println!("\n10,000 peers with 4 interfaces each: {bytes} bytes an interface, bound 256");
     assert!(bytes <= 256);

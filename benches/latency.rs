@@ -10,12 +10,12 @@
 use std::time::Instant;
 
 use lnd_bench::pair::{fragments, pair, Node};
-use lnd_bench::probe::{agree, Court, Patience, LINE, QUIT};
+use lnd_bench::probe::{agree, Patience, Probe, LINE, QUIT};
 use lnd_bench::wire::Window;
 use lnd_bench::{place, Column, Options, Table};
 use lnd_core::fragment::Fragment;
 use lnd_shortmsg::mailbox::spsc::{channel, Producer};
-use lnd_shortmsg::mailbox::{Consumer, Geometry, Line, Outlet};
+use lnd_shortmsg::mailbox::{Consumer, Line, MailboxGeometry, Outlet};
 
 const MAILBOX: u32 = 2;
 const LND: u32 = 3;
@@ -28,7 +28,7 @@ struct Ends {
 }
 
 fn ends() -> (Ends, Ends) {
-    let geometry = Geometry::new(64, 64).unwrap();
+    let geometry = MailboxGeometry::new(64, 64).unwrap();
     let lines = geometry.bytes_needed() / size_of::<Line>();
     let make = || channel(vec![Line::ZERO; lines].leak(), geometry).unwrap();
     let (there, back) = (make(), make());
@@ -44,8 +44,8 @@ impl Ends {
         }
     }
 
-    fn one_way(&mut self, court: &Court, trips: u32) -> f64 {
-        court.set_mode(MAILBOX);
+    fn one_way(&mut self, probe: &Probe, trips: u32) -> f64 {
+        probe.set_mode(MAILBOX);
         let mut message = [0xa5; BYTES];
         let mut frame = [0; 64];
         let mut trip = |number: u32| {
@@ -69,8 +69,8 @@ impl Ends {
     }
 }
 
-fn lnd_one_way(court: &Court, node: &mut Node, payload: &[Fragment], trips: u32) -> f64 {
-    court.set_mode(LND);
+fn lnd_one_way(probe: &Probe, node: &mut Node, payload: &[Fragment], trips: u32) -> f64 {
+    probe.set_mode(LND);
     let mut trip = || {
         let came = node.done.1;
         node.put(payload);
@@ -89,21 +89,21 @@ fn lnd_one_way(court: &Court, node: &mut Node, payload: &[Fragment], trips: u32)
 }
 
 /// The partner: answers in whatever way is being measured.
-fn partner(court: &Court, ends: &mut Ends, node: &mut Node, payload: &[Fragment]) {
+fn partner(probe: &Probe, ends: &mut Ends, node: &mut Node, payload: &[Fragment]) {
     let mut patience = Patience::default();
     loop {
-        match court.mode() {
+        match probe.mode() {
             QUIT => return,
-            LINE => court.answer(),
+            LINE => probe.answer(),
             MAILBOX => {
-                while court.mode() == MAILBOX {
+                while probe.mode() == MAILBOX {
                     patience.look();
                     ends.echo();
                 }
             }
             _ => {
                 let mut answered = node.done.1;
-                while court.mode() == LND {
+                while probe.mode() == LND {
                     patience.look();
                     node.poll_messages();
                     while answered < node.done.1 {
@@ -125,8 +125,8 @@ fn main() {
     a.set_sinks(vec![payload(4096)]);
     b.set_sinks(vec![payload(8192)]);
     let (mut mine, mut theirs) = ends();
-    let court = Court::default();
-    court.set_mode(LINE);
+    let probe = Probe::default();
+    probe.set_mode(LINE);
     let rounds = options.rounds(1001, 5);
     let trips = options.scale(500, 50) as u32;
     let (mut line, mut mailbox, mut lnd) = <(Column, Column, Column)>::default();
@@ -135,15 +135,15 @@ fn main() {
     std::thread::scope(|scope| {
         scope.spawn(|| {
             place::pin(there);
-            partner(&court, &mut theirs, &mut b, &answers);
+            partner(&probe, &mut theirs, &mut b, &answers);
         });
         place::pin(here);
         for _ in 0..rounds {
-            let before = court.probe();
-            let bare = court.one_way(trips);
-            let boxed = mine.one_way(&court, trips);
-            let whole = lnd_one_way(&court, &mut a, &payload(0), trips);
-            if agree(before, court.probe()) {
+            let before = probe.probe();
+            let bare = probe.one_way(trips);
+            let boxed = mine.one_way(&probe, trips);
+            let whole = lnd_one_way(&probe, &mut a, &payload(0), trips);
+            if agree(before, probe.probe()) {
                 line.push(bare);
                 mailbox.push(boxed);
                 lnd.push(whole);
@@ -151,7 +151,7 @@ fn main() {
                 dropped += 1;
             }
         }
-        court.set_mode(QUIT);
+        probe.set_mode(QUIT);
     });
     let headline = "Short message one way between two threads, ns";
     let table = Table::begin("latency", &options, headline);

@@ -4,7 +4,7 @@
 //!
 //! The ports do nothing but record, so what is timed is the driver. One life is: `submit` with a
 //! header of 72 bytes and one fragment, the end of its message, the completion of the *oldest*
-//! outstanding transfer through the interrupt's `Decider`, and its report. Each 16 lives share a
+//! outstanding transfer through the interrupt's `IrqHandle`, and its report. Each 16 lives share a
 //! message that returns their credits and a call of `on_time`.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -33,7 +33,7 @@ struct Load {
     rig: Rig,
     outstanding: VecDeque<Tag>,
     counters: Counters,
-    lives: u64,
+    incarnations: u64,
 }
 
 impl Load {
@@ -43,7 +43,7 @@ impl Load {
         let mut rig = Rig::new(config);
         rig.meet(1);
         let room = VecDeque::with_capacity(MOST);
-        let mut load = Self { rig, outstanding: room, counters: Counters::new(), lives: 0 };
+        let mut load = Self { rig, outstanding: room, counters: Counters::new(), incarnations: 0 };
         while load.outstanding.len() + 1 < outstanding {
             load.begin();
         }
@@ -56,11 +56,11 @@ impl Load {
             rig.driver.submit(rig.now, rig.request(Kind::Put, 1, &PAYLOAD)).unwrap().tag().unwrap();
         rig.driver.on_sent(rig.now, tag, Sent::Ok);
         self.outstanding.push_back(tag);
-        self.lives += 1;
-        if self.lives.is_multiple_of(BATCH) {
+        self.incarnations += 1;
+        if self.incarnations.is_multiple_of(BATCH) {
             // The peer has consumed everything so far, the greeting's request included.
-            let credits = (self.lives + 1) as u16;
-            let envelope = rig.envelope(1, self.lives as u32, credits);
+            let credits = (self.incarnations + 1) as u16;
+            let envelope = rig.envelope(1, self.incarnations as u32, credits);
             let _ = rig.driver.on_message(rig.now, LINK, &envelope, &Message::Noop);
             rig.now = rig.now.after(Span::from_nanos(BATCH * 100));
             rig.driver.on_time(rig.now);
@@ -71,13 +71,18 @@ impl Load {
         let rig = &mut self.rig;
         let tag = self.outstanding.pop_front().unwrap();
         let completion = Completion { tag, returned: Returned::Ok };
-        rig.driver.decider().on_completion(rig.now, completion, &mut self.counters, &mut NoTrace);
+        rig.driver.irq_handle().on_completion(
+            rig.now,
+            completion,
+            &mut self.counters,
+            &mut NoTrace,
+        );
         let report = rig.driver.next_report(rig.now).unwrap();
         assert!(report.tag == tag && report.status.errno == 0);
     }
 
-    fn run(&mut self, lives: u64) {
-        for _ in 0..lives {
+    fn run(&mut self, incarnations: u64) {
+        for _ in 0..incarnations {
             self.begin();
             self.end_oldest();
         }
@@ -101,7 +106,7 @@ fn main() {
         return;
     }
     let rounds = options.rounds(21, 2);
-    let lives = options.scale(200_000, 20_000);
+    let incarnations = options.scale(200_000, 20_000);
     let mut loads = OUTSTANDING.map(Load::new);
     // Every slot is touched once before anything is timed.
     for load in &mut loads {
@@ -111,8 +116,8 @@ fn main() {
     for _ in 0..rounds {
         for (load, column) in loads.iter_mut().zip(&mut columns) {
             let begin = clock::spent();
-            load.run(lives);
-            column.push((clock::spent() - begin) as f64 / lives as f64);
+            load.run(incarnations);
+            column.push((clock::spent() - begin) as f64 / incarnations as f64);
         }
     }
     let headline = "Life of a large PUT, driver alone: ns of processor time, completed in order";
@@ -131,13 +136,13 @@ fn main() {
 /// Locked operations and fences of 1600 lives, if they are being counted.
 #[cfg(feature = "count-ops")]
 fn counted(load: &mut Load) {
-    let lives = 1600;
+    let incarnations = 1600;
     let _ = lnd_core::sync::tally::take();
-    load.run(lives);
+    load.run(incarnations);
     let (locked, fences) = lnd_core::sync::tally::take();
-    let each = |n: usize| n as f64 / lives as f64;
+    let each = |n: usize| n as f64 / incarnations as f64;
     println!("  a life: {} locked operations, {} full fences", each(locked), each(fences));
-    assert!(locked as u64 <= 6 * lives && fences as u64 <= lives);
+    assert!(locked as u64 <= 6 * incarnations && fences as u64 <= incarnations);
 }
 
 #[cfg(not(feature = "count-ops"))]

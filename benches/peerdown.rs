@@ -90,8 +90,8 @@ impl Scene {
 
     fn complete(&mut self, tag: Tag, returned: Returned) {
         let completion = Completion { tag, returned };
-        let decider = self.rig.driver.decider();
-        decider.on_completion(self.rig.now, completion, &mut self.counters, &mut NoTrace);
+        let irq_handle = self.rig.driver.irq_handle();
+        irq_handle.on_completion(self.rig.now, completion, &mut self.counters, &mut NoTrace);
     }
 
     /// One life of the other peer's PUT, in nanoseconds.
@@ -120,9 +120,9 @@ impl Scene {
         while good + bad < outstanding {
             self.rig.driver.on_time(self.rig.now);
             // The engine gives back what was asked for, some of it after the last byte (S0-16).
-            let asked = self.rig.driver.engine_mut(LINK).unwrap().recalled.len();
+            let asked = self.rig.driver.engine_mut(LINK).unwrap().invalidated.len();
             while seen < asked {
-                let tag = self.rig.driver.engine_mut(LINK).unwrap().recalled[seen];
+                let tag = self.rig.driver.engine_mut(LINK).unwrap().invalidated[seen];
                 let done = seen % 2 == 0;
                 self.complete(tag, if done { Returned::Ok } else { Returned::Untouched });
                 seen += 1;
@@ -152,10 +152,10 @@ impl Scene {
         assert_eq!(invalidated, outstanding as u64, "each descriptor is asked for once");
         assert!(driver.next_report(self.rig.now).is_none());
         assert_eq!((driver.in_use(), driver.audit()), ((0, 0), Ok(())));
-        let mut recalled = std::mem::take(&mut driver.engine_mut(LINK).unwrap().recalled);
-        recalled.sort_unstable();
+        let mut invalidated = std::mem::take(&mut driver.engine_mut(LINK).unwrap().invalidated);
+        invalidated.sort_unstable();
         self.tags.sort_unstable();
-        assert!(recalled == self.tags, "other descriptors were asked for than were staged");
+        assert!(invalidated == self.tags, "other descriptors were asked for than were staged");
     }
 }
 

@@ -14,7 +14,7 @@ use lnd_core::ports::{Completions, Features, NoTrace};
 use lnd_core::time::{Instant, Span};
 use lnd_core::transfer::Status;
 use lnd_dma::driver::{CompletionQueue, MmioEngine};
-use lnd_dma::memory::{Geometry, LinkMemory};
+use lnd_dma::memory::{LinkGeometry, LinkMemory};
 use lnd_dma::regs::{LinkBits, Register, RegisterAccess};
 use lnd_dma::soft::{NoFaults, Settings, SoftEngine};
 use lnd_shortmsg::dispatch::{Receiver, Sender};
@@ -53,14 +53,14 @@ pub struct Node {
 
 /// A mailbox whose memory is never freed.
 fn mailbox(slots: u32, slot_size: u32) -> (Producer<'static>, Consumer<'static>) {
-    let geometry = mailbox::Geometry::new(slots, slot_size).unwrap();
+    let geometry = mailbox::MailboxGeometry::new(slots, slot_size).unwrap();
     let memory = vec![Line::ZERO; geometry.bytes_needed() / size_of::<Line>()].leak();
     channel(memory, geometry).unwrap()
 }
 
 /// The memory of a node's only link, whose link is up. It is never freed.
 pub fn link_memory(node: u32) -> LinkMemory<'static> {
-    let geometry = Geometry { descriptors: SLOTS, lists: SLOTS };
+    let geometry = LinkGeometry { descriptors: SLOTS, lists: SLOTS };
     let memory = vec![Line::ZERO; geometry.bytes_needed().div_ceil(64)].leak();
     let bytes = size_of_val(memory);
     let base = NonNull::from(memory).cast();
@@ -112,11 +112,11 @@ impl Node {
         config.pulls = 32;
         let memory = vec![MaybeUninit::uninit(); config.bytes_needed()].leak();
         let mine = links[me as usize];
-        let life = Incarnation::from_raw(u64::from(me) + 100).unwrap();
+        let incarnation = Incarnation::from_raw(u64::from(me) + 100).unwrap();
         let driver = Driver::create(
             memory,
             config,
-            Identity { nid: nid_of(me), life },
+            Identity { nid: nid_of(me), incarnation },
             [MmioEngine::new(LINK, mine, mine, Numbers)],
             outlets,
             window,

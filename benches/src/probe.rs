@@ -9,7 +9,7 @@ use crossbeam_utils::CachePadded;
 
 /// Two lines, one for each direction, and a third that tells the partner what to do.
 #[derive(Debug, Default)]
-pub struct Court {
+pub struct Probe {
     ping: CachePadded<AtomicU32>,
     pong: CachePadded<AtomicU32>,
     mode: CachePadded<AtomicU32>,
@@ -42,7 +42,7 @@ impl Patience {
     }
 }
 
-impl Court {
+impl Probe {
     /// Tells the partner what to do from now on. Context: the measuring thread, nothing under way.
     pub fn set_mode(&self, mode: u32) {
         // Release: partner is the Acquire in `mode`.
@@ -116,12 +116,12 @@ mod tests {
 
     #[test]
     fn the_partner_answers_every_ping_and_quits() {
-        let court = Court::default();
-        court.set_mode(LINE);
+        let probe = Probe::default();
+        probe.set_mode(LINE);
         std::thread::scope(|scope| {
-            scope.spawn(|| court.answer());
-            assert!(court.one_way(10) > 0.0);
-            court.set_mode(QUIT);
+            scope.spawn(|| probe.answer());
+            assert!(probe.one_way(10) > 0.0);
+            probe.set_mode(QUIT);
         });
     }
 }

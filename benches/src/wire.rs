@@ -12,7 +12,7 @@ use lnd_core::message::{Envelope, Lane, Message};
 use lnd_core::ports::{BadAddress, Channel, ChannelFull, Memory, NoTrace, Ports, Sent};
 use lnd_dma::driver::{MmioEngine, Nodes};
 use lnd_dma::memory::LinkMemory;
-use lnd_dma::soft::{BusFault, Fabric, Place};
+use lnd_dma::soft::{BusAddress, BusFault, Fabric};
 use lnd_shortmsg::dispatch::{transmit, transmit_inline};
 use lnd_shortmsg::mailbox::spsc::Producer;
 use lnd_shortmsg::wire::{Checksum, Wire};
@@ -215,7 +215,7 @@ impl Fabric<'static> for Bus {
         true
     }
 
-    fn copy(&mut self, from: Place, to: Place, length: u32) -> Result<(), BusFault> {
+    fn copy(&mut self, from: BusAddress, to: BusAddress, length: u32) -> Result<(), BusFault> {
         self.window.copy(from.address, to.address, length as usize).ok_or(BusFault)
     }
 }

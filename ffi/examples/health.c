@@ -45,21 +45,21 @@ static void resend(void)
 	struct lnd_report lost = report_of(LND_HEALTH_LOCAL_DROPPED, LND_NOT_DELIVERED, -100);
 	struct lnd_report good = report_of(LND_HEALTH_OK, LND_DELIVERED, 0);
 	struct lnd_path first = { .size = sizeof(first) }, second = { .size = sizeof(second) };
-	struct lnd_journey journey, stale;
+	struct lnd_attempts attempts, stale;
 	struct lnd_outcome end = { .size = sizeof(end) };
 
-	MUST(lnd_health_open(health, peer, 60 * SECOND, 1, 42, &journey));
-	stale = journey;
-	MUST(lnd_health_begin(health, journey, SECOND, &first));
-	FAILS(LND_E_RUNNING, lnd_health_begin(health, journey, SECOND, &second));
+	MUST(lnd_health_open(health, peer, 60 * SECOND, 1, 42, &attempts));
+	stale = attempts;
+	MUST(lnd_health_begin(health, attempts, SECOND, &first));
+	FAILS(LND_E_RUNNING, lnd_health_begin(health, attempts, SECOND, &second));
 	CHECK(first.hop_nid && first.slice > SECOND);
-	MUST(lnd_health_ended(health, journey, &lost, SECOND, &end));
+	MUST(lnd_health_ended(health, attempts, &lost, SECOND, &end));
 	CHECK(end.next == LND_NEXT_AGAIN);
 	CHECK(value_of(first.local) < 1000);
 
-	MUST(lnd_health_begin(health, journey, SECOND, &second));
+	MUST(lnd_health_begin(health, attempts, SECOND, &second));
 	CHECK(!same(second.local, first.local));
-	MUST(lnd_health_ended(health, journey, &good, SECOND, &end));
+	MUST(lnd_health_ended(health, attempts, &good, SECOND, &end));
 	CHECK(end.next == LND_NEXT_ENDED);
 	FAILS(LND_E_STALE, lnd_health_begin(health, stale, SECOND, &second));
 	FAILS(LND_E_STALE, lnd_health_give_up(health, stale, NULL));
@@ -144,7 +144,7 @@ int main(void)
 	block = memory(len);
 	memset(block, 0, len);
 	bad = config;
-	bad.journeys = 0;
+	bad.attempts = 0;
 	FAILS(LND_E_CONFIG, lnd_health_create(block, len, &bad, 0, &health));
 	FAILS(LND_E_MEMORY, lnd_health_create(block, len - 1, &config, 0, &health));
 	FAILS(LND_E_ALIGN, lnd_health_create((char *)block + 8, len, &config, 0, &health));

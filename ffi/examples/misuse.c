@@ -104,7 +104,7 @@ static void creation(void)
 	BAD_CONFIG(LND_E_VERSION, abi_version, LND_ABI_VERSION + 1);
 	BAD_CONFIG(LND_E_CONFIG, nid, 0);
 	BAD_CONFIG(LND_E_CONFIG, nid, LND_NID_UNKNOWN);
-	BAD_CONFIG(LND_E_CONFIG, life, 0);
+	BAD_CONFIG(LND_E_CONFIG, incarnation, 0);
 	BAD_CONFIG(LND_E_NULL, rings[0].base, NULL);
 	BAD_CONFIG(LND_E_ALIGN, rings[0].base, ring + 8);
 	BAD_CONFIG(LND_E_RING, rings[0].len, 64);
@@ -137,7 +137,7 @@ static void creation(void)
 static void no_ni(struct lnd_ni *ni, enum lnd_error error)
 {
 	struct lnd_send_request request = { .size = sizeof(request) };
-	struct lnd_verdict verdict = { .size = sizeof(verdict) };
+	struct lnd_decision decision = { .size = sizeof(decision) };
 	struct lnd_blocker blocker = { .size = sizeof(blocker) };
 	struct lnd_peer_info info = { .size = sizeof(info) };
 	struct lnd_stats stats = { .size = sizeof(stats) };
@@ -153,10 +153,10 @@ static void no_ni(struct lnd_ni *ni, enum lnd_error error)
 
 	FAILS(error, lnd_submit(ni, &request, 1, &transfer, NULL));
 	FAILS(error, lnd_withdraw(ni, transfer, 1));
-	FAILS(error, lnd_recv(ni, waiting, &verdict, 1, &transfer, NULL));
+	FAILS(error, lnd_recv(ni, waiting, &decision, 1, &transfer, NULL));
 	FAILS(error, lnd_keep(ni, waiting, 1, &waiting));
-	FAILS(error, lnd_give(ni, waiting, &verdict, 1, &transfer));
-	FAILS(error, lnd_refuse(ni, waiting, LND_REFUSE_FAILED, 1));
+	FAILS(error, lnd_reply(ni, waiting, &decision, 1, &transfer));
+	FAILS(error, lnd_nak(ni, waiting, LND_NAK_FAILED, 1));
 	FAILS(error, lnd_frame_in(ni, 0, LND_NID_UNKNOWN, text, 0, 1, &arrival));
 	FAILS(error, lnd_sent(ni, message, LND_SENT_OK, 1));
 	FAILS(error, lnd_interrupt(ni, 0, 1, 1, NULL));
@@ -311,7 +311,7 @@ static void handles(void)
 	struct lnd_transfer ours, stale, forged;
 	struct lnd_request request = { 0 };
 	struct lnd_message message = { 0 };
-	struct lnd_verdict verdict = { .size = sizeof(verdict) };
+	struct lnd_decision decision = { .size = sizeof(decision) };
 	struct lnd_peer peer, wrong;
 	struct lnd_peer_info info = { .size = sizeof(info) };
 	unsigned int before = a->reports, seed = 1, at;
@@ -327,13 +327,13 @@ static void handles(void)
 	/* A handle of one kind is none of another. */
 	memcpy(&request, &ours, sizeof(request));
 	memcpy(&message, &ours, sizeof(message));
-	FAILS(LND_E_STALE, lnd_recv(a->ni, request, &verdict, world.now, NULL, NULL));
+	FAILS(LND_E_STALE, lnd_recv(a->ni, request, &decision, world.now, NULL, NULL));
 	FAILS(LND_E_STALE, lnd_keep(a->ni, request, world.now, &request));
-	FAILS(LND_E_STALE, lnd_refuse(a->ni, request, LND_REFUSE_FAILED, world.now));
+	FAILS(LND_E_STALE, lnd_nak(a->ni, request, LND_NAK_FAILED, world.now));
 	FAILS(LND_E_STALE, lnd_sent(a->ni, message, LND_SENT_OK, world.now));
 	FAILS(LND_E_ARGUMENT, lnd_sent(a->ni, message, 9, world.now));
-	FAILS(LND_E_ARGUMENT, lnd_refuse(a->ni, request, 0, world.now));
-	FAILS(LND_E_ARGUMENT, lnd_refuse(a->ni, request, 256 + 1, world.now));
+	FAILS(LND_E_ARGUMENT, lnd_nak(a->ni, request, 0, world.now));
+	FAILS(LND_E_ARGUMENT, lnd_nak(a->ni, request, 256 + 1, world.now));
 	/* Withdrawn twice: reported once. */
 	MUST(lnd_withdraw(a->ni, ours, world.now));
 	MUST(lnd_withdraw(a->ni, ours, world.now));

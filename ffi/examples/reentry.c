@@ -130,33 +130,33 @@ static uint32_t self_id(void *ctx)
 static enum lnd_error decide(struct node *node, const struct lnd_arrival *arrival)
 {
 	struct lnd_frag frag = { .addr = 0, .len = 100 };
-	struct lnd_verdict verdict = { .size = sizeof(verdict), .frags = &frag, .nfrags = 1 };
+	struct lnd_decision decision = { .size = sizeof(decision), .frags = &frag, .nfrags = 1 };
 	struct lnd_request forged = arrival->request;
 	enum lnd_error error;
 	uint32_t state;
 
 	tried++;
 	CHECK(!held);
-	verdict.deadline = LND_NEVER;
+	decision.deadline = LND_NEVER;
 	MUST(lnd_run_state_get(node->ni, &state));
 	FAILS(LND_E_RUNNING, lnd_ni_destroy(node->ni));
 	/* Verdicts that do not fit leave the request as it was. */
-	FAILS(LND_E_FOREIGN, lnd_recv(world.node[1 - node->number].ni, arrival->request, &verdict,
+	FAILS(LND_E_FOREIGN, lnd_recv(world.node[1 - node->number].ni, arrival->request, &decision,
 				      world.now, NULL, NULL));
 	forged.generation++;
-	FAILS(LND_E_STALE, lnd_recv(node->ni, forged, &verdict, world.now, NULL, NULL));
-	verdict.len = arrival->len + 1;
+	FAILS(LND_E_STALE, lnd_recv(node->ni, forged, &decision, world.now, NULL, NULL));
+	decision.len = arrival->len + 1;
 	if (arrival->kind == LND_REQUEST_GET) {
-		FAILS(LND_E_WRONG_KIND, lnd_recv(node->ni, arrival->request, &verdict, world.now, NULL, NULL));
-		FAILS(LND_E_TOO_LONG, lnd_give(node->ni, arrival->request, &verdict, world.now, NULL));
+		FAILS(LND_E_WRONG_KIND, lnd_recv(node->ni, arrival->request, &decision, world.now, NULL, NULL));
+		FAILS(LND_E_TOO_LONG, lnd_reply(node->ni, arrival->request, &decision, world.now, NULL));
 	} else {
-		FAILS(LND_E_TOO_LONG, lnd_recv(node->ni, arrival->request, &verdict, world.now, NULL, NULL));
-		FAILS(LND_E_WRONG_KIND, lnd_give(node->ni, arrival->request, &verdict, world.now, NULL));
+		FAILS(LND_E_TOO_LONG, lnd_recv(node->ni, arrival->request, &decision, world.now, NULL, NULL));
+		FAILS(LND_E_WRONG_KIND, lnd_reply(node->ni, arrival->request, &decision, world.now, NULL));
 	}
-	verdict.nfrags = LND_MAX_FRAGMENTS + 1;
-	FAILS(LND_E_FRAGMENTS, lnd_recv(node->ni, arrival->request, &verdict, world.now, NULL, NULL));
+	decision.nfrags = LND_MAX_FRAGMENTS + 1;
+	FAILS(LND_E_FRAGMENTS, lnd_recv(node->ni, arrival->request, &decision, world.now, NULL, NULL));
 	error = node_decide(node, arrival);
-	FAILS(LND_E_STALE, lnd_refuse(node->ni, arrival->request, LND_REFUSE_FAILED, world.now));
+	FAILS(LND_E_STALE, lnd_nak(node->ni, arrival->request, LND_NAK_FAILED, world.now));
 	return error;
 }
 

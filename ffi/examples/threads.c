@@ -64,10 +64,10 @@ static void wake(void *ctx)
 	__atomic_store_n(&node->woken, 1, __ATOMIC_RELEASE);
 }
 
-static void event(void *ctx, const struct lnd_event *news)
+static void event(void *ctx, const struct lnd_event *event)
 {
 	(void)ctx;
-	(void)news;
+	(void)event;
 }
 
 static void bug(void *ctx, const char *what)

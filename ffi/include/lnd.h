@@ -49,10 +49,10 @@
  * once it does not read, or not any more. Without its answer within @drain_bound the connection
  * is stopped, or the link. All nodes say so, or none.
  */
-#define LND_NO_RECALL 8U
+#define LND_CANCEL_FIRST 8U
 
 /* All flags that exist. */
-#define LND_FLAGS (((LND_CHECKSUM | LND_RELIABLE) | LND_ENDS_AT_ONCE) | LND_NO_RECALL)
+#define LND_FLAGS (((LND_CHECKSUM | LND_RELIABLE) | LND_ENDS_AT_ONCE) | LND_CANCEL_FIRST)
 
 /* Bytes of a stamp in a message's header. */
 #define LND_STAMP_BYTES 24U
@@ -312,7 +312,7 @@ enum lnd_returned {
 	LND_RETURNED_UNTOUCHED = 1,
 	/** @LND_RETURNED_TOUCHED: With an error, and bytes may have been moved. */
 	LND_RETURNED_TOUCHED = 2,
-	/** @LND_RETURNED_UNKNOWN: Of engine_yank() alone: nothing is known of its end. */
+	/** @LND_RETURNED_UNKNOWN: Of engine_reclaim() alone: nothing is known of its end. */
 	LND_RETURNED_UNKNOWN = 3,
 };
 
@@ -337,30 +337,30 @@ enum lnd_request_kind {
 	/**
 	 * @LND_REQUEST_IMMEDIATE: A PUT, an ACK or a REPLY whose payload came along: lnd_recv()
 	 * copies it. Or a GET that is not optimised, without payload: lnd_recv() of no bytes or
-	 * lnd_refuse() ends it, and the answer is an LND_REPLY of its own. Which of them it is,
+	 * lnd_nak() ends it, and the answer is an LND_REPLY of its own. Which of them it is,
 	 * the upper layer's header says.
 	 */
 	LND_REQUEST_IMMEDIATE = 1,
 	/** @LND_REQUEST_PUT: A PUT, an ACK or a REPLY: lnd_recv() pulls the payload. */
 	LND_REQUEST_PUT = 2,
-	/** @LND_REQUEST_GET: A GET: lnd_give() stages the payload. */
+	/** @LND_REQUEST_GET: A GET: lnd_reply() stages the payload. */
 	LND_REQUEST_GET = 3,
 };
 
 /**
- * enum lnd_refusal - Why a request is refused.
+ * enum lnd_nak_reason - Why a request is refused.
  */
-enum lnd_refusal {
-	/** @LND_REFUSE_NO_MATCH: Nothing matches. */
-	LND_REFUSE_NO_MATCH = 1,
-	/** @LND_REFUSE_NO_RESOURCES: A resource is missing; the same request may succeed later. */
-	LND_REFUSE_NO_RESOURCES = 2,
-	/** @LND_REFUSE_SHUTTING_DOWN: Shutting down. */
-	LND_REFUSE_SHUTTING_DOWN = 3,
-	/** @LND_REFUSE_BAD_REQUEST: The request makes no sense. */
-	LND_REFUSE_BAD_REQUEST = 4,
-	/** @LND_REFUSE_FAILED: Failed locally. */
-	LND_REFUSE_FAILED = 5,
+enum lnd_nak_reason {
+	/** @LND_NAK_NO_MATCH: Nothing matches. */
+	LND_NAK_NO_MATCH = 1,
+	/** @LND_NAK_NO_RESOURCES: A resource is missing; the same request may succeed later. */
+	LND_NAK_NO_RESOURCES = 2,
+	/** @LND_NAK_SHUTTING_DOWN: Shutting down. */
+	LND_NAK_SHUTTING_DOWN = 3,
+	/** @LND_NAK_BAD_REQUEST: The request makes no sense. */
+	LND_NAK_BAD_REQUEST = 4,
+	/** @LND_NAK_FAILED: Failed locally. */
+	LND_NAK_FAILED = 5,
 };
 
 /**
@@ -489,8 +489,8 @@ enum lnd_place {
 enum lnd_peer_state {
 	/** @LND_PEER_UNKNOWN: Not greeted. */
 	LND_PEER_UNKNOWN = 0,
-	/** @LND_PEER_GREETING: Our greeting is out. */
-	LND_PEER_GREETING = 1,
+	/** @LND_PEER_HANDSHAKE: Our greeting is out. */
+	LND_PEER_HANDSHAKE = 1,
 	/** @LND_PEER_GOOD: It has answered: requests go out. */
 	LND_PEER_GOOD = 2,
 	/** @LND_PEER_DOWN: Down. */
@@ -554,17 +554,17 @@ enum lnd_trace_kind {
 	/** @LND_TRACE_INVALIDATED: A descriptor was asked back. */
 	LND_TRACE_INVALIDATED = 5,
 	/**
-	 * @LND_TRACE_YANKED: A stopped engine's descriptor was taken; @a: 1 if it held its real
+	 * @LND_TRACE_RECLAIMED: A stopped engine's descriptor was taken; @a: 1 if it held its real
 	 * end.
 	 */
-	LND_TRACE_YANKED = 6,
-	/** @LND_TRACE_SAID: A message was handed over; @a: lane, @b: number. */
-	LND_TRACE_SAID = 7,
+	LND_TRACE_RECLAIMED = 6,
+	/** @LND_TRACE_SENT: A message was handed over; @a: lane, @b: number. */
+	LND_TRACE_SENT = 7,
 	/**
-	 * @LND_TRACE_HEARD: A message came in; @a: lane, @b: number, @c: 1 if it was acted
+	 * @LND_TRACE_RECEIVED: A message came in; @a: lane, @b: number, @c: 1 if it was acted
 	 * upon.
 	 */
-	LND_TRACE_HEARD = 8,
+	LND_TRACE_RECEIVED = 8,
 	/** @LND_TRACE_PEER: A peer's state; @a: enum lnd_peer_state. */
 	LND_TRACE_PEER = 9,
 	/** @LND_TRACE_LINK: A link's state; @a: enum lnd_link_state. */
@@ -767,7 +767,7 @@ enum lnd_window_check {
 	LND_WINDOW_FIRST = 1,
 	/**
 	 * @LND_WINDOW_COMING: The first copy is still coming: keep this request and ask again
-	 * once that has ended, or refuse it (LND_REFUSE_NO_RESOURCES).
+	 * once that has ended, or refuse it (LND_NAK_NO_RESOURCES).
 	 */
 	LND_WINDOW_COMING = 2,
 	/**
@@ -775,11 +775,11 @@ enum lnd_window_check {
 	 * arrived (lnd_recv() of no bytes).
 	 */
 	LND_WINDOW_SECOND = 3,
-	/** @LND_WINDOW_OUTSIDE: Too old to know: refuse it (LND_REFUSE_FAILED). */
+	/** @LND_WINDOW_OUTSIDE: Too old to know: refuse it (LND_NAK_FAILED). */
 	LND_WINDOW_OUTSIDE = 4,
 	/**
 	 * @LND_WINDOW_STALE: Of or for an incarnation that is not the present one: refuse it
-	 * (LND_REFUSE_FAILED).
+	 * (LND_NAK_FAILED).
 	 */
 	LND_WINDOW_STALE = 5,
 };
@@ -911,7 +911,7 @@ struct lnd_ring {
  *               @hello_tries times @hello_timeout, unless a frame of it comes before.
  * @batch: most slots, queue entries or timers handled in one call, 1 to 1,048,576.
  * @policy: enum lnd_policy.
- * @flags: LND_CHECKSUM, LND_RELIABLE, LND_ENDS_AT_ONCE, LND_NO_RECALL, or 0. A host whose channel loses
+ * @flags: LND_CHECKSUM, LND_RELIABLE, LND_ENDS_AT_ONCE, LND_CANCEL_FIRST, or 0. A host whose channel loses
  *         nothing adds LND_RELIABLE.
  * @pulls: pulls under way from each peer at once, 1 to 65,535; what exceeds them waits in order.
  * @connections: connections that may be out of service at once, 0 to 255, for engines that have some:
@@ -924,7 +924,7 @@ struct lnd_ring {
  *                host does not run for so long.
  * @link_poll: ns between two looks at a link that is out of service or at room in the channel, at least 1 us.
  *        A host that did not call lnd_run() for twice as long may have paused: a silence then ends later.
- * @verdict_bound: ns within which a request must have its verdict, at least 1 ms.
+ * @decision_bound: ns within which a request must have its verdict, at least 1 ms.
  * @rings: the links' memory; the first @links are used.
  *
  * lnd_config_init() fills in everything but @nid, @life and @rings.
@@ -933,7 +933,7 @@ struct lnd_config {
 	uint32_t size;
 	uint32_t abi_version;
 	uint64_t nid;
-	uint64_t life;
+	uint64_t incarnation;
 	uint32_t slots;
 	uint32_t passive_slots;
 	uint32_t peers;
@@ -952,7 +952,7 @@ struct lnd_config {
 	uint64_t hello_timeout;
 	uint64_t credit_stall;
 	uint64_t link_poll;
-	uint64_t verdict_bound;
+	uint64_t decision_bound;
 	struct lnd_ring rings[LND_MAX_LINKS];
 };
 
@@ -1228,7 +1228,7 @@ struct lnd_ops {
 	 * @engine_invalidate: Asks for a descriptor back. Never waits: it comes back by
 	 * lnd_completed() with any outcome, or not at all; then its link, or its connection, is
 	 * stopped after lnd_config.drain_bound. Of staged memory the peer may be reading: it
-	 * learns that it did not get all, or lnd_config.flags has LND_NO_RECALL. One that is not
+	 * learns that it did not get all, or lnd_config.flags has LND_CANCEL_FIRST. One that is not
 	 * out is no error. Context: inside.
 	 */
 	void (*engine_invalidate)(void *ctx, uint32_t link, struct lnd_tag tag);
@@ -1245,12 +1245,12 @@ struct lnd_ops {
 	 */
 	uint32_t (*engine_quiesced)(void *ctx, uint32_t link);
 	/**
-	 * @engine_yank: After the proof of the link, or of the connection with the peer: what
+	 * @engine_reclaim: After the proof of the link, or of the connection with the peer: what
 	 * is known of a descriptor's end; enum lnd_returned. It is taken away from the engine.
 	 * Called for every one that is out, before engine_reset() or connection_reset().
 	 * Optional: then nothing is known. Context: inside.
 	 */
-	uint32_t (*engine_yank)(void *ctx, uint32_t link, struct lnd_tag tag);
+	uint32_t (*engine_reclaim)(void *ctx, uint32_t link, struct lnd_tag tag);
 	/**
 	 * @engine_reset: The stopped link may work again; it has no descriptors. Context:
 	 * inside.
@@ -1460,7 +1460,7 @@ struct lnd_health_peer {
  * @action_bound: ns after which a ping, probe or connection whose end was not told is over.
  * @action_every: ns for each ping, probe or connection: their budget, at least 1 us.
  * @action_burst: most of them at once, at least 1.
- * @probe_verdicts: dead verdicts before the peer is down.
+ * @probe_results: dead verdicts before the peer is down.
  * @routes: routes, 0 to 4,096.
  * @routing: 1 if this node is a router.
  * @numa_range: NUMA distances below this count as equal, 0 to 65,535.
@@ -1474,7 +1474,7 @@ struct lnd_health_config {
 	uint32_t peers;
 	uint32_t peer_nis;
 	uint32_t journal;
-	uint32_t journeys;
+	uint32_t attempts;
 	uint32_t actions;
 	uint32_t profile;
 	uint32_t sensitivity;
@@ -1491,7 +1491,7 @@ struct lnd_health_config {
 	uint64_t action_bound;
 	uint64_t action_every;
 	uint32_t action_burst;
-	uint32_t probe_verdicts;
+	uint32_t probe_results;
 	uint32_t routes;
 	uint32_t routing;
 	uint32_t numa_range;
@@ -1500,13 +1500,13 @@ struct lnd_health_config {
 };
 
 /**
- * struct lnd_journey - Names a message on its way over several tries.
+ * struct lnd_attempts - Names a message on its way over several tries.
  * @index: place.
  * @generation: use of the place.
  * @ni: the health object's own number.
  * @kind: kind of handle.
  */
-struct lnd_journey {
+struct lnd_attempts {
 	uint32_t index;
 	uint32_t generation;
 	uint32_t ni;
@@ -1688,7 +1688,7 @@ struct lnd_request {
  * @size: sizeof(struct lnd_arrival).
  * @kind: enum lnd_request_kind.
  * @nid: the hop it came from.
- * @request: names it in lnd_recv(), lnd_give(), lnd_refuse() and lnd_keep().
+ * @request: names it in lnd_recv(), lnd_reply(), lnd_nak() and lnd_keep().
  * @header: the upper layer's header, in the frame.
  * @payload: LND_REQUEST_IMMEDIATE: the payload, in the frame. Else NULL.
  * @header_len: bytes of the header.
@@ -1744,7 +1744,7 @@ struct lnd_peer_info {
 	uint32_t size;
 	uint32_t state;
 	struct lnd_peer peer;
-	uint64_t life;
+	uint64_t incarnation;
 	uint64_t last_heard;
 	uint32_t transfers;
 	uint32_t credits;
@@ -1843,10 +1843,10 @@ struct lnd_send_request {
 };
 
 /**
- * struct lnd_verdict - What becomes of a peer's request.
- * @size: sizeof(struct lnd_verdict).
+ * struct lnd_decision - What becomes of a peer's request.
+ * @size: sizeof(struct lnd_decision).
  * @nfrags: fragments in @frags, at most LND_MAX_FRAGMENTS.
- * @frags: where the payload goes (lnd_recv()) or lies (lnd_give()); the vector is copied, the
+ * @frags: where the payload goes (lnd_recv()) or lies (lnd_reply()); the vector is copied, the
  *         memory it names is lent until the report.
  * @len: bytes wanted or given: at most those of the request, and of the fragments.
  * @reserved: 0.
@@ -1854,7 +1854,7 @@ struct lnd_send_request {
  *            given up or is silent: no frame reports that.
  * @user: comes back in the report.
  */
-struct lnd_verdict {
+struct lnd_decision {
 	uint32_t size;
 	uint32_t nfrags;
 	const struct lnd_frag *frags;
@@ -2396,7 +2396,7 @@ enum lnd_error lnd_health_destroy(struct lnd_health *health);
  * LND_E_STALE, LND_E_ARGUMENT.
  */
 enum lnd_error lnd_health_ended(struct lnd_health *health,
-				struct lnd_journey journey,
+				struct lnd_attempts attempts,
 				const struct lnd_report *report,
 				uint64_t now,
 				struct lnd_outcome *result);
@@ -2414,7 +2414,7 @@ enum lnd_error lnd_health_ended(struct lnd_health *health,
  * LND_E_STALE.
  */
 enum lnd_error lnd_health_refused(struct lnd_health *health,
-				  struct lnd_journey journey,
+				  struct lnd_attempts attempts,
 				  uint32_t error,
 				  uint64_t now,
 				  struct lnd_outcome *result);
@@ -2430,7 +2430,7 @@ enum lnd_error lnd_health_refused(struct lnd_health *health,
  * LND_E_NULL (the object).
  */
 enum lnd_error lnd_health_give_up(struct lnd_health *health,
-				  struct lnd_journey journey,
+				  struct lnd_attempts attempts,
 				  struct lnd_outcome *result);
 
 /**
@@ -2553,7 +2553,7 @@ enum lnd_error lnd_health_open(struct lnd_health *health,
 			       uint64_t deadline,
 			       uint32_t resend,
 			       uint64_t cookie,
-			       struct lnd_journey *journey);
+			       struct lnd_attempts *attempts);
 
 /**
  * lnd_health_bind() - Binds a message to an interface of ours, of its peer, or to both: a response goes
@@ -2568,7 +2568,7 @@ enum lnd_error lnd_health_open(struct lnd_health *health,
  * LND_E_WRONG_KIND, LND_E_ARGUMENT (an interface of another peer), LND_E_RUNNING (a try has begun).
  */
 enum lnd_error lnd_health_bind(struct lnd_health *health,
-			       struct lnd_journey journey,
+			       struct lnd_attempts attempts,
 			       struct lnd_health_ni local,
 			       struct lnd_health_ni peer_ni);
 
@@ -2586,7 +2586,7 @@ enum lnd_error lnd_health_bind(struct lnd_health *health,
  * LND_E_WAIT (not before lnd_health_next_try(); nothing has changed).
  */
 enum lnd_error lnd_health_begin(struct lnd_health *health,
-				struct lnd_journey journey,
+				struct lnd_attempts attempts,
 				uint64_t now,
 				struct lnd_path *path);
 
@@ -2605,7 +2605,7 @@ enum lnd_error lnd_health_begin(struct lnd_health *health,
  * Return: as lnd_health_begin(), LND_E_ARGUMENT.
  */
 enum lnd_error lnd_health_begin_near(struct lnd_health *health,
-				     struct lnd_journey journey,
+				     struct lnd_attempts attempts,
 				     const struct lnd_distance *distances,
 				     uint32_t count,
 				     uint64_t now,
@@ -2624,7 +2624,7 @@ enum lnd_error lnd_health_begin_near(struct lnd_health *health,
  * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE.
  */
 enum lnd_error lnd_health_next_try(const struct lnd_health *health,
-				   struct lnd_journey journey,
+				   struct lnd_attempts attempts,
 				   uint64_t *time);
 
 /**
@@ -3077,8 +3077,8 @@ enum lnd_error lnd_link_failed(struct lnd_ni *ni, uint32_t link);
  * dealt with here. A frame that makes no sense, or whose sender does not count, is dropped and
  * counted.
  *
- * On LND_REQUEST the frame is a peer's request, which the host decides: lnd_recv() (PUT), lnd_give()
- * (GET), lnd_refuse(), or lnd_keep() to decide later. Until then nothing of it is taken, and the frame
+ * On LND_REQUEST the frame is a peer's request, which the host decides: lnd_recv() (PUT), lnd_reply()
+ * (GET), lnd_nak(), or lnd_keep() to decide later. Until then nothing of it is taken, and the frame
  * stays as it is, where @header and @payload of @arrival point. Its place in the channel is free once one
  * of these calls has returned LND_OK, LND_DONE or LND_E_GONE. Anything else may be called before. One that
  * is not decided stays in the channel and is offered again, as after LND_E_WAIT; the next frame by the same
@@ -3411,7 +3411,7 @@ enum lnd_error lnd_withdraw(struct lnd_ni *ni, struct lnd_transfer transfer, uin
  *
  * The payload of an LND_REQUEST_IMMEDIATE can be received only while its frame is there; after lnd_keep()
  * lnd_recv() of more than no bytes is LND_E_TOO_LONG. A host that needs longer copies the payload before
- * and ends the request later by lnd_refuse(), of which the sender does not hear.
+ * and ends the request later by lnd_nak(), of which the sender does not hear.
  *
  * Context: thread; also in finalize() and event(). Takes the lock.
  * Return: LND_OK, LND_DONE, LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY,
@@ -3420,13 +3420,13 @@ enum lnd_error lnd_withdraw(struct lnd_ni *ni, struct lnd_transfer transfer, uin
  */
 enum lnd_error lnd_recv(struct lnd_ni *ni,
 			struct lnd_request request,
-			const struct lnd_verdict *verdict,
+			const struct lnd_decision *decision,
 			uint64_t now,
 			struct lnd_transfer *transfer,
 			struct lnd_report *report);
 
 /**
- * lnd_give() - Answers a peer's GET with memory of ours.
+ * lnd_reply() - Answers a peer's GET with memory of ours.
  * @ni: the NI.
  * @request: the request, of kind LND_REQUEST_GET.
  * @verdict: where from, and how much.
@@ -3438,9 +3438,9 @@ enum lnd_error lnd_recv(struct lnd_ni *ni,
  * Context: thread; also in finalize() and event(). Takes the lock.
  * Return: as lnd_recv(), without LND_DONE.
  */
-enum lnd_error lnd_give(struct lnd_ni *ni,
+enum lnd_error lnd_reply(struct lnd_ni *ni,
 			struct lnd_request request,
-			const struct lnd_verdict *verdict,
+			const struct lnd_decision *decision,
 			uint64_t now,
 			struct lnd_transfer *transfer);
 
@@ -3452,8 +3452,8 @@ enum lnd_error lnd_give(struct lnd_ni *ni,
  * @kept: where its handle from now on is written.
  *
  * On LND_OK its frame is not needed any more: header and payload must have been copied before. The request
- * then holds a slot and the peer's credit until lnd_recv(), lnd_give() or lnd_refuse(); it ends by itself
- * after @verdict_bound of struct lnd_config, or, with LND_NO_RECALL, when its sender takes it back.
+ * then holds a slot and the peer's credit until lnd_recv(), lnd_reply() or lnd_nak(); it ends by itself
+ * after @decision_bound of struct lnd_config, or, with LND_CANCEL_FIRST, when its sender takes it back.
  *
  * Context: thread; also in finalize() and event(). Takes the lock.
  * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY,
@@ -3465,20 +3465,20 @@ enum lnd_error lnd_keep(struct lnd_ni *ni,
 			struct lnd_request *kept);
 
 /**
- * lnd_refuse() - Refuses a peer's request. Nothing will be reported.
+ * lnd_nak() - Refuses a peer's request. Nothing will be reported.
  * @ni: the NI.
  * @request: the request.
- * @refusal: enum lnd_refusal; the peer is told, unless the payload came along.
+ * @refusal: enum lnd_nak_reason; the peer is told, unless the payload came along.
  * @now: the time.
  *
  * Of a request that has ended meanwhile nothing is left to refuse: LND_OK, where lnd_recv() and
- * lnd_give() return LND_E_GONE.
+ * lnd_reply() return LND_E_GONE.
  *
  * Context: thread; also in finalize() and event(). Takes the lock.
  * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY,
  * LND_E_FOREIGN, LND_E_STALE, LND_E_ARGUMENT, LND_E_WAIT (see lnd_frame_in()).
  */
-enum lnd_error lnd_refuse(struct lnd_ni *ni,
+enum lnd_error lnd_nak(struct lnd_ni *ni,
 			  struct lnd_request request,
 			  uint32_t refusal,
 			  uint64_t now);
@@ -3524,7 +3524,7 @@ LND_ASSERT_SIZE(lnd_config, 248);
 LND_ASSERT_FIELD(lnd_config, size, 0);
 LND_ASSERT_FIELD(lnd_config, abi_version, 4);
 LND_ASSERT_FIELD(lnd_config, nid, 8);
-LND_ASSERT_FIELD(lnd_config, life, 16);
+LND_ASSERT_FIELD(lnd_config, incarnation, 16);
 LND_ASSERT_FIELD(lnd_config, slots, 24);
 LND_ASSERT_FIELD(lnd_config, passive_slots, 28);
 LND_ASSERT_FIELD(lnd_config, peers, 32);
@@ -3543,7 +3543,7 @@ LND_ASSERT_FIELD(lnd_config, drain_bound, 80);
 LND_ASSERT_FIELD(lnd_config, hello_timeout, 88);
 LND_ASSERT_FIELD(lnd_config, credit_stall, 96);
 LND_ASSERT_FIELD(lnd_config, link_poll, 104);
-LND_ASSERT_FIELD(lnd_config, verdict_bound, 112);
+LND_ASSERT_FIELD(lnd_config, decision_bound, 112);
 LND_ASSERT_FIELD(lnd_config, rings, 120);
 LND_ASSERT_SIZE(lnd_tag, 8);
 LND_ASSERT_FIELD(lnd_tag, index, 0);
@@ -3636,7 +3636,7 @@ LND_ASSERT_FIELD(lnd_ops, engine_doorbell, 88);
 LND_ASSERT_FIELD(lnd_ops, engine_invalidate, 96);
 LND_ASSERT_FIELD(lnd_ops, engine_stop, 104);
 LND_ASSERT_FIELD(lnd_ops, engine_quiesced, 112);
-LND_ASSERT_FIELD(lnd_ops, engine_yank, 120);
+LND_ASSERT_FIELD(lnd_ops, engine_reclaim, 120);
 LND_ASSERT_FIELD(lnd_ops, engine_reset, 128);
 LND_ASSERT_FIELD(lnd_ops, engine_link_up, 136);
 LND_ASSERT_FIELD(lnd_ops, engine_features, 144);
@@ -3687,7 +3687,7 @@ LND_ASSERT_FIELD(lnd_health_config, locals, 8);
 LND_ASSERT_FIELD(lnd_health_config, peers, 12);
 LND_ASSERT_FIELD(lnd_health_config, peer_nis, 16);
 LND_ASSERT_FIELD(lnd_health_config, journal, 20);
-LND_ASSERT_FIELD(lnd_health_config, journeys, 24);
+LND_ASSERT_FIELD(lnd_health_config, attempts, 24);
 LND_ASSERT_FIELD(lnd_health_config, actions, 28);
 LND_ASSERT_FIELD(lnd_health_config, profile, 32);
 LND_ASSERT_FIELD(lnd_health_config, sensitivity, 36);
@@ -3704,17 +3704,17 @@ LND_ASSERT_FIELD(lnd_health_config, probe_hold_off, 104);
 LND_ASSERT_FIELD(lnd_health_config, action_bound, 112);
 LND_ASSERT_FIELD(lnd_health_config, action_every, 120);
 LND_ASSERT_FIELD(lnd_health_config, action_burst, 128);
-LND_ASSERT_FIELD(lnd_health_config, probe_verdicts, 132);
+LND_ASSERT_FIELD(lnd_health_config, probe_results, 132);
 LND_ASSERT_FIELD(lnd_health_config, routes, 136);
 LND_ASSERT_FIELD(lnd_health_config, routing, 140);
 LND_ASSERT_FIELD(lnd_health_config, numa_range, 144);
 LND_ASSERT_FIELD(lnd_health_config, connects_at_once, 148);
 LND_ASSERT_FIELD(lnd_health_config, incarnation, 152);
-LND_ASSERT_SIZE(lnd_journey, 16);
-LND_ASSERT_FIELD(lnd_journey, index, 0);
-LND_ASSERT_FIELD(lnd_journey, generation, 4);
-LND_ASSERT_FIELD(lnd_journey, ni, 8);
-LND_ASSERT_FIELD(lnd_journey, kind, 12);
+LND_ASSERT_SIZE(lnd_attempts, 16);
+LND_ASSERT_FIELD(lnd_attempts, index, 0);
+LND_ASSERT_FIELD(lnd_attempts, generation, 4);
+LND_ASSERT_FIELD(lnd_attempts, ni, 8);
+LND_ASSERT_FIELD(lnd_attempts, kind, 12);
 LND_ASSERT_SIZE(lnd_outcome, 40);
 LND_ASSERT_FIELD(lnd_outcome, size, 0);
 LND_ASSERT_FIELD(lnd_outcome, next, 4);
@@ -3800,7 +3800,7 @@ LND_ASSERT_SIZE(lnd_peer_info, 72);
 LND_ASSERT_FIELD(lnd_peer_info, size, 0);
 LND_ASSERT_FIELD(lnd_peer_info, state, 4);
 LND_ASSERT_FIELD(lnd_peer_info, peer, 8);
-LND_ASSERT_FIELD(lnd_peer_info, life, 32);
+LND_ASSERT_FIELD(lnd_peer_info, incarnation, 32);
 LND_ASSERT_FIELD(lnd_peer_info, last_heard, 40);
 LND_ASSERT_FIELD(lnd_peer_info, transfers, 48);
 LND_ASSERT_FIELD(lnd_peer_info, credits, 52);
@@ -3845,14 +3845,14 @@ LND_ASSERT_FIELD(lnd_send_request, nfrags, 44);
 LND_ASSERT_FIELD(lnd_send_request, deadline, 48);
 LND_ASSERT_FIELD(lnd_send_request, user, 56);
 LND_ASSERT_FIELD(lnd_send_request, peer, 64);
-LND_ASSERT_SIZE(lnd_verdict, 40);
-LND_ASSERT_FIELD(lnd_verdict, size, 0);
-LND_ASSERT_FIELD(lnd_verdict, nfrags, 4);
-LND_ASSERT_FIELD(lnd_verdict, frags, 8);
-LND_ASSERT_FIELD(lnd_verdict, len, 16);
-LND_ASSERT_FIELD(lnd_verdict, reserved, 20);
-LND_ASSERT_FIELD(lnd_verdict, deadline, 24);
-LND_ASSERT_FIELD(lnd_verdict, user, 32);
+LND_ASSERT_SIZE(lnd_decision, 40);
+LND_ASSERT_FIELD(lnd_decision, size, 0);
+LND_ASSERT_FIELD(lnd_decision, nfrags, 4);
+LND_ASSERT_FIELD(lnd_decision, frags, 8);
+LND_ASSERT_FIELD(lnd_decision, len, 16);
+LND_ASSERT_FIELD(lnd_decision, reserved, 20);
+LND_ASSERT_FIELD(lnd_decision, deadline, 24);
+LND_ASSERT_FIELD(lnd_decision, user, 32);
 #undef LND_ASSERT_FIELD
 #undef LND_ASSERT_SIZE
 #undef LND_ASSERT

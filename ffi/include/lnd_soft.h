@@ -162,7 +162,7 @@ struct lnd_soft_node_info {
 	uint32_t node;
 	uint32_t state;
 	uint32_t flags;
-	uint64_t life;
+	uint64_t incarnation;
 };
 
 #ifdef __cplusplus
@@ -611,13 +611,13 @@ uint32_t lnd_soft_is_alive(struct lnd_soft_node *node);
 enum lnd_error lnd_soft_leave(struct lnd_soft_node *node, uint64_t *ring);
 
 /**
- * lnd_soft_life() - The node's life: what lnd_config.life wants.
+ * lnd_soft_incarnation() - The node's life: what lnd_config.life wants.
  * @node: the node.
  *
  * Context: any.
  * Return: the life, or 0 if the node is not prepared, or no node.
  */
-uint64_t lnd_soft_life(struct lnd_soft_node *node);
+uint64_t lnd_soft_incarnation(struct lnd_soft_node *node);
 
 /**
  * lnd_soft_node_get() - What the node table says of a node.
@@ -662,7 +662,7 @@ enum lnd_error lnd_soft_watch(struct lnd_soft_node *node,
  */
 enum lnd_error lnd_soft_declare_dead(const struct lnd_soft_fabric *fabric,
 				uint32_t node,
-				uint64_t life,
+				uint64_t incarnation,
 				uint64_t *ring);
 
 /**
@@ -826,7 +826,7 @@ LND_ASSERT_FIELD(lnd_soft_node_info, size, 0);
 LND_ASSERT_FIELD(lnd_soft_node_info, node, 4);
 LND_ASSERT_FIELD(lnd_soft_node_info, state, 8);
 LND_ASSERT_FIELD(lnd_soft_node_info, flags, 12);
-LND_ASSERT_FIELD(lnd_soft_node_info, life, 16);
+LND_ASSERT_FIELD(lnd_soft_node_info, incarnation, 16);
 #undef LND_ASSERT_FIELD
 #undef LND_ASSERT_SIZE
 #undef LND_ASSERT

@@ -129,9 +129,9 @@ static bool lnd_host_send(struct lnd_host_worker *worker, struct lnd_host_node *
 	bool sent;
 
 	/* The node may be killed between two messages, not in the middle of one. */
-	down_read(&node->life);
+	down_read(&node->incarnation);
 	sent = lnd_host_make(worker, node, kind, length);
-	up_read(&node->life);
+	up_read(&node->incarnation);
 	return sent;
 }
 
@@ -318,9 +318,9 @@ static const char *const lnd_host_count_names[LND_HOST_COUNTS] = {
 	[LND_HOST_CRASHED] = "crashed",
 	[LND_HOST_REFUSED] = "refused",
 	[LND_HOST_RETRIED] = "retried",
-	[LND_HOST_ASKED] = "asked",
-	[LND_HOST_ASKED_OK] = "asked_ok",
-	[LND_HOST_ASKED_ERROR] = "asked_error",
+	[LND_HOST_REQUESTED] = "asked",
+	[LND_HOST_REQUESTED_OK] = "asked_ok",
+	[LND_HOST_REQUESTED_ERROR] = "asked_error",
 	[LND_HOST_UNWANTED] = "unwanted",
 	[LND_HOST_DENIED] = "denied",
 	[LND_HOST_NONSENSE] = "nonsense",

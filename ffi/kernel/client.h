@@ -36,9 +36,9 @@ enum lnd_host_count {
 	LND_HOST_CRASHED,	/* of these, gone with a killed node */
 	LND_HOST_REFUSED,	/* not accepted; counted once for each message given up */
 	LND_HOST_RETRIED,	/* not accepted for now, tried again */
-	LND_HOST_ASKED,	/* peers' requests that we took */
-	LND_HOST_ASKED_OK,
-	LND_HOST_ASKED_ERROR,
+	LND_HOST_REQUESTED,	/* peers' requests that we took */
+	LND_HOST_REQUESTED_OK,
+	LND_HOST_REQUESTED_ERROR,
 	LND_HOST_UNWANTED,	/* a REPLY that nobody waits for any more */
 	LND_HOST_DENIED,	/* peers' requests that we refused */
 	LND_HOST_NONSENSE,	/* peers' requests that made no sense */

@@ -76,7 +76,7 @@ static void lnd_host_peers(struct seq_file *file, struct lnd_host_node *node)
 		    lnd_peer_info_get(node->ni, peer, &info))
 			continue;
 		seq_printf(file, "%llu state %u life %llx transfers %u credits %u in_flight %u ",
-			   peer.nid, info.state, info.life, info.transfers, info.credits,
+			   peer.nid, info.state, info.incarnation, info.transfers, info.credits,
 			   info.in_flight);
 		seq_printf(file, "pulls %u pulls_waiting %u\n", info.pulls, info.pulls_waiting);
 	}
@@ -238,10 +238,10 @@ static int lnd_host_view_show(struct seq_file *file, void *unused)
 	if (!view->show_node)
 		return 0;
 	/* Empty as long as the node is not alive. */
-	down_read(&node->life);
+	down_read(&node->incarnation);
 	if (node->alive)
 		view->show_node(file, node);
-	up_read(&node->life);
+	up_read(&node->incarnation);
 	return 0;
 }
 

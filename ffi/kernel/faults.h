@@ -42,7 +42,7 @@
 	P(ATTACH,		"attach",		"load") \
 	P(SHAPE,		"shape",		"load") \
 	P(NODE,			"node",			"load") \
-	P(SEAT,			"seat",			"load") \
+	P(ENGINE_REF,			"seat",			"load") \
 	P(JOIN,			"join",			"load") \
 	P(PREPARE,		"prepare",		"load") \
 	P(WINDOW,		"window",		"load") \

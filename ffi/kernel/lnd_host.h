@@ -215,9 +215,9 @@ struct lnd_host_node {
 	struct lnd_ni *ni;
 	void *ni_memory;
 	size_t ni_bytes;
-	struct lnd_soft_node *seat;	/* membership, outbox, inbox */
-	void *seat_memory;
-	size_t seat_bytes;
+	struct lnd_soft_node *engine_ref;	/* membership, outbox, inbox */
+	void *engine_ref_memory;
+	size_t engine_ref_bytes;
 	struct lnd_host_window window;
 	struct task_struct *thread;
 	wait_queue_head_t wait;
@@ -233,7 +233,7 @@ struct lnd_host_node {
 	void *frame;	/* the frame that is being received */
 	size_t frame_bytes;
 	struct completion quiescent;	/* the NI's shutdown has come to its end */
-	struct rw_semaphore life;	/* held for writing where ni comes and goes */
+	struct rw_semaphore incarnation;	/* held for writing where ni comes and goes */
 	bool alive;	/* under life */
 	atomic_t health[16];	/* ends by health class */
 	atomic_t bugs;

@@ -14,9 +14,9 @@
 	{ LND_TRACE_STALE, "stale" },		\
 	{ LND_TRACE_POSTED, "posted" },		\
 	{ LND_TRACE_INVALIDATED, "invalidated" }, \
-	{ LND_TRACE_YANKED, "yanked" },		\
-	{ LND_TRACE_SAID, "said" },		\
-	{ LND_TRACE_HEARD, "heard" },		\
+	{ LND_TRACE_RECLAIMED, "yanked" },		\
+	{ LND_TRACE_SENT, "said" },		\
+	{ LND_TRACE_RECEIVED, "heard" },		\
 	{ LND_TRACE_PEER, "peer" },		\
 	{ LND_TRACE_LINK, "link" },		\
 	{ LND_TRACE_FINALIZED, "finalized" }, \

@@ -32,7 +32,7 @@ static bool lnd_host_receive(struct lnd_host_node *node)
 		struct lnd_arrival request = { .size = sizeof(request) };
 		enum lnd_error error;
 
-		if (lnd_soft_receive(node->seat, FRAMES, node->frame, node->frame_bytes, &arrival))
+		if (lnd_soft_receive(node->engine_ref, FRAMES, node->frame, node->frame_bytes, &arrival))
 			return false;
 		/*
 		 * Without memory for it, a request stays in its mailbox. Answers and credits need
@@ -51,7 +51,7 @@ static bool lnd_host_receive(struct lnd_host_node *node)
 		 */
 		if (error == LND_E_WAIT || error == LND_E_BUSY)
 			continue;
-		lnd_soft_release(node->seat);
+		lnd_soft_release(node->engine_ref);
 		taken++;
 	}
 	return true;
@@ -62,7 +62,7 @@ static void lnd_host_watch(struct lnd_host_node *node)
 {
 	struct lnd_soft_node_info info = { .size = sizeof(info) };
 
-	while (!lnd_soft_watch(node->seat, &info)) {
+	while (!lnd_soft_watch(node->engine_ref, &info)) {
 		u64 nid = lnd_soft_nid(info.node);
 
 		if (info.state == LND_SOFT_DEAD || info.state == LND_SOFT_ABSENT)
@@ -143,7 +143,7 @@ struct lnd_host_node *lnd_host_node_alloc(struct lnd_host_fabric *fabric, u32 nu
 	node->number = number;
 	spin_lock_init(&node->lock);
 	spin_lock_init(&node->ops_lock);
-	init_rwsem(&node->life);
+	init_rwsem(&node->incarnation);
 	init_waitqueue_head(&node->wait);
 	init_completion(&node->quiescent);
 	INIT_LIST_HEAD(&node->ops);

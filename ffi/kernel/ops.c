@@ -76,7 +76,7 @@ static u32 lnd_host_ready(void *ctx, u32 link, u64 nid, u32 lane)
 {
 	struct lnd_host_node *node = ctx;
 
-	return lnd_soft_ready(node->seat, link, lane, lnd_soft_node_of(nid));
+	return lnd_soft_ready(node->engine_ref, link, lane, lnd_soft_node_of(nid));
 }
 
 static u32 lnd_host_send(void *ctx, const struct lnd_frame *frame)
@@ -84,7 +84,7 @@ static u32 lnd_host_send(void *ctx, const struct lnd_frame *frame)
 	struct lnd_host_node *node = ctx;
 	u32 to = lnd_soft_node_of(frame->nid), sent = LND_SEND_FAILED;
 
-	if (!lnd_soft_send(node->seat, frame->link, frame->lane, to, frame->bytes, frame->len,
+	if (!lnd_soft_send(node->engine_ref, frame->link, frame->lane, to, frame->bytes, frame->len,
 			   &sent))
 		lnd_host_ring(node->fabric, BIT_ULL(to));
 	return sent;
@@ -116,7 +116,7 @@ static void lnd_host_op_finalize(void *ctx, const struct lnd_report *report)
 	lnd_host_finalize(ctx, report);
 }
 
-static void lnd_host_peer_news(struct lnd_host_node *node, const struct lnd_event *event)
+static void lnd_host_peer_event(struct lnd_host_node *node, const struct lnd_event *event)
 {
 	pr_info("node %u: peer %llu is now %u\n", node->number, event->nid, event->state);
 	if (event->state == LND_PEER_DOWN || event->state == LND_PEER_UNKNOWN)
@@ -128,7 +128,7 @@ static void lnd_host_event(void *ctx, const struct lnd_event *event)
 	struct lnd_host_node *node = ctx;
 
 	if (event->kind == LND_EVENT_PEER)
-		lnd_host_peer_news(node, event);
+		lnd_host_peer_event(node, event);
 	else if (event->kind == LND_EVENT_LINK)
 		pr_info("node %u: link %u is now %u\n", node->number, event->link, event->state);
 }

@@ -11,10 +11,10 @@
 
 /* Returns false if there is no room for a refusal: the request stays in its mailbox. */
 static bool lnd_host_refuse(struct lnd_host_node *node, struct lnd_request request,
-			    enum lnd_refusal why)
+			    enum lnd_nak_reason why)
 {
 	lnd_host_count(LND_HOST_DENIED);
-	return lnd_refuse(node->ni, request, why, ktime_get_ns()) != LND_E_WAIT;
+	return lnd_nak(node->ni, request, why, ktime_get_ns()) != LND_E_WAIT;
 }
 
 /* What a header asks for: enum lnd_kind, or 0 if it makes no sense. */
@@ -47,8 +47,8 @@ static enum lnd_error lnd_host_accept(struct lnd_host_op *op, struct lnd_request
 {
 	struct lnd_report report = { .size = sizeof(report) };
 	u64 now = ktime_get_ns();
-	struct lnd_verdict verdict = {
-		.size = sizeof(verdict),
+	struct lnd_decision decision = {
+		.size = sizeof(decision),
 		.frags = op->map.frags,
 		.nfrags = op->map.nfrags,
 		.len = op->payload.length,
@@ -59,13 +59,13 @@ static enum lnd_error lnd_host_accept(struct lnd_host_op *op, struct lnd_request
 	enum lnd_error error;
 
 	if (lnd_host_fault(LND_HOST_AT_STALE))
-		lnd_refuse(node->ni, request, LND_REFUSE_FAILED, now);
+		lnd_nak(node->ni, request, LND_NAK_FAILED, now);
 	if (lnd_host_fault(op->worker ? LND_HOST_AT_REPLY_ACCEPT : LND_HOST_AT_ACCEPT))
 		error = LND_E_NO_LISTS;
 	else if (give)
-		error = lnd_give(node->ni, request, &verdict, now, NULL);
+		error = lnd_reply(node->ni, request, &decision, now, NULL);
 	else
-		error = lnd_recv(node->ni, request, &verdict, now, NULL,
+		error = lnd_recv(node->ni, request, &decision, now, NULL,
 				 op->worker ? NULL : &report);
 	/* A payload that came along is in its place: its frame is there in the node's thread. */
 	if (error == LND_DONE) {
@@ -73,7 +73,7 @@ static enum lnd_error lnd_host_accept(struct lnd_host_op *op, struct lnd_request
 		return LND_OK;
 	}
 	if (error && error != LND_E_GONE && error != LND_E_STALE && error != LND_E_WAIT &&
-	    !lnd_host_refuse(node, request, LND_REFUSE_FAILED))
+	    !lnd_host_refuse(node, request, LND_NAK_FAILED))
 		return LND_E_WAIT;
 	return error;
 }
@@ -97,7 +97,7 @@ static bool lnd_host_reply(struct lnd_host_node *node, const struct lnd_arrival 
 	if (!found || found->receiving || found->answered ||
 	    arrival->len != found->payload.length) {
 		lnd_host_count(LND_HOST_UNWANTED);
-		return lnd_host_refuse(node, arrival->request, LND_REFUSE_NO_MATCH);
+		return lnd_host_refuse(node, arrival->request, LND_NAK_NO_MATCH);
 	}
 	error = lnd_host_accept(found, arrival->request, false);
 	found->receiving = !error;
@@ -149,7 +149,7 @@ static bool lnd_host_answer(struct lnd_host_op *op, gfp_t gfp)
 		if (op->replies)
 			lnd_host_count(LND_HOST_DENIED);
 		else
-			done = lnd_host_refuse(op->node, op->request, LND_REFUSE_NO_RESOURCES);
+			done = lnd_host_refuse(op->node, op->request, LND_NAK_NO_RESOURCES);
 		lnd_host_op_end(op);
 		return done;
 	}
@@ -158,10 +158,10 @@ static bool lnd_host_answer(struct lnd_host_op *op, gfp_t gfp)
 		lnd_host_op_end(op);
 		return false;
 	}
-	lnd_host_count(LND_HOST_ASKED);
+	lnd_host_count(LND_HOST_REQUESTED);
 	if (error) {
 		/* Nothing will be reported. */
-		lnd_host_count(LND_HOST_ASKED_ERROR);
+		lnd_host_count(LND_HOST_REQUESTED_ERROR);
 		lnd_host_op_end(op);
 	}
 	return true;
@@ -203,23 +203,23 @@ bool lnd_host_parse(struct lnd_host_node *node, const struct lnd_arrival *arriva
 
 	if (!kind) {
 		lnd_host_count(LND_HOST_NONSENSE);
-		return lnd_host_refuse(node, arrival->request, LND_REFUSE_BAD_REQUEST);
+		return lnd_host_refuse(node, arrival->request, LND_NAK_BAD_REQUEST);
 	}
 	if (kind == LND_REPLY)
 		return lnd_host_reply(node, arrival, &header);
 	op = lnd_host_spare_take(node);
 	if (!op)
-		return lnd_host_refuse(node, arrival->request, LND_REFUSE_NO_RESOURCES);
+		return lnd_host_refuse(node, arrival->request, LND_NAK_NO_RESOURCES);
 	op->peer = arrival->nid;
 	op->request = arrival->request;
 	op->length = le32_to_cpu(header.length);
 	op->replies = kind == LND_GET && arrival->kind != LND_REQUEST_GET;
 	lnd_host_op_begin(op, node, kind, le64_to_cpu(header.seed));
 	if (op->replies) {
-		enum lnd_error told = lnd_refuse(node->ni, arrival->request, LND_REFUSE_NO_MATCH,
+		enum lnd_error notified = lnd_nak(node->ni, arrival->request, LND_NAK_NO_MATCH,
 						 arrival->now);
 
-		if (told == LND_E_WAIT) {
+		if (notified == LND_E_WAIT) {
 			lnd_host_op_end(op);
 			return false;
 		}
@@ -243,7 +243,7 @@ static void lnd_host_end(struct lnd_host_op *op)
 	if (op->worker)
 		lnd_host_client_done(op, op->error, op->error ? 0 : op->payload.length);
 	else
-		lnd_host_count(op->error ? LND_HOST_ASKED_ERROR : LND_HOST_ASKED_OK);
+		lnd_host_count(op->error ? LND_HOST_REQUESTED_ERROR : LND_HOST_REQUESTED_OK);
 	lnd_host_op_end(op);
 }
 

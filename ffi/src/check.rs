@@ -5,7 +5,7 @@ use core::ffi::{c_char, CStr};
 
 use lnd_core::config::Config;
 
-use crate::abi::{lnd_config, lnd_ops, LND_NO_RECALL};
+use crate::abi::{lnd_config, lnd_ops, LND_CANCEL_FIRST};
 use crate::config::understand;
 use crate::input::input;
 use crate::platform::OPERATIONS;
@@ -36,7 +36,7 @@ pub(crate) fn operations(ops: &lnd_ops, config: &Config, flags: u32) -> Result<(
     need(ops.mem_read.is_some() || config.immediate_max == 0, c"mem_read")?;
     // An engine is operations, all that are needed, or registers.
     need(!engine || OPERATIONS, c"engine_post")?;
-    need(engine || flags & LND_NO_RECALL == 0, c"engine_post")?;
+    need(engine || flags & LND_CANCEL_FIRST == 0, c"engine_post")?;
     need(!engine || ops.reg_read32.is_none(), c"reg_read32")?;
     need(!engine || ops.dma_barrier.is_none(), c"dma_barrier")?;
     need(!engine || ops.node_of.is_none(), c"node_of")?;
@@ -46,7 +46,7 @@ pub(crate) fn operations(ops: &lnd_ops, config: &Config, flags: u32) -> Result<(
     need(ops.engine_stop.is_some() == engine, c"engine_stop")?;
     need(ops.engine_reset.is_some() == engine, c"engine_reset")?;
     need(engine || ops.engine_quiesced.is_none(), c"engine_quiesced")?;
-    need(engine || ops.engine_yank.is_none(), c"engine_yank")?;
+    need(engine || ops.engine_reclaim.is_none(), c"engine_reclaim")?;
     need(engine || ops.engine_link_up.is_none(), c"engine_link_up")?;
     need(engine || ops.engine_features.is_none(), c"engine_features")?;
     // Connections likewise.

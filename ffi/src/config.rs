@@ -8,7 +8,7 @@ use core::ptr::NonNull;
 use lnd_core::config::Config;
 use lnd_core::time::Span;
 use lnd_core::transfer::Policy;
-use lnd_dma::memory::{Geometry, LinkMemory, MAX_NODE};
+use lnd_dma::memory::{LinkGeometry, LinkMemory, MAX_NODE};
 use lnd_shortmsg::wire::layout::{IMMEDIATE_LEN, MAX_FRAME, REQ_LEN};
 
 use crate::abi::{
@@ -55,7 +55,7 @@ pub unsafe extern "C" fn lnd_config_init(
         size: size_of::<lnd_config>() as u32,
         abi_version,
         nid: 0,
-        life: 0,
+        incarnation: 0,
         slots,
         passive_slots: usual.passive_slots,
         peers,
@@ -74,7 +74,7 @@ pub unsafe extern "C" fn lnd_config_init(
         hello_timeout: usual.hello_timeout.as_nanos(),
         credit_stall: usual.credit_stall.as_nanos(),
         link_poll: usual.link_poll.as_nanos(),
-        verdict_bound: usual.verdict_bound.as_nanos(),
+        decision_bound: usual.decision_bound.as_nanos(),
         rings: [lnd_ring { base: core::ptr::null_mut(), len: 0 }; LND_MAX_LINKS],
     };
     // SAFETY: by the contract of the ABI, null or a place for it.
@@ -152,7 +152,7 @@ pub(crate) fn understand(config: &lnd_config) -> Result<Config, Unfit> {
         hello_tries: narrow(c"hello_tries", config.hello_tries)?,
         credit_stall: Span::from_nanos(config.credit_stall),
         link_poll: Span::from_nanos(config.link_poll),
-        verdict_bound: Span::from_nanos(config.verdict_bound),
+        decision_bound: Span::from_nanos(config.decision_bound),
         batch: config.batch,
         policy,
         counting_from: 0,
@@ -161,8 +161,8 @@ pub(crate) fn understand(config: &lnd_config) -> Result<Config, Unfit> {
     Ok(meant)
 }
 
-fn geometry(config: &Config) -> Geometry {
-    Geometry { descriptors: config.slots, lists: u32::from(config.lists) }
+fn geometry(config: &Config) -> LinkGeometry {
+    LinkGeometry { descriptors: config.slots, lists: u32::from(config.lists) }
 }
 
 /// lnd_ring_size() - Bytes of ring memory that each link of this configuration needs.
@@ -221,7 +221,7 @@ pub unsafe extern "C" fn lnd_ring_format(
 #[cfg(test)]
 mod tests {
     use lnd_core::id::{Incarnation, Nid, Tag};
-    use lnd_core::message::{Envelope, Hello, HelloAck, Message, PullReady, Refusal};
+    use lnd_core::message::{Envelope, Hello, HelloAck, Message, NakReason, PullReady};
     use lnd_shortmsg::wire::encoded_len;
 
     use super::*;
@@ -229,12 +229,12 @@ mod tests {
     /// Every kind of message with the longest header, and the longest payload that goes inline.
     fn longest(immediate_max: usize) -> usize {
         let nid = Nid::from_raw(1).unwrap();
-        let life = Incarnation::from_raw(1).unwrap();
+        let incarnation = Incarnation::from_raw(1).unwrap();
         let envelope = Envelope {
             from: nid,
             to: nid,
-            from_life: life,
-            to_life: Some(life),
+            from_incarnation: incarnation,
+            to_incarnation: Some(incarnation),
             session: 1,
             sequence: 1,
             credits: 0,
@@ -265,8 +265,8 @@ mod tests {
             Message::Immediate { header, payload },
             Message::PutReq { header, source: tag, length: 1, key },
             Message::GetReq { header, sink: tag, length: 1 },
-            Message::PutNak { source: tag, why: Refusal::NoMatch },
-            Message::GetNak { sink: tag, why: Refusal::NoMatch },
+            Message::PutNak { source: tag, why: NakReason::NoMatch },
+            Message::GetNak { sink: tag, why: NakReason::NoMatch },
             Message::PutDone { source: tag, failed: None },
             Message::PullReady(PullReady { sink: tag, source: tag, length: 1, key }),
             Message::CancelPut { source: tag, session: 1, sequence: 1 },

@@ -9,7 +9,7 @@ use lnd_core::time::Instant;
 use crate::abi::lnd_error;
 use crate::errors::outcome;
 use crate::input::{place, put};
-use crate::ni::{lnd_ni, Inside, Thread};
+use crate::ni::{lnd_ni, Entered, Thread};
 use crate::tracing::link_state;
 
 /// The connection that a caller means.
@@ -49,12 +49,12 @@ impl Named {
 ///
 /// # Safety
 /// As for [`lnd_ni::of`].
-unsafe fn enter<'a>(ni: *const lnd_ni) -> Result<(&'a lnd_ni, Inside<'a>), lnd_error> {
+unsafe fn enter<'a>(ni: *const lnd_ni) -> Result<(&'a lnd_ni, Entered<'a>), lnd_error> {
     // SAFETY: the same promise.
     let ni = unsafe { lnd_ni::of(ni)? };
-    let inside = ni.enter()?;
+    let entered = ni.enter()?;
     if cfg!(feature = "operations") && ni.connects {
-        Ok((ni, inside))
+        Ok((ni, entered))
     } else {
         Err(lnd_error::LND_E_UNSUPPORTED)
     }
@@ -68,14 +68,14 @@ unsafe fn take_in(
     ni: *const lnd_ni,
     named: Named,
     number: u32,
-    news: impl FnOnce(&mut Thread, Connection) -> Result<(), lnd_error>,
+    event: impl FnOnce(&mut Thread, Connection) -> Result<(), lnd_error>,
 ) -> lnd_error {
     // SAFETY: the same promise.
-    outcome(unsafe { enter(ni) }.and_then(|(ni, mut inside)| {
-        let thread = inside.thread();
+    outcome(unsafe { enter(ni) }.and_then(|(ni, mut entered)| {
+        let thread = entered.thread();
         let it = named.numbered(ni, thread, number)?;
-        let taken = news(thread, it);
-        drop(inside);
+        let taken = event(thread, it);
+        drop(entered);
         ni.wake();
         taken
     }))
@@ -101,11 +101,11 @@ pub unsafe extern "C" fn lnd_connection_up(
     now: u64,
 ) -> lnd_error {
     // SAFETY: by the contract of the ABI.
-    outcome(unsafe { enter(ni) }.and_then(|(ni, mut inside)| {
-        let thread = inside.thread();
+    outcome(unsafe { enter(ni) }.and_then(|(ni, mut entered)| {
+        let thread = entered.thread();
         Named { link, nid }.find(ni, thread)?;
         thread.driver.on_connection_up();
-        ni.leave(inside, Instant::from_nanos(now));
+        ni.exit(entered, Instant::from_nanos(now));
         Ok(())
     }))
 }
@@ -200,9 +200,9 @@ pub unsafe extern "C" fn lnd_connection_state_get(
     state: *mut u32,
 ) -> lnd_error {
     // SAFETY: by the contract of the ABI.
-    outcome(unsafe { enter(ni) }.and_then(|(ni, mut inside)| {
+    outcome(unsafe { enter(ni) }.and_then(|(ni, mut entered)| {
         place(state)?;
-        let thread = inside.thread();
+        let thread = entered.thread();
         let (link, peer) = Named { link, nid }.find(ni, thread)?;
         let found = thread.driver.connection_state(link, peer).unwrap_or(LinkState::Up);
         // SAFETY: checked above; writable by the contract of the ABI.

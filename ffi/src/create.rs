@@ -7,7 +7,7 @@ use core::ptr::NonNull;
 
 use lnd_core::arena::{Arena, ArenaFull, LINE};
 use lnd_core::config::Config;
-use lnd_core::driver::{Decider, Driver, Identity, RunState, Ticket};
+use lnd_core::driver::{Driver, Identity, IrqHandle, RunState, RxRequest};
 use lnd_core::id::{Incarnation, LinkId, Nid};
 use lnd_core::sync::{Guarded, Ordering};
 use lnd_dma::memory::LinkMemory;
@@ -17,7 +17,7 @@ use lnd_shortmsg::wire::Checksum;
 use crate::abi::{lnd_config, lnd_error, lnd_ops, lnd_ring, LND_CHECKSUM, LND_NID_UNKNOWN};
 use crate::check::operations;
 use crate::config::{frame_bytes, understand, LND_ALIGN};
-use crate::engine::{LinkEngine, Seat};
+use crate::engine::{EngineRef, LinkEngine};
 use crate::input::{input, place, put};
 use crate::ni::{lnd_ni, Irq, Thread, ThreadCell};
 use crate::offered::Offered;
@@ -38,7 +38,7 @@ fn size_of_ni(config: &Config) -> usize {
         + Arena::table_bytes::<Totals>(1)
         + Arena::table_bytes::<Events>(1)
         + Arena::table_bytes::<Offered>(links)
-        + Arena::table_bytes::<Option<Ticket<'static>>>(slots)
+        + Arena::table_bytes::<Option<RxRequest<'static>>>(slots)
         + Arena::table_bytes::<u8>(config.bytes_needed())
         + Arena::table_bytes::<Shard>(1)
         + Arena::table_bytes::<Irq>(links)
@@ -90,9 +90,9 @@ fn check_ring(config: &lnd_config, ring: &lnd_ring, ops: &lnd_ops) -> Result<(),
 
 /// The NI's own number, in its handles: another one for every place and every life. Two NIs at
 /// a time are at two places; one after another at the same place has another life.
-fn own_number(at: usize, life: Incarnation) -> u32 {
-    let life = life.raw().wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
-    ((at / LND_ALIGN) as u32).wrapping_add(life as u32).max(1)
+fn own_number(at: usize, incarnation: Incarnation) -> u32 {
+    let incarnation = incarnation.raw().wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
+    ((at / LND_ALIGN) as u32).wrapping_add(incarnation as u32).max(1)
 }
 
 /// lnd_ni_create() - Creates an NI in the caller's memory.
@@ -184,7 +184,7 @@ fn create(
     let config = understand(given)?;
     let nid = Nid::from_raw(given.nid).filter(|nid| nid.raw() != LND_NID_UNKNOWN);
     let nid = nid.ok_or(lnd_error::LND_E_CONFIG)?;
-    let life = Incarnation::from_raw(given.life).ok_or(lnd_error::LND_E_CONFIG)?;
+    let incarnation = Incarnation::from_raw(given.incarnation).ok_or(lnd_error::LND_E_CONFIG)?;
     operations(ops, &config, given.flags).map_err(|_| lnd_error::LND_E_OPS)?;
     if memory.len() < size_of_ni(&config) {
         return Err(lnd_error::LND_E_MEMORY);
@@ -193,7 +193,7 @@ fn create(
     for ring in given.rings.iter().take(links) {
         check_ring(given, ring, ops)?;
     }
-    let id = own_number(memory.as_ptr() as usize, life);
+    let id = own_number(memory.as_ptr() as usize, incarnation);
     let mut arena = Arena::new(memory);
     let ring_memory = |at: usize| given.rings.get(at).and_then(|ring| attach(given, ring).ok());
     let made = Made {
@@ -202,10 +202,11 @@ fn create(
         tally: arena.place(Tally::default())?,
     };
     let cell = arena.place(ThreadCell(Guarded::new(MaybeUninit::uninit())))?;
-    let decider = fill(cell, &mut arena, &config, Identity { nid, life }, &made, given.flags)?;
-    let irqs = make_irqs(&mut arena, links, decider, &made)?;
+    let irq_handle =
+        fill(cell, &mut arena, &config, Identity { nid, incarnation }, &made, given.flags)?;
+    let irqs = make_irqs(&mut arena, links, irq_handle, &made)?;
     let connects = config.connections > 0;
-    Ok(arena.place(lnd_ni::new(made.platform, decider, irqs, connects, cell, made.tally))?)
+    Ok(arena.place(lnd_ni::new(made.platform, irq_handle, irqs, connects, cell, made.tally))?)
 }
 
 /// Makes the thread's half in its place.
@@ -217,7 +218,7 @@ fn fill(
     me: Identity,
     made: &Made,
     flags: u32,
-) -> Result<Decider<'static>, lnd_error> {
+) -> Result<IrqHandle<'static>, lnd_error> {
     let checksum = if flags & LND_CHECKSUM != 0 { Checksum::On } else { Checksum::Off };
     let engines = make_engines(arena, config.links as usize, made)?;
     let buffer = arena.table(frame_bytes(config), |_| 0_u8)?;
@@ -233,7 +234,7 @@ fn fill(
         *config,
         me,
         engines.iter_mut().enumerate().filter_map(|(at, engine)| {
-            Some(Seat::new(made.platform, LinkId::new(at)?, engine.as_mut(), flags))
+            Some(EngineRef::new(made.platform, LinkId::new(at)?, engine.as_mut(), flags))
         }),
         Frames::new(made.platform, buffer, checksum, flags),
         Payload(made.platform),
@@ -244,7 +245,7 @@ fn fill(
     let (frame_waits, next_run) = (false, 0);
     let thread = Thread { driver, receiver, offered, parked, totals, frame_waits, next_run };
     let thread = cell.0.get_mut().write(thread);
-    Ok(thread.driver.decider())
+    Ok(thread.driver.irq_handle())
 }
 
 /// Not inlined, as it is made on the stack first.
@@ -270,13 +271,13 @@ fn make_engines(
 fn make_irqs(
     arena: &mut Arena<'static>,
     links: usize,
-    decider: Decider<'static>,
+    irq_handle: IrqHandle<'static>,
     made: &Made,
 ) -> Result<&'static [Irq], lnd_error> {
     let zero = LinkId::new(0).ok_or(lnd_error::LND_E_CONFIG)?;
     let irq = |at: usize| {
         let link = LinkId::new(at).unwrap_or(zero);
-        Irq::new(decider, made.registers(at), link)
+        Irq::new(irq_handle, made.registers(at), link)
     };
     Ok(arena.table(links, irq)?)
 }
@@ -297,19 +298,19 @@ pub unsafe extern "C" fn lnd_ni_destroy(ni: *mut lnd_ni) -> lnd_error {
         Ok(ni) => ni,
         Err(error) => return error,
     };
-    let mut inside = match ni.enter() {
-        Ok(inside) => inside,
+    let mut entered = match ni.enter() {
+        Ok(entered) => entered,
         Err(error) => return error,
     };
     let busy = ni.runner.load(Ordering::Relaxed) != 0 || ni.irqs.iter().any(Irq::is_busy);
     if busy {
         return lnd_error::LND_E_BUSY;
     }
-    let thread = inside.thread();
+    let thread = entered.thread();
     let still = thread.driver.run_state() == RunState::Quiescent;
     if !still || !thread.driver.nothing_to_report() {
         return lnd_error::LND_E_RUNNING;
     }
-    inside.bury();
+    entered.mark_dead();
     lnd_error::LND_OK
 }

@@ -2,14 +2,16 @@
 //! What a decision on a peer's request does: on one whose frame is still in the channel, or on one that was
 //! kept.
 
-use lnd_core::driver::{Arrival, Driver, Give, Inbound, Receive, RecvError, RequestKind, Ticket};
+use lnd_core::driver::{
+    Arrival, Driver, Inbound, Receive, RecvError, Reply, RequestKind, RxRequest,
+};
 use lnd_core::fragment::Fragment;
 use lnd_core::id::{LinkId, Tag};
-use lnd_core::message::{Envelope, Message, Refusal};
+use lnd_core::message::{Envelope, Message, NakReason};
 use lnd_core::time::Instant;
 use lnd_core::transfer::Status;
 
-use crate::abi::{lnd_error, lnd_verdict};
+use crate::abi::{lnd_decision, lnd_error};
 use crate::errors::of_why;
 use crate::input::fragments;
 use crate::ni::Thread;
@@ -19,15 +21,15 @@ use crate::ports::Host;
 #[derive(Clone, Copy)]
 pub(crate) enum What<'v> {
     Recv(Memory<'v>),
-    Give(Memory<'v>),
-    Refuse(Refusal),
+    Reply(Memory<'v>),
+    Refuse(NakReason),
     Keep,
 }
 
 /// What a decision lends.
 #[derive(Clone, Copy)]
 pub(crate) struct Memory<'v> {
-    pub it: &'v lnd_verdict,
+    pub it: &'v lnd_decision,
     /// It may end at once, for the caller wants to hear of that.
     pub at_once: bool,
 }
@@ -49,10 +51,10 @@ impl Memory<'_> {
         Ok(Receive { sink: self.fragments()?, length, deadline, user })
     }
 
-    pub fn give(&self) -> Result<Give<'_>, lnd_error> {
+    pub fn reply(&self) -> Result<Reply<'_>, lnd_error> {
         let deadline = Instant::from_nanos(self.it.deadline);
         let (length, user) = (self.it.len, self.it.user);
-        Ok(Give { source: self.fragments()?, length, deadline, user })
+        Ok(Reply { source: self.fragments()?, length, deadline, user })
     }
 }
 
@@ -70,16 +72,17 @@ pub(crate) enum Decided {
 
 impl Thread {
     /// Takes the ticket of a request that was kept.
-    fn unpark(&mut self, tag: Tag) -> Result<Ticket<'static>, lnd_error> {
+    fn unpark(&mut self, tag: Tag) -> Result<RxRequest<'static>, lnd_error> {
         let place = self.parked.get_mut(tag.index as usize);
-        let ticket = place.and_then(|place| place.take_if(|ticket| ticket.tag() == tag));
-        ticket.ok_or(lnd_error::LND_E_STALE)
+        let rx_request =
+            place.and_then(|place| place.take_if(|rx_request| rx_request.tag() == tag));
+        rx_request.ok_or(lnd_error::LND_E_STALE)
     }
 
     /// Keeps a ticket until its decision, without its frame.
-    fn park(&mut self, ticket: Ticket<'_>) {
-        if let Some(place) = self.parked.get_mut(ticket.tag().index as usize) {
-            *place = Some(ticket.detach());
+    fn park(&mut self, rx_request: RxRequest<'_>) {
+        if let Some(place) = self.parked.get_mut(rx_request.tag().index as usize) {
+            *place = Some(rx_request.detach());
         }
     }
 
@@ -91,8 +94,8 @@ impl Thread {
         tag: Tag,
         what: &What<'_>,
     ) -> Result<Decided, lnd_error> {
-        let ticket = self.unpark(tag)?;
-        self.settle(now, ticket, what)
+        let rx_request = self.unpark(tag)?;
+        self.settle(now, rx_request, what)
     }
 
     /// Carries out a decision on a request that has a slot. One that cannot be carried out leaves it kept.
@@ -101,30 +104,30 @@ impl Thread {
     fn settle(
         &mut self,
         now: Instant,
-        ticket: Ticket<'_>,
+        rx_request: RxRequest<'_>,
         what: &What<'_>,
     ) -> Result<Decided, lnd_error> {
         let decided = match what {
             What::Refuse(why) => {
-                self.driver.refuse(now, ticket, *why);
+                self.driver.refuse(now, rx_request, *why);
                 return Ok(Decided::Refused);
             }
             What::Keep => {
-                let tag = ticket.tag();
-                self.park(ticket);
+                let tag = rx_request.tag();
+                self.park(rx_request);
                 return Ok(Decided::Kept(tag));
             }
             What::Recv(it) => match it.receive() {
-                Ok(it) => self.driver.recv(now, ticket, &it),
+                Ok(it) => self.driver.recv(now, rx_request, &it),
                 Err(error) => {
-                    self.park(ticket);
+                    self.park(rx_request);
                     return Err(error);
                 }
             },
-            What::Give(it) => match it.give() {
-                Ok(it) => self.driver.give(now, ticket, &it),
+            What::Reply(it) => match it.reply() {
+                Ok(it) => self.driver.reply(now, rx_request, &it),
                 Err(error) => {
-                    self.park(ticket);
+                    self.park(rx_request);
                     return Err(error);
                 }
             },
@@ -132,8 +135,8 @@ impl Thread {
         match decided {
             Ok(tag) => Ok(Decided::Pending(tag)),
             Err(RecvError::Gone) => Err(lnd_error::LND_E_GONE),
-            Err(RecvError::Refused(ticket, why)) => {
-                self.park(ticket);
+            Err(RecvError::Refused(rx_request, why)) => {
+                self.park(rx_request);
                 Err(of_why(why))
             }
         }
@@ -188,11 +191,11 @@ impl Thread {
             Inbound::Request(arrival) => Ok(begin(arrival, what)?),
         };
         place.decided();
-        let ticket = match begun? {
-            Begun::Kept(ticket) => ticket,
+        let rx_request = match begun? {
+            Begun::Kept(rx_request) => rx_request,
             Begun::Ended(decided) => return Ok(decided),
         };
-        self.settle(now, ticket, what)
+        self.settle(now, rx_request, what)
     }
 }
 
@@ -200,7 +203,7 @@ impl Thread {
 enum Begun<'f> {
     /// It needs no slot.
     Ended(Decided),
-    Kept(Ticket<'f>),
+    Kept(RxRequest<'f>),
 }
 
 /// Ends what needs no slot, and keeps the others if the decision can be carried out. Not inlined, as
@@ -218,7 +221,7 @@ fn begin<'f>(
             return Ok(Begun::Ended(Decided::Done(status, nid)));
         }
         What::Recv(it) => arrival.check_recv(&it.receive()?).map_err(of_why)?,
-        What::Give(it) => arrival.check_give(&it.give()?).map_err(of_why)?,
+        What::Reply(it) => arrival.check_reply(&it.reply()?).map_err(of_why)?,
         What::Refuse(why) if inline => {
             arrival.refuse(*why);
             return Ok(Begun::Ended(Decided::Refused));

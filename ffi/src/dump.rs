@@ -55,9 +55,9 @@ pub unsafe extern "C" fn lnd_dump(
         let buffer = unsafe { core::slice::from_raw_parts_mut(buf.cast(), len) };
         let mut text = Text::new(buffer);
         let section = Section::of(what)?;
-        let mut inside = ni.enter()?;
-        let next = inside.thread().dump(ni, section, from, &mut text);
-        drop(inside);
+        let mut entered = ni.enter()?;
+        let next = entered.thread().dump(ni, section, from, &mut text);
+        drop(entered);
         let (at, end) = next?;
         // SAFETY: checked above; writable by the contract of the ABI.
         unsafe { put(cursor, at)? };
@@ -187,11 +187,11 @@ fn peer_line(text: &mut Text<'_>, peer: &PeerView) {
     nid(text, Some(peer.nid));
     text.str(match peer.state {
         HelloState::Unknown => " unknown",
-        HelloState::Greeting => " greeting",
+        HelloState::Handshake => " greeting",
         HelloState::Good => " good",
         HelloState::Down => " down",
     });
-    text.str(" life ").hex(peer.life.map_or(0, |life| life.raw()));
+    text.str(" life ").hex(peer.incarnation.map_or(0, |incarnation| incarnation.raw()));
     text.str(" transfers ").dec(u64::from(peer.transfers));
     text.str(" credits ").dec(u64::from(peer.credits));
     text.str(" in_flight ").dec(u64::from(peer.in_flight));
@@ -225,7 +225,7 @@ const fn role(role: Role) -> &'static str {
         Role::PutSource => "put_source",
         Role::GetSink => "get_sink",
         Role::GetPull => "get_pull",
-        Role::Ticket => "request",
+        Role::RxRequest => "request",
         Role::InlineSink => "inline_sink",
         Role::PutSink => "put_sink",
         Role::GetSource => "get_source",

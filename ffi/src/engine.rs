@@ -11,8 +11,8 @@ use lnd_core::ports::{Bd, Engine, Features, Motion, PostError, Returned};
 use lnd_dma::driver::MmioEngine;
 
 use crate::abi::{
-    lnd_bd, lnd_motion, lnd_post, lnd_returned, lnd_tag, LND_MAX_KEY, LND_NID_UNKNOWN,
-    LND_NO_RECALL,
+    lnd_bd, lnd_motion, lnd_post, lnd_returned, lnd_tag, LND_CANCEL_FIRST, LND_MAX_KEY,
+    LND_NID_UNKNOWN,
 };
 use crate::input::frags;
 use crate::platform::{Platform, OPERATIONS};
@@ -24,13 +24,13 @@ pub(crate) type LinkEngine = MmioEngine<'static, Registers, Numbers>;
 /// The engine of one link. One behind registers has a place of its own: a driver that holds eight of them by
 /// value would not fit a kernel's stack while it is made.
 #[derive(Debug)]
-pub(crate) struct Seat {
+pub(crate) struct EngineRef {
     link: LinkId,
     platform: &'static Platform,
     /// `None`: the engine is operations of the platform.
     behind_registers: Option<&'static mut LinkEngine>,
     /// What is staged may be taken back while the peer may be reading it.
-    recalls: bool,
+    safe_invalidate: bool,
     /// An operation has said that the device does not work.
     gone: bool,
 }
@@ -60,15 +60,15 @@ pub(crate) fn returned(number: u32) -> Option<Returned> {
     }
 }
 
-impl Seat {
+impl EngineRef {
     pub const fn new(
         platform: &'static Platform,
         link: LinkId,
         behind_registers: Option<&'static mut LinkEngine>,
         flags: u32,
     ) -> Self {
-        let recalls = flags & LND_NO_RECALL == 0;
-        Self { link, platform, behind_registers, recalls, gone: false }
+        let safe_invalidate = flags & LND_CANCEL_FIRST == 0;
+        Self { link, platform, behind_registers, safe_invalidate, gone: false }
     }
 
     const fn number(&self) -> u32 {
@@ -118,14 +118,14 @@ impl Seat {
     }
 }
 
-impl Engine for Seat {
+impl Engine for EngineRef {
     const CONNECTIONS: bool = OPERATIONS;
-    const RECALLS: bool = !OPERATIONS;
+    const SAFE_INVALIDATE: bool = !OPERATIONS;
     // Registers pull by tag alone: see `has_keys`.
     const KEYS: bool = OPERATIONS;
 
-    fn recalls(&self) -> bool {
-        self.recalls
+    fn safe_invalidate(&self) -> bool {
+        self.safe_invalidate
     }
 
     fn has_keys(&self) -> bool {
@@ -206,10 +206,10 @@ impl Engine for Seat {
         Some(unsafe { Quiesced::assert_connection_stopped(it) })
     }
 
-    fn yank(&mut self, tag: Tag, proof: &Quiesced) -> Option<Returned> {
+    fn reclaim(&mut self, tag: Tag, proof: &Quiesced) -> Option<Returned> {
         match &mut self.behind_registers {
-            Some(engine) => engine.yank(tag, proof),
-            None => self.platform.engine_yank(self.number(), named(tag)).and_then(returned),
+            Some(engine) => engine.reclaim(tag, proof),
+            None => self.platform.engine_reclaim(self.number(), named(tag)).and_then(returned),
         }
     }
 

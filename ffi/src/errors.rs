@@ -122,7 +122,7 @@ pub(crate) const fn field_of(error: ConfigError) -> &'static CStr {
         ConfigError::HelloTimeout => c"hello_timeout",
         ConfigError::CreditStall => c"credit_stall",
         ConfigError::LinkPoll => c"link_poll",
-        ConfigError::VerdictBound => c"verdict_bound",
+        ConfigError::DecisionBound => c"decision_bound",
         ConfigError::Batch => c"batch",
         ConfigError::Memory => c"size",
     }

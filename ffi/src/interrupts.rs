@@ -6,7 +6,7 @@ use lnd_core::id::{LinkId, Tag};
 use lnd_core::ports::Completion;
 use lnd_core::sync::Ordering;
 use lnd_core::time::Instant;
-use lnd_dma::regs::Interrupt as Bits;
+use lnd_dma::regs::InterruptBits as Bits;
 
 use crate::abi::{lnd_error, lnd_tag};
 use crate::engine::returned as came_back;
@@ -61,26 +61,28 @@ unsafe fn interrupt(
         return Err(lnd_error::LND_E_UNSUPPORTED);
     }
     let id = LinkId::new(link as usize).ok_or(lnd_error::LND_E_LINK)?;
-    let served = irq.enter(ni.platform.self_id(), |inside| {
+    let served = irq.enter(ni.platform.self_id(), |entered| {
         let mut trace = IrqTrace(ni.platform);
-        let (bits, served) = match inside.queue_mut().acknowledge() {
-            Some(bits) => (bits, inside.on_interrupt(Instant::from_nanos(now), budget, &mut trace)),
+        let (bits, served) = match entered.queue_mut().acknowledge() {
+            Some(bits) => {
+                (bits, entered.on_interrupt(Instant::from_nanos(now), budget, &mut trace))
+            }
             None => {
                 // What no working device shows is no completion and no news of the link (INV-3).
-                inside.on_impossible_status(id);
+                entered.on_impossible_status(id);
                 (Bits::empty(), Served { wake: true, ..Served::default() })
             }
         };
-        irq.tally.show(inside.counters());
+        irq.tally.show(entered.counters());
         // Relaxed: counts.
         irq.tally.interrupts.fetch_add(1, Ordering::Relaxed);
         irq.tally.completions.fetch_add(served.taken, Ordering::Relaxed);
-        let news = bits.contains(Bits::LINK);
-        if news {
+        let link_changed = bits.contains(Bits::LINK);
+        if link_changed {
             // Relaxed: `wake` orders it.
-            ni.link_news.fetch_or(1 << link, Ordering::Relaxed);
+            ni.link_changes.fetch_or(1 << link, Ordering::Relaxed);
         }
-        (served, served.wake || news)
+        (served, served.wake || link_changed)
     });
     let Some((served, wake)) = served else {
         return Err(ni.misuse(lnd_error::LND_E_BUSY, c"two interrupts of one link at a time"));
@@ -139,7 +141,7 @@ unsafe fn completed(
     // Relaxed: a count.
     ni.tally.completions.fetch_add(1, Ordering::Relaxed);
     let mut counters = ni.tally;
-    if ni.decider.on_completion_of(now, link, completion, &mut counters, &mut trace) {
+    if ni.irq_handle.on_completion_of(now, link, completion, &mut counters, &mut trace) {
         ni.wake();
     }
     Ok(())
@@ -161,7 +163,7 @@ pub unsafe extern "C" fn lnd_link_failed(ni: *mut lnd_ni, link: u32) -> lnd_erro
         Err(error) => return error,
     };
     match LinkId::new(link as usize).filter(|link| link.index() < ni.irqs.len()) {
-        Some(link) => ni.decider.link_failed(link),
+        Some(link) => ni.irq_handle.link_failed(link),
         None => return lnd_error::LND_E_LINK,
     }
     ni.wake();

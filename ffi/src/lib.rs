@@ -15,6 +15,7 @@ pub mod config;
 pub mod connections;
 pub mod create;
 mod decide;
+pub mod decision;
 pub mod dump;
 mod engine;
 pub mod errors;
@@ -36,7 +37,6 @@ pub mod submit;
 mod tally;
 mod text;
 mod tracing;
-pub mod verdict;
 pub mod version;
 
 pub use ni::lnd_ni;

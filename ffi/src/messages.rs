@@ -36,8 +36,8 @@ use crate::tracing::IrqTrace;
 /// dealt with here. A frame that makes no sense, or whose sender does not count, is dropped and
 /// counted.
 ///
-/// On LND_REQUEST the frame is a peer's request, which the host decides: lnd_recv() (PUT), lnd_give()
-/// (GET), lnd_refuse(), or lnd_keep() to decide later. Until then nothing of it is taken, and the frame
+/// On LND_REQUEST the frame is a peer's request, which the host decides: lnd_recv() (PUT), lnd_reply()
+/// (GET), lnd_nak(), or lnd_keep() to decide later. Until then nothing of it is taken, and the frame
 /// stays as it is, where @header and @payload of @arrival point. Its place in the channel is free once one
 /// of these calls has returned LND_OK, LND_DONE or LND_E_GONE. Anything else may be called before. One that
 /// is not decided stays in the channel and is offered again, as after LND_E_WAIT; the next frame by the same
@@ -88,8 +88,8 @@ fn frame_in(
         LND_NID_UNKNOWN => Sender::Unknown,
         nid => Sender::Known(Nid::from_raw(nid).ok_or(lnd_error::LND_E_ARGUMENT)?),
     };
-    let mut inside = ni.enter()?;
-    let thread = inside.thread();
+    let mut entered = ni.enter()?;
+    let thread = entered.thread();
     thread.offered.get_mut(link.index()).ok_or(lnd_error::LND_E_LINK)?.forget();
     let time = Instant::from_nanos(now);
     // By reference: a copy of the messages would be as much again on the stack.
@@ -105,7 +105,7 @@ fn frame_in(
                     thread.frame_waits = true;
                     let next = thread.driver.next_time(time).map_or(LND_NEVER, Instant::as_nanos);
                     let earlier = next < thread.next_run;
-                    drop(inside);
+                    drop(entered);
                     // The host may sleep until the time that the last run gave.
                     if earlier {
                         ni.wake();
@@ -116,13 +116,13 @@ fn frame_in(
                     describe(&arrival, now, found);
                     let offered = thread.offer(link, envelope, message);
                     found.request = handle::offered(ni.platform.id, offered);
-                    ni.leave(inside, time);
+                    ni.exit(entered, time);
                     return Ok(lnd_error::LND_REQUEST);
                 }
             }
         }
     }
-    drop(inside);
+    drop(entered);
     ni.wake();
     Ok(lnd_error::LND_OK)
 }
@@ -190,7 +190,7 @@ fn sent(ni: &lnd_ni, message: lnd_message, how: u32, now: u64) -> Result<(), lnd
     let tag = handle::of_message(ni.platform.id, message)?;
     let (mut tally, mut trace) = (ni.tally, IrqTrace(ni.platform));
     let now = Instant::from_nanos(now);
-    let wake = ni.decider.on_sent(now, tag, how, &mut tally, &mut trace);
+    let wake = ni.irq_handle.on_sent(now, tag, how, &mut tally, &mut trace);
     if wake {
         ni.wake();
     }

@@ -11,7 +11,7 @@ use core::ffi::CStr;
 use core::mem::{align_of, MaybeUninit};
 
 use lnd_core::defect::ordered;
-use lnd_core::driver::{Decider, Driver, Interrupt, Ticket};
+use lnd_core::driver::{Driver, Interrupt, IrqHandle, RxRequest};
 use lnd_core::id::LinkId;
 use lnd_core::sync::{AtomicU32, Guarded, Ordering};
 use lnd_core::time::Instant;
@@ -40,11 +40,11 @@ pub struct lnd_ni {
     pub(crate) runner: AtomicU32,
     wake: Wake,
     /// Links whose registers have news; one bit each.
-    pub(crate) link_news: AtomicU32,
+    pub(crate) link_changes: AtomicU32,
     misuses: AtomicU32,
     pub(crate) tally: &'static Tally,
     pub(crate) platform: &'static Platform,
-    pub(crate) decider: Decider<'static>,
+    pub(crate) irq_handle: IrqHandle<'static>,
     pub(crate) irqs: &'static [Irq],
     /// Connections may be out of service one by one.
     pub(crate) connects: bool,
@@ -62,7 +62,7 @@ pub(crate) struct Thread {
     /// Requests that wait in the channel for their decision, by link.
     pub offered: &'static mut [Offered],
     /// Requests that were kept until their decision, by slot.
-    pub parked: &'static mut [Option<Ticket<'static>>],
+    pub parked: &'static mut [Option<RxRequest<'static>>],
     pub totals: &'static mut Totals,
     /// A frame was told `LND_E_WAIT` since `wake` last said that there is room.
     pub frame_waits: bool,
@@ -91,7 +91,7 @@ pub(crate) struct Irq {
     /// Who is inside; zero: nobody.
     owner: AtomicU32,
     /// `None`: the engine has no ring, [`lnd_completed`](crate::interrupts::lnd_completed) tells.
-    inside: Guarded<Option<LinkInterrupt>>,
+    entered: Guarded<Option<LinkInterrupt>>,
     pub tally: Tally,
 }
 
@@ -101,12 +101,12 @@ unsafe impl Sync for Irq {}
 unsafe impl Sync for ThreadCell {}
 
 impl Irq {
-    pub fn new(decider: Decider<'static>, registers: Option<Registers>, link: LinkId) -> Self {
+    pub fn new(irq_handle: IrqHandle<'static>, registers: Option<Registers>, link: LinkId) -> Self {
         let queue = |it: Registers| CompletionQueue::new(it, it.memory());
-        let interrupt = |it| Interrupt::of_link(decider, queue(it), link);
+        let interrupt = |it| Interrupt::of_link(irq_handle, queue(it), link);
         Self {
             owner: AtomicU32::new(0),
-            inside: Guarded::new(registers.map(interrupt)),
+            entered: Guarded::new(registers.map(interrupt)),
             tally: Tally::default(),
         }
     }
@@ -116,8 +116,8 @@ impl Irq {
         // Acquire: partner is the Release below, of the interrupt before.
         self.owner.compare_exchange(0, me, Ordering::Acquire, Ordering::Relaxed).ok()?;
         // SAFETY: the owner word was zero and bears our name now: nobody else is inside.
-        let inside = unsafe { &mut *self.inside.get() };
-        let served = inside.as_mut().map(serve);
+        let entered = unsafe { &mut *self.entered.get() };
+        let served = entered.as_mut().map(serve);
         // Release: partner is the Acquire above.
         self.owner.store(0, ordered("interrupt-left-relaxed", Ordering::Release));
         served
@@ -130,7 +130,7 @@ impl Irq {
 
 /// The proof of being inside the thread's half. Dropping it leaves: first the owner word is zero, then
 /// the lock is released.
-pub(crate) struct Inside<'a> {
+pub(crate) struct Entered<'a> {
     ni: &'a lnd_ni,
     _locked: Locked<'a>,
 }
@@ -138,7 +138,7 @@ pub(crate) struct Inside<'a> {
 impl lnd_ni {
     pub(crate) fn new(
         platform: &'static Platform,
-        decider: Decider<'static>,
+        irq_handle: IrqHandle<'static>,
         irqs: &'static [Irq],
         connects: bool,
         thread: &'static ThreadCell,
@@ -149,11 +149,11 @@ impl lnd_ni {
             owner: AtomicU32::new(0),
             runner: AtomicU32::new(0),
             wake: Wake::new(),
-            link_news: AtomicU32::new(0),
+            link_changes: AtomicU32::new(0),
             misuses: AtomicU32::new(0),
             tally,
             platform,
-            decider,
+            irq_handle,
             irqs,
             connects,
             thread,
@@ -191,30 +191,30 @@ impl lnd_ni {
     }
 
     /// Enters the thread's half. Context: thread, with nothing held.
-    pub(crate) fn enter(&self) -> Result<Inside<'_>, lnd_error> {
+    pub(crate) fn enter(&self) -> Result<Entered<'_>, lnd_error> {
         if self.platform.in_interrupt() {
             return Err(self.misuse(lnd_error::LND_E_CONTEXT, c"thread call in an interrupt"));
         }
         let me = self.platform.self_id();
         // Relaxed: only we write our own name, so that we find it only where we have left it.
-        let inside = self.owner.load(Ordering::Relaxed) == me
+        let entered = self.owner.load(Ordering::Relaxed) == me
             || self.irqs.iter().any(|irq| irq.owner.load(Ordering::Relaxed) == me);
-        if inside {
+        if entered {
             return Err(self.misuse(lnd_error::LND_E_REENTRY, c"call from inside an operation"));
         }
         let locked = self.platform.lock();
-        // Acquire: partner is the Release in `Inside::drop`.
+        // Acquire: partner is the Release in `Entered::drop`.
         if self.owner.compare_exchange(0, me, Ordering::Acquire, Ordering::Relaxed).is_err() {
             drop(locked);
             return Err(self.misuse(lnd_error::LND_E_BUSY, c"lock() does not exclude"));
         }
-        let inside = Inside { ni: self, _locked: locked };
+        let entered = Entered { ni: self, _locked: locked };
         // The NI may have been destroyed while we waited for the lock.
         let alive = self.magic.load(Ordering::Relaxed) == ALIVE;
         if !alive {
             return Err(lnd_error::LND_E_NI);
         }
-        Ok(inside)
+        Ok(entered)
     }
 
     /// Makes sure that there will be a run after what has just been done. Context: any.
@@ -225,9 +225,9 @@ impl lnd_ni {
     }
 
     /// Leaves, and makes sure that there will be a run if there is something to do now.
-    pub(crate) fn leave(&self, mut inside: Inside<'_>, now: Instant) {
-        let run = inside.thread().wants_run(now);
-        drop(inside);
+    pub(crate) fn exit(&self, mut entered: Entered<'_>, now: Instant) {
+        let run = entered.thread().wants_run(now);
+        drop(entered);
         if run {
             self.wake();
         }
@@ -239,11 +239,11 @@ impl lnd_ni {
     }
 }
 
-impl Inside<'_> {
+impl Entered<'_> {
     /// The thread's half.
     pub fn thread(&mut self) -> &mut Thread {
-        // SAFETY: whoever has an `Inside` has his name in the owner word, and there is one
-        // `Inside` a name: `enter` refuses a second. The cell was written before the NI was handed
+        // SAFETY: whoever has an `Entered` has his name in the owner word, and there is one
+        // `Entered` a name: `enter` refuses a second. The cell was written before the NI was handed
         // out.
         let cell = unsafe { &mut *self.ni.thread.0.get() };
         // SAFETY: as above.
@@ -251,12 +251,12 @@ impl Inside<'_> {
     }
 
     /// Ends the NI: no call will find it any more.
-    pub fn bury(&mut self) {
+    pub fn mark_dead(&mut self) {
         self.ni.magic.store(DEAD, Ordering::Relaxed);
     }
 }
 
-impl Drop for Inside<'_> {
+impl Drop for Entered<'_> {
     fn drop(&mut self) {
         // Release: partner is the Acquire in `enter`.
         self.ni.owner.store(0, ordered("thread-left-relaxed", Ordering::Release));

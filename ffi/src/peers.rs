@@ -31,12 +31,12 @@ use crate::tracing::{link_state, peer_state};
 pub unsafe extern "C" fn lnd_peer_event(ni: *mut lnd_ni, nid: u64, up: u32, now: u64) -> lnd_error {
     // SAFETY: by the contract of the ABI.
     outcome(unsafe { lnd_ni::of(ni) }.and_then(|ni| {
-        let mut inside = ni.enter()?;
-        let driver = &mut inside.thread().driver;
+        let mut entered = ni.enter()?;
+        let driver = &mut entered.thread().driver;
         let nid = Nid::from_raw(nid).filter(|nid| driver.peer(*nid).is_some());
         let nid = nid.ok_or(lnd_error::LND_E_NO_PEER)?;
         driver.on_peer(Instant::from_nanos(now), nid, up != 0);
-        drop(inside);
+        drop(entered);
         ni.wake();
         Ok(())
     }))
@@ -92,11 +92,11 @@ pub unsafe extern "C" fn lnd_assert_stopped(ni: *mut lnd_ni, link: u32, now: u64
     outcome(unsafe { lnd_ni::of(ni) }.and_then(|ni| {
         let link = LinkId::new(link as usize).filter(|link| link.index() < ni.irqs.len());
         let link = link.ok_or(lnd_error::LND_E_LINK)?;
-        let mut inside = ni.enter()?;
+        let mut entered = ni.enter()?;
         // SAFETY: the platform asserts it, by the contract of this call.
         let proof = unsafe { Quiesced::assert_stopped(link) };
-        let taken = inside.thread().driver.assert_stopped(Instant::from_nanos(now), proof);
-        drop(inside);
+        let taken = entered.thread().driver.assert_stopped(Instant::from_nanos(now), proof);
+        drop(entered);
         ni.wake();
         taken.map_err(|_| lnd_error::LND_E_RUNNING)
     }))
@@ -120,9 +120,9 @@ pub unsafe extern "C" fn lnd_quarantine_get(
     // SAFETY: by the contract of the ABI.
     outcome(unsafe { lnd_ni::of(ni) }.and_then(|ni| {
         place(transfers)?;
-        let mut inside = ni.enter()?;
+        let mut entered = ni.enter()?;
         let link = LinkId::new(link as usize).filter(|link| link.index() < ni.irqs.len());
-        let held = inside.thread().driver.quarantined(link.ok_or(lnd_error::LND_E_LINK)?);
+        let held = entered.thread().driver.quarantined(link.ok_or(lnd_error::LND_E_LINK)?);
         // SAFETY: checked above; writable by the contract of the ABI.
         unsafe { put(transfers, held) }
     }))
@@ -145,9 +145,9 @@ pub unsafe extern "C" fn lnd_link_state_get(
     // SAFETY: by the contract of the ABI.
     outcome(unsafe { lnd_ni::of(ni) }.and_then(|ni| {
         place(state)?;
-        let mut inside = ni.enter()?;
+        let mut entered = ni.enter()?;
         let link = LinkId::new(link as usize);
-        let found = link.and_then(|link| inside.thread().driver.link_state(link));
+        let found = link.and_then(|link| entered.thread().driver.link_state(link));
         let found: lnd_link_state = link_state(found.ok_or(lnd_error::LND_E_LINK)?);
         // SAFETY: checked above; writable by the contract of the ABI.
         unsafe { put(state, found as u32) }
@@ -181,8 +181,8 @@ pub unsafe extern "C" fn lnd_peer_find(
     // SAFETY: by the contract of the ABI.
     outcome(unsafe { lnd_ni::of(ni) }.and_then(|ni| {
         place(peer)?;
-        let mut inside = ni.enter()?;
-        let driver = &inside.thread().driver;
+        let mut entered = ni.enter()?;
+        let driver = &entered.thread().driver;
         let found = Nid::from_raw(nid).and_then(|nid| Some((nid, driver.peer(nid)?)));
         let (nid, id) = found.ok_or(lnd_error::LND_E_NO_PEER)?;
         // SAFETY: checked above; writable by the contract of the ABI.
@@ -208,13 +208,13 @@ pub unsafe extern "C" fn lnd_peer_info_get(
     outcome(unsafe { lnd_ni::of(ni) }.and_then(|ni| {
         // SAFETY: by the contract of the ABI.
         let info = unsafe { output(info)? };
-        let mut inside = ni.enter()?;
-        let view = inside.thread().peer_of(ni, peer)?;
+        let mut entered = ni.enter()?;
+        let view = entered.thread().peer_of(ni, peer)?;
         *info = lnd_peer_info {
             size: info.size,
             state: peer_state(view.state) as u32,
             peer,
-            life: view.life.map_or(0, |life| life.raw()),
+            incarnation: view.incarnation.map_or(0, |incarnation| incarnation.raw()),
             last_heard: view.last_heard.as_nanos(),
             transfers: view.transfers,
             credits: view.credits,

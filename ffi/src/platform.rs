@@ -162,8 +162,8 @@ impl Platform {
     }
 
     /// What is known of a descriptor's end.
-    pub fn engine_yank(&self, link: u32, tag: lnd_tag) -> Option<u32> {
-        engine!(self.engine_yank(link, tag))
+    pub fn engine_reclaim(&self, link: u32, tag: lnd_tag) -> Option<u32> {
+        engine!(self.engine_reclaim(link, tag))
     }
 
     pub fn engine_reset(&self, link: u32) {

@@ -11,7 +11,7 @@ use lnd_core::ports::{BadAddress, Channel, ChannelFull, Memory, Ports, Sent};
 use lnd_shortmsg::wire::{encode, max_immediate, Checksum};
 
 use crate::abi::{lnd_frame, lnd_send, LND_ENDS_AT_ONCE, LND_RELIABLE};
-use crate::engine::{is_whole, Seat};
+use crate::engine::{is_whole, EngineRef};
 use crate::handle;
 use crate::platform::{lane_number, Platform};
 use crate::tracing::Tracing;
@@ -21,7 +21,7 @@ use crate::tracing::Tracing;
 pub(crate) struct Host;
 
 impl Ports for Host {
-    type Engine = Seat;
+    type Engine = EngineRef;
     type Channel = Frames;
     type Memory = Payload;
     type Tracer = Tracing;

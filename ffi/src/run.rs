@@ -17,7 +17,7 @@ use crate::input::{place_if, put_if};
 use crate::ni::{lnd_ni, Thread};
 
 /// What the next callback tells.
-enum News {
+enum Pending {
     Event(lnd_event),
     Report(Report),
 }
@@ -60,29 +60,29 @@ unsafe fn run(ni: *mut lnd_ni, now: u64, budget: u32, next: *mut u64) -> Result<
     if ni.runner.load(Ordering::Relaxed) == me {
         return Err(ni.misuse(lnd_error::LND_E_REENTRY, c"lnd_run() in finalize() or event()"));
     }
-    let mut inside = ni.enter()?;
+    let mut entered = ni.enter()?;
     // Relaxed: written inside.
     if ni.runner.load(Ordering::Relaxed) != 0 {
         return Err(lnd_error::LND_E_BUSY);
     }
     ni.runner.store(me, Ordering::Relaxed);
     ni.start_run();
-    inside.thread().let_time_pass(ni, now);
-    drop(inside);
-    let ended = tell(ni, now, budget);
-    let inside = ni.enter();
+    entered.thread().let_time_pass(ni, now);
+    drop(entered);
+    let ended = deliver(ni, now, budget);
+    let entered = ni.enter();
     ni.runner.store(0, Ordering::Relaxed);
     // What callbacks have woken us for is done now.
     ni.start_run();
-    let mut inside = inside?;
-    let thread = inside.thread();
+    let mut entered = entered?;
+    let thread = entered.thread();
     let at = thread.let_time_pass(ni, now);
     thread.next_run = at;
     ended?;
     // A frame that waits in its channel raises no interrupt again: the host offers it when woken.
     let offer = thread.frame_waits && thread.driver.offer_again();
     thread.frame_waits &= !offer;
-    drop(inside);
+    drop(entered);
     if offer {
         ni.wake();
     }
@@ -91,12 +91,12 @@ unsafe fn run(ni: *mut lnd_ni, now: u64, budget: u32, next: *mut u64) -> Result<
 }
 
 /// Makes up to `budget` callbacks, each with nothing held (INV-13).
-fn tell(ni: &lnd_ni, now: u64, budget: u32) -> Result<(), lnd_error> {
+fn deliver(ni: &lnd_ni, now: u64, budget: u32) -> Result<(), lnd_error> {
     for _ in 0..budget {
-        let news = ni.enter()?.thread().next_news(now);
-        match news {
-            Some(News::Event(event)) => ni.platform.event(&event),
-            Some(News::Report(report)) => {
+        let link_changed = ni.enter()?.thread().next_event_or_report(now);
+        match link_changed {
+            Some(Pending::Event(event)) => ni.platform.event(&event),
+            Some(Pending::Report(report)) => {
                 ni.platform.finalize(&to_c(ni.platform.id, &report));
             }
             None => break,
@@ -106,10 +106,10 @@ fn tell(ni: &lnd_ni, now: u64, budget: u32) -> Result<(), lnd_error> {
 }
 
 impl Thread {
-    fn next_news(&mut self, now: u64) -> Option<News> {
+    fn next_event_or_report(&mut self, now: u64) -> Option<Pending> {
         match self.driver.tracer_mut().next_event() {
-            Some(event) => Some(News::Event(event)),
-            None => self.driver.next_report(Instant::from_nanos(now)).map(News::Report),
+            Some(event) => Some(Pending::Event(event)),
+            None => self.driver.next_report(Instant::from_nanos(now)).map(Pending::Report),
         }
     }
 
@@ -127,12 +127,12 @@ impl Thread {
     /// Links whose interrupt told of a change of status.
     fn look_at_links(&mut self, ni: &lnd_ni, now: u64) {
         // Relaxed: ordered by `wake` and `start_run`.
-        if ni.link_news.load(Ordering::Relaxed) == 0 {
+        if ni.link_changes.load(Ordering::Relaxed) == 0 {
             return;
         }
-        let news = ni.link_news.swap(0, Ordering::Relaxed);
+        let link_changed = ni.link_changes.swap(0, Ordering::Relaxed);
         for link in (0..ni.irqs.len()).filter_map(LinkId::new) {
-            if news & (1 << link.index()) == 0 {
+            if link_changed & (1 << link.index()) == 0 {
                 continue;
             }
             if let Some(up) = self.driver.engine_mut(link).map(|engine| engine.link_up()) {

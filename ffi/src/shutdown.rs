@@ -91,8 +91,8 @@ pub unsafe extern "C" fn lnd_blocker_next(
         let blocker = unsafe { output(blocker)? };
         // SAFETY: checked above; readable by the contract of the ABI.
         let from = unsafe { cursor.read() };
-        let mut inside = ni.enter()?;
-        let driver = &inside.thread().driver;
+        let mut entered = ni.enter()?;
+        let driver = &entered.thread().driver;
         // Past the table the links come, once: the cursor then says so.
         let found = if from == LINKS_SEEN { None } else { driver.blocker(from) };
         let found = found.ok_or(lnd_error::LND_E_END)?;

@@ -33,8 +33,8 @@ pub unsafe extern "C" fn lnd_stats_get(ni: *const lnd_ni, stats: *mut lnd_stats)
     outcome(unsafe { lnd_ni::of(ni) }.and_then(|ni| {
         // SAFETY: by the contract of the ABI.
         let stats = unsafe { output(stats)? };
-        let mut inside = ni.enter()?;
-        let thread = inside.thread();
+        let mut entered = ni.enter()?;
+        let thread = entered.thread();
         thread.follow(ni);
         *stats = thread.stats();
         Ok(())
@@ -122,8 +122,8 @@ pub unsafe extern "C" fn lnd_counter(
     outcome(unsafe { lnd_ni::of(ni) }.and_then(|ni| {
         place(value)?;
         let counter = Counter::ALL.get(counter as usize).ok_or(lnd_error::LND_E_ARGUMENT)?;
-        let mut inside = ni.enter()?;
-        let thread = inside.thread();
+        let mut entered = ni.enter()?;
+        let thread = entered.thread();
         thread.follow(ni);
         // SAFETY: checked above; writable by the contract of the ABI.
         unsafe { put(value, thread.counter(*counter)) }

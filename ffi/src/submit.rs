@@ -18,7 +18,7 @@ use crate::ni::lnd_ni;
 use crate::run::ended;
 
 /// A link by its number, or any.
-pub(crate) fn link_wish(link: u32) -> Result<Option<LinkId>, lnd_error> {
+pub(crate) fn link_preference(link: u32) -> Result<Option<LinkId>, lnd_error> {
     if link == LND_ANY_LINK {
         return Ok(None);
     }
@@ -106,7 +106,7 @@ unsafe fn submit(
     let request = Request {
         kind: kind(it.kind)?,
         peer: next_hop(ni, it)?,
-        link: link_wish(it.link)?,
+        link: link_preference(it.link)?,
         routed: it.routed != 0,
         header,
         payload,
@@ -126,14 +126,14 @@ fn accept(
     now: Instant,
     report: Option<&mut lnd_report>,
 ) -> Result<(lnd_error, lnd_transfer), lnd_error> {
-    let mut inside = ni.enter()?;
-    let driver = &mut inside.thread().driver;
+    let mut entered = ni.enter()?;
+    let driver = &mut entered.thread().driver;
     let submitted = match report {
         Some(_) => driver.submit(now, request),
         None => driver.submit_pending(now, request).map(Submitted::Pending),
     };
     let submitted = submitted.map_err(|refused| of_why(refused.why))?;
-    ni.leave(inside, now);
+    ni.exit(entered, now);
     match (submitted, report) {
         (Submitted::Done(status), Some(report)) => {
             // A GET that ends at once was a mere header.
@@ -173,16 +173,16 @@ pub unsafe extern "C" fn lnd_withdraw(
 }
 
 fn withdraw(ni: &lnd_ni, transfer: lnd_transfer, now: u64) -> Result<(), lnd_error> {
-    let mut inside = ni.enter()?;
+    let mut entered = ni.enter()?;
     let tag = handle::of_transfer(ni.platform.id, transfer)?;
-    let shared = ni.decider.shared();
+    let shared = ni.irq_handle.shared();
     let word = shared.word(tag.index);
     let stale = shared.tag(tag.index) != tag || !word.is_of(tag.generation);
     if stale || word.phase() == Phase::Free {
         return Err(lnd_error::LND_E_STALE);
     }
-    inside.thread().driver.withdraw(Instant::from_nanos(now), tag);
-    drop(inside);
+    entered.thread().driver.withdraw(Instant::from_nanos(now), tag);
+    drop(entered);
     ni.wake();
     Ok(())
 }

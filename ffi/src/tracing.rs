@@ -98,7 +98,7 @@ const fn event(kind: lnd_event_kind, nid: u64, link: u32, state: u32) -> lnd_eve
 pub(crate) const fn peer_state(state: HelloState) -> lnd_peer_state {
     match state {
         HelloState::Unknown => lnd_peer_state::LND_PEER_UNKNOWN,
-        HelloState::Greeting => lnd_peer_state::LND_PEER_GREETING,
+        HelloState::Handshake => lnd_peer_state::LND_PEER_HANDSHAKE,
         HelloState::Good => lnd_peer_state::LND_PEER_GOOD,
         HelloState::Down => lnd_peer_state::LND_PEER_DOWN,
     }
@@ -157,24 +157,24 @@ fn to_c(now: Instant, trace: Trace) -> lnd_trace {
         Trace::Invalidated { tag, link } => {
             lnd_trace { link: link.index() as u32, ..about(now, LND_TRACE_INVALIDATED, tag) }
         }
-        Trace::Yanked { tag, link, real } => lnd_trace {
+        Trace::Reclaimed { tag, link, real } => lnd_trace {
             link: link.index() as u32,
             a: u32::from(real),
-            ..about(now, LND_TRACE_YANKED, tag)
+            ..about(now, LND_TRACE_RECLAIMED, tag)
         },
-        Trace::Said { to, link, lane, sequence } => lnd_trace {
+        Trace::Sent { to, link, lane, sequence } => lnd_trace {
             nid: to.raw(),
             link: link.index() as u32,
             a: lane_number(lane),
             b: sequence,
-            ..blank(now, LND_TRACE_SAID)
+            ..blank(now, LND_TRACE_SENT)
         },
-        Trace::Heard { from, lane, sequence, taken } => lnd_trace {
+        Trace::Received { from, lane, sequence, taken } => lnd_trace {
             nid: from.raw(),
             a: lane_number(lane),
             b: sequence,
             c: u32::from(taken),
-            ..blank(now, LND_TRACE_HEARD)
+            ..blank(now, LND_TRACE_RECEIVED)
         },
         Trace::Peer { peer, state } => {
             lnd_trace { nid: peer.raw(), a: peer_state(state) as u32, ..blank(now, LND_TRACE_PEER) }
@@ -251,7 +251,7 @@ mod tests {
     unsafe extern "C" fn taken(_: *mut core::ffi::c_void, _: *const lnd_event) {}
 
     #[test]
-    fn news_that_find_no_room_are_told_of() {
+    fn event_that_find_no_room_are_told_of() {
         // SAFETY: integers and optional function pointers: zero is valid.
         let none: crate::abi::lnd_ops = unsafe { core::mem::zeroed() };
         let ops = crate::abi::lnd_ops { event: Some(taken), ..none };
@@ -265,8 +265,8 @@ mod tests {
                 tracing.record(Instant::ORIGIN, Trace::Link { link, state: LinkState::Up });
             }
             for _ in 0..EVENTS {
-                let news = tracing.next_event().map(|event| event.kind);
-                assert_eq!(news, Some(lnd_event_kind::LND_EVENT_LINK as u32));
+                let pending = tracing.next_event().map(|event| event.kind);
+                assert_eq!(pending, Some(lnd_event_kind::LND_EVENT_LINK as u32));
             }
             assert_eq!(tracing.has_events(), count > EVENTS);
             let last = tracing.next_event().map(|event| event.kind);

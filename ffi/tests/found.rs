@@ -79,27 +79,27 @@ impl Node {
         peer
     }
 
-    fn open(&self, peer: lnd_health_peer) -> lnd_journey {
-        let mut journey = lnd_journey::default();
+    fn open(&self, peer: lnd_health_peer) -> lnd_attempts {
+        let mut attempts = lnd_attempts::default();
         // SAFETY: as above.
-        let ok = unsafe { lnd_health_open(self.health, peer, 1000 * MS, 1, 7, &mut journey) };
+        let ok = unsafe { lnd_health_open(self.health, peer, 1000 * MS, 1, 7, &mut attempts) };
         assert_eq!(ok, lnd_error::LND_OK);
-        journey
+        attempts
     }
 
-    fn begin(&self, journey: lnd_journey) -> lnd_path {
+    fn begin(&self, attempts: lnd_attempts) -> lnd_path {
         // SAFETY: as above.
         unsafe {
             let mut path: lnd_path = zeroed();
             path.size = size_of::<lnd_path>() as u32;
-            assert_eq!(lnd_health_begin(self.health, journey, MS, &mut path), lnd_error::LND_OK);
+            assert_eq!(lnd_health_begin(self.health, attempts, MS, &mut path), lnd_error::LND_OK);
             path
         }
     }
 
     fn ended(
         &self,
-        journey: lnd_journey,
+        attempts: lnd_attempts,
         class: lnd_health_class,
         delivery: lnd_delivery,
     ) -> lnd_outcome {
@@ -110,7 +110,7 @@ impl Node {
             (report.health, report.delivery) = (class as u32, delivery as u32);
             let mut end: lnd_outcome = zeroed();
             end.size = size_of::<lnd_outcome>() as u32;
-            let ok = lnd_health_ended(self.health, journey, &report, 2 * MS, &mut end);
+            let ok = lnd_health_ended(self.health, attempts, &report, 2 * MS, &mut end);
             assert_eq!(ok, lnd_error::LND_OK);
             end
         }
@@ -124,10 +124,10 @@ fn a_message_without_a_number_is_not_repeated_in_doubt() {
     for suppresses in [0, 1] {
         let node = create(0);
         let peer = node.furnish(suppresses);
-        let journey = node.open(peer);
-        let path = node.begin(journey);
+        let attempts = node.open(peer);
+        let path = node.begin(attempts);
         let end = node.ended(
-            journey,
+            attempts,
             lnd_health_class::LND_HEALTH_NETWORK_TIMEOUT,
             lnd_delivery::LND_DELIVERY_UNKNOWN,
         );

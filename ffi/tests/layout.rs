@@ -63,7 +63,7 @@ fn blocks(text: &str) -> Vec<String> {
 fn structs_lie_as_a_c_compiler_lays_them() {
     let ours = layout! {
         lnd_ring { base, len };
-        lnd_config { size, abi_version, nid, life, slots, passive_slots, peers, links, lists, immediate_max, depth, hello_tries, batch, policy, flags, pulls, connections, reserved, drain_bound, hello_timeout, credit_stall, link_poll, verdict_bound, rings };
+        lnd_config { size, abi_version, nid, incarnation, slots, passive_slots, peers, links, lists, immediate_max, depth, hello_tries, batch, policy, flags, pulls, connections, reserved, drain_bound, hello_timeout, credit_stall, link_poll, decision_bound, rings };
         lnd_tag { index, generation };
         lnd_bd { size, link, tag, source, nid, motion, length, frags, nfrags, key_len, key };
         lnd_message { index, generation, ni, kind };
@@ -74,10 +74,10 @@ fn structs_lie_as_a_c_compiler_lays_them() {
         lnd_report { size, role, transfer, user, nid, error, health, delivery, resend, cause, place, bytes, reply, lost_race, reserved };
         lnd_event { size, kind, nid, link, state };
         lnd_trace { size, kind, now, nid, index, generation, link, a, b, c, d, reserved };
-        lnd_ops { size, reserved, lock, unlock, self_id, context, reg_read32, reg_write32, dma_barrier, node_of, engine_post, engine_key, engine_doorbell, engine_invalidate, engine_stop, engine_quiesced, engine_yank, engine_reset, engine_link_up, engine_features, connection, connection_stop, connection_quiesced, connection_reset, reaches, ready, send, quiesce, mem_read, mem_write, mem_valid, finalize, event, wake, trace, bug };
+        lnd_ops { size, reserved, lock, unlock, self_id, context, reg_read32, reg_write32, dma_barrier, node_of, engine_post, engine_key, engine_doorbell, engine_invalidate, engine_stop, engine_quiesced, engine_reclaim, engine_reset, engine_link_up, engine_features, connection, connection_stop, connection_quiesced, connection_reset, reaches, ready, send, quiesce, mem_read, mem_write, mem_valid, finalize, event, wake, trace, bug };
         lnd_action { size, kind, index, generation, owner, probe, target, local, nid };
-        lnd_health_config { size, abi_version, locals, peers, peer_nis, journal, journeys, actions, profile, sensitivity, retries, seed, recovery_first, recovery_cap, recovery_limit, resend_first, resend_cap, probe_idle, probe_again, probe_hold_off, action_bound, action_every, action_burst, probe_verdicts, routes, routing, numa_range, connects_at_once, incarnation };
-        lnd_journey { index, generation, ni, kind };
+        lnd_health_config { size, abi_version, locals, peers, peer_nis, journal, attempts, actions, profile, sensitivity, retries, seed, recovery_first, recovery_cap, recovery_limit, resend_first, resend_cap, probe_idle, probe_again, probe_hold_off, action_bound, action_every, action_burst, probe_results, routes, routing, numa_range, connects_at_once, incarnation };
+        lnd_attempts { index, generation, ni, kind };
         lnd_health_ni { index, generation, owner, kind };
         lnd_health_peer { index, generation, owner, kind };
         lnd_health_route { index, generation, owner, kind };
@@ -90,12 +90,12 @@ fn structs_lie_as_a_c_compiler_lays_them() {
         lnd_distance { device, numa };
         lnd_tracker { size, state, deadline, local, hop };
         lnd_peer { nid, index, generation, ni, kind };
-        lnd_peer_info { size, state, peer, life, last_heard, transfers, credits, in_flight, session, pulls, pulls_waiting };
+        lnd_peer_info { size, state, peer, incarnation, last_heard, transfers, credits, in_flight, session, pulls, pulls_waiting };
         lnd_blocker { size, kind, transfer, nid, until, link, word, link_state, reserved };
         lnd_stats { size, run_state, active, passive, peers, counters, frames_control, frames_lnd, frames_bad, frames_forged, completions, interrupts, misuses };
         lnd_frag { addr, len, reserved };
         lnd_send_request { size, kind, nid, link, routed, header, frags, header_len, nfrags, deadline, user, peer };
-        lnd_verdict { size, nfrags, frags, len, reserved, deadline, user };
+        lnd_decision { size, nfrags, frags, len, reserved, deadline, user };
     };
     assert_eq!(blocks(&ours), committed("struct", false));
 }
@@ -110,7 +110,7 @@ fn structs_of_the_software_fabric_lie_as_a_c_compiler_lays_them() {
         lnd_soft_link { size, descriptors, lists, reserved, base, len, features, node };
         lnd_soft_arrival { size, from, link, lane, len, reserved };
         lnd_soft_join_args { size, node, random, flags, features, start };
-        lnd_soft_node_info { size, node, state, flags, life };
+        lnd_soft_node_info { size, node, state, flags, incarnation };
     };
     assert_eq!(blocks(&ours), committed("struct", true));
 }

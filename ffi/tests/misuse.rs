@@ -79,7 +79,7 @@ fn a_node_number_has_eight_bits() {
 }
 
 #[test]
-fn an_ni_lives_and_ends_and_is_no_ni_any_more() {
+fn an_ni_is_made_and_ends_and_is_no_ni_any_more() {
     let host = Host::default();
     // SAFETY: the host lives until the end of the test.
     let it = unsafe { Ni::new(config(), &ops(), &host) };

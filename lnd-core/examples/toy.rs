@@ -18,7 +18,7 @@ use lnd_core::time::{Instant, Span};
 
 const LINK: LinkId = LinkId::new(0).unwrap();
 const NIDS: [Nid; 2] = [Nid::from_raw(1).unwrap(), Nid::from_raw(2).unwrap()];
-const LIFE: Incarnation = Incarnation::from_raw(1).unwrap();
+const INCARNATION: Incarnation = Incarnation::from_raw(1).unwrap();
 const SINK: u64 = 1 << 15;
 
 /// A node's hardware.
@@ -84,7 +84,7 @@ impl Engine for Toy {
         nic(self.0, |it| it.stopped).then(|| unsafe { Quiesced::assert_stopped(LINK) })
     }
 
-    fn yank(&mut self, tag: Tag, _: &Quiesced) -> Option<Returned> {
+    fn reclaim(&mut self, tag: Tag, _: &Quiesced) -> Option<Returned> {
         nic(self.0, |it| it.posted.remove(&tag.index)).map(|_| Returned::Touched)
     }
 
@@ -174,9 +174,9 @@ impl Node {
         nic(nid, |it| it.memory = vec![nid.raw() as u8; 2 * SINK as usize]);
         let config = Config { immediate_max: 256, ..Config::new(16, 4, 1) };
         let block = vec![MaybeUninit::uninit(); config.bytes_needed()].leak();
-        let me = Identity { nid, life: LIFE };
+        let me = Identity { nid, incarnation: INCARNATION };
         let driver = Driver::create(block, config, me, [Toy(nid)], Toy(nid), Toy(nid), NoTrace)?;
-        let interrupt = Interrupt::of_link(driver.decider(), Toy(nid), LINK);
+        let interrupt = Interrupt::of_link(driver.irq_handle(), Toy(nid), LINK);
         Ok(Self { driver, interrupt })
     }
 

@@ -33,10 +33,10 @@ pub mod driver {
     pub use crate::id::Identity;
     pub use crate::recovery::{Blocker, Report};
     pub use crate::rx::{
-        Arrival, Give, GiveError, Inbound, Receive, Received, RecvError, RequestKind, Ticket,
+        Arrival, Inbound, Receive, Received, RecvError, Reply, ReplyError, RequestKind, RxRequest,
     };
     pub use crate::shard::{
-        Broken, CreditView, Decider, Driver, Interrupt, PeerView, RunState, Served, TransferView,
+        Broken, CreditView, Driver, Interrupt, IrqHandle, PeerView, RunState, Served, TransferView,
     };
     pub use crate::slots::Role;
     pub use crate::tx::{Kind, Refused, Request, Submitted, To, Why};

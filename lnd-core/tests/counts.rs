@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use lnd_core::config::Config;
 use lnd_core::counters::{Counter, Counters};
-use lnd_core::driver::{Give, Inbound, Kind, Receive, Received, Role, Submitted};
+use lnd_core::driver::{Inbound, Kind, Receive, Received, Reply, Role, Submitted};
 use lnd_core::fragment::Fragment;
 use lnd_core::id::Tag;
 use lnd_core::message::{Message, PullReady};
@@ -65,16 +65,16 @@ fn rig() -> Rig {
     rig
 }
 
-/// Runs `life` some times on a met pair; all must cost the same, and none may move the books.
-fn cost(mut life: impl FnMut(&mut Rig, u32)) -> Cost {
+/// Runs `incarnation` some times on a met pair; all must cost the same, and none may move the books.
+fn cost(mut incarnation: impl FnMut(&mut Rig, u32)) -> Cost {
     let mut rig = rig();
     // The first life settles whatever the greeting has left over.
-    life(&mut rig, 1);
+    incarnation(&mut rig, 1);
     let mut costs = Vec::with_capacity(8);
     for round in 2..10 {
         let before = ALLOCATIONS.load(Ordering::Relaxed);
         let _ = tally::take();
-        life(&mut rig, round);
+        incarnation(&mut rig, round);
         let (locked, fences) = tally::take();
         let allocations = ALLOCATIONS.load(Ordering::Relaxed) - before;
         costs.push(Cost { locked, fences, allocations });
@@ -88,7 +88,7 @@ fn cost(mut life: impl FnMut(&mut Rig, u32)) -> Cost {
 fn completed(rig: &mut Rig, tag: Tag) {
     let completion = Completion { tag, returned: Returned::Ok };
     let mut counters = Counters::new();
-    rig.driver.decider().on_completion(rig.now, completion, &mut counters, &mut NoTrace);
+    rig.driver.irq_handle().on_completion(rig.now, completion, &mut counters, &mut NoTrace);
     assert_eq!(counters.value(Counter::StaleCompletion), 0);
 }
 
@@ -183,10 +183,10 @@ fn receiving_a_put_costs_no_more() {
         let envelope = rig.envelope(1, round, 1);
         let got = rig.driver.on_message(rig.now, LINK, &envelope, &message);
         let Inbound::Request(arrival) = got else { panic!("{got:?}") };
-        let ticket = arrival.keep();
+        let rx_request = arrival.keep();
         let deadline = rig.now.after(Span::from_secs(60));
         let it = Receive { sink: &LARGE, length: 65_536, deadline, user: 1 };
-        let tag = rig.driver.recv(rig.now, ticket, &it).unwrap();
+        let tag = rig.driver.recv(rig.now, rx_request, &it).unwrap();
         rig.driver.ring();
         completed(rig, tag);
         reported(rig, tag, Role::PutSink);
@@ -197,7 +197,7 @@ fn receiving_a_put_costs_no_more() {
 }
 
 #[test]
-fn a_get_costs_one_fence_for_each_hand_out() {
+fn a_get_costs_one_fence_for_each_post() {
     let cost = cost(|rig, round| {
         let request = rig.request(Kind::Get, 1, &LARGE);
         let tag = rig.driver.submit(rig.now, request).unwrap().tag().unwrap();
@@ -224,10 +224,10 @@ fn answering_a_get_costs_no_more_than_a_put() {
         let envelope = rig.envelope(1, round, 1);
         let got = rig.driver.on_message(rig.now, LINK, &envelope, &message);
         let Inbound::Request(arrival) = got else { panic!("{got:?}") };
-        let ticket = arrival.keep();
+        let rx_request = arrival.keep();
         let deadline = rig.now.after(Span::from_secs(60));
-        let it = Give { source: &LARGE, length: 65_536, deadline, user: 1 };
-        let tag = rig.driver.give(rig.now, ticket, &it).unwrap();
+        let it = Reply { source: &LARGE, length: 65_536, deadline, user: 1 };
+        let tag = rig.driver.give(rig.now, rx_request, &it).unwrap();
         rig.driver.on_sent(rig.now, tag, Sent::Ok);
         completed(rig, tag);
         reported(rig, tag, Role::GetSource);
@@ -241,10 +241,10 @@ fn answering_a_get_costs_no_more_than_a_put() {
 #[test]
 fn ends_that_come_together_share_one_exchange() {
     let mut rig = rig();
-    let lives = 16;
+    let incarnations = 16;
     let _ = tally::take();
-    let mut tags = Vec::with_capacity(lives);
-    for _ in 0..lives {
+    let mut tags = Vec::with_capacity(incarnations);
+    for _ in 0..incarnations {
         let request = rig.request(Kind::Put, 1, &LARGE);
         tags.push(rig.driver.submit(rig.now, request).unwrap().tag().unwrap());
     }
@@ -257,7 +257,7 @@ fn ends_that_come_together_share_one_exchange() {
     }
     let (locked, fences) = tally::take();
     println!("16 large PUTs: {locked} locked operations, {fences} fences");
-    assert_eq!(fences, lives);
+    assert_eq!(fences, incarnations);
     let alone = cost(|rig, round| {
         let request = rig.request(Kind::Put, 1, &LARGE);
         let tag = rig.driver.submit(rig.now, request).unwrap().tag().unwrap();
@@ -266,7 +266,7 @@ fn ends_that_come_together_share_one_exchange() {
         reported(rig, tag, Role::PutSource);
         credits(rig, round);
     });
-    assert_eq!(locked, lives * (alone.locked - 1) + 1);
+    assert_eq!(locked, incarnations * (alone.locked - 1) + 1);
 }
 
 /// Reads of shared words while a PULL_READY is taken in, with a table of `slots`.

@@ -38,9 +38,9 @@ mod driver {
     mod gone;
     mod handshake;
     mod hello;
+    mod incarnation;
     mod keys;
     mod late;
-    mod life;
     mod link;
     mod parked;
     mod peer_down;
@@ -49,6 +49,7 @@ mod driver {
     mod put;
     mod random;
     mod refused;
+    mod rx_request;
     mod second;
     mod seeds;
     mod short;
@@ -58,7 +59,6 @@ mod driver {
     mod strangers;
     mod stray;
     mod third;
-    mod ticket;
     mod unnoticed;
     mod view;
     mod waiting;

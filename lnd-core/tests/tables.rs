@@ -25,7 +25,7 @@ mod tables {
 use std::collections::BTreeSet;
 
 use lnd_core::transfer::{
-    step, Cause, Debts, Delivery, Effect, Event, Health, Phase, Place, Policy, Status, Word,
+    step, Cause, Debts, Delivery, Effect, Event, HealthClass, Phase, Place, Policy, Status, Word,
 };
 
 use tables::check::{check, check_careless, Violations};
@@ -180,16 +180,17 @@ fn race_of_cancel_and_completion_is_lost_by_the_cancel() {
     let word = Word::live(GENERATION, Debts::HW.union(Debts::MSG));
     let word = step(step(word, Event::PayCpu).word, Event::MsgOk).word;
     let cancel = Event::Cancel(Cause::PeerDown);
-    let asked = step(word, cancel);
-    assert_eq!(asked.effect, Effect::Invalidate);
-    assert_eq!(step(asked.word, cancel).effect, Effect::Repeat);
-    let good = step(asked.word, Event::HwOk);
+    let invalidating = step(word, cancel);
+    assert_eq!(invalidating.effect, Effect::Invalidate);
+    assert_eq!(step(invalidating.word, cancel).effect, Effect::Repeat);
+    let good = step(invalidating.word, Event::HwOk);
     assert_eq!(good.effect, Effect::Finalize);
     assert_eq!(Status::of_word(Policy::Seed, good.word), Some(Status::OK));
-    let bad = Status::of_word(Policy::Seed, step(asked.word, Event::HwUntouched).word).unwrap();
+    let bad =
+        Status::of_word(Policy::Seed, step(invalidating.word, Event::HwUntouched).word).unwrap();
     assert_eq!(
         (bad.errno, bad.health, bad.delivery),
-        (-103, Health::RemoteDropped, Delivery::NotDelivered)
+        (-103, HealthClass::RemoteDropped, Delivery::NotDelivered)
     );
     assert_eq!(step(good.word, Event::HwOk).effect, Effect::Late);
 }
@@ -205,7 +206,7 @@ fn a_status_is_made_of_every_end_and_of_nothing_else() {
             assert_eq!(status.is_some(), word.phase() == Phase::Done, "{word}");
             let Some(status) = status else { continue };
             assert_eq!(status.errno == 0, !word.lost(), "{word}");
-            assert_eq!(status.errno == 0, status.health == Health::Ok, "{word}");
+            assert_eq!(status.errno == 0, status.health == HealthClass::Ok, "{word}");
             assert_eq!(status.errno == 0, status.delivery == Delivery::Delivered, "{word}");
             assert_eq!(status.errno == 0, status.evidence.is_none(), "{word}");
             assert!(!status.resend || status.delivery == Delivery::NotDelivered, "{word}");

@@ -3,14 +3,14 @@
 
 use lnd_core::ports::Returned;
 
-use crate::regs::Cause;
+use crate::regs::ErrorBits;
 
 const OK: u32 = 1;
 const UNTOUCHED: u32 = 2;
 const TOUCHED: u32 = 3;
 
 /// The status word of an outcome.
-pub const fn encode(returned: Returned, cause: Cause) -> u32 {
+pub const fn encode(returned: Returned, cause: ErrorBits) -> u32 {
     let code = match returned {
         Returned::Ok => OK,
         Returned::Untouched => UNTOUCHED,

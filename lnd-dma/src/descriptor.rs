@@ -70,7 +70,7 @@ impl Own {
     }
 
     /// Whether a busy descriptor is wanted back.
-    pub const fn recalled(self) -> bool {
+    pub const fn invalidated(self) -> bool {
         self.0 & NOTED != 0
     }
 
@@ -93,7 +93,7 @@ impl Own {
 
     /// A busy descriptor, wanted back.
     #[must_use]
-    pub const fn recalling(self) -> Self {
+    pub const fn invalidating(self) -> Self {
         Self(self.0 | NOTED)
     }
 
@@ -142,7 +142,7 @@ pub struct Descriptor {
     list: AtomicU32,
     fragment_length: AtomicU32,
     fragment_address: [AtomicU32; 2],
-    recall: AtomicU32,
+    invalidate: AtomicU32,
     /// The driver's own note: index of the last post ring entry that names this descriptor.
     entry: AtomicU32,
     reserved: [AtomicU32; 2],
@@ -196,9 +196,9 @@ impl Descriptor {
     /// Says which use of the descriptor is wanted back, before its bit in the recall bitmap is set:
     /// a recall that crosses the return must not hit the next use (R14). Context: the driver, any
     /// time.
-    pub fn want_back(&self, generation: u32) {
+    pub fn mark_invalidate(&self, generation: u32) {
         // Relaxed: published by the bitmap's Release.
-        self.recall.store(generation, Ordering::Relaxed);
+        self.invalidate.store(generation, Ordering::Relaxed);
     }
 
     /// Notes which post ring entry names the descriptor. Context: the driver, alone.
@@ -216,7 +216,7 @@ impl Descriptor {
     /// Whether this use of the descriptor is wanted back.
     pub fn is_wanted(&self, own: Own) -> bool {
         // Relaxed: ordered by the bitmap's Acquire.
-        self.recall.load(Ordering::Relaxed) as u16 == own.generation()
+        self.invalidate.load(Ordering::Relaxed) as u16 == own.generation()
     }
 
     /// Changes the own word from `from` to `to`; whether that won.

@@ -15,7 +15,7 @@ use lnd_core::sync::{AtomicU32, Ordering};
 
 use crate::bits::Bits;
 use crate::descriptor::Descriptor;
-use crate::regs::{Control, Register, RegisterAccess, RegisterBlock, MAGIC, VERSION};
+use crate::regs::{ControlBits, Register, RegisterAccess, RegisterBlock, MAGIC, VERSION};
 
 /// Bytes in memory for each byte of the layout: one. Under loom, whose atomics are larger than the
 /// machine's, the same words lie further apart.
@@ -34,7 +34,7 @@ pub const MAX_NODE: u32 = 255;
 
 /// Sizes of one link's tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Geometry {
+pub struct LinkGeometry {
     /// Descriptors, `1..=1,048,576`: one per transfer slot.
     pub descriptors: u32,
     /// Indirect lists, `0..=65,536`.
@@ -58,7 +58,7 @@ lnd_core::sentences! { LayoutError {
     Self::Foreign => "the memory is not formatted, or by another version",
 }}
 
-impl Geometry {
+impl LinkGeometry {
     /// Entries of the post ring and of the completion ring: every descriptor fits at once. At least
     /// two, since the engine completes only where there is room for two.
     pub const fn ring(&self) -> u32 {
@@ -79,14 +79,14 @@ impl Geometry {
     const fn offsets(&self) -> Offsets {
         let completions = REGISTERS + self.descriptors as usize * 64;
         let posts = completions + self.ring() as usize * 16;
-        let recall = line(posts + self.ring() as usize * 4);
-        let done = recall + line(Bits::words(self.descriptors) * 4);
+        let invalidate = line(posts + self.ring() as usize * 4);
+        let done = invalidate + line(Bits::words(self.descriptors) * 4);
         let lists = done + line(Bits::words(self.descriptors) * 4);
         let end = lists + self.lists as usize * LIST;
         Offsets {
             completions: completions as u32,
             posts: posts as u32,
-            recall: recall as u32,
+            invalidate: invalidate as u32,
             done: done as u32,
             lists: lists as u32,
             end: end as u32,
@@ -110,7 +110,7 @@ const fn line(bytes: usize) -> usize {
 struct Offsets {
     completions: u32,
     posts: u32,
-    recall: u32,
+    invalidate: u32,
     done: u32,
     lists: u32,
     end: u32,
@@ -136,7 +136,7 @@ pub struct CompletionEntry {
 #[derive(Clone, Copy, Debug)]
 pub struct LinkMemory<'m> {
     base: NonNull<u8>,
-    geometry: Geometry,
+    geometry: LinkGeometry,
     offsets: Offsets,
     memory: PhantomData<&'m RegisterBlock>,
 }
@@ -161,7 +161,7 @@ impl<'m> LinkMemory<'m> {
     pub unsafe fn format(
         base: NonNull<u8>,
         len: usize,
-        geometry: Geometry,
+        geometry: LinkGeometry,
         node: u32,
         features: u32,
         start: u32,
@@ -172,7 +172,7 @@ impl<'m> LinkMemory<'m> {
         regs.magic.store(0, Ordering::Relaxed);
         // A new round, as after a stop: a slow engine of another node may still look whether what
         // it has claimed in the former life is to be had.
-        let control = Control(regs.control.load(Ordering::Relaxed)).stopping();
+        let control = ControlBits(regs.control.load(Ordering::Relaxed)).stopping();
         for offset in (0..this.offsets.end as usize).step_by(4) {
             if let Some(word) = this.word(offset) {
                 word.store(0, Ordering::Relaxed);
@@ -186,7 +186,7 @@ impl<'m> LinkMemory<'m> {
             (&regs.completion_size, geometry.ring()),
             (&regs.lists, geometry.lists),
             (&regs.node, node),
-            (&regs.control, Control::empty().in_round(control.round()).bits()),
+            (&regs.control, ControlBits::empty().in_round(control.round()).bits()),
             (&regs.post_tail, start),
             (&regs.post_head, start),
             (&regs.completion_head, start),
@@ -215,7 +215,7 @@ impl<'m> LinkMemory<'m> {
     /// # Safety
     /// As for [`format`](Self::format), but engines may be at work.
     pub unsafe fn attach(base: NonNull<u8>, len: usize) -> Result<Self, LayoutError> {
-        let smallest = Geometry { descriptors: 1, lists: 0 };
+        let smallest = LinkGeometry { descriptors: 1, lists: 0 };
         let probe = Self::over(base, len, smallest)?;
         let regs = probe.registers();
         // Acquire: partner is the Release in `format`.
@@ -224,7 +224,7 @@ impl<'m> LinkMemory<'m> {
         {
             return Err(LayoutError::Foreign);
         }
-        let geometry = Geometry {
+        let geometry = LinkGeometry {
             descriptors: regs.descriptors.load(Ordering::Relaxed),
             lists: regs.lists.load(Ordering::Relaxed),
         };
@@ -232,7 +232,7 @@ impl<'m> LinkMemory<'m> {
         Self::over(base, len, geometry)
     }
 
-    fn over(base: NonNull<u8>, len: usize, geometry: Geometry) -> Result<Self, LayoutError> {
+    fn over(base: NonNull<u8>, len: usize, geometry: LinkGeometry) -> Result<Self, LayoutError> {
         let offsets = geometry.offsets();
         if len < offsets.end as usize * SCALE || base.as_ptr() as usize % 64 != 0 {
             return Err(LayoutError::Size);
@@ -241,7 +241,7 @@ impl<'m> LinkMemory<'m> {
     }
 
     /// The sizes.
-    pub const fn geometry(&self) -> Geometry {
+    pub const fn geometry(&self) -> LinkGeometry {
         self.geometry
     }
 
@@ -334,8 +334,8 @@ impl<'m> LinkMemory<'m> {
     }
 
     /// Descriptors that the driver wants back.
-    pub fn recalls(&self) -> Bits<'m> {
-        self.bits(self.offsets.recall as usize)
+    pub fn invalidates(&self) -> Bits<'m> {
+        self.bits(self.offsets.invalidate as usize)
     }
 
     /// Staged descriptors that another node's engine has finished with.
@@ -397,7 +397,7 @@ mod tests {
     /// `docs/registers.md`, in its order.
     #[test]
     fn a_link_takes_what_the_document_says() {
-        let bytes = |descriptors, lists| Geometry { descriptors, lists }.bytes_needed();
+        let bytes = |descriptors, lists| LinkGeometry { descriptors, lists }.bytes_needed();
         assert_eq!(bytes(16, 2), 256 + 1024 + 256 + 64 + 64 + 64 + 8192);
         assert_eq!(bytes(1, 0), 256 + 64 + 32 + (8 + 24) + 64 + 64);
         assert_eq!(bytes(33, 1), 256 + 2112 + 1024 + 256 + 64 + 64 + 4096);

@@ -39,8 +39,8 @@ pub struct RegisterBlock {
     /// WO by the driver: doorbell of staged descriptors; counts rings.
     pub stage_bell: AtomicU32,
     /// WO by the driver: doorbell of the recall bitmap; counts rings.
-    pub recall_bell: AtomicU32,
-    /// WO by the driver: [`Interrupt`] bits that are armed; doorbell.
+    pub invalidate_bell: AtomicU32,
+    /// WO by the driver: [`InterruptBits`] bits that are armed; doorbell.
     pub interrupt_mask: AtomicU32,
     /// WO by the driver: the node to read from.
     pub read_node: AtomicU32,
@@ -57,15 +57,15 @@ pub struct RegisterBlock {
     pub completion_start: AtomicU32,
     reserved3: [AtomicU32; 2],
 
-    /// RO: [`Status`].
+    /// RO: [`StatusBits`].
     pub status: AtomicU32,
     /// RO: the post ring's free-running head.
     pub post_head: AtomicU32,
     /// RO: the completion ring's free-running tail.
     pub completion_tail: AtomicU32,
-    /// RW1C: [`Interrupt`] bits pending.
+    /// RW1C: [`InterruptBits`] bits pending.
     pub interrupt: AtomicU32,
-    /// RO: [`Cause`] bits seen since the reset.
+    /// RO: [`ErrorBits`] bits seen since the reset.
     pub error: AtomicU32,
     /// RO: errors counted since the reset.
     pub errors: AtomicU32,
@@ -85,7 +85,7 @@ pub struct RegisterBlock {
 
     /// RW by the fabric: [`LinkBits`].
     pub link: AtomicU32,
-    /// WO by the driver: [`Control`]. Other nodes' engines read it for each chunk that they pull, so it
+    /// WO by the driver: [`ControlBits`]. Other nodes' engines read it for each chunk that they pull, so it
     /// lies where nothing else changes often.
     pub control: AtomicU32,
     /// RW by the driver: the key under which other nodes may read `published_word`; 0: no node may.
@@ -105,7 +105,7 @@ pub struct RegisterBlock {
 static_assertions::const_assert_eq!(core::mem::size_of::<RegisterBlock>(), 256);
 
 bitflags::bitflags! {
-    impl Control: u32 {
+    impl ControlBits: u32 {
         /// The engine may work.
         const ENABLE = 1 << 0;
         /// Stop: finish no more chunks, let go of everything, then show `STOPPED` with the round
@@ -115,7 +115,7 @@ bitflags::bitflags! {
         const RESET = 1 << 2;
         const _ = !0;
     }
-    impl Status: u32 {
+    impl StatusBits: u32 {
         /// The engine works on descriptors.
         const RUNNING = 1 << 0;
         /// Nothing moves: no memory of this node is touched by this engine, nor by another node's
@@ -125,7 +125,7 @@ bitflags::bitflags! {
         const CLOCK_OFF = 1 << 2;
         const _ = !0;
     }
-    impl Interrupt: u32 {
+    impl InterruptBits: u32 {
         /// Completions were posted. Pending only where it is armed.
         const COMPLETION = 1 << 0;
         /// The status register changed: the link's clock, the engine's stop or start. Or a connection has
@@ -138,7 +138,7 @@ bitflags::bitflags! {
         const UP = 1 << 0;
         const _ = !0;
     }
-    impl Cause: u32 {
+    impl ErrorBits: u32 {
         /// A post ring index or a descriptor's content made no sense.
         const BAD_DESCRIPTOR = 1 << 0;
         /// A fragment lies outside of memory.
@@ -150,7 +150,7 @@ bitflags::bitflags! {
         /// The doorbell or the completion head was out of range.
         const BAD_INDEX = 1 << 4;
         /// The driver asked for the descriptor back, or the other side's did.
-        const RECALLED = 1 << 5;
+        const INVALIDATED = 1 << 5;
         const _ = !0;
     }
 }
@@ -158,16 +158,16 @@ bitflags::bitflags! {
 /// Bits of the control register: `round 16 | bits 16`. Each stop has a new round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(transparent)]
-pub struct Control(pub u32);
+pub struct ControlBits(pub u32);
 /// Bits of the status register: `round 16 | bits 16`. The round is that of the stop which `STOPPED`
 /// answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(transparent)]
-pub struct Status(pub u32);
+pub struct StatusBits(pub u32);
 /// Bits of the interrupt registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(transparent)]
-pub struct Interrupt(pub u32);
+pub struct InterruptBits(pub u32);
 /// Bits of the link register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(transparent)]
@@ -175,9 +175,9 @@ pub struct LinkBits(pub u32);
 /// Bits of the error register, and the reason in a completion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(transparent)]
-pub struct Cause(pub u32);
+pub struct ErrorBits(pub u32);
 
-impl Control {
+impl ControlBits {
     /// The bits that this version names, and the round.
     #[must_use]
     pub const fn known(self) -> Self {
@@ -214,7 +214,7 @@ impl Control {
     }
 }
 
-impl Status {
+impl StatusBits {
     /// Whether a working device of this version may show this: one thing at a time, and no bit that
     /// has no name.
     pub(crate) const fn is_possible(self) -> bool {
@@ -233,7 +233,7 @@ impl Status {
     }
 }
 
-impl Interrupt {
+impl InterruptBits {
     /// Whether a working device of this version may show this: no bit that has no name.
     pub(crate) const fn is_possible(self) -> bool {
         self.0 & !3 == 0
@@ -260,8 +260,8 @@ pub enum Register {
     CompletionHead,
     /// See [`RegisterBlock::stage_bell`].
     StageBell,
-    /// See [`RegisterBlock::recall_bell`].
-    RecallBell,
+    /// See [`RegisterBlock::invalidate_bell`].
+    InvalidateBell,
     /// See [`RegisterBlock::interrupt_mask`].
     InterruptMask,
     /// See [`RegisterBlock::interrupt`].
@@ -327,7 +327,7 @@ impl RegisterBlock {
             Register::PostHead => &self.post_head,
             Register::CompletionHead => &self.completion_head,
             Register::StageBell => &self.stage_bell,
-            Register::RecallBell => &self.recall_bell,
+            Register::InvalidateBell => &self.invalidate_bell,
             Register::InterruptMask => &self.interrupt_mask,
             Register::Interrupt => &self.interrupt,
             Register::Link => &self.link,
@@ -363,7 +363,7 @@ mod tests {
         assert_eq!(offset_of!(RegisterBlock, post_tail), 68);
         assert_eq!(offset_of!(RegisterBlock, completion_head), 72);
         assert_eq!(offset_of!(RegisterBlock, stage_bell), 76);
-        assert_eq!(offset_of!(RegisterBlock, recall_bell), 80);
+        assert_eq!(offset_of!(RegisterBlock, invalidate_bell), 80);
         assert_eq!(offset_of!(RegisterBlock, interrupt_mask), 84);
         assert_eq!(offset_of!(RegisterBlock, status), 128);
         assert_eq!(offset_of!(RegisterBlock, post_head), 132);
@@ -381,8 +381,8 @@ mod tests {
 
     #[test]
     fn unknown_bits_survive_a_read_modify_write() {
-        let read = Control::from_bits_retain(0x8000_0001);
-        let written = (read | Control::STOP).difference(Control::ENABLE);
+        let read = ControlBits::from_bits_retain(0x8000_0001);
+        let written = (read | ControlBits::STOP).difference(ControlBits::ENABLE);
         assert_eq!(written.bits(), 0x8000_0002);
     }
 }

@@ -16,11 +16,11 @@ use lnd_core::ports::{Bd, Completions, Engine, Motion, Returned};
 use lnd_core::sync::tally;
 use lnd_core::time::Instant;
 use lnd_dma::driver::{CompletionQueue, MmioEngine, Nodes};
-use lnd_dma::memory::{Geometry, LinkMemory};
-use lnd_dma::regs::{Interrupt, LinkBits, Register, RegisterAccess};
-use lnd_dma::soft::{BusFault, Fabric, NoFaults, Place, Settings, SoftEngine};
+use lnd_dma::memory::{LinkGeometry, LinkMemory};
+use lnd_dma::regs::{InterruptBits, LinkBits, Register, RegisterAccess};
+use lnd_dma::soft::{BusAddress, BusFault, Fabric, NoFaults, Settings, SoftEngine};
 
-const GEOMETRY: Geometry = Geometry { descriptors: 16, lists: 0 };
+const GEOMETRY: LinkGeometry = LinkGeometry { descriptors: 16, lists: 0 };
 const LINK: LinkId = LinkId::new(0).unwrap();
 const NOW: Instant = Instant::ORIGIN;
 
@@ -47,7 +47,7 @@ impl Fabric<'static> for World {
         true
     }
 
-    fn copy(&mut self, _from: Place, _to: Place, _length: u32) -> Result<(), BusFault> {
+    fn copy(&mut self, _from: BusAddress, _to: BusAddress, _length: u32) -> Result<(), BusFault> {
         Ok(())
     }
 }
@@ -101,7 +101,7 @@ impl End {
 }
 
 /// Locked operations and full fences of each `together` pulls, from the posts to both completions.
-fn cost(together: u32, armed: Interrupt) -> (usize, usize) {
+fn cost(together: u32, armed: InterruptBits) -> (usize, usize) {
     let world = World([0, 1].map(memory));
     let mut ends = [0, 1].map(|node| End::new(node, world));
     for end in &mut ends {
@@ -133,11 +133,11 @@ fn cost(together: u32, armed: Interrupt) -> (usize, usize) {
 /// again by the source's engine. The fence lies between claim and the look at STOP.
 #[test]
 fn a_pull_costs_at_most_six_locked_operations_and_one_full_fence() {
-    let (locked, fences) = cost(1, Interrupt::empty());
+    let (locked, fences) = cost(1, InterruptBits::empty());
     println!("one pull: {locked} locked, {fences} full fences");
     assert!(locked <= 6, "{locked}");
     assert_eq!(fences, 1);
-    let (locked, fences) = cost(8, Interrupt::empty());
+    let (locked, fences) = cost(8, InterruptBits::empty());
     println!("eight pulls: {locked} locked, {fences} full fences");
     assert!(locked <= 8 * 2 + 4, "{locked}");
     assert_eq!(fences, 8);
@@ -147,8 +147,8 @@ fn a_pull_costs_at_most_six_locked_operations_and_one_full_fence() {
 #[test]
 fn an_armed_interrupt_costs_two_more_at_each_end() {
     for together in [1, 8] {
-        let (polled, _) = cost(together, Interrupt::empty());
-        let (armed, _) = cost(together, Interrupt::COMPLETION);
+        let (polled, _) = cost(together, InterruptBits::empty());
+        let (armed, _) = cost(together, InterruptBits::COMPLETION);
         assert_eq!(armed - polled, 4);
     }
 }

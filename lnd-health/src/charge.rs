@@ -7,7 +7,7 @@
 //! interface away from all others. The same end may still send the message over another path.
 
 use lnd_core::driver::Why;
-use lnd_core::transfer::{Cause, Health, Place};
+use lnd_core::transfer::{Cause, HealthClass, Place};
 
 /// Whose health the end of a try costs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -78,7 +78,7 @@ impl Charge {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Refusal {
     /// The class that the message's end is reported with, if it ends here.
-    pub class: Health,
+    pub class: HealthClass,
     /// Whom it costs.
     pub charge: Charge,
     /// Whether trying again can help: not if the request itself is at fault.
@@ -89,28 +89,28 @@ pub struct Refusal {
 
 impl Refusal {
     /// What was refused can be tried again.
-    const fn again(class: Health, charge: Charge) -> Self {
+    const fn again(class: HealthClass, charge: Charge) -> Self {
         Self { class, charge, again: true, full: false }
     }
 
     /// The caller's fault: it costs no health, and no other try helps.
     pub const CALLER: Self =
-        Self { class: Health::LocalError, charge: Charge::None, again: false, full: false };
+        Self { class: HealthClass::LocalError, charge: Charge::None, again: false, full: false };
 }
 
 /// What a refusal of the driver says. Context: any; constant time.
 pub const fn refusal(why: Why) -> Refusal {
     match why {
         // Another interface of ours may have a way.
-        Why::NoRoute => Refusal::again(Health::LocalNoRoute, Charge::None),
-        Why::PeerDown => Refusal::again(Health::RemoteDropped, Charge::PeerNi),
+        Why::NoRoute => Refusal::again(HealthClass::LocalNoRoute, Charge::None),
+        Why::PeerDown => Refusal::again(HealthClass::RemoteDropped, Charge::PeerNi),
         // The message's own deadline ends it; the slice of one try does not.
-        Why::DeadlinePassed => Refusal::again(Health::LocalTimeout, Charge::None),
+        Why::DeadlinePassed => Refusal::again(HealthClass::LocalTimeout, Charge::None),
         Why::PeersFull | Why::NoSlots | Why::NoLists => {
-            Refusal { full: true, ..Refusal::again(Health::LocalDropped, Charge::None) }
+            Refusal { full: true, ..Refusal::again(HealthClass::LocalDropped, Charge::None) }
         }
         // The next try names the peer by its NID.
-        Why::StalePeer => Refusal::again(Health::LocalDropped, Charge::None),
+        Why::StalePeer => Refusal::again(HealthClass::LocalDropped, Charge::None),
         Why::BadLink
         | Why::Fragments(_)
         | Why::BadAddress
@@ -136,9 +136,9 @@ pub const fn refusal_of_errno(errno: i32) -> Refusal {
         // EAGAIN, ENOMEM, ENOBUFS
         -11 | -12 | -105 => refusal(Why::NoSlots),
         // ENETDOWN
-        -100 => Refusal::again(Health::LocalDropped, Charge::OurNi),
+        -100 => Refusal::again(HealthClass::LocalDropped, Charge::OurNi),
         // EIO, ENXIO, ENODEV
-        -5 | -6 | -19 => Refusal::again(Health::LocalError, Charge::OurNi),
-        _ => Refusal::again(Health::LocalError, Charge::None),
+        -5 | -6 | -19 => Refusal::again(HealthClass::LocalError, Charge::OurNi),
+        _ => Refusal::again(HealthClass::LocalError, Charge::None),
     }
 }

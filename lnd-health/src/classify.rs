@@ -4,7 +4,7 @@
 
 use crate::charge::Charge;
 use crate::effect::{effect, Profile, Resend};
-use lnd_core::transfer::{Delivery, Health};
+use lnd_core::transfer::{Delivery, HealthClass};
 
 /// What happens to an interface's health.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -85,8 +85,8 @@ impl Situation {
 }
 
 /// What the end of a try with class `health` does in a situation. Pure; constant time.
-pub const fn classify(profile: Profile, health: Health, s: &Situation) -> Consequence {
-    let failed = !matches!(health, Health::Ok);
+pub const fn classify(profile: Profile, health: HealthClass, s: &Situation) -> Consequence {
+    let failed = !matches!(health, HealthClass::Ok);
     // LNet counts a late failure and does nothing else about it; but a deadline that passes in the
     // network is the very evidence that S4-3 asks for.
     if s.stopping || failed && s.late && matches!(profile, Profile::LnetCompat) {
@@ -152,9 +152,9 @@ const fn success(s: &Situation) -> Consequence {
 mod tests {
     use super::*;
     use Change::*;
-    use Health::*;
+    use HealthClass::*;
 
-    fn verdict(profile: Profile, health: Health, s: Situation) -> (Change, Change, Resend) {
+    fn result(profile: Profile, health: HealthClass, s: Situation) -> (Change, Change, Resend) {
         let v = classify(profile, health, &s);
         (v.local, v.remote, v.resend)
     }
@@ -177,8 +177,8 @@ mod tests {
             (RemoteTimeout, (Keep, Decrement, OtherRemote), (Keep, Decrement, No)),
             (NetworkTimeout, (DecrementStayUp, Decrement, NewPath), (Decrement, Decrement, No)),
         ] {
-            assert_eq!(verdict(Profile::Seed, class, Situation::PLAIN), seed, "{class:?}");
-            assert_eq!(verdict(Profile::LnetCompat, class, Situation::PLAIN), lnet, "{class:?}");
+            assert_eq!(result(Profile::Seed, class, Situation::PLAIN), seed, "{class:?}");
+            assert_eq!(result(Profile::LnetCompat, class, Situation::PLAIN), lnet, "{class:?}");
         }
     }
 
@@ -192,53 +192,53 @@ mod tests {
         for (profile, local, remote) in
             [(Profile::Seed, OtherLocal, OtherRemote), (Profile::LnetCompat, No, No)]
         {
-            assert_eq!(verdict(profile, LocalDropped, single), (Decrement, Keep, local));
-            assert_eq!(verdict(profile, RemoteDropped, single), (Keep, Keep, remote));
+            assert_eq!(result(profile, LocalDropped, single), (Decrement, Keep, local));
+            assert_eq!(result(profile, RemoteDropped, single), (Keep, Keep, remote));
             let router = Situation { router: true, ..single };
-            assert_eq!(verdict(profile, RemoteDropped, router), (Keep, Decrement, remote));
+            assert_eq!(result(profile, RemoteDropped, router), (Keep, Decrement, remote));
         }
-        assert_eq!(verdict(Profile::Seed, NetworkTimeout, single), (Keep, Keep, NewPath));
-        let lnet = verdict(Profile::LnetCompat, NetworkTimeout, single);
+        assert_eq!(result(Profile::Seed, NetworkTimeout, single), (Keep, Keep, NewPath));
+        let lnet = result(Profile::LnetCompat, NetworkTimeout, single);
         assert_eq!(lnet, (Decrement, Keep, No));
         // One interface here and two there: no wholly new path (S4-18) without a pause.
         let half = Situation { many_local: false, ..Situation::PLAIN };
-        assert_eq!(verdict(Profile::Seed, NetworkTimeout, half), (Keep, Decrement, NewPath));
+        assert_eq!(result(Profile::Seed, NetworkTimeout, half), (Keep, Decrement, NewPath));
     }
 
     #[test]
     fn exceptions_in_their_order() {
         for profile in [Profile::Seed, Profile::LnetCompat] {
             let stopping = Situation { stopping: true, ..Situation::PLAIN };
-            assert_eq!(verdict(profile, Ok, stopping), (Keep, Keep, Resend::No));
-            assert_eq!(verdict(profile, LocalDropped, stopping), (Keep, Keep, Resend::No));
+            assert_eq!(result(profile, Ok, stopping), (Keep, Keep, Resend::No));
+            assert_eq!(result(profile, LocalDropped, stopping), (Keep, Keep, Resend::No));
             // LU-15398: our own interface is not blamed as somebody else's.
             let own = Situation { own: true, ..Situation::PLAIN };
-            assert_eq!(verdict(profile, RemoteDropped, own).1, Keep);
+            assert_eq!(result(profile, RemoteDropped, own).1, Keep);
             let spent = Situation { may_resend: false, ..Situation::PLAIN };
-            assert_eq!(verdict(profile, LocalDropped, spent), (Decrement, Keep, Resend::No));
+            assert_eq!(result(profile, LocalDropped, spent), (Decrement, Keep, Resend::No));
         }
         let late = Situation { late: true, ..Situation::PLAIN };
-        let seed = verdict(Profile::Seed, NetworkTimeout, late);
+        let seed = result(Profile::Seed, NetworkTimeout, late);
         assert_eq!(seed, (DecrementStayUp, Decrement, Resend::No));
-        let lnet = verdict(Profile::LnetCompat, NetworkTimeout, late);
+        let lnet = result(Profile::LnetCompat, NetworkTimeout, late);
         assert_eq!(lnet, (Keep, Keep, Resend::No));
     }
 
     #[test]
     fn only_what_was_heard_heals_the_peer() {
         let heard = Situation { heard: true, ..Situation::PLAIN };
-        assert_eq!(verdict(Profile::Seed, Ok, heard).1, Increment);
+        assert_eq!(result(Profile::Seed, Ok, heard).1, Increment);
         let router = Situation { router: true, ..heard };
-        assert_eq!(verdict(Profile::Seed, Ok, router).1, Full);
+        assert_eq!(result(Profile::Seed, Ok, router).1, Full);
         let own = Situation { own: true, ..heard };
-        assert_eq!(verdict(Profile::Seed, Ok, own).1, Keep);
+        assert_eq!(result(Profile::Seed, Ok, own).1, Keep);
     }
 
     #[test]
     fn unknown_delivery_needs_the_receivers_window() {
         let unknown = Situation { delivery: Delivery::Unknown, ..Situation::PLAIN };
-        assert_eq!(verdict(Profile::Seed, NetworkTimeout, unknown).2, Resend::No);
+        assert_eq!(result(Profile::Seed, NetworkTimeout, unknown).2, Resend::No);
         let suppressed = Situation { suppressed: true, ..unknown };
-        assert_eq!(verdict(Profile::Seed, NetworkTimeout, suppressed).2, Resend::NewPath);
+        assert_eq!(result(Profile::Seed, NetworkTimeout, suppressed).2, Resend::NewPath);
     }
 }

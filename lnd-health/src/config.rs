@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! Sizes and knobs, checked as a whole (R22, R67).
 
+use crate::attempts::UNTIL_DEADLINE;
 use crate::backoff::Backoff;
 use crate::effect::Profile;
 use crate::ids::MAX_LOCAL;
-use crate::journey::UNTIL_DEADLINE;
 use crate::prober::ProbeSettings;
 use crate::reconnect::ReconnectSettings;
 use crate::standing::Thresholds;
@@ -19,7 +19,7 @@ pub(crate) const MAX_ALL_PEER_NIS: u32 = 1 << 18;
 
 /// What the caller decides at creation.
 #[derive(Clone, Copy, Debug)]
-pub struct Config {
+pub struct HealthConfig {
     /// Our own interfaces, `1..=32`.
     pub locals: u8,
     /// Peers, `1..=16,384`.
@@ -71,7 +71,7 @@ pub struct Config {
 
 /// A configuration that cannot be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ConfigError {
+pub enum HealthConfigError {
     /// `locals` is out of range.
     Locals,
     /// `peers` is out of range.
@@ -94,11 +94,11 @@ pub enum ConfigError {
     Reconnect,
     /// The budget has no actions, or no time.
     Budget,
-    /// The memory given is smaller than [`Config::bytes_needed`].
+    /// The memory given is smaller than [`HealthConfig::bytes_needed`].
     Memory,
 }
 
-lnd_core::sentences! { ConfigError {
+lnd_core::sentences! { HealthConfigError {
     Self::Locals => "locals is out of range",
     Self::Peers => "peers is out of range",
     Self::PeerNis => "peer_nis is out of range",
@@ -113,7 +113,7 @@ lnd_core::sentences! { ConfigError {
     Self::Memory => "the memory is smaller than Config::bytes_needed()",
 }}
 
-impl Config {
+impl HealthConfig {
     /// The field's numbers (A5, A10) for so many interfaces and peers.
     pub const fn new(locals: u8, peers: u32, peer_nis: u32) -> Self {
         let second = Span::from_secs(1);
@@ -142,7 +142,7 @@ impl Config {
                 idle: Span::from_secs(30),
                 again: Span::from_secs(5),
                 hold_off: Span::from_secs(15),
-                verdicts: 3,
+                results: 3,
                 jitter: 4,
             },
             reconnect: ReconnectSettings {
@@ -170,8 +170,8 @@ impl Config {
     ///
     /// # Errors
     /// The first value that is out of its range.
-    pub const fn check(&self) -> Result<(), ConfigError> {
-        use ConfigError as E;
+    pub const fn check(&self) -> Result<(), HealthConfigError> {
+        use HealthConfigError as E;
         let t = self.thresholds;
         let checks = [
             (self.locals >= 1 && self.locals as usize <= MAX_LOCAL, E::Locals),
@@ -190,7 +190,7 @@ impl Config {
             ),
             (self.action_every.as_nanos() >= 1_000 && self.action_burst >= 1, E::Budget),
         ];
-        let mut left: &[(bool, ConfigError)] = &checks;
+        let mut left: &[(bool, HealthConfigError)] = &checks;
         while let Some(((good, error), rest)) = left.split_first() {
             if !*good {
                 return Err(*error);
@@ -216,28 +216,31 @@ mod tests {
 
     #[test]
     fn every_knob_is_checked() {
-        let good = Config::new(8, 10, 40);
+        let good = HealthConfig::new(8, 10, 40);
         assert_eq!(good.check(), Ok(()));
-        assert_eq!(Config::new(32, MAX_PEERS, MAX_ALL_PEER_NIS).lnet_compat().check(), Ok(()));
-        type Spoil = fn(&mut Config);
-        let cases: [(Spoil, ConfigError); 17] = [
-            (|c| c.locals = 0, ConfigError::Locals),
-            (|c| c.locals = 33, ConfigError::Locals),
-            (|c| c.peers = 0, ConfigError::Peers),
-            (|c| c.peer_nis = 9, ConfigError::PeerNis),
-            (|c| c.routes = 4097, ConfigError::Routes),
-            (|c| c.journal = 65_537, ConfigError::Journal),
-            (|c| c.sensitivity = 1001, ConfigError::Sensitivity),
-            (|c| c.resend.cap = Span::from_nanos(0), ConfigError::Backoff),
-            (|c| c.pressure.jitter = 5, ConfigError::Backoff),
-            (|c| c.thresholds.down = 1000, ConfigError::Thresholds),
-            (|c| c.recovery.jitter = 5, ConfigError::Backoff),
-            (|c| c.reconnect.backoff.first = Span::from_nanos(0), ConfigError::Backoff),
-            (|c| c.probe.verdicts = 0, ConfigError::Probe),
-            (|c| c.reconnect.at_once = 0, ConfigError::Reconnect),
-            (|c| c.reconnect.bound = Span::from_nanos(0), ConfigError::Reconnect),
-            (|c| c.action_burst = 0, ConfigError::Budget),
-            (|c| c.action_every = Span::from_nanos(999), ConfigError::Budget),
+        assert_eq!(
+            HealthConfig::new(32, MAX_PEERS, MAX_ALL_PEER_NIS).lnet_compat().check(),
+            Ok(())
+        );
+        type Spoil = fn(&mut HealthConfig);
+        let cases: [(Spoil, HealthConfigError); 17] = [
+            (|c| c.locals = 0, HealthConfigError::Locals),
+            (|c| c.locals = 33, HealthConfigError::Locals),
+            (|c| c.peers = 0, HealthConfigError::Peers),
+            (|c| c.peer_nis = 9, HealthConfigError::PeerNis),
+            (|c| c.routes = 4097, HealthConfigError::Routes),
+            (|c| c.journal = 65_537, HealthConfigError::Journal),
+            (|c| c.sensitivity = 1001, HealthConfigError::Sensitivity),
+            (|c| c.resend.cap = Span::from_nanos(0), HealthConfigError::Backoff),
+            (|c| c.pressure.jitter = 5, HealthConfigError::Backoff),
+            (|c| c.thresholds.down = 1000, HealthConfigError::Thresholds),
+            (|c| c.recovery.jitter = 5, HealthConfigError::Backoff),
+            (|c| c.reconnect.backoff.first = Span::from_nanos(0), HealthConfigError::Backoff),
+            (|c| c.probe.results = 0, HealthConfigError::Probe),
+            (|c| c.reconnect.at_once = 0, HealthConfigError::Reconnect),
+            (|c| c.reconnect.bound = Span::from_nanos(0), HealthConfigError::Reconnect),
+            (|c| c.action_burst = 0, HealthConfigError::Budget),
+            (|c| c.action_every = Span::from_nanos(999), HealthConfigError::Budget),
         ];
         for (spoil, error) in cases {
             let mut config = good;

@@ -137,7 +137,7 @@ pub enum WindowCheck {
 
 /// The receiver's side for one incarnation of one peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Window {
+pub struct DedupWindow {
     /// The epoch that the rest is about; 0: no number has arrived yet.
     epoch: u32,
     /// One more than the highest count that has arrived.
@@ -148,7 +148,7 @@ pub struct Window {
     coming: Ring,
 }
 
-impl Window {
+impl DedupWindow {
     /// At the start of the peer's incarnation: nothing has arrived.
     pub const fn new() -> Self {
         Self { epoch: 0, next: 0, seen: Ring::EMPTY, coming: Ring::EMPTY }
@@ -219,7 +219,7 @@ impl Window {
     }
 }
 
-impl Default for Window {
+impl Default for DedupWindow {
     fn default() -> Self {
         Self::new()
     }

@@ -22,7 +22,7 @@ enum Has {
 fn each_number_is_taken_once() {
     let rounds = if cfg!(miri) { 600 } else { 200_000 };
     for start in [0, u32::MAX - 700] {
-        let mut window = Window::new();
+        let mut window = DedupWindow::new();
         let mut numbers = Numbers { next: start, ..Numbers::new(1) };
         let mut open: Vec<Number> = Vec::new();
         let mut book: BTreeMap<Number, Has> = BTreeMap::new();
@@ -76,7 +76,7 @@ fn each_number_is_taken_once() {
 
 #[test]
 fn what_is_outside_of_the_window_is_refused() {
-    let mut window = Window::new();
+    let mut window = DedupWindow::new();
     let mut arrive = |count| {
         let check = window.arrive(number(count));
         assert_eq!(window.received(number(count)), check == WindowCheck::First);
@@ -103,7 +103,7 @@ fn what_is_outside_of_the_window_is_refused() {
 #[test]
 fn a_new_window_opens_at_any_number() {
     for first in [0, 1, WIDTH, 1 << 31, (1 << 31) + 1, u32::MAX] {
-        let mut window = Window::new();
+        let mut window = DedupWindow::new();
         let before = first.wrapping_sub(WIDTH - 1);
         assert_eq!(window.arrive(number(first)), WindowCheck::First, "{first}");
         assert_eq!(window.arrive(number(before)), WindowCheck::First, "{first}");
@@ -116,7 +116,7 @@ fn a_new_window_opens_at_any_number() {
 /// R45: coming, received, not received.
 #[test]
 fn a_copy_is_second_only_once_the_first_was_received() {
-    let mut window = Window::new();
+    let mut window = DedupWindow::new();
     let it = number(7);
     assert!(!window.received(it) && !window.not_received(it), "it has not arrived");
     assert_eq!(window.arrive(it), WindowCheck::First);
@@ -135,7 +135,7 @@ fn a_copy_is_second_only_once_the_first_was_received() {
 
 #[test]
 fn a_later_epoch_has_a_window_of_its_own() {
-    let mut window = Window::new();
+    let mut window = DedupWindow::new();
     let of = |epoch, count| Number::new(epoch, count).unwrap();
     assert_eq!(window.arrive(of(3, 500)), WindowCheck::First);
     assert!(window.received(of(3, 500)));
@@ -165,9 +165,10 @@ fn no_number_is_zero() {
 
 #[test]
 fn a_stamp_is_three_little_endian_words() {
-    let life = |raw| Incarnation::from_raw(raw);
-    for to in [None, life(u64::MAX)] {
-        let stamp = Stamp { from: life(0x0102_0304_0506_0708).unwrap(), to, number: number(9) };
+    let incarnation = |raw| Incarnation::from_raw(raw);
+    for to in [None, incarnation(u64::MAX)] {
+        let stamp =
+            Stamp { from: incarnation(0x0102_0304_0506_0708).unwrap(), to, number: number(9) };
         let bytes = stamp.to_bytes();
         assert_eq!(bytes[..8], [8, 7, 6, 5, 4, 3, 2, 1]);
         assert_eq!(bytes[8..16], [if to.is_some() { 0xff } else { 0 }; 8]);

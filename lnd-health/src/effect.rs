@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! From a health class to what it does (S4-5 to S4-18, R42, R43): one table per profile.
 
-use lnd_core::transfer::{Delivery, Health};
+use lnd_core::transfer::{Delivery, HealthClass};
 
 /// Which behaviour is wanted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -32,7 +32,7 @@ pub enum Resend {
 
 /// What an outcome does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Effect {
+pub struct HealthEffect {
     /// The local interface loses health and is to recover.
     pub local_decrement: bool,
     /// The peer's interface loses health and is to recover.
@@ -41,12 +41,12 @@ pub struct Effect {
     pub resend: Resend,
 }
 
-const fn row(local_decrement: bool, remote_decrement: bool, resend: Resend) -> Effect {
-    Effect { local_decrement, remote_decrement, resend }
+const fn row(local_decrement: bool, remote_decrement: bool, resend: Resend) -> HealthEffect {
+    HealthEffect { local_decrement, remote_decrement, resend }
 }
 
-/// In the order of [`Health`]'s numbers.
-const SEED: [Effect; 11] = [
+/// In the order of [`HealthClass`]'s numbers.
+const SEED: [HealthEffect; 11] = [
     row(false, false, Resend::No),         // Ok
     row(true, false, Resend::OtherLocal),  // LocalInterrupt
     row(true, false, Resend::OtherLocal),  // LocalDropped
@@ -60,7 +60,7 @@ const SEED: [Effect; 11] = [
     row(true, true, Resend::NewPath),      // NetworkTimeout
 ];
 
-const LNET: [Effect; 11] = [
+const LNET: [HealthEffect; 11] = [
     row(false, false, Resend::No),
     row(true, false, Resend::OtherLocal),
     row(true, false, Resend::OtherLocal),
@@ -78,10 +78,10 @@ const LNET: [Effect; 11] = [
 /// only if the receiver suppresses duplicates. Context: any; constant time.
 pub const fn effect(
     profile: Profile,
-    health: Health,
+    health: HealthClass,
     delivery: Delivery,
     duplicates_suppressed: bool,
-) -> Effect {
+) -> HealthEffect {
     let row = match profile {
         Profile::Seed => SEED[health as usize],
         Profile::LnetCompat => LNET[health as usize],
@@ -89,7 +89,7 @@ pub const fn effect(
     let safe = matches!(delivery, Delivery::NotDelivered) || duplicates_suppressed;
     match profile {
         // LNet goes by the class alone.
-        Profile::Seed if !safe => Effect { resend: Resend::No, ..row },
+        Profile::Seed if !safe => HealthEffect { resend: Resend::No, ..row },
         Profile::Seed | Profile::LnetCompat => row,
     }
 }
@@ -97,9 +97,9 @@ pub const fn effect(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use Health::*;
+    use HealthClass::*;
 
-    const ALL: [Health; 11] = [
+    const ALL: [HealthClass; 11] = [
         Ok,
         LocalInterrupt,
         LocalDropped,
@@ -113,7 +113,7 @@ mod tests {
         NetworkTimeout,
     ];
 
-    fn cell(profile: Profile, health: Health) -> (bool, bool, Resend) {
+    fn cell(profile: Profile, health: HealthClass) -> (bool, bool, Resend) {
         let e = effect(profile, health, Delivery::NotDelivered, false);
         (e.local_decrement, e.remote_decrement, e.resend)
     }

@@ -14,7 +14,7 @@ pub struct ProbeSettings {
     /// Least time between the first dead verdict and the finding (S2-8).
     pub hold_off: Span,
     /// Dead verdicts in a row that make a finding, `1..=255`.
-    pub verdicts: u8,
+    pub results: u8,
     /// Largest part that jitter takes off `idle`, in sixteenths, `0..=4`.
     pub jitter: u8,
 }
@@ -23,7 +23,7 @@ impl ProbeSettings {
     pub(crate) const fn is_sound(&self) -> bool {
         self.idle.as_nanos() >= 1_000_000
             && self.again.as_nanos() >= 1_000_000
-            && self.verdicts > 0
+            && self.results > 0
             && self.jitter <= 4
     }
 }
@@ -56,7 +56,7 @@ pub(crate) struct Endpoint {
     /// The transport is moving it to another path.
     pub migrating: bool,
     /// A probe is under way.
-    pub asked: bool,
+    pub probing: bool,
     /// It was reported down, and has not been heard of since.
     pub down: bool,
     /// Its peer has published a word for probing.
@@ -72,7 +72,7 @@ impl Endpoint {
         one_way: false,
         users: 0,
         migrating: false,
-        asked: false,
+        probing: false,
         down: false,
         published: false,
     };
@@ -86,7 +86,7 @@ impl Endpoint {
         }
         self.dead = self.dead.saturating_add(1);
         let held = now.since(self.first_dead) >= settings.hold_off;
-        if self.dead < settings.verdicts || !held {
+        if self.dead < settings.results || !held {
             return Finding::Nothing;
         }
         let again = core::mem::replace(&mut self.down, true);

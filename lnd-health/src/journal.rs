@@ -4,17 +4,17 @@
 use crate::ids::Object;
 use crate::standing::NiStatus;
 use lnd_core::time::Instant;
-use lnd_core::transfer::Health;
+use lnd_core::transfer::HealthClass;
 
 /// On which evidence something changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Evidence {
     /// How a message ended.
-    Message(Health),
+    Message(HealthClass),
     /// A send was refused at the call (R46).
-    Refusal(Health),
+    Refusal(HealthClass),
     /// How a recovery ping ended.
-    Ping(Health),
+    Ping(HealthClass),
     /// Something was received from the interface.
     Heard,
     /// A response did not come in time.
@@ -115,7 +115,7 @@ mod tests {
                     from: 1000,
                     to: 900,
                     status: NiStatus::Up,
-                    evidence: Evidence::Message(Health::LocalDropped),
+                    evidence: Evidence::Message(HealthClass::LocalDropped),
                 });
                 let kept: Vec<u64> = journal.entries().map(|e| e.message).collect();
                 let expected: Vec<u64> = (0..=n).rev().take(size).collect::<Vec<_>>();

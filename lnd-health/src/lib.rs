@@ -7,6 +7,7 @@
 extern crate std;
 
 mod allowance;
+pub mod attempts;
 mod backoff;
 mod charge;
 mod classify;
@@ -17,7 +18,6 @@ mod endpoint;
 mod ids;
 mod jitter;
 pub mod journal;
-pub mod journey;
 mod ni;
 pub mod node;
 mod probe_end;
@@ -35,9 +35,9 @@ mod value;
 pub use backoff::Backoff;
 pub use charge::{refusal, refusal_of_errno, Charge, Refusal};
 pub use classify::{classify, Change, Consequence, Situation};
-pub use config::{Config, ConfigError};
+pub use config::{HealthConfig, HealthConfigError};
 pub use dedup::{Number, Stamp, WindowCheck};
-pub use effect::{effect, Effect, Profile, Resend};
+pub use effect::{effect, HealthEffect, Profile, Resend};
 pub use ids::{NiId, Object, PeerId, PeerNiId, RouteId, MAX_LOCAL, MAX_NETS, MAX_PEER_NIS};
 pub use ni::Ni;
 pub use node::Health;

@@ -16,7 +16,7 @@ pub enum ProbeEnd {
 
 /// What an end says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Life {
+pub enum ProbeResult {
     /// The far side lives.
     Alive,
     /// The path to it is dead.
@@ -27,11 +27,11 @@ pub enum Life {
 
 impl ProbeEnd {
     /// The three verdicts (R57).
-    pub const fn verdict(self) -> Life {
+    pub const fn result(self) -> ProbeResult {
         match self {
-            Self::Success | Self::AccessError => Life::Alive,
-            Self::RetryExceeded => Life::Dead,
-            Self::Other => Life::Unknown,
+            Self::Success | Self::AccessError => ProbeResult::Alive,
+            Self::RetryExceeded => ProbeResult::Dead,
+            Self::Other => ProbeResult::Unknown,
         }
     }
 }

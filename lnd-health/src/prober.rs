@@ -12,7 +12,7 @@ use lnd_core::lanes::{Lanes, Timer};
 use lnd_core::time::{Instant, Span};
 
 pub use crate::endpoint::{Finding, ProbeSettings};
-pub use crate::probe_end::{Life, ProbeEnd};
+pub use crate::probe_end::{ProbeEnd, ProbeResult};
 
 /// What looking at the next endpoint showed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -149,7 +149,7 @@ impl<'m> Prober<'m> {
 
     /// Something waits for this endpoint: it is looked at before all others (R59).
     pub(crate) fn urge(&mut self, index: u32) {
-        let idle = self.endpoints.get(index as usize).is_some_and(|e| !e.asked);
+        let idle = self.endpoints.get(index as usize).is_some_and(|e| !e.probing);
         if idle && self.lanes.due(index).is_some() {
             self.lanes.arm(index, URGENT, Instant::ORIGIN);
         }
@@ -165,9 +165,9 @@ impl<'m> Prober<'m> {
     pub(crate) fn look(&mut self, now: Instant, jitter: &mut Jitter) -> Look {
         let Some(index) = self.lanes.expire(now) else { return Look::NoneDue };
         let Some(endpoint) = self.endpoints.get_mut(index as usize) else { return Look::Spared };
-        if endpoint.asked {
+        if endpoint.probing {
             // No end of the last probe came: that says nothing.
-            endpoint.asked = false;
+            endpoint.probing = false;
             self.tally.unknown = self.tally.unknown.wrapping_add(1);
             self.tally.untold = self.tally.untold.wrapping_add(1);
         }
@@ -177,7 +177,7 @@ impl<'m> Prober<'m> {
             self.rest(now, jitter, index);
             return Look::Spared;
         }
-        endpoint.asked = true;
+        endpoint.probing = true;
         self.renew(index);
         self.soon(now, index);
         let generation = self.lanes.timer(index).map_or(0, |t| t.word);
@@ -188,7 +188,7 @@ impl<'m> Prober<'m> {
     pub(crate) fn put_off(&mut self, due: Due) {
         if self.is_current(due) {
             if let Some(endpoint) = self.endpoints.get_mut(due.index as usize) {
-                endpoint.asked = false;
+                endpoint.probing = false;
             }
         }
     }
@@ -202,21 +202,21 @@ impl<'m> Prober<'m> {
         due: Due,
         end: ProbeEnd,
     ) -> Finding {
-        let endpoint = self.endpoints.get_mut(due.index as usize).filter(|e| e.asked);
+        let endpoint = self.endpoints.get_mut(due.index as usize).filter(|e| e.probing);
         let current = self.lanes.timer(due.index).is_some_and(|t| t.word == due.generation);
         let Some(endpoint) = endpoint.filter(|_| current) else {
             self.tally.unknown = self.tally.unknown.wrapping_add(1);
             return Finding::Nothing;
         };
-        endpoint.asked = false;
-        match end.verdict() {
-            Life::Alive => {
+        endpoint.probing = false;
+        match end.result() {
+            ProbeResult::Alive => {
                 self.tally.alive = self.tally.alive.wrapping_add(1);
                 (endpoint.dead, endpoint.down) = (0, false);
                 self.rest(now, jitter, due.index);
                 Finding::Alive
             }
-            Life::Dead if !endpoint.active && !endpoint.migrating => {
+            ProbeResult::Dead if !endpoint.active && !endpoint.migrating => {
                 self.tally.dead = self.tally.dead.wrapping_add(1);
                 let finding = endpoint.found_dead(now, &self.settings);
                 match finding {
@@ -225,7 +225,7 @@ impl<'m> Prober<'m> {
                 }
                 finding
             }
-            Life::Dead | Life::Unknown => {
+            ProbeResult::Dead | ProbeResult::Unknown => {
                 self.tally.unknown = self.tally.unknown.wrapping_add(1);
                 self.soon(now, due.index);
                 Finding::Nothing

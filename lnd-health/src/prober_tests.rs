@@ -9,7 +9,7 @@ const SETTINGS: ProbeSettings = ProbeSettings {
     idle: Span::from_secs(10),
     again: Span::from_secs(2),
     hold_off: Span::from_secs(5),
-    verdicts: 3,
+    results: 3,
     jitter: 0,
 };
 const ENDS: [ProbeEnd; 4] =
@@ -40,10 +40,13 @@ fn end(prober: &mut Prober<'_>, now: Instant, due: Due, end: ProbeEnd) -> Findin
 }
 
 #[test]
-fn three_verdicts() {
+fn three_results() {
     // S2-10, S2-11, S2-13, R57.
-    let verdicts = ENDS.map(ProbeEnd::verdict);
-    assert_eq!(verdicts, [Life::Alive, Life::Alive, Life::Dead, Life::Unknown]);
+    let results = ENDS.map(ProbeEnd::result);
+    assert_eq!(
+        results,
+        [ProbeResult::Alive, ProbeResult::Alive, ProbeResult::Dead, ProbeResult::Unknown]
+    );
 }
 
 #[test]
@@ -64,7 +67,7 @@ fn only_idle_endpoints_are_probed() {
 }
 
 #[test]
-fn down_takes_several_verdicts_over_the_hold_off() {
+fn down_takes_several_decisions_over_the_hold_off() {
     // S2-8, S2-11, R57: 3 verdicts 2 s apart are 4 s, less than the hold-off of 5 s: the fourth counts.
     let (mut timers, mut endpoints) = tables(1);
     let mut prober = Prober::new(&mut timers, &mut endpoints, SETTINGS);
@@ -90,7 +93,7 @@ fn down_takes_several_verdicts_over_the_hold_off() {
 }
 
 #[test]
-fn an_alive_verdict_between_dead_ones_starts_anew() {
+fn an_alive_decision_between_dead_ones_starts_anew() {
     let (mut timers, mut endpoints) = tables(1);
     let mut prober = Prober::new(&mut timers, &mut endpoints, SETTINGS);
     prober.watch(at(0), &mut Jitter::new(1), 0, false);
@@ -204,9 +207,9 @@ fn users_are_counted() {
 }
 
 #[test]
-fn traffic_after_a_probe_went_out_overtakes_its_verdict() {
+fn traffic_after_a_probe_went_out_overtakes_its_decision() {
     // R55, S2-13: one verdict would be enough here.
-    let settings = ProbeSettings { verdicts: 1, hold_off: Span::default(), ..SETTINGS };
+    let settings = ProbeSettings { results: 1, hold_off: Span::default(), ..SETTINGS };
     let (mut timers, mut endpoints) = tables(1);
     let mut prober = Prober::new(&mut timers, &mut endpoints, settings);
     prober.watch(at(0), &mut Jitter::new(1), 0, true);

@@ -34,7 +34,7 @@ pub enum Connected {
 
 /// What stands in the way of sending to a peer's interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Connection {
+pub enum Connectivity {
     /// Nothing.
     Up,
     /// Attempts are made: what is sent waits for them.
@@ -100,12 +100,12 @@ impl<'m> Reconnect<'m> {
     }
 
     /// What stands in the way of sending.
-    pub(crate) fn connection(&self, index: u32) -> Connection {
+    pub(crate) fn connection(&self, index: u32) -> Connectivity {
         match self.attempt(index) {
-            Attempt::None => Connection::Up,
-            Attempt::Waiting | Attempt::UnderWay => Connection::Trying,
+            Attempt::None => Connectivity::Up,
+            Attempt::Waiting | Attempt::UnderWay => Connectivity::Trying,
             Attempt::Refused => {
-                Connection::Refused(self.lanes.due(index).unwrap_or(Instant::NEVER))
+                Connectivity::Refused(self.lanes.due(index).unwrap_or(Instant::NEVER))
             }
         }
     }

@@ -38,20 +38,20 @@ fn backs_off_up_to_the_cap() {
 }
 
 #[test]
-fn nobody_listens_is_remembered_for_a_while() {
+fn none_listens_is_remembered_for_a_while() {
     let (mut timers, mut attempts) = (vec![Timer::UNARMED; 1], vec![Attempt::None; 1]);
     let mut all = Reconnect::new(&mut timers, &mut attempts, SETTINGS);
     let mut jitter = Jitter::new(1);
-    assert_eq!(all.connection(0), Connection::Up);
+    assert_eq!(all.connection(0), Connectivity::Up);
     all.lost(at(0), &mut jitter, 0);
-    assert_eq!(all.connection(0), Connection::Trying);
+    assert_eq!(all.connection(0), Connectivity::Trying);
     let due = all.take_due(at(1)).unwrap();
     all.end(at(1), &mut jitter, due, Connected::NobodyListens);
-    assert_eq!(all.connection(0), Connection::Refused(at(6)));
+    assert_eq!(all.connection(0), Connectivity::Refused(at(6)));
     assert_eq!((all.take_due(at(5)), all.next()), (None, Some(at(6))));
     let due = all.take_due(at(6)).unwrap();
     assert!(all.end(at(6), &mut jitter, due, Connected::Yes));
-    assert_eq!((all.connection(0), all.under_way()), (Connection::Up, 0));
+    assert_eq!((all.connection(0), all.under_way()), (Connectivity::Up, 0));
 }
 
 /// Against a naive model: at most one attempt each, never more than the budget under way, and the

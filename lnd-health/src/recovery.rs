@@ -102,7 +102,7 @@ impl<'m> Recovery<'m> {
     }
 
     /// The end of an entry's last ping was told.
-    pub(crate) fn told(&mut self, index: u32) {
+    pub(crate) fn notified(&mut self, index: u32) {
         if let Some(timer) = self.lanes.timer_mut(index) {
             timer.flag = false;
         }

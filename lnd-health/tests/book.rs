@@ -11,8 +11,8 @@ use common::CLASSES;
 use lnd_core::driver::Why;
 use lnd_core::fragment::FragmentError;
 use lnd_core::transfer::{Cause, Delivery, Place};
-use lnd_health::journey::UNTIL_DEADLINE;
-use lnd_health::{classify, refusal, Change, Charge, Config, Profile, Resend, Situation};
+use lnd_health::attempts::UNTIL_DEADLINE;
+use lnd_health::{classify, refusal, Change, Charge, HealthConfig, Profile, Resend, Situation};
 
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/health.md");
 
@@ -121,7 +121,7 @@ fn refusals() -> String {
 
 /// R50: the gaps between recovery pings.
 fn schedule() -> String {
-    let backoff = Config::new(1, 1, 1).recovery;
+    let backoff = HealthConfig::new(1, 1, 1).recovery;
     let mut out = String::from("| pings without an answer | next one after |\n|---|---|\n");
     for count in 0..=10 {
         let seconds = backoff.delay(count).as_nanos() / 1_000_000_000;
@@ -133,7 +133,7 @@ fn schedule() -> String {
 
 /// The knobs' defaults.
 fn knobs() -> String {
-    let c = Config::new(1, 1, 1);
+    let c = HealthConfig::new(1, 1, 1);
     let seconds = |s: lnd_core::time::Span| s.as_nanos() as f64 / 1e9;
     let rows = [
         (
@@ -169,7 +169,7 @@ fn knobs() -> String {
         ),
         ("`probe.idle`", "idle time before a probe", format!("{} s", seconds(c.probe.idle))),
         ("`probe.again`", "between probes of a suspect", format!("{} s", seconds(c.probe.again))),
-        ("`probe.verdicts`", "dead verdicts in a row for \"down\"", c.probe.verdicts.to_string()),
+        ("`probe.results`", "dead verdicts in a row for \"down\"", c.probe.results.to_string()),
         (
             "`probe.hold_off`",
             "least time from the first of them",

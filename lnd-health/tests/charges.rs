@@ -82,9 +82,9 @@ fn every_cause_at_every_place() {
             // 0, the message may go on; past its deadline it is evidence all the same (S4-3).
             for end in [1, 100] {
                 let mut node = Node::new(plain(2, 1, 2), 1);
-                let mut journey = node.open(100);
-                node.begin(&mut journey);
-                let _ = node.health.outcome(at(end), journey, End::of(&status));
+                let mut attempts = node.open(100);
+                node.begin(&mut attempts);
+                let _ = node.health.outcome(at(end), attempts, End::of(&status));
                 assert_eq!(paid(&node), lost(expected), "{cause:?} {place:?} at {end} s");
             }
         }
@@ -99,13 +99,13 @@ fn only_evidence_that_names_an_interface_takes_it_down() {
             let status = Status::of(Policy::Seed, cause, place);
             let mut node = Node::new(plain(2, 1, 2), 1);
             for _ in 0..100 {
-                let mut journey = node.open(100);
-                let Ok(choice) = node.health.choose(&journey, &[]) else {
-                    let _ = node.health.give_up(journey, lnd_health::select::NoPath::Unusable);
+                let mut attempts = node.open(100);
+                let Ok(choice) = node.health.choose(&attempts, &[]) else {
+                    let _ = node.health.give_up(attempts, lnd_health::select::NoPath::Unusable);
                     break;
                 };
-                assert!(node.health.begin(at(0), &mut journey, &choice));
-                let _ = node.health.outcome(at(1), journey, End::of(&status));
+                assert!(node.health.begin(at(0), &mut attempts, &choice));
+                let _ = node.health.outcome(at(1), attempts, End::of(&status));
             }
             let charge = oracle(cause, place);
             let down = |object| node.health.ni(object).unwrap().status() == NiStatus::Down;
@@ -125,10 +125,10 @@ fn our_own_fault_is_not_charged_to_the_peer() {
         for place in Place::ALL {
             let status = Status::of(Policy::Seed, cause, place);
             let mut node = Node::new(plain(2, 1, 2), 1);
-            let mut journey = node.open(100);
-            let path = node.begin(&mut journey);
+            let mut attempts = node.open(100);
+            let path = node.begin(&mut attempts);
             node.health.fatal(at(1), path.local, true);
-            let _ = node.health.outcome(at(1), journey, End::of(&status));
+            let _ = node.health.outcome(at(1), attempts, End::of(&status));
             assert_eq!(paid(&node).1, 0, "{cause:?} {place:?}");
         }
     }
@@ -156,9 +156,9 @@ fn every_refusal() {
         (Why::PeerDown, Charge::PeerNi, true),
     ] {
         let mut node = Node::new(plain(2, 1, 2), 1);
-        let mut journey = node.open(100);
-        node.begin(&mut journey);
-        let next = node.health.refused(at(1), journey, refusal(why));
+        let mut attempts = node.open(100);
+        node.begin(&mut attempts);
+        let next = node.health.refused(at(1), attempts, refusal(why));
         assert_eq!(paid(&node), lost(expected), "{why:?}");
         assert_eq!(!matches!(next, Next::Ended(_)), again, "{why:?}: {next:?}");
         // An LND that knows only the errno says the same; but ESTALE of others is of a connection.
@@ -215,8 +215,8 @@ fn a_ping_is_charged_like_a_message() {
 fn lnet_goes_by_the_class_alone() {
     let status = Status::of(Policy::Seed, Cause::Deadline, Place::Queue);
     let mut node = Node::new(plain(2, 1, 2).lnet_compat(), 1);
-    let mut journey = node.open(100);
-    node.begin(&mut journey);
-    let _ = node.health.outcome(at(1), journey, End::of(&status));
+    let mut attempts = node.open(100);
+    node.begin(&mut attempts);
+    let _ = node.health.outcome(at(1), attempts, End::of(&status));
     assert_eq!(paid(&node), (100, 0), "LOCAL_TIMEOUT");
 }

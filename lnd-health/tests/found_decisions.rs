@@ -6,16 +6,16 @@ mod common;
 
 use common::*;
 use lnd_core::time::Span;
-use lnd_health::journey::Terms;
+use lnd_health::attempts::Terms;
 use lnd_health::node::{Action, End, PeerSettings};
 use lnd_health::reconnect::Connected;
 use lnd_health::{HealthValue, NiStatus, Object};
 
 fn other_peer_is_reached(node: &mut Node) -> Result<(), String> {
     let other = node.peers[1].0;
-    let journey = node.health.open(other, Terms::new(1, at(100))).unwrap();
-    let found = node.health.choose(&journey, &[]).map(|_| ()).map_err(|e| format!("{e:?}"));
-    let _ = node.health.give_up(journey, lnd_health::select::NoPath::Tried);
+    let attempts = node.health.open(other, Terms::new(1, at(100))).unwrap();
+    let found = node.health.choose(&attempts, &[]).map(|_| ()).map_err(|e| format!("{e:?}"));
+    let _ = node.health.give_up(attempts, lnd_health::select::NoPath::Tried);
     found
 }
 
@@ -27,16 +27,16 @@ fn back_pressure_does_not_take_our_interfaces_down() {
         let mut n = 0;
         while n < 40 && other_peer_is_reached(&mut node).is_ok() {
             n += 1;
-            let mut journey = node.open(100);
+            let mut attempts = node.open(100);
             loop {
-                let Ok(choice) = node.health.choose(&journey, &[]) else {
-                    let _ = node.health.give_up(journey, lnd_health::select::NoPath::Tried);
+                let Ok(choice) = node.health.choose(&attempts, &[]) else {
+                    let _ = node.health.give_up(attempts, lnd_health::select::NoPath::Tried);
                     break;
                 };
-                assert!(node.health.begin(at(0), &mut journey, &choice));
+                assert!(node.health.begin(at(0), &mut attempts, &choice));
                 let class = lnd_health::refusal(lnd_core::driver::Why::NoSlots);
-                match node.health.refused(at(0), journey, class) {
-                    lnd_health::node::Next::Again(again) => journey = again,
+                match node.health.refused(at(0), attempts, class) {
+                    lnd_health::node::Next::Again(again) => attempts = again,
                     // A pause until there is room: this message gives up.
                     lnd_health::node::Next::Later(..) | lnd_health::node::Next::Ended(_) => break,
                 }
@@ -55,9 +55,9 @@ fn a_peer_without_credits_does_not_take_our_interface_down() {
     let mut n = 0;
     while n < 40 && other_peer_is_reached(&mut node).is_ok() {
         n += 1;
-        let mut journey = node.open(100);
-        node.begin(&mut journey);
-        let _ = node.health.outcome(at(99), journey, End::of(&status));
+        let mut attempts = node.open(100);
+        node.begin(&mut attempts);
+        let _ = node.health.outcome(at(99), attempts, End::of(&status));
     }
     assert_eq!(other_peer_is_reached(&mut node), Ok(()), "after {n} of class {:?}", status.health);
 }
@@ -71,9 +71,9 @@ fn a_wrong_address_or_deadline_does_not_take_our_interface_down() {
         let mut n = 0;
         while n < 40 && other_peer_is_reached(&mut node).is_ok() {
             n += 1;
-            let mut journey = node.open(100);
-            node.begin(&mut journey);
-            let _ = node.health.refused(at(0), journey, lnd_health::refusal(why));
+            let mut attempts = node.open(100);
+            node.begin(&mut attempts);
+            let _ = node.health.refused(at(0), attempts, lnd_health::refusal(why));
         }
         assert_eq!(other_peer_is_reached(&mut node), Ok(()), "{why:?}, after {n}");
     }
@@ -93,9 +93,9 @@ fn a_route_serves_when_every_direct_path_is_down() {
     let gateway = health.add_peer_ni(router, nid(1, 5)).unwrap();
     health.add_route(0, gateway).unwrap();
     health.fatal(at(0), direct, true);
-    let journey = health.open(peer, Terms::new(1, at(100))).unwrap();
-    let found = health.choose(&journey, &[]);
-    let _ = health.give_up(journey, lnd_health::select::NoPath::Tried);
+    let attempts = health.open(peer, Terms::new(1, at(100))).unwrap();
+    let found = health.choose(&attempts, &[]);
+    let _ = health.give_up(attempts, lnd_health::select::NoPath::Tried);
     assert!(found.is_ok(), "{found:?}");
 }
 

@@ -6,9 +6,9 @@ mod common;
 
 use common::*;
 use lnd_core::time::Span;
-use lnd_core::transfer::Health as Class;
-use lnd_health::journey::Terms;
-use lnd_health::node::{Action, Count, End, Full, PeerSettings, Ping, Remove};
+use lnd_core::transfer::HealthClass as Class;
+use lnd_health::attempts::Terms;
+use lnd_health::node::{Action, End, Full, HealthCounter, PeerSettings, Ping, Remove};
 use lnd_health::select::NoPath;
 use lnd_health::tracker::{TrackEnd, Tracker};
 use lnd_health::{HealthValue, Object};
@@ -37,7 +37,7 @@ fn a_pings_end_does_not_blame_the_interfaces_successor() {
     assert_eq!(new.index(), 0);
     node.health.answered(at(2), ping, Class::LocalError);
     assert_eq!(node.value(Object::Local(new)), 1000, "blamed for what its predecessor did");
-    assert!(node.health.tally().value(Count::StaleNames) > 0, "R14: counted");
+    assert!(node.health.tally().value(HealthCounter::StaleNames) > 0, "R14: counted");
 }
 
 /// The same with the interface that the ping was for.
@@ -60,10 +60,10 @@ fn a_pings_answer_does_not_heal_the_interfaces_successor() {
 #[test]
 fn a_late_response_does_not_blame_the_peers_successor() {
     let mut node = Node::new(plain(1, 1, 2), 1);
-    let mut journey = node.open(50);
-    let path = node.begin(&mut journey);
+    let mut attempts = node.open(50);
+    let path = node.begin(&mut attempts);
     let mut tracker = Tracker::begin(at(0), Span::from_secs(10), path);
-    let _ = node.health.outcome(at(1), journey, End::OK);
+    let _ = node.health.outcome(at(1), attempts, End::OK);
     let peer = node.peer();
     node.health.remove_peer(peer).unwrap();
     let other = node.health.add_peer(PeerSettings::default()).unwrap();
@@ -85,8 +85,8 @@ fn a_removed_peers_name_does_not_name_the_next_one() {
     node.health.remove_peer(old).unwrap();
     let new = node.health.add_peer(PeerSettings::default()).unwrap();
     node.health.add_peer_ni(new, nid(0, 555)).unwrap();
-    let journey = node.health.open(old, Terms::new(1, at(50)));
-    let reached = journey.map(|mut j| {
+    let attempts = node.health.open(old, Terms::new(1, at(50)));
+    let reached = attempts.map(|mut j| {
         let path = node.begin(&mut j);
         let nid = node.health.peer_ni(path.hop).unwrap().nid();
         let _ = node.health.outcome(at(0), j, End::OK);
@@ -143,7 +143,7 @@ fn no_call_takes_a_stale_name() {
     health.urge(old_ni);
     health.connection_lost(at(1), old_ni);
     assert_eq!(health.reconnects().waiting(), 0);
-    let counted = health.tally().value(Count::StaleNames);
+    let counted = health.tally().value(HealthCounter::StaleNames);
     assert!(counted >= 20, "{counted} of them counted");
     assert_eq!(state(&node), before);
 
@@ -151,9 +151,9 @@ fn no_call_takes_a_stale_name() {
     for (source, destination) in [(Some(old_local), None), (None, Some(old_ni))] {
         let mut terms = Terms::new(1, at(50));
         (terms.source, terms.destination) = (source, destination);
-        let journey = node.health.open(new_peer, terms).unwrap();
-        assert_eq!(node.health.choose(&journey, &[]), Err(NoPath::Unknown));
-        let _ = node.health.give_up(journey, NoPath::Unknown);
+        let attempts = node.health.open(new_peer, terms).unwrap();
+        assert_eq!(node.health.choose(&attempts, &[]), Err(NoPath::Unknown));
+        let _ = node.health.give_up(attempts, NoPath::Unknown);
     }
     assert_eq!(node.health.remove_route(new_route), Ok(()));
     assert_eq!(node.health.audit(), Ok(()));

@@ -5,10 +5,10 @@
 mod common;
 
 use common::*;
-use lnd_core::transfer::{Delivery, Health as Class};
+use lnd_core::transfer::{Delivery, HealthClass as Class};
+use lnd_health::attempts::Attempts;
 use lnd_health::dedup::WIDTH;
-use lnd_health::journey::Journey;
-use lnd_health::node::{Count, End, Next, PeerSettings, WhyEnded};
+use lnd_health::node::{End, HealthCounter, Next, PeerSettings, WhyEnded};
 use lnd_health::select::NoPath;
 use lnd_health::{PeerId, Stamp, WindowCheck};
 
@@ -23,15 +23,15 @@ fn again(node: &mut Node) -> PeerId {
 }
 
 /// Begins a message and returns what its header carries.
-fn begun(node: &mut Node, deadline: u64) -> (Journey, Stamp) {
-    let mut journey = node.open(deadline);
-    node.begin(&mut journey);
-    let stamp = node.health.stamp(&journey).expect("it has a number");
-    (journey, stamp)
+fn begun(node: &mut Node, deadline: u64) -> (Attempts, Stamp) {
+    let mut attempts = node.open(deadline);
+    node.begin(&mut attempts);
+    let stamp = node.health.stamp(&attempts).expect("it has a number");
+    (attempts, stamp)
 }
 
-fn ended_ok(node: &mut Node, journey: Journey) {
-    let Next::Ended(ended) = node.health.outcome(at(1), journey, End::OK) else {
+fn ended_ok(node: &mut Node, attempts: Attempts) {
+    let Next::Ended(ended) = node.health.outcome(at(1), attempts, End::OK) else {
         panic!("delivered")
     };
     assert_eq!(ended.delivery, Delivery::Delivered);
@@ -40,7 +40,7 @@ fn ended_ok(node: &mut Node, journey: Journey) {
 /// Peer removed and added again (lnetctl peer del, add) while both sides keep their incarnations:
 /// numbers must not begin anew in the receiver's window for our incarnation.
 #[test]
-fn a_peer_taken_up_again_in_the_same_life_gets_no_old_numbers() {
+fn a_peer_taken_up_again_in_the_same_incarnation_gets_no_old_numbers() {
     let mut sender = Node::new(plain(1, 1, 1), 1);
     let mut receiver = Node::new(plain(1, 1, 1), 1);
     let (to, from) = (sender.peer(), receiver.peer());
@@ -53,13 +53,13 @@ fn a_peer_taken_up_again_in_the_same_life_gets_no_old_numbers() {
             sender.health.peer_incarnation(again, incarnation(7));
         }
         for _ in 0..3 {
-            let (journey, stamp) = begun(&mut sender, 100);
+            let (attempts, stamp) = begun(&mut sender, 100);
             // What the documentation asks for: a second copy is dropped, its sender told "arrived".
             if receiver.health.arrived(from, stamp) != WindowCheck::First {
                 lost += 1;
             }
             receiver.health.message_received(from, stamp);
-            ended_ok(&mut sender, journey);
+            ended_ok(&mut sender, attempts);
         }
     }
     assert_eq!(lost, 0, "new messages dropped as second copies, their ends OK");
@@ -67,7 +67,7 @@ fn a_peer_taken_up_again_in_the_same_life_gets_no_old_numbers() {
 
 /// Messages opened before the peer's first handshake are numbered from 0; those after it go on.
 #[test]
-fn numbers_given_before_the_first_greeting_are_not_given_again() {
+fn numbers_given_before_the_first_handshake_are_not_given_again() {
     let mut sender = Node::among_strangers(plain(1, 1, 1), 1);
     let mut receiver = Node::among_strangers(plain(1, 1, 1), 1);
     let (to, from) = (sender.peer(), receiver.peer());
@@ -83,7 +83,7 @@ fn numbers_given_before_the_first_greeting_are_not_given_again() {
 
 /// A late handshake of a former incarnation must not bring that one back, nor clear the window.
 #[test]
-fn a_late_greeting_of_a_former_life_does_not_clear_the_window() {
+fn a_late_handshake_of_a_former_incarnation_does_not_clear_the_window() {
     let mut node = Node::new(plain(1, 1, 1), 1);
     let peer = node.peer();
     node.health.peer_incarnation(peer, incarnation(1));
@@ -119,7 +119,7 @@ fn a_copy_that_comes_while_the_first_is_coming_is_neither_arrived_nor_delivered(
         node.health.peer_incarnation(peer, incarnation(1));
         assert_eq!(node.health.arrived(peer, it), WindowCheck::First);
         assert_eq!(node.health.arrived(peer, it), WindowCheck::Coming);
-        assert_eq!(node.health.tally().value(Count::Copies), 1);
+        assert_eq!(node.health.tally().value(HealthCounter::Copies), 1);
         let (after, ended) = if good {
             (WindowCheck::Second, node.health.message_received(peer, it))
         } else {
@@ -199,14 +199,14 @@ fn a_resend_in_doubt_is_for_the_incarnation_that_may_have_it() {
     let mut sender = Node::new(plain(2, 1, 2), 1);
     let to = sender.peer();
     sender.health.peer_incarnation(to, incarnation(7));
-    let (journey, first) = begun(&mut sender, 100);
+    let (attempts, first) = begun(&mut sender, 100);
     assert_eq!(first.to, None, "nothing can have arrived yet: good for whatever is there");
-    let next = sender.health.outcome(at(1), journey, perhaps(Class::NetworkTimeout));
-    let Next::Again(mut journey) = next else { panic!("it has another path") };
-    sender.begin(&mut journey);
-    let second = sender.health.stamp(&journey).unwrap();
+    let next = sender.health.outcome(at(1), attempts, perhaps(Class::NetworkTimeout));
+    let Next::Again(mut attempts) = next else { panic!("it has another path") };
+    sender.begin(&mut attempts);
+    let second = sender.health.stamp(&attempts).unwrap();
     assert_eq!((second.to, second.number), (Some(incarnation(7)), first.number));
-    let _ = sender.health.give_up(journey, NoPath::Tried);
+    let _ = sender.health.give_up(attempts, NoPath::Tried);
 
     for (own, expected) in [(7, WindowCheck::First), (8, WindowCheck::Stale)] {
         let mut config = plain(1, 1, 1);
@@ -226,13 +226,14 @@ fn numbers_go_on_when_the_peer_starts_anew() {
     let to = sender.peer();
     sender.health.peer_incarnation(to, incarnation(7));
     for _ in 0..2 * WIDTH {
-        let (journey, _) = begun(&mut sender, 100);
-        ended_ok(&mut sender, journey);
+        let (attempts, _) = begun(&mut sender, 100);
+        ended_ok(&mut sender, attempts);
     }
     let (sure, old) = begun(&mut sender, 100);
-    let (doubt, _) = begun(&mut sender, 100);
+    let (uncertain, _) = begun(&mut sender, 100);
     sender.health.peer_incarnation(to, incarnation(8));
-    let Next::Ended(ended) = sender.health.outcome(at(1), doubt, perhaps(Class::NetworkTimeout))
+    let Next::Ended(ended) =
+        sender.health.outcome(at(1), uncertain, perhaps(Class::NetworkTimeout))
     else {
         panic!("sent to the new incarnation")
     };
@@ -257,9 +258,9 @@ fn without_an_incarnation_there_are_no_numbers() {
     let mut config = plain(2, 1, 2);
     config.incarnation = None;
     let mut node = Node::new(config, 1);
-    let journey = node.open(100);
-    assert_eq!((journey.number(), node.health.stamp(&journey)), (None, None));
-    let (ended, _) = node.send(journey, |_, _| (at(1), perhaps(Class::NetworkTimeout)));
+    let attempts = node.open(100);
+    assert_eq!((attempts.number(), node.health.stamp(&attempts)), (None, None));
+    let (ended, _) = node.send(attempts, |_, _| (at(1), perhaps(Class::NetworkTimeout)));
     assert_eq!((ended.tries, ended.why), (1, WhyEnded::MayHaveArrived));
 }
 
@@ -274,12 +275,12 @@ fn what_may_have_arrived_at_a_stranger_is_not_sent_again() {
             let peer = node.peer();
             node.health.peer_incarnation(peer, incarnation(7));
         }
-        let (journey, _) = begun(&mut node, 100);
+        let (attempts, _) = begun(&mut node, 100);
         // Known too late: it may have been another incarnation that has a copy.
         let peer = node.peer();
         node.health.peer_incarnation(peer, incarnation(7));
-        let ended = match node.health.outcome(at(1), journey, perhaps(Class::NetworkTimeout)) {
-            Next::Again(journey) => node.send(journey, |_, _| (at(1), End::OK)).0,
+        let ended = match node.health.outcome(at(1), attempts, perhaps(Class::NetworkTimeout)) {
+            Next::Again(attempts) => node.send(attempts, |_, _| (at(1), End::OK)).0,
             Next::Ended(ended) => ended,
             other @ Next::Later(..) => panic!("{other:?}"),
         };

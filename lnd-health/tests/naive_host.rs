@@ -14,8 +14,8 @@ use std::collections::{BTreeMap, VecDeque};
 
 use common::*;
 use lnd_core::id::Incarnation;
-use lnd_core::transfer::{Delivery, Health as Class};
-use lnd_health::journey::{Journey, Terms};
+use lnd_core::transfer::{Delivery, HealthClass as Class};
+use lnd_health::attempts::{Attempts, Terms};
 use lnd_health::node::{Action, End, Ended, Next, PeerSettings, WhyEnded};
 use lnd_health::{Health, NiId, PeerId, Stamp, WindowCheck};
 
@@ -38,9 +38,9 @@ struct Sender {
     /// What the drivers have reported and the loop has not come to yet, in order.
     events: VecDeque<Incarnation>,
     /// Messages with a try under way, by name.
-    trying: BTreeMap<u64, (Journey, usize)>,
+    trying: BTreeMap<u64, (Attempts, usize)>,
     /// Messages whose next try is to come.
-    again: Vec<(u64, Journey)>,
+    again: Vec<(u64, Attempts)>,
 }
 
 struct Receiver {
@@ -135,27 +135,27 @@ impl World {
     /// docs/health.md: open, then choose, begin, send.
     fn open(&mut self) {
         let terms = Terms::new(self.next, at(self.now + 200));
-        let journey = self.sender.health.open(self.sender.peer, terms).unwrap();
-        self.attempt(self.next, journey);
+        let attempts = self.sender.health.open(self.sender.peer, terms).unwrap();
+        self.attempt(self.next, attempts);
         self.next += 1;
     }
 
-    fn attempt(&mut self, id: u64, mut journey: Journey) {
+    fn attempt(&mut self, id: u64, mut attempts: Attempts) {
         let now = at(self.now);
         let sender = &mut self.sender;
-        let choice = match sender.health.choose(&journey, &[]) {
+        let choice = match sender.health.choose(&attempts, &[]) {
             Ok(choice) => choice,
             Err(why) => {
-                let ended = sender.health.give_up(journey, why);
+                let ended = sender.health.give_up(attempts, why);
                 return self.end(id, ended);
             }
         };
-        if !sender.health.begin(now, &mut journey, &choice) {
-            if now < journey.deadline() && now < sender.health.next_try(&journey) {
-                sender.again.push((id, journey));
+        if !sender.health.begin(now, &mut attempts, &choice) {
+            if now < attempts.deadline() && now < sender.health.next_try(&attempts) {
+                sender.again.push((id, attempts));
                 return;
             }
-            let ended = sender.health.give_up(journey, WhyEnded::NotResendable);
+            let ended = sender.health.give_up(attempts, WhyEnded::NotResendable);
             return self.end(id, ended);
         }
         // The driver: a handshake if need be, then the request, which carries the stamp.
@@ -164,9 +164,9 @@ impl World {
             sender.events.push_back(present);
         }
         let rail = choice.path.local.index();
-        let stamp = sender.health.stamp(&journey);
+        let stamp = sender.health.stamp(&attempts);
         let frame = Frame { id, stamp, rail, session: (sender.own, self.receiver.own) };
-        sender.trying.insert(id, (journey, rail));
+        sender.trying.insert(id, (attempts, rail));
         if self.up[rail] {
             self.wire.push(frame);
         } else {
@@ -176,9 +176,11 @@ impl World {
 
     /// A try has ended.
     fn tried(&mut self, id: u64, end: End) {
-        let Some((journey, _)) = self.sender.trying.remove(&id) else { return };
-        match self.sender.health.outcome(at(self.now), journey, end) {
-            Next::Again(journey) | Next::Later(journey, _) => self.sender.again.push((id, journey)),
+        let Some((attempts, _)) = self.sender.trying.remove(&id) else { return };
+        match self.sender.health.outcome(at(self.now), attempts, end) {
+            Next::Again(attempts) | Next::Later(attempts, _) => {
+                self.sender.again.push((id, attempts))
+            }
             Next::Ended(ended) => self.end(id, ended),
         }
     }
@@ -253,7 +255,7 @@ impl World {
     }
 
     /// What is due, and everything in its time.
-    fn tend(&mut self) {
+    fn upkeep(&mut self) {
         let now = at(self.now);
         for health in [&mut self.sender.health, &mut self.receiver.health] {
             while let Some(action) = health.next_action(now) {
@@ -263,8 +265,8 @@ impl World {
                 }
             }
         }
-        for (id, journey) in std::mem::take(&mut self.sender.again) {
-            self.attempt(id, journey);
+        for (id, attempts) in std::mem::take(&mut self.sender.again) {
+            self.attempt(id, attempts);
         }
     }
 
@@ -321,7 +323,7 @@ impl World {
                     self.sender.health.peer_incarnation(self.sender.peer, shown);
                 }
                 self.now += 1;
-                self.tend();
+                self.upkeep();
             }
             350..=359 => {
                 // A report of a former handshake was on its way for long.
@@ -377,12 +379,12 @@ fn a_naive_host_loses_and_doubles_nothing() {
             }
         }
         // Whatever still waits ends: no journey is lost.
-        for (id, (journey, _)) in std::mem::take(&mut world.sender.trying) {
-            let ended = world.sender.health.give_up(journey, WhyEnded::NotResendable);
+        for (id, (attempts, _)) in std::mem::take(&mut world.sender.trying) {
+            let ended = world.sender.health.give_up(attempts, WhyEnded::NotResendable);
             world.end(id, ended);
         }
-        for (id, journey) in std::mem::take(&mut world.sender.again) {
-            let ended = world.sender.health.give_up(journey, WhyEnded::NotResendable);
+        for (id, attempts) in std::mem::take(&mut world.sender.again) {
+            let ended = world.sender.health.give_up(attempts, WhyEnded::NotResendable);
             world.end(id, ended);
         }
         world.check(seed);

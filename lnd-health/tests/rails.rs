@@ -5,38 +5,39 @@
 mod common;
 
 use common::*;
-use lnd_core::transfer::{Delivery, Health as Class};
+use lnd_core::transfer::{Delivery, HealthClass as Class};
+use lnd_health::attempts::Terms;
 use lnd_health::journal::Evidence;
-use lnd_health::journey::Terms;
-use lnd_health::node::{Count, End, Full, Next, PeerSettings, WhyEnded};
+use lnd_health::node::{End, Full, HealthCounter, Next, PeerSettings, WhyEnded};
 use lnd_health::select::{Because, NoPath};
-use lnd_health::{refusal, Config, NiStatus, Object, WindowCheck};
+use lnd_health::{refusal, HealthConfig, NiStatus, Object, WindowCheck};
 
 #[test]
 fn a_local_failure_goes_over_another_local_interface() {
     // S4-1, S4-2, S4-6, S4-7, S4-9: the upper layer hears of a success only.
     let mut node = Node::new(plain(2, 1, 2), 1);
-    let journey = node.open(100);
+    let attempts = node.open(100);
     let (ended, paths) = node
-        .send(journey, |n, _| (at(1), if n == 1 { surely(Class::LocalDropped) } else { End::OK }));
+        .send(attempts, |n, _| (at(1), if n == 1 { surely(Class::LocalDropped) } else { End::OK }));
     assert_eq!((ended.class, ended.tries, ended.why), (Class::Ok, 2, WhyEnded::Delivered));
     assert_ne!(paths[0].local, paths[1].local);
     assert_eq!(node.values().1, [1000, 1000], "the peer is not to blame");
     assert_eq!(node.value(Object::Local(paths[0].local)), 900);
     // S4-7: the next message avoids it, and says why.
-    let journey = node.open(100);
-    let choice = node.health.choose(&journey, &[]).unwrap();
+    let attempts = node.open(100);
+    let choice = node.health.choose(&attempts, &[]).unwrap();
     assert_eq!((choice.path.local, choice.reasons.local), (paths[1].local, Because::Health));
-    let _ = node.health.give_up(journey, NoPath::Tried);
+    let _ = node.health.give_up(attempts, NoPath::Tried);
 }
 
 #[test]
 fn a_remote_failure_goes_to_another_interface_of_the_peer() {
     // S4-11, S4-14.
     let mut node = Node::new(plain(2, 1, 2), 1);
-    let journey = node.open(100);
-    let (ended, paths) = node
-        .send(journey, |n, _| (at(1), if n == 1 { surely(Class::RemoteDropped) } else { End::OK }));
+    let attempts = node.open(100);
+    let (ended, paths) = node.send(attempts, |n, _| {
+        (at(1), if n == 1 { surely(Class::RemoteDropped) } else { End::OK })
+    });
     assert_ne!(paths[0].hop, paths[1].hop);
     assert_eq!(ended.class, Class::Ok);
     assert_eq!(node.values().0, [1000, 1000]);
@@ -48,9 +49,9 @@ fn a_network_timeout_takes_a_wholly_new_path() {
     // S4-16, S4-17, and S4-4: two rails on two fabrics.
     for networks in [1, 2] {
         let mut node = Node::new(plain(2, 1, 2), networks);
-        let journey = node.open(100);
-        assert!(journey.number().is_some());
-        let (ended, paths) = node.send(journey, |n, _| {
+        let attempts = node.open(100);
+        assert!(attempts.number().is_some());
+        let (ended, paths) = node.send(attempts, |n, _| {
             (at(1), if n == 1 { perhaps(Class::NetworkTimeout) } else { End::OK })
         });
         assert!(paths[0].local != paths[1].local && paths[0].hop != paths[1].hop);
@@ -67,9 +68,9 @@ fn a_network_timeout_takes_a_wholly_new_path() {
 fn without_suppression_what_may_have_arrived_is_not_repeated() {
     // R45: else refuse.
     let mut node = Node::with(plain(2, 1, 2), 1, PeerSettings::default());
-    let journey = node.open(100);
-    assert_eq!(journey.number(), None);
-    let (ended, _) = node.send(journey, |_, _| (at(1), perhaps(Class::NetworkTimeout)));
+    let attempts = node.open(100);
+    assert_eq!(attempts.number(), None);
+    let (ended, _) = node.send(attempts, |_, _| (at(1), perhaps(Class::NetworkTimeout)));
     assert_eq!((ended.tries, ended.why), (1, WhyEnded::MayHaveArrived));
     assert_eq!(ended.delivery, Delivery::Unknown);
 }
@@ -77,20 +78,20 @@ fn without_suppression_what_may_have_arrived_is_not_repeated() {
 #[test]
 fn the_deadline_counts_over_all_tries() {
     // S4-20, R37, INV-9: LNet gives each resend a whole budget anew.
-    let mut node = Node::new(Config { retries: 2, ..plain(4, 1, 4) }, 1);
-    let journey = node.open(90);
-    assert_eq!(node.health.slice(at(0), &journey), at(30));
-    let (ended, _) = node.send(journey, |n, _| (at(30 * n as u64), surely(Class::LocalTimeout)));
+    let mut node = Node::new(HealthConfig { retries: 2, ..plain(4, 1, 4) }, 1);
+    let attempts = node.open(90);
+    assert_eq!(node.health.slice(at(0), &attempts), at(30));
+    let (ended, _) = node.send(attempts, |n, _| (at(30 * n as u64), surely(Class::LocalTimeout)));
     assert_eq!((ended.tries, ended.why), (3, WhyEnded::Deadline));
     // Without a limit of tries a third of what is left, never nothing, never past the deadline.
     let mut node = Node::new(plain(4, 1, 4), 1);
-    let journey = node.open(90);
-    assert_eq!(node.health.slice(at(0), &journey), at(30));
-    assert_eq!(node.health.slice(at(30), &journey), at(50));
+    let attempts = node.open(90);
+    assert_eq!(node.health.slice(at(0), &attempts), at(30));
+    assert_eq!(node.health.slice(at(30), &attempts), at(50));
     let ms = |n: u64| lnd_core::time::Instant::from_nanos(n * 1_000_000);
-    assert_eq!(node.health.slice(ms(89_850), &journey), ms(89_950));
-    assert_eq!(node.health.slice(ms(89_990), &journey), at(90));
-    let _ = node.health.give_up(journey, NoPath::Tried);
+    assert_eq!(node.health.slice(ms(89_850), &attempts), ms(89_950));
+    assert_eq!(node.health.slice(ms(89_990), &attempts), at(90));
+    let _ = node.health.give_up(attempts, NoPath::Tried);
 }
 
 #[test]
@@ -99,22 +100,22 @@ fn refusals_at_the_call_count_too() {
     // it costs no health (found defect P).
     use lnd_core::driver::Why;
     let mut node = Node::new(plain(2, 1, 2), 1);
-    let mut journey = node.open(100);
-    let first = node.begin(&mut journey);
-    let Next::Again(mut journey) = node.health.refused(at(1), journey, refusal(Why::NoSlots))
+    let mut attempts = node.open(100);
+    let first = node.begin(&mut attempts);
+    let Next::Again(mut attempts) = node.health.refused(at(1), attempts, refusal(Why::NoSlots))
     else {
         panic!("it has another path")
     };
     assert_eq!(node.value(Object::Local(first.local)), 1000);
-    let second = node.begin(&mut journey);
+    let second = node.begin(&mut attempts);
     assert_ne!(first.local, second.local);
     // A request that is itself at fault blames nobody, and is not repeated.
-    let Next::Ended(ended) = node.health.refused(at(1), journey, refusal(Why::TooLong)) else {
+    let Next::Ended(ended) = node.health.refused(at(1), attempts, refusal(Why::TooLong)) else {
         panic!("repeating it is of no use")
     };
     assert_eq!(ended.why, WhyEnded::NotResendable);
     assert_eq!(node.value(Object::Local(second.local)), 1000);
-    assert_eq!(node.health.tally().value(Count::Refusals), 2);
+    assert_eq!(node.health.tally().value(HealthCounter::Refusals), 2);
 }
 
 #[test]
@@ -127,17 +128,17 @@ fn consistently_down_is_not_selected_until_it_is_well() {
         assert_eq!(status, NiStatus::Up, "after {n} failures");
         let mut terms = Terms::new(n, at(100));
         (terms.destination, terms.resend) = (Some(ill), false);
-        let journey = node.health.open(node.peer(), terms).unwrap();
-        let (ended, _) = node.send(journey, |_, _| (at(1), surely(Class::RemoteDropped)));
+        let attempts = node.health.open(node.peer(), terms).unwrap();
+        let (ended, _) = node.send(attempts, |_, _| (at(1), surely(Class::RemoteDropped)));
         assert_eq!(ended.class, Class::RemoteDropped);
     }
     assert_eq!(node.health.peer_ni(ill).unwrap().status(), NiStatus::Down);
     let choose = |node: &mut Node, destination| {
         let mut terms = Terms::new(0, at(100));
         terms.destination = destination;
-        let journey = node.health.open(node.peer(), terms).unwrap();
-        let choice = node.health.choose(&journey, &[]);
-        let _ = node.health.give_up(journey, NoPath::Tried);
+        let attempts = node.health.open(node.peer(), terms).unwrap();
+        let choice = node.health.choose(&attempts, &[]);
+        let _ = node.health.give_up(attempts, NoPath::Tried);
         choice
     };
     assert_ne!(choose(&mut node, None).unwrap().path.hop, ill);
@@ -158,20 +159,20 @@ fn fatal_interfaces_take_nothing_new() {
     let mut node = Node::new(plain(2, 1, 2), 1);
     node.health.fatal(at(1), local(0), true);
     for _ in 0..4 {
-        let mut journey = node.open(100);
-        assert_eq!(node.begin(&mut journey).local, local(1));
+        let mut attempts = node.open(100);
+        assert_eq!(node.begin(&mut attempts).local, local(1));
         // What fails with the class LOCAL at a fatal interface moves at once.
-        let _ = node.health.outcome(at(1), journey, End::OK);
+        let _ = node.health.outcome(at(1), attempts, End::OK);
     }
     node.health.fatal(at(2), local(1), true);
-    let journey = node.open(100);
-    assert_eq!(node.health.choose(&journey, &[]), Err(NoPath::Unusable));
-    let ended = node.health.give_up(journey, NoPath::Unusable);
+    let attempts = node.open(100);
+    assert_eq!(node.health.choose(&attempts, &[]), Err(NoPath::Unusable));
+    let ended = node.health.give_up(attempts, NoPath::Unusable);
     assert_eq!((ended.tries, ended.delivery), (0, Delivery::NotDelivered));
 }
 
 #[test]
-fn the_receiver_takes_one_copy_of_each_life() {
+fn the_receiver_takes_one_copy_of_each_incarnation() {
     // R45: (peer's incarnation, number).
     let mut node = Node::among_strangers(plain(1, 1, 1), 1);
     let peer = node.peer();
@@ -192,20 +193,20 @@ fn the_receiver_takes_one_copy_of_each_life() {
 }
 
 #[test]
-fn a_former_life_may_have_taken_it_so_the_new_one_does_not_get_it() {
+fn a_former_incarnation_may_have_taken_it_so_the_new_one_does_not_get_it() {
     for restarted in [false, true] {
         let mut node = Node::new(plain(2, 1, 2), 1);
         let peer = node.peer();
         node.health.peer_incarnation(peer, incarnation(1));
-        let mut journey = node.open(100);
-        node.begin(&mut journey);
+        let mut attempts = node.open(100);
+        node.begin(&mut attempts);
         node.health.peer_incarnation(peer, incarnation(if restarted { 2 } else { 1 }));
-        let next = node.health.outcome(at(1), journey, perhaps(Class::NetworkTimeout));
+        let next = node.health.outcome(at(1), attempts, perhaps(Class::NetworkTimeout));
         match (restarted, next) {
             (true, Next::Ended(ended)) => assert_eq!(ended.why, WhyEnded::MayHaveArrived),
-            (false, Next::Again(mut journey)) => {
-                node.begin(&mut journey);
-                let _ = node.health.outcome(at(2), journey, End::OK);
+            (false, Next::Again(mut attempts)) => {
+                node.begin(&mut attempts);
+                let _ = node.health.outcome(at(2), attempts, End::OK);
             }
             (_, next) => panic!("restarted {restarted}: {next:?}"),
         }
@@ -216,8 +217,8 @@ fn a_former_life_may_have_taken_it_so_the_new_one_does_not_get_it() {
 fn the_journal_names_evidence_and_message() {
     // R51.
     let mut node = Node::new(plain(2, 1, 2), 1);
-    let journey = node.open(100);
-    let (_, paths) = node.send(journey, |n, _| {
+    let attempts = node.open(100);
+    let (_, paths) = node.send(attempts, |n, _| {
         (at(n as u64), if n == 1 { surely(Class::LocalDropped) } else { End::OK })
     });
     let entry = node.health.journal().entries().next().unwrap();
@@ -233,47 +234,47 @@ fn a_missing_response_blames_the_next_hop_and_resends_nothing() {
     use lnd_core::time::Span;
     use lnd_health::tracker::{TrackEnd, Tracker};
     let mut node = Node::new(plain(2, 1, 2), 1);
-    let mut journey = node.open(100);
-    let path = node.begin(&mut journey);
+    let mut attempts = node.open(100);
+    let path = node.begin(&mut attempts);
     let mut tracker = Tracker::begin(at(0), Span::from_secs(150), path);
-    let Next::Ended(_) = node.health.outcome(at(1), journey, End::OK) else { panic!("delivered") };
+    let Next::Ended(_) = node.health.outcome(at(1), attempts, End::OK) else { panic!("delivered") };
     let end = tracker.expire(at(150)).unwrap();
     assert_eq!(end, TrackEnd::Expired { path });
     node.health.no_response(at(150), end, 77);
     node.health.no_response(at(150), TrackEnd::Answered, 77);
     assert_eq!(node.value(Object::Peer(path.hop)), 900);
     assert_eq!(node.values().0, [1000, 1000]);
-    assert_eq!(node.health.tally().value(Count::NoResponse), 1);
+    assert_eq!(node.health.tally().value(HealthCounter::NoResponse), 1);
     assert_eq!(node.health.remaining(), 0);
 }
 
 #[test]
 fn a_second_try_at_once_or_an_end_without_one_loses_nothing() {
     let mut node = Node::new(plain(2, 1, 2), 1);
-    let mut journey = node.open(100);
-    let choice = node.health.choose(&journey, &[]).unwrap();
-    let Next::Ended(ended) = node.health.outcome(at(1), journey, End::OK) else {
+    let mut attempts = node.open(100);
+    let choice = node.health.choose(&attempts, &[]).unwrap();
+    let Next::Ended(ended) = node.health.outcome(at(1), attempts, End::OK) else {
         panic!("no try was under way")
     };
     assert_eq!((ended.tries, ended.class), (0, Class::LocalNoRoute));
-    journey = node.open(100);
-    assert!(node.health.begin(at(0), &mut journey, &choice));
-    assert!(!node.health.begin(at(0), &mut journey, &choice));
+    attempts = node.open(100);
+    assert!(node.health.begin(at(0), &mut attempts, &choice));
+    assert!(!node.health.begin(at(0), &mut attempts, &choice));
     assert_eq!(node.health.local(choice.path.local).unwrap().in_flight(), 1);
-    let ended = node.health.give_up(journey, NoPath::Unknown);
+    let ended = node.health.give_up(attempts, NoPath::Unknown);
     assert_eq!(ended.delivery, Delivery::Unknown, "a try was under way");
     assert_eq!(node.health.local(choice.path.local).unwrap().in_flight(), 0);
     assert_eq!(node.health.remaining(), 0);
 }
 
 #[test]
-fn what_this_node_took_back_blames_nobody() {
+fn what_this_node_took_back_blames_none() {
     use lnd_core::transfer::{Cause, Place, Policy, Status};
     for cause in [Cause::Shutdown, Cause::Withdrawn] {
         let mut node = Node::new(plain(2, 1, 2), 1);
-        let journey = node.open(100);
+        let attempts = node.open(100);
         let status = Status::of(Policy::Seed, cause, Place::Staged);
-        let (ended, _) = node.send(journey, |_, _| (at(1), End::of(&status)));
+        let (ended, _) = node.send(attempts, |_, _| (at(1), End::of(&status)));
         assert_eq!((ended.tries, ended.why), (1, WhyEnded::NotResendable));
         assert_eq!(node.values(), (vec![1000, 1000], vec![1000, 1000]));
     }
@@ -283,9 +284,9 @@ fn what_this_node_took_back_blames_nobody() {
         for place in Place::ALL {
             let status = Status::of(Policy::Seed, cause, place);
             let mut node = Node::new(plain(2, 1, 2), 1);
-            let journey = node.open(100);
-            let (ended, _) =
-                node.send(journey, |n, _| (at(1), if n == 1 { End::of(&status) } else { End::OK }));
+            let attempts = node.open(100);
+            let (ended, _) = node
+                .send(attempts, |n, _| (at(1), if n == 1 { End::of(&status) } else { End::OK }));
             assert!(!status.resend || ended.tries > 1, "{cause:?} {place:?}");
             let final_cause = matches!(cause, Cause::Refused | Cause::Local | Cause::Protocol);
             assert!(!final_cause || ended.tries == 1, "{cause:?} {place:?}: no path cures it");
@@ -300,19 +301,19 @@ fn a_dead_peer_does_not_cost_us_our_interfaces() {
     for n in 0..100 {
         let mut terms = Terms::new(n, at(100));
         terms.suppress = false;
-        let journey = node.health.open(node.peer(), terms).unwrap();
-        if node.health.choose(&journey, &[]).is_err() {
-            let _ = node.health.give_up(journey, NoPath::Unusable);
+        let attempts = node.health.open(node.peer(), terms).unwrap();
+        if node.health.choose(&attempts, &[]).is_err() {
+            let _ = node.health.give_up(attempts, NoPath::Unusable);
             break;
         }
-        let _ = node.send(journey, |_, _| (at(1), perhaps(Class::NetworkTimeout)));
+        let _ = node.send(attempts, |_, _| (at(1), perhaps(Class::NetworkTimeout)));
     }
     let (ours, theirs) = node.values();
     assert_eq!((ours, theirs), (vec![1, 1], vec![0, 0, 0, 0]));
     let other = node.peers[1].0;
-    let journey = node.health.open(other, Terms::new(1, at(100))).unwrap();
-    assert!(node.health.choose(&journey, &[]).is_ok(), "the other peer is still reached");
-    let _ = node.health.give_up(journey, NoPath::Tried);
+    let attempts = node.health.open(other, Terms::new(1, at(100))).unwrap();
+    assert!(node.health.choose(&attempts, &[]).is_ok(), "the other peer is still reached");
+    let _ = node.health.give_up(attempts, NoPath::Tried);
     assert_eq!(node.health.audit(), Ok(()));
 }
 
@@ -323,14 +324,14 @@ fn a_restart_between_two_tries_is_noticed_too() {
     let peer = node.peer();
     node.health.peer_incarnation(peer, incarnation(1));
     let waiting = node.open(100);
-    let mut journey = node.open(100);
-    node.begin(&mut journey);
-    let next = node.health.outcome(at(1), journey, perhaps(Class::NetworkTimeout));
-    let Next::Again(mut journey) = next else { panic!("it has another path") };
+    let mut attempts = node.open(100);
+    node.begin(&mut attempts);
+    let next = node.health.outcome(at(1), attempts, perhaps(Class::NetworkTimeout));
+    let Next::Again(mut attempts) = next else { panic!("it has another path") };
     node.health.peer_incarnation(peer, incarnation(2));
-    let choice = node.health.choose(&journey, &[]).unwrap();
-    assert!(!node.health.begin(at(1), &mut journey, &choice));
-    let ended = node.health.give_up(journey, NoPath::Tried);
+    let choice = node.health.choose(&attempts, &[]).unwrap();
+    assert!(!node.health.begin(at(1), &mut attempts, &choice));
+    let ended = node.health.give_up(attempts, NoPath::Tried);
     assert_eq!((ended.why, ended.delivery), (WhyEnded::MayHaveArrived, Delivery::Unknown));
     // Numbers go on: those given before and after must not meet.
     let mut fresh = node.open(100);
@@ -338,8 +339,8 @@ fn a_restart_between_two_tries_is_noticed_too() {
     node.begin(&mut waiting);
     node.begin(&mut fresh);
     assert_ne!(waiting.number(), fresh.number());
-    for journey in [waiting, fresh] {
-        let _ = node.health.outcome(at(1), journey, End::OK);
+    for attempts in [waiting, fresh] {
+        let _ = node.health.outcome(at(1), attempts, End::OK);
     }
     assert_eq!(node.health.remaining(), 0);
 }
@@ -350,9 +351,9 @@ fn numbers_are_free_again_when_their_messages_have_ended() {
     use lnd_health::dedup::WIDTH;
     let mut node = Node::new(plain(1, 1, 1), 1);
     for n in 0..2 * WIDTH {
-        let journey = node.open(100);
-        assert_eq!(journey.number().map(|number| number.count()), Some(n));
-        let (ended, _) = node.send(journey, |_, _| (at(1), End::OK));
+        let attempts = node.open(100);
+        assert_eq!(attempts.number().map(|number| number.count()), Some(n));
+        let (ended, _) = node.send(attempts, |_, _| (at(1), End::OK));
         assert_eq!(ended.class, Class::Ok);
     }
 }

@@ -6,14 +6,14 @@ mod common;
 
 use common::*;
 use lnd_core::time::{Instant, Span};
-use lnd_core::transfer::Health as Class;
-use lnd_health::journey::Terms;
-use lnd_health::node::{Action, Count, End, Next, PeerSettings, Ping, Remove};
+use lnd_core::transfer::HealthClass as Class;
+use lnd_health::attempts::Terms;
+use lnd_health::node::{Action, End, HealthCounter, Next, PeerSettings, Ping, Remove};
 use lnd_health::prober::{Finding, ProbeEnd};
-use lnd_health::reconnect::{Connected, Connection};
+use lnd_health::reconnect::{Connected, Connectivity};
 use lnd_health::select::NoPath;
 use lnd_health::{
-    Aliveness, Config, HealthValue, NiStatus, Object, ProbeKind, ProbeKinds, Thresholds,
+    Aliveness, HealthConfig, HealthValue, NiStatus, Object, ProbeKind, ProbeKinds, Thresholds,
 };
 
 /// All pings of one second.
@@ -58,7 +58,7 @@ fn who_is_heard_of_serves_well() {
     for (routing, router, expected) in
         [(false, false, 600), (false, true, 1000), (true, false, 1000), (true, true, 1000)]
     {
-        let config = Config { routing, ..plain(1, 1, 1) };
+        let config = HealthConfig { routing, ..plain(1, 1, 1) };
         let mut node = Node::with(config, 1, PeerSettings { router, ..Default::default() });
         let (ours, theirs) = (Object::Local(local(0)), Object::Peer(node.peers[0].1[0]));
         node.health.set_health(at(0), ours, HealthValue::new(500));
@@ -71,14 +71,14 @@ fn who_is_heard_of_serves_well() {
 #[test]
 fn down_and_up_again_is_counted() {
     let thresholds = Thresholds { down: 300, up: 700 };
-    let mut node = Node::new(Config { thresholds, ..plain(1, 1, 1) }, 1);
+    let mut node = Node::new(HealthConfig { thresholds, ..plain(1, 1, 1) }, 1);
     let ill = Object::Peer(node.peers[0].1[0]);
     for (health, went_down, came_up) in
         [(301, 0, 0), (300, 1, 0), (0, 1, 0), (699, 1, 0), (700, 1, 1), (300, 2, 1), (1000, 2, 2)]
     {
         node.health.set_health(at(0), ill, HealthValue::new(health));
         let tally = node.health.tally();
-        let counts = (tally.value(Count::WentDown), tally.value(Count::CameUp));
+        let counts = (tally.value(HealthCounter::WentDown), tally.value(HealthCounter::CameUp));
         assert_eq!(counts, (went_down, came_up), "{health}");
     }
 }
@@ -105,7 +105,7 @@ fn a_ping_without_path_is_put_off_and_not_counted() {
     for second in 0..5 {
         assert_eq!(pings(&mut node, second), []);
     }
-    assert_eq!(node.health.tally().value(Count::Pathless), 4);
+    assert_eq!(node.health.tally().value(HealthCounter::Pathless), 4);
     node.health.drain_local(at(5), local(0), false);
     assert_eq!(pings(&mut node, 5).len(), 1);
 }
@@ -120,7 +120,7 @@ fn answers_after_the_next_ping_are_stale() {
     node.health.answered(at(4), first, Class::Ok);
     assert_eq!(node.value(ill), 500);
     node.health.answered(at(4), second, Class::Ok);
-    assert_eq!((node.value(ill), node.health.tally().value(Count::StalePings)), (600, 1));
+    assert_eq!((node.value(ill), node.health.tally().value(HealthCounter::StalePings)), (600, 1));
 }
 
 #[test]
@@ -134,7 +134,10 @@ fn age_out_gives_up_what_was_long_unheard_of() {
     node.health.set_health(at(0), Object::Peer(id), HealthValue::new(100));
     let times: Vec<u64> = (0..100).filter(|&s| !pings(&mut node, s).is_empty()).collect();
     assert_eq!(times, [1, 3, 7]);
-    assert_eq!((node.health.recovery().len(), node.health.tally().value(Count::AgedOut)), (0, 1));
+    assert_eq!(
+        (node.health.recovery().len(), node.health.tally().value(HealthCounter::AgedOut)),
+        (0, 1)
+    );
 }
 
 #[test]
@@ -201,11 +204,11 @@ fn a_thousand_failures_make_no_burst() {
     for n in 0..1000 {
         let (peer, id) = (node.peers[n].0, node.peers[n].1[0]);
         let terms = Terms { resend: false, ..Terms::new(0, at(9)) };
-        let journey = node.health.open(peer, terms).unwrap();
+        let attempts = node.health.open(peer, terms).unwrap();
         node.health.connection_lost(at(0), id);
         let (ended, _) = {
             node.peers.swap(0, n);
-            let result = node.send(journey, |_, _| (at(0), perhaps(Class::NetworkTimeout)));
+            let result = node.send(attempts, |_, _| (at(0), perhaps(Class::NetworkTimeout)));
             node.peers.swap(0, n);
             result
         };
@@ -285,7 +288,11 @@ fn the_prober_finds_a_silent_peer_and_spares_the_rest() {
     let mut found = Vec::new();
     for second in 0..60 {
         if second == 12 {
-            assert_eq!(node.health.tally().value(Count::Probes), 0, "its trial is still to come");
+            assert_eq!(
+                node.health.tally().value(HealthCounter::Probes),
+                0,
+                "its trial is still to come"
+            );
             node.health.probe_kinds().tried(Ok(()));
         }
         node.health.active(ids[0]);
@@ -317,19 +324,19 @@ fn a_refused_connection_is_believed_for_a_while() {
     let Some(Action::Connect(attempt)) = node.health.next_action(at(1)) else { panic!("due") };
     assert_eq!(node.health.next_action(at(1)), None, "one attempt for each peer");
     assert!(node.health.connected(at(1), attempt, Connected::NobodyListens));
-    assert_eq!(node.health.connection(id), Connection::Refused(at(6)));
+    assert_eq!(node.health.connection(id), Connectivity::Refused(at(6)));
     let Some(Action::Connect(attempt)) = node.health.next_action(at(6)) else { panic!("due") };
     node.health.connection_settled(id);
     assert!(!node.health.connected(at(7), attempt, Connected::No), "stale: it came from there");
-    assert_eq!(node.health.connection(id), Connection::Up);
+    assert_eq!(node.health.connection(id), Connectivity::Up);
 }
 
 #[test]
 fn draining_takes_nothing_new_and_ends_what_is_under_way() {
     // Maintenance of an interface, then of a peer.
     let mut node = Node::new(plain(2, 1, 2), 1);
-    let mut journey = node.open(100);
-    let path = node.begin(&mut journey);
+    let mut attempts = node.open(100);
+    let path = node.begin(&mut attempts);
     node.health.drain_local(at(1), path.local, true);
     assert_eq!(node.health.remove_local(path.local), Err(Remove::Busy));
     for _ in 0..4 {
@@ -338,16 +345,16 @@ fn draining_takes_nothing_new_and_ends_what_is_under_way() {
         let _ = node.health.outcome(at(1), other, End::OK);
     }
     assert_eq!(node.health.local(path.local).unwrap().in_flight(), 1);
-    let Next::Ended(ended) = node.health.outcome(at(2), journey, End::OK) else { panic!("ok") };
+    let Next::Ended(ended) = node.health.outcome(at(2), attempts, End::OK) else { panic!("ok") };
     assert_eq!((ended.class, node.values().0), (Class::Ok, vec![1000, 1000]));
     assert_eq!(node.health.local(path.local).unwrap().in_flight(), 0);
     assert_eq!(node.health.remove_local(path.local), Ok(()));
     let peer = node.peer();
-    let journey = node.open(100);
+    let attempts = node.open(100);
     node.health.drain_peer(at(3), peer, true);
-    assert_eq!(node.health.choose(&journey, &[]), Err(NoPath::Unusable));
+    assert_eq!(node.health.choose(&attempts, &[]), Err(NoPath::Unusable));
     assert_eq!(node.health.remove_peer(peer), Err(Remove::Busy));
-    let _ = node.health.give_up(journey, NoPath::Unusable);
+    let _ = node.health.give_up(attempts, NoPath::Unusable);
     assert_eq!(node.health.remove_peer(peer), Ok(()));
     assert_eq!(node.health.remove_peer(peer), Err(Remove::Unknown));
     assert_eq!(node.health.audit(), Ok(()));
@@ -363,7 +370,7 @@ fn shutdown_empties_every_queue() {
         node.health.connection_lost(at(0), nis[1]);
     }
     let ping = pings_only(&mut node, 1);
-    let journey = node.open(100);
+    let attempts = node.open(100);
     node.health.shut_down();
     assert_eq!(
         (node.health.next_action(at(9)), node.health.next_deadline()),
@@ -374,7 +381,7 @@ fn shutdown_empties_every_queue() {
     assert_eq!(node.health.reconnects().waiting(), 0);
     let before = node.values();
     node.health.answered(at(9), ping, Class::Ok);
-    let (ended, _) = node.send(journey, |_, _| (at(9), surely(Class::LocalDropped)));
+    let (ended, _) = node.send(attempts, |_, _| (at(9), surely(Class::LocalDropped)));
     assert_eq!((ended.tries, node.values()), (1, before), "no resend, no health work");
     assert_eq!(node.health.remaining(), 0);
     assert_eq!(node.health.audit(), Ok(()));

@@ -6,14 +6,14 @@ mod common;
 
 use common::*;
 use lnd_core::time::{Instant, Span};
-use lnd_core::transfer::Health as Class;
+use lnd_core::transfer::HealthClass as Class;
 use lnd_health::journal::Evidence;
-use lnd_health::node::{Action, Connect, Count, End, Ping, Probe};
+use lnd_health::node::{Action, Connect, End, HealthCounter, Ping, Probe};
 use lnd_health::prober::{Finding, ProbeEnd};
 use lnd_health::reconnect::Connected;
 use lnd_health::select::NoPath;
 use lnd_health::Backoff;
-use lnd_health::{Aliveness, Config, HealthValue, NiId, NiStatus, Object, ProbeKinds};
+use lnd_health::{Aliveness, HealthConfig, HealthValue, NiId, NiStatus, Object, ProbeKinds};
 
 const OURS: fn() -> NiId = || local(0);
 
@@ -33,9 +33,9 @@ fn pings(node: &mut Node, second: u64) -> Vec<Ping> {
 }
 
 fn path_by(node: &mut Node) -> Result<NiId, NoPath> {
-    let journey = node.open(10_000);
-    let choice = node.health.choose(&journey, &[]);
-    let _ = node.health.give_up(journey, NoPath::Tried);
+    let attempts = node.open(10_000);
+    let choice = node.health.choose(&attempts, &[]);
+    let _ = node.health.give_up(attempts, NoPath::Tried);
     choice.map(|choice| choice.path.local)
 }
 
@@ -64,9 +64,9 @@ fn a_report_marks_queues_and_pings_until_it_answers() {
     assert_eq!((node.health.recovery().len(), node.health.audit()), (0, Ok(())));
     let used: Vec<_> = (0..4)
         .map(|_| {
-            let mut journey = node.open(10_000);
-            let path = node.begin(&mut journey);
-            let _ = node.health.outcome(at(3701), journey, End::OK);
+            let mut attempts = node.open(10_000);
+            let path = node.begin(&mut attempts);
+            let _ = node.health.outcome(at(3701), attempts, End::OK);
             path.local
         })
         .collect();
@@ -121,7 +121,7 @@ fn a_ping_from_before_a_report_does_not_end_it() {
     node.health.fatal(at(2), OURS(), true);
     node.health.answered(at(2), old, Class::Ok);
     assert_eq!(of(&node, OURS()), (0, NiStatus::Down, true));
-    assert_eq!(node.health.tally().value(Count::StalePings), 1);
+    assert_eq!(node.health.tally().value(HealthCounter::StalePings), 1);
 }
 
 #[test]
@@ -158,7 +158,7 @@ fn every_report_is_journaled() {
 fn the_seeds_schedule_is_an_option() {
     // S4-8, S4-13: "pinged on regular intervals". The field's schedule backs off.
     let second = Span::from_secs(1);
-    let config = Config { recovery: Backoff::regular(second), ..plain(1, 1, 1) };
+    let config = HealthConfig { recovery: Backoff::regular(second), ..plain(1, 1, 1) };
     assert_eq!(config.check(), Ok(()));
     let mut node = Node::new(config, 1);
     node.health.fatal(at(50), OURS(), true);
@@ -169,16 +169,17 @@ fn the_seeds_schedule_is_an_option() {
 #[test]
 fn a_pause_of_ours_ages_nothing_out() {
     // R41: the host did not ask for an hour. What it did not ask for was not answered in vain.
-    let mut node = Node::new(Config { recovery_limit: Span::from_secs(10), ..plain(1, 1, 1) }, 1);
+    let mut node =
+        Node::new(HealthConfig { recovery_limit: Span::from_secs(10), ..plain(1, 1, 1) }, 1);
     let id = node.peers[0].1[0];
     node.health.received(at(100), id, None);
     node.health.set_health(at(100), Object::Peer(id), HealthValue::new(100));
     assert_eq!(pings(&mut node, 101).len(), 1);
     assert_eq!(pings(&mut node, 3_701).len(), 1, "it has had one ping so far");
-    assert_eq!(node.health.tally().value(Count::AgedOut), 0);
+    assert_eq!(node.health.tally().value(HealthCounter::AgedOut), 0);
     // From then on it is silent for as long as the limit says.
     let more: usize = (3_702..3_800).map(|s| pings(&mut node, s).len()).sum();
-    assert!(more >= 1 && node.health.tally().value(Count::AgedOut) == 1, "{more}");
+    assert!(more >= 1 && node.health.tally().value(HealthCounter::AgedOut) == 1, "{more}");
 }
 
 #[test]
@@ -216,13 +217,13 @@ fn an_action_without_an_end_expires_and_is_counted() {
     let first = one_of_each(&mut node, at(1_001));
     let (Some(ping), Some(probe), Some(attempt)) = first else { panic!("{first:?}") };
     assert_eq!(node.health.reconnects().under_way(), 1);
-    assert_eq!(node.health.tally().value(Count::Untold), 0);
+    assert_eq!(node.health.tally().value(HealthCounter::Untold), 0);
     // Nothing is told of any of them. Each is over at its bound, to the nanosecond.
     for (second, untold) in [(1_002, 0), (1_003, 1), (1_005, 2), (1_006, 3)] {
         let before = Instant::from_nanos(at(second).as_nanos() - 1);
         let _ = one_of_each(&mut node, before);
         let _ = one_of_each(&mut node, at(second));
-        assert_eq!(node.health.tally().value(Count::Untold), untold, "at {second}");
+        assert_eq!(node.health.tally().value(HealthCounter::Untold), untold, "at {second}");
     }
     // What is told now is stale, and changes nothing.
     assert!(!node.health.connected(at(1_007), attempt, Connected::Yes));
@@ -254,6 +255,6 @@ fn an_action_with_an_end_is_not_counted() {
             assert!(node.health.connected(at(second), attempt, Connected::No));
         }
     }
-    assert_eq!(node.health.tally().value(Count::Untold), 0);
-    assert!(node.health.tally().value(Count::Connects) > 3);
+    assert_eq!(node.health.tally().value(HealthCounter::Untold), 0);
+    assert!(node.health.tally().value(HealthCounter::Connects) > 3);
 }

@@ -5,7 +5,7 @@
 mod common;
 
 use common::*;
-use lnd_health::journey::Terms;
+use lnd_health::attempts::Terms;
 use lnd_health::node::{End, PeerSettings};
 use lnd_health::select::{select, Because, Choice, Distance, Match, NoPath, Rule, View, Wanted};
 use lnd_health::{HealthValue, Ni, NiId, NiStatus, Object, PeerNiId, Profile};
@@ -57,13 +57,13 @@ fn random_node(random: &mut Random, profile: Profile) -> Node {
     rules.push(Rule { to: Match::Net(random.below(3)), priority: random.below(2) as u16 });
     node.health.set_rules(rules);
     for n in 0..random.below(6) {
-        let mut journey = node.health.open(node.peer(), Terms::new(u64::from(n), at(9))).unwrap();
-        let Ok(choice) = node.health.choose(&journey, &[]) else {
-            let _ = node.health.give_up(journey, NoPath::Tried);
+        let mut attempts = node.health.open(node.peer(), Terms::new(u64::from(n), at(9))).unwrap();
+        let Ok(choice) = node.health.choose(&attempts, &[]) else {
+            let _ = node.health.give_up(attempts, NoPath::Tried);
             continue;
         };
-        assert!(node.health.begin(at(0), &mut journey, &choice));
-        let _ = node.health.outcome(at(1), journey, End::OK);
+        assert!(node.health.begin(at(0), &mut attempts, &choice));
+        let _ = node.health.outcome(at(1), attempts, End::OK);
     }
     node
 }
@@ -157,11 +157,11 @@ fn turns_are_fair_on_equal_rails() {
     let mut node = Node::new(plain(4, 1, 4), 2);
     let mut uses = std::collections::BTreeMap::new();
     for _ in 0..400 {
-        let mut journey = node.open(9);
-        let path = node.begin(&mut journey);
+        let mut attempts = node.open(9);
+        let path = node.begin(&mut attempts);
         *uses.entry(Object::Local(path.local)).or_insert(0) += 1;
         *uses.entry(Object::Peer(path.hop)).or_insert(0) += 1;
-        let _ = node.health.outcome(at(1), journey, End::OK);
+        let _ = node.health.outcome(at(1), attempts, End::OK);
     }
     assert_eq!(uses.len(), 8);
     assert!(uses.values().all(|&n| n == 100), "{uses:?}");
@@ -173,18 +173,18 @@ fn fixed_ends_are_kept() {
     let mut node = Node::new(plain(3, 1, 3), 1);
     let mut terms = Terms::new(1, at(9));
     (terms.source, terms.destination) = (NiId::new(2), Some(node.peers[0].1[1]));
-    let mut journey = node.health.open(node.peer(), terms).unwrap();
-    let choice = node.health.choose(&journey, &[]).unwrap();
+    let mut attempts = node.health.open(node.peer(), terms).unwrap();
+    let choice = node.health.choose(&attempts, &[]).unwrap();
     assert_eq!((Some(choice.path.local), Some(choice.path.hop)), (terms.source, terms.destination));
     assert_eq!((choice.reasons.local, choice.reasons.hop), (Because::Given, Because::Given));
-    assert!(node.health.begin(at(0), &mut journey, &choice));
-    let _ = node.health.outcome(at(1), journey, End::OK);
+    assert!(node.health.begin(at(0), &mut attempts, &choice));
+    let _ = node.health.outcome(at(1), attempts, End::OK);
     let bound = PeerSettings { bound: NiId::new(1), ..PeerSettings::default() };
     let mut node = Node::with(plain(3, 1, 3), 1, bound);
     for _ in 0..6 {
-        let mut journey = node.open(9);
-        assert_eq!(Some(node.begin(&mut journey).local), bound.bound);
-        let _ = node.health.outcome(at(1), journey, End::OK);
+        let mut attempts = node.open(9);
+        assert_eq!(Some(node.begin(&mut attempts).local), bound.bound);
+        let _ = node.health.outcome(at(1), attempts, End::OK);
     }
 }
 
@@ -207,25 +207,25 @@ fn routes_by_operator_hops_health_and_turn() {
     let far = health.add_peer(PeerSettings::default()).unwrap();
     let ends = [0, 1].map(|n| health.add_peer_ni(far, nid(9, 70 + n)).unwrap());
     let mut node = Node { health, peers: vec![(far, ends.to_vec())] };
-    let journey = node.open(9);
-    assert_eq!(node.health.choose(&journey, &[]), Err(NoPath::NoRoute));
+    let attempts = node.open(9);
+    assert_eq!(node.health.choose(&attempts, &[]), Err(NoPath::NoRoute));
     let routes = [0, 1].map(|n| node.health.add_route(9, gateways[n]).unwrap());
-    let choice = node.health.choose(&journey, &[]).unwrap();
+    let choice = node.health.choose(&attempts, &[]).unwrap();
     assert_eq!((choice.path.hop, choice.reasons.hop), (gateways[0], Because::Turn));
     assert!(choice.route == Some(routes[0]) && ends.contains(&choice.destination));
-    let _ = node.health.give_up(journey, NoPath::Tried);
+    let _ = node.health.give_up(attempts, NoPath::Tried);
     // Turns, when all else is equal.
     let mut used = Vec::new();
     for _ in 0..4 {
-        let mut journey = node.open(9);
-        used.push(node.begin(&mut journey).hop);
-        let _ = node.health.outcome(at(1), journey, End::OK);
+        let mut attempts = node.open(9);
+        used.push(node.begin(&mut attempts).hop);
+        let _ = node.health.outcome(at(1), attempts, End::OK);
     }
     assert_eq!(used, [gateways[0], gateways[1], gateways[0], gateways[1]]);
     let chosen = |node: &mut Node| {
-        let journey = node.open(9);
-        let choice = node.health.choose(&journey, &[]);
-        let _ = node.health.give_up(journey, NoPath::Tried);
+        let attempts = node.open(9);
+        let choice = node.health.choose(&attempts, &[]);
+        let _ = node.health.give_up(attempts, NoPath::Tried);
         choice.map(|c| (c.path.hop, c.reasons.hop))
     };
     node.health.set_health(at(1), Object::Peer(gateways[0]), HealthValue::new(900));
@@ -264,9 +264,9 @@ fn a_resend_through_routers_takes_the_other_gateway() {
     let far = health.add_peer(PeerSettings::default()).unwrap();
     health.add_peer_ni(far, nid(9, 70)).unwrap();
     let mut node = Node { health, peers: vec![(far, vec![])] };
-    let journey = node.open(9);
-    let failed = surely(lnd_core::transfer::Health::RemoteDropped);
-    let (ended, paths) = node.send(journey, |n, _| (at(1), if n == 1 { failed } else { End::OK }));
+    let attempts = node.open(9);
+    let failed = surely(lnd_core::transfer::HealthClass::RemoteDropped);
+    let (ended, paths) = node.send(attempts, |n, _| (at(1), if n == 1 { failed } else { End::OK }));
     assert_eq!(ended.tries, 2);
     assert_ne!(paths[0].hop, paths[1].hop);
     assert_eq!(node.value(Object::Peer(paths[0].hop)), 900, "a router is blamed (LU-13501)");

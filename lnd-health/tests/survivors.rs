@@ -6,7 +6,7 @@ mod common;
 
 use common::*;
 use lnd_core::time::{Instant, Span};
-use lnd_health::node::{Action, Count};
+use lnd_health::node::{Action, HealthCounter};
 use lnd_health::ProbeKinds;
 
 /// S2-3, R59: probes come out of the one budget. A thousand endpoints that have been idle equally long make no
@@ -31,7 +31,7 @@ fn probes_are_inside_the_budget() {
         }
         assert!(done <= 100 + t / 10, "{done} probes after {t} ms");
     }
-    assert_eq!((done, node.health.tally().value(Count::Probes)), (1000, 1000));
+    assert_eq!((done, node.health.tally().value(HealthCounter::Probes)), (1000, 1000));
 }
 
 /// S2-3, R64: one call looks at a bounded number of endpoints, however many are due. Here all of them

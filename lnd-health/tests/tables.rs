@@ -5,11 +5,12 @@
 mod common;
 
 use common::*;
-use lnd_core::transfer::{Delivery, Health as Class};
-use lnd_health::node::{Action, Count, End, Full, PeerSettings, Remove, WhyEnded};
+use lnd_core::transfer::{Delivery, HealthClass as Class};
+use lnd_health::node::{Action, End, Full, HealthCounter, PeerSettings, Remove, WhyEnded};
 use lnd_health::select::NoPath;
 use lnd_health::{
-    Config, Object, PeerId, PeerNiId, ProbeKinds, RouteId, WindowCheck, MAX_NETS, MAX_PEER_NIS,
+    HealthConfig, Object, PeerId, PeerNiId, ProbeKinds, RouteId, WindowCheck, MAX_NETS,
+    MAX_PEER_NIS,
 };
 
 #[test]
@@ -91,12 +92,12 @@ fn routes_come_and_go_and_hold_their_gateway() {
 
 #[test]
 fn an_interface_may_have_a_sensitivity_of_its_own() {
-    let mut node = Node::new(Config { retries: 0, ..plain(1, 1, 1) }, 1);
+    let mut node = Node::new(HealthConfig { retries: 0, ..plain(1, 1, 1) }, 1);
     let object = Object::Local(local(0));
     for (own, left) in [(Some(400), 600), (Some(0), 600), (None, 500)] {
         node.health.set_sensitivity(object, own);
-        let journey = node.open(100);
-        let (ended, _) = node.send(journey, |_, _| (at(1), surely(Class::LocalDropped)));
+        let attempts = node.open(100);
+        let (ended, _) = node.send(attempts, |_, _| (at(1), surely(Class::LocalDropped)));
         assert_eq!((ended.class, node.value(object)), (Class::LocalDropped, left), "{own:?}");
     }
     assert_eq!(node.health.tally().class(Class::LocalDropped), 3);
@@ -123,28 +124,28 @@ fn a_peer_shows_what_is_known_of_it() {
     );
     assert_eq!(node.health.arrived(id, stamp(1, 1)), WindowCheck::Stale);
     assert_eq!(node.health.arrived(id, stamp(2, 0)), WindowCheck::First);
-    assert_eq!(node.health.tally().value(Count::Copies), 1);
-    assert_eq!(node.health.tally().value(Count::StaleStamps), 2);
+    assert_eq!(node.health.tally().value(HealthCounter::Copies), 1);
+    assert_eq!(node.health.tally().value(HealthCounter::StaleStamps), 2);
 
     // Messages on their way hold it, also between two tries.
-    let mut journey = node.open(100);
-    assert_eq!(journey.tried().count(), 0);
-    let path = node.begin(&mut journey);
-    assert_eq!(journey.tried().collect::<Vec<_>>(), [path]);
-    assert_eq!(node.health.peer(id).unwrap().journeys(), 1);
+    let mut attempts = node.open(100);
+    assert_eq!(attempts.tried().count(), 0);
+    let path = node.begin(&mut attempts);
+    assert_eq!(attempts.tried().collect::<Vec<_>>(), [path]);
+    assert_eq!(node.health.peer(id).unwrap().attempts(), 1);
     assert_eq!(node.health.remove_peer(id), Err(Remove::Busy));
-    let ended = node.health.give_up(journey, NoPath::Tried);
+    let ended = node.health.give_up(attempts, NoPath::Tried);
     assert_eq!((ended.delivery, ended.why), (Delivery::Unknown, WhyEnded::NoPath(NoPath::Tried)));
-    assert_eq!(node.health.peer(id).unwrap().journeys(), 0);
-    assert_eq!(node.health.peer(PeerId::new(9)).map(|peer| peer.journeys()), None);
+    assert_eq!(node.health.peer(id).unwrap().attempts(), 0);
+    assert_eq!(node.health.peer(PeerId::new(9)).map(|peer| peer.attempts()), None);
 }
 
 #[test]
 fn an_end_without_a_try_ends_the_message() {
     // The caller's error; the message must not be lost for it.
     let mut node = Node::new(plain(1, 1, 1), 1);
-    let journey = node.open(100);
-    let next = node.health.outcome(at(1), journey, End::OK);
+    let attempts = node.open(100);
+    let next = node.health.outcome(at(1), attempts, End::OK);
     let lnd_health::node::Next::Ended(ended) = next else { panic!("{next:?}") };
     assert_eq!((ended.delivery, ended.tries), (Delivery::NotDelivered, 0));
     assert_eq!(node.health.remaining(), 0);
@@ -170,7 +171,7 @@ fn a_peer_that_is_moved_to_another_path_is_not_probed() {
 }
 
 #[test]
-fn a_network_that_nobody_is_on_any_more_gives_way_to_another() {
+fn a_network_that_none_is_on_any_more_gives_way_to_another() {
     let all = MAX_NETS as u32;
     let mut config = plain(2, 1, 1);
     config.routes = 1;

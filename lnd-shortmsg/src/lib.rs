@@ -20,8 +20,8 @@
 //! let envelope = Envelope {
 //!     from: Nid::from_raw(1).unwrap(),
 //!     to: Nid::from_raw(2).unwrap(),
-//!     from_life: Incarnation::from_raw(10).unwrap(),
-//!     to_life: Incarnation::from_raw(20),
+//!     from_incarnation: Incarnation::from_raw(10).unwrap(),
+//!     to_incarnation: Incarnation::from_raw(20),
 //!     session: 1,
 //!     sequence: 1,
 //!     credits: 0,

@@ -123,8 +123,8 @@ fn earn(error: DecodeError) -> Result<(), DecodeError> {
         }
         DecodeError::Reserved => spoilt("noop", |frame| frame[at::FLAGS] = 1),
         DecodeError::ZeroNid => spoilt("noop", |frame| frame[at::TO..at::TO + 8].fill(0)),
-        DecodeError::ZeroLife => {
-            spoilt("noop", |frame| frame[at::TO_LIFE..at::TO_LIFE + 8].fill(0))
+        DecodeError::ZeroIncarnation => {
+            spoilt("noop", |frame| frame[at::TO_INCARNATION..at::TO_INCARNATION + 8].fill(0))
         }
         DecodeError::BadRefusal => spoilt("put_nak", |frame| frame[at::REFUSAL] = 0),
         DecodeError::HeaderTooLong => {
@@ -203,8 +203,9 @@ fn further_mistakes() {
     }
     // Who sends, in which life.
     assert_eq!(spoilt("close", |frame| frame[at::FROM..at::FROM + 8].fill(0)), Err(E::ZeroNid));
-    let nobody = |frame: &mut Vec<u8>| frame[at::FROM_LIFE..at::FROM_LIFE + 8].fill(0);
-    assert_eq!(spoilt("hello", nobody), Err(E::ZeroLife));
+    let nobody =
+        |frame: &mut Vec<u8>| frame[at::FROM_INCARNATION..at::FROM_INCARNATION + 8].fill(0);
+    assert_eq!(spoilt("hello", nobody), Err(E::ZeroIncarnation));
     // Lengths that overflow when added up.
     let huge = |frame: &mut Vec<u8>| {
         frame[at::IMMEDIATE_HEADER..at::IMMEDIATE_HEADER + 2].fill(0xff);
@@ -282,12 +283,12 @@ const TAG: Tag = Tag { index: 1, generation: 2 };
 fn what_has_no_wire_format_is_not_written() {
     let mut out = vec![0; 2 * MAX_FRAME];
     let to = envelope();
-    let stranger = lnd_core::message::Envelope { to_life: None, ..to };
+    let stranger = lnd_core::message::Envelope { to_incarnation: None, ..to };
     let mut write = |envelope, message: Message<'_>, room: usize| {
         encode(envelope, &message, Checksum::On, &mut out[..room])
     };
     assert_eq!(write(&to, Message::Noop, 79), Err(EncodeError::NoRoom));
-    assert_eq!(write(&stranger, Message::Noop, 200), Err(EncodeError::NoLife));
+    assert_eq!(write(&stranger, Message::Noop, 200), Err(EncodeError::NoIncarnation));
     let header = [0; MAX_HEADER + 1];
     let message = Message::Immediate { header: &header, payload: &[] };
     assert_eq!(write(&to, message, 200), Err(EncodeError::HeaderTooLong));

@@ -13,7 +13,7 @@ use common::samples;
 use lnd_core::message::{Envelope, Message};
 use lnd_shortmsg::dispatch::{transmit, Receiver, Sender, TransmitError};
 use lnd_shortmsg::mailbox::{
-    spsc, Consumer, Fault, Geometry, Line, Outlet, RegionError, SendError,
+    spsc, Consumer, Fault, Line, MailboxGeometry, Outlet, RegionError, SendError,
 };
 use lnd_shortmsg::wire::{encode, encoded_len, Checksum, DecodeError, EncodeError, Frame, Wire};
 
@@ -43,7 +43,7 @@ fn all_go_through(outlet: &mut impl Outlet, consumer: &mut Consumer<'_>, mode: C
 
 #[test]
 fn every_message_goes_through_both_kinds_of_mailbox() {
-    let geometry = Geometry::new(4, 1024).unwrap();
+    let geometry = MailboxGeometry::new(4, 1024).unwrap();
     for mode in [Checksum::On, Checksum::Off] {
         let mut memory = vec![Line::ZERO; geometry.bytes_needed() / 64];
         let (mut producer, mut consumer) = spsc::channel(&mut memory, geometry).unwrap();
@@ -66,7 +66,7 @@ fn what_is_no_frame_is_counted_by_cause_and_changes_nothing_else() {
 }
 
 #[test]
-fn r31_on_a_channel_of_its_own_nobody_speaks_in_the_name_of_another() {
+fn r31_on_a_channel_of_its_own_none_speaks_in_the_name_of_another() {
     let (me, other) = (common::envelope().from, common::envelope().to);
     for sample in samples() {
         let mut frame = vec![0; encoded_len(&sample.envelope, &sample.message).unwrap()];
@@ -85,25 +85,25 @@ fn r31_on_a_channel_of_its_own_nobody_speaks_in_the_name_of_another() {
 
 #[test]
 fn what_cannot_be_sent_is_not_sent() {
-    let geometry = Geometry::new(2, 128).unwrap();
+    let geometry = MailboxGeometry::new(2, 128).unwrap();
     let mut memory = vec![Line::ZERO; geometry.bytes_needed() / 64];
     let (mut producer, mut consumer) = spsc::channel(&mut memory, geometry).unwrap();
     let envelope = common::envelope();
     let mut send = |envelope: &Envelope, message| {
         transmit(&mut producer, envelope, &message, Wire::named(Checksum::On))
     };
-    let nowhere = Envelope { to_life: None, ..envelope };
-    let no_life = send(&nowhere, Message::Noop).unwrap_err();
-    assert_eq!(no_life, TransmitError::Encode(EncodeError::NoLife));
+    let nowhere = Envelope { to_incarnation: None, ..envelope };
+    let no_incarnation = send(&nowhere, Message::Noop).unwrap_err();
+    assert_eq!(no_incarnation, TransmitError::Encode(EncodeError::NoIncarnation));
     let long = send(&envelope, Message::Immediate { header: b"", payload: &[0; 64] }).unwrap_err();
     assert_eq!(long, TransmitError::Send(SendError::TooLong));
-    assert_ne!(no_life.to_string(), long.to_string());
+    assert_ne!(no_incarnation.to_string(), long.to_string());
     assert_eq!(consumer.recv(&mut [0; 120]), Ok(None));
 }
 
 #[test]
-fn a_message_nobody_wants_is_discarded_unread() {
-    let geometry = Geometry::new(4, 64).unwrap();
+fn a_message_none_wants_is_discarded_unread() {
+    let geometry = MailboxGeometry::new(4, 64).unwrap();
     let mut memory = vec![Line::ZERO; geometry.bytes_needed() / 64];
     let (mut producer, mut consumer) = spsc::channel(&mut memory, geometry).unwrap();
     assert!(!consumer.discard(), "there is none");
@@ -122,7 +122,9 @@ fn every_error_says_what_it_is() {
     };
     DecodeError::ALL.into_iter().for_each(|error| check(format!("decode: {error}")));
     use EncodeError as E;
-    for error in [E::NoRoom, E::TooLong, E::HeaderTooLong, E::NoLife, E::NoVersion, E::KeyTooLong] {
+    for error in
+        [E::NoRoom, E::TooLong, E::HeaderTooLong, E::NoIncarnation, E::NoVersion, E::KeyTooLong]
+    {
         check(format!("encode: {error}"));
         assert_eq!(TransmitError::Encode(error).to_string(), error.to_string());
     }

@@ -7,7 +7,8 @@
 mod memory;
 
 use lnd_shortmsg::mailbox::{
-    spsc, Consumer, Fault, Geometry, Line, Outlet, Region, RegionError, SendError, FIRST_LINE,
+    spsc, Consumer, Fault, Line, MailboxGeometry, MailboxRegion, Outlet, RegionError, SendError,
+    FIRST_LINE,
 };
 use memory::{geometry, Shared, SLOTS, SLOT_SIZE};
 use std::ptr::NonNull;
@@ -64,7 +65,7 @@ fn messages_arrive_in_order_and_full_is_reported() {
 #[test]
 fn the_smallest_mailbox_works() {
     let mut memory = [Line::ZERO; 6];
-    let geometry = Geometry::new(2, 64).unwrap();
+    let geometry = MailboxGeometry::new(2, 64).unwrap();
     let (mut producer, mut consumer) = spsc::channel(&mut memory, geometry).unwrap();
     let mut scratch = [0; 64];
     for number in 0..100 {
@@ -79,7 +80,7 @@ fn the_smallest_mailbox_works() {
 
 #[test]
 fn too_little_memory_is_refused() {
-    let geometry = Geometry::new(2, 64).unwrap();
+    let geometry = MailboxGeometry::new(2, 64).unwrap();
     let mut memory = [Line::ZERO; 5];
     assert_eq!(spsc::channel(&mut memory, geometry).err(), Some(RegionError::TooSmall));
     assert_eq!(spsc::channel(&mut memory[..1], geometry).err(), Some(RegionError::TooSmall));
@@ -100,7 +101,7 @@ fn a_region_is_fresh_until_it_is_formatted_and_after_it_was_cleared() {
     let mut line = [Line::ZERO];
     let base = NonNull::from(&mut line).cast();
     // SAFETY: the line's own memory, which nothing else accesses meanwhile.
-    let short = unsafe { Region::new(base, size_of_val(&line)) }.unwrap();
+    let short = unsafe { MailboxRegion::new(base, size_of_val(&line)) }.unwrap();
     short.condemn();
     short.clear();
     assert!(!short.is_fresh());
@@ -176,7 +177,7 @@ fn a_new_process_goes_on_where_the_old_one_stopped() {
 
 #[test]
 fn a_killed_consumer_is_followed_by_one_that_sees_little_again() {
-    let geometry = Geometry::new(64, 64).unwrap();
+    let geometry = MailboxGeometry::new(64, 64).unwrap();
     let mut shared = Shared::formatted_as(geometry, u32::MAX - 7);
     let (mut producer, mut killed) = spsc_ends(&mut shared);
     (0..50).for_each(|number| producer.send(&[number]).unwrap());
@@ -217,7 +218,7 @@ fn a_producer_killed_in_the_middle_has_sent_nothing() {
 fn a_filler_that_panics_has_sent_nothing() {
     let mut memory = [Line::ZERO; 8];
     let (mut producer, mut consumer) =
-        spsc::channel(&mut memory, Geometry::new(4, 64).unwrap()).unwrap();
+        spsc::channel(&mut memory, MailboxGeometry::new(4, 64).unwrap()).unwrap();
     let panicking = || producer.send_with(8, |_| panic!("in the middle"));
     assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(panicking)).is_err());
     producer.send(b"next").unwrap();
@@ -317,7 +318,7 @@ fn a_damaged_header_is_refused() {
     assert_eq!(attach(&mut shared), Some(E::Geometry));
     let odd = NonNull::new(shared.word(8)).unwrap().cast();
     // SAFETY: 64 bytes of the memory.
-    let odd = unsafe { Region::new(odd, 64) };
+    let odd = unsafe { MailboxRegion::new(odd, 64) };
     assert_eq!(odd.err(), Some(E::Misaligned));
 }
 

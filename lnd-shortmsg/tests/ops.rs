@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use lnd_core::sync::tally;
-use lnd_shortmsg::mailbox::{spsc, Consumer, Geometry, Line, Outlet};
+use lnd_shortmsg::mailbox::{spsc, Consumer, Line, MailboxGeometry, Outlet};
 
 fn cost_of_a_message(producer: &mut impl Outlet, consumer: &mut Consumer<'_>) -> (usize, usize) {
     tally::take();
@@ -14,7 +14,7 @@ fn cost_of_a_message(producer: &mut impl Outlet, consumer: &mut Consumer<'_>) ->
 
 #[test]
 fn a_message_costs_no_locked_operation() {
-    let geometry = Geometry::new(2, 64).unwrap();
+    let geometry = MailboxGeometry::new(2, 64).unwrap();
     let mut memory = [Line::ZERO; 6];
     let (mut producer, mut consumer) = spsc::channel(&mut memory, geometry).unwrap();
     assert_eq!(cost_of_a_message(&mut producer, &mut consumer), (0, 0));

@@ -9,7 +9,7 @@ use common::{envelope, samples, Rng, Sample};
 use lnd_core::id::{Nid, Tag};
 use lnd_core::message::{Envelope, Message, MAX_HEADER};
 use lnd_shortmsg::dispatch::{transmit, transmit_inline, Receiver, Sender, TransmitError};
-use lnd_shortmsg::mailbox::{spsc, Geometry, Line, SendError};
+use lnd_shortmsg::mailbox::{spsc, Line, MailboxGeometry, SendError};
 use lnd_shortmsg::wire::layout::{class, kind, short, MAX_FRAME};
 use lnd_shortmsg::wire::{Checksum, DecodeError, EncodeError, Frame, Heads, Wire};
 
@@ -210,7 +210,7 @@ fn each_mistake_has_its_own_error() {
             assert_eq!(spoilt(name, |f| f[at] = 0x80), Err(E::Reserved), "byte {at} of {name}");
         }
         for at in [short::FROM_INCARNATION, short::TO_INCARNATION] {
-            assert_eq!(spoilt(name, |f| f[at..at + 8].fill(0)), Err(E::ZeroLife), "{name}");
+            assert_eq!(spoilt(name, |f| f[at..at + 8].fill(0)), Err(E::ZeroIncarnation), "{name}");
         }
         // The kinds of the other class, those that have no short head, and none at all.
         let own = spoilt(name, |_| ());
@@ -316,7 +316,7 @@ fn the_channel_says_who_has_sent_a_short_frame() {
 
 #[test]
 fn what_has_no_wire_format_is_not_written() {
-    let stranger = Envelope { to_life: None, ..envelope() };
+    let stranger = Envelope { to_incarnation: None, ..envelope() };
     for wire in BOTH {
         let room = wire.max_immediate(MAX_FRAME) as usize;
         let (payload, header) = (vec![0; room + 1], [0; MAX_HEADER + 1]);
@@ -339,7 +339,7 @@ fn what_has_no_wire_format_is_not_written() {
             let refused = wire.encode(&sample.envelope, &sample.message, short);
             assert_eq!(refused, Err(EncodeError::NoRoom), "{}", sample.name);
             let refused = wire.encode(&stranger, &sample.message, &mut out);
-            assert_eq!(refused, Err(EncodeError::NoLife), "{}", sample.name);
+            assert_eq!(refused, Err(EncodeError::NoIncarnation), "{}", sample.name);
             // Nothing behind the frame is written.
             let mut out = [0xee; 300];
             let length = wire.encode(&sample.envelope, &sample.message, &mut out).unwrap();
@@ -355,7 +355,7 @@ fn what_has_no_wire_format_is_not_written() {
 /// A payload that is gathered in place makes the same frame as one that lies there, with any header.
 #[test]
 fn gathered_in_place_is_the_same_frame() {
-    let geometry = Geometry::new(2, 1024).unwrap();
+    let geometry = MailboxGeometry::new(2, 1024).unwrap();
     let mut memory = vec![Line::ZERO; geometry.bytes_needed() / 64];
     let (mut producer, mut consumer) = spsc::channel(&mut memory, geometry).unwrap();
     let (mut rng, mut scratch) = (Rng(5), [0; 1024]);
@@ -385,11 +385,11 @@ fn gathered_in_place_is_the_same_frame() {
 
 #[test]
 fn what_cannot_be_gathered_is_not_sent() {
-    let geometry = Geometry::new(2, 256).unwrap();
+    let geometry = MailboxGeometry::new(2, 256).unwrap();
     let mut memory = vec![Line::ZERO; geometry.bytes_needed() / 64];
     let (mut producer, mut consumer) = spsc::channel(&mut memory, geometry).unwrap();
     let (mut scratch, mut aside) = ([0; 256], [0; 20]);
-    let stranger = Envelope { to_life: None, ..envelope() };
+    let stranger = Envelope { to_incarnation: None, ..envelope() };
     for wire in [BOTH[0], BOTH[1], Wire::named(Checksum::On)] {
         let half = |place: &mut [u8]| {
             place[..10].fill(1);
@@ -399,7 +399,7 @@ fn what_cannot_be_gathered_is_not_sent() {
         assert_eq!(sent, Ok(false));
         assert_eq!(consumer.recv(&mut scratch), Ok(None));
         let nobody = transmit_inline(&mut producer, &stranger, &[], &mut aside, wire, |_| true);
-        assert_eq!(nobody, Err(TransmitError::Encode(EncodeError::NoLife)));
+        assert_eq!(nobody, Err(TransmitError::Encode(EncodeError::NoIncarnation)));
         let long = [0; MAX_HEADER + 1];
         let long = transmit_inline(&mut producer, &envelope(), &long, &mut aside, wire, |_| true);
         assert_eq!(long, Err(TransmitError::Encode(EncodeError::HeaderTooLong)));

@@ -216,12 +216,12 @@ static void by_finalize(void)
 static enum lnd_error take_and_report(struct node *node, const struct lnd_arrival *arrival)
 {
 	struct lnd_frag frag = { .len = 100 };
-	struct lnd_verdict verdict = {
-		.size = sizeof(verdict), .frags = &frag, .nfrags = 1, .len = 100, .deadline = LND_NEVER,
+	struct lnd_decision decision = {
+		.size = sizeof(decision), .frags = &frag, .nfrags = 1, .len = 100, .deadline = LND_NEVER,
 	};
 	struct lnd_transfer transfer = { 0 };
 
-	MUST(lnd_recv(node->ni, arrival->request, &verdict, arrival->now, &transfer, NULL));
+	MUST(lnd_recv(node->ni, arrival->request, &decision, arrival->now, &transfer, NULL));
 	CHECK(transfer.kind && node->woken);
 	return LND_OK;
 }
@@ -238,17 +238,17 @@ static enum lnd_error leave(struct node *node, const struct lnd_arrival *arrival
 static enum lnd_error err(struct node *node, const struct lnd_arrival *arrival)
 {
 	struct lnd_frag frags[2] = { { .len = 50 }, { .addr = 4096, .len = 50 } };
-	struct lnd_verdict verdict = { .size = sizeof(verdict), .frags = frags, .nfrags = 2 }, bad;
+	struct lnd_decision decision = { .size = sizeof(decision), .frags = frags, .nfrags = 2 }, bad;
 	struct lnd_report report = { .size = sizeof(report) };
 	struct lnd_request request = arrival->request, kept = { 0 }, wrong;
 	uint64_t now = world.now;
 	uint32_t used = slots(node);
 
-	verdict.deadline = LND_NEVER;
-	verdict.len = 60;
+	decision.deadline = LND_NEVER;
+	decision.len = 60;
 #define BAD(error, change)                                                                     \
 	do {                                                                                   \
-		bad = verdict;                                                                 \
+		bad = decision;                                                                 \
 		bad.change;                                                                    \
 		FAILS(error, lnd_recv(node->ni, request, &bad, now, NULL, &report));           \
 		FAILS(error, lnd_recv(node->ni, request, &bad, now, NULL, NULL));              \
@@ -262,8 +262,8 @@ static enum lnd_error err(struct node *node, const struct lnd_arrival *arrival)
 	frags[1].addr = WINDOW;
 	BAD(LND_E_ADDRESS, len = 60);
 	frags[1].addr = 4096;
-	FAILS(LND_E_WRONG_KIND, lnd_give(node->ni, request, &verdict, now, NULL));
-	FAILS(LND_E_ARGUMENT, lnd_refuse(node->ni, request, 0, now));
+	FAILS(LND_E_WRONG_KIND, lnd_reply(node->ni, request, &decision, now, NULL));
+	FAILS(LND_E_ARGUMENT, lnd_nak(node->ni, request, 0, now));
 	FAILS(LND_E_NULL, lnd_keep(node->ni, request, now, NULL));
 	FAILS(LND_E_FOREIGN, lnd_keep(a->ni, request, now, &kept));
 	wrong = request;
@@ -276,11 +276,11 @@ static enum lnd_error err(struct node *node, const struct lnd_arrival *arrival)
 	/* Other calls may come in between. */
 	MUST(lnd_run(node->ni, now, 8, NULL));
 	MUST(node_put(node, 0, 8192, 50, NULL));
-	FAILS(LND_DONE, lnd_recv(node->ni, request, &verdict, now, NULL, &report));
+	FAILS(LND_DONE, lnd_recv(node->ni, request, &decision, now, NULL, &report));
 	CHECK(report.bytes == 60 && !report.error);
-	FAILS(LND_E_STALE, lnd_recv(node->ni, request, &verdict, now, NULL, &report));
+	FAILS(LND_E_STALE, lnd_recv(node->ni, request, &decision, now, NULL, &report));
 	FAILS(LND_E_STALE, lnd_keep(node->ni, request, now, &kept));
-	FAILS(LND_E_STALE, lnd_refuse(node->ni, request, LND_REFUSE_FAILED, now));
+	FAILS(LND_E_STALE, lnd_nak(node->ni, request, LND_NAK_FAILED, now));
 	return LND_DONE;
 }
 
@@ -302,12 +302,12 @@ static void undecided(void)
 	/* Offered again it has another name, and the former one names nothing. */
 	node_frames(b, world.now);
 	CHECK(seen.request.generation != first.request.generation);
-	FAILS(LND_E_STALE, lnd_refuse(b->ni, first.request, LND_REFUSE_FAILED, world.now));
+	FAILS(LND_E_STALE, lnd_nak(b->ni, first.request, LND_NAK_FAILED, world.now));
 	CHECK(counter(b, "requests") == taken && slots(b) == 0);
 	/* Nor does one after any other frame by its link, which may lie where its own has lain. */
 	first = seen;
 	FAILS(LND_E_FRAME, lnd_frame_in(b->ni, first.request.index, LND_NID_UNKNOWN, "", 0, world.now, &seen));
-	FAILS(LND_E_STALE, lnd_refuse(b->ni, first.request, LND_REFUSE_FAILED, world.now));
+	FAILS(LND_E_STALE, lnd_nak(b->ni, first.request, LND_NAK_FAILED, world.now));
 	habit = err;
 	CHECK(node_frames(b, world.now) && counter(b, "requests") == taken + 1);
 	CHECK(filled(b->window, 50, 7) && !memcmp(b->window + 4096, a->window + 50, 10));
@@ -341,7 +341,7 @@ static enum lnd_error keep(struct node *node, const struct lnd_arrival *arrival)
 static void keeps(void)
 {
 	struct lnd_frag frag = { .len = 30000 };
-	struct lnd_verdict verdict = { .size = sizeof(verdict), .deadline = LND_NEVER };
+	struct lnd_decision decision = { .size = sizeof(decision), .deadline = LND_NEVER };
 	struct lnd_report report = { .size = sizeof(report) };
 	struct lnd_request again;
 
@@ -356,16 +356,16 @@ static void keeps(void)
 	CHECK(kept_count == 3 && slots(b) == 3);
 	FAILS(LND_E_STALE, lnd_keep(b->ni, kept[LND_REQUEST_IMMEDIATE], world.now, &again));
 	/* The payload that came along is gone with its frame. */
-	verdict.frags = &frag;
-	verdict.nfrags = 1;
-	verdict.len = 100;
-	FAILS(LND_E_TOO_LONG, lnd_recv(b->ni, kept[LND_REQUEST_IMMEDIATE], &verdict, world.now, NULL, &report));
-	MUST(lnd_refuse(b->ni, kept[LND_REQUEST_IMMEDIATE], LND_REFUSE_NO_MATCH, world.now));
-	FAILS(LND_E_STALE, lnd_refuse(b->ni, kept[LND_REQUEST_IMMEDIATE], LND_REFUSE_NO_MATCH, world.now));
-	verdict.len = 30000;
-	FAILS(LND_E_WRONG_KIND, lnd_give(b->ni, kept[LND_REQUEST_PUT], &verdict, world.now, NULL));
-	MUST(lnd_recv(b->ni, kept[LND_REQUEST_PUT], &verdict, world.now, NULL, &report));
-	MUST(lnd_give(b->ni, kept[LND_REQUEST_GET], &verdict, world.now, NULL));
+	decision.frags = &frag;
+	decision.nfrags = 1;
+	decision.len = 100;
+	FAILS(LND_E_TOO_LONG, lnd_recv(b->ni, kept[LND_REQUEST_IMMEDIATE], &decision, world.now, NULL, &report));
+	MUST(lnd_nak(b->ni, kept[LND_REQUEST_IMMEDIATE], LND_NAK_NO_MATCH, world.now));
+	FAILS(LND_E_STALE, lnd_nak(b->ni, kept[LND_REQUEST_IMMEDIATE], LND_NAK_NO_MATCH, world.now));
+	decision.len = 30000;
+	FAILS(LND_E_WRONG_KIND, lnd_reply(b->ni, kept[LND_REQUEST_PUT], &decision, world.now, NULL));
+	MUST(lnd_recv(b->ni, kept[LND_REQUEST_PUT], &decision, world.now, NULL, &report));
+	MUST(lnd_reply(b->ni, kept[LND_REQUEST_GET], &decision, world.now, NULL));
 	CHECK(world_run(&world, 1000 * MS, &a->reports, 3) && !a->failures);
 	world_run(&world, 10 * MS, NULL, 0);
 	CHECK(filled(b->window, 30000, 3) && slots(b) == 0);

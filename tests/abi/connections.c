@@ -342,7 +342,7 @@ static void configuration(void)
 
 	MUST(lnd_config_init(&config, LND_ABI_VERSION, 8, 2, 1));
 	CHECK(config.connections == 0 && config.reserved == 0);
-	config.nid = config.life = 1;
+	config.nid = config.incarnation = 1;
 	config.connections = 255;
 	CHECK(lnd_ring_size(&config) && lnd_ring_size(&config) <= sizeof(ring));
 	MUST(lnd_ring_format(&config, ring, sizeof(ring), 0, 0));

@@ -8,7 +8,7 @@
 /* What operations are to do. */
 static int keep;	/* requests are kept for later */
 static int twice;	/* a second interrupt comes within the first */
-static int bury;	/* the NI is destroyed while a call waits for its lock */
+static int mark_dead;	/* the NI is destroyed while a call waits for its lock */
 static int intrude;	/* another thread calls from within finalize(), and before a decision */
 static uint32_t self;	/* who calls */
 static struct lnd_request kept;
@@ -38,8 +38,8 @@ static void lock(void *ctx)
 {
 	struct node *node = ctx;
 
-	if (bury) {
-		bury = 0;
+	if (mark_dead) {
+		mark_dead = 0;
 		self = 2;
 		MUST(lnd_ni_destroy(node->ni));
 		self = 1;
@@ -84,7 +84,7 @@ static void open_corners(uint64_t patience)
 	struct lnd_ops ops = usual;
 
 	self = 1;
-	keep = twice = bury = intrude = 0;
+	keep = twice = mark_dead = intrude = 0;
 	ops.reg_read32 = reg_read32;
 	ops.lock = lock;
 	ops.unlock = unlock;
@@ -160,28 +160,28 @@ static void links(void)
 	printf("corners: links fail and come back\n");
 }
 
-static void verdicts(void)
+static void decisions(void)
 {
 	struct lnd_frag frag = { .addr = 0, .len = 30000 };
-	struct lnd_verdict verdict = { .size = sizeof(verdict), .frags = &frag, .nfrags = 1 };
+	struct lnd_decision decision = { .size = sizeof(decision), .frags = &frag, .nfrags = 1 };
 	struct lnd_stats stats = { .size = sizeof(stats) };
 	struct lnd_transfer transfer;
 
 	open_corners(200 * MS);
 	keep = 1;
-	verdict.len = 30000;
-	verdict.deadline = LND_NEVER;
+	decision.len = 30000;
+	decision.deadline = LND_NEVER;
 	/* One that has its verdict later, at the second attempt. */
 	MUST(node_put(a, 0, 0, 30000, NULL));
 	world_run(&world, 10 * MS, NULL, 0);
 	look(b);
 	CHECK(has_said(" request ") && !a->reports);
-	verdict.reserved = 1;
-	FAILS(LND_E_ARGUMENT, lnd_recv(b->ni, kept, &verdict, world.now, &transfer, NULL));
-	verdict.reserved = 0;
+	decision.reserved = 1;
+	FAILS(LND_E_ARGUMENT, lnd_recv(b->ni, kept, &decision, world.now, &transfer, NULL));
+	decision.reserved = 0;
 	FAILS(LND_E_NULL, lnd_recv(b->ni, kept, NULL, world.now, &transfer, NULL));
-	MUST(lnd_recv(b->ni, kept, &verdict, world.now, &transfer, NULL));
-	FAILS(LND_E_STALE, lnd_recv(b->ni, kept, &verdict, world.now, NULL, NULL));
+	MUST(lnd_recv(b->ni, kept, &decision, world.now, &transfer, NULL));
+	FAILS(LND_E_STALE, lnd_recv(b->ni, kept, &decision, world.now, NULL, NULL));
 	CHECK(world_run(&world, 1000 * MS, &a->reports, 1) && !a->failures);
 	world_run(&world, 10 * MS, NULL, 0);
 
@@ -190,8 +190,8 @@ static void verdicts(void)
 	world_run(&world, 10 * MS, NULL, 0);
 	MUST(lnd_peer_event(b->ni, lnd_soft_nid(0), 0, world.now));
 	MUST(lnd_run(b->ni, world.now, 8, &b->next));
-	FAILS(LND_E_GONE, lnd_recv(b->ni, kept, &verdict, world.now, NULL, NULL));
-	FAILS(LND_E_STALE, lnd_recv(b->ni, kept, &verdict, world.now, NULL, NULL));
+	FAILS(LND_E_GONE, lnd_recv(b->ni, kept, &decision, world.now, NULL, NULL));
+	FAILS(LND_E_STALE, lnd_recv(b->ni, kept, &decision, world.now, NULL, NULL));
 	CHECK(world_run(&world, 1000 * MS, &a->reports, 2) && a->failures == 1);
 	MUST(lnd_stats_get(b->ni, &stats));
 	CHECK(!stats.passive && !stats.active);
@@ -207,8 +207,8 @@ static enum lnd_error offer(void)
 	size_t room = lnd_soft_frame_max(world.fabric);
 
 	/* The end of a pass, perhaps; the next call begins another. */
-	if (lnd_soft_receive(b->seat, 8, b->frame, room, &arrival) == LND_E_END)
-		MUST(lnd_soft_receive(b->seat, 8, b->frame, room, &arrival));
+	if (lnd_soft_receive(b->engine_ref, 8, b->frame, room, &arrival) == LND_E_END)
+		MUST(lnd_soft_receive(b->engine_ref, 8, b->frame, room, &arrival));
 	return node_frame(b, arrival.link, lnd_soft_nid(arrival.from), b->frame, arrival.len, world.now);
 }
 
@@ -238,14 +238,14 @@ static void waiting(void)
 	FAILS(LND_E_WAIT, offer());
 	CHECK(!run_wakes());
 	FAILS(LND_E_WAIT, offer());
-	MUST(lnd_refuse(b->ni, kept, LND_REFUSE_NO_MATCH, world.now));
+	MUST(lnd_nak(b->ni, kept, LND_NAK_NO_MATCH, world.now));
 	b->woken = 0;
 	MUST(lnd_run(b->ni, world.now, 8, &b->next));
 	CHECK(b->woken);
 	MUST(offer());
-	MUST(lnd_soft_release(b->seat));
+	MUST(lnd_soft_release(b->engine_ref));
 	/* A slot becomes free, and no frame waits. */
-	MUST(lnd_refuse(b->ni, kept, LND_REFUSE_NO_MATCH, world.now));
+	MUST(lnd_nak(b->ni, kept, LND_NAK_NO_MATCH, world.now));
 	b->woken = 0;
 	MUST(lnd_run(b->ni, world.now, 8, &b->next));
 	CHECK(!b->woken);
@@ -315,14 +315,14 @@ static void contexts(void)
 		MUST(lnd_run_state_get(a->ni, &state));
 	}
 	gone = a->ni;
-	bury = 1;
+	mark_dead = 1;
 	FAILS(LND_E_NI, lnd_stats_get(gone, &after));
-	CHECK(!bury);
+	CHECK(!mark_dead);
 	FAILS(LND_E_NI, lnd_run_state_get(gone, &state));
 	a->dead = 1;
 	MUST(lnd_soft_engine_destroy(a->engine[0]));
 	MUST(lnd_soft_engine_destroy(a->engine[1]));
-	MUST(lnd_soft_leave(a->seat, NULL));
+	MUST(lnd_soft_leave(a->engine_ref, NULL));
 	world_close(&world);
 	printf("corners: where one context may be, a second is told so\n");
 }
@@ -332,10 +332,10 @@ int main(void)
 	usual = world_ops();
 	version();
 	links();
-	verdicts();
+	decisions();
 	waiting();
 	long_frames();
 	contexts();
-	CHECK(traced[LND_TRACE_LINK] && traced[LND_TRACE_POSTED] && traced[LND_TRACE_YANKED]);
+	CHECK(traced[LND_TRACE_LINK] && traced[LND_TRACE_POSTED] && traced[LND_TRACE_RECLAIMED]);
 	return 0;
 }

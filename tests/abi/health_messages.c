@@ -14,58 +14,58 @@ static uint32_t value_of(struct lnd_health_ni ni)
 }
 
 /* Begins a message's first try. */
-static struct lnd_journey begun(uint64_t deadline, uint32_t resend, struct lnd_path *path)
+static struct lnd_attempts begun(uint64_t deadline, uint32_t resend, struct lnd_path *path)
 {
-	struct lnd_journey journey;
+	struct lnd_attempts attempts;
 
 	memset(path, 0, sizeof(*path));
 	path->size = sizeof(*path);
-	MUST(lnd_health_open(health, peer, deadline, resend, 7, &journey));
-	MUST(lnd_health_begin(health, journey, SECOND, path));
-	return journey;
+	MUST(lnd_health_open(health, peer, deadline, resend, 7, &attempts));
+	MUST(lnd_health_begin(health, attempts, SECOND, path));
+	return attempts;
 }
 
 static void refusals(void)
 {
 	struct lnd_path path, second = { .size = sizeof(second) };
-	struct lnd_journey journey, other;
+	struct lnd_attempts attempts, other;
 	struct lnd_outcome end = { .size = sizeof(end) };
 
 	start(1, 4, LND_PROFILE_SEED);
-	FAILS(LND_E_STALE, lnd_health_open(health, no_such_peer(), LND_NEVER, 1, 7, &journey));
+	FAILS(LND_E_STALE, lnd_health_open(health, no_such_peer(), LND_NEVER, 1, 7, &attempts));
 	/* No route by our interface: that is no fault of it, and another one is tried. */
-	journey = begun(60 * SECOND, 1, &path);
+	attempts = begun(60 * SECOND, 1, &path);
 	FAILS(LND_E_NO_SLOTS, lnd_health_open(health, peer, LND_NEVER, 1, 8, &other));
-	FAILS(LND_E_NULL, lnd_health_refused(health, journey, LND_E_NO_ROUTE, SECOND, NULL));
-	other = journey;
+	FAILS(LND_E_NULL, lnd_health_refused(health, attempts, LND_E_NO_ROUTE, SECOND, NULL));
+	other = attempts;
 	other.ni++;
 	FAILS(LND_E_FOREIGN, lnd_health_refused(health, other, LND_E_NO_ROUTE, SECOND, &end));
-	other = journey;
+	other = attempts;
 	other.kind++;
 	FAILS(LND_E_STALE, lnd_health_refused(health, other, LND_E_NO_ROUTE, SECOND, &end));
-	MUST(lnd_health_refused(health, journey, LND_E_NO_ROUTE, SECOND, &end));
+	MUST(lnd_health_refused(health, attempts, LND_E_NO_ROUTE, SECOND, &end));
 	CHECK(end.next == LND_NEXT_AGAIN && value_of(path.local) == 1000);
 	CHECK(value_of(path.destination) == 1000);
-	MUST(lnd_health_begin(health, journey, SECOND, &second));
+	MUST(lnd_health_begin(health, attempts, SECOND, &second));
 	CHECK(!same(second.local, path.local));
 	/* The caller's own mistake: nobody is blamed, no other path would help. */
-	MUST(lnd_health_refused(health, journey, LND_E_ARGUMENT, SECOND, &end));
+	MUST(lnd_health_refused(health, attempts, LND_E_ARGUMENT, SECOND, &end));
 	CHECK(end.next == LND_NEXT_ENDED && value_of(second.local) == 1000);
-	FAILS(LND_E_STALE, lnd_health_refused(health, journey, LND_E_ARGUMENT, SECOND, &end));
-	FAILS(LND_E_STALE, lnd_health_give_up(health, journey, NULL));
+	FAILS(LND_E_STALE, lnd_health_refused(health, attempts, LND_E_ARGUMENT, SECOND, &end));
+	FAILS(LND_E_STALE, lnd_health_give_up(health, attempts, NULL));
 
 	/* A peer that is down: its interface is blamed. */
-	journey = begun(60 * SECOND, 1, &path);
-	MUST(lnd_health_refused(health, journey, LND_E_PEER_DOWN, SECOND, &end));
+	attempts = begun(60 * SECOND, 1, &path);
+	MUST(lnd_health_refused(health, attempts, LND_E_PEER_DOWN, SECOND, &end));
 	CHECK(end.next == LND_NEXT_AGAIN && value_of(path.destination) < 1000);
 
 	/* What is on its way holds its peer and its interfaces. */
-	MUST(lnd_health_begin(health, journey, SECOND, &second));
+	MUST(lnd_health_begin(health, attempts, SECOND, &second));
 	FAILS(LND_E_RUNNING, lnd_health_remove_peer(health, peer));
 	FAILS(LND_E_RUNNING, lnd_health_remove_local(health, second.local));
 	FAILS(LND_E_STALE, lnd_health_remove_peer(health, no_such_peer()));
 	FAILS(LND_E_WRONG_KIND, lnd_health_remove_local(health, peer_ni[0]));
-	MUST(lnd_health_give_up(health, journey, NULL));
+	MUST(lnd_health_give_up(health, attempts, NULL));
 	MUST(lnd_health_remove_local(health, second.local));
 	FAILS(LND_E_STALE, lnd_health_remove_local(health, second.local));
 	MUST(lnd_health_remove_peer(health, peer));
@@ -78,38 +78,38 @@ static void refusals(void)
 static void pauses(void)
 {
 	struct lnd_path path = { .size = sizeof(path) };
-	struct lnd_journey journey, wrong;
+	struct lnd_attempts attempts, wrong;
 	uint64_t now = SECOND, time = 1, tries = 1, pause = 0;
 	struct lnd_outcome end = { .size = sizeof(end) };
 
 	start(1, 4, LND_PROFILE_SEED);
-	journey = begun(60 * SECOND, 1, &path);
-	MUST(lnd_health_next_try(health, journey, &time));
+	attempts = begun(60 * SECOND, 1, &path);
+	MUST(lnd_health_next_try(health, attempts, &time));
 	CHECK(time <= now);
-	FAILS(LND_E_NULL, lnd_health_next_try(health, journey, NULL));
-	wrong = journey;
+	FAILS(LND_E_NULL, lnd_health_next_try(health, attempts, NULL));
+	wrong = attempts;
 	wrong.generation++;
 	FAILS(LND_E_STALE, lnd_health_next_try(health, wrong, &time));
 	for (;;) {
 		/* Back-pressure: it costs no health, and there is room again soon. */
-		MUST(lnd_health_refused(health, journey, LND_E_NO_SLOTS, now, &end));
+		MUST(lnd_health_refused(health, attempts, LND_E_NO_SLOTS, now, &end));
 		CHECK(value_of(path.local) == 1000 && value_of(path.destination) == 1000);
 		CHECK(end.tries == tries && end.delivery == LND_NOT_DELIVERED);
 		if (end.next == LND_NEXT_ENDED)
 			break;
 		if (end.next == LND_NEXT_LATER) {
-			MUST(lnd_health_next_try(health, journey, &time));
+			MUST(lnd_health_next_try(health, attempts, &time));
 			CHECK(time == end.next_try && time > now && time < 60 * SECOND);
-			FAILS(LND_E_WAIT, lnd_health_begin(health, journey, now, &path));
+			FAILS(LND_E_WAIT, lnd_health_begin(health, attempts, now, &path));
 			now = time;
 			pause++;
 		}
-		MUST(lnd_health_begin(health, journey, now, &path));
+		MUST(lnd_health_begin(health, attempts, now, &path));
 		tries++;
 	}
 	CHECK(end.why == LND_WHY_DEADLINE && !end.next_try);
 	CHECK(pause > 10 && tries < 5000 && now > 59 * SECOND);
-	FAILS(LND_E_STALE, lnd_health_next_try(health, journey, &time));
+	FAILS(LND_E_STALE, lnd_health_next_try(health, attempts, &time));
 	stop();
 	printf("health_messages: tried until the deadline, with pauses\n");
 }
@@ -118,24 +118,24 @@ static void pauses(void)
 static uint32_t ended(uint32_t cause, uint32_t class, uint32_t delivery, uint32_t resend)
 {
 	struct lnd_report report;
-	struct lnd_journey journey;
+	struct lnd_attempts attempts;
 	struct lnd_path path;
 	struct lnd_outcome end = { .size = sizeof(end) };
 
 	start(1, 1, LND_PROFILE_SEED);
-	journey = begun(60 * SECOND, resend, &path);
+	attempts = begun(60 * SECOND, resend, &path);
 	memset(&report, 0, sizeof(report));
 	report.size = sizeof(report);
 	report.health = class;
 	report.delivery = delivery;
 	report.cause = cause;
 	report.error = -5;
-	MUST(lnd_health_ended(health, journey, &report, SECOND, &end));
+	MUST(lnd_health_ended(health, attempts, &report, SECOND, &end));
 	CHECK(end.next == LND_NEXT_ENDED || end.next == LND_NEXT_AGAIN);
 	if (end.next == LND_NEXT_AGAIN)
-		MUST(lnd_health_give_up(health, journey, NULL));
+		MUST(lnd_health_give_up(health, attempts, NULL));
 	else
-		FAILS(LND_E_STALE, lnd_health_give_up(health, journey, NULL));
+		FAILS(LND_E_STALE, lnd_health_give_up(health, attempts, NULL));
 	stop();
 	return end.next;
 }
@@ -150,7 +150,7 @@ static void ends(void)
 					    LND_CAUSE_CONNECTION_DOWN };
 	const uint32_t dropped = LND_HEALTH_LOCAL_DROPPED;
 	struct lnd_report report;
-	struct lnd_journey journey;
+	struct lnd_attempts attempts;
 	struct lnd_path path, none = { .size = sizeof(none) };
 	struct lnd_outcome end = { .size = sizeof(end) };
 	size_t at;
@@ -167,27 +167,27 @@ static void ends(void)
 	CHECK(ended(LND_CAUSE_NONE, LND_HEALTH_OK, LND_DELIVERED, 1) == LND_NEXT_ENDED);
 
 	start(1, 1, LND_PROFILE_LNET);
-	journey = begun(2 * SECOND, 1, &path);
+	attempts = begun(2 * SECOND, 1, &path);
 	memset(&report, 0, sizeof(report));
 	report.size = sizeof(report);
 	report.health = dropped;
 	report.cause = LND_CAUSE_DEVICE;
 	/* Numbers that no report has. */
 	report.delivery = 5;
-	FAILS(LND_E_ARGUMENT, lnd_health_ended(health, journey, &report, SECOND, &end));
+	FAILS(LND_E_ARGUMENT, lnd_health_ended(health, attempts, &report, SECOND, &end));
 	report.delivery = LND_NOT_DELIVERED;
 	report.health = 11;
-	FAILS(LND_E_ARGUMENT, lnd_health_ended(health, journey, &report, SECOND, &end));
+	FAILS(LND_E_ARGUMENT, lnd_health_ended(health, attempts, &report, SECOND, &end));
 	report.health = dropped;
-	FAILS(LND_E_NULL, lnd_health_ended(health, journey, NULL, SECOND, &end));
-	MUST(lnd_health_ended(health, journey, &report, SECOND, &end));
+	FAILS(LND_E_NULL, lnd_health_ended(health, attempts, NULL, SECOND, &end));
+	MUST(lnd_health_ended(health, attempts, &report, SECOND, &end));
 	CHECK(end.next == LND_NEXT_AGAIN);
 	/* No try begins after the deadline, nor on no interface. */
-	FAILS(LND_E_DEADLINE, lnd_health_begin(health, journey, 2 * SECOND, &none));
+	FAILS(LND_E_DEADLINE, lnd_health_begin(health, attempts, 2 * SECOND, &none));
 	MUST(lnd_health_remove_local(health, local[0]));
 	MUST(lnd_health_remove_local(health, local[1]));
-	FAILS(LND_E_NO_ROUTE, lnd_health_begin(health, journey, SECOND, &none));
-	MUST(lnd_health_give_up(health, journey, NULL));
+	FAILS(LND_E_NO_ROUTE, lnd_health_begin(health, attempts, SECOND, &none));
+	MUST(lnd_health_give_up(health, attempts, NULL));
 	stop();
 	printf("health_messages: ends are final or not, as their cause has it\n");
 }
@@ -239,7 +239,7 @@ static void tables(void)
 	SPOIL(retries, 256);
 	SPOIL(resend_first, 0);
 	SPOIL(resend_cap, 0);
-	SPOIL(probe_verdicts, 256);
+	SPOIL(probe_results, 256);
 	SPOIL(action_every, 999);
 	SPOIL(routes, 4097);
 	SPOIL(routes, 65536);

@@ -14,15 +14,15 @@ static uint32_t value_of(struct lnd_health_ni ni)
 }
 
 /* Begins a message's first try. */
-static struct lnd_journey begun(uint64_t deadline, uint32_t resend, struct lnd_path *path)
+static struct lnd_attempts begun(uint64_t deadline, uint32_t resend, struct lnd_path *path)
 {
-	struct lnd_journey journey;
+	struct lnd_attempts attempts;
 
 	memset(path, 0, sizeof(*path));
 	path->size = sizeof(*path);
-	MUST(lnd_health_open(health, peer, deadline, resend, 7, &journey));
-	MUST(lnd_health_begin(health, journey, SECOND, path));
-	return journey;
+	MUST(lnd_health_open(health, peer, deadline, resend, 7, &attempts));
+	MUST(lnd_health_begin(health, attempts, SECOND, path));
+	return attempts;
 }
 
 static uint64_t stale_names(void)
@@ -46,7 +46,7 @@ static void names(void)
 	struct lnd_health_ni old_local, old_ni, next;
 	struct lnd_health_peer old, filler;
 	struct lnd_health_info info = { .size = sizeof(info) };
-	struct lnd_journey journey;
+	struct lnd_attempts attempts;
 	uint64_t value;
 
 	start(4, 4, LND_PROFILE_SEED);
@@ -64,7 +64,7 @@ static void names(void)
 	CHECK(peer.index == old.index && local[0].index == old_local.index);
 	CHECK(peer_ni[0].index == old_ni.index || peer_ni[1].index == old_ni.index);
 	value = stale_names();
-	FAILS(LND_E_STALE, lnd_health_open(health, old, LND_NEVER, 1, 7, &journey));
+	FAILS(LND_E_STALE, lnd_health_open(health, old, LND_NEVER, 1, 7, &attempts));
 	FAILS(LND_E_STALE, lnd_health_add_peer_ni(health, old, 32, &next));
 	FAILS(LND_E_STALE, lnd_health_get(health, old_ni, &info));
 	FAILS(LND_E_STALE, lnd_health_set(health, old_local, 1, SECOND));
@@ -166,12 +166,12 @@ static void doubt(void)
 {
 	struct lnd_outcome end = { .size = sizeof(end) }, wrong = { .size = 4 };
 	struct lnd_path path, second = { .size = sizeof(second) };
-	struct lnd_journey journey;
+	struct lnd_attempts attempts;
 	struct lnd_report report;
 
 	start(4, 4, LND_PROFILE_SEED);
 	MUST(lnd_health_peer_incarnation(health, peer, 77));
-	journey = begun(60 * SECOND, 1, &path);
+	attempts = begun(60 * SECOND, 1, &path);
 	CHECK(path.stamp.number && path.stamp.from == OWN && !path.stamp.to);
 	memset(&report, 0, sizeof(report));
 	report.size = sizeof(report);
@@ -179,28 +179,28 @@ static void doubt(void)
 	report.delivery = LND_DELIVERY_UNKNOWN;
 	report.cause = LND_CAUSE_DEADLINE;
 	report.error = -110;
-	FAILS(LND_E_SIZE, lnd_health_ended(health, journey, &report, SECOND, &wrong));
-	MUST(lnd_health_ended(health, journey, &report, SECOND, &end));
+	FAILS(LND_E_SIZE, lnd_health_ended(health, attempts, &report, SECOND, &wrong));
+	MUST(lnd_health_ended(health, attempts, &report, SECOND, &end));
 	CHECK(end.next == LND_NEXT_AGAIN && end.delivery == LND_DELIVERY_UNKNOWN);
 	CHECK(end.tries == 1 && end.cookie == 7 && end.why == LND_WHY_NOT_ENDED);
 	CHECK(end.health == LND_HEALTH_NETWORK_TIMEOUT);
 	/* From now on it is for that incarnation alone, under the same number. */
-	MUST(lnd_health_begin(health, journey, SECOND, &second));
+	MUST(lnd_health_begin(health, attempts, SECOND, &second));
 	CHECK(second.stamp.number == path.stamp.number && second.stamp.to == 77);
 	report.health = LND_HEALTH_REMOTE_ERROR;
 	report.delivery = LND_NOT_DELIVERED;
 	report.cause = LND_CAUSE_REFUSED;
-	MUST(lnd_health_ended(health, journey, &report, SECOND, &end));
+	MUST(lnd_health_ended(health, attempts, &report, SECOND, &end));
 	CHECK(end.next == LND_NEXT_ENDED && end.delivery == LND_DELIVERY_UNKNOWN);
 	CHECK(end.tries == 2 && end.why == LND_WHY_NOT_RESENDABLE);
 
 	/* Given up while a try is under way: nothing is known of that try. */
-	journey = begun(60 * SECOND, 1, &path);
-	FAILS(LND_E_SIZE, lnd_health_give_up(health, journey, &wrong));
-	MUST(lnd_health_give_up(health, journey, &end));
+	attempts = begun(60 * SECOND, 1, &path);
+	FAILS(LND_E_SIZE, lnd_health_give_up(health, attempts, &wrong));
+	MUST(lnd_health_give_up(health, attempts, &end));
 	CHECK(end.next == LND_NEXT_ENDED && end.delivery == LND_DELIVERY_UNKNOWN && end.tries == 1);
-	MUST(lnd_health_open(health, peer, 60 * SECOND, 1, 8, &journey));
-	MUST(lnd_health_give_up(health, journey, &end));
+	MUST(lnd_health_open(health, peer, 60 * SECOND, 1, 8, &attempts));
+	MUST(lnd_health_give_up(health, attempts, &end));
 	CHECK(end.delivery == LND_NOT_DELIVERED && end.tries == 0 && end.cookie == 8);
 	stop();
 	printf("health_names: what may have arrived stays in doubt\n");
@@ -212,14 +212,14 @@ static void routes(void)
 	struct lnd_health_peer behind, router;
 	struct lnd_health_ni gateway, far, none = { 0 };
 	struct lnd_health_route route, other;
-	struct lnd_journey journey;
+	struct lnd_attempts attempts;
 	struct lnd_path path;
 	const uint64_t net = 7;
 
 	start(4, 4, LND_PROFILE_SEED);
-	journey = begun(60 * SECOND, 1, &path);
+	attempts = begun(60 * SECOND, 1, &path);
 	CHECK(path.routed == 0 && same(path.hop, path.destination));
-	MUST(lnd_health_give_up(health, journey, NULL));
+	MUST(lnd_health_give_up(health, attempts, NULL));
 	MUST(lnd_health_remove_peer(health, peer));
 
 	MUST(lnd_health_add_peer(health, 1, 0, &router));
@@ -229,27 +229,27 @@ static void routes(void)
 	peer = behind;
 	memset(&path, 0, sizeof(path));
 	path.size = sizeof(path);
-	MUST(lnd_health_open(health, behind, 60 * SECOND, 1, 7, &journey));
-	FAILS(LND_E_NO_ROUTE, lnd_health_begin(health, journey, SECOND, &path));
+	MUST(lnd_health_open(health, behind, 60 * SECOND, 1, 7, &attempts));
+	FAILS(LND_E_NO_ROUTE, lnd_health_begin(health, attempts, SECOND, &path));
 	FAILS(LND_E_STALE, lnd_health_add_route(health, 7, none, &route));
 	FAILS(LND_E_WRONG_KIND, lnd_health_add_route(health, 7, local[0], &route));
 	FAILS(LND_E_NULL, lnd_health_add_route(health, 7, gateway, NULL));
 	MUST(lnd_health_add_route(health, 7, gateway, &route));
 	FAILS(LND_E_RUNNING, lnd_health_remove_peer(health, router));
-	MUST(lnd_health_begin(health, journey, SECOND, &path));
+	MUST(lnd_health_begin(health, attempts, SECOND, &path));
 	CHECK(path.routed == 1 && path.hop_nid == 40);
 	CHECK(same(path.hop, gateway) && same(path.destination, far));
-	MUST(lnd_health_give_up(health, journey, NULL));
+	MUST(lnd_health_give_up(health, attempts, NULL));
 
 	/* A route that is not alive is none. */
 	FAILS(LND_E_ARGUMENT, lnd_health_set_route(health, route, 65536, 1, 0));
 	FAILS(LND_E_ARGUMENT, lnd_health_set_route(health, route, 0, 256, 0));
 	MUST(lnd_health_set_route(health, route, 3, 2, 0));
-	MUST(lnd_health_open(health, behind, 60 * SECOND, 1, 7, &journey));
-	FAILS(LND_E_NO_ROUTE, lnd_health_begin(health, journey, SECOND, &path));
+	MUST(lnd_health_open(health, behind, 60 * SECOND, 1, 7, &attempts));
+	FAILS(LND_E_NO_ROUTE, lnd_health_begin(health, attempts, SECOND, &path));
 	MUST(lnd_health_set_route(health, route, 3, 2, 1));
-	MUST(lnd_health_begin(health, journey, SECOND, &path));
-	MUST(lnd_health_give_up(health, journey, NULL));
+	MUST(lnd_health_begin(health, attempts, SECOND, &path));
+	MUST(lnd_health_give_up(health, attempts, NULL));
 	MUST(lnd_health_remove_route(health, route));
 	MUST(lnd_health_add_route(health, 7, gateway, &other));
 	CHECK(other.index == route.index);

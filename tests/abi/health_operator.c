@@ -7,22 +7,22 @@
 
 static const uint64_t now = SECOND;
 
-static struct lnd_journey opened(void)
+static struct lnd_attempts opened(void)
 {
-	struct lnd_journey journey;
+	struct lnd_attempts attempts;
 
-	MUST(lnd_health_open(health, peer, 60 * SECOND, 1, 7, &journey));
-	return journey;
+	MUST(lnd_health_open(health, peer, 60 * SECOND, 1, 7, &attempts));
+	return attempts;
 }
 
 /* The path of a message's first try, which is given up again. */
 static struct lnd_path path_of(const struct lnd_distance *distances, uint32_t count)
 {
-	struct lnd_journey journey = opened();
+	struct lnd_attempts attempts = opened();
 	struct lnd_path path = { .size = sizeof(path) };
 
-	MUST(lnd_health_begin_near(health, journey, distances, count, now, &path));
-	MUST(lnd_health_give_up(health, journey, NULL));
+	MUST(lnd_health_begin_near(health, attempts, distances, count, now, &path));
+	MUST(lnd_health_give_up(health, attempts, NULL));
 	return path;
 }
 
@@ -38,29 +38,29 @@ static uint32_t value_of(struct lnd_health_ni ni)
 static void drains(void)
 {
 	struct lnd_path path = { .size = sizeof(path) }, none = { .size = sizeof(none) };
-	struct lnd_journey journey;
+	struct lnd_attempts attempts;
 	uint32_t left = 9, at;
 
 	start(4, 4, LND_PROFILE_SEED);
-	journey = opened();
-	MUST(lnd_health_begin(health, journey, now, &path));
+	attempts = opened();
+	MUST(lnd_health_begin(health, attempts, now, &path));
 	MUST(lnd_health_drain_local(health, path.local, 1, now, &left));
 	CHECK(left == 1);
 	for (at = 0; at < 4; at++)
 		CHECK(!same(path_of(NULL, 0).local, path.local));
 	MUST(lnd_health_drain_peer(health, peer, 1, now, &left));
 	CHECK(left == 1);
-	MUST(lnd_health_give_up(health, journey, NULL));
+	MUST(lnd_health_give_up(health, attempts, NULL));
 	MUST(lnd_health_drain_local(health, path.local, 1, now, &left));
 	CHECK(left == 0);
-	journey = opened();
-	FAILS(LND_E_NO_ROUTE, lnd_health_begin(health, journey, now, &none));
+	attempts = opened();
+	FAILS(LND_E_NO_ROUTE, lnd_health_begin(health, attempts, now, &none));
 	/* A message between two tries counts as on its way to its peer. */
 	MUST(lnd_health_drain_peer(health, peer, 0, now, &left));
 	CHECK(left == 1);
-	MUST(lnd_health_begin(health, journey, now, &none));
+	MUST(lnd_health_begin(health, attempts, now, &none));
 	CHECK(!same(none.local, path.local));
-	MUST(lnd_health_give_up(health, journey, NULL));
+	MUST(lnd_health_give_up(health, attempts, NULL));
 	MUST(lnd_health_drain_local(health, path.local, 0, now, NULL));
 	CHECK(same(path_of(NULL, 0).local, path.local));
 	FAILS(LND_E_WRONG_KIND, lnd_health_drain_local(health, peer_ni[0], 1, now, NULL));
@@ -166,7 +166,7 @@ static void nearness(void)
 	struct lnd_distance far[2] = { { .device = 1 }, { .device = 0 } };
 	struct lnd_path path = { .size = sizeof(path) };
 	const struct lnd_health_ni any = { 0 };
-	struct lnd_journey journey;
+	struct lnd_attempts attempts;
 	struct lnd_health_peer other;
 	struct lnd_health_ni its;
 	uint32_t at;
@@ -183,32 +183,32 @@ static void nearness(void)
 	MUST(lnd_health_set(health, local[0], 900, now));
 	CHECK(same(path_of(far, 2).local, local[1]));
 	MUST(lnd_health_set(health, local[0], 1000, now));
-	journey = opened();
+	attempts = opened();
 	far[1].numa = 4096;
-	FAILS(LND_E_ARGUMENT, lnd_health_begin_near(health, journey, far, 2, now, &path));
+	FAILS(LND_E_ARGUMENT, lnd_health_begin_near(health, attempts, far, 2, now, &path));
 	far[1] = (struct lnd_distance){ .device = 256 };
-	FAILS(LND_E_ARGUMENT, lnd_health_begin_near(health, journey, far, 2, now, &path));
-	FAILS(LND_E_ARGUMENT, lnd_health_begin_near(health, journey, far, 33, now, &path));
-	FAILS(LND_E_NULL, lnd_health_begin_near(health, journey, NULL, 2, now, &path));
+	FAILS(LND_E_ARGUMENT, lnd_health_begin_near(health, attempts, far, 2, now, &path));
+	FAILS(LND_E_ARGUMENT, lnd_health_begin_near(health, attempts, far, 33, now, &path));
+	FAILS(LND_E_NULL, lnd_health_begin_near(health, attempts, NULL, 2, now, &path));
 
 	/* Bound to one end, to the other, to none; not once it is on its way. */
 	for (at = 0; at < 4; at++) {
-		MUST(lnd_health_bind(health, journey, local[at & 1], peer_ni[at / 2]));
-		MUST(lnd_health_begin(health, journey, now, &path));
+		MUST(lnd_health_bind(health, attempts, local[at & 1], peer_ni[at / 2]));
+		MUST(lnd_health_begin(health, attempts, now, &path));
 		CHECK(same(path.local, local[at & 1]) && same(path.hop, peer_ni[at / 2]));
-		FAILS(LND_E_RUNNING, lnd_health_bind(health, journey, any, any));
-		MUST(lnd_health_give_up(health, journey, NULL));
-		journey = opened();
+		FAILS(LND_E_RUNNING, lnd_health_bind(health, attempts, any, any));
+		MUST(lnd_health_give_up(health, attempts, NULL));
+		attempts = opened();
 	}
 	MUST(lnd_health_add_peer(health, 0, 1, &other));
 	MUST(lnd_health_add_peer_ni(health, other, 40, &its));
-	FAILS(LND_E_ARGUMENT, lnd_health_bind(health, journey, any, its));
-	FAILS(LND_E_WRONG_KIND, lnd_health_bind(health, journey, its, any));
-	FAILS(LND_E_WRONG_KIND, lnd_health_bind(health, journey, any, local[0]));
-	FAILS(LND_E_STALE, lnd_health_bind(health, journey, any, no_such_ni()));
-	MUST(lnd_health_bind(health, journey, any, any));
-	MUST(lnd_health_give_up(health, journey, NULL));
-	FAILS(LND_E_STALE, lnd_health_bind(health, journey, any, any));
+	FAILS(LND_E_ARGUMENT, lnd_health_bind(health, attempts, any, its));
+	FAILS(LND_E_WRONG_KIND, lnd_health_bind(health, attempts, its, any));
+	FAILS(LND_E_WRONG_KIND, lnd_health_bind(health, attempts, any, local[0]));
+	FAILS(LND_E_STALE, lnd_health_bind(health, attempts, any, no_such_ni()));
+	MUST(lnd_health_bind(health, attempts, any, any));
+	MUST(lnd_health_give_up(health, attempts, NULL));
+	FAILS(LND_E_STALE, lnd_health_bind(health, attempts, any, any));
 	stop();
 	printf("health_operator: messages go out near their memory, or as they are bound\n");
 }
@@ -340,22 +340,22 @@ static void journal(void)
 	struct lnd_health_change change = { .size = sizeof(change) };
 	struct lnd_outcome end = { .size = sizeof(end) };
 	struct lnd_path path = { .size = sizeof(path) };
-	struct lnd_journey journey;
+	struct lnd_attempts attempts;
 	struct lnd_report report;
 	uint64_t next = 0, at;
 
 	start(4, 4, LND_PROFILE_SEED);
 	FAILS(LND_E_END, lnd_health_journal_next(health, &next, &change));
 	CHECK(next == 0);
-	journey = opened();
-	MUST(lnd_health_begin(health, journey, now, &path));
+	attempts = opened();
+	MUST(lnd_health_begin(health, attempts, now, &path));
 	memset(&report, 0, sizeof(report));
 	report.size = sizeof(report);
 	report.health = LND_HEALTH_LOCAL_DROPPED;
 	report.delivery = LND_NOT_DELIVERED;
 	report.error = -5;
-	MUST(lnd_health_ended(health, journey, &report, now + 5, &end));
-	MUST(lnd_health_give_up(health, journey, NULL));
+	MUST(lnd_health_ended(health, attempts, &report, now + 5, &end));
+	MUST(lnd_health_give_up(health, attempts, NULL));
 	MUST(lnd_health_journal_next(health, &next, &change));
 	CHECK(next == 1 && change.number == 0 && change.at == now + 5 && change.cookie == 7);
 	CHECK(same(change.ni, path.local) && change.nid == 10 + path.local.index);

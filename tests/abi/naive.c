@@ -33,7 +33,7 @@ struct frame {
 
 /* A message of the sender's: 0 none, 1 a try is under way, 2 the next try is to come. */
 struct way {
-	struct lnd_journey journey;
+	struct lnd_attempts attempts;
 	uint32_t state, id, rail;
 };
 
@@ -119,7 +119,7 @@ static void tried(struct way *way, uint32_t class, uint32_t delivery, uint32_t c
 	report.delivery = delivery;
 	report.cause = cause;
 	report.error = class == LND_HEALTH_OK ? 0 : -5;
-	MUST(lnd_health_ended(sender.health, way->journey, &report, now, &result));
+	MUST(lnd_health_ended(sender.health, way->attempts, &report, now, &result));
 	goes_on(way, &result);
 }
 
@@ -127,14 +127,14 @@ static void attempt(struct way *way)
 {
 	struct lnd_outcome result = { .size = sizeof(result) };
 	struct lnd_path path = { .size = sizeof(path) };
-	enum lnd_error error = lnd_health_begin(sender.health, way->journey, now, &path);
+	enum lnd_error error = lnd_health_begin(sender.health, way->attempts, now, &path);
 	struct frame *frame;
 
 	if (error == LND_E_WAIT)
 		return;
 	if (error != LND_OK) {
 		CHECK(error == LND_E_NO_ROUTE || error == LND_E_DEADLINE);
-		MUST(lnd_health_give_up(sender.health, way->journey, &result));
+		MUST(lnd_health_give_up(sender.health, way->attempts, &result));
 		ends(way, &result);
 		return;
 	}
@@ -165,7 +165,7 @@ static void open_one(void)
 	if (way == ways + TRIES || next_id == MESSAGES)
 		return;
 	way->id = next_id++;
-	MUST(lnd_health_open(sender.health, sender.peer, now + 200 * SECOND, 1, way->id, &way->journey));
+	MUST(lnd_health_open(sender.health, sender.peer, now + 200 * SECOND, 1, way->id, &way->attempts));
 	attempt(way);
 }
 
@@ -240,7 +240,7 @@ static void payload(int good)
 }
 
 /* What is due of its own accord, and messages whose next try is to come. */
-static void tend(void)
+static void upkeep(void)
 {
 	struct side *sides[2] = { &sender, &receiver };
 	struct lnd_action action = { .size = sizeof(action) };
@@ -360,7 +360,7 @@ static void step(void)
 			tried(way, LND_HEALTH_NETWORK_TIMEOUT, LND_DELIVERY_UNKNOWN, LND_CAUSE_DEADLINE);
 	} else if (what < 360) {
 		now += SECOND;
-		tend();
+		upkeep();
 	} else if (what < 368) {
 		/* A report of a former handshake comes late. */
 		MUST(lnd_health_peer_incarnation(receiver.health, receiver.peer,
@@ -402,7 +402,7 @@ static void play(uint64_t seed)
 	for (at = 0; at < TRIES; at++) {
 		if (!ways[at].state)
 			continue;
-		MUST(lnd_health_give_up(sender.health, ways[at].journey, &result));
+		MUST(lnd_health_give_up(sender.health, ways[at].attempts, &result));
 		ends(&ways[at], &result);
 	}
 	for (at = 0; at < next_id; at++) {

@@ -36,7 +36,7 @@ struct message {
 };
 
 struct incarnation {
-	uint64_t life;
+	uint64_t incarnation;
 	uint32_t node, over, goodbye;
 };
 
@@ -47,37 +47,37 @@ static uint32_t delivered, excused, denied, unsure;	/* over all runs */
 static uint64_t now;
 static uint32_t by_operations;	/* hosts that start have engines that are operations: naive_engine.h */
 
-static inline struct incarnation *incarnation_of(uint64_t life)
+static inline struct incarnation *incarnation_of(uint64_t incarnation)
 {
 	uint32_t at = 0;
 
-	while (at < incarnation_count && incarnations[at].life != life)
+	while (at < incarnation_count && incarnations[at].incarnation != incarnation)
 		at++;
 	CHECK(at < incarnation_count);
 	return &incarnations[at];
 }
 
-static inline void book_starts(uint64_t life, uint32_t node)
+static inline void book_starts(uint64_t incarnation, uint32_t node)
 {
 	CHECK(incarnation_count < INCARNATIONS);
-	incarnations[incarnation_count++] = (struct incarnation){ .life = life, .node = node };
+	incarnations[incarnation_count++] = (struct incarnation){ .incarnation = incarnation, .node = node };
 }
 
 /* A message is about to be submitted. */
-static inline uint32_t book_new(uint64_t life, uint32_t to, uint32_t kind, uint32_t len,
+static inline uint32_t book_new(uint64_t incarnation, uint32_t to, uint32_t kind, uint32_t len,
 				uint64_t patience, uint32_t answered)
 {
 	struct message *message = &messages[message_count];
 
 	CHECK(message_count < MESSAGES);
 	*message = (struct message){
-		.from = incarnation_of(life)->node,
+		.from = incarnation_of(incarnation)->node,
 		.to = to,
 		.kind = kind,
 		.len = len,
 		.answered = answered,
 		.deadline = now + patience,
-		.sender = life,
+		.sender = incarnation,
 	};
 	return message_count++;
 }
@@ -89,7 +89,7 @@ static inline void book_submitted(uint32_t id, enum lnd_error error)
 }
 
 /* A frame leaves; docs/wire-format.md says where it has our header. */
-static inline void book_leaves(uint64_t life, const void *frame, uint32_t len)
+static inline void book_leaves(uint64_t incarnation, const void *frame, uint32_t len)
 {
 	const unsigned char *bytes = frame;
 	struct message *message;
@@ -97,7 +97,7 @@ static inline void book_leaves(uint64_t life, const void *frame, uint32_t len)
 	uint32_t at;
 
 	if (bytes[0] == 2 && bytes[1] == 10)
-		incarnation_of(life)->goodbye = 1;
+		incarnation_of(incarnation)->goodbye = 1;
 	if (bytes[0] != 2 || (bytes[1] != 3 && bytes[1] != 4 && bytes[1] != 7))
 		return;
 	at = bytes[1] == 3 ? 88 : 96;
@@ -105,20 +105,20 @@ static inline void book_leaves(uint64_t life, const void *frame, uint32_t len)
 	memcpy(&label, bytes + at, sizeof(label));
 	CHECK(label.magic == MAGIC && label.id < message_count);
 	message = &messages[label.id];
-	CHECK(!message->receiver && message->sender == life && !message->reports);
+	CHECK(!message->receiver && message->sender == incarnation && !message->reports);
 	CHECK(now < message->deadline);
 	memcpy(&message->receiver, bytes + 56, sizeof(message->receiver));
 	message->staged = bytes[1] != 3;
 }
 
 /* An upper layer sees a request. */
-static inline struct message *book_seen(uint32_t id, uint64_t life, const struct lnd_arrival *arrival)
+static inline struct message *book_seen(uint32_t id, uint64_t incarnation, const struct lnd_arrival *arrival)
 {
 	struct message *message = &messages[id];
 
 	CHECK(id < message_count && message->accepted);
 	CHECK(!message->seen++);
-	CHECK(message->receiver == life);
+	CHECK(message->receiver == incarnation);
 	CHECK(arrival->nid == lnd_soft_nid(message->from));
 	CHECK(!message->reports || message->delivery != LND_NOT_DELIVERED || message->staged);
 	if (message->staged)
@@ -163,17 +163,17 @@ static inline void book_reported(uint32_t id, const struct lnd_report *report, c
 }
 
 /* A node's incarnation is over: with a report for each message that it had, or, if it broke down, not. */
-static inline void book_ends(uint64_t life, int in_order)
+static inline void book_ends(uint64_t incarnation, int in_order)
 {
 	uint32_t id;
 
-	incarnation_of(life)->over = 1;
+	incarnation_of(incarnation)->over = 1;
 	for (id = 0; id < message_count; id++) {
 		struct message *message = &messages[id];
 
-		if (message->sender == life && message->accepted)
+		if (message->sender == incarnation && message->accepted)
 			CHECK(message->reports == 1 || !in_order);
-		if (message->receiver == life && message->taken)
+		if (message->receiver == incarnation && message->taken)
 			CHECK(message->received == 1 || !in_order);
 	}
 }

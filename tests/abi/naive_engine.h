@@ -22,27 +22,27 @@ struct posted {
 	uint32_t state;	/* 0: none, 1: the doorbell has not rung, 2: it works */
 	struct lnd_tag tag, source;
 	uint64_t nid;
-	uint32_t motion, length, done, recalled, failed, nfrags, asked_key, given_back;
+	uint32_t motion, length, done, invalidated, failed, nfrags, asked_key, given_back;
 	struct op_key key;	/* a pull: the one that came along */
 	struct lnd_frag frags[2];
 };
 
 struct op_engine {
-	uint64_t life;
+	uint64_t incarnation;
 	uint32_t down, stopping, stopped;
 	struct posted posted[SLOTS];
 };
 
 static struct op_engine op_engines[NODES][LINKS];
 static uint32_t op_keys;	/* hosts that start have engines with keys */
-static uint32_t no_recall;	/* hosts that start have engines that cannot take back what is read */
+static uint32_t cancel_first;	/* hosts that start have engines that cannot take back what is read */
 static uint32_t returned_inside, broken_pulls;	/* counts */
 
 static inline struct op_engine *op_engine_of(void *ctx, uint32_t link)
 {
 	struct host *host = ctx;
 
-	CHECK(link < LINKS && op_engines[host->number][link].life == host->life);
+	CHECK(link < LINKS && op_engines[host->number][link].incarnation == host->incarnation);
 	return &op_engines[host->number][link];
 }
 
@@ -157,9 +157,9 @@ static inline void op_engine_invalidate(void *ctx, uint32_t link, struct lnd_tag
 	CHECK(tag.index < SLOTS && !engine->stopping);
 	if (!posted->state || posted->tag.generation != tag.generation)
 		return;
-	posted->recalled = 1;
+	posted->invalidated = 1;
 	posted->given_back = 1;
-	if (no_recall && posted->motion == LND_MOTION_STAGE)
+	if (cancel_first && posted->motion == LND_MOTION_STAGE)
 		op_nothing_reads(ctx, link, posted);
 	/* At once, or with the engine's next step. */
 	if (tag.generation % 2 && posted->motion == LND_MOTION_STAGE) {
@@ -179,7 +179,7 @@ static inline uint32_t op_engine_quiesced(void *ctx, uint32_t link)
 	return op_engine_of(ctx, link)->stopped;
 }
 
-static inline uint32_t op_engine_yank(void *ctx, uint32_t link, struct lnd_tag tag)
+static inline uint32_t op_engine_reclaim(void *ctx, uint32_t link, struct lnd_tag tag)
 {
 	struct op_engine *engine = op_engine_of(ctx, link);
 	struct posted *posted = &engine->posted[tag.index];
@@ -219,7 +219,7 @@ static inline void op_engine_use(struct host *host, struct lnd_config *config, s
 	ops->engine_invalidate = op_engine_invalidate;
 	ops->engine_stop = op_engine_stop;
 	ops->engine_quiesced = op_engine_quiesced;
-	ops->engine_yank = op_engine_yank;
+	ops->engine_reclaim = op_engine_reclaim;
 	ops->engine_reset = op_engine_reset;
 	ops->engine_link_up = op_engine_link_up;
 	for (link = 0; link < LINKS; link++) {
@@ -228,7 +228,7 @@ static inline void op_engine_use(struct host *host, struct lnd_config *config, s
 
 		config->rings[link] = (struct lnd_ring){ .base = NULL };
 		memset(engine, 0, sizeof(*engine));
-		engine->life = host->life;
+		engine->incarnation = host->incarnation;
 		engine->down = down;
 	}
 }
@@ -269,7 +269,7 @@ static inline void op_pull(struct host *host, uint32_t link, struct posted *pull
 	    staged->tag.generation != pull->source.generation || staged->nid != nid_of(host->number) ||
 	    staged->length < pull->length || pull->failed || other->down || other->stopped) {
 		/* It was promised that this is not read any more. */
-		CHECK(!no_recall || !hosts[node].ni || !staged->given_back ||
+		CHECK(!cancel_first || !hosts[node].ni || !staged->given_back ||
 		      staged->tag.generation != pull->source.generation);
 		broken_pulls += !!pull->done;
 		op_back(host, link, pull, pull->done ? LND_RETURNED_TOUCHED : LND_RETURNED_UNTOUCHED);
@@ -316,7 +316,7 @@ static inline int op_engines_step(struct host *host)
 		for (at = 0; at < SLOTS && !engine->stopped && !engine->down; at++) {
 			struct posted *posted = &engine->posted[at];
 
-			if (posted->state == 2 && posted->recalled) {
+			if (posted->state == 2 && posted->invalidated) {
 				if (posted->motion == LND_MOTION_STAGE)
 					op_withdraw(host, link, posted);
 				broken_pulls += posted->motion == LND_MOTION_PULL && posted->done;

@@ -46,11 +46,11 @@ struct kept {
 struct host {
 	uint32_t number, peers, slots;	/* 0: as usual */
 	struct lnd_ni *ni;
-	struct lnd_soft_node *seat;
+	struct lnd_soft_node *engine_ref;
 	struct lnd_soft_engine *engine[LINKS];
-	void *ni_memory, *seat_memory, *engine_memory[LINKS];
+	void *ni_memory, *engine_ref_memory, *engine_memory[LINKS];
 	unsigned char *window;
-	uint64_t next, life;
+	uint64_t next, incarnation;
 	uint32_t woken, paused, engines_pause, leaving, interrupts_pending, at_once;
 	uint32_t by_operations;
 	enum habit habit;
@@ -123,7 +123,7 @@ static inline uint32_t op_send(void *ctx, const struct lnd_frame *frame)
 	CHECK(frame->size == sizeof(*frame) && frame->link < LINKS && to < NODES && frame->len <= FRAME);
 	if (queue->count >= room)
 		return LND_SEND_FULL;
-	book_leaves(host->life, frame->bytes, frame->len);
+	book_leaves(host->incarnation, frame->bytes, frame->len);
 	letter->link = frame->link;
 	letter->len = frame->len;
 	memcpy(letter->bytes, frame->bytes, frame->len);
@@ -245,7 +245,7 @@ static inline uint32_t fragments(struct lnd_frag frag[2], uint32_t buffer, uint3
 static inline enum lnd_error submit(struct host *host, uint32_t to, uint32_t kind, uint32_t len,
 				 uint64_t patience, uint32_t answered)
 {
-	uint32_t buffer = buffer_of(host), id = book_new(host->life, to, kind, len, patience, answered);
+	uint32_t buffer = buffer_of(host), id = book_new(host->incarnation, to, kind, len, patience, answered);
 	struct label label = { .magic = MAGIC, .id = id };
 	struct lnd_report report = { .size = sizeof(report) };
 	struct lnd_frag frag[2];
@@ -284,13 +284,13 @@ static inline enum lnd_error submit(struct host *host, uint32_t to, uint32_t kin
 static inline int reply(struct host *host, const struct kept *request, enum habit habit)
 {
 	struct lnd_frag frag[2];
-	struct lnd_verdict decision = { .size = sizeof(decision), .frags = frag, .len = request->len };
+	struct lnd_decision decision = { .size = sizeof(decision), .frags = frag, .len = request->len };
 	struct lnd_report report = { .size = sizeof(report) };
 	uint32_t buffer;
 	enum lnd_error error;
 
 	if (habit == NAK) {
-		error = lnd_refuse(host->ni, request->request, LND_REFUSE_NO_MATCH, now);
+		error = lnd_nak(host->ni, request->request, LND_NAK_NO_MATCH, now);
 		CHECK(error == LND_OK || error == LND_E_STALE);
 		return 1;
 	}
@@ -301,7 +301,7 @@ static inline int reply(struct host *host, const struct kept *request, enum habi
 	fill(host->window + (size_t)buffer * LONG, request->len,
 	     request->kind == LND_REQUEST_GET ? request->id : ~request->id);
 	if (request->kind == LND_REQUEST_GET)
-		error = lnd_give(host->ni, request->request, &decision, now, NULL);
+		error = lnd_reply(host->ni, request->request, &decision, now, NULL);
 	else
 		error = lnd_recv(host->ni, request->request, &decision, now, NULL, &report);
 	if (error == LND_OK || error == LND_DONE)
@@ -326,15 +326,15 @@ static inline void decide(struct host *host, const struct lnd_arrival *arrival)
 	memcpy(&label, arrival->header, sizeof(label));
 	CHECK(label.magic == MAGIC);
 	request.id = label.id;
-	message = book_seen(label.id, host->life, arrival);
+	message = book_seen(label.id, host->incarnation, arrival);
 	if (host->habit == KEEP && arrival->kind != LND_REQUEST_IMMEDIATE && host->kept_count < SLOTS) {
 		MUST(lnd_keep(host->ni, arrival->request, now, &request.request));
 		host->kept[host->kept_count++] = request;
 		return;
 	}
 	if (!reply(host, &request, host->habit == NAK ? NAK : TAKE))
-		MUST(lnd_refuse(host->ni, arrival->request, LND_REFUSE_NO_RESOURCES, now));
-	FAILS(LND_E_STALE, lnd_refuse(host->ni, arrival->request, LND_REFUSE_FAILED, now));
+		MUST(lnd_nak(host->ni, arrival->request, LND_NAK_NO_RESOURCES, now));
+	FAILS(LND_E_STALE, lnd_nak(host->ni, arrival->request, LND_NAK_FAILED, now));
 	/* A GET that came as a mere header: its answer is a message of its own. */
 	if (message->kind == LND_GET && arrival->kind == LND_REQUEST_IMMEDIATE && host->habit != NAK &&
 	    !host->leaving)

@@ -83,7 +83,7 @@ static void play(uint64_t seed)
 	at_once = seed / 2 % 2;
 	by_operations = seed / 4 % 2;
 	op_keys = seed % 2;
-	no_recall = seed / 2 % 2;
+	cancel_first = seed / 2 % 2;
 	b->slots = seed % 3 == 2 ? 6 : 0;
 	host_start(0);
 	host_start(1);

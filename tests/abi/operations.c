@@ -8,7 +8,7 @@
 
 
 static uint32_t post_says;	/* what node 0's engine_post() returns, of itself */
-static uint32_t told;		/* a stopped link is told by lnd_assert_stopped() alone */
+static uint32_t notified;		/* a stopped link is told by lnd_assert_stopped() alone */
 static uint32_t keeps;		/* node 0's engine does not give back what it is asked for */
 static uint32_t number = 1;	/* node 0's connection with node 1 by link 0; else 99 */
 static uint32_t cut, cuts, resets;
@@ -34,7 +34,7 @@ static void invalidate(void *ctx, uint32_t link, struct lnd_tag tag)
 
 static uint32_t quiesced(void *ctx, uint32_t link)
 {
-	return told ? 0 : op_engine_quiesced(ctx, link);
+	return notified ? 0 : op_engine_quiesced(ctx, link);
 }
 
 static uint32_t connection(void *ctx, uint32_t link, uint64_t nid)
@@ -67,14 +67,14 @@ static void connection_reset(void *ctx, uint32_t link, uint64_t nid, uint32_t wh
 	resets++;
 }
 
-/* As op_engine_yank(), of a link that works. */
-static uint32_t yank(void *ctx, uint32_t link, struct lnd_tag tag)
+/* As op_engine_reclaim(), of a link that works. */
+static uint32_t reclaim(void *ctx, uint32_t link, struct lnd_tag tag)
 {
 	struct op_engine *engine = op_engine_of(ctx, link);
 	struct posted *posted = &engine->posted[tag.index];
 
 	if (engine->stopped)
-		return op_engine_yank(ctx, link, tag);
+		return op_engine_reclaim(ctx, link, tag);
 	CHECK(ctx == a && link == 0 && cut && posted->nid == nid_of(1));
 	posted->state = 0;
 	return LND_RETURNED_UNKNOWN;
@@ -89,7 +89,7 @@ static void otherwise(struct host *host, struct lnd_config *config, struct lnd_o
 	ops->engine_invalidate = invalidate;
 	ops->engine_key = op_keys ? key : NULL;
 	ops->engine_quiesced = quiesced;
-	ops->engine_yank = yank;
+	ops->engine_reclaim = reclaim;
 	ops->connection = connection;
 	ops->connection_stop = connection_stop;
 	ops->connection_quiesced = connection_quiesced;
@@ -147,7 +147,7 @@ static void says_nothing(void)
 {
 	uint32_t id, misuses;
 
-	told = 1;
+	notified = 1;
 	open_three();
 	id = message_count;
 	post_says = 77;
@@ -166,7 +166,7 @@ static void says_nothing(void)
 	CHECK(messages[id].reports == 1 && messages[id].error);
 	CHECK(!op_engines[0][0].stopping && counter(a, "links_failed") == 1);
 	all_goes_well(a, b);
-	told = 0;
+	notified = 0;
 	close_all();
 }
 
@@ -234,7 +234,7 @@ static void asked_first(void)
 {
 	uint32_t id, link;
 
-	no_recall = 1;
+	cancel_first = 1;
 	open_three();
 	for (link = 0; link < LINKS; link++)
 		op_engines[1][link].down = 1;
@@ -249,7 +249,7 @@ static void asked_first(void)
 	CHECK(counter(a, "invalidated") == 1 && messages[id].reports == 1 && messages[id].error);
 	CHECK(!cuts && counter(a, "links_failed") == 0);
 	all_goes_well(a, b);
-	no_recall = 0;
+	cancel_first = 0;
 	close_all();
 }
 
@@ -329,14 +329,14 @@ static void faults(void)
 	BAD_FIELD(hello_timeout, 0);
 	BAD_FIELD(credit_stall, 0);
 	BAD_FIELD(link_poll, 999);
-	BAD_FIELD(verdict_bound, 0);
+	BAD_FIELD(decision_bound, 0);
 }
 
 /* An engine is whole, and there is one. */
 static void configuration(void)
 {
 	static unsigned char ring[1 << 16] __attribute__((aligned(64)));
-	struct host host = { .number = 0, .life = 1 };
+	struct host host = { .number = 0, .incarnation = 1 };
 	struct lnd_ops good = host_ops(), ops;
 	struct lnd_config config;
 	struct lnd_ni *ni = NULL;
@@ -345,19 +345,19 @@ static void configuration(void)
 	size_t bytes;
 
 	MUST(lnd_config_init(&config, LND_ABI_VERSION, 8, 2, LINKS));
-	config.nid = config.life = 1;
+	config.nid = config.incarnation = 1;
 	op_engine_use(&host, &config, &good);
 	bytes = lnd_ni_size(&config);
 	block = memory(bytes);
 #define BAD_ENGINE(error, fault, change)                                                      \
 	do {                                                                              \
-		const char *told;                                                         \
+		const char *notified;                                                         \
                                                                                           \
 		ops = good;                                                               \
 		change;                                                                   \
 		FAILS(error, lnd_ni_create(block, bytes, &config, &ops, NULL, &ni));      \
-		told = lnd_config_fault(&config, &ops);                                   \
-		CHECK(!ni && !strcmp(told ? told : "", fault));                           \
+		notified = lnd_config_fault(&config, &ops);                                   \
+		CHECK(!ni && !strcmp(notified ? notified : "", fault));                           \
 	} while (0)
 	BAD_ENGINE(LND_E_OPS, "engine_doorbell", ops.engine_post = NULL);
 	BAD_ENGINE(LND_E_OPS, "engine_doorbell", ops.engine_doorbell = NULL);
@@ -365,7 +365,7 @@ static void configuration(void)
 	BAD_ENGINE(LND_E_OPS, "engine_stop", ops.engine_stop = NULL);
 	BAD_ENGINE(LND_E_OPS, "engine_reset", ops.engine_reset = NULL);
 	BAD_ENGINE(LND_E_OPS, "reg_read32", ops.reg_read32 = op_reg_read32; ops.reg_write32 = op_reg_write32);
-	BAD_ENGINE(LND_E_OPS, "engine_yank", ops = host_ops(); ops.engine_yank = op_engine_yank);
+	BAD_ENGINE(LND_E_OPS, "engine_reclaim", ops = host_ops(); ops.engine_reclaim = op_engine_reclaim);
 	BAD_ENGINE(LND_E_NULL, "", ops = host_ops());
 	BAD_ENGINE(LND_E_OPS, "send", ops.send = NULL);
 	BAD_ENGINE(LND_E_OPS, "finalize", ops.finalize = NULL);
@@ -376,9 +376,9 @@ static void configuration(void)
 	BAD_ENGINE(LND_E_OPS, "node_of", ops.node_of = node_of);
 	BAD_ENGINE(LND_E_OPS, "dma_barrier", ops.dma_barrier = lock);
 	BAD_ENGINE(LND_E_SIZE, "size", ops.size--);
-	config.flags |= LND_NO_RECALL;
+	config.flags |= LND_CANCEL_FIRST;
 	BAD_ENGINE(LND_E_OPS, "engine_post", ops = host_ops());
-	config.flags &= ~LND_NO_RECALL;
+	config.flags &= ~LND_CANCEL_FIRST;
 	config.connections = 1;
 	BAD_ENGINE(LND_E_OPS, "connection", (void)0);
 	BAD_ENGINE(LND_E_OPS, "connection_stop", ops.connection = connection);
@@ -388,7 +388,7 @@ static void configuration(void)
 	BAD_ENGINE(LND_E_RING, "", (void)0);
 	config.rings[0] = (struct lnd_ring){ .base = NULL };
 	good.engine_quiesced = NULL;
-	good.engine_yank = NULL;
+	good.engine_reclaim = NULL;
 	good.engine_link_up = NULL;
 	MUST(lnd_ni_create(block, bytes, &config, &good, &host, &ni));
 	for (link = 0; link < LINKS; link++)

@@ -39,14 +39,14 @@ static inline int same(struct lnd_health_ni a, struct lnd_health_ni b)
 }
 
 /* Two interfaces of ours, one peer with two, room for @journeys and @actions. */
-static void start(uint32_t journeys, uint32_t actions, uint32_t profile)
+static void start(uint32_t attempts, uint32_t actions, uint32_t profile)
 {
 	struct lnd_health_config config;
 	uint32_t at;
 	size_t len;
 
 	MUST(lnd_health_config_init(&config, LND_ABI_VERSION, 2, 2, 4));
-	config.journeys = journeys;
+	config.attempts = attempts;
 	config.actions = actions;
 	config.profile = profile;
 	config.incarnation = OWN;

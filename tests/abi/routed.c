@@ -13,7 +13,7 @@ static enum lnd_error decide(struct node *node, const struct lnd_arrival *arriva
 {
 	kind = arrival->kind;
 	length = arrival->len;
-	return lnd_refuse(node->ni, arrival->request, LND_REFUSE_NO_MATCH, arrival->now);
+	return lnd_nak(node->ni, arrival->request, LND_NAK_NO_MATCH, arrival->now);
 }
 
 /* What the peer sees of a GET of 100,000 bytes. */

@@ -48,13 +48,13 @@ static inline void trace(void *ctx, const struct lnd_trace *record)
 		break;
 	case LND_TRACE_POSTED:
 	case LND_TRACE_INVALIDATED:
-	case LND_TRACE_YANKED:
+	case LND_TRACE_RECLAIMED:
 	case LND_TRACE_LINK:
 		CHECK(record->link < LINKS);
 		break;
 	case LND_TRACE_ACCEPTED:
-	case LND_TRACE_SAID:
-	case LND_TRACE_HEARD:
+	case LND_TRACE_SENT:
+	case LND_TRACE_RECEIVED:
 	case LND_TRACE_PEER:
 		CHECK(record->nid == lnd_soft_nid(0) || record->nid == lnd_soft_nid(1));
 		break;

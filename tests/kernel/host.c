@@ -95,7 +95,7 @@ static void join(const char *file)
 	must(lnd_config_init(&config, LND_ABI_VERSION, shape.descriptors, shape.nodes, shape.links),
 	     "config");
 	config.nid = lnd_soft_nid(me.number);
-	config.life = lnd_soft_life(me.node);
+	config.incarnation = lnd_soft_incarnation(me.node);
 	config.flags |= LND_RELIABLE;
 	for (uint32_t i = 0; i < me.links; i++) {
 		struct lnd_soft_link link = { .size = sizeof(link) };

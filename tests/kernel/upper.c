@@ -88,15 +88,15 @@ enum lnd_error submit(struct op *op, uint32_t kind, uint64_t nid)
 static enum lnd_error accept_it(struct op *op, const struct lnd_arrival *arrival, int give)
 {
 	struct lnd_frag frag = place(op);
-	struct lnd_verdict verdict = {
-		.size = sizeof(verdict), .frags = &frag, .nfrags = 1, .len = op->length,
+	struct lnd_decision decision = {
+		.size = sizeof(decision), .frags = &frag, .nfrags = 1, .len = op->length,
 		.deadline = now() + DEADLINE, .user = op - me.op,
 	};
 
 	op->ends++;
 	if (give)
-		return lnd_give(me.ni, arrival->request, &verdict, now(), NULL);
-	return lnd_recv(me.ni, arrival->request, &verdict, now(), NULL, NULL);
+		return lnd_reply(me.ni, arrival->request, &decision, now(), NULL);
+	return lnd_recv(me.ni, arrival->request, &decision, now(), NULL, NULL);
 }
 
 /* Decides a peer's request, before anything else happens. */
@@ -119,7 +119,7 @@ void decide(const struct lnd_arrival *arrival)
 		op = take(header.kind, header.length, header.seed);
 	}
 	if (!op) {
-		lnd_refuse(me.ni, arrival->request, LND_REFUSE_NO_RESOURCES, now());
+		lnd_nak(me.ni, arrival->request, LND_NAK_NO_RESOURCES, now());
 		return;
 	}
 	me.asked++;
@@ -132,7 +132,7 @@ void decide(const struct lnd_arrival *arrival)
 		must(accept_it(op, arrival, 1), "get");
 		return;
 	}
-	must(lnd_refuse(me.ni, arrival->request, LND_REFUSE_NO_MATCH, now()), "request");
+	must(lnd_nak(me.ni, arrival->request, LND_NAK_NO_MATCH, now()), "request");
 	op->ends++;
 	must(submit(op, LND_REPLY, arrival->nid), "reply");
 }

@@ -102,8 +102,8 @@ static void decide(struct node *node, struct lnd_request request, const struct j
 	struct open *open = open_new(node, sink, job);
 	struct lnd_frag frag = payload_frag(node->number, give ? SHOW : sink, job);
 	uint64_t now = board_now();
-	struct lnd_verdict verdict = {
-		.size = sizeof(verdict),
+	struct lnd_decision decision = {
+		.size = sizeof(decision),
 		.frags = &frag,
 		.nfrags = none ? 0 : 1,
 		.len = none ? 0 : job->length,
@@ -112,20 +112,20 @@ static void decide(struct node *node, struct lnd_request request, const struct j
 	enum lnd_error error = LND_E_NO_SLOTS;
 
 	if (open) {
-		verdict.user = user_of(node, open);
+		decision.user = user_of(node, open);
 		if (give)
 			payload_fill(node->number, SHOW, job);
 		else if (!none)
 			payload_empty(node->number, sink, job);
-		error = give ? lnd_give(node->ni, request, &verdict, now, NULL)
-			     : lnd_recv(node->ni, request, &verdict, now, NULL, NULL);
+		error = give ? lnd_reply(node->ni, request, &decision, now, NULL)
+			     : lnd_recv(node->ni, request, &decision, now, NULL, NULL);
 	}
 	if (error == LND_OK) {
 		accepted(node, open);
 	} else {
 		node->ledger.refused++;
 		if (error != LND_E_GONE)
-			lnd_refuse(node->ni, request, LND_REFUSE_NO_RESOURCES, now);
+			lnd_nak(node->ni, request, LND_NAK_NO_RESOURCES, now);
 	}
 	if (none) /* small enough to be answered by a message */
 		node_start(node, REPLY, job->number, job->offset, job->length);
@@ -138,13 +138,13 @@ static void requested(struct node *node, const struct lnd_arrival *arrival)
 
 	if (arrival->header_len != sizeof(job)) {
 		node->ledger.violations++;
-		lnd_refuse(node->ni, arrival->request, LND_REFUSE_BAD_REQUEST, arrival->now);
+		lnd_nak(node->ni, arrival->request, LND_NAK_BAD_REQUEST, arrival->now);
 		return;
 	}
 	memcpy(&job, arrival->header, sizeof(job));
 	if (job.offset > LARGEST || job.length > LARGEST - job.offset) {
 		node->ledger.violations++;
-		lnd_refuse(node->ni, arrival->request, LND_REFUSE_BAD_REQUEST, arrival->now);
+		lnd_nak(node->ni, arrival->request, LND_NAK_BAD_REQUEST, arrival->now);
 		return;
 	}
 	if (node->hold && arrival->kind != LND_REQUEST_IMMEDIATE && node->held < 4) {
@@ -229,7 +229,7 @@ static void configure(struct lnd_config *config, uint32_t number)
 {
 	lnd_config_init(config, LND_ABI_VERSION, SLOTS, PEERS, 1);
 	config->nid = number + 1;
-	config->life = 100 + number;
+	config->incarnation = 100 + number;
 	config->flags |= LND_RELIABLE;
 	config->lists = 0;
 	config->immediate_max = 512;

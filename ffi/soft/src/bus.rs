@@ -5,9 +5,9 @@ use lnd_core::id::{LinkId, Nid};
 use lnd_core::sync::{AtomicU32, Ordering};
 use lnd_dma::driver::Nodes;
 use lnd_dma::memory::LinkMemory;
-use lnd_dma::soft::{BusFault, Fabric as EngineFabric, Place};
+use lnd_dma::soft::{BusAddress, BusFault, Fabric as EngineFabric};
 
-use crate::fabric::Fabric;
+use crate::fabric::SoftFabric;
 use crate::nodes::NodeState;
 use crate::oracle::{Lease, Violation};
 use crate::set::NodeSet;
@@ -16,7 +16,7 @@ use crate::shape::node_of;
 /// One engine's view.
 #[derive(Debug)]
 pub struct Bus<'m> {
-    fabric: Fabric<'m>,
+    fabric: SoftFabric<'m>,
     /// Nodes whose engines have got a descriptor back since somebody last asked.
     signals: NodeSet,
     violations: u64,
@@ -26,12 +26,12 @@ pub struct Bus<'m> {
 
 impl<'m> Bus<'m> {
     /// A view; accesses that the memory oracle objects to are also added to `total`.
-    pub const fn new(fabric: &Fabric<'m>, total: &'m AtomicU32) -> Self {
+    pub const fn new(fabric: &SoftFabric<'m>, total: &'m AtomicU32) -> Self {
         Self { total: Some(total), ..Self::alone(fabric) }
     }
 
     /// A view whose violations are counted nowhere else.
-    pub const fn alone(fabric: &Fabric<'m>) -> Self {
+    pub const fn alone(fabric: &SoftFabric<'m>) -> Self {
         let signals = NodeSet::EMPTY;
         Self { fabric: *fabric, signals, violations: 0, first: None, total: None }
     }
@@ -46,7 +46,7 @@ impl<'m> Bus<'m> {
         self.signals.take()
     }
 
-    fn check(&mut self, from: Place, to: Place, length: u32) {
+    fn check(&mut self, from: BusAddress, to: BusAddress, length: u32) {
         let oracle = self.fabric.oracle();
         for (place, access) in [(from, Lease::Read), (to, Lease::Write)] {
             if !oracle.watches(place.node) {
@@ -73,7 +73,7 @@ impl<'m> EngineFabric<'m> for Bus<'m> {
         matches!(self.fabric.state_of(node), NodeState::Alive | NodeState::Joining)
     }
 
-    fn copy(&mut self, from: Place, to: Place, length: u32) -> Result<(), BusFault> {
+    fn copy(&mut self, from: BusAddress, to: BusAddress, length: u32) -> Result<(), BusFault> {
         let (Some(source), Some(sink)) = (
             self.fabric.window_place(from.node, from.address, length),
             self.fabric.window_place(to.node, to.address, length),
@@ -82,7 +82,7 @@ impl<'m> EngineFabric<'m> for Bus<'m> {
         };
         self.check(from, to, length);
         // SAFETY: both ranges are within their windows, which stay mapped for 'm. Payload memory is
-        // never referenced, only copied by address, here and in `Window`; the protocol keeps its
+        // never referenced, only copied by address, here and in `MemoryWindow`; the protocol keeps its
         // owner away while it is lent, and the oracle says so when it does not.
         unsafe { core::ptr::copy(source.as_ptr(), sink.as_ptr(), length as usize) };
         self.check(from, to, length);

@@ -10,7 +10,7 @@ use lnd_dma::memory::{LayoutError, LinkMemory};
 use lnd_dma::regs::{LinkBits, Register, RegisterAccess};
 use lnd_shortmsg::mailbox;
 
-use crate::region::Region;
+use crate::region::SharedRegion;
 use crate::shape::{Offsets, Shape, ShapeError, ENTRY, PAGE, WORDS};
 
 /// First words of a fabric: `LNDFabrc`.
@@ -59,18 +59,18 @@ impl core::error::Error for AttachError {}
 
 /// A fabric in a region. Copies refer to the same fabric. Context: any.
 #[derive(Clone, Copy, Debug)]
-pub struct Fabric<'m> {
-    region: Region<'m>,
+pub struct SoftFabric<'m> {
+    region: SharedRegion<'m>,
     shape: Shape,
     offsets: Offsets,
 }
 
-impl<'m> Fabric<'m> {
+impl<'m> SoftFabric<'m> {
     /// Makes a fabric of `shape` in a fresh region: all zero, and nobody attached.
     ///
     /// # Errors
     /// The shape cannot be, or does not fit; nothing was written.
-    pub fn format(region: Region<'m>, shape: Shape) -> Result<Self, AttachError> {
+    pub fn format(region: SharedRegion<'m>, shape: Shape) -> Result<Self, AttachError> {
         let this = Self::over(region, shape)?;
         let put = |offset: usize, value: u32, order: Ordering| {
             if let Some(word) = region.word(offset) {
@@ -92,7 +92,7 @@ impl<'m> Fabric<'m> {
     ///
     /// # Errors
     /// What is wrong with the region.
-    pub fn attach(region: Region<'m>) -> Result<Self, AttachError> {
+    pub fn attach(region: SharedRegion<'m>) -> Result<Self, AttachError> {
         if region.len() < PAGE as usize {
             return Err(AttachError::Foreign);
         }
@@ -118,7 +118,7 @@ impl<'m> Fabric<'m> {
         Self::over(region, shape)
     }
 
-    fn over(region: Region<'m>, shape: Shape) -> Result<Self, AttachError> {
+    fn over(region: SharedRegion<'m>, shape: Shape) -> Result<Self, AttachError> {
         let offsets = shape.offsets().map_err(AttachError::Shape)?;
         if region.len() < offsets.end {
             return Err(AttachError::TooSmall { have: region.len(), need: offsets.end });
@@ -225,7 +225,7 @@ impl<'m> Fabric<'m> {
         sink: u32,
         link: usize,
         lane: usize,
-    ) -> Option<mailbox::Region<'m>> {
+    ) -> Option<mailbox::MailboxRegion<'m>> {
         let (nodes, links) = (self.shape.nodes, self.shape.links as usize);
         if source >= nodes || sink >= nodes || link >= links {
             return None;
@@ -238,6 +238,6 @@ impl<'m> Fabric<'m> {
         let place = self.region.place(self.offsets.boxes + area + number * bytes, bytes)?;
         // SAFETY: within the region, which is initialised, and by the layout used for this mailbox
         // only.
-        unsafe { mailbox::Region::new(place, bytes) }.ok()
+        unsafe { mailbox::MailboxRegion::new(place, bytes) }.ok()
     }
 }

@@ -5,7 +5,7 @@ use lnd_core::id::LinkId;
 use lnd_core::message::Lane;
 use lnd_shortmsg::mailbox::{Consumer, Fault};
 
-use crate::fabric::Fabric;
+use crate::fabric::SoftFabric;
 use crate::inlet::Found;
 use crate::join::Membership;
 use crate::outbox::lane_number;
@@ -13,7 +13,7 @@ use crate::shape::LANES;
 
 /// A frame that has been copied out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Arrival {
+pub struct InboxFrame {
     /// The node that has sent it, by its mailbox.
     pub from: u32,
     /// The link.
@@ -31,7 +31,7 @@ pub struct Arrival {
 /// never wait behind requests; a pass ends with `None`.
 #[derive(Debug)]
 pub struct Inbox<'m, S> {
-    fabric: Fabric<'m>,
+    fabric: SoftFabric<'m>,
     boxes: S,
     /// Where the pass is, and how much of that mailbox it has seen.
     at: usize,
@@ -112,7 +112,7 @@ impl<'m, S: AsMut<[Option<Consumer<'m>>]>> Inbox<'m, S> {
     /// [released](Self::release); if the next call comes before, it waits there for the next pass,
     /// and what is behind it too. A pass takes at most `budget` frames of each mailbox. `None`: the
     /// pass is over; the next call begins another.
-    pub fn next(&mut self, budget: u32, into: &mut [u8]) -> Option<Arrival> {
+    pub fn next(&mut self, budget: u32, into: &mut [u8]) -> Option<InboxFrame> {
         if core::mem::take(&mut self.offered) {
             self.turn();
         }
@@ -130,7 +130,7 @@ impl<'m, S: AsMut<[Option<Consumer<'m>>]>> Inbox<'m, S> {
                 Ok(Some(length)) => {
                     let (from, link, lane) = place(&self.fabric, self.at)?;
                     self.offered = true;
-                    return Some(Arrival { from, link, lane, length });
+                    return Some(InboxFrame { from, link, lane, length });
                 }
                 Ok(None) => self.turn(),
                 Err(Fault::Length) => {
@@ -184,7 +184,7 @@ impl<'m, S: AsMut<[Option<Consumer<'m>>]>> Inbox<'m, S> {
 }
 
 /// Which mailbox has number `at` in a pass.
-fn place(fabric: &Fabric<'_>, at: usize) -> Option<(u32, LinkId, Lane)> {
+fn place(fabric: &SoftFabric<'_>, at: usize) -> Option<(u32, LinkId, Lane)> {
     let shape = fabric.shape();
     let lane_boxes = shape.mailboxes() / LANES;
     let (lane, rest) = if at < lane_boxes {

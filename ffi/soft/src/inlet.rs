@@ -15,9 +15,9 @@
 
 use lnd_core::id::LinkId;
 use lnd_shortmsg::mailbox::spsc::Producer;
-use lnd_shortmsg::mailbox::{Consumer, Region};
+use lnd_shortmsg::mailbox::{Consumer, MailboxRegion};
 
-use crate::fabric::Fabric;
+use crate::fabric::SoftFabric;
 use crate::nodes::NodeState;
 
 /// A mailbox as one end finds it.
@@ -32,7 +32,7 @@ pub(crate) enum Found<T> {
     Nowhere,
 }
 
-impl<'m> Fabric<'m> {
+impl<'m> SoftFabric<'m> {
     /// Opens a mailbox for its reader `to`, which has nothing attached to it; makes it if it is fresh.
     pub(crate) fn open_inlet(
         &self,
@@ -90,11 +90,11 @@ impl<'m> Fabric<'m> {
     }
 
     /// Whether a mailbox's header is what this fabric's mailboxes have.
-    pub(crate) fn has_sound_header(&self, region: Region<'_>, lane: usize) -> bool {
+    pub(crate) fn has_sound_header(&self, region: MailboxRegion<'_>, lane: usize) -> bool {
         region.check().ok() == self.shape().box_geometry(lane)
     }
 
-    fn attach_inlet(&self, region: Region<'m>, lane: usize) -> Option<Consumer<'m>> {
+    fn attach_inlet(&self, region: MailboxRegion<'m>, lane: usize) -> Option<Consumer<'m>> {
         if !self.has_sound_header(region, lane) {
             return None;
         }

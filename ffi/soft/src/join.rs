@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! Becoming a node, and leaving again.
 //!
-//! 1. [`Fabric::claim`]: the node's entry, by one exchange, if it is absent or dead; what the former
+//! 1. [`SoftFabric::claim`]: the node's entry, by one exchange, if it is absent or dead; what the former
 //!    life held of others goes back; the former life's links stop.
 //! 2. [`Joining::finish`]: once no peer's engine reads the former life's memory: link memories and
-//!    own mailboxes are formatted. A damaged mailbox keeps no node out (see [`Fabric::claim`]).
+//!    own mailboxes are formatted. A damaged mailbox keeps no node out (see [`SoftFabric::claim`]).
 //! 3. [`Membership::announce`]: from now on the node counts as alive.
 
 use core::fmt;
@@ -14,11 +14,11 @@ use lnd_core::ports::Features;
 use lnd_core::sync::{fence, Ordering};
 use lnd_dma::descriptor::State;
 use lnd_dma::memory::{LayoutError, LinkMemory};
-use lnd_dma::regs::{Control, LinkBits, Register, RegisterAccess};
+use lnd_dma::regs::{ControlBits, LinkBits, Register, RegisterAccess};
 use lnd_dma::soft::let_go_of;
 
-use crate::fabric::Fabric;
-use crate::nodes::{NodeFlags, NodeState, Standing, LIFE_HIGH, LIFE_LOW};
+use crate::fabric::SoftFabric;
+use crate::nodes::{NodeFlags, NodeState, Standing, INCARNATION_HIGH, INCARNATION_LOW};
 use crate::shape::LANES;
 
 /// How a node joins.
@@ -76,7 +76,7 @@ impl core::error::Error for JoinError {}
 /// node and lost it again since.
 const TRIES: u32 = 8;
 
-impl<'m> Fabric<'m> {
+impl<'m> SoftFabric<'m> {
     /// Begins to join as `node`. Takes time linear in all descriptors of the fabric. Context:
     /// thread.
     ///
@@ -92,27 +92,27 @@ impl<'m> Fabric<'m> {
         if !free || !self.change(node, before, ours) {
             return Err(JoinError::Taken);
         }
-        let life = self.begin_life(node, ours, join.random).ok_or(JoinError::Lost)?;
+        let incarnation = self.begin_incarnation(node, ours, join.random).ok_or(JoinError::Lost)?;
         // What a former life held of others goes back: this one knows nothing of it.
         for other in (0..self.shape().nodes).filter(|&other| other != node) {
             self.memories(other).for_each(|memory| let_go_of(&memory, node));
         }
         // A peer's engine that sees the stop lets go between two chunks.
         for memory in self.memories(node) {
-            let control = Control(memory.read(Register::Control));
+            let control = ControlBits(memory.read(Register::Control));
             memory.write(Register::Control, control.stopping().bits());
         }
-        Ok(Joining { fabric: *self, node, life, ours, join: *join })
+        Ok(Joining { fabric: *self, node, incarnation, ours, join: *join })
     }
 
     /// Writes a new life: a count that carries the turn, and the random word. `None`: the node was
     /// declared dead meanwhile, and may be another's.
-    fn begin_life(&self, node: u32, ours: Standing, random: u32) -> Option<Incarnation> {
-        // Release: partner is the Acquire fence in `life_in`; whoever reads a word of the new life
+    fn begin_incarnation(&self, node: u32, ours: Standing, random: u32) -> Option<Incarnation> {
+        // Release: partner is the Acquire fence in `incarnation_in`; whoever reads a word of the new life
         // sees that the node joins.
         fence(Ordering::Release);
-        let count = self.begin_word(node, ours, LIFE_LOW, |count| ours.next_count(count))?;
-        self.begin_word(node, ours, LIFE_HIGH, |_| random)?;
+        let count = self.begin_word(node, ours, INCARNATION_LOW, |count| ours.next_count(count))?;
+        self.begin_word(node, ours, INCARNATION_HIGH, |_| random)?;
         Incarnation::from_raw(u64::from(random) << 32 | u64::from(count))
     }
 
@@ -155,9 +155,9 @@ impl<'m> Fabric<'m> {
 #[derive(Debug)]
 #[must_use = "a node that is joining has to finish or to abandon"]
 pub struct Joining<'m> {
-    fabric: Fabric<'m>,
+    fabric: SoftFabric<'m>,
     node: u32,
-    life: Incarnation,
+    incarnation: Incarnation,
     ours: Standing,
     join: Join,
 }
@@ -185,8 +185,8 @@ impl<'m> Joining<'m> {
     pub fn finish(self) -> Result<Membership<'m>, (JoinError, Self)> {
         match self.prepare() {
             Ok(()) => {
-                let Self { fabric, node, life, ours, .. } = self;
-                Ok(Membership { fabric, node, life, ours })
+                let Self { fabric, node, incarnation, ours, .. } = self;
+                Ok(Membership { fabric, node, incarnation, ours })
             }
             Err(error) => Err((error, self)),
         }
@@ -238,9 +238,9 @@ impl<'m> Joining<'m> {
 /// somebody has to declare the death.
 #[derive(Debug)]
 pub struct Membership<'m> {
-    fabric: Fabric<'m>,
+    fabric: SoftFabric<'m>,
     node: u32,
-    life: Incarnation,
+    incarnation: Incarnation,
     ours: Standing,
 }
 
@@ -251,12 +251,12 @@ impl<'m> Membership<'m> {
     }
 
     /// This life.
-    pub const fn life(&self) -> Incarnation {
-        self.life
+    pub const fn incarnation(&self) -> Incarnation {
+        self.incarnation
     }
 
     /// The fabric.
-    pub const fn fabric(&self) -> &Fabric<'m> {
+    pub const fn fabric(&self) -> &SoftFabric<'m> {
         &self.fabric
     }
 

@@ -22,13 +22,13 @@ pub mod shape;
 pub mod window;
 
 pub use bus::{Bus, NodeNumbers};
-pub use fabric::{AttachError, Fabric};
-pub use inbox::{Arrival, Inbox};
+pub use fabric::{AttachError, SoftFabric};
+pub use inbox::{Inbox, InboxFrame};
 pub use join::{Join, JoinError, Joining, Membership};
 pub use nodes::{DeclareError, Node, NodeFlags, NodeState, Watch};
 pub use oracle::{Lease, Oracle, Violation};
-pub use outbox::{Outbox, SendError};
-pub use region::Region;
+pub use outbox::{Outbox, OutboxError};
+pub use region::SharedRegion;
 pub use set::NodeSet;
 pub use shape::{nid_of, node_of, Offsets, Shape, ShapeError};
-pub use window::Window;
+pub use window::MemoryWindow;

@@ -9,13 +9,13 @@
 use lnd_core::id::Incarnation;
 use lnd_core::sync::{fence, Ordering};
 
-use crate::fabric::Fabric;
+use crate::fabric::SoftFabric;
 use crate::shape::MAX_NODES;
 
 /// Byte offsets of the words of an entry.
 pub(crate) const STATE: usize = 0;
-pub(crate) const LIFE_LOW: usize = 4;
-pub(crate) const LIFE_HIGH: usize = 8;
+pub(crate) const INCARNATION_LOW: usize = 4;
+pub(crate) const INCARNATION_HIGH: usize = 8;
 
 /// Where a node stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,7 +103,7 @@ pub struct Node {
     /// What it said of itself when it joined last.
     pub flags: NodeFlags,
     /// Its present or last life; `None`: it never had one, or it is changing right now.
-    pub life: Option<Incarnation>,
+    pub incarnation: Option<Incarnation>,
 }
 
 /// Why a node was not declared dead.
@@ -114,7 +114,7 @@ pub enum DeclareError {
     /// Nobody is this node.
     NotThere,
     /// The node lives another life than the one that was named.
-    OtherLife,
+    OtherIncarnation,
 }
 
 impl core::fmt::Display for DeclareError {
@@ -122,14 +122,14 @@ impl core::fmt::Display for DeclareError {
         f.write_str(match self {
             Self::NoSuchNode => "the fabric has no such node",
             Self::NotThere => "nobody is this node",
-            Self::OtherLife => "the node lives another life",
+            Self::OtherIncarnation => "the node lives another life",
         })
     }
 }
 
 impl core::error::Error for DeclareError {}
 
-impl Fabric<'_> {
+impl SoftFabric<'_> {
     pub(crate) fn standing(&self, node: u32) -> Standing {
         // Acquire: partner is the AcqRel in `change`.
         Standing(self.entry(node, STATE).map_or(0, |word| word.load(Ordering::Acquire)))
@@ -150,28 +150,28 @@ impl Fabric<'_> {
     }
 
     /// The life that a node had when it joined last.
-    pub fn life_of(&self, node: u32) -> Option<Incarnation> {
+    pub fn incarnation_of(&self, node: u32) -> Option<Incarnation> {
         let half = |word| self.entry(node, word).map_or(0, |w| w.load(Ordering::Relaxed));
-        let (low, high) = (half(LIFE_LOW), half(LIFE_HIGH));
+        let (low, high) = (half(INCARNATION_LOW), half(INCARNATION_HIGH));
         Incarnation::from_raw(u64::from(high) << 32 | u64::from(low))
     }
 
     /// What the table says of a node, all of one life. Context: any.
     pub fn node(&self, node: u32) -> Node {
         let standing = self.standing(node);
-        let life = self.life_in(node, standing);
-        Node { state: standing.state(), flags: standing.flags(), life }
+        let incarnation = self.incarnation_in(node, standing);
+        Node { state: standing.state(), flags: standing.flags(), incarnation }
     }
 
     /// The life behind a standing; `None` if there is none, or another by now.
-    fn life_in(&self, node: u32, standing: Standing) -> Option<Incarnation> {
-        let life = self.life_of(node);
-        // Acquire: partner is the Release fence of `begin_life`. If we have read a word of a newer
+    fn incarnation_in(&self, node: u32, standing: Standing) -> Option<Incarnation> {
+        let incarnation = self.incarnation_of(node);
+        // Acquire: partner is the Release fence of `begin_incarnation`. If we have read a word of a newer
         // life, we see that the node stands elsewhere.
         fence(Ordering::Acquire);
         let again = Standing(self.entry(node, STATE)?.load(Ordering::Relaxed));
         let settled = standing.state() != NodeState::Joining;
-        life.filter(|_| settled && again == standing)
+        incarnation.filter(|_| settled && again == standing)
     }
 
     /// Declares a node dead. With a life only if it lives that one: an agent that was late does not
@@ -182,7 +182,11 @@ impl Fabric<'_> {
     ///
     /// # Errors
     /// [`DeclareError`]; nothing was changed. A node that is dead already is no error.
-    pub fn declare_dead(&self, node: u32, life: Option<Incarnation>) -> Result<(), DeclareError> {
+    pub fn declare_dead(
+        &self,
+        node: u32,
+        incarnation: Option<Incarnation>,
+    ) -> Result<(), DeclareError> {
         if node >= self.shape().nodes {
             return Err(DeclareError::NoSuchNode);
         }
@@ -192,21 +196,24 @@ impl Fabric<'_> {
         }
         // The words of a life come after the turn: a node that has just begun to join still shows
         // its former life, whose death must not hit this turn.
-        let is_of_turn = |life: Incarnation| life.raw() as u32 & 0xffff == standing.turn();
-        if life.is_some_and(|life| !is_of_turn(life) || self.life_of(node) != Some(life)) {
-            return Err(DeclareError::OtherLife);
+        let is_of_turn =
+            |incarnation: Incarnation| incarnation.raw() as u32 & 0xffff == standing.turn();
+        if incarnation.is_some_and(|incarnation| {
+            !is_of_turn(incarnation) || self.incarnation_of(node) != Some(incarnation)
+        }) {
+            return Err(DeclareError::OtherIncarnation);
         }
         let dead = standing.into(NodeState::Dead);
         if standing == dead || self.change(node, standing, dead) {
             Ok(())
         } else {
             // It came, went or died at this moment; the proof was of another standing.
-            Err(DeclareError::OtherLife)
+            Err(DeclareError::OtherIncarnation)
         }
     }
 
     /// Declares a node dead that stands as `seen`; whether it did.
-    pub(crate) fn bury(&self, node: u32, seen: Standing) -> bool {
+    pub(crate) fn mark_dead(&self, node: u32, seen: Standing) -> bool {
         self.change(node, seen, seen.into(NodeState::Dead))
     }
 
@@ -221,7 +228,7 @@ impl Fabric<'_> {
             NodeState::Joining | NodeState::Alive => {
                 standing.flags().contains(NodeFlags::LOCKED)
                     && is_free()
-                    && self.bury(node, standing)
+                    && self.mark_dead(node, standing)
             }
         }
     }
@@ -247,15 +254,16 @@ impl Watch {
 
     /// A node that stands elsewhere than when it was told last, and what the table says of it now.
     /// Changes in between are not told. One look at each node at most.
-    pub fn next(&mut self, fabric: &Fabric<'_>) -> Option<(u32, Node)> {
+    pub fn next(&mut self, fabric: &SoftFabric<'_>) -> Option<(u32, Node)> {
         let nodes = 0..fabric.shape().nodes;
         for (node, seen) in nodes.zip(&mut self.seen) {
             let standing = fabric.standing(node);
             if standing.0 != *seen {
                 *seen = standing.0;
-                let life = fabric.life_in(node, standing);
-                let told = Node { state: standing.state(), flags: standing.flags(), life };
-                return Some((node, told));
+                let incarnation = fabric.incarnation_in(node, standing);
+                let notified =
+                    Node { state: standing.state(), flags: standing.flags(), incarnation };
+                return Some((node, notified));
             }
         }
         None

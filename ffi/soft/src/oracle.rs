@@ -10,7 +10,7 @@
 use lnd_core::fragment::Fragment;
 use lnd_core::sync::Ordering;
 
-use crate::fabric::Fabric;
+use crate::fabric::SoftFabric;
 use crate::nodes::NodeFlags;
 use crate::shape::PAGE;
 
@@ -37,7 +37,7 @@ pub struct Violation {
 /// The oracle over all windows of a fabric.
 #[derive(Clone, Copy, Debug)]
 pub struct Oracle<'m> {
-    fabric: Fabric<'m>,
+    fabric: SoftFabric<'m>,
 }
 
 /// The pages of some bytes; none for no bytes, or for bytes that wrap.
@@ -48,7 +48,7 @@ fn pages(address: u64, length: u32) -> core::ops::Range<u64> {
     }
 }
 
-impl<'m> Fabric<'m> {
+impl<'m> SoftFabric<'m> {
     /// The memory oracle.
     pub const fn oracle(&self) -> Oracle<'m> {
         Oracle { fabric: *self }

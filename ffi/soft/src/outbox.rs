@@ -9,14 +9,14 @@ use lnd_dma::regs::{LinkBits, Register, RegisterAccess};
 use lnd_shortmsg::mailbox::spsc::Producer;
 use lnd_shortmsg::mailbox::{self, Outlet};
 
-use crate::fabric::Fabric;
+use crate::fabric::SoftFabric;
 use crate::inlet::Found;
 use crate::join::Membership;
 use crate::shape::LANES;
 
 /// Why a frame was not sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SendError {
+pub enum OutboxError {
     /// There is no way to this node: itself, or none of the fabric's.
     NoSuchNode,
     /// No room for now, or the receiver has never been there, or has to make a damaged mailbox anew.
@@ -29,7 +29,7 @@ pub enum SendError {
     Broken,
 }
 
-impl fmt::Display for SendError {
+impl fmt::Display for OutboxError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::NoSuchNode => "no such node",
@@ -41,9 +41,9 @@ impl fmt::Display for SendError {
     }
 }
 
-impl core::error::Error for SendError {}
+impl core::error::Error for OutboxError {}
 
-impl From<mailbox::SendError> for SendError {
+impl From<mailbox::SendError> for OutboxError {
     fn from(error: mailbox::SendError) -> Self {
         match error {
             mailbox::SendError::Full => Self::Full,
@@ -65,7 +65,7 @@ pub(crate) const fn lane_number(lane: Lane) -> usize {
 /// slice, or what can be seen as one. Context: one owner at a time; nothing waits.
 #[derive(Debug)]
 pub struct Outbox<'m, S> {
-    fabric: Fabric<'m>,
+    fabric: SoftFabric<'m>,
     me: u32,
     outlets: S,
     faults: u32,
@@ -118,16 +118,16 @@ impl<'m, S: AsMut<[Option<Producer<'m>>]>> Outbox<'m, S> {
     /// Sends a frame. Afterwards node `to` must be rung.
     ///
     /// # Errors
-    /// [`SendError`]; nothing was sent.
+    /// [`OutboxError`]; nothing was sent.
     pub fn send(
         &mut self,
         link: LinkId,
         to: u32,
         lane: Lane,
         frame: &[u8],
-    ) -> Result<(), SendError> {
+    ) -> Result<(), OutboxError> {
         if !self.link_up(link) {
-            return Err(SendError::LinkDown);
+            return Err(OutboxError::LinkDown);
         }
         Ok(self.outlet(link, to, lane)?.send(frame)?)
     }
@@ -135,22 +135,22 @@ impl<'m, S: AsMut<[Option<Producer<'m>>]>> Outbox<'m, S> {
     /// The mailbox itself, to encode a message in place.
     ///
     /// # Errors
-    /// [`SendError::NoSuchNode`], or [`SendError::Full`] if its reader has not made it yet.
+    /// [`OutboxError::NoSuchNode`], or [`OutboxError::Full`] if its reader has not made it yet.
     pub fn outlet(
         &mut self,
         link: LinkId,
         to: u32,
         lane: Lane,
-    ) -> Result<&mut Producer<'m>, SendError> {
+    ) -> Result<&mut Producer<'m>, OutboxError> {
         if !self.reaches(to) {
-            return Err(SendError::NoSuchNode);
+            return Err(OutboxError::NoSuchNode);
         }
         self.detach_damaged(link, to, lane);
         self.open(link, to, lane);
         match self.slot(link, to, lane) {
             Some(Some(outlet)) => Ok(outlet),
-            Some(None) => Err(SendError::Full),
-            None => Err(SendError::NoSuchNode),
+            Some(None) => Err(OutboxError::Full),
+            None => Err(OutboxError::NoSuchNode),
         }
     }
 

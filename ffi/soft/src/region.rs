@@ -12,7 +12,7 @@ pub const ALIGN: usize = 64;
 
 /// A region of shared memory. Copies refer to the same memory.
 #[derive(Clone, Copy, Debug)]
-pub struct Region<'m> {
+pub struct SharedRegion<'m> {
     base: NonNull<u8>,
     len: usize,
     memory: PhantomData<&'m AtomicU32>,
@@ -20,11 +20,11 @@ pub struct Region<'m> {
 
 // SAFETY: a region is an address and a length; what is behind it is accessed as words through
 // atomics, and as payload by copies whose exclusion is the protocol's (see `Bus`).
-unsafe impl Send for Region<'_> {}
+unsafe impl Send for SharedRegion<'_> {}
 // SAFETY: as for Send; a shared region allows nothing that a copied one does not.
-unsafe impl Sync for Region<'_> {}
+unsafe impl Sync for SharedRegion<'_> {}
 
-impl<'m> Region<'m> {
+impl<'m> SharedRegion<'m> {
     /// `len` bytes at `base`; `None` unless the base is aligned to [`ALIGN`] and there can be so
     /// many bytes.
     ///

@@ -19,7 +19,7 @@ pub const fn register_at(offset: u32) -> Option<Register> {
         (offset_of!(RegisterBlock, post_head), Register::PostHead),
         (offset_of!(RegisterBlock, completion_head), Register::CompletionHead),
         (offset_of!(RegisterBlock, stage_bell), Register::StageBell),
-        (offset_of!(RegisterBlock, recall_bell), Register::RecallBell),
+        (offset_of!(RegisterBlock, invalidate_bell), Register::InvalidateBell),
         (offset_of!(RegisterBlock, interrupt_mask), Register::InterruptMask),
         (offset_of!(RegisterBlock, interrupt), Register::Interrupt),
         (offset_of!(RegisterBlock, link), Register::Link),
@@ -78,15 +78,15 @@ pub fn read(memory: &LinkMemory<'_>, offset: u32) -> Option<u32> {
 pub fn write(memory: &LinkMemory<'_>, offset: u32, value: u32) -> Option<bool> {
     use Register::{
         CompletionHead, CompletionStart, Control, CutHigh, CutLow, CutRound, Features, Interrupt,
-        InterruptMask, Link, Magic, PartedHigh, PartedLow, PartedRound, PostHead, PostStart,
-        PostTail, PublishedKey, PublishedWord, ReadBell, ReadDone, ReadEnd, ReadKey, ReadLength,
-        ReadNode, ReadWord, RecallBell, StageBell, Status,
+        InterruptMask, InvalidateBell, Link, Magic, PartedHigh, PartedLow, PartedRound, PostHead,
+        PostStart, PostTail, PublishedKey, PublishedWord, ReadBell, ReadDone, ReadEnd, ReadKey,
+        ReadLength, ReadNode, ReadWord, StageBell, Status,
     };
     let register = register_at(offset)?;
     let bell = match register {
         // Room in the completion ring, too, may be what the engine waits for. An interrupt that is armed
         // now may have been waited for.
-        Control | InterruptMask | PostTail | StageBell | RecallBell | ReadBell | CutRound
+        Control | InterruptMask | PostTail | StageBell | InvalidateBell | ReadBell | CutRound
         | CompletionHead => true,
         Interrupt | PostStart | CompletionStart | ReadNode | ReadKey | ReadLength
         | PublishedKey | PublishedWord | CutLow | CutHigh => false,

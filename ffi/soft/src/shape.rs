@@ -4,7 +4,7 @@
 use core::fmt;
 
 use lnd_core::id::{Nid, MAX_LINKS};
-use lnd_dma::memory::{Geometry, MAX_LISTS};
+use lnd_dma::memory::{LinkGeometry, MAX_LISTS};
 use lnd_shortmsg::mailbox;
 
 /// Most descriptors of each link of a fabric.
@@ -129,8 +129,8 @@ impl Shape {
     }
 
     /// The tables of one link.
-    pub const fn geometry(&self) -> Geometry {
-        Geometry { descriptors: self.descriptors, lists: self.lists }
+    pub const fn geometry(&self) -> LinkGeometry {
+        LinkGeometry { descriptors: self.descriptors, lists: self.lists }
     }
 
     /// Longest short message in bytes: the size of buffer that is always large enough.
@@ -230,9 +230,9 @@ impl Shape {
     }
 
     /// The geometry of a lane's mailboxes: 0 requests, 1 control.
-    pub(crate) fn box_geometry(&self, lane: usize) -> Option<mailbox::Geometry> {
+    pub(crate) fn box_geometry(&self, lane: usize) -> Option<mailbox::MailboxGeometry> {
         let (slots, size) = if lane == 0 { self.requests } else { self.control };
-        mailbox::Geometry::new(slots, size)
+        mailbox::MailboxGeometry::new(slots, size)
     }
 
     /// Bytes of a lane's mailbox. A geometry leaves room for a page.

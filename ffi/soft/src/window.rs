@@ -6,19 +6,19 @@ use core::ptr::NonNull;
 use lnd_core::fragment::Fragment;
 use lnd_core::ports::{BadAddress, Memory};
 
-use crate::fabric::Fabric;
+use crate::fabric::SoftFabric;
 
 /// The payload window of a node. Context: any; who may touch which bytes is the upper layer's
 /// business.
 #[derive(Clone, Copy, Debug)]
-pub struct Window<'m> {
-    fabric: Fabric<'m>,
+pub struct MemoryWindow<'m> {
+    fabric: SoftFabric<'m>,
     node: u32,
 }
 
-impl<'m> Window<'m> {
+impl<'m> MemoryWindow<'m> {
     /// The window of `node`. Of a node that the fabric does not have, nothing can be reached.
-    pub const fn new(fabric: &Fabric<'m>, node: u32) -> Self {
+    pub const fn new(fabric: &SoftFabric<'m>, node: u32) -> Self {
         Self { fabric: *fabric, node }
     }
 
@@ -35,7 +35,7 @@ impl<'m> Window<'m> {
     }
 }
 
-impl Memory for Window<'_> {
+impl Memory for MemoryWindow<'_> {
     fn read(&self, address: u64, into: &mut [u8]) -> Result<(), BadAddress> {
         let length = u32::try_from(into.len()).map_err(|_| BadAddress)?;
         let from = self.fabric.window_place(self.node, address, length).ok_or(BadAddress)?;

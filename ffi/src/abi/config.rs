@@ -24,10 +24,10 @@ pub const LND_ENDS_AT_ONCE: u32 = 4;
 /// reading it, as a queue pair cannot: the read would end well with a part of the data. The peer is asked first
 /// (CANCEL), and engine_invalidate() is called for staged memory once it does not read, or not any more. Without
 /// its answer within @drain_bound the connection is stopped, or the link. All nodes say so, or none.
-pub const LND_NO_RECALL: u32 = 8;
+pub const LND_CANCEL_FIRST: u32 = 8;
 
 /// All flags that exist.
-pub const LND_FLAGS: u32 = LND_CHECKSUM | LND_RELIABLE | LND_ENDS_AT_ONCE | LND_NO_RECALL;
+pub const LND_FLAGS: u32 = LND_CHECKSUM | LND_RELIABLE | LND_ENDS_AT_ONCE | LND_CANCEL_FIRST;
 
 /// enum lnd_policy - Which table translates ends into errno and health class.
 #[allow(non_camel_case_types)]
@@ -70,7 +70,7 @@ pub struct lnd_ring {
 ///               @hello_tries times @hello_timeout, unless a frame of it comes before.
 /// @batch: most slots, queue entries or timers handled in one call, 1 to 1,048,576.
 /// @policy: enum lnd_policy.
-/// @flags: LND_CHECKSUM, LND_RELIABLE, LND_ENDS_AT_ONCE, LND_NO_RECALL, or 0. A host whose channel loses
+/// @flags: LND_CHECKSUM, LND_RELIABLE, LND_ENDS_AT_ONCE, LND_CANCEL_FIRST, or 0. A host whose channel loses
 ///         nothing adds LND_RELIABLE.
 /// @pulls: pulls under way from each peer at once, 1 to 65,535; what exceeds them waits in order.
 /// @connections: connections that may be out of service at once, 0 to 255, for engines that have some:
@@ -83,7 +83,7 @@ pub struct lnd_ring {
 ///                host does not run for so long.
 /// @link_poll: ns between two looks at a link that is out of service or at room in the channel, at least 1 us.
 ///        A host that did not call lnd_run() for twice as long may have paused: a silence then ends later.
-/// @verdict_bound: ns within which a request must have its verdict, at least 1 ms.
+/// @decision_bound: ns within which a request must have its verdict, at least 1 ms.
 /// @rings: the links' memory; the first @links are used.
 ///
 /// lnd_config_init() fills in everything but @nid, @life and @rings.
@@ -98,7 +98,7 @@ pub struct lnd_config {
     /// Our NID.
     pub nid: u64,
     /// Our life.
-    pub life: u64,
+    pub incarnation: u64,
     /// Transfer slots.
     pub slots: u32,
     /// Slots for peers' requests only.
@@ -136,7 +136,7 @@ pub struct lnd_config {
     /// Link poll, ns.
     pub link_poll: u64,
     /// Verdict bound, ns.
-    pub verdict_bound: u64,
+    pub decision_bound: u64,
     /// Ring memory.
     pub rings: [lnd_ring; LND_MAX_LINKS],
 }

@@ -33,13 +33,13 @@ pub enum lnd_window_check {
     /// lnd_health_message_not_received().
     LND_WINDOW_FIRST = 1,
     /// The first copy is still coming: keep this request and ask again once that has ended, or refuse
-    /// it (LND_REFUSE_NO_RESOURCES).
+    /// it (LND_NAK_NO_RESOURCES).
     LND_WINDOW_COMING = 2,
     /// The message was received: drop this copy and answer that it has arrived (lnd_recv() of no
     /// bytes).
     LND_WINDOW_SECOND = 3,
-    /// Too old to know: refuse it (LND_REFUSE_FAILED).
+    /// Too old to know: refuse it (LND_NAK_FAILED).
     LND_WINDOW_OUTSIDE = 4,
-    /// Of or for an incarnation that is not the present one: refuse it (LND_REFUSE_FAILED).
+    /// Of or for an incarnation that is not the present one: refuse it (LND_NAK_FAILED).
     LND_WINDOW_STALE = 5,
 }

@@ -100,6 +100,6 @@ pub enum lnd_returned {
     LND_RETURNED_UNTOUCHED = 1,
     /// With an error, and bytes may have been moved.
     LND_RETURNED_TOUCHED = 2,
-    /// Of engine_yank() alone: nothing is known of its end.
+    /// Of engine_reclaim() alone: nothing is known of its end.
     LND_RETURNED_UNKNOWN = 3,
 }

@@ -9,7 +9,7 @@ pub enum lnd_peer_state {
     /// Not greeted.
     LND_PEER_UNKNOWN = 0,
     /// Our greeting is out.
-    LND_PEER_GREETING = 1,
+    LND_PEER_HANDSHAKE = 1,
     /// It has answered: requests go out.
     LND_PEER_GOOD = 2,
     /// Down.
@@ -90,11 +90,11 @@ pub enum lnd_trace_kind {
     /// A descriptor was asked back.
     LND_TRACE_INVALIDATED = 5,
     /// A stopped engine's descriptor was taken; @a: 1 if it held its real end.
-    LND_TRACE_YANKED = 6,
+    LND_TRACE_RECLAIMED = 6,
     /// A message was handed over; @a: lane, @b: number.
-    LND_TRACE_SAID = 7,
+    LND_TRACE_SENT = 7,
     /// A message came in; @a: lane, @b: number, @c: 1 if it was acted upon.
-    LND_TRACE_HEARD = 8,
+    LND_TRACE_RECEIVED = 8,
     /// A peer's state; @a: enum lnd_peer_state.
     LND_TRACE_PEER = 9,
     /// A link's state; @a: enum lnd_link_state.

@@ -43,7 +43,7 @@ pub const LND_UNTIL_DEADLINE: u32 = 255;
 /// @action_bound: ns after which a ping, probe or connection whose end was not told is over.
 /// @action_every: ns for each ping, probe or connection: their budget, at least 1 us.
 /// @action_burst: most of them at once, at least 1.
-/// @probe_verdicts: dead verdicts before the peer is down.
+/// @probe_results: dead verdicts before the peer is down.
 /// @routes: routes, 0 to 4,096.
 /// @routing: 1 if this node is a router.
 /// @numa_range: NUMA distances below this count as equal, 0 to 65,535.
@@ -66,7 +66,7 @@ pub struct lnd_health_config {
     /// Journal.
     pub journal: u32,
     /// Messages.
-    pub journeys: u32,
+    pub attempts: u32,
     /// Actions.
     pub actions: u32,
     /// Profile.
@@ -100,7 +100,7 @@ pub struct lnd_health_config {
     /// Budget.
     pub action_burst: u32,
     /// Prober.
-    pub probe_verdicts: u32,
+    pub probe_results: u32,
     /// Routes.
     pub routes: u32,
     /// Router.
@@ -113,7 +113,7 @@ pub struct lnd_health_config {
     pub incarnation: u64,
 }
 
-/// struct lnd_journey - Names a message on its way over several tries.
+/// struct lnd_attempts - Names a message on its way over several tries.
 /// @index: place.
 /// @generation: use of the place.
 /// @ni: the health object's own number.
@@ -121,7 +121,7 @@ pub struct lnd_health_config {
 #[allow(non_camel_case_types)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
-pub struct lnd_journey {
+pub struct lnd_attempts {
     /// Place.
     pub index: u32,
     /// Use.

@@ -20,8 +20,8 @@ mod state;
 mod tracker;
 
 pub use config::{
-    lnd_config, lnd_policy, lnd_ring, LND_CHECKSUM, LND_ENDS_AT_ONCE, LND_FLAGS, LND_MAX_LINKS,
-    LND_NO_RECALL, LND_RELIABLE,
+    lnd_config, lnd_policy, lnd_ring, LND_CANCEL_FIRST, LND_CHECKSUM, LND_ENDS_AT_ONCE, LND_FLAGS,
+    LND_MAX_LINKS, LND_RELIABLE,
 };
 pub use copies::{lnd_stamp, lnd_window_check, LND_STAMP_BYTES};
 pub use engine::{lnd_bd, lnd_motion, lnd_post, lnd_returned, lnd_tag, LND_MAX_KEY};
@@ -34,8 +34,8 @@ pub use handles::{
     lnd_transfer,
 };
 pub use health::{
-    lnd_action, lnd_action_kind, lnd_connected, lnd_connection, lnd_finding, lnd_health_config,
-    lnd_health_info, lnd_journey, lnd_next, lnd_object, lnd_outcome, lnd_path, lnd_probe_end,
+    lnd_action, lnd_action_kind, lnd_attempts, lnd_connected, lnd_connection, lnd_finding,
+    lnd_health_config, lnd_health_info, lnd_next, lnd_object, lnd_outcome, lnd_path, lnd_probe_end,
     lnd_probe_kind, lnd_profile, lnd_why_ended, LND_UNTIL_DEADLINE,
 };
 pub use operator::{
@@ -45,8 +45,8 @@ pub use operator::{
 pub use ops::{lnd_context, lnd_frame, lnd_lane, lnd_ops, lnd_send, LND_NO_NODE};
 pub use report::{lnd_cause, lnd_delivery, lnd_health_class, lnd_place, lnd_report, lnd_role};
 pub use request::{
-    lnd_arrival, lnd_frag, lnd_kind, lnd_refusal, lnd_request_kind, lnd_send_request, lnd_verdict,
-    LND_ANY_LINK, LND_MAX_FRAGMENTS, LND_MAX_HEADER, LND_NEVER, LND_NID_UNKNOWN,
+    lnd_arrival, lnd_decision, lnd_frag, lnd_kind, lnd_nak_reason, lnd_request_kind,
+    lnd_send_request, LND_ANY_LINK, LND_MAX_FRAGMENTS, LND_MAX_HEADER, LND_NEVER, LND_NID_UNKNOWN,
 };
 pub use state::{
     lnd_blocker, lnd_blocker_kind, lnd_dump_what, lnd_peer_info, lnd_run_state, lnd_sent_how,

@@ -149,7 +149,7 @@ pub struct lnd_ops {
     /// @engine_invalidate: Asks for a descriptor back. Never waits: it comes back by lnd_completed() with
     /// any outcome, or not at all; then its link, or its connection, is stopped after
     /// lnd_config.drain_bound. Of staged memory the peer may be reading: it learns that it did not get
-    /// all, or lnd_config.flags has LND_NO_RECALL. One that is not out is no error. Context: inside.
+    /// all, or lnd_config.flags has LND_CANCEL_FIRST. One that is not out is no error. Context: inside.
     pub engine_invalidate: Option<unsafe extern "C" fn(ctx: *mut c_void, link: u32, tag: lnd_tag)>,
     /// @engine_stop: Asks for a stop of the whole link. Never waits: if stopping sleeps, a worker is told.
     /// Context: inside.
@@ -158,10 +158,11 @@ pub struct lnd_ops {
     /// engine reads or writes this node's memory by this link, by whatever key, and lnd_completed() is
     /// told of none of its descriptors any more. Optional: then lnd_assert_stopped() tells. Context: inside.
     pub engine_quiesced: Option<unsafe extern "C" fn(ctx: *mut c_void, link: u32) -> u32>,
-    /// @engine_yank: After the proof of the link, or of the connection with the peer: what is known of a
+    /// @engine_reclaim: After the proof of the link, or of the connection with the peer: what is known of a
     /// descriptor's end; enum lnd_returned. It is taken away from the engine. Called for every one that is
     /// out, before engine_reset() or connection_reset(). Optional: then nothing is known. Context: inside.
-    pub engine_yank: Option<unsafe extern "C" fn(ctx: *mut c_void, link: u32, tag: lnd_tag) -> u32>,
+    pub engine_reclaim:
+        Option<unsafe extern "C" fn(ctx: *mut c_void, link: u32, tag: lnd_tag) -> u32>,
     /// @engine_reset: The stopped link may work again; it has no descriptors. Context: inside.
     pub engine_reset: Option<unsafe extern "C" fn(ctx: *mut c_void, link: u32)>,
     /// @engine_link_up: 1 if the link works, by what the engine itself knows. Optional: then it does.

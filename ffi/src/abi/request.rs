@@ -98,12 +98,12 @@ pub struct lnd_send_request {
 #[repr(C)]
 pub enum lnd_request_kind {
     /// A PUT, an ACK or a REPLY whose payload came along: lnd_recv() copies it. Or a GET that is not
-    /// optimised, without payload: lnd_recv() of no bytes or lnd_refuse() ends it, and the answer is
+    /// optimised, without payload: lnd_recv() of no bytes or lnd_nak() ends it, and the answer is
     /// an LND_REPLY of its own. Which of them it is, the upper layer's header says.
     LND_REQUEST_IMMEDIATE = 1,
     /// A PUT, an ACK or a REPLY: lnd_recv() pulls the payload.
     LND_REQUEST_PUT = 2,
-    /// A GET: lnd_give() stages the payload.
+    /// A GET: lnd_reply() stages the payload.
     LND_REQUEST_GET = 3,
 }
 
@@ -111,7 +111,7 @@ pub enum lnd_request_kind {
 /// @size: sizeof(struct lnd_arrival).
 /// @kind: enum lnd_request_kind.
 /// @nid: the hop it came from.
-/// @request: names it in lnd_recv(), lnd_give(), lnd_refuse() and lnd_keep().
+/// @request: names it in lnd_recv(), lnd_reply(), lnd_nak() and lnd_keep().
 /// @header: the upper layer's header, in the frame.
 /// @payload: LND_REQUEST_IMMEDIATE: the payload, in the frame. Else NULL.
 /// @header_len: bytes of the header.
@@ -141,10 +141,10 @@ pub struct lnd_arrival {
     pub now: u64,
 }
 
-/// struct lnd_verdict - What becomes of a peer's request.
-/// @size: sizeof(struct lnd_verdict).
+/// struct lnd_decision - What becomes of a peer's request.
+/// @size: sizeof(struct lnd_decision).
 /// @nfrags: fragments in @frags, at most LND_MAX_FRAGMENTS.
-/// @frags: where the payload goes (lnd_recv()) or lies (lnd_give()); the vector is copied, the
+/// @frags: where the payload goes (lnd_recv()) or lies (lnd_reply()); the vector is copied, the
 ///         memory it names is lent until the report.
 /// @len: bytes wanted or given: at most those of the request, and of the fragments.
 /// @reserved: 0.
@@ -154,7 +154,7 @@ pub struct lnd_arrival {
 #[allow(non_camel_case_types)]
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
-pub struct lnd_verdict {
+pub struct lnd_decision {
     /// Bytes of this struct.
     pub size: u32,
     /// Number of fragments.
@@ -171,19 +171,19 @@ pub struct lnd_verdict {
     pub user: u64,
 }
 
-/// enum lnd_refusal - Why a request is refused.
+/// enum lnd_nak_reason - Why a request is refused.
 #[allow(non_camel_case_types)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
-pub enum lnd_refusal {
+pub enum lnd_nak_reason {
     /// Nothing matches.
-    LND_REFUSE_NO_MATCH = 1,
+    LND_NAK_NO_MATCH = 1,
     /// A resource is missing; the same request may succeed later.
-    LND_REFUSE_NO_RESOURCES = 2,
+    LND_NAK_NO_RESOURCES = 2,
     /// Shutting down.
-    LND_REFUSE_SHUTTING_DOWN = 3,
+    LND_NAK_SHUTTING_DOWN = 3,
     /// The request makes no sense.
-    LND_REFUSE_BAD_REQUEST = 4,
+    LND_NAK_BAD_REQUEST = 4,
     /// Failed locally.
-    LND_REFUSE_FAILED = 5,
+    LND_NAK_FAILED = 5,
 }

@@ -120,7 +120,7 @@ pub struct lnd_peer_info {
     /// Handle.
     pub peer: lnd_peer,
     /// Life.
-    pub life: u64,
+    pub incarnation: u64,
     /// Last heard.
     pub last_heard: u64,
     /// Transfers.

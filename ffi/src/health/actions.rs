@@ -4,7 +4,7 @@
 use core::mem::size_of;
 
 use ::lnd_health::node::Action;
-use ::lnd_health::reconnect::{Connected, Connection};
+use ::lnd_health::reconnect::{Connected, Connectivity};
 use ::lnd_health::PeerNiId;
 use lnd_core::id::Nid;
 use lnd_core::time::Instant;
@@ -84,10 +84,10 @@ pub unsafe extern "C" fn lnd_health_next_action(
         }
         let due = whole.health.next_action(now);
         let due = due.ok_or(lnd_error::LND_E_END)?;
-        let told = to_c(id, &due);
+        let notified = to_c(id, &due);
         let kept = whole.actions.keep(now, due);
         let (index, generation) = kept.map_err(|_| lnd_error::LND_E_NO_SLOTS)?;
-        *action = lnd_action { index, generation, ..told };
+        *action = lnd_action { index, generation, ..notified };
         Ok(())
     };
     // SAFETY: by the contract of the ABI.
@@ -282,9 +282,9 @@ pub unsafe extern "C" fn lnd_health_connection_get(
         place_if(until)?;
         let ni = whole.peer_ni(id, peer_ni)?;
         let (is, time) = match whole.health.connection(ni) {
-            Connection::Up => (lnd_connection::LND_CONNECTION_UP, 0),
-            Connection::Trying => (lnd_connection::LND_CONNECTION_TRYING, 0),
-            Connection::Refused(until) => {
+            Connectivity::Up => (lnd_connection::LND_CONNECTION_UP, 0),
+            Connectivity::Trying => (lnd_connection::LND_CONNECTION_TRYING, 0),
+            Connectivity::Refused(until) => {
                 (lnd_connection::LND_CONNECTION_REFUSED, until.as_nanos())
             }
         };

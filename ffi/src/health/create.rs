@@ -4,15 +4,15 @@
 use core::ffi::c_void;
 use core::mem::{size_of, MaybeUninit};
 
-use ::lnd_health::journey::Journey;
+use ::lnd_health::attempts::Attempts;
 use ::lnd_health::node::Action;
-use ::lnd_health::{Config, Health, Profile};
+use ::lnd_health::{Health, HealthConfig, Profile};
 use lnd_core::arena::{Arena, ArenaFull, LINE};
 use lnd_core::id::Incarnation;
 use lnd_core::sync::{AtomicU32, Guarded, Ordering};
 use lnd_core::time::{Instant, Span};
 
-use super::taken::{Place, Taken};
+use super::handle_table::{HandleSlot, HandleTable};
 use super::{lnd_health, Cell, Whole, ALIVE, DEAD};
 use crate::abi::{lnd_error, lnd_health_config, lnd_profile, LND_UNTIL_DEADLINE};
 use crate::config::{known, LND_ALIGN};
@@ -44,7 +44,7 @@ pub unsafe extern "C" fn lnd_health_config_init(
     if !known(abi_version) {
         return lnd_error::LND_E_VERSION;
     }
-    let usual = Config::new(1, peers, peer_nis);
+    let usual = HealthConfig::new(1, peers, peer_nis);
     let filled = lnd_health_config {
         size: size_of::<lnd_health_config>() as u32,
         abi_version,
@@ -52,7 +52,7 @@ pub unsafe extern "C" fn lnd_health_config_init(
         peers,
         peer_nis,
         journal: usual.journal,
-        journeys: 1024,
+        attempts: 1024,
         actions: 256,
         profile: lnd_profile::LND_PROFILE_SEED as u32,
         sensitivity: u32::from(usual.sensitivity),
@@ -69,7 +69,7 @@ pub unsafe extern "C" fn lnd_health_config_init(
         action_bound: usual.reconnect.bound.as_nanos(),
         action_every: usual.action_every.as_nanos(),
         action_burst: usual.action_burst,
-        probe_verdicts: u32::from(usual.probe.verdicts),
+        probe_results: u32::from(usual.probe.results),
         routes: u32::from(usual.routes),
         routing: 0,
         numa_range: u32::from(usual.numa_range),
@@ -80,13 +80,13 @@ pub unsafe extern "C" fn lnd_health_config_init(
     outcome(unsafe { put(config, filled) })
 }
 
-fn understand(given: &lnd_health_config) -> Result<Config, lnd_error> {
+fn understand(given: &lnd_health_config) -> Result<HealthConfig, lnd_error> {
     let wrong = |_| lnd_error::LND_E_CONFIG;
     if !known(given.abi_version) {
         return Err(lnd_error::LND_E_VERSION);
     }
     let mut config =
-        Config::new(u8::try_from(given.locals).map_err(wrong)?, given.peers, given.peer_nis);
+        HealthConfig::new(u8::try_from(given.locals).map_err(wrong)?, given.peers, given.peer_nis);
     match given.profile {
         p if p == lnd_profile::LND_PROFILE_SEED as u32 => config.profile = Profile::Seed,
         p if p == lnd_profile::LND_PROFILE_LNET as u32 => config = config.lnet_compat(),
@@ -106,7 +106,7 @@ fn understand(given: &lnd_health_config) -> Result<Config, lnd_error> {
     config.probe.idle = Span::from_nanos(given.probe_idle);
     config.probe.again = Span::from_nanos(given.probe_again);
     config.probe.hold_off = Span::from_nanos(given.probe_hold_off);
-    config.probe.verdicts = u8::try_from(given.probe_verdicts).map_err(wrong)?;
+    config.probe.results = u8::try_from(given.probe_results).map_err(wrong)?;
     config.reconnect.bound = Span::from_nanos(given.action_bound);
     config.action_every = Span::from_nanos(given.action_every);
     config.action_burst = given.action_burst;
@@ -118,7 +118,7 @@ fn understand(given: &lnd_health_config) -> Result<Config, lnd_error> {
     config.incarnation = Some(incarnation.ok_or(lnd_error::LND_E_CONFIG)?);
     config.check().map_err(|_| lnd_error::LND_E_CONFIG)?;
     let bounded = |n: u32| (1..=MOST).contains(&n);
-    if !bounded(given.journeys) || !bounded(given.actions) {
+    if !bounded(given.attempts) || !bounded(given.actions) {
         return Err(lnd_error::LND_E_CONFIG);
     }
     Ok(config)
@@ -128,8 +128,8 @@ fn bytes(given: &lnd_health_config) -> Result<usize, lnd_error> {
     let config = understand(given)?;
     Ok(2 * LINE
         + Arena::table_bytes::<u8>(config.bytes_needed())
-        + Arena::table_bytes::<Place<Journey>>(given.journeys as usize)
-        + Arena::table_bytes::<Place<Action>>(given.actions as usize)
+        + Arena::table_bytes::<HandleSlot<Attempts>>(given.attempts as usize)
+        + Arena::table_bytes::<HandleSlot<Action>>(given.actions as usize)
         + Arena::table_bytes::<Cell>(1)
         + Arena::table_bytes::<lnd_health>(1))
 }
@@ -191,7 +191,7 @@ pub unsafe extern "C" fn lnd_health_create(
             magic: AtomicU32::new(ALIVE),
             busy: AtomicU32::new(0),
             id,
-            inside: cell,
+            entered: cell,
         })?;
         // SAFETY: checked above; writable by the contract of the ABI.
         unsafe { put(health, core::ptr::from_mut(made)) }
@@ -229,11 +229,11 @@ fn fill(
     let cell = arena.table(1, |_| Cell(Guarded::new(MaybeUninit::uninit())))?;
     let cell = cell.first_mut().ok_or(ArenaFull)?;
     let block = arena.table(config.bytes_needed(), |_| MaybeUninit::<u8>::uninit())?;
-    let journeys = Taken::new(arena.table(given.journeys as usize, Place::free)?);
-    let actions = Taken::new(arena.table(given.actions as usize, Place::free)?);
+    let attempts = HandleTable::new(arena.table(given.attempts as usize, HandleSlot::free)?);
+    let actions = HandleTable::new(arena.table(given.actions as usize, HandleSlot::free)?);
     let health = Health::create(block, config, Instant::from_nanos(now));
     let health = health.map_err(|_| lnd_error::LND_E_CONFIG)?;
-    cell.0.get_mut().write(Whole { health, journeys, actions });
+    cell.0.get_mut().write(Whole { health, attempts, actions });
     Ok(cell)
 }
 
@@ -247,8 +247,8 @@ fn fill(
 #[no_mangle]
 pub unsafe extern "C" fn lnd_health_destroy(health: *mut lnd_health) -> lnd_error {
     // SAFETY: by the contract of the ABI.
-    let inside = unsafe { lnd_health::with(health, |_, _| Ok(())) };
-    outcome(inside.map(|()| {
+    let entered = unsafe { lnd_health::with(health, |_, _| Ok(())) };
+    outcome(entered.map(|()| {
         // SAFETY: just found alive.
         let magic = unsafe { &(*health).magic };
         magic.store(DEAD, Ordering::Relaxed);

@@ -3,16 +3,16 @@
 
 use core::mem::size_of;
 
-use ::lnd_health::journey::Journey;
+use ::lnd_health::attempts::Attempts;
 use ::lnd_health::node::{End, Ended, Next, WhyEnded};
 use ::lnd_health::{refusal, Refusal};
 use lnd_core::driver::Why;
 use lnd_core::time::Instant;
-use lnd_core::transfer::{Cause, Delivery, Health as Class, Place, Status};
+use lnd_core::transfer::{Cause, Delivery, HealthClass as Class, Place, Status};
 
 use super::paths::check;
 use super::{lnd_health, Whole};
-use crate::abi::{lnd_error, lnd_journey, lnd_next, lnd_outcome, lnd_report, lnd_why_ended};
+use crate::abi::{lnd_attempts, lnd_error, lnd_next, lnd_outcome, lnd_report, lnd_why_ended};
 use crate::errors::outcome;
 use crate::input::{input, output};
 
@@ -65,10 +65,10 @@ pub(super) fn class_of(class: u32) -> Result<Class, lnd_error> {
 }
 
 /// A message that is tried again; `at`: not before.
-fn goes_on(way: &Journey, at: Option<Instant>) -> lnd_outcome {
+fn goes_on(way: &Attempts, at: Option<Instant>) -> lnd_outcome {
     let next = if at.is_some() { lnd_next::LND_NEXT_LATER } else { lnd_next::LND_NEXT_AGAIN };
-    let doubt = way.may_have_arrived();
-    let delivery = if doubt { Delivery::Unknown } else { Delivery::NotDelivered };
+    let uncertain = way.may_have_arrived();
+    let delivery = if uncertain { Delivery::Unknown } else { Delivery::NotDelivered };
     lnd_outcome {
         size: size_of::<lnd_outcome>() as u32,
         next: next as u32,
@@ -108,24 +108,24 @@ impl Whole {
     fn try_ended(
         &mut self,
         id: u32,
-        journey: lnd_journey,
-        end: impl FnOnce(&mut ::lnd_health::Health<'static>, Journey) -> Next,
+        attempts: lnd_attempts,
+        end: impl FnOnce(&mut ::lnd_health::Health<'static>, Attempts) -> Next,
     ) -> Result<lnd_outcome, lnd_error> {
-        check(id, journey)?;
-        let found = self.journeys.borrow(journey.index, journey.generation);
+        check(id, attempts)?;
+        let found = self.attempts.borrow(attempts.index, attempts.generation);
         match end(&mut self.health, found.ok_or(lnd_error::LND_E_STALE)?) {
             Next::Again(way) => {
                 let outcome = goes_on(&way, None);
-                self.journeys.put_back(journey.index, way);
+                self.attempts.put_back(attempts.index, way);
                 Ok(outcome)
             }
             Next::Later(way, at) => {
                 let outcome = goes_on(&way, Some(at));
-                self.journeys.put_back(journey.index, way);
+                self.attempts.put_back(attempts.index, way);
                 Ok(outcome)
             }
             Next::Ended(ended) => {
-                self.journeys.forget(journey.index);
+                self.attempts.forget(attempts.index);
                 Ok(over(&ended))
             }
         }
@@ -145,7 +145,7 @@ impl Whole {
 #[no_mangle]
 pub unsafe extern "C" fn lnd_health_ended(
     health: *mut lnd_health,
-    journey: lnd_journey,
+    attempts: lnd_attempts,
     report: *const lnd_report,
     now: u64,
     result: *mut lnd_outcome,
@@ -156,7 +156,7 @@ pub unsafe extern "C" fn lnd_health_ended(
         // SAFETY: by the contract of the ABI.
         let end = end_of(unsafe { input(report)? })?;
         let now = Instant::from_nanos(now);
-        *result = whole.try_ended(id, journey, |health, way| health.outcome(now, way, end))?;
+        *result = whole.try_ended(id, attempts, |health, way| health.outcome(now, way, end))?;
         Ok(())
     };
     // SAFETY: by the contract of the ABI.
@@ -197,7 +197,7 @@ const fn refusal_of(error: u32) -> Refusal {
 #[no_mangle]
 pub unsafe extern "C" fn lnd_health_refused(
     health: *mut lnd_health,
-    journey: lnd_journey,
+    attempts: lnd_attempts,
     error: u32,
     now: u64,
     result: *mut lnd_outcome,
@@ -207,7 +207,7 @@ pub unsafe extern "C" fn lnd_health_refused(
         let result = unsafe { output(result)? };
         let refusal = refusal_of(error);
         let now = Instant::from_nanos(now);
-        *result = whole.try_ended(id, journey, |health, way| health.refused(now, way, refusal))?;
+        *result = whole.try_ended(id, attempts, |health, way| health.refused(now, way, refusal))?;
         Ok(())
     };
     // SAFETY: by the contract of the ABI.
@@ -225,7 +225,7 @@ pub unsafe extern "C" fn lnd_health_refused(
 #[no_mangle]
 pub unsafe extern "C" fn lnd_health_give_up(
     health: *mut lnd_health,
-    journey: lnd_journey,
+    attempts: lnd_attempts,
     result: *mut lnd_outcome,
 ) -> lnd_error {
     let give_up = |id, whole: &mut Whole| {
@@ -235,8 +235,8 @@ pub unsafe extern "C" fn lnd_health_give_up(
             // SAFETY: by the contract of the ABI.
             Some(unsafe { output(result)? })
         };
-        check(id, journey)?;
-        let found = whole.journeys.take(journey.index, journey.generation);
+        check(id, attempts)?;
+        let found = whole.attempts.take(attempts.index, attempts.generation);
         let found = found.ok_or(lnd_error::LND_E_STALE)?;
         let ended = whole.health.give_up(found, WhyEnded::NotResendable);
         if let Some(result) = result {

@@ -7,6 +7,7 @@
 mod actions;
 mod copies;
 mod create;
+mod handle_table;
 mod messages;
 mod names;
 mod operator;
@@ -14,7 +15,6 @@ mod paths;
 mod prober;
 mod routes;
 mod tables;
-mod taken;
 mod tally;
 mod tracker;
 
@@ -32,14 +32,14 @@ pub use tracker::*;
 
 use core::mem::{align_of, MaybeUninit};
 
-use ::lnd_health::journey::Journey;
+use ::lnd_health::attempts::Attempts;
 use ::lnd_health::node::Action;
 use ::lnd_health::Health;
 use lnd_core::defect::ordered;
 use lnd_core::sync::{AtomicU32, Guarded, Ordering};
 
 use crate::abi::lnd_error;
-use taken::Taken;
+use handle_table::HandleTable;
 
 const ALIVE: u32 = 0x4c4e_4448;
 const DEAD: u32 = 0x6465_6168;
@@ -51,7 +51,7 @@ pub struct lnd_health {
     magic: AtomicU32,
     busy: AtomicU32,
     id: u32,
-    inside: &'static Cell,
+    entered: &'static Cell,
 }
 
 /// The owner's half in its place; written before the object is.
@@ -65,8 +65,8 @@ unsafe impl Sync for Cell {}
 #[derive(Debug)]
 struct Whole {
     health: Health<'static>,
-    journeys: Taken<'static, Journey>,
-    actions: Taken<'static, Action>,
+    attempts: HandleTable<'static, Attempts>,
+    actions: HandleTable<'static, Action>,
 }
 
 impl lnd_health {
@@ -98,7 +98,7 @@ impl lnd_health {
             return Err(lnd_error::LND_E_BUSY);
         }
         // SAFETY: `busy` was zero and is ours now: nobody else is inside.
-        let cell = unsafe { &mut *this.inside.0.get() };
+        let cell = unsafe { &mut *this.entered.0.get() };
         // SAFETY: written before the object was.
         let result = act(this.id, unsafe { cell.assume_init_mut() });
         // Release: partner is the Acquire above.

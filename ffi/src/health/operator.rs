@@ -8,7 +8,7 @@ use ::lnd_health::select::{Match, Rule};
 use ::lnd_health::NiStatus;
 use lnd_core::id::Nid;
 use lnd_core::time::Instant;
-use lnd_core::transfer::Health as Class;
+use lnd_core::transfer::HealthClass as Class;
 
 use super::tables::nid_of;
 use super::{lnd_health, names, Whole};
@@ -74,7 +74,7 @@ pub unsafe extern "C" fn lnd_health_drain_peer(
         place_if(remaining)?;
         let peer = whole.peer(id, peer)?;
         whole.health.drain_peer(Instant::from_nanos(now), peer, drain != 0);
-        let left = whole.health.peer(peer).map_or(0, |peer| peer.journeys());
+        let left = whole.health.peer(peer).map_or(0, |peer| peer.attempts());
         // SAFETY: checked above; writable by the contract of the ABI.
         unsafe { put_if(remaining, left) }
     };

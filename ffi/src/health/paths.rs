@@ -3,7 +3,7 @@
 
 use core::mem::size_of;
 
-use ::lnd_health::journey::Terms;
+use ::lnd_health::attempts::Terms;
 use ::lnd_health::select::{Distance, MAX_NUMA};
 use ::lnd_health::MAX_LOCAL;
 use lnd_core::id::Nid;
@@ -11,20 +11,20 @@ use lnd_core::time::Instant;
 
 use super::{copies, lnd_health, names, Whole};
 use crate::abi::{
-    lnd_distance, lnd_error, lnd_health_ni, lnd_health_peer, lnd_journey, lnd_path, lnd_stamp,
+    lnd_attempts, lnd_distance, lnd_error, lnd_health_ni, lnd_health_peer, lnd_path, lnd_stamp,
 };
 use crate::errors::outcome;
 use crate::input::{output, place, put, values};
 
 // Arbitrary, and not zero.
-const JOURNEY: u32 = 0x4a4e_0004;
+const ATTEMPTS: u32 = 0x4a4e_0004;
 
 /// Whether a handle is of a message of this object.
-pub(super) fn check(id: u32, journey: lnd_journey) -> Result<(), lnd_error> {
-    if journey.kind != JOURNEY {
+pub(super) fn check(id: u32, attempts: lnd_attempts) -> Result<(), lnd_error> {
+    if attempts.kind != ATTEMPTS {
         return Err(lnd_error::LND_E_STALE);
     }
-    if journey.ni != id {
+    if attempts.ni != id {
         return Err(lnd_error::LND_E_FOREIGN);
     }
     Ok(())
@@ -50,21 +50,21 @@ pub unsafe extern "C" fn lnd_health_open(
     deadline: u64,
     resend: u32,
     cookie: u64,
-    journey: *mut lnd_journey,
+    attempts: *mut lnd_attempts,
 ) -> lnd_error {
     let open = |id, whole: &mut Whole| {
-        place(journey)?;
-        if whole.journeys.is_full() {
+        place(attempts)?;
+        if whole.attempts.is_full() {
             return Err(lnd_error::LND_E_NO_SLOTS);
         }
         let terms =
             Terms { resend: resend != 0, ..Terms::new(cookie, Instant::from_nanos(deadline)) };
         let peer = whole.peer(id, peer)?;
         let opened = whole.health.open(peer, terms);
-        let kept = whole.journeys.keep(Instant::ORIGIN, opened.ok_or(lnd_error::LND_E_STALE)?);
+        let kept = whole.attempts.keep(Instant::ORIGIN, opened.ok_or(lnd_error::LND_E_STALE)?);
         let (index, generation) = kept.map_err(|_| lnd_error::LND_E_NO_SLOTS)?;
         // SAFETY: checked above; writable by the contract of the ABI.
-        unsafe { put(journey, lnd_journey { index, generation, ni: id, kind: JOURNEY }) }
+        unsafe { put(attempts, lnd_attempts { index, generation, ni: id, kind: ATTEMPTS }) }
     };
     // SAFETY: by the contract of the ABI.
     outcome(unsafe { lnd_health::with(health, open) })
@@ -83,12 +83,12 @@ pub unsafe extern "C" fn lnd_health_open(
 #[no_mangle]
 pub unsafe extern "C" fn lnd_health_bind(
     health: *mut lnd_health,
-    journey: lnd_journey,
+    attempts: lnd_attempts,
     local: lnd_health_ni,
     peer_ni: lnd_health_ni,
 ) -> lnd_error {
     let bind = |id, whole: &mut Whole| {
-        check(id, journey)?;
+        check(id, attempts)?;
         let source = match local {
             names::NO_NI => None,
             local => Some(whole.local(id, local)?),
@@ -97,7 +97,7 @@ pub unsafe extern "C" fn lnd_health_bind(
             names::NO_NI => None,
             peer_ni => Some(whole.peer_ni(id, peer_ni)?),
         };
-        let found = whole.journeys.get(journey.index, journey.generation);
+        let found = whole.attempts.get(attempts.index, attempts.generation);
         let way = found.ok_or(lnd_error::LND_E_STALE)?;
         let is_its = |ni| whole.health.interfaces(way.peer()).any(|its| its == ni);
         if !destination.is_none_or(is_its) {
@@ -123,14 +123,14 @@ pub unsafe extern "C" fn lnd_health_bind(
 #[no_mangle]
 pub unsafe extern "C" fn lnd_health_begin(
     health: *mut lnd_health,
-    journey: lnd_journey,
+    attempts: lnd_attempts,
     now: u64,
     path: *mut lnd_path,
 ) -> lnd_error {
     let begin = |id, whole: &mut Whole| {
         // SAFETY: by the contract of the ABI.
         let path = unsafe { output(path)? };
-        whole.begin(id, journey, Instant::from_nanos(now), &[], path)
+        whole.begin(id, attempts, Instant::from_nanos(now), &[], path)
     };
     // SAFETY: by the contract of the ABI.
     outcome(unsafe { lnd_health::with(health, begin) })
@@ -151,7 +151,7 @@ pub unsafe extern "C" fn lnd_health_begin(
 #[no_mangle]
 pub unsafe extern "C" fn lnd_health_begin_near(
     health: *mut lnd_health,
-    journey: lnd_journey,
+    attempts: lnd_attempts,
     distances: *const lnd_distance,
     count: u32,
     now: u64,
@@ -169,7 +169,7 @@ pub unsafe extern "C" fn lnd_health_begin_near(
         for (place, given) in near.iter_mut().zip(given) {
             *place = distance(given)?;
         }
-        whole.begin(id, journey, Instant::from_nanos(now), &near, path)
+        whole.begin(id, attempts, Instant::from_nanos(now), &near, path)
     };
     // SAFETY: by the contract of the ABI.
     outcome(unsafe { lnd_health::with(health, begin) })
@@ -189,13 +189,13 @@ impl Whole {
     fn begin(
         &mut self,
         id: u32,
-        journey: lnd_journey,
+        attempts: lnd_attempts,
         now: Instant,
         distances: &[Distance],
         path: &mut lnd_path,
     ) -> Result<(), lnd_error> {
-        check(id, journey)?;
-        let found = self.journeys.get(journey.index, journey.generation);
+        check(id, attempts)?;
+        let found = self.attempts.get(attempts.index, attempts.generation);
         let way = found.ok_or(lnd_error::LND_E_STALE)?;
         if way.under_way() {
             return Err(lnd_error::LND_E_RUNNING);
@@ -240,13 +240,13 @@ impl Whole {
 #[no_mangle]
 pub unsafe extern "C" fn lnd_health_next_try(
     health: *const lnd_health,
-    journey: lnd_journey,
+    attempts: lnd_attempts,
     time: *mut u64,
 ) -> lnd_error {
     let next = |id, whole: &mut Whole| {
         place(time)?;
-        check(id, journey)?;
-        let found = whole.journeys.get(journey.index, journey.generation);
+        check(id, attempts)?;
+        let found = whole.attempts.get(attempts.index, attempts.generation);
         let at = whole.health.next_try(found.ok_or(lnd_error::LND_E_STALE)?);
         // SAFETY: checked above; writable by the contract of the ABI.
         unsafe { put(time, at.as_nanos()) }

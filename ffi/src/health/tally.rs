@@ -3,7 +3,7 @@
 
 use core::ffi::c_char;
 
-use ::lnd_health::node::Count;
+use ::lnd_health::node::HealthCounter;
 
 use super::{lnd_health, Whole};
 use crate::abi::lnd_error;
@@ -38,7 +38,7 @@ pub unsafe extern "C" fn lnd_health_counter(
 ) -> lnd_error {
     let read = |_, whole: &mut Whole| {
         place(value)?;
-        let counter = Count::ALL.get(counter as usize).ok_or(lnd_error::LND_E_ARGUMENT)?;
+        let counter = HealthCounter::ALL.get(counter as usize).ok_or(lnd_error::LND_E_ARGUMENT)?;
         // SAFETY: checked above; writable by the contract of the ABI.
         unsafe { put(value, whole.health.tally().value(*counter)) }
     };
@@ -50,11 +50,11 @@ pub unsafe extern "C" fn lnd_health_counter(
 const NAME: usize = 32;
 
 /// The counters' names, each ended by a zero.
-static NAMES: [[u8; NAME]; Count::ALL.len()] = {
-    let mut names = [[0; NAME]; Count::ALL.len()];
+static NAMES: [[u8; NAME]; HealthCounter::ALL.len()] = {
+    let mut names = [[0; NAME]; HealthCounter::ALL.len()];
     let mut at = 0;
     while at < names.len() {
-        let name = Count::ALL[at].name().as_bytes();
+        let name = HealthCounter::ALL[at].name().as_bytes();
         // At compile time: a longer name does not compile.
         assert!(name.len() < NAME);
         let mut byte = 0;

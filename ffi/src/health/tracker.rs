@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! Waiting for a message's answer, end to end (R54).
 
-use ::lnd_health::journey::Path;
+use ::lnd_health::attempts::Path;
 use ::lnd_health::tracker::Tracker;
 use lnd_core::time::{Instant, Span};
 

@@ -59,7 +59,7 @@ pub fn config() -> lnd_config {
     assert_eq!(made, lnd_error::LND_OK);
     config.immediate_max = 0;
     config.nid = 1;
-    config.life = 99;
+    config.incarnation = 99;
     config
 }
 

@@ -52,11 +52,11 @@ counters! {
     /// CANCELs of peers heard.
     CancelsHeard => "cancels_heard",
     /// Descriptors yanked from a stopped engine.
-    Yanked => "yanked",
+    Reclaimed => "yanked",
     /// Yanked descriptors whose memory held their real outcome.
-    YankedReal => "yanked_real",
+    ReclaimedReal => "reclaimed_real",
     /// Transfers settled by hand.
-    ByHand => "by_hand",
+    Asserted => "asserted",
     /// Short messages handed to the channel.
     Sent => "sent",
     /// Hellos sent.
@@ -66,7 +66,7 @@ counters! {
     /// Messages dropped because their sender is not admitted (S0-13).
     Early => "early",
     /// Messages of or to another life (R29).
-    WrongLife => "wrong_life",
+    WrongIncarnation => "wrong_incarnation",
     /// Requests of another session.
     WrongSession => "wrong_session",
     /// Requests seen before.
@@ -104,7 +104,7 @@ counters! {
     /// Peers that could not be taken up: the table is full.
     PeersFull => "peers_full",
     /// Hellos of nodes for which there was no room, answered so (S0-14).
-    TurnedAway => "turned_away",
+    HellosRefused => "hellos_refused",
     /// Answers to our hellos that said that there is no room.
     NoRoom => "no_room",
     /// Links failed.
@@ -137,7 +137,7 @@ counters! {
     /// or no time left.
     Unsaid => "unsaid",
     /// Requests whose verdict came too late.
-    VerdictLate => "verdict_late",
+    DecisionLate => "decision_late",
     /// Messages refused because the id of their peer was stale.
     StalePeer => "stale_peer",
 }

@@ -72,7 +72,7 @@ pub struct Identity {
     /// Our NID.
     pub nid: Nid,
     /// This incarnation; another one after every start.
-    pub life: Incarnation,
+    pub incarnation: Incarnation,
 }
 
 /// One of a node's links, `0..MAX_LINKS`.

@@ -32,9 +32,9 @@ pub struct Envelope {
     /// Who shall receive.
     pub to: Nid,
     /// The sender's life.
-    pub from_life: Incarnation,
+    pub from_incarnation: Incarnation,
     /// The receiver's life as the sender knows it; `None` only in a hello to an unknown peer.
-    pub to_life: Option<Incarnation>,
+    pub to_incarnation: Option<Incarnation>,
     /// The sender's session with this peer. It lasts until one of the two starts a new incarnation, or
     /// the sender forgets the peer; sequence numbers and credits of requests run through it.
     pub session: u32,
@@ -88,7 +88,7 @@ pub struct HelloAck {
 /// Why a request was refused. A small enum of our own: errno values do not cross the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
-pub enum Refusal {
+pub enum NakReason {
     /// The upper layer has no buffer that matches.
     NoMatch = 1,
     /// The receiver lacks a resource; the same request may succeed later.
@@ -101,7 +101,7 @@ pub enum Refusal {
     Failed = 5,
 }
 
-impl Refusal {
+impl NakReason {
     /// Every refusal, in the order of its wire value.
     pub const ALL: [Self; 5] =
         [Self::NoMatch, Self::NoResources, Self::ShuttingDown, Self::BadRequest, Self::Failed];
@@ -165,14 +165,14 @@ pub enum Message<'a> {
         /// The PUT_REQ's `source`.
         source: Tag,
         /// Why.
-        why: Refusal,
+        why: NakReason,
     },
     /// The receiver has pulled; only for engines that cannot tell the source side themselves.
     PutDone {
         /// The PUT_REQ's `source`.
         source: Tag,
         /// `None`: all bytes were pulled.
-        failed: Option<Refusal>,
+        failed: Option<NakReason>,
     },
     /// "Stage what matches, then tell me" (S3-3). The answer is [`PullReady`] or a GET_NAK.
     GetReq {
@@ -188,7 +188,7 @@ pub enum Message<'a> {
         /// The GET_REQ's `sink`.
         sink: Tag,
         /// Why.
-        why: Refusal,
+        why: NakReason,
     },
     /// "Pull no more under `source`": the sender wants back what it has staged for a PUT_REQ. Nothing is
     /// taken of a request that has not come yet. The answer is the end of the pull, PUT_DONE or PUT_NAK, or a

@@ -15,9 +15,9 @@ use super::message::{Envelope, Message, MAX_HEADER};
 /// use lnd_core::owned::OwnedMessage;
 ///
 /// let (from, to) = (Nid::from_raw(1).unwrap(), Nid::from_raw(2).unwrap());
-/// let from_life = Incarnation::from_raw(7).unwrap();
+/// let from_incarnation = Incarnation::from_raw(7).unwrap();
 /// let envelope = Envelope {
-///     from, to, from_life, to_life: None, session: 1, sequence: 1, credits: 0, credits_of: 0,
+///     from, to, from_incarnation, to_incarnation: None, session: 1, sequence: 1, credits: 0, credits_of: 0,
 /// };
 /// let message = Message::Immediate { header: b"header", payload: b"payload" };
 /// let kept = OwnedMessage::<16>::new(&envelope, &message).unwrap();
@@ -64,10 +64,20 @@ mod tests {
     use crate::base::message::PullReady;
 
     fn envelope() -> Envelope {
-        let (from, from_life) = (Nid::from_raw(1).unwrap(), Incarnation::from_raw(1).unwrap());
+        let (from, from_incarnation) =
+            (Nid::from_raw(1).unwrap(), Incarnation::from_raw(1).unwrap());
         let (session, sequence) = (1, 1);
-        let (to, to_life) = (from, None);
-        Envelope { from, to, from_life, to_life, session, sequence, credits: 0, credits_of: 0 }
+        let (to, to_incarnation) = (from, None);
+        Envelope {
+            from,
+            to,
+            from_incarnation,
+            to_incarnation,
+            session,
+            sequence,
+            credits: 0,
+            credits_of: 0,
+        }
     }
 
     #[test]

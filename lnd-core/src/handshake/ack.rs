@@ -8,7 +8,7 @@ use crate::base::message::{Envelope, HelloAck};
 use crate::base::time::Instant;
 use crate::machines::peer::credits::Ours;
 use crate::machines::peer::{HelloEvent, HelloState};
-use crate::peers::{Marks, Wants};
+use crate::peers::{PeerFlags, Wants};
 use crate::ports::{Channel, Ports};
 use crate::shard::config::MAX_DEPTH;
 use crate::shard::Driver;
@@ -30,20 +30,21 @@ impl<P: Ports> Driver<'_, P> {
             self.counters.count(Counter::IgnoredHellos);
             return None;
         };
-        let ours = from.to_life == Some(self.me.life) && ack.session == peer.session;
+        let ours = from.to_incarnation == Some(self.me.incarnation) && ack.session == peer.session;
         let current = ack.attempt == peer.attempt;
-        if !ours || !current || state != Some(HelloState::Greeting) {
+        if !ours || !current || state != Some(HelloState::Handshake) {
             self.counters.count(Counter::IgnoredHellos);
-            let known = peer.life == Some(from.from_life);
+            let known = peer.incarnation == Some(from.from_incarnation);
             if ours && state == Some(HelloState::Down) && known && !peer.has_closed() {
                 // It answers late, so it is there: a wrong verdict ends here, not with the hold-off.
-                self.hello_event(now, id, HelloEvent::HelloSameLife);
+                self.hello_event(now, id, HelloEvent::HelloSameIncarnation);
                 self.send_handshake(now, id);
             }
             return None;
         }
-        let new_life = peer.life.is_some_and(|life| life != from.from_life);
-        if new_life && peer.is(Marks::OVERHEARD) {
+        let new_incarnation =
+            peer.incarnation.is_some_and(|incarnation| incarnation != from.from_incarnation);
+        if new_incarnation && peer.is(PeerFlags::OVERHEARD) {
             // We asked before its successor, or a late hello, was heard; the next answer is the present
             // one's.
             self.counters.count(Counter::IgnoredHellos);
@@ -56,8 +57,8 @@ impl<P: Ports> Driver<'_, P> {
             // request of its incarnation waits, our next hello says so by naming that.
             self.counters.count(Counter::NoRoom);
             if peer.parked != 0 {
-                peer.life = Some(from.from_life);
-                if new_life {
+                peer.incarnation = Some(from.from_incarnation);
+                if new_incarnation {
                     self.take_up_successor(id, from.session);
                 }
             }
@@ -65,21 +66,21 @@ impl<P: Ports> Driver<'_, P> {
             return None;
         }
         peer.last_heard = now;
-        peer.life = Some(from.from_life);
-        peer.marks.set(Marks::SIGNALLED, signalled);
-        peer.marks.set(Marks::CANCELS, cancels);
+        peer.incarnation = Some(from.from_incarnation);
+        peer.flags.set(PeerFlags::SIGNALLED, signalled);
+        peer.flags.set(PeerFlags::CANCELS, cancels);
         peer.inline_max = inline_max.min(ack.immediate_max);
-        peer.marks.remove(Marks::STALLED);
+        peer.flags.remove(PeerFlags::STALLED);
         peer.silences = 0;
         peer.tries = 0;
-        peer.marks.insert(Marks::PROVEN | Marks::LATEST);
+        peer.flags.insert(PeerFlags::PROVEN | PeerFlags::LATEST);
         // An answer names the session that its sender has opened last. Where no hello comes twice, any
         // session of an incarnation that answers is its own.
-        let other = new_life || peer.counted_session() != Some(from.session);
-        peer.keep_if(Marks::UNVERIFIED, other && !reliable);
+        let other = new_incarnation || peer.counted_session() != Some(from.session);
+        peer.keep_if(PeerFlags::UNVERIFIED, other && !reliable);
         let begun = peer.ours.depth() > 0;
-        let forgotten = begun && (new_life || from.credits_of != peer.session);
-        if new_life {
+        let forgotten = begun && (new_incarnation || from.credits_of != peer.session);
+        if new_incarnation {
             self.take_up_successor(id, from.session);
         }
         // It may answer our requests before its own hello, which may be lost, gets here.
@@ -90,8 +91,8 @@ impl<P: Ports> Driver<'_, P> {
             return None;
         }
         let peer = self.peers.get_mut(id)?;
-        let promised = peer.is(Marks::PROMISED | Marks::ANEW);
-        if (reliable || promised) && peer.is_news(from.session) {
+        let promised = peer.is(PeerFlags::PROMISED | PeerFlags::ANEW);
+        if (reliable || promised) && peer.is_later_session(from.session) {
             peer.forget_theirs(from.session);
         }
         if forgotten {
@@ -111,7 +112,7 @@ impl<P: Ports> Driver<'_, P> {
                 Some(_) => peer.fruitless = 0,
             }
         }
-        peer.given_up &= !peer.greeting.announced();
+        peer.given_up &= !peer.handshake.announced();
         self.hello_event(now, id, HelloEvent::Answered);
         Some(id)
     }
@@ -121,11 +122,11 @@ impl<P: Ports> Driver<'_, P> {
     fn take_up_successor(&mut self, id: PeerId, session: u32) {
         let Some(peer) = self.peers.get_mut(id) else { return };
         let claim = peer.last_hello;
-        let claimed = claim.fits() && { claim.life } == peer.life;
+        let claimed = claim.fits() && { claim.incarnation } == peer.incarnation;
         if claimed && claim.counts() {
             peer.open_theirs(claim.session, claim.sequence);
             // No promise to the former incarnation can be asked for any more.
-            peer.marks.remove(Marks::UNVERIFIED | Marks::PROMISED | Marks::ANEW);
+            peer.flags.remove(PeerFlags::UNVERIFIED | PeerFlags::PROMISED | PeerFlags::ANEW);
         } else {
             peer.forget_theirs(session);
         }

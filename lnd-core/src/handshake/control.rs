@@ -39,7 +39,7 @@ impl<P: Ports> Driver<'_, P> {
         }
         let Some(peer) = self.peers.get(id) else { return };
         let hello = Hello {
-            given_up: peer.greeting.announced(),
+            given_up: peer.handshake.announced(),
             attempt: peer.attempt,
             version_min: VERSION,
             version_max: VERSION,
@@ -86,7 +86,7 @@ impl<P: Ports> Driver<'_, P> {
         match message {
             // To the one that has asked: an incarnation with another version is not taken up as the
             // peer's.
-            Message::HelloAck(_) => envelope.to_life = peer.last_hello.life,
+            Message::HelloAck(_) => envelope.to_incarnation = peer.last_hello.incarnation,
             Message::Hello(_) => envelope.sequence = peer.sequence,
             _ => {}
         }

@@ -5,7 +5,7 @@ use crate::base::counters::Counter;
 use crate::base::id::{Nid, PeerId};
 use crate::base::time::{Instant, Span};
 use crate::machines::peer::{hello_step, HelloEffect, HelloEvent, HelloState};
-use crate::peers::{more_hold_off, Attempt, Marks, Wants};
+use crate::peers::{more_hold_off, Attempt, PeerFlags, Wants};
 use crate::ports::trace::Trace;
 use crate::ports::{Channel, Ports, Tracer};
 use crate::shard::Driver;
@@ -31,18 +31,18 @@ impl<P: Ports> Driver<'_, P> {
             self.tracer.record(now, Trace::Peer { peer: nid, state });
             let peer = self.peers.get_mut(id);
             let parked = peer.is_some_and(|peer| {
-                peer.greeting = Attempt::NONE;
+                peer.handshake = Attempt::NONE;
                 peer.parked != 0
             });
             self.offer = true;
             self.peers.places.may_be_free();
             if state == HelloState::Unknown && parked {
-                self.peers.want(id, Wants::ASK);
+                self.peers.want(id, Wants::CONNECT);
             }
         }
         match effect {
-            HelloEffect::Greet => self.begin_attempt(now, id, event),
-            HelloEffect::SweepAndGreet => {
+            HelloEffect::StartHandshake => self.begin_attempt(now, id, event),
+            HelloEffect::SweepAndHandshake => {
                 self.slots.request_sweep();
                 self.begin_attempt(now, id, event);
             }
@@ -73,7 +73,7 @@ impl<P: Ports> Driver<'_, P> {
     #[inline(never)]
     fn start_handshake(&mut self, now: Instant, id: PeerId) -> bool {
         if self.peers.state(id) == HelloState::Down {
-            match self.peers.get(id).and_then(|p| p.greeting.revive_at()) {
+            match self.peers.get(id).and_then(|p| p.handshake.revive_at()) {
                 Some(at) if at <= now => self.hello_event(now, id, HelloEvent::Up),
                 Some(_) => return false,
                 None => {
@@ -94,11 +94,11 @@ impl<P: Ports> Driver<'_, P> {
     /// a silence the hold-off goes first, and doubles with each: what lies in the channel is no news.
     pub(crate) fn revive(&mut self, now: Instant, id: PeerId) {
         match self.peers.state(id) {
-            HelloState::Greeting | HelloState::Good => return,
+            HelloState::Handshake | HelloState::Good => return,
             HelloState::Unknown => self.hello_event(now, id, HelloEvent::Wanted),
             HelloState::Down => {
                 let Some(peer) = self.peers.get(id) else { return };
-                let (noticed, silences) = (peer.greeting.revive_at(), peer.silences);
+                let (noticed, silences) = (peer.handshake.revive_at(), peer.silences);
                 let more = more_hold_off(self.hold_off(), silences);
                 match noticed.map(|at| at.after(more)) {
                     // An interrupt has declared it down.
@@ -110,7 +110,7 @@ impl<P: Ports> Driver<'_, P> {
                     }
                     Some(_) => {}
                 }
-                self.hello_event(now, id, HelloEvent::HelloSameLife);
+                self.hello_event(now, id, HelloEvent::HelloSameIncarnation);
             }
         }
         self.send_handshake(now, id);
@@ -133,12 +133,12 @@ impl<P: Ports> Driver<'_, P> {
         self.peers.disarm(id);
         let hold_off = self.hold_off();
         if let Some(peer) = self.peers.get_mut(id) {
-            peer.greeting = Attempt::down(now.after(hold_off));
+            peer.handshake = Attempt::down(now.after(hold_off));
             let silent = event == HelloEvent::Exhausted;
             let refused = event == HelloEvent::Incompatible;
             peer.silences = if silent || refused { peer.silences.saturating_add(1) } else { 0 };
             // Two sides that ask for incarnations which are not there would wait for each other.
-            peer.keep_if(Marks::PROVEN, !silent);
+            peer.keep_if(PeerFlags::PROVEN, !silent);
             peer.tries = 0;
             peer.wants.remove(Wants::HELLO | Wants::NOOP | Wants::FLUSH);
         }
@@ -153,19 +153,19 @@ impl<P: Ports> Driver<'_, P> {
         let counts = u8::from(nid.is_some_and(|nid| self.links.any_leads_to(nid)));
         let reliable = self.channel.is_reliable();
         let without = self.peers.get(id).is_some_and(|peer| peer.session == 0);
-        if without || event == HelloEvent::HelloNewLife {
+        if without || event == HelloEvent::HelloNewIncarnation {
             self.peers.begin_session(id);
         }
         let Some(peer) = self.peers.get_mut(id) else { return };
         if event != HelloEvent::TryAgain {
             peer.tries = 0;
             peer.attempt = peer.attempt.wrapping_add(1);
-            peer.marks.remove(Marks::OVERHEARD);
+            peer.flags.remove(PeerFlags::OVERHEARD);
             // The same in each hello of the attempt: its answer says that they were taken note of. Where
             // the channel may lose what it called sent, a stall may mean that all in flight is lost.
             let stalled = peer.fruitless > 0 && !reliable;
             let lost = if stalled { peer.in_flight() } else { 0 };
-            peer.greeting = Attempt::announcing(peer.given_up | lost);
+            peer.handshake = Attempt::announcing(peer.given_up | lost);
         }
         peer.tries = peer.tries.saturating_add(counts);
         peer.set_put_off(PutOff::Not);

@@ -25,7 +25,7 @@ impl<P: Ports> Driver<'_, P> {
         promised: bool,
     ) -> Option<PeerId> {
         if !self.peers.places.is_waiting(nid) {
-            self.seat_waiting(now);
+            self.place_waiting(now);
         }
         let bounds = self.bounds();
         let Ok(peer) = self.peers.find_place_beside(now, nid, promised, &bounds) else {
@@ -40,8 +40,8 @@ impl<P: Ports> Driver<'_, P> {
 
     /// A promised request was offered, and its sender has no place: it gets one, or waits for one.
     pub(crate) fn wait_for_place(&mut self, now: Instant, link: LinkId, from: &Envelope) {
-        self.peers.places.keep(from.from, from.from_life, link);
-        self.seat_waiting(now);
+        self.peers.places.keep(from.from, from.from_incarnation, link);
+        self.place_waiting(now);
         if self.peers.find(from.from).is_none() {
             self.counters.count(Counter::PeersFull);
         }
@@ -50,7 +50,7 @@ impl<P: Ports> Driver<'_, P> {
     /// Takes up the node that waits for a place, if one can be had, and asks it: its request will not
     /// come again by itself. Looks at `batch` places at most.
     #[inline(never)]
-    pub(crate) fn seat_waiting(&mut self, now: Instant) {
+    pub(crate) fn place_waiting(&mut self, now: Instant) {
         if !self.peers.places.is_due(now, self.peers.len() as u32) {
             return;
         }
@@ -62,10 +62,10 @@ impl<P: Ports> Driver<'_, P> {
         let bounds = self.bounds();
         match self.peers.find_place(now, waiting.nid, true, &bounds) {
             Ok(id) => {
-                self.peers.places.seated(waiting.nid, now);
+                self.peers.places.placed(waiting.nid, now);
                 if let Some(peer) = self.peers.get_mut(id) {
                     // Our hello names it: it makes room for us, since the request is its own.
-                    peer.life = Some(waiting.incarnation);
+                    peer.incarnation = Some(waiting.incarnation);
                     peer.silences = waiting.silences;
                     peer.parked = waiting.parked;
                 }

@@ -31,14 +31,14 @@ impl<P: Ports> Driver<'_, P> {
     /// An answer is no longer than its hello, goes to nobody whom the channel does not reach, and finds
     /// room in the control lane or is not sent. There are at most `batch` of them in one
     /// `hello_timeout`: hellos under false names make no storm.
-    pub(crate) fn turn_hello_away(
+    pub(crate) fn refuse_hello(
         &mut self,
         now: Instant,
         link: LinkId,
         from: &Envelope,
         hello: &Hello,
     ) {
-        if !self.turned_away.one_more(now, self.config.hello_timeout, self.config.batch) {
+        if !self.hellos_refused.one_more(now, self.config.hello_timeout, self.config.batch) {
             return;
         }
         let link = self.links.any_way_to(from.from, Some(link));
@@ -49,8 +49,8 @@ impl<P: Ports> Driver<'_, P> {
         let envelope = Envelope {
             from: self.me.nid,
             to: from.from,
-            from_life: self.me.life,
-            to_life: Some(from.from_life),
+            from_incarnation: self.me.incarnation,
+            to_incarnation: Some(from.from_incarnation),
             session: 0,
             sequence: 0,
             credits: 0,
@@ -64,7 +64,7 @@ impl<P: Ports> Driver<'_, P> {
             immediate_max: 0,
             features: 0,
         };
-        self.counters.count(Counter::TurnedAway);
+        self.counters.count(Counter::HellosRefused);
         let sent = self.channel.send(link, &envelope, &Message::HelloAck(ack), None).is_ok();
         self.after_sending(now, link, &envelope, Lane::Control, sent);
     }

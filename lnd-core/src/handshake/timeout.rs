@@ -5,7 +5,7 @@ use crate::base::counters::Counter;
 use crate::base::id::PeerId;
 use crate::base::time::Instant;
 use crate::machines::peer::{HelloEvent, HelloState};
-use crate::peers::Marks;
+use crate::peers::PeerFlags;
 use crate::ports::{Channel, Ports};
 use crate::shard::Driver;
 use crate::slots::PutOff;
@@ -27,21 +27,21 @@ impl<P: Ports> Driver<'_, P> {
         // No link leads to it: it could not be asked. What waits for it waits for a connection, not for a link.
         let cut = peer.nid.is_some_and(|nid| !self.links.any_leads_to(nid));
         match self.peers.state(id) {
-            HelloState::Greeting if cut && (peer.queue.is_empty() || !self.links.any_open()) => {
+            HelloState::Handshake if cut && (peer.queue.is_empty() || !self.links.any_open()) => {
                 self.hello_event(now, id, HelloEvent::NoLink);
             }
-            HelloState::Greeting if cut || peer.tries < self.config.hello_tries => {
+            HelloState::Handshake if cut || peer.tries < self.config.hello_tries => {
                 self.hello_event(now, id, HelloEvent::TryAgain);
             }
-            HelloState::Greeting => self.hello_event(now, id, HelloEvent::Exhausted),
-            HelloState::Good if peer.is(Marks::NOTIFIED) && self.channel.is_reliable() => {
+            HelloState::Handshake => self.hello_event(now, id, HelloEvent::Exhausted),
+            HelloState::Good if peer.is(PeerFlags::NOTIFIED) && self.channel.is_reliable() => {
                 self.hello_event(now, id, HelloEvent::Resync);
             }
             HelloState::Good if peer.queue.is_empty() => {
                 // What waited was given up before the bound. The next one shall not wait for it
                 // again: with deadlines shorter than the bound none would ever get through.
                 if let Some(peer) = self.peers.get_mut(id) {
-                    peer.marks.insert(Marks::STALLED);
+                    peer.flags.insert(PeerFlags::STALLED);
                 }
             }
             HelloState::Good => {
@@ -53,7 +53,7 @@ impl<P: Ports> Driver<'_, P> {
             }
             // Armed by a request that waits in the channel: see `revive`.
             HelloState::Down if peer.parked != 0 => {
-                self.hello_event(now, id, HelloEvent::HelloSameLife);
+                self.hello_event(now, id, HelloEvent::HelloSameIncarnation);
             }
             HelloState::Down | HelloState::Unknown => {}
         }
@@ -64,8 +64,8 @@ impl<P: Ports> Driver<'_, P> {
     fn put_off_of_peer(&self, now: Instant, due: Instant, id: PeerId) -> Option<(Instant, PutOff)> {
         let peer = self.peers.get(id)?;
         let bound = match self.peers.state(id) {
-            HelloState::Greeting => self.config.hello_timeout,
-            HelloState::Good if !peer.is(Marks::STALLED | Marks::NOTIFIED) => {
+            HelloState::Handshake => self.config.hello_timeout,
+            HelloState::Good if !peer.is(PeerFlags::STALLED | PeerFlags::NOTIFIED) => {
                 self.config.credit_stall
             }
             HelloState::Good | HelloState::Down | HelloState::Unknown => return None,

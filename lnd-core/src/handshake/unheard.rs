@@ -31,8 +31,8 @@ impl<P: Ports> Driver<'_, P> {
     /// nothing of the peer: its time goes on.
     fn hello_unheard(&mut self, now: Instant, id: PeerId, number: u32) {
         let Some(peer) = self.peers.get(id) else { return };
-        let via = peer.greeting.link_of(number);
-        let current = via.is_some() && self.peers.state(id) == HelloState::Greeting;
+        let via = peer.handshake.link_of(number);
+        let current = via.is_some() && self.peers.state(id) == HelloState::Handshake;
         if !current || self.run.is_over() {
             return;
         }

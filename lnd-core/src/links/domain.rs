@@ -112,19 +112,19 @@ impl<E: Engine> Links<'_, E> {
     }
 
     /// Takes a descriptor of a stopped domain from its engine. `None`: the domain is not proven stopped.
-    pub fn yank(&mut self, domain: Domain, tag: Tag) -> Option<Option<Returned>> {
+    pub fn reclaim(&mut self, domain: Domain, tag: Tag) -> Option<Option<Returned>> {
         match domain {
             Domain::Link(id) => {
                 let link = self.list.get_mut(id.index())?;
                 let proof = link.recovery.proof.as_ref()?;
-                Some(link.engine.yank(tag, proof))
+                Some(link.engine.reclaim(tag, proof))
             }
             Domain::Connection(_) if !E::CONNECTIONS => None,
             Domain::Connection(place) => {
                 let out = self.out.get(place)?;
                 let proof = out.recovery.proof.as_ref()?;
                 let link = self.list.get_mut(out.connection.link.index())?;
-                Some(link.engine.yank(tag, proof))
+                Some(link.engine.reclaim(tag, proof))
             }
         }
     }

@@ -94,7 +94,7 @@ pub(crate) struct Links<'m, E> {
     /// What all engines can do.
     features: u32,
     /// Whether all engines recall, where engines of this type may not.
-    recalls: bool,
+    safe_invalidate: bool,
     /// The link that was chosen last where any would do.
     next_link: usize,
 }
@@ -103,13 +103,20 @@ impl<'m, E: Engine> Links<'m, E> {
     /// No links. As many connections can be out of service at once as `out` has places.
     pub const fn new(shared: &'m Shared<'m>, out: &'m mut [Option<Out>]) -> Self {
         let out = Connections::new(out);
-        Self { shared, list: Vec::new(), out, features: u32::MAX, recalls: true, next_link: 0 }
+        Self {
+            shared,
+            list: Vec::new(),
+            out,
+            features: u32::MAX,
+            safe_invalidate: true,
+            next_link: 0,
+        }
     }
 
     /// Adds a link. `false`: there are too many.
     pub fn push(&mut self, link: Link<E>) -> bool {
         self.features &= link.features.0;
-        self.recalls &= link.engine.recalls();
+        self.safe_invalidate &= link.engine.safe_invalidate();
         self.list.push(link).is_ok()
     }
 
@@ -238,14 +245,14 @@ impl<'m, E: Engine> Links<'m, E> {
 
     /// Whether what is staged may be taken back while its peer may be pulling it.
     #[inline]
-    pub const fn recalls(&self) -> bool {
-        E::RECALLS || self.recalls
+    pub const fn safe_invalidate(&self) -> bool {
+        E::SAFE_INVALIDATE || self.safe_invalidate
     }
 
     /// What all engines can do: what we announce, and therefore go by.
     #[inline]
     pub const fn features(&self) -> u32 {
-        if self.recalls() {
+        if self.safe_invalidate() {
             self.features & !Features::CANCEL.0
         } else {
             self.features | Features::CANCEL.0
@@ -255,7 +262,7 @@ impl<'m, E: Engine> Links<'m, E> {
     /// Whether a peer that has announced `theirs` answers CANCEL, and we say it.
     #[inline]
     pub const fn cancels(&self, theirs: u32) -> bool {
-        !self.recalls() && theirs & Features::CANCEL.0 != 0
+        !self.safe_invalidate() && theirs & Features::CANCEL.0 != 0
     }
 
     /// Whether the engines of both sides report the end of a pull to its source. `theirs` is what the

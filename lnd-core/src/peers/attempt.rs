@@ -63,7 +63,7 @@ impl Attempt {
     }
 
     /// Hello `number` goes by `link`.
-    pub fn greets(&mut self, number: u32, link: LinkId) {
+    pub fn started(&mut self, number: u32, link: LinkId) {
         *self = Self { words: [self.announced(), number], link: link.index() as u8 };
     }
 
@@ -79,13 +79,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_attempt_announces_and_greets_or_the_peer_is_down() {
+    fn an_attempt_announces_and_connects_or_the_peer_is_down() {
         let mut it = Attempt::NONE;
         assert_eq!((it.announced(), it.revive_at(), it.link_of(1)), (0, None, None));
         it = Attempt::announcing(0xf0);
         for (number, link) in [(1, 0), (u32::MAX, 7)] {
             let link = LinkId::new(link).unwrap();
-            it.greets(number, link);
+            it.started(number, link);
             assert_eq!((it.announced(), it.revive_at()), (0xf0, None));
             assert_eq!((it.link_of(number), it.link_of(2)), (Some(link), None));
         }
@@ -97,7 +97,7 @@ mod tests {
             assert_eq!(it.revive_at(), Some(Instant::from_nanos(nanos)));
             assert_eq!((it.announced(), it.link_of(nanos as u32)), (0, None));
         }
-        it.greets(5, LinkId::new(3).unwrap());
+        it.started(5, LinkId::new(3).unwrap());
         assert_eq!(
             (it.announced(), it.link_of(5)),
             (0, LinkId::new(3)),

@@ -17,8 +17,8 @@ const LINK: u8 = FITS - 1;
 #[derive(Clone, Copy, Debug, Hash)]
 #[repr(C, packed(2))]
 pub(crate) struct LastHello {
-    /// The incarnation that has said it, which is not the peer's `life` if the versions do not meet.
-    pub life: Option<Incarnation>,
+    /// The incarnation that has said it, which is not the peer's `incarnation` if the versions do not meet.
+    pub incarnation: Option<Incarnation>,
     pub session: u32,
     /// The number of the session's latest request.
     pub sequence: u32,
@@ -30,14 +30,21 @@ static_assertions::const_assert_eq!(core::mem::size_of::<LastHello>(), 18);
 static_assertions::const_assert!(crate::base::id::MAX_LINKS <= LINK as usize);
 
 impl LastHello {
-    pub const NOTHING: Self = Self { life: None, session: 0, sequence: 0, attempt: 0, rest: 0 };
+    pub const NOTHING: Self =
+        Self { incarnation: None, session: 0, sequence: 0, attempt: 0, rest: 0 };
 
     /// A hello that has come by `link`.
     pub fn of(from: &Envelope, hello: &Hello, link: LinkId, (fits, counts): (bool, bool)) -> Self {
         let (session, sequence) = (from.session, from.sequence);
         let (fits, counts) = (if fits { FITS } else { 0 }, if counts { COUNTS } else { 0 });
         let rest = link.index() as u8 | fits | counts;
-        Self { life: Some(from.from_life), session, sequence, attempt: hello.attempt, rest }
+        Self {
+            incarnation: Some(from.from_incarnation),
+            session,
+            sequence,
+            attempt: hello.attempt,
+            rest,
+        }
     }
 
     /// The link by which it came.

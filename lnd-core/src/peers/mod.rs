@@ -2,19 +2,19 @@
 //! The peers of one shard: the table of them, its places, their timers, and who has something to send.
 
 mod attempt;
+mod hellos_refused;
 mod last_hello;
 mod peer;
 mod places;
 mod search;
 mod sessions;
-mod turned_away;
 
 pub(crate) use attempt::Attempt;
+pub(crate) use hellos_refused::HellosRefused;
 pub(crate) use last_hello::LastHello;
-pub(crate) use peer::{Marks, Peer, Wants};
+pub(crate) use peer::{Peer, PeerFlags, Wants};
 pub(crate) use places::{more_hold_off, Places};
 pub(crate) use search::Bounds;
-pub(crate) use turned_away::TurnedAway;
 
 use crate::base::id::{LinkId, Nid, PeerId, Tag};
 use crate::base::time::Instant;
@@ -232,7 +232,7 @@ impl<'m> Peers<'m> {
         let id = self.id(self.first).filter(|_| self.round.is_under_way())?;
         let peer = self.table.get_mut(id.index())?;
         let next = peer.take_pending();
-        self.round.leaves(self.first, NONE);
+        self.round.removed(self.first, NONE);
         self.first = next;
         if self.first == NONE {
             self.last = NONE;
@@ -261,7 +261,7 @@ impl<'m> Peers<'m> {
         self.next_hello = self.next_hello.wrapping_add(1).max(1);
         let generation = self.next_hello;
         let peer = self.get_mut(id)?;
-        peer.greeting.greets(generation, link);
+        peer.handshake.started(generation, link);
         Some(Tag { index: slots + id.index() as u32, generation })
     }
 

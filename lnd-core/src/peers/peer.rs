@@ -21,14 +21,14 @@ bitflags::bitflags! {
         /// Pulls wait, and one may start.
         const PULL = 1 << 4;
         /// A request lies in the channel, and its sender is to be asked once a link is open.
-        const ASK = 1 << 5;
+        const CONNECT = 1 << 5;
     }
 }
 
 bitflags::bitflags! {
     /// What is true of a peer.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-    pub(crate) struct Marks: u16 {
+    pub(crate) struct PeerFlags: u16 {
         /// Its incarnation has answered a hello of ours.
         const PROVEN = 1 << 0;
         /// Its hello has opened its session, so that we count its requests.
@@ -74,8 +74,8 @@ pub(crate) struct Peer {
     pub nid: Option<Nid>,
     /// Which use of this place this is (R14).
     pub generation: u32,
-    pub life: Option<Incarnation>,
-    pub marks: Marks,
+    pub incarnation: Option<Incarnation>,
+    pub flags: PeerFlags,
     /// Our session with this incarnation of the peer; zero: none yet. It outlives resyncs and wrong
     /// verdicts: what was handed to the channel in it stays valid.
     pub session: u32,
@@ -106,12 +106,12 @@ pub(crate) struct Peer {
     pub passive: u8,
     pub undecided: u8,
     /// The first slot of these, in 24 bits, where CANCEL may name one; each slot names the next.
-    pub(super) asked: [u8; 3],
+    pub(super) invalidating: [u8; 3],
     /// Largest payload that goes inline to it, by what both sides take.
     pub inline_max: u32,
     pub tries: u8,
     /// Our attempt at a handshake that is under way, or when the next one may begin.
-    pub greeting: Attempt,
+    pub handshake: Attempt,
     /// Handshakes of our session, modulo 2^8: an answer to an earlier one does not count (R31).
     pub attempt: u8,
     pub wants: Wants,
@@ -131,8 +131,8 @@ impl Peer {
     pub(super) const UNUSED: Self = Self {
         nid: None,
         generation: 0,
-        life: None,
-        marks: Marks::empty(),
+        incarnation: None,
+        flags: PeerFlags::empty(),
         session: 0,
         their_session: 0,
         closed: None,
@@ -150,10 +150,10 @@ impl Peer {
         transfers: 0,
         passive: 0,
         undecided: 0,
-        asked: [u8::MAX; 3],
+        invalidating: [u8::MAX; 3],
         inline_max: 0,
         tries: 0,
-        greeting: Attempt::NONE,
+        handshake: Attempt::NONE,
         attempt: 0,
         wants: Wants::empty(),
         next_pending: NOT_PENDING,
@@ -169,22 +169,22 @@ impl Peer {
     }
 
     /// The first of the slots that its requests have. Beyond all slots: there is none.
-    pub fn first_asked(&self) -> u32 {
-        let [low, middle, high] = self.asked;
+    pub fn first_cancelled(&self) -> u32 {
+        let [low, middle, high] = self.invalidating;
         u32::from_le_bytes([low, middle, high, 0])
     }
 
     /// Another slot is the first one, or none is.
-    pub fn set_first_asked(&mut self, slot: u32) {
+    pub fn set_first_cancelled(&mut self, slot: u32) {
         let [low, middle, high, _] = slot.to_le_bytes();
-        self.asked = [low, middle, high];
+        self.invalidating = [low, middle, high];
     }
 
     /// For what the verdict on its silence was put off.
     pub fn put_off(&self) -> PutOff {
-        if self.marks.contains(Marks::PAUSED) {
+        if self.flags.contains(PeerFlags::PAUSED) {
             PutOff::Pause
-        } else if self.marks.contains(Marks::POSTPONED) {
+        } else if self.flags.contains(PeerFlags::POSTPONED) {
             PutOff::Call
         } else {
             PutOff::Not
@@ -193,8 +193,8 @@ impl Peer {
 
     /// Notes for what the verdict on its silence is put off.
     pub fn set_put_off(&mut self, it: PutOff) {
-        self.marks.set(Marks::POSTPONED, it == PutOff::Call);
-        self.marks.set(Marks::PAUSED, it == PutOff::Pause);
+        self.flags.set(PeerFlags::POSTPONED, it == PutOff::Call);
+        self.flags.set(PeerFlags::PAUSED, it == PutOff::Pause);
     }
 
     /// Opens a session of ours; requests are counted from `first`.
@@ -203,7 +203,7 @@ impl Peer {
         self.ours = Ours::open(0);
         self.sequence = first;
         self.given_up = 0;
-        self.greeting.announce_nothing();
+        self.handshake.announce_nothing();
     }
 
     /// Whether the channel may be given a request now, as far as credits go.
@@ -252,8 +252,8 @@ impl Peer {
         Some(Envelope {
             from: me.nid,
             to: self.nid?,
-            from_life: me.life,
-            to_life: self.life,
+            from_incarnation: me.incarnation,
+            to_incarnation: self.incarnation,
             session: self.session,
             sequence,
             credits: self.theirs.total(),
@@ -265,7 +265,7 @@ impl Peer {
     #[inline]
     fn notified(&mut self) {
         self.wants.remove(Wants::NOOP);
-        let _ = self.theirs.tell();
+        let _ = self.theirs.announce();
     }
 
     /// Takes the number of the next request, and a credit.
@@ -308,7 +308,7 @@ impl Peer {
     /// The session whose requests we count.
     #[inline]
     pub fn counted_session(&self) -> Option<u32> {
-        if self.is(Marks::COUNTED) {
+        if self.is(PeerFlags::COUNTED) {
             Some(self.their_session)
         } else {
             None
@@ -325,15 +325,15 @@ impl Peer {
         }
     }
 
-    /// Whether one of `marks` is true of it.
+    /// Whether one of `flags` is true of it.
     #[inline]
-    pub const fn is(&self, marks: Marks) -> bool {
-        self.marks.intersects(marks)
+    pub const fn is(&self, flags: PeerFlags) -> bool {
+        self.flags.intersects(flags)
     }
 
     /// Keeps what is true of it only if `keeps`.
-    pub fn keep_if(&mut self, marks: Marks, keeps: bool) {
-        self.marks.set(marks, keeps && self.is(marks));
+    pub fn keep_if(&mut self, flags: PeerFlags, keeps: bool) {
+        self.flags.set(flags, keeps && self.is(flags));
     }
 
     /// Puts it behind the last one that has something to say. `false`: it is among them.
@@ -362,22 +362,22 @@ impl Peer {
 
     /// Whether the incarnation that we know has said goodbye.
     pub fn has_closed(&self) -> bool {
-        self.closed.is_some() && self.closed == self.life
+        self.closed.is_some() && self.closed == self.incarnation
     }
 
     /// Whether a request of another incarnation than the one that we know is of an earlier one: that has
     /// answered us, or it has said goodbye and was there after all others. A goodbye alone does not show
     /// that: it may come late, as its sender's hello did.
     pub fn is_settled(&self) -> bool {
-        self.is(Marks::PROVEN) || self.has_closed() && self.is(Marks::LATEST)
+        self.is(PeerFlags::PROVEN) || self.has_closed() && self.is(PeerFlags::LATEST)
     }
 
     /// Notes a goodbye. Our session began when the incarnation that we know displaced another one, or before
     /// any was heard. If its goodbye names that session, it was there after all others.
     pub fn note_goodbye(&mut self, from: &Envelope) {
-        self.closed = Some(from.from_life);
+        self.closed = Some(from.from_incarnation);
         if self.has_closed() && from.credits_of == self.session {
-            self.marks.insert(Marks::LATEST);
+            self.flags.insert(PeerFlags::LATEST);
         }
     }
 }

@@ -88,7 +88,7 @@ impl Places {
     }
 
     /// The node that was taken has got a place.
-    pub fn seated(&mut self, nid: Nid, now: Instant) {
+    pub fn placed(&mut self, nid: Nid, now: Instant) {
         (self.last, self.since) = (Some(nid), now);
     }
 

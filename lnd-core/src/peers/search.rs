@@ -56,9 +56,12 @@ impl Search {
         let until = match state {
             Some(HelloState::Unknown) if !self.answered => return true,
             Some(HelloState::Down) if !self.answered => {
-                self.displaced =
-                    peer.nid.zip(peer.life).filter(|_| parked).map(|(n, l)| (n, l, peer.silences));
-                peer.greeting.revive_at().unwrap_or(self.now)
+                self.displaced = peer
+                    .nid
+                    .zip(peer.incarnation)
+                    .filter(|_| parked)
+                    .map(|(n, l)| (n, l, peer.silences));
+                peer.handshake.revive_at().unwrap_or(self.now)
             }
             Some(HelloState::Good) if self.answered => self.stays_until,
             _ => return false,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! Sessions of a peer: which one we count, and which may follow it.
 
-use super::peer::{Marks, Peer};
+use super::peer::{Peer, PeerFlags};
 use crate::base::id::Incarnation;
 use crate::base::message::Envelope;
 use crate::machines::peer::credits::Theirs;
@@ -10,7 +10,7 @@ impl Peer {
     /// Whether a message is from the incarnation that we know, and means ours, `me`.
     #[inline]
     pub fn is_of(&self, from: &Envelope, me: Incarnation) -> bool {
-        self.life == Some(from.from_life) && from.to_life == Some(me)
+        self.incarnation == Some(from.from_incarnation) && from.to_incarnation == Some(me)
     }
 
     /// Whether a request of the peer may have a slot. Whatever its sessions granted, a peer has no more than
@@ -25,11 +25,11 @@ impl Peer {
     /// the peer within its `depth` of them. `me`: our incarnation.
     #[inline]
     pub fn sends_next(&self, from: &Envelope, me: Incarnation, depth: u16) -> bool {
-        let marks = self.marks & (Marks::COUNTED | Marks::UNVERIFIED);
+        let flags = self.flags & (PeerFlags::COUNTED | PeerFlags::UNVERIFIED);
         self.is_of(from, me)
             && self.their_session == from.session
             && self.theirs.expects(from.sequence)
-            && marks == Marks::COUNTED
+            && flags == PeerFlags::COUNTED
             && from.credits_of == self.session
             && self.ours.has_returned(from.credits)
             && self.has_room(depth)
@@ -57,8 +57,8 @@ impl Peer {
     /// The peer opens a session; its requests are counted from `first`.
     pub fn open_theirs(&mut self, session: u32, first: u32) {
         self.their_session = session;
-        self.marks.insert(Marks::COUNTED);
-        self.marks.remove(Marks::NOTIFIED);
+        self.flags.insert(PeerFlags::COUNTED);
+        self.flags.remove(PeerFlags::NOTIFIED);
         self.opened = self.opened.wrapping_add(1);
         self.theirs = Theirs::counting_from(first);
     }
@@ -66,11 +66,12 @@ impl Peer {
     /// Whether a hello of this session, by the incarnation that we know, opens it: a late repetition must
     /// not reopen an old one.
     pub fn may_open(&self, session: u32) -> bool {
-        self.is_news(session) || !self.is(Marks::COUNTED) && self.their_session() == Some(session)
+        self.is_later_session(session)
+            || !self.is(PeerFlags::COUNTED) && self.their_session() == Some(session)
     }
 
     /// Whether we have not heard of a session, nor of one after it.
-    pub fn is_news(&self, session: u32) -> bool {
+    pub fn is_later_session(&self, session: u32) -> bool {
         self.their_session().is_none() || self.is_later(session)
     }
 
@@ -82,29 +83,29 @@ impl Peer {
 
     /// Whether a session that a hello opens may have been counted before, and a CANCEL answered then: with a new
     /// window the promise would be forgotten (docs/decisions/0029-cancel.md).
-    pub fn is_promised(&self, session: u32, new_life: bool) -> bool {
-        self.is(Marks::PROMISED) && !self.is_first(session, new_life)
+    pub fn is_promised(&self, session: u32, new_incarnation: bool) -> bool {
+        self.is(PeerFlags::PROMISED) && !self.is_first(session, new_incarnation)
     }
 
     /// Whether a session was not counted before, for sure: its incarnation has named the latest one before it in
     /// its answer to our hello.
-    fn is_first(&self, session: u32, new_life: bool) -> bool {
-        !new_life && self.is(Marks::PROVEN) && self.is_news(session)
+    fn is_first(&self, session: u32, new_incarnation: bool) -> bool {
+        !new_incarnation && self.is(PeerFlags::PROVEN) && self.is_later_session(session)
     }
 
     /// A hello is about to open a session, of another incarnation than the one that we know or not.
-    pub fn note_opening(&mut self, session: u32, new_life: bool) {
-        if self.is_first(session, new_life) {
-            self.marks.remove(Marks::PROMISED | Marks::ANEW);
-        } else if new_life {
-            self.marks.insert(Marks::ANEW);
+    pub fn note_opening(&mut self, session: u32, new_incarnation: bool) {
+        if self.is_first(session, new_incarnation) {
+            self.flags.remove(PeerFlags::PROMISED | PeerFlags::ANEW);
+        } else if new_incarnation {
+            self.flags.insert(PeerFlags::ANEW);
         }
     }
 
     /// None of the peer's sessions up to this one is counted, and none before it will be. Zero: none.
     pub fn forget_theirs(&mut self, session: u32) {
         self.their_session = session;
-        self.marks.remove(Marks::COUNTED | Marks::NOTIFIED);
+        self.flags.remove(PeerFlags::COUNTED | PeerFlags::NOTIFIED);
         self.opened = self.opened.wrapping_add(1);
         self.theirs = Theirs::open();
     }

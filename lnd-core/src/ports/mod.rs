@@ -32,7 +32,7 @@ bitflags::bitflags! {
         /// The engine stops its connections one by one, by registers of its own
         /// (`docs/registers.md`).
         const CONNECTIONS = 1 << 5;
-        /// No device's: the driver answers CANCEL. See [`Engine::RECALLS`].
+        /// No device's: the driver answers CANCEL. See [`Engine::SAFE_INVALIDATE`].
         const CANCEL = 1 << 31;
         // Bits of later devices survive.
         const _ = !0;
@@ -136,7 +136,7 @@ pub trait Engine {
     /// ends with an error at both ends. If not, the driver asks the puller first (CANCEL), and takes back what
     /// that does not pull, or not any more. Without its word within the drain bound the stop domain is stopped.
     /// The puller's driver answers if its own engine is such a one too. Otherwise the driver has no code for it.
-    const RECALLS: bool = true;
+    const SAFE_INVALIDATE: bool = true;
 
     /// What the engine can do. Constant while it works; nothing if it does not identify itself.
     #[inline]
@@ -168,11 +168,11 @@ pub trait Engine {
         true
     }
 
-    /// Whether this engine recalls, where engines of its type may not: see [`RECALLS`](Self::RECALLS). Constant,
+    /// Whether this engine recalls, where engines of its type may not: see [`SAFE_INVALIDATE`](Self::RECALLS). Constant,
     /// and the same for all links of a driver: one that does not recall speaks for all.
     #[inline]
-    fn recalls(&self) -> bool {
-        Self::RECALLS
+    fn safe_invalidate(&self) -> bool {
+        Self::SAFE_INVALIDATE
     }
 
     /// Tells the device of everything posted since the last doorbell. All writes to descriptors
@@ -195,7 +195,7 @@ pub trait Engine {
 
     /// Whether a call of this port has found the device not to identify itself, or to say what no working
     /// device says, since the last proof or reset. Touches no register. What is found elsewhere is told by
-    /// [`Decider::device_gone`](crate::driver::Decider::device_gone).
+    /// [`IrqHandle::device_gone`](crate::driver::Decider::device_gone).
     #[inline]
     fn is_gone(&self) -> bool {
         false
@@ -229,7 +229,7 @@ pub trait Engine {
 
     /// After the stop: what the descriptor's own memory says of its end, if it says anything. The
     /// descriptor is then taken away from the device (S0-12).
-    fn yank(&mut self, tag: Tag, proof: &Quiesced) -> Option<Returned>;
+    fn reclaim(&mut self, tag: Tag, proof: &Quiesced) -> Option<Returned>;
 
     /// Resets the stopped engine, or the stopped connection that the proof is of; the proof is used up
     /// (S0-11). Descriptors of before are gone. A connection may be made anew from here on.
@@ -296,7 +296,7 @@ pub trait Channel {
 
     /// Hands a message over, irrevocably (INV-5, R5). If it has ended when this call returns, the
     /// answer says how, and that is its only report. Else the end of a message with a `tag` is
-    /// reported later by [`Decider::on_sent`](crate::driver::Decider::on_sent), exactly once,
+    /// reported later by [`IrqHandle::on_sent`](crate::driver::Decider::on_sent), exactly once,
     /// possibly before this call returns in another context; without a tag nobody is told.
     ///
     /// A tag whose index no slot has names a hello. Of its end only [`Sent::NotDelivered`] need be

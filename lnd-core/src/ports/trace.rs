@@ -54,7 +54,7 @@ pub enum Trace {
         link: LinkId,
     },
     /// A stopped engine's descriptor was taken away.
-    Yanked {
+    Reclaimed {
         /// The transfer.
         tag: Tag,
         /// On which link.
@@ -63,7 +63,7 @@ pub enum Trace {
         real: bool,
     },
     /// A short message was handed over.
-    Said {
+    Sent {
         /// To whom.
         to: Nid,
         /// On which link.
@@ -74,7 +74,7 @@ pub enum Trace {
         sequence: u32,
     },
     /// A short message was taken in.
-    Heard {
+    Received {
         /// From whom.
         from: Nid,
         /// In which lane.

@@ -43,7 +43,7 @@ impl<P: Ports> Driver<'_, P> {
             state.answer(role, why);
         }
         self.slots.publish(tag, Word::queued(tag.generation));
-        self.slots.arm(tag.index, now.after(self.config.verdict_bound));
+        self.slots.arm(tag.index, now.after(self.config.decision_bound));
         self.replies.push(&mut self.slots, tag.index);
     }
 

@@ -4,7 +4,7 @@
 
 use crate::base::counters::Counter;
 use crate::base::id::{Nid, PeerId, Tag};
-use crate::base::message::{Lane, Message, Refusal};
+use crate::base::message::{Lane, Message, NakReason};
 use crate::base::time::Instant;
 use crate::machines::peer::HelloState;
 use crate::machines::transfer::{Cause, Delivery, Place, Status, Word};
@@ -39,7 +39,7 @@ pub struct Report {
 /// Whether a transfer was given up and came back good all the same. A descriptor that is asked
 /// back because the peer has vouched for its data (PUT_DONE) has no cause and lost no race.
 const fn lost_race(word: Word) -> bool {
-    word.asked() && !word.lost() && word.cause().is_some()
+    word.invalidating() && !word.lost() && word.cause().is_some()
 }
 
 /// What the report of a transfer and its peer need, while its slot is released.
@@ -65,9 +65,9 @@ struct Ended {
 #[inline]
 fn final_message(it: &Ended) -> Option<Message<'static>> {
     let why = if it.word.cause() == Some(Cause::Protocol) {
-        Refusal::BadRequest
+        NakReason::BadRequest
     } else {
-        Refusal::Failed
+        NakReason::Failed
     };
     let failed = it.word.lost().then_some(why);
     if it.role.pulls() {
@@ -104,7 +104,7 @@ impl<P: Ports> Driver<'_, P> {
         if it.role == Role::Immediate && status.errno == 0 && !self.channel.is_reliable() {
             status.delivery = Delivery::Sent;
         }
-        if !self.links.recalls() {
+        if !self.links.safe_invalidate() {
             self.note_untouched(slot, &mut status);
         }
         let unsaid = self.notify_peer(now, &it);
@@ -169,7 +169,7 @@ impl<P: Ports> Driver<'_, P> {
         let message = final_message(it)?;
         let view = self.peers.view(it.peer)?;
         // Another incarnation has given the peer's tag to another transfer (R31).
-        let other = view.life() != it.owner.life();
+        let other = view.incarnation() != it.owner.incarnation();
         if view.state() == HelloState::Down || other {
             return None;
         }
@@ -195,7 +195,7 @@ impl<P: Ports> Driver<'_, P> {
     }
 
     fn count_end(&mut self, it: &Ended, status: Status) {
-        let invalidated = it.flags.contains(Flags::RECALLED);
+        let invalidated = it.flags.contains(Flags::INVALIDATED);
         if invalidated && it.word.lost() {
             self.counters.count(Counter::CameBackError);
         } else if invalidated {
@@ -225,8 +225,8 @@ impl<P: Ports> Driver<'_, P> {
                 pull_waits = !peer.pull_queue.is_empty();
             }
         }
-        if !self.links.recalls() && it.flags.contains(Flags::PASSIVE) {
-            self.forget_asked(it.peer, it.tag.index);
+        if !self.links.safe_invalidate() && it.flags.contains(Flags::PASSIVE) {
+            self.forget_cancelled(it.peer, it.tag.index);
         }
         self.slots.release(it.tag);
         self.offer = true;

@@ -66,18 +66,18 @@ impl<P: Ports> Driver<'_, P> {
         }
         let word = self.slots.word(slot);
         if word.owes(Debts::HW) || word.owes(Debts::MSG) {
-            self.counters.count(Counter::ByHand);
+            self.counters.count(Counter::Asserted);
             let _ = self.apply(now, tag, Event::Stopped);
         }
     }
 
     fn reclaim_descriptor(&mut self, now: Instant, domain: Domain, tag: Tag) {
-        let Some(returned) = self.links.yank(domain, tag) else { return };
+        let Some(returned) = self.links.reclaim(domain, tag) else { return };
         let Some(link) = self.slots.owner(tag.index).link() else { return };
-        self.counters.count(Counter::Yanked);
-        self.tracer.record(now, Trace::Yanked { tag, link, real: returned.is_some() });
+        self.counters.count(Counter::Reclaimed);
+        self.tracer.record(now, Trace::Reclaimed { tag, link, real: returned.is_some() });
         let Some(returned) = returned else { return };
-        self.counters.count(Counter::YankedReal);
+        self.counters.count(Counter::ReclaimedReal);
         self.apply(now, tag, Event::of_descriptor(returned));
     }
 }

@@ -27,20 +27,20 @@ impl<P: Ports> Driver<'_, P> {
         }
         let word = self.slots.word(slot);
         let tag = self.slots.tag(slot);
-        if !word.asked() {
-            let doomed = self.shared.must_cancel(slot).map(|(_, cause)| cause);
-            let vain = self.waits_in_vain(slot);
+        if !word.invalidating() {
+            let cancelled = self.shared.must_cancel(slot).map(|(_, cause)| cause);
+            let vain = self.link_closed(slot);
             let over = (self.run.state() == RunState::Draining).then_some(Cause::Shutdown);
             let pull = self.pull_is_blocked(slot);
             let cut = (word.phase() == Phase::Live && self.is_disconnected(slot))
                 .then_some(Cause::ConnectionDown);
-            if let Some(cause) = doomed.or(cut).or(vain).or(pull).or(over) {
+            if let Some(cause) = cancelled.or(cut).or(vain).or(pull).or(over) {
                 self.cancel(now, tag, cause);
             }
         }
         let word = self.slots.word(slot);
-        self.end_if_asked(now, tag);
-        if word.asked() && word.owes(Debts::HW) && !word.owes(Debts::CPU) {
+        self.end_if_invalidating(now, tag);
+        if word.invalidating() && word.owes(Debts::HW) && !word.owes(Debts::CPU) {
             self.invalidate(now, tag);
         }
     }

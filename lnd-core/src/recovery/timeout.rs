@@ -16,7 +16,7 @@ impl<P: Ports> Driver<'_, P> {
     /// over, `None` if nothing waits for time. What nothing tells of, such as a link that comes back or room
     /// in the channel, is looked at each `link_poll`. It holds until another call is made: call `on_time`
     /// again then, after every batch of other calls and every wake-up that a
-    /// [`Decider`](crate::driver::Decider) asked for, and as often besides as you like: calling too early
+    /// [`IrqHandle`](crate::driver::Decider) asked for, and as often besides as you like: calling too early
     /// does nothing.
     ///
     /// Others are silent only while we listen (R41). The end of a silence may be the first call after a pause:
@@ -45,12 +45,12 @@ impl<P: Ports> Driver<'_, P> {
         let batch = self.config.batch;
         self.notice(now, batch);
         // Before one whose hold-off is over asks for its own sake.
-        self.seat_waiting(now);
+        self.place_waiting(now);
         self.expire(now, batch);
         self.poll_links(now, batch);
         self.sweep_some(now, batch);
         self.send_pending(now, batch, due);
-        self.seat_waiting(now);
+        self.place_waiting(now);
         self.send_replies(now, batch, due);
         self.advance_shutdown(now, batch);
         self.ring();
@@ -97,8 +97,8 @@ impl<P: Ports> Driver<'_, P> {
         let Some(state) = self.slots.get(slot) else { return false };
         let bound = if state.flags.contains(Flags::DRAINING) {
             self.config.drain_bound
-        } else if state.role == Role::Ticket {
-            self.config.verdict_bound
+        } else if state.role == Role::RxRequest {
+            self.config.decision_bound
         } else {
             // The upper layer's own deadline: an absolute time (R37).
             return false;

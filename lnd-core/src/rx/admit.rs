@@ -6,14 +6,14 @@ use crate::base::id::{LinkId, PeerId};
 use crate::base::message::{Envelope, Lane};
 use crate::base::time::Instant;
 use crate::machines::peer::{GateView, HelloState};
-use crate::peers::{Marks, Peer, Wants};
+use crate::peers::{Peer, PeerFlags, Wants};
 use crate::ports::trace::Trace;
 use crate::ports::{Channel, Ports, Tracer};
 use crate::shard::Driver;
 
 /// Who has sent a message, as far as that counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Heard {
+pub(crate) enum Screening {
     /// An admitted peer.
     From(PeerId),
     /// An inline message of an incarnation that has said goodbye since.
@@ -30,19 +30,19 @@ impl<P: Ports> Driver<'_, P> {
     /// a reliable channel a request stays until its sender is admitted again, since that may have been
     /// told OK (LU-16214); in any channel it stays while the answer to our hello is due.
     #[inline]
-    pub(crate) fn admitted(&mut self, now: Instant, from: &Envelope, lane: Lane) -> Heard {
+    pub(crate) fn admitted(&mut self, now: Instant, from: &Envelope, lane: Lane) -> Screening {
         let found = self.peers.find(from.from);
         let view = found.and_then(|id| self.peers.gate(id)).map(|g| g.view());
         let admitted = view.is_some_and(|v| v.admitted() && v.state() != HelloState::Down);
         let peer = found.and_then(|id| Some((id, self.peers.get_mut(id)?)));
-        let right = peer.as_ref().is_some_and(|(_, peer)| peer.is_of(from, self.me.life));
+        let right = peer.as_ref().is_some_and(|(_, peer)| peer.is_of(from, self.me.incarnation));
         let taken = admitted && right;
         let (nid, sequence) = (from.from, from.sequence);
-        self.tracer.record(now, Trace::Heard { from: nid, lane, sequence, taken });
+        self.tracer.record(now, Trace::Received { from: nid, lane, sequence, taken });
         match peer {
             Some((id, peer)) if taken => {
                 peer.last_heard = now;
-                Heard::From(id)
+                Screening::From(id)
             }
             _ => self.not_admitted(from, lane, (found, view), (admitted, right)),
         }
@@ -56,28 +56,30 @@ impl<P: Ports> Driver<'_, P> {
         lane: Lane,
         (found, view): (Option<PeerId>, Option<GateView>),
         (admitted, right): (bool, bool),
-    ) -> Heard {
+    ) -> Screening {
         let reliable = self.channel.is_reliable();
-        let means_us = from.to_life == Some(self.me.life);
+        let means_us = from.to_incarnation == Some(self.me.incarnation);
         let known = found.and_then(|id| self.peers.get(id));
         let closed = known.and_then(|p| p.closed);
-        if let Some(id) = found.filter(|_| closed == Some(from.from_life) && means_us && reliable) {
-            return Heard::Closed(id);
+        if let Some(id) =
+            found.filter(|_| closed == Some(from.from_incarnation) && means_us && reliable)
+        {
+            return Screening::Closed(id);
         }
         // Which incarnation is the present one is open until one has answered our hello. A request of another
         // is of an earlier one then: it must not keep its place in the lane, since what lies behind it was
         // promised.
         let settled = known.is_some_and(Peer::is_settled);
         let open = view.is_none_or(|v| v.state() != HelloState::Good) && !settled;
-        let answer_due = view.is_some_and(|v| v.state() == HelloState::Greeting);
+        let answer_due = view.is_some_and(|v| v.state() == HelloState::Handshake);
         let stays = reliable && (right || open) || right && answer_due;
         let parks = lane == Lane::Request && means_us && stays;
         if parks {
             self.counters.count(Counter::Waited);
-            return Heard::Parked;
+            return Screening::Parked;
         }
-        self.counters.count(if admitted { Counter::WrongLife } else { Counter::Early });
-        Heard::Dropped
+        self.counters.count(if admitted { Counter::WrongIncarnation } else { Counter::Early });
+        Screening::Dropped
     }
 
     /// Greets the sender of a message that is not admitted: it knows an incarnation of ours that is over,
@@ -86,7 +88,7 @@ impl<P: Ports> Driver<'_, P> {
     pub(crate) fn correct_sender(&mut self, now: Instant, from: &Envelope, parked: Option<LinkId>) {
         if parked.is_some() {
             // The sender may be one that is to make room.
-            self.seat_waiting(now);
+            self.place_waiting(now);
         }
         let nid = from.from;
         match (self.peers.find(nid), parked) {
@@ -119,7 +121,7 @@ impl<P: Ports> Driver<'_, P> {
         self.quiet_until = Instant::ORIGIN;
         peer.parked &= !link.bit();
         if peer.parked == 0 {
-            peer.wants.remove(Wants::ASK);
+            peer.wants.remove(Wants::CONNECT);
             self.peers.places.may_be_free();
         }
     }
@@ -151,7 +153,7 @@ impl<P: Ports> Driver<'_, P> {
             Some(0) => {}
             Some(_) => {
                 self.quiet_until = Instant::ORIGIN;
-                peer.marks.remove(Marks::STALLED);
+                peer.flags.remove(PeerFlags::STALLED);
                 peer.fruitless = 0;
                 self.credits_are_here(id);
                 self.flush(now, id);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! Messages of peers that answer transfers of ours.
 
-use super::admit::Heard;
+use super::admit::Screening;
 use crate::base::counters::Counter;
 use crate::base::id::{LinkId, PeerId, Tag};
-use crate::base::message::{Envelope, Lane, Message, PullReady, Refusal};
+use crate::base::message::{Envelope, Lane, Message, NakReason, PullReady};
 use crate::base::time::Instant;
 use crate::machines::peer::HelloEvent;
 use crate::machines::transfer::{Cause, Debts, Effect, Event};
-use crate::peers::Marks;
+use crate::peers::PeerFlags;
 use crate::ports::Ports;
 use crate::shard::Driver;
 use crate::slots::{Flags, Role, SlotState};
@@ -30,11 +30,11 @@ impl<P: Ports> Driver<'_, P> {
             return;
         }
         match self.admitted(now, from, Lane::Control) {
-            Heard::From(id) => {
+            Screening::From(id) => {
                 self.pull_ready(now, link, id, it);
                 self.settle_credits(now, id, from);
             }
-            Heard::Closed(_) | Heard::Parked | Heard::Dropped => {
+            Screening::Closed(_) | Screening::Parked | Screening::Dropped => {
                 self.correct_sender(now, from, None)
             }
         }
@@ -59,7 +59,7 @@ impl<P: Ports> Driver<'_, P> {
         if self.apply(now, it.sink, Event::Accepted) != Some(Effect::StartPull) {
             return;
         }
-        let signalled = self.peers.get(id).is_some_and(|peer| peer.is(Marks::SIGNALLED));
+        let signalled = self.peers.get(id).is_some_and(|peer| peer.is(PeerFlags::SIGNALLED));
         if let Some(state) = self.slots.get_mut(it.sink.index) {
             state.role = Role::GetPull;
             state.remote = it.source;
@@ -106,14 +106,14 @@ impl<P: Ports> Driver<'_, P> {
             return;
         }
         // Whatever it says, its pull is over. What it has refused it has not begun to pull.
-        let refused = matches!(message, Message::PutNak { why, .. } if *why != Refusal::Failed);
+        let refused = matches!(message, Message::PutNak { why, .. } if *why != NakReason::Failed);
         self.let_go(tag.index, !refused);
         match self.apply(now, tag, event) {
             Some(Effect::Invalidate) => self.invalidate(now, tag),
             Some(Effect::None) => self.await_drain(now, tag),
             _ => {}
         }
-        self.recall_let_go(now, tag);
+        self.invalidate_let_go(now, tag);
     }
 
     /// A transfer that an answer is for; each mismatch is counted (R31, H8, H16).

@@ -6,11 +6,11 @@
 
 use core::fmt;
 
-use super::request::{Asked, Offer};
-use super::ticket::{Give, Receive, RecvError, RequestKind, Ticket};
+use super::request::{Offer, Requested};
+use super::rx_request::{Receive, RecvError, Reply, RequestKind, RxRequest};
 use crate::base::fragment::Fragment;
 use crate::base::id::{Nid, Tag};
-use crate::base::message::{Message, Refusal};
+use crate::base::message::{Message, NakReason};
 use crate::base::time::Instant;
 use crate::machines::transfer::{Cause, Place, Status};
 use crate::ports::Ports;
@@ -46,7 +46,7 @@ pub enum Received {
 }
 
 /// A peer's request, and the driver that waits for what the upper layer decides: [`recv`](Self::recv),
-/// [`give`](Self::give), [`refuse`](Self::refuse), or [`keep`](Self::keep) to decide later.
+/// [`reply`](Self::give), [`refuse`](Self::refuse), or [`keep`](Self::keep) to decide later.
 ///
 /// One that is dropped without a decision has changed nothing: as after
 /// [`Inbound::Wait`] the frame stays in the channel and is offered again.
@@ -56,14 +56,14 @@ pub struct Arrival<'d, 'm, 'f, P: Ports> {
     now: Instant,
     from: Nid,
     offer: Offer,
-    asked: Asked<'f>,
+    requested: Requested<'f>,
 }
 
 impl<P: Ports> fmt::Debug for Arrival<'_, '_, '_, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut shown = f.debug_struct("Arrival");
-        shown.field("kind", &self.asked.kind).field("from", &self.from);
-        shown.field("length", &self.asked.length).finish_non_exhaustive()
+        shown.field("kind", &self.requested.kind).field("from", &self.from);
+        shown.field("length", &self.requested.length).finish_non_exhaustive()
     }
 }
 
@@ -77,8 +77,8 @@ impl<'d, 'm, 'f, P: Ports> Arrival<'d, 'm, 'f, P> {
         offer: Offer,
         message: &Message<'f>,
     ) -> Inbound<'d, 'm, 'f, P> {
-        let Some(asked) = Asked::by(message) else { return Inbound::Handled };
-        Inbound::Request(Self { driver, now, from, offer, asked })
+        let Some(requested) = Requested::by(message) else { return Inbound::Handled };
+        Inbound::Request(Self { driver, now, from, offer, requested })
     }
 
     /// The hop it came from.
@@ -88,39 +88,39 @@ impl<'d, 'm, 'f, P: Ports> Arrival<'d, 'm, 'f, P> {
 
     /// The upper layer's header.
     pub const fn header(&self) -> &'f [u8] {
-        self.asked.header
+        self.requested.header
     }
 
     /// Bytes offered (PUT) or wanted (GET).
     pub const fn length(&self) -> u32 {
-        self.asked.length
+        self.requested.length
     }
 
     /// What is asked for.
     pub const fn kind(&self) -> RequestKind {
-        self.asked.kind
+        self.requested.kind
     }
 
     /// The payload that came along; empty for the other kinds.
     pub const fn payload(&self) -> &'f [u8] {
-        self.asked.payload
+        self.requested.payload
     }
 
     /// Keeps the request in a slot, to be decided later. Its frame is not needed beyond the payload of an
     /// inline message.
     #[inline(never)]
-    pub fn keep(self) -> Ticket<'f> {
+    pub fn keep(self) -> RxRequest<'f> {
         self.keep_for_now().0
     }
 
-    fn keep_for_now(self) -> (Ticket<'f>, &'d mut Driver<'m, P>) {
-        let Self { driver, now, offer, asked, from } = self;
+    fn keep_for_now(self) -> (RxRequest<'f>, &'d mut Driver<'m, P>) {
+        let Self { driver, now, offer, requested, from } = self;
         // The offer has looked for a slot, and the driver was ours since: the tag names none only if the
         // tables contradict each other. A stale ticket is refused and counted.
-        let tag = driver.take_up_request(now, &offer, from, &asked);
+        let tag = driver.take_up_request(now, &offer, from, &requested);
         let tag = tag.unwrap_or(Tag { index: u32::MAX, generation: 0 });
-        let Asked { kind, header, payload, length, .. } = asked;
-        (Ticket { tag, kind, from, header, payload, length }, driver)
+        let Requested { kind, header, payload, length, .. } = requested;
+        (RxRequest { tag, kind, from, header, payload, length }, driver)
     }
 
     /// The upper layer takes a PUT, all or its first `length` bytes (`lnd_recv`). A length of zero takes
@@ -130,7 +130,7 @@ impl<'d, 'm, 'f, P: Ports> Arrival<'d, 'm, 'f, P> {
     /// [`RecvError::Refused`]: the request is kept, and given back.
     #[inline]
     pub fn recv(self, it: &Receive<'_>) -> Result<Received, RecvError<'f>> {
-        if self.asked.kind == RequestKind::Immediate && self.fits(it) {
+        if self.requested.kind == RequestKind::Immediate && self.fits(it) {
             return Ok(Received::Done(self.recv_inline(it)));
         }
         self.recv_pulled(it)
@@ -141,14 +141,14 @@ impl<'d, 'm, 'f, P: Ports> Arrival<'d, 'm, 'f, P> {
     fn recv_pulled(mut self, it: &Receive<'_>) -> Result<Received, RecvError<'f>> {
         let now = self.now;
         let in_time = it.deadline > now;
-        if self.asked.kind == RequestKind::Put && in_time && self.fits(it) {
-            let Self { driver, offer, asked, from, .. } = &mut self;
-            if let Some(tag) = driver.take_up_put(now, offer, *from, asked, it) {
+        if self.requested.kind == RequestKind::Put && in_time && self.fits(it) {
+            let Self { driver, offer, requested, from, .. } = &mut self;
+            if let Some(tag) = driver.take_up_put(now, offer, *from, requested, it) {
                 return Ok(Received::Pending(tag));
             }
         }
-        let (ticket, driver) = self.keep_for_now();
-        driver.recv(now, ticket, it).map(Received::Pending)
+        let (rx_request, driver) = self.keep_for_now();
+        driver.recv(now, rx_request, it).map(Received::Pending)
     }
 
     /// The upper layer takes an inline payload: it has ended, and no report follows.
@@ -158,7 +158,7 @@ impl<'d, 'm, 'f, P: Ports> Arrival<'d, 'm, 'f, P> {
     /// as after an arrival that is dropped, the frame stays in the channel.
     #[inline]
     pub fn recv_at_once(mut self, it: &Receive<'_>) -> Result<Status, Why> {
-        self.check(self.asked.kind == RequestKind::Immediate, it.sink, it.length)?;
+        self.check(self.requested.kind == RequestKind::Immediate, it.sink, it.length)?;
         Ok(self.recv_inline(it))
     }
 
@@ -167,24 +167,24 @@ impl<'d, 'm, 'f, P: Ports> Arrival<'d, 'm, 'f, P> {
     /// # Errors
     /// Why not; counted as a refused call.
     pub fn check_recv(&mut self, it: &Receive<'_>) -> Result<(), Why> {
-        self.check(self.asked.kind != RequestKind::Get, it.sink, it.length)
+        self.check(self.requested.kind != RequestKind::Get, it.sink, it.length)
     }
 
     /// Whether a GET can be answered so, once it is [kept](Self::keep). Nothing changes.
     ///
     /// # Errors
     /// Why not; counted as a refused call.
-    pub fn check_give(&mut self, it: &Give<'_>) -> Result<(), Why> {
-        self.check(self.asked.kind == RequestKind::Get, it.source, it.length)
+    pub fn check_reply(&mut self, it: &Reply<'_>) -> Result<(), Why> {
+        self.check(self.requested.kind == RequestKind::Get, it.source, it.length)
     }
 
     /// Whether the driver would take these buffers for the request. A refusal is counted.
     fn check(&mut self, kind_fits: bool, memory: &[Fragment], length: u32) -> Result<(), Why> {
-        let Self { driver, asked, .. } = self;
-        let listed = memory.len() > 1 && asked.kind != RequestKind::Immediate;
+        let Self { driver, requested, .. } = self;
+        let listed = memory.len() > 1 && requested.kind != RequestKind::Immediate;
         let checked = match driver.check_memory(memory) {
             _ if !kind_fits => Err(Why::WrongKind),
-            Ok(room) if length > room || length > asked.length => Err(Why::TooLong),
+            Ok(room) if length > room || length > requested.length => Err(Why::TooLong),
             Ok(_) if listed && !driver.slots.lists.has_room() => Err(Why::NoLists),
             Ok(_) => Ok(()),
             Err(why) => Err(why),
@@ -195,15 +195,15 @@ impl<'d, 'm, 'f, P: Ports> Arrival<'d, 'm, 'f, P> {
     #[inline]
     fn fits(&self, it: &Receive<'_>) -> bool {
         let room = self.driver.check_memory(it.sink);
-        it.length <= self.asked.length && room.is_ok_and(|room| it.length <= room)
+        it.length <= self.requested.length && room.is_ok_and(|room| it.length <= room)
     }
 
     /// Copies an inline payload to the upper layer's buffers: it has ended.
     #[inline]
     fn recv_inline(self, it: &Receive<'_>) -> Status {
-        let Self { driver, now, offer, asked, from } = self;
+        let Self { driver, now, offer, requested, from } = self;
         driver.consume_offer(&offer);
-        let payload = asked.payload.get(..it.length as usize).unwrap_or(asked.payload);
+        let payload = requested.payload.get(..it.length as usize).unwrap_or(requested.payload);
         let status = match scatter(&mut driver.memory, payload, it.sink) {
             Ok(()) => Status::OK,
             Err(_) => Status::of(driver.config.policy, Cause::Local, Place::Queue),
@@ -213,24 +213,24 @@ impl<'d, 'm, 'f, P: Ports> Arrival<'d, 'm, 'f, P> {
         status
     }
 
-    /// The upper layer answers a GET with `length` bytes of its own: see [`Driver::give`].
+    /// The upper layer answers a GET with `length` bytes of its own: see [`Driver::reply`].
     ///
     /// # Errors
     /// The request, kept, and why; nothing will be reported.
-    pub fn give(self, it: &Give<'_>) -> Result<Tag, RecvError<'f>> {
+    pub fn reply(self, it: &Reply<'_>) -> Result<Tag, RecvError<'f>> {
         let now = self.now;
-        let (ticket, driver) = self.keep_for_now();
-        driver.give(now, ticket, it)
+        let (rx_request, driver) = self.keep_for_now();
+        driver.reply(now, rx_request, it)
     }
 
     /// The upper layer does not want the request. A PUT or GET is told so; an inline message is dropped.
-    pub fn refuse(self, why: Refusal) {
+    pub fn refuse(self, why: NakReason) {
         let now = self.now;
-        if self.asked.kind == RequestKind::Immediate {
+        if self.requested.kind == RequestKind::Immediate {
             self.driver.consume_offer(&self.offer);
             return;
         }
-        let (ticket, driver) = self.keep_for_now();
-        driver.refuse(now, ticket, why);
+        let (rx_request, driver) = self.keep_for_now();
+        driver.refuse(now, rx_request, why);
     }
 }

@@ -7,11 +7,11 @@
 use super::request::Offer;
 use crate::base::counters::Counter;
 use crate::base::id::{LinkId, PeerId, Tag};
-use crate::base::message::{Message, Refusal};
+use crate::base::message::{Message, NakReason};
 use crate::base::time::Instant;
-use crate::machines::peer::window::Verdict;
+use crate::machines::peer::window::SequenceCheck;
 use crate::machines::transfer::{Cause, Debts, Effect, Event, Phase};
-use crate::peers::Marks;
+use crate::peers::PeerFlags;
 use crate::ports::{Channel, Ports};
 use crate::shard::Driver;
 use crate::slots::{Flags, Role, NONE};
@@ -31,19 +31,19 @@ enum Over {
 impl<P: Ports> Driver<'_, P> {
     /// A CANCEL of an admitted peer. An engine that recalls has not announced that it hears one.
     pub(super) fn on_cancel(&mut self, now: Instant, link: LinkId, id: PeerId, it: &Message<'_>) {
-        if self.links.recalls() {
+        if self.links.safe_invalidate() {
             self.counters.count(Counter::WrongAnswer);
             return;
         }
         self.counters.count(Counter::CancelsHeard);
         let (source, over) = match *it {
             Message::CancelPut { source, session, sequence } => {
-                let over = match self.asked_for(now, id, source) {
+                let over = match self.find_cancelled(now, id, source) {
                     Some(tag) => self.end_request(now, tag),
                     None => self.bar(id, session, sequence),
                 };
                 if let (false, Some(peer)) = (matches!(over, Over::Not), self.peers.get_mut(id)) {
-                    peer.marks.insert(Marks::PROMISED);
+                    peer.flags.insert(PeerFlags::PROMISED);
                 }
                 (source, over)
             }
@@ -51,8 +51,8 @@ impl<P: Ports> Driver<'_, P> {
             _ => return,
         };
         let answer = match over {
-            Over::NotBegun => Message::PutNak { source, why: Refusal::NoMatch },
-            Over::Ended => Message::PutNak { source, why: Refusal::Failed },
+            Over::NotBegun => Message::PutNak { source, why: NakReason::NoMatch },
+            Over::Ended => Message::PutNak { source, why: NakReason::Failed },
             Over::Pulled => Message::PutDone { source, failed: None },
             Over::Not => return,
         };
@@ -80,7 +80,7 @@ impl<P: Ports> Driver<'_, P> {
         let role = state.role;
         if role == Role::NakPut {
             // A refusal is on its way already, or the word of a pull that has failed, which waits for a way.
-            let failed = state.why() == Some(Refusal::Failed);
+            let failed = state.why() == Some(NakReason::Failed);
             return if failed { Over::Ended } else { Over::NotBegun };
         }
         if let (Role::PutSink, Some(over)) = (role, self.pull_has_ended(tag.index)) {
@@ -133,35 +133,35 @@ impl<P: Ports> Driver<'_, P> {
         if peer.counted_session() != Some(session) {
             // One of a former session is refused when it comes: see `may_be_called_off`. One of a session that we
             // do not count yet may be taken.
-            let former = !peer.is_news(session) && peer.their_session() != Some(session);
+            let former = !peer.is_later_session(session) && peer.their_session() != Some(session);
             if former {
                 return Over::Ended;
             }
             self.counters.count(Counter::WrongSession);
             return Over::Not;
         }
-        if peer.is(Marks::UNVERIFIED) {
+        if peer.is(PeerFlags::UNVERIFIED) {
             // It may be an echo, and its window not the one by which the request is taken.
             self.counters.count(Counter::WrongSession);
             return Over::Not;
         }
-        let anew = peer.is(Marks::ANEW);
+        let anew = peer.is(PeerFlags::ANEW);
         let lost = match peer.theirs.peek(sequence) {
-            Verdict::Duplicate => return Over::Ended,
+            SequenceCheck::Duplicate => return Over::Ended,
             // Behind the window: it is not taken any more.
-            Verdict::Outside if !peer.theirs.is_behind(sequence) => return Over::Ended,
-            Verdict::Fresh { lost } if lost == 0 || !reliable => lost,
+            SequenceCheck::Outside if !peer.theirs.is_behind(sequence) => return Over::Ended,
+            SequenceCheck::Fresh { lost } if lost == 0 || !reliable => lost,
             // No correct peer is so far before the window; or what is late would be pushed out of it.
-            Verdict::Outside | Verdict::Fresh { .. } => {
+            SequenceCheck::Outside | SequenceCheck::Fresh { .. } => {
                 self.counters.count(Counter::OutsideWindow);
                 return Over::Not;
             }
         };
         let _ = peer.take_in(Some((sequence, lost)));
-        let says = peer.consume(depth);
+        let due = peer.consume(depth);
         self.counters.add(Counter::LostRequests, u64::from(lost) + 1);
-        if says {
-            self.say_credits(id);
+        if due {
+            self.send_credits(id);
         }
         // Perhaps it was taken and pulled before the session was counted anew.
         if anew {
@@ -176,18 +176,18 @@ impl<P: Ports> Driver<'_, P> {
     #[inline]
     pub(super) fn may_be_called_off(&self, offer: &Offer, message: &Message<'_>) -> bool {
         let former = offer.number.is_none();
-        !self.links.recalls() && former && matches!(message, Message::PutReq { .. })
+        !self.links.safe_invalidate() && former && matches!(message, Message::PutReq { .. })
     }
 
     /// The slot of a PUT_REQ of a peer, by its sender's transfer. A peer has no more slots than twice its credits
     /// (INV-14). Of another incarnation than the present one only if it is being pulled: the sender may have been
     /// taken for that one meanwhile. If not, it is ended, and the number is yet to be barred: its successor may have
     /// given the same tag to another transfer.
-    fn asked_for(&mut self, now: Instant, id: PeerId, source: Tag) -> Option<Tag> {
-        let mut slot = self.peers.get(id)?.first_asked();
+    fn find_cancelled(&mut self, now: Instant, id: PeerId, source: Tag) -> Option<Tag> {
+        let mut slot = self.peers.get(id)?.first_cancelled();
         for _ in 0..self.slots.count() {
             let state = self.slots.get(slot)?;
-            let ours = matches!(state.role, Role::Ticket | Role::PutSink | Role::NakPut);
+            let ours = matches!(state.role, Role::RxRequest | Role::PutSink | Role::NakPut);
             let (tag, next, answers) =
                 (self.slots.tag(slot), state.sequence, state.role == Role::NakPut);
             if ours && { state.remote } == source {
@@ -206,21 +206,21 @@ impl<P: Ports> Driver<'_, P> {
     }
 
     /// A peer's request has a slot.
-    pub(crate) fn note_asked(&mut self, id: PeerId, slot: u32) {
+    pub(crate) fn note_cancelled(&mut self, id: PeerId, slot: u32) {
         let (Some(peer), Some(state)) = (self.peers.get_mut(id), self.slots.get_mut(slot)) else {
             return;
         };
-        state.sequence = peer.first_asked();
-        peer.set_first_asked(slot);
+        state.sequence = peer.first_cancelled();
+        peer.set_first_cancelled(slot);
     }
 
-    /// A peer's request has ended. Bounded as [`asked_for`](Self::asked_for) is.
-    pub(crate) fn forget_asked(&mut self, id: PeerId, slot: u32) {
+    /// A peer's request has ended. Bounded as [`find_cancelled`](Self::find_cancelled) is.
+    pub(crate) fn forget_cancelled(&mut self, id: PeerId, slot: u32) {
         let next = self.slots.get(slot).map_or(NONE, |state| state.sequence);
         let Some(peer) = self.peers.get_mut(id) else { return };
-        let mut at = peer.first_asked();
+        let mut at = peer.first_cancelled();
         if at == slot {
-            peer.set_first_asked(next);
+            peer.set_first_cancelled(next);
             return;
         }
         for _ in 0..self.slots.count() {

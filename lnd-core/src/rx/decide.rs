@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! What the decision on a peer's request takes: its place in the window, a slot, the buffers.
 
-use super::request::{Asked, Offer};
-use super::ticket::{RequestKind, Ticket};
+use super::request::{Offer, Requested};
+use super::rx_request::{RequestKind, RxRequest};
 use crate::base::counters::Counter;
 use crate::base::fragment::Fragment;
 use crate::base::id::{Nid, Tag};
-use crate::base::message::{Message, Refusal};
+use crate::base::message::{Message, NakReason};
 use crate::base::time::Instant;
 use crate::machines::transfer::{Event, Word};
 use crate::ports::trace::Trace;
@@ -23,27 +23,27 @@ impl<P: Ports> Driver<'_, P> {
         now: Instant,
         offer: &Offer,
         from: Nid,
-        asked: &Asked<'_>,
+        requested: &Requested<'_>,
     ) -> Option<Tag> {
         self.stir();
         let new = New {
-            role: Role::Ticket,
+            role: Role::RxRequest,
             fragments: &[],
-            length: asked.length,
+            length: requested.length,
             user: 0,
             link: None,
-            remote: asked.remote,
+            remote: requested.remote,
             session: offer.session,
         };
         let tag = self.claim(offer.peer, Some(offer.link), &new).ok()?;
-        self.keep_key(tag, asked.key);
+        self.keep_key(tag, requested.key);
         self.take_in(offer);
         if let Some(peer) = self.peers.get_mut(offer.peer) {
             peer.undecided += 1;
         }
         self.slots.publish(tag, Word::queued(tag.generation));
-        self.slots.arm(tag.index, now.after(self.config.verdict_bound));
-        self.tracer.record(now, Trace::Accepted { tag, peer: from, length: asked.length });
+        self.slots.arm(tag.index, now.after(self.config.decision_bound));
+        self.tracer.record(now, Trace::Accepted { tag, peer: from, length: requested.length });
         Some(tag)
     }
 
@@ -80,7 +80,7 @@ impl<P: Ports> Driver<'_, P> {
             self.counters.add(Counter::LostRequests, u64::from(lost));
         }
         if says {
-            self.say_credits(offer.peer);
+            self.send_credits(offer.peer);
         }
     }
 
@@ -93,33 +93,36 @@ impl<P: Ports> Driver<'_, P> {
         from: Nid,
         offer: Offer,
         message: &Message<'_>,
-        why: Refusal,
+        why: NakReason,
     ) {
-        let Some(asked) = Asked::by(message) else { return };
-        if let Some(tag) = self.take_up_request(now, &offer, from, &asked) {
-            self.nak(now, tag, asked.kind, why);
+        let Some(requested) = Requested::by(message) else { return };
+        if let Some(tag) = self.take_up_request(now, &offer, from, &requested) {
+            self.nak(now, tag, requested.kind, why);
         }
     }
 
     /// Turns a ticket's slot into a transfer of `role` over the upper layer's buffers.
     pub(super) fn lend(
         &mut self,
-        ticket: &Ticket<'_>,
+        rx_request: &RxRequest<'_>,
         role: Role,
         buffers: &[Fragment],
         length: u32,
         user: u64,
     ) -> Result<(), Why> {
         let room = self.check_memory(buffers)?;
-        let offered =
-            if role == Role::InlineSink { ticket.payload.len() as u32 } else { ticket.length };
+        let offered = if role == Role::InlineSink {
+            rx_request.payload.len() as u32
+        } else {
+            rx_request.length
+        };
         if length > room || length > offered {
             return Err(Why::TooLong);
         }
         // What comes inline is copied at once: its buffers are not kept.
         let kept = if role == Role::InlineSink { &[][..] } else { buffers };
         let (pieces, address) = self.slots.keep_fragments(kept).ok_or(Why::NoLists)?;
-        let Some(state) = self.slots.get_mut(ticket.tag.index) else {
+        let Some(state) = self.slots.get_mut(rx_request.tag.index) else {
             return Err(Why::NoSlots);
         };
         (state.role, state.pieces, state.address) = (role, pieces, address);
@@ -128,7 +131,7 @@ impl<P: Ports> Driver<'_, P> {
     }
 
     /// Ends a peer's request that waits for its verdict.
-    pub(crate) fn nak(&mut self, now: Instant, tag: Tag, kind: RequestKind, why: Refusal) {
+    pub(crate) fn nak(&mut self, now: Instant, tag: Tag, kind: RequestKind, why: NakReason) {
         self.consume(tag);
         let role = match kind {
             RequestKind::Immediate => {
@@ -141,6 +144,6 @@ impl<P: Ports> Driver<'_, P> {
         if let Some(state) = self.slots.get_mut(tag.index) {
             state.answer(role, Some(why));
         }
-        self.reply(now, tag);
+        self.post_answer(now, tag);
     }
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! Messages of peers: who is listened to, what their requests become.
 
-use super::admit::Heard;
+use super::admit::Screening;
 use super::arrival::{Arrival, Inbound};
 use super::request::Screened;
 use crate::base::id::{LinkId, PeerId};
-use crate::base::message::{Envelope, Lane, Message, Refusal};
+use crate::base::message::{Envelope, Lane, Message, NakReason};
 use crate::base::time::Instant;
 use crate::ports::{Channel, Ports};
 use crate::shard::{Driver, RunState};
@@ -55,12 +55,12 @@ impl<'m, P: Ports> Driver<'m, P> {
         }
         match screened {
             Screened::Offer(offer) if self.run.state() != RunState::Running => {
-                self.refuse_offer(now, from.from, offer, message, Refusal::ShuttingDown);
+                self.refuse_offer(now, from.from, offer, message, NakReason::ShuttingDown);
                 screened = Screened::Handled;
             }
             Screened::Offer(offer) if self.may_be_called_off(&offer, message) => {
                 // It certainly was not begun: what comes again is not offered. Its sender may try again.
-                self.refuse_offer(now, from.from, offer, message, Refusal::NoResources);
+                self.refuse_offer(now, from.from, offer, message, NakReason::NoResources);
                 screened = Screened::Handled;
             }
             Screened::Offer(_) => return screened,
@@ -80,22 +80,22 @@ impl<'m, P: Ports> Driver<'m, P> {
         message: &Message<'_>,
     ) -> Screened {
         match self.admitted(now, from, message.lane()) {
-            Heard::From(id) => {
+            Screening::From(id) => {
                 let screened = self.on_admitted(now, link, id, from, message);
                 self.settle_credits(now, id, from);
                 self.unpark_if_handled(id, link, message, &screened);
                 screened
             }
-            Heard::Closed(id) => {
+            Screening::Closed(id) => {
                 let screened = self.of_the_closed(link, id, message);
                 self.unpark_if_handled(id, link, message, &screened);
                 screened
             }
-            Heard::Parked => {
+            Screening::Parked => {
                 self.correct_sender(now, from, Some(link));
                 Screened::Wait
             }
-            Heard::Dropped => {
+            Screening::Dropped => {
                 if let Some(id) = self.peers.find(from.from) {
                     self.unpark_if_handled(id, link, message, &Screened::Handled);
                 }
@@ -142,7 +142,8 @@ impl<'m, P: Ports> Driver<'m, P> {
 
     /// A goodbye that its sender's successor has overtaken, by another link: what lies behind it counts.
     fn note_late_goodbye(&mut self, from: &Envelope, message: &Message<'_>) {
-        let means_us = from.to_life == Some(self.me.life) && self.channel.is_reliable();
+        let means_us =
+            from.to_incarnation == Some(self.me.incarnation) && self.channel.is_reliable();
         let found = self.peers.find(from.from).and_then(|id| self.peers.get_mut(id));
         if let (Message::Close, true, Some(peer)) = (message, means_us, found) {
             // That of one that was there last is kept: what it left in the channel would wait for ever.

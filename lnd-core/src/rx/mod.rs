@@ -9,7 +9,7 @@ mod decide;
 mod message;
 mod recv;
 mod request;
-mod ticket;
+mod rx_request;
 
 pub use arrival::{Arrival, Inbound, Received};
-pub use ticket::{Give, GiveError, Receive, RecvError, RequestKind, Ticket};
+pub use rx_request::{Receive, RecvError, Reply, ReplyError, RequestKind, RxRequest};

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! The upper layer's verdict on a peer's request (`lnd_recv`).
 
-use super::request::{Asked, Offer};
-use super::ticket::{Give, Receive, RecvError, RequestKind, Ticket};
+use super::request::{Offer, Requested};
+use super::rx_request::{Receive, RecvError, Reply, RequestKind, RxRequest};
 use crate::base::counters::Counter;
 use crate::base::id::{LinkId, Nid, PeerId, Tag};
-use crate::base::message::Refusal;
+use crate::base::message::NakReason;
 use crate::base::time::Instant;
 use crate::machines::transfer::{Cause, Debts, Event};
-use crate::peers::Marks;
+use crate::peers::PeerFlags;
 use crate::ports::trace::Trace;
 use crate::ports::{Ports, Tracer};
 use crate::shard::Driver;
@@ -26,25 +26,25 @@ impl<P: Ports> Driver<'_, P> {
     pub fn recv<'f>(
         &mut self,
         now: Instant,
-        ticket: Ticket<'f>,
+        rx_request: RxRequest<'f>,
         it: &Receive<'_>,
     ) -> Result<Tag, RecvError<'f>> {
-        if !self.is_live(&ticket) {
+        if !self.is_live(&rx_request) {
             return Err(RecvError::Gone);
         }
-        let role = match ticket.kind {
+        let role = match rx_request.kind {
             RequestKind::Immediate => Role::InlineSink,
-            RequestKind::Get => return Err(self.refused(ticket, Why::WrongKind)),
+            RequestKind::Get => return Err(self.refused(rx_request, Why::WrongKind)),
             RequestKind::Put => Role::PutSink,
         };
-        if let Err(why) = self.lend(&ticket, role, it.sink, it.length, it.user) {
-            return Err(self.refused(ticket, why));
+        if let Err(why) = self.lend(&rx_request, role, it.sink, it.length, it.user) {
+            return Err(self.refused(rx_request, why));
         }
-        let tag = ticket.tag;
+        let tag = rx_request.tag;
         self.consume(tag);
         self.slots.arm(tag.index, it.deadline);
         if role == Role::InlineSink {
-            self.copy_in(now, tag, ticket.payload, it);
+            self.copy_in(now, tag, rx_request.payload, it);
         } else if let Some(link) = self.slots.owner(tag.index).link() {
             let peer = self.peers.of_slot(tag.index);
             self.pull_put(now, tag, peer, link, From::Queue);
@@ -59,7 +59,7 @@ impl<P: Ports> Driver<'_, P> {
         now: Instant,
         offer: &Offer,
         from: Nid,
-        asked: &Asked<'_>,
+        requested: &Requested<'_>,
         it: &Receive<'_>,
     ) -> Option<Tag> {
         let new = New {
@@ -68,14 +68,14 @@ impl<P: Ports> Driver<'_, P> {
             length: it.length,
             user: it.user,
             link: None,
-            remote: asked.remote,
+            remote: requested.remote,
             session: offer.session,
         };
         let tag = self.claim(offer.peer, Some(offer.link), &new).ok()?;
         self.stir();
-        self.keep_key(tag, asked.key);
+        self.keep_key(tag, requested.key);
         self.consume_offer(offer);
-        self.tracer.record(now, Trace::Accepted { tag, peer: from, length: asked.length });
+        self.tracer.record(now, Trace::Accepted { tag, peer: from, length: requested.length });
         self.slots.arm(tag.index, it.deadline);
         self.pull_put(now, tag, offer.peer, offer.link, From::Claim(&[]));
         Some(tag)
@@ -84,7 +84,7 @@ impl<P: Ports> Driver<'_, P> {
     /// Pulls a PUT into the buffers that were lent.
     #[inline]
     fn pull_put(&mut self, now: Instant, tag: Tag, peer: PeerId, link: LinkId, from: From<'_>) {
-        let owes = !self.peers.get(peer).is_some_and(|peer| peer.is(Marks::SIGNALLED));
+        let owes = !self.peers.get(peer).is_some_and(|peer| peer.is(PeerFlags::SIGNALLED));
         if let Some(state) = self.slots.get_mut(tag.index) {
             state.flags.set(Flags::OWES_DONE, owes);
         }
@@ -96,52 +96,52 @@ impl<P: Ports> Driver<'_, P> {
     ///
     /// # Errors
     /// [`RecvError`]: nothing will be reported.
-    pub fn give<'f>(
+    pub fn reply<'f>(
         &mut self,
         now: Instant,
-        ticket: Ticket<'f>,
-        it: &Give<'_>,
+        rx_request: RxRequest<'f>,
+        it: &Reply<'_>,
     ) -> Result<Tag, RecvError<'f>> {
-        if !self.is_live(&ticket) {
+        if !self.is_live(&rx_request) {
             return Err(RecvError::Gone);
         }
-        if ticket.kind != RequestKind::Get {
-            return Err(self.refused(ticket, Why::WrongKind));
+        if rx_request.kind != RequestKind::Get {
+            return Err(self.refused(rx_request, Why::WrongKind));
         }
-        if let Err(why) = self.lend(&ticket, Role::GetSource, it.source, it.length, it.user) {
-            return Err(self.refused(ticket, why));
+        if let Err(why) = self.lend(&rx_request, Role::GetSource, it.source, it.length, it.user) {
+            return Err(self.refused(rx_request, why));
         }
-        let tag = ticket.tag;
+        let tag = rx_request.tag;
         self.consume(tag);
         self.slots.arm(tag.index, it.deadline);
-        self.reply(now, tag);
+        self.post_answer(now, tag);
         Ok(tag)
     }
 
     /// The upper layer does not want the request. A PUT or GET is told so; an inline message is
     /// dropped. Nothing will be reported.
-    pub fn refuse(&mut self, now: Instant, ticket: Ticket<'_>, why: Refusal) {
-        if self.is_live(&ticket) {
-            self.nak(now, ticket.tag, ticket.kind, why);
+    pub fn refuse(&mut self, now: Instant, rx_request: RxRequest<'_>, why: NakReason) {
+        if self.is_live(&rx_request) {
+            self.nak(now, rx_request.tag, rx_request.kind, why);
         }
     }
 
     /// Whether a ticket still stands.
-    fn is_live(&mut self, ticket: &Ticket<'_>) -> bool {
+    fn is_live(&mut self, rx_request: &RxRequest<'_>) -> bool {
         self.stir();
-        let word = self.slots.word(ticket.tag.index);
-        let is_live = self.slots.tag(ticket.tag.index) == ticket.tag
-            && word.is_of(ticket.tag.generation)
+        let word = self.slots.word(rx_request.tag.index);
+        let is_live = self.slots.tag(rx_request.tag.index) == rx_request.tag
+            && word.is_of(rx_request.tag.generation)
             && word.owes(Debts::CPU)
-            && self.slots.get(ticket.tag.index).is_some_and(|d| d.role == Role::Ticket);
+            && self.slots.get(rx_request.tag.index).is_some_and(|d| d.role == Role::RxRequest);
         if !is_live {
-            self.counters.count(Counter::VerdictLate);
+            self.counters.count(Counter::DecisionLate);
         }
         is_live
     }
 
-    fn refused<'f>(&mut self, ticket: Ticket<'f>, why: Why) -> RecvError<'f> {
-        RecvError::Refused(ticket, self.refuse_call(why))
+    fn refused<'f>(&mut self, rx_request: RxRequest<'f>, why: Why) -> RecvError<'f> {
+        RecvError::Refused(rx_request, self.refuse_call(why))
     }
 
     /// Copies an inline payload into the upper layer's buffers: done, and reported like all else.

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! Peers' requests: which are offered to the upper layer, and which wait.
 
-use super::ticket::RequestKind;
+use super::rx_request::RequestKind;
 use crate::base::counters::Counter;
 use crate::base::id::{LinkId, PeerId, Tag};
 use crate::base::message::{Envelope, Lane, Message};
 use crate::base::time::Instant;
-use crate::machines::peer::window::Verdict;
+use crate::machines::peer::window::SequenceCheck;
 use crate::machines::peer::HelloState;
-use crate::peers::Marks;
+use crate::peers::PeerFlags;
 use crate::ports::trace::Trace;
 use crate::ports::{Channel, Ports, Tracer};
 use crate::shard::{Driver, RunState};
@@ -35,7 +35,7 @@ pub(crate) struct Offer {
 
 /// What a request asks for.
 #[derive(Clone, Copy)]
-pub(crate) struct Asked<'f> {
+pub(crate) struct Requested<'f> {
     pub kind: RequestKind,
     pub header: &'f [u8],
     pub payload: &'f [u8],
@@ -46,7 +46,7 @@ pub(crate) struct Asked<'f> {
     pub key: &'f [u8],
 }
 
-impl<'f> Asked<'f> {
+impl<'f> Requested<'f> {
     /// What a message asks for, if it is a request.
     pub fn by(message: &Message<'f>) -> Option<Self> {
         let mut key = &[][..];
@@ -88,12 +88,12 @@ impl<P: Ports> Driver<'_, P> {
         let id = self.peers.find(from.from)?;
         let open = self.peers.view(id)?.is_open() && self.slots.has_room();
         let peer = self.peers.get_mut(id)?;
-        if !open || !peer.sends_next(from, self.me.life, self.config.depth) {
+        if !open || !peer.sends_next(from, self.me.incarnation, self.config.depth) {
             return None;
         }
         peer.last_heard = now;
         let (nid, sequence, session) = (from.from, from.sequence, peer.opened);
-        self.tracer.record(now, Trace::Heard { from: nid, lane, sequence, taken: true });
+        self.tracer.record(now, Trace::Received { from: nid, lane, sequence, taken: true });
         Some(Offer { peer: id, link, session, number: Some((sequence, 0)) })
     }
 
@@ -111,7 +111,7 @@ impl<P: Ports> Driver<'_, P> {
         if !present {
             return self.of_another_session(now, link, id, from);
         }
-        if peer.is(Marks::UNVERIFIED) {
+        if peer.is(PeerFlags::UNVERIFIED) {
             if let Some(screened) = self.check_session(now, link, id, from) {
                 return screened;
             }
@@ -120,18 +120,18 @@ impl<P: Ports> Driver<'_, P> {
         let (sequence, session) = (from.sequence, peer.opened);
         let reliable = self.channel.is_reliable();
         let lost = match peer.theirs.peek(sequence) {
-            Verdict::Duplicate => {
+            SequenceCheck::Duplicate => {
                 self.counters.count(Counter::Duplicate);
                 return Screened::Handled;
             }
-            Verdict::Fresh { lost: 1.. } if reliable => {
+            SequenceCheck::Fresh { lost: 1.. } if reliable => {
                 return self.begin_next_session(now, id, from.session);
             }
-            Verdict::Outside if reliable && peer.theirs.is_behind(sequence) => {
+            SequenceCheck::Outside if reliable && peer.theirs.is_behind(sequence) => {
                 return self.begin_next_session(now, id, from.session);
             }
-            Verdict::Fresh { lost } => lost,
-            Verdict::Outside => {
+            SequenceCheck::Fresh { lost } => lost,
+            SequenceCheck::Outside => {
                 self.counters.count(Counter::OutsideWindow);
                 return Screened::Handled;
             }
@@ -173,8 +173,8 @@ impl<P: Ports> Driver<'_, P> {
         let Some(peer) = self.peers.get(id) else { return Screened::Handled };
         let reliable = self.channel.is_reliable();
         let ahead = peer.is_later(from.session);
-        let unknown = ahead || !peer.is(Marks::COUNTED);
-        if unknown && !(peer.is(Marks::PROVEN) && ahead) {
+        let unknown = ahead || !peer.is(PeerFlags::COUNTED);
+        if unknown && !(peer.is(PeerFlags::PROVEN) && ahead) {
             self.notify_uncounted(now, id);
             if reliable {
                 self.counters.count(Counter::Waited);
@@ -201,8 +201,8 @@ impl<P: Ports> Driver<'_, P> {
         if state != HelloState::Good {
             return;
         }
-        if !peer.is(Marks::NOTIFIED) {
-            peer.marks.insert(Marks::NOTIFIED);
+        if !peer.is(PeerFlags::NOTIFIED) {
+            peer.flags.insert(PeerFlags::NOTIFIED);
             self.resync(now, id);
             return;
         }
@@ -253,12 +253,12 @@ impl<P: Ports> Driver<'_, P> {
     ) -> Option<Screened> {
         let state = self.peers.state(id);
         let peer = self.peers.get_mut(id)?;
-        peer.keep_if(Marks::UNVERIFIED, from.credits_of != peer.session);
-        if !peer.is(Marks::UNVERIFIED) {
+        peer.keep_if(PeerFlags::UNVERIFIED, from.credits_of != peer.session);
+        if !peer.is(PeerFlags::UNVERIFIED) {
             return None;
         }
         self.park(now, id, link);
-        if state == HelloState::Greeting || self.channel.is_reliable() {
+        if state == HelloState::Handshake || self.channel.is_reliable() {
             self.counters.count(Counter::Waited);
             return Some(Screened::Wait);
         }

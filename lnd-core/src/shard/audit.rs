@@ -134,7 +134,10 @@ impl<P: Ports> Driver<'_, P> {
                 continue;
             }
             slots.passive += 1;
-            if state.role == Role::Ticket && word.phase() == Phase::Queued && !word.asked() {
+            if state.role == Role::RxRequest
+                && word.phase() == Phase::Queued
+                && !word.invalidating()
+            {
                 slots.undecided += 1;
                 slots.posted += u32::from(Some(state.session) == opened);
             }

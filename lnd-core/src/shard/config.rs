@@ -51,7 +51,7 @@ pub struct Config {
     /// next call that comes a `link_poll` later (R41). At least 1 µs.
     pub link_poll: Span,
     /// Time within which the upper layer must have answered a request. At least 1 ms.
-    pub verdict_bound: Span,
+    pub decision_bound: Span,
     /// Most slots, queue entries or timers handled in one call. `1..=1,048,576`.
     pub batch: u32,
     /// Which table translates ends.
@@ -93,8 +93,8 @@ pub enum ConfigError {
     CreditStall,
     /// `link_poll` is shorter than 1 µs.
     LinkPoll,
-    /// `verdict_bound` is shorter than 1 ms.
-    VerdictBound,
+    /// `decision_bound` is shorter than 1 ms.
+    DecisionBound,
     /// `batch` is out of range.
     Batch,
     /// The memory given is smaller than [`Config::bytes_needed`].
@@ -116,7 +116,7 @@ crate::sentences! { ConfigError {
     Self::HelloTimeout => "hello_timeout is shorter than 1 ms",
     Self::CreditStall => "credit_stall is shorter than 1 ms",
     Self::LinkPoll => "link_poll is shorter than 1 us",
-    Self::VerdictBound => "verdict_bound is shorter than 1 ms",
+    Self::DecisionBound => "decision_bound is shorter than 1 ms",
     Self::Batch => "batch is not 1 to 1,048,576",
     Self::Memory => "the memory is smaller than Config::bytes_needed()",
 }}
@@ -141,7 +141,7 @@ impl Config {
             hello_tries: 5,
             credit_stall: Span::from_secs(2),
             link_poll: Span::from_millis(1),
-            verdict_bound: Span::from_secs(50),
+            decision_bound: Span::from_secs(50),
             batch: 256,
             policy: Policy::Seed,
             counting_from: 0,
@@ -202,8 +202,8 @@ impl Config {
         if self.link_poll.as_nanos() < 1_000 {
             return Err(ConfigError::LinkPoll);
         }
-        if self.verdict_bound.as_nanos() < MS {
-            return Err(ConfigError::VerdictBound);
+        if self.decision_bound.as_nanos() < MS {
+            return Err(ConfigError::DecisionBound);
         }
         if self.batch == 0 || self.batch > MAX_SLOTS {
             return Err(ConfigError::Batch);
@@ -256,7 +256,7 @@ mod tests {
             (|c| c.drain_bound = Span::from_nanos(0), ConfigError::DrainBound),
             (|c| c.hello_timeout = Span::from_nanos(0), ConfigError::HelloTimeout),
             (|c| c.credit_stall = Span::from_nanos(0), ConfigError::CreditStall),
-            (|c| c.verdict_bound = Span::from_nanos(0), ConfigError::VerdictBound),
+            (|c| c.decision_bound = Span::from_nanos(0), ConfigError::DecisionBound),
             (|c| c.link_poll = Span::from_nanos(0), ConfigError::LinkPoll),
             (|c| c.batch = 0, ConfigError::Batch),
             (|c| c.batch = MAX_SLOTS + 1, ConfigError::Batch),

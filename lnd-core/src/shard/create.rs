@@ -12,7 +12,7 @@ use crate::base::time::Instant;
 use crate::links::{Link, Links, Out};
 use crate::machines::link::LinkGate;
 use crate::machines::peer::PeerGate;
-use crate::peers::{Peer, Peers, TurnedAway};
+use crate::peers::{HellosRefused, Peer, Peers};
 use crate::ports::{Engine, Ports};
 use crate::shard::config::{Config, ConfigError};
 use crate::slots::shared::{Shared, Slot};
@@ -123,7 +123,7 @@ impl<'m, P: Ports> Driver<'m, P> {
             tracer,
             scratch: tables.scratch,
             replies: Rounds::EMPTY,
-            turned_away: TurnedAway::default(),
+            hellos_refused: HellosRefused::default(),
             offer: false,
             run: Run::new(),
             quiet_until: Instant::ORIGIN,
@@ -172,7 +172,7 @@ impl<'m> Tables<'m> {
         let slots = config.slots as usize;
         let peers = config.peers as usize;
         let mut arena = Arena::new(memory);
-        let (shared, states) = carve_shared(&mut arena, config, me.life)?;
+        let (shared, states) = carve_shared(&mut arena, config, me.incarnation)?;
         let waiting = arena.table(slots, |_| Waiting::NOTHING)?;
         let timers = Deadlines::new(arena.table(slots, |_| Timer::UNARMED)?);
         let lists = arena.table(config.lists as usize, |_| [Fragment::default(); MAX_FRAGMENTS])?;
@@ -180,7 +180,7 @@ impl<'m> Tables<'m> {
         let lists = FragmentLists::new(lists, free);
         let slots = Slots::new(shared, states, waiting, lists, timers, config.passive_slots);
         // Ids of a former life are stale too.
-        let generation = me.life.first_generation();
+        let generation = me.incarnation.first_generation();
         let table = arena.table(peers, |_| Peer::unused(generation))?;
         let index = NidIndex::new(arena.table(NidIndex::places(config.peers), |_| 0)?);
         let timers = Deadlines::new(arena.table(peers, |_| Timer::UNARMED)?);
@@ -204,10 +204,10 @@ impl Incarnation {
 fn carve_shared<'m>(
     arena: &mut Arena<'m>,
     config: &Config,
-    life: Incarnation,
+    incarnation: Incarnation,
 ) -> Result<(&'m Shared<'m>, Owned<'m>), ConfigError> {
     let slots = config.slots as usize;
-    let first = life.first_generation();
+    let first = incarnation.first_generation();
     let table = arena.table(slots, |_| Slot::counting_from(first))?;
     let (table, states) = Owned::part(table);
     let words = arena.table(Claims::words(slots), |i| AtomicU32::new(Claims::initial(slots, i)))?;

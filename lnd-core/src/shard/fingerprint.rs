@@ -33,7 +33,7 @@ impl<P: Ports> Driver<'_, P> {
         self.slots.hash_state(hasher);
         self.peers.hash_state(hasher);
         self.links.hash_state(hasher);
-        (&self.run, &self.replies, self.turned_away, self.offer).hash(hasher);
+        (&self.run, &self.replies, self.hellos_refused, self.offer).hash(hasher);
         (self.shared.attention_wanted(), self.nothing_to_report()).hash(hasher);
     }
 }

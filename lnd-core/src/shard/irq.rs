@@ -15,11 +15,11 @@ use crate::slots::shared::{attention, Shared};
 /// Every call returns whether the shard's thread should be woken: something is to be reported or
 /// to be looked at.
 #[derive(Clone, Copy, Debug)]
-pub struct Decider<'m> {
+pub struct IrqHandle<'m> {
     shared: &'m Shared<'m>,
 }
 
-impl<'m> Decider<'m> {
+impl<'m> IrqHandle<'m> {
     pub(crate) const fn new(shared: &'m Shared<'m>) -> Self {
         Self { shared }
     }
@@ -185,7 +185,7 @@ impl<'m> Decider<'m> {
 /// It shares nothing with the driver but the words, so that no lock is taken in an interrupt.
 #[derive(Debug)]
 pub struct Interrupt<'m, Q> {
-    decider: Decider<'m>,
+    irq_handle: IrqHandle<'m>,
     queue: Q,
     link: Option<LinkId>,
     counters: Counters,
@@ -204,15 +204,15 @@ pub struct Served {
 
 impl<'m, Q: Completions> Interrupt<'m, Q> {
     /// The interrupt of the link whose completion ring is `queue`.
-    pub fn new(decider: Decider<'m>, queue: Q) -> Self {
-        Self { decider, queue, link: None, counters: Counters::new() }
+    pub fn new(irq_handle: IrqHandle<'m>, queue: Q) -> Self {
+        Self { irq_handle, queue, link: None, counters: Counters::new() }
     }
 
     /// As [`new`](Self::new), for the ring of `link`: a completion of a transfer on another link is
     /// counted and changes nothing. Only a transfer's own engine says that it has let go of the memory
     /// (INV-2).
-    pub fn of_link(decider: Decider<'m>, queue: Q, link: LinkId) -> Self {
-        Self { decider, queue, link: Some(link), counters: Counters::new() }
+    pub fn of_link(irq_handle: IrqHandle<'m>, queue: Q, link: LinkId) -> Self {
+        Self { irq_handle, queue, link: Some(link), counters: Counters::new() }
     }
 
     /// Takes up to `budget` completions. Context: the link's interrupt, or a thread in its place;
@@ -223,11 +223,12 @@ impl<'m, Q: Completions> Interrupt<'m, Q> {
             let Some(completion) = self.queue.pop() else { return served };
             served.taken += 1;
             let tag = completion.tag;
-            if self.link.is_some_and(|link| self.decider.is_foreign(link, tag)) {
+            if self.link.is_some_and(|link| self.irq_handle.is_foreign(link, tag)) {
                 self.counters.count(Counter::ForeignCompletion);
                 continue;
             }
-            served.wake |= self.decider.on_completion(now, completion, &mut self.counters, tracer);
+            served.wake |=
+                self.irq_handle.on_completion(now, completion, &mut self.counters, tracer);
         }
         served.more = true;
         served
@@ -238,7 +239,7 @@ impl<'m, Q: Completions> Interrupt<'m, Q> {
     /// [`on_interrupt`](Self::on_interrupt).
     pub fn on_impossible_status(&mut self, link: LinkId) {
         self.counters.count(Counter::ImpossibleStatus);
-        self.decider.device_gone(link);
+        self.irq_handle.device_gone(link);
     }
 
     /// What this interrupt has counted.

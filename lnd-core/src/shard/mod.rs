@@ -13,7 +13,7 @@
 //!
 //! A *shard* is a whole driver with its own peers, tables and engines; shards share nothing. All
 //! calls take the shard exclusively (`&mut self`); what interrupts need lies in
-//! [`Shared`] and is reached through a [`Decider`].
+//! [`Shared`] and is reached through a [`IrqHandle`].
 //!
 //! This room holds the driver's tables ([`Slots`], [`Peers`], [`Links`]) together and knows none of the
 //! rooms that work on them: `handshake`, `tx`, `rx`, `recovery`.
@@ -31,7 +31,7 @@ mod step;
 mod view;
 
 pub use audit::Broken;
-pub use irq::{Decider, Interrupt, Served};
+pub use irq::{Interrupt, IrqHandle, Served};
 pub(crate) use quiet::unless_never;
 pub(crate) use run::Run;
 pub use run::RunState;
@@ -42,7 +42,7 @@ use crate::base::id::{Identity, LinkId, Nid, PeerId};
 use crate::base::time::{Instant, Span};
 use crate::links::Links;
 use crate::machines::peer::HelloState;
-use crate::peers::{Peers, TurnedAway};
+use crate::peers::{HellosRefused, Peers};
 use crate::ports::Ports;
 use crate::shard::config::Config;
 use crate::slots::shared::Shared;
@@ -63,7 +63,7 @@ pub struct Driver<'m, P: Ports> {
     pub(crate) scratch: &'m mut [u8],
     /// Replies that wait for room in the control lane.
     pub(crate) replies: Rounds,
-    pub(crate) turned_away: TurnedAway,
+    pub(crate) hellos_refused: HellosRefused,
     /// What waits in the channel may be taken now.
     pub(crate) offer: bool,
     pub(crate) run: Run,
@@ -81,8 +81,8 @@ pub struct Driver<'m, P: Ports> {
 
 impl<'m, P: Ports> Driver<'m, P> {
     /// The handle for interrupts and other contexts.
-    pub const fn decider(&self) -> Decider<'m> {
-        Decider::new(self.shared)
+    pub const fn irq_handle(&self) -> IrqHandle<'m> {
+        IrqHandle::new(self.shared)
     }
 
     /// Who we are.

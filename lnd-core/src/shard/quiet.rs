@@ -35,8 +35,8 @@ impl<P: Ports> Driver<'_, P> {
     /// When there is something to do next; and whether nothing but a timer brings it, or another context.
     /// [`NEVER`](Instant::NEVER): nothing waits for time.
     pub(crate) fn next_due(&self, now: Instant) -> (Instant, bool) {
-        let told = self.links.any_gone() || self.shared.attention_wanted();
-        if told && self.run.state() != RunState::Quiescent {
+        let announced = self.links.any_gone() || self.shared.attention_wanted();
+        if announced && self.run.state() != RunState::Quiescent {
             return (now, false);
         }
         self.next_of_own(now)
@@ -124,7 +124,7 @@ impl<P: Ports> Driver<'_, P> {
     /// peer's next request, since this was asked last: each request that got
     /// [`Inbound::Wait`](crate::driver::Inbound::Wait) is to be offered again. To be asked after
     /// [`on_time`](Self::on_time), [`next_report`](Self::next_report), and the decision on a
-    /// [`Ticket`](crate::driver::Ticket). `next_report` frees slots of requests that have ended without a
+    /// [`RxRequest`](crate::driver::Ticket). `next_report` frees slots of requests that have ended without a
     /// report, too.
     #[must_use]
     pub fn offer_again(&mut self) -> bool {

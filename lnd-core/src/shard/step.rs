@@ -32,16 +32,16 @@ impl Event {
 }
 
 impl<P: Ports> Driver<'_, P> {
-    /// A short message ended. The same as [`Decider::on_sent`](crate::driver::Decider::on_sent), for the
+    /// A short message ended. The same as [`IrqHandle::on_sent`](crate::driver::Decider::on_sent), for the
     /// shard's own thread.
     pub fn on_sent(&mut self, now: Instant, tag: Tag, sent: Sent) {
-        if self.decider().hello_sent(tag, sent).is_none() {
+        if self.irq_handle().hello_sent(tag, sent).is_none() {
             self.on_hardware(now, tag, Event::of_message(sent));
         }
     }
 
     /// A descriptor came back. The same as
-    /// [`Decider::on_completion`](crate::driver::Decider::on_completion), for hosts whose own thread takes
+    /// [`IrqHandle::on_completion`](crate::driver::Decider::on_completion), for hosts whose own thread takes
     /// completions.
     pub fn on_completion(&mut self, now: Instant, completion: Completion) {
         if completion.tag.index < self.slots.count() {
@@ -97,7 +97,7 @@ impl<P: Ports> Driver<'_, P> {
         if sent {
             self.counters.count(Counter::Sent);
             let (to, sequence) = (envelope.to, envelope.sequence);
-            self.tracer.record(now, Trace::Said { to, link, lane, sequence });
+            self.tracer.record(now, Trace::Sent { to, link, lane, sequence });
         } else {
             self.counters.count(Counter::SendFailed);
         }
@@ -111,7 +111,7 @@ impl<P: Ports> Driver<'_, P> {
     /// Whether a transfer is with the present life of a peer.
     pub(crate) fn is_with(&self, tag: Tag, id: PeerId) -> bool {
         let owner = self.slots.owner(tag.index);
-        let life = self.peers.gate(id).map(|g| g.view().life());
-        owner.peer_index() as usize == id.index() && life == Some(owner.life())
+        let incarnation = self.peers.gate(id).map(|g| g.view().incarnation());
+        owner.peer_index() as usize == id.index() && incarnation == Some(owner.incarnation())
     }
 }

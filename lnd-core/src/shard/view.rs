@@ -36,7 +36,7 @@ pub struct PeerView {
     /// Its NID.
     pub nid: Nid,
     /// Its life, as far as we know.
-    pub life: Option<Incarnation>,
+    pub incarnation: Option<Incarnation>,
     /// How far the handshake has come.
     pub state: HelloState,
     /// When it was last heard of; a message that did not count does not count here.
@@ -67,12 +67,12 @@ pub struct CreditView {
     pub sent: u16,
     /// Of these, consumed as far as the peer has told us.
     pub returned: u16,
-    /// The peer's session, of which `consumed` and `told` are.
+    /// The peer's session, of which `consumed` and `announced` are.
     pub their_session: Option<u32>,
     /// Requests of the peer that we have consumed, or know to be lost.
     pub consumed: u16,
     /// Of these, told to the peer.
-    pub told: u16,
+    pub announced: u16,
 }
 
 impl<P: Ports> Driver<'_, P> {
@@ -80,7 +80,7 @@ impl<P: Ports> Driver<'_, P> {
     pub fn credits_with(&self, peer: PeerId) -> Option<CreditView> {
         let peer = self.peers.named(peer)?;
         let (sent, returned) = peer.ours.counts();
-        let (consumed, told) = peer.theirs.counts();
+        let (consumed, announced) = peer.theirs.counts();
         Some(CreditView {
             session: peer.session,
             depth: peer.ours.depth(),
@@ -88,7 +88,7 @@ impl<P: Ports> Driver<'_, P> {
             returned,
             their_session: peer.counted_session(),
             consumed,
-            told,
+            announced,
         })
     }
 
@@ -104,7 +104,7 @@ impl<P: Ports> Driver<'_, P> {
         Some(PeerView {
             id,
             nid: peer.nid?,
-            life: peer.life,
+            incarnation: peer.incarnation,
             state: self.peers.state(id),
             last_heard: peer.last_heard,
             transfers: peer.transfers,

@@ -330,7 +330,7 @@ impl<'m> Slots<'m> {
         if state.is_queued() {
             self.waiting.get(slot as usize).map(|it| (it.previous, it.next)).hash(hasher);
             self.header(slot).hash(hasher);
-        } else if state.role == Role::Ticket {
+        } else if state.role == Role::RxRequest {
             // The key of what it will pull.
             self.header(slot).hash(hasher);
         } else {

@@ -2,7 +2,7 @@
 //! To whom a transfer belongs.
 
 use crate::base::id::{LinkId, PeerId};
-use crate::machines::peer::LIFE_BITS;
+use crate::machines::peer::INCARNATION_BITS;
 
 /// To which peer, which life of it and which link a transfer belongs, in two words: `peer 20 | life 12`, and
 /// the link.
@@ -14,15 +14,18 @@ pub struct Owner {
 
 impl Owner {
     const NO_LINK: u32 = u32::MAX;
-    const LIFE: u32 = (1 << LIFE_BITS) - 1;
+    const INCARNATION: u32 = (1 << INCARNATION_BITS) - 1;
 
-    /// A transfer of `peer` under life tag `life`, on `link` if it has one.
-    pub const fn new(peer: PeerId, life: u32, link: Option<LinkId>) -> Self {
+    /// A transfer of `peer` under life tag `incarnation`, on `link` if it has one.
+    pub const fn new(peer: PeerId, incarnation: u32, link: Option<LinkId>) -> Self {
         let link = match link {
             Some(link) => link.index() as u32,
             None => Self::NO_LINK,
         };
-        Self { peer: ((peer.index() as u32) << LIFE_BITS) | (life & Self::LIFE), link }
+        Self {
+            peer: ((peer.index() as u32) << INCARNATION_BITS) | (incarnation & Self::INCARNATION),
+            link,
+        }
     }
 
     /// The owner of its two words.
@@ -37,12 +40,12 @@ impl Owner {
 
     /// The peer's place in the table. It has a transfer, so it is not forgotten meanwhile.
     pub const fn peer_index(self) -> u32 {
-        self.peer >> LIFE_BITS
+        self.peer >> INCARNATION_BITS
     }
 
     /// The peer's life tag.
-    pub const fn life(self) -> u32 {
-        self.peer & Self::LIFE
+    pub const fn incarnation(self) -> u32 {
+        self.peer & Self::INCARNATION
     }
 
     /// The link, if one was chosen.

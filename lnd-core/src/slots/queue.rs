@@ -78,7 +78,7 @@ impl Round {
     }
 
     /// An entry leaves the queue, that behind `previous`, or is looked at.
-    pub fn leaves(&mut self, entry: u32, previous: u32) {
+    pub fn removed(&mut self, entry: u32, previous: u32) {
         if entry == self.end {
             self.end = previous;
             self.owed &= previous != NONE;
@@ -120,7 +120,7 @@ impl Rounds {
 
     pub fn remove(&mut self, slots: &mut Slots<'_>, slot: u32) {
         let previous = self.queue.before(slots, slot);
-        self.round.leaves(slot, previous);
+        self.round.removed(slot, previous);
         self.queue.remove(slots, slot);
     }
 

@@ -314,7 +314,7 @@ impl<'m> Shared<'m> {
         if gate.state() == HelloState::Down {
             return Some((tag, Cause::PeerDown));
         }
-        if live && gate.life() != owner.life() {
+        if live && gate.incarnation() != owner.incarnation() {
             return Some((tag, Cause::PeerRestarted));
         }
         let closed = owner.link().and_then(|l| self.link(l)).is_some_and(|g| !g.is_open());

@@ -4,7 +4,7 @@
 use super::pieces::Pieces;
 use crate::base::fragment::Fragment;
 use crate::base::id::{LinkId, Tag};
-use crate::base::message::Refusal;
+use crate::base::message::NakReason;
 use crate::machines::transfer::Debts;
 
 /// No slot.
@@ -23,7 +23,7 @@ pub enum Role {
     /// Our GET, after PULL_READY: we pull.
     GetPull,
     /// A peer's request that waits for the upper layer's verdict.
-    Ticket,
+    RxRequest,
     /// A peer's inline message, copied into the upper layer's buffers.
     InlineSink,
     /// A peer's PUT: we pull.
@@ -53,7 +53,7 @@ impl Role {
             Self::PutSource | Self::GetSource => source,
             Self::GetSink => Debts(Debts::MSG.0 | Debts::PEER.0),
             Self::GetPull | Self::PutSink => Debts::HW,
-            Self::Ticket | Self::InlineSink => Debts(0),
+            Self::RxRequest | Self::InlineSink => Debts(0),
         }
     }
 
@@ -79,7 +79,7 @@ impl Role {
 
     /// Whether the upper layer is told of the end.
     pub(crate) const fn reported(self) -> bool {
-        !matches!(self, Self::Ticket) && !self.is_final()
+        !matches!(self, Self::RxRequest) && !self.is_final()
     }
 }
 
@@ -99,7 +99,7 @@ bitflags::bitflags! {
         /// In one of its peer's queues or in the answers' queue.
         const QUEUED = 1 << 0;
         /// The engine was asked for the descriptor.
-        const RECALLED = 1 << 1;
+        const INVALIDATED = 1 << 1;
         /// The timer is the drain bound's, no longer the message's.
         const DRAINING = 1 << 2;
         /// Came in as a peer's request.
@@ -190,7 +190,7 @@ impl SlotState {
         sequence: 0,
         length: 0,
         pieces: Pieces::NONE,
-        role: Role::Ticket,
+        role: Role::RxRequest,
         flags: Flags::empty(),
         choice: Self::ANY_LINK,
         header_length: 0,
@@ -227,13 +227,13 @@ impl SlotState {
     }
 
     /// A peer's request becomes its final message, of `role`. `None`: it has ended well.
-    pub fn answer(&mut self, role: Role, why: Option<Refusal>) {
+    pub fn answer(&mut self, role: Role, why: Option<NakReason>) {
         (self.role, self.choice) = (role, why.map_or(0, |why| why as u8));
     }
 
     /// What a final message says of a peer's request: why it has failed, if it has.
-    pub fn why(&self) -> Option<Refusal> {
-        Refusal::from_wire(self.choice)
+    pub fn why(&self) -> Option<NakReason> {
+        NakReason::from_wire(self.choice)
     }
 
     /// Notes that the peer does not pull what we have staged, or not any more: it has said so, or it was never

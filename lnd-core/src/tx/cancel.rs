@@ -42,7 +42,7 @@ impl<P: Ports> Driver<'_, P> {
     /// end. A ticket gives its credit back, as any verdict would have.
     fn give_up_queued(&mut self, now: Instant, tag: Tag) {
         self.unqueue(tag);
-        if self.slots.get(tag.index).is_some_and(|d| d.role == Role::Ticket) {
+        if self.slots.get(tag.index).is_some_and(|d| d.role == Role::RxRequest) {
             self.consume(tag);
         }
         let _ = self.apply(now, tag, Event::PayCpu);
@@ -69,8 +69,8 @@ impl<P: Ports> Driver<'_, P> {
 
     pub(crate) fn deadline_passed(&mut self, now: Instant, tag: Tag, role: Role) {
         self.counters.count(Counter::Deadlines);
-        if role == Role::Ticket {
-            self.counters.count(Counter::VerdictLate);
+        if role == Role::RxRequest {
+            self.counters.count(Counter::DecisionLate);
         }
         self.cancel(now, tag, Cause::Deadline);
     }
@@ -78,7 +78,7 @@ impl<P: Ports> Driver<'_, P> {
     /// Why a request would wait in vain, if it would: it is for one link alone, which is closed or by which
     /// its peer has no connection now. It fails at once, so that the upper layer may choose another, and so
     /// that nothing waits behind it (R53). Or its peer could not be asked, since none of our links is open.
-    pub(crate) fn waits_in_vain(&self, slot: u32) -> Option<Cause> {
+    pub(crate) fn link_closed(&self, slot: u32) -> Option<Cause> {
         let state = self.slots.get(slot).filter(|state| state.is_queued())?;
         let peer = self.peers.of_slot(slot);
         let unasked = state.role.requests() && self.peers.state(peer) == HelloState::Unknown;
@@ -92,9 +92,9 @@ impl<P: Ports> Driver<'_, P> {
     }
 
     /// Gives up a waiting pull whose request has failed meanwhile: another context has cancelled it.
-    pub(crate) fn end_if_asked(&mut self, now: Instant, tag: Tag) -> bool {
+    pub(crate) fn end_if_invalidating(&mut self, now: Instant, tag: Tag) -> bool {
         let word = self.slots.word(tag.index);
-        match word.cause().filter(|_| word.asked()) {
+        match word.cause().filter(|_| word.invalidating()) {
             Some(cause) => self.give_up_pull(now, tag, cause),
             None => false,
         }
@@ -116,7 +116,7 @@ impl<P: Ports> Driver<'_, P> {
             return Some(Cause::ConnectionDown);
         }
         let gate = self.shared.peer_gate(owner.peer_index() as usize)?;
-        (gate.view().life() != owner.life()).then_some(Cause::PeerRestarted)
+        (gate.view().incarnation() != owner.incarnation()).then_some(Cause::PeerRestarted)
     }
 
     /// Gives up a pull that is `Live`, was cancelled, and waits: nothing was posted. Returns whether it

@@ -20,13 +20,13 @@ impl<P: Ports> Driver<'_, P> {
         self.offer |= full && peer.has_room(depth);
         let present = session == Some(peer.opened);
         if present && peer.consume(depth) {
-            self.say_credits(id);
+            self.send_credits(id);
         }
     }
 
     /// The peer is told of the credits that it gets back.
     #[inline(never)]
-    pub(crate) fn say_credits(&mut self, id: PeerId) {
+    pub(crate) fn send_credits(&mut self, id: PeerId) {
         self.peers.want(id, Wants::NOOP);
         self.stir();
     }

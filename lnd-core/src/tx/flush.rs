@@ -6,7 +6,7 @@ use crate::base::id::{LinkId, PeerId, Tag};
 use crate::base::message::Lane;
 use crate::base::time::{Instant, Span};
 use crate::machines::peer::HelloState;
-use crate::peers::{Marks, Wants};
+use crate::peers::{PeerFlags, Wants};
 use crate::ports::{Channel, Ports};
 use crate::shard::config::MAX_DEPTH;
 use crate::shard::Driver;
@@ -51,7 +51,7 @@ impl<P: Ports> Driver<'_, P> {
     /// Nothing waits for credits. While a hello is out the timer is the hello's; while a request of a session
     /// lies here that we do not count, it reminds its sender.
     pub(crate) fn credits_are_here(&mut self, id: PeerId) {
-        let reminds = self.peers.get(id).is_some_and(|peer| peer.is(Marks::NOTIFIED));
+        let reminds = self.peers.get(id).is_some_and(|peer| peer.is(PeerFlags::NOTIFIED));
         if self.peers.state(id) == HelloState::Good && !reminds {
             self.peers.disarm(id);
         }
@@ -77,7 +77,7 @@ impl<P: Ports> Driver<'_, P> {
         if self.peers.armed(peer).is_none() {
             let stalled = self.peers.get_mut(peer).is_some_and(|peer| {
                 peer.set_put_off(PutOff::Not);
-                peer.is(Marks::STALLED)
+                peer.is(PeerFlags::STALLED)
             });
             let bound = if stalled { Span::default() } else { self.config.credit_stall };
             self.peers.arm(peer, now.after(bound));

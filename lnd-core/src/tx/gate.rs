@@ -12,7 +12,7 @@ use crate::base::time::Instant;
 use crate::machines::link::{LinkGate, Posting};
 use crate::machines::peer::{GateView, HelloState};
 use crate::machines::transfer::{Cause, Debts, Effect, Event, Word};
-use crate::peers::Marks;
+use crate::peers::PeerFlags;
 use crate::ports::{Channel, Ports};
 use crate::shard::Driver;
 use crate::slots::shared::Owner;
@@ -43,10 +43,10 @@ pub(super) struct Tx<'m> {
 }
 
 /// Why the peer's gate does not let a transfer pass, if it does not.
-fn refused_by(view: GateView, role: Role, life: u32) -> Option<Cause> {
+fn refused_by(view: GateView, role: Role, incarnation: u32) -> Option<Cause> {
     if view.state() == HelloState::Down {
         Some(Cause::PeerDown)
-    } else if view.life() != life {
+    } else if view.incarnation() != incarnation {
         Some(Cause::PeerRestarted)
     } else if role.requests() && view.state() != HelloState::Good {
         Some(Cause::PeerDown)
@@ -72,18 +72,18 @@ impl<'m, P: Ports> Driver<'m, P> {
         let state = self.slots.get_mut(tag.index)?;
         state.choose_role(record.inline_max);
         let role = state.role;
-        let debts = role.debts(record.is(Marks::SIGNALLED));
+        let debts = role.debts(record.is(PeerFlags::SIGNALLED));
         // A message that will have ended when it is sent is no debt.
         let ends = if self.channel.ends_at_once() { Debts::MSG.0 } else { 0 };
         let owed = Debts(debts.0 & !ends);
         // A request of ours goes to the life that we know now; a reply stays with its own.
-        let life = if role.requests() {
-            peer_gate.view().life()
+        let incarnation = if role.requests() {
+            peer_gate.view().incarnation()
         } else {
-            self.slots.owner(tag.index).life()
+            self.slots.owner(tag.index).incarnation()
         };
         let posting = gate.enter();
-        self.slots.assign(tag, Owner::new(peer, life, Some(link)));
+        self.slots.assign(tag, Owner::new(peer, incarnation, Some(link)));
         let armed = match from {
             From::Claim(_) => {
                 self.slots.publish(tag, Word::live(tag.generation, owed));
@@ -93,7 +93,7 @@ impl<'m, P: Ports> Driver<'m, P> {
             From::Answer => true,
         };
         if !armed {
-            gate.leave(posting);
+            gate.exit(posting);
             let _ = self.apply(now, tag, Event::PayCpu);
             return None;
         }
@@ -104,14 +104,14 @@ impl<'m, P: Ports> Driver<'m, P> {
         } else if nid.is_some_and(|nid| self.links.is_out(nid, link)) {
             Some(Cause::ConnectionDown)
         } else {
-            refused_by(peer_gate.view(), role, life)
+            refused_by(peer_gate.view(), role, incarnation)
         };
         Some(Tx { tag, link, peer, role, debts, blocked_by, gate, posting })
     }
 
     #[inline]
     pub(super) fn exit_gate(&mut self, now: Instant, tx: Tx<'_>) {
-        tx.gate.leave(tx.posting);
+        tx.gate.exit(tx.posting);
         if self.apply(now, tx.tag, Event::PayCpu) == Some(Effect::Invalidate) {
             self.invalidate(now, tx.tag);
         }

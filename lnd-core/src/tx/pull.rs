@@ -62,7 +62,7 @@ impl<P: Ports> Driver<'_, P> {
                 return;
             }
             let tag = self.slots.tag(peer.pull_queue.first);
-            if self.end_if_late(now, tag) || self.end_if_asked(now, tag) {
+            if self.end_if_late(now, tag) || self.end_if_invalidating(now, tag) {
                 continue;
             }
             let Some(link) = self.slots.owner(tag.index).link() else {

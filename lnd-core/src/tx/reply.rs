@@ -12,14 +12,14 @@ impl<P: Ports> Driver<'_, P> {
     /// Sends a transfer's answer, now if the control lane has room, else as soon as it has. An
     /// answer needs no credit (INV-11).
     #[inline]
-    pub(crate) fn reply(&mut self, now: Instant, tag: Tag) {
-        if !self.try_reply(now, tag) {
+    pub(crate) fn post_answer(&mut self, now: Instant, tag: Tag) {
+        if !self.try_answer(now, tag) {
             self.replies.push(&mut self.slots, tag.index);
         }
     }
 
     #[inline(always)]
-    fn try_reply(&mut self, now: Instant, tag: Tag) -> bool {
+    fn try_answer(&mut self, now: Instant, tag: Tag) -> bool {
         let peer = self.peers.of_slot(tag.index);
         let Some(nid) = self.peers.nid(peer) else { return false };
         let came_by = self.slots.owner(tag.index).link();
@@ -51,7 +51,7 @@ impl<P: Ports> Driver<'_, P> {
         for _ in 0..budget {
             let Some(slot) = self.replies.next(&mut self.slots) else { return };
             let tag = self.slots.tag(slot);
-            if !self.try_reply(now, tag) {
+            if !self.try_answer(now, tag) {
                 self.replies.push(&mut self.slots, tag.index);
             }
         }

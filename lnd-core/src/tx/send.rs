@@ -5,7 +5,7 @@ use super::copy::gather;
 use super::gate::{From, Tx};
 use crate::base::id::Tag;
 use crate::base::key::Key;
-use crate::base::message::{Lane, Message, PullReady, Refusal};
+use crate::base::message::{Lane, Message, NakReason, PullReady};
 use crate::base::time::Instant;
 use crate::machines::transfer::{Cause, Debts, Effect, Event};
 use crate::ports::{BadAddress, Channel, Engine, Ports, Sent};
@@ -56,8 +56,8 @@ impl<P: Ports> Driver<'_, P> {
                 Message::PullReady(PullReady { sink: remote, source: tx.tag, length, key })
             }
             Role::PutDone => Message::PutDone { source: remote, failed: why },
-            Role::NakGet => Message::GetNak { sink: remote, why: why.unwrap_or(Refusal::Failed) },
-            _ => Message::PutNak { source: remote, why: why.unwrap_or(Refusal::Failed) },
+            Role::NakGet => Message::GetNak { sink: remote, why: why.unwrap_or(NakReason::Failed) },
+            _ => Message::PutNak { source: remote, why: why.unwrap_or(NakReason::Failed) },
         };
         let sent = self.channel.send(tx.link, envelope, &message, Some(tx.tag));
         self.after_sending(now, tx.link, envelope, lane, sent.is_ok());

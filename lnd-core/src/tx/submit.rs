@@ -162,7 +162,8 @@ impl<P: Ports> Driver<'_, P> {
     fn role_of(&self, request: &Request<'_>, peer: PeerId, length: u32) -> Role {
         // Before its hello was answered our own bound is taken: a peer that takes less is found out when the
         // message is posted.
-        let known = self.peers.get(peer).filter(|peer| peer.life.is_some() && peer.inline_max > 0);
+        let known =
+            self.peers.get(peer).filter(|peer| peer.incarnation.is_some() && peer.inline_max > 0);
         let inline = length <= known.map_or(self.inline_max(), |peer| peer.inline_max);
         match request.kind {
             Kind::Get if request.routed || inline => Role::Immediate,
@@ -207,10 +208,10 @@ impl<P: Ports> Driver<'_, P> {
             peer.transfers += 1;
             peer.passive += u8::from(!new.role.requests());
         }
-        let life = self.peers.view(peer).map_or(0, GateView::life);
-        self.slots.assign(tag, Owner::new(peer, life, link));
-        if !self.links.recalls() && !new.role.requests() {
-            self.note_asked(peer, tag.index);
+        let incarnation = self.peers.view(peer).map_or(0, GateView::incarnation);
+        self.slots.assign(tag, Owner::new(peer, incarnation, link));
+        if !self.links.safe_invalidate() && !new.role.requests() {
+            self.note_cancelled(peer, tag.index);
         }
         Ok(tag)
     }
@@ -226,7 +227,7 @@ impl<P: Ports> Driver<'_, P> {
         if let Some(peer) = self.peers.get_mut(peer) {
             peer.queue.push(&mut self.slots, tag.index);
         }
-        if let Some(cause) = self.waits_in_vain(tag.index) {
+        if let Some(cause) = self.link_closed(tag.index) {
             self.cancel(now, tag, cause);
         }
         self.after_queueing(now, peer);

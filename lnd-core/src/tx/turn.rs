@@ -31,8 +31,8 @@ impl<P: Ports> Driver<'_, P> {
         if wants.contains(Wants::NOOP) && self.send_control(now, id, None, &Message::Noop) {
             self.peers.unwant(id, Wants::NOOP);
         }
-        if wants.contains(Wants::ASK) && self.links.any_open() {
-            self.peers.unwant(id, Wants::ASK);
+        if wants.contains(Wants::CONNECT) && self.links.any_open() {
+            self.peers.unwant(id, Wants::CONNECT);
             self.revive(now, id);
         }
         if wants.contains(Wants::FLUSH) {

@@ -40,7 +40,7 @@ pub struct Recorder {
     /// Doorbells rung.
     pub doorbells: u64,
     /// Descriptors asked to come back, in order. Room is reserved when the engine is made.
-    pub recalled: Vec<Tag>,
+    pub invalidated: Vec<Tag>,
     /// How long each post takes: addresses and lengths added up, so that nothing is optimised away.
     pub digest: u64,
 }
@@ -62,7 +62,7 @@ impl Engine for Recorder {
     }
 
     fn invalidate(&mut self, tag: Tag) {
-        self.recalled.push(tag);
+        self.invalidated.push(tag);
     }
 
     fn stop(&mut self) {}
@@ -71,7 +71,7 @@ impl Engine for Recorder {
         None
     }
 
-    fn yank(&mut self, _tag: Tag, _proof: &Quiesced) -> Option<Returned> {
+    fn reclaim(&mut self, _tag: Tag, _proof: &Quiesced) -> Option<Returned> {
         None
     }
 
@@ -162,7 +162,7 @@ pub struct Rig {
 }
 
 /// The life of node number `n`.
-pub fn life(n: u64) -> Incarnation {
+pub fn incarnation(n: u64) -> Incarnation {
     Incarnation::from_raw(n + 100).unwrap()
 }
 
@@ -178,9 +178,11 @@ impl Rig {
     /// A driver whose link is up and that knows nobody. Its memory is leaked.
     pub fn new(config: Config) -> Self {
         let memory = vec![MaybeUninit::uninit(); config.bytes_needed()].leak();
-        let me = Identity { nid: nid(0), life: life(0) };
-        let engine =
-            Recorder { recalled: Vec::with_capacity(config.slots as usize), ..Recorder::default() };
+        let me = Identity { nid: nid(0), incarnation: incarnation(0) };
+        let engine = Recorder {
+            invalidated: Vec::with_capacity(config.slots as usize),
+            ..Recorder::default()
+        };
         let driver =
             Driver::create(memory, config, me, [engine], Post::default(), Anywhere, NoTrace)
                 .unwrap();
@@ -195,8 +197,8 @@ impl Rig {
         Envelope {
             from: nid(n),
             to: nid(0),
-            from_life: life(n),
-            to_life: Some(life(0)),
+            from_incarnation: incarnation(n),
+            to_incarnation: Some(incarnation(0)),
             session: THEIRS,
             sequence,
             credits,

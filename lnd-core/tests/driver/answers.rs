@@ -35,7 +35,7 @@ fn s0_18_a_late_answer_of_a_former_incarnation_does_not_undo_its_successors_hell
     w.free("hello_ack");
     let tag = w.put(1, 0, 10).unwrap();
     w.settle();
-    assert_eq!((w.state(1, 0), w.state(0, 1)), (HelloState::Good, HelloState::Greeting));
+    assert_eq!((w.state(1, 0), w.state(0, 1)), (HelloState::Good, HelloState::Handshake));
     w.device(1, link, |d| d.link_works = true);
     w.settle();
     w.sleep(Span::from_secs(29));
@@ -83,12 +83,12 @@ fn a_session_that_is_not_counted_is_told_of_in_a_channel_that_loses_too() {
     w.hold("hello");
     w.put(0, 1, 10).unwrap();
     let mut former = forged(&w, 1, 0, &hello());
-    former.envelope.from_life = Incarnation::from_raw(999).unwrap();
-    (former.envelope.to_life, former.envelope.sequence) = (None, 0);
+    former.envelope.from_incarnation = Incarnation::from_raw(999).unwrap();
+    (former.envelope.to_incarnation, former.envelope.sequence) = (None, 0);
     w.hand(&former);
     // The first is not taken: a former one heard since we asked may have said it.
     for _ in 0..2 {
-        let answer = answer_of(&w, w.nodes[1].driver.identity().life);
+        let answer = answer_of(&w, w.nodes[1].driver.identity().incarnation);
         w.hand(&answer);
         w.node(0).on_time();
     }
@@ -122,7 +122,7 @@ fn a_late_goodbye_does_not_take_the_place_of_the_present_ones() {
     let mut w = World::met();
     w.hold("close");
     let mut late = forged(&w, 1, 0, &Message::Close);
-    late.envelope.from_life = Incarnation::from_raw(999).unwrap();
+    late.envelope.from_incarnation = Incarnation::from_raw(999).unwrap();
     let message = Message::Immediate { header: &[0; 8], payload: &[1; 10] };
     let (close, request) = (forged(&w, 1, 0, &Message::Close), forged(&w, 1, 0, &message));
     w.hand(&close);
@@ -134,14 +134,14 @@ fn a_late_goodbye_does_not_take_the_place_of_the_present_ones() {
 }
 
 #[test]
-fn a_late_answer_of_one_that_said_goodbye_brings_no_greeting() {
+fn a_late_answer_of_one_that_said_goodbye_brings_no_handshake() {
     let mut w = World::met();
     w.hold("hello_ack");
     let mut claim = forged(&w, 1, 0, &hello());
-    claim.envelope.from_life = Incarnation::from_raw(999).unwrap();
+    claim.envelope.from_incarnation = Incarnation::from_raw(999).unwrap();
     w.hand(&claim);
     w.settle();
-    assert_eq!(w.state(0, 1), HelloState::Greeting);
+    assert_eq!(w.state(0, 1), HelloState::Handshake);
     let close = forged(&w, 1, 0, &Message::Close);
     w.hand(&close);
     assert_eq!(w.state(0, 1), HelloState::Down);
@@ -152,14 +152,14 @@ fn a_late_answer_of_one_that_said_goodbye_brings_no_greeting() {
 }
 
 /// The answer of an incarnation of node 1 to the hello of node 0 that is on the wire.
-fn answer_of(w: &World, life: Incarnation) -> Letter {
+fn answer_of(w: &World, incarnation: Incarnation) -> Letter {
     let hello = take(w, 0, "hello").unwrap();
     let Message::Hello(said) = hello.message() else { unreachable!() };
     let (session, attempt) = (hello.envelope.session, said.attempt);
     let ack =
         HelloAck { session, attempt, version: Some(1), depth: 4, immediate_max: 100, features: 0 };
     let mut letter = forged(w, 1, 0, &Message::HelloAck(ack));
-    letter.envelope.from_life = life;
+    letter.envelope.from_incarnation = incarnation;
     letter
 }
 
@@ -169,8 +169,8 @@ fn an_answer_counts_though_what_was_known_before_the_question_is_heard_again() {
     w.hold("hello");
     w.hold("hello_ack");
     let mut known = forged(&w, 1, 0, &hello());
-    known.envelope.from_life = Incarnation::from_raw(999).unwrap();
-    (known.envelope.to_life, known.envelope.sequence) = (None, 0);
+    known.envelope.from_incarnation = Incarnation::from_raw(999).unwrap();
+    (known.envelope.to_incarnation, known.envelope.sequence) = (None, 0);
     // The first makes us ask; the second tells nothing new.
     w.hand(&known);
     w.hand(&known);
@@ -186,8 +186,8 @@ fn a_successor_is_taken_up_with_its_latest_session() {
     w.hold("hello");
     w.hold("hello_ack");
     let mut claim = forged(&w, 1, 0, &hello());
-    claim.envelope.from_life = Incarnation::from_raw(1000).unwrap();
-    (claim.envelope.to_life, claim.envelope.sequence) = (None, 0);
+    claim.envelope.from_incarnation = Incarnation::from_raw(1000).unwrap();
+    (claim.envelope.to_incarnation, claim.envelope.sequence) = (None, 0);
     for session in [1, 2] {
         claim.envelope.session = session;
         w.hand(&claim);
@@ -196,7 +196,8 @@ fn a_successor_is_taken_up_with_its_latest_session() {
     w.hand(&answer);
     let message = Message::Immediate { header: &[0; 8], payload: &[1; 10] };
     let mut request = forged(&w, 1, 0, &message);
-    (request.envelope.from_life, request.envelope.session) = (claim.envelope.from_life, 2);
+    (request.envelope.from_incarnation, request.envelope.session) =
+        (claim.envelope.from_incarnation, 2);
     let before = w.count(0, Counter::Requests);
     assert!(w.hand(&request));
     assert_eq!(w.count(0, Counter::Requests), before + 1);
@@ -208,11 +209,11 @@ fn s0_18_a_request_of_an_incarnation_before_the_known_one_does_not_stay() {
     for how in ["answered us, and is down", "greeted us, and said goodbye"] {
         let mut w = if how.starts_with("answered") { World::met() } else { World::new(2) };
         if how.starts_with("answered") {
-            w.tell_peer(0, 1, false);
+            w.notify_peer(0, 1, false);
         } else {
             w.hold("hello");
             let mut known = forged(&w, 1, 0, &hello());
-            (known.envelope.to_life, known.envelope.sequence) = (None, 0);
+            (known.envelope.to_incarnation, known.envelope.sequence) = (None, 0);
             w.hand(&known);
             // It has heard our hello, which was said because of its own.
             let mut close = forged(&w, 1, 0, &Message::Close);
@@ -221,7 +222,7 @@ fn s0_18_a_request_of_an_incarnation_before_the_known_one_does_not_stay() {
         }
         assert_eq!(w.state(0, 1), HelloState::Down, "{how}");
         let mut request = forged(&w, 1, 0, &message);
-        request.envelope.from_life = Incarnation::from_raw(999).unwrap();
+        request.envelope.from_incarnation = Incarnation::from_raw(999).unwrap();
         let before = w.count(0, Counter::Requests);
         assert!(w.hand(&request), "{how}");
         assert_eq!(w.count(0, Counter::Requests), before);

@@ -7,8 +7,8 @@ use lnd_core::config::Config;
 use lnd_core::driver::Broken;
 use lnd_core::transfer::{Debts, Phase, Word};
 
-use super::device::OnRecall;
-use super::node::{Verdict, TAKE};
+use super::device::OnInvalidate;
+use super::node::{Decision, TAKE};
 use super::peer_down::devices;
 use super::world::{config, World};
 
@@ -19,7 +19,7 @@ fn audit(
     let mut w = World::new(2);
     let tag = w.put(0, 1, 10).unwrap();
     assert_eq!((tag.index, w.nodes[0].driver.audit()), (0, Ok(())));
-    spoil(w.nodes[0].driver.decider().shared(), tag);
+    spoil(w.nodes[0].driver.irq_handle().shared(), tag);
     w.nodes[0].driver.audit()
 }
 
@@ -66,8 +66,8 @@ fn served(depth: u16, kept: bool, again: bool) -> World {
         w.settle();
         w.reboot(1);
     }
-    w.node(0).put = if kept { Verdict::Keep } else { TAKE };
-    devices(&w, 0, true, OnRecall::Never);
+    w.node(0).put = if kept { Decision::Keep } else { TAKE };
+    devices(&w, 0, true, OnInvalidate::Never);
     for from in 1..4 {
         for _ in 0..depth {
             w.put(from, 0, 5000).unwrap();
@@ -89,7 +89,7 @@ fn an_audit_counts_each_peers_own() {
     ];
     for (depth, kept, again, broken) in cases {
         let w = served(depth, kept, again);
-        let shared = w.nodes[0].driver.decider().shared();
+        let shared = w.nodes[0].driver.irq_handle().shared();
         let of = |slot: u32| shared.owner(slot);
         let (first, others): (Vec<u32>, Vec<u32>) = (0..16)
             .filter(|&slot| shared.word(slot).phase() != Phase::Free)
@@ -108,7 +108,7 @@ fn an_audit_counts_each_peers_own() {
 #[test]
 fn r25_an_audit_holds_pulls_against_their_bound() {
     let mut w = World::met_with(Config { pulls: 2, ..config() });
-    devices(&w, 0, true, OnRecall::Never);
+    devices(&w, 0, true, OnInvalidate::Never);
     w.node(0).audits = false;
     for _ in 0..4 {
         w.put(1, 0, 5000).unwrap();
@@ -122,12 +122,12 @@ fn r25_an_audit_holds_pulls_against_their_bound() {
 #[test]
 fn an_audit_looks_at_a_pull_that_waits() {
     let mut w = World::met_with(Config { pulls: 1, ..config() });
-    devices(&w, 0, true, OnRecall::Never);
+    devices(&w, 0, true, OnInvalidate::Never);
     for _ in 0..2 {
         w.get(0, 1, 5000).unwrap();
     }
     w.settle();
-    let shared = w.nodes[0].driver.decider().shared();
+    let shared = w.nodes[0].driver.irq_handle().shared();
     let waits = |&slot: &u32| shared.word(slot).owes(Debts::CPU);
     let slots: Vec<u32> = (0..16).filter(waits).collect();
     let [slot] = slots[..] else { panic!("{slots:?}") };

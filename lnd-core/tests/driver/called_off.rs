@@ -10,17 +10,17 @@ use lnd_core::counters::Counter;
 use lnd_core::driver::{Kind, Role};
 use lnd_core::id::{Incarnation, Tag};
 use lnd_core::link::LinkState;
-use lnd_core::message::{Message, Refusal};
+use lnd_core::message::{Message, NakReason};
 use lnd_core::peer::HelloState;
 use lnd_core::ports::{Features, Sent};
 use lnd_core::time::{Instant, Span};
 use lnd_core::transfer::{Cause, Delivery, Place};
 
-use super::device::OnRecall;
-use super::fabric::{nid, Fabric, Fate};
+use super::device::OnInvalidate;
+use super::fabric::{nid, Fabric, InjectedFault};
 use super::hello::{forged, hello};
 use super::letter::Letter;
-use super::node::{Order, Verdict};
+use super::node::{Decision, Order};
 use super::world::{config, WorldOf, LINK0};
 
 type World = WorldOf<false>;
@@ -71,7 +71,7 @@ fn withdraw(w: &mut World, node: usize, tag: Tag) {
 }
 
 /// How often node 0's and node 1's devices were asked for descriptors.
-fn asked(w: &World) -> (usize, usize) {
+fn invalidating(w: &World) -> (usize, usize) {
     (w.device(0, 0, |d| d.calls.invalidates), w.device(1, 0, |d| d.calls.invalidates))
 }
 
@@ -110,10 +110,14 @@ fn a_cancel_that_overtakes_its_request_is_answered_and_the_request_never_taken()
         withdraw(&mut w, 0, tag);
         w.settle();
         assert_eq!((w.said(0, 1, "cancel_put"), w.said(1, 0, "put_nak")), (1, 1));
-        assert_eq!((asked(&w), w.reported(0, tag)), ((0, 0), false), "not before the answer");
+        assert_eq!(
+            (invalidating(&w), w.reported(0, tag)),
+            ((0, 0), false),
+            "not before the answer"
+        );
         w.free("put_nak");
         w.settle();
-        assert_eq!(asked(&w), (1, 0));
+        assert_eq!(invalidating(&w), (1, 0));
         let withdrawn = Some((Cause::Withdrawn, Place::Staged));
         assert_eq!(end(&w, 0, tag), (withdrawn, Delivery::NotDelivered), "S0-17");
         // Its credit is back before it comes.
@@ -138,11 +142,11 @@ fn a_cancel_is_said_again_within_the_bound_and_answered_again() {
     w.hold("put_req");
     let tag = w.put(0, 1, 3000).unwrap();
     w.settle();
-    w.fate("cancel_put", Fate::Lost(Sent::Ok));
-    w.fate("cancel_put", Fate::Twice);
-    w.fate("put_nak", Fate::Lost(Sent::Ok));
-    w.fate("put_nak", Fate::Lost(Sent::Ok));
-    w.fate("cancel_put", Fate::Twice);
+    w.injected("cancel_put", InjectedFault::Lost(Sent::Ok));
+    w.injected("cancel_put", InjectedFault::Twice);
+    w.injected("put_nak", InjectedFault::Lost(Sent::Ok));
+    w.injected("put_nak", InjectedFault::Lost(Sent::Ok));
+    w.injected("cancel_put", InjectedFault::Twice);
     withdraw(&mut w, 0, tag);
     let hello = w.config.hello_timeout;
     for said in 1..=3 {
@@ -153,7 +157,11 @@ fn a_cancel_is_said_again_within_the_bound_and_answered_again() {
         w.sleep(Span::from_millis(2));
     }
     assert_eq!((w.said(1, 0, "put_nak"), w.count(1, Counter::CancelsHeard)), (4, 4));
-    assert_eq!((asked(&w), w.count(0, Counter::LateEvent)), ((1, 0), 2), "one answer too many");
+    assert_eq!(
+        (invalidating(&w), w.count(0, Counter::LateEvent)),
+        ((1, 0), 2),
+        "one answer too many"
+    );
     assert_eq!(end(&w, 0, tag).0, Some((Cause::Withdrawn, Place::Staged)));
     w.free("put_req");
     assert_goes_on(&mut w);
@@ -178,7 +186,7 @@ fn s0_9_a_puller_that_does_not_answer_costs_its_connection() {
         assert_eq!((w.count(0, Counter::DrainBoundHit), w.device(0, 0, |d| d.calls.stops)), (1, 1));
         assert_eq!(w.said(0, 1, "cancel_put") as u64, w.count(0, Counter::Cancels));
         assert_eq!(w.said(0, 1, "cancel_put"), 5, "as often as hellos fit into the bound");
-        assert_eq!((asked(&w).0, w.device(0, 0, |d| d.calls.yanks)), (0, 0), "INV-3");
+        assert_eq!((invalidating(&w).0, w.device(0, 0, |d| d.calls.reclaims)), (0, 0), "INV-3");
         assert!(!w.reported(0, tag) && !w.reported(0, beside), "INV-2");
         w.device(0, 0, |d| {
             d.stopped = d.stop_asked;
@@ -186,7 +194,7 @@ fn s0_9_a_puller_that_does_not_answer_costs_its_connection() {
             d.stopping.values_mut().for_each(|stopped| *stopped = true);
         });
         w.sleep(Span::from_millis(100));
-        assert_eq!((asked(&w).0, w.device(0, 0, |d| d.calls.yanks)), (0, 2));
+        assert_eq!((invalidating(&w).0, w.device(0, 0, |d| d.calls.reclaims)), (0, 2));
         let cause = if connects { Cause::ConnectionDown } else { Cause::LinkDown };
         let unknown = |cause| (Some((cause, Place::Moving)), Delivery::Unknown);
         assert_eq!(end(&w, 0, tag), unknown(Cause::Withdrawn));
@@ -246,7 +254,7 @@ fn what_a_peer_without_cancel_may_pull_is_had_back_by_a_stop() {
     assert!(!w.reported(0, tag));
     w.sleep(Span::from_secs(2));
     assert_eq!(end(&w, 0, tag).0, Some((Cause::Withdrawn, Place::Moving)));
-    assert_eq!((w.said(0, 1, "cancel_put"), asked(&w).0), (0, 0));
+    assert_eq!((w.said(0, 1, "cancel_put"), invalidating(&w).0), (0, 0));
     assert_eq!(w.count(0, Counter::ConnectionsFailed), 1);
     w.device(1, 0, |d| d.frozen = false);
     w.sleep(Span::from_secs(60));
@@ -257,7 +265,7 @@ fn what_a_peer_without_cancel_may_pull_is_had_back_by_a_stop() {
 #[test]
 fn a_request_that_the_upper_layer_keeps_is_not_begun() {
     let mut w = met();
-    w.node(1).put = Verdict::Keep;
+    w.node(1).put = Decision::Keep;
     // One that is decided later than it is offered, by its number.
     w.id();
     let tags: Vec<Tag> = (0..2).map(|_| w.put(0, 1, 3000).unwrap()).collect();
@@ -268,7 +276,7 @@ fn a_request_that_the_upper_layer_keeps_is_not_begun() {
     w.settle();
     let withdrawn = Some((Cause::Withdrawn, Place::Staged));
     assert_eq!(end(&w, 0, tags[1]), (withdrawn, Delivery::NotDelivered));
-    assert_eq!(asked(&w), (1, 0));
+    assert_eq!(invalidating(&w), (1, 0));
     w.nodes[1].kept.swap(0, 1);
     assert_eq!(w.node(1).answer_kept(3000), Err(None), "gone");
     w.node(1).answer_kept(3000).unwrap();
@@ -294,7 +302,7 @@ fn a_pull_that_waits_for_its_turn_is_not_begun() {
     let sinks: Vec<_> = w.nodes[1].done.iter().filter(|r| r.role == Role::PutSink).collect();
     assert_eq!(sinks.len(), 1);
     assert_eq!(sinks[0].status.evidence, Some((Cause::Refused, Place::Queue)));
-    assert_eq!((asked(&w), w.device(1, 0, |d| d.calls.posts)), ((1, 0), 1));
+    assert_eq!((invalidating(&w), w.device(1, 0, |d| d.calls.posts)), ((1, 0), 1));
     w.device(1, 0, |d| d.frozen = false);
     w.settle();
     assert_eq!(w.report(0, tags[0]).status.errno, 0);
@@ -324,10 +332,10 @@ fn a_request_is_found_among_others_that_come_and_go() {
     assert_eq!(w.nodes[1].driver.in_use(), (0, 3));
     withdraw(&mut w, 0, first[0]);
     w.settle();
-    assert_eq!((asked(&w), w.reported(0, first[0])), ((2, 1), false), "it is under way");
+    assert_eq!((invalidating(&w), w.reported(0, first[0])), ((2, 1), false), "it is under way");
     w.device(1, 0, |d| d.frozen = false);
     w.sleep(Span::from_secs(1));
-    assert_eq!((asked(&w), w.reported(0, first[0])), ((3, 1), true));
+    assert_eq!((invalidating(&w), w.reported(0, first[0])), ((3, 1), true));
     assert_eq!(w.report(0, first[2]).status.errno, 0);
     w.sleep(Span::from_secs(40));
     w.assert_drained();
@@ -343,10 +351,10 @@ fn a_pull_under_way_comes_to_its_own_end_before_memory_is_taken_back() {
         w.settle();
         withdraw(&mut w, 0, tag);
         w.sleep(Span::from_secs(3));
-        assert_eq!(asked(&w), (0, 1), "the pull is asked for, what it reads is not");
+        assert_eq!(invalidating(&w), (0, 1), "the pull is asked for, what it reads is not");
         assert!(!w.reported(0, tag) && w.said(1, 0, "put_nak") == 0);
-        let mood = if wins { OnRecall::Wins } else { OnRecall::Touched };
-        w.device(1, 0, |d| (d.frozen, d.on_recall) = (false, mood));
+        let mood = if wins { OnInvalidate::Wins } else { OnInvalidate::Touched };
+        w.device(1, 0, |d| (d.frozen, d.on_invalidate) = (false, mood));
         w.settle();
         let sink = w.nodes[1].done[0];
         assert_eq!(sink.status.errno == 0, wins);
@@ -355,7 +363,7 @@ fn a_pull_under_way_comes_to_its_own_end_before_memory_is_taken_back() {
             (true, _) => assert_eq!(w.report(0, tag).status.errno, 0, "{signals}"),
             (false, _) => assert_eq!(end(&w, 0, tag).0, Some((Cause::Withdrawn, Place::Staged))),
         }
-        w.device(1, 0, |d| d.on_recall = OnRecall::Honest);
+        w.device(1, 0, |d| d.on_invalidate = OnInvalidate::Honest);
         assert_goes_on(&mut w);
     }
 }
@@ -372,11 +380,11 @@ fn a_cancel_and_the_end_of_its_pull_may_cross() {
         assert_eq!(w.said(1, 0, "put_done"), 1);
         withdraw(&mut w, 0, tag);
         w.settle();
-        assert_eq!(asked(&w), (0, 0));
+        assert_eq!(invalidating(&w), (0, 0));
         let kinds = ["cancel_put", "put_done"];
         w.free(kinds[usize::from(done_first)]);
         w.settle();
-        assert_eq!((asked(&w), w.reported(0, tag)), ((1, 0), true));
+        assert_eq!((invalidating(&w), w.reported(0, tag)), ((1, 0), true));
         let errno = w.report(0, tag).status.errno;
         assert_eq!(errno == 0, done_first, "its puller has vouched for it, or nothing is known");
         assert_ne!(end(&w, 0, tag).1, Delivery::NotDelivered, "S0-18");
@@ -399,7 +407,7 @@ fn a_cancel_that_overtakes_a_pull_ready_ends_the_get() {
         // The time of what node 1 has staged is over.
         w.sleep(Span::from_secs(2));
         assert_eq!((w.said(1, 0, "cancel_get"), w.said(0, 1, "put_nak")), (1, 1));
-        assert_eq!(asked(&w), (0, 1));
+        assert_eq!(invalidating(&w), (0, 1));
         assert_eq!(w.report(0, get).status.evidence, Some((Cause::Refused, Place::Answer)));
         let source = w.nodes[1].done.iter().find(|r| r.role == Role::GetSource).unwrap();
         assert_eq!(source.status.evidence, Some((Cause::Deadline, Place::Staged)));
@@ -418,10 +426,10 @@ fn the_pull_of_a_get_comes_to_its_own_end_before_memory_is_taken_back() {
     let order = Order { deadline, ..w.order(Kind::Get, 1, 3000) };
     let get = w.send(0, order).unwrap();
     w.sleep(Span::from_secs(33));
-    assert_eq!((asked(&w), w.said(0, 1, "put_nak")), ((1, 0), 0));
+    assert_eq!((invalidating(&w), w.said(0, 1, "put_nak")), ((1, 0), 0));
     w.device(0, 0, |d| d.frozen = false);
     w.settle();
-    assert_eq!((asked(&w), w.said(0, 1, "put_nak")), ((1, 1), 1));
+    assert_eq!((invalidating(&w), w.said(0, 1, "put_nak")), ((1, 1), 1));
     assert_eq!(w.report(0, get).status.evidence, Some((Cause::Refused, Place::Staged)));
     assert_goes_on(&mut w);
 }
@@ -438,7 +446,7 @@ fn what_was_staged_for_a_peer_that_has_said_goodbye_comes_back_at_once() {
     w.settle();
     assert_eq!(w.said(1, 0, "close"), 1);
     assert_eq!(end(&w, 0, tag), (Some((Cause::PeerDown, Place::Staged)), Delivery::NotDelivered));
-    assert_eq!((asked(&w).0, w.said(0, 1, "cancel_put")), (1, 0));
+    assert_eq!((invalidating(&w).0, w.said(0, 1, "cancel_put")), (1, 0));
     assert_eq!(w.count(0, Counter::DrainBoundHit), 0);
 }
 
@@ -448,15 +456,15 @@ fn s0_17_what_its_puller_never_began_is_not_delivered_whatever_the_engine_says()
     type Prepare = fn(&mut World);
     let cases: [(Prepare, Cause); 5] = [
         (|w| w.hold("put_req"), Cause::Withdrawn),
-        (|w| w.node(1).put = Verdict::Keep, Cause::Withdrawn),
-        (|w| w.node(1).put = Verdict::Refuse(Refusal::NoMatch), Cause::Refused),
-        (|w| w.fate("put_req", Fate::Full), Cause::Channel),
+        (|w| w.node(1).put = Decision::Keep, Cause::Withdrawn),
+        (|w| w.node(1).put = Decision::Refuse(NakReason::NoMatch), Cause::Refused),
+        (|w| w.injected("put_req", InjectedFault::Full), Cause::Channel),
         (|w| w.hold("pull_ready"), Cause::Deadline),
     ];
     for (case, (prepare, cause)) in cases.into_iter().enumerate() {
         let mut w = met();
         for node in 0..2 {
-            w.device(node, 0, |d| d.on_recall = OnRecall::Touched);
+            w.device(node, 0, |d| d.on_invalidate = OnInvalidate::Touched);
         }
         prepare(&mut w);
         let status = if cause == Cause::Deadline {
@@ -482,7 +490,7 @@ fn s0_17_what_its_puller_never_began_is_not_delivered_whatever_the_engine_says()
 fn s0_18_what_its_puller_failed_to_pull_is_not_taken_for_untouched() {
     let mut w = met();
     for node in 0..2 {
-        w.device(node, 0, |d| d.on_recall = OnRecall::Touched);
+        w.device(node, 0, |d| d.on_invalidate = OnInvalidate::Touched);
     }
     w.device(1, 0, |d| d.frozen = true);
     let tag = w.put(0, 1, 3000).unwrap();
@@ -498,11 +506,11 @@ fn s0_18_what_its_puller_failed_to_pull_is_not_taken_for_untouched() {
 #[test]
 fn what_the_channel_has_not_taken_comes_back_at_once() {
     let mut w = met();
-    w.fate("put_req", Fate::Full);
+    w.injected("put_req", InjectedFault::Full);
     let tag = w.put(0, 1, 3000).unwrap();
     w.settle();
     assert!(w.reported(0, tag));
-    assert_eq!((asked(&w), w.said(0, 1, "cancel_put")), ((1, 0), 0));
+    assert_eq!((invalidating(&w), w.said(0, 1, "cancel_put")), ((1, 0), 0));
     w.sleep(Span::from_secs(40));
     w.assert_drained();
 }
@@ -522,13 +530,13 @@ fn a_pull_is_found_by_whom_its_peer_was_taken_for_meanwhile() {
         w.settle();
         // A silence, after which the puller takes the next hello as it comes.
         w.hold("hello");
-        w.tell_peer(puller, owner, false);
-        w.tell_peer(puller, owner, true);
+        w.notify_peer(puller, owner, false);
+        w.notify_peer(puller, owner, true);
         w.put(puller, owner, 0).unwrap();
         w.sleep(Span::from_secs(7));
         assert_eq!(w.state(puller, owner), HelloState::Down);
         let mut late = forged(&w, owner, puller, &hello()).envelope;
-        late.from_life = Incarnation::from_raw(999).unwrap();
+        late.from_incarnation = Incarnation::from_raw(999).unwrap();
         assert!(w.hand(&Letter::new(LINK0, &late, &hello())));
         w.free("hello");
         let restarted = w.count(puller, Counter::PeersRestarted);
@@ -610,8 +618,11 @@ fn a_put_of_a_former_session_is_refused_where_it_may_have_been_called_off() {
     let put = Message::PutReq { header, source, length, key };
     let cancel = Message::CancelPut { source, session: former.session, sequence: 3 };
     // What comes was not taken before: it was not begun.
-    let answers =
-        [(&cancel, Refusal::Failed), (&put, Refusal::NoResources), (&cancel, Refusal::NoMatch)];
+    let answers = [
+        (&cancel, NakReason::Failed),
+        (&put, NakReason::NoResources),
+        (&cancel, NakReason::NoMatch),
+    ];
     for (answers, (message, why)) in answers.into_iter().enumerate() {
         assert!(w.hand(&Letter::new(LINK0, &former, message)));
         assert_eq!(w.said(1, 0, "put_nak"), answers + 1, "{message:?}");
@@ -634,7 +645,7 @@ fn a_cancel_of_a_pull_whose_end_waits_to_be_said_is_told_that_it_has_ended() {
     w.device(1, 0, |d| d.frozen = true);
     let tag = w.put(0, 1, 3000).unwrap();
     w.settle();
-    w.tell_link(1, LINK0, false);
+    w.notify_link(1, LINK0, false);
     w.sleep(Span::from_millis(100));
     let pull = w.nodes[1].done[0];
     assert_eq!((pull.role, w.nodes[1].driver.in_use()), (Role::PutSink, (0, 1)));
@@ -644,10 +655,10 @@ fn a_cancel_of_a_pull_whose_end_waits_to_be_said_is_told_that_it_has_ended() {
     let cancel = w.letter(0).unwrap();
     assert_eq!(cancel.kind(), "cancel_put");
     w.hold("put_nak");
-    w.tell_link(1, LINK0, true);
+    w.notify_link(1, LINK0, true);
     assert!(w.hand(&cancel));
     let answer = w.fabric.borrow().wire.back().cloned().unwrap();
-    assert_eq!(answer.message(), Message::PutNak { source: tag, why: Refusal::Failed });
+    assert_eq!(answer.message(), Message::PutNak { source: tag, why: NakReason::Failed });
     w.device(1, 0, |d| d.frozen = false);
     w.free("put_nak");
     w.sleep(Span::from_secs(1));
@@ -658,7 +669,7 @@ fn a_cancel_of_a_pull_whose_end_waits_to_be_said_is_told_that_it_has_ended() {
 
 /// An engine that recalls says no CANCEL and hears none.
 #[test]
-fn engines_that_recall_are_asked_at_once_as_ever() {
+fn engines_that_invalidate_are_asked_at_once_as_ever() {
     let mut w = super::world::World::met();
     w.hold("put_req");
     let tag = w.put(0, 1, 3000).unwrap();

@@ -8,13 +8,13 @@ use lnd_core::config::Config;
 use lnd_core::counters::Counter;
 use lnd_core::driver::Why;
 use lnd_core::link::{link_step, LinkEffect, LinkEvent, LinkState};
-use lnd_core::message::Refusal;
+use lnd_core::message::NakReason;
 use lnd_core::peer::{hello_step, HelloEffect, HelloEvent, HelloState};
 use lnd_core::time::Span;
-use lnd_core::transfer::{Cause, Health, Place};
+use lnd_core::transfer::{Cause, HealthClass, Place};
 
-use super::device::OnRecall;
-use super::node::Verdict;
+use super::device::OnInvalidate;
+use super::node::Decision;
 use super::peer_down::{devices, expect};
 use super::world::{config, World, LINK0};
 
@@ -42,11 +42,11 @@ fn lu15885_events_while_a_peer_goes_down() {
     let tag = w.put(0, 1, 5000).unwrap();
     w.settle();
     // Down, told again, a link failure, up and down again: all before the sweep.
-    w.tell_peer(0, 1, false);
-    w.tell_peer(0, 1, false);
-    w.tell_link(0, LINK0, false);
-    w.tell_peer(0, 1, true);
-    w.tell_peer(0, 1, false);
+    w.notify_peer(0, 1, false);
+    w.notify_peer(0, 1, false);
+    w.notify_link(0, LINK0, false);
+    w.notify_peer(0, 1, true);
+    w.notify_peer(0, 1, false);
     w.settle();
     assert_ne!(w.report(0, tag).status.errno, 0);
     w.assert_drained();
@@ -59,8 +59,8 @@ fn lu4431_peer_down_told_by_two_counts_once() {
     let tag = w.put(0, 1, 5000).unwrap();
     w.settle();
     let peer = w.peer(0, 1).unwrap();
-    w.nodes[0].driver.decider().peer_down(peer);
-    w.tell_peer(0, 1, false);
+    w.nodes[0].driver.irq_handle().peer_down(peer);
+    w.notify_peer(0, 1, false);
     w.settle();
     assert_eq!(w.count(0, Counter::Invalidated), 1, "asked for once");
     assert_ne!(w.report(0, tag).status.errno, 0);
@@ -70,11 +70,11 @@ fn lu4431_peer_down_told_by_two_counts_once() {
 #[test]
 fn lu18260_a_refusal_after_the_peer_went_down() {
     let mut w = World::met();
-    w.node(1).put = Verdict::Refuse(Refusal::NoMatch);
+    w.node(1).put = Decision::Refuse(NakReason::NoMatch);
     w.hold("put_nak");
     let tag = w.put(0, 1, 5000).unwrap();
     w.settle();
-    w.tell_peer(0, 1, false);
+    w.notify_peer(0, 1, false);
     w.settle();
     let report = w.report(0, tag);
     assert_eq!(report.status.evidence.map(|e| e.0), Some(Cause::PeerDown));
@@ -88,15 +88,15 @@ fn lu18260_a_refusal_after_the_peer_went_down() {
 #[test]
 fn lu16995_success_after_the_transfer_had_timed_out() {
     let mut w = World::met();
-    w.node(1).put = Verdict::Keep;
-    devices(&w, 0, true, OnRecall::Never);
+    w.node(1).put = Decision::Keep;
+    devices(&w, 0, true, OnInvalidate::Never);
     let tag = w.put(0, 1, 5000).unwrap();
     w.settle();
     w.sleep(Span::from_secs(31));
     assert_eq!(w.count(0, Counter::Invalidated), 1, "the deadline has asked for it");
     assert!(!w.reported(0, tag));
     // And now the peer pulls, faster than the descriptor comes back.
-    devices(&w, 0, false, OnRecall::Never);
+    devices(&w, 0, false, OnInvalidate::Never);
     w.node(1).answer_kept(u32::MAX).unwrap();
     w.settle();
     let report = w.report(0, tag);
@@ -107,7 +107,7 @@ fn lu16995_success_after_the_transfer_had_timed_out() {
 #[test]
 fn lu17270_an_answer_that_overtakes_its_requests_completion() {
     let mut w = World::met();
-    w.node(1).put = Verdict::Refuse(Refusal::NoMatch);
+    w.node(1).put = Decision::Refuse(NakReason::NoMatch);
     let tag = w.put(0, 1, 5000).unwrap();
     w.settle_untold();
     assert!(!w.reported(0, tag), "the short message is not back yet (INV-5)");
@@ -120,7 +120,7 @@ fn lu17270_an_answer_that_overtakes_its_requests_completion() {
 #[test]
 fn lu11756_a_request_to_a_peer_that_goes_down_does_not_linger() {
     let mut w = World::met();
-    w.tell_peer(0, 1, false);
+    w.notify_peer(0, 1, false);
     // Before the sweep, and after it.
     assert_eq!(w.put(0, 1, 50), Err(Why::PeerDown));
     w.settle();
@@ -135,9 +135,9 @@ fn lu17841_hello_replaces_key_in_flight() {
     let tag = w.put(0, 1, 5000).unwrap();
     w.settle();
     // The peer is given up and greeted anew while the request is on its way: what it names is over.
-    w.tell_peer(0, 1, false);
+    w.notify_peer(0, 1, false);
     w.settle();
-    expect(w.report(0, tag), Cause::PeerDown, Place::Staged, -103, Health::RemoteDropped);
+    expect(w.report(0, tag), Cause::PeerDown, Place::Staged, -103, HealthClass::RemoteDropped);
     w.sleep(Span::from_secs(6));
     let again = w.put(0, 1, 6000).unwrap();
     w.settle();
@@ -156,9 +156,9 @@ fn lu17841_hello_replaces_key_in_flight() {
 #[test]
 fn lu13145_defaults_leave_time_for_what_they_wait_for() {
     let config = Config::new(64, 8, 2);
-    let greeting = config.hello_timeout.times(u32::from(config.hello_tries));
-    assert!(greeting <= config.verdict_bound, "a peer is given up before a verdict is");
-    assert!(config.drain_bound < config.verdict_bound);
+    let handshake = config.hello_timeout.times(u32::from(config.hello_tries));
+    assert!(handshake <= config.decision_bound, "a peer is given up before a verdict is");
+    assert!(config.drain_bound < config.decision_bound);
     assert!(config.link_poll < config.drain_bound);
     assert!(config.hello_timeout <= config.credit_stall);
 }
@@ -169,7 +169,7 @@ fn lu12569_credits_go_by_the_depth_agreed() {
     let mut small = config();
     small.depth = 2;
     let mut w = World::met_with(small);
-    w.node(1).put = Verdict::Keep;
+    w.node(1).put = Decision::Keep;
     let tags: Vec<_> = (0..5).map(|_| w.put(0, 1, 5000).unwrap()).collect();
     for waiting in [2, 2, 2, 2, 1] {
         w.settle();
@@ -189,11 +189,11 @@ fn lu8867_one_stuck_transfer_hides_no_other() {
     let mut w = World::met();
     // One link gives descriptors back, the other one never does.
     w.hold("put_req");
-    devices(&w, 0, false, OnRecall::Never);
-    w.device(0, 1, |d| d.on_recall = OnRecall::Honest);
+    devices(&w, 0, false, OnInvalidate::Never);
+    w.device(0, 1, |d| d.on_invalidate = OnInvalidate::Honest);
     let tags: Vec<_> = (0..6).map(|_| w.put(0, 1, 5000).unwrap()).collect();
     w.settle();
-    w.tell_peer(0, 1, false);
+    w.notify_peer(0, 1, false);
     w.settle();
     let ended = tags.iter().filter(|&&tag| w.reported(0, tag)).count();
     assert_eq!(ended, 3, "those of the other link end at once");
@@ -235,10 +235,16 @@ fn h9_no_slot_is_skipped_wherever_the_sweep_begins() {
     for _ in 0..5 {
         let tags: Vec<_> = (0..3).map(|_| w.put(0, 1, 5000).unwrap()).collect();
         w.settle();
-        w.tell_peer(0, 1, false);
+        w.notify_peer(0, 1, false);
         w.settle();
         for tag in tags {
-            expect(w.report(0, tag), Cause::PeerDown, Place::Staged, -103, Health::RemoteDropped);
+            expect(
+                w.report(0, tag),
+                Cause::PeerDown,
+                Place::Staged,
+                -103,
+                HealthClass::RemoteDropped,
+            );
         }
         // The hold-off; then it is greeted again.
         w.sleep(Span::from_secs(6));
@@ -256,14 +262,14 @@ fn r31_an_answer_to_an_earlier_hello_changes_nothing() {
     w.settle();
     let late = w.letter(0).unwrap();
     assert_eq!((late.kind(), late.to), ("hello_ack", 0));
-    w.tell_peer(0, 1, false);
+    w.notify_peer(0, 1, false);
     w.settle();
     w.sleep(Span::from_secs(6));
     let tag = w.put(0, 1, 10).unwrap();
     w.settle();
-    assert_eq!(w.state(0, 1), HelloState::Greeting);
+    assert_eq!(w.state(0, 1), HelloState::Handshake);
     w.hand(&late);
-    assert_eq!(w.state(0, 1), HelloState::Greeting, "that hello's session is over");
+    assert_eq!(w.state(0, 1), HelloState::Handshake, "that hello's session is over");
     w.free("hello_ack");
     w.settle();
     assert_eq!(w.report(0, tag).status.errno, 0);

@@ -7,14 +7,14 @@ use lnd_core::counters::Counter;
 use lnd_core::driver::{Kind, Role, RunState, Why};
 use lnd_core::id::{LinkId, PeerId, Tag};
 use lnd_core::link::LinkState;
-use lnd_core::message::{Message, Refusal};
+use lnd_core::message::{Message, NakReason};
 use lnd_core::peer::HelloState;
 use lnd_core::ports::Sent;
 use lnd_core::time::{Instant, Span};
 
-use super::fabric::Fate;
+use super::fabric::InjectedFault;
 use super::hello::forged;
-use super::node::{Node, Order, Verdict};
+use super::node::{Decision, Node, Order};
 use super::world::{config, World, LINK0, LINK1};
 
 /// Two nodes that have met, of which one takes `ours` and the other `theirs` inline.
@@ -57,7 +57,7 @@ fn s1_10_both_bounds_of_inline_messages_count() {
 fn inv_14_a_request_without_a_slot_keeps_no_list() {
     let small = Config { slots: 4, passive_slots: 1, lists: 2, ..config() };
     let mut w = World::with(3, small);
-    w.node(0).inline = Verdict::Keep;
+    w.node(0).inline = Decision::Keep;
     for from in [1, 2, 1, 2] {
         w.put(from, 0, 10).unwrap();
         w.settle();
@@ -108,7 +108,7 @@ fn r13_the_quarantine_counts_what_the_device_has_of_that_link() {
     w.settle_untold();
     let held = |w: &World| [LINK0, LINK1].map(|link| w.nodes[0].driver.quarantined(link));
     assert_eq!(held(&w), [0, 0], "both links are up");
-    w.tell_link(0, LINK0, false);
+    w.notify_link(0, LINK0, false);
     for _ in 0..5 {
         w.now = w.now.after(Span::from_millis(1));
         w.settle_untold();
@@ -124,7 +124,7 @@ fn r13_the_quarantine_counts_what_the_device_has_of_that_link() {
 #[test]
 fn pieces_of_a_failed_link_follow_at_once() {
     let mut w = World::met_with(Config { batch: 1, ..config() });
-    w.tell_link(0, LINK0, false);
+    w.notify_link(0, LINK0, false);
     let mut seen = Vec::new();
     for _ in 0..100 {
         let before = w.nodes[0].driver.link_state(LINK0).unwrap();
@@ -151,7 +151,7 @@ fn pieces_of_a_failed_link_follow_at_once() {
 #[test]
 fn r40_the_wait_after_a_refusal_is_bounded() {
     let mut w = World::met();
-    w.node(1).get = Verdict::Refuse(Refusal::NoMatch);
+    w.node(1).get = Decision::Refuse(NakReason::NoMatch);
     let order = Order { deadline: Instant::NEVER, ..w.order(Kind::Get, 1, 5000) };
     let tag = w.send(0, order).unwrap();
     w.settle_untold();
@@ -166,11 +166,11 @@ fn r40_the_wait_after_a_refusal_is_bounded() {
 #[test]
 fn r31_all_bits_of_an_answers_generation_count() {
     let mut w = World::met();
-    w.node(1).put = Verdict::Keep;
+    w.node(1).put = Decision::Keep;
     let tag = w.put(0, 1, 5000).unwrap();
     w.settle();
     let old = Tag { generation: tag.generation.wrapping_add(1 << 16), ..tag };
-    let why = Refusal::NoMatch;
+    let why = NakReason::NoMatch;
     let answers = [Message::PutNak { source: old, why }, Message::GetNak { sink: old, why }];
     for (n, answer) in (1..).zip(answers) {
         let mut letter = forged(&w, 1, 0, &answer);
@@ -188,7 +188,7 @@ fn r31_all_bits_of_an_answers_generation_count() {
 #[test]
 fn the_peer_is_not_told_of_what_ended_in_the_queue() {
     let mut w = World::met_with(Config { depth: 1, ..config() });
-    w.node(1).inline = Verdict::Keep;
+    w.node(1).inline = Decision::Keep;
     w.put(0, 1, 10).unwrap();
     let deadline = w.now.after(Span::from_millis(10));
     for (kind, length) in [(Kind::Put, 10), (Kind::Put, 5000), (Kind::Get, 5000)] {
@@ -204,16 +204,16 @@ fn the_peer_is_not_told_of_what_ended_in_the_queue() {
 
 /// The request has ended with its peer, and is not fetched yet: its ticket does not stand.
 #[test]
-fn a_ticket_of_a_peer_that_went_down_is_gone_before_it_is_fetched() {
+fn a_request_of_a_peer_that_went_down_is_gone_before_it_is_fetched() {
     let mut w = World::met();
-    w.node(1).put = Verdict::Keep;
+    w.node(1).put = Decision::Keep;
     w.put(0, 1, 5000).unwrap();
     w.settle();
-    w.tell_peer(1, 0, false);
+    w.notify_peer(1, 0, false);
     w.node(1).on_time();
     assert!(!w.nodes[1].driver.nothing_to_report(), "it is over");
     assert_eq!(w.node(1).answer_kept(u32::MAX), Err(None));
-    assert_eq!(w.count(1, Counter::VerdictLate), 1);
+    assert_eq!(w.count(1, Counter::DecisionLate), 1);
 }
 
 /// An inline payload is copied: however many buffers there are, it takes no list.
@@ -243,7 +243,7 @@ fn r35_goodbye_is_for_those_who_know_us() {
         match how {
             "greeted us" => _ = w.put(1, 0, 10).unwrap(),
             "greeted by us" => _ = w.put(0, 1, 10).unwrap(),
-            "down" => w.tell_peer(0, 1, false),
+            "down" => w.notify_peer(0, 1, false),
             _ => {}
         }
         w.settle();
@@ -261,12 +261,12 @@ fn r14_what_is_not_there_is_not_reached() {
     assert!(w.nodes[0].driver.engine_mut(LINK1).is_some());
     assert!(w.nodes[0].driver.engine_mut(LinkId::new(2).unwrap()).is_none());
     let id = w.peer(0, 1).unwrap();
-    let decider = w.nodes[0].driver.decider();
-    assert_eq!(decider.peer_state(id), HelloState::Good);
+    let irq_handle = w.nodes[0].driver.irq_handle();
+    assert_eq!(irq_handle.peer_state(id), HelloState::Good);
     let former = PeerId::new(id.index() as u32, id.generation().wrapping_sub(1));
-    assert_eq!(decider.peer_state(former), HelloState::Unknown);
-    let mut batch = decider.shared().take_unheard();
-    assert_eq!(decider.shared().next_unheard(&mut batch), None);
+    assert_eq!(irq_handle.peer_state(former), HelloState::Unknown);
+    let mut batch = irq_handle.shared().take_unheard();
+    assert_eq!(irq_handle.shared().next_unheard(&mut batch), None);
 }
 
 /// While goodbyes are said, a hello that did not get through changes nothing.
@@ -274,7 +274,7 @@ fn r14_what_is_not_there_is_not_reached() {
 fn a_hello_that_was_not_heard_counts_until_the_goodbye() {
     let mut w = World::with(4, Config { batch: 1, ..config() });
     for to in 1..4 {
-        w.fate("hello", Fate::Lost(Sent::NotDelivered));
+        w.injected("hello", InjectedFault::Lost(Sent::NotDelivered));
         w.put(0, to, 10).unwrap();
     }
     w.settle_untold();
@@ -298,7 +298,7 @@ fn a_hello_that_was_not_heard_counts_until_the_goodbye() {
 fn r68_unheard_hellos_end_with_the_tries() {
     let mut w = World::with(2, Config { hello_tries: 1, ..config() });
     for _ in 0..3 {
-        w.fate("hello", Fate::Lost(Sent::NotDelivered));
+        w.injected("hello", InjectedFault::Lost(Sent::NotDelivered));
     }
     w.put(0, 1, 10).unwrap();
     w.settle();
@@ -308,11 +308,11 @@ fn r68_unheard_hellos_end_with_the_tries() {
 /// R41: a verdict's time that ended while we did not run goes on for as long as we are known not to have run, and
 /// no longer than it is.
 #[test]
-fn r41_a_verdict_has_its_time_again_after_our_own_pause() {
-    let bound = config().verdict_bound;
+fn r41_a_decision_has_its_time_again_after_our_own_pause() {
+    let bound = config().decision_bound;
     for pause in [Span::from_millis(2), Span::from_millis(700), bound, bound.times(2)] {
         let mut w = World::met();
-        w.node(1).put = Verdict::Keep;
+        w.node(1).put = Decision::Keep;
         let order = Order { deadline: Instant::NEVER, ..w.order(Kind::Put, 1, 5000) };
         w.send(0, order).unwrap();
         w.settle();
@@ -320,12 +320,12 @@ fn r41_a_verdict_has_its_time_again_after_our_own_pause() {
         assert_eq!(w.nodes[1].next, Some(due));
         w.now = due.after(pause);
         w.tick();
-        assert_eq!(w.count(1, Counter::VerdictLate), 0, "{pause:?}");
+        assert_eq!(w.count(1, Counter::DecisionLate), 0, "{pause:?}");
         let again = w.now.after(pause.min(bound));
         assert_eq!(w.nodes[1].next, Some(again), "{pause:?}");
         w.now = again;
         w.tick();
-        assert_eq!(w.count(1, Counter::VerdictLate), 1, "once");
+        assert_eq!(w.count(1, Counter::DecisionLate), 1, "once");
     }
 }
 

@@ -9,9 +9,9 @@ use lnd_core::driver::Kind;
 use lnd_core::id::Tag;
 use lnd_core::link::{Connection, LinkState, Quiesced};
 use lnd_core::time::Span;
-use lnd_core::transfer::{Cause, Health, Place};
+use lnd_core::transfer::{Cause, HealthClass, Place};
 
-use super::device::OnRecall;
+use super::device::OnInvalidate;
 use super::fabric::{nid, Fabric};
 use super::node::Order;
 use super::peer_down::expect;
@@ -54,7 +54,7 @@ fn pass(w: &mut World, millis: u64) {
 #[test]
 fn s0_9_a_descriptor_that_does_not_come_back_stops_its_connection_alone() {
     let mut w = connected(3, 1);
-    w.device(0, 0, |d| (d.on_recall, d.slow_connections) = (OnRecall::Never, true));
+    w.device(0, 0, |d| (d.on_invalidate, d.slow_connections) = (OnInvalidate::Never, true));
     w.hold("put_req");
     let (stuck, beside) = (by0(&mut w, 1, 5000), by0(&mut w, 1, 5000));
     let other = by0(&mut w, 2, 5000);
@@ -70,22 +70,28 @@ fn s0_9_a_descriptor_that_does_not_come_back_stops_its_connection_alone() {
     );
     assert_eq!(w.device(0, 0, |d| (d.calls.stops, d.stop_asked)), (1, false));
     // S0-20: asked back, then stopped; nothing by hand before the proof (INV-3).
-    assert_eq!(w.device(0, 0, |d| (d.calls.invalidates, d.calls.yanks)), (2, 0));
+    assert_eq!(w.device(0, 0, |d| (d.calls.invalidates, d.calls.reclaims)), (2, 0));
     assert!(!w.reported(0, stuck) && !w.reported(0, beside) && !w.reported(0, other));
     assert_eq!(w.nodes[0].driver.quarantined(LINK0), 2, "not the other peer's");
 
     w.device(0, 0, |d| d.stopping.values_mut().for_each(|stopped| *stopped = true));
     pass(&mut w, 20);
-    expect(w.report(0, stuck), Cause::Withdrawn, Place::Moving, -125, Health::LocalInterrupt);
-    expect(w.report(0, beside), Cause::ConnectionDown, Place::Moving, -5, Health::NetworkTimeout);
-    assert_eq!(w.device(0, 0, |d| (d.calls.yanks, d.calls.resets)), (2, 1));
-    assert_eq!(w.count(0, Counter::ByHand), 2);
+    expect(w.report(0, stuck), Cause::Withdrawn, Place::Moving, -125, HealthClass::LocalInterrupt);
+    expect(
+        w.report(0, beside),
+        Cause::ConnectionDown,
+        Place::Moving,
+        -5,
+        HealthClass::NetworkTimeout,
+    );
+    assert_eq!(w.device(0, 0, |d| (d.calls.reclaims, d.calls.resets)), (2, 1));
+    assert_eq!(w.count(0, Counter::Asserted), 2);
     assert_eq!(w.nodes[0].driver.quarantined(LINK0), 0);
     assert_eq!(w.nodes[0].driver.link_state(LINK0), Some(LinkState::Up));
     assert_eq!((w.count(0, Counter::LinksFailed), w.count(0, Counter::ConnectionsReset)), (0, 1));
 
     assert!(!w.reported(0, other));
-    w.device(0, 0, |d| d.on_recall = OnRecall::Honest);
+    w.device(0, 0, |d| d.on_invalidate = OnInvalidate::Honest);
     w.free("put_req");
     w.settle();
     assert_eq!(w.report(0, other).status.errno, 0);
@@ -120,7 +126,13 @@ fn what_is_for_a_peer_without_a_connection_waits_or_goes_by_another_link() {
         let free = links == 2;
         assert_eq!((w.reported(0, small), w.reported(0, large)), (free, free), "{links}");
         // R53: what is for this connection alone does not hold up the others.
-        expect(w.report(0, only), Cause::ConnectionDown, Place::Queue, -104, Health::RemoteDropped);
+        expect(
+            w.report(0, only),
+            Cause::ConnectionDown,
+            Place::Queue,
+            -104,
+            HealthClass::RemoteDropped,
+        );
         assert_eq!(w.report(0, other).status.errno, 0);
         // No peer is taken for silent that cannot be asked.
         w.sleep(Span::from_secs(20));
@@ -169,25 +181,31 @@ fn a_link_that_fails_while_a_connection_is_stopping_is_stopped_as_a_whole() {
     let mut w = connected(3, 2);
     w.device(0, 0, |d| (d.slow_connections, d.slow_stop) = (true, true));
     w.hold("put_req");
-    w.device(0, 0, |d| d.on_recall = OnRecall::Never);
+    w.device(0, 0, |d| d.on_invalidate = OnInvalidate::Never);
     let tags = [by0(&mut w, 1, 5000), by0(&mut w, 2, 5000)];
     w.settle();
     let now = w.now;
     w.nodes[0].driver.on_connection_down(now, LINK0, nid(1));
     pass(&mut w, 3);
-    w.tell_link(0, LINK0, false);
+    w.notify_link(0, LINK0, false);
     pass(&mut w, 3);
     // The connection's own stop is no proof any more, and none is asked for.
     w.device(0, 0, |d| d.stopping.values_mut().for_each(|stopped| *stopped = true));
     pass(&mut w, 3);
-    assert_eq!(w.device(0, 0, |d| (d.calls.yanks, d.vouched_for.len())), (0, 0));
+    assert_eq!(w.device(0, 0, |d| (d.calls.reclaims, d.asserted_for.len())), (0, 0));
     w.device(0, 0, |d| d.stopped = true);
     pass(&mut w, 5);
-    expect(w.report(0, tags[0]), Cause::ConnectionDown, Place::Moving, -5, Health::NetworkTimeout);
-    expect(w.report(0, tags[1]), Cause::LinkDown, Place::Moving, -5, Health::LocalError);
-    assert_eq!(w.device(0, 0, |d| (d.calls.yanks, d.calls.resets)), (2, 1));
+    expect(
+        w.report(0, tags[0]),
+        Cause::ConnectionDown,
+        Place::Moving,
+        -5,
+        HealthClass::NetworkTimeout,
+    );
+    expect(w.report(0, tags[1]), Cause::LinkDown, Place::Moving, -5, HealthClass::LocalError);
+    assert_eq!(w.device(0, 0, |d| (d.calls.reclaims, d.calls.resets)), (2, 1));
     w.free("put_req");
-    w.tell_link(0, LINK0, true);
+    w.notify_link(0, LINK0, true);
     w.sleep(Span::from_secs(31));
     w.assert_drained();
 }
@@ -199,7 +217,7 @@ fn s0_10_the_link_is_stopped_for_a_connection_where_that_proves_more() {
     for link_waits_too in [false, true] {
         let mut w = connected(3, 1);
         w.device(0, 0, |d| (d.slow_connections, d.link_waits_too) = (true, link_waits_too));
-        w.device(0, 0, |d| d.on_recall = OnRecall::Never);
+        w.device(0, 0, |d| d.on_invalidate = OnInvalidate::Never);
         w.hold("put_req");
         let [stuck, other] = [1, 2].map(|to| by0(&mut w, to, 5000));
         w.settle();
@@ -220,7 +238,7 @@ fn s0_10_the_link_is_stopped_for_a_connection_where_that_proves_more() {
             Cause::ConnectionDown,
             Place::Moving,
             -5,
-            Health::NetworkTimeout,
+            HealthClass::NetworkTimeout,
         );
         assert_eq!(w.nodes[0].driver.link_state(LINK0), Some(LinkState::Up));
     }
@@ -237,7 +255,7 @@ fn a_link_goes_on_when_more_connections_fail_than_are_remembered_and_its_stop_pr
         (1..=3).for_each(|to| _ = w.put(0, to, 0).unwrap());
         w.settle();
         w.device(0, 0, |d| (d.slow_connections, d.link_waits_too) = (true, link_waits_too));
-        w.device(0, 0, |d| d.on_recall = OnRecall::Never);
+        w.device(0, 0, |d| d.on_invalidate = OnInvalidate::Never);
         w.hold("put_req");
         let [first, second, other] = [1, 2, 3].map(|to| by0(&mut w, to, 5000));
         w.settle();
@@ -281,7 +299,7 @@ fn connections_beyond_those_that_are_remembered_have_their_turn() {
     }
     w.settle();
     w.hold("put_req");
-    w.device(0, 0, |d| (d.on_recall, d.slow_connections) = (OnRecall::Never, true));
+    w.device(0, 0, |d| (d.on_invalidate, d.slow_connections) = (OnInvalidate::Never, true));
     let tags: Vec<Tag> = (1..=peers).map(|to| by0(&mut w, to, 5000)).collect();
     w.settle();
     let now = w.now;
@@ -293,7 +311,13 @@ fn connections_beyond_those_that_are_remembered_have_their_turn() {
     }
     pass(&mut w, 5);
     for tag in tags {
-        expect(w.report(0, tag), Cause::Withdrawn, Place::Moving, -125, Health::LocalInterrupt);
+        expect(
+            w.report(0, tag),
+            Cause::Withdrawn,
+            Place::Moving,
+            -125,
+            HealthClass::LocalInterrupt,
+        );
     }
     assert_eq!(w.count(0, Counter::ConnectionsReset), peers as u64);
     assert_eq!(w.nodes[0].driver.link_state(LINK0), Some(LinkState::Up));
@@ -303,7 +327,7 @@ fn connections_beyond_those_that_are_remembered_have_their_turn() {
 #[test]
 fn inv_3_a_proof_of_another_connection_is_given_back() {
     let mut w = connected(3, 2);
-    w.device(0, 0, |d| (d.on_recall, d.slow_connections) = (OnRecall::Never, true));
+    w.device(0, 0, |d| (d.on_invalidate, d.slow_connections) = (OnInvalidate::Never, true));
     w.hold("put_req");
     let tag = by0(&mut w, 1, 5000);
     w.settle();
@@ -329,7 +353,7 @@ fn inv_3_a_proof_of_another_connection_is_given_back() {
     w.device(0, 0, |d| d.stopping.values_mut().for_each(|stopped| *stopped = true));
     assert!(assert(&mut w, LINK0, 1, 0));
     pass(&mut w, 3);
-    expect(w.report(0, tag), Cause::ConnectionDown, Place::Moving, -5, Health::NetworkTimeout);
+    expect(w.report(0, tag), Cause::ConnectionDown, Place::Moving, -5, HealthClass::NetworkTimeout);
     assert_eq!(w.count(0, Counter::StopsAsserted), 1);
     let now = w.now;
     w.nodes[0].driver.on_connection_down(now, LINK0, nid(1));

@@ -9,10 +9,10 @@ use lnd_core::message::{Envelope, Message};
 use lnd_core::ports::Sent;
 use lnd_core::time::Span;
 
-use super::fabric::Fate;
+use super::fabric::InjectedFault;
 use super::hello::forged;
 use super::letter::Letter;
-use super::node::{Order, Verdict};
+use super::node::{Decision, Order};
 use super::world::{config, World, LINK0, LINK1};
 
 fn depth(depth: u16) -> Config {
@@ -22,7 +22,7 @@ fn depth(depth: u16) -> Config {
 #[test]
 fn r34_no_more_requests_are_in_flight_than_there_are_credits() {
     let mut w = World::met_with(depth(3));
-    w.node(1).inline = Verdict::Keep;
+    w.node(1).inline = Decision::Keep;
     // One credit is still out: the greeting's empty PUT was consumed and not yet told.
     let before = w.said(0, 1, "immediate");
     let tags: Vec<Tag> = (0..8).map(|_| w.put(0, 1, 10).unwrap()).collect();
@@ -68,9 +68,14 @@ fn lost_credit_returns_are_made_good_by_the_next() {
     let mut w = World::met_with(depth(4));
     for _ in 0..50 {
         // Every other one is lost.
-        let none = w.fabric.borrow().fates.get("noop").is_none_or(|fates| fates.is_empty());
+        let none = w
+            .fabric
+            .borrow()
+            .injected_faults
+            .get("noop")
+            .is_none_or(|injected_faults| injected_faults.is_empty());
         if none && w.said(1, 0, "noop") % 2 == 0 {
-            w.fate("noop", Fate::Lost(Sent::Ok));
+            w.injected("noop", InjectedFault::Lost(Sent::Ok));
         }
         w.put(0, 1, 10).unwrap();
         w.settle();
@@ -85,7 +90,7 @@ fn lost_credit_returns_are_made_good_by_the_next() {
 #[test]
 fn a_credit_stall_asks_and_grants_nothing_new() {
     let mut w = World::met_with(depth(2));
-    w.node(1).inline = Verdict::Keep;
+    w.node(1).inline = Decision::Keep;
     let tags: Vec<Tag> = (0..4).map(|_| w.put(0, 1, 10).unwrap()).collect();
     w.settle();
     let stalled = w.now;
@@ -121,7 +126,7 @@ fn inv12_a_session_that_begins_anew_gives_no_more_slots() {
     let session =
         |w: &World| w.nodes[0].driver.credits_with(w.peer(0, 1).unwrap()).unwrap().session;
     let former = session(&w);
-    w.node(1).inline = Verdict::Keep;
+    w.node(1).inline = Decision::Keep;
     let mut order = w.order(lnd_core::driver::Kind::Put, 1, 10);
     order.deadline = w.now.after(Span::from_secs(300));
     let tags: Vec<Tag> = (0..6).map(|_| w.send(0, order).unwrap()).collect();
@@ -155,8 +160,8 @@ fn a_new_session_counts_its_requests_from_one() {
         w.put(0, 1, 10).unwrap();
         w.settle();
     }
-    w.tell_peer(0, 1, false);
-    w.tell_peer(0, 1, true);
+    w.notify_peer(0, 1, false);
+    w.notify_peer(0, 1, true);
     let tag = w.put(0, 1, 5000).unwrap();
     w.settle();
     assert_eq!(w.report(0, tag).status.errno, 0);
@@ -167,8 +172,8 @@ fn a_new_session_counts_its_requests_from_one() {
 #[test]
 fn requests_lost_on_the_way_cost_their_credits_until_the_stall() {
     let mut w = World::met_with(depth(2));
-    w.fate("immediate", Fate::Lost(Sent::NotDelivered));
-    w.fate("immediate", Fate::Lost(Sent::Unknown));
+    w.injected("immediate", InjectedFault::Lost(Sent::NotDelivered));
+    w.injected("immediate", InjectedFault::Lost(Sent::Unknown));
     let lost: Vec<Tag> = (0..2).map(|_| w.put(0, 1, 10).unwrap()).collect();
     w.settle();
     assert!(lost.iter().all(|&t| w.report(0, t).status.errno == -5));
@@ -184,7 +189,7 @@ fn requests_lost_on_the_way_cost_their_credits_until_the_stall() {
 fn requests_that_fell_out_of_the_window_are_counted_as_lost() {
     let mut w = World::met_with(depth(4));
     w.fabric.borrow_mut().reliable = false;
-    w.fate("immediate", Fate::Lost(Sent::Ok));
+    w.injected("immediate", InjectedFault::Lost(Sent::Ok));
     for _ in 0..80 {
         w.put(0, 1, 10).unwrap();
         w.settle();
@@ -195,14 +200,14 @@ fn requests_that_fell_out_of_the_window_are_counted_as_lost() {
 }
 
 #[test]
-fn s3_10_a_forgotten_ticket_returns_its_credit_when_it_is_taken_back() {
+fn s3_10_a_forgotten_request_returns_its_credit_when_it_is_taken_back() {
     let mut w = World::met_with(depth(2));
-    w.node(1).inline = Verdict::Forget;
+    w.node(1).inline = Decision::Forget;
     for _ in 0..2 {
         w.put(0, 1, 10).unwrap();
     }
     w.settle();
-    w.sleep(w.config.verdict_bound);
+    w.sleep(w.config.decision_bound);
     w.node(1).inline = super::node::TAKE;
     assert_eq!(w.said(1, 0, "noop"), 1, "one for both");
     let tag = w.put(0, 1, 10).unwrap();
@@ -248,13 +253,13 @@ fn a_full_request_lane_holds_requests_back() {
 
 #[test]
 fn inv11_answers_wait_for_room_in_the_control_lane_and_go_out_later() {
-    use lnd_core::message::Refusal::NoMatch;
+    use lnd_core::message::NakReason::NoMatch;
     let mut w = World::met();
     w.fabric.borrow_mut().room.insert((1, 0), [64, 0]);
-    (w.node(1).put, w.node(1).get) = (Verdict::Refuse(NoMatch), super::node::TAKE);
+    (w.node(1).put, w.node(1).get) = (Decision::Refuse(NoMatch), super::node::TAKE);
     let (put, get) = (w.put(0, 1, 5000).unwrap(), w.get(0, 1, 5000).unwrap());
     w.sleep(Span::from_millis(10));
-    w.node(1).get = Verdict::Refuse(NoMatch);
+    w.node(1).get = Decision::Refuse(NoMatch);
     let nak = w.get(0, 1, 5000).unwrap();
     w.sleep(Span::from_millis(10));
     assert_eq!(w.nodes[1].driver.in_use(), (0, 3));
@@ -281,14 +286,14 @@ fn an_answer_that_finds_no_room_ends_by_its_deadline() {
     let mut w = World::met();
     w.fabric.borrow_mut().room.insert((1, 0), [64, 0]);
     w.get(0, 1, 5000).unwrap();
-    w.node(1).put = Verdict::Refuse(lnd_core::message::Refusal::NoMatch);
+    w.node(1).put = Decision::Refuse(lnd_core::message::NakReason::NoMatch);
     w.put(0, 1, 5000).unwrap();
     w.sleep(Span::from_millis(1));
     assert_eq!(w.nodes[1].open(), 1);
     w.now = w.now.after(Span::from_secs(30));
     w.settle();
     assert_eq!(w.nodes[1].done[0].status.errno, -110);
-    w.now = w.now.after(w.config.verdict_bound);
+    w.now = w.now.after(w.config.decision_bound);
     w.settle();
     w.assert_drained();
 }

@@ -7,11 +7,11 @@ use lnd_core::driver::Kind;
 use lnd_core::id::Tag;
 use lnd_core::ports::Sent;
 use lnd_core::time::{Instant, Span};
-use lnd_core::transfer::{Cause, Health, Place};
+use lnd_core::transfer::{Cause, HealthClass, Place};
 
-use super::device::OnRecall;
-use super::fabric::Fate;
-use super::node::{Order, Verdict};
+use super::device::OnInvalidate;
+use super::fabric::InjectedFault;
+use super::node::{Decision, Order};
 use super::peer_down::{devices, expect};
 use super::world::{config, World};
 
@@ -38,14 +38,14 @@ fn passes(w: &mut World, node: usize, deadline: Instant) {
 }
 
 #[test]
-fn while_the_peer_is_being_greeted() {
+fn while_the_peer_is_being_connected() {
     let mut w = World::new(2);
     w.hold("hello");
     let (tag, deadline) = due(&mut w, Kind::Put, 50);
     w.settle();
     passes(&mut w, 0, deadline);
     w.settle();
-    expect(w.report(0, tag), Cause::Deadline, Place::Queue, -110, Health::LocalTimeout);
+    expect(w.report(0, tag), Cause::Deadline, Place::Queue, -110, HealthClass::LocalTimeout);
     w.assert_drained();
 }
 
@@ -62,7 +62,7 @@ fn while_nothing_else_is_due() {
     w.tick();
     passes(&mut w, 0, deadline);
     w.settle();
-    expect(w.report(0, tag), Cause::Deadline, Place::Staged, -110, Health::RemoteTimeout);
+    expect(w.report(0, tag), Cause::Deadline, Place::Staged, -110, HealthClass::RemoteTimeout);
 }
 
 #[test]
@@ -70,24 +70,24 @@ fn while_no_credit_is_left() {
     let mut small = config();
     small.depth = 1;
     let mut w = World::met_with(small);
-    w.node(1).inline = Verdict::Keep;
+    w.node(1).inline = Decision::Keep;
     w.put(0, 1, 50).unwrap();
     let (tag, deadline) = due(&mut w, Kind::Put, 50);
     w.settle();
     assert_eq!(w.said(0, 1, "immediate"), 1);
     passes(&mut w, 0, deadline);
     w.settle();
-    expect(w.report(0, tag), Cause::Deadline, Place::Queue, -110, Health::LocalTimeout);
+    expect(w.report(0, tag), Cause::Deadline, Place::Queue, -110, HealthClass::LocalTimeout);
 }
 
 #[test]
 fn while_the_message_is_in_flight() {
-    for (fate, place, health) in [
-        (Sent::NotDelivered, Place::Message, Health::LocalTimeout),
-        (Sent::Unknown, Place::Answer, Health::NetworkTimeout),
+    for (injected, place, health) in [
+        (Sent::NotDelivered, Place::Message, HealthClass::LocalTimeout),
+        (Sent::Unknown, Place::Answer, HealthClass::NetworkTimeout),
     ] {
         let mut w = World::met();
-        w.fate("immediate", Fate::Lost(fate));
+        w.injected("immediate", InjectedFault::Lost(injected));
         let (tag, deadline) = due(&mut w, Kind::Put, 50);
         w.settle_untold();
         passes(&mut w, 0, deadline);
@@ -103,18 +103,18 @@ fn while_the_message_is_in_flight() {
 #[test]
 fn s1_2_while_the_peers_answer_is_awaited() {
     let mut w = World::met();
-    w.node(1).get = Verdict::Keep;
+    w.node(1).get = Decision::Keep;
     let (tag, deadline) = due(&mut w, Kind::Get, 5000);
     w.settle();
     passes(&mut w, 0, deadline);
     w.settle();
-    expect(w.report(0, tag), Cause::Deadline, Place::Answer, -110, Health::NetworkTimeout);
+    expect(w.report(0, tag), Cause::Deadline, Place::Answer, -110, HealthClass::NetworkTimeout);
     // The answer comes late: it matches nothing, and the target's own deadline ends its stage.
     let gave = w.node(1).answer_kept(9999).unwrap();
     w.settle();
     assert_eq!(w.count(0, Counter::StaleAnswer), 1);
     w.sleep(Span::from_secs(30));
-    expect(w.report(1, gave), Cause::Deadline, Place::Staged, -110, Health::RemoteTimeout);
+    expect(w.report(1, gave), Cause::Deadline, Place::Staged, -110, HealthClass::RemoteTimeout);
     w.assert_drained();
 }
 
@@ -122,20 +122,20 @@ fn s1_2_while_the_peers_answer_is_awaited() {
 
 #[test]
 fn r40_while_staged_or_moving_the_end_comes_after_the_proof() {
-    for (on_recall, place, health) in [
-        (OnRecall::Honest, Place::Staged, Health::RemoteTimeout),
-        (OnRecall::Touched, Place::Moving, Health::NetworkTimeout),
+    for (on_invalidate, place, health) in [
+        (OnInvalidate::Honest, Place::Staged, HealthClass::RemoteTimeout),
+        (OnInvalidate::Touched, Place::Moving, HealthClass::NetworkTimeout),
     ] {
         let mut w = World::met();
         w.hold("put_req");
         let (tag, deadline) = due(&mut w, Kind::Put, 5000);
         w.settle();
-        devices(&w, 0, true, on_recall);
+        devices(&w, 0, true, on_invalidate);
         passes(&mut w, 0, deadline);
         w.settle();
         assert!(!w.reported(0, tag));
         assert_eq!(w.nodes[0].next, Some(deadline.after(w.config.drain_bound)));
-        devices(&w, 0, false, on_recall);
+        devices(&w, 0, false, on_invalidate);
         w.settle();
         expect(w.report(0, tag), Cause::Deadline, place, -110, health);
         w.assert_drained();
@@ -147,8 +147,8 @@ fn of_a_pull_on_either_side() {
     for get in [false, true] {
         let mut w = World::met();
         let puller = usize::from(!get);
-        devices(&w, puller, true, OnRecall::Honest);
-        w.node(1).put = Verdict::Keep;
+        devices(&w, puller, true, OnInvalidate::Honest);
+        w.node(1).put = Decision::Keep;
         let deadline = w.now.after(SPAN);
         if get {
             due(&mut w, Kind::Get, 5000);
@@ -157,14 +157,14 @@ fn of_a_pull_on_either_side() {
             w.put(0, 1, 5000).unwrap();
             w.settle();
             let kept = w.node(1).kept.remove(0);
-            w.node(1).answer(kept.ticket, kept.id, 5000, deadline).unwrap();
+            w.node(1).answer(kept.rx_request, kept.id, 5000, deadline).unwrap();
             w.settle();
         }
         passes(&mut w, puller, deadline);
-        devices(&w, puller, false, OnRecall::Honest);
+        devices(&w, puller, false, OnInvalidate::Honest);
         w.settle();
         let report = w.nodes[puller].done[0];
-        expect(report, Cause::Deadline, Place::Staged, -110, Health::RemoteTimeout);
+        expect(report, Cause::Deadline, Place::Staged, -110, HealthClass::RemoteTimeout);
         // The source is told that nobody will pull.
         let source = w.nodes[1 - puller].done[0];
         assert_eq!(source.status.evidence, Some((Cause::Refused, Place::Staged)));
@@ -173,12 +173,12 @@ fn of_a_pull_on_either_side() {
 }
 
 #[test]
-fn of_a_verdict_that_does_not_come() {
+fn of_a_decision_that_does_not_come() {
     let mut w = World::met();
-    w.node(1).put = Verdict::Forget;
+    w.node(1).put = Decision::Forget;
     w.put(0, 1, 5000).unwrap();
     w.settle();
-    let deadline = w.now.after(w.config.verdict_bound);
+    let deadline = w.now.after(w.config.decision_bound);
     assert_eq!(w.nodes[1].next, Some(deadline));
     w.sleep_until(Instant::from_nanos(deadline.as_nanos() - 1));
     passes(&mut w, 1, deadline);
@@ -197,7 +197,7 @@ fn oversleep(w: &mut World, deadline: Instant) {
 fn lu16303_an_answer_that_waited_for_room_past_its_deadline_is_not_sent() {
     // One timer a call: answers that are late are still queued when the queue's turn comes.
     let mut w = World::met_with(Config { batch: 1, ..config() });
-    w.node(1).get = Verdict::Keep;
+    w.node(1).get = Decision::Keep;
     for _ in 0..3 {
         w.get(0, 1, 5000).unwrap();
     }
@@ -206,7 +206,7 @@ fn lu16303_an_answer_that_waited_for_room_past_its_deadline_is_not_sent() {
     let deadline = w.now.after(SPAN);
     for _ in 0..3 {
         let kept = w.node(1).kept.remove(0);
-        w.node(1).answer(kept.ticket, kept.id, 5000, deadline).unwrap();
+        w.node(1).answer(kept.rx_request, kept.id, 5000, deadline).unwrap();
     }
     w.tick();
     w.fabric.borrow_mut().room.clear();
@@ -216,7 +216,7 @@ fn lu16303_an_answer_that_waited_for_room_past_its_deadline_is_not_sent() {
     assert_eq!(w.said(1, 0, "pull_ready"), 0, "sent after its deadline");
     assert_eq!(w.nodes[1].done.len(), 3);
     for report in w.nodes[1].done.clone() {
-        expect(report, Cause::Deadline, Place::Queue, -110, Health::LocalTimeout);
+        expect(report, Cause::Deadline, Place::Queue, -110, HealthClass::LocalTimeout);
     }
     // The other side is told that nothing is staged.
     assert!(w.nodes[0].done.iter().all(|r| r.status.errno == -121), "{:?}", w.nodes[0].done);
@@ -228,7 +228,7 @@ fn lu16303_an_answer_that_waited_for_room_past_its_deadline_is_not_sent() {
 fn lu16303_a_pull_is_not_posted_after_its_deadline() {
     for get in [false, true] {
         let mut w = World::met();
-        w.node(1).put = Verdict::Keep;
+        w.node(1).put = Decision::Keep;
         let kind = if get { Kind::Get } else { Kind::Put };
         w.hold("pull_ready");
         let (tag, deadline) = due(&mut w, kind, 5000);
@@ -240,7 +240,7 @@ fn lu16303_a_pull_is_not_posted_after_its_deadline() {
             w.deliver();
         } else {
             let kept = w.node(1).kept.remove(0);
-            w.node(1).answer(kept.ticket, kept.id, 5000, deadline).unwrap();
+            w.node(1).answer(kept.rx_request, kept.id, 5000, deadline).unwrap();
         }
         let posts =
             |w: &World| (0..2).map(|l| w.device(puller, l, |d| d.calls.posts)).sum::<usize>();
@@ -249,10 +249,10 @@ fn lu16303_a_pull_is_not_posted_after_its_deadline() {
         assert_eq!(posts(&w), 0, "get {get}");
         if get {
             let report = w.report(0, tag);
-            expect(report, Cause::Deadline, Place::Answer, -110, Health::NetworkTimeout);
+            expect(report, Cause::Deadline, Place::Answer, -110, HealthClass::NetworkTimeout);
         } else {
             let report = w.nodes[1].done[0];
-            expect(report, Cause::Deadline, Place::Queue, -110, Health::LocalTimeout);
+            expect(report, Cause::Deadline, Place::Queue, -110, HealthClass::LocalTimeout);
         }
         assert_eq!(w.count(puller, Counter::Deadlines), 1);
         w.sleep(Span::from_secs(31));
@@ -277,7 +277,7 @@ fn r64_more_late_requests_than_one_call_may_end_are_ended_by_the_next_calls() {
     w.settle();
     assert_eq!((w.said(0, 1, "immediate"), w.count(0, Counter::Deadlines)), (0, 40));
     for tag in tags {
-        expect(w.report(0, tag), Cause::Deadline, Place::Queue, -110, Health::LocalTimeout);
+        expect(w.report(0, tag), Cause::Deadline, Place::Queue, -110, HealthClass::LocalTimeout);
     }
     w.assert_drained();
 }
@@ -295,7 +295,7 @@ fn r64_one_call_handles_as_many_as_the_batch_says() {
         let tags: Vec<Tag> = (0..12).map(|_| w.send(0, order).unwrap()).collect();
         w.settle();
         if down {
-            w.tell_peer(0, 1, false);
+            w.notify_peer(0, 1, false);
         } else {
             w.now = order.deadline;
         }
@@ -304,8 +304,8 @@ fn r64_one_call_handles_as_many_as_the_batch_says() {
             w.node(0).now = w.now;
             let now = w.now;
             let next = w.node(0).driver.on_time(now);
-            let asked = w.count(0, Counter::Invalidated) - before;
-            assert!(asked <= 3 * call, "{asked} after {call} calls, down {down}");
+            let invalidating = w.count(0, Counter::Invalidated) - before;
+            assert!(invalidating <= 3 * call, "{invalidating} after {call} calls, down {down}");
             assert!(call == 4 || next == Some(now), "down {down}: {next:?}");
         }
         w.settle();
@@ -355,12 +355,12 @@ fn what_waits_for_room_is_looked_at_again_soon() {
 /// LU-16303: an answer to a transfer that is over, or that is being drained, has no deadline to meet.
 #[test]
 fn lu16303_an_answer_to_what_was_given_up_is_not_late() {
-    for told in [true, false] {
+    for announced in [true, false] {
         let mut w = World::met();
         w.hold("pull_ready");
         let deadline = w.now.after(Span::from_millis(10));
         let tag = w.send(0, Order { deadline, ..w.order(Kind::Get, 1, 5000) }).unwrap();
-        if told {
+        if announced {
             w.settle();
         } else {
             w.settle_untold();
@@ -368,7 +368,7 @@ fn lu16303_an_answer_to_what_was_given_up_is_not_late() {
         let now = w.now;
         w.nodes[0].driver.withdraw(now, tag);
         // Over and not fetched, or its message's end is still to come.
-        assert_eq!(w.nodes[0].driver.nothing_to_report(), !told);
+        assert_eq!(w.nodes[0].driver.nothing_to_report(), !announced);
         w.now = deadline.after(w.config.drain_bound);
         let letter = w.fabric.borrow_mut().wire.pop_front().unwrap();
         assert_eq!((letter.kind(), w.hand(&letter)), ("pull_ready", true));

@@ -12,7 +12,7 @@ use super::fabric::{nid, node_of, Fabric};
 
 /// How a device answers when it is asked for a descriptor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OnRecall {
+pub enum OnInvalidate {
     /// It comes back; whether untouched or not is told truly.
     Honest,
     /// It comes back with an error after some bytes were moved.
@@ -32,7 +32,7 @@ pub struct Posted {
     pub fragments: Vec<Fragment>,
     /// The doorbell has been rung since: the device knows of it.
     pub rung: bool,
-    pub recalled: bool,
+    pub invalidated: bool,
     /// A peer has pulled from it.
     pub pulled: bool,
     /// The done word: written, whether or not the completion got through.
@@ -57,7 +57,7 @@ pub struct Calls {
     pub invalidates: usize,
     pub stops: usize,
     pub resets: usize,
-    pub yanks: usize,
+    pub reclaims: usize,
 }
 
 /// One engine with its link.
@@ -69,7 +69,7 @@ pub struct Device {
     pub stop_asked: bool,
     pub stopped: bool,
     /// The proof has been handed out since the stop.
-    pub vouched: bool,
+    pub asserted: bool,
     /// The bus does not answer: the device does not identify itself.
     pub unreadable: bool,
     /// The engine has found so.
@@ -85,7 +85,7 @@ pub struct Device {
     /// Connections that were asked to stop, and whether they have; by the number of the other node.
     pub stopping: BTreeMap<usize, bool>,
     /// Connections whose proof has been handed out since their stop.
-    pub vouched_for: BTreeSet<usize>,
+    pub asserted_for: BTreeSet<usize>,
     /// So many connections were made with a node before the present one.
     pub made: BTreeMap<usize, u32>,
     /// The device does nothing at all.
@@ -94,7 +94,7 @@ pub struct Device {
     pub mute: bool,
     /// A pull whose source is not there never ends by itself.
     pub hangs: bool,
-    pub on_recall: OnRecall,
+    pub on_invalidate: OnInvalidate,
     /// Refuse so many posts.
     pub refuse_posts: usize,
     pub posted: BTreeMap<u32, Posted>,
@@ -109,7 +109,7 @@ impl Device {
             link_works: true,
             stop_asked: false,
             stopped: false,
-            vouched: false,
+            asserted: false,
             unreadable: false,
             gone: false,
             slow_stop: false,
@@ -117,12 +117,12 @@ impl Device {
             link_waits_too: false,
             slow_connections: false,
             stopping: BTreeMap::new(),
-            vouched_for: BTreeSet::new(),
+            asserted_for: BTreeSet::new(),
             made: BTreeMap::new(),
             frozen: false,
             mute: false,
             hangs: false,
-            on_recall: OnRecall::Honest,
+            on_invalidate: OnInvalidate::Honest,
             refuse_posts: 0,
             posted: BTreeMap::new(),
             ring: VecDeque::new(),
@@ -199,15 +199,15 @@ impl Fabric {
         if !device.moves_with(bd.with()) {
             return None;
         }
-        if bd.recalled && device.on_recall != OnRecall::Wins {
-            return (device.on_recall != OnRecall::Never).then_some(Deed::Return);
+        if bd.invalidated && device.on_invalidate != OnInvalidate::Wins {
+            return (device.on_invalidate != OnInvalidate::Never).then_some(Deed::Return);
         }
         match bd.motion {
-            Motion::Stage { .. } => bd.recalled.then_some(Deed::Return),
+            Motion::Stage { .. } => bd.invalidated.then_some(Deed::Return),
             Motion::Pull { from, source, .. } => {
                 match self.stage(node_of(from), link, source, node) {
                     Some(_) => Some(Deed::Move),
-                    None if device.hangs && !bd.recalled => None,
+                    None if device.hangs && !bd.invalidated => None,
                     None => Some(Deed::NoSource),
                 }
             }
@@ -229,7 +229,7 @@ impl Fabric {
             Deed::Move => self.pull(node, link, index, &bd),
             Deed::NoSource => self.device(node, link).finish(index, Returned::Untouched),
             Deed::Return => {
-                let scribble = self.device(node, link).on_recall == OnRecall::Touched;
+                let scribble = self.device(node, link).on_invalidate == OnInvalidate::Touched;
                 if scribble && matches!(bd.motion, Motion::Pull { .. }) {
                     let half = vec![0xab; bd.length as usize / 2];
                     self.write(node, &bd.fragments, &half);
@@ -252,7 +252,7 @@ impl Fabric {
         let bytes = self.read(from, &stage.fragments, bd.length as usize);
         self.write(node, &bd.fragments, &bytes);
         self.device(node, link).finish(index, Returned::Ok);
-        self.pulled.insert((from, self.lives[&from], source));
+        self.pulled.insert((from, self.incarnations[&from], source));
         let signals = Features::REMOTE_COMPLETION.0;
         let tells = self.device(from, link).features & signals != 0;
         if let Some(stage) = self.device(from, link).posted.get_mut(&source.index) {

@@ -16,10 +16,10 @@ use lnd_core::shared::Owner;
 use lnd_core::time::Span;
 use lnd_core::transfer::{Cause, Debts, Event, Word};
 
-use super::fabric::{nid, Fabric, Fate, Shared, BASE};
+use super::fabric::{nid, Fabric, InjectedFault, Shared, BASE};
 use super::hello::{forged, hello};
 use super::letter::Letter;
-use super::node::Verdict;
+use super::node::Decision;
 use super::ports::{Log, Mock, MockChannel, MockEngine, MockMemory};
 use super::size::with_memory;
 use super::world::{config, World, LINK0};
@@ -43,16 +43,16 @@ fn with_one_peer() -> Config {
 fn what_does_not_exist_is_ignored() {
     let mut w = World::met_with(with_one_peer());
     let (stranger, nowhere) = (foreign_peer(), LinkId::new(7).unwrap());
-    let decider = w.nodes[0].driver.decider();
-    decider.peer_down(stranger);
-    decider.link_failed(nowhere);
+    let irq_handle = w.nodes[0].driver.irq_handle();
+    irq_handle.peer_down(stranger);
+    irq_handle.link_failed(nowhere);
     let now = w.now;
     let driver = &mut w.node(0).driver;
     driver.on_link(now, nowhere, true);
     assert_eq!(driver.time_to_quiesce(nowhere), None);
     assert_eq!(driver.credits_with(stranger), None);
     assert_eq!(driver.peer_state(stranger), HelloState::Unknown);
-    assert!(!decider.shared().attention_wanted());
+    assert!(!irq_handle.shared().attention_wanted());
     w.put(0, 1, 10).unwrap();
     w.settle();
     w.assert_drained();
@@ -96,7 +96,7 @@ const FOREIGN: lnd_core::id::Tag = lnd_core::id::Tag { index: 3, generation: 9 }
 
 /// S0-13: a session may be an echo although we have been answered, by an ack that knew of none.
 #[test]
-fn a_request_of_a_doubted_session_is_dropped_by_who_has_been_answered() {
+fn a_request_of_an_unverified_session_is_dropped_by_who_has_been_answered() {
     let mut w = World::new(2);
     w.fabric.borrow_mut().reliable = false;
     w.put(0, 1, 10).unwrap();
@@ -131,11 +131,11 @@ fn an_inline_payload_may_end_before_the_buffers_do() {
     let Inbound::Request(arrival) = driver.on_message(now, LINK0, &envelope, &message) else {
         panic!("not taken in")
     };
-    let ticket = arrival.keep();
+    let rx_request = arrival.keep();
     let sink = [Fragment::new(BASE, 5), Fragment::new(BASE + 64, 5), Fragment::new(BASE + 128, 5)];
     let deadline = now.after(Span::from_secs(1));
-    let tag = ticket.tag();
-    driver.recv(now, ticket, &Receive { sink: &sink, length: 5, deadline, user: 9 }).unwrap();
+    let tag = rx_request.tag();
+    driver.recv(now, rx_request, &Receive { sink: &sink, length: 5, deadline, user: 9 }).unwrap();
     let report = driver.next_report(now).unwrap();
     assert_eq!((report.tag, report.status.errno, report.bytes), (tag, 0, 5));
     let bytes = w.fabric.borrow().read(1, &sink, 15);
@@ -155,10 +155,10 @@ fn no_answer_can_go_where_no_link_was_chosen() {
 fn a_peer_that_waits_for_room_is_not_forgotten() {
     let mut w = World::with(3, with_one_peer());
     w.fabric.borrow_mut().room.insert((0, 1), [0, 0]);
-    w.tell_link(0, LINK0, true);
+    w.notify_link(0, LINK0, true);
     let letter = forged(&w, 1, 0, &hello());
     w.hand(&letter);
-    w.tell_peer(0, 1, false);
+    w.notify_peer(0, 1, false);
     assert_eq!(w.state(0, 1), HelloState::Down);
     assert_eq!(w.put(0, 2, 10), Err(Why::PeersFull));
     w.fabric.borrow_mut().room.clear();
@@ -170,7 +170,7 @@ fn a_peer_that_waits_for_room_is_not_forgotten() {
 #[test]
 fn a_shutdown_may_be_asked_for_twice_and_waits_for_a_peers_request() {
     let mut w = World::met();
-    w.node(0).inline = Verdict::Keep;
+    w.node(0).inline = Decision::Keep;
     w.put(1, 0, 10).unwrap();
     w.settle();
     let (now, later) = (w.now, w.now.after(Span::from_secs(1)));
@@ -189,7 +189,7 @@ fn a_shutdown_may_be_asked_for_twice_and_waits_for_a_peers_request() {
 
 /// The last credit may go while a queue that has emptied is still to be looked at, and the peer with it.
 #[test]
-fn a_look_at_a_queue_whose_peer_is_greeted_anew_does_nothing() {
+fn a_look_at_a_queue_whose_peer_is_connected_anew_does_nothing() {
     let mut config = config();
     config.depth = 1;
     let mut w = World::met_with(config);
@@ -201,11 +201,11 @@ fn a_look_at_a_queue_whose_peer_is_greeted_anew_does_nothing() {
     w.hold("immediate");
     let (out, waits) = (w.put(0, 1, 10).unwrap(), w.put(0, 1, 10).unwrap());
     let anew = forged(&w, 1, 0, &hello());
-    let anew = Envelope { from_life: Incarnation::from_raw(77).unwrap(), ..anew.envelope };
-    w.fate("hello", Fate::Lost(lnd_core::ports::Sent::Ok));
+    let anew = Envelope { from_incarnation: Incarnation::from_raw(77).unwrap(), ..anew.envelope };
+    w.injected("hello", InjectedFault::Lost(lnd_core::ports::Sent::Ok));
     w.hand(&Letter::new(LINK0, &anew, &hello()));
     w.tick();
-    assert_eq!((w.state(0, 1), w.said(0, 1, "immediate")), (HelloState::Greeting, 1));
+    assert_eq!((w.state(0, 1), w.said(0, 1, "immediate")), (HelloState::Handshake, 1));
     w.free("immediate");
     w.sleep(Span::from_secs(60));
     assert!(w.reported(0, out) && w.reported(0, waits) && w.reported(0, given_up));
@@ -214,10 +214,10 @@ fn a_look_at_a_queue_whose_peer_is_greeted_anew_does_nothing() {
 
 /// What a sweep reads of a slot may be of any moment.
 #[test]
-fn a_slot_between_two_uses_is_doomed_by_nothing_and_moved_by_nothing() {
+fn a_slot_between_two_uses_is_cancelled_by_nothing_and_moved_by_nothing() {
     let w = World::met_with(with_one_peer());
-    let decider = w.nodes[0].driver.decider();
-    let shared = decider.shared();
+    let irq_handle = w.nodes[0].driver.irq_handle();
+    let shared = irq_handle.shared();
     let tag = shared.renew(5);
     assert_eq!(shared.must_cancel(tag.index), None);
     assert_eq!(shared.apply(tag, Event::HwOk), None, "not published");
@@ -227,7 +227,7 @@ fn a_slot_between_two_uses_is_doomed_by_nothing_and_moved_by_nothing() {
     shared.assign(tag, Owner::new(foreign_peer(), 0, None));
     assert_eq!(shared.must_cancel(tag.index), None);
     // Of one that was, and the next use has begun.
-    decider.peer_down(w.peer(0, 1).unwrap());
+    irq_handle.peer_down(w.peer(0, 1).unwrap());
     shared.assign(tag, Owner::new(w.peer(0, 1).unwrap(), 0, None));
     assert_eq!(shared.must_cancel(tag.index), Some((tag, Cause::PeerDown)));
     let next = shared.renew(tag.index);
@@ -249,7 +249,7 @@ fn a_driver_in_its_place_needs_its_memory_and_its_engines() {
             &mut place,
             memory,
             config,
-            Identity { nid: nid(0), life: Incarnation::from_raw(1).unwrap() },
+            Identity { nid: nid(0), incarnation: Incarnation::from_raw(1).unwrap() },
             (0..engines).map(|link| MockEngine { fabric: fabric.clone(), node: 0, link }),
             MockChannel { fabric: fabric.clone(), node: 0 },
             MockMemory { fabric: fabric.clone(), node: 0 },

@@ -33,7 +33,7 @@ pub fn forged_key() -> Key {
 
 /// What happens to messages of one kind instead of their delivery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
+pub enum InjectedFault {
     /// Lost; the channel says so, or not.
     Lost(Sent),
     /// Delivered, and the channel does not know.
@@ -70,7 +70,7 @@ pub struct Fabric {
     /// Letters of these kinds stay on the wire.
     pub held: BTreeSet<&'static str>,
     /// Fates of the next letters of a kind.
-    pub fates: BTreeMap<&'static str, VecDeque<Fate>>,
+    pub injected_faults: BTreeMap<&'static str, VecDeque<InjectedFault>>,
     /// Letters that fit on the wire from one node to another on one link, by lane.
     pub room: BTreeMap<(usize, usize), [usize; 2]>,
     pub default_room: [usize; 2],
@@ -87,7 +87,7 @@ pub struct Fabric {
     pub said: Vec<(usize, usize, &'static str)>,
     /// Staged transfers that were pulled whole: `(node, life, tag)`.
     pub pulled: BTreeSet<(usize, u64, Tag)>,
-    pub lives: BTreeMap<usize, u64>,
+    pub incarnations: BTreeMap<usize, u64>,
     /// Most pulls that the devices of one node had from another at once.
     pub most_pulls: BTreeMap<(usize, usize), usize>,
     /// The key that an engine has given to what was staged there under a tag: node, link, tag.
@@ -170,8 +170,8 @@ impl Fabric {
         used < room
     }
 
-    pub fn fate(&mut self, kind: &'static str) -> Option<Fate> {
-        self.fates.get_mut(kind)?.pop_front()
+    pub fn injected(&mut self, kind: &'static str) -> Option<InjectedFault> {
+        self.injected_faults.get_mut(kind)?.pop_front()
     }
 
     /// Pulls from a node that the devices of another have now.
@@ -200,7 +200,7 @@ impl Fabric {
             let pulled = device.posted.values().find(|bd| pulls(bd));
             assert!(pulled.is_none(), "taken back while node {puller} pulls it: {pulled:?}");
         }
-        self.taken_back.insert((node, self.lives[&node], tag));
+        self.taken_back.insert((node, self.incarnations[&node], tag));
     }
 
     /// Bytes of a list of fragments, at most `length` of them.

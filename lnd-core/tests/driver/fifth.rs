@@ -10,8 +10,8 @@ use lnd_core::peer::HelloState;
 use lnd_core::ports::Sent;
 use lnd_core::time::Span;
 
-use super::device::OnRecall;
-use super::fabric::{nid, Fabric, Fate};
+use super::device::OnInvalidate;
+use super::fabric::{nid, Fabric, InjectedFault};
 use super::late::take;
 use super::node::Order;
 use super::third::promised_and_forgotten;
@@ -62,7 +62,7 @@ fn release(w: &World) {
 #[test]
 fn d1_a_connection_whose_stop_does_not_end_is_stopped_with_its_link() {
     let mut w = connected_with(2, small(1, 16));
-    w.device(0, 0, |d| (d.on_recall, d.slow_connections) = (OnRecall::Never, true));
+    w.device(0, 0, |d| (d.on_invalidate, d.slow_connections) = (OnInvalidate::Never, true));
     w.hold("put_req");
     let tag = by0(&mut w, 1, 5000);
     w.settle();
@@ -76,7 +76,7 @@ fn d1_a_connection_whose_stop_does_not_end_is_stopped_with_its_link() {
 #[test]
 fn d1_a_shutdown_does_not_wait_for_a_connection_for_ever() {
     let mut w = connected_with(2, small(1, 16));
-    w.device(0, 0, |d| (d.on_recall, d.slow_connections) = (OnRecall::Never, true));
+    w.device(0, 0, |d| (d.on_invalidate, d.slow_connections) = (OnInvalidate::Never, true));
     w.hold("put_req");
     by0(&mut w, 1, 5000);
     w.settle();
@@ -92,7 +92,7 @@ fn d1_a_shutdown_does_not_wait_for_a_connection_for_ever() {
 #[test]
 fn d2_a_full_array_of_connections_holds_no_other_peers_memory_for_ever() {
     let mut w = connected_with(3, small(1, 1));
-    w.device(0, 0, |d| (d.on_recall, d.slow_connections) = (OnRecall::Never, true));
+    w.device(0, 0, |d| (d.on_invalidate, d.slow_connections) = (OnInvalidate::Never, true));
     down(&mut w, 1);
     w.settle();
     w.hold("put_req");
@@ -154,7 +154,7 @@ fn d4_the_last_hello_is_not_counted_as_unanswered_while_its_connection_is_out() 
 fn d5_a_hello_that_was_lost_with_its_connection_takes_no_peer_down() {
     let mut w = World::on(fabric(2, 1), 2, small(1, 16));
     w.device(0, 0, |d| d.slow_connections = true);
-    w.fate("hello", Fate::Lost(Sent::NotDelivered));
+    w.injected("hello", InjectedFault::Lost(Sent::NotDelivered));
     let tag = w.put(0, 1, 10).unwrap();
     w.tick();
     down(&mut w, 1);
@@ -194,12 +194,12 @@ fn d7_a_peer_that_cannot_be_asked_does_not_keep_its_place() {
         // Promised, and still in the channel when node 0 forgets node 2 for want of room.
         w.put(2, 0, 10).unwrap();
         w.settle();
-        w.tell_peer(0, 2, false);
+        w.notify_peer(0, 2, false);
         w.device(0, 0, |d| d.slow_connections = true);
         if how == "connection" {
             down(&mut w, 1);
         } else {
-            w.tell_link(0, LINK0, false);
+            w.notify_link(0, LINK0, false);
         }
         w.settle();
         // Node 1 is wanted, and takes the place.
@@ -208,7 +208,7 @@ fn d7_a_peer_that_cannot_be_asked_does_not_keep_its_place() {
         w.send(0, order).unwrap();
         w.sleep(Span::from_secs(20));
         if how == "link" {
-            w.tell_link(0, LINK0, true);
+            w.notify_link(0, LINK0, true);
         }
         w.free("immediate");
         w.sleep(Span::from_secs(700));
@@ -223,13 +223,13 @@ fn d7_a_peer_that_cannot_be_asked_does_not_keep_its_place() {
 #[test]
 fn d10_a_refusal_waits_for_the_connection() {
     let mut w = connected_with(2, small(1, 16));
-    w.node(0).put = super::node::Verdict::Keep;
+    w.node(0).put = super::node::Decision::Keep;
     let tag = w.put(1, 0, 5000).unwrap();
     w.settle();
     down(&mut w, 1);
     let kept = w.node(0).kept.remove(0);
     let now = w.now;
-    w.nodes[0].driver.refuse(now, kept.ticket, lnd_core::message::Refusal::NoMatch);
+    w.nodes[0].driver.refuse(now, kept.rx_request, lnd_core::message::NakReason::NoMatch);
     w.sleep(Span::from_secs(5));
     assert!(w.reported(1, tag), "nothing tells the sender before its deadline");
 }
@@ -246,7 +246,7 @@ fn d11_one_call_does_a_batch_and_not_a_batch_for_each_connection() {
     }
     w.settle();
     w.hold("put_req");
-    w.device(0, 0, |d| d.on_recall = OnRecall::Never);
+    w.device(0, 0, |d| d.on_invalidate = OnInvalidate::Never);
     let tags: Vec<Tag> = (1..=peers).map(|to| by0(&mut w, to, 5000)).collect();
     w.settle();
     let last = tags.iter().map(|tag| tag.index).max().unwrap();
@@ -257,11 +257,11 @@ fn d11_one_call_does_a_batch_and_not_a_batch_for_each_connection() {
                 down(&mut w, at + 1);
             }
         }
-        let before = w.device(0, 0, |d| d.calls.yanks);
+        let before = w.device(0, 0, |d| d.calls.reclaims);
         w.nodes[0].on_time();
-        most = most.max(w.device(0, 0, |d| d.calls.yanks) - before);
+        most = most.max(w.device(0, 0, |d| d.calls.reclaims) - before);
     }
-    assert_eq!(w.device(0, 0, |d| d.calls.yanks), peers);
+    assert_eq!(w.device(0, 0, |d| d.calls.reclaims), peers);
     assert_eq!(most, 1, "slots reclaimed in one call of a batch of one");
 }
 
@@ -269,7 +269,7 @@ fn d11_one_call_does_a_batch_and_not_a_batch_for_each_connection() {
 /// when a control message was taken. The driver's promise (`Inbound::Wait`): no promised request waits for ever.
 /// `how`: what node 0 does meanwhile with a request of its own to that peer: nothing; has one wait for room and
 /// withdraws it.
-fn told_again(how: &str) -> bool {
+fn notified_again(how: &str) -> bool {
     let tries = 3;
     let (mut w, letter) = promised_and_forgotten(tries);
     w.free("put_req");
@@ -287,7 +287,7 @@ fn told_again(how: &str) -> bool {
     w.fabric.borrow_mut().wire.push_back(letter.clone());
     w.settle();
     let mut taken = take(&w, 1, "immediate").is_none();
-    w.tell_peer(1, 0, false);
+    w.notify_peer(1, 0, false);
     for _ in 0..20 {
         offer(&mut w, &mut taken, &mut before);
         w.settle();
@@ -316,6 +316,6 @@ const ROOM: [usize; 2] =
 
 #[test]
 fn d12_what_was_promised_is_asked_for_again() {
-    assert!(told_again("nothing"));
-    assert!(told_again("withdrawn"), "told OK, and lies in the channel for ever");
+    assert!(notified_again("nothing"));
+    assert!(notified_again("withdrawn"), "told OK, and lies in the channel for ever");
 }

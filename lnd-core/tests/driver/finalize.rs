@@ -4,14 +4,14 @@
 use lnd_core::config::Config;
 use lnd_core::counters::Counter;
 use lnd_core::driver::{Role, Why};
-use lnd_core::message::Refusal;
+use lnd_core::message::NakReason;
 use lnd_core::ports::Sent;
 use lnd_core::time::Span;
 use lnd_core::transfer::{Cause, Place};
 
-use super::device::OnRecall;
-use super::fabric::Fate;
-use super::node::Verdict;
+use super::device::OnInvalidate;
+use super::fabric::InjectedFault;
+use super::node::Decision;
 use super::peer_down::devices;
 use super::world::{config, World};
 
@@ -25,35 +25,35 @@ fn counts(w: &World, node: usize) -> [u64; 5] {
 fn every_end_is_counted_for_what_it_is() {
     let mut w = World::met();
     let mut before = counts(&w, 0);
-    let mut news = |w: &World| {
+    let mut unannounced = |w: &World| {
         let now = counts(w, 0);
-        let news: Vec<u64> = now.iter().zip(before).map(|(now, then)| now - then).collect();
+        let unannounced: Vec<u64> = now.iter().zip(before).map(|(now, then)| now - then).collect();
         before = now;
-        news
+        unannounced
     };
     w.put(0, 1, 10).unwrap();
     w.settle();
-    assert_eq!(news(&w), [1, 0, 0, 0, 0], "nothing but OK");
+    assert_eq!(unannounced(&w), [1, 0, 0, 0, 0], "nothing but OK");
 
-    w.fate("immediate", Fate::Lost(Sent::NotDelivered));
+    w.injected("immediate", InjectedFault::Lost(Sent::NotDelivered));
     w.put(0, 1, 10).unwrap();
     w.settle();
-    assert_eq!(news(&w), [0, 1, 0, 0, 0], "lost without a descriptor");
+    assert_eq!(unannounced(&w), [0, 1, 0, 0, 0], "lost without a descriptor");
 
-    w.node(1).put = Verdict::Refuse(Refusal::NoMatch);
+    w.node(1).put = Decision::Refuse(NakReason::NoMatch);
     w.put(0, 1, 5000).unwrap();
     w.settle();
-    assert_eq!(news(&w), [0, 1, 0, 1, 0], "the staged descriptor was asked back");
+    assert_eq!(unannounced(&w), [0, 1, 0, 1, 0], "the staged descriptor was asked back");
 
     // S0-16: what comes back OK although it was asked back has lost the race.
-    devices(&w, 0, true, OnRecall::Wins);
+    devices(&w, 0, true, OnInvalidate::Wins);
     w.get(0, 1, 5000).unwrap();
     w.settle();
-    w.tell_peer(0, 1, false);
+    w.notify_peer(0, 1, false);
     w.settle();
-    devices(&w, 0, false, OnRecall::Wins);
+    devices(&w, 0, false, OnInvalidate::Wins);
     w.settle();
-    assert_eq!(news(&w), [1, 0, 1, 0, 1]);
+    assert_eq!(unannounced(&w), [1, 0, 1, 0, 1]);
 }
 
 #[test]

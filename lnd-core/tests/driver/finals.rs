@@ -38,7 +38,7 @@ fn pulled_and_cut_off(w: &mut World, kind: Kind, count: usize) -> Vec<Tag> {
     w.device(1, 0, |d| d.frozen = false);
     assert!(w.devices() >= count);
     w.interrupts();
-    w.tell_link(1, LINK0, false);
+    w.notify_link(1, LINK0, false);
     assert_eq!(w.said(1, 0, "put_done"), 0);
     w.settle();
     tags
@@ -49,7 +49,7 @@ fn waiting(w: &World) -> u32 {
 }
 
 fn link_back(w: &mut World) {
-    w.tell_link(1, LINK0, true);
+    w.notify_link(1, LINK0, true);
     w.sleep(Span::from_millis(100));
 }
 
@@ -97,7 +97,7 @@ fn a_failure_that_finds_no_way_is_said_when_there_is_one() {
         w.device(1, 0, |d| d.frozen = true);
         let tag = w.put(0, 1, 5000).unwrap();
         w.settle();
-        w.tell_link(1, LINK0, false);
+        w.notify_link(1, LINK0, false);
         w.sleep(Span::from_secs(1));
         assert_eq!((w.nodes[1].done[0].role, w.nodes[1].open()), (Role::PutSink, 0));
         assert_eq!((waiting(&w), w.said(1, 0, kind), w.reported(0, tag)), (1, 0, false));
@@ -126,7 +126,7 @@ fn inv_11_a_done_that_finds_no_room_is_said_when_there_is_some() {
 /// INV-9: it waits no longer than a request without a decision does.
 #[test]
 fn inv_9_a_final_message_waits_for_a_bounded_time() {
-    let mut w = met(false, Config { verdict_bound: Span::from_secs(7), ..config() });
+    let mut w = met(false, Config { decision_bound: Span::from_secs(7), ..config() });
     let tag = pulled_and_cut_off(&mut w, Kind::Put, 1)[0];
     w.sleep(Span::from_secs(6));
     assert_eq!((waiting(&w), w.count(1, Counter::Unsaid)), (1, 0));
@@ -144,7 +144,7 @@ fn inv_9_a_final_message_waits_for_a_bounded_time() {
 fn no_final_message_waits_for_a_peer_that_is_down() {
     let mut w = met(false, config());
     pulled_and_cut_off(&mut w, Kind::Put, 1);
-    w.tell_peer(1, 0, false);
+    w.notify_peer(1, 0, false);
     w.settle();
     assert_eq!((waiting(&w), w.count(1, Counter::Unsaid)), (0, 1));
     w.sleep(Span::from_secs(40));
@@ -167,7 +167,7 @@ fn r31_a_final_message_changes_nothing_of_another_incarnation() {
     w.sleep(Span::from_secs(5));
     assert_eq!((w.report(0, tag).status.errno, waiting(&w)), (0, 0));
     // It is not said any more, or names the incarnation that is over.
-    let dropped = w.count(0, Counter::WrongLife) + w.count(0, Counter::Early);
+    let dropped = w.count(0, Counter::WrongIncarnation) + w.count(0, Counter::Early);
     assert_eq!(w.count(1, Counter::Unsaid) + dropped, 1);
     let of_another = [Counter::StaleAnswer, Counter::WrongAnswer, Counter::LateEvent];
     assert_eq!(of_another.map(|counter| w.count(0, counter)), [0; 3]);
@@ -186,7 +186,7 @@ fn inv_15_no_final_message_holds_up_a_shutdown() {
         w.device(1, 0, |d| d.frozen = false);
         w.devices();
         w.interrupts();
-        w.tell_link(1, LINK0, false);
+        w.notify_link(1, LINK0, false);
         if before {
             w.settle();
             assert_eq!(waiting(&w), 1);

@@ -6,10 +6,10 @@ use lnd_core::driver::{Kind, Why};
 use lnd_core::peer::HelloState;
 use lnd_core::ports::Sent;
 use lnd_core::time::Span;
-use lnd_core::transfer::{Cause, Delivery, Health, Place, Status};
+use lnd_core::transfer::{Cause, Delivery, HealthClass, Place, Status};
 
-use super::fabric::Fate;
-use super::node::Verdict;
+use super::fabric::InjectedFault;
+use super::node::Decision;
 use super::world::{config, World};
 
 /// LU-16303: a message whose time is over while it waits is not sent any more. Frames come before
@@ -17,7 +17,7 @@ use super::world::{config, World};
 #[test]
 fn lu16303_what_has_expired_in_the_credit_queue_is_not_sent() {
     let mut w = World::met_with(Config { depth: 2, ..config() });
-    w.node(1).inline = Verdict::Keep;
+    w.node(1).inline = Decision::Keep;
     for _ in 0..2 {
         w.put(0, 1, 10).unwrap();
     }
@@ -43,7 +43,7 @@ fn lu16303_what_has_expired_in_the_credit_queue_is_not_sent() {
 
 /// The same while the peer is being greeted.
 #[test]
-fn lu16303_what_has_expired_while_greeting_is_not_sent() {
+fn lu16303_what_has_expired_while_handshake_is_not_sent() {
     let mut w = World::new(2);
     w.hold("hello_ack");
     let mut order = w.order(Kind::Get, 1, 5000);
@@ -62,31 +62,31 @@ fn lu16303_what_has_expired_while_greeting_is_not_sent() {
 
 /// R14: the name of a peer that was forgotten, used by an interrupt.
 #[test]
-fn a_stale_peer_id_takes_nobody_down() {
+fn a_stale_peer_id_takes_none_down() {
     let mut w = World::with(3, Config { peers: 1, ..config() });
     w.put(0, 1, 0).unwrap();
     w.settle();
     let old = w.peer(0, 1).unwrap();
-    w.tell_peer(0, 1, false);
+    w.notify_peer(0, 1, false);
     w.settle();
     w.put(0, 2, 0).unwrap();
     w.settle();
     assert_eq!(w.state(0, 2), HelloState::Good);
     assert_eq!(w.peer(0, 2).unwrap().index(), old.index(), "the place is the same");
-    assert!(!w.nodes[0].driver.decider().peer_down(old), "it names nothing");
+    assert!(!w.nodes[0].driver.irq_handle().peer_down(old), "it names nothing");
     assert_eq!(w.state(0, 2), HelloState::Good, "peer 1's death is peer 2's");
     // Nor can anything be learnt by it.
     assert_eq!(w.nodes[0].driver.peer_state(old), HelloState::Unknown);
-    assert_eq!(w.nodes[0].driver.decider().peer_state(old), HelloState::Unknown);
+    assert_eq!(w.nodes[0].driver.irq_handle().peer_state(old), HelloState::Unknown);
     assert_eq!(w.nodes[0].driver.credits_with(old), None);
 }
 
 /// LU-14536: the channel says at once that nobody listens.
 #[test]
-fn lu14536_nobody_listens_is_heard() {
+fn lu14536_none_listens_is_heard() {
     let mut w = World::new(2);
     for _ in 0..20 {
-        w.fate("hello", Fate::Lost(Sent::NotDelivered));
+        w.injected("hello", InjectedFault::Lost(Sent::NotDelivered));
     }
     let tag = w.put(0, 1, 10).unwrap();
     let mut waited = 0;
@@ -109,7 +109,7 @@ fn lu1600_no_peers_are_made_during_shutdown() {
     w.put(0, 1, 0).unwrap();
     w.settle();
     let grace = w.now.after(Span::from_secs(20));
-    w.node(1).put = Verdict::Keep;
+    w.node(1).put = Decision::Keep;
     w.put(0, 1, 5000).unwrap();
     w.settle();
     let now = w.now;
@@ -125,7 +125,7 @@ fn lu1600_no_peers_are_made_during_shutdown() {
 
 /// Expired where it waited: never sent, so not delivered, and the network is not to blame.
 fn late_in_a_queue(status: Status) {
-    assert_eq!((status.errno, status.health), (-110, Health::LocalTimeout));
+    assert_eq!((status.errno, status.health), (-110, HealthClass::LocalTimeout));
     assert_eq!(status.delivery, Delivery::NotDelivered);
     assert_eq!(status.evidence, Some((Cause::Deadline, Place::Queue)));
 }

@@ -6,13 +6,13 @@ use lnd_core::counters::Counter;
 use lnd_core::id::Tag;
 use lnd_core::time::Span;
 
-use super::node::{Verdict, TAKE};
+use super::node::{Decision, TAKE};
 use super::world::{config, World};
 
 fn slow(length: u32) {
     let small = Config { slots: 12, passive_slots: 4, lists: 1, depth: 4, ..config() };
     let mut w = World::met_with(small);
-    (w.node(1).put, w.node(1).inline) = (Verdict::Keep, Verdict::Keep);
+    (w.node(1).put, w.node(1).inline) = (Decision::Keep, Decision::Keep);
     // Nothing is lost and nobody fails: the receiver is slow, and its table gets full.
     let mut tags: Vec<Tag> = Vec::new();
     for round in 0..6 {
@@ -56,7 +56,7 @@ fn puts_to_a_slow_receiver_are_not_lost() {
 fn staged_puts_to_a_slow_receiver_are_not_lost() {
     let small = Config { slots: 12, passive_slots: 2, lists: 1, depth: 4, ..config() };
     let mut w = World::met_with(small);
-    (w.node(1).put, w.node(1).inline) = (Verdict::Keep, Verdict::Keep);
+    (w.node(1).put, w.node(1).inline) = (Decision::Keep, Decision::Keep);
     w.hold("get_req");
     for _ in 0..8 {
         w.get(1, 0, 5000).unwrap();
@@ -102,7 +102,7 @@ fn one_peer_does_not_get_every_slot() {
     w.put(0, 1, 0).unwrap();
     w.put(2, 1, 0).unwrap();
     w.settle();
-    (w.node(1).put, w.node(1).inline) = (Verdict::Keep, Verdict::Keep);
+    (w.node(1).put, w.node(1).inline) = (Decision::Keep, Decision::Keep);
     for _ in 0..6 {
         for _ in 0..6 {
             let _ = w.put(0, 1, 10);
@@ -115,9 +115,9 @@ fn one_peer_does_not_get_every_slot() {
 
 /// LU-16214: node 0 takes node 1 for dead, wrongly. What node 1 sends is dropped, and node 1 is not told.
 #[test]
-fn lu16214_a_wrong_verdict_loses_nothing_silently() {
+fn lu16214_a_wrong_decision_loses_nothing_silently() {
     let mut w = World::met();
-    w.tell_peer(0, 1, false);
+    w.notify_peer(0, 1, false);
     w.settle();
     let mut tags = Vec::new();
     for _ in 0..4 {
@@ -135,17 +135,17 @@ fn lu16214_a_wrong_verdict_loses_nothing_silently() {
 fn our_own_links_being_down_is_not_the_peers_fault() {
     use super::world::{LINK0, LINK1};
     let mut w = World::new(2);
-    w.tell_link(0, LINK0, false);
-    w.tell_link(0, LINK1, false);
+    w.notify_link(0, LINK0, false);
+    w.notify_link(0, LINK1, false);
     w.settle();
     let tag = w.put(0, 1, 10).unwrap();
     w.sleep(Span::from_secs(29));
     let status = w.report(0, tag).status;
     assert!(matches!(
         status.health,
-        lnd_core::transfer::Health::LocalTimeout
-            | lnd_core::transfer::Health::LocalDropped
-            | lnd_core::transfer::Health::LocalNoRoute
+        lnd_core::transfer::HealthClass::LocalTimeout
+            | lnd_core::transfer::HealthClass::LocalDropped
+            | lnd_core::transfer::HealthClass::LocalNoRoute
     ));
 }
 
@@ -154,13 +154,13 @@ fn our_own_links_being_down_is_not_the_peers_fault() {
 fn a_resync_while_our_links_are_down_does_not_take_the_peer_down() {
     use super::world::{LINK0, LINK1};
     let mut w = World::met_with(Config { depth: 2, ..config() });
-    w.node(1).inline = Verdict::Keep;
+    w.node(1).inline = Decision::Keep;
     for _ in 0..3 {
         w.put(0, 1, 10).unwrap();
     }
     w.settle();
-    w.tell_link(0, LINK0, false);
-    w.tell_link(0, LINK1, false);
+    w.notify_link(0, LINK0, false);
+    w.notify_link(0, LINK1, false);
     w.sleep(Span::from_secs(10));
     assert_eq!(w.count(0, Counter::PeersDown), 0, "our cable was out; the peer is as well as ever");
 }
@@ -300,7 +300,7 @@ fn s0_18_a_request_behind_a_goodbye_waits_for_a_slot() {
     w.settle();
     assert_eq!(w.report(0, tag).status.errno, 0);
     // Every slot is taken by others' requests.
-    w.node(1).put = Verdict::Keep;
+    w.node(1).put = Decision::Keep;
     for from in [2, 2, 3] {
         w.put(from, 1, 5000).unwrap();
         w.settle();

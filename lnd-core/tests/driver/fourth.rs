@@ -75,7 +75,7 @@ fn late(config: Config) -> Late {
     let close = leave(&mut w);
     w.reboot(1);
     let (_, promised) = promise(&mut w);
-    assert_eq!(w.state(0, 1), HelloState::Greeting, "node 1 has not answered");
+    assert_eq!(w.state(0, 1), HelloState::Handshake, "node 1 has not answered");
     Late { w, hello, close, promised }
 }
 
@@ -113,7 +113,7 @@ fn h4_8_a_late_goodbye_does_not_settle_who_was_forgotten() {
             w.sleep(w.config.hello_timeout);
             assert_eq!(w.state(0, 1), HelloState::Good);
         }
-        w.tell_peer(0, 1, false);
+        w.notify_peer(0, 1, false);
         KINDS.iter().for_each(|kind| w.free(kind));
         w.settle();
         w.put(0, 2, 0).unwrap();
@@ -134,7 +134,7 @@ fn h4_8_late_goodbyes_of_two_incarnations_settle_nothing() {
     let Late { mut w, hello, close, promised } = late(config());
     let mut other = [hello.clone(), close.clone()];
     for letter in &mut other {
-        letter.envelope.from_life = lnd_core::id::Incarnation::from_raw(999).unwrap();
+        letter.envelope.from_incarnation = lnd_core::id::Incarnation::from_raw(999).unwrap();
     }
     for letter in other.iter().chain([&hello, &close]) {
         assert!(w.hand(letter));
@@ -169,7 +169,7 @@ fn h4_8_a_goodbye_that_names_our_session_settles_who_was_there_last() {
         let close = leave(&mut w);
         if heard == "down" {
             // We have taken it for down: the goodbye is read all the same.
-            w.tell_peer(0, 1, false);
+            w.notify_peer(0, 1, false);
         }
         assert!(w.hand(&close));
         assert_eq!(w.state(0, 1), HelloState::Down);
@@ -197,7 +197,7 @@ fn answered_and_silent(w: &mut World) -> Letter {
     hand_next(w, 1, "hello_ack");
     assert_eq!(w.state(0, 1), HelloState::Good);
     let close = leave(w);
-    w.tell_peer(0, 1, false);
+    w.notify_peer(0, 1, false);
     w.sleep(hold_off(w));
     w.put(0, 1, 10).unwrap();
     w.sleep(hold_off(w));
@@ -248,9 +248,9 @@ fn each_is_seen(w: &mut World) {
 fn h4_8_what_was_taken_before_it_was_displaced_is_not_waited_for() {
     let Late { mut w, hello, promised, .. } = late(config());
     let mut again = hello.clone();
-    again.envelope.from_life = promised.envelope.from_life;
+    again.envelope.from_incarnation = promised.envelope.from_incarnation;
     again.envelope.session = promised.envelope.session;
-    again.envelope.to_life = None;
+    again.envelope.to_incarnation = None;
     // It hears our hello; its answer is on its way. What it says then names our session.
     w.sleep(w.config.hello_timeout);
     hand_next(&mut w, 0, "hello");
@@ -269,14 +269,14 @@ fn h4_8_what_was_taken_before_it_was_displaced_is_not_waited_for() {
 /// some requests are on their way while their sender greets, or are not.
 #[test]
 fn h4_8_what_was_taken_before_it_was_forgotten_is_not_waited_for() {
-    for (taken, greets) in [(1, false), (100, false), (1, true), (100, true)] {
+    for (taken, started) in [(1, false), (100, false), (1, true), (100, true)] {
         let mut w = forgotten_after(taken);
-        if greets {
+        if started {
             w.hold("immediate");
             let tags = [10, 20].map(|length| w.put(1, 0, length).unwrap());
             w.settle();
             assert!(tags.iter().all(|&tag| w.report(1, tag).status.errno == 0));
-            w.tell_peer(1, 0, false);
+            w.notify_peer(1, 0, false);
             w.sleep(hold_off(&w));
             w.put(1, 0, 30).unwrap();
             w.settle();
@@ -294,7 +294,7 @@ fn h4_8_a_session_of_lossy_channels_goes_on_from_its_hellos_number() {
     let mut w = forgotten_after(100);
     w.fabric.borrow_mut().reliable = false;
     w.settle();
-    w.tell_peer(1, 0, false);
+    w.notify_peer(1, 0, false);
     w.sleep(hold_off(&w));
     each_is_seen(&mut w);
     assert_eq!(w.count(0, Counter::OutsideWindow), 0);
@@ -316,11 +316,11 @@ fn forgotten_after(taken: u64) -> World {
         w.settle();
     }
     assert_eq!(w.count(0, Counter::Requests), taken);
-    w.tell_peer(0, 1, false);
+    w.notify_peer(0, 1, false);
     w.put(0, 2, 0).unwrap();
     w.settle();
     assert_eq!((w.state(0, 2), w.peer(0, 1)), (HelloState::Good, None));
-    w.tell_peer(0, 2, false);
+    w.notify_peer(0, 2, false);
     assert!(w.hand(&again));
     w
 }

@@ -3,17 +3,17 @@
 
 use lnd_core::config::Config;
 use lnd_core::counters::Counter;
-use lnd_core::driver::{Kind, RunState, Ticket};
+use lnd_core::driver::{Kind, RunState, RxRequest};
 use lnd_core::id::Tag;
 use lnd_core::link::{LinkState, Quiesced};
-use lnd_core::message::{Message, PullReady, Refusal};
+use lnd_core::message::{Message, NakReason, PullReady};
 use lnd_core::peer::HelloState;
 use lnd_core::time::{Instant, Span};
 
-use super::device::OnRecall;
+use super::device::OnInvalidate;
 use super::hello::forged;
 use super::late::take;
-use super::node::{Order, Verdict};
+use super::node::{Decision, Order};
 use super::peer_down::devices;
 use super::world::{config, World, LINK0, LINK1};
 
@@ -70,7 +70,7 @@ fn h4_2_a_link_that_is_being_reclaimed_is_something_to_do_at_once() {
     for asserted in [false, true] {
         let mut w = World::met_with(Config { batch: 4, ..config() });
         w.device(0, 0, |d| d.slow_stop = true);
-        w.tell_link(0, LINK0, false);
+        w.notify_link(0, LINK0, false);
         w.settle();
         assert_eq!(w.nodes[0].driver.link_state(LINK0), Some(LinkState::Stopping));
         w.device(0, 0, |d| d.stopped = true);
@@ -126,15 +126,15 @@ fn h4_3_peers_that_one_call_leaves_over_are_looked_at_at_once() {
 fn h4_3_answers_that_one_call_leaves_over_are_sent_at_once() {
     for (withdrawn, first, all) in [(None, 3, 4), (Some(1), 3, 3), (Some(0), 2, 3)] {
         let mut w = World::met_with(Config { batch: 1, slots: 64, ..config() });
-        w.node(0).put = Verdict::Keep;
+        w.node(0).put = Decision::Keep;
         let poll = w.config.link_poll;
         control_room(&w, 0);
         (0..4).for_each(|_| _ = w.put(1, 0, 5000).unwrap());
         w.settle();
-        let kept: Vec<_> = w.node(0).kept.drain(..).map(|kept| kept.ticket).collect();
-        let tags: Vec<_> = kept.iter().map(Ticket::tag).collect();
+        let kept: Vec<_> = w.node(0).kept.drain(..).map(|kept| kept.rx_request).collect();
+        let tags: Vec<_> = kept.iter().map(RxRequest::tag).collect();
         let now = w.now;
-        kept.into_iter().for_each(|it| w.node(0).driver.refuse(now, it, Refusal::NoMatch));
+        kept.into_iter().for_each(|it| w.node(0).driver.refuse(now, it, NakReason::NoMatch));
         at_once(&mut w, 0);
         assert_eq!((w.nodes[0].next, w.said(0, 1, "put_nak")), (Some(w.now.after(poll)), 0));
         // One of those that wait is looked at, and waits on.
@@ -160,11 +160,11 @@ fn h4_3_answers_that_one_call_leaves_over_are_sent_at_once() {
 #[test]
 fn h4_3_what_is_new_to_send_is_sent_at_once() {
     let mut w = World::met_with(Config { depth: 2, ..config() });
-    w.node(1).put = Verdict::Keep;
+    w.node(1).put = Decision::Keep;
     w.put(0, 1, 5000).unwrap();
     w.deliver();
     w.node(1).on_time();
-    assert_eq!(next_time(&w, 1), Some(w.now.after(w.config.verdict_bound)));
+    assert_eq!(next_time(&w, 1), Some(w.now.after(w.config.decision_bound)));
     w.node(1).answer_kept(u32::MAX).unwrap();
     // The pull's doorbell is not what is left to do.
     w.node(1).driver.ring();
@@ -178,7 +178,7 @@ fn h4_3_what_is_new_to_send_is_sent_at_once() {
 #[test]
 fn h4_3_what_waits_for_a_link_is_sent_when_the_link_is_open() {
     let mut w = World::with(2, Config { links: 1, ..config() });
-    w.tell_link(0, LINK0, false);
+    w.notify_link(0, LINK0, false);
     w.sleep(Span::from_millis(10));
     let deadline = Instant::NEVER;
     w.send(0, Order { deadline, ..w.order(Kind::Put, 1, 10) }).unwrap();
@@ -187,7 +187,7 @@ fn h4_3_what_waits_for_a_link_is_sent_when_the_link_is_open() {
         (w.said(0, 1, "hello"), w.nodes[0].driver.link_state(LINK0)),
         (0, Some(LinkState::Down))
     );
-    w.tell_link(0, LINK0, true);
+    w.notify_link(0, LINK0, true);
     assert_eq!(next_time(&w, 0), Some(w.now));
     at_once(&mut w, 0);
     assert_eq!(w.said(0, 1, "hello"), 1);
@@ -197,7 +197,7 @@ fn h4_3_what_waits_for_a_link_is_sent_when_the_link_is_open() {
 #[test]
 fn h4_3_the_next_look_at_a_link_is_not_put_off_by_asking() {
     let mut w = World::met();
-    w.tell_link(0, LINK0, false);
+    w.notify_link(0, LINK0, false);
     w.settle();
     let due = w.now.after(w.config.link_poll);
     for _ in 0..3 {
@@ -241,7 +241,7 @@ fn h4_3_steps_of_a_shutdown_follow_at_once() {
     // Of links that are down already nothing is awaited.
     let mut w = World::met();
     for link in [LINK0, LINK1] {
-        w.tell_link(0, link, false);
+        w.notify_link(0, link, false);
     }
     w.sleep(Span::from_millis(10));
     let now = w.now;
@@ -254,7 +254,7 @@ fn h4_3_steps_of_a_shutdown_follow_at_once() {
 #[test]
 fn h4_4_an_answer_beyond_the_slots_is_counted() {
     let mut w = World::met();
-    let why = Refusal::NoMatch;
+    let why = NakReason::NoMatch;
     let mut stale = 0;
     for index in [16, 17, u32::MAX] {
         for generation in [0, 1] {
@@ -284,9 +284,9 @@ fn h4_5_a_hello_that_waits_is_not_sent_to_a_peer_that_was_taken_down() {
     control_room(&w, 0);
     let tag = w.put(0, 1, 10).unwrap();
     w.settle();
-    assert_eq!((w.state(0, 1), w.said(0, 1, "hello")), (HelloState::Greeting, 0));
+    assert_eq!((w.state(0, 1), w.said(0, 1, "hello")), (HelloState::Handshake, 0));
     let peer = w.peer(0, 1).unwrap();
-    assert!(w.nodes[0].driver.decider().peer_down(peer));
+    assert!(w.nodes[0].driver.irq_handle().peer_down(peer));
     control_room(&w, 64);
     w.settle();
     assert_eq!((w.state(0, 1), w.said(0, 1, "hello")), (HelloState::Down, 0));
@@ -306,8 +306,8 @@ fn h4_5_a_hello_that_waits_is_not_sent_to_a_peer_that_was_taken_down() {
 fn h4_6_a_decision_makes_room_for_the_peers_next_request() {
     for refuses in [false, true] {
         let mut w = World::met_with(Config { depth: 2, ..config() });
-        devices(&w, 0, true, OnRecall::Never);
-        w.node(0).put = Verdict::Keep;
+        devices(&w, 0, true, OnInvalidate::Never);
+        w.node(0).put = Decision::Keep;
         w.hold("put_req");
         w.put(1, 0, 5000).unwrap();
         w.put(1, 0, 5000).unwrap();
@@ -327,7 +327,7 @@ fn h4_6_a_decision_makes_room_for_the_peers_next_request() {
             control_room(&w, 0);
             let kept = w.node(0).kept.remove(0);
             let now = w.now;
-            w.node(0).driver.refuse(now, kept.ticket, Refusal::NoMatch);
+            w.node(0).driver.refuse(now, kept.rx_request, NakReason::NoMatch);
         } else {
             w.node(0).answer_kept(u32::MAX).unwrap();
         }
@@ -397,7 +397,7 @@ fn h4_7_no_pause_is_too_short_to_be_a_pause_while_a_link_drains() {
     for late in lateness(config().drain_bound) {
         let mut w = World::met();
         w.hold("put_req");
-        devices(&w, 0, true, OnRecall::Honest);
+        devices(&w, 0, true, OnInvalidate::Honest);
         let deadline = Instant::NEVER;
         let tag = w.send(0, Order { deadline, ..w.order(Kind::Put, 1, 5000) }).unwrap();
         w.settle();
@@ -406,7 +406,7 @@ fn h4_7_no_pause_is_too_short_to_be_a_pause_while_a_link_drains() {
         w.settle();
         assert_eq!(w.nodes[0].next, Some(now.after(w.config.drain_bound)));
         w.now = now.after(w.config.drain_bound).after(Span::from_nanos(late));
-        devices(&w, 0, false, OnRecall::Honest);
+        devices(&w, 0, false, OnInvalidate::Honest);
         at_once(&mut w, 0);
         w.settle();
         assert_eq!((w.count(0, Counter::DrainBoundHit), w.reported(0, tag)), (0, true), "{late}");

@@ -4,13 +4,13 @@
 use lnd_core::counters::Counter;
 use lnd_core::driver::{Kind, Role};
 use lnd_core::id::Tag;
-use lnd_core::message::{Message, PullReady, Refusal};
+use lnd_core::message::{Message, NakReason, PullReady};
 use lnd_core::ports::Features;
 use lnd_core::transfer::{Cause, Place};
 
 use super::fabric::Fabric;
 use super::letter::Letter;
-use super::node::{Order, Verdict};
+use super::node::{Decision, Order};
 use super::world::{config, World};
 
 /// S3-3: request and answer use the short channel, R16: and carry all that is needed; S3-13: no third message.
@@ -20,10 +20,13 @@ fn s3_2_an_optimised_get_is_staged_by_the_target_and_pulled() {
     let tag = w.get(0, 1, 5000).unwrap();
     w.settle();
     assert_eq!((w.said(0, 1, "get_req"), w.said(1, 0, "pull_ready")), (1, 1));
-    let (asked, gave) = (w.report(0, tag), w.nodes[1].done[0]);
-    assert_eq!((asked.role, asked.status.errno, asked.bytes), (Role::GetPull, 0, 5000));
+    let (invalidating, gave) = (w.report(0, tag), w.nodes[1].done[0]);
+    assert_eq!(
+        (invalidating.role, invalidating.status.errno, invalidating.bytes),
+        (Role::GetPull, 0, 5000)
+    );
     // R8: one report, and it says that it is of both messages.
-    assert!(asked.reply && !gave.reply);
+    assert!(invalidating.reply && !gave.reply);
     assert_eq!((gave.role, gave.status.errno, gave.bytes), (Role::GetSource, 0, 5000));
     w.assert_drained();
 }
@@ -33,7 +36,7 @@ fn s3_2_an_optimised_get_is_staged_by_the_target_and_pulled() {
 fn a_target_may_give_less_than_was_asked_for() {
     for given in [1, 1234, 0] {
         let mut w = World::met();
-        w.node(1).get = Verdict::UpTo(given);
+        w.node(1).get = Decision::UpTo(given);
         let tag = w.get(0, 1, 5000).unwrap();
         w.settle();
         assert_eq!((w.report(0, tag).status.errno, w.report(0, tag).bytes), (0, given));
@@ -44,7 +47,7 @@ fn a_target_may_give_less_than_was_asked_for() {
 #[test]
 fn s1_8_a_refused_get_is_told() {
     let mut w = World::met();
-    w.node(1).get = Verdict::Refuse(Refusal::NoMatch);
+    w.node(1).get = Decision::Refuse(NakReason::NoMatch);
     let tag = w.get(0, 1, 5000).unwrap();
     w.settle();
     assert_eq!(w.said(1, 0, "get_nak"), 1);
@@ -58,14 +61,14 @@ fn s1_8_a_refused_get_is_told() {
 fn s3_14_a_routed_or_small_get_is_a_mere_header() {
     for (length, routed) in [(5000, true), (100, false)] {
         let mut w = World::met();
-        w.node(1).inline = Verdict::Keep;
+        w.node(1).inline = Decision::Keep;
         let order = Order { routed, ..w.order(Kind::Get, 1, length) };
         let tag = w.send(0, order).unwrap();
         w.settle();
         let report = w.report(0, tag);
         assert_eq!((report.role, report.status.errno), (Role::Immediate, 0));
         assert!(!report.reply, "the reply will come as a message of its own");
-        assert_eq!(w.nodes[1].kept[0].ticket.length, 0);
+        assert_eq!(w.nodes[1].kept[0].rx_request.length, 0);
         assert_eq!(w.said(0, 1, "get_req"), 0);
         // The upper layer answers with a REPLY, which is a PUT.
         let taken = w.node(1).answer_kept(0).unwrap();
@@ -112,8 +115,8 @@ fn s3_7_answers_to_nothing_or_to_another_are_counted_only() {
     let ready = |sink| Message::PullReady(PullReady { sink, source, length: 10, key: b"forged" });
     let older = Tag { generation: tag.generation.wrapping_sub(1), ..tag };
     let nowhere = Tag { index: 5000, generation: 1 };
-    let nak = |sink| Message::GetNak { sink, why: Refusal::NoMatch };
-    let put_nak = Message::PutNak { source: tag, why: Refusal::NoMatch };
+    let nak = |sink| Message::GetNak { sink, why: NakReason::NoMatch };
+    let put_nak = Message::PutNak { source: tag, why: NakReason::NoMatch };
     for (from, message, counter) in [
         (1, ready(older), Counter::StaleAnswer),
         (1, ready(nowhere), Counter::StaleAnswer),
@@ -139,7 +142,7 @@ fn s3_7_answers_to_nothing_or_to_another_are_counted_only() {
 #[test]
 fn a_repeated_pull_ready_starts_one_pull() {
     let mut w = World::met();
-    w.fate("pull_ready", super::fabric::Fate::Twice);
+    w.injected("pull_ready", super::fabric::InjectedFault::Twice);
     let tag = w.get(0, 1, 5000).unwrap();
     w.settle();
     assert_eq!(w.report(0, tag).status.errno, 0);

@@ -8,7 +8,7 @@ use lnd_core::id::Tag;
 use lnd_core::link::{LinkState, Quiesced};
 use lnd_core::ports::{Completion, Returned};
 use lnd_core::time::Span;
-use lnd_core::transfer::{Cause, Health, Place};
+use lnd_core::transfer::{Cause, HealthClass, Place};
 
 use super::node::Order;
 use super::peer_down::expect;
@@ -41,7 +41,7 @@ fn failed() -> (World, Tag) {
         d.unreadable = true;
         d.link_works = false;
     });
-    w.tell_link(0, LINK0, false);
+    w.notify_link(0, LINK0, false);
     pass(&mut w, 20);
     (w, tag)
 }
@@ -56,12 +56,12 @@ fn s0_10_without_a_proof_nothing_is_given_back() {
     assert_eq!(w.nodes[0].driver.quarantined(LINK1), 0);
     // Neither time, nor the fabric's word, nor the deadline is a proof.
     w.sleep(Span::from_secs(100));
-    w.tell_link(0, LINK0, true);
-    w.tell_link(0, LINK0, false);
+    w.notify_link(0, LINK0, true);
+    w.notify_link(0, LINK0, false);
     w.sleep(Span::from_secs(1));
     assert_eq!(state(&w), LinkState::Failed);
     assert!(!w.reported(0, tag));
-    assert_eq!(w.device(0, 0, |d| (d.calls.yanks, d.calls.resets)), (0, 0));
+    assert_eq!(w.device(0, 0, |d| (d.calls.reclaims, d.calls.resets)), (0, 0));
     assert_eq!(w.nodes[0].driver.quarantined(LINK0), 1);
     // R66: what waits, and for what.
     let Some(Blocker::Transfer { tag: held, link, .. }) = w.nodes[0].driver.blocker(0) else {
@@ -75,8 +75,8 @@ fn s0_10_without_a_proof_nothing_is_given_back() {
         d.link_works = true;
     });
     w.sleep(Span::from_millis(10));
-    expect(w.report(0, tag), Cause::LinkDown, Place::Moving, -5, Health::LocalError);
-    assert_eq!(w.device(0, 0, |d| (d.calls.yanks, d.calls.resets)), (1, 1));
+    expect(w.report(0, tag), Cause::LinkDown, Place::Moving, -5, HealthClass::LocalError);
+    assert_eq!(w.device(0, 0, |d| (d.calls.reclaims, d.calls.resets)), (1, 1));
     assert_eq!((state(&w), w.nodes[0].driver.quarantined(LINK0)), (LinkState::Up, 0));
     w.assert_drained();
 }
@@ -112,7 +112,7 @@ fn s0_10_the_platform_may_assert_the_stop() {
     w.node(0).driver.assert_stopped(now, assert_stopped(LINK0)).unwrap();
     assert_eq!(w.count(0, Counter::StopsAsserted), 1);
     w.sleep(Span::from_millis(10));
-    expect(w.report(0, tag), Cause::LinkDown, Place::Moving, -5, Health::LocalError);
+    expect(w.report(0, tag), Cause::LinkDown, Place::Moving, -5, HealthClass::LocalError);
     assert_eq!((state(&w), w.nodes[0].driver.quarantined(LINK0)), (LinkState::Down, 0));
     w.assert_drained();
     // The slot stays empty: the link is down, and nothing is in the way of the end.
@@ -128,7 +128,7 @@ fn a_device_found_gone_by_an_interrupt_fails_its_link() {
     let tag = staged(&mut w);
     // Only the interrupt has seen it: the engine's registers answer, but it does not stop yet.
     w.device(0, 0, |d| d.slow_stop = true);
-    w.nodes[0].driver.decider().device_gone(LINK0);
+    w.nodes[0].driver.irq_handle().device_gone(LINK0);
     let order = Order { link: Some(LINK0), ..w.order(Kind::Put, 1, 50) };
     let other = w.send(0, order).unwrap();
     pass(&mut w, 5);
@@ -169,7 +169,7 @@ fn a_device_found_gone_by_a_sweep_fails_its_link_in_the_next_turn() {
         d.unreadable = true;
         d.link_works = false;
     });
-    w.tell_peer(0, 1, false);
+    w.notify_peer(0, 1, false);
     w.tick();
     assert_eq!(w.device(0, 0, |d| (d.calls.invalidates, d.gone)), (1, true));
     assert_eq!((state(&w), w.nodes[0].next), (LinkState::Up, Some(w.now)), "found, to be told");
@@ -189,7 +189,7 @@ fn a_post_that_finds_the_device_gone_is_a_link_failure() {
     let order = Order { link: Some(LINK0), ..w.order(Kind::Put, 1, 5000) };
     let tag = w.send(0, order).unwrap();
     w.settle();
-    expect(w.report(0, tag), Cause::LinkDown, Place::Queue, -100, Health::LocalDropped);
+    expect(w.report(0, tag), Cause::LinkDown, Place::Queue, -100, HealthClass::LocalDropped);
     assert_eq!(w.count(0, Counter::PostFailed), 1);
 }
 
@@ -216,10 +216,10 @@ fn another_links_ring_does_not_settle_a_transfer() {
 fn a_late_mark_changes_nothing() {
     let mut w = World::met();
     w.device(0, 0, |d| d.link_works = false);
-    w.tell_link(0, LINK0, false);
+    w.notify_link(0, LINK0, false);
     pass(&mut w, 5);
     assert_eq!(state(&w), LinkState::Down);
-    w.nodes[0].driver.decider().device_gone(LINK0);
+    w.nodes[0].driver.irq_handle().device_gone(LINK0);
     pass(&mut w, 5);
     assert_eq!(state(&w), LinkState::Down);
     w.device(0, 0, |d| d.link_works = true);

@@ -9,7 +9,7 @@ use lnd_core::peer::HelloState;
 use lnd_core::ports::Sent;
 use lnd_core::time::{Instant, Span};
 
-use super::fabric::Fate;
+use super::fabric::InjectedFault;
 use super::hello::{forged, hello, hold_off};
 use super::letter::Letter;
 use super::node::Order;
@@ -36,13 +36,13 @@ fn r68_what_a_dead_node_has_left_is_asked_after_ever_less_often() {
     w.settle();
     w.kill(1);
     w.node(0).done.clear();
-    w.tell_peer(0, 1, false);
+    w.notify_peer(0, 1, false);
     let letter = on_the_wire(&w, 1, "immediate");
     let hold_off = hold_off(&w);
     // The platform's verdict may be wrong: the first request revives the peer at once.
     assert!(!w.hand(&letter), "it stays in the channel");
     for times in [1, 2, 4, 8, 16, 32, 64, 64] {
-        assert_eq!(w.state(0, 1), HelloState::Greeting);
+        assert_eq!(w.state(0, 1), HelloState::Handshake);
         w.sleep(hold_off);
         assert_eq!(w.state(0, 1), HelloState::Down, "no answer");
         let due = w.now.after(hold_off.times(times));
@@ -55,13 +55,13 @@ fn r68_what_a_dead_node_has_left_is_asked_after_ever_less_often() {
     w.sleep(hold_off);
     w.now = w.now.after(hold_off.times(64));
     assert!(!w.hand(&letter));
-    assert_eq!(w.state(0, 1), HelloState::Greeting);
+    assert_eq!(w.state(0, 1), HelloState::Handshake);
     assert_eq!((w.state(0, 2), w.nodes[0].done.len()), (HelloState::Good, 0));
 }
 
 /// R68: an answer of the incarnation that we know ends a wrong verdict, and not the hold-off does.
 #[test]
-fn r68_a_late_answer_ends_the_verdict_before_the_hold_off() {
+fn r68_a_late_answer_ends_the_decision_before_the_hold_off() {
     let mut w = World::new(2);
     w.hold("hello_ack");
     w.put(0, 1, 10).unwrap();
@@ -69,7 +69,7 @@ fn r68_a_late_answer_ends_the_verdict_before_the_hold_off() {
     assert_eq!(w.state(0, 1), HelloState::Down, "no answer");
     let answer = on_the_wire(&w, 1, "hello_ack");
     w.hand(&answer);
-    assert_eq!((w.state(0, 1), w.count(0, Counter::IgnoredHellos)), (HelloState::Greeting, 1));
+    assert_eq!((w.state(0, 1), w.count(0, Counter::IgnoredHellos)), (HelloState::Handshake, 1));
     w.free("hello_ack");
     w.settle();
     assert_eq!(w.state(0, 1), HelloState::Good);
@@ -77,17 +77,17 @@ fn r68_a_late_answer_ends_the_verdict_before_the_hold_off() {
 
 /// R68: the hold-off is of the present verdict. That of a former one is over with it.
 #[test]
-fn r68_a_verdict_by_interrupt_has_a_hold_off_of_its_own() {
+fn r68_a_decision_by_interrupt_has_a_hold_off_of_its_own() {
     let mut w = World::met();
-    w.tell_peer(0, 1, false);
+    w.notify_peer(0, 1, false);
     w.settle();
-    w.tell_peer(0, 1, true);
+    w.notify_peer(0, 1, true);
     w.put(0, 1, 0).unwrap();
     w.settle();
     assert_eq!((w.state(0, 1), w.count(0, Counter::PeersDown)), (HelloState::Good, 1));
     w.sleep(hold_off(&w));
     let peer = w.peer(0, 1).unwrap();
-    assert!(w.nodes[0].driver.decider().peer_down(peer));
+    assert!(w.nodes[0].driver.irq_handle().peer_down(peer));
     // The thread hears of it by its next request.
     assert_eq!(w.put(0, 1, 0), Err(Why::PeerDown));
     assert_eq!((w.state(0, 1), w.count(0, Counter::PeersDown)), (HelloState::Down, 2));
@@ -95,7 +95,7 @@ fn r68_a_verdict_by_interrupt_has_a_hold_off_of_its_own() {
 
 /// R41, R39: after a pause of ours a hello's answer has the hello's time again, whichever place its peer has.
 #[test]
-fn r41_a_greeting_has_its_time_again_after_our_own_pause() {
+fn r41_a_handshake_has_its_time_again_after_our_own_pause() {
     let mut w = World::with(3, config());
     w.put(0, 2, 0).unwrap();
     w.settle();
@@ -117,14 +117,14 @@ fn r41_a_greeting_has_its_time_again_after_our_own_pause() {
 /// R29: an incarnation that has answered our hello is not given up for a late hello of its predecessor,
 /// though the platform has taken it for down meanwhile.
 #[test]
-fn r29_the_platforms_verdict_leaves_what_was_proven() {
+fn r29_the_platforms_decision_leaves_what_was_proven() {
     let mut w = World::met();
     let late = forged(&w, 1, 0, &hello());
     w.reboot(1);
     w.put(1, 0, 0).unwrap();
     w.put(0, 1, 0).unwrap();
     w.settle();
-    w.tell_peer(0, 1, false);
+    w.notify_peer(0, 1, false);
     w.settle();
     let before = w.count(0, Counter::PeersRestarted);
     w.hand(&late);
@@ -141,7 +141,7 @@ fn s0_13_a_request_waits_until_its_sender_has_answered() {
     let first = w.fabric.borrow_mut().wire.pop_front().unwrap();
     assert_eq!((first.kind(), w.hand(&first)), ("hello", true));
     w.settle();
-    assert_eq!((w.state(0, 1), w.state(1, 0)), (HelloState::Greeting, HelloState::Good));
+    assert_eq!((w.state(0, 1), w.state(1, 0)), (HelloState::Handshake, HelloState::Good));
     assert_eq!((w.said(1, 0, "immediate"), w.nodes[0].driver.in_use()), (1, (0, 0)));
     assert!(w.count(0, Counter::Waited) > 0);
     w.free("hello");
@@ -154,7 +154,7 @@ fn s0_13_a_request_waits_until_its_sender_has_answered() {
 fn given_up(reliable: bool, stalled: bool) -> u32 {
     let mut w = World::met_with(Config { depth: 2, ..config() });
     w.fabric.borrow_mut().reliable = reliable;
-    w.fate("immediate", Fate::Lost(Sent::NotDelivered));
+    w.injected("immediate", InjectedFault::Lost(Sent::NotDelivered));
     let failed = w.put(0, 1, 10).unwrap();
     w.settle();
     assert_eq!(w.report(0, failed).status.errno, -5);
@@ -163,9 +163,9 @@ fn given_up(reliable: bool, stalled: bool) -> u32 {
     w.settle();
     w.hold("hello");
     if !stalled {
-        w.tell_peer(0, 1, false);
+        w.notify_peer(0, 1, false);
         w.settle();
-        w.tell_peer(0, 1, true);
+        w.notify_peer(0, 1, true);
     }
     w.put(0, 1, 10).unwrap();
     w.sleep(w.config.credit_stall);
@@ -203,7 +203,7 @@ fn what_waits_for_room_is_not_said_to_a_peer_that_is_down() {
         w.settle();
         assert_eq!((w.nodes[1].done.len(), w.said(1, 0, "noop")), (3, 0));
         if down {
-            w.tell_peer(1, 0, false);
+            w.notify_peer(1, 0, false);
         }
         w.fabric.borrow_mut().room.clear();
         w.sleep(Span::from_millis(10));

@@ -8,15 +8,15 @@ use lnd_core::peer::HelloState;
 use lnd_core::ports::Sent;
 use lnd_core::time::Span;
 
-use super::fabric::{nid, Fate};
+use super::fabric::{nid, InjectedFault};
 use super::letter::Letter;
 use super::world::{config, World, WorldOf, LINK0};
 
 #[test]
-fn r27_first_request_greets_and_waits_for_the_answer() {
+fn r27_first_request_connects_and_waits_for_the_answer() {
     let mut w = World::new(2);
     let tag = w.put(0, 1, 10).unwrap();
-    assert_eq!(w.state(0, 1), HelloState::Greeting);
+    assert_eq!(w.state(0, 1), HelloState::Handshake);
     assert_eq!(w.said(0, 1, "immediate"), 0, "sent before the hello was answered");
     w.settle();
     assert_eq!(w.report(0, tag).status.errno, 0);
@@ -33,7 +33,7 @@ fn lu7646_simultaneous_hellos_end_in_one_session_each_way() {
     let mut w = World::new(2);
     let a = w.put(0, 1, 10).unwrap();
     let b = w.put(1, 0, 10).unwrap();
-    assert_eq!((w.state(0, 1), w.state(1, 0)), (HelloState::Greeting, HelloState::Greeting));
+    assert_eq!((w.state(0, 1), w.state(1, 0)), (HelloState::Handshake, HelloState::Handshake));
     w.settle();
     assert_eq!((w.report(0, a).status.errno, w.report(1, b).status.errno), (0, 0));
     assert_eq!((w.said(0, 1, "hello"), w.said(1, 0, "hello")), (1, 1));
@@ -57,8 +57,8 @@ fn lu16213_one_hello_in_flight_however_much_is_submitted() {
 fn a_lost_hello_or_answer_is_tried_again() {
     for kind in ["hello", "hello_ack"] {
         let mut w = World::new(2);
-        w.fate(kind, Fate::Lost(Sent::Ok));
-        w.fate(kind, Fate::Lost(Sent::Ok));
+        w.injected(kind, InjectedFault::Lost(Sent::Ok));
+        w.injected(kind, InjectedFault::Lost(Sent::Ok));
         let tag = w.put(0, 1, 10).unwrap();
         w.sleep(Span::from_secs(3));
         assert_eq!(w.report(0, tag).status.errno, 0, "{kind}");
@@ -92,7 +92,7 @@ fn hello_tries_run_out_into_down_and_a_hold_off() {
 #[test]
 fn s0_14_a_hello_revives_a_peer_that_was_down() {
     let mut w = World::met();
-    w.tell_peer(0, 1, false);
+    w.notify_peer(0, 1, false);
     w.settle();
     assert_eq!(w.state(0, 1), HelloState::Down);
     w.reboot(1);
@@ -106,8 +106,8 @@ fn s0_14_a_hello_revives_a_peer_that_was_down() {
 #[test]
 fn repeated_and_stray_hello_answers_change_nothing() {
     let mut w = World::new(2);
-    w.fate("hello", Fate::Twice);
-    w.fate("hello_ack", Fate::Twice);
+    w.injected("hello", InjectedFault::Twice);
+    w.injected("hello_ack", InjectedFault::Twice);
     w.put(0, 1, 10).unwrap();
     w.settle();
     assert_eq!((w.state(0, 1), w.state(1, 0)), (HelloState::Good, HelloState::Good));
@@ -137,8 +137,8 @@ fn a_late_repetition_of_an_old_hello_does_not_reopen_its_session() {
     w.put(0, 1, 10).unwrap();
     w.settle();
     // Node 0 opens a second session; then the first hello arrives once more.
-    w.tell_peer(0, 1, false);
-    w.tell_peer(0, 1, true);
+    w.notify_peer(0, 1, false);
+    w.notify_peer(0, 1, true);
     let tag = w.put(0, 1, 10).unwrap();
     w.settle();
     assert_eq!(w.report(0, tag).status.errno, 0);
@@ -175,12 +175,13 @@ fn versions_that_do_not_meet_take_the_peer_down() {
     // So is one of whom nothing is known, and one that has begun another life: the answer names the
     // life that has asked, or it could not be told on the wire (R27).
     for mut w in [World::new(2), World::met()] {
-        let asked = forged(&w, 1, 0, &Message::Hello(stranger)).envelope;
-        let asked = Envelope { from_life: Incarnation::from_raw(77).unwrap(), ..asked };
-        w.hand(&Letter::new(LINK0, &asked, &Message::Hello(stranger)));
+        let invalidating = forged(&w, 1, 0, &Message::Hello(stranger)).envelope;
+        let invalidating =
+            Envelope { from_incarnation: Incarnation::from_raw(77).unwrap(), ..invalidating };
+        w.hand(&Letter::new(LINK0, &invalidating, &Message::Hello(stranger)));
         let answer = w.fabric.borrow().wire.back().unwrap().clone();
         assert!(matches!(answer.message(), Message::HelloAck(HelloAck { version: None, .. })));
-        assert_eq!(answer.envelope.to_life, Some(asked.from_life));
+        assert_eq!(answer.envelope.to_incarnation, Some(invalidating.from_incarnation));
     }
 
     let mut w = World::new(2);
@@ -216,8 +217,8 @@ pub fn hello() -> Message<'static> {
 }
 
 /// A letter as the driver of `from` might have sent it, with the lives that are true now.
-pub fn forged<const RECALLS: bool>(
-    w: &WorldOf<RECALLS>,
+pub fn forged<const SAFE_INVALIDATE: bool>(
+    w: &WorldOf<SAFE_INVALIDATE>,
     from: usize,
     to: usize,
     message: &Message<'_>,
@@ -225,8 +226,8 @@ pub fn forged<const RECALLS: bool>(
     let envelope = Envelope {
         from: nid(from),
         to: nid(to),
-        from_life: w.nodes[from].driver.identity().life,
-        to_life: Some(w.nodes[to].driver.identity().life),
+        from_incarnation: w.nodes[from].driver.identity().incarnation,
+        to_incarnation: Some(w.nodes[to].driver.identity().incarnation),
         session: 1,
         sequence: 1,
         credits: 0,

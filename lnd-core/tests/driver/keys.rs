@@ -7,13 +7,13 @@ use lnd_core::counters::Counter;
 use lnd_core::driver::{Kind, Role};
 use lnd_core::id::Tag;
 use lnd_core::key::MAX_KEY;
-use lnd_core::message::{Message, PullReady, Refusal};
+use lnd_core::message::{Message, NakReason, PullReady};
 use lnd_core::time::Span;
 use lnd_core::transfer::{Cause, Place, Status};
 
 use super::device::Posted;
 use super::letter::Letter;
-use super::node::Verdict;
+use super::node::Decision;
 use super::world::{config, World};
 
 fn keyed(w: &World) -> usize {
@@ -46,7 +46,7 @@ fn the_key_of_what_is_staged_reaches_the_engine_that_pulls_it() {
     w.settle();
     assert_eq!((w.report(1, reply).status.errno, keyed(&w)), (0, 4));
     // A pull of nothing is one too.
-    w.node(1).put = Verdict::UpTo(0);
+    w.node(1).put = Decision::UpTo(0);
     w.put(0, 1, 5000).unwrap();
     w.settle();
     assert_eq!(keyed(&w), 5);
@@ -75,7 +75,7 @@ fn each_use_of_a_slot_is_pulled_by_its_own_key() {
 #[test]
 fn a_request_that_is_kept_for_its_decision_keeps_its_key() {
     let mut w = World::met();
-    w.node(1).put = Verdict::Keep;
+    w.node(1).put = Decision::Keep;
     let puts: Vec<Tag> = (0..3).map(|_| w.put(0, 1, 5000).unwrap()).collect();
     w.settle();
     assert_eq!((w.nodes[1].kept.len(), keyed(&w)), (3, 0));
@@ -166,7 +166,7 @@ fn a_put_that_is_received_while_it_is_offered_keeps_its_key() {
 #[test]
 fn a_pull_without_a_key_is_refused_and_nothing_is_posted() {
     for direct in [false, true] {
-        let told = |status: Status| (status.errno, status.evidence);
+        let announced = |status: Status| (status.errno, status.evidence);
         let mut w = World::met();
         w.fabric.borrow_mut().keyless = true;
         next_is_direct(&mut w, direct);
@@ -174,14 +174,17 @@ fn a_pull_without_a_key_is_refused_and_nothing_is_posted() {
         let put = w.put(0, 1, 5000).unwrap();
         w.settle();
         let nak = w.fabric.borrow().wire.front().cloned().unwrap();
-        let said = Message::PutNak { source: put, why: Refusal::BadRequest };
+        let said = Message::PutNak { source: put, why: NakReason::BadRequest };
         assert_eq!(nak.message(), said);
         let report = w.nodes[1].done[0];
         assert_eq!((report.role, report.bytes), (Role::PutSink, 0));
-        assert_eq!(told(report.status), (-71, Some((Cause::Protocol, Place::Queue))));
+        assert_eq!(announced(report.status), (-71, Some((Cause::Protocol, Place::Queue))));
         w.free("put_nak");
         w.settle();
-        assert_eq!(told(w.report(0, put).status), (-121, Some((Cause::Refused, Place::Staged))));
+        assert_eq!(
+            announced(w.report(0, put).status),
+            (-121, Some((Cause::Refused, Place::Staged)))
+        );
         assert_eq!(w.count(1, Counter::Protocol), 1);
         let posts = |w: &World, node| (0..2).map(|l| w.device(node, l, |d| d.calls.posts)).sum();
         let (staged, pulled): (usize, usize) = (posts(&w, 0), posts(&w, 1));
@@ -190,9 +193,9 @@ fn a_pull_without_a_key_is_refused_and_nothing_is_posted() {
         let get = w.get(0, 1, 5000).unwrap();
         w.settle();
         let status = w.report(0, get).status;
-        assert_eq!(told(status), (-71, Some((Cause::Protocol, Place::Queue))));
+        assert_eq!(announced(status), (-71, Some((Cause::Protocol, Place::Queue))));
         let give = w.nodes[1].done[1];
-        assert_eq!(told(give.status), (-121, Some((Cause::Refused, Place::Staged))));
+        assert_eq!(announced(give.status), (-121, Some((Cause::Refused, Place::Staged))));
         assert_eq!(w.count(0, Counter::Protocol), 1);
         w.fabric.borrow_mut().keyless = false;
         w.put(0, 1, 5000).unwrap();

@@ -42,8 +42,8 @@ fn the_session_of_a_late_hello_is_not_opened_for_the_one_that_answers() {
     w.fabric.borrow_mut().reliable = false;
     w.reboot(1);
     let mut late = forged(&w, 1, 0, &hello());
-    late.envelope.from_life = Incarnation::from_raw(999).unwrap();
-    (late.envelope.to_life, late.envelope.session, late.envelope.sequence) = (None, 50, 0);
+    late.envelope.from_incarnation = Incarnation::from_raw(999).unwrap();
+    (late.envelope.to_incarnation, late.envelope.session, late.envelope.sequence) = (None, 50, 0);
     w.hold("hello");
     w.hand(&late);
     hand_held(&mut w, "hello");
@@ -159,7 +159,7 @@ pub struct LateHellos {
 pub fn late_hellos() -> LateHellos {
     let mut w = World::met();
     let mut first = forged(&w, 1, 0, &hello());
-    (first.envelope.to_life, first.envelope.sequence) = (None, 0);
+    (first.envelope.to_incarnation, first.envelope.sequence) = (None, 0);
     w.reboot(0);
     // Node 0 hears no answer to its hello; node 1 does.
     w.hold("hello_ack");
@@ -173,7 +173,7 @@ pub fn late_hellos() -> LateHellos {
 
     // Hellos that were long under way: of a former incarnation, and of the present one's first session.
     let mut former = first.clone();
-    former.envelope.from_life = Incarnation::from_raw(999).unwrap();
+    former.envelope.from_incarnation = Incarnation::from_raw(999).unwrap();
     w.hold("hello");
     w.hand(&former);
     w.hand(&first);
@@ -201,7 +201,7 @@ fn s0_18_late_hellos_hide_no_request_from_a_node_that_is_new() {
 }
 
 #[test]
-fn what_a_former_life_has_sent_is_dropped_when_the_present_one_has_answered() {
+fn what_a_former_incarnation_has_sent_is_dropped_when_the_present_one_has_answered() {
     // An echo in the network: the hello of a life that is over, and a request of its session.
     let mut w = World::met();
     w.fabric.borrow_mut().reliable = false;
@@ -216,10 +216,10 @@ fn what_a_former_life_has_sent_is_dropped_when_the_present_one_has_answered() {
     w.settle();
     assert_eq!(taken(&w), before + 1, "the new life is admitted");
 
-    let dropped = w.count(0, Counter::WrongLife);
+    let dropped = w.count(0, Counter::WrongIncarnation);
     w.hand(&hello);
     assert!(w.hand(&request), "the present life has answered our hello; that one has not");
-    assert_eq!(w.count(0, Counter::WrongLife), dropped + 1);
+    assert_eq!(w.count(0, Counter::WrongIncarnation), dropped + 1);
     w.settle();
     w.hand(&request);
     w.settle();
@@ -229,7 +229,7 @@ fn what_a_former_life_has_sent_is_dropped_when_the_present_one_has_answered() {
 }
 
 #[test]
-fn what_was_taken_from_a_former_life_is_not_taken_again_with_its_hello() {
+fn what_was_taken_from_a_former_incarnation_is_not_taken_again_with_its_hello() {
     // The same, and nothing that node 1 answers has come so far.
     let mut w = World::met();
     w.fabric.borrow_mut().reliable = false;

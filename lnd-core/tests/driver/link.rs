@@ -8,11 +8,11 @@ use lnd_core::id::{LinkId, Tag};
 use lnd_core::link::LinkState;
 use lnd_core::ports::{Completion, Features, Returned};
 use lnd_core::time::Span;
-use lnd_core::transfer::{Cause, Health, Place};
+use lnd_core::transfer::{Cause, HealthClass, Place};
 
-use super::device::{Device, OnRecall};
+use super::device::{Device, OnInvalidate};
 use super::fabric::Fabric;
-use super::node::{Order, Verdict};
+use super::node::{Decision, Order};
 use super::peer_down::expect;
 use super::world::{config, World, LINK0, LINK1};
 
@@ -24,7 +24,7 @@ fn by(w: &mut World, kind: Kind, length: u32, link: LinkId) -> Tag {
 /// R19: by hand only with the proof, and marked as such.
 
 #[test]
-fn s0_20_nothing_is_settled_by_hand_before_the_engine_has_stopped() {
+fn s0_20_nothing_is_asserted_before_the_engine_has_stopped() {
     let mut w = World::met();
     for link in 0..2 {
         w.device(0, link, |d| d.slow_stop = true);
@@ -32,33 +32,36 @@ fn s0_20_nothing_is_settled_by_hand_before_the_engine_has_stopped() {
     w.hold("put_req");
     w.hold("get_req");
     let staged = by(&mut w, Kind::Put, 5000, LINK0);
-    let asked = by(&mut w, Kind::Get, 5000, LINK0);
+    let invalidating = by(&mut w, Kind::Get, 5000, LINK0);
     let other = by(&mut w, Kind::Put, 5000, LINK1);
     w.settle();
     let flying = by(&mut w, Kind::Put, 10, LINK0);
     w.settle_untold();
-    w.tell_link(0, LINK0, false);
+    w.notify_link(0, LINK0, false);
     for _ in 0..20 {
         w.now = w.now.after(Span::from_millis(1));
         w.settle_untold();
     }
     assert_eq!(w.nodes[0].driver.link_state(LINK0), Some(LinkState::Stopping));
     // Only the wait for an answer could be given up.
-    expect(w.report(0, asked), Cause::LinkDown, Place::Answer, -5, Health::LocalError);
+    expect(w.report(0, invalidating), Cause::LinkDown, Place::Answer, -5, HealthClass::LocalError);
     assert!(!w.reported(0, staged) && !w.reported(0, flying));
     // S0-20 has both: it was asked for the descriptor, and then to stop. It gave neither.
     // S0-12: so nothing was taken away.
-    assert_eq!(w.device(0, 0, |d| (d.calls.invalidates, d.calls.stops, d.calls.yanks)), (1, 1, 0));
+    assert_eq!(
+        w.device(0, 0, |d| (d.calls.invalidates, d.calls.stops, d.calls.reclaims)),
+        (1, 1, 0)
+    );
     w.device(0, 0, |d| d.stopped = true);
     for _ in 0..5 {
         w.now = w.now.after(Span::from_millis(1));
         w.settle_untold();
     }
-    expect(w.report(0, staged), Cause::LinkDown, Place::Moving, -5, Health::LocalError);
-    expect(w.report(0, flying), Cause::LinkDown, Place::Answer, -5, Health::LocalError);
+    expect(w.report(0, staged), Cause::LinkDown, Place::Moving, -5, HealthClass::LocalError);
+    expect(w.report(0, flying), Cause::LinkDown, Place::Answer, -5, HealthClass::LocalError);
     assert_eq!(w.nodes[0].driver.link_state(LINK0), Some(LinkState::Down));
-    assert_eq!(w.device(0, 0, |d| (d.calls.yanks, d.calls.resets)), (1, 1));
-    assert_eq!(w.count(0, Counter::ByHand), 2);
+    assert_eq!(w.device(0, 0, |d| (d.calls.reclaims, d.calls.resets)), (1, 1));
+    assert_eq!(w.count(0, Counter::Asserted), 2);
     // INV-5: the channel has given its own proof and reports nothing of that link any more.
     assert!(w.fabric.borrow().endings.iter().all(|e| (e.node, e.link) != (0, LINK0)));
     let quiesce = w.nodes[0].driver.time_to_quiesce(LINK0).unwrap();
@@ -69,7 +72,7 @@ fn s0_20_nothing_is_settled_by_hand_before_the_engine_has_stopped() {
     w.free("get_req");
     w.settle();
     assert_eq!(w.report(0, other).status.errno, 0);
-    w.tell_link(0, LINK0, true);
+    w.notify_link(0, LINK0, true);
     w.sleep(Span::from_secs(31));
     w.assert_drained();
 }
@@ -93,10 +96,19 @@ fn s0_20_what_a_failed_link_has_is_invalidated_before_its_engine_is_stopped() {
         w.settle();
         // It says what its stop could not: nothing was moved.
         for tag in staged {
-            expect(w.report(0, tag), Cause::LinkDown, Place::Staged, -100, Health::LocalDropped);
+            expect(
+                w.report(0, tag),
+                Cause::LinkDown,
+                Place::Staged,
+                -100,
+                HealthClass::LocalDropped,
+            );
         }
-        assert_eq!(w.device(0, 0, |d| (d.stopped, d.calls.yanks)), (false, 0));
-        assert_eq!((w.count(0, Counter::ByHand), w.device(0, 1, |d| d.calls.invalidates)), (0, 0));
+        assert_eq!(w.device(0, 0, |d| (d.stopped, d.calls.reclaims)), (false, 0));
+        assert_eq!(
+            (w.count(0, Counter::Asserted), w.device(0, 1, |d| d.calls.invalidates)),
+            (0, 0)
+        );
         assert!(!w.reported(0, other));
         w.device(0, 0, |d| d.stopped = true);
         w.free("put_req");
@@ -122,12 +134,12 @@ fn s0_12_a_done_word_in_the_descriptor_tells_the_real_outcome() {
             w.device(1, 0, finish);
         }
         assert!(w.nodes[1].done.is_empty(), "the completion was lost");
-        w.tell_link(1, LINK0, false);
+        w.notify_link(1, LINK0, false);
         w.sleep(Span::from_millis(10));
         let got = w.nodes[1].done[0];
         assert_eq!(got.status.errno, errno);
-        assert_eq!((w.count(1, Counter::YankedReal), w.count(1, Counter::ByHand)), (1, 0));
-        w.tell_link(1, LINK0, true);
+        assert_eq!((w.count(1, Counter::ReclaimedReal), w.count(1, Counter::Asserted)), (1, 0));
+        w.notify_link(1, LINK0, true);
         w.sleep(Span::from_secs(31));
         assert_eq!(w.report(0, tag).status.errno == 0, errno == 0);
         w.assert_drained();
@@ -135,15 +147,15 @@ fn s0_12_a_done_word_in_the_descriptor_tells_the_real_outcome() {
 }
 
 #[test]
-fn s0_21_a_real_completion_after_the_one_by_hand_is_counted_only() {
+fn s0_21_a_real_completion_after_the_asserted_one_is_counted_only() {
     for reuse in [false, true] {
         let mut w = World::met();
         w.hold("put_req");
         let tag = by(&mut w, Kind::Put, 5000, LINK0);
         w.settle();
-        w.tell_link(0, LINK0, false);
+        w.notify_link(0, LINK0, false);
         w.sleep(Span::from_millis(10));
-        expect(w.report(0, tag), Cause::LinkDown, Place::Moving, -5, Health::LocalError);
+        expect(w.report(0, tag), Cause::LinkDown, Place::Moving, -5, HealthClass::LocalError);
         let next = reuse.then(|| by(&mut w, Kind::Put, 5000, LINK1));
         assert!(next.is_none_or(|n| n.index == tag.index || n != tag));
         w.settle();
@@ -154,7 +166,7 @@ fn s0_21_a_real_completion_after_the_one_by_hand_is_counted_only() {
         if let Some(next) = next {
             assert!(!w.reported(0, next));
         }
-        w.tell_link(0, LINK0, true);
+        w.notify_link(0, LINK0, true);
         w.free("put_req");
         w.sleep(Span::from_secs(31));
         w.assert_drained();
@@ -162,7 +174,7 @@ fn s0_21_a_real_completion_after_the_one_by_hand_is_counted_only() {
 }
 
 #[test]
-fn a_completion_in_the_ring_and_a_yank_finalize_once() {
+fn a_completion_in_the_ring_and_a_reclaim_finalize_once() {
     let mut w = World::met();
     let tag = by(&mut w, Kind::Put, 5000, LINK0);
     w.tick();
@@ -170,7 +182,7 @@ fn a_completion_in_the_ring_and_a_yank_finalize_once() {
     w.tick();
     w.devices();
     // Both rings hold the completion; the link fails before anybody has looked.
-    w.tell_link(0, LINK0, false);
+    w.notify_link(0, LINK0, false);
     for _ in 0..6 {
         w.now = w.now.after(Span::from_millis(1));
         w.tick();
@@ -191,14 +203,14 @@ fn queued_transfers_survive_and_go_by_the_other_link() {
     w.hold("put_req");
     let tags: Vec<Tag> = (0..6).map(|_| w.put(0, 1, 5000).unwrap()).collect();
     w.settle();
-    w.tell_link(0, LINK0, false);
+    w.notify_link(0, LINK0, false);
     w.sleep(Span::from_millis(10));
     w.free("put_req");
     w.sleep(Span::from_secs(3));
     let ends: Vec<i32> = tags.iter().map(|&t| w.report(0, t).status.errno).collect();
     assert_eq!(ends[2..], [0; 4], "queued ones: {ends:?}");
     assert!(w.device(0, 1, |d| d.calls.posts) >= 4);
-    w.tell_link(0, LINK0, true);
+    w.notify_link(0, LINK0, true);
     w.sleep(Span::from_secs(31));
     w.assert_drained();
 }
@@ -212,13 +224,13 @@ fn r53_what_waits_for_a_failed_link_alone_fails_at_once() {
     let waits = by(&mut w, Kind::Put, 5000, LINK0);
     let any = w.put(0, 1, 5000).unwrap();
     w.settle();
-    w.tell_link(0, LINK0, false);
+    w.notify_link(0, LINK0, false);
     w.settle();
-    expect(w.report(0, waits), Cause::LinkDown, Place::Queue, -100, Health::LocalDropped);
+    expect(w.report(0, waits), Cause::LinkDown, Place::Queue, -100, HealthClass::LocalDropped);
     // So does one that is submitted now, and nobody is stuck behind either.
     let vain = by(&mut w, Kind::Put, 5000, LINK0);
     w.settle();
-    expect(w.report(0, vain), Cause::LinkDown, Place::Queue, -100, Health::LocalDropped);
+    expect(w.report(0, vain), Cause::LinkDown, Place::Queue, -100, HealthClass::LocalDropped);
     w.free("put_req");
     // The credit may come back by the link that has failed on our side alone: then a new session does it.
     w.sleep(Span::from_secs(3));
@@ -228,24 +240,24 @@ fn r53_what_waits_for_a_failed_link_alone_fails_at_once() {
 
 #[test]
 fn a_refusal_finds_another_way_when_its_link_has_failed() {
-    use lnd_core::message::Refusal::NoMatch;
+    use lnd_core::message::NakReason::NoMatch;
     let mut w = World::met();
-    (w.node(1).put, w.node(1).get) = (Verdict::Keep, Verdict::Keep);
+    (w.node(1).put, w.node(1).get) = (Decision::Keep, Decision::Keep);
     by(&mut w, Kind::Put, 5000, LINK0);
     by(&mut w, Kind::Get, 5000, LINK0);
     by(&mut w, Kind::Get, 5000, LINK0);
     w.settle();
-    w.tell_link(1, LINK0, false);
+    w.notify_link(1, LINK0, false);
     w.sleep(Span::from_millis(10));
     let now = w.now;
     for _ in 0..2 {
         let kept = w.node(1).kept.remove(0);
-        w.node(1).driver.refuse(now, kept.ticket, NoMatch);
+        w.node(1).driver.refuse(now, kept.rx_request, NoMatch);
     }
     // A GET that can no longer be answered is refused instead.
     let gave = w.node(1).answer_kept(5000).unwrap();
     w.settle();
-    expect(w.report(1, gave), Cause::LinkDown, Place::Queue, -100, Health::LocalDropped);
+    expect(w.report(1, gave), Cause::LinkDown, Place::Queue, -100, HealthClass::LocalDropped);
     assert_eq!(w.nodes[0].done.len(), 3);
     assert!(w.nodes[0].done.iter().all(|r| r.status.errno == -121));
     w.assert_drained();
@@ -255,7 +267,7 @@ fn a_refusal_finds_another_way_when_its_link_has_failed() {
 fn a_restored_link_takes_what_waited_for_it() {
     let mut w = World::met();
     for link in [LINK0, LINK1] {
-        w.tell_link(0, link, false);
+        w.notify_link(0, link, false);
     }
     w.sleep(Span::from_millis(10));
     let tag = w.put(0, 1, 5000).unwrap();
@@ -276,8 +288,8 @@ fn s0_9_a_descriptor_that_does_not_come_back_fails_the_link() {
     w.hold("put_req");
     let tag = by(&mut w, Kind::Put, 5000, LINK0);
     w.settle();
-    w.device(0, 0, |d| d.on_recall = OnRecall::Never);
-    w.tell_peer(0, 1, false);
+    w.device(0, 0, |d| d.on_invalidate = OnInvalidate::Never);
+    w.notify_peer(0, 1, false);
     let start = w.now;
     w.settle();
     // R39: the bound is the next time that anything has to be done.
@@ -289,7 +301,7 @@ fn s0_9_a_descriptor_that_does_not_come_back_fails_the_link() {
     assert_eq!(w.count(0, Counter::DrainBoundHit), 1);
     assert_ne!(w.nodes[0].driver.link_state(LINK0), Some(LinkState::Up));
     w.sleep(Span::from_millis(10));
-    expect(w.report(0, tag), Cause::PeerDown, Place::Moving, -5, Health::RemoteError);
+    expect(w.report(0, tag), Cause::PeerDown, Place::Moving, -5, HealthClass::RemoteError);
     // Nothing was wrong with the link itself: it is back.
     assert_eq!(w.nodes[0].driver.link_state(LINK0), Some(LinkState::Up));
     w.assert_drained();
@@ -300,14 +312,14 @@ fn a_message_that_does_not_complete_fails_the_link() {
     let mut w = World::met();
     let tag = w.put(0, 1, 50).unwrap();
     w.settle_untold();
-    w.tell_peer(0, 1, false);
+    w.notify_peer(0, 1, false);
     w.settle_untold();
     let until = w.now.after(w.config.drain_bound).after(Span::from_millis(10));
     while w.now < until {
         w.now = w.now.after(Span::from_millis(1));
         w.settle_untold();
     }
-    expect(w.report(0, tag), Cause::PeerDown, Place::Answer, -5, Health::RemoteError);
+    expect(w.report(0, tag), Cause::PeerDown, Place::Answer, -5, HealthClass::RemoteError);
     assert_eq!(w.count(0, Counter::DrainBoundHit), 1);
     w.settle();
     w.assert_drained();
@@ -319,15 +331,15 @@ fn a_failure_told_by_an_interrupt_closes_the_gate_at_once() {
     for link in 0..2 {
         w.device(0, link, |d| d.link_works = false);
     }
-    let decider = w.nodes[0].driver.decider();
-    decider.link_failed(LINK0);
-    decider.link_failed(LINK1);
+    let irq_handle = w.nodes[0].driver.irq_handle();
+    irq_handle.link_failed(LINK0);
+    irq_handle.link_failed(LINK1);
     let tag = w.put(0, 1, 50).unwrap();
     assert_eq!(w.said(0, 1, "immediate"), 0);
     w.sleep(Span::from_millis(10));
     for link in [LINK0, LINK1] {
         assert_eq!(w.nodes[0].driver.link_state(link), Some(LinkState::Down));
-        w.tell_link(0, link, true);
+        w.notify_link(0, link, true);
     }
     w.settle();
     assert_eq!(w.report(0, tag).status.errno, 0);
@@ -341,26 +353,26 @@ fn answers_to_a_failed_link_end_with_it() {
     w.hold("pull_ready");
     let tag = by(&mut w, Kind::Get, 5000, LINK0);
     w.settle();
-    w.nodes[0].driver.decider().link_failed(LINK0);
+    w.nodes[0].driver.irq_handle().link_failed(LINK0);
     let letter = w.fabric.borrow_mut().wire.pop_front().unwrap();
     w.hand(&letter);
     w.node(0).fetch();
-    expect(w.report(0, tag), Cause::LinkDown, Place::Queue, -100, Health::LocalDropped);
+    expect(w.report(0, tag), Cause::LinkDown, Place::Queue, -100, HealthClass::LocalDropped);
     w.sleep(Span::from_secs(31));
     w.assert_drained();
 }
 
 #[test]
-fn a_ticket_whose_link_fails_can_still_be_refused_or_taken() {
+fn a_request_whose_link_fails_can_still_be_refused_or_taken() {
     let mut w = World::met();
-    w.node(1).put = Verdict::Keep;
+    w.node(1).put = Decision::Keep;
     by(&mut w, Kind::Put, 5000, LINK0);
     w.settle();
-    w.tell_link(1, LINK0, false);
+    w.notify_link(1, LINK0, false);
     w.sleep(Span::from_millis(10));
     let tag = w.node(1).answer_kept(9999).unwrap();
     w.settle();
-    expect(w.report(1, tag), Cause::LinkDown, Place::Queue, -100, Health::LocalDropped);
+    expect(w.report(1, tag), Cause::LinkDown, Place::Queue, -100, HealthClass::LocalDropped);
     // The source is told by the other link.
     w.settle();
     assert_eq!(w.nodes[0].done[0].status.errno, -121);

@@ -11,15 +11,15 @@ use std::mem::MaybeUninit;
 use lnd_core::config::Config;
 use lnd_core::counters::Counter;
 use lnd_core::driver::{
-    Driver, Give, Identity, Inbound, Interrupt, Kind, Receive, Received, RecvError, Refused,
-    Report, Request, RequestKind, Role, Submitted, Ticket, To, Why,
+    Driver, Identity, Inbound, Interrupt, Kind, Receive, Received, RecvError, Refused, Reply,
+    Report, Request, RequestKind, Role, RxRequest, Submitted, To, Why,
 };
 use lnd_core::fragment::Fragment;
 use lnd_core::id::{Incarnation, LinkId, Nid, Tag};
-use lnd_core::message::{Message, Refusal};
+use lnd_core::message::{Message, NakReason};
 use lnd_core::ports::Sent;
 use lnd_core::time::{Instant, Span};
-use lnd_core::transfer::{Delivery, Health, Status};
+use lnd_core::transfer::{Delivery, HealthClass, Status};
 
 use super::fabric::{nid, Shared, BASE, WINDOW};
 use super::letter::Letter;
@@ -32,17 +32,17 @@ fn id_of(header: &[u8]) -> u64 {
 
 /// What an upper layer does with a kind of request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum Decision {
     /// Takes or gives at most so many bytes.
     UpTo(u32),
-    Refuse(Refusal),
+    Refuse(NakReason),
     /// Keeps the ticket for later.
     Keep,
     /// Loses the ticket.
     Forget,
 }
 
-pub const TAKE: Verdict = Verdict::UpTo(u32::MAX);
+pub const TAKE: Decision = Decision::UpTo(u32::MAX);
 
 /// What to submit.
 #[derive(Clone, Copy, Debug)]
@@ -66,25 +66,25 @@ struct Job {
 /// A ticket kept for later.
 #[derive(Debug)]
 pub struct Kept {
-    pub ticket: Ticket<'static>,
+    pub rx_request: RxRequest<'static>,
     pub id: u64,
 }
 
 const CHUNK: usize = 16 << 10;
 
-/// One node; `RECALLS` is its engines'.
-pub struct NodeOf<const RECALLS: bool> {
+/// One node; `SAFE_INVALIDATE` is its engines'.
+pub struct NodeOf<const SAFE_INVALIDATE: bool> {
     pub me: usize,
-    pub driver: Driver<'static, MockOf<RECALLS>>,
+    pub driver: Driver<'static, MockOf<SAFE_INVALIDATE>>,
     pub interrupts: Vec<Interrupt<'static, Ring>>,
     pub fabric: Shared,
     pub now: Instant,
     pub alive: bool,
     /// What the last `on_time` returned.
     pub next: Option<Instant>,
-    pub put: Verdict,
-    pub get: Verdict,
-    pub inline: Verdict,
+    pub put: Decision,
+    pub get: Decision,
+    pub inline: Decision,
     /// Fragments of each buffer.
     pub pieces: usize,
     pub kept: Vec<Kept>,
@@ -105,10 +105,17 @@ fn content(id: u64, i: usize) -> u8 {
 /// One node of the usual kind.
 pub type Node = NodeOf<true>;
 
-impl<const RECALLS: bool> NodeOf<RECALLS> {
-    pub fn boot(fabric: &Shared, me: usize, life: u64, config: Config, now: Instant) -> Self {
+impl<const SAFE_INVALIDATE: bool> NodeOf<SAFE_INVALIDATE> {
+    pub fn boot(
+        fabric: &Shared,
+        me: usize,
+        incarnation: u64,
+        config: Config,
+        now: Instant,
+    ) -> Self {
         let memory = vec![MaybeUninit::uninit(); config.bytes_needed()].leak();
-        let identity = Identity { nid: nid(me), life: Incarnation::from_raw(life).unwrap() };
+        let identity =
+            Identity { nid: nid(me), incarnation: Incarnation::from_raw(incarnation).unwrap() };
         let links = config.links as usize;
         let engine = |link| MockEngine { fabric: fabric.clone(), node: me, link };
         let ring = |link| Ring { fabric: fabric.clone(), node: me, link };
@@ -122,13 +129,13 @@ impl<const RECALLS: bool> NodeOf<RECALLS> {
             Log::default(),
         )
         .unwrap();
-        fabric.borrow_mut().lives.insert(me, life);
-        let decider = driver.decider();
+        fabric.borrow_mut().incarnations.insert(me, incarnation);
+        let irq_handle = driver.irq_handle();
         Self {
             me,
             driver,
             interrupts: (0..links)
-                .map(|l| Interrupt::of_link(decider, ring(l), LinkId::new(l).unwrap()))
+                .map(|l| Interrupt::of_link(irq_handle, ring(l), LinkId::new(l).unwrap()))
                 .collect(),
             fabric: fabric.clone(),
             now,
@@ -279,8 +286,8 @@ impl<const RECALLS: bool> NodeOf<RECALLS> {
                         self.accept(tag, id, fragments, chunk);
                         self.ended(tag, id, Role::InlineSink, (status, length), from);
                     }
-                    Err(RecvError::Refused(ticket, Why::NoLists)) => {
-                        self.kept.push(Kept { ticket: ticket.detach(), id });
+                    Err(RecvError::Refused(rx_request, Why::NoLists)) => {
+                        self.kept.push(Kept { rx_request: rx_request.detach(), id });
                         self.give_back(&fragments, chunk);
                     }
                     Err(refused) => panic!("what fits is received at once: {refused:?}"),
@@ -288,8 +295,8 @@ impl<const RECALLS: bool> NodeOf<RECALLS> {
                 true
             }
             (Inbound::Request(arrival), None) => {
-                let ticket = arrival.keep();
-                self.decide(ticket);
+                let rx_request = arrival.keep();
+                self.decide(rx_request);
                 true
             }
             (other, buffer) => {
@@ -307,69 +314,69 @@ impl<const RECALLS: bool> NodeOf<RECALLS> {
     /// How much of a request is received while it is offered: of what comes whole, where messages end at
     /// once, and of every second PUT that is pulled.
     fn wanted_at_once(&self, message: &Message<'_>) -> Option<u32> {
-        let (length, verdict) = match message {
+        let (length, decision) = match message {
             Message::Immediate { payload, .. } if self.fabric.borrow().ends_at_once => {
                 (payload.len() as u32, self.inline)
             }
             Message::PutReq { header, length, .. } if id_of(header) % 2 == 0 => (*length, self.put),
             _ => return None,
         };
-        match verdict {
-            Verdict::UpTo(most) => Some(length.min(most)),
-            Verdict::Refuse(_) | Verdict::Keep | Verdict::Forget => None,
+        match decision {
+            Decision::UpTo(most) => Some(length.min(most)),
+            Decision::Refuse(_) | Decision::Keep | Decision::Forget => None,
         }
     }
 
     fn sees(&mut self, id: u64) {
-        let life = self.driver.identity().life.raw();
-        let new = self.fabric.borrow_mut().seen.insert((life, id));
+        let incarnation = self.driver.identity().incarnation.raw();
+        let new = self.fabric.borrow_mut().seen.insert((incarnation, id));
         assert!(new || id == 0, "message {id} is delivered twice");
     }
 
-    fn decide(&mut self, ticket: Ticket<'_>) {
-        let verdict = match ticket.kind() {
+    fn decide(&mut self, rx_request: RxRequest<'_>) {
+        let decision = match rx_request.kind() {
             RequestKind::Immediate => self.inline,
             RequestKind::Put => self.put,
             RequestKind::Get => self.get,
         };
-        let id = id_of(ticket.header);
+        let id = id_of(rx_request.header);
         self.sees(id);
-        match verdict {
-            Verdict::UpTo(most) => {
-                let length = ticket.length.min(most);
-                let _ = self.answer(ticket, id, length, self.later(Span::from_secs(30)));
+        match decision {
+            Decision::UpTo(most) => {
+                let length = rx_request.length.min(most);
+                let _ = self.answer(rx_request, id, length, self.later(Span::from_secs(30)));
             }
-            Verdict::Refuse(why) => self.driver.refuse(self.now, ticket, why),
-            Verdict::Keep => self.kept.push(Kept { ticket: ticket.detach(), id }),
-            Verdict::Forget => {}
+            Decision::Refuse(why) => self.driver.refuse(self.now, rx_request, why),
+            Decision::Keep => self.kept.push(Kept { rx_request: rx_request.detach(), id }),
+            Decision::Forget => {}
         }
     }
 
     /// Takes the oldest kept ticket, with `length` bytes at most.
     pub fn answer_kept(&mut self, most: u32) -> Result<Tag, Option<Why>> {
         let kept = self.kept.remove(0);
-        let length = kept.ticket.length.min(most);
-        self.answer(kept.ticket, kept.id, length, self.later(Span::from_secs(30)))
+        let length = kept.rx_request.length.min(most);
+        self.answer(kept.rx_request, kept.id, length, self.later(Span::from_secs(30)))
     }
 
     /// `recv` or `give`, as the ticket wants. `None` as an error: gone.
     pub fn answer(
         &mut self,
-        ticket: Ticket<'_>,
+        rx_request: RxRequest<'_>,
         id: u64,
         length: u32,
         deadline: Instant,
     ) -> Result<Tag, Option<Why>> {
         let (fragments, chunk) = self.buffer(length);
         let (now, user) = (self.now, id);
-        let tag = ticket.tag();
-        let outcome = if ticket.kind() == RequestKind::Get {
+        let tag = rx_request.tag();
+        let outcome = if rx_request.kind() == RequestKind::Get {
             self.fill(&fragments, id, length);
-            let it = Give { source: &fragments, length, deadline, user };
-            self.driver.give(now, ticket, &it)
+            let it = Reply { source: &fragments, length, deadline, user };
+            self.driver.reply(now, rx_request, &it)
         } else {
             let it = Receive { sink: &fragments, length, deadline, user };
-            self.driver.recv(now, ticket, &it)
+            self.driver.recv(now, rx_request, &it)
         };
         self.check();
         let why = match outcome {
@@ -379,8 +386,8 @@ impl<const RECALLS: bool> NodeOf<RECALLS> {
                 return Ok(tag);
             }
             Err(RecvError::Gone) => None,
-            Err(RecvError::Refused(ticket, why)) => {
-                let kept = Kept { ticket: ticket.detach(), id };
+            Err(RecvError::Refused(rx_request, why)) => {
+                let kept = Kept { rx_request: rx_request.detach(), id };
                 self.kept.push(kept);
                 Some(why)
             }
@@ -391,16 +398,16 @@ impl<const RECALLS: bool> NodeOf<RECALLS> {
 
     /// Fetches all reports; returns how many there were.
     pub fn fetch(&mut self) -> usize {
-        let (before, mut in_vain) = (self.done.len(), 0);
+        let (before, mut unused) = (self.done.len(), 0);
         while !self.driver.nothing_to_report() {
             if let Some(report) = self.driver.next_report(self.now) {
                 self.settle(report);
-                in_vain = 0;
+                unused = 0;
             }
             self.check();
             // A call may find silent transfers only, as many as it looks at.
-            in_vain += 1;
-            assert!(in_vain < 1_000, "there is something to report, and it is never reported");
+            unused += 1;
+            assert!(unused < 1_000, "there is something to report, and it is never reported");
         }
         self.done.len() - before
     }
@@ -410,7 +417,7 @@ impl<const RECALLS: bool> NodeOf<RECALLS> {
         let job = self.ledger.remove(&tag).expect("reported twice, or never accepted (INV-1)");
         assert_eq!(report.user, job.id);
         let ok = report.status.errno == 0;
-        assert_eq!(ok, report.status.health == Health::Ok, "INV-4");
+        assert_eq!(ok, report.status.health == HealthClass::Ok, "INV-4");
         assert!(ok || report.bytes == 0);
         assert!(
             !self.fabric.borrow().with_device(self.me, tag),
@@ -451,8 +458,8 @@ impl<const RECALLS: bool> NodeOf<RECALLS> {
                 assert!(right && got.len() == report.bytes as usize, "payload of {report:?}");
             }
             Role::PutSource | Role::GetSource => {
-                let life = self.driver.identity().life.raw();
-                let moved = fabric.pulled.contains(&(self.me, life, report.tag));
+                let incarnation = self.driver.identity().incarnation.raw();
+                let moved = fabric.pulled.contains(&(self.me, incarnation, report.tag));
                 assert!(moved, "OK and never pulled: {report:?}");
             }
             _ => {}
@@ -471,15 +478,15 @@ impl<const RECALLS: bool> NodeOf<RECALLS> {
     }
 
     pub fn on_time(&mut self) -> Option<Instant> {
-        let told = self.driver.next_time(self.now);
+        let announced = self.driver.next_time(self.now);
         let poll = self.later(self.driver.config().link_poll);
-        let idle = self.audits && told.is_none_or(|told| told > poll);
+        let idle = self.audits && announced.is_none_or(|announced| announced > poll);
         let before = self.fingerprint();
         self.next = self.driver.on_time(self.now);
         if idle {
             // R39: nothing was due, and nothing is looked at by the clock.
             let after = (self.fingerprint(), self.next);
-            assert_eq!(after, (before, told), "node {}: it was not due", self.me);
+            assert_eq!(after, (before, announced), "node {}: it was not due", self.me);
         }
         self.check();
         self.next

@@ -11,7 +11,7 @@ use lnd_core::time::Span;
 use super::hello::hold_off;
 use super::late::take;
 use super::letter::Letter;
-use super::node::{Order, Verdict};
+use super::node::{Decision, Order};
 use super::world::{config, World, LINK0, LINK1};
 
 /// Node 2 has sent node 0 a request and was told OK; node 0, which knows one peer at a time, has forgotten
@@ -24,7 +24,7 @@ fn forgotten() -> (World, Letter) {
     let tag = w.put(2, 0, 10).unwrap();
     w.settle();
     assert_eq!(w.report(2, tag).status.errno, 0);
-    w.tell_peer(0, 2, false);
+    w.notify_peer(0, 2, false);
     w.settle();
     let letter = take(&w, 2, "immediate").unwrap();
     w.free("immediate");
@@ -79,7 +79,7 @@ fn s0_18_a_late_hello_of_one_that_said_goodbye_costs_its_successor_nothing() {
 /// and takes no note; its hello, not answered so far, is given up. Neither says anything any more, and what was
 /// promised lies in the channel for ever.
 #[test]
-fn s0_18_a_sender_that_is_told_while_it_greets_begins_anew() {
+fn s0_18_a_sender_that_is_told_while_it_connects_begins_anew() {
     let (mut w, letter) = forgotten();
     let deadline = w.now.after(Span::from_millis(10));
     let order = Order { deadline, ..w.order(Kind::Put, 0, 10) };
@@ -88,13 +88,13 @@ fn s0_18_a_sender_that_is_told_while_it_greets_begins_anew() {
     w.put(1, 0, 0).unwrap();
     w.settle();
     let busy = w.put(1, 0, 5000).unwrap();
-    w.node(0).put = Verdict::Keep;
+    w.node(0).put = Decision::Keep;
     w.free("put_req");
     w.settle();
     assert_eq!((w.state(0, 1), w.nodes[0].kept.len()), (HelloState::Good, 1));
     w.fabric.borrow_mut().room.insert((0, 2), [64, 0]);
     // Node 2 took it for down, wrongly, and greets it anew. No hello but the last try's is left.
-    w.tell_peer(2, 0, false);
+    w.notify_peer(2, 0, false);
     w.sleep(hold_off(&w));
     w.node(2).done.clear();
     let order = Order { deadline: w.now.after(Span::from_millis(10)), ..order };
@@ -102,7 +102,7 @@ fn s0_18_a_sender_that_is_told_while_it_greets_begins_anew() {
     let tries = u32::from(w.config.hello_tries) - 1;
     w.sleep(w.config.hello_timeout.times(tries));
     w.sleep(Span::from_millis(500));
-    assert_eq!(w.state(2, 0), HelloState::Greeting);
+    assert_eq!(w.state(2, 0), HelloState::Handshake);
     assert_eq!(w.said(0, 2, "hello_ack"), 1, "the first contact's");
     // Node 0 has done with node 1, and its lane has room again.
     let _ = w.node(0).answer_kept(5000);
@@ -131,10 +131,10 @@ fn s0_18_a_late_hello_does_not_take_the_answer_of_the_present_one() {
     w.settle();
     assert_eq!((w.state(1, 0), w.state(0, 1)), (HelloState::Good, HelloState::Good));
     // Node 1 forgets node 0 for node 2, and then begins its next session with it.
-    w.tell_peer(1, 0, false);
+    w.notify_peer(1, 0, false);
     w.put(1, 2, 0).unwrap();
     w.settle();
-    w.tell_peer(1, 2, false);
+    w.notify_peer(1, 2, false);
     w.hold("hello");
     let tag = w.put(1, 0, 10).unwrap();
     w.tick();
@@ -162,7 +162,7 @@ fn s0_18_a_parked_request_that_is_gone_holds_no_place() {
     w.hold("immediate");
     w.put(1, 0, 10).unwrap();
     w.settle();
-    w.tell_peer(0, 1, false);
+    w.notify_peer(0, 1, false);
     w.settle();
     let first = take(&w, 1, "immediate").unwrap();
     assert!(!w.hand(&first), "it waits");
@@ -214,7 +214,7 @@ fn promised(nodes: usize) -> (World, Vec<Letter>) {
         assert_eq!(w.report(node, tag).status.errno, 0);
         letters.push(take(&w, node, "immediate").unwrap());
         w.free("immediate");
-        w.tell_peer(0, node, false);
+        w.notify_peer(0, node, false);
         w.settle();
     }
     (w, letters)
@@ -232,7 +232,7 @@ fn s0_18_one_that_found_no_place_is_asked_when_there_is_one() {
     w.send(0, order).unwrap();
     assert!(!w.hand(&letter), "no place");
     w.sleep(Span::from_millis(20));
-    assert_eq!((w.state(0, 1), w.nodes[0].done.len()), (HelloState::Greeting, 2));
+    assert_eq!((w.state(0, 1), w.nodes[0].done.len()), (HelloState::Handshake, 2));
     // Something has ended: offered again.
     assert!(!w.hand(&letter), "no place yet");
     w.settle();
@@ -321,10 +321,10 @@ fn r64_a_place_is_looked_for_in_turns() {
     w.settle();
     let letter = take(&w, 7, "immediate").unwrap();
     w.free("immediate");
-    w.tell_peer(0, 7, false);
+    w.notify_peer(0, 7, false);
     w.settle();
     // Every place has something under way.
-    w.node(0).put = Verdict::Keep;
+    w.node(0).put = Decision::Keep;
     for node in 1..6 {
         w.sleep(hold_off(&w));
         w.put(node, 0, 5000).unwrap();
@@ -359,7 +359,7 @@ fn s0_18_a_request_waits_on_when_another_lanes_was_dealt_with() {
     w.settle();
     let former = take(&w, 1, "immediate").unwrap();
     w.reboot(0);
-    w.tell_peer(1, 0, false);
+    w.notify_peer(1, 0, false);
     w.sleep(hold_off(&w));
     w.free("immediate");
     w.put(1, 0, 0).unwrap();
@@ -372,7 +372,7 @@ fn s0_18_a_request_waits_on_when_another_lanes_was_dealt_with() {
     assert_eq!(w.report(1, tag).status.errno, 0);
     let present = take(&w, 1, "immediate").unwrap();
     w.free("immediate");
-    w.tell_peer(0, 1, false);
+    w.notify_peer(0, 1, false);
     // Its answer does not come, for a while.
     w.hold("hello");
     assert!(!w.hand(&present));
@@ -395,7 +395,7 @@ fn s0_18_a_request_waits_on_when_another_lanes_was_dealt_with() {
 fn s0_18_a_host_is_told_of_a_slot_that_becomes_free_without_a_report() {
     let mut w =
         World::met_with(Config { slots: 2, passive_slots: 1, lists: 0, links: 1, ..config() });
-    w.node(1).inline = Verdict::Forget;
+    w.node(1).inline = Decision::Forget;
     w.put(0, 1, 10).unwrap();
     w.settle();
     w.node(1).inline = super::node::TAKE;
@@ -405,14 +405,14 @@ fn s0_18_a_host_is_told_of_a_slot_that_becomes_free_without_a_report() {
         w.settle();
     }
     let letters: Vec<_> = (0..2).map(|_| take(&w, 0, "immediate").unwrap()).collect();
-    w.node(1).inline = Verdict::Forget;
+    w.node(1).inline = Decision::Forget;
     assert!(w.hand(&letters[0]));
     assert!(!w.hand(&letters[1]), "no slot");
     let _ = w.node(1).driver.offer_again();
     let (reports, start) = (w.nodes[1].done.len(), w.now);
     while !w.node(1).driver.offer_again() {
         let next = w.nodes[1].next.unwrap();
-        assert!(next.since(start) <= w.config.verdict_bound.times(2), "not told");
+        assert!(next.since(start) <= w.config.decision_bound.times(2), "not told");
         w.sleep_until(next);
     }
     assert_eq!(w.nodes[1].done.len(), reports);

@@ -16,34 +16,34 @@ use lnd_core::time::Instant;
 use lnd_core::trace::Trace;
 
 use super::device::Posted;
-use super::fabric::{node_of, Ending, Fate, Shared, BASE, WINDOW};
+use super::fabric::{node_of, Ending, InjectedFault, Shared, BASE, WINDOW};
 use super::letter::Letter;
 
-/// The ports of a node; `RECALLS` is its engines' ([`Engine::RECALLS`]).
+/// The ports of a node; `SAFE_INVALIDATE` is its engines' ([`Engine::SAFE_INVALIDATE`]).
 #[derive(Debug)]
-pub struct MockOf<const RECALLS: bool>;
+pub struct MockOf<const SAFE_INVALIDATE: bool>;
 
 /// The usual ones.
 pub type Mock = MockOf<true>;
 
-impl<const RECALLS: bool> Ports for MockOf<RECALLS> {
-    type Engine = MockEngine<RECALLS>;
+impl<const SAFE_INVALIDATE: bool> Ports for MockOf<SAFE_INVALIDATE> {
+    type Engine = MockEngine<SAFE_INVALIDATE>;
     type Channel = MockChannel;
     type Memory = MockMemory;
     type Tracer = Log;
 }
 
 #[derive(Debug)]
-pub struct MockEngine<const RECALLS: bool = true> {
+pub struct MockEngine<const SAFE_INVALIDATE: bool = true> {
     pub fabric: Shared,
     pub node: usize,
     pub link: usize,
 }
 
-impl<const RECALLS: bool> Engine for MockEngine<RECALLS> {
+impl<const SAFE_INVALIDATE: bool> Engine for MockEngine<SAFE_INVALIDATE> {
     const CONNECTIONS: bool = true;
     const KEYS: bool = true;
-    const RECALLS: bool = RECALLS;
+    const SAFE_INVALIDATE: bool = SAFE_INVALIDATE;
 
     fn features(&self) -> Features {
         Features(self.fabric.borrow_mut().device(self.node, self.link).features)
@@ -58,8 +58,8 @@ impl<const RECALLS: bool> Engine for MockEngine<RECALLS> {
         };
         let stopped = device.asked_to_stop(with);
         assert!(!stopped, "posted to what was asked to stop (S0-20)");
-        if let (Motion::Pull { source, .. }, false) = (bd.motion, RECALLS) {
-            let back = (with, fabric.lives[&with], source);
+        if let (Motion::Pull { source, .. }, false) = (bd.motion, SAFE_INVALIDATE) {
+            let back = (with, fabric.incarnations[&with], source);
             assert!(!fabric.taken_back.contains(&back), "pulls what was taken back: {source:?}");
         }
         let device = fabric.device(self.node, self.link);
@@ -81,7 +81,7 @@ impl<const RECALLS: bool> Engine for MockEngine<RECALLS> {
             length: bd.length,
             fragments: bd.fragments.to_vec(),
             rung: false,
-            recalled: false,
+            invalidated: false,
             pulled: false,
             outcome: None,
         };
@@ -120,7 +120,7 @@ impl<const RECALLS: bool> Engine for MockEngine<RECALLS> {
 
     fn invalidate(&mut self, tag: Tag) {
         let mut fabric = self.fabric.borrow_mut();
-        if !RECALLS {
+        if !SAFE_INVALIDATE {
             fabric.assert_not_pulled(self.node, self.link, tag);
         }
         let device = fabric.device(self.node, self.link);
@@ -132,8 +132,8 @@ impl<const RECALLS: bool> Engine for MockEngine<RECALLS> {
         if let Some(bd) = device.posted.get_mut(&tag.index).filter(|bd| bd.tag == tag) {
             assert!(!cut, "asked for a descriptor after the stop of its connection (S0-20)");
             assert!(bd.rung, "asked for a descriptor that the device has not been told of");
-            assert!(!bd.recalled, "asked twice (R17)");
-            bd.recalled = true;
+            assert!(!bd.invalidated, "asked twice (R17)");
+            bd.invalidated = true;
         }
     }
 
@@ -149,10 +149,10 @@ impl<const RECALLS: bool> Engine for MockEngine<RECALLS> {
         let mut fabric = self.fabric.borrow_mut();
         let device = fabric.device(self.node, self.link);
         device.gone = device.unreadable;
-        if !device.stopped || device.vouched || device.unreadable {
+        if !device.stopped || device.asserted || device.unreadable {
             return None;
         }
-        device.vouched = true;
+        device.asserted = true;
         let link = LinkId::new(self.link)?;
         // SAFETY: a stopped device moves no byte in either direction until `reset`: every deed
         // asks `Device::works` of both ends first.
@@ -183,7 +183,7 @@ impl<const RECALLS: bool> Engine for MockEngine<RECALLS> {
         let mut fabric = self.fabric.borrow_mut();
         let device = fabric.device(self.node, self.link);
         let peer = node_of(connection.peer);
-        if device.stopping.get(&peer) != Some(&true) || !device.vouched_for.insert(peer) {
+        if device.stopping.get(&peer) != Some(&true) || !device.asserted_for.insert(peer) {
             return None;
         }
         // SAFETY: a stopped connection moves no byte in either direction until `reset`: every deed asks
@@ -191,7 +191,7 @@ impl<const RECALLS: bool> Engine for MockEngine<RECALLS> {
         Some(unsafe { Quiesced::assert_connection_stopped(connection) })
     }
 
-    fn yank(&mut self, tag: Tag, proof: &Quiesced) -> Option<Returned> {
+    fn reclaim(&mut self, tag: Tag, proof: &Quiesced) -> Option<Returned> {
         let mut fabric = self.fabric.borrow_mut();
         let device = fabric.device(self.node, self.link);
         assert_eq!(proof.link().index(), self.link, "the proof of another link (S0-12)");
@@ -205,7 +205,7 @@ impl<const RECALLS: bool> Engine for MockEngine<RECALLS> {
             }
         };
         assert!(proven, "yanked without proof (S0-12)");
-        device.calls.yanks += 1;
+        device.calls.reclaims += 1;
         device.posted.remove(&tag.index).filter(|bd| bd.tag == tag).and_then(|bd| bd.outcome)
     }
 
@@ -218,7 +218,7 @@ impl<const RECALLS: bool> Engine for MockEngine<RECALLS> {
             let left = device.posted.values().find(|bd| bd.with() == peer);
             assert!(left.is_none(), "reset with descriptors not yanked: {left:?}");
             assert_eq!(device.stopping.remove(&peer), Some(true), "reset without proof (S0-11)");
-            device.vouched_for.remove(&peer);
+            device.asserted_for.remove(&peer);
             *device.made.entry(peer).or_default() += 1;
             device.calls.resets += 1;
             return;
@@ -226,9 +226,9 @@ impl<const RECALLS: bool> Engine for MockEngine<RECALLS> {
         assert!(device.stopped, "reset without proof (S0-11)");
         assert!(device.posted.is_empty(), "reset with descriptors not yanked: {:?}", device.posted);
         device.calls.resets += 1;
-        (device.stopped, device.stop_asked, device.vouched) = (false, false, false);
+        (device.stopped, device.stop_asked, device.asserted) = (false, false, false);
         device.stopping.clear();
-        device.vouched_for.clear();
+        device.asserted_for.clear();
         device.gone = false;
     }
 
@@ -308,30 +308,30 @@ impl Channel for MockChannel {
             *message
         {
             let staged = fabric.device(self.node, link.index()).posted.get(&source.index);
-            let told = staged.is_some_and(|bd| bd.tag == source && bd.rung);
-            assert!(told, "sent {} before its source was staged (INV-7)", letter.kind());
+            let announced = staged.is_some_and(|bd| bd.tag == source && bd.rung);
+            assert!(announced, "sent {} before its source was staged (INV-7)", letter.kind());
         }
-        if let (Some(id), Some(life)) = (letter.id(), envelope.to_life) {
-            let from = (letter.from, envelope.from_life.raw());
-            fabric.addressed.insert(id, [from, (letter.to, life.raw())]);
+        if let (Some(id), Some(incarnation)) = (letter.id(), envelope.to_incarnation) {
+            let from = (letter.from, envelope.from_incarnation.raw());
+            fabric.addressed.insert(id, [from, (letter.to, incarnation.raw())]);
         }
-        let fate = fabric.fate(letter.kind());
-        if fate == Some(Fate::Full) {
+        let injected = fabric.injected(letter.kind());
+        if injected == Some(InjectedFault::Full) {
             return Err(ChannelFull);
         }
         fabric.said.push((letter.from, letter.to, letter.kind()));
-        let sent = match fate {
-            Some(Fate::Lost(sent)) => sent,
-            Some(Fate::DeliveredUnknown) => Sent::Unknown,
+        let sent = match injected {
+            Some(InjectedFault::Lost(sent)) => sent,
+            Some(InjectedFault::DeliveredUnknown) => Sent::Unknown,
             _ => Sent::Ok,
         };
         let ended = (fabric.ends_at_once || fabric.says_at_once).then_some(sent);
         if let (Some(tag), None) = (tag, ended) {
             fabric.endings.push_back(Ending { node: self.node, to: letter.to, link, tag, sent });
         }
-        match fate {
-            Some(Fate::Lost(_)) => {}
-            Some(Fate::Twice) => {
+        match injected {
+            Some(InjectedFault::Lost(_)) => {}
+            Some(InjectedFault::Twice) => {
                 fabric.wire.push_back(letter.clone());
                 fabric.wire.push_back(letter);
             }

@@ -7,17 +7,17 @@ use lnd_core::config::Config;
 use lnd_core::counters::Counter;
 use lnd_core::driver::{Blocker, Kind};
 use lnd_core::id::{Incarnation, Tag};
-use lnd_core::message::{Message, Refusal};
+use lnd_core::message::{Message, NakReason};
 use lnd_core::peer::HelloState;
 use lnd_core::ports::Features;
 use lnd_core::time::Span;
 use lnd_core::transfer::Delivery;
 
-use super::device::OnRecall;
+use super::device::OnInvalidate;
 use super::fabric::Fabric;
 use super::hello::{forged, hello};
 use super::letter::Letter;
-use super::node::{Order, Verdict, TAKE};
+use super::node::{Decision, Order, TAKE};
 use super::world::{config, WorldOf, LINK0};
 
 type World = WorldOf<false>;
@@ -73,19 +73,19 @@ fn lose_count(w: &mut World) {
             w.settle();
         }
     }
-    assert_eq!(w.state(1, 0), HelloState::Greeting, "it does not count the session any more");
+    assert_eq!(w.state(1, 0), HelloState::Handshake, "it does not count the session any more");
 }
 
 /// Node 1 takes node 0 for its former incarnation for a while.
 fn take_for_former(w: &mut World) {
     w.hold("hello");
-    w.tell_peer(1, 0, false);
-    w.tell_peer(1, 0, true);
+    w.notify_peer(1, 0, false);
+    w.notify_peer(1, 0, true);
     w.put(1, 0, 0).unwrap();
     w.sleep(Span::from_secs(7));
     assert_eq!(w.state(1, 0), HelloState::Down);
     let mut late = forged(w, 0, 1, &hello()).envelope;
-    late.from_life = Incarnation::from_raw(999).unwrap();
+    late.from_incarnation = Incarnation::from_raw(999).unwrap();
     assert!(w.hand(&Letter::new(LINK0, &late, &hello())));
 }
 
@@ -102,8 +102,8 @@ fn goes_on(w: &mut World) {
 /// Node 1's last greeting is carried by another link past those before it, and answered.
 fn answer_again(w: &mut World) {
     let wire = w.fabric.borrow().wire.clone();
-    let greeting = wire.iter().rev().find(|l| (l.kind(), l.from) == ("hello", 1)).unwrap();
-    assert!(w.hand(greeting));
+    let handshake = wire.iter().rev().find(|l| (l.kind(), l.from) == ("hello", 1)).unwrap();
+    assert!(w.hand(handshake));
     w.settle();
 }
 
@@ -145,7 +145,7 @@ fn s0_18_what_was_pulled_before_its_session_was_displaced_is_not_taken_for_untou
     w.settle();
     assert_eq!((w.said(1, 0, "put_done"), w.reported(0, tag)), (1, false));
     take_for_former(&mut w);
-    w.device(0, 0, |d| d.on_recall = OnRecall::Touched);
+    w.device(0, 0, |d| d.on_invalidate = OnInvalidate::Touched);
     assert!(w.hand(&first));
     withdraw(&mut w, tag);
     assert_eq!((w.said(0, 1, "cancel_put"), w.said(1, 0, "put_nak")), (1, 0), "it may be an echo");
@@ -179,7 +179,7 @@ fn a_pull_that_has_ended_and_is_not_reported_answers() {
         assert!(w.hand(&cancel), "its pull is asked for");
         w.device(puller, 0, |d| {
             d.frozen = false;
-            d.on_recall = if wins { OnRecall::Wins } else { OnRecall::Touched };
+            d.on_invalidate = if wins { OnInvalidate::Wins } else { OnInvalidate::Touched };
         });
         w.hold("put_done");
         w.hold("put_nak");
@@ -196,7 +196,7 @@ fn a_pull_that_has_ended_and_is_not_reported_answers() {
         let ended = if wins {
             Message::PutDone { source, failed: None }
         } else {
-            Message::PutNak { source, why: Refusal::Failed }
+            Message::PutNak { source, why: NakReason::Failed }
         };
         assert_eq!((answer.message(), answer.to), (ended, owner), "{kind:?} {wins}");
         for kind in ["put_done", "put_nak", "cancel_put", "cancel_get"] {
@@ -210,7 +210,7 @@ fn a_pull_that_has_ended_and_is_not_reported_answers() {
 #[test]
 fn what_is_left_of_a_former_incarnation_does_not_stand_for_its_successors() {
     let (mut w, _) = met(true);
-    w.node(1).put = Verdict::Refuse(Refusal::NoMatch);
+    w.node(1).put = Decision::Refuse(NakReason::NoMatch);
     let tag = w.put(0, 1, 3000).unwrap();
     w.settle_untold();
     assert_eq!(w.said(1, 0, "put_nak"), 1);

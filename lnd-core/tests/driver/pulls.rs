@@ -8,9 +8,9 @@ use lnd_core::id::{LinkId, Tag};
 use lnd_core::ports::Sent;
 use lnd_core::time::Span;
 use lnd_core::trace::Trace;
-use lnd_core::transfer::{Cause, Health, Place};
+use lnd_core::transfer::{Cause, HealthClass, Place};
 
-use super::node::{Order, Verdict};
+use super::node::{Decision, Order};
 use super::peer_down::expect;
 use super::world::{config, World, LINK0, LINK1};
 
@@ -120,7 +120,7 @@ fn inv_9_the_deadline_reaches_a_pull_that_waits() {
         let mut w = World::met_with(small());
         let puller = usize::from(!get);
         freeze(&w, puller, true);
-        w.node(1).put = Verdict::Keep;
+        w.node(1).put = Decision::Keep;
         let kind = if get { Kind::Get } else { Kind::Put };
         let deadline = w.now.after(Span::from_secs(2));
         for n in 0..4 {
@@ -133,7 +133,7 @@ fn inv_9_the_deadline_reaches_a_pull_that_waits() {
             if !get {
                 let kept = w.node(1).kept.remove(0);
                 let until = if n == PULLS { deadline } else { w.order(kind, 1, 0).deadline };
-                w.node(1).answer(kept.ticket, kept.id, 5000, until).unwrap();
+                w.node(1).answer(kept.rx_request, kept.id, 5000, until).unwrap();
             }
         }
         w.settle();
@@ -141,7 +141,7 @@ fn inv_9_the_deadline_reaches_a_pull_that_waits() {
         w.now = deadline;
         w.settle();
         let [late] = ends(&w, puller)[..] else { panic!("{:?}", ends(&w, puller)) };
-        expect(late, Cause::Deadline, Place::Queue, -110, Health::LocalTimeout);
+        expect(late, Cause::Deadline, Place::Queue, -110, HealthClass::LocalTimeout);
         assert_eq!(gauges(&w, puller), (3, 0));
         // The source learns that nobody will pull.
         let [source] = ends(&w, 1 - puller)[..] else { panic!("get {get}") };
@@ -158,9 +158,9 @@ fn inv_9_the_deadline_reaches_a_pull_that_waits() {
 fn inv_15_whatever_ends_pulls_ends_those_that_wait_too() {
     type End = fn(&mut World, usize);
     let cases: [(Cause, End); 4] = [
-        (Cause::PeerDown, |w, puller| w.tell_peer(puller, 1 - puller, false)),
+        (Cause::PeerDown, |w, puller| w.notify_peer(puller, 1 - puller, false)),
         (Cause::PeerRestarted, |w, puller| w.reboot(1 - puller)),
-        (Cause::LinkDown, |w, puller| w.tell_link(puller, LINK0, false)),
+        (Cause::LinkDown, |w, puller| w.notify_link(puller, LINK0, false)),
         (Cause::Shutdown, |w, puller| {
             let now = w.now;
             w.nodes[puller].driver.shutdown(now, now);
@@ -199,7 +199,7 @@ fn a_pull_that_waits_can_be_withdrawn() {
     w.node(0).check();
     w.settle();
     let status = w.report(0, tags[4]).status;
-    assert_eq!((status.errno, status.health), (-125, Health::LocalAborted));
+    assert_eq!((status.errno, status.health), (-125, HealthClass::LocalAborted));
     assert_eq!(status.evidence, Some((Cause::Withdrawn, Place::Queue)));
     assert_eq!(gauges(&w, puller), (3, 1));
     freeze(&w, puller, false);
@@ -234,7 +234,7 @@ fn inv_5_the_request_of_a_pull_that_waits_may_end_in_any_way() {
 fn r64_late_pulls_in_front_do_not_hold_up_the_one_behind() {
     let mut w = World::met_with(Config { batch: 1, pulls: 1, ..small() });
     freeze(&w, 1, true);
-    w.node(1).put = Verdict::Keep;
+    w.node(1).put = Decision::Keep;
     let deadline = w.now.after(Span::from_secs(2));
     for n in 0..6 {
         w.put(0, 1, 5000).unwrap();
@@ -242,7 +242,7 @@ fn r64_late_pulls_in_front_do_not_hold_up_the_one_behind() {
         let kept = w.node(1).kept.remove(0);
         let late = (1..5).contains(&n);
         let until = if late { deadline } else { w.order(Kind::Put, 1, 0).deadline };
-        w.node(1).answer(kept.ticket, kept.id, 5000, until).unwrap();
+        w.node(1).answer(kept.rx_request, kept.id, 5000, until).unwrap();
     }
     w.settle();
     assert_eq!(gauges(&w, 1), (1, 5));

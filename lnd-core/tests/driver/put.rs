@@ -3,14 +3,14 @@
 
 use lnd_core::counters::Counter;
 use lnd_core::driver::{Kind, Role};
-use lnd_core::message::Refusal;
+use lnd_core::message::NakReason;
 use lnd_core::ports::{Features, Sent};
 use lnd_core::time::Span;
-use lnd_core::transfer::{Cause, Delivery, Health, Place};
+use lnd_core::transfer::{Cause, Delivery, HealthClass, Place};
 
-use super::device::{Deed, OnRecall};
-use super::fabric::{Fabric, Fate};
-use super::node::Verdict;
+use super::device::{Deed, OnInvalidate};
+use super::fabric::{Fabric, InjectedFault};
+use super::node::Decision;
 use super::peer_down::devices;
 use super::world::{config, World, LINK1};
 
@@ -31,26 +31,26 @@ fn s1_1_a_small_put_travels_inline_and_ends_with_its_completion() {
 /// S0-4: however it ended, it is not sent again.
 #[test]
 fn s0_2_a_message_may_have_ended_when_the_channel_has_taken_it() {
-    let failed = |sent| Some(Fate::Lost(sent));
-    for (fate, errno, delivery) in [
+    let failed = |sent| Some(InjectedFault::Lost(sent));
+    for (injected, errno, delivery) in [
         (None, 0, Delivery::Delivered),
         (failed(Sent::NotDelivered), -5, Delivery::NotDelivered),
         (failed(Sent::Unknown), -5, Delivery::Unknown),
     ] {
         let mut w = World::met();
         w.fabric.borrow_mut().ends_at_once = true;
-        if let Some(fate) = fate {
-            w.fate("immediate", fate);
+        if let Some(injected) = injected {
+            w.injected("immediate", injected);
         }
         let tag = w.put(0, 1, 128).unwrap();
         // Nobody tells any more.
         w.settle_untold();
         let status = w.report(0, tag).status;
-        assert_eq!((status.errno, status.delivery), (errno, delivery), "{fate:?}");
+        assert_eq!((status.errno, status.delivery), (errno, delivery), "{injected:?}");
         assert!(w.fabric.borrow().endings.is_empty());
-        assert_eq!(w.said(0, 1, "immediate"), 1, "{fate:?}");
+        assert_eq!(w.said(0, 1, "immediate"), 1, "{injected:?}");
         w.settle();
-        assert_eq!(w.nodes[1].done.len(), usize::from(fate.is_none()));
+        assert_eq!(w.nodes[1].done.len(), usize::from(injected.is_none()));
         assert_eq!(w.count(0, Counter::StaleCompletion), 0);
         w.assert_drained();
     }
@@ -61,7 +61,7 @@ fn a_staged_put_whose_request_failed_is_asked_back_whenever_that_is_known() {
     let ends = [false, true].map(|at_once| {
         let mut w = World::met();
         w.fabric.borrow_mut().ends_at_once = at_once;
-        w.fate("put_req", Fate::Lost(Sent::NotDelivered));
+        w.injected("put_req", InjectedFault::Lost(Sent::NotDelivered));
         let tag = w.put(0, 1, 5000).unwrap();
         w.settle();
         assert_eq!(w.count(0, Counter::Invalidated), 1);
@@ -97,8 +97,8 @@ fn s3_5_a_large_put_is_staged_then_requested_then_pulled() {
 fn a_put_may_be_taken_in_part() {
     for (length, taken) in [(5000, 1234), (5000, 1), (100, 60), (100, 1)] {
         let mut w = World::met();
-        w.node(1).put = Verdict::UpTo(taken);
-        w.node(1).inline = Verdict::UpTo(taken);
+        w.node(1).put = Decision::UpTo(taken);
+        w.node(1).inline = Decision::UpTo(taken);
         let tag = w.put(0, 1, length).unwrap();
         w.settle();
         assert_eq!(w.report(0, tag).status.errno, 0);
@@ -112,8 +112,8 @@ fn a_put_may_be_taken_in_part() {
 fn s1_3_a_put_of_which_nothing_is_wanted_still_ends_ok() {
     for length in [5000, 100, 0] {
         let mut w = World::met();
-        w.node(1).put = Verdict::UpTo(0);
-        w.node(1).inline = Verdict::UpTo(0);
+        w.node(1).put = Decision::UpTo(0);
+        w.node(1).inline = Decision::UpTo(0);
         let tag = w.put(0, 1, length).unwrap();
         w.settle();
         assert_eq!(w.report(0, tag).status.errno, 0);
@@ -126,12 +126,12 @@ fn s1_3_a_put_of_which_nothing_is_wanted_still_ends_ok() {
 #[test]
 fn s1_5_a_refused_put_is_told_and_drained() {
     let mut w = World::met();
-    w.node(1).put = Verdict::Refuse(Refusal::NoMatch);
+    w.node(1).put = Decision::Refuse(NakReason::NoMatch);
     let tag = w.put(0, 1, 5000).unwrap();
     w.settle();
     assert_eq!(w.said(1, 0, "put_nak"), 1);
     let status = w.report(0, tag).status;
-    assert_eq!((status.errno, status.health), (-121, Health::RemoteError));
+    assert_eq!((status.errno, status.health), (-121, HealthClass::RemoteError));
     assert_eq!(status.delivery, Delivery::NotDelivered);
     assert_eq!(status.evidence, Some((Cause::Refused, Place::Staged)));
     assert!(w.nodes[1].done.is_empty(), "a refused request is not reported to the refuser");
@@ -141,7 +141,7 @@ fn s1_5_a_refused_put_is_told_and_drained() {
 #[test]
 fn a_refused_inline_put_is_dropped_silently() {
     let mut w = World::met();
-    w.node(1).inline = Verdict::Refuse(Refusal::NoMatch);
+    w.node(1).inline = Decision::Refuse(NakReason::NoMatch);
     let tag = w.put(0, 1, 50).unwrap();
     w.settle();
     assert_eq!(w.report(0, tag).status.errno, 0);
@@ -204,7 +204,7 @@ fn without_remote_completion_the_puller_says_put_done() {
             fabric.device(silent, link).features &= !Features::REMOTE_COMPLETION.0;
         }
         let mut w = World::on(fabric, 2, config());
-        w.node(1).put = Verdict::UpTo(pulled);
+        w.node(1).put = Decision::UpTo(pulled);
         let tag = w.put(0, 1, 5000).unwrap();
         w.settle();
         assert_eq!(w.said(1, 0, "put_done"), 1, "node {silent}");
@@ -222,7 +222,7 @@ fn a_failed_pull_is_told_where_engines_do_not_tell() {
     fabric.device(0, 0).features = 0;
     fabric.device(0, 1).features = 0;
     let mut w = World::on(fabric, 2, config());
-    w.tell_link(0, LINK1, false);
+    w.notify_link(0, LINK1, false);
     let tag = w.put(0, 1, 5000).unwrap();
     w.hold("put_req");
     w.settle();
@@ -258,15 +258,20 @@ fn a_pull_that_fails_is_told_to_the_staging_side() {
 fn r7_message_outcomes_decide_what_is_known() {
     // (what becomes of an inline message) -> (errno, class, delivery)
     let cases = [
-        (Fate::Lost(Sent::NotDelivered), -5, Health::RemoteDropped, Delivery::NotDelivered),
-        (Fate::Lost(Sent::Unknown), -5, Health::NetworkTimeout, Delivery::Unknown),
-        (Fate::DeliveredUnknown, -5, Health::NetworkTimeout, Delivery::Unknown),
+        (
+            InjectedFault::Lost(Sent::NotDelivered),
+            -5,
+            HealthClass::RemoteDropped,
+            Delivery::NotDelivered,
+        ),
+        (InjectedFault::Lost(Sent::Unknown), -5, HealthClass::NetworkTimeout, Delivery::Unknown),
+        (InjectedFault::DeliveredUnknown, -5, HealthClass::NetworkTimeout, Delivery::Unknown),
         // S0-4: the channel has done its part, nobody tracks delivery.
-        (Fate::Lost(Sent::Ok), 0, Health::Ok, Delivery::Delivered),
+        (InjectedFault::Lost(Sent::Ok), 0, HealthClass::Ok, Delivery::Delivered),
     ];
-    for (fate, errno, health, delivery) in cases {
+    for (injected, errno, health, delivery) in cases {
         let mut w = World::met();
-        w.fate("immediate", fate);
+        w.injected("immediate", injected);
         let tag = w.put(0, 1, 50).unwrap();
         w.settle();
         let status = w.report(0, tag).status;
@@ -278,7 +283,7 @@ fn r7_message_outcomes_decide_what_is_known() {
 #[test]
 fn a_put_req_whose_message_failed_gets_its_descriptor_back() {
     let mut w = World::met();
-    w.fate("put_req", Fate::Lost(Sent::NotDelivered));
+    w.injected("put_req", InjectedFault::Lost(Sent::NotDelivered));
     let tag = w.put(0, 1, 5000).unwrap();
     w.settle();
     let status = w.report(0, tag).status;
@@ -291,16 +296,16 @@ fn a_put_req_whose_message_failed_gets_its_descriptor_back() {
 #[test]
 fn a_pull_proves_that_a_message_called_lost_had_arrived() {
     let mut w = World::met();
-    w.fate("put_req", Fate::DeliveredUnknown);
+    w.injected("put_req", InjectedFault::DeliveredUnknown);
     for node in 0..2 {
-        devices(&w, node, true, OnRecall::Wins);
+        devices(&w, node, true, OnInvalidate::Wins);
     }
     let tag = w.put(0, 1, 5000).unwrap();
     // The descriptor is recalled, and the pull wins.
     w.settle();
     assert_eq!(w.count(0, Counter::Invalidated), 1);
     for node in 0..2 {
-        devices(&w, node, false, OnRecall::Wins);
+        devices(&w, node, false, OnInvalidate::Wins);
     }
     let deeds = w.fabric.borrow().deeds();
     let &(node, link, index, deed) = deeds.iter().find(|d| d.3 == Deed::Move).unwrap();
@@ -315,7 +320,7 @@ fn a_pull_proves_that_a_message_called_lost_had_arrived() {
 fn a_broken_promise_of_room_is_a_local_failure() {
     for (kind, length) in [("immediate", 50), ("put_req", 5000)] {
         let mut w = World::met();
-        w.fate(kind, Fate::Full);
+        w.injected(kind, InjectedFault::Full);
         let tag = w.put(0, 1, length).unwrap();
         w.settle();
         let status = w.report(0, tag).status;

@@ -9,15 +9,15 @@ use lnd_core::config::Config;
 use lnd_core::counters::Counter;
 use lnd_core::driver::{Kind, RunState};
 use lnd_core::id::{LinkId, Tag};
-use lnd_core::message::Refusal;
+use lnd_core::message::NakReason;
 use lnd_core::ports::{Features, NoTrace, Sent};
 use lnd_core::time::Span;
 
-use super::device::OnRecall;
+use super::device::OnInvalidate;
 use super::dice::Dice;
-use super::fabric::{nid, Fabric, Fate};
+use super::fabric::{nid, Fabric, InjectedFault};
 use super::letter::Letter;
-use super::node::{Order, Verdict, TAKE};
+use super::node::{Decision, Order, TAKE};
 use super::tally::Tally;
 use super::world::WorldOf;
 
@@ -36,8 +36,8 @@ const KINDS: [&str; 12] = [
     "cancel_get",
 ];
 
-struct Storm<const RECALLS: bool> {
-    w: WorldOf<RECALLS>,
+struct Storm<const SAFE_INVALIDATE: bool> {
+    w: WorldOf<SAFE_INVALIDATE>,
     dice: Dice,
     links: usize,
     /// The engines can stop their connections one by one.
@@ -51,11 +51,11 @@ pub fn hurry(config: &mut Config) {
     config.hello_tries = 3;
     config.credit_stall = Span::from_millis(50);
     config.drain_bound = Span::from_millis(30);
-    config.verdict_bound = Span::from_millis(100);
+    config.decision_bound = Span::from_millis(100);
 }
 
 /// Every node reaches every other, after as many attempts as it takes to find out what has happened.
-pub fn assert_reach<const RECALLS: bool>(w: &mut WorldOf<RECALLS>) {
+pub fn assert_reach<const SAFE_INVALIDATE: bool>(w: &mut WorldOf<SAFE_INVALIDATE>) {
     let nodes = w.nodes.len();
     for (from, to) in (0..nodes * nodes).map(|it| (it / nodes, it % nodes)) {
         let mut ends = Vec::new();
@@ -85,7 +85,7 @@ fn small_config(dice: &mut Dice) -> Config {
     config
 }
 
-impl<const RECALLS: bool> Storm<RECALLS> {
+impl<const SAFE_INVALIDATE: bool> Storm<SAFE_INVALIDATE> {
     fn new(seed: u64, connects: bool) -> Self {
         let mut dice = Dice(seed);
         let mut config = small_config(&mut dice);
@@ -119,11 +119,11 @@ impl<const RECALLS: bool> Storm<RECALLS> {
             18..=42 => self.deliver(),
             43..=57 => self.act(),
             58..=64 => self.interrupt(),
-            65..=71 => self.tell_ending(),
+            65..=71 => self.announce_ending(),
             72..=81 => self.on_time(),
             82..=86 => self.pass_time(),
             87..=90 => self.fetch(),
-            91..=93 => self.verdicts(),
+            91..=93 => self.decisions(),
             94..=96 => self.fault(),
             97 => self.withdraw(),
             98 => self.device_mood(),
@@ -193,7 +193,7 @@ impl<const RECALLS: bool> Storm<RECALLS> {
         }
     }
 
-    fn tell_ending(&mut self) {
+    fn announce_ending(&mut self) {
         let length = self.w.fabric.borrow().endings.len();
         if length > 0 {
             let at = self.dice.below(length);
@@ -221,25 +221,25 @@ impl<const RECALLS: bool> Storm<RECALLS> {
         self.w.now = self.w.now.after(Span::from_nanos(self.dice.next() % span));
     }
 
-    fn verdicts(&mut self) {
+    fn decisions(&mut self) {
         let node = self.node();
-        let verdict = match self.dice.below(8) {
+        let decision = match self.dice.below(8) {
             0..=2 => TAKE,
-            3 => Verdict::UpTo(self.dice.pick(&[0, 1, 50, 500])),
-            4 => Verdict::Refuse(Refusal::NoMatch),
-            5 => Verdict::Forget,
-            _ => Verdict::Keep,
+            3 => Decision::UpTo(self.dice.pick(&[0, 1, 50, 500])),
+            4 => Decision::Refuse(NakReason::NoMatch),
+            5 => Decision::Forget,
+            _ => Decision::Keep,
         };
         let most = self.dice.pick(&[0, 77, 5000]);
         let refuses = self.dice.once_in(3);
         let (now, which) = (self.w.now, self.dice.below(3));
         let node = self.w.node(node);
-        *[&mut node.put, &mut node.get, &mut node.inline][which] = verdict;
+        *[&mut node.put, &mut node.get, &mut node.inline][which] = decision;
         for _ in 0..4 {
             if node.alive && !node.kept.is_empty() {
                 if refuses {
                     let kept = node.kept.remove(0);
-                    node.driver.refuse(now, kept.ticket, Refusal::NoResources);
+                    node.driver.refuse(now, kept.rx_request, NakReason::NoResources);
                 } else {
                     let _ = node.answer_kept(most);
                 }
@@ -249,19 +249,27 @@ impl<const RECALLS: bool> Storm<RECALLS> {
     }
 
     fn fault(&mut self) {
-        let kinds = if RECALLS { &KINDS[..10] } else { &KINDS };
+        let kinds = if SAFE_INVALIDATE { &KINDS[..10] } else { &KINDS };
         let kind = self.dice.pick(kinds);
         let sent = self.dice.pick(&[Sent::Ok, Sent::NotDelivered, Sent::Unknown]);
         // A reliable channel says of what it loses that it does not know, and repeats nothing.
         let reliable = self.w.fabric.borrow().reliable;
         let sent = if reliable && sent == Sent::Ok { Sent::Unknown } else { sent };
-        let fate =
-            self.dice.pick(&[Fate::Lost(sent), Fate::DeliveredUnknown, Fate::Twice, Fate::Full]);
-        let fate = if reliable && fate == Fate::Twice { Fate::Full } else { fate };
+        let injected = self.dice.pick(&[
+            InjectedFault::Lost(sent),
+            InjectedFault::DeliveredUnknown,
+            InjectedFault::Twice,
+            InjectedFault::Full,
+        ]);
+        let injected = if reliable && injected == InjectedFault::Twice {
+            InjectedFault::Full
+        } else {
+            injected
+        };
         let mut fabric = self.w.fabric.borrow_mut();
-        let fates = fabric.fates.entry(kind).or_default();
-        if fates.len() < 2 {
-            fates.push_back(fate);
+        let injected_faults = fabric.injected_faults.entry(kind).or_default();
+        if injected_faults.len() < 2 {
+            injected_faults.push_back(injected);
         }
     }
 
@@ -278,18 +286,18 @@ impl<const RECALLS: bool> Storm<RECALLS> {
 
     fn device_mood(&mut self) {
         let (node, link) = (self.node(), self.dice.below(self.links));
-        let on_recall = self.dice.pick(&[
-            OnRecall::Honest,
-            OnRecall::Honest,
-            OnRecall::Touched,
-            OnRecall::Wins,
-            OnRecall::Never,
+        let on_invalidate = self.dice.pick(&[
+            OnInvalidate::Honest,
+            OnInvalidate::Honest,
+            OnInvalidate::Touched,
+            OnInvalidate::Wins,
+            OnInvalidate::Never,
         ]);
         let (hangs, mute, frozen) =
             (self.dice.once_in(3), self.dice.once_in(8), self.dice.once_in(6));
         let (slow, refuse) = (self.dice.once_in(4), usize::from(self.dice.once_in(4)));
         self.w.device(node, link, |d| {
-            (d.on_recall, d.hangs, d.mute, d.frozen) = (on_recall, hangs, mute, frozen);
+            (d.on_invalidate, d.hangs, d.mute, d.frozen) = (on_invalidate, hangs, mute, frozen);
             (d.slow_stop, d.refuse_posts) = (slow, refuse);
             d.stopped |= d.stop_asked && !slow;
             d.slow_connections = slow && d.connects;
@@ -315,16 +323,16 @@ impl<const RECALLS: bool> Storm<RECALLS> {
             return;
         }
         match which {
-            0..=2 => self.w.tell_peer(node, other, up),
+            0..=2 => self.w.notify_peer(node, other, up),
             3 => {
                 if let Some(peer) = self.w.peer(node, other) {
-                    self.w.nodes[node].driver.decider().peer_down(peer);
+                    self.w.nodes[node].driver.irq_handle().peer_down(peer);
                 }
             }
-            4..=6 => self.w.tell_link(node, link, up),
+            4..=6 => self.w.notify_link(node, link, up),
             7 => {
                 self.w.device(node, link.index(), |d| d.link_works = up);
-                self.w.nodes[node].driver.decider().link_failed(link);
+                self.w.nodes[node].driver.irq_handle().link_failed(link);
             }
             8 => self.w.reboot(node),
             _ => self.w.kill(node),
@@ -343,11 +351,11 @@ impl<const RECALLS: bool> Storm<RECALLS> {
             (node.put, node.get, node.inline, node.pieces) = (TAKE, TAKE, TAKE, 1);
         }
         let mut fabric = self.w.fabric.borrow_mut();
-        fabric.fates.clear();
+        fabric.injected_faults.clear();
         for device in fabric.devices.values_mut() {
             (device.link_works, device.slow_stop, device.frozen) = (true, false, false);
             (device.mute, device.hangs, device.refuse_posts) = (false, false, 0);
-            device.on_recall = OnRecall::Honest;
+            device.on_invalidate = OnInvalidate::Honest;
             device.stopped |= device.stop_asked;
             device.slow_connections = false;
             device.stopping.values_mut().for_each(|stopped| *stopped = true);
@@ -373,9 +381,9 @@ impl<const RECALLS: bool> Storm<RECALLS> {
     }
 }
 
-fn storm<const RECALLS: bool>(seed: u64, connects: bool, tally: &mut Tally) {
+fn storm<const SAFE_INVALIDATE: bool>(seed: u64, connects: bool, tally: &mut Tally) {
     println!("seed {seed}");
-    let mut storm = Storm::<RECALLS>::new(seed, connects);
+    let mut storm = Storm::<SAFE_INVALIDATE>::new(seed, connects);
     for _ in 0..2000 {
         storm.step();
     }
@@ -391,14 +399,18 @@ fn storm<const RECALLS: bool>(seed: u64, connects: bool, tally: &mut Tally) {
     tally.add(&storm.w);
 }
 
-fn storms<const RECALLS: bool>(seeds: std::ops::Range<u64>, connects: bool) {
+fn storms<const SAFE_INVALIDATE: bool>(seeds: std::ops::Range<u64>, connects: bool) {
     let mut tally = Tally::new();
     for seed in seeds {
-        storm::<RECALLS>(seed, connects, &mut tally);
+        storm::<SAFE_INVALIDATE>(seed, connects, &mut tally);
     }
     tally.assert_rough();
     let [said, heard] = [Counter::Cancels, Counter::CancelsHeard].map(|it| tally.value(it));
-    assert_eq!((said > 300, heard > 150), (!RECALLS, !RECALLS), "{said} said, {heard} heard");
+    assert_eq!(
+        (said > 300, heard > 150),
+        (!SAFE_INVALIDATE, !SAFE_INVALIDATE),
+        "{said} said, {heard} heard"
+    );
     let reset = tally.value(Counter::ConnectionsReset);
     assert!(if connects { reset > 1000 } else { reset == 0 }, "{reset} connections reset");
 }
@@ -424,7 +436,7 @@ fn r72_storms_over_connections() {
 
 /// Engines that must not take staged memory back while it may be pulled.
 #[test]
-fn r72_storms_without_recalls() {
+fn r72_storms_without_invalidates() {
     storms::<false>(0..SEEDS / 2, false);
     storms::<false>(SEEDS / 2..SEEDS, true);
 }

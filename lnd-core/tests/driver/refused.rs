@@ -148,7 +148,7 @@ fn peers_full_until_an_idle_one_is_forgotten() {
     w.settle();
     assert_eq!(w.count(0, Counter::PeersFull), 2);
     // One that is down and has nothing left makes room.
-    w.tell_peer(0, 1, false);
+    w.notify_peer(0, 1, false);
     w.settle();
     let tag = w.put(0, 3, 10).unwrap();
     w.settle();
@@ -172,14 +172,14 @@ fn r14_an_id_of_a_forgotten_peer_names_no_other() {
     w.put(0, 2, 10).unwrap();
     w.settle();
     let former = w.peer(0, 1).unwrap();
-    w.tell_peer(0, 1, false);
+    w.notify_peer(0, 1, false);
     w.settle();
     w.put(0, 3, 10).unwrap();
     w.settle();
     assert_eq!(w.peer(0, 3).unwrap().index(), former.index());
     refused(&mut w, Request { peer: former.into(), ..good }, Why::StalePeer);
     // The same node in the same place again is another use of it.
-    w.tell_peer(0, 3, false);
+    w.notify_peer(0, 3, false);
     w.settle();
     w.sleep(Span::from_secs(6));
     w.put(0, 1, 10).unwrap();
@@ -193,18 +193,18 @@ fn r14_an_id_of_a_forgotten_peer_names_no_other() {
 #[test]
 fn peer_down_and_shutting_down() {
     let mut w = World::met();
-    w.tell_peer(0, 1, false);
+    w.notify_peer(0, 1, false);
     let (header, payload) = ([0; 8], [Fragment::new(BASE, 100)]);
     let good = request(&w, &header, &payload);
     refused(&mut w, good, Why::PeerDown);
-    w.tell_peer(0, 1, true);
+    w.notify_peer(0, 1, true);
     let now = w.now;
     w.node(0).driver.shutdown(now, now);
     refused(&mut w, good, Why::ShuttingDown);
 }
 
 #[test]
-fn a_wish_for_a_link_is_kept() {
+fn a_preference_for_a_link_is_kept() {
     let mut w = World::met();
     for _ in 0..6 {
         let order = Order { link: Some(LINK0), ..w.order(Kind::Put, 1, 500) };

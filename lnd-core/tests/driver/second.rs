@@ -8,7 +8,7 @@ use lnd_core::link::LinkState;
 use lnd_core::peer::HelloState;
 use lnd_core::time::{Instant, Span};
 
-use super::node::{Order, Verdict};
+use super::node::{Decision, Order};
 use super::world::{config, World, LINK0, LINK1};
 
 /// Each peer's stall has a timer of its own.
@@ -20,7 +20,7 @@ fn the_second_peers_stall_is_noticed_and_ends() {
         w.settle();
     }
     assert_eq!(w.nodes[0].next, None);
-    w.node(2).inline = Verdict::Keep;
+    w.node(2).inline = Decision::Keep;
     for _ in 0..2 {
         w.put(0, 2, 10).unwrap();
     }
@@ -69,7 +69,7 @@ fn inv_11_an_answer_to_another_peer_passes_one_that_waits() {
 
 /// R66, as for one peer: after the goodbye the time of no peer counts.
 #[test]
-fn r66_goodbye_ends_the_greeting_of_every_peer() {
+fn r66_goodbye_ends_the_handshake_of_every_peer() {
     let mut w = World::new(3);
     w.hold("hello");
     for to in [1, 2] {
@@ -84,7 +84,7 @@ fn r66_goodbye_ends_the_greeting_of_every_peer() {
     assert_eq!(w.nodes[0].next, Some(w.now.after(w.config.link_poll)));
     w.sleep(w.config.hello_timeout.times(10));
     for to in [1, 2] {
-        assert_eq!((w.said(0, to, "hello"), w.state(0, to)), (1, HelloState::Greeting));
+        assert_eq!((w.said(0, to, "hello"), w.state(0, to)), (1, HelloState::Handshake));
     }
     assert_eq!(w.count(0, Counter::PeersDown), 0);
 }
@@ -129,7 +129,7 @@ fn r39_a_flushed_queue_leaves_the_deadlines_alone() {
 
 /// R39, R41: each greeting has a time of its own, whichever place its peer has.
 #[test]
-fn r39_every_peers_greeting_ends_in_its_own_time() {
+fn r39_every_peers_handshake_ends_in_its_own_time() {
     let mut w = World::with(4, config());
     for to in 1..4 {
         w.put(0, to, 0).unwrap();
@@ -173,7 +173,7 @@ fn r39_the_third_peers_time_is_no_transfers_deadline() {
     assert_eq!(w.peer(0, 3).unwrap().index(), 2);
     w.settle();
     assert_eq!(w.nodes[0].next, Some(deadline));
-    w.tell_peer(0, 3, false);
+    w.notify_peer(0, 3, false);
     w.settle();
     assert_eq!(w.nodes[0].next, Some(deadline));
     w.sleep(Span::from_secs(8));
@@ -182,9 +182,9 @@ fn r39_the_third_peers_time_is_no_transfers_deadline() {
 
 /// An interrupt has declared a peer down whose credits were awaited: that time asks for nothing any more.
 #[test]
-fn a_peer_declared_down_from_an_interrupt_is_not_greeted_unasked() {
+fn a_peer_declared_down_from_an_interrupt_is_not_connected_unasked() {
     let mut w = World::met_with(Config { depth: 1, ..config() });
-    w.node(1).inline = Verdict::Keep;
+    w.node(1).inline = Decision::Keep;
     for _ in 0..2 {
         w.put(0, 1, 10).unwrap();
         w.settle();
@@ -192,7 +192,7 @@ fn a_peer_declared_down_from_an_interrupt_is_not_greeted_unasked() {
     w.kill(1);
     let peer = w.peer(0, 1).unwrap();
     let before = w.said(0, 1, "hello");
-    assert!(w.nodes[0].driver.decider().peer_down(peer));
+    assert!(w.nodes[0].driver.irq_handle().peer_down(peer));
     w.settle();
     w.sleep(Span::from_secs(3));
     assert_eq!((w.state(0, 1), w.said(0, 1, "hello")), (HelloState::Down, before));

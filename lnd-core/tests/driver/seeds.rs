@@ -8,11 +8,11 @@ use lnd_core::link::LinkState;
 use lnd_core::ports::Sent;
 use lnd_core::time::Span;
 use lnd_core::trace::Trace;
-use lnd_core::transfer::{step, Cause, Health, Place};
+use lnd_core::transfer::{step, Cause, HealthClass, Place};
 
-use super::device::OnRecall;
-use super::fabric::Fate;
-use super::node::Verdict;
+use super::device::OnInvalidate;
+use super::fabric::InjectedFault;
+use super::node::Decision;
 use super::peer_down::{devices, expect};
 use super::world::{World, LINK0, LINK1};
 
@@ -26,7 +26,7 @@ fn s0_5_a_link_that_looks_dead_has_not_let_go_of_a_descriptor() {
     for link in 0..2 {
         w.device(0, link, |d| d.link_works = false);
     }
-    w.tell_peer(0, 1, false);
+    w.notify_peer(0, 1, false);
     w.settle();
     assert_eq!(w.count(0, Counter::Invalidated), 1);
     assert!(!w.reported(0, tag), "ended by what was seen");
@@ -34,7 +34,7 @@ fn s0_5_a_link_that_looks_dead_has_not_let_go_of_a_descriptor() {
         w.device(0, link, |d| d.link_works = true);
     }
     w.settle();
-    expect(w.report(0, tag), Cause::PeerDown, Place::Staged, -103, Health::RemoteDropped);
+    expect(w.report(0, tag), Cause::PeerDown, Place::Staged, -103, HealthClass::RemoteDropped);
     w.assert_drained();
 }
 
@@ -51,10 +51,10 @@ fn s0_6_transfers_are_given_up_by_invalidating_their_descriptors_alone() {
     let lost: Vec<_> = (0..4).map(|_| w.put(0, 1, 5000).unwrap()).collect();
     let kept: Vec<_> = (0..4).map(|_| w.put(0, 2, 5000).unwrap()).collect();
     w.settle();
-    w.tell_peer(0, 1, false);
+    w.notify_peer(0, 1, false);
     w.settle();
     let calls = [0, 1].map(|link| w.device(0, link, |d| d.calls));
-    assert_eq!(calls.map(|c| (c.stops, c.resets, c.yanks)), [(0, 0, 0); 2]);
+    assert_eq!(calls.map(|c| (c.stops, c.resets, c.reclaims)), [(0, 0, 0); 2]);
     assert_eq!(calls.iter().map(|c| c.invalidates).sum::<usize>(), lost.len());
     assert!(lost.iter().all(|&tag| w.report(0, tag).status.errno == -103));
     assert!(!kept.iter().any(|&tag| w.reported(0, tag)));
@@ -73,15 +73,15 @@ fn s0_22_each_notice_has_its_own_consequences() {
     let tag = w.put(0, 1, 5000).unwrap();
     w.settle();
     let peer = w.peer(0, 1).unwrap();
-    w.nodes[0].driver.decider().peer_down(peer);
+    w.nodes[0].driver.irq_handle().peer_down(peer);
     w.settle();
-    expect(w.report(0, tag), Cause::PeerDown, Place::Staged, -103, Health::RemoteDropped);
+    expect(w.report(0, tag), Cause::PeerDown, Place::Staged, -103, HealthClass::RemoteDropped);
     assert_eq!(links(&w), [Some(LinkState::Up); 2]);
-    assert_eq!((w.count(0, Counter::LinksFailed), w.count(0, Counter::ByHand)), (0, 0));
+    assert_eq!((w.count(0, Counter::LinksFailed), w.count(0, Counter::Asserted)), (0, 0));
     w.assert_drained();
 
     let mut w = World::met();
-    w.tell_link(0, LINK0, false);
+    w.notify_link(0, LINK0, false);
     w.settle();
     assert_ne!(links(&w), [Some(LinkState::Up); 2]);
     assert_eq!(w.count(0, Counter::PeersDown), 0);
@@ -92,27 +92,27 @@ fn s0_22_each_notice_has_its_own_consequences() {
 }
 
 /// A driver that runs through most of its life cycle.
-fn lives() -> World {
+fn incarnations() -> World {
     let mut w = World::met();
-    w.node(1).put = Verdict::UpTo(100);
+    w.node(1).put = Decision::UpTo(100);
     for (kind, length) in [(Kind::Put, 10), (Kind::Put, 5000), (Kind::Get, 5000), (Kind::Ack, 0)] {
         w.submit(kind, 0, 1, length).unwrap();
     }
     w.settle();
-    w.fate("immediate", Fate::Lost(Sent::NotDelivered));
-    w.fate("put_req", Fate::Lost(Sent::Unknown));
+    w.injected("immediate", InjectedFault::Lost(Sent::NotDelivered));
+    w.injected("put_req", InjectedFault::Lost(Sent::Unknown));
     w.put(0, 1, 10).unwrap();
     w.put(0, 1, 5000).unwrap();
     w.settle();
     w.hold("put_req");
     w.hold("get_req");
-    for on_recall in [OnRecall::Honest, OnRecall::Touched] {
+    for on_invalidate in [OnInvalidate::Honest, OnInvalidate::Touched] {
         w.put(0, 1, 5000).unwrap();
         w.get(0, 1, 5000).unwrap();
         w.put(0, 1, 10).unwrap();
         w.settle_untold();
-        devices(&w, 0, false, on_recall);
-        w.tell_peer(0, 1, false);
+        devices(&w, 0, false, on_invalidate);
+        w.notify_peer(0, 1, false);
         w.settle();
         w.sleep(Span::from_secs(6));
         w.put(0, 1, 0).unwrap();
@@ -120,8 +120,8 @@ fn lives() -> World {
     }
     w.put(0, 1, 5000).unwrap();
     w.settle();
-    w.tell_link(0, LINK0, false);
-    w.tell_link(0, LINK1, false);
+    w.notify_link(0, LINK0, false);
+    w.notify_link(0, LINK1, false);
     w.sleep(Span::from_secs(31));
     w
 }
@@ -129,7 +129,7 @@ fn lives() -> World {
 /// The table is the life cycle: whatever the driver does to a transfer is a row of it.
 #[test]
 fn s1_15_every_step_of_a_driver_is_the_tables() {
-    let mut w = lives();
+    let mut w = incarnations();
     let mut steps = 0;
     for node in &mut w.nodes {
         for &(_, trace) in &node.driver.tracer_mut().0 {

@@ -5,19 +5,19 @@
 use lnd_core::config::Config;
 use lnd_core::counters::Counter;
 use lnd_core::driver::{
-    Arrival, CreditView, Give, Inbound, Kind, Receive, Received, RecvError, Report, Request,
-    Ticket, Why,
+    Arrival, CreditView, Inbound, Kind, Receive, Received, RecvError, Reply, Report, Request,
+    RxRequest, Why,
 };
 use lnd_core::fragment::{Fragment, FragmentError};
 use lnd_core::id::Tag;
-use lnd_core::message::Refusal;
+use lnd_core::message::NakReason;
 use lnd_core::ports::Sent;
 use lnd_core::time::{Instant, Span};
 use lnd_core::transfer::{Cause, Delivery, Place};
 
-use super::fabric::{nid, Fate, BASE};
+use super::fabric::{nid, InjectedFault, BASE};
 use super::letter::Letter;
-use super::node::{Verdict, TAKE};
+use super::node::{Decision, TAKE};
 use super::ports::Mock;
 use super::world::{config, World, LINK0, LINK1};
 
@@ -34,7 +34,7 @@ fn both(script: impl Fn(&mut World)) -> [Vec<Vec<Report>>; 2] {
 }
 
 /// Reports but for the names of what they are about.
-fn told(all: &[Vec<Report>]) -> Vec<Vec<String>> {
+fn announced(all: &[Vec<Report>]) -> Vec<Vec<String>> {
     let of = |it: &Report| format!("{} {:?} {:?} {}", it.user, it.role, it.status, it.bytes);
     all.iter().map(|done| done.iter().map(of).collect()).collect()
 }
@@ -46,23 +46,23 @@ fn credits(w: &World) -> [CreditView; 2] {
 
 #[test]
 fn s0_18_the_status_of_a_message_does_not_depend_on_whether_it_had_a_slot() {
-    let lost = |sent| Some(Fate::Lost(sent));
-    for fate in [
+    let lost = |sent| Some(InjectedFault::Lost(sent));
+    for injected in [
         None,
-        Some(Fate::Full),
+        Some(InjectedFault::Full),
         lost(Sent::NotDelivered),
         lost(Sent::Unknown),
-        Some(Fate::DeliveredUnknown),
+        Some(InjectedFault::DeliveredUnknown),
     ] {
         for (kind, length) in [(Kind::Put, 10), (Kind::Put, 0), (Kind::Ack, 0), (Kind::Reply, 128)]
         {
             let [slot, none] = both(|w| {
-                fate.into_iter().for_each(|fate| w.fate("immediate", fate));
+                injected.into_iter().for_each(|injected| w.injected("immediate", injected));
                 w.submit(kind, 0, 1, length).unwrap();
                 w.settle();
                 w.submit(kind, 0, 1, length).unwrap();
             });
-            assert_eq!(told(&slot), told(&none), "{fate:?} {kind:?} {length}");
+            assert_eq!(announced(&slot), announced(&none), "{injected:?} {kind:?} {length}");
             assert_eq!(none[0].len(), 2);
         }
     }
@@ -74,7 +74,7 @@ fn s0_18_over_a_channel_that_may_lose_it_is_sent_and_not_delivered() {
         w.fabric.borrow_mut().reliable = false;
         w.put(0, 1, 10).unwrap();
     });
-    assert_eq!(told(&slot), told(&none));
+    assert_eq!(announced(&slot), announced(&none));
     assert_eq!(none[0][0].status.delivery, Delivery::Sent);
 }
 
@@ -96,7 +96,7 @@ fn small_put(now: Instant) -> Request<'static> {
 #[test]
 fn a_message_to_be_reported_is_refused_while_its_peer_is_down() {
     let mut w = World::met();
-    w.tell_peer(0, 1, false);
+    w.notify_peer(0, 1, false);
     let now = w.now;
     let request = small_put(now);
     let driver = &mut w.node(0).driver;
@@ -171,7 +171,7 @@ fn a_message_that_ends_in_the_call_without_a_promise_is_reported() {
     let good = w.put(0, 1, 100).unwrap();
     w.settle();
     assert_eq!(w.report(0, good).status.errno, 0);
-    w.fate("immediate", Fate::Lost(Sent::NotDelivered));
+    w.injected("immediate", InjectedFault::Lost(Sent::NotDelivered));
     let lost = w.put(0, 1, 100).unwrap();
     w.settle();
     let status = w.report(0, lost).status;
@@ -193,7 +193,7 @@ fn it_waits_behind_those_that_wait() {
                 w.hold("immediate");
                 (0..w.config.depth).for_each(|_| _ = w.put(0, 1, 1).unwrap());
             }
-            _ => links.into_iter().for_each(|link| w.tell_link(0, link, false)),
+            _ => links.into_iter().for_each(|link| w.notify_link(0, link, false)),
         }
         let (first, second) = (w.put(0, 1, 2).unwrap(), w.put(0, 1, 3).unwrap());
         w.settle();
@@ -204,7 +204,7 @@ fn it_waits_behind_those_that_wait() {
         assert!(!w.reported(0, third), "{why}: overtaken");
         w.free("noop");
         w.free("immediate");
-        links.into_iter().for_each(|link| w.tell_link(0, link, true));
+        links.into_iter().for_each(|link| w.notify_link(0, link, true));
         w.sleep(Span::from_secs(5));
         let lengths = w.nodes[1].done.iter().map(|it| it.bytes).filter(|&n| n > 1);
         assert_eq!(lengths.collect::<Vec<_>>(), [2, 3, 4], "{why}: in order");
@@ -214,13 +214,13 @@ fn it_waits_behind_those_that_wait() {
 
 /// INV-12: the number of one that was not delivered is announced, and its credit comes back.
 #[test]
-fn a_credit_that_was_spent_in_vain_comes_back() {
+fn a_credit_that_was_spent_for_nothing_comes_back() {
     let mut w = World::met();
     w.fabric.borrow_mut().ends_at_once = true;
     let (depth, session) = (usize::from(w.config.depth), credits(&w)[0].session);
     // The greeting's request has the first.
     for _ in 1..depth {
-        w.fate("immediate", Fate::Lost(Sent::Unknown));
+        w.injected("immediate", InjectedFault::Lost(Sent::Unknown));
         w.put(0, 1, 10).unwrap();
     }
     let tag = w.put(0, 1, 20).unwrap();
@@ -295,12 +295,12 @@ fn a_decision_that_cannot_be_carried_out_is_none() {
             assert_eq!((w.nodes[1].driver.in_use(), w.count(1, Counter::Requests)), before);
         };
         let recv = |sink, length| Receive { sink, length, deadline, user: 1 };
-        let give = |source, length| Give { source, length, deadline, user: 1 };
+        let give = |source, length| Reply { source, length, deadline, user: 1 };
         let refused = w.count(1, Counter::Refused);
         let get = kind == Kind::Get;
         offered(&mut w, &|mut it| assert_eq!(it.check_recv(&recv(&whole, length)), one));
         offered(&mut w, &|mut it| assert_eq!(it.check_recv(&recv(&halves, length)), two));
-        offered(&mut w, &|mut it| assert_eq!(it.check_give(&give(&whole, length)), given));
+        offered(&mut w, &|mut it| assert_eq!(it.check_reply(&give(&whole, length)), given));
         for (memory, why) in [(&nowhere, Why::BadAddress), (&empty, empty_is)] {
             let why = if get { Why::WrongKind } else { why };
             offered(&mut w, &|mut it| assert_eq!(it.check_recv(&recv(memory, 4)), Err(why)));
@@ -332,19 +332,19 @@ fn a_decision_that_cannot_be_carried_out_is_none() {
 /// Each decision gives the credit back, once.
 #[test]
 fn s3_10_whatever_is_decided_the_credit_comes_back() {
-    let shut = Verdict::Refuse(Refusal::NoMatch);
-    for verdict in [TAKE, Verdict::UpTo(3), Verdict::UpTo(0), shut] {
+    let shut = Decision::Refuse(NakReason::NoMatch);
+    for decision in [TAKE, Decision::UpTo(3), Decision::UpTo(0), shut] {
         let [slot, none] = both(|w| {
-            w.node(1).inline = verdict;
+            w.node(1).inline = decision;
             for _ in 0..3 * w.config.depth {
                 w.put(0, 1, 10).unwrap();
                 w.settle();
             }
             let [ours, theirs] = credits(w);
-            assert_eq!(ours.sent, theirs.consumed, "{verdict:?}");
+            assert_eq!(ours.sent, theirs.consumed, "{decision:?}");
         });
-        assert_eq!(told(&slot), told(&none), "{verdict:?}");
-        assert_eq!(none[0].len(), usize::from(config().depth) * 3, "{verdict:?}");
+        assert_eq!(announced(&slot), announced(&none), "{decision:?}");
+        assert_eq!(none[0].len(), usize::from(config().depth) * 3, "{decision:?}");
     }
 }
 
@@ -359,7 +359,7 @@ fn a_buffer_that_cannot_be_written_is_the_receivers_own_fault() {
         w.settle();
         w.fabric.borrow_mut().memory_fails = false;
     });
-    assert_eq!(told(&slot), told(&none));
+    assert_eq!(announced(&slot), announced(&none));
     assert_eq!(none[1][0].status.errno, -14);
 }
 
@@ -370,7 +370,7 @@ fn a_payload_that_cannot_be_read_is_the_senders_own_fault() {
         w.put(0, 1, 10).unwrap();
         w.fabric.borrow_mut().memory_fails = false;
     });
-    assert_eq!(told(&slot), told(&none));
+    assert_eq!(announced(&slot), announced(&none));
     assert_eq!(none[0][0].status.errno, -14);
 }
 
@@ -383,7 +383,7 @@ fn waiting(w: &mut World, message: &'static str, length: u32) -> (Tag, Letter) {
 }
 
 /// The PUT is offered and received into a buffer for `room` bytes, which does not do.
-fn too_long<'a>(w: &mut World, letter: &'a Letter, room: u32, length: u32) -> Ticket<'a> {
+fn too_long<'a>(w: &mut World, letter: &'a Letter, room: u32, length: u32) -> RxRequest<'a> {
     let (fragments, _) = w.node(1).buffer(room);
     let (now, message) = (w.now, letter.message());
     let deadline = now.after(Span::from_secs(1));
@@ -392,7 +392,7 @@ fn too_long<'a>(w: &mut World, letter: &'a Letter, room: u32, length: u32) -> Ti
     let Inbound::Request(arrival) = inbound else { panic!("not offered") };
     let it = Receive { sink: &fragments, length, deadline, user: 1 };
     match arrival.recv(&it) {
-        Err(RecvError::Refused(ticket, Why::TooLong)) => ticket,
+        Err(RecvError::Refused(rx_request, Why::TooLong)) => rx_request,
         _ => panic!("received"),
     }
 }
@@ -424,11 +424,11 @@ fn s1_11_buffers_that_do_not_do_give_the_request_back_kept() {
     for (room, length) in [(0, 10), (16, 11)] {
         let mut w = World::met();
         let (_, letter) = waiting(&mut w, "immediate", 10);
-        let ticket = too_long(&mut w, &letter, room, length);
+        let rx_request = too_long(&mut w, &letter, room, length);
         let now = w.now;
         let driver = &mut w.node(1).driver;
-        assert_eq!((driver.in_use(), ticket.payload().len()), ((0, 1), 10));
-        driver.refuse(now, ticket, Refusal::NoResources);
+        assert_eq!((driver.in_use(), rx_request.payload().len()), ((0, 1), 10));
+        driver.refuse(now, rx_request, NakReason::NoResources);
         assert!(driver.next_report(now).is_none());
         assert_eq!(driver.in_use(), (0, 0));
     }
@@ -440,11 +440,11 @@ fn s1_11_buffers_that_do_not_do_for_a_pull_give_the_request_back_kept() {
     for (room, length) in [(16, 5000), (6000, 5001)] {
         let mut w = World::met();
         let (put, letter) = waiting(&mut w, "put_req", 5000);
-        let ticket = too_long(&mut w, &letter, room, length);
+        let rx_request = too_long(&mut w, &letter, room, length);
         let now = w.now;
         assert_eq!(w.node(1).driver.in_use(), (0, 1));
         w.fabric.borrow_mut().wire.clear();
-        w.node(1).driver.refuse(now, ticket, Refusal::NoResources);
+        w.node(1).driver.refuse(now, rx_request, NakReason::NoResources);
         w.settle();
         assert_refused_unposted(&mut w, put);
         w.assert_drained();

@@ -7,8 +7,8 @@ use lnd_core::peer::HelloState;
 use lnd_core::time::Span;
 use lnd_core::transfer::Cause;
 
-use super::device::OnRecall;
-use super::node::{Order, Verdict};
+use super::device::OnInvalidate;
+use super::node::{Decision, Order};
 use super::peer_down::devices;
 use super::world::{World, LINK0, LINK1};
 
@@ -89,7 +89,7 @@ fn what_is_left_after_the_grace_is_cancelled_at_the_announced_time() {
     w.hold("get_req");
     let (put, get) = (w.put(0, 1, 5000).unwrap(), w.get(0, 1, 5000).unwrap());
     w.settle();
-    devices(&w, 0, true, OnRecall::Honest);
+    devices(&w, 0, true, OnInvalidate::Honest);
     shut(&mut w, Span::from_millis(100));
     w.settle();
     let grace = w.now.after(Span::from_millis(100));
@@ -103,7 +103,7 @@ fn what_is_left_after_the_grace_is_cancelled_at_the_announced_time() {
         w.nodes[0].driver.blocker(0),
         Some(Blocker::Transfer { tag, .. }) if tag == put
     ));
-    devices(&w, 0, false, OnRecall::Honest);
+    devices(&w, 0, false, OnInvalidate::Honest);
     w.settle();
     assert_eq!(w.report(0, put).status.errno, -108);
     quiescent(&mut w);
@@ -112,7 +112,7 @@ fn what_is_left_after_the_grace_is_cancelled_at_the_announced_time() {
 #[test]
 fn shutdown_at_once_from_every_place() {
     let mut w = World::met();
-    (w.node(0).put, w.node(0).get) = (Verdict::Keep, Verdict::Keep);
+    (w.node(0).put, w.node(0).get) = (Decision::Keep, Decision::Keep);
     for kind in ["put_req", "get_req"] {
         w.hold(kind);
     }
@@ -145,7 +145,7 @@ fn requests_that_arrive_while_refusing_are_refused() {
     w.settle();
     shut(&mut w, Span::from_secs(5));
     w.free("put_req");
-    w.node(1).put = Verdict::Keep;
+    w.node(1).put = Decision::Keep;
     let (put, get) = (w.put(1, 0, 5000).unwrap(), w.get(1, 0, 5000).unwrap());
     w.put(1, 0, 10).unwrap();
     w.settle();
@@ -191,12 +191,12 @@ fn an_engine_that_does_not_stop_blocks_and_is_named() {
 #[test]
 fn a_link_that_is_down_already_does_not_come_back() {
     let mut w = World::met();
-    w.tell_link(0, LINK1, false);
+    w.notify_link(0, LINK1, false);
     w.sleep(Span::from_millis(10));
     shut(&mut w, Span::from_secs(0));
     w.sleep(Span::from_millis(20));
     assert_eq!(run(&w), RunState::Quiescent);
-    w.tell_link(0, LINK1, true);
+    w.notify_link(0, LINK1, true);
     quiescent(&mut w);
 }
 
@@ -231,7 +231,7 @@ fn shutdown_during_a_link_failure() {
     }
     w.settle();
     w.device(0, 0, |d| d.slow_stop = true);
-    w.tell_link(0, LINK0, false);
+    w.notify_link(0, LINK0, false);
     w.sleep(Span::from_millis(5));
     shut(&mut w, Span::from_secs(0));
     w.sleep(Span::from_millis(5));
@@ -241,7 +241,7 @@ fn shutdown_during_a_link_failure() {
 }
 
 #[test]
-fn shutdown_while_greeting() {
+fn shutdown_while_handshake() {
     let mut w = World::new(2);
     w.hold("hello");
     let tag = w.put(0, 1, 10).unwrap();
@@ -276,7 +276,7 @@ fn what_is_asked_for_behind_the_end_is_due_at_no_time() {
     w.nodes[0].driver.shutdown(now, now);
     w.sleep(Span::from_secs(1));
     assert_eq!(w.nodes[0].driver.run_state(), RunState::Quiescent);
-    w.nodes[0].driver.decider().link_failed(LINK0);
+    w.nodes[0].driver.irq_handle().link_failed(LINK0);
     let now = w.now;
     assert_eq!(w.nodes[0].driver.next_time(now), None);
     assert_eq!(w.nodes[0].driver.on_time(now), None);

@@ -16,7 +16,7 @@ use super::world::World;
 fn create(memory: &mut [MaybeUninit<u8>], config: Config) -> Result<(), ConfigError> {
     let fabric = Shared::default();
     *fabric.borrow_mut() = Fabric::without_memory(1, MAX_LINKS);
-    let me = Identity { nid: nid(0), life: Incarnation::from_raw(1).unwrap() };
+    let me = Identity { nid: nid(0), incarnation: Incarnation::from_raw(1).unwrap() };
     let engine = |link| MockEngine { fabric: fabric.clone(), node: 0, link };
     let driver = Driver::<Mock>::create(
         memory,
@@ -118,7 +118,7 @@ fn engines_must_be_as_many_as_links() {
         let made = Driver::<Mock>::create(
             &mut memory,
             config,
-            Identity { nid: nid(0), life: Incarnation::from_raw(1).unwrap() },
+            Identity { nid: nid(0), incarnation: Incarnation::from_raw(1).unwrap() },
             (0..engines).map(|link| MockEngine { fabric: fabric.clone(), node: 0, link }),
             MockChannel { fabric: fabric.clone(), node: 0 },
             MockMemory { fabric: fabric.clone(), node: 0 },

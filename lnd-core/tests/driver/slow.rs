@@ -13,7 +13,7 @@ use lnd_core::time::Span;
 use super::dice::Dice;
 use super::fabric::Fabric;
 use super::letter::Letter;
-use super::node::{Order, Verdict, TAKE};
+use super::node::{Decision, Order, TAKE};
 use super::random::{assert_reach, hurry};
 use super::world::World;
 
@@ -107,7 +107,7 @@ impl Slow {
             975..=984 => {
                 let (node, other, up) = (self.node(), self.node(), self.dice.once_in(3));
                 if self.w.nodes[node].alive {
-                    self.w.tell_peer(node, other, up);
+                    self.w.notify_peer(node, other, up);
                 }
             }
             985..=991 => self.answer(),
@@ -120,7 +120,7 @@ impl Slow {
             _ => {
                 let (node, link, up) = (self.node(), self.link(), self.dice.once_in(2));
                 if self.w.nodes[node].alive {
-                    self.w.tell_link(node, link, up);
+                    self.w.notify_link(node, link, up);
                 }
             }
         }
@@ -175,9 +175,9 @@ impl Slow {
 
     fn answer(&mut self) {
         let node = self.node();
-        let verdict = self.dice.pick(&[TAKE, TAKE, Verdict::Keep]);
+        let decision = self.dice.pick(&[TAKE, TAKE, Decision::Keep]);
         let node = self.w.node(node);
-        (node.put, node.inline) = (verdict, verdict);
+        (node.put, node.inline) = (decision, decision);
         let kept = if node.alive { node.kept.len() } else { 0 };
         for _ in 0..kept {
             // What was kept may have ended meanwhile.
@@ -217,7 +217,8 @@ impl Slow {
     fn assert_seen(&self, letter: &Letter) {
         let fabric = self.w.fabric.borrow();
         let Some(id) = letter.id().filter(|id| fabric.promised.contains(id)) else { return };
-        let present = |(node, life): &(usize, u64)| fabric.lives[node] == *life;
+        let present =
+            |(node, incarnation): &(usize, u64)| fabric.incarnations[node] == *incarnation;
         let ends = fabric.addressed[&id];
         let owed = ends.iter().all(present);
         assert!(

@@ -9,9 +9,9 @@ use lnd_core::message::{Envelope, HelloAck, Message};
 use lnd_core::peer::HelloState;
 use lnd_core::ports::{NoTrace, Sent};
 use lnd_core::time::Span;
-use lnd_core::transfer::{Cause, Delivery, Health, Place};
+use lnd_core::transfer::{Cause, Delivery, HealthClass, Place};
 
-use super::fabric::{nid, Fate};
+use super::fabric::{nid, InjectedFault};
 use super::hello::hold_off;
 use super::letter::Letter;
 use super::peer_down::expect;
@@ -33,10 +33,10 @@ fn s0_14_a_hello_to_a_full_table_is_answered_that_there_is_no_room() {
     w.settle();
     // At once, and with a clear class: nothing was delivered, and the other side is why.
     let report = w.report(2, tag);
-    expect(report, Cause::PeerDown, Place::Queue, -112, Health::RemoteDropped);
+    expect(report, Cause::PeerDown, Place::Queue, -112, HealthClass::RemoteDropped);
     assert!(report.status.resend && report.status.delivery == Delivery::NotDelivered);
     assert_eq!((w.said(2, 1, "hello"), w.said(1, 2, "hello_ack")), (1, 1));
-    assert_eq!((w.count(1, Counter::TurnedAway), w.count(2, Counter::NoRoom)), (1, 1));
+    assert_eq!((w.count(1, Counter::HellosRefused), w.count(2, Counter::NoRoom)), (1, 1));
     // The one that is there keeps its place.
     assert_eq!(
         (w.peer(1, 2), w.state(1, 0), w.state(0, 1)),
@@ -56,7 +56,7 @@ fn s0_14_a_hello_to_a_full_table_is_answered_that_there_is_no_room() {
     assert!(refused > 500, "{refused}");
 
     // When there is room it is let in.
-    w.tell_peer(1, 0, false);
+    w.notify_peer(1, 0, false);
     w.sleep(hold_off);
     let tag = w.put(2, 1, 10).unwrap();
     w.settle();
@@ -65,7 +65,7 @@ fn s0_14_a_hello_to_a_full_table_is_answered_that_there_is_no_room() {
 }
 
 #[test]
-fn s0_14_hellos_that_are_turned_away_are_answered_within_a_bound() {
+fn s0_14_hellos_that_are_refused_are_answered_within_a_bound() {
     let small = Config { batch: 2, ..config() };
     let mut w = full(8, small);
     w.hold("hello");
@@ -99,7 +99,7 @@ fn s0_14_a_hello_that_cannot_be_answered_is_left_alone() {
         }
         w.free("hello");
         assert_eq!(w.deliver(), 1);
-        assert_eq!((w.said(1, 2, "hello_ack"), w.count(1, Counter::TurnedAway)), (0, 0));
+        assert_eq!((w.said(1, 2, "hello_ack"), w.count(1, Counter::HellosRefused)), (0, 0));
         w.fabric.borrow_mut().unreachable.clear();
         w.fabric.borrow_mut().room.clear();
         w.sleep(Span::from_secs(3));
@@ -113,21 +113,21 @@ fn s0_14_no_room_is_believed_of_the_present_hello_only() {
     w.hold("hello");
     let tag = w.put(0, 1, 10).unwrap();
     w.settle();
-    let (life, session) = {
+    let (incarnation, session) = {
         let fabric = w.fabric.borrow();
         let hello = fabric.wire.iter().find(|l| l.kind() == "hello").unwrap();
-        (hello.envelope.from_life, hello.envelope.session)
+        (hello.envelope.from_incarnation, hello.envelope.session)
     };
-    let other = Incarnation::from_raw(life.raw() + 77).unwrap();
+    let other = Incarnation::from_raw(incarnation.raw() + 77).unwrap();
     let now = w.now;
-    for (to_life, of, believed) in
-        [(life, session + 1, false), (other, session, false), (life, session, true)]
+    for (to_incarnation, of, believed) in
+        [(incarnation, session + 1, false), (other, session, false), (incarnation, session, true)]
     {
         let from = Envelope {
             from: nid(1),
             to: nid(0),
-            from_life: other,
-            to_life: Some(to_life),
+            from_incarnation: other,
+            to_incarnation: Some(to_incarnation),
             session: 0,
             sequence: 0,
             credits: 0,
@@ -144,12 +144,12 @@ fn s0_14_no_room_is_believed_of_the_present_hello_only() {
         let letter = Letter::new(LINK0, &from, &Message::HelloAck(ack));
         let inbound = w.node(0).driver.on_message(now, LINK0, &letter.envelope, &letter.message());
         assert!(matches!(inbound, Inbound::Handled));
-        let state = if believed { HelloState::Down } else { HelloState::Greeting };
+        let state = if believed { HelloState::Down } else { HelloState::Handshake };
         assert_eq!(w.state(0, 1), state);
     }
     assert_eq!(w.count(0, Counter::NoRoom), 1);
     // Of one that has no room for us nothing is learnt.
-    assert_eq!(w.nodes[0].driver.peer_view(0).unwrap().life, None);
+    assert_eq!(w.nodes[0].driver.peer_view(0).unwrap().incarnation, None);
     w.settle();
     assert_eq!(w.report(0, tag).status.errno, -112);
 }
@@ -157,8 +157,8 @@ fn s0_14_no_room_is_believed_of_the_present_hello_only() {
 /// As the channel's interrupt: reports hello `number` of node 0 to the peer in its first place.
 fn report_hello(w: &World, number: u32, sent: Sent) -> bool {
     let tag = lnd_core::id::Tag { index: w.config.slots, generation: number };
-    let decider = w.nodes[0].driver.decider();
-    decider.on_sent(w.now, tag, sent, &mut Counters::new(), &mut NoTrace)
+    let irq_handle = w.nodes[0].driver.irq_handle();
+    irq_handle.on_sent(w.now, tag, sent, &mut Counters::new(), &mut NoTrace)
 }
 
 #[test]
@@ -175,7 +175,7 @@ fn lu14536_only_the_last_hello_counts_and_only_if_it_was_not_delivered() {
     assert!(report_hello(&w, first, Sent::NotDelivered), "to be looked at");
     assert!(report_hello(&w, first + 7, Sent::NotDelivered));
     w.settle();
-    assert_eq!(w.state(0, 1), HelloState::Greeting);
+    assert_eq!(w.state(0, 1), HelloState::Handshake);
     assert_eq!(w.count(0, Counter::UnheardHellos), 0);
     // Told twice before the thread has looked, it is heard once.
     assert!(report_hello(&w, first + 1, Sent::NotDelivered));
@@ -190,14 +190,14 @@ fn lu14536_only_the_last_hello_counts_and_only_if_it_was_not_delivered() {
 fn lu14536_a_channel_that_knows_at_once_is_heard_too() {
     let mut w = World::new(2);
     w.fabric.borrow_mut().ends_at_once = true;
-    w.fate("hello", Fate::Lost(Sent::NotDelivered));
-    w.fate("hello", Fate::Lost(Sent::NotDelivered));
+    w.injected("hello", InjectedFault::Lost(Sent::NotDelivered));
+    w.injected("hello", InjectedFault::Lost(Sent::NotDelivered));
     let tag = w.put(0, 1, 10).unwrap();
     w.settle();
     assert_eq!(w.report(0, tag).status.errno, -112);
     // One link is enough, if it gets through.
     let mut w = World::new(2);
-    w.fate("hello", Fate::Lost(Sent::NotDelivered));
+    w.injected("hello", InjectedFault::Lost(Sent::NotDelivered));
     let tag = w.put(0, 1, 10).unwrap();
     w.settle();
     assert_eq!((w.report(0, tag).status.errno, w.said(0, 1, "hello")), (0, 2));
@@ -211,11 +211,11 @@ fn lu20379_a_hello_lost_on_a_dead_link_of_our_own_says_nothing_of_the_peer() {
         w.device(0, LinkId::index(link), |d| d.link_works = false);
     }
     for _ in 0..20 {
-        w.fate("hello", Fate::Lost(Sent::NotDelivered));
+        w.injected("hello", InjectedFault::Lost(Sent::NotDelivered));
     }
     w.put(0, 1, 10).unwrap();
     w.settle();
-    assert_eq!((w.state(0, 1), w.count(0, Counter::PeersDown)), (HelloState::Greeting, 0));
+    assert_eq!((w.state(0, 1), w.count(0, Counter::PeersDown)), (HelloState::Handshake, 0));
 }
 
 #[test]
@@ -223,7 +223,7 @@ fn r64_many_hellos_that_are_not_delivered_are_looked_at_in_turns() {
     let many = Config { batch: 1, peers: 8, slots: 16, ..config() };
     let mut w = World::with(6, many);
     for _ in 0..20 {
-        w.fate("hello", Fate::Lost(Sent::NotDelivered));
+        w.injected("hello", InjectedFault::Lost(Sent::NotDelivered));
     }
     let tags: Vec<_> = (1..6).map(|to| w.put(0, to, 10).unwrap()).collect();
     w.settle();
@@ -243,8 +243,8 @@ fn forgotten() -> World {
     let tag = w.put(1, 0, 10).unwrap();
     w.settle();
     assert_eq!(w.report(1, tag).status.errno, 0);
-    w.tell_peer(0, 1, false);
-    w.tell_peer(1, 0, false);
+    w.notify_peer(0, 1, false);
+    w.notify_peer(1, 0, false);
     w.settle();
     w.put(1, 2, 5000).unwrap();
     w.settle();
@@ -275,7 +275,7 @@ fn s0_14_one_that_has_no_room_is_not_asked_again_at_once() {
 #[test]
 fn s0_18_a_full_table_holds_no_promised_request_back() {
     let mut w = forgotten();
-    w.tell_peer(2, 1, false);
+    w.notify_peer(2, 1, false);
     w.put(2, 0, 0).unwrap();
     w.sleep(Span::from_secs(30));
     assert_eq!((w.state(0, 2), w.state(1, 2)), (HelloState::Good, HelloState::Good));
@@ -313,7 +313,7 @@ fn s0_18_two_parked_requests_and_one_place_make_no_storm() {
         w.hold("immediate");
         w.put(node, 0, 10).unwrap();
         w.settle();
-        w.tell_peer(0, node, false);
+        w.notify_peer(0, node, false);
         late.extend(w.fabric.borrow_mut().wire.pop_back());
         w.free("immediate");
         w.reboot(node);

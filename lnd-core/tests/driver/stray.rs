@@ -4,12 +4,12 @@
 use lnd_core::counters::{Counter, Counters};
 use lnd_core::driver::Inbound;
 use lnd_core::id::{Incarnation, LinkId, Tag};
-use lnd_core::message::{Envelope, Message, PullReady, Refusal};
+use lnd_core::message::{Envelope, Message, NakReason, PullReady};
 use lnd_core::peer::HelloState;
 use lnd_core::ports::{Completion, NoTrace, Returned, Sent};
 use lnd_core::time::Span;
 
-use super::fabric::{nid, Fate};
+use super::fabric::{nid, InjectedFault};
 use super::hello::{forged, hello};
 use super::letter::Letter;
 use super::world::{World, LINK0};
@@ -22,9 +22,9 @@ fn each() -> Vec<Message<'static>> {
         Message::Immediate { header: &[0; 8], payload: &[1; 10] },
         Message::PutReq { header: &[0; 8], source: TAG, length: 5000, key: b"forged" },
         Message::GetReq { header: &[0; 8], sink: TAG, length: 5000 },
-        Message::PutNak { source: TAG, why: Refusal::NoMatch },
+        Message::PutNak { source: TAG, why: NakReason::NoMatch },
         Message::PutDone { source: TAG, failed: None },
-        Message::GetNak { sink: TAG, why: Refusal::NoMatch },
+        Message::GetNak { sink: TAG, why: NakReason::NoMatch },
         Message::Noop,
         Message::Close,
         Message::PullReady(PullReady { sink: TAG, source: TAG, length: 1, key: b"forged" }),
@@ -43,26 +43,26 @@ fn s0_13_early_messages_are_dropped_and_counted_whatever_they_are() {
         assert_eq!(w.count(0, Counter::Early), 1, "{message:?}");
         assert_eq!(w.nodes[0].driver.in_use(), (0, 0));
         // R29: it is told who we are.
-        assert_eq!((w.said(0, 1, "hello"), w.state(0, 1)), (1, HelloState::Greeting));
+        assert_eq!((w.said(0, 1, "hello"), w.state(0, 1)), (1, HelloState::Handshake));
         w.settle();
         w.assert_drained();
     }
 }
 
 #[test]
-fn messages_of_or_to_another_life_are_dropped_and_counted() {
+fn messages_of_or_to_another_incarnation_are_dropped_and_counted() {
     for message in each() {
         let mut w = World::met();
         let right = forged(&w, 1, 0, &message);
         let other = Incarnation::from_raw(999).unwrap();
         for wrong in [
-            Envelope { from_life: other, ..right.envelope },
-            Envelope { to_life: Some(other), ..right.envelope },
-            Envelope { to_life: None, ..right.envelope },
+            Envelope { from_incarnation: other, ..right.envelope },
+            Envelope { to_incarnation: Some(other), ..right.envelope },
+            Envelope { to_incarnation: None, ..right.envelope },
         ] {
-            let before = w.count(0, Counter::WrongLife);
+            let before = w.count(0, Counter::WrongIncarnation);
             w.hand(&Letter::new(LINK0, &wrong, &message));
-            assert_eq!(w.count(0, Counter::WrongLife), before + 1, "{message:?}");
+            assert_eq!(w.count(0, Counter::WrongIncarnation), before + 1, "{message:?}");
             assert_eq!(w.nodes[0].driver.in_use(), (0, 0));
             assert_eq!(w.state(0, 1), HelloState::Good);
         }
@@ -95,7 +95,7 @@ fn repeated_requests_are_taken_once() {
     let mut w = World::met();
     let kinds = [("immediate", 10, false), ("put_req", 5000, false), ("get_req", 5000, true)];
     for (n, (kind, length, get)) in kinds.into_iter().enumerate() {
-        w.fate(kind, Fate::Twice);
+        w.injected(kind, InjectedFault::Twice);
         let tag = if get { w.get(0, 1, length) } else { w.put(0, 1, length) }.unwrap();
         w.settle();
         assert_eq!(w.report(0, tag).status.errno, 0);
@@ -200,7 +200,7 @@ fn an_interrupt_takes_no_more_than_its_budget() {
 }
 
 #[test]
-fn an_interrupt_wakes_the_thread_for_a_finished_transfer_and_for_a_recall() {
+fn an_interrupt_wakes_the_thread_for_a_finished_transfer_and_for_an_invalidate() {
     let mut w = World::met();
     w.put(0, 1, 5000).unwrap();
     w.tick();
@@ -217,11 +217,11 @@ fn an_interrupt_wakes_the_thread_for_a_finished_transfer_and_for_a_recall() {
     assert_eq!((wakes(&mut w, 1), wakes(&mut w, 0)), (1, 0));
     w.settle();
     w.hold("put_req");
-    w.fate("put_req", Fate::Lost(Sent::NotDelivered));
+    w.injected("put_req", InjectedFault::Lost(Sent::NotDelivered));
     w.put(0, 1, 5000).unwrap();
     let ending = w.fabric.borrow_mut().endings.pop_front().unwrap();
-    let (decider, mut counters) = (w.nodes[0].driver.decider(), Counters::new());
-    assert!(decider.on_sent(now, ending.tag, ending.sent, &mut counters, &mut NoTrace));
+    let (irq_handle, mut counters) = (w.nodes[0].driver.irq_handle(), Counters::new());
+    assert!(irq_handle.on_sent(now, ending.tag, ending.sent, &mut counters, &mut NoTrace));
     w.settle();
     assert_eq!(w.count(0, Counter::Invalidated), 1);
     w.assert_drained();
@@ -232,7 +232,7 @@ fn close_of_a_stranger_changes_nothing() {
     let mut w = World::met();
     let close = forged(&w, 1, 0, &Message::Close);
     let other = Incarnation::from_raw(999).unwrap();
-    let envelope = Envelope { from_life: other, ..close.envelope };
+    let envelope = Envelope { from_incarnation: other, ..close.envelope };
     w.hand(&Letter::new(LINK0, &envelope, &Message::Close));
     assert_eq!(w.state(0, 1), HelloState::Good);
     w.sleep(Span::from_secs(1));

@@ -17,7 +17,7 @@ impl Tally {
         Self { ok: 0, failed: 0, counters: Counters::new() }
     }
 
-    pub fn add<const RECALLS: bool>(&mut self, world: &WorldOf<RECALLS>) {
+    pub fn add<const SAFE_INVALIDATE: bool>(&mut self, world: &WorldOf<SAFE_INVALIDATE>) {
         for node in &world.nodes {
             let ok = node.done.iter().filter(|r| r.status.errno == 0).count();
             self.ok += ok;
@@ -37,18 +37,18 @@ impl Tally {
         for counter in [
             Counter::LostRaces,
             Counter::CameBackError,
-            Counter::YankedReal,
-            Counter::ByHand,
+            Counter::ReclaimedReal,
+            Counter::Asserted,
             Counter::DrainBoundHit,
             Counter::Early,
-            Counter::WrongLife,
+            Counter::WrongIncarnation,
             Counter::Duplicate,
             Counter::Waited,
             Counter::Resyncs,
             Counter::PeersDown,
             Counter::PeersRestarted,
             Counter::Deadlines,
-            Counter::VerdictLate,
+            Counter::DecisionLate,
             Counter::PostFailed,
             Counter::SendFailed,
         ] {

@@ -12,7 +12,7 @@ use lnd_core::peer::HelloState;
 use lnd_core::ports::Sent;
 use lnd_core::time::{Instant, Span};
 
-use super::fabric::Fate;
+use super::fabric::InjectedFault;
 use super::late::take;
 use super::letter::Letter;
 use super::node::Order;
@@ -50,14 +50,14 @@ fn that_the_host_is_to_offer_again_is_part_of_the_state() {
     let mut w = World::met();
     w.put(0, 1, 5000).unwrap();
     w.settle();
-    let told = fingerprint(&w);
+    let announced = fingerprint(&w);
     assert!(w.nodes[0].driver.offer_again());
     assert!(!w.nodes[0].driver.offer_again());
-    assert_ne!(fingerprint(&w), told, "one says yes and one says no");
+    assert_ne!(fingerprint(&w), announced, "one says yes and one says no");
 }
 
 /// Whether node 7, whose request was promised, gets the place of the one that rests.
-fn seated(idle: usize, stranger: bool) -> bool {
+fn placed(idle: usize, stranger: bool) -> bool {
     // Node 0 knows six; each look is at two places. Nodes 1 to 6 fill the table, 7 waits, 8 is a stranger.
     let mut w = World::with(9, Config { peers: 6, links: 1, batch: 2, ..config() });
     // 7 has met it, sends it a request, and is forgotten.
@@ -67,7 +67,7 @@ fn seated(idle: usize, stranger: bool) -> bool {
     let promised = w.put(7, 0, 10).unwrap();
     w.settle();
     assert_eq!(w.report(7, promised).status.errno, 0);
-    w.tell_peer(0, 7, false);
+    w.notify_peer(0, 7, false);
     w.settle();
     let at = w.fabric.borrow().wire.iter().position(|l| l.from == 7).unwrap();
     let letter = w.fabric.borrow_mut().wire.remove(at).unwrap();
@@ -100,9 +100,9 @@ fn seated(idle: usize, stranger: bool) -> bool {
 #[test]
 fn s0_18_each_place_is_looked_at_for_the_node_that_waits() {
     for idle in 1..7 {
-        assert!(seated(idle, false), "the place of node {idle}, without a stranger");
+        assert!(placed(idle, false), "the place of node {idle}, without a stranger");
     }
-    let missed: Vec<_> = (1..7).filter(|&idle| !seated(idle, true)).collect();
+    let missed: Vec<_> = (1..7).filter(|&idle| !placed(idle, true)).collect();
     assert!(missed.is_empty(), "never looked at: the places of nodes {missed:?}");
 }
 
@@ -110,7 +110,7 @@ fn s0_18_each_place_is_looked_at_for_the_node_that_waits() {
 /// anew, or goes on asking. What it was told is delivered lies in the channel.
 #[test]
 fn s0_18_a_sender_that_is_told_in_its_first_handshake_does_not_give_up() {
-    [1, 3].into_iter().for_each(|tries| told_in_its_first_greeting(tries, false));
+    [1, 3].into_iter().for_each(|tries| told_in_its_first_handshake(tries, false));
 }
 
 /// Node 1 has been told that a message is delivered which lies in the channel, and greets node 0 anew: both
@@ -126,34 +126,34 @@ pub fn promised_and_forgotten(hello_tries: u8) -> (World, Letter) {
     let letter = take(&w, 1, "immediate").unwrap();
     w.free("immediate");
     // Both forget each other for want of room; node 0 has something under way with node 2.
-    w.tell_peer(0, 1, false);
-    w.tell_peer(1, 0, false);
+    w.notify_peer(0, 1, false);
+    w.notify_peer(1, 0, false);
     w.put(1, 3, 0).unwrap();
     w.put(0, 2, 0).unwrap();
     w.settle();
-    w.tell_peer(1, 3, false);
+    w.notify_peer(1, 3, false);
     w.hold("put_req");
     w.put(0, 2, 5000).unwrap();
     w.settle();
     assert_eq!((w.peer(0, 1), w.peer(1, 0)), (None, None));
     // The sender greets anew. Node 0 has no room, and cannot say so.
     let tries = hello_tries.into();
-    (0..tries).for_each(|_| w.fate("hello_ack", Fate::Lost(Sent::NotDelivered)));
+    (0..tries).for_each(|_| w.injected("hello_ack", InjectedFault::Lost(Sent::NotDelivered)));
     w.put(1, 0, 20).unwrap();
     w.sleep(w.config.hello_timeout.times(u32::from(hello_tries) - 1));
-    assert_eq!((w.state(1, 0), w.count(0, Counter::TurnedAway)), (HelloState::Greeting, tries));
+    assert_eq!((w.state(1, 0), w.count(0, Counter::HellosRefused)), (HelloState::Handshake, tries));
     (w, letter)
 }
 
-fn told_in_its_first_greeting(hello_tries: u8, wrong_news: bool) {
+fn told_in_its_first_handshake(hello_tries: u8, wrong_event: bool) {
     let (mut w, letter) = promised_and_forgotten(hello_tries);
     // Then it has.
     w.free("put_req");
     w.settle();
     w.fabric.borrow_mut().wire.push_back(letter);
     w.settle();
-    if wrong_news {
-        w.tell_peer(1, 0, false);
+    if wrong_event {
+        w.notify_peer(1, 0, false);
     }
     w.sleep(Span::from_secs(3000));
     let left = w.fabric.borrow().wire.len();
@@ -164,5 +164,5 @@ fn told_in_its_first_greeting(hello_tries: u8, wrong_news: bool) {
 /// To say once that a session is not counted is not enough: its sender may be told, wrongly, that we are down.
 #[test]
 fn s0_18_a_sender_that_was_told_and_then_takes_us_for_down_is_told_again() {
-    told_in_its_first_greeting(3, true);
+    told_in_its_first_handshake(3, true);
 }

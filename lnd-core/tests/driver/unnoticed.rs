@@ -10,7 +10,7 @@ use lnd_core::peer::HelloState;
 use lnd_core::time::{Instant, Span};
 
 use super::hello::forged;
-use super::node::{Order, Verdict};
+use super::node::{Decision, Order};
 use super::world::{config, World, LINK0};
 
 /// INV-7, S3-2, S3-3: the channel of these tests refuses a message that names a source which its device has
@@ -62,7 +62,7 @@ fn r39_a_place_is_given_on_without_the_timer_of_its_former_peer() {
     w.settle();
     assert!(w.reported(0, tag) && w.nodes[0].next.is_some(), "its hello is out");
     // An interrupt takes it down; the thread has not looked.
-    assert!(w.nodes[0].driver.decider().peer_down(id));
+    assert!(w.nodes[0].driver.irq_handle().peer_down(id));
     // A node with which we have no version in common is answered and not greeted.
     let foreign = Hello {
         version_min: 9,
@@ -117,7 +117,7 @@ fn r40_the_wait_after_a_withdrawal_is_bounded() {
 #[test]
 fn an_answered_hello_ends_the_haste_of_a_stall() {
     let mut w = World::met_with(Config { depth: 1, ..config() });
-    w.node(1).inline = Verdict::Keep;
+    w.node(1).inline = Decision::Keep;
     w.put(0, 1, 10).unwrap();
     // Whoever waits gives up before the bound, so that the stall is noticed with nobody waiting.
     let mut order = w.order(Kind::Put, 1, 10);
@@ -141,7 +141,7 @@ fn an_answered_hello_ends_the_haste_of_a_stall() {
 
 /// After the goodbye no peer's time counts.
 #[test]
-fn r66_goodbye_ends_the_greeting_of_a_peer_too() {
+fn r66_goodbye_ends_the_handshake_of_a_peer_too() {
     let mut w = World::new(2);
     w.hold("hello");
     w.put(0, 1, 10).unwrap();

@@ -3,14 +3,14 @@
 
 use lnd_core::driver::{CreditView, PeerView, Role, TransferView};
 use lnd_core::id::{PeerId, Tag};
-use lnd_core::message::Refusal;
+use lnd_core::message::NakReason;
 use lnd_core::peer::HelloState;
 use lnd_core::time::Span;
 use lnd_core::transfer::Debts;
 
-use super::device::OnRecall;
+use super::device::OnInvalidate;
 use super::fabric::nid;
-use super::node::Verdict;
+use super::node::Decision;
 use super::peer_down::devices;
 use super::world::{config, World, LINK0};
 
@@ -27,21 +27,21 @@ fn credits(w: &World, node: usize, of: usize) -> CreditView {
 }
 
 #[test]
-fn a_peer_is_shown_from_its_first_greeting_on() {
+fn a_peer_is_shown_from_its_first_handshake_on() {
     let mut w = World::new(2);
     assert_eq!((w.nodes[0].driver.peers_known(), peer(&w, 0, 1)), (0, None));
     w.hold("hello");
     w.put(0, 1, 50).unwrap();
     w.settle();
     let view = peer(&w, 0, 1).unwrap();
-    assert_eq!((view.nid, view.state, view.life), (nid(1), HelloState::Greeting, None));
+    assert_eq!((view.nid, view.state, view.incarnation), (nid(1), HelloState::Handshake, None));
     assert_eq!((view.transfers, view.in_flight), (1, 0), "it waits for the greeting");
     assert_eq!(w.nodes[0].driver.peers_known(), 1);
     w.free("hello");
     w.sleep(Span::from_secs(1));
     let view = peer(&w, 0, 1).unwrap();
     assert_eq!((view.state, view.transfers), (HelloState::Good, 0));
-    assert_eq!(view.life, Some(w.nodes[1].driver.identity().life));
+    assert_eq!(view.incarnation, Some(w.nodes[1].driver.identity().incarnation));
     assert!(view.session > 0 && view.last_heard > lnd_core::time::Instant::ORIGIN);
     // Places that were never used, and those past the table.
     for index in [1, 3, 4, u32::MAX] {
@@ -53,7 +53,7 @@ fn a_peer_is_shown_from_its_first_greeting_on() {
 fn requests_under_way_are_shown_as_credits_in_use() {
     // INV-12, as an operator sees it from both ends.
     let mut w = World::met();
-    w.node(1).put = Verdict::Keep;
+    w.node(1).put = Decision::Keep;
     let before = peer(&w, 0, 1).unwrap();
     w.hold("put_req");
     for _ in 0..3 {
@@ -92,14 +92,14 @@ fn a_transfer_is_shown_until_it_has_been_reported() {
     let view = transfer(&w, 0, tag).unwrap();
     assert_eq!((view.role, view.length, view.peer), (Role::PutSource, 5000, Some(nid(1))));
     assert_eq!((view.link, view.until), (Some(LINK0), Some(order.deadline)));
-    assert!(view.word.owes(Debts::HW) && !view.word.asked());
+    assert!(view.word.owes(Debts::HW) && !view.word.invalidating());
     let shown = (0..20).filter_map(|slot| w.nodes[0].driver.transfer_view(slot)).count();
     assert_eq!(shown, 1, "free slots and those past the table are not shown");
-    devices(&w, 0, true, OnRecall::Honest);
-    w.tell_peer(0, 1, false);
+    devices(&w, 0, true, OnInvalidate::Honest);
+    w.notify_peer(0, 1, false);
     w.settle();
-    assert!(transfer(&w, 0, tag).unwrap().word.asked(), "its descriptor was asked for");
-    devices(&w, 0, false, OnRecall::Honest);
+    assert!(transfer(&w, 0, tag).unwrap().word.invalidating(), "its descriptor was asked for");
+    devices(&w, 0, false, OnInvalidate::Honest);
     w.settle();
     assert!(w.reported(0, tag));
     assert_eq!(transfer(&w, 0, tag), None);
@@ -113,16 +113,19 @@ fn lu16604_every_end_lets_go_of_its_peer() {
     let ways: [(&str, Way); 7] = [
         ("good", |_| {}),
         ("refused", |w| {
-            let refusal = Verdict::Refuse(Refusal::NoMatch);
+            let refusal = Decision::Refuse(NakReason::NoMatch);
             (w.node(1).put, w.node(1).get, w.node(1).inline) = (refusal, refusal, refusal);
         }),
         ("never answered", |w| {
             (w.node(1).put, w.node(1).get, w.node(1).inline) =
-                (Verdict::Forget, Verdict::Forget, Verdict::Forget);
+                (Decision::Forget, Decision::Forget, Decision::Forget);
         }),
         ("lost", |w| {
             for kind in ["put_req", "get_req", "immediate"] {
-                w.fate(kind, super::fabric::Fate::Lost(lnd_core::ports::Sent::Unknown));
+                w.injected(
+                    kind,
+                    super::fabric::InjectedFault::Lost(lnd_core::ports::Sent::Unknown),
+                );
             }
         }),
         ("peer down", |w| {
@@ -130,7 +133,7 @@ fn lu16604_every_end_lets_go_of_its_peer() {
                 w.hold(kind);
             }
         }),
-        ("links down", |w| devices(w, 0, true, OnRecall::Never)),
+        ("links down", |w| devices(w, 0, true, OnInvalidate::Never)),
         ("new life", |w| {
             for kind in ["put_req", "get_req", "immediate"] {
                 w.hold(kind);
@@ -146,7 +149,7 @@ fn lu16604_every_end_lets_go_of_its_peer() {
         assert_eq!(peer(&w, 0, 1).unwrap().transfers, 3, "{name}");
         w.settle();
         match name {
-            "peer down" => w.tell_peer(0, 1, false),
+            "peer down" => w.notify_peer(0, 1, false),
             "new life" => {
                 w.reboot(1);
                 w.put(1, 0, 10).unwrap();
@@ -173,10 +176,10 @@ fn lu20496_a_peer_with_anything_under_way_is_not_forgotten() {
     w.settle();
     assert_eq!(w.report(0, first).status.errno, 0);
     w.hold("put_req");
-    devices(&w, 0, true, OnRecall::Never);
+    devices(&w, 0, true, OnInvalidate::Never);
     let tag = w.put(0, 1, 5000).unwrap();
     w.settle();
-    w.tell_peer(0, 1, false);
+    w.notify_peer(0, 1, false);
     w.settle();
     // Down and its gate closed, but the engine has the descriptor.
     assert_eq!(w.put(0, 2, 10), Err(lnd_core::driver::Why::PeersFull));
@@ -184,11 +187,11 @@ fn lu20496_a_peer_with_anything_under_way_is_not_forgotten() {
     // What comes back at last is reported, and only then is there room.
     w.sleep(Span::from_secs(7));
     assert!(w.reported(0, tag));
-    w.tell_peer(0, 1, false);
+    w.notify_peer(0, 1, false);
     w.settle();
-    devices(&w, 0, false, OnRecall::Honest);
+    devices(&w, 0, false, OnInvalidate::Honest);
     for link in [LINK0, super::world::LINK1] {
-        w.tell_link(0, link, true);
+        w.notify_link(0, link, true);
     }
     w.settle();
     let place = w.peer(0, 1).unwrap();
@@ -201,7 +204,7 @@ fn lu20496_a_peer_with_anything_under_way_is_not_forgotten() {
     assert_eq!(w.report(0, next).status.errno, 0);
     let view = peer(&w, 0, 2).unwrap();
     assert_eq!((view.nid, view.state, view.transfers), (nid(2), HelloState::Good, 0));
-    assert_eq!(view.life, Some(w.nodes[2].driver.identity().life));
+    assert_eq!(view.incarnation, Some(w.nodes[2].driver.identity().incarnation));
     w.assert_drained();
 }
 
@@ -213,14 +216,14 @@ fn lu9971_a_late_answer_to_a_former_peer_does_not_meet_the_next() {
     let mut w = World::with(3, one);
     w.put(0, 1, 10).unwrap();
     w.settle();
-    w.node(1).put = Verdict::Refuse(Refusal::NoMatch);
+    w.node(1).put = Decision::Refuse(NakReason::NoMatch);
     w.hold("put_nak");
     let old = w.put(0, 1, 5000).unwrap();
     w.settle();
-    w.tell_peer(0, 1, false);
+    w.notify_peer(0, 1, false);
     w.settle();
     assert_ne!(w.report(0, old).status.errno, 0);
-    w.node(2).put = Verdict::Keep;
+    w.node(2).put = Decision::Keep;
     let new = w.put(0, 2, 5000).unwrap();
     w.settle();
     assert_eq!((new.index, w.nodes[2].kept.len()), (old.index, 1), "the same slot, under way");
@@ -251,7 +254,7 @@ fn lu17480_no_peer_delays_an_unload() {
     // LU-17480, LU-16450: an unload waits for the grace and for engines, not for anybody's answer.
     for silent in ["hello", "hello_ack", "put_req", "put_nak", "close"] {
         let mut w = World::new(2);
-        w.node(1).put = Verdict::Refuse(Refusal::NoMatch);
+        w.node(1).put = Decision::Refuse(NakReason::NoMatch);
         w.hold(silent);
         let tag = w.put(0, 1, 5000).unwrap();
         w.settle();

@@ -9,7 +9,7 @@ use lnd_core::peer::HelloState;
 use lnd_core::ports::Sent;
 use lnd_core::time::Instant;
 
-use super::device::OnRecall;
+use super::device::OnInvalidate;
 use super::fabric::nid;
 use super::hello::hold_off;
 use super::node::Order;
@@ -61,7 +61,7 @@ fn a_waiting_pull_ends_with_its_request() {
 #[test]
 fn inv_12_what_was_taken_counts_for_a_peers_share() {
     let mut w = World::met_with(Config { depth: 2, pulls: 1, ..config() });
-    devices(&w, 0, true, OnRecall::Never);
+    devices(&w, 0, true, OnInvalidate::Never);
     for _ in 0..8 {
         w.put(1, 0, 5000).unwrap();
     }
@@ -74,7 +74,7 @@ fn inv_12_what_was_taken_counts_for_a_peers_share() {
 fn a_parked_request_is_asked_for_when_the_operator_says_up() {
     let mut w = World::met();
     w.hold("hello");
-    w.tell_peer(0, 1, false);
+    w.notify_peer(0, 1, false);
     w.settle();
     let tag = w.put(1, 0, 10).unwrap();
     // The first silence.
@@ -85,7 +85,7 @@ fn a_parked_request_is_asked_for_when_the_operator_says_up() {
     let now = w.now;
     w.node(0).driver.on_peer(now, nid(1), true);
     let next = w.node(0).on_time();
-    assert_eq!(w.state(0, 1), HelloState::Greeting);
+    assert_eq!(w.state(0, 1), HelloState::Handshake);
     assert!(next.is_some());
     w.settle();
     assert_eq!((w.report(1, tag).status.errno, w.count(0, Counter::Requests)), (0, 1));

@@ -13,18 +13,18 @@ use lnd_core::peer::HelloState;
 use lnd_core::time::{Instant, Span};
 
 use super::device::Device;
-use super::fabric::{nid, Ending, Fabric, Fate, Shared};
+use super::fabric::{nid, Ending, Fabric, InjectedFault, Shared};
 use super::letter::{assert_kind, Letter};
 use super::node::{NodeOf, Order};
 
-/// Some nodes; `RECALLS` is their engines'.
-pub struct WorldOf<const RECALLS: bool> {
-    pub nodes: Vec<NodeOf<RECALLS>>,
+/// Some nodes; `SAFE_INVALIDATE` is their engines'.
+pub struct WorldOf<const SAFE_INVALIDATE: bool> {
+    pub nodes: Vec<NodeOf<SAFE_INVALIDATE>>,
     pub fabric: Shared,
     pub now: Instant,
     pub config: Config,
     next_id: u64,
-    next_life: u64,
+    next_incarnation: u64,
 }
 
 pub const LINK0: LinkId = LinkId::new(0).unwrap();
@@ -41,7 +41,7 @@ pub fn config() -> Config {
 /// Some nodes of the usual kind.
 pub type World = WorldOf<true>;
 
-impl<const RECALLS: bool> WorldOf<RECALLS> {
+impl<const SAFE_INVALIDATE: bool> WorldOf<SAFE_INVALIDATE> {
     /// `nodes` nodes of the usual configuration, links up, nobody greeted.
     pub fn new(nodes: usize) -> Self {
         Self::with(nodes, config())
@@ -55,10 +55,11 @@ impl<const RECALLS: bool> WorldOf<RECALLS> {
     pub fn on(fabric: Fabric, nodes: usize, config: Config) -> Self {
         let fabric = Rc::new(RefCell::new(fabric));
         let now = Instant::from_nanos(1_000_000_000);
-        let mut world = Self { nodes: Vec::new(), fabric, now, config, next_id: 1, next_life: 1 };
+        let mut world =
+            Self { nodes: Vec::new(), fabric, now, config, next_id: 1, next_incarnation: 1 };
         for node in 0..nodes {
-            let life = world.life();
-            world.nodes.push(NodeOf::boot(&world.fabric, node, life, config, now));
+            let incarnation = world.incarnation();
+            world.nodes.push(NodeOf::boot(&world.fabric, node, incarnation, config, now));
         }
         world.settle();
         world
@@ -81,9 +82,9 @@ impl<const RECALLS: bool> WorldOf<RECALLS> {
         world
     }
 
-    fn life(&mut self) -> u64 {
-        self.next_life += 1;
-        self.next_life
+    fn incarnation(&mut self) -> u64 {
+        self.next_incarnation += 1;
+        self.next_incarnation
     }
 
     pub fn id(&mut self) -> u64 {
@@ -91,7 +92,7 @@ impl<const RECALLS: bool> WorldOf<RECALLS> {
         self.next_id
     }
 
-    pub fn node(&mut self, node: usize) -> &mut NodeOf<RECALLS> {
+    pub fn node(&mut self, node: usize) -> &mut NodeOf<SAFE_INVALIDATE> {
         &mut self.nodes[node]
     }
 
@@ -110,14 +111,14 @@ impl<const RECALLS: bool> WorldOf<RECALLS> {
     }
 
     /// The platform tells a node that a peer is down or up.
-    pub fn tell_peer(&mut self, node: usize, of: usize, up: bool) {
+    pub fn notify_peer(&mut self, node: usize, of: usize, up: bool) {
         let now = self.now;
         self.nodes[node].driver.on_peer(now, nid(of), up);
         self.nodes[node].check();
     }
 
     /// The fabric tells a node that a link is down or up, and so does the link register.
-    pub fn tell_link(&mut self, node: usize, link: LinkId, up: bool) {
+    pub fn notify_link(&mut self, node: usize, link: LinkId, up: bool) {
         let now = self.now;
         self.device(node, link.index(), |d| d.link_works = up);
         self.nodes[node].driver.on_link(now, link, up);
@@ -134,9 +135,9 @@ impl<const RECALLS: bool> WorldOf<RECALLS> {
         self.fabric.borrow_mut().held.remove(kind);
     }
 
-    pub fn fate(&self, kind: &'static str, fate: Fate) {
+    pub fn injected(&self, kind: &'static str, injected: InjectedFault) {
         assert_kind(kind);
-        self.fabric.borrow_mut().fates.entry(kind).or_default().push_back(fate);
+        self.fabric.borrow_mut().injected_faults.entry(kind).or_default().push_back(injected);
     }
 
     /// How many messages of a kind were ever sent from one node to another.
@@ -282,7 +283,7 @@ impl<const RECALLS: bool> WorldOf<RECALLS> {
 
     pub fn fetch(&mut self) -> usize {
         let now = self.now;
-        let fetch = |n: &mut NodeOf<RECALLS>| {
+        let fetch = |n: &mut NodeOf<SAFE_INVALIDATE>| {
             n.now = now;
             n.fetch()
         };
@@ -357,8 +358,8 @@ impl<const RECALLS: bool> WorldOf<RECALLS> {
     /// A node begins a new life.
     pub fn reboot(&mut self, node: usize) {
         self.kill(node);
-        let life = self.life();
-        self.nodes[node] = NodeOf::boot(&self.fabric, node, life, self.config, self.now);
+        let incarnation = self.incarnation();
+        self.nodes[node] = NodeOf::boot(&self.fabric, node, incarnation, self.config, self.now);
     }
 
     /// Prints the last happenings of some nodes, for whoever looks for the cause of a failure.
@@ -377,8 +378,9 @@ impl<const RECALLS: bool> WorldOf<RECALLS> {
         // S0-18: what ended as delivered was seen, unless one of the two lives is over.
         let unseen = |id: &&u64| {
             let ends = fabric.addressed[*id];
-            let lives = ends.iter().all(|(node, life)| fabric.lives[node] == *life);
-            lives && !fabric.seen.contains(&(ends[1].1, **id))
+            let incarnations =
+                ends.iter().all(|(node, incarnation)| fabric.incarnations[node] == *incarnation);
+            incarnations && !fabric.seen.contains(&(ends[1].1, **id))
         };
         let broken: Vec<_> = fabric.promised.iter().filter(unseen).collect();
         assert!(broken.is_empty(), "ended as delivered and never seen: {broken:?}");

@@ -30,7 +30,7 @@ const TRANSFER: &str = "
 ## Transfer
 
 A node shows who still owes a completion: `HW` the engine, `MSG` the short message, `PEER` the
-peer's answer. *recalled*: the engine was asked for the descriptor. *moved*: all bytes are known to
+peer's answer. *invalidated*: the engine was asked for the descriptor. *moved*: all bytes are known to
 have been moved. *lost*: the transfer will not end OK. An edge shows `event / effect`.
 
 The drawings leave the thread out: where it has work to do (hand out, post the pull, take out of a

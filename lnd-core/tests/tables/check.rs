@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use lnd_core::transfer::{Cause, Debts, Effect, Event, Phase, Policy, Status, Step, Word};
 
 use super::oracle::Oracle;
-use super::properties::{shape, transition, verdict, with_history, Alike, Property, RACES};
+use super::properties::{decision, shape, transition, with_history, Alike, Property, RACES};
 use super::roles::ROLES;
 use super::words::{debt_sets, events, is_refusal, name, short, Class, Stepper, GENERATION};
 
@@ -90,7 +90,7 @@ impl Walk<'_> {
         if !agree {
             broken.push(Property::Oracle);
         } else if effect == Effect::Finalize {
-            broken.extend(verdict(next, &after));
+            broken.extend(decision(next, &after));
         }
         self.report(&broken, word, &name(event), |walk| {
             let end = after.failed().then_some((after.blame, after.place()));
@@ -184,8 +184,8 @@ fn drains(step: &Stepper, word: Word) -> bool {
     let cancelled = step(word, Event::Cancel(Cause::Shutdown)).word;
     let paid = pay(step, cancelled, Event::HwTouched, Event::MsgUnknown);
     let stopped = step(cancelled, Event::Stopped).word;
-    let yanked = pay(step, stopped, Event::Stopped, Event::Stopped);
-    paid.phase() == Phase::Done && yanked.phase() == Phase::Done
+    let reclaimed = pay(step, stopped, Event::Stopped, Event::Stopped);
+    paid.phase() == Phase::Done && reclaimed.phase() == Phase::Done
 }
 
 /// Pays what is owed in this way.

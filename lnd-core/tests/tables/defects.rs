@@ -15,7 +15,7 @@ pub struct Defect {
 }
 
 const LOST: u32 = 1 << 4;
-const ASKED: u32 = 1 << 5;
+const INVALIDATING: u32 = 1 << 5;
 const CAUSE: u32 = 0xf << 7;
 const PLACE: u32 = 0x7 << 11;
 const PHASE: u32 = 0x3 << 14;
@@ -33,10 +33,10 @@ const fn done(word: Word) -> Step {
 pub const DEFECTS: [Defect; 18] = [
     Defect {
         name: "a descriptor that comes back good after a cancellation counts as lost (S0-16)",
-        breaks: Property::Verdict,
+        breaks: Property::Decision,
         step: |word, event| {
             let right = step(word, event);
-            if event == Event::HwOk && right.word != word && word.asked() {
+            if event == Event::HwOk && right.word != word && word.invalidating() {
                 let lost = LOST | (5 << 11);
                 Step { word: with(right.word, PLACE, lost), ..right }
             } else {
@@ -167,7 +167,7 @@ pub const DEFECTS: [Defect; 18] = [
     },
     Defect {
         name: "a failed descriptor counts as a good one",
-        breaks: Property::Verdict,
+        breaks: Property::Decision,
         step: |word, event| match event {
             Event::HwUntouched => step(word, Event::HwOk),
             _ => step(word, event),
@@ -186,7 +186,7 @@ pub const DEFECTS: [Defect; 18] = [
         breaks: Property::Unchanged,
         step: |word, event| match step(word, event) {
             Step { effect: Effect::Repeat, .. } => {
-                Step { word: with(word, ASKED, 0), effect: Effect::Repeat }
+                Step { word: with(word, INVALIDATING, 0), effect: Effect::Repeat }
             }
             right => right,
         },

@@ -132,8 +132,8 @@ pub fn role(role: &Role, step: &Stepper) -> Graph {
     while let Some(word) = todo.pop_front() {
         let (from, _) = place(Class::of(word));
         let first = word.phase() == Phase::Queued;
-        let hand_out = first.then_some(Event::Arm(role.debts));
-        for event in hand_out.into_iter().chain(role.world()) {
+        let post = first.then_some(Event::Arm(role.debts));
+        for event in post.into_iter().chain(role.world()) {
             let (next, effect) = at_once(word, event, step);
             let ((id, label), class) = (place(Class::of(next)), Class::of(next));
             if next == word {
@@ -186,8 +186,9 @@ fn place(class: Class) -> (String, String) {
             (names.join("_"), names.join(" + "))
         }
     };
-    let recalled = class.asked && class.debts.contains(Debts::HW);
-    for (set, flag) in [(recalled, "recalled"), (class.proven, "moved"), (class.lost, "lost")] {
+    let invalidated = class.invalidating && class.debts.contains(Debts::HW);
+    for (set, flag) in [(invalidated, "invalidated"), (class.proven, "moved"), (class.lost, "lost")]
+    {
         if set {
             write!(id, "_{flag}").expect("string");
             write!(label, ", {flag}").expect("string");

@@ -22,7 +22,7 @@ pub struct Oracle {
     /// Debts that were ever open: each is handed out once.
     pub ever: Bits,
     /// Somebody wants the transfer back.
-    pub wanted_back: bool,
+    pub was_invalidated: bool,
     /// The engine has been asked for the descriptor.
     pub invalidated: bool,
     /// Fact: all bytes were moved; the engine or the peer has said so.
@@ -50,7 +50,7 @@ impl Oracle {
     pub fn published(debts: Option<Debts>) -> Self {
         let mut oracle = Self { queued: true, cpu: true, ..Self::default() };
         if let Some(debts) = debts {
-            oracle.hand_out(debts);
+            oracle.post(debts);
         }
         oracle
     }
@@ -68,17 +68,15 @@ impl Oracle {
     /// Whether a caller who keeps the contract may raise this event now. What the world does
     /// (engine, channel, peer, clock) is never restricted.
     pub fn allows(&self, event: Event) -> bool {
-        let handed_out = Debts::HW.union(Debts::MSG).union(Debts::PEER);
+        let posted = Debts::HW.union(Debts::MSG).union(Debts::PEER);
         match event {
             // Something, and each debt once in a life.
             Event::Arm(debts) => {
-                !debts.is_empty()
-                    && handed_out.contains(debts)
-                    && !Debts(self.ever.0).intersects(debts)
+                !debts.is_empty() && posted.contains(debts) && !Debts(self.ever.0).intersects(debts)
             }
             // Something that is open, or the whole transfer while it waits.
             Event::Withdraw(debts, _) => {
-                let open = self.debts().intersection(handed_out);
+                let open = self.debts().intersection(posted);
                 if self.queued {
                     debts.is_empty()
                 } else {
@@ -125,7 +123,7 @@ impl Oracle {
             Event::MsgNotDelivered => self.message_back(Some(Place::Message)),
             Event::MsgUnknown => self.message_back(Some(Place::Answer)),
             Event::Accepted => self.accepted(),
-            Event::Done => self.vouched(),
+            Event::Done => self.asserted(),
             Event::Refused => self.refused(),
             Event::Stopped => self.stopped(),
         }
@@ -136,7 +134,7 @@ impl Oracle {
         Debts(self.ever.0).contains(Debts::HW)
     }
 
-    fn hand_out(&mut self, debts: Debts) {
+    fn post(&mut self, debts: Debts) {
         self.queued = false;
         self.hw |= debts.contains(Debts::HW);
         self.msg |= debts.contains(Debts::MSG);
@@ -145,10 +143,10 @@ impl Oracle {
     }
 
     fn arm(&mut self, debts: Debts) -> Effect {
-        if self.wanted_back || self.failed() {
+        if self.was_invalidated || self.failed() {
             return Effect::TooLate;
         }
-        self.hand_out(debts);
+        self.post(debts);
         Effect::None
     }
 
@@ -160,7 +158,7 @@ impl Oracle {
         self.peer = false;
         self.withdrawn = true;
         self.blame.get_or_insert(cause);
-        self.wanted_back = true;
+        self.was_invalidated = true;
         Effect::None
     }
 
@@ -170,17 +168,17 @@ impl Oracle {
     }
 
     fn cancel(&mut self, cause: Cause) -> Effect {
-        if self.wanted_back {
+        if self.was_invalidated {
             return Effect::Repeat;
         }
         self.blame.get_or_insert(cause);
         if self.queued {
-            self.wanted_back = true;
+            self.was_invalidated = true;
             self.withdrawn = true;
             return Effect::Unqueue;
         }
         self.give_up_on_peer();
-        self.want_back()
+        self.mark_invalidate()
     }
 
     fn descriptor_back(&mut self, failure: Option<Place>) -> Effect {
@@ -215,7 +213,7 @@ impl Oracle {
         // What was not received is not answered.
         self.peer = false;
         if self.hw {
-            self.want_back()
+            self.mark_invalidate()
         } else {
             self.ask_or_finish()
         }
@@ -234,9 +232,9 @@ impl Oracle {
         Effect::StartPull
     }
 
-    fn vouched(&mut self) -> Effect {
+    fn asserted(&mut self) -> Effect {
         // Its word counts as long as the descriptor has not told how it ended, asked for or not.
-        if self.wanted_back && self.hw && !self.peer && !self.moved {
+        if self.was_invalidated && self.hw && !self.peer && !self.moved {
             self.moved = true;
             return Effect::None;
         }
@@ -245,16 +243,16 @@ impl Oracle {
         }
         self.peer = false;
         self.moved = true;
-        self.want_back()
+        self.mark_invalidate()
     }
 
     fn refused(&mut self) -> Effect {
-        if self.wanted_back || !(self.peer || self.hw) {
+        if self.was_invalidated || !(self.peer || self.hw) {
             return Effect::Late;
         }
         self.blame.get_or_insert(Cause::Refused);
         self.give_up_on_peer();
-        self.want_back()
+        self.mark_invalidate()
     }
 
     fn stopped(&mut self) -> Effect {
@@ -281,14 +279,14 @@ impl Oracle {
         }
     }
 
-    fn want_back(&mut self) -> Effect {
-        self.wanted_back = true;
+    fn mark_invalidate(&mut self) -> Effect {
+        self.was_invalidated = true;
         self.ask_or_finish()
     }
 
     /// Asks the engine once, as soon as the descriptor is surely posted; or ends if all is settled.
     fn ask_or_finish(&mut self) -> Effect {
-        if self.wanted_back && self.hw && !self.cpu && !self.invalidated {
+        if self.was_invalidated && self.hw && !self.cpu && !self.invalidated {
             self.invalidated = true;
             return Effect::Invalidate;
         }

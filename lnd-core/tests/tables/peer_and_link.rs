@@ -24,20 +24,29 @@ fn check_hello(step: Hello) -> BTreeSet<&'static str> {
                 }
             };
             let becomes = |s| next == s && state != s;
-            let greets = matches!(effect, F::Greet | F::SweepAndGreet);
-            let sweeps = matches!(effect, F::Sweep | F::SweepAndGreet);
-            let news = matches!(event, E::HelloSameLife | E::HelloNewLife | E::Claimed | E::Up);
+            let started = matches!(effect, F::StartHandshake | F::SweepAndHandshake);
+            let sweeps = matches!(effect, F::Sweep | F::SweepAndHandshake);
+            let unannounced = matches!(
+                event,
+                E::HelloSameIncarnation | E::HelloNewIncarnation | E::Claimed | E::Up
+            );
             rule(effect != F::Ignored || next == state, "ignored changes nothing");
             rule(!becomes(S::Good) || event == E::Answered, "only our answered hello makes good");
             rule(becomes(S::Good) == (effect == F::Flush), "what waits goes out when good");
             rule(!becomes(S::Down) || sweeps, "whoever goes down is swept");
-            rule(!becomes(S::Greeting) || greets, "greeting means that a hello is out");
-            rule(!greets || next == S::Greeting, "a hello that is out is waited for");
-            rule(event != E::HelloNewLife || effect == F::SweepAndGreet, "a former life is over");
-            rule(event != E::Claimed || greets, "who claims to be the successor is asked");
-            rule(state != S::Down || next == state || news, "down until there is news of life");
-            let starts_one = event != E::Wanted && event != E::HelloSameLife;
-            rule(state != S::Greeting || !greets || starts_one, "one hello in flight (LU-16213)");
+            rule(!becomes(S::Handshake) || started, "greeting means that a hello is out");
+            rule(!started || next == S::Handshake, "a hello that is out is waited for");
+            rule(
+                event != E::HelloNewIncarnation || effect == F::SweepAndHandshake,
+                "a former life is over",
+            );
+            rule(event != E::Claimed || started, "who claims to be the successor is asked");
+            rule(
+                state != S::Down || next == state || unannounced,
+                "down until there is news of life",
+            );
+            let starts_one = event != E::Wanted && event != E::HelloSameIncarnation;
+            rule(state != S::Handshake || !started || starts_one, "one hello in flight (LU-16213)");
         }
     }
     for state in S::ALL {
@@ -105,7 +114,7 @@ fn check_link(step: Link) -> BTreeSet<&'static str> {
 }
 
 #[test]
-fn the_greeting_keeps_its_rules() {
+fn the_handshake_keeps_its_rules() {
     assert_eq!(check_hello(hello_step), BTreeSet::new());
 }
 
@@ -116,27 +125,27 @@ fn the_link_keeps_its_rules() {
 }
 
 #[test]
-fn the_greeting_s_checker_bites() {
+fn the_handshake_s_checker_bites() {
     use HelloEffect as F;
     use HelloEvent as E;
     use HelloState as S;
     let defects: [(&str, Hello); 6] = [
         ("only our answered hello makes good", |state, event| match (state, event) {
             // R27: to be greeted is not to be answered.
-            (S::Greeting, E::HelloSameLife) => (S::Good, F::Flush),
+            (S::Handshake, E::HelloSameIncarnation) => (S::Good, F::Flush),
             _ => hello_step(state, event),
         }),
         ("one hello in flight (LU-16213)", |state, event| match (state, event) {
-            (S::Greeting, E::Wanted) => (S::Greeting, F::Greet),
+            (S::Handshake, E::Wanted) => (S::Handshake, F::StartHandshake),
             _ => hello_step(state, event),
         }),
         ("whoever goes down is swept", |state, event| match (state, event) {
             // LU-16450: messages wait for a handshake that has already failed.
-            (S::Greeting, E::Exhausted) => (S::Down, F::None),
+            (S::Handshake, E::Exhausted) => (S::Down, F::None),
             _ => hello_step(state, event),
         }),
         ("a former life is over", |state, event| match (state, event) {
-            (S::Good, E::HelloNewLife) => (S::Greeting, F::Greet),
+            (S::Good, E::HelloNewIncarnation) => (S::Handshake, F::StartHandshake),
             _ => hello_step(state, event),
         }),
         ("who claims to be the successor is asked", |state, event| match (state, event) {

@@ -48,7 +48,7 @@ pub enum Property {
     Oracle,
     /// A transfer ends OK if and only if the oracle knows of no loss; the first cause is blamed
     /// (INV-4).
-    Verdict,
+    Decision,
     /// The place of a loss is that of the oracle (S0-17).
     Knowledge,
     /// Two events that race end in the same status in both orders (R18, S0-16).
@@ -162,10 +162,10 @@ pub fn with_history(word: Word, before: &Oracle, event: Event, step: Step) -> Ve
     let _ = after.note(event);
     let changed = next != word;
 
-    let asked = effect == Effect::Invalidate;
-    must(!(asked && before.invalidated), Property::Invalidate);
-    let due = after.wanted_back && next.owes(Debts::HW) && !next.owes(Debts::CPU);
-    must(!due || asked || before.invalidated, Property::Invalidate);
+    let invalidating = effect == Effect::Invalidate;
+    must(!(invalidating && before.invalidated), Property::Invalidate);
+    let due = after.was_invalidated && next.owes(Debts::HW) && !next.owes(Debts::CPU);
+    must(!due || invalidating || before.invalidated, Property::Invalidate);
     if event == Event::Accepted && changed {
         must(!word.owes(Debts::CPU) && !word.owes(Debts::HW), Property::OneHolder);
         must(!before.had_descriptor(), Property::WrongAnswer);
@@ -175,15 +175,15 @@ pub fn with_history(word: Word, before: &Oracle, event: Event, step: Step) -> Ve
 }
 
 /// Compares an end with what the oracle knows.
-pub fn verdict(end: Word, oracle: &Oracle) -> Vec<Property> {
+pub fn decision(end: Word, oracle: &Oracle) -> Vec<Property> {
     let mut broken = Vec::new();
     if end.lost() != oracle.failed() || (end.lost() && end.cause() != oracle.blame) {
-        broken.push(Property::Verdict);
+        broken.push(Property::Decision);
     }
     // How far a message had come of which the descriptor was never posted is a fine point: no
     // payload was delivered.
-    let is_told = !oracle.unposted || oracle.descriptor.is_some();
-    if end.lost() && oracle.failed() && is_told && end.place() != oracle.place() {
+    let is_notified = !oracle.unposted || oracle.descriptor.is_some();
+    if end.lost() && oracle.failed() && is_notified && end.place() != oracle.place() {
         broken.push(Property::Knowledge);
     }
     broken

@@ -69,7 +69,7 @@ pub fn bare(word: Word) -> Word {
 pub struct Class {
     pub phase: Phase,
     pub debts: Debts,
-    pub asked: bool,
+    pub invalidating: bool,
     pub proven: bool,
     pub lost: bool,
 }
@@ -79,7 +79,7 @@ impl Class {
         Self {
             phase: word.phase(),
             debts: word.debts(),
-            asked: word.asked(),
+            invalidating: word.invalidating(),
             proven: word.proven(),
             lost: word.lost(),
         }
@@ -87,7 +87,7 @@ impl Class {
 
     /// Rows of a table come in this order: by phase, then all that is owed first, then by flags.
     pub fn rank(self) -> (u8, u8, bool, bool, bool) {
-        (self.phase as u8, !self.debts.0, self.asked, self.proven, self.lost)
+        (self.phase as u8, !self.debts.0, self.invalidating, self.proven, self.lost)
     }
 }
 
@@ -101,7 +101,7 @@ impl fmt::Display for Class {
             (Phase::Queued, _) => "Qu.".to_owned(),
             (Phase::Live, _) => letters(self.debts),
         };
-        let flags = [(self.asked, 'a'), (self.proven, 'p'), (self.lost, 'l')];
+        let flags = [(self.invalidating, 'a'), (self.proven, 'p'), (self.lost, 'l')];
         let flags: String = flags.iter().filter(|(set, _)| *set).map(|(_, c)| *c).collect();
         f.pad(format!("{head} {flags}").trim_end())
     }

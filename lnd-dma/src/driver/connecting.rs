@@ -89,9 +89,9 @@ impl<R: RegisterAccess, N: Nodes> Engine for ConnectingEngine<'_, R, N> {
         false
     }
 
-    fn yank(&mut self, tag: Tag, proof: &Quiesced) -> Option<Returned> {
+    fn reclaim(&mut self, tag: Tag, proof: &Quiesced) -> Option<Returned> {
         match proof.connection() {
-            None => self.engine.yank(tag, proof),
+            None => self.engine.reclaim(tag, proof),
             Some(it) => {
                 let ours = it.link == self.engine.link() && self.connections.is_present(it.number);
                 ours.then(|| self.engine.take(tag)).flatten()

@@ -136,7 +136,7 @@ mod tests {
     use core::ptr::NonNull;
 
     use super::*;
-    use crate::memory::{Geometry, LinkMemory};
+    use crate::memory::{LinkGeometry, LinkMemory};
 
     #[repr(align(64))]
     struct Block([u32; 256]);
@@ -146,7 +146,7 @@ mod tests {
     fn a_connection_is_cut_once_and_renewed_once() {
         let mut block = Block([0; 256]);
         let base = NonNull::from(&mut block.0).cast();
-        let geometry = Geometry { descriptors: 2, lists: 0 };
+        let geometry = LinkGeometry { descriptors: 2, lists: 0 };
         let features = Features::CONNECTIONS.0;
         // SAFETY: the block outlives the memory, which alone is used from now on.
         let memory = unsafe { LinkMemory::format(base, 1024, geometry, 0, features, 7) }.unwrap();

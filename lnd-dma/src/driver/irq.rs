@@ -9,7 +9,7 @@ use lnd_core::sync::{fence, Ordering};
 use super::identity;
 use crate::completion;
 use crate::memory::LinkMemory;
-use crate::regs::{Control, Interrupt, Register, RegisterAccess};
+use crate::regs::{ControlBits, InterruptBits, Register, RegisterAccess};
 
 /// Nonsensical entries that one call skips at most.
 const SKIP: u32 = 16;
@@ -46,8 +46,8 @@ impl<'m, R: RegisterAccess> CompletionQueue<'m, R> {
 
     /// Acknowledges the interrupt: its bits, or `None` if no working device shows them. Nothing is
     /// written then, and they mean nothing: the device is gone (INV-3).
-    pub fn acknowledge(&mut self) -> Option<Interrupt> {
-        let bits = Interrupt::from_bits_retain(self.registers.read(Register::Interrupt));
+    pub fn acknowledge(&mut self) -> Option<InterruptBits> {
+        let bits = InterruptBits::from_bits_retain(self.registers.read(Register::Interrupt));
         if !bits.is_possible() {
             return None;
         }
@@ -68,8 +68,8 @@ impl<'m, R: RegisterAccess> CompletionQueue<'m, R> {
         // Before and after: a start is written while STOP is set, and counts when it is not any more.
         let before = self.registers.read(Register::Control);
         let start = self.registers.read(Register::CompletionStart);
-        let control = Control(self.registers.read(Register::Control));
-        let runs = before == control.0 && !control.contains(Control::STOP);
+        let control = ControlBits(self.registers.read(Register::Control));
+        let runs = before == control.0 && !control.contains(ControlBits::STOP);
         (runs && start != self.start && identity::is_right(&self.registers)).then_some(start)
     }
 }
@@ -122,7 +122,7 @@ mod tests {
     use core::ptr::NonNull;
 
     use super::*;
-    use crate::memory::Geometry;
+    use crate::memory::LinkGeometry;
 
     #[repr(align(64))]
     struct Block([u32; 256]);
@@ -131,7 +131,7 @@ mod tests {
     fn an_empty_ring_has_nothing_to_take() {
         let mut block = Block([0; 256]);
         let base = NonNull::from(&mut block.0).cast();
-        let geometry = Geometry { descriptors: 2, lists: 0 };
+        let geometry = LinkGeometry { descriptors: 2, lists: 0 };
         // SAFETY: the block outlives the memory, which alone is used from now on.
         let memory = unsafe { LinkMemory::format(base, 1024, geometry, 0, 0, 7) }.unwrap();
         let mut queue = CompletionQueue::new(memory, memory);

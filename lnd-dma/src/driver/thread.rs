@@ -15,7 +15,7 @@ use super::identity;
 use crate::cut::{write_set, CUT};
 use crate::descriptor::{Content, Descriptor, Flags, State};
 use crate::memory::{LinkMemory, MAX_NODE};
-use crate::regs::{Control, LinkBits, Register, RegisterAccess, Status};
+use crate::regs::{ControlBits, LinkBits, Register, RegisterAccess, StatusBits};
 
 /// How far a reset moves the completion ring's indices on: the golden section of all of them, so that
 /// thousands of rings that nobody has looked at lie far apart. `NEAR` is more than a ring.
@@ -36,7 +36,7 @@ pub struct MmioEngine<'m, R, N> {
     memory: LinkMemory<'m>,
     pub(super) nodes: N,
     /// What was last written to CONTROL.
-    control: Control,
+    control: ControlBits,
     /// The device did not identify itself, or said what no working device says.
     pub(super) gone: bool,
     /// The engine has not been seen running since the reset.
@@ -51,7 +51,7 @@ pub struct MmioEngine<'m, R, N> {
     pulls_owed: bool,
     stages_owed: bool,
     stage_rings: u32,
-    recall_rings: u32,
+    invalidate_rings: u32,
 }
 
 impl<'m, R: RegisterAccess, N: Nodes> MmioEngine<'m, R, N> {
@@ -60,9 +60,9 @@ impl<'m, R: RegisterAccess, N: Nodes> MmioEngine<'m, R, N> {
     pub fn new(link: LinkId, registers: R, memory: LinkMemory<'m>, nodes: N) -> Self {
         let (tail, head) =
             (registers.read(Register::PostTail), registers.read(Register::CompletionHead));
-        let read = Control::from_bits_retain(registers.read(Register::Control));
+        let read = ControlBits::from_bits_retain(registers.read(Register::Control));
         let known = identity::is_right(&registers);
-        let control = if known { read | Control::ENABLE } else { Control::ENABLE };
+        let control = if known { read | ControlBits::ENABLE } else { ControlBits::ENABLE };
         registers.write(Register::Control, control.bits());
         Self {
             link,
@@ -79,7 +79,7 @@ impl<'m, R: RegisterAccess, N: Nodes> MmioEngine<'m, R, N> {
             pulls_owed: false,
             stages_owed: false,
             stage_rings: 0,
-            recall_rings: 0,
+            invalidate_rings: 0,
         }
     }
 
@@ -124,10 +124,10 @@ impl<'m, R: RegisterAccess, N: Nodes> MmioEngine<'m, R, N> {
     }
 
     /// Writes CONTROL. Bits that this driver does not know stay as the device has them.
-    fn command(&mut self, control: Control) {
-        let read = Control::from_bits_retain(self.registers.read(Register::Control));
+    fn command(&mut self, control: ControlBits) {
+        let read = ControlBits::from_bits_retain(self.registers.read(Register::Control));
         self.control = if identity::is_right(&self.registers) {
-            Control(control.known().0 | read.unknown().0)
+            ControlBits(control.known().0 | read.unknown().0)
         } else {
             control
         };
@@ -135,8 +135,9 @@ impl<'m, R: RegisterAccess, N: Nodes> MmioEngine<'m, R, N> {
     }
 
     /// Whether CONTROL reads as it was last written; a device may clear RESET when it has executed it.
-    fn stands(&self, read: Control) -> bool {
-        read.known().difference(Control::RESET) == self.control.known().difference(Control::RESET)
+    fn is_current(&self, read: ControlBits) -> bool {
+        read.known().difference(ControlBits::RESET)
+            == self.control.known().difference(ControlBits::RESET)
     }
 
     /// The post ring's head. Before the engine has executed the reset, that may be any.
@@ -214,7 +215,8 @@ impl<'m, R: RegisterAccess, N: Nodes> MmioEngine<'m, R, N> {
         self.registers.write(Register::PostTail, self.tail);
         self.registers.write(Register::PostStart, self.start);
         write_set(&self.registers, CUT, 0); // Whatever is there: all connections have stopped.
-        let restart = self.control.difference(Control::STOP) | Control::RESET | Control::ENABLE;
+        let restart =
+            self.control.difference(ControlBits::STOP) | ControlBits::RESET | ControlBits::ENABLE;
         self.command(restart);
     }
 
@@ -232,22 +234,22 @@ impl<'m, R: RegisterAccess, N: Nodes> MmioEngine<'m, R, N> {
     /// The device identifies itself, but CONTROL is not as it was written: the write was lost, or the
     /// device has begun anew. It is reset again; and it is stopped before, in a round of its own, unless
     /// it shows that it has never begun. Nothing is posted meanwhile: the link is not up.
-    fn repeat_reset(&mut self, read: Control, status: Status) {
+    fn repeat_reset(&mut self, read: ControlBits, status: StatusBits) {
         let round = self.control.round();
-        let answered = status == Status::STOPPED.in_round(round);
-        if self.control.contains(Control::STOP) {
-            if self.stands(read) && answered {
+        let answered = status == StatusBits::STOPPED.in_round(round);
+        if self.control.contains(ControlBits::STOP) {
+            if self.is_current(read) && answered {
                 self.begin();
                 self.restart();
             } else {
                 self.command(self.control);
             }
-        } else if answered && read.contains(Control::STOP) && read.round() == round {
+        } else if answered && read.contains(ControlBits::STOP) && read.round() == round {
             self.restart();
         } else {
             let next = read.round().wrapping_add(1);
             let next = if next & 0xffff == round { next.wrapping_add(1) } else { next };
-            let stop = self.control.difference(Control::RESET) | Control::STOP;
+            let stop = self.control.difference(ControlBits::RESET) | ControlBits::STOP;
             self.command(stop.in_round(next));
         }
     }
@@ -311,10 +313,10 @@ impl<R: RegisterAccess, N: Nodes> Engine for MmioEngine<'_, R, N> {
         let own = descriptor.own();
         let over = own.returned().is_some() && own.reported();
         if own.generation() == tag.generation as u16 && !own.is(State::Free) && !over {
-            descriptor.want_back(tag.generation);
-            self.memory.recalls().set(tag.index);
-            self.recall_rings = self.recall_rings.wrapping_add(1);
-            self.registers.write(Register::RecallBell, self.recall_rings);
+            descriptor.mark_invalidate(tag.generation);
+            self.memory.invalidates().set(tag.index);
+            self.invalidate_rings = self.invalidate_rings.wrapping_add(1);
+            self.registers.write(Register::InvalidateBell, self.invalidate_rings);
         }
     }
 
@@ -324,23 +326,23 @@ impl<R: RegisterAccess, N: Nodes> Engine for MmioEngine<'_, R, N> {
     }
 
     fn quiesced(&mut self) -> Option<Quiesced> {
-        if !self.control.contains(Control::STOP) {
+        if !self.control.contains(ControlBits::STOP) {
             return None;
         }
         // Before and after: the bus may fail, or recover, between two reads.
         let before = identity::is_right(&self.registers);
-        let control = Control::from_bits_retain(self.registers.read(Register::Control));
-        let status = Status::from_bits_retain(self.registers.read(Register::Status));
+        let control = ControlBits::from_bits_retain(self.registers.read(Register::Control));
+        let status = StatusBits::from_bits_retain(self.registers.read(Register::Status));
         let known = before && identity::is_right(&self.registers);
         self.gone |= !known || !status.is_possible();
-        if known && !self.stands(control) {
+        if known && !self.is_current(control) {
             // The stop was lost on the way to the device.
             self.command(self.control);
         }
         // The STOPPED of an earlier stop is no answer: it is still shown by an engine that is about
         // to execute the reset.
-        let answered = status == Status::STOPPED.in_round(self.control.round());
-        let proven = known && self.stands(control) && answered;
+        let answered = status == StatusBits::STOPPED.in_round(self.control.round());
+        let proven = known && self.is_current(control) && answered;
         if !proven {
             return None;
         }
@@ -356,7 +358,7 @@ impl<R: RegisterAccess, N: Nodes> Engine for MmioEngine<'_, R, N> {
     }
 
     /// A connection's proof is as good as the link's: a platform gives it that stops connections by itself.
-    fn yank(&mut self, tag: Tag, proof: &Quiesced) -> Option<Returned> {
+    fn reclaim(&mut self, tag: Tag, proof: &Quiesced) -> Option<Returned> {
         let ours = proof.link() == self.link;
         ours.then(|| self.take(tag)).flatten()
     }
@@ -378,9 +380,9 @@ impl<R: RegisterAccess, N: Nodes> Engine for MmioEngine<'_, R, N> {
             self.gone = true;
             return false;
         }
-        let control = Control::from_bits_retain(self.registers.read(Register::Control));
-        let status = Status::from_bits_retain(self.registers.read(Register::Status));
-        let begun = self.stands(control) && !self.control.contains(Control::STOP);
+        let control = ControlBits::from_bits_retain(self.registers.read(Register::Control));
+        let status = StatusBits::from_bits_retain(self.registers.read(Register::Status));
+        let begun = self.is_current(control) && !self.control.contains(ControlBits::STOP);
         if self.restarting && !begun {
             // Before and after, as for a proof.
             if identity::is_right(&self.registers) {
@@ -389,7 +391,7 @@ impl<R: RegisterAccess, N: Nodes> Engine for MmioEngine<'_, R, N> {
             return false;
         }
         let link = LinkBits::from_bits_retain(self.registers.read(Register::Link));
-        let up = begun && link == LinkBits::UP && status.in_round(0) == Status::RUNNING;
+        let up = begun && link == LinkBits::UP && status.in_round(0) == StatusBits::RUNNING;
         if up && self.restarting {
             self.restarting = false;
             self.gone = false;

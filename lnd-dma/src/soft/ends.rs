@@ -16,7 +16,7 @@ struct Returns<'m> {
 }
 
 impl<'m> Returns<'m> {
-    fn tell(&self, fabric: &mut impl Fabric<'m>) {
+    fn notify(&self, fabric: &mut impl Fabric<'m>) {
         self.memory.dones().set_many(self.word, self.mask);
         fabric.returned(self.node);
     }
@@ -25,7 +25,7 @@ impl<'m> Returns<'m> {
 impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
     /// Tells the ends of pulls: the sources' engines first, then our own driver as far as there is room.
     pub(super) fn end_all(&mut self) {
-        self.tell_ended();
+        self.notify_ended();
         for at in 0..self.pulls.len() {
             let ended = self.pulls.get(at).and_then(Option::as_ref);
             let ended = ended.and_then(|pull| pull.end.map(|end| (pull.index(), end)));
@@ -40,7 +40,7 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
     }
 
     /// Tells the sources' engines of what has ended: those of one node and one word of its bitmap at once.
-    fn tell_ended(&mut self) {
+    fn notify_ended(&mut self) {
         let mut together: Option<Returns<'m>> = None;
         for pull in self.pulls.iter_mut().flatten().filter(|pull| pull.end.is_some()) {
             let node = pull.node();
@@ -53,13 +53,13 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
                 _ => {
                     let next = Returns { node, memory, word, mask: bit };
                     if let Some(full) = together.replace(next) {
-                        full.tell(&mut self.fabric);
+                        full.notify(&mut self.fabric);
                     }
                 }
             }
         }
         if let Some(last) = together {
-            last.tell(&mut self.fabric);
+            last.notify(&mut self.fabric);
         }
     }
 }

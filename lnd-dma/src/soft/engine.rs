@@ -13,7 +13,7 @@ use super::parting::Parting;
 use super::pull::Pull;
 use super::{Fabric, Faults, Progress, Settings};
 use crate::memory::LinkMemory;
-use crate::regs::{Cause, Interrupt, Register, RegisterAccess, Status};
+use crate::regs::{ErrorBits, InterruptBits, Register, RegisterAccess, StatusBits};
 
 /// Pulls that one engine works on at a time (S3-12, R25: outstanding reads are bounded).
 const ACTIVE_PULLS: usize = 8;
@@ -39,7 +39,7 @@ pub struct SoftEngine<'m, F, A> {
     /// Completions were posted, and no interrupt was raised for them.
     pub(super) untold: bool,
     /// The next recall to look at: those that must wait do not hold up the others.
-    pub(super) recall_at: u32,
+    pub(super) invalidate_at: u32,
     /// The next descriptor to look at while stopping.
     pub(super) stop_at: u32,
     /// A whole pass of the stop has found something still busy.
@@ -99,7 +99,7 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
             completion_start: None,
             held: Held::default(),
             untold: false,
-            recall_at: 0,
+            invalidate_at: 0,
             stop_at: 0,
             stop_busy: false,
             parting: Parting::before(memory.read(Register::CutRound)),
@@ -119,26 +119,26 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
         &mut self.faults
     }
 
-    pub(super) fn status(&self) -> Status {
-        Status::from_bits_retain(self.memory.read(Register::Status))
+    pub(super) fn status(&self) -> StatusBits {
+        StatusBits::from_bits_retain(self.memory.read(Register::Status))
     }
 
     /// Writes the status register if it changes.
-    pub(super) fn show(&self, status: Status) {
+    pub(super) fn show(&self, status: StatusBits) {
         if self.status() != status {
             self.memory.write(Register::Status, status.bits());
-            self.raise(Interrupt::LINK);
+            self.raise(InterruptBits::LINK);
         }
     }
 
     /// Marks interrupts as pending. Raising them is the host's business: see [`Progress`].
-    pub(super) fn raise(&self, interrupt: Interrupt) {
+    pub(super) fn raise(&self, interrupt: InterruptBits) {
         // Release: partner is the driver's AcqRel when it clears them.
         self.memory.registers().interrupt.fetch_or(interrupt.bits(), Ordering::Release);
     }
 
     /// Notes an error in the error registers.
-    pub(super) fn error(&self, cause: Cause) {
+    pub(super) fn error(&self, cause: ErrorBits) {
         let registers = self.memory.registers();
         // Relaxed: this engine is the only writer; a snapshot for operators.
         let seen = registers.error.load(Ordering::Relaxed);

@@ -8,7 +8,7 @@ use crate::memory::LinkMemory;
 
 /// A bus address of one node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct BusAddress {
     /// The node's number in the fabric.
     pub node: u32,
     /// The bus address within the node.
@@ -35,7 +35,7 @@ pub trait Fabric<'m> {
     ///
     /// # Errors
     /// [`BusFault`] if any byte lies outside of its node's memory.
-    fn copy(&mut self, from: Place, to: Place, length: u32) -> Result<(), BusFault>;
+    fn copy(&mut self, from: BusAddress, to: BusAddress, length: u32) -> Result<(), BusFault>;
 
     /// A descriptor that `node` had staged has been given back, and its engine has something to do:
     /// where engines sleep, it has to be woken.

@@ -6,7 +6,7 @@ use lnd_core::time::Instant;
 
 /// What becomes of a completion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum CompletionFault {
     /// It is posted.
     Deliver,
     /// It is lost; the descriptor's memory still tells.
@@ -28,12 +28,12 @@ pub trait Faults {
     }
 
     /// What becomes of a completion.
-    fn completion(&mut self, _tag: Tag) -> Verdict {
-        Verdict::Deliver
+    fn completion(&mut self, _tag: Tag) -> CompletionFault {
+        CompletionFault::Deliver
     }
 
     /// Whether a recall is overlooked for now; it is looked at again in the next step.
-    fn overlooks_recall(&mut self, _tag: Tag) -> bool {
+    fn overlooks_invalidate(&mut self, _tag: Tag) -> bool {
         false
     }
 
@@ -68,8 +68,8 @@ mod tests {
         let mut none = NoFaults;
         let tag = Tag { index: 1, generation: 2 };
         assert!(!none.stalls(Instant::ORIGIN));
-        assert_eq!(none.completion(tag), Verdict::Deliver);
-        assert!(!none.overlooks_recall(tag));
+        assert_eq!(none.completion(tag), CompletionFault::Deliver);
+        assert!(!none.overlooks_invalidate(tag));
         assert!(!none.bad_read_breaks());
         assert_eq!(none.chunk(4096), 4096);
     }

@@ -7,7 +7,7 @@
 //!
 //! 1. reset and stop (`stop.rs`): a stopped engine holds nothing and nobody holds anything of ours;
 //! 2. cuts (`part.rs`): the same for the connections with single nodes;
-//! 3. recalls (`recall.rs`): descriptors that the driver wants back;
+//! 3. recalls (`invalidate.rs`): descriptors that the driver wants back;
 //! 4. returns (`returns.rs`): staged descriptors that other engines are done with;
 //! 5. pulls (`pull.rs`): takes new ones from the post ring, moves one chunk of each;
 //! 6. the remote read (`read.rs`): one attempt.
@@ -21,26 +21,26 @@ mod engine;
 mod fabric;
 mod faults;
 mod held;
+mod invalidate;
 mod part;
 mod parting;
 mod progress;
 mod pull;
 mod pulls;
 mod read;
-mod recall;
 mod returns;
 mod settings;
 mod stop;
 
 pub use engine::SoftEngine;
-pub use fabric::{let_go_of, BusFault, Fabric, Place};
-pub use faults::{Faults, NoFaults, Verdict};
+pub use fabric::{let_go_of, BusAddress, BusFault, Fabric};
+pub use faults::{CompletionFault, Faults, NoFaults};
 pub use progress::Progress;
 pub use settings::Settings;
 
 use lnd_core::time::Instant;
 
-use crate::regs::{Control, Interrupt, LinkBits, Register, RegisterAccess, Status};
+use crate::regs::{ControlBits, InterruptBits, LinkBits, Register, RegisterAccess, StatusBits};
 
 impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
     /// Does a bounded piece of work: at most `budget` recalls, returns and new pulls each, and one
@@ -50,30 +50,30 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
         self.work(now, budget);
         self.untold |= self.progress.completions > 0;
         if self.untold {
-            self.tell();
+            self.notify();
         }
         self.progress
     }
 
     /// Raises the interrupt for completions that were posted, if it is armed. Where it is not, the next
     /// step looks again: to arm it is a doorbell. What the driver has taken meanwhile needs none.
-    fn tell(&mut self) {
-        let armed = Interrupt::from_bits_retain(self.memory.read(Register::InterruptMask));
-        if armed.contains(Interrupt::COMPLETION) {
+    fn notify(&mut self) {
+        let armed = InterruptBits::from_bits_retain(self.memory.read(Register::InterruptMask));
+        if armed.contains(InterruptBits::COMPLETION) {
             self.untold = false;
             if self.memory.read(Register::CompletionHead) != self.completion_tail {
-                self.raise(Interrupt::COMPLETION);
+                self.raise(InterruptBits::COMPLETION);
             }
         }
     }
 
     fn work(&mut self, now: Instant, budget: u32) {
-        let control = Control::from_bits_retain(self.memory.read(Register::Control));
+        let control = ControlBits::from_bits_retain(self.memory.read(Register::Control));
         let link = LinkBits::from_bits_retain(self.memory.read(Register::Link));
-        if control.contains(Control::RESET) && self.status().contains(Status::STOPPED) {
+        if control.contains(ControlBits::RESET) && self.status().contains(StatusBits::STOPPED) {
             self.reset();
         }
-        if control.contains(Control::STOP) {
+        if control.contains(ControlBits::STOP) {
             self.stop_some(control.round(), budget);
             return;
         }
@@ -83,20 +83,20 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
             // No clock: nothing happens, and whatever is under way stays where it is (S0-10). Time
             // without attempts is no evidence against the other end.
             self.read_since = None;
-            self.show(Status::CLOCK_OFF);
+            self.show(StatusBits::CLOCK_OFF);
             return;
         }
         if self.broken {
-            self.show(Status::empty());
+            self.show(StatusBits::empty());
             return;
         }
-        if !control.contains(Control::ENABLE) || self.faults.stalls(now) {
+        if !control.contains(ControlBits::ENABLE) || self.faults.stalls(now) {
             self.read_since = None;
             return;
         }
-        self.show(Status::RUNNING);
+        self.show(StatusBits::RUNNING);
         self.deliver_held(now);
-        self.recall_some(budget);
+        self.invalidate_some(budget);
         self.return_some(budget);
         self.fetch_some(now, budget);
         self.pull_all(now);

@@ -14,7 +14,7 @@ use super::parting::Parting;
 use super::{Fabric, Faults, SoftEngine};
 use crate::cut::{bit_of, read_set, write_set, CUT, PARTED};
 use crate::descriptor::{Descriptor, Own, State};
-use crate::regs::{Interrupt, Register, RegisterAccess};
+use crate::regs::{InterruptBits, Register, RegisterAccess};
 
 impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
     /// One bounded piece of stopping the connections that are cut.
@@ -53,7 +53,7 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
             let parted = self.parting.pass & !self.parting.held;
             self.parting.parted |= parted;
             if parted != 0 {
-                self.raise(Interrupt::LINK);
+                self.raise(InterruptBits::LINK);
             }
         }
     }
@@ -123,7 +123,7 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
             }
             Some(State::Busy) => {
                 // The puller lets go, and the next pass finds what it says.
-                let _ = own.recalled() || descriptor.swap(own, own.recalling());
+                let _ = own.invalidated() || descriptor.swap(own, own.invalidating());
                 return false;
             }
             _ => own.reporting(),

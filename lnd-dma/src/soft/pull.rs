@@ -7,10 +7,10 @@ use lnd_core::sync::Ordering;
 use lnd_core::time::Instant;
 
 use super::cursor::Cursor;
-use super::{Fabric, Faults, Place, Progress, Settings};
+use super::{BusAddress, Fabric, Faults, Progress, Settings};
 use crate::descriptor::{Content, Descriptor, Flags, Own, State};
 use crate::memory::LinkMemory;
-use crate::regs::{Cause, Control, LinkBits, Register, RegisterAccess};
+use crate::regs::{ControlBits, ErrorBits, LinkBits, Register, RegisterAccess};
 
 /// Fragments crossed in one chunk at most: bounds the work of a step.
 const PIECES: u32 = 64;
@@ -30,7 +30,7 @@ pub(super) struct Pull<'m> {
 }
 
 /// How a pull ended, and why.
-pub(super) type End = (State, Cause);
+pub(super) type End = (State, ErrorBits);
 
 /// The claimed descriptor of the other side.
 #[derive(Clone, Copy, Debug)]
@@ -59,7 +59,7 @@ enum Reach<'m> {
     /// Nothing is known of it for now.
     Silent,
     /// It is not, or no longer, to be had.
-    Gone(Cause),
+    Gone(ErrorBits),
 }
 
 impl<'m> Pull<'m> {
@@ -81,7 +81,7 @@ impl<'m> Pull<'m> {
 
     /// Breaks off, unless the pull has ended already: the source goes back with an error, if it was
     /// claimed.
-    pub fn break_off(&mut self, cause: Cause) -> End {
+    pub fn break_off(&mut self, cause: ErrorBits) -> End {
         if let Some(end) = self.end {
             return end;
         }
@@ -95,10 +95,10 @@ impl<'m> Pull<'m> {
     fn finish(&mut self) -> End {
         self.untold = self.source.as_ref().is_some_and(|source| source.settle(State::Done));
         if self.untold {
-            (State::Done, Cause::empty())
+            (State::Done, ErrorBits::empty())
         } else {
             // We were declared dead, and the source was taken back: what we read is not to be trusted.
-            (State::Touched, Cause::REMOTE_ACCESS)
+            (State::Touched, ErrorBits::REMOTE_ACCESS)
         }
     }
 
@@ -110,7 +110,7 @@ impl<'m> Pull<'m> {
 
     /// Tells the source's engine that its descriptor is back, once; whether there was something to
     /// tell.
-    pub fn tell(&mut self) -> bool {
+    pub fn notify(&mut self) -> bool {
         let untold = self.take_untold();
         untold.inspect(|(memory, index)| memory.dones().set(*index)).is_some()
     }
@@ -122,7 +122,7 @@ impl<'m, F: Fabric<'m>, A: Faults> Mover<'_, 'm, F, A> {
         let memory = match self.reach(pull) {
             Reach::Held(memory) => memory,
             Reach::Silent if now.since(pull.since) < self.settings.retry_bound => return None,
-            Reach::Silent => return Some(pull.break_off(Cause::UNREACHABLE)),
+            Reach::Silent => return Some(pull.break_off(ErrorBits::UNREACHABLE)),
             Reach::Gone(cause) => return Some(pull.break_off(cause)),
         };
         pull.since = now;
@@ -137,18 +137,18 @@ impl<'m, F: Fabric<'m>, A: Faults> Mover<'_, 'm, F, A> {
         let node = pull.content.node;
         if !self.fabric.alive(node) {
             return match pull.source {
-                Some(_) => Reach::Gone(Cause::UNREACHABLE),
+                Some(_) => Reach::Gone(ErrorBits::UNREACHABLE),
                 None => Reach::Silent,
             };
         }
         let Some(memory) = self.fabric.memory_of(node, self.link) else { return Reach::Silent };
         let Some(descriptor) = memory.descriptor(pull.content.source.index) else {
-            return Reach::Gone(Cause::REMOTE_ACCESS);
+            return Reach::Gone(ErrorBits::REMOTE_ACCESS);
         };
         let control = control_of(&memory);
-        if control.contains(Control::STOP) {
+        if control.contains(ControlBits::STOP) {
             // Claimed or not: hands off, at once.
-            return Reach::Gone(Cause::UNREACHABLE);
+            return Reach::Gone(ErrorBits::UNREACHABLE);
         }
         if !has_link(&memory) {
             return Reach::Silent;
@@ -168,10 +168,10 @@ impl<'m, F: Fabric<'m>, A: Faults> Mover<'_, 'm, F, A> {
         let own = descriptor.own();
         if own == source.own {
             Reach::Held(memory)
-        } else if own == source.own.recalling() {
-            Reach::Gone(Cause::RECALLED)
+        } else if own == source.own.invalidating() {
+            Reach::Gone(ErrorBits::INVALIDATED)
         } else {
-            Reach::Gone(Cause::REMOTE_ACCESS)
+            Reach::Gone(ErrorBits::REMOTE_ACCESS)
         }
     }
 
@@ -193,7 +193,7 @@ impl<'m, F: Fabric<'m>, A: Faults> Mover<'_, 'm, F, A> {
             && content.length >= pull.content.length;
         let busy = own.busy(self.node);
         if !fits || !descriptor.swap(own, busy) {
-            return Reach::Gone(Cause::REMOTE_ACCESS);
+            return Reach::Gone(ErrorBits::REMOTE_ACCESS);
         }
         pull.source = Some(Source { memory, content, own: busy, cursor: Cursor::default() });
         self.faults.claimed(wanted);
@@ -201,17 +201,17 @@ impl<'m, F: Fabric<'m>, A: Faults> Mover<'_, 'm, F, A> {
         // stop; by the round, if we have been so slow that it is over already.
         fenced("no-fence-after-claim", Ordering::SeqCst);
         let control = control_of(&memory);
-        if control.contains(Control::STOP) || control.round() != round {
-            return Reach::Gone(Cause::UNREACHABLE);
+        if control.contains(ControlBits::STOP) || control.round() != round {
+            return Reach::Gone(ErrorBits::UNREACHABLE);
         }
         Reach::Held(memory)
     }
 
     /// Moves up to one chunk.
-    fn chunk(&mut self, pull: &mut Pull<'m>, remote: &LinkMemory<'_>) -> Result<(), Cause> {
+    fn chunk(&mut self, pull: &mut Pull<'m>, remote: &LinkMemory<'_>) -> Result<(), ErrorBits> {
         let left = pull.content.length.saturating_sub(pull.moved);
         let mut budget = self.faults.chunk(self.settings.chunk).min(left);
-        let Some(source) = &mut pull.source else { return Err(Cause::REMOTE_ACCESS) };
+        let Some(source) = &mut pull.source else { return Err(ErrorBits::REMOTE_ACCESS) };
         for _ in 0..PIECES {
             if budget == 0 {
                 return Ok(());
@@ -219,12 +219,12 @@ impl<'m, F: Fabric<'m>, A: Faults> Mover<'_, 'm, F, A> {
             let from = source.cursor.rest(remote, &source.content);
             let to = pull.sink.rest(self.memory, &pull.content);
             let (Some((from, readable)), Some((to, writable))) = (from, to) else {
-                return Err(Cause::BAD_DESCRIPTOR);
+                return Err(ErrorBits::BAD_DESCRIPTOR);
             };
             let bytes = budget.min(readable).min(writable);
-            let from = Place { node: pull.content.node, address: from };
-            let to = Place { node: self.node, address: to };
-            self.fabric.copy(from, to, bytes).map_err(|_| Cause::ADDRESS)?;
+            let from = BusAddress { node: pull.content.node, address: from };
+            let to = BusAddress { node: self.node, address: to };
+            self.fabric.copy(from, to, bytes).map_err(|_| ErrorBits::ADDRESS)?;
             source.cursor.advance(bytes);
             pull.sink.advance(bytes);
             pull.moved += bytes;
@@ -243,12 +243,12 @@ impl Source<'_> {
         let Some(descriptor) = self.memory.descriptor(index) else { return false };
         let (held, back) = (self.own, self.own.into(state));
         // The only change that may come between is the recall, once.
-        descriptor.swap(held, back) || descriptor.swap(held.recalling(), back)
+        descriptor.swap(held, back) || descriptor.swap(held.invalidating(), back)
     }
 }
 
-pub(super) fn control_of(memory: &LinkMemory<'_>) -> Control {
-    Control::from_bits_retain(memory.read(Register::Control))
+pub(super) fn control_of(memory: &LinkMemory<'_>) -> ControlBits {
+    ControlBits::from_bits_retain(memory.read(Register::Control))
 }
 
 pub(super) fn has_link(memory: &LinkMemory<'_>) -> bool {

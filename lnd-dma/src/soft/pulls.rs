@@ -9,14 +9,14 @@ use super::ends::TOGETHER;
 use super::pull::{Mover, Pull};
 use super::{Fabric, Faults, SoftEngine};
 use crate::descriptor::{Content, Flags, State};
-use crate::regs::{Cause, Register, RegisterAccess};
+use crate::regs::{ErrorBits, Register, RegisterAccess};
 
 impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
     /// Takes up to `budget` pulls from the post ring, as far as there is room to work on them.
     pub(super) fn fetch_some(&mut self, now: Instant, budget: u32) {
         let tail = self.memory.read(Register::PostTail);
         if tail.wrapping_sub(self.post_head) > self.memory.ring() {
-            self.error(Cause::BAD_INDEX);
+            self.error(ErrorBits::BAD_INDEX);
             return;
         }
         for _ in 0..budget {
@@ -66,7 +66,7 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
     /// entry further on.
     fn check(&self, index: u32) -> Option<Content> {
         let Some(descriptor) = self.memory.descriptor(index) else {
-            self.error(Cause::BAD_DESCRIPTOR);
+            self.error(ErrorBits::BAD_DESCRIPTOR);
             return None;
         };
         let begun = self.pulls.iter().flatten().any(|pull| pull.index() == index);
@@ -79,7 +79,7 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
             return None;
         }
         if content.tag.index != index {
-            self.error(Cause::BAD_DESCRIPTOR);
+            self.error(ErrorBits::BAD_DESCRIPTOR);
             return None;
         }
         Some(content)
@@ -90,11 +90,11 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
     /// sources' engines are told of short ones together: the line that tells them then changes hands
     /// once for all, and not for each.
     pub(super) fn pull_all(&mut self, now: Instant) {
-        let mut told = self.progress.bytes;
+        let mut notified = self.progress.bytes;
         for at in 0..self.pulls.len() {
             self.pull_one(now, at);
-            if self.progress.bytes.wrapping_sub(told) >= TOGETHER {
-                told = self.progress.bytes;
+            if self.progress.bytes.wrapping_sub(notified) >= TOGETHER {
+                notified = self.progress.bytes;
                 self.end_all();
             }
         }

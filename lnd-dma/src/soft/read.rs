@@ -8,7 +8,7 @@ use super::pull::{control_of, has_link};
 use super::{Fabric, Faults, SoftEngine};
 use crate::memory::LinkMemory;
 use crate::read::{ReadEnd, WORD};
-use crate::regs::{Cause, Control, Register, RegisterAccess, Status};
+use crate::regs::{ControlBits, ErrorBits, Register, RegisterAccess, StatusBits};
 
 impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
     /// Whether the driver waits for the answer to a read.
@@ -34,7 +34,7 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
         };
         self.end_read(end);
         if end == ReadEnd::AccessError {
-            self.error(Cause::REMOTE_ACCESS);
+            self.error(ErrorBits::REMOTE_ACCESS);
             self.broken = self.faults.bad_read_breaks();
         }
     }
@@ -53,10 +53,10 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
             return None;
         }
         let memory = self.fabric.memory_of(node, self.link)?;
-        let status = Status::from_bits_retain(memory.read(Register::Status));
-        let answers = status.contains(Status::RUNNING)
+        let status = StatusBits::from_bits_retain(memory.read(Register::Status));
+        let answers = status.contains(StatusBits::RUNNING)
             && has_link(&memory)
-            && !control_of(&memory).contains(Control::STOP);
+            && !control_of(&memory).contains(ControlBits::STOP);
         answers.then_some(memory)
     }
 

@@ -6,10 +6,10 @@ use lnd_core::sync::{fence, Ordering};
 use lnd_core::time::Instant;
 
 use super::held::HELD;
-use super::{Fabric, Faults, SoftEngine, Verdict};
+use super::{CompletionFault, Fabric, Faults, SoftEngine};
 use crate::completion;
 use crate::descriptor::{Descriptor, Own, State};
-use crate::regs::{Cause, Register, RegisterAccess};
+use crate::regs::{ErrorBits, Register, RegisterAccess};
 use lnd_core::ports::Returned;
 
 impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
@@ -24,7 +24,7 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
         } else if let Some(start) = self.completion_start {
             used = self.completion_tail.wrapping_sub(start);
         } else {
-            self.error(Cause::BAD_INDEX);
+            self.error(ErrorBits::BAD_INDEX);
             return false;
         }
         size.saturating_sub(used) >= entries
@@ -32,20 +32,22 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
 
     /// Posts the completion of a descriptor that has just come back. The caller has seen room for
     /// two, since the adversary may post it twice.
-    pub(super) fn complete(&mut self, tag: Tag, returned: Returned, cause: Cause) {
+    pub(super) fn complete(&mut self, tag: Tag, returned: Returned, cause: ErrorBits) {
         let status = completion::encode(returned, cause);
         match self.faults.completion(tag) {
-            Verdict::Deliver => self.post(tag, status),
-            Verdict::Lose => {}
-            Verdict::Twice => {
+            CompletionFault::Deliver => self.post(tag, status),
+            CompletionFault::Lose => {}
+            CompletionFault::Twice => {
                 self.post(tag, status);
                 self.post(tag, status);
             }
-            Verdict::Garble => self.post(tag, 0xdead),
-            Verdict::Hold(until) => match self.held.0.iter_mut().find(|slot| slot.is_none()) {
-                Some(slot) => *slot = Some((until, tag, status)),
-                None => self.post(tag, status),
-            },
+            CompletionFault::Garble => self.post(tag, 0xdead),
+            CompletionFault::Hold(until) => {
+                match self.held.0.iter_mut().find(|slot| slot.is_none()) {
+                    Some(slot) => *slot = Some((until, tag, status)),
+                    None => self.post(tag, status),
+                }
+            }
         }
     }
 
@@ -112,31 +114,31 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
         // Ours alone: the puller is through with it, and the driver posts when it has been told.
         descriptor.set(own.reporting());
         let tag = descriptor.read().tag;
-        self.complete(tag, returned, Cause::empty());
+        self.complete(tag, returned, ErrorBits::empty());
     }
 
     /// Gives one of our own pulls back: its own word, then the completion. No other party changes it.
-    pub(super) fn give_back(&mut self, index: u32, state: State, cause: Cause) {
+    pub(super) fn give_back(&mut self, index: u32, state: State, cause: ErrorBits) {
         let Some(descriptor) = self.memory.descriptor(index) else { return };
         let own = descriptor.own();
         if own.is(State::Owned) {
             let back = own.into(state).reporting();
             descriptor.set(back);
-            self.tell_back(descriptor, back, cause);
+            self.notify_back(descriptor, back, cause);
         }
     }
 
     /// Gives one of our own staged descriptors back, if the own word is still `own`: what was decided by
     /// that value must not hit a descriptor that a puller has claimed meanwhile.
-    pub(super) fn take_back(&mut self, own: Own, index: u32, state: State, cause: Cause) {
+    pub(super) fn take_back(&mut self, own: Own, index: u32, state: State, cause: ErrorBits) {
         let Some(descriptor) = self.memory.descriptor(index) else { return };
         let back = own.into(state).reporting();
         if descriptor.swap(own, back) {
-            self.tell_back(descriptor, back, cause);
+            self.notify_back(descriptor, back, cause);
         }
     }
 
-    fn tell_back(&mut self, descriptor: &Descriptor, back: Own, cause: Cause) {
+    fn notify_back(&mut self, descriptor: &Descriptor, back: Own, cause: ErrorBits) {
         let Some(returned) = back.returned() else { return };
         if returned != Returned::Ok {
             self.error(cause);

@@ -13,12 +13,12 @@ use lnd_core::sync::Ordering;
 use super::parting::Parting;
 use super::{Fabric, Faults, SoftEngine};
 use crate::descriptor::State;
-use crate::regs::{Cause, Register, RegisterAccess, Status};
+use crate::regs::{ErrorBits, Register, RegisterAccess, StatusBits};
 
 impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
     /// One bounded piece of stopping.
     pub(super) fn stop_some(&mut self, round: u32, budget: u32) {
-        let stopped = Status::STOPPED.in_round(round);
+        let stopped = StatusBits::STOPPED.in_round(round);
         if self.status() == stopped {
             return;
         }
@@ -77,8 +77,8 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
     /// reads it there.
     pub(super) fn let_go(&mut self, at: usize) {
         let Some(mut pull) = self.pulls.get_mut(at).and_then(Option::take) else { return };
-        let (state, _) = pull.break_off(Cause::empty());
-        if pull.tell() {
+        let (state, _) = pull.break_off(ErrorBits::empty());
+        if pull.notify() {
             self.fabric.returned(pull.node());
         }
         if let Some(descriptor) = self.memory.descriptor(pull.index()) {
@@ -101,10 +101,10 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
         // Relaxed: a snapshot.
         registers.completion_tail.store(self.completion_tail, Ordering::Relaxed);
         // Relaxed: this engine is the only writer; a snapshot for operators.
-        registers.error.store(Cause::empty().bits(), Ordering::Relaxed);
+        registers.error.store(ErrorBits::empty().bits(), Ordering::Relaxed);
         registers.errors.store(0, Ordering::Relaxed);
         self.broken = false;
         self.parting = Parting::before(self.memory.read(Register::CutRound));
-        self.show(Status::empty());
+        self.show(StatusBits::empty());
     }
 }

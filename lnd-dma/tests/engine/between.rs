@@ -5,7 +5,7 @@ use lnd_core::id::LinkId;
 use lnd_core::ports::{Completions, Engine, Returned};
 use lnd_core::sync::Ordering;
 use lnd_dma::driver::CompletionQueue;
-use lnd_dma::regs::{Control, Register, RegisterAccess, Status};
+use lnd_dma::regs::{ControlBits, Register, RegisterAccess, StatusBits};
 
 use crate::gone::{on_bus, recycle, works, Bus, Change, Driver, ONES};
 use crate::harness::{tag, Plant, Shape, World};
@@ -110,20 +110,22 @@ fn a_bus_that_fails_during_a_look_is_not_written_to() {
 /// stopped in another round, and reset then.
 #[test]
 fn a_reset_is_not_repeated_into_another_state() {
-    let forgotten: fn(Control) -> Control = |stopped| stopped.difference(Control::STOP).in_round(5);
-    let later: fn(Control) -> Control = |stopped| stopped.in_round(stopped.round().wrapping_add(1));
+    let forgotten: fn(ControlBits) -> ControlBits =
+        |stopped| stopped.difference(ControlBits::STOP).in_round(5);
+    let later: fn(ControlBits) -> ControlBits =
+        |stopped| stopped.in_round(stopped.round().wrapping_add(1));
     for (what, change) in [("no stop", forgotten), ("another round", later)] {
         on_bus(|world, bus| {
             let mut driver = bus.driver();
             let mut queue = CompletionQueue::new(bus, bus.memory);
             lose_the_reset(&mut driver, world, bus);
-            let stopped = Control(bus.memory.read(Register::Control));
-            assert!(stopped.contains(Control::STOP));
+            let stopped = ControlBits(bus.memory.read(Register::Control));
+            assert!(stopped.contains(ControlBits::STOP));
             bus.memory.write(Register::Control, change(stopped).bits());
             assert!(!driver.link_up(), "{what}");
-            let now = Control(bus.memory.read(Register::Control));
+            let now = ControlBits(bus.memory.read(Register::Control));
             assert!(
-                now.contains(Control::STOP) && !now.contains(Control::RESET),
+                now.contains(ControlBits::STOP) && !now.contains(ControlBits::RESET),
                 "{what}: {now:?}"
             );
             comes_up(&mut driver, world);
@@ -152,9 +154,9 @@ fn a_stop_before_a_reset_waits_for_its_answer() {
             bus.lossy.set(false);
             // No answer yet: the engine has taken no step.
             assert!(!driver.link_up());
-            let control = Control(bus.memory.read(Register::Control));
-            assert!(control.contains(Control::STOP) && !control.contains(Control::RESET));
-            assert_ne!(bus.memory.read(Register::Status) & Status::RUNNING.bits(), 0);
+            let control = ControlBits(bus.memory.read(Register::Control));
+            assert!(control.contains(ControlBits::STOP) && !control.contains(ControlBits::RESET));
+            assert_ne!(bus.memory.read(Register::Status) & StatusBits::RUNNING.bits(), 0);
             comes_up(&mut driver, world);
             works(&mut driver, &mut queue, world, 1);
         });

@@ -9,7 +9,7 @@ use lnd_core::ports::{Bd, Engine, Motion, PostError};
 use lnd_dma::descriptor::{Own, State};
 use lnd_dma::driver::MmioEngine;
 use lnd_dma::memory::LinkMemory;
-use lnd_dma::regs::{Control, Register, RegisterAccess, Status};
+use lnd_dma::regs::{ControlBits, Register, RegisterAccess, StatusBits};
 
 use crate::harness::{nid, tag, Numbers, Plant, Shape};
 
@@ -150,8 +150,8 @@ fn after_the_reset_the_stop_is_no_proof() {
     world.port(B).driver.stop();
     let proof = world.proof(B);
     world.port(B).driver.reset(proof);
-    let round = Control(world.read(B, Register::Control)).round();
-    assert_eq!(Status(world.read(B, Register::Status)), Status::STOPPED.in_round(round));
+    let round = ControlBits(world.read(B, Register::Control)).round();
+    assert_eq!(StatusBits(world.read(B, Register::Status)), StatusBits::STOPPED.in_round(round));
     assert!(world.port(B).driver.quiesced().is_none());
 }
 
@@ -169,12 +169,12 @@ fn to_ask_for_the_proof_writes_nothing_while_the_stop_stands() {
 
 /// R14: only the use that the tag names is asked back, and only if it is out.
 #[test]
-fn what_is_not_out_is_not_recalled() {
+fn what_is_not_out_is_not_invalidated() {
     let (is, was) = (tag(3).generation, tag(3).generation + 1);
     let cases = [
         (Own::new(State::Owned, is), true),
         (Own::new(State::Owned, is).busy(0), true),
-        (Own::new(State::Owned, is).busy(0).recalling(), true),
+        (Own::new(State::Owned, is).busy(0).invalidating(), true),
         (Own::new(State::Touched, is), true),
         (Own::new(State::Done, is).reporting(), false),
         (Own::new(State::Free, is), false),
@@ -183,14 +183,14 @@ fn what_is_not_out_is_not_recalled() {
         (Own::new(State::Done, was).reporting(), false),
         (Own::new(State::Free, was), false),
     ];
-    for (own, recalled) in cases {
+    for (own, invalidated) in cases {
         let plant = Plant::new(Shape::default());
         let mut world = plant.world();
         let descriptor = world.memory(A).descriptor(3).unwrap();
         assert!(descriptor.swap(descriptor.own(), own));
         world.invalidate(A, tag(3));
-        assert_eq!(world.memory(A).recalls().any(), recalled, "{own:x?}");
-        assert_eq!(world.written(A, Register::RecallBell).len(), usize::from(recalled));
+        assert_eq!(world.memory(A).invalidates().any(), invalidated, "{own:x?}");
+        assert_eq!(world.written(A, Register::InvalidateBell).len(), usize::from(invalidated));
     }
 }
 
@@ -230,5 +230,5 @@ fn nonsense_is_not_forgiven_without_a_reset() {
     assert_eq!(world.port(A).driver.post(&bd), Err(PostError::Gone));
     assert!(world.port(A).driver.link_up());
     assert!(world.port(A).driver.is_gone());
-    assert!(Control(world.read(A, Register::Control)).contains(Control::ENABLE));
+    assert!(ControlBits(world.read(A, Register::Control)).contains(ControlBits::ENABLE));
 }

@@ -80,7 +80,7 @@ impl Cutter<'_> {
         self.side.reap();
         let out: Vec<_> = self.side.out.keys().copied().collect();
         for tag in out.into_iter().filter(|tag| !TO_OTHER.contains(&tag.index)) {
-            let returned = self.side.driver.yank(tag, &proof);
+            let returned = self.side.driver.reclaim(tag, &proof);
             assert!(returned.is_some(), "{tag:?}: its own word tells");
             self.side.end(tag, returned);
         }

@@ -47,12 +47,16 @@ impl<'p> Side<'p> {
     }
 
     fn write(&self, index: u32, bytes: &[u8]) {
-        self.plant.bus.seats[self.me as usize].payload.write((index * LENGTH) as usize, bytes);
+        self.plant.bus.node_memories[self.me as usize]
+            .payload
+            .write((index * LENGTH) as usize, bytes);
     }
 
     fn read(&self, index: u32) -> Vec<u8> {
         let mut bytes = vec![0; LENGTH as usize];
-        self.plant.bus.seats[self.me as usize].payload.read((index * LENGTH) as usize, &mut bytes);
+        self.plant.bus.node_memories[self.me as usize]
+            .payload
+            .read((index * LENGTH) as usize, &mut bytes);
         bytes
     }
 
@@ -117,7 +121,7 @@ impl<'p> Side<'p> {
         };
         self.reap();
         for tag in self.out.keys().copied().collect::<Vec<_>>() {
-            let returned = self.driver.yank(tag, &proof);
+            let returned = self.driver.reclaim(tag, &proof);
             self.end(tag, returned);
         }
         self.driver.reset(proof);

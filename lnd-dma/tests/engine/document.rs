@@ -8,7 +8,9 @@ use lnd_core::id::Tag;
 use lnd_core::ports::Features;
 use lnd_core::sync::{AtomicU32, Ordering};
 use lnd_dma::descriptor::{Content, Flags as Direction, State};
-use lnd_dma::regs::{Cause, Control, Interrupt, LinkBits, RegisterBlock, Status, MAGIC, VERSION};
+use lnd_dma::regs::{
+    ControlBits, ErrorBits, InterruptBits, LinkBits, RegisterBlock, StatusBits, MAGIC, VERSION,
+};
 use memoffset::offset_of;
 
 use crate::harness::{Plant, Shape};
@@ -41,16 +43,16 @@ fn registers() {
     }
     let coded = offsets!(
         magic version features descriptors post_size completion_size lists node control post_tail
-        completion_head stage_bell recall_bell interrupt_mask status post_head completion_tail
+        completion_head stage_bell invalidate_bell interrupt_mask status post_head completion_tail
         interrupt error errors link read_node read_key read_length read_bell published_key
         published_word post_start completion_start read_done read_end read_word parted_low
         parted_high parted_round cut_low cut_high cut_round
     );
-    let told: BTreeMap<_, _> = table(&["offset", "register"])
+    let notified: BTreeMap<_, _> = table(&["offset", "register"])
         .iter()
         .map(|row| (row[1].to_string(), row[0].parse::<usize>().unwrap()))
         .collect();
-    assert_eq!(told, coded);
+    assert_eq!(notified, coded);
 }
 
 #[test]
@@ -71,15 +73,15 @@ fn reset_values() {
             (_, "L") => shape.lists,
             ("FEATURES", "set") => 63,
             ("NODE", "set") => 1,
-            ("MAGIC", told) => {
-                assert_eq!(told, format!("`{MAGIC:#x}`"));
+            ("MAGIC", notified) => {
+                assert_eq!(notified, format!("`{MAGIC:#x}`"));
                 MAGIC
             }
-            ("VERSION", told) => {
-                assert_eq!(told, VERSION.to_string());
+            ("VERSION", notified) => {
+                assert_eq!(notified, VERSION.to_string());
                 VERSION
             }
-            ("CONTROL", "round") => Control::empty().in_round(1).bits(),
+            ("CONTROL", "round") => ControlBits::empty().in_round(1).bits(),
             (_, number) => number.parse().unwrap(),
         };
         let word = &mut left[row[0].parse::<usize>().unwrap() / 4];
@@ -100,23 +102,23 @@ fn bits<F: Flags<Bits = u32>>(register: &str) -> Vec<(String, String, u32)> {
 #[test]
 fn register_bits() {
     let mut coded = bits::<Features>("FEATURES");
-    coded.extend(bits::<Control>("CONTROL"));
-    coded.extend(bits::<Status>("STATUS"));
-    coded.extend(bits::<Interrupt>("INTERRUPT"));
+    coded.extend(bits::<ControlBits>("CONTROL"));
+    coded.extend(bits::<StatusBits>("STATUS"));
+    coded.extend(bits::<InterruptBits>("INTERRUPT"));
     coded.extend(bits::<LinkBits>("LINK"));
-    coded.extend(bits::<Cause>("ERROR"));
+    coded.extend(bits::<ErrorBits>("ERROR"));
     coded.sort();
     let rows = table(&["register", "bit"]);
     let (rounds, rows): (Vec<_>, Vec<_>) = rows.iter().partition(|row| row[2] == "ROUND");
-    let mut told: Vec<_> = rows
+    let mut notified: Vec<_> = rows
         .iter()
         .map(|row| (row[0].to_string(), row[2].to_string(), row[1].parse::<u32>().unwrap()))
         .collect();
-    told.sort();
-    assert_eq!(told, coded);
+    notified.sort();
+    assert_eq!(notified, coded);
     assert!(rounds.iter().all(|row| row[1] == "31:16"));
-    assert_eq!(Control(0x1234_5678).round(), 0x1234);
-    assert_eq!(Status::STOPPED.in_round(0x1_2345).0, 0x2345_0002);
+    assert_eq!(ControlBits(0x1234_5678).round(), 0x1234);
+    assert_eq!(StatusBits::STOPPED.in_round(0x1_2345).0, 0x2345_0002);
 }
 
 #[test]
@@ -135,7 +137,7 @@ fn descriptor_words() {
         address: 11 << 32 | 10,
         fragment: 9,
     });
-    descriptor.want_back(12);
+    descriptor.mark_invalidate(12);
     descriptor.hand_over(0xabcd_1234);
     let coded = BTreeMap::from([
         ("OWN", 0x1234_0000 + State::Owned as u32),
@@ -184,6 +186,6 @@ fn states_and_notes() {
     assert_eq!(Own(7).state(), None);
     let busy = Own::new(State::Owned, 9).busy(0x1ff);
     assert_eq!(busy.0, 9 << 16 | 0xff00 | 2);
-    assert_eq!(busy.recalling().0, busy.0 | 8);
+    assert_eq!(busy.invalidating().0, busy.0 | 8);
     assert_eq!(busy.into(State::Done).reporting().0, 9 << 16 | 3 | 8);
 }

@@ -5,7 +5,7 @@ use lnd_core::fragment::{Fragment, MAX_FRAGMENT};
 use lnd_core::id::Tag;
 use lnd_core::key::Key;
 use lnd_core::ports::{Bd, Engine, Features, Motion, PostError, Returned};
-use lnd_dma::regs::{Control, Register, RegisterAccess};
+use lnd_dma::regs::{ControlBits, Register, RegisterAccess};
 
 use crate::harness::{nid, tag, Plant, Shape, WINDOW};
 
@@ -180,7 +180,7 @@ fn unknown_bits_survive() {
     let mut world = plant.world();
     let unknown = 0x80;
     let memory = world.memory(A);
-    memory.write(Register::Control, unknown | Control::ENABLE.bits());
+    memory.write(Register::Control, unknown | ControlBits::ENABLE.bits());
     world.port(A).driver.stop();
     assert_ne!(memory.read(Register::Control) & unknown, 0);
     let proof = world.proof(A);

@@ -7,25 +7,26 @@ use lnd_core::id::Tag;
 use lnd_core::ports::{Engine, Returned};
 use lnd_core::sync::Ordering;
 use lnd_dma::descriptor::{Content, Flags};
-use lnd_dma::memory::{Geometry, LayoutError, LinkMemory};
-use lnd_dma::regs::{Cause, Register, RegisterAccess};
+use lnd_dma::memory::{LayoutError, LinkGeometry, LinkMemory};
+use lnd_dma::regs::{ErrorBits, Register, RegisterAccess};
 
 use crate::harness::{tag, Plant, Shape, World};
 
 const A: (u32, usize) = (0, 0);
 const B: (u32, usize) = (1, 0);
 
-fn error(world: &mut World<'_>) -> Cause {
-    Cause(world.memory(B).registers().error.load(Ordering::Relaxed))
+fn error(world: &mut World<'_>) -> ErrorBits {
+    ErrorBits(world.memory(B).registers().error.load(Ordering::Relaxed))
 }
 
 #[test]
 fn memory_that_does_not_fit_is_refused() {
     let plant = Plant::new(Shape::default());
-    let block = &plant.bus.seats[0].links[0];
+    let block = &plant.bus.node_memories[0].links[0];
     let (base, whole) = (block.base(), plant.shape.geometry());
     let format = |offset: usize, len: usize, descriptors: u32| {
-        let (base, geometry) = (block.at(offset, len).unwrap(), Geometry { descriptors, ..whole });
+        let (base, geometry) =
+            (block.at(offset, len).unwrap(), LinkGeometry { descriptors, ..whole });
         // SAFETY: within the block; it lives as long as the plant, and no engine works on it.
         unsafe { LinkMemory::format(base, len, geometry, 0, 0, 0) }.err()
     };
@@ -54,16 +55,16 @@ fn indices_beyond_the_tables_name_nothing() {
     assert_eq!(memory.read_fragment(lists - 1, MAX_FRAGMENTS - 1), Some(fragment));
     // Nobody is asked for a descriptor that is not there.
     world.port(B).driver.invalidate(tag(16));
-    assert_eq!(world.written(B, Register::RecallBell), []);
+    assert_eq!(world.written(B, Register::InvalidateBell), []);
     // A ring entry of a stranger is passed over, and counted.
     memory.post(0).store(16, Ordering::Relaxed);
     memory.write(Register::PostTail, 1);
     world.settle();
-    assert_eq!(error(&mut world), Cause::BAD_DESCRIPTOR);
+    assert_eq!(error(&mut world), ErrorBits::BAD_DESCRIPTOR);
 }
 
 /// Pulls 1,024 bytes with a descriptor that was changed by `change` behind its driver's back.
-fn forged(pieces: usize, change: fn(Content) -> Content) -> (Returned, Cause) {
+fn forged(pieces: usize, change: fn(Content) -> Content) -> (Returned, ErrorBits) {
     let plant = Plant::new(Shape::with_lists());
     let mut world = plant.world();
     let out = world.filled(0, 2000);
@@ -82,13 +83,13 @@ fn forged(pieces: usize, change: fn(Content) -> Content) -> (Returned, Cause) {
 fn fragments_that_are_none() {
     let more = |c: Content| Content { length: 1025, fragments: c.fragments + 1, ..c };
     // The list is full: what lies behind it is another's.
-    assert_eq!(forged(MAX_FRAGMENTS, more), (Returned::Touched, Cause::BAD_DESCRIPTOR));
+    assert_eq!(forged(MAX_FRAGMENTS, more), (Returned::Touched, ErrorBits::BAD_DESCRIPTOR));
     // There is room for one fragment in the descriptor itself.
-    assert_eq!(forged(1, more), (Returned::Touched, Cause::BAD_DESCRIPTOR));
+    assert_eq!(forged(1, more), (Returned::Touched, ErrorBits::BAD_DESCRIPTOR));
     let nowhere = |c: Content| Content { list: u32::MAX, ..c };
-    assert_eq!(forged(2, nowhere), (Returned::Untouched, Cause::BAD_DESCRIPTOR));
+    assert_eq!(forged(2, nowhere), (Returned::Untouched, ErrorBits::BAD_DESCRIPTOR));
     let direct = |c: Content| Content { flags: Flags::PULL, fragment: 0, ..c };
-    assert_eq!(forged(2, direct), (Returned::Untouched, Cause::BAD_DESCRIPTOR));
+    assert_eq!(forged(2, direct), (Returned::Untouched, ErrorBits::BAD_DESCRIPTOR));
 }
 
 /// A fragment has 1 byte to 1 MiB.
@@ -106,7 +107,7 @@ fn fragments_of_no_length_or_too_long_a_one() {
         world.settle();
         let moved = if at == 0 { Returned::Untouched } else { Returned::Touched };
         world.both((A, tag(0)), (B, tag(1)), moved);
-        assert_eq!(error(&mut world), Cause::BAD_DESCRIPTOR, "{length} at {at}");
+        assert_eq!(error(&mut world), ErrorBits::BAD_DESCRIPTOR, "{length} at {at}");
     }
 }
 
@@ -139,7 +140,7 @@ fn an_address_that_wraps_between_two_chunks() {
     assert!(world.memory(B).write_fragment(1, 0, &Fragment::new(u64::MAX - 5, 50)));
     world.settle();
     world.both((A, tag(0)), (B, tag(1)), Returned::Touched);
-    assert_eq!(error(&mut world), Cause::BAD_DESCRIPTOR);
+    assert_eq!(error(&mut world), ErrorBits::BAD_DESCRIPTOR);
 }
 
 /// R17: a stop leaves a descriptor alone that is not the engine's any more, whoever took it.
@@ -156,5 +157,5 @@ fn a_stop_does_not_return_what_was_taken_away() {
     world.port(B).driver.stop();
     let proof = world.proof(B);
     assert_eq!(descriptor.own(), taken);
-    assert_eq!(world.port(B).driver.yank(Tag { index: 1, generation: 1 }, &proof), None);
+    assert_eq!(world.port(B).driver.reclaim(Tag { index: 1, generation: 1 }, &proof), None);
 }

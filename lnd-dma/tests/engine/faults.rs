@@ -4,7 +4,7 @@
 use lnd_core::ports::{Completions, Engine, Returned};
 use lnd_core::sync::Ordering;
 use lnd_core::time::{Instant, Span};
-use lnd_dma::soft::Verdict;
+use lnd_dma::soft::CompletionFault;
 
 use crate::harness::{tag, Plant, Shape};
 
@@ -15,7 +15,7 @@ const B: (u32, usize) = (1, 0);
 fn lost() {
     let plant = Plant::new(Shape::default());
     let mut world = plant.world();
-    world.script(B).verdicts.push_back(Verdict::Lose);
+    world.script(B).completion_faults.push_back(CompletionFault::Lose);
     world.transfer(A, B, tag(0), tag(0), 64);
     world.settle();
     assert_eq!(world.ends(B, tag(0)), []);
@@ -26,14 +26,14 @@ fn lost() {
     assert_eq!(world.ends(B, tag(0)), []);
     world.port(B).driver.stop();
     let proof = world.proof(B);
-    assert_eq!(world.yank(B, tag(0), &proof), Some(Returned::Ok));
+    assert_eq!(world.reclaim(B, tag(0), &proof), Some(Returned::Ok));
 }
 
 #[test]
 fn twice() {
     let plant = Plant::new(Shape::default());
     let mut world = plant.world();
-    world.script(A).verdicts.push_back(Verdict::Twice);
+    world.script(A).completion_faults.push_back(CompletionFault::Twice);
     world.transfer(A, B, tag(0), tag(0), 64);
     world.settle();
     assert_eq!(world.ends(A, tag(0)), [Returned::Ok; 2]);
@@ -45,7 +45,7 @@ fn held_and_overtaken() {
     let plant = Plant::new(Shape::default());
     let mut world = plant.world();
     let until = Instant::ORIGIN.after(Span::from_millis(50));
-    world.script(B).verdicts.push_back(Verdict::Hold(until));
+    world.script(B).completion_faults.push_back(CompletionFault::Hold(until));
     world.transfer(A, B, tag(0), tag(0), 64);
     world.transfer(A, B, tag(1), tag(1), 64);
     world.step_all();
@@ -63,12 +63,12 @@ fn held_and_overtaken() {
 fn held_at_a_stop() {
     let plant = Plant::new(Shape::default());
     let mut world = plant.world();
-    world.script(B).verdicts.push_back(Verdict::Hold(Instant::NEVER));
+    world.script(B).completion_faults.push_back(CompletionFault::Hold(Instant::NEVER));
     world.transfer(A, B, tag(0), tag(0), 64);
     world.step_all();
     world.port(B).driver.stop();
     let proof = world.proof(B);
-    assert_eq!(world.yank(B, tag(0), &proof), Some(Returned::Ok));
+    assert_eq!(world.reclaim(B, tag(0), &proof), Some(Returned::Ok));
     world.port(B).driver.reset(proof);
     world.now = Instant::NEVER;
     world.settle();
@@ -81,7 +81,7 @@ fn more_held_than_fit() {
     let plant = Plant::new(Shape::default());
     let mut world = plant.world();
     let until = Instant::ORIGIN.after(Span::from_millis(5));
-    world.script(B).verdicts.extend([Verdict::Hold(until); 12]);
+    world.script(B).completion_faults.extend([CompletionFault::Hold(until); 12]);
     for n in 0..12 {
         world.transfer(A, B, tag(n), tag(n), 64);
     }
@@ -96,7 +96,7 @@ fn more_held_than_fit() {
 fn garbled() {
     let plant = Plant::new(Shape::default());
     let mut world = plant.world();
-    world.script(B).verdicts.push_back(Verdict::Garble);
+    world.script(B).completion_faults.push_back(CompletionFault::Garble);
     world.transfer(A, B, tag(0), tag(0), 64);
     world.settle();
     assert_eq!(world.once(B, tag(0)), Returned::Touched);
@@ -143,7 +143,7 @@ fn taken_away_without_a_stop() {
 }
 
 #[test]
-fn overlooked_recalls_are_seen_later() {
+fn overlooked_invalidates_are_seen_later() {
     let plant = Plant::new(Shape::default());
     let mut world = plant.world();
     let out = world.filled(0, 8);
@@ -172,5 +172,5 @@ fn stalled() {
     }
     world.port(B).driver.stop();
     let proof = world.proof(B);
-    assert_eq!(world.yank(B, tag(0), &proof), None);
+    assert_eq!(world.reclaim(B, tag(0), &proof), None);
 }

@@ -52,11 +52,11 @@ fn a_bus_that_reads_all_ones_is_no_proof() {
     driver.stop();
     let proof = driver.quiesced();
     let minted = proof.is_some();
-    let yanked = proof.as_ref().map(|p| driver.yank(tag(0), p));
+    let reclaimed = proof.as_ref().map(|p| driver.reclaim(tag(0), p));
     // The device goes on moving bytes: nobody has stopped it.
     world.step((1, 0));
     world.step((1, 0));
-    eprintln!("minted={minted} yanked={yanked:?} moved after the proof: {}", copied() - before);
+    eprintln!("minted={minted} yanked={reclaimed:?} moved after the proof: {}", copied() - before);
     assert!(
         !minted,
         "INV-3: a proof from a device that never said stopped; {} more bytes moved",
@@ -67,7 +67,7 @@ fn a_bus_that_reads_all_ones_is_no_proof() {
 
 /// LU-9943: a healthy transfer always finds room in the ring, whatever was recalled before.
 #[test]
-fn lu9943_recalls_do_not_use_up_the_post_ring() {
+fn lu9943_invalidates_do_not_use_up_the_post_ring() {
     use crate::harness::nid;
     use lnd_core::ports::{Motion, Returned};
     use lnd_core::time::Span;
@@ -129,7 +129,7 @@ fn scribbled(scribble: bool) {
     // Nothing comes: the drain bound stops the engine, and it is reset.
     world.port(b).driver.stop();
     let proof = world.proof(b);
-    world.yank(b, tag(0), &proof);
+    world.reclaim(b, tag(0), &proof);
     world.port(b).driver.reset(proof);
     world.settle();
     let mut good = 0;

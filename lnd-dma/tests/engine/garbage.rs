@@ -9,7 +9,7 @@ use lnd_core::ports::{Bd, Completions, Engine, Motion};
 use lnd_core::sync::{AtomicU32, Ordering};
 use lnd_core::time::Span;
 use lnd_dma::descriptor::{Own, State};
-use lnd_dma::regs::{Control, LinkBits, MAGIC, VERSION};
+use lnd_dma::regs::{ControlBits, LinkBits, MAGIC, VERSION};
 use lnd_dma::soft::Settings;
 
 use crate::harness::{nid, At, Plant, Random, Shape, World, RETRY_BOUND, WINDOW};
@@ -35,7 +35,7 @@ fn word(random: &mut Random) -> u32 {
 
 /// Writes one random word somewhere in a link's memory, registers included.
 fn scribble(world: &World<'_>, random: &mut Random) {
-    let block = &world.plant.bus.seats[random.below(NODES) as usize].links[0];
+    let block = &world.plant.bus.node_memories[random.below(NODES) as usize].links[0];
     let offset = random.below(block.len() as u32 / 4) as usize * 4;
     // SAFETY: in bounds and aligned; an atomic is valid for every bit pattern.
     let place = unsafe { block.at(offset, 4).unwrap().cast::<AtomicU32>().as_ref() };
@@ -75,7 +75,7 @@ fn drive(world: &mut World<'_>, random: &mut Random, at: At) {
             let driver = &mut world.port(at).driver;
             driver.stop();
             if let Some(proof) = driver.quiesced() {
-                let _ = driver.yank(tag, &proof);
+                let _ = driver.reclaim(tag, &proof);
                 driver.reset(proof);
             }
         }
@@ -96,7 +96,7 @@ fn repair(world: &mut World<'_>, at: At) {
         (&registers.descriptors, shape.descriptors),
         (&registers.lists, shape.lists),
         (&registers.link, LinkBits::UP.bits()),
-        (&registers.control, Control::ENABLE.bits()),
+        (&registers.control, ControlBits::ENABLE.bits()),
         (&registers.status, 0),
         (&registers.completion_head, tail),
     ] {
@@ -110,7 +110,7 @@ fn repair(world: &mut World<'_>, at: At) {
     let Some(proof) = world.port(at).driver.quiesced() else { return };
     for index in 0..shape.descriptors {
         for generation in 0..3 {
-            let _ = world.port(at).driver.yank(Tag { index, generation }, &proof);
+            let _ = world.port(at).driver.reclaim(Tag { index, generation }, &proof);
         }
     }
     world.port(at).driver.reset(proof);

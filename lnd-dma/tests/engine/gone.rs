@@ -12,7 +12,7 @@ use lnd_dma::descriptor::{Own, State};
 use lnd_dma::driver::{CompletionQueue, MmioEngine};
 use lnd_dma::memory::LinkMemory;
 use lnd_dma::read::{ReadEnd, ReadError, ReadKind, RemoteReads};
-use lnd_dma::regs::{Control, Interrupt, Register, RegisterAccess, Status};
+use lnd_dma::regs::{ControlBits, InterruptBits, Register, RegisterAccess, StatusBits};
 
 use crate::harness::{nid, tag, Numbers, Plant, Shape, World};
 
@@ -178,7 +178,7 @@ fn a_stop_that_was_lost_is_repeated() {
         world.step_all();
         bus.heals();
         assert!(driver.quiesced().is_none(), "it runs");
-        assert_ne!(bus.memory.read(Register::Status) & Status::RUNNING.bits(), 0);
+        assert_ne!(bus.memory.read(Register::Status) & StatusBits::RUNNING.bits(), 0);
         world.step_all();
         let proof = driver.quiesced().expect("it was told again");
         driver.reset(proof);
@@ -285,7 +285,7 @@ fn a_device_that_forgets_its_reset_gets_another_ring() {
         assert_eq!(queue.pop(), None);
         works(&mut driver, &mut queue, world, 2);
         // As `link_up` has not seen it running, the driver takes it for one that never began.
-        let control = Control(bus.memory.read(Register::Control));
+        let control = ControlBits(bus.memory.read(Register::Control));
         bus.memory.write(Register::Control, control.in_round(77).bits());
         for _ in 0..5 {
             driver.link_up();
@@ -322,7 +322,7 @@ fn a_device_that_is_late_is_taken_charge_of() {
 }
 
 #[test]
-fn a_link_is_not_up_by_what_nobody_says() {
+fn a_link_is_not_up_by_what_none_says() {
     const NOT_UP: [(&str, Change); 6] = [
         ("all ones", ONES),
         ("no identification", |r, v| if r == Register::Magic { 0 } else { v }),
@@ -368,7 +368,7 @@ fn an_impossible_interrupt_status_is_not_acknowledged() {
         bus.change.set(None);
         assert_eq!(queue.acknowledge().map(|bits| bits.bits()), Some(pending));
         assert_eq!(bus.memory.read(Register::Interrupt), 0);
-        assert_eq!(queue.acknowledge(), Some(Interrupt::empty()));
+        assert_eq!(queue.acknowledge(), Some(InterruptBits::empty()));
         assert_eq!(bus.log.borrow().len(), 1, "nothing to acknowledge");
     });
 }
@@ -414,15 +414,15 @@ fn unknown_bits_of_a_bus_that_fails_are_not_written() {
     on_bus(|world, bus| {
         let mut driver = bus.driver();
         world.step_all();
-        let before = Control(bus.memory.read(Register::Control));
+        let before = ControlBits(bus.memory.read(Register::Control));
         // Reads fail, writes arrive.
         bus.change.set(Some(ONES));
         driver.stop();
-        let after = Control(bus.memory.read(Register::Control));
+        let after = ControlBits(bus.memory.read(Register::Control));
         assert_eq!(after, before.stopping());
         bus.change.set(None);
         driver.stop();
-        assert_eq!(Control(bus.memory.read(Register::Control)), after);
+        assert_eq!(ControlBits(bus.memory.read(Register::Control)), after);
     });
 }
 

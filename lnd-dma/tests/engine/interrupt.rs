@@ -8,7 +8,7 @@ use lnd_core::ports::Completions;
 use lnd_core::sync::Ordering;
 use lnd_dma::driver::CompletionQueue;
 use lnd_dma::memory::LinkMemory;
-use lnd_dma::regs::{Control, Interrupt, Register, RegisterAccess, MAGIC};
+use lnd_dma::regs::{ControlBits, InterruptBits, Register, RegisterAccess, MAGIC};
 
 use crate::harness::{tag, Plant, Shape};
 
@@ -86,7 +86,7 @@ fn a_new_ring_begins_when_the_stop_is_over() {
         ([STOPS, STOPS], true, MAGIC, false),
         ([STOPS, RUNS], true, MAGIC, false),
         ([RUNS, STOPS], true, MAGIC, false),
-        ([RUNS, RUNS | Control::RESET.bits()], true, MAGIC, false),
+        ([RUNS, RUNS | ControlBits::RESET.bits()], true, MAGIC, false),
         ([RUNS, RUNS], false, MAGIC, false),
         ([RUNS, RUNS], true, u32::MAX, false),
     ];
@@ -114,7 +114,8 @@ fn a_new_ring_begins_when_the_stop_is_over() {
 }
 
 fn is_raised(memory: &LinkMemory<'_>) -> bool {
-    Interrupt::from_bits_retain(memory.read(Register::Interrupt)).contains(Interrupt::COMPLETION)
+    InterruptBits::from_bits_retain(memory.read(Register::Interrupt))
+        .contains(InterruptBits::COMPLETION)
 }
 
 /// A driver that polls is not interrupted. Once it arms the interrupt, it is, for what was posted before
@@ -124,17 +125,17 @@ fn a_completion_is_pending_only_where_it_is_armed() {
     let plant = Plant::new(Shape::default());
     let mut world = plant.world();
     let memory = world.memory(A);
-    let arm = |bits: Interrupt| memory.write(Register::InterruptMask, bits.bits());
-    arm(Interrupt::LINK);
+    let arm = |bits: InterruptBits| memory.write(Register::InterruptMask, bits.bits());
+    arm(InterruptBits::LINK);
     world.transfer(A, B, tag(0), tag(0), 64);
     (0..4).for_each(|_| _ = world.step_all());
     assert!(!is_raised(&memory), "it is not armed");
-    arm(Interrupt::COMPLETION);
+    arm(InterruptBits::COMPLETION);
     assert!(!is_raised(&memory), "the engine raises it, in its next step");
     world.step(A);
     assert!(is_raised(&memory));
     // Once for what was posted.
-    memory.write(Register::Interrupt, Interrupt::COMPLETION.bits());
+    memory.write(Register::Interrupt, InterruptBits::COMPLETION.bits());
     world.step(A);
     assert!(!is_raised(&memory));
     // While it is armed, with the completion itself.
@@ -152,7 +153,7 @@ fn what_was_taken_raises_no_interrupt() {
     let memory = world.memory(A);
     world.transfer(A, B, tag(0), tag(0), 64);
     world.settle();
-    memory.write(Register::InterruptMask, Interrupt::COMPLETION.bits());
+    memory.write(Register::InterruptMask, InterruptBits::COMPLETION.bits());
     world.step(A);
     assert!(!is_raised(&memory));
     world.transfer(A, B, tag(1), tag(1), 64);

@@ -5,17 +5,17 @@ use lnd_core::fragment::{Fragment, MAX_FRAGMENTS};
 use lnd_core::ports::Returned;
 use lnd_dma::completion::{decode, encode};
 use lnd_dma::descriptor::{Own, State};
-use lnd_dma::memory::{Geometry, LayoutError, LinkMemory};
-use lnd_dma::regs::{Cause, Control, Status};
+use lnd_dma::memory::{LayoutError, LinkGeometry, LinkMemory};
+use lnd_dma::regs::{ControlBits, ErrorBits, StatusBits};
 
 use crate::harness::{Plant, Shape};
 
 #[test]
 fn tables_have_at_most_so_many_entries() {
     let plant = Plant::new(Shape::default());
-    let block = &plant.bus.seats[0].links[0];
+    let block = &plant.bus.node_memories[0].links[0];
     let refused = |descriptors: u32, lists: u32| {
-        let geometry = Geometry { descriptors, lists };
+        let geometry = LinkGeometry { descriptors, lists };
         // SAFETY: the block lives as long as the plant, and no engine works on it.
         unsafe { LinkMemory::format(block.base(), block.len(), geometry, 0, 0, 0) }.err()
     };
@@ -32,7 +32,7 @@ fn tables_have_at_most_so_many_entries() {
 fn lists_lie_one_behind_the_other() {
     let plant = Plant::new(Shape { lists: 3, ..Shape::default() });
     let memory = plant.format(0, 0);
-    let block = &plant.bus.seats[0].links[0];
+    let block = &plant.bus.node_memories[0].links[0];
     let first = block.len() - 3 * 4096;
     let places = [(0, 0), (0, 1), (1, 0), (2, MAX_FRAGMENTS - 1)];
     for (n, (list, at)) in (1..).zip(places) {
@@ -56,8 +56,8 @@ fn lists_lie_one_behind_the_other() {
 fn a_completion_says_how_and_why() {
     let ends = [(Returned::Ok, 1), (Returned::Untouched, 2), (Returned::Touched, 3)];
     for (returned, code) in ends {
-        assert_eq!(encode(returned, Cause::empty()), code);
-        assert_eq!(encode(returned, Cause::RECALLED), 0x20_0000 | code);
+        assert_eq!(encode(returned, ErrorBits::empty()), code);
+        assert_eq!(encode(returned, ErrorBits::INVALIDATED), 0x20_0000 | code);
         assert_eq!(decode(code), Some(returned));
         assert_eq!(decode(0x20_0000 | code), Some(returned));
     }
@@ -70,11 +70,11 @@ fn a_completion_says_how_and_why() {
 fn a_note_is_made_once() {
     let busy = Own::new(State::Owned, 0x1_2345).busy(0x177);
     assert_eq!(busy, Own(0x2345_7702));
-    assert!(!busy.recalled());
-    let recalled = busy.recalling();
-    assert_eq!(recalled, Own(0x2345_770a));
-    assert!(recalled.recalled());
-    assert_eq!(recalled.recalling(), recalled);
+    assert!(!busy.invalidated());
+    let invalidated = busy.invalidating();
+    assert_eq!(invalidated, Own(0x2345_770a));
+    assert!(invalidated.invalidated());
+    assert_eq!(invalidated.invalidating(), invalidated);
     let back = busy.into(State::Done);
     assert!(!back.reported());
     let reported = back.reporting();
@@ -85,8 +85,8 @@ fn a_note_is_made_once() {
 
 #[test]
 fn rounds_have_sixteen_bits() {
-    assert_eq!(Status::STOPPED.in_round(0x7_1234), Status(0x1234_0002));
-    assert_eq!(Status(0x1234_0002).round(), 0x1234);
-    assert_eq!(Control::STOP.in_round(0x7_1234), Control(0x1234_0002));
-    assert_eq!(Control(0x1234_0002).round(), 0x1234);
+    assert_eq!(StatusBits::STOPPED.in_round(0x7_1234), StatusBits(0x1234_0002));
+    assert_eq!(StatusBits(0x1234_0002).round(), 0x1234);
+    assert_eq!(ControlBits::STOP.in_round(0x7_1234), ControlBits(0x1234_0002));
+    assert_eq!(ControlBits(0x1234_0002).round(), 0x1234);
 }

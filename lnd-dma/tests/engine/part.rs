@@ -62,9 +62,9 @@ fn cutting_the_pullers_side() {
     world.transfer(B, A, tag(2), tag(2), LENGTH);
     let connection = cut(&mut world, 1);
     let proof = proof(&mut world, connection);
-    assert_eq!(world.yank(A, tag(0), &proof), Some(Returned::Touched));
-    assert_eq!(world.yank(A, tag(0), &proof), None, "it is gone");
-    assert_eq!(world.yank(A, tag(2), &proof), Some(Returned::Untouched));
+    assert_eq!(world.reclaim(A, tag(0), &proof), Some(Returned::Touched));
+    assert_eq!(world.reclaim(A, tag(0), &proof), None, "it is gone");
+    assert_eq!(world.reclaim(A, tag(2), &proof), Some(Returned::Untouched));
     world.settle();
     assert_eq!(
         copied(&world),
@@ -103,7 +103,7 @@ fn cutting_the_sources_side() {
     world.step(B);
     assert_eq!(copied(&world), before, "the puller has seen that it is wanted back");
     let proof = proof(&mut world, connection);
-    assert_eq!(world.yank(A, tag(0), &proof), Some(Returned::Touched));
+    assert_eq!(world.reclaim(A, tag(0), &proof), Some(Returned::Touched));
     world.settle();
     assert_eq!(world.once(B, tag(0)), Returned::Touched);
     assert_eq!(world.ends(A, tag(0)), []);
@@ -121,7 +121,7 @@ fn what_is_staged_is_taken_back() {
     let proof = proof(&mut world, connection);
     world.step(B);
     assert_eq!(copied(&world), 0, "pulled after the proof");
-    assert_eq!(world.yank(A, tag(0), &proof), Some(Returned::Untouched));
+    assert_eq!(world.reclaim(A, tag(0), &proof), Some(Returned::Untouched));
     world.settle();
     assert_eq!(world.once(B, tag(0)), Returned::Untouched);
     world.both((A, tag(1)), (C, tag(1)), Returned::Ok);
@@ -143,7 +143,7 @@ fn a_claim_against_the_cut_is_won_by_one() {
     assert!(proven(&mut world, connection).is_none());
     world.step(B);
     let proof = proof(&mut world, connection);
-    assert_eq!(world.yank(A, tag(0), &proof), Some(Returned::Untouched));
+    assert_eq!(world.reclaim(A, tag(0), &proof), Some(Returned::Untouched));
     world.settle();
     assert_eq!((world.once(B, tag(0)), copied(&world)), (Returned::Untouched, 0));
 }
@@ -163,7 +163,7 @@ fn a_dead_puller_does_not_hold_up_the_cut() {
     }
     world.kill(1);
     let proof = proof(&mut world, connection);
-    assert_eq!(world.yank(A, tag(0), &proof), Some(Returned::Touched));
+    assert_eq!(world.reclaim(A, tag(0), &proof), Some(Returned::Touched));
     world.settle();
     assert_eq!(world.ends(A, tag(0)), []);
 }
@@ -171,11 +171,11 @@ fn a_dead_puller_does_not_hold_up_the_cut() {
 /// What the descriptors' own memory says, for each way that one may stand at the cut; late bits of them
 /// change nothing.
 #[test]
-fn a_yank_tells_real_outcomes_and_only_those() {
+fn a_reclaim_tells_real_outcomes_and_only_those() {
     let plant = plant();
     let mut world = plant.world();
     // 1: pulled to the end, its completion lost. 2: pulled, not told of. 3: told of.
-    world.script(A).verdicts.push_back(lnd_dma::soft::Verdict::Lose);
+    world.script(A).completion_faults.push_back(lnd_dma::soft::CompletionFault::Lose);
     for n in [1, 3] {
         world.transfer(A, B, tag(n), tag(n), 64);
         world.step(B);
@@ -191,16 +191,16 @@ fn a_yank_tells_real_outcomes_and_only_those() {
     let proof = proof(&mut world, connection);
     world.reap(A);
     assert_eq!(world.once(A, tag(3)), Returned::Ok);
-    assert_eq!(world.yank(A, tag(1), &proof), Some(Returned::Ok));
-    assert_eq!(world.yank(A, Tag { index: 2, generation: 9 }, &proof), None, "not this one's");
-    assert_eq!(world.yank(A, tag(2), &proof), Some(Returned::Ok));
-    assert_eq!(world.yank(A, tag(1000), &proof), None, "no such descriptor");
+    assert_eq!(world.reclaim(A, tag(1), &proof), Some(Returned::Ok));
+    assert_eq!(world.reclaim(A, Tag { index: 2, generation: 9 }, &proof), None, "not this one's");
+    assert_eq!(world.reclaim(A, tag(2), &proof), Some(Returned::Ok));
+    assert_eq!(world.reclaim(A, tag(1000), &proof), None, "no such descriptor");
     world.port(A).driver.reset(proof);
     // The next use of a slot whose bits are still to come: every bit there is.
     let again = world.filled(0, 64);
     world.stage(A, Tag { index: 2, generation: 2 }, &again, 2);
     for index in 0..16 {
-        memory.recalls().set(index);
+        memory.invalidates().set(index);
         memory.dones().set(index);
     }
     world.settle();
@@ -297,7 +297,7 @@ fn a_cut_needs_no_clock() {
     let before = copied(&world);
     let connection = cut(&mut world, 1);
     let proof = proof(&mut world, connection);
-    assert_eq!(world.yank(A, tag(0), &proof), Some(Returned::Touched));
+    assert_eq!(world.reclaim(A, tag(0), &proof), Some(Returned::Touched));
     world.link(A, true);
     world.settle();
     assert_eq!(copied(&world), before);
@@ -317,7 +317,7 @@ fn a_reset_of_the_link_ends_all_cuts() {
     world.step(A);
     world.port(A).driver.stop();
     let proof = world.proof(A);
-    let _ = world.yank(A, tag(0), &proof);
+    let _ = world.reclaim(A, tag(0), &proof);
     world.port(A).driver.reset(proof);
     let after = [1, 2].map(|node| present(&mut world, node).number);
     assert!(before.iter().all(|number| !after.contains(number)), "{before:?} {after:?}");

@@ -7,7 +7,7 @@ use lnd_core::link::{Connection, Quiesced};
 use lnd_core::ports::{Engine, Returned};
 use lnd_dma::descriptor::State;
 use lnd_dma::driver::{ConnectingEngine, MmioEngine};
-use lnd_dma::regs::{Control, Interrupt, Register, RegisterAccess};
+use lnd_dma::regs::{ControlBits, InterruptBits, Register, RegisterAccess};
 
 use crate::harness::{nid, tag, At, Numbers, Plant, Shape};
 use crate::part::{cut, plant, present, proof, proven, A, B, LENGTH};
@@ -39,7 +39,7 @@ fn words_of_a_stranger_hold_up_no_proof() {
             world.step(A);
             memory.write(register, value);
             let proof = proof(&mut world, connection);
-            assert_eq!(world.yank(A, tag(0), &proof), Some(Returned::Touched));
+            assert_eq!(world.reclaim(A, tag(0), &proof), Some(Returned::Touched));
         }
     }
 }
@@ -91,7 +91,7 @@ fn who_has_connections() {
     );
     assert_eq!(driver.memory().geometry(), plant.shape.geometry());
     driver.stop();
-    assert!(Control(memory.read(Register::Control)).contains(Control::STOP));
+    assert!(ControlBits(memory.read(Register::Control)).contains(ControlBits::STOP));
 }
 
 /// A proof is of one connection, or of the link, and takes nothing else.
@@ -110,12 +110,12 @@ fn another_proof_takes_nothing() {
     world.port(other).driver.stop_connection(elsewhere);
     world.step_all();
     let proof = world.port(other).driver.connection_quiesced(elsewhere).unwrap();
-    assert_eq!(world.port(A).driver.yank(tag(0), &proof), None);
+    assert_eq!(world.port(A).driver.reclaim(tag(0), &proof), None);
     world.port(A).driver.reset(proof);
     // A proof that is used up already: its connection is no more.
     world.port(A).driver.reset(theirs);
     let stale = proven(&mut world, connection).unwrap();
-    assert_eq!(world.port(A).driver.yank(tag(0), &stale), None);
+    assert_eq!(world.port(A).driver.reclaim(tag(0), &stale), None);
     world.port(A).driver.reset(stale);
     world.settle();
     world.both((A, tag(0)), (B, tag(0)), Returned::Ok);
@@ -168,8 +168,8 @@ fn no_proof_without_a_cut() {
     assert!(proven(&mut world, connection).is_none(), "asked, but it has not answered");
     world.step(A);
     assert!(proven(&mut world, connection).is_some());
-    let known = Interrupt::from_bits_retain(world.read(A, Register::Interrupt));
-    assert!(known.contains(Interrupt::LINK), "a driver that sleeps is told");
+    let known = InterruptBits::from_bits_retain(world.read(A, Register::Interrupt));
+    assert!(known.contains(InterruptBits::LINK), "a driver that sleeps is told");
     assert!(world.port(A).driver.link_up(), "the link works on");
 }
 
@@ -207,10 +207,10 @@ fn a_connections_proof_of_the_platform() {
         // SAFETY: no engine is stepped in this test.
         unsafe { Quiesced::assert_connection_stopped(Connection { link, peer: nid(1), number }) }
     };
-    assert_eq!(driver.yank(tag(0), &proof(1)), None);
+    assert_eq!(driver.reclaim(tag(0), &proof(1)), None);
     assert!(memory.descriptor(0).unwrap().own().is(State::Owned), "another link's proof");
-    assert_eq!(driver.yank(tag(0), &proof(0)), None);
+    assert_eq!(driver.reclaim(tag(0), &proof(0)), None);
     assert!(memory.descriptor(0).unwrap().own().is(State::Free), "it is taken away");
     driver.reset(proof(0));
-    assert!(!Control(memory.read(Register::Control)).contains(Control::RESET));
+    assert!(!ControlBits(memory.read(Register::Control)).contains(ControlBits::RESET));
 }

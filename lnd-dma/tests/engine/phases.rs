@@ -6,7 +6,7 @@ use lnd_core::id::Tag;
 use lnd_core::ports::{Engine, Returned};
 use lnd_core::sync::Ordering;
 use lnd_dma::descriptor::State;
-use lnd_dma::regs::Cause;
+use lnd_dma::regs::ErrorBits;
 
 use crate::harness::{tag, Buffer, Bus, Plant, Shape, World};
 
@@ -121,7 +121,7 @@ fn between_two_chunks() {
 /// The recall of the source is noted while the last chunk is under way: it has lost the race, and
 /// the transfer is a success on both sides (S0-16).
 #[test]
-fn a_recall_that_loses_the_race_is_a_success() {
+fn an_invalidate_that_loses_the_race_is_a_success() {
     let plant = Plant::new(Shape::default());
     let mut world = plant.world();
     let [out, into] = begun(&mut world);
@@ -138,7 +138,7 @@ fn a_recall_that_loses_the_race_is_a_success() {
 
 /// The same, with the recall noted in the own word while the puller is at its last chunk.
 #[test]
-fn a_recall_noted_during_the_last_chunk_is_a_success() {
+fn an_invalidate_noted_during_the_last_chunk_is_a_success() {
     let plant = Plant::new(Shape::default());
     let mut world = plant.world();
     let [out, into] = begun(&mut world);
@@ -148,7 +148,7 @@ fn a_recall_noted_during_the_last_chunk_is_a_success() {
     *plant.bus.meanwhile.lock().unwrap() = Some(|bus| {
         let descriptor = bus.memory(0, 0).unwrap().descriptor(SOURCE.index).unwrap();
         let own = descriptor.own();
-        assert!(descriptor.swap(own, own.recalling()));
+        assert!(descriptor.swap(own, own.invalidating()));
     });
     world.settle();
     world.both((A, SOURCE), (B, SINK), Returned::Ok);
@@ -198,7 +198,7 @@ fn asking_often_is_asking_once() {
 /// Who pulls is told why: the other side wants it back, or it is not there any more (S0-19).
 #[test]
 fn the_puller_is_told_why() {
-    for (freed, cause) in [(false, Cause::RECALLED), (true, Cause::REMOTE_ACCESS)] {
+    for (freed, cause) in [(false, ErrorBits::INVALIDATED), (true, ErrorBits::REMOTE_ACCESS)] {
         let plant = Plant::new(Shape::default());
         let mut world = plant.world();
         begun(&mut world);
@@ -220,7 +220,7 @@ fn the_puller_is_told_why() {
 /// S0-6: a puller claims the descriptor while its engine looks at the recall. It is the puller's then,
 /// and the recall is noted there.
 #[test]
-fn claimed_while_the_recall_is_looked_at() {
+fn claimed_while_the_invalidate_is_looked_at() {
     let plant = Plant::new(Shape::default());
     let mut world = plant.world();
     let out = world.filled(0, LENGTH);
@@ -228,15 +228,15 @@ fn claimed_while_the_recall_is_looked_at() {
     world.step(A);
     world.invalidate(A, SOURCE);
     let descriptor = world.memory(A).descriptor(SOURCE.index).unwrap();
-    world.script(A).during_recall = Some(Box::new(move || {
+    world.script(A).during_invalidate = Some(Box::new(move || {
         let own = descriptor.own();
         assert!(descriptor.swap(own, own.busy(1)));
     }));
     world.step(A);
     let held = descriptor.own();
-    assert!(held.is(State::Busy) && !held.recalled());
+    assert!(held.is(State::Busy) && !held.invalidated());
     world.step(A);
-    assert_eq!(descriptor.own(), held.recalling(), "it was looked at again");
+    assert_eq!(descriptor.own(), held.invalidating(), "it was looked at again");
     world.reap(A);
     assert_eq!(world.ends(A, SOURCE), []);
 }

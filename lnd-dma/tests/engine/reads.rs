@@ -7,7 +7,7 @@ use lnd_core::ports::{Engine, Features, Returned};
 use lnd_core::time::Span;
 use lnd_dma::memory::LinkMemory;
 use lnd_dma::read::{ReadEnd, ReadError, ReadKind, RemoteReads};
-use lnd_dma::regs::{Cause, Control, LinkBits, Register, RegisterAccess, Status};
+use lnd_dma::regs::{ControlBits, ErrorBits, LinkBits, Register, RegisterAccess, StatusBits};
 
 use crate::harness::{tag, Plant, Shape, World};
 
@@ -85,7 +85,7 @@ fn the_dead_exhaust_the_retries() {
             match how {
                 0 => world.kill(B.0),
                 1 => world.link(B, false),
-                2 => plant.bus.seats[1].present.store(false, Ordering::Relaxed),
+                2 => plant.bus.node_memories[1].present.store(false, Ordering::Relaxed),
                 _ => world.port(B).driver.stop(),
             }
             let (end, waited) = read(&mut world, kind);
@@ -176,7 +176,7 @@ fn own_trouble_is_unknown() {
 }
 
 #[test]
-fn an_answer_that_nobody_waits_for_is_nobodys() {
+fn an_answer_that_none_waits_for_is_nobodys() {
     let plant = Plant::new(Shape::default());
     let mut world = plant.world();
     let mut reads = reads(&mut world);
@@ -218,10 +218,10 @@ fn transfers_go_on_meanwhile() {
         assert_eq!(reads.poll(), Some(ReadEnd::AccessError));
     }
     assert_eq!(world.read(B, Register::ReadDone), 0, "nothing of it at the other end");
-    let error = Cause::from_bits_retain(
+    let error = ErrorBits::from_bits_retain(
         plant.bus.memory(0, 0).unwrap().registers().error.load(lnd_core::sync::Ordering::Relaxed),
     );
-    assert_eq!(error, Cause::REMOTE_ACCESS);
+    assert_eq!(error, ErrorBits::REMOTE_ACCESS);
 }
 
 /// S2-12: hardware that a bad read breaks; a stop and a reset mend it.
@@ -261,7 +261,7 @@ fn nonsense_ends_as_well() {
         assert!((1..=4).contains(&memory.read(Register::ReadEnd)));
     }
     memory.write(Register::ReadEnd, 99);
-    assert!(Control(memory.read(Register::Control)).contains(Control::ENABLE));
-    assert!(Status(memory.read(Register::Status)).contains(Status::RUNNING));
+    assert!(ControlBits(memory.read(Register::Control)).contains(ControlBits::ENABLE));
+    assert!(StatusBits(memory.read(Register::Status)).contains(StatusBits::RUNNING));
     assert!(LinkBits(memory.read(Register::Link)).contains(LinkBits::UP));
 }

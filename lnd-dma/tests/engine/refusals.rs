@@ -5,7 +5,7 @@ use lnd_core::id::Tag;
 use lnd_core::ports::Returned;
 use lnd_core::time::Span;
 use lnd_dma::descriptor::Content;
-use lnd_dma::regs::Cause;
+use lnd_dma::regs::ErrorBits;
 
 use crate::harness::{tag, Plant, Shape, World, RETRY_BOUND, WINDOW};
 
@@ -13,8 +13,8 @@ const A: (u32, usize) = (0, 0);
 const B: (u32, usize) = (1, 0);
 const C: (u32, usize) = (2, 0);
 
-fn errors(world: &mut World<'_>, at: (u32, usize)) -> Cause {
-    Cause(world.memory(at).registers().error.load(std::sync::atomic::Ordering::Relaxed))
+fn errors(world: &mut World<'_>, at: (u32, usize)) -> ErrorBits {
+    ErrorBits(world.memory(at).registers().error.load(std::sync::atomic::Ordering::Relaxed))
 }
 
 fn three() -> Plant {
@@ -29,7 +29,7 @@ fn refused(world: &mut World<'_>, at: (u32, usize), source: Tag, length: u32) {
     world.settle();
     assert_eq!(world.once(at, tag(5)), Returned::Untouched);
     assert_eq!(world.bytes(&into), before);
-    assert_eq!(errors(world, at), Cause::REMOTE_ACCESS);
+    assert_eq!(errors(world, at), ErrorBits::REMOTE_ACCESS);
 }
 
 #[test]
@@ -98,7 +98,7 @@ fn a_pull_cannot_be_pulled() {
     let mut world = plant.world();
     let into = world.filled(0, 100);
     // It stays where it is: the other node does not answer.
-    world.plant.bus.seats[1].present.store(false, std::sync::atomic::Ordering::Relaxed);
+    world.plant.bus.node_memories[1].present.store(false, std::sync::atomic::Ordering::Relaxed);
     world.pull(A, tag(0), &into, 1, tag(0), 100);
     world.step(A);
     let other = world.filled(1, 100);
@@ -106,8 +106,8 @@ fn a_pull_cannot_be_pulled() {
     world.settle();
     assert_eq!(world.once(B, tag(1)), Returned::Untouched);
     assert_eq!(world.once(A, tag(0)), Returned::Untouched);
-    assert_eq!(errors(&mut world, B), Cause::REMOTE_ACCESS);
-    assert_eq!(errors(&mut world, A), Cause::UNREACHABLE);
+    assert_eq!(errors(&mut world, B), ErrorBits::REMOTE_ACCESS);
+    assert_eq!(errors(&mut world, A), ErrorBits::UNREACHABLE);
 }
 
 /// Fragments outside of memory: on either side, in the first fragment or in the second.
@@ -125,7 +125,7 @@ fn addresses_outside_of_memory() {
             world.settle();
             let expected = [Returned::Untouched, Returned::Touched][at];
             world.both((A, tag(0)), (B, tag(0)), expected);
-            assert_eq!(errors(&mut world, B), Cause::ADDRESS);
+            assert_eq!(errors(&mut world, B), ErrorBits::ADDRESS);
         }
     }
 }
@@ -143,7 +143,7 @@ fn more_bytes_than_the_fragments_hold() {
         descriptor.write(&Content { fragments: 1, ..descriptor.read() });
         world.settle();
         world.both((A, tag(0)), (B, tag(0)), Returned::Touched);
-        assert_eq!(errors(&mut world, B), Cause::BAD_DESCRIPTOR);
+        assert_eq!(errors(&mut world, B), ErrorBits::BAD_DESCRIPTOR);
         assert_eq!(world.plant.bus.copied.load(std::sync::atomic::Ordering::Relaxed), 50);
     }
 }
@@ -153,7 +153,7 @@ fn more_bytes_than_the_fragments_hold() {
 fn nobody_there() {
     type Break = fn(&mut World<'_>);
     let absent: Break = |w| {
-        w.plant.bus.seats[0].present.store(false, std::sync::atomic::Ordering::Relaxed);
+        w.plant.bus.node_memories[0].present.store(false, std::sync::atomic::Ordering::Relaxed);
     };
     let dead: Break = |w| w.kill(0);
     let unplugged: Break = |w| w.link(A, false);
@@ -173,7 +173,7 @@ fn nobody_there() {
         world.step(B);
         world.reap(B);
         assert_eq!(world.once(B, tag(0)), Returned::Untouched);
-        assert_eq!(errors(&mut world, B), Cause::UNREACHABLE);
+        assert_eq!(errors(&mut world, B), ErrorBits::UNREACHABLE);
     }
 }
 

@@ -22,7 +22,7 @@ fn recycle(world: &mut World<'_>, at: (u32, usize)) {
     let proof = world.proof(at);
     for index in 0..16 {
         for generation in 0..3 {
-            world.yank(at, Tag { index, generation }, &proof);
+            world.reclaim(at, Tag { index, generation }, &proof);
         }
     }
     world.port(at).driver.reset(proof);
@@ -46,7 +46,7 @@ fn works(world: &mut World<'_>, first: u32, count: u32, what: &str) {
 
 /// The words of a link, as a co-tenant of its memory reaches them.
 fn word(world: &World<'_>, at: (u32, usize), offset: usize) -> &'static AtomicU32 {
-    let block = &world.plant.bus.seats[at.0 as usize].links[at.1];
+    let block = &world.plant.bus.node_memories[at.0 as usize].links[at.1];
     // SAFETY: in bounds and aligned; an atomic is valid for every bit pattern, and the plant outlives
     // the use that is made of it here.
     unsafe { &*block.at(offset, 4).unwrap().cast::<AtomicU32>().as_ptr() }
@@ -110,7 +110,7 @@ fn completions_of_before_are_gone() {
     world.port(B).driver.stop();
     let proof = world.proof(B);
     for n in 0..5 {
-        assert_eq!(world.yank(B, tag(n), &proof), Some(Returned::Ok));
+        assert_eq!(world.reclaim(B, tag(n), &proof), Some(Returned::Ok));
     }
     world.port(B).driver.reset(proof);
     world.settle();

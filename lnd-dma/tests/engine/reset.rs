@@ -4,7 +4,7 @@
 use lnd_core::id::Tag;
 use lnd_core::key::Key;
 use lnd_core::ports::{Engine, Motion, Returned};
-use lnd_dma::regs::{Interrupt, Register, RegisterAccess};
+use lnd_dma::regs::{InterruptBits, Register, RegisterAccess};
 
 use crate::harness::{nid, tag, Plant, Shape, World};
 
@@ -20,7 +20,7 @@ fn recycle(world: &mut World<'_>, at: (u32, usize)) {
     world.port(at).driver.stop();
     let proof = world.proof(at);
     for index in 0..16 {
-        world.yank(at, tag(index), &proof);
+        world.reclaim(at, tag(index), &proof);
     }
     world.port(at).driver.reset(proof);
 }
@@ -63,7 +63,7 @@ fn reset_then_reuse() {
 
 /// The engine comes to the reset late: what the driver has posted and recalled since is not lost.
 #[test]
-fn posts_and_recalls_between_reset_and_its_execution() {
+fn posts_and_invalidates_between_reset_and_its_execution() {
     let plant = Plant::new(Shape::default());
     let mut world = plant.world();
     world.transfer(A, B, tag(0), tag(0), 64);
@@ -158,13 +158,13 @@ fn pending_interrupts_are_cleared_by_writing_them() {
     let mut world = plant.world();
     world.step_all();
     let memory = world.memory(A);
-    memory.write(Register::InterruptMask, Interrupt::COMPLETION.bits());
+    memory.write(Register::InterruptMask, InterruptBits::COMPLETION.bits());
     let pending = memory.read(Register::Interrupt);
-    assert_eq!(pending & Interrupt::COMPLETION.bits(), 0);
+    assert_eq!(pending & InterruptBits::COMPLETION.bits(), 0);
     world.transfer(A, B, tag(0), tag(0), 64);
     world.settle();
-    assert_ne!(memory.read(Register::Interrupt) & Interrupt::COMPLETION.bits(), 0);
-    memory.write(Register::Interrupt, Interrupt::COMPLETION.bits());
-    assert_eq!(memory.read(Register::Interrupt) & Interrupt::COMPLETION.bits(), 0);
+    assert_ne!(memory.read(Register::Interrupt) & InterruptBits::COMPLETION.bits(), 0);
+    memory.write(Register::Interrupt, InterruptBits::COMPLETION.bits());
+    assert_eq!(memory.read(Register::Interrupt) & InterruptBits::COMPLETION.bits(), 0);
     assert_eq!(memory.read(Register::Interrupt), pending, "no other bit was touched");
 }

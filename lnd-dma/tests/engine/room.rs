@@ -6,7 +6,7 @@ use lnd_core::id::Tag;
 use lnd_core::ports::{Engine, Motion, Returned};
 use lnd_core::sync::Ordering;
 use lnd_dma::descriptor::State;
-use lnd_dma::regs::{Cause, Register, RegisterAccess};
+use lnd_dma::regs::{ErrorBits, Register, RegisterAccess};
 
 use crate::harness::{nid, tag, Plant, Shape};
 
@@ -40,7 +40,7 @@ fn a_full_ring_holds_completions_back() {
 
 /// More recalls than the ring has entries.
 #[test]
-fn recalls_wait_for_room_too() {
+fn invalidates_wait_for_room_too() {
     let plant = Plant::new(Shape { descriptors: 8, ..Shape::default() });
     let mut world = plant.world();
     for generation in 1..=2 {
@@ -87,7 +87,7 @@ fn a_pullers_full_ring_does_not_hold_up_the_source() {
         if stop {
             world.port(A).driver.stop();
             let proof = world.proof(A);
-            assert_eq!(world.yank(A, tag(1), &proof), Some(Returned::Touched));
+            assert_eq!(world.reclaim(A, tag(1), &proof), Some(Returned::Touched));
         } else {
             world.invalidate(A, tag(1));
             for _ in 0..4 {
@@ -115,7 +115,7 @@ fn an_end_that_waits_for_room_is_not_forgotten() {
         if stop {
             world.port(B).driver.stop();
             let proof = world.proof(B);
-            assert_eq!(world.yank(B, tag(0), &proof), Some(Returned::Ok));
+            assert_eq!(world.reclaim(B, tag(0), &proof), Some(Returned::Ok));
         } else {
             world.invalidate(B, tag(0));
             world.step_all();
@@ -137,7 +137,7 @@ fn a_head_that_makes_no_sense_is_a_full_ring() {
         assert_eq!(world.step(B).completions, 0);
     }
     let error = &world.memory(B).registers().error;
-    assert_eq!(Cause(error.load(Ordering::Relaxed)), Cause::BAD_INDEX);
+    assert_eq!(ErrorBits(error.load(Ordering::Relaxed)), ErrorBits::BAD_INDEX);
     world.memory(B).write(Register::CompletionHead, 0);
     world.settle();
     world.both((A, tag(0)), (B, tag(0)), Returned::Ok);
@@ -151,7 +151,7 @@ fn a_tail_that_makes_no_sense_fetches_nothing() {
     world.memory(B).write(Register::PostTail, 1000);
     world.step(B);
     let error = &world.memory(B).registers().error;
-    assert_eq!(Cause(error.load(Ordering::Relaxed)), Cause::BAD_INDEX);
+    assert_eq!(ErrorBits(error.load(Ordering::Relaxed)), ErrorBits::BAD_INDEX);
     world.memory(B).write(Register::PostTail, 0);
     world.transfer(A, B, tag(0), tag(0), 64);
     world.settle();

@@ -4,7 +4,7 @@
 use lnd_core::id::Tag;
 use lnd_core::ports::{Engine, Returned};
 use lnd_dma::memory::LinkMemory;
-use lnd_dma::regs::{Control, Register, RegisterAccess, Status};
+use lnd_dma::regs::{ControlBits, Register, RegisterAccess, StatusBits};
 
 use crate::harness::{tag, Plant, Shape, World};
 
@@ -35,15 +35,15 @@ fn no_proof_without_a_stop() {
     world.port(A).driver.stop();
     assert!(world.port(A).driver.quiesced().is_none(), "asked, but it has not answered");
     let memory = world.memory(A);
-    let round = Control(memory.read(Register::Control)).round();
-    memory.write(Register::Status, Status::RUNNING.in_round(round).bits());
+    let round = ControlBits(memory.read(Register::Control)).round();
+    memory.write(Register::Status, StatusBits::RUNNING.in_round(round).bits());
     assert!(world.port(A).driver.quiesced().is_none(), "the round alone is no answer");
     world.step_all();
     assert!(world.port(A).driver.quiesced().is_some());
     assert!(!world.port(A).driver.link_up());
     // STOPPED without STOP is somebody's mistake.
     let memory = world.memory(B);
-    memory.write(Register::Status, Status::STOPPED.bits());
+    memory.write(Register::Status, StatusBits::STOPPED.bits());
     assert!(world.port(B).driver.quiesced().is_none());
 }
 
@@ -56,8 +56,8 @@ fn stopping_the_puller() {
     world.port(B).driver.stop();
     let proof = world.proof(B);
     let before = copied(&world);
-    assert_eq!(world.yank(B, tag(0), &proof), Some(Returned::Touched));
-    assert_eq!(world.yank(B, tag(0), &proof), None, "it is gone");
+    assert_eq!(world.reclaim(B, tag(0), &proof), Some(Returned::Touched));
+    assert_eq!(world.reclaim(B, tag(0), &proof), None, "it is gone");
     world.settle();
     assert_eq!(copied(&world), before);
     assert_eq!(world.ends(B, tag(0)), [], "a stopped engine posts nothing");
@@ -80,7 +80,7 @@ fn stopping_the_source() {
     world.step(B);
     assert_eq!(copied(&world), before, "the puller has seen STOP");
     let proof = world.proof(A);
-    assert_eq!(world.yank(A, tag(0), &proof), Some(Returned::Touched));
+    assert_eq!(world.reclaim(A, tag(0), &proof), Some(Returned::Touched));
     world.settle();
     assert_eq!(world.once(B, tag(0)), Returned::Touched);
     assert_eq!(copied(&world), before);
@@ -98,7 +98,7 @@ fn a_stopping_source_is_not_claimed() {
     assert_eq!(world.once(B, tag(0)), Returned::Untouched);
     assert_eq!(copied(&world), 0);
     let proof = world.proof(A);
-    assert_eq!(world.yank(A, tag(0), &proof), None, "it was never begun");
+    assert_eq!(world.reclaim(A, tag(0), &proof), None, "it was never begun");
 }
 
 /// A puller that is slow between its claim and its look at STOP. The stop's search has passed the
@@ -107,19 +107,19 @@ fn a_stopping_source_is_not_claimed() {
 fn a_slow_claim_sees_the_stop() {
     type Meanwhile = fn(LinkMemory<'_>);
     let stops: Meanwhile = |memory| {
-        let control = Control(memory.read(Register::Control));
+        let control = ControlBits(memory.read(Register::Control));
         memory.write(Register::Control, control.stopping().bits());
     };
     let forgets_the_round: Meanwhile = |memory| {
-        let control = Control(memory.read(Register::Control));
-        memory.write(Register::Control, (control | Control::STOP).bits());
+        let control = ControlBits(memory.read(Register::Control));
+        memory.write(Register::Control, (control | ControlBits::STOP).bits());
     };
     let is_over: Meanwhile = |memory| {
-        let stop = Control(memory.read(Register::Control)).stopping();
+        let stop = ControlBits(memory.read(Register::Control)).stopping();
         memory.write(Register::Control, stop.bits());
-        memory.write(Register::Status, Status::STOPPED.in_round(stop.round()).bits());
+        memory.write(Register::Status, StatusBits::STOPPED.in_round(stop.round()).bits());
         memory.descriptor(0).unwrap().free();
-        let reset = stop.difference(Control::STOP) | Control::RESET;
+        let reset = stop.difference(ControlBits::STOP) | ControlBits::RESET;
         memory.write(Register::Control, reset.bits());
     };
     for meanwhile in [stops, forgets_the_round, is_over] {
@@ -137,7 +137,7 @@ fn a_slow_claim_sees_the_stop() {
 
 /// The same at a new life of the source's node: formatting is a stop that nobody answers.
 #[test]
-fn a_slow_claim_sees_the_new_life() {
+fn a_slow_claim_sees_the_new_incarnation() {
     let plant = Plant::new(Shape::default());
     let mut world = plant.world();
     world.transfer(A, B, tag(0), tag(0), LENGTH);
@@ -161,7 +161,7 @@ fn a_dead_puller_does_not_hold_up_the_stop() {
     assert!(world.port(A).driver.quiesced().is_none());
     world.kill(1);
     let proof = world.proof(A);
-    assert_eq!(world.yank(A, tag(0), &proof), Some(Returned::Touched));
+    assert_eq!(world.reclaim(A, tag(0), &proof), Some(Returned::Touched));
 }
 
 /// S0-9: the claim of a puller that is dead already ends in the first pass.
@@ -174,7 +174,7 @@ fn a_dead_pullers_claim_ends_at_once() {
     world.port(A).driver.stop();
     world.step(A);
     let proof = world.port(A).driver.quiesced().expect("one pass over sixteen descriptors");
-    assert_eq!(world.yank(A, tag(0), &proof), Some(Returned::Touched));
+    assert_eq!(world.reclaim(A, tag(0), &proof), Some(Returned::Touched));
 }
 
 /// S0-10: no clock, nothing moves; and the engine can still be proven stopped.
@@ -195,7 +195,7 @@ fn a_link_without_clock_does_nothing_and_stops() {
     assert!(world.port(B).driver.quiesced().is_none(), "no clock is not a proof: it may return");
     world.port(B).driver.stop();
     let proof = world.proof(B);
-    assert_eq!(world.yank(B, tag(0), &proof), Some(Returned::Touched));
+    assert_eq!(world.reclaim(B, tag(0), &proof), Some(Returned::Touched));
     world.settle();
     assert_eq!(world.once(A, tag(0)), Returned::Touched);
 }
@@ -217,13 +217,13 @@ fn a_link_that_returns_goes_on() {
 
 /// What the descriptors' own memory says, for each way that one may stand at the stop.
 #[test]
-fn a_yank_tells_real_outcomes_and_only_those() {
+fn a_reclaim_tells_real_outcomes_and_only_those() {
     let plant = Plant::new(Shape::default());
     let mut world = plant.world();
     // 0: staged, never pulled. 1: pulled to the end, its completion lost. 2: pulled, not reported.
     let staged = world.filled(0, 8);
     world.stage(A, tag(0), &staged, 1);
-    world.script(A).verdicts.push_back(lnd_dma::soft::Verdict::Lose);
+    world.script(A).completion_faults.push_back(lnd_dma::soft::CompletionFault::Lose);
     world.transfer(A, B, tag(1), tag(1), 64);
     world.settle();
     assert_eq!(world.ends(A, tag(1)), []);
@@ -231,12 +231,12 @@ fn a_yank_tells_real_outcomes_and_only_those() {
     world.step(B);
     world.port(A).driver.stop();
     let proof = world.proof(A);
-    assert_eq!(world.yank(A, tag(0), &proof), None);
-    assert_eq!(world.yank(A, tag(1), &proof), Some(Returned::Ok));
-    assert_eq!(world.yank(A, Tag { index: 2, generation: 9 }, &proof), None, "not this one's");
-    assert_eq!(world.yank(A, tag(2), &proof), Some(Returned::Ok));
-    assert_eq!(world.yank(A, tag(3), &proof), None, "never posted");
-    assert_eq!(world.yank(A, tag(1000), &proof), None, "no such descriptor");
+    assert_eq!(world.reclaim(A, tag(0), &proof), None);
+    assert_eq!(world.reclaim(A, tag(1), &proof), Some(Returned::Ok));
+    assert_eq!(world.reclaim(A, Tag { index: 2, generation: 9 }, &proof), None, "not this one's");
+    assert_eq!(world.reclaim(A, tag(2), &proof), Some(Returned::Ok));
+    assert_eq!(world.reclaim(A, tag(3), &proof), None, "never posted");
+    assert_eq!(world.reclaim(A, tag(1000), &proof), None, "no such descriptor");
     world.settle();
     for n in 0..3 {
         assert_eq!(world.ends(A, tag(n)), [], "taken away and reported as well");
@@ -252,9 +252,9 @@ fn another_links_proof_is_worth_nothing() {
     world.transfer(A, B, tag(0), tag(0), 64);
     world.port(other).driver.stop();
     let proof = world.proof(other);
-    assert_eq!(world.port(A).driver.yank(tag(0), &proof), None);
+    assert_eq!(world.port(A).driver.reclaim(tag(0), &proof), None);
     world.port(A).driver.reset(proof);
-    assert_eq!(world.read(A, Register::Control) & Control::RESET.bits(), 0);
+    assert_eq!(world.read(A, Register::Control) & ControlBits::RESET.bits(), 0);
     world.settle();
     world.both((A, tag(0)), (B, tag(0)), Returned::Ok);
 }
@@ -268,8 +268,8 @@ fn each_stop_searches_the_whole_table() {
     world.step(A);
     // Somebody takes the stop back.
     let memory = world.memory(A);
-    let control = Control(memory.read(Register::Control));
-    memory.write(Register::Control, control.difference(Control::STOP).bits());
+    let control = ControlBits(memory.read(Register::Control));
+    memory.write(Register::Control, control.difference(ControlBits::STOP).bits());
     world.step(A);
     world.script(B).chunk = Some(8);
     world.transfer(A, B, tag(0), tag(0), 64);

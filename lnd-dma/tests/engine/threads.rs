@@ -74,7 +74,7 @@ impl<'p> Node<'p> {
         let mut bytes = bytes;
         for fragment in fragments {
             let (now, later) = bytes.split_at(fragment.length as usize);
-            let payload = &self.plant.bus.seats[self.me as usize].payload;
+            let payload = &self.plant.bus.node_memories[self.me as usize].payload;
             payload.write((fragment.address - WINDOW) as usize, now);
             bytes = later;
         }
@@ -84,7 +84,7 @@ impl<'p> Node<'p> {
         let mut all = Vec::new();
         for fragment in fragments {
             let mut bytes = vec![0; fragment.length as usize];
-            let payload = &self.plant.bus.seats[self.me as usize].payload;
+            let payload = &self.plant.bus.node_memories[self.me as usize].payload;
             payload.read((fragment.address - WINDOW) as usize, &mut bytes);
             all.extend(bytes);
         }

@@ -2,7 +2,7 @@
 //! What health does of its own accord: pings, probes, attempts to connect, all within one budget.
 
 use super::action::{Action, Found, Probe};
-use super::tally::Count;
+use super::tally::HealthCounter;
 use super::Health;
 use crate::prober::Look;
 use lnd_core::time::Instant;
@@ -77,7 +77,7 @@ impl Health<'_> {
             self.prober.put_off(due);
             return Found::Spared;
         };
-        self.tally.count(Count::Probes);
+        self.tally.count(HealthCounter::Probes);
         let generation = due.generation;
         Found::Action(Action::Probe(Probe { peer_ni, nid, kind, generation }))
     }

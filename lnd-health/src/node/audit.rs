@@ -7,7 +7,7 @@ use crate::standing::NiStatus;
 
 /// A rule that does not hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Broken {
+pub enum BrokenHealth {
     /// An interface that is not well is not in the recovery queue, or one that is well is.
     Recovery(Object),
     /// The recovery queue has entries that belong to no interface.
@@ -23,7 +23,7 @@ impl Health<'_> {
     ///
     /// # Errors
     /// The first rule found broken.
-    pub fn audit(&self) -> Result<(), Broken> {
+    pub fn audit(&self) -> Result<(), BrokenHealth> {
         let locals = (0..).zip(self.locals.iter());
         let locals = locals.filter_map(|(n, ni)| NiId::of(n, ni.generation)).map(Object::Local);
         let peers = (0..).zip(self.peer_nis.iter());
@@ -37,26 +37,26 @@ impl Health<'_> {
                 NiStatus::Down => ni.health().get() >= t.up,
             };
             if wrong {
-                return Err(Broken::Status(object));
+                return Err(BrokenHealth::Status(object));
             }
             let waits = self.recovery.due(self.place(object)).is_some();
             // An interface that was given up, or that LNet does not ping, is neither.
             let given_up = self.config.recovery_limit.as_nanos() > 0 || self.stopping;
             let must = !given_up && !self.is_stranger(object, ni);
             if waits && ni.is_well() || must && !waits && !ni.is_well() {
-                return Err(Broken::Recovery(object));
+                return Err(BrokenHealth::Recovery(object));
             }
             queued += u32::from(waits);
         }
         if queued != self.recovery.len() {
-            return Err(Broken::RecoveryCount);
+            return Err(BrokenHealth::RecoveryCount);
         }
         for id in (0..).zip(self.peers.iter()).map(|(n, peer)| PeerId::of(n, peer.generation)) {
             let Some(peer) = self.peer(id) else { continue };
             let owned = |ni: PeerNiId| self.peer_ni(ni).is_some_and(|ni| ni.peer == id.raw());
             let count = self.interfaces(id).filter(|&ni| owned(ni)).count();
             if count != usize::from(peer.interfaces) {
-                return Err(Broken::List(id));
+                return Err(BrokenHealth::List(id));
             }
         }
         Ok(())

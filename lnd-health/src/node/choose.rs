@@ -2,7 +2,7 @@
 //! The path of a message's next try (S4-10).
 
 use super::Health;
-use crate::journey::Journey;
+use crate::attempts::Attempts;
 use crate::select::{select, Choice, Distance, NoPath, Wanted};
 
 impl Health<'_> {
@@ -11,14 +11,14 @@ impl Health<'_> {
     ///
     /// # Errors
     /// There is none; then [`give_up`](Self::give_up).
-    pub fn choose(&self, journey: &Journey, distances: &[Distance]) -> Result<Choice, NoPath> {
-        let peer = self.peer(journey.peer()).ok_or(NoPath::Unknown)?;
+    pub fn choose(&self, attempts: &Attempts, distances: &[Distance]) -> Result<Choice, NoPath> {
+        let peer = self.peer(attempts.peer()).ok_or(NoPath::Unknown)?;
         let wanted = Wanted {
-            source: journey.source().or(peer.settings.bound),
-            destination: journey.destination(),
+            source: attempts.source().or(peer.settings.bound),
+            destination: attempts.destination(),
             distances,
-            history: journey.history(),
-            ..Wanted::any(self.interfaces(journey.peer()).next().ok_or(NoPath::NoRoute)?)
+            history: attempts.history(),
+            ..Wanted::any(self.interfaces(attempts.peer()).next().ok_or(NoPath::NoRoute)?)
         };
         select(&self.view(), &wanted)
     }

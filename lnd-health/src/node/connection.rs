@@ -2,10 +2,10 @@
 //! Connections to peers' interfaces: attempts that are due, and how they ended (R68).
 
 use super::action::{Action, Connect, Found};
-use super::tally::Count;
+use super::tally::HealthCounter;
 use super::Health;
 use crate::ids::{Object, PeerNiId};
-use crate::reconnect::{Connected, Connection};
+use crate::reconnect::{Connected, Connectivity};
 use lnd_core::time::Instant;
 
 impl Health<'_> {
@@ -19,7 +19,7 @@ impl Health<'_> {
             self.reconnect.settled(due.index);
             return Found::Spared;
         };
-        self.tally.count(Count::Connects);
+        self.tally.count(HealthCounter::Connects);
         Found::Action(Action::Connect(Connect { peer_ni, nid, generation: due.generation }))
     }
 
@@ -52,7 +52,7 @@ impl Health<'_> {
 
     /// What stands in the way of sending to a peer's interface; nothing does to one that is not
     /// known.
-    pub fn connection(&self, id: PeerNiId) -> Connection {
-        self.peer_ni(id).map_or(Connection::Up, |_| self.reconnect.connection(id.raw()))
+    pub fn connection(&self, id: PeerNiId) -> Connectivity {
+        self.peer_ni(id).map_or(Connectivity::Up, |_| self.reconnect.connection(id.raw()))
     }
 }

@@ -2,46 +2,46 @@
 //! What the end of a try means for the message and for the interfaces (S4-5 to S4-18).
 
 use super::{End, Health, WhyEnded};
+use crate::attempts::Attempts;
 use crate::classify::{classify, Change, Consequence, Situation};
 use crate::effect::Resend;
 use crate::journal::Evidence;
-use crate::journey::Journey;
 use crate::ni::Ni;
 use crate::select::NoPath;
 use crate::terms::Path;
 use lnd_core::time::Instant;
-use lnd_core::transfer::{Delivery, Health as Class};
+use lnd_core::transfer::{Delivery, HealthClass as Class};
 
 impl Health<'_> {
     /// What to do, and why the message ends here; `NoPath` means that it does not.
     pub(super) fn consequence(
         &self,
         now: Instant,
-        journey: &Journey,
+        attempts: &Attempts,
         path: Path,
         end: End,
         delivery: Delivery,
     ) -> (Consequence, WhyEnded) {
         let retries = self.config.resends();
-        let peer = self.peer(journey.peer());
+        let peer = self.peer(attempts.peer());
         let hop = self.peer_ni(path.hop);
         let situation = Situation {
             charge: end.charge,
             delivery,
             // What was sent before the first handshake is known to us may have reached any
             // incarnation.
-            suppressed: journey.number.is_some()
-                && journey.acquainted
-                && peer.is_some_and(|p| p.starts == journey.starts),
-            may_resend: end.curable && !end.withdrawn && journey.may_try_again(now, retries),
-            late: now >= journey.deadline(),
+            suppressed: attempts.number.is_some()
+                && attempts.acquainted
+                && peer.is_some_and(|p| p.starts == attempts.starts),
+            may_resend: end.curable && !end.withdrawn && attempts.may_try_again(now, retries),
+            late: now >= attempts.deadline(),
             stopping: self.stopping || end.withdrawn,
             fatal: self.local(path.local).is_some_and(Ni::is_fatal),
             own: hop.is_some_and(|hop| self.locals.iter().any(|ni| ni.nid == hop.nid)),
             heard: false,
             router: self.config.routing || self.is_router(path.hop),
             many_local: self.locals.iter().filter(|ni| ni.nid.is_some()).count() > 1,
-            many_remote: hop.is_some_and(|hop| self.many_remote(journey, hop)),
+            many_remote: hop.is_some_and(|hop| self.many_remote(attempts, hop)),
         };
         let consequence = classify(self.config.profile, end.class, &situation);
         let why = if matches!(end.class, Class::Ok) {
@@ -50,7 +50,7 @@ impl Health<'_> {
             WhyEnded::NoPath(NoPath::Tried)
         } else if situation.late {
             WhyEnded::Deadline
-        } else if end.curable && !end.withdrawn && journey.is_spent(retries) {
+        } else if end.curable && !end.withdrawn && attempts.is_spent(retries) {
             WhyEnded::Tries
         } else if !situation.may_resend {
             WhyEnded::NotResendable
@@ -63,8 +63,8 @@ impl Health<'_> {
     }
 
     /// Whether the next hop could be another interface: of the peer, or of another gateway.
-    fn many_remote(&self, journey: &Journey, hop: &Ni) -> bool {
-        let direct = hop.peer == journey.peer().raw();
+    fn many_remote(&self, attempts: &Attempts, hop: &Ni) -> bool {
+        let direct = hop.peer == attempts.peer().raw();
         let owner = self.peers.get(hop.peer as usize);
         let routes = || self.routes.iter().filter(|route| route.far.is_some()).count();
         owner.is_some_and(|owner| owner.interfaces > 1) || !direct && routes() > 1

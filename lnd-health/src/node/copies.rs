@@ -2,11 +2,11 @@
 //! Second copies (R45): whose incarnations are known, what goes with a message, and what has arrived.
 
 use super::memory::{Remembered, Start};
-use super::tally::Count;
+use super::tally::HealthCounter;
 use super::Health;
+use crate::attempts::Attempts;
 use crate::dedup::{Stamp, WindowCheck};
 use crate::ids::PeerId;
-use crate::journey::Journey;
 use lnd_core::id::{Incarnation, Nid};
 
 impl Health<'_> {
@@ -20,7 +20,7 @@ impl Health<'_> {
         match peer.memory().starts(incarnation) {
             Start::Known => false,
             Start::Late => {
-                self.tally.count(Count::StaleStamps);
+                self.tally.count(HealthCounter::StaleStamps);
                 false
             }
             // Numbers that were given before the first handshake go on: they belong to no other
@@ -35,10 +35,10 @@ impl Health<'_> {
 
     /// What goes into the header of a message's try, to be asked after [`begin`](Self::begin);
     /// `None`: the message has no number, and is not sent again when in doubt.
-    pub fn stamp(&self, journey: &Journey) -> Option<Stamp> {
-        let (from, number) = (self.config.incarnation?, journey.number()?);
-        let peer = self.peer(journey.peer())?;
-        let to = peer.incarnation().filter(|_| journey.may_have_arrived());
+    pub fn stamp(&self, attempts: &Attempts) -> Option<Stamp> {
+        let (from, number) = (self.config.incarnation?, attempts.number()?);
+        let peer = self.peer(attempts.peer())?;
+        let to = peer.incarnation().filter(|_| attempts.may_have_arrived());
         Some(Stamp { from, to, number })
     }
 
@@ -52,9 +52,9 @@ impl Health<'_> {
         };
         match check {
             WindowCheck::First => {}
-            WindowCheck::Coming | WindowCheck::Second => self.tally.count(Count::Copies),
-            WindowCheck::Outside => self.tally.count(Count::Outside),
-            WindowCheck::Stale => self.tally.count(Count::StaleStamps),
+            WindowCheck::Coming | WindowCheck::Second => self.tally.count(HealthCounter::Copies),
+            WindowCheck::Outside => self.tally.count(HealthCounter::Outside),
+            WindowCheck::Stale => self.tally.count(HealthCounter::StaleStamps),
         }
         check
     }

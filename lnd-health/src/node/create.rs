@@ -5,7 +5,7 @@ use super::peers::Peer;
 use super::tally::Tally;
 use super::Health;
 use crate::allowance::Allowance;
-use crate::config::{Config, ConfigError};
+use crate::config::{HealthConfig, HealthConfigError};
 use crate::endpoint::Endpoint;
 use crate::ids::{MAX_NETS, NONE};
 use crate::jitter::Jitter;
@@ -21,13 +21,13 @@ use lnd_core::arena::{Arena, ArenaFull, LINE};
 use lnd_core::lanes::Timer;
 use lnd_core::time::Instant;
 
-impl From<ArenaFull> for ConfigError {
+impl From<ArenaFull> for HealthConfigError {
     fn from(_: ArenaFull) -> Self {
         Self::Memory
     }
 }
 
-impl Config {
+impl HealthConfig {
     /// Bytes of memory for [`Health::create`], alignment included.
     pub const fn bytes_needed(&self) -> usize {
         let (locals, nis) = (self.locals as usize, self.peer_nis as usize);
@@ -48,13 +48,13 @@ impl<'m> Health<'m> {
     /// A node's health, without interfaces and peers yet, at the time `now`.
     ///
     /// # Errors
-    /// A configuration that [`Config::check`] refuses, or less memory than
-    /// [`Config::bytes_needed`].
+    /// A configuration that [`HealthConfig::check`] refuses, or less memory than
+    /// [`HealthConfig::bytes_needed`].
     pub fn create(
         memory: &'m mut [MaybeUninit<u8>],
-        config: Config,
+        config: HealthConfig,
         now: Instant,
-    ) -> Result<Self, ConfigError> {
+    ) -> Result<Self, HealthConfigError> {
         config.check()?;
         let (locals, nis) = (usize::from(config.locals), config.peer_nis as usize);
         let mut arena = Arena::new(memory);

@@ -41,8 +41,8 @@ impl Health<'_> {
 
     /// Messages still on their way from this node, also those between two tries.
     pub fn remaining(&self) -> u32 {
-        let journeys = self.peers.iter().filter(|peer| peer.used).map(|peer| peer.journeys);
-        journeys.fold(0, u32::saturating_add)
+        let attempts = self.peers.iter().filter(|peer| peer.used).map(|peer| peer.attempts);
+        attempts.fold(0, u32::saturating_add)
     }
 
     fn drain(&mut self, now: Instant, object: Object, drain: bool) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! How a try ends, and what becomes of its message.
 
+use crate::attempts::Attempts;
 use crate::charge::{Charge, Refusal};
-use crate::journey::Journey;
 use crate::select::NoPath;
 use lnd_core::time::Instant;
-use lnd_core::transfer::{Cause, Delivery, Health as Class, Status};
+use lnd_core::transfer::{Cause, Delivery, HealthClass as Class, Status};
 
 /// How one try ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -123,10 +123,10 @@ pub struct Ended {
 #[must_use = "the message goes on, or its end is reported"]
 pub enum Next {
     /// It is to be tried again: [`choose`](crate::Health::choose) finds its next path.
-    Again(Journey),
+    Again(Attempts),
     /// It is to be tried again at this time, no sooner: every path was tried a moment ago (S4-19).
-    /// [`Health::next_try`](crate::Health::next_try) says if an interface's recovery has made it sooner.
-    Later(Journey, Instant),
+    /// [`HealthClass::next_try`](crate::Health::next_try) says if an interface's recovery has made it sooner.
+    Later(Attempts, Instant),
     /// It has ended.
     Ended(Ended),
 }

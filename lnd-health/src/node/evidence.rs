@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! Evidence changes health: the one place where it does, and where it is journaled.
 
-use super::tally::Count;
+use super::tally::HealthCounter;
 use super::Health;
 use crate::classify::Change;
 use crate::effect::Profile;
@@ -33,7 +33,7 @@ impl Health<'_> {
     /// anything beyond it (R54). Other ends of a tracker change nothing.
     pub fn no_response(&mut self, now: Instant, end: TrackEnd, message: u64) {
         if let TrackEnd::Expired { path } = end {
-            self.tally.count(Count::NoResponse);
+            self.tally.count(HealthCounter::NoResponse);
             let hop = Object::Peer(path.hop);
             self.mark(now, hop, Change::Decrement, Evidence::NoResponse, message);
         }
@@ -82,7 +82,7 @@ impl Health<'_> {
         let before = *ni;
         if ni.report_is_over() {
             let after = *ni;
-            let evidence = Evidence::Ping(lnd_core::transfer::Health::Ok);
+            let evidence = Evidence::Ping(lnd_core::transfer::HealthClass::Ok);
             self.changed(now, object, &before, &after, evidence, 0);
         }
     }
@@ -152,10 +152,10 @@ impl Health<'_> {
     ) {
         self.write(now, object, before, after, evidence, message);
         match (before.status(), after.status()) {
-            (NiStatus::Up, NiStatus::Down) => self.tally.count(Count::WentDown),
+            (NiStatus::Up, NiStatus::Down) => self.tally.count(HealthCounter::WentDown),
             (NiStatus::Down, NiStatus::Up) => {
                 self.recoveries = self.recoveries.wrapping_add(1);
-                self.tally.count(Count::CameUp);
+                self.tally.count(HealthCounter::CameUp);
             }
             _ => {}
         }

@@ -6,7 +6,7 @@
 //! learned, under the peer's first address, until the entry is needed for another node. Entries are
 //! used again in the order in which they became free.
 
-use crate::dedup::Window;
+use crate::dedup::DedupWindow;
 use lnd_core::id::{Incarnation, Nid};
 
 /// Former incarnations that are told from new ones.
@@ -21,12 +21,12 @@ pub(super) struct Remembered {
     /// The last incarnations before it, the oldest to be overwritten at `oldest`.
     former: [Option<Incarnation>; FORMER],
     oldest: u8,
-    window: Window,
+    window: DedupWindow,
 }
 
 impl Remembered {
     pub const fn new(nid: Option<Nid>) -> Self {
-        let window = Window::new();
+        let window = DedupWindow::new();
         Self { nid, incarnation: None, former: [None; FORMER], oldest: 0, window }
     }
 
@@ -45,7 +45,7 @@ impl Remembered {
     }
 
     /// The window of the present incarnation's numbers.
-    pub fn window(&mut self) -> &mut Window {
+    pub fn window(&mut self) -> &mut DedupWindow {
         &mut self.window
     }
 
@@ -58,7 +58,7 @@ impl Remembered {
             return Start::Late;
         }
         let former = self.incarnation.replace(new);
-        self.window = Window::new();
+        self.window = DedupWindow::new();
         if former.is_none() {
             return Start::First;
         }

@@ -22,7 +22,7 @@ mod tally;
 mod watch;
 
 use crate::allowance::Allowance;
-use crate::config::Config;
+use crate::config::HealthConfig;
 use crate::ids::{NiId, Object, PeerId, PeerNiId, MAX_NETS};
 use crate::jitter::Jitter;
 use crate::journal::Journal;
@@ -35,11 +35,11 @@ use crate::select::{Net, Route, View};
 use lnd_core::id::Nid;
 
 pub use action::{Action, Connect, Ping, Probe};
-pub use audit::Broken;
+pub use audit::BrokenHealth;
 pub use end::{End, Ended, Next, WhyEnded};
 pub use peers::{Peer, PeerSettings};
 pub use tables::{Full, Remove};
-pub use tally::{Count, Tally};
+pub use tally::{HealthCounter, Tally};
 
 /// The health of one node's interfaces and of its peers'. Context: its owner's, one at a time.
 ///
@@ -49,7 +49,7 @@ pub use tally::{Count, Tally};
 /// [`next_deadline`](Self::next_deadline).
 #[derive(Debug)]
 pub struct Health<'m> {
-    config: Config,
+    config: HealthConfig,
     locals: &'m mut [Ni],
     peer_nis: &'m mut [Ni],
     peers: &'m mut [Peer],
@@ -83,7 +83,7 @@ pub struct Health<'m> {
 
 impl<'m> Health<'m> {
     /// The configuration.
-    pub const fn config(&self) -> &Config {
+    pub const fn config(&self) -> &HealthConfig {
         &self.config
     }
 
@@ -171,7 +171,7 @@ impl<'m> Health<'m> {
     pub fn knows_peer(&mut self, id: PeerId) -> bool {
         let known = self.peer(id).is_some();
         if !known {
-            self.tally.count(Count::StaleNames);
+            self.tally.count(HealthCounter::StaleNames);
         }
         known
     }
@@ -180,7 +180,7 @@ impl<'m> Health<'m> {
     pub fn knows(&mut self, object: Object) -> bool {
         let known = self.ni(object).is_some();
         if !known {
-            self.tally.count(Count::StaleNames);
+            self.tally.count(HealthCounter::StaleNames);
         }
         known
     }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! When a message is tried again: pauses between rounds, and the time that a try has (R37, S4-19).
 
-use super::tally::Count;
+use super::tally::HealthCounter;
 use super::Health;
+use crate::attempts::{Attempts, UNTIL_DEADLINE};
 use crate::effect::Resend;
-use crate::journey::{Journey, UNTIL_DEADLINE};
 use lnd_core::time::{Instant, Span};
 
 impl Health<'_> {
@@ -13,31 +13,31 @@ impl Health<'_> {
     pub(super) fn pause(
         &mut self,
         now: Instant,
-        journey: &mut Journey,
+        attempts: &mut Attempts,
         full: bool,
     ) -> Option<Instant> {
         let backoff = if full { self.config.pressure } else { self.config.resend };
-        let left = journey.deadline().since(now);
+        let left = attempts.deadline().since(now);
         if left < backoff.first {
             return None;
         }
-        let delay = backoff.jittered(&mut self.jitter, journey.pauses());
+        let delay = backoff.jittered(&mut self.jitter, attempts.pauses());
         let delay = delay.min(Span::from_nanos(left.as_nanos() / 2));
         let at = now.after(delay);
-        journey.pause(at, self.recoveries);
-        journey.next = Resend::Untried;
-        if journey.round_is_full() || self.choose(journey, &[]).is_err() {
-            journey.start_over();
+        attempts.pause(at, self.recoveries);
+        attempts.next = Resend::Untried;
+        if attempts.round_is_full() || self.choose(attempts, &[]).is_err() {
+            attempts.start_over();
         }
-        self.tally.count(Count::Pauses);
+        self.tally.count(HealthCounter::Pauses);
         Some(at)
     }
 
     /// From when on a message's next try may begin: the end of its pause, or at once if an interface
     /// has come up since the pause began. Context: any; constant time.
-    pub const fn next_try(&self, journey: &Journey) -> Instant {
-        if journey.recoveries == self.recoveries {
-            journey.not_before()
+    pub const fn next_try(&self, attempts: &Attempts) -> Instant {
+        if attempts.recoveries == self.recoveries {
+            attempts.not_before()
         } else {
             Instant::ORIGIN
         }
@@ -46,17 +46,17 @@ impl Health<'_> {
     /// Until when a try that begins at `now` may take (R37), never beyond the deadline. With a limit
     /// of resends each that is left has as much time; without one, a third of what is left, but at
     /// least the shortest pause.
-    pub fn slice(&self, now: Instant, journey: &Journey) -> Instant {
-        let tries = journey.tries().saturating_sub(u32::from(journey.under_way()));
+    pub fn slice(&self, now: Instant, attempts: &Attempts) -> Instant {
+        let tries = attempts.tries().saturating_sub(u32::from(attempts.under_way()));
         let left = match self.config.resends() {
             UNTIL_DEADLINE => 2,
             limit => u32::from(limit).saturating_sub(tries).min(u32::from(u8::MAX)) as u8,
         };
-        let slice = journey.slice(now, left);
+        let slice = attempts.slice(now, left);
         match self.config.resends() {
             UNTIL_DEADLINE => slice.max(now.after(self.config.resend.first)),
             _ => slice,
         }
-        .min(journey.deadline())
+        .min(attempts.deadline())
     }
 }

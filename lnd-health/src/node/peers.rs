@@ -33,7 +33,7 @@ pub struct Peer {
     /// Its first address.
     pub(super) nid: Option<Nid>,
     /// Journeys open to it.
-    pub(super) journeys: u32,
+    pub(super) attempts: u32,
     /// How many times it has been seen to start anew.
     pub(super) starts: u32,
     pub(super) memory: Remembered,
@@ -50,7 +50,7 @@ impl Peer {
             used: false,
             identified: false,
             nid: None,
-            journeys: 0,
+            attempts: 0,
             starts: 0,
             memory: Remembered::new(None),
             numbers: Numbers::new(0),
@@ -87,8 +87,8 @@ impl Peer {
     }
 
     /// Messages on their way to it.
-    pub const fn journeys(&self) -> u32 {
-        self.journeys
+    pub const fn attempts(&self) -> u32 {
+        self.attempts
     }
 
     /// Its present incarnation, as far as it is known.

@@ -2,7 +2,7 @@
 //! Recovery pings: those that are due, and what their ends mean (S4-8, S4-13).
 
 use super::action::{Action, Found, Ping};
-use super::tally::Count;
+use super::tally::HealthCounter;
 use super::{End, Health};
 use crate::charge::Charge;
 use crate::classify::{classify, Change, Situation};
@@ -14,7 +14,7 @@ use crate::recovery::Due;
 use crate::select::{select, Wanted};
 use crate::terms::Path;
 use lnd_core::time::{Instant, Span};
-use lnd_core::transfer::{Delivery, Health as Class};
+use lnd_core::transfer::{Delivery, HealthClass as Class};
 
 impl Health<'_> {
     pub(super) fn due_ping(&mut self, now: Instant) -> Found {
@@ -33,7 +33,7 @@ impl Health<'_> {
         }
         if limit.as_nanos() > 0 && now.since(since) > limit {
             self.recovery.leave(due.index);
-            self.tally.count(Count::AgedOut);
+            self.tally.count(HealthCounter::AgedOut);
             return Found::Spared;
         }
         let path = match object {
@@ -42,12 +42,12 @@ impl Health<'_> {
                 Some(path) => Some(path),
                 None => {
                     self.recovery.put_off(now, &mut self.jitter, due.index);
-                    self.tally.count(Count::Pathless);
+                    self.tally.count(HealthCounter::Pathless);
                     return Found::Spared;
                 }
             },
         };
-        self.tally.count(Count::Pings);
+        self.tally.count(HealthCounter::Pings);
         Found::Action(Action::Ping(Ping { object, nid, path, generation: due.generation }))
     }
 
@@ -70,17 +70,17 @@ impl Health<'_> {
     pub fn answered(&mut self, now: Instant, ping: Ping, end: impl Into<End>) {
         let End { class, charge, withdrawn, .. } = end.into();
         if !self.knows(ping.object) {
-            self.tally.count(Count::StalePings);
+            self.tally.count(HealthCounter::StalePings);
             return;
         }
         let place = self.place(ping.object);
         let due = Due { index: place, generation: ping.generation };
         if !self.recovery.is_current(due) {
-            self.tally.count(Count::StalePings);
+            self.tally.count(HealthCounter::StalePings);
             return;
         }
         self.tally.count_class(class);
-        self.recovery.told(place);
+        self.recovery.notified(place);
         let answer = matches!(class, Class::Ok);
         if answer {
             self.answers_again(now, ping.object);

@@ -2,7 +2,7 @@
 //! Interfaces, peers, routes and policies come and go. Cold: bounded by the tables' sizes.
 
 use super::peers::PeerSettings;
-use super::tally::Count;
+use super::tally::HealthCounter;
 use super::Health;
 use crate::ids::{NiId, Object, PeerId, PeerNiId, RouteId, MAX_NETS, MAX_PEER_NIS, NONE};
 use crate::ni::Ni;
@@ -122,8 +122,8 @@ impl Health<'_> {
     /// It does not exist, has messages on their way, or is a gateway.
     pub fn remove_peer(&mut self, id: PeerId) -> Result<(), Remove> {
         let peer = self.peer_mut(id).ok_or(Remove::Unknown)?;
-        let (mut next, journeys) = (peer.first, peer.journeys);
-        if journeys > 0 || self.interfaces(id).any(|ni| self.in_flight(ni) > 0) {
+        let (mut next, attempts) = (peer.first, peer.attempts);
+        if attempts > 0 || self.interfaces(id).any(|ni| self.in_flight(ni) > 0) {
             return Err(Remove::Busy);
         }
         let gateway = |ni: PeerNiId| self.routes.iter().any(|r| r.far.is_some() && r.gateway == ni);
@@ -188,7 +188,7 @@ impl Health<'_> {
         let route = self.routes.get_mut(id.index());
         let route = route.filter(|r| r.far.is_some() && id.is_of(r.generation));
         if route.is_none() {
-            self.tally.count(Count::StaleNames);
+            self.tally.count(HealthCounter::StaleNames);
         }
         route
     }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! What health counts (A9).
 
-use lnd_core::transfer::Health as Class;
+use lnd_core::transfer::HealthClass as Class;
 
 /// What is counted beside the classes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
-pub enum Count {
+pub enum HealthCounter {
     /// Tries begun.
     Tries,
     /// Messages sent again.
@@ -51,7 +51,7 @@ pub enum Count {
     CameUp,
 }
 
-impl Count {
+impl HealthCounter {
     /// All of them, in the order of their numbers.
     pub const ALL: [Self; COUNTS] = [
         Self::Tries,
@@ -105,7 +105,7 @@ impl Count {
     }
 }
 
-const COUNTS: usize = Count::CameUp as usize + 1;
+const COUNTS: usize = HealthCounter::CameUp as usize + 1;
 const CLASSES: usize = Class::NetworkTimeout as usize + 1;
 
 /// Counters with one owner. They wrap.
@@ -121,7 +121,7 @@ impl Tally {
     }
 
     /// The value of a counter.
-    pub fn value(&self, count: Count) -> u64 {
+    pub fn value(&self, count: HealthCounter) -> u64 {
         self.counts.get(count as usize).copied().unwrap_or(0)
     }
 
@@ -130,7 +130,7 @@ impl Tally {
         self.classes.get(class as usize).copied().unwrap_or(0)
     }
 
-    pub(super) fn count(&mut self, count: Count) {
+    pub(super) fn count(&mut self, count: HealthCounter) {
         if let Some(value) = self.counts.get_mut(count as usize) {
             *value = value.wrapping_add(1);
         }
@@ -139,7 +139,7 @@ impl Tally {
     /// Counts what was `untold`, if anything was.
     pub(super) fn count_untold(&mut self, untold: bool) {
         if untold {
-            self.count(Count::Untold);
+            self.count(HealthCounter::Untold);
         }
     }
 

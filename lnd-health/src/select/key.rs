@@ -95,11 +95,11 @@ pub(super) struct Contest {
 }
 
 /// No candidate has this rank: none is that ill.
-const NOBODY: u64 = u64::MAX;
+const NO_RANK: u64 = u64::MAX;
 
 impl Contest {
     pub const EMPTY: Self =
-        Self { best: Key { rank: NOBODY, turn: u32::MAX }, winner: u32::MAX, second: NOBODY };
+        Self { best: Key { rank: NO_RANK, turn: u32::MAX }, winner: u32::MAX, second: NO_RANK };
 
     /// Ties go to the one offered first.
     #[inline]
@@ -116,7 +116,7 @@ impl Contest {
     /// The winner, if there was any candidate.
     #[inline]
     pub const fn winner(&self) -> Option<u32> {
-        if self.best.rank == NOBODY {
+        if self.best.rank == NO_RANK {
             None
         } else {
             Some(self.winner)
@@ -130,7 +130,7 @@ impl Contest {
 
     /// What made the winner better than the runner-up.
     pub fn because(&self, fields: &Fields) -> Because {
-        if self.second == NOBODY {
+        if self.second == NO_RANK {
             return Because::Only;
         }
         let differ = self.best.rank ^ self.second;

@@ -2,9 +2,9 @@
 //! What selection looks at, and what is wanted of it.
 
 use super::route::Route;
+use crate::attempts::Attempts;
 use crate::effect::{Profile, Resend};
 use crate::ids::{NiId, PeerNiId, MAX_PEER_NIS};
-use crate::journey::Journey;
 use crate::ni::Ni;
 use crate::standing::Shut;
 use crate::terms::Path;
@@ -74,7 +74,7 @@ pub struct Wanted<'a> {
     /// Distances by [`NiId`]; missing ones are 0.
     pub distances: &'a [Distance],
     /// The message's history, and how its next path must differ.
-    pub history: Option<(&'a Journey, Resend)>,
+    pub history: Option<(&'a Attempts, Resend)>,
     /// A recovery ping: its destination may be down.
     pub recovery: bool,
 }
@@ -94,8 +94,8 @@ impl<'a> Wanted<'a> {
 
     /// Whether its history allows a path.
     pub(super) fn allows(&self, view: &View<'_>, local: u32, hop: u32) -> bool {
-        let Some((journey, disjoint)) = self.history else { return true };
-        view.path(local, hop).is_some_and(|path| journey.allows(path, disjoint))
+        let Some((attempts, disjoint)) = self.history else { return true };
+        view.path(local, hop).is_some_and(|path| attempts.allows(path, disjoint))
     }
 }
 

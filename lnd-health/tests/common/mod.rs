@@ -6,10 +6,10 @@ use std::mem::MaybeUninit;
 
 use lnd_core::id::{Incarnation, Nid};
 use lnd_core::time::Instant;
-use lnd_core::transfer::{Delivery, Health as Class};
-use lnd_health::journey::{Journey, Path, Terms};
+use lnd_core::transfer::{Delivery, HealthClass as Class};
+use lnd_health::attempts::{Attempts, Path, Terms};
 use lnd_health::node::{End, Ended, Next, PeerSettings};
-use lnd_health::{Config, Health, NiId, Number, Object, PeerId, PeerNiId, Stamp};
+use lnd_health::{Health, HealthConfig, NiId, Number, Object, PeerId, PeerNiId, Stamp};
 
 pub const CLASSES: [Class; 11] = [
     Class::Ok,
@@ -46,7 +46,7 @@ pub fn perhaps(class: Class) -> End {
 }
 
 /// A node over leaked memory.
-pub fn empty(config: Config) -> Health<'static> {
+pub fn empty(config: HealthConfig) -> Health<'static> {
     let memory = vec![MaybeUninit::uninit(); config.bytes_needed()].leak();
     Health::create(memory, config, at(0)).unwrap()
 }
@@ -67,8 +67,8 @@ pub const FIRST: u64 = 1_000;
 pub const OWN: u64 = 3;
 
 /// Without jitter, so that times are exact.
-pub fn plain(locals: u8, peers: u32, each: u32) -> Config {
-    let mut config = Config::new(locals, peers, peers * each);
+pub fn plain(locals: u8, peers: u32, each: u32) -> HealthConfig {
+    let mut config = HealthConfig::new(locals, peers, peers * each);
     config.incarnation = Some(incarnation(OWN));
     (config.recovery.jitter, config.probe.jitter, config.reconnect.backoff.jitter) = (0, 0, 0);
     (config.resend.jitter, config.pressure.jitter) = (0, 0);
@@ -83,7 +83,7 @@ pub struct Node {
 
 impl Node {
     /// Its peers recognise second copies, and are in incarnation [`FIRST`].
-    pub fn new(config: Config, networks: u32) -> Self {
+    pub fn new(config: HealthConfig, networks: u32) -> Self {
         let mut node = Self::among_strangers(config, networks);
         for (peer, _) in &node.peers {
             assert!(node.health.peer_incarnation(*peer, incarnation(FIRST)));
@@ -92,11 +92,11 @@ impl Node {
     }
 
     /// There was no handshake with its peers yet.
-    pub fn among_strangers(config: Config, networks: u32) -> Self {
+    pub fn among_strangers(config: HealthConfig, networks: u32) -> Self {
         Self::with(config, networks, PeerSettings { suppresses: true, ..Default::default() })
     }
 
-    pub fn with(config: Config, networks: u32, settings: PeerSettings) -> Self {
+    pub fn with(config: HealthConfig, networks: u32, settings: PeerSettings) -> Self {
         let mut health = empty(config);
         for n in 0..u32::from(config.locals) {
             health.add_local(nid(n % networks, 1 + n)).unwrap();
@@ -119,19 +119,19 @@ impl Node {
         self.peers[0].0
     }
 
-    pub fn open(&mut self, deadline: u64) -> Journey {
+    pub fn open(&mut self, deadline: u64) -> Attempts {
         self.health.open(self.peer(), Terms::new(77, at(deadline))).unwrap()
     }
 
     /// Begins a try over the path that selection finds.
-    pub fn begin(&mut self, journey: &mut Journey) -> Path {
-        self.begin_at(at(0), journey)
+    pub fn begin(&mut self, attempts: &mut Attempts) -> Path {
+        self.begin_at(at(0), attempts)
     }
 
     /// The same at a time.
-    pub fn begin_at(&mut self, now: Instant, journey: &mut Journey) -> Path {
-        let choice = self.health.choose(journey, &[]).unwrap();
-        assert!(self.health.begin(now, journey, &choice));
+    pub fn begin_at(&mut self, now: Instant, attempts: &mut Attempts) -> Path {
+        let choice = self.health.choose(attempts, &[]).unwrap();
+        assert!(self.health.begin(now, attempts, &choice));
         choice.path
     }
 
@@ -139,19 +139,19 @@ impl Node {
     /// waited out. Returns its end, and the paths.
     pub fn send(
         &mut self,
-        mut journey: Journey,
+        mut attempts: Attempts,
         mut end: impl FnMut(usize, Path) -> (Instant, End),
     ) -> (Ended, Vec<Path>) {
         let (mut paths, mut begins) = (Vec::new(), at(0));
         loop {
-            let path = self.begin_at(begins, &mut journey);
+            let path = self.begin_at(begins, &mut attempts);
             paths.push(path);
             let (now, how) = end(paths.len(), path);
-            journey = match self.health.outcome(now, journey, how) {
-                Next::Again(journey) => journey,
-                Next::Later(journey, at) => {
+            attempts = match self.health.outcome(now, attempts, how) {
+                Next::Again(attempts) => attempts,
+                Next::Later(attempts, at) => {
                     begins = at;
-                    journey
+                    attempts
                 }
                 Next::Ended(ended) => return (ended, paths),
             };

@@ -4,7 +4,7 @@
 use super::cell;
 use super::error::RegionError;
 use super::header::Consumed;
-use super::region::Region;
+use super::region::MailboxRegion;
 use super::ring::Ring;
 use core::fmt;
 use crossbeam_utils::CachePadded;
@@ -60,7 +60,7 @@ impl<'m> Consumer<'m> {
     ///
     /// # Safety
     /// This process has no other consumer of this mailbox.
-    pub unsafe fn attach(region: Region<'m>) -> Result<Self, RegionError> {
+    pub unsafe fn attach(region: MailboxRegion<'m>) -> Result<Self, RegionError> {
         let ring = region.open()?;
         let consumed = &region.words().consumed;
         let next = ring.recover_consumer(consumed.read())?;

@@ -15,12 +15,12 @@ pub const MAX_SLOT_SIZE: u32 = (1 << 16) + 64;
 
 /// Size and number of a mailbox's slots. Valid by construction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Geometry {
+pub struct MailboxGeometry {
     slots: u32,
     slot_size: u32,
 }
 
-impl Geometry {
+impl MailboxGeometry {
     /// `slots` is a power of two from 2 to [`MAX_SLOTS`]; `slot_size` is in bytes, a multiple of 64
     /// up to [`MAX_SLOT_SIZE`], and holds a message of 8 bytes less. `None` for anything else, and
     /// for more than the machine can address.
@@ -81,18 +81,18 @@ mod tests {
     #[test]
     fn only_sound_geometries_exist() {
         for (slots, slot_size) in [(0, 64), (1, 64), (3, 64), (MAX_SLOTS * 2, 64)] {
-            assert_eq!(Geometry::new(slots, slot_size), None, "{slots} slots");
+            assert_eq!(MailboxGeometry::new(slots, slot_size), None, "{slots} slots");
         }
         for slot_size in [0, 8, 63, 65, 96, MAX_SLOT_SIZE + 64, u32::MAX] {
-            assert_eq!(Geometry::new(4, slot_size), None, "{slot_size} bytes");
+            assert_eq!(MailboxGeometry::new(4, slot_size), None, "{slot_size} bytes");
         }
     }
 
     #[test]
     fn a_slot_is_as_large_as_it_says() {
-        let geometry = Geometry::new(8, 192).unwrap();
+        let geometry = MailboxGeometry::new(8, 192).unwrap();
         assert_eq!(geometry.capacity(), 184);
         assert_eq!(geometry.bytes_needed(), 256 + 8 * 192);
-        assert_eq!(Geometry::new(2, 64).unwrap().capacity(), FIRST_LINE);
+        assert_eq!(MailboxGeometry::new(2, 64).unwrap().capacity(), FIRST_LINE);
     }
 }

@@ -40,9 +40,9 @@ pub mod spsc;
 
 pub use consumer::{Consumer, Fault, Mail};
 pub use error::RegionError;
-pub use geometry::{Geometry, MAX_SLOTS, MAX_SLOT_SIZE};
+pub use geometry::{MailboxGeometry, MAX_SLOTS, MAX_SLOT_SIZE};
 pub use line::{Line, FIRST_LINE};
-pub use region::Region;
+pub use region::MailboxRegion;
 
 use core::fmt;
 

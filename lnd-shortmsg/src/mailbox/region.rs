@@ -2,7 +2,7 @@
 //! The memory of a mailbox: header, then slots. Format and check.
 
 use super::error::RegionError;
-use super::geometry::Geometry;
+use super::geometry::MailboxGeometry;
 use super::header::{Consumed, Header, Words, HEADER_SIZE};
 use super::line::Line;
 use super::ring::Ring;
@@ -22,13 +22,13 @@ const ONE_PRODUCER: u32 = 1;
 
 /// Memory in which a mailbox lies or shall lie.
 #[derive(Clone, Copy, Debug)]
-pub struct Region<'m> {
+pub struct MailboxRegion<'m> {
     base: NonNull<u8>,
     bytes: usize,
     memory: PhantomData<&'m AtomicU32>,
 }
 
-impl<'m> Region<'m> {
+impl<'m> MailboxRegion<'m> {
     /// A region of `bytes` bytes.
     ///
     /// # Errors
@@ -60,7 +60,7 @@ impl<'m> Region<'m> {
     ///
     /// # Safety
     /// Nobody in this process is attached to a mailbox in this region, nor attaches meanwhile.
-    pub unsafe fn format(self, geometry: Geometry, start: u32) -> Result<(), RegionError> {
+    pub unsafe fn format(self, geometry: MailboxGeometry, start: u32) -> Result<(), RegionError> {
         if self.bytes < geometry.bytes_needed() {
             return Err(RegionError::TooSmall);
         }
@@ -89,7 +89,7 @@ impl<'m> Region<'m> {
     ///
     /// # Errors
     /// What is wrong; [`RegionError::Magic`] if nobody has formatted the region yet.
-    pub fn check(self) -> Result<Geometry, RegionError> {
+    pub fn check(self) -> Result<MailboxGeometry, RegionError> {
         if self.bytes < HEADER_SIZE {
             return Err(RegionError::TooSmall);
         }
@@ -115,7 +115,7 @@ impl<'m> Region<'m> {
         if found_kind != ONE_PRODUCER {
             return Err(RegionError::Kind);
         }
-        let geometry = Geometry::new(slots, slot_size).ok_or(RegionError::Geometry)?;
+        let geometry = MailboxGeometry::new(slots, slot_size).ok_or(RegionError::Geometry)?;
         if self.bytes < geometry.bytes_needed() {
             return Err(RegionError::TooSmall);
         }
@@ -166,7 +166,7 @@ impl<'m> Region<'m> {
     }
 
     /// The slots, if the region is large enough for them, which the callers have checked.
-    fn ring(self, geometry: Geometry) -> Ring<'m> {
+    fn ring(self, geometry: MailboxGeometry) -> Ring<'m> {
         // SAFETY: the header lies within the region.
         let first = unsafe { self.base.add(HEADER_SIZE) };
         let (stride, slots) = (geometry.stride(), geometry.slots());

@@ -4,10 +4,10 @@
 use super::cell;
 use super::consumer::Consumer;
 use super::error::RegionError;
-use super::geometry::Geometry;
+use super::geometry::MailboxGeometry;
 use super::header::Consumed;
 use super::line::Line;
-use super::region::Region;
+use super::region::MailboxRegion;
 use super::ring::Ring;
 use super::{Outlet, SendError};
 use core::fmt;
@@ -33,7 +33,7 @@ struct State<'m> {
 }
 
 impl<'m> State<'m> {
-    fn recover(region: Region<'m>) -> Result<Self, RegionError> {
+    fn recover(region: MailboxRegion<'m>) -> Result<Self, RegionError> {
         let ring = region.open()?;
         let consumed = &region.words().consumed;
         let next = ring.recover_producer(consumed.read())?;
@@ -45,12 +45,12 @@ impl<'m> State<'m> {
 /// Both ends of a mailbox within one process.
 ///
 /// # Errors
-/// [`RegionError::TooSmall`]: `memory` is smaller than [`Geometry::bytes_needed`].
+/// [`RegionError::TooSmall`]: `memory` is smaller than [`MailboxGeometry::bytes_needed`].
 pub fn channel(
     memory: &mut [Line],
-    geometry: Geometry,
+    geometry: MailboxGeometry,
 ) -> Result<(Producer<'_>, Consumer<'_>), RegionError> {
-    let region = Region::over(memory);
+    let region = MailboxRegion::over(memory);
     // SAFETY: the memory is borrowed, so nobody else is attached.
     unsafe { region.format(geometry, 0)? };
     // SAFETY: the first and only producer, by the same reason.
@@ -69,7 +69,7 @@ impl<'m> Producer<'m> {
     /// # Safety
     /// This process has no other producer of this mailbox.
     #[inline]
-    pub unsafe fn attach(region: Region<'m>) -> Result<Self, RegionError> {
+    pub unsafe fn attach(region: MailboxRegion<'m>) -> Result<Self, RegionError> {
         Ok(Self { state: CachePadded::new(State::recover(region)?) })
     }
 

@@ -5,13 +5,13 @@
 use super::checksum::{checksum, Checksum, NONE};
 use super::error::DecodeError;
 use super::layout::{
-    at, class, kind, ANSWER_LEN, CANCEL_LEN, GREETING_LEN, HEADER_LEN, IMMEDIATE_LEN, MAGIC,
+    at, class, kind, ANSWER_LEN, CANCEL_LEN, HEADER_LEN, HELLO_LEN, IMMEDIATE_LEN, MAGIC,
     MAX_FRAME, PULL_READY_LEN, REQ_LEN, VERSION,
 };
 use super::order::Reader;
 use lnd_core::id::{Incarnation, Nid, Tag};
 use lnd_core::key::MAX_KEY;
-use lnd_core::message::{Envelope, Hello, HelloAck, Message, PullReady, Refusal, MAX_HEADER};
+use lnd_core::message::{Envelope, Hello, HelloAck, Message, NakReason, PullReady, MAX_HEADER};
 
 /// A frame by layer (S3-6): the control layer is told apart before anything is parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -185,16 +185,16 @@ fn envelope<const SWAPPED: bool>(
         reader.reserved::<8>(at::TO_REST)?;
         reader.reserved::<2>(at::CREDITS_REST)?;
     }
-    let from_life = Incarnation::from_raw(reader.u64(at::FROM_LIFE)?);
-    let to_life = Incarnation::from_raw(reader.u64(at::TO_LIFE)?);
-    if to_life.is_none() && !to_stranger {
-        return Err(DecodeError::ZeroLife);
+    let from_incarnation = Incarnation::from_raw(reader.u64(at::FROM_INCARNATION)?);
+    let to_incarnation = Incarnation::from_raw(reader.u64(at::TO_INCARNATION)?);
+    if to_incarnation.is_none() && !to_stranger {
+        return Err(DecodeError::ZeroIncarnation);
     }
     Ok(Envelope {
         from: Nid::from_raw(reader.u64(at::FROM)?).ok_or(DecodeError::ZeroNid)?,
         to: Nid::from_raw(reader.u64(at::TO)?).ok_or(DecodeError::ZeroNid)?,
-        from_life: from_life.ok_or(DecodeError::ZeroLife)?,
-        to_life,
+        from_incarnation: from_incarnation.ok_or(DecodeError::ZeroIncarnation)?,
+        to_incarnation,
         session: reader.u32(at::SESSION)?,
         sequence: reader.u32(at::SEQUENCE)?,
         credits: reader.u16(at::CREDITS)?,
@@ -212,9 +212,9 @@ fn expect_length(length: usize, expected: usize) -> Result<(), DecodeError> {
 }
 
 /// A greeting has its fixed length; that of a later version may have grown at the end.
-fn greeting_length(length: usize, strict: bool) -> Result<(), DecodeError> {
-    if strict || length < GREETING_LEN {
-        expect_length(length, GREETING_LEN)
+fn hello_length(length: usize, strict: bool) -> Result<(), DecodeError> {
+    if strict || length < HELLO_LEN {
+        expect_length(length, HELLO_LEN)
     } else {
         Ok(())
     }
@@ -225,8 +225,8 @@ fn hello<const SWAPPED: bool>(
     length: usize,
     strict: bool,
 ) -> Result<Message<'_>, DecodeError> {
-    greeting_length(length, strict)?;
-    let reader = reader.first::<GREETING_LEN>()?;
+    hello_length(length, strict)?;
+    let reader = reader.first::<HELLO_LEN>()?;
     if strict {
         reader.reserved::<1>(at::HELLO_REST)?;
     }
@@ -245,8 +245,8 @@ fn hello_ack<const SWAPPED: bool>(
     length: usize,
     strict: bool,
 ) -> Result<Message<'_>, DecodeError> {
-    greeting_length(length, strict)?;
-    let reader = reader.first::<GREETING_LEN>()?;
+    hello_length(length, strict)?;
+    let reader = reader.first::<HELLO_LEN>()?;
     let version = reader.u8(at::ACK_VERSION)?;
     Ok(Message::HelloAck(HelloAck {
         session: reader.u32(at::ACK_SESSION)?,
@@ -330,13 +330,13 @@ fn request<const SWAPPED: bool>(
 fn answer<const SWAPPED: bool>(
     reader: Reader<'_, SWAPPED>,
     length: usize,
-) -> Result<(Tag, Option<Refusal>), DecodeError> {
+) -> Result<(Tag, Option<NakReason>), DecodeError> {
     expect_length(length, ANSWER_LEN)?;
     let reader = reader.first::<ANSWER_LEN>()?;
     reader.reserved::<7>(at::REFUSAL_REST)?;
     let why = match reader.u8(at::REFUSAL)? {
         0 => None,
-        wire => Some(Refusal::from_wire(wire).ok_or(DecodeError::BadRefusal)?),
+        wire => Some(NakReason::from_wire(wire).ok_or(DecodeError::BadRefusal)?),
     };
     Ok((Tag::from_cookie(reader.u64(at::COOKIE)?), why))
 }

@@ -4,13 +4,13 @@
 use super::checksum::{checksum, Checksum, NONE};
 use super::error::EncodeError;
 use super::layout::{
-    at, class, kind, ANSWER_LEN, CANCEL_LEN, GREETING_LEN, HEADER_LEN, IMMEDIATE_LEN, MAGIC,
+    at, class, kind, ANSWER_LEN, CANCEL_LEN, HEADER_LEN, HELLO_LEN, IMMEDIATE_LEN, MAGIC,
     MAX_FRAME, PULL_READY_LEN, REQ_LEN, VERSION,
 };
 use super::order::{Order, Writer};
 use lnd_core::id::Tag;
 use lnd_core::key::MAX_KEY;
-use lnd_core::message::{Envelope, Hello, HelloAck, Message, PullReady, Refusal, MAX_HEADER};
+use lnd_core::message::{Envelope, Hello, HelloAck, Message, NakReason, PullReady, MAX_HEADER};
 
 /// Bytes of the frame that [`encode`] writes for this message.
 ///
@@ -18,12 +18,12 @@ use lnd_core::message::{Envelope, Hello, HelloAck, Message, PullReady, Refusal, 
 /// Every error that [`encode`] can have but [`EncodeError::NoRoom`].
 #[inline]
 pub fn encoded_len(envelope: &Envelope, message: &Message<'_>) -> Result<usize, EncodeError> {
-    if envelope.to_life.is_none() && !matches!(message, Message::Hello(_)) {
-        return Err(EncodeError::NoLife);
+    if envelope.to_incarnation.is_none() && !matches!(message, Message::Hello(_)) {
+        return Err(EncodeError::NoIncarnation);
     }
     let (fixed, header, rest) = match message {
         Message::HelloAck(HelloAck { version: Some(0), .. }) => return Err(EncodeError::NoVersion),
-        Message::Hello(_) | Message::HelloAck(_) => (GREETING_LEN, 0, 0),
+        Message::Hello(_) | Message::HelloAck(_) => (HELLO_LEN, 0, 0),
         Message::Immediate { header, payload } => (IMMEDIATE_LEN, header.len(), payload.len()),
         Message::PutReq { key, .. } | Message::PullReady(PullReady { key, .. })
             if key.len() > MAX_KEY =>
@@ -135,8 +135,11 @@ fn write_envelope<const SWAPPED: bool>(
     writer.array(at::FROM_REST, [0; 8])?;
     writer.u64(at::TO, envelope.to.raw())?;
     writer.array(at::TO_REST, [0; 8])?;
-    writer.u64(at::FROM_LIFE, envelope.from_life.raw())?;
-    writer.u64(at::TO_LIFE, envelope.to_life.map_or(0, |life| life.raw()))?;
+    writer.u64(at::FROM_INCARNATION, envelope.from_incarnation.raw())?;
+    writer.u64(
+        at::TO_INCARNATION,
+        envelope.to_incarnation.map_or(0, |incarnation| incarnation.raw()),
+    )?;
     writer.u32(at::SESSION, envelope.session)?;
     writer.u32(at::SEQUENCE, envelope.sequence)?;
     writer.u16(at::CREDITS, envelope.credits)?;
@@ -150,8 +153,8 @@ fn write_body<const SWAPPED: bool>(
     message: &Message<'_>,
 ) -> Result<(), EncodeError> {
     match *message {
-        Message::Hello(hello) => write_hello(writer.first::<GREETING_LEN>()?, hello),
-        Message::HelloAck(ack) => write_hello_ack(writer.first::<GREETING_LEN>()?, ack),
+        Message::Hello(hello) => write_hello(writer.first::<HELLO_LEN>()?, hello),
+        Message::HelloAck(ack) => write_hello_ack(writer.first::<HELLO_LEN>()?, ack),
         Message::Immediate { header, payload } => {
             // Both lengths were bounded by `encoded_len`: the casts lose nothing.
             let mut fixed = writer.first::<IMMEDIATE_LEN>()?;
@@ -235,7 +238,7 @@ fn write_request<const SWAPPED: bool>(
 fn write_answer<const SWAPPED: bool>(
     mut writer: Writer<'_, SWAPPED>,
     tag: Tag,
-    why: Option<Refusal>,
+    why: Option<NakReason>,
 ) -> Result<(), EncodeError> {
     writer.u64(at::COOKIE, tag.to_cookie())?;
     writer.array(at::REFUSAL, [why.map_or(0, |why| why as u8), 0, 0, 0, 0, 0, 0, 0])

@@ -13,7 +13,7 @@ pub enum EncodeError {
     /// The upper-layer header is longer than [`MAX_HEADER`](lnd_core::message::MAX_HEADER).
     HeaderTooLong,
     /// The receiver's life is missing, and the message is not a HELLO.
-    NoLife,
+    NoIncarnation,
     /// A HELLO_ACK that agrees on version zero, which is no version.
     NoVersion,
     /// The key is longer than [`MAX_KEY`](lnd_core::key::MAX_KEY).
@@ -26,7 +26,7 @@ impl fmt::Display for EncodeError {
             Self::NoRoom => "buffer smaller than the frame",
             Self::TooLong => "frame larger than the format allows",
             Self::HeaderTooLong => "upper-layer header too long",
-            Self::NoLife => "receiver's life missing",
+            Self::NoIncarnation => "receiver's life missing",
             Self::NoVersion => "version zero agreed on",
             Self::KeyTooLong => "key too long",
         })
@@ -84,7 +84,7 @@ decode_errors! {
     /// A NID is zero.
     ZeroNid => "NID is zero",
     /// A life is zero where one must be known.
-    ZeroLife => "life is zero",
+    ZeroIncarnation => "life is zero",
     /// No such refusal.
     BadRefusal => "unknown refusal",
     /// The upper-layer header is longer than [`MAX_HEADER`](lnd_core::message::MAX_HEADER).

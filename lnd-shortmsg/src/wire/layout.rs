@@ -86,9 +86,9 @@ pub mod at {
     /// 8 bytes, zero: the rest of a 16-byte NID.
     pub const TO_REST: usize = 40;
     /// u64, the sender's life; never zero.
-    pub const FROM_LIFE: usize = 48;
+    pub const FROM_INCARNATION: usize = 48;
     /// u64, the receiver's life; zero (unknown) only in a HELLO.
-    pub const TO_LIFE: usize = 56;
+    pub const TO_INCARNATION: usize = 56;
     /// u32, the sender's session with the receiver.
     pub const SESSION: usize = 64;
     /// u32, number of the message within session and lane; in a HELLO, of the session's last request.
@@ -221,7 +221,7 @@ pub const PREFIX_LEN: usize = 16;
 /// Bytes of prefix and envelope: a whole NOOP or CLOSE.
 pub const HEADER_LEN: usize = 80;
 /// Bytes of a HELLO or HELLO_ACK of version 1, and the least a later one has.
-pub const GREETING_LEN: usize = 96;
+pub const HELLO_LEN: usize = 96;
 /// Bytes of an IMMEDIATE before its upper-layer header.
 pub const IMMEDIATE_LEN: usize = 88;
 /// Bytes of a PUT_REQ or GET_REQ before its upper-layer header, which a PUT_REQ's key follows.

@@ -2,7 +2,7 @@
 //! Memory of a mailbox in which a test can do what the process on the other side can.
 #![allow(dead_code)]
 
-use lnd_shortmsg::mailbox::{spsc, Consumer, Geometry, Line, Region, RegionError};
+use lnd_shortmsg::mailbox::{spsc, Consumer, Line, MailboxGeometry, MailboxRegion, RegionError};
 use std::ptr::NonNull;
 
 pub const SLOTS: u32 = 4;
@@ -12,7 +12,7 @@ pub const SLOT_SIZE: u32 = 128;
 pub struct Shared(pub Vec<Line>);
 
 impl Shared {
-    pub fn blank(geometry: Geometry) -> Self {
+    pub fn blank(geometry: MailboxGeometry) -> Self {
         Self(vec![Line::ZERO; geometry.bytes_needed() / 64])
     }
 
@@ -20,7 +20,7 @@ impl Shared {
         Self::formatted_as(geometry(), start)
     }
 
-    pub fn formatted_as(geometry: Geometry, start: u32) -> Self {
+    pub fn formatted_as(geometry: MailboxGeometry, start: u32) -> Self {
         let mut shared = Self::blank(geometry);
         // SAFETY: nobody is attached yet.
         unsafe { shared.region().format(geometry, start) }.unwrap();
@@ -29,10 +29,10 @@ impl Shared {
 
     /// The lifetime is cut loose from the borrow: tests change the memory behind the back of
     /// those attached. They do so from one thread and by raw pointers only.
-    pub fn region<'m>(&mut self) -> Region<'m> {
+    pub fn region<'m>(&mut self) -> MailboxRegion<'m> {
         let base = NonNull::new(self.0.as_mut_ptr()).unwrap().cast();
         // SAFETY: the vector's memory, which every test keeps until its end.
-        unsafe { Region::new(base, self.0.len() * 64) }.unwrap()
+        unsafe { MailboxRegion::new(base, self.0.len() * 64) }.unwrap()
     }
 
     /// A test that asks twice uses the last one only.
@@ -63,6 +63,6 @@ impl Shared {
     }
 }
 
-pub fn geometry() -> Geometry {
-    Geometry::new(SLOTS, SLOT_SIZE).unwrap()
+pub fn geometry() -> MailboxGeometry {
+    MailboxGeometry::new(SLOTS, SLOT_SIZE).unwrap()
 }

@@ -4,7 +4,7 @@
 
 use lnd_core::id::{Incarnation, Nid, Tag};
 use lnd_core::key::MAX_KEY;
-use lnd_core::message::{Envelope, Hello, HelloAck, Message, PullReady, Refusal, MAX_HEADER};
+use lnd_core::message::{Envelope, Hello, HelloAck, Message, NakReason, PullReady, MAX_HEADER};
 
 /// Xorshift with 64 bits of state.
 pub struct Rng(pub u64);
@@ -38,8 +38,8 @@ impl Rng {
         Tag::from_cookie(self.number())
     }
 
-    fn refusal(&mut self) -> Refusal {
-        Refusal::ALL[self.below(Refusal::ALL.len())]
+    fn refusal(&mut self) -> NakReason {
+        NakReason::ALL[self.below(NakReason::ALL.len())]
     }
 
     /// Any key, none now and then; its bytes are a part of `content`.
@@ -103,8 +103,8 @@ impl Rng {
         Envelope {
             from: Nid::from_raw(self.number().max(1)).unwrap(),
             to: Nid::from_raw(self.number().max(1)).unwrap(),
-            from_life: Incarnation::from_raw(self.number().max(1)).unwrap(),
-            to_life: Incarnation::from_raw(self.number().max(u64::from(!hello))),
+            from_incarnation: Incarnation::from_raw(self.number().max(1)).unwrap(),
+            to_incarnation: Incarnation::from_raw(self.number().max(u64::from(!hello))),
             session: self.number() as u32,
             sequence: self.number() as u32,
             credits: self.number() as u16,
@@ -125,8 +125,8 @@ pub fn envelope() -> Envelope {
     Envelope {
         from: Nid::from_raw(0x0007_0001_0000_0a01).unwrap(),
         to: Nid::from_raw(0x0007_0001_0000_0b02).unwrap(),
-        from_life: Incarnation::from_raw(0x1111_2222_3333_4444).unwrap(),
-        to_life: Incarnation::from_raw(0x5555_6666_7777_8888),
+        from_incarnation: Incarnation::from_raw(0x1111_2222_3333_4444).unwrap(),
+        to_incarnation: Incarnation::from_raw(0x5555_6666_7777_8888),
         session: 9,
         sequence: 0x0102_0304,
         credits: 0x0506,
@@ -187,7 +187,7 @@ pub fn samples() -> Vec<Sample> {
         attempt: 3,
     };
     let stranger = Envelope {
-        to_life: None,
+        to_incarnation: None,
         session: 12,
         sequence: 0,
         credits: 0,
@@ -204,11 +204,14 @@ pub fn samples() -> Vec<Sample> {
         sample("immediate", Message::Immediate { header, payload: &PAYLOAD }),
         sample("put_req", Message::PutReq { header, source: tag, length, key: &[] }),
         sample("put_req_key", Message::PutReq { header, source: tag, length, key }),
-        sample("put_nak", Message::PutNak { source: tag, why: Refusal::NoMatch }),
+        sample("put_nak", Message::PutNak { source: tag, why: NakReason::NoMatch }),
         sample("put_done", Message::PutDone { source: tag, failed: None }),
-        sample("put_done_failed", Message::PutDone { source: tag, failed: Some(Refusal::Failed) }),
+        sample(
+            "put_done_failed",
+            Message::PutDone { source: tag, failed: Some(NakReason::Failed) },
+        ),
         sample("get_req", Message::GetReq { header, sink: tag, length }),
-        sample("get_nak", Message::GetNak { sink: tag, why: Refusal::NoResources }),
+        sample("get_nak", Message::GetNak { sink: tag, why: NakReason::NoResources }),
         sample("noop", Message::Noop),
         sample("close", Message::Close),
         sample("cancel_put", Message::CancelPut { source: tag, session: 8, sequence: 0x0b0c_0d0e }),

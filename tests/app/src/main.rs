@@ -198,8 +198,8 @@ enum FabricCommand {
         #[arg(value_parser = parse_nid)]
         nid: Nid,
         /// Only if it lives this life, as `show` prints it.
-        #[arg(long, value_parser = fabric::parse_life)]
-        life: Option<Incarnation>,
+        #[arg(long, value_parser = fabric::parse_incarnation)]
+        incarnation: Option<Incarnation>,
     },
     /// Pull a link's cable, or put it back.
     Link {
@@ -224,7 +224,7 @@ impl FabricCommand {
                 fabric::format(&file, Shape::new(nodes, links, descriptors, window << 20))
             }
             Self::Show { file } => fabric::show(&file),
-            Self::Dead { file, nid, life } => fabric::dead(&file, nid, life),
+            Self::Dead { file, nid, incarnation } => fabric::dead(&file, nid, incarnation),
             Self::Link { file, nid, link, to } => {
                 fabric::link(&file, nid, link as usize, to == "up")
             }

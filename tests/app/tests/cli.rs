@@ -81,13 +81,13 @@ fn options_out_of_range_or_in_contradiction_are_usage_errors() {
     ];
     for args in wrong {
         let output = place.run(args);
-        let told = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(2), "{args:?}: {told}");
-        assert!(told.starts_with("error: "), "{args:?}: {told}");
+        let notified = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{args:?}: {notified}");
+        assert!(notified.starts_with("error: "), "{args:?}: {notified}");
         // The usage that is shown is that of the command.
-        let usage = told.lines().find(|line| line.starts_with("Usage: "));
+        let usage = notified.lines().find(|line| line.starts_with("Usage: "));
         let its_own = usage.is_none_or(|line| line.starts_with(&format!("Usage: lnd {}", args[0])));
-        assert!(args[0].starts_with('-') || its_own, "{args:?}: {told}");
+        assert!(args[0].starts_with('-') || its_own, "{args:?}: {notified}");
     }
     let plans = ["late.toml", "node.toml", "rails-late.toml", "rails.toml", "window.toml"];
     assert_eq!(place.names("."), plans, "nothing was made");
@@ -140,8 +140,8 @@ fn a_file_is_fetched_to_regular_files_and_nothing_else() {
         ("none/f", "No such file or directory"),
         ("new/", "is a directory"),
     ] {
-        let told = place.refused(&["get", "f", "1@soft", "--out", out]);
-        assert!(told.contains(out) && told.contains(why), "{out}: {told}");
+        let notified = place.refused(&["get", "f", "1@soft", "--out", out]);
+        assert!(notified.contains(out) && notified.contains(why), "{out}: {notified}");
     }
     assert!(fs::metadata("/dev/null").unwrap().file_type().is_char_device());
     assert!(fs::metadata(at("fifo")).unwrap().file_type().is_fifo());
@@ -161,9 +161,9 @@ fn a_file_is_fetched_to_regular_files_and_nothing_else() {
     assert!(String::from_utf8_lossy(&output.stderr).contains("got f: "));
     let full = fs::File::options().write(true).open("/dev/full").unwrap();
     let output = place.lnd(&["get", "f", "1@soft", "--out", "-"]).stdout(full).output().unwrap();
-    let told = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(1), "{told}");
-    assert!(told.contains("standard output: "), "{told}");
+    let notified = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{notified}");
+    assert!(notified.contains("standard output: "), "{notified}");
     // A file that is not there leaves the old one.
     place.refused(&["get", "nothing", "1@soft", "--out", "target"]);
     assert!(same(&file, &at("target")));
@@ -209,8 +209,8 @@ fn what_does_not_say_how_long_it_is_is_read_to_its_end_or_refused() {
         (".", "is a directory"),
         ("..", "is a directory"),
     ] {
-        let told = place.refused(&["put", file, "1@soft", "--name", "refused"]);
-        assert!(told.contains(file) && told.contains(why), "{told}");
+        let notified = place.refused(&["put", file, "1@soft", "--name", "refused"]);
+        assert!(notified.contains(file) && notified.contains(why), "{notified}");
     }
     assert!(!place.dir.join("store/refused").exists());
     node.stop();
@@ -228,18 +228,21 @@ fn names_that_lead_to_no_file_at_the_server_are_refused_as_such() {
     assert!(Command::new("mkfifo").arg(store("fifo")).status().unwrap().success());
     for name in ["dir", "link", "fifo"] {
         let why = "the name does not lead to a regular file at the server";
-        let told = place.refused(&["put", "file", "1@soft", "--name", name]);
-        assert_eq!(told, format!("lnd: put {name} at 1@soft0: {why}\n"));
-        let told = place.refused(&["get", name, "1@soft", "--out", "back"]);
-        assert_eq!(told, format!("lnd: get {name} from 1@soft0: {why}\n"));
+        let notified = place.refused(&["put", "file", "1@soft", "--name", name]);
+        assert_eq!(notified, format!("lnd: put {name} at 1@soft0: {why}\n"));
+        let notified = place.refused(&["get", name, "1@soft", "--out", "back"]);
+        assert_eq!(notified, format!("lnd: get {name} from 1@soft0: {why}\n"));
     }
     assert!(fs::metadata(store("fifo")).unwrap().file_type().is_fifo());
     // The directory that standard input is read into is named, not standard input.
     let mut put = place.lnd(&["put", "-", "1@soft", "--name", "piped"]);
     let output = put.env("TMPDIR", place.dir.join("none")).output().unwrap();
-    let told = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(1), "{told}");
-    assert!(told.contains("no-file/none, into which standard input is read: No such"), "{told}");
+    let notified = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{notified}");
+    assert!(
+        notified.contains("no-file/none, into which standard input is read: No such"),
+        "{notified}"
+    );
     node.stop();
 }
 
@@ -317,8 +320,8 @@ fn a_full_store_is_an_error_at_both_ends() {
     let mut node = place.adopt("node.log", command.spawn().unwrap());
     node.wait_until("the node is up", |log| log.contains("is up"));
     place.write("big", 16 << 20);
-    let told = place.refused(&["put", "big", "1@soft"]);
-    assert!(told.contains("put big at 1@soft0: no space left at the server"), "{told}");
+    let notified = place.refused(&["put", "big", "1@soft"]);
+    assert!(notified.contains("put big at 1@soft0: no space left at the server"), "{notified}");
     node.wait_until("the server has said so", |log| log.contains("store/big: file too large"));
     // It serves on, and nothing is left of the file.
     place.write("small", 4096);
@@ -365,9 +368,9 @@ fn a_standard_stream_that_is_closed_is_an_error() {
         (">&-", &["get", "f", "1@soft", "--out", "-"][..], "standard output is closed"),
     ] {
         let output = closed(which, args);
-        let told = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(1), "{told}");
-        assert!(told.contains(name), "{told}");
+        let notified = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(1), "{notified}");
+        assert!(notified.contains(name), "{notified}");
     }
     assert!(same(&place.dir.join("f"), &place.dir.join("store/f")), "the old file stays");
     // The device itself may be meant.

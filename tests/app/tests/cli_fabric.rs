@@ -21,8 +21,8 @@ fn a_server_that_is_not_there_is_told_of_by_the_fabrics_table() {
             &["get", "file", nid, "--out", "back"],
         ] {
             // A patience of hours: only the table can have ended it.
-            let told = place.refused(&[args, &["--timeout", "10000"]].concat());
-            assert_eq!(told, format!("lnd: {why}\n"), "{args:?}");
+            let notified = place.refused(&[args, &["--timeout", "10000"]].concat());
+            assert_eq!(notified, format!("lnd: {why}\n"), "{args:?}");
         }
     };
     everybody("1@soft", "lnd.fabric: there is no such fabric; `lnd node` makes it");
@@ -61,23 +61,26 @@ fn a_server_that_stands_still_is_waited_for() {
     let place = Place::new("still");
     let mut node = place.small_node();
     node.signal("-STOP");
-    let told = place.refused(&["ping", "1@soft", "--timeout", "3"]);
-    assert!(told.contains("no progress for 3 s; 1@soft0 does not answer"), "{told}");
+    let notified = place.refused(&["ping", "1@soft", "--timeout", "3"]);
+    assert!(notified.contains("no progress for 3 s; 1@soft0 does not answer"), "{notified}");
     node.signal("-CONT");
     node.stop();
 }
 
 #[test]
-fn a_node_whose_process_lives_is_not_declared_dead() {
+fn a_node_whose_process_runs_is_not_declared_dead() {
     let place = Place::new("lives");
     let mut node = place.small_node();
-    let told = place.refused(&["fabric", "dead", "lnd.fabric", "1@soft"]);
-    assert_eq!(told, "lnd: 1@soft0: its process is running; stop it instead\n");
+    let notified = place.refused(&["fabric", "dead", "lnd.fabric", "1@soft"]);
+    assert_eq!(notified, "lnd: 1@soft0: its process is running; stop it instead\n");
     place.ok(&["ping", "1@soft"]);
-    let told = place.refused(&["fabric", "dead", "lnd.fabric", "9@soft"]);
-    assert!(told.contains("9@soft0: this fabric has the nodes 1@soft0 to 3@soft0"), "{told}");
-    let told = place.refused(&["fabric", "dead", "lnd.fabric", "2@soft"]);
-    assert!(told.contains("2@soft0: not present on this fabric"), "{told}");
+    let notified = place.refused(&["fabric", "dead", "lnd.fabric", "9@soft"]);
+    assert!(
+        notified.contains("9@soft0: this fabric has the nodes 1@soft0 to 3@soft0"),
+        "{notified}"
+    );
+    let notified = place.refused(&["fabric", "dead", "lnd.fabric", "2@soft"]);
+    assert!(notified.contains("2@soft0: not present on this fabric"), "{notified}");
     node.kill();
     assert_eq!(place.ok(&["fabric", "dead", "lnd.fabric", "1@soft"]), "1@soft0 is dead\n");
 }
@@ -93,8 +96,11 @@ fn a_node_that_was_declared_dead_stops() {
         lnd_sim::fabric::Fabric::attach(&mapping).unwrap().declare_dead(0);
     }
     assert_eq!(node.end().code(), Some(1), "{}", node.log());
-    let told = node.log();
-    assert!(told.contains("lnd: 1@soft0: was declared dead although it was running"), "{told}");
+    let notified = node.log();
+    assert!(
+        notified.contains("lnd: 1@soft0: was declared dead although it was running"),
+        "{notified}"
+    );
     let mut again = place.small_node();
     place.ok(&["ping", "1@soft"]);
     again.stop();
@@ -111,10 +117,13 @@ fn two_nodes_over_one_directory() {
         place.start("put.log", &["put", "--me", "3@soft", "a.src", "1@soft", "--name", "a"]);
     put.wait_until("the file is begun", |_| place.stored() > 0);
     first.signal("-STOP");
-    let told = place.refused(&["node", "--me", "2@soft", "--dir", "store"]);
-    assert!(told.starts_with("lnd: store: in use by 1@soft0, process "), "{told}");
-    let told = place.refused(&["node", "--me", "1@soft", "--dir", "store"]);
-    assert!(told.contains("1@soft0: ") && told.contains("another process is this node"), "{told}");
+    let notified = place.refused(&["node", "--me", "2@soft", "--dir", "store"]);
+    assert!(notified.starts_with("lnd: store: in use by 1@soft0, process "), "{notified}");
+    let notified = place.refused(&["node", "--me", "1@soft", "--dir", "store"]);
+    assert!(
+        notified.contains("1@soft0: ") && notified.contains("another process is this node"),
+        "{notified}"
+    );
     first.signal("-CONT");
     put.wait();
     assert!(same(&a, &place.dir.join("store/a")));
@@ -142,16 +151,19 @@ fn a_clients_names_do_not_reach_another_server() {
         ("n/.drafts/0", "no file may have this name"),
         ("n/file", "the name leads into a directory that another server owns"),
     ] {
-        let told = place.refused(&["put", "file", "1@soft", "--name", name]);
-        assert_eq!(told, format!("lnd: put {name} at 1@soft0: {why}\n"));
-        let told = place.refused(&["get", name, "1@soft", "--out", "back"]);
-        assert_eq!(told, format!("lnd: get {name} from 1@soft0: {why}\n"));
+        let notified = place.refused(&["put", "file", "1@soft", "--name", name]);
+        assert_eq!(notified, format!("lnd: put {name} at 1@soft0: {why}\n"));
+        let notified = place.refused(&["get", name, "1@soft", "--out", "back"]);
+        assert_eq!(notified, format!("lnd: get {name} from 1@soft0: {why}\n"));
     }
     place.ok(&["put", "file", "2@soft"]);
     assert!(same(&file, &place.dir.join("store/n/file")));
     below.stop();
-    let told = place.refused(&["node", "--me", "2@soft", "--dir", "store/n"]);
-    assert!(told.contains("store/n: lies within ") && told.contains("1@soft0, process"), "{told}");
+    let notified = place.refused(&["node", "--me", "2@soft", "--dir", "store/n"]);
+    assert!(
+        notified.contains("store/n: lies within ") && notified.contains("1@soft0, process"),
+        "{notified}"
+    );
     node.stop();
 }
 
@@ -163,9 +175,9 @@ fn a_lock_file_that_was_removed_is_an_error_at_both_ends() {
     let mut node = place.small_node();
     place.ok(&["put", "file", "1@soft", "--name", "first"]);
     fs::remove_file(place.dir.join("store/.owner")).unwrap();
-    let told = place.refused(&["put", "file", "1@soft"]);
+    let notified = place.refused(&["put", "file", "1@soft"]);
     let why = "the server has lost its directory: .owner in it was removed or replaced";
-    assert_eq!(told, format!("lnd: put file at 1@soft0: {why}\n"));
+    assert_eq!(notified, format!("lnd: put file at 1@soft0: {why}\n"));
     node.wait_until("the server has said so", |log| {
         log.contains("store/file: not stored: the directory's .owner was removed or replaced")
     });
@@ -181,13 +193,16 @@ fn a_lock_file_that_was_removed_is_an_error_at_both_ends() {
 fn a_fabric_that_is_there_is_not_another_one() {
     let place = Place::new("another");
     place.ok(&["fabric", "format", "lnd.fabric", "--nodes", "3", "--window", "34"]);
-    let told = place.refused(&["node", "--nodes", "5"]);
-    assert_eq!(told, "lnd: lnd.fabric: is there and has 3 nodes, not --nodes 5\n");
-    let told = place.refused(&["node", "--window", "64"]);
-    assert_eq!(told, "lnd: lnd.fabric: is there and has windows of 34 MiB, not --window 64\n");
+    let notified = place.refused(&["node", "--nodes", "5"]);
+    assert_eq!(notified, "lnd: lnd.fabric: is there and has 3 nodes, not --nodes 5\n");
+    let notified = place.refused(&["node", "--window", "64"]);
+    assert_eq!(notified, "lnd: lnd.fabric: is there and has windows of 34 MiB, not --window 64\n");
     place.ok(&["fabric", "format", "one", "--links", "1", "--window", "34"]);
-    let told = place.refused(&["node", "--fabric", "one"]);
-    assert_eq!(told, "lnd: one: has 1 links of 256 descriptors; a process needs 2 links of 256\n");
+    let notified = place.refused(&["node", "--fabric", "one"]);
+    assert_eq!(
+        notified,
+        "lnd: one: has 1 links of 256 descriptors; a process needs 2 links of 256\n"
+    );
     assert_eq!(place.names("."), ["lnd.fabric", "one"], "no directory was made");
 }
 
@@ -201,8 +216,8 @@ fn a_fabric_that_is_cut_is_an_error() {
     fs::File::options().write(true).open(&fabric).unwrap().set_len(4096).unwrap();
     assert_eq!(node.end().code(), Some(1), "{}", node.log());
     assert!(node.log().contains("lnd: lnd.fabric: the fabric file was cut"), "{}", node.log());
-    let told = place.refused(&["ping", "1@soft"]);
-    assert!(told.starts_with("lnd: lnd.fabric: fabric has 4096 bytes, needs "), "{told}");
+    let notified = place.refused(&["ping", "1@soft"]);
+    assert!(notified.starts_with("lnd: lnd.fabric: fabric has 4096 bytes, needs "), "{notified}");
 }
 
 /// More than the file system has: refused before anything is taken from it.
@@ -213,8 +228,8 @@ fn a_fabric_that_has_no_room_is_not_made() {
         &["fabric", "format", "f", "--nodes", "64", "--window", "1048576"][..],
         &["node", "--fabric", "f", "--nodes", "64", "--window", "1048576"],
     ] {
-        let told = place.refused(args);
-        assert!(told.starts_with("lnd: f: no space left: the fabric takes "), "{told}");
+        let notified = place.refused(args);
+        assert!(notified.starts_with("lnd: f: no space left: the fabric takes "), "{notified}");
     }
     assert_eq!(place.names("."), [""; 0]);
 }
@@ -230,8 +245,8 @@ fn a_node_that_is_refused_leaves_no_fabric() {
         (["--me", "1@soft", "--dir", "file/store"], "file/store: "),
         (["--me", "9@soft", "--dir", "store"], "9@soft0: this fabric has the nodes"),
     ] {
-        let told = place.refused(&[&["node"], &args[..], &small].concat());
-        assert!(told.contains(why), "{args:?}: {told}");
+        let notified = place.refused(&[&["node"], &args[..], &small].concat());
+        assert!(notified.contains(why), "{args:?}: {notified}");
         assert!(!place.dir.join("lnd.fabric").exists(), "{args:?}");
     }
     assert_eq!(place.names("."), ["file"]);
@@ -253,11 +268,11 @@ fn a_node_that_is_refused_leaves_no_fabric() {
 fn what_is_no_fabric_is_told_of_by_what_it_is() {
     let place = Place::new("no-fabric");
     place.write("short", 100);
-    let told = place.refused(&["fabric", "show", "short"]);
-    assert_eq!(told, "lnd: short: not a fabric file (has 96 bytes, fewer than every fabric)\n");
+    let notified = place.refused(&["fabric", "show", "short"]);
+    assert_eq!(notified, "lnd: short: not a fabric file (has 96 bytes, fewer than every fabric)\n");
     place.write("long", 8192);
-    let told = place.refused(&["fabric", "show", "long"]);
-    assert_eq!(told, "lnd: long: not a fabric file (wrong magic number)\n");
-    let told = place.refused(&["fabric", "format", "long"]);
-    assert_eq!(told, "lnd: long: is there already, and is left alone\n");
+    let notified = place.refused(&["fabric", "show", "long"]);
+    assert_eq!(notified, "lnd: long: not a fabric file (wrong magic number)\n");
+    let notified = place.refused(&["fabric", "format", "long"]);
+    assert_eq!(notified, "lnd: long: is there already, and is left alone\n");
 }

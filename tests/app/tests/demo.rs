@@ -111,9 +111,9 @@ fn reading_what_is_to_be_sent_ends_with_the_bound_or_a_signal() {
     file.set_len(1 << 40).unwrap();
     let arguments = ["--quiet", "--dir", "files", "--generated", "0"];
     let output = place.lnd(&arguments).args(["--bound", "1"]).output().unwrap();
-    let told = text(&output);
-    assert_eq!(output.status.code(), Some(1), "{told}");
-    assert!(told.contains("not ready within 1 s: --bound gives it longer"), "{told}");
+    let notified = text(&output);
+    assert_eq!(output.status.code(), Some(1), "{notified}");
+    assert!(notified.contains("not ready within 1 s: --bound gives it longer"), "{notified}");
     for signal in [libc::SIGTERM, libc::SIGINT] {
         let mut command = place.lnd(&arguments);
         command.args(["--bound", "1000000"]).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -148,13 +148,16 @@ fn a_demonstration_of_nothing_is_refused() {
     fs::create_dir(place.0.join("empty")).unwrap();
     let arguments = ["--quiet", "--dir", "empty", "--generated", "0"];
     let output = place.lnd(&arguments).output().unwrap();
-    let told = text(&output);
-    assert_eq!(output.status.code(), Some(1), "{told}");
-    assert!(told.contains("empty: no regular file below it") && !told.contains("OK"), "{told}");
+    let notified = text(&output);
+    assert_eq!(output.status.code(), Some(1), "{notified}");
+    assert!(
+        notified.contains("empty: no regular file below it") && !notified.contains("OK"),
+        "{notified}"
+    );
     let output = place.lnd(&["--dir", "files", "--scratch", "none"]).output().unwrap();
-    let told = text(&output);
-    assert_eq!(output.status.code(), Some(1), "{told}");
-    assert!(told.contains("none: No such file or directory"), "{told}");
+    let notified = text(&output);
+    assert_eq!(output.status.code(), Some(1), "{notified}");
+    assert!(notified.contains("none: No such file or directory"), "{notified}");
     assert!(!place.0.join("none").exists());
 }
 

@@ -25,7 +25,7 @@ fn drained(log: &str, dead: &str) -> Option<(u64, f64)> {
 }
 
 #[test]
-fn the_receiver_is_killed_in_the_middle_and_reborn() {
+fn the_receiver_is_killed_in_the_middle_and_restarted() {
     let place = Place::new("receiver-killed");
     let big = place.write("big.bin", BIG);
     let mut node = place.node("node.log");
@@ -39,15 +39,15 @@ fn the_receiver_is_killed_in_the_middle_and_reborn() {
     let bound = pace.stretch(BOUND_MS);
     assert!(millis < bound, "{millis} ms of {bound}");
     let mut node = place.node("reborn.log");
-    let told = put.wait();
-    assert!(told.contains("put big.bin"), "{told}");
+    let notified = put.wait();
+    assert!(notified.contains("put big.bin"), "{notified}");
     place.ok(&["get", "big.bin", "1@soft", "--out", "back.bin"]);
     assert!(same(&big, &place.dir.join("back.bin")));
     node.stop();
 }
 
 #[test]
-fn the_sender_is_killed_in_the_middle_and_reborn() {
+fn the_sender_is_killed_in_the_middle_and_restarted() {
     let place = Place::new("sender-killed");
     let big = place.write("big.bin", BIG);
     let mut node = place.node("node.log");
@@ -67,10 +67,10 @@ fn the_sender_is_killed_in_the_middle_and_reborn() {
     place.ok(&[&["get", "second", "1@soft", "--out", "back.bin"], &me[..]].concat());
     assert!(same(&big, &place.dir.join("back.bin")));
     // The end in good order includes: all memory given back, no oracle violation.
-    let told = node.stop();
-    assert!(told.contains("left in good order"), "{told}");
-    let restarted: u64 = counter(&told, "peers_restarted");
-    assert!(restarted >= 1, "{told}");
+    let notified = node.stop();
+    assert!(notified.contains("left in good order"), "{notified}");
+    let restarted: u64 = counter(&notified, "peers_restarted");
+    assert!(restarted >= 1, "{notified}");
 }
 
 /// R41: a server that does not run for seconds, as on a busy machine, forgets no file that is being
@@ -84,14 +84,14 @@ fn a_server_that_stands_still_forgets_nothing() {
     put.wait_until("a third has crossed", |_| place.stored() > BIG as u64 / 3);
     // Longer than any bound of the layers below on a peer's silence.
     node.pause(Duration::from_secs(4));
-    let told = put.wait();
-    assert!(told.contains("begun anew 0 times"), "{told}");
+    let notified = put.wait();
+    assert!(notified.contains("begun anew 0 times"), "{notified}");
     let mut get = place.start("get.log", &["get", "big.bin", "1@soft", "--out", "back.bin"]);
     let part = |names: Vec<String>| names.iter().any(|name| name.ends_with(".part"));
     get.wait_until("the file is begun", |_| part(place.names(".")));
     node.pause(Duration::from_secs(4));
-    let told = get.wait();
-    assert!(told.contains("begun anew 0 times"), "{told}");
+    let notified = get.wait();
+    assert!(notified.contains("begun anew 0 times"), "{notified}");
     assert!(same(&big, &place.dir.join("back.bin")));
     node.stop();
 }
@@ -129,9 +129,9 @@ fn a_corrupt_or_foreign_fabric_is_refused_with_a_clear_error() {
     let refused = |name: &str, why: &str| {
         let before = fs::metadata(place.dir.join(name)).unwrap().len();
         let output = place.run(&["ping", "1@soft", "--fabric", name]);
-        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        let notified = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(!output.status.success(), "{name}");
-        assert!(told.contains(name) && told.contains(why), "{name}: {told}");
+        assert!(notified.contains(name) && notified.contains(why), "{name}: {notified}");
         assert_eq!(fs::metadata(place.dir.join(name)).unwrap().len(), before, "left alone");
     };
     place.write("noise", 1 << 20);
@@ -170,18 +170,18 @@ fn shown(place: &Place, node: u32) -> Vec<String> {
 fn the_fabric_command_formats_shows_declares_deaths_and_pulls_cables() {
     let place = Place::new("fabric");
     let shape = ["--nodes", "3", "--links", "2", "--window", "64"];
-    let told = place.ok(&[&["fabric", "format", "f"], &shape[..]].concat());
+    let notified = place.ok(&[&["fabric", "format", "f"], &shape[..]].concat());
     let bytes = fs::metadata(place.dir.join("f")).unwrap().len();
-    assert!(bytes.is_power_of_two() && told.contains(&format!("{bytes} bytes")), "{told}");
+    assert!(bytes.is_power_of_two() && notified.contains(&format!("{bytes} bytes")), "{notified}");
     // What is there is left alone, and what cannot be is not made.
     assert!(place.refused(&["fabric", "format", "f"]).contains("f: "));
     assert_eq!(fs::metadata(place.dir.join("f")).unwrap().len(), bytes);
     assert!(place.refused(&["fabric", "format", "g", "--nodes", "0"]).contains("error: "));
     assert!(!place.dir.join("g").exists());
 
-    let told = place.ok(&["fabric", "show", "f"]);
-    assert!(told.starts_with("3 nodes, 2 links, 256 descriptors"), "{told}");
-    assert!(told.contains("windows of 64 MiB"), "{told}");
+    let notified = place.ok(&["fabric", "show", "f"]);
+    assert!(notified.starts_with("3 nodes, 2 links, 256 descriptors"), "{notified}");
+    assert!(notified.contains("windows of 64 MiB"), "{notified}");
     assert_eq!(shown(&place, 2), ["2@soft0: absent, life -"]);
     let gone = place.refused(&["fabric", "link", "f", "2@soft", "0", "down"]);
     assert!(gone.contains("2@soft0 has no link 0 yet"), "{gone}");
@@ -210,14 +210,14 @@ fn the_fabric_command_formats_shows_declares_deaths_and_pulls_cables() {
 
     // A death is declared of one life only, and only once.
     node.kill();
-    let life = alive.split("life ").nth(1).unwrap()[..16].to_owned();
-    let other = format!("{:016x}", u64::from_str_radix(&life, 16).unwrap() ^ 1);
+    let incarnation = alive.split("life ").nth(1).unwrap()[..16].to_owned();
+    let other = format!("{:016x}", u64::from_str_radix(&incarnation, 16).unwrap() ^ 1);
     place.refused(&["fabric", "dead", "f", "1@soft", "--life", &other]);
     place.refused(&["fabric", "dead", "f", "1@soft", "--life", "zebra"]);
     place.refused(&["fabric", "dead", "f", "3@soft"]);
     assert!(shown(&place, 1)[0].contains("alive"), "nobody has proven its death");
-    let told = place.ok(&["fabric", "dead", "f", "1@soft", "--life", &life]);
-    assert_eq!(told, "1@soft0 is dead\n");
+    let notified = place.ok(&["fabric", "dead", "f", "1@soft", "--life", &incarnation]);
+    assert_eq!(notified, "1@soft0 is dead\n");
     assert!(shown(&place, 1)[0].starts_with("1@soft0: dead, life "));
     for args in [["fabric", "show", "h"], ["fabric", "show", "n.log"]] {
         assert!(place.refused(&args).contains(args[2]), "{args:?}");

@@ -8,9 +8,9 @@ use lnd_core::link::Quiesced;
 use lnd_core::ports::{Bd, Completion, Completions, Engine, PostError, Returned};
 use lnd_core::time::Instant;
 use lnd_dma::driver::{CompletionQueue, MmioEngine, Nodes};
-use lnd_dma::memory::{Geometry, LayoutError, LinkMemory};
+use lnd_dma::memory::{LinkGeometry, LayoutError, LinkMemory};
 use lnd_dma::regs::{Register, RegisterAccess};
-use lnd_dma::soft::{BusFault, Fabric, Faults, Place, Progress, Settings, SoftEngine, Verdict};
+use lnd_dma::soft::{BusFault, Fabric, Faults, BusAddress, Progress, Settings, SoftEngine, CompletionFault};
 
 use crate::ports::{ask, show, yes, Foreign};
 
@@ -45,7 +45,7 @@ impl<'m> Fabric<'m> for Foreign {
         yes()
     }
 
-    fn copy(&mut self, from: Place, to: Place, length: u32) -> Result<(), BusFault> {
+    fn copy(&mut self, from: BusAddress, to: BusAddress, length: u32) -> Result<(), BusFault> {
         show(&(from, to, length));
         yes().then_some(()).ok_or(BusFault)
     }
@@ -56,14 +56,14 @@ impl Faults for Foreign {
         yes()
     }
 
-    fn completion(&mut self, tag: Tag) -> Verdict {
+    fn completion(&mut self, tag: Tag) -> CompletionFault {
         show(&tag);
         match ask() {
-            0 => Verdict::Deliver,
-            1 => Verdict::Lose,
-            2 => Verdict::Twice,
-            3 => Verdict::Garble,
-            n => Verdict::Hold(Instant::from_nanos(n)),
+            0 => CompletionFault::Deliver,
+            1 => CompletionFault::Lose,
+            2 => CompletionFault::Twice,
+            3 => CompletionFault::Garble,
+            n => CompletionFault::Hold(Instant::from_nanos(n)),
         }
     }
 
@@ -79,7 +79,7 @@ type Soft<'m> = SoftEngine<'m, Foreign, Foreign>;
 pub fn lnd_bare_dma_format(
     base: NonNull<u8>,
     len: usize,
-    geometry: Geometry,
+    geometry: LinkGeometry,
     start: u32,
 ) -> Result<LinkMemory<'static>, LayoutError> {
     // SAFETY: linked for inspection, never run.
@@ -122,8 +122,8 @@ pub fn lnd_bare_dma_stop(engine: &mut Mmio<'_>) -> Option<Quiesced> {
 }
 
 #[no_mangle]
-pub fn lnd_bare_dma_yank(engine: &mut Mmio<'_>, tag: Tag, proof: &Quiesced) -> Option<Returned> {
-    engine.yank(tag, proof)
+pub fn lnd_bare_dma_reclaim(engine: &mut Mmio<'_>, tag: Tag, proof: &Quiesced) -> Option<Returned> {
+    engine.reclaim(tag, proof)
 }
 
 #[no_mangle]

@@ -5,12 +5,12 @@ use core::mem::MaybeUninit;
 
 use lnd_core::config::{Config, ConfigError};
 use lnd_core::driver::{
-    Arrival, Blocker, Broken, Decider, Driver, Give, Identity, Inbound, Interrupt, Receive,
-    Received, RecvError, Refused, Report, Request, RunState, Served, Submitted, Ticket,
+    Arrival, Blocker, Broken, IrqHandle, Driver, Reply, Identity, Inbound, Interrupt, Receive,
+    Received, RecvError, Refused, Report, Request, RunState, Served, Submitted, RxRequest,
 };
 use lnd_core::id::{LinkId, Nid, PeerId, Tag};
 use lnd_core::link::LinkState;
-use lnd_core::message::{Envelope, Message, PullReady, Refusal};
+use lnd_core::message::{Envelope, Message, PullReady, NakReason};
 use lnd_core::peer::HelloState;
 use lnd_core::ports::Sent;
 use lnd_core::time::{Instant, Span};
@@ -56,7 +56,7 @@ pub fn lnd_bare_on_message<'d, 'm, 'f>(
 }
 
 #[no_mangle]
-pub fn lnd_bare_keep<'f>(arrival: Arrival<'_, '_, 'f, Foreign>) -> Ticket<'f> {
+pub fn lnd_bare_keep<'f>(arrival: Arrival<'_, '_, 'f, Foreign>) -> RxRequest<'f> {
     arrival.keep()
 }
 
@@ -71,13 +71,13 @@ pub fn lnd_bare_arrival_recv<'f>(
 #[no_mangle]
 pub fn lnd_bare_arrival_give<'f>(
     arrival: Arrival<'_, '_, 'f, Foreign>,
-    it: &Give<'_>,
+    it: &Reply<'_>,
 ) -> Result<Tag, RecvError<'f>> {
-    arrival.give(it)
+    arrival.reply(it)
 }
 
 #[no_mangle]
-pub fn lnd_bare_arrival_refuse(arrival: Arrival<'_, '_, '_, Foreign>, why: Refusal) {
+pub fn lnd_bare_arrival_refuse(arrival: Arrival<'_, '_, '_, Foreign>, why: NakReason) {
     arrival.refuse(why);
 }
 
@@ -96,25 +96,25 @@ pub fn lnd_bare_on_pull_ready(
 pub fn lnd_bare_recv<'f>(
     node: &mut Node<'_>,
     now: Instant,
-    ticket: Ticket<'f>,
+    rx_request: RxRequest<'f>,
     it: &Receive<'_>,
 ) -> Result<Tag, RecvError<'f>> {
-    node.recv(now, ticket, it)
+    node.recv(now, rx_request, it)
 }
 
 #[no_mangle]
 pub fn lnd_bare_give<'f>(
     node: &mut Node<'_>,
     now: Instant,
-    ticket: Ticket<'f>,
-    it: &Give<'_>,
+    rx_request: RxRequest<'f>,
+    it: &Reply<'_>,
 ) -> Result<Tag, RecvError<'f>> {
-    node.give(now, ticket, it)
+    node.reply(now, rx_request, it)
 }
 
 #[no_mangle]
-pub fn lnd_bare_refuse(node: &mut Node<'_>, now: Instant, ticket: Ticket<'_>, why: Refusal) {
-    node.refuse(now, ticket, why);
+pub fn lnd_bare_refuse(node: &mut Node<'_>, now: Instant, rx_request: RxRequest<'_>, why: NakReason) {
+    node.refuse(now, rx_request, why);
 }
 
 #[no_mangle]
@@ -174,11 +174,11 @@ pub fn lnd_bare_interrupt(it: &mut Interrupt<'_, Foreign>, now: Instant, budget:
 }
 
 #[no_mangle]
-pub fn lnd_bare_peer_down(it: &Decider<'_>, peer: PeerId) {
+pub fn lnd_bare_peer_down(it: &IrqHandle<'_>, peer: PeerId) {
     it.peer_down(peer);
 }
 
 #[no_mangle]
-pub fn lnd_bare_link_failed(it: &Decider<'_>, link: LinkId) {
+pub fn lnd_bare_link_failed(it: &IrqHandle<'_>, link: LinkId) {
     it.link_failed(link);
 }

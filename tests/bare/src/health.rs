@@ -5,15 +5,15 @@ use core::mem::MaybeUninit;
 
 use lnd_core::id::{Incarnation, Nid};
 use lnd_core::time::{Instant, Span};
-use lnd_core::transfer::{Cause, Delivery, Health as Class, Place, Policy, Status};
-use lnd_health::journey::{Path, Terms};
+use lnd_core::transfer::{Cause, Delivery, HealthClass as Class, Place, Policy, Status};
+use lnd_health::attempts::{Path, Terms};
 use lnd_health::node::{Action, End, Next, PeerSettings};
 use lnd_health::prober::ProbeEnd;
 use lnd_health::reconnect::Connected;
 use lnd_health::select::{Match, NoPath, Rule};
 use lnd_health::tracker::Tracker;
 use lnd_health::{
-    effect, refusal_of_errno, Config, Health, HealthValue, NiId, Number, Object, PeerId, PeerNiId,
+    effect, refusal_of_errno, HealthConfig, Health, HealthValue, NiId, Number, Object, PeerId, PeerNiId,
     ProbeKind, ProbeKinds, Profile, RouteId, Stamp, Trial, WindowCheck,
 };
 
@@ -33,7 +33,7 @@ pub extern "C" fn lnd_bare_health_create<'m>(
     sizes: &[u32; 4],
     out: &mut MaybeUninit<Health<'m>>,
 ) -> usize {
-    let mut config = Config::new(sizes[0] as u8, sizes[1], sizes[2]);
+    let mut config = HealthConfig::new(sizes[0] as u8, sizes[1], sizes[2]);
     config.journal = sizes[3];
     if let Ok(health) = Health::create(memory, config, Instant::ORIGIN) {
         out.write(health);
@@ -70,30 +70,30 @@ pub extern "C" fn lnd_bare_health_tables(health: &mut Health<'_>, raw: u64, n: u
 #[no_mangle]
 pub extern "C" fn lnd_bare_health_message(health: &mut Health<'_>, n: u64, errno: i32) -> u32 {
     let now = Instant::from_nanos(n);
-    let Some(mut journey) = health.open(PeerId::new(n as u32), Terms::new(n, now)) else {
+    let Some(mut attempts) = health.open(PeerId::new(n as u32), Terms::new(n, now)) else {
         return 0;
     };
-    let Ok(choice) = health.choose(&journey, &[]) else {
-        return health.give_up(journey, NoPath::Tried).tries;
+    let Ok(choice) = health.choose(&attempts, &[]) else {
+        return health.give_up(attempts, NoPath::Tried).tries;
     };
-    if !health.begin(now, &mut journey, &choice) {
-        return health.give_up(journey, NoPath::Tried).tries;
+    if !health.begin(now, &mut attempts, &choice) {
+        return health.give_up(attempts, NoPath::Tried).tries;
     }
-    let number = health.stamp(&journey).map_or(0, |stamp| stamp.number.raw());
-    let slice = health.slice(now, &journey).as_nanos().wrapping_add(number);
+    let number = health.stamp(&attempts).map_or(0, |stamp| stamp.number.raw());
+    let slice = health.slice(now, &attempts).as_nanos().wrapping_add(number);
     let next = match (refusal_of_errno(errno), Cause::ALL.get(n as usize)) {
-        (refusal, None) if refusal.again => health.refused(now, journey, refusal),
+        (refusal, None) if refusal.again => health.refused(now, attempts, refusal),
         (_, Some(&cause)) => {
             let status = Status::of(Policy::Seed, cause, Place::Queue);
-            health.outcome(now, journey, End::of(&status))
+            health.outcome(now, attempts, End::of(&status))
         }
-        _ => health.outcome(now, journey, End::failed(Class::NetworkTimeout, Delivery::Unknown)),
+        _ => health.outcome(now, attempts, End::failed(Class::NetworkTimeout, Delivery::Unknown)),
     };
     match next {
-        Next::Again(journey) => health.give_up(journey, NoPath::Tried).tries,
-        Next::Later(journey, at) => {
-            let early = health.next_try(&journey).max(at).as_nanos() as u32;
-            early.wrapping_add(health.give_up(journey, NoPath::Tried).tries)
+        Next::Again(attempts) => health.give_up(attempts, NoPath::Tried).tries,
+        Next::Later(attempts, at) => {
+            let early = health.next_try(&attempts).max(at).as_nanos() as u32;
+            early.wrapping_add(health.give_up(attempts, NoPath::Tried).tries)
         }
         Next::Ended(ended) => ended.tries.wrapping_add(slice as u32),
     }
@@ -104,7 +104,7 @@ pub extern "C" fn lnd_bare_health_message(health: &mut Health<'_>, n: u64, errno
 pub extern "C" fn lnd_bare_health_evidence(health: &mut Health<'_>, n: u64) -> bool {
     let now = Instant::from_nanos(n);
     let (hop, peer) = (PeerNiId::new(n as u32), PeerId::new(n as u32));
-    let (Some(local), Some(life)) = (NiId::new(n as usize), Incarnation::from_raw(n)) else {
+    let (Some(local), Some(incarnation)) = (NiId::new(n as usize), Incarnation::from_raw(n)) else {
         return false;
     };
     let mut tracker = Tracker::begin(now, Span::from_nanos(n), Path { local, hop });
@@ -117,13 +117,13 @@ pub extern "C" fn lnd_bare_health_evidence(health: &mut Health<'_>, n: u64) -> b
     health.drain_peer(now, peer, n > 9);
     health.set_health(now, Object::Local(local), HealthValue::new(n as u16));
     let number = Number::from_raw(n | 1 << 32);
-    let stamp = number.map(|number| Stamp { from: life, to: Some(life), number });
+    let stamp = number.map(|number| Stamp { from: incarnation, to: Some(incarnation), number });
     let arrived = stamp.is_some_and(|stamp| {
         health.arrived(peer, stamp) == WindowCheck::First
             && health.message_received(peer, stamp)
             && health.message_not_received(peer, stamp)
     });
-    health.peer_incarnation(peer, life) | arrived
+    health.peer_incarnation(peer, incarnation) | arrived
 }
 
 /// Time.

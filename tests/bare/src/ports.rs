@@ -86,7 +86,7 @@ impl Engine for Foreign {
         Some(unsafe { Quiesced::assert_stopped(link) })
     }
 
-    fn yank(&mut self, tag: Tag, _: &Quiesced) -> Option<Returned> {
+    fn reclaim(&mut self, tag: Tag, _: &Quiesced) -> Option<Returned> {
         show(&tag);
         returned()
     }

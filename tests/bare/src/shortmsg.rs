@@ -3,7 +3,7 @@
 
 use lnd_core::message::{Envelope, Message};
 use lnd_shortmsg::dispatch::{transmit, transmit_inline, Receiver, Sender, TransmitError};
-use lnd_shortmsg::mailbox::{spsc, Consumer, Fault, Geometry, Line, RegionError};
+use lnd_shortmsg::mailbox::{spsc, Consumer, Fault, MailboxGeometry, Line, RegionError};
 use lnd_shortmsg::wire::{encode, Checksum, DecodeError, EncodeError, Frame, Wire};
 
 #[no_mangle]
@@ -62,7 +62,7 @@ pub fn lnd_bare_consume<'b>(
 #[no_mangle]
 pub fn lnd_bare_mailbox(
     memory: &mut [Line],
-    geometry: Geometry,
+    geometry: MailboxGeometry,
 ) -> Result<(spsc::Producer<'_>, Consumer<'_>), RegionError> {
     spsc::channel(memory, geometry)
 }

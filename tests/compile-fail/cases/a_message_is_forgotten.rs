@@ -2,12 +2,12 @@
 //! What becomes of a message after a try may not be ignored: it goes on, or its end is reported (S4-10).
 #![deny(unused_must_use)]
 use lnd_core::time::Instant;
-use lnd_health::journey::Journey;
+use lnd_health::attempts::Attempts;
 use lnd_health::node::End;
 use lnd_health::Health;
 
-fn forgotten(health: &mut Health<'_>, now: Instant, journey: Journey) {
-    health.outcome(now, journey, End::OK);
+fn forgotten(health: &mut Health<'_>, now: Instant, attempts: Attempts) {
+    health.outcome(now, attempts, End::OK);
 }
 
 fn main() {}

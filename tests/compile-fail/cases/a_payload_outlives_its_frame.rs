@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! An inline payload is borrowed from the frame it came in (LU-7324, LU-4360: a message was read after
 //! it had been handed on).
-use lnd_core::driver::{Driver, Inbound, Ticket};
+use lnd_core::driver::{Driver, Inbound, RxRequest};
 use lnd_core::id::LinkId;
 use lnd_core::message::{Envelope, Message};
 use lnd_core::ports::Ports;
@@ -12,7 +12,7 @@ fn kept<P: Ports>(
     now: Instant,
     link: LinkId,
     from: &Envelope,
-) -> Option<Ticket<'static>> {
+) -> Option<RxRequest<'static>> {
     let frame = [0_u8; 16];
     let message = Message::Immediate { header: &frame[..4], payload: &frame[4..] };
     match driver.on_message(now, link, from, &message) {

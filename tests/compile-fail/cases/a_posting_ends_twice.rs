@@ -4,8 +4,8 @@ use lnd_core::link::LinkGate;
 
 fn twice(gate: &LinkGate) {
     let inside = gate.enter();
-    gate.leave(inside);
-    gate.leave(inside);
+    gate.exit(inside);
+    gate.exit(inside);
 }
 
 fn main() {}

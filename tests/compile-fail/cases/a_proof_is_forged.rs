@@ -3,7 +3,7 @@
 use lnd_core::id::LinkId;
 use lnd_core::link::Quiesced;
 
-fn vouched_for_by_nobody(link: LinkId) -> Quiesced {
+fn asserted_for_by_none(link: LinkId) -> Quiesced {
     Quiesced::assert_stopped(link)
 }
 

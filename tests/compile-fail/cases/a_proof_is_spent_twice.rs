@@ -4,9 +4,9 @@ use lnd_core::id::Tag;
 use lnd_core::link::Quiesced;
 use lnd_core::ports::Engine;
 
-fn yanked_after_the_reset<E: Engine>(engine: &mut E, tag: Tag, proof: Quiesced) {
+fn reclaimed_after_the_reset<E: Engine>(engine: &mut E, tag: Tag, proof: Quiesced) {
     engine.reset(proof);
-    let _ = engine.yank(tag, &proof);
+    let _ = engine.reclaim(tag, &proof);
 }
 
 fn copied(proof: &Quiesced) -> Quiesced {

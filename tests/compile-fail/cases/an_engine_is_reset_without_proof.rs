@@ -5,7 +5,7 @@ use lnd_core::id::Tag;
 use lnd_core::ports::Engine;
 
 fn reset<E: Engine>(engine: &mut E, tag: Tag) {
-    let _ = engine.yank(tag);
+    let _ = engine.reclaim(tag);
     engine.reset();
 }
 

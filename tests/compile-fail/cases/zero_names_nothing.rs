@@ -3,6 +3,6 @@
 use lnd_core::id::{Incarnation, Nid};
 
 const NOBODY: Nid = Nid(0);
-const NEVER_BORN: Incarnation = Incarnation::from_raw(0);
+const NEVER_STARTED: Incarnation = Incarnation::from_raw(0);
 
 fn main() {}

@@ -8,11 +8,12 @@ use std::ptr::{null, null_mut};
 
 use arbitrary::{Arbitrary, Unstructured};
 use lnd_ffi::abi::{
-    lnd_blocker, lnd_error, lnd_frag, lnd_kind, lnd_message, lnd_peer, lnd_refusal, lnd_request,
-    lnd_run_state, lnd_send_request, lnd_sent_how, lnd_stats, lnd_transfer, lnd_verdict,
+    lnd_blocker, lnd_decision, lnd_error, lnd_frag, lnd_kind, lnd_message, lnd_nak_reason,
+    lnd_peer, lnd_request, lnd_run_state, lnd_send_request, lnd_sent_how, lnd_stats, lnd_transfer,
     LND_ANY_LINK, LND_NEVER, LND_NID_UNKNOWN,
 };
 use lnd_ffi::create::lnd_ni_destroy;
+use lnd_ffi::decision::{lnd_nak, lnd_recv, lnd_reply};
 use lnd_ffi::interrupts::{lnd_interrupt, lnd_link_failed};
 use lnd_ffi::messages::lnd_sent;
 use lnd_ffi::peers::{lnd_link_event, lnd_peer_event, lnd_peer_find};
@@ -20,7 +21,6 @@ use lnd_ffi::run::lnd_run;
 use lnd_ffi::shutdown::{lnd_blocker_next, lnd_run_state_get, lnd_shutdown};
 use lnd_ffi::stats::{lnd_audit, lnd_stats_get};
 use lnd_ffi::submit::{lnd_submit, lnd_withdraw};
-use lnd_ffi::verdict::{lnd_give, lnd_recv, lnd_refuse};
 
 use crate::host::{Host, SECOND};
 use promises::Promises;
@@ -68,7 +68,7 @@ enum Op {
         handle: u8,
         twist: Twist,
     },
-    Verdict {
+    Decision {
         node: bool,
         handle: u8,
         twist: Twist,
@@ -259,16 +259,16 @@ impl World {
                 // SAFETY: see `Host::ni`.
                 never_ok(unsafe { lnd_withdraw(self.host(node).ni(), handle, now) }, twist);
             }
-            Op::Verdict { node, handle, twist, give, len, seconds } => {
-                self.verdict(node, handle, twist, give, len, seconds);
+            Op::Decision { node, handle, twist, give, len, seconds } => {
+                self.decision(node, handle, twist, give, len, seconds);
             }
             Op::Refuse { node, handle, twist, why } => {
                 let found = self.host(node).requests.borrow().clone();
                 let handle: lnd_request = twisted!(pick(found, handle), twist);
                 let why =
-                    if why < 8 { u32::from(why) } else { lnd_refusal::LND_REFUSE_FAILED as u32 };
+                    if why < 8 { u32::from(why) } else { lnd_nak_reason::LND_NAK_FAILED as u32 };
                 // SAFETY: see `Host::ni`.
-                never_ok(unsafe { lnd_refuse(self.host(node).ni(), handle, why, now) }, twist);
+                never_ok(unsafe { lnd_nak(self.host(node).ni(), handle, why, now) }, twist);
             }
             Op::Deliver { node, again, flip } => self.deliver(node, again, flip),
             Op::Lose { node } => drop(self.host(node).wire.borrow_mut().pop_front()),
@@ -420,14 +420,22 @@ impl World {
         }
     }
 
-    fn verdict(&mut self, node: bool, handle: u8, twist: Twist, give: bool, len: u16, seconds: u8) {
+    fn decision(
+        &mut self,
+        node: bool,
+        handle: u8,
+        twist: Twist,
+        give: bool,
+        len: u16,
+        seconds: u8,
+    ) {
         let user = self.user();
         let host = self.host(node);
         let found = host.requests.borrow().clone();
         let handle: lnd_request = twisted!(pick(found, handle), twist);
         let frag = lnd_frag { addr: 8192, len: u32::from(len), reserved: 0 };
-        let verdict = lnd_verdict {
-            size: size_of::<lnd_verdict>() as u32,
+        let decision = lnd_decision {
+            size: size_of::<lnd_decision>() as u32,
             nfrags: u32::from(len > 0),
             frags: &raw const frag,
             len: u32::from(len),
@@ -439,9 +447,9 @@ impl World {
         // SAFETY: see `Host::ni`; the verdict and its fragment are there.
         let error = unsafe {
             if give {
-                lnd_give(ni, handle, &verdict, now, null_mut())
+                lnd_reply(ni, handle, &decision, now, null_mut())
             } else {
-                lnd_recv(ni, handle, &verdict, now, null_mut(), null_mut())
+                lnd_recv(ni, handle, &decision, now, null_mut(), null_mut())
             }
         };
         never_ok(error, twist);

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use arbitrary::{Arbitrary, Unstructured};
 use lnd_core::config::MAX_DEPTH;
 use lnd_core::peer::credits::{Ours, Theirs};
-use lnd_core::peer::window::{Verdict, WIDTH};
+use lnd_core::peer::window::{SequenceCheck, WIDTH};
 
 #[derive(Arbitrary, Debug)]
 enum Op {
@@ -99,16 +99,16 @@ impl Way {
                     self.theirs.consume();
                 }
             }
-            Op::Tell => self.counts.push(self.theirs.tell()),
+            Op::Tell => self.counts.push(self.theirs.announce()),
             Op::Hear { pick, again } => {
                 if let Some(total) = pull(&mut self.counts, pick, again) {
                     let before = self.ours.left();
-                    let news = self.ours.returned(total);
+                    let event = self.ours.returned(total);
                     // Half of the counter's range is far more than ever is in flight, so an old
                     // count is no news, and a true one never claims too much.
                     if self.heard {
-                        let news = news.expect("a true count was refused");
-                        assert_eq!(self.ours.left(), before + news);
+                        let event = event.expect("a true count was refused");
+                        assert_eq!(self.ours.left(), before + event);
                     }
                 }
             }
@@ -116,16 +116,16 @@ impl Way {
                 let before = self.ours;
                 match self.ours.returned(total) {
                     // From here on the two sides' counts need not agree any more.
-                    Some(news) => {
-                        assert!(news <= before.in_flight());
-                        self.heard &= news == 0;
+                    Some(event) => {
+                        assert!(event <= before.in_flight());
+                        self.heard &= event == 0;
                     }
                     None => assert_eq!(self.ours.in_flight(), before.in_flight()),
                 }
             }
             Op::Stray(number) => {
                 let known = u64::from(number) <= self.sent;
-                if !known && self.theirs.peek(number) == Verdict::Duplicate {
+                if !known && self.theirs.peek(number) == SequenceCheck::Duplicate {
                     // Numbers before the first count as seen.
                     assert!(number.wrapping_neg() <= WIDTH, "{number} was never sent");
                 }
@@ -135,15 +135,15 @@ impl Way {
 
     fn arrive(&mut self, number: u64) {
         match self.theirs.peek(number as u32) {
-            Verdict::Fresh { lost } => {
+            SequenceCheck::Fresh { lost } => {
                 assert!(self.taken.insert(number), "request {number} was taken twice");
                 self.theirs.take_in(number as u32, lost);
                 self.lost += u64::from(lost);
                 self.waiting += 1;
                 self.top = self.top.max(number);
             }
-            Verdict::Duplicate => assert!(self.taken.contains(&number), "{number} was lost"),
-            Verdict::Outside => {
+            SequenceCheck::Duplicate => assert!(self.taken.contains(&number), "{number} was lost"),
+            SequenceCheck::Outside => {
                 // A copy that was under way for longer than a window; or what was sent on the
                 // credits of a forged count.
                 let width = u64::from(WIDTH);

@@ -5,10 +5,10 @@
 use std::mem::MaybeUninit;
 
 use arbitrary::{Arbitrary, Unstructured};
-use lnd_core::driver::{Give, Inbound, Kind, Receive, Ticket};
+use lnd_core::driver::{Inbound, Kind, Receive, Reply, RxRequest};
 use lnd_core::fragment::Fragment;
 use lnd_core::id::{Incarnation, LinkId, Tag};
-use lnd_core::message::{Envelope, Hello, HelloAck, Message, PullReady, Refusal};
+use lnd_core::message::{Envelope, Hello, HelloAck, Message, NakReason, PullReady};
 use lnd_core::ports::{Returned, Sent};
 use lnd_core::time::{Instant, Span};
 use lnd_shortmsg::wire::{decode, Checksum};
@@ -50,8 +50,8 @@ enum Cookie {
 #[derive(Arbitrary, Debug)]
 enum Lie {
     Nothing,
-    Life(u64),
-    ToLife(Option<u64>),
+    Incarnation(u64),
+    ToIncarnation(Option<u64>),
     Session(u32),
     Sequence(u32),
     Credits(u16),
@@ -61,9 +61,9 @@ enum Lie {
 }
 
 #[derive(Arbitrary, Debug)]
-enum Verdict {
+enum Decision {
     Take(u16),
-    Give(u16),
+    Reply(u16),
     Refuse,
     Later,
     Never,
@@ -76,7 +76,7 @@ enum Op {
         link: u8,
         lie: Lie,
         say: Say,
-        verdict: Verdict,
+        decision: Decision,
     },
     /// The peer says hello and answers ours: from here on it is heard.
     Meet(u8),
@@ -90,7 +90,7 @@ enum Op {
     /// Any of the requests that were kept.
     Decide {
         pick: u8,
-        verdict: Verdict,
+        decision: Decision,
     },
     Complete {
         pick: u8,
@@ -129,7 +129,7 @@ enum Op {
 
 #[derive(Clone, Copy)]
 struct Peer {
-    life: u64,
+    incarnation: u64,
     session: u32,
     requests: u32,
     controls: u32,
@@ -141,7 +141,7 @@ struct Peer {
 struct World<'m> {
     node: Node<'m>,
     peers: [Peer; PEERS],
-    tickets: Vec<Ticket<'static>>,
+    rx_requests: Vec<RxRequest<'static>>,
     mine: Vec<Tag>,
     shutting: bool,
 }
@@ -151,13 +151,13 @@ struct World<'m> {
 pub fn driver(data: &[u8]) {
     let mut input = Unstructured::new(data);
     let mut memory = vec![MaybeUninit::uninit(); config().bytes_needed()];
-    let life = u64::arbitrary(&mut input).unwrap_or(1);
+    let incarnation = u64::arbitrary(&mut input).unwrap_or(1);
     let now = Instant::from_nanos(u64::from(u32::arbitrary(&mut input).unwrap_or(0)));
-    let peer = Peer { life: 1, session: 1, requests: 0, controls: 0, theirs: 0, attempt: 0 };
+    let peer = Peer { incarnation: 1, session: 1, requests: 0, controls: 0, theirs: 0, attempt: 0 };
     let mut world = World {
-        node: Node::new(&mut memory, nid(1), life, now),
+        node: Node::new(&mut memory, nid(1), incarnation, now),
         peers: [peer; PEERS],
-        tickets: Vec::new(),
+        rx_requests: Vec::new(),
         mine: Vec::new(),
         shutting: false,
     };
@@ -169,7 +169,7 @@ pub fn driver(data: &[u8]) {
             break;
         }
     }
-    world.tickets.clear();
+    world.rx_requests.clear();
     // A clock that has jumped to its end cannot pass the bounds of a shutdown any more.
     if world.node.now < Instant::from_nanos(u64::MAX / 2) {
         world.node.hardware.borrow_mut().link_down = Default::default();
@@ -181,8 +181,8 @@ impl World<'_> {
     fn apply(&mut self, op: Op) {
         let now = self.node.now;
         match op {
-            Op::Say { peer, link, lie, say, verdict } => {
-                self.say(usize::from(peer) % PEERS, link, &lie, &say, &verdict);
+            Op::Say { peer, link, lie, say, decision } => {
+                self.say(usize::from(peer) % PEERS, link, &lie, &say, &decision);
             }
             Op::Meet(peer) => self.meet(usize::from(peer) % PEERS),
             Op::Submit { kind, peer, length, routed, millis } => {
@@ -191,11 +191,11 @@ impl World<'_> {
                 let to = nid(2 + peer % PEERS as u8);
                 self.node.submit(kind, to, u32::from(length), routed, patience);
             }
-            Op::Decide { pick, verdict } => {
-                let count = self.tickets.len();
+            Op::Decide { pick, decision } => {
+                let count = self.rx_requests.len();
                 if count > 0 {
-                    let ticket = self.tickets.swap_remove(usize::from(pick) % count);
-                    self.decide(ticket, &verdict);
+                    let rx_request = self.rx_requests.swap_remove(usize::from(pick) % count);
+                    self.decide(rx_request, &decision);
                 }
             }
             Op::Complete { pick, how } => self.node.complete(usize::from(pick), returned(how)),
@@ -287,10 +287,10 @@ impl World<'_> {
         self.peers[number].session = self.peers[number].session.wrapping_add(1);
         (self.peers[number].requests, self.peers[number].controls) = (0, 0);
         let hello = Say::Hello { versions: (1, 1), immediate_max: 256, features: 1 };
-        self.say(number, 0, &Lie::Nothing, &hello, &Verdict::Never);
+        self.say(number, 0, &Lie::Nothing, &hello, &Decision::Never);
         self.listen();
         let ack = Say::Ack { session: None, version: Some(1), depth: 2, immediate_max: 256 };
-        self.say(number, 0, &Lie::Nothing, &ack, &Verdict::Never);
+        self.say(number, 0, &Lie::Nothing, &ack, &Decision::Never);
     }
 
     fn envelope(&mut self, number: usize, say: &Say, lie: &Lie) -> Envelope {
@@ -307,23 +307,25 @@ impl World<'_> {
                 peer.controls
             }
         };
-        if let Lie::Life(life) = *lie {
+        if let Lie::Incarnation(incarnation) = *lie {
             // Another life of this peer: it stays so.
-            peer.life = life.max(1);
+            peer.incarnation = incarnation.max(1);
         }
         let mut envelope = Envelope {
             from: nid(2 + number as u8),
             to: me.nid,
-            from_life: Incarnation::from_raw(peer.life).expect("not zero"),
-            to_life: Some(me.life),
+            from_incarnation: Incarnation::from_raw(peer.incarnation).expect("not zero"),
+            to_incarnation: Some(me.incarnation),
             session: peer.session,
             sequence,
             credits: 0,
             credits_of: peer.theirs,
         };
         match *lie {
-            Lie::Nothing | Lie::Life(_) => {}
-            Lie::ToLife(life) => envelope.to_life = life.and_then(Incarnation::from_raw),
+            Lie::Nothing | Lie::Incarnation(_) => {}
+            Lie::ToIncarnation(incarnation) => {
+                envelope.to_incarnation = incarnation.and_then(Incarnation::from_raw)
+            }
             Lie::Session(session) => envelope.session = session,
             Lie::Sequence(sequence) => envelope.sequence = sequence,
             Lie::Credits(credits) => envelope.credits = credits,
@@ -334,10 +336,10 @@ impl World<'_> {
         envelope
     }
 
-    fn say(&mut self, number: usize, link: u8, lie: &Lie, say: &Say, verdict: &Verdict) {
+    fn say(&mut self, number: usize, link: u8, lie: &Lie, say: &Say, decision: &Decision) {
         let envelope = self.envelope(number, say, lie);
         let bytes = [7; 255];
-        let refusal = |wire: u8| Refusal::ALL[usize::from(wire) % Refusal::ALL.len()];
+        let refusal = |wire: u8| NakReason::ALL[usize::from(wire) % NakReason::ALL.len()];
         let (theirs, attempt) = (self.peers[number].theirs, self.peers[number].attempt);
         let key;
         let message = match *say {
@@ -397,35 +399,35 @@ impl World<'_> {
         let Some(link) = LinkId::new(usize::from(link) % 4) else { return };
         let inbound = self.node.driver.on_message(self.node.now, link, &envelope, &message);
         if let Inbound::Request(arrival) = inbound {
-            let ticket = arrival.keep();
-            match verdict {
-                Verdict::Later => self.tickets.push(ticket.detach()),
-                _ => self.decide(ticket, verdict),
+            let rx_request = arrival.keep();
+            match decision {
+                Decision::Later => self.rx_requests.push(rx_request.detach()),
+                _ => self.decide(rx_request, decision),
             }
         }
     }
 
-    fn decide(&mut self, ticket: Ticket<'_>, verdict: &Verdict) {
+    fn decide(&mut self, rx_request: RxRequest<'_>, decision: &Decision) {
         let now = self.node.now;
         let node = &mut self.node;
-        let user = node.ticket();
+        let user = node.rx_request();
         let deadline = now.after(Span::from_millis(30));
         let buffer = [Fragment::new(128, 4096), Fragment::new(8192, 4096)];
-        let taken = match *verdict {
-            Verdict::Take(length) => {
+        let taken = match *decision {
+            Decision::Take(length) => {
                 let it = Receive { sink: &buffer, length: length.into(), deadline, user };
-                node.driver.recv(now, ticket, &it).ok()
+                node.driver.recv(now, rx_request, &it).ok()
             }
-            Verdict::Give(length) => {
-                let it = Give { source: &buffer, length: length.into(), deadline, user };
-                node.driver.give(now, ticket, &it).ok()
+            Decision::Reply(length) => {
+                let it = Reply { source: &buffer, length: length.into(), deadline, user };
+                node.driver.reply(now, rx_request, &it).ok()
             }
-            Verdict::Refuse => {
-                node.driver.refuse(now, ticket, Refusal::NoMatch);
+            Decision::Refuse => {
+                node.driver.refuse(now, rx_request, NakReason::NoMatch);
                 None
             }
             // Forgotten: it ends by itself.
-            Verdict::Later | Verdict::Never => None,
+            Decision::Later | Decision::Never => None,
         };
         if let Some(tag) = taken {
             node.accepted(user, tag);

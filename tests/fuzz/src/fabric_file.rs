@@ -9,7 +9,7 @@ use lnd_core::id::LinkId;
 use lnd_core::message::Lane;
 use lnd_core::sync::{AtomicU32, Ordering};
 use lnd_soft::region::ALIGN;
-use lnd_soft::{Fabric, Inbox, Join, Lease, Outbox, Region, Shape};
+use lnd_soft::{Inbox, Join, Lease, Outbox, Shape, SharedRegion, SoftFabric};
 
 /// Bytes of the file: room for two nodes with little in them, since windows begin at 2 MiB.
 const BYTES: usize = (2 << 20) + 64 * 1024;
@@ -40,12 +40,12 @@ pub fn fabric_file(data: &[u8]) {
     let lost = bytes.as_ptr().align_offset(ALIGN);
     let base = NonNull::from(&mut bytes[lost..lost + BYTES]).cast::<u8>();
     // SAFETY: the bytes outlive everything that is made of the region.
-    let region = unsafe { Region::new(base, BYTES) }.expect("just aligned");
+    let region = unsafe { SharedRegion::new(base, BYTES) }.expect("just aligned");
     let mut shape = Shape::new(2, 1 + u32::from(input.arbitrary().unwrap_or(false)), 4, 8192);
     shape.requests = (2, 128);
     shape.control = (4, 192);
-    let fabric = Fabric::format(region, shape).expect("it fits");
-    assert_eq!(Fabric::attach(region).map(|found| *found.shape()), Ok(*fabric.shape()));
+    let fabric = SoftFabric::format(region, shape).expect("it fits");
+    assert_eq!(SoftFabric::attach(region).map(|found| *found.shape()), Ok(*fabric.shape()));
     // One node is there before anything is spoiled.
     let member = fabric.claim(0, &Join::new(1)).ok().and_then(|joining| joining.finish().ok());
     let member = member.expect("an empty fabric has room");
@@ -59,7 +59,7 @@ pub fn fabric_file(data: &[u8]) {
                 set(region, usize::from(page) % (BYTES / 4096) * 1024 + word, value);
             }
             Op::Use { node, link, message } => {
-                if let Ok(fabric) = Fabric::attach(region) {
+                if let Ok(fabric) = SoftFabric::attach(region) {
                     use_it(&fabric, u32::from(node % 3), usize::from(link % 3), message);
                 }
             }
@@ -70,16 +70,16 @@ pub fn fabric_file(data: &[u8]) {
     }
 }
 
-fn word(region: Region<'_>, at: usize) -> &AtomicU32 {
+fn word(region: SharedRegion<'_>, at: usize) -> &AtomicU32 {
     region.word(at * 4 % BYTES).expect("within the region")
 }
 
-fn set(region: Region<'_>, at: usize, value: u32) {
+fn set(region: SharedRegion<'_>, at: usize, value: u32) {
     word(region, at).store(value, Ordering::Relaxed);
 }
 
 /// The header's check over its numbers, as `docs/fabric.md` gives it: FNV-1a.
-fn digest(region: Region<'_>) -> u32 {
+fn digest(region: SharedRegion<'_>) -> u32 {
     let words = (SHAPE..SHAPE + SHAPE_WORDS).map(|at| word(region, at).load(Ordering::Relaxed));
     words
         .flat_map(u32::to_le_bytes)
@@ -87,7 +87,7 @@ fn digest(region: Region<'_>) -> u32 {
 }
 
 /// What a program does with a fabric, short of running engines.
-fn use_it(fabric: &Fabric<'_>, node: u32, link: usize, message: u8) {
+fn use_it(fabric: &SoftFabric<'_>, node: u32, link: usize, message: u8) {
     let Some(link) = LinkId::new(link) else { return };
     let shape = *fabric.shape();
     assert!(fabric.offsets().end <= BYTES, "attached to more than there is");

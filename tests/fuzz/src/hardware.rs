@@ -52,7 +52,7 @@ pub struct Hardware {
     pub posted: BTreeMap<(usize, u32), Posted>,
     /// Stop was asked for, and a proof was given.
     pub stopping: [bool; LINKS],
-    pub vouched: [bool; LINKS],
+    pub asserted: [bool; LINKS],
     pub link_down: [bool; LINKS],
     /// The registers of the link read all ones. Its engine may run on.
     pub gone: [bool; LINKS],
@@ -146,17 +146,17 @@ impl Engine for MockEngine {
     fn quiesced(&mut self) -> Option<Quiesced> {
         let mut hardware = self.hardware.borrow_mut();
         let answers = hardware.stopping[self.link] && !hardware.gone[self.link];
-        if !answers || hardware.vouched[self.link] {
+        if !answers || hardware.asserted[self.link] {
             return None;
         }
-        hardware.vouched[self.link] = true;
+        hardware.asserted[self.link] = true;
         let link = LinkId::new(self.link)?;
         // SAFETY: this engine moves nothing of its own, and the targets move nothing of a link that is
         // vouched for.
         Some(unsafe { Quiesced::assert_stopped(link) })
     }
 
-    fn yank(&mut self, tag: Tag, proof: &Quiesced) -> Option<Returned> {
+    fn reclaim(&mut self, tag: Tag, proof: &Quiesced) -> Option<Returned> {
         assert_eq!(proof.link().index(), self.link, "yanked with another link's proof (S0-12)");
         let posted = self.hardware.borrow_mut().posted.remove(&(self.link, tag.index));
         posted.and_then(|posted| posted.done)
@@ -167,7 +167,7 @@ impl Engine for MockEngine {
         let mut hardware = self.hardware.borrow_mut();
         let left = hardware.posted.keys().any(|&(link, _)| link == self.link);
         assert!(!left, "reset with descriptors that were not yanked");
-        (hardware.stopping[self.link], hardware.vouched[self.link]) = (false, false);
+        (hardware.stopping[self.link], hardware.asserted[self.link]) = (false, false);
     }
 
     fn is_gone(&self) -> bool {

@@ -7,13 +7,13 @@ use std::mem::MaybeUninit;
 use arbitrary::{Arbitrary, Unstructured};
 use lnd_core::id::{Incarnation, Nid};
 use lnd_core::time::{Instant, Span};
-use lnd_core::transfer::{Delivery, Health as Class};
-use lnd_health::journey::{Journey, Path, Terms, MAX_TRIES, UNTIL_DEADLINE};
+use lnd_core::transfer::{Delivery, HealthClass as Class};
+use lnd_health::attempts::{Attempts, Path, Terms, MAX_TRIES, UNTIL_DEADLINE};
 use lnd_health::node::{Action, End, Next, PeerSettings, WhyEnded};
 use lnd_health::prober::ProbeEnd;
 use lnd_health::reconnect::Connected;
 use lnd_health::{
-    Charge, Config, Health, HealthValue, NiId, Number, Object, PeerId, PeerNiId, ProbeKinds,
+    Charge, Health, HealthConfig, HealthValue, NiId, Number, Object, PeerId, PeerNiId, ProbeKinds,
     Refusal,
 };
 
@@ -44,8 +44,8 @@ enum Op {
     RemoveRoute(u8),
     Open { peer: u8, seconds: u8, resend: bool, suppress: bool, to: Option<u8> },
     Begin(u8),
-    End { journey: u8, class: u8, unknown: bool, curable: bool },
-    Refused { journey: u8, class: Option<u8> },
+    End { attempts: u8, class: u8, unknown: bool, curable: bool },
+    Refused { attempts: u8, class: Option<u8> },
     GiveUp(u8),
     Received { from: u8, over: Option<u8> },
     Fatal { local: u8, fatal: bool },
@@ -55,8 +55,8 @@ enum Op {
     Sensitivity { peer: bool, index: u8, sensitivity: Option<u16> },
     Act,
     Answer { action: u8, class: u8 },
-    Life { peer: u8, life: u8 },
-    Arrived { peer: u8, life: u8, number: u32 },
+    Incarnation { peer: u8, incarnation: u8 },
+    Arrived { peer: u8, incarnation: u8, number: u32 },
     Lost(u8),
     Watch { ni: u8, one_way: bool },
     State { ni: u8, active: bool, used: bool, urge: bool },
@@ -69,7 +69,7 @@ struct Book {
     health: Health<'static>,
     now: u64,
     /// Messages on their way: the shipped value, when it opened, the paths it took, tries.
-    journeys: Vec<(Journey, Instant, Vec<Path>)>,
+    attempts: Vec<(Attempts, Instant, Vec<Path>)>,
     actions: Vec<Action>,
     /// What each peer has sent in its present incarnation: whether it was received.
     arrived: BTreeMap<(PeerId, Number), bool>,
@@ -88,9 +88,9 @@ struct Book {
 pub fn health(data: &[u8]) {
     let mut input = Unstructured::new(data);
     let Ok((lnet, limit)) = <(bool, bool)>::arbitrary(&mut input) else { return };
-    let mut config = Config::new(3, 3, 6);
+    let mut config = HealthConfig::new(3, 3, 6);
     config.routes = 2;
-    config.incarnation = Some(life(0));
+    config.incarnation = Some(incarnation(0));
     if lnet {
         config = config.lnet_compat();
     }
@@ -103,11 +103,11 @@ pub fn health(data: &[u8]) {
     let memory: &'static mut [MaybeUninit<u8>] = unsafe { &mut *std::ptr::from_mut(memory) };
     let health =
         Health::create(memory, config, Instant::ORIGIN).expect("the configuration is sound");
-    let (journeys, actions) = (Vec::new(), Vec::new());
+    let (attempts, actions) = (Vec::new(), Vec::new());
     let mut book = Book {
         health,
         now: 0,
-        journeys,
+        attempts,
         actions,
         arrived: BTreeMap::new(),
         remembered: BTreeSet::new(),
@@ -132,8 +132,8 @@ fn nid(address: u8) -> Nid {
     Nid::from_raw(network << 32 | u64::from(1 + address % 12)).expect("not zero")
 }
 
-fn life(life: u8) -> Incarnation {
-    Incarnation::from_raw(u64::from(life % 3) + 1).expect("not zero")
+fn incarnation(incarnation: u8) -> Incarnation {
+    Incarnation::from_raw(u64::from(incarnation % 3) + 1).expect("not zero")
 }
 
 /// A name of one of the first uses of an entry: stale ones are among them (R14).
@@ -176,11 +176,11 @@ impl Book {
             Op::ClockBack(millis) => {
                 self.now = self.now.saturating_sub(u64::from(millis) * 1_000_000);
             }
-            Op::Arrived { peer: from, life: in_life, number } => {
-                self.arrived(peer(from), life(in_life), number);
+            Op::Arrived { peer: from, incarnation: in_incarnation, number } => {
+                self.arrived(peer(from), incarnation(in_incarnation), number);
             }
-            Op::Life { peer: of, life: new } => {
-                if self.health.peer_incarnation(peer(of), life(new)) {
+            Op::Incarnation { peer: of, incarnation: new } => {
+                if self.health.peer_incarnation(peer(of), incarnation(new)) {
                     self.arrived.retain(|entry, _| entry.0 != peer(of));
                     self.remembered.remove(&peer(of));
                 }
@@ -207,7 +207,7 @@ impl Book {
                 }
             }
             Op::RemovePeer(index) => {
-                let open = self.journeys.iter().any(|j| j.0.peer() == peer(index));
+                let open = self.attempts.iter().any(|j| j.0.peer() == peer(index));
                 assert!(health.remove_peer(peer(index)).is_err() || !open, "still on their way");
             }
             Op::AddPeerNi { peer: to, address } => {
@@ -269,25 +269,25 @@ impl Book {
                 let mut terms = Terms::new(7, deadline);
                 (terms.resend, terms.suppress) = (resend, suppress);
                 terms.destination = ni_index.map(ni);
-                if self.journeys.len() < 12 {
-                    let journey = self.health.open(peer(to), terms);
-                    self.journeys.extend(journey.map(|j| (j, deadline, Vec::new())));
+                if self.attempts.len() < 12 {
+                    let attempts = self.health.open(peer(to), terms);
+                    self.attempts.extend(attempts.map(|j| (j, deadline, Vec::new())));
                 }
             }
             Op::Begin(at) => self.begin(at),
-            Op::End { journey, class, unknown, curable } => {
-                let Some((journey, deadline, paths)) = self.take(journey) else { return };
+            Op::End { attempts, class, unknown, curable } => {
+                let Some((attempts, deadline, paths)) = self.take(attempts) else { return };
                 let class = CLASSES[usize::from(class) % CLASSES.len()];
                 let delivery = if unknown { Delivery::Unknown } else { Delivery::NotDelivered };
                 let end = match class {
                     Class::Ok => End::OK,
                     _ => End { curable, ..End::failed(class, delivery) },
                 };
-                let next = self.health.outcome(now, journey, end);
+                let next = self.health.outcome(now, attempts, end);
                 self.goes_on(next, deadline, paths);
             }
-            Op::Refused { journey, class } => {
-                let Some((journey, deadline, paths)) = self.take(journey) else { return };
+            Op::Refused { attempts, class } => {
+                let Some((attempts, deadline, paths)) = self.take(attempts) else { return };
                 let class = class.map(|class| CLASSES[1 + usize::from(class) % 10]);
                 let charges = [Charge::None, Charge::OurNi, Charge::PeerNi, Charge::Path];
                 let refusal = class.map_or(Refusal::CALLER, |class| Refusal {
@@ -296,56 +296,56 @@ impl Book {
                     again: true,
                     full: class as usize & 1 == 0,
                 });
-                let next = self.health.refused(now, journey, refusal);
+                let next = self.health.refused(now, attempts, refusal);
                 self.goes_on(next, deadline, paths);
             }
             Op::GiveUp(at) => {
-                let Some((journey, ..)) = self.take(at) else { return };
-                let ended = self.health.give_up(journey, WhyEnded::NotResendable);
+                let Some((attempts, ..)) = self.take(at) else { return };
+                let ended = self.health.give_up(attempts, WhyEnded::NotResendable);
                 assert_ne!(ended.class, Class::Ok, "given up is not delivered");
             }
             _ => {}
         }
     }
 
-    fn take(&mut self, at: u8) -> Option<(Journey, Instant, Vec<Path>)> {
-        let count = self.journeys.len();
-        (count > 0).then(|| self.journeys.swap_remove(usize::from(at) % count))
+    fn take(&mut self, at: u8) -> Option<(Attempts, Instant, Vec<Path>)> {
+        let count = self.attempts.len();
+        (count > 0).then(|| self.attempts.swap_remove(usize::from(at) % count))
     }
 
     fn begin(&mut self, at: u8) {
-        let (now, count) = (self.at(), self.journeys.len());
+        let (now, count) = (self.at(), self.attempts.len());
         if count == 0 {
             return;
         }
-        let (journey, deadline, paths) = &mut self.journeys[usize::from(at) % count];
-        let Ok(choice) = self.health.choose(journey, &[]) else { return };
-        let again = self.health.choose(journey, &[]).expect("chosen a moment ago");
+        let (attempts, deadline, paths) = &mut self.attempts[usize::from(at) % count];
+        let Ok(choice) = self.health.choose(attempts, &[]) else { return };
+        let again = self.health.choose(attempts, &[]).expect("chosen a moment ago");
         assert_eq!((choice.path, choice.route), (again.path, again.route), "R52");
-        if self.health.begin(now, journey, &choice) {
+        if self.health.begin(now, attempts, &choice) {
             assert!(now < *deadline, "INV-9: a try begins after the deadline");
             let anew = self.health.config().profile == lnd_health::Profile::LnetCompat;
             assert!(anew || !paths.contains(&choice.path), "R44: a path again without a pause");
             paths.push(choice.path);
             assert!(paths.len() <= MAX_TRIES, "no hot spinning");
             let limit = self.health.config().retries;
-            let spent = limit != UNTIL_DEADLINE && journey.tries() > 1 + u32::from(limit);
+            let spent = limit != UNTIL_DEADLINE && attempts.tries() > 1 + u32::from(limit);
             assert!(!spent, "the operator's limit");
         }
     }
 
     fn goes_on(&mut self, next: Next, deadline: Instant, paths: Vec<Path>) {
         match next {
-            Next::Again(journey) => {
+            Next::Again(attempts) => {
                 assert!(!self.stopping, "no resend during a shutdown");
-                self.journeys.push((journey, deadline, paths));
+                self.attempts.push((attempts, deadline, paths));
             }
-            Next::Later(journey, at) => {
+            Next::Later(attempts, at) => {
                 assert!(!self.stopping, "no resend during a shutdown");
                 assert!(at > self.at() && at < deadline, "S4-19: between now and the deadline");
                 // After the pause a path may be tried again, unless others are still untried.
-                let tried = journey.tried().collect();
-                self.journeys.push((journey, deadline, tried));
+                let tried = attempts.tried().collect();
+                self.attempts.push((attempts, deadline, tried));
             }
             Next::Ended(ended) => {
                 let good = ended.class == Class::Ok && ended.why == WhyEnded::Delivered;
@@ -394,13 +394,13 @@ impl Book {
 
     fn check(&self) {
         assert_eq!(self.health.audit(), Ok(()));
-        assert_eq!(self.health.remaining() as usize, self.journeys.len());
+        assert_eq!(self.health.remaining() as usize, self.attempts.len());
         let under_way = |object: Object| {
             let over = |path: Path| match object {
                 Object::Local(id) => path.local == id,
                 Object::Peer(id) => path.hop == id,
             };
-            let flying = self.journeys.iter().filter(|j| j.0.under_way());
+            let flying = self.attempts.iter().filter(|j| j.0.under_way());
             flying.filter_map(|j| j.0.last_path()).filter(|&path| over(path)).count()
         };
         let objects = (0..4).map(|n| object(false, n)).chain((0..7).map(|n| object(true, n)));
@@ -413,8 +413,8 @@ impl Book {
     /// INV-15: everything ends.
     fn end(mut self) {
         self.health.shut_down();
-        for (journey, ..) in self.journeys.drain(..) {
-            let _ = self.health.give_up(journey, WhyEnded::NotResendable);
+        for (attempts, ..) in self.attempts.drain(..) {
+            let _ = self.health.give_up(attempts, WhyEnded::NotResendable);
         }
         assert_eq!(self.health.remaining(), 0);
         assert_eq!(self.health.next_deadline(), Instant::NEVER);

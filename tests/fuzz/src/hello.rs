@@ -9,7 +9,7 @@ use arbitrary::{Arbitrary, Unstructured};
 use lnd_core::driver::{Inbound, Kind, Receive};
 use lnd_core::fragment::Fragment;
 use lnd_core::id::{Incarnation, LinkId};
-use lnd_core::message::{Envelope, Hello, HelloAck, Message, Refusal};
+use lnd_core::message::{Envelope, Hello, HelloAck, Message, NakReason};
 use lnd_core::peer::HelloState;
 use lnd_core::ports::{Returned, Sent};
 use lnd_core::time::{Instant, Span};
@@ -50,19 +50,19 @@ enum Op {
     Forge {
         node: bool,
         stranger: bool,
-        life: u8,
-        to_life: bool,
+        incarnation: u8,
+        to_incarnation: bool,
         session: u8,
         ack: Option<u8>,
     },
     /// The node begins another life; all it knew is gone.
-    Reborn(bool),
+    Restarted(bool),
 }
 
 struct Pair<'m> {
     nodes: [Node<'m>; 2],
     way: Vec<Letter>,
-    lives: [u64; 2],
+    incarnations: [u64; 2],
 }
 
 /// Greetings converge, whatever has happened before.
@@ -72,21 +72,21 @@ pub fn hello(data: &[u8]) {
     // Lives come and go: each has memory of its own, and there are few of them.
     let mut memory: Vec<_> = (0..8).map(|_| vec![MaybeUninit::uninit(); bytes]).collect();
     let mut spare = memory.iter_mut();
-    let mut birth = |node: u8, life: u64| {
+    let mut start = |node: u8, incarnation: u64| {
         let memory = spare.next()?;
-        Some(Node::new(memory, nid(1 + node), life, Instant::ORIGIN))
+        Some(Node::new(memory, nid(1 + node), incarnation, Instant::ORIGIN))
     };
-    let (Some(first), Some(second)) = (birth(0, 101), birth(1, 201)) else { return };
-    let mut pair = Pair { nodes: [first, second], way: Vec::new(), lives: [101, 201] };
+    let (Some(first), Some(second)) = (start(0, 101), start(1, 201)) else { return };
+    let mut pair = Pair { nodes: [first, second], way: Vec::new(), incarnations: [101, 201] };
     while let Ok(op) = Op::arbitrary(&mut input) {
-        if let Op::Reborn(node) = op {
+        if let Op::Restarted(node) = op {
             let number = usize::from(node);
             let now = pair.nodes[number].now;
-            if let Some(mut born) = birth(u8::from(node), pair.lives[number] + 1) {
-                pair.lives[number] += 1;
-                born.now = now;
-                born.tick(Span::from_nanos(0));
-                pair.nodes[number] = born;
+            if let Some(mut started) = start(u8::from(node), pair.incarnations[number] + 1) {
+                pair.incarnations[number] += 1;
+                started.now = now;
+                started.tick(Span::from_nanos(0));
+                pair.nodes[number] = started;
             }
         } else {
             pair.apply(&op);
@@ -129,10 +129,10 @@ impl Pair<'_> {
                 let now = self.nodes[node].now;
                 self.nodes[node].driver.on_peer(now, other, up);
             }
-            Op::Forge { node, stranger, life, to_life, session, ack } => {
-                self.forge(node, stranger, life, to_life.then_some(()), session, ack);
+            Op::Forge { node, stranger, incarnation, to_incarnation, session, ack } => {
+                self.forge(node, stranger, incarnation, to_incarnation.then_some(()), session, ack);
             }
-            Op::Reborn(_) => {}
+            Op::Restarted(_) => {}
         }
     }
 
@@ -145,8 +145,8 @@ impl Pair<'_> {
         &mut self,
         node: bool,
         stranger: bool,
-        life: u8,
-        to_life: Option<()>,
+        incarnation: u8,
+        to_incarnation: Option<()>,
         session: u8,
         ack: Option<u8>,
     ) {
@@ -157,8 +157,8 @@ impl Pair<'_> {
         let envelope = Envelope {
             from,
             to: me.nid,
-            from_life: Incarnation::from_raw(u64::from(life) + 1).expect("not zero"),
-            to_life: to_life.map(|()| me.life).or(ack.map(|_| me.life)),
+            from_incarnation: Incarnation::from_raw(u64::from(incarnation) + 1).expect("not zero"),
+            to_incarnation: to_incarnation.map(|()| me.incarnation).or(ack.map(|_| me.incarnation)),
             session,
             sequence: 0,
             credits: 0,
@@ -218,15 +218,15 @@ impl Pair<'_> {
         let now = node.now;
         let inbound = node.driver.on_message(now, letter.link, &envelope, &message);
         if let Inbound::Request(arrival) = inbound {
-            let ticket = arrival.keep();
-            let user = node.ticket();
+            let rx_request = arrival.keep();
+            let user = node.rx_request();
             let sink = [Fragment::new(0, 4096)];
             let deadline = now.after(Span::from_millis(100));
-            let it = Receive { sink: &sink, length: ticket.length.min(4096), deadline, user };
-            match node.driver.recv(now, ticket, &it) {
+            let it = Receive { sink: &sink, length: rx_request.length.min(4096), deadline, user };
+            match node.driver.recv(now, rx_request, &it) {
                 Ok(tag) => node.accepted(user, tag),
-                Err(lnd_core::driver::RecvError::Refused(ticket, _)) => {
-                    node.driver.refuse(now, ticket, Refusal::NoMatch);
+                Err(lnd_core::driver::RecvError::Refused(rx_request, _)) => {
+                    node.driver.refuse(now, rx_request, NakReason::NoMatch);
                 }
                 Err(lnd_core::driver::RecvError::Gone) => {}
             }

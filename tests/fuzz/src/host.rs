@@ -12,17 +12,18 @@ use std::ffi::{c_char, c_void};
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use lnd_dma::regs::{Control, LinkBits, Status, MAGIC};
+use lnd_dma::regs::{ControlBits, LinkBits, StatusBits, MAGIC};
 use lnd_ffi::abi::{
-    lnd_arrival, lnd_config, lnd_context, lnd_error, lnd_frag, lnd_frame, lnd_message, lnd_ops,
-    lnd_refusal, lnd_report, lnd_request, lnd_ring, lnd_send, lnd_verdict, LND_RELIABLE,
+    lnd_arrival, lnd_config, lnd_context, lnd_decision, lnd_error, lnd_frag, lnd_frame,
+    lnd_message, lnd_nak_reason, lnd_ops, lnd_report, lnd_request, lnd_ring, lnd_send,
+    LND_RELIABLE,
 };
 use lnd_ffi::config::{lnd_config_init, lnd_ring_format, lnd_ring_size, LND_ALIGN};
 use lnd_ffi::create::{lnd_ni_create, lnd_ni_size};
+use lnd_ffi::decision::{lnd_keep, lnd_nak, lnd_recv};
 use lnd_ffi::lnd_ni;
 use lnd_ffi::messages::lnd_frame_in;
 use lnd_ffi::run::lnd_run;
-use lnd_ffi::verdict::{lnd_keep, lnd_recv, lnd_refuse};
 
 pub const SECOND: u64 = 1_000_000_000;
 
@@ -90,7 +91,7 @@ impl Host {
         // SAFETY: a place for it.
         let made = unsafe { lnd_config_init(&raw mut config, 1, 8, 2, 1) };
         assert_eq!(made, lnd_error::LND_OK);
-        (config.nid, config.life, config.immediate_max) = (nid, 100 + nid, 256);
+        (config.nid, config.incarnation, config.immediate_max) = (nid, 100 + nid, 256);
         config.flags |= if reliable { LND_RELIABLE } else { 0 };
         // SAFETY: a configuration.
         let ring = Block::new(unsafe { lnd_ring_size(&raw const config) });
@@ -126,7 +127,7 @@ impl Host {
             memory: [memory, ring],
         });
         host.registers[0].set(MAGIC);
-        host.registers[STATUS].set(Status::RUNNING.bits());
+        host.registers[STATUS].set(StatusBits::RUNNING.bits());
         host.set_link(true);
         let context = std::ptr::from_ref(&*host).cast_mut().cast();
         let ni = host.ni.as_ptr();
@@ -162,8 +163,8 @@ impl Host {
         }
         let (frag, none) =
             (lnd_frag { addr: 8192, len: arrival.len, reserved: 0 }, arrival.len == 0);
-        let verdict = lnd_verdict {
-            size: size_of::<lnd_verdict>() as u32,
+        let decision = lnd_decision {
+            size: size_of::<lnd_decision>() as u32,
             nfrags: u32::from(!none),
             frags: &raw const frag,
             len: arrival.len,
@@ -174,14 +175,14 @@ impl Host {
         // SAFETY: integers: zero is valid.
         let mut report: lnd_report = unsafe { std::mem::zeroed() };
         report.size = size_of::<lnd_report>() as u32;
-        let (nowhere, why) = (null_mut(), lnd_refusal::LND_REFUSE_NO_MATCH as u32);
+        let (nowhere, why) = (null_mut(), lnd_nak_reason::LND_NAK_NO_MATCH as u32);
         let mut kept = lnd_request::default();
         // SAFETY: see `Host::ni`; all that is pointed to is there, and so is the frame.
         let error = unsafe {
             match habit {
-                1 => lnd_recv(ni, request, &raw const verdict, now, nowhere, &raw mut report),
-                2 => lnd_refuse(ni, request, why, now),
-                3 => lnd_recv(ni, request, &raw const verdict, now, nowhere, null_mut()),
+                1 => lnd_recv(ni, request, &raw const decision, now, nowhere, &raw mut report),
+                2 => lnd_nak(ni, request, why, now),
+                3 => lnd_recv(ni, request, &raw const decision, now, nowhere, null_mut()),
                 _ => lnd_error::LND_E_WRONG_KIND,
             }
         };
@@ -247,11 +248,14 @@ impl Host {
 
     /// The engine does at once what it is told.
     fn control(&self, value: u32) {
-        let control = Control::from_bits_retain(value);
-        let status =
-            if control.contains(Control::STOP) { Status::STOPPED } else { Status::RUNNING };
+        let control = ControlBits::from_bits_retain(value);
+        let status = if control.contains(ControlBits::STOP) {
+            StatusBits::STOPPED
+        } else {
+            StatusBits::RUNNING
+        };
         self.registers[STATUS].set(status.in_round(control.round()).bits());
-        self.registers[CONTROL].set(control.difference(Control::RESET).bits());
+        self.registers[CONTROL].set(control.difference(ControlBits::RESET).bits());
     }
 
     /// A call from inside of an operation is refused, and does no harm.

@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 
 use arbitrary::{Arbitrary, Unstructured};
-use lnd_shortmsg::mailbox::{spsc, Consumer, Geometry, Outlet, SendError};
+use lnd_shortmsg::mailbox::{spsc, Consumer, MailboxGeometry, Outlet, SendError};
 
 use crate::ring::Shared;
 
@@ -35,9 +35,9 @@ struct Shape {
 }
 
 impl Shape {
-    fn make(&self) -> (Geometry, Shared) {
+    fn make(&self) -> (MailboxGeometry, Shared) {
         let (slots, size) = (2 << (self.slots % 4), 64 * (1 + u32::from(self.lines) % 3));
-        let geometry = Geometry::new(slots, size).expect("a sound geometry");
+        let geometry = MailboxGeometry::new(slots, size).expect("a sound geometry");
         let start = if self.near_wrap { (self.start % 64).wrapping_neg() } else { self.start };
         (geometry, Shared::new(geometry, start))
     }

@@ -28,7 +28,7 @@ pub fn config() -> Config {
     config.hello_tries = 3;
     config.credit_stall = Span::from_millis(50);
     config.drain_bound = Span::from_millis(30);
-    config.verdict_bound = Span::from_millis(100);
+    config.decision_bound = Span::from_millis(100);
     config
 }
 
@@ -49,8 +49,8 @@ pub fn nid(number: u8) -> Nid {
 }
 
 impl<'m> Node<'m> {
-    pub fn new(memory: &'m mut [MaybeUninit<u8>], me: Nid, life: u64, now: Instant) -> Self {
-        Self::with(config(), memory, me, life, now, Hardware::default())
+    pub fn new(memory: &'m mut [MaybeUninit<u8>], me: Nid, incarnation: u64, now: Instant) -> Self {
+        Self::with(config(), memory, me, incarnation, now, Hardware::default())
     }
 
     /// As [`new`](Self::new), over this hardware.
@@ -58,17 +58,17 @@ impl<'m> Node<'m> {
         config: Config,
         memory: &'m mut [MaybeUninit<u8>],
         me: Nid,
-        life: u64,
+        incarnation: u64,
         now: Instant,
         hardware: Hardware,
     ) -> Self {
         let hardware = Shared::new(RefCell::new(hardware));
         let engine = |link| MockEngine { hardware: Rc::clone(&hardware), link };
-        let life = Incarnation::from_raw(life.max(1)).expect("not zero");
+        let incarnation = Incarnation::from_raw(incarnation.max(1)).expect("not zero");
         let driver = Driver::create(
             memory,
             config,
-            Identity { nid: me, life },
+            Identity { nid: me, incarnation },
             (0..LINKS).map(engine),
             MockChannel(Rc::clone(&hardware)),
             MockMemory,
@@ -88,7 +88,7 @@ impl<'m> Node<'m> {
     }
 
     /// A number for the next transfer.
-    pub fn ticket(&mut self) -> u64 {
+    pub fn rx_request(&mut self) -> u64 {
         self.next += 1;
         self.next
     }
@@ -99,7 +99,7 @@ impl<'m> Node<'m> {
     }
 
     pub fn submit(&mut self, kind: Kind, to: Nid, length: u32, routed: bool, patience: Span) {
-        let user = self.ticket();
+        let user = self.rx_request();
         let payload = [Fragment::new(64, length.clamp(1, 4096)), Fragment::new(8192, 17)];
         // Nothing, one piece, or two.
         let pieces = usize::from(length > 0) + usize::from(length % 3 == 2);
@@ -148,8 +148,8 @@ impl<'m> Node<'m> {
 
     fn completion(&mut self, tag: Tag, returned: Returned) {
         let completion = Completion { tag, returned };
-        let decider = self.driver.decider();
-        decider.on_completion(self.now, completion, &mut self.counters, &mut NoTrace);
+        let irq_handle = self.driver.irq_handle();
+        irq_handle.on_completion(self.now, completion, &mut self.counters, &mut NoTrace);
     }
 
     /// An engine says that something has come back which it does not have.

@@ -4,7 +4,7 @@
 use std::ptr::NonNull;
 
 use lnd_core::sync::{AtomicU32, Ordering};
-use lnd_shortmsg::mailbox::{Geometry, Line, Region};
+use lnd_shortmsg::mailbox::{Line, MailboxGeometry, MailboxRegion};
 
 /// Memory of one mailbox.
 pub struct Shared {
@@ -13,7 +13,7 @@ pub struct Shared {
 
 impl Shared {
     /// A mailbox whose positions count from `start`.
-    pub fn new(geometry: Geometry, start: u32) -> Self {
+    pub fn new(geometry: MailboxGeometry, start: u32) -> Self {
         let mut this = Self { lines: vec![Line::ZERO; geometry.bytes_needed() / 64] };
         // SAFETY: nobody is attached yet.
         unsafe { this.region().format(geometry, start) }.expect("the memory is large enough");
@@ -26,10 +26,10 @@ impl Shared {
 
     /// The lifetime is cut loose from the borrow, since the other side writes behind everybody's
     /// back. The memory is kept until after the last use of any end.
-    pub fn region<'m>(&mut self) -> Region<'m> {
+    pub fn region<'m>(&mut self) -> MailboxRegion<'m> {
         let bytes = self.lines.len() * 64;
         // SAFETY: all of the memory, which only mailbox code and `set` access.
-        unsafe { Region::new(self.base(), bytes) }.expect("lines are aligned")
+        unsafe { MailboxRegion::new(self.base(), bytes) }.expect("lines are aligned")
     }
 
     /// Writes a word anywhere, as a hostile process can.

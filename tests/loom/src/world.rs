@@ -25,7 +25,7 @@ pub struct World {
     turn: Condvar,
     // Before the tables, which it borrows.
     shared: Shared<'static>,
-    details: Box<[Watched]>,
+    slot_state: Box<[Watched]>,
     _tables: (Table<Slot>, Table<AtomicU32>, Table<PeerGate>, Table<LinkGate>),
 }
 
@@ -45,7 +45,7 @@ impl World {
         Rc::new(Self {
             turn: Condvar::new(),
             shared: Shared::new(slots_ref, Claims::new(words_ref, slots), peers_ref, links_ref),
-            details: (0..slots).map(|_| Watched::new(0)).collect(),
+            slot_state: (0..slots).map(|_| Watched::new(0)).collect(),
             _tables: (slot_table, word_table, peer_table, link_table),
         })
     }
@@ -65,8 +65,8 @@ impl World {
     }
 
     /// The details of a slot.
-    pub fn details(&self, slot: u32) -> &Watched {
-        &self.details[slot as usize]
+    pub fn slot_state(&self, slot: u32) -> &Watched {
+        &self.slot_state[slot as usize]
     }
 
     /// The peer.
@@ -95,13 +95,13 @@ impl World {
     pub fn claim(&self) -> Tag {
         let slot = self.shared().claims().claim(&mut Cursor::default()).unwrap();
         let tag = self.shared.renew(slot);
-        let life = self.peer_gate().view().life();
-        self.shared.assign(tag, Owner::new(self.peer(), life, Some(self.link())));
+        let incarnation = self.peer_gate().view().incarnation();
+        self.shared.assign(tag, Owner::new(self.peer(), incarnation, Some(self.link())));
         tag
     }
 
     /// A transfer that owes `debts` and nothing else: it has been handed out and its `CPU` is paid.
-    pub fn handed_out(&self, debts: Debts) -> Tag {
+    pub fn posted(&self, debts: Debts) -> Tag {
         let tag = self.claim();
         self.shared().publish(tag, Word::live(tag.generation, debts));
         assert_eq!(self.effect(tag, Event::PayCpu), Some(Effect::None));

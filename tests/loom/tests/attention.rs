@@ -26,7 +26,7 @@ fn take(world: &World, taken: &mut u32) {
     let bits = world.shared().take_attention();
     for (slot, bit) in [(0, SWEEP), (1, LINK)] {
         if bits & bit != 0 {
-            assert_eq!(world.details(slot).get(), bit);
+            assert_eq!(world.slot_state(slot).get(), bit);
         }
     }
     assert_eq!(*taken & bits, 0, "no bit comes twice");
@@ -40,7 +40,7 @@ fn inv_15_two_wants_against_take() {
         let wanters = [(0, SWEEP), (1, LINK)].map(|(slot, bit)| {
             let world = Rc::clone(&world);
             thread::spawn(move || {
-                world.details(slot).set(bit);
+                world.slot_state(slot).set(bit);
                 world.turn();
                 world.shared().want(bit);
             })
@@ -61,12 +61,12 @@ fn inv_15_two_wants_against_take() {
 }
 
 #[test]
-fn inv_15_whoever_is_told_to_sweep_sees_the_closed_gate() {
+fn inv_15_a_peer_that_is_told_to_sweep_sees_the_closed_gate() {
     let ends = explore("peer-down, want ‖ take, sweep", Bound::Exhaustive, || {
         let world = World::new(1);
         world.link_gate().open();
         world.peer_gate().change(|view| view.with_state(HelloState::Good));
-        let tag = world.handed_out(Debts::HW);
+        let tag = world.posted(Debts::HW);
         let interrupt = thread::spawn({
             let world = Rc::clone(&world);
             move || {
@@ -75,15 +75,15 @@ fn inv_15_whoever_is_told_to_sweep_sees_the_closed_gate() {
             }
         });
         world.turn();
-        let told = world.shared().take_attention() == SWEEP;
-        if told {
+        let notified = world.shared().take_attention() == SWEEP;
+        if notified {
             assert_eq!(world.must_cancel(tag.index), Some((tag, Cause::PeerDown)));
             assert!(world.effect(tag, Event::Cancel(Cause::PeerDown)).is_some());
         }
         interrupt.join().unwrap();
         // Who was not told will be.
-        assert_eq!(world.shared().attention_wanted(), !told);
-        told
+        assert_eq!(world.shared().attention_wanted(), !notified);
+        notified
     });
     assert_eq!(ends.into_keys().collect::<Vec<_>>(), [false, true]);
 }

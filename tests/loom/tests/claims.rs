@@ -23,8 +23,8 @@ fn own(world: &World, held: &mut Vec<u32>) -> Option<u32> {
     if let Some(slot) = slot {
         let tag = world.shared().renew(slot);
         assert!(!held.contains(&slot), "claimed twice");
-        assert_eq!(world.details(slot).get(), tag.generation - 1, "the uses are counted");
-        world.details(slot).set(tag.generation);
+        assert_eq!(world.slot_state(slot).get(), tag.generation - 1, "the uses are counted");
+        world.slot_state(slot).set(tag.generation);
         world.shared().publish(tag, Word::queued(tag.generation));
     }
     for slot in held.drain(..) {

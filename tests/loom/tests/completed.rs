@@ -23,7 +23,7 @@ fn pusher(world: &Rc<World>, tags: &[Tag]) -> JoinHandle<()> {
     let (world, tags) = (Rc::clone(world), tags.to_vec());
     thread::spawn(move || {
         for tag in tags {
-            world.details(tag.index).set(tag.index + 1);
+            world.slot_state(tag.index).set(tag.index + 1);
             world.turn();
             assert_eq!(world.effect(tag, Event::HwOk), Some(Effect::Finalize));
         }
@@ -33,7 +33,7 @@ fn pusher(world: &Rc<World>, tags: &[Tag]) -> JoinHandle<()> {
 /// Takes the list and looks at what the pushers wrote.
 fn take(world: &World, taken: &mut Vec<u32>) {
     for slot in world.take_completed() {
-        assert_eq!(world.details(slot).get(), slot + 1);
+        assert_eq!(world.slot_state(slot).get(), slot + 1);
         taken.push(slot);
     }
 }
@@ -41,7 +41,7 @@ fn take(world: &World, taken: &mut Vec<u32>) {
 /// `ours` and `theirs` are finished by two contexts while a third takes twice.
 fn push_against_take(ours: usize, theirs: usize) -> (usize, Vec<u32>) {
     let world = World::new(ours + theirs);
-    let tags: Vec<_> = (0..ours + theirs).map(|_| world.handed_out(Debts::HW)).collect();
+    let tags: Vec<_> = (0..ours + theirs).map(|_| world.posted(Debts::HW)).collect();
     let (a, b) = tags.split_at(ours);
     let pushers = [pusher(&world, a), pusher(&world, b)];
     let mut taken = Vec::new();
@@ -84,7 +84,7 @@ fn inv_1_two_pushers_of_two_against_take() {
 fn inv_1_walk_against_next_use_of_a_walked_slot() {
     let ends = explore("walk ‖ push of a walked slot", Bound::Exhaustive, || {
         let world = World::new(2);
-        let tags = [world.handed_out(Debts::HW), world.handed_out(Debts::HW)];
+        let tags = [world.posted(Debts::HW), world.posted(Debts::HW)];
         for tag in tags {
             assert_eq!(world.effect(tag, Event::HwOk), Some(Effect::Finalize));
         }

@@ -65,7 +65,7 @@ fn race(published: Word, events: &[Event]) -> End {
     assert!(invalidations <= 1, "asked for at most once: {effects:?}");
     let word = world.word(tag.index);
     assert_eq!((word.phase(), word.debts()), (Phase::Done, Debts(0)));
-    let asked_by = if word.asked() { word.cause() } else { None };
+    let asked_by = if word.invalidating() { word.cause() } else { None };
     End::new(word.lost(), asked_by, invalidations == 1)
 }
 

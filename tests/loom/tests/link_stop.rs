@@ -31,7 +31,7 @@ fn post(world: &World, ring: &Watched, value: u32) -> bool {
     if posts {
         ring.set(value);
     }
-    gate.leave(inside);
+    gate.exit(inside);
     posts
 }
 
@@ -46,13 +46,13 @@ fn inv_2_nothing_is_posted_after_the_posters_are_out() {
                 world.link_gate().close();
                 spin_until(|| world.link_gate().posters_out());
                 // loom finds here any post that is not over, and any later one.
-                let posted = world.details(0).get();
-                world.details(0).set(TAKEN_AWAY);
+                let posted = world.slot_state(0).get();
+                world.slot_state(0).set(TAKEN_AWAY);
                 posted
             }
         });
-        let first = post(&world, world.details(0), 1);
-        let second = post(&world, world.details(0), 2);
+        let first = post(&world, world.slot_state(0), 1);
+        let second = post(&world, world.slot_state(0), 2);
         let found = stopper.join().unwrap();
         let posted = match (first, second) {
             (_, true) => 2,
@@ -69,7 +69,7 @@ fn inv_2_nothing_is_posted_after_the_posters_are_out() {
 fn finalize(world: &World, effect: Option<Effect>) {
     if effect == Some(Effect::Finalize) {
         assert_eq!(world.take_completed(), [0]);
-        world.details(0).set(TAKEN_AWAY);
+        world.slot_state(0).set(TAKEN_AWAY);
     }
 }
 
@@ -84,12 +84,12 @@ fn submit(world: &World) -> (bool, Vec<Option<Effect>>) {
     let posts = gate.admitted(&inside);
     let mut effects = Vec::new();
     if posts {
-        world.details(tag.index).set(1);
+        world.slot_state(tag.index).set(1);
     } else {
         world.turn();
         effects.push(world.effect(tag, Event::Withdraw(Debts::HW, Cause::LinkDown)));
     }
-    gate.leave(inside);
+    gate.exit(inside);
     world.turn();
     effects.push(world.effect(tag, Event::PayCpu));
     finalize(world, effects.last().copied().flatten());
@@ -122,14 +122,14 @@ fn inv_2_submit_against_link_stop_ends_once_and_after_the_last_access() {
         });
         let (posted, mut effects) = submit(&world);
         let theirs = stopper.join().unwrap();
-        let by_hand = theirs == Some(Effect::Finalize);
+        let asserted = theirs == Some(Effect::Finalize);
         effects.push(theirs);
 
         assert_eq!(count(&effects, Effect::Finalize), 1, "{effects:?}");
-        assert_eq!(world.details(0).get(), TAKEN_AWAY);
+        assert_eq!(world.slot_state(0).get(), TAKEN_AWAY);
         let word = world.word(0);
         assert_eq!((word.phase(), word.lost()), (Phase::Done, true), "{word}");
-        (posted, by_hand)
+        (posted, asserted)
     });
     // A transfer that was not posted may also be settled by hand, as long as it owes `HW`.
     let all = [(false, false), (true, false), (true, true)];

@@ -4,7 +4,9 @@
 #![cfg(loom)]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use lnd_shortmsg::mailbox::{spsc, Consumer, Geometry, Line, Outlet, Region, SendError};
+use lnd_shortmsg::mailbox::{
+    spsc, Consumer, Line, MailboxGeometry, MailboxRegion, Outlet, SendError,
+};
 use loom::thread;
 use std::ptr::NonNull;
 
@@ -13,19 +15,19 @@ const SLOTS: u32 = 2;
 
 /// A mailbox whose positions begin at `start`. Loom's threads want memory that outlives them; a few
 /// hundred bytes an execution are leaked.
-fn mailbox(start: u32) -> Region<'static> {
-    let geometry = Geometry::new(SLOTS, 64).unwrap();
+fn mailbox(start: u32) -> MailboxRegion<'static> {
+    let geometry = MailboxGeometry::new(SLOTS, 64).unwrap();
     let lines = geometry.bytes_needed().div_ceil(size_of::<Line>());
     let memory = vec![Line::ZERO; lines].leak();
     let base = NonNull::new(memory.as_mut_ptr()).unwrap().cast();
     // SAFETY: leaked, and used by this mailbox only.
-    let region = unsafe { Region::new(base, size_of_val(memory)) }.unwrap();
+    let region = unsafe { MailboxRegion::new(base, size_of_val(memory)) }.unwrap();
     // SAFETY: nobody is attached yet.
     unsafe { region.format(geometry, start) }.unwrap();
     region
 }
 
-fn consumer(region: Region<'static>) -> Consumer<'static> {
+fn consumer(region: MailboxRegion<'static>) -> Consumer<'static> {
     // SAFETY: each model attaches one consumer.
     unsafe { Consumer::attach(region) }.unwrap()
 }

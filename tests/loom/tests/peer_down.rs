@@ -31,9 +31,9 @@ enum End {
     /// Each saw the other.
     TakenBackAndSwept,
     /// The submitter came first; the sweep saw its debts.
-    HandedOutAndSwept,
+    PostedAndSwept,
     /// The submitter saw the change before it chose a life: it goes to the new one.
-    ToTheNewLife,
+    ToTheNewIncarnation,
 }
 
 /// A world whose peer is in its second life and good. What a slot says of its owner before it is
@@ -41,7 +41,7 @@ enum End {
 fn world() -> Rc<World> {
     let world = World::new(1);
     world.link_gate().open();
-    world.peer_gate().change(|view| view.next_life().with_state(HelloState::Good));
+    world.peer_gate().change(|view| view.next_incarnation().with_state(HelloState::Good));
     world
 }
 
@@ -49,25 +49,25 @@ fn world() -> Rc<World> {
 fn publish_at_once(world: &World) -> (Tag, u32) {
     let tag = world.claim();
     world.shared().publish(tag, Word::live(tag.generation, DEBTS));
-    (tag, world.shared().owner(tag.index).life())
+    (tag, world.shared().owner(tag.index).incarnation())
 }
 
 /// Arms a request that has waited in the queue; the life it is for.
 fn arm(world: &World, tag: Tag) -> u32 {
-    let life = world.peer_gate().view().life();
-    world.shared().assign(tag, Owner::new(world.peer(), life, Some(world.link())));
+    let incarnation = world.peer_gate().view().incarnation();
+    world.shared().assign(tag, Owner::new(world.peer(), incarnation, Some(world.link())));
     world.turn();
     assert_eq!(world.effect(tag, Event::Arm(DEBTS)), Some(Effect::None));
-    life
+    incarnation
 }
 
 /// Behind the publication: hands out, or takes the debts back. Whether it was handed out, and what
 /// paying `CPU` did.
-fn hand_out(world: &World, tag: Tag, life: u32) -> (bool, Option<Effect>) {
+fn post(world: &World, tag: Tag, incarnation: u32) -> (bool, Option<Effect>) {
     // Partner: the fence in `PeerGate::change`.
     fence(Ordering::SeqCst);
     let view = world.peer_gate().view();
-    let passes = view.state() == HelloState::Good && view.life() == life;
+    let passes = view.state() == HelloState::Good && view.incarnation() == incarnation;
     if !passes {
         world.turn();
         assert!(world.effect(tag, Event::Withdraw(DEBTS, Cause::PeerDown)).is_some());
@@ -94,25 +94,25 @@ fn race(
         let world = Rc::clone(world);
         move || close(&world, change)
     });
-    let (tag, life) = publish(world);
-    let (handed_out, paid) = hand_out(world, tag, life);
+    let (tag, incarnation) = publish(world);
+    let (posted, paid) = post(world, tag, incarnation);
     let cancelled = closer.join().unwrap();
 
     let gate = world.peer_gate().view();
-    let end = match (handed_out, cancelled.is_some()) {
+    let end = match (posted, cancelled.is_some()) {
         (false, false) => End::TakenBack,
         (false, true) => End::TakenBackAndSwept,
-        (true, true) => End::HandedOutAndSwept,
+        (true, true) => End::PostedAndSwept,
         (true, false) => {
-            let current = gate.state() == HelloState::Good && gate.life() == life;
+            let current = gate.state() == HelloState::Good && gate.incarnation() == incarnation;
             assert!(current, "handed out and not cancelled");
-            End::ToTheNewLife
+            End::ToTheNewIncarnation
         }
     };
     let mut effects = vec![paid, cancelled];
     let invalidated = count(&effects, Effect::Invalidate);
-    assert_eq!(invalidated, usize::from(end == End::HandedOutAndSwept), "{effects:?}");
-    if handed_out {
+    assert_eq!(invalidated, usize::from(end == End::PostedAndSwept), "{effects:?}");
+    if posted {
         effects.push(world.effect(tag, Event::HwUntouched));
         effects.push(world.effect(tag, Event::MsgOk));
     }
@@ -128,28 +128,30 @@ fn inv_1_submit_against_peer_down() {
     let ends = explore("submit ‖ peer-down", Bound::Exhaustive, || {
         race(&world(), |view| view.with_state(HelloState::Down), publish_at_once)
     });
-    let all = [End::TakenBack, End::TakenBackAndSwept, End::HandedOutAndSwept];
+    let all = [End::TakenBack, End::TakenBackAndSwept, End::PostedAndSwept];
     assert_eq!(ends.into_keys().collect::<Vec<_>>(), all);
 }
 
 #[test]
-fn inv_1_submit_against_new_life() {
+fn inv_1_submit_against_new_incarnation() {
     let ends = explore("submit ‖ new life", Bound::Exhaustive, || {
-        race(&world(), GateView::next_life, publish_at_once)
+        race(&world(), GateView::next_incarnation, publish_at_once)
     });
-    let all = [End::TakenBack, End::TakenBackAndSwept, End::HandedOutAndSwept, End::ToTheNewLife];
+    let all =
+        [End::TakenBack, End::TakenBackAndSwept, End::PostedAndSwept, End::ToTheNewIncarnation];
     assert_eq!(ends.into_keys().collect::<Vec<_>>(), all);
 }
 
 #[test]
-fn inv_1_queued_request_against_new_life() {
+fn inv_1_queued_request_against_new_incarnation() {
     let ends = explore("queue ‖ new life", Bound::Exhaustive, || {
         let world = world();
         let tag = world.claim();
         world.shared().publish(tag, Word::queued(tag.generation));
-        race(&world, GateView::next_life, |world| (tag, arm(world, tag)))
+        race(&world, GateView::next_incarnation, |world| (tag, arm(world, tag)))
     });
-    let all = [End::TakenBack, End::TakenBackAndSwept, End::HandedOutAndSwept, End::ToTheNewLife];
+    let all =
+        [End::TakenBack, End::TakenBackAndSwept, End::PostedAndSwept, End::ToTheNewIncarnation];
     assert_eq!(ends.into_keys().collect::<Vec<_>>(), all);
 }
 
@@ -164,8 +166,8 @@ fn inv_1_sweep_leaves_a_healthy_request_alone() {
                 world.word(0).phase() == Phase::Live
             }
         });
-        let (tag, life) = publish_at_once(&world);
-        assert_eq!(hand_out(&world, tag, life), (true, Some(Effect::None)));
+        let (tag, incarnation) = publish_at_once(&world);
+        assert_eq!(post(&world, tag, incarnation), (true, Some(Effect::None)));
         sweeper.join().unwrap()
     });
     assert_eq!(ends.into_keys().collect::<Vec<_>>(), [false, true]);

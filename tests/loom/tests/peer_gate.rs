@@ -43,24 +43,24 @@ fn s0_13_admission_against_peer_down() {
 }
 
 #[test]
-fn r27_new_lives_are_counted_one_by_one() {
+fn r27_new_incarnations_are_counted_one_by_one() {
     let ends = explore("new life ‖ new life ‖ Down", Bound::Exhaustive, || {
         let world = World::new(1);
         let changes: [fn(GateView) -> GateView; 2] =
-            [GateView::next_life, |view| view.with_state(HelloState::Down)];
+            [GateView::next_incarnation, |view| view.with_state(HelloState::Down)];
         let others = changes.map(|change| {
             let world = Rc::clone(&world);
             thread::spawn(move || world.peer_gate().change(change))
         });
-        let mine = world.peer_gate().change(GateView::next_life);
+        let mine = world.peer_gate().change(GateView::next_incarnation);
         let [theirs, down] = others.map(|other| other.join().unwrap());
 
         let gate = world.peer_gate().view();
-        assert_eq!((gate.state(), gate.life()), (HelloState::Down, 2));
-        let mut lives = [mine.life(), theirs.life()];
-        lives.sort_unstable();
-        assert_eq!(lives, [0, 1], "each replaced another life");
-        (mine.life(), down.life())
+        assert_eq!((gate.state(), gate.incarnation()), (HelloState::Down, 2));
+        let mut incarnations = [mine.incarnation(), theirs.incarnation()];
+        incarnations.sort_unstable();
+        assert_eq!(incarnations, [0, 1], "each replaced another life");
+        (mine.incarnation(), down.incarnation())
     });
     let all: Vec<_> = (0..2).flat_map(|mine| (0..3).map(move |down| (mine, down))).collect();
     assert_eq!(ends.into_keys().collect::<Vec<_>>(), all);

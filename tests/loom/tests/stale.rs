@@ -49,10 +49,10 @@ fn finish(world: &World, tag: Tag, published: Word) {
 fn r14_late_completion_against_release_and_next_use() {
     let ends = explore("HwOk of the old ‖ release, claim, publish", Bound::Exhaustive, || {
         let world = World::new(1);
-        let old = world.handed_out(Debts::HW);
+        let old = world.posted(Debts::HW);
         let interrupt = late(&world, old);
         world.turn();
-        let by_hand = world.effect(old, Event::Stopped);
+        let asserted = world.effect(old, Event::Stopped);
         let mut finished = Vec::new();
         spin_until(|| {
             finished = world.take_completed();
@@ -64,7 +64,7 @@ fn r14_late_completion_against_release_and_next_use() {
         assert_eq!((new.index, new.generation), (old.index, old.generation + 1));
 
         let real = interrupt.join().unwrap();
-        assert_eq!(count(&[by_hand, real], Effect::Finalize), 1, "{by_hand:?} {real:?}");
+        assert_eq!(count(&[asserted, real], Effect::Finalize), 1, "{asserted:?} {real:?}");
         finish(&world, new, published);
         assert_eq!(world.effect(old, Event::HwOk), None);
         format!("{real:?}")

@@ -39,14 +39,14 @@ fn submit(world: &World, debts: Debts) -> Option<Effect> {
     assert_eq!(tag, TAG);
     world.shared().publish(tag, Word::live(tag.generation, debts));
     // Here the descriptor is posted, the message sent, and the details say so.
-    world.details(CPU.0).set(CPU.1);
+    world.slot_state(CPU.0).set(CPU.1);
     world.turn();
     world.effect(tag, Event::PayCpu)
 }
 
 /// Another context, which has seen the end of its part; what paying for it did.
 fn complete(world: &World, (cell, mark): (u32, u32), event: Event) -> Option<Effect> {
-    world.details(cell).set(mark);
+    world.slot_state(cell).set(mark);
     world.effect(TAG, event)
 }
 
@@ -58,7 +58,7 @@ fn report(world: &World, debts: Debts) -> usize {
         assert_eq!(world.shared().tag(slot), TAG);
         for (cell, mark) in [CPU, HW, MSG] {
             if mark & u32::from(debts.0 | Debts::CPU.0) != 0 {
-                assert_eq!(world.details(cell).get(), mark);
+                assert_eq!(world.slot_state(cell).get(), mark);
             }
         }
     }

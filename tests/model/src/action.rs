@@ -6,7 +6,7 @@ use lnd_core::ports::{Returned, Sent};
 
 /// What the upper layer says to a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Verdict {
+pub enum Decision {
     /// Take it, or give what is asked for.
     Take,
     /// Refuse it.
@@ -21,17 +21,17 @@ pub enum Action {
     /// The node's upper layer submits its next message.
     Submit(usize),
     /// The oldest frame of a lane arrives.
-    Deliver(usize, Lane, Verdict),
+    Deliver(usize, Lane, Decision),
     /// The oldest frame of a lane arrives, and stays in the lane.
-    DeliverTwice(usize, Lane, Verdict),
+    DeliverTwice(usize, Lane, Decision),
     /// The oldest frame of a lane is lost.
     Lose(usize, Lane, Sent),
     /// The oldest frame of a lane arrives, and its sender is told that nobody knows.
-    Doubt(usize, Lane),
+    Unverified(usize, Lane),
     /// The channel tells the node how its oldest message that was not told yet ended.
     Told(usize),
     /// The upper layer decides on the oldest ticket that it has put off.
-    Decide(usize, Verdict),
+    Decide(usize, Decision),
     /// The engine is done with the descriptor of a slot.
     Return(usize, u32, Returned),
     /// As `Return`, reported twice.
@@ -55,7 +55,7 @@ pub enum Action {
     /// The connection stops, having been asked to.
     Disconnected(usize),
     /// The node dies and comes back as another life.
-    Reborn(usize),
+    Restarted(usize),
     /// The node begins to shut down.
     Shutdown(usize),
     /// The node does not run from now on, whatever the clock says.
@@ -84,7 +84,7 @@ impl Action {
             | Self::Shutdown(node)
             | Self::Unplug(node)
             | Self::Pause(node) => Some(node),
-            Self::Deliver(from, ..) | Self::DeliverTwice(from, ..) | Self::Doubt(from, _) => {
+            Self::Deliver(from, ..) | Self::DeliverTwice(from, ..) | Self::Unverified(from, _) => {
                 Some(1 - from)
             }
             Self::Lose(..)
@@ -93,7 +93,7 @@ impl Action {
             | Self::Stopped(_)
             | Self::Disconnected(_)
             | Self::Tick
-            | Self::Reborn(_)
+            | Self::Restarted(_)
             | Self::Resume(_)
             | Self::Plug(_) => None,
         }

@@ -16,7 +16,7 @@ pub struct Posted {
     /// Which message's payload lies here, or is expected here.
     pub content: u32,
     pub rung: bool,
-    pub recalled: bool,
+    pub invalidated: bool,
     /// Staged, and somebody has pulled from it: it is no longer untouched.
     pub pulled: bool,
     /// How it ended; the completion lies in the ring.
@@ -31,7 +31,7 @@ pub enum Run {
     Stopping,
     Stopped,
     /// Stopped, and the proof has been given out.
-    Vouched,
+    Asserted,
 }
 
 /// One node's engine.

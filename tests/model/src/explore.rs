@@ -25,7 +25,7 @@ pub fn explore(setup: Setup, cases: &[Case], states: usize) {
     // One thread: the order of the search, and with it what is reported, is always the same.
     let checker = pair.checker().threads(1).finish_when(broken).spawn_bfs().join();
     if let Some(path) = checker.discovery(Pair::RULES) {
-        panic!("{name}: {}", story(path));
+        panic!("{name}: {}", script(path));
     }
     let missing: Vec<_> =
         cases.iter().map(|case| case.0).filter(|case| checker.discovery(case).is_none()).collect();
@@ -38,7 +38,7 @@ pub fn explore(setup: Setup, cases: &[Case], states: usize) {
 }
 
 /// A run that breaks a rule, one action a line.
-fn story(path: Path<Seen, crate::Action>) -> String {
+fn script(path: Path<Seen, crate::Action>) -> String {
     let mut text = path.last_state().broken.clone().unwrap_or_default();
     for action in path.into_actions() {
         let _ = write!(text, "\n    {action:?}");

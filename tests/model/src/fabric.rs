@@ -22,7 +22,7 @@ pub struct Letter {
     pub frame: Vec<u8>,
     /// The transfer whose short message it is, in the life of its sender.
     pub tag: Option<Tag>,
-    pub life: Incarnation,
+    pub incarnation: Incarnation,
 }
 
 /// How a short message ended, before its sender has been told.
@@ -40,7 +40,7 @@ pub struct Place {
     pub requests: VecDeque<Letter>,
     pub control: VecDeque<Letter>,
     pub ends: VecDeque<End>,
-    pub life: Incarnation,
+    pub incarnation: Incarnation,
     /// The link does not work.
     pub unplugged: bool,
 }
@@ -65,7 +65,7 @@ pub struct Fabric {
     /// Messages of which a final status has said that they were not delivered.
     pub denied: BTreeSet<u32>,
     /// Transfers whose short message was reported OK: node and tag.
-    pub told: BTreeSet<(usize, Tag)>,
+    pub notified: BTreeSet<(usize, Tag)>,
     /// The time.
     pub now: Instant,
     /// Until when each message may be sent.
@@ -90,7 +90,7 @@ pub fn nid(node: usize) -> Nid {
 }
 
 /// A node's life number `n`.
-pub fn life(node: usize, n: u64) -> Incarnation {
+pub fn incarnation(node: usize, n: u64) -> Incarnation {
     Incarnation::from_raw(100 * (node as u64 + 1) + n).unwrap()
 }
 
@@ -101,7 +101,7 @@ impl Fabric {
             requests: VecDeque::new(),
             control: VecDeque::new(),
             ends: VecDeque::new(),
-            life: life(node, 0),
+            incarnation: incarnation(node, 0),
             unplugged: false,
         };
         Self {
@@ -114,7 +114,7 @@ impl Fabric {
             moved: BTreeSet::new(),
             arrived: BTreeSet::new(),
             denied: BTreeSet::new(),
-            told: BTreeSet::new(),
+            notified: BTreeSet::new(),
             now: Instant::ORIGIN,
             deadlines: BTreeMap::new(),
             sent: BTreeMap::new(),
@@ -173,13 +173,13 @@ impl Fabric {
         let pulls = |p: &Posted| p.source == Some(tag) && p.done.is_none();
         let pulled = other.moves() && other.posted.values().any(pulls);
         self.demand(!pulled, "asked for what the other engine may be pulling");
-        self.taken_back.insert((node, self.places[node].life, tag));
+        self.taken_back.insert((node, self.places[node].incarnation, tag));
     }
 
     /// Whether a source was asked for that `puller` is about to pull.
     pub fn was_taken_back(&self, puller: usize, source: Tag) -> bool {
         let owner = 1 - puller;
-        self.taken_back.contains(&(owner, self.places[owner].life, source))
+        self.taken_back.contains(&(owner, self.places[owner].incarnation, source))
     }
 
     /// How the engine may return a descriptor at this moment, of its own or as asked.
@@ -195,10 +195,10 @@ impl Fabric {
         if found {
             ways.push(Returned::Ok);
         }
-        if (posted.recalled || vain) && !posted.pulled {
+        if (posted.invalidated || vain) && !posted.pulled {
             ways.push(Returned::Untouched);
         }
-        if errors || posted.recalled && (found || posted.pulled) {
+        if errors || posted.invalidated && (found || posted.pulled) {
             ways.push(Returned::Touched);
         }
         ways
@@ -233,7 +233,7 @@ impl Fabric {
 
     /// A frame that carries a message leaves, for an incarnation of the other node.
     pub fn send(&mut self, message: u32, from: usize, to: Option<Incarnation>) {
-        self.sent.insert(message, (from, self.places[from].life, to));
+        self.sent.insert(message, (from, self.places[from].incarnation, to));
         let late = self.deadlines.get(&message).is_some_and(|&at| at <= self.now);
         self.demand(!late, "sent after its deadline (LU-16303)");
     }
@@ -249,8 +249,9 @@ impl Fabric {
     pub fn check_promises(&mut self) {
         let broken =
             self.promised.iter().filter(|message| !self.seen.contains(*message)).any(|it| {
-                let Some(&(from, life, to)) = self.sent.get(it) else { return true };
-                life == self.places[from].life && to == Some(self.places[1 - from].life)
+                let Some(&(from, incarnation, to)) = self.sent.get(it) else { return true };
+                incarnation == self.places[from].incarnation
+                    && to == Some(self.places[1 - from].incarnation)
             });
         self.demand(!broken, "told delivered, and the other upper layer never saw it (S0-18)");
     }
@@ -263,10 +264,10 @@ impl Fabric {
     }
 
     /// A node's power fails: its engine and what its channel would have told it are gone.
-    pub fn power_off(&mut self, node: usize, reborn: Incarnation) {
+    pub fn power_off(&mut self, node: usize, restarted: Incarnation) {
         let place = &mut self.places[node];
         place.device = Device { run: Run::Running, ..Device::default() };
         place.ends.clear();
-        place.life = reborn;
+        place.incarnation = restarted;
     }
 }

@@ -13,13 +13,13 @@ pub struct Facts {
     /// A descriptor that was asked back came back OK, and its transfer is good (S0-16).
     pub lost_race: bool,
     /// A transfer was settled by hand, with the proof (S0-20).
-    pub by_hand: bool,
+    pub asserted: bool,
     /// A transfer ended OK although the peer had been declared down.
     pub ok_though_down: bool,
     /// A completion came for a use of a slot that was over (R14).
     pub stale_completion: bool,
     /// A message of a former life came late and was dropped (INV-6).
-    pub wrong_life: bool,
+    pub wrong_incarnation: bool,
     /// A message came before its sender was admitted (S0-13).
     pub early: bool,
     /// A repeated request was dropped.
@@ -31,7 +31,7 @@ pub struct Facts {
     /// A new session was opened because credits were lost.
     pub resync: bool,
     /// The upper layer's verdict came too late.
-    pub late_verdict: bool,
+    pub late_decision: bool,
     /// A request was refused and its sender told.
     pub refused: bool,
     /// The clock ended a transfer (INV-9).
@@ -64,16 +64,16 @@ cases! {
     OK ok "A transfer ended OK"
     ERROR error "A transfer ended with an error"
     LOST_RACE lost_race "A descriptor that was asked back came back OK, and its transfer is good"
-    BY_HAND by_hand "A transfer was settled by hand, with the proof"
+    ASSERTED asserted "A transfer was settled by hand, with the proof"
     OK_THOUGH_DOWN ok_though_down "A transfer ended OK although the peer had been declared down"
     STALE_COMPLETION stale_completion "A completion came for a use of a slot that was over"
-    WRONG_LIFE wrong_life "A message of a former life came late and was dropped"
+    WRONG_INCARNATION wrong_incarnation "A message of a former life came late and was dropped"
     EARLY early "A message came before its sender was admitted"
     DUPLICATE duplicate "A repeated request was dropped"
     STALE_ANSWER stale_answer "An answer came for a transfer that was over"
     FINAL_WAITED final_waited "The word that ends a peer's transfer had to wait for a way"
     RESYNC resync "A new session was opened because credits were lost"
-    LATE_VERDICT late_verdict "The upper layer's verdict came too late"
+    LATE_DECISION late_decision "The upper layer's verdict came too late"
     REFUSED refused "A request was refused and its sender told"
     DEADLINE deadline "The clock ended a transfer"
     DRAIN_BOUND drain_bound "What was asked back did not come in time, and the link was failed for it"

@@ -14,7 +14,7 @@ mod possible;
 mod setup;
 mod world;
 
-pub use action::{Action, Verdict};
+pub use action::{Action, Decision};
 pub use explore::explore;
 pub use facts::Facts;
 pub use model::{Pair, Seen};

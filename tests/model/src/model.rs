@@ -20,7 +20,7 @@ use crate::world::World;
 pub struct Pair {
     setup: Setup,
     /// How the two nodes have met.
-    greeting: Vec<Action>,
+    handshake: Vec<Action>,
     wanted: Vec<Case>,
 }
 
@@ -59,12 +59,12 @@ impl Hash for Seen {
 impl Pair {
     /// A model of `setup`.
     pub fn new(setup: Setup) -> Self {
-        let greeting = match (setup.met, setup.recalls) {
+        let handshake = match (setup.met, setup.safe_invalidate) {
             (false, _) => Vec::new(),
             (true, true) => World::<true>::meet(&setup, &mut memory(&setup)),
             (true, false) => World::<false>::meet(&setup, &mut memory(&setup)),
         };
-        Self { setup, greeting, wanted: Vec::new() }
+        Self { setup, handshake, wanted: Vec::new() }
     }
 
     /// With a case that must be reached.
@@ -78,16 +78,16 @@ impl Pair {
     pub const RULES: &'static str = "no rule is broken";
 
     fn seen(&self, run: Vec<Action>) -> Seen {
-        if self.setup.recalls {
+        if self.setup.safe_invalidate {
             self.seen_with::<true>(run)
         } else {
             self.seen_with::<false>(run)
         }
     }
 
-    fn seen_with<const RECALLS: bool>(&self, run: Vec<Action>) -> Seen {
+    fn seen_with<const SAFE_INVALIDATE: bool>(&self, run: Vec<Action>) -> Seen {
         let mut memory = memory(&self.setup);
-        let mut world = World::<RECALLS>::new(&self.setup, &self.greeting, &mut memory);
+        let mut world = World::<SAFE_INVALIDATE>::new(&self.setup, &self.handshake, &mut memory);
         for &action in &run {
             world.apply(action);
         }

@@ -6,13 +6,13 @@ use std::mem::MaybeUninit;
 
 use lnd_core::counters::Counter;
 use lnd_core::driver::{
-    Driver, Give, Identity, Inbound, Interrupt, Receive, Received, Report, Request, RequestKind,
-    Role, Submitted, Ticket,
+    Driver, Identity, Inbound, Interrupt, Receive, Received, Reply, Report, Request, RequestKind,
+    Role, RxRequest, Submitted,
 };
 use lnd_core::fragment::Fragment;
 use lnd_core::id::{Incarnation, Tag};
 use lnd_core::link::LinkState;
-use lnd_core::message::Refusal;
+use lnd_core::message::NakReason;
 use lnd_core::peer::HelloState;
 use lnd_core::ports::{NoTrace, Sent};
 use lnd_core::time::Instant;
@@ -20,18 +20,18 @@ use lnd_core::transfer::{Cause, Delivery, Status};
 use lnd_shortmsg::dispatch::{Receiver, Sender};
 use lnd_shortmsg::wire::Checksum;
 
-use crate::action::Verdict;
+use crate::action::Decision;
 use crate::fabric::{nid, Shared};
 use crate::facts::Facts;
 use crate::ports::{Mock, NoMemory, Port, LINK};
 use crate::setup::{Order, Setup};
 
-pub struct Node<'m, const RECALLS: bool> {
+pub struct Node<'m, const SAFE_INVALIDATE: bool> {
     pub me: usize,
-    pub driver: Driver<'m, Mock<RECALLS>>,
-    pub interrupt: Interrupt<'m, Port<RECALLS>>,
+    pub driver: Driver<'m, Mock<SAFE_INVALIDATE>>,
+    pub interrupt: Interrupt<'m, Port<SAFE_INVALIDATE>>,
     /// Tickets put off, with their messages.
-    pub kept: Vec<(Ticket<'static>, u32)>,
+    pub kept: Vec<(RxRequest<'static>, u32)>,
     /// Accepted and not reported: tag to message.
     pub open: BTreeMap<Tag, u32>,
     /// What the last `on_time` returned.
@@ -44,13 +44,13 @@ pub struct Node<'m, const RECALLS: bool> {
     /// trying again before something happens here; that our link works again is something.
     pub full: bool,
     /// Our hello is out.
-    greeting: bool,
+    handshake: bool,
     /// Our link is in service.
     link_up: bool,
     /// It does not run.
     pub paused: bool,
     /// The other was declared down at some time.
-    pub was_told_down: bool,
+    pub was_notified_down: bool,
     /// A message that it sent has ended without a report.
     ended_at_once: bool,
     /// Where this life's tags begin to count.
@@ -58,27 +58,27 @@ pub struct Node<'m, const RECALLS: bool> {
     fabric: Shared,
 }
 
-impl<'m, const RECALLS: bool> Node<'m, RECALLS> {
+impl<'m, const SAFE_INVALIDATE: bool> Node<'m, SAFE_INVALIDATE> {
     pub fn boot(
         memory: &'m mut [MaybeUninit<u8>],
         setup: &Setup,
         fabric: &Shared,
         me: usize,
-        life: Incarnation,
+        incarnation: Incarnation,
     ) -> Self {
         let port = Port { fabric: fabric.clone(), node: me };
         let driver = Driver::create(
             memory,
             setup.config(),
-            Identity { nid: nid(me), life },
+            Identity { nid: nid(me), incarnation },
             [port.clone()],
             port.clone(),
             NoMemory,
             NoTrace,
         )
         .expect("a configuration that can be");
-        let interrupt = Interrupt::new(driver.decider(), port);
-        let first = driver.decider().shared().tag(0).generation;
+        let interrupt = Interrupt::new(driver.irq_handle(), port);
+        let first = driver.irq_handle().shared().tag(0).generation;
         Self {
             me,
             driver,
@@ -89,10 +89,10 @@ impl<'m, const RECALLS: bool> Node<'m, RECALLS> {
             looked: Instant::ORIGIN,
             dirty: false,
             full: false,
-            greeting: false,
+            handshake: false,
             link_up: false,
             paused: false,
-            was_told_down: false,
+            was_notified_down: false,
             ended_at_once: false,
             first,
             fabric: fabric.clone(),
@@ -137,7 +137,7 @@ impl<'m, const RECALLS: bool> Node<'m, RECALLS> {
     }
 
     /// Takes a frame in; `false`: it stays in the channel.
-    pub fn receive(&mut self, now: Instant, frame: &[u8], verdict: Verdict) -> bool {
+    pub fn receive(&mut self, now: Instant, frame: &[u8], decision: Decision) -> bool {
         let sender = Sender::Known(nid(1 - self.me));
         let received = Receiver::new(Checksum::On).receive_from(sender, frame);
         let decoded = received.expect("what we encode, we decode");
@@ -146,7 +146,7 @@ impl<'m, const RECALLS: bool> Node<'m, RECALLS> {
             Inbound::Handled => true,
             Inbound::Wait => false,
             Inbound::Request(arrival)
-                if verdict == Verdict::Take
+                if decision == Decision::Take
                     && arrival.kind() == RequestKind::Immediate
                     && self.fabric.borrow().ends_at_once =>
             {
@@ -162,43 +162,43 @@ impl<'m, const RECALLS: bool> Node<'m, RECALLS> {
                 true
             }
             Inbound::Request(arrival) => {
-                let ticket = arrival.keep();
-                let id = u32::from_le_bytes(ticket.header.try_into().expect("our header"));
+                let rx_request = arrival.keep();
+                let id = u32::from_le_bytes(rx_request.header.try_into().expect("our header"));
                 let mut fabric = self.fabric.borrow_mut();
                 fabric.see(id);
-                if ticket.kind() == RequestKind::Immediate {
+                if rx_request.kind() == RequestKind::Immediate {
                     fabric.arrive(id);
                 }
-                fabric.contents.insert((self.me, ticket.tag(), id));
+                fabric.contents.insert((self.me, rx_request.tag(), id));
                 drop(fabric);
-                match verdict {
-                    Verdict::Take => self.take(now, ticket, id),
-                    Verdict::Refuse => self.driver.refuse(now, ticket, Refusal::NoMatch),
-                    Verdict::Later => self.kept.push((ticket.detach(), id)),
+                match decision {
+                    Decision::Take => self.take(now, rx_request, id),
+                    Decision::Refuse => self.driver.refuse(now, rx_request, NakReason::NoMatch),
+                    Decision::Later => self.kept.push((rx_request.detach(), id)),
                 }
                 true
             }
         }
     }
 
-    pub fn take(&mut self, now: Instant, ticket: Ticket<'_>, id: u32) {
-        let buffers = [Fragment::new(0x2000, ticket.length)];
-        let (length, user) = (ticket.length, u64::from(id));
+    pub fn take(&mut self, now: Instant, rx_request: RxRequest<'_>, id: u32) {
+        let buffers = [Fragment::new(0x2000, rx_request.length)];
+        let (length, user) = (rx_request.length, u64::from(id));
         let deadline = now.after(Setup::DEADLINE);
-        let taken = match ticket.kind() {
+        let taken = match rx_request.kind() {
             RequestKind::Get => {
-                let it = Give { source: &buffers, length, deadline, user };
-                self.driver.give(now, ticket, &it).ok()
+                let it = Reply { source: &buffers, length, deadline, user };
+                self.driver.reply(now, rx_request, &it).ok()
             }
             // A ticket that was put off has lost what came along.
             RequestKind::Immediate => {
-                let length = ticket.payload().len() as u32;
+                let length = rx_request.payload().len() as u32;
                 let it = Receive { sink: &buffers, length, deadline, user };
-                self.driver.recv(now, ticket, &it).ok()
+                self.driver.recv(now, rx_request, &it).ok()
             }
             RequestKind::Put => {
                 let it = Receive { sink: &buffers, length, deadline, user };
-                self.driver.recv(now, ticket, &it).ok()
+                self.driver.recv(now, rx_request, &it).ok()
             }
         };
         if let Some(tag) = taken {
@@ -206,7 +206,7 @@ impl<'m, const RECALLS: bool> Node<'m, RECALLS> {
         }
     }
 
-    pub fn told(&mut self, now: Instant, tag: Tag, sent: Sent) {
+    pub fn notified(&mut self, now: Instant, tag: Tag, sent: Sent) {
         self.driver.on_sent(now, tag, sent);
     }
 
@@ -229,7 +229,7 @@ impl<'m, const RECALLS: bool> Node<'m, RECALLS> {
                 return;
             }
             if self.next != Some(now) && self.driver.nothing_to_report() {
-                self.look_at_greeting();
+                self.look_at_handshake();
                 self.audit();
                 return;
             }
@@ -237,12 +237,12 @@ impl<'m, const RECALLS: bool> Node<'m, RECALLS> {
         self.fabric.borrow_mut().breaks("on_time asks for ever to be called at once (R64)");
     }
 
-    fn look_at_greeting(&mut self) {
+    fn look_at_handshake(&mut self) {
         let peer = self.driver.peer(nid(1 - self.me));
-        let greeting = peer.map(|id| self.driver.peer_state(id)) == Some(HelloState::Greeting);
+        let handshake = peer.map(|id| self.driver.peer_state(id)) == Some(HelloState::Handshake);
         let link_up = self.driver.link_state(LINK) == Some(LinkState::Up);
-        self.full &= greeting == self.greeting && link_up == self.link_up;
-        (self.greeting, self.link_up) = (greeting, link_up);
+        self.full &= handshake == self.handshake && link_up == self.link_up;
+        (self.handshake, self.link_up) = (handshake, link_up);
     }
 
     fn audit(&self) {
@@ -263,9 +263,9 @@ impl<'m, const RECALLS: bool> Node<'m, RECALLS> {
         fabric.demand(!owed, "finalized before its short message had ended (INV-5)");
         let ok = report.status.errno == 0;
         let moved = fabric.moved.contains(&(me, tag));
-        let told = fabric.told.contains(&(me, tag));
+        let notified = fabric.notified.contains(&(me, tag));
         let good = match report.role {
-            Role::Immediate => told,
+            Role::Immediate => notified,
             Role::InlineSink => true,
             _ => moved,
         };
@@ -286,7 +286,7 @@ impl<'m, const RECALLS: bool> Node<'m, RECALLS> {
         facts.ok |= ok;
         facts.error |= !ok;
         facts.lost_race |= report.lost_race;
-        facts.ok_though_down |= ok && self.was_told_down;
+        facts.ok_though_down |= ok && self.was_notified_down;
         facts.used_again |= tag.generation.wrapping_sub(self.first) > 1;
         facts.deadline |= report.status.evidence.is_some_and(|(cause, _)| cause == Cause::Deadline);
         facts.refused |= report.status.evidence.is_some_and(|(cause, _)| cause == Cause::Refused);
@@ -297,15 +297,15 @@ impl<'m, const RECALLS: bool> Node<'m, RECALLS> {
         let thread = self.driver.counters();
         let irq = self.interrupt.counters();
         let any = |counter| thread.value(counter) + irq.value(counter) > 0;
-        facts.by_hand |= any(Counter::ByHand);
+        facts.asserted |= any(Counter::Asserted);
         facts.stale_completion |= any(Counter::StaleCompletion);
-        facts.wrong_life |= any(Counter::WrongLife);
+        facts.wrong_incarnation |= any(Counter::WrongIncarnation);
         facts.early |= any(Counter::Early);
         facts.duplicate |= any(Counter::Duplicate);
         facts.stale_answer |= any(Counter::StaleAnswer);
         facts.final_waited |= any(Counter::FinalsWaited);
         facts.resync |= any(Counter::Resyncs);
-        facts.late_verdict |= any(Counter::VerdictLate);
+        facts.late_decision |= any(Counter::DecisionLate);
         facts.drain_bound |= any(Counter::DrainBoundHit);
         facts.waited |= any(Counter::Waited);
         facts.cancelled |= any(Counter::Cancels);

@@ -20,25 +20,25 @@ use crate::fabric::{End, Letter, Shared};
 /// The only link.
 pub const LINK: LinkId = LinkId::new(0).unwrap();
 
-/// The ports of a modelled node; `RECALLS` is its engine's ([`Engine::RECALLS`]).
+/// The ports of a modelled node; `SAFE_INVALIDATE` is its engine's ([`Engine::SAFE_INVALIDATE`]).
 #[derive(Debug)]
-pub struct Mock<const RECALLS: bool>;
+pub struct Mock<const SAFE_INVALIDATE: bool>;
 
-impl<const RECALLS: bool> Ports for Mock<RECALLS> {
-    type Engine = Port<RECALLS>;
-    type Channel = Port<RECALLS>;
+impl<const SAFE_INVALIDATE: bool> Ports for Mock<SAFE_INVALIDATE> {
+    type Engine = Port<SAFE_INVALIDATE>;
+    type Channel = Port<SAFE_INVALIDATE>;
     type Memory = NoMemory;
     type Tracer = NoTrace;
 }
 
 /// A node's engine and channel.
 #[derive(Clone, Debug)]
-pub struct Port<const RECALLS: bool> {
+pub struct Port<const SAFE_INVALIDATE: bool> {
     pub fabric: Shared,
     pub node: usize,
 }
 
-impl<const RECALLS: bool> Port<RECALLS> {
+impl<const SAFE_INVALIDATE: bool> Port<SAFE_INVALIDATE> {
     fn runs(&self) -> bool {
         self.fabric.borrow().places[self.node].device.runs()
     }
@@ -50,9 +50,9 @@ fn key_of(node: usize, tag: Tag) -> Key {
     Key::new(words.as_flattened()).expect("short enough")
 }
 
-impl<const RECALLS: bool> Engine for Port<RECALLS> {
+impl<const SAFE_INVALIDATE: bool> Engine for Port<SAFE_INVALIDATE> {
     const CONNECTIONS: bool = true;
-    const RECALLS: bool = RECALLS;
+    const SAFE_INVALIDATE: bool = SAFE_INVALIDATE;
     const KEYS: bool = true;
 
     fn features(&self) -> Features {
@@ -76,7 +76,7 @@ impl<const RECALLS: bool> Engine for Port<RECALLS> {
             Motion::Stage { .. } => (None, true),
         };
         let after = match source {
-            Some(source) if !RECALLS => fabric.was_taken_back(self.node, source),
+            Some(source) if !SAFE_INVALIDATE => fabric.was_taken_back(self.node, source),
             _ => false,
         };
         let device = &mut fabric.places[self.node].device;
@@ -86,7 +86,7 @@ impl<const RECALLS: bool> Engine for Port<RECALLS> {
             length: bd.length,
             content,
             rung: false,
-            recalled: false,
+            invalidated: false,
             pulled: false,
             done: None,
         };
@@ -101,8 +101,8 @@ impl<const RECALLS: bool> Engine for Port<RECALLS> {
     fn key(&self, tag: Tag) -> Key {
         let mut fabric = self.fabric.borrow_mut();
         let staged = fabric.places[self.node].device.posted.get(&tag.index);
-        let told = staged.is_some_and(|p| p.tag == tag && p.source.is_none() && p.rung);
-        fabric.demand(told, "asked for the key of what is not staged (INV-7)");
+        let notified = staged.is_some_and(|p| p.tag == tag && p.source.is_none() && p.rung);
+        fabric.demand(notified, "asked for the key of what is not staged (INV-7)");
         key_of(self.node, tag)
     }
 
@@ -118,10 +118,10 @@ impl<const RECALLS: bool> Engine for Port<RECALLS> {
         let Some(posted) = device.posted.get_mut(&tag.index).filter(|p| p.tag == tag) else {
             return;
         };
-        let (rung, again) = (posted.rung, posted.recalled);
+        let (rung, again) = (posted.rung, posted.invalidated);
         let staged = posted.source.is_none();
-        posted.recalled = true;
-        if !RECALLS && staged {
+        posted.invalidated = true;
+        if !SAFE_INVALIDATE && staged {
             fabric.take_back(self.node, tag);
         }
         fabric.demand(rung, "asked for a descriptor that the engine was not told of");
@@ -137,7 +137,7 @@ impl<const RECALLS: bool> Engine for Port<RECALLS> {
         if device.run != Run::Stopped {
             return None;
         }
-        device.run = Run::Vouched;
+        device.run = Run::Asserted;
         // SAFETY: a stopped device moves nothing until `reset`: every action of the model asks
         // `Device::moves` of both ends first.
         Some(unsafe { Quiesced::assert_stopped(LINK) })
@@ -159,18 +159,18 @@ impl<const RECALLS: bool> Engine for Port<RECALLS> {
         if device.connection != Run::Stopped {
             return None;
         }
-        device.connection = Run::Vouched;
+        device.connection = Run::Asserted;
         // SAFETY: a stopped connection moves nothing until `reset`: as for the engine.
         Some(unsafe { Quiesced::assert_connection_stopped(connection) })
     }
 
-    fn yank(&mut self, tag: Tag, proof: &Quiesced) -> Option<Returned> {
+    fn reclaim(&mut self, tag: Tag, proof: &Quiesced) -> Option<Returned> {
         let mut fabric = self.fabric.borrow_mut();
         let device = &mut fabric.places[self.node].device;
         let stopped = match proof.connection() {
             None => device.run,
             Some(_) => device.connection,
-        } == Run::Vouched;
+        } == Run::Asserted;
         let there = device.posted.get(&tag.index).is_some_and(|p| p.tag == tag);
         let posted = if there { device.posted.remove(&tag.index) } else { None };
         fabric.demand(stopped, "yanked from an engine that runs (S0-12)");
@@ -188,7 +188,7 @@ impl<const RECALLS: bool> Engine for Port<RECALLS> {
                 std::mem::take(&mut device.run)
             }
             Some(_) => std::mem::take(&mut device.connection),
-        } == Run::Vouched;
+        } == Run::Asserted;
         fabric.demand(stopped, "reset an engine that runs (S0-11)");
         fabric.demand(!out, "reset an engine that has descriptors (S0-12)");
     }
@@ -203,13 +203,13 @@ impl<const RECALLS: bool> Engine for Port<RECALLS> {
     }
 }
 
-impl<const RECALLS: bool> Completions for Port<RECALLS> {
+impl<const SAFE_INVALIDATE: bool> Completions for Port<SAFE_INVALIDATE> {
     fn pop(&mut self) -> Option<Completion> {
         self.fabric.borrow_mut().places[self.node].device.pop()
     }
 }
 
-impl<const RECALLS: bool> Channel for Port<RECALLS> {
+impl<const SAFE_INVALIDATE: bool> Channel for Port<SAFE_INVALIDATE> {
     fn reaches(&self, _to: Nid) -> bool {
         true
     }
@@ -250,18 +250,18 @@ impl<const RECALLS: bool> Channel for Port<RECALLS> {
         | Message::GetReq { header, .. } = message
         {
             let message = u32::from_le_bytes((*header).try_into().expect("our header"));
-            fabric.send(message, self.node, envelope.to_life);
+            fabric.send(message, self.node, envelope.to_incarnation);
         }
-        let life = fabric.places[self.node].life;
+        let incarnation = fabric.places[self.node].incarnation;
         // A hello is never undeliverable here, and nothing else need be reported of it.
         let at_once = fabric.ends_at_once;
         let tag = tag.filter(|_| !matches!(message, Message::Hello(_)));
         if let Some(tag) = tag.filter(|_| at_once) {
             let node = self.node;
-            fabric.told.insert((node, tag));
+            fabric.notified.insert((node, tag));
         }
         let tag = tag.filter(|_| !at_once);
-        fabric.lane(self.node, message.lane()).push_back(Letter { frame, tag, life });
+        fabric.lane(self.node, message.lane()).push_back(Letter { frame, tag, incarnation });
         if let Some(tag) = tag {
             fabric.places[self.node].ends.push_back(End { tag, sent: None });
         }

@@ -5,7 +5,7 @@ use lnd_core::message::Lane;
 use lnd_core::ports::{Returned, Sent};
 use lnd_core::time::Instant;
 
-use crate::action::{Action, Verdict};
+use crate::action::{Action, Decision};
 use crate::device::Run;
 use crate::setup::Order;
 use crate::world::World;
@@ -13,7 +13,7 @@ use crate::world::World;
 /// Deadlines that may pass while a link does not work.
 const PATIENCE: u32 = 12;
 
-impl<const RECALLS: bool> World<'_, '_, RECALLS> {
+impl<const SAFE_INVALIDATE: bool> World<'_, '_, SAFE_INVALIDATE> {
     pub(crate) fn next_order(&self, node: usize) -> Option<(usize, Order)> {
         let orders = self.setup.orders.iter().copied().enumerate();
         orders.skip(self.submitted[node]).find(|(_, order)| order.node == node)
@@ -36,16 +36,16 @@ impl<const RECALLS: bool> World<'_, '_, RECALLS> {
                 all.push(Action::Submit(node));
             }
             if !place.control.is_empty() {
-                all.push(Action::Deliver(node, Lane::Control, Verdict::Take));
+                all.push(Action::Deliver(node, Lane::Control, Decision::Take));
             }
             if !place.requests.is_empty() && !self.nodes[1 - node].full {
-                all.push(Action::Deliver(node, Lane::Request, Verdict::Take));
+                all.push(Action::Deliver(node, Lane::Request, Decision::Take));
             }
             if place.ends.iter().any(|end| end.sent.is_some()) {
                 all.push(Action::Told(node));
             }
             if !host.kept.is_empty() {
-                all.push(Action::Decide(node, Verdict::Take));
+                all.push(Action::Decide(node, Decision::Take));
             }
             for &slot in place.device.posted.keys() {
                 let ways = fabric.returns(node, slot, false);
@@ -82,7 +82,7 @@ impl<const RECALLS: bool> World<'_, '_, RECALLS> {
                 }
             }
             if left.refused > 0 && !self.nodes[node].kept.is_empty() {
-                all.push(Action::Decide(node, Verdict::Refuse));
+                all.push(Action::Decide(node, Decision::Refuse));
             }
             for &slot in place.device.posted.keys() {
                 let asked = fabric.returns(node, slot, false);
@@ -94,17 +94,19 @@ impl<const RECALLS: bool> World<'_, '_, RECALLS> {
                 }
             }
             let host_open = u8::from(!self.nodes[node].open.is_empty());
-            let told = [
+            let notified = [
                 (left.withdrawn[node].min(host_open), Action::Withdraw(node)),
                 (left.peer_down[node], Action::PeerDown(node)),
                 (left.link_down[node], Action::LinkDown(node)),
                 (left.connection_down[node], Action::ConnectionDown(node)),
-                (left.reborn[node], Action::Reborn(node)),
+                (left.restarted[node], Action::Restarted(node)),
                 (left.shutdown[node], Action::Shutdown(node)),
                 (left.pause[node], Action::Pause(node)),
                 (left.unplug[node], Action::Unplug(node)),
             ];
-            all.extend(told.into_iter().filter(|(left, _)| *left > 0).map(|(_, action)| action));
+            all.extend(
+                notified.into_iter().filter(|(left, _)| *left > 0).map(|(_, action)| action),
+            );
         }
         all.retain(|action| action.runs().is_none_or(|node| !self.nodes[node].paused));
         all
@@ -113,13 +115,13 @@ impl<const RECALLS: bool> World<'_, '_, RECALLS> {
     fn spoilt(&self, all: &mut Vec<Action>, from: usize, lane: Lane, tagged: bool, held: bool) {
         let left = &self.left;
         if left.refused > 0 && lane == Lane::Request && !held {
-            all.push(Action::Deliver(from, lane, Verdict::Refuse));
+            all.push(Action::Deliver(from, lane, Decision::Refuse));
         }
         if left.put_off > 0 && lane == Lane::Request && !held {
-            all.push(Action::Deliver(from, lane, Verdict::Later));
+            all.push(Action::Deliver(from, lane, Decision::Later));
         }
         if left.twice > 0 && !held {
-            all.push(Action::DeliverTwice(from, lane, Verdict::Take));
+            all.push(Action::DeliverTwice(from, lane, Decision::Take));
         }
         if left.lost > 0 {
             all.push(Action::Lose(from, lane, Sent::NotDelivered));
@@ -127,8 +129,8 @@ impl<const RECALLS: bool> World<'_, '_, RECALLS> {
                 all.push(Action::Lose(from, lane, Sent::Unknown));
             }
         }
-        if left.doubted > 0 && tagged && !held {
-            all.push(Action::Doubt(from, lane));
+        if left.unverified > 0 && tagged && !held {
+            all.push(Action::Unverified(from, lane));
         }
     }
 

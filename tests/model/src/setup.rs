@@ -22,7 +22,7 @@ pub struct Faults {
     /// Frames lost; their sender is told that they were not delivered, or that nobody knows.
     pub lost: u8,
     /// Frames delivered, of which the sender is told that nobody knows.
-    pub doubted: u8,
+    pub unverified: u8,
     /// Frames delivered twice.
     pub twice: u8,
     /// Descriptors that come back with an error nobody asked for.
@@ -42,7 +42,7 @@ pub struct Faults {
     /// Failures of the node's connection.
     pub connection_down: [u8; 2],
     /// Deaths of the node, which comes back as another life at once.
-    pub reborn: [u8; 2],
+    pub restarted: [u8; 2],
     /// Shutdowns of the node, without grace.
     pub shutdown: [u8; 2],
     /// Pauses of the node: it does not run for any time while the other does.
@@ -75,7 +75,7 @@ pub struct Setup {
     /// Whether engines have connections, which are stopped in place of the link.
     pub connects: bool,
     /// Whether engines take staged memory back while it may be pulled.
-    pub recalls: bool,
+    pub safe_invalidate: bool,
     /// Whether a message has ended when the channel has taken it; no message is lost then.
     pub ends_at_once: bool,
 }
@@ -96,7 +96,7 @@ impl Setup {
             pulls: 2,
             signalled: true,
             connects: false,
-            recalls: true,
+            safe_invalidate: true,
             ends_at_once: false,
         }
     }
@@ -128,7 +128,7 @@ impl Setup {
         config.hello_timeout = Span::from_secs(1);
         config.credit_stall = Span::from_secs(2);
         config.drain_bound = Span::from_secs(3);
-        config.verdict_bound = Span::from_secs(5);
+        config.decision_bound = Span::from_secs(5);
         config.link_poll = Span::from_secs(1);
         config
     }

@@ -8,13 +8,13 @@ use std::rc::Rc;
 
 use lnd_core::driver::RunState;
 use lnd_core::id::PeerId;
-use lnd_core::message::{Lane, Refusal};
+use lnd_core::message::{Lane, NakReason};
 use lnd_core::ports::{NoTrace, Sent};
 use lnd_core::time::Instant;
 
-use crate::action::{Action, Verdict};
+use crate::action::{Action, Decision};
 use crate::device::Run;
-use crate::fabric::{life, nid, End, Fabric, Letter, Shared};
+use crate::fabric::{incarnation, nid, End, Fabric, Letter, Shared};
 use crate::facts::Facts;
 use crate::node::Node;
 use crate::ports::LINK;
@@ -23,36 +23,36 @@ use crate::setup::{Faults, Order, Setup};
 /// Ticks after which a run counts as endless.
 const MANY: u32 = 60;
 
-pub struct World<'m, 's, const RECALLS: bool> {
+pub struct World<'m, 's, const SAFE_INVALIDATE: bool> {
     pub(crate) setup: &'s Setup,
     pub(crate) fabric: Shared,
-    pub(crate) nodes: [Node<'m, RECALLS>; 2],
+    pub(crate) nodes: [Node<'m, SAFE_INVALIDATE>; 2],
     spare: Vec<&'m mut [MaybeUninit<u8>]>,
     pub(crate) now: Instant,
     pub(crate) left: Faults,
     /// How many orders of the list each node has looked at.
     pub(crate) submitted: [usize; 2],
-    lives: [u64; 2],
+    incarnations: [u64; 2],
     pub(crate) ticks: u32,
     /// Ticks when a link was unplugged last.
     pub(crate) unplugged_at: u32,
     facts: Facts,
 }
 
-impl<'m, 's, const RECALLS: bool> World<'m, 's, RECALLS> {
+impl<'m, 's, const SAFE_INVALIDATE: bool> World<'m, 's, SAFE_INVALIDATE> {
     /// Memory for four lives is needed: two of each node.
     ///
-    /// `greeting` is how the two have met, if they have: what [`meet`](Self::meet) returned.
+    /// `handshake` is how the two have met, if they have: what [`meet`](Self::meet) returned.
     pub fn new(
         setup: &'s Setup,
-        greeting: &[Action],
+        handshake: &[Action],
         memory: &'m mut [Vec<MaybeUninit<u8>>],
     ) -> Self {
         let mut spare: Vec<_> = memory.iter_mut().map(Vec::as_mut_slice).collect();
         let fabric = Rc::new(RefCell::new(Fabric::new(setup)));
         let mut boot = |node| {
             let memory = spare.pop().expect("memory for a life");
-            Node::boot(memory, setup, &fabric, node, life(node, 0))
+            Node::boot(memory, setup, &fabric, node, incarnation(node, 0))
         };
         let nodes = [boot(0), boot(1)];
         let mut world = Self {
@@ -63,7 +63,7 @@ impl<'m, 's, const RECALLS: bool> World<'m, 's, RECALLS> {
             now: Instant::from_nanos(1_000_000_000),
             left: Faults::default(),
             submitted: [0; 2],
-            lives: [0; 2],
+            incarnations: [0; 2],
             ticks: 0,
             unplugged_at: 0,
             facts: Facts::default(),
@@ -73,7 +73,7 @@ impl<'m, 's, const RECALLS: bool> World<'m, 's, RECALLS> {
         }
         if setup.met {
             world.begin_to_meet();
-            for &action in greeting {
+            for &action in handshake {
                 world.apply(action);
             }
             world.submitted = [0; 2];
@@ -87,14 +87,14 @@ impl<'m, 's, const RECALLS: bool> World<'m, 's, RECALLS> {
     /// A small message each way, one thing after the other: what then happens, in one order.
     pub fn meet(setup: &Setup, memory: &mut [Vec<MaybeUninit<u8>>]) -> Vec<Action> {
         let strangers = Setup { met: false, faults: Faults::default(), ..setup.clone() };
-        let mut world = World::<RECALLS>::new(&strangers, &[], memory);
+        let mut world = World::<SAFE_INVALIDATE>::new(&strangers, &[], memory);
         world.begin_to_meet();
-        let mut greeting = Vec::new();
+        let mut handshake = Vec::new();
         while let Some(&action) = world.actions().first() {
             world.apply(action);
-            greeting.push(action);
+            handshake.push(action);
         }
-        greeting
+        handshake
     }
 
     fn begin_to_meet(&mut self) {
@@ -121,14 +121,14 @@ impl<'m, 's, const RECALLS: bool> World<'m, 's, RECALLS> {
                 self.nodes[node].submit(self.now, at as u32 + 1, order);
                 self.look(node);
             }
-            Action::Deliver(from, lane, verdict) => {
-                self.deliver(from, lane, verdict, Sent::Ok, true)
+            Action::Deliver(from, lane, decision) => {
+                self.deliver(from, lane, decision, Sent::Ok, true)
             }
-            Action::DeliverTwice(from, lane, verdict) => {
-                self.deliver(from, lane, verdict, Sent::Ok, false);
+            Action::DeliverTwice(from, lane, decision) => {
+                self.deliver(from, lane, decision, Sent::Ok, false);
             }
-            Action::Doubt(from, lane) => {
-                self.deliver(from, lane, Verdict::Take, Sent::Unknown, true);
+            Action::Unverified(from, lane) => {
+                self.deliver(from, lane, Decision::Take, Sent::Unknown, true);
             }
             Action::Lose(from, lane, sent) => {
                 let letter = self.fabric.borrow_mut().lane(from, lane).pop_front();
@@ -137,8 +137,8 @@ impl<'m, 's, const RECALLS: bool> World<'m, 's, RECALLS> {
                 }
                 self.look(from);
             }
-            Action::Told(node) => self.told(node),
-            Action::Decide(node, verdict) => self.decide(node, verdict),
+            Action::Told(node) => self.notified(node),
+            Action::Decide(node, decision) => self.decide(node, decision),
             Action::Return(node, slot, way) => self.fabric.borrow_mut().end(node, slot, way),
             Action::Repeat(node, slot) => self.fabric.borrow_mut().end_twice(node, slot),
             Action::Interrupt(node) => {
@@ -166,11 +166,13 @@ impl<'m, 's, const RECALLS: bool> World<'m, 's, RECALLS> {
         }
     }
 
-    fn decide(&mut self, node: usize, verdict: Verdict) {
-        let (ticket, id) = self.nodes[node].kept.remove(0);
-        match verdict {
-            Verdict::Refuse => self.nodes[node].driver.refuse(self.now, ticket, Refusal::NoMatch),
-            _ => self.nodes[node].take(self.now, ticket, id),
+    fn decide(&mut self, node: usize, decision: Decision) {
+        let (rx_request, id) = self.nodes[node].kept.remove(0);
+        match decision {
+            Decision::Refuse => {
+                self.nodes[node].driver.refuse(self.now, rx_request, NakReason::NoMatch)
+            }
+            _ => self.nodes[node].take(self.now, rx_request, id),
         }
         self.look(node);
     }
@@ -179,8 +181,8 @@ impl<'m, 's, const RECALLS: bool> World<'m, 's, RECALLS> {
         match action {
             Action::PeerDown(node) => {
                 if let Some(peer) = self.peer(node) {
-                    self.nodes[node].driver.decider().peer_down(peer);
-                    self.nodes[node].was_told_down = true;
+                    self.nodes[node].driver.irq_handle().peer_down(peer);
+                    self.nodes[node].was_notified_down = true;
                     self.nodes[node].dirty = true;
                 }
             }
@@ -191,20 +193,20 @@ impl<'m, 's, const RECALLS: bool> World<'m, 's, RECALLS> {
                 }
             }
             Action::LinkDown(node) => {
-                self.nodes[node].driver.decider().link_failed(LINK);
+                self.nodes[node].driver.irq_handle().link_failed(LINK);
                 self.nodes[node].dirty = true;
             }
             Action::ConnectionDown(node) => {
                 self.nodes[node].driver.on_connection_down(self.now, LINK, nid(1 - node));
                 self.look(node);
             }
-            Action::Reborn(node) => {
+            Action::Restarted(node) => {
                 self.nodes[node].tell(&mut self.facts);
-                self.lives[node] += 1;
-                let reborn = life(node, self.lives[node]);
-                self.fabric.borrow_mut().power_off(node, reborn);
+                self.incarnations[node] += 1;
+                let restarted = incarnation(node, self.incarnations[node]);
+                self.fabric.borrow_mut().power_off(node, restarted);
                 let memory = self.spare.pop().expect("memory for another life");
-                self.nodes[node] = Node::boot(memory, self.setup, &self.fabric, node, reborn);
+                self.nodes[node] = Node::boot(memory, self.setup, &self.fabric, node, restarted);
                 self.look(node);
             }
             Action::Shutdown(node) => {
@@ -219,7 +221,7 @@ impl<'m, 's, const RECALLS: bool> World<'m, 's, RECALLS> {
             Action::Unplug(node) => {
                 self.fabric.borrow_mut().places[node].unplugged = true;
                 self.unplugged_at = self.ticks;
-                self.nodes[node].driver.decider().link_failed(LINK);
+                self.nodes[node].driver.irq_handle().link_failed(LINK);
                 self.nodes[node].dirty = true;
             }
             Action::Plug(node) => {
@@ -241,13 +243,13 @@ impl<'m, 's, const RECALLS: bool> World<'m, 's, RECALLS> {
         let slow = !self.only_waits(&fair);
         let left = &mut self.left;
         let budget = match action {
-            Action::Deliver(_, _, Verdict::Refuse) | Action::Decide(_, Verdict::Refuse) => {
+            Action::Deliver(_, _, Decision::Refuse) | Action::Decide(_, Decision::Refuse) => {
                 &mut left.refused
             }
-            Action::Deliver(_, _, Verdict::Later) => &mut left.put_off,
+            Action::Deliver(_, _, Decision::Later) => &mut left.put_off,
             Action::DeliverTwice(..) => &mut left.twice,
             Action::Lose(..) => &mut left.lost,
-            Action::Doubt(..) => &mut left.doubted,
+            Action::Unverified(..) => &mut left.unverified,
             Action::Return(..) if !fair.contains(&action) => &mut left.broken,
             Action::Repeat(..) => &mut left.repeated,
             Action::Tick if slow => &mut left.slow,
@@ -255,7 +257,7 @@ impl<'m, 's, const RECALLS: bool> World<'m, 's, RECALLS> {
             Action::PeerDown(node) => &mut left.peer_down[node],
             Action::LinkDown(node) => &mut left.link_down[node],
             Action::ConnectionDown(node) => &mut left.connection_down[node],
-            Action::Reborn(node) => &mut left.reborn[node],
+            Action::Restarted(node) => &mut left.restarted[node],
             Action::Shutdown(node) => &mut left.shutdown[node],
             Action::Pause(node) => &mut left.pause[node],
             Action::Unplug(node) => &mut left.unplug[node],
@@ -264,11 +266,11 @@ impl<'m, 's, const RECALLS: bool> World<'m, 's, RECALLS> {
         *budget = budget.saturating_sub(1);
     }
 
-    fn deliver(&mut self, from: usize, lane: Lane, verdict: Verdict, sent: Sent, once: bool) {
+    fn deliver(&mut self, from: usize, lane: Lane, decision: Decision, sent: Sent, once: bool) {
         let letter = self.fabric.borrow_mut().lane(from, lane).pop_front();
         let Some(letter) = letter else { return };
         let to = 1 - from;
-        if !self.nodes[to].receive(self.now, &letter.frame, verdict) {
+        if !self.nodes[to].receive(self.now, &letter.frame, decision) {
             self.nodes[to].full = true;
             self.fabric.borrow_mut().lane(from, lane).push_front(letter);
             return;
@@ -285,22 +287,24 @@ impl<'m, 's, const RECALLS: bool> World<'m, 's, RECALLS> {
     fn ended(&mut self, from: usize, letter: &Letter, sent: Sent) {
         let mut fabric = self.fabric.borrow_mut();
         let place = &mut fabric.places[from];
-        let Some(tag) = letter.tag.filter(|_| letter.life == place.life) else { return };
+        let Some(tag) = letter.tag.filter(|_| letter.incarnation == place.incarnation) else {
+            return;
+        };
         if let Some(end) = place.ends.iter_mut().find(|e| e.tag == tag && e.sent.is_none()) {
             end.sent = Some(sent);
         }
     }
 
-    fn told(&mut self, node: usize) {
+    fn notified(&mut self, node: usize) {
         let mut fabric = self.fabric.borrow_mut();
         let ends = &mut fabric.places[node].ends;
         let Some(at) = ends.iter().position(|end| end.sent.is_some()) else { return };
         let Some(End { tag, sent: Some(sent) }) = ends.remove(at) else { return };
         if sent == Sent::Ok {
-            fabric.told.insert((node, tag));
+            fabric.notified.insert((node, tag));
         }
         drop(fabric);
-        self.nodes[node].told(self.now, tag, sent);
+        self.nodes[node].notified(self.now, tag, sent);
         self.look(node);
     }
 
@@ -345,16 +349,17 @@ impl<'m, 's, const RECALLS: bool> World<'m, 's, RECALLS> {
         let mut hasher = DefaultHasher::new();
         let fabric = self.fabric.borrow();
         fabric.places.hash(&mut hasher);
-        (&fabric.moved, &fabric.arrived, &fabric.denied, &fabric.told).hash(&mut hasher);
+        (&fabric.moved, &fabric.arrived, &fabric.denied, &fabric.notified).hash(&mut hasher);
         fabric.broken.hash(&mut hasher);
         fabric.taken_back.hash(&mut hasher);
         (&fabric.seen, &fabric.promised, &fabric.sent, &fabric.deadlines).hash(&mut hasher);
         for node in &self.nodes {
             node.driver.fingerprint(&mut hasher);
             (&node.open, node.looked).hash(&mut hasher);
-            (node.next, node.dirty, node.full, node.was_told_down, node.paused).hash(&mut hasher);
-            for (ticket, message) in &node.kept {
-                (ticket.tag(), message).hash(&mut hasher);
+            (node.next, node.dirty, node.full, node.was_notified_down, node.paused)
+                .hash(&mut hasher);
+            for (rx_request, message) in &node.kept {
+                (rx_request.tag(), message).hash(&mut hasher);
             }
         }
         (self.now, self.left, self.submitted, self.facts).hash(&mut hasher);

@@ -13,7 +13,7 @@ const LARGE: u32 = 64;
 fn put_against_everything_once() {
     let faults = Faults {
         lost: 1,
-        doubted: 1,
+        unverified: 1,
         twice: 1,
         broken: 1,
         repeated: 1,
@@ -22,15 +22,15 @@ fn put_against_everything_once() {
         ..Faults::default()
     };
     let setup = Setup::new("put, everything once").sends(0, Put, LARGE).with(faults);
-    explore(setup, &[OK, ERROR, LOST_RACE, BY_HAND, OK_THOUGH_DOWN, DUPLICATE], 107_003);
+    explore(setup, &[OK, ERROR, LOST_RACE, ASSERTED, OK_THOUGH_DOWN, DUPLICATE], 107_003);
 }
 
 #[test]
-fn get_against_lives_links_and_a_slow_world() {
+fn get_against_incarnations_links_and_a_slow_world() {
     let faults =
-        Faults { reborn: [1, 0], link_down: [0, 1], twice: 1, slow: 1, ..Faults::default() };
+        Faults { restarted: [1, 0], link_down: [0, 1], twice: 1, slow: 1, ..Faults::default() };
     let setup = Setup::new("get, lives and links").sends(0, Get, LARGE).with(faults);
-    explore(setup, &[OK, ERROR, LOST_RACE, BY_HAND, WRONG_LIFE], 227_764);
+    explore(setup, &[OK, ERROR, LOST_RACE, ASSERTED, WRONG_INCARNATION], 227_764);
 }
 
 #[test]
@@ -38,5 +38,5 @@ fn puts_that_cross_against_links_and_shutdown() {
     let faults = Faults { link_down: [1, 0], shutdown: [1, 0], ..Faults::default() };
     let setup = Setup::new("put against put, links and shutdown");
     let setup = setup.sends(0, Put, LARGE).sends(1, Put, LARGE).with(faults);
-    explore(setup, &[OK, ERROR, BY_HAND, QUIESCENT], 519_612);
+    explore(setup, &[OK, ERROR, ASSERTED, QUIESCENT], 519_612);
 }

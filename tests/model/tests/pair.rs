@@ -11,7 +11,7 @@ use lnd_model::{explore, Faults, Setup};
 
 const NONE: Faults = Faults {
     lost: 0,
-    doubted: 0,
+    unverified: 0,
     twice: 0,
     broken: 0,
     repeated: 0,
@@ -21,7 +21,7 @@ const NONE: Faults = Faults {
     peer_down: [0; 2],
     link_down: [0; 2],
     connection_down: [0; 2],
-    reborn: [0; 2],
+    restarted: [0; 2],
     shutdown: [0; 2],
     pause: [0; 2],
     unplug: [0; 2],
@@ -44,14 +44,14 @@ fn put_against_peer_down() {
 fn put_against_peers_and_links_down() {
     let faults = Faults { peer_down: [1, 1], link_down: [1, 1], ..NONE };
     let setup = Setup::new("put, peers and links down").sends(0, Put, LARGE).with(faults);
-    explore(setup, &[OK, ERROR, LOST_RACE, BY_HAND, OK_THOUGH_DOWN, STALE_COMPLETION], 137_957);
+    explore(setup, &[OK, ERROR, LOST_RACE, ASSERTED, OK_THOUGH_DOWN, STALE_COMPLETION], 137_957);
 }
 
 #[test]
 fn get_against_peers_and_links_down() {
     let faults = Faults { peer_down: [1, 1], link_down: [1, 1], ..NONE };
     let setup = Setup::new("get, peers and links down").sends(0, Get, LARGE).with(faults);
-    explore(setup, &[OK, ERROR, LOST_RACE, BY_HAND, OK_THOUGH_DOWN, STALE_ANSWER], 86_772);
+    explore(setup, &[OK, ERROR, LOST_RACE, ASSERTED, OK_THOUGH_DOWN, STALE_ANSWER], 86_772);
 }
 
 /// What is stopped is the connection; the link's gate never closes.
@@ -60,7 +60,7 @@ fn put_against_peers_and_connections_down() {
     let faults = Faults { peer_down: [1, 1], connection_down: [1, 1], ..NONE };
     let setup = Setup { connects: true, ..Setup::new("put, peers and connections down") };
     let setup = setup.sends(0, Put, LARGE).with(faults);
-    explore(setup, &[OK, ERROR, LOST_RACE, BY_HAND, OK_THOUGH_DOWN, STALE_COMPLETION], 53_902);
+    explore(setup, &[OK, ERROR, LOST_RACE, ASSERTED, OK_THOUGH_DOWN, STALE_COMPLETION], 53_902);
 }
 
 #[test]
@@ -68,7 +68,7 @@ fn get_against_connections_and_links_down() {
     let faults = Faults { connection_down: [1, 1], link_down: [1, 0], ..NONE };
     let setup = Setup { connects: true, ..Setup::new("get, connections and a link down") };
     let setup = setup.sends(0, Get, LARGE).with(faults);
-    explore(setup, &[OK, ERROR, LOST_RACE, BY_HAND], 18_369);
+    explore(setup, &[OK, ERROR, LOST_RACE, ASSERTED], 18_369);
 }
 
 #[test]
@@ -76,7 +76,7 @@ fn put_and_get_that_cross_against_connection_down() {
     let faults = Faults { connection_down: [1, 0], ..NONE };
     let setup = Setup { connects: true, ..Setup::new("put against get, connection down") };
     let setup = setup.sends(0, Put, LARGE).sends(1, Get, LARGE).with(faults);
-    explore(setup, &[OK, ERROR, LOST_RACE, BY_HAND], 118_585);
+    explore(setup, &[OK, ERROR, LOST_RACE, ASSERTED], 118_585);
 }
 
 /// Two puts by one slot: a proof of the connection is of the first use, and of no other.
@@ -85,7 +85,7 @@ fn inv_3_two_uses_of_one_slot_against_connection_down() {
     let faults = Faults { connection_down: [1, 0], repeated: 1, ..NONE };
     let setup = Setup { connects: true, ..Setup::new("two puts by one slot, connection down") };
     let setup = setup.sends(0, Put, LARGE).sends(0, Put, LARGE).with(faults);
-    explore(setup, &[OK, ERROR, BY_HAND, USED_AGAIN], 14_534);
+    explore(setup, &[OK, ERROR, ASSERTED, USED_AGAIN], 14_534);
 }
 
 #[test]
@@ -93,7 +93,7 @@ fn r14_two_uses_of_one_slot_against_repeated_completions() {
     let faults = Faults { peer_down: [1, 0], link_down: [1, 0], repeated: 1, ..NONE };
     let setup = Setup::new("two puts by one slot");
     let setup = setup.sends(0, Put, LARGE).sends(0, Put, LARGE).with(faults);
-    explore(setup, &[OK, ERROR, BY_HAND, STALE_COMPLETION, USED_AGAIN], 90_135);
+    explore(setup, &[OK, ERROR, ASSERTED, STALE_COMPLETION, USED_AGAIN], 90_135);
 }
 
 #[test]
@@ -109,7 +109,7 @@ fn put_and_get_that_cross_against_link_down() {
     let faults = Faults { link_down: [1, 0], ..NONE };
     let setup = Setup::new("put against get, link down");
     let setup = setup.sends(0, Put, LARGE).sends(1, Get, LARGE).with(faults);
-    explore(setup, &[OK, ERROR, LOST_RACE, BY_HAND], 160_705);
+    explore(setup, &[OK, ERROR, LOST_RACE, ASSERTED], 160_705);
 }
 
 #[test]
@@ -154,11 +154,11 @@ fn hello_race() {
 }
 
 #[test]
-fn hello_race_against_a_new_life() {
-    let faults = Faults { reborn: [1, 0], lost: 1, twice: 1, ..NONE };
+fn hello_race_against_a_new_incarnation() {
+    let faults = Faults { restarted: [1, 0], lost: 1, twice: 1, ..NONE };
     let setup = Setup { met: false, ..Setup::new("hello against hello, a new life") };
     let setup = setup.sends(0, Put, SMALL).sends(1, Put, SMALL).with(faults);
-    explore(setup, &[OK, ERROR, WRONG_LIFE, EARLY], 83_628);
+    explore(setup, &[OK, ERROR, WRONG_INCARNATION, EARLY], 83_628);
 }
 
 #[test]
@@ -176,7 +176,7 @@ fn put_without_remote_completion_against_the_pullers_link_down() {
     let faults = Faults { link_down: [0, 2], peer_down: [0, 1], ..NONE };
     let setup = Setup { signalled: false, slots: 4, ..Setup::new("put, the word waits") };
     let setup = setup.sends(0, Put, LARGE).with(faults);
-    explore(setup, &[OK, ERROR, BY_HAND, FINAL_WAITED], 8_403);
+    explore(setup, &[OK, ERROR, ASSERTED, FINAL_WAITED], 8_403);
 }
 
 #[test]
@@ -185,50 +185,50 @@ fn get_without_remote_completion_against_the_pullers_connection_down() {
     let setup =
         Setup { signalled: false, connects: true, slots: 4, ..Setup::new("get, the word waits") };
     let setup = setup.sends(0, Get, LARGE).with(faults);
-    explore(setup, &[OK, ERROR, BY_HAND, FINAL_WAITED], 6_131);
+    explore(setup, &[OK, ERROR, ASSERTED, FINAL_WAITED], 6_131);
 }
 
 #[test]
 fn put_without_remote_completion_against_loss_and_link_down() {
-    let faults = Faults { lost: 1, doubted: 1, link_down: [1, 0], ..NONE };
+    let faults = Faults { lost: 1, unverified: 1, link_down: [1, 0], ..NONE };
     let setup = Setup { signalled: false, ..Setup::new("put, done by word") };
-    explore(setup.sends(0, Put, LARGE).with(faults), &[OK, ERROR, BY_HAND, DEADLINE], 2_287);
+    explore(setup.sends(0, Put, LARGE).with(faults), &[OK, ERROR, ASSERTED, DEADLINE], 2_287);
 }
 
 #[test]
 fn get_without_remote_completion_against_loss_and_link_down() {
-    let faults = Faults { lost: 1, doubted: 1, link_down: [0, 1], ..NONE };
+    let faults = Faults { lost: 1, unverified: 1, link_down: [0, 1], ..NONE };
     let setup = Setup { signalled: false, ..Setup::new("get, done by word") };
-    explore(setup.sends(0, Get, LARGE).with(faults), &[OK, ERROR, BY_HAND, DEADLINE], 2_423);
+    explore(setup.sends(0, Get, LARGE).with(faults), &[OK, ERROR, ASSERTED, DEADLINE], 2_423);
 }
 
 #[test]
-fn lu17841_put_against_new_lives_of_either_side() {
+fn lu17841_put_against_new_incarnations_of_either_side() {
     // R15: no tag of one life is given out in the next.
-    let faults = Faults { reborn: [1, 1], twice: 1, ..NONE };
+    let faults = Faults { restarted: [1, 1], twice: 1, ..NONE };
     let setup = Setup::new("put, new lives").sends(0, Put, LARGE).with(faults);
-    explore(setup, &[OK, ERROR, WRONG_LIFE], 9_737);
+    explore(setup, &[OK, ERROR, WRONG_INCARNATION], 9_737);
 }
 
 #[test]
-fn lu17841_get_against_new_lives_of_either_side() {
-    let faults = Faults { reborn: [1, 1], twice: 1, ..NONE };
+fn lu17841_get_against_new_incarnations_of_either_side() {
+    let faults = Faults { restarted: [1, 1], twice: 1, ..NONE };
     let setup = Setup::new("get, new lives").sends(0, Get, LARGE).with(faults);
-    explore(setup, &[OK, ERROR, WRONG_LIFE], 8_577);
+    explore(setup, &[OK, ERROR, WRONG_INCARNATION], 8_577);
 }
 
 #[test]
 fn put_against_refusal_delay_and_a_broken_engine() {
     let faults = Faults { refused: 1, put_off: 1, broken: 1, slow: 2, ..NONE };
     let setup = Setup::new("put, refused or late").sends(0, Put, LARGE).with(faults);
-    explore(setup, &[OK, ERROR, REFUSED, DEADLINE, LATE_VERDICT], 6_493);
+    explore(setup, &[OK, ERROR, REFUSED, DEADLINE, LATE_DECISION], 6_493);
 }
 
 #[test]
 fn get_against_refusal_delay_and_a_broken_engine() {
     let faults = Faults { refused: 1, put_off: 1, broken: 1, slow: 2, ..NONE };
     let setup = Setup::new("get, refused or late").sends(0, Get, LARGE).with(faults);
-    explore(setup, &[OK, ERROR, REFUSED, DEADLINE, LATE_VERDICT], 3_389);
+    explore(setup, &[OK, ERROR, REFUSED, DEADLINE, LATE_DECISION], 3_389);
 }
 
 /// Two small messages over one credit to a node that does not run for any time, and that keeps what it
@@ -274,8 +274,8 @@ fn s0_18_small_puts_without_slots_to_a_node_that_pauses() {
 }
 
 #[test]
-fn s0_18_small_puts_without_slots_against_peer_down_and_new_lives() {
-    let faults = Faults { peer_down: [1, 0], reborn: [0, 1], ..NONE };
+fn s0_18_small_puts_without_slots_against_peer_down_and_new_incarnations() {
+    let faults = Faults { peer_down: [1, 0], restarted: [0, 1], ..NONE };
     let setup = Setup { slots: 4, ends_at_once: true, ..Setup::new("at once, new lives") };
     let setup = setup.sends(0, Put, SMALL).sends(0, Put, SMALL).sends(1, Put, SMALL).with(faults);
     explore(setup, &[OK], 13_894);
@@ -290,77 +290,77 @@ fn s0_18_a_small_put_without_a_slot_beside_a_large_one_against_link_down() {
 }
 
 /// Engines that do not recall: staged memory comes back by the word of its puller, its goodbye, or a stop.
-fn no_recalls(name: &'static str, faults: Faults) -> Setup {
-    Setup { connects: true, recalls: false, ..Setup::new(name) }.with(faults)
+fn cancel_first(name: &'static str, faults: Faults) -> Setup {
+    Setup { connects: true, safe_invalidate: false, ..Setup::new(name) }.with(faults)
 }
 
 #[test]
-fn inv_2_put_that_is_withdrawn_from_engines_that_do_not_recall() {
+fn inv_2_put_that_is_withdrawn_from_engines_that_do_not_invalidate() {
     let faults = Faults { withdrawn: [1, 1], put_off: 1, refused: 1, broken: 1, ..NONE };
-    let setup = no_recalls("put, withdrawn, no recalls", faults).sends(0, Put, LARGE);
-    let cases = [OK, ERROR, LOST_RACE, CANCELLED, CANCEL_HEARD, DUPLICATE, LATE_VERDICT];
+    let setup = cancel_first("put, withdrawn, no recalls", faults).sends(0, Put, LARGE);
+    let cases = [OK, ERROR, LOST_RACE, CANCELLED, CANCEL_HEARD, DUPLICATE, LATE_DECISION];
     explore(setup, &cases, 3_468);
 }
 
 #[test]
-fn inv_2_get_that_is_withdrawn_from_engines_that_do_not_recall() {
+fn inv_2_get_that_is_withdrawn_from_engines_that_do_not_invalidate() {
     let faults = Faults { withdrawn: [1, 1], ..NONE };
-    let setup = no_recalls("get, withdrawn, no recalls", faults).sends(0, Get, LARGE);
+    let setup = cancel_first("get, withdrawn, no recalls", faults).sends(0, Get, LARGE);
     explore(setup, &[OK, ERROR, LOST_RACE, CANCELLED, CANCEL_HEARD, STALE_ANSWER], 712);
 }
 
 #[test]
 fn s0_9_cancels_and_answers_that_are_late_or_lost() {
     let faults = Faults { withdrawn: [1, 0], lost: 1, slow: 3, ..NONE };
-    let setup = no_recalls("put, withdrawn, loss, no recalls", faults).sends(0, Put, LARGE);
-    explore(setup, &[OK, ERROR, CANCELLED, CANCEL_HEARD, DRAIN_BOUND, BY_HAND], 60_031);
+    let setup = cancel_first("put, withdrawn, loss, no recalls", faults).sends(0, Put, LARGE);
+    explore(setup, &[OK, ERROR, CANCELLED, CANCEL_HEARD, DRAIN_BOUND, ASSERTED], 60_031);
 }
 
 #[test]
 fn put_done_by_word_against_cancel_and_connection_down() {
     let faults = Faults { withdrawn: [1, 0], connection_down: [1, 1], ..NONE };
-    let setup = no_recalls("put, done by word, withdrawn, no recalls", faults);
+    let setup = cancel_first("put, done by word, withdrawn, no recalls", faults);
     let setup = Setup { signalled: false, ..setup }.sends(0, Put, LARGE);
-    explore(setup, &[OK, ERROR, LOST_RACE, CANCELLED, CANCEL_HEARD, BY_HAND], 6_375);
+    explore(setup, &[OK, ERROR, LOST_RACE, CANCELLED, CANCEL_HEARD, ASSERTED], 6_375);
 }
 
 #[test]
-fn put_against_peers_down_shutdown_and_new_lives_without_recalls() {
-    let faults = Faults { peer_down: [1, 0], shutdown: [0, 1], reborn: [0, 1], ..NONE };
-    let setup = no_recalls("put, peer down or gone, no recalls", faults).sends(0, Put, LARGE);
-    explore(setup, &[OK, ERROR, BY_HAND, QUIESCENT, DRAIN_BOUND], 4_483);
+fn put_against_peers_down_shutdown_and_new_incarnations_without_invalidates() {
+    let faults = Faults { peer_down: [1, 0], shutdown: [0, 1], restarted: [0, 1], ..NONE };
+    let setup = cancel_first("put, peer down or gone, no recalls", faults).sends(0, Put, LARGE);
+    explore(setup, &[OK, ERROR, ASSERTED, QUIESCENT, DRAIN_BOUND], 4_483);
 }
 
 #[test]
-fn puts_that_cross_and_are_withdrawn_without_recalls() {
+fn puts_that_cross_and_are_withdrawn_without_invalidates() {
     let faults = Faults { withdrawn: [1, 0], ..NONE };
-    let setup = no_recalls("put against put, withdrawn, no recalls", faults);
+    let setup = cancel_first("put against put, withdrawn, no recalls", faults);
     let setup = setup.sends(0, Put, LARGE).sends(1, Put, LARGE);
     explore(setup, &[OK, ERROR, CANCELLED, CANCEL_HEARD], 32_871);
 }
 
 #[test]
-fn put_and_get_that_cross_and_are_withdrawn_without_recalls() {
+fn put_and_get_that_cross_and_are_withdrawn_without_invalidates() {
     let faults = Faults { withdrawn: [1, 1], ..NONE };
-    let setup = no_recalls("put against get, withdrawn, no recalls", faults);
+    let setup = cancel_first("put against get, withdrawn, no recalls", faults);
     let setup = setup.sends(0, Put, LARGE).sends(1, Get, LARGE);
     explore(setup, &[OK, ERROR, CANCELLED, CANCEL_HEARD], 134_726);
 }
 
 /// Two puts by one slot over one pull: what waits is called off, and an answer is of one use of a slot.
 #[test]
-fn r14_two_uses_of_one_slot_that_are_withdrawn_without_recalls() {
+fn r14_two_uses_of_one_slot_that_are_withdrawn_without_invalidates() {
     let faults = Faults { withdrawn: [2, 0], lost: 1, ..NONE };
-    let setup = no_recalls("two puts by one slot, withdrawn, no recalls", faults);
+    let setup = cancel_first("two puts by one slot, withdrawn, no recalls", faults);
     let setup = setup.sends(0, Put, LARGE).sends(0, Put, LARGE);
     explore(setup, &[OK, ERROR, CANCELLED, CANCEL_HEARD, USED_AGAIN], 14_030);
 }
 
 /// Whole links are stopped.
 #[test]
-fn put_against_withdrawal_and_links_down_without_recalls() {
+fn put_against_withdrawal_and_links_down_without_invalidates() {
     let faults = Faults { withdrawn: [1, 1], link_down: [1, 1], ..NONE };
-    let setup = no_recalls("put, withdrawn, links down, no recalls", faults);
+    let setup = cancel_first("put, withdrawn, links down, no recalls", faults);
     let setup = Setup { connects: false, ..setup }.sends(0, Put, LARGE);
-    explore(setup, &[OK, ERROR, CANCELLED, CANCEL_HEARD, BY_HAND], 36_468);
+    explore(setup, &[OK, ERROR, CANCELLED, CANCEL_HEARD, ASSERTED], 36_468);
 }

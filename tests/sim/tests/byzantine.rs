@@ -51,7 +51,7 @@ fn honest_nodes_keep_every_rule_among_themselves() {
     for counter in [
         C::Misrouted,
         C::Early,
-        C::WrongLife,
+        C::WrongIncarnation,
         C::WrongSession,
         C::Duplicate,
         C::OutsideWindow,
@@ -145,7 +145,7 @@ fn what_a_byzantine_node_breaks_shrinks_to_how_it_breaks_it() {
 }
 
 #[test]
-fn nobody_speaks_for_another() {
+fn none_speaks_for_another() {
     // LU-16213, R31: a greeting or a goodbye in another's name would end what two honest nodes have.
     let plan = "[byzantine]\nnode = 0\nanswers = 900000\nforged = 800\nspoilt = 200\n";
     let totals = all_pass(1..=6, |seed| three(seed, plan));

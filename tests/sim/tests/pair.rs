@@ -11,9 +11,9 @@ use lnd_core::link::LinkState;
 use lnd_core::ports::Memory;
 use lnd_core::sync::AtomicU32;
 use lnd_core::time::Span;
-use lnd_sim::fabric::{nid_of, Fabric, Mapping, Shape, Window};
+use lnd_sim::fabric::{nid_of, Fabric, Mapping, MemoryWindow, Shape};
 use lnd_sim::lnet::{span, Event, Get, Match, Md, Put, Target};
-use lnd_sim::node::Hall;
+use lnd_sim::node::Arena;
 use lnd_sim::runtime::{drive_engine, Bells, Clock, Station};
 
 /// Where in A's memory a GET puts what it gets.
@@ -29,20 +29,20 @@ fn every_size_crosses_by_put_and_comes_back_by_get() {
     let shape = Shape::new(2, 2, 64, 64 << 20);
     let mapping = Mapping::anonymous(shape.bytes_needed()).unwrap();
     let fabric = Fabric::format(&mapping, shape).unwrap();
-    let (hall, clock, violations) = (Hall::new(), Clock::start(), AtomicU32::new(0));
+    let (arena, clock, violations) = (Arena::new(), Clock::start(), AtomicU32::new(0));
     let (kill, bells) = (AtomicBool::new(false), Bells::new(2, 2));
     let mut config = Config::new(64, 4, 2);
     config.immediate_max = 4096;
-    let (mut a, seats_a) =
-        Station::join(&hall, &fabric, 0, clock, config, &violations, &bells).unwrap();
-    let (mut b, seats_b) =
-        Station::join(&hall, &fabric, 1, clock, config, &violations, &bells).unwrap();
+    let (mut a, engine_refs_a) =
+        Station::join(&arena, &fabric, 0, clock, config, &violations, &bells).unwrap();
+    let (mut b, engine_refs_b) =
+        Station::join(&arena, &fabric, 1, clock, config, &violations, &bells).unwrap();
     thread::scope(|scope| {
         let killer = Killer(&kill);
         let mut engines = Vec::new();
-        for mut seat in seats_a.into_iter().chain(seats_b) {
+        for mut engine_ref in engine_refs_a.into_iter().chain(engine_refs_b) {
             let kill = &kill;
-            engines.push(scope.spawn(move || drive_engine(&mut seat, clock, kill)));
+            engines.push(scope.spawn(move || drive_engine(&mut engine_ref, clock, kill)));
         }
         a.open_links(Span::from_secs(60));
         b.open_links(Span::from_secs(60));
@@ -73,16 +73,16 @@ fn a_link_that_is_pulled_is_out_of_service_before_anything_waits_for_it() {
     let shape = Shape::new(2, 2, 64, 64 << 20);
     let mapping = Mapping::anonymous(shape.bytes_needed()).unwrap();
     let fabric = Fabric::format(&mapping, shape).unwrap();
-    let (hall, clock, violations) = (Hall::new(), Clock::start(), AtomicU32::new(0));
+    let (arena, clock, violations) = (Arena::new(), Clock::start(), AtomicU32::new(0));
     let (kill, bells) = (AtomicBool::new(false), Bells::new(2, 2));
     let config = Config::new(64, 4, 2);
-    let (mut a, seats) =
-        Station::join(&hall, &fabric, 0, clock, config, &violations, &bells).unwrap();
+    let (mut a, engine_refs) =
+        Station::join(&arena, &fabric, 0, clock, config, &violations, &bells).unwrap();
     thread::scope(|scope| {
         let _killer = Killer(&kill);
-        for mut seat in seats {
+        for mut engine_ref in engine_refs {
             let kill = &kill;
-            scope.spawn(move || drive_engine(&mut seat, clock, kill));
+            scope.spawn(move || drive_engine(&mut engine_ref, clock, kill));
         }
         let [first, second] = [0, 1].map(|number| LinkId::new(number).unwrap());
         [first, second].into_iter().for_each(|link| wait_for(&mut a, link, LinkState::Up));
@@ -111,7 +111,7 @@ fn wait_for(a: &mut Station<'_>, link: LinkId, state: LinkState) {
 
 /// PUTs `size` bytes from A to B, and GETs them back to another place.
 fn there_and_back<'m>(fabric: &'m Fabric<'m>, a: &mut Station<'m>, b: &mut Station<'m>, size: u32) {
-    let (mut wa, mut wb) = (Window::new(fabric, 0), Window::new(fabric, 1));
+    let (mut wa, mut wb) = (MemoryWindow::new(fabric, 0), MemoryWindow::new(fabric, 1));
     let (data, zeros) = (pattern(size), vec![0; size as usize]);
     wa.write(0, &data).unwrap();
     wb.write(0, &zeros).unwrap();

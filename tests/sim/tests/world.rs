@@ -28,7 +28,7 @@ fn twenty_seeds_break_no_rule() {
     assert!(totals.delivered > 2000, "{totals}");
     assert!(value(Counter::Invalidated) > 100, "{totals}");
     assert!(value(Counter::CameBackOk) > 0 && value(Counter::CameBackError) > 0, "{totals}");
-    assert!(value(Counter::Yanked) > 0 && value(Counter::ByHand) > 0, "{totals}");
+    assert!(value(Counter::Reclaimed) > 0 && value(Counter::Asserted) > 0, "{totals}");
     assert!(value(Counter::LostRaces) > 0 && value(Counter::PeersRestarted) > 0, "{totals}");
 }
 
@@ -125,7 +125,7 @@ fn connections_that_fail_cost_the_links_other_peers_nothing() {
         // Each node stops its one link when it shuts down, and not before.
         assert_eq!(value(Counter::LinksFailed), 4, "{summary}");
         assert!(summary.beside > 100, "{summary}");
-        taken += value(Counter::Yanked);
+        taken += value(Counter::Reclaimed);
     }
     assert!(taken > 20, "{taken} descriptors: the connections failed beside the traffic");
     // Where engines cannot stop connections, no engine is told anything that means something.

@@ -24,7 +24,7 @@
 
 use lnd_core::sync::Ordering;
 use lnd_dma::descriptor::{Content, Descriptor, Flags, Own, State};
-use lnd_dma::regs::{Cause, Control, Register, RegisterAccess, Status};
+use lnd_dma::regs::{ErrorBits, ControlBits, Register, RegisterAccess, StatusBits};
 
 use crate::side::{Moving, Side};
 use crate::zdma;
@@ -65,7 +65,7 @@ impl Controller {
         self.side(node).memory.write(register, value);
         match register {
             Register::Control => self.control(node),
-            Register::RecallBell => self.recall(node),
+            Register::InvalidateBell => self.invalidate(node),
             Register::PostTail | Register::Link => self.fetch(node),
             _ => {}
         }
@@ -74,14 +74,14 @@ impl Controller {
     fn control(&mut self, node: usize) {
         let side = self.side(node);
         let control = side.control();
-        if control.contains(Control::STOP) {
+        if control.contains(ControlBits::STOP) {
             // What was posted before is not begun any more.
             side.head = side.memory.read(Register::PostTail);
             side.memory.write(Register::PostHead, side.head);
-            self.break_off(node, Cause::empty());
+            self.break_off(node, ErrorBits::empty());
             // The other node's pull from here ends as well; at its next pause if not now.
-            self.break_off(1 - node, Cause::UNREACHABLE);
-        } else if control.contains(Control::RESET) && side.is_stopped() {
+            self.break_off(1 - node, ErrorBits::UNREACHABLE);
+        } else if control.contains(ControlBits::RESET) && side.is_stopped() {
             side.reset();
         }
         self.look(node);
@@ -91,16 +91,16 @@ impl Controller {
     fn look(&mut self, node: usize) {
         let side = self.side(node);
         let control = side.control();
-        if control.contains(Control::STOP) {
+        if control.contains(ControlBits::STOP) {
             let disabled =
                 matches!(side.channel.state(), zdma::State::Disabled | zdma::State::Failed);
             if disabled && side.moving.is_none() && !side.is_claimed() {
-                side.show(Status::STOPPED.in_round(control.round()));
+                side.show(StatusBits::STOPPED.in_round(control.round()));
             }
         } else if side.in_service() {
-            side.show(Status::RUNNING);
+            side.show(StatusBits::RUNNING);
         } else {
-            side.show(Status::empty());
+            side.show(StatusBits::empty());
         }
     }
 
@@ -138,7 +138,7 @@ impl Controller {
             if let Some((own, _)) = source {
                 self.settle(1 - node, content.source.index, own, State::Untouched);
             }
-            self.give_back(node, index, State::Untouched, Cause::REMOTE_ACCESS);
+            self.give_back(node, index, State::Untouched, ErrorBits::REMOTE_ACCESS);
             return;
         };
         let side = self.side(node);
@@ -175,20 +175,20 @@ impl Controller {
         let side = self.side(node);
         let Some(descriptor) = side.memory.descriptor(index) else { return false };
         let now = descriptor.own();
-        if now != own && now != own.recalling() {
+        if now != own && now != own.invalidating() {
             return false;
         }
-        if side.control().contains(Control::STOP) {
+        if side.control().contains(ControlBits::STOP) {
             side.leave(index, state);
             return true;
         }
-        self.give_back(node, index, state, Cause::empty())
+        self.give_back(node, index, state, ErrorBits::empty())
     }
 
-    fn give_back(&mut self, node: usize, index: u32, state: State, cause: Cause) -> bool {
-        let told = self.side(node).give_back(index, state, cause);
-        self.posted |= told;
-        told
+    fn give_back(&mut self, node: usize, index: u32, state: State, cause: ErrorBits) -> bool {
+        let notified = self.side(node).give_back(index, state, cause);
+        self.posted |= notified;
+        notified
     }
 
     /// All bytes are moved: the source first, then ours.
@@ -197,15 +197,15 @@ impl Controller {
         let content = moving.content;
         let (index, source) = (content.tag.index, content.source.index);
         if self.settle(1 - node, source, moving.source, State::Done) {
-            self.give_back(node, index, State::Done, Cause::empty());
+            self.give_back(node, index, State::Done, ErrorBits::empty());
         } else {
-            self.give_back(node, index, State::Touched, Cause::REMOTE_ACCESS);
+            self.give_back(node, index, State::Touched, ErrorBits::REMOTE_ACCESS);
         }
     }
 
     /// Breaks off the pull that the channel works on, if it is paused or has stopped. One that is
     /// within a piece is left to its next pause.
-    fn break_off(&mut self, node: usize, cause: Cause) {
+    fn break_off(&mut self, node: usize, cause: ErrorBits) {
         let side = self.side(node);
         let Some(moving) = side.moving else { return };
         if side.channel.state() == zdma::State::Paused {
@@ -225,7 +225,7 @@ impl Controller {
         }
         let state = if moved == 0 { State::Untouched } else { State::Touched };
         self.settle(1 - node, content.source.index, moving.source, state);
-        if self.side(node).control().contains(Control::STOP) {
+        if self.side(node).control().contains(ControlBits::STOP) {
             self.side(node).leave(content.tag.index, state);
         } else {
             self.give_back(node, content.tag.index, state, cause);
@@ -233,10 +233,10 @@ impl Controller {
     }
 
     /// Descriptors that the driver wants back (S0-6 to S0-8).
-    fn recall(&mut self, node: usize) {
-        let recalls = self.side(node).memory.recalls();
+    fn invalidate(&mut self, node: usize) {
+        let safe_invalidate = self.side(node).memory.invalidates();
         for _ in 0..self.side(node).memory.geometry().descriptors {
-            let Some(index) = recalls.take_one() else { break };
+            let Some(index) = safe_invalidate.take_one() else { break };
             let side = self.side(node);
             let Some(descriptor) = side.memory.descriptor(index) else { continue };
             let own = descriptor.own();
@@ -246,13 +246,13 @@ impl Controller {
             }
             let ours = side.moving.is_some_and(|m| m.content.tag.index == index);
             if ours {
-                self.break_off(node, Cause::RECALLED);
+                self.break_off(node, ErrorBits::INVALIDATED);
             } else if own.is(State::Busy) {
                 // The other node's channel sees it at its next pause, or is there already.
-                descriptor.swap(own, own.recalling());
-                self.break_off(1 - node, Cause::RECALLED);
+                descriptor.swap(own, own.invalidating());
+                self.break_off(1 - node, ErrorBits::INVALIDATED);
             } else {
-                self.give_back(node, index, State::Untouched, Cause::RECALLED);
+                self.give_back(node, index, State::Untouched, ErrorBits::INVALIDATED);
             }
         }
         self.fetch(node);
@@ -270,7 +270,7 @@ impl Controller {
                 }
             }
             zdma::State::Disabled if !failed => self.finish(node),
-            _ => self.break_off(node, Cause::RECALLED),
+            _ => self.break_off(node, ErrorBits::INVALIDATED),
         }
         self.fetch(node);
     }
@@ -299,7 +299,7 @@ impl Controller {
     /// The node is dead: its channel moves nothing any more.
     pub fn kill(&mut self, node: usize) {
         self.side(node).alive = false;
-        self.break_off(node, Cause::UNREACHABLE);
+        self.break_off(node, ErrorBits::UNREACHABLE);
     }
 
     /// The interrupt of a node's channel.

@@ -4,7 +4,7 @@
 use core::cell::UnsafeCell;
 
 use lnd_core::counters::Counters;
-use lnd_core::driver::{Decider, Interrupt};
+use lnd_core::driver::{IrqHandle, Interrupt};
 use lnd_core::sync::{AtomicU32, Ordering};
 use lnd_core::time::Instant;
 use lnd_dma::driver::CompletionQueue;
@@ -21,7 +21,7 @@ const BUDGET: u32 = 32;
 pub const LOG: usize = 8 * 1024;
 
 /// Of one node: who decides, and the completions to decide about.
-pub type Half = (Decider<'static>, Interrupt<'static, CompletionQueue<'static, Zdma>>);
+pub type Half = (IrqHandle<'static>, Interrupt<'static, CompletionQueue<'static, Zdma>>);
 
 /// What is reached with interrupts off, by nobody else.
 struct Masked<T>(UnsafeCell<T>);
@@ -159,9 +159,9 @@ fn decide() {
     let links = FAILED.swap(0, Ordering::Acquire);
     OWNED.with(|owned| {
         let Some(halves) = &mut owned.halves else { return };
-        for (node, (decider, half)) in halves.iter_mut().enumerate() {
+        for (node, (irq_handle, half)) in halves.iter_mut().enumerate() {
             if links & (1 << node) != 0 {
-                decider.link_failed(LINK);
+                irq_handle.link_failed(LINK);
             }
             let served = half.on_interrupt(now, BUDGET, &mut owned.log);
             if let Some(taken) = owned.taken.get_mut(node).filter(|_| served.taken > 0) {

@@ -27,7 +27,7 @@ use lnd_core::id::Incarnation;
 use lnd_core::ports::Features;
 use lnd_core::time::Instant;
 use lnd_dma::driver::{CompletionQueue, MmioEngine};
-use lnd_dma::memory::{Geometry, LinkMemory};
+use lnd_dma::memory::{LinkGeometry, LinkMemory};
 use lnd_dma::regs::{LinkBits, Register, RegisterAccess};
 use lnd_fw::channel::{Inlets, Outlets, PairChannel, Post};
 use lnd_fw::engines::Numbers;
@@ -36,7 +36,7 @@ use lnd_fw::log::Log;
 use lnd_fw::memory::{bytes, stack_used, Bytes, Static, Window};
 use lnd_fw::node::{nid, Node, Parts, LINK, LOG, SLOTS, TABLES};
 use lnd_fw::print::Text;
-use lnd_fw::story::{Board, Story};
+use lnd_fw::script::{Board, Script};
 
 use adapter::Controller;
 use interrupt::Zdma;
@@ -45,7 +45,7 @@ use zdma::{Chain, Channel};
 
 core::arch::global_asm!(include_str!("start.s"));
 
-const GEOMETRY: Geometry = Geometry { descriptors: SLOTS as u32, lists: 0 };
+const GEOMETRY: LinkGeometry = LinkGeometry { descriptors: SLOTS as u32, lists: 0 };
 const LINK_BYTES: usize = GEOMETRY.bytes_needed();
 
 type Engine = MmioEngine<'static, Zdma, Numbers>;
@@ -59,7 +59,7 @@ static POSTS: [Static<Post>; 2] = [const { Static::new(Post::new()) }; 2];
 static LOGS: [Static<Log<LOG>>; 2] = [const { Static::new(Log::new()) }; 2];
 static NODES: [Static<MaybeUninit<Node<Engine>>>; 2] =
     [const { Static::new(MaybeUninit::uninit()) }; 2];
-static STORY: Static<MaybeUninit<Story<Zcu102, Engine>>> = Static::new(MaybeUninit::uninit());
+static SCRIPT: Static<MaybeUninit<Script<Zcu102, Engine>>> = Static::new(MaybeUninit::uninit());
 
 extern "C" {
     static stack_end: u32;
@@ -111,9 +111,9 @@ impl Board for Zcu102 {
 extern "C" fn processor() -> ! {
     cpu::say("lnd firmware aarch64\n");
     let good = match build() {
-        Some(story) => {
-            let good = story.tell();
-            report(story);
+        Some(script) => {
+            let good = script.tell();
+            report(script);
             good
         }
         None => {
@@ -127,7 +127,7 @@ extern "C" fn processor() -> ! {
 
 /// Its stack frame is large, and gone before the story begins.
 #[inline(never)]
-fn build() -> Option<&'static mut Story<Zcu102, Engine>> {
+fn build() -> Option<&'static mut Script<Zcu102, Engine>> {
     let (to_b, at_b) = POSTS[0].take()?.split()?;
     let (to_a, at_a) = POSTS[1].take()?.split()?;
     let (memory_a, memory_b) = (link_memory(0)?, link_memory(1)?);
@@ -145,10 +145,10 @@ fn build() -> Option<&'static mut Story<Zcu102, Engine>> {
     let b = node(1, memory_b, window_b, to_a, at_b)?;
     let half = |node: &Node<Engine>, number, memory| {
         let queue = CompletionQueue::new(Zdma(number), memory);
-        (node.driver.decider(), Interrupt::new(node.driver.decider(), queue))
+        (node.driver.irq_handle(), Interrupt::new(node.driver.irq_handle(), queue))
     };
     interrupt::begin([half(a, 0, memory_a), half(b, 1, memory_b)]);
-    Some(STORY.take()?.write(Story::new(Zcu102, [a, b])))
+    Some(SCRIPT.take()?.write(Script::new(Zcu102, [a, b])))
 }
 
 fn window(node: usize) -> Option<Window> {
@@ -180,12 +180,12 @@ fn node(
         window,
         log: LOGS.get(at)?.take()?,
     };
-    let life = Incarnation::from_raw(100 + u64::from(number))?;
-    Some(NODES.get(at)?.take()?.write(Node::new(parts, life).ok()?))
+    let incarnation = Incarnation::from_raw(100 + u64::from(number))?;
+    Some(NODES.get(at)?.take()?.write(Node::new(parts, incarnation).ok()?))
 }
 
-fn report(story: &mut Story<Zcu102, Engine>) {
-    let (board, nodes) = story.parts();
+fn report(script: &mut Script<Zcu102, Engine>) {
+    let (board, nodes) = script.parts();
     for node in nodes {
         board.log(node.driver.tracer_mut().0);
     }

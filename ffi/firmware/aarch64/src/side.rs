@@ -8,7 +8,7 @@ use lnd_core::sync::Ordering;
 use lnd_dma::completion;
 use lnd_dma::descriptor::{Content, Own, State};
 use lnd_dma::memory::LinkMemory;
-use lnd_dma::regs::{Cause, Control, LinkBits, Register, RegisterAccess, Status};
+use lnd_dma::regs::{ErrorBits, ControlBits, LinkBits, Register, RegisterAccess, StatusBits};
 use lnd_fw::memory::Window;
 
 use crate::zdma::Channel;
@@ -50,22 +50,22 @@ impl Side {
         }
     }
 
-    pub fn control(&self) -> Control {
-        Control::from_bits_retain(self.memory.read(Register::Control))
+    pub fn control(&self) -> ControlBits {
+        ControlBits::from_bits_retain(self.memory.read(Register::Control))
     }
 
     /// Whether the engine works: enabled, not stopping, its link plugged.
     pub fn in_service(&self) -> bool {
         let link = LinkBits::from_bits_retain(self.memory.read(Register::Link));
         let control = self.control();
-        let enabled = control.contains(Control::ENABLE) && !control.contains(Control::STOP);
+        let enabled = control.contains(ControlBits::ENABLE) && !control.contains(ControlBits::STOP);
         self.alive && enabled && link.contains(LinkBits::UP)
     }
 
     /// Whether the status register says stopped.
     pub fn is_stopped(&self) -> bool {
-        let status = Status::from_bits_retain(self.memory.read(Register::Status));
-        status.contains(Status::STOPPED)
+        let status = StatusBits::from_bits_retain(self.memory.read(Register::Status));
+        status.contains(StatusBits::STOPPED)
     }
 
     /// Begins again: the rings begin where the driver says.
@@ -73,15 +73,15 @@ impl Side {
         self.head = self.memory.read(Register::PostStart);
         self.memory.write(Register::PostHead, self.head);
         self.completions = self.memory.read(Register::CompletionStart);
-        self.show(Status::empty());
+        self.show(StatusBits::empty());
     }
 
-    pub fn show(&self, status: Status) {
+    pub fn show(&self, status: StatusBits) {
         self.memory.write(Register::Status, status.bits());
     }
 
     /// Writes a completion. Each descriptor has one at most, and the ring has room for all.
-    fn complete(&mut self, tag: Tag, returned: Returned, cause: Cause) {
+    fn complete(&mut self, tag: Tag, returned: Returned, cause: ErrorBits) {
         let entry = self.memory.completion(self.completions);
         // Relaxed: published by the sequence word.
         entry.status.store(completion::encode(returned, cause), Ordering::Relaxed);
@@ -93,7 +93,7 @@ impl Side {
     }
 
     /// Gives a descriptor of this node back as `state`, and tells the driver, if it is out.
-    pub fn give_back(&mut self, index: u32, state: State, cause: Cause) -> bool {
+    pub fn give_back(&mut self, index: u32, state: State, cause: ErrorBits) -> bool {
         let Some(descriptor) = self.memory.descriptor(index) else { return false };
         let own = descriptor.own();
         let back = own.into(state).reporting();

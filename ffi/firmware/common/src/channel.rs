@@ -9,7 +9,7 @@ use lnd_dma::memory::LinkMemory;
 use lnd_dma::regs::{LinkBits, Register, RegisterAccess};
 use lnd_shortmsg::dispatch::transmit;
 use lnd_shortmsg::mailbox::spsc::{self, Producer};
-use lnd_shortmsg::mailbox::{Consumer, Geometry, Line};
+use lnd_shortmsg::mailbox::{Consumer, MailboxGeometry, Line};
 use lnd_shortmsg::wire::{Checksum, Wire};
 
 /// What frames look like: a mailbox has one writer.
@@ -24,19 +24,19 @@ const CONTROL: u32 = 128;
 pub const FRAME: usize = REQUEST as usize;
 
 /// Geometries known to be sound when the image is built, not when it runs.
-const REQUESTS: Geometry = sound(Geometry::new(SLOTS, REQUEST));
-const CONTROLS: Geometry = sound(Geometry::new(SLOTS, CONTROL));
+const REQUESTS: MailboxGeometry = sound(MailboxGeometry::new(SLOTS, REQUEST));
+const CONTROLS: MailboxGeometry = sound(MailboxGeometry::new(SLOTS, CONTROL));
 
 /// Only for constants: the compiler evaluates it, and stops at what is not sound.
 #[allow(clippy::panic)]
-const fn sound(geometry: Option<Geometry>) -> Geometry {
+const fn sound(geometry: Option<MailboxGeometry>) -> MailboxGeometry {
     match geometry {
         Some(geometry) => geometry,
         None => panic!(),
     }
 }
 
-const fn lines(geometry: Geometry) -> usize {
+const fn lines(geometry: MailboxGeometry) -> usize {
     geometry.bytes_needed() / size_of::<Line>()
 }
 

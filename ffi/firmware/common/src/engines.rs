@@ -9,7 +9,7 @@ use lnd_core::sync::{AtomicU32, Ordering};
 use lnd_core::time::{Instant, Span};
 use lnd_dma::driver::Nodes;
 use lnd_dma::memory::LinkMemory;
-use lnd_dma::soft::{BusFault, Fabric, Faults, Place, Settings, SoftEngine, Verdict};
+use lnd_dma::soft::{BusFault, Fabric, Faults, BusAddress, Settings, SoftEngine, CompletionFault};
 
 use crate::memory::Window;
 use crate::node::{nid, LINK};
@@ -25,7 +25,7 @@ const DEAD: u32 = 2;
 /// What the board tells the hardware beside the registers. Context: any.
 #[derive(Debug)]
 pub struct Switches {
-    lives: [AtomicU32; 2],
+    incarnations: [AtomicU32; 2],
     /// Engines whose pulls are held up, a bit for each node.
     stalled: AtomicU32,
 }
@@ -33,7 +33,7 @@ pub struct Switches {
 impl Switches {
     /// Both engines are at work.
     pub const fn new() -> Self {
-        Self { lives: [const { AtomicU32::new(AT_WORK) }; 2], stalled: AtomicU32::new(0) }
+        Self { incarnations: [const { AtomicU32::new(AT_WORK) }; 2], stalled: AtomicU32::new(0) }
     }
 
     /// Holds up a node's pulls, or lets them go on.
@@ -49,16 +49,16 @@ impl Switches {
 
     /// Asks a node's engine to stop for ever.
     pub fn kill(&self, node: u32) {
-        if let Some(life) = self.lives.get(node as usize) {
+        if let Some(incarnation) = self.incarnations.get(node as usize) {
             // Release: partner is the Acquire in `Engines::step`.
-            life.store(TO_DIE, Ordering::Release);
+            incarnation.store(TO_DIE, Ordering::Release);
         }
     }
 
     /// Whether a node's engine has stopped for ever: it touches nothing any more.
     pub fn is_dead(&self, node: u32) -> bool {
         // Acquire: partner is the Release in `Engines::step`; what the engine has moved is seen.
-        self.lives.get(node as usize).is_some_and(|life| life.load(Ordering::Acquire) == DEAD)
+        self.incarnations.get(node as usize).is_some_and(|incarnation| incarnation.load(Ordering::Acquire) == DEAD)
     }
 }
 
@@ -98,7 +98,7 @@ impl Fabric<'static> for Wires {
         !self.switches.is_dead(node)
     }
 
-    fn copy(&mut self, from: Place, to: Place, length: u32) -> Result<(), BusFault> {
+    fn copy(&mut self, from: BusAddress, to: BusAddress, length: u32) -> Result<(), BusFault> {
         let window = |node: u32| self.windows.get(node as usize).ok_or(BusFault);
         let source = window(from.node)?.place(from.address, length).ok_or(BusFault)?;
         let sink = window(to.node)?.place(to.address, length).ok_or(BusFault)?;
@@ -132,12 +132,12 @@ impl Faults for Manners {
         }
     }
 
-    fn completion(&mut self, _: Tag) -> Verdict {
+    fn completion(&mut self, _: Tag) -> CompletionFault {
         self.completions = self.completions.wrapping_add(1);
         if cfg!(feature = "seed-lost") && self.completions == 9 {
-            return Verdict::Lose;
+            return CompletionFault::Lose;
         }
-        Verdict::Deliver
+        CompletionFault::Deliver
     }
 }
 
@@ -175,9 +175,9 @@ impl Engines {
     /// One step of each engine that is alive. Context: the hardware's.
     pub fn step(&mut self, now: Instant) -> Stepped {
         let mut stepped = Stepped::default();
-        for (node, (engine, life)) in self.engines.iter_mut().zip(&self.switches.lives).enumerate()
+        for (node, (engine, incarnation)) in self.engines.iter_mut().zip(&self.switches.incarnations).enumerate()
         {
-            match life.load(Ordering::Acquire) {
+            match incarnation.load(Ordering::Acquire) {
                 AT_WORK => {
                     let progress = engine.step(now, 16);
                     if progress.completions > 0 {
@@ -188,7 +188,7 @@ impl Engines {
                 }
                 TO_DIE => {
                     // From here on it touches nothing. Release: partner is the Acquire in `is_dead`.
-                    life.store(DEAD, Ordering::Release);
+                    incarnation.store(DEAD, Ordering::Release);
                     stepped.died |= 1 << node;
                 }
                 _ => {}

@@ -7,7 +7,7 @@
 //! - [`engines`]: the hardware in software, for boards without;
 //! - [`job`]: what the nodes send each other;
 //! - [`node`]: what a host puts around a driver;
-//! - [`story`]: the work that the image does, and what must be true of it;
+//! - [`script`]: the work that the image does, and what must be true of it;
 //! - [`log`]: the trace, kept as bytes;
 //! - [`print`]: numbers as text.
 //!
@@ -21,4 +21,4 @@ pub mod log;
 pub mod memory;
 pub mod node;
 pub mod print;
-pub mod story;
+pub mod script;

@@ -5,10 +5,10 @@ use heapless::Vec;
 
 use lnd_core::config::{Config, ConfigError};
 use lnd_core::driver::{
-    Driver, Give, Identity, Inbound, Kind, Receive, RecvError, Report, Request, RequestKind, Ticket,
+    Driver, Reply, Identity, Inbound, Kind, Receive, RecvError, Report, Request, RequestKind, RxRequest,
 };
 use lnd_core::id::{Incarnation, LinkId, Nid, Tag};
-use lnd_core::message::Refusal;
+use lnd_core::message::NakReason;
 use lnd_core::ports::{Engine, Ports};
 use lnd_core::time::{Instant, Span};
 use lnd_core::transfer::Cause;
@@ -142,7 +142,7 @@ pub struct Node<E: Engine + 'static> {
     /// Whether verdicts on large messages are put off.
     pub hold: bool,
     /// Requests whose verdict was put off.
-    pub held: Vec<(Ticket<'static>, Job), 4>,
+    pub held: Vec<(RxRequest<'static>, Job), 4>,
     peer: Nid,
     inlets: Inlets,
     receiver: Receiver<true>,
@@ -157,9 +157,9 @@ impl<E: Engine + 'static> Node<E> {
     ///
     /// # Errors
     /// The configuration cannot be.
-    pub fn new(parts: Parts<E>, life: Incarnation) -> Result<Self, ConfigError> {
+    pub fn new(parts: Parts<E>, incarnation: Incarnation) -> Result<Self, ConfigError> {
         let Parts { number, tables, engine, channel, inlets, window, log } = parts;
-        let me = Identity { nid: nid(number), life };
+        let me = Identity { nid: nid(number), incarnation };
         let driver = Driver::create(tables, CONFIG, me, [engine], channel, window, Lent(log))?;
         Ok(Self {
             driver,
@@ -275,51 +275,51 @@ impl<E: Engine + 'static> Node<E> {
                     // Credits bound the requests to what there is room for.
                     Inbound::Wait => self.ledger.violations += 1,
                     Inbound::Request(arrival) => {
-                        let ticket = arrival.keep();
-                        self.on_ticket(now, ticket);
+                        let rx_request = arrival.keep();
+                        self.on_rx_request(now, rx_request);
                     }
                 }
             }
         }
     }
 
-    fn on_ticket(&mut self, now: Instant, ticket: Ticket<'_>) {
-        let Some(job) = Job::parse(ticket.header) else {
+    fn on_rx_request(&mut self, now: Instant, rx_request: RxRequest<'_>) {
+        let Some(job) = Job::parse(rx_request.header) else {
             self.ledger.violations += 1;
-            self.driver.refuse(now, ticket, Refusal::BadRequest);
+            self.driver.refuse(now, rx_request, NakReason::BadRequest);
             return;
         };
-        if self.hold && ticket.kind() != RequestKind::Immediate {
-            if self.held.push((ticket.detach(), job)).is_err() {
+        if self.hold && rx_request.kind() != RequestKind::Immediate {
+            if self.held.push((rx_request.detach(), job)).is_err() {
                 self.ledger.violations += 1;
             }
             return;
         }
-        self.decide(now, ticket, job);
+        self.decide(now, rx_request, job);
     }
 
     /// Gives the verdicts that were put off.
     pub fn let_go(&mut self, now: Instant) {
         self.hold = false;
-        while let Some((ticket, job)) = self.held.pop() {
-            self.decide(now, ticket, job);
+        while let Some((rx_request, job)) = self.held.pop() {
+            self.decide(now, rx_request, job);
         }
     }
 
-    fn decide(&mut self, now: Instant, ticket: Ticket<'_>, job: Job) {
-        match (job.op, ticket.kind()) {
-            (Op::Get, RequestKind::Get) => self.give(now, ticket, job),
+    fn decide(&mut self, now: Instant, rx_request: RxRequest<'_>, job: Job) {
+        match (job.op, rx_request.kind()) {
+            (Op::Get, RequestKind::Get) => self.reply(now, rx_request, job),
             (Op::Get, _) => {
                 // Small enough to be sent as a message: take the request, send the answer.
-                self.receive(now, ticket, None);
+                self.receive(now, rx_request, None);
                 self.start(now, Job { op: Op::Reply, ..job });
             }
-            (Op::Put, _) => self.receive(now, ticket, Some((Region::Take, job))),
-            (Op::Reply, _) => self.receive(now, ticket, Some((Region::In, job))),
+            (Op::Put, _) => self.receive(now, rx_request, Some((Region::Take, job))),
+            (Op::Reply, _) => self.receive(now, rx_request, Some((Region::In, job))),
         }
     }
 
-    fn receive(&mut self, now: Instant, ticket: Ticket<'_>, sink: Option<(Region, Job)>) {
+    fn receive(&mut self, now: Instant, rx_request: RxRequest<'_>, sink: Option<(Region, Job)>) {
         let memory = sink.map(|(region, job)| self.window.fragment(region, &job));
         if let Some(memory) = memory {
             self.window.empty(memory);
@@ -331,19 +331,19 @@ impl<E: Engine + 'static> Node<E> {
             deadline: now.after(TIMEOUT),
             user,
         };
-        match self.driver.recv(now, ticket, &it) {
+        match self.driver.recv(now, rx_request, &it) {
             Ok(_) => self.accepted(user, sink),
             Err(error) => self.not_taken(now, error),
         }
     }
 
-    fn give(&mut self, now: Instant, ticket: Ticket<'_>, job: Job) {
+    fn reply(&mut self, now: Instant, rx_request: RxRequest<'_>, job: Job) {
         let memory = self.window.fragment(Region::Show, &job);
         self.window.fill(memory, &job);
         let user = self.next_user;
         let deadline = now.after(TIMEOUT);
-        let it = Give { source: &[memory], length: memory.length, deadline, user };
-        match self.driver.give(now, ticket, &it) {
+        let it = Reply { source: &[memory], length: memory.length, deadline, user };
+        match self.driver.reply(now, rx_request, &it) {
             Ok(_) => self.accepted(user, None),
             Err(error) => self.not_taken(now, error),
         }
@@ -351,8 +351,8 @@ impl<E: Engine + 'static> Node<E> {
 
     fn not_taken(&mut self, now: Instant, error: RecvError<'_>) {
         self.ledger.refused += 1;
-        if let RecvError::Refused(ticket, _) = error {
-            self.driver.refuse(now, ticket, Refusal::NoResources);
+        if let RecvError::Refused(rx_request, _) = error {
+            self.driver.refuse(now, rx_request, NakReason::NoResources);
         }
     }
 

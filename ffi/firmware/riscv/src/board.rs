@@ -5,7 +5,7 @@ use lnd_core::counters::Counters;
 use lnd_core::time::Instant;
 use lnd_fw::memory::stack_used;
 use lnd_fw::print::Text;
-use lnd_fw::story::Board;
+use lnd_fw::script::Board;
 
 use crate::console::Console;
 use crate::{engines, hart, interrupt};

@@ -4,7 +4,7 @@
 use core::cell::UnsafeCell;
 
 use lnd_core::counters::Counters;
-use lnd_core::driver::{Decider, Interrupt};
+use lnd_core::driver::{IrqHandle, Interrupt};
 use lnd_core::sync::{AtomicU32, Ordering};
 use lnd_core::time::Instant;
 use lnd_dma::driver::CompletionQueue;
@@ -21,7 +21,7 @@ const TIMER: u32 = 0x8000_0007;
 const BUDGET: u32 = 32;
 
 /// Of one node: who decides, and the completions to decide about.
-type Half = (Decider<'static>, Interrupt<'static, CompletionQueue<'static, Bell>>);
+type Half = (IrqHandle<'static>, Interrupt<'static, CompletionQueue<'static, Bell>>);
 
 /// What the handler owns.
 struct Owned {
@@ -120,9 +120,9 @@ fn software() {
     let links = FAILED.swap(0, Ordering::Acquire);
     with(|owned| {
         let Some(halves) = &mut owned.halves else { return };
-        for (node, (decider, half)) in halves.iter_mut().enumerate() {
+        for (node, (irq_handle, half)) in halves.iter_mut().enumerate() {
             if links & (1 << node) != 0 {
-                decider.link_failed(LINK);
+                irq_handle.link_failed(LINK);
             }
             let served = half.on_interrupt(now, BUDGET, &mut owned.log);
             if let Some(taken) = owned.taken.get_mut(node).filter(|_| served.taken > 0) {

@@ -26,7 +26,7 @@ use lnd_core::driver::Interrupt;
 use lnd_core::id::Incarnation;
 use lnd_core::ports::Features;
 use lnd_dma::driver::{CompletionQueue, MmioEngine};
-use lnd_dma::memory::{Geometry, LinkMemory};
+use lnd_dma::memory::{LinkGeometry, LinkMemory};
 use lnd_fw::channel::{Outlets, PairChannel, Post};
 use lnd_fw::engines::Numbers;
 use lnd_fw::job::WINDOW;
@@ -34,7 +34,7 @@ use lnd_fw::log::Log;
 use lnd_fw::memory::{bytes, Bytes, Static, Window};
 use lnd_fw::node::{nid, Node, Parts, LINK, LOG, SLOTS, TABLES};
 use lnd_fw::print::Text;
-use lnd_fw::story::Story;
+use lnd_fw::script::Script;
 
 use bell::Bell;
 use board::Virt;
@@ -42,7 +42,7 @@ use console::Console;
 
 core::arch::global_asm!(include_str!("start.s"));
 
-const GEOMETRY: Geometry = Geometry { descriptors: SLOTS as u32, lists: 0 };
+const GEOMETRY: LinkGeometry = LinkGeometry { descriptors: SLOTS as u32, lists: 0 };
 const LINK_BYTES: usize = GEOMETRY.bytes_needed();
 
 type Engine = MmioEngine<'static, Bell, Numbers>;
@@ -55,7 +55,7 @@ static POSTS: [Static<Post>; 2] = [const { Static::new(Post::new()) }; 2];
 static LOGS: [Static<Log<LOG>>; 2] = [const { Static::new(Log::new()) }; 2];
 static NODES: [Static<MaybeUninit<Node<Engine>>>; 2] =
     [const { Static::new(MaybeUninit::uninit()) }; 2];
-static STORY: Static<MaybeUninit<Story<Virt, Engine>>> = Static::new(MaybeUninit::uninit());
+static SCRIPT: Static<MaybeUninit<Script<Virt, Engine>>> = Static::new(MaybeUninit::uninit());
 
 /// Hart 0, from start to end.
 #[no_mangle]
@@ -63,14 +63,14 @@ extern "C" fn processor() {
     let mut board = Virt::new();
     board.text("lnd firmware riscv32imac\n");
     let good = match build() {
-        Some(story) => {
-            let good = story.tell();
+        Some(script) => {
+            let good = script.tell();
             #[cfg(feature = "seed-panic")]
             #[allow(clippy::panic)]
             if good {
                 panic!("a seeded defect");
             }
-            report(story);
+            report(script);
             good
         }
         None => {
@@ -83,7 +83,7 @@ extern "C" fn processor() {
 
 /// Its stack frame is large, and gone before the story begins.
 #[inline(never)]
-fn build() -> Option<&'static mut Story<Virt, Engine>> {
+fn build() -> Option<&'static mut Script<Virt, Engine>> {
     let (to_b, at_b) = POSTS[0].take()?.split()?;
     let (to_a, at_a) = POSTS[1].take()?.split()?;
     let (memory_a, memory_b) = (link_memory(0)?, link_memory(1)?);
@@ -93,10 +93,10 @@ fn build() -> Option<&'static mut Story<Virt, Engine>> {
     let b = node(1, memory_b, window_b, to_a, at_b)?;
     let half = |node: &Node<Engine>, memory| {
         let queue = CompletionQueue::new(Bell(memory), memory);
-        (node.driver.decider(), Interrupt::new(node.driver.decider(), queue))
+        (node.driver.irq_handle(), Interrupt::new(node.driver.irq_handle(), queue))
     };
     interrupt::begin([half(a, memory_a), half(b, memory_b)]);
-    Some(STORY.take()?.write(Story::new(Virt::new(), [a, b])))
+    Some(SCRIPT.take()?.write(Script::new(Virt::new(), [a, b])))
 }
 
 fn window(node: usize) -> Option<Window> {
@@ -128,12 +128,12 @@ fn node(
         window,
         log: LOGS.get(at)?.take()?,
     };
-    let life = Incarnation::from_raw(100 + u64::from(number))?;
-    Some(NODES.get(at)?.take()?.write(Node::new(parts, life).ok()?))
+    let incarnation = Incarnation::from_raw(100 + u64::from(number))?;
+    Some(NODES.get(at)?.take()?.write(Node::new(parts, incarnation).ok()?))
 }
 
-fn report(story: &mut Story<Virt, Engine>) {
-    let (board, nodes) = story.parts();
+fn report(script: &mut Script<Virt, Engine>) {
+    let (board, nodes) = script.parts();
     interrupt::off();
     for node in nodes {
         board.log(node.driver.tracer_mut().0);

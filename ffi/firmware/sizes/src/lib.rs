@@ -19,28 +19,28 @@ use core::ptr::NonNull;
 
 use lnd_core::counters::Counter;
 use lnd_core::driver::{
-    Driver, Give, Identity, Inbound, Interrupt, Kind, Receive, RecvError, Report, Request,
-    RequestKind, RunState, Ticket,
+    Driver, Reply, Identity, Inbound, Interrupt, Kind, Receive, RecvError, Report, Request,
+    RequestKind, RunState, RxRequest,
 };
 use lnd_core::fragment::Fragment;
 use lnd_core::id::{Incarnation, LinkId, Nid, Tag, MAX_LINKS};
-use lnd_core::message::Refusal;
+use lnd_core::message::NakReason;
 use lnd_core::ports::Sent;
 use lnd_core::time::Instant;
 use lnd_dma::driver::{CompletionQueue, MmioEngine};
-use lnd_dma::memory::{Geometry, LinkMemory};
+use lnd_dma::memory::{LinkGeometry, LinkMemory};
 use lnd_fw::memory::{bytes, Bytes, Static};
 use lnd_shortmsg::dispatch::{Receiver, Sender};
 use lnd_shortmsg::wire::{Checksum, Frame};
 
 use ports::{
-    lnd_port_finalize, lnd_port_parse, tracer, Board, Device, Numbers, Payload, Tracer, Verdict,
+    lnd_port_finalize, lnd_port_parse, tracer, Board, Device, Numbers, Payload, Tracer, Decision,
     Wire,
 };
 use shape::{CONFIG, FRAME};
 
 const LINKS: usize = CONFIG.links as usize;
-const GEOMETRY: Geometry = Geometry { descriptors: CONFIG.slots, lists: 0 };
+const GEOMETRY: LinkGeometry = LinkGeometry { descriptors: CONFIG.slots, lists: 0 };
 const RING: usize = GEOMETRY.bytes_needed();
 
 type Half = Interrupt<'static, CompletionQueue<'static, Device>>;
@@ -83,8 +83,8 @@ pub struct Irq {
 
 /// Makes the node.
 #[no_mangle]
-pub extern "C" fn lnd_fw_create(nid: u64, life: u64) -> Option<&'static mut Node> {
-    let me = Identity { nid: Nid::from_raw(nid)?, life: Incarnation::from_raw(life)? };
+pub extern "C" fn lnd_fw_create(nid: u64, incarnation: u64) -> Option<&'static mut Node> {
+    let me = Identity { nid: Nid::from_raw(nid)?, incarnation: Incarnation::from_raw(incarnation)? };
     let All { rings, tables, frame, driver, node, halves } = ALL.take()?;
     let mut memories: [Option<LinkMemory<'static>>; MAX_LINKS] = [None; MAX_LINKS];
     for (place, memory) in memories.iter_mut().zip(rings) {
@@ -99,10 +99,10 @@ pub extern "C" fn lnd_fw_create(nid: u64, life: u64) -> Option<&'static mut Node
     let wire = Wire { frame };
     let driver =
         Driver::create_in(driver, tables, CONFIG, me, engines, wire, Payload, tracer()).ok()?;
-    let decider = driver.decider();
+    let irq_handle = driver.irq_handle();
     for ((memory, place), number) in memories.iter().zip(halves).zip(0..) {
         let queue = CompletionQueue::new(Device(number), (*memory)?);
-        place.write(Irq { half: Interrupt::new(decider, queue), tracer: tracer() });
+        place.write(Irq { half: Interrupt::new(irq_handle, queue), tracer: tracer() });
     }
     Some(node.write(Node { driver, receiver: Receiver::new(Checksum::On) }))
 }
@@ -167,37 +167,37 @@ pub extern "C" fn lnd_fw_frame(
             1
         }
         Ok(Frame::Lnd(envelope, message)) => {
-            let ticket = match node.driver.on_message(now, link, &envelope, &message) {
+            let rx_request = match node.driver.on_message(now, link, &envelope, &message) {
                 Inbound::Handled => return 1,
                 Inbound::Wait => return 2,
                 Inbound::Request(arrival) => arrival.keep(),
             };
-            decide(node, now, ticket)
+            decide(node, now, rx_request)
         }
     }
 }
 
 /// Not inlined, so that it takes no stack while the message is looked at.
 #[inline(never)]
-fn decide(node: &mut Node, now: Instant, ticket: Ticket<'_>) -> u32 {
-    let mut verdict = Verdict::default();
-    let (kind, header) = (ticket.kind() as u32, ticket.header.as_ptr());
+fn decide(node: &mut Node, now: Instant, rx_request: RxRequest<'_>) -> u32 {
+    let mut decision = Decision::default();
+    let (kind, header) = (rx_request.kind() as u32, rx_request.header.as_ptr());
     // SAFETY: linked for measurement, never run.
-    let taken = unsafe { lnd_port_parse(kind, header, ticket.length, &raw mut verdict) };
+    let taken = unsafe { lnd_port_parse(kind, header, rx_request.length, &raw mut decision) };
     if taken == 0 {
-        node.driver.refuse(now, ticket, Refusal::NoMatch);
+        node.driver.refuse(now, rx_request, NakReason::NoMatch);
         return 1;
     }
-    let memory = [Fragment::new(verdict.address, verdict.room)];
-    let Verdict { length, user, .. } = verdict;
-    let deadline = Instant::from_nanos(verdict.deadline);
-    let outcome = if ticket.kind() == RequestKind::Get {
-        node.driver.give(now, ticket, &Give { source: &memory, length, deadline, user })
+    let memory = [Fragment::new(decision.address, decision.room)];
+    let Decision { length, user, .. } = decision;
+    let deadline = Instant::from_nanos(decision.deadline);
+    let outcome = if rx_request.kind() == RequestKind::Get {
+        node.driver.reply(now, rx_request, &Reply { source: &memory, length, deadline, user })
     } else {
-        node.driver.recv(now, ticket, &Receive { sink: &memory, length, deadline, user })
+        node.driver.recv(now, rx_request, &Receive { sink: &memory, length, deadline, user })
     };
-    if let Err(RecvError::Refused(ticket, _)) = outcome {
-        node.driver.refuse(now, ticket, Refusal::NoResources);
+    if let Err(RecvError::Refused(rx_request, _)) = outcome {
+        node.driver.refuse(now, rx_request, NakReason::NoResources);
     }
     1
 }
@@ -237,7 +237,7 @@ pub extern "C" fn lnd_fw_interrupt(irq: &mut Irq, now: u64) -> u32 {
 #[no_mangle]
 pub extern "C" fn lnd_fw_link(node: &mut Node, now: u64, link: u32, up: u32) {
     if let Some(link) = LinkId::new(link as usize) {
-        node.driver.decider().link_failed(link);
+        node.driver.irq_handle().link_failed(link);
         node.driver.on_link(Instant::from_nanos(now), link, up != 0);
     }
 }

@@ -18,7 +18,7 @@ extern "C" {
     fn lnd_port_node_of(nid: u64) -> u32;
     fn lnd_port_ready(link: u32, nid: u64, lane: u32) -> u32;
     fn lnd_port_send(link: u32, nid: u64, lane: u32, frame: *const u8, length: usize) -> u32;
-    pub fn lnd_port_parse(kind: u32, header: *const u8, length: u32, into: *mut Verdict) -> u32;
+    pub fn lnd_port_parse(kind: u32, header: *const u8, length: u32, into: *mut Decision) -> u32;
     pub fn lnd_port_finalize(user: u64, errno: i32, health: u32, bytes: u32);
     fn lnd_port_valid(address: u64, length: u32) -> u32;
 }
@@ -27,7 +27,7 @@ extern "C" {
 #[allow(missing_docs)]
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Verdict {
+pub struct Decision {
     pub address: u64,
     pub length: u32,
     pub room: u32,

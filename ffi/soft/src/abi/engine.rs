@@ -14,7 +14,7 @@ use lnd_dma::soft::{NoFaults, Settings, SoftEngine};
 use super::error::{lnd_error, outcome};
 use super::links::memory_of;
 use super::memory::{arena, fill, input, object, put, Kind, Object, Part};
-use super::node::{lnd_soft_node, Seat};
+use super::node::{lnd_soft_node, NodeSlot};
 use super::types::lnd_soft_progress;
 use crate::bus::Bus;
 
@@ -70,7 +70,7 @@ pub unsafe extern "C" fn lnd_soft_engine_create(
         let mut block = unsafe { arena(mem, len) }?;
         // SAFETY: by the contract of the ABI.
         let node = unsafe { object(node) }?;
-        if !matches!(&*node.seat.enter()?, Seat::Joined(_)) {
+        if !matches!(&*node.slot.enter()?, NodeSlot::Joined(_)) {
             return Err(lnd_error::LND_E_GONE);
         }
         let memory = memory_of(&node.fabric, node.number, link)?;
@@ -125,10 +125,10 @@ pub unsafe extern "C" fn lnd_soft_engine_step(
         let done = inside.step(Instant::from_nanos(now), budget);
         let mut raised = pending() & !before;
         if done.completions > 0 {
-            raised |= lnd_dma::regs::Interrupt::COMPLETION.bits();
+            raised |= lnd_dma::regs::InterruptBits::COMPLETION.bits();
         }
         let bus = inside.fabric_mut();
-        let told = lnd_soft_progress {
+        let notified = lnd_soft_progress {
             size: size_of::<lnd_soft_progress>() as u32,
             busy: u32::from(done.busy),
             bytes: done.bytes,
@@ -139,7 +139,7 @@ pub unsafe extern "C" fn lnd_soft_engine_step(
             ring: bus.signals().bits(),
         };
         // SAFETY: by the contract of the ABI.
-        unsafe { fill(progress, told) }
+        unsafe { fill(progress, notified) }
     };
     outcome(step())
 }

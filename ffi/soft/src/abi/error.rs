@@ -81,7 +81,7 @@ impl From<DeclareError> for lnd_error {
         match error {
             DeclareError::NoSuchNode => Self::LND_E_ARGUMENT,
             DeclareError::NotThere => Self::LND_E_GONE,
-            DeclareError::OtherLife => Self::LND_E_STALE,
+            DeclareError::OtherIncarnation => Self::LND_E_STALE,
         }
     }
 }

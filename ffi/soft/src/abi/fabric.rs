@@ -11,8 +11,8 @@ use lnd_core::id::Nid;
 use super::error::{lnd_error, outcome};
 use super::memory::{arena, fill, input, object, put, Kind, Object};
 use super::types::{lnd_soft_shape, LND_SOFT_NO_NODE};
-use crate::fabric::Fabric;
-use crate::region::{Region, ALIGN};
+use crate::fabric::SoftFabric;
+use crate::region::{SharedRegion, ALIGN};
 use crate::shape::{nid_of, node_of, Shape};
 
 /// struct lnd_soft_fabric - A fabric that is attached to; opaque.
@@ -20,7 +20,7 @@ use crate::shape::{nid_of, node_of, Shape};
 #[repr(C)]
 pub struct lnd_soft_fabric {
     kind: Kind,
-    pub(super) fabric: Fabric<'static>,
+    pub(super) fabric: SoftFabric<'static>,
 }
 
 // SAFETY: `repr(C)`, the kind first.
@@ -34,7 +34,7 @@ unsafe impl Object for lnd_soft_fabric {
 /// As for [`object`].
 pub(super) unsafe fn fabric_of(
     pointer: *const lnd_soft_fabric,
-) -> Result<Fabric<'static>, lnd_error> {
+) -> Result<SoftFabric<'static>, lnd_error> {
     // SAFETY: the same promise.
     Ok(unsafe { object(pointer.cast_mut())? }.fabric)
 }
@@ -109,14 +109,14 @@ pub unsafe extern "C" fn lnd_soft_region_size(shape: *const lnd_soft_shape) -> u
 /// The region that a caller gives.
 ///
 /// # Safety
-/// As for [`Region::new`], unless the base is null.
-unsafe fn region(base: *mut c_void, len: usize) -> Result<Region<'static>, lnd_error> {
+/// As for [`SharedRegion::new`], unless the base is null.
+unsafe fn region(base: *mut c_void, len: usize) -> Result<SharedRegion<'static>, lnd_error> {
     let base = NonNull::new(base.cast::<u8>()).ok_or(lnd_error::LND_E_NULL)?;
     if base.addr().get() % ALIGN != 0 {
         return Err(lnd_error::LND_E_ALIGN);
     }
     // SAFETY: the same promise.
-    unsafe { Region::new(base, len) }.ok_or(lnd_error::LND_E_MEMORY)
+    unsafe { SharedRegion::new(base, len) }.ok_or(lnd_error::LND_E_MEMORY)
 }
 
 /// lnd_soft_format() - Makes a fabric in fresh memory.
@@ -137,7 +137,7 @@ pub unsafe extern "C" fn lnd_soft_format(
         let shape = unsafe { input(shape) }?.understand()?;
         // SAFETY: by the contract of the ABI.
         let region = unsafe { region(base, len) }?;
-        Fabric::format(region, shape)?;
+        SoftFabric::format(region, shape)?;
         Ok(())
     };
     outcome(format())
@@ -180,7 +180,7 @@ pub unsafe extern "C" fn lnd_soft_attach(
         let region = unsafe { region(base, bytes) }?;
         let made = lnd_soft_fabric {
             kind: Kind::of::<lnd_soft_fabric>(),
-            fabric: Fabric::attach(region)?,
+            fabric: SoftFabric::attach(region)?,
         };
         // SAFETY: by the contract of the ABI.
         unsafe { put(fabric, core::ptr::null_mut())? };

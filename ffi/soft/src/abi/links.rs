@@ -11,12 +11,12 @@ use super::error::{lnd_error, outcome};
 use super::fabric::{fabric_of, lnd_soft_fabric};
 use super::memory::{fill, put_if};
 use super::types::lnd_soft_link;
-use crate::fabric::Fabric;
+use crate::fabric::SoftFabric;
 use crate::registers;
 use crate::set::NodeSet;
 
 pub(super) fn memory_of(
-    fabric: &Fabric<'static>,
+    fabric: &SoftFabric<'static>,
     node: u32,
     link: u32,
 ) -> Result<LinkMemory<'static>, lnd_error> {

@@ -11,7 +11,7 @@ use super::error::{lnd_error, outcome};
 use super::memory::{bytes, bytes_mut, fill, input, object, put_if};
 use super::node::{lnd_soft_node, Receiving, Sending};
 use super::types::lnd_soft_arrival;
-use crate::outbox::{lane_number, SendError};
+use crate::outbox::{lane_number, OutboxError};
 
 /// Numbers of `enum lnd_send`.
 const DONE: u32 = 0;
@@ -19,14 +19,14 @@ const FAILED: u32 = 2;
 const FULL: u32 = 3;
 const TOO_LONG: u32 = 4;
 
-impl From<SendError> for lnd_error {
-    fn from(error: SendError) -> Self {
+impl From<OutboxError> for lnd_error {
+    fn from(error: OutboxError) -> Self {
         match error {
-            SendError::NoSuchNode => Self::LND_E_NO_ROUTE,
-            SendError::Full => Self::LND_E_WAIT,
-            SendError::TooLong => Self::LND_E_TOO_LONG,
-            SendError::LinkDown => Self::LND_E_LINK,
-            SendError::Broken => Self::LND_E_RING,
+            OutboxError::NoSuchNode => Self::LND_E_NO_ROUTE,
+            OutboxError::Full => Self::LND_E_WAIT,
+            OutboxError::TooLong => Self::LND_E_TOO_LONG,
+            OutboxError::LinkDown => Self::LND_E_LINK,
+            OutboxError::Broken => Self::LND_E_RING,
         }
     }
 }
@@ -78,15 +78,15 @@ pub unsafe extern "C" fn lnd_soft_send(
         }
     };
     let result = send();
-    let fate = match result {
+    let injected = match result {
         Ok(()) => DONE,
         Err(lnd_error::LND_E_WAIT | lnd_error::LND_E_BUSY) => FULL,
         Err(lnd_error::LND_E_TOO_LONG) => TOO_LONG,
         Err(_) => FAILED,
     };
     // SAFETY: by the contract of the ABI.
-    let told = unsafe { put_if(sent, fate) };
-    outcome(result.and(told))
+    let notified = unsafe { put_if(sent, injected) };
+    outcome(result.and(notified))
 }
 
 /// lnd_soft_ready() - Whether the next frame into a mailbox finds room: for lnd_ops.ready.
@@ -152,7 +152,7 @@ pub unsafe extern "C" fn lnd_soft_receive(
         let mut receiving = node.receiving.enter()?;
         let Receiving::Open(inbox) = &mut *receiving else { return Err(lnd_error::LND_E_GONE) };
         let found = inbox.next(budget, into).ok_or(lnd_error::LND_E_END)?;
-        let told = lnd_soft_arrival {
+        let notified = lnd_soft_arrival {
             size: size_of::<lnd_soft_arrival>() as u32,
             from: found.from,
             link: found.link.index() as u32,
@@ -161,7 +161,7 @@ pub unsafe extern "C" fn lnd_soft_receive(
             reserved: 0,
         };
         // SAFETY: by the contract of the ABI.
-        unsafe { fill(arrival, told) }
+        unsafe { fill(arrival, notified) }
     };
     outcome(receive())
 }

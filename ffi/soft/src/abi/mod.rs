@@ -46,7 +46,7 @@ pub use fabric::{
 pub use links::{lnd_soft_link_get, lnd_soft_link_set, lnd_soft_reg_read32, lnd_soft_reg_write32};
 pub use mail::{lnd_soft_ready, lnd_soft_receive, lnd_soft_release, lnd_soft_send};
 pub use node::{
-    lnd_soft_announce, lnd_soft_is_alive, lnd_soft_join, lnd_soft_leave, lnd_soft_life,
+    lnd_soft_announce, lnd_soft_incarnation, lnd_soft_is_alive, lnd_soft_join, lnd_soft_leave,
     lnd_soft_node, lnd_soft_node_size, lnd_soft_prepare,
 };
 pub use others::{lnd_soft_declare_dead, lnd_soft_node_get, lnd_soft_watch};

@@ -13,7 +13,7 @@ use super::error::{lnd_error, outcome};
 use super::fabric::{fabric_of, lnd_soft_fabric};
 use super::memory::{arena, input, object, put, put_if, Kind, Object, Part};
 use super::types::{lnd_soft_join_args, LND_SOFT_LEASES};
-use crate::fabric::Fabric;
+use crate::fabric::SoftFabric;
 use crate::inbox::Inbox;
 use crate::join::{Join, Joining, Membership};
 use crate::nodes::{NodeFlags, Watch};
@@ -25,7 +25,7 @@ type Boxes = &'static mut [Option<Consumer<'static>>];
 
 /// How far a node has come.
 #[derive(Debug)]
-pub(super) enum Seat {
+pub(super) enum NodeSlot {
     /// Somewhere in a call, or left.
     Empty,
     Joining(Joining<'static>),
@@ -56,9 +56,9 @@ pub(super) enum Receiving {
 #[repr(C)]
 pub struct lnd_soft_node {
     kind: Kind,
-    pub(super) fabric: Fabric<'static>,
+    pub(super) fabric: SoftFabric<'static>,
     pub(super) number: u32,
-    pub(super) seat: Part<Seat>,
+    pub(super) slot: Part<NodeSlot>,
     pub(super) sending: Part<Sending>,
     pub(super) receiving: Part<Receiving>,
     pub(super) watch: Part<Watch>,
@@ -147,7 +147,7 @@ pub unsafe extern "C" fn lnd_soft_join(
             ..usual
         };
         match fabric.claim(args.node, &wanted) {
-            Ok(joining) => *made.seat.enter()? = Seat::Joining(joining),
+            Ok(joining) => *made.slot.enter()? = NodeSlot::Joining(joining),
             Err(error) => {
                 made.kind.end();
                 return Err(error.into());
@@ -163,7 +163,7 @@ pub unsafe extern "C" fn lnd_soft_join(
 #[inline(never)]
 fn furnish(
     memory: &mut Arena<'static>,
-    fabric: Fabric<'static>,
+    fabric: SoftFabric<'static>,
     number: u32,
 ) -> Result<&'static mut lnd_soft_node, lnd_error> {
     let full = |_| lnd_error::LND_E_MEMORY;
@@ -174,7 +174,7 @@ fn furnish(
         kind: Kind::of::<lnd_soft_node>(),
         fabric,
         number,
-        seat: Part::new(Seat::Empty),
+        slot: Part::new(NodeSlot::Empty),
         sending: Part::new(Sending::Memory(outlets)),
         receiving: Part::new(Receiving::Memory(inlets)),
         watch: Part::new(Watch::new()),
@@ -199,11 +199,11 @@ pub unsafe extern "C" fn lnd_soft_prepare(node: *mut lnd_soft_node) -> lnd_error
     let prepare = || {
         // SAFETY: by the contract of the ABI.
         let node = unsafe { object(node) }?;
-        let mut seat = node.seat.enter()?;
-        if !matches!(&*seat, Seat::Joined(_)) {
-            finish(&mut seat)?;
+        let mut slot = node.slot.enter()?;
+        if !matches!(&*slot, NodeSlot::Joined(_)) {
+            finish(&mut slot)?;
         }
-        let Seat::Joined(membership) = &*seat else { return Err(lnd_error::LND_E_GONE) };
+        let NodeSlot::Joined(membership) = &*slot else { return Err(lnd_error::LND_E_GONE) };
         open(node, membership)
     };
     outcome(prepare())
@@ -211,21 +211,21 @@ pub unsafe extern "C" fn lnd_soft_prepare(node: *mut lnd_soft_node) -> lnd_error
 
 /// Not inlined, nor is `open`: a kernel's stack never holds both at once.
 #[inline(never)]
-fn finish(seat: &mut Seat) -> Result<(), lnd_error> {
-    let joining = match core::mem::replace(seat, Seat::Empty) {
-        Seat::Joining(joining) => joining,
+fn finish(slot: &mut NodeSlot) -> Result<(), lnd_error> {
+    let joining = match core::mem::replace(slot, NodeSlot::Empty) {
+        NodeSlot::Joining(joining) => joining,
         other => {
-            *seat = other;
+            *slot = other;
             return Err(lnd_error::LND_E_GONE);
         }
     };
     match joining.finish() {
         Ok(membership) => {
-            *seat = Seat::Joined(membership);
+            *slot = NodeSlot::Joined(membership);
             Ok(())
         }
         Err((error, joining)) => {
-            *seat = Seat::Joining(joining);
+            *slot = NodeSlot::Joining(joining);
             Err(error.into())
         }
     }
@@ -270,9 +270,9 @@ pub unsafe extern "C" fn lnd_soft_announce(node: *mut lnd_soft_node, ring: *mut 
     let announce = || {
         // SAFETY: by the contract of the ABI.
         let node = unsafe { object(node) }?;
-        match &*node.seat.enter()? {
-            Seat::Joined(membership) if membership.announce() => {}
-            Seat::Joined(_) => return Err(lnd_error::LND_E_STALE),
+        match &*node.slot.enter()? {
+            NodeSlot::Joined(membership) if membership.announce() => {}
+            NodeSlot::Joined(_) => return Err(lnd_error::LND_E_STALE),
             _ => return Err(lnd_error::LND_E_GONE),
         }
         // SAFETY: by the contract of the ABI.
@@ -292,11 +292,11 @@ pub unsafe extern "C" fn lnd_soft_announce(node: *mut lnd_soft_node, ring: *mut 
 pub unsafe extern "C" fn lnd_soft_is_alive(node: *mut lnd_soft_node) -> u32 {
     // SAFETY: by the contract of the ABI.
     let Ok(node) = (unsafe { object(node) }) else { return 0 };
-    match node.seat.enter() {
-        Ok(seat) => match &*seat {
-            Seat::Joined(membership) => u32::from(membership.is_ours()),
-            Seat::Joining(joining) => u32::from(joining.is_ours()),
-            Seat::Empty => 0,
+    match node.slot.enter() {
+        Ok(slot) => match &*slot {
+            NodeSlot::Joined(membership) => u32::from(membership.is_ours()),
+            NodeSlot::Joining(joining) => u32::from(joining.is_ours()),
+            NodeSlot::Empty => 0,
         },
         // Just joining or leaving.
         Err(_) => 1,
@@ -316,7 +316,7 @@ pub unsafe extern "C" fn lnd_soft_leave(node: *mut lnd_soft_node, ring: *mut u64
     let leave = || {
         // SAFETY: by the contract of the ABI.
         let node = unsafe { object(node) }?;
-        let mut seat = node.seat.enter()?;
+        let mut slot = node.slot.enter()?;
         let mut sending = node.sending.enter()?;
         let mut receiving = node.receiving.enter()?;
         // SAFETY: by the contract of the ABI.
@@ -329,27 +329,27 @@ pub unsafe extern "C" fn lnd_soft_leave(node: *mut lnd_soft_node, ring: *mut u64
         if let Receiving::Open(mut inbox) = core::mem::replace(&mut *receiving, Receiving::Gone) {
             inbox.close();
         }
-        match core::mem::replace(&mut *seat, Seat::Empty) {
-            Seat::Joined(membership) => membership.leave(),
-            Seat::Joining(joining) => joining.abandon(),
-            Seat::Empty => {}
+        match core::mem::replace(&mut *slot, NodeSlot::Empty) {
+            NodeSlot::Joined(membership) => membership.leave(),
+            NodeSlot::Joining(joining) => joining.abandon(),
+            NodeSlot::Empty => {}
         }
         Ok(())
     };
     outcome(leave())
 }
 
-/// lnd_soft_life() - The node's life: what lnd_config.life wants.
+/// lnd_soft_incarnation() - The node's life: what lnd_config.life wants.
 /// @node: the node.
 ///
 /// Context: any.
 /// Return: the life, or 0 if the node is not prepared, or no node.
 #[no_mangle]
-pub unsafe extern "C" fn lnd_soft_life(node: *mut lnd_soft_node) -> u64 {
+pub unsafe extern "C" fn lnd_soft_incarnation(node: *mut lnd_soft_node) -> u64 {
     // SAFETY: by the contract of the ABI.
     let Ok(node) = (unsafe { object(node) }) else { return 0 };
-    node.seat.enter().map_or(0, |seat| match &*seat {
-        Seat::Joined(membership) => membership.life().raw(),
+    node.slot.enter().map_or(0, |slot| match &*slot {
+        NodeSlot::Joined(membership) => membership.incarnation().raw(),
         _ => 0,
     })
 }

@@ -20,7 +20,7 @@ impl lnd_soft_node_info {
             node: number,
             state: node.state as u32,
             flags: u32::from(node.flags.bits()),
-            life: node.life.map_or(0, Incarnation::raw),
+            incarnation: node.incarnation.map_or(0, Incarnation::raw),
         }
     }
 }
@@ -70,11 +70,11 @@ pub unsafe extern "C" fn lnd_soft_watch(
         // SAFETY: by the contract of the ABI. What cannot be filled shall not be looked at.
         unsafe { input(info.cast_const()) }?;
         let mut watch = node.watch.enter()?;
-        let mut told = watch.next(&node.fabric);
-        if told.is_some_and(|(number, _)| number == node.number) {
-            told = watch.next(&node.fabric);
+        let mut notified = watch.next(&node.fabric);
+        if notified.is_some_and(|(number, _)| number == node.number) {
+            notified = watch.next(&node.fabric);
         }
-        let (number, found) = told.ok_or(lnd_error::LND_E_END)?;
+        let (number, found) = notified.ok_or(lnd_error::LND_E_END)?;
         if number == node.number {
             return Err(lnd_error::LND_E_END);
         }
@@ -100,13 +100,13 @@ pub unsafe extern "C" fn lnd_soft_watch(
 pub unsafe extern "C" fn lnd_soft_declare_dead(
     fabric: *const lnd_soft_fabric,
     node: u32,
-    life: u64,
+    incarnation: u64,
     ring: *mut u64,
 ) -> lnd_error {
     let declare = || {
         // SAFETY: by the contract of the ABI.
         let fabric = unsafe { fabric_of(fabric) }?;
-        fabric.declare_dead(node, Incarnation::from_raw(life))?;
+        fabric.declare_dead(node, Incarnation::from_raw(incarnation))?;
         let others = NodeSet::others(fabric.shape().nodes, node);
         // SAFETY: by the contract of the ABI.
         unsafe { put_if(ring, others.bits()) }

@@ -10,7 +10,7 @@ use super::error::{lnd_error, outcome};
 use super::fabric::{fabric_of, lnd_soft_fabric};
 use super::memory::{bytes, bytes_mut, put};
 use crate::oracle::Lease;
-use crate::window::Window;
+use crate::window::MemoryWindow;
 
 /// lnd_soft_window() - Where a node's payload window lies.
 /// @fabric: the fabric.
@@ -61,7 +61,7 @@ pub unsafe extern "C" fn lnd_soft_read(
         let fabric = unsafe { fabric_of(fabric) }?;
         // SAFETY: by the contract of the ABI.
         let into = unsafe { bytes_mut(into, len as usize) }?;
-        Window::new(&fabric, node).read(addr, into).map_err(|_| lnd_error::LND_E_ADDRESS)
+        MemoryWindow::new(&fabric, node).read(addr, into).map_err(|_| lnd_error::LND_E_ADDRESS)
     };
     outcome(read())
 }
@@ -88,7 +88,7 @@ pub unsafe extern "C" fn lnd_soft_write(
         let fabric = unsafe { fabric_of(fabric) }?;
         // SAFETY: by the contract of the ABI.
         let from = unsafe { bytes(from, len as usize) }?;
-        Window::new(&fabric, node).write(addr, from).map_err(|_| lnd_error::LND_E_ADDRESS)
+        MemoryWindow::new(&fabric, node).write(addr, from).map_err(|_| lnd_error::LND_E_ADDRESS)
     };
     outcome(write())
 }
@@ -109,8 +109,9 @@ pub unsafe extern "C" fn lnd_soft_valid(
     len: u32,
 ) -> u32 {
     // SAFETY: by the contract of the ABI.
-    unsafe { fabric_of(fabric) }
-        .map_or(0, |fabric| u32::from(Window::new(&fabric, node).valid(&Fragment::new(addr, len))))
+    unsafe { fabric_of(fabric) }.map_or(0, |fabric| {
+        u32::from(MemoryWindow::new(&fabric, node).valid(&Fragment::new(addr, len)))
+    })
 }
 
 /// Lends bytes, or takes them back.
@@ -131,7 +132,7 @@ unsafe fn lease(
     if written > 1 {
         return Err(lnd_error::LND_E_ARGUMENT);
     }
-    if !Window::new(&fabric, node).valid(&fragment) {
+    if !MemoryWindow::new(&fabric, node).valid(&fragment) {
         return Err(lnd_error::LND_E_ADDRESS);
     }
     let (oracle, fragments) = (fabric.oracle(), [fragment]);

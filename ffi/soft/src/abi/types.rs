@@ -108,7 +108,7 @@ pub struct lnd_soft_node_info {
     /// Flags.
     pub flags: u32,
     /// Life.
-    pub life: u64,
+    pub incarnation: u64,
 }
 
 /// struct lnd_soft_link - A link's memory: what lnd_config.rings wants.

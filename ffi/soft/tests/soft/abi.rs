@@ -59,7 +59,7 @@ pub fn begin_to_join(host: &Host, number: u32) -> (Land, *mut lnd_soft_node) {
         let memory = Land::new(lnd_soft_node_size(host.fabric));
         let mem = memory.base().as_ptr().cast();
         assert_eq!(lnd_soft_join(mem, memory.len(), host.fabric, &args, &mut node), LND_OK);
-        assert_eq!(lnd_soft_life(node), 0);
+        assert_eq!(lnd_soft_incarnation(node), 0);
         (memory, node)
     }
 }
@@ -73,7 +73,7 @@ fn begin(host: &Host, number: u32) -> (Land, *mut lnd_soft_node) {
         let mut ring = 0;
         assert_eq!(lnd_soft_announce(node, &mut ring), LND_OK);
         assert_eq!(ring, 3 & !(1 << number));
-        assert_ne!(lnd_soft_life(node), 0);
+        assert_ne!(lnd_soft_incarnation(node), 0);
         (memory, node)
     }
 }
@@ -88,7 +88,7 @@ fn a_life_from_c() {
         let mut info = sized!(lnd_soft_node_info);
         assert_eq!(lnd_soft_watch(a, &mut info), LND_OK);
         assert_eq!((info.node, info.state), (1, lnd_soft_state::LND_SOFT_ALIVE as u32));
-        assert_eq!(info.life, lnd_soft_life(b));
+        assert_eq!(info.incarnation, lnd_soft_incarnation(b));
         assert_eq!(lnd_soft_watch(a, &mut info), LND_E_END);
 
         let (frame, mut sent) = (*b"frame", 9);
@@ -124,9 +124,9 @@ fn a_life_from_c() {
         assert_eq!(lnd_soft_engine_destroy(engine), LND_E_NI);
         assert_eq!(lnd_soft_engine_step(engine, 3, 8, &mut progress), LND_E_NI);
 
-        let life = lnd_soft_life(b);
-        assert_eq!(lnd_soft_declare_dead(host.fabric, 1, life ^ 1, null_mut()), LND_E_STALE);
-        assert_eq!(lnd_soft_declare_dead(host.fabric, 1, life, null_mut()), LND_OK);
+        let incarnation = lnd_soft_incarnation(b);
+        assert_eq!(lnd_soft_declare_dead(host.fabric, 1, incarnation ^ 1, null_mut()), LND_E_STALE);
+        assert_eq!(lnd_soft_declare_dead(host.fabric, 1, incarnation, null_mut()), LND_OK);
         assert_eq!(lnd_soft_is_alive(b), 0);
         assert_eq!(lnd_soft_announce(b, null_mut()), LND_E_STALE);
         assert_eq!(lnd_soft_leave(b, null_mut()), LND_OK);

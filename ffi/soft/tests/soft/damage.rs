@@ -2,8 +2,8 @@
 //! Damaged mailboxes: closed at both ends, made anew, and nothing to the others.
 
 use lnd_core::message::Lane;
-use lnd_shortmsg::mailbox::{Geometry, Region};
-use lnd_soft::{Fabric, Join, SendError};
+use lnd_shortmsg::mailbox::{MailboxGeometry, MailboxRegion};
+use lnd_soft::{Join, OutboxError, SoftFabric};
 
 use crate::land::{crash, join, land, shape, Land};
 use crate::mail::{inbox, link, outbox, In, Out};
@@ -11,11 +11,11 @@ use crate::mail::{inbox, link, outbox, In, Out};
 /// Bytes of a request mailbox.
 fn each() -> usize {
     let (slots, bytes) = shape().requests;
-    Geometry::new(slots, bytes).unwrap().bytes_needed().next_multiple_of(4096)
+    MailboxGeometry::new(slots, bytes).unwrap().bytes_needed().next_multiple_of(4096)
 }
 
 /// Where the request mailbox lies that leads from one node to another over link 0.
-fn place(fabric: &Fabric<'_>, from: usize, to: usize) -> usize {
+fn place(fabric: &SoftFabric<'_>, from: usize, to: usize) -> usize {
     fabric.offsets().boxes + (from * 3 + to) * 2 * each()
 }
 
@@ -25,7 +25,7 @@ fn send(out: &mut Out<'_>, to: u32) -> usize {
     let sent = ways.iter().filter(|&&(l, lane)| match out.send(link(l), to, lane, b"frame") {
         Ok(()) => true,
         Err(error) => {
-            assert_eq!(error, SendError::Full);
+            assert_eq!(error, OutboxError::Full);
             false
         }
     });
@@ -55,7 +55,7 @@ const HEADER: [(usize, u32); 7] =
 fn a_damaged_mailbox_is_closed_at_both_ends_until_it_was_made_anew() {
     for (word, value) in HEADER {
         let land = land();
-        let fabric = Fabric::format(land.region(), shape()).unwrap();
+        let fabric = SoftFabric::format(land.region(), shape()).unwrap();
         let members: Vec<_> = (0..3).map(|n| join(&fabric, n, &Join::new(n)).unwrap()).collect();
         land.set(place(&fabric, 0, 1) + word, value);
         // The reader finds it first: its sender may be attached, so it is left alone.
@@ -75,7 +75,7 @@ fn a_damaged_mailbox_is_closed_at_both_ends_until_it_was_made_anew() {
 #[test]
 fn a_sender_that_finds_it_first_clears_it_and_its_reader_makes_it_anew() {
     let land = land();
-    let fabric = Fabric::format(land.region(), shape()).unwrap();
+    let fabric = SoftFabric::format(land.region(), shape()).unwrap();
     let members: Vec<_> = (0..2).map(|n| join(&fabric, n, &Join::new(n)).unwrap()).collect();
     let mut to = inbox(&members[1]);
     land.set(place(&fabric, 0, 1) + 4, 9);
@@ -93,7 +93,7 @@ fn words_that_are_spoilt_under_both_ends_are_made_anew() {
     // The sequence word of the first slot; the consumed word.
     for word in [256, 128] {
         let land = land();
-        let fabric = Fabric::format(land.region(), shape()).unwrap();
+        let fabric = SoftFabric::format(land.region(), shape()).unwrap();
         let members: Vec<_> = (0..2).map(|n| join(&fabric, n, &Join::new(n)).unwrap()).collect();
         let (mut to, mut out) = (inbox(&members[1]), outbox(&members[0]));
         for _ in 0..3 {
@@ -115,7 +115,7 @@ fn words_that_are_spoilt_under_both_ends_are_made_anew() {
 fn a_joining_reader_makes_anew_what_no_living_sender_has() {
     for (word, value) in HEADER {
         let land = land();
-        let fabric = Fabric::format(land.region(), shape()).unwrap();
+        let fabric = SoftFabric::format(land.region(), shape()).unwrap();
         crash(join(&fabric, 0, &Join::new(1)).unwrap());
         crash(join(&fabric, 1, &Join::new(2)).unwrap());
         fabric.declare_dead(0, None).unwrap();
@@ -134,7 +134,7 @@ fn a_joining_reader_makes_anew_what_no_living_sender_has() {
 #[test]
 fn a_mailbox_of_another_geometry_is_damaged() {
     let land = land();
-    let fabric = Fabric::format(land.region(), shape()).unwrap();
+    let fabric = SoftFabric::format(land.region(), shape()).unwrap();
     let members: Vec<_> = (0..2).map(|n| join(&fabric, n, &Join::new(n)).unwrap()).collect();
     format_otherwise(&land, &fabric);
     let to = inbox(&members[1]);
@@ -156,11 +156,11 @@ fn a_mailbox_of_another_geometry_is_damaged() {
 }
 
 /// Two slots instead of four.
-fn format_otherwise(land: &Land, fabric: &Fabric<'_>) {
+fn format_otherwise(land: &Land, fabric: &SoftFabric<'_>) {
     let at = land.region().place(place(fabric, 0, 1), each()).unwrap();
     // SAFETY: memory of the fabric, which outlives the region; the test's ends are not attached.
-    let region = unsafe { Region::new(at, each()) }.unwrap();
-    let geometry = Geometry::new(2, 256).unwrap();
+    let region = unsafe { MailboxRegion::new(at, each()) }.unwrap();
+    let geometry = MailboxGeometry::new(2, 256).unwrap();
     // SAFETY: as above.
     unsafe { region.format(geometry, 0) }.unwrap();
 }
@@ -170,7 +170,7 @@ fn format_otherwise(land: &Land, fabric: &Fabric<'_>) {
 #[test]
 fn impossible_lengths_are_within_the_budget_of_a_pass() {
     let land = land();
-    let fabric = Fabric::format(land.region(), shape()).unwrap();
+    let fabric = SoftFabric::format(land.region(), shape()).unwrap();
     let members: Vec<_> = (0..2).map(|n| join(&fabric, n, &Join::new(n)).unwrap()).collect();
     let (mut to, mut out) = (inbox(&members[1]), outbox(&members[0]));
     for slot in 0..4 {

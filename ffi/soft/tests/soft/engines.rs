@@ -8,7 +8,9 @@ use lnd_core::ports::{Bd, Completions, Engine, Memory, Motion, Returned};
 use lnd_core::time::Instant;
 use lnd_dma::driver::{CompletionQueue, MmioEngine};
 use lnd_dma::soft::{NoFaults, Settings, SoftEngine};
-use lnd_soft::{nid_of, Bus, Fabric, Join, Lease, NodeFlags, NodeNumbers, NodeSet, Window};
+use lnd_soft::{
+    nid_of, Bus, Join, Lease, MemoryWindow, NodeFlags, NodeNumbers, NodeSet, SoftFabric,
+};
 
 use crate::land::{join, land, shape};
 
@@ -19,7 +21,7 @@ const TO: Fragment = Fragment::new(4097, BYTES);
 /// Moves 5000 bytes from node 0 to node 1; violations at the puller, and whom it rings.
 fn pull(flags: [NodeFlags; 2], lend: bool) -> (u64, NodeSet) {
     let land = land();
-    let fabric = Fabric::format(land.region(), shape()).unwrap();
+    let fabric = SoftFabric::format(land.region(), shape()).unwrap();
     let link = LinkId::new(1).unwrap();
     let _members = [0, 1].map(|node: u32| {
         join(&fabric, node, &Join { flags: flags[node as usize], ..Join::new(1) }).unwrap()
@@ -32,7 +34,7 @@ fn pull(flags: [NodeFlags; 2], lend: bool) -> (u64, NodeSet) {
         SoftEngine::new(node, link, memory[node as usize], bus, NoFaults, settings)
     });
     let data: Vec<u8> = (0..BYTES).map(|i| (i * 7 / 3) as u8).collect();
-    let (mut source, sink) = (Window::new(&fabric, 0), Window::new(&fabric, 1));
+    let (mut source, sink) = (MemoryWindow::new(&fabric, 0), MemoryWindow::new(&fabric, 1));
     source.write(FROM.address, &data).unwrap();
     if lend {
         fabric.oracle().lend(0, &[FROM], Lease::Read);
@@ -68,7 +70,7 @@ fn pull(flags: [NodeFlags; 2], lend: bool) -> (u64, NodeSet) {
 }
 
 #[test]
-fn whoever_gets_a_descriptor_back_is_rung() {
+fn a_peer_that_gets_a_descriptor_back_is_rung() {
     let (_, rung) = pull([NodeFlags(0); 2], false);
     assert_eq!(rung, NodeSet::EMPTY.with(0));
 }
@@ -86,8 +88,8 @@ fn the_oracle_watches_those_who_keep_leases() {
 #[test]
 fn nothing_outside_of_a_window_is_reached() {
     let land = land();
-    let fabric = Fabric::format(land.region(), shape()).unwrap();
-    let mut window = Window::new(&fabric, 2);
+    let fabric = SoftFabric::format(land.region(), shape()).unwrap();
+    let mut window = MemoryWindow::new(&fabric, 2);
     let end = window.bytes();
     assert!(window.write(end - 4, &[1; 4]).is_ok());
     for address in [end - 3, end, u64::MAX - 3, u64::MAX, 1 << 40] {
@@ -96,5 +98,5 @@ fn nothing_outside_of_a_window_is_reached() {
         assert!(!window.valid(&Fragment::new(address, 4)));
         fabric.oracle().lend(2, &[Fragment::new(address, 4)], Lease::Write);
     }
-    assert!(Window::new(&fabric, 3).read(0, &mut []).is_err());
+    assert!(MemoryWindow::new(&fabric, 3).read(0, &mut []).is_err());
 }

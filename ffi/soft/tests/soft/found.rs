@@ -5,9 +5,9 @@
 use core::mem::{size_of, zeroed};
 use core::ptr::null_mut;
 use lnd_error::*;
-use lnd_shortmsg::mailbox::Geometry;
+use lnd_shortmsg::mailbox::MailboxGeometry;
 use lnd_soft::abi::*;
-use lnd_soft::{DeclareError, Fabric, Join, JoinError, NodeState};
+use lnd_soft::{DeclareError, Join, JoinError, NodeState, SoftFabric};
 
 use crate::land::{crash, join, land, shape, Land};
 
@@ -27,11 +27,12 @@ fn prepare_does_not_succeed_after_it_has_failed() {
         let mem = object.base().as_ptr().cast();
         assert_eq!(lnd_soft_attach(mem, object.len(), base, region.len(), &mut fabric), LND_OK);
 
-        let rust = Fabric::attach(region.region()).unwrap();
+        let rust = SoftFabric::attach(region.region()).unwrap();
         // Node 1 has been there: it has made the mailboxes that node 0 writes to.
         let _one = join(&rust, 1, &Join::new(1)).unwrap();
         let (slots, bytes) = rust.shape().requests;
-        let each = Geometry::new(slots, bytes).unwrap().bytes_needed().next_multiple_of(4096);
+        let each =
+            MailboxGeometry::new(slots, bytes).unwrap().bytes_needed().next_multiple_of(4096);
         // From 0 to 1 over link 0 is number 1; the consumed word, which is node 1's, is at 128.
         let consumed = rust.offsets().boxes + each + 128;
         assert_eq!(region.get(consumed), 0);
@@ -63,24 +64,24 @@ fn prepare_does_not_succeed_after_it_has_failed() {
 #[test]
 fn a_late_declaration_does_not_hit_a_node_that_has_just_begun_to_join() {
     let land = land();
-    let fabric = Fabric::format(land.region(), shape()).unwrap();
+    let fabric = SoftFabric::format(land.region(), shape()).unwrap();
     let member = join(&fabric, 1, &Join::new(5)).unwrap();
-    let life = member.life();
+    let incarnation = member.incarnation();
     crash(member);
-    fabric.declare_dead(1, Some(life)).unwrap();
-    // What `claim` does first; `begin_life` has not run yet.
+    fabric.declare_dead(1, Some(incarnation)).unwrap();
+    // What `claim` does first; `begin_incarnation` has not run yet.
     let word = fabric.offsets().nodes + 64;
     let turn = (land.get(word) >> 16) + 1;
     land.set(word, turn << 16 | NodeState::Joining as u32);
-    assert_eq!(fabric.declare_dead(1, Some(life)), Err(DeclareError::OtherLife));
+    assert_eq!(fabric.declare_dead(1, Some(incarnation)), Err(DeclareError::OtherIncarnation));
     assert_eq!(fabric.state_of(1), NodeState::Joining);
 }
 
 /// What follows: another takes the place; the first, going on, writes over its life.
 #[test]
-fn a_claim_that_was_overtaken_does_not_spoil_the_next_life() {
+fn a_claim_that_was_overtaken_does_not_spoil_the_next_incarnation() {
     let land = land();
-    let fabric = Fabric::format(land.region(), shape()).unwrap();
+    let fabric = SoftFabric::format(land.region(), shape()).unwrap();
     let first = fabric.claim(1, &Join::new(5)).unwrap();
     // Declared dead while it is joining, by an agent that has no life to name.
     fabric.declare_dead(1, None).unwrap();
@@ -91,7 +92,7 @@ fn a_claim_that_was_overtaken_does_not_spoil_the_next_life() {
         error
     });
     assert_eq!(error, Err(JoinError::Lost));
-    assert_eq!(fabric.node(1).life, Some(second.life()));
+    assert_eq!(fabric.node(1).incarnation, Some(second.incarnation()));
     assert_eq!(fabric.state_of(1), NodeState::Alive);
 }
 
@@ -99,7 +100,7 @@ fn a_claim_that_was_overtaken_does_not_spoil_the_next_life() {
 #[test]
 fn one_peers_damaged_mailbox_does_not_keep_a_node_out() {
     let land = land();
-    let fabric = Fabric::format(land.region(), shape()).unwrap();
+    let fabric = SoftFabric::format(land.region(), shape()).unwrap();
     let _members: Vec<_> =
         [1, 2].iter().map(|&n| join(&fabric, n, &Join::new(n)).unwrap()).collect();
     let me = join(&fabric, 0, &Join::new(3)).unwrap();
@@ -107,7 +108,7 @@ fn one_peers_damaged_mailbox_does_not_keep_a_node_out() {
     fabric.declare_dead(0, None).unwrap();
     // Node 1 scribbles on the magic of the mailbox that it writes to node 0: 1 → 0, link 0.
     let (slots, bytes) = shape().requests;
-    let each = Geometry::new(slots, bytes).unwrap().bytes_needed().next_multiple_of(4096);
+    let each = MailboxGeometry::new(slots, bytes).unwrap().bytes_needed().next_multiple_of(4096);
     let number = 3 * 2;
     land.set(fabric.offsets().boxes + number * each + 4, 99);
     assert!(join(&fabric, 0, &Join::new(4)).is_ok(), "node 2 and 0 have done nothing wrong");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! Headers that lie.
 
-use lnd_soft::{AttachError, Fabric, Shape, ShapeError};
+use lnd_soft::{AttachError, Shape, ShapeError, SoftFabric};
 
 use crate::land::{land, shape, Land};
 
@@ -16,14 +16,14 @@ fn sign(land: &Land) {
 
 fn formatted() -> Land {
     let land = land();
-    Fabric::format(land.region(), shape()).unwrap();
+    SoftFabric::format(land.region(), shape()).unwrap();
     land
 }
 
 #[test]
 fn what_was_formatted_is_found_again() {
     let land = formatted();
-    let fabric = Fabric::attach(land.region()).unwrap();
+    let fabric = SoftFabric::attach(land.region()).unwrap();
     assert_eq!(*fabric.shape(), shape());
     let before = land.get(12);
     sign(&land);
@@ -33,16 +33,16 @@ fn what_was_formatted_is_found_again() {
 #[test]
 fn foreign_and_foreign_versions_are_told_apart() {
     let land = land();
-    assert_eq!(Fabric::attach(land.region()).unwrap_err(), AttachError::Foreign);
+    assert_eq!(SoftFabric::attach(land.region()).unwrap_err(), AttachError::Foreign);
     for at in [0, 4] {
         let land = formatted();
         land.set(at, land.get(at) ^ 1);
-        assert_eq!(Fabric::attach(land.region()).unwrap_err(), AttachError::Foreign);
+        assert_eq!(SoftFabric::attach(land.region()).unwrap_err(), AttachError::Foreign);
     }
     for version in [0, 3, 5, u32::MAX] {
         let land = formatted();
         land.set(8, version);
-        assert_eq!(Fabric::attach(land.region()).unwrap_err(), AttachError::Version(version));
+        assert_eq!(SoftFabric::attach(land.region()).unwrap_err(), AttachError::Version(version));
     }
 }
 
@@ -52,7 +52,11 @@ fn every_damaged_number_is_seen() {
         for bit in 0..32 {
             let land = formatted();
             land.set(at, land.get(at) ^ 1 << bit);
-            assert_eq!(Fabric::attach(land.region()).unwrap_err(), AttachError::Damaged, "{at}");
+            assert_eq!(
+                SoftFabric::attach(land.region()).unwrap_err(),
+                AttachError::Damaged,
+                "{at}"
+            );
         }
     }
 }
@@ -84,7 +88,7 @@ fn every_number_may_be_hostile() {
             let land = formatted();
             land.set(at, value);
             sign(&land);
-            match Fabric::attach(land.region()) {
+            match SoftFabric::attach(land.region()) {
                 Ok(fabric) => {
                     fits += 1;
                     assert!(fabric.offsets().end <= land.len());
@@ -99,7 +103,7 @@ fn every_number_may_be_hostile() {
 }
 
 /// Reaches for everything that the numbers name; Miri and the sanitizers would see a miss.
-fn use_all(fabric: &Fabric<'_>) {
+fn use_all(fabric: &SoftFabric<'_>) {
     for node in 0..=fabric.shape().nodes {
         let _ = fabric.node(node);
         for link in fabric.links() {
@@ -116,14 +120,14 @@ fn a_region_is_never_too_short() {
     let land = formatted();
     let need = shape().bytes_needed();
     for len in [0, 4, 64, 4095] {
-        assert_eq!(Fabric::attach(land.part(len)).unwrap_err(), AttachError::Foreign);
+        assert_eq!(SoftFabric::attach(land.part(len)).unwrap_err(), AttachError::Foreign);
     }
     for have in [4096, 8192, need / 2, need - 1] {
         let short = AttachError::TooSmall { have, need };
-        assert_eq!(Fabric::attach(land.part(have)).unwrap_err(), short);
-        assert_eq!(Fabric::format(land.part(have), shape()).unwrap_err(), short);
+        assert_eq!(SoftFabric::attach(land.part(have)).unwrap_err(), short);
+        assert_eq!(SoftFabric::format(land.part(have), shape()).unwrap_err(), short);
     }
-    assert!(Fabric::attach(land.part(need)).is_ok());
+    assert!(SoftFabric::attach(land.part(need)).is_ok());
 }
 
 #[test]

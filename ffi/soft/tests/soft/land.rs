@@ -3,7 +3,7 @@
 
 use std::ptr::NonNull;
 
-use lnd_soft::{Fabric, Join, JoinError, Membership, Region, Shape};
+use lnd_soft::{Join, JoinError, Membership, Shape, SharedRegion, SoftFabric};
 
 #[repr(C, align(4096))]
 #[derive(Clone, Copy)]
@@ -28,15 +28,15 @@ impl Land {
         self.pages.len() * 4096
     }
 
-    pub fn region(&self) -> Region<'_> {
+    pub fn region(&self) -> SharedRegion<'_> {
         self.part(self.len())
     }
 
     /// The first `len` bytes.
-    pub fn part(&self, len: usize) -> Region<'_> {
+    pub fn part(&self, len: usize) -> SharedRegion<'_> {
         assert!(len <= self.len());
         // SAFETY: the memory lives as long as `self`, is initialised, and only given out here.
-        unsafe { Region::new(self.base(), len) }.unwrap()
+        unsafe { SharedRegion::new(self.base(), len) }.unwrap()
     }
 
     pub fn get(&self, offset: usize) -> u32 {
@@ -73,7 +73,11 @@ pub fn land() -> Land {
 }
 
 /// Joins and announces.
-pub fn join<'m>(fabric: &Fabric<'m>, node: u32, join: &Join) -> Result<Membership<'m>, JoinError> {
+pub fn join<'m>(
+    fabric: &SoftFabric<'m>,
+    node: u32,
+    join: &Join,
+) -> Result<Membership<'m>, JoinError> {
     let membership = fabric.claim(node, join)?.finish().map_err(|(error, joining)| {
         joining.abandon();
         error

@@ -7,7 +7,7 @@ use lnd_shortmsg::dispatch::{Receiver, Sender};
 use lnd_shortmsg::mailbox::spsc::Producer;
 use lnd_shortmsg::mailbox::Consumer;
 use lnd_shortmsg::wire::{encode, encoded_len, Checksum, DecodeError};
-use lnd_soft::{nid_of, Fabric, Inbox, Join, Membership, Outbox, SendError};
+use lnd_soft::{nid_of, Inbox, Join, Membership, Outbox, OutboxError, SoftFabric};
 
 use crate::land::{crash, join, land, shape};
 
@@ -33,7 +33,7 @@ pub fn link(n: usize) -> LinkId {
 #[test]
 fn every_mailbox_leads_where_it_says() {
     let land = land();
-    let fabric = Fabric::format(land.region(), shape()).unwrap();
+    let fabric = SoftFabric::format(land.region(), shape()).unwrap();
     let members: Vec<_> = (0..3).map(|n| join(&fabric, n, &Join::new(n)).unwrap()).collect();
     let mut out: Vec<_> = members.iter().map(|m| outbox(m)).collect();
     let mut ins: Vec<_> = members.iter().map(|m| inbox(m)).collect();
@@ -64,7 +64,7 @@ fn every_mailbox_leads_where_it_says() {
 #[test]
 fn what_is_not_released_waits_and_holds_up_only_its_own_mailbox() {
     let land = land();
-    let fabric = Fabric::format(land.region(), shape()).unwrap();
+    let fabric = SoftFabric::format(land.region(), shape()).unwrap();
     let (a, b) =
         (join(&fabric, 0, &Join::new(0)).unwrap(), join(&fabric, 1, &Join::new(0)).unwrap());
     let (mut inbox, mut out) = (inbox(&b), outbox(&a));
@@ -92,25 +92,25 @@ fn what_is_not_released_waits_and_holds_up_only_its_own_mailbox() {
 #[test]
 fn frames_find_no_room_no_way_and_no_clock() {
     let land = land();
-    let fabric = Fabric::format(land.region(), shape()).unwrap();
+    let fabric = SoftFabric::format(land.region(), shape()).unwrap();
     let a = join(&fabric, 0, &Join::new(0)).unwrap();
     let mut out = outbox(&a);
     let mut send =
         |l: usize, to: u32, bytes: usize| out.send(link(l), to, Lane::Request, &vec![1; bytes]);
     // Its reader makes a mailbox; until then there is none.
-    assert_eq!(send(0, 1, 8), Err(SendError::Full));
+    assert_eq!(send(0, 1, 8), Err(OutboxError::Full));
     let b = join(&fabric, 1, &Join::new(0)).unwrap();
     for _ in 0..4 {
         assert_eq!(send(0, 1, 248), Ok(()));
     }
-    assert_eq!(send(0, 1, 8), Err(SendError::Full));
-    assert_eq!(send(1, 1, 249), Err(SendError::TooLong));
+    assert_eq!(send(0, 1, 8), Err(OutboxError::Full));
+    assert_eq!(send(1, 1, 249), Err(OutboxError::TooLong));
     for nowhere in [0, 3, 64, u32::MAX] {
-        assert_eq!(send(0, nowhere, 8), Err(SendError::NoSuchNode));
+        assert_eq!(send(0, nowhere, 8), Err(OutboxError::NoSuchNode));
     }
     assert!(fabric.set_link(0, link(1), false));
-    assert_eq!(send(1, 1, 8), Err(SendError::LinkDown));
-    assert_eq!(send(2, 1, 8), Err(SendError::LinkDown));
+    assert_eq!(send(1, 1, 8), Err(OutboxError::LinkDown));
+    assert_eq!(send(2, 1, 8), Err(OutboxError::LinkDown));
     // What the reader has not read survives its life; it is addressed to that one.
     crash(b);
     fabric.declare_dead(1, None).unwrap();
@@ -124,14 +124,14 @@ fn frames_find_no_room_no_way_and_no_clock() {
 #[test]
 fn r31_a_node_does_not_send_in_the_name_of_another() {
     let land = land();
-    let fabric = Fabric::format(land.region(), shape()).unwrap();
+    let fabric = SoftFabric::format(land.region(), shape()).unwrap();
     let members: Vec<_> = (0..3).map(|n| join(&fabric, n, &Join::new(n)).unwrap()).collect();
     let mut inbox = inbox(&members[0]);
     let envelope = Envelope {
         from: nid_of(1),
         to: nid_of(0),
-        from_life: Incarnation::from_raw(7).unwrap(),
-        to_life: Incarnation::from_raw(8),
+        from_incarnation: Incarnation::from_raw(7).unwrap(),
+        to_incarnation: Incarnation::from_raw(8),
         session: 1,
         sequence: 1,
         credits: 0,

@@ -7,7 +7,7 @@ mod damage;
 mod engines;
 mod found;
 mod header;
+mod incarnations;
 mod land;
-mod lives;
 mod mail;
 mod registers;

@@ -2,16 +2,16 @@
 //! Registers by offset.
 
 use lnd_core::id::LinkId;
-use lnd_dma::regs::{Control, LinkBits, MAGIC};
+use lnd_dma::regs::{ControlBits, LinkBits, MAGIC};
 use lnd_soft::registers::{read, write};
-use lnd_soft::{Fabric, Join};
+use lnd_soft::{Join, SoftFabric};
 
 use crate::land::{join, land, shape};
 
 #[test]
 fn every_offset_has_an_answer() {
     let land = land();
-    let fabric = Fabric::format(land.region(), shape()).unwrap();
+    let fabric = SoftFabric::format(land.region(), shape()).unwrap();
     let _member = join(&fabric, 0, &Join::new(0)).unwrap();
     let memory = fabric.link_memory(0, LinkId::new(0).unwrap()).unwrap();
     assert_eq!(read(&memory, 0), Some(MAGIC));
@@ -25,7 +25,7 @@ fn every_offset_has_an_answer() {
         assert_eq!(write(&memory, offset, 0xdead_beef), None, "{offset}");
         assert_eq!(read(&memory, offset), before, "{offset}");
     }
-    assert_eq!(write(&memory, 196, Control::ENABLE.bits()), Some(true));
+    assert_eq!(write(&memory, 196, ControlBits::ENABLE.bits()), Some(true));
     assert_eq!(write(&memory, 84, 3), Some(true), "what was posted before is to be told now");
     assert_eq!(write(&memory, 112, 3), Some(false));
     assert_eq!([208, 212, 216].map(|at| write(&memory, at, 0)), [false, false, true].map(Some));

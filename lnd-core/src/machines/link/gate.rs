@@ -21,7 +21,7 @@ pub struct LinkGate {
     poster: AtomicU32,
 }
 
-/// A poster inside a gate. Posting ends when it is given back to [`LinkGate::leave`].
+/// A poster inside a gate. Posting ends when it is given back to [`LinkGate::exit`].
 #[derive(Debug)]
 #[must_use = "the link cannot be stopped while a poster is inside"]
 pub struct Posting(());
@@ -49,7 +49,7 @@ impl LinkGate {
 
     /// Leaves; everything posted is ordered before.
     #[inline]
-    pub fn leave(&self, _inside: Posting) {
+    pub fn exit(&self, _inside: Posting) {
         // Release: partner is the Acquire load in `posters_out`.
         self.poster.store(0, ordered("leave-relaxed", Ordering::Release));
     }
@@ -71,7 +71,7 @@ impl LinkGate {
     /// After [`close`](Self::close): whether no poster is inside any more. Everything that was
     /// posted is then visible to the caller.
     pub fn posters_out(&self) -> bool {
-        // Acquire: partner is the Release store in `leave`.
+        // Acquire: partner is the Release store in `exit`.
         self.poster.load(Ordering::Acquire) == 0
     }
 
@@ -98,17 +98,17 @@ mod tests {
         assert!(!gate.is_open(), "open before its engine said that it is up");
         let early = gate.enter();
         assert!(!gate.admitted(&early));
-        gate.leave(early);
+        gate.exit(early);
 
         gate.open();
         assert!(gate.is_open() && gate.posters_out());
-        let inside = gate.enter();
-        assert!(gate.admitted(&inside) && !gate.posters_out());
+        let posting = gate.enter();
+        assert!(gate.admitted(&posting) && !gate.posters_out());
 
         gate.close();
-        assert!(!gate.is_open() && !gate.admitted(&inside));
+        assert!(!gate.is_open() && !gate.admitted(&posting));
         assert!(!gate.posters_out(), "the poster has not left");
-        gate.leave(inside);
+        gate.exit(posting);
         assert!(gate.posters_out() && !gate.is_open());
     }
 }

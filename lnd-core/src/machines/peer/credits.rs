@@ -4,7 +4,7 @@
 //! Counts are cumulative and wrap at 16 bits: "so many of your requests have I consumed in this
 //! session". A lost or repeated message then loses or repeats nothing: the next one says it again.
 
-use super::window::{Verdict, Window};
+use super::window::{SequenceCheck, SequenceWindow};
 
 /// Our credits towards a peer: requests sent and not yet consumed by it.
 #[derive(Clone, Copy, Debug, Default, Hash)]
@@ -18,8 +18,8 @@ pub struct Ours {
 #[derive(Clone, Copy, Debug, Hash)]
 pub struct Theirs {
     consumed: u16,
-    told: u16,
-    window: Window,
+    announced: u16,
+    window: SequenceWindow,
 }
 
 impl Ours {
@@ -76,16 +76,16 @@ impl Ours {
     /// claims more than was sent, and nothing was changed. An older count is no news.
     #[inline]
     pub fn returned(&mut self, total: u16) -> Option<u16> {
-        let news = total.wrapping_sub(self.returned);
-        if news > u16::MAX / 2 {
+        let unannounced = total.wrapping_sub(self.returned);
+        if unannounced > u16::MAX / 2 {
             return Some(0);
         }
-        if news > self.in_flight() {
+        if unannounced > self.in_flight() {
             return None;
         }
         self.returned = total;
-        self.in_flight = self.in_flight.wrapping_sub(news as u8);
-        Some(news)
+        self.in_flight = self.in_flight.wrapping_sub(unannounced as u8);
+        Some(unannounced)
     }
 }
 
@@ -97,13 +97,13 @@ impl Theirs {
 
     /// The same, whose requests are counted from `first`.
     pub const fn counting_from(first: u32) -> Self {
-        let window = Window::counting_from(first);
-        Self { consumed: first as u16, told: first as u16, window }
+        let window = SequenceWindow::counting_from(first);
+        Self { consumed: first as u16, announced: first as u16, window }
     }
 
     /// Requests consumed, and of these told to the peer, in all.
     pub const fn counts(&self) -> (u16, u16) {
-        (self.consumed, self.told)
+        (self.consumed, self.announced)
     }
 
     /// Whether a request is the next in order, and none is lost if it is taken.
@@ -114,7 +114,7 @@ impl Theirs {
 
     /// Looks a request's sequence number up.
     #[inline]
-    pub fn peek(&self, sequence: u32) -> Verdict {
+    pub fn peek(&self, sequence: u32) -> SequenceCheck {
         self.window.peek(sequence)
     }
 
@@ -139,7 +139,7 @@ impl Theirs {
             if given_up >> behind & 1 == 0 {
                 continue;
             }
-            if let Verdict::Fresh { lost } = self.window.peek(sequence) {
+            if let SequenceCheck::Fresh { lost } = self.window.peek(sequence) {
                 if lost > 0 && reliable {
                     return None;
                 }
@@ -178,8 +178,8 @@ impl Theirs {
 
     /// The count to tell the peer; from now on it counts as told.
     #[inline]
-    pub fn tell(&mut self) -> u16 {
-        self.told = self.consumed;
+    pub fn announce(&mut self) -> u16 {
+        self.announced = self.consumed;
         self.consumed
     }
 
@@ -187,13 +187,13 @@ impl Theirs {
     /// credits. Requests that were lost on the way count as spent until the window has passed them.
     #[inline]
     pub const fn is_spent(&self, depth: u16) -> bool {
-        (self.window.top() as u16).wrapping_sub(self.told) >= depth
+        (self.window.top() as u16).wrapping_sub(self.announced) >= depth
     }
 
     /// Consumed and not yet told.
     #[inline]
     pub const fn owed(&self) -> u16 {
-        self.consumed.wrapping_sub(self.told)
+        self.consumed.wrapping_sub(self.announced)
     }
 }
 
@@ -228,14 +228,14 @@ mod tests {
                 // A request arrives unless it is lost; the last credit is never lost here, since
                 // only a later request can show an earlier loss.
                 if x >> 33 & 7 != 0 || ours.left() == 0 {
-                    if let Verdict::Fresh { lost } = theirs.peek(number) {
+                    if let SequenceCheck::Fresh { lost } = theirs.peek(number) {
                         theirs.take_in(number, lost);
                         theirs.consume();
                     }
                 }
             }
             if x >> 40 & 3 == 0 {
-                let total = theirs.tell();
+                let total = theirs.announce();
                 assert!(ours.returned(total).is_some());
                 assert_eq!(ours.returned(total), Some(0));
             }
@@ -289,8 +289,8 @@ mod tests {
         // The first comes late. The second never comes: in the end it is given up.
         theirs.take_in(0x10_0001, 0);
         assert!(!theirs.is_spent(4) && theirs.is_spent(3), "three of four, as far as is known");
-        assert_eq!(theirs.peek(0xf_ffff), Verdict::Fresh { lost: 0 });
-        assert_eq!(theirs.peek(0x10_0001), Verdict::Duplicate);
+        assert_eq!(theirs.peek(0xf_ffff), SequenceCheck::Fresh { lost: 0 });
+        assert_eq!(theirs.peek(0x10_0001), SequenceCheck::Duplicate);
         theirs.take_in(0xf_ffff, 0);
         theirs.take_in(0x10_0002, 1);
         assert!(theirs.is_spent(4) && !theirs.is_spent(5));
@@ -298,7 +298,7 @@ mod tests {
         theirs.consume();
         theirs.consume();
         assert_eq!((theirs.counts(), theirs.owed()), ((1, 0xfffe), 3));
-        assert_eq!(theirs.tell(), 1);
+        assert_eq!(theirs.announce(), 1);
         assert_eq!((theirs.counts(), theirs.owed()), ((1, 1), 0));
         assert!(!theirs.is_spent(4), "it knows of three again");
     }
@@ -311,9 +311,9 @@ mod tests {
         assert_eq!((theirs.owed(), theirs.posted()), (3, 0));
         // 4 to 62 may still come; with 103, the first 36 of them fall out of the window.
         assert_eq!(theirs.give_up(63, 1, true), Some(1));
-        assert_eq!(theirs.peek(103), Verdict::Fresh { lost: 36 });
+        assert_eq!(theirs.peek(103), SequenceCheck::Fresh { lost: 36 });
         assert_eq!(theirs.give_up(103, 1, true), None, "S0-18: they are late");
-        assert_eq!(theirs.peek(4), Verdict::Fresh { lost: 0 });
+        assert_eq!(theirs.peek(4), SequenceCheck::Fresh { lost: 0 });
         assert_eq!(theirs.give_up(103, 1, false), Some(37));
     }
 

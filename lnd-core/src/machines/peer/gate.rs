@@ -6,15 +6,15 @@ use crate::base::defect::{fenced, ordered};
 use crate::base::sync::{AtomicU32, Ordering};
 
 /// Bits of a life tag kept in gates and transfers.
-pub const LIFE_BITS: u32 = 12;
-const LIFE_MASK: u32 = (1 << LIFE_BITS) - 1;
+pub const INCARNATION_BITS: u32 = 12;
+const INCARNATION_MASK: u32 = (1 << INCARNATION_BITS) - 1;
 const STATE_MASK: u32 = 0x3;
 const ADMITTED: u32 = 1 << 2;
-const LIFE_SHIFT: u32 = 8;
+const INCARNATION_SHIFT: u32 = 8;
 
 /// A value of the gate word: `life << 8 | admitted << 2 | state`.
 ///
-/// `life` counts the lives of the peer that we have seen (12 bits, wraps): a transfer remembers the
+/// `incarnation` counts the lives of the peer that we have seen (12 bits, wraps): a transfer remembers the
 /// count it was sent under, and a sweep cancels those of other lives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct GateView(u32);
@@ -37,8 +37,8 @@ impl GateView {
     }
 
     /// The life tag.
-    pub const fn life(self) -> u32 {
-        (self.0 >> LIFE_SHIFT) & LIFE_MASK
+    pub const fn incarnation(self) -> u32 {
+        (self.0 >> INCARNATION_SHIFT) & INCARNATION_MASK
     }
 
     /// This value in another state.
@@ -62,15 +62,15 @@ impl GateView {
     pub const fn on_hello(self, event: HelloEvent) -> Self {
         let (state, _) = hello_step(self.state(), event);
         let back = matches!(self.state(), HelloState::Down) && !matches!(state, HelloState::Down);
-        let view = if back { self.next_life() } else { self };
+        let view = if back { self.next_incarnation() } else { self };
         view.with_state(state)
     }
 
     /// The next life: not admitted yet.
     #[must_use]
-    pub const fn next_life(self) -> Self {
-        let life = self.life().wrapping_add(1) & LIFE_MASK;
-        Self((life << LIFE_SHIFT) | (self.0 & STATE_MASK))
+    pub const fn next_incarnation(self) -> Self {
+        let incarnation = self.incarnation().wrapping_add(1) & INCARNATION_MASK;
+        Self((incarnation << INCARNATION_SHIFT) | (self.0 & STATE_MASK))
     }
 }
 
@@ -100,11 +100,11 @@ impl PeerGate {
         Self::counting_from(0, 0)
     }
 
-    /// The same, and lives are counted from `life`, of which the low [`LIFE_BITS`] bits are taken, and
+    /// The same, and lives are counted from `incarnation`, of which the low [`INCARNATION_BITS`] bits are taken, and
     /// uses from `generation`.
-    pub fn counting_from(life: u32, generation: u32) -> Self {
+    pub fn counting_from(incarnation: u32, generation: u32) -> Self {
         Self {
-            word: AtomicU32::new((life & LIFE_MASK) << LIFE_SHIFT),
+            word: AtomicU32::new((incarnation & INCARNATION_MASK) << INCARNATION_SHIFT),
             generation: AtomicU32::new(generation),
             unheard: AtomicU32::new(0),
             next_unheard: AtomicU32::new(0),
@@ -129,7 +129,7 @@ impl PeerGate {
     pub fn renew(&self, generation: u32) {
         // Relaxed: published by the Release of the change.
         self.generation.store(generation, Ordering::Relaxed);
-        self.exchange(|view| Some(view.next_life().with_state(HelloState::Unknown)));
+        self.exchange(|view| Some(view.next_incarnation().with_state(HelloState::Unknown)));
     }
 
     /// Notes that hello `number`, not zero, was not delivered. Returns whether the gate is to be put on
@@ -207,42 +207,42 @@ mod tests {
 
     /// Lives at both ends of the count, admitted or not, in every state; what the word must be.
     fn each(mut check: impl FnMut(GateView, u32, bool, HelloState)) {
-        for life in [0_u32, 1, 0x5a5, 0xffe, 0xfff] {
+        for incarnation in [0_u32, 1, 0x5a5, 0xffe, 0xfff] {
             for admitted in [false, true] {
                 for state in HelloState::ALL {
-                    let word = life * 256 + u32::from(admitted) * 4 + state as u32;
-                    check(GateView(word), life, admitted, state);
+                    let word = incarnation * 256 + u32::from(admitted) * 4 + state as u32;
+                    check(GateView(word), incarnation, admitted, state);
                 }
             }
         }
     }
 
     fn parts(view: GateView) -> (u32, bool, HelloState) {
-        (view.life(), view.admitted(), view.state())
+        (view.incarnation(), view.admitted(), view.state())
     }
 
     #[test]
     fn a_gate_shows_and_changes_each_part_by_itself() {
-        each(|view, life, admitted, state| {
-            assert_eq!(parts(view), (life, admitted, state));
+        each(|view, incarnation, admitted, state| {
+            assert_eq!(parts(view), (incarnation, admitted, state));
             for other in HelloState::ALL {
-                assert_eq!(parts(view.with_state(other)), (life, admitted, other));
+                assert_eq!(parts(view.with_state(other)), (incarnation, admitted, other));
             }
             for other in [false, true] {
-                assert_eq!(parts(view.with_admission(other)), (life, other, state));
+                assert_eq!(parts(view.with_admission(other)), (incarnation, other, state));
             }
             // S0-13: a new life is a stranger.
-            assert_eq!(parts(view.next_life()), ((life + 1) % 4096, false, state));
+            assert_eq!(parts(view.next_incarnation()), ((incarnation + 1) % 4096, false, state));
         });
     }
 
     #[test]
-    fn r31_whoever_comes_back_from_down_has_another_life_tag_and_nobody_else_has() {
-        each(|view, life, admitted, state| {
+    fn r31_a_peer_that_comes_back_from_down_has_another_incarnation_tag_and_none_else_has() {
+        each(|view, incarnation, admitted, state| {
             for event in HelloEvent::ALL {
                 let (next, _) = hello_step(state, event);
                 let back = state == HelloState::Down && next != HelloState::Down;
-                let now = if back { (life + 1) % 4096 } else { life };
+                let now = if back { (incarnation + 1) % 4096 } else { incarnation };
                 let admitted = admitted && !back;
                 assert_eq!(parts(view.on_hello(event)), (now, admitted, next), "{event:?}");
             }
@@ -274,7 +274,10 @@ mod tests {
         let before = gate.change(|view| view.with_admission(true).with_state(HelloState::Good));
         assert_eq!(parts(before), (0xfff, false, HelloState::Unknown));
         assert_eq!(parts(gate.view()), (0xfff, true, HelloState::Good));
-        assert_eq!(parts(gate.change(|view| view.next_life())), (0xfff, true, HelloState::Good));
+        assert_eq!(
+            parts(gate.change(|view| view.next_incarnation())),
+            (0xfff, true, HelloState::Good)
+        );
         assert_eq!(parts(gate.view()), (0, false, HelloState::Good));
         assert_eq!(parts(PeerGate::new().view()), (0, false, HelloState::Unknown));
     }

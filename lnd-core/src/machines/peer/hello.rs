@@ -14,7 +14,7 @@ pub enum HelloState {
     /// No handshake yet, or nothing to send since.
     Unknown = 0,
     /// Our hello is out; one is in flight at most (LU-16213, LU-17838).
-    Greeting = 1,
+    Handshake = 1,
     /// Our hello was answered: requests may be sent.
     Good = 2,
     /// Declared down: nothing is sent until there is news of life.
@@ -27,9 +27,9 @@ pub enum HelloEvent {
     /// The upper layer has something to send.
     Wanted,
     /// A hello of the life we know, or of the first one we hear of.
-    HelloSameLife,
+    HelloSameIncarnation,
     /// A hello of another life than the one we know, which has never answered us.
-    HelloNewLife,
+    HelloNewIncarnation,
     /// A hello of another life than the one that has answered us: its successor's, or late.
     Claimed,
     /// The answer to our current hello.
@@ -60,9 +60,9 @@ pub enum HelloEffect {
     /// Nothing.
     None,
     /// Send a hello and arm its timer.
-    Greet,
+    StartHandshake,
     /// The former life is gone: cancel its transfers, then greet.
-    SweepAndGreet,
+    SweepAndHandshake,
     /// Cancel the peer's transfers.
     Sweep,
     /// Fail what waits for the peer, so that the upper layer may choose another way (R53).
@@ -75,13 +75,13 @@ pub enum HelloEffect {
 
 impl HelloState {
     /// Every state.
-    pub const ALL: [Self; 4] = [Self::Unknown, Self::Greeting, Self::Good, Self::Down];
+    pub const ALL: [Self; 4] = [Self::Unknown, Self::Handshake, Self::Good, Self::Down];
 
     /// The state of its number.
     pub const fn from_bits(bits: u32) -> Self {
         match bits & 3 {
             0 => Self::Unknown,
-            1 => Self::Greeting,
+            1 => Self::Handshake,
             2 => Self::Good,
             _ => Self::Down,
         }
@@ -92,8 +92,8 @@ impl HelloEvent {
     /// Every event.
     pub const ALL: [Self; 13] = [
         Self::Wanted,
-        Self::HelloSameLife,
-        Self::HelloNewLife,
+        Self::HelloSameIncarnation,
+        Self::HelloNewIncarnation,
         Self::Claimed,
         Self::Answered,
         Self::Incompatible,
@@ -113,23 +113,23 @@ pub const fn hello_step(state: HelloState, event: HelloEvent) -> (HelloState, He
     use HelloEvent as E;
     use HelloState as S;
     match (state, event) {
-        (S::Unknown, E::Wanted) => (S::Greeting, F::Greet),
-        (S::Greeting | S::Good | S::Down, E::Wanted) => (state, F::Ignored),
+        (S::Unknown, E::Wanted) => (S::Handshake, F::StartHandshake),
+        (S::Handshake | S::Good | S::Down, E::Wanted) => (state, F::Ignored),
 
         // It speaks, so it lives. Having been down it is greeted like a stranger. Two hellos that cross
         // need no arbiter: each opens the session of its own direction (R30).
-        (S::Unknown | S::Down, E::HelloSameLife) => (S::Greeting, F::Greet),
-        (S::Greeting | S::Good, E::HelloSameLife) => (state, F::None),
+        (S::Unknown | S::Down, E::HelloSameIncarnation) => (S::Handshake, F::StartHandshake),
+        (S::Handshake | S::Good, E::HelloSameIncarnation) => (state, F::None),
 
         // Whatever we had with the former life is over (S0-13, LU-16214); it has forgotten us.
-        (_, E::HelloNewLife) => (S::Greeting, F::SweepAndGreet),
+        (_, E::HelloNewIncarnation) => (S::Handshake, F::SweepAndHandshake),
         // The answer to our hello tells which of the two is there.
-        (_, E::Claimed) => (S::Greeting, F::Greet),
+        (_, E::Claimed) => (S::Handshake, F::StartHandshake),
 
-        (S::Greeting, E::Answered) => (S::Good, F::Flush),
-        (S::Greeting, E::Incompatible | E::Exhausted) => (S::Down, F::Sweep),
-        (S::Greeting, E::TryAgain) => (S::Greeting, F::Greet),
-        (S::Greeting, E::NoLink) => (S::Unknown, F::FailQueue),
+        (S::Handshake, E::Answered) => (S::Good, F::Flush),
+        (S::Handshake, E::Incompatible | E::Exhausted) => (S::Down, F::Sweep),
+        (S::Handshake, E::TryAgain) => (S::Handshake, F::StartHandshake),
+        (S::Handshake, E::NoLink) => (S::Unknown, F::FailQueue),
         (_, E::Answered | E::Incompatible | E::Exhausted | E::TryAgain | E::NoLink) => {
             (state, F::Ignored)
         }
@@ -140,7 +140,7 @@ pub const fn hello_step(state: HelloState, event: HelloEvent) -> (HelloState, He
         (S::Down, E::Up) => (S::Unknown, F::None),
         (_, E::Up) => (state, F::Ignored),
 
-        (S::Good | S::Greeting, E::Resync) => (S::Greeting, F::Greet),
+        (S::Good | S::Handshake, E::Resync) => (S::Handshake, F::StartHandshake),
         (_, E::Resync) => (state, F::Ignored),
     }
 }

@@ -6,5 +6,5 @@ mod gate;
 mod hello;
 pub mod window;
 
-pub use gate::{GateView, PeerGate, LIFE_BITS};
+pub use gate::{GateView, PeerGate, INCARNATION_BITS};
 pub use hello::{hello_step, HelloEffect, HelloEvent, HelloState};

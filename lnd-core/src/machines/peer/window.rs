@@ -8,7 +8,7 @@ pub const WIDTH: u32 = 64;
 /// A sliding window over sequence numbers, which count from 1 and wrap.
 #[derive(Clone, Copy, Debug, Default, Hash)]
 #[repr(C, packed(4))]
-pub struct Window {
+pub struct SequenceWindow {
     /// Highest number seen.
     top: u32,
     /// Bit `i`: number `top - i` was seen. Two 32-bit halves are one 64-bit value here: the window
@@ -18,7 +18,7 @@ pub struct Window {
 
 /// What a sequence number turned out to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum SequenceCheck {
     /// New. `lost` earlier requests have now left the window unseen: they will never be taken.
     Fresh {
         /// Requests given up as lost.
@@ -30,7 +30,7 @@ pub enum Verdict {
     Outside,
 }
 
-impl Window {
+impl SequenceWindow {
     /// The window at the start of a session: nothing seen, the first number is 1.
     pub const fn new() -> Self {
         Self::counting_from(0)
@@ -50,24 +50,24 @@ impl Window {
 
     /// Looks a number up without noting it.
     #[inline]
-    pub const fn peek(&self, sequence: u32) -> Verdict {
+    pub const fn peek(&self, sequence: u32) -> SequenceCheck {
         let ahead = sequence.wrapping_sub(self.top);
         if ahead == 0 {
-            return Verdict::Duplicate;
+            return SequenceCheck::Duplicate;
         }
         if ahead < 1 << 31 {
             if ahead > WIDTH {
-                return Verdict::Outside;
+                return SequenceCheck::Outside;
             }
-            return Verdict::Fresh { lost: self.falling(ahead) };
+            return SequenceCheck::Fresh { lost: self.falling(ahead) };
         }
         let behind = self.top.wrapping_sub(sequence);
         if behind >= WIDTH {
-            Verdict::Outside
+            SequenceCheck::Outside
         } else if self.seen >> behind & 1 == 1 {
-            Verdict::Duplicate
+            SequenceCheck::Duplicate
         } else {
-            Verdict::Fresh { lost: 0 }
+            SequenceCheck::Fresh { lost: 0 }
         }
     }
 
@@ -118,7 +118,7 @@ mod tests {
     fn each_number_is_fresh_once_and_every_loss_is_counted() {
         let rounds = if cfg!(miri) { 150 } else { 20_000 };
         for start in [0_u32, u32::MAX - 40] {
-            let mut window = Window::counting_from(start);
+            let mut window = SequenceWindow::counting_from(start);
             let mut taken = BTreeSet::new();
             let (mut lost, mut x, mut base) = (0, 0x1234_5678_9abc_def1_u64, 0_u64);
             for _ in 0..rounds {
@@ -130,13 +130,13 @@ mod tests {
                 base += x >> 60 & 1;
                 let number = start.wrapping_add(offset as u32);
                 match window.peek(number) {
-                    Verdict::Fresh { lost: more } => {
+                    SequenceCheck::Fresh { lost: more } => {
                         assert!(taken.insert(offset));
                         lost += u64::from(more);
                         window.note(number);
                     }
-                    Verdict::Duplicate => assert!(taken.contains(&offset)),
-                    Verdict::Outside => {}
+                    SequenceCheck::Duplicate => assert!(taken.contains(&offset)),
+                    SequenceCheck::Outside => {}
                 }
             }
             let top = *taken.iter().next_back().unwrap();
@@ -148,10 +148,10 @@ mod tests {
 
     #[test]
     fn the_window_ends_where_it_says() {
-        use Verdict::{Duplicate, Fresh, Outside};
+        use SequenceCheck::{Duplicate, Fresh, Outside};
         for start in [1_000_u32, 20, u32::MAX - 20] {
             let at = |offset: i32| start.wrapping_add_signed(offset);
-            let mut window = Window::counting_from(start);
+            let mut window = SequenceWindow::counting_from(start);
             assert_eq!(window.top(), start);
             let ahead = [1, 2, 63, 64].map(|offset| window.peek(at(offset)));
             assert_eq!(ahead, [Fresh { lost: 0 }; 4]);
@@ -179,11 +179,11 @@ mod tests {
 
     #[test]
     fn to_note_a_number_twice_changes_nothing() {
-        let mut window = Window::new();
+        let mut window = SequenceWindow::new();
         window.note(3);
         window.note(3);
         let seen = [1, 2, 3].map(|number| window.peek(number));
-        let fresh = Verdict::Fresh { lost: 0 };
-        assert_eq!(seen, [fresh, fresh, Verdict::Duplicate]);
+        let fresh = SequenceCheck::Fresh { lost: 0 };
+        assert_eq!(seen, [fresh, fresh, SequenceCheck::Duplicate]);
     }
 }

@@ -6,6 +6,6 @@ mod status;
 mod step;
 mod word;
 
-pub use status::{Delivery, Health, Policy, Status, CAUSES, PLACES};
+pub use status::{Delivery, HealthClass, Policy, Status, CAUSES, PLACES};
 pub use step::{step, Effect, Event, Step};
 pub use word::{Cause, Debts, Phase, Place, Word};

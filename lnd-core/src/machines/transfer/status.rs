@@ -6,7 +6,7 @@ use super::word::{Cause, Phase, Place, Word};
 /// LNet's health classes (`lnet_msg_hstatus`; `lnet/include/lnet/lib-types.h` of public Lustre).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
-pub enum Health {
+pub enum HealthClass {
     /// Nothing is wrong.
     Ok = 0,
     /// Interrupted locally.
@@ -51,8 +51,8 @@ pub enum Delivery {
 pub struct Status {
     /// Zero or a negative Linux errno.
     pub errno: i32,
-    /// The health class; [`Health::Ok`] if and only if `errno` is zero.
-    pub health: Health,
+    /// The health class; [`HealthClass::Ok`] if and only if `errno` is zero.
+    pub health: HealthClass,
     /// What is known about delivery.
     pub delivery: Delivery,
     /// Whether sending it again cannot deliver it twice.
@@ -90,11 +90,11 @@ const EREMOTEIO: i32 = -121;
 const ESTALE: i32 = -116;
 const EFAULT: i32 = -14;
 
-type Row = [(i32, Health); PLACES];
+type Row = [(i32, HealthClass); PLACES];
 
 /// Columns: Queue, Message, Answer, Staged (untouched), Moving.
 const SEED: [Row; CAUSES] = {
-    use Health::*;
+    use HealthClass::*;
     [
         // PeerDown
         [
@@ -198,7 +198,7 @@ const SEED: [Row; CAUSES] = {
 /// What o2iblnd reports at the same points (public Lustre, `o2iblnd_cb.c`: `kiblnd_abort_txs`,
 /// `kiblnd_tx_complete`, `kiblnd_handle_completion`).
 const O2IB: [Row; CAUSES] = {
-    use Health::*;
+    use HealthClass::*;
     const ABORT: Row = [
         (EIO, LocalError),
         (EIO, NetworkTimeout),
@@ -251,7 +251,7 @@ impl Status {
     /// The end of a transfer that lost nothing.
     pub const OK: Self = Self {
         errno: 0,
-        health: Health::Ok,
+        health: HealthClass::Ok,
         delivery: Delivery::Delivered,
         resend: false,
         evidence: None,
@@ -305,17 +305,17 @@ mod tests {
                 for place in Place::ALL {
                     let status = Status::of(policy, cause, place);
                     assert!(status.errno < 0, "{cause:?} {place:?}");
-                    assert_ne!(status.health, Health::Ok, "{cause:?} {place:?}");
+                    assert_ne!(status.health, HealthClass::Ok, "{cause:?} {place:?}");
                     assert_ne!(status.delivery, Delivery::Delivered);
                     assert!(!status.resend || status.delivery == Delivery::NotDelivered);
                 }
             }
         }
-        assert_eq!((Status::OK.errno, Status::OK.health), (0, Health::Ok));
+        assert_eq!((Status::OK.errno, Status::OK.health), (0, HealthClass::Ok));
     }
 
     #[test]
-    fn recalled_transfers_are_told_apart_by_what_is_known() {
+    fn invalidated_transfers_are_told_apart_by_what_is_known() {
         // S0-17: untouched is "not delivered"; possibly moved is "unknown".
         let cell = |cause, place| {
             let s = Status::of(Policy::Seed, cause, place);
@@ -324,17 +324,17 @@ mod tests {
         use Delivery::*;
         assert_eq!(
             cell(Cause::PeerDown, Place::Staged),
-            (ECONNABORTED, Health::RemoteDropped, NotDelivered)
+            (ECONNABORTED, HealthClass::RemoteDropped, NotDelivered)
         );
         assert_eq!(
             cell(Cause::LinkDown, Place::Staged),
-            (ENETDOWN, Health::LocalDropped, NotDelivered)
+            (ENETDOWN, HealthClass::LocalDropped, NotDelivered)
         );
         assert_eq!(
             cell(Cause::Deadline, Place::Moving),
-            (ETIMEDOUT, Health::NetworkTimeout, Unknown)
+            (ETIMEDOUT, HealthClass::NetworkTimeout, Unknown)
         );
-        assert_eq!(cell(Cause::PeerDown, Place::Moving), (EIO, Health::RemoteError, Unknown));
-        assert_eq!(cell(Cause::LinkDown, Place::Moving), (EIO, Health::LocalError, Unknown));
+        assert_eq!(cell(Cause::PeerDown, Place::Moving), (EIO, HealthClass::RemoteError, Unknown));
+        assert_eq!(cell(Cause::LinkDown, Place::Moving), (EIO, HealthClass::LocalError, Unknown));
     }
 }

@@ -90,9 +90,9 @@ pub const fn step(word: Word, event: Event) -> Step {
 /// `Queued` owes `CPU` and nothing else.
 const fn step_queued(word: Word, event: Event) -> Step {
     match event {
-        Event::Arm(_) if word.asked() => unchanged(word, Effect::TooLate),
+        Event::Arm(_) if word.invalidating() => unchanged(word, Effect::TooLate),
         Event::Arm(debts) => changed(word.with_phase(Phase::Live).adding(debts), Effect::None),
-        Event::Cancel(_) if word.asked() => unchanged(word, Effect::Repeat),
+        Event::Cancel(_) if word.invalidating() => unchanged(word, Effect::Repeat),
         Event::Cancel(cause) => {
             changed(word.asking().because(cause).losing(Place::Queue), Effect::Unqueue)
         }
@@ -109,7 +109,7 @@ const fn step_live(word: Word, event: Event) -> Step {
         Event::Arm(_) | Event::Withdraw(..) | Event::PayCpu if !word.owes(Debts::CPU) => {
             unchanged(word, Effect::Misuse)
         }
-        Event::Arm(_) if word.asked() || word.lost() => unchanged(word, Effect::TooLate),
+        Event::Arm(_) if word.invalidating() || word.lost() => unchanged(word, Effect::TooLate),
         Event::Arm(debts) => changed(word.adding(debts), Effect::None),
         Event::Withdraw(debts, cause) => {
             // What was not sent is not answered.
@@ -118,7 +118,7 @@ const fn step_live(word: Word, event: Event) -> Step {
         }
         Event::PayCpu => {
             let paid = word.paying(Debts::CPU);
-            if paid.asked() && paid.owes(Debts::HW) {
+            if paid.invalidating() && paid.owes(Debts::HW) {
                 // The cancellation came while the descriptor was being posted.
                 changed(paid, Effect::Invalidate)
             } else {
@@ -153,19 +153,21 @@ const fn step_live(word: Word, event: Event) -> Step {
             let pulling = word.paying(Debts::PEER).adding(Debts::HW).adding(Debts::CPU);
             changed(pulling, Effect::StartPull)
         }
-        Event::Done => recall(word.paying(Debts::PEER).proving()),
-        Event::Refused if word.asked() || !(word.owes(Debts::PEER) || word.owes(Debts::HW)) => {
+        Event::Done => invalidate(word.paying(Debts::PEER).proving()),
+        Event::Refused
+            if word.invalidating() || !(word.owes(Debts::PEER) || word.owes(Debts::HW)) =>
+        {
             unchanged(word, Effect::Late)
         }
-        Event::Refused => recall(drop_peer(word.because(Cause::Refused))),
-        Event::Cancel(_) if word.asked() => unchanged(word, Effect::Repeat),
-        Event::Cancel(cause) => recall(drop_peer(word.because(cause))),
+        Event::Refused => invalidate(drop_peer(word.because(Cause::Refused))),
+        Event::Cancel(_) if word.invalidating() => unchanged(word, Effect::Repeat),
+        Event::Cancel(cause) => invalidate(drop_peer(word.because(cause))),
     }
 }
 
 /// Whether a transfer's peer is not waited for any more, but its descriptor is.
 const fn given_up(word: Word) -> bool {
-    word.asked() && word.owes(Debts::HW) && !word.owes(Debts::PEER) && !word.proven()
+    word.invalidating() && word.owes(Debts::HW) && !word.owes(Debts::PEER) && !word.proven()
 }
 
 /// By hand, with the proof that nothing moves any more: `HW` and `MSG` are settled at once.
@@ -201,7 +203,7 @@ const fn hw_error(word: Word, place: Place, cause: Cause) -> Word {
 const fn msg_error(word: Word, place: Place) -> Step {
     let paid = word.paying(Debts::MSG).paying(Debts::PEER).because(Cause::Channel);
     if paid.owes(Debts::HW) {
-        recall(paid)
+        invalidate(paid)
     } else {
         settle(lose(paid, place))
     }
@@ -227,8 +229,8 @@ const fn lose(word: Word, place: Place) -> Word {
 }
 
 /// Wants the descriptor back, if there is one; while `CPU` is owed its holder will ask.
-const fn recall(word: Word) -> Step {
-    let first = !word.asked();
+const fn invalidate(word: Word) -> Step {
+    let first = !word.invalidating();
     let next = word.asking();
     if next.owes(Debts::HW) && !next.owes(Debts::CPU) && first {
         changed(next, Effect::Invalidate)

@@ -133,7 +133,7 @@ impl Place {
 ///   its compare-and-swap;
 /// * `lost`: some debt was not paid OK. The transfer ends OK if and only if this bit is clear
 ///   (INV-4);
-/// * `asked`: a cancellation has been asked for; it is asked once;
+/// * `invalidating`: a cancellation has been asked for; it is asked once;
 /// * `proven`: all bytes are known to have been moved: the descriptor came back OK, or the peer has
 ///   vouched for it (PUT_DONE).
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -142,7 +142,7 @@ pub struct Word(u32);
 
 const DEBTS: u32 = 0xf;
 const LOST: u32 = 1 << 4;
-const ASKED: u32 = 1 << 5;
+const INVALIDATING: u32 = 1 << 5;
 const PROVEN: u32 = 1 << 6;
 const CAUSE_SHIFT: u32 = 7;
 const CAUSE_MASK: u32 = 0xf;
@@ -214,8 +214,8 @@ impl Word {
     }
 
     /// Whether a cancellation was asked for.
-    pub const fn asked(self) -> bool {
-        self.0 & ASKED != 0
+    pub const fn invalidating(self) -> bool {
+        self.0 & INVALIDATING != 0
     }
 
     /// Whether all bytes are known to have been moved.
@@ -250,7 +250,7 @@ impl Word {
     }
 
     pub(super) const fn asking(self) -> Self {
-        Self(self.0 | ASKED)
+        Self(self.0 | INVALIDATING)
     }
 
     pub(super) const fn proving(self) -> Self {
@@ -298,7 +298,7 @@ impl fmt::Display for Word {
             }
         }
         f.write_str("]")?;
-        for (set, name) in [(self.proven(), " proven"), (self.asked(), " asked")] {
+        for (set, name) in [(self.proven(), " proven"), (self.invalidating(), " asked")] {
             if set {
                 f.write_str(name)?;
             }

@@ -23,9 +23,9 @@ mod kind {
     pub const STALE: u8 = 3;
     pub const POSTED: u8 = 4;
     pub const INVALIDATED: u8 = 5;
-    pub const YANKED: u8 = 6;
-    pub const SAID: u8 = 7;
-    pub const HEARD: u8 = 8;
+    pub const RECLAIMED: u8 = 6;
+    pub const SENT: u8 = 7;
+    pub const RECEIVED: u8 = 8;
     pub const PEER: u8 = 9;
     pub const LINK: u8 = 10;
     pub const FINALIZED: u8 = 11;

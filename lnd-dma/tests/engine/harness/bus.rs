@@ -8,7 +8,7 @@ use std::sync::Mutex;
 use lnd_core::fragment::Fragment;
 use lnd_core::id::LinkId;
 use lnd_dma::memory::LinkMemory;
-use lnd_dma::soft::{BusFault, Fabric, Place};
+use lnd_dma::soft::{BusAddress, BusFault, Fabric};
 
 use super::block::Block;
 
@@ -31,7 +31,7 @@ struct Grant {
 }
 
 /// One node as the bus sees it.
-pub struct Seat {
+pub struct NodeMemory {
     pub payload: Block,
     /// One per link.
     pub links: Vec<Block>,
@@ -41,7 +41,7 @@ pub struct Seat {
 
 /// The bus and its rules.
 pub struct Bus {
-    pub seats: Vec<Seat>,
+    pub node_memories: Vec<NodeMemory>,
     grants: Mutex<BTreeMap<(u32, u64), Grant>>,
     wrong: Mutex<Vec<String>>,
     /// Whether each copy must be covered by grants.
@@ -55,14 +55,14 @@ pub struct Bus {
 
 impl Bus {
     pub fn new(nodes: usize, links: usize, window: usize, link: usize) -> Self {
-        let seats = (0..nodes).map(|_| Seat {
+        let node_memories = (0..nodes).map(|_| NodeMemory {
             payload: Block::new(window),
             links: (0..links).map(|_| Block::new(link)).collect(),
             present: AtomicBool::new(true),
             alive: AtomicBool::new(true),
         });
         Self {
-            seats: seats.collect(),
+            node_memories: node_memories.collect(),
             grants: Mutex::default(),
             wrong: Mutex::default(),
             strict: AtomicBool::new(true),
@@ -74,7 +74,7 @@ impl Bus {
 
     /// The memory of one node's link.
     pub fn memory(&self, node: u32, link: usize) -> Option<LinkMemory<'_>> {
-        let block = self.seats.get(node as usize)?.links.get(link)?;
+        let block = self.node_memories.get(node as usize)?.links.get(link)?;
         // SAFETY: the block lives as long as the bus and is only accessed through `LinkMemory`.
         unsafe { LinkMemory::attach(block.base(), block.len()) }.ok()
     }
@@ -103,7 +103,7 @@ impl Bus {
         assert!(wrong.is_empty(), "{wrong:#?}");
     }
 
-    fn covered(&self, place: Place, length: u32, wanted: Access) -> bool {
+    fn covered(&self, place: BusAddress, length: u32, wanted: Access) -> bool {
         let grants = self.grants.lock().unwrap();
         let below = grants.range((place.node, 0)..=(place.node, place.address)).next_back();
         below.is_some_and(|(&(_, start), grant)| {
@@ -112,13 +112,13 @@ impl Bus {
         })
     }
 
-    fn piece(&self, place: Place, length: u32) -> Option<*mut u8> {
+    fn piece(&self, place: BusAddress, length: u32) -> Option<*mut u8> {
         let offset = usize::try_from(place.address.checked_sub(WINDOW)?).ok()?;
-        let seat = self.seats.get(place.node as usize)?;
-        Some(seat.payload.at(offset, length as usize)?.as_ptr())
+        let node_memory = self.node_memories.get(place.node as usize)?;
+        Some(node_memory.payload.at(offset, length as usize)?.as_ptr())
     }
 
-    fn complain(&self, what: &str, from: Place, to: Place, length: u32) {
+    fn complain(&self, what: &str, from: BusAddress, to: BusAddress, length: u32) {
         self.wrong.lock().unwrap().push(format!("{what}: {from:?} -> {to:?}, {length} bytes"));
     }
 }
@@ -134,18 +134,18 @@ pub struct Wire<'p> {
 
 impl<'p> Fabric<'p> for Wire<'p> {
     fn memory_of(&self, node: u32, link: LinkId) -> Option<LinkMemory<'p>> {
-        let seat = self.bus.seats.get(node as usize)?;
-        if !seat.present.load(Ordering::Relaxed) {
+        let node_memory = self.bus.node_memories.get(node as usize)?;
+        if !node_memory.present.load(Ordering::Relaxed) {
             return None;
         }
         self.bus.memory(node, link.index())
     }
 
     fn alive(&self, node: u32) -> bool {
-        self.bus.seats.get(node as usize).is_some_and(|s| s.alive.load(Ordering::Relaxed))
+        self.bus.node_memories.get(node as usize).is_some_and(|s| s.alive.load(Ordering::Relaxed))
     }
 
-    fn copy(&mut self, from: Place, to: Place, length: u32) -> Result<(), BusFault> {
+    fn copy(&mut self, from: BusAddress, to: BusAddress, length: u32) -> Result<(), BusFault> {
         let bus = self.bus;
         if to.node != self.me {
             bus.complain("writes another node's memory", from, to, length);

@@ -9,13 +9,13 @@ use lnd_core::time::Instant;
 use lnd_dma::driver::Nodes;
 use lnd_dma::memory::LinkMemory;
 use lnd_dma::regs::{Register, RegisterAccess};
-use lnd_dma::soft::{Faults, Verdict};
+use lnd_dma::soft::{CompletionFault, Faults};
 
 /// Faults that a test turns on.
 #[derive(Default)]
 pub struct Script<'p> {
     /// Verdicts of the next completions; afterwards all are delivered.
-    pub verdicts: VecDeque<Verdict>,
+    pub completion_faults: VecDeque<CompletionFault>,
     /// How many looks at a recall are missed.
     pub overlook: u32,
     /// Nothing happens before.
@@ -25,7 +25,7 @@ pub struct Script<'p> {
     /// A refused remote read is the engine's last deed.
     pub fragile: bool,
     /// What another node does while the next recall is looked at.
-    pub during_recall: Option<Box<dyn FnOnce() + 'p>>,
+    pub during_invalidate: Option<Box<dyn FnOnce() + 'p>>,
     /// What the other node does right after the next claim.
     pub after_claim: Option<Box<dyn FnOnce() + 'p>>,
 }
@@ -35,12 +35,12 @@ impl Faults for Script<'_> {
         now < self.stalled_until
     }
 
-    fn completion(&mut self, _tag: Tag) -> Verdict {
-        self.verdicts.pop_front().unwrap_or(Verdict::Deliver)
+    fn completion(&mut self, _tag: Tag) -> CompletionFault {
+        self.completion_faults.pop_front().unwrap_or(CompletionFault::Deliver)
     }
 
-    fn overlooks_recall(&mut self, _tag: Tag) -> bool {
-        if let Some(happens) = self.during_recall.take() {
+    fn overlooks_invalidate(&mut self, _tag: Tag) -> bool {
+        if let Some(happens) = self.during_invalidate.take() {
             happens();
         }
         let overlooked = self.overlook > 0;

@@ -16,7 +16,7 @@ use lnd_core::link::Quiesced;
 use lnd_core::ports::{Engine, Features, Returned};
 use lnd_core::time::{Instant, Span};
 use lnd_dma::driver::{CompletionQueue, ConnectingEngine, MmioEngine};
-use lnd_dma::memory::{Geometry, LinkMemory};
+use lnd_dma::memory::{LinkGeometry, LinkMemory};
 use lnd_dma::regs::{LinkBits, Register, RegisterAccess};
 use lnd_dma::soft::{let_go_of, Progress, Settings, SoftEngine};
 
@@ -61,8 +61,8 @@ impl Shape {
         Self { lists: if cfg!(miri) { 3 } else { 16 }, ..Self::default() }
     }
 
-    pub fn geometry(&self) -> Geometry {
-        Geometry { descriptors: self.descriptors, lists: self.lists }
+    pub fn geometry(&self) -> LinkGeometry {
+        LinkGeometry { descriptors: self.descriptors, lists: self.lists }
     }
 }
 
@@ -85,7 +85,7 @@ impl Plant {
 
     /// Prepares the memory of one link anew.
     pub fn format(&self, node: u32, link: usize) -> LinkMemory<'_> {
-        let block = &self.bus.seats[node as usize].links[link];
+        let block = &self.bus.node_memories[node as usize].links[link];
         let reads = Features::ILLEGAL_READ | Features::ZERO_READ | Features::PUBLISHED_READ;
         let features =
             Features::REMOTE_COMPLETION | Features::KNOWS_UNTOUCHED | Features::CONNECTIONS | reads;
@@ -191,7 +191,7 @@ impl<'p> World<'p> {
     }
 
     fn alive(&self, node: u32) -> bool {
-        self.plant.bus.seats[node as usize].alive.load(Ordering::Relaxed)
+        self.plant.bus.node_memories[node as usize].alive.load(Ordering::Relaxed)
     }
 
     /// Every living node's links, in order.
@@ -236,7 +236,7 @@ impl<'p> World<'p> {
 
     /// The node dies: it does nothing more, and everybody knows.
     pub fn kill(&mut self, node: u32) {
-        self.plant.bus.seats[node as usize].alive.store(false, Ordering::Relaxed);
+        self.plant.bus.node_memories[node as usize].alive.store(false, Ordering::Relaxed);
     }
 
     /// The node begins another life, with memory as new.
@@ -247,8 +247,8 @@ impl<'p> World<'p> {
         for link in 0..self.plant.shape.links {
             *self.port((node, link)) = self.plant.port(node, link);
         }
-        let seat = &self.plant.bus.seats[node as usize];
-        seat.alive.store(true, Ordering::Relaxed);
+        let node_memory = &self.plant.bus.node_memories[node as usize];
+        node_memory.alive.store(true, Ordering::Relaxed);
     }
 
     pub fn link(&mut self, at: At, up: bool) {

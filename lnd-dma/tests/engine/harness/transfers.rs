@@ -46,7 +46,7 @@ impl World<'_> {
         let mut random = Random(seed);
         for fragment in &buffer.fragments {
             let bytes = random.bytes(fragment.length as usize);
-            let payload = &self.plant.bus.seats[buffer.node as usize].payload;
+            let payload = &self.plant.bus.node_memories[buffer.node as usize].payload;
             payload.write((fragment.address - WINDOW) as usize, &bytes);
         }
     }
@@ -55,7 +55,7 @@ impl World<'_> {
         let mut all = Vec::new();
         for fragment in &buffer.fragments {
             let mut bytes = vec![0; fragment.length as usize];
-            let payload = &self.plant.bus.seats[buffer.node as usize].payload;
+            let payload = &self.plant.bus.node_memories[buffer.node as usize].payload;
             payload.read((fragment.address - WINDOW) as usize, &mut bytes);
             all.extend(bytes);
         }
@@ -135,8 +135,8 @@ impl World<'_> {
     }
 
     /// Takes a descriptor away from a stopped engine; what it had to say.
-    pub fn yank(&mut self, at: At, tag: Tag, proof: &Quiesced) -> Option<Returned> {
-        let returned = self.port(at).driver.yank(tag, proof);
+    pub fn reclaim(&mut self, at: At, tag: Tag, proof: &Quiesced) -> Option<Returned> {
+        let returned = self.port(at).driver.reclaim(tag, proof);
         if let Some(fragments) = self.live.remove(&(at, tag)) {
             self.plant.bus.revoke(at.0, &fragments);
         }

@@ -8,7 +8,7 @@ use crate::wire::layout::short::{HEAD_LEN, SUM_LEN, TAG_LEN};
 use crate::wire::layout::{class, kind, MAX_FRAME};
 use lnd_core::id::{Incarnation, Nid, Tag};
 use lnd_core::key::MAX_KEY;
-use lnd_core::message::{Envelope, Message, PullReady, Refusal, MAX_HEADER};
+use lnd_core::message::{Envelope, Message, NakReason, PullReady, MAX_HEADER};
 
 /// A head, as it was read: nothing in it is believed yet.
 #[derive(Clone, Copy)]
@@ -110,15 +110,16 @@ impl Head {
         if self.flags != 0 || self.key & !key != 0 {
             return Err(DecodeError::Reserved);
         }
-        let to_life = Incarnation::from_raw(self.to);
-        if to_life.is_none() {
-            return Err(DecodeError::ZeroLife);
+        let to_incarnation = Incarnation::from_raw(self.to);
+        if to_incarnation.is_none() {
+            return Err(DecodeError::ZeroIncarnation);
         }
         Ok(Envelope {
             from,
             to,
-            from_life: Incarnation::from_raw(self.from).ok_or(DecodeError::ZeroLife)?,
-            to_life,
+            from_incarnation: Incarnation::from_raw(self.from)
+                .ok_or(DecodeError::ZeroIncarnation)?,
+            to_incarnation,
             session: self.session,
             sequence: self.sequence,
             credits: self.credits,
@@ -183,11 +184,11 @@ impl Head {
         })
     }
 
-    fn refusal(&self) -> Result<Option<Refusal>, DecodeError> {
+    fn refusal(&self) -> Result<Option<NakReason>, DecodeError> {
         self.unused(u32::from(self.key) | self.length)?;
         match self.detail {
             0 => Ok(None),
-            wire => Refusal::from_wire(wire).map(Some).ok_or(DecodeError::BadRefusal),
+            wire => NakReason::from_wire(wire).map(Some).ok_or(DecodeError::BadRefusal),
         }
     }
 }

@@ -54,7 +54,7 @@ impl Start {
         let first = u32::from_le_bytes([class, kind, detail, 0]);
         packed([
             pair(first, envelope.session),
-            envelope.from_life.raw(),
+            envelope.from_incarnation.raw(),
             to.raw(),
             pair(envelope.sequence, envelope.credits_of),
             pair(u32::from(envelope.credits) | u32::from(key) << 16, length),
@@ -103,8 +103,8 @@ pub fn encoded_len(
     message: &Message<'_>,
     sum: Checksum,
 ) -> Result<usize, EncodeError> {
-    if envelope.to_life.is_none() {
-        return Err(EncodeError::NoLife);
+    if envelope.to_incarnation.is_none() {
+        return Err(EncodeError::NoIncarnation);
     }
     let (header, rest) = match message {
         Message::Immediate { header, payload } => (header.len(), payload.len()),
@@ -214,7 +214,7 @@ pub fn encode_inline(
 ) -> Result<bool, EncodeError> {
     // Both lengths were bounded by `inline_len`: the casts lose nothing.
     let start = Start::lnd(kind::IMMEDIATE, header.len() as u8, payload as u32);
-    let to = envelope.to_life.ok_or(EncodeError::NoLife)?;
+    let to = envelope.to_incarnation.ok_or(EncodeError::NoIncarnation)?;
     let (head, rest) = frame.split_first_chunk_mut::<HEAD_LEN>().ok_or(EncodeError::NoRoom)?;
     let (place, rest) = rest.split_at_mut_checked(header.len()).ok_or(EncodeError::NoRoom)?;
     if !gather(rest.get_mut(..payload).ok_or(EncodeError::NoRoom)?) {
@@ -257,7 +257,7 @@ fn write_keyed<const TAGS: usize>(
     let (place, rest) = rest.split_at_mut_checked(header.len()).ok_or(EncodeError::NoRoom)?;
     put_header(place, header);
     put(rest.get_mut(..key.len()).ok_or(EncodeError::NoRoom)?, key);
-    *head = start.head(envelope, envelope.to_life.ok_or(EncodeError::NoLife)?);
+    *head = start.head(envelope, envelope.to_incarnation.ok_or(EncodeError::NoIncarnation)?);
     Ok(())
 }
 

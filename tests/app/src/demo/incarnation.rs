@@ -8,15 +8,15 @@ use std::thread;
 
 use lnd_core::config::Config;
 use lnd_core::counters::{Counter, Counters};
-use lnd_core::driver::Decider;
+use lnd_core::driver::IrqHandle;
 use lnd_core::id::{LinkId, Nid};
 use lnd_core::sync::AtomicU32;
 use lnd_core::time::{Instant, Span};
-use lnd_sim::fabric::{Fabric, Violation, Window};
+use lnd_sim::fabric::{Fabric, MemoryWindow, Violation};
 use lnd_sim::lnet::Lnet;
-use lnd_sim::node::{Hall, Stats};
+use lnd_sim::node::{Arena, Stats};
 use lnd_sim::runtime::{
-    drive_engine, Bells, Clock, EngineSeat, EngineStats, Station, Wake, OPENING,
+    drive_engine, Bells, Clock, EngineRef, EngineStats, Station, Wake, OPENING,
 };
 
 use super::percentiles::Latencies;
@@ -24,7 +24,7 @@ use crate::files::{FileClient, FileServer, Job, JobDone, JobId, MemoryStore};
 
 /// What all lives share.
 pub struct Stage<'m> {
-    pub hall: &'m Hall,
+    pub arena: &'m Arena,
     pub fabric: &'m Fabric<'m>,
     pub clock: Clock,
     pub config: Config,
@@ -42,7 +42,7 @@ pub struct Stagehand<'m> {
     /// Up and working.
     pub ready: AtomicBool,
     /// The handle for other contexts: "interrupts" of the platform.
-    pub decider: Mutex<Option<Decider<'m>>>,
+    pub irq_handle: Mutex<Option<IrqHandle<'m>>>,
     /// Peers that the platform declares down.
     pub down: Mutex<Vec<Nid>>,
     /// The latest counters, and the time the last link failure took to quiesce.
@@ -104,14 +104,14 @@ pub fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 
 /// Lives.
 pub fn live<'m>(stage: &Stage<'m>, node: u32, hand: &Stagehand<'m>, part: Part) -> Remains {
-    let Stage { hall, fabric, clock, config, violations, bells } = *stage;
+    let Stage { arena, fabric, clock, config, violations, bells } = *stage;
     bells.host(node).into_iter().for_each(Wake::adopt);
-    let joined = Station::join(hall, fabric, node, clock, config, violations, bells);
-    let (mut station, seats) = match joined {
+    let joined = Station::join(arena, fabric, node, clock, config, violations, bells);
+    let (mut station, engine_refs) = match joined {
         Ok(joined) => joined,
         Err(error) => return Remains { error: Some(error.to_string()), ..Remains::default() },
     };
-    *lock(&hand.decider) = Some(station.node.driver.decider());
+    *lock(&hand.irq_handle) = Some(station.node.driver.irq_handle());
     let mut actor = match part {
         Part::Client { client, pairs } => {
             let mut client = client(&mut station);
@@ -123,11 +123,11 @@ pub fn live<'m>(stage: &Stage<'m>, node: u32, hand: &Stagehand<'m>, part: Part) 
     };
     let engines_end = AtomicBool::new(false);
     thread::scope(|scope| {
-        let threads: Vec<_> = seats
+        let threads: Vec<_> = engine_refs
             .into_iter()
-            .map(|mut seat: EngineSeat<'m>| {
+            .map(|mut engine_ref: EngineRef<'m>| {
                 let end = &engines_end;
-                scope.spawn(move || drive_engine(&mut seat, clock, end))
+                scope.spawn(move || drive_engine(&mut engine_ref, clock, end))
             })
             .collect();
         station.open_links(OPENING);
@@ -145,7 +145,7 @@ pub fn live<'m>(stage: &Stage<'m>, node: u32, hand: &Stagehand<'m>, part: Part) 
                 Err(_) => remains.error = Some("an engine's thread has panicked".to_owned()),
             }
         }
-        *lock(&hand.decider) = None;
+        *lock(&hand.irq_handle) = None;
         remains
     })
 }
@@ -169,7 +169,7 @@ fn work<'m>(
     actor: &mut Actor,
     remains: &mut Remains,
 ) {
-    let mut window = Window::new(stage.fabric, node);
+    let mut window = MemoryWindow::new(stage.fabric, node);
     let mut last_seen = Instant::ORIGIN;
     while !hand.kill.load(Ordering::Relaxed) {
         let now = station.now();
@@ -207,7 +207,7 @@ fn act(
     now: Instant,
     station: &mut Station<'_>,
     actor: &mut Actor,
-    window: &mut Window<'_>,
+    window: &mut MemoryWindow<'_>,
     remains: &mut Remains,
 ) -> bool {
     let mut busy = pass_on(now, &mut station.node.lnet, actor, window);
@@ -238,7 +238,12 @@ fn act(
     busy
 }
 
-fn pass_on(now: Instant, lnet: &mut Lnet, actor: &mut Actor, window: &mut Window<'_>) -> bool {
+fn pass_on(
+    now: Instant,
+    lnet: &mut Lnet,
+    actor: &mut Actor,
+    window: &mut MemoryWindow<'_>,
+) -> bool {
     let mut any = false;
     while let Some(event) = lnet.next_event() {
         any = true;
@@ -287,7 +292,7 @@ fn finish<'m>(
             Actor::Client(client, _) => client.stop(now, &mut station.node.lnet),
             Actor::Server(server) => server.stop(&mut station.node.lnet),
         }
-        let mut window = Window::new(stage.fabric, node);
+        let mut window = MemoryWindow::new(stage.fabric, node);
         let mut books = (Stats::default(), Counters::new(), 0);
         let mut extra = Remains::default();
         remains.ended_well = station.shut_down(Span::from_secs(20), |station| {
@@ -314,12 +319,12 @@ pub const FAILURE_COUNTERS: [Counter; 12] = [
     Counter::Invalidated,
     Counter::CameBackOk,
     Counter::CameBackError,
-    Counter::Yanked,
-    Counter::YankedReal,
-    Counter::ByHand,
+    Counter::Reclaimed,
+    Counter::ReclaimedReal,
+    Counter::Asserted,
     Counter::LostRaces,
     Counter::FinalizedError,
-    Counter::WrongLife,
+    Counter::WrongIncarnation,
     Counter::Early,
     Counter::StaleAnswer,
     Counter::StaleCompletion,

@@ -47,7 +47,7 @@ pub struct Outcome {
     /// Files that could not be read.
     pub unreadable: Vec<String>,
     /// What each life has left.
-    pub lives: Vec<(&'static str, Remains)>,
+    pub incarnations: Vec<(&'static str, Remains)>,
     /// What the failures did.
     pub failures: Vec<Failure>,
     /// Accesses that the memory oracle objected to.
@@ -61,7 +61,7 @@ impl Outcome {
             files,
             bytes,
             unreadable: Vec::new(),
-            lives: Vec::new(),
+            incarnations: Vec::new(),
             failures: Vec::new(),
             oracle: 0,
         }
@@ -71,25 +71,26 @@ impl Outcome {
     pub fn violations(&self) -> Vec<String> {
         let mut wrong = self.unreadable.clone();
         if self.oracle > 0 {
-            let first = self.lives.iter().find_map(|(_, r)| r.first_violation);
+            let first = self.incarnations.iter().find_map(|(_, r)| r.first_violation);
             wrong.push(format!("memory oracle: {} violations, first {first:?}", self.oracle));
         }
         let (mut verified, wanted) = (0, self.files - self.unreadable.len());
-        for (name, life) in &self.lives {
-            wrong.extend(life.error.iter().map(|error| format!("{name}: {error}")));
-            wrong.extend(life.stats.violations.iter().map(|v| format!("{name}: {v}")));
+        for (name, incarnation) in &self.incarnations {
+            wrong.extend(incarnation.error.iter().map(|error| format!("{name}: {error}")));
+            wrong.extend(incarnation.stats.violations.iter().map(|v| format!("{name}: {v}")));
             let killed = *name == "B, first life";
-            if !killed && !life.ended_well {
+            if !killed && !incarnation.ended_well {
                 wrong.push(format!("{name}: did not come to its end"));
             }
-            if !killed && life.leaked > 0 {
-                wrong.push(format!("{name}: {} pages were never given back", life.leaked));
+            if !killed && incarnation.leaked > 0 {
+                wrong.push(format!("{name}: {} pages were never given back", incarnation.leaked));
             }
-            if !killed && life.stats.accepted != life.stats.finalized() {
-                let (accepted, finalized) = (life.stats.accepted, life.stats.finalized());
+            if !killed && incarnation.stats.accepted != incarnation.stats.finalized() {
+                let (accepted, finalized) =
+                    (incarnation.stats.accepted, incarnation.stats.finalized());
                 wrong.push(format!("{name}: {accepted} accepted, {finalized} finalized"));
             }
-            for done in &life.done {
+            for done in &incarnation.done {
                 match &done.error {
                     Some(error) => wrong.push(format!("{}: {error}", done.job.name)),
                     None if matches!(done.job.work, crate::files::Work::Get { .. }) => {
@@ -107,7 +108,7 @@ impl Outcome {
 
     /// From the begin of the first file's way to the end of the last one's.
     fn traffic(&self) -> Span {
-        let done = self.lives.iter().flat_map(|(_, life)| &life.done);
+        let done = self.incarnations.iter().flat_map(|(_, incarnation)| &incarnation.done);
         let (started, ended): (Vec<_>, Vec<_>) = done.map(|job| (job.started, job.ended)).unzip();
         match (started.into_iter().min(), ended.into_iter().max()) {
             (Some(first), Some(last)) => last.since(first),
@@ -117,14 +118,14 @@ impl Outcome {
 
     fn stats(&self) -> Stats {
         let mut all = Stats::default();
-        for (_, life) in &self.lives {
-            all.merge(&life.stats);
+        for (_, incarnation) in &self.incarnations {
+            all.merge(&incarnation.stats);
         }
         all
     }
 
     fn latencies(&self) -> Latencies {
-        self.lives
+        self.incarnations
             .iter()
             .find(|(name, _)| *name == "A")
             .map_or_else(Latencies::default, |(_, l)| l.latencies.clone())
@@ -141,7 +142,7 @@ impl fmt::Display for Outcome {
         self.write_latencies(f)?;
         self.write_transfers(f)?;
         self.write_failures(f)?;
-        self.write_verdict(f)
+        self.write_decision(f)
     }
 }
 
@@ -179,10 +180,10 @@ impl Outcome {
         let stats = self.stats();
         writeln!(f, "\nTransfers: {} accepted, {} finalized", stats.accepted, stats.finalized())?;
         let killed: u64 = self
-            .lives
+            .incarnations
             .iter()
             .filter(|(name, _)| *name == "B, first life")
-            .map(|(_, life)| life.stats.accepted - life.stats.finalized())
+            .map(|(_, incarnation)| incarnation.stats.accepted - incarnation.stats.finalized())
             .sum();
         if killed > 0 {
             writeln!(f, "  ({killed} more died with node B's first life)")?;
@@ -201,9 +202,9 @@ impl Outcome {
             writeln!(f, "  refused at the call, {why}: {count}")?;
         }
         let mut totals: BTreeMap<&str, u64> = BTreeMap::new();
-        for (_, life) in &self.lives {
+        for (_, incarnation) in &self.incarnations {
             for &counter in Counter::ALL {
-                *totals.entry(counter.name()).or_default() += life.counters.value(counter);
+                *totals.entry(counter.name()).or_default() += incarnation.counters.value(counter);
             }
         }
         let line = |names: &[&str]| {
@@ -216,7 +217,7 @@ impl Outcome {
             "  dropped: {}",
             line(&[
                 "early",
-                "wrong_life",
+                "wrong_incarnation",
                 "wrong_session",
                 "duplicate",
                 "stale_answer",
@@ -249,8 +250,8 @@ impl Outcome {
         Ok(())
     }
 
-    fn write_verdict(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let moved: u64 = self.lives.iter().map(|(_, life)| life.bytes).sum();
+    fn write_decision(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let moved: u64 = self.incarnations.iter().map(|(_, incarnation)| incarnation.bytes).sum();
         writeln!(
             f,
             "\nMemory oracle: {:.1} MiB moved by the engines, {} violations",

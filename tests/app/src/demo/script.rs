@@ -15,7 +15,7 @@ use lnd_core::id::LinkId;
 use lnd_core::sync::AtomicU32;
 use lnd_core::time::{Instant, Span};
 use lnd_sim::fabric::{nid_of, Fabric, Mapping, Shape};
-use lnd_sim::node::Hall;
+use lnd_sim::node::Arena;
 use lnd_sim::rng::Rng;
 use lnd_sim::runtime::{random_word, sharpen_timers, Bells, Clock};
 
@@ -62,10 +62,10 @@ pub fn run(options: &Options) -> Result<Outcome, Broken> {
     let shape = Shape::new(2, u32::from(LINKS), 256, WINDOW);
     let mapping = Mapping::anonymous(shape.bytes_needed())?;
     let fabric = Fabric::format(&mapping, shape)?;
-    let (hall, violations) = (Hall::new(), AtomicU32::new(0));
+    let (arena, violations) = (Arena::new(), AtomicU32::new(0));
     let bells = Bells::new(2, LINKS.into());
     let stage = Stage {
-        hall: &hall,
+        arena: &arena,
         fabric: &fabric,
         clock: Clock::start(),
         config: config(),
@@ -112,7 +112,7 @@ fn what_to_send(
     let paths = collect(&options.dir, go_on).map_err(|error| named(&options.dir, error))?;
     let mut all = items("dir", &options.dir, &paths, &mut rng);
     let bytes: u64 = all.iter().map(|item| item.size).sum();
-    told(begin, format_args!("{}, {}: found", options.dir.display(), amount(all.len(), bytes)));
+    notified(begin, format_args!("{}, {}: found", options.dir.display(), amount(all.len(), bytes)));
     if options.generated == 0 {
         if all.is_empty() {
             let why = "no regular file below it, and none is generated: there is nothing to send";
@@ -124,11 +124,14 @@ fn what_to_send(
     let set = Generated::begin(&place, options.generated, go_on);
     let set = set.map_err(|error| named(&place, error))?;
     let mib = options.generated >> 20;
-    told(begin, format_args!("{}, {mib} MiB: generating; removed at the end", set.dir().display()));
+    notified(
+        begin,
+        format_args!("{}, {mib} MiB: generating; removed at the end", set.dir().display()),
+    );
     set.fill(options.generated, go_on).map_err(|error| named(set.dir(), error))?;
     let paths = collect(set.dir(), go_on)?;
     let generated = items("generated", set.dir(), &paths, &mut rng);
-    told(begin, format_args!("{}: generated", amount(generated.len(), options.generated)));
+    notified(begin, format_args!("{}: generated", amount(generated.len(), options.generated)));
     all.extend(generated);
     Ok((all, Some(set)))
 }
@@ -138,7 +141,7 @@ fn amount(files: usize, bytes: u64) -> String {
 }
 
 /// Tells what happens, and when.
-fn told(begin: Wall, what: std::fmt::Arguments<'_>) {
+fn notified(begin: Wall, what: std::fmt::Arguments<'_>) {
     say!("{:7.3} s  {what}", begin.elapsed().as_secs_f64());
 }
 
@@ -200,7 +203,7 @@ impl<'p, 'm> Play<'p, 'm> {
                 self.fail_link(&hand_a, &hand_b);
                 self.until(&hand_a, total / 2);
                 let remains = self.kill(b.0, b.1, &hand_a);
-                self.outcome.lives.push(("B, first life", remains));
+                self.outcome.incarnations.push(("B, first life", remains));
                 let server = self.server();
                 b = (&hand_c, scope.spawn(|| live(stage, B, &hand_c, server)));
                 wait_for(b.0);
@@ -212,7 +215,7 @@ impl<'p, 'm> Play<'p, 'm> {
                 self.stage.bells.ring_host(if name == "A" { A } else { B });
                 let late = self.begin.elapsed() > self.options.bound || signals::stopped();
                 hand.kill.fetch_or(late, Ordering::Relaxed);
-                self.outcome.lives.push((name, join(thread)));
+                self.outcome.incarnations.push((name, join(thread)));
             }
         });
         self.bars.0.finish();
@@ -260,7 +263,7 @@ impl<'p, 'm> Play<'p, 'm> {
     }
 
     fn note(&self, text: &str) {
-        self.bars.0.suspend(|| told(self.begin, format_args!("{text}")));
+        self.bars.0.suspend(|| notified(self.begin, format_args!("{text}")));
     }
 
     /// Waits until so many bytes have crossed, or all jobs are done, or the time is over.
@@ -286,8 +289,8 @@ impl<'p, 'm> Play<'p, 'm> {
         self.note("link 1 fails: the cable is pulled");
         for (node, hand) in [(A, a), (B, b)] {
             self.stage.fabric.set_link(node, link, false);
-            if let Some(decider) = &*lock(&hand.decider) {
-                decider.link_failed(link);
+            if let Some(irq_handle) = &*lock(&hand.irq_handle) {
+                irq_handle.link_failed(link);
             }
             self.stage.bells.ring_host(node);
         }
@@ -327,10 +330,10 @@ impl<'p, 'm> Play<'p, 'm> {
         self.stage.bells.ring_host(B);
         let remains = join(thread);
         self.stage.fabric.declare_dead(B);
-        let told = self.stage.clock.now();
+        let notified = self.stage.clock.now();
         lock(&a.down).push(nid_of(B));
         self.stage.bells.ring_host(A);
-        let drained = self.drained(a, &before, told);
+        let drained = self.drained(a, &before, notified);
         let seen = lock(&a.seen).clone();
         self.outcome.failures.push(Failure::new(
             "node B died",
@@ -343,7 +346,7 @@ impl<'p, 'm> Play<'p, 'm> {
     }
 
     /// Waits until A has nothing left with its dead peer; how long that took.
-    fn drained(&self, a: &Stagehand<'_>, before: &Counters, told: Instant) -> Option<Span> {
+    fn drained(&self, a: &Stagehand<'_>, before: &Counters, notified: Instant) -> Option<Span> {
         use lnd_core::counters::Counter::PeersDown;
         for _ in 0..4000 {
             let seen = lock(&a.seen).clone();
@@ -352,7 +355,7 @@ impl<'p, 'm> Play<'p, 'm> {
                 return None;
             }
             if down && seen.in_use == (0, 0) {
-                return Some(self.stage.clock.now().since(told));
+                return Some(self.stage.clock.now().since(notified));
             }
             thread::sleep(Duration::from_millis(1));
         }

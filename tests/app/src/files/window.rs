@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! A node's payload window in the fabric, as the memory of a file service.
 
-use lnd_sim::fabric::Window;
+use lnd_sim::fabric::MemoryWindow;
 
 use super::bytes::Bytes;
 use super::pages::WindowMemory;
 
-impl WindowMemory for Window<'_> {
+impl WindowMemory for MemoryWindow<'_> {
     fn bytes(&self, address: u64, length: u32) -> Bytes<'_> {
         let Some(place) = self.place(address, length) else {
             unreachable!("a buffer of this node's own window")

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use lnd_core::id::Nid;
 use lnd_core::time::{Instant, Span};
-use lnd_sim::fabric::{node_of, Window};
+use lnd_sim::fabric::{node_of, MemoryWindow};
 use lnd_sim::lnet::Event;
 use lnd_sim::runtime::{random_word, Station};
 
@@ -105,7 +105,7 @@ fn ask(
     }
 }
 
-fn told(verb: &str, name: &str, done: &JobDone) {
+fn notified(verb: &str, name: &str, done: &JobDone) {
     let seconds = done.duration().as_nanos() as f64 / 1e9;
     let mib = done.bytes as f64 / f64::from(1 << 20);
     crate::say!(
@@ -130,7 +130,7 @@ pub fn put(setup: &Setup, file: &Path, name: Option<&str>, to: Nid) -> Result<()
     let words = Words { what: &format!("put {name} at {to}"), local: file };
     let make = || Job::put(to, name, source, Instant::NEVER);
     let done = ask(setup, to, &words, Box::new(make))?;
-    told("put", name, &done);
+    notified("put", name, &done);
     Ok(())
 }
 
@@ -148,7 +148,7 @@ pub fn get(setup: &Setup, name: &str, to: &Path, from: Nid) -> Result<(), Broken
     let words = Words { what: &format!("get {name} from {from}"), local: to };
     let make = || Job::get(from, name, sink, Instant::NEVER);
     let done = ask(setup, from, &words, Box::new(make))?;
-    told("got", name, &done);
+    notified("got", name, &done);
     Ok(())
 }
 
@@ -210,7 +210,7 @@ impl Actor for Asking<'_> {
         &mut self,
         now: Instant,
         station: &mut Station<'_>,
-        window: &mut Window<'_>,
+        window: &mut MemoryWindow<'_>,
         event: Event,
     ) {
         if let Some(client) = &mut self.client {
@@ -219,7 +219,12 @@ impl Actor for Asking<'_> {
         }
     }
 
-    fn poll(&mut self, now: Instant, station: &mut Station<'_>, window: &mut Window<'_>) -> bool {
+    fn poll(
+        &mut self,
+        now: Instant,
+        station: &mut Station<'_>,
+        window: &mut MemoryWindow<'_>,
+    ) -> bool {
         let Some(client) = &mut self.client else { return false };
         client.poll(now, &mut station.node.lnet, window);
         self.done = self.done.take().or_else(|| client.next_done());
@@ -237,7 +242,7 @@ impl Actor for Asking<'_> {
         &mut self,
         now: Instant,
         station: &mut Station<'_>,
-        window: &mut Window<'_>,
+        window: &mut MemoryWindow<'_>,
         peer: Nid,
     ) {
         if let Some(client) = &mut self.client {
@@ -249,7 +254,7 @@ impl Actor for Asking<'_> {
         self.done.is_some() || self.gave_up.is_some() || signals::stopped()
     }
 
-    fn leave(&mut self, now: Instant, station: &mut Station<'_>, window: &mut Window<'_>) {
+    fn leave(&mut self, now: Instant, station: &mut Station<'_>, window: &mut MemoryWindow<'_>) {
         if let Some(client) = &mut self.client {
             client.leave(now, &mut station.node.lnet, window);
         }

@@ -5,7 +5,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use lnd_core::id::{Incarnation, LinkId, Nid};
-use lnd_dma::regs::{LinkBits, Register, RegisterAccess, Status};
+use lnd_dma::regs::{LinkBits, Register, RegisterAccess, StatusBits};
 use lnd_sim::fabric::{
     nid_of, node_of, DeclareError, Fabric, JoinError, Mapping, NodeFlags, NodeState, OpenError,
     Shape,
@@ -64,23 +64,24 @@ pub fn show(file: &Path) -> Result<(), Broken> {
 
 fn show_node(fabric: &Fabric<'_>, node: u32) {
     let found = fabric.node(node);
-    let life = found.life.map_or("-".into(), |life| format!("{:016x}", life.raw()));
+    let incarnation =
+        found.incarnation.map_or("-".into(), |incarnation| format!("{:016x}", incarnation.raw()));
     // Of a node that has left, the flags are those of its former life.
     let locked = found.flags.contains(NodeFlags::LOCKED) && found.state != NodeState::Absent;
     let locked = if locked { ", held by a lock" } else { "" };
     let state = format!("{:?}", found.state).to_lowercase();
-    crate::say!("{}: {state}, life {life}{locked}", nid_of(node));
+    crate::say!("{}: {state}, life {incarnation}{locked}", nid_of(node));
     for link in (0..fabric.shape().links as usize).filter_map(LinkId::new) {
         let Ok(memory) = fabric.link_memory(node, link) else { continue };
         let up = LinkBits(memory.read(Register::Link)).contains(LinkBits::UP);
-        let status = Status(memory.read(Register::Status));
+        let status = StatusBits(memory.read(Register::Status));
         // Of a node that is gone the registers show what it did last.
         let is_gone = matches!(found.state, NodeState::Absent | NodeState::Dead);
         let engine = if is_gone {
             "gone"
-        } else if status.contains(Status::STOPPED) {
+        } else if status.contains(StatusBits::STOPPED) {
             "stopped"
-        } else if status.contains(Status::RUNNING) {
+        } else if status.contains(StatusBits::RUNNING) {
             "running"
         } else {
             "not running"
@@ -103,18 +104,20 @@ fn within(fabric: &Fabric<'_>, nid: Nid) -> Result<u32, Broken> {
 ///
 /// # Errors
 /// The file is no fabric, or the node is not there, lives another life, or is a process that runs.
-pub fn dead(file: &Path, nid: Nid, life: Option<Incarnation>) -> Result<(), Broken> {
+pub fn dead(file: &Path, nid: Nid, incarnation: Option<Incarnation>) -> Result<(), Broken> {
     with(file, |fabric| {
         let node = within(fabric, nid)?;
-        let declared = fabric.declare_ended(node, life).map_err(|error| match error {
+        let declared = fabric.declare_ended(node, incarnation).map_err(|error| match error {
             JoinError::Taken => format!("{nid}: its process is running; stop it instead"),
             other => format!("{nid}: {other}"),
         })?;
         declared.map_err(|error| match error {
             DeclareError::NotThere => format!("{nid}: not present on this fabric"),
-            DeclareError::OtherLife => {
-                let now =
-                    fabric.node(node).life.map_or("-".into(), |l| format!("{:016x}", l.raw()));
+            DeclareError::OtherIncarnation => {
+                let now = fabric
+                    .node(node)
+                    .incarnation
+                    .map_or("-".into(), |l| format!("{:016x}", l.raw()));
                 format!("{nid}: {error}: {now}")
             }
             DeclareError::NoSuchNode => format!("{nid}: {error}"),
@@ -147,7 +150,7 @@ pub fn link(file: &Path, nid: Nid, link: usize, up: bool) -> Result<(), Broken> 
 ///
 /// # Errors
 /// It is no hexadecimal number, or zero, which is none.
-pub fn parse_life(text: &str) -> Result<Incarnation, String> {
+pub fn parse_incarnation(text: &str) -> Result<Incarnation, String> {
     let digits = text.strip_prefix("0x").unwrap_or(text);
     let all_digits = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
     let raw = u64::from_str_radix(digits, 16).ok().filter(|_| all_digits);

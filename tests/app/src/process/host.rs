@@ -9,11 +9,11 @@ use lnd_core::counters::Counter;
 use lnd_core::id::Nid;
 use lnd_core::sync::AtomicU32;
 use lnd_core::time::{Instant, Span};
-use lnd_sim::fabric::{nid_of, node_of, Fabric, JoinError, Mapping, Window};
+use lnd_sim::fabric::{nid_of, node_of, Fabric, JoinError, Mapping, MemoryWindow};
 use lnd_sim::lnet::Event;
-use lnd_sim::node::Hall;
+use lnd_sim::node::Arena;
 use lnd_sim::runtime::{
-    drive_engine, sharpen_timers, Bells, Clock, EngineSeat, Monitor, Station, StationError, Wake,
+    drive_engine, sharpen_timers, Bells, Clock, EngineRef, Monitor, Station, StationError, Wake,
     OPENING,
 };
 
@@ -38,7 +38,7 @@ pub trait Actor {
         &mut self,
         now: Instant,
         station: &mut Station<'_>,
-        window: &mut Window<'_>,
+        window: &mut MemoryWindow<'_>,
         event: Event,
     );
     /// A peer's life is over: nothing that was under way with it will be answered.
@@ -46,16 +46,21 @@ pub trait Actor {
         &mut self,
         _now: Instant,
         _station: &mut Station<'_>,
-        _window: &mut Window<'_>,
+        _window: &mut MemoryWindow<'_>,
         _peer: Nid,
     ) {
     }
     /// A round. Returns whether there is more to do at once.
-    fn poll(&mut self, now: Instant, station: &mut Station<'_>, window: &mut Window<'_>) -> bool;
+    fn poll(
+        &mut self,
+        now: Instant,
+        station: &mut Station<'_>,
+        window: &mut MemoryWindow<'_>,
+    ) -> bool;
     /// Whether the process is done.
     fn is_done(&self) -> bool;
     /// Called once, when the process is done: the place to tell others.
-    fn leave(&mut self, _: Instant, _: &mut Station<'_>, _: &mut Window<'_>) {}
+    fn leave(&mut self, _: Instant, _: &mut Station<'_>, _: &mut MemoryWindow<'_>) {}
     /// Whether all that was to be told has arrived. It is not waited for long.
     fn has_left(&self) -> bool {
         true
@@ -87,23 +92,23 @@ fn host_on(
 ) -> Result<(), Broken> {
     let fabric = Fabric::attach(mapping)?;
     setup.check(&fabric)?;
-    let (hall, clock, violations) = (Hall::new(), Clock::start(), AtomicU32::new(0));
+    let (arena, clock, violations) = (Arena::new(), Clock::start(), AtomicU32::new(0));
     let bells = Bells::new(fabric.shape().nodes, LINKS);
-    let (mut station, seats) = join(setup, &hall, &fabric, clock, &violations, &bells)?;
+    let (mut station, engine_refs) = join(setup, &arena, &fabric, clock, &violations, &bells)?;
     let node = node_of(station.node.driver.identity().nid).unwrap_or_default();
     let end = AtomicBool::new(false);
     bells.host(node).into_iter().for_each(Wake::adopt);
     sharpen_timers();
     thread::scope(|scope| {
         let _stop = StopEngines(&end);
-        for mut seat in seats {
+        for mut engine_ref in engine_refs {
             let end = &end;
-            scope.spawn(move || drive_engine(&mut seat, clock, end));
+            scope.spawn(move || drive_engine(&mut engine_ref, clock, end));
         }
         station.open_links(OPENING);
         let begun = actor.begin(&mut station);
         *has_begun = begun.is_ok();
-        let mut window = Window::new(&fabric, node);
+        let mut window = MemoryWindow::new(&fabric, node);
         let mut watch = Watch::new();
         while begun.is_ok() && !actor.is_done() {
             let now = station.now();
@@ -160,7 +165,7 @@ fn act(
     now: Instant,
     actor: &mut dyn Actor,
     station: &mut Station<'_>,
-    window: &mut Window<'_>,
+    window: &mut MemoryWindow<'_>,
 ) -> bool {
     let mut busy = pass_on(now, actor, station, window);
     busy |= actor.poll(now, station, window);
@@ -174,7 +179,7 @@ fn pass_on(
     now: Instant,
     actor: &mut dyn Actor,
     station: &mut Station<'_>,
-    window: &mut Window<'_>,
+    window: &mut MemoryWindow<'_>,
 ) -> bool {
     let mut any = false;
     while let Some(event) = station.node.lnet.next_event() {
@@ -187,12 +192,12 @@ fn pass_on(
 /// Becomes the node asked for, or any that is free.
 fn join<'m>(
     setup: &Setup,
-    hall: &'m Hall,
+    arena: &'m Arena,
     fabric: &'m Fabric<'m>,
     clock: Clock,
     violations: &'m AtomicU32,
     bells: &'m Bells,
-) -> Result<(Station<'m>, Vec<EngineSeat<'m>>), Broken> {
+) -> Result<(Station<'m>, Vec<EngineRef<'m>>), Broken> {
     let mut config = config();
     config.links = LINKS as u8;
     if let Some(nid) = setup.me {
@@ -200,12 +205,12 @@ fn join<'m>(
         let last = nid_of(fabric.shape().nodes.saturating_sub(1));
         let node = node
             .ok_or_else(|| format!("{nid}: this fabric has the nodes {} to {last}", nid_of(0)))?;
-        let joined = Station::join(hall, fabric, node, clock, config, violations, bells);
+        let joined = Station::join(arena, fabric, node, clock, config, violations, bells);
         return Ok(joined.map_err(|error| format!("{nid}: {error}"))?);
     }
     // From the end, where servers are not.
     for node in (0..fabric.shape().nodes).rev() {
-        match Station::join(hall, fabric, node, clock, config, violations, bells) {
+        match Station::join(arena, fabric, node, clock, config, violations, bells) {
             Err(StationError::Join(JoinError::Taken)) => {}
             other => return Ok(other?),
         }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use lnd_core::counters::Counter;
 use lnd_core::id::Nid;
 use lnd_core::time::{Instant, Span};
-use lnd_sim::fabric::Window;
+use lnd_sim::fabric::MemoryWindow;
 use lnd_sim::lnet::Event;
 use lnd_sim::runtime::{random_word, Station};
 
@@ -40,14 +40,14 @@ impl Actor for Serving {
         let me = station.node.driver.identity();
         // After the node was joined: a start that fails leaves the directory alone.
         let owner = format!("{}, process {}", me.nid, std::process::id());
-        let mut store = DirStore::open_as(&self.dir, &owner, me.life.raw())
+        let mut store = DirStore::open_as(&self.dir, &owner, me.incarnation.raw())
             .map_err(|error| format!("{}: {error}", self.dir.display()))?;
         // Without the thread files are stored, more slowly.
         let _ = store.read_back_aside();
         let server = FileServer::new(config, Pages::new(0, window), store, &mut station.node.lnet)
             .map_err(|error| format!("the fabric's windows are too small: {error:?}"))?;
         self.server = Some(server);
-        crate::say!("{} is up, life {:016x}", me.nid, me.life.raw());
+        crate::say!("{} is up, life {:016x}", me.nid, me.incarnation.raw());
         Ok(())
     }
 
@@ -55,7 +55,7 @@ impl Actor for Serving {
         &mut self,
         now: Instant,
         station: &mut Station<'_>,
-        window: &mut Window<'_>,
+        window: &mut MemoryWindow<'_>,
         event: Event,
     ) {
         if let Some(server) = &mut self.server {
@@ -68,7 +68,7 @@ impl Actor for Serving {
         &mut self,
         _now: Instant,
         station: &mut Station<'_>,
-        _window: &mut Window<'_>,
+        _window: &mut MemoryWindow<'_>,
         peer: Nid,
     ) {
         if let Some(server) = &mut self.server {
@@ -76,7 +76,12 @@ impl Actor for Serving {
         }
     }
 
-    fn poll(&mut self, now: Instant, station: &mut Station<'_>, window: &mut Window<'_>) -> bool {
+    fn poll(
+        &mut self,
+        now: Instant,
+        station: &mut Station<'_>,
+        window: &mut MemoryWindow<'_>,
+    ) -> bool {
         let Some(server) = &mut self.server else { return false };
         let busy = server.next_deadline().is_some_and(|due| due <= now);
         server.poll(now, &mut station.node.lnet, window);
@@ -106,7 +111,7 @@ impl Actor for Serving {
         let shown = [
             Counter::FinalizedOk,
             Counter::FinalizedError,
-            Counter::WrongLife,
+            Counter::WrongIncarnation,
             Counter::Early,
             Counter::StaleAnswer,
             Counter::PeersDown,

@@ -5,10 +5,10 @@
 use std::collections::BTreeMap;
 use std::ptr::null_mut;
 
-use lnd_ffi::abi::{lnd_delivery, lnd_error, lnd_lane, lnd_refusal, lnd_sent_how};
+use lnd_ffi::abi::{lnd_delivery, lnd_error, lnd_lane, lnd_nak_reason, lnd_sent_how};
+use lnd_ffi::decision::lnd_nak;
 use lnd_ffi::messages::lnd_sent;
 use lnd_ffi::run::lnd_run;
-use lnd_ffi::verdict::lnd_refuse;
 
 use super::{nid_of, Op, Twist, World};
 use crate::host::SECOND;
@@ -46,7 +46,7 @@ impl World {
             Op::Submit { node, .. }
             | Op::SubmitWrong { node, .. }
             | Op::Withdraw { node, .. }
-            | Op::Verdict { node, .. }
+            | Op::Decision { node, .. }
             | Op::Refuse { node, .. }
             | Op::Sent { node, .. }
             | Op::Interrupt { node, .. }
@@ -108,9 +108,9 @@ impl World {
         for _ in 0..200 {
             for host in &self.hosts {
                 for request in std::mem::take(&mut *host.requests.borrow_mut()) {
-                    let why = lnd_refusal::LND_REFUSE_NO_MATCH as u32;
+                    let why = lnd_nak_reason::LND_NAK_NO_MATCH as u32;
                     // SAFETY: see `Host::ni`.
-                    unsafe { lnd_refuse(host.ni(), request, why, self.now) };
+                    unsafe { lnd_nak(host.ni(), request, why, self.now) };
                 }
             }
             self.work();

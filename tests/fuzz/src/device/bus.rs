@@ -12,7 +12,7 @@ use lnd_core::fragment::Fragment;
 use lnd_core::id::LinkId;
 use lnd_dma::memory::LinkMemory;
 use lnd_dma::regs::{Register, RegisterAccess};
-use lnd_dma::soft::{BusFault, Fabric, Place};
+use lnd_dma::soft::{BusAddress, BusFault, Fabric};
 
 pub const NODES: usize = 2;
 /// Where each node's payload begins, and how long it is.
@@ -74,7 +74,7 @@ pub struct Rules {
 }
 
 impl Rules {
-    fn covers(&self, place: Place, length: u32, sink: bool) -> bool {
+    fn covers(&self, place: BusAddress, length: u32, sink: bool) -> bool {
         let (from, to) = (place.address, place.address + u64::from(length));
         self.lent.iter().any(|(&(node, _), (fragments, is_sink))| {
             let inside = |f: &Fragment| f.address <= from && to <= f.address + u64::from(f.length);
@@ -83,7 +83,7 @@ impl Rules {
     }
 
     /// A byte moves from one node to another.
-    fn check(&self, from: Place, to: Place, length: u32) {
+    fn check(&self, from: BusAddress, to: BusAddress, length: u32) {
         for node in [from.node, to.node] {
             let stopped = self.proof[node as usize] && !self.forged;
             assert!(!stopped, "INV-3: {length} bytes of node {node} moved after the proof");
@@ -107,7 +107,7 @@ pub struct Bus<'m> {
 
 impl Bus<'_> {
     /// The bounds are this function's own: an engine that asks for more gets a fault.
-    fn range(place: Place, length: u32) -> Option<Range<usize>> {
+    fn range(place: BusAddress, length: u32) -> Option<Range<usize>> {
         let from = place.address.checked_sub(WINDOW.0)?;
         let to = from.checked_add(u64::from(length)).filter(|&to| to <= WINDOW.1)?;
         ((place.node as usize) < NODES).then_some(from as usize..to as usize)
@@ -123,7 +123,7 @@ impl<'m> Fabric<'m> for Bus<'m> {
         self.alive.get()
     }
 
-    fn copy(&mut self, from: Place, to: Place, length: u32) -> Result<(), BusFault> {
+    fn copy(&mut self, from: BusAddress, to: BusAddress, length: u32) -> Result<(), BusFault> {
         let source = Self::range(from, length).ok_or(BusFault)?;
         let sink = Self::range(to, length).ok_or(BusFault)?;
         self.rules.borrow().check(from, to, length);

@@ -22,14 +22,14 @@ use lnd_core::sync::{AtomicU32, Ordering};
 use lnd_core::time::{Instant, Span};
 use lnd_dma::descriptor::State;
 use lnd_dma::driver::{CompletionQueue, MmioEngine, Nodes};
-use lnd_dma::memory::{Geometry, LinkMemory};
+use lnd_dma::memory::{LinkGeometry, LinkMemory};
 use lnd_dma::regs::{LinkBits, Register, RegisterAccess, MAGIC, VERSION};
 use lnd_dma::soft::{NoFaults, Settings, SoftEngine};
 use lnd_shortmsg::mailbox::Line;
 
 use bus::{Bus, Fault, Registers, Rules, NODES, WINDOW};
 
-const GEOMETRY: Geometry = Geometry { descriptors: 6, lists: 6 };
+const GEOMETRY: LinkGeometry = LinkGeometry { descriptors: 6, lists: 6 };
 /// Payload of each slot, and of each fragment in it.
 const SLOT: (u64, u64) = (640, 150);
 /// Words of the register block.
@@ -75,7 +75,7 @@ enum Op {
     Stop(bool),
     /// Looks for the proof.
     Look(bool),
-    Yank {
+    Reclaim {
         node: bool,
         slot: u8,
         older: u8,
@@ -227,16 +227,16 @@ impl<'m> Plant<'m> {
             }
             Op::Stop(node) => self.node(node).driver.stop(),
             Op::Look(node) => self.look(usize::from(node)),
-            Op::Yank { node, slot, older } => {
+            Op::Reclaim { node, slot, older } => {
                 let tag = self.node(node).tag(slot, older);
-                self.yank(usize::from(node), tag);
+                self.reclaim(usize::from(node), tag);
             }
             Op::Reset(node) => self.reset(usize::from(node)),
             Op::Recover(node) => {
                 self.node(node).driver.stop();
                 (0..4).for_each(|_| self.step_both());
                 self.look(usize::from(node));
-                self.yank_all(usize::from(node));
+                self.reclaim_all(usize::from(node));
                 self.reset(usize::from(node));
             }
             Op::Fault { node, fault } => self.node(node).fault.set(fault),
@@ -333,17 +333,17 @@ impl<'m> Plant<'m> {
         self.rules.borrow_mut().proof[node] = self.nodes[node].proof.is_some();
     }
 
-    fn yank(&mut self, node: usize, tag: Tag) {
+    fn reclaim(&mut self, node: usize, tag: Tag) {
         let it = &mut self.nodes[node];
         if let Some(proof) = &it.proof {
-            it.driver.yank(tag, proof);
+            it.driver.reclaim(tag, proof);
             self.give_back(node, tag);
         }
     }
 
-    fn yank_all(&mut self, node: usize) {
+    fn reclaim_all(&mut self, node: usize) {
         for tag in self.nodes[node].tags {
-            self.yank(node, tag);
+            self.reclaim(node, tag);
         }
     }
 
@@ -420,7 +420,7 @@ impl<'m> Plant<'m> {
             }
             self.nodes[node].memory.write(Register::Link, LinkBits::UP.bits());
             self.look(node);
-            self.yank_all(node);
+            self.reclaim_all(node);
             self.reset(node);
         }
         self.nodes.iter_mut().for_each(|node| node.driver.stop());
@@ -437,7 +437,7 @@ impl<'m> Plant<'m> {
             assert!(self.nodes[node].proof.is_some(), "node {node} is not proven stopped");
         }
         for node in 0..NODES {
-            self.yank_all(node);
+            self.reclaim_all(node);
             self.reset(node);
         }
         self.alive.set(true);

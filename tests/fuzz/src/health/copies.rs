@@ -8,13 +8,13 @@ use super::Book;
 
 impl Book {
     /// R45: a message is coming or received once, and a second copy is one of what was received.
-    pub(super) fn arrived(&mut self, from: PeerId, life: Incarnation, bits: u32) {
+    pub(super) fn arrived(&mut self, from: PeerId, incarnation: Incarnation, bits: u32) {
         let number = Number::new(1 + (bits >> 16 & 1), bits % 2000).expect("not epoch 0");
-        let to = (bits >> 19 & 1 == 1).then_some(life);
-        let stamp = Stamp { from: life, to, number };
+        let to = (bits >> 19 & 1 == 1).then_some(incarnation);
+        let stamp = Stamp { from: incarnation, to, number };
         let (key, present) = ((from, number), self.health.peer(from).and_then(|p| p.incarnation()));
-        let ours =
-            present == Some(life) && (to.is_none() || to == self.health.config().incarnation);
+        let ours = present == Some(incarnation)
+            && (to.is_none() || to == self.health.config().incarnation);
         let before = self.arrived.get(&key).copied().filter(|_| ours);
         let remembered = self.remembered.contains(&from);
         match bits >> 17 & 3 {

@@ -16,7 +16,7 @@ pub struct Absence {
     /// The other node has said hello, or has answered one, in the present pause.
     missed: bool,
     /// Its channel has said of a message that it was not, or perhaps not, delivered.
-    pub told: bool,
+    pub notified: bool,
     /// Its hellos may have left late, for want of room or of a link.
     pub held_up: bool,
 }
@@ -42,8 +42,8 @@ impl Absence {
         let pause = self.ran.map_or_else(Span::default, |ran| now.since(ran));
         self.pauses += u32::from(pause > Span::from_millis(5));
         let long = pause >= config().hello_timeout.times(2);
-        let deaf = long && self.pauses == 1 && self.missed && !self.told;
-        (self.ran, self.missed, self.told) = (Some(now), false, false);
+        let deaf = long && self.pauses == 1 && self.missed && !self.notified;
+        (self.ran, self.missed, self.notified) = (Some(now), false, false);
         deaf
     }
 }

@@ -22,7 +22,7 @@ impl World<'_> {
             _ => Sent::Ok,
         };
         // What a channel finds out about a hello is no silence.
-        self.absences[node].told |= sent != Sent::Ok;
+        self.absences[node].notified |= sent != Sent::Ok;
         self.nodes[node].sent(pick, sent);
     }
 
@@ -43,7 +43,7 @@ impl World<'_> {
     pub(super) fn engine(&mut self, node: usize, pick: usize, how: u8) {
         let hardware = self.nodes[node].hardware.borrow();
         let out = |(&(link, _), p): &(&(usize, u32), &Posted)| {
-            p.done.is_none() && !hardware.vouched[link]
+            p.done.is_none() && !hardware.asserted[link]
         };
         let count = hardware.posted.iter().filter(out).count().max(1);
         let Some((&key, &posted)) = hardware.posted.iter().filter(out).nth(pick % count) else {
@@ -63,9 +63,9 @@ impl World<'_> {
 
     fn pull(&mut self, node: usize, tag: Tag, source: Tag, how: u8, asked: bool) -> Returned {
         let mut hardware = self.nodes[1 - node].hardware.borrow_mut();
-        let vouched = hardware.vouched;
+        let asserted = hardware.asserted;
         let found = hardware.posted.iter_mut().find(|((link, _), p)| {
-            p.tag == source && p.source.is_none() && p.done.is_none() && !vouched[*link]
+            p.tag == source && p.source.is_none() && p.done.is_none() && !asserted[*link]
         });
         let Some((_, staged)) = found else { return Returned::Untouched };
         match how % 8 {
@@ -100,9 +100,9 @@ impl World<'_> {
                 return false;
             }
             Inbound::Request(arrival) => {
-                let ticket = arrival.keep();
+                let rx_request = arrival.keep();
                 let number = self.book.sees(self.incarnation(to), &message);
-                self.decide(to, ticket, number, decision);
+                self.decide(to, rx_request, number, decision);
             }
             Inbound::Handled => {}
         }

@@ -75,13 +75,13 @@ impl Book {
     /// A frame leaves.
     pub fn leaves(&mut self, now: Instant, envelope: &Envelope, message: &Message<'_>) {
         if matches!(message, Message::Close) {
-            self.goodbyes.insert(envelope.from_life);
+            self.goodbyes.insert(envelope.from_incarnation);
         }
         let Some(number) = number_of(message) else { return };
         let entry = self.messages.get_mut(&number).expect("a message that was accepted");
         assert!(now < entry.deadline, "sent after its deadline (LU-16303)");
         assert_eq!(entry.receiver, None, "sent twice (INV-5)");
-        entry.receiver = envelope.to_life;
+        entry.receiver = envelope.to_incarnation;
         entry.staged = !matches!(message, Message::Immediate { .. });
     }
 

@@ -3,11 +3,11 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use lnd_core::driver::{Give, Kind, Receive, Request, RequestKind, Ticket};
+use lnd_core::driver::{Kind, Receive, Reply, Request, RequestKind, RxRequest};
 use lnd_core::fragment::Fragment;
 use lnd_core::id::{Incarnation, LinkId, Tag};
 use lnd_core::link::LinkState;
-use lnd_core::message::{Lane, Refusal};
+use lnd_core::message::{Lane, NakReason};
 use lnd_core::peer::HelloState;
 use lnd_core::ports::{Returned, Sent};
 use lnd_core::time::{Instant, Span};
@@ -31,7 +31,7 @@ pub struct World<'m> {
     spare: std::slice::IterMut<'m, Memory>,
     incarnations: [u64; 2],
     pub(super) ways: BTreeMap<Way, VecDeque<Letter>>,
-    kept: [Vec<(Ticket<'static>, u32)>; 2],
+    kept: [Vec<(RxRequest<'static>, u32)>; 2],
     /// The last transfers of each node, of which late completions may speak.
     tags: [VecDeque<Tag>; 2],
     pub(super) paused: [bool; 2],
@@ -110,8 +110,8 @@ impl<'m> World<'m> {
             Op::Decide { pick, decision, .. } => {
                 let count = self.kept[node].len();
                 if count > 0 && decision != Decision::Keep {
-                    let (ticket, message) = self.kept[node].remove(usize::from(pick) % count);
-                    self.decide(node, ticket, message, decision);
+                    let (rx_request, message) = self.kept[node].remove(usize::from(pick) % count);
+                    self.decide(node, rx_request, message, decision);
                 }
             }
             Op::Interrupt(_) => self.nodes[node].interrupt(),
@@ -136,7 +136,7 @@ impl<'m> World<'m> {
             Trouble::Link { link, up } => {
                 host.hardware.borrow_mut().link_down[usize::from(link)] = !up;
                 if let (false, Some(link)) = (up, LinkId::new(link.into())) {
-                    host.driver.decider().link_failed(link);
+                    host.driver.irq_handle().link_failed(link);
                 }
             }
             Trouble::Gone { link, gone } => {
@@ -155,7 +155,7 @@ impl<'m> World<'m> {
     }
 
     pub(super) fn incarnation(&self, node: usize) -> Incarnation {
-        self.nodes[node].driver.identity().life
+        self.nodes[node].driver.identity().incarnation
     }
 
     fn submit(&mut self, node: usize, kind: u8, length: u16, millis: u8) {
@@ -164,7 +164,7 @@ impl<'m> World<'m> {
         let deadline = self.now.after(Span::from_millis(1 + u64::from(millis) * 8));
         let kind = [Kind::Put, Kind::Get, Kind::Ack, Kind::Reply][usize::from(kind) % 4];
         let payload = [Fragment::new(64, u32::from(length % 1024) + 1)];
-        let user = self.nodes[node].ticket();
+        let user = self.nodes[node].rx_request();
         self.book.accepted(number, self.incarnation(node), deadline);
         let request = Request {
             kind,
@@ -198,32 +198,32 @@ impl<'m> World<'m> {
     pub(super) fn decide(
         &mut self,
         node: usize,
-        ticket: Ticket<'_>,
+        rx_request: RxRequest<'_>,
         message: u32,
         decision: Decision,
     ) {
         let now = self.now;
-        let user = self.nodes[node].ticket();
+        let user = self.nodes[node].rx_request();
         let (buffer, deadline) = ([Fragment::new(128, 4096)], now.after(Span::from_millis(200)));
         // What was kept has lost its inline payload.
-        let inline = ticket.kind() == RequestKind::Immediate;
-        let length = if inline { ticket.payload().len() as u32 } else { ticket.length };
+        let inline = rx_request.kind() == RequestKind::Immediate;
+        let length = if inline { rx_request.payload().len() as u32 } else { rx_request.length };
         let driver = &mut self.nodes[node].driver;
         let taken = match decision {
             Decision::Keep => {
-                self.kept[node].push((ticket.detach(), message));
+                self.kept[node].push((rx_request.detach(), message));
                 None
             }
             Decision::Nak => {
-                driver.refuse(now, ticket, Refusal::NoMatch);
+                driver.refuse(now, rx_request, NakReason::NoMatch);
                 None
             }
-            Decision::Take if ticket.kind() == RequestKind::Get => {
-                driver.give(now, ticket, &Give { source: &buffer, length, deadline, user }).ok()
-            }
-            Decision::Take => {
-                driver.recv(now, ticket, &Receive { sink: &buffer, length, deadline, user }).ok()
-            }
+            Decision::Take if rx_request.kind() == RequestKind::Get => driver
+                .reply(now, rx_request, &Reply { source: &buffer, length, deadline, user })
+                .ok(),
+            Decision::Take => driver
+                .recv(now, rx_request, &Receive { sink: &buffer, length, deadline, user })
+                .ok(),
         };
         if let Some(tag) = taken {
             self.works_for(node, user, tag, message);
@@ -287,7 +287,7 @@ impl<'m> World<'m> {
             let before = state(host);
             self.next[node] = host.driver.on_time(self.now);
             let blamed =
-                before == Some(HelloState::Greeting) && state(host) == Some(HelloState::Down);
+                before == Some(HelloState::Handshake) && state(host) == Some(HelloState::Down);
             assert!(!cut || !blamed, "blamed for our own links (LU-17505, LU-20379)");
             assert!(!deaf || !blamed, "down, and had answered while we did not run (R41)");
             if self.next[node] != Some(self.now) {
@@ -351,8 +351,8 @@ impl<'m> World<'m> {
         let end = self.now.after(Span::from_secs(20));
         while self.now < end {
             for node in 0..2 {
-                for (ticket, message) in std::mem::take(&mut self.kept[node]) {
-                    self.decide(node, ticket, message, Decision::Nak);
+                for (rx_request, message) in std::mem::take(&mut self.kept[node]) {
+                    self.decide(node, rx_request, message, Decision::Nak);
                 }
                 self.collect(node);
             }

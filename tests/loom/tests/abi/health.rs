@@ -34,7 +34,7 @@ impl Node {
         // SAFETY: a place for it.
         let made = unsafe { lnd_health_config_init(&raw mut config, LND_ABI_VERSION, 1, 4, 4) };
         assert_eq!(made, OK);
-        (config.journeys, config.actions, config.incarnation) = (1, 1, 1);
+        (config.attempts, config.actions, config.incarnation) = (1, 1, 1);
         // SAFETY: a configuration.
         let lines = unsafe { lnd_health_size(&raw const config) }.div_ceil(64);
         let mut memory = vec![Unused([MaybeUninit::new(0); 64]); lines].into_boxed_slice();

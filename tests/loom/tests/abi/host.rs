@@ -10,10 +10,11 @@ use lnd_core::id::{Incarnation, Nid};
 use lnd_core::message::{Envelope, Hello, HelloAck, Message};
 use lnd_core::sync::{AtomicU32, Ordering};
 use lnd_dma::memory::LinkMemory;
-use lnd_dma::regs::{Control, Interrupt, LinkBits, Register, RegisterAccess, Status};
+use lnd_dma::regs::{ControlBits, InterruptBits, LinkBits, Register, RegisterAccess, StatusBits};
 use lnd_ffi::abi::*;
 use lnd_ffi::config::{lnd_config_init, lnd_ring_format, lnd_ring_size};
 use lnd_ffi::create::{lnd_ni_create, lnd_ni_destroy, lnd_ni_size};
+use lnd_ffi::decision::lnd_recv;
 use lnd_ffi::interrupts::{lnd_interrupt, lnd_link_failed};
 use lnd_ffi::lnd_ni;
 use lnd_ffi::messages::{lnd_frame_in, lnd_sent};
@@ -22,7 +23,6 @@ use lnd_ffi::run::lnd_run;
 use lnd_ffi::shutdown::lnd_shutdown;
 use lnd_ffi::stats::{lnd_counter, lnd_stats_get};
 use lnd_ffi::submit::{lnd_submit, lnd_withdraw};
-use lnd_ffi::verdict::lnd_recv;
 use lnd_ffi::version::LND_ABI_VERSION;
 use lnd_loom::Watched;
 use lnd_shortmsg::wire::{decode, encode, Checksum, Frame};
@@ -137,7 +137,7 @@ impl Host {
             let made = unsafe { lnd_ring_format(config, ring.at(), ring.len(), 0, 1) };
             assert_eq!(made, OK);
             let memory = self.registers(at as u32);
-            memory.write(Register::Status, Status::RUNNING.bits());
+            memory.write(Register::Status, StatusBits::RUNNING.bits());
             memory.write(Register::Link, LinkBits::UP.bits());
         }
         // SAFETY: a configuration.
@@ -174,8 +174,8 @@ impl Host {
             // The engines do as they are told.
             for link in 0..2 {
                 let memory = self.registers(link);
-                let control = Control(memory.read(Register::Control));
-                let stopped = Status::STOPPED.in_round(control.round());
+                let control = ControlBits(memory.read(Register::Control));
+                let stopped = StatusBits::STOPPED.in_round(control.round());
                 memory.write(Register::Status, stopped.bits());
             }
             assert_eq!(self.run(), OK);
@@ -205,8 +205,8 @@ impl Host {
     /// Takes what a peer's message brought.
     pub fn recv(&self, request: lnd_request) -> lnd_error {
         let frag = lnd_frag { addr: 64, len: 8, reserved: 0 };
-        let verdict = lnd_verdict {
-            size: size_of::<lnd_verdict>() as u32,
+        let decision = lnd_decision {
+            size: size_of::<lnd_decision>() as u32,
             nfrags: 1,
             frags: &raw const frag,
             len: 8,
@@ -215,7 +215,9 @@ impl Host {
             user: 5,
         };
         // SAFETY: the NI's memory lives as long as the host; the verdict is there.
-        unsafe { lnd_recv(self.ni.get(), request, &raw const verdict, NOW, null_mut(), null_mut()) }
+        unsafe {
+            lnd_recv(self.ni.get(), request, &raw const decision, NOW, null_mut(), null_mut())
+        }
     }
 
     /// The end of a message, from the channel.
@@ -235,8 +237,8 @@ impl Host {
     pub fn link_breaks(&self, link: u32) {
         let memory = self.registers(link);
         memory.write(Register::Link, 0);
-        memory.write(Register::Status, Status::CLOCK_OFF.bits());
-        memory.registers().interrupt.fetch_or(Interrupt::LINK.bits(), Ordering::Release);
+        memory.write(Register::Status, StatusBits::CLOCK_OFF.bits());
+        memory.registers().interrupt.fetch_or(InterruptBits::LINK.bits(), Ordering::Release);
     }
 
     /// The engine tells of a descriptor that was never posted.
@@ -246,7 +248,7 @@ impl Host {
         entry.generation.store(77, Ordering::Relaxed);
         // Release: as the engine does it.
         entry.sequence.store(1, Ordering::Release);
-        memory.registers().interrupt.fetch_or(Interrupt::COMPLETION.bits(), Ordering::Release);
+        memory.registers().interrupt.fetch_or(InterruptBits::COMPLETION.bits(), Ordering::Release);
     }
 
     /// Another context, with a number of its own.
@@ -349,8 +351,8 @@ impl Host {
         let envelope = Envelope {
             from: nid(2),
             to: nid(1),
-            from_life: life(2),
-            to_life: (!hello).then(|| life(1)),
+            from_incarnation: incarnation(2),
+            to_incarnation: (!hello).then(|| incarnation(1)),
             session,
             sequence,
             credits: 0,
@@ -380,7 +382,7 @@ impl Host {
     }
 
     /// The peer greets, and answers our hello.
-    pub fn greet(&self) {
+    pub fn handshake(&self) {
         let hello = Hello {
             version_min: 1,
             version_max: 1,
@@ -424,7 +426,7 @@ fn config() -> lnd_config {
     let made = unsafe { lnd_config_init(&raw mut config, LND_ABI_VERSION, 4, 1, 2) };
     assert_eq!(made, OK);
     (config.lists, config.immediate_max, config.flags) = (0, 8, 0);
-    (config.nid, config.life) = (1, 1);
+    (config.nid, config.incarnation) = (1, 1);
     config
 }
 
@@ -432,6 +434,6 @@ fn nid(n: u64) -> Nid {
     Nid::from_raw(n).unwrap()
 }
 
-fn life(n: u64) -> Incarnation {
+fn incarnation(n: u64) -> Incarnation {
     Incarnation::from_raw(n).unwrap()
 }

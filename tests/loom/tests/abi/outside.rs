@@ -17,7 +17,7 @@ const MAIL: Message<'_> = Message::Immediate { header: &[], payload: &[9; 8] };
 fn inv_13_two_decisions_of_one_request() {
     let ends = explore("recv ‖ recv", Bound::Exhaustive, || {
         let host = Host::new(Lock::Excludes);
-        host.greet();
+        host.handshake();
         // An earlier one, which is never decided.
         let former = host.offer(1, 1, &MAIL).1;
         let (error, request) = host.offer(1, 1, &MAIL);
@@ -41,7 +41,7 @@ fn inv_13_two_decisions_of_one_request() {
 fn r65_frames_of_two_threads() {
     let ends = explore("frame ‖ frame", Bound::Between(2, 3), || {
         let host = Host::new(Lock::Excludes);
-        host.greet();
+        host.handshake();
         host.frame.set(1);
         let other = host.context(2, |host| take(host, 2));
         let tries = [take(&host, 1), other.join().unwrap()];

@@ -8,7 +8,7 @@ use super::host::{Host, Lock, OK};
 
 /// What an interrupt leaves for the thread.
 #[test]
-fn inv_15_link_news_against_run() {
+fn inv_15_link_event_against_run() {
     let ends = explore("interrupt with news ‖ run", Bound::Between(2, 2), || {
         let host = Host::new(Lock::Broken);
         host.link_breaks(0);
@@ -26,7 +26,7 @@ fn inv_15_link_news_against_run() {
 
 /// What an interrupt leaves for a run that was called for before: there is no second call.
 #[test]
-fn inv_15_link_news_against_a_run_that_was_called_for() {
+fn inv_15_link_event_against_a_run_that_was_called_for() {
     let ends = explore("interrupt with news ‖ woken run", Bound::Between(2, 2), || {
         let host = Host::new(Lock::Broken);
         assert_eq!(host.submit(7).0, OK);

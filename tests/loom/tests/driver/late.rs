@@ -11,7 +11,7 @@ impl Context {
     /// context may do that has no time to wait for the shard's thread.
     fn down_and_sweep(&self, peer: PeerId, slot: u32) -> Option<Effect> {
         self.peer_down(peer);
-        let shared = self.decider.shared();
+        let shared = self.irq_handle.shared();
         self.device.turn();
         let (tag, cause) = shared.must_cancel(slot)?;
         self.device.turn();

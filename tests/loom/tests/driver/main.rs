@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! A whole driver against interrupts (INV-1, INV-2, S0-16, S0-20).
 //!
-//! Protocol: the shard's thread calls the driver, other contexts call copies of its [`Decider`];
+//! Protocol: the shard's thread calls the driver, other contexts call copies of its [`IrqHandle`];
 //! they meet in the shared words only. The other models look at one protocol each with the
 //! submitter's steps written out; here they are the driver's own.
 //!
@@ -9,7 +9,7 @@
 //! that is handed out to a peer or a link that went down meanwhile is given up without waiting for
 //! its deadline, and its descriptor is asked for, or taken away, exactly once.
 //!
-//! [`Decider`]: lnd_core::driver::Decider
+//! [`IrqHandle`]: lnd_core::driver::Decider
 #![cfg(loom)]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -22,7 +22,7 @@ use std::rc::Rc;
 
 use lnd_core::config::Config;
 use lnd_core::counters::Counters;
-use lnd_core::driver::{Decider, Driver, Identity, Kind, Report, Request, Why};
+use lnd_core::driver::{Driver, Identity, IrqHandle, Kind, Report, Request, Why};
 use lnd_core::fragment::Fragment;
 use lnd_core::id::{Incarnation, LinkId, Nid, PeerId, Tag};
 use lnd_core::link::LinkState;
@@ -55,24 +55,24 @@ impl Node {
         let lent = unsafe { &mut *memory.as_ptr() };
         let device = Device::new();
         let port = || Port(Rc::clone(&device));
-        let me = Identity { nid: nid(1), life: life(1) };
+        let me = Identity { nid: nid(1), incarnation: incarnation(1) };
         let driver = Driver::create(lent, config, me, [port()], port(), port(), port()).unwrap();
         let next = Tag { index: 0, generation: 0 };
         let mut node = Self { driver, device, next, memory };
         node.driver.on_time(NOW);
-        node.next = node.greet();
+        node.next = node.handshake();
         node.next.generation = node.next.generation.wrapping_add(1);
         node
     }
 
     /// Submits a first message, answers the hello that it causes, and sees it through.
-    fn greet(&mut self) -> Tag {
+    fn handshake(&mut self) -> Tag {
         let tag = self.submit(&[]).unwrap();
         let envelope = Envelope {
             from: nid(2),
             to: nid(1),
-            from_life: life(2),
-            to_life: Some(life(1)),
+            from_incarnation: incarnation(2),
+            to_incarnation: Some(incarnation(1)),
             session: 1,
             sequence: 0,
             credits: 0,
@@ -117,13 +117,13 @@ impl Node {
     /// A context that holds a decider and sees the device.
     fn context<T: 'static>(&self, run: impl FnOnce(&Context) -> T + 'static) -> JoinHandle<T> {
         let device = Rc::clone(&self.device);
-        let context = Context { decider: self.driver.decider(), device };
+        let context = Context { irq_handle: self.driver.irq_handle(), device };
         thread::spawn(move || run(&context))
     }
 
     /// This thread as such a context.
     fn here(&self) -> Context {
-        Context { decider: self.driver.decider(), device: Rc::clone(&self.device) }
+        Context { irq_handle: self.driver.irq_handle(), device: Rc::clone(&self.device) }
     }
 
     /// Nothing may be left. Context: the last one; all others have been joined.
@@ -138,19 +138,19 @@ impl Node {
 
 /// Another context than the shard's thread.
 struct Context {
-    decider: Decider<'static>,
+    irq_handle: IrqHandle<'static>,
     device: Rc<Device>,
 }
 
 impl Context {
     fn peer_down(&self, peer: PeerId) {
         self.device.turn();
-        self.decider.peer_down(peer);
+        self.irq_handle.peer_down(peer);
     }
 
     fn fail_link(&self) {
         self.device.turn();
-        self.decider.link_failed(link());
+        self.irq_handle.link_failed(link());
     }
 
     /// The descriptor comes back, if the device has it. Whether it did.
@@ -159,7 +159,7 @@ impl Context {
         if has {
             self.device.turn();
             let completion = Completion { tag, returned };
-            self.decider.on_completion(NOW, completion, &mut Counters::new(), &mut NoTrace);
+            self.irq_handle.on_completion(NOW, completion, &mut Counters::new(), &mut NoTrace);
         }
         has
     }
@@ -169,7 +169,7 @@ impl Context {
         let carries = self.device.carries(tag);
         if carries {
             self.device.turn();
-            self.decider.on_sent(NOW, tag, Sent::Ok, &mut Counters::new(), &mut NoTrace);
+            self.irq_handle.on_sent(NOW, tag, Sent::Ok, &mut Counters::new(), &mut NoTrace);
         }
         carries
     }
@@ -179,7 +179,7 @@ fn nid(n: u64) -> Nid {
     Nid::from_raw(n).unwrap()
 }
 
-fn life(n: u64) -> Incarnation {
+fn incarnation(n: u64) -> Incarnation {
     Incarnation::from_raw(n).unwrap()
 }
 
@@ -267,7 +267,7 @@ fn inv_2_submit_against_link_failure_and_late_completion() {
             node.driver.on_time(NOW);
         }
         assert_eq!(node.driver.link_state(link()), Some(LinkState::Down));
-        let (posted, yanked) = (node.here().device.has(tag), node.device.yanked.get());
+        let (posted, reclaimed) = (node.here().device.has(tag), node.device.reclaimed.get());
         if !posted {
             // It waits for a link that works.
             node.driver.withdraw(NOW, tag);
@@ -277,8 +277,8 @@ fn inv_2_submit_against_link_failure_and_late_completion() {
         let good = report.status.errno == 0;
         let real = interrupt.join().unwrap();
         // S0-21: even while the descriptor is being taken away, its real end may come first.
-        assert!(yanked == 1 || good || !posted, "waited for a device that is stopped");
-        assert!(yanked <= u32::from(posted) && real >= good, "{yanked} {real} {good}");
+        assert!(reclaimed == 1 || good || !posted, "waited for a device that is stopped");
+        assert!(reclaimed <= u32::from(posted) && real >= good, "{reclaimed} {real} {good}");
         node.end();
         (posted, real, good)
     });

@@ -28,7 +28,7 @@ pub struct Device {
     said: AtomicU32,
     pub session: Cell<u32>,
     pub invalidated: Cell<u32>,
-    pub yanked: Cell<u32>,
+    pub reclaimed: Cell<u32>,
     stopped: Cell<bool>,
 }
 
@@ -40,7 +40,7 @@ impl Device {
             said: AtomicU32::new(0),
             session: Cell::new(0),
             invalidated: Cell::new(0),
-            yanked: Cell::new(0),
+            reclaimed: Cell::new(0),
             stopped: Cell::new(false),
         })
     }
@@ -111,9 +111,9 @@ impl Engine for Port {
         Some(unsafe { Quiesced::assert_stopped(link) })
     }
 
-    fn yank(&mut self, tag: Tag, _proof: &Quiesced) -> Option<Returned> {
+    fn reclaim(&mut self, tag: Tag, _proof: &Quiesced) -> Option<Returned> {
         assert!(self.0.has(tag), "yanked what was not posted");
-        self.0.yanked.set(self.0.yanked.get() + 1);
+        self.0.reclaimed.set(self.0.reclaimed.get() + 1);
         None
     }
 

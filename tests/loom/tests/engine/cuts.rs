@@ -52,7 +52,7 @@ fn inv_3_cut_against_the_other_nodes_pull() {
             proof = parted().or_else(&mut parted);
         }
         let proof = proof.expect("nothing is claimed any more");
-        let ours = driver.engine.yank(TAG, &proof);
+        let ours = driver.engine.reclaim(TAG, &proof);
         // The memory is the upper layer's again: loom finds any chunk that is not over.
         yard.staged.set(0);
         let mut puller = puller.or_else(|| pull.map(|pull| pull.join().unwrap())).unwrap();
@@ -60,7 +60,10 @@ fn inv_3_cut_against_the_other_nodes_pull() {
         let theirs = popped(&mut yard.queue(1), TAG);
         assert_eq!(theirs == Some(Returned::Ok), ours == Some(Returned::Ok), "{theirs:?} {ours:?}");
         assert!(theirs.is_some() && ours.is_some(), "a word of each tells");
-        assert_eq!(popped(&mut yard.queue(0), TAG).filter(|told| Some(*told) != ours), None);
+        assert_eq!(
+            popped(&mut yard.queue(0), TAG).filter(|notified| Some(*notified) != ours),
+            None
+        );
         (early, format!("{ours:?} after {}", yard.moved.get()))
     });
     assert!(ends.len() >= 3, "{ends:?}");
@@ -91,7 +94,7 @@ fn inv_3_cut_against_our_own_pull() {
             engine.step(NOW, 1);
             proof = driver.engine.connection_quiesced(connection);
         }
-        let ours = driver.engine.yank(TAG, &proof.expect("its own engine has let go"));
+        let ours = driver.engine.reclaim(TAG, &proof.expect("its own engine has let go"));
         yard.arrived.set(7);
         device.map(|device| device.join().unwrap());
         assert_eq!(yard.arrived.get(), 7);

@@ -20,7 +20,7 @@ use lnd_core::id::Tag;
 use lnd_core::ports::{Completions, Engine, Returned};
 use lnd_core::sync::AtomicU32;
 use lnd_dma::bits::Bits;
-use lnd_dma::regs::{Interrupt, Register, RegisterAccess};
+use lnd_dma::regs::{InterruptBits, Register, RegisterAccess};
 use lnd_loom::{explore, Bound};
 use loom::thread;
 
@@ -107,7 +107,7 @@ fn popped(queue: &mut impl Completions, tag: Tag) -> Option<Returned> {
 fn r5_completion_against_interrupt() {
     let ends = explore("completion ‖ interrupt", Bound::Exhaustive, || {
         let yard = Yard::new(u32::MAX);
-        yard.registers(0).write(Register::InterruptMask, Interrupt::COMPLETION.bits());
+        yard.registers(0).write(Register::InterruptMask, InterruptBits::COMPLETION.bits());
         yard.driver(0).stage(TAG);
         yard.driver(1).pull(TAG);
         let mut puller = yard.engine(1);
@@ -122,7 +122,7 @@ fn r5_completion_against_interrupt() {
         let early = popped(&mut queue, TAG);
         assert_eq!(device.join().unwrap(), 1);
 
-        let again = registers.read(Register::Interrupt) & Interrupt::COMPLETION.bits() != 0;
+        let again = registers.read(Register::Interrupt) & InterruptBits::COMPLETION.bits() != 0;
         assert!(early.is_some() || again, "nobody will look for it");
         let late = popped(&mut queue, TAG);
         assert_eq!(early.or(late), Some(Returned::Ok));
@@ -152,11 +152,11 @@ fn r5_arming_against_completion() {
         });
         let registers = yard.registers(0);
         let mut queue = yard.queue(0);
-        registers.write(Register::InterruptMask, Interrupt::COMPLETION.bits());
+        registers.write(Register::InterruptMask, InterruptBits::COMPLETION.bits());
         let found = popped(&mut queue, TAG).is_some();
         let mut engine = device.join().unwrap();
         let raised = |registers: &lnd_dma::memory::LinkMemory<'_>| {
-            registers.read(Register::Interrupt) & Interrupt::COMPLETION.bits() != 0
+            registers.read(Register::Interrupt) & InterruptBits::COMPLETION.bits() != 0
         };
         let early = raised(&registers);
         engine.step(NOW, 1);
@@ -271,18 +271,18 @@ fn s0_11_reset_against_interrupt() {
             let early = [queue.pop(), queue.pop()];
             (queue, early)
         });
-        assert_eq!(driver.engine.yank(TAG, &proof), Some(Returned::Untouched));
+        assert_eq!(driver.engine.reclaim(TAG, &proof), Some(Returned::Untouched));
         driver.engine.reset(proof);
         let next = Tag { index: 0, generation: 2 };
         driver.stage(next);
         driver.engine.invalidate(next);
         engine.step(NOW, 1);
         let (mut queue, early) = interrupt.join().unwrap();
-        let mut told: Vec<_> = early.into_iter().flatten().map(|end| end.tag).collect();
-        told.extend(core::iter::from_fn(|| queue.pop()).map(|end| end.tag));
-        let before = told.iter().filter(|tag| **tag != next).count();
-        assert_eq!(told.len() - before, 1, "told once: {told:?}");
-        assert!(before <= 1, "{told:?}");
+        let mut notified: Vec<_> = early.into_iter().flatten().map(|end| end.tag).collect();
+        notified.extend(core::iter::from_fn(|| queue.pop()).map(|end| end.tag));
+        let before = notified.iter().filter(|tag| **tag != next).count();
+        assert_eq!(notified.len() - before, 1, "told once: {notified:?}");
+        assert!(before <= 1, "{notified:?}");
         before
     });
     assert_eq!(ends.into_keys().collect::<Vec<_>>(), [0, 1]);
@@ -290,7 +290,7 @@ fn s0_11_reset_against_interrupt() {
 
 /// A recall that crosses the pull: both sides are told, once each, and agree.
 #[test]
-fn s0_6_recall_against_pull() {
+fn s0_6_invalidate_against_pull() {
     let ends = explore("recall ‖ pull", Bound::Exhaustive, || {
         let yard = Yard::new(0);
         let mut driver = yard.driver(0);
@@ -364,7 +364,7 @@ fn s0_20_stop_against_pull() {
         }
         let proof = proof.expect("nothing is claimed any more");
         yard.turn();
-        let ours = driver.engine.yank(TAG, &proof);
+        let ours = driver.engine.reclaim(TAG, &proof);
         driver.engine.reset(proof);
         engine.step(NOW, 1);
         // The memory is the upper layer's again. loom finds here any chunk that is not over, and the

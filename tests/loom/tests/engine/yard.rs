@@ -12,9 +12,9 @@ use lnd_core::ports::{Bd, Engine, Features, Motion};
 use lnd_core::sync::AtomicU32;
 use lnd_core::time::Instant;
 use lnd_dma::driver::{CompletionQueue, ConnectingEngine, MmioEngine, Nodes};
-use lnd_dma::memory::{Geometry, LinkMemory};
-use lnd_dma::regs::{Control, LinkBits, Status, MAGIC, VERSION};
-use lnd_dma::soft::{BusFault, Fabric, Faults, Place, Settings, SoftEngine};
+use lnd_dma::memory::{LinkGeometry, LinkMemory};
+use lnd_dma::regs::{ControlBits, LinkBits, StatusBits, MAGIC, VERSION};
+use lnd_dma::soft::{BusAddress, BusFault, Fabric, Faults, Settings, SoftEngine};
 use lnd_loom::Watched;
 use loom::sync::Condvar;
 
@@ -24,7 +24,7 @@ pub const TAG: Tag = Tag { index: 0, generation: 1 };
 /// Chunks in which a transfer is moved.
 pub const CHUNKS: u32 = 2;
 
-const GEOMETRY: Geometry = Geometry { descriptors: 1, lists: 0 };
+const GEOMETRY: LinkGeometry = LinkGeometry { descriptors: 1, lists: 0 };
 /// Both engines have everything that is modelled.
 const FEATURES: u32 = Features::REMOTE_COMPLETION.0
     | Features::KNOWS_UNTOUCHED.0
@@ -61,9 +61,9 @@ impl Yard {
                 4 | 5 => GEOMETRY.ring(),
                 7 => node,
                 17 | 18 | 28 | 29 | 33 | 34 => start,
-                32 => Status::RUNNING.bits(),
+                32 => StatusBits::RUNNING.bits(),
                 48 => LinkBits::UP.bits(),
-                49 => Control::ENABLE.bits(),
+                49 => ControlBits::ENABLE.bits(),
                 // The sequence words of the completion ring: not yet.
                 83 | 87 => start.wrapping_add(((at as u32 - 83) / 4).wrapping_sub(start) % ring),
                 _ => 0,
@@ -192,7 +192,7 @@ impl Fabric<'static> for Bus {
         true
     }
 
-    fn copy(&mut self, from: Place, to: Place, length: u32) -> Result<(), BusFault> {
+    fn copy(&mut self, from: BusAddress, to: BusAddress, length: u32) -> Result<(), BusFault> {
         assert_eq!((from.node, to.node, length), (0, 1, 1));
         // loom finds here a chunk that moves after the memory was given back.
         let found = self.0.staged.get();
@@ -208,7 +208,7 @@ impl Faults for Bus {
         self.0.turn();
     }
 
-    fn overlooks_recall(&mut self, _tag: Tag) -> bool {
+    fn overlooks_invalidate(&mut self, _tag: Tag) -> bool {
         self.0.turn();
         false
     }

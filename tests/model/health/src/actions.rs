@@ -7,12 +7,12 @@ use std::mem::MaybeUninit;
 
 use lnd_core::id::Nid;
 use lnd_core::time::{Instant, Span};
-use lnd_core::transfer::Health as Class;
+use lnd_core::transfer::HealthClass as Class;
 use lnd_health::node::{Action, Connect, Ping, Probe};
 use lnd_health::prober::ProbeEnd;
-use lnd_health::reconnect::{Connected, Connection};
+use lnd_health::reconnect::{Connected, Connectivity};
 use lnd_health::Backoff;
-use lnd_health::{Config, Health, PeerId, PeerNiId, ProbeKinds};
+use lnd_health::{Health, HealthConfig, PeerId, PeerNiId, ProbeKinds};
 use stateright::{Checker, Model, Property};
 
 const PEER: PeerId = PeerId::new(0);
@@ -72,8 +72,8 @@ fn nid(number: u32) -> Nid {
     Nid::from_raw(1 << 32 | u64::from(number)).unwrap()
 }
 
-fn config() -> Config {
-    let mut config = Config::new(1, 1, 2);
+fn config() -> HealthConfig {
+    let mut config = HealthConfig::new(1, 1, 2);
     let second = Span::from_secs(AGAIN);
     (config.journal, config.routes) = (0, 0);
     config.recovery = Backoff { first: second, cap: second, jitter: 0 };
@@ -201,7 +201,7 @@ impl<'m> World<'m> {
     }
 
     fn check(&mut self, setup: Untold) {
-        let trying = |n: &u32| self.health.connection(PeerNiId::new(*n)) == Connection::Trying;
+        let trying = |n: &u32| self.health.connection(PeerNiId::new(*n)) == Connectivity::Trying;
         let waits = (0..2).any(|n| trying(&n));
         // What is due is asked for at once, so nothing is later than one pause from now.
         let soon = self.health.next_deadline() <= at(self.seconds + AGAIN);
@@ -300,8 +300,8 @@ impl Model for Untold {
             Property::always("every check holds", |_, seen: &Seen| seen.broken.is_none()),
             Property::sometimes("one is never told", |setup: &Self, seen: &Seen| {
                 let ticks = seen.steps.iter().filter(|&&step| step == Step::Tick).count() as u64;
-                let told = seen.steps.iter().any(|step| matches!(step, Step::Tell(..)));
-                ticks == setup.horizon && !told && seen.steps.contains(&Step::Next)
+                let notified = seen.steps.iter().any(|step| matches!(step, Step::Tell(..)));
+                ticks == setup.horizon && !notified && seen.steps.contains(&Step::Next)
             }),
         ]
     }

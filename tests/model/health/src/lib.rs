@@ -8,4 +8,4 @@ mod world;
 
 pub use actions::{Step, Untold};
 pub use model::{explore, find, Rails, Seen};
-pub use world::{Act, Defect, Fate, Setup};
+pub use world::{Act, Defect, InjectedFault, Setup};

@@ -6,16 +6,16 @@ use std::mem::MaybeUninit;
 
 use lnd_core::id::{Incarnation, Nid};
 use lnd_core::time::{Instant, Span};
-use lnd_core::transfer::{Delivery, Health as Class};
-use lnd_health::dedup::Window;
-use lnd_health::journey::{Journey, Path, Terms};
-use lnd_health::node::{Action, Count, End, Ended, Next, PeerSettings};
+use lnd_core::transfer::{Delivery, HealthClass as Class};
+use lnd_health::attempts::{Attempts, Path, Terms};
+use lnd_health::dedup::DedupWindow;
+use lnd_health::node::{Action, End, Ended, HealthCounter, Next, PeerSettings};
 use lnd_health::Backoff;
-use lnd_health::{Config, Health, NiId, Number, Object, PeerId, PeerNiId, WindowCheck};
+use lnd_health::{Health, HealthConfig, NiId, Number, Object, PeerId, PeerNiId, WindowCheck};
 
 /// What can happen to a try.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Fate {
+pub enum InjectedFault {
     /// It was delivered, and the sender knows.
     Delivered,
     /// It never left: a local failure.
@@ -47,7 +47,7 @@ pub enum Act {
     /// A copy that the sender has given up arrives after all.
     ArriveLate(u8),
     /// The try under way ends.
-    End(u8, Fate),
+    End(u8, InjectedFault),
     /// A second passes.
     Tick,
     /// A recovery ping goes out.
@@ -116,7 +116,7 @@ impl Setup {
 
 #[derive(Debug, Default)]
 struct Message {
-    journey: Option<Journey>,
+    attempts: Option<Attempts>,
     ends: Vec<Ended>,
     /// Copies that may still arrive, beside that of the try under way.
     late: u8,
@@ -125,15 +125,15 @@ struct Message {
     /// Each try's path, its second, and how many interfaces had come up by then.
     paths: Vec<(Path, u64, u64)>,
     number: Option<Number>,
-    life: u64,
+    incarnation: u64,
 }
 
 /// What the acts so far have led to.
 pub struct World<'m> {
     setup: Setup,
     health: Health<'m>,
-    window: Window,
-    life: u64,
+    window: DedupWindow,
+    incarnation: u64,
     seconds: u64,
     messages: Vec<Message>,
     /// The first check that failed.
@@ -169,12 +169,13 @@ impl<'m> World<'m> {
         }
         health.peer_incarnation(PEER, Incarnation::from_raw(1).unwrap());
         let messages = (0..setup.messages).map(|n| Message {
-            journey: health.open(PEER, Terms::new(u64::from(n), at(setup.deadline))),
+            attempts: health.open(PEER, Terms::new(u64::from(n), at(setup.deadline))),
             ..Message::default()
         });
         let messages = messages.collect();
-        let window = Window::new();
-        let mut world = Self { setup, health, window, life: 1, seconds: 0, messages, broken: None };
+        let window = DedupWindow::new();
+        let mut world =
+            Self { setup, health, window, incarnation: 1, seconds: 0, messages, broken: None };
         for &act in acts {
             world.act(act);
         }
@@ -186,22 +187,22 @@ impl<'m> World<'m> {
     pub fn options(&self) -> Vec<Act> {
         let mut options = Vec::new();
         for (n, message) in (0..).zip(&self.messages) {
-            let under_way = message.journey.as_ref().map(Journey::under_way);
+            let under_way = message.attempts.as_ref().map(Attempts::under_way);
             match under_way {
                 // While it pauses its host does nothing.
                 Some(false) if self.pauses(message) => {}
                 Some(false) => options.push(Act::Begin(n)),
                 Some(true) => {
                     if message.arrived {
-                        options.push(Act::End(n, Fate::Delivered));
+                        options.push(Act::End(n, InjectedFault::Delivered));
                     } else {
-                        let fates = [Fate::LostHere, Fate::LostThere];
-                        options.extend(fates.map(|fate| Act::End(n, fate)));
-                        if message.life == self.life {
+                        let injected_faults = [InjectedFault::LostHere, InjectedFault::LostThere];
+                        options.extend(injected_faults.map(|injected| Act::End(n, injected)));
+                        if message.incarnation == self.incarnation {
                             options.push(Act::Arrive(n));
                         }
                     }
-                    options.push(Act::End(n, Fate::Unknown));
+                    options.push(Act::End(n, InjectedFault::Unknown));
                 }
                 None => {}
             }
@@ -216,15 +217,15 @@ impl<'m> World<'m> {
         if self.seconds < self.setup.horizon {
             options.push(Act::Tick);
         }
-        if self.setup.restart && self.life == 1 {
+        if self.setup.restart && self.incarnation == 1 {
             options.push(Act::Restart);
         }
         options
     }
 
     fn pauses(&self, message: &Message) -> bool {
-        let journey = message.journey.as_ref();
-        journey.is_some_and(|j| self.health.next_try(j) > at(self.seconds))
+        let attempts = message.attempts.as_ref();
+        attempts.is_some_and(|j| self.health.next_try(j) > at(self.seconds))
     }
 
     fn act(&mut self, act: Act) {
@@ -239,7 +240,7 @@ impl<'m> World<'m> {
                 self.messages[usize::from(n)].late -= 1;
                 self.arrive(n.into());
             }
-            Act::End(n, fate) => self.end(n.into(), fate),
+            Act::End(n, injected) => self.end(n.into(), injected),
             Act::Ping(answer) => {
                 let now = at(self.seconds);
                 // Without a path it is put off instead.
@@ -252,11 +253,12 @@ impl<'m> World<'m> {
                 }
             }
             Act::Restart => {
-                self.life += 1;
+                self.incarnation += 1;
                 // What was sent to the former life reaches nobody.
                 self.messages.iter_mut().for_each(|message| message.late = 0);
-                self.window = Window::new();
-                self.health.peer_incarnation(PEER, Incarnation::from_raw(self.life).unwrap());
+                self.window = DedupWindow::new();
+                self.health
+                    .peer_incarnation(PEER, Incarnation::from_raw(self.incarnation).unwrap());
             }
         }
     }
@@ -265,11 +267,11 @@ impl<'m> World<'m> {
         let still = self.setup.defect == Some(Defect::NoClock);
         let now = at(if still { 0 } else { self.seconds });
         let message = &mut self.messages[n];
-        let mut journey = message.journey.take().unwrap();
-        let mut choice = match self.health.choose(&journey, &[]) {
+        let mut attempts = message.attempts.take().unwrap();
+        let mut choice = match self.health.choose(&attempts, &[]) {
             Ok(choice) => choice,
             Err(why) => {
-                message.ends.push(self.health.give_up(journey, why));
+                message.ends.push(self.health.give_up(attempts, why));
                 return;
             }
         };
@@ -278,23 +280,23 @@ impl<'m> World<'m> {
         {
             choice.path = path;
         }
-        if !self.health.begin(now, &mut journey, &choice) {
+        if !self.health.begin(now, &mut attempts, &choice) {
             let why = lnd_health::node::WhyEnded::Deadline;
-            message.ends.push(self.health.give_up(journey, why));
+            message.ends.push(self.health.give_up(attempts, why));
             return;
         }
         if self.seconds >= self.setup.deadline {
             self.broken = Some("a try begins at or past the deadline");
         }
         // A pause is a second long, or ends when an interface comes up (S4-19).
-        let taken = (choice.path, self.seconds, self.health.tally().value(Count::CameUp));
+        let taken = (choice.path, self.seconds, self.health.tally().value(HealthCounter::CameUp));
         if message.paths.contains(&taken) {
             self.broken = Some("a path is tried twice");
         }
         message.paths.push(taken);
         message.arrived = false;
-        (message.number, message.life) = (journey.number(), self.life);
-        message.journey = Some(journey);
+        (message.number, message.incarnation) = (attempts.number(), self.incarnation);
+        message.attempts = Some(attempts);
     }
 
     /// A copy reaches the receiver.
@@ -312,27 +314,30 @@ impl<'m> World<'m> {
         }
     }
 
-    fn end(&mut self, n: usize, fate: Fate) {
+    fn end(&mut self, n: usize, injected: InjectedFault) {
         let message = &mut self.messages[n];
-        let journey = message.journey.take().unwrap();
+        let attempts = message.attempts.take().unwrap();
         let optimist = self.setup.defect == Some(Defect::Optimist);
         let unknown = if optimist { Delivery::NotDelivered } else { Delivery::Unknown };
-        let end = match fate {
-            Fate::Delivered => End::OK,
-            Fate::LostHere => End::failed(Class::LocalDropped, Delivery::NotDelivered),
-            Fate::LostThere => End::failed(Class::RemoteDropped, Delivery::NotDelivered),
-            Fate::Unknown => End::failed(Class::NetworkTimeout, unknown),
+        let end = match injected {
+            InjectedFault::Delivered => End::OK,
+            InjectedFault::LostHere => End::failed(Class::LocalDropped, Delivery::NotDelivered),
+            InjectedFault::LostThere => End::failed(Class::RemoteDropped, Delivery::NotDelivered),
+            InjectedFault::Unknown => End::failed(Class::NetworkTimeout, unknown),
         };
-        if fate == Fate::Unknown && !message.arrived && message.life == self.life {
+        if injected == InjectedFault::Unknown
+            && !message.arrived
+            && message.incarnation == self.incarnation
+        {
             message.late += 1;
         }
-        match self.health.outcome(at(self.seconds), journey, end) {
-            Next::Again(journey) => message.journey = Some(journey),
-            Next::Later(journey, when) => {
+        match self.health.outcome(at(self.seconds), attempts, end) {
+            Next::Again(attempts) => message.attempts = Some(attempts),
+            Next::Later(attempts, when) => {
                 if when <= at(self.seconds) || when >= at(self.setup.deadline) {
                     self.broken = Some("a pause without length, or past the deadline");
                 }
-                message.journey = Some(journey);
+                message.attempts = Some(attempts);
             }
             Next::Ended(ended) => {
                 let times = match self.setup.defect {
@@ -354,7 +359,7 @@ impl<'m> World<'m> {
                 ([], _) if over => Some("no end"),
                 ([e], 0) if e.class == Class::Ok => Some("success without delivery"),
                 ([e], 1) if e.delivery == Delivery::NotDelivered => Some("delivered after all"),
-                ([_], _) if message.journey.is_some() => Some("it goes on after its end"),
+                ([_], _) if message.attempts.is_some() => Some("it goes on after its end"),
                 _ => None,
             };
             self.broken = self.broken.or(problem);
@@ -376,7 +381,7 @@ impl<'m> World<'m> {
 
     /// All that what follows depends on, and nothing else.
     pub fn print(&self) -> String {
-        let mut out = format!("{} {} {:?};", self.seconds, self.life, self.broken);
+        let mut out = format!("{} {} {:?};", self.seconds, self.incarnation, self.broken);
         let nis = Self::objects().map(|o| *self.health.ni(o).unwrap());
         // Only the order of turns matters, not their numbers.
         let mut turns: Vec<u32> = nis.iter().map(|ni| ni.last_turn()).collect();
@@ -396,16 +401,16 @@ impl<'m> World<'m> {
             // What was tried in earlier seconds may be tried again.
             let paths = m.paths.iter().filter(|(_, second, _)| *second == self.seconds);
             let (ends, paths) = (&m.ends, paths.collect::<Vec<_>>());
-            let _ = write!(out, "{:?} {ends:?} {} {}", m.journey, m.late, m.arrived);
-            let _ = write!(out, "{} {paths:?} {:?} {},", m.delivered, m.number, m.life);
+            let _ = write!(out, "{:?} {ends:?} {} {}", m.attempts, m.late, m.arrived);
+            let _ = write!(out, "{} {paths:?} {:?} {},", m.delivered, m.number, m.incarnation);
         }
         let _ = write!(out, "{:?}", self.window);
         out
     }
 }
 
-fn config(setup: &Setup) -> Config {
-    let mut config = Config::new(2, 1, 2);
+fn config(setup: &Setup) -> HealthConfig {
+    let mut config = HealthConfig::new(2, 1, 2);
     (config.recovery.jitter, config.journal, config.routes) = (0, 0, 0);
     config.incarnation = Incarnation::from_raw(1);
     (config.retries, config.sensitivity) = (setup.retries, setup.sensitivity);

@@ -6,7 +6,7 @@
 use lnd_model_health::{explore, Setup};
 
 #[test]
-fn one_message_with_all_tries_and_a_new_life() {
+fn one_message_with_all_tries_and_a_new_incarnation() {
     // S4-19, R44, R45.
     for suppress in [true, false] {
         let setup = Setup { messages: 1, retries: 3, restart: true, suppress, ..Setup::PLAIN };

@@ -4,7 +4,7 @@
 #![cfg(not(debug_assertions))] // Ten times slower without optimisation.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use lnd_health::journey::UNTIL_DEADLINE;
+use lnd_health::attempts::UNTIL_DEADLINE;
 use lnd_model_health::{explore, find, Defect, Setup};
 
 #[test]
@@ -34,7 +34,7 @@ fn pings_of_which_nothing_is_told() {
 }
 
 #[test]
-fn one_message_and_a_new_life_of_the_peer() {
+fn one_message_and_a_new_incarnation_of_the_peer() {
     for suppress in [true, false] {
         let setup = Setup { messages: 1, retries: 1, restart: true, suppress, ..Setup::PLAIN };
         assert!(explore(setup) > 1000);

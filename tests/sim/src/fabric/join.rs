@@ -105,11 +105,11 @@ impl<'m> Fabric<'m> {
     pub fn declare_ended(
         &self,
         node: u32,
-        life: Option<Incarnation>,
+        incarnation: Option<Incarnation>,
     ) -> Result<Result<(), DeclareError>, JoinError> {
         let lock = self.mapping.backing().map(|file| Lock::take(file, node, F_RDLCK)).transpose();
         let _lock = lock.map_err(taken)?;
-        Ok(self.soft.declare_dead(node, life))
+        Ok(self.soft.declare_dead(node, incarnation))
     }
 
     /// Declares a node dead. The caller has the proof that none of its engines runs any more.
@@ -211,8 +211,8 @@ impl<'m> Membership<'m> {
     }
 
     /// This life.
-    pub const fn life(&self) -> Incarnation {
-        self.soft.life()
+    pub const fn incarnation(&self) -> Incarnation {
+        self.soft.incarnation()
     }
 
     /// The fabric.

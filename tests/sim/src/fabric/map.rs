@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::ptr::NonNull;
 use std::{fmt, io};
 
-use lnd_soft::{AttachError, Region};
+use lnd_soft::{AttachError, SharedRegion};
 use memmap2::{MmapOptions, MmapRaw};
 
 use super::file::{self, Fresh};
@@ -183,11 +183,11 @@ impl Mapping {
     }
 
     /// The memory as a fabric's region.
-    pub(super) fn region(&self) -> Region<'_> {
+    pub(super) fn region(&self) -> SharedRegion<'_> {
         let base = NonNull::new(self.map.as_mut_ptr());
         // SAFETY: mapped for as long as `self` lives, initialised as pages are, and nobody in this
         // process knows the address but what is made of this region.
-        let region = base.and_then(|base| unsafe { Region::new(base, self.len()) });
+        let region = base.and_then(|base| unsafe { SharedRegion::new(base, self.len()) });
         match region {
             Some(region) => region,
             None => unreachable!("mappings begin at pages and never at zero"),
@@ -210,10 +210,10 @@ fn bytes_needed(file: &File) -> Result<u64, OpenError> {
     file.read_exact_at(&mut page.0, 0)?;
     let length = page.0.len();
     // SAFETY: initialised memory of this function, used by nothing else, longer than the region.
-    let region = unsafe { Region::new(NonNull::from(&mut page).cast(), length) };
+    let region = unsafe { SharedRegion::new(NonNull::from(&mut page).cast(), length) };
     let region = region.ok_or(AttachError::Foreign)?;
     // A fabric is longer than its first page, and a sound header says how long.
-    match lnd_soft::Fabric::attach(region) {
+    match lnd_soft::SoftFabric::attach(region) {
         Err(AttachError::TooSmall { need, .. }) if need as u64 <= have => Ok(need as u64),
         Err(AttachError::TooSmall { need, .. }) => {
             let have = usize::try_from(have).unwrap_or(usize::MAX);

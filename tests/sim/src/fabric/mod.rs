@@ -15,8 +15,8 @@ pub use channel::{Inbox, Received, ShmChannel};
 pub use file::free_bytes;
 pub use join::{JoinError, Membership};
 pub use lnd_soft::{
-    nid_of, node_of, Bus, DeclareError, Lease, NodeFlags, NodeNumbers, NodeState, Oracle, Shape,
-    ShapeError, Violation, Window,
+    nid_of, node_of, Bus, DeclareError, Lease, MemoryWindow, NodeFlags, NodeNumbers, NodeState,
+    Oracle, Shape, ShapeError, Violation,
 };
 pub use map::{Mapping, OpenError};
 
@@ -26,7 +26,7 @@ use std::ops::Deref;
 #[derive(Debug)]
 pub struct Fabric<'m> {
     mapping: &'m Mapping,
-    soft: lnd_soft::Fabric<'m>,
+    soft: lnd_soft::SoftFabric<'m>,
 }
 
 impl<'m> Fabric<'m> {
@@ -35,7 +35,7 @@ impl<'m> Fabric<'m> {
     /// # Errors
     /// The shape does not fit the mapping.
     pub fn format(mapping: &'m Mapping, shape: Shape) -> Result<Self, OpenError> {
-        Ok(Self { mapping, soft: lnd_soft::Fabric::format(mapping.region(), shape)? })
+        Ok(Self { mapping, soft: lnd_soft::SoftFabric::format(mapping.region(), shape)? })
     }
 
     /// Attaches to a fabric that somebody has formatted.
@@ -43,7 +43,7 @@ impl<'m> Fabric<'m> {
     /// # Errors
     /// What is wrong with the region.
     pub fn attach(mapping: &'m Mapping) -> Result<Self, OpenError> {
-        Ok(Self { mapping, soft: lnd_soft::Fabric::attach(mapping.region())? })
+        Ok(Self { mapping, soft: lnd_soft::SoftFabric::attach(mapping.region())? })
     }
 
     /// The mapping.
@@ -53,7 +53,7 @@ impl<'m> Fabric<'m> {
 }
 
 impl<'m> Deref for Fabric<'m> {
-    type Target = lnd_soft::Fabric<'m>;
+    type Target = lnd_soft::SoftFabric<'m>;
 
     fn deref(&self) -> &Self::Target {
         &self.soft

@@ -2,7 +2,7 @@
 //! What the layer tells its user, and what it tells the driver it has done wrong.
 
 use lnd_core::id::{Nid, Tag};
-use lnd_core::message::Refusal;
+use lnd_core::message::NakReason;
 use lnd_core::transfer::Status;
 
 use super::md::MeHandle;
@@ -186,7 +186,7 @@ pub enum DropReason {
 
 impl DropReason {
     /// What the driver tells the peer.
-    pub const fn refusal(self) -> Refusal {
+    pub const fn refusal(self) -> NakReason {
         match self {
             Self::BadHeader
             | Self::BadLength
@@ -196,11 +196,11 @@ impl DropReason {
             | Self::RoutedRdma
             | Self::TooManyHops
             | Self::NoRoute
-            | Self::AnswerTooLong => Refusal::BadRequest,
-            Self::NoBuffer | Self::NoRoom => Refusal::NoResources,
-            Self::NoMatch | Self::TooLong | Self::Stale => Refusal::NoMatch,
-            Self::ShuttingDown => Refusal::ShuttingDown,
-            Self::ReceiveFailed | Self::SendFailed => Refusal::Failed,
+            | Self::AnswerTooLong => NakReason::BadRequest,
+            Self::NoBuffer | Self::NoRoom => NakReason::NoResources,
+            Self::NoMatch | Self::TooLong | Self::Stale => NakReason::NoMatch,
+            Self::ShuttingDown => NakReason::ShuttingDown,
+            Self::ReceiveFailed | Self::SendFailed => NakReason::Failed,
         }
     }
 }

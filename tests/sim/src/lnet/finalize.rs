@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! The driver's final word on a message, exactly once, and what follows from it.
 
-use lnd_core::transfer::{Delivery as Known, Health, Status};
+use lnd_core::transfer::{Delivery as Known, HealthClass, Status};
 
 use super::events::{AckDue, DropReason, Event, SendEnd, Violation};
 use super::layer::{AckPolicy, Lnet};
@@ -45,7 +45,7 @@ impl Lnet {
         }
         // INV-4: three ways to say the same.
         let ok = status.errno == 0;
-        let healthy = status.health == Health::Ok;
+        let healthy = status.health == HealthClass::Ok;
         let delivered = matches!(status.delivery, Known::Delivered | Known::Sent);
         if status.errno > 0 || ok != healthy || ok != delivered {
             return Err(Violation::StatusDisagrees(id));
@@ -135,7 +135,7 @@ impl Lnet {
         let hop = receive.from_hop;
         match receive.role {
             ReceiveRole::Put(delivery) => self.end_delivery(delivery, status),
-            ReceiveRole::Give(service) => self.end_service(service, SendEnd::Finalized(status)),
+            ReceiveRole::Serve(service) => self.end_service(service, SendEnd::Finalized(status)),
             ReceiveRole::Get(service, back) if ok => self.queue_reply(service, back),
             ReceiveRole::Get(service, _) => self.end_service(service, SendEnd::Finalized(status)),
             ReceiveRole::Ack(request, length) => {

@@ -16,7 +16,7 @@
 //!
 //! - **Two levels** (S1-9). The driver's end of a message (`SendDone`) says that the *next hop* has it.
 //!   Only an ACK or REPLY speaks for the far end, and only the final destination makes one (S1-12).
-//! - **Exactly once.** An id that was handed over, by [`Lnet::next_send`] or in a [`Verdict`], is owed
+//! - **Exactly once.** An id that was handed over, by [`Lnet::next_send`] or in a [`Decision`], is owed
 //!   one [`Lnet::on_finalized`]; a second one is a [`Violation`]. A message that the driver refuses
 //!   comes back by [`Lnet::requeue`] or [`Lnet::send_refused`] and is owed none (INV-1).
 //! - **Memory** is the layer's from the call that names it until `RequestDone` or `Unlinked`, and the
@@ -49,7 +49,7 @@ pub use layer::{AckPolicy, Blocker, Config, Lnet};
 pub use ledger::{Fault, Ledger};
 pub use md::{Match, Md, MeHandle};
 pub use memory::{slice, span};
-pub use receive::Verdict;
+pub use receive::Decision;
 pub use requests::{Expiry, Get, Put, RequestHandle};
 pub use router::{RouterConfig, Routes, Unlisted};
 pub use send::{Outgoing, SendError};

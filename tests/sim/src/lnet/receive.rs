@@ -3,7 +3,7 @@
 
 use lnd_core::fragment::Fragment;
 use lnd_core::id::{Nid, Tag};
-use lnd_core::message::Refusal;
+use lnd_core::message::NakReason;
 
 use super::events::DropReason;
 use super::header::{Body, Kind, LnetHeader, Target};
@@ -14,7 +14,7 @@ use super::router::Room;
 
 /// What the driver shall do with an incoming message.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum Decision {
     /// Take `length` bytes of the payload into `sink` and drop the rest; then finalize `id`.
     Recv {
         /// Names the message to [`Lnet::on_finalized`].
@@ -25,7 +25,7 @@ pub enum Verdict {
         length: u32,
     },
     /// An optimised GET: send the requester `length` bytes of `source`; then finalize `id` (S3-9).
-    Give {
+    Reply {
         /// Names the message to [`Lnet::on_finalized`].
         id: u64,
         /// Where from.
@@ -34,7 +34,7 @@ pub enum Verdict {
         length: u32,
     },
     /// Tell the peer; finalize nothing.
-    Refuse(Refusal),
+    Refuse(NakReason),
 }
 
 /// A GET that has found its memory, until its data has been sent.
@@ -69,7 +69,7 @@ pub(super) struct Transit {
 pub(super) enum ReceiveRole {
     Put(Delivery),
     /// An optimised GET: the driver sends the data.
-    Give(Service),
+    Serve(Service),
     /// Any other GET: this layer sends the data, to this next hop.
     Get(Service, Nid),
     Ack(RequestHandle, u32),
@@ -86,7 +86,7 @@ pub(super) struct Receive {
 
 impl Receive {
     pub fn holds_entry(&self) -> bool {
-        matches!(self.role, ReceiveRole::Put(_) | ReceiveRole::Give(_) | ReceiveRole::Get(..))
+        matches!(self.role, ReceiveRole::Put(_) | ReceiveRole::Serve(_) | ReceiveRole::Get(..))
     }
 
     pub fn is_answer(&self) -> bool {
@@ -102,12 +102,18 @@ impl Lnet {
     /// A message has come in from the neighbour `from_hop`. `length` is the payload that came with it
     /// or can be fetched or, if `rdma` (a GET that the driver can answer itself), the room that the
     /// requester has. Total: any bytes give a verdict.
-    pub fn on_request(&mut self, from_hop: Nid, header: &[u8], length: u32, rdma: bool) -> Verdict {
+    pub fn on_request(
+        &mut self,
+        from_hop: Nid,
+        header: &[u8],
+        length: u32,
+        rdma: bool,
+    ) -> Decision {
         match self.parse(from_hop, header, length, rdma) {
             Ok((kind, role)) => self.accept(kind, from_hop, role),
             Err(reason) => {
                 self.drop_message(reason, from_hop);
-                Verdict::Refuse(reason.refusal())
+                Decision::Refuse(reason.refusal())
             }
         }
     }
@@ -163,7 +169,7 @@ impl Lnet {
                 let back = back.ok_or(DropReason::NoRoute)?;
                 let matched = self.portals.find(Operation::Get, from, &target, length)?;
                 let service = Service { matched, from, target, request };
-                Ok(if rdma { ReceiveRole::Give(service) } else { ReceiveRole::Get(service, back) })
+                Ok(if rdma { ReceiveRole::Serve(service) } else { ReceiveRole::Get(service, back) })
             }
             Body::Ack { request, length } => {
                 let handle = self.expect_answer(Kind::Ack, request, from, length)?;
@@ -227,16 +233,16 @@ impl Lnet {
         }
     }
 
-    fn accept(&mut self, kind: Kind, from_hop: Nid, role: ReceiveRole) -> Verdict {
+    fn accept(&mut self, kind: Kind, from_hop: Nid, role: ReceiveRole) -> Decision {
         let id = self.issue_id();
         let (memory, length) = self.memory_of(&role);
-        let gives = matches!(role, ReceiveRole::Give(_));
+        let gives = matches!(role, ReceiveRole::Serve(_));
         self.receives.insert(id, Receive { kind, from_hop, role });
         self.ledger.accepted += 1;
         if gives {
-            Verdict::Give { id, source: memory, length }
+            Decision::Reply { id, source: memory, length }
         } else {
-            Verdict::Recv { id, sink: memory, length }
+            Decision::Recv { id, sink: memory, length }
         }
     }
 
@@ -244,7 +250,7 @@ impl Lnet {
     fn memory_of(&self, role: &ReceiveRole) -> (Vec<Fragment>, u32) {
         match role {
             ReceiveRole::Put(Delivery { matched, .. })
-            | ReceiveRole::Give(Service { matched, .. }) => {
+            | ReceiveRole::Serve(Service { matched, .. }) => {
                 (self.portals.memory(matched), matched.length)
             }
             ReceiveRole::Get(..) | ReceiveRole::Ack(..) => (Vec::new(), 0),

@@ -8,12 +8,12 @@ use std::rc::Rc;
 
 use lnd_core::config::{Config, ConfigError};
 use lnd_core::driver::{
-    Driver, Give, Identity, Inbound, Kind, Receive, RecvError, Request, RequestKind, Role,
-    Submitted, Ticket, Why,
+    Driver, Identity, Inbound, Kind, Receive, RecvError, Reply, Request, RequestKind, Role,
+    RxRequest, Submitted, Why,
 };
 use lnd_core::fragment::Fragment;
 use lnd_core::id::{LinkId, Nid};
-use lnd_core::message::Refusal;
+use lnd_core::message::NakReason;
 use lnd_core::ports::{Channel, Ports, Tracer};
 use lnd_core::time::{Instant, Span};
 use lnd_core::transfer::{Cause, Place, Policy, Status};
@@ -27,9 +27,9 @@ use super::kept::{Keeping, Kept};
 use super::loans::Loans;
 use super::registers::Registers;
 use super::stats::Stats;
-use super::Hall;
-use crate::fabric::{nid_of, node_of, Fabric, Lease, NodeNumbers, Window};
-use crate::lnet::{self, Lnet, Verdict};
+use super::Arena;
+use crate::fabric::{nid_of, node_of, Fabric, Lease, MemoryWindow, NodeNumbers};
+use crate::lnet::{self, Decision, Lnet};
 
 /// The ports of a node on a fabric.
 #[derive(Debug)]
@@ -38,7 +38,7 @@ pub struct NodePorts<'m, C, T>(core::marker::PhantomData<(&'m (), C, T)>);
 impl<'m, C: Channel, T: Tracer> Ports for NodePorts<'m, C, T> {
     type Engine = ConnectingEngine<'m, Registers<'m>, NodeNumbers>;
     type Channel = C;
-    type Memory = Window<'m>;
+    type Memory = MemoryWindow<'m>;
     type Tracer = T;
 }
 
@@ -84,7 +84,7 @@ pub struct Node<'m, C: Channel, T: Tracer> {
     /// Whether the registers of each link read all ones.
     pub blank: Vec<Rc<Cell<bool>>>,
     pub(super) kept: Vec<Kept>,
-    pub(super) window: Window<'m>,
+    pub(super) window: MemoryWindow<'m>,
     /// The oracle's numbers of messages that have not ended, by id.
     pub(super) tracked: BTreeMap<u64, usize>,
 }
@@ -95,11 +95,11 @@ impl<'m, C: Channel, T: Tracer> Node<'m, C, T> {
     /// # Errors
     /// The configuration cannot be.
     pub fn new(
-        hall: &'m Hall,
+        arena: &'m Arena,
         fabric: &'m Fabric<'m>,
         parts: Parts<C, T>,
     ) -> Result<Self, ConfigError> {
-        let memory = hall.block(parts.config.bytes_needed());
+        let memory = arena.block(parts.config.bytes_needed());
         let (mut engines, mut blank) = (Vec::new(), Vec::new());
         for link in (0..parts.config.links as usize).filter_map(LinkId::new) {
             let memory = fabric.link_memory(parts.node, link).map_err(|_| ConfigError::Engines)?;
@@ -109,7 +109,7 @@ impl<'m, C: Channel, T: Tracer> Node<'m, C, T> {
             let engine = MmioEngine::new(link, registers, memory, NodeNumbers);
             engines.push(ConnectingEngine::new(engine));
         }
-        let window = Window::new(fabric, parts.node);
+        let window = MemoryWindow::new(fabric, parts.node);
         let driver = Driver::create(
             memory,
             parts.config,
@@ -264,8 +264,8 @@ impl<'m, C: Channel, T: Tracer> Node<'m, C, T> {
                         });
                         let kept = self.keeping.as_mut().and_then(|keeping| keeping.until(now));
                         if let Some(due) = kept {
-                            let ticket = arrival.keep();
-                            self.keep(due, ticket, tracked);
+                            let rx_request = arrival.keep();
+                            self.keep(due, rx_request, tracked);
                         } else if arrival.kind() == RequestKind::Immediate {
                             let deadline = now.after(self.timeout);
                             let inline = receive_inline(
@@ -277,9 +277,9 @@ impl<'m, C: Channel, T: Tracer> Node<'m, C, T> {
                             );
                             self.received_inline(inline, tracked);
                         } else {
-                            let ticket = arrival.keep();
-                            let header = ticket.header;
-                            self.decide(now, ticket, header, None, tracked);
+                            let rx_request = arrival.keep();
+                            let header = rx_request.header;
+                            self.decide(now, rx_request, header, None, tracked);
                         }
                         true
                     }
@@ -303,33 +303,33 @@ impl<'m, C: Channel, T: Tracer> Node<'m, C, T> {
     pub(super) fn decide(
         &mut self,
         now: Instant,
-        ticket: Ticket<'_>,
+        rx_request: RxRequest<'_>,
         header: &[u8],
         copied: Option<&[u8]>,
         tracked: Option<usize>,
     ) {
-        let rdma = ticket.kind() == RequestKind::Get;
-        let from = ticket.from;
-        let verdict = self.lnet.on_request(ticket.from, header, ticket.length, rdma);
+        let rdma = rx_request.kind() == RequestKind::Get;
+        let from = rx_request.from;
+        let decision = self.lnet.on_request(rx_request.from, header, rx_request.length, rdma);
         let deadline = now.after(self.timeout);
-        let (id, outcome) = match verdict {
-            Verdict::Refuse(why) => {
-                self.driver.refuse(now, ticket, why);
+        let (id, outcome) = match decision {
+            Decision::Refuse(why) => {
+                self.driver.refuse(now, rx_request, why);
                 return;
             }
-            Verdict::Recv { id, sink, length } => {
+            Decision::Recv { id, sink, length } => {
                 self.lend(id, from, &sink, Lease::Write);
                 let length = match copied {
                     Some(payload) => self.copy_in(&sink, payload, length),
                     None => length,
                 };
                 let it = Receive { sink: &sink, length, deadline, user: id };
-                (id, self.driver.recv(now, ticket, &it))
+                (id, self.driver.recv(now, rx_request, &it))
             }
-            Verdict::Give { id, source, length } => {
+            Decision::Reply { id, source, length } => {
                 self.lend(id, from, &source, Lease::Read);
-                let it = Give { source: &source, length, deadline, user: id };
-                (id, self.driver.give(now, ticket, &it))
+                let it = Reply { source: &source, length, deadline, user: id };
+                (id, self.driver.reply(now, rx_request, &it))
             }
         };
         match outcome {
@@ -347,9 +347,9 @@ impl<'m, C: Channel, T: Tracer> Node<'m, C, T> {
             }
             Err(error) => {
                 self.take_back(id);
-                if let RecvError::Refused(ticket, why) = error {
+                if let RecvError::Refused(rx_request, why) = error {
                     *self.stats.refused.entry(format!("{why:?}")).or_default() += 1;
-                    self.driver.refuse(now, ticket, Refusal::NoResources);
+                    self.driver.refuse(now, rx_request, NakReason::NoResources);
                 }
                 let status = Status::of(Policy::Seed, Cause::Local, Place::Queue);
                 self.finalize(id, status, None);

@@ -10,7 +10,7 @@ use super::glue::Node;
 use super::loans::Loans;
 use super::stats::Stats;
 use crate::fabric::Lease;
-use crate::lnet::{Lnet, Verdict};
+use crate::lnet::{Decision, Lnet};
 
 impl<C: Channel, T: Tracer> Node<'_, C, T> {
     /// What came whole has ended: a transfer that was accepted and reported in one.
@@ -42,12 +42,12 @@ pub(super) fn receive_inline<P: Ports>(
     let from = arrival.from();
     let (id, sink, length) = match lnet.on_request(from, arrival.header(), arrival.length(), false)
     {
-        Verdict::Recv { id, sink, length } => (id, sink, length),
-        Verdict::Refuse(why) => {
+        Decision::Recv { id, sink, length } => (id, sink, length),
+        Decision::Refuse(why) => {
             arrival.refuse(why);
             return None;
         }
-        Verdict::Give { id, .. } => {
+        Decision::Reply { id, .. } => {
             stats.violations.push(format!("message {id} is an answer to what asks for nothing"));
             return None;
         }

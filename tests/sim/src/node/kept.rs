@@ -4,7 +4,7 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use lnd_core::driver::{RequestKind, Ticket};
+use lnd_core::driver::{RequestKind, RxRequest};
 use lnd_core::fragment::Fragment;
 use lnd_core::ports::{Channel, Memory, Tracer};
 use lnd_core::time::{Instant, Span};
@@ -36,16 +36,16 @@ impl Keeping {
 #[derive(Debug)]
 pub(super) struct Kept {
     due: Instant,
-    ticket: Ticket<'static>,
+    rx_request: RxRequest<'static>,
     header: Vec<u8>,
     payload: Vec<u8>,
     tracked: Option<usize>,
 }
 
 impl<C: Channel, T: Tracer> Node<'_, C, T> {
-    pub(super) fn keep(&mut self, due: Instant, ticket: Ticket<'_>, tracked: Option<usize>) {
-        let (header, payload) = (ticket.header.to_vec(), ticket.payload().to_vec());
-        self.kept.push(Kept { due, ticket: ticket.detach(), header, payload, tracked });
+    pub(super) fn keep(&mut self, due: Instant, rx_request: RxRequest<'_>, tracked: Option<usize>) {
+        let (header, payload) = (rx_request.header.to_vec(), rx_request.payload().to_vec());
+        self.kept.push(Kept { due, rx_request: rx_request.detach(), header, payload, tracked });
     }
 
     /// Requests that are kept.
@@ -58,9 +58,9 @@ impl<C: Channel, T: Tracer> Node<'_, C, T> {
         let (due, kept): (Vec<_>, Vec<_>) =
             self.kept.drain(..).partition(|kept| all || kept.due <= now);
         self.kept = kept;
-        for Kept { ticket, header, payload, tracked, .. } in due {
-            let copied = (ticket.kind() == RequestKind::Immediate).then_some(&payload[..]);
-            self.decide(now, ticket, &header, copied, tracked);
+        for Kept { rx_request, header, payload, tracked, .. } in due {
+            let copied = (rx_request.kind() == RequestKind::Immediate).then_some(&payload[..]);
+            self.decide(now, rx_request, &header, copied, tracked);
         }
         self.kept.iter().map(|kept| kept.due).min()
     }

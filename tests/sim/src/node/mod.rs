@@ -2,9 +2,9 @@
 //! A node: the driver, the upper layer, and the glue between them. The same in every program; what
 //! differs is the channel, the tracer, and who drives the engines.
 
+mod arena;
 mod delivery;
 mod glue;
-mod hall;
 mod inline;
 mod kept;
 mod loans;
@@ -12,9 +12,9 @@ mod registers;
 mod stats;
 mod trace;
 
+pub use arena::Arena;
 pub use delivery::{DeliveryOracle, Tracking, Undelivered};
 pub use glue::{Node, NodePorts, Parts};
-pub use hall::Hall;
 pub use kept::Keeping;
 pub use registers::Registers;
 pub use stats::{Outcomes, Stats};

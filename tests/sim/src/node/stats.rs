@@ -83,6 +83,6 @@ pub const fn name(role: Role) -> &'static str {
         Role::InlineSink => "receive inline",
         Role::PutSink => "PUT, sink",
         Role::GetSource => "GET, source",
-        Role::Ticket | Role::NakPut | Role::NakGet | Role::PutDone => "silent",
+        Role::RxRequest | Role::NakPut | Role::NakGet | Role::PutDone => "silent",
     }
 }

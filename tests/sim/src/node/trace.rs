@@ -107,7 +107,7 @@ pub const fn tag_of(trace: &Trace) -> Option<Tag> {
         | Trace::Stale { tag }
         | Trace::Posted { tag, .. }
         | Trace::Invalidated { tag, .. }
-        | Trace::Yanked { tag, .. }
+        | Trace::Reclaimed { tag, .. }
         | Trace::Finalized { tag, .. } => Some(*tag),
         _ => None,
     }

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use lnd_core::id::LinkId;
 use lnd_dma::memory::LinkMemory;
-use lnd_dma::soft::{BusFault, Fabric as EngineFabric, Place};
+use lnd_dma::soft::{BusAddress, BusFault, Fabric as EngineFabric};
 
 use crate::fabric::{Bus, Violation};
 
@@ -29,9 +29,9 @@ impl<'m> HomeBus<'m> {
         self.bus.violations().1
     }
 
-    fn home(&self, place: Place) -> Place {
+    fn home(&self, place: BusAddress) -> BusAddress {
         let node = self.homes.get(place.node as usize).copied().unwrap_or(place.node);
-        Place { node, ..place }
+        BusAddress { node, ..place }
     }
 }
 
@@ -44,7 +44,7 @@ impl<'m> EngineFabric<'m> for HomeBus<'m> {
         self.bus.alive(node)
     }
 
-    fn copy(&mut self, from: Place, to: Place, length: u32) -> Result<(), BusFault> {
+    fn copy(&mut self, from: BusAddress, to: BusAddress, length: u32) -> Result<(), BusFault> {
         self.bus.copy(self.home(from), self.home(to), length)
     }
 }

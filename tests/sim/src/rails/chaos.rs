@@ -3,7 +3,7 @@
 
 use lnd_core::time::Span;
 use lnd_dma::descriptor::State;
-use lnd_dma::regs::{Control, Register, RegisterAccess};
+use lnd_dma::regs::{ControlBits, Register, RegisterAccess};
 
 use super::plan::{Scheduled, What};
 use super::rail::the_link;
@@ -27,7 +27,7 @@ pub(super) enum Blow {
     /// The others are told that a node is dead.
     Noticed(u32),
     /// A dead node comes back.
-    Rebirth(u32),
+    Restart(u32),
     /// An interface takes work again.
     Refill(u32),
 }
@@ -63,20 +63,19 @@ impl World<'_> {
             Blow::LinkUp(number) => {
                 self.set_link(number, true);
                 self.migrating(number, false);
-                self.tell(number, |life, now, ni| life.usable(now, ni, true));
+                self.tell(number, |incarnation, now, ni| incarnation.usable(now, ni, true));
             }
             Blow::Fatal(number) => {
                 if !self.calm {
-                    self.tell(number, |life, now, ni| life.usable(now, ni, false));
+                    self.tell(number, |incarnation, now, ni| incarnation.usable(now, ni, false));
                 }
             }
             Blow::Joined(a, b) => self.cut(a, b, false),
             Blow::Proven(host) => self.proven(host),
             Blow::Noticed(host) => self.noticed(host),
-            Blow::Rebirth(host) => self.rebirth(host)?,
-            Blow::Refill(number) => {
-                self.tell(number, |life, now, ni| life.desk.drain(now, ni, false))
-            }
+            Blow::Restart(host) => self.restart(host)?,
+            Blow::Refill(number) => self
+                .tell(number, |incarnation, now, ni| incarnation.health_view.drain(now, ni, false)),
         }
         Ok(())
     }
@@ -85,11 +84,11 @@ impl World<'_> {
     fn tell(
         &mut self,
         number: u32,
-        what: impl FnOnce(&mut super::host::Life<'_>, lnd_core::time::Instant, usize),
+        what: impl FnOnce(&mut super::host::HostIncarnation<'_>, lnd_core::time::Instant, usize),
     ) {
         let (now, Some(spec)) = (self.now, self.spec(number)) else { return };
-        if let Some(life) = self.life(spec.host) {
-            what(life, now, spec.ni as usize);
+        if let Some(incarnation) = self.incarnation(spec.host) {
+            what(incarnation, now, spec.ni as usize);
         }
         self.wake(spec.host);
     }
@@ -122,7 +121,9 @@ impl World<'_> {
             What::Death => self.die(it),
             What::Drain => {
                 self.ground.tally.count("interfaces drained");
-                self.tell(number, |life, now, ni| life.desk.drain(now, ni, true));
+                self.tell(number, |incarnation, now, ni| {
+                    incarnation.health_view.drain(now, ni, true)
+                });
                 self.later(ms(it.for_ms), Blow::Refill(number));
             }
         }
@@ -130,8 +131,8 @@ impl World<'_> {
 
     /// Tells everybody else that the way to an interface moves, or has moved (S2-8).
     fn migrating(&mut self, number: u32, migrating: bool) {
-        for host in self.hosts.iter_mut().filter_map(|host| host.life.as_mut()) {
-            host.desk.migrating(number, migrating);
+        for host in self.hosts.iter_mut().filter_map(|host| host.incarnation.as_mut()) {
+            host.health_view.migrating(number, migrating);
         }
     }
 
@@ -142,13 +143,13 @@ impl World<'_> {
     }
 
     fn die(&mut self, it: Scheduled) {
-        if self.life(it.host).is_none() {
+        if self.incarnation(it.host).is_none() {
             return;
         }
         self.ground.tally.count("deaths");
-        self.bury(it.host);
+        self.mark_dead(it.host);
         self.later(ms(10), Blow::Proven(it.host));
-        self.later(ms(it.for_ms.max(10)), Blow::Rebirth(it.host));
+        self.later(ms(it.for_ms.max(10)), Blow::Restart(it.host));
         if let Some(noticed) = it.noticed_ms {
             self.later(ms(noticed), Blow::Noticed(it.host));
         }
@@ -156,12 +157,16 @@ impl World<'_> {
 
     /// The fabric tells every interface of the others that those of a dead node are down.
     fn noticed(&mut self, dead: u32) {
-        if self.life(dead).is_some() {
+        if self.incarnation(dead).is_some() {
             return;
         }
         let (now, gone) = (self.now, self.numbers_of(dead));
         for host in 0..self.hosts.len() as u32 {
-            for rail in self.life(host).into_iter().flat_map(|life| life.rails.iter_mut()) {
+            for rail in self
+                .incarnation(host)
+                .into_iter()
+                .flat_map(|incarnation| incarnation.rails.iter_mut())
+            {
                 for &number in &gone {
                     rail.driver.on_peer(now, nid_of(number), false);
                 }
@@ -176,7 +181,7 @@ impl World<'_> {
     }
 
     fn proven(&mut self, host: u32) {
-        if self.life(host).is_some() {
+        if self.incarnation(host).is_some() {
             return;
         }
         for number in self.numbers_of(host) {
@@ -185,25 +190,25 @@ impl World<'_> {
     }
 
     /// A dead node comes back, as soon as its peers have let go of its memory.
-    fn rebirth(&mut self, host: u32) -> Result<(), Violation> {
-        if self.life(host).is_some() {
+    fn restart(&mut self, host: u32) -> Result<(), Violation> {
+        if self.incarnation(host).is_some() {
             return Ok(());
         }
         let numbers = self.numbers_of(host);
         let read = numbers.iter().filter(|&&number| self.still_read(number)).count();
         if read > 0 {
             (0..self.hosts.len() as u32).for_each(|other| self.kick(other));
-            self.later(ms(1), Blow::Rebirth(host));
+            self.later(ms(1), Blow::Restart(host));
             return Ok(());
         }
-        self.birth(host)
+        self.start(host)
     }
 
     /// Stops a dead interface's link; whether a live engine still reads from it.
     fn still_read(&self, number: u32) -> bool {
         let fabric = self.ground.fabric;
         let Ok(memory) = fabric.link_memory(number, the_link()) else { return false };
-        memory.write(Register::Control, Control::STOP.bits());
+        memory.write(Register::Control, ControlBits::STOP.bits());
         let owns = (0..self.ground.slots).filter_map(|at| memory.descriptor(at));
         owns.map(|d| d.own())
             .any(|own| own.is(State::Busy) && fabric.state_of(own.puller()) == NodeState::Alive)
@@ -217,8 +222,8 @@ impl World<'_> {
         for number in 0..self.specs.len() as u32 {
             // The former life's links are its own affair.
             self.set_link(number, true);
-            self.tell(number, |life, now, ni| life.usable(now, ni, true));
-            self.tell(number, |life, now, ni| life.desk.drain(now, ni, false));
+            self.tell(number, |incarnation, now, ni| incarnation.usable(now, ni, true));
+            self.tell(number, |incarnation, now, ni| incarnation.health_view.drain(now, ni, false));
             for other in 0..number {
                 self.cut(number, other, false);
             }

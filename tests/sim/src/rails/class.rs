@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! Health classes by the names that plans give them, and what a sender is shown of them.
 
-use lnd_core::transfer::{Delivery, Health, Status};
+use lnd_core::transfer::{Delivery, HealthClass, Status};
 use serde::{Deserialize, Serialize};
 
 /// A health class, as plans name it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Class {
-    /// [`Health::LocalInterrupt`].
+    /// [`HealthClass::LocalInterrupt`].
     LocalInterrupt,
-    /// [`Health::LocalDropped`].
+    /// [`HealthClass::LocalDropped`].
     LocalDropped,
-    /// [`Health::LocalAborted`].
+    /// [`HealthClass::LocalAborted`].
     LocalAborted,
-    /// [`Health::LocalNoRoute`].
+    /// [`HealthClass::LocalNoRoute`].
     LocalNoRoute,
-    /// [`Health::LocalError`].
+    /// [`HealthClass::LocalError`].
     LocalError,
-    /// [`Health::LocalTimeout`].
+    /// [`HealthClass::LocalTimeout`].
     LocalTimeout,
-    /// [`Health::RemoteError`].
+    /// [`HealthClass::RemoteError`].
     RemoteError,
-    /// [`Health::RemoteDropped`].
+    /// [`HealthClass::RemoteDropped`].
     RemoteDropped,
-    /// [`Health::RemoteTimeout`].
+    /// [`HealthClass::RemoteTimeout`].
     RemoteTimeout,
-    /// [`Health::NetworkTimeout`].
+    /// [`HealthClass::NetworkTimeout`].
     NetworkTimeout,
 }
 
@@ -46,24 +46,24 @@ impl Class {
     ];
 
     /// The core's class.
-    pub const fn health(self) -> Health {
+    pub const fn health(self) -> HealthClass {
         match self {
-            Self::LocalInterrupt => Health::LocalInterrupt,
-            Self::LocalDropped => Health::LocalDropped,
-            Self::LocalAborted => Health::LocalAborted,
-            Self::LocalNoRoute => Health::LocalNoRoute,
-            Self::LocalError => Health::LocalError,
-            Self::LocalTimeout => Health::LocalTimeout,
-            Self::RemoteError => Health::RemoteError,
-            Self::RemoteDropped => Health::RemoteDropped,
-            Self::RemoteTimeout => Health::RemoteTimeout,
-            Self::NetworkTimeout => Health::NetworkTimeout,
+            Self::LocalInterrupt => HealthClass::LocalInterrupt,
+            Self::LocalDropped => HealthClass::LocalDropped,
+            Self::LocalAborted => HealthClass::LocalAborted,
+            Self::LocalNoRoute => HealthClass::LocalNoRoute,
+            Self::LocalError => HealthClass::LocalError,
+            Self::LocalTimeout => HealthClass::LocalTimeout,
+            Self::RemoteError => HealthClass::RemoteError,
+            Self::RemoteDropped => HealthClass::RemoteDropped,
+            Self::RemoteTimeout => HealthClass::RemoteTimeout,
+            Self::NetworkTimeout => HealthClass::NetworkTimeout,
         }
     }
 
     /// Whether the interface here is to blame alone.
     pub const fn is_local(self) -> bool {
-        (self.health() as u8) < Health::RemoteError as u8
+        (self.health() as u8) < HealthClass::RemoteError as u8
     }
 
     /// The status that the sender is shown. A local failure says that nothing was delivered; a

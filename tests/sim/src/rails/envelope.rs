@@ -22,7 +22,7 @@ pub struct Envelope {
     /// The node that sends it on this hop.
     pub host: u32,
     /// Its life, counted from 1.
-    pub life: u32,
+    pub incarnation: u32,
     /// By what a second copy is recognised: the lives are small numbers here, the epochs too.
     pub stamp: Option<Stamp>,
     /// A recovery ping: there is nothing behind it.
@@ -42,7 +42,7 @@ impl Envelope {
         let to = self.stamp.and_then(|stamp| stamp.to).map_or(0, |to| to.raw() as u32);
         let flags = to << 3 | bit(self.stamp.is_some(), NUMBERED) | kind;
         let (epoch, count) = self.stamp.map_or((0, 0), |s| (s.number.epoch(), s.number.count()));
-        let words = [epoch << 8 | self.host & 0xff, self.life, count, flags];
+        let words = [epoch << 8 | self.host & 0xff, self.incarnation, count, flags];
         let (inner, outer) = bytes.split_at_mut(HEADER_BYTES);
         inner.copy_from_slice(header);
         let (words_at, serial_at) = outer.split_at_mut(16);
@@ -69,7 +69,7 @@ impl Envelope {
         };
         let envelope = Self {
             host: word(0)? & 0xff,
-            life: word(1)?,
+            incarnation: word(1)?,
             stamp: (flags & NUMBERED != 0).then_some(stamp),
             ping: flags & PING != 0,
             pong: flags & PONG != 0,
@@ -85,14 +85,16 @@ mod tests {
 
     #[test]
     fn both_headers_come_back() {
-        let life = |n| Incarnation::from_raw(n);
-        for (epoch, count, to) in [(1, 0, None), (1, u32::MAX, life(7)), (0xff_ffff, 3, life(1))] {
+        let incarnation = |n| Incarnation::from_raw(n);
+        for (epoch, count, to) in
+            [(1, 0, None), (1, u32::MAX, incarnation(7)), (0xff_ffff, 3, incarnation(1))]
+        {
             let number = Number::new(epoch, count).unwrap();
-            let stamp = Some(Stamp { from: life(9).unwrap(), to, number });
+            let stamp = Some(Stamp { from: incarnation(9).unwrap(), to, number });
             for ping in [false, true] {
                 let envelope = Envelope {
                     host: 3,
-                    life: 9,
+                    incarnation: 9,
                     stamp: stamp.filter(|_| !ping),
                     ping,
                     pong: !ping,

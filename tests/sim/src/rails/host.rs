@@ -10,11 +10,11 @@ use lnd_core::fragment::Fragment;
 use lnd_core::id::Tag;
 use lnd_core::link::LinkState;
 use lnd_core::time::{Instant, Span};
-use lnd_core::transfer::Health;
+use lnd_core::transfer::HealthClass;
 use lnd_health::node::{Ping, Probe};
 use lnd_health::Stamp;
 
-use super::desk::{Desk, Route};
+use super::health_view::{HealthView, Route};
 use super::oracle::{Defect, Oracle};
 use super::rail::{the_link, Rail};
 use super::rules::{Class, Rules};
@@ -94,7 +94,7 @@ pub struct Counts {
 
 impl Counts {
     /// Counts the end of a try.
-    pub(super) fn class(&mut self, health: Health) {
+    pub(super) fn class(&mut self, health: HealthClass) {
         *self.classes.entry(health as u8).or_default() += 1;
     }
 }
@@ -108,7 +108,7 @@ pub(super) struct Around<'a> {
 }
 
 /// One life of a node.
-pub struct Life<'m> {
+pub struct HostIncarnation<'m> {
     /// Its number.
     pub host: u32,
     /// Which of its lives this is, from 1.
@@ -120,7 +120,7 @@ pub struct Life<'m> {
     /// Its user.
     pub user: User<'m>,
     /// Its health.
-    pub desk: Desk<'m>,
+    pub health_view: HealthView<'m>,
     /// When the thread runs next.
     pub thread_at: Option<Instant>,
     /// When the user has its next idea.
@@ -154,9 +154,9 @@ pub struct Life<'m> {
 /// A node over all its lives.
 pub struct Host<'m> {
     /// The present life; `None`: dead or away.
-    pub life: Option<Life<'m>>,
+    pub incarnation: Option<HostIncarnation<'m>>,
     /// Lives begun.
-    pub lives: u32,
+    pub incarnations: u32,
     /// Its trace.
     pub recorder: Recorder,
     /// How the transfers of former lives ended.
@@ -165,7 +165,7 @@ pub struct Host<'m> {
     pub counts: Counts,
 }
 
-impl Life<'_> {
+impl HostIncarnation<'_> {
     /// Whether nothing is under way and everything is in service.
     pub fn at_rest(&self) -> bool {
         self.lnet.idle()
@@ -192,7 +192,7 @@ impl Life<'_> {
             }
         }
         text.extend(self.lnet.blockers().iter().map(|blocker| format!("{blocker:?}")));
-        text.extend(self.messages.values().take(3).map(|m| format!("{:?}", m.journey)));
+        text.extend(self.messages.values().take(3).map(|m| format!("{:?}", m.attempts)));
         text.extend(self.work.values().take(3).map(|work| format!("{work:?}")));
         text.join("; ")
     }
@@ -202,7 +202,7 @@ impl Life<'_> {
         self.ending = true;
         self.lnet.shut_down();
         self.user.give_up(&mut self.lnet, now, true);
-        self.desk.shut_down();
+        self.health_view.shut_down();
         // No resend begins any more: what pauses ends now.
         self.again.extend(std::mem::take(&mut self.delayed).into_iter().map(|(_, id)| id));
         for rail in &mut self.rails {
@@ -268,7 +268,7 @@ impl Life<'_> {
         soonest(self.trackers.values().filter_map(|t| t.tracker.deadline()).min());
         soonest(self.probes.values().map(|(_, bound)| *bound).min());
         soonest(self.pings.values().map(|(_, bound)| *bound).min());
-        soonest(self.desk.next());
+        soonest(self.health_view.next());
         next
     }
 }

@@ -101,7 +101,7 @@ impl Kind {
         config.hello_tries = 3;
         config.credit_stall = Span::from_millis(150);
         config.link_poll = Span::from_millis(1);
-        config.verdict_bound = Span::from_secs(5);
+        config.decision_bound = Span::from_secs(5);
         config
     }
 }

@@ -12,12 +12,11 @@
 //! All interfaces of a node share its payload memory. Fault rules as in LNet hit messages between desk
 //! and driver; the plan's happenings hit links, paths and nodes. The oracle watches every message.
 
-mod birth;
 mod bus;
 mod chaos;
 mod class;
-mod desk;
 mod envelope;
+mod health_view;
 mod host;
 mod kind;
 mod oracle;
@@ -29,19 +28,20 @@ mod report;
 mod rules;
 mod send;
 mod shrink;
+mod start;
 mod swarm;
-mod tend;
+mod upkeep;
 mod world;
 
-pub use birth::with;
-pub use desk::NiHealth;
-pub use host::{Counts, Life};
+pub use health_view::NiHealth;
+pub use host::{Counts, HostIncarnation};
 pub use kind::Kind;
 pub use oracle::Defect;
 pub use plan::{Host, Net, Plan, Profile, Scheduled, What};
 pub use report::{NodeReport, Report, Sample};
-pub use rules::{Class, Fate, Rule, Type, Who};
+pub use rules::{Class, InjectedFault, Rule, Type, Who};
 pub use shrink::{shrink, Shrunk};
+pub use start::with;
 pub use swarm::swarm;
 pub use world::{NiSpec, World};
 

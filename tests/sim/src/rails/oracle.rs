@@ -127,7 +127,7 @@ impl Oracle {
     }
 
     /// Messages of a node that has died end with it.
-    pub fn bury(&mut self, host: u32) {
+    pub fn mark_dead(&mut self, host: u32) {
         for message in self.messages.values_mut().filter(|m| m.host == host && !m.ended) {
             message.ended = true;
             self.ended += 1;

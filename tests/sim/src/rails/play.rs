@@ -5,21 +5,21 @@
 use lnd_core::counters::Counter;
 use lnd_core::time::{Instant, Span};
 
-use super::desk::NiHealth;
-use super::host::{Around, Counts, Life};
+use super::health_view::NiHealth;
+use super::host::{Around, Counts, HostIncarnation};
 use super::plan::Scheduled;
 use super::report::{NodeReport, Report, Sample};
 use super::rules::Rule;
 use super::world::World;
 use crate::simulator::book::Record;
 use crate::simulator::fail::Violation;
-use crate::simulator::user::Wish;
+use crate::simulator::user::Preference;
 
 /// Samples of health in one run.
 const SAMPLES: u64 = 20;
 /// What cannot happen between nodes that keep to the protocol, whatever hardware does to them.
 const IMPOSSIBLE: [Counter; 4] =
-    [Counter::Misrouted, Counter::Protocol, Counter::BadCredits, Counter::VerdictLate];
+    [Counter::Misrouted, Counter::Protocol, Counter::BadCredits, Counter::DecisionLate];
 
 impl<'m> World<'m> {
     /// A node's thread: what has ended, mailboxes, time, reports, the user's ears, and what there is
@@ -27,26 +27,31 @@ impl<'m> World<'m> {
     /// of it is looked at, which would be refused else, although it has arrived (R45).
     pub(super) fn thread(&mut self, host: u32) -> Result<Option<u32>, Violation> {
         let now = self.now;
-        if self.life(host).is_none_or(|life| life.thread_at != Some(now)) {
+        if self.incarnation(host).is_none_or(|incarnation| incarnation.thread_at != Some(now)) {
             return Ok(None);
         }
         self.hear_ends(host);
         let left = self.read_all(host);
         let World { hosts, rules, oracle, book, defect, .. } = self;
         let place = hosts.get_mut(host as usize);
-        let Some(life) = place.and_then(|place| place.life.as_mut()) else { return Ok(None) };
-        life.thread_at = None;
-        let ending = life.ending;
-        let mut around = Around { now, rules, oracle, defect: *defect };
-        let mut listen = |life: &mut Life<'m>| {
-            life.user.listen(&mut life.lnet, book, ending).map_err(|what| Violation::at(host, what))
+        let Some(incarnation) = place.and_then(|place| place.incarnation.as_mut()) else {
+            return Ok(None);
         };
-        listen(life)?;
-        let mut next = life.run(&mut around);
-        listen(life)?;
+        incarnation.thread_at = None;
+        let ending = incarnation.ending;
+        let mut around = Around { now, rules, oracle, defect: *defect };
+        let mut listen = |incarnation: &mut HostIncarnation<'m>| {
+            incarnation
+                .user
+                .listen(&mut incarnation.lnet, book, ending)
+                .map_err(|what| Violation::at(host, what))
+        };
+        listen(incarnation)?;
+        let mut next = incarnation.run(&mut around);
+        listen(incarnation)?;
         // What the user has said meanwhile, such as an ACK.
-        life.send_all(&mut around);
-        life.rails.iter_mut().for_each(|rail| rail.driver.ring());
+        incarnation.send_all(&mut around);
+        incarnation.rails.iter_mut().for_each(|rail| rail.driver.ring());
         if left {
             let soon = now.after(Span::from_micros(200));
             next = Some(next.map_or(soon, |at| at.min(soon)));
@@ -59,9 +64,9 @@ impl<'m> World<'m> {
 
     fn hear_ends(&mut self, host: u32) {
         let World { now, hosts, rules, oracle, defect, .. } = self;
-        let life = hosts.get_mut(host as usize).and_then(|place| place.life.as_mut());
-        if let Some(life) = life {
-            life.report_all(&mut Around { now: *now, rules, oracle, defect: *defect });
+        let incarnation = hosts.get_mut(host as usize).and_then(|place| place.incarnation.as_mut());
+        if let Some(incarnation) = incarnation {
+            incarnation.report_all(&mut Around { now: *now, rules, oracle, defect: *defect });
         }
     }
 
@@ -70,16 +75,17 @@ impl<'m> World<'m> {
         if let Some(what) = self.oracle.violations.first() {
             return Err(Violation::at(host, what));
         }
-        let Some(life) = self.hosts.get(host as usize).and_then(|h| h.life.as_ref()) else {
+        let Some(incarnation) = self.hosts.get(host as usize).and_then(|h| h.incarnation.as_ref())
+        else {
             return Ok(());
         };
-        if let Some(what) = life.stats.violations.first() {
+        if let Some(what) = incarnation.stats.violations.first() {
             return Err(Violation::at(host, format!("INV-1: {what}")));
         }
-        if let Err(fault) = life.lnet.audit() {
+        if let Err(fault) = incarnation.lnet.audit() {
             return Err(Violation::at(host, format!("INV-1: upper layer's books: {fault:?}")));
         }
-        for rail in &life.rails {
+        for rail in &incarnation.rails {
             if let Err(broken) = rail.driver.audit() {
                 let what = format!("interface {}: the driver's books: {broken:?}", rail.number);
                 return Err(Violation::at(host, what));
@@ -92,8 +98,8 @@ impl<'m> World<'m> {
     }
 
     fn check_counters(&self, host: u32) -> Result<(), Violation> {
-        let life = self.hosts.get(host as usize).and_then(|h| h.life.as_ref());
-        for rail in life.iter().flat_map(|life| &life.rails) {
+        let incarnation = self.hosts.get(host as usize).and_then(|h| h.incarnation.as_ref());
+        for rail in incarnation.iter().flat_map(|incarnation| &incarnation.rails) {
             let counters = rail.all_counters();
             let impossible = IMPOSSIBLE.into_iter().find(|&counter| counters.value(counter) > 0);
             if let Some(counter) = impossible {
@@ -106,19 +112,25 @@ impl<'m> World<'m> {
 
     /// Begins a PUT of `length` bytes from one node to another; its number.
     pub fn put(&mut self, from: u32, to: u32, length: u32, ack: bool) -> Option<u64> {
-        self.ask(from, Wish { to, get: false, length, ack, exact: true })
+        self.ask(from, Preference { to, get: false, length, ack, exact: true })
     }
 
     /// Begins a GET.
     pub fn get(&mut self, from: u32, to: u32, length: u32) -> Option<u64> {
-        self.ask(from, Wish { to, get: true, length, ack: false, exact: true })
+        self.ask(from, Preference { to, get: true, length, ack: false, exact: true })
     }
 
-    fn ask(&mut self, from: u32, wish: Wish) -> Option<u64> {
+    fn ask(&mut self, from: u32, preference: Preference) -> Option<u64> {
         let now = self.now;
-        let lives: Vec<u32> = self.hosts.iter().map(|host| host.lives).collect();
-        let life = self.hosts.get_mut(from as usize)?.life.as_mut()?;
-        let number = life.user.begin(&mut life.lnet, now, &mut self.book, &lives, wish)?;
+        let incarnations: Vec<u32> = self.hosts.iter().map(|host| host.incarnations).collect();
+        let incarnation = self.hosts.get_mut(from as usize)?.incarnation.as_mut()?;
+        let number = incarnation.user.begin(
+            &mut incarnation.lnet,
+            now,
+            &mut self.book,
+            &incarnations,
+            preference,
+        )?;
         self.wake(from);
         Some(number)
     }
@@ -178,8 +190,8 @@ impl<'m> World<'m> {
     /// A node's operator sets the health of one of its own interfaces.
     pub fn set_health(&mut self, host: u32, ni: u32, value: u16) {
         let now = self.now;
-        if let Some(life) = self.life(host) {
-            life.desk.set_health(now, ni as usize, value);
+        if let Some(incarnation) = self.incarnation(host) {
+            incarnation.health_view.set_health(now, ni as usize, value);
             self.run_thread_at(host, now);
         }
     }
@@ -192,12 +204,12 @@ impl<'m> World<'m> {
     fn seen(&self, at: u32, number: u32) -> Option<NiHealth> {
         let spec = self.spec(number)?;
         let own = (spec.host == at).then_some(spec.ni as usize);
-        self.hosts.get(at as usize)?.life.as_ref()?.desk.health_of(number, own)
+        self.hosts.get(at as usize)?.incarnation.as_ref()?.health_view.health_of(number, own)
     }
 
     /// A living node.
-    pub fn node(&mut self, host: u32) -> Option<&mut Life<'m>> {
-        self.life(host)
+    pub fn node(&mut self, host: u32) -> Option<&mut HostIncarnation<'m>> {
+        self.incarnation(host)
     }
 
     /// Milliseconds since the start.
@@ -218,7 +230,10 @@ impl<'m> World<'m> {
         let bound = self.now.after(self.patience());
         let resting = |world: &Self| {
             world.ground.nets.iter().all(|net| net.borrow().nothing_under_way(None))
-                && world.hosts.iter().all(|h| h.life.as_ref().is_some_and(Life::at_rest))
+                && world
+                    .hosts
+                    .iter()
+                    .all(|h| h.incarnation.as_ref().is_some_and(HostIncarnation::at_rest))
         };
         if !self.run_until(bound, resting)? {
             return Err(self.restless());
@@ -238,10 +253,10 @@ impl<'m> World<'m> {
 
     fn restless(&self) -> Violation {
         for (host, place) in (0_u32..).zip(&self.hosts) {
-            match &place.life {
+            match &place.incarnation {
                 None => return Violation::at(host, "INV-15: the node does not come back"),
-                Some(life) if !life.at_rest() => {
-                    let what = format!("INV-15: no rest: {}", life.blockers());
+                Some(incarnation) if !incarnation.at_rest() => {
+                    let what = format!("INV-15: no rest: {}", incarnation.blockers());
                     return Violation::at(host, what);
                 }
                 Some(_) => {}
@@ -257,15 +272,25 @@ impl<'m> World<'m> {
     pub fn heal(&mut self) -> Result<(), Violation> {
         let bound = self.now.after(Span::from_secs(2_000));
         let well = |world: &Self| {
-            world.hosts.iter().all(|h| h.life.as_ref().is_some_and(|life| life.desk.all_well()))
+            world.hosts.iter().all(|h| {
+                h.incarnation.as_ref().is_some_and(|incarnation| incarnation.health_view.all_well())
+            })
         };
         if self.run_until(bound, well)? {
             return Ok(());
         }
         let mut hosts = (0_u32..).zip(&self.hosts);
-        let ill = hosts.find(|(_, h)| h.life.as_ref().is_some_and(|life| !life.desk.all_well()));
+        let ill = hosts.find(|(_, h)| {
+            h.incarnation.as_ref().is_some_and(|incarnation| !incarnation.health_view.all_well())
+        });
         let (host, what) = ill.map_or((0, String::new()), |(host, place)| {
-            (host, place.life.as_ref().map_or(String::new(), |life| life.desk.illness()))
+            (
+                host,
+                place
+                    .incarnation
+                    .as_ref()
+                    .map_or(String::new(), |incarnation| incarnation.health_view.illness()),
+            )
         });
         Err(Violation::at(host, format!("R50: does not recover: {what}")))
     }
@@ -288,9 +313,9 @@ impl<'m> World<'m> {
     /// former life does not count: what is sent to it, or comes from it, is rightly dropped.
     fn reach(&mut self, from: u32, to: u32, length: u32, attempts: u32) -> Result<(), Violation> {
         let pairs = (self.specs.len() * self.specs.len()) as u64;
-        let (first, mut left) = (self.former_lives_met(), attempts);
+        let (first, mut left) = (self.former_incarnations_met(), attempts);
         while left > 0 {
-            let before = self.former_lives_met();
+            let before = self.former_incarnations_met();
             let begun = [self.put(from, to, length, true), self.get(from, to, length)];
             let numbers: Vec<u64> = begun.into_iter().flatten().collect();
             self.wait_for(&numbers)?;
@@ -299,7 +324,7 @@ impl<'m> World<'m> {
                 return Ok(());
             }
             self.run_ms(500)?;
-            let now = self.former_lives_met();
+            let now = self.former_incarnations_met();
             // Each interface meets a former life of each other a few times at most.
             if now == before || now > first + 4 * pairs {
                 left -= 1;
@@ -309,9 +334,10 @@ impl<'m> World<'m> {
     }
 
     /// How often a driver has dropped what a former life was sent, or has sent.
-    fn former_lives_met(&self) -> u64 {
-        let lives = self.hosts.iter().filter_map(|host| host.life.as_ref());
-        let counters = lives.flat_map(|life| &life.rails).map(|rail| rail.all_counters());
+    fn former_incarnations_met(&self) -> u64 {
+        let incarnations = self.hosts.iter().filter_map(|host| host.incarnation.as_ref());
+        let counters =
+            incarnations.flat_map(|incarnation| &incarnation.rails).map(|rail| rail.all_counters());
         counters.map(|c| c.value(Counter::Early) + c.value(Counter::PeersRestarted)).sum()
     }
 
@@ -332,14 +358,15 @@ impl<'m> World<'m> {
     pub fn end_all(&mut self) -> Result<(), Violation> {
         let now = self.now;
         for host in 0..self.hosts.len() as u32 {
-            if let Some(life) = self.life(host) {
-                life.shut_down(now);
+            if let Some(incarnation) = self.incarnation(host) {
+                incarnation.shut_down(now);
             }
             self.wake(host);
         }
         let bound = now.after(self.patience());
-        let ended =
-            |world: &Self| world.hosts.iter().all(|h| h.life.as_ref().is_none_or(Life::ended));
+        let ended = |world: &Self| {
+            world.hosts.iter().all(|h| h.incarnation.as_ref().is_none_or(HostIncarnation::ended))
+        };
         if self.run_until(bound, ended)? {
             return Ok(());
         }
@@ -397,12 +424,11 @@ impl<'m> World<'m> {
             self.spec(number).map_or(String::new(), |spec| format!("{}.{}", spec.host, spec.ni))
         };
         let nodes = self.hosts.iter().map(|host| NodeReport {
-            lives: host.lives,
+            incarnations: host.incarnations,
             counts: host.all_counts(),
-            journal: host
-                .life
-                .as_ref()
-                .map_or(Vec::new(), |life| life.desk.journal(self.start, name)),
+            journal: host.incarnation.as_ref().map_or(Vec::new(), |incarnation| {
+                incarnation.health_view.journal(self.start, name)
+            }),
         });
         Report {
             seed,

@@ -19,15 +19,15 @@ use lnd_shortmsg::wire::Checksum;
 
 use super::bus::HomeBus;
 use super::kind::Kind;
-use crate::fabric::{nid_of, Bus, Fabric, Membership, NodeNumbers, Window};
-use crate::node::{Hall, NodePorts, Registers};
+use crate::fabric::{nid_of, Bus, Fabric, Membership, MemoryWindow, NodeNumbers};
+use crate::node::{Arena, NodePorts, Registers};
 use crate::rng::Rng;
 use crate::simulator::adversary::Adversary;
 use crate::simulator::channel::VirtualChannel;
 use crate::simulator::fault_rates::EngineFaults;
 use crate::simulator::network::Network;
 use crate::simulator::tally::{Recorder, Tally};
-use crate::world::life::Port;
+use crate::world::incarnation::Port;
 
 /// What lies under all interfaces.
 #[derive(Clone)]
@@ -35,7 +35,7 @@ pub struct Ground<'m> {
     /// Link memories, windows, oracle: interfaces are its nodes.
     pub fabric: &'m Fabric<'m>,
     /// Memory for drivers.
-    pub hall: &'m Hall,
+    pub arena: &'m Arena,
     /// Accesses that the memory oracle objected to.
     pub objections: &'m AtomicU32,
     /// Whose window each interface uses.
@@ -114,12 +114,12 @@ impl<'m> Rail<'m> {
         let config = kind.config(ground.slots, ground.homes.len() as u32);
         let home = ground.homes.get(number as usize).copied().unwrap_or(number);
         let driver = Driver::create(
-            ground.hall.block(config.bytes_needed()),
+            ground.arena.block(config.bytes_needed()),
             config,
-            Identity { nid: nid_of(number), life: membership.life() },
+            Identity { nid: nid_of(number), incarnation: membership.incarnation() },
             [ConnectingEngine::new(MmioEngine::new(link, registers.clone(), memory, NodeNumbers))],
             channel,
-            Window::new(fabric, home),
+            MemoryWindow::new(fabric, home),
             recorder,
         )
         .map_err(|error| format!("{error:?}"))?;
@@ -127,7 +127,7 @@ impl<'m> Rail<'m> {
         let adversary = Adversary::new(rng.fork(), ground.faults.clone(), ground.tally.clone());
         let port = Port {
             engine: SoftEngine::new(number, link, memory, bus, adversary, kind.engine()),
-            interrupt: Interrupt::new(driver.decider(), CompletionQueue::new(registers, memory)),
+            interrupt: Interrupt::new(driver.irq_handle(), CompletionQueue::new(registers, memory)),
             memory,
             engine_at: None,
             interrupt_at: None,

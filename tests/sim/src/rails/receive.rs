@@ -2,9 +2,9 @@
 //! Receiving: frames, requests of peers with their numbers, and the ends of everything that drivers
 //! do for us.
 
-use lnd_core::driver::{Give, Inbound, Receive, RecvError, Report, RequestKind, Ticket};
+use lnd_core::driver::{Inbound, Receive, RecvError, Reply, Report, RequestKind, RxRequest};
 use lnd_core::id::{Incarnation, Nid};
-use lnd_core::message::Refusal;
+use lnd_core::message::NakReason;
 use lnd_core::time::Instant;
 use lnd_core::transfer::{Cause, Place, Policy, Status};
 use lnd_health::node::End;
@@ -12,13 +12,13 @@ use lnd_health::{Stamp, WindowCheck};
 use lnd_shortmsg::dispatch::Sender;
 use lnd_shortmsg::wire::Frame;
 
-use super::desk::Route;
 use super::envelope::Envelope;
-use super::host::{Around, Life, Taking, Work};
+use super::health_view::Route;
+use super::host::{Around, HostIncarnation, Taking, Work};
 use super::oracle::{Defect, Oracle};
 use super::rail::the_link;
 use crate::fabric::{nid_of, node_of, Lease};
-use crate::lnet::{Body, LnetHeader, Verdict};
+use crate::lnet::{Body, Decision, LnetHeader};
 
 /// What to do with a request of a peer, before the upper layer hears of it.
 enum Arrived {
@@ -30,7 +30,7 @@ enum Arrived {
     NotNow,
 }
 
-impl Life<'_> {
+impl HostIncarnation<'_> {
     /// A frame has come in by an interface, from interface `from`. `false`: there is no room for it now.
     pub(super) fn on_frame(
         &mut self,
@@ -43,10 +43,10 @@ impl Life<'_> {
         let Some(rail) = self.rails.get_mut(ni) else { return true };
         let parsed = rail.receiver.receive_from(Sender::Known(nid_of(from)), frame);
         if let Ok(Frame::Control(envelope, _) | Frame::Lnd(envelope, _)) = &parsed {
-            self.life_shown(envelope.from, envelope.from_life);
+            self.incarnation_shown(envelope.from, envelope.from_incarnation);
         }
         let Some(rail) = self.rails.get_mut(ni) else { return true };
-        let ticket = match parsed {
+        let rx_request = match parsed {
             Err(_) => return true,
             Ok(Frame::Control(envelope, ready)) => {
                 rail.driver.on_pull_ready(now, the_link(), &envelope, &ready);
@@ -60,51 +60,57 @@ impl Life<'_> {
                 }
             }
         };
-        self.on_ticket(now, ni, ticket, oracle);
+        self.on_rx_request(now, ni, rx_request, oracle);
         true
     }
 
     /// A frame shows in which life its sender is: all interfaces of a node begin a life together, and
     /// count their lives in the lower half of its name.
-    fn life_shown(&mut self, from: Nid, life: Incarnation) {
+    fn incarnation_shown(&mut self, from: Nid, incarnation: Incarnation) {
         let spec = node_of(from).and_then(|number| self.specs.get(number as usize));
         if let Some(spec) = spec {
-            self.desk.life_shown(spec.host, life.raw() as u32);
+            self.health_view.incarnation_shown(spec.host, incarnation.raw() as u32);
         }
     }
 
     /// Something has come from a peer's interface: it lives (R48).
     fn heard(&mut self, now: Instant, ni: usize, from: Nid) {
         if let Some(number) = node_of(from) {
-            self.desk.heard(now, ni, number);
+            self.health_view.heard(now, ni, number);
         }
     }
 
-    fn on_ticket(&mut self, now: Instant, ni: usize, ticket: Ticket<'_>, oracle: &mut Oracle) {
-        let Some((header, envelope)) = Envelope::unwrap(ticket.header) else {
-            self.refuse(now, ni, ticket, Refusal::BadRequest);
+    fn on_rx_request(
+        &mut self,
+        now: Instant,
+        ni: usize,
+        rx_request: RxRequest<'_>,
+        oracle: &mut Oracle,
+    ) {
+        let Some((header, envelope)) = Envelope::unwrap(rx_request.header) else {
+            self.refuse(now, ni, rx_request, NakReason::BadRequest);
             return;
         };
         if !envelope.pong {
             // The answer to a ping is the ping's own affair.
-            self.heard(now, ni, ticket.from);
+            self.heard(now, ni, rx_request.from);
         }
         if envelope.ping || envelope.pong {
-            self.on_ping(now, ni, &envelope, ticket.from);
-            self.nothing(now, ni, ticket);
+            self.on_ping(now, ni, &envelope, rx_request.from);
+            self.nothing(now, ni, rx_request);
             return;
         }
         let get = LnetHeader::decode(header).is_ok_and(|h| matches!(h.body, Body::Get { .. }));
         match self.arrived(&envelope, get) {
-            Arrived::NotNow => self.refuse(now, ni, ticket, Refusal::NoResources),
+            Arrived::NotNow => self.refuse(now, ni, rx_request, NakReason::NoResources),
             Arrived::Second => {
                 self.counts.second_copies += 1;
                 oracle.suppressed += 1;
-                self.nothing(now, ni, ticket);
+                self.nothing(now, ni, rx_request);
             }
             Arrived::New(number) => {
-                self.note_way_back(ni, &ticket, header, envelope.host);
-                self.ask(now, ni, ticket, header, &envelope, number);
+                self.note_way_back(ni, &rx_request, header, envelope.host);
+                self.ask(now, ni, rx_request, header, &envelope, number);
             }
         }
     }
@@ -115,7 +121,7 @@ impl Life<'_> {
         if self.defect == Some(Defect::NoNumbers) {
             return Arrived::New(None);
         }
-        match self.desk.arrived(envelope.host, stamp) {
+        match self.health_view.arrived(envelope.host, stamp) {
             WindowCheck::First => Arrived::New(Some((envelope.host, stamp))),
             WindowCheck::Second => Arrived::Second,
             WindowCheck::Coming => {
@@ -127,41 +133,46 @@ impl Life<'_> {
     }
 
     /// Answers go back where their request came from.
-    fn note_way_back(&mut self, ni: usize, ticket: &Ticket<'_>, header: &[u8], hop: u32) {
+    fn note_way_back(&mut self, ni: usize, rx_request: &RxRequest<'_>, header: &[u8], hop: u32) {
         let Ok(header) = LnetHeader::decode(header) else { return };
         let request = match header.body {
             Body::Put { ack: Some(request), .. } | Body::Get { request, .. } => request,
             _ => return,
         };
-        let (Some(source), Some(number)) = (node_of(header.source), node_of(ticket.from)) else {
+        let (Some(source), Some(number)) = (node_of(header.source), node_of(rx_request.from))
+        else {
             return;
         };
         if hop == source {
-            self.desk.note_way_back(source, request, Route { local: ni, hop: number });
+            self.health_view.note_way_back(source, request, Route { local: ni, hop: number });
         }
     }
 
-    fn refuse(&mut self, now: Instant, ni: usize, ticket: Ticket<'_>, why: Refusal) {
+    fn refuse(&mut self, now: Instant, ni: usize, rx_request: RxRequest<'_>, why: NakReason) {
         if let Some(rail) = self.rails.get_mut(ni) {
-            rail.driver.refuse(now, ticket, why);
+            rail.driver.refuse(now, rx_request, why);
         }
     }
 
     /// Takes or gives nothing, and all is well: a ping is answered, a second copy dropped.
-    fn nothing(&mut self, now: Instant, ni: usize, ticket: Ticket<'_>) {
+    fn nothing(&mut self, now: Instant, ni: usize, rx_request: RxRequest<'_>) {
         let user = self.new_work(Work::Nothing);
         let deadline = now.after(self.timeout);
         let Some(rail) = self.rails.get_mut(ni) else { return };
-        let done = match ticket.kind() {
-            RequestKind::Get => {
-                rail.driver.give(now, ticket, &Give { source: &[], length: 0, deadline, user })
+        let done = match rx_request.kind() {
+            RequestKind::Get => rail.driver.reply(
+                now,
+                rx_request,
+                &Reply { source: &[], length: 0, deadline, user },
+            ),
+            _ => {
+                rail.driver.recv(now, rx_request, &Receive { sink: &[], length: 0, deadline, user })
             }
-            _ => rail.driver.recv(now, ticket, &Receive { sink: &[], length: 0, deadline, user }),
         };
         if let Err(error) = done {
             self.work.remove(&user);
-            if let RecvError::Refused(ticket, _) = error {
-                self.refuse(now, ni, ticket, Refusal::NoResources);
+            if let RecvError::Refused(rx_request, _) = error {
+                self.refuse(now, ni, rx_request, NakReason::NoResources);
             }
         }
     }
@@ -171,12 +182,12 @@ impl Life<'_> {
         &mut self,
         now: Instant,
         ni: usize,
-        ticket: Ticket<'_>,
+        rx_request: RxRequest<'_>,
         header: &[u8],
         envelope: &Envelope,
         number: Option<(u32, Stamp)>,
     ) {
-        let rdma = ticket.kind() == RequestKind::Get;
+        let rdma = rx_request.kind() == RequestKind::Get;
         // The upper layer knows nodes by their primary NIDs.
         let from = nid_of(envelope.host);
         let deadline = now.after(self.timeout);
@@ -189,25 +200,26 @@ impl Life<'_> {
             _ => None,
         };
         let serial = envelope.serial;
-        let (id, user, outcome) = match self.lnet.on_request(from, header, ticket.length, rdma) {
-            Verdict::Refuse(why) => {
-                number.into_iter().for_each(|key| self.desk.received(key, false));
-                self.refuse(now, ni, ticket, why);
+        let (id, user, outcome) = match self.lnet.on_request(from, header, rx_request.length, rdma)
+        {
+            Decision::Refuse(why) => {
+                number.into_iter().for_each(|key| self.health_view.received(key, false));
+                self.refuse(now, ni, rx_request, why);
                 return;
             }
-            Verdict::Recv { id, sink, length } => {
+            Decision::Recv { id, sink, length } => {
                 let user = self.new_work(Work::Receive(Taking { id, number, serial, answers }));
                 self.lend(user, &sink, Lease::Write);
                 let Some(rail) = self.rails.get_mut(ni) else { return };
                 let it = Receive { sink: &sink, length, deadline, user };
-                (id, user, rail.driver.recv(now, ticket, &it))
+                (id, user, rail.driver.recv(now, rx_request, &it))
             }
-            Verdict::Give { id, source, length } => {
+            Decision::Reply { id, source, length } => {
                 let user = self.new_work(Work::Receive(Taking { id, number, serial, answers }));
                 self.lend(user, &source, Lease::Read);
                 let Some(rail) = self.rails.get_mut(ni) else { return };
-                let it = Give { source: &source, length, deadline, user };
-                (id, user, rail.driver.give(now, ticket, &it))
+                let it = Reply { source: &source, length, deadline, user };
+                (id, user, rail.driver.reply(now, rx_request, &it))
             }
         };
         match outcome {
@@ -215,10 +227,10 @@ impl Life<'_> {
             Err(error) => {
                 self.take_back(user);
                 self.work.remove(&user);
-                number.into_iter().for_each(|key| self.desk.received(key, false));
-                if let RecvError::Refused(ticket, why) = error {
+                number.into_iter().for_each(|key| self.health_view.received(key, false));
+                if let RecvError::Refused(rx_request, why) = error {
                     *self.stats.refused.entry(format!("{why:?}")).or_default() += 1;
-                    self.refuse(now, ni, ticket, Refusal::NoResources);
+                    self.refuse(now, ni, rx_request, NakReason::NoResources);
                 }
                 self.finalize(id, Status::of(Policy::Seed, Cause::Local, Place::Queue), None);
             }
@@ -271,14 +283,14 @@ impl Life<'_> {
             // One that has left waits for its answer; one that has not is over.
             Work::Ping(name) if status.errno != 0 => {
                 if let Some((ping, _)) = self.pings.remove(&name) {
-                    self.desk.pinged(around.now, ping, End::of(&status));
+                    self.health_view.pinged(around.now, ping, End::of(&status));
                 }
             }
             Work::Ping(_) => {}
             Work::Send(id, shown) => {
                 let Some(message) = self.messages.remove(&id) else { return };
-                if let (Some(_), Some(path)) = (reply, message.journey.last_path()) {
-                    self.desk.health.received(around.now, path.hop, Some(path.local));
+                if let (Some(_), Some(path)) = (reply, message.attempts.last_path()) {
+                    self.health_view.health.received(around.now, path.hop, Some(path.local));
                 }
                 let (status, reply) = match shown.filter(|_| status.errno == 0) {
                     Some(class) => (class.status(), None),
@@ -288,7 +300,7 @@ impl Life<'_> {
             }
             Work::Receive(it) => {
                 if let Some(key) = it.number {
-                    self.desk.received(key, status.errno == 0);
+                    self.health_view.received(key, status.errno == 0);
                 }
                 if status.errno == 0 {
                     around.oracle.deliver(it.serial);

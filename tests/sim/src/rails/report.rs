@@ -22,7 +22,7 @@ pub struct Sample {
 #[derive(Clone, Debug)]
 pub struct NodeReport {
     /// Lives that it has had.
-    pub lives: u32,
+    pub incarnations: u32,
     /// What they have counted.
     pub counts: Counts,
     /// The last changes of health, with their evidence.
@@ -141,7 +141,7 @@ impl fmt::Display for Report {
         self.health_over_time(f)?;
         writeln!(f, "  every interface had recovered at {} ms", self.healed_ms)?;
         for (number, node) in self.nodes.iter().enumerate() {
-            writeln!(f, "  node {number}, {} lives: {}", node.lives, node.counts)?;
+            writeln!(f, "  node {number}, {} lives: {}", node.incarnations, node.counts)?;
             for line in &node.journal {
                 writeln!(f, "    {line}")?;
             }

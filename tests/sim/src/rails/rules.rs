@@ -99,7 +99,7 @@ pub enum Type {
 /// What becomes of a message that is hit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Fate {
+pub enum InjectedFault {
     /// It is dropped.
     #[default]
     Drop,
@@ -113,7 +113,7 @@ pub enum Fate {
 pub struct Rule {
     /// What becomes of those that are hit.
     #[serde(rename = "do")]
-    pub fate: Fate,
+    pub injected: InjectedFault,
     /// The sender.
     pub from: Who,
     /// The next hop.
@@ -143,7 +143,7 @@ pub struct Rule {
 impl Default for Rule {
     fn default() -> Self {
         Self {
-            fate: Fate::Drop,
+            injected: InjectedFault::Drop,
             from: Who::ANY,
             to: Who::ANY,
             types: Vec::new(),
@@ -175,7 +175,7 @@ impl Rule {
         if self.arrives && self.health.is_none_or(excluded) {
             return Err("`arrives` needs a `health` that leaves delivery open".into());
         }
-        if self.fate == Fate::Delay && self.latency_ms == 0 {
+        if self.injected == InjectedFault::Delay && self.latency_ms == 0 {
             return Err("a delay without `latency_ms`".into());
         }
         if self.interval_ms > 0 && self.rate > 1 {
@@ -274,10 +274,12 @@ impl Armed {
         }
         self.hit += 1;
         self.next = now.after(Span::from_millis(u64::from(rule.interval_ms)));
-        Some(match (rule.fate, rule.health) {
-            (Fate::Delay, _) => Hit::Delayed(Span::from_millis(u64::from(rule.latency_ms))),
-            (Fate::Drop, None) => Hit::Lost,
-            (Fate::Drop, Some(class)) => Hit::Shown(class, rule.arrives),
+        Some(match (rule.injected, rule.health) {
+            (InjectedFault::Delay, _) => {
+                Hit::Delayed(Span::from_millis(u64::from(rule.latency_ms)))
+            }
+            (InjectedFault::Drop, None) => Hit::Lost,
+            (InjectedFault::Drop, Some(class)) => Hit::Shown(class, rule.arrives),
         })
     }
 }

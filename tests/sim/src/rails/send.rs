@@ -4,15 +4,15 @@
 use lnd_core::driver::{Kind, Request, Role, Submitted, Why};
 use lnd_core::id::Tag;
 use lnd_core::time::{Instant, Span};
-use lnd_core::transfer::{Delivery, Health, Status};
-use lnd_health::journey::Journey;
+use lnd_core::transfer::{Delivery, HealthClass, Status};
+use lnd_health::attempts::Attempts;
 use lnd_health::node::{Ended, Next, WhyEnded};
 use lnd_health::select::NoPath;
 use lnd_health::tracker::{TrackEnd, Tracker, Wants};
 
-use super::desk::Chosen;
 use super::envelope::Envelope;
-use super::host::{Around, Life, Work};
+use super::health_view::Chosen;
+use super::host::{Around, HostIncarnation, Work};
 use super::oracle::Defect;
 use super::rules::{Class, Hit, Seen, Type};
 use crate::fabric::{nid_of, node_of, Lease};
@@ -22,7 +22,7 @@ use crate::lnet::{self, Body, LnetHeader, Outgoing};
 #[derive(Debug)]
 pub(super) struct Message {
     pub out: Outgoing,
-    pub journey: Journey,
+    pub attempts: Attempts,
     pub facts: Facts,
 }
 
@@ -53,7 +53,7 @@ pub(super) struct Tracked {
 /// No path is left, and nothing was tried.
 const NO_PATH: Status = Status {
     errno: -113,
-    health: Health::LocalNoRoute,
+    health: HealthClass::LocalNoRoute,
     delivery: Delivery::NotDelivered,
     resend: false,
     evidence: None,
@@ -77,7 +77,7 @@ const fn kind_of(kind: lnet::Kind) -> (Kind, Lease) {
     }
 }
 
-impl Life<'_> {
+impl HostIncarnation<'_> {
     /// Everything that can be sent now.
     pub(super) fn send_all(&mut self, around: &mut Around<'_>) {
         while let Some(&(at, id)) = self.delayed.first().filter(|(at, _)| *at <= around.now) {
@@ -113,35 +113,35 @@ impl Life<'_> {
         };
         let back = match header.body {
             Body::Ack { request, .. } | Body::Reply { request, .. } if own => {
-                self.desk.way_back(to, request)
+                self.health_view.way_back(to, request)
             }
             _ => None,
         };
-        let request = request.filter(|&(_, _, wants)| own && self.desk.tracks(wants));
+        let request = request.filter(|&(_, _, wants)| own && self.health_view.tracks(wants));
         if let Some((tag, number, _)) = request {
             self.trackers.insert(tag, Tracked { tracker: Tracker::OFF, number });
         }
         let request = request.map(|(tag, _, _)| tag);
-        let Some(journey) = self.desk.open(to, id, deadline, back) else {
+        let Some(attempts) = self.health_view.open(to, id, deadline, back) else {
             around.oracle.end(serial);
             self.tell_end(id, NO_PATH, None);
             return;
         };
         let facts = Facts { to, serial, begun: now, portal, request, delayed: false, last: None };
-        self.messages.insert(id, Message { out, journey, facts });
+        self.messages.insert(id, Message { out, attempts, facts });
         self.attempt(around, id);
     }
 
     /// One try, or the message's end if there is no path left.
     fn attempt(&mut self, around: &mut Around<'_>, id: u64) {
         let now = around.now;
-        let Some(Message { out, mut journey, mut facts }) = self.messages.remove(&id) else {
+        let Some(Message { out, mut attempts, mut facts }) = self.messages.remove(&id) else {
             return;
         };
-        let chosen = match self.desk.choose(&journey) {
+        let chosen = match self.health_view.choose(&attempts) {
             Ok(chosen) => chosen,
             Err(why) => {
-                let ended = self.desk.give_up(journey, why);
+                let ended = self.health_view.give_up(attempts, why);
                 self.finish(around, id, &facts, &ended, None);
                 return;
             }
@@ -150,22 +150,22 @@ impl Life<'_> {
         if let (Some(Hit::Delayed(span)), false) = (hit, facts.delayed) {
             facts.delayed = true;
             self.delayed.insert((now.after(span), id));
-            self.messages.insert(id, Message { out, journey, facts });
+            self.messages.insert(id, Message { out, attempts, facts });
             return;
         }
         let blind = around.defect == Some(Defect::NoDeadline);
-        let clock = if blind { journey.not_before() } else { now };
-        let begun = self.desk.begin(now, clock, &mut journey, &chosen);
+        let clock = if blind { attempts.not_before() } else { now };
+        let begun = self.health_view.begin(now, clock, &mut attempts, &chosen);
         let Some(until) = begun else {
             // Its time was up before its turn came (LU-16303).
-            let ended = self.desk.give_up(journey, NoPath::Tried);
+            let ended = self.health_view.give_up(attempts, NoPath::Tried);
             self.finish(around, id, &facts, &ended, None);
             return;
         };
         around.oracle.tried(now, facts.serial, (chosen.route.local as u32, chosen.route.hop));
-        self.counts.resends += u64::from(journey.tries() > 1);
-        self.track(now, facts.request, &journey);
-        let message = Message { out, journey, facts };
+        self.counts.resends += u64::from(attempts.tries() > 1);
+        self.track(now, facts.request, &attempts);
+        let message = Message { out, attempts, facts };
         match hit {
             Some(Hit::Lost) => self.end_try(around, message, Status::OK, None),
             Some(Hit::Shown(class, false)) => self.end_try(around, message, class.status(), None),
@@ -205,8 +205,8 @@ impl Life<'_> {
         let hop = self.specs.get(chosen.route.hop as usize).map_or(u32::MAX, |s| s.host);
         let envelope = Envelope {
             host: self.host,
-            life: self.number,
-            stamp: self.desk.stamp(&message.journey).filter(|_| hop == message.facts.to),
+            incarnation: self.number,
+            stamp: self.health_view.stamp(&message.attempts).filter(|_| hop == message.facts.to),
             ping: false,
             pong: false,
             serial: message.facts.serial,
@@ -250,7 +250,7 @@ impl Life<'_> {
         *self.stats.refused.entry(format!("{why:?}")).or_default() += 1;
         let refusal = lnd_health::refusal(why);
         let status = Status { errno: why.errno(), health: refusal.class, ..NO_PATH };
-        let next = self.desk.refused(around.now, message.journey, refusal);
+        let next = self.health_view.refused(around.now, message.attempts, refusal);
         self.go_on(around, message.out, message.facts, next, status, None);
     }
 
@@ -262,7 +262,7 @@ impl Life<'_> {
         status: Status,
         reply: Option<u32>,
     ) {
-        let next = self.desk.ended(around.now, message.journey, &status);
+        let next = self.health_view.ended(around.now, message.attempts, &status);
         self.go_on(around, message.out, message.facts, next, status, reply);
     }
 
@@ -281,19 +281,19 @@ impl Life<'_> {
         match next {
             Next::Ended(_) if status.errno != 0 && self.starts_over(around, &out, &facts) => {}
             Next::Ended(ended) => self.finish(around, id, &facts, &ended, reply),
-            Next::Again(journey) | Next::Later(journey, _)
+            Next::Again(attempts) | Next::Later(attempts, _)
                 if around.defect == Some(Defect::EarlyEnd) =>
             {
                 around.oracle.end(facts.serial);
-                self.messages.insert(id, Message { out, journey, facts });
+                self.messages.insert(id, Message { out, attempts, facts });
                 self.again.push_back(id);
             }
-            Next::Again(journey) => {
-                self.messages.insert(id, Message { out, journey, facts });
+            Next::Again(attempts) => {
+                self.messages.insert(id, Message { out, attempts, facts });
                 self.again.push_back(id);
             }
-            Next::Later(journey, at) => {
-                self.messages.insert(id, Message { out, journey, facts });
+            Next::Later(attempts, at) => {
+                self.messages.insert(id, Message { out, attempts, facts });
                 self.delayed.insert((at, id));
             }
         }
@@ -307,11 +307,12 @@ impl Life<'_> {
             _ => return false,
         };
         let at = around.now.after(wait);
-        let Some(journey) = self.desk.open(facts.to, out.id, at.after(self.timeout), None) else {
+        let Some(attempts) = self.health_view.open(facts.to, out.id, at.after(self.timeout), None)
+        else {
             return false;
         };
         self.delayed.insert((at, out.id));
-        self.messages.insert(out.id, Message { out: out.clone(), journey, facts: *facts });
+        self.messages.insert(out.id, Message { out: out.clone(), attempts, facts: *facts });
         true
     }
 
@@ -363,8 +364,8 @@ impl Life<'_> {
     }
 
     /// Starts the wait for an answer, or blames the path of the latest try for its absence.
-    fn track(&mut self, now: Instant, request: Option<Tag>, journey: &Journey) {
-        let (Some(tag), Some(path)) = (request, journey.last_path()) else { return };
+    fn track(&mut self, now: Instant, request: Option<Tag>, attempts: &Attempts) {
+        let (Some(tag), Some(path)) = (request, attempts.last_path()) else { return };
         let timeout = self.timeout;
         if let Some(tracked) = self.trackers.get_mut(&tag) {
             if tracked.tracker == Tracker::OFF {
@@ -385,7 +386,7 @@ impl Life<'_> {
         for (tag, number, end) in due {
             self.trackers.remove(&tag);
             self.counts.response_timeouts += 1;
-            self.desk.no_answer(now, number, &end);
+            self.health_view.no_answer(now, number, &end);
             self.user.expire(&mut self.lnet, number);
         }
     }

@@ -3,7 +3,7 @@
 
 use super::kind::Kind;
 use super::plan::{Host, Net, Plan, Profile, Scheduled, What};
-use super::rules::{Class, Fate, Rule, Type, Who};
+use super::rules::{Class, InjectedFault, Rule, Type, Who};
 use crate::rng::Rng;
 
 /// The plan of a seed.
@@ -77,7 +77,7 @@ fn rule(rng: &mut Rng, plan: &Plan) -> Rule {
         ..Rule::default()
     };
     if rng.below(4) == 0 {
-        rule.fate = Fate::Delay;
+        rule.injected = InjectedFault::Delay;
         rule.latency_ms = rng.between(1, 200) as u32;
     } else if rng.below(4) > 0 {
         rule.health = Some(class);

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use lnd_core::time::{Instant, Span};
 
 use super::chaos::Blow;
-use super::host::{Host, Life};
+use super::host::{Host, HostIncarnation};
 use super::oracle::{Defect, Oracle};
 use super::plan::Plan;
 use super::rail::{the_link, Ground, Rail};
@@ -88,8 +88,8 @@ pub struct World<'m> {
 }
 
 impl<'m> World<'m> {
-    pub(super) fn life(&mut self, host: u32) -> Option<&mut Life<'m>> {
-        self.hosts.get_mut(host as usize)?.life.as_mut()
+    pub(super) fn incarnation(&mut self, host: u32) -> Option<&mut HostIncarnation<'m>> {
+        self.hosts.get_mut(host as usize)?.incarnation.as_mut()
     }
 
     pub(super) fn spec(&self, number: u32) -> Option<NiSpec> {
@@ -98,7 +98,7 @@ impl<'m> World<'m> {
 
     fn rail(&mut self, number: u32) -> Option<&mut Rail<'m>> {
         let spec = self.spec(number)?;
-        self.life(spec.host)?.rails.get_mut(spec.ni as usize)
+        self.incarnation(spec.host)?.rails.get_mut(spec.ni as usize)
     }
 
     /// How long it takes until somebody gets round to something.
@@ -113,25 +113,25 @@ impl<'m> World<'m> {
     }
 
     pub(super) fn run_thread_at(&mut self, host: u32, at: Instant) {
-        let Some(life) = self.life(host) else { return };
-        if life.thread_at.is_none_or(|already| at < already) {
-            life.thread_at = Some(at);
+        let Some(incarnation) = self.incarnation(host) else { return };
+        if incarnation.thread_at.is_none_or(|already| at < already) {
+            incarnation.thread_at = Some(at);
             self.queue.push(at, Event::Thread(host));
         }
     }
 
     /// Has a node's engines work soon, if their doorbells were rung or something has come back.
     pub(super) fn kick(&mut self, host: u32) {
-        let Some(life) = self.life(host) else { return };
-        let wanted: Vec<u32> = life
+        let Some(incarnation) = self.incarnation(host) else { return };
+        let wanted: Vec<u32> = incarnation
             .rails
             .iter_mut()
             .filter_map(|rail| {
                 let bells = rail.port.bells();
                 let port = &mut rail.port;
                 let reads = rail.reads.is_under_way();
-                let news = port.engine_at.is_none() || port.heard != bells;
-                let work = news && (port.has_work() || reads);
+                let event = port.engine_at.is_none() || port.heard != bells;
+                let work = event && (port.has_work() || reads);
                 port.heard = if work { bells } else { port.heard };
                 work.then_some(rail.number)
             })
@@ -288,7 +288,7 @@ impl<'m> World<'m> {
         let now = self.now;
         let spec = self.spec(number)?;
         let host = self.hosts.get_mut(spec.host as usize)?;
-        let port = &mut host.life.as_mut()?.rails.get_mut(spec.ni as usize)?.port;
+        let port = &mut host.incarnation.as_mut()?.rails.get_mut(spec.ni as usize)?.port;
         if port.interrupt_at != Some(now) {
             return None;
         }
@@ -308,17 +308,21 @@ impl<'m> World<'m> {
         let now = self.now;
         let nets = self.ground.nets.clone();
         let mut left = false;
-        let Some(life) = self.hosts.get_mut(host as usize).and_then(|h| h.life.as_mut()) else {
+        let Some(incarnation) =
+            self.hosts.get_mut(host as usize).and_then(|h| h.incarnation.as_mut())
+        else {
             return false;
         };
-        for ni in 0..life.rails.len() {
-            let Some((number, net)) = life.rails.get(ni).map(|r| (r.number, r.net)) else { break };
+        for ni in 0..incarnation.rails.len() {
+            let Some((number, net)) = incarnation.rails.get(ni).map(|r| (r.number, r.net)) else {
+                break;
+            };
             let Some(net) = nets.get(net) else { continue };
             let waiting = net.borrow().waiting(number);
             for lane in waiting {
                 loop {
                     let Some(frame) = net.borrow_mut().take(lane) else { break };
-                    if !life.on_frame(now, ni, lane.from, &frame.bytes, &mut self.oracle) {
+                    if !incarnation.on_frame(now, ni, lane.from, &frame.bytes, &mut self.oracle) {
                         net.borrow_mut().put_back(lane, frame);
                         left = true;
                         break;
@@ -332,16 +336,16 @@ impl<'m> World<'m> {
 
     fn user(&mut self, host: u32) -> Option<u32> {
         let now = self.now;
-        let lives: Vec<u32> = self.hosts.iter().map(|host| host.lives).collect();
+        let incarnations: Vec<u32> = self.hosts.iter().map(|host| host.incarnations).collect();
         let pause = u64::from(self.plan.pause_ms) * 1_000_000;
         let pause = Span::from_nanos(self.rng.between(pause / 4, pause * 7 / 4).max(1_000));
         if !self.traffic {
             return None;
         }
-        let life = self.hosts.get_mut(host as usize)?.life.as_mut();
-        let life = life.filter(|life| life.user_at == Some(now))?;
-        life.user.act(&mut life.lnet, now, &mut self.book, &lives);
-        life.user_at = Some(now.after(pause));
+        let incarnation = self.hosts.get_mut(host as usize)?.incarnation.as_mut();
+        let incarnation = incarnation.filter(|incarnation| incarnation.user_at == Some(now))?;
+        incarnation.user.act(&mut incarnation.lnet, now, &mut self.book, &incarnations);
+        incarnation.user_at = Some(now.after(pause));
         self.queue.push(now.after(pause), Event::User(host));
         self.wake(host);
         Some(host)

@@ -11,7 +11,7 @@ use lnd_core::id::LinkId;
 use lnd_core::ports::NoTrace;
 use lnd_dma::driver::CompletionQueue;
 use lnd_dma::memory::LinkMemory;
-use lnd_dma::regs::Interrupt as Bits;
+use lnd_dma::regs::InterruptBits as Bits;
 use lnd_dma::soft::{NoFaults, SoftEngine};
 
 use super::bells::{Bells, Idle};
@@ -20,7 +20,7 @@ use crate::fabric::{Bus, Violation};
 
 /// An engine and the interrupt that it raises.
 #[derive(Debug)]
-pub struct EngineSeat<'m> {
+pub struct EngineRef<'m> {
     /// The engine.
     pub engine: SoftEngine<'m, Bus<'m>, NoFaults>,
     /// The interrupt.
@@ -29,7 +29,7 @@ pub struct EngineSeat<'m> {
     pub(super) node: u32,
     pub(super) link: LinkId,
     /// Links whose status has changed: bit `n` is link `n`. The node's thread takes them.
-    pub(super) link_news: Arc<AtomicU32>,
+    pub(super) link_event: Arc<AtomicU32>,
 }
 
 /// What an engine has done in its life.
@@ -50,8 +50,12 @@ const NAP: Duration = Duration::from_millis(1);
 
 /// Drives an engine until `kill`; wakes its node's thread when something has ended, and the engines
 /// that it has given something back to.
-pub fn drive_engine(seat: &mut EngineSeat<'_>, clock: Clock, kill: &AtomicBool) -> EngineStats {
-    let EngineSeat { engine, interrupt, bells, node, link, link_news } = seat;
+pub fn drive_engine(
+    engine_ref: &mut EngineRef<'_>,
+    clock: Clock,
+    kill: &AtomicBool,
+) -> EngineStats {
+    let EngineRef { engine, interrupt, bells, node, link, link_event } = engine_ref;
     let bell = bells.engine(*node, *link);
     bell.into_iter().for_each(Wake::adopt);
     let (mut stats, mut idle) = (EngineStats::default(), Idle::default());
@@ -64,7 +68,7 @@ pub fn drive_engine(seat: &mut EngineSeat<'_>, clock: Clock, kill: &AtomicBool) 
         let pending = interrupt.queue_mut().acknowledge().unwrap_or(Bits::empty());
         if pending.contains(Bits::LINK) {
             // Release: partner is the Acquire of the node's thread, which then reads the registers.
-            link_news.fetch_or(1 << link.index(), Ordering::Release);
+            link_event.fetch_or(1 << link.index(), Ordering::Release);
             bells.ring_host(*node);
         }
         if progress.completions > 0 || !interrupt.queue().is_empty() {

@@ -8,5 +8,5 @@ mod station;
 
 pub use bells::{sharpen_timers, Bells, Idle};
 pub use clock::{Clock, Wake};
-pub use engine::{drive_engine, EngineSeat, EngineStats};
+pub use engine::{drive_engine, EngineRef, EngineStats};
 pub use station::{random_word, Monitor, Station, StationError, OPENING};

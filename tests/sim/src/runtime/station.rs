@@ -20,10 +20,10 @@ use lnd_shortmsg::wire::Checksum;
 
 use super::bells::{Bells, Idle};
 use super::clock::Clock;
-use super::engine::EngineSeat;
+use super::engine::EngineRef;
 use crate::fabric::{nid_of, Bus, Fabric, Inbox, JoinError, Membership, NodeState, ShmChannel};
 use crate::lnet::{self, Lnet};
-use crate::node::{Hall, History, Node, Parts};
+use crate::node::{Arena, History, Node, Parts};
 
 /// Frames taken out of a mailbox before another one is looked at.
 const FRAMES: u32 = 16;
@@ -67,7 +67,7 @@ pub struct Station<'m> {
     /// Doorbells rung and frames sent when the bells were rung last.
     rung: (u64, u64),
     /// Links whose engine has told of a change of its status: bit `n` is link `n`.
-    link_news: Arc<SharedWord>,
+    link_event: Arc<SharedWord>,
     /// Frames that had to stay in a mailbox.
     pub waited: u64,
 }
@@ -78,20 +78,20 @@ impl<'m> Station<'m> {
     /// # Errors
     /// [`StationError`].
     pub fn join(
-        hall: &'m Hall,
+        arena: &'m Arena,
         fabric: &'m Fabric<'m>,
         node: u32,
         clock: Clock,
         config: Config,
         violations: &'m AtomicU32,
         bells: &'m Bells,
-    ) -> Result<(Self, Vec<EngineSeat<'m>>), StationError> {
+    ) -> Result<(Self, Vec<EngineRef<'m>>), StationError> {
         let membership = fabric.join(node, random_word()).map_err(StationError::Join)?;
-        let me = Identity { nid: nid_of(node), life: membership.life() };
+        let me = Identity { nid: nid_of(node), incarnation: membership.incarnation() };
         let channel = ShmChannel::new(&membership, Checksum::On);
         let inbox = Inbox::new(&membership);
         let mut upper = lnet::Config::new(me.nid);
-        upper.first_generation = me.life.raw() as u32;
+        upper.first_generation = me.incarnation.raw() as u32;
         upper.acks = lnet::AckPolicy::ByEvent;
         let parts = Parts {
             node,
@@ -102,28 +102,28 @@ impl<'m> Station<'m> {
             lnet: Lnet::new(upper).map_err(|_| StationError::Upper)?,
             timeout: Span::from_secs(10),
         };
-        let node_ = Node::new(hall, fabric, parts).map_err(StationError::Config)?;
-        let (mut seats, link_news) = (Vec::new(), Arc::new(SharedWord::new(0)));
+        let node_ = Node::new(arena, fabric, parts).map_err(StationError::Config)?;
+        let (mut engine_refs, link_event) = (Vec::new(), Arc::new(SharedWord::new(0)));
         for link in (0..config.links as usize).filter_map(LinkId::new) {
             let Ok(memory) = fabric.link_memory(node, link) else { continue };
             let bus = Bus::new(fabric, violations);
             let engine = SoftEngine::new(node, link, memory, bus, NoFaults, Settings::default());
             let queue = CompletionQueue::new(memory, memory);
-            seats.push(EngineSeat {
+            engine_refs.push(EngineRef {
                 engine,
-                interrupt: Interrupt::new(node_.driver.decider(), queue),
+                interrupt: Interrupt::new(node_.driver.irq_handle(), queue),
                 bells,
                 node,
                 link,
-                link_news: link_news.clone(),
+                link_event: link_event.clone(),
             });
         }
         membership.announce();
         let (idle, rung) = (Idle::default(), (0, 0));
         let node = node_;
         let station =
-            Self { node, inbox, membership, clock, bells, idle, rung, link_news, waited: 0 };
-        Ok((station, seats))
+            Self { node, inbox, membership, clock, bells, idle, rung, link_event, waited: 0 };
+        Ok((station, engine_refs))
     }
 
     /// The time.
@@ -186,14 +186,14 @@ impl<'m> Station<'m> {
     /// out when a transfer has waited for its whole time.
     fn look_at_links(&mut self, now: Instant) {
         // Relaxed: the swap below orders it.
-        if self.link_news.load(Ordering::Relaxed) == 0 {
+        if self.link_event.load(Ordering::Relaxed) == 0 {
             return;
         }
         // Acquire: partner is the engine's Release; its registers are read behind it.
-        let news = self.link_news.swap(0, Ordering::Acquire);
+        let event = self.link_event.swap(0, Ordering::Acquire);
         let driver = &mut self.node.driver;
         for link in (0..u32::BITS as usize).filter_map(LinkId::new) {
-            if news & (1 << link.index()) == 0 {
+            if event & (1 << link.index()) == 0 {
                 continue;
             }
             if let Some(up) = driver.engine_mut(link).map(|engine| engine.link_up()) {

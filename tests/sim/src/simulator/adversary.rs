@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use lnd_core::id::Tag;
 use lnd_core::time::{Instant, Span};
-use lnd_dma::soft::{Faults, Verdict};
+use lnd_dma::soft::{CompletionFault, Faults};
 
 use super::fault_rates::EngineFaults;
 use super::tally::Tally;
@@ -68,23 +68,23 @@ impl Faults for Adversary {
         self.stalled()
     }
 
-    fn completion(&mut self, tag: Tag) -> Verdict {
+    fn completion(&mut self, tag: Tag) -> CompletionFault {
         self.overlooked.remove(&tag);
         let faults = self.faults.get();
         if self.strikes(faults.lose, "completions lost") {
-            Verdict::Lose
+            CompletionFault::Lose
         } else if self.strikes(faults.twice, "completions posted twice") {
-            Verdict::Twice
+            CompletionFault::Twice
         } else if self.strikes(faults.hold, "completions held back") {
-            Verdict::Hold(self.up_to(faults.hold_us))
+            CompletionFault::Hold(self.up_to(faults.hold_us))
         } else if self.strikes(faults.garble, "completions garbled") {
-            Verdict::Garble
+            CompletionFault::Garble
         } else {
-            Verdict::Deliver
+            CompletionFault::Deliver
         }
     }
 
-    fn overlooks_recall(&mut self, tag: Tag) -> bool {
+    fn overlooks_invalidate(&mut self, tag: Tag) -> bool {
         let faults = self.faults.get();
         if faults.overlook == 0 {
             return false;

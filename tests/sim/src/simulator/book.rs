@@ -24,7 +24,7 @@ pub struct Record {
     /// So long that it cannot have travelled inline.
     pub staged: bool,
     /// How many lives the destination had had when it began.
-    pub lives: u32,
+    pub incarnations: u32,
     /// How the sender's message ended.
     pub end: Option<SendEnd>,
     /// PUT: the destination has reported an end, good or bad.
@@ -83,7 +83,7 @@ impl Book {
     }
 
     /// Requests of a node that has died end with it.
-    pub fn bury(&mut self, node: u32) {
+    pub fn mark_dead(&mut self, node: u32) {
         for record in self.records.iter_mut().filter(|r| r.from == node) {
             record.over = true;
         }
@@ -115,14 +115,14 @@ impl Record {
     }
 
     /// Whether a staged PUT that ended OK has reached a destination that still lives (INV-4).
-    /// To be asked once everything has ended; `lives` is the destination's count now.
+    /// To be asked once everything has ended; `incarnations` is the destination's count now.
     ///
     /// # Errors
     /// It has not.
-    pub fn check_arrival(&self, lives: u32) -> Result<(), String> {
+    pub fn check_arrival(&self, incarnations: u32) -> Result<(), String> {
         let ok = self.end.is_some_and(|end| end.is_ok());
         let missing = !self.get && self.straight && self.staged && ok && !self.received;
-        if missing && self.lives == lives {
+        if missing && self.incarnations == incarnations {
             return Err("INV-4: ended OK, and its destination never had it".into());
         }
         Ok(())
@@ -144,7 +144,7 @@ mod tests {
             offset: 0,
             straight: true,
             staged: true,
-            lives: 1,
+            incarnations: 1,
             end: Some(end),
             received: true,
             delivered: true,

@@ -101,8 +101,8 @@ mod tests {
         Envelope {
             from: nid_of(from),
             to: nid_of(to),
-            from_life: Incarnation::from_raw(1).unwrap(),
-            to_life: Incarnation::from_raw(2),
+            from_incarnation: Incarnation::from_raw(1).unwrap(),
+            to_incarnation: Incarnation::from_raw(2),
             session: 1,
             sequence: 1,
             credits: 0,
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pull_ready_that_nobody_asked_for_is_seen() {
+    fn a_pull_ready_that_none_asked_for_is_seen() {
         let network = Network::new(Rng::new(1), Tally::default(), [8, 8], false);
         let network = Rc::new(RefCell::new(network));
         let tag = Tag { index: 1, generation: 1 };

@@ -31,7 +31,7 @@ impl Network<'_> {
     }
 
     /// Whether a message arrives, and what its sender is told.
-    pub(crate) fn fate(&mut self, lane: Lane) -> (bool, Sent) {
+    pub(crate) fn injected(&mut self, lane: Lane) -> (bool, Sent) {
         let faults = self.faults;
         if self.down.contains(&(lane.from, lane.link)) {
             self.tally.count("messages into a dead link");
@@ -61,7 +61,7 @@ impl Network<'_> {
             Message::Immediate { header, .. }
             | Message::PutReq { header, .. }
             | Message::GetReq { header, .. } => {
-                oracle.sent((lane.from, lane.to), header, envelope.to_life);
+                oracle.sent((lane.from, lane.to), header, envelope.to_incarnation);
             }
             Message::PullReady(ready) => oracle.reply_sent(lane.from, ready.source),
             _ => {}
@@ -80,7 +80,7 @@ impl Network<'_> {
             _ => None,
         };
         let closes = matches!(message, Message::Close);
-        oracle.borrow_mut().takes((lane.from, lane.to), envelope.from_life, header, closes);
+        oracle.borrow_mut().takes((lane.from, lane.to), envelope.from_incarnation, header, closes);
     }
 
     /// Puts a frame on its way, and what the adversary makes of it.

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use lnd_core::fragment::Fragment;
 use lnd_core::ports::Memory;
 
-use crate::fabric::Window;
+use crate::fabric::MemoryWindow;
 use crate::rng::Rng;
 
 const PAGE: u32 = 4096;
@@ -94,7 +94,7 @@ impl Buffer {
     }
 
     /// Fills the buffer with the content of `seed` from its position `from` on.
-    pub fn fill(&self, window: &mut Window<'_>, seed: u64, from: u64) {
+    pub fn fill(&self, window: &mut MemoryWindow<'_>, seed: u64, from: u64) {
         let mut at = from;
         for fragment in &self.fragments {
             let bytes = content(seed, at, fragment.length as usize);
@@ -105,7 +105,7 @@ impl Buffer {
     }
 
     /// Fills the buffer with what no content is.
-    pub fn poison(&self, window: &mut Window<'_>) {
+    pub fn poison(&self, window: &mut MemoryWindow<'_>) {
         for fragment in &self.fragments {
             let _ = window.write(fragment.address, &vec![0xa5; fragment.length as usize]);
         }
@@ -118,7 +118,7 @@ impl Buffer {
 /// # Errors
 /// The first byte that is wrong, counted from the beginning.
 pub fn verify(
-    window: &Window<'_>,
+    window: &MemoryWindow<'_>,
     memory: &[Fragment],
     seed: u64,
     from: u64,

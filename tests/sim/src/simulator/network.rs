@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::rc::Rc;
 
 use lnd_core::counters::Counters;
-use lnd_core::driver::Decider;
+use lnd_core::driver::IrqHandle;
 use lnd_core::id::{LinkId, PeerId, Tag};
 use lnd_core::message::{Envelope, Message};
 use lnd_core::ports::Sent;
@@ -82,7 +82,7 @@ pub struct Pending {
 #[derive(Debug)]
 pub struct Nerve<'m> {
     /// The shard's words.
-    pub decider: Decider<'m>,
+    pub irq_handle: IrqHandle<'m>,
     /// The peers that the driver knows, by node.
     pub peers: BTreeMap<u32, PeerId>,
     /// Where it is traced.
@@ -316,13 +316,13 @@ impl<'m> Network<'m> {
         let Some(nerve) = self.nerves.get_mut(&lane.from) else { return };
         match (what, nerve.peers.get(&lane.to)) {
             (0, Some(&peer)) if self.faults != MessageFaults::default() => {
-                nerve.decider.peer_down(peer);
+                nerve.irq_handle.peer_down(peer);
                 if let Some(oracle) = &self.tracking {
                     oracle.borrow_mut().alarmed(lane.from, lane.to);
                 }
             }
             (1, _) if self.faults != MessageFaults::default() => {
-                nerve.decider.link_failed(lane.link);
+                nerve.irq_handle.link_failed(lane.link);
             }
             _ => {
                 let Some(tag) = tag else { return };
@@ -331,7 +331,7 @@ impl<'m> Network<'m> {
                 let Some((&number, &Pending { sent, .. })) = number else { return };
                 self.pending.remove(&number);
                 let counters = &mut nerve.counters.borrow_mut();
-                nerve.decider.on_sent(now, tag, sent, &mut **counters, &mut nerve.recorder);
+                nerve.irq_handle.on_sent(now, tag, sent, &mut **counters, &mut nerve.recorder);
             }
         }
         self.wakes.push(lane.from);
@@ -346,7 +346,7 @@ impl<'m> Network<'m> {
             }
             self.overheard.push_back((lane, bytes.clone()));
         }
-        let (delivered, sent) = self.fate(lane);
+        let (delivered, sent) = self.injected(lane);
         if delivered {
             self.deliver(lane, bytes);
         }
@@ -376,7 +376,7 @@ impl<'m> Network<'m> {
         let taken = self.boxes.get(&lane).map_or(0, |mailbox| mailbox.taken);
         if self.neighbours(lane.from, lane.to) && taken < room {
             self.hash.add(self.now.as_nanos() ^ (bytes.len() as u64) << 48);
-            let (delivered, _) = self.fate(lane);
+            let (delivered, _) = self.injected(lane);
             if delivered {
                 self.deliver(lane, bytes);
             }

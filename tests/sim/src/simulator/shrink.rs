@@ -14,13 +14,13 @@ pub struct Search<'a, P, F> {
     runs: u32,
     best: (P, F),
     /// Smaller plans that do not fail so.
-    in_vain: Vec<P>,
+    unused: Vec<P>,
 }
 
 impl<'a, P: Clone + PartialEq, F> Search<'a, P, F> {
     /// Begins with a plan that fails, after so many of `most_runs` runs.
     pub fn new(plan: P, failure: F, runs: u32, most_runs: u32, play: Play<'a, P, F>) -> Self {
-        Self { play, most_runs, runs, best: (plan, failure), in_vain: Vec::new() }
+        Self { play, most_runs, runs, best: (plan, failure), unused: Vec::new() }
     }
 
     /// The smallest plan so far, how it fails, and the runs that it took, those before included.
@@ -48,13 +48,13 @@ impl<'a, P: Clone + PartialEq, F> Search<'a, P, F> {
     pub fn attempt(&mut self, step: impl FnOnce(&mut P)) -> bool {
         let mut plan = self.plan();
         step(&mut plan);
-        let known = plan == self.best.0 || self.in_vain.contains(&plan);
+        let known = plan == self.best.0 || self.unused.contains(&plan);
         if known || self.runs >= self.most_runs {
             return false;
         }
         self.runs += 1;
         let Some(failure) = (self.play)(&plan) else {
-            self.in_vain.push(plan);
+            self.unused.push(plan);
             return false;
         };
         self.best = (plan, failure);

@@ -9,7 +9,7 @@ use lnd_core::time::{Instant, Span};
 
 use super::book::{Book, Record};
 use super::memory::{verify, Buffer, Pages};
-use crate::fabric::{nid_of, node_of, Window};
+use crate::fabric::{nid_of, node_of, MemoryWindow};
 use crate::lnet::{slice, Event, Get, Lnet, Match, Md, Put, RequestHandle, RouterConfig, Target};
 use crate::rng::Rng;
 
@@ -47,7 +47,7 @@ struct Asked {
 pub struct User<'m> {
     node: u32,
     habits: Habits,
-    window: Window<'m>,
+    window: MemoryWindow<'m>,
     pages: Pages,
     rng: Rng,
     offers: BTreeMap<u64, Offer>,
@@ -58,7 +58,7 @@ pub struct User<'m> {
 
 /// A request to begin.
 #[derive(Clone, Copy, Debug)]
-pub struct Wish {
+pub struct Preference {
     /// Destination.
     pub to: u32,
     /// A GET, else a PUT.
@@ -86,7 +86,7 @@ pub struct Habits {
 
 impl<'m> User<'m> {
     /// A user of `node`, with the whole window to itself.
-    pub fn new(node: u32, window: Window<'m>, rng: Rng, habits: Habits) -> Self {
+    pub fn new(node: u32, window: MemoryWindow<'m>, rng: Rng, habits: Habits) -> Self {
         Self {
             node,
             habits,
@@ -163,18 +163,18 @@ impl<'m> User<'m> {
     }
 
     /// Has an idea or two.
-    pub fn act(&mut self, lnet: &mut Lnet, now: Instant, book: &mut Book, lives: &[u32]) {
+    pub fn act(&mut self, lnet: &mut Lnet, now: Instant, book: &mut Book, incarnations: &[u32]) {
         let ideas = if self.rng.below(8) == 0 { self.rng.between(2, 10) } else { 1 };
         for _ in 0..ideas {
             let other = 1 + self.rng.below(u64::from(self.habits.nodes) - 1) as u32;
-            let wish = Wish {
+            let preference = Preference {
                 to: (self.node + other) % self.habits.nodes,
                 get: self.rng.below(2) == 0,
                 length: self.any_length(),
                 ack: self.rng.below(2) == 0,
                 exact: false,
             };
-            self.begin(lnet, now, book, lives, wish);
+            self.begin(lnet, now, book, incarnations, preference);
         }
     }
 
@@ -184,10 +184,10 @@ impl<'m> User<'m> {
         lnet: &mut Lnet,
         now: Instant,
         book: &mut Book,
-        lives: &[u32],
-        wish: Wish,
+        incarnations: &[u32],
+        preference: Preference,
     ) -> Option<u64> {
-        let Wish { to, get, length, ack, exact } = wish;
+        let Preference { to, get, length, ack, exact } = preference;
         let buffer = Buffer::new(&mut self.pages, &mut self.rng, length, 6)?;
         let user = book.next_number();
         let memory = buffer.fragments.clone();
@@ -208,7 +208,7 @@ impl<'m> User<'m> {
         };
         let due = now.after(self.habits.patience);
         self.requests.insert(user, Asked { handle, buffer, due, expired: false });
-        let lives = lives.get(to as usize).copied().unwrap_or(0);
+        let incarnations = incarnations.get(to as usize).copied().unwrap_or(0);
         book.enter(Record {
             from: self.node,
             to,
@@ -217,7 +217,7 @@ impl<'m> User<'m> {
             offset,
             straight: !self.habits.far.contains(&to),
             staged: length > self.habits.inline,
-            lives,
+            incarnations,
             end: None,
             received: false,
             delivered: false,

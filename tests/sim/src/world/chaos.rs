@@ -5,7 +5,7 @@ use lnd_core::id::LinkId;
 use lnd_core::sync::Ordering;
 use lnd_core::time::{Instant, Span};
 use lnd_dma::descriptor::State;
-use lnd_dma::regs::{Control, Register, RegisterAccess};
+use lnd_dma::regs::{ControlBits, Register, RegisterAccess};
 
 use super::event::Event;
 use super::plan::{Scheduled, What};
@@ -33,14 +33,14 @@ pub enum Blow {
     /// A node is told of a peer: node, peer, up.
     Notice(u32, u32, bool),
     /// A dead node comes back.
-    Rebirth(u32),
+    Restart(u32),
     /// Two nodes can talk again.
     Joined(u32, u32),
 }
 
 impl Blow {
     /// The node whose software is called for this, if one is.
-    const fn told(&self) -> Option<u32> {
+    const fn notified(&self) -> Option<u32> {
         match self {
             Self::LinkNotice(node, _) | Self::LinksNotice(node) | Self::Notice(node, ..) => {
                 Some(*node)
@@ -87,7 +87,7 @@ impl World<'_> {
 
     /// Deals a blow.
     pub(super) fn strike(&mut self, blow: Blow) -> Result<(), Violation> {
-        if let Some(until) = blow.told().and_then(|node| self.paused(node)) {
+        if let Some(until) = blow.notified().and_then(|node| self.paused(node)) {
             self.queue.push(until, Event::Blow(blow));
             return Ok(());
         }
@@ -101,12 +101,12 @@ impl World<'_> {
             Blow::LinkUp(node, link) => self.set_link(node, link, true),
             Blow::RegistersBack(node, link) => self.set_blank(node, link, false),
             Blow::Proven(node) => {
-                let dead = self.hosts.get(node as usize).is_some_and(|h| h.life.is_none());
+                let dead = self.hosts.get(node as usize).is_some_and(|h| h.incarnation.is_none());
                 if dead && self.ground.fabric.state_of(node) == NodeState::Alive {
                     self.ground.fabric.declare_dead(node);
                 }
             }
-            Blow::Rebirth(node) => self.rebirth(node)?,
+            Blow::Restart(node) => self.restart(node)?,
             Blow::Joined(a, b) => self.net.borrow_mut().cut(a, b, false),
         }
         Ok(())
@@ -153,15 +153,15 @@ impl World<'_> {
             What::Scribble => self.scribble(node, link),
             What::Pause => {
                 let until = self.now.after(ms(it.for_ms));
-                if let Some(life) = self.life(node) {
-                    life.paused = life.paused.max(until);
+                if let Some(incarnation) = self.incarnation(node) {
+                    incarnation.paused = incarnation.paused.max(until);
                     self.tally.count("pauses");
                 }
             }
             What::Freeze => {
                 let until = self.now.after(ms(it.for_ms));
-                if let Some(life) = self.life(node) {
-                    life.frozen = until;
+                if let Some(incarnation) = self.incarnation(node) {
+                    incarnation.frozen = until;
                     self.tally.count("freezes");
                 }
             }
@@ -178,13 +178,13 @@ impl World<'_> {
     /// life begins, and its peers may be reading it.
     fn die(&mut self, it: Scheduled) {
         let node = it.node;
-        if self.hosts.get(node as usize).is_none_or(|host| host.life.is_none()) {
+        if self.hosts.get(node as usize).is_none_or(|host| host.incarnation.is_none()) {
             return;
         }
         self.tally.count("deaths");
-        self.bury(node);
+        self.mark_dead(node);
         self.later(ms(it.proven_ms), Blow::Proven(node));
-        self.later(ms(it.proven_ms.max(it.for_ms)), Blow::Rebirth(node));
+        self.later(ms(it.proven_ms.max(it.for_ms)), Blow::Restart(node));
         if let Some(noticed) = it.noticed_ms {
             for peer in (0..self.setup.nodes).filter(|&peer| peer != node) {
                 self.later(ms(noticed), Blow::Notice(peer, node, false));
@@ -194,7 +194,9 @@ impl World<'_> {
 
     /// The bus of a link stops answering, or answers again.
     fn set_blank(&mut self, node: u32, link: LinkId, is_blank: bool) {
-        let blank = self.life(node).and_then(|life| life.node.blank.get(link.index()).cloned());
+        let blank = self
+            .incarnation(node)
+            .and_then(|incarnation| incarnation.node.blank.get(link.index()).cloned());
         if let Some(blank) = blank {
             blank.set(is_blank);
             self.wake(node);
@@ -204,7 +206,7 @@ impl World<'_> {
     /// Overwrites the number of one entry of a link's completion ring.
     fn scribble(&mut self, node: u32, link: LinkId) {
         let (entry, word) = (self.host_rng.next() as u32, self.host_rng.next() as u32);
-        if let Some(port) = self.life(node).and_then(|life| life.port(link)) {
+        if let Some(port) = self.incarnation(node).and_then(|incarnation| incarnation.port(link)) {
             port.memory.completion(entry).sequence.store(word, Ordering::Relaxed);
             self.tally.count("ring entries scribbled");
         }
@@ -253,11 +255,11 @@ impl World<'_> {
     /// A node is told, by its thread or by an interrupt, that a link has failed.
     fn link_failed(&mut self, node: u32, link: LinkId) {
         let (now, by_thread) = (self.now, self.rng.below(2) == 0);
-        let Some(life) = self.life(node) else { return };
+        let Some(incarnation) = self.incarnation(node) else { return };
         if by_thread {
-            life.node.driver.on_link(now, link, false);
+            incarnation.node.driver.on_link(now, link, false);
         } else {
-            life.node.driver.decider().link_failed(link);
+            incarnation.node.driver.irq_handle().link_failed(link);
         }
         self.wake(node);
     }
@@ -267,11 +269,11 @@ impl World<'_> {
         if let Some(oracle) = self.tracking.as_ref().filter(|_| !up) {
             oracle.borrow_mut().alarmed(node, peer);
         }
-        let Some(life) = self.life(node) else { return };
-        let driver = &mut life.node.driver;
+        let Some(incarnation) = self.incarnation(node) else { return };
+        let driver = &mut incarnation.node.driver;
         match driver.peer(nid_of(peer)) {
             Some(peer) if !up && !by_thread => {
-                driver.decider().peer_down(peer);
+                driver.irq_handle().peer_down(peer);
             }
             _ => driver.on_peer(now, nid_of(peer), up),
         }
@@ -279,9 +281,9 @@ impl World<'_> {
     }
 
     /// A dead or absent node comes back, as soon as its peers have let go of its memory.
-    fn rebirth(&mut self, node: u32) -> Result<(), Violation> {
+    fn restart(&mut self, node: u32) -> Result<(), Violation> {
         let gone = self.ground.fabric.state_of(node) != NodeState::Alive;
-        if self.hosts.get(node as usize).is_none_or(|host| host.life.is_some()) || !gone {
+        if self.hosts.get(node as usize).is_none_or(|host| host.incarnation.is_some()) || !gone {
             return Ok(());
         }
         if self.still_read(node) {
@@ -289,10 +291,10 @@ impl World<'_> {
             for peer in 0..self.setup.nodes {
                 self.kick(peer);
             }
-            self.later(ms(1), Blow::Rebirth(node));
+            self.later(ms(1), Blow::Restart(node));
             return Ok(());
         }
-        self.birth(node)
+        self.start(node)
     }
 
     /// Stops a dead node's links; whether a live engine still reads from one.
@@ -301,7 +303,7 @@ impl World<'_> {
         let links = (0..self.setup.links as usize).filter_map(LinkId::new);
         let mut read = false;
         for memory in links.filter_map(|link| fabric.link_memory(node, link).ok()) {
-            memory.write(Register::Control, Control::STOP.bits());
+            memory.write(Register::Control, ControlBits::STOP.bits());
             let owns = (0..self.setup.config.slots).filter_map(|at| memory.descriptor(at));
             read |= owns.map(|d| d.own()).any(|own| {
                 own.is(State::Busy) && fabric.state_of(own.puller()) == NodeState::Alive
@@ -321,9 +323,9 @@ impl World<'_> {
             for peer in 0..node {
                 self.net.borrow_mut().cut(node, peer, false);
             }
-            if let Some(life) = self.life(node) {
-                life.paused = Instant::ORIGIN;
-                life.node.blank.iter().for_each(|blank| blank.set(false));
+            if let Some(incarnation) = self.incarnation(node) {
+                incarnation.paused = Instant::ORIGIN;
+                incarnation.node.blank.iter().for_each(|blank| blank.set(false));
             }
             self.wake(node);
         }

@@ -13,55 +13,56 @@ use lnd_core::time::Instant;
 use lnd_dma::descriptor::State;
 
 use super::defect::Defect;
-use super::life::Life;
+use super::incarnation::HostIncarnation;
 use super::world::World;
 use crate::fabric::{nid_of, node_of};
 use crate::simulator::fail::Violation;
 
 /// What cannot happen at a node that keeps to the protocol, whatever others and hardware do to it.
 const IMPOSSIBLE: [Counter; 3] =
-    [Counter::ForeignCompletion, Counter::SendFailed, Counter::VerdictLate];
+    [Counter::ForeignCompletion, Counter::SendFailed, Counter::DecisionLate];
 
 /// What cannot happen between nodes that keep to the protocol.
 const UNLAWFUL: [Counter; 3] = [Counter::Misrouted, Counter::Protocol, Counter::BadCredits];
 
 /// Reports to the upper layer what has ended; as a host with a defect would, if it has one.
-pub fn report(life: &mut Life<'_>, now: Instant, defect: Option<Defect>) {
+pub fn report(incarnation: &mut HostIncarnation<'_>, now: Instant, defect: Option<Defect>) {
     match defect {
         Some(Defect::LostReport) => {
-            let _ = life.node.driver.next_report(now);
+            let _ = incarnation.node.driver.next_report(now);
         }
         Some(Defect::DoubleReport) => {
-            if let Some(report) = life.node.driver.next_report(now) {
+            if let Some(report) = incarnation.node.driver.next_report(now) {
                 for _ in 0..2 {
                     let reply = report.reply.then_some(report.bytes);
-                    let told = life.node.lnet.on_finalized(report.user, report.status, reply);
-                    if let Err(violation) = told {
-                        life.node.stats.violations.push(format!("{violation:?}"));
+                    let notified =
+                        incarnation.node.lnet.on_finalized(report.user, report.status, reply);
+                    if let Err(violation) = notified {
+                        incarnation.node.stats.violations.push(format!("{violation:?}"));
                     }
                 }
             }
         }
         _ => {}
     }
-    life.node.report_all(now);
+    incarnation.node.report_all(now);
 }
 
 /// What stands in the way of a node's rest, in words.
-pub fn blockers(life: &Life<'_>) -> String {
+pub fn blockers(incarnation: &HostIncarnation<'_>) -> String {
     let mut text: Vec<String> = Vec::new();
     let mut from = 0;
-    while let Some(blocker) = life.node.driver.blocker(from) {
+    while let Some(blocker) = incarnation.node.driver.blocker(from) {
         text.push(format!("{blocker:?}"));
         from = match blocker {
             Blocker::Transfer { tag, .. } | Blocker::Unreported { tag } => tag.index + 1,
             Blocker::Link { .. } => break,
         };
     }
-    text.extend(life.node.lnet.blockers().iter().map(|blocker| format!("{blocker:?}")));
-    let links = (0..life.ports.len()).filter_map(LinkId::new);
-    text.extend(links.map(|l| format!("{l:?} {:?}", life.node.driver.link_state(l))));
-    text.push(format!("{:?}", life.node.driver.run_state()));
+    text.extend(incarnation.node.lnet.blockers().iter().map(|blocker| format!("{blocker:?}")));
+    let links = (0..incarnation.ports.len()).filter_map(LinkId::new);
+    text.extend(links.map(|l| format!("{l:?} {:?}", incarnation.node.driver.link_state(l))));
+    text.push(format!("{:?}", incarnation.node.driver.run_state()));
     text.join("; ")
 }
 
@@ -69,14 +70,17 @@ pub fn blockers(life: &Life<'_>) -> String {
 ///
 /// # Errors
 /// What it holds.
-pub fn clean(life: &Life<'_>) -> Result<(), String> {
-    if life.node.outstanding() > 0 {
-        return Err(format!("INV-1: {} messages were never reported", life.node.outstanding()));
+pub fn clean(incarnation: &HostIncarnation<'_>) -> Result<(), String> {
+    if incarnation.node.outstanding() > 0 {
+        return Err(format!(
+            "INV-1: {} messages were never reported",
+            incarnation.node.outstanding()
+        ));
     }
-    if life.node.driver.in_use() != (0, 0) {
-        return Err(format!("INV-15: slots in use: {:?}", life.node.driver.in_use()));
+    if incarnation.node.driver.in_use() != (0, 0) {
+        return Err(format!("INV-15: slots in use: {:?}", incarnation.node.driver.in_use()));
     }
-    if let Some(blocker) = life.node.driver.blocker(0) {
+    if let Some(blocker) = incarnation.node.driver.blocker(0) {
         return Err(format!("INV-15: {blocker:?}"));
     }
     Ok(())
@@ -93,14 +97,14 @@ impl World<'_> {
             return Err(Violation { what: it.what, node: Some(it.node), tag: it.tag });
         }
         let finalized = host.recorder.take_finalized();
-        let Some(life) = &host.life else { return Ok(()) };
-        if let Some(what) = life.node.stats.violations.first() {
+        let Some(incarnation) = &host.incarnation else { return Ok(()) };
+        if let Some(what) = incarnation.node.stats.violations.first() {
             return Err(Violation::at(node, format!("INV-1: {what}")));
         }
-        if let Err(broken) = life.node.driver.audit() {
+        if let Err(broken) = incarnation.node.driver.audit() {
             return Err(self.audit_failed(node, broken));
         }
-        if let Err(fault) = life.node.lnet.audit() {
+        if let Err(fault) = incarnation.node.lnet.audit() {
             return Err(Violation::at(node, format!("INV-1: upper layer's books: {fault:?}")));
         }
         for tag in finalized {
@@ -120,8 +124,10 @@ impl World<'_> {
             Broken::SlotState(slot) | Broken::QueueState(slot) | Broken::DoneOwes(slot) => slot,
             _ => return Violation::at(node, what),
         };
-        match self.hosts.get(node as usize).and_then(|host| host.life.as_ref()) {
-            Some(life) => Violation::of(node, life.node.driver.decider().shared().tag(slot), what),
+        match self.hosts.get(node as usize).and_then(|host| host.incarnation.as_ref()) {
+            Some(incarnation) => {
+                Violation::of(node, incarnation.node.driver.irq_handle().shared().tag(slot), what)
+            }
             None => Violation::at(node, what),
         }
     }
@@ -132,10 +138,12 @@ impl World<'_> {
             let what = "INV-5: reported while its short message had not ended";
             return Err(Violation::of(node, tag, what));
         }
-        let Some(life) = self.hosts.get(node as usize).and_then(|host| host.life.as_ref()) else {
+        let Some(incarnation) =
+            self.hosts.get(node as usize).and_then(|host| host.incarnation.as_ref())
+        else {
             return Ok(());
         };
-        for port in &life.ports {
+        for port in &incarnation.ports {
             let own = port.memory.descriptor(tag.index).map(|descriptor| descriptor.own());
             let held = own.is_some_and(|own| {
                 let its = own.generation() == tag.generation as u16;
@@ -155,12 +163,12 @@ impl World<'_> {
         for (peer, _) in self.honest().filter(|&(peer, _)| peer != node) {
             for (asks, serves) in [(node, peer), (peer, node)] {
                 let Some((ours, theirs)) = self.credits(asks, serves) else { continue };
-                let [back, told, consumed] = [
+                let [back, notified, consumed] = [
                     ours.sent.wrapping_sub(ours.returned),
-                    theirs.told.wrapping_sub(ours.returned),
+                    theirs.announced.wrapping_sub(ours.returned),
                     theirs.consumed.wrapping_sub(ours.returned),
                 ];
-                if back > ours.depth || consumed > back || told > consumed {
+                if back > ours.depth || consumed > back || notified > consumed {
                     let what =
                         format!("INV-12: credits: {ours:?} of {asks}, {theirs:?} of {serves}");
                     return Err(Violation::at(node, what));
@@ -175,13 +183,13 @@ impl World<'_> {
     fn check_requests(&mut self, node: u32) -> Result<(), Violation> {
         let depth = usize::from(self.setup.config.depth);
         let (slots, oracle) = (self.setup.config.slots, self.tracking.clone());
-        let Some((oracle, life)) = oracle.zip(self.life(node)) else { return Ok(()) };
-        if !std::mem::take(&mut life.node.asked) {
+        let Some((oracle, incarnation)) = oracle.zip(self.incarnation(node)) else { return Ok(()) };
+        if !std::mem::take(&mut incarnation.node.asked) {
             return Ok(());
         }
         let mut held: BTreeMap<u32, usize> = BTreeMap::new();
-        for it in (0..slots).filter_map(|slot| life.node.driver.transfer_view(slot)) {
-            if let Some(peer) = it.peer.and_then(node_of).filter(|_| it.role == Role::Ticket) {
+        for it in (0..slots).filter_map(|slot| incarnation.node.driver.transfer_view(slot)) {
+            if let Some(peer) = it.peer.and_then(node_of).filter(|_| it.role == Role::RxRequest) {
                 *held.entry(peer).or_default() += 1;
             }
         }
@@ -199,14 +207,14 @@ impl World<'_> {
     /// Both ends' view of the credits that one node has at another, if they mean the same session.
     fn credits(&self, asks: u32, serves: u32) -> Option<(CreditView, CreditView)> {
         let driver = |node: u32| {
-            let life = self.hosts.get(node as usize)?.life.as_ref()?;
-            Some(&life.node.driver)
+            let incarnation = self.hosts.get(node as usize)?.incarnation.as_ref()?;
+            Some(&incarnation.node.driver)
         };
         let (client, server) = (driver(asks)?, driver(serves)?);
         let there = client.peer_view(client.peer(nid_of(serves))?.index() as u32)?;
         let here = server.peer_view(server.peer(nid_of(asks))?.index() as u32)?;
-        let met = there.life == Some(server.identity().life)
-            && here.life == Some(client.identity().life)
+        let met = there.incarnation == Some(server.identity().incarnation)
+            && here.incarnation == Some(client.identity().incarnation)
             && there.state == HelloState::Good;
         let ours = client.credits_with(there.id)?;
         let theirs = server.credits_with(here.id)?;
@@ -214,13 +222,15 @@ impl World<'_> {
     }
 
     pub(super) fn check_counters(&self, node: u32) -> Result<(), Violation> {
-        let Some(life) = self.hosts.get(node as usize).and_then(|host| host.life.as_ref()) else {
+        let Some(incarnation) =
+            self.hosts.get(node as usize).and_then(|host| host.incarnation.as_ref())
+        else {
             return Ok(());
         };
-        let counters = life.all_counters();
+        let counters = incarnation.all_counters();
         let unlawful = if self.setup.lawless().is_none() { &UNLAWFUL[..] } else { &[] };
         // Who keeps a request and then does not run decides late.
-        let may = |counter| counter == Counter::VerdictLate && self.tracking.is_some();
+        let may = |counter| counter == Counter::DecisionLate && self.tracking.is_some();
         for &counter in IMPOSSIBLE.iter().chain(unlawful).filter(|&&counter| !may(counter)) {
             let count = counters.value(counter);
             if count > 0 {

@@ -53,12 +53,12 @@ impl World<'_> {
         let (Some(peer), Some(link)) = (it.peer, LinkId::new(it.link as usize)) else { return };
         let now = self.now;
         let late = now >= self.start.after(Span::from_millis(u64::from(it.at_ms + it.for_ms)));
-        let Some(life) = self.life(it.node) else { return };
-        if !late && !life.port(link).is_some_and(|port| moves(&port.memory, peer)) {
+        let Some(incarnation) = self.incarnation(it.node) else { return };
+        if !late && !incarnation.port(link).is_some_and(|port| moves(&port.memory, peer)) {
             self.queue.push(now.after(LOOK), Event::Blow(Blow::Begin(it)));
             return;
         }
-        life.node.driver.on_connection_down(now, link, nid_of(peer));
+        incarnation.node.driver.on_connection_down(now, link, nid_of(peer));
         self.tally.count("connections down");
         self.wake(it.node);
     }

@@ -3,7 +3,7 @@
 
 use lnd_core::id::LinkId;
 use lnd_dma::memory::LinkMemory;
-use lnd_dma::soft::{BusFault, Fabric as EngineFabric, Place};
+use lnd_dma::soft::{BusAddress, BusFault, Fabric as EngineFabric};
 
 use crate::fabric::{Bus, Violation};
 
@@ -37,9 +37,9 @@ pub struct Wire<'m> {
     copies: u32,
     steps: u32,
     /// A copy to be repeated, and in which step.
-    late: Option<(Place, Place, u32, u32)>,
+    late: Option<(BusAddress, BusAddress, u32, u32)>,
     /// What was read, and how much, if anybody wants to know.
-    reads: Option<Vec<(Place, u32)>>,
+    reads: Option<Vec<(BusAddress, u32)>>,
 }
 
 impl<'m> Wire<'m> {
@@ -56,7 +56,7 @@ impl<'m> Wire<'m> {
     }
 
     /// What was read since the last call.
-    pub fn reads(&mut self) -> Vec<(Place, u32)> {
+    pub fn reads(&mut self) -> Vec<(BusAddress, u32)> {
         self.reads.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
@@ -83,7 +83,7 @@ impl<'m> EngineFabric<'m> for Wire<'m> {
         self.bus.alive(node)
     }
 
-    fn copy(&mut self, from: Place, to: Place, length: u32) -> Result<(), BusFault> {
+    fn copy(&mut self, from: BusAddress, to: BusAddress, length: u32) -> Result<(), BusFault> {
         self.copies += 1;
         if let Some(reads) = &mut self.reads {
             reads.push((from, length));

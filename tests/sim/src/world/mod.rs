@@ -14,18 +14,18 @@
 //! reaches every other; what the two ends of each PUT believe is compared; everybody shuts down. The
 //! same options give the same run, down to the hash over every transition. See `docs/simulator.md`.
 
-mod birth;
 pub(crate) mod byzantine;
 mod chaos;
 mod checks;
 mod connections;
 mod defect;
 mod event;
-pub(crate) mod life;
+pub(crate) mod incarnation;
 mod phases;
 mod plan;
 pub(crate) mod setup;
 mod shrink;
+mod start;
 mod summary;
 mod sweep;
 mod turn;
@@ -45,7 +45,7 @@ use lnd_core::sync::AtomicU32;
 use lnd_core::time::Instant;
 
 use crate::fabric::{Fabric, Mapping};
-use crate::node::Hall;
+use crate::node::Arena;
 use crate::rng::Rng;
 use crate::simulator::fail::{self, Violation};
 use setup::Setup;
@@ -158,8 +158,8 @@ pub fn run_with(options: &Options, defect: Option<Defect>) -> Result<Summary, Fa
     let mapping =
         Mapping::anonymous(shape.bytes_needed()).map_err(|error| refuse(error.to_string()))?;
     let fabric = Fabric::format(&mapping, shape).map_err(|error| refuse(error.to_string()))?;
-    let (hall, objections) = (Hall::new(), AtomicU32::new(0));
-    let ground = Ground { fabric: &fabric, hall: &hall, objections: &objections };
+    let (arena, objections) = (Arena::new(), AtomicU32::new(0));
+    let ground = Ground { fabric: &fabric, arena: &arena, objections: &objections };
     let mut world = World::new(ground, setup, rng, defect);
     world.play(options.seed).map_err(|violation| failure(&world, options, &violation))
 }

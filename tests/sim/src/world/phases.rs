@@ -8,7 +8,7 @@ use lnd_shortmsg::wire::DecodeCounters;
 use super::summary::{NodeSummary, Summary};
 use super::world::World;
 use crate::simulator::fail::Violation;
-use crate::simulator::user::Wish;
+use crate::simulator::user::Preference;
 
 /// Attempts at reaching a peer after the faults: its first message may have to find out that the
 /// peer lives another life.
@@ -21,7 +21,7 @@ impl World<'_> {
             if self.is_lawless(node) {
                 self.begin_byzantine(node)?;
             } else {
-                self.birth(node)?;
+                self.start(node)?;
             }
         }
         self.schedule_plan();
@@ -45,7 +45,9 @@ impl World<'_> {
         let resting = |world: &Self| {
             let silent = world.net.borrow().nothing_under_way(lawless);
             silent
-                && world.honest().all(|(_, h)| h.life.as_ref().is_some_and(|l| l.at_rest(goes_on)))
+                && world
+                    .honest()
+                    .all(|(_, h)| h.incarnation.as_ref().is_some_and(|l| l.at_rest(goes_on)))
         };
         if !self.run_until(bound, resting)? {
             return Err(self.restless());
@@ -62,8 +64,8 @@ impl World<'_> {
                 return Err(Violation::at(node, what));
             }
             self.check_counters(node)?;
-            if let Some(life) = self.life(node) {
-                super::checks::clean(life).map_err(|what| Violation::at(node, what))?;
+            if let Some(incarnation) = self.incarnation(node) {
+                super::checks::clean(incarnation).map_err(|what| Violation::at(node, what))?;
             }
         }
         Ok(())
@@ -72,13 +74,13 @@ impl World<'_> {
     fn restless(&self) -> Violation {
         let goes_on = self.goes_on();
         for (node, host) in self.honest() {
-            match &host.life {
+            match &host.incarnation {
                 None => {
                     return Violation::at(node, "INV-15: liveness: the node does not come back")
                 }
-                Some(life) if !life.at_rest(goes_on) => {
-                    let why = super::checks::blockers(life);
-                    let tag = match life.node.driver.blocker(0) {
+                Some(incarnation) if !incarnation.at_rest(goes_on) => {
+                    let why = super::checks::blockers(incarnation);
+                    let tag = match incarnation.node.driver.blocker(0) {
                         Some(
                             lnd_core::driver::Blocker::Transfer { tag, .. }
                             | lnd_core::driver::Blocker::Unreported { tag },
@@ -111,23 +113,24 @@ impl World<'_> {
     }
 
     fn reach(&mut self, from: u32, to: u32, attempts: u32) -> Result<(), Violation> {
-        let mut wishes: Vec<Wish> = [(false, 5), (false, 5000), (true, 9), (true, 70_000)]
-            .map(|(get, length)| Wish { to, get, length, ack: true, exact: true })
-            .into();
+        let mut preferences: Vec<Preference> =
+            [(false, 5), (false, 5000), (true, 9), (true, 70_000)]
+                .map(|(get, length)| Preference { to, get, length, ack: true, exact: true })
+                .into();
         let mut left = attempts;
         for _ in 0..ATTEMPTS {
             let refused = self.without_lists();
-            let numbers = self.ask(from, &wishes)?;
+            let numbers = self.ask(from, &preferences)?;
             // A destination without a fragment list says so, and is asked again.
             left -= u32::from(attempts > 1 || self.without_lists() == refused);
             let failed = |number: &u64| !self.book.get(*number).is_some_and(|r| r.answered);
-            wishes = wishes
+            preferences = preferences
                 .into_iter()
                 .zip(&numbers)
                 .filter(|(_, n)| failed(n))
                 .map(|(w, _)| w)
                 .collect();
-            if wishes.is_empty() {
+            if preferences.is_empty() {
                 return Ok(());
             }
             if left == 0 {
@@ -135,25 +138,34 @@ impl World<'_> {
             }
             self.run_until(self.now.after(self.setup.hold_off()), |_| false)?;
         }
-        let what = format!("INV-15: liveness: node {to} is not reached: {wishes:?}");
+        let what = format!("INV-15: liveness: node {to} is not reached: {preferences:?}");
         Err(Violation::at(from, what))
     }
 
     /// Requests that were refused for want of a fragment list.
     fn without_lists(&self) -> u64 {
-        let lives = self.hosts.iter().filter_map(|host| host.life.as_ref());
-        lives.filter_map(|life| life.node.stats.refused.get("NoLists")).sum()
+        let incarnations = self.hosts.iter().filter_map(|host| host.incarnation.as_ref());
+        incarnations.filter_map(|incarnation| incarnation.node.stats.refused.get("NoLists")).sum()
     }
 
     /// Begins requests and waits for their ends.
-    fn ask(&mut self, from: u32, wishes: &[Wish]) -> Result<Vec<u64>, Violation> {
+    fn ask(&mut self, from: u32, preferences: &[Preference]) -> Result<Vec<u64>, Violation> {
         let now = self.now;
-        let lives: Vec<u32> = self.hosts.iter().map(|host| host.lives).collect();
-        let life = self.hosts.get_mut(from as usize).and_then(|host| host.life.as_mut());
-        let Some(life) = life else { return Err(Violation::at(from, "liveness: not alive")) };
+        let incarnations: Vec<u32> = self.hosts.iter().map(|host| host.incarnations).collect();
+        let incarnation =
+            self.hosts.get_mut(from as usize).and_then(|host| host.incarnation.as_mut());
+        let Some(incarnation) = incarnation else {
+            return Err(Violation::at(from, "liveness: not alive"));
+        };
         let mut numbers = Vec::new();
-        for &wish in wishes {
-            let begun = life.user.begin(&mut life.node.lnet, now, &mut self.book, &lives, wish);
+        for &preference in preferences {
+            let begun = incarnation.user.begin(
+                &mut incarnation.node.lnet,
+                now,
+                &mut self.book,
+                &incarnations,
+                preference,
+            );
             numbers.push(begun.ok_or_else(|| Violation::at(from, "liveness: no room to ask"))?);
         }
         self.wake(from);
@@ -176,10 +188,11 @@ impl World<'_> {
     /// Holds against each other what senders and destinations believe.
     fn compare_ends(&self) -> Result<(), Violation> {
         for (number, record) in self.book.records().filter(|(_, r)| self.book.trusts(r.to)) {
-            let lives = self.hosts.get(record.to as usize).map_or(0, |host| host.lives);
+            let incarnations =
+                self.hosts.get(record.to as usize).map_or(0, |host| host.incarnations);
             record
                 .check()
-                .and_then(|()| record.check_arrival(lives))
+                .and_then(|()| record.check_arrival(incarnations))
                 .map_err(|what| Violation::at(record.from, format!("PUT {number}: {what}")))?;
         }
         Ok(())
@@ -202,11 +215,14 @@ impl World<'_> {
     }
 
     fn wait_for_end(&mut self, bound: Instant, node: u32) -> Result<(), Violation> {
-        let ended = |world: &Self| world.hosts.get(node as usize).is_none_or(|h| h.life.is_none());
+        let ended =
+            |world: &Self| world.hosts.get(node as usize).is_none_or(|h| h.incarnation.is_none());
         if self.run_until(bound, ended)? {
             return Ok(());
         }
-        let why = self.life(node).map_or(String::new(), |life| super::checks::blockers(life));
+        let why = self
+            .incarnation(node)
+            .map_or(String::new(), |incarnation| super::checks::blockers(incarnation));
         Err(Violation::at(node, format!("INV-15: shutdown does not end: {why}")))
     }
 
@@ -219,7 +235,7 @@ impl World<'_> {
             hash.add(trace);
             hash.add(entries);
             nodes.push(NodeSummary {
-                lives: host.lives,
+                incarnations: host.incarnations,
                 traced: entries,
                 stats: host.stats.clone(),
                 counters: host.counters.clone(),

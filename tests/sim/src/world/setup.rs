@@ -202,9 +202,9 @@ impl Setup {
     /// times over.
     pub const fn patience(&self) -> Span {
         let c = &self.config;
-        let greeting = c.hello_timeout.as_nanos() * c.hello_tries as u64;
+        let handshake = c.hello_timeout.as_nanos() * c.hello_tries as u64;
         let bounds = self.timeout.as_nanos() + c.drain_bound.as_nanos() + c.credit_stall.as_nanos();
-        Span::from_nanos(8 * (greeting + bounds) + 1_000_000_000)
+        Span::from_nanos(8 * (handshake + bounds) + 1_000_000_000)
     }
 
     /// Time for which a peer that was declared down is not asked again.
@@ -259,7 +259,7 @@ fn draw_config(rng: &mut Rng, nodes: u32, links: u32) -> Config {
     config.hello_tries = rng.between(2, 5) as u8;
     config.credit_stall = Span::from_millis(rng.between(20, 200));
     config.link_poll = Span::from_micros(rng.between(200, 2_000));
-    config.verdict_bound = Span::from_secs(1);
+    config.decision_bound = Span::from_secs(1);
     config.batch = 1 << rng.between(1, 8);
     config.policy = if rng.below(8) == 0 { Policy::O2ibCompat } else { Policy::Seed };
     config
@@ -296,7 +296,7 @@ fn draw_pauses(plan: &mut Plan, rng: &mut Rng, nodes: u32, links: u32, seconds: 
         for _ in 0..rng.below(most + 1) {
             let at_ms = rng.below(u64::from(1000 * seconds)) as u32;
             let for_ms = any_ms(rng, longest);
-            let it = happening(rng, what, nodes, links, at_ms);
+            let it = event(rng, what, nodes, links, at_ms);
             plan.events.push(Scheduled { for_ms, ..it });
         }
     }
@@ -308,7 +308,7 @@ fn draw_connections(plan: &mut Plan, rng: &mut Rng, nodes: u32, links: u32, seco
     plan.connections = Some(rng.between(1, 4) as u8);
     for _ in 0..rng.below(40) {
         let at_ms = rng.below(u64::from(1000 * seconds)) as u32;
-        plan.events.push(happening(rng, What::ConnectionDown, nodes, links, at_ms));
+        plan.events.push(event(rng, What::ConnectionDown, nodes, links, at_ms));
     }
     plan.events.sort_by_key(|event| event.at_ms);
 }
@@ -360,7 +360,7 @@ fn swarm(rng: &mut Rng, nodes: u32, links: u32, seconds: u32) -> Plan {
     ] {
         for _ in 0..rng.below(most * 2).saturating_sub(most - 1) {
             let at_ms = from + rng.below(u64::from(spread)) as u32;
-            plan.events.push(happening(rng, what, nodes, links, at_ms));
+            plan.events.push(event(rng, what, nodes, links, at_ms));
         }
     }
     plan.events.sort_by_key(|event| event.at_ms);
@@ -376,7 +376,7 @@ fn maybe(rng: &mut Rng, most: u64) -> u32 {
     rng.between(1, scale.max(1)) as u32
 }
 
-fn happening(rng: &mut Rng, what: What, nodes: u32, links: u32, at_ms: u32) -> Scheduled {
+fn event(rng: &mut Rng, what: What, nodes: u32, links: u32, at_ms: u32) -> Scheduled {
     let node = rng.below(u64::from(nodes)) as u32;
     let peer = (node + 1 + rng.below(u64::from(nodes) - 1) as u32) % nodes;
     Scheduled {

@@ -15,7 +15,7 @@ use crate::simulator::fail::Seconds;
 #[derive(Clone, Debug)]
 pub struct NodeSummary {
     /// Lives it has had.
-    pub lives: u32,
+    pub incarnations: u32,
     /// Happenings in its trace.
     pub traced: u64,
     /// How its transfers ended.
@@ -113,9 +113,9 @@ impl fmt::Display for Summary {
             c(Counter::Invalidated),
             c(Counter::CameBackOk),
             c(Counter::CameBackError),
-            c(Counter::Yanked),
-            c(Counter::YankedReal),
-            c(Counter::ByHand),
+            c(Counter::Reclaimed),
+            c(Counter::ReclaimedReal),
+            c(Counter::Asserted),
         )?;
         writeln!(f, "  ends by role:")?;
         let stats = self.stats();
@@ -140,7 +140,11 @@ impl fmt::Display for Summary {
         }
         writeln!(f, " {} in all", self.refused.total())?;
         for (number, node) in self.nodes.iter().enumerate() {
-            write!(f, "  node {number}, {} lives, {} transitions:", node.lives, node.traced)?;
+            write!(
+                f,
+                "  node {number}, {} lives, {} transitions:",
+                node.incarnations, node.traced
+            )?;
             for &counter in Counter::ALL {
                 let value = node.counters.value(counter);
                 if value > 0 {

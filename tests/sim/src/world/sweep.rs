@@ -75,8 +75,8 @@ impl fmt::Display for Totals {
             self.faults.values().sum::<u64>(),
             c(Counter::Invalidated),
             c(Counter::CameBackOk),
-            c(Counter::Yanked),
-            c(Counter::ByHand),
+            c(Counter::Reclaimed),
+            c(Counter::Asserted),
         )
     }
 }

@@ -6,7 +6,7 @@ use lnd_core::time::Span;
 
 use super::defect::Defect;
 use super::event::Event;
-use super::life::Life;
+use super::incarnation::HostIncarnation;
 use super::world::World;
 use crate::fabric::nid_of;
 use crate::simulator::book::Book;
@@ -19,12 +19,12 @@ impl<'m> World<'m> {
     /// The node's thread: mailboxes, time, reports, the user's ears, and what there is to send.
     pub(super) fn thread(&mut self, node: u32) -> Result<Option<u32>, Violation> {
         let now = self.now;
-        let Some(life) = self.life(node) else { return Ok(None) };
-        if life.thread_at != Some(now) {
+        let Some(incarnation) = self.incarnation(node) else { return Ok(None) };
+        if incarnation.thread_at != Some(now) {
             return Ok(None);
         }
-        life.thread_at = None;
-        if let Some(until) = life.stands_still(now) {
+        incarnation.thread_at = None;
+        if let Some(until) = incarnation.stands_still(now) {
             self.run_thread_at(node, until);
             return Ok(None);
         }
@@ -35,31 +35,33 @@ impl<'m> World<'m> {
         }
         let defect = self.defect;
         let host = self.hosts.get_mut(node as usize);
-        let Some(life) = host.and_then(|host| host.life.as_mut()) else { return Ok(None) };
-        let ending = life.ending.is_some();
-        let kept = life.node.decide_kept(now, ending);
-        if defect != Some(Defect::NoClock) {
-            let _ = life.node.driver.on_time(now);
-        }
-        super::checks::report(life, now, defect);
-        let ears = |life: &mut Life<'m>, book: &mut Book| {
-            life.user.listen(&mut life.node.lnet, book, ending)
+        let Some(incarnation) = host.and_then(|host| host.incarnation.as_mut()) else {
+            return Ok(None);
         };
-        ears(life, &mut self.book).map_err(|what| Violation::at(node, what))?;
-        life.node.send_all(now);
-        ears(life, &mut self.book).map_err(|what| Violation::at(node, what))?;
-        life.node.driver.ring();
+        let ending = incarnation.ending.is_some();
+        let kept = incarnation.node.decide_kept(now, ending);
+        if defect != Some(Defect::NoClock) {
+            let _ = incarnation.node.driver.on_time(now);
+        }
+        super::checks::report(incarnation, now, defect);
+        let ears = |incarnation: &mut HostIncarnation<'m>, book: &mut Book| {
+            incarnation.user.listen(&mut incarnation.node.lnet, book, ending)
+        };
+        ears(incarnation, &mut self.book).map_err(|what| Violation::at(node, what))?;
+        incarnation.node.send_all(now);
+        ears(incarnation, &mut self.book).map_err(|what| Violation::at(node, what))?;
+        incarnation.node.driver.ring();
         // What was just sent has deadlines too: what `on_time` said would be too late for them.
         let mut next = match defect {
             Some(Defect::NoClock) => Some(now.after(Span::from_secs(3600))),
-            _ => life.node.driver.next_time(now),
+            _ => incarnation.node.driver.next_time(now),
         };
         if let Some(nerve) = self.net.borrow_mut().nerves.get_mut(&node) {
-            let known =
-                (0..self.setup.nodes).filter_map(|n| Some(n).zip(life.node.driver.peer(nid_of(n))));
+            let known = (0..self.setup.nodes)
+                .filter_map(|n| Some(n).zip(incarnation.node.driver.peer(nid_of(n))));
             nerve.peers = known.collect();
         }
-        if !life.node.driver.nothing_to_report() {
+        if !incarnation.node.driver.nothing_to_report() {
             next = Some(now);
         }
         if let Some(at) = [next, kept].into_iter().flatten().min() {
@@ -77,31 +79,32 @@ impl<'m> World<'m> {
     /// A node's user has an idea, or gives something up.
     pub(super) fn user(&mut self, node: u32) -> Option<u32> {
         let now = self.now;
-        let lives: Vec<u32> = self.hosts.iter().map(|host| host.lives).collect();
+        let incarnations: Vec<u32> = self.hosts.iter().map(|host| host.incarnations).collect();
         let pause = self.setup.pause.as_nanos();
         let pause = Span::from_nanos(self.rng.between(pause / 4, pause * 7 / 4));
         let traffic = self.traffic;
         let host = self.hosts.get_mut(node as usize)?;
-        let life = host.life.as_mut().filter(|life| life.user_at == Some(now))?;
-        if let Some(until) = life.stands_still(now) {
-            life.user_at = Some(until);
+        let incarnation =
+            host.incarnation.as_mut().filter(|incarnation| incarnation.user_at == Some(now))?;
+        if let Some(until) = incarnation.stands_still(now) {
+            incarnation.user_at = Some(until);
             self.queue.push(until, Event::User(node));
             return None;
         }
-        let ending = life.ending.is_some();
-        life.user.give_up(&mut life.node.lnet, now, ending);
+        let ending = incarnation.ending.is_some();
+        incarnation.user.give_up(&mut incarnation.node.lnet, now, ending);
         if traffic && !ending {
-            life.user.act(&mut life.node.lnet, now, &mut self.book, &lives);
+            incarnation.user.act(&mut incarnation.node.lnet, now, &mut self.book, &incarnations);
         }
         if traffic && self.rng.chance(self.setup.withdrawals) {
             // Some transfer or other that is under way.
             let from = self.rng.below(u64::from(self.setup.config.slots)) as u32;
-            if let Some(Blocker::Transfer { tag, .. }) = life.node.driver.blocker(from) {
-                life.node.driver.withdraw(now, tag);
+            if let Some(Blocker::Transfer { tag, .. }) = incarnation.node.driver.blocker(from) {
+                incarnation.node.driver.withdraw(now, tag);
                 self.tally.count("transfers withdrawn");
             }
         }
-        life.user_at = Some(now.after(pause));
+        incarnation.user_at = Some(now.after(pause));
         self.queue.push(now.after(pause), Event::User(node));
         self.wake(node);
         Some(node)

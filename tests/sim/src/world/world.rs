@@ -11,10 +11,10 @@ use lnd_core::time::{Instant, Span};
 use super::byzantine::Byzantine;
 use super::defect::Defect;
 use super::event::Event;
-use super::life::{Host, Life};
+use super::incarnation::{Host, HostIncarnation};
 use super::setup::Setup;
 use crate::fabric::Fabric;
-use crate::node::{DeliveryOracle, Hall, Tracking};
+use crate::node::{Arena, DeliveryOracle, Tracking};
 use crate::rng::Rng;
 use crate::simulator::book::Book;
 use crate::simulator::fail::Violation;
@@ -30,7 +30,7 @@ pub struct Ground<'m> {
     /// The fabric.
     pub fabric: &'m Fabric<'m>,
     /// Memory for drivers.
-    pub hall: &'m Hall,
+    pub arena: &'m Arena,
     /// Accesses that the memory oracle objected to.
     pub objections: &'m AtomicU32,
 }
@@ -116,8 +116,8 @@ impl<'m> World<'m> {
     }
 
     /// A living node.
-    pub(super) fn life(&mut self, node: u32) -> Option<&mut Life<'m>> {
-        self.hosts.get_mut(node as usize)?.life.as_mut()
+    pub(super) fn incarnation(&mut self, node: u32) -> Option<&mut HostIncarnation<'m>> {
+        self.hosts.get_mut(node as usize)?.incarnation.as_mut()
     }
 
     /// How long it takes until somebody gets round to something.
@@ -136,9 +136,9 @@ impl<'m> World<'m> {
     }
 
     pub(super) fn run_thread_at(&mut self, node: u32, at: Instant) {
-        let Some(life) = self.life(node) else { return };
-        if life.thread_at.is_none_or(|already| at < already) {
-            life.thread_at = Some(at);
+        let Some(incarnation) = self.incarnation(node) else { return };
+        if incarnation.thread_at.is_none_or(|already| at < already) {
+            incarnation.thread_at = Some(at);
             self.queue.push(at, Event::Thread(node));
         }
     }
@@ -150,10 +150,13 @@ impl<'m> World<'m> {
             return;
         }
         for link in (0..self.setup.links as usize).filter_map(LinkId::new) {
-            let Some(port) = self.life(node).and_then(|life| life.port(link)) else { continue };
+            let Some(port) = self.incarnation(node).and_then(|incarnation| incarnation.port(link))
+            else {
+                continue;
+            };
             let bells = port.bells();
-            let news = port.engine_at.is_none() || port.heard != bells;
-            if news && port.has_work() {
+            let event = port.engine_at.is_none() || port.heard != bells;
+            if event && port.has_work() {
                 port.heard = bells;
                 let at = self.now.after(self.latency());
                 self.run_engine_at(node, link, at);
@@ -162,7 +165,10 @@ impl<'m> World<'m> {
     }
 
     fn run_engine_at(&mut self, node: u32, link: LinkId, at: Instant) {
-        let Some(port) = self.life(node).and_then(|life| life.port(link)) else { return };
+        let Some(port) = self.incarnation(node).and_then(|incarnation| incarnation.port(link))
+        else {
+            return;
+        };
         if port.engine_at.is_none_or(|already| at < already) {
             port.engine_at = Some(at);
             self.queue.push(at, Event::Engine(node, link));
@@ -242,14 +248,14 @@ impl<'m> World<'m> {
     /// Whether frames stay in a node's mailboxes until its thread runs.
     fn leaves_in_mailbox(&mut self, node: u32) -> bool {
         let (now, polls) = (self.now, self.setup.plan.hosts.polls);
-        let paused = self.life(node).is_some_and(|life| life.paused > now);
+        let paused = self.incarnation(node).is_some_and(|incarnation| incarnation.paused > now);
         (paused || polls) && !self.is_lawless(node)
     }
 
     /// Until when a node does not run at all, if it does not.
     pub(super) fn paused(&mut self, node: u32) -> Option<Instant> {
         let now = self.now;
-        self.life(node).map(|life| life.paused).filter(|&until| until > now)
+        self.incarnation(node).map(|incarnation| incarnation.paused).filter(|&until| until > now)
     }
 
     /// A node reads a mailbox, as far as it can take what is in it, but at most `budget` frames.
@@ -259,19 +265,21 @@ impl<'m> World<'m> {
             self.hear(lane);
             return;
         }
-        let Some(life) = self.hosts.get_mut(lane.to as usize).and_then(|h| h.life.as_mut()) else {
+        let Some(incarnation) =
+            self.hosts.get_mut(lane.to as usize).and_then(|h| h.incarnation.as_mut())
+        else {
             return;
         };
         for _ in 0..budget {
             let Some(frame) = self.net.borrow_mut().take(lane) else { break };
-            if !life.node.on_frame(now, lane.link, lane.from, &frame.bytes) {
+            if !incarnation.node.on_frame(now, lane.link, lane.from, &frame.bytes) {
                 self.net.borrow_mut().put_back(lane, frame);
                 break;
             }
             self.net.borrow_mut().release(lane, &frame);
             self.net.borrow().tell_taken(lane, &frame.bytes);
         }
-        life.node.driver.ring();
+        incarnation.node.driver.ring();
         self.wake(lane.to);
     }
 
@@ -286,14 +294,20 @@ impl<'m> World<'m> {
         }
         let pending = self.net.borrow_mut().complete(number)?;
         let host = self.hosts.get_mut(pending.node as usize)?;
-        let life = host.life.as_mut()?;
+        let incarnation = host.incarnation.as_mut()?;
         let (tag, sent) = (pending.tag, pending.sent);
         let wake = if by_thread {
-            life.node.driver.on_sent(now, tag, sent);
+            incarnation.node.driver.on_sent(now, tag, sent);
             true
         } else {
-            let decider = life.node.driver.decider();
-            decider.on_sent(now, tag, sent, &mut *life.counters.borrow_mut(), &mut host.recorder)
+            let irq_handle = incarnation.node.driver.irq_handle();
+            irq_handle.on_sent(
+                now,
+                tag,
+                sent,
+                &mut *incarnation.counters.borrow_mut(),
+                &mut host.recorder,
+            )
         };
         if wake {
             self.wake(pending.node);
@@ -304,7 +318,10 @@ impl<'m> World<'m> {
     fn engine(&mut self, node: u32, link: LinkId) -> Result<Option<u32>, Violation> {
         let (now, budget) = (self.now, self.setup.engine_budget);
         let slowness = self.setup.slowness;
-        let Some(port) = self.life(node).and_then(|life| life.port(link)) else { return Ok(None) };
+        let Some(port) = self.incarnation(node).and_then(|incarnation| incarnation.port(link))
+        else {
+            return Ok(None);
+        };
         if port.engine_at != Some(now) {
             return Ok(None);
         }
@@ -343,7 +360,10 @@ impl<'m> World<'m> {
     }
 
     fn interrupt_at(&mut self, node: u32, link: LinkId, at: Instant) {
-        let Some(port) = self.life(node).and_then(|life| life.port(link)) else { return };
+        let Some(port) = self.incarnation(node).and_then(|incarnation| incarnation.port(link))
+        else {
+            return;
+        };
         if port.interrupt_at.is_none_or(|already| at < already) {
             port.interrupt_at = Some(at);
             self.queue.push(at, Event::Interrupt(node, link));
@@ -354,7 +374,7 @@ impl<'m> World<'m> {
         let (now, budget) = (self.now, self.rng.between(1, 16) as u32);
         let paused = self.paused(node);
         let host = self.hosts.get_mut(node as usize)?;
-        let port = host.life.as_mut()?.port(link)?;
+        let port = host.incarnation.as_mut()?.port(link)?;
         if port.interrupt_at != Some(now) {
             return None;
         }

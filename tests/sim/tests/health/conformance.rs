@@ -7,7 +7,7 @@
 //! no node of ours does (R38, LU-16303).
 
 use lnd_health::NiStatus::{Down, Up};
-use lnd_sim::rails::{Class, Fate, Plan, Profile, Rule, Scheduled, Type, What, Who};
+use lnd_sim::rails::{Class, InjectedFault, Plan, Profile, Rule, Scheduled, Type, What, Who};
 
 use super::{acquaint, lost, pair, play, put, BOTH};
 
@@ -134,7 +134,7 @@ fn delayed(nis: &str) {
         play(&plan, |world| {
             acquaint(world);
             let before = world.counts(1).messages;
-            let rule = Rule { fate: Fate::Delay, latency_ms: 600, ..Rule::default() };
+            let rule = Rule { injected: InjectedFault::Delay, latency_ms: 600, ..Rule::default() };
             world.add_rule(Rule { from: Who::host(0), types: vec![Type::Put], ..rule });
             assert!(!put(world, 100), "{profile:?}");
             world.run_ms(2_000).unwrap();

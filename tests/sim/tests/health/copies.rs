@@ -53,7 +53,7 @@ fn lnet_sends_no_second_copies() {
 /// A peer that has begun another life recognises nothing: what may have reached the former life is not
 /// sent to the new one.
 #[test]
-fn another_life_gets_no_second_copies() {
+fn another_incarnation_gets_no_second_copies() {
     let plan = Plan { timeout_ms: 3_000, ..pair("ab", Profile::Seed) };
     play(&plan, |world| {
         acquaint(world);

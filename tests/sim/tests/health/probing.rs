@@ -12,7 +12,7 @@ fn probed(nis: &str) -> Plan {
     Plan { probes: true, timeout_ms: 1_000, ..pair(nis, Profile::Seed) }
 }
 
-fn happening(what: What, host: u32, for_ms: u32) -> Scheduled {
+fn event(what: What, host: u32, for_ms: u32) -> Scheduled {
     Scheduled { at_ms: 0, what, host, ni: 0, peer: None, peer_ni: 0, for_ms, noticed_ms: None }
 }
 
@@ -66,7 +66,7 @@ fn the_busy_are_not_probed() {
 fn the_dead_are_found_down() {
     play(&probed("a"), |world| {
         acquaint(world);
-        world.happens(happening(What::NiDown, 1, 5_000));
+        world.happens(event(What::NiDown, 1, 5_000));
         world.run_ms(600).unwrap();
         assert_eq!(world.counts(0).found_down, 0, "not yet");
         world.run_ms(4_000).unwrap();
@@ -83,16 +83,16 @@ fn the_dead_are_found_down() {
 
 /// S2-8: the same break while the path is being moved kills nobody; nor does a short one.
 #[test]
-fn a_migration_kills_nobody() {
+fn a_migration_kills_none() {
     play(&probed("a"), |world| {
         acquaint(world);
-        world.happens(happening(What::Migration, 1, 5_000));
+        world.happens(event(What::Migration, 1, 5_000));
         world.run_ms(4_900).unwrap();
         let counts = world.counts(0);
         assert_eq!(counts.found_down, 0, "{counts}");
         world.run_ms(1_000).unwrap();
         acquaint(world);
-        world.happens(happening(What::NiDown, 1, 300));
+        world.happens(event(What::NiDown, 1, 300));
         world.run_ms(3_000).unwrap();
         assert_eq!(world.counts(0).found_down, 0);
         assert_eq!(world.health(0, (1, 0)).unwrap().alive.0, Aliveness::Alive);
@@ -105,7 +105,7 @@ fn a_migration_kills_nobody() {
 fn own_trouble_changes_nothing() {
     play(&probed("a"), |world| {
         acquaint(world);
-        world.happens(happening(What::NiDown, 0, 5_000));
+        world.happens(event(What::NiDown, 0, 5_000));
         world.run_ms(4_900).unwrap();
         let counts = world.counts(0);
         assert_eq!((counts.probes[1], counts.found_down), (0, 0), "{counts}");
@@ -123,13 +123,13 @@ fn one_way_endpoints_are_cleaned_up_when_dead() {
             acquaint(world);
             let now = lnd_core::time::Instant::from_nanos(1_000_000_000 + world.ms() * 1_000_000);
             let number = world.number(1, 0).unwrap();
-            let desk = &mut world.node(0).unwrap().desk;
-            let id = desk.peer_ni(number).unwrap();
-            desk.health.watch(now, id, true);
-            (0..users).for_each(|_| desk.health.add_user(id));
+            let health_view = &mut world.node(0).unwrap().health_view;
+            let id = health_view.peer_ni(number).unwrap();
+            health_view.health.watch(now, id, true);
+            (0..users).for_each(|_| health_view.health.add_user(id));
             world.run_ms(5_000).unwrap();
             assert_eq!(world.counts(0).cleaned_up, 0, "it lives");
-            world.happens(happening(What::Death, 1, 6_000));
+            world.happens(event(What::Death, 1, 6_000));
             world.run_ms(5_000).unwrap();
             let counts = world.counts(0);
             assert_eq!((counts.cleaned_up, counts.found_down), (1, 0), "{users} users");

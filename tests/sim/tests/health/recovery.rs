@@ -154,7 +154,7 @@ fn shutdown_drains_the_queue() {
         world.end_all().unwrap();
         world.run_ms(60_000).unwrap();
         assert_eq!(world.counts(0).pings.0, before);
-        assert!(world.node(0).unwrap().desk.health.recovery().is_empty());
+        assert!(world.node(0).unwrap().health_view.health.recovery().is_empty());
     })
     .unwrap();
 }

@@ -81,7 +81,7 @@ fn lower_health_is_avoided() {
     }
 }
 
-fn happening(what: What, for_ms: u32, noticed_ms: Option<u32>) -> Scheduled {
+fn event(what: What, for_ms: u32, noticed_ms: Option<u32>) -> Scheduled {
     Scheduled { at_ms: 0, what, host: 0, ni: 0, peer: None, peer_ni: 0, for_ms, noticed_ms }
 }
 
@@ -91,7 +91,7 @@ fn happening(what: What, for_ms: u32, noticed_ms: Option<u32>) -> Scheduled {
 fn a_fatal_interface_is_left_alone() {
     play(&pair("ab", Profile::Seed), |world| {
         acquaint(world);
-        world.happens(happening(What::NiDown, 500, Some(0)));
+        world.happens(event(What::NiDown, 500, Some(0)));
         world.run_ms(1).unwrap();
         let it = world.health(0, (0, 0)).unwrap();
         assert!(it.fatal && it.status == Down && it.value == 0, "{it:?}");
@@ -118,7 +118,7 @@ fn a_draining_interface_takes_nothing_new() {
     for profile in super::BOTH {
         play(&pair("ab", profile), |world| {
             acquaint(world);
-            world.happens(happening(What::Drain, 200, None));
+            world.happens(event(What::Drain, 200, None));
             let drained = count(world, 0);
             for _ in 0..10 {
                 assert!(put(world, 5_000));

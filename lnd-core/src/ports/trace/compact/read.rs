@@ -10,7 +10,7 @@ use crate::base::time::Instant;
 use crate::machines::link::{Connection, LinkState};
 use crate::machines::peer::HelloState;
 use crate::machines::transfer::{
-    Cause, Debts, Delivery, Effect, Event, Health, Place, Status, Word,
+    Cause, Debts, Delivery, Effect, Event, HealthClass, Place, Status, Word,
 };
 use crate::ports::trace::Trace;
 
@@ -27,7 +27,7 @@ pub fn decode(bytes: &[u8]) -> Result<(usize, Instant, Trace), Malformed> {
     let mut from = Reader { left: bytes.get(1..length).ok_or(Malformed)? };
     let kind = from.byte()?;
     let now = Instant::from_nanos(from.number()?);
-    let trace = from.happening(kind)?;
+    let trace = from.entry(kind)?;
     if from.left.is_empty() {
         Ok((length, now, trace))
     } else {
@@ -123,7 +123,7 @@ impl Reader<'_> {
     }
 
     fn status(&mut self) -> Result<Status, Malformed> {
-        use Health::*;
+        use HealthClass::*;
         let healths = [
             Ok,
             LocalInterrupt,
@@ -155,7 +155,7 @@ impl Reader<'_> {
 
     fn hello(&mut self) -> Result<HelloState, Malformed> {
         use HelloState::*;
-        entry(&[Unknown, Greeting, Good, Down], self.byte()?)
+        entry(&[Unknown, Handshake, Good, Down], self.byte()?)
     }
 
     fn link_state(&mut self) -> Result<LinkState, Malformed> {
@@ -163,7 +163,7 @@ impl Reader<'_> {
         entry(&[Up, Stalled, Stopping, Reclaiming, Down, Failed], self.byte()?)
     }
 
-    fn happening(&mut self, kind: u8) -> Result<Trace, Malformed> {
+    fn entry(&mut self, kind: u8) -> Result<Trace, Malformed> {
         Ok(match kind {
             kind::ACCEPTED => {
                 Trace::Accepted { tag: self.tag()?, peer: self.nid()?, length: self.word()? }
@@ -178,16 +178,16 @@ impl Reader<'_> {
             kind::STALE => Trace::Stale { tag: self.tag()? },
             kind::POSTED => Trace::Posted { tag: self.tag()?, link: self.link()? },
             kind::INVALIDATED => Trace::Invalidated { tag: self.tag()?, link: self.link()? },
-            kind::YANKED => {
-                Trace::Yanked { tag: self.tag()?, link: self.link()?, real: self.truth()? }
+            kind::RECLAIMED => {
+                Trace::Reclaimed { tag: self.tag()?, link: self.link()?, real: self.truth()? }
             }
-            kind::SAID => Trace::Said {
+            kind::SENT => Trace::Sent {
                 to: self.nid()?,
                 link: self.link()?,
                 lane: self.lane()?,
                 sequence: self.word()?,
             },
-            kind::HEARD => Trace::Heard {
+            kind::RECEIVED => Trace::Received {
                 from: self.nid()?,
                 lane: self.lane()?,
                 sequence: self.word()?,

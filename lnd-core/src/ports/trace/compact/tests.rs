@@ -19,7 +19,7 @@ const LINKS: [LinkState; 6] = [
     LinkState::Failed,
 ];
 const HELLOS: [HelloState; 4] =
-    [HelloState::Unknown, HelloState::Greeting, HelloState::Good, HelloState::Down];
+    [HelloState::Unknown, HelloState::Handshake, HelloState::Good, HelloState::Down];
 
 fn events() -> Vec<Event> {
     let mut all = std::vec![
@@ -54,10 +54,10 @@ fn everything() -> Vec<Trace> {
         Trace::Invalidated { tag, link },
     ];
     for truth in [false, true] {
-        all.push(Trace::Yanked { tag, link, real: truth });
+        all.push(Trace::Reclaimed { tag, link, real: truth });
         let lane = if truth { Lane::Request } else { Lane::Control };
-        all.push(Trace::Said { to: nid, link, lane, sequence: u32::MAX });
-        all.push(Trace::Heard { from: nid, lane, sequence: u32::MAX, taken: truth });
+        all.push(Trace::Sent { to: nid, link, lane, sequence: u32::MAX });
+        all.push(Trace::Received { from: nid, lane, sequence: u32::MAX, taken: truth });
     }
     let (before, after) = (Word::from_bits(u32::MAX), Word::from_bits(0));
     for event in events() {
@@ -97,7 +97,7 @@ fn what_is_read_is_what_was_written() {
 }
 
 #[test]
-fn what_nobody_wrote_is_refused() {
+fn what_none_wrote_is_refused() {
     // Interpreted, a hundred times slower: some of the records, some of the wrong lengths.
     let (records, lengths) = if cfg!(miri) { (101, 37) } else { (1, 1) };
     for trace in everything().into_iter().step_by(records) {

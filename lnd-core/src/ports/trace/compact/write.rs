@@ -13,7 +13,7 @@ use crate::ports::trace::Trace;
 /// Writes one happening to the front of `into` and returns the record's length.
 pub fn encode(now: Instant, trace: &Trace, into: &mut [u8; MAX_RECORD]) -> usize {
     let mut to = Writer { into, at: 1 };
-    to.happening(now, trace);
+    to.entry(now, trace);
     let length = to.at;
     if let Some(first) = to.into.first_mut() {
         *first = length as u8;
@@ -127,7 +127,7 @@ impl Writer<'_> {
         self.tag(tag);
     }
 
-    fn happening(&mut self, now: Instant, trace: &Trace) {
+    fn entry(&mut self, now: Instant, trace: &Trace) {
         match *trace {
             Trace::Accepted { tag, peer, length } => {
                 self.tagged(kind::ACCEPTED, now, tag);
@@ -150,8 +150,8 @@ impl Writer<'_> {
                 self.tagged(kind::INVALIDATED, now, tag);
                 self.link(link);
             }
-            Trace::Yanked { tag, link, real } => {
-                self.tagged(kind::YANKED, now, tag);
+            Trace::Reclaimed { tag, link, real } => {
+                self.tagged(kind::RECLAIMED, now, tag);
                 self.link(link);
                 self.byte(u8::from(real));
             }
@@ -166,15 +166,15 @@ impl Writer<'_> {
     /// What is about no one transfer.
     fn untagged(&mut self, now: Instant, trace: &Trace) {
         match *trace {
-            Trace::Said { to, link, lane, sequence } => {
-                self.begin(kind::SAID, now);
+            Trace::Sent { to, link, lane, sequence } => {
+                self.begin(kind::SENT, now);
                 self.nid(to);
                 self.link(link);
                 self.lane(lane);
                 self.word(sequence);
             }
-            Trace::Heard { from, lane, sequence, taken } => {
-                self.begin(kind::HEARD, now);
+            Trace::Received { from, lane, sequence, taken } => {
+                self.begin(kind::RECEIVED, now);
                 self.nid(from);
                 self.lane(lane);
                 self.word(sequence);
@@ -212,7 +212,7 @@ impl Writer<'_> {
 const fn hello_number(state: HelloState) -> u8 {
     match state {
         HelloState::Unknown => 0,
-        HelloState::Greeting => 1,
+        HelloState::Handshake => 1,
         HelloState::Good => 2,
         HelloState::Down => 3,
     }

@@ -86,8 +86,9 @@ impl<M: WindowMemory> JobContext<'_, '_, M> {
     }
 
     /// Sends a chunk.
-    pub fn send(&mut self, job: u64, to: Nid, bits: u64, life: u64, buffer: Buffer) {
-        let target = Target { portal: PORTAL_CHUNK, match_bits: bits, offset: 0, data: life };
+    pub fn send(&mut self, job: u64, to: Nid, bits: u64, incarnation: u64, buffer: Buffer) {
+        let target =
+            Target { portal: PORTAL_CHUNK, match_bits: bits, offset: 0, data: incarnation };
         let begin = Begin { job, to, part: Part::Send, target, buffer, attempts: None };
         self.operations.begin(self.at.now, begin);
     }

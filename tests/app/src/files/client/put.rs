@@ -38,7 +38,7 @@ enum Stage {
 #[derive(Debug)]
 struct Sending {
     id: u32,
-    life: u64,
+    incarnation: u64,
     /// The next chunk to begin.
     next: u32,
     /// Bytes acknowledged.
@@ -118,9 +118,10 @@ impl PutPlan {
     /// One of its operations has ended. It is [set back](Self::reset) by its owner before a pause.
     pub fn on_end(&mut self, part: Part, length: u32, end: End) -> Step {
         match (&mut self.stage, part, end) {
-            (Stage::Opening, Part::Call, End::Answered(Answer::Writing { id, life })) => {
+            (Stage::Opening, Part::Call, End::Answered(Answer::Writing { id, incarnation })) => {
                 let filling = None;
-                self.stage = Stage::Sending(Sending { id, life, next: 0, moved: 0, filling });
+                self.stage =
+                    Stage::Sending(Sending { id, incarnation, next: 0, moved: 0, filling });
                 Step::On
             }
             (Stage::Sending(sending), Part::Send, End::Moved) => {
@@ -184,7 +185,7 @@ impl Sending {
             return Ok(Progress::Begun);
         }
         let bits = window_bits(self.id, self.next);
-        context.send(whose.job, whose.server, bits, self.life, buffer);
+        context.send(whose.job, whose.server, bits, self.incarnation, buffer);
         self.next += 1;
         Ok(Progress::Begun)
     }

@@ -14,7 +14,7 @@ pub const MAX_NAME: usize = 1024;
 
 /// The life of the client that has made the call with this xid. Another one means that what the former
 /// had open is over.
-pub const fn life_of(xid: u64) -> u32 {
+pub const fn incarnation_of(xid: u64) -> u32 {
     (xid >> 32) as u32
 }
 
@@ -84,7 +84,7 @@ pub enum Answer {
         /// Names the file.
         id: u32,
         /// The server's life, to be sent with every chunk.
-        life: u64,
+        incarnation: u64,
     },
     /// It is a file now.
     Committed,

@@ -130,8 +130,8 @@ impl Answer {
         let none = Fields::default();
         let joined;
         let fields = match self {
-            Self::Writing { id, life } => {
-                Fields { code: OPEN_WRITE | ANSWER, id: *id, word: *life, ..none }
+            Self::Writing { id, incarnation } => {
+                Fields { code: OPEN_WRITE | ANSWER, id: *id, word: *incarnation, ..none }
             }
             Self::Committed => Fields { code: COMMIT | ANSWER, ..none },
             Self::Reading(Window { id, length, size, version, checksum }) => Fields {
@@ -173,7 +173,7 @@ impl Answer {
             REFUSED => Self::Refused(refusal_of(refusal)?),
             BROKEN => Self::Broken { id, why: refusal_of(refusal)? },
             code => match code & !ANSWER {
-                OPEN_WRITE => Self::Writing { id, life: word },
+                OPEN_WRITE => Self::Writing { id, incarnation: word },
                 COMMIT => Self::Committed,
                 OPEN_READ => Self::Reading(Window { id, length, size, version: word, checksum }),
                 CLOSE => Self::Closed,

@@ -13,7 +13,7 @@ use crate::files::store::StoreError;
 #[derive(Clone, Debug)]
 pub struct ServerConfig {
     /// Another number for each life: chunks that are meant for a former one are not taken.
-    pub life: u64,
+    pub incarnation: u64,
     /// Longest chunk in bytes.
     pub max_chunk: u32,
     /// Memory for calls.
@@ -39,9 +39,9 @@ pub struct ServerConfig {
 impl ServerConfig {
     /// Chunks of up to 4 MiB, 64 files written and 64 windows of up to 1 MiB read at a time. Memory for
     /// chunks is 32 MiB.
-    pub fn new(life: u64) -> Self {
+    pub fn new(incarnation: u64) -> Self {
         Self {
-            life,
+            incarnation,
             max_chunk: 4 << 20,
             calls: Room { buffers: 2, bytes: 64 << 10 },
             chunks: Room { buffers: 4, bytes: 8 << 20 },

@@ -24,7 +24,7 @@ use lnd_core::time::Instant;
 
 use super::pages::{Pages, TooSmall, WindowMemory};
 use super::receive::ReceiveBuffers;
-use super::rpc::{life_of, Answer, Call, Refusal, MAX_MESSAGE};
+use super::rpc::{incarnation_of, Answer, Call, Refusal, MAX_MESSAGE};
 use super::store::{Store, StoreError};
 use super::words::{about, Role};
 use super::{At, PORTAL_CALL, PORTAL_CHUNK};
@@ -85,7 +85,7 @@ impl<S: Store> FileServer<S> {
         let calls = ReceiveBuffers::new(lnet, &mut pages, calls, config.calls, max_message);
         let chunks = ReceiveBuffers::new(lnet, &mut pages, chunks, config.chunks, config.max_chunk);
         // Ids of two lives should not meet; that they never do harm is the checksums' business.
-        let last_id = super::hash(&config.life.to_le_bytes()) as u32;
+        let last_id = super::hash(&config.incarnation.to_le_bytes()) as u32;
         Ok(Self {
             config,
             store,
@@ -255,8 +255,8 @@ impl<S: Store> FileServer<S> {
     ) -> Option<Answer> {
         if matches!(call, Call::OpenWrite { .. } | Call::OpenRead { .. }) {
             // The death of a former life may have come to no one's notice: its node was joined again.
-            self.writes.close_of(from, Some(life_of(xid)));
-            self.reads.close_of(from, Some(life_of(xid)), at.lnet);
+            self.writes.close_of(from, Some(incarnation_of(xid)));
+            self.reads.close_of(from, Some(incarnation_of(xid)), at.lnet);
         }
         let answer = match call {
             Call::OpenWrite { name, size, chunk } => {
@@ -328,7 +328,7 @@ impl<S: Store> FileServer<S> {
 /// Whether what was `opened_by` a client's call is over with the client's life, if all its lives are but the
 /// life `kept`.
 fn is_over(opened_by: (Nid, u64), client: Nid, kept: Option<u32>) -> bool {
-    opened_by.0 == client && kept != Some(life_of(opened_by.1))
+    opened_by.0 == client && kept != Some(incarnation_of(opened_by.1))
 }
 
 /// What a client is told when the store does not do it.

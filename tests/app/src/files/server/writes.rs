@@ -104,7 +104,7 @@ pub(super) struct Chunk {
 }
 
 /// What became of a chunk.
-enum Fate {
+enum InjectedFault {
     Stored,
     Duplicate,
     /// The store refuses it for good.
@@ -171,11 +171,11 @@ impl<S: Store> FileServer<S> {
         size: u64,
         chunk: u32,
     ) -> Result<Answer, Refusal> {
-        let life = self.config.life;
+        let incarnation = self.config.incarnation;
         let same = self.writes.open.iter_mut().find(|(_, write)| write.opened_by == opened_by);
         if let Some((&id, write)) = same {
             write.touched = now;
-            return Ok(Answer::Writing { id, life });
+            return Ok(Answer::Writing { id, incarnation });
         }
         let count = size.div_ceil(u64::from(chunk.max(1)));
         if chunk == 0
@@ -207,7 +207,7 @@ impl<S: Store> FileServer<S> {
             commit: None,
         };
         self.writes.open.insert(id, write);
-        Ok(Answer::Writing { id, life })
+        Ok(Answer::Writing { id, incarnation })
     }
 
     pub(super) fn on_chunk(&mut self, at: &mut At<'_, impl WindowMemory>, slot: u64, event: Event) {
@@ -224,26 +224,28 @@ impl<S: Store> FileServer<S> {
         }
         let chunk = Chunk { from, id: (match_bits >> 32) as u32, index: match_bits as u32 };
         let place = (self.chunks.address_of(slot, offset, length), length);
-        let fate = self.store_chunk(at, chunk, data, place);
-        match fate {
-            Fate::Stored | Fate::Duplicate => {
+        let injected = self.store_chunk(at, chunk, data, place);
+        match injected {
+            InjectedFault::Stored | InjectedFault::Duplicate => {
                 if let Some(due) = ack {
                     self.send_ack(at.lnet, due);
                 }
             }
             // The client learns now what it would else learn with its commit.
-            Fate::Refused(why) => self.reply(at, from, 0, Answer::Broken { id: chunk.id, why }),
-            Fate::Stale => self.reply(at, from, 0, Answer::Lost { id: chunk.id }),
-            Fate::Bad => {}
+            InjectedFault::Refused(why) => {
+                self.reply(at, from, 0, Answer::Broken { id: chunk.id, why })
+            }
+            InjectedFault::Stale => self.reply(at, from, 0, Answer::Lost { id: chunk.id }),
+            InjectedFault::Bad => {}
         }
-        match fate {
-            Fate::Stored => {
+        match injected {
+            InjectedFault::Stored => {
                 self.stats.chunks += 1;
                 self.stats.chunk_bytes += u64::from(length);
             }
-            Fate::Duplicate => self.stats.duplicate_chunks += 1,
-            Fate::Stale => self.stats.stale_chunks += 1,
-            Fate::Refused(_) | Fate::Bad => self.stats.bad_chunks += 1,
+            InjectedFault::Duplicate => self.stats.duplicate_chunks += 1,
+            InjectedFault::Stale => self.stats.stale_chunks += 1,
+            InjectedFault::Refused(_) | InjectedFault::Bad => self.stats.bad_chunks += 1,
         }
     }
 
@@ -252,24 +254,25 @@ impl<S: Store> FileServer<S> {
         &mut self,
         at: &At<'_, impl WindowMemory>,
         chunk: Chunk,
-        life: u64,
+        incarnation: u64,
         place: (Option<u64>, u32),
-    ) -> Fate {
+    ) -> InjectedFault {
         let write = self.writes.open.get_mut(&chunk.id);
-        let write = write.filter(|w| w.opened_by.0 == chunk.from && life == self.config.life);
-        let Some(write) = write else { return Fate::Stale };
+        let write =
+            write.filter(|w| w.opened_by.0 == chunk.from && incarnation == self.config.incarnation);
+        let Some(write) = write else { return InjectedFault::Stale };
         let start = u64::from(chunk.index) * u64::from(write.chunk);
         let left = write.size.saturating_sub(start);
-        let (Some(address), length) = place else { return Fate::Bad };
+        let (Some(address), length) = place else { return InjectedFault::Bad };
         if left == 0 || u64::from(length) != left.min(u64::from(write.chunk)) {
-            return Fate::Bad;
+            return InjectedFault::Bad;
         }
         write.touched = at.now;
         if let Some(why) = write.broken.filter(|why| why.is_final()) {
-            return Fate::Refused(why);
+            return InjectedFault::Refused(why);
         }
         if write.chunks.contains(chunk.index) {
-            return Fate::Duplicate;
+            return InjectedFault::Duplicate;
         }
         let aside = self.store.reads_aside(&write.draft);
         let mut stored = Ok(());
@@ -294,11 +297,11 @@ impl<S: Store> FileServer<S> {
             }
         }
         match stored {
-            Ok(()) => Fate::Stored,
+            Ok(()) => InjectedFault::Stored,
             Err(error) => match self.fail_write(chunk.id, error) {
-                Some(why) => Fate::Refused(why),
+                Some(why) => InjectedFault::Refused(why),
                 // What may pass is said with the commit: an ACK has no room for it.
-                None => Fate::Stored,
+                None => InjectedFault::Stored,
             },
         }
     }

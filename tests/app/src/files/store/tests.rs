@@ -267,8 +267,11 @@ fn a_store_within_another_is_refused() {
     for name in ["d", "d/e", "new", "d/new/newer"] {
         let refused = DirStore::open(&scratch.0.join(name)).unwrap_err();
         assert_eq!(refused.kind(), ErrorKind::WouldBlock, "{name}");
-        let told = refused.to_string();
-        assert!(told.starts_with("lies within ") && told.contains("1@soft0, process 17"), "{told}");
+        let notified = refused.to_string();
+        assert!(
+            notified.starts_with("lies within ") && notified.contains("1@soft0, process 17"),
+            "{notified}"
+        );
         assert!(!scratch.0.join(name).join(".owner").exists(), "{name}");
     }
     assert!(!scratch.0.join("new").exists(), "nothing was made");

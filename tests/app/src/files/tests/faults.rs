@@ -6,7 +6,7 @@ use super::*;
 const STORM: Weather = Weather {
     refused: 50_000,
     lost: 80_000,
-    doubted: 80_000,
+    unverified: 80_000,
     broken: 50_000,
     slow: 30_000,
     damaged: 0,

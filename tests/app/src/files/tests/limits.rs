@@ -244,7 +244,7 @@ fn a_client_that_is_stopped_ends_every_job() {
 }
 
 #[test]
-fn records_that_nobody_reads_do_not_pile_up() {
+fn records_that_none_reads_do_not_pile_up() {
     let mut setup = Setup::small();
     setup.client.max_records = 10;
     let mut world = World::new(setup, 8);

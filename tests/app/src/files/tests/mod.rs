@@ -7,7 +7,7 @@ mod disk;
 mod faults;
 mod limits;
 mod node;
-mod rebirth;
+mod restart;
 mod server;
 mod transfers;
 mod turns;
@@ -23,7 +23,7 @@ use lnd_core::transfer::{Cause, Place, Policy, Status};
 
 use super::*;
 use disk::Disk;
-use lnd_sim::lnet::{slice, AckPolicy, Config, Event, Kind, Outgoing, Routes, Verdict};
+use lnd_sim::lnet::{slice, AckPolicy, Config, Decision, Event, Kind, Outgoing, Routes};
 use lnd_sim::rng::Rng;
 use node::{Node, Setup};
 
@@ -68,7 +68,7 @@ struct Weather {
     /// It never arrives, and the sender is told so.
     lost: u32,
     /// It arrives, and the sender is told that it was lost.
-    doubted: u32,
+    unverified: u32,
     /// It is lost on the last bit: both ends are told so, and the memory holds anything.
     broken: u32,
     /// A bit of the payload changes, and nobody is told.
@@ -99,7 +99,7 @@ struct World {
     /// By time, and in order.
     duties: BTreeMap<(Instant, u64), Duty>,
     last_duty: u64,
-    lives: u64,
+    incarnations: u64,
 }
 
 impl World {
@@ -115,7 +115,7 @@ impl World {
             random: Rng::new(seed),
             duties: BTreeMap::new(),
             last_duty: 0,
-            lives: seed << 20,
+            incarnations: seed << 20,
         };
         world.bear(CLIENT);
         world.bear(SERVER);
@@ -132,9 +132,9 @@ impl World {
     }
 
     fn bear_with(&mut self, config: Config) {
-        self.lives += 1;
+        self.incarnations += 1;
         let (id, store) = (config.nid, self.stores.entry(config.nid).or_default().clone());
-        let node = Node::new(config, self.lives, store, &self.setup);
+        let node = Node::new(config, self.incarnations, store, &self.setup);
         assert!(self.nodes.insert(id, node).is_none(), "dead before");
     }
 
@@ -195,23 +195,23 @@ impl World {
             return self.owe(from, out.id, lost());
         }
         let broken = self.random.chance(weather.broken);
-        let doubted = broken || self.random.chance(weather.doubted);
-        let here = if doubted { lost() } else { Status::OK };
+        let unverified = broken || self.random.chance(weather.unverified);
+        let here = if unverified { lost() } else { Status::OK };
         let there = if broken { lost() } else { Status::OK };
         let rdma = out.kind == Kind::Get && !out.routed && self.optimise;
         let length = if rdma || out.kind != Kind::Get { out.length } else { 0 };
         let lnet = &mut self.nodes.get_mut(&to).unwrap().lnet;
         let (id, duty, reply) = match lnet.on_request(from, &out.header, length, rdma) {
-            Verdict::Recv { id, sink, length } => {
+            Decision::Recv { id, sink, length } => {
                 let source = slice(&out.payload, 0, length);
                 (id, Duty::Move { from, source, to, sink, broken }, None)
             }
-            Verdict::Give { id, source, length } => {
+            Decision::Reply { id, source, length } => {
                 let sink = slice(&out.payload, 0, length);
                 let duty = Duty::Move { from: to, source, to: from, sink, broken };
                 (id, duty, Some(length))
             }
-            Verdict::Refuse(_) => return self.owe(from, out.id, refused()),
+            Decision::Refuse(_) => return self.owe(from, out.id, refused()),
         };
         let (mine, other) = (self.some_time(), self.some_time());
         self.schedule(mine.min(other), duty);

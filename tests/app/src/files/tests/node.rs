@@ -80,10 +80,11 @@ pub(super) struct Node {
 }
 
 impl Node {
-    pub fn new(config: Config, life: u64, store: Disk, setup: &Setup) -> Self {
-        let mut lnet = Lnet::new(Config { first_generation: life as u32, ..config }).unwrap();
-        let server = ServerConfig { life, ..setup.server.clone() };
-        let client = ClientConfig { seed: life, ..setup.client.clone() };
+    pub fn new(config: Config, incarnation: u64, store: Disk, setup: &Setup) -> Self {
+        let mut lnet =
+            Lnet::new(Config { first_generation: incarnation as u32, ..config }).unwrap();
+        let server = ServerConfig { incarnation, ..setup.server.clone() };
+        let client = ClientConfig { seed: incarnation, ..setup.client.clone() };
         let (first, second) = setup.memory;
         let pages = Pages::new(BASE, first);
         let server = FileServer::new(server, pages, store, &mut lnet).unwrap();

@@ -81,18 +81,18 @@ impl Raw {
     pub(super) fn chunk(
         &mut self,
         from: u64,
-        (id, life): (u32, u64),
+        (id, incarnation): (u32, u64),
         n: u32,
         bytes: &[u8],
     ) -> Vec<Answer> {
         let match_bits = window_bits(id, n);
-        let target = Target { portal: PORTAL_CHUNK, match_bits, offset: 0, data: life };
+        let target = Target { portal: PORTAL_CHUNK, match_bits, offset: 0, data: incarnation };
         self.send(from, target, bytes)
     }
 
     pub(super) fn open(&mut self, from: u64, name: &str, size: u64, chunk: u32) -> (u32, u64) {
         match self.call(from, &Call::OpenWrite { name: name.to_owned(), size, chunk }) {
-            Answer::Writing { id, life } => (id, life),
+            Answer::Writing { id, incarnation } => (id, incarnation),
             other => panic!("{other:?}"),
         }
     }
@@ -134,12 +134,12 @@ fn names_that_lead_out_are_refused() {
 fn nonsense_is_counted_and_answered_by_nothing() {
     let mut raw = Raw::new(Setup::small());
     let mut random = Rng::new(7);
-    let life = raw.open(EVE, "a", 100, 100).1;
+    let incarnation = raw.open(EVE, "a", 100, 100).1;
     for portal in [PORTAL_CALL, PORTAL_CHUNK] {
         for _ in 0..50 {
             let length = random.below(4000) as usize;
             let bytes: Vec<u8> = (0..length).map(|_| random.next() as u8).collect();
-            let target = Target { portal, match_bits: random.next(), offset: 0, data: life };
+            let target = Target { portal, match_bits: random.next(), offset: 0, data: incarnation };
             let answers = raw.send(EVE, target, &bytes);
             assert!(answers.iter().all(|answer| matches!(answer, Answer::Lost { .. })));
         }
@@ -155,14 +155,14 @@ fn nonsense_is_counted_and_answered_by_nothing() {
 fn the_same_call_again_changes_nothing() {
     let mut raw = Raw::new(Setup::small());
     let write = Call::OpenWrite { name: "a".to_owned(), size: 3, chunk: 3 };
-    let Answer::Writing { id, life } = raw.call(EVE, &write) else { panic!() };
-    assert_eq!(raw.call_again(EVE, &write), Answer::Writing { id, life });
+    let Answer::Writing { id, incarnation } = raw.call(EVE, &write) else { panic!() };
+    assert_eq!(raw.call_again(EVE, &write), Answer::Writing { id, incarnation });
     assert_eq!(raw.world.server().open_files(), (1, 0));
-    assert_ne!(raw.call(EVE, &write), Answer::Writing { id, life }, "another call");
+    assert_ne!(raw.call(EVE, &write), Answer::Writing { id, incarnation }, "another call");
     assert_eq!(raw.world.server().open_files(), (2, 0));
 
-    assert_eq!(raw.chunk(EVE, (id, life), 0, b"abc"), []);
-    assert_eq!(raw.chunk(EVE, (id, life), 0, b"xyz"), [], "too late to change it");
+    assert_eq!(raw.chunk(EVE, (id, incarnation), 0, b"abc"), []);
+    assert_eq!(raw.chunk(EVE, (id, incarnation), 0, b"xyz"), [], "too late to change it");
     assert_eq!((raw.stats().chunks, raw.stats().duplicate_chunks), (1, 1));
     assert_eq!(raw.commit(EVE, id, b"abc"), Answer::Committed);
     assert_eq!(raw.commit(EVE, id, b"abc"), Answer::Committed, "the first answer was lost, say");
@@ -278,7 +278,7 @@ fn limits_hold() {
 /// What a client's former life had open keeps no room from its successor, and none that the client has
 /// opened itself is lost.
 #[test]
-fn what_a_former_life_of_a_client_had_open_is_forgotten() {
+fn what_a_former_incarnation_of_a_client_had_open_is_forgotten() {
     let mut raw = Raw::new(Setup::small());
     let (max_writes, max_reads) =
         (raw.world.setup.server.max_writes, raw.world.setup.server.max_reads);
@@ -334,7 +334,7 @@ fn a_file_that_changes_while_a_window_is_staged_is_looked_up_again() {
 }
 
 #[test]
-fn what_nobody_touches_is_forgotten() {
+fn what_none_touches_is_forgotten() {
     let mut raw = Raw::new(Setup::small());
     let file = raw.open(EVE, "a", 6, 3);
     let idle = raw.world.setup.server.idle;

@@ -163,7 +163,7 @@ fn windows_of_a_file_are_read_ahead() {
 /// Sends and fetches many files while the server dies and is born again; the client is told of it, or
 /// finds out. Returns the counts of both ends, the most restarts of a file, and the time from the birth
 /// to the end.
-fn crashed(seed: u64, told: bool) -> (ClientStats, ServerStats, u32, Span) {
+fn crashed(seed: u64, notified: bool) -> (ClientStats, ServerStats, u32, Span) {
     let mut world = World::new(Setup::roomy(), seed);
     let files: Vec<_> =
         (0..24).map(|n| (format!("f{n}"), content(n, 70_001 * n as usize))).collect();
@@ -190,7 +190,7 @@ fn crashed(seed: u64, told: bool) -> (ClientStats, ServerStats, u32, Span) {
     assert!(world.client().jobs().1 > 4, "many are under way");
     let mut ends = Vec::new();
     world.kill(SERVER);
-    if told {
+    if notified {
         let now = world.now;
         let node = world.nodes.get_mut(&nid(CLIENT)).unwrap();
         node.client.on_server_down(now, &mut node.lnet, &mut node.ram, nid(SERVER));
@@ -201,12 +201,12 @@ fn crashed(seed: u64, told: bool) -> (ClientStats, ServerStats, u32, Span) {
         false
     });
     world.bear(SERVER);
-    let born = world.now;
+    let started = world.now;
     assert!(world.run_until(seconds(60), |world| {
         ends.extend(world.client().next_done());
         ends.len() == 36 - 12
     }));
-    let took = world.now.since(born);
+    let took = world.now.since(started);
     assert!(ends.iter().all(JobDone::is_ok), "{ends:?}");
     for (n, (name, bytes)) in files.iter().enumerate() {
         assert!(*world.store().contents(name).unwrap() == **bytes, "{name} as stored");
@@ -249,7 +249,7 @@ fn the_same_crash_is_the_same_run() {
 }
 
 #[test]
-fn what_is_opened_for_nobody_is_closed() {
+fn what_is_opened_for_none_is_closed() {
     let mut world = World::new(Setup::small(), 5);
     let bytes = content(1, 100_000);
     assert!(world.do_one(put("a", &bytes, 4096)).is_ok());

@@ -18,7 +18,7 @@ fn calls() -> Vec<Call> {
 fn answers() -> Vec<Answer> {
     let window = Window { id: 1, length: 2, size: 3, version: 4, checksum: 5 };
     let mut answers = vec![
-        Answer::Writing { id: 1, life: u64::MAX },
+        Answer::Writing { id: 1, incarnation: u64::MAX },
         Answer::Committed,
         Answer::Reading(window),
         Answer::Closed,

@@ -2,7 +2,7 @@
 //! Exactly once: what ends a message, what may not, and answers that come to nobody.
 
 use lnd_core::id::Tag;
-use lnd_core::message::Refusal;
+use lnd_core::message::NakReason;
 
 use super::*;
 
@@ -106,7 +106,7 @@ fn a_reply_is_reported_only_with_an_optimised_get() {
     let id = end(&mut world, Violation::ReplyTooLong, 9);
     // A REPLY message to the same GET, and then the driver's word for it as well.
     let reply = answer(Kind::Reply, b, a, request.0, 8);
-    assert!(matches!(world.at(a).on_request(b, &reply, 8, false), Verdict::Recv { .. }));
+    assert!(matches!(world.at(a).on_request(b, &reply, 8, false), Decision::Recv { .. }));
     let twice = world.at(a).on_finalized(id, Status::OK, Some(8));
     assert_eq!(twice, Err(Violation::RepliedTwice(id)));
     world.at(a).on_finalized(id + 1, Status::OK, None).unwrap();
@@ -167,23 +167,23 @@ fn an_answer_is_matched_on_everything_that_is_known() {
         answer(Kind::Ack, nid(3), a, tag, 5),
     ];
     for header in stale {
-        let verdict = world.at(a).on_request(b, &header, 0, false);
-        assert_eq!(verdict, Verdict::Refuse(Refusal::NoMatch));
+        let decision = world.at(a).on_request(b, &header, 0, false);
+        assert_eq!(decision, Decision::Refuse(NakReason::NoMatch));
     }
     let reply = answer(Kind::Reply, b, a, tag, 5);
-    assert_eq!(world.at(a).on_request(b, &reply, 5, false), Verdict::Refuse(Refusal::NoMatch));
+    assert_eq!(world.at(a).on_request(b, &reply, 5, false), Decision::Refuse(NakReason::NoMatch));
     assert_eq!(world.at(a).ledger().dropped(DropReason::Stale), 4);
     let long = answer(Kind::Ack, b, a, tag, 6);
-    assert_eq!(world.at(a).on_request(b, &long, 0, false), Verdict::Refuse(Refusal::BadRequest));
+    assert_eq!(world.at(a).on_request(b, &long, 0, false), Decision::Refuse(NakReason::BadRequest));
     // The right one is taken, and only once.
     for debt in debts {
         world.pay(debt);
     }
     let ack = world.at(b).next_send().unwrap();
-    let verdict = world.at(a).on_request(b, &ack.header, 0, false);
-    assert!(matches!(verdict, Verdict::Recv { length: 0, .. }));
+    let decision = world.at(a).on_request(b, &ack.header, 0, false);
+    assert!(matches!(decision, Decision::Recv { length: 0, .. }));
     let again = world.at(a).on_request(b, &ack.header, 0, false);
-    assert_eq!(again, Verdict::Refuse(Refusal::NoMatch));
+    assert_eq!(again, Decision::Refuse(NakReason::NoMatch));
 }
 
 #[test]
@@ -202,7 +202,7 @@ fn an_ack_that_comes_after_the_end_of_the_wait_is_counted() {
 }
 
 #[test]
-fn an_answer_to_a_former_life_matches_nothing() {
+fn an_answer_to_a_former_incarnation_matches_nothing() {
     let (a, b, _) = abr();
     let (mut world, _, debts) = put_under_way(true);
     for debt in debts {
@@ -212,8 +212,8 @@ fn an_answer_to_a_former_life_matches_nothing() {
     *world.at(a) = Lnet::new(restarted).unwrap();
     world.at(a).put(put_of(b, 100, 5, true)).unwrap();
     let ack = world.at(b).next_send().unwrap();
-    let verdict = world.at(a).on_request(b, &ack.header, 0, false);
-    assert_eq!(verdict, Verdict::Refuse(Refusal::NoMatch));
+    let decision = world.at(a).on_request(b, &ack.header, 0, false);
+    assert_eq!(decision, Decision::Refuse(NakReason::NoMatch));
 }
 
 #[test]
@@ -303,8 +303,8 @@ fn a_node_that_shuts_down_takes_nothing_new_and_finishes_the_rest() {
     assert_eq!(world.at(a).put(put_of(b, 0, 1, false)), Err(SendError::ShuttingDown));
     let body = Body::Put { target: target(0), length: 0, ack: None };
     let header = LnetHeader { hops: 0, source: a, destination: b, body }.encode();
-    let verdict = world.at(b).on_request(a, &header, 0, false);
-    assert_eq!(verdict, Verdict::Refuse(Refusal::ShuttingDown));
+    let decision = world.at(b).on_request(a, &header, 0, false);
+    assert_eq!(decision, Decision::Refuse(NakReason::ShuttingDown));
     let (id, from_hop) = (debts[0].id, a);
     let receiving = Blocker::Receiving { id, kind: Kind::Put, from_hop };
     assert_eq!(world.at(b).blockers(), [receiving]);
@@ -336,19 +336,19 @@ fn every_table_has_a_limit() {
     let body = Body::Put { target: target(0), length: 0, ack: None };
     let header = LnetHeader { hops: 0, source: b, destination: a, body }.encode();
     let mut ask = || world.at(a).on_request(b, &header, 0, false);
-    assert!(matches!(ask(), Verdict::Recv { .. }));
-    assert_eq!(ask(), Verdict::Refuse(Refusal::NoResources));
-    assert_eq!(ask(), Verdict::Refuse(Refusal::NoResources));
+    assert!(matches!(ask(), Decision::Recv { .. }));
+    assert_eq!(ask(), Decision::Refuse(NakReason::NoResources));
+    assert_eq!(ask(), Decision::Refuse(NakReason::NoResources));
     assert_eq!(world.at(a).ledger().dropped(DropReason::NoRoom), 2);
     assert_eq!(world.at(a).blockers().len(), 3 + 2, "three messages, two requests");
     assert_eq!(world.events(a).len(), 1, "one drop told, both counted");
-    let verdict = world.at(a).on_request(b, &[], 0, false);
-    assert_eq!(verdict, Verdict::Refuse(Refusal::BadRequest));
-    let told = Event::Dropped { reason: DropReason::BadHeader, hop: b };
-    assert_eq!(world.events(a), [told], "there is room again once the first was read");
+    let decision = world.at(a).on_request(b, &[], 0, false);
+    assert_eq!(decision, Decision::Refuse(NakReason::BadRequest));
+    let notified = Event::Dropped { reason: DropReason::BadHeader, hop: b };
+    assert_eq!(world.events(a), [notified], "there is room again once the first was read");
     // An answer is let in all the same (INV-11).
     let ack = answer(Kind::Ack, b, a, request.0, 1);
-    assert!(matches!(world.at(a).on_request(b, &ack, 0, false), Verdict::Recv { .. }));
+    assert!(matches!(world.at(a).on_request(b, &ack, 0, false), Decision::Recv { .. }));
 }
 
 #[test]
@@ -381,8 +381,8 @@ fn a_get_that_fails_while_its_reply_comes_waits_for_the_reply() {
     let request = world.at(a).get(get_of(b, 100, 5)).unwrap();
     let out = world.at(a).next_send().unwrap();
     let reply = answer(Kind::Reply, b, a, request.0, 5);
-    let verdict = world.at(a).on_request(b, &reply, 5, false);
-    let Verdict::Recv { id, sink, .. } = verdict else { panic!("{verdict:?}") };
+    let decision = world.at(a).on_request(b, &reply, 5, false);
+    let Decision::Recv { id, sink, .. } = decision else { panic!("{decision:?}") };
     assert_eq!(sink, span(100, 5));
     world.at(a).on_finalized(out.id, lost(), None).unwrap();
     let end = SendEnd::Finalized(lost());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! Which memory a request finds, how much of it, and when an entry ends.
 
-use lnd_core::message::Refusal;
+use lnd_core::message::NakReason;
 
 use super::*;
 
@@ -24,11 +24,11 @@ impl Asked {
         from: Nid,
         target: Target,
         length: u32,
-    ) -> Result<(usize, u32, u32), Refusal> {
+    ) -> Result<(usize, u32, u32), NakReason> {
         let body = Body::Put { target, length, ack: None };
         let header = LnetHeader { hops: 0, source: from, destination: nid(2), body };
         match self.lnet.on_request(from, &header.encode(), length, false) {
-            Verdict::Recv { id, sink, length } => {
+            Decision::Recv { id, sink, length } => {
                 assert_eq!(sink.iter().map(|f| f.length).sum::<u32>(), length);
                 self.lnet.on_finalized(id, Status::OK, None).unwrap();
                 let Some(Event::PutReceived { me, offset, .. }) = self.lnet.next_event() else {
@@ -37,15 +37,15 @@ impl Asked {
                 let which = self.entries.iter().position(|e| *e == me).unwrap();
                 Ok((which, offset, length))
             }
-            Verdict::Refuse(why) => {
+            Decision::Refuse(why) => {
                 assert!(matches!(self.lnet.next_event(), Some(Event::Dropped { .. })));
                 Err(why)
             }
-            Verdict::Give { .. } => panic!("a PUT gives nothing"),
+            Decision::Reply { .. } => panic!("a PUT gives nothing"),
         }
     }
 
-    fn bits(&mut self, portal: u32, match_bits: u64) -> Result<usize, Refusal> {
+    fn bits(&mut self, portal: u32, match_bits: u64) -> Result<usize, NakReason> {
         let target = Target { portal, match_bits, ..Target::default() };
         self.put(nid(1), target, 1).map(|(which, _, _)| which)
     }
@@ -67,9 +67,9 @@ fn bits_portal_and_order_decide() {
     assert_eq!(node.bits(1, 0b1001), Ok(0), "the first that matches, not the best");
     assert_eq!(node.bits(1, 0b1011), Ok(0));
     assert_eq!(node.bits(1, 0b0100), Ok(2));
-    assert_eq!(node.bits(1, 0b0101), Err(Refusal::NoMatch));
+    assert_eq!(node.bits(1, 0b0101), Err(NakReason::NoMatch));
     assert_eq!(node.bits(2, 0xdead_beef_0000_0001), Ok(3));
-    assert_eq!(node.bits(3, 0), Err(Refusal::NoMatch));
+    assert_eq!(node.bits(3, 0), Err(NakReason::NoMatch));
     assert_eq!(node.lnet.ledger().dropped(DropReason::NoMatch), 2);
     assert!(node.lnet.unlink(node.entries[0]));
     assert!(matches!(node.lnet.next_event(), Some(Event::Unlinked { .. })));
@@ -80,7 +80,7 @@ fn bits_portal_and_order_decide() {
 fn an_entry_can_be_for_one_node() {
     let only = Match { from: Some(nid(5)), ..Match::default() };
     let mut node = Asked::new([(only, sink(0, 8))]);
-    assert_eq!(node.put(nid(1), Target::default(), 1), Err(Refusal::NoMatch));
+    assert_eq!(node.put(nid(1), Target::default(), 1), Err(NakReason::NoMatch));
     assert_eq!(node.put(nid(5), Target::default(), 1), Ok((0, 0, 1)));
 }
 
@@ -98,8 +98,8 @@ fn what_is_not_allowed_does_not_match() {
         request: lnd_core::id::Tag { index: 0, generation: 1 },
     };
     let header = LnetHeader { hops: 0, source: nid(1), destination: nid(2), body };
-    let verdict = node.lnet.on_request(nid(1), &header.encode(), 4, true);
-    assert!(matches!(verdict, Verdict::Give { source, .. } if source == span(8, 4)));
+    let decision = node.lnet.on_request(nid(1), &header.encode(), 4, true);
+    assert!(matches!(decision, Decision::Reply { source, .. } if source == span(8, 4)));
 }
 
 #[test]
@@ -108,15 +108,15 @@ fn the_sender_chooses_the_offset_only_where_it_may() {
     let mut remote = Asked::new([(Match::default(), sink(0, 10))]);
     assert_eq!(remote.put(nid(1), at(6), 4), Ok((0, 6, 4)));
     assert_eq!(remote.put(nid(1), at(2), 4), Ok((0, 2, 4)));
-    assert_eq!(remote.put(nid(1), at(7), 4), Err(Refusal::NoMatch));
-    assert_eq!(remote.put(nid(1), at(u32::MAX), 1), Err(Refusal::NoMatch));
+    assert_eq!(remote.put(nid(1), at(7), 4), Err(NakReason::NoMatch));
+    assert_eq!(remote.put(nid(1), at(u32::MAX), 1), Err(NakReason::NoMatch));
     assert_eq!(remote.lnet.ledger().dropped(DropReason::TooLong), 2);
 
     let md = Md { manage_remote: false, ..sink(0, 10) };
     let mut local = Asked::new([(Match::default(), md)]);
     assert_eq!(local.put(nid(1), at(6), 4), Ok((0, 0, 4)));
     assert_eq!(local.put(nid(1), at(6), 5), Ok((0, 4, 5)));
-    assert_eq!(local.put(nid(1), at(0), 2), Err(Refusal::NoMatch));
+    assert_eq!(local.put(nid(1), at(0), 2), Err(NakReason::NoMatch));
     assert_eq!(local.put(nid(1), at(0), 1), Ok((0, 9, 1)));
 }
 
@@ -163,7 +163,7 @@ fn an_exhausted_entry_unlinks_itself_behind_its_last_event() {
     assert_eq!(node.put(nid(1), Target::default(), 1), Ok((0, 0, 1)));
     assert_eq!(node.lnet.next_event(), Some(Event::Unlinked { me, user: 9 }));
     assert!(!node.lnet.unlink(me), "stale");
-    assert_eq!(node.put(nid(1), Target::default(), 1), Err(Refusal::NoMatch));
+    assert_eq!(node.put(nid(1), Target::default(), 1), Err(NakReason::NoMatch));
 }
 
 #[test]
@@ -171,7 +171,7 @@ fn an_entry_with_a_longest_message_ends_when_less_is_left() {
     let log = Md { manage_remote: false, max_size: Some(4), unlink: true, ..sink(0, 11) };
     let mut node = Asked::new([(Match::default(), log)]);
     let me = node.entries[0];
-    assert_eq!(node.put(nid(1), Target::default(), 5), Err(Refusal::NoMatch));
+    assert_eq!(node.put(nid(1), Target::default(), 5), Err(NakReason::NoMatch));
     assert_eq!(node.put(nid(1), Target::default(), 4), Ok((0, 0, 4)));
     assert_eq!(node.lnet.next_event(), None);
     assert_eq!(node.put(nid(1), Target::default(), 3), Ok((0, 4, 3)));
@@ -187,7 +187,7 @@ fn where_the_sender_chooses_the_offset_nothing_fills_up() {
     let end = Target { offset: 9, ..Target::default() };
     assert_eq!(node.put(nid(1), end, 1), Ok((0, 9, 1)));
     assert_eq!(node.put(nid(1), end, 1), Ok((0, 9, 1)));
-    assert_eq!(node.put(nid(1), Target::default(), 5), Err(Refusal::NoMatch), "too long");
+    assert_eq!(node.put(nid(1), Target::default(), 5), Err(NakReason::NoMatch), "too long");
 }
 
 #[test]

@@ -117,24 +117,24 @@ impl World {
         self.log.push(Hop { from, to, kind, rdma });
         let payload = if kind == Kind::Get { 0 } else { out.length };
         let length = if rdma { out.length } else { payload };
-        let verdict = self.at(to).on_request(from, &out.header, length, rdma);
+        let decision = self.at(to).on_request(from, &out.header, length, rdma);
         let mine = |status, reply| Debt { node: from, id: out.id, status, reply };
         let other = |id| Debt { node: to, id, status: Status::OK, reply: None };
-        match verdict {
-            Verdict::Recv { id, sink, length: taken } => {
+        match decision {
+            Decision::Recv { id, sink, length: taken } => {
                 let data = self.gather(from, if payload == 0 { &[] } else { &out.payload });
                 assert!(taken as usize <= data.len());
                 self.scatter(to, &sink, &data[..taken as usize]);
                 vec![other(id), mine(Status::OK, None)]
             }
-            Verdict::Give { id, source, length: given } => {
+            Decision::Reply { id, source, length: given } => {
                 assert!(rdma && given <= length);
                 let data = self.gather(to, &source);
                 let sink = slice(&out.payload, 0, given);
                 self.scatter(from, &sink, &data);
                 vec![other(id), mine(Status::OK, Some(given))]
             }
-            Verdict::Refuse(_) => vec![mine(refused(), None)],
+            Decision::Refuse(_) => vec![mine(refused(), None)],
         }
     }
 

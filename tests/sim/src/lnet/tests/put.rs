@@ -181,8 +181,8 @@ fn header_and_driver_have_to_agree_on_the_length() {
     let get = world.at(a).next_send().unwrap().header;
     let wrong = [(put, 4, false), (put, 6, false), (put, 5, true), (get, 5, false), (get, 4, true)];
     for (header, length, rdma) in wrong {
-        let verdict = world.at(b).on_request(a, &header, length, rdma);
-        assert_eq!(verdict, Verdict::Refuse(lnd_core::message::Refusal::BadRequest));
+        let decision = world.at(b).on_request(a, &header, length, rdma);
+        assert_eq!(decision, Decision::Refuse(lnd_core::message::NakReason::BadRequest));
     }
     assert_eq!(world.at(b).ledger().dropped(DropReason::BadLength), 5);
     assert!(world.at(b).idle());

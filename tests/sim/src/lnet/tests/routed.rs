@@ -2,7 +2,7 @@
 //! A – R – B: two nodes that reach each other through a router only.
 
 use lnd_core::id::Tag;
-use lnd_core::message::Refusal;
+use lnd_core::message::NakReason;
 
 use super::*;
 
@@ -113,7 +113,7 @@ fn rdma_by_way_of_a_router_is_refused() {
     let request = Tag { index: 0, generation: 1 };
     let body = Body::Get { target: target(0), length: 8, request };
     let header = LnetHeader { hops: 0, source: a, destination: b, body }.encode();
-    let refusal = Verdict::Refuse(Refusal::BadRequest);
+    let refusal = Decision::Refuse(NakReason::BadRequest);
     assert_eq!(world.at(r).on_request(a, &header, 8, true), refusal);
     assert_eq!(world.at(b).on_request(r, &header, 8, true), refusal);
     for node in [r, b] {
@@ -138,8 +138,8 @@ fn a_router_without_a_free_buffer_refuses_and_recovers() {
         world.pay(debt);
     }
     // The first message sits in the only buffer.
-    let verdict = world.at(r).on_request(a, &second.header, 8, false);
-    assert_eq!(verdict, Verdict::Refuse(Refusal::NoResources));
+    let decision = world.at(r).on_request(a, &second.header, 8, false);
+    assert_eq!(decision, Decision::Refuse(NakReason::NoResources));
     assert_eq!(world.at(r).ledger().dropped(DropReason::NoBuffer), 1);
     let out = world.at(r).next_send().unwrap();
     for debt in world.carry(r, &out) {
@@ -166,7 +166,7 @@ fn the_smallest_buffer_that_will_do_is_taken() {
     for (length, base) in [(9, 1024 + 64 + 8), (3, 1024 + 64), (3, 1024)] {
         world.at(a).put(put_of(b, 100, length, false)).unwrap();
         let out = world.at(a).next_send().unwrap();
-        let Verdict::Recv { sink, .. } = world.at(r).on_request(a, &out.header, length, false)
+        let Decision::Recv { sink, .. } = world.at(r).on_request(a, &out.header, length, false)
         else {
             panic!("refused")
         };
@@ -208,7 +208,7 @@ fn what_a_node_cannot_pass_on_it_refuses() {
     let (a, b, r) = abr();
     let body = Body::Put { target: target(0), length: 8, ack: None };
     let header = LnetHeader { hops: 3, source: a, destination: b, body };
-    let refusal = Verdict::Refuse(Refusal::BadRequest);
+    let refusal = Decision::Refuse(NakReason::BadRequest);
 
     let mut plain = Lnet::new(Config::new(r)).unwrap();
     assert_eq!(plain.on_request(a, &header.encode(), 8, false), refusal);

@@ -112,11 +112,11 @@ fn no_bytes_panic_and_all_that_decode_encode_to_themselves() {
         let honest = header.map_or(0, |h| if rdma { h.body.length() } else { h.body.payload() });
         let length = if random.one_in(4) { random.next() as u32 } else { honest };
         match lnet.on_request(nid(1), &bytes, length, rdma) {
-            Verdict::Recv { id, .. } | Verdict::Give { id, .. } => {
+            Decision::Recv { id, .. } | Decision::Reply { id, .. } => {
                 accepted += 1;
                 under_way.push(id);
             }
-            Verdict::Refuse(_) => {}
+            Decision::Refuse(_) => {}
         }
         if random.one_in(30) {
             if let Some(id) = under_way.pop() {

@@ -66,9 +66,9 @@ pub struct Undelivered {
 
 /// One node, as the oracle sees it.
 #[derive(Clone, Copy, Debug, Default)]
-struct Seat {
+struct EngineRef {
     /// The incarnation that lives.
-    lives: Option<Incarnation>,
+    incarnations: Option<Incarnation>,
     /// When that changed last.
     changed: Instant,
     /// Since when all links have been down and the node has known it.
@@ -93,7 +93,7 @@ pub struct DeliveryOracle {
     pub byzantine: Option<u32>,
     /// Channels lose nothing that they call sent.
     pub reliable: bool,
-    seats: BTreeMap<u32, Seat>,
+    engine_refs: BTreeMap<u32, EngineRef>,
     messages: Vec<Tracked>,
     by_header: HashMap<(u32, u32, Vec<u8>), usize>,
     /// Deadlines of what a node has staged for a GET, by its transfer.
@@ -103,7 +103,7 @@ pub struct DeliveryOracle {
     /// Incarnations that have said goodbye, and to which node.
     goodbyes: BTreeSet<(Incarnation, u32)>,
     /// Incarnations in the order of their births.
-    births: Vec<Incarnation>,
+    starts: Vec<Incarnation>,
     /// What a node has read of another one.
     read: BTreeMap<(u32, u32), Read>,
     broken: Vec<Undelivered>,
@@ -124,18 +124,21 @@ impl DeliveryOracle {
     }
 
     /// A node begins an incarnation, or ends one.
-    pub fn lives(&mut self, node: u32, incarnation: Option<Incarnation>) {
+    pub fn incarnations(&mut self, node: u32, incarnation: Option<Incarnation>) {
         let changed = self.now;
         // Another incarnation may begin with the same names.
         self.replies.retain(|&(of, _), _| of != node);
-        self.births.extend(incarnation);
+        self.starts.extend(incarnation);
         self.read.retain(|&(_, to), _| to != node);
-        self.seats.insert(node, Seat { lives: incarnation, changed, cut_off: None });
+        self.engine_refs
+            .insert(node, EngineRef { incarnations: incarnation, changed, cut_off: None });
     }
 
     /// A node says goodbye to a peer, and the channel delivers it.
     pub fn goodbye(&mut self, node: u32, peer: u32) {
-        if let Some(incarnation) = self.seats.get(&node).and_then(|seat| seat.lives) {
+        if let Some(incarnation) =
+            self.engine_refs.get(&node).and_then(|engine_ref| engine_ref.incarnations)
+        {
             self.goodbyes.insert((incarnation, peer));
         }
     }
@@ -149,14 +152,14 @@ impl DeliveryOracle {
         header: Option<&[u8]>,
         closes: bool,
     ) {
-        let Some(birth) = self.births.iter().position(|&it| it == by) else { return };
+        let Some(start) = self.starts.iter().position(|&it| it == by) else { return };
         let read = self.read.entry((from, to)).or_default();
-        read.latest = read.latest.max(birth);
+        read.latest = read.latest.max(start);
         if closes {
-            read.goodbyes.insert(birth);
+            read.goodbyes.insert(start);
         }
-        let unannounced = read.latest > birth && !read.goodbyes.contains(&birth);
-        let overtaken = unannounced || read.goodbyes.last().is_some_and(|&last| last > birth);
+        let unannounced = read.latest > start && !read.goodbyes.contains(&start);
+        let overtaken = unannounced || read.goodbyes.last().is_some_and(|&last| last > start);
         let at = header.and_then(|header| self.by_header.get(&(from, to, header.to_vec())));
         if let Some(message) = at.and_then(|&at| self.messages.get_mut(at)) {
             message.overtaken |= overtaken;
@@ -166,8 +169,8 @@ impl DeliveryOracle {
     /// All links of a node are down and it was told so; or one works again.
     pub fn cut_off(&mut self, node: u32, is_cut_off: bool) {
         let now = self.now;
-        let seat = self.seats.entry(node).or_default();
-        seat.cut_off = is_cut_off.then(|| seat.cut_off.unwrap_or(now));
+        let engine_ref = self.engine_refs.entry(node).or_default();
+        engine_ref.cut_off = is_cut_off.then(|| engine_ref.cut_off.unwrap_or(now));
     }
 
     /// A node is told that a peer is down.
@@ -178,18 +181,20 @@ impl DeliveryOracle {
     /// Whether nothing has happened for a while that ends what two nodes have with each other.
     pub fn undisturbed(&self, node: u32, peer: u32) -> bool {
         let past = |at: Instant| at.after(AFTERMATH) < self.now;
-        let changed = |node| self.seats.get(&node).map_or(Instant::ORIGIN, |seat| seat.changed);
+        let changed = |node| {
+            self.engine_refs.get(&node).map_or(Instant::ORIGIN, |engine_ref| engine_ref.changed)
+        };
         let alarm = |a, b| self.alarms.get(&(a, b)).is_none_or(|&at| past(at));
         past(changed(node)) && past(changed(peer)) && alarm(node, peer) && alarm(peer, node)
     }
 
-    fn judges(&self, message: &Tracked) -> bool {
+    fn classifies(&self, message: &Tracked) -> bool {
         self.byzantine != Some(message.from) && self.byzantine != Some(message.to)
     }
 
     fn report(&mut self, at: usize, node: u32, what: &str) {
         let Some(message) = self.messages.get(at) else { return };
-        if self.judges(message) {
+        if self.classifies(message) {
             let what = format!("{what}: {message:?}");
             self.broken.push(Undelivered { node, tag: message.tag, what });
         }
@@ -204,7 +209,7 @@ impl DeliveryOracle {
             tag: None,
             submitted: self.now,
             deadline,
-            sent_by: self.seats.get(&from).and_then(|seat| seat.lives),
+            sent_by: self.engine_refs.get(&from).and_then(|engine_ref| engine_ref.incarnations),
             asks: false,
             sent: false,
             sent_to: None,
@@ -310,7 +315,7 @@ impl DeliveryOracle {
         if self.reliable && status.delivery == Delivery::Sent {
             self.report(at, from, "S0-18: told no more than sent, over a reliable channel");
         }
-        let cut_off = self.seats.get(&from).and_then(|seat| seat.cut_off);
+        let cut_off = self.engine_refs.get(&from).and_then(|engine_ref| engine_ref.cut_off);
         let blames = matches!(status.evidence, Some((Cause::PeerDown, _)));
         if blames && cut_off.is_some_and(|at| at <= submitted) && self.undisturbed(from, to) {
             self.report(at, from, "LU-17505: our own links are down, and the peer is blamed");
@@ -342,14 +347,16 @@ impl DeliveryOracle {
     pub fn at_rest(&mut self) -> Result<(), Undelivered> {
         let silent = |message: &Tracked| {
             let promised = message.end.is_some_and(|end| end.delivery == Delivery::Delivered);
-            let lives = self.seats.get(&message.to).and_then(|seat| seat.lives);
-            let ended = message.sent && message.sent_to != lives;
+            let incarnations =
+                self.engine_refs.get(&message.to).and_then(|engine_ref| engine_ref.incarnations);
+            let ended = message.sent && message.sent_to != incarnations;
             // A sender that ended without a goodbye is owed nothing, nor is one whose goodbye comes too late.
-            let sender = self.seats.get(&message.from).and_then(|seat| seat.lives);
+            let sender =
+                self.engine_refs.get(&message.from).and_then(|engine_ref| engine_ref.incarnations);
             let said = |it| self.goodbyes.contains(&(it, message.to));
             let gone = message.sent_by != sender
                 && (message.overtaken || message.sent_by.is_none_or(|it| !said(it)));
-            promised && message.seen == 0 && !ended && !gone && self.judges(message)
+            promised && message.seen == 0 && !ended && !gone && self.classifies(message)
         };
         match self.messages.iter().find(|message| silent(message)) {
             None => Ok(()),

@@ -11,7 +11,7 @@ fn ms(n: u64) -> Instant {
     Instant::from_nanos(10_000_000_000 + n * 1_000_000)
 }
 
-fn life(raw: u64) -> Option<Incarnation> {
+fn incarnation(raw: u64) -> Option<Incarnation> {
     Incarnation::from_raw(raw)
 }
 
@@ -22,11 +22,11 @@ fn status(cause: Cause, place: Place) -> Status {
 /// An oracle of two nodes, and one message from 0 to 1, sent.
 fn sent() -> (DeliveryOracle, usize) {
     let mut oracle = DeliveryOracle::default();
-    oracle.lives(0, life(10));
-    oracle.lives(1, life(11));
+    oracle.incarnations(0, incarnation(10));
+    oracle.incarnations(1, incarnation(11));
     oracle.now = ms(0);
     let at = oracle.submit(0, 1, HEADER, ms(50));
-    oracle.sent((0, 1), HEADER, life(11));
+    oracle.sent((0, 1), HEADER, incarnation(11));
     (oracle, at)
 }
 
@@ -41,9 +41,9 @@ fn ok_means_seen_by_the_incarnation_that_it_was_sent_to() {
     oracle.ended(at, Status::OK);
     assert!(oracle.at_rest().is_err());
     oracle.goodbye(0, 1);
-    oracle.lives(0, None);
+    oracle.incarnations(0, None);
     assert!(oracle.at_rest().is_err(), "a sender that has said goodbye is owed what it was told");
-    oracle.lives(1, life(12));
+    oracle.incarnations(1, incarnation(12));
     assert_eq!(oracle.at_rest(), Ok(()), "its successor proves that it has ended");
     let (mut oracle, at) = sent();
     oracle.ended(at, Status { delivery: Delivery::Sent, ..Status::OK });
@@ -63,7 +63,7 @@ fn ok_means_seen_by_the_incarnation_that_it_was_sent_to() {
 fn a_sender_that_crashed_is_owed_nothing() {
     let (mut oracle, at) = sent();
     oracle.ended(at, Status::OK);
-    oracle.lives(0, None);
+    oracle.incarnations(0, None);
     assert_eq!(oracle.at_rest(), Ok(()));
 }
 
@@ -73,9 +73,9 @@ fn a_sender_that_ended_is_owed_what_its_goodbye_announces() {
         let (mut oracle, at) = sent();
         oracle.ended(at, Status::OK);
         oracle.goodbye(0, 1);
-        oracle.lives(0, life(20));
+        oracle.incarnations(0, incarnation(20));
         for &(by, header, closes) in words {
-            oracle.takes((0, 1), life(by).unwrap(), header, closes);
+            oracle.takes((0, 1), incarnation(by).unwrap(), header, closes);
         }
         oracle.at_rest().is_err()
     };
@@ -93,7 +93,7 @@ fn a_sender_that_ended_is_owed_what_its_goodbye_announces() {
 #[test]
 fn ok_of_what_was_never_sent_is_found() {
     let mut oracle = DeliveryOracle::default();
-    oracle.lives(1, life(11));
+    oracle.incarnations(1, incarnation(11));
     let at = oracle.submit(0, 1, HEADER, ms(50));
     oracle.ended(at, Status::OK);
     assert!(oracle.at_rest().is_err());
@@ -116,7 +116,7 @@ fn a_message_is_seen_once_and_only_if_it_was_submitted() {
 
 #[test]
 fn not_delivered_means_neither_seen_nor_received() {
-    let told = |place, received: Option<bool>| {
+    let notified = |place, received: Option<bool>| {
         let (mut oracle, at) = sent();
         oracle.ended(at, status(Cause::Deadline, place));
         oracle.seen(0, 1, HEADER);
@@ -125,11 +125,11 @@ fn not_delivered_means_neither_seen_nor_received() {
         }
         rule(&mut oracle)
     };
-    assert!(told(Place::Queue, None).is_some());
-    assert!(told(Place::Message, None).is_some());
-    assert_eq!(told(Place::Staged, Some(false)), None, "seen, and its data not taken");
-    assert!(told(Place::Staged, Some(true)).is_some());
-    assert_eq!(told(Place::Moving, Some(true)), None, "nothing was said of delivery");
+    assert!(notified(Place::Queue, None).is_some());
+    assert!(notified(Place::Message, None).is_some());
+    assert_eq!(notified(Place::Staged, Some(false)), None, "seen, and its data not taken");
+    assert!(notified(Place::Staged, Some(true)).is_some());
+    assert_eq!(notified(Place::Moving, Some(true)), None, "nothing was said of delivery");
     let (mut oracle, at) = sent();
     oracle.asks(at);
     oracle.seen(0, 1, HEADER);
@@ -142,7 +142,7 @@ fn lu16303_nothing_leaves_after_its_deadline() {
     let (mut oracle, _) = sent();
     assert_eq!(rule(&mut oracle), None);
     oracle.now = ms(50);
-    oracle.sent((0, 1), HEADER, life(11));
+    oracle.sent((0, 1), HEADER, incarnation(11));
     assert!(rule(&mut oracle).is_some_and(|what| what.starts_with("LU-16303")));
     let tag = Tag { index: 1, generation: 1 };
     oracle.staged(1, tag, ms(60));
@@ -160,7 +160,7 @@ fn what_was_refused_is_not_sent_and_may_be_submitted_again() {
     oracle.refused(at);
     let again = oracle.submit(0, 1, HEADER, ms(50));
     assert_eq!(rule(&mut oracle), None);
-    oracle.sent((0, 1), HEADER, life(11));
+    oracle.sent((0, 1), HEADER, incarnation(11));
     oracle.refused(again);
     assert!(rule(&mut oracle).is_some());
 }

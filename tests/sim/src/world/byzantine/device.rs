@@ -16,11 +16,11 @@ use crate::simulator::adversary::Adversary;
 use crate::simulator::fail::Violation;
 use crate::world::defect::Wire;
 use crate::world::event::Event;
-use crate::world::life::{bells, has_work};
+use crate::world::incarnation::{bells, has_work};
 use crate::world::world::World;
 
 /// One link.
-pub struct Seat<'m> {
+pub struct EngineRef<'m> {
     engine: SoftEngine<'m, Wire<'m>, Adversary>,
     driver: MmioEngine<'m, LinkMemory<'m>, NodeNumbers>,
     completions: CompletionQueue<'m, LinkMemory<'m>>,
@@ -42,18 +42,19 @@ impl Byzantine<'_> {
         let memory = [self.any_memory(held)];
         let length = length.min(held);
         let wanted = self.rng.below(4) == 0;
-        let seat = self.seats.get_mut(link.index())?;
-        let posted = seat.driver.post(&Bd { tag, motion, length, fragments: &memory, list: None });
+        let engine_ref = self.engine_refs.get_mut(link.index())?;
+        let posted =
+            engine_ref.driver.post(&Bd { tag, motion, length, fragments: &memory, list: None });
         if posted.is_err() {
             // In use: it wants it back, and does not wait.
             if wanted {
-                let own = seat.memory.descriptor(index)?.own();
+                let own = engine_ref.memory.descriptor(index)?.own();
                 let generation = u32::from(own.generation());
-                seat.driver.invalidate(Tag { index, generation });
+                engine_ref.driver.invalidate(Tag { index, generation });
             }
             return None;
         }
-        seat.driver.doorbell();
+        engine_ref.driver.doorbell();
         self.tally.count("byzantine: descriptors");
         Some(tag)
     }
@@ -66,8 +67,8 @@ impl Byzantine<'_> {
 
     /// Takes all completions, and looks at none.
     pub(super) fn drain(&mut self) {
-        for seat in &mut self.seats {
-            while seat.completions.pop().is_some() {}
+        for engine_ref in &mut self.engine_refs {
+            while engine_ref.completions.pop().is_some() {}
         }
     }
 }
@@ -75,7 +76,10 @@ impl Byzantine<'_> {
 impl<'m> World<'m> {
     /// A life in the fabric, and an engine for each link. The memory oracle does not look at its own
     /// memory: there it may do what it wants.
-    pub(super) fn take_place(&mut self, node: u32) -> Result<(Incarnation, Vec<Seat<'m>>), String> {
+    pub(super) fn take_place(
+        &mut self,
+        node: u32,
+    ) -> Result<(Incarnation, Vec<EngineRef<'m>>), String> {
         let (fabric, features, start) = (self.ground.fabric, self.setup.features, self.setup.start);
         let random = self.rng.next() as u32;
         let join = Join { random, features, start, flags: NodeFlags(0) };
@@ -85,13 +89,13 @@ impl<'m> World<'m> {
             error.to_string()
         })?;
         place.announce();
-        let mut seats = Vec::new();
+        let mut engine_refs = Vec::new();
         for link in (0..self.setup.links as usize).filter_map(LinkId::new) {
             let memory = fabric.link_memory(node, link).map_err(|error| format!("{error:?}"))?;
             let wire = Wire::noting(Bus::new(fabric, self.ground.objections));
             let faults = self.engine_faults.clone();
             let adversary = Adversary::new(self.rng.fork(), faults, self.tally.clone());
-            seats.push(Seat {
+            engine_refs.push(EngineRef {
                 engine: SoftEngine::new(node, link, memory, wire, adversary, self.setup.engine),
                 driver: MmioEngine::new(link, memory, memory, NodeNumbers),
                 completions: CompletionQueue::new(memory, memory),
@@ -102,20 +106,22 @@ impl<'m> World<'m> {
                 heard: [0; 6],
             });
         }
-        Ok((place.life(), seats))
+        Ok((place.incarnation(), engine_refs))
     }
 
     /// Has its engines work soon, if there is something to do.
     pub(in crate::world) fn kick_byzantine(&mut self) {
         let at = self.now.after(Span::from_nanos(200 + self.rng.below(10_000)));
         let Some(it) = self.byzantine.as_mut() else { return };
-        for (number, seat) in it.seats.iter_mut().enumerate() {
-            let now = bells(&seat.memory);
-            let news = seat.engine_at.is_none() || seat.heard != now;
-            let Some(link) = LinkId::new(number).filter(|_| news) else { continue };
-            if has_work(&seat.memory, seat.busy) && seat.engine_at.is_none_or(|old| at < old) {
-                seat.heard = now;
-                seat.engine_at = Some(at);
+        for (number, engine_ref) in it.engine_refs.iter_mut().enumerate() {
+            let now = bells(&engine_ref.memory);
+            let event = engine_ref.engine_at.is_none() || engine_ref.heard != now;
+            let Some(link) = LinkId::new(number).filter(|_| event) else { continue };
+            if has_work(&engine_ref.memory, engine_ref.busy)
+                && engine_ref.engine_at.is_none_or(|old| at < old)
+            {
+                engine_ref.heard = now;
+                engine_ref.engine_at = Some(at);
                 self.queue.push(at, Event::Engine(it.node, link));
             }
         }
@@ -130,27 +136,27 @@ impl<'m> World<'m> {
         let (now, budget, slowness) = (self.now, self.setup.engine_budget, self.setup.slowness);
         let Some(it) = self.byzantine.as_mut() else { return Ok(None) };
         let node = it.node;
-        let Some(seat) = it.seats.get_mut(link.index()) else { return Ok(None) };
-        if seat.engine_at != Some(now) {
+        let Some(engine_ref) = it.engine_refs.get_mut(link.index()) else { return Ok(None) };
+        if engine_ref.engine_at != Some(now) {
             return Ok(None);
         }
-        seat.engine_at = None;
-        let progress = seat.engine.step(now, budget);
-        if !seat.engine.faults_mut().stalled() {
-            seat.busy = progress.busy;
+        engine_ref.engine_at = None;
+        let progress = engine_ref.engine.step(now, budget);
+        if !engine_ref.engine.faults_mut().stalled() {
+            engine_ref.busy = progress.busy;
         }
         let moved = progress.bytes > 0 || progress.completions > 0;
-        seat.idle = if moved { 0 } else { seat.idle.saturating_add(1) };
+        engine_ref.idle = if moved { 0 } else { engine_ref.idle.saturating_add(1) };
         let pause = if moved {
             1_000 + ((u64::from(progress.bytes) * slowness) >> 10)
         } else {
-            2_000 << seat.idle.min(8)
+            2_000 << engine_ref.idle.min(8)
         };
-        let reads = seat.engine.fabric_mut().reads();
-        let objection = seat.engine.fabric_mut().first_violation();
-        if has_work(&seat.memory, seat.busy) {
+        let reads = engine_ref.engine.fabric_mut().reads();
+        let objection = engine_ref.engine.fabric_mut().first_violation();
+        if has_work(&engine_ref.memory, engine_ref.busy) {
             let at = now.after(Span::from_nanos(pause));
-            seat.engine_at = Some(at);
+            engine_ref.engine_at = Some(at);
             self.queue.push(at, Event::Engine(node, link));
         }
         it.drain();
@@ -162,8 +168,10 @@ impl<'m> World<'m> {
         }
         for (place, length) in reads {
             let host = self.hosts.get(place.node as usize);
-            let Some(life) = host.and_then(|host| host.life.as_ref()) else { continue };
-            if !life.node.lends_to(nid_of(node), place.address, length) {
+            let Some(incarnation) = host.and_then(|host| host.incarnation.as_ref()) else {
+                continue;
+            };
+            if !incarnation.node.lends_to(nid_of(node), place.address, length) {
                 let what = format!(
                     "R76: {length} bytes at {:#x} were read by a node that they were not lent to",
                     place.address

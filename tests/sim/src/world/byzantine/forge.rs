@@ -3,7 +3,7 @@
 
 use lnd_core::id::{Incarnation, LinkId, Nid, Tag};
 use lnd_core::key::Key;
-use lnd_core::message::{Envelope, Hello, HelloAck, Lane, Message, PullReady, Refusal};
+use lnd_core::message::{Envelope, Hello, HelloAck, Lane, Message, NakReason, PullReady};
 use lnd_shortmsg::wire::layout::{at, PREFIX_LEN};
 use lnd_shortmsg::wire::{checksum, encode, encoded_len, Checksum};
 
@@ -33,7 +33,7 @@ impl Byzantine<'_> {
     }
 
     pub(super) fn any_tag(&mut self) -> Tag {
-        let known = self.lore.cookie(&mut self.rng);
+        let known = self.captured.cookie(&mut self.rng);
         let known = known.unwrap_or(Tag { index: 0, generation: self.rng.next() as u32 });
         match self.rng.below(4) {
             0 => Tag { generation: self.near(known.generation), ..known },
@@ -51,14 +51,14 @@ impl Byzantine<'_> {
         }
     }
 
-    fn any_life(&mut self, life: Option<Incarnation>) -> Option<Incarnation> {
-        let raw = life.map_or(1, Incarnation::raw);
+    fn any_incarnation(&mut self, incarnation: Option<Incarnation>) -> Option<Incarnation> {
+        let raw = incarnation.map_or(1, Incarnation::raw);
         match self.rng.below(6) {
             0 => None,
             1 => Incarnation::from_raw(raw.wrapping_add(1)),
             2 => Incarnation::from_raw(raw ^ (1 << self.rng.below(64))),
             3 => Incarnation::from_raw(self.rng.next()),
-            _ => life,
+            _ => incarnation,
         }
     }
 
@@ -73,15 +73,15 @@ impl Byzantine<'_> {
     /// What a correct node would write on the outside. A request has the next number.
     pub(super) fn envelope(&mut self, to: u32, lane: Lane) -> Envelope {
         let first = self.first;
-        let known = self.lore.node(to);
+        let known = self.captured.node(to);
         if lane == Lane::Request {
             known.sequence = known.sequence.wrapping_add(1);
         }
         Envelope {
             from: nid_of(self.node),
             to: nid_of(to),
-            from_life: self.life,
-            to_life: known.life,
+            from_incarnation: self.incarnation,
+            to_incarnation: known.incarnation,
             session: known.ours,
             sequence: known.sequence,
             credits: (first as u16).wrapping_add(known.consumed),
@@ -95,8 +95,11 @@ impl Byzantine<'_> {
             match self.rng.below(8) {
                 0 => envelope.from = self.any_nid(),
                 1 => envelope.to = self.any_nid(),
-                2 => envelope.from_life = self.any_life(Some(self.life)).unwrap_or(self.life),
-                3 => envelope.to_life = self.any_life(envelope.to_life),
+                2 => {
+                    envelope.from_incarnation =
+                        self.any_incarnation(Some(self.incarnation)).unwrap_or(self.incarnation)
+                }
+                3 => envelope.to_incarnation = self.any_incarnation(envelope.to_incarnation),
                 4 => envelope.session = self.near(envelope.session),
                 5 => envelope.sequence = self.near(envelope.sequence),
                 6 => envelope.credits = self.near(u32::from(envelope.credits)) as u16,
@@ -145,8 +148,8 @@ impl Byzantine<'_> {
         let length = self.any_length();
         let header = self.any_header(to, length);
         let payload = vec![0xbd; length.min(2048) as usize];
-        let why = Refusal::ALL[self.rng.below(5) as usize];
-        let session = self.lore.node(to).theirs;
+        let why = NakReason::ALL[self.rng.below(5) as usize];
+        let session = self.captured.node(to).theirs;
         let key = key_like(tag);
         let message = match self.rng.below(12) {
             0 => Message::Hello(self.any_hello()),
@@ -218,12 +221,12 @@ impl Byzantine<'_> {
 
     /// A frame that was sent, not quite as it was.
     pub(super) fn spoilt(&mut self, to: u32) -> Option<Vec<u8>> {
-        let mut bytes = self.lore.frame(&mut self.rng)?;
+        let mut bytes = self.captured.frame(&mut self.rng)?;
         match self.rng.below(4) {
             0 => bytes.truncate(self.rng.below(bytes.len() as u64) as usize),
             1 => bytes.extend((0..self.rng.between(1, 64)).map(|n| n as u8)),
             2 => {
-                let other = self.lore.frame(&mut self.rng)?;
+                let other = self.captured.frame(&mut self.rng)?;
                 let cut = self.rng.below(bytes.len().min(other.len()) as u64) as usize;
                 bytes.truncate(cut);
                 bytes.extend_from_slice(&other[cut..]);
@@ -237,10 +240,10 @@ impl Byzantine<'_> {
         }
         if !self.chance(4) {
             // As if we had sent it to this neighbour.
-            if bytes.len() >= at::TO_LIFE && self.chance(2) {
+            if bytes.len() >= at::TO_INCARNATION && self.chance(2) {
                 put64(&mut bytes, at::FROM, nid_of(self.node).raw());
                 put64(&mut bytes, at::TO, nid_of(to).raw());
-                put64(&mut bytes, at::FROM_LIFE, self.life.raw());
+                put64(&mut bytes, at::FROM_INCARNATION, self.incarnation.raw());
             }
             self.mend(&mut bytes);
         }
@@ -260,19 +263,19 @@ impl Byzantine<'_> {
 
     /// A frame that was sent, as it was.
     pub(super) fn replayed(&mut self) -> Option<Vec<u8>> {
-        self.lore.frame(&mut self.rng)
+        self.captured.frame(&mut self.rng)
     }
 
     /// A burst of greetings.
-    pub(super) fn greet_often(&mut self, to: u32, link: LinkId) {
+    pub(super) fn handshake_often(&mut self, to: u32, link: LinkId) {
         for _ in 0..self.rng.between(1, 12) {
             let hello = self.any_hello();
             let mut envelope = self.envelope(to, Lane::Control);
             envelope.session = self.near(envelope.session);
-            if let Some(life) = self.any_life(Some(self.life)) {
-                envelope.from_life = life;
+            if let Some(incarnation) = self.any_incarnation(Some(self.incarnation)) {
+                envelope.from_incarnation = incarnation;
             }
-            envelope.to_life = self.any_life(envelope.to_life);
+            envelope.to_incarnation = self.any_incarnation(envelope.to_incarnation);
             let Some(bytes) = Self::frame_of(&envelope, &Message::Hello(hello)) else { continue };
             self.tally.count("byzantine: greetings");
             self.say(to, link, bytes);
@@ -284,7 +287,7 @@ impl Byzantine<'_> {
     pub(super) fn unasked(&mut self, to: u32) -> Option<Vec<u8>> {
         let (tag, source) = (self.any_tag(), self.any_tag());
         let length = self.any_length();
-        let why = Refusal::ALL[self.rng.below(5) as usize];
+        let why = NakReason::ALL[self.rng.below(5) as usize];
         let key = key_like(tag);
         let message = match self.rng.below(6) {
             0 => Message::PutNak { source: tag, why },
@@ -299,7 +302,7 @@ impl Byzantine<'_> {
 
     /// A request as a correct node would make it, but with a cookie of nothing and for any memory.
     pub(super) fn request(&mut self, to: u32) -> Option<Vec<u8>> {
-        if !self.lore.node(to).open {
+        if !self.captured.node(to).open {
             return self.hello(to);
         }
         let length = self.any_length().min(256 << 10);
@@ -318,7 +321,7 @@ impl Byzantine<'_> {
     /// A greeting as it should be, of a new session.
     pub(super) fn hello(&mut self, to: u32) -> Option<Vec<u8>> {
         let first = self.first;
-        let known = self.lore.node(to);
+        let known = self.captured.node(to);
         known.ours = known.ours.max(first).wrapping_add(1).max(1);
         (known.open, known.sequence) = (false, first);
         let message = Message::Hello(Hello {

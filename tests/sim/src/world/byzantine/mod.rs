@@ -6,9 +6,9 @@
 //! of a third, or move memory past an engine. The honest nodes among themselves must not suffer; of
 //! what they have with it only that it ends.
 
+mod captured;
 mod device;
 mod forge;
-mod lore;
 mod rates;
 mod react;
 
@@ -23,20 +23,20 @@ use lnd_core::time::{Instant, Span};
 use lnd_shortmsg::wire::layout::{class, kind};
 
 use super::event::Event;
-use super::life::Host;
+use super::incarnation::Host;
 use super::world::World;
 use crate::fabric::nid_of;
 use crate::rng::Rng;
 use crate::simulator::fail::Violation;
 use crate::simulator::network::{Lane, Network};
 use crate::simulator::tally::Tally;
-use device::Seat;
-use lore::Lore;
+use captured::Captured;
+use device::EngineRef;
 
 /// The node.
 pub struct Byzantine<'m> {
     node: u32,
-    life: Incarnation,
+    incarnation: Incarnation,
     rates: Rates,
     nodes: u32,
     links: u32,
@@ -48,8 +48,8 @@ pub struct Byzantine<'m> {
     rng: Rng,
     tally: Tally,
     net: Rc<RefCell<Network<'m>>>,
-    lore: Lore,
-    seats: Vec<Seat<'m>>,
+    captured: Captured,
+    engine_refs: Vec<EngineRef<'m>>,
     deaf_until: Instant,
     /// All other faults have ended.
     calm: bool,
@@ -78,7 +78,7 @@ impl Byzantine<'_> {
 
     /// Does one thing of its own accord.
     fn act(&mut self, now: Instant) {
-        self.lore.learn(&mut self.net.borrow_mut().overheard);
+        self.captured.learn(&mut self.net.borrow_mut().overheard);
         let (Some(to), Some(link)) = (self.somebody(), self.any_link()) else { return };
         let r = self.rates;
         let kinds =
@@ -94,7 +94,7 @@ impl Byzantine<'_> {
             Some(1) => ("byzantine: spoilt frames", self.spoilt(to)),
             Some(2) => ("byzantine: old frames", self.replayed()),
             Some(3) => ("byzantine: forged messages", self.forged(to)),
-            Some(4) => return self.greet_often(to, link),
+            Some(4) => return self.handshake_often(to, link),
             Some(5) => ("byzantine: answers unasked", self.unasked(to)),
             Some(6) => ("byzantine: requests", self.request(to)),
             Some(7) => return self.pull_anything(now, to, link),
@@ -140,10 +140,10 @@ impl<'m> World<'m> {
     pub(super) fn begin_byzantine(&mut self, node: u32) -> Result<(), Violation> {
         let fail = |what: String| Violation::at(node, format!("birth: {what}"));
         let Some(rates) = self.setup.plan.byzantine else { return Ok(()) };
-        let (life, seats) = self.take_place(node).map_err(fail)?;
+        let (incarnation, engine_refs) = self.take_place(node).map_err(fail)?;
         let byzantine = Byzantine {
             node,
-            life,
+            incarnation,
             rates,
             nodes: self.setup.nodes,
             links: self.setup.links,
@@ -153,8 +153,8 @@ impl<'m> World<'m> {
             rng: self.rng.fork(),
             tally: self.tally.clone(),
             net: self.net.clone(),
-            lore: Lore::default(),
-            seats,
+            captured: Captured::default(),
+            engine_refs,
             deaf_until: Instant::ORIGIN,
             calm: false,
         };

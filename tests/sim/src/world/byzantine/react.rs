@@ -4,7 +4,7 @@
 use lnd_core::fragment::Fragment;
 use lnd_core::id::{LinkId, Tag};
 use lnd_core::key::Key;
-use lnd_core::message::{Lane, Message, PullReady, Refusal};
+use lnd_core::message::{Lane, Message, NakReason, PullReady};
 use lnd_core::ports::Motion;
 use lnd_core::time::{Instant, Span};
 use lnd_shortmsg::wire::{decode, Checksum};
@@ -16,13 +16,13 @@ use crate::simulator::network;
 impl Byzantine<'_> {
     /// Hears one frame that was sent to it.
     pub(super) fn react(&mut self, now: Instant, lane: network::Lane, bytes: &[u8]) {
-        self.lore.learn(&mut self.net.borrow_mut().overheard);
+        self.captured.learn(&mut self.net.borrow_mut().overheard);
         let Ok(frame) = decode(bytes, Checksum::On) else { return };
         let (envelope, message) = frame.into_parts();
         let Some(peer) = node_of(envelope.from) else { return };
-        self.lore.note(&envelope, &message);
+        self.captured.note(&envelope, &message);
         if message.lane() == Lane::Request {
-            let known = self.lore.node(peer);
+            let known = self.captured.node(peer);
             known.consumed = known.consumed.wrapping_add(1);
         }
         if self.rng.chance(self.rates.deaf) {
@@ -35,10 +35,10 @@ impl Byzantine<'_> {
         }
         match message {
             Message::Hello(hello) => {
-                self.greeted(peer, lane.link, envelope.session, hello.attempt);
+                self.connected(peer, lane.link, envelope.session, hello.attempt);
             }
             Message::HelloAck(ack) => {
-                let known = self.lore.node(peer);
+                let known = self.captured.node(peer);
                 known.open |= ack.session == known.ours;
             }
             Message::PutReq { source, length, .. } => {
@@ -63,12 +63,12 @@ impl Byzantine<'_> {
         }
     }
 
-    fn greeted(&mut self, peer: u32, link: LinkId, session: u32, attempt: u8) {
-        let known = self.lore.node(peer);
+    fn connected(&mut self, peer: u32, link: LinkId, session: u32, attempt: u8) {
+        let known = self.captured.node(peer);
         (known.theirs, known.consumed) = (session, 0);
         let ack = self.any_ack(session, attempt);
         self.answer(peer, link, &Message::HelloAck(ack));
-        if !self.lore.node(peer).open {
+        if !self.captured.node(peer).open {
             if let Some(bytes) = self.hello(peer) {
                 self.say(peer, link, bytes);
             }
@@ -77,7 +77,7 @@ impl Byzantine<'_> {
 
     /// An honest node has staged something for us.
     fn put_asked(&mut self, peer: u32, link: LinkId, source: Tag, length: u32) {
-        let why = Refusal::ALL[self.rng.below(5) as usize];
+        let why = NakReason::ALL[self.rng.below(5) as usize];
         match self.rng.below(6) {
             0 => self.answer(peer, link, &Message::PutNak { source, why }),
             // It says that it has pulled, and has not.
@@ -89,7 +89,7 @@ impl Byzantine<'_> {
 
     /// An honest node waits for us to stage something.
     fn get_asked(&mut self, peer: u32, link: LinkId, sink: Tag, length: u32) {
-        let why = Refusal::ALL[self.rng.below(5) as usize];
+        let why = NakReason::ALL[self.rng.below(5) as usize];
         let length = if self.rng.below(3) == 0 { self.any_length() } else { length };
         match self.rng.below(4) {
             0 => self.answer(peer, link, &Message::GetNak { sink, why }),

@@ -139,8 +139,8 @@ impl<S: Store> FileServer<S> {
     ) {
         let Some(write) = self.writes.open.get(&id) else { return };
         let (client, commits) = (write.opened_by.0, write.commit.is_some());
-        let told = read.err().and_then(|error| self.fail_write(id, error));
-        if let (Some(why), false) = (told, commits) {
+        let notified = read.err().and_then(|error| self.fail_write(id, error));
+        if let (Some(why), false) = (notified, commits) {
             self.reply(at, client, 0, Answer::Broken { id, why });
         }
         self.conclude(at, id);

@@ -6,19 +6,19 @@ use lnd_core::counters::Counter;
 use lnd_core::driver::{Receive, RecvError, RequestKind, Why};
 use lnd_core::fragment::Fragment;
 use lnd_core::id::Tag;
-use lnd_core::message::Refusal;
+use lnd_core::message::NakReason;
 use lnd_core::time::Span;
 use lnd_core::transfer::{Cause, Place};
 
 use super::fabric::BASE;
-use super::node::Verdict;
+use super::node::Decision;
 use super::world::{config, World};
 
 #[test]
 fn a_request_that_finds_no_slot_waits_in_the_channel() {
     let small = Config { slots: 4, passive_slots: 2, lists: 1, ..config() };
     let mut w = World::met_with(small);
-    (w.node(1).put, w.node(1).inline) = (Verdict::Keep, Verdict::Keep);
+    (w.node(1).put, w.node(1).inline) = (Decision::Keep, Decision::Keep);
     // Two of ours and two tickets fill node 1's table.
     w.hold("put_req");
     for _ in 0..2 {
@@ -56,7 +56,7 @@ fn s3_8_requests_are_parsed_and_control_messages_are_not() {
     let mut w = World::met();
     for node in 0..2 {
         let node = w.node(node);
-        (node.put, node.get, node.inline) = (Verdict::Keep, Verdict::Keep, Verdict::Keep);
+        (node.put, node.get, node.inline) = (Decision::Keep, Decision::Keep, Decision::Keep);
     }
     let id = w.id();
     w.put(0, 1, 100).unwrap();
@@ -64,7 +64,7 @@ fn s3_8_requests_are_parsed_and_control_messages_are_not() {
     w.get(0, 1, 5000).unwrap();
     w.settle();
     let kept = |w: &World, node: usize| -> Vec<(u64, RequestKind)> {
-        w.nodes[node].kept.iter().map(|kept| (kept.id, kept.ticket.kind())).collect()
+        w.nodes[node].kept.iter().map(|kept| (kept.id, kept.rx_request.kind())).collect()
     };
     let mut parsed = kept(&w, 1);
     parsed.sort_by_key(|it| it.0);
@@ -85,7 +85,7 @@ fn s3_8_requests_are_parsed_and_control_messages_are_not() {
 #[test]
 fn s3_10_a_request_holds_its_buffer_until_recv_has_returned() {
     let mut w = World::met_with(Config { depth: 2, ..config() });
-    w.node(1).put = Verdict::Keep;
+    w.node(1).put = Decision::Keep;
     let first = [w.put(0, 1, 5000).unwrap(), w.put(0, 1, 5000).unwrap()];
     w.settle();
     let third = w.put(0, 1, 5000).unwrap();
@@ -110,40 +110,40 @@ fn s3_10_a_request_holds_its_buffer_until_recv_has_returned() {
 }
 
 #[test]
-fn a_forgotten_ticket_is_taken_back_and_a_late_verdict_finds_it_gone() {
+fn a_forgotten_request_is_taken_back_and_a_late_decision_finds_it_gone() {
     let mut w = World::met();
-    (w.node(1).put, w.node(1).get) = (Verdict::Keep, Verdict::Keep);
+    (w.node(1).put, w.node(1).get) = (Decision::Keep, Decision::Keep);
     w.put(0, 1, 5000).unwrap();
     w.get(0, 1, 5000).unwrap();
     w.put(0, 1, 5000).unwrap();
     w.settle();
-    w.sleep(w.config.verdict_bound);
+    w.sleep(w.config.decision_bound);
     assert_eq!(w.nodes[1].driver.in_use(), (0, 0));
-    assert_eq!(w.count(1, Counter::VerdictLate), 3);
+    assert_eq!(w.count(1, Counter::DecisionLate), 3);
     for _ in 0..2 {
         assert_eq!(w.node(1).answer_kept(5000).unwrap_err(), None);
     }
     let kept = w.node(1).kept.remove(0);
     let now = w.now;
-    w.node(1).driver.refuse(now, kept.ticket, Refusal::NoMatch);
-    assert_eq!(w.count(1, Counter::VerdictLate), 6);
+    w.node(1).driver.refuse(now, kept.rx_request, NakReason::NoMatch);
+    assert_eq!(w.count(1, Counter::DecisionLate), 6);
     assert_eq!((w.said(1, 0, "put_nak"), w.nodes[1].done.len()), (0, 0));
     w.settle();
     w.assert_drained();
 }
 
 #[test]
-fn a_late_verdict_does_not_hit_the_slots_next_user() {
+fn a_late_decision_does_not_hit_the_slots_next_user() {
     let small = Config { slots: 2, passive_slots: 1, lists: 0, ..config() };
     let mut w = World::met_with(small);
-    w.node(1).put = Verdict::Keep;
+    w.node(1).put = Decision::Keep;
     let old = w.put(0, 1, 5000).unwrap();
     w.settle();
-    w.sleep(w.config.verdict_bound);
+    w.sleep(w.config.decision_bound);
     assert_eq!(w.report(0, old).status.errno, -110);
     let new = w.put(0, 1, 5000).unwrap();
     w.settle();
-    let indexes: Vec<u32> = w.nodes[1].kept.iter().map(|k| k.ticket.tag().index).collect();
+    let indexes: Vec<u32> = w.nodes[1].kept.iter().map(|k| k.rx_request.tag().index).collect();
     assert_eq!(w.node(1).answer_kept(5000).unwrap_err(), None);
     assert!(!w.reported(0, new), "{indexes:?}");
     w.node(1).answer_kept(5000).unwrap();
@@ -153,11 +153,11 @@ fn a_late_verdict_does_not_hit_the_slots_next_user() {
 }
 
 #[test]
-fn refused_buffers_give_the_ticket_back() {
+fn refused_buffers_give_the_request_back() {
     let mut w = World::met();
     w.node(1).pieces = 2;
     (w.node(1).put, w.node(1).get, w.node(1).inline) =
-        (Verdict::Keep, Verdict::Keep, Verdict::Keep);
+        (Decision::Keep, Decision::Keep, Decision::Keep);
     w.put(0, 1, 5000).unwrap();
     w.get(0, 1, 5000).unwrap();
     w.settle();
@@ -173,11 +173,12 @@ fn refused_buffers_give_the_ticket_back() {
     ] {
         let kept = node.kept.remove(0);
         let it = Receive { sink: &sink, length, deadline, user };
-        let Err(RecvError::Refused(ticket, got)) = node.driver.recv(now, kept.ticket, &it) else {
+        let Err(RecvError::Refused(rx_request, got)) = node.driver.recv(now, kept.rx_request, &it)
+        else {
             panic!("taken");
         };
-        assert_eq!((got, ticket.kind()), (why, RequestKind::Put));
-        node.kept.insert(0, super::node::Kept { ticket, id: kept.id });
+        assert_eq!((got, rx_request.kind()), (why, RequestKind::Put));
+        node.kept.insert(0, super::node::Kept { rx_request, id: kept.id });
         node.check();
         assert_eq!(node.driver.in_use(), used);
     }
@@ -193,10 +194,10 @@ fn why_empty() -> Why {
 }
 
 #[test]
-fn a_verdict_without_a_free_list_is_refused_and_can_be_repeated() {
+fn a_decision_without_a_free_list_is_refused_and_can_be_repeated() {
     let small = Config { lists: 1, ..config() };
     let mut w = World::met_with(small);
-    (w.node(1).pieces, w.node(1).put) = (2, Verdict::Keep);
+    (w.node(1).pieces, w.node(1).put) = (2, Decision::Keep);
     for _ in 0..2 {
         w.put(0, 1, 5000).unwrap();
     }
@@ -219,11 +220,11 @@ fn a_verdict_without_a_free_list_is_refused_and_can_be_repeated() {
 #[test]
 fn a_detached_inline_payload_cannot_be_received_any_more() {
     let mut w = World::met();
-    w.node(1).inline = Verdict::Keep;
+    w.node(1).inline = Decision::Keep;
     w.put(0, 1, 100).unwrap();
     w.settle();
-    assert_eq!(w.nodes[1].kept[0].ticket.payload(), &[] as &[u8]);
-    assert_eq!(w.nodes[1].kept[0].ticket.length, 100);
+    assert_eq!(w.nodes[1].kept[0].rx_request.payload(), &[] as &[u8]);
+    assert_eq!(w.nodes[1].kept[0].rx_request.length, 100);
     assert_eq!(w.node(1).answer_kept(100).unwrap_err(), Some(Why::TooLong));
     w.node(1).answer_kept(0).unwrap();
     w.settle();
@@ -231,10 +232,10 @@ fn a_detached_inline_payload_cannot_be_received_any_more() {
 }
 
 #[test]
-fn verdicts_of_the_wrong_kind_are_refused() {
+fn decisions_of_the_wrong_kind_are_refused() {
     // S3-9: what the parse was told of decides whether the upper layer supplies the source or the sink.
     let mut w = World::met();
-    (w.node(1).put, w.node(1).get) = (Verdict::Keep, Verdict::Keep);
+    (w.node(1).put, w.node(1).get) = (Decision::Keep, Decision::Keep);
     w.put(0, 1, 5000).unwrap();
     w.get(0, 1, 5000).unwrap();
     w.settle();
@@ -242,18 +243,20 @@ fn verdicts_of_the_wrong_kind_are_refused() {
     let fragment = [Fragment::new(BASE, 5000)];
     let node = w.node(1);
     let (put, get) = (node.kept.remove(0), node.kept.remove(0));
-    let give = lnd_core::driver::Give { source: &fragment, length: 10, deadline, user: 0 };
+    let give = lnd_core::driver::Reply { source: &fragment, length: 10, deadline, user: 0 };
     let receive = Receive { sink: &fragment, length: 10, deadline, user: 0 };
-    let Err(RecvError::Refused(put, Why::WrongKind)) = node.driver.give(now, put.ticket, &give)
+    let Err(RecvError::Refused(put, Why::WrongKind)) =
+        node.driver.reply(now, put.rx_request, &give)
     else {
         panic!("a PUT was given to");
     };
-    let Err(RecvError::Refused(get, Why::WrongKind)) = node.driver.recv(now, get.ticket, &receive)
+    let Err(RecvError::Refused(get, Why::WrongKind)) =
+        node.driver.recv(now, get.rx_request, &receive)
     else {
         panic!("a GET was received");
     };
-    node.driver.refuse(now, put, Refusal::NoMatch);
-    node.driver.refuse(now, get, Refusal::NoMatch);
+    node.driver.refuse(now, put, NakReason::NoMatch);
+    node.driver.refuse(now, get, NakReason::NoMatch);
     w.settle();
     assert!(w.nodes[0].done.iter().all(|r| r.status.errno == -121));
     w.assert_drained();
@@ -290,23 +293,23 @@ fn withdraw_gives_up_what_can_be_given_up() {
         w.hold(kind);
     }
     let staged = w.put(0, 1, 5000).unwrap();
-    let asked = w.get(0, 1, 5000).unwrap();
+    let invalidating = w.get(0, 1, 5000).unwrap();
     w.settle();
     let flying = w.put(0, 1, 10).unwrap();
     let now = w.now;
-    for tag in [staged, asked, flying] {
+    for tag in [staged, invalidating, flying] {
         w.node(0).driver.withdraw(now, tag);
         w.node(0).driver.withdraw(now, tag);
         w.nodes[0].check();
     }
     w.settle();
     assert_eq!(w.report(0, staged).status.evidence, Some((Cause::Withdrawn, Place::Staged)));
-    assert_eq!(w.report(0, asked).status.evidence, Some((Cause::Withdrawn, Place::Answer)));
+    assert_eq!(w.report(0, invalidating).status.evidence, Some((Cause::Withdrawn, Place::Answer)));
     assert_eq!(w.report(0, flying).status.errno, 0, "S0-1: a message is not called back");
     // One that waits in the queue, and one that has ended.
     w.reboot(1);
-    w.tell_peer(0, 1, false);
-    w.tell_peer(0, 1, true);
+    w.notify_peer(0, 1, false);
+    w.notify_peer(0, 1, true);
     let queued = w.put(0, 1, 10).unwrap();
     w.node(0).driver.withdraw(now, queued);
     w.node(0).driver.withdraw(now, staged);

@@ -8,15 +8,15 @@ use lnd_core::driver::{Identity, Interrupt, RunState};
 use lnd_core::id::{LinkId, Nid};
 use lnd_core::time::{Instant, Span};
 use lnd_dma::driver::CompletionQueue;
-use lnd_dma::regs::{Control, Register, RegisterAccess};
+use lnd_dma::regs::{ControlBits, Register, RegisterAccess};
 use lnd_dma::soft::SoftEngine;
 
 use super::chaos::Blow;
 use super::defect::{Defect, Wire};
 use super::event::Event;
-use super::life::{Ending, Life, Port};
+use super::incarnation::{Ending, HostIncarnation, Port};
 use super::world::World;
-use crate::fabric::{nid_of, Bus, Membership, Window};
+use crate::fabric::{nid_of, Bus, Membership, MemoryWindow};
 use crate::lnet::{AckPolicy, Config, Lnet, Routes};
 use crate::node::{Keeping, Node, Parts, Registers};
 use crate::simulator::adversary::Adversary;
@@ -27,12 +27,12 @@ use crate::simulator::user::User;
 
 impl<'m> World<'m> {
     /// A node begins a life.
-    pub(super) fn birth(&mut self, node: u32) -> Result<(), Violation> {
+    pub(super) fn start(&mut self, node: u32) -> Result<(), Violation> {
         let fail = |what: String| Violation::at(node, format!("birth: {what}"));
         let (features, start) = (self.setup.features, self.setup.start);
         let random = match (start, self.hosts.get(node as usize)) {
             (0, _) | (_, None) => self.rng.next() as u32,
-            (_, Some(host)) => wrapping_soon(host.lives + 1, self.rng.below(40) as u32),
+            (_, Some(host)) => wrapping_soon(host.incarnations + 1, self.rng.below(40) as u32),
         };
         let membership = self
             .ground
@@ -45,15 +45,15 @@ impl<'m> World<'m> {
         for link in self.net.borrow().links_down(node) {
             self.ground.fabric.set_link(node, link, false);
         }
-        let life = self.new_life(node, membership).map_err(fail)?;
+        let incarnation = self.new_incarnation(node, membership).map_err(fail)?;
         if let Some(host) = self.hosts.get_mut(node as usize) {
-            host.life = Some(life);
-            host.lives += 1;
+            host.incarnation = Some(incarnation);
+            host.incarnations += 1;
         }
         let first = self.now.after(Span::from_micros(self.rng.below(5_000)));
-        if let Some(life) = self.life(node) {
-            life.membership.announce();
-            life.user_at = Some(first);
+        if let Some(incarnation) = self.incarnation(node) {
+            incarnation.membership.announce();
+            incarnation.user_at = Some(first);
         }
         self.queue.push(first, Event::User(node));
         self.wake(node);
@@ -65,15 +65,19 @@ impl<'m> World<'m> {
     fn begin_rounds_late(&self, node: u32, start: u32) {
         let links = (0..self.setup.links as usize).filter_map(LinkId::new);
         for memory in links.filter_map(|link| self.ground.fabric.link_memory(node, link).ok()) {
-            let control = Control(memory.read(Register::Control));
+            let control = ControlBits(memory.read(Register::Control));
             let round = u32::from(u16::MAX) - start % 4;
             memory.write(Register::Control, control.in_round(round).bits());
         }
     }
 
-    fn new_life(&mut self, node: u32, membership: Membership<'m>) -> Result<Life<'m>, String> {
+    fn new_incarnation(
+        &mut self,
+        node: u32,
+        membership: Membership<'m>,
+    ) -> Result<HostIncarnation<'m>, String> {
         let ground = self.ground;
-        let window = Window::new(ground.fabric, node);
+        let window = MemoryWindow::new(ground.fabric, node);
         let mut user = User::new(node, window, self.rng.fork(), self.setup.habits(node));
         let lnet = self.new_lnet(node, &mut user)?;
         let recorder = match self.hosts.get(node as usize) {
@@ -82,15 +86,15 @@ impl<'m> World<'m> {
         };
         let parts = Parts {
             node,
-            me: Identity { nid: nid_of(node), life: membership.life() },
+            me: Identity { nid: nid_of(node), incarnation: membership.incarnation() },
             config: self.setup.config,
             channel: VirtualChannel::new(node, self.setup.frame, self.net.clone()),
             tracer: recorder,
             lnet,
             timeout: self.setup.timeout,
         };
-        let mut life = Life {
-            node: Node::new(ground.hall, ground.fabric, parts).map_err(|e| format!("{e:?}"))?,
+        let mut incarnation = HostIncarnation {
+            node: Node::new(ground.arena, ground.fabric, parts).map_err(|e| format!("{e:?}"))?,
             membership,
             ports: Vec::new(),
             user,
@@ -101,34 +105,39 @@ impl<'m> World<'m> {
             paused: Instant::ORIGIN,
             ending: None,
         };
-        life.node.trusting = self.defect == Some(Defect::AnySender);
-        self.begin_tracking(node, &mut life);
-        life.user.furnish(&mut life.node.lnet);
+        incarnation.node.trusting = self.defect == Some(Defect::AnySender);
+        self.begin_tracking(node, &mut incarnation);
+        incarnation.user.furnish(&mut incarnation.node.lnet);
         let nerve = Nerve {
-            decider: life.node.driver.decider(),
+            irq_handle: incarnation.node.driver.irq_handle(),
             peers: BTreeMap::new(),
-            recorder: life.node.driver.tracer_mut().clone(),
-            counters: life.counters.clone(),
+            recorder: incarnation.node.driver.tracer_mut().clone(),
+            counters: incarnation.counters.clone(),
         };
         self.net.borrow_mut().nerves.insert(node, nerve);
         for link in (0..self.setup.links as usize).filter_map(LinkId::new) {
-            let port = self.new_port(node, link, &life)?;
-            life.ports.push(port);
+            let port = self.new_port(node, link, &incarnation)?;
+            incarnation.ports.push(port);
         }
-        Ok(life)
+        Ok(incarnation)
     }
 
-    fn new_port(&mut self, node: u32, link: LinkId, life: &Life<'m>) -> Result<Port<'m>, String> {
+    fn new_port(
+        &mut self,
+        node: u32,
+        link: LinkId,
+        incarnation: &HostIncarnation<'m>,
+    ) -> Result<Port<'m>, String> {
         let fabric = self.ground.fabric;
         let memory = fabric.link_memory(node, link).map_err(|error| format!("{error:?}"))?;
         let wire = Wire::new(Bus::new(fabric, self.ground.objections), self.defect);
         let faults = self.engine_faults.clone();
         let adversary = Adversary::new(self.rng.fork(), faults, self.tally.clone());
-        let blank = life.node.blank.get(link.index()).cloned().unwrap_or_default();
+        let blank = incarnation.node.blank.get(link.index()).cloned().unwrap_or_default();
         let queue = CompletionQueue::new(Registers::new(memory, blank), memory);
         Ok(Port {
             engine: SoftEngine::new(node, link, memory, wire, adversary, self.setup.engine),
-            interrupt: Interrupt::new(life.node.driver.decider(), queue),
+            interrupt: Interrupt::new(incarnation.node.driver.irq_handle(), queue),
             memory,
             engine_at: None,
             interrupt_at: None,
@@ -161,69 +170,72 @@ impl<'m> World<'m> {
     }
 
     /// A node's life ends, now, in whatever state it is.
-    pub(super) fn bury(&mut self, node: u32) {
+    pub(super) fn mark_dead(&mut self, node: u32) {
         let Some(host) = self.hosts.get_mut(node as usize) else { return };
-        drop(host.end_life());
+        drop(host.end_incarnation());
         self.forget(node);
     }
 
     /// What others knew of a node that has ended.
     fn forget(&mut self, node: u32) {
-        self.book.bury(node);
+        self.book.mark_dead(node);
         self.net.borrow_mut().forget(node);
         if let Some(oracle) = &self.tracking {
-            oracle.borrow_mut().lives(node, None);
+            oracle.borrow_mut().incarnations(node, None);
         }
     }
 
     /// A node's messages are followed from end to end, and some of its requests are kept.
-    fn begin_tracking(&mut self, node: u32, life: &mut Life<'m>) {
+    fn begin_tracking(&mut self, node: u32, incarnation: &mut HostIncarnation<'m>) {
         let Some(oracle) = &self.tracking else { return };
-        oracle.borrow_mut().lives(node, Some(life.membership.life()));
-        life.node.tracking = Some(oracle.clone());
+        oracle.borrow_mut().incarnations(node, Some(incarnation.membership.incarnation()));
+        incarnation.node.tracking = Some(oracle.clone());
         let rng = self.host_rng.fork();
-        life.node.keeping = Some(Keeping { rates: self.keep_rates.clone(), rng });
+        incarnation.node.keeping = Some(Keeping { rates: self.keep_rates.clone(), rng });
     }
 
     /// A node begins to shut down in good order. `away`: it comes back after that time.
     pub(super) fn begin_to_end(&mut self, node: u32, grace: Span, away: Option<Span>) {
         let (now, patience) = (self.now, self.setup.patience());
-        let Some(life) = self.life(node) else { return };
-        if life.ending.is_some() {
+        let Some(incarnation) = self.incarnation(node) else { return };
+        if incarnation.ending.is_some() {
             return;
         }
-        life.ending = Some(Ending { bound: now.after(grace).after(patience), away });
-        life.node.lnet.shut_down();
-        life.user.give_up(&mut life.node.lnet, now, true);
-        life.node.driver.shutdown(now, now.after(grace));
+        incarnation.ending = Some(Ending { bound: now.after(grace).after(patience), away });
+        incarnation.node.lnet.shut_down();
+        incarnation.user.give_up(&mut incarnation.node.lnet, now, true);
+        incarnation.node.driver.shutdown(now, now.after(grace));
         self.wake(node);
     }
 
     /// Lets a node go that has shut down.
     pub(super) fn end_if_quiescent(&mut self, node: u32) -> Result<(), Violation> {
         let now = self.now;
-        let Some(life) = self.life(node) else { return Ok(()) };
-        let Some(ending) = life.ending else { return Ok(()) };
-        let quiescent = life.node.driver.run_state() == RunState::Quiescent;
-        if !(quiescent && life.node.lnet.idle() && life.user.offered() == 0) {
+        let Some(incarnation) = self.incarnation(node) else { return Ok(()) };
+        let Some(ending) = incarnation.ending else { return Ok(()) };
+        let quiescent = incarnation.node.driver.run_state() == RunState::Quiescent;
+        if !(quiescent && incarnation.node.lnet.idle() && incarnation.user.offered() == 0) {
             if now <= ending.bound {
                 return Ok(());
             }
-            let what = format!("INV-15: shutdown does not end: {}", super::checks::blockers(life));
+            let what =
+                format!("INV-15: shutdown does not end: {}", super::checks::blockers(incarnation));
             return Err(Violation::at(node, what));
         }
-        super::checks::clean(life).map_err(|what| Violation::at(node, what))?;
+        super::checks::clean(incarnation).map_err(|what| Violation::at(node, what))?;
         let leases = self.ground.fabric.oracle().outstanding(node);
         if leases > 0 {
             let what = format!("INV-15: {leases} pages are still lent after the shutdown");
             return Err(Violation::at(node, what));
         }
-        if let Some(life) = self.hosts.get_mut(node as usize).and_then(|host| host.end_life()) {
-            life.membership.leave();
+        if let Some(incarnation) =
+            self.hosts.get_mut(node as usize).and_then(|host| host.end_incarnation())
+        {
+            incarnation.membership.leave();
         }
         self.forget(node);
         if let Some(away) = ending.away {
-            self.queue.push(now.after(away), Event::Blow(Blow::Rebirth(node)));
+            self.queue.push(now.after(away), Event::Blow(Blow::Restart(node)));
         }
         Ok(())
     }
@@ -253,8 +265,8 @@ mod tests {
     #[test]
     fn generations_begin_just_before_the_wrap() {
         for (count, left) in [(1, 0), (1, 39), (2, 7), (77, 20)] {
-            let life = u64::from(wrapping_soon(count, left)) << 32 | u64::from(count);
-            let first = (life.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as u32;
+            let incarnation = u64::from(wrapping_soon(count, left)) << 32 | u64::from(count);
+            let first = (incarnation.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as u32;
             assert_eq!(first, u32::MAX - left);
         }
     }

@@ -3,13 +3,13 @@
 
 use lnd_core::time::Instant;
 use lnd_health::journal::Entry;
-use lnd_health::node::Count;
+use lnd_health::node::HealthCounter;
 use lnd_health::{Aliveness, NiStatus, Object, MAX_HEALTH};
 
-use super::Desk;
+use super::HealthView;
 
 /// Lines of the journal that are told.
-const TOLD: usize = 12;
+const NOTIFIED: usize = 12;
 
 /// What an interface is like, as one node sees it: three values, and what the operator and the fabric
 /// say (R48).
@@ -31,7 +31,7 @@ pub struct NiHealth {
     pub unanswered: u8,
 }
 
-impl Desk<'_> {
+impl HealthView<'_> {
     fn object(&self, number: u32, own: Option<usize>) -> Option<Object> {
         match own {
             Some(ni) => self.local(ni).map(Object::Local),
@@ -86,14 +86,14 @@ impl Desk<'_> {
     }
 
     /// What has been counted.
-    pub fn count(&self, count: Count) -> u64 {
+    pub fn count(&self, count: HealthCounter) -> u64 {
         self.health.tally().value(count)
     }
 
     /// The last changes of health: when, since `start`; which interface; on which evidence.
     pub fn journal(&self, start: Instant, name: impl Fn(u32) -> String) -> Vec<String> {
         let all: Vec<_> = self.health.journal().entries().collect();
-        let last = all.iter().skip(all.len().saturating_sub(TOLD));
+        let last = all.iter().skip(all.len().saturating_sub(NOTIFIED));
         let line = |entry: &&&Entry| {
             let who = match entry.object {
                 Object::Local(id) => format!("own {}", id.index()),

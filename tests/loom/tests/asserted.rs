@@ -29,34 +29,34 @@ fn context(world: &Rc<World>, tag: Tag, event: Event) -> JoinHandle<Option<Effec
 
 /// S0-21: one of the two ends the transfer.
 #[test]
-fn inv_1_by_hand_against_real_completion() {
+fn inv_1_asserted_against_real_completion() {
     let ends = explore("Stopped ‖ HwOk", Bound::Exhaustive, || {
         let world = World::new(1);
-        let tag = world.handed_out(Debts::HW);
+        let tag = world.posted(Debts::HW);
         let interrupt = context(&world, tag, Event::HwOk);
         world.turn();
         let effects = [world.effect(tag, Event::Stopped), interrupt.join().unwrap()];
 
-        let by_hand = effects == [Some(Effect::Finalize), Some(Effect::Late)];
+        let asserted = effects == [Some(Effect::Finalize), Some(Effect::Late)];
         let real = effects == [Some(Effect::Late), Some(Effect::Finalize)];
-        assert!(by_hand || real, "{effects:?}");
+        assert!(asserted || real, "{effects:?}");
         assert_eq!(world.take_completed(), [tag.index]);
-        assert_eq!(world.word(tag.index).lost(), by_hand);
-        by_hand
+        assert_eq!(world.word(tag.index).lost(), asserted);
+        asserted
     });
     assert_eq!(ends.into_keys().collect::<Vec<_>>(), [false, true]);
 }
 
 #[test]
-fn inv_1_by_hand_against_both_real_completions() {
+fn inv_1_asserted_against_both_real_completions() {
     let ends = explore("Stopped ‖ HwOk ‖ MsgOk", Bound::Exhaustive, || {
         let world = World::new(1);
-        let tag = world.handed_out(Debts(Debts::HW.0 | Debts::MSG.0));
+        let tag = world.posted(Debts(Debts::HW.0 | Debts::MSG.0));
         let engine = context(&world, tag, Event::HwOk);
         let channel = context(&world, tag, Event::MsgOk);
         world.turn();
-        let by_hand = world.effect(tag, Event::Stopped);
-        let effects = [by_hand, engine.join().unwrap(), channel.join().unwrap()];
+        let asserted = world.effect(tag, Event::Stopped);
+        let effects = [asserted, engine.join().unwrap(), channel.join().unwrap()];
 
         assert_eq!(count(&effects, Effect::Finalize), 1, "{effects:?}");
         assert!(!effects.contains(&None), "nothing was released: {effects:?}");
@@ -66,7 +66,7 @@ fn inv_1_by_hand_against_both_real_completions() {
         // INV-4: the descriptor that came back by itself is the proof.
         let moved = effects[1] != Some(Effect::Late);
         assert_eq!((word.proven(), word.lost()), (moved, !moved), "{word}");
-        (moved, by_hand == Some(Effect::Finalize))
+        (moved, asserted == Some(Effect::Finalize))
     });
     let all = [(false, true), (true, false), (true, true)];
     assert_eq!(ends.into_keys().collect::<Vec<_>>(), all);
@@ -76,11 +76,11 @@ fn inv_1_by_hand_against_both_real_completions() {
 fn inv_2_reset_against_late_completion() {
     let ends = explore("Stopped, release ‖ HwOk", Bound::Exhaustive, || {
         let world = World::new(1);
-        let tag = world.handed_out(Debts::HW);
+        let tag = world.posted(Debts::HW);
         let interrupt = context(&world, tag, Event::HwOk);
         // Reclaim, report and release; the engine is reset next.
         world.turn();
-        let by_hand = world.effect(tag, Event::Stopped);
+        let asserted = world.effect(tag, Event::Stopped);
         let mut finished = Vec::new();
         spin_until(|| {
             finished = world.take_completed();
@@ -90,7 +90,7 @@ fn inv_2_reset_against_late_completion() {
         world.shared().release(tag);
 
         let real = interrupt.join().unwrap();
-        assert_eq!(count(&[by_hand, real], Effect::Finalize), 1, "{by_hand:?} {real:?}");
+        assert_eq!(count(&[asserted, real], Effect::Finalize), 1, "{asserted:?} {real:?}");
         assert_eq!(world.word(tag.index).phase(), Phase::Free);
         assert!(world.take_completed().is_empty());
         // One that comes even later finds nothing.

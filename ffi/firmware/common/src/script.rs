@@ -49,7 +49,7 @@ const PATIENCE: Span = Span::from_secs(5);
 pub type Wrong = &'static str;
 
 /// The pair and its board.
-pub struct Story<B, E: Engine + 'static> {
+pub struct Script<B, E: Engine + 'static> {
     board: B,
     nodes: [&'static mut Node<E>; 2],
     /// A node that is dead is not polled any more.
@@ -58,7 +58,7 @@ pub struct Story<B, E: Engine + 'static> {
     arrivals: u32,
 }
 
-impl<B: Board, E: Engine + 'static> Story<B, E> {
+impl<B: Board, E: Engine + 'static> Script<B, E> {
     /// The story of these two.
     pub const fn new(board: B, nodes: [&'static mut Node<E>; 2]) -> Self {
         Self { board, nodes, alive: [true; 2], number: 0, arrivals: 0 }
@@ -71,14 +71,14 @@ impl<B: Board, E: Engine + 'static> Story<B, E> {
 
     /// Tells it all, prints the ledger and what has gone wrong. Whether nothing has.
     pub fn tell(&mut self) -> bool {
-        let told = self.chapters();
+        let notified = self.chapters();
         let balanced = self.balance();
-        for wrong in [told.err(), balanced.err()].into_iter().flatten() {
+        for wrong in [notified.err(), balanced.err()].into_iter().flatten() {
             self.board.text("wrong: ");
             self.board.text(wrong);
             self.board.text("\n");
         }
-        told.is_ok() && balanced.is_ok()
+        notified.is_ok() && balanced.is_ok()
     }
 
     fn chapters(&mut self) -> Result<(), Wrong> {
@@ -357,7 +357,7 @@ impl<B: Board, E: Engine + 'static> Story<B, E> {
 /// Descriptors that did not end well and are out of their engine's hands: given back when it was asked,
 /// or yanked from it once it had stopped.
 fn taken_back(counters: &Counters) -> u64 {
-    counters.value(Counter::CameBackError) + counters.value(Counter::Yanked)
+    counters.value(Counter::CameBackError) + counters.value(Counter::Reclaimed)
 }
 
 fn print_ledger<E: Engine + 'static>(

@@ -5,12 +5,12 @@ use crate::base::time::{Instant, Span};
 
 /// Bounds the answers to nodes for which there is no place: hellos under false names make no storm.
 #[derive(Clone, Copy, Debug, Default, Hash)]
-pub(crate) struct TurnedAway {
+pub(crate) struct HellosRefused {
     since: Instant,
     count: u32,
 }
 
-impl TurnedAway {
+impl HellosRefused {
     /// Whether one more may be turned away with an answer: at most `most` in one `period`.
     pub fn one_more(&mut self, now: Instant, period: Span, most: u32) -> bool {
         if now.since(self.since) >= period {

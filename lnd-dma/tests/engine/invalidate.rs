@@ -54,7 +54,7 @@ fn a_step_is_bounded() {
 /// The recall is written, the descriptor comes back by itself, and is in use again before the engine
 /// looks at recalls: it is not the next use that was wanted back (R14, R18).
 #[test]
-fn a_late_recall_does_not_touch_the_next_use() {
+fn a_late_invalidate_does_not_touch_the_next_use() {
     for at in [A, B] {
         let plant = Plant::new(Shape::default());
         let mut world = plant.world();
@@ -89,12 +89,12 @@ fn a_late_recall_does_not_touch_the_next_use() {
 
 /// A bit without a recall: left over, or a stranger's.
 #[test]
-fn a_bit_alone_recalls_nothing() {
+fn a_bit_alone_invalidates_nothing() {
     let plant = Plant::new(Shape::default());
     let mut world = plant.world();
     let out = world.filled(0, 8);
     world.stage(A, tag(0), &out, 1);
-    world.memory(A).recalls().set(0);
+    world.memory(A).invalidates().set(0);
     world.memory(A).dones().set(0);
     world.settle();
     assert_eq!(world.ends(A, tag(0)), []);
@@ -162,7 +162,7 @@ fn a_stale_ring_entry_does_not_pull_what_is_staged() {
 
 /// Recalls that must wait for a puller do not hold up the others.
 #[test]
-fn recalls_that_wait_do_not_starve_others() {
+fn invalidates_that_wait_do_not_starve_others() {
     for budget in [1, 16] {
         let plant =
             Plant::new(Shape { nodes: 7, descriptors: 64, window: 1 << 14, ..Shape::default() });

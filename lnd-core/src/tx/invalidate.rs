@@ -12,7 +12,7 @@ use crate::base::time::{Instant, Span};
 use crate::links::Link;
 use crate::machines::peer::HelloState;
 use crate::machines::transfer::Debts;
-use crate::peers::Marks;
+use crate::peers::PeerFlags;
 use crate::ports::trace::Trace;
 use crate::ports::{Engine, Ports, Tracer};
 use crate::shard::Driver;
@@ -31,8 +31,8 @@ impl<P: Ports> Driver<'_, P> {
         let staged = state.role.stages();
         let link = owner.link().and_then(|l| self.links.get_mut(l).map(|s| (l, s)));
         if let Some((id, link)) = link {
-            if !state.flags.contains(Flags::RECALLED) && link.takes_invalidates() {
-                state.flags.insert(Flags::RECALLED);
+            if !state.flags.contains(Flags::INVALIDATED) && link.takes_invalidates() {
+                state.flags.insert(Flags::INVALIDATED);
                 // Only a descriptor that the device has been told of can be asked back.
                 if link.ring() {
                     self.counters.count(Counter::Doorbells);
@@ -40,7 +40,7 @@ impl<P: Ports> Driver<'_, P> {
                 link.engine.invalidate(tag);
                 self.counters.count(Counter::Invalidated);
                 self.tracer.record(now, Trace::Invalidated { tag, link: id });
-                if !self.links.recalls() && staged {
+                if !self.links.safe_invalidate() && staged {
                     // The bound was the puller's until now.
                     self.slots.arm(tag.index, now.after(self.config.drain_bound));
                 }
@@ -63,7 +63,7 @@ impl<P: Ports> Driver<'_, P> {
     /// Whether only the peer, or a stop, gives back what is staged in a slot: it may be pulled, or the stop that
     /// gives it back is under way.
     fn is_lent(&self, slot: u32) -> bool {
-        if self.links.recalls() {
+        if self.links.safe_invalidate() {
             return false;
         }
         let Some(state) = self.slots.get(slot).filter(|state| state.role.stages()) else {
@@ -84,16 +84,16 @@ impl<P: Ports> Driver<'_, P> {
 
     /// The peer does not pull what is staged in a slot, or not any more. `begun`: perhaps it has pulled before.
     pub(crate) fn let_go(&mut self, slot: u32, begun: bool) {
-        if let Some(state) = self.slots.get_mut(slot).filter(|_| !self.links.recalls()) {
+        if let Some(state) = self.slots.get_mut(slot).filter(|_| !self.links.safe_invalidate()) {
             state.let_go(begun);
         }
     }
 
     /// Asks the engine for what the peer has let go, if it is to come back.
-    pub(crate) fn recall_let_go(&mut self, now: Instant, tag: Tag) {
+    pub(crate) fn invalidate_let_go(&mut self, now: Instant, tag: Tag) {
         let word = self.slots.word(tag.index);
-        let due = word.asked() && word.owes(Debts::HW) && !word.owes(Debts::CPU);
-        if !self.links.recalls() && due {
+        let due = word.invalidating() && word.owes(Debts::HW) && !word.owes(Debts::CPU);
+        if !self.links.safe_invalidate() && due {
             self.invalidate(now, tag);
         }
     }
@@ -111,7 +111,7 @@ impl<P: Ports> Driver<'_, P> {
     /// stopped, which is what gives it back. Another incarnation does not know what its predecessor pulls.
     fn way_to_puller(&self, slot: u32) -> Option<(PeerId, LinkId)> {
         let (id, link) = (self.peers.of_slot(slot), self.slots.owner(slot).link()?);
-        let peer = self.peers.get(id).filter(|peer| peer.is(Marks::CANCELS))?;
+        let peer = self.peers.get(id).filter(|peer| peer.is(PeerFlags::CANCELS))?;
         let there =
             self.peers.state(id) != HelloState::Down && self.is_with(self.slots.tag(slot), id);
         (there && self.links.leads_to(peer.nid?, link)).then_some((id, link))
@@ -120,7 +120,7 @@ impl<P: Ports> Driver<'_, P> {
     /// The drain bound of a transfer's descriptor, or a part of it, is over. CANCEL is said again within the bound,
     /// no more often than a hello is. `false`: the bound is over.
     pub(crate) fn cancel_again(&mut self, now: Instant, slot: u32) -> bool {
-        if self.links.recalls() || !self.is_lent(slot) {
+        if self.links.safe_invalidate() || !self.is_lent(slot) {
             return false;
         }
         let said = self.slots.get(slot).map_or(0, SlotState::cancels);

@@ -5,16 +5,16 @@ use lnd_core::driver::{Kind, Request, Submitted, Why};
 use lnd_core::id::Nid;
 use lnd_core::link::LinkState;
 use lnd_core::time::{Instant, Span};
-use lnd_core::transfer::{Health, Status};
+use lnd_core::transfer::{HealthClass, Status};
 use lnd_dma::read::{ReadEnd, ReadKind};
 use lnd_health::node::End;
 use lnd_health::node::{Action, Ping, Probe};
 use lnd_health::prober::{Finding, ProbeEnd};
 use lnd_health::ProbeKind;
 
-use super::desk::Route;
 use super::envelope::Envelope;
-use super::host::{Around, Life, Work};
+use super::health_view::Route;
+use super::host::{Around, HostIncarnation, Work};
 use super::rail::{the_link, PUBLISHED};
 use super::rules::{Class, Hit, Seen, Type};
 use crate::fabric::{nid_of, node_of};
@@ -26,11 +26,11 @@ const PATIENCE: Span = Span::from_millis(240);
 /// How long a ping may take, there and back: less than the least time between two.
 const PING_PATIENCE: Span = Span::from_millis(700);
 
-impl Life<'_> {
+impl HostIncarnation<'_> {
     /// Everything that health wants done now.
     pub(super) fn act(&mut self, around: &mut Around<'_>) {
         self.answer_pings(around);
-        while let Some(action) = self.desk.next_action(around.now) {
+        while let Some(action) = self.health_view.next_action(around.now) {
             match action {
                 Action::Ping(ping) => self.ping(around, ping),
                 Action::Probe(probe) => self.probe(around.now, probe),
@@ -45,7 +45,7 @@ impl Life<'_> {
         let now = around.now;
         self.counts.pings.0 += 1;
         let own = self.own_place(&ping);
-        let route = self.desk.ping_route(&ping);
+        let route = self.health_view.ping_route(&ping);
         let (from, to) = match (route, own) {
             (Some(route), _) => {
                 let hop = self.specs.get(route.hop as usize).map(|s| (s.host, s.ni));
@@ -63,20 +63,20 @@ impl Life<'_> {
                 let rail = self.rails.get(own);
                 let state = rail.and_then(|rail| rail.driver.link_state(the_link()));
                 let works = state == Some(LinkState::Up) && rail.is_some_and(|r| r.has_clock());
-                let class = if works { Health::Ok } else { Health::LocalDropped };
+                let class = if works { HealthClass::Ok } else { HealthClass::LocalDropped };
                 self.pinged(now, ping, class);
             }
         }
     }
 
     fn own_place(&self, ping: &Ping) -> usize {
-        let local = |ni: usize| self.desk.local(ni).map(lnd_health::Object::Local);
+        let local = |ni: usize| self.health_view.local(ni).map(lnd_health::Object::Local);
         (0..self.rails.len()).find(|&ni| local(ni) == Some(ping.object)).unwrap_or(0)
     }
 
-    pub(super) fn pinged(&mut self, now: Instant, ping: Ping, class: Health) {
-        self.counts.pings.1 += u64::from(class == Health::Ok);
-        self.desk.pinged(now, ping, class);
+    pub(super) fn pinged(&mut self, now: Instant, ping: Ping, class: HealthClass) {
+        self.counts.pings.1 += u64::from(class == HealthClass::Ok);
+        self.health_view.pinged(now, ping, class);
     }
 
     fn submit_ping(&mut self, now: Instant, ping: Ping, route: Route) {
@@ -88,8 +88,10 @@ impl Life<'_> {
         }
         let Some((ping, _)) = self.pings.remove(&name) else { return };
         match said {
-            Err(why) => self.desk.pinged(now, ping, lnd_health::refusal(why)),
-            Ok(status) => self.desk.pinged(now, ping, End::of(&status.unwrap_or(Status::OK))),
+            Err(why) => self.health_view.pinged(now, ping, lnd_health::refusal(why)),
+            Ok(status) => {
+                self.health_view.pinged(now, ping, End::of(&status.unwrap_or(Status::OK)))
+            }
         }
     }
 
@@ -104,7 +106,7 @@ impl Life<'_> {
     ) -> Result<Option<Status>, Why> {
         let envelope = Envelope {
             host: self.host,
-            life: self.number,
+            incarnation: self.number,
             stamp: None,
             ping,
             pong: !ping,
@@ -137,7 +139,7 @@ impl Life<'_> {
     pub(super) fn on_ping(&mut self, now: Instant, ni: usize, envelope: &Envelope, from: Nid) {
         if envelope.pong {
             if let Some((ping, _)) = self.pings.remove(&envelope.serial) {
-                self.pinged(now, ping, Health::Ok);
+                self.pinged(now, ping, HealthClass::Ok);
             }
         } else if let Some(hop) = node_of(from) {
             self.pongs.push((Route { local: ni, hop }, envelope.serial));
@@ -171,14 +173,14 @@ impl Life<'_> {
             .collect();
         for name in due {
             if let Some((ping, _)) = self.pings.remove(&name) {
-                self.pinged(now, ping, Health::NetworkTimeout);
+                self.pinged(now, ping, HealthClass::NetworkTimeout);
             }
         }
     }
 
     /// Begins a remote read over an interface on the same network, if one is free.
     fn probe(&mut self, now: Instant, probe: Probe) {
-        let number = self.desk.probed_number(&probe).unwrap_or(u32::MAX);
+        let number = self.health_view.probed_number(&probe).unwrap_or(u32::MAX);
         let net = self.specs.get(number as usize).map(|spec| spec.net);
         let wanted = match probe.kind {
             ProbeKind::ZeroRead | ProbeKind::Noop => ReadKind::Zero,
@@ -233,8 +235,8 @@ impl Life<'_> {
         if let Some(count) = self.counts.probes.get_mut(which) {
             *count += 1;
         }
-        let number = self.desk.probed_number(&probe);
-        let finding = self.desk.probed(now, probe, end);
+        let number = self.health_view.probed_number(&probe);
+        let finding = self.health_view.probed(now, probe, end);
         match finding {
             Finding::Down | Finding::CleanUp => {
                 self.counts.found_down += u64::from(finding == Finding::Down);
@@ -252,7 +254,7 @@ impl Life<'_> {
     /// The fabric says that an interface is unusable, or usable again; the driver ends what waits for
     /// it (R53).
     pub(super) fn usable(&mut self, now: Instant, ni: usize, usable: bool) {
-        self.desk.fatal(now, ni, !usable);
+        self.health_view.fatal(now, ni, !usable);
         if let Some(rail) = self.rails.get_mut(ni).filter(|_| !usable) {
             rail.driver.on_link(now, the_link(), false);
         }

@@ -19,19 +19,19 @@ static int lnd_host_join(struct lnd_host_node *node)
 	unsigned int tries = 2000;
 	enum lnd_error error;
 
-	node->seat_bytes = lnd_soft_node_size(node->fabric->region);
-	node->seat_memory = lnd_host_alloc(node->seat_bytes, LND_HOST_MAY_WAIT, LND_HOST_AT_SEAT);
-	if (!node->seat_memory)
+	node->engine_ref_bytes = lnd_soft_node_size(node->fabric->region);
+	node->engine_ref_memory = lnd_host_alloc(node->engine_ref_bytes, LND_HOST_MAY_WAIT, LND_HOST_AT_NODE);
+	if (!node->engine_ref_memory)
 		return -ENOMEM;
 	error = lnd_host_fault(LND_HOST_AT_JOIN) ? LND_E_BUSY :
-		lnd_soft_join(node->seat_memory, node->seat_bytes, node->fabric->region, &args,
-			      &node->seat);
+		lnd_soft_join(node->engine_ref_memory, node->engine_ref_bytes, node->fabric->region, &args,
+			      &node->engine_ref);
 	if (error)
 		return lnd_error_errno(error);
-	error = lnd_host_fault(LND_HOST_AT_PREPARE) ? LND_E_RING : lnd_soft_prepare(node->seat);
+	error = lnd_host_fault(LND_HOST_AT_PREPARE) ? LND_E_RING : lnd_soft_prepare(node->engine_ref);
 	while (error == LND_E_WAIT && --tries) {
 		usleep_range(1000, 2000);
-		error = lnd_soft_prepare(node->seat);
+		error = lnd_soft_prepare(node->engine_ref);
 	}
 	return lnd_error_errno(error);
 }
@@ -49,7 +49,7 @@ static int lnd_host_create(struct lnd_host_node *node)
 	if (error)
 		return lnd_error_errno(error);
 	config.nid = lnd_soft_nid(node->number);
-	config.life = lnd_soft_life(node->seat);
+	config.incarnation = lnd_soft_incarnation(node->engine_ref);
 	config.flags |= LND_RELIABLE; /* mailboxes lose nothing */
 	config.drain_bound = lnd_host_drain_ms * (u64)NSEC_PER_MSEC;
 	config.hello_timeout = 200 * NSEC_PER_MSEC;
@@ -95,7 +95,7 @@ static int lnd_host_run(struct lnd_host_node *node)
 	node->thread = thread;
 	wake_up_process(thread);
 	error = lnd_host_fault(LND_HOST_AT_ANNOUNCE) ? LND_E_BUSY :
-		lnd_soft_announce(node->seat, &ring);
+		lnd_soft_announce(node->engine_ref, &ring);
 	lnd_host_ring(node->fabric, ring);
 	return lnd_error_errno(error);
 }
@@ -146,12 +146,12 @@ static void lnd_host_clear(struct lnd_host_node *node)
 	if (!lnd_host_loses("free"))
 		lnd_host_free(node->frame, node->frame_bytes);
 	lnd_host_free(node->ni_memory, node->ni_bytes);
-	lnd_host_free(node->seat_memory, node->seat_bytes);
+	lnd_host_free(node->engine_ref_memory, node->engine_ref_bytes);
 	node->frame = NULL;
 	node->ni_memory = NULL;
-	node->seat_memory = NULL;
+	node->engine_ref_memory = NULL;
 	node->ni = NULL;
-	node->seat = NULL;
+	node->engine_ref = NULL;
 }
 
 static int lnd_host_bring_up(struct lnd_host_node *node)
@@ -192,16 +192,16 @@ int lnd_host_node_start(struct lnd_host_node *node)
 	reinit_completion(&node->quiescent);
 	node->flags = 0;
 	node->expiry = LND_NEVER;
-	down_write(&node->life);
+	down_write(&node->incarnation);
 	rc = lnd_host_bring_up(node);
 	if (rc) {
 		lnd_host_halt(node);
-		if (node->seat)
-			WARN_ON(lnd_soft_leave(node->seat, &ring) != LND_OK);
+		if (node->engine_ref)
+			WARN_ON(lnd_soft_leave(node->engine_ref, &ring) != LND_OK);
 		lnd_host_clear(node);
 	}
 	node->alive = !rc;
-	up_write(&node->life);
+	up_write(&node->incarnation);
 	lnd_host_ring(node->fabric, ring);
 	return rc;
 }
@@ -233,11 +233,11 @@ int lnd_host_node_kill(struct lnd_host_node *node)
 
 	if (!node->alive)
 		return -ESHUTDOWN;
-	down_write(&node->life);
+	down_write(&node->incarnation);
 	lnd_host_halt(node);
 	lnd_soft_declare_dead(node->fabric->region, node->number, 0, &ring);
 	lnd_host_clear(node);
-	up_write(&node->life);
+	up_write(&node->incarnation);
 	lnd_host_ring(node->fabric, ring);
 	return 0;
 }
@@ -282,14 +282,14 @@ void lnd_host_node_stop(struct lnd_host_node *node)
 			return;
 		}
 	}
-	down_write(&node->life);
+	down_write(&node->incarnation);
 	lnd_host_halt(node);
 	WARN_ON(lnd_ni_destroy(node->ni) != LND_OK);
 	WARN_ON(!lnd_host_only_hungry(node));
 	lnd_host_taken(list_empty(&node->ops) ? LND_HOST_AT_STOP_IDLE : LND_HOST_AT_STOP_HUNGRY);
-	WARN_ON(lnd_soft_leave(node->seat, &ring) != LND_OK);
+	WARN_ON(lnd_soft_leave(node->engine_ref, &ring) != LND_OK);
 	lnd_host_clear(node);
-	up_write(&node->life);
+	up_write(&node->incarnation);
 	lnd_host_ring(node->fabric, ring);
 }
 

@@ -3,10 +3,10 @@
 
 use super::*;
 
-fn journey(deadline: u64) -> Journey {
+fn attempts(deadline: u64) -> Attempts {
     let deadline = Instant::from_nanos(deadline);
     let terms = Terms { suppress: false, ..Terms::new(1, deadline) };
-    Journey::new(PeerId::new(0), terms)
+    Attempts::new(PeerId::new(0), terms)
 }
 
 fn path(local: usize, hop: u32) -> Path {
@@ -16,11 +16,11 @@ fn path(local: usize, hop: u32) -> Path {
 #[test]
 fn disjoint_as_the_class_asks_and_never_twice() {
     // S4-9, S4-14, S4-17, R44.
-    let mut j = journey(100);
+    let mut j = attempts(100);
     assert!(j.begin(Instant::ORIGIN, path(0, 0)));
     assert!(!j.begin(Instant::ORIGIN, path(1, 1)), "one try at a time");
-    j.end(Health::LocalDropped, Delivery::NotDelivered);
-    let allowed = |j: &Journey, how| {
+    j.end(HealthClass::LocalDropped, Delivery::NotDelivered);
+    let allowed = |j: &Attempts, how| {
         let pairs = [(0, 0), (0, 1), (1, 0), (1, 1)];
         pairs.map(|(l, r)| j.allows(path(l, r), how))
     };
@@ -31,7 +31,7 @@ fn disjoint_as_the_class_asks_and_never_twice() {
     assert_eq!(allowed(&j, Resend::Untried), [false, true, true, true]);
     assert_eq!(allowed(&j, Resend::Anew), [true; 4]);
     assert!(j.begin(Instant::ORIGIN, path(1, 0)));
-    j.end(Health::LocalDropped, Delivery::NotDelivered);
+    j.end(HealthClass::LocalDropped, Delivery::NotDelivered);
     assert_eq!(allowed(&j, Resend::OtherLocal), [false, true, false, false]);
     assert_eq!(allowed(&j, Resend::NewPath), [false, true, false, false]);
 }
@@ -39,29 +39,29 @@ fn disjoint_as_the_class_asks_and_never_twice() {
 #[test]
 fn time_bounds_the_tries_and_a_limit_if_there_is_one() {
     // S4-19, S4-20, R37: a resend never extends the deadline.
-    let mut j = journey(90);
+    let mut j = attempts(90);
     for n in 0..3 {
         assert!(j.may_try_again(Instant::from_nanos(89), 2));
         assert!(!j.may_try_again(Instant::from_nanos(90), 2));
         assert!(j.begin(Instant::ORIGIN, path(0, n)));
-        j.end(Health::RemoteDropped, Delivery::NotDelivered);
+        j.end(HealthClass::RemoteDropped, Delivery::NotDelivered);
     }
     assert!(j.is_spent(2) && !j.may_try_again(Instant::from_nanos(0), 2));
     assert!(!j.is_spent(UNTIL_DEADLINE));
     assert!(j.may_try_again(Instant::from_nanos(89), UNTIL_DEADLINE));
     assert!(!j.may_try_again(Instant::from_nanos(90), UNTIL_DEADLINE));
-    assert!(!journey(90).begin(Instant::from_nanos(90), path(0, 0)), "LU-16303");
+    assert!(!attempts(90).begin(Instant::from_nanos(90), path(0, 0)), "LU-16303");
 }
 
 #[test]
 fn a_round_is_bounded_and_a_pause_begins_another() {
     // R44: without a pause at most so many tries, however many paths there are.
-    let mut j = journey(90);
+    let mut j = attempts(90);
     for round in 1..=3 {
         for n in 0..8 {
             assert!(!j.round_is_full());
             assert!(j.begin(Instant::ORIGIN, path(0, n)));
-            j.end(Health::RemoteDropped, Delivery::NotDelivered);
+            j.end(HealthClass::RemoteDropped, Delivery::NotDelivered);
         }
         assert!(j.round_is_full() && !j.begin(Instant::ORIGIN, path(0, 9)));
         assert!(!j.allows(path(0, 3), Resend::OtherRemote), "tried in this round");
@@ -76,7 +76,7 @@ fn a_round_is_bounded_and_a_pause_begins_another() {
 
 #[test]
 fn slices_share_what_is_left() {
-    let j = journey(90);
+    let j = attempts(90);
     assert_eq!(j.slice(Instant::ORIGIN, 2).as_nanos(), 30);
     assert_eq!(j.slice(Instant::from_nanos(60), 0).as_nanos(), 90);
     assert_eq!(j.slice(Instant::from_nanos(89), 2).as_nanos(), 90);
@@ -86,13 +86,13 @@ fn slices_share_what_is_left() {
 #[test]
 fn an_unknown_try_makes_the_whole_unknown() {
     // S0-18, R7: a later try that surely failed says nothing about an earlier one.
-    let mut j = journey(90);
+    let mut j = attempts(90);
     assert_eq!((j.under_way(), j.last_class()), (false, None));
     assert!(j.begin(Instant::ORIGIN, path(0, 0)));
     assert!(j.under_way());
-    assert_eq!(j.end(Health::NetworkTimeout, Delivery::Unknown), Delivery::Unknown);
-    assert_eq!((j.under_way(), j.last_class()), (false, Some(Health::NetworkTimeout)));
+    assert_eq!(j.end(HealthClass::NetworkTimeout, Delivery::Unknown), Delivery::Unknown);
+    assert_eq!((j.under_way(), j.last_class()), (false, Some(HealthClass::NetworkTimeout)));
     assert!(j.begin(Instant::ORIGIN, path(1, 1)));
-    assert_eq!(j.end(Health::RemoteDropped, Delivery::NotDelivered), Delivery::Unknown);
+    assert_eq!(j.end(HealthClass::RemoteDropped, Delivery::NotDelivered), Delivery::Unknown);
     assert!(j.may_have_arrived());
 }

@@ -19,7 +19,7 @@ const MEMORY: usize = 96;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Known {
     /// Its life.
-    pub life: Option<Incarnation>,
+    pub incarnation: Option<Incarnation>,
     /// The session that it has opened with us.
     pub theirs: u32,
     /// Its requests that we have taken.
@@ -34,13 +34,13 @@ pub struct Known {
 
 /// All that it knows.
 #[derive(Debug, Default)]
-pub struct Lore {
+pub struct Captured {
     frames: VecDeque<Vec<u8>>,
     cookies: VecDeque<Tag>,
     nodes: BTreeMap<u32, Known>,
 }
 
-impl Lore {
+impl Captured {
     /// Takes in what was overheard.
     pub fn learn(&mut self, heard: &mut VecDeque<(Lane, Vec<u8>)>) {
         for (_, bytes) in heard.drain(..) {
@@ -58,7 +58,7 @@ impl Lore {
     /// Notes lives and cookies.
     pub fn note(&mut self, envelope: &Envelope, message: &Message<'_>) {
         if let Some(node) = node_of(envelope.from) {
-            self.node(node).life = Some(envelope.from_life);
+            self.node(node).incarnation = Some(envelope.from_incarnation);
         }
         let tags = match *message {
             Message::PutReq { source: tag, .. }

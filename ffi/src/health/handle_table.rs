@@ -8,7 +8,7 @@ const NONE: u32 = u32::MAX;
 
 /// One place.
 #[derive(Debug)]
-pub(super) struct Place<T> {
+pub(super) struct HandleSlot<T> {
     generation: u32,
     /// Next free place, if this one is free; else the one that was taken next.
     next: u32,
@@ -19,7 +19,7 @@ pub(super) struct Place<T> {
     value: Option<T>,
 }
 
-impl<T> Place<T> {
+impl<T> HandleSlot<T> {
     /// Place number `index`, free; the one after it is the next.
     pub const fn free(index: usize) -> Self {
         Self {
@@ -34,16 +34,16 @@ impl<T> Place<T> {
 
 /// A table of places.
 #[derive(Debug)]
-pub(super) struct Taken<'m, T> {
-    places: &'m mut [Place<T>],
+pub(super) struct HandleTable<'m, T> {
+    places: &'m mut [HandleSlot<T>],
     first: u32,
     /// Those in use, in the order in which they were taken.
     oldest: u32,
     newest: u32,
 }
 
-impl<'m, T> Taken<'m, T> {
-    pub const fn new(places: &'m mut [Place<T>]) -> Self {
+impl<'m, T> HandleTable<'m, T> {
+    pub const fn new(places: &'m mut [HandleSlot<T>]) -> Self {
         Self { places, first: 0, oldest: NONE, newest: NONE }
     }
 
@@ -102,7 +102,7 @@ impl<'m, T> Taken<'m, T> {
         }
     }
 
-    fn find(&mut self, index: u32, generation: u32) -> Option<&mut Place<T>> {
+    fn find(&mut self, index: u32, generation: u32) -> Option<&mut HandleSlot<T>> {
         let place = self.places.get_mut(index as usize)?;
         (place.generation == generation && place.value.is_some()).then_some(place)
     }
@@ -144,8 +144,8 @@ mod tests {
 
     #[test]
     fn a_name_is_good_once() {
-        let mut places: Vec<_> = (0..2).map(Place::free).collect();
-        let mut taken = Taken::new(&mut places);
+        let mut places: Vec<_> = (0..2).map(HandleSlot::free).collect();
+        let mut taken = HandleTable::new(&mut places);
         let now = Instant::ORIGIN;
         let (a, b) = (taken.keep(now, 'a').unwrap(), taken.keep(now, 'b').unwrap());
         assert_eq!(taken.keep(now, 'c'), Err('c'));
@@ -168,8 +168,8 @@ mod tests {
     fn the_oldest_expire_first() {
         let at = Instant::from_nanos;
         let bound = Span::from_nanos(10);
-        let mut places: Vec<_> = (0..3).map(Place::free).collect();
-        let mut taken = Taken::new(&mut places);
+        let mut places: Vec<_> = (0..3).map(HandleSlot::free).collect();
+        let mut taken = HandleTable::new(&mut places);
         assert!(!taken.expire(at(99), bound) && taken.oldest().is_none());
         let names: Vec<_> = (0..3).map(|n| taken.keep(at(n), n).unwrap()).collect();
         // One in the middle is taken out and another comes: it is the newest.

@@ -8,16 +8,16 @@ use std::rc::Rc;
 use lnd_core::sync::AtomicU32;
 use lnd_core::time::{Instant, Span};
 
-use super::desk::Desk;
-use super::host::{Counts, Host, Life};
+use super::health_view::HealthView;
+use super::host::{Counts, Host, HostIncarnation};
 use super::oracle::{Defect, Oracle};
 use super::plan::{Plan, Profile};
 use super::rail::{Ground, Rail};
 use super::rules::Rules;
 use super::world::{number_all, Event, NiSpec, World};
-use crate::fabric::{nid_of, Fabric, Mapping, Shape, Window};
+use crate::fabric::{nid_of, Fabric, Mapping, MemoryWindow, Shape};
 use crate::lnet::{Config, Lnet, Routes, Unlisted};
-use crate::node::{Hall, Stats};
+use crate::node::{Arena, Stats};
 use crate::rng::Rng;
 use crate::simulator::book::Book;
 use crate::simulator::fail::Violation;
@@ -48,12 +48,12 @@ pub fn with<R>(
     let shape = Shape::new(specs.len() as u32, 1, SLOTS, WINDOW);
     let mapping = Mapping::anonymous(shape.bytes_needed()).map_err(|error| error.to_string())?;
     let fabric = Fabric::format(&mapping, shape).map_err(|error| error.to_string())?;
-    let (hall, objections) = (Hall::new(), AtomicU32::new(0));
+    let (arena, objections) = (Arena::new(), AtomicU32::new(0));
     let tally = Tally::default();
     let nets = nets_of(plan, &specs, &mut rng, &tally);
     let ground = Ground {
         fabric: &fabric,
-        hall: &hall,
+        arena: &arena,
         objections: &objections,
         homes: specs.iter().map(|spec| spec.host).collect(),
         nets,
@@ -64,7 +64,7 @@ pub fn with<R>(
     };
     let mut world = World::new(ground, plan.clone(), setup, specs, rng, defect);
     for host in 0..plan.hosts.len() as u32 {
-        world.birth(host).map_err(|violation| violation.what)?;
+        world.start(host).map_err(|violation| violation.what)?;
     }
     world.schedule_plan();
     Ok(run(&mut world))
@@ -161,17 +161,18 @@ impl<'m> World<'m> {
     }
 
     /// A node begins a life.
-    pub(super) fn birth(&mut self, host: u32) -> Result<(), Violation> {
-        let life =
-            self.new_life(host).map_err(|what| Violation::at(host, format!("birth: {what}")))?;
+    pub(super) fn start(&mut self, host: u32) -> Result<(), Violation> {
+        let incarnation = self
+            .new_incarnation(host)
+            .map_err(|what| Violation::at(host, format!("birth: {what}")))?;
         if let Some(place) = self.hosts.get_mut(host as usize) {
-            place.life = Some(life);
-            place.lives += 1;
+            place.incarnation = Some(incarnation);
+            place.incarnations += 1;
         }
         let first = self.now.after(Span::from_micros(self.rng.below(5_000)));
         if self.traffic {
-            if let Some(life) = self.life(host) {
-                life.user_at = Some(first);
+            if let Some(incarnation) = self.incarnation(host) {
+                incarnation.user_at = Some(first);
             }
             self.queue.push(first, Event::User(host));
         }
@@ -180,12 +181,12 @@ impl<'m> World<'m> {
         Ok(())
     }
 
-    fn new_life(&mut self, host: u32) -> Result<Life<'m>, String> {
+    fn new_incarnation(&mut self, host: u32) -> Result<HostIncarnation<'m>, String> {
         let ground = self.ground.clone();
         let recorder = self.hosts.get(host as usize).map(|h| h.recorder.clone());
         let recorder = recorder.ok_or("no such node")?;
-        let number = self.hosts.get(host as usize).map_or(1, |h| h.lives + 1);
-        let window = Window::new(ground.fabric, host);
+        let number = self.hosts.get(host as usize).map_or(1, |h| h.incarnations + 1);
+        let window = MemoryWindow::new(ground.fabric, host);
         let far: Vec<u32> =
             (0..self.hosts.len() as u32).filter(|&to| self.is_far(host, to)).collect();
         let habits = Habits { far: far.clone(), ..self.setup.habits(host) };
@@ -206,21 +207,21 @@ impl<'m> World<'m> {
         };
         let mut lnet = Lnet::new(config).map_err(|error| format!("{error:?}"))?;
         user.furnish(&mut lnet);
-        let desk = Desk::new(
-            ground.hall,
+        let health_view = HealthView::new(
+            ground.arena,
             (host, number),
             &self.plan,
             &specs,
             self.now,
             self.rng.next() as u32,
         )?;
-        Ok(Life {
+        Ok(HostIncarnation {
             host,
             number,
             rails,
             lnet,
             user,
-            desk,
+            health_view,
             thread_at: None,
             user_at: None,
             stats: Stats::default(),
@@ -254,11 +255,11 @@ impl<'m> World<'m> {
     }
 
     /// A node's life ends, now, in whatever state it is.
-    pub(super) fn bury(&mut self, host: u32) {
+    pub(super) fn mark_dead(&mut self, host: u32) {
         let Some(place) = self.hosts.get_mut(host as usize) else { return };
-        place.end_life();
-        self.book.bury(host);
-        self.oracle.bury(host);
+        place.end_incarnation();
+        self.book.mark_dead(host);
+        self.oracle.mark_dead(host);
         for (number, spec) in self.specs.iter().enumerate().filter(|(_, s)| s.host == host) {
             if let Some(net) = self.ground.nets.get(spec.net) {
                 net.borrow_mut().forget(number as u32);
@@ -270,8 +271,8 @@ impl<'m> World<'m> {
 impl<'m> Host<'m> {
     fn new() -> Self {
         Self {
-            life: None,
-            lives: 0,
+            incarnation: None,
+            incarnations: 0,
             recorder: Recorder::new(4096),
             stats: Stats::default(),
             counts: Counts::default(),
@@ -279,18 +280,18 @@ impl<'m> Host<'m> {
     }
 
     /// Ends the present life and keeps what is to be told of it.
-    pub(super) fn end_life(&mut self) -> Option<Life<'m>> {
-        let life = self.life.take()?;
-        self.stats.merge(&life.stats);
-        self.counts.merge(&life.counts);
-        Some(life)
+    pub(super) fn end_incarnation(&mut self) -> Option<HostIncarnation<'m>> {
+        let incarnation = self.incarnation.take()?;
+        self.stats.merge(&incarnation.stats);
+        self.counts.merge(&incarnation.counts);
+        Some(incarnation)
     }
 
     /// What all lives have counted, the present one included.
     pub fn all_counts(&self) -> Counts {
         let mut all = self.counts.clone();
-        if let Some(life) = &self.life {
-            all.merge(&life.counts);
+        if let Some(incarnation) = &self.incarnation {
+            all.merge(&incarnation.counts);
         }
         all
     }

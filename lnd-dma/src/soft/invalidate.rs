@@ -4,13 +4,13 @@
 
 use super::{Fabric, Faults, SoftEngine};
 use crate::descriptor::{Flags, State};
-use crate::regs::Cause;
+use crate::regs::ErrorBits;
 
 impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
     /// Looks at up to `budget` recalls.
-    pub(super) fn recall_some(&mut self, budget: u32) {
-        let recalls = self.memory.recalls();
-        if !recalls.any() {
+    pub(super) fn invalidate_some(&mut self, budget: u32) {
+        let invalidates = self.memory.invalidates();
+        if !invalidates.any() {
             return;
         }
         // Round and round, so that those that must wait do not hold up the others; once round at
@@ -20,15 +20,15 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
             if !self.room_for(2) {
                 break;
             }
-            let next = recalls.take_from(self.recall_at).or_else(|| recalls.take_one());
+            let next = invalidates.take_from(self.invalidate_at).or_else(|| invalidates.take_one());
             let Some(index) = next else { break };
             if first_waiting == Some(index) {
-                recalls.set(index);
+                invalidates.set(index);
                 break;
             }
-            self.recall_at = index.wrapping_add(1);
-            if !self.recall(index) {
-                recalls.set(index);
+            self.invalidate_at = index.wrapping_add(1);
+            if !self.invalidate(index) {
+                invalidates.set(index);
                 first_waiting = first_waiting.or(Some(index));
             }
         }
@@ -36,7 +36,7 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
     }
 
     /// Deals with one recall; `false`: it must be looked at again.
-    fn recall(&mut self, index: u32) -> bool {
+    fn invalidate(&mut self, index: u32) -> bool {
         let Some(descriptor) = self.memory.descriptor(index) else { return true };
         let own = descriptor.own();
         if !descriptor.is_wanted(own) {
@@ -44,27 +44,27 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
             return true;
         }
         let content = descriptor.read();
-        if self.faults.overlooks_recall(content.tag) {
+        if self.faults.overlooks_invalidate(content.tag) {
             return false;
         }
         match own.state() {
             Some(State::Owned) if content.flags.contains(Flags::PULL) => {
-                self.recall_pull(index);
+                self.invalidate_pull(index);
                 true
             }
             Some(State::Owned) => {
                 // If a puller claims it just now, the swap fails and we look again.
-                self.take_back(own, index, State::Untouched, Cause::RECALLED);
+                self.take_back(own, index, State::Untouched, ErrorBits::INVALIDATED);
                 !descriptor.own().is(State::Busy)
             }
             Some(State::Busy) if !self.fabric.alive(own.puller()) => {
                 // The puller is dead and touches nothing any more: its part ends here (S0-9).
-                self.take_back(own, index, State::Touched, Cause::RECALLED);
+                self.take_back(own, index, State::Touched, ErrorBits::INVALIDATED);
                 true
             }
             Some(State::Busy) => {
                 // The puller sees it between two chunks. It may also die before: look again.
-                let _ = own.recalled() || descriptor.swap(own, own.recalling());
+                let _ = own.invalidated() || descriptor.swap(own, own.invalidating());
                 false
             }
             // It has come back by itself: that is its one return. A puller that died with it may
@@ -79,14 +79,14 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
 
 impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
     /// A pull wanted back: broken off if it has begun, else returned as it is.
-    fn recall_pull(&mut self, index: u32) {
+    fn invalidate_pull(&mut self, index: u32) {
         for at in 0..self.pulls.len() {
             let ours =
                 self.pulls.get(at).is_some_and(|p| p.as_ref().is_some_and(|p| p.index() == index));
             if ours {
                 if let Some(mut pull) = self.pulls.get_mut(at).and_then(Option::take) {
-                    let (state, cause) = pull.break_off(Cause::RECALLED);
-                    if pull.tell() {
+                    let (state, cause) = pull.break_off(ErrorBits::INVALIDATED);
+                    if pull.notify() {
                         self.fabric.returned(pull.node());
                     }
                     self.give_back(index, state, cause);
@@ -94,6 +94,6 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
                 return;
             }
         }
-        self.give_back(index, State::Untouched, Cause::RECALLED);
+        self.give_back(index, State::Untouched, ErrorBits::INVALIDATED);
     }
 }

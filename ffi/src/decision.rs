@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! Decisions on peers' requests: at once, while the frame is there, or later.
 
-use lnd_core::message::Refusal;
+use lnd_core::message::NakReason;
 use lnd_core::time::Instant;
 
-use crate::abi::{lnd_error, lnd_report, lnd_request, lnd_role, lnd_transfer, lnd_verdict};
+use crate::abi::{lnd_decision, lnd_error, lnd_report, lnd_request, lnd_role, lnd_transfer};
 use crate::decide::{Decided, Memory, What};
 use crate::errors::{outcome, outcome_of};
 use crate::handle;
@@ -19,8 +19,8 @@ fn decide(
     now: Instant,
     what: &What<'_>,
 ) -> Result<Decided, lnd_error> {
-    let mut inside = ni.enter()?;
-    let thread = inside.thread();
+    let mut entered = ni.enter()?;
+    let thread = entered.thread();
     let keep = matches!(what, What::Keep);
     let decided = if keep || handle::is_offered(request) {
         let offered = handle::of_offered(ni.platform.id, request)?;
@@ -28,7 +28,7 @@ fn decide(
     } else {
         thread.decide_kept(now, handle::of_request(ni.platform.id, request)?, what)
     };
-    ni.leave(inside, now);
+    ni.exit(entered, now);
     decided
 }
 
@@ -47,7 +47,7 @@ fn decide(
 ///
 /// The payload of an LND_REQUEST_IMMEDIATE can be received only while its frame is there; after lnd_keep()
 /// lnd_recv() of more than no bytes is LND_E_TOO_LONG. A host that needs longer copies the payload before
-/// and ends the request later by lnd_refuse(), of which the sender does not hear.
+/// and ends the request later by lnd_nak(), of which the sender does not hear.
 ///
 /// Context: thread; also in finalize() and event(). Takes the lock.
 /// Return: LND_OK, LND_DONE, LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY,
@@ -57,16 +57,16 @@ fn decide(
 pub unsafe extern "C" fn lnd_recv(
     ni: *mut lnd_ni,
     request: lnd_request,
-    verdict: *const lnd_verdict,
+    decision: *const lnd_decision,
     now: u64,
     transfer: *mut lnd_transfer,
     report: *mut lnd_report,
 ) -> lnd_error {
     // SAFETY: by the contract of the ABI.
-    unsafe { lend(false, ni, request, verdict, now, transfer, report) }
+    unsafe { lend(false, ni, request, decision, now, transfer, report) }
 }
 
-/// lnd_give() - Answers a peer's GET with memory of ours.
+/// lnd_reply() - Answers a peer's GET with memory of ours.
 /// @ni: the NI.
 /// @request: the request, of kind LND_REQUEST_GET.
 /// @verdict: where from, and how much.
@@ -78,22 +78,22 @@ pub unsafe extern "C" fn lnd_recv(
 /// Context: thread; also in finalize() and event(). Takes the lock.
 /// Return: as lnd_recv(), without LND_DONE.
 #[no_mangle]
-pub unsafe extern "C" fn lnd_give(
+pub unsafe extern "C" fn lnd_reply(
     ni: *mut lnd_ni,
     request: lnd_request,
-    verdict: *const lnd_verdict,
+    decision: *const lnd_decision,
     now: u64,
     transfer: *mut lnd_transfer,
 ) -> lnd_error {
     // SAFETY: by the contract of the ABI.
-    unsafe { lend(true, ni, request, verdict, now, transfer, core::ptr::null_mut()) }
+    unsafe { lend(true, ni, request, decision, now, transfer, core::ptr::null_mut()) }
 }
 
 unsafe fn lend(
     give: bool,
     ni: *mut lnd_ni,
     request: lnd_request,
-    verdict: *const lnd_verdict,
+    decision: *const lnd_decision,
     now: u64,
     transfer: *mut lnd_transfer,
     report: *mut lnd_report,
@@ -104,9 +104,9 @@ unsafe fn lend(
         // SAFETY: by the contract of the ABI.
         let report = unsafe { output_if(report)? };
         // SAFETY: by the contract of the ABI.
-        let it = unsafe { input(verdict)? };
+        let it = unsafe { input(decision)? };
         let memory = Memory { it, at_once: report.is_some() };
-        let what = if give { What::Give(memory) } else { What::Recv(memory) };
+        let what = if give { What::Reply(memory) } else { What::Recv(memory) };
         let (end, handle) = match decide(ni, request, Instant::from_nanos(now), &what)? {
             Decided::Done(status, nid) => {
                 if let Some(report) = report {
@@ -133,8 +133,8 @@ unsafe fn lend(
 /// @kept: where its handle from now on is written.
 ///
 /// On LND_OK its frame is not needed any more: header and payload must have been copied before. The request
-/// then holds a slot and the peer's credit until lnd_recv(), lnd_give() or lnd_refuse(); it ends by itself
-/// after @verdict_bound of struct lnd_config, or, with LND_NO_RECALL, when its sender takes it back.
+/// then holds a slot and the peer's credit until lnd_recv(), lnd_reply() or lnd_nak(); it ends by itself
+/// after @decision_bound of struct lnd_config, or, with LND_CANCEL_FIRST, when its sender takes it back.
 ///
 /// Context: thread; also in finalize() and event(). Takes the lock.
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY,
@@ -161,20 +161,20 @@ pub unsafe extern "C" fn lnd_keep(
     }))
 }
 
-/// lnd_refuse() - Refuses a peer's request. Nothing will be reported.
+/// lnd_nak() - Refuses a peer's request. Nothing will be reported.
 /// @ni: the NI.
 /// @request: the request.
-/// @refusal: enum lnd_refusal; the peer is told, unless the payload came along.
+/// @refusal: enum lnd_nak_reason; the peer is told, unless the payload came along.
 /// @now: the time.
 ///
 /// Of a request that has ended meanwhile nothing is left to refuse: LND_OK, where lnd_recv() and
-/// lnd_give() return LND_E_GONE.
+/// lnd_reply() return LND_E_GONE.
 ///
 /// Context: thread; also in finalize() and event(). Takes the lock.
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY,
 /// LND_E_FOREIGN, LND_E_STALE, LND_E_ARGUMENT, LND_E_WAIT (see lnd_frame_in()).
 #[no_mangle]
-pub unsafe extern "C" fn lnd_refuse(
+pub unsafe extern "C" fn lnd_nak(
     ni: *mut lnd_ni,
     request: lnd_request,
     refusal: u32,
@@ -182,7 +182,7 @@ pub unsafe extern "C" fn lnd_refuse(
 ) -> lnd_error {
     // SAFETY: by the contract of the ABI.
     outcome(unsafe { lnd_ni::of(ni) }.and_then(|ni| {
-        let why = u8::try_from(refusal).ok().and_then(Refusal::from_wire);
+        let why = u8::try_from(refusal).ok().and_then(NakReason::from_wire);
         let why = why.ok_or(lnd_error::LND_E_ARGUMENT)?;
         match decide(ni, request, Instant::from_nanos(now), &What::Refuse(why)) {
             Ok(_) | Err(lnd_error::LND_E_GONE) => Ok(()),

@@ -22,15 +22,15 @@ use loom::thread::{self, JoinHandle};
 fn world() -> Rc<World> {
     let world = World::new(1);
     world.link_gate().open();
-    world.peer_gate().change(|view| view.next_life().with_state(HelloState::Good));
+    world.peer_gate().change(|view| view.next_incarnation().with_state(HelloState::Good));
     world
 }
 
 /// The peer begins another life, and what belongs to the former one is given up.
-fn new_life(world: &Rc<World>) -> JoinHandle<Option<Effect>> {
+fn new_incarnation(world: &Rc<World>) -> JoinHandle<Option<Effect>> {
     let world = Rc::clone(world);
     thread::spawn(move || {
-        world.peer_gate().change(|view| view.next_life().with_state(HelloState::Good));
+        world.peer_gate().change(|view| view.next_incarnation().with_state(HelloState::Good));
         let (tag, cause) = world.must_cancel(0)?;
         assert_eq!(cause, Cause::PeerRestarted);
         world.turn();
@@ -50,7 +50,7 @@ fn paid(world: &Rc<World>, tag: Tag, event: Event) -> JoinHandle<Option<Effect>>
 /// PULL_READY: the steps of a hand-out behind an answer. Whether the pull was posted, and what the
 /// answer and the payment of `CPU` did.
 fn pull_ready(world: &World, tag: Tag) -> (bool, [Option<Effect>; 2]) {
-    let life = world.shared().owner(tag.index).life();
+    let incarnation = world.shared().owner(tag.index).incarnation();
     world.turn();
     let accepted = world.effect(tag, Event::Accepted);
     if accepted != Some(Effect::StartPull) {
@@ -58,7 +58,7 @@ fn pull_ready(world: &World, tag: Tag) -> (bool, [Option<Effect>; 2]) {
     }
     // Partner: the fence in `PeerGate::change`.
     fence(Ordering::SeqCst);
-    let current = world.peer_gate().view().life() == life;
+    let current = world.peer_gate().view().incarnation() == incarnation;
     if !current {
         world.turn();
         let withdrawn = world.effect(tag, Event::Withdraw(Debts::HW, Cause::PeerRestarted));
@@ -69,11 +69,11 @@ fn pull_ready(world: &World, tag: Tag) -> (bool, [Option<Effect>; 2]) {
 }
 
 #[test]
-fn r31_new_life_against_pull_ready() {
+fn r31_new_incarnation_against_pull_ready() {
     let ends = explore("PULL_READY ‖ new life, sweep", Bound::Exhaustive, || {
         let world = world();
-        let tag = world.handed_out(Debts::PEER);
-        let other = new_life(&world);
+        let tag = world.posted(Debts::PEER);
+        let other = new_incarnation(&world);
         let (posted, [accepted, paid]) = pull_ready(&world, tag);
         let swept = other.join().unwrap();
 
@@ -95,11 +95,11 @@ fn r31_new_life_against_pull_ready() {
 }
 
 #[test]
-fn r31_new_life_against_put_done_against_completion() {
+fn r31_new_incarnation_against_put_done_against_completion() {
     let ends = explore("PUT_DONE ‖ HwOk ‖ new life, sweep", Bound::Preemptions(3), || {
         let world = world();
-        let tag = world.handed_out(Debts(Debts::HW.0 | Debts::PEER.0));
-        let other = new_life(&world);
+        let tag = world.posted(Debts(Debts::HW.0 | Debts::PEER.0));
+        let other = new_incarnation(&world);
         let engine = paid(&world, tag, Event::HwOk);
         world.turn();
         let done = world.effect(tag, Event::Done);
@@ -125,12 +125,12 @@ fn r31_new_life_against_put_done_against_completion() {
 }
 
 #[test]
-fn inv_1_new_life_against_refusal_against_completion_against_deadline() {
+fn inv_1_new_incarnation_against_refusal_against_completion_against_deadline() {
     let name = "PUT_NAK ‖ HwUntouched ‖ deadline ‖ new life, sweep";
     let ends = explore(name, Bound::Between(2, 3), || {
         let world = world();
-        let tag = world.handed_out(Debts::HW);
-        let other = new_life(&world);
+        let tag = world.posted(Debts::HW);
+        let other = new_incarnation(&world);
         let engine = paid(&world, tag, Event::HwUntouched);
         let clock = paid(&world, tag, Event::Cancel(Cause::Deadline));
         world.turn();

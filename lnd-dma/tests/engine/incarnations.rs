@@ -70,7 +70,7 @@ fn the_puller_dies_while_it_is_asked() {
 /// A puller that begins a new life has forgotten what it held: the source gets it back by itself, or
 /// by a stop.
 #[test]
-fn the_puller_begins_another_life() {
+fn the_puller_begins_another_incarnation() {
     for stop in [false, true] {
         let plant = Plant::new(Shape::default());
         let mut world = plant.world();
@@ -81,7 +81,7 @@ fn the_puller_begins_another_life() {
         world.restart(1);
         if stop {
             let proof = world.proof(A);
-            assert_eq!(world.yank(A, tag(0), &proof), Some(Returned::Touched));
+            assert_eq!(world.reclaim(A, tag(0), &proof), Some(Returned::Touched));
         } else {
             world.settle();
             assert_eq!(world.once(A, tag(0)), Returned::Touched);
@@ -91,7 +91,7 @@ fn the_puller_begins_another_life() {
 
 /// Only what that node held goes back.
 #[test]
-fn another_pullers_new_life() {
+fn another_pullers_new_incarnation() {
     let plant = Plant::new(Shape { nodes: 3, ..Shape::default() });
     let mut world = plant.world();
     after_steps(&mut world, 2);
@@ -107,7 +107,7 @@ fn another_pullers_new_life() {
 
 /// The puller has ended the source's part and dies before it can say so: a recall finds it.
 #[test]
-fn the_puller_dies_with_the_news() {
+fn the_puller_dies_with_the_event() {
     let plant = Plant::new(Shape::default());
     let mut world = plant.world();
     after_steps(&mut world, 4);
@@ -123,7 +123,7 @@ fn the_puller_dies_with_the_news() {
 
 /// A source that begins a new life stages the same descriptor again: the old pull does not go on.
 #[test]
-fn the_source_begins_another_life() {
+fn the_source_begins_another_incarnation() {
     let plant = Plant::new(Shape::default());
     let mut world = plant.world();
     after_steps(&mut world, 2);
@@ -147,10 +147,10 @@ fn the_source_is_out_of_sight_for_long() {
     let plant = Plant::new(Shape::default());
     let mut world = plant.world();
     after_steps(&mut world, 2);
-    plant.bus.seats[0].present.store(false, Ordering::Relaxed);
+    plant.bus.node_memories[0].present.store(false, Ordering::Relaxed);
     world.settle();
     assert_eq!(world.once(B, tag(0)), Returned::Touched);
-    plant.bus.seats[0].present.store(true, Ordering::Relaxed);
+    plant.bus.node_memories[0].present.store(true, Ordering::Relaxed);
     world.settle();
     assert_eq!(world.once(A, tag(0)), Returned::Touched);
 }
@@ -182,7 +182,7 @@ fn the_sources_link_fails() {
     world.step_all();
     world.port(A).driver.stop();
     let proof = world.proof(A);
-    assert_eq!(world.yank(A, tag(0), &proof), Some(Returned::Touched));
+    assert_eq!(world.reclaim(A, tag(0), &proof), Some(Returned::Touched));
     world.settle();
     assert_eq!(world.once(B, tag(0)), Returned::Touched);
     assert_eq!(world.ends(A, tag(0)), []);

@@ -92,7 +92,7 @@ fn a_commit_whose_answer_was_lost_with_its_server_is_made_again() {
 #[test]
 fn servers_that_die_again_and_again_get_all_files_in_the_end() {
     let mut world = World::new(Setup::small(), 5);
-    world.weather = Weather { lost: 30_000, doubted: 30_000, ..Weather::default() };
+    world.weather = Weather { lost: 30_000, unverified: 30_000, ..Weather::default() };
     let files: Vec<_> = (0..8).map(|n| (format!("f{n}"), content(n, 60_000))).collect();
     for (name, bytes) in &files {
         world.client().add(put(name, bytes, 4096));
@@ -121,7 +121,7 @@ fn servers_that_die_again_and_again_get_all_files_in_the_end() {
 }
 
 #[test]
-fn a_dead_client_leaks_nothing_and_its_jobs_go_on_in_its_next_life() {
+fn a_dead_client_leaks_nothing_and_its_jobs_go_on_in_its_next_incarnation() {
     let mut world = World::new(Setup::small(), 6);
     let bytes = content(1, 200_000);
     assert!(world.do_one(put("a", &bytes, 4096)).is_ok());

@@ -10,7 +10,7 @@ use lnd_core::id::{LinkId, Nid};
 use lnd_core::time::{Instant, Span};
 use lnd_dma::driver::CompletionQueue;
 use lnd_dma::memory::LinkMemory;
-use lnd_dma::regs::{Control, LinkBits, Register, RegisterAccess, Status};
+use lnd_dma::regs::{ControlBits, LinkBits, Register, RegisterAccess, StatusBits};
 use lnd_dma::soft::SoftEngine;
 use lnd_shortmsg::wire::DecodeCounters;
 
@@ -59,20 +59,21 @@ impl<F> Port<'_, F> {
 
 /// The registers of an engine whose change means that there is something new to do.
 pub fn bells(memory: &LinkMemory<'_>) -> [u32; 6] {
-    use Register::{Control, CutRound, Link, PostTail, RecallBell, StageBell};
-    [PostTail, StageBell, RecallBell, Control, Link, CutRound].map(|register| memory.read(register))
+    use Register::{CutRound, InvalidateBell, Link, PostTail, StageBell};
+    [PostTail, StageBell, InvalidateBell, Register::Control, Link, CutRound]
+        .map(|register| memory.read(register))
 }
 
 /// Whether its registers give an engine something to do; `busy` if it has said so itself.
 pub fn has_work(memory: &LinkMemory<'_>, busy: bool) -> bool {
-    let control = Control::from_bits_retain(memory.read(Register::Control));
-    let status = Status::from_bits_retain(memory.read(Register::Status));
+    let control = ControlBits::from_bits_retain(memory.read(Register::Control));
+    let status = StatusBits::from_bits_retain(memory.read(Register::Status));
     let link = LinkBits::from_bits_retain(memory.read(Register::Link));
-    let stopped = status.contains(Status::STOPPED);
-    if control.contains(Control::STOP) {
+    let stopped = status.contains(StatusBits::STOPPED);
+    if control.contains(ControlBits::STOP) {
         return !stopped;
     }
-    if control.contains(Control::RESET) && stopped {
+    if control.contains(ControlBits::RESET) && stopped {
         return true;
     }
     // Cuts are served without the link's clock.
@@ -81,14 +82,14 @@ pub fn has_work(memory: &LinkMemory<'_>, busy: bool) -> bool {
         return true;
     }
     if !link.contains(LinkBits::UP) {
-        return !status.contains(Status::CLOCK_OFF);
+        return !status.contains(StatusBits::CLOCK_OFF);
     }
-    if !control.contains(Control::ENABLE) {
+    if !control.contains(ControlBits::ENABLE) {
         return false;
     }
-    busy || !status.contains(Status::RUNNING)
+    busy || !status.contains(StatusBits::RUNNING)
         || memory.read(Register::PostTail) != memory.read(Register::PostHead)
-        || memory.recalls().any()
+        || memory.invalidates().any()
         || memory.dones().any()
 }
 
@@ -102,7 +103,7 @@ pub struct Ending {
 }
 
 /// A living node.
-pub struct Life<'m> {
+pub struct HostIncarnation<'m> {
     /// Driver and upper layer.
     pub node: Node<'m, VirtualChannel<'m>, Recorder>,
     /// Its place in the fabric.
@@ -125,7 +126,7 @@ pub struct Life<'m> {
     pub ending: Option<Ending>,
 }
 
-impl<'m> Life<'m> {
+impl<'m> HostIncarnation<'m> {
     /// One link.
     pub fn port(&mut self, link: LinkId) -> Option<&mut Port<'m>> {
         self.ports.get_mut(link.index())
@@ -183,9 +184,9 @@ impl<'m> Life<'m> {
 /// A node over all its lives.
 pub struct Host<'m> {
     /// The present life; `None`: dead or away.
-    pub life: Option<Life<'m>>,
+    pub incarnation: Option<HostIncarnation<'m>>,
     /// Lives begun.
-    pub lives: u32,
+    pub incarnations: u32,
     /// Its trace.
     pub recorder: Recorder,
     /// How the transfers of former lives ended.
@@ -200,20 +201,20 @@ pub struct Host<'m> {
 
 impl<'m> Host<'m> {
     /// Ends the present life and keeps what is to be told of it.
-    pub fn end_life(&mut self) -> Option<Life<'m>> {
-        let life = self.life.take()?;
-        self.stats.merge(&life.node.stats);
-        self.counters.merge(&life.all_counters());
-        self.forwarded += life.node.lnet.ledger().forwarded;
-        self.refused.merge(life.node.receiver().errors());
-        Some(life)
+    pub fn end_incarnation(&mut self) -> Option<HostIncarnation<'m>> {
+        let incarnation = self.incarnation.take()?;
+        self.stats.merge(&incarnation.node.stats);
+        self.counters.merge(&incarnation.all_counters());
+        self.forwarded += incarnation.node.lnet.ledger().forwarded;
+        self.refused.merge(incarnation.node.receiver().errors());
+        Some(incarnation)
     }
 
     /// A node that was never alive.
     pub fn new() -> Self {
         Self {
-            life: None,
-            lives: 0,
+            incarnation: None,
+            incarnations: 0,
             recorder: Recorder::new(4096),
             stats: Stats::default(),
             counters: Counters::new(),

@@ -11,20 +11,20 @@ use std::collections::{BTreeMap, BTreeSet};
 use lnd_core::id::{Incarnation, Nid, Tag};
 use lnd_core::time::{Instant, Span};
 use lnd_core::transfer::Status;
-use lnd_health::journey::{Journey, Path, Terms};
+use lnd_health::attempts::{Attempts, Path, Terms};
 use lnd_health::node::{Action, End, Ended, Next, PeerSettings, Ping, Probe};
 use lnd_health::prober::{Finding, ProbeEnd};
 use lnd_health::select::{Choice, NoPath};
 use lnd_health::tracker::{TrackEnd, Tracking, Wants};
 use lnd_health::{
-    Config, Health, HealthValue, NiId, Object, PeerId, PeerNiId, ProbeKinds, Profile, Refusal,
-    Stamp, WindowCheck,
+    Health, HealthConfig, HealthValue, NiId, Object, PeerId, PeerNiId, ProbeKinds, Profile,
+    Refusal, Stamp, WindowCheck,
 };
 
 use super::kind::Kind;
 use super::plan::{self, Plan};
 use super::world::NiSpec;
-use crate::node::Hall;
+use crate::node::Arena;
 
 /// Ways back that are remembered at most.
 const WAYS_BACK: usize = 4096;
@@ -46,7 +46,7 @@ pub(super) struct Chosen {
 }
 
 /// One node's health.
-pub struct Desk<'m> {
+pub struct HealthView<'m> {
     /// The health itself.
     pub health: Health<'m>,
     locals: Vec<NiId>,
@@ -66,9 +66,14 @@ fn nid(number: u32, net: usize) -> Result<Nid, String> {
     Nid::from_raw(raw).ok_or_else(|| "NID zero".into())
 }
 
-fn config(plan: &Plan, (host, life): (u32, u32), specs: &[NiSpec], seed: u32) -> Config {
+fn config(
+    plan: &Plan,
+    (host, incarnation): (u32, u32),
+    specs: &[NiSpec],
+    seed: u32,
+) -> HealthConfig {
     let locals = specs.iter().filter(|s| s.host == host).count() as u8;
-    let mut config = Config::new(locals, plan.hosts.len() as u32, specs.len() as u32);
+    let mut config = HealthConfig::new(locals, plan.hosts.len() as u32, specs.len() as u32);
     if plan.profile == plan::Profile::LnetCompat {
         config = config.lnet_compat();
     }
@@ -80,25 +85,25 @@ fn config(plan: &Plan, (host, life): (u32, u32), specs: &[NiSpec], seed: u32) ->
     config.probe.again = Span::from_millis(250);
     config.probe.hold_off = Span::from_millis(600);
     config.seed = seed;
-    config.incarnation = incarnation(life);
+    config.incarnation = incarnation_from(incarnation);
     config
 }
 
-impl<'m> Desk<'m> {
+impl<'m> HealthView<'m> {
     /// The desk of node `host` in a life of it, which knows all interfaces and routes.
     ///
     /// # Errors
     /// In words.
     pub fn new(
-        hall: &'m Hall,
-        (host, life): (u32, u32),
+        arena: &'m Arena,
+        (host, incarnation): (u32, u32),
         plan: &Plan,
         specs: &[NiSpec],
         now: Instant,
         seed: u32,
     ) -> Result<Self, String> {
-        let config = config(plan, (host, life), specs, seed);
-        let memory = hall.block(config.bytes_needed());
+        let config = config(plan, (host, incarnation), specs, seed);
+        let memory = arena.block(config.bytes_needed());
         let health = Health::create(memory, config, now).map_err(|e| format!("{e:?}"))?;
         let mut this = Self {
             health,
@@ -195,27 +200,27 @@ impl<'m> Desk<'m> {
         cookie: u64,
         deadline: Instant,
         back: Option<Route>,
-    ) -> Option<Journey> {
+    ) -> Option<Attempts> {
         let peer = *self.peers.get(&to)?;
         let destination = back.and_then(|route| self.peer_ni(route.hop));
         let any = Terms::new(cookie, deadline);
-        let journey = self.health.open(peer, Terms { destination, ..any })?;
-        if destination.is_none() || self.health.choose(&journey, &[]).is_ok() {
-            return Some(journey);
+        let attempts = self.health.open(peer, Terms { destination, ..any })?;
+        if destination.is_none() || self.health.choose(&attempts, &[]).is_ok() {
+            return Some(attempts);
         }
         // The way back is no way any more.
-        let _ = self.health.give_up(journey, NoPath::Unusable);
+        let _ = self.health.give_up(attempts, NoPath::Unusable);
         self.health.open(peer, any)
     }
 
     /// What the header of a message's try carries.
-    pub(super) fn stamp(&self, journey: &Journey) -> Option<Stamp> {
-        self.health.stamp(journey)
+    pub(super) fn stamp(&self, attempts: &Attempts) -> Option<Stamp> {
+        self.health.stamp(attempts)
     }
 
     /// The path of the next try.
-    pub(super) fn choose(&self, journey: &Journey) -> Result<Chosen, NoPath> {
-        let choice = self.health.choose(journey, &[])?;
+    pub(super) fn choose(&self, attempts: &Attempts) -> Result<Chosen, NoPath> {
+        let choice = self.health.choose(attempts, &[])?;
         let route = self.route_of(choice.path).ok_or(NoPath::Unknown)?;
         Ok(Chosen { route, choice })
     }
@@ -226,25 +231,25 @@ impl<'m> Desk<'m> {
         &mut self,
         now: Instant,
         clock: Instant,
-        journey: &mut Journey,
+        attempts: &mut Attempts,
         chosen: &Chosen,
     ) -> Option<Instant> {
-        self.health.begin(clock, journey, &chosen.choice).then(|| self.health.slice(now, journey))
+        self.health.begin(clock, attempts, &chosen.choice).then(|| self.health.slice(now, attempts))
     }
 
     /// A try has ended.
-    pub(super) fn ended(&mut self, now: Instant, journey: Journey, status: &Status) -> Next {
-        self.health.outcome(now, journey, End::of(status))
+    pub(super) fn ended(&mut self, now: Instant, attempts: Attempts, status: &Status) -> Next {
+        self.health.outcome(now, attempts, End::of(status))
     }
 
     /// A try was refused at the call (R46).
-    pub(super) fn refused(&mut self, now: Instant, journey: Journey, why: Refusal) -> Next {
-        self.health.refused(now, journey, why)
+    pub(super) fn refused(&mut self, now: Instant, attempts: Attempts, why: Refusal) -> Next {
+        self.health.refused(now, attempts, why)
     }
 
     /// There is no path.
-    pub(super) fn give_up(&mut self, journey: Journey, why: NoPath) -> Ended {
-        self.health.give_up(journey, why)
+    pub(super) fn give_up(&mut self, attempts: Attempts, why: NoPath) -> Ended {
+        self.health.give_up(attempts, why)
     }
 
     /// Whether an answer is waited for.
@@ -271,9 +276,11 @@ impl<'m> Desk<'m> {
     }
 
     /// A frame shows which life a peer is in.
-    pub(super) fn life_shown(&mut self, host: u32, life: u32) {
-        if let (Some(&peer), Some(life)) = (self.peers.get(&host), incarnation(life)) {
-            self.health.peer_incarnation(peer, life);
+    pub(super) fn incarnation_shown(&mut self, host: u32, incarnation: u32) {
+        if let (Some(&peer), Some(incarnation)) =
+            (self.peers.get(&host), incarnation_from(incarnation))
+        {
+            self.health.peer_incarnation(peer, incarnation);
         }
     }
 
@@ -365,6 +372,6 @@ impl<'m> Desk<'m> {
     }
 }
 
-fn incarnation(life: u32) -> Option<Incarnation> {
-    Incarnation::from_raw(u64::from(life))
+fn incarnation_from(incarnation: u32) -> Option<Incarnation> {
+    Incarnation::from_raw(u64::from(incarnation))
 }

@@ -10,7 +10,7 @@ use crate::dedup::Number;
 use crate::effect::Resend;
 use crate::ids::{NiId, PeerId, PeerNiId};
 use lnd_core::time::{Instant, Span};
-use lnd_core::transfer::{Delivery, Health};
+use lnd_core::transfer::{Delivery, HealthClass};
 
 pub use crate::terms::{Path, Terms};
 
@@ -23,7 +23,7 @@ pub const MAX_TRIES: usize = 8;
 /// A message on its way. Neither `Copy` nor `Clone`: whoever holds it ends it, once (R1).
 #[derive(Debug, PartialEq, Eq, Hash)]
 #[must_use = "a message's journey must be ended"]
-pub struct Journey {
+pub struct Attempts {
     cookie: u64,
     deadline: Instant,
     peer: PeerId,
@@ -49,14 +49,14 @@ pub struct Journey {
     /// A try may have been delivered: from then on only the receiver can tell (S0-18).
     may_have_arrived: bool,
     pub(crate) under_way: bool,
-    last: Option<Health>,
+    last: Option<HealthClass>,
     /// How the next path must differ from the last one.
     pub(crate) next: Resend,
     source: Option<NiId>,
     destination: Option<PeerNiId>,
 }
 
-impl Journey {
+impl Attempts {
     /// The journey of a message to `peer`, nothing tried yet.
     pub(crate) const fn new(peer: PeerId, terms: Terms) -> Self {
         Self {
@@ -124,7 +124,7 @@ impl Journey {
     }
 
     /// The number under which the receiver recognises a second copy.
-    /// [`Health::stamp`](crate::Health::stamp) makes of it what goes into the header.
+    /// [`HealthClass::stamp`](crate::Health::stamp) makes of it what goes into the header.
     pub const fn number(&self) -> Option<Number> {
         self.number
     }
@@ -144,7 +144,7 @@ impl Journey {
         self.pauses
     }
 
-    /// Before when no try begins; [`Health::next_try`](crate::Health::next_try) knows better.
+    /// Before when no try begins; [`HealthClass::next_try`](crate::Health::next_try) knows better.
     pub const fn not_before(&self) -> Instant {
         self.not_before
     }
@@ -161,7 +161,7 @@ impl Journey {
     }
 
     /// How the last try ended that has.
-    pub const fn last_class(&self) -> Option<Health> {
+    pub const fn last_class(&self) -> Option<HealthClass> {
         self.last
     }
 
@@ -238,7 +238,7 @@ impl Journey {
     }
 
     /// Notes how the try ended, and returns what is known of delivery over all tries.
-    pub(crate) fn end(&mut self, class: Health, delivery: Delivery) -> Delivery {
+    pub(crate) fn end(&mut self, class: HealthClass, delivery: Delivery) -> Delivery {
         self.under_way = false;
         self.last = Some(class);
         match delivery {
@@ -254,5 +254,5 @@ impl Journey {
 }
 
 #[cfg(test)]
-#[path = "journey_tests.rs"]
+#[path = "attempts_tests.rs"]
 mod tests;

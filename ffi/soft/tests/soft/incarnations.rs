@@ -4,10 +4,10 @@
 use lnd_core::fragment::Fragment;
 use lnd_core::id::{LinkId, Tag};
 use lnd_dma::descriptor::{Content, Flags, Own, State};
-use lnd_dma::regs::{Control, Register, RegisterAccess};
+use lnd_dma::regs::{ControlBits, Register, RegisterAccess};
 use lnd_soft::{
-    nid_of, node_of, DeclareError, Fabric, Join, JoinError, Lease, NodeFlags, NodeSet, NodeState,
-    Watch,
+    nid_of, node_of, DeclareError, Join, JoinError, Lease, NodeFlags, NodeSet, NodeState,
+    SoftFabric, Watch,
 };
 
 use crate::land::{crash, join, land, shape};
@@ -15,19 +15,22 @@ use crate::land::{crash, join, land, shape};
 const LOCKED: Join = Join { flags: NodeFlags::LOCKED, ..Join::new(7) };
 
 #[test]
-fn a_node_is_one_at_a_time_and_every_life_is_another() {
+fn a_node_is_one_at_a_time_and_every_incarnation_is_another() {
     let land = land();
-    let fabric = Fabric::format(land.region(), shape()).unwrap();
+    let fabric = SoftFabric::format(land.region(), shape()).unwrap();
     assert_eq!(fabric.claim(3, &Join::new(1)).unwrap_err(), JoinError::NoSuchNode);
     let joining = fabric.claim(1, &Join::new(1)).unwrap();
     assert_eq!(fabric.state_of(1), NodeState::Joining);
     assert_eq!(fabric.claim(1, &Join::new(2)).unwrap_err(), JoinError::Taken);
     joining.abandon();
-    let mut lives = std::collections::HashSet::new();
+    let mut incarnations = std::collections::HashSet::new();
     for _ in 0..5 {
         let member = join(&fabric, 1, &Join::new(9)).unwrap();
-        assert!(lives.insert(member.life()), "the random word alone does not make a life");
-        assert_eq!(fabric.node(1).life, Some(member.life()));
+        assert!(
+            incarnations.insert(member.incarnation()),
+            "the random word alone does not make a life"
+        );
+        assert_eq!(fabric.node(1).incarnation, Some(member.incarnation()));
         assert_eq!(fabric.claim(1, &Join::new(2)).unwrap_err(), JoinError::Taken);
         member.leave();
         assert_eq!(fabric.state_of(1), NodeState::Absent);
@@ -36,19 +39,19 @@ fn a_node_is_one_at_a_time_and_every_life_is_another() {
 
 /// R27: a death proven for one life never hits the next one.
 #[test]
-fn a_late_proof_of_death_hits_nobody() {
+fn a_late_proof_of_death_hits_none() {
     let land = land();
-    let fabric = Fabric::format(land.region(), shape()).unwrap();
+    let fabric = SoftFabric::format(land.region(), shape()).unwrap();
     assert_eq!(fabric.declare_dead(0, None), Err(DeclareError::NotThere));
     assert_eq!(fabric.declare_dead(3, None), Err(DeclareError::NoSuchNode));
     let first = join(&fabric, 0, &Join::new(1)).unwrap();
-    let old = first.life();
+    let old = first.incarnation();
     first.leave();
     let second = join(&fabric, 0, &Join::new(2)).unwrap();
-    assert_eq!(fabric.declare_dead(0, Some(old)), Err(DeclareError::OtherLife));
+    assert_eq!(fabric.declare_dead(0, Some(old)), Err(DeclareError::OtherIncarnation));
     assert!(second.is_ours());
-    assert_eq!(fabric.declare_dead(0, Some(second.life())), Ok(()));
-    assert_eq!(fabric.declare_dead(0, Some(second.life())), Ok(()), "twice is once");
+    assert_eq!(fabric.declare_dead(0, Some(second.incarnation())), Ok(()));
+    assert_eq!(fabric.declare_dead(0, Some(second.incarnation())), Ok(()), "twice is once");
     assert!(!second.is_ours() && !second.announce());
     second.leave();
     assert_eq!(fabric.state_of(0), NodeState::Dead, "who is declared dead stays so");
@@ -58,7 +61,7 @@ fn a_late_proof_of_death_hits_nobody() {
 #[test]
 fn a_free_lock_proves_only_the_death_of_who_had_one() {
     let land = land();
-    let fabric = Fabric::format(land.region(), shape()).unwrap();
+    let fabric = SoftFabric::format(land.region(), shape()).unwrap();
     let machine = join(&fabric, 0, &Join::new(1)).unwrap();
     assert!(!fabric.probe_death(0, || panic!("it never had a lock")));
     assert!(machine.is_ours());
@@ -81,28 +84,28 @@ fn a_free_lock_proves_only_the_death_of_who_had_one() {
 
 /// The former life's engines see a stop before their memory is used again.
 #[test]
-fn a_claim_stops_the_links_of_the_former_life() {
+fn a_claim_stops_the_links_of_the_former_incarnation() {
     let land = land();
-    let fabric = Fabric::format(land.region(), shape()).unwrap();
+    let fabric = SoftFabric::format(land.region(), shape()).unwrap();
     crash(join(&fabric, 0, &Join::new(1)).unwrap());
     let memories = [0, 1].map(|link| fabric.link_memory(0, LinkId::new(link).unwrap()).unwrap());
     for memory in &memories {
-        memory.write(Register::Control, Control::ENABLE.bits());
+        memory.write(Register::Control, ControlBits::ENABLE.bits());
     }
     fabric.declare_dead(0, None).unwrap();
     let joining = fabric.claim(0, &Join::new(2)).unwrap();
     for memory in &memories {
-        let control = Control(memory.read(Register::Control));
-        assert!(control.contains(Control::STOP), "{control:?}");
+        let control = ControlBits(memory.read(Register::Control));
+        assert!(control.contains(ControlBits::STOP), "{control:?}");
     }
     joining.abandon();
 }
 
 /// R76: what a former life had lent is not lent by the next one.
 #[test]
-fn leases_end_with_their_life() {
+fn leases_end_with_their_incarnation() {
     let land = land();
-    let fabric = Fabric::format(land.region(), shape()).unwrap();
+    let fabric = SoftFabric::format(land.region(), shape()).unwrap();
     crash(join(&fabric, 0, &Join::new(1)).unwrap());
     fabric.oracle().lend(0, &[Fragment::new(4096, 8192)], Lease::Write);
     assert_eq!(fabric.oracle().outstanding(0), 2);
@@ -114,26 +117,26 @@ fn leases_end_with_their_life() {
 
 /// The words of a life change while a node joins: until it is alive the table shows none.
 #[test]
-fn a_node_that_joins_shows_no_life() {
+fn a_node_that_joins_shows_no_incarnation() {
     let land = land();
-    let fabric = Fabric::format(land.region(), shape()).unwrap();
+    let fabric = SoftFabric::format(land.region(), shape()).unwrap();
     crash(join(&fabric, 0, &Join::new(1)).unwrap());
     fabric.declare_dead(0, None).unwrap();
-    assert!(fabric.node(0).life.is_some());
+    assert!(fabric.node(0).incarnation.is_some());
     let joining = fabric.claim(0, &Join::new(2)).unwrap();
     let found = fabric.node(0);
-    assert_eq!((found.state, found.life), (NodeState::Joining, None));
+    assert_eq!((found.state, found.incarnation), (NodeState::Joining, None));
     let member = joining.finish().unwrap();
-    assert_eq!(fabric.node(0).life, None);
+    assert_eq!(fabric.node(0).incarnation, None);
     assert!(member.announce() && member.announce(), "twice is once");
-    assert_eq!(fabric.node(0).life, Some(member.life()));
+    assert_eq!(fabric.node(0).incarnation, Some(member.incarnation()));
 }
 
 /// The low half of a life's count is the turn that it is of.
 #[test]
 fn a_count_shows_the_turn_and_only_grows() {
     let land = land();
-    let fabric = Fabric::format(land.region(), shape()).unwrap();
+    let fabric = SoftFabric::format(land.region(), shape()).unwrap();
     let (turn, count) = (fabric.offsets().nodes, fabric.offsets().nodes + 4);
     for (last_turn, last, expected) in [
         (0, 0, 1),
@@ -146,8 +149,8 @@ fn a_count_shows_the_turn_and_only_grows() {
         land.set(turn, last_turn << 16);
         land.set(count, last);
         let member = join(&fabric, 0, &Join::new(9)).unwrap();
-        assert_eq!(member.life().raw() as u32, expected, "after {last:x}");
-        assert_eq!(fabric.declare_dead(0, Some(member.life())), Ok(()));
+        assert_eq!(member.incarnation().raw() as u32, expected, "after {last:x}");
+        assert_eq!(fabric.declare_dead(0, Some(member.incarnation())), Ok(()));
         crash(member);
     }
 }
@@ -156,7 +159,7 @@ fn a_count_shows_the_turn_and_only_grows() {
 #[test]
 fn joining_waits_for_those_who_still_read() {
     let land = land();
-    let fabric = Fabric::format(land.region(), shape()).unwrap();
+    let fabric = SoftFabric::format(land.region(), shape()).unwrap();
     let first = join(&fabric, 0, &Join::new(1)).unwrap();
     let peer = join(&fabric, 1, &Join::new(1)).unwrap();
     let link = LinkId::new(1).unwrap();
@@ -191,9 +194,9 @@ fn joining_waits_for_those_who_still_read() {
 }
 
 #[test]
-fn what_a_dead_node_held_of_others_goes_back_when_it_is_reborn() {
+fn what_a_dead_node_held_of_others_goes_back_when_it_is_restarted() {
     let land = land();
-    let fabric = Fabric::format(land.region(), shape()).unwrap();
+    let fabric = SoftFabric::format(land.region(), shape()).unwrap();
     let _source = join(&fabric, 0, &Join::new(1)).unwrap();
     crash(join(&fabric, 1, &Join::new(1)).unwrap());
     let memory = fabric.link_memory(0, LinkId::new(0).unwrap()).unwrap();
@@ -208,32 +211,37 @@ fn what_a_dead_node_held_of_others_goes_back_when_it_is_reborn() {
 #[test]
 fn a_watch_tells_each_change_once() {
     let land = land();
-    let fabric = Fabric::format(land.region(), shape()).unwrap();
+    let fabric = SoftFabric::format(land.region(), shape()).unwrap();
     let mut watch = Watch::new();
     assert!(watch.next(&fabric).is_none());
     let member = join(&fabric, 2, &LOCKED).unwrap();
-    let (node, told) = watch.next(&fabric).unwrap();
-    assert_eq!((node, told.state, told.life), (2, NodeState::Alive, Some(member.life())));
-    assert_eq!(told.flags, NodeFlags::LOCKED);
+    let (node, notified) = watch.next(&fabric).unwrap();
+    assert_eq!(
+        (node, notified.state, notified.incarnation),
+        (2, NodeState::Alive, Some(member.incarnation()))
+    );
+    assert_eq!(notified.flags, NodeFlags::LOCKED);
     assert!(watch.next(&fabric).is_none());
     // A whole life in between is still a change: the life is another.
     member.leave();
     join(&fabric, 2, &LOCKED).unwrap();
-    assert!(watch.next(&fabric).is_some_and(|(node, told)| node == 2 && told.life.is_some()));
+    assert!(watch
+        .next(&fabric)
+        .is_some_and(|(node, notified)| node == 2 && notified.incarnation.is_some()));
     assert!(watch.next(&fabric).is_none());
 }
 
 /// Whatever a stranger writes into the table, every question has an answer.
 #[test]
-fn nonsense_in_the_table_is_nobody() {
+fn nonsense_in_the_table_is_none() {
     let land = land();
-    let fabric = Fabric::format(land.region(), shape()).unwrap();
+    let fabric = SoftFabric::format(land.region(), shape()).unwrap();
     for word in [4, 0xff, 0xffff_ff00, u32::MAX, 0x1234_5678] {
         land.set(fabric.offsets().nodes, word);
         assert_eq!(fabric.state_of(0), NodeState::Absent);
         assert!(!fabric.probe_death(0, || true));
         let member = join(&fabric, 0, &Join::new(1)).unwrap();
-        assert_eq!(fabric.node(0).life, Some(member.life()));
+        assert_eq!(fabric.node(0).incarnation, Some(member.incarnation()));
         member.leave();
     }
 }

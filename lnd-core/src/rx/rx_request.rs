@@ -22,7 +22,7 @@ pub enum RequestKind {
 /// that is forgotten ends by itself after the configured bound.
 #[derive(Debug)]
 #[must_use = "a peer's request needs a verdict"]
-pub struct Ticket<'f> {
+pub struct RxRequest<'f> {
     pub(crate) tag: Tag,
     pub(crate) kind: RequestKind,
     /// The hop it came from.
@@ -35,7 +35,7 @@ pub struct Ticket<'f> {
     pub length: u32,
 }
 
-impl<'f> Ticket<'f> {
+impl<'f> RxRequest<'f> {
     /// What is asked for.
     pub const fn kind(&self) -> RequestKind {
         self.kind
@@ -53,8 +53,8 @@ impl<'f> Ticket<'f> {
 
     /// This ticket without its frame, for an upper layer that must delay its verdict. An inline
     /// payload must have been copied first (`lnd_eager_recv`) and cannot be received any more.
-    pub const fn detach(self) -> Ticket<'static> {
-        Ticket {
+    pub const fn detach(self) -> RxRequest<'static> {
+        RxRequest {
             tag: self.tag,
             kind: self.kind,
             from: self.from,
@@ -80,7 +80,7 @@ pub struct Receive<'r> {
 
 /// What an accepted GET is answered with.
 #[derive(Clone, Copy, Debug)]
-pub struct Give<'r> {
+pub struct Reply<'r> {
     /// Buffers; at least `length` bytes.
     pub source: &'r [Fragment],
     /// Bytes given, at most the ticket's.
@@ -98,7 +98,7 @@ pub enum RecvError<'f> {
     /// will be reported.
     Gone,
     /// The buffers do not do; the ticket is given back.
-    Refused(Ticket<'f>, Why),
+    Refused(RxRequest<'f>, Why),
 }
 
 impl core::fmt::Display for RecvError<'_> {
@@ -113,7 +113,7 @@ impl core::fmt::Display for RecvError<'_> {
 impl core::error::Error for RecvError<'_> {}
 
 /// Why a verdict was not taken.
-pub type GiveError<'f> = RecvError<'f>;
+pub type ReplyError<'f> = RecvError<'f>;
 
 #[cfg(test)]
 mod tests {
@@ -121,7 +121,7 @@ mod tests {
 
     #[test]
     fn a_decision_that_is_not_taken_says_why() {
-        let ticket = Ticket {
+        let rx_request = RxRequest {
             tag: Tag { index: 0, generation: 1 },
             kind: RequestKind::Put,
             from: Nid::from_raw(1).unwrap(),
@@ -129,7 +129,7 @@ mod tests {
             payload: &[],
             length: 0,
         };
-        let refused = RecvError::Refused(ticket, Why::TooLong);
+        let refused = RecvError::Refused(rx_request, Why::TooLong);
         assert_eq!(std::format!("{refused}"), Why::TooLong.sentence());
         assert_eq!(std::format!("{}", RecvError::Gone), "the request has ended");
     }

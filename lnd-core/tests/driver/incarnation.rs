@@ -4,53 +4,71 @@
 use lnd_core::counters::Counter;
 use lnd_core::driver::Kind;
 use lnd_core::id::Tag;
-use lnd_core::message::{HelloAck, Message, PullReady, Refusal};
+use lnd_core::message::{HelloAck, Message, NakReason, PullReady};
 use lnd_core::ports::Features;
 use lnd_core::ports::Sent;
 use lnd_core::time::Span;
-use lnd_core::transfer::{Cause, Health, Place};
+use lnd_core::transfer::{Cause, HealthClass, Place};
 
-use super::device::OnRecall;
-use super::fabric::{Fabric, Fate};
+use super::device::OnInvalidate;
+use super::fabric::{Fabric, InjectedFault};
 use super::hello::{forged, hello};
 use super::letter::Letter;
-use super::node::Verdict;
+use super::node::Decision;
 use super::peer_down::{devices, expect};
 use super::world::{config, World, LINK0, LINK1};
 
 #[test]
-fn lu16214_a_new_life_ends_what_the_former_had_in_every_place() {
+fn lu16214_a_new_incarnation_ends_what_the_former_had_in_every_place() {
     let mut w = World::met();
     w.hold("put_req");
     w.hold("get_req");
     w.hold("immediate");
     let staged = w.put(0, 1, 5000).unwrap();
-    let asked = w.get(0, 1, 5000).unwrap();
+    let invalidating = w.get(0, 1, 5000).unwrap();
     w.settle();
-    w.fate("immediate", Fate::Lost(Sent::NotDelivered));
+    w.injected("immediate", InjectedFault::Lost(Sent::NotDelivered));
     let flying = w.put(0, 1, 10).unwrap();
     w.settle_untold();
     w.reboot(1);
     w.put(1, 0, 5000).unwrap();
     w.settle_untold();
     w.settle();
-    expect(w.report(0, staged), Cause::PeerRestarted, Place::Staged, -103, Health::RemoteDropped);
-    expect(w.report(0, asked), Cause::PeerRestarted, Place::Answer, -5, Health::RemoteError);
-    expect(w.report(0, flying), Cause::PeerRestarted, Place::Message, -116, Health::RemoteDropped);
+    expect(
+        w.report(0, staged),
+        Cause::PeerRestarted,
+        Place::Staged,
+        -103,
+        HealthClass::RemoteDropped,
+    );
+    expect(
+        w.report(0, invalidating),
+        Cause::PeerRestarted,
+        Place::Answer,
+        -5,
+        HealthClass::RemoteError,
+    );
+    expect(
+        w.report(0, flying),
+        Cause::PeerRestarted,
+        Place::Message,
+        -116,
+        HealthClass::RemoteDropped,
+    );
     assert_eq!(w.count(0, Counter::PeersRestarted), 1);
     // What was on the wire for the former life is dropped by the new one.
     for kind in ["put_req", "get_req", "immediate"] {
         w.free(kind);
     }
     w.settle();
-    assert_eq!(w.count(1, Counter::WrongLife), 2);
+    assert_eq!(w.count(1, Counter::WrongIncarnation), 2);
     w.assert_drained();
 }
 
 #[test]
-fn lu17841_a_pull_from_the_former_life_is_recalled() {
+fn lu17841_a_pull_from_the_former_incarnation_is_invalidated() {
     let mut w = World::met();
-    devices(&w, 0, true, OnRecall::Touched);
+    devices(&w, 0, true, OnInvalidate::Touched);
     let tag = w.put(1, 0, 5000).unwrap();
     w.settle();
     assert!(!w.reported(1, tag));
@@ -58,17 +76,17 @@ fn lu17841_a_pull_from_the_former_life_is_recalled() {
     w.put(1, 0, 0).unwrap();
     w.settle();
     assert_eq!(w.count(0, Counter::Invalidated), 1);
-    devices(&w, 0, false, OnRecall::Touched);
+    devices(&w, 0, false, OnInvalidate::Touched);
     w.settle();
     let report = w.nodes[0].done.iter().find(|r| r.status.errno != 0).unwrap();
-    expect(*report, Cause::PeerRestarted, Place::Moving, -5, Health::RemoteError);
+    expect(*report, Cause::PeerRestarted, Place::Moving, -5, HealthClass::RemoteError);
     w.assert_drained();
 }
 
 #[test]
-fn lu17841_a_pull_from_the_former_life_does_not_meet_what_the_new_one_stages() {
+fn lu17841_a_pull_from_the_former_incarnation_does_not_meet_what_the_new_one_stages() {
     let mut w = World::met();
-    devices(&w, 1, true, OnRecall::Wins);
+    devices(&w, 1, true, OnInvalidate::Wins);
     let old = w.put(0, 1, 5000).unwrap();
     w.settle();
     w.reboot(0);
@@ -78,16 +96,16 @@ fn lu17841_a_pull_from_the_former_life_does_not_meet_what_the_new_one_stages() {
     assert!(new.iter().all(|tag| *tag != old), "the same tag in two lives");
     w.settle();
     // The former pull, recalled, still tries, and finds nothing under its tag.
-    devices(&w, 1, false, OnRecall::Wins);
+    devices(&w, 1, false, OnInvalidate::Wins);
     w.settle();
     let report = w.nodes[1].done.iter().find(|r| r.status.errno != 0).unwrap();
-    expect(*report, Cause::PeerRestarted, Place::Staged, -103, Health::RemoteDropped);
+    expect(*report, Cause::PeerRestarted, Place::Staged, -103, HealthClass::RemoteDropped);
     assert!(new.iter().all(|&tag| w.report(0, tag).status.errno == 0));
     w.assert_drained();
 }
 
 #[test]
-fn queued_requests_survive_and_go_to_the_new_life() {
+fn queued_requests_survive_and_go_to_the_new_incarnation() {
     let mut small = config();
     small.depth = 1;
     let mut w = World::met_with(small);
@@ -109,7 +127,7 @@ fn queued_requests_survive_and_go_to_the_new_life() {
 }
 
 #[test]
-fn r29_a_message_for_a_former_life_makes_the_new_one_greet() {
+fn r29_a_message_for_a_former_incarnation_makes_the_new_one_handshake() {
     let mut w = World::met();
     w.reboot(1);
     let tag = w.put(0, 1, 5000).unwrap();
@@ -124,11 +142,11 @@ fn r29_a_message_for_a_former_life_makes_the_new_one_greet() {
 }
 
 #[test]
-fn the_answer_to_our_hello_may_be_the_first_sign_of_a_new_life() {
+fn the_answer_to_our_hello_may_be_the_first_sign_of_a_new_incarnation() {
     let mut w = World::met();
     w.hold("hello");
-    w.tell_peer(0, 1, false);
-    w.tell_peer(0, 1, true);
+    w.notify_peer(0, 1, false);
+    w.notify_peer(0, 1, true);
     w.reboot(1);
     let tag = w.put(0, 1, 50).unwrap();
     w.settle();
@@ -151,10 +169,10 @@ fn the_answer_to_our_hello_may_be_the_first_sign_of_a_new_life() {
 }
 
 #[test]
-fn tickets_of_the_former_life_end_with_a_report_and_touch_no_credit_of_the_new() {
+fn requests_of_the_former_incarnation_end_with_a_report_and_touch_no_credit_of_the_new() {
     let mut w = World::met();
     (w.node(1).put, w.node(1).get, w.node(1).inline) =
-        (Verdict::Keep, Verdict::Keep, Verdict::Keep);
+        (Decision::Keep, Decision::Keep, Decision::Keep);
     for (kind, length) in [(Kind::Put, 5000), (Kind::Get, 5000), (Kind::Put, 10)] {
         w.submit(kind, 0, 1, length).unwrap();
     }
@@ -167,7 +185,13 @@ fn tickets_of_the_former_life_end_with_a_report_and_touch_no_credit_of_the_new()
     let inline = w.node(1).answer_kept(0).unwrap();
     w.settle();
     for tag in [put, get] {
-        expect(w.report(1, tag), Cause::PeerRestarted, Place::Queue, -116, Health::RemoteDropped);
+        expect(
+            w.report(1, tag),
+            Cause::PeerRestarted,
+            Place::Queue,
+            -116,
+            HealthClass::RemoteDropped,
+        );
     }
     assert_eq!(w.report(1, inline).status.errno, 0);
     assert_eq!((w.said(1, 0, "pull_ready"), w.said(1, 0, "put_nak")), (0, 0));
@@ -183,7 +207,7 @@ fn tickets_of_the_former_life_end_with_a_report_and_touch_no_credit_of_the_new()
 }
 
 #[test]
-fn r31_a_late_put_done_is_not_said_to_a_new_life() {
+fn r31_a_late_put_done_is_not_said_to_a_new_incarnation() {
     // The new life has given the same tag to another transfer.
     let mut fabric = Fabric::new(2, 2);
     for link in 0..2 {
@@ -241,7 +265,7 @@ fn two_sides_that_ask_for_others_do_not_wait_for_each_other() {
             features: 0,
         }),
     );
-    answer.envelope.from_life = lnd_core::id::Incarnation::from_raw(999).unwrap();
+    answer.envelope.from_incarnation = lnd_core::id::Incarnation::from_raw(999).unwrap();
     w.hand(&answer);
     w.settle();
     assert_eq!(w.state(1, 0), lnd_core::peer::HelloState::Good, "the forged answer counts");
@@ -279,7 +303,7 @@ fn a_successor_is_taken_up_with_the_session_of_its_hello() {
 }
 
 #[test]
-fn the_last_word_of_a_life_ends_its_transfers() {
+fn the_final_message_of_an_incarnation_ends_its_transfers() {
     // R35.
     let mut w = World::met();
     w.hold("put_req");
@@ -288,13 +312,13 @@ fn the_last_word_of_a_life_ends_its_transfers() {
     let close = forged(&w, 1, 0, &Message::Close);
     w.hand(&close);
     w.settle();
-    expect(w.report(0, tag), Cause::PeerDown, Place::Staged, -103, Health::RemoteDropped);
+    expect(w.report(0, tag), Cause::PeerDown, Place::Staged, -103, HealthClass::RemoteDropped);
     assert_eq!(w.state(0, 1), lnd_core::peer::HelloState::Down);
     w.assert_drained();
 }
 
 #[test]
-fn an_answer_of_the_new_life_does_not_meet_a_transfer_of_the_former() {
+fn an_answer_of_the_new_incarnation_does_not_meet_a_transfer_of_the_former() {
     // R31: between the new life's answer to our hello and the sweep.
     let mut w = World::met();
     w.hold("put_req");
@@ -311,8 +335,8 @@ fn an_answer_of_the_new_life_does_not_meet_a_transfer_of_the_former() {
     let source = Tag { index: 0, generation: 1 };
     for message in [
         Message::PutDone { source: put, failed: None },
-        Message::PutNak { source: put, why: Refusal::NoMatch },
-        Message::GetNak { sink: get, why: Refusal::NoMatch },
+        Message::PutNak { source: put, why: NakReason::NoMatch },
+        Message::GetNak { sink: get, why: NakReason::NoMatch },
         Message::PullReady(PullReady { sink: get, source, length: 10, key: b"forged" }),
     ] {
         let before = w.count(0, Counter::WrongAnswer);
@@ -323,7 +347,7 @@ fn an_answer_of_the_new_life_does_not_meet_a_transfer_of_the_former() {
         assert_eq!(w.count(0, Counter::WrongAnswer), before + 2, "{message:?}");
     }
     w.settle();
-    expect(w.report(0, put), Cause::PeerRestarted, Place::Staged, -103, Health::RemoteDropped);
-    expect(w.report(0, get), Cause::PeerRestarted, Place::Answer, -5, Health::RemoteError);
+    expect(w.report(0, put), Cause::PeerRestarted, Place::Staged, -103, HealthClass::RemoteDropped);
+    expect(w.report(0, get), Cause::PeerRestarted, Place::Answer, -5, HealthClass::RemoteError);
     w.assert_drained();
 }

@@ -6,11 +6,11 @@ use std::sync::Mutex;
 
 /// Hands out blocks of memory that live as long as the hall.
 #[derive(Debug, Default)]
-pub struct Hall {
+pub struct Arena {
     blocks: Mutex<Vec<Box<[MaybeUninit<u8>]>>>,
 }
 
-impl Hall {
+impl Arena {
     /// An empty hall.
     pub fn new() -> Self {
         Self::default()
