@@ -337,8 +337,8 @@ enum lnd_request_kind {
 	/**
 	 * @LND_REQUEST_IMMEDIATE: A PUT, an ACK or a REPLY whose payload came along: lnd_recv()
 	 * copies it. Or a GET that is not optimised, without payload: lnd_recv() of no bytes or
-	 * lnd_nak() ends it, and the answer is an LND_REPLY of its own. Which of them it is,
-	 * the upper layer's header says.
+	 * lnd_nak() ends it, and the answer is an LND_REPLY of its own. Which of them it is, the
+	 * upper layer's header says.
 	 */
 	LND_REQUEST_IMMEDIATE = 1,
 	/** @LND_REQUEST_PUT: A PUT, an ACK or a REPLY: lnd_recv() pulls the payload. */
@@ -554,8 +554,8 @@ enum lnd_trace_kind {
 	/** @LND_TRACE_INVALIDATED: A descriptor was asked back. */
 	LND_TRACE_INVALIDATED = 5,
 	/**
-	 * @LND_TRACE_RECLAIMED: A stopped engine's descriptor was taken; @a: 1 if it held its real
-	 * end.
+	 * @LND_TRACE_RECLAIMED: A stopped engine's descriptor was taken; @a: 1 if it held its
+	 * real end.
 	 */
 	LND_TRACE_RECLAIMED = 6,
 	/** @LND_TRACE_SENT: A message was handed over; @a: lane, @b: number. */
@@ -1228,8 +1228,8 @@ struct lnd_ops {
 	 * @engine_invalidate: Asks for a descriptor back. Never waits: it comes back by
 	 * lnd_completed() with any outcome, or not at all; then its link, or its connection, is
 	 * stopped after lnd_config.drain_bound. Of staged memory the peer may be reading: it
-	 * learns that it did not get all, or lnd_config.flags has LND_CANCEL_FIRST. One that is not
-	 * out is no error. Context: inside.
+	 * learns that it did not get all, or lnd_config.flags has LND_CANCEL_FIRST. One that is
+	 * not out is no error. Context: inside.
 	 */
 	void (*engine_invalidate)(void *ctx, uint32_t link, struct lnd_tag tag);
 	/**
@@ -1245,9 +1245,9 @@ struct lnd_ops {
 	 */
 	uint32_t (*engine_quiesced)(void *ctx, uint32_t link);
 	/**
-	 * @engine_reclaim: After the proof of the link, or of the connection with the peer: what
-	 * is known of a descriptor's end; enum lnd_returned. It is taken away from the engine.
-	 * Called for every one that is out, before engine_reset() or connection_reset().
+	 * @engine_reclaim: After the proof of the link, or of the connection with the peer:
+	 * what is known of a descriptor's end; enum lnd_returned. It is taken away from the
+	 * engine. Called for every one that is out, before engine_reset() or connection_reset().
 	 * Optional: then nothing is known. Context: inside.
 	 */
 	uint32_t (*engine_reclaim)(void *ctx, uint32_t link, struct lnd_tag tag);
@@ -1360,6 +1360,42 @@ struct lnd_ops {
 	 * library goes on. Optional. Context: any, also inside; may call nothing.
 	 */
 	void (*bug)(void *ctx, const char *what);
+};
+
+/**
+ * struct lnd_request - Names a peer's request that waits for its decision.
+ * @index: the link by which it came; slot, of one that lnd_keep() has kept.
+ * @generation: use of that place.
+ * @ni: the NI's own number.
+ * @kind: kind of handle.
+ */
+struct lnd_request {
+	uint32_t index;
+	uint32_t generation;
+	uint32_t ni;
+	uint32_t kind;
+};
+
+/**
+ * struct lnd_decision - What becomes of a peer's request.
+ * @size: sizeof(struct lnd_decision).
+ * @nfrags: fragments in @frags, at most LND_MAX_FRAGMENTS.
+ * @frags: where the payload goes (lnd_recv()) or lies (lnd_reply()); the vector is copied, the
+ *         memory it names is lent until the report.
+ * @len: bytes wanted or given: at most those of the request, and of the fragments.
+ * @reserved: 0.
+ * @deadline: when to give up. What is given to a GET stays lent until then if its requester has
+ *            given up or is silent: no frame reports that.
+ * @user: comes back in the report.
+ */
+struct lnd_decision {
+	uint32_t size;
+	uint32_t nfrags;
+	const struct lnd_frag *frags;
+	uint32_t len;
+	uint32_t reserved;
+	uint64_t deadline;
+	uint64_t user;
 };
 
 /**
@@ -1670,20 +1706,6 @@ struct lnd_tracker {
 };
 
 /**
- * struct lnd_request - Names a peer's request that waits for its decision.
- * @index: the link by which it came; slot, of one that lnd_keep() has kept.
- * @generation: use of that place.
- * @ni: the NI's own number.
- * @kind: kind of handle.
- */
-struct lnd_request {
-	uint32_t index;
-	uint32_t generation;
-	uint32_t ni;
-	uint32_t kind;
-};
-
-/**
  * struct lnd_arrival - A peer's request, as lnd_frame_in() finds it.
  * @size: sizeof(struct lnd_arrival).
  * @kind: enum lnd_request_kind.
@@ -1840,28 +1862,6 @@ struct lnd_send_request {
 	uint64_t deadline;
 	uint64_t user;
 	struct lnd_peer peer;
-};
-
-/**
- * struct lnd_decision - What becomes of a peer's request.
- * @size: sizeof(struct lnd_decision).
- * @nfrags: fragments in @frags, at most LND_MAX_FRAGMENTS.
- * @frags: where the payload goes (lnd_recv()) or lies (lnd_reply()); the vector is copied, the
- *         memory it names is lent until the report.
- * @len: bytes wanted or given: at most those of the request, and of the fragments.
- * @reserved: 0.
- * @deadline: when to give up. What is given to a GET stays lent until then if its requester has
- *            given up or is silent: no frame reports that.
- * @user: comes back in the report.
- */
-struct lnd_decision {
-	uint32_t size;
-	uint32_t nfrags;
-	const struct lnd_frag *frags;
-	uint32_t len;
-	uint32_t reserved;
-	uint64_t deadline;
-	uint64_t user;
 };
 
 #ifdef __cplusplus
@@ -2078,6 +2078,94 @@ enum lnd_error lnd_ni_create(void *mem,
  * call is under way), LND_E_RUNNING (see lnd_blocker_next()).
  */
 enum lnd_error lnd_ni_destroy(struct lnd_ni *ni);
+
+/**
+ * lnd_recv() - Takes a peer's PUT, all of it or its first bytes.
+ * @ni: the NI.
+ * @request: the request, of kind LND_REQUEST_IMMEDIATE or LND_REQUEST_PUT.
+ * @verdict: where to, and how much; a length of 0 takes nothing and still ends it well.
+ * @now: the time.
+ * @transfer: where the transfer's handle is written, of what LND_DONE names none; may be NULL.
+ * @report: filled in on LND_DONE; its size is set. NULL: every end is told by finalize().
+ *
+ * On LND_OK there will be exactly one finalize() for it, and the memory is lent until then. On LND_DONE it
+ * has ended, @report is its only report, and nothing is lent: so ends an LND_REQUEST_IMMEDIATE whose frame is
+ * still there. On LND_E_GONE the request has ended. On any other error it still waits for its decision, but
+ * on LND_E_WAIT for its next offer: see lnd_frame_in().
+ *
+ * The payload of an LND_REQUEST_IMMEDIATE can be received only while its frame is there; after lnd_keep()
+ * lnd_recv() of more than no bytes is LND_E_TOO_LONG. A host that needs longer copies the payload before
+ * and ends the request later by lnd_nak(), of which the sender does not hear.
+ *
+ * Context: thread; also in finalize() and event(). Takes the lock.
+ * Return: LND_OK, LND_DONE, LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY,
+ * LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE, LND_E_ARGUMENT, LND_E_GONE, LND_E_WAIT, LND_E_WRONG_KIND,
+ * LND_E_FRAGMENTS, LND_E_ADDRESS, LND_E_TOO_LONG, LND_E_NO_LISTS.
+ */
+enum lnd_error lnd_recv(struct lnd_ni *ni,
+			struct lnd_request request,
+			const struct lnd_decision *decision,
+			uint64_t now,
+			struct lnd_transfer *transfer,
+			struct lnd_report *report);
+
+/**
+ * lnd_reply() - Answers a peer's GET with memory of ours.
+ * @ni: the NI.
+ * @request: the request, of kind LND_REQUEST_GET.
+ * @verdict: where from, and how much.
+ * @now: the time.
+ * @transfer: where the transfer's handle is written; may be NULL.
+ *
+ * As lnd_recv(), the other way round; it never ends at once.
+ *
+ * Context: thread; also in finalize() and event(). Takes the lock.
+ * Return: as lnd_recv(), without LND_DONE.
+ */
+enum lnd_error lnd_reply(struct lnd_ni *ni,
+			 struct lnd_request request,
+			 const struct lnd_decision *decision,
+			 uint64_t now,
+			 struct lnd_transfer *transfer);
+
+/**
+ * lnd_keep() - Keeps a peer's request, to be decided later.
+ * @ni: the NI.
+ * @request: the request, from lnd_frame_in().
+ * @now: the time.
+ * @kept: where its handle from now on is written.
+ *
+ * On LND_OK its frame is not needed any more: header and payload must have been copied before. The request
+ * then holds a slot and the peer's credit until lnd_recv(), lnd_reply() or lnd_nak(); it ends by itself
+ * after @decision_bound of struct lnd_config, or, with LND_CANCEL_FIRST, when its sender takes it back.
+ *
+ * Context: thread; also in finalize() and event(). Takes the lock.
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY,
+ * LND_E_FOREIGN, LND_E_STALE (also if it was kept before), LND_E_GONE, LND_E_WAIT (see lnd_frame_in()).
+ */
+enum lnd_error lnd_keep(struct lnd_ni *ni,
+			struct lnd_request request,
+			uint64_t now,
+			struct lnd_request *kept);
+
+/**
+ * lnd_nak() - Refuses a peer's request. Nothing will be reported.
+ * @ni: the NI.
+ * @request: the request.
+ * @refusal: enum lnd_nak_reason; the peer is told, unless the payload came along.
+ * @now: the time.
+ *
+ * Of a request that has ended meanwhile nothing is left to refuse: LND_OK, where lnd_recv() and
+ * lnd_reply() return LND_E_GONE.
+ *
+ * Context: thread; also in finalize() and event(). Takes the lock.
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY,
+ * LND_E_FOREIGN, LND_E_STALE, LND_E_ARGUMENT, LND_E_WAIT (see lnd_frame_in()).
+ */
+enum lnd_error lnd_nak(struct lnd_ni *ni,
+		       struct lnd_request request,
+		       uint32_t refusal,
+		       uint64_t now);
 
 /**
  * lnd_dump() - Writes a part of the state as text.
@@ -3396,94 +3484,6 @@ enum lnd_error lnd_submit(struct lnd_ni *ni,
 enum lnd_error lnd_withdraw(struct lnd_ni *ni, struct lnd_transfer transfer, uint64_t now);
 
 /**
- * lnd_recv() - Takes a peer's PUT, all of it or its first bytes.
- * @ni: the NI.
- * @request: the request, of kind LND_REQUEST_IMMEDIATE or LND_REQUEST_PUT.
- * @verdict: where to, and how much; a length of 0 takes nothing and still ends it well.
- * @now: the time.
- * @transfer: where the transfer's handle is written, of what LND_DONE names none; may be NULL.
- * @report: filled in on LND_DONE; its size is set. NULL: every end is told by finalize().
- *
- * On LND_OK there will be exactly one finalize() for it, and the memory is lent until then. On LND_DONE it
- * has ended, @report is its only report, and nothing is lent: so ends an LND_REQUEST_IMMEDIATE whose frame is
- * still there. On LND_E_GONE the request has ended. On any other error it still waits for its decision, but
- * on LND_E_WAIT for its next offer: see lnd_frame_in().
- *
- * The payload of an LND_REQUEST_IMMEDIATE can be received only while its frame is there; after lnd_keep()
- * lnd_recv() of more than no bytes is LND_E_TOO_LONG. A host that needs longer copies the payload before
- * and ends the request later by lnd_nak(), of which the sender does not hear.
- *
- * Context: thread; also in finalize() and event(). Takes the lock.
- * Return: LND_OK, LND_DONE, LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY,
- * LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE, LND_E_ARGUMENT, LND_E_GONE, LND_E_WAIT, LND_E_WRONG_KIND,
- * LND_E_FRAGMENTS, LND_E_ADDRESS, LND_E_TOO_LONG, LND_E_NO_LISTS.
- */
-enum lnd_error lnd_recv(struct lnd_ni *ni,
-			struct lnd_request request,
-			const struct lnd_decision *decision,
-			uint64_t now,
-			struct lnd_transfer *transfer,
-			struct lnd_report *report);
-
-/**
- * lnd_reply() - Answers a peer's GET with memory of ours.
- * @ni: the NI.
- * @request: the request, of kind LND_REQUEST_GET.
- * @verdict: where from, and how much.
- * @now: the time.
- * @transfer: where the transfer's handle is written; may be NULL.
- *
- * As lnd_recv(), the other way round; it never ends at once.
- *
- * Context: thread; also in finalize() and event(). Takes the lock.
- * Return: as lnd_recv(), without LND_DONE.
- */
-enum lnd_error lnd_reply(struct lnd_ni *ni,
-			struct lnd_request request,
-			const struct lnd_decision *decision,
-			uint64_t now,
-			struct lnd_transfer *transfer);
-
-/**
- * lnd_keep() - Keeps a peer's request, to be decided later.
- * @ni: the NI.
- * @request: the request, from lnd_frame_in().
- * @now: the time.
- * @kept: where its handle from now on is written.
- *
- * On LND_OK its frame is not needed any more: header and payload must have been copied before. The request
- * then holds a slot and the peer's credit until lnd_recv(), lnd_reply() or lnd_nak(); it ends by itself
- * after @decision_bound of struct lnd_config, or, with LND_CANCEL_FIRST, when its sender takes it back.
- *
- * Context: thread; also in finalize() and event(). Takes the lock.
- * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY,
- * LND_E_FOREIGN, LND_E_STALE (also if it was kept before), LND_E_GONE, LND_E_WAIT (see lnd_frame_in()).
- */
-enum lnd_error lnd_keep(struct lnd_ni *ni,
-			struct lnd_request request,
-			uint64_t now,
-			struct lnd_request *kept);
-
-/**
- * lnd_nak() - Refuses a peer's request. Nothing will be reported.
- * @ni: the NI.
- * @request: the request.
- * @refusal: enum lnd_nak_reason; the peer is told, unless the payload came along.
- * @now: the time.
- *
- * Of a request that has ended meanwhile nothing is left to refuse: LND_OK, where lnd_recv() and
- * lnd_reply() return LND_E_GONE.
- *
- * Context: thread; also in finalize() and event(). Takes the lock.
- * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY,
- * LND_E_FOREIGN, LND_E_STALE, LND_E_ARGUMENT, LND_E_WAIT (see lnd_frame_in()).
- */
-enum lnd_error lnd_nak(struct lnd_ni *ni,
-			  struct lnd_request request,
-			  uint32_t refusal,
-			  uint64_t now);
-
-/**
  * lnd_abi_version() - The version of the ABI that the library was built with.
  *
  * Context: any.
@@ -3656,6 +3656,19 @@ LND_ASSERT_FIELD(lnd_ops, event, 248);
 LND_ASSERT_FIELD(lnd_ops, wake, 256);
 LND_ASSERT_FIELD(lnd_ops, trace, 264);
 LND_ASSERT_FIELD(lnd_ops, bug, 272);
+LND_ASSERT_SIZE(lnd_request, 16);
+LND_ASSERT_FIELD(lnd_request, index, 0);
+LND_ASSERT_FIELD(lnd_request, generation, 4);
+LND_ASSERT_FIELD(lnd_request, ni, 8);
+LND_ASSERT_FIELD(lnd_request, kind, 12);
+LND_ASSERT_SIZE(lnd_decision, 40);
+LND_ASSERT_FIELD(lnd_decision, size, 0);
+LND_ASSERT_FIELD(lnd_decision, nfrags, 4);
+LND_ASSERT_FIELD(lnd_decision, frags, 8);
+LND_ASSERT_FIELD(lnd_decision, len, 16);
+LND_ASSERT_FIELD(lnd_decision, reserved, 20);
+LND_ASSERT_FIELD(lnd_decision, deadline, 24);
+LND_ASSERT_FIELD(lnd_decision, user, 32);
 LND_ASSERT_SIZE(lnd_health_ni, 16);
 LND_ASSERT_FIELD(lnd_health_ni, index, 0);
 LND_ASSERT_FIELD(lnd_health_ni, generation, 4);
@@ -3775,11 +3788,6 @@ LND_ASSERT_FIELD(lnd_tracker, state, 4);
 LND_ASSERT_FIELD(lnd_tracker, deadline, 8);
 LND_ASSERT_FIELD(lnd_tracker, local, 16);
 LND_ASSERT_FIELD(lnd_tracker, hop, 32);
-LND_ASSERT_SIZE(lnd_request, 16);
-LND_ASSERT_FIELD(lnd_request, index, 0);
-LND_ASSERT_FIELD(lnd_request, generation, 4);
-LND_ASSERT_FIELD(lnd_request, ni, 8);
-LND_ASSERT_FIELD(lnd_request, kind, 12);
 LND_ASSERT_SIZE(lnd_arrival, 64);
 LND_ASSERT_FIELD(lnd_arrival, size, 0);
 LND_ASSERT_FIELD(lnd_arrival, kind, 4);
@@ -3845,14 +3853,6 @@ LND_ASSERT_FIELD(lnd_send_request, nfrags, 44);
 LND_ASSERT_FIELD(lnd_send_request, deadline, 48);
 LND_ASSERT_FIELD(lnd_send_request, user, 56);
 LND_ASSERT_FIELD(lnd_send_request, peer, 64);
-LND_ASSERT_SIZE(lnd_decision, 40);
-LND_ASSERT_FIELD(lnd_decision, size, 0);
-LND_ASSERT_FIELD(lnd_decision, nfrags, 4);
-LND_ASSERT_FIELD(lnd_decision, frags, 8);
-LND_ASSERT_FIELD(lnd_decision, len, 16);
-LND_ASSERT_FIELD(lnd_decision, reserved, 20);
-LND_ASSERT_FIELD(lnd_decision, deadline, 24);
-LND_ASSERT_FIELD(lnd_decision, user, 32);
 #undef LND_ASSERT_FIELD
 #undef LND_ASSERT_SIZE
 #undef LND_ASSERT
