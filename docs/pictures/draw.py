@@ -80,7 +80,7 @@ def self_test():
         (folder / "x.seq").write_text(good, encoding="utf-8")
         (folder / "y.svg").write_text(drawn, encoding="utf-8")
         assert [(path.name, what) for path, what in stale(folder)] == [("y.svg", None)]
-    for old, new in [("three", "three " * 20), ("state a: two", "state c: two"), ("end a lent", ""), ("->", "<-"),
+    for old, new in [("three", "three " * 20), ("state a: two", "state c: two"), ("begin a lent", ""), ("->", "<-"),
                      ("about: A.", "")]:
         assert old in good
         try:

@@ -124,9 +124,9 @@ class Sequence:
                 y += ROW + LINE * max(item[3].count("|") for item in row)
             for item in row:
                 before += self.item_at(item, y, bars, behind, used)
-        if bars:
-            raise Mistake(f"never ended: {bars}")
         bottom = y + 30
+        for (name, kind), start in bars.items():
+            behind.append(rect(self.x(name) - 4, start, 8, bottom - start, kind, 3))
         lanes = [part for name in self.lanes for part in self.lane(name, top, bottom)]
         panels = []
         for first, last, title in self.groups:
@@ -153,7 +153,9 @@ class Sequence:
             bars[a, b] = y + 6
             used.add(b)
         elif kind == "end":
-            start = bars.pop((a, b))
+            start = bars.pop((a, b), None)
+            if start is None:
+                raise Mistake(f"ends and has not begun: {a} {b}")
             behind.append(rect(xa - 4, start, 8, y - start + 6, b, 3))
         elif kind == "wait":
             yield line(MARGIN + PAD, y - 4, middle - width(words) / 2 - 10, y - 4, "wait")
