@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! The answer to a hello of ours.
+//! This file handles the answer to a hello of ours.
 
 use super::control::VERSION;
 use crate::base::counters::Counter;
@@ -14,7 +14,8 @@ use crate::shard::config::MAX_DEPTH;
 use crate::shard::Driver;
 
 impl<P: Ports> Driver<'_, P> {
-    /// The answer to a hello of ours. Returns the peer if what waits for it may be posted now.
+    /// Handles the answer to a hello of ours. Returns the peer if queued requests may be posted
+    /// now.
     pub(crate) fn on_hello_ack(
         &mut self,
         now: Instant,
@@ -30,13 +31,17 @@ impl<P: Ports> Driver<'_, P> {
             self.counters.count(Counter::IgnoredHellos);
             return None;
         };
+        // The answer must name our incarnation, our session and the current attempt. The counts in
+        // an answer to an earlier attempt may be stale, so it must not open the gate (R31).
         let ours = from.to_incarnation == Some(self.me.incarnation) && ack.session == peer.session;
         let current = ack.attempt == peer.attempt;
         if !ours || !current || state != Some(HelloState::Handshake) {
             self.counters.count(Counter::IgnoredHellos);
             let known = peer.incarnation == Some(from.from_incarnation);
             if ours && state == Some(HelloState::Down) && known && !peer.has_closed() {
-                // It answers late, so it is there: a wrong verdict ends here, not with the hold-off.
+                // A late answer of the known incarnation proves that the peer runs. The handshake
+                // starts now, not at the end of the hold-off (LU-16214). A peer that said goodbye
+                // is excluded: its answer was sent before the goodbye.
                 self.hello_event(now, id, HelloEvent::HelloSameIncarnation);
                 self.send_handshake(now, id);
             }
@@ -45,16 +50,19 @@ impl<P: Ports> Driver<'_, P> {
         let new_incarnation =
             peer.incarnation.is_some_and(|incarnation| incarnation != from.from_incarnation);
         if new_incarnation && peer.is(PeerFlags::OVERHEARD) {
-            // We asked before its successor, or a late hello, was heard; the next answer is the present
-            // one's.
+            // The hello went out before this peer's own hello was received. The answer may be of
+            // the predecessor, delayed on another link. Only an answer to a later hello identifies
+            // the present incarnation (decision 0018).
             self.counters.count(Counter::IgnoredHellos);
             self.hello_event(now, id, HelloEvent::Claimed);
             self.send_handshake(now, id);
             return None;
         }
         if ack.depth == 0 {
-            // It has no room for us and takes no note of us, so we learn nothing of it (S0-14). But where a
-            // request of its incarnation waits, our next hello says so by naming that.
+            // A refusing node keeps no state for us, so its answer proves nothing more (S0-14).
+            // Only the incarnation is kept, and only while a request of this node waits in the
+            // channel. The next hello names that incarnation, and the node then makes room
+            // (decision 0019).
             self.counters.count(Counter::NoRoom);
             if peer.parked != 0 {
                 peer.incarnation = Some(from.from_incarnation);
@@ -74,65 +82,91 @@ impl<P: Ports> Driver<'_, P> {
         peer.silences = 0;
         peer.tries = 0;
         peer.flags.insert(PeerFlags::PROVEN | PeerFlags::LATEST);
-        // An answer names the session that its sender has opened last. Where no hello comes twice, any
-        // session of an incarnation that answers is its own.
+        // An answer names the latest session of its sender. A session with another number may come
+        // from a delayed copy of a hello, so it stays unverified. A reliable channel delivers no
+        // hello twice: there every session of an answering incarnation is genuine (decision 0016).
         let other = new_incarnation || peer.counted_session() != Some(from.session);
         peer.keep_if(PeerFlags::UNVERIFIED, other && !reliable);
+        // A session is under way, and the sender does not count it. A successor never has counted
+        // it; the known incarnation may have forgotten us.
         let begun = peer.ours.depth() > 0;
         let forgotten = begun && (new_incarnation || from.credits_of != peer.session);
+        // The successor comes before the admission, because the new incarnation clears the
+        // admission in the gate.
         if new_incarnation {
             self.take_up_successor(id, from.session);
         }
-        // It may answer our requests before its own hello, which may be lost, gets here.
+        // The peer may answer our requests before its own hello arrives. That hello may be lost, so
+        // the answer alone admits the peer.
         self.admit(id);
+        // The version is checked last. A peer with another version still runs, and its own hello is
+        // still answered (S0-14).
         if ack.version != Some(VERSION) {
             self.hello_event(now, id, HelloEvent::Incompatible);
             self.send_handshake(now, id);
             return None;
         }
         let peer = self.peers.get_mut(id)?;
+        // The answer names a later session than the one known here, so its hello was lost or is
+        // late. The session is not counted: a count that starts in the middle would skip promised
+        // requests. The sender finds that out from our messages and begins the next session
+        // (S0-18).
         let promised = peer.is(PeerFlags::PROMISED | PeerFlags::ANEW);
         if (reliable || promised) && peer.is_later_session(from.session) {
             peer.forget_theirs(from.session);
         }
         if forgotten {
-            // It does not count our session. The next one begins with no requests in flight; what was
-            // sent in this one it tells by the session's number.
+            // The peer does not count our session. The next session starts with no request in
+            // flight. A request that is still in the channel keeps the number of this session, so
+            // the peer can tell the two apart (decision 0017).
             peer.session = 0;
             self.resync(now, id);
             return None;
         }
+        // The depth is zero until the first answer of a session grants the credits. Both sides
+        // count requests from the sequence that the hello named.
         if peer.ours.depth() == 0 {
             peer.ours = Ours::counting_from(ack.depth.min(MAX_DEPTH), peer.sequence);
             peer.given_up = 0;
         } else {
+            // A repeated answer must not grant credits again. The count is cumulative, so only the
+            // difference is returned. A count beyond what was sent changes nothing and is counted
+            // as an error.
             match peer.ours.returned(from.credits) {
                 None => self.counters.count(Counter::BadCredits),
                 Some(0) => {}
                 Some(_) => peer.fruitless = 0,
             }
         }
+        // The peer has noted what this attempt announced. The next hello announces what was given
+        // up since then.
         peer.given_up &= !peer.handshake.announced();
         self.hello_event(now, id, HelloEvent::Answered);
         Some(id)
     }
 
-    /// The answer to our hello proves that another incarnation is there now. If what greeted us last was
-    /// it, its session is opened, and its hello answered; all else that we know is of a former one.
+    /// Takes up another incarnation, which an answer to our hello has proven. If the last noted
+    /// hello is of that incarnation, its session is opened and the hello is answered. All other
+    /// state belongs to the former incarnation.
     fn take_up_successor(&mut self, id: PeerId, session: u32) {
         let Some(peer) = self.peers.get_mut(id) else { return };
         let claim = peer.last_hello;
         let claimed = claim.fits() && { claim.incarnation } == peer.incarnation;
         if claimed && claim.counts() {
             peer.open_theirs(claim.session, claim.sequence);
-            // No promise to the former incarnation can be asked for any more.
+            // The marks protect requests of the former incarnation. No CANCEL can name these any
+            // more.
             peer.flags.remove(PeerFlags::UNVERIFIED | PeerFlags::PROMISED | PeerFlags::ANEW);
         } else {
+            // Without a usable hello there is no number to count from. The session is noted as
+            // passed, so that no delayed hello of an earlier one opens it.
             peer.forget_theirs(session);
         }
         if claimed {
             self.peers.want(id, Wants::ACK);
         }
+        // A transfer keeps the tag of the incarnation it was sent under. The sweep cancels those
+        // with the former tag (decision 0004).
         self.slots.request_sweep();
         self.begin_incarnation(id);
     }

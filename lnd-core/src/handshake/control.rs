@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Messages of the control lane that belong to no transfer.
+//! This file sends the messages of the control lane that belong to no transfer.
 
 use crate::base::counters::Counter;
 use crate::base::id::{LinkId, PeerId};
@@ -14,13 +14,15 @@ use crate::shard::Driver;
 pub(crate) const VERSION: u8 = 1;
 
 impl<P: Ports> Driver<'_, P> {
-    /// Sends our hello and answers the peer's, where there is one to send or to answer. Ours first: what
-    /// the answer sets free then names our session, which is verified. By the link by which theirs came.
+    /// Sends our hello and the answer to the peer's hello, where they are due. Both use the link on
+    /// which the peer's hello arrived.
     #[inline(never)]
     pub(crate) fn send_handshake(&mut self, now: Instant, id: PeerId) {
         let Some(peer) = self.peers.get(id) else { return };
         let (wants, came_by) = (peer.wants, peer.last_hello.link());
         let answers = wants.contains(Wants::ACK);
+        // Our hello goes first. The requests that our answer releases then name our session, and
+        // that verifies the sender's session without another round trip (decision 0016).
         if wants.contains(Wants::HELLO) {
             self.send_hello(now, id, came_by.filter(|_| answers));
         }
@@ -31,8 +33,8 @@ impl<P: Ports> Driver<'_, P> {
 
     #[inline]
     fn send_hello(&mut self, now: Instant, id: PeerId, link: Option<LinkId>) {
-        // Another context may have taken the peer down while the hello waited. Such a peer is sent none
-        // before its hold-off is over (R68).
+        // Another context may have declared the peer down while the hello waited. No hello goes to
+        // such a peer before its hold-off is over (R68).
         if self.peers.state(id) == HelloState::Down {
             self.peers.unwant(id, Wants::HELLO);
             return;
@@ -67,8 +69,8 @@ impl<P: Ports> Driver<'_, P> {
         }
     }
 
-    /// Sends a message that belongs to no transfer, if there is a link and room. By the link given
-    /// if it is open, else by any.
+    /// Sends a message that belongs to no transfer. The given link is preferred if it is open.
+    /// Returns `false` if no link is open or the channel has no room; the caller tries again later.
     pub(crate) fn send_control(
         &mut self,
         now: Instant,
@@ -81,12 +83,16 @@ impl<P: Ports> Driver<'_, P> {
         if !self.channel.ready(link, nid, Lane::Control) {
             return false;
         }
+        // From here on the envelope counts as sent: it announces the credits that are owed. A loss
+        // costs nothing, because the counts are cumulative and the next message repeats them.
         let Some(peer) = self.peers.get_mut(id) else { return true };
         let Some(mut envelope) = peer.envelope(self.me, Lane::Control) else { return true };
         match message {
-            // To the one that has asked: an incarnation with another version is not taken up as the
-            // peer's.
+            // The answer names the incarnation that sent the hello. With another version that
+            // incarnation is not recorded as the peer's.
             Message::HelloAck(_) => envelope.to_incarnation = peer.last_hello.incarnation,
+            // A hello names the latest request instead of a control number: the receiver counts
+            // from there.
             Message::Hello(_) => envelope.sequence = peer.sequence,
             _ => {}
         }
@@ -94,13 +100,15 @@ impl<P: Ports> Driver<'_, P> {
         let tag = if hello { self.peers.name_hello(id, link, self.config.slots) } else { None };
         let sent = self.channel.send(link, &envelope, message, tag);
         self.after_sending(now, link, &envelope, Lane::Control, sent.is_ok());
+        // The channel may complete a send within the call. The completion is handled here, because
+        // no event follows.
         if let (Ok(Some(ended)), Some(tag)) = (sent, tag) {
             self.on_sent(now, tag, ended);
         }
         sent.is_ok()
     }
 
-    /// Largest payload that we take, and send, inline.
+    /// Largest payload that this side receives and sends inline.
     pub(crate) fn inline_max(&self) -> u32 {
         self.config.immediate_max.min(self.channel.immediate_max())
     }

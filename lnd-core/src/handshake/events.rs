@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! The handshake with a peer: its events, and what the table says to do.
+//! This file applies handshake events to a peer and carries out the effects of the table.
 
 use crate::base::counters::Counter;
 use crate::base::id::{Nid, PeerId};
@@ -12,8 +12,8 @@ use crate::shard::Driver;
 use crate::slots::PutOff;
 
 impl<P: Ports> Driver<'_, P> {
-    /// The platform, the prober or the operator says that a peer is down or up. Bounded; the
-    /// cancellations are [`on_time`](Self::on_time)'s.
+    /// Handles a report of the platform, the prober or the operator that a peer is down or up. The
+    /// work is bounded: [`on_time`](Self::on_time) cancels the peer's transfers.
     pub fn on_peer(&mut self, now: Instant, nid: Nid, up: bool) {
         self.stir();
         if let Some(peer) = self.peers.find(nid) {
@@ -22,20 +22,28 @@ impl<P: Ports> Driver<'_, P> {
         }
     }
 
-    /// Puts an event into a peer's handshake and does what the table says.
+    /// Applies an event to a peer's handshake and carries out the effect of the table.
     pub(crate) fn hello_event(&mut self, now: Instant, id: PeerId, event: HelloEvent) {
         let (Some(gate), Some(nid)) = (self.peers.gate(id), self.peers.nid(id)) else { return };
+        // An interrupt may change the same gate. The effect is computed from the value that this
+        // change replaced, so each transition has its effect exactly once.
         let before = gate.change(|view| view.on_hello(event));
         let (state, effect) = hello_step(before.state(), event);
         if state != before.state() {
             self.tracer.record(now, Trace::Peer { peer: nid, state });
             let peer = self.peers.get_mut(id);
             let parked = peer.is_some_and(|peer| {
+                // An attempt belongs to one state. Without the reset a late send completion of its
+                // hello would be charged to the next attempt.
                 peer.handshake = Attempt::NONE;
                 peer.parked != 0
             });
+            // A request in a channel may be acceptable in the new state, so the host offers it
+            // again.
             self.offer = true;
             self.peers.places.may_be_free();
+            // `Unknown` starts nothing by itself, and the parked request does not arrive again. The
+            // wish to connect is kept until a link is open.
             if state == HelloState::Unknown && parked {
                 self.peers.want(id, Wants::CONNECT);
             }
@@ -51,7 +59,7 @@ impl<P: Ports> Driver<'_, P> {
                 self.slots.request_sweep();
                 self.peers.unwant(id, Wants::HELLO);
             }
-            // What waits is posted by the call that brought the answer: see `on_message`.
+            // The caller that received the answer posts the queue: see `on_message`.
             HelloEffect::Flush => self.peers.disarm(id),
             HelloEffect::Ignored => {
                 if event == HelloEvent::Answered {
@@ -62,11 +70,12 @@ impl<P: Ports> Driver<'_, P> {
         }
     }
 
-    /// Sees that a handshake is begun if there has to be one; returns `false` if it is down and it is too
-    /// early to try again (R68).
+    /// Ensures that a handshake is under way if one is needed. Returns `false` if the peer is down
+    /// and its hold-off still runs (R68).
     #[inline]
     pub(crate) fn seek(&mut self, now: Instant, id: PeerId) -> bool {
-        // The usual case changes no gate: a locked operation and a full fence saved per submit.
+        // A good peer is the usual case. The plain load saves a locked operation and a full fence
+        // per submit.
         self.peers.state(id) == HelloState::Good || self.start_handshake(now, id)
     }
 
@@ -77,7 +86,8 @@ impl<P: Ports> Driver<'_, P> {
                 Some(at) if at <= now => self.hello_event(now, id, HelloEvent::Up),
                 Some(_) => return false,
                 None => {
-                    // An interrupt has declared it down.
+                    // An interrupt declared the peer down, and no bookkeeping ran there. The
+                    // bookkeeping runs here, and the hold-off starts now.
                     self.peer_is_down(now, id, HelloEvent::Down);
                     return false;
                 }
@@ -88,10 +98,10 @@ impl<P: Ports> Driver<'_, P> {
         true
     }
 
-    /// A request of a peer's known incarnation has come, and the peer is not admitted: we took it for
-    /// down, perhaps wrongly, and it does not know. The request stays in the channel, since its sender
-    /// may have been told OK (S0-18); a hello tells the peer, and its answer admits it (LU-16214). After
-    /// a silence the hold-off goes first, and doubles with each: what lies in the channel is no news.
+    /// Starts a handshake for a request of the peer's known incarnation while the peer is not
+    /// admitted. The peer may have been declared down by mistake. The request stays in the channel,
+    /// because its sender may already have reported it as sent (S0-18). The answer to our hello
+    /// admits the peer (LU-16214).
     pub(crate) fn revive(&mut self, now: Instant, id: PeerId) {
         match self.peers.state(id) {
             HelloState::Handshake | HelloState::Good => return,
@@ -99,12 +109,16 @@ impl<P: Ports> Driver<'_, P> {
             HelloState::Down => {
                 let Some(peer) = self.peers.get(id) else { return };
                 let (noticed, silences) = (peer.handshake.revive_at(), peer.silences);
+                // A request in the channel does not prove that its sender runs now. After a silence
+                // the hold-off passes first, and it doubles with each further silence, up to a
+                // limit (R68).
                 let more = more_hold_off(self.hold_off(), silences);
                 match noticed.map(|at| at.after(more)) {
-                    // An interrupt has declared it down.
+                    // An interrupt declared the peer down: see `start_handshake`.
                     None => self.peer_is_down(now, id, HelloEvent::Down),
                     Some(at) if silences > 0 && at > now => {
-                        // The request will not come again by itself.
+                        // The request does not arrive again by itself, so a timer starts the
+                        // handshake.
                         self.peers.arm(id, at);
                         return;
                     }
@@ -116,13 +130,13 @@ impl<P: Ports> Driver<'_, P> {
         self.send_handshake(now, id);
     }
 
-    /// Asks a peer for its count, and tells it ours.
+    /// Asks a peer for its count of our requests, and sends it our count of its requests.
     pub(crate) fn resync(&mut self, now: Instant, id: PeerId) {
         self.hello_event(now, id, HelloEvent::Resync);
         self.send_handshake(now, id);
     }
 
-    /// How long a peer that is down is not asked again (R68).
+    /// How long no hello is sent to a peer that is down (R68).
     pub(crate) fn hold_off(&self) -> Span {
         self.config.hello_timeout.times(u32::from(self.config.hello_tries))
     }
@@ -137,36 +151,44 @@ impl<P: Ports> Driver<'_, P> {
             let silent = event == HelloEvent::Exhausted;
             let refused = event == HelloEvent::Incompatible;
             peer.silences = if silent || refused { peer.silences.saturating_add(1) } else { 0 };
-            // Two sides that ask for incarnations which are not there would wait for each other.
+            // Two sides that each wait for an incarnation that no longer runs would block each
+            // other. A silence ends that: the next hello is accepted without proof (decision 0018).
             peer.keep_if(PeerFlags::PROVEN, !silent);
             peer.tries = 0;
+            // The answer to the peer's hello is still sent: a hello is always answered (S0-14).
             peer.wants.remove(Wants::HELLO | Wants::NOOP | Wants::FLUSH);
         }
     }
 
-    /// Notes that a hello is to be sent and arms its timer. It is sent by
-    /// [`send_handshake`](Self::send_handshake), at the end of what led to it. The session goes on: a new one
-    /// begins with the first hello to an incarnation. While no link leads to the peer no try counts.
+    /// Notes that a hello is due and arms its timer. [`send_handshake`](Self::send_handshake) sends
+    /// it at the end of the call that led here.
     #[inline]
     fn begin_attempt(&mut self, now: Instant, id: PeerId, event: HelloEvent) {
         let nid = self.peers.nid(id);
         let counts = u8::from(nid.is_some_and(|nid| self.links.any_leads_to(nid)));
         let reliable = self.channel.is_reliable();
         let without = self.peers.get(id).is_some_and(|peer| peer.session == 0);
+        // A session lasts as long as both incarnations (decision 0017). Only the first hello to an
+        // incarnation begins one.
         if without || event == HelloEvent::HelloNewIncarnation {
             self.peers.begin_session(id);
         }
         let Some(peer) = self.peers.get_mut(id) else { return };
+        // A repetition keeps the attempt number, so the answer to either copy counts. A new attempt
+        // gets a new number, so late answers to the former one do not count.
         if event != HelloEvent::TryAgain {
             peer.tries = 0;
             peer.attempt = peer.attempt.wrapping_add(1);
             peer.flags.remove(PeerFlags::OVERHEARD);
-            // The same in each hello of the attempt: its answer says that they were taken note of. Where
-            // the channel may lose what it called sent, a stall may mean that all in flight is lost.
+            // Each hello of an attempt announces the same bits, so one answer acknowledges them
+            // all. On a channel that may lose a request after its send completion, a stall may mean
+            // that everything in flight is lost (decision 0017).
             let stalled = peer.fruitless > 0 && !reliable;
             let lost = if stalled { peer.in_flight() } else { 0 };
             peer.handshake = Attempt::announcing(peer.given_up | lost);
         }
+        // A try counts only while a link leads to the peer. The peer is not to blame for a link of
+        // ours (LU-17505).
         peer.tries = peer.tries.saturating_add(counts);
         peer.set_put_off(PutOff::Not);
         self.peers.arm(id, now.after(self.config.hello_timeout));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Hellos of peers: always answered (S0-14).
+//! This file handles hellos of peers, which are always answered (S0-14).
 
 use super::control::VERSION;
 use crate::base::counters::Counter;
@@ -12,9 +12,10 @@ use crate::ports::{Channel, Ports};
 use crate::shard::Driver;
 
 impl<P: Ports> Driver<'_, P> {
-    /// A hello: always answered (S0-14), whatever we think of the peer.
+    /// Handles a hello. It is always answered, in every state of the peer (S0-14).
     pub(crate) fn on_hello(&mut self, now: Instant, link: LinkId, from: &Envelope, hello: &Hello) {
-        // Requests of ours may lie in its channel, if it knows us.
+        // A node that names our incarnation has been in contact with us. Requests of ours may lie
+        // in its channel, so it may displace an idle peer (decision 0019).
         let promised =
             self.channel.is_reliable() && from.to_incarnation == Some(self.me.incarnation);
         let known = self.peers.find(from.from);
@@ -26,8 +27,10 @@ impl<P: Ports> Driver<'_, P> {
         let reliable = self.channel.is_reliable();
         let state = self.peers.state(id);
         let proven = reliable && state == HelloState::Good;
-        // A session under way with us: if we do not know it, requests of it may still lie in the channel. Our
-        // answer says that we do not count it, and the next session is the first that we count.
+        // The session is under way, yet it is unknown here: the peer was forgotten for want of
+        // room. Requests of it may still lie in the channel, and the hello's number would skip
+        // them. The answer says that the session is not counted. The sender then begins the next
+        // one (decision 0018).
         let begun = from.sequence != self.config.counting_from;
         let counts = !(begun && from.to_incarnation == Some(self.me.incarnation) && reliable);
         let it = LastHello::of(from, hello, link, (fits, counts));
@@ -35,36 +38,47 @@ impl<P: Ports> Driver<'_, P> {
         let cancels = self.links.cancels(hello.features);
         let Some(peer) = self.peers.get_mut(id) else { return };
         if reliable && peer.closed == Some(from.from_incarnation) {
-            // It comes late, and its sender takes no answer any more.
+            // The hello was delayed behind its sender's goodbye. Its sender accepts no answer any
+            // more.
             self.counters.count(Counter::Early);
             return;
         }
         let new_incarnation =
             peer.incarnation.is_some_and(|incarnation| incarnation != from.from_incarnation);
+        // An incarnation that has answered is not replaced by a hello alone. The hello may be
+        // delayed, and a replacement would cancel the transfers of the present incarnation
+        // (decision 0018).
         if fits && new_incarnation && peer.is(PeerFlags::PROVEN) {
             self.on_claim(now, id, it);
             return;
         }
         peer.last_heard = now;
+        // `LATEST` lets requests of earlier incarnations be dropped. A new incarnation has not
+        // shown that it is the latest one.
         peer.keep_if(PeerFlags::LATEST, !(fits && new_incarnation));
         let unknown = new_incarnation || !peer.is(PeerFlags::COUNTED);
         let newer = new_incarnation || peer.may_open(from.session);
         let lasting = !self.links.safe_invalidate();
+        // After an answered CANCEL nothing is pulled any more. A session that is opened a second
+        // time has an empty window and would break that promise (decision 0029).
         let counts = counts && !(lasting && peer.is_promised(from.session, new_incarnation));
         let late = !newer && peer.counted_session() != Some(from.session);
-        // It does not take the answer of the present one.
+        // A delayed hello must not replace the one whose answer is still to be sent. The peer does
+        // not accept the answer to the delayed one.
         if !(late && peer.wants.contains(Wants::ACK)) {
             peer.last_hello = it;
         }
-        // It takes us for an earlier incarnation, or it does not count our session: it may have
-        // forgotten us, and its answer to our hello tells.
+        // The peer names an earlier incarnation of ours, or it does not count our session. It may
+        // have forgotten us. Our hello finds out.
         let forgot_us =
             from.to_incarnation.is_some_and(|incarnation| incarnation != self.me.incarnation)
                 || !late && peer.ours.depth() > 0 && from.credits_of != peer.session;
         if forgot_us && reliable && from.to_incarnation.is_some() {
-            // It asks for our session, which our hello opens: that is not given up while it asks.
+            // The peer waits for our hello, which opens our session there. The tries start again,
+            // so the attempt lasts as long as the peer asks.
             peer.tries = 0;
         }
+        // Our hello may have reached a predecessor of this incarnation: see `on_hello_ack`.
         if fits && peer.incarnation.is_none() && state == HelloState::Handshake {
             peer.flags.insert(PeerFlags::OVERHEARD);
         }
@@ -72,7 +86,8 @@ impl<P: Ports> Driver<'_, P> {
             peer.incarnation = Some(from.from_incarnation);
             peer.forget_theirs(from.session);
         } else if fits && newer {
-            // An incarnation that has answered our hello is the present one.
+            // An incarnation that has answered our hello is the present one. The hello of any other
+            // may be a delayed copy, so its requests wait until it has answered (decision 0016).
             if unknown && (new_incarnation || !proven) {
                 peer.flags.insert(PeerFlags::UNVERIFIED);
             }
@@ -88,6 +103,8 @@ impl<P: Ports> Driver<'_, P> {
         if fits {
             self.go_on(id, from, hello);
             if new_incarnation {
+                // The tag changes before the event requests its sweep. Transfers of the former
+                // incarnation then differ from the gate, and the sweep finds them.
                 self.begin_incarnation(id);
             }
             let event = if new_incarnation {
@@ -105,16 +122,18 @@ impl<P: Ports> Driver<'_, P> {
         self.send_handshake(now, id);
     }
 
-    /// A hello of another incarnation than the one that has answered ours: its successor's, or a late one.
-    /// Incarnations are not ordered, so our hello asks who is there. If it is the successor, that is taken
-    /// up with the session that is noted here, and answered (docs/decisions/0018-successors.md).
+    /// Notes a hello of an incarnation other than the one that has answered ours. It is the
+    /// successor's, or it is delayed. Incarnations are not ordered, so our hello asks which one
+    /// runs. The answer of the successor opens the noted session
+    /// (docs/decisions/0018-successors.md).
     fn on_claim(&mut self, now: Instant, id: PeerId, mut claim: LastHello) {
         let invalidating = self.peers.state(id) == HelloState::Handshake;
         let Some(peer) = self.peers.get_mut(id) else { return };
         let before = peer.last_hello;
         let again = { before.incarnation } == { claim.incarnation };
         if again {
-            // A repetition; or a late one, of a session that its successor has replaced.
+            // The hello is a repetition, or a delayed one of an earlier session. The sessions of
+            // one incarnation are ordered, so the later session wins.
             match { claim.session }.wrapping_sub(before.session) as i32 {
                 0 => claim.count_as(&before),
                 1.. => {}
@@ -122,16 +141,19 @@ impl<P: Ports> Driver<'_, P> {
             }
         }
         peer.last_hello = claim;
-        // What the known one has said is not answered now; if it is there, it asks again.
+        // The hello of the known incarnation is not answered now. If that incarnation runs, it
+        // repeats its hello.
         peer.wants.remove(Wants::ACK);
+        // A repetition of the same claim must not start a new attempt: the answer to the current
+        // one may already be on its way.
         if !again || !invalidating {
             self.hello_event(now, id, HelloEvent::Claimed);
         }
         self.send_handshake(now, id);
     }
 
-    /// A hello of the session that we know: takes what its sender gives up, and its number where we
-    /// have lost count.
+    /// Handles a hello of the session that is counted here. Applies what the sender gave up. Takes
+    /// over the sender's number where this side has lost count.
     fn go_on(&mut self, id: PeerId, from: &Envelope, hello: &Hello) {
         let reliable = self.channel.is_reliable();
         let Some(peer) = self.peers.get_mut(id) else { return };
@@ -140,7 +162,8 @@ impl<P: Ports> Driver<'_, P> {
         }
         if peer.theirs.is_behind(from.sequence) {
             if reliable {
-                // What was promised may lie in the channel. The sender begins the next session.
+                // Promised requests may still lie in the channel, so the window must not jump over
+                // them. The sender begins the next session (S0-18).
                 self.give_up_session(id, from.session);
                 return;
             }
@@ -148,21 +171,23 @@ impl<P: Ports> Driver<'_, P> {
         }
         match peer.theirs.give_up(from.sequence, hello.given_up, reliable) {
             Some(lost) => self.counters.add(Counter::LostRequests, u64::from(lost)),
-            // What is late is taken as a request of a session before the next one.
+            // A request that still arrives is then accepted as one of a former session (decision
+            // 0017).
             None => self.give_up_session(id, from.session),
         }
     }
 
-    /// A session that was counted is not any more. Its sender begins the next one.
+    /// Ends a session that was counted. Its sender begins the next one.
     pub(crate) fn give_up_session(&mut self, id: PeerId, session: u32) {
         let Some(peer) = self.peers.get_mut(id) else { return };
         peer.forget_theirs(session);
+        // A CANCEL may have been answered in this session, and its window is gone: see `PROMISED`.
         if !self.links.safe_invalidate() {
             peer.flags.insert(PeerFlags::PROMISED);
         }
     }
 
-    /// What the peer's former incarnation had is over.
+    /// Ends everything of the peer's former incarnation.
     pub(crate) fn begin_incarnation(&mut self, id: PeerId) {
         self.counters.count(Counter::PeersRestarted);
         if let Some(gate) = self.peers.gate(id) {

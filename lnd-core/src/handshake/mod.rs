@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Handshakes with peers, places for them, and messages that belong to no transfer.
+//! This folder holds the handshake with peers: hellos, their answers, and places for new peers.
 
 mod ack;
 mod control;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Who gets a place in the peer table (docs/decisions/0019-few-places.md).
+//! This file gives nodes places in the peer table (docs/decisions/0019-few-places.md).
 
 use crate::base::counters::Counter;
 use crate::base::id::{LinkId, Nid, PeerId};
@@ -15,9 +15,8 @@ impl<P: Ports> Driver<'_, P> {
         Bounds { places: self.config.batch, hold_off: self.hold_off(), reliable }
     }
 
-    /// Takes a node up as a peer, if there is a place. One that waits for a place goes first.
-    ///
-    /// The places given are those of [`find_place`](crate::peers::Peers::find_place).
+    /// Takes up a node as a peer if there is a place. A node that already waits for a place goes
+    /// first. [`find_place`](crate::peers::Peers::find_place) describes which places are given.
     pub(crate) fn take_up_peer(
         &mut self,
         now: Instant,
@@ -27,6 +26,8 @@ impl<P: Ports> Driver<'_, P> {
         if !self.peers.places.is_waiting(nid) {
             self.place_waiting(now);
         }
+        // The search looks at `batch` places at most: a hello of an unknown node must not cost a
+        // walk over the whole table (R64).
         let bounds = self.bounds();
         let Ok(peer) = self.peers.find_place_beside(now, nid, promised, &bounds) else {
             self.counters.count(Counter::PeersFull);
@@ -38,7 +39,7 @@ impl<P: Ports> Driver<'_, P> {
         Some(peer)
     }
 
-    /// A promised request was offered, and its sender has no place: it gets one, or waits for one.
+    /// Gives the sender of a promised request a place, or lets it wait for one.
     pub(crate) fn wait_for_place(&mut self, now: Instant, link: LinkId, from: &Envelope) {
         self.peers.places.keep(from.from, from.from_incarnation, link);
         self.place_waiting(now);
@@ -47,15 +48,17 @@ impl<P: Ports> Driver<'_, P> {
         }
     }
 
-    /// Takes up the node that waits for a place, if one can be had, and asks it: its request will not
-    /// come again by itself. Looks at `batch` places at most.
+    /// Takes up the waiting node if a place is free, and sends it a hello. Looks at `batch` places
+    /// at most.
     #[inline(never)]
     pub(crate) fn place_waiting(&mut self, now: Instant) {
+        // The request does not arrive again by itself, so the search is driven by time and by state
+        // changes of peers.
         if !self.peers.places.is_due(now, self.peers.len() as u32) {
             return;
         }
         let Some(waiting) = self.peers.places.take() else { return };
-        // While we shut down no peer is made any more (LU-1600).
+        // No peer is made during shutdown (LU-1600).
         if self.run.state() != RunState::Running || !self.channel.reaches(waiting.nid) {
             return;
         }
@@ -64,7 +67,8 @@ impl<P: Ports> Driver<'_, P> {
             Ok(id) => {
                 self.peers.places.placed(waiting.nid, now);
                 if let Some(peer) = self.peers.get_mut(id) {
-                    // Our hello names it: it makes room for us, since the request is its own.
+                    // Our hello names the incarnation of the request. Its node then makes room for
+                    // us, because the request is its own.
                     peer.incarnation = Some(waiting.incarnation);
                     peer.silences = waiting.silences;
                     peer.parked = waiting.parked;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Nodes that we do not know and that want something of us (S0-14, LU-1600).
+//! This file handles nodes that are not in the peer table (S0-14, LU-1600).
 
 use super::control::VERSION;
 use crate::base::counters::Counter;
@@ -10,8 +10,7 @@ use crate::ports::{Channel, Ports};
 use crate::shard::{Driver, RunState};
 
 impl<P: Ports> Driver<'_, P> {
-    /// Takes up a node of which we have heard, if there is room. While we shut down no peer is made any
-    /// more (LU-1600).
+    /// Takes up a node as a peer if there is room. No peer is made during shutdown (LU-1600).
     pub(crate) fn take_up_stranger(
         &mut self,
         now: Instant,
@@ -24,13 +23,9 @@ impl<P: Ports> Driver<'_, P> {
         self.take_up_peer(now, nid, promised)
     }
 
-    /// Answers a hello for which there is no place in the peer table: there is no room (S0-14). The
-    /// answer needs none: all that it says is in the hello. Its depth of no credits tells the other side
-    /// not to wait, and to ask again after its hold-off (R68).
-    ///
-    /// An answer is no longer than its hello, goes to nobody whom the channel does not reach, and finds
-    /// room in the control lane or is not sent. There are at most `batch` of them in one
-    /// `hello_timeout`: hellos under false names make no storm.
+    /// Answers a hello for which the peer table has no place (S0-14). All fields of the answer come
+    /// from the hello, so the answer needs no place. Its depth of zero credits makes the other side
+    /// stop the attempt and ask again after its hold-off (R68).
     pub(crate) fn refuse_hello(
         &mut self,
         now: Instant,
@@ -38,11 +33,17 @@ impl<P: Ports> Driver<'_, P> {
         from: &Envelope,
         hello: &Hello,
     ) {
+        // Hellos under false names must not cause a storm of answers. So at most `batch` answers go
+        // out in one `hello_timeout`, and an answer is no longer than its hello.
         if !self.hellos_refused.one_more(now, self.config.hello_timeout, self.config.batch) {
             return;
         }
         let link = self.links.any_way_to(from.from, Some(link));
+        // A forged hello may name a node that the channel does not reach. Such a node gets no
+        // answer.
         let Some(link) = link.filter(|_| self.channel.reaches(from.from)) else { return };
+        // A refusal never waits for room in the control lane: it would need a place to wait in. The
+        // sender repeats its hello.
         if !self.channel.ready(link, from.from, Lane::Control) {
             return;
         }

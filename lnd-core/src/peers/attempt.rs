@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! The attempt at a handshake that is under way, or when the next one may begin.
+//! This file packs the state of a handshake attempt, or the end of a hold-off, into one value.
 
 use crate::base::id::LinkId;
 use crate::base::time::Instant;
@@ -7,15 +7,15 @@ use crate::base::time::Instant;
 /// In place of a link: the peer is down.
 const DOWN: u8 = u8::MAX;
 
-/// What a peer needs while it is greeted or down, which it is not at once. Packed, since every idle peer has
-/// one.
+/// The state of a peer during a handshake or while it is down. A peer is never in both. The value
+/// is packed because every idle peer has one.
 #[derive(Clone, Copy, Debug, Hash)]
 #[repr(C, packed)]
 pub(crate) struct Attempt {
-    /// What the hellos of this attempt announce, and the number of the last one; or the halves of the time at
-    /// which a peer that is down may be asked again.
+    /// During a handshake: what the hellos of this attempt announce, and the number of the last
+    /// hello. While the peer is down: the two halves of the time at which its hold-off ends.
     words: [u32; 2],
-    /// The link by which the last hello went, or [`DOWN`].
+    /// The link of the last hello, or [`DOWN`].
     link: u8,
 }
 
@@ -23,16 +23,17 @@ static_assertions::const_assert_eq!(core::mem::size_of::<Attempt>(), 9);
 static_assertions::const_assert!(crate::base::id::MAX_LINKS < DOWN as usize);
 
 impl Attempt {
-    /// Nothing was announced or sent, and it has not been noted that the peer is down.
+    /// Nothing was announced or sent, and no hold-off was set.
     pub const NONE: Self = Self { words: [0; 2], link: 0 };
 
-    /// The peer is down, and is sent no hello before `at`.
+    /// The peer is down and gets no hello before `at`.
     pub const fn down(at: Instant) -> Self {
         let at = at.as_nanos();
         Self { words: [at as u32, (at >> 32) as u32], link: DOWN }
     }
 
-    /// A peer that is down is sent no hello before this; `None` until we have taken note.
+    /// The end of the hold-off of a peer that is down. `None` until the owner has noted that the
+    /// peer is down: an interrupt changes the gate alone.
     pub fn revive_at(&self) -> Option<Instant> {
         let [low, high] = self.words;
         let at = Instant::from_nanos(u64::from(high) << 32 | u64::from(low));
@@ -49,12 +50,12 @@ impl Attempt {
         }
     }
 
-    /// Begins with what its hellos announce.
+    /// Begins an attempt whose hellos announce `given_up`.
     pub const fn announcing(given_up: u32) -> Self {
         Self { words: [given_up, 0], link: 0 }
     }
 
-    /// What was given up is of a session that is over.
+    /// Clears the announcement, because its session is over.
     pub fn announce_nothing(&mut self) {
         if self.link != DOWN {
             let [_, last] = self.words;
@@ -62,14 +63,16 @@ impl Attempt {
         }
     }
 
-    /// Hello `number` goes by `link`.
+    /// Hello `number` is sent on `link`.
     pub fn started(&mut self, number: u32, link: LinkId) {
         *self = Self { words: [self.announced(), number], link: link.index() as u8 };
     }
 
-    /// The link by which hello `number` went, if that was the last one.
+    /// The link of hello `number`, if that was the last one.
     pub fn link_of(&self, number: u32) -> Option<LinkId> {
         let [_, last] = self.words;
+        // The number tells the last hello from earlier ones. The completion of an earlier one
+        // proves nothing about the present attempt.
         LinkId::new(self.link as usize).filter(|_| last == number)
     }
 }

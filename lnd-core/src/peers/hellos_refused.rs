@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! How many hellos were turned away lately.
+//! This file limits the answers to hellos that are refused for want of room.
 
 use crate::base::time::{Instant, Span};
 
-/// Bounds the answers to nodes for which there is no place: hellos under false names make no storm.
+/// Bounds the answers to nodes for which there is no place. Hellos under false names then cause no
+/// storm of answers.
 #[derive(Clone, Copy, Debug, Default, Hash)]
 pub(crate) struct HellosRefused {
     since: Instant,
@@ -11,7 +12,7 @@ pub(crate) struct HellosRefused {
 }
 
 impl HellosRefused {
-    /// Whether one more may be turned away with an answer: at most `most` in one `period`.
+    /// Whether one more refusal may be answered: at most `most` in one `period`.
     pub fn one_more(&mut self, now: Instant, period: Span, most: u32) -> bool {
         if now.since(self.since) >= period {
             *self = Self { since: now, count: 0 };

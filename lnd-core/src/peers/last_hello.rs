@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! The hello of a peer that was heard last.
+//! This file keeps the last hello of a peer that was received.
 
 use crate::base::id::{Incarnation, LinkId};
 use crate::base::message::{Envelope, Hello};
@@ -8,16 +8,17 @@ use crate::base::message::{Envelope, Hello};
 const FITS: u8 = 1 << 6;
 /// Whether its session can be counted from its sequence.
 const COUNTS: u8 = 1 << 7;
-/// The other bits: the link by which it came.
+/// The other bits: the link on which it arrived.
 const LINK: u8 = FITS - 1;
 
-/// The hello of a peer that was heard last, and that is to be answered: at once, or, if it is of another
-/// incarnation than the one that has answered ours, when ours has found that one. Packed, since every idle
-/// peer has one.
+/// The last received hello of a peer, which is to be answered. The answer goes out at once, except
+/// to an incarnation other than the one that has answered ours: that answer waits until our own
+/// hello was answered. The value is packed because every idle peer has one.
 #[derive(Clone, Copy, Debug, Hash)]
 #[repr(C, packed(2))]
 pub(crate) struct LastHello {
-    /// The incarnation that has said it, which is not the peer's `incarnation` if the versions do not meet.
+    /// The incarnation that sent it. It is not the peer's `incarnation` if the versions do not
+    /// meet.
     pub incarnation: Option<Incarnation>,
     pub session: u32,
     /// The number of the session's latest request.
@@ -33,7 +34,7 @@ impl LastHello {
     pub const NOTHING: Self =
         Self { incarnation: None, session: 0, sequence: 0, attempt: 0, rest: 0 };
 
-    /// A hello that has come by `link`.
+    /// A hello that arrived on `link`.
     pub fn of(from: &Envelope, hello: &Hello, link: LinkId, (fits, counts): (bool, bool)) -> Self {
         let (session, sequence) = (from.session, from.sequence);
         let (fits, counts) = (if fits { FITS } else { 0 }, if counts { COUNTS } else { 0 });
@@ -47,7 +48,7 @@ impl LastHello {
         }
     }
 
-    /// The link by which it came.
+    /// The link on which it arrived.
     pub fn link(&self) -> Option<LinkId> {
         LinkId::new((self.rest & LINK) as usize)
     }
@@ -62,8 +63,10 @@ impl LastHello {
         self.rest & COUNTS != 0
     }
 
-    /// Its session is counted as another hello of it says.
+    /// Counts its session as an earlier hello of the same session does.
     pub fn count_as(&mut self, other: &Self) {
+        // A session's start is fixed by its first hello. A repetition carries a later number, and
+        // counting from that would skip requests that are still in the channel.
         self.sequence = other.sequence;
         self.rest = self.rest & !COUNTS | other.rest & COUNTS;
     }

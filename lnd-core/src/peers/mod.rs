@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! The peers of one shard: the table of them, its places, their timers, and who has something to send.
+//! This folder holds the peers of one shard: their table, places, timers, and the queue of peers
+//! that have something to send.
 
 mod attempt;
 mod hellos_refused;
@@ -33,7 +34,7 @@ pub(crate) struct Peers<'m> {
     table: &'m mut [Peer],
     index: NidIndex<'m>,
     timers: Deadlines<'m>,
-    /// Which node waits for a place.
+    /// The node that waits for a place.
     pub places: Places,
     used: usize,
     /// Peers that have something to send: a queue through `next_pending`.
@@ -41,21 +42,21 @@ pub(crate) struct Peers<'m> {
     last: u32,
     /// The round over them that is under way.
     round: Round,
-    /// Something is to be sent that no round has looked at.
+    /// Something is to be sent that no round has covered.
     fresh: bool,
-    /// Where the search for a peer to forget goes on.
+    /// Where the search for a peer to forget continues.
     clock: usize,
-    /// Where the numbers of a peer begin.
+    /// The start value of all numbers of a peer.
     counting_from: u32,
     next_session: u32,
     /// The number of the last hello.
     next_hello: u32,
-    /// Peers to which a hello was not delivered, taken and not yet looked at.
+    /// Peers whose hello was not delivered: taken from the shared list, not yet handled.
     unheard: Batch,
 }
 
 impl<'m> Peers<'m> {
-    /// No peer is known. All numbers begin at `counting_from`.
+    /// A table without peers. All numbers begin at `counting_from`.
     pub fn new(
         shared: &'m Shared<'m>,
         table: &'m mut [Peer],
@@ -132,7 +133,7 @@ impl<'m> Peers<'m> {
         self.table.get(index as usize).map(|peer| PeerId::new(index, peer.generation))
     }
 
-    /// The peer of a slot's transfer, which is not forgotten meanwhile.
+    /// The peer of a slot's transfer. It is not forgotten while the transfer exists.
     #[inline]
     pub fn of_slot(&self, slot: u32) -> PeerId {
         self.of(self.shared.owner(slot))
@@ -145,7 +146,7 @@ impl<'m> Peers<'m> {
         self.id(index).unwrap_or(PeerId::new(index, 0))
     }
 
-    /// A peer by an id from outside: not one that was forgotten.
+    /// A peer by an id from outside. `None` if that peer was forgotten (R14).
     #[inline]
     pub fn named(&self, peer: PeerId) -> Option<&Peer> {
         self.get(peer).filter(|found| found.generation == peer.generation())
@@ -156,8 +157,9 @@ impl<'m> Peers<'m> {
         self.used
     }
 
-    /// Begins our session with a peer anew; the next hello says so.
+    /// Begins a new session of ours with a peer. The next hello announces it.
     pub fn begin_session(&mut self, id: PeerId) {
+        // Session numbers count up over all peers. Zero means "no session", so the count skips it.
         self.next_session = self.next_session.wrapping_add(1).max(1);
         let (session, first) = (self.next_session, self.counting_from);
         if let Some(peer) = self.get_mut(id) {
@@ -197,8 +199,11 @@ impl<'m> Peers<'m> {
         self.want_later(id, wants);
     }
 
-    /// The same, of what has just been tried and must wait on: for room in the channel, or for a link.
+    /// The same, for something that has just been tried. It waits for room in the channel or for a
+    /// link, and causes no new round.
     pub fn want_later(&mut self, id: PeerId, wants: Wants) {
+        // A peer that is already queued keeps its place, so the queue never holds a peer twice and
+        // its length is bounded by the table.
         let Some(peer) = self.table.get_mut(id.index()) else { return };
         peer.wants.insert(wants);
         if !peer.set_pending() {
@@ -211,27 +216,29 @@ impl<'m> Peers<'m> {
         self.last = id.index() as u32;
     }
 
-    /// Notes that there is nothing of that kind to send any more.
+    /// Notes that nothing of that kind is to be sent any more.
     pub fn unwant(&mut self, id: PeerId, wants: Wants) {
         if let Some(peer) = self.get_mut(id) {
             peer.wants.remove(wants);
         }
     }
 
-    /// Goes on with the round over the peers to which there is something to send, or begins one. `due`: those
-    /// that wait are all to be looked at again.
+    /// Continues the round over the peers that have something to send, or begins one. `due`: all
+    /// waiting peers are to be tried again.
     pub fn begin_round(&mut self, due: bool) {
         let owed = due || self.fresh;
-        // What is new while a round is under way has the next one.
+        // What is added during a round is left to the next one, so a round always ends.
         self.fresh &= self.round.goes_on();
         self.round.begin(self.last, owed);
     }
 
-    /// Takes the next peer of the round. It is in the queue until then.
+    /// Removes the next peer of the round from the queue and returns it.
     pub fn next_pending(&mut self) -> Option<PeerId> {
         let id = self.id(self.first).filter(|_| self.round.is_under_way())?;
         let peer = self.table.get_mut(id.index())?;
         let next = peer.take_pending();
+        // The queue's head may be the last peer of the round: the round ends with it, not with what
+        // was queued since.
         self.round.removed(self.first, NONE);
         self.first = next;
         if self.first == NONE {
@@ -240,12 +247,13 @@ impl<'m> Peers<'m> {
         Some(id)
     }
 
-    /// What waits to be sent may go out now: it is looked at again.
+    /// What waits may be sendable now. The next round tries it again.
     pub fn look_again(&mut self) {
         self.fresh |= self.anything_to_send();
     }
 
-    /// Whether something is to be sent that was not tried: new, or left over of a round that is due.
+    /// Whether something is to be sent that was not tried yet: a new entry, or the rest of a due
+    /// round.
     pub const fn goes_on(&self) -> bool {
         self.fresh || self.round.goes_on()
     }
@@ -255,9 +263,10 @@ impl<'m> Peers<'m> {
         self.first != NONE
     }
 
-    /// The name of the next hello to a peer, for the channel: an index that none of `slots` slots has, and
-    /// a number that no other hello of this incarnation has.
+    /// The tag of the next hello to a peer, for the channel. Its index is that of no slot, and its
+    /// number is that of no other hello of this incarnation.
     pub fn name_hello(&mut self, id: PeerId, link: LinkId, slots: u32) -> Option<Tag> {
+        // The number zero means "no hello" in the gate, so the count skips it.
         self.next_hello = self.next_hello.wrapping_add(1).max(1);
         let generation = self.next_hello;
         let peer = self.get_mut(id)?;
@@ -265,7 +274,7 @@ impl<'m> Peers<'m> {
         Some(Tag { index: slots + id.index() as u32, generation })
     }
 
-    /// The next peer to which a hello was not delivered, and the hello's number.
+    /// The next peer whose hello was not delivered, with that hello's number.
     pub fn next_unheard(&mut self) -> Option<(PeerId, u32)> {
         if self.unheard.is_empty() {
             self.unheard = self.shared.take_unheard();
@@ -274,12 +283,12 @@ impl<'m> Peers<'m> {
         Some((self.id(place)?, number))
     }
 
-    /// Whether all hellos that were not delivered, as far as they were taken, have been looked at.
+    /// Whether every undelivered hello that was taken from the shared list has been handled.
     pub const fn all_heard(&self) -> bool {
         self.unheard.is_empty()
     }
 
-    /// The state of the table's own that its future depends on.
+    /// Hashes the part of the table's own state on which its future depends.
     pub fn hash_state(&self, hasher: &mut impl core::hash::Hasher) {
         use core::hash::Hash;
         (self.next_session, self.next_hello, self.unheard.is_empty()).hash(hasher);

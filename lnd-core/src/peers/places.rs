@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Who has a place in the peer table, and which promised request waits for one
+//! This file keeps the node that waits for a place in the peer table
 //! (docs/decisions/0019-few-places.md).
 
 use crate::base::id::{Incarnation, LinkId, Nid};
@@ -9,39 +9,40 @@ use crate::base::time::{Instant, Span};
 #[derive(Clone, Copy, Debug, Hash)]
 pub(crate) struct Waiting {
     pub nid: Nid,
-    /// The one that has sent the request, or, if that was refused a place, the one that has refused it.
+    /// The incarnation that sent the request. If that node refused us a place, the incarnation that
+    /// refused.
     pub incarnation: Incarnation,
-    /// The links by which its requests were offered. None: it has just lost its place, and it waits for
-    /// one only if its request is offered again.
+    /// The links on which its requests were offered. Zero: it has just lost its place and waits for
+    /// one only once its request is offered again.
     pub parked: u8,
-    /// Handshakes in a row that it has not answered, from the time when it had a place.
+    /// Handshakes in a row that it has not answered, kept from the time when it had a place.
     pub silences: u8,
-    /// It gets no place before this.
+    /// It gets no place before this time.
     not_before: Instant,
 }
 
-/// How much longer than a hold-off a peer is not asked for a request that waits, after so many silences.
+/// How much longer than one hold-off no hello goes to a peer whose request waits, after so many
+/// silences.
 pub(crate) fn more_hold_off(hold_off: Span, silences: u8) -> Span {
     let doublings = u32::from(silences.saturating_sub(1)).min(6);
     hold_off.times((1 << doublings) - 1)
 }
 
-/// Which node waits for a place, and when the table is to be searched for one.
-///
-/// One node is kept, however many wait. Each place that is given changes a peer's state, upon which the
-/// host offers what waits again, and the next one is kept.
+/// The node that waits for a place, and when the table is to be searched for one.
 #[derive(Debug, Hash)]
 pub(crate) struct Places {
+    // One node is enough, however many wait. Each place that is given changes a peer's state. The
+    // host then offers all waiting requests again, and the next node is kept.
     waiting: Option<Waiting>,
     /// The node that got a place last. Nodes take turns in the order of their NIDs.
     last: Option<Nid>,
-    /// When it got it.
+    /// When it got the place.
     since: Instant,
-    /// The earliest time at which a place can be had, as far as is known.
+    /// The earliest known time at which a place can be had.
     next: Instant,
-    /// Places that are still to be looked at before that is known.
+    /// Places still to be searched before that time is known.
     left: u32,
-    /// Something has changed by which a place may have become free.
+    /// A change has happened that may have freed a place.
     changed: bool,
 }
 
@@ -61,7 +62,7 @@ impl Places {
         self.changed = true;
     }
 
-    /// When the table is to be searched for the node that waits.
+    /// When the table is to be searched for the waiting node.
     pub fn next(&self, now: Instant) -> Option<Instant> {
         self.waiting.filter(|it| it.parked != 0)?;
         Some(if self.left > 0 || self.changed { now } else { self.next })
@@ -72,27 +73,27 @@ impl Places {
         self.since.after(hold_off)
     }
 
-    /// Whether the table is being searched for the node that waits.
+    /// Whether the table is being searched for the waiting node.
     pub const fn is_searching(&self) -> bool {
         self.left > 0
     }
 
-    /// The node that waits is forgotten: it has a place, or it is gone.
+    /// Forgets the waiting node: it has a place, or it is gone.
     pub fn clear(&mut self) {
         self.waiting = None;
     }
 
-    /// Takes the node that waits, to give it a place.
+    /// Removes the waiting node, to give it a place.
     pub fn take(&mut self) -> Option<Waiting> {
         self.waiting.take()
     }
 
-    /// The node that was taken has got a place.
+    /// Notes that the removed node has a place.
     pub fn placed(&mut self, nid: Nid, now: Instant) {
         (self.last, self.since) = (Some(nid), now);
     }
 
-    /// What of it the driver's future depends on.
+    /// The part of it on which the driver's future depends.
     pub fn state(&self) -> Option<&Self> {
         self.waiting.map(|_| self)
     }
@@ -101,7 +102,8 @@ impl Places {
         self.waiting.is_some_and(|it| it.nid == nid)
     }
 
-    /// Keeps the sender of a request that was offered by `link`, unless it is another one's turn.
+    /// Keeps the sender of a request that was offered on `link`, unless another node's turn comes
+    /// first.
     pub fn keep(&mut self, nid: Nid, incarnation: Incarnation, link: LinkId) {
         let parked = link.bit();
         if let Some(known) = self.waiting.as_mut().filter(|it| it.nid == nid) {
@@ -112,6 +114,8 @@ impl Places {
             return;
         }
         let new = Waiting { nid, incarnation, parked, silences: 0, not_before: Instant::ORIGIN };
+        // The turn does not depend on the order in which the host offers. Otherwise a busy node
+        // could keep a quiet one waiting for ever.
         let before = |it: Waiting| self.turn(&new) < self.turn(&it);
         if self.waiting.is_none_or(|it| it.parked == 0 || before(it)) {
             self.waiting = Some(new);
@@ -119,14 +123,15 @@ impl Places {
         }
     }
 
-    /// The lower, the sooner: one that has not been silent, then by NID, beginning behind the last.
+    /// The lower the value, the sooner the turn. Silent nodes come last. The others go by NID,
+    /// starting behind the last one placed.
     fn turn(&self, it: &Waiting) -> (u8, u64) {
         let last = self.last.map_or(0, Nid::raw);
         let behind = it.nid.raw().wrapping_sub(last).wrapping_sub(1);
         (it.silences, behind)
     }
 
-    /// Keeps one that has lost its place while its request waits, for what is known of it.
+    /// Keeps a node that has lost its place while its request waits, with its silences.
     pub fn keep_displaced(
         &mut self,
         (nid, incarnation, silences): (Nid, Incarnation, u8),
@@ -135,14 +140,18 @@ impl Places {
     ) {
         let not_before = now.after(more_hold_off(hold_off, silences));
         let it = Waiting { nid, incarnation, parked: 0, silences, not_before };
+        // A displaced node must not displace a node whose request is offered: the two would
+        // exchange one place without end.
         if self.waiting.is_none_or(|it| it.parked == 0) {
             self.waiting = Some(it);
         }
     }
 
-    /// Whether to look for a place now, in a table of `places`.
+    /// Whether to search for a place now, in a table of `places`.
     pub fn is_due(&mut self, now: Instant, places: u32) -> bool {
         let Some(waiting) = self.waiting.filter(|it| it.parked != 0) else { return false };
+        // A change anywhere restarts the search. The search continues over several calls, so each
+        // call stays bounded (R64).
         if core::mem::take(&mut self.changed) || self.next <= now {
             (self.left, self.next) = (places, Instant::NEVER);
         }
@@ -152,7 +161,7 @@ impl Places {
         self.left > 0
     }
 
-    /// There is no place among `looked_at` of the table; one of them can be had at `earliest`.
+    /// Notes that none of `looked_at` places is free and that one of them can be had at `earliest`.
     pub fn none_among(&mut self, waiting: Waiting, looked_at: u32, earliest: Instant) {
         self.waiting = Some(waiting);
         self.left = self.left.saturating_sub(looked_at);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! The search of the peer table for a place (docs/decisions/0019-few-places.md).
+//! This file searches the peer table for a place (docs/decisions/0019-few-places.md).
 
 use super::peer::Peer;
 use super::Peers;
@@ -7,14 +7,14 @@ use crate::base::id::{Incarnation, Nid, PeerId};
 use crate::base::time::{Instant, Span};
 use crate::machines::peer::HelloState;
 
-/// What bounds a search of the table.
+/// The bounds of a search of the table.
 #[derive(Debug)]
 pub(crate) struct Bounds {
-    /// Places looked at, at most.
+    /// Places searched, at most.
     pub places: u32,
-    /// How long a peer that is down is not asked again.
+    /// How long no hello goes to a peer that is down.
     pub hold_off: Span,
-    /// Whether requests in the channel were promised.
+    /// Whether the sender of a request in the channel may have reported it as sent.
     pub reliable: bool,
 }
 
@@ -24,9 +24,9 @@ pub(super) struct Search {
     now: Instant,
     /// Until then a peer that has answered keeps its place for its own request.
     stays_until: Instant,
-    /// Look at peers that have answered, and at no others.
+    /// The search covers peers that have answered, and no others.
     answered: bool,
-    /// The earliest time at which one of the places that were looked at can be had.
+    /// The earliest time at which one of the searched places can be had.
     earliest: Instant,
     /// The peer that loses its place, and its silences, if a request of it waits.
     displaced: Option<(Nid, Incarnation, u8)>,
@@ -37,7 +37,7 @@ impl Search {
         Self { now, stays_until, answered: false, earliest: Instant::NEVER, displaced: None }
     }
 
-    /// From now on peers that have answered are looked at, and no others.
+    /// From now on the search covers peers that have answered, and no others.
     pub fn among_answered(&mut self) {
         self.answered = true;
     }
@@ -50,9 +50,11 @@ impl Search {
         self.displaced
     }
 
-    /// Whether a peer with which we have nothing under way may be forgotten.
+    /// Whether a peer without transfers may be forgotten.
     pub fn may_forget(&mut self, state: Option<HelloState>, peer: &Peer) -> bool {
         let parked = peer.parked != 0;
+        // A parked request keeps its peer's place until the hold-off ends. Two nodes that share one
+        // place would otherwise take it from each other without a pause.
         let until = match state {
             Some(HelloState::Unknown) if !self.answered => return true,
             Some(HelloState::Down) if !self.answered => {
@@ -76,13 +78,12 @@ impl Search {
 }
 
 impl Peers<'_> {
-    /// A place for a node: an unused one, or one of a peer with which nothing is under way. One that has
-    /// answered us is forgotten only for a request in the channel, ours or the other node's, that was
-    /// `promised`; its handshake begins anew when there is something to send. One whose own request waits
-    /// in the channel is being asked, or is about to be heard, and keeps its place for a hold-off.
+    /// Finds a place for a node: an unused one, or that of a peer without transfers. A peer that
+    /// has answered loses its place only for a request that was `promised`. A peer whose own
+    /// request waits in the channel keeps its place for a hold-off.
     ///
     /// # Errors
-    /// The earliest time at which one of the places looked at can be had.
+    /// The earliest time at which one of the searched places can be had.
     #[inline(never)]
     pub fn find_place(
         &mut self,
@@ -95,12 +96,15 @@ impl Peers<'_> {
         let mut search = Search::new(now, self.places.stays_until(bounds.hold_off));
         let mut found = self.add(nid, bounds.places, &mut search);
         if found.is_none() && promised {
-            // The same places again, for those that have answered.
+            // The same places are searched again, now for peers that have answered. They are the
+            // last resort: each costs a handshake later.
             self.clock = from;
             search.among_answered();
             found = self.add(nid, bounds.places, &mut search);
         }
         let id = found.ok_or(search.earliest())?;
+        // The gate outlives its peers. A new generation makes the ids of the former peer stale for
+        // every context.
         if let Some(gate) = self.gate(id) {
             gate.renew(id.generation());
         }
@@ -111,8 +115,8 @@ impl Peers<'_> {
         Ok(id)
     }
 
-    /// As [`find_place`](Self::find_place), for another node than the one that waits: the search for that
-    /// one goes on where it was.
+    /// As [`find_place`](Self::find_place), for a node other than the waiting one. The search for
+    /// the waiting node continues where it was.
     ///
     /// # Errors
     /// As for `find_place`.
@@ -131,8 +135,8 @@ impl Peers<'_> {
         found
     }
 
-    /// A place for a new peer: an unused one, or an idle one that the search finds to be free.
-    /// Looks at `bound` places at most.
+    /// Finds a place for a new peer: an unused one, or an idle one that the search finds free.
+    /// Searches `bound` places at most.
     fn add(&mut self, nid: Nid, bound: u32, search: &mut Search) -> Option<PeerId> {
         let place = if self.used < self.table.len() {
             self.used += 1;
@@ -154,6 +158,8 @@ impl Peers<'_> {
             self.clock = if place + 1 < self.table.len() { place + 1 } else { 0 };
             let peer = self.table.get(place)?;
             let state = self.gates.get(place).map(|gate| gate.view().state());
+            // A queued peer still has something to send, and a transfer names its peer by place.
+            // Neither may change owner.
             let idle = peer.transfers == 0 && !peer.is_pending() && search.may_forget(state, peer);
             if let (true, Some(nid)) = (idle, peer.nid) {
                 let table = &*self.table;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Sessions of a peer: which one we count, and which may follow it.
+//! This file decides which session of a peer is counted, and which may follow it.
 
 use super::peer::{Peer, PeerFlags};
 use crate::base::id::Incarnation;
@@ -7,24 +7,26 @@ use crate::base::message::Envelope;
 use crate::machines::peer::credits::Theirs;
 
 impl Peer {
-    /// Whether a message is from the incarnation that we know, and means ours, `me`.
+    /// Whether a message is from the known incarnation and names ours, `me`.
     #[inline]
     pub fn is_of(&self, from: &Envelope, me: Incarnation) -> bool {
         self.incarnation == Some(from.from_incarnation) && from.to_incarnation == Some(me)
     }
 
-    /// Whether a request of the peer may have a slot. Whatever its sessions granted, a peer has no more than
-    /// its `depth` without a decision, and as much again under way (INV-12, INV-14).
+    /// Whether a request of the peer may have a slot. A peer has at most `depth` requests without a
+    /// decision and at most twice `depth` in all, whatever its sessions granted (INV-12, INV-14).
     #[inline]
     pub fn has_room(&self, depth: u16) -> bool {
         // The depth is bounded (`MAX_DEPTH`): twice as much cannot wrap.
         u16::from(self.undecided) < depth && u16::from(self.passive) < depth.wrapping_mul(2)
     }
 
-    /// Whether a request is the next one that we expect, says nothing new of our own requests, and leaves
-    /// the peer within its `depth` of them. `me`: our incarnation.
+    /// Whether a request is the next expected one, carries no new count of our requests, and keeps
+    /// the peer within its `depth`. `me`: our incarnation.
     #[inline]
     pub fn sends_next(&self, from: &Envelope, me: Incarnation, depth: u16) -> bool {
+        // This is the usual case of a request. Each condition that fails here is examined in full
+        // elsewhere.
         let flags = self.flags & (PeerFlags::COUNTED | PeerFlags::UNVERIFIED);
         self.is_of(from, me)
             && self.their_session == from.session
@@ -36,8 +38,8 @@ impl Peer {
             && self.parked == 0
     }
 
-    /// A request of the peer is taken, by its number and how many before it are lost. `None`: it is of a
-    /// former session. Returns how many are lost.
+    /// Accepts a request of the peer, by its number and by how many before it are lost. `None`: it
+    /// is of a former session. Returns how many are lost.
     #[inline]
     pub fn take_in(&mut self, number: Option<(u32, u32)>) -> u32 {
         let Some((sequence, lost)) = number else { return 0 };
@@ -45,16 +47,18 @@ impl Peer {
         lost
     }
 
-    /// A request of its present session is consumed: its credit goes back. Whether the peer must be told.
+    /// Consumes a request of the present session: its credit returns. Returns whether the peer must
+    /// be notified.
     #[inline]
     #[must_use]
     pub fn consume(&mut self, depth: u16) -> bool {
         self.theirs.consume();
-        // Where requests were lost the peer may have nothing left before we owe it half (INV-11).
+        // Half the depth is the usual threshold. After losses the peer may have no credit left
+        // before that, and it would wait for ever (INV-11).
         self.theirs.owed() >= (depth / 2).max(1) || self.theirs.is_spent(depth)
     }
 
-    /// The peer opens a session; its requests are counted from `first`.
+    /// The peer opens a session. Its requests are counted from `first`.
     pub fn open_theirs(&mut self, session: u32, first: u32) {
         self.their_session = session;
         self.flags.insert(PeerFlags::COUNTED);
@@ -63,37 +67,37 @@ impl Peer {
         self.theirs = Theirs::counting_from(first);
     }
 
-    /// Whether a hello of this session, by the incarnation that we know, opens it: a late repetition must
-    /// not reopen an old one.
+    /// Whether a hello of this session, from the known incarnation, opens it. A delayed repetition
+    /// must not reopen an old session.
     pub fn may_open(&self, session: u32) -> bool {
         self.is_later_session(session)
             || !self.is(PeerFlags::COUNTED) && self.their_session() == Some(session)
     }
 
-    /// Whether we have not heard of a session, nor of one after it.
+    /// Whether neither this session nor a later one is known.
     pub fn is_later_session(&self, session: u32) -> bool {
         self.their_session().is_none() || self.is_later(session)
     }
 
-    /// Whether a session comes after the latest one that we know of. The sessions of one incarnation
-    /// count up, and wrap.
+    /// Whether a session comes after the latest known one. The sessions of one incarnation count
+    /// up, and wrap.
     pub fn is_later(&self, session: u32) -> bool {
         self.their_session().is_some_and(|known| session.wrapping_sub(known) as i32 > 0)
     }
 
-    /// Whether a session that a hello opens may have been counted before, and a CANCEL answered then: with a new
-    /// window the promise would be forgotten (docs/decisions/0029-cancel.md).
+    /// Whether a session that a hello opens may have been counted before, with a CANCEL answered in
+    /// it. A new window would forget that promise (docs/decisions/0029-cancel.md).
     pub fn is_promised(&self, session: u32, new_incarnation: bool) -> bool {
         self.is(PeerFlags::PROMISED) && !self.is_first(session, new_incarnation)
     }
 
-    /// Whether a session was not counted before, for sure: its incarnation has named the latest one before it in
-    /// its answer to our hello.
+    /// Whether a session was certainly not counted before. That holds if its incarnation has
+    /// answered our hello, because the answer named the latest session before it.
     fn is_first(&self, session: u32, new_incarnation: bool) -> bool {
         !new_incarnation && self.is(PeerFlags::PROVEN) && self.is_later_session(session)
     }
 
-    /// A hello is about to open a session, of another incarnation than the one that we know or not.
+    /// Notes that a hello opens a session, of a new incarnation or of the known one.
     pub fn note_opening(&mut self, session: u32, new_incarnation: bool) {
         if self.is_first(session, new_incarnation) {
             self.flags.remove(PeerFlags::PROMISED | PeerFlags::ANEW);
@@ -102,7 +106,8 @@ impl Peer {
         }
     }
 
-    /// None of the peer's sessions up to this one is counted, and none before it will be. Zero: none.
+    /// Stops counting the peer's sessions up to this one; no earlier one is counted again. Zero:
+    /// none.
     pub fn forget_theirs(&mut self, session: u32) {
         self.their_session = session;
         self.flags.remove(PeerFlags::COUNTED | PeerFlags::NOTIFIED);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Request credits of one session, both directions (R33, R34, INV-12).
+//! This file counts the request credits of one session, in both directions (R33, R34, INV-12).
 //!
-//! Counts are cumulative and wrap at 16 bits: "so many of your requests have I consumed in this
-//! session". A lost or repeated message then loses or repeats nothing: the next one says it again.
+//! Counts are cumulative and wrap at 16 bits: "so many of your requests are consumed in this
+//! session". A lost or repeated message therefore loses or repeats nothing: the next message
+//! carries the count again.
 
 use super::window::{SequenceCheck, SequenceWindow};
 
@@ -14,7 +15,7 @@ pub struct Ours {
     returned: u16,
 }
 
-/// What we owe a peer: requests of its session that we have consumed.
+/// What is owed to a peer: requests of its session that were consumed here.
 #[derive(Clone, Copy, Debug, Hash)]
 pub struct Theirs {
     consumed: u16,
@@ -66,17 +67,19 @@ impl Ours {
         Some(())
     }
 
-    /// Whether the peer has said before that it has consumed so many in all.
+    /// Whether the peer has announced before that it has consumed so many in all.
     #[inline]
     pub const fn has_returned(&self, total: u16) -> bool {
         self.returned == total
     }
 
-    /// The peer says how many it has consumed in all. Returns how many are news, or `None`: it
-    /// claims more than was sent, and nothing was changed. An older count is no news.
+    /// Applies the peer's count of consumed requests. Returns how many are new, or `None` if the
+    /// count is larger than what was sent; nothing is changed then. An older count adds nothing.
     #[inline]
     pub fn returned(&mut self, total: u16) -> Option<u16> {
         let unannounced = total.wrapping_sub(self.returned);
+        // The counts wrap. A difference beyond half the range is an older count that was overtaken,
+        // not a newer one.
         if unannounced > u16::MAX / 2 {
             return Some(0);
         }
@@ -101,12 +104,12 @@ impl Theirs {
         Self { consumed: first as u16, announced: first as u16, window }
     }
 
-    /// Requests consumed, and of these told to the peer, in all.
+    /// Requests consumed, and of these announced to the peer, in all.
     pub const fn counts(&self) -> (u16, u16) {
         (self.consumed, self.announced)
     }
 
-    /// Whether a request is the next in order, and none is lost if it is taken.
+    /// Whether a request is the next in order, and accepting it loses no other.
     #[inline]
     pub const fn expects(&self, sequence: u32) -> bool {
         self.window.expects(sequence)
@@ -118,22 +121,24 @@ impl Theirs {
         self.window.peek(sequence)
     }
 
-    /// Takes a request in. Its credit is owed once it is [`consumed`](Self::consume); the credits
-    /// of those lost on the way are owed at once.
+    /// Accepts a request. Its credit is owed once it is [`consumed`](Self::consume). The credits of
+    /// those lost before it are owed at once.
     #[inline]
     pub fn take_in(&mut self, sequence: u32, lost: u32) {
         self.window.note(sequence);
         self.consumed = self.consumed.wrapping_add(lost as u16);
     }
 
-    /// The sender says that `last` is its latest request, and gives up those of `given_up`: bit `i` is
-    /// request `last - i`. Those that were not taken are consumed and will not be taken any more.
-    /// Returns how many. Repeating it changes nothing.
+    /// Applies what the sender gives up. `last` is its latest request. Bit `i` of `given_up` is
+    /// request `last - i`. Requests that were not received count as consumed and are refused from
+    /// then on. Returns how many these are. A repetition changes nothing.
     ///
-    /// `None`: the window would pass others that have not come, and in a `reliable` channel these are
-    /// late, not lost (S0-18). The session cannot be counted on.
+    /// `None`: the window would pass requests that have not arrived. In a `reliable` channel these
+    /// are late, not lost (S0-18), so the session cannot be counted any more.
     pub fn give_up(&mut self, last: u32, given_up: u32, reliable: bool) -> Option<u32> {
         let mut count = 0;
+        // The oldest comes first. A later number would move the window and turn older ones that are
+        // given up too into losses.
         for behind in (0..u32::BITS).rev() {
             let sequence = last.wrapping_sub(behind);
             if given_up >> behind & 1 == 0 {
@@ -151,46 +156,48 @@ impl Theirs {
         Some(count)
     }
 
-    /// Whether a request of this number is further ahead than the window reaches: what we know of the
-    /// session is no part of it.
+    /// Whether a number is further ahead than the window reaches. What is known here of the session
+    /// is then too old.
     pub const fn is_behind(&self, last: u32) -> bool {
         let ahead = last.wrapping_sub(self.window.top());
         ahead > super::window::WIDTH && ahead < 1 << 31
     }
 
-    /// Requests taken in and not consumed yet: posted, in the words of INV-12.
+    /// Requests accepted and not consumed yet: "posted" in the words of INV-12.
     pub const fn posted(&self) -> u16 {
         let unseen = self.window.unseen() as u16;
         (self.window.top() as u16).wrapping_sub(self.consumed).wrapping_sub(unseen)
     }
 
-    /// A request taken in has been consumed: its place is free.
+    /// Consumes an accepted request: its place is free.
     #[inline]
     pub fn consume(&mut self) {
         self.consumed = self.consumed.wrapping_add(1);
     }
 
-    /// Requests consumed in all: what the next message tells the peer.
+    /// Requests consumed in all: the count that the next message carries.
     #[inline]
     pub const fn total(&self) -> u16 {
         self.consumed
     }
 
-    /// The count to tell the peer; from now on it counts as told.
+    /// The count for the next message. It counts as announced from now on.
     #[inline]
     pub fn announce(&mut self) -> u16 {
+        // The message may be lost. That costs nothing: each later message carries the same or a
+        // higher count.
         self.announced = self.consumed;
         self.consumed
     }
 
-    /// Whether the peer, as far as we have been told of its requests, has spent all of its `depth`
-    /// credits. Requests that were lost on the way count as spent until the window has passed them.
+    /// Whether the peer has spent all of its `depth` credits, as far as its announced counts show.
+    /// Requests lost on the way count as spent until the window has passed them.
     #[inline]
     pub const fn is_spent(&self, depth: u16) -> bool {
         (self.window.top() as u16).wrapping_sub(self.announced) >= depth
     }
 
-    /// Consumed and not yet told.
+    /// Consumed and not yet announced.
     #[inline]
     pub const fn owed(&self) -> u16 {
         self.consumed.wrapping_sub(self.announced)

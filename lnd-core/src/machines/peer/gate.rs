@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! The gate of one peer: submitters look at it, peer events change it, from any context.
+//! This file holds the gate of one peer: submitters read it, and peer events change it from any
+//! context.
 
 use super::hello::{hello_step, HelloEvent, HelloState};
 use crate::base::defect::{fenced, ordered};
 use crate::base::sync::{AtomicU32, Ordering};
 
-/// Bits of a life tag kept in gates and transfers.
+/// Bits of an incarnation tag kept in gates and transfers.
 pub const INCARNATION_BITS: u32 = 12;
 const INCARNATION_MASK: u32 = (1 << INCARNATION_BITS) - 1;
 const STATE_MASK: u32 = 0x3;
 const ADMITTED: u32 = 1 << 2;
 const INCARNATION_SHIFT: u32 = 8;
 
-/// A value of the gate word: `life << 8 | admitted << 2 | state`.
+/// A value of the gate word: `incarnation << 8 | admitted << 2 | state`.
 ///
-/// `incarnation` counts the lives of the peer that we have seen (12 bits, wraps): a transfer remembers the
-/// count it was sent under, and a sweep cancels those of other lives.
+/// `incarnation` counts the incarnations of the peer that were seen here (12 bits, wraps). A
+/// transfer keeps the count it was sent under. A sweep cancels the transfers with another count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct GateView(u32);
 
@@ -25,7 +26,8 @@ impl GateView {
         HelloState::from_bits(self.0 & STATE_MASK)
     }
 
-    /// Whether this life has greeted us or answered us, so that its messages count (S0-13).
+    /// Whether this incarnation has sent a hello or answered ours, so that its messages count
+    /// (S0-13).
     pub const fn admitted(self) -> bool {
         self.0 & ADMITTED != 0
     }
@@ -36,7 +38,7 @@ impl GateView {
         self.admitted() && matches!(self.state(), HelloState::Good)
     }
 
-    /// The life tag.
+    /// The incarnation tag.
     pub const fn incarnation(self) -> u32 {
         (self.0 >> INCARNATION_SHIFT) & INCARNATION_MASK
     }
@@ -55,9 +57,10 @@ impl GateView {
 
     /// This value after an event of the handshake.
     ///
-    /// A peer that was down comes back under another life tag, though it be the same life: what it
-    /// had when it went down is lost even if it is back before the sweep has come by. It is admitted
-    /// anew, by its hello or by its answer to ours: until then its requests wait in the channel.
+    /// A peer that was down returns under another incarnation tag, even if the incarnation is the
+    /// same. What it had when it went down is lost, even if it returns before the sweep. It is
+    /// admitted again by its hello or by its answer to ours. Until then its requests wait in the
+    /// channel.
     #[must_use]
     pub const fn on_hello(self, event: HelloEvent) -> Self {
         let (state, _) = hello_step(self.state(), event);
@@ -66,7 +69,7 @@ impl GateView {
         view.with_state(state)
     }
 
-    /// The next life: not admitted yet.
+    /// The next incarnation, not admitted yet.
     #[must_use]
     pub const fn next_incarnation(self) -> Self {
         let incarnation = self.incarnation().wrapping_add(1) & INCARNATION_MASK;
@@ -76,32 +79,32 @@ impl GateView {
 
 /// The gate.
 ///
-/// Closing it (any state but `Good`) and submitting form a Dekker pair: the submitter publishes its
-/// transfer, fences, and looks at the gate; the closer changes the gate, fences, and sweeps the
+/// Closing it (any state but `Good`) and submitting form a Dekker pair. The submitter publishes its
+/// transfer, fences, and reads the gate. The closer changes the gate, fences, and sweeps the
 /// transfers. One of the two always sees the other.
 ///
-/// The gate outlives its peers: a peer that is forgotten leaves it to the next one. `generation` tells
-/// whose it is now; a context that has only a [`PeerId`](crate::id::PeerId) changes the word by
+/// The gate outlives its peers: a forgotten peer leaves it to the next one. `generation` names the
+/// present one. A context that has only a [`PeerId`](crate::id::PeerId) changes the word by
 /// [`change_of`](Self::change_of).
 #[derive(Debug)]
 pub struct PeerGate {
     word: AtomicU32,
-    /// The use of the place that the word is about. Written by the owner before the word.
+    /// The use of the place that the word belongs to. The owner writes it before the word.
     generation: AtomicU32,
-    /// The number of a hello that was not delivered; zero: there is none to hear of.
+    /// The number of a hello that was not delivered. Zero: none.
     unheard: AtomicU32,
     /// Link of the list of gates with such a hello.
     next_unheard: AtomicU32,
 }
 
 impl PeerGate {
-    /// The gate of a peer that nothing is known of.
+    /// The gate of an unknown peer.
     pub fn new() -> Self {
         Self::counting_from(0, 0)
     }
 
-    /// The same, and lives are counted from `incarnation`, of which the low [`INCARNATION_BITS`] bits are taken, and
-    /// uses from `generation`.
+    /// The same, with incarnations counted from the low [`INCARNATION_BITS`] bits of `incarnation`,
+    /// and uses from `generation`.
     pub fn counting_from(incarnation: u32, generation: u32) -> Self {
         Self {
             word: AtomicU32::new((incarnation & INCARNATION_MASK) << INCARNATION_SHIFT),
@@ -111,10 +114,10 @@ impl PeerGate {
         }
     }
 
-    /// Owner gate this is: the use of its place.
+    /// The number of the use of this gate's place.
     #[inline]
     pub fn generation(&self) -> u32 {
-        // Relaxed: the owner reads what it has written; the others go by `change_of`.
+        // Relaxed: the owner reads what it has written. All other contexts use `change_of`.
         self.generation.load(Ordering::Relaxed)
     }
 
@@ -124,23 +127,24 @@ impl PeerGate {
         self.generation() == generation
     }
 
-    /// Gives the gate to the next peer in its place, of which nothing is known. Context: the shard's
-    /// owner.
+    /// Hands the gate to the next peer in its place, which is unknown. Context: the shard's owner.
     pub fn renew(&self, generation: u32) {
         // Relaxed: published by the Release of the change.
         self.generation.store(generation, Ordering::Relaxed);
         self.exchange(|view| Some(view.next_incarnation().with_state(HelloState::Unknown)));
     }
 
-    /// Notes that hello `number`, not zero, was not delivered. Returns whether the gate is to be put on
-    /// the list of those to look at; else it is on it, or is being put there. Context: any.
+    /// Notes that hello `number`, not zero, was not delivered. Returns whether the caller has to
+    /// put the gate on the shared list. `false`: it is on the list, or another caller is putting it
+    /// there. Context: any.
     pub(crate) fn note_unheard(&self, number: u32) -> bool {
-        // AcqRel: partner is `take_unheard`: one who finds zero finds the gate off the list too.
+        // AcqRel: partner is `take_unheard`. A caller that finds zero also finds the gate off the
+        // list.
         self.unheard.swap(number, Ordering::AcqRel) == 0
     }
 
-    /// The hello that was noted last, once. Context: the shard's owner, who has taken the gate off the
-    /// list and does not look at its link any more.
+    /// Takes the hello that was noted last. Context: the shard's owner, which has removed the gate
+    /// from the list and does not read its link any more.
     pub(crate) fn take_unheard(&self) -> u32 {
         // AcqRel: partner is `note_unheard`.
         self.unheard.swap(0, Ordering::AcqRel)
@@ -150,12 +154,12 @@ impl PeerGate {
         &self.next_unheard
     }
 
-    /// Shows something else, if this is still the gate of use number `generation`; returns what was
-    /// shown, or `None`: the id is stale and nothing was changed. Context: any.
+    /// Changes the word, if this is still the gate of use number `generation`. Returns the former
+    /// word, or `None`: the id is stale and nothing was changed. Context: any.
     ///
-    /// Whoever sees the word of a later use sees its generation too. One who sees the word of the use
-    /// that he means changes this very word or, if the gate was given away meanwhile, fails and looks
-    /// again: every use begins with another life.
+    /// A context that sees the word of a later use also sees that use's generation. A context that
+    /// sees the word of the right use changes this very word, or it fails because the gate was
+    /// renewed and reads again: every use begins with another incarnation tag.
     pub fn change_of(
         &self,
         generation: u32,
@@ -164,20 +168,20 @@ impl PeerGate {
         self.exchange(|view| self.is_of(generation).then(|| make(view)))
     }
 
-    /// What the gate shows. For a submitter: behind its full fence.
+    /// The gate's word. A submitter reads it behind its full fence.
     #[inline]
     pub fn view(&self) -> GateView {
-        // Relaxed: the fences order it; see the type's documentation.
+        // Relaxed: the fences order it. See the type's documentation.
         GateView(self.word.load(Ordering::Relaxed))
     }
 
-    /// Shows something else; returns what was shown. Context: any.
+    /// Changes the word and returns the former one. Context: any.
     pub fn change(&self, make: impl Fn(GateView) -> GateView) -> GateView {
         self.exchange(|view| Some(make(view))).unwrap_or(GateView(0))
     }
 
     fn exchange(&self, make: impl Fn(GateView) -> Option<GateView>) -> Option<GateView> {
-        // Acquire, here and of the exchange that fails: the generation that `make` looks at is that of
+        // Acquire, here and of the exchange that fails: the generation that `make` reads is that of
         // the word or a later one. Partner: the Release below, of `renew`.
         let acquire = ordered("gate-acquire-relaxed", Ordering::Acquire);
         let mut seen = self.word.load(acquire);

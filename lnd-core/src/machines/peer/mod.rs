@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! One peer: its gate, its handshake, its credits.
+//! This folder holds the pure parts of one peer: its gate, its handshake, its credits.
 
 pub mod credits;
 mod gate;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Which requests of a session have been seen: duplicates are dropped, losses are accounted for.
+//! This file tracks which requests of a session were seen, so that duplicates are dropped and
+//! losses are counted.
 
-/// Width of the window. At most [`MAX_DEPTH`](crate::config::MAX_DEPTH) requests are in flight, so
-/// one that falls out of a window twice as wide is lost, not late.
+/// Width of the window. At most [`MAX_DEPTH`](crate::config::MAX_DEPTH) requests are in flight. A
+/// request that falls out of a window twice as wide is lost, not late.
 pub const WIDTH: u32 = 64;
 
 /// A sliding window over sequence numbers, which count from 1 and wrap.
@@ -11,17 +12,17 @@ pub const WIDTH: u32 = 64;
 pub struct SequenceWindow {
     /// Highest number seen.
     top: u32,
-    /// Bit `i`: number `top - i` was seen. Two 32-bit halves are one 64-bit value here: the window
-    /// has one owner.
+    /// Bit `i`: number `top - i` was seen. One 64-bit value is allowed here, because the window has
+    /// one owner.
     seen: u64,
 }
 
-/// What a sequence number turned out to be.
+/// The result of a check of a sequence number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SequenceCheck {
-    /// New. `lost` earlier requests have now left the window unseen: they will never be taken.
+    /// New. `lost` earlier requests have now left the window unseen, and they are never accepted.
     Fresh {
-        /// Requests given up as lost.
+        /// Requests that count as lost.
         lost: u32,
     },
     /// Seen before.
@@ -38,7 +39,7 @@ impl SequenceWindow {
 
     /// The same, and the number before the first is `start`.
     pub const fn counting_from(start: u32) -> Self {
-        // All numbers before the first count as seen, so that none of them is ever "lost".
+        // All numbers before the first count as seen, so that none of them counts as lost.
         Self { top: start, seen: u64::MAX }
     }
 
@@ -48,13 +49,14 @@ impl SequenceWindow {
         self.top
     }
 
-    /// Looks a number up without noting it.
+    /// Checks a number without noting it.
     #[inline]
     pub const fn peek(&self, sequence: u32) -> SequenceCheck {
         let ahead = sequence.wrapping_sub(self.top);
         if ahead == 0 {
             return SequenceCheck::Duplicate;
         }
+        // Numbers wrap: a distance below half the range is ahead, and everything else is behind.
         if ahead < 1 << 31 {
             if ahead > WIDTH {
                 return SequenceCheck::Outside;
@@ -71,13 +73,13 @@ impl SequenceWindow {
         }
     }
 
-    /// Whether a number is the next in order, and none falls out unseen with it.
+    /// Whether a number is the next in order, and noting it loses no other.
     #[inline]
     pub const fn expects(&self, sequence: u32) -> bool {
         sequence == self.top.wrapping_add(1) && self.falling(1) == 0
     }
 
-    /// Notes a number that [`peek`](Self::peek) called fresh.
+    /// Notes a number that [`peek`](Self::peek) reported as fresh.
     #[inline]
     pub fn note(&mut self, sequence: u32) {
         let ahead = sequence.wrapping_sub(self.top);
@@ -101,7 +103,8 @@ impl SequenceWindow {
     #[inline]
     const fn falling(&self, ahead: u32) -> u32 {
         if ahead == 1 {
-            // The next in order, without a count of bits: not every processor has one.
+            // The next in order needs no count of bits, which not every processor has as an
+            // instruction.
             return (self.seen >> (WIDTH - 1)) as u32 ^ 1;
         }
         let out = if ahead >= WIDTH { self.seen } else { self.seen >> (WIDTH - ahead) };
