@@ -169,7 +169,11 @@ fn knobs() -> String {
         ),
         ("`probe.idle`", "idle time before a probe", format!("{} s", seconds(c.probe.idle))),
         ("`probe.again`", "between probes of a suspect", format!("{} s", seconds(c.probe.again))),
-        ("`probe.results`", "dead verdicts in a row for \"down\"", c.probe.results.to_string()),
+        (
+            "`probe.results`",
+            "findings of *dead* in a row for \"down\"",
+            c.probe.results.to_string(),
+        ),
         (
             "`probe.hold_off`",
             "least time from the first of them",
@@ -177,7 +181,7 @@ fn knobs() -> String {
         ),
         (
             "`reconnect.negative`",
-            "\"nobody listens\" is believed",
+            "\"no listener\" counts for",
             format!("{} s", seconds(c.reconnect.negative)),
         ),
         (

@@ -6,6 +6,7 @@
 
 * A relative link of a Markdown file leads to a file, and to a heading if it names one.
 * A `docs/…` path that any file names exists. CHANGELOG.md is history and is left out.
+* A name of the C library (`lnd_…`, `LND_…`) that a page uses is in a source.
 * Every chapter is in the table of contents, docs/README.md.
 * In docs/tour.md a function is written `name()`; a file that the same paragraph or row links defines it.
 """
@@ -24,6 +25,10 @@ CODE = re.compile(r"`[^`\n]*`")
 LINK = re.compile(r"\]\(([^)\s]+)\)|(?:src|srcset)=\"([^\"]+)\"")
 OUTSIDE = re.compile(r"^[a-z]+:|::")  # another site; an item that rustdoc resolves
 NAMED = re.compile(r"(?<![\w./-])docs/[\w./-]+\.(?:md|svg|txt|dot|seq)\b")
+API = re.compile(r"\b(?:lnd|LND)_\w+\b(?<!_)(?!\*)")
+# LNet's callbacks, and names of what was decided against.
+NOT_OURS = {"lnd_startup", "lnd_notify_peer_down", "lnd_get_timeout", "lnd_ctl", "lnd_spin_lock"}
+SOURCE = re.compile(r"\.(?:rs|c|h|sh|toml|py)$|^[^.]+$|/[^./]+$")
 FUNCTION = re.compile(r"`(\w+)\(\)`")
 HEADING = re.compile(r"^#+ (.*)$", re.M)
 
@@ -84,6 +89,15 @@ def bad_names(files):
                 yield f"{path}: names {name}, which does not exist"
 
 
+def bad_api(files):
+    """Names of the C library that no source has."""
+    known = {name for path, text in files.items() if SOURCE.search(path) for name in API.findall(text)}
+    for path, text in files.items():
+        if path.endswith(".md") and path != "CHANGELOG.md":
+            for name in sorted(set(API.findall(text)) - known - NOT_OURS):
+                yield f"{path}: no source has {name}"
+
+
 def missing_chapters(files):
     """Chapters that the table of contents leaves out."""
     there = {target for _, target, _ in links(CONTENTS, files.get(CONTENTS, ""))}
@@ -111,7 +125,7 @@ def bad_functions(files):
 
 def faults(files):
     """What is wrong, one line each."""
-    for check in (bad_links, bad_names, missing_chapters, bad_functions):
+    for check in (bad_links, bad_names, bad_api, missing_chapters, bad_functions):
         yield from check(files)
 
 
@@ -121,9 +135,9 @@ def self_test():
         CONTENTS: "# Book\n[a](a.md) [t](tour.md) [here](#book)\n```\n[x](gone.md)\n```\n`[y](gone.md)`\n",
         "docs/a.md": "# A page: `code`\n[b](README.md#book) [c](https://x.org/y) [d](../src) [e](select::f)\n"
                      '<img src="../src/f.c">\n',
-        TOUR: "[a](a.md#a-page-code)\n\n- [r](../src/r.rs): `run()`\n- [f](../src/f.c): `lnd_run()`\n",
-        "src/r.rs": "//! docs/a.md says why.\npub fn run() {}\n",
-        "src/f.c": "static int lnd_run(int a)\n{\n}\n",
+        TOUR: "[a](a.md#a-page-code)\n\n- [r](../src/r.rs): `run()`\n- [f](../src/f.c): `lnd_run()` is LND_OK, lnd_r*\n",
+        "src/r.rs": "//! docs/a.md says why; lnd_run.\npub fn run() {}\n",
+        "src/f.c": "static int lnd_run(int a)\n{\n\treturn LND_OK;\n}\n",
     }
     assert not list(faults(good)), list(faults(good))
     for path, old, new in [
@@ -133,6 +147,7 @@ def self_test():
         ("src/r.rs", "docs/a.md", "docs/b.md"),
         ("src/r.rs", "fn run()", "fn run_some()"),
         ("src/f.c", "lnd_run(int a)", "lnd_walk(int a)"),
+        ("src/f.c", "LND_OK", "LND_GOOD"),
         (TOUR, "- [f](../src/f.c)", "- f"),
         (CONTENTS, "[t](tour.md)", ""),
     ]:

@@ -243,7 +243,7 @@ impl<P: Ports> Driver<'_, P> {
 
     /// What becomes of a request in a session that may be an echo of one that is over, with its hello
     /// and its requests, which were taken then (S0-13). Who names our present session has heard us and is
-    /// no echo; the others wait for the answer to our hello, which tells (docs/decisions/0016-echoes.md).
+    /// no echo; the others wait for the answer to our hello, which tells (docs/decisions/0016-delayed-hellos.md).
     fn check_session(
         &mut self,
         now: Instant,

@@ -152,7 +152,7 @@ fn descriptor_words() {
         ("FRAGMENT_LENGTH", 9),
         ("FRAGMENT_LOW", 10),
         ("FRAGMENT_HIGH", 11),
-        ("RECALL", 12),
+        ("INVALIDATE", 12),
         ("", 0),
     ]);
     // SAFETY: a descriptor is 16 words, all of them atomics.
