@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Stop domains: links, and the connections that are out of service.
+//! This file handles stop domains: links, and the connections that are out of service.
 
 use super::{Links, Recovery};
 use crate::base::id::{LinkId, Nid, Tag};
 use crate::machines::link::{Connection, Quiesced};
 use crate::ports::{Engine, Returned};
 
-/// What is stopped, and proven stopped, by itself.
+/// A part of the node that is stopped, and proven stopped, by itself.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Domain {
-    /// A whole link: every engine can stop that.
+    /// A whole link. Every engine can stop its link.
     Link(LinkId),
-    /// A connection that is out of service, by its place. The link's other peers go on.
+    /// A connection that is out of service, by its place. The link's other peers are unaffected.
     Connection(u8),
 }
 
 impl<E: Engine> Links<'_, E> {
-    /// Places for connections that are out of service: as many can be at once.
+    /// The number of places for connections that are out of service.
     pub fn connections(&self) -> u8 {
         if E::CONNECTIONS {
             self.out.places()
@@ -25,7 +25,7 @@ impl<E: Engine> Links<'_, E> {
         }
     }
 
-    /// The connection that may look at slots in this call, one after the other.
+    /// The connection that may walk over slots in this call. They take turns.
     pub fn next_turn(&mut self) -> Option<u8> {
         if !self.any_connection_out() {
             return None;
@@ -33,7 +33,7 @@ impl<E: Engine> Links<'_, E> {
         self.out.next_turn()
     }
 
-    /// The connection with a peer by a link, if that is out of service.
+    /// The connection with a peer on a link, if it is out of service.
     pub fn connection_to(&self, peer: Nid, link: LinkId) -> Option<Domain> {
         if !self.any_connection_out() {
             return None;
@@ -41,11 +41,13 @@ impl<E: Engine> Links<'_, E> {
         self.out.find_to(peer, link).map(Domain::Connection)
     }
 
-    /// The domain that a proof is of, if that may wait for one.
+    /// The domain that a proof names, if it may wait for one.
     pub fn of_proof(&self, proof: &Quiesced) -> Option<Domain> {
         match proof.connection() {
             None => Some(Domain::Link(proof.link())),
             Some(_) if !self.any_connection_out() => None,
+            // The number is compared too. A late proof names a former connection with the same
+            // peer, and it proves nothing about the present one.
             Some(stopped) => self.out.find(|it| *it == stopped).map(Domain::Connection),
         }
     }
@@ -58,7 +60,7 @@ impl<E: Engine> Links<'_, E> {
         self.out.get(place).map(|out| out.connection)
     }
 
-    /// The link that a domain is, or is a part of, and the one peer that it reaches; `None`: all.
+    /// The link of a domain, and the one peer that it reaches. `None`: all peers.
     pub fn reach(&self, domain: Domain) -> Option<(LinkId, Option<Nid>)> {
         match domain {
             Domain::Link(link) => Some((link, None)),
@@ -84,7 +86,7 @@ impl<E: Engine> Links<'_, E> {
         }
     }
 
-    /// Takes a connection out of service that is in service. `None`: as many are out as may be.
+    /// Takes a connection that is in service out of service. `None`: no place is left.
     pub fn take_out(&mut self, connection: Connection) -> Option<Domain> {
         if !E::CONNECTIONS {
             return None;
@@ -92,8 +94,8 @@ impl<E: Engine> Links<'_, E> {
         self.out.add(connection).map(Domain::Connection)
     }
 
-    /// Puts back into service what nothing is known to be wrong with: a connection, or all of a link whose
-    /// own stop is theirs as well.
+    /// Puts a connection back into service, or all connections of a link whose own stop includes
+    /// them.
     pub fn put_back(&mut self, domain: Domain) {
         for place in 0..self.connections() {
             let its = match domain {
@@ -106,15 +108,18 @@ impl<E: Engine> Links<'_, E> {
         }
     }
 
-    /// Whether the stop of a link may be proven where that of one of its connections is not.
+    /// Whether a link's stop can be proven where the stop of one of its connections cannot.
     pub fn proves_more(&self, link: LinkId) -> bool {
         self.get(link).is_some_and(|link| link.engine.link_proves_more())
     }
 
-    /// Takes a descriptor of a stopped domain from its engine. `None`: the domain is not proven stopped.
+    /// Reclaims a descriptor of a stopped domain from its engine. `None`: the domain is not proven
+    /// stopped.
     pub fn reclaim(&mut self, domain: Domain, tag: Tag) -> Option<Option<Returned>> {
         match domain {
             Domain::Link(id) => {
+                // The engine demands the proof by reference, so no code path reaches it without one
+                // (R12, INV-3).
                 let link = self.list.get_mut(id.index())?;
                 let proof = link.recovery.proof.as_ref()?;
                 Some(link.engine.reclaim(tag, proof))

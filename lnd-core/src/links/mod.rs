@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! The links of one shard: their gates, their engines, and how far the recovery of each, or of a connection
-//! on it, has come.
+//! This folder holds the links of one shard: their gates, their engines, and the recovery of each
+//! link and connection.
 
 mod connections;
 mod domain;
@@ -19,18 +19,18 @@ pub(crate) use connections::Out;
 pub(crate) use domain::Domain;
 pub(crate) use recovery::Recovery;
 
-/// One link's owned half.
+/// The owner's half of one link.
 pub(crate) struct Link<E> {
     pub engine: E,
     pub features: Features,
     pub recovery: Recovery,
     pub doorbell_owed: bool,
-    /// Another context has found the device gone; until the next proof.
+    /// Another context has found the device gone. Cleared by the next proof.
     pub gone: bool,
 }
 
 impl<E> Link<E> {
-    /// A link whose engine has just been reset; it opens when the engine says that it is up.
+    /// A link whose engine has just been reset. It opens when the engine reports that it is up.
     pub const fn new(engine: E, features: Features) -> Self {
         Self {
             engine,
@@ -45,14 +45,14 @@ impl<E> Link<E> {
         self.recovery.state
     }
 
-    /// Whether the engine still works on descriptors, and new ones may be posted.
+    /// Whether the engine processes descriptors, and new ones may be posted.
     pub const fn in_service(&self) -> bool {
         matches!(self.recovery.state, LinkState::Up)
     }
 }
 
 impl<E> Link<E> {
-    /// What its future depends on.
+    /// Hashes the state on which its future depends.
     pub fn hash_state(&self, hasher: &mut impl Hasher) {
         self.recovery.hash_state(hasher);
         (self.doorbell_owed, self.gone).hash(hasher);
@@ -65,8 +65,8 @@ impl<E: Engine> Link<E> {
         self.gone || self.engine.is_gone()
     }
 
-    /// Whether the engine may be asked for descriptors: until it is asked to stop, unless its device is
-    /// gone.
+    /// Whether the engine may be asked for descriptors. It may until it is asked to stop, unless
+    /// its device is gone.
     pub fn takes_invalidates(&self) -> bool {
         match self.recovery.state {
             LinkState::Up => true,
@@ -77,6 +77,8 @@ impl<E: Engine> Link<E> {
 
     /// Rings the doorbell if something was posted since the last ring; returns whether it did.
     pub fn ring(&mut self) -> bool {
+        // The flag is cleared before the ring. A descriptor that is posted from then on sets it
+        // again.
         let owed = core::mem::take(&mut self.doorbell_owed);
         if owed {
             self.engine.doorbell();
@@ -93,14 +95,14 @@ pub(crate) struct Links<'m, E> {
     out: Connections<'m>,
     /// What all engines can do.
     features: u32,
-    /// Whether all engines recall, where engines of this type may not.
+    /// Whether every engine invalidates safely, where engines of this type may not.
     safe_invalidate: bool,
-    /// The link that was chosen last where any would do.
+    /// The link that was chosen last where any link would do.
     next_link: usize,
 }
 
 impl<'m, E: Engine> Links<'m, E> {
-    /// No links. As many connections can be out of service at once as `out` has places.
+    /// No links. At most as many connections can be out of service at once as `out` has places.
     pub const fn new(shared: &'m Shared<'m>, out: &'m mut [Option<Out>]) -> Self {
         let out = Connections::new(out);
         Self {
@@ -115,6 +117,8 @@ impl<'m, E: Engine> Links<'m, E> {
 
     /// Adds a link. `false`: there are too many.
     pub fn push(&mut self, link: Link<E>) -> bool {
+        // Both sides must agree on a feature whatever link a message uses, so only what all engines
+        // can do is announced.
         self.features &= link.features.0;
         self.safe_invalidate &= link.engine.safe_invalidate();
         self.list.push(link).is_ok()
@@ -160,15 +164,17 @@ impl<'m, E: Engine> Links<'m, E> {
         self.gate(id).is_some_and(LinkGate::is_open)
     }
 
-    /// Whether a peer can be reached by a link: its gate is open, and the connection in service.
+    /// Whether a peer can be reached on a link: its gate is open, and the connection is in service.
     #[inline]
     pub fn leads_to(&self, peer: Nid, id: LinkId) -> bool {
         self.is_open(id) && !self.is_out(peer, id)
     }
 
-    /// A link by which a peer can be reached: `preference`, else the next in turn.
+    /// A link on which a peer can be reached: `preference`, else the next in turn.
     #[inline]
     pub fn way_to(&mut self, peer: Nid, preference: Option<LinkId>) -> Option<LinkId> {
+        // A preferred link that is down fails at once. The caller decides whether another link will
+        // do.
         if let Some(link) = preference {
             return self.leads_to(peer, link).then_some(link);
         }
@@ -183,17 +189,17 @@ impl<'m, E: Engine> Links<'m, E> {
         None
     }
 
-    /// `preference` if the peer can be reached by it, else any by which it can.
+    /// `preference` if the peer can be reached on it, else any link on which it can.
     pub fn any_way_to(&mut self, peer: Nid, preference: Option<LinkId>) -> Option<LinkId> {
         self.way_to(peer, preference).or_else(|| self.way_to(peer, None))
     }
 
-    /// Whether a message could go out by some link.
+    /// Whether any link is open.
     pub fn any_open(&self) -> bool {
         self.ids().any(|id| self.is_open(id))
     }
 
-    /// Whether a message to a peer could go out by some link.
+    /// Whether a message to a peer could be sent on any link.
     pub fn any_leads_to(&self, peer: Nid) -> bool {
         self.ids().any(|id| self.leads_to(peer, id))
     }
@@ -204,7 +210,7 @@ impl<'m, E: Engine> Links<'m, E> {
         E::CONNECTIONS && !self.out.is_empty()
     }
 
-    /// Whether a peer's connection by a link is out of service.
+    /// Whether a peer's connection on a link is out of service.
     #[inline]
     pub fn is_out(&self, peer: Nid, link: LinkId) -> bool {
         self.any_connection_out() && self.out.find_to(peer, link).is_some()
@@ -215,8 +221,8 @@ impl<'m, E: Engine> Links<'m, E> {
         self.any_connection_out() || self.list.iter().any(|link| !link.in_service())
     }
 
-    /// Whether something is to be done for some link or connection at once: a doorbell is owed, or its
-    /// recovery waits for nothing.
+    /// Whether work on some link or connection is due at once: a doorbell is owed, or a recovery
+    /// can advance.
     pub fn any_goes_on(&self) -> bool {
         let posters_out = |id| self.gate(id).is_some_and(LinkGate::posters_out);
         let step =
@@ -224,6 +230,8 @@ impl<'m, E: Engine> Links<'m, E> {
         if self.any_connection_out() && self.out.iter().any(step) {
             return true;
         }
+        // A stalled link can advance only once its poster is out. Before that a call would find
+        // nothing to do.
         self.ids().zip(&self.list).any(|(id, link)| match link.state() {
             _ if link.doorbell_owed => true,
             LinkState::Stalled => posters_out(id),
@@ -232,8 +240,8 @@ impl<'m, E: Engine> Links<'m, E> {
         })
     }
 
-    /// Whether the device of a link in service was found gone, and the link has not failed yet. An engine may
-    /// find that at any time.
+    /// Whether the device of a link in service was found gone, and the link has not failed yet. An
+    /// engine may find that at any time.
     pub fn any_gone(&self) -> bool {
         self.list.iter().any(|link| link.in_service() && link.is_gone())
     }
@@ -243,13 +251,13 @@ impl<'m, E: Engine> Links<'m, E> {
         self.list.iter().all(|link| link.state() == LinkState::Down)
     }
 
-    /// Whether what is staged may be taken back while its peer may be pulling it.
+    /// Whether staged memory may be invalidated while its peer may be pulling it.
     #[inline]
     pub const fn safe_invalidate(&self) -> bool {
         E::SAFE_INVALIDATE || self.safe_invalidate
     }
 
-    /// What all engines can do: what we announce, and therefore go by.
+    /// What all engines can do. It is announced to peers, and this side follows it.
     #[inline]
     pub const fn features(&self) -> u32 {
         if self.safe_invalidate() {
@@ -259,20 +267,20 @@ impl<'m, E: Engine> Links<'m, E> {
         }
     }
 
-    /// Whether a peer that has announced `theirs` answers CANCEL, and we say it.
+    /// Whether a peer that has announced `theirs` answers CANCEL, and this side sends it.
     #[inline]
     pub const fn cancels(&self, theirs: u32) -> bool {
         !self.safe_invalidate() && theirs & Features::CANCEL.0 != 0
     }
 
-    /// Whether the engines of both sides report the end of a pull to its source. `theirs` is what the
-    /// peer has announced: both sides must come to the same answer, whatever one link can do.
+    /// Whether the engines of both sides report the end of a pull to its source. `theirs` is what
+    /// the peer has announced. Both sides must reach the same answer on every link.
     #[inline]
     pub const fn signalled(&self, theirs: u32) -> bool {
         self.features & theirs & Features::REMOTE_COMPLETION.0 != 0
     }
 
-    /// What the links' future depends on.
+    /// Hashes the state on which the links' future depends.
     pub fn hash_state(&self, hasher: &mut impl Hasher) {
         for (id, link) in self.ids().zip(&self.list) {
             self.gate(id).map(LinkGate::is_open).hash(hasher);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! The machines and gates of one transfer, one peer and one link: what may happen to each.
+//! This folder holds the pure machines and the gates of one transfer, one peer and one link.
 
 pub mod link;
 pub mod peer;

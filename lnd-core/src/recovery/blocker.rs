@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! What stands in the way of being idle.
+//! This file reports what keeps the driver from being idle.
 
 use crate::base::id::{LinkId, Nid, Tag};
 use crate::base::time::Instant;
@@ -8,31 +8,31 @@ use crate::machines::transfer::{Phase, Word};
 use crate::ports::Ports;
 use crate::shard::{Driver, RunState};
 
-/// What a shutdown, or a drain, waits for.
+/// A thing that a shutdown or a drain waits for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Blocker {
     /// A transfer that has not ended.
     Transfer {
-        /// Which.
+        /// Its tag.
         tag: Tag,
         /// The other side.
         peer: Option<Nid>,
-        /// On which link, if it has one.
+        /// Its link, if it has one.
         link: Option<LinkId>,
-        /// What it still owes, and why it is ending.
+        /// What it still owes, and why it ends.
         word: Word,
-        /// When its wait is bounded by.
+        /// The time that bounds its wait.
         until: Option<Instant>,
     },
     /// A transfer that has ended and has not been fetched by
     /// [`next_report`](Driver::next_report).
     Unreported {
-        /// Which.
+        /// Its tag.
         tag: Tag,
     },
     /// A link whose engine has not stopped.
     Link {
-        /// Which.
+        /// The link.
         link: LinkId,
         /// Its state.
         state: LinkState,
@@ -40,8 +40,8 @@ pub enum Blocker {
 }
 
 impl<P: Ports> Driver<'_, P> {
-    /// What stands in the way of being idle, from slot `from` on; `None` once nothing is left.
-    /// Looks at the whole table at most. For operators and for tests.
+    /// What keeps the driver from being idle, from slot `from` on. `None`: nothing is left. Walks
+    /// the whole table at most. For operators and for tests.
     pub fn blocker(&self, from: u32) -> Option<Blocker> {
         for slot in from..self.config.slots {
             let word = self.slots.word(slot);
@@ -61,6 +61,7 @@ impl<P: Ports> Driver<'_, P> {
                 }
             }
         }
+        // Links count only once they are being stopped. Before that an open link is no obstacle.
         if self.run.state() != RunState::Stopping {
             return None;
         }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Final messages that wait: a PUT_DONE, PUT_NAK or GET_NAK that finds no way to its peer, or no room.
+//! This file keeps final messages that wait: a PUT_DONE, PUT_NAK or GET_NAK that finds no path to
+//! its peer, or no room.
 //!
-//! The transfer that it ends is reported and gone. The message takes a slot of its own among those of its peer's
-//! requests, and waits with the other answers. Its time is that of a request without a decision.
+//! The transfer is already reported, and its slot is free. The message gets a slot of its own among
+//! those of its peer's requests and waits with the other answers. Its time limit is that of a
+//! request without a decision.
 
 use crate::base::counters::Counter;
 use crate::base::id::PeerId;
@@ -15,7 +17,7 @@ use crate::slots::shared::Owner;
 use crate::slots::{New, Role};
 
 impl<P: Ports> Driver<'_, P> {
-    /// Keeps a final message that was not sent, of a transfer whose slot is free again.
+    /// Keeps a final message that was not sent. The slot of its transfer is free again.
     #[cold]
     #[inline(never)]
     pub(super) fn keep_final(
@@ -25,6 +27,8 @@ impl<P: Ports> Driver<'_, P> {
         owner: Owner,
         message: &Message<'_>,
     ) {
+        // Only these three end a transfer at the other side. Any other message is repeated by its
+        // own timer.
         let (role, remote, why) = match *message {
             Message::PutDone { source, failed } => (Role::PutDone, source, failed),
             Message::PutNak { source, why } => (Role::NakPut, source, Some(why)),
@@ -32,6 +36,7 @@ impl<P: Ports> Driver<'_, P> {
             _ => return,
         };
         let new = New { role, fragments: &[], length: 0, user: 0, link: None, remote, session: 0 };
+        // No slot: the message is lost and counted. The other side ends by its deadline.
         let room = self.has_room_for_final(peer);
         let tag = if room { self.claim(peer, owner.link(), &new).ok() } else { None };
         let Some(tag) = tag else {
@@ -47,9 +52,10 @@ impl<P: Ports> Driver<'_, P> {
         self.replies.push(&mut self.slots, tag.index);
     }
 
-    /// Half of the slots that are for peers' requests alone are left to these, so that whatever waits here, and
-    /// however many transfers of ours there are, they find some (INV-11). A peer has no more than its share.
+    /// Whether a final message may have a slot. A peer has no more than its share.
     fn has_room_for_final(&self, peer: PeerId) -> bool {
+        // Half of the slots kept for peers' requests stay with those. So requests find a slot,
+        // however many final messages wait and however many transfers of ours there are (INV-11).
         let (_, passive) = self.slots.in_use();
         let share = self.peers.get(peer).is_some_and(|peer| peer.has_room(self.config.depth));
         share && passive < self.config.passive_slots / 2 && self.run.state() == RunState::Running

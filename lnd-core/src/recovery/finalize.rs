@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Finalize: the one place where a transfer leaves the driver, complete and once (S1-6, INV-1,
-//! INV-2, R8).
+//! This file finalizes transfers: the one place where a transfer leaves the driver, complete and
+//! once (S1-6, INV-1, INV-2, R8).
 
 use crate::base::counters::Counter;
 use crate::base::id::{Nid, PeerId, Tag};
@@ -14,15 +14,15 @@ use crate::shard::Driver;
 use crate::slots::shared::Owner;
 use crate::slots::{Flags, Role};
 
-/// The one end of a transfer (`lnet_finalize`). Its memory is the upper layer's again.
+/// The one end of a transfer (`lnet_finalize`). The upper layer owns its memory again.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[must_use = "this is the only time the transfer is reported"]
 pub struct Report {
-    /// Which transfer; the tag is stale from now on.
+    /// The transfer. Its tag is stale from now on.
     pub tag: Tag,
-    /// What the upper layer gave with it.
+    /// The upper layer's own value for it.
     pub user: u64,
-    /// What it was for.
+    /// The transfer's purpose.
     pub role: Role,
     /// The other side.
     pub peer: Option<Nid>,
@@ -30,19 +30,19 @@ pub struct Report {
     pub status: Status,
     /// Bytes moved if it ended OK, else zero.
     pub bytes: u32,
-    /// An optimised GET: the status is the request's and the reply's, finalize both (R8).
+    /// An optimised GET: the status is that of the request and of the reply. Finalize both (R8).
     pub reply: bool,
-    /// It had been cancelled and came back good all the same (S0-16).
+    /// It was cancelled and came back good (S0-16).
     pub lost_race: bool,
 }
 
-/// Whether a transfer was given up and came back good all the same. A descriptor that is asked
-/// back because the peer has vouched for its data (PUT_DONE) has no cause and lost no race.
+/// Whether a transfer was given up and came back good. A descriptor that is invalidated because the
+/// peer has confirmed its data (PUT_DONE) has no cause and lost no race.
 const fn lost_race(word: Word) -> bool {
     word.invalidating() && !word.lost() && word.cause().is_some()
 }
 
-/// What the report of a transfer and its peer need, while its slot is released.
+/// What the report and the peer need of a transfer, while its slot is released.
 struct Ended {
     tag: Tag,
     word: Word,
@@ -58,10 +58,7 @@ struct Ended {
     remote: Tag,
 }
 
-/// What the peer must be told of a transfer's end, if anything.
-///
-/// That we have pulled, where its engine does not tell it (PUT_DONE). That we could not: perhaps the
-/// pull never began, and no engine knows of it. That nothing will be staged for its GET.
+/// The message that the peer needs at the end of a transfer, if any.
 #[inline]
 fn final_message(it: &Ended) -> Option<Message<'static>> {
     let why = if it.word.cause() == Some(Cause::Protocol) {
@@ -70,21 +67,27 @@ fn final_message(it: &Ended) -> Option<Message<'static>> {
         NakReason::Failed
     };
     let failed = it.word.lost().then_some(why);
+    // The sink ends a pull. PUT_DONE says that we have pulled, where the source's engine does not
+    // report it. PUT_NAK says that we could not: perhaps the pull never began, and no engine knows
+    // of it.
     if it.role.pulls() {
         if it.flags.contains(Flags::OWES_DONE) {
             return Some(Message::PutDone { source: it.remote, failed });
         }
         return failed.map(|why| Message::PutNak { source: it.remote, why });
     }
+    // GET_NAK says that nothing will be staged. Once something is staged, the requester's own pull
+    // shows the end.
     let never_staged = it.role == Role::GetSource && it.word.place() == Some(Place::Queue);
     failed.filter(|_| never_staged).map(|why| Message::GetNak { sink: it.remote, why })
 }
 
 impl<P: Ports> Driver<'_, P> {
-    /// The next finished transfer, oldest first. Nothing is held while the caller deals with it.
+    /// The next finished transfer, oldest first. The driver holds nothing while the caller handles
+    /// it.
     ///
-    /// `None`: there is none, or only silent ones among as many as one call looks at; then
-    /// [`nothing_to_report`](Self::nothing_to_report) is false and the call is to be repeated.
+    /// `None`: there is none, or one call found only transfers without a report. In the second case
+    /// [`nothing_to_report`](Self::nothing_to_report) is false, and the call is to be repeated.
     pub fn next_report(&mut self, now: Instant) -> Option<Report> {
         for _ in 0..self.config.batch {
             let slot = self.slots.next_ended()?;
@@ -96,11 +99,11 @@ impl<P: Ports> Driver<'_, P> {
         None
     }
 
-    /// Ends one transfer: the peer is notified, everything is given back, and the slot is free.
+    /// Ends one transfer: notifies the peer, releases everything, frees the slot.
     fn finalize(&mut self, now: Instant, slot: u32) -> Option<Report> {
         let it = self.ended(slot)?;
         let mut status = Status::of_word(self.config.policy, it.word)?;
-        // S0-18: such a channel's OK says that the message was sent, and no more.
+        // S0-18: OK of such a channel says that the message was sent, and no more.
         if it.role == Role::Immediate && status.errno == 0 && !self.channel.is_reliable() {
             status.delivery = Delivery::Sent;
         }
@@ -113,6 +116,8 @@ impl<P: Ports> Driver<'_, P> {
             self.give_up_request(now, &it);
         }
         self.release(now, &it);
+        // The message waits in a slot of its own. It is claimed only now, because this release may
+        // have freed the last one.
         if let Some(message) = unsaid {
             self.keep_final(now, it.peer, it.owner, &message);
         }
@@ -132,8 +137,8 @@ impl<P: Ports> Driver<'_, P> {
         })
     }
 
-    /// The peer has not pulled a byte of what was staged, of which the engine only says that it may have been moved:
-    /// nothing was delivered (S0-17).
+    /// Corrects the status of a source that its peer has not pulled from. Nothing was delivered
+    /// then, although the engine can only report that bytes may have moved (S0-17).
     fn note_untouched(&self, slot: u32, status: &mut Status) {
         let untouched = self.slots.get(slot).is_some_and(|state| state.is_untouched());
         if let (true, Some((cause, Place::Moving))) = (untouched, status.evidence) {
@@ -141,7 +146,7 @@ impl<P: Ports> Driver<'_, P> {
         }
     }
 
-    /// Looks up once what the end of the transfer in a slot is about.
+    /// Reads once everything that the end of the transfer in a slot needs.
     #[inline]
     fn ended(&self, slot: u32) -> Option<Ended> {
         let (state, (tag, word, owner)) = (self.slots.get(slot)?, self.slots.use_of(slot)?);
@@ -162,13 +167,13 @@ impl<P: Ports> Driver<'_, P> {
         })
     }
 
-    /// Tells the other side what the engines do not tell it. What finds no way, or no room, is given back: it
-    /// waits, or is made good by the peer's deadline.
+    /// Notifies the other side of what the engines do not report. Returns a message that found no
+    /// path or no room. It waits, or the peer ends by its deadline.
     #[inline]
     fn notify_peer(&mut self, now: Instant, it: &Ended) -> Option<Message<'static>> {
         let message = final_message(it)?;
         let view = self.peers.view(it.peer)?;
-        // Another incarnation has given the peer's tag to another transfer (R31).
+        // Another incarnation may have given the peer's tag to another transfer (R31).
         let other = view.incarnation() != it.owner.incarnation();
         if view.state() == HelloState::Down || other {
             return None;
@@ -176,19 +181,20 @@ impl<P: Ports> Driver<'_, P> {
         (!self.send_control(now, it.peer, it.owner.link(), &message)).then_some(message)
     }
 
-    /// A request that was sent and did not end well may still lie in the channel. The peer shall not
-    /// take what its sender was told is lost, and its credit must come back.
-    ///
-    /// One that many later ones have overtaken cannot be announced, and in a reliable channel the peer
-    /// would wait for it for ever: the session begins anew.
+    /// Gives up a request that was sent and did not end well.
     fn give_up_request(&mut self, now: Instant, it: &Ended) {
         if it.session == 0 || it.flags.contains(Flags::PASSIVE) {
             return;
         }
         let reliable = self.channel.is_reliable();
         let Some(peer) = self.peers.get_mut(it.peer) else { return };
+        // The request may still lie in the channel. The peer must not deliver what its sender
+        // reported as lost, and the credit must return. So the next hello announces it.
         let announced = peer.give_up(it.session, it.sequence);
         if !announced && reliable {
+            // Too many later requests have overtaken it, so no hello can announce it. On a reliable
+            // channel the peer would wait for it for ever. The next session ends that (decision
+            // 0018).
             self.peers.begin_session(it.peer);
             self.resync(now, it.peer);
         }
@@ -213,7 +219,7 @@ impl<P: Ports> Driver<'_, P> {
         self.count_status(status);
     }
 
-    /// Gives everything back that the transfer held.
+    /// Releases everything that the transfer held.
     fn release(&mut self, now: Instant, it: &Ended) {
         let mut pull_waits = false;
         if let Some(peer) = self.peers.get_mut(it.peer) {
@@ -229,6 +235,7 @@ impl<P: Ports> Driver<'_, P> {
             self.forget_cancelled(it.peer, it.tag.index);
         }
         self.slots.release(it.tag);
+        // The free slot may let a request in the channel be accepted, so the host offers it again.
         self.offer = true;
         self.peers.places.may_be_free();
         if pull_waits {
@@ -236,7 +243,7 @@ impl<P: Ports> Driver<'_, P> {
         }
     }
 
-    /// Whether the control lane to the transfer's peer has room; for hosts that pace reports.
+    /// Whether the control lane to the transfer's peer has room. For hosts that pace their reports.
     pub fn can_answer(&mut self, tag: Tag) -> bool {
         let nid = self.peers.nid(self.peers.of_slot(tag.index));
         match (self.slots.owner(tag.index).link(), nid) {

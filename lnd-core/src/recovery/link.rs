@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Links fail and come back (S0-10 to S0-12, S0-20): gate closed → posters out → descriptors
-//! invalidated → engine stopped → proof → descriptors yanked, transfers settled by hand → reset → up. Without a proof, because the
-//! device does not answer, the link is failed and what was lent stays lent (INV-2, INV-3).
+//! This file handles links that fail and return (S0-10 to S0-12, S0-20).
+//!
+//! The order is: gate closed → posters out → descriptors invalidated → engine stopped → proof →
+//! descriptors reclaimed, transfers settled → reset → up. Without a proof, because the device does
+//! not answer, the link is failed, and what was lent stays lent (INV-2, INV-3).
 
 use crate::base::counters::Counter;
 use crate::base::id::LinkId;
@@ -14,8 +16,8 @@ use crate::ports::{Channel, Engine, Ports, Tracer};
 use crate::shard::Driver;
 
 impl<P: Ports> Driver<'_, P> {
-    /// The fabric reports a link down (`up` false) or up. Bounded; the rest is
-    /// [`on_time`](Self::on_time)'s.
+    /// The fabric reports a link down (`up` false) or up. Bounded: [`on_time`](Self::on_time) does
+    /// the rest.
     pub fn on_link(&mut self, now: Instant, link: LinkId, up: bool) {
         self.stir();
         let event = if up { LinkEvent::Restored } else { LinkEvent::Failed };
@@ -27,14 +29,16 @@ impl<P: Ports> Driver<'_, P> {
         self.links.get(link).map(Link::state)
     }
 
-    /// The platform asserts that the domain of the proof has stopped, by what it knows besides
-    /// the registers. Only a link or connection that waits for the proof takes it:
+    /// The platform asserts that the domain of the proof has stopped, by knowledge beyond the
+    /// registers. Only a link or connection that waits for the proof accepts it:
     /// [`Stopping`](LinkState::Stopping) or [`Failed`](LinkState::Failed).
     ///
     /// # Errors
     /// The proof, unused.
     pub fn assert_stopped(&mut self, now: Instant, proof: Quiesced) -> Result<(), Quiesced> {
         self.stir();
+        // A proof in any other state is stale or early. To keep it would allow a reclaim from an
+        // engine that runs (INV-3).
         let state = self.links.of_proof(&proof).and_then(|it| self.domain_state(it));
         if !matches!(state, Some(LinkState::Stopping | LinkState::Failed)) {
             return Err(proof);
@@ -44,9 +48,9 @@ impl<P: Ports> Driver<'_, P> {
         Ok(())
     }
 
-    /// Transfers of a link whose memory the device still has and that nothing but a proof, or the
-    /// device itself, can bring back: the gauge of the quarantine (R13, INV-14). Zero while the link
-    /// is up and all its connections are in service. Takes time linear in the slots.
+    /// Transfers of a link whose memory the device still holds, and which only a proof or the
+    /// device itself can return: the gauge of the quarantine (R13, INV-14). Zero while the link is
+    /// up and all its connections are in service. Takes time linear in the slots.
     pub fn quarantined(&self, id: LinkId) -> u32 {
         let all = self.is_held(Domain::Link(id));
         let held = |&slot: &u32| {
@@ -64,13 +68,14 @@ impl<P: Ports> Driver<'_, P> {
         it.quiesced_at.map(|at| at.since(it.failed_at))
     }
 
-    /// Something happened to a link.
+    /// Applies an event to a link.
     pub(crate) fn link_event(&mut self, now: Instant, id: LinkId, event: LinkEvent) {
         self.domain_event(now, Domain::Link(id), event);
     }
 
-    /// Something happened to a stop domain.
+    /// Applies an event to a stop domain.
     pub(crate) fn domain_event(&mut self, now: Instant, domain: Domain, event: LinkEvent) {
+        // In a shutdown no link returns: its engine would have to be stopped again.
         if event == LinkEvent::Restored && self.run.is_over() {
             return;
         }
@@ -104,22 +109,23 @@ impl<P: Ports> Driver<'_, P> {
         }
     }
 
-    /// Nothing more is posted in a domain.
+    /// Closes a domain: nothing more is posted in it.
     fn close(&mut self, now: Instant, domain: Domain) {
         if let Some(recovery) = self.links.recovery_mut(domain) {
             recovery.begin(now);
         }
+        // The sweep cancels the transfers that wait for this domain.
         self.slots.request_sweep();
         match domain {
             Domain::Link(id) => {
                 self.counters.count(Counter::LinksFailed);
-                // Its stop is that of its connections as well.
+                // The link's stop includes its connections.
                 self.links.put_back(domain);
                 if let Some(gate) = self.links.gate(id) {
                     gate.close();
                 }
             }
-            // Only this thread posts: none is inside.
+            // Only this thread posts, so no poster is inside and a connection needs no gate.
             Domain::Connection(_) => self.counters.count(Counter::ConnectionsFailed),
         }
     }
@@ -145,13 +151,15 @@ impl<P: Ports> Driver<'_, P> {
             return;
         };
         if let Some(link) = self.links.get_mut(proof.link()) {
+            // After the reset of a link no descriptor is left to announce. A connection's reset
+            // leaves those of other peers.
             link.doorbell_owed &= matches!(domain, Domain::Connection(_));
             link.engine.reset(proof);
         }
     }
 
     fn open(&mut self, domain: Domain) {
-        // Peers that wait for a way are looked at in turn by `send_pending`.
+        // `send_pending` handles waiting peers in turn.
         self.peers.look_again();
         match domain {
             Domain::Link(id) => {
@@ -167,8 +175,8 @@ impl<P: Ports> Driver<'_, P> {
         }
     }
 
-    /// Moves every link and every connection that is not in service one step on. `budget` bounds the slots
-    /// reclaimed.
+    /// Advances every link and connection that is out of service by one step. `budget` bounds the
+    /// slots walked.
     pub(crate) fn poll_links(&mut self, now: Instant, budget: u32) {
         for id in self.links.ids() {
             match self.links.get(id).map_or(LinkState::Up, Link::state) {
@@ -182,7 +190,7 @@ impl<P: Ports> Driver<'_, P> {
                 _ => self.recover(now, Domain::Link(id), budget),
             }
         }
-        // One of them after the other has the budget.
+        // The connections take turns with the budget, one per call.
         let turn = self.links.next_turn();
         for place in 0..self.links.connections() {
             let its = turn == Some(place);
@@ -191,10 +199,12 @@ impl<P: Ports> Driver<'_, P> {
         }
     }
 
-    /// A connection whose stop does not end in time is stopped with its link, if that is a proof which is
-    /// left.
+    /// Fails the link of a connection whose stop does not end in time, if the link's stop can be
+    /// proven.
     fn give_up_connection(&mut self, now: Instant, place: u8) {
         let Some(connection) = self.links.connection(place) else { return };
+        // Memory must not stay lent for ever while another stop would give the proof (decision
+        // 0026).
         let bound = self.config.drain_bound.times(2);
         let held = self.is_held(Domain::Connection(place));
         let failed_at = self.links.recovery(Domain::Connection(place)).map(|it| it.failed_at);
@@ -204,7 +214,7 @@ impl<P: Ports> Driver<'_, P> {
         }
     }
 
-    /// Moves a domain that has failed one step on.
+    /// Advances a failed domain by one step.
     fn recover(&mut self, now: Instant, domain: Domain, budget: u32) {
         match self.domain_state(domain).unwrap_or(LinkState::Up) {
             LinkState::Stalled => {
@@ -212,6 +222,8 @@ impl<P: Ports> Driver<'_, P> {
                     Domain::Link(id) => self.links.gate(id).is_some_and(LinkGate::posters_out),
                     Domain::Connection(_) => true,
                 };
+                // The invalidation ends before the stop is requested: afterwards no descriptor
+                // reports whether it was touched.
                 if out && !self.invalidate_all(now, domain, budget) {
                     self.domain_event(now, domain, LinkEvent::PostersOut);
                 }
@@ -220,7 +232,7 @@ impl<P: Ports> Driver<'_, P> {
             LinkState::Reclaiming if self.reclaim(now, domain, budget) => {}
             LinkState::Reclaiming => {
                 self.domain_event(now, domain, LinkEvent::Reclaimed);
-                // A connection is made anew when something is sent by it.
+                // A connection is made again when something is sent on it.
                 if matches!(domain, Domain::Connection(_)) {
                     self.domain_event(now, domain, LinkEvent::Restored);
                 }
@@ -238,6 +250,8 @@ impl<P: Ports> Driver<'_, P> {
         };
         let gone = |link: &Link<_>| link.is_gone() && link.state() == LinkState::Stopping;
         match (proof, domain) {
+            // A proof counts even if the device is gone: the platform may know more than the
+            // registers.
             (Some(proof), _) => self.take_proof(now, proof),
             (None, Domain::Link(id)) if self.links.get(id).is_some_and(gone) => {
                 self.domain_event(now, domain, LinkEvent::Gone);
@@ -246,7 +260,7 @@ impl<P: Ports> Driver<'_, P> {
         }
     }
 
-    /// The domain has stopped: its descriptors may be taken back.
+    /// Accepts a proof: the domain has stopped, and its descriptors may be reclaimed.
     fn take_proof(&mut self, now: Instant, proof: Quiesced) {
         let Some(domain) = self.links.of_proof(&proof) else { return };
         if let Domain::Link(id) = domain {
@@ -254,6 +268,8 @@ impl<P: Ports> Driver<'_, P> {
                 link.gone = false;
             }
         }
+        // From here on the channel reports no message of this domain. The driver settles those
+        // itself.
         self.channel.quiesce(proof.link(), &proof);
         if let Some(recovery) = self.links.recovery_mut(domain) {
             recovery.proof = Some(proof);
@@ -261,8 +277,8 @@ impl<P: Ports> Driver<'_, P> {
         self.domain_event(now, domain, LinkEvent::Quiesced);
     }
 
-    /// Another context has found the device of a link gone. One that is stopped already, or has been
-    /// reset, holds nothing.
+    /// Another context has found the device of a link gone. A link that is stopped already, or has
+    /// been reset, holds nothing.
     pub(crate) fn device_gone(&mut self, now: Instant, id: LinkId) {
         let Some(link) = self.links.get_mut(id) else { return };
         link.gone = !matches!(link.state(), LinkState::Reclaiming | LinkState::Down);

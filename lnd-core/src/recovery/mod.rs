@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! What brings everything to its end: time, the sweep, links that fail, the shutdown, the report.
+//! This folder brings every transfer to its end: time, the sweep, failing links, the shutdown, the
+//! report.
 
 mod blocker;
 mod connection;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Time passes (R39, R40): deadlines, links, sweeps, handshakes and everything put off.
+//! This file advances time: deadlines, links, sweeps, handshakes and everything postponed (R39,
+//! R40).
 
 use crate::base::counters::Counter;
 use crate::base::time::Instant;
@@ -10,18 +11,19 @@ use crate::slots::shared::attention;
 use crate::slots::{Flags, PutOff, Role};
 
 impl<P: Ports> Driver<'_, P> {
-    /// Does what is due and a bounded part of what is pending.
+    /// Does what is due, and a bounded part of what is pending.
     ///
-    /// Returns the exact time at which the next call has something to do: `now` if work is left
-    /// over, `None` if nothing waits for time. What nothing tells of, such as a link that comes back or room
-    /// in the channel, is looked at each `link_poll`. It holds until another call is made: call `on_time`
-    /// again then, after every batch of other calls and every wake-up that a
-    /// [`IrqHandle`](crate::driver::Decider) asked for, and as often besides as you like: calling too early
-    /// does nothing.
+    /// Returns the exact time at which the next call has something to do: `now` if work is left,
+    /// `None` if nothing waits for time. Changes without an event, such as a link that returns or
+    /// room in the channel, are polled each `link_poll`.
     ///
-    /// Others are silent only while we listen (R41). The end of a silence may be the first call after a pause:
-    /// unless there was one within two `link_poll`s before, its verdict comes with a later call, and frames are to be
-    /// taken in between the two.
+    /// The time is valid until another call is made. Call `on_time` again after every batch of
+    /// other calls and after every wake-up that an [`IrqHandle`](crate::driver::IrqHandle)
+    /// requested. It may be called as often as you like: a call that is too early does nothing.
+    ///
+    /// Peers count as silent only while this host runs (R41). The end of a silence may be the first
+    /// call after a pause. If no call was made within two `link_poll`s before it, the decision is
+    /// made by a later call. Pass received frames to the driver between the two.
     #[inline]
     pub fn on_time(&mut self, now: Instant) -> Option<Instant> {
         self.note_run(now);
@@ -36,33 +38,44 @@ impl<P: Ports> Driver<'_, P> {
         if self.run.state() == RunState::Quiescent {
             return None;
         }
-        // Room, and links that are out, are looked at in each call. In one that is due all that waits for them
-        // has its turn, in as many calls as that takes. The clock may have stepped back.
+        // Room in channels, and links that are out, are polled in each call. A call that is due
+        // also gives everything that waits its turn, in as many calls as that takes. The clock may
+        // have stepped back.
         let due = now < self.polled || self.polled.after(self.config.link_poll) <= now;
         if due {
             self.polled = now;
         }
         let batch = self.config.batch;
+        // Events of other contexts come first: the work below then acts on the present state of
+        // links and peers.
         self.notice(now, batch);
-        // Before one whose hold-off is over asks for its own sake.
+        // A node that waits for a place goes before the timers. Otherwise the place's owner, whose
+        // hold-off ends now, would keep it with a request of its own (decision 0019).
         self.place_waiting(now);
         self.expire(now, batch);
         self.poll_links(now, batch);
         self.sweep_some(now, batch);
+        // The sweep comes before the sends, so that fewer messages go out for transfers that are to
+        // be cancelled.
         self.send_pending(now, batch, due);
+        // Again, because the sweep and the sends may have freed a place.
         self.place_waiting(now);
         self.send_replies(now, batch, due);
         self.advance_shutdown(now, batch);
+        // One doorbell serves everything that the calls above have posted.
         self.ring();
         let (next, quiet) = self.next_due(now);
         self.quiet_until = if quiet && now < next { next } else { Instant::ORIGIN };
         unless_never(next)
     }
 
-    /// What other contexts have asked us to look at.
+    /// Handles what other contexts have requested.
     fn notice(&mut self, now: Instant, budget: u32) {
+        // Acquire inside: what the other context did before its request is visible here.
         let wanted = self.shared.take_attention();
         self.hear_unheard(now, wanted, budget);
+        // An interrupt changes a peer's gate alone. What the owner does for each change of state is
+        // done here.
         if wanted & attention::SWEEP != 0 {
             self.slots.request_sweep();
             self.offer = true;
@@ -80,7 +93,7 @@ impl<P: Ports> Driver<'_, P> {
 
     fn expire(&mut self, now: Instant, budget: u32) {
         for _ in 0..budget {
-            // In the order in which they are due.
+            // Timers of slots and of peers end in the order in which they are due.
             let peer = self.peers.next_due().unwrap_or(Instant::NEVER);
             if self.slots.next_due().is_some_and(|slot| slot <= peer) {
                 let Some((due, slot)) = self.slots.expire(now) else { return };
@@ -92,7 +105,8 @@ impl<P: Ports> Driver<'_, P> {
         }
     }
 
-    /// Puts off the verdict on a slot's silence after what may have been a pause of ours, once.
+    /// Postpones the decision on a slot's silence once, after what may have been a pause of this
+    /// host.
     fn postpone(&mut self, now: Instant, due: Instant, slot: u32) -> bool {
         let Some(state) = self.slots.get(slot) else { return false };
         let bound = if state.flags.contains(Flags::DRAINING) {
@@ -100,7 +114,7 @@ impl<P: Ports> Driver<'_, P> {
         } else if state.role == Role::RxRequest {
             self.config.decision_bound
         } else {
-            // The upper layer's own deadline: an absolute time (R37).
+            // The upper layer's deadline is an absolute time (R37), and a pause does not move it.
             return false;
         };
         let put_off = self.put_off(now, due, bound, state.put_off());
@@ -112,7 +126,7 @@ impl<P: Ports> Driver<'_, P> {
         put_off.is_some()
     }
 
-    /// A transfer's deadline, or its drain bound, has passed.
+    /// Handles a transfer's deadline, or the end of its drain bound.
     fn slot_timer(&mut self, now: Instant, due: Instant, slot: u32) {
         if !self.slots.is_under_way(slot) || self.cancel_again(now, slot) {
             return;
@@ -126,13 +140,14 @@ impl<P: Ports> Driver<'_, P> {
             self.deadline_passed(now, tag, state.role);
             return;
         }
-        // What was asked back has not come within the bound: its stop domain is suspect (S0-9, R21), and the
-        // stop of that is the proof that ends the wait.
+        // The invalidated descriptor has not come back within the bound. Its stop domain is suspect
+        // (S0-9, R21), and the domain's stop is the proof that ends the wait.
         self.suspect(now, slot);
+        // The timer is armed again. A connection without a place to record it is retried that way.
         self.slots.arm(slot, now.after(self.config.drain_bound));
     }
 
-    /// A transfer did not come back in time: the smallest domain that contains it fails.
+    /// Fails the smallest domain that contains a transfer which did not come back in time.
     fn suspect(&mut self, now: Instant, slot: u32) {
         let Some(link) = self.slots.owner(slot).link() else { return };
         let in_service = self.links.get(link).is_some_and(|l| l.in_service());
@@ -142,7 +157,8 @@ impl<P: Ports> Driver<'_, P> {
         self.counters.count(Counter::DrainBoundHit);
         let peer = self.peers.nid(self.peers.of_slot(slot));
         match peer.and_then(|peer| self.connection_with(peer, link)) {
-            // One that finds no place is looked at again: those that have one are out for a bounded time.
+            // A connection that finds no place is retried later. The connections in the places are
+            // out for a bounded time.
             Some(it) => {
                 let _ = self.connection_failed(now, it);
             }

@@ -24,7 +24,7 @@ fn a_word_says_what_it_holds() {
     let debts = Debts(Debts::HW.0 | Debts::MSG.0);
     let after = |word, event| step(word, event).word;
     let word = after(after(Word::live(3, debts), Event::PayCpu), Event::Cancel(Cause::Deadline));
-    assert_eq!(word.to_string(), "Live[HW·MSG] asked Deadline");
+    assert_eq!(word.to_string(), "Live[HW·MSG] invalidating Deadline");
     let lost = after(word, Event::Stopped);
     assert_eq!((lost.phase(), lost.lost()), (Phase::Done, true));
     let (whole, place) = (lost.to_string(), lost.place().unwrap());

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! The gate of one link: submitters look at it, link events close it, from any context.
+//! This file holds the gate of one link: submitters read it, and link events close it from any
+//! context.
 
 use crate::base::defect::{fenced, ordered};
 use crate::base::sync::{AtomicU32, Ordering};
 
 /// Whether posting to a link is allowed, and whether a poster is inside (S0-20, R11).
 ///
-/// A link's engine belongs to one shard and a shard has one owner, so there is at most one poster;
-/// it announces itself with a plain store instead of a locked count. The two sides form a Dekker
-/// pair: the poster stores `poster` and then, behind the submit's one full fence, reads `closed`;
-/// the closer stores `closed` and, behind its fence, reads `poster`. One of the two always sees the
-/// other: either the poster backs out, or the closer waits for it.
+/// A link's engine belongs to one shard, and a shard has one owner. So there is at most one poster.
+/// It announces itself with a plain store instead of a locked count (decision 0002). The two sides
+/// form a Dekker pair: the poster stores `poster` and then, behind the submit's one full fence,
+/// reads `closed`. The closer stores `closed` and, behind its fence, reads `poster`. One of the two
+/// always sees the other: the poster backs out, or the closer waits for it.
 #[derive(Debug)]
 #[cfg_attr(not(feature = "dense"), repr(C, align(64)))]
 #[cfg_attr(feature = "dense", repr(C))]
@@ -21,13 +22,13 @@ pub struct LinkGate {
     poster: AtomicU32,
 }
 
-/// A poster inside a gate. Posting ends when it is given back to [`LinkGate::exit`].
+/// A poster inside a gate. Posting ends when it is passed to [`LinkGate::exit`].
 #[derive(Debug)]
 #[must_use = "the link cannot be stopped while a poster is inside"]
 pub struct Posting(());
 
 impl LinkGate {
-    /// A closed gate: a link is opened once its engine says that it is up.
+    /// A closed gate. A link opens once its engine reports that it is up.
     pub fn new() -> Self {
         Self { closed: AtomicU32::new(1), poster: AtomicU32::new(0) }
     }
@@ -44,32 +45,36 @@ impl LinkGate {
     /// Second half of entering, behind the fence: whether the gate is open.
     #[inline]
     pub fn admitted(&self, _inside: &Posting) -> bool {
+        // Relaxed: the caller's SeqCst fence orders this read behind the store of `enter`. Partner:
+        // `close`.
         self.closed.load(Ordering::Relaxed) == 0
     }
 
-    /// Leaves; everything posted is ordered before.
+    /// Exits the gate. Everything posted is ordered before.
     #[inline]
     pub fn exit(&self, _inside: Posting) {
         // Release: partner is the Acquire load in `posters_out`.
         self.poster.store(0, ordered("leave-relaxed", Ordering::Release));
     }
 
-    /// Whether the gate is open. A hint unless asked from inside.
+    /// Whether the gate is open. Only a poster inside may rely on it.
     #[inline]
     pub fn is_open(&self) -> bool {
+        // Relaxed: a hint. It is checked again from inside the gate before anything is posted.
         self.closed.load(Ordering::Relaxed) == 0
     }
 
     /// Closes the gate. Context: any, interrupts too.
     pub fn close(&self) {
+        // Relaxed: the fence below orders this store.
         self.closed.store(1, Ordering::Relaxed);
         // Orders the store before the read of `poster`; partner: the fence between `enter` and
         // `admitted`.
         fenced("no-fence-in-link-gate", Ordering::SeqCst);
     }
 
-    /// After [`close`](Self::close): whether no poster is inside any more. Everything that was
-    /// posted is then visible to the caller.
+    /// After [`close`](Self::close): whether the poster is out. Everything that it posted is then
+    /// visible to the caller.
     pub fn posters_out(&self) -> bool {
         // Acquire: partner is the Release store in `exit`.
         self.poster.load(Ordering::Acquire) == 0

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! The failure and recovery of a link, or of another stop domain, as a pure table (R3, S0-10 to S0-12,
-//! S0-20).
+//! This file holds the failure and recovery of a stop domain, a link or a connection, as a pure
+//! table (R3, S0-10 to S0-12, S0-20).
 
-/// Where a link stands, or another stop domain.
+/// The state of a link or another stop domain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LinkState {
     /// In service.
@@ -11,35 +11,36 @@ pub enum LinkState {
     Stalled,
     /// The engine has been asked to stop.
     Stopping,
-    /// The device does not identify itself, or it says what no working device says. Nothing is posted,
-    /// and the memory of what was posted stays lent (INV-2), until the device identifies itself *and*
-    /// says stopped, or the platform asserts that it has stopped.
+    /// The device does not identify itself, or its registers hold what no working device reports.
+    /// Nothing is posted. The memory of what was posted stays lent (INV-2) until the device
+    /// identifies itself *and* reports stopped, or the platform asserts that it has stopped.
     Failed,
-    /// The engine is proven stopped; descriptors are being yanked and completed by hand.
+    /// The engine is proven stopped. Descriptors are reclaimed, and their transfers are completed
+    /// without the engine.
     Reclaiming,
     /// The engine has been reset; the link itself does not work yet.
     Down,
 }
 
-/// What happened to a link.
+/// An event of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LinkEvent {
     /// The fabric reports a failure, or the drain bound has run out.
     Failed,
     /// No poster is inside the closed gate.
     PostersOut,
-    /// The engine's registers say stopped, or the platform asserts it.
+    /// The engine's registers report stopped, or the platform asserts it.
     Quiesced,
-    /// The device does not identify itself, or it says what no working device says: neither a proof
-    /// nor a denial.
+    /// The device does not identify itself, or its registers hold what no working device reports.
+    /// That is neither a proof nor a denial.
     Gone,
-    /// The last descriptor has been yanked.
+    /// The last descriptor was reclaimed.
     Reclaimed,
-    /// The link register says that the link works.
+    /// The link register reports that the link works.
     Restored,
 }
 
-/// What to do about it.
+/// What the owner does about an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[must_use]
 pub enum LinkEffect {
@@ -51,9 +52,9 @@ pub enum LinkEffect {
     StopEngine,
     /// Keep what the device has and look for a proof.
     Quarantine,
-    /// Yank descriptors and settle their transfers by hand.
+    /// Reclaim descriptors and settle their transfers without the engine.
     Reclaim,
-    /// Reset the engine: the proof is used up.
+    /// Reset the engine: this uses up the proof.
     ResetEngine,
     /// Open the gate.
     OpenGate,
@@ -86,12 +87,18 @@ pub const fn link_step(state: LinkState, event: LinkEvent) -> (LinkState, LinkEf
     use LinkState as S;
     match (state, event) {
         (S::Up, E::Failed | E::Gone) => (S::Stalled, F::CloseGate),
+        // The engine is stopped only behind the last poster. A descriptor that is posted after the
+        // stop could escape the reclaim.
         (S::Stalled, E::PostersOut) => (S::Stopping, F::StopEngine),
         (S::Stopping, E::Gone) => (S::Failed, F::Quarantine),
+        // A device that cannot be read proves nothing: all ones may also be a device that still
+        // writes (INV-3). `Failed` is left only by a proof.
         (S::Stopping | S::Failed, E::Quiesced) => (S::Reclaiming, F::Reclaim),
+        // The reset comes last. It lets the engine move again, so every descriptor must be out
+        // before (S0-12).
         (S::Reclaiming, E::Reclaimed) => (S::Down, F::ResetEngine),
         (S::Down, E::Restored) => (S::Up, F::OpenGate),
-        // Already on the way down, or a report about a state that has passed.
+        // The domain is already on its way down, or the report is about a state that has passed.
         (same, _) => (same, F::Ignored),
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! One link: the gate that submitters pass, the machine of a stop domain's failure and recovery, and the
-//! proof that it has stopped.
+//! This folder holds one link: the gate that submitters pass, the machine of a stop domain's
+//! recovery, and the proof that the domain has stopped.
 
 mod connection;
 mod gate;

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! The proof that nothing moves in a stop domain.
+//! This file holds the proof that nothing moves in a stop domain.
 
 use super::Connection;
 use crate::base::id::LinkId;
 
-/// Proof that a stop domain has stopped: the engine of one link, or one connection of it (INV-3, R11,
-/// S0-10).
+/// Proof that a stop domain has stopped: the engine of one link, or one connection of it (INV-3,
+/// R11, S0-10).
 ///
-/// With it, and only with it, descriptors may be taken away from the device and completed by hand
-/// (R12, R19). It is not `Copy` and not `Clone`; resetting the domain uses it up.
+/// Only with this proof may descriptors be taken away from the device and completed without it
+/// (R12, R19). The proof is neither `Copy` nor `Clone`: the reset of the domain uses it up.
 ///
-/// It promises two things: all work of the domain has ended, *and* no key is valid that the domain has
-/// given to a peer. A connection whose queues are drained may leave a key behind by which another
-/// connection reads the memory; such an engine takes its keys back before it says stopped.
+/// It guarantees two things. All work of the domain has ended, *and* no key that the domain gave to
+/// a peer is valid. A connection with drained queues may leave a key behind by which another
+/// connection reads the memory. Such an engine invalidates its keys before it reports stopped.
 #[derive(Debug)]
 #[must_use = "the domain stays stopped until the proof is spent on its reset"]
 pub struct Quiesced {
@@ -31,10 +31,10 @@ impl Quiesced {
     /// # Safety
     /// The engine has stopped, and it cannot start again before
     /// [`Engine::reset`](crate::ports::Engine::reset): it reads and writes no memory of this node,
-    /// and no other node's engine reads or writes this node's memory through this link, by whatever key.
-    /// An engine that identifies itself and whose registers say stopped is one such proof. A platform
-    /// that knows it by other means is another: the slot has no power, or the device is cut off from
-    /// memory. A register that reads all ones is none.
+    /// and no other node's engine reads or writes this node's memory through this link, by whatever
+    /// key. An engine that identifies itself and whose registers say stopped is one such proof. A
+    /// platform that knows it by other means is another: the slot has no power, or the device is
+    /// cut off from memory. A register that reads all ones is none.
     pub unsafe fn assert_stopped(link: LinkId) -> Self {
         Self { domain: Stopped::Link(link) }
     }
@@ -43,9 +43,9 @@ impl Quiesced {
     ///
     /// # Safety
     /// No work of the connection is under way, and none starts before
-    /// [`Engine::reset`](crate::ports::Engine::reset): for the transfers that were posted with this peer
-    /// by this link, neither engine reads or writes this node's memory, by this connection or by
-    /// another, and no key that was made for them is valid.
+    /// [`Engine::reset`](crate::ports::Engine::reset): for the transfers that were posted with this
+    /// peer by this link, neither engine reads or writes this node's memory, by this connection or
+    /// by another, and no key that was made for them is valid.
     pub unsafe fn assert_connection_stopped(connection: Connection) -> Self {
         Self { domain: Stopped::Connection(connection) }
     }

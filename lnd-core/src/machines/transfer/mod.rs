@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! One transfer: a 32-bit word that records who still owes us a completion, the one function that
-//! may change it, and what its end means.
+//! This folder holds one transfer: its 32-bit word of open debts, the one function that changes the
+//! word, and the meaning of its end.
 
 mod status;
 mod step;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! What an end means: one table from (cause, place) to errno, health class and delivery (R7, R42).
+//! This file translates the end of a transfer, a (cause, place), to errno, health class and
+//! delivery (R7, R42).
 
 use super::word::{Cause, Phase, Place, Word};
 
@@ -23,11 +24,11 @@ pub enum HealthClass {
     LocalTimeout = 6,
     /// The peer received it and reported a failure.
     RemoteError = 7,
-    /// The peer refused it or the way to it was lost.
+    /// The peer refused it, or the path to it was lost.
     RemoteDropped = 8,
     /// The peer has it and does not answer.
     RemoteTimeout = 9,
-    /// Timed out, and nobody knows where.
+    /// Timed out at an unknown place.
     NetworkTimeout = 10,
 }
 
@@ -35,18 +36,19 @@ pub enum HealthClass {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Delivery {
-    /// It was delivered. Of a short message over a reliable channel: the peer's upper layer sees it,
-    /// unless the peer's incarnation ends first.
+    /// It was delivered. Of a short message over a reliable channel: the peer's upper layer sees
+    /// it, unless the peer's incarnation ends first.
     Delivered = 1,
-    /// It was not, and will not be.
+    /// It was not delivered and will not be.
     NotDelivered = 2,
-    /// It may or may not have been.
+    /// It may have been delivered.
     Unknown = 3,
-    /// It was handed to a channel that may lose it; nothing more is known, nor will be.
+    /// It was handed to a channel that may lose it. Nothing more is known, now or later.
     Sent = 4,
 }
 
-/// How a transfer ended: one final status, with what is known of delivery (S0-18). There is no default: a status is made from a finished word (INV-4).
+/// How a transfer ended: one final status, with what is known of delivery (S0-18). A status has no
+/// default: it is made from a finished word (INV-4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Status {
     /// Zero or a negative Linux errno.
@@ -55,13 +57,13 @@ pub struct Status {
     pub health: HealthClass,
     /// What is known about delivery.
     pub delivery: Delivery,
-    /// Whether sending it again cannot deliver it twice.
+    /// Whether a resend cannot deliver it twice.
     pub resend: bool,
-    /// Why and where it was lost; `None` if it was not.
+    /// Why and where it was lost. `None` if it was not lost.
     pub evidence: Option<(Cause, Place)>,
 }
 
-/// Which table translates ends.
+/// The table that translates ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Policy {
     /// By what is known (S0-17).
@@ -238,7 +240,7 @@ const O2IB: [Row; CAUSES] = {
 };
 
 impl Place {
-    /// What a loss at this place says about delivery.
+    /// What a loss at this place proves about delivery.
     pub const fn delivery(self) -> Delivery {
         match self {
             Self::Queue | Self::Message | Self::Staged => Delivery::NotDelivered,
@@ -263,15 +265,17 @@ impl Status {
             Policy::Seed => &SEED,
             Policy::O2ibCompat => &O2IB,
         };
+        // Causes and places are numbered from 1. Zero in the word means none, which is no index
+        // here.
         let (errno, health) = table[cause as usize - 1][place as usize - 1];
-        // A refusal is the upper layer's own verdict, and a local or protocol error is not cured
-        // by repeating it; all else may be sent again as long as it cannot arrive twice.
+        // A refusal is the upper layer's own decision. A repetition does not cure a local or
+        // protocol error. Everything else may be sent again as long as it cannot arrive twice.
         let curable = !matches!(
             cause,
             Cause::Refused | Cause::Local | Cause::Protocol | Cause::Shutdown | Cause::Withdrawn
         );
         let delivery = match (cause, place) {
-            // The peer itself says that it has not taken the data.
+            // The peer itself reports that it has not received the data.
             (Cause::Refused, Place::Staged | Place::Answer) => Delivery::NotDelivered,
             _ => place.delivery(),
         };
@@ -287,7 +291,8 @@ impl Status {
         match (word.lost(), word.cause(), word.place()) {
             (false, _, _) => Some(Self::OK),
             (true, Some(cause), Some(place)) => Some(Self::of(policy, cause, place)),
-            // `step` records both with every loss; a word without them was made by nobody.
+            // `step` records both with every loss. No driver makes a word without them; the table
+            // still answers it.
             (true, _, _) => Some(Self::of(policy, Cause::Local, Place::Moving)),
         }
     }

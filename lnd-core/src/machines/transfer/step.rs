@@ -1,48 +1,49 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! The one function that says what may happen to a transfer (INV-10, S1-15, R2).
+//! This file holds the one function that changes a transfer (INV-10, S1-15, R2).
 //!
-//! Pure and total: every word and every event has an answer, none panics. In memory the word is an
-//! atomic and `step` is applied by compare-and-swap, so that of two contenders for the last debt
-//! exactly one gets [`Effect::Finalize`] (INV-1, S0-21).
+//! It is pure and total: every word and every event has an answer, and none panics. In memory the
+//! word is an atomic, and `step` is applied by compare-and-swap. So of two contenders for the last
+//! debt exactly one gets [`Effect::Finalize`] (INV-1, S0-21).
 
 use super::word::{Cause, Debts, Phase, Place, Word};
 
-/// What happened.
+/// An event of a transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Event {
     /// The thread that holds `CPU` posts `Debts`; `Queued` becomes `Live`.
     Arm(Debts),
-    /// The thread that holds `CPU` takes back debts that it had armed and then not posted.
+    /// The thread that holds `CPU` withdraws debts that it had armed and then not posted.
     Withdraw(Debts, Cause),
     /// The thread has finished its work on the transfer.
     PayCpu,
-    /// The descriptor came back, all bytes moved.
+    /// The descriptor came back with all bytes moved.
     HwOk,
-    /// The descriptor came back with an error, no byte moved.
+    /// The descriptor came back with an error and no byte moved.
     HwUntouched,
-    /// The descriptor came back with an error, bytes may have moved.
+    /// The descriptor came back with an error. Bytes may have moved.
     HwTouched,
-    /// The engine and the channel of the link are proven stopped: whatever they still owe is
-    /// settled by hand (S0-20). Only with a [`Quiesced`](crate::link::Quiesced).
+    /// The engine and the channel of the link are proven stopped. What they still owe is settled
+    /// without them (S0-20). Only with a [`Quiesced`](crate::link::Quiesced).
     Stopped,
     /// The short message completed.
     MsgOk,
     /// The short message failed and was not delivered.
     MsgNotDelivered,
-    /// The short message failed; whether it was delivered is not known.
+    /// The short message failed. Whether it was delivered is unknown.
     MsgUnknown,
-    /// The peer has staged its side: the pull may begin (PULL_READY). Any answer says that the
+    /// The peer has staged its side, so the pull may begin (PULL_READY). Any answer proves that the
     /// request has arrived (S1-4).
     Accepted,
-    /// The peer says that it has pulled everything (PUT_DONE).
+    /// The peer reports that it has pulled everything (PUT_DONE).
     Done,
-    /// The peer refuses (PUT_NAK, GET_NAK, PUT_DONE with a failure). Nothing is sent after it (S1-5).
+    /// The peer refuses (PUT_NAK, GET_NAK, PUT_DONE with a failure). Nothing is sent after it
+    /// (S1-5).
     Refused,
-    /// Peer-down, deadline, link failure, shutdown: give up what can be given up.
+    /// Peer-down, deadline, link failure or shutdown: everything that can be given up is given up.
     Cancel(Cause),
 }
 
-/// What the caller of [`step`] must now do. At most one thing.
+/// What the caller of [`step`] must do. At most one thing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[must_use]
 pub enum Effect {
@@ -50,35 +51,35 @@ pub enum Effect {
     None,
     /// The last debt is settled: the caller holds the finalize token.
     Finalize,
-    /// Ask the engine for the descriptor.
+    /// Invalidate the descriptor at the engine.
     Invalidate,
     /// Post the pull, then pay `CPU`.
     StartPull,
-    /// Take the transfer out of its waiting queue, then pay `CPU`.
+    /// Remove the transfer from its waiting queue, then pay `CPU`.
     Unqueue,
-    /// The transfer has been cancelled: nothing was armed; pay `CPU`.
+    /// The transfer has been cancelled and nothing was armed: pay `CPU`.
     TooLate,
-    /// The event is about a debt that is already settled. Count it; nothing has changed.
+    /// The event is about a debt that is already settled. Count it. Nothing has changed.
     Late,
     /// A second cancellation. Nothing has changed.
     Repeat,
-    /// Only the holder of `CPU` may do this, and nobody holds it. Count it; nothing has changed.
+    /// Only the holder of `CPU` may do this, and there is none. Count it. Nothing has changed.
     Misuse,
 }
 
-/// A new word and what to do about it.
+/// A new word, and what the caller does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub struct Step {
     /// The word after the event; equal to the word before if nothing changed.
     pub word: Word,
-    /// What to do.
+    /// What the caller does.
     pub effect: Effect,
 }
 
 /// Applies an event to a word.
 ///
-/// The caller has compared generations: the event is about this use of the slot.
+/// The caller has compared generations, so the event is about this use of the slot.
 pub const fn step(word: Word, event: Event) -> Step {
     match word.phase() {
         Phase::Free | Phase::Done => unchanged(word, Effect::Late),
@@ -94,6 +95,8 @@ const fn step_queued(word: Word, event: Event) -> Step {
         Event::Arm(debts) => changed(word.with_phase(Phase::Live).adding(debts), Effect::None),
         Event::Cancel(_) if word.invalidating() => unchanged(word, Effect::Repeat),
         Event::Cancel(cause) => {
+            // `CPU` stays owed until the caller has removed the transfer from its queue, so no slot
+            // is freed while a queue still links it.
             changed(word.asking().because(cause).losing(Place::Queue), Effect::Unqueue)
         }
         Event::Withdraw(_, cause) => {
@@ -112,14 +115,16 @@ const fn step_live(word: Word, event: Event) -> Step {
         Event::Arm(_) if word.invalidating() || word.lost() => unchanged(word, Effect::TooLate),
         Event::Arm(debts) => changed(word.adding(debts), Effect::None),
         Event::Withdraw(debts, cause) => {
-            // What was not sent is not answered.
+            // A request that was not sent gets no answer, so the peer's debt ends with it.
             let back = Debts(debts.0 & !Debts::CPU.0 | Debts::PEER.0);
             changed(lose(word.paying(back).asking().because(cause), Place::Queue), Effect::None)
         }
         Event::PayCpu => {
             let paid = word.paying(Debts::CPU);
             if paid.invalidating() && paid.owes(Debts::HW) {
-                // The cancellation came while the descriptor was being posted.
+                // The cancellation came while the descriptor was being posted. Its thread alone
+                // knows when the descriptor is complete, so the invalidation starts here and not
+                // with the cancellation (R18).
                 changed(paid, Effect::Invalidate)
             } else {
                 settle(paid)
@@ -128,7 +133,8 @@ const fn step_live(word: Word, event: Event) -> Step {
         Event::HwOk | Event::HwUntouched | Event::HwTouched if !word.owes(Debts::HW) => {
             unchanged(word, Effect::Late)
         }
-        // S0-16, R6: an invalidated descriptor that came back good lost the race and is good.
+        // S0-16, R6: a descriptor that came back good after its invalidation has won the race. The
+        // transfer is good.
         Event::HwOk => settle(word.paying(Debts::HW).proving()),
         Event::HwUntouched => settle(hw_error(word, Place::Staged, Cause::Device)),
         Event::HwTouched => settle(hw_error(word, Place::Moving, Cause::Device)),
@@ -139,11 +145,12 @@ const fn step_live(word: Word, event: Event) -> Step {
         Event::MsgOk => settle(word.paying(Debts::MSG)),
         Event::MsgNotDelivered => msg_error(word, Place::Message),
         Event::MsgUnknown => msg_error(word, Place::Answer),
-        // We have given it up, and its descriptor has not come back: the peer has pulled all the same (S0-16).
+        // The transfer was given up, and its descriptor has not come back yet. PUT_DONE still
+        // proves that the peer has pulled everything (S0-16).
         Event::Done if given_up(word) => changed(word.proving(), Effect::None),
         Event::Accepted | Event::Done if !word.owes(Debts::PEER) => unchanged(word, Effect::Late),
-        // `CPU` and `HW` are one bit each, and one holder each; and who has had a descriptor pulls
-        // nothing, who never had one was not pulled from (R31).
+        // `CPU` and `HW` are one bit each and have one holder each. A transfer is either the source
+        // or the sink of a pull, never both (R31).
         Event::Accepted if word.owes(Debts::CPU) || word.owes(Debts::HW) || word.proven() => {
             unchanged(word, Effect::Late)
         }
@@ -155,6 +162,7 @@ const fn step_live(word: Word, event: Event) -> Step {
         }
         Event::Done => invalidate(word.paying(Debts::PEER).proving()),
         Event::Refused
+            // A refusal behind a cancellation changes nothing: the first cause stays (R7).
             if word.invalidating() || !(word.owes(Debts::PEER) || word.owes(Debts::HW)) =>
         {
             unchanged(word, Effect::Late)
@@ -165,12 +173,12 @@ const fn step_live(word: Word, event: Event) -> Step {
     }
 }
 
-/// Whether a transfer's peer is not waited for any more, but its descriptor is.
+/// Whether the transfer waits for its descriptor and no longer for its peer.
 const fn given_up(word: Word) -> bool {
     word.invalidating() && word.owes(Debts::HW) && !word.owes(Debts::PEER) && !word.proven()
 }
 
-/// By hand, with the proof that nothing moves any more: `HW` and `MSG` are settled at once.
+/// Settles `HW` and `MSG` at once, with the proof that nothing moves any more.
 const fn step_stopped(word: Word) -> Step {
     if !word.owes(Debts::HW) && !word.owes(Debts::MSG) {
         return unchanged(word, Effect::Late);
@@ -180,26 +188,27 @@ const fn step_stopped(word: Word) -> Step {
         next = hw_error(next, Place::Moving, Cause::LinkDown);
     }
     if next.owes(Debts::MSG) {
-        // A message whose data was moved had arrived: the pull is the proof.
+        // A message whose data was moved has arrived: the pull is the proof (decision 0005).
         next = next.paying(Debts::MSG).paying(Debts::PEER).because(Cause::LinkDown);
         next = lose(next, Place::Answer);
     }
     settle(next)
 }
 
-/// A descriptor came back with an error. If the peer has vouched for the data nothing is lost.
+/// Settles a descriptor that came back with an error. Nothing is lost if the peer has confirmed the
+/// data.
 const fn hw_error(word: Word, place: Place, cause: Cause) -> Word {
     let paid = word.paying(Debts::HW);
     if paid.proven() {
         paid
     } else {
-        // Without its source the peer's answer can only be a failure: do not wait for it.
+        // Without its source the peer's answer can only be a failure, so it is not waited for.
         paid.paying(Debts::PEER).because(cause).losing(place)
     }
 }
 
-/// A short message failed. With a descriptor out, the descriptor's end decides: one that comes
-/// back OK was pulled, so the message had arrived after all.
+/// Settles a short message that failed. With a descriptor out, the end of the descriptor decides:
+/// one that comes back OK was pulled, so the message had arrived (decision 0005).
 const fn msg_error(word: Word, place: Place) -> Step {
     let paid = word.paying(Debts::MSG).paying(Debts::PEER).because(Cause::Channel);
     if paid.owes(Debts::HW) {
@@ -209,7 +218,7 @@ const fn msg_error(word: Word, place: Place) -> Step {
     }
 }
 
-/// Gives up waiting for the peer.
+/// Stops waiting for the peer.
 const fn drop_peer(word: Word) -> Word {
     if word.owes(Debts::PEER) {
         lose(word.paying(Debts::PEER), Place::Answer)
@@ -218,8 +227,8 @@ const fn drop_peer(word: Word) -> Word {
     }
 }
 
-/// A loss, unless the data is known to have been moved, or a descriptor is out: then its end
-/// decides.
+/// Records a loss, unless the data is known to have been moved, or a descriptor is out. The
+/// descriptor's end then decides.
 const fn lose(word: Word, place: Place) -> Word {
     if word.proven() || word.owes(Debts::HW) {
         word
@@ -228,10 +237,12 @@ const fn lose(word: Word, place: Place) -> Word {
     }
 }
 
-/// Wants the descriptor back, if there is one; while `CPU` is owed its holder will ask.
+/// Invalidates the descriptor, if there is one. While `CPU` is owed, its holder does that later.
 const fn invalidate(word: Word) -> Step {
     let first = !word.invalidating();
     let next = word.asking();
+    // Only the first cancellation asks the engine here. The sweep repeats the request while the
+    // descriptor is still out.
     if next.owes(Debts::HW) && !next.owes(Debts::CPU) && first {
         changed(next, Effect::Invalidate)
     } else {
@@ -239,7 +250,7 @@ const fn invalidate(word: Word) -> Step {
     }
 }
 
-/// Finalizes if nothing is owed.
+/// Finalizes if no debt is left.
 const fn settle(word: Word) -> Step {
     if word.debts().0 == 0 {
         changed(word.with_phase(Phase::Done), Effect::Finalize)

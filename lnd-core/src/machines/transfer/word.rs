@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! The transfer word: 32 bits, written by compare-and-swap from any context. Separate facts, one bit
-//! each: final only when all are in (R4).
+//! This file holds the transfer word: 32 bits, changed by compare-and-swap from any context. Each
+//! fact has one bit of its own, and the transfer is final only when all are in (R4).
 
 use core::fmt;
 
 bitflags::bitflags! {
     impl Debts: u8 {
-        /// A thread is still at work on the transfer: it builds, posts or queues it.
+        /// A thread is at work on the transfer: it builds, posts or queues it.
         const CPU = 1 << 0;
         /// The engine has a descriptor.
         const HW = 1 << 1;
@@ -17,18 +17,18 @@ bitflags::bitflags! {
     }
 }
 
-/// Who still owes a completion.
+/// The parties that still owe a completion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(transparent)]
 pub struct Debts(pub u8);
 
-/// Where a transfer stands as a whole.
+/// The phase of a transfer as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Phase {
     /// The slot is unused, or claimed and not yet published: no event may touch it.
     Free = 0,
-    /// Accepted; nothing has been posted yet (it waits for a hello, a credit, a verdict).
+    /// Accepted, with nothing posted yet: it waits for a hello, a credit or a decision.
     Queued = 1,
     /// Something is or was posted.
     Live = 2,
@@ -42,7 +42,7 @@ pub enum Phase {
 pub enum Cause {
     /// The peer was declared down.
     PeerDown = 1,
-    /// The peer came back as another life.
+    /// The peer returned as another incarnation.
     PeerRestarted = 2,
     /// The link failed or was stopped.
     LinkDown = 3,
@@ -56,7 +56,7 @@ pub enum Cause {
     Refused = 7,
     /// The channel reported a failure.
     Channel = 8,
-    /// The engine reported a failure nobody had asked for.
+    /// The engine reported a failure without an invalidation.
     Device = 9,
     /// Something local failed: posting, addresses.
     Local = 10,
@@ -66,7 +66,8 @@ pub enum Cause {
     ConnectionDown = 12,
 }
 
-/// How far a transfer had come where it lost something: what is known of its delivery. Ordered.
+/// How far a transfer had come when it lost something. The order is that of the knowledge about
+/// delivery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Place {
@@ -74,9 +75,10 @@ pub enum Place {
     Queue = 1,
     /// In a short message known not to be delivered.
     Message = 2,
-    /// The message is out; whether the peer has it is not known.
+    /// The message is out. Whether the peer has it is unknown.
     Answer = 3,
-    /// Staged or posted, and the descriptor came back untouched: it knows better than the message.
+    /// Staged or posted, and the descriptor came back untouched. That outweighs what the message
+    /// shows.
     Staged = 4,
     /// In the engine, and bytes may have moved.
     Moving = 5,
@@ -125,17 +127,17 @@ impl Place {
 /// A value of the transfer word.
 ///
 /// ```text
-/// 31          16 15 14 13  11 10   7   6      5      4   3     0
-/// [ generation ][phase][place][cause][proven][asked][lost][debts]
+/// 31          16 15 14 13  11 10   7   6          5          4   3     0
+/// [ generation ][phase][place][cause][proven][invalidating][lost][debts]
 /// ```
 ///
-/// * `generation`: the low half of the slot's use count, so that an event for an earlier use fails
-///   its compare-and-swap;
+/// * `generation`: the low half of the slot's use count. An event for an earlier use fails its
+///   compare-and-swap;
 /// * `lost`: some debt was not paid OK. The transfer ends OK if and only if this bit is clear
 ///   (INV-4);
-/// * `invalidating`: a cancellation has been asked for; it is asked once;
-/// * `proven`: all bytes are known to have been moved: the descriptor came back OK, or the peer has
-///   vouched for it (PUT_DONE).
+/// * `invalidating`: the transfer was cancelled. Its descriptor is invalidated once;
+/// * `proven`: all bytes are known to have been moved. The descriptor came back OK, or the peer has
+///   confirmed it (PUT_DONE).
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(transparent)]
 pub struct Word(u32);
@@ -168,7 +170,7 @@ impl Word {
         Self::free(generation).with_phase(Phase::Live).with_debts(Debts(debts.0 | Debts::CPU.0))
     }
 
-    /// The word of its bits.
+    /// The word with these bits.
     pub const fn from_bits(bits: u32) -> Self {
         Self(bits)
     }
@@ -183,7 +185,7 @@ impl Word {
         (self.0 >> GENERATION_SHIFT) as u16
     }
 
-    /// Whether this word is of the slot's use number `generation`.
+    /// Whether this word belongs to the slot's use number `generation`.
     pub const fn is_of(self, generation: u32) -> bool {
         self.generation() == generation as u16
     }
@@ -213,7 +215,7 @@ impl Word {
         self.0 & LOST != 0
     }
 
-    /// Whether a cancellation was asked for.
+    /// Whether the transfer was cancelled.
     pub const fn invalidating(self) -> bool {
         self.0 & INVALIDATING != 0
     }
@@ -266,7 +268,8 @@ impl Word {
         }
     }
 
-    /// Records a loss at `place`; the furthest place stays, for it knows least.
+    /// Records a loss at `place`. The furthest place stays, because there the least is known of
+    /// delivery.
     pub(super) const fn losing(self, place: Place) -> Self {
         let lost = self.0 | LOST;
         if (place as u32) > (self.0 >> PLACE_SHIFT) & PLACE_MASK {
@@ -284,7 +287,7 @@ impl fmt::Debug for Word {
 }
 
 impl fmt::Display for Word {
-    /// For example `Live[HW·MSG] asked Deadline`.
+    /// For example `Live[HW·MSG] invalidating Deadline`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:?}[", self.phase())?;
         let mut first = true;
@@ -298,7 +301,7 @@ impl fmt::Display for Word {
             }
         }
         f.write_str("]")?;
-        for (set, name) in [(self.proven(), " proven"), (self.invalidating(), " asked")] {
+        for (set, name) in [(self.proven(), " proven"), (self.invalidating(), " invalidating")] {
             if set {
                 f.write_str(name)?;
             }
