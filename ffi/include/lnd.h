@@ -4,10 +4,10 @@
  *
  * Generated from ffi/src; do not edit. docs/c-abi.md explains it, with an example.
  *
- * Contract of every call: a pointer is NULL or points to what its comment says, and stays valid
- * while the call runs; nobody else writes to what is read. A NULL where none may be, a struct of
- * another size, misaligned memory, a stale or foreign handle, a call in the wrong context or from
- * inside an operation is an error and changes nothing.
+ * Contract of every call: a pointer is NULL or points to what the call's comment requires, and
+ * stays valid during the call. Nothing else writes to what the call reads. A NULL that is not
+ * allowed, a struct of another size, misaligned memory, a stale or foreign handle, a call in the
+ * wrong context and a call from inside an operation are errors and have no effect.
  */
 
 #ifndef LND_H
@@ -23,31 +23,32 @@
 /* Most links of one NI. */
 #define LND_MAX_LINKS 8U
 
-/* In lnd_config.flags: frames carry checksums, and such without are refused. */
+/* In lnd_config.flags: frames carry checksums. A frame without one is refused. */
 #define LND_CHECKSUM 1U
 
 /*
- * In lnd_config.flags: the channel is reliable. A frame that it called sent reaches the peer's
- * driver, however long that does not run, unless its incarnation ends. Without it a short
- * message that ended well is reported as LND_DELIVERY_SENT, not as delivered. lnd_config_init()
- * leaves it out. Frames of an incarnation that has ended, and frames for one, may stay in the
- * channel.
+ * In lnd_config.flags: the channel is reliable. A frame that the channel reports as sent reaches
+ * the peer's driver, however long that driver pauses, unless the peer's incarnation ends.
+ * Without this flag a short message that ended well is reported as LND_DELIVERY_SENT, not as
+ * delivered. lnd_config_init() does not set it. Frames from or for an ended incarnation may stay
+ * in the channel.
  */
 #define LND_RELIABLE 2U
 
 /*
- * In lnd_config.flags: what send() takes has ended when it returns, as in memory that the sender
- * writes itself; it never returns LND_SEND_PENDING. A short message may then end within
- * lnd_submit(). lnd_config_init() leaves it out.
+ * In lnd_config.flags: a frame that send() accepts has ended when send() returns, as in memory
+ * that the sender writes itself. send() never returns LND_SEND_PENDING. A short message may then
+ * end within lnd_submit(). lnd_config_init() does not set this flag.
  */
 #define LND_ENDS_AT_ONCE 4U
 
 /*
- * In lnd_config.flags: the engine, which is operations, cannot take staged memory back while the
- * peer may be reading it, as a queue pair cannot: the read would end well with a part of the
- * data. The peer is asked first (CANCEL), and engine_invalidate() is called for staged memory
- * once it does not read, or not any more. Without its answer within @drain_bound the connection
- * is stopped, or the link. All nodes say so, or none.
+ * In lnd_config.flags, for an engine that is operations: the engine cannot invalidate staged
+ * memory safely while the peer may read it. A queue pair is an example: the peer's read would
+ * succeed with a part of the data. The library first sends CANCEL to the peer. It calls
+ * engine_invalidate() for staged memory after the peer has answered that it does not read. If no
+ * answer comes within @drain_bound, the connection or the link is stopped. All nodes set this
+ * flag, or none.
  */
 #define LND_CANCEL_FIRST 8U
 
@@ -60,13 +61,13 @@
 /* Most bytes of a key. */
 #define LND_MAX_KEY 32U
 
-/* LND_UNTIL_DEADLINE - As a limit of resends: none but the message's deadline. */
+/* LND_UNTIL_DEADLINE - As a limit of resends: only the message's deadline limits them. */
 #define LND_UNTIL_DEADLINE 255U
 
 /* LND_MAX_RULES - Most rules of lnd_health_set_rules(). */
 #define LND_MAX_RULES 256U
 
-/* LND_NO_SENSITIVITY - An interface has no sensitivity of its own. */
+/* LND_NO_SENSITIVITY - The interface has no sensitivity of its own. */
 #define LND_NO_SENSITIVITY 0xffffffffU
 
 /* What node_of() returns for a NID that has no number. */
@@ -78,13 +79,13 @@
 /* Most fragments of one transfer. */
 #define LND_MAX_FRAGMENTS 256U
 
-/* No particular link. */
+/* Any link. */
 #define LND_ANY_LINK 0xffffffffU
 
-/* Later than every time: as a deadline, never. */
+/* Later than every time. As a deadline: never. */
 #define LND_NEVER 0xffffffffffffffffULL
 
-/* No NID: who has sent a frame is not known, see lnd_frame_in(). No node may have this NID. */
+/* No NID: the sender of the frame is not known, see lnd_frame_in(). No node may have this NID. */
 #define LND_NID_UNKNOWN 0xffffffffffffffffULL
 
 /* Alignment of an NI's memory and of ring memory. */
@@ -93,7 +94,7 @@
 /* The version of this ABI; in lnd_config.abi_version. */
 #define LND_ABI_VERSION 1U
 
-/* The oldest ABI that callers may still have been compiled for. */
+/* The oldest ABI that the library supports. */
 #define LND_ABI_OLDEST 1U
 
 /* The library's version, first number. */
@@ -106,90 +107,99 @@
 #define LND_VERSION_PATCH 0U
 
 /**
- * enum lnd_error - How a call ended.
+ * enum lnd_error - The result of a call.
  *
- * LND_OK, LND_DONE and LND_REQUEST are no errors. An error means that nothing was done, unless the call
- * says otherwise. Numbers are never used
- * again for another meaning; those up to 127 that are not listed are reserved for later versions.
+ * LND_OK, LND_DONE and LND_REQUEST are not errors. An error means that nothing was done, unless
+ * the call says otherwise. A number is never reused for another meaning. Numbers up to 127 that
+ * are not listed are reserved.
  */
 enum lnd_error {
 	/** @LND_OK: Done. */
 	LND_OK = 0,
-	/** @LND_E_NULL: A pointer that must not be NULL is. */
+	/** @LND_E_NULL: A pointer that must not be NULL is NULL. */
 	LND_E_NULL = 1,
-	/** @LND_E_SIZE: A struct's size field is not the size of that struct in this version. */
+	/**
+	 * @LND_E_SIZE: The size field of a struct is not the size of that struct in this
+	 * version.
+	 */
 	LND_E_SIZE = 2,
-	/** @LND_E_ALIGN: A pointer is not aligned as its type needs. */
+	/** @LND_E_ALIGN: A pointer is not aligned for its type. */
 	LND_E_ALIGN = 3,
-	/** @LND_E_VERSION: The library does not speak this version of the ABI. */
+	/** @LND_E_VERSION: The library does not support this version of the ABI. */
 	LND_E_VERSION = 4,
 	/** @LND_E_CONFIG: A value of the configuration is out of its range. */
 	LND_E_CONFIG = 5,
-	/** @LND_E_OPS: An operation that must be given is NULL. */
+	/** @LND_E_OPS: A required operation is NULL. */
 	LND_E_OPS = 6,
 	/** @LND_E_MEMORY: The memory is too small. */
 	LND_E_MEMORY = 7,
-	/** @LND_E_NI: This is no NI: never created, or destroyed. */
+	/** @LND_E_NI: Not an NI: never created, or destroyed. */
 	LND_E_NI = 8,
-	/** @LND_E_CONTEXT: The call is for threads and was made in an interrupt. */
+	/** @LND_E_CONTEXT: The call is for threads only and was made in an interrupt. */
 	LND_E_CONTEXT = 9,
 	/**
-	 * @LND_E_REENTRY: The call was made from within an operation or callback that may not
+	 * @LND_E_REENTRY: The call was made from within an operation or callback that must not
 	 * make it.
 	 */
 	LND_E_REENTRY = 10,
 	/**
-	 * @LND_E_BUSY: Another context is inside: the lock does not exclude it, or does not
-	 * have to.
+	 * @LND_E_BUSY: Another context is in a call. Either the lock does not exclude it, or
+	 * there is no lock.
 	 */
 	LND_E_BUSY = 11,
 	/** @LND_E_FOREIGN: The handle belongs to another NI. */
 	LND_E_FOREIGN = 12,
-	/** @LND_E_STALE: The handle is of something that has ended. */
+	/** @LND_E_STALE: The object that the handle names has ended. */
 	LND_E_STALE = 13,
 	/** @LND_E_ARGUMENT: A number is out of its range. */
 	LND_E_ARGUMENT = 14,
 	/** @LND_E_LINK: There is no such link. */
 	LND_E_LINK = 15,
-	/** @LND_E_NO_ROUTE: There is no way to this NID, or it is our own. */
+	/** @LND_E_NO_ROUTE: There is no route to this NID, or it is our own. */
 	LND_E_NO_ROUTE = 16,
 	/** @LND_E_PEER_DOWN: The peer is down. */
 	LND_E_PEER_DOWN = 17,
-	/** @LND_E_PEERS_FULL: No more peers, interfaces or routes can be taken up. */
+	/** @LND_E_PEERS_FULL: The table of peers, interfaces or routes is full. */
 	LND_E_PEERS_FULL = 18,
-	/** @LND_E_NO_SLOTS: All transfer slots are in use: try again when something has ended. */
+	/** @LND_E_NO_SLOTS: All transfer slots are in use. Try again after a transfer has ended. */
 	LND_E_NO_SLOTS = 19,
-	/** @LND_E_NO_LISTS: All fragment lists are in use: try again when something has ended. */
+	/** @LND_E_NO_LISTS: All fragment lists are in use. Try again after a transfer has ended. */
 	LND_E_NO_LISTS = 20,
 	/** @LND_E_SHUTTING_DOWN: The NI is shutting down. */
 	LND_E_SHUTTING_DOWN = 21,
 	/**
-	 * @LND_E_FRAGMENTS: A fragment vector breaks a rule: too many, empty, too long, or past
-	 * the address space.
+	 * @LND_E_FRAGMENTS: A fragment vector breaks a rule: too many fragments, an empty or
+	 * too long one, or one that passes the end of the address space.
 	 */
 	LND_E_FRAGMENTS = 22,
-	/** @LND_E_ADDRESS: A fragment lies outside of what can be reached. */
+	/** @LND_E_ADDRESS: A fragment lies outside the reachable memory. */
 	LND_E_ADDRESS = 23,
 	/** @LND_E_HEADER: The upper-layer header is longer than LND_MAX_HEADER. */
 	LND_E_HEADER = 24,
-	/** @LND_E_TOO_LONG: More bytes than the fragments hold or the other side has room for. */
+	/**
+	 * @LND_E_TOO_LONG: More bytes than the fragments hold, or than the other side has room
+	 * for.
+	 */
 	LND_E_TOO_LONG = 25,
 	/** @LND_E_DEADLINE: The deadline has passed already. */
 	LND_E_DEADLINE = 26,
-	/** @LND_E_WRONG_KIND: The call does not fit this kind of request, action or interface. */
+	/**
+	 * @LND_E_WRONG_KIND: The call does not apply to this kind of request, action or
+	 * interface.
+	 */
 	LND_E_WRONG_KIND = 27,
-	/** @LND_E_GONE: The request has ended meanwhile: nothing will be reported. */
+	/** @LND_E_GONE: The request has already ended. No report follows. */
 	LND_E_GONE = 28,
-	/** @LND_E_WAIT: No room for the frame now: keep it and offer it again. */
+	/** @LND_E_WAIT: No room for the frame now. Keep it and offer it again. */
 	LND_E_WAIT = 29,
-	/** @LND_E_FRAME: The frame makes no sense; it was dropped and counted. */
+	/** @LND_E_FRAME: The frame is malformed. It was dropped and counted. */
 	LND_E_FRAME = 30,
 	/**
-	 * @LND_E_RUNNING: The NI still runs: it is not quiescent, or something is not reported
-	 * yet; or the link does not wait for a proof.
+	 * @LND_E_RUNNING: The NI is not quiescent, or a report is still due; or the link does
+	 * not wait for a proof.
 	 */
 	LND_E_RUNNING = 31,
-	/** @LND_E_END: There is nothing (more) of that kind. */
+	/** @LND_E_END: There is no entry, or no further one. */
 	LND_E_END = 32,
 	/**
 	 * @LND_E_RING: The ring memory is too small, not formatted, or formatted for other
@@ -202,24 +212,21 @@ enum lnd_error {
 	LND_E_NO_PEER = 35,
 	/** @LND_E_UNSUPPORTED: This build of the library lacks the feature. */
 	LND_E_UNSUPPORTED = 36,
-	/**
-	 * @LND_E_BOOKS: The NI's own books do not add up; nothing that a caller can do brings
-	 * this about.
-	 */
+	/** @LND_E_BOOKS: The NI's internal accounting is inconsistent. No caller can cause this. */
 	LND_E_BOOKS = 37,
-	/** @LND_E_KNOWN: It is known already. */
+	/** @LND_E_KNOWN: The entry already exists. */
 	LND_E_KNOWN = 38,
 	/**
-	 * @LND_DONE: Done, and ended: what was accepted has ended within the call, whose report
-	 * says how. No finalize() comes.
+	 * @LND_DONE: Done and ended: the accepted transfer ended within the call, which returns
+	 * its report. finalize() is not called for it.
 	 */
 	LND_DONE = 39,
 	/**
-	 * @LND_REQUEST: The frame is a peer's request, which stays in the channel until it is
+	 * @LND_REQUEST: The frame is a peer's request. It stays in the channel until it is
 	 * decided: see lnd_frame_in().
 	 */
 	LND_REQUEST = 40,
-	/** @LND_E_WIDTH: Not an error: makes the enum 32 bits wide with every compiler. */
+	/** @LND_E_WIDTH: Not an error. It makes the enum 32 bits wide with every compiler. */
 	LND_E_WIDTH = 2147483647,
 };
 
@@ -227,20 +234,20 @@ enum lnd_error {
  * enum lnd_context - What context() returns.
  */
 enum lnd_context {
-	/** @LND_CONTEXT_THREAD: A thread, or whatever else may take the lock. */
+	/** @LND_CONTEXT_THREAD: A thread, or another context that may take the lock. */
 	LND_CONTEXT_THREAD = 0,
 	/** @LND_CONTEXT_INTERRUPT: An interrupt that may have interrupted the lock's holder. */
 	LND_CONTEXT_INTERRUPT = 1,
 };
 
 /**
- * enum lnd_lane - Which queue of the channel a frame travels in.
+ * enum lnd_lane - The channel queue in which a frame travels.
  */
 enum lnd_lane {
-	/** @LND_LANE_REQUEST: Requests; one that finds no receiver's room waits. */
+	/** @LND_LANE_REQUEST: Requests. A request waits if the receiver has no room. */
 	LND_LANE_REQUEST = 0,
 	/**
-	 * @LND_LANE_CONTROL: Answers, greetings, credits; must never wait behind the other
+	 * @LND_LANE_CONTROL: Answers, handshake, credits. They must never wait behind the other
 	 * lane.
 	 */
 	LND_LANE_CONTROL = 1,
@@ -250,32 +257,32 @@ enum lnd_lane {
  * enum lnd_send - What send() returns.
  */
 enum lnd_send {
-	/** @LND_SEND_DONE: Handed over and done. */
+	/** @LND_SEND_DONE: Handed over and ended well. */
 	LND_SEND_DONE = 0,
 	/**
-	 * @LND_SEND_PENDING: Handed over; lnd_sent() tells the end if the frame is tracked. Not
-	 * with LND_ENDS_AT_ONCE.
+	 * @LND_SEND_PENDING: Handed over. If the frame is tracked, lnd_sent() reports its end.
+	 * Not with LND_ENDS_AT_ONCE.
 	 */
 	LND_SEND_PENDING = 1,
-	/** @LND_SEND_FAILED: Handed over and failed: known not to be delivered. */
+	/** @LND_SEND_FAILED: Handed over and failed: certainly not delivered. */
 	LND_SEND_FAILED = 2,
 	/** @LND_SEND_FULL: No room: not handed over. */
 	LND_SEND_FULL = 3,
 	/**
 	 * @LND_SEND_TOO_LONG: Longer than the channel's frames: not handed over. The message
-	 * ends as a local failure, and bug() is told: lnd_config.immediate_max is too large for
-	 * this channel, see lnd_frame_size().
+	 * ends as a local failure and the library calls bug(): lnd_config.immediate_max is too
+	 * large for this channel, see lnd_frame_size().
 	 */
 	LND_SEND_TOO_LONG = 4,
 };
 
 /**
- * enum lnd_motion - Which way a descriptor moves data.
+ * enum lnd_motion - The direction in which a descriptor moves data.
  */
 enum lnd_motion {
-	/** @LND_MOTION_STAGE: Memory that the peer, and no other node, may read. */
+	/** @LND_MOTION_STAGE: Memory that this peer may read, and no other node. */
 	LND_MOTION_STAGE = 0,
-	/** @LND_MOTION_PULL: Read what the peer has staged. */
+	/** @LND_MOTION_PULL: Reads what the peer has staged. */
 	LND_MOTION_PULL = 1,
 };
 
@@ -283,10 +290,13 @@ enum lnd_motion {
  * enum lnd_post - What engine_post() returns.
  */
 enum lnd_post {
-	/** @LND_POST_DONE: Posted: it comes back by lnd_completed(), or by a stop. */
+	/**
+	 * @LND_POST_DONE: Posted. The descriptor comes back through lnd_completed() or through
+	 * a stop.
+	 */
 	LND_POST_DONE = 0,
 	/**
-	 * @LND_POST_INVALID: Not posted: the engine cannot do this. The transfer ends as a
+	 * @LND_POST_INVALID: Not posted: the engine does not support it. The transfer ends as a
 	 * local failure.
 	 */
 	LND_POST_INVALID = 1,
@@ -306,13 +316,13 @@ enum lnd_returned {
 	/** @LND_RETURNED_OK: All bytes were moved. */
 	LND_RETURNED_OK = 0,
 	/**
-	 * @LND_RETURNED_UNTOUCHED: With an error, and the engine vouches that not one byte was
-	 * moved, or will be.
+	 * @LND_RETURNED_UNTOUCHED: With an error. The engine guarantees that it has moved no
+	 * byte and will move none.
 	 */
 	LND_RETURNED_UNTOUCHED = 1,
-	/** @LND_RETURNED_TOUCHED: With an error, and bytes may have been moved. */
+	/** @LND_RETURNED_TOUCHED: With an error. Bytes may have been moved. */
 	LND_RETURNED_TOUCHED = 2,
-	/** @LND_RETURNED_UNKNOWN: Of engine_reclaim() alone: nothing is known of its end. */
+	/** @LND_RETURNED_UNKNOWN: Only from engine_reclaim(): the outcome is not known. */
 	LND_RETURNED_UNKNOWN = 3,
 };
 
@@ -322,23 +332,23 @@ enum lnd_returned {
 enum lnd_kind {
 	/** @LND_PUT: Payload for the peer. */
 	LND_PUT = 1,
-	/** @LND_ACK: The answer to a PUT that wants one. */
+	/** @LND_ACK: The answer to a PUT that requests one. */
 	LND_ACK = 2,
-	/** @LND_GET: A wish for payload. */
+	/** @LND_GET: A request for payload. */
 	LND_GET = 3,
 	/** @LND_REPLY: The answer to a GET that was not optimised. */
 	LND_REPLY = 4,
 };
 
 /**
- * enum lnd_request_kind - What a peer asks for.
+ * enum lnd_request_kind - The kind of a peer's request.
  */
 enum lnd_request_kind {
 	/**
-	 * @LND_REQUEST_IMMEDIATE: A PUT, an ACK or a REPLY whose payload came along: lnd_recv()
-	 * copies it. Or a GET that is not optimised, without payload: lnd_recv() of no bytes or
-	 * lnd_nak() ends it, and the answer is an LND_REPLY of its own. Which of them it is, the
-	 * upper layer's header says.
+	 * @LND_REQUEST_IMMEDIATE: A PUT, an ACK or a REPLY with its payload: lnd_recv() copies
+	 * it. Or a GET that is not optimised, without payload: lnd_recv() of no bytes or
+	 * lnd_nak() ends it, and the answer is a separate LND_REPLY. The upper layer's header
+	 * distinguishes them.
 	 */
 	LND_REQUEST_IMMEDIATE = 1,
 	/** @LND_REQUEST_PUT: A PUT, an ACK or a REPLY: lnd_recv() pulls the payload. */
@@ -353,18 +363,18 @@ enum lnd_request_kind {
 enum lnd_nak_reason {
 	/** @LND_NAK_NO_MATCH: Nothing matches. */
 	LND_NAK_NO_MATCH = 1,
-	/** @LND_NAK_NO_RESOURCES: A resource is missing; the same request may succeed later. */
+	/** @LND_NAK_NO_RESOURCES: A resource is missing. The same request may succeed later. */
 	LND_NAK_NO_RESOURCES = 2,
 	/** @LND_NAK_SHUTTING_DOWN: Shutting down. */
 	LND_NAK_SHUTTING_DOWN = 3,
-	/** @LND_NAK_BAD_REQUEST: The request makes no sense. */
+	/** @LND_NAK_BAD_REQUEST: The request is malformed. */
 	LND_NAK_BAD_REQUEST = 4,
 	/** @LND_NAK_FAILED: Failed locally. */
 	LND_NAK_FAILED = 5,
 };
 
 /**
- * enum lnd_role - What a reported transfer was.
+ * enum lnd_role - The role of a reported transfer.
  */
 enum lnd_role {
 	/** @LND_ROLE_IMMEDIATE: Ours, whole inside a message. */
@@ -391,7 +401,7 @@ enum lnd_health_class {
 	LND_HEALTH_OK = 0,
 	/** @LND_HEALTH_LOCAL_INTERRUPT: Interrupted locally. */
 	LND_HEALTH_LOCAL_INTERRUPT = 1,
-	/** @LND_HEALTH_LOCAL_DROPPED: Never left this node. */
+	/** @LND_HEALTH_LOCAL_DROPPED: Lost before it left this node. */
 	LND_HEALTH_LOCAL_DROPPED = 2,
 	/** @LND_HEALTH_LOCAL_ABORTED: Aborted locally. */
 	LND_HEALTH_LOCAL_ABORTED = 3,
@@ -401,13 +411,13 @@ enum lnd_health_class {
 	LND_HEALTH_LOCAL_ERROR = 5,
 	/** @LND_HEALTH_LOCAL_TIMEOUT: Timed out in a local queue. */
 	LND_HEALTH_LOCAL_TIMEOUT = 6,
-	/** @LND_HEALTH_REMOTE_ERROR: The peer had it and failed. */
+	/** @LND_HEALTH_REMOTE_ERROR: The peer received it and failed. */
 	LND_HEALTH_REMOTE_ERROR = 7,
-	/** @LND_HEALTH_REMOTE_DROPPED: The peer refused it or the way was lost. */
+	/** @LND_HEALTH_REMOTE_DROPPED: The peer refused it, or the path was lost. */
 	LND_HEALTH_REMOTE_DROPPED = 8,
-	/** @LND_HEALTH_REMOTE_TIMEOUT: The peer has it and does not answer. */
+	/** @LND_HEALTH_REMOTE_TIMEOUT: The peer received it and does not answer. */
 	LND_HEALTH_REMOTE_TIMEOUT = 9,
-	/** @LND_HEALTH_NETWORK_TIMEOUT: Timed out, nobody knows where. */
+	/** @LND_HEALTH_NETWORK_TIMEOUT: Timed out at an unknown place. */
 	LND_HEALTH_NETWORK_TIMEOUT = 10,
 };
 
@@ -416,19 +426,19 @@ enum lnd_health_class {
  */
 enum lnd_delivery {
 	/**
-	 * @LND_DELIVERED: It was delivered. Of a short message over a reliable channel: the
-	 * peer's upper layer sees it, unless the peer's incarnation ends first. Nor does it if
-	 * ours ends without lnd_shutdown() before the peer has taken the message, or if the next
-	 * incarnation of this node shuts down before that.
+	 * @LND_DELIVERED: Delivered. For a short message over a reliable channel: the peer's
+	 * upper layer receives it, unless the peer's incarnation ends first. It does not receive
+	 * it either if our incarnation ends without lnd_shutdown() before the peer has taken the
+	 * message, or if the next incarnation of this node shuts down before that.
 	 */
 	LND_DELIVERED = 1,
-	/** @LND_NOT_DELIVERED: It was not, and will not be. */
+	/** @LND_NOT_DELIVERED: Not delivered; it will not be delivered. */
 	LND_NOT_DELIVERED = 2,
-	/** @LND_DELIVERY_UNKNOWN: It may or may not have been. */
+	/** @LND_DELIVERY_UNKNOWN: It may have been delivered. */
 	LND_DELIVERY_UNKNOWN = 3,
 	/**
-	 * @LND_DELIVERY_SENT: It was handed to a channel that may lose it (no LND_RELIABLE);
-	 * nothing more is known.
+	 * @LND_DELIVERY_SENT: Handed to a channel that may lose it (no LND_RELIABLE). Nothing
+	 * more is known.
 	 */
 	LND_DELIVERY_SENT = 4,
 };
@@ -441,13 +451,13 @@ enum lnd_cause {
 	LND_CAUSE_NONE = 0,
 	/** @LND_CAUSE_PEER_DOWN: The peer was declared down. */
 	LND_CAUSE_PEER_DOWN = 1,
-	/** @LND_CAUSE_PEER_RESTARTED: The peer came back as another life. */
+	/** @LND_CAUSE_PEER_RESTARTED: The peer restarted: it has another incarnation. */
 	LND_CAUSE_PEER_RESTARTED = 2,
 	/** @LND_CAUSE_LINK_DOWN: The link failed. */
 	LND_CAUSE_LINK_DOWN = 3,
 	/** @LND_CAUSE_DEADLINE: The deadline passed. */
 	LND_CAUSE_DEADLINE = 4,
-	/** @LND_CAUSE_SHUTDOWN: We are shutting down. */
+	/** @LND_CAUSE_SHUTDOWN: This NI is shutting down. */
 	LND_CAUSE_SHUTDOWN = 5,
 	/** @LND_CAUSE_WITHDRAWN: The upper layer withdrew it. */
 	LND_CAUSE_WITHDRAWN = 6,
@@ -457,7 +467,7 @@ enum lnd_cause {
 	LND_CAUSE_CHANNEL = 8,
 	/** @LND_CAUSE_DEVICE: The engine failed. */
 	LND_CAUSE_DEVICE = 9,
-	/** @LND_CAUSE_LOCAL: Something local failed: posting, addresses. */
+	/** @LND_CAUSE_LOCAL: A local step failed: posting, addresses. */
 	LND_CAUSE_LOCAL = 10,
 	/** @LND_CAUSE_PROTOCOL: The peer broke the protocol. */
 	LND_CAUSE_PROTOCOL = 11,
@@ -466,78 +476,82 @@ enum lnd_cause {
 };
 
 /**
- * enum lnd_place - How far a lost transfer had come.
+ * enum lnd_place - Where a transfer was when it was lost.
  */
 enum lnd_place {
 	/** @LND_PLACE_NONE: It was not lost. */
 	LND_PLACE_NONE = 0,
-	/** @LND_PLACE_QUEUE: In our queue. */
+	/** @LND_PLACE_QUEUE: In the local queue. */
 	LND_PLACE_QUEUE = 1,
 	/** @LND_PLACE_MESSAGE: In a message that was not delivered. */
 	LND_PLACE_MESSAGE = 2,
-	/** @LND_PLACE_ANSWER: Its message was out. */
+	/** @LND_PLACE_ANSWER: Its message was sent. */
 	LND_PLACE_ANSWER = 3,
-	/** @LND_PLACE_STAGED: In the engine, not one byte moved. */
+	/** @LND_PLACE_STAGED: In the engine. No byte was moved. */
 	LND_PLACE_STAGED = 4,
-	/** @LND_PLACE_MOVING: In the engine, bytes may have moved. */
+	/** @LND_PLACE_MOVING: In the engine. Bytes may have been moved. */
 	LND_PLACE_MOVING = 5,
 };
 
 /**
- * enum lnd_peer_state - How far the greeting of a peer has come.
+ * enum lnd_peer_state - The state of the handshake with a peer.
  */
 enum lnd_peer_state {
-	/** @LND_PEER_UNKNOWN: Not greeted. */
+	/** @LND_PEER_UNKNOWN: No handshake yet. */
 	LND_PEER_UNKNOWN = 0,
-	/** @LND_PEER_HANDSHAKE: Our greeting is out. */
+	/** @LND_PEER_HANDSHAKE: Our HELLO is sent. */
 	LND_PEER_HANDSHAKE = 1,
-	/** @LND_PEER_GOOD: It has answered: requests go out. */
+	/** @LND_PEER_GOOD: The peer has answered. Requests are sent. */
 	LND_PEER_GOOD = 2,
 	/** @LND_PEER_DOWN: Down. */
 	LND_PEER_DOWN = 3,
 };
 
 /**
- * enum lnd_link_state - Where a link stands, or a connection.
+ * enum lnd_link_state - The state of a link or a connection.
  */
 enum lnd_link_state {
 	/** @LND_LINK_UP: In service. */
 	LND_LINK_UP = 1,
-	/** @LND_LINK_STALLED: Failed; a poster may still be inside. */
+	/** @LND_LINK_STALLED: Failed. A thread may still be posting. */
 	LND_LINK_STALLED = 2,
-	/** @LND_LINK_STOPPING: The engine was asked to stop. */
+	/** @LND_LINK_STOPPING: The engine was requested to stop. */
 	LND_LINK_STOPPING = 3,
-	/** @LND_LINK_RECLAIMING: The engine has stopped; its descriptors are taken back. */
+	/** @LND_LINK_RECLAIMING: The engine has stopped. Its descriptors are being reclaimed. */
 	LND_LINK_RECLAIMING = 4,
-	/** @LND_LINK_DOWN: The engine is reset; the link does not work yet. */
+	/** @LND_LINK_DOWN: The engine is reset. The link does not work yet. */
 	LND_LINK_DOWN = 5,
 	/**
-	 * @LND_LINK_FAILED: The device does not identify itself, or says what no working device
-	 * says. What it has stays lent until it is proven stopped: see lnd_assert_stopped().
+	 * @LND_LINK_FAILED: The device does not identify itself, or its registers hold what no
+	 * working device reports. Its memory stays lent until the device is proven stopped: see
+	 * lnd_assert_stopped().
 	 */
 	LND_LINK_FAILED = 6,
 };
 
 /**
- * enum lnd_event_kind - What an event is about.
+ * enum lnd_event_kind - The kind of an event.
  */
 enum lnd_event_kind {
-	/** @LND_EVENT_PEER: A peer has changed its state. */
+	/** @LND_EVENT_PEER: A peer changed its state. */
 	LND_EVENT_PEER = 1,
-	/** @LND_EVENT_LINK: A link has changed its state. */
+	/** @LND_EVENT_LINK: A link changed its state. */
 	LND_EVENT_LINK = 2,
-	/** @LND_EVENT_OVERRUN: Events were lost: look at all peers, links and connections. */
+	/**
+	 * @LND_EVENT_OVERRUN: Events were lost. Read the state of all peers, links and
+	 * connections.
+	 */
 	LND_EVENT_OVERRUN = 3,
 	/**
-	 * @LND_EVENT_CONNECTION: A connection that failed has changed its state; LND_LINK_UP:
-	 * it has been reset. Of one that its link takes over, which fails meanwhile, the link's
-	 * events tell the rest.
+	 * @LND_EVENT_CONNECTION: A failed connection changed its state. LND_LINK_UP: it has
+	 * been reset. If its link fails meanwhile, the link takes the connection over, and the
+	 * link's events report the rest.
 	 */
 	LND_EVENT_CONNECTION = 4,
 };
 
 /**
- * enum lnd_trace_kind - What a trace record is about.
+ * enum lnd_trace_kind - The kind of a trace record.
  */
 enum lnd_trace_kind {
 	/** @LND_TRACE_ACCEPTED: A transfer was accepted; @a: bytes. */
@@ -551,18 +565,18 @@ enum lnd_trace_kind {
 	LND_TRACE_STALE = 3,
 	/** @LND_TRACE_POSTED: A descriptor was posted. */
 	LND_TRACE_POSTED = 4,
-	/** @LND_TRACE_INVALIDATED: A descriptor was asked back. */
+	/** @LND_TRACE_INVALIDATED: A descriptor was invalidated. */
 	LND_TRACE_INVALIDATED = 5,
 	/**
-	 * @LND_TRACE_RECLAIMED: A stopped engine's descriptor was taken; @a: 1 if it held its
-	 * real end.
+	 * @LND_TRACE_RECLAIMED: A stopped engine's descriptor was reclaimed; @a: 1 if it held
+	 * its real outcome.
 	 */
 	LND_TRACE_RECLAIMED = 6,
-	/** @LND_TRACE_SENT: A message was handed over; @a: lane, @b: number. */
+	/** @LND_TRACE_SENT: A message was handed to the channel; @a: lane, @b: number. */
 	LND_TRACE_SENT = 7,
 	/**
-	 * @LND_TRACE_RECEIVED: A message came in; @a: lane, @b: number, @c: 1 if it was acted
-	 * upon.
+	 * @LND_TRACE_RECEIVED: A message was received; @a: lane, @b: number, @c: 1 if it had an
+	 * effect.
 	 */
 	LND_TRACE_RECEIVED = 8,
 	/** @LND_TRACE_PEER: A peer's state; @a: enum lnd_peer_state. */
@@ -572,13 +586,13 @@ enum lnd_trace_kind {
 	/** @LND_TRACE_FINALIZED: A transfer was reported; @a: negated errno, @b: health class. */
 	LND_TRACE_FINALIZED = 11,
 	/**
-	 * @LND_TRACE_ENDED: A message that took no transfer has ended; @nid: the other side,
+	 * @LND_TRACE_ENDED: A message that took no transfer slot ended; @nid: the other side,
 	 * @a: negated errno, @b: health class, @c: its number, @d: its length.
 	 */
 	LND_TRACE_ENDED = 12,
 	/**
-	 * @LND_TRACE_CONNECTION: The state of a connection that failed; @nid: the peer, @a:
-	 * enum lnd_link_state, @b: its number.
+	 * @LND_TRACE_CONNECTION: The state of a failed connection; @nid: the peer, @a: enum
+	 * lnd_link_state, @b: its number.
 	 */
 	LND_TRACE_CONNECTION = 13,
 };
@@ -587,40 +601,40 @@ enum lnd_trace_kind {
  * enum lnd_sent_how - How a short message ended.
  */
 enum lnd_sent_how {
-	/** @LND_SENT_OK: The channel has done its part. */
+	/** @LND_SENT_OK: The channel has completed it. */
 	LND_SENT_OK = 0,
-	/** @LND_SENT_NOT_DELIVERED: Failed, and known not to be delivered. */
+	/** @LND_SENT_NOT_DELIVERED: Failed, and certainly not delivered. */
 	LND_SENT_NOT_DELIVERED = 1,
-	/** @LND_SENT_UNKNOWN: Failed, and nobody knows. */
+	/** @LND_SENT_UNKNOWN: Failed; the delivery is unknown. */
 	LND_SENT_UNKNOWN = 2,
 };
 
 /**
- * enum lnd_run_state - How far a shutdown has come.
+ * enum lnd_run_state - The progress of a shutdown.
  */
 enum lnd_run_state {
 	/** @LND_RUNNING: In service. */
 	LND_RUNNING = 1,
 	/** @LND_REFUSING: New work is refused. */
 	LND_REFUSING = 2,
-	/** @LND_DRAINING: What is left is cancelled. */
+	/** @LND_DRAINING: The remaining work is cancelled. */
 	LND_DRAINING = 3,
-	/** @LND_CLOSING: Peers are told goodbye. */
+	/** @LND_CLOSING: Peers are sent CLOSE. */
 	LND_CLOSING = 4,
 	/** @LND_STOPPING: Engines are being stopped. */
 	LND_STOPPING = 5,
-	/** @LND_QUIESCENT: Nothing moves and nothing is owed: lnd_ni_destroy() may be called. */
+	/** @LND_QUIESCENT: Nothing moves and no report is due: lnd_ni_destroy() may be called. */
 	LND_QUIESCENT = 6,
 };
 
 /**
- * enum lnd_blocker_kind - What stands in the way of being idle.
+ * enum lnd_blocker_kind - What keeps the NI from being idle.
  */
 enum lnd_blocker_kind {
 	/** @LND_BLOCKER_TRANSFER: A transfer that has not ended. */
 	LND_BLOCKER_TRANSFER = 1,
 	/**
-	 * @LND_BLOCKER_UNREPORTED: A transfer that has ended and is not reported yet: call
+	 * @LND_BLOCKER_UNREPORTED: A transfer that has ended and is not yet reported: call
 	 * lnd_run().
 	 */
 	LND_BLOCKER_UNREPORTED = 2,
@@ -629,17 +643,17 @@ enum lnd_blocker_kind {
 };
 
 /**
- * enum lnd_policy - Which table translates ends into errno and health class.
+ * enum lnd_policy - Which table maps the end of a transfer to errno and health class.
  */
 enum lnd_policy {
-	/** @LND_POLICY_SEED: By what is known of the transfer. */
+	/** @LND_POLICY_SEED: By what is known of the transfer's delivery. */
 	LND_POLICY_SEED = 0,
-	/** @LND_POLICY_O2IB: As o2iblnd reports. */
+	/** @LND_POLICY_O2IB: The codes that o2iblnd reports. */
 	LND_POLICY_O2IB = 1,
 };
 
 /**
- * enum lnd_dump_what - Which part of the state lnd_dump() writes.
+ * enum lnd_dump_what - The part of the state that lnd_dump() writes.
  */
 enum lnd_dump_what {
 	/** @LND_DUMP_LINKS: One line a link. */
@@ -653,59 +667,59 @@ enum lnd_dump_what {
 };
 
 /**
- * enum lnd_profile - Which behaviour health has.
+ * enum lnd_profile - The behaviour of health.
  */
 enum lnd_profile {
-	/** @LND_PROFILE_SEED: All classes of failure are repaired by another path. */
+	/** @LND_PROFILE_SEED: A failure of any class is repaired through another path. */
 	LND_PROFILE_SEED = 0,
-	/** @LND_PROFILE_LNET: As public Lustre does. */
+	/** @LND_PROFILE_LNET: The behaviour of public Lustre. */
 	LND_PROFILE_LNET = 1,
 };
 
 /**
- * enum lnd_next - What becomes of a message after a try.
+ * enum lnd_next - How a message continues after a try.
  */
 enum lnd_next {
-	/** @LND_NEXT_ENDED: It has ended: the journey is stale. */
+	/** @LND_NEXT_ENDED: It has ended. Its handle is stale. */
 	LND_NEXT_ENDED = 0,
-	/** @LND_NEXT_AGAIN: It is tried again: lnd_health_begin() finds its next path. */
+	/** @LND_NEXT_AGAIN: It is tried again. lnd_health_begin() selects its next path. */
 	LND_NEXT_AGAIN = 1,
 	/**
 	 * @LND_NEXT_LATER: It is tried again, not before the time that lnd_health_next_try()
-	 * tells.
+	 * returns.
 	 */
 	LND_NEXT_LATER = 2,
 };
 
 /**
- * enum lnd_object - What has health: the kind of a struct lnd_health_ni.
+ * enum lnd_object - The kind of a struct lnd_health_ni.
  */
 enum lnd_object {
-	/** @LND_OBJECT_LOCAL: An interface of ours. */
+	/** @LND_OBJECT_LOCAL: A local interface. */
 	LND_OBJECT_LOCAL = 1,
 	/** @LND_OBJECT_PEER_NI: An interface of a peer. */
 	LND_OBJECT_PEER_NI = 2,
 };
 
 /**
- * enum lnd_action_kind - What health asks its host to do.
+ * enum lnd_action_kind - What the host does for health.
  */
 enum lnd_action_kind {
-	/** @LND_ACTION_PING: Ping, and tell by lnd_health_answered(). */
+	/** @LND_ACTION_PING: Ping, and report through lnd_health_answered(). */
 	LND_ACTION_PING = 1,
-	/** @LND_ACTION_PROBE: Probe, and tell by lnd_prober_ended(). */
+	/** @LND_ACTION_PROBE: Probe, and report through lnd_prober_ended(). */
 	LND_ACTION_PROBE = 2,
-	/** @LND_ACTION_CONNECT: Connect, and tell by lnd_health_connected(). */
+	/** @LND_ACTION_CONNECT: Connect, and report through lnd_health_connected(). */
 	LND_ACTION_CONNECT = 3,
 };
 
 /**
- * enum lnd_probe_kind - By which operation a peer is probed. None uses a receive buffer.
+ * enum lnd_probe_kind - The operation that probes a peer. None uses a receive buffer.
  */
 enum lnd_probe_kind {
 	/** @LND_PROBE_ZERO_READ: A read of no bytes. */
 	LND_PROBE_ZERO_READ = 0,
-	/** @LND_PROBE_ILLEGAL_READ: A read of an address that is surely illegal. */
+	/** @LND_PROBE_ILLEGAL_READ: A read of an illegal address. */
 	LND_PROBE_ILLEGAL_READ = 1,
 	/** @LND_PROBE_PUBLISHED_WORD: A read of a word that the peer has published. */
 	LND_PROBE_PUBLISHED_WORD = 2,
@@ -719,27 +733,27 @@ enum lnd_probe_kind {
 enum lnd_probe_end {
 	/** @LND_PROBE_SUCCESS: It succeeded. */
 	LND_PROBE_SUCCESS = 0,
-	/** @LND_PROBE_ACCESS_ERROR: The far end refused access: somebody is there. */
+	/** @LND_PROBE_ACCESS_ERROR: The peer refused access: the peer is up. */
 	LND_PROBE_ACCESS_ERROR = 1,
-	/** @LND_PROBE_RETRY_EXCEEDED: The transport's retries are spent. */
+	/** @LND_PROBE_RETRY_EXCEEDED: The transport's retries are exhausted. */
 	LND_PROBE_RETRY_EXCEEDED = 2,
-	/** @LND_PROBE_OTHER: Anything else: nothing is known. */
+	/** @LND_PROBE_OTHER: Any other end. It proves nothing. */
 	LND_PROBE_OTHER = 3,
 };
 
 /**
- * enum lnd_finding - What the prober concludes.
+ * enum lnd_finding - The prober's result.
  */
 enum lnd_finding {
-	/** @LND_FINDING_NOTHING: Nothing new. */
+	/** @LND_FINDING_NOTHING: No change. */
 	LND_FINDING_NOTHING = 0,
-	/** @LND_FINDING_ALIVE: It lives. */
+	/** @LND_FINDING_ALIVE: The peer is up. */
 	LND_FINDING_ALIVE = 1,
-	/** @LND_FINDING_DOWN: It is down: tell its NI by lnd_peer_event(). */
+	/** @LND_FINDING_DOWN: The peer is down. Report it to its NI through lnd_peer_event(). */
 	LND_FINDING_DOWN = 2,
 	/**
-	 * @LND_FINDING_CLEAN_UP: It is down and only sends to us: clean it up, also while it is
-	 * in use.
+	 * @LND_FINDING_CLEAN_UP: The peer is down and this node only receives from it. Clean it
+	 * up, even while it is in use.
 	 */
 	LND_FINDING_CLEAN_UP = 3,
 };
@@ -752,57 +766,57 @@ enum lnd_connected {
 	LND_CONNECTED = 0,
 	/** @LND_CONNECT_FAILED: Failed: try again. */
 	LND_CONNECT_FAILED = 1,
-	/** @LND_CONNECT_REFUSED: The node is there and nobody listens. */
+	/** @LND_CONNECT_REFUSED: The node is up and refuses connections. */
 	LND_CONNECT_REFUSED = 2,
 };
 
 /**
- * enum lnd_window_check - What a message that has arrived turned out to be.
+ * enum lnd_window_check - The result of checking a received message for duplicates.
  */
 enum lnd_window_check {
 	/**
-	 * @LND_WINDOW_FIRST: The first copy: deliver it, then lnd_health_message_received() or
-	 * lnd_health_message_not_received().
+	 * @LND_WINDOW_FIRST: The first copy. Deliver it, then call
+	 * lnd_health_message_received() or lnd_health_message_not_received().
 	 */
 	LND_WINDOW_FIRST = 1,
 	/**
-	 * @LND_WINDOW_COMING: The first copy is still coming: keep this request and ask again
-	 * once that has ended, or refuse it (LND_NAK_NO_RESOURCES).
+	 * @LND_WINDOW_COMING: The first copy is still arriving. Keep this request and check it
+	 * again after the first copy has ended, or refuse it (LND_NAK_NO_RESOURCES).
 	 */
 	LND_WINDOW_COMING = 2,
 	/**
-	 * @LND_WINDOW_SECOND: The message was received: drop this copy and answer that it has
-	 * arrived (lnd_recv() of no bytes).
+	 * @LND_WINDOW_SECOND: The message was already received. Drop this copy and acknowledge
+	 * it (lnd_recv() of no bytes).
 	 */
 	LND_WINDOW_SECOND = 3,
-	/** @LND_WINDOW_OUTSIDE: Too old to know: refuse it (LND_NAK_FAILED). */
+	/** @LND_WINDOW_OUTSIDE: Too old to decide. Refuse it (LND_NAK_FAILED). */
 	LND_WINDOW_OUTSIDE = 4,
 	/**
-	 * @LND_WINDOW_STALE: Of or for an incarnation that is not the present one: refuse it
+	 * @LND_WINDOW_STALE: From or for an incarnation that is not the current one. Refuse it
 	 * (LND_NAK_FAILED).
 	 */
 	LND_WINDOW_STALE = 5,
 };
 
 /**
- * enum lnd_why_ended - Why a message is not tried again.
+ * enum lnd_why_ended - Why a message has ended.
  */
 enum lnd_why_ended {
-	/** @LND_WHY_NOT_ENDED: It is tried again. */
+	/** @LND_WHY_NOT_ENDED: It has not ended. */
 	LND_WHY_NOT_ENDED = 0,
 	/** @LND_WHY_DELIVERED: It was delivered. */
 	LND_WHY_DELIVERED = 1,
 	/**
-	 * @LND_WHY_NOT_RESENDABLE: Its class or its owner does not allow it, or another path
-	 * could not help.
+	 * @LND_WHY_NOT_RESENDABLE: Its class or its owner does not allow a resend, or another
+	 * path would not help.
 	 */
 	LND_WHY_NOT_RESENDABLE = 2,
 	/**
-	 * @LND_WHY_MAY_HAVE_ARRIVED: It may have arrived, and the receiver could not recognise
-	 * a second copy.
+	 * @LND_WHY_MAY_HAVE_ARRIVED: It may have arrived, and the receiver would not recognise
+	 * a duplicate.
 	 */
 	LND_WHY_MAY_HAVE_ARRIVED = 3,
-	/** @LND_WHY_TRIES: As many tries as may be were made. */
+	/** @LND_WHY_TRIES: The limit of tries is reached. */
 	LND_WHY_TRIES = 4,
 	/** @LND_WHY_DEADLINE: Its deadline has passed. */
 	LND_WHY_DEADLINE = 5,
@@ -811,34 +825,34 @@ enum lnd_why_ended {
 };
 
 /**
- * enum lnd_rule_kind - What a rule is about.
+ * enum lnd_rule_kind - What a rule applies to.
  */
 enum lnd_rule_kind {
-	/** @LND_RULE_NETWORK: A network has the priority. */
+	/** @LND_RULE_NETWORK: The priority applies to a network. */
 	LND_RULE_NETWORK = 1,
-	/** @LND_RULE_NID: An interface, ours or a peer's, has the priority. */
+	/** @LND_RULE_NID: The priority applies to an interface, a local one or a peer's. */
 	LND_RULE_NID = 2,
-	/** @LND_RULE_PAIR: An interface of a peer is preferred from one of ours. */
+	/** @LND_RULE_PAIR: One of a peer's interfaces is preferred from one local interface. */
 	LND_RULE_PAIR = 3,
-	/** @LND_RULE_GATEWAY: All routes through an interface of a gateway have the priority. */
+	/** @LND_RULE_GATEWAY: The priority applies to all routes through a gateway's interface. */
 	LND_RULE_GATEWAY = 4,
 };
 
 /**
- * enum lnd_evidence - On which evidence an interface's health changed.
+ * enum lnd_evidence - The evidence on which an interface's health changed.
  */
 enum lnd_evidence {
-	/** @LND_EVIDENCE_MESSAGE: How a try of a message ended. */
+	/** @LND_EVIDENCE_MESSAGE: The end of a message's try. */
 	LND_EVIDENCE_MESSAGE = 0,
-	/** @LND_EVIDENCE_REFUSAL: A try was refused at the call. */
+	/** @LND_EVIDENCE_REFUSAL: A try that the call refused. */
 	LND_EVIDENCE_REFUSAL = 1,
-	/** @LND_EVIDENCE_PING: How a recovery ping ended. */
+	/** @LND_EVIDENCE_PING: The end of a recovery ping. */
 	LND_EVIDENCE_PING = 2,
-	/** @LND_EVIDENCE_HEARD: Something was received. */
+	/** @LND_EVIDENCE_HEARD: A received message. */
 	LND_EVIDENCE_HEARD = 3,
-	/** @LND_EVIDENCE_NO_RESPONSE: An answer did not come in time. */
+	/** @LND_EVIDENCE_NO_RESPONSE: An answer that did not arrive in time. */
 	LND_EVIDENCE_NO_RESPONSE = 4,
-	/** @LND_EVIDENCE_PROBE: What the liveness prober found. */
+	/** @LND_EVIDENCE_PROBE: The liveness prober's result. */
 	LND_EVIDENCE_PROBE = 5,
 	/** @LND_EVIDENCE_FABRIC: The fabric's report. */
 	LND_EVIDENCE_FABRIC = 6,
@@ -847,29 +861,26 @@ enum lnd_evidence {
 };
 
 /**
- * enum lnd_tracker_state - How the wait for an answer stands.
+ * enum lnd_tracker_state - The state of the wait for an answer.
  */
 enum lnd_tracker_state {
 	/** @LND_TRACKER_OFF: Nothing was sent yet. */
 	LND_TRACKER_OFF = 0,
-	/** @LND_TRACKER_WAITING: An answer is waited for. */
+	/** @LND_TRACKER_WAITING: The answer is awaited. */
 	LND_TRACKER_WAITING = 1,
 	/** @LND_TRACKER_ENDED: The wait is over. */
 	LND_TRACKER_ENDED = 2,
 };
 
 /**
- * enum lnd_connection - What stands in the way of sending to a peer's interface.
+ * enum lnd_connection - The state of the connection to a peer's interface.
  */
 enum lnd_connection {
-	/** @LND_CONNECTION_UP: Nothing. */
+	/** @LND_CONNECTION_UP: Nothing blocks sending. */
 	LND_CONNECTION_UP = 0,
-	/** @LND_CONNECTION_TRYING: A connection is being made: what is sent waits for it. */
+	/** @LND_CONNECTION_TRYING: A connection is being made. Messages wait for it. */
 	LND_CONNECTION_TRYING = 1,
-	/**
-	 * @LND_CONNECTION_REFUSED: The node refuses connections: what is sent is refused at
-	 * once.
-	 */
+	/** @LND_CONNECTION_REFUSED: The node refuses connections. Messages are refused at once. */
 	LND_CONNECTION_REFUSED = 2,
 };
 
@@ -894,40 +905,43 @@ struct lnd_ring {
 };
 
 /**
- * struct lnd_config - Sizes and times of one NI; all are fixed at creation.
+ * struct lnd_config - Sizes and times of one NI. All are fixed at creation.
  * @size: sizeof(struct lnd_config).
  * @abi_version: LND_ABI_VERSION.
  * @nid: our NID, not 0.
- * @life: this life of ours, not 0: another number after every start (boot time, random).
+ * @incarnation: this node's incarnation, not 0: a new number after every start (boot time,
+ *               random).
  * @slots: transfers at once, 2 to 1,048,576.
  * @passive_slots: how many of them are kept for peers' requests, 1 to slots - 1.
  * @peers: peers known at once, 1 to 1,048,576.
  * @links: links, 1 to LND_MAX_LINKS.
  * @lists: transfers at once of more than one fragment, 0 to 65,535, at most slots.
- * @immediate_max: largest payload in bytes that travels inside a message, 0 to 65,352. The channel must
- *                 take frames of lnd_frame_size() bytes.
+ * @immediate_max: largest payload in bytes that travels inside a message, 0 to 65,352. The channel
+ *                 must take frames of lnd_frame_size() bytes.
  * @depth: requests that each peer may have in flight towards us, 1 to 32.
- * @hello_tries: greetings before a peer counts as down, 1 to 255. It stays down for
- *               @hello_tries times @hello_timeout, unless a frame of it comes before.
+ * @hello_tries: HELLO messages without an answer before a peer counts as down, 1 to 255. The peer
+ *               stays down for @hello_tries times @hello_timeout, unless a frame of it arrives
+ *               earlier.
  * @batch: most slots, queue entries or timers handled in one call, 1 to 1,048,576.
  * @policy: enum lnd_policy.
- * @flags: LND_CHECKSUM, LND_RELIABLE, LND_ENDS_AT_ONCE, LND_CANCEL_FIRST, or 0. A host whose channel loses
- *         nothing adds LND_RELIABLE.
- * @pulls: pulls under way from each peer at once, 1 to 65,535; what exceeds them waits in order.
- * @connections: connections that may be out of service at once, 0 to 255, for engines that have some:
- *               see lnd_ops.connection. 0: only whole links are stopped.
+ * @flags: LND_CHECKSUM, LND_RELIABLE, LND_ENDS_AT_ONCE, LND_CANCEL_FIRST, or 0. A host whose
+ *         channel loses no frame adds LND_RELIABLE.
+ * @pulls: concurrent pulls from each peer, 1 to 65,535. Further pulls wait in order.
+ * @connections: connections that may be out of service at once, 0 to 255. Only for engines with
+ *               connections: see lnd_ops.connection. 0: only whole links are stopped.
  * @reserved: 0.
- * @drain_bound: ns within which a recalled descriptor must be back, at least 1 ms.
- * @hello_timeout: ns between two greetings, at least 1 ms.
- * @credit_stall: ns without a credit before the peer's count is asked for, at least 1 ms. The peer
- *                is down if it answers none of @hello_tries greetings after that, as one whose
- *                host does not run for so long.
- * @link_poll: ns between two looks at a link that is out of service or at room in the channel, at least 1 us.
- *        A host that did not call lnd_run() for twice as long may have paused: a silence then ends later.
- * @decision_bound: ns within which a request must have its verdict, at least 1 ms.
- * @rings: the links' memory; the first @links are used.
+ * @drain_bound: ns within which an invalidated descriptor must come back, at least 1 ms.
+ * @hello_timeout: ns between two HELLO messages, at least 1 ms.
+ * @credit_stall: ns without a credit before the library resynchronises with the peer, at least 1
+ *                ms. If the peer answers none of @hello_tries HELLO messages after that, it is
+ *                down. A host that pauses for that long counts as down too.
+ * @link_poll: ns between two checks of a link that is out of service, or of room in the channel,
+ *             at least 1 us. If the host does not call lnd_run() for twice as long, it may have
+ *             paused; a peer's silence then ends later.
+ * @decision_bound: ns within which a request must be decided, at least 1 ms.
+ * @rings: the links' memory. The first @links entries are used.
  *
- * lnd_config_init() fills in everything but @nid, @life and @rings.
+ * lnd_config_init() fills in everything except @nid, @incarnation and @rings.
  */
 struct lnd_config {
 	uint32_t size;
@@ -957,9 +971,10 @@ struct lnd_config {
 };
 
 /**
- * struct lnd_tag - Names one use of a descriptor.
- * @index: the descriptor, below lnd_config.slots: an index into tables of the engine's own.
- * @generation: which of its uses.
+ * struct lnd_tag - Identifies one use of a descriptor.
+ * @index: the descriptor, below lnd_config.slots. An engine may use it as an index into its
+ *         tables.
+ * @generation: the number of this use.
  */
 struct lnd_tag {
 	uint32_t index;
@@ -968,7 +983,7 @@ struct lnd_tag {
 
 /**
  * struct lnd_frag - A piece of memory by its bus address.
- * @addr: address of the first byte, as the engine and mem_read and mem_write understand it.
+ * @addr: address of the first byte, in the address space of the engine, mem_read and mem_write.
  * @len: bytes, 1 to 1 MiB.
  * @reserved: 0.
  */
@@ -979,20 +994,21 @@ struct lnd_frag {
 };
 
 /**
- * struct lnd_bd - A buffer descriptor that is posted.
+ * struct lnd_bd - A buffer descriptor to post.
  * @size: sizeof(struct lnd_bd).
  * @link: the link.
- * @tag: names it, here and in lnd_completed(). No other descriptor of this index is posted on any link
- *       until this one has come back.
- * @source: a pull: the peer's descriptor; else 0.
+ * @tag: identifies it, here and in lnd_completed(). While it is out, no other descriptor of this
+ *       index is posted on any link.
+ * @source: for a pull, the peer's descriptor; else 0.
  * @nid: the peer.
  * @motion: enum lnd_motion.
- * @length: bytes to move; @frags hold as many at least.
- * @frags: the memory, in order; the vector is the library's again when engine_post() returns.
+ * @length: bytes to move. @frags hold at least as many.
+ * @frags: the memory, in order. The library reuses the vector after engine_post() returns.
  * @nfrags: fragments in @frags, at most LND_MAX_FRAGMENTS.
  * @key_len: bytes of @key.
- * @key: a pull: what engine_key() of the peer's engine has said of @source, as the peer has sent it: any
- *       bytes, and none if its engine has no keys. The library's again when engine_post() returns.
+ * @key: for a pull, the key that engine_key() of the peer's engine returned for @source. The bytes
+ *       come from the peer: any content, and no bytes if its engine has no keys. The library
+ *       reuses them after engine_post() returns.
  */
 struct lnd_bd {
 	uint32_t size;
@@ -1009,7 +1025,7 @@ struct lnd_bd {
 };
 
 /**
- * struct lnd_message - Names a short message whose end the channel still has to tell.
+ * struct lnd_message - Names a short message whose end the channel has not yet reported.
  * @index: slot.
  * @generation: use of the slot.
  * @ni: the NI's own number.
@@ -1023,17 +1039,17 @@ struct lnd_message {
 };
 
 /**
- * struct lnd_frame - A short message to be sent.
+ * struct lnd_frame - A short message to send.
  * @size: sizeof(struct lnd_frame).
  * @link: the link.
  * @lane: enum lnd_lane.
  * @len: bytes.
- * @bytes: the frame; the library's again when send() returns.
- * @nid: to whom.
- * @tracked: 1: if send() returns LND_SEND_PENDING the end must be told by lnd_sent(), once.
+ * @bytes: the frame. The library reuses the memory after send() returns.
+ * @nid: the destination.
+ * @tracked: 1: if send() returns LND_SEND_PENDING, lnd_sent() must report the end, once.
  * @reserved: 0.
- * @message: names the message in lnd_sent(). A hello is not tracked and has a name: that it was not
- *           delivered may be told, by send() or by lnd_sent(), and its peer is down at once.
+ * @message: names the message in lnd_sent(). A HELLO is not tracked but has a handle: send() or
+ *           lnd_sent() may report that it was not delivered, and its peer is down at once.
  */
 struct lnd_frame {
 	uint32_t size;
@@ -1054,8 +1070,8 @@ struct lnd_frame {
  * @ni: the NI's own number.
  * @kind: kind of handle.
  *
- * All handles are values without pointers: keep, copy and compare them as you like. The one with
- * all fields 0 names nothing.
+ * All handles are values without pointers. They may be kept, copied and compared. A handle whose
+ * fields are all 0 names nothing.
  */
 struct lnd_transfer {
 	uint32_t index;
@@ -1065,23 +1081,23 @@ struct lnd_transfer {
 };
 
 /**
- * struct lnd_report - The one end of an accepted transfer, as finalize() sees it.
+ * struct lnd_report - The one end of an accepted transfer, for finalize().
  * @size: sizeof(struct lnd_report).
  * @role: enum lnd_role.
- * @transfer: the handle that the transfer had; stale from now on.
- * @user: what the caller gave with it.
- * @nid: the other side, or 0 if it has been forgotten.
+ * @transfer: the transfer's handle; stale from now on.
+ * @user: the caller's value from the submission.
+ * @nid: the other side, or 0 if its entry was removed.
  * @error: 0, or a negative errno.
  * @health: enum lnd_health_class; LND_HEALTH_OK if and only if @error is 0.
  * @delivery: enum lnd_delivery.
- * @resend: 1 if sending it again cannot deliver it twice.
+ * @resend: 1 if a resend cannot deliver it twice.
  * @cause: enum lnd_cause.
  * @place: enum lnd_place.
- * @bytes: bytes moved if it ended well, else 0. Of a GET that went as a mere header (see
- *         lnd_submit()): 0.
- * @reply: 1: this is the end of a GET and of its reply. 0 for a GET that went as a mere header: its
- *         reply is an LND_REPLY of the peer's.
- * @lost_race: 1 if it had been cancelled and came back good all the same.
+ * @bytes: bytes moved if it ended well, else 0. 0 for a GET that was sent as a header alone (see
+ *         lnd_submit()).
+ * @reply: 1: this is the end of a GET and of its reply. 0 for a GET that was sent as a header
+ *         alone: its reply is an LND_REPLY from the peer.
+ * @lost_race: 1 if it was cancelled and still ended well.
  * @reserved: 0.
  */
 struct lnd_report {
@@ -1103,7 +1119,7 @@ struct lnd_report {
 };
 
 /**
- * struct lnd_event - News of a peer, a link or a connection, as event() sees it.
+ * struct lnd_event - A state change of a peer, a link or a connection, for event().
  * @size: sizeof(struct lnd_event).
  * @kind: enum lnd_event_kind.
  * @nid: the peer, or 0.
@@ -1119,18 +1135,18 @@ struct lnd_event {
 };
 
 /**
- * struct lnd_trace - One happening, as trace() sees it.
+ * struct lnd_trace - One trace record, for trace().
  * @size: sizeof(struct lnd_trace).
  * @kind: enum lnd_trace_kind.
  * @now: the time.
  * @nid: the peer, or 0.
  * @index: slot of the transfer.
- * @generation: use of the slot; both 0 if it is not about a transfer.
+ * @generation: use of the slot. @index and @generation are 0 if the record concerns no transfer.
  * @link: the link, or LND_ANY_LINK.
- * @a: by kind.
- * @b: by kind.
- * @c: by kind.
- * @d: by kind.
+ * @a: depends on @kind.
+ * @b: depends on @kind.
+ * @c: depends on @kind.
+ * @d: depends on @kind.
  * @reserved: 0.
  */
 struct lnd_trace {
@@ -1151,11 +1167,12 @@ struct lnd_trace {
 /**
  * struct lnd_ops - The platform's operations; copied at creation.
  *
- * Three groups by context. *Inside* operations are called with the lock held. They may not sleep. Of
- * the library they may call what is for any context, as lnd_sent(), lnd_link_failed(),
- * lnd_interrupt() and lnd_completed(); calls for threads return LND_E_REENTRY. *Outside* callbacks are called with
- * nothing held and may call everything but what called them. *Any* may be called in interrupts
- * too, and call nothing. An operation that is marked optional may be NULL. None may unwind or longjmp.
+ * Operations fall into three groups by context. *Inside* operations are called with the lock held.
+ * They must not sleep. They may make the library calls that are for any context: lnd_sent(),
+ * lnd_link_failed(), lnd_interrupt(), lnd_completed(). Calls for threads return LND_E_REENTRY
+ * there. *Outside* callbacks are called with nothing held. They may make any call except the one
+ * that called them. *Any* operations may also be called in interrupts and must make no call. An
+ * optional operation may be NULL. No operation may unwind or longjmp.
  */
 struct lnd_ops {
 	/** @size: sizeof(struct lnd_ops). */
@@ -1163,209 +1180,214 @@ struct lnd_ops {
 	/** @reserved: 0. */
 	uint32_t reserved;
 	/**
-	 * @lock: Takes the NI's lock. Optional, with unlock. Without it and with self_id the
-	 * library takes a spin lock of its own: for threads in user space, not for a kernel, and
-	 * not where a thread of higher priority may interrupt the one that holds it. Without it
-	 * and without self_id one thread makes all calls that are for threads. Context: thread,
-	 * not called while the lock is held.
+	 * @lock: Takes the NI's lock. Optional, with unlock. Without lock and with self_id, the
+	 * library uses its own spin lock: for threads in user space, not for a kernel, and not
+	 * where a thread of higher priority may interrupt the holder. Without lock and without
+	 * self_id, one thread makes all calls that are for threads. Context: thread, not called
+	 * while the lock is held.
 	 */
 	void (*lock)(void *ctx);
 	/** @unlock: Releases it. Context: thread. */
 	void (*unlock)(void *ctx);
 	/**
-	 * @self_id: A number, not 0, of whoever runs now, different from all who may call at
-	 * the same time: in Linux, in_task() ? current->pid : 0x40000000 | smp_processor_id().
-	 * Must be given with lock, optional without. Context: any.
+	 * @self_id: A number, not 0, that identifies the current context and differs from that
+	 * of every concurrent caller. In Linux: in_task() ? current->pid : 0x40000000 |
+	 * smp_processor_id(). Required with lock, optional without. Context: any.
 	 */
 	uint32_t (*self_id)(void *ctx);
 	/**
-	 * @context: enum lnd_context of the caller. Optional: then calls in a wrong context are
-	 * not found out. Context: any.
+	 * @context: enum lnd_context of the caller. Optional: without it, calls in a wrong
+	 * context are not detected. Context: any.
 	 */
 	uint32_t (*context)(void *ctx);
 	/**
-	 * @reg_read32: Reads a register of a link's engine; what the device wrote before is
-	 * visible afterwards. Offsets: docs/registers.md. Optional, with reg_write32: then the
-	 * registers are the first 256 bytes of the link's ring memory. Context: inside, and
-	 * lnd_interrupt().
+	 * @reg_read32: Reads a register of a link's engine. What the device wrote before is
+	 * visible afterwards. Offsets: docs/registers.md. Optional, with reg_write32: without
+	 * them, the registers are the first 256 bytes of the link's ring memory. Context:
+	 * inside, and lnd_interrupt().
 	 */
 	uint32_t (*reg_read32)(void *ctx, uint32_t link, uint32_t offset);
 	/** @reg_write32: Writes a register. Context: inside, and lnd_interrupt(). */
 	void (*reg_write32)(void *ctx, uint32_t link, uint32_t offset, uint32_t value);
 	/**
-	 * @dma_barrier: The doorbell barrier, called before each reg_write32: what was written
-	 * to memory before is visible to the device first. Optional: then the processor's own
+	 * @dma_barrier: The doorbell barrier, called before each reg_write32. It makes earlier
+	 * writes to memory visible to the device first. Optional: without it, the processor's
 	 * full fence is used. Context: inside, and lnd_interrupt().
 	 */
 	void (*dma_barrier)(void *ctx);
 	/**
-	 * @node_of: The fabric's number of a node, 0 to 255, or LND_NO_NODE. Optional: then it
-	 * is the lower half of the NID less one. Context: inside.
+	 * @node_of: The fabric's number of a node, 0 to 255, or LND_NO_NODE. Optional: without
+	 * it, the number is the lower half of the NID less one. Context: inside.
 	 */
 	uint32_t (*node_of)(void *ctx, uint64_t nid);
 	/**
-	 * @engine_post: Posts a descriptor; enum lnd_post. The engine may begin once
-	 * engine_doorbell() has been called, and not before. Optional, with engine_doorbell,
-	 * engine_invalidate, engine_stop and engine_reset: then there are no registers, no ring
-	 * memory and no node_of, and lnd_completed() tells what came back. Context: inside.
+	 * @engine_post: Posts a descriptor; returns enum lnd_post. The engine must not begin
+	 * before engine_doorbell() is called. Optional, with engine_doorbell, engine_invalidate,
+	 * engine_stop and engine_reset. With these operations there are no registers, no ring
+	 * memory and no node_of, and lnd_completed() reports returned descriptors. Context:
+	 * inside.
 	 */
 	uint32_t (*engine_post)(void *ctx, const struct lnd_bd *bd);
 	/**
-	 * @engine_key: What the peer's engine needs beside the tag to pull what is staged under
-	 * it: a remote key, an address. Writes at most LND_MAX_KEY bytes; returns their number,
-	 * and 0 only for one that has come back meanwhile. Called once for each use, behind
-	 * engine_doorbell(). The key is valid until the descriptor comes back, and of no other
-	 * use. Optional: then engines pull by tags alone. Given by all nodes, or by none.
-	 * Context: inside.
+	 * @engine_key: Writes what the peer's engine needs beside the tag to pull the staged
+	 * memory, such as a remote key or an address. Writes at most LND_MAX_KEY bytes and
+	 * returns their number, or 0 only if the descriptor has already come back. Called once
+	 * for each use, after engine_doorbell(). The key is valid until the descriptor comes
+	 * back, and for no other use. Optional: without it, engines pull by tags alone. All
+	 * nodes have it, or none. Context: inside.
 	 */
 	uint32_t (*engine_key)(void *ctx, uint32_t link, struct lnd_tag tag, void *key);
 	/**
-	 * @engine_doorbell: Everything posted on a link since the last call may begin. Context:
+	 * @engine_doorbell: The engine may begin everything posted on the link. Context:
 	 * inside.
 	 */
 	void (*engine_doorbell)(void *ctx, uint32_t link);
 	/**
-	 * @engine_invalidate: Asks for a descriptor back. Never waits: it comes back by
-	 * lnd_completed() with any outcome, or not at all; then its link, or its connection, is
-	 * stopped after lnd_config.drain_bound. Of staged memory the peer may be reading: it
-	 * learns that it did not get all, or lnd_config.flags has LND_CANCEL_FIRST. One that is
-	 * not out is no error. Context: inside.
+	 * @engine_invalidate: Requests that a descriptor come back. Never waits. The descriptor
+	 * comes back through lnd_completed() with any outcome. If it does not within
+	 * lnd_config.drain_bound, its link or its connection is stopped. The peer may be reading
+	 * staged memory: its read then fails, or lnd_config.flags has LND_CANCEL_FIRST. A
+	 * descriptor that is not out is no error. Context: inside.
 	 */
 	void (*engine_invalidate)(void *ctx, uint32_t link, struct lnd_tag tag);
 	/**
-	 * @engine_stop: Asks for a stop of the whole link. Never waits: if stopping sleeps, a
-	 * worker is told. Context: inside.
+	 * @engine_stop: Requests a stop of the whole link. Never waits: if stopping sleeps, it
+	 * is left to a worker. Context: inside.
 	 */
 	void (*engine_stop)(void *ctx, uint32_t link);
 	/**
-	 * @engine_quiesced: 1 once the link is proven stopped, until it is reset; else 0. That
-	 * is a promise: no engine reads or writes this node's memory by this link, by whatever
-	 * key, and lnd_completed() is told of none of its descriptors any more. Optional: then
-	 * lnd_assert_stopped() tells. Context: inside.
+	 * @engine_quiesced: 1 from the proof that the link has stopped until its reset; else 0.
+	 * 1 guarantees that no engine reads or writes this node's memory through this link, with
+	 * any key, and that lnd_completed() is not called for its descriptors. Optional: without
+	 * it, lnd_assert_stopped() gives the proof. Context: inside.
 	 */
 	uint32_t (*engine_quiesced)(void *ctx, uint32_t link);
 	/**
-	 * @engine_reclaim: After the proof of the link, or of the connection with the peer:
-	 * what is known of a descriptor's end; enum lnd_returned. It is taken away from the
-	 * engine. Called for every one that is out, before engine_reset() or connection_reset().
-	 * Optional: then nothing is known. Context: inside.
+	 * @engine_reclaim: Returns what is known of a descriptor's outcome after the stop of
+	 * the link, or of the connection with the peer, is proven; enum lnd_returned. The
+	 * descriptor leaves the engine. Called for every descriptor that is out, before
+	 * engine_reset() or connection_reset(). Optional: without it, no outcome is known.
+	 * Context: inside.
 	 */
 	uint32_t (*engine_reclaim)(void *ctx, uint32_t link, struct lnd_tag tag);
 	/**
-	 * @engine_reset: The stopped link may work again; it has no descriptors. Context:
+	 * @engine_reset: Lets the stopped link work again, without descriptors. Context:
 	 * inside.
 	 */
 	void (*engine_reset)(void *ctx, uint32_t link);
 	/**
-	 * @engine_link_up: 1 if the link works, by what the engine itself knows. Optional: then
-	 * it does. Context: inside.
+	 * @engine_link_up: 1 if the engine itself finds the link working. Optional: without it,
+	 * the link counts as working. Context: inside.
 	 */
 	uint32_t (*engine_link_up)(void *ctx, uint32_t link);
 	/**
-	 * @engine_features: What the engine can do, in the bits of FEATURES in
-	 * docs/registers.md; constant. Optional: then 0. Context: inside, and lnd_ni_create().
+	 * @engine_features: The engine's capabilities, in the bits of FEATURES in
+	 * docs/registers.md; constant. Optional: without it, 0. Context: inside, and
+	 * lnd_ni_create().
 	 */
 	uint32_t (*engine_features)(void *ctx, uint32_t link);
 	/**
-	 * @connection: The number of the present connection with a peer by a link, not 0, if
-	 * the engine can stop each of its connections by itself: a queue pair, an endpoint. 0:
-	 * only the whole link can be stopped; for each peer and link that never changes. No two
-	 * connections with a peer by a link have the same number, and the number is that of the
-	 * next connection from connection_reset() on and at no other time. Optional, with
-	 * connection_stop and connection_reset, and needed if lnd_config.connections is not 0.
+	 * @connection: The number of the current connection with a peer on a link, not 0, if
+	 * the engine can stop each connection separately (a queue pair, an endpoint). 0: only
+	 * the whole link can be stopped; for each peer and link that never changes. Two
+	 * connections with a peer on a link never have the same number. The number changes to
+	 * that of the next connection at connection_reset() and at no other time. Optional, with
+	 * connection_stop and connection_reset; required if lnd_config.connections is not 0.
 	 * Context: inside.
 	 */
 	uint32_t (*connection)(void *ctx, uint32_t link, uint64_t nid);
 	/**
-	 * @connection_stop: Asks for a stop of one connection. Never waits: if stopping sleeps,
-	 * a worker is told. Context: inside.
+	 * @connection_stop: Requests a stop of one connection. Never waits: if stopping sleeps,
+	 * it is left to a worker. Context: inside.
 	 */
 	void (*connection_stop)(void *ctx, uint32_t link, uint64_t nid, uint32_t number);
 	/**
-	 * @connection_quiesced: 1 once the connection is proven stopped, until it is reset;
-	 * else 0. That is a promise: for the transfers with this peer by this link neither
-	 * engine reads or writes this node's memory, by whatever connection; no key made for
-	 * them is valid; no descriptor of them is worked on, from the post ring or for a recall;
-	 * and no message handed over on the connection is reported by lnd_sent(). Drained queues
-	 * alone are no proof. One that was never made, or is gone, has stopped. Optional: then
-	 * lnd_connection_stopped() tells. Context: inside.
+	 * @connection_quiesced: 1 from the proof that the connection has stopped until its
+	 * reset; else 0. 1 guarantees, for the transfers with this peer on this link: neither
+	 * engine reads or writes this node's memory, over any connection; no key made for them
+	 * is valid; no descriptor of them is processed, neither from the post ring nor for an
+	 * invalidation; and lnd_sent() reports no message handed over on the connection. Drained
+	 * queues alone are not a proof. A connection that was never made, or is gone, has
+	 * stopped. Optional: without it, lnd_connection_stopped() gives the proof. Context:
+	 * inside.
 	 */
 	uint32_t (*connection_quiesced)(void *ctx, uint32_t link, uint64_t nid, uint32_t number);
 	/**
-	 * @connection_reset: The stopped connection of this number is done with: what it had
-	 * has been taken back, and it may be made anew, under another number. Number 0, with
-	 * LND_NID_UNKNOWN: the engine of the link is about to be reset, and with it every
-	 * connection of the link that was asked to stop or has failed: make those anew, whether
-	 * the NI has heard of it or not. Context: inside.
+	 * @connection_reset: Discards the stopped connection of this number. Its descriptors
+	 * have been reclaimed; it may be made anew, under another number. Number 0, with
+	 * LND_NID_UNKNOWN: the link's engine is about to be reset. Make anew every connection of
+	 * the link that was requested to stop or has failed, whether the NI knows of it or not.
+	 * Context: inside.
 	 */
 	void (*connection_reset)(void *ctx, uint32_t link, uint64_t nid, uint32_t number);
 	/**
-	 * @reaches: 1 if there is a way to this NID at all. Optional: then there is to every
-	 * one. Context: inside.
+	 * @reaches: 1 if there is a route to this NID. Optional: without it, every NID has a
+	 * route. Context: inside.
 	 */
 	uint32_t (*reaches)(void *ctx, uint64_t nid);
 	/**
-	 * @ready: 1 if the channel has room for one more frame to this NID by this link and
-	 * lane; that is a promise to the next send(). If not, lnd_run() asks again, and gives a
-	 * time for it. Optional: then there always is. Context: inside.
+	 * @ready: 1 if the channel has room for one more frame to this NID on this link and
+	 * lane. 1 guarantees room for the next send(). After 0, lnd_run() checks again and
+	 * returns a time for that. Optional: without it, there always is room. Context: inside.
 	 */
 	uint32_t (*ready)(void *ctx, uint32_t link, uint64_t nid, uint32_t lane);
 	/**
-	 * @send: Sends a frame, of lnd_frame_size() bytes at most; enum lnd_send. Never waits.
-	 * Context: inside.
+	 * @send: Sends a frame of at most lnd_frame_size() bytes; returns enum lnd_send. Never
+	 * waits. Context: inside.
 	 */
 	uint32_t (*send)(void *ctx, const struct lnd_frame *frame);
 	/**
-	 * @quiesce: The engine of the whole link has stopped: no message handed over on it
-	 * before may be reported by lnd_sent() any more. Optional if send() never returns
-	 * LND_SEND_PENDING. Context: inside.
+	 * @quiesce: The engine of the whole link has stopped: lnd_sent() must no longer report
+	 * a message handed over on it before. Optional if send() never returns LND_SEND_PENDING.
+	 * Context: inside.
 	 */
 	void (*quiesce)(void *ctx, uint32_t link);
 	/**
-	 * @mem_read: Copies out of payload memory; 0, or not 0 if it cannot be reached.
-	 * Optional, with mem_write, if immediate_max is 0. Context: inside.
+	 * @mem_read: Copies from payload memory. Returns 0, or not 0 if the memory cannot be
+	 * reached. Optional, with mem_write, if immediate_max is 0. Context: inside.
 	 */
 	uint32_t (*mem_read)(void *ctx, uint64_t addr, void *to, uint32_t len);
 	/**
-	 * @mem_write: Copies into payload memory; 0, or not 0 and nothing was written. Context:
-	 * inside.
+	 * @mem_write: Copies into payload memory. Returns 0, or not 0 if nothing was written.
+	 * Context: inside.
 	 */
 	uint32_t (*mem_write)(void *ctx, uint64_t addr, const void *from, uint32_t len);
 	/**
-	 * @mem_valid: 1 if the engine can reach all of a fragment. Optional: then it can.
-	 * Context: inside.
+	 * @mem_valid: 1 if the engine can reach all of a fragment. Optional: without it, the
+	 * engine can. Context: inside.
 	 */
 	uint32_t (*mem_valid)(void *ctx, uint64_t addr, uint32_t len);
 	/**
-	 * @finalize: A transfer has ended that no call has said LND_DONE of: its memory is the
-	 * caller's again. Context: outside, in lnd_run(); may call everything but that.
+	 * @finalize: A transfer has ended for which no call returned LND_DONE. Its memory is
+	 * the caller's again. Context: outside, in lnd_run(); may call everything but that.
 	 */
 	void (*finalize)(void *ctx, const struct lnd_report *report);
 	/**
-	 * @event: News of a peer, a link or a connection. Optional. Context: outside, in
-	 * lnd_run(); may call everything but that.
+	 * @event: The state of a peer, a link or a connection changed. Optional. Context:
+	 * outside, in lnd_run(); may call everything but that.
 	 */
 	void (*event)(void *ctx, const struct lnd_event *event);
 	/**
-	 * @wake: lnd_run() shall be called soon; frames that were told LND_E_WAIT are to be
-	 * offered again before. Called once between two runs. Optional: then lnd_run() must be
-	 * called after every batch of other calls, and waiting frames offered after every
-	 * lnd_run(). Context: any; may call nothing.
+	 * @wake: Requests a call of lnd_run() soon. Frames that were answered with LND_E_WAIT
+	 * must be offered again before that call. Called once between two runs. Optional:
+	 * without it, lnd_run() must be called after every batch of other calls, and waiting
+	 * frames must be offered after every lnd_run(). Context: any; must make no call.
 	 */
 	void (*wake)(void *ctx);
-	/** @trace: One happening. Optional. Context: any, also inside; may call nothing. */
+	/** @trace: One trace record. Optional. Context: any, also inside; must make no call. */
 	void (*trace)(void *ctx, const struct lnd_trace *trace);
 	/**
-	 * @bug: The platform has broken a rule, or the library's own books do not add up; the
-	 * library goes on. Optional. Context: any, also inside; may call nothing.
+	 * @bug: The platform has broken a rule, or the library's internal accounting is
+	 * inconsistent. The library continues. Optional. Context: any, also inside; must make no
+	 * call.
 	 */
 	void (*bug)(void *ctx, const char *what);
 };
 
 /**
- * struct lnd_request - Names a peer's request that waits for its decision.
- * @index: the link by which it came; slot, of one that lnd_keep() has kept.
- * @generation: use of that place.
+ * struct lnd_request - Names a peer's request that waits for a decision.
+ * @index: the link on which it arrived; after lnd_keep(), the slot.
+ * @generation: use of that link or slot.
  * @ni: the NI's own number.
  * @kind: kind of handle.
  */
@@ -1377,16 +1399,16 @@ struct lnd_request {
 };
 
 /**
- * struct lnd_decision - What becomes of a peer's request.
+ * struct lnd_decision - The decision on a peer's request.
  * @size: sizeof(struct lnd_decision).
  * @nfrags: fragments in @frags, at most LND_MAX_FRAGMENTS.
- * @frags: where the payload goes (lnd_recv()) or lies (lnd_reply()); the vector is copied, the
+ * @frags: where the payload goes (lnd_recv()) or lies (lnd_reply()). The vector is copied. The
  *         memory it names is lent until the report.
- * @len: bytes wanted or given: at most those of the request, and of the fragments.
+ * @len: bytes wanted or replied: at most those of the request, and of the fragments.
  * @reserved: 0.
- * @deadline: when to give up. What is given to a GET stays lent until then if its requester has
- *            given up or is silent: no frame reports that.
- * @user: comes back in the report.
+ * @deadline: when the transfer is cancelled. If a GET's requester has given up or is silent, no
+ *            frame reports that: the reply's memory stays lent until this time.
+ * @user: the report returns it.
  */
 struct lnd_decision {
 	uint32_t size;
@@ -1399,13 +1421,15 @@ struct lnd_decision {
 };
 
 /**
- * struct lnd_health_ni - Names an interface in a health object: one of ours, or a peer's.
- * @index: its place in the table; of ours: 0 for the first one that was added, and so on.
+ * struct lnd_health_ni - Names an interface in a health object: a local one or a peer's.
+ * @index: its place in the table. Local interfaces count from 0 in the order in which they were
+ *         added.
  * @generation: use of the place.
  * @owner: the health object's own number.
  * @kind: enum lnd_object.
  *
- * Stale once the interface, or its peer, was removed. The one with all fields 0 names nothing.
+ * The handle is stale once the interface or its peer is removed. A handle whose fields are all 0
+ * names nothing.
  */
 struct lnd_health_ni {
 	uint32_t index;
@@ -1415,16 +1439,16 @@ struct lnd_health_ni {
 };
 
 /**
- * struct lnd_action - What health asks its host to do.
+ * struct lnd_action - An action that the host performs for health.
  * @size: sizeof(struct lnd_action).
  * @kind: enum lnd_action_kind.
- * @index: place; with @generation the action's name.
+ * @index: place. @index and @generation name the action.
  * @generation: use of the place.
  * @owner: the health object's own number.
  * @probe: a probe's enum lnd_probe_kind.
- * @target: the interface that is meant.
- * @local: a ping's interface of ours; all 0 if an interface of ours pings itself.
- * @nid: the interface's NID.
+ * @target: the target interface.
+ * @local: for a ping, the local interface; all 0 if a local interface pings itself.
+ * @nid: the target interface's NID.
  */
 struct lnd_action {
 	uint32_t size;
@@ -1439,14 +1463,14 @@ struct lnd_action {
 };
 
 /**
- * struct lnd_stamp - What goes with a try of a message, so that its receiver recognises a second
- * copy: the upper layer's header carries it as it is.
+ * struct lnd_stamp - Identifies a message over all its tries, so that the receiver recognises a
+ * duplicate. The upper layer's header carries it unchanged.
  * @from: the sender's incarnation.
- * @to: the receiver's incarnation that it is for; 0: whichever there is.
- * @number: the message's number; 0: it has none, and the whole stamp is 0.
+ * @to: the receiver's incarnation; 0: any.
+ * @number: the message's number; 0: the message has none, and the whole stamp is 0.
  *
- * lnd_stamp_write() and lnd_stamp_read() bring it into the header and out of it, in the same order
- * of bytes on every machine.
+ * lnd_stamp_write() and lnd_stamp_read() convert it to and from the header's bytes, in one byte
+ * order for all machines.
  */
 struct lnd_stamp {
 	uint64_t from;
@@ -1461,7 +1485,7 @@ struct lnd_stamp {
  * @owner: the health object's own number.
  * @kind: kind of handle.
  *
- * Stale once the peer was removed.
+ * The handle is stale once the peer is removed.
  */
 struct lnd_health_peer {
 	uint32_t index;
@@ -1474,34 +1498,34 @@ struct lnd_health_peer {
  * struct lnd_health_config - Sizes and knobs of a node's health.
  * @size: sizeof(struct lnd_health_config).
  * @abi_version: LND_ABI_VERSION.
- * @locals: interfaces of ours, 1 to 32.
+ * @locals: local interfaces, 1 to 32.
  * @peers: peers, 1 to 16,384.
  * @peer_nis: interfaces of all peers together, @peers to 262,144.
  * @journal: entries of the journal, 0 to 65,536.
- * @journeys: messages on their way at once, 1 to 65,536.
+ * @attempts: messages under way at once, 1 to 65,536.
  * @actions: pings, probes and connections under way at once, 1 to 65,536.
  * @profile: enum lnd_profile.
- * @sensitivity: what a failure costs, 0 to 1000; 0: health is off.
- * @retries: an operator's limit of a message's resends, 0 to 254; LND_UNTIL_DEADLINE: the profile's
- *           own, which is none for LND_PROFILE_SEED and 2 for LND_PROFILE_LNET.
- * @seed: of the jitter; another one on each node.
+ * @sensitivity: by how much a failure decrements health, 0 to 1000; 0: health is off.
+ * @retries: limit of a message's resends, 0 to 254. LND_UNTIL_DEADLINE: the profile's own limit,
+ *           which is none for LND_PROFILE_SEED and 2 for LND_PROFILE_LNET.
+ * @seed: seed of the jitter. Each node uses a different one.
  * @recovery_first: ns to the first recovery ping.
- * @recovery_cap: most ns between two.
- * @resend_first: ns of the first pause of a message whose paths have all been tried.
- * @resend_cap: most ns of such a pause.
- * @recovery_limit: ns after which an interface is given up, 0: never.
+ * @recovery_cap: longest interval between two recovery pings, in ns.
+ * @resend_first: ns of a message's first pause after all its paths were tried.
+ * @resend_cap: longest such pause, in ns.
+ * @recovery_limit: ns after which recovery of an interface stops, 0: never.
  * @probe_idle: ns without traffic after which a peer is probed.
- * @probe_again: ns between two probes of one that does not answer.
- * @probe_hold_off: ns for which a dead path must last before the peer is down.
- * @action_bound: ns after which a ping, probe or connection whose end was not told is over.
- * @action_every: ns for each ping, probe or connection: their budget, at least 1 us.
- * @action_burst: most of them at once, at least 1.
- * @probe_results: dead verdicts before the peer is down.
+ * @probe_again: ns between two probes of a peer that does not answer.
+ * @probe_hold_off: ns for which a path must be dead before the peer is down.
+ * @action_bound: ns after which a ping, probe or connection without a reported end is over.
+ * @action_every: ns for each ping, probe or connection: their rate, at least 1 us.
+ * @action_burst: most pings, probes and connections in one burst, at least 1.
+ * @probe_results: consecutive dead results before the peer is down.
  * @routes: routes, 0 to 4,096.
  * @routing: 1 if this node is a router.
- * @numa_range: NUMA distances below this count as equal, 0 to 65,535.
- * @connects_at_once: most attempts to connect under way, over all peers, 1 to 65,535.
- * @incarnation: this node's incarnation, the @life of all its NIs; not 0.
+ * @numa_range: NUMA distances below this one count as equal, 0 to 65,535.
+ * @connects_at_once: connections being made at once, over all peers, 1 to 65,535.
+ * @incarnation: this node's incarnation, the same as in all its NIs; not 0.
  */
 struct lnd_health_config {
 	uint32_t size;
@@ -1536,7 +1560,7 @@ struct lnd_health_config {
 };
 
 /**
- * struct lnd_attempts - Names a message on its way over several tries.
+ * struct lnd_attempts - Names a message over all its tries.
  * @index: place.
  * @generation: use of the place.
  * @ni: the health object's own number.
@@ -1550,16 +1574,16 @@ struct lnd_attempts {
 };
 
 /**
- * struct lnd_outcome - What becomes of a message after a try.
+ * struct lnd_outcome - The state of a message after a try.
  * @size: sizeof(struct lnd_outcome).
  * @next: enum lnd_next.
- * @delivery: enum lnd_delivery, of what is known over all tries: what the upper layer is to hear.
+ * @delivery: enum lnd_delivery over all tries. Report it to the upper layer.
  * @health: enum lnd_health_class of the last try.
  * @tries: tries made.
  * @why: enum lnd_why_ended.
- * @cookie: the caller's name for it.
- * @next_try: with LND_NEXT_LATER: when its next try may begin; else 0. lnd_health_next_try() says if
- *            that has become sooner.
+ * @cookie: the caller's value for the message.
+ * @next_try: with LND_NEXT_LATER: when its next try may begin; else 0. lnd_health_next_try()
+ *            returns an earlier time if there is one.
  */
 struct lnd_outcome {
 	uint32_t size;
@@ -1573,13 +1597,13 @@ struct lnd_outcome {
 };
 
 /**
- * struct lnd_rule - A user-defined policy of selection.
+ * struct lnd_rule - A user-defined selection policy.
  * @size: sizeof(struct lnd_rule).
  * @kind: enum lnd_rule_kind.
- * @priority: 0 to 65,535; 0 is the best. A pair has none.
- * @network: of LND_RULE_NETWORK: its number, the upper half of the NIDs on it.
- * @nid: of LND_RULE_NID and LND_RULE_GATEWAY: the interface; of LND_RULE_PAIR: ours.
- * @peer_nid: of LND_RULE_PAIR: the peer's interface.
+ * @priority: 0 to 65,535; 0 is the best. LND_RULE_PAIR has none.
+ * @network: for LND_RULE_NETWORK: its number, the upper half of the NIDs on it.
+ * @nid: for LND_RULE_NID and LND_RULE_GATEWAY: the interface; for LND_RULE_PAIR: the local one.
+ * @peer_nid: for LND_RULE_PAIR: the peer's interface.
  */
 struct lnd_rule {
 	uint32_t size;
@@ -1594,15 +1618,16 @@ struct lnd_rule {
  * struct lnd_health_change - An entry of health's journal.
  * @size: sizeof(struct lnd_health_change).
  * @evidence: enum lnd_evidence.
- * @number: which change, from 0.
+ * @number: number of the change, from 0.
  * @at: when.
- * @cookie: the caller's name for the message that was the evidence; 0: none.
+ * @cookie: the caller's value for the message that was the evidence; 0: none.
  * @ni: the interface.
- * @nid: its NID; 0: it is gone.
+ * @nid: its NID; 0: it was removed.
  * @from: health before, 0 to 1000.
  * @to: health after.
- * @up: 1 if it counts as up since.
- * @health_class: enum lnd_health_class that was the evidence, of a message, a refusal or a ping; else 0.
+ * @up: 1 if it counts as up after the change.
+ * @health_class: enum lnd_health_class of the message, refusal or ping that was the evidence; else
+ *                0.
  */
 struct lnd_health_change {
 	uint32_t size;
@@ -1619,15 +1644,15 @@ struct lnd_health_change {
 };
 
 /**
- * struct lnd_path - Where the next try of a message goes.
+ * struct lnd_path - The path of a message's next try.
  * @size: sizeof(struct lnd_path).
- * @routed: 1 if the hop is a router: it goes into struct lnd_send_request as it is.
+ * @routed: 1 if the hop is a router. Pass it in struct lnd_send_request unchanged.
  * @local: our interface.
  * @hop: the next hop's interface.
  * @destination: the peer's interface.
- * @stamp: what the header of this try carries.
+ * @stamp: the stamp in the header of this try.
  * @hop_nid: the next hop's NID.
- * @slice: until when this try should have ended.
+ * @slice: time by which this try should have ended.
  */
 struct lnd_path {
 	uint32_t size;
@@ -1641,9 +1666,9 @@ struct lnd_path {
 };
 
 /**
- * struct lnd_distance - How far an interface of ours is from the memory and the CPUs of a message.
- * @device: from the device that has the memory, 0 to 255; 0 is the nearest.
- * @numa: from the CPUs, as the machine's NUMA table has it, 0 to 4,095.
+ * struct lnd_distance - The distance of a local interface from a message's memory and CPUs.
+ * @device: distance from the device that has the memory, 0 to 255; 0 is the nearest.
+ * @numa: distance from the CPUs in the machine's NUMA table, 0 to 4,095.
  */
 struct lnd_distance {
 	uint32_t device;
@@ -1657,7 +1682,7 @@ struct lnd_distance {
  * @owner: the health object's own number.
  * @kind: kind of handle.
  *
- * Stale once the route was removed.
+ * The handle is stale once the route is removed.
  */
 struct lnd_health_route {
 	uint32_t index;
@@ -1667,15 +1692,15 @@ struct lnd_health_route {
 };
 
 /**
- * struct lnd_health_info - How an interface stands.
+ * struct lnd_health_info - The health of an interface.
  * @size: sizeof(struct lnd_health_info).
  * @value: health, 0 to 1000.
  * @nid: its NID.
- * @heard: when it was last heard of.
- * @in_flight: messages on their way by it.
+ * @heard: when its last message arrived.
+ * @in_flight: messages under way through it.
  * @up: 1 if it counts as up.
- * @fatal: 1 if the fabric has condemned it.
- * @draining: 1 if nothing new is sent by it.
+ * @fatal: 1 if the fabric has reported a fatal error of it.
+ * @draining: 1 if no new message is sent through it.
  */
 struct lnd_health_info {
 	uint32_t size;
@@ -1690,12 +1715,13 @@ struct lnd_health_info {
 
 /**
  * struct lnd_tracker - The wait for a message's answer (an ACK, a REPLY). It lies in the caller's
- * request, zeroed but for its size before the first try.
+ * request. Before the first try it is zero except for @size.
  * @size: sizeof(struct lnd_tracker).
  * @state: enum lnd_tracker_state.
  * @deadline: when the answer is due.
  * @local: our interface of the last try.
- * @hop: the next hop's interface of the last try: the only one of which a missing answer says anything.
+ * @hop: the next hop's interface of the last try. A missing answer is evidence against this one
+ *       only.
  */
 struct lnd_tracker {
 	uint32_t size;
@@ -1706,7 +1732,7 @@ struct lnd_tracker {
 };
 
 /**
- * struct lnd_arrival - A peer's request, as lnd_frame_in() finds it.
+ * struct lnd_arrival - A peer's request, from lnd_frame_in().
  * @size: sizeof(struct lnd_arrival).
  * @kind: enum lnd_request_kind.
  * @nid: the hop it came from.
@@ -1737,8 +1763,8 @@ struct lnd_arrival {
  * @ni: the NI's own number.
  * @kind: kind of handle.
  *
- * Stale once the NI has forgotten the peer, also if it knows one of the same NID again. A host that sends to
- * one peer often names it so in struct lnd_send_request.
+ * The handle is stale once the NI has removed the peer, even if the peer is added again with the
+ * same NID. A host that often sends to one peer passes this handle in struct lnd_send_request.
  */
 struct lnd_peer {
 	uint64_t nid;
@@ -1749,18 +1775,18 @@ struct lnd_peer {
 };
 
 /**
- * struct lnd_peer_info - How a peer stands.
+ * struct lnd_peer_info - The state of a peer.
  * @size: sizeof(struct lnd_peer_info).
  * @state: enum lnd_peer_state.
  * @peer: its handle.
- * @life: its life as we know it, or 0.
- * @last_heard: time of its last message that counted.
+ * @incarnation: its incarnation as known to this NI, or 0.
+ * @last_heard: time of its last valid message.
  * @transfers: transfers with it.
- * @credits: requests that we may still send.
- * @in_flight: requests of ours that it has not consumed yet.
- * @session: the session that we have opened.
+ * @credits: requests that this NI may still send.
+ * @in_flight: requests of this NI that the peer has not consumed yet.
+ * @session: the session that this NI has opened.
  * @pulls: pulls from it that are under way.
- * @pulls_waiting: pulls from it that wait for those.
+ * @pulls_waiting: pulls from it that wait for a free one.
  */
 struct lnd_peer_info {
 	uint32_t size;
@@ -1780,12 +1806,12 @@ struct lnd_peer_info {
  * struct lnd_blocker - What a drain or a shutdown waits for.
  * @size: sizeof(struct lnd_blocker).
  * @kind: enum lnd_blocker_kind.
- * @transfer: the transfer, if it is one.
+ * @transfer: the transfer, if @kind is a transfer's.
  * @nid: its other side, or 0.
- * @until: when its wait is bounded by, or LND_NEVER.
+ * @until: the time that bounds the wait, or LND_NEVER.
  * @link: its link, or LND_ANY_LINK.
- * @word: the transfer's word, as the dump prints it.
- * @link_state: enum lnd_link_state, if it is a link.
+ * @word: the transfer's word, as lnd_dump() prints it.
+ * @link_state: enum lnd_link_state, if @kind is LND_BLOCKER_LINK.
  * @reserved: 0.
  */
 struct lnd_blocker {
@@ -1804,17 +1830,17 @@ struct lnd_blocker {
  * struct lnd_stats - Gauges of one NI; counters have names, see lnd_counter_name().
  * @size: sizeof(struct lnd_stats).
  * @run_state: enum lnd_run_state.
- * @active: transfers of ours.
- * @passive: transfers that peers have asked for.
+ * @active: transfers that this NI has submitted.
+ * @passive: transfers that peers have requested.
  * @peers: peers in the table.
  * @counters: number of counters, see lnd_counter().
  * @frames_control: frames of the control layer.
  * @frames_lnd: other frames.
- * @frames_bad: frames that were dropped, of all causes.
- * @frames_forged: of these, frames that named another sender than their channel did.
- * @completions: completions that interrupts have taken.
+ * @frames_bad: dropped frames, of all causes.
+ * @frames_forged: of these, frames that name another sender than their channel does.
+ * @completions: completions taken in interrupts.
  * @interrupts: calls of lnd_interrupt().
- * @misuses: calls that were refused as misuse: re-entry, wrong context, overlapping.
+ * @misuses: calls refused as misuse: re-entry, wrong context, overlapping.
  */
 struct lnd_stats {
 	uint32_t size;
@@ -1837,17 +1863,18 @@ struct lnd_stats {
  * @size: sizeof(struct lnd_send_request).
  * @kind: enum lnd_kind.
  * @nid: the next hop, or 0 if @peer names it.
- * @link: the link to use, or LND_ANY_LINK. The peer's part goes by its link of the same number; if
- *        that is down, it refuses what is not whole inside a message.
- * @routed: not 0 if the message is routed: a GET is then not optimised.
+ * @link: the link to use, or LND_ANY_LINK. The peer uses its link of the same number. If that link
+ *        is down, the peer refuses any request whose payload is not inside the message.
+ * @routed: not 0 if the message is routed. A routed GET is not optimised.
  * @header: the upper layer's header; copied. May be NULL if it has no bytes.
  * @header_len: its bytes, at most LND_MAX_HEADER.
  * @nfrags: fragments in @frags, at most LND_MAX_FRAGMENTS.
- * @frags: what to send, or for a GET where the reply goes, see lnd_submit(); the vector is copied, the memory it
- *         names is lent until the report.
- * @deadline: when to give up, on the clock of every @now.
- * @user: comes back in the report.
- * @peer: the next hop by its handle, which saves looking its NID up; all fields 0 if @nid names it.
+ * @frags: what to send, or for a GET where the reply goes, see lnd_submit(). The vector is copied.
+ *         The memory it names is lent until the report.
+ * @deadline: when the transfer is cancelled, on the clock of every @now.
+ * @user: the report returns it.
+ * @peer: the next hop by its handle, which saves the lookup of its NID; all fields 0 if @nid names
+ *        it.
  */
 struct lnd_send_request {
 	uint32_t size;
@@ -1869,30 +1896,29 @@ extern "C" {
 #endif // __cplusplus
 
 /**
- * lnd_config_fault() - What is wrong with a configuration and its operations.
- * @config: the configuration; @nid, @life and @rings are not looked at.
- * @ops: the platform's operations, or NULL: then the configuration alone is looked at.
+ * lnd_config_fault() - Finds the error in a configuration and its operations.
+ * @config: the configuration; @nid, @incarnation and @rings are not checked.
+ * @ops: the platform's operations, or NULL: then only the configuration is checked.
  *
  * Names the first field of struct lnd_config for which lnd_ni_create() returns LND_E_CONFIG,
- * LND_E_VERSION, LND_E_SIZE or LND_E_UNSUPPORTED, or else the first operation of struct lnd_ops for which
- * it returns LND_E_OPS: one that is missing, or that others exclude.
+ * LND_E_VERSION, LND_E_SIZE or LND_E_UNSUPPORTED. If there is none, names the first operation of
+ * struct lnd_ops for which it returns LND_E_OPS: one that is missing, or that others exclude.
  *
  * Context: any.
- * Return: its name, such as "passive_slots" or "connection_stop"; "size" also for a pointer that is misaligned, and
- * for @config NULL; NULL: there is none.
+ * Return: its name, such as "passive_slots" or "connection_stop"; "size" also for a misaligned
+ * pointer, and for @config NULL; NULL: no error.
  */
-const char *lnd_config_fault(const struct lnd_config *config,
-			     const struct lnd_ops *ops);
+const char *lnd_config_fault(const struct lnd_config *config, const struct lnd_ops *ops);
 
 /**
- * lnd_config_init() - Fills in a configuration with the field's usual times.
+ * lnd_config_init() - Fills in a configuration with the usual times.
  * @config: the configuration; every byte of it is written.
  * @abi_version: LND_ABI_VERSION.
  * @slots: transfers at once.
- * @peers: peers known at once.
+ * @peers: peers in the table.
  * @links: links.
  *
- * @nid, @life and @rings are left for the caller to fill in.
+ * @nid, @incarnation and @rings are left for the caller to fill in.
  *
  * Context: any.
  * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_VERSION.
@@ -1905,35 +1931,35 @@ enum lnd_error lnd_config_init(struct lnd_config *config,
 
 /**
  * lnd_frame_size() - Bytes of the longest frame that an NI of this configuration sends.
- * @config: the configuration; @nid, @life and @rings do not matter.
+ * @config: the configuration; @nid, @incarnation and @rings do not matter.
  *
- * lnd_ops.send must take frames of that many bytes. If the channel takes less, @immediate_max is to be
- * lowered: a byte of it is a byte of the frame, down to 224 bytes. What lnd_soft takes is
- * lnd_soft_frame_max().
+ * lnd_ops.send must take frames of that many bytes. If the channel takes less, lower
+ * @immediate_max: each byte of it is a byte of the frame, down to 224 bytes. lnd_soft_frame_max()
+ * returns the limit of lnd_soft.
  *
  * Context: any.
- * Return: the bytes, or 0 if there can be no such NI.
+ * Return: the bytes, or 0 if the configuration is not valid.
  */
 size_t lnd_frame_size(const struct lnd_config *config);
 
 /**
  * lnd_ring_size() - Bytes of ring memory that each link of this configuration needs.
- * @config: the configuration; @nid, @life and @rings do not matter.
+ * @config: the configuration; @nid, @incarnation and @rings do not matter.
  *
  * Context: any.
- * Return: the bytes, or 0 if there can be no such NI.
+ * Return: the bytes, or 0 if the configuration is not valid.
  */
 size_t lnd_ring_size(const struct lnd_config *config);
 
 /**
- * lnd_ring_format() - Prepares a link's ring memory, before its engine is started.
+ * lnd_ring_format() - Prepares a link's ring memory before its engine is started.
  * @config: the configuration.
- * @base: the memory, aligned to LND_ALIGN; every byte that counts is written.
+ * @base: the memory, aligned to LND_ALIGN; every byte in use is written.
  * @len: its bytes, at least lnd_ring_size().
- * @node: our number in the fabric, 0 to 255.
- * @features: what the engine can do: see docs/registers.md.
+ * @node: this node's number in the fabric, 0 to 255.
+ * @features: the engine's capabilities: see docs/registers.md.
  *
- * Not for memory that somebody else has formatted (a fabric), nor for a device that is running.
+ * Not for memory that a fabric has formatted, nor for a device that is running.
  *
  * Context: any, alone with the memory.
  * Return: LND_OK, LND_E_NULL, LND_E_SIZE, LND_E_ALIGN, LND_E_CONFIG, LND_E_VERSION, LND_E_ARGUMENT
@@ -1952,42 +1978,40 @@ enum lnd_error lnd_ring_format(const struct lnd_config *config,
  * @nid: the peer.
  * @now: the time.
  *
- * What waits for room is tried at once, and not at the next @link_poll of struct lnd_config. It makes no
- * difference besides: ready() and connection() of struct lnd_ops say how a connection stands.
+ * Frames that wait for room are tried at once, and not at the next @link_poll of struct
+ * lnd_config. The call has no other effect: ready() and connection() of struct lnd_ops give a
+ * connection's state.
  *
  * Context: thread; also in finalize() and event(). Takes the lock.
  * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY,
  * LND_E_LINK, LND_E_NO_PEER, LND_E_UNSUPPORTED (@connections of struct lnd_config is 0).
  */
-enum lnd_error lnd_connection_up(struct lnd_ni *ni,
-				 uint32_t link,
-				 uint64_t nid,
-				 uint64_t now);
+enum lnd_error lnd_connection_up(struct lnd_ni *ni, uint32_t link, uint64_t nid, uint64_t now);
 
 /**
  * lnd_connection_down() - A connection has failed.
  * @ni: the NI.
  * @link: the link.
  * @nid: the peer.
- * @number: which of the connections with it: as lnd_ops.connection has said. News of one that has been
- *          reset since are stale, and do not fail the one that has taken its place.
+ * @number: the connection's number, from lnd_ops.connection. A report about a connection that has
+ *          been reset since is stale. It does not fail the connection that replaced it.
  * @now: the time.
  *
- * What it was moving ends with LND_CAUSE_CONNECTION_DOWN once it is proven stopped, and is lent until
- * then; transfers with other peers go on. What waits for the peer waits, or goes by another link: a
- * connection that is down is not a peer that is down, see lnd_peer_event(). If as many as @connections
- * of struct lnd_config are out of service already, the link is stopped instead. One that is not proven
- * stopped within two @drain_bound is stopped with its link.
+ * Its transfers end with LND_CAUSE_CONNECTION_DOWN after it is proven stopped; their memory is
+ * lent until then. Transfers with other peers continue. Messages for the peer wait, or use another
+ * link: a connection that is down is not a peer that is down, see lnd_peer_event(). If
+ * @connections of struct lnd_config are already out of service, the link is stopped instead. A
+ * connection without a proof of its stop within two @drain_bound is stopped with its link.
  *
- * lnd_run() calls connection_stop() of struct lnd_ops, and connection_reset() at the end. A second report of
- * the same failure changes nothing, nor does one while the link is out of service: its reset is the
- * connection's, and connection_stop() need not have come before.
+ * lnd_run() calls connection_stop() of struct lnd_ops, and later connection_reset(). A second
+ * report of the same failure has no effect. A report while the link is out of service has none
+ * either: the link's reset resets the connection, possibly without a connection_stop() before.
  *
  * Context: thread; also in finalize() and event(). Takes the lock.
  * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY,
- * LND_E_LINK, LND_E_NO_PEER (nothing is lent to it), LND_E_STALE (@number is not that of the present
- * connection), LND_E_UNSUPPORTED (@connections of struct lnd_config is 0, or this peer has no connection
- * of its own).
+ * LND_E_LINK, LND_E_NO_PEER (no memory is lent to it), LND_E_STALE (@number is not the current
+ * connection's), LND_E_UNSUPPORTED (@connections of struct lnd_config is 0, or this peer has no
+ * connection of its own).
  */
 enum lnd_error lnd_connection_down(struct lnd_ni *ni,
 				   uint32_t link,
@@ -2000,16 +2024,16 @@ enum lnd_error lnd_connection_down(struct lnd_ni *ni,
  * @ni: the NI.
  * @link: the link.
  * @nid: the peer.
- * @number: which of the connections with it: as connection_stop() of struct lnd_ops was told.
+ * @number: the connection's number, from connection_stop() of struct lnd_ops.
  * @now: the time.
  *
- * The promise is that of connection_quiesced() of struct lnd_ops, and the two may be used together. If it
- * is wrong, memory is overwritten that is in use elsewhere.
+ * The caller guarantees the same as connection_quiesced() of struct lnd_ops; a platform may use
+ * both. If the guarantee is wrong, memory in use elsewhere is overwritten.
  *
  * Context: thread; also in finalize() and event(). Takes the lock.
  * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY,
- * LND_E_LINK, LND_E_NO_PEER, LND_E_STALE (@number is not that of the present connection),
- * LND_E_RUNNING (it waits for no proof: it was not asked to stop, or the proof was there already),
+ * LND_E_LINK, LND_E_NO_PEER, LND_E_STALE (@number is not the current connection's), LND_E_RUNNING
+ * (the connection waits for no proof: no stop was requested, or the proof has already been given),
  * LND_E_UNSUPPORTED (as lnd_connection_down()).
  */
 enum lnd_error lnd_connection_stopped(struct lnd_ni *ni,
@@ -2019,12 +2043,12 @@ enum lnd_error lnd_connection_stopped(struct lnd_ni *ni,
 				      uint64_t now);
 
 /**
- * lnd_connection_state_get() - How a connection stands.
+ * lnd_connection_state_get() - The state of a connection.
  * @ni: the NI.
  * @link: the link.
  * @nid: the peer.
- * @state: where enum lnd_link_state is written; LND_LINK_UP: it is in service, or its link is out with all
- *         connections.
+ * @state: where enum lnd_link_state is written; LND_LINK_UP: the connection is in service, or its
+ *         whole link is out of service.
  *
  * Context: thread. Takes the lock.
  * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY,
@@ -2037,10 +2061,10 @@ enum lnd_error lnd_connection_state_get(const struct lnd_ni *ni,
 
 /**
  * lnd_ni_size() - Bytes of memory that an NI of this configuration needs.
- * @config: the configuration; @nid, @life and @rings do not matter.
+ * @config: the configuration; @nid, @incarnation and @rings do not matter.
  *
  * Context: any.
- * Return: the bytes, or 0 if there can be no such NI.
+ * Return: the bytes, or 0 if the configuration is not valid.
  */
 size_t lnd_ni_size(const struct lnd_config *config);
 
@@ -2048,12 +2072,12 @@ size_t lnd_ni_size(const struct lnd_config *config);
  * lnd_ni_create() - Creates an NI in the caller's memory.
  * @mem: the memory, aligned to LND_ALIGN; the NI's until lnd_ni_destroy().
  * @len: its bytes, at least lnd_ni_size().
- * @config: sizes, times, names and ring memory; copied.
+ * @config: sizes, times, identity and ring memory; copied.
  * @ops: the platform's operations; copied.
- * @ctx: given to every operation.
+ * @ctx: passed to every operation.
  * @ni: where the NI's pointer is written.
  *
- * All links begin down; lnd_run() opens those that work. Calls register operations and no others.
+ * All links begin down; lnd_run() opens those that work. This call uses register operations only.
  *
  * Context: thread.
  * Return: LND_OK, LND_E_NULL, LND_E_SIZE, LND_E_ALIGN, LND_E_VERSION, LND_E_CONFIG, LND_E_OPS,
@@ -2067,11 +2091,11 @@ enum lnd_error lnd_ni_create(void *mem,
 			     struct lnd_ni **ni);
 
 /**
- * lnd_ni_destroy() - Ends an NI; its memory and its ring memory are the caller's again.
+ * lnd_ni_destroy() - Ends an NI. Its memory and its ring memory are the caller's again.
  * @ni: the NI.
  *
- * Only of an NI that is LND_QUIESCENT and has nothing to report: see lnd_shutdown(). No interrupt
- * and no other call may come after it, or be under way.
+ * The NI must be LND_QUIESCENT with no report due: see lnd_shutdown(). No interrupt and no other
+ * call may be under way or follow.
  *
  * Context: thread.
  * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY (a
@@ -2083,24 +2107,27 @@ enum lnd_error lnd_ni_destroy(struct lnd_ni *ni);
  * lnd_recv() - Takes a peer's PUT, all of it or its first bytes.
  * @ni: the NI.
  * @request: the request, of kind LND_REQUEST_IMMEDIATE or LND_REQUEST_PUT.
- * @verdict: where to, and how much; a length of 0 takes nothing and still ends it well.
+ * @decision: where to, and how much; a length of 0 receives nothing and still ends the request
+ *            well.
  * @now: the time.
- * @transfer: where the transfer's handle is written, of what LND_DONE names none; may be NULL.
- * @report: filled in on LND_DONE; its size is set. NULL: every end is told by finalize().
+ * @transfer: where the transfer's handle is written; after LND_DONE it names none; may be NULL.
+ * @report: filled in on LND_DONE; its size is set. NULL: finalize() reports every end.
  *
- * On LND_OK there will be exactly one finalize() for it, and the memory is lent until then. On LND_DONE it
- * has ended, @report is its only report, and nothing is lent: so ends an LND_REQUEST_IMMEDIATE whose frame is
- * still there. On LND_E_GONE the request has ended. On any other error it still waits for its decision, but
- * on LND_E_WAIT for its next offer: see lnd_frame_in().
+ * On LND_OK exactly one finalize() follows, and the memory is lent until then. On LND_DONE the
+ * transfer has ended, @report is its only report, and nothing is lent: this is the end of an
+ * LND_REQUEST_IMMEDIATE whose frame is still in the channel. On LND_E_GONE the request has ended.
+ * On LND_E_WAIT the request waits for its next offer: see lnd_frame_in(). On any other error it
+ * still waits for its decision.
  *
- * The payload of an LND_REQUEST_IMMEDIATE can be received only while its frame is there; after lnd_keep()
- * lnd_recv() of more than no bytes is LND_E_TOO_LONG. A host that needs longer copies the payload before
- * and ends the request later by lnd_nak(), of which the sender does not hear.
+ * The payload of an LND_REQUEST_IMMEDIATE can be received only while its frame is in the channel.
+ * After lnd_keep(), lnd_recv() of more than 0 bytes returns LND_E_TOO_LONG. A host that needs more
+ * time copies the payload first and later ends the request with lnd_nak(), which sends nothing to
+ * the peer.
  *
  * Context: thread; also in finalize() and event(). Takes the lock.
- * Return: LND_OK, LND_DONE, LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY,
- * LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE, LND_E_ARGUMENT, LND_E_GONE, LND_E_WAIT, LND_E_WRONG_KIND,
- * LND_E_FRAGMENTS, LND_E_ADDRESS, LND_E_TOO_LONG, LND_E_NO_LISTS.
+ * Return: LND_OK, LND_DONE, LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_CONTEXT,
+ * LND_E_REENTRY, LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE, LND_E_ARGUMENT, LND_E_GONE, LND_E_WAIT,
+ * LND_E_WRONG_KIND, LND_E_FRAGMENTS, LND_E_ADDRESS, LND_E_TOO_LONG, LND_E_NO_LISTS.
  */
 enum lnd_error lnd_recv(struct lnd_ni *ni,
 			struct lnd_request request,
@@ -2110,14 +2137,14 @@ enum lnd_error lnd_recv(struct lnd_ni *ni,
 			struct lnd_report *report);
 
 /**
- * lnd_reply() - Answers a peer's GET with memory of ours.
+ * lnd_reply() - Answers a peer's GET with local memory.
  * @ni: the NI.
  * @request: the request, of kind LND_REQUEST_GET.
- * @verdict: where from, and how much.
+ * @decision: where from, and how much.
  * @now: the time.
  * @transfer: where the transfer's handle is written; may be NULL.
  *
- * As lnd_recv(), the other way round; it never ends at once.
+ * As lnd_recv(), in the other direction. It never ends at once.
  *
  * Context: thread; also in finalize() and event(). Takes the lock.
  * Return: as lnd_recv(), without LND_DONE.
@@ -2129,19 +2156,21 @@ enum lnd_error lnd_reply(struct lnd_ni *ni,
 			 struct lnd_transfer *transfer);
 
 /**
- * lnd_keep() - Keeps a peer's request, to be decided later.
+ * lnd_keep() - Keeps a peer's request for a later decision.
  * @ni: the NI.
  * @request: the request, from lnd_frame_in().
  * @now: the time.
  * @kept: where its handle from now on is written.
  *
- * On LND_OK its frame is not needed any more: header and payload must have been copied before. The request
- * then holds a slot and the peer's credit until lnd_recv(), lnd_reply() or lnd_nak(); it ends by itself
- * after @decision_bound of struct lnd_config, or, with LND_CANCEL_FIRST, when its sender takes it back.
+ * On LND_OK the frame may be released: copy header and payload before the call. The request then
+ * holds a slot and the peer's credit until lnd_recv(), lnd_reply() or lnd_nak(). It ends by itself
+ * after @decision_bound of struct lnd_config, or, with LND_CANCEL_FIRST, when its sender cancels
+ * it.
  *
  * Context: thread; also in finalize() and event(). Takes the lock.
  * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY,
- * LND_E_FOREIGN, LND_E_STALE (also if it was kept before), LND_E_GONE, LND_E_WAIT (see lnd_frame_in()).
+ * LND_E_FOREIGN, LND_E_STALE (also if it was kept before), LND_E_GONE, LND_E_WAIT (see
+ * lnd_frame_in()).
  */
 enum lnd_error lnd_keep(struct lnd_ni *ni,
 			struct lnd_request request,
@@ -2149,14 +2178,14 @@ enum lnd_error lnd_keep(struct lnd_ni *ni,
 			struct lnd_request *kept);
 
 /**
- * lnd_nak() - Refuses a peer's request. Nothing will be reported.
+ * lnd_nak() - Refuses a peer's request. No report follows.
  * @ni: the NI.
  * @request: the request.
- * @refusal: enum lnd_nak_reason; the peer is told, unless the payload came along.
+ * @refusal: enum lnd_nak_reason. A NAK is sent to the peer, unless the payload was in the message.
  * @now: the time.
  *
- * Of a request that has ended meanwhile nothing is left to refuse: LND_OK, where lnd_recv() and
- * lnd_reply() return LND_E_GONE.
+ * For a request that has already ended this returns LND_OK, where lnd_recv() and lnd_reply()
+ * return LND_E_GONE.
  *
  * Context: thread; also in finalize() and event(). Takes the lock.
  * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY,
@@ -2171,18 +2200,18 @@ enum lnd_error lnd_nak(struct lnd_ni *ni,
  * lnd_dump() - Writes a part of the state as text.
  * @ni: the NI.
  * @what: enum lnd_dump_what.
- * @cursor: 0 at first, then as it was left: where to go on.
+ * @cursor: 0 at first, then unchanged from the call before: where to continue.
  * @buf: where to write; no zero is appended.
  * @len: its bytes; 256 are enough for every line.
- * @written: where the number of bytes is written: whole lines only.
+ * @written: where the number of bytes written is stored: whole lines only.
  *
- * To be called until LND_E_END, with which the last lines come: look at @written then, too. What
- * changes between two calls may be seen twice or not at all.
+ * Call it until it returns LND_E_END. The last lines come with that call: use @written then, too.
+ * A change between two calls may appear twice or not at all.
  *
- * Context: thread. Takes the lock, and looks at @len bytes' worth of lines and 1,024 free slots at
- * most.
+ * Context: thread. Takes the lock. Its work is bounded by the lines that fit @len bytes, and by
+ * 1,024 free slots.
  * Return: LND_OK, LND_E_END (all has been written), LND_E_NULL, LND_E_ALIGN, LND_E_NI,
- * LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY, LND_E_ARGUMENT, LND_E_ROOM (not even one line fits).
+ * LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY, LND_E_ARGUMENT, LND_E_ROOM (no line fits).
  */
 enum lnd_error lnd_dump(const struct lnd_ni *ni,
 			uint32_t what,
@@ -2192,16 +2221,17 @@ enum lnd_error lnd_dump(const struct lnd_ni *ni,
 			size_t *written);
 
 /**
- * lnd_error_errno() - The errno that says best what an error says.
+ * lnd_error_errno() - The errno that is nearest to an error.
  * @error: enum lnd_error, or any number.
  *
  * Context: any.
- * Return: 0 for LND_OK, LND_DONE and LND_REQUEST, else a negative Linux errno; -EINVAL for a number that is no error.
+ * Return: 0 for LND_OK, LND_DONE and LND_REQUEST, else a negative Linux errno; -EINVAL for a
+ * number that is no error.
  */
 int32_t lnd_error_errno(uint32_t error);
 
 /**
- * lnd_error_name() - An error's name, as the header spells it.
+ * lnd_error_name() - The name of an error, as in the header.
  * @error: enum lnd_error, or any number.
  *
  * Context: any.
@@ -2210,24 +2240,25 @@ int32_t lnd_error_errno(uint32_t error);
 const char *lnd_error_name(uint32_t error);
 
 /**
- * lnd_health_next_action() - The next thing to do.
+ * lnd_health_next_action() - The next action that is due.
  * @health: the object.
  * @now: the time.
  * @action: filled in; its size is set.
  *
- * Every action is to be told about, by the call that its kind names; it takes a place until then, or
- * until @action_bound has passed: then it has failed, is counted ("untold") and its handle is stale.
+ * The end of every action must be reported by the call that its kind names. The action takes a
+ * place until then. After @action_bound it has failed, is counted ("untold"), and its handle is
+ * stale.
  *
  * Context: the owner's. Bounded work.
- * Return: LND_OK, LND_E_END (nothing is due, or the budget is spent), LND_E_NO_SLOTS (too many are
- * under way), LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_BUSY.
+ * Return: LND_OK, LND_E_END (no action is due, or the budget is spent), LND_E_NO_SLOTS (too many
+ * are under way), LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_BUSY.
  */
 enum lnd_error lnd_health_next_action(struct lnd_health *health,
 				      uint64_t now,
 				      struct lnd_action *action);
 
 /**
- * lnd_health_next_time() - When lnd_health_next_action() has something to give next.
+ * lnd_health_next_time() - When lnd_health_next_action() next has an action.
  * @health: the object.
  * @next: where the time is written; LND_NEVER: not before another call.
  *
@@ -2237,7 +2268,7 @@ enum lnd_error lnd_health_next_action(struct lnd_health *health,
 enum lnd_error lnd_health_next_time(const struct lnd_health *health, uint64_t *next);
 
 /**
- * lnd_health_answered() - How a ping ended.
+ * lnd_health_answered() - Reports the end of a ping.
  * @health: the object.
  * @action: the ping.
  * @health_class: enum lnd_health_class of its end; LND_HEALTH_OK: it was answered.
@@ -2253,7 +2284,7 @@ enum lnd_error lnd_health_answered(struct lnd_health *health,
 				   uint64_t now);
 
 /**
- * lnd_health_connected() - How an attempt to connect ended.
+ * lnd_health_connected() - Reports the end of an attempt to connect.
  * @health: the object.
  * @action: the attempt.
  * @how: enum lnd_connected.
@@ -2268,26 +2299,27 @@ enum lnd_error lnd_health_connected(struct lnd_health *health,
 				    uint64_t now);
 
 /**
- * lnd_health_connection_lost() - The connection to a peer's interface is gone: it is made again.
+ * lnd_health_connection_lost() - The connection to a peer's interface is lost. Health connects
+ * again.
  * @health: the object.
  * @peer_ni: the interface.
  * @now: the time.
  *
  * Context: the owner's.
  * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE,
- * LND_E_WRONG_KIND (an interface of ours).
+ * LND_E_WRONG_KIND (a local interface).
  */
 enum lnd_error lnd_health_connection_lost(struct lnd_health *health,
 					  struct lnd_health_ni peer_ni,
 					  uint64_t now);
 
 /**
- * lnd_health_connection_settled() - There is a connection to a peer's interface, or none is wanted any
+ * lnd_health_connection_settled() - A peer's interface is connected, or needs no connection any
  * longer.
  * @health: the object.
  * @peer_ni: the interface.
  *
- * An attempt under way is over, and its end stale.
+ * An attempt under way is over, and its handle is stale.
  *
  * Context: the owner's.
  * Return: as lnd_health_connection_lost().
@@ -2296,11 +2328,11 @@ enum lnd_error lnd_health_connection_settled(struct lnd_health *health,
 					     struct lnd_health_ni peer_ni);
 
 /**
- * lnd_health_connection_get() - What stands in the way of sending to a peer's interface.
+ * lnd_health_connection_get() - The state of the connection to a peer's interface.
  * @health: the object.
  * @peer_ni: the interface.
  * @state: where enum lnd_connection is written.
- * @until: where the time is written until which sends are refused, else 0; may be NULL.
+ * @until: where the time is written until which messages are refused, else 0; may be NULL.
  *
  * Context: the owner's.
  * Return: as lnd_health_connection_lost().
@@ -2313,8 +2345,7 @@ enum lnd_error lnd_health_connection_get(const struct lnd_health *health,
 /**
  * lnd_health_shutdown() - Ends pings, probes, connections and resends.
  * @health: the object.
- * @remaining: where the number of messages on their way is written; may be NULL. To be called until
- *             it is 0.
+ * @remaining: where the number of messages under way is written; may be NULL. Call until it is 0.
  *
  * Context: the owner's.
  * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY.
@@ -2322,7 +2353,7 @@ enum lnd_error lnd_health_connection_get(const struct lnd_health *health,
 enum lnd_error lnd_health_shutdown(struct lnd_health *health, uint32_t *remaining);
 
 /**
- * lnd_stamp_write() - Brings a stamp into a message's header.
+ * lnd_stamp_write() - Writes a stamp into a message's header.
  * @stamp: the stamp.
  * @header: where its LND_STAMP_BYTES bytes are written; any alignment.
  *
@@ -2342,15 +2373,16 @@ enum lnd_error lnd_stamp_write(const struct lnd_stamp *stamp, uint8_t *header);
 enum lnd_error lnd_stamp_read(const uint8_t *header, struct lnd_stamp *stamp);
 
 /**
- * lnd_health_peer_incarnation() - A handshake with a peer has shown its incarnation.
+ * lnd_health_peer_incarnation() - Reports the incarnation that a handshake with a peer has shown.
  * @health: the object.
- * @peer: the peer; it has an interface already.
- * @incarnation: its incarnation: the @life of struct lnd_peer_info when LND_EVENT_PEER says that
- *               the peer is good.
+ * @peer: the peer, which already has an interface.
+ * @incarnation: its incarnation: @incarnation of struct lnd_peer_info when LND_EVENT_PEER reports
+ *               the peer as good.
  *
- * To be called for each such event of each NI, before anything that belongs to that incarnation: so
- * before lnd_health_arrived(). The same incarnation again, and a former one whose handshake was
- * late, change nothing. After a new one, what may have reached a former one is not sent again.
+ * Call it for each such event of each NI, before any other call about that incarnation,
+ * lnd_health_arrived() included. The same incarnation again has no effect, nor has an earlier one
+ * from a delayed handshake. After a new one, a message that may have reached an earlier one is not
+ * resent.
  *
  * Context: the owner's.
  * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE,
@@ -2361,15 +2393,16 @@ enum lnd_error lnd_health_peer_incarnation(struct lnd_health *health,
 					   uint64_t incarnation);
 
 /**
- * lnd_health_arrived() - A request of a peer has arrived: is it a second copy?
+ * lnd_health_arrived() - Checks whether a peer's request is a duplicate.
  * @health: the object.
- * @peer: the peer that the message is from.
+ * @peer: the sender of the message.
  * @stamp: the stamp in its header.
- * @check: where enum lnd_window_check is written: what to do with it.
+ * @check: where enum lnd_window_check is written: how to handle it.
  *
- * To be called for a request of lnd_frame_in(), before the upper layer hears of it. After LND_WINDOW_FIRST the
- * message is *coming*, until lnd_health_message_received() or lnd_health_message_not_received(),
- * one of which must follow. A message without a number is always LND_WINDOW_FIRST.
+ * Call it for a request of lnd_frame_in(), before the upper layer receives it. After
+ * LND_WINDOW_FIRST the message is *coming*, until lnd_health_message_received() or
+ * lnd_health_message_not_received(), one of which must follow. A message without a number is
+ * always LND_WINDOW_FIRST.
  *
  * Context: the owner's.
  * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE.
@@ -2380,13 +2413,13 @@ enum lnd_error lnd_health_arrived(struct lnd_health *health,
 				  uint32_t *check);
 
 /**
- * lnd_health_message_received() - What had arrived as the first copy was received.
+ * lnd_health_message_received() - Reports that a first copy was received.
  * @health: the object.
- * @peer: the peer that the message is from.
+ * @peer: the sender of the message.
  * @stamp: its stamp.
  *
- * To be called when the finalize() of its lnd_recv() reports no error. Copies that arrive from now
- * on are LND_WINDOW_SECOND. A message that is not coming is left as it is.
+ * Call it when the finalize() of its lnd_recv() reports no error. Later copies are
+ * LND_WINDOW_SECOND. The call has no effect on a message that is not coming.
  *
  * Context: the owner's.
  * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE.
@@ -2396,14 +2429,14 @@ enum lnd_error lnd_health_message_received(struct lnd_health *health,
 					   const struct lnd_stamp *stamp);
 
 /**
- * lnd_health_message_not_received() - What had arrived as the first copy was not received.
+ * lnd_health_message_not_received() - Reports that a first copy was not received.
  * @health: the object.
- * @peer: the peer that the message is from.
+ * @peer: the sender of the message.
  * @stamp: its stamp.
  *
- * To be called when the finalize() of its lnd_recv() reports an error, when lnd_recv() itself
- * fails, and when the request is refused. A copy that arrives from now on is LND_WINDOW_FIRST. A
- * message that is not coming is left as it is.
+ * Call it when the finalize() of its lnd_recv() reports an error, when lnd_recv() itself fails,
+ * and when the request is refused. The next copy is LND_WINDOW_FIRST again. The call has no effect
+ * on a message that is not coming.
  *
  * Context: the owner's.
  * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE.
@@ -2413,14 +2446,14 @@ enum lnd_error lnd_health_message_not_received(struct lnd_health *health,
 					       const struct lnd_stamp *stamp);
 
 /**
- * lnd_health_config_init() - Fills in a configuration with the field's usual numbers.
+ * lnd_health_config_init() - Fills in a configuration with the usual numbers.
  * @config: the configuration; every byte of it is written.
  * @abi_version: LND_ABI_VERSION.
- * @locals: interfaces of ours.
+ * @locals: local interfaces.
  * @peers: peers.
  * @peer_nis: interfaces of all peers together.
  *
- * @incarnation stays 0 and is the caller's to fill in.
+ * @incarnation stays 0 and is left for the caller to fill in.
  *
  * Context: any.
  * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_VERSION.
@@ -2436,20 +2469,20 @@ enum lnd_error lnd_health_config_init(struct lnd_health_config *config,
  * @config: the configuration.
  *
  * Context: any.
- * Return: the bytes, or 0 if there can be no such object.
+ * Return: the bytes, or 0 if the configuration is not valid.
  */
 size_t lnd_health_size(const struct lnd_health_config *config);
 
 /**
  * lnd_health_create() - Creates a node's health in the caller's memory.
- * @mem: the memory, aligned to LND_ALIGN; the object's until lnd_health_destroy(). Initialised: zeroed
- *       before the first object that is made there, and left as it is between two.
+ * @mem: the memory, aligned to LND_ALIGN; the object's until lnd_health_destroy(). Initialised:
+ *       zero it before the first object, and leave it unchanged between two objects.
  * @len: its bytes, at least lnd_health_size().
  * @config: sizes and knobs; copied.
  * @now: the time.
  * @health: where the object's pointer is written.
  *
- * One object for each incarnation of the node: its numbers begin anew with it.
+ * Create one object for each incarnation of the node: its numbers start again with it.
  *
  * Context: any.
  * Return: LND_OK, LND_E_NULL, LND_E_SIZE, LND_E_ALIGN, LND_E_VERSION, LND_E_CONFIG, LND_E_MEMORY.
@@ -2464,17 +2497,17 @@ enum lnd_error lnd_health_create(void *mem,
  * lnd_health_destroy() - Ends a health object; its memory is the caller's again.
  * @health: the object.
  *
- * Messages on their way and actions under way are forgotten.
+ * Messages and actions under way are discarded.
  *
- * Context: any; no other call is under way or comes later.
+ * Context: any; no other call is under way or follows.
  * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY.
  */
 enum lnd_error lnd_health_destroy(struct lnd_health *health);
 
 /**
- * lnd_health_ended() - A try has ended, as finalize() reports it.
+ * lnd_health_ended() - Reports the end of a try, from finalize().
  * @health: the object.
- * @journey: the message.
+ * @attempts: the message.
  * @report: the report.
  * @now: the time.
  * @result: filled in; its size is set.
@@ -2490,9 +2523,9 @@ enum lnd_error lnd_health_ended(struct lnd_health *health,
 				struct lnd_outcome *result);
 
 /**
- * lnd_health_refused() - lnd_submit() has refused a try.
+ * lnd_health_refused() - Reports that lnd_submit() has refused a try.
  * @health: the object.
- * @journey: the message.
+ * @attempts: the message.
  * @error: what lnd_submit() returned.
  * @now: the time.
  * @result: filled in; its size is set.
@@ -2508,9 +2541,9 @@ enum lnd_error lnd_health_refused(struct lnd_health *health,
 				  struct lnd_outcome *result);
 
 /**
- * lnd_health_give_up() - Ends a message's way, with or without a try under way.
+ * lnd_health_give_up() - Ends a message, with or without a try under way.
  * @health: the object.
- * @journey: the message.
+ * @attempts: the message.
  * @result: filled in, with what is known of delivery; its size is set. May be NULL.
  *
  * Context: the owner's.
@@ -2522,15 +2555,15 @@ enum lnd_error lnd_health_give_up(struct lnd_health *health,
 				  struct lnd_outcome *result);
 
 /**
- * lnd_health_drain_local() - Takes an interface of ours out of use for maintenance, or back into it.
+ * lnd_health_drain_local() - Takes a local interface out of use for maintenance, or back into use.
  * @health: the object.
  * @local: the interface.
- * @drain: 1: nothing new is sent by it; 0: it is used again.
+ * @drain: 1: no new message is sent through it; 0: it is used again.
  * @now: the time.
- * @remaining: where the number of messages on their way by it is written; may be NULL. To be called
+ * @remaining: where the number of messages under way through it is written; may be NULL. Call
  *             until it is 0.
  *
- * What is on its way ends as usual. Its health is not touched.
+ * Messages under way end as usual. The interface's health does not change.
  *
  * Context: the owner's.
  * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE,
@@ -2543,13 +2576,13 @@ enum lnd_error lnd_health_drain_local(struct lnd_health *health,
 				      uint32_t *remaining);
 
 /**
- * lnd_health_drain_peer() - The same for all interfaces that a peer has now.
+ * lnd_health_drain_peer() - Does the same for all current interfaces of a peer.
  * @health: the object.
  * @peer: the peer.
- * @drain: 1: nothing new is sent to it; 0: it is used again.
+ * @drain: 1: no new message is sent to it; 0: it is used again.
  * @now: the time.
- * @remaining: where the number of messages on their way to it is written, with those between two tries;
- *             may be NULL.
+ * @remaining: where the number of messages under way to it is written, including those between two
+ *             tries; may be NULL.
  *
  * Context: the owner's.
  * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE.
@@ -2561,10 +2594,10 @@ enum lnd_error lnd_health_drain_peer(struct lnd_health *health,
 				     uint32_t *remaining);
 
 /**
- * lnd_health_set_credits() - How many credits an interface has left for sending, for selection.
+ * lnd_health_set_credits() - Sets an interface's remaining send credits, for selection.
  * @health: the object.
- * @ni: the interface, of ours or of a peer.
- * @credits: credits left, less what waits for one.
+ * @ni: the interface, local or a peer's.
+ * @credits: credits left, less the messages that wait for one.
  *
  * Context: the owner's.
  * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE.
@@ -2574,10 +2607,10 @@ enum lnd_error lnd_health_set_credits(struct lnd_health *health,
 				      int32_t credits);
 
 /**
- * lnd_health_set_sensitivity() - What a failure costs an interface, instead of what the configuration says.
+ * lnd_health_set_sensitivity() - Sets by how much a failure decrements an interface's health.
  * @health: the object.
- * @ni: the interface, of ours or of a peer.
- * @sensitivity: 0 to 1000; LND_NO_SENSITIVITY: as the configuration says.
+ * @ni: the interface, local or a peer's.
+ * @sensitivity: 0 to 1000; LND_NO_SENSITIVITY: as in the configuration.
  *
  * Context: the owner's.
  * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_ARGUMENT, LND_E_FOREIGN,
@@ -2588,16 +2621,16 @@ enum lnd_error lnd_health_set_sensitivity(struct lnd_health *health,
 					  uint32_t sensitivity);
 
 /**
- * lnd_health_set_rules() - Replaces the user-defined policies of selection.
+ * lnd_health_set_rules() - Replaces the user-defined selection policies.
  * @health: the object.
- * @rules: the rules, a later one wins; may be NULL if there are none.
+ * @rules: the rules; a later one overrides an earlier one; may be NULL if there are none.
  * @count: how many, 0 to LND_MAX_RULES.
  *
- * They bind what there is now: call it again when an interface, a peer or a route was added. What matches
- * no rule has priority 0 and no preference. A route's own priority, of lnd_health_set_route(), is added
- * to that of its gateway's rule.
+ * The rules apply to what exists now: call again after an interface, a peer or a route was added.
+ * What matches no rule has priority 0 and no preference. A route's own priority, from
+ * lnd_health_set_route(), is added to that of its gateway's rule.
  *
- * Context: the owner's. Looks at all tables for each rule.
+ * Context: the owner's. Visits all tables for each rule.
  * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_BUSY, LND_E_ARGUMENT.
  */
 enum lnd_error lnd_health_set_rules(struct lnd_health *health,
@@ -2605,13 +2638,14 @@ enum lnd_error lnd_health_set_rules(struct lnd_health *health,
 				    uint32_t count);
 
 /**
- * lnd_health_journal_next() - Reads health's journal: who changed, when, on which evidence.
+ * lnd_health_journal_next() - Reads health's journal: which interface changed, when, on which
+ * evidence.
  * @health: the object.
- * @next: the number of the change wanted, 0 at first; the number after the one read is written there.
+ * @next: the number of the change to read, 0 at first; the number after it is written there.
  * @change: filled in; its size is set.
  *
- * The journal keeps as many changes as its configuration says. A reader that is late misses the oldest
- * ones, and sees it by the @number of the change.
+ * The journal keeps the number of changes in the configuration. A slow reader misses the oldest
+ * changes, and detects it by the @number of the change.
  *
  * Context: the owner's.
  * Return: LND_OK, LND_E_END (no such change yet), LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI,
@@ -2622,19 +2656,19 @@ enum lnd_error lnd_health_journal_next(struct lnd_health *health,
 				       struct lnd_health_change *change);
 
 /**
- * lnd_health_open() - A message begins its way to a peer.
+ * lnd_health_open() - Opens a message to a peer.
  * @health: the object.
  * @peer: the peer.
  * @deadline: the one deadline, over all tries.
- * @resend: 1 if it may be sent again.
- * @cookie: the caller's name for it, in the journal.
- * @journey: where the handle is written.
+ * @resend: 1 if it may be resent.
+ * @cookie: the caller's value for it, in the journal.
+ * @attempts: where the handle is written.
  *
- * Ended by lnd_health_ended(), lnd_health_refused() or lnd_health_give_up().
+ * lnd_health_ended(), lnd_health_refused() or lnd_health_give_up() ends it.
  *
  * Context: the owner's.
- * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE (no
- * such peer any more), LND_E_NO_SLOTS.
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE (the
+ * peer was removed), LND_E_NO_SLOTS.
  */
 enum lnd_error lnd_health_open(struct lnd_health *health,
 			       struct lnd_health_peer peer,
@@ -2644,16 +2678,17 @@ enum lnd_error lnd_health_open(struct lnd_health *health,
 			       struct lnd_attempts *attempts);
 
 /**
- * lnd_health_bind() - Binds a message to an interface of ours, of its peer, or to both: a response goes
- * where its request came from.
+ * lnd_health_bind() - Binds a message to a local interface, to its peer's, or to both, so that a
+ * response takes the path of its request.
  * @health: the object.
- * @journey: the message, before its first lnd_health_begin().
- * @local: ours; all 0: any.
- * @peer_ni: its peer's; all 0: any.
+ * @attempts: the message, before its first lnd_health_begin().
+ * @local: the local interface; all 0: any.
+ * @peer_ni: the peer's interface; all 0: any.
  *
  * Context: the owner's.
  * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE,
- * LND_E_WRONG_KIND, LND_E_ARGUMENT (an interface of another peer), LND_E_RUNNING (a try has begun).
+ * LND_E_WRONG_KIND, LND_E_ARGUMENT (an interface of another peer), LND_E_RUNNING (a try has
+ * begun).
  */
 enum lnd_error lnd_health_bind(struct lnd_health *health,
 			       struct lnd_attempts attempts,
@@ -2661,17 +2696,17 @@ enum lnd_error lnd_health_bind(struct lnd_health *health,
 			       struct lnd_health_ni peer_ni);
 
 /**
- * lnd_health_begin() - Finds the path of a message's next try, and begins it.
+ * lnd_health_begin() - Selects the path of a message's next try and begins the try.
  * @health: the object.
- * @journey: the message.
+ * @attempts: the message.
  * @now: the time.
  * @path: filled in; its size is set.
  *
  * Context: the owner's.
  * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN,
- * LND_E_STALE, LND_E_NO_ROUTE (no path that is allowed; lnd_health_give_up() is next),
- * LND_E_DEADLINE (no try may begin any more; the same), LND_E_RUNNING (a try is under way),
- * LND_E_WAIT (not before lnd_health_next_try(); nothing has changed).
+ * LND_E_STALE, LND_E_NO_ROUTE (no allowed path; call lnd_health_give_up() next), LND_E_DEADLINE
+ * (no further try may begin; the same), LND_E_RUNNING (a try is under way), LND_E_WAIT (not before
+ * lnd_health_next_try(); no effect).
  */
 enum lnd_error lnd_health_begin(struct lnd_health *health,
 				struct lnd_attempts attempts,
@@ -2679,15 +2714,16 @@ enum lnd_error lnd_health_begin(struct lnd_health *health,
 				struct lnd_path *path);
 
 /**
- * lnd_health_begin_near() - As lnd_health_begin(), by an interface near to the message's memory and CPUs.
+ * lnd_health_begin_near() - As lnd_health_begin(), and prefers interfaces near the message's
+ * memory and CPUs.
  * @health: the object.
- * @journey: the message.
- * @distances: of each interface of ours, by its @index.
- * @count: how many, 0 to 32; those that are missing are near.
+ * @attempts: the message.
+ * @distances: the distance of each local interface, by its @index.
+ * @count: how many, 0 to 32; interfaces without an entry are near.
  * @now: the time.
  * @path: filled in; its size is set.
  *
- * Health, an operator's rules and what was tried go before distances.
+ * Health, an operator's rules and earlier tries take precedence over distances.
  *
  * Context: the owner's.
  * Return: as lnd_health_begin(), LND_E_ARGUMENT.
@@ -2700,13 +2736,13 @@ enum lnd_error lnd_health_begin_near(struct lnd_health *health,
 				     struct lnd_path *path);
 
 /**
- * lnd_health_next_try() - From when on a message's next try may begin.
+ * lnd_health_next_try() - The earliest time of a message's next try.
  * @health: the object.
- * @journey: the message.
+ * @attempts: the message.
  * @time: where the time is written; 0: now.
  *
- * After LND_NEXT_LATER the message pauses, since every path has failed a moment ago: call
- * lnd_health_begin() at this time. It becomes sooner when an interface has recovered.
+ * After LND_NEXT_LATER the message pauses, because every path has just failed: call
+ * lnd_health_begin() at this time. The time becomes earlier when an interface has recovered.
  *
  * Context: the owner's.
  * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE.
@@ -2716,7 +2752,7 @@ enum lnd_error lnd_health_next_try(const struct lnd_health *health,
 				   uint64_t *time);
 
 /**
- * lnd_prober_offer() - Which kinds of probe the transport offers.
+ * lnd_prober_offer() - Sets the kinds of probe that the transport offers.
  * @health: the object.
  * @kinds: a bit for each enum lnd_probe_kind.
  *
@@ -2728,8 +2764,8 @@ enum lnd_error lnd_health_next_try(const struct lnd_health *health,
 enum lnd_error lnd_prober_offer(struct lnd_health *health, uint32_t kinds);
 
 /**
- * lnd_prober_tried() - The trial of the illegal read, over an endpoint made for it, has gone well:
- * it ended with an access error and left both ends usable.
+ * lnd_prober_tried() - Reports a successful trial of the illegal read, over an endpoint made for
+ * it: it ended with an access error and left both ends usable.
  * @health: the object.
  *
  * Context: the owner's.
@@ -2738,15 +2774,15 @@ enum lnd_error lnd_prober_offer(struct lnd_health *health, uint32_t kinds);
 enum lnd_error lnd_prober_tried(struct lnd_health *health);
 
 /**
- * lnd_prober_watch() - Probes a peer's interface from now on, whenever it is idle.
+ * lnd_prober_watch() - Probes a peer's interface from now on, when it is idle.
  * @health: the object.
  * @peer_ni: the interface.
- * @one_way: 1 if it only sends to us.
+ * @one_way: 1 if this node only receives from it.
  * @now: the time.
  *
  * Context: the owner's.
  * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE,
- * LND_E_WRONG_KIND (an interface of ours).
+ * LND_E_WRONG_KIND (a local interface).
  */
 enum lnd_error lnd_prober_watch(struct lnd_health *health,
 				struct lnd_health_ni peer_ni,
@@ -2760,30 +2796,29 @@ enum lnd_error lnd_prober_watch(struct lnd_health *health,
  *
  * Context: the owner's.
  * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE,
- * LND_E_WRONG_KIND (an interface of ours).
+ * LND_E_WRONG_KIND (a local interface).
  */
 enum lnd_error lnd_prober_unwatch(struct lnd_health *health, struct lnd_health_ni peer_ni);
 
 /**
- * lnd_prober_turn_on() - Turns on a kind that is offered and off at the operator's word: the NOOP, which
- * takes a receive buffer of the peer and its part in it.
+ * lnd_prober_turn_on() - Turns on a kind of probe that is offered and is off by default: the NOOP,
+ * which needs the peer's cooperation and one of its receive buffers.
  * @health: the object.
  * @kind: enum lnd_probe_kind.
  *
  * Context: the owner's.
- * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_ARGUMENT, LND_E_UNSUPPORTED (it
- * is not offered, or has not stood its trial).
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_ARGUMENT, LND_E_UNSUPPORTED
+ * (it is not offered, or was not tried).
  */
-enum lnd_error lnd_prober_turn_on(struct lnd_health *health,
-				  uint32_t kind);
+enum lnd_error lnd_prober_turn_on(struct lnd_health *health, uint32_t kind);
 
 /**
- * lnd_prober_user() - One more on this node uses a peer's interface, or one does so no longer.
+ * lnd_prober_user() - Counts the users of a peer's interface on this node.
  * @health: the object.
  * @peer_ni: the interface.
  * @enters: 1: one more; 0: one less.
- * @users: where their number is written; may be NULL. After LND_FINDING_CLEAN_UP it says how many are
- *         to be told.
+ * @users: where their number is written; may be NULL. After LND_FINDING_CLEAN_UP this many must be
+ *         notified.
  *
  * Context: the owner's.
  * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN, LND_E_WRONG_KIND,
@@ -2795,16 +2830,16 @@ enum lnd_error lnd_prober_user(struct lnd_health *health,
 			       uint32_t *users);
 
 /**
- * lnd_prober_state() - What the prober is to know of a peer's interface.
+ * lnd_prober_state() - Reports the state of a peer's interface to the prober.
  * @health: the object.
  * @peer_ni: the interface.
- * @active: 1: there was traffic that shows it alive.
+ * @active: 1: its traffic shows that it is up.
  * @published: 1: its peer has published a word for probing.
- * @urgent: 1: something waits for news of it, probe it first.
+ * @urgent: 1: work waits for the result, probe it first.
  *
  * Context: the owner's.
  * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE,
- * LND_E_WRONG_KIND (an interface of ours).
+ * LND_E_WRONG_KIND (a local interface).
  */
 enum lnd_error lnd_prober_state(struct lnd_health *health,
 				struct lnd_health_ni peer_ni,
@@ -2813,23 +2848,25 @@ enum lnd_error lnd_prober_state(struct lnd_health *health,
 				uint32_t urgent);
 
 /**
- * lnd_prober_migrating() - The transport moves a peer's interface to another path, or has done so.
+ * lnd_prober_migrating() - Reports that the transport moves a peer's interface to another path, or
+ * has finished.
  * @health: the object.
  * @peer_ni: the interface.
- * @migrating: 1: it is being moved, and not probed meanwhile; 0: the move is over.
+ * @migrating: 1: the move has begun, and the interface is not probed during it; 0: the move is
+ *             over.
  *
- * What was found dead before does not count any more.
+ * Earlier dead results no longer count.
  *
  * Context: the owner's.
  * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE,
- * LND_E_WRONG_KIND (an interface of ours).
+ * LND_E_WRONG_KIND (a local interface).
  */
 enum lnd_error lnd_prober_migrating(struct lnd_health *health,
 				    struct lnd_health_ni peer_ni,
 				    uint32_t migrating);
 
 /**
- * lnd_prober_ended() - How a probe ended.
+ * lnd_prober_ended() - Reports the end of a probe.
  * @health: the object.
  * @action: the probe.
  * @end: enum lnd_probe_end.
@@ -2849,14 +2886,14 @@ enum lnd_error lnd_prober_ended(struct lnd_health *health,
  * lnd_health_add_route() - Adds a route: a network that is reached through a gateway.
  * @health: the object.
  * @network: the far network's number, the upper half of the NIDs on it.
- * @gateway: the gateway's interface on one of our own networks: the next hop.
+ * @gateway: the gateway's interface on one of this node's networks: the next hop.
  * @route: where its name is written.
  *
- * It is alive, has one hop and the best priority until lnd_health_set_route() says otherwise.
+ * The route is alive, has one hop and the best priority until lnd_health_set_route() changes that.
  *
  * Context: the owner's.
  * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE,
- * LND_E_WRONG_KIND (an interface of ours), LND_E_PEERS_FULL, LND_E_NO_ROUTE (too many networks).
+ * LND_E_WRONG_KIND (a local interface), LND_E_PEERS_FULL, LND_E_NO_ROUTE (too many networks).
  */
 enum lnd_error lnd_health_add_route(struct lnd_health *health,
 				    uint32_t network,
@@ -2864,12 +2901,12 @@ enum lnd_error lnd_health_add_route(struct lnd_health *health,
 				    struct lnd_health_route *route);
 
 /**
- * lnd_health_set_route() - What is known of a route.
+ * lnd_health_set_route() - Sets the state of a route.
  * @health: the object.
  * @route: the route.
  * @priority: 0 to 65,535; 0 is the best.
- * @hops: gateways on the way, 0 to 255.
- * @alive: 1 if the gateway lives and its interfaces on both sides are up.
+ * @hops: gateways on the path, 0 to 255.
+ * @alive: 1 if the gateway is up and its interfaces on both sides are up.
  *
  * Context: the owner's.
  * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_ARGUMENT, LND_E_FOREIGN,
@@ -2882,7 +2919,7 @@ enum lnd_error lnd_health_set_route(struct lnd_health *health,
 				    uint32_t alive);
 
 /**
- * lnd_health_remove_route() - Forgets a route.
+ * lnd_health_remove_route() - Removes a route.
  * @health: the object.
  * @route: the route.
  *
@@ -2892,7 +2929,7 @@ enum lnd_error lnd_health_set_route(struct lnd_health *health,
 enum lnd_error lnd_health_remove_route(struct lnd_health *health, struct lnd_health_route route);
 
 /**
- * lnd_health_add_local() - Takes up an interface of ours, in full health.
+ * lnd_health_add_local() - Adds a local interface, at full health.
  * @health: the object.
  * @nid: its NID.
  * @local: where its name is written.
@@ -2906,21 +2943,21 @@ enum lnd_error lnd_health_add_local(struct lnd_health *health,
 				    struct lnd_health_ni *local);
 
 /**
- * lnd_health_remove_local() - Forgets an interface of ours.
+ * lnd_health_remove_local() - Removes a local interface.
  * @health: the object.
  * @local: the interface.
  *
  * Context: the owner's.
  * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE,
- * LND_E_WRONG_KIND (a peer's interface), LND_E_RUNNING (messages are on their way).
+ * LND_E_WRONG_KIND (a peer's interface), LND_E_RUNNING (messages are under way).
  */
 enum lnd_error lnd_health_remove_local(struct lnd_health *health, struct lnd_health_ni local);
 
 /**
- * lnd_health_add_peer() - Takes up a peer, without interfaces yet.
+ * lnd_health_add_peer() - Adds a peer, without interfaces.
  * @health: the object.
  * @router: 1 if it routes.
- * @suppresses: 1 if it recognises second copies by number.
+ * @suppresses: 1 if it recognises duplicates by their number.
  * @peer: where its name is written.
  *
  * Context: the owner's.
@@ -2932,7 +2969,7 @@ enum lnd_error lnd_health_add_peer(struct lnd_health *health,
 				   struct lnd_health_peer *peer);
 
 /**
- * lnd_health_add_peer_ni() - Takes up an interface of a peer, in full health.
+ * lnd_health_add_peer_ni() - Adds an interface of a peer, at full health.
  * @health: the object.
  * @peer: the peer.
  * @nid: the interface's NID.
@@ -2940,7 +2977,7 @@ enum lnd_error lnd_health_add_peer(struct lnd_health *health,
  *
  * Context: the owner's.
  * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_KNOWN,
- * LND_E_ARGUMENT, LND_E_FOREIGN, LND_E_STALE (no such peer any more), LND_E_PEERS_FULL,
+ * LND_E_ARGUMENT, LND_E_FOREIGN, LND_E_STALE (the peer was removed), LND_E_PEERS_FULL,
  * LND_E_NO_ROUTE (too many networks).
  */
 enum lnd_error lnd_health_add_peer_ni(struct lnd_health *health,
@@ -2949,20 +2986,20 @@ enum lnd_error lnd_health_add_peer_ni(struct lnd_health *health,
 				      struct lnd_health_ni *peer_ni);
 
 /**
- * lnd_health_remove_peer() - Forgets a peer with its interfaces.
+ * lnd_health_remove_peer() - Removes a peer with its interfaces.
  * @health: the object.
  * @peer: the peer.
  *
  * Context: the owner's.
  * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE,
- * LND_E_RUNNING (messages are on their way, or a route leads through it).
+ * LND_E_RUNNING (messages are under way, or a route uses it as its gateway).
  */
 enum lnd_error lnd_health_remove_peer(struct lnd_health *health, struct lnd_health_peer peer);
 
 /**
- * lnd_health_get() - How an interface stands.
+ * lnd_health_get() - The health of an interface.
  * @health: the object.
- * @ni: the interface, of ours or of a peer.
+ * @ni: the interface, local or a peer's.
  * @info: filled in; its size is set.
  *
  * Context: the owner's.
@@ -2974,9 +3011,9 @@ enum lnd_error lnd_health_get(const struct lnd_health *health,
 			      struct lnd_health_info *info);
 
 /**
- * lnd_health_set() - Sets an interface's health, as an operator may.
+ * lnd_health_set() - Sets an interface's health, for an operator.
  * @health: the object.
- * @ni: the interface, of ours or of a peer.
+ * @ni: the interface, local or a peer's.
  * @value: 0 to 1000.
  * @now: the time.
  *
@@ -2990,10 +3027,11 @@ enum lnd_error lnd_health_set(struct lnd_health *health,
 			      uint64_t now);
 
 /**
- * lnd_health_received() - Something came from a peer's interface: it lives.
+ * lnd_health_received() - Reports that a message came from a peer's interface: the interface is
+ * up.
  * @health: the object.
  * @peer_ni: the peer's interface.
- * @local: ours; all 0 if it is not known which.
+ * @local: the local interface; all 0 if it is not known.
  * @now: the time.
  *
  * Context: the owner's.
@@ -3006,7 +3044,7 @@ enum lnd_error lnd_health_received(struct lnd_health *health,
 				   uint64_t now);
 
 /**
- * lnd_health_fatal() - The fabric condemns an interface of ours, or no longer does.
+ * lnd_health_fatal() - The fabric reports a fatal error of a local interface, or its end.
  * @health: the object.
  * @local: the interface.
  * @fatal: 1 or 0.
@@ -3044,17 +3082,18 @@ enum lnd_error lnd_health_counter(const struct lnd_health *health,
 				  uint64_t *value);
 
 /**
- * lnd_tracker_sent() - A message that wants an answer goes out: the wait begins with its first try.
- * @tracker: the wait; @size is set, the rest 0 before the first try.
- * @path: of this try.
+ * lnd_tracker_sent() - Reports a try of a message that wants an answer. The wait begins with the
+ * first try.
+ * @tracker: the wait. Before the first try @size is set, and the rest is 0.
+ * @path: the path of this try.
  * @now: the time.
- * @timeout: ns within which the answer is due, from the first try.
+ * @timeout: ns from the first try within which the answer is due.
  *
- * A later try changes the path, and not the time.
+ * A later try changes the path, but not the time.
  *
  * Context: any; the tracker is the caller's.
- * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_STALE (the wait is over), LND_E_ARGUMENT (no
- * state of a tracker).
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_STALE (the wait is over),
+ * LND_E_ARGUMENT (not a state of a tracker).
  */
 enum lnd_error lnd_tracker_sent(struct lnd_tracker *tracker,
 				const struct lnd_path *path,
@@ -3062,14 +3101,14 @@ enum lnd_error lnd_tracker_sent(struct lnd_tracker *tracker,
 				uint64_t timeout);
 
 /**
- * lnd_tracker_end() - The wait is over: the answer came, the message could not be sent, or nothing waits any
- * longer.
+ * lnd_tracker_end() - Ends the wait: the answer arrived, the message could not be sent, or the
+ * answer is no longer needed.
  * @tracker: the wait.
  *
- * The first end is the end: a late answer finds LND_E_STALE, and is to be counted and dropped.
+ * Only the first end counts. A late answer gets LND_E_STALE; count it and drop it.
  *
  * Context: any; the tracker is the caller's.
- * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_STALE (nothing is waited for).
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_STALE (no wait is open).
  */
 enum lnd_error lnd_tracker_end(struct lnd_tracker *tracker);
 
@@ -3077,15 +3116,16 @@ enum lnd_error lnd_tracker_end(struct lnd_tracker *tracker);
  * lnd_tracker_expire() - Ends the wait if the answer is overdue.
  * @health: the object that @path of lnd_tracker_sent() came from.
  * @tracker: the wait.
- * @cookie: the caller's name for the message, in the journal.
+ * @cookie: the caller's value for the message, in the journal.
  * @now: the time.
  *
- * Only the next hop loses health: of what lies beyond it there is no evidence. Nothing is sent again. An
- * interface that is gone meanwhile loses none.
+ * Only the next hop loses health: there is no evidence about the path beyond it. No message is
+ * resent. An interface that was removed since loses none.
  *
  * Context: the owner's.
- * Return: LND_OK (it was overdue), LND_E_WAIT (it is not; call again at @deadline), LND_E_NULL, LND_E_ALIGN,
- * LND_E_SIZE, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE (nothing is waited for).
+ * Return: LND_OK (it was overdue), LND_E_WAIT (it is not overdue; call again at @deadline),
+ * LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE (no wait
+ * is open).
  */
 enum lnd_error lnd_tracker_expire(struct lnd_health *health,
 				  struct lnd_tracker *tracker,
@@ -3093,22 +3133,22 @@ enum lnd_error lnd_tracker_expire(struct lnd_health *health,
 				  uint64_t now);
 
 /**
- * lnd_interrupt() - A link's engine has something to tell.
+ * lnd_interrupt() - A link's engine has raised an interrupt.
  * @ni: the NI.
  * @link: the link.
  * @budget: most completions to take, at least 1.
  * @now: the time.
  * @more: 1 is written if the budget ran out, else 0; may be NULL.
  *
- * Acknowledges the engine's interrupt, takes completions, decides, and wakes the thread if there
- * is something to report. To be called again if there is more; calling without need is harmless. An
- * interrupt status that no working device shows is counted; no completion is taken then, and the link
- * fails until the device is proven stopped: see lnd_assert_stopped().
+ * Acknowledges the engine's interrupt, takes completions, decides transfers, and wakes the thread
+ * if a report is due. Call it again if @more is 1; a call without need is harmless. An interrupt
+ * status that no working device shows is counted. No completion is taken then, and the link fails
+ * until the device is proven stopped: see lnd_assert_stopped().
  *
- * Context: any, one call a link at a time; on different links at once. Takes no lock.
- * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_LINK, LND_E_ARGUMENT, LND_E_BUSY (a call
- * for this link is under way; nothing was done), LND_E_UNSUPPORTED (the engine is operations, see
- * lnd_completed()).
+ * Context: any; one call at a time for each link, links concurrently. Takes no lock.
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_LINK, LND_E_ARGUMENT, LND_E_BUSY (a
+ * call for this link is under way; nothing was done), LND_E_UNSUPPORTED (the engine is operations,
+ * see lnd_completed()).
  */
 enum lnd_error lnd_interrupt(struct lnd_ni *ni,
 			     uint32_t link,
@@ -3120,15 +3160,16 @@ enum lnd_error lnd_interrupt(struct lnd_ni *ni,
  * lnd_completed() - A descriptor came back from an engine that is operations.
  * @ni: the NI.
  * @link: the link on which it was posted.
- * @tag: its name.
- * @returned: enum lnd_returned, but LND_RETURNED_UNKNOWN.
+ * @tag: its tag.
+ * @returned: enum lnd_returned, except LND_RETURNED_UNKNOWN.
  * @now: the time.
  *
- * The engine reads and writes the descriptor's memory no more, and no key of it is valid; for a staged one
- * that is so of every node. Decides, and wakes the thread if there is something to report. One that is not
- * out, on this link and of this generation, is counted and changes nothing.
+ * The engine no longer reads or writes the descriptor's memory, and no key of it is valid; for a
+ * staged descriptor this holds for every node's engine. Decides the transfer, and wakes the thread
+ * if a report is due. A tag that is not out, on this link and of this generation, is counted and
+ * has no effect.
  *
- * Context: any, also inside, and any number at once. Takes no lock.
+ * Context: any, also inside, concurrently. Takes no lock.
  * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_LINK, LND_E_ARGUMENT (@returned),
  * LND_E_UNSUPPORTED (the engine has registers, see lnd_interrupt()).
  */
@@ -3139,11 +3180,11 @@ enum lnd_error lnd_completed(struct lnd_ni *ni,
 			     uint64_t now);
 
 /**
- * lnd_link_failed() - The platform knows that a link has failed.
+ * lnd_link_failed() - The platform reports that a link has failed.
  * @ni: the NI.
  * @link: the link.
  *
- * Closes the link's gate at once; the thread, which is woken, does the rest.
+ * Closes the link's gate at once and wakes the thread, which does the rest.
  *
  * Context: any. Takes no lock.
  * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_LINK.
@@ -3153,38 +3194,42 @@ enum lnd_error lnd_link_failed(struct lnd_ni *ni, uint32_t link);
 /**
  * lnd_frame_in() - A short message has arrived.
  * @ni: the NI.
- * @link: the link by which it came.
- * @sender: the NID of the node that has sent it, as the channel knows it: the writer of the mailbox,
- *          the other end of the connection. LND_NID_UNKNOWN if the channel cannot tell.
- * @frame: its bytes; not needed any more when the call returns, but after LND_REQUEST.
+ * @link: the link on which it arrived.
+ * @sender: the NID of the node that has sent it, as the channel knows it: the writer of the
+ *          mailbox, the other end of the connection. LND_NID_UNKNOWN if the channel does not know
+ *          it.
+ * @frame: its bytes. Except after LND_REQUEST they may be reused when the call returns.
  * @len: their number.
  * @now: the time.
  * @arrival: filled in on LND_REQUEST; its size is set.
  *
- * Frames of one peer, link and lane are given in their order. The control layer's frames and answers are
- * dealt with here. A frame that makes no sense, or whose sender does not count, is dropped and
- * counted.
+ * Pass frames of one peer, link and lane in their order. The library handles the control layer's
+ * frames and answers itself. A frame that is malformed, or whose sender is not valid, is dropped
+ * and counted.
  *
- * On LND_REQUEST the frame is a peer's request, which the host decides: lnd_recv() (PUT), lnd_reply()
- * (GET), lnd_nak(), or lnd_keep() to decide later. Until then nothing of it is taken, and the frame
- * stays as it is, where @header and @payload of @arrival point. Its place in the channel is free once one
- * of these calls has returned LND_OK, LND_DONE or LND_E_GONE. Anything else may be called before. One that
- * is not decided stays in the channel and is offered again, as after LND_E_WAIT; the next frame by the same
- * link makes its handle stale.
+ * On LND_REQUEST the frame is a peer's request, which the host decides: lnd_recv() (PUT),
+ * lnd_reply() (GET), lnd_nak(), or lnd_keep() to decide later. Until then nothing of it has an
+ * effect, and the frame must stay unchanged: @header and @payload of @arrival point into it. Its
+ * place in the channel is free once one of these calls has returned LND_OK, LND_DONE or
+ * LND_E_GONE. All other calls are allowed before. A request that is not decided stays in the
+ * channel and is offered again, as after LND_E_WAIT. The next frame on the same link makes its
+ * handle stale.
  *
  * A frame that names another sender than @sender is dropped and counted (lnd_stats.frames_forged).
- * With LND_NID_UNKNOWN the name in the frame is trusted: each node that reaches the channel can
- * send in the name of every other node, open and end its sessions, return its credits and fail its
- * requests. Take it only where every node that reaches the channel is trusted.
+ * With LND_NID_UNKNOWN the sender in the frame is trusted: each node that reaches the channel can
+ * then send in the name of every other node, open and end its sessions, return its credits and
+ * fail its requests. Use it only where every node that reaches the channel is trusted.
  *
- * What a frame that waits leads to may be due before the time that the last lnd_run() gave: wake() comes.
+ * The effects of a waiting frame may be due earlier than the time that the last lnd_run() gave:
+ * wake() is called then.
  *
  * Context: thread; also in finalize() and event(). Takes the lock.
- * Return: LND_OK (dealt with or dropped), LND_REQUEST, LND_E_WAIT (no slot, no place for its sender among
- * the peers, its sender has not answered our hello, or has as many requests without a decision as it may:
- * keep it, and offer it again after wake(), after a control frame, and when an earlier frame of its
- * sender was taken), LND_E_FRAME (no frame at all, or forged; dropped), LND_E_ARGUMENT (@sender is 0),
- * LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY, LND_E_LINK.
+ * Return: LND_OK (handled or dropped), LND_REQUEST, LND_E_WAIT (no slot, no free entry in the
+ * table of peers, the sender has not answered our HELLO, or has reached its limit of undecided
+ * requests: keep the frame, and offer it again after wake(), after a control frame, and when an
+ * earlier frame of its sender was taken), LND_E_FRAME (malformed or forged; dropped),
+ * LND_E_ARGUMENT (@sender is 0), LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_CONTEXT,
+ * LND_E_REENTRY, LND_E_BUSY, LND_E_LINK.
  */
 enum lnd_error lnd_frame_in(struct lnd_ni *ni,
 			    uint32_t link,
@@ -3197,11 +3242,11 @@ enum lnd_error lnd_frame_in(struct lnd_ni *ni,
 /**
  * lnd_sent() - A short message has ended.
  * @ni: the NI.
- * @message: from struct lnd_frame; once for each tracked frame that is LND_SEND_PENDING.
+ * @message: from struct lnd_frame; once for each tracked frame after LND_SEND_PENDING.
  * @how: enum lnd_sent_how.
  * @now: the time.
  *
- * A second end of the same message is counted and changes nothing.
+ * A second end of the same message is counted and has no effect.
  *
  * Context: any, also in send(). Takes no lock.
  * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_FOREIGN, LND_E_STALE (no handle of a
@@ -3210,16 +3255,16 @@ enum lnd_error lnd_frame_in(struct lnd_ni *ni,
 enum lnd_error lnd_sent(struct lnd_ni *ni, struct lnd_message message, uint32_t how, uint64_t now);
 
 /**
- * lnd_peer_event() - The platform knows that a peer is down, or up.
+ * lnd_peer_event() - The platform reports that a peer is down, or up.
  * @ni: the NI.
  * @nid: the peer.
- * @up: 0: down, everything for it is cancelled; else it may be greeted again at once.
+ * @up: 0: down, and everything for the peer is cancelled; else a handshake may begin at once.
  * @now: the time.
  *
- * News of a NID that is not in the table change nothing. A peer stays down for @hello_tries times
- * @hello_timeout of struct lnd_config, and lnd_submit() refuses messages for it. If a frame of it
- * comes before, the news was wrong: the handshake begins at once, and event() reports it. Its
- * requests wait in a reliable channel meanwhile.
+ * A report about a NID that is not in the table has no effect. A peer stays down for @hello_tries
+ * times @hello_timeout of struct lnd_config, and lnd_submit() refuses messages for it. If a frame
+ * from it arrives earlier, the report was wrong: the handshake begins at once, and event() reports
+ * it. The peer's requests wait in a reliable channel meanwhile.
  *
  * Context: thread; also in finalize() and event(). Takes the lock.
  * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY,
@@ -3228,13 +3273,13 @@ enum lnd_error lnd_sent(struct lnd_ni *ni, struct lnd_message message, uint32_t 
 enum lnd_error lnd_peer_event(struct lnd_ni *ni, uint64_t nid, uint32_t up, uint64_t now);
 
 /**
- * lnd_link_event() - The platform knows that a link is down, or up.
+ * lnd_link_event() - The platform reports that a link is down, or up.
  * @ni: the NI.
  * @link: the link.
  * @up: 0: down; else up.
  * @now: the time.
  *
- * Engines whose registers tell need not be told of. See lnd_link_failed() for interrupts.
+ * Not needed for engines whose registers report it. See lnd_link_failed() for interrupts.
  *
  * Context: thread; also in finalize() and event(). Takes the lock.
  * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY,
@@ -3243,33 +3288,32 @@ enum lnd_error lnd_peer_event(struct lnd_ni *ni, uint64_t nid, uint32_t up, uint
 enum lnd_error lnd_link_event(struct lnd_ni *ni, uint32_t link, uint32_t up, uint64_t now);
 
 /**
- * lnd_assert_stopped() - The platform knows that a link's device has stopped.
+ * lnd_assert_stopped() - The platform guarantees that a link's device has stopped.
  * @ni: the NI.
  * @link: the link.
  * @now: the time.
  *
- * For a device that does not answer (LND_LINK_FAILED), or does not stop (LND_LINK_STOPPING). What it
- * has is given back then, as after a stop that it has answered.
+ * For a device that does not answer (LND_LINK_FAILED), or does not stop (LND_LINK_STOPPING). Its
+ * descriptors are then reclaimed, as after a stop that the device has confirmed.
  *
- * The platform must know, by other means than the link's registers, that the device reads and writes no
- * memory of this node any more, and that no other node's device does so through this link, until it
- * is reset: its slot has no power, or it is cut off from memory. A register that reads all ones is not
- * such a means. If it is wrong, memory is overwritten that is in use elsewhere.
+ * The platform must know, by other means than the link's registers, two facts: the device no
+ * longer reads or writes memory of this node, and no other node's device does so through this
+ * link, until its reset. A slot without power and a device cut off from memory are such means. A
+ * register that reads all ones is not. If the guarantee is wrong, memory in use elsewhere is
+ * overwritten.
  *
  * Context: thread; also in finalize() and event(). Takes the lock.
  * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY,
- * LND_E_LINK, LND_E_RUNNING (the link waits for no proof: nothing has changed).
+ * LND_E_LINK, LND_E_RUNNING (the link waits for no proof: no effect).
  */
-enum lnd_error lnd_assert_stopped(struct lnd_ni *ni,
-				  uint32_t link,
-				  uint64_t now);
+enum lnd_error lnd_assert_stopped(struct lnd_ni *ni, uint32_t link, uint64_t now);
 
 /**
- * lnd_quarantine_get() - How much a link that has failed keeps.
+ * lnd_quarantine_get() - How many transfers a failed link holds.
  * @ni: the NI.
  * @link: the link.
- * @transfers: where the number of transfers is written whose memory the device still has, and that
- *             only its stop can bring back. 0 while the link is up.
+ * @transfers: where the number of transfers is written whose memory the device still holds and
+ *             only its stop can return. 0 while the link is up.
  *
  * Context: thread. Takes the lock.
  * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY,
@@ -3278,7 +3322,7 @@ enum lnd_error lnd_assert_stopped(struct lnd_ni *ni,
 enum lnd_error lnd_quarantine_get(const struct lnd_ni *ni, uint32_t link, uint32_t *transfers);
 
 /**
- * lnd_link_state_get() - How a link stands.
+ * lnd_link_state_get() - The state of a link.
  * @ni: the NI.
  * @link: the link.
  * @state: where enum lnd_link_state is written.
@@ -3302,62 +3346,58 @@ enum lnd_error lnd_link_state_get(const struct lnd_ni *ni, uint32_t link, uint32
 enum lnd_error lnd_peer_find(const struct lnd_ni *ni, uint64_t nid, struct lnd_peer *peer);
 
 /**
- * lnd_peer_info_get() - How a peer stands.
+ * lnd_peer_info_get() - The state of a peer.
  * @ni: the NI.
  * @peer: its handle.
  * @info: filled in; its size is set.
  *
  * Context: thread. Takes the lock.
  * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY,
- * LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE (the NI has forgotten the peer).
+ * LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE (the NI has removed the peer).
  */
 enum lnd_error lnd_peer_info_get(const struct lnd_ni *ni,
 				 struct lnd_peer peer,
 				 struct lnd_peer_info *info);
 
 /**
- * lnd_run() - Does what is due, and reports what has ended.
+ * lnd_run() - Does the work that is due, and reports what has ended.
  * @ni: the NI.
  * @now: the time.
  * @budget: most callbacks to make, at least 1.
- * @next: when to call again, on the clock of @now: @now itself if work is left over, LND_NEVER if
- *        only wake() needs to be heeded; may be NULL.
+ * @next: when to call again, on the clock of @now: @now itself if work is left, LND_NEVER if only
+ *        wake() matters; may be NULL.
  *
- * To be called at that time, and after wake(); as often besides as one likes. Calls finalize() and
- * event() with nothing held. If a frame was told LND_E_WAIT, and since then a slot has become free, the
- * state of a peer has changed or a decision has made room for a peer's next request, it calls wake():
- * waiting frames are to be offered again.
+ * Call it at that time and after wake(); more calls are harmless. Calls finalize() and event()
+ * with nothing held. It calls wake() if a frame was answered with LND_E_WAIT and since then a slot
+ * has become free, the state of a peer has changed, or a decision has made room for a peer's next
+ * request. Waiting frames must then be offered again.
  *
  * Context: thread; not in finalize() and event(). Takes the lock.
  * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY
  * (another thread runs it), LND_E_ARGUMENT.
  */
-enum lnd_error lnd_run(struct lnd_ni *ni,
-		       uint64_t now,
-		       uint32_t budget,
-		       uint64_t *next);
+enum lnd_error lnd_run(struct lnd_ni *ni, uint64_t now, uint32_t budget, uint64_t *next);
 
 /**
  * lnd_shutdown() - Begins to end an NI.
  * @ni: the NI.
  * @now: the time.
- * @grace: until when what is under way may end by itself; @now: cancel it at once.
+ * @grace: time until which transfers may end by themselves; @now: cancel them at once.
  *
- * New work is refused from now on. lnd_run() does the rest, until lnd_run_state_get() says
- * LND_QUIESCENT. May be called again with an earlier @grace. What is left at @grace is cancelled,
- * and is back within @drain_bound of struct lnd_config, or its link is stopped. A link does not stop
- * while another node's device reads from it: a device that stands still delays the end until it goes
- * on or its node is proven dead. lnd_blocker_next() says what the shutdown waits for.
+ * New work is refused from now on. lnd_run() does the rest, until lnd_run_state_get() returns
+ * LND_QUIESCENT. The call may be repeated with an earlier @grace. At @grace the remaining
+ * transfers are cancelled. They come back within @drain_bound of struct lnd_config, or their link
+ * is stopped. A link does not stop while another node's device reads from it: a stalled device
+ * delays the end until it continues, or its node is proven dead. lnd_blocker_next() returns what
+ * the shutdown waits for.
  *
  * Context: thread; also in finalize() and event(). Takes the lock.
  * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY.
  */
-enum lnd_error lnd_shutdown(struct lnd_ni *ni,
-			    uint64_t now,
-			    uint64_t grace);
+enum lnd_error lnd_shutdown(struct lnd_ni *ni, uint64_t now, uint64_t grace);
 
 /**
- * lnd_run_state_get() - How far a shutdown has come.
+ * lnd_run_state_get() - The progress of a shutdown.
  * @ni: the NI.
  * @state: where enum lnd_run_state is written.
  *
@@ -3367,15 +3407,15 @@ enum lnd_error lnd_shutdown(struct lnd_ni *ni,
 enum lnd_error lnd_run_state_get(const struct lnd_ni *ni, uint32_t *state);
 
 /**
- * lnd_blocker_next() - What stands in the way of being idle: of a drain, or of a shutdown.
+ * lnd_blocker_next() - What a drain or a shutdown waits for.
  * @ni: the NI.
- * @cursor: 0 for the first, then as it was left: where to look on.
+ * @cursor: 0 for the first, then unchanged from the call before: where to continue.
  * @blocker: filled in; its size is set.
  *
- * Looks at the whole table at most.
+ * Visits the whole table at most.
  *
  * Context: thread. Takes the lock.
- * Return: LND_OK, LND_E_END (nothing more), LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI,
+ * Return: LND_OK, LND_E_END (no further one), LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI,
  * LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY.
  */
 enum lnd_error lnd_blocker_next(const struct lnd_ni *ni,
@@ -3383,7 +3423,7 @@ enum lnd_error lnd_blocker_next(const struct lnd_ni *ni,
 				struct lnd_blocker *blocker);
 
 /**
- * lnd_stats_get() - How the NI stands.
+ * lnd_stats_get() - The gauges of an NI.
  * @ni: the NI.
  * @stats: filled in; its size is set.
  *
@@ -3394,10 +3434,10 @@ enum lnd_error lnd_blocker_next(const struct lnd_ni *ni,
 enum lnd_error lnd_stats_get(const struct lnd_ni *ni, struct lnd_stats *stats);
 
 /**
- * lnd_audit() - Checks the NI's own books, as a whole: for tests and debug builds.
+ * lnd_audit() - Checks the NI's internal accounting as a whole, for tests and debug builds.
  * @ni: the NI.
  *
- * Takes time linear in slots and peers. A mistake is told to bug() too.
+ * Takes time linear in slots and peers. An error is also reported to bug().
  *
  * Context: thread. Takes the lock.
  * Return: LND_OK, LND_E_BOOKS, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY,
@@ -3439,28 +3479,29 @@ enum lnd_error lnd_counter(const struct lnd_ni *ni, uint32_t counter, uint64_t *
  * @ni: the NI.
  * @request: what to send; header and fragment vector are copied.
  * @now: the time.
- * @transfer: where the transfer's handle is written, of what LND_DONE names none; may be NULL.
- * @report: filled in on LND_DONE; its size is set. NULL: every end is told by finalize().
+ * @transfer: where the transfer's handle is written; after LND_DONE it names none; may be NULL.
+ * @report: filled in on LND_DONE; its size is set. NULL: finalize() reports every end.
  *
- * On LND_OK there will be exactly one finalize() for it, and the payload's memory is lent until
- * then. On LND_DONE it has ended, @report is its only report, and nothing is lent: a short message to a
- * peer that has answered, before which none waits, over a channel with LND_ENDS_AT_ONCE. Its @error may
- * be another than 0. On an error nothing was kept.
+ * On LND_OK exactly one finalize() follows, and the payload's memory is lent until then. On
+ * LND_DONE the message has ended, @report is its only report, and nothing is lent. A short message
+ * ends so if its peer has answered, no message waits before it, and the channel has
+ * LND_ENDS_AT_ONCE. @error of that report may be other than 0. On an error nothing was kept.
  *
- * A handle in @peer of @request is stale (LND_E_STALE) once the NI has forgotten that peer: send by @nid
- * then, and ask lnd_peer_find() again.
+ * A handle in @peer of @request is stale (LND_E_STALE) once the NI has removed that peer: send by
+ * @nid then, and call lnd_peer_find() again.
  *
- * An LND_GET is answered into its memory if @routed is 0 and that memory is longer than
- * @immediate_max of struct lnd_config: ours, or the peer's if that is less and the peer has answered
- * a hello. Any other one goes as a mere header, which the peer gets as an
- * LND_REQUEST_IMMEDIATE. Its report tells the end of that message and no more: @bytes and @reply are
- * 0, and its memory is not touched. The answer is an LND_REPLY that comes in as a request.
+ * The reply to an LND_GET goes into its memory if @routed is 0 and that memory is longer than
+ * @immediate_max of struct lnd_config: ours, or the peer's if that is less and the peer has
+ * answered a HELLO. Any other GET is sent as a header alone, and the peer receives it as an
+ * LND_REQUEST_IMMEDIATE. Its report covers that message only: @bytes and @reply are 0, and its
+ * memory is not touched. The answer is an LND_REPLY that arrives as a request.
  *
  * Context: thread; also in finalize() and event(). Takes the lock.
- * Return: LND_OK, LND_DONE, LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY,
- * LND_E_BUSY, LND_E_ARGUMENT (kind, reserved, @nid is not that of @peer), LND_E_HEADER, LND_E_FRAGMENTS,
- * LND_E_ADDRESS, LND_E_TOO_LONG, LND_E_DEADLINE, LND_E_LINK, LND_E_NO_ROUTE, LND_E_FOREIGN, LND_E_STALE,
- * LND_E_PEER_DOWN, LND_E_PEERS_FULL, LND_E_NO_SLOTS, LND_E_NO_LISTS, LND_E_SHUTTING_DOWN.
+ * Return: LND_OK, LND_DONE, LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_CONTEXT,
+ * LND_E_REENTRY, LND_E_BUSY, LND_E_ARGUMENT (kind, reserved, @nid differs from that of @peer),
+ * LND_E_HEADER, LND_E_FRAGMENTS, LND_E_ADDRESS, LND_E_TOO_LONG, LND_E_DEADLINE, LND_E_LINK,
+ * LND_E_NO_ROUTE, LND_E_FOREIGN, LND_E_STALE, LND_E_PEER_DOWN, LND_E_PEERS_FULL, LND_E_NO_SLOTS,
+ * LND_E_NO_LISTS, LND_E_SHUTTING_DOWN.
  */
 enum lnd_error lnd_submit(struct lnd_ni *ni,
 			  const struct lnd_send_request *request,
@@ -3469,13 +3510,13 @@ enum lnd_error lnd_submit(struct lnd_ni *ni,
 			  struct lnd_report *report);
 
 /**
- * lnd_withdraw() - Gives up a transfer.
+ * lnd_withdraw() - Cancels a transfer.
  * @ni: the NI.
  * @transfer: its handle.
  * @now: the time.
  *
- * Its finalize() comes as always, once it is safe; with LND_CAUSE_WITHDRAWN unless the transfer
- * has ended before. Withdrawing twice is the same as once.
+ * finalize() follows as usual, once the memory is safe. Its cause is LND_CAUSE_WITHDRAWN, unless
+ * the transfer ended before. A second call has no further effect.
  *
  * Context: thread; also in finalize() and event(). Takes the lock.
  * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY,

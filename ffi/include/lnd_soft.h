@@ -3,10 +3,10 @@
  * lnd_soft.h - hardware in software for lnd.h: a fabric in shared memory with its short-message
  * channel and its engines.
  *
- * Generated from ffi/soft; do not edit. For archives that were built with the feature "soft".
+ * Generated from ffi/soft; do not edit. For archives with the feature "soft".
  *
- * The contract of every call is that of lnd.h. `ring` is a set of nodes, bit n node n: whom to tell
- * that there is something to do, by whatever wakes them.
+ * The contract of every call is that of lnd.h. @ring is a set of nodes, bit n for node n: the nodes
+ * that now have work. The caller wakes them.
  */
 
 #ifndef LND_SOFT_H

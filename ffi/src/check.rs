@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! What is wrong with a configuration or a table of operations: the name of the field or the operation.
+//! Finds the wrong field of a configuration, or the wrong operation of a table.
 
 use core::ffi::{c_char, CStr};
 
@@ -10,7 +10,7 @@ use crate::config::understand;
 use crate::input::input;
 use crate::platform::OPERATIONS;
 
-/// An operation is wrong unless a rule holds.
+/// Reports an operation unless a rule holds.
 const fn need(holds: bool, operation: &'static CStr) -> Result<(), &'static CStr> {
     if holds {
         Ok(())
@@ -19,22 +19,22 @@ const fn need(holds: bool, operation: &'static CStr) -> Result<(), &'static CStr
     }
 }
 
-/// Checks that the operations are whole, and go together.
+/// Checks that no required operation is missing and that no two exclude each other.
 ///
 /// # Errors
-/// The first one that is missing, or that others exclude.
+/// The first operation that is missing or excluded by another.
 pub(crate) fn operations(ops: &lnd_ops, config: &Config, flags: u32) -> Result<(), &'static CStr> {
     let engine = ops.engine_post.is_some();
     let connections = ops.connection.is_some();
     need(ops.send.is_some(), c"send")?;
     need(ops.finalize.is_some(), c"finalize")?;
     need(ops.unlock.is_some() == ops.lock.is_some(), c"unlock")?;
-    // Without a name for the caller a re-entry could not be told from a wait for the lock.
+    // Without an id of the caller, a re-entry looks the same as a wait for the lock.
     need(ops.self_id.is_some() || ops.lock.is_none(), c"self_id")?;
     need(ops.reg_write32.is_some() == ops.reg_read32.is_some(), c"reg_write32")?;
     need(ops.mem_write.is_some() == ops.mem_read.is_some(), c"mem_write")?;
     need(ops.mem_read.is_some() || config.immediate_max == 0, c"mem_read")?;
-    // An engine is operations, all that are needed, or registers.
+    // An engine is a complete set of operations, or registers.
     need(!engine || OPERATIONS, c"engine_post")?;
     need(engine || flags & LND_CANCEL_FIRST == 0, c"engine_post")?;
     need(!engine || ops.reg_read32.is_none(), c"reg_read32")?;
@@ -49,7 +49,7 @@ pub(crate) fn operations(ops: &lnd_ops, config: &Config, flags: u32) -> Result<(
     need(engine || ops.engine_reclaim.is_none(), c"engine_reclaim")?;
     need(engine || ops.engine_link_up.is_none(), c"engine_link_up")?;
     need(engine || ops.engine_features.is_none(), c"engine_features")?;
-    // Connections likewise.
+    // The same rule for connections.
     need(connections || config.connections == 0, c"connection")?;
     need(ops.connection_stop.is_some() == connections, c"connection_stop")?;
     need(ops.connection_reset.is_some() == connections, c"connection_reset")?;
@@ -57,17 +57,17 @@ pub(crate) fn operations(ops: &lnd_ops, config: &Config, flags: u32) -> Result<(
     Ok(())
 }
 
-/// lnd_config_fault() - What is wrong with a configuration and its operations.
-/// @config: the configuration; @nid, @life and @rings are not looked at.
-/// @ops: the platform's operations, or NULL: then the configuration alone is looked at.
+/// lnd_config_fault() - Finds the error in a configuration and its operations.
+/// @config: the configuration; @nid, @incarnation and @rings are not checked.
+/// @ops: the platform's operations, or NULL: then only the configuration is checked.
 ///
 /// Names the first field of struct lnd_config for which lnd_ni_create() returns LND_E_CONFIG,
-/// LND_E_VERSION, LND_E_SIZE or LND_E_UNSUPPORTED, or else the first operation of struct lnd_ops for which
-/// it returns LND_E_OPS: one that is missing, or that others exclude.
+/// LND_E_VERSION, LND_E_SIZE or LND_E_UNSUPPORTED. If there is none, names the first operation of
+/// struct lnd_ops for which it returns LND_E_OPS: one that is missing, or that others exclude.
 ///
 /// Context: any.
-/// Return: its name, such as "passive_slots" or "connection_stop"; "size" also for a pointer that is misaligned, and
-/// for @config NULL; NULL: there is none.
+/// Return: its name, such as "passive_slots" or "connection_stop"; "size" also for a misaligned
+/// pointer, and for @config NULL; NULL: no error.
 #[no_mangle]
 pub unsafe extern "C" fn lnd_config_fault(
     config: *const lnd_config,

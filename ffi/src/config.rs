@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! What a caller decides, understood; and ring memory of that size.
+//! A caller's configuration, checked and converted; and ring memory of that size.
 
 use core::ffi::{c_void, CStr};
 use core::mem::size_of;
@@ -23,19 +23,19 @@ use crate::version::{LND_ABI_OLDEST, LND_ABI_VERSION};
 /// Alignment of an NI's memory and of ring memory.
 pub const LND_ALIGN: usize = 64;
 
-/// Whether callers of this version of the ABI are understood.
+/// Whether the library supports callers of this version of the ABI.
 pub(crate) fn known(abi_version: u32) -> bool {
     (LND_ABI_OLDEST..=LND_ABI_VERSION).contains(&abi_version)
 }
 
-/// lnd_config_init() - Fills in a configuration with the field's usual times.
+/// lnd_config_init() - Fills in a configuration with the usual times.
 /// @config: the configuration; every byte of it is written.
 /// @abi_version: LND_ABI_VERSION.
 /// @slots: transfers at once.
-/// @peers: peers known at once.
+/// @peers: peers in the table.
 /// @links: links.
 ///
-/// @nid, @life and @rings are left for the caller to fill in.
+/// @nid, @incarnation and @rings are left for the caller to fill in.
 ///
 /// Context: any.
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_VERSION.
@@ -81,25 +81,24 @@ pub unsafe extern "C" fn lnd_config_init(
     outcome(unsafe { put(config, filled) })
 }
 
-/// Bytes of the longest frame that will be sent: an inline message, or, if hardly any payload goes inline,
-/// a request.
+/// Bytes of the longest frame: an inline message, or a request if hardly any payload goes inline.
 pub(crate) fn frame_bytes(config: &Config) -> usize {
     let inline = IMMEDIATE_LEN + config.immediate_max as usize;
-    // With the longest key: a node of another build may send one.
+    // The longest key: a node of another build may send one.
     let request = REQ_LEN + LND_MAX_KEY;
     let body = if inline < request { request } else { inline };
     body + LND_MAX_HEADER
 }
 
 /// lnd_frame_size() - Bytes of the longest frame that an NI of this configuration sends.
-/// @config: the configuration; @nid, @life and @rings do not matter.
+/// @config: the configuration; @nid, @incarnation and @rings do not matter.
 ///
-/// lnd_ops.send must take frames of that many bytes. If the channel takes less, @immediate_max is to be
-/// lowered: a byte of it is a byte of the frame, down to 224 bytes. What lnd_soft takes is
-/// lnd_soft_frame_max().
+/// lnd_ops.send must take frames of that many bytes. If the channel takes less, lower
+/// @immediate_max: each byte of it is a byte of the frame, down to 224 bytes. lnd_soft_frame_max()
+/// returns the limit of lnd_soft.
 ///
 /// Context: any.
-/// Return: the bytes, or 0 if there can be no such NI.
+/// Return: the bytes, or 0 if the configuration is not valid.
 #[no_mangle]
 pub unsafe extern "C" fn lnd_frame_size(config: *const lnd_config) -> usize {
     // SAFETY: by the contract of the ABI.
@@ -109,12 +108,12 @@ pub unsafe extern "C" fn lnd_frame_size(config: *const lnd_config) -> usize {
     }
 }
 
-/// A field of C's width in the width that the core has for it.
+/// Converts a field of C's width to the core's width.
 fn narrow<T: TryFrom<u32>>(field: &'static CStr, value: u32) -> Result<T, Unfit> {
     T::try_from(value).map_err(|_| Unfit { error: lnd_error::LND_E_CONFIG, field })
 }
 
-/// The configuration that a caller means, checked as a whole.
+/// Checks a caller's configuration as a whole and converts it.
 pub(crate) fn understand(config: &lnd_config) -> Result<Config, Unfit> {
     let unfit = |field| Err(Unfit { error: lnd_error::LND_E_CONFIG, field });
     if !known(config.abi_version) {
@@ -166,10 +165,10 @@ fn geometry(config: &Config) -> LinkGeometry {
 }
 
 /// lnd_ring_size() - Bytes of ring memory that each link of this configuration needs.
-/// @config: the configuration; @nid, @life and @rings do not matter.
+/// @config: the configuration; @nid, @incarnation and @rings do not matter.
 ///
 /// Context: any.
-/// Return: the bytes, or 0 if there can be no such NI.
+/// Return: the bytes, or 0 if the configuration is not valid.
 #[no_mangle]
 pub unsafe extern "C" fn lnd_ring_size(config: *const lnd_config) -> usize {
     // SAFETY: by the contract of the ABI.
@@ -179,14 +178,14 @@ pub unsafe extern "C" fn lnd_ring_size(config: *const lnd_config) -> usize {
     }
 }
 
-/// lnd_ring_format() - Prepares a link's ring memory, before its engine is started.
+/// lnd_ring_format() - Prepares a link's ring memory before its engine is started.
 /// @config: the configuration.
-/// @base: the memory, aligned to LND_ALIGN; every byte that counts is written.
+/// @base: the memory, aligned to LND_ALIGN; every byte in use is written.
 /// @len: its bytes, at least lnd_ring_size().
-/// @node: our number in the fabric, 0 to 255.
-/// @features: what the engine can do: see docs/registers.md.
+/// @node: this node's number in the fabric, 0 to 255.
+/// @features: the engine's capabilities: see docs/registers.md.
 ///
-/// Not for memory that somebody else has formatted (a fabric), nor for a device that is running.
+/// Not for memory that a fabric has formatted, nor for a device that is running.
 ///
 /// Context: any, alone with the memory.
 /// Return: LND_OK, LND_E_NULL, LND_E_SIZE, LND_E_ALIGN, LND_E_CONFIG, LND_E_VERSION, LND_E_ARGUMENT
@@ -211,7 +210,7 @@ pub unsafe extern "C" fn lnd_ring_format(
     if node > MAX_NODE {
         return lnd_error::LND_E_ARGUMENT;
     }
-    // SAFETY: by the contract of the ABI the memory is the caller's, and nobody else uses it yet.
+    // SAFETY: by the contract of the ABI the memory is the caller's, and nothing else uses it yet.
     match unsafe { LinkMemory::format(start, len, geometry(&config), node, features, 0) } {
         Ok(_) => lnd_error::LND_OK,
         Err(_) => lnd_error::LND_E_RING,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Connections, the smallest stop domains: news from the transport, and how they stand.
+//! Connections, the smallest stop domains: reports from the transport, and their state.
 
 use lnd_core::id::{LinkId, Nid};
 use lnd_core::link::{Connection, LinkState, Quiesced};
@@ -12,7 +12,7 @@ use crate::input::{place, put};
 use crate::ni::{lnd_ni, Entered, Thread};
 use crate::tracing::link_state;
 
-/// The connection that a caller means.
+/// The connection that a caller names.
 #[derive(Clone, Copy)]
 struct Named {
     link: u32,
@@ -20,7 +20,7 @@ struct Named {
 }
 
 impl Named {
-    /// Its link and its peer, which is known.
+    /// Its link, and its peer if the peer is in the table.
     fn find(self, ni: &lnd_ni, thread: &Thread) -> Result<(LinkId, Nid), lnd_error> {
         let link = LinkId::new(self.link as usize).filter(|link| link.index() < ni.irqs.len());
         let link = link.ok_or(lnd_error::LND_E_LINK)?;
@@ -28,7 +28,7 @@ impl Named {
         Ok((link, nid.ok_or(lnd_error::LND_E_NO_PEER)?))
     }
 
-    /// The present connection, if that is the one of this number.
+    /// The current connection, if it has this number.
     fn numbered(
         self,
         ni: &lnd_ni,
@@ -60,7 +60,7 @@ unsafe fn enter<'a>(ni: *const lnd_ni) -> Result<(&'a lnd_ni, Entered<'a>), lnd_
     }
 }
 
-/// News of the present connection, if that is the one of this number: the thread takes it in, and runs soon.
+/// Applies a report about the current connection, if it has this number, and requests a run.
 ///
 /// # Safety
 /// As for [`lnd_ni::of`].
@@ -87,8 +87,9 @@ unsafe fn take_in(
 /// @nid: the peer.
 /// @now: the time.
 ///
-/// What waits for room is tried at once, and not at the next @link_poll of struct lnd_config. It makes no
-/// difference besides: ready() and connection() of struct lnd_ops say how a connection stands.
+/// Frames that wait for room are tried at once, and not at the next @link_poll of struct
+/// lnd_config. The call has no other effect: ready() and connection() of struct lnd_ops give a
+/// connection's state.
 ///
 /// Context: thread; also in finalize() and event(). Takes the lock.
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY,
@@ -114,25 +115,25 @@ pub unsafe extern "C" fn lnd_connection_up(
 /// @ni: the NI.
 /// @link: the link.
 /// @nid: the peer.
-/// @number: which of the connections with it: as lnd_ops.connection has said. News of one that has been
-///          reset since are stale, and do not fail the one that has taken its place.
+/// @number: the connection's number, from lnd_ops.connection. A report about a connection that has
+///          been reset since is stale. It does not fail the connection that replaced it.
 /// @now: the time.
 ///
-/// What it was moving ends with LND_CAUSE_CONNECTION_DOWN once it is proven stopped, and is lent until
-/// then; transfers with other peers go on. What waits for the peer waits, or goes by another link: a
-/// connection that is down is not a peer that is down, see lnd_peer_event(). If as many as @connections
-/// of struct lnd_config are out of service already, the link is stopped instead. One that is not proven
-/// stopped within two @drain_bound is stopped with its link.
+/// Its transfers end with LND_CAUSE_CONNECTION_DOWN after it is proven stopped; their memory is
+/// lent until then. Transfers with other peers continue. Messages for the peer wait, or use another
+/// link: a connection that is down is not a peer that is down, see lnd_peer_event(). If
+/// @connections of struct lnd_config are already out of service, the link is stopped instead. A
+/// connection without a proof of its stop within two @drain_bound is stopped with its link.
 ///
-/// lnd_run() calls connection_stop() of struct lnd_ops, and connection_reset() at the end. A second report of
-/// the same failure changes nothing, nor does one while the link is out of service: its reset is the
-/// connection's, and connection_stop() need not have come before.
+/// lnd_run() calls connection_stop() of struct lnd_ops, and later connection_reset(). A second
+/// report of the same failure has no effect. A report while the link is out of service has none
+/// either: the link's reset resets the connection, possibly without a connection_stop() before.
 ///
 /// Context: thread; also in finalize() and event(). Takes the lock.
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY,
-/// LND_E_LINK, LND_E_NO_PEER (nothing is lent to it), LND_E_STALE (@number is not that of the present
-/// connection), LND_E_UNSUPPORTED (@connections of struct lnd_config is 0, or this peer has no connection
-/// of its own).
+/// LND_E_LINK, LND_E_NO_PEER (no memory is lent to it), LND_E_STALE (@number is not the current
+/// connection's), LND_E_UNSUPPORTED (@connections of struct lnd_config is 0, or this peer has no
+/// connection of its own).
 #[no_mangle]
 pub unsafe extern "C" fn lnd_connection_down(
     ni: *mut lnd_ni,
@@ -153,16 +154,16 @@ pub unsafe extern "C" fn lnd_connection_down(
 /// @ni: the NI.
 /// @link: the link.
 /// @nid: the peer.
-/// @number: which of the connections with it: as connection_stop() of struct lnd_ops was told.
+/// @number: the connection's number, from connection_stop() of struct lnd_ops.
 /// @now: the time.
 ///
-/// The promise is that of connection_quiesced() of struct lnd_ops, and the two may be used together. If it
-/// is wrong, memory is overwritten that is in use elsewhere.
+/// The caller guarantees the same as connection_quiesced() of struct lnd_ops; a platform may use
+/// both. If the guarantee is wrong, memory in use elsewhere is overwritten.
 ///
 /// Context: thread; also in finalize() and event(). Takes the lock.
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY,
-/// LND_E_LINK, LND_E_NO_PEER, LND_E_STALE (@number is not that of the present connection),
-/// LND_E_RUNNING (it waits for no proof: it was not asked to stop, or the proof was there already),
+/// LND_E_LINK, LND_E_NO_PEER, LND_E_STALE (@number is not the current connection's), LND_E_RUNNING
+/// (the connection waits for no proof: no stop was requested, or the proof has already been given),
 /// LND_E_UNSUPPORTED (as lnd_connection_down()).
 #[no_mangle]
 pub unsafe extern "C" fn lnd_connection_stopped(
@@ -182,12 +183,12 @@ pub unsafe extern "C" fn lnd_connection_stopped(
     unsafe { take_in(ni, Named { link, nid }, number, stopped) }
 }
 
-/// lnd_connection_state_get() - How a connection stands.
+/// lnd_connection_state_get() - The state of a connection.
 /// @ni: the NI.
 /// @link: the link.
 /// @nid: the peer.
-/// @state: where enum lnd_link_state is written; LND_LINK_UP: it is in service, or its link is out with all
-///         connections.
+/// @state: where enum lnd_link_state is written; LND_LINK_UP: the connection is in service, or its
+///         whole link is out of service.
 ///
 /// Context: thread. Takes the lock.
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Birth and end of an NI: everything in one block of the caller's memory (R61).
+//! Creation and end of an NI: all of it lies in one block of the caller's memory (R61).
 
 use core::ffi::c_void;
 use core::mem::MaybeUninit;
@@ -46,10 +46,10 @@ fn size_of_ni(config: &Config) -> usize {
 }
 
 /// lnd_ni_size() - Bytes of memory that an NI of this configuration needs.
-/// @config: the configuration; @nid, @life and @rings do not matter.
+/// @config: the configuration; @nid, @incarnation and @rings do not matter.
 ///
 /// Context: any.
-/// Return: the bytes, or 0 if there can be no such NI.
+/// Return: the bytes, or 0 if the configuration is not valid.
 #[no_mangle]
 pub unsafe extern "C" fn lnd_ni_size(config: *const lnd_config) -> usize {
     // SAFETY: by the contract of the ABI.
@@ -76,7 +76,7 @@ fn attach(config: &lnd_config, ring: &lnd_ring) -> Result<LinkMemory<'static>, l
     Ok(memory)
 }
 
-/// An engine that is operations has no ring memory, and one behind registers has enough.
+/// Checks that the ring memory is large enough. An engine that is operations needs none.
 fn check_ring(config: &lnd_config, ring: &lnd_ring, ops: &lnd_ops) -> Result<(), lnd_error> {
     if ops.engine_post.is_none() {
         return attach(config, ring).map(|_| ());
@@ -88,8 +88,9 @@ fn check_ring(config: &lnd_config, ring: &lnd_ring, ops: &lnd_ops) -> Result<(),
     }
 }
 
-/// The NI's own number, in its handles: another one for every place and every life. Two NIs at
-/// a time are at two places; one after another at the same place has another life.
+/// The NI's own number, in its handles. It differs for every address and every incarnation:
+/// concurrent NIs have different addresses, successive NIs at one address have different
+/// incarnations.
 fn own_number(at: usize, incarnation: Incarnation) -> u32 {
     let incarnation = incarnation.raw().wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
     ((at / LND_ALIGN) as u32).wrapping_add(incarnation as u32).max(1)
@@ -98,12 +99,12 @@ fn own_number(at: usize, incarnation: Incarnation) -> u32 {
 /// lnd_ni_create() - Creates an NI in the caller's memory.
 /// @mem: the memory, aligned to LND_ALIGN; the NI's until lnd_ni_destroy().
 /// @len: its bytes, at least lnd_ni_size().
-/// @config: sizes, times, names and ring memory; copied.
+/// @config: sizes, times, identity and ring memory; copied.
 /// @ops: the platform's operations; copied.
-/// @ctx: given to every operation.
+/// @ctx: passed to every operation.
 /// @ni: where the NI's pointer is written.
 ///
-/// All links begin down; lnd_run() opens those that work. Calls register operations and no others.
+/// All links begin down; lnd_run() opens those that work. This call uses register operations only.
 ///
 /// Context: thread.
 /// Return: LND_OK, LND_E_NULL, LND_E_SIZE, LND_E_ALIGN, LND_E_VERSION, LND_E_CONFIG, LND_E_OPS,
@@ -160,8 +161,8 @@ impl From<ArenaFull> for lnd_error {
 
 type Shard = Driver<'static, Host>;
 
-/// What the stages of the making hand on. Each stage is a function of its own that is not inlined,
-/// so that a kernel's stack never holds more than one of them.
+/// What one stage of the creation passes to the next. Each stage is a separate function that is not
+/// inlined, so that a kernel's stack never holds more than one of them.
 struct Made {
     platform: &'static Platform,
     memories: &'static [Option<LinkMemory<'static>>],
@@ -209,7 +210,7 @@ fn create(
     Ok(arena.place(lnd_ni::new(made.platform, irq_handle, irqs, connects, cell, made.tally))?)
 }
 
-/// Makes the thread's half in its place.
+/// Builds the thread's half in its place.
 #[inline(never)]
 fn fill(
     cell: &mut ThreadCell,
@@ -248,7 +249,7 @@ fn fill(
     Ok(thread.driver.irq_handle())
 }
 
-/// Not inlined, as it is made on the stack first.
+/// Not inlined, because the value is built on the stack first.
 #[inline(never)]
 fn make<T: Default>(arena: &mut Arena<'static>) -> Result<&'static mut T, lnd_error> {
     Ok(arena.place(T::default())?)
@@ -282,11 +283,11 @@ fn make_irqs(
     Ok(arena.table(links, irq)?)
 }
 
-/// lnd_ni_destroy() - Ends an NI; its memory and its ring memory are the caller's again.
+/// lnd_ni_destroy() - Ends an NI. Its memory and its ring memory are the caller's again.
 /// @ni: the NI.
 ///
-/// Only of an NI that is LND_QUIESCENT and has nothing to report: see lnd_shutdown(). No interrupt
-/// and no other call may come after it, or be under way.
+/// The NI must be LND_QUIESCENT with no report due: see lnd_shutdown(). No interrupt and no other
+/// call may be under way or follow.
 ///
 /// Context: thread.
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY (a

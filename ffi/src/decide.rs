@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! What a decision on a peer's request does: on one whose frame is still in the channel, or on one that was
-//! kept.
+//! Carries out a decision on a peer's request, either while its frame is in the channel or after it
+//! was kept.
 
 use lnd_core::driver::{
     Arrival, Driver, Inbound, Receive, RecvError, Reply, RequestKind, RxRequest,
@@ -26,11 +26,11 @@ pub(crate) enum What<'v> {
     Keep,
 }
 
-/// What a decision lends.
+/// The memory that a decision lends.
 #[derive(Clone, Copy)]
 pub(crate) struct Memory<'v> {
     pub it: &'v lnd_decision,
-    /// It may end at once, for the caller wants to hear of that.
+    /// It may end at once: the caller takes the report.
     pub at_once: bool,
 }
 
@@ -58,20 +58,20 @@ impl Memory<'_> {
     }
 }
 
-/// What has become of a request.
+/// The result of a decision.
 #[derive(Clone, Copy)]
 pub(crate) enum Decided {
     /// Received, and ended; the sender's NID.
     Done(Status, u64),
-    /// To be reported.
+    /// A report follows.
     Pending(Tag),
     Refused,
-    /// By this ticket.
+    /// Kept under this tag.
     Kept(Tag),
 }
 
 impl Thread {
-    /// Takes the ticket of a request that was kept.
+    /// Takes the `RxRequest` of a kept request.
     fn unpark(&mut self, tag: Tag) -> Result<RxRequest<'static>, lnd_error> {
         let place = self.parked.get_mut(tag.index as usize);
         let rx_request =
@@ -79,14 +79,14 @@ impl Thread {
         rx_request.ok_or(lnd_error::LND_E_STALE)
     }
 
-    /// Keeps a ticket until its decision, without its frame.
+    /// Keeps an `RxRequest` without its frame until its decision.
     fn park(&mut self, rx_request: RxRequest<'_>) {
         if let Some(place) = self.parked.get_mut(rx_request.tag().index as usize) {
             *place = Some(rx_request.detach());
         }
     }
 
-    /// Decides a request that was kept.
+    /// Decides a kept request.
     #[inline(never)]
     pub(crate) fn decide_kept(
         &mut self,
@@ -98,8 +98,8 @@ impl Thread {
         self.settle(now, rx_request, what)
     }
 
-    /// Carries out a decision on a request that has a slot. One that cannot be carried out leaves it kept.
-    /// Not inlined: none of it is on the stack while the driver takes the message in again.
+    /// Carries out a decision on a request that has a slot. If that fails, the request stays kept.
+    /// Not inlined: its frame must not be on the stack while the driver receives the message again.
     #[inline(never)]
     fn settle(
         &mut self,
@@ -143,8 +143,8 @@ impl Thread {
     }
 }
 
-/// A message comes in. Not inlined: for frames and for decisions, and none of it is on the stack while the
-/// upper layer's memory is copied.
+/// Receives a message, for frames and for decisions. Not inlined: its frame must not be on the
+/// stack while the upper layer's memory is copied.
 #[inline(never)]
 pub(crate) fn on_message<'d, 'f>(
     driver: &'d mut Driver<'static, Host>,
@@ -157,7 +157,7 @@ pub(crate) fn on_message<'d, 'f>(
 }
 
 impl Thread {
-    /// Keeps in mind what a frame of a link asks for. Names it.
+    /// Stores what a link's frame requests, and returns its name.
     pub fn offer(&mut self, link: LinkId, from: &Envelope, message: &Message<'_>) -> Tag {
         let index = link.index() as u32;
         let Some(place) = self.offered.get_mut(link.index()) else {
@@ -166,11 +166,12 @@ impl Thread {
         Tag { index, generation: place.put(from, message) }
     }
 
-    /// Decides a request whose frame is still in the channel. One whose decision fails waits for another.
+    /// Decides a request whose frame is still in the channel. If that fails, the request still
+    /// waits.
     ///
     /// # Errors
-    /// `LND_E_STALE`: decided, or a later frame has come. `LND_E_GONE`: ended; `LND_E_WAIT`: no room any more.
-    /// Else why the decision cannot be carried out.
+    /// `LND_E_STALE`: already decided, or a later frame has arrived. `LND_E_GONE`: ended.
+    /// `LND_E_WAIT`: no room any more. Else the reason why the decision cannot be carried out.
     pub fn decide_offered(
         &mut self,
         now: Instant,
@@ -199,15 +200,15 @@ impl Thread {
     }
 }
 
-/// What a decision begins with.
+/// The first stage of a decision.
 enum Begun<'f> {
-    /// It needs no slot.
+    /// Decided without a slot.
     Ended(Decided),
     Kept(RxRequest<'f>),
 }
 
-/// Ends what needs no slot, and keeps the others if the decision can be carried out. Not inlined, as
-/// `settle` is not.
+/// Decides requests that need no slot. Keeps the others if the decision can be carried out. Not
+/// inlined, for the same reason as `settle`.
 #[inline(never)]
 fn begin<'f>(
     mut arrival: Arrival<'_, 'static, 'f, Host>,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Decisions on peers' requests: at once, while the frame is there, or later.
+//! Decisions on peers' requests: at once, while the frame is in the channel, or later.
 
 use lnd_core::message::NakReason;
 use lnd_core::time::Instant;
@@ -35,24 +35,27 @@ fn decide(
 /// lnd_recv() - Takes a peer's PUT, all of it or its first bytes.
 /// @ni: the NI.
 /// @request: the request, of kind LND_REQUEST_IMMEDIATE or LND_REQUEST_PUT.
-/// @verdict: where to, and how much; a length of 0 takes nothing and still ends it well.
+/// @decision: where to, and how much; a length of 0 receives nothing and still ends the request
+///            well.
 /// @now: the time.
-/// @transfer: where the transfer's handle is written, of what LND_DONE names none; may be NULL.
-/// @report: filled in on LND_DONE; its size is set. NULL: every end is told by finalize().
+/// @transfer: where the transfer's handle is written; after LND_DONE it names none; may be NULL.
+/// @report: filled in on LND_DONE; its size is set. NULL: finalize() reports every end.
 ///
-/// On LND_OK there will be exactly one finalize() for it, and the memory is lent until then. On LND_DONE it
-/// has ended, @report is its only report, and nothing is lent: so ends an LND_REQUEST_IMMEDIATE whose frame is
-/// still there. On LND_E_GONE the request has ended. On any other error it still waits for its decision, but
-/// on LND_E_WAIT for its next offer: see lnd_frame_in().
+/// On LND_OK exactly one finalize() follows, and the memory is lent until then. On LND_DONE the
+/// transfer has ended, @report is its only report, and nothing is lent: this is the end of an
+/// LND_REQUEST_IMMEDIATE whose frame is still in the channel. On LND_E_GONE the request has ended.
+/// On LND_E_WAIT the request waits for its next offer: see lnd_frame_in(). On any other error it
+/// still waits for its decision.
 ///
-/// The payload of an LND_REQUEST_IMMEDIATE can be received only while its frame is there; after lnd_keep()
-/// lnd_recv() of more than no bytes is LND_E_TOO_LONG. A host that needs longer copies the payload before
-/// and ends the request later by lnd_nak(), of which the sender does not hear.
+/// The payload of an LND_REQUEST_IMMEDIATE can be received only while its frame is in the channel.
+/// After lnd_keep(), lnd_recv() of more than 0 bytes returns LND_E_TOO_LONG. A host that needs more
+/// time copies the payload first and later ends the request with lnd_nak(), which sends nothing to
+/// the peer.
 ///
 /// Context: thread; also in finalize() and event(). Takes the lock.
-/// Return: LND_OK, LND_DONE, LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY,
-/// LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE, LND_E_ARGUMENT, LND_E_GONE, LND_E_WAIT, LND_E_WRONG_KIND,
-/// LND_E_FRAGMENTS, LND_E_ADDRESS, LND_E_TOO_LONG, LND_E_NO_LISTS.
+/// Return: LND_OK, LND_DONE, LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_CONTEXT,
+/// LND_E_REENTRY, LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE, LND_E_ARGUMENT, LND_E_GONE, LND_E_WAIT,
+/// LND_E_WRONG_KIND, LND_E_FRAGMENTS, LND_E_ADDRESS, LND_E_TOO_LONG, LND_E_NO_LISTS.
 #[no_mangle]
 pub unsafe extern "C" fn lnd_recv(
     ni: *mut lnd_ni,
@@ -66,14 +69,14 @@ pub unsafe extern "C" fn lnd_recv(
     unsafe { lend(false, ni, request, decision, now, transfer, report) }
 }
 
-/// lnd_reply() - Answers a peer's GET with memory of ours.
+/// lnd_reply() - Answers a peer's GET with local memory.
 /// @ni: the NI.
 /// @request: the request, of kind LND_REQUEST_GET.
-/// @verdict: where from, and how much.
+/// @decision: where from, and how much.
 /// @now: the time.
 /// @transfer: where the transfer's handle is written; may be NULL.
 ///
-/// As lnd_recv(), the other way round; it never ends at once.
+/// As lnd_recv(), in the other direction. It never ends at once.
 ///
 /// Context: thread; also in finalize() and event(). Takes the lock.
 /// Return: as lnd_recv(), without LND_DONE.
@@ -126,19 +129,21 @@ unsafe fn lend(
     }))
 }
 
-/// lnd_keep() - Keeps a peer's request, to be decided later.
+/// lnd_keep() - Keeps a peer's request for a later decision.
 /// @ni: the NI.
 /// @request: the request, from lnd_frame_in().
 /// @now: the time.
 /// @kept: where its handle from now on is written.
 ///
-/// On LND_OK its frame is not needed any more: header and payload must have been copied before. The request
-/// then holds a slot and the peer's credit until lnd_recv(), lnd_reply() or lnd_nak(); it ends by itself
-/// after @decision_bound of struct lnd_config, or, with LND_CANCEL_FIRST, when its sender takes it back.
+/// On LND_OK the frame may be released: copy header and payload before the call. The request then
+/// holds a slot and the peer's credit until lnd_recv(), lnd_reply() or lnd_nak(). It ends by itself
+/// after @decision_bound of struct lnd_config, or, with LND_CANCEL_FIRST, when its sender cancels
+/// it.
 ///
 /// Context: thread; also in finalize() and event(). Takes the lock.
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY,
-/// LND_E_FOREIGN, LND_E_STALE (also if it was kept before), LND_E_GONE, LND_E_WAIT (see lnd_frame_in()).
+/// LND_E_FOREIGN, LND_E_STALE (also if it was kept before), LND_E_GONE, LND_E_WAIT (see
+/// lnd_frame_in()).
 #[no_mangle]
 pub unsafe extern "C" fn lnd_keep(
     ni: *mut lnd_ni,
@@ -155,20 +160,20 @@ pub unsafe extern "C" fn lnd_keep(
                 // SAFETY: checked above; writable by the contract of the ABI.
                 unsafe { put(kept, handle) }
             }
-            // Nothing else becomes of one that is to be kept.
+            // `What::Keep` has no other result.
             _ => Err(lnd_error::LND_E_GONE),
         }
     }))
 }
 
-/// lnd_nak() - Refuses a peer's request. Nothing will be reported.
+/// lnd_nak() - Refuses a peer's request. No report follows.
 /// @ni: the NI.
 /// @request: the request.
-/// @refusal: enum lnd_nak_reason; the peer is told, unless the payload came along.
+/// @refusal: enum lnd_nak_reason. A NAK is sent to the peer, unless the payload was in the message.
 /// @now: the time.
 ///
-/// Of a request that has ended meanwhile nothing is left to refuse: LND_OK, where lnd_recv() and
-/// lnd_reply() return LND_E_GONE.
+/// For a request that has already ended this returns LND_OK, where lnd_recv() and lnd_reply()
+/// return LND_E_GONE.
 ///
 /// Context: thread; also in finalize() and event(). Takes the lock.
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY,

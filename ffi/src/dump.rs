@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! The state as text, a part at a time.
+//! Writes the state as text, one part at a time.
 
 use core::ffi::c_char;
 
@@ -20,18 +20,18 @@ use crate::text::Text;
 /// lnd_dump() - Writes a part of the state as text.
 /// @ni: the NI.
 /// @what: enum lnd_dump_what.
-/// @cursor: 0 at first, then as it was left: where to go on.
+/// @cursor: 0 at first, then unchanged from the call before: where to continue.
 /// @buf: where to write; no zero is appended.
 /// @len: its bytes; 256 are enough for every line.
-/// @written: where the number of bytes is written: whole lines only.
+/// @written: where the number of bytes written is stored: whole lines only.
 ///
-/// To be called until LND_E_END, with which the last lines come: look at @written then, too. What
-/// changes between two calls may be seen twice or not at all.
+/// Call it until it returns LND_E_END. The last lines come with that call: use @written then, too.
+/// A change between two calls may appear twice or not at all.
 ///
-/// Context: thread. Takes the lock, and looks at @len bytes' worth of lines and 1,024 free slots at
-/// most.
+/// Context: thread. Takes the lock. Its work is bounded by the lines that fit @len bytes, and by
+/// 1,024 free slots.
 /// Return: LND_OK, LND_E_END (all has been written), LND_E_NULL, LND_E_ALIGN, LND_E_NI,
-/// LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY, LND_E_ARGUMENT, LND_E_ROOM (not even one line fits).
+/// LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY, LND_E_ARGUMENT, LND_E_ROOM (no line fits).
 #[no_mangle]
 pub unsafe extern "C" fn lnd_dump(
     ni: *const lnd_ni,
@@ -51,7 +51,8 @@ pub unsafe extern "C" fn lnd_dump(
         }
         // SAFETY: checked above; readable by the contract of the ABI.
         let from = unsafe { cursor.read() };
-        // SAFETY: `len` bytes can be written and are nobody else's, by the contract of the ABI.
+        // SAFETY: `len` bytes can be written and nothing else uses them, by the contract of the
+        // ABI.
         let buffer = unsafe { core::slice::from_raw_parts_mut(buf.cast(), len) };
         let mut text = Text::new(buffer);
         let section = Section::of(what)?;
@@ -91,11 +92,11 @@ impl Section {
     }
 }
 
-/// Places without a line that one call looks at.
+/// Most places without a line that one call visits.
 const LOOKS: u32 = 1_024;
 
 impl Thread {
-    /// Writes lines from place `from` on. Returns the place to go on at, and whether that is the
+    /// Writes lines from place `from` on. Returns the place to continue at, and whether it is the
     /// end.
     fn dump(
         &mut self,
@@ -125,7 +126,7 @@ impl Thread {
         Ok((places.max(from), true))
     }
 
-    /// Writes the line of one place, if there is something in it.
+    /// Writes the line of one place, if the place is in use.
     fn line(&self, section: Section, at: u32, text: &mut Text<'_>) -> bool {
         match section {
             Section::Links => LinkId::new(at as usize)
@@ -187,11 +188,11 @@ fn peer_line(text: &mut Text<'_>, peer: &PeerView) {
     nid(text, Some(peer.nid));
     text.str(match peer.state {
         HelloState::Unknown => " unknown",
-        HelloState::Handshake => " greeting",
+        HelloState::Handshake => " handshake",
         HelloState::Good => " good",
         HelloState::Down => " down",
     });
-    text.str(" life ").hex(peer.incarnation.map_or(0, |incarnation| incarnation.raw()));
+    text.str(" incarnation ").hex(peer.incarnation.map_or(0, |incarnation| incarnation.raw()));
     text.str(" transfers ").dec(u64::from(peer.transfers));
     text.str(" credits ").dec(u64::from(peer.credits));
     text.str(" in_flight ").dec(u64::from(peer.in_flight));
@@ -235,7 +236,7 @@ const fn role(role: Role) -> &'static str {
     }
 }
 
-/// What it waits for, and why it is ending.
+/// Writes what a transfer waits for, and why it is ending.
 fn word(text: &mut Text<'_>, word: Word) {
     text.str(match word.phase() {
         Phase::Free => "free",

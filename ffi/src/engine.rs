@@ -21,17 +21,17 @@ use crate::registers::{Numbers, Registers};
 /// The driver of an engine behind registers.
 pub(crate) type LinkEngine = MmioEngine<'static, Registers, Numbers>;
 
-/// The engine of one link. One behind registers has a place of its own: a driver that holds eight of them by
-/// value would not fit a kernel's stack while it is made.
+/// The engine of one link. An engine behind registers has a place of its own: a driver that holds
+/// eight of them by value would not fit a kernel's stack during its creation.
 #[derive(Debug)]
 pub(crate) struct EngineRef {
     link: LinkId,
     platform: &'static Platform,
     /// `None`: the engine is operations of the platform.
     behind_registers: Option<&'static mut LinkEngine>,
-    /// What is staged may be taken back while the peer may be reading it.
+    /// Staged memory may be invalidated while the peer may be reading it.
     safe_invalidate: bool,
-    /// An operation has said that the device does not work.
+    /// An operation has reported that the device does not work.
     gone: bool,
 }
 
@@ -50,7 +50,7 @@ const fn named(tag: Tag) -> lnd_tag {
     lnd_tag { index: tag.index, generation: tag.generation }
 }
 
-/// How a descriptor came back, from C. `None`: by no number of enum lnd_returned that says so.
+/// Converts C's report of how a descriptor came back. `None`: not a number of enum lnd_returned.
 pub(crate) fn returned(number: u32) -> Option<Returned> {
     match number {
         n if n == lnd_returned::LND_RETURNED_OK as u32 => Some(Returned::Ok),
@@ -75,7 +75,7 @@ impl EngineRef {
         number_of(self.link)
     }
 
-    /// Posts by the platform's operation.
+    /// Posts through the platform's operation.
     fn post_by_operation(&mut self, bd: &Bd<'_>) -> Result<(), PostError> {
         if !OPERATIONS {
             return Err(PostError::Invalid);
@@ -109,7 +109,7 @@ impl EngineRef {
                 Err(PostError::Gone)
             }
             _ => {
-                // It may have been posted: it is lent until the link's stop.
+                // It may have been posted: its memory is lent until the link stops.
                 self.platform.bug(c"engine_post() has returned no enum lnd_post");
                 self.gone = true;
                 Ok(())
@@ -185,7 +185,7 @@ impl Engine for EngineRef {
             return None;
         }
         self.gone = false;
-        // SAFETY: the platform says so, and promises by its table what that means.
+        // SAFETY: the platform reports the stop; its table's contract guarantees what that means.
         Some(unsafe { Quiesced::assert_stopped(self.link) })
     }
 
@@ -202,7 +202,7 @@ impl Engine for EngineRef {
         if !self.platform.connection_quiesced(link, it.peer.raw(), it.number) {
             return None;
         }
-        // SAFETY: the platform says so, and promises by its table what that means.
+        // SAFETY: the platform reports the stop; its table's contract guarantees what that means.
         Some(unsafe { Quiesced::assert_connection_stopped(it) })
     }
 
@@ -214,7 +214,7 @@ impl Engine for EngineRef {
     }
 
     fn reset(&mut self, proof: Quiesced) {
-        // First: the link's engine begins with connections that are not stopped.
+        // Connections first: the link's engine starts with none of them stopped.
         if Self::CONNECTIONS {
             let whole = (LND_NID_UNKNOWN, 0);
             let (nid, number) =

@@ -53,17 +53,18 @@ const TABLE: [(&CStr, i32); lnd_error::ALL.len()] = [
     (c"LND_REQUEST", 0),
 ];
 
-/// lnd_error_errno() - The errno that says best what an error says.
+/// lnd_error_errno() - The errno that is nearest to an error.
 /// @error: enum lnd_error, or any number.
 ///
 /// Context: any.
-/// Return: 0 for LND_OK, LND_DONE and LND_REQUEST, else a negative Linux errno; -EINVAL for a number that is no error.
+/// Return: 0 for LND_OK, LND_DONE and LND_REQUEST, else a negative Linux errno; -EINVAL for a
+/// number that is no error.
 #[no_mangle]
 pub extern "C" fn lnd_error_errno(error: u32) -> i32 {
     TABLE.get(error as usize).map_or(-22, |(_, errno)| errno.wrapping_neg())
 }
 
-/// lnd_error_name() - An error's name, as the header spells it.
+/// lnd_error_name() - The name of an error, as in the header.
 /// @error: enum lnd_error, or any number.
 ///
 /// Context: any.
@@ -73,7 +74,7 @@ pub extern "C" fn lnd_error_name(error: u32) -> *const c_char {
     TABLE.get(error as usize).map_or(c"LND_E_?".as_ptr(), |(name, _)| name.as_ptr())
 }
 
-/// The core's refusal, as C sees it.
+/// Converts the core's refusal for C.
 pub(crate) const fn of_why(why: Why) -> lnd_error {
     match why {
         Why::Fragments(_) => lnd_error::LND_E_FRAGMENTS,
@@ -93,10 +94,10 @@ pub(crate) const fn of_why(why: Why) -> lnd_error {
     }
 }
 
-/// Why a configuration cannot be.
+/// Why a configuration is not valid.
 pub(crate) struct Unfit {
     pub error: lnd_error,
-    /// The field that it is about, as the header spells it.
+    /// The wrong field, as the header spells it.
     pub field: &'static CStr,
 }
 
@@ -106,7 +107,7 @@ impl From<Unfit> for lnd_error {
     }
 }
 
-/// The field that a configuration's error is about, as the header spells it.
+/// The field of a configuration error, as the header spells it.
 pub(crate) const fn field_of(error: ConfigError) -> &'static CStr {
     match error {
         ConfigError::Slots => c"slots",
@@ -128,7 +129,7 @@ pub(crate) const fn field_of(error: ConfigError) -> &'static CStr {
     }
 }
 
-/// What a call returns.
+/// Converts a result to a return value.
 pub(crate) const fn outcome(result: Result<(), lnd_error>) -> lnd_error {
     match result {
         Ok(()) => lnd_error::LND_OK,
@@ -136,7 +137,7 @@ pub(crate) const fn outcome(result: Result<(), lnd_error>) -> lnd_error {
     }
 }
 
-/// What a call returns that has more than one good end.
+/// Converts the result of a call with more than one good end.
 pub(crate) const fn outcome_of(result: Result<lnd_error, lnd_error>) -> lnd_error {
     match result {
         Ok(end) | Err(end) => end,

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Handles made and read. A handle is checked for its kind, its NI and its use of the slot before
-//! anything is done with it (R14).
+//! Makes and reads handles. Before a handle is used, its kind, its NI and its use of the slot are
+//! checked (R14).
 
 use lnd_core::id::{Nid, PeerId, Tag};
 
 use crate::abi::{lnd_error, lnd_message, lnd_peer, lnd_request, lnd_transfer};
 
-// Arbitrary, and not zero: a struct full of zeroes is no handle.
+// Arbitrary, and not zero: a zeroed struct is no handle.
 const TRANSFER: u32 = 0x5446_0001;
 const REQUEST: u32 = 0x5251_0002;
 const MESSAGE: u32 = 0x4d47_0003;
@@ -34,10 +34,10 @@ macro_rules! handle {
 handle!(transfer, of_transfer, lnd_transfer, TRANSFER);
 handle!(request, of_request, lnd_request, REQUEST);
 handle!(message, of_message, lnd_message, MESSAGE);
-// Of a link in place of a slot, until its decision.
+// Names a link instead of a slot until the request is decided.
 handle!(offered, of_offered, lnd_request, OFFERED);
 
-/// Whether a request's handle is of one that has not been kept.
+/// Whether a handle names a request that was not kept.
 pub(crate) const fn is_offered(handle: lnd_request) -> bool {
     handle.kind == OFFERED
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Callers' pointers: checked before anything is read or written through them.
+//! Checks callers' pointers before reading or writing through them.
 
 use core::mem::{align_of, offset_of, size_of};
 
@@ -48,8 +48,8 @@ fn check<T>(pointer: *const T) -> Result<(), lnd_error> {
 /// A struct that the caller has filled.
 ///
 /// # Safety
-/// The pointer is null, or to at least four readable bytes, and to as many as they say if that is
-/// the size of the struct; nobody writes to them during `'a`.
+/// The pointer is null, or at least four bytes at it are readable. If those bytes hold the size of
+/// the struct, that many are readable. Nothing writes to them during `'a`.
 pub(crate) unsafe fn input<'a, T: Sized32>(pointer: *const T) -> Result<&'a T, lnd_error> {
     check(pointer)?;
     // SAFETY: aligned and readable; the size comes first.
@@ -57,7 +57,7 @@ pub(crate) unsafe fn input<'a, T: Sized32>(pointer: *const T) -> Result<&'a T, l
     if size as usize != size_of::<T>() {
         return Err(lnd_error::LND_E_SIZE);
     }
-    // SAFETY: the caller vouches for that many bytes; every bit pattern is valid.
+    // SAFETY: the caller guarantees that many bytes; every bit pattern is valid.
     Ok(unsafe { &*pointer })
 }
 
@@ -80,8 +80,8 @@ pub(crate) unsafe fn inputs<'a, T: Sized32>(
 /// An array of plain values that the caller has filled.
 ///
 /// # Safety
-/// `count` values at the pointer, of which every bit pattern is valid, can be read during `'a`, unless it is
-/// null.
+/// `count` values at the pointer, of which every bit pattern is valid, can be read during `'a`,
+/// unless it is null.
 pub(crate) unsafe fn values<'a, T>(pointer: *const T, count: u32) -> Result<&'a [T], lnd_error> {
     if count == 0 {
         return Ok(&[]);
@@ -91,18 +91,18 @@ pub(crate) unsafe fn values<'a, T>(pointer: *const T, count: u32) -> Result<&'a 
     Ok(unsafe { core::slice::from_raw_parts(pointer, count as usize) })
 }
 
-/// A struct that the caller wants filled; its size is set.
+/// A struct for the caller to receive; its size is set.
 ///
 /// # Safety
 /// As for [`input`], and the bytes can be written.
 pub(crate) unsafe fn output<'a, T: Sized32>(pointer: *mut T) -> Result<&'a mut T, lnd_error> {
     // SAFETY: the same promise.
     unsafe { input::<T>(pointer)? };
-    // SAFETY: just checked, and nobody else uses it by the caller's promise.
+    // SAFETY: just checked, and nothing else uses it by the caller's promise.
     Ok(unsafe { &mut *pointer })
 }
 
-/// As [`output`], where the caller may not want it.
+/// As [`output`], where null is allowed.
 ///
 /// # Safety
 /// As for [`output`].
@@ -126,7 +126,7 @@ pub(crate) unsafe fn value<T: Copy>(pointer: *const T) -> Result<T, lnd_error> {
     Ok(unsafe { pointer.read() })
 }
 
-/// A plain value that the caller wants written.
+/// Writes a plain value for the caller.
 ///
 /// # Safety
 /// The pointer is null, or to memory for a `T` that can be written.
@@ -137,7 +137,7 @@ pub(crate) unsafe fn put<T>(pointer: *mut T, value: T) -> Result<(), lnd_error> 
     Ok(())
 }
 
-/// As [`put`], where the caller may not want it.
+/// As [`put`], where null is allowed.
 ///
 /// # Safety
 /// As for [`put`].

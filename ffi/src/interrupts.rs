@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! What interrupts call.
+//! The calls for interrupts.
 
 use lnd_core::driver::Served;
 use lnd_core::id::{LinkId, Tag};
@@ -15,22 +15,22 @@ use crate::input::{place_if, put_if};
 use crate::ni::lnd_ni;
 use crate::tracing::IrqTrace;
 
-/// lnd_interrupt() - A link's engine has something to tell.
+/// lnd_interrupt() - A link's engine has raised an interrupt.
 /// @ni: the NI.
 /// @link: the link.
 /// @budget: most completions to take, at least 1.
 /// @now: the time.
 /// @more: 1 is written if the budget ran out, else 0; may be NULL.
 ///
-/// Acknowledges the engine's interrupt, takes completions, decides, and wakes the thread if there
-/// is something to report. To be called again if there is more; calling without need is harmless. An
-/// interrupt status that no working device shows is counted; no completion is taken then, and the link
-/// fails until the device is proven stopped: see lnd_assert_stopped().
+/// Acknowledges the engine's interrupt, takes completions, decides transfers, and wakes the thread
+/// if a report is due. Call it again if @more is 1; a call without need is harmless. An interrupt
+/// status that no working device shows is counted. No completion is taken then, and the link fails
+/// until the device is proven stopped: see lnd_assert_stopped().
 ///
-/// Context: any, one call a link at a time; on different links at once. Takes no lock.
-/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_LINK, LND_E_ARGUMENT, LND_E_BUSY (a call
-/// for this link is under way; nothing was done), LND_E_UNSUPPORTED (the engine is operations, see
-/// lnd_completed()).
+/// Context: any; one call at a time for each link, links concurrently. Takes no lock.
+/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_LINK, LND_E_ARGUMENT, LND_E_BUSY (a
+/// call for this link is under way; nothing was done), LND_E_UNSUPPORTED (the engine is operations,
+/// see lnd_completed()).
 #[no_mangle]
 pub unsafe extern "C" fn lnd_interrupt(
     ni: *mut lnd_ni,
@@ -68,7 +68,8 @@ unsafe fn interrupt(
                 (bits, entered.on_interrupt(Instant::from_nanos(now), budget, &mut trace))
             }
             None => {
-                // What no working device shows is no completion and no news of the link (INV-3).
+                // A status that no working device shows proves neither a completion nor a link
+                // change (INV-3).
                 entered.on_impossible_status(id);
                 (Bits::empty(), Served { wake: true, ..Served::default() })
             }
@@ -97,15 +98,16 @@ unsafe fn interrupt(
 /// lnd_completed() - A descriptor came back from an engine that is operations.
 /// @ni: the NI.
 /// @link: the link on which it was posted.
-/// @tag: its name.
-/// @returned: enum lnd_returned, but LND_RETURNED_UNKNOWN.
+/// @tag: its tag.
+/// @returned: enum lnd_returned, except LND_RETURNED_UNKNOWN.
 /// @now: the time.
 ///
-/// The engine reads and writes the descriptor's memory no more, and no key of it is valid; for a staged one
-/// that is so of every node. Decides, and wakes the thread if there is something to report. One that is not
-/// out, on this link and of this generation, is counted and changes nothing.
+/// The engine no longer reads or writes the descriptor's memory, and no key of it is valid; for a
+/// staged descriptor this holds for every node's engine. Decides the transfer, and wakes the thread
+/// if a report is due. A tag that is not out, on this link and of this generation, is counted and
+/// has no effect.
 ///
-/// Context: any, also inside, and any number at once. Takes no lock.
+/// Context: any, also inside, concurrently. Takes no lock.
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_LINK, LND_E_ARGUMENT (@returned),
 /// LND_E_UNSUPPORTED (the engine has registers, see lnd_interrupt()).
 #[no_mangle]
@@ -147,11 +149,11 @@ unsafe fn completed(
     Ok(())
 }
 
-/// lnd_link_failed() - The platform knows that a link has failed.
+/// lnd_link_failed() - The platform reports that a link has failed.
 /// @ni: the NI.
 /// @link: the link.
 ///
-/// Closes the link's gate at once; the thread, which is woken, does the rest.
+/// Closes the link's gate at once and wakes the thread, which does the rest.
 ///
 /// Context: any. Takes no lock.
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_LINK.

@@ -2,8 +2,8 @@
 #![doc = include_str!("../README.md")]
 #![no_std]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
-// Every call has one and the same contract, which the README and the header's first lines state:
-// pointers are null or what the call's comment says, and stay so while it runs.
+// All calls have one contract, which the README and the header's first lines state: pointers are
+// null or what the call's comment requires, and stay valid during the call.
 #![allow(clippy::missing_safety_doc)]
 
 #[cfg(any(test, loom))]

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Frames in, and the ends of frames that went out.
+//! Received frames, and the ends of sent frames.
 
 use core::ffi::c_void;
 
@@ -24,38 +24,42 @@ use crate::tracing::IrqTrace;
 
 /// lnd_frame_in() - A short message has arrived.
 /// @ni: the NI.
-/// @link: the link by which it came.
-/// @sender: the NID of the node that has sent it, as the channel knows it: the writer of the mailbox,
-///          the other end of the connection. LND_NID_UNKNOWN if the channel cannot tell.
-/// @frame: its bytes; not needed any more when the call returns, but after LND_REQUEST.
+/// @link: the link on which it arrived.
+/// @sender: the NID of the node that has sent it, as the channel knows it: the writer of the
+///          mailbox, the other end of the connection. LND_NID_UNKNOWN if the channel does not know
+///          it.
+/// @frame: its bytes. Except after LND_REQUEST they may be reused when the call returns.
 /// @len: their number.
 /// @now: the time.
 /// @arrival: filled in on LND_REQUEST; its size is set.
 ///
-/// Frames of one peer, link and lane are given in their order. The control layer's frames and answers are
-/// dealt with here. A frame that makes no sense, or whose sender does not count, is dropped and
-/// counted.
+/// Pass frames of one peer, link and lane in their order. The library handles the control layer's
+/// frames and answers itself. A frame that is malformed, or whose sender is not valid, is dropped
+/// and counted.
 ///
-/// On LND_REQUEST the frame is a peer's request, which the host decides: lnd_recv() (PUT), lnd_reply()
-/// (GET), lnd_nak(), or lnd_keep() to decide later. Until then nothing of it is taken, and the frame
-/// stays as it is, where @header and @payload of @arrival point. Its place in the channel is free once one
-/// of these calls has returned LND_OK, LND_DONE or LND_E_GONE. Anything else may be called before. One that
-/// is not decided stays in the channel and is offered again, as after LND_E_WAIT; the next frame by the same
-/// link makes its handle stale.
+/// On LND_REQUEST the frame is a peer's request, which the host decides: lnd_recv() (PUT),
+/// lnd_reply() (GET), lnd_nak(), or lnd_keep() to decide later. Until then nothing of it has an
+/// effect, and the frame must stay unchanged: @header and @payload of @arrival point into it. Its
+/// place in the channel is free once one of these calls has returned LND_OK, LND_DONE or
+/// LND_E_GONE. All other calls are allowed before. A request that is not decided stays in the
+/// channel and is offered again, as after LND_E_WAIT. The next frame on the same link makes its
+/// handle stale.
 ///
 /// A frame that names another sender than @sender is dropped and counted (lnd_stats.frames_forged).
-/// With LND_NID_UNKNOWN the name in the frame is trusted: each node that reaches the channel can
-/// send in the name of every other node, open and end its sessions, return its credits and fail its
-/// requests. Take it only where every node that reaches the channel is trusted.
+/// With LND_NID_UNKNOWN the sender in the frame is trusted: each node that reaches the channel can
+/// then send in the name of every other node, open and end its sessions, return its credits and
+/// fail its requests. Use it only where every node that reaches the channel is trusted.
 ///
-/// What a frame that waits leads to may be due before the time that the last lnd_run() gave: wake() comes.
+/// The effects of a waiting frame may be due earlier than the time that the last lnd_run() gave:
+/// wake() is called then.
 ///
 /// Context: thread; also in finalize() and event(). Takes the lock.
-/// Return: LND_OK (dealt with or dropped), LND_REQUEST, LND_E_WAIT (no slot, no place for its sender among
-/// the peers, its sender has not answered our hello, or has as many requests without a decision as it may:
-/// keep it, and offer it again after wake(), after a control frame, and when an earlier frame of its
-/// sender was taken), LND_E_FRAME (no frame at all, or forged; dropped), LND_E_ARGUMENT (@sender is 0),
-/// LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY, LND_E_LINK.
+/// Return: LND_OK (handled or dropped), LND_REQUEST, LND_E_WAIT (no slot, no free entry in the
+/// table of peers, the sender has not answered our HELLO, or has reached its limit of undecided
+/// requests: keep the frame, and offer it again after wake(), after a control frame, and when an
+/// earlier frame of its sender was taken), LND_E_FRAME (malformed or forged; dropped),
+/// LND_E_ARGUMENT (@sender is 0), LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_CONTEXT,
+/// LND_E_REENTRY, LND_E_BUSY, LND_E_LINK.
 #[no_mangle]
 pub unsafe extern "C" fn lnd_frame_in(
     ni: *mut lnd_ni,
@@ -92,7 +96,7 @@ fn frame_in(
     let thread = entered.thread();
     thread.offered.get_mut(link.index()).ok_or(lnd_error::LND_E_LINK)?.forget();
     let time = Instant::from_nanos(now);
-    // By reference: a copy of the messages would be as much again on the stack.
+    // By reference: a copy of the messages would double their share of the stack.
     match &decoded(&mut thread.receiver, sender, frame) {
         Err(_) => return Err(lnd_error::LND_E_FRAME),
         Ok(Frame::Control(envelope, ready)) => {
@@ -106,7 +110,7 @@ fn frame_in(
                     let next = thread.driver.next_time(time).map_or(LND_NEVER, Instant::as_nanos);
                     let earlier = next < thread.next_run;
                     drop(entered);
-                    // The host may sleep until the time that the last run gave.
+                    // The host may sleep until the time that the last run returned.
                     if earlier {
                         ni.wake();
                     }
@@ -127,7 +131,7 @@ fn frame_in(
     Ok(lnd_error::LND_OK)
 }
 
-/// Not inlined, so that the decoder's stack is free again when the driver takes the message.
+/// Not inlined, so that the decoder's stack is free again when the driver receives the message.
 #[inline(never)]
 fn decoded<'f>(
     receiver: &mut Receiver,
@@ -137,7 +141,7 @@ fn decoded<'f>(
     receiver.receive_from(sender, frame)
 }
 
-/// What a request asks for. Its handle is still to come.
+/// Describes a request. The caller fills in its handle.
 fn describe(arrival: &Arrival<'_, '_, '_, Host>, now: u64, found: &mut lnd_arrival) {
     let kind = match arrival.kind() {
         RequestKind::Immediate => lnd_request_kind::LND_REQUEST_IMMEDIATE,
@@ -160,11 +164,11 @@ fn describe(arrival: &Arrival<'_, '_, '_, Host>, now: u64, found: &mut lnd_arriv
 
 /// lnd_sent() - A short message has ended.
 /// @ni: the NI.
-/// @message: from struct lnd_frame; once for each tracked frame that is LND_SEND_PENDING.
+/// @message: from struct lnd_frame; once for each tracked frame after LND_SEND_PENDING.
 /// @how: enum lnd_sent_how.
 /// @now: the time.
 ///
-/// A second end of the same message is counted and changes nothing.
+/// A second end of the same message is counted and has no effect.
 ///
 /// Context: any, also in send(). Takes no lock.
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_FOREIGN, LND_E_STALE (no handle of a

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! What an NI is made of, and who may be inside it.
+//! The parts of an NI, and the contexts that may use them.
 //!
 //! An `lnd_ni` has two halves. The *thread's half* ([`Thread`]) is the shard: its driver and
-//! everything that belongs to it. The context that is in it holds the NI's lock and has written its
-//! name into the owner word; that word, not the lock, is what this module relies upon, so that a
-//! lock that does not exclude gives an error and no damage. The *interrupts' half* is one
-//! [`Irq`] per link, each with an owner word of its own, and the words of the core.
+//! everything that belongs to it. The context that uses it holds the NI's lock and has written its
+//! id into the owner word. This module relies on that word, not on the lock, so that a lock that
+//! does not exclude gives an error and no damage. The *interrupts' half* is one [`Irq`] per link,
+//! each with an owner word of its own, and the words of the core.
 
 use core::ffi::CStr;
 use core::mem::{align_of, MaybeUninit};
@@ -34,12 +34,12 @@ const DEAD: u32 = 0x6465_6164;
 #[derive(Debug)]
 pub struct lnd_ni {
     magic: AtomicU32,
-    /// Who is in the thread's half; zero: nobody.
+    /// Id of the context in the thread's half; zero: none.
     owner: AtomicU32,
-    /// Who is in `lnd_run()`.
+    /// Id of the context in `lnd_run()`.
     pub(crate) runner: AtomicU32,
     wake: Wake,
-    /// Links whose registers have news; one bit each.
+    /// Links whose registers report a change; one bit each.
     pub(crate) link_changes: AtomicU32,
     misuses: AtomicU32,
     pub(crate) tally: &'static Tally,
@@ -59,19 +59,19 @@ pub(crate) struct ThreadCell(pub Guarded<MaybeUninit<Thread>>);
 pub(crate) struct Thread {
     pub driver: &'static mut Driver<'static, Host>,
     pub receiver: Receiver,
-    /// Requests that wait in the channel for their decision, by link.
+    /// Requests in the channel that wait for their decision, by link.
     pub offered: &'static mut [Offered],
-    /// Requests that were kept until their decision, by slot.
+    /// Kept requests that wait for their decision, by slot.
     pub parked: &'static mut [Option<RxRequest<'static>>],
     pub totals: &'static mut Totals,
-    /// A frame was told `LND_E_WAIT` since `wake` last said that there is room.
+    /// A frame was answered with `LND_E_WAIT` since `wake` last reported room.
     pub frame_waits: bool,
-    /// When the last run wanted the next one.
+    /// The time that the last run gave for the next one.
     pub next_run: u64,
 }
 
 impl Thread {
-    /// Adds up what was counted outside the lock since it was done last.
+    /// Adds what was counted outside the lock since the last call.
     pub fn follow(&mut self, ni: &lnd_ni) {
         let tallies = core::iter::once(ni.tally).chain(ni.irqs.iter().map(|irq| &irq.tally));
         self.totals.follow(tallies, ni.misuses.load(Ordering::Relaxed));
@@ -88,14 +88,14 @@ type LinkInterrupt = Interrupt<'static, CompletionQueue<'static, Registers>>;
 /// The interrupts' half of one link.
 #[derive(Debug)]
 pub(crate) struct Irq {
-    /// Who is inside; zero: nobody.
+    /// Id of the context inside; zero: none.
     owner: AtomicU32,
-    /// `None`: the engine has no ring, [`lnd_completed`](crate::interrupts::lnd_completed) tells.
+    /// `None`: the engine has no ring and uses [`lnd_completed`](crate::interrupts::lnd_completed).
     entered: Guarded<Option<LinkInterrupt>>,
     pub tally: Tally,
 }
 
-// SAFETY: the cell is entered only by the one whose name the owner word bears.
+// SAFETY: only the context whose id the owner word holds enters the cell.
 unsafe impl Sync for Irq {}
 // SAFETY: as for Irq.
 unsafe impl Sync for ThreadCell {}
@@ -111,11 +111,11 @@ impl Irq {
         }
     }
 
-    /// Runs `serve` unless another context is inside already, or there is no ring.
+    /// Runs `serve` unless another context is inside, or there is no ring.
     pub fn enter<R>(&self, me: u32, serve: impl FnOnce(&mut LinkInterrupt) -> R) -> Option<R> {
         // Acquire: partner is the Release below, of the interrupt before.
         self.owner.compare_exchange(0, me, Ordering::Acquire, Ordering::Relaxed).ok()?;
-        // SAFETY: the owner word was zero and bears our name now: nobody else is inside.
+        // SAFETY: the owner word was zero and holds our id now: no other context is inside.
         let entered = unsafe { &mut *self.entered.get() };
         let served = entered.as_mut().map(serve);
         // Release: partner is the Acquire above.
@@ -128,8 +128,8 @@ impl Irq {
     }
 }
 
-/// The proof of being inside the thread's half. Dropping it leaves: first the owner word is zero, then
-/// the lock is released.
+/// The proof of being inside the thread's half. Dropping it first clears the owner word, then
+/// releases the lock.
 pub(crate) struct Entered<'a> {
     ni: &'a lnd_ni,
     _locked: Locked<'a>,
@@ -171,18 +171,18 @@ impl lnd_ni {
         if ni as usize % align_of::<Self>() != 0 {
             return Err(lnd_error::LND_E_ALIGN);
         }
-        // SAFETY: aligned, and readable by the caller's promise; what never was an NI, or is none
-        // any more, lacks the magic number, which is an atomic and valid whatever it holds.
+        // SAFETY: aligned, and readable by the caller's promise. Memory that is not an NI, or no
+        // longer one, lacks the magic number, which is an atomic and valid whatever it holds.
         let magic = unsafe { &(*ni).magic };
         // Relaxed: creation and destruction are ordered by the caller.
         if magic.load(Ordering::Relaxed) != ALIVE {
             return Err(lnd_error::LND_E_NI);
         }
-        // SAFETY: it bears the magic number, so that it was made by `lnd_ni_create`.
+        // SAFETY: it has the magic number, so `lnd_ni_create` made it.
         Ok(unsafe { &*ni })
     }
 
-    /// Counts a misuse and tells the platform.
+    /// Counts a misuse and reports it to the platform.
     pub(crate) fn misuse(&self, error: lnd_error, what: &'static CStr) -> lnd_error {
         // Relaxed: a count.
         self.misuses.fetch_add(1, Ordering::Relaxed);
@@ -196,7 +196,7 @@ impl lnd_ni {
             return Err(self.misuse(lnd_error::LND_E_CONTEXT, c"thread call in an interrupt"));
         }
         let me = self.platform.self_id();
-        // Relaxed: only we write our own name, so that we find it only where we have left it.
+        // Relaxed: only we write our own id, so we read it only where we have left it.
         let entered = self.owner.load(Ordering::Relaxed) == me
             || self.irqs.iter().any(|irq| irq.owner.load(Ordering::Relaxed) == me);
         if entered {
@@ -217,14 +217,14 @@ impl lnd_ni {
         Ok(entered)
     }
 
-    /// Makes sure that there will be a run after what has just been done. Context: any.
+    /// Ensures that a run follows. Context: any.
     pub(crate) fn wake(&self) {
         if self.wake.call() {
             self.platform.wake();
         }
     }
 
-    /// Leaves, and makes sure that there will be a run if there is something to do now.
+    /// Leaves, and ensures that a run follows if there is work now.
     pub(crate) fn exit(&self, mut entered: Entered<'_>, now: Instant) {
         let run = entered.thread().wants_run(now);
         drop(entered);
@@ -233,7 +233,7 @@ impl lnd_ni {
         }
     }
 
-    /// A run begins: it will see everything that was done before a `wake` that came to nothing.
+    /// Begins a run. It sees everything done before a `wake` that requested no further run.
     pub(crate) fn start_run(&self) {
         self.wake.begin();
     }
@@ -242,15 +242,15 @@ impl lnd_ni {
 impl Entered<'_> {
     /// The thread's half.
     pub fn thread(&mut self) -> &mut Thread {
-        // SAFETY: whoever has an `Entered` has his name in the owner word, and there is one
-        // `Entered` a name: `enter` refuses a second. The cell was written before the NI was handed
-        // out.
+        // SAFETY: the owner word holds the id of the context that has this `Entered`, and each id
+        // has one `Entered` at most: `enter` refuses a second. The cell was written before
+        // `lnd_ni_create` returned the NI.
         let cell = unsafe { &mut *self.ni.thread.0.get() };
         // SAFETY: as above.
         unsafe { cell.assume_init_mut() }
     }
 
-    /// Ends the NI: no call will find it any more.
+    /// Ends the NI: every later call refuses it.
     pub fn mark_dead(&mut self) {
         self.ni.magic.store(DEAD, Ordering::Relaxed);
     }

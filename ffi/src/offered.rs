@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! Peers' requests between `lnd_frame_in` and their decision.
 //!
-//! Nothing of such a request is in the driver: its frame stays in the channel. Kept here is what the
-//! decision needs of the frame, one request a link. Other calls may come before the decision, so that it
-//! takes the message in again: the driver sees what it would see if the frame had been offered once more.
+//! The driver holds nothing of such a request: its frame stays in the channel. This module keeps
+//! what the decision needs of the frame, one request for each link. Other calls may come before the
+//! decision. So the decision receives the message again: the driver sees the same as if the frame
+//! had been offered once more.
 
 use lnd_core::id::Tag;
 use lnd_core::key::Key;
 use lnd_core::message::{Envelope, Message};
 
-/// A request without its header, which the decision does not need.
+/// A request without its header, which a decision does not need.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Request {
     pub from: Envelope,
     pub body: Body,
 }
 
-/// What is asked for. The payload is a pointer, since nothing says when an undecided frame goes away.
+/// The content of a request. The payload is a pointer, because no call reports when an undecided
+/// frame goes away.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Body {
     Immediate { payload: *const u8, len: usize },
@@ -31,7 +33,7 @@ impl Body {
                 Some(Self::Immediate { payload: payload.as_ptr(), len: payload.len() })
             }
             Message::PutReq { source, length, key, .. } => {
-                // No codec of ours decodes a longer one.
+                // No codec of this library decodes a longer one.
                 let key = Key::new(key).unwrap_or(Key::NONE);
                 Some(Self::Put { source, length, key })
             }
@@ -61,18 +63,18 @@ impl Body {
 /// The undecided request of one link.
 #[derive(Debug, Default)]
 pub(crate) struct Offered {
-    /// Number of the latest one.
+    /// Number of the latest request.
     sequence: u32,
     request: Option<Request>,
 }
 
 impl Offered {
-    /// Another frame has come: what was not decided stays in the channel.
+    /// Another frame has arrived: an undecided request stays in the channel.
     pub fn forget(&mut self) {
         self.request = None;
     }
 
-    /// Keeps in mind what a frame asks for. Its number.
+    /// Stores what a frame requests. Returns its number.
     pub fn put(&mut self, from: &Envelope, message: &Message<'_>) -> u32 {
         self.sequence = self.sequence.wrapping_add(1);
         self.request = Body::of(message).map(|body| Request { from: *from, body });
@@ -84,7 +86,7 @@ impl Offered {
         self.request.as_ref().filter(|_| self.sequence == sequence)
     }
 
-    /// The request is decided.
+    /// Removes the decided request.
     pub fn decided(&mut self) {
         self.request = None;
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Peers and links: news from the platform, and how they stand.
+//! Peers and links: reports from the platform, and their state.
 
 use lnd_core::driver::PeerView;
 use lnd_core::id::{LinkId, Nid};
@@ -13,16 +13,16 @@ use crate::input::{output, place, put};
 use crate::ni::{lnd_ni, Thread};
 use crate::tracing::{link_state, peer_state};
 
-/// lnd_peer_event() - The platform knows that a peer is down, or up.
+/// lnd_peer_event() - The platform reports that a peer is down, or up.
 /// @ni: the NI.
 /// @nid: the peer.
-/// @up: 0: down, everything for it is cancelled; else it may be greeted again at once.
+/// @up: 0: down, and everything for the peer is cancelled; else a handshake may begin at once.
 /// @now: the time.
 ///
-/// News of a NID that is not in the table change nothing. A peer stays down for @hello_tries times
-/// @hello_timeout of struct lnd_config, and lnd_submit() refuses messages for it. If a frame of it
-/// comes before, the news was wrong: the handshake begins at once, and event() reports it. Its
-/// requests wait in a reliable channel meanwhile.
+/// A report about a NID that is not in the table has no effect. A peer stays down for @hello_tries
+/// times @hello_timeout of struct lnd_config, and lnd_submit() refuses messages for it. If a frame
+/// from it arrives earlier, the report was wrong: the handshake begins at once, and event() reports
+/// it. The peer's requests wait in a reliable channel meanwhile.
 ///
 /// Context: thread; also in finalize() and event(). Takes the lock.
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY,
@@ -42,13 +42,13 @@ pub unsafe extern "C" fn lnd_peer_event(ni: *mut lnd_ni, nid: u64, up: u32, now:
     }))
 }
 
-/// lnd_link_event() - The platform knows that a link is down, or up.
+/// lnd_link_event() - The platform reports that a link is down, or up.
 /// @ni: the NI.
 /// @link: the link.
 /// @up: 0: down; else up.
 /// @now: the time.
 ///
-/// Engines whose registers tell need not be told of. See lnd_link_failed() for interrupts.
+/// Not needed for engines whose registers report it. See lnd_link_failed() for interrupts.
 ///
 /// Context: thread; also in finalize() and event(). Takes the lock.
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY,
@@ -70,22 +70,23 @@ pub unsafe extern "C" fn lnd_link_event(
     }))
 }
 
-/// lnd_assert_stopped() - The platform knows that a link's device has stopped.
+/// lnd_assert_stopped() - The platform guarantees that a link's device has stopped.
 /// @ni: the NI.
 /// @link: the link.
 /// @now: the time.
 ///
-/// For a device that does not answer (LND_LINK_FAILED), or does not stop (LND_LINK_STOPPING). What it
-/// has is given back then, as after a stop that it has answered.
+/// For a device that does not answer (LND_LINK_FAILED), or does not stop (LND_LINK_STOPPING). Its
+/// descriptors are then reclaimed, as after a stop that the device has confirmed.
 ///
-/// The platform must know, by other means than the link's registers, that the device reads and writes no
-/// memory of this node any more, and that no other node's device does so through this link, until it
-/// is reset: its slot has no power, or it is cut off from memory. A register that reads all ones is not
-/// such a means. If it is wrong, memory is overwritten that is in use elsewhere.
+/// The platform must know, by other means than the link's registers, two facts: the device no
+/// longer reads or writes memory of this node, and no other node's device does so through this
+/// link, until its reset. A slot without power and a device cut off from memory are such means. A
+/// register that reads all ones is not. If the guarantee is wrong, memory in use elsewhere is
+/// overwritten.
 ///
 /// Context: thread; also in finalize() and event(). Takes the lock.
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY,
-/// LND_E_LINK, LND_E_RUNNING (the link waits for no proof: nothing has changed).
+/// LND_E_LINK, LND_E_RUNNING (the link waits for no proof: no effect).
 #[no_mangle]
 pub unsafe extern "C" fn lnd_assert_stopped(ni: *mut lnd_ni, link: u32, now: u64) -> lnd_error {
     // SAFETY: by the contract of the ABI.
@@ -102,11 +103,11 @@ pub unsafe extern "C" fn lnd_assert_stopped(ni: *mut lnd_ni, link: u32, now: u64
     }))
 }
 
-/// lnd_quarantine_get() - How much a link that has failed keeps.
+/// lnd_quarantine_get() - How many transfers a failed link holds.
 /// @ni: the NI.
 /// @link: the link.
-/// @transfers: where the number of transfers is written whose memory the device still has, and that
-///             only its stop can bring back. 0 while the link is up.
+/// @transfers: where the number of transfers is written whose memory the device still holds and
+///             only its stop can return. 0 while the link is up.
 ///
 /// Context: thread. Takes the lock.
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY,
@@ -128,7 +129,7 @@ pub unsafe extern "C" fn lnd_quarantine_get(
     }))
 }
 
-/// lnd_link_state_get() - How a link stands.
+/// lnd_link_state_get() - The state of a link.
 /// @ni: the NI.
 /// @link: the link.
 /// @state: where enum lnd_link_state is written.
@@ -155,7 +156,7 @@ pub unsafe extern "C" fn lnd_link_state_get(
 }
 
 impl Thread {
-    /// The peer that a handle names, if it is still in its place.
+    /// The peer that a handle names, if the handle is not stale.
     fn peer_of(&self, ni: &lnd_ni, peer: lnd_peer) -> Result<PeerView, lnd_error> {
         let id = handle::of_peer(ni.platform.id, peer)?;
         let view = self.driver.peer_view(peer.index);
@@ -190,14 +191,14 @@ pub unsafe extern "C" fn lnd_peer_find(
     }))
 }
 
-/// lnd_peer_info_get() - How a peer stands.
+/// lnd_peer_info_get() - The state of a peer.
 /// @ni: the NI.
 /// @peer: its handle.
 /// @info: filled in; its size is set.
 ///
 /// Context: thread. Takes the lock.
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY,
-/// LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE (the NI has forgotten the peer).
+/// LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE (the NI has removed the peer).
 #[no_mangle]
 pub unsafe extern "C" fn lnd_peer_info_get(
     ni: *const lnd_ni,

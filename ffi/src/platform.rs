@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! The platform's operations, called safely: one method for each entry of the table.
+//! Safe calls of the platform's operations: one method for each entry of the table.
 //!
-//! Every method here calls a C function with the context pointer that came with it. That this is
-//! sound is the promise of `lnd_ni_create`: the functions behave as the header says, from creation
-//! to destruction.
+//! Every method calls a C function with the context pointer that came with it. The caller of
+//! `lnd_ni_create` guarantees that this is sound: the functions behave as the header requires, from
+//! creation to destruction.
 
 use core::ffi::{c_char, c_void, CStr};
 use core::num::NonZeroU32;
@@ -20,12 +20,12 @@ use crate::abi::{
 /// Whether engines may be operations, and their connections be stopped one by one.
 pub(crate) const OPERATIONS: bool = cfg!(feature = "operations");
 
-/// The operations of one NI and what they are given.
+/// The operations of one NI and their context pointer.
 #[derive(Debug)]
 pub(crate) struct Platform {
     ops: lnd_ops,
     ctx: *mut c_void,
-    /// The lock of a platform that names its callers and has no lock of its own.
+    /// The lock of a platform that has `self_id` and no lock of its own.
     own: Mutex<()>,
     /// The NI's own number, in all its handles.
     pub id: u32,
@@ -38,13 +38,13 @@ pub(crate) struct Locked<'p> {
     _own: Option<MutexGuard<'p, ()>>,
 }
 
-// SAFETY: the context pointer is only handed to the platform's own functions, which by the table's
-// contract may be called in the contexts that the library calls them in.
+// SAFETY: the context pointer is passed only to the platform's own functions. By the table's
+// contract they may be called in the contexts that the library calls them in.
 unsafe impl Send for Platform {}
-// SAFETY: as for Send; nothing in here changes.
+// SAFETY: as for Send; no field changes.
 unsafe impl Sync for Platform {}
 
-/// A lane as the platform knows it.
+/// Converts a lane for C.
 pub(crate) const fn lane_number(lane: Lane) -> u32 {
     match lane {
         Lane::Request => lnd_lane::LND_LANE_REQUEST as u32,
@@ -81,8 +81,8 @@ impl Platform {
         Self { ops: *ops, ctx, own: Mutex::new(()), id }
     }
 
-    /// Takes the NI's lock: the platform's, or else the library's own if callers have names.
-    /// Context: thread, with nothing held.
+    /// Takes the NI's lock: the platform's, or else the library's own if callers have ids. Context:
+    /// thread, with nothing held.
     pub fn lock(&self) -> Locked<'_> {
         let own = self.ops.lock.is_none() && self.ops.self_id.is_some();
         let own = own.then(|| self.own.lock());
@@ -90,7 +90,7 @@ impl Platform {
         Locked { platform: self, _own: own }
     }
 
-    /// Who runs now; never zero.
+    /// Id of the current context; never zero.
     pub fn self_id(&self) -> u32 {
         call!(self.self_id()).unwrap_or(1).max(1)
     }
@@ -104,7 +104,7 @@ impl Platform {
     }
 
     pub fn reg_read(&self, link: u32, offset: u32) -> u32 {
-        // An engine that cannot be read is gone: all ones, as a bus would say.
+        // An engine that cannot be read is gone: all ones, as a bus returns.
         call!(self.reg_read32(link, offset)).unwrap_or(u32::MAX)
     }
 
@@ -135,12 +135,12 @@ impl Platform {
         engine!(self.engine_post(core::ptr::from_ref(bd)))
     }
 
-    /// Whether engines have keys.
+    /// Whether the engines have keys.
     pub fn has_keys(&self) -> bool {
         OPERATIONS && self.ops.engine_key.is_some()
     }
 
-    /// The key of what is staged: its bytes are written, and their number is told.
+    /// Writes the key of a staged descriptor and returns its length.
     pub fn engine_key(&self, link: u32, tag: lnd_tag, into: &mut [u8; LND_MAX_KEY]) -> usize {
         engine!(self.engine_key(link, tag, into.as_mut_ptr().cast())).unwrap_or(0) as usize
     }
@@ -161,7 +161,7 @@ impl Platform {
         engine!(self.engine_quiesced(link)) == Some(1)
     }
 
-    /// What is known of a descriptor's end.
+    /// What is known of a descriptor's outcome.
     pub fn engine_reclaim(&self, link: u32, tag: lnd_tag) -> Option<u32> {
         engine!(self.engine_reclaim(link, tag))
     }
@@ -191,7 +191,7 @@ impl Platform {
         call!(self.connection_quiesced(link, nid, number.get())) == Some(1)
     }
 
-    /// One connection is reset; with no NID and no number, the whole link.
+    /// Resets one connection; with no NID and no number, the whole link's.
     pub fn connection_reset(&self, link: u32, nid: u64, number: u32) {
         let _ = call!(self.connection_reset(link, nid, number));
     }
@@ -204,7 +204,7 @@ impl Platform {
         call!(self.ready(link, nid, lane)).is_none_or(|yes| yes != 0)
     }
 
-    /// Sends a frame; `None` cannot be, see `check`.
+    /// Sends a frame; `None` cannot occur, see `check`.
     pub fn send(&self, frame: &lnd_frame) -> Option<u32> {
         call!(self.send(core::ptr::from_ref(frame)))
     }

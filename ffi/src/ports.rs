@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! The core's ports over the platform's table.
+//! The core's ports, implemented by the platform's table.
 
 use core::mem::size_of;
 
@@ -45,7 +45,7 @@ impl Memory for Payload {
     }
 }
 
-/// The short-message channel: encodes and hands the bytes over.
+/// The short-message channel: encodes frames and passes their bytes on.
 #[derive(Debug)]
 pub(crate) struct Frames {
     platform: &'static Platform,
@@ -127,7 +127,7 @@ impl Channel for Frames {
                 Err(ChannelFull)
             }
             _ => {
-                // Whether it has taken the message is anybody's guess: the worst is assumed.
+                // The channel may have taken the message: assume the worst.
                 self.platform.bug(c"send() has returned no enum lnd_send");
                 Ok(Some(Sent::Unknown))
             }
@@ -135,7 +135,7 @@ impl Channel for Frames {
     }
 
     fn quiesce(&mut self, link: LinkId, proof: &Quiesced) {
-        // That a connection has stopped says the same of its messages already.
+        // The stop of a connection already covers its messages.
         if is_whole(proof) {
             self.platform.quiesce(link.index() as u32);
         }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! What an engine behind registers needs of the platform.
+//! The platform's part of an engine behind registers.
 
 use lnd_core::id::{LinkId, Nid};
 use lnd_dma::driver::Nodes;
@@ -29,7 +29,7 @@ impl Registers {
         *self.memory
     }
 
-    /// A register's offset in bytes, as docs/registers.md has it.
+    /// A register's offset in bytes, as in docs/registers.md.
     fn offset(&self, register: Register) -> u32 {
         let block = self.memory.registers();
         let word = core::ptr::from_ref(block.word(register)) as usize;

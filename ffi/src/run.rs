@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! The shard's thread: lets time pass, reports, and says when it wants to be called again.
+//! The shard's thread: handles timeouts, reports, and returns the time of the next call.
 
 use core::mem::size_of;
 
@@ -16,23 +16,23 @@ use crate::handle;
 use crate::input::{place_if, put_if};
 use crate::ni::{lnd_ni, Thread};
 
-/// What the next callback tells.
+/// The next callback to make.
 enum Pending {
     Event(lnd_event),
     Report(Report),
 }
 
-/// lnd_run() - Does what is due, and reports what has ended.
+/// lnd_run() - Does the work that is due, and reports what has ended.
 /// @ni: the NI.
 /// @now: the time.
 /// @budget: most callbacks to make, at least 1.
-/// @next: when to call again, on the clock of @now: @now itself if work is left over, LND_NEVER if
-///        only wake() needs to be heeded; may be NULL.
+/// @next: when to call again, on the clock of @now: @now itself if work is left, LND_NEVER if only
+///        wake() matters; may be NULL.
 ///
-/// To be called at that time, and after wake(); as often besides as one likes. Calls finalize() and
-/// event() with nothing held. If a frame was told LND_E_WAIT, and since then a slot has become free, the
-/// state of a peer has changed or a decision has made room for a peer's next request, it calls wake():
-/// waiting frames are to be offered again.
+/// Call it at that time and after wake(); more calls are harmless. Calls finalize() and event()
+/// with nothing held. It calls wake() if a frame was answered with LND_E_WAIT and since then a slot
+/// has become free, the state of a peer has changed, or a decision has made room for a peer's next
+/// request. Waiting frames must then be offered again.
 ///
 /// Context: thread; not in finalize() and event(). Takes the lock.
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY
@@ -56,12 +56,12 @@ unsafe fn run(ni: *mut lnd_ni, now: u64, budget: u32, next: *mut u64) -> Result<
         return Err(lnd_error::LND_E_ARGUMENT);
     }
     let me = ni.platform.self_id();
-    // Relaxed: only we write our own name.
+    // Relaxed: only we write our own id.
     if ni.runner.load(Ordering::Relaxed) == me {
         return Err(ni.misuse(lnd_error::LND_E_REENTRY, c"lnd_run() in finalize() or event()"));
     }
     let mut entered = ni.enter()?;
-    // Relaxed: written inside.
+    // Relaxed: written only inside the half that `enter` orders.
     if ni.runner.load(Ordering::Relaxed) != 0 {
         return Err(lnd_error::LND_E_BUSY);
     }
@@ -72,14 +72,15 @@ unsafe fn run(ni: *mut lnd_ni, now: u64, budget: u32, next: *mut u64) -> Result<
     let ended = deliver(ni, now, budget);
     let entered = ni.enter();
     ni.runner.store(0, Ordering::Relaxed);
-    // What callbacks have woken us for is done now.
+    // This run does what callbacks have called `wake` for.
     ni.start_run();
     let mut entered = entered?;
     let thread = entered.thread();
     let at = thread.let_time_pass(ni, now);
     thread.next_run = at;
     ended?;
-    // A frame that waits in its channel raises no interrupt again: the host offers it when woken.
+    // A frame that waits in its channel raises no further interrupt: the host offers it after
+    // `wake`.
     let offer = thread.frame_waits && thread.driver.offer_again();
     thread.frame_waits &= !offer;
     drop(entered);
@@ -113,7 +114,7 @@ impl Thread {
         }
     }
 
-    /// Lets time pass; returns when it shall pass again.
+    /// Handles timeouts; returns when it must be called again.
     fn let_time_pass(&mut self, ni: &lnd_ni, now: u64) -> u64 {
         self.follow(ni);
         self.look_at_links(ni, now);
@@ -124,7 +125,7 @@ impl Thread {
         next.map_or(LND_NEVER, Instant::as_nanos)
     }
 
-    /// Links whose interrupt told of a change of status.
+    /// Reads the state of links whose interrupt reported a change.
     fn look_at_links(&mut self, ni: &lnd_ni, now: u64) {
         // Relaxed: ordered by `wake` and `start_run`.
         if ni.link_changes.load(Ordering::Relaxed) == 0 {
@@ -153,7 +154,7 @@ fn to_c(ni: u32, report: &Report) -> lnd_report {
     }
 }
 
-/// The report of what has ended so, without the names of what it was.
+/// The report of such an end, without the names of the transfer.
 pub(crate) fn ended(status: &Status, bytes: u32, user: u64) -> lnd_report {
     let (cause, place) = status.evidence.map_or((0, 0), |(c, p)| (c as u32, p as u32));
     lnd_report {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! The end, and what stands in its way (INV-15).
+//! The shutdown of an NI, and what blocks it (INV-15).
 
 use core::mem::size_of;
 
@@ -30,13 +30,14 @@ pub(crate) const fn run_state(state: RunState) -> lnd_run_state {
 /// lnd_shutdown() - Begins to end an NI.
 /// @ni: the NI.
 /// @now: the time.
-/// @grace: until when what is under way may end by itself; @now: cancel it at once.
+/// @grace: time until which transfers may end by themselves; @now: cancel them at once.
 ///
-/// New work is refused from now on. lnd_run() does the rest, until lnd_run_state_get() says
-/// LND_QUIESCENT. May be called again with an earlier @grace. What is left at @grace is cancelled,
-/// and is back within @drain_bound of struct lnd_config, or its link is stopped. A link does not stop
-/// while another node's device reads from it: a device that stands still delays the end until it goes
-/// on or its node is proven dead. lnd_blocker_next() says what the shutdown waits for.
+/// New work is refused from now on. lnd_run() does the rest, until lnd_run_state_get() returns
+/// LND_QUIESCENT. The call may be repeated with an earlier @grace. At @grace the remaining
+/// transfers are cancelled. They come back within @drain_bound of struct lnd_config, or their link
+/// is stopped. A link does not stop while another node's device reads from it: a stalled device
+/// delays the end until it continues, or its node is proven dead. lnd_blocker_next() returns what
+/// the shutdown waits for.
 ///
 /// Context: thread; also in finalize() and event(). Takes the lock.
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY.
@@ -51,7 +52,7 @@ pub unsafe extern "C" fn lnd_shutdown(ni: *mut lnd_ni, now: u64, grace: u64) -> 
     }))
 }
 
-/// lnd_run_state_get() - How far a shutdown has come.
+/// lnd_run_state_get() - The progress of a shutdown.
 /// @ni: the NI.
 /// @state: where enum lnd_run_state is written.
 ///
@@ -68,15 +69,15 @@ pub unsafe extern "C" fn lnd_run_state_get(ni: *const lnd_ni, state: *mut u32) -
     }))
 }
 
-/// lnd_blocker_next() - What stands in the way of being idle: of a drain, or of a shutdown.
+/// lnd_blocker_next() - What a drain or a shutdown waits for.
 /// @ni: the NI.
-/// @cursor: 0 for the first, then as it was left: where to look on.
+/// @cursor: 0 for the first, then unchanged from the call before: where to continue.
 /// @blocker: filled in; its size is set.
 ///
-/// Looks at the whole table at most.
+/// Visits the whole table at most.
 ///
 /// Context: thread. Takes the lock.
-/// Return: LND_OK, LND_E_END (nothing more), LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI,
+/// Return: LND_OK, LND_E_END (no further one), LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI,
 /// LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY.
 #[no_mangle]
 pub unsafe extern "C" fn lnd_blocker_next(
@@ -93,7 +94,7 @@ pub unsafe extern "C" fn lnd_blocker_next(
         let from = unsafe { cursor.read() };
         let mut entered = ni.enter()?;
         let driver = &entered.thread().driver;
-        // Past the table the links come, once: the cursor then says so.
+        // The links follow the table, once: the cursor then holds `LINKS_SEEN`.
         let found = if from == LINKS_SEEN { None } else { driver.blocker(from) };
         let found = found.ok_or(lnd_error::LND_E_END)?;
         let next = match found {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Counters and gauges, for the platform.
+//! Counters and gauges for the platform.
 
 use core::ffi::c_char;
 use core::mem::size_of;
@@ -14,13 +14,13 @@ use crate::ni::{lnd_ni, Thread};
 use crate::shutdown::run_state;
 
 impl Thread {
-    /// One counter, of all sources.
+    /// One counter, summed over all sources.
     pub(crate) fn counter(&self, counter: Counter) -> u64 {
         self.driver.counters().value(counter).wrapping_add(self.totals.value(counter))
     }
 }
 
-/// lnd_stats_get() - How the NI stands.
+/// lnd_stats_get() - The gauges of an NI.
 /// @ni: the NI.
 /// @stats: filled in; its size is set.
 ///
@@ -62,10 +62,10 @@ impl Thread {
     }
 }
 
-/// lnd_audit() - Checks the NI's own books, as a whole: for tests and debug builds.
+/// lnd_audit() - Checks the NI's internal accounting as a whole, for tests and debug builds.
 /// @ni: the NI.
 ///
-/// Takes time linear in slots and peers. A mistake is told to bug() too.
+/// Takes time linear in slots and peers. An error is also reported to bug().
 ///
 /// Context: thread. Takes the lock.
 /// Return: LND_OK, LND_E_BOOKS, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY,
@@ -130,16 +130,16 @@ pub unsafe extern "C" fn lnd_counter(
     }))
 }
 
-/// Longest name of a counter, with the zero that ends it.
+/// Longest name of a counter, with its terminating zero.
 const NAME: usize = 32;
 
-/// The counters' names, each ended by a zero.
+/// The counters' names, each terminated by a zero.
 static NAMES: [[u8; NAME]; Counter::ALL.len()] = {
     let mut names = [[0; NAME]; Counter::ALL.len()];
     let mut at = 0;
     while at < names.len() {
         let name = Counter::ALL[at].name().as_bytes();
-        // At compile time: a longer name does not compile.
+        // Checked at compile time: a longer name does not compile.
         assert!(name.len() < NAME);
         let mut byte = 0;
         while byte < name.len() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! The upper layer's calls: send this, take that, give up.
+//! The upper layer's calls for its own messages: submit, withdraw.
 
 use lnd_core::driver::{Kind, Request, Submitted, To};
 use lnd_core::fragment::total;
@@ -51,28 +51,29 @@ fn next_hop(ni: &lnd_ni, it: &lnd_send_request) -> Result<To, lnd_error> {
 /// @ni: the NI.
 /// @request: what to send; header and fragment vector are copied.
 /// @now: the time.
-/// @transfer: where the transfer's handle is written, of what LND_DONE names none; may be NULL.
-/// @report: filled in on LND_DONE; its size is set. NULL: every end is told by finalize().
+/// @transfer: where the transfer's handle is written; after LND_DONE it names none; may be NULL.
+/// @report: filled in on LND_DONE; its size is set. NULL: finalize() reports every end.
 ///
-/// On LND_OK there will be exactly one finalize() for it, and the payload's memory is lent until
-/// then. On LND_DONE it has ended, @report is its only report, and nothing is lent: a short message to a
-/// peer that has answered, before which none waits, over a channel with LND_ENDS_AT_ONCE. Its @error may
-/// be another than 0. On an error nothing was kept.
+/// On LND_OK exactly one finalize() follows, and the payload's memory is lent until then. On
+/// LND_DONE the message has ended, @report is its only report, and nothing is lent. A short message
+/// ends so if its peer has answered, no message waits before it, and the channel has
+/// LND_ENDS_AT_ONCE. @error of that report may be other than 0. On an error nothing was kept.
 ///
-/// A handle in @peer of @request is stale (LND_E_STALE) once the NI has forgotten that peer: send by @nid
-/// then, and ask lnd_peer_find() again.
+/// A handle in @peer of @request is stale (LND_E_STALE) once the NI has removed that peer: send by
+/// @nid then, and call lnd_peer_find() again.
 ///
-/// An LND_GET is answered into its memory if @routed is 0 and that memory is longer than
-/// @immediate_max of struct lnd_config: ours, or the peer's if that is less and the peer has answered
-/// a hello. Any other one goes as a mere header, which the peer gets as an
-/// LND_REQUEST_IMMEDIATE. Its report tells the end of that message and no more: @bytes and @reply are
-/// 0, and its memory is not touched. The answer is an LND_REPLY that comes in as a request.
+/// The reply to an LND_GET goes into its memory if @routed is 0 and that memory is longer than
+/// @immediate_max of struct lnd_config: ours, or the peer's if that is less and the peer has
+/// answered a HELLO. Any other GET is sent as a header alone, and the peer receives it as an
+/// LND_REQUEST_IMMEDIATE. Its report covers that message only: @bytes and @reply are 0, and its
+/// memory is not touched. The answer is an LND_REPLY that arrives as a request.
 ///
 /// Context: thread; also in finalize() and event(). Takes the lock.
-/// Return: LND_OK, LND_DONE, LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY,
-/// LND_E_BUSY, LND_E_ARGUMENT (kind, reserved, @nid is not that of @peer), LND_E_HEADER, LND_E_FRAGMENTS,
-/// LND_E_ADDRESS, LND_E_TOO_LONG, LND_E_DEADLINE, LND_E_LINK, LND_E_NO_ROUTE, LND_E_FOREIGN, LND_E_STALE,
-/// LND_E_PEER_DOWN, LND_E_PEERS_FULL, LND_E_NO_SLOTS, LND_E_NO_LISTS, LND_E_SHUTTING_DOWN.
+/// Return: LND_OK, LND_DONE, LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_CONTEXT,
+/// LND_E_REENTRY, LND_E_BUSY, LND_E_ARGUMENT (kind, reserved, @nid differs from that of @peer),
+/// LND_E_HEADER, LND_E_FRAGMENTS, LND_E_ADDRESS, LND_E_TOO_LONG, LND_E_DEADLINE, LND_E_LINK,
+/// LND_E_NO_ROUTE, LND_E_FOREIGN, LND_E_STALE, LND_E_PEER_DOWN, LND_E_PEERS_FULL, LND_E_NO_SLOTS,
+/// LND_E_NO_LISTS, LND_E_SHUTTING_DOWN.
 #[no_mangle]
 pub unsafe extern "C" fn lnd_submit(
     ni: *mut lnd_ni,
@@ -136,7 +137,7 @@ fn accept(
     ni.exit(entered, now);
     match (submitted, report) {
         (Submitted::Done(status), Some(report)) => {
-            // A GET that ends at once was a mere header.
+            // A GET that ends at once was sent as a header alone.
             let get = request.kind == Kind::Get;
             let bytes = if get { 0 } else { total(request.payload).unwrap_or(0) };
             let nid = if it.nid == 0 { it.peer.nid } else { it.nid };
@@ -151,13 +152,13 @@ fn accept(
     }
 }
 
-/// lnd_withdraw() - Gives up a transfer.
+/// lnd_withdraw() - Cancels a transfer.
 /// @ni: the NI.
 /// @transfer: its handle.
 /// @now: the time.
 ///
-/// Its finalize() comes as always, once it is safe; with LND_CAUSE_WITHDRAWN unless the transfer
-/// has ended before. Withdrawing twice is the same as once.
+/// finalize() follows as usual, once the memory is safe. Its cause is LND_CAUSE_WITHDRAWN, unless
+/// the transfer ended before. A second call has no further effect.
 ///
 /// Context: thread; also in finalize() and event(). Takes the lock.
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_CONTEXT, LND_E_REENTRY, LND_E_BUSY,

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! What is counted outside the lock. Interrupts count in words of their own, 32 bits wide; the thread
-//! adds up how far they have come since it looked last.
+//! What is counted outside the lock. Interrupts count in words of their own, 32 bits wide. The
+//! thread adds each word's growth since its last call.
 
 use lnd_core::counters::{Count, Counter, Counters};
 use lnd_core::sync::{AtomicU32, Ordering};
 
 use crate::abi::LND_MAX_LINKS;
 
-/// What contexts without the lock have counted, modulo 2^32.
+/// The counts of contexts without the lock, modulo 2^32.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     pub interrupts: AtomicU32,
@@ -19,7 +19,8 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    /// Shows what the one who alone counts here has counted in all. Context: the link's interrupt.
+    /// Publishes the total counts of the link's only counting context. Context: the link's
+    /// interrupt.
     pub fn show(&self, counters: &Counters) {
         for (word, counter) in self.words() {
             word.store(counters.value(counter) as u32, Ordering::Relaxed);
@@ -36,7 +37,7 @@ impl Tally {
     }
 }
 
-/// Counting where others count too. Context: any.
+/// Counts in words that other contexts also count in. Context: any.
 impl Count for &Tally {
     fn count(&mut self, counter: Counter) {
         for (word, counted) in self.words() {
@@ -48,7 +49,7 @@ impl Count for &Tally {
     }
 }
 
-/// How far the thread has followed one tally.
+/// How far the thread has added one tally.
 #[derive(Clone, Copy, Debug, Default)]
 struct Seen {
     interrupts: u32,
@@ -56,7 +57,7 @@ struct Seen {
     counted: [u32; 4],
 }
 
-/// What the thread has added up, in 64 bits.
+/// The thread's sums, in 64 bits.
 #[derive(Debug, Default)]
 pub(crate) struct Totals {
     seen: [Seen; LND_MAX_LINKS + 1],
@@ -67,13 +68,13 @@ pub(crate) struct Totals {
     counters: Counters,
 }
 
-/// By how much a word has grown since it was seen; it is seen now.
+/// The growth of a word since it was last seen. Marks it as seen.
 fn growth(word: u32, seen: &mut u32) -> u64 {
     u64::from(word.wrapping_sub(core::mem::replace(seen, word)))
 }
 
 impl Totals {
-    /// Follows every tally. To be called before any of them wraps.
+    /// Adds the growth of every tally. Must be called before any of them wraps.
     pub fn follow<'t>(&mut self, tallies: impl Iterator<Item = &'t Tally>, misuses: u32) {
         for (tally, seen) in tallies.zip(self.seen.iter_mut()) {
             let now = tally.interrupts.load(Ordering::Relaxed);
@@ -103,7 +104,7 @@ impl Totals {
         self.completions
     }
 
-    /// Calls that were refused as misuse.
+    /// Calls refused as misuse.
     pub const fn misuses(&self) -> u64 {
         self.misuses
     }

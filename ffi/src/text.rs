@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Text into a caller's buffer, whole lines only. `core::fmt` can panic; this cannot.
+//! Writes text into a caller's buffer, whole lines only. `core::fmt` can panic; this cannot.
 
 use core::mem::MaybeUninit;
 
-/// A buffer that is being filled.
+/// A buffer while it is filled.
 #[derive(Debug)]
 pub(crate) struct Text<'b> {
     buffer: &'b mut [MaybeUninit<u8>],
     /// Bytes of whole lines.
     kept: usize,
-    /// Bytes written; beyond `kept` a line that is not finished.
+    /// Bytes written; those beyond `kept` are an unfinished line.
     at: usize,
     full: bool,
 }
@@ -24,7 +24,7 @@ impl<'b> Text<'b> {
         self.kept
     }
 
-    /// Ends a line; whether it had room. One that had not is taken back.
+    /// Ends a line. Returns whether it fits; a line that does not is removed.
     pub fn end_line(&mut self) -> bool {
         self.str("\n");
         let fits = !self.full;
@@ -83,7 +83,7 @@ mod tests {
     use std::string::String;
 
     fn text_of(buffer: &[MaybeUninit<u8>]) -> String {
-        // SAFETY: only what has been written is handed in.
+        // SAFETY: the callers pass only bytes that have been written.
         let bytes = buffer.iter().map(|byte| unsafe { byte.assume_init() });
         String::from_utf8(bytes.collect()).unwrap()
     }

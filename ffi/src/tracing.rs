@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Happenings, as C sees them; and the news among them, kept for `event()`.
+//! Trace records for C, and the state changes among them, queued for `event()`.
 
 use core::mem::size_of;
 
@@ -19,10 +19,10 @@ use crate::abi::{
 use crate::platform::lane_number;
 use crate::platform::Platform;
 
-/// News that wait for the next `lnd_run`; more than these are an overrun.
+/// Most events that wait for the next `lnd_run`; more are an overrun.
 const EVENTS: usize = 16;
 
-/// A queue of news.
+/// A queue of events.
 pub(crate) type Events = Deque<lnd_event, EVENTS>;
 
 /// The shard's trace sink.
@@ -42,7 +42,7 @@ impl Tracing {
         Self { platform, events, overrun: false }
     }
 
-    /// The next news, oldest first; an overrun comes last.
+    /// The next event, oldest first; an overrun comes last.
     pub fn next_event(&mut self) -> Option<lnd_event> {
         self.events.pop_front().or_else(|| {
             let lost = core::mem::take(&mut self.overrun);
@@ -115,7 +115,7 @@ pub(crate) const fn link_state(state: LinkState) -> lnd_link_state {
     }
 }
 
-/// A trace record with nothing in it but its kind and time.
+/// A trace record with its kind and time only.
 const fn blank(now: Instant, kind: lnd_trace_kind) -> lnd_trace {
     lnd_trace {
         size: size_of::<lnd_trace>() as u32,

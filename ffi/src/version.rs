@@ -5,7 +5,7 @@ use core::ffi::{c_char, CStr};
 
 /// The version of this ABI; in lnd_config.abi_version.
 pub const LND_ABI_VERSION: u32 = 1;
-/// The oldest ABI that callers may still have been compiled for.
+/// The oldest ABI that the library supports.
 pub const LND_ABI_OLDEST: u32 = 1;
 /// The library's version, first number.
 pub const LND_VERSION_MAJOR: u32 = 0;

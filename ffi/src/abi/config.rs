@@ -1,42 +1,45 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! What a caller decides at creation.
+//! The configuration of an NI, fixed at its creation.
 
 use core::ffi::c_void;
 
 /// Most links of one NI.
 pub const LND_MAX_LINKS: usize = 8;
 
-/// In lnd_config.flags: frames carry checksums, and such without are refused.
+/// In lnd_config.flags: frames carry checksums. A frame without one is refused.
 pub const LND_CHECKSUM: u32 = 1;
 
-/// In lnd_config.flags: the channel is reliable. A frame that it called sent reaches the peer's
-/// driver, however long that does not run, unless its incarnation ends. Without it a short message
-/// that ended well is reported as LND_DELIVERY_SENT, not as delivered. lnd_config_init() leaves it
-/// out. Frames of an incarnation that has ended, and frames for one, may stay in the channel.
+/// In lnd_config.flags: the channel is reliable. A frame that the channel reports as sent reaches
+/// the peer's driver, however long that driver pauses, unless the peer's incarnation ends. Without
+/// this flag a short message that ended well is reported as LND_DELIVERY_SENT, not as delivered.
+/// lnd_config_init() does not set it. Frames from or for an ended incarnation may stay in the
+/// channel.
 pub const LND_RELIABLE: u32 = 2;
 
-/// In lnd_config.flags: what send() takes has ended when it returns, as in memory that the sender writes
-/// itself; it never returns LND_SEND_PENDING. A short message may then end within lnd_submit().
-/// lnd_config_init() leaves it out.
+/// In lnd_config.flags: a frame that send() accepts has ended when send() returns, as in memory
+/// that the sender writes itself. send() never returns LND_SEND_PENDING. A short message may then
+/// end within lnd_submit(). lnd_config_init() does not set this flag.
 pub const LND_ENDS_AT_ONCE: u32 = 4;
 
-/// In lnd_config.flags: the engine, which is operations, cannot take staged memory back while the peer may be
-/// reading it, as a queue pair cannot: the read would end well with a part of the data. The peer is asked first
-/// (CANCEL), and engine_invalidate() is called for staged memory once it does not read, or not any more. Without
-/// its answer within @drain_bound the connection is stopped, or the link. All nodes say so, or none.
+/// In lnd_config.flags, for an engine that is operations: the engine cannot invalidate staged
+/// memory safely while the peer may read it. A queue pair is an example: the peer's read would
+/// succeed with a part of the data. The library first sends CANCEL to the peer. It calls
+/// engine_invalidate() for staged memory after the peer has answered that it does not read. If no
+/// answer comes within @drain_bound, the connection or the link is stopped. All nodes set this
+/// flag, or none.
 pub const LND_CANCEL_FIRST: u32 = 8;
 
 /// All flags that exist.
 pub const LND_FLAGS: u32 = LND_CHECKSUM | LND_RELIABLE | LND_ENDS_AT_ONCE | LND_CANCEL_FIRST;
 
-/// enum lnd_policy - Which table translates ends into errno and health class.
+/// enum lnd_policy - Which table maps the end of a transfer to errno and health class.
 #[allow(non_camel_case_types)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub enum lnd_policy {
-    /// By what is known of the transfer.
+    /// By what is known of the transfer's delivery.
     LND_POLICY_SEED = 0,
-    /// As o2iblnd reports.
+    /// The codes that o2iblnd reports.
     LND_POLICY_O2IB = 1,
 }
 
@@ -53,40 +56,43 @@ pub struct lnd_ring {
     pub len: usize,
 }
 
-/// struct lnd_config - Sizes and times of one NI; all are fixed at creation.
+/// struct lnd_config - Sizes and times of one NI. All are fixed at creation.
 /// @size: sizeof(struct lnd_config).
 /// @abi_version: LND_ABI_VERSION.
 /// @nid: our NID, not 0.
-/// @life: this life of ours, not 0: another number after every start (boot time, random).
+/// @incarnation: this node's incarnation, not 0: a new number after every start (boot time,
+///               random).
 /// @slots: transfers at once, 2 to 1,048,576.
 /// @passive_slots: how many of them are kept for peers' requests, 1 to slots - 1.
 /// @peers: peers known at once, 1 to 1,048,576.
 /// @links: links, 1 to LND_MAX_LINKS.
 /// @lists: transfers at once of more than one fragment, 0 to 65,535, at most slots.
-/// @immediate_max: largest payload in bytes that travels inside a message, 0 to 65,352. The channel must
-///                 take frames of lnd_frame_size() bytes.
+/// @immediate_max: largest payload in bytes that travels inside a message, 0 to 65,352. The channel
+///                 must take frames of lnd_frame_size() bytes.
 /// @depth: requests that each peer may have in flight towards us, 1 to 32.
-/// @hello_tries: greetings before a peer counts as down, 1 to 255. It stays down for
-///               @hello_tries times @hello_timeout, unless a frame of it comes before.
+/// @hello_tries: HELLO messages without an answer before a peer counts as down, 1 to 255. The peer
+///               stays down for @hello_tries times @hello_timeout, unless a frame of it arrives
+///               earlier.
 /// @batch: most slots, queue entries or timers handled in one call, 1 to 1,048,576.
 /// @policy: enum lnd_policy.
-/// @flags: LND_CHECKSUM, LND_RELIABLE, LND_ENDS_AT_ONCE, LND_CANCEL_FIRST, or 0. A host whose channel loses
-///         nothing adds LND_RELIABLE.
-/// @pulls: pulls under way from each peer at once, 1 to 65,535; what exceeds them waits in order.
-/// @connections: connections that may be out of service at once, 0 to 255, for engines that have some:
-///               see lnd_ops.connection. 0: only whole links are stopped.
+/// @flags: LND_CHECKSUM, LND_RELIABLE, LND_ENDS_AT_ONCE, LND_CANCEL_FIRST, or 0. A host whose
+///         channel loses no frame adds LND_RELIABLE.
+/// @pulls: concurrent pulls from each peer, 1 to 65,535. Further pulls wait in order.
+/// @connections: connections that may be out of service at once, 0 to 255. Only for engines with
+///               connections: see lnd_ops.connection. 0: only whole links are stopped.
 /// @reserved: 0.
-/// @drain_bound: ns within which a recalled descriptor must be back, at least 1 ms.
-/// @hello_timeout: ns between two greetings, at least 1 ms.
-/// @credit_stall: ns without a credit before the peer's count is asked for, at least 1 ms. The peer
-///                is down if it answers none of @hello_tries greetings after that, as one whose
-///                host does not run for so long.
-/// @link_poll: ns between two looks at a link that is out of service or at room in the channel, at least 1 us.
-///        A host that did not call lnd_run() for twice as long may have paused: a silence then ends later.
-/// @decision_bound: ns within which a request must have its verdict, at least 1 ms.
-/// @rings: the links' memory; the first @links are used.
+/// @drain_bound: ns within which an invalidated descriptor must come back, at least 1 ms.
+/// @hello_timeout: ns between two HELLO messages, at least 1 ms.
+/// @credit_stall: ns without a credit before the library resynchronises with the peer, at least 1
+///                ms. If the peer answers none of @hello_tries HELLO messages after that, it is
+///                down. A host that pauses for that long counts as down too.
+/// @link_poll: ns between two checks of a link that is out of service, or of room in the channel,
+///             at least 1 us. If the host does not call lnd_run() for twice as long, it may have
+///             paused; a peer's silence then ends later.
+/// @decision_bound: ns within which a request must be decided, at least 1 ms.
+/// @rings: the links' memory. The first @links entries are used.
 ///
-/// lnd_config_init() fills in everything but @nid, @life and @rings.
+/// lnd_config_init() fills in everything except @nid, @incarnation and @rings.
 #[allow(non_camel_case_types)]
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
@@ -97,7 +103,7 @@ pub struct lnd_config {
     pub abi_version: u32,
     /// Our NID.
     pub nid: u64,
-    /// Our life.
+    /// Our incarnation.
     pub incarnation: u64,
     /// Transfer slots.
     pub slots: u32,
@@ -113,7 +119,7 @@ pub struct lnd_config {
     pub immediate_max: u32,
     /// Credits.
     pub depth: u32,
-    /// Greetings.
+    /// HELLO messages.
     pub hello_tries: u32,
     /// Work per call.
     pub batch: u32,
@@ -129,13 +135,13 @@ pub struct lnd_config {
     pub reserved: u32,
     /// Drain bound, ns.
     pub drain_bound: u64,
-    /// Greeting's time, ns.
+    /// HELLO interval, ns.
     pub hello_timeout: u64,
     /// Credit stall, ns.
     pub credit_stall: u64,
     /// Link poll, ns.
     pub link_poll: u64,
-    /// Verdict bound, ns.
+    /// Decision bound, ns.
     pub decision_bound: u64,
     /// Ring memory.
     pub rings: [lnd_ring; LND_MAX_LINKS],

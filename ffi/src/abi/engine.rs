@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! What an engine that is operations of the platform is given, and what it says.
+//! The types of an engine that is operations of the platform.
 
 use core::ffi::c_void;
 
@@ -8,44 +8,46 @@ use super::request::lnd_frag;
 /// Most bytes of a key.
 pub const LND_MAX_KEY: usize = 32;
 
-/// struct lnd_tag - Names one use of a descriptor.
-/// @index: the descriptor, below lnd_config.slots: an index into tables of the engine's own.
-/// @generation: which of its uses.
+/// struct lnd_tag - Identifies one use of a descriptor.
+/// @index: the descriptor, below lnd_config.slots. An engine may use it as an index into its
+///         tables.
+/// @generation: the number of this use.
 #[allow(non_camel_case_types)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct lnd_tag {
     /// Descriptor.
     pub index: u32,
-    /// Use of it.
+    /// Number of the use.
     pub generation: u32,
 }
 
-/// enum lnd_motion - Which way a descriptor moves data.
+/// enum lnd_motion - The direction in which a descriptor moves data.
 #[allow(non_camel_case_types)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub enum lnd_motion {
-    /// Memory that the peer, and no other node, may read.
+    /// Memory that this peer may read, and no other node.
     LND_MOTION_STAGE = 0,
-    /// Read what the peer has staged.
+    /// Reads what the peer has staged.
     LND_MOTION_PULL = 1,
 }
 
-/// struct lnd_bd - A buffer descriptor that is posted.
+/// struct lnd_bd - A buffer descriptor to post.
 /// @size: sizeof(struct lnd_bd).
 /// @link: the link.
-/// @tag: names it, here and in lnd_completed(). No other descriptor of this index is posted on any link
-///       until this one has come back.
-/// @source: a pull: the peer's descriptor; else 0.
+/// @tag: identifies it, here and in lnd_completed(). While it is out, no other descriptor of this
+///       index is posted on any link.
+/// @source: for a pull, the peer's descriptor; else 0.
 /// @nid: the peer.
 /// @motion: enum lnd_motion.
-/// @length: bytes to move; @frags hold as many at least.
-/// @frags: the memory, in order; the vector is the library's again when engine_post() returns.
+/// @length: bytes to move. @frags hold at least as many.
+/// @frags: the memory, in order. The library reuses the vector after engine_post() returns.
 /// @nfrags: fragments in @frags, at most LND_MAX_FRAGMENTS.
 /// @key_len: bytes of @key.
-/// @key: a pull: what engine_key() of the peer's engine has said of @source, as the peer has sent it: any
-///       bytes, and none if its engine has no keys. The library's again when engine_post() returns.
+/// @key: for a pull, the key that engine_key() of the peer's engine returned for @source. The bytes
+///       come from the peer: any content, and no bytes if its engine has no keys. The library
+///       reuses them after engine_post() returns.
 #[allow(non_camel_case_types)]
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
@@ -54,13 +56,13 @@ pub struct lnd_bd {
     pub size: u32,
     /// Link.
     pub link: u32,
-    /// Name.
+    /// Tag.
     pub tag: lnd_tag,
     /// The peer's descriptor.
     pub source: lnd_tag,
     /// Peer.
     pub nid: u64,
-    /// Which way.
+    /// Direction.
     pub motion: u32,
     /// Bytes.
     pub length: u32,
@@ -79,9 +81,9 @@ pub struct lnd_bd {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub enum lnd_post {
-    /// Posted: it comes back by lnd_completed(), or by a stop.
+    /// Posted. The descriptor comes back through lnd_completed() or through a stop.
     LND_POST_DONE = 0,
-    /// Not posted: the engine cannot do this. The transfer ends as a local failure.
+    /// Not posted: the engine does not support it. The transfer ends as a local failure.
     LND_POST_INVALID = 1,
     /// Not posted: the engine has no room. The transfer ends as a local failure.
     LND_POST_FULL = 2,
@@ -96,10 +98,10 @@ pub enum lnd_post {
 pub enum lnd_returned {
     /// All bytes were moved.
     LND_RETURNED_OK = 0,
-    /// With an error, and the engine vouches that not one byte was moved, or will be.
+    /// With an error. The engine guarantees that it has moved no byte and will move none.
     LND_RETURNED_UNTOUCHED = 1,
-    /// With an error, and bytes may have been moved.
+    /// With an error. Bytes may have been moved.
     LND_RETURNED_TOUCHED = 2,
-    /// Of engine_reclaim() alone: nothing is known of its end.
+    /// Only from engine_reclaim(): the outcome is not known.
     LND_RETURNED_UNKNOWN = 3,
 }

@@ -1,81 +1,81 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Every way in which a call can fail.
+//! The errors of all calls.
 
-/// enum lnd_error - How a call ended.
+/// enum lnd_error - The result of a call.
 ///
-/// LND_OK, LND_DONE and LND_REQUEST are no errors. An error means that nothing was done, unless the call
-/// says otherwise. Numbers are never used
-/// again for another meaning; those up to 127 that are not listed are reserved for later versions.
+/// LND_OK, LND_DONE and LND_REQUEST are not errors. An error means that nothing was done, unless
+/// the call says otherwise. A number is never reused for another meaning. Numbers up to 127 that
+/// are not listed are reserved.
 #[allow(non_camel_case_types)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub enum lnd_error {
     /// Done.
     LND_OK = 0,
-    /// A pointer that must not be NULL is.
+    /// A pointer that must not be NULL is NULL.
     LND_E_NULL = 1,
-    /// A struct's size field is not the size of that struct in this version.
+    /// The size field of a struct is not the size of that struct in this version.
     LND_E_SIZE = 2,
-    /// A pointer is not aligned as its type needs.
+    /// A pointer is not aligned for its type.
     LND_E_ALIGN = 3,
-    /// The library does not speak this version of the ABI.
+    /// The library does not support this version of the ABI.
     LND_E_VERSION = 4,
     /// A value of the configuration is out of its range.
     LND_E_CONFIG = 5,
-    /// An operation that must be given is NULL.
+    /// A required operation is NULL.
     LND_E_OPS = 6,
     /// The memory is too small.
     LND_E_MEMORY = 7,
-    /// This is no NI: never created, or destroyed.
+    /// Not an NI: never created, or destroyed.
     LND_E_NI = 8,
-    /// The call is for threads and was made in an interrupt.
+    /// The call is for threads only and was made in an interrupt.
     LND_E_CONTEXT = 9,
-    /// The call was made from within an operation or callback that may not make it.
+    /// The call was made from within an operation or callback that must not make it.
     LND_E_REENTRY = 10,
-    /// Another context is inside: the lock does not exclude it, or does not have to.
+    /// Another context is in a call. Either the lock does not exclude it, or there is no lock.
     LND_E_BUSY = 11,
     /// The handle belongs to another NI.
     LND_E_FOREIGN = 12,
-    /// The handle is of something that has ended.
+    /// The object that the handle names has ended.
     LND_E_STALE = 13,
     /// A number is out of its range.
     LND_E_ARGUMENT = 14,
     /// There is no such link.
     LND_E_LINK = 15,
-    /// There is no way to this NID, or it is our own.
+    /// There is no route to this NID, or it is our own.
     LND_E_NO_ROUTE = 16,
     /// The peer is down.
     LND_E_PEER_DOWN = 17,
-    /// No more peers, interfaces or routes can be taken up.
+    /// The table of peers, interfaces or routes is full.
     LND_E_PEERS_FULL = 18,
-    /// All transfer slots are in use: try again when something has ended.
+    /// All transfer slots are in use. Try again after a transfer has ended.
     LND_E_NO_SLOTS = 19,
-    /// All fragment lists are in use: try again when something has ended.
+    /// All fragment lists are in use. Try again after a transfer has ended.
     LND_E_NO_LISTS = 20,
     /// The NI is shutting down.
     LND_E_SHUTTING_DOWN = 21,
-    /// A fragment vector breaks a rule: too many, empty, too long, or past the address space.
+    /// A fragment vector breaks a rule: too many fragments, an empty or too long one, or one that
+    /// passes the end of the address space.
     LND_E_FRAGMENTS = 22,
-    /// A fragment lies outside of what can be reached.
+    /// A fragment lies outside the reachable memory.
     LND_E_ADDRESS = 23,
     /// The upper-layer header is longer than LND_MAX_HEADER.
     LND_E_HEADER = 24,
-    /// More bytes than the fragments hold or the other side has room for.
+    /// More bytes than the fragments hold, or than the other side has room for.
     LND_E_TOO_LONG = 25,
     /// The deadline has passed already.
     LND_E_DEADLINE = 26,
-    /// The call does not fit this kind of request, action or interface.
+    /// The call does not apply to this kind of request, action or interface.
     LND_E_WRONG_KIND = 27,
-    /// The request has ended meanwhile: nothing will be reported.
+    /// The request has already ended. No report follows.
     LND_E_GONE = 28,
-    /// No room for the frame now: keep it and offer it again.
+    /// No room for the frame now. Keep it and offer it again.
     LND_E_WAIT = 29,
-    /// The frame makes no sense; it was dropped and counted.
+    /// The frame is malformed. It was dropped and counted.
     LND_E_FRAME = 30,
-    /// The NI still runs: it is not quiescent, or something is not reported yet; or the link does not
-    /// wait for a proof.
+    /// The NI is not quiescent, or a report is still due; or the link does not wait for a proof.
     LND_E_RUNNING = 31,
-    /// There is nothing (more) of that kind.
+    /// There is no entry, or no further one.
     LND_E_END = 32,
     /// The ring memory is too small, not formatted, or formatted for other sizes.
     LND_E_RING = 33,
@@ -85,16 +85,17 @@ pub enum lnd_error {
     LND_E_NO_PEER = 35,
     /// This build of the library lacks the feature.
     LND_E_UNSUPPORTED = 36,
-    /// The NI's own books do not add up; nothing that a caller can do brings this about.
+    /// The NI's internal accounting is inconsistent. No caller can cause this.
     LND_E_BOOKS = 37,
-    /// It is known already.
+    /// The entry already exists.
     LND_E_KNOWN = 38,
-    /// Done, and ended: what was accepted has ended within the call, whose report says how. No finalize()
-    /// comes.
+    /// Done and ended: the accepted transfer ended within the call, which returns its report.
+    /// finalize() is not called for it.
     LND_DONE = 39,
-    /// The frame is a peer's request, which stays in the channel until it is decided: see lnd_frame_in().
+    /// The frame is a peer's request. It stays in the channel until it is decided: see
+    /// lnd_frame_in().
     LND_REQUEST = 40,
-    /// Not an error: makes the enum 32 bits wide with every compiler.
+    /// Not an error. It makes the enum 32 bits wide with every compiler.
     LND_E_WIDTH = 0x7fff_ffff,
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Handles: small values that name something of one NI, and can go stale.
+//! Handles: small values that name an object of one NI and can become stale.
 
 /// struct lnd_transfer - Names a transfer from its acceptance to its report.
 /// @index: slot.
@@ -7,8 +7,8 @@
 /// @ni: the NI's own number.
 /// @kind: kind of handle.
 ///
-/// All handles are values without pointers: keep, copy and compare them as you like. The one with
-/// all fields 0 names nothing.
+/// All handles are values without pointers. They may be kept, copied and compared. A handle whose
+/// fields are all 0 names nothing.
 #[allow(non_camel_case_types)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
@@ -23,9 +23,9 @@ pub struct lnd_transfer {
     pub kind: u32,
 }
 
-/// struct lnd_request - Names a peer's request that waits for its decision.
-/// @index: the link by which it came; slot, of one that lnd_keep() has kept.
-/// @generation: use of that place.
+/// struct lnd_request - Names a peer's request that waits for a decision.
+/// @index: the link on which it arrived; after lnd_keep(), the slot.
+/// @generation: use of that link or slot.
 /// @ni: the NI's own number.
 /// @kind: kind of handle.
 #[allow(non_camel_case_types)]
@@ -42,7 +42,7 @@ pub struct lnd_request {
     pub kind: u32,
 }
 
-/// struct lnd_message - Names a short message whose end the channel still has to tell.
+/// struct lnd_message - Names a short message whose end the channel has not yet reported.
 /// @index: slot.
 /// @generation: use of the slot.
 /// @ni: the NI's own number.
@@ -68,8 +68,8 @@ pub struct lnd_message {
 /// @ni: the NI's own number.
 /// @kind: kind of handle.
 ///
-/// Stale once the NI has forgotten the peer, also if it knows one of the same NID again. A host that sends to
-/// one peer often names it so in struct lnd_send_request.
+/// The handle is stale once the NI has removed the peer, even if the peer is added again with the
+/// same NID. A host that often sends to one peer passes this handle in struct lnd_send_request.
 #[allow(non_camel_case_types)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
@@ -86,13 +86,15 @@ pub struct lnd_peer {
     pub kind: u32,
 }
 
-/// struct lnd_health_ni - Names an interface in a health object: one of ours, or a peer's.
-/// @index: its place in the table; of ours: 0 for the first one that was added, and so on.
+/// struct lnd_health_ni - Names an interface in a health object: a local one or a peer's.
+/// @index: its place in the table. Local interfaces count from 0 in the order in which they were
+///         added.
 /// @generation: use of the place.
 /// @owner: the health object's own number.
 /// @kind: enum lnd_object.
 ///
-/// Stale once the interface, or its peer, was removed. The one with all fields 0 names nothing.
+/// The handle is stale once the interface or its peer is removed. A handle whose fields are all 0
+/// names nothing.
 #[allow(non_camel_case_types)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
@@ -103,7 +105,7 @@ pub struct lnd_health_ni {
     pub generation: u32,
     /// Which object.
     pub owner: u32,
-    /// What it is.
+    /// Kind of object.
     pub kind: u32,
 }
 
@@ -113,7 +115,7 @@ pub struct lnd_health_ni {
 /// @owner: the health object's own number.
 /// @kind: kind of handle.
 ///
-/// Stale once the peer was removed.
+/// The handle is stale once the peer is removed.
 #[allow(non_camel_case_types)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
@@ -134,7 +136,7 @@ pub struct lnd_health_peer {
 /// @owner: the health object's own number.
 /// @kind: kind of handle.
 ///
-/// Stale once the route was removed.
+/// The handle is stale once the route is removed.
 #[allow(non_camel_case_types)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]

@@ -4,51 +4,51 @@
 use super::copies::lnd_stamp;
 use super::handles::lnd_health_ni;
 
-/// enum lnd_profile - Which behaviour health has.
+/// enum lnd_profile - The behaviour of health.
 #[allow(non_camel_case_types)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub enum lnd_profile {
-    /// All classes of failure are repaired by another path.
+    /// A failure of any class is repaired through another path.
     LND_PROFILE_SEED = 0,
-    /// As public Lustre does.
+    /// The behaviour of public Lustre.
     LND_PROFILE_LNET = 1,
 }
 
-/// LND_UNTIL_DEADLINE - As a limit of resends: none but the message's deadline.
+/// LND_UNTIL_DEADLINE - As a limit of resends: only the message's deadline limits them.
 pub const LND_UNTIL_DEADLINE: u32 = 255;
 
 /// struct lnd_health_config - Sizes and knobs of a node's health.
 /// @size: sizeof(struct lnd_health_config).
 /// @abi_version: LND_ABI_VERSION.
-/// @locals: interfaces of ours, 1 to 32.
+/// @locals: local interfaces, 1 to 32.
 /// @peers: peers, 1 to 16,384.
 /// @peer_nis: interfaces of all peers together, @peers to 262,144.
 /// @journal: entries of the journal, 0 to 65,536.
-/// @journeys: messages on their way at once, 1 to 65,536.
+/// @attempts: messages under way at once, 1 to 65,536.
 /// @actions: pings, probes and connections under way at once, 1 to 65,536.
 /// @profile: enum lnd_profile.
-/// @sensitivity: what a failure costs, 0 to 1000; 0: health is off.
-/// @retries: an operator's limit of a message's resends, 0 to 254; LND_UNTIL_DEADLINE: the profile's
-///           own, which is none for LND_PROFILE_SEED and 2 for LND_PROFILE_LNET.
-/// @seed: of the jitter; another one on each node.
+/// @sensitivity: by how much a failure decrements health, 0 to 1000; 0: health is off.
+/// @retries: limit of a message's resends, 0 to 254. LND_UNTIL_DEADLINE: the profile's own limit,
+///           which is none for LND_PROFILE_SEED and 2 for LND_PROFILE_LNET.
+/// @seed: seed of the jitter. Each node uses a different one.
 /// @recovery_first: ns to the first recovery ping.
-/// @recovery_cap: most ns between two.
-/// @resend_first: ns of the first pause of a message whose paths have all been tried.
-/// @resend_cap: most ns of such a pause.
-/// @recovery_limit: ns after which an interface is given up, 0: never.
+/// @recovery_cap: longest interval between two recovery pings, in ns.
+/// @resend_first: ns of a message's first pause after all its paths were tried.
+/// @resend_cap: longest such pause, in ns.
+/// @recovery_limit: ns after which recovery of an interface stops, 0: never.
 /// @probe_idle: ns without traffic after which a peer is probed.
-/// @probe_again: ns between two probes of one that does not answer.
-/// @probe_hold_off: ns for which a dead path must last before the peer is down.
-/// @action_bound: ns after which a ping, probe or connection whose end was not told is over.
-/// @action_every: ns for each ping, probe or connection: their budget, at least 1 us.
-/// @action_burst: most of them at once, at least 1.
-/// @probe_results: dead verdicts before the peer is down.
+/// @probe_again: ns between two probes of a peer that does not answer.
+/// @probe_hold_off: ns for which a path must be dead before the peer is down.
+/// @action_bound: ns after which a ping, probe or connection without a reported end is over.
+/// @action_every: ns for each ping, probe or connection: their rate, at least 1 us.
+/// @action_burst: most pings, probes and connections in one burst, at least 1.
+/// @probe_results: consecutive dead results before the peer is down.
 /// @routes: routes, 0 to 4,096.
 /// @routing: 1 if this node is a router.
-/// @numa_range: NUMA distances below this count as equal, 0 to 65,535.
-/// @connects_at_once: most attempts to connect under way, over all peers, 1 to 65,535.
-/// @incarnation: this node's incarnation, the @life of all its NIs; not 0.
+/// @numa_range: NUMA distances below this one count as equal, 0 to 65,535.
+/// @connects_at_once: connections being made at once, over all peers, 1 to 65,535.
+/// @incarnation: this node's incarnation, the same as in all its NIs; not 0.
 #[allow(non_camel_case_types)]
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
@@ -57,11 +57,11 @@ pub struct lnd_health_config {
     pub size: u32,
     /// The ABI the caller was compiled for.
     pub abi_version: u32,
-    /// Ours.
+    /// Local interfaces.
     pub locals: u32,
     /// Peers.
     pub peers: u32,
-    /// Theirs.
+    /// Peers' interfaces.
     pub peer_nis: u32,
     /// Journal.
     pub journal: u32,
@@ -71,7 +71,7 @@ pub struct lnd_health_config {
     pub actions: u32,
     /// Profile.
     pub profile: u32,
-    /// Sensitivity.
+    /// Decrement.
     pub sensitivity: u32,
     /// Retries.
     pub retries: u32,
@@ -107,13 +107,13 @@ pub struct lnd_health_config {
     pub routing: u32,
     /// Distances.
     pub numa_range: u32,
-    /// Attempts.
+    /// Connections being made.
     pub connects_at_once: u32,
     /// Incarnation.
     pub incarnation: u64,
 }
 
-/// struct lnd_attempts - Names a message on its way over several tries.
+/// struct lnd_attempts - Names a message over all its tries.
 /// @index: place.
 /// @generation: use of the place.
 /// @ni: the health object's own number.
@@ -132,64 +132,64 @@ pub struct lnd_attempts {
     pub kind: u32,
 }
 
-/// struct lnd_path - Where the next try of a message goes.
+/// struct lnd_path - The path of a message's next try.
 /// @size: sizeof(struct lnd_path).
-/// @routed: 1 if the hop is a router: it goes into struct lnd_send_request as it is.
+/// @routed: 1 if the hop is a router. Pass it in struct lnd_send_request unchanged.
 /// @local: our interface.
 /// @hop: the next hop's interface.
 /// @destination: the peer's interface.
-/// @stamp: what the header of this try carries.
+/// @stamp: the stamp in the header of this try.
 /// @hop_nid: the next hop's NID.
-/// @slice: until when this try should have ended.
+/// @slice: time by which this try should have ended.
 #[allow(non_camel_case_types)]
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct lnd_path {
     /// Bytes of this struct.
     pub size: u32,
-    /// By a router.
+    /// Over a router.
     pub routed: u32,
-    /// Ours.
+    /// Local interface.
     pub local: lnd_health_ni,
-    /// Next hop's.
+    /// Next hop's interface.
     pub hop: lnd_health_ni,
-    /// Peer's.
+    /// Peer's interface.
     pub destination: lnd_health_ni,
     /// Stamp.
     pub stamp: lnd_stamp,
-    /// Next hop.
+    /// Next hop's NID.
     pub hop_nid: u64,
-    /// This try's time.
+    /// End of this try's time.
     pub slice: u64,
 }
 
-/// enum lnd_next - What becomes of a message after a try.
+/// enum lnd_next - How a message continues after a try.
 #[allow(non_camel_case_types)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub enum lnd_next {
-    /// It has ended: the journey is stale.
+    /// It has ended. Its handle is stale.
     LND_NEXT_ENDED = 0,
-    /// It is tried again: lnd_health_begin() finds its next path.
+    /// It is tried again. lnd_health_begin() selects its next path.
     LND_NEXT_AGAIN = 1,
-    /// It is tried again, not before the time that lnd_health_next_try() tells.
+    /// It is tried again, not before the time that lnd_health_next_try() returns.
     LND_NEXT_LATER = 2,
 }
 
-/// enum lnd_why_ended - Why a message is not tried again.
+/// enum lnd_why_ended - Why a message has ended.
 #[allow(non_camel_case_types)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub enum lnd_why_ended {
-    /// It is tried again.
+    /// It has not ended.
     LND_WHY_NOT_ENDED = 0,
     /// It was delivered.
     LND_WHY_DELIVERED = 1,
-    /// Its class or its owner does not allow it, or another path could not help.
+    /// Its class or its owner does not allow a resend, or another path would not help.
     LND_WHY_NOT_RESENDABLE = 2,
-    /// It may have arrived, and the receiver could not recognise a second copy.
+    /// It may have arrived, and the receiver would not recognise a duplicate.
     LND_WHY_MAY_HAVE_ARRIVED = 3,
-    /// As many tries as may be were made.
+    /// The limit of tries is reached.
     LND_WHY_TRIES = 4,
     /// Its deadline has passed.
     LND_WHY_DEADLINE = 5,
@@ -197,23 +197,23 @@ pub enum lnd_why_ended {
     LND_WHY_NO_PATH = 6,
 }
 
-/// struct lnd_outcome - What becomes of a message after a try.
+/// struct lnd_outcome - The state of a message after a try.
 /// @size: sizeof(struct lnd_outcome).
 /// @next: enum lnd_next.
-/// @delivery: enum lnd_delivery, of what is known over all tries: what the upper layer is to hear.
+/// @delivery: enum lnd_delivery over all tries. Report it to the upper layer.
 /// @health: enum lnd_health_class of the last try.
 /// @tries: tries made.
 /// @why: enum lnd_why_ended.
-/// @cookie: the caller's name for it.
-/// @next_try: with LND_NEXT_LATER: when its next try may begin; else 0. lnd_health_next_try() says if
-///            that has become sooner.
+/// @cookie: the caller's value for the message.
+/// @next_try: with LND_NEXT_LATER: when its next try may begin; else 0. lnd_health_next_try()
+///            returns an earlier time if there is one.
 #[allow(non_camel_case_types)]
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct lnd_outcome {
     /// Bytes of this struct.
     pub size: u32,
-    /// Goes on or not.
+    /// Next.
     pub next: u32,
     /// Delivery.
     pub delivery: u32,
@@ -225,30 +225,30 @@ pub struct lnd_outcome {
     pub why: u32,
     /// Cookie.
     pub cookie: u64,
-    /// When.
+    /// Time of the next try.
     pub next_try: u64,
 }
 
-/// enum lnd_object - What has health: the kind of a struct lnd_health_ni.
+/// enum lnd_object - The kind of a struct lnd_health_ni.
 #[allow(non_camel_case_types)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub enum lnd_object {
-    /// An interface of ours.
+    /// A local interface.
     LND_OBJECT_LOCAL = 1,
     /// An interface of a peer.
     LND_OBJECT_PEER_NI = 2,
 }
 
-/// struct lnd_health_info - How an interface stands.
+/// struct lnd_health_info - The health of an interface.
 /// @size: sizeof(struct lnd_health_info).
 /// @value: health, 0 to 1000.
 /// @nid: its NID.
-/// @heard: when it was last heard of.
-/// @in_flight: messages on their way by it.
+/// @heard: when its last message arrived.
+/// @in_flight: messages under way through it.
 /// @up: 1 if it counts as up.
-/// @fatal: 1 if the fabric has condemned it.
-/// @draining: 1 if nothing new is sent by it.
+/// @fatal: 1 if the fabric has reported a fatal error of it.
+/// @draining: 1 if no new message is sent through it.
 #[allow(non_camel_case_types)]
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
@@ -259,39 +259,39 @@ pub struct lnd_health_info {
     pub value: u32,
     /// NID.
     pub nid: u64,
-    /// Heard.
+    /// Last message.
     pub heard: u64,
     /// In flight.
     pub in_flight: u32,
     /// Up.
     pub up: u32,
-    /// Condemned.
+    /// Fatal error.
     pub fatal: u32,
     /// Draining.
     pub draining: u32,
 }
 
-/// enum lnd_action_kind - What health asks its host to do.
+/// enum lnd_action_kind - What the host does for health.
 #[allow(non_camel_case_types)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub enum lnd_action_kind {
-    /// Ping, and tell by lnd_health_answered().
+    /// Ping, and report through lnd_health_answered().
     LND_ACTION_PING = 1,
-    /// Probe, and tell by lnd_prober_ended().
+    /// Probe, and report through lnd_prober_ended().
     LND_ACTION_PROBE = 2,
-    /// Connect, and tell by lnd_health_connected().
+    /// Connect, and report through lnd_health_connected().
     LND_ACTION_CONNECT = 3,
 }
 
-/// enum lnd_probe_kind - By which operation a peer is probed. None uses a receive buffer.
+/// enum lnd_probe_kind - The operation that probes a peer. None uses a receive buffer.
 #[allow(non_camel_case_types)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub enum lnd_probe_kind {
     /// A read of no bytes.
     LND_PROBE_ZERO_READ = 0,
-    /// A read of an address that is surely illegal.
+    /// A read of an illegal address.
     LND_PROBE_ILLEGAL_READ = 1,
     /// A read of a word that the peer has published.
     LND_PROBE_PUBLISHED_WORD = 2,
@@ -306,26 +306,26 @@ pub enum lnd_probe_kind {
 pub enum lnd_probe_end {
     /// It succeeded.
     LND_PROBE_SUCCESS = 0,
-    /// The far end refused access: somebody is there.
+    /// The peer refused access: the peer is up.
     LND_PROBE_ACCESS_ERROR = 1,
-    /// The transport's retries are spent.
+    /// The transport's retries are exhausted.
     LND_PROBE_RETRY_EXCEEDED = 2,
-    /// Anything else: nothing is known.
+    /// Any other end. It proves nothing.
     LND_PROBE_OTHER = 3,
 }
 
-/// enum lnd_finding - What the prober concludes.
+/// enum lnd_finding - The prober's result.
 #[allow(non_camel_case_types)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub enum lnd_finding {
-    /// Nothing new.
+    /// No change.
     LND_FINDING_NOTHING = 0,
-    /// It lives.
+    /// The peer is up.
     LND_FINDING_ALIVE = 1,
-    /// It is down: tell its NI by lnd_peer_event().
+    /// The peer is down. Report it to its NI through lnd_peer_event().
     LND_FINDING_DOWN = 2,
-    /// It is down and only sends to us: clean it up, also while it is in use.
+    /// The peer is down and this node only receives from it. Clean it up, even while it is in use.
     LND_FINDING_CLEAN_UP = 3,
 }
 
@@ -338,33 +338,33 @@ pub enum lnd_connected {
     LND_CONNECTED = 0,
     /// Failed: try again.
     LND_CONNECT_FAILED = 1,
-    /// The node is there and nobody listens.
+    /// The node is up and refuses connections.
     LND_CONNECT_REFUSED = 2,
 }
 
-/// enum lnd_connection - What stands in the way of sending to a peer's interface.
+/// enum lnd_connection - The state of the connection to a peer's interface.
 #[allow(non_camel_case_types)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub enum lnd_connection {
-    /// Nothing.
+    /// Nothing blocks sending.
     LND_CONNECTION_UP = 0,
-    /// A connection is being made: what is sent waits for it.
+    /// A connection is being made. Messages wait for it.
     LND_CONNECTION_TRYING = 1,
-    /// The node refuses connections: what is sent is refused at once.
+    /// The node refuses connections. Messages are refused at once.
     LND_CONNECTION_REFUSED = 2,
 }
 
-/// struct lnd_action - What health asks its host to do.
+/// struct lnd_action - An action that the host performs for health.
 /// @size: sizeof(struct lnd_action).
 /// @kind: enum lnd_action_kind.
-/// @index: place; with @generation the action's name.
+/// @index: place. @index and @generation name the action.
 /// @generation: use of the place.
 /// @owner: the health object's own number.
 /// @probe: a probe's enum lnd_probe_kind.
-/// @target: the interface that is meant.
-/// @local: a ping's interface of ours; all 0 if an interface of ours pings itself.
-/// @nid: the interface's NID.
+/// @target: the target interface.
+/// @local: for a ping, the local interface; all 0 if a local interface pings itself.
+/// @nid: the target interface's NID.
 #[allow(non_camel_case_types)]
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
@@ -381,9 +381,9 @@ pub struct lnd_action {
     pub owner: u32,
     /// Kind of probe.
     pub probe: u32,
-    /// What is meant.
+    /// Target.
     pub target: lnd_health_ni,
-    /// By which of ours.
+    /// Local interface.
     pub local: lnd_health_ni,
     /// NID.
     pub nid: u64,

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! The types that cross the ABI. They bear their C names, so that a search finds both sides; the
+//! The types that cross the ABI. They bear their C names, so that a search finds both sides. The
 //! header is generated from them, comments included.
 //!
-//! Every struct that a caller fills or has filled begins with its own size (R65); what is named by
-//! number is a `u32` here and has an `enum` beside it, since a C caller may pass any number.
+//! Every struct that a caller fills or receives begins with its own size (R65). A value that C
+//! passes as a number is a `u32` here with an `enum` beside it, because a C caller may pass any
+//! number.
 
 mod config;
 mod copies;

@@ -3,7 +3,7 @@
 
 use super::handles::lnd_transfer;
 
-/// enum lnd_role - What a reported transfer was.
+/// enum lnd_role - The role of a reported transfer.
 #[allow(non_camel_case_types)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
@@ -33,7 +33,7 @@ pub enum lnd_health_class {
     LND_HEALTH_OK = 0,
     /// Interrupted locally.
     LND_HEALTH_LOCAL_INTERRUPT = 1,
-    /// Never left this node.
+    /// Lost before it left this node.
     LND_HEALTH_LOCAL_DROPPED = 2,
     /// Aborted locally.
     LND_HEALTH_LOCAL_ABORTED = 3,
@@ -43,13 +43,13 @@ pub enum lnd_health_class {
     LND_HEALTH_LOCAL_ERROR = 5,
     /// Timed out in a local queue.
     LND_HEALTH_LOCAL_TIMEOUT = 6,
-    /// The peer had it and failed.
+    /// The peer received it and failed.
     LND_HEALTH_REMOTE_ERROR = 7,
-    /// The peer refused it or the way was lost.
+    /// The peer refused it, or the path was lost.
     LND_HEALTH_REMOTE_DROPPED = 8,
-    /// The peer has it and does not answer.
+    /// The peer received it and does not answer.
     LND_HEALTH_REMOTE_TIMEOUT = 9,
-    /// Timed out, nobody knows where.
+    /// Timed out at an unknown place.
     LND_HEALTH_NETWORK_TIMEOUT = 10,
 }
 
@@ -58,16 +58,16 @@ pub enum lnd_health_class {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub enum lnd_delivery {
-    /// It was delivered. Of a short message over a reliable channel: the peer's upper layer sees it,
-    /// unless the peer's incarnation ends first. Nor does it if ours ends without lnd_shutdown()
-    /// before the peer has taken the message, or if the next incarnation of this node shuts down
-    /// before that.
+    /// Delivered. For a short message over a reliable channel: the peer's upper layer receives it,
+    /// unless the peer's incarnation ends first. It does not receive it either if our incarnation
+    /// ends without lnd_shutdown() before the peer has taken the message, or if the next
+    /// incarnation of this node shuts down before that.
     LND_DELIVERED = 1,
-    /// It was not, and will not be.
+    /// Not delivered; it will not be delivered.
     LND_NOT_DELIVERED = 2,
-    /// It may or may not have been.
+    /// It may have been delivered.
     LND_DELIVERY_UNKNOWN = 3,
-    /// It was handed to a channel that may lose it (no LND_RELIABLE); nothing more is known.
+    /// Handed to a channel that may lose it (no LND_RELIABLE). Nothing more is known.
     LND_DELIVERY_SENT = 4,
 }
 
@@ -80,13 +80,13 @@ pub enum lnd_cause {
     LND_CAUSE_NONE = 0,
     /// The peer was declared down.
     LND_CAUSE_PEER_DOWN = 1,
-    /// The peer came back as another life.
+    /// The peer restarted: it has another incarnation.
     LND_CAUSE_PEER_RESTARTED = 2,
     /// The link failed.
     LND_CAUSE_LINK_DOWN = 3,
     /// The deadline passed.
     LND_CAUSE_DEADLINE = 4,
-    /// We are shutting down.
+    /// This NI is shutting down.
     LND_CAUSE_SHUTDOWN = 5,
     /// The upper layer withdrew it.
     LND_CAUSE_WITHDRAWN = 6,
@@ -96,7 +96,7 @@ pub enum lnd_cause {
     LND_CAUSE_CHANNEL = 8,
     /// The engine failed.
     LND_CAUSE_DEVICE = 9,
-    /// Something local failed: posting, addresses.
+    /// A local step failed: posting, addresses.
     LND_CAUSE_LOCAL = 10,
     /// The peer broke the protocol.
     LND_CAUSE_PROTOCOL = 11,
@@ -104,42 +104,42 @@ pub enum lnd_cause {
     LND_CAUSE_CONNECTION_DOWN = 12,
 }
 
-/// enum lnd_place - How far a lost transfer had come.
+/// enum lnd_place - Where a transfer was when it was lost.
 #[allow(non_camel_case_types)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub enum lnd_place {
     /// It was not lost.
     LND_PLACE_NONE = 0,
-    /// In our queue.
+    /// In the local queue.
     LND_PLACE_QUEUE = 1,
     /// In a message that was not delivered.
     LND_PLACE_MESSAGE = 2,
-    /// Its message was out.
+    /// Its message was sent.
     LND_PLACE_ANSWER = 3,
-    /// In the engine, not one byte moved.
+    /// In the engine. No byte was moved.
     LND_PLACE_STAGED = 4,
-    /// In the engine, bytes may have moved.
+    /// In the engine. Bytes may have been moved.
     LND_PLACE_MOVING = 5,
 }
 
-/// struct lnd_report - The one end of an accepted transfer, as finalize() sees it.
+/// struct lnd_report - The one end of an accepted transfer, for finalize().
 /// @size: sizeof(struct lnd_report).
 /// @role: enum lnd_role.
-/// @transfer: the handle that the transfer had; stale from now on.
-/// @user: what the caller gave with it.
-/// @nid: the other side, or 0 if it has been forgotten.
+/// @transfer: the transfer's handle; stale from now on.
+/// @user: the caller's value from the submission.
+/// @nid: the other side, or 0 if its entry was removed.
 /// @error: 0, or a negative errno.
 /// @health: enum lnd_health_class; LND_HEALTH_OK if and only if @error is 0.
 /// @delivery: enum lnd_delivery.
-/// @resend: 1 if sending it again cannot deliver it twice.
+/// @resend: 1 if a resend cannot deliver it twice.
 /// @cause: enum lnd_cause.
 /// @place: enum lnd_place.
-/// @bytes: bytes moved if it ended well, else 0. Of a GET that went as a mere header (see
-///         lnd_submit()): 0.
-/// @reply: 1: this is the end of a GET and of its reply. 0 for a GET that went as a mere header: its
-///         reply is an LND_REPLY of the peer's.
-/// @lost_race: 1 if it had been cancelled and came back good all the same.
+/// @bytes: bytes moved if it ended well, else 0. 0 for a GET that was sent as a header alone (see
+///         lnd_submit()).
+/// @reply: 1: this is the end of a GET and of its reply. 0 for a GET that was sent as a header
+///         alone: its reply is an LND_REPLY from the peer.
+/// @lost_race: 1 if it was cancelled and still ended well.
 /// @reserved: 0.
 #[allow(non_camel_case_types)]
 #[derive(Clone, Copy, Debug)]
@@ -161,7 +161,7 @@ pub struct lnd_report {
     pub health: u32,
     /// Delivery.
     pub delivery: u32,
-    /// May be sent again.
+    /// May be resent.
     pub resend: u32,
     /// Cause.
     pub cause: u32,
@@ -171,7 +171,7 @@ pub struct lnd_report {
     pub bytes: u32,
     /// A GET's.
     pub reply: u32,
-    /// Good although cancelled.
+    /// Ended well although cancelled.
     pub lost_race: u32,
     /// Zero.
     pub reserved: u32,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! What is asked for: by our upper layer, and by a peer.
+//! Requests: those of our upper layer, and those of a peer.
 
 use super::handles::{lnd_peer, lnd_request};
 use core::ffi::c_void;
@@ -8,16 +8,16 @@ use core::ffi::c_void;
 pub const LND_MAX_HEADER: usize = 96;
 /// Most fragments of one transfer.
 pub const LND_MAX_FRAGMENTS: usize = 256;
-/// No particular link.
+/// Any link.
 pub const LND_ANY_LINK: u32 = 0xffff_ffff;
-/// Later than every time: as a deadline, never.
+/// Later than every time. As a deadline: never.
 pub const LND_NEVER: u64 = 0xffff_ffff_ffff_ffff;
 
-/// No NID: who has sent a frame is not known, see lnd_frame_in(). No node may have this NID.
+/// No NID: the sender of the frame is not known, see lnd_frame_in(). No node may have this NID.
 pub const LND_NID_UNKNOWN: u64 = 0xffff_ffff_ffff_ffff;
 
 /// struct lnd_frag - A piece of memory by its bus address.
-/// @addr: address of the first byte, as the engine and mem_read and mem_write understand it.
+/// @addr: address of the first byte, in the address space of the engine, mem_read and mem_write.
 /// @len: bytes, 1 to 1 MiB.
 /// @reserved: 0.
 #[allow(non_camel_case_types)]
@@ -39,9 +39,9 @@ pub struct lnd_frag {
 pub enum lnd_kind {
     /// Payload for the peer.
     LND_PUT = 1,
-    /// The answer to a PUT that wants one.
+    /// The answer to a PUT that requests one.
     LND_ACK = 2,
-    /// A wish for payload.
+    /// A request for payload.
     LND_GET = 3,
     /// The answer to a GET that was not optimised.
     LND_REPLY = 4,
@@ -51,17 +51,18 @@ pub enum lnd_kind {
 /// @size: sizeof(struct lnd_send_request).
 /// @kind: enum lnd_kind.
 /// @nid: the next hop, or 0 if @peer names it.
-/// @link: the link to use, or LND_ANY_LINK. The peer's part goes by its link of the same number; if
-///        that is down, it refuses what is not whole inside a message.
-/// @routed: not 0 if the message is routed: a GET is then not optimised.
+/// @link: the link to use, or LND_ANY_LINK. The peer uses its link of the same number. If that link
+///        is down, the peer refuses any request whose payload is not inside the message.
+/// @routed: not 0 if the message is routed. A routed GET is not optimised.
 /// @header: the upper layer's header; copied. May be NULL if it has no bytes.
 /// @header_len: its bytes, at most LND_MAX_HEADER.
 /// @nfrags: fragments in @frags, at most LND_MAX_FRAGMENTS.
-/// @frags: what to send, or for a GET where the reply goes, see lnd_submit(); the vector is copied, the memory it
-///         names is lent until the report.
-/// @deadline: when to give up, on the clock of every @now.
-/// @user: comes back in the report.
-/// @peer: the next hop by its handle, which saves looking its NID up; all fields 0 if @nid names it.
+/// @frags: what to send, or for a GET where the reply goes, see lnd_submit(). The vector is copied.
+///         The memory it names is lent until the report.
+/// @deadline: when the transfer is cancelled, on the clock of every @now.
+/// @user: the report returns it.
+/// @peer: the next hop by its handle, which saves the lookup of its NID; all fields 0 if @nid names
+///        it.
 #[allow(non_camel_case_types)]
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
@@ -92,14 +93,14 @@ pub struct lnd_send_request {
     pub peer: lnd_peer,
 }
 
-/// enum lnd_request_kind - What a peer asks for.
+/// enum lnd_request_kind - The kind of a peer's request.
 #[allow(non_camel_case_types)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub enum lnd_request_kind {
-    /// A PUT, an ACK or a REPLY whose payload came along: lnd_recv() copies it. Or a GET that is not
-    /// optimised, without payload: lnd_recv() of no bytes or lnd_nak() ends it, and the answer is
-    /// an LND_REPLY of its own. Which of them it is, the upper layer's header says.
+    /// A PUT, an ACK or a REPLY with its payload: lnd_recv() copies it. Or a GET that is not
+    /// optimised, without payload: lnd_recv() of no bytes or lnd_nak() ends it, and the answer is a
+    /// separate LND_REPLY. The upper layer's header distinguishes them.
     LND_REQUEST_IMMEDIATE = 1,
     /// A PUT, an ACK or a REPLY: lnd_recv() pulls the payload.
     LND_REQUEST_PUT = 2,
@@ -107,7 +108,7 @@ pub enum lnd_request_kind {
     LND_REQUEST_GET = 3,
 }
 
-/// struct lnd_arrival - A peer's request, as lnd_frame_in() finds it.
+/// struct lnd_arrival - A peer's request, from lnd_frame_in().
 /// @size: sizeof(struct lnd_arrival).
 /// @kind: enum lnd_request_kind.
 /// @nid: the hop it came from.
@@ -125,7 +126,7 @@ pub struct lnd_arrival {
     pub size: u32,
     /// Kind.
     pub kind: u32,
-    /// From whom.
+    /// Sender.
     pub nid: u64,
     /// Handle.
     pub request: lnd_request,
@@ -141,16 +142,16 @@ pub struct lnd_arrival {
     pub now: u64,
 }
 
-/// struct lnd_decision - What becomes of a peer's request.
+/// struct lnd_decision - The decision on a peer's request.
 /// @size: sizeof(struct lnd_decision).
 /// @nfrags: fragments in @frags, at most LND_MAX_FRAGMENTS.
-/// @frags: where the payload goes (lnd_recv()) or lies (lnd_reply()); the vector is copied, the
+/// @frags: where the payload goes (lnd_recv()) or lies (lnd_reply()). The vector is copied. The
 ///         memory it names is lent until the report.
-/// @len: bytes wanted or given: at most those of the request, and of the fragments.
+/// @len: bytes wanted or replied: at most those of the request, and of the fragments.
 /// @reserved: 0.
-/// @deadline: when to give up. What is given to a GET stays lent until then if its requester has
-///            given up or is silent: no frame reports that.
-/// @user: comes back in the report.
+/// @deadline: when the transfer is cancelled. If a GET's requester has given up or is silent, no
+///            frame reports that: the reply's memory stays lent until this time.
+/// @user: the report returns it.
 #[allow(non_camel_case_types)]
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
@@ -178,11 +179,11 @@ pub struct lnd_decision {
 pub enum lnd_nak_reason {
     /// Nothing matches.
     LND_NAK_NO_MATCH = 1,
-    /// A resource is missing; the same request may succeed later.
+    /// A resource is missing. The same request may succeed later.
     LND_NAK_NO_RESOURCES = 2,
     /// Shutting down.
     LND_NAK_SHUTTING_DOWN = 3,
-    /// The request makes no sense.
+    /// The request is malformed.
     LND_NAK_BAD_REQUEST = 4,
     /// Failed locally.
     LND_NAK_FAILED = 5,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! How things stand: for operators, and for whoever waits for an end.
+//! State for operators, and for callers that wait for an end.
 
 use super::handles::{lnd_peer, lnd_transfer};
 
@@ -8,15 +8,15 @@ use super::handles::{lnd_peer, lnd_transfer};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub enum lnd_sent_how {
-    /// The channel has done its part.
+    /// The channel has completed it.
     LND_SENT_OK = 0,
-    /// Failed, and known not to be delivered.
+    /// Failed, and certainly not delivered.
     LND_SENT_NOT_DELIVERED = 1,
-    /// Failed, and nobody knows.
+    /// Failed; the delivery is unknown.
     LND_SENT_UNKNOWN = 2,
 }
 
-/// enum lnd_run_state - How far a shutdown has come.
+/// enum lnd_run_state - The progress of a shutdown.
 #[allow(non_camel_case_types)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
@@ -25,17 +25,17 @@ pub enum lnd_run_state {
     LND_RUNNING = 1,
     /// New work is refused.
     LND_REFUSING = 2,
-    /// What is left is cancelled.
+    /// The remaining work is cancelled.
     LND_DRAINING = 3,
-    /// Peers are told goodbye.
+    /// Peers are sent CLOSE.
     LND_CLOSING = 4,
     /// Engines are being stopped.
     LND_STOPPING = 5,
-    /// Nothing moves and nothing is owed: lnd_ni_destroy() may be called.
+    /// Nothing moves and no report is due: lnd_ni_destroy() may be called.
     LND_QUIESCENT = 6,
 }
 
-/// enum lnd_dump_what - Which part of the state lnd_dump() writes.
+/// enum lnd_dump_what - The part of the state that lnd_dump() writes.
 #[allow(non_camel_case_types)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
@@ -50,14 +50,14 @@ pub enum lnd_dump_what {
     LND_DUMP_COUNTERS = 4,
 }
 
-/// enum lnd_blocker_kind - What stands in the way of being idle.
+/// enum lnd_blocker_kind - What keeps the NI from being idle.
 #[allow(non_camel_case_types)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub enum lnd_blocker_kind {
     /// A transfer that has not ended.
     LND_BLOCKER_TRANSFER = 1,
-    /// A transfer that has ended and is not reported yet: call lnd_run().
+    /// A transfer that has ended and is not yet reported: call lnd_run().
     LND_BLOCKER_UNREPORTED = 2,
     /// A link whose engine has not stopped.
     LND_BLOCKER_LINK = 3,
@@ -66,12 +66,12 @@ pub enum lnd_blocker_kind {
 /// struct lnd_blocker - What a drain or a shutdown waits for.
 /// @size: sizeof(struct lnd_blocker).
 /// @kind: enum lnd_blocker_kind.
-/// @transfer: the transfer, if it is one.
+/// @transfer: the transfer, if @kind is a transfer's.
 /// @nid: its other side, or 0.
-/// @until: when its wait is bounded by, or LND_NEVER.
+/// @until: the time that bounds the wait, or LND_NEVER.
 /// @link: its link, or LND_ANY_LINK.
-/// @word: the transfer's word, as the dump prints it.
-/// @link_state: enum lnd_link_state, if it is a link.
+/// @word: the transfer's word, as lnd_dump() prints it.
+/// @link_state: enum lnd_link_state, if @kind is LND_BLOCKER_LINK.
 /// @reserved: 0.
 #[allow(non_camel_case_types)]
 #[derive(Clone, Copy, Debug)]
@@ -97,18 +97,18 @@ pub struct lnd_blocker {
     pub reserved: u32,
 }
 
-/// struct lnd_peer_info - How a peer stands.
+/// struct lnd_peer_info - The state of a peer.
 /// @size: sizeof(struct lnd_peer_info).
 /// @state: enum lnd_peer_state.
 /// @peer: its handle.
-/// @life: its life as we know it, or 0.
-/// @last_heard: time of its last message that counted.
+/// @incarnation: its incarnation as known to this NI, or 0.
+/// @last_heard: time of its last valid message.
 /// @transfers: transfers with it.
-/// @credits: requests that we may still send.
-/// @in_flight: requests of ours that it has not consumed yet.
-/// @session: the session that we have opened.
+/// @credits: requests that this NI may still send.
+/// @in_flight: requests of this NI that the peer has not consumed yet.
+/// @session: the session that this NI has opened.
 /// @pulls: pulls from it that are under way.
-/// @pulls_waiting: pulls from it that wait for those.
+/// @pulls_waiting: pulls from it that wait for a free one.
 #[allow(non_camel_case_types)]
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
@@ -119,7 +119,7 @@ pub struct lnd_peer_info {
     pub state: u32,
     /// Handle.
     pub peer: lnd_peer,
-    /// Life.
+    /// Incarnation.
     pub incarnation: u64,
     /// Last heard.
     pub last_heard: u64,
@@ -140,17 +140,17 @@ pub struct lnd_peer_info {
 /// struct lnd_stats - Gauges of one NI; counters have names, see lnd_counter_name().
 /// @size: sizeof(struct lnd_stats).
 /// @run_state: enum lnd_run_state.
-/// @active: transfers of ours.
-/// @passive: transfers that peers have asked for.
+/// @active: transfers that this NI has submitted.
+/// @passive: transfers that peers have requested.
 /// @peers: peers in the table.
 /// @counters: number of counters, see lnd_counter().
 /// @frames_control: frames of the control layer.
 /// @frames_lnd: other frames.
-/// @frames_bad: frames that were dropped, of all causes.
-/// @frames_forged: of these, frames that named another sender than their channel did.
-/// @completions: completions that interrupts have taken.
+/// @frames_bad: dropped frames, of all causes.
+/// @frames_forged: of these, frames that name another sender than their channel does.
+/// @completions: completions taken in interrupts.
 /// @interrupts: calls of lnd_interrupt().
-/// @misuses: calls that were refused as misuse: re-entry, wrong context, overlapping.
+/// @misuses: calls refused as misuse: re-entry, wrong context, overlapping.
 #[allow(non_camel_case_types)]
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
@@ -159,9 +159,9 @@ pub struct lnd_stats {
     pub size: u32,
     /// Run state.
     pub run_state: u32,
-    /// Ours.
+    /// Submitted.
     pub active: u32,
-    /// Peers'.
+    /// Requested by peers.
     pub passive: u32,
     /// Peers.
     pub peers: u32,

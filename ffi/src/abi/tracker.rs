@@ -3,26 +3,27 @@
 
 use super::handles::lnd_health_ni;
 
-/// enum lnd_tracker_state - How the wait for an answer stands.
+/// enum lnd_tracker_state - The state of the wait for an answer.
 #[allow(non_camel_case_types)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub enum lnd_tracker_state {
     /// Nothing was sent yet.
     LND_TRACKER_OFF = 0,
-    /// An answer is waited for.
+    /// The answer is awaited.
     LND_TRACKER_WAITING = 1,
     /// The wait is over.
     LND_TRACKER_ENDED = 2,
 }
 
 /// struct lnd_tracker - The wait for a message's answer (an ACK, a REPLY). It lies in the caller's
-/// request, zeroed but for its size before the first try.
+/// request. Before the first try it is zero except for @size.
 /// @size: sizeof(struct lnd_tracker).
 /// @state: enum lnd_tracker_state.
 /// @deadline: when the answer is due.
 /// @local: our interface of the last try.
-/// @hop: the next hop's interface of the last try: the only one of which a missing answer says anything.
+/// @hop: the next hop's interface of the last try. A missing answer is evidence against this one
+///       only.
 #[allow(non_camel_case_types)]
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
@@ -33,8 +34,8 @@ pub struct lnd_tracker {
     pub state: u32,
     /// Due.
     pub deadline: u64,
-    /// Ours.
+    /// Local interface.
     pub local: lnd_health_ni,
-    /// Next hop's.
+    /// Next hop's interface.
     pub hop: lnd_health_ni,
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! What health does of its own accord: pings, probes, connections, within one budget.
+//! The actions that health starts itself: pings, probes, connections, within one budget.
 
 use core::mem::size_of;
 
@@ -51,17 +51,18 @@ fn to_c(id: u32, action: &Action) -> lnd_action {
     }
 }
 
-/// lnd_health_next_action() - The next thing to do.
+/// lnd_health_next_action() - The next action that is due.
 /// @health: the object.
 /// @now: the time.
 /// @action: filled in; its size is set.
 ///
-/// Every action is to be told about, by the call that its kind names; it takes a place until then, or
-/// until @action_bound has passed: then it has failed, is counted ("untold") and its handle is stale.
+/// The end of every action must be reported by the call that its kind names. The action takes a
+/// place until then. After @action_bound it has failed, is counted ("untold"), and its handle is
+/// stale.
 ///
 /// Context: the owner's. Bounded work.
-/// Return: LND_OK, LND_E_END (nothing is due, or the budget is spent), LND_E_NO_SLOTS (too many are
-/// under way), LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_BUSY.
+/// Return: LND_OK, LND_E_END (no action is due, or the budget is spent), LND_E_NO_SLOTS (too many
+/// are under way), LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_BUSY.
 #[no_mangle]
 pub unsafe extern "C" fn lnd_health_next_action(
     health: *mut lnd_health,
@@ -72,7 +73,7 @@ pub unsafe extern "C" fn lnd_health_next_action(
         // SAFETY: by the contract of the ABI.
         let action = unsafe { output(action)? };
         let now = Instant::from_nanos(now);
-        // Those whose ends are overdue free their places. Health itself knows that they are over.
+        // Actions past their bound free their places. Health itself ends them.
         let bound = whole.health.config().reconnect.bound;
         for _ in 0..EXPIRIES {
             if !whole.actions.expire(now, bound) {
@@ -94,7 +95,7 @@ pub unsafe extern "C" fn lnd_health_next_action(
     outcome(unsafe { lnd_health::with(health, next) })
 }
 
-/// lnd_health_next_time() - When lnd_health_next_action() has something to give next.
+/// lnd_health_next_time() - When lnd_health_next_action() next has an action.
 /// @health: the object.
 /// @next: where the time is written; LND_NEVER: not before another call.
 ///
@@ -113,11 +114,11 @@ pub unsafe extern "C" fn lnd_health_next_time(
     outcome(unsafe { lnd_health::with(health, time) })
 }
 
-/// Places that one call frees, at most.
+/// Most places that one call frees.
 const EXPIRIES: u32 = 8;
 
 impl Whole {
-    /// When there is an action; while all places are taken, not before the oldest is overdue.
+    /// When the next action is due; while all places are taken, not before the oldest is overdue.
     fn next_action_at(&self) -> Instant {
         let next = self.health.next_deadline();
         match self.actions.oldest() {
@@ -128,7 +129,7 @@ impl Whole {
         }
     }
 
-    /// The action that a caller names, if it is of the kind that the call is for.
+    /// The action that a caller names, if the call is for its kind.
     pub(super) fn action(
         &mut self,
         id: u32,
@@ -153,7 +154,7 @@ impl Whole {
     }
 }
 
-/// lnd_health_answered() - How a ping ended.
+/// lnd_health_answered() - Reports the end of a ping.
 /// @health: the object.
 /// @action: the ping.
 /// @health_class: enum lnd_health_class of its end; LND_HEALTH_OK: it was answered.
@@ -182,7 +183,7 @@ pub unsafe extern "C" fn lnd_health_answered(
     outcome(unsafe { lnd_health::with(health, answered) })
 }
 
-/// lnd_health_connected() - How an attempt to connect ended.
+/// lnd_health_connected() - Reports the end of an attempt to connect.
 /// @health: the object.
 /// @action: the attempt.
 /// @how: enum lnd_connected.
@@ -216,14 +217,15 @@ pub unsafe extern "C" fn lnd_health_connected(
     outcome(unsafe { lnd_health::with(health, connected) })
 }
 
-/// lnd_health_connection_lost() - The connection to a peer's interface is gone: it is made again.
+/// lnd_health_connection_lost() - The connection to a peer's interface is lost. Health connects
+/// again.
 /// @health: the object.
 /// @peer_ni: the interface.
 /// @now: the time.
 ///
 /// Context: the owner's.
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE,
-/// LND_E_WRONG_KIND (an interface of ours).
+/// LND_E_WRONG_KIND (a local interface).
 #[no_mangle]
 pub unsafe extern "C" fn lnd_health_connection_lost(
     health: *mut lnd_health,
@@ -239,12 +241,12 @@ pub unsafe extern "C" fn lnd_health_connection_lost(
     outcome(unsafe { lnd_health::with(health, lost) })
 }
 
-/// lnd_health_connection_settled() - There is a connection to a peer's interface, or none is wanted any
+/// lnd_health_connection_settled() - A peer's interface is connected, or needs no connection any
 /// longer.
 /// @health: the object.
 /// @peer_ni: the interface.
 ///
-/// An attempt under way is over, and its end stale.
+/// An attempt under way is over, and its handle is stale.
 ///
 /// Context: the owner's.
 /// Return: as lnd_health_connection_lost().
@@ -262,11 +264,11 @@ pub unsafe extern "C" fn lnd_health_connection_settled(
     outcome(unsafe { lnd_health::with(health, settled) })
 }
 
-/// lnd_health_connection_get() - What stands in the way of sending to a peer's interface.
+/// lnd_health_connection_get() - The state of the connection to a peer's interface.
 /// @health: the object.
 /// @peer_ni: the interface.
 /// @state: where enum lnd_connection is written.
-/// @until: where the time is written until which sends are refused, else 0; may be NULL.
+/// @until: where the time is written until which messages are refused, else 0; may be NULL.
 ///
 /// Context: the owner's.
 /// Return: as lnd_health_connection_lost().
@@ -299,8 +301,7 @@ pub unsafe extern "C" fn lnd_health_connection_get(
 
 /// lnd_health_shutdown() - Ends pings, probes, connections and resends.
 /// @health: the object.
-/// @remaining: where the number of messages on their way is written; may be NULL. To be called until
-///             it is 0.
+/// @remaining: where the number of messages under way is written; may be NULL. Call until it is 0.
 ///
 /// Context: the owner's.
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Second copies (R45): the stamp of a message, and what becomes of it at its receiver.
+//! Duplicates (R45): the stamp of a message, and the receiver's check of it.
 
 use ::lnd_health::dedup::STAMP_BYTES;
 use ::lnd_health::{Number, Stamp, WindowCheck};
@@ -13,7 +13,7 @@ use crate::input::{bytes, place, put, value};
 
 const_assert_eq!(LND_STAMP_BYTES, STAMP_BYTES);
 
-/// The stamp as C has it; all 0: none.
+/// Converts a stamp for C; all 0: none.
 pub(super) fn to_c(stamp: Option<Stamp>) -> lnd_stamp {
     stamp.map_or(lnd_stamp { from: 0, to: 0, number: 0 }, |stamp| lnd_stamp {
         from: stamp.from.raw(),
@@ -22,9 +22,9 @@ pub(super) fn to_c(stamp: Option<Stamp>) -> lnd_stamp {
     })
 }
 
-/// What a stamp that has come from the network says.
+/// The content of a stamp from the network.
 enum Read {
-    /// The message has no number: there is no second copy of it.
+    /// The message has no number: it has no duplicate.
     Unnumbered,
     Stamp(Stamp),
     /// No node makes such a stamp.
@@ -43,7 +43,7 @@ fn read(stamp: lnd_stamp) -> Read {
     }
 }
 
-/// lnd_stamp_write() - Brings a stamp into a message's header.
+/// lnd_stamp_write() - Writes a stamp into a message's header.
 /// @stamp: the stamp.
 /// @header: where its LND_STAMP_BYTES bytes are written; any alignment.
 ///
@@ -86,15 +86,16 @@ pub unsafe extern "C" fn lnd_stamp_read(header: *const u8, stamp: *mut lnd_stamp
     outcome(read())
 }
 
-/// lnd_health_peer_incarnation() - A handshake with a peer has shown its incarnation.
+/// lnd_health_peer_incarnation() - Reports the incarnation that a handshake with a peer has shown.
 /// @health: the object.
-/// @peer: the peer; it has an interface already.
-/// @incarnation: its incarnation: the @life of struct lnd_peer_info when LND_EVENT_PEER says that
-///               the peer is good.
+/// @peer: the peer, which already has an interface.
+/// @incarnation: its incarnation: @incarnation of struct lnd_peer_info when LND_EVENT_PEER reports
+///               the peer as good.
 ///
-/// To be called for each such event of each NI, before anything that belongs to that incarnation: so
-/// before lnd_health_arrived(). The same incarnation again, and a former one whose handshake was
-/// late, change nothing. After a new one, what may have reached a former one is not sent again.
+/// Call it for each such event of each NI, before any other call about that incarnation,
+/// lnd_health_arrived() included. The same incarnation again has no effect, nor has an earlier one
+/// from a delayed handshake. After a new one, a message that may have reached an earlier one is not
+/// resent.
 ///
 /// Context: the owner's.
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE,
@@ -119,15 +120,16 @@ pub unsafe extern "C" fn lnd_health_peer_incarnation(
     outcome(unsafe { lnd_health::with(health, shown) })
 }
 
-/// lnd_health_arrived() - A request of a peer has arrived: is it a second copy?
+/// lnd_health_arrived() - Checks whether a peer's request is a duplicate.
 /// @health: the object.
-/// @peer: the peer that the message is from.
+/// @peer: the sender of the message.
 /// @stamp: the stamp in its header.
-/// @check: where enum lnd_window_check is written: what to do with it.
+/// @check: where enum lnd_window_check is written: how to handle it.
 ///
-/// To be called for a request of lnd_frame_in(), before the upper layer hears of it. After LND_WINDOW_FIRST the
-/// message is *coming*, until lnd_health_message_received() or lnd_health_message_not_received(),
-/// one of which must follow. A message without a number is always LND_WINDOW_FIRST.
+/// Call it for a request of lnd_frame_in(), before the upper layer receives it. After
+/// LND_WINDOW_FIRST the message is *coming*, until lnd_health_message_received() or
+/// lnd_health_message_not_received(), one of which must follow. A message without a number is
+/// always LND_WINDOW_FIRST.
 ///
 /// Context: the owner's.
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE.
@@ -162,13 +164,13 @@ pub unsafe extern "C" fn lnd_health_arrived(
     outcome(unsafe { lnd_health::with(health, arrived) })
 }
 
-/// lnd_health_message_received() - What had arrived as the first copy was received.
+/// lnd_health_message_received() - Reports that a first copy was received.
 /// @health: the object.
-/// @peer: the peer that the message is from.
+/// @peer: the sender of the message.
 /// @stamp: its stamp.
 ///
-/// To be called when the finalize() of its lnd_recv() reports no error. Copies that arrive from now
-/// on are LND_WINDOW_SECOND. A message that is not coming is left as it is.
+/// Call it when the finalize() of its lnd_recv() reports no error. Later copies are
+/// LND_WINDOW_SECOND. The call has no effect on a message that is not coming.
 ///
 /// Context: the owner's.
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE.
@@ -182,14 +184,14 @@ pub unsafe extern "C" fn lnd_health_message_received(
     unsafe { ended(health, peer, stamp, true) }
 }
 
-/// lnd_health_message_not_received() - What had arrived as the first copy was not received.
+/// lnd_health_message_not_received() - Reports that a first copy was not received.
 /// @health: the object.
-/// @peer: the peer that the message is from.
+/// @peer: the sender of the message.
 /// @stamp: its stamp.
 ///
-/// To be called when the finalize() of its lnd_recv() reports an error, when lnd_recv() itself
-/// fails, and when the request is refused. A copy that arrives from now on is LND_WINDOW_FIRST. A
-/// message that is not coming is left as it is.
+/// Call it when the finalize() of its lnd_recv() reports an error, when lnd_recv() itself fails,
+/// and when the request is refused. The next copy is LND_WINDOW_FIRST again. The call has no effect
+/// on a message that is not coming.
 ///
 /// Context: the owner's.
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Birth and end.
+//! Creation and end.
 
 use core::ffi::c_void;
 use core::mem::{size_of, MaybeUninit};
@@ -19,17 +19,17 @@ use crate::config::{known, LND_ALIGN};
 use crate::errors::outcome;
 use crate::input::{input, place, put};
 
-/// Most journeys, and most actions.
+/// Most messages, and most actions.
 const MOST: u32 = 65_536;
 
-/// lnd_health_config_init() - Fills in a configuration with the field's usual numbers.
+/// lnd_health_config_init() - Fills in a configuration with the usual numbers.
 /// @config: the configuration; every byte of it is written.
 /// @abi_version: LND_ABI_VERSION.
-/// @locals: interfaces of ours.
+/// @locals: local interfaces.
 /// @peers: peers.
 /// @peer_nis: interfaces of all peers together.
 ///
-/// @incarnation stays 0 and is the caller's to fill in.
+/// @incarnation stays 0 and is left for the caller to fill in.
 ///
 /// Context: any.
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_VERSION.
@@ -138,7 +138,7 @@ fn bytes(given: &lnd_health_config) -> Result<usize, lnd_error> {
 /// @config: the configuration.
 ///
 /// Context: any.
-/// Return: the bytes, or 0 if there can be no such object.
+/// Return: the bytes, or 0 if the configuration is not valid.
 #[no_mangle]
 pub unsafe extern "C" fn lnd_health_size(config: *const lnd_health_config) -> usize {
     // SAFETY: by the contract of the ABI.
@@ -146,14 +146,14 @@ pub unsafe extern "C" fn lnd_health_size(config: *const lnd_health_config) -> us
 }
 
 /// lnd_health_create() - Creates a node's health in the caller's memory.
-/// @mem: the memory, aligned to LND_ALIGN; the object's until lnd_health_destroy(). Initialised: zeroed
-///       before the first object that is made there, and left as it is between two.
+/// @mem: the memory, aligned to LND_ALIGN; the object's until lnd_health_destroy(). Initialised:
+///       zero it before the first object, and leave it unchanged between two objects.
 /// @len: its bytes, at least lnd_health_size().
 /// @config: sizes and knobs; copied.
 /// @now: the time.
 /// @health: where the object's pointer is written.
 ///
-/// One object for each incarnation of the node: its numbers begin anew with it.
+/// Create one object for each incarnation of the node: its numbers start again with it.
 ///
 /// Context: any.
 /// Return: LND_OK, LND_E_NULL, LND_E_SIZE, LND_E_ALIGN, LND_E_VERSION, LND_E_CONFIG, LND_E_MEMORY.
@@ -183,7 +183,7 @@ pub unsafe extern "C" fn lnd_health_create(
         // SAFETY: by the contract of the ABI the memory is ours until the object is destroyed: that
         // is what `'static` means here.
         let memory = unsafe { core::slice::from_raw_parts_mut(mem.cast::<MaybeUninit<u8>>(), len) };
-        // The first line is `next_id`'s.
+        // `next_id` uses the first line.
         let memory = memory.get_mut(LINE..).ok_or(lnd_error::LND_E_MEMORY)?;
         let mut arena = Arena::new(memory);
         let cell = &*fill(&mut arena, given, now)?;
@@ -199,12 +199,12 @@ pub unsafe extern "C" fn lnd_health_create(
     outcome(create())
 }
 
-/// The number of the object that is made at `mem`; handles carry it. The memory's first line counts the
-/// objects that were made there, from whatever it held before the first: handles of an object that was here
-/// are not taken for those of the next, though it be made at the same time (R14). Never zero.
+/// The number of an object at `mem`; its handles carry it. The memory's first line counts the
+/// objects made there, from whatever value it held before the first. So a handle of an earlier
+/// object does not match the next one, even if both were made at the same time (R14). Never zero.
 fn next_id(mem: *mut c_void, now: u64) -> u32 {
-    // SAFETY: aligned to a line and as long as one, which the caller has checked; initialised, and the
-    // caller's memory alone, by the contract of the ABI: no other context has it.
+    // SAFETY: aligned to a line and as long as one, which the caller has checked; initialised, and
+    // the caller's memory alone, by the contract of the ABI: no other context has it.
     let count = unsafe { &mut *mem.cast::<u32>() };
     let number = count.wrapping_add(1);
     *count = number;
@@ -217,7 +217,7 @@ fn next_id(mem: *mut c_void, now: u64) -> u32 {
     }
 }
 
-/// Makes the owner's half in its place; not inlined, for the stack's sake.
+/// Builds the owner's half in its place. Not inlined, to save stack.
 #[inline(never)]
 fn fill(
     arena: &mut Arena<'static>,
@@ -225,7 +225,7 @@ fn fill(
     now: u64,
 ) -> Result<&'static mut Cell, lnd_error> {
     let config = understand(given)?;
-    // Not `place`, which would have it on the stack for a moment.
+    // Not `place`, which would build it on the stack.
     let cell = arena.table(1, |_| Cell(Guarded::new(MaybeUninit::uninit())))?;
     let cell = cell.first_mut().ok_or(ArenaFull)?;
     let block = arena.table(config.bytes_needed(), |_| MaybeUninit::<u8>::uninit())?;
@@ -240,9 +240,9 @@ fn fill(
 /// lnd_health_destroy() - Ends a health object; its memory is the caller's again.
 /// @health: the object.
 ///
-/// Messages on their way and actions under way are forgotten.
+/// Messages and actions under way are discarded.
 ///
-/// Context: any; no other call is under way or comes later.
+/// Context: any; no other call is under way or follows.
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY.
 #[no_mangle]
 pub unsafe extern "C" fn lnd_health_destroy(health: *mut lnd_health) -> lnd_error {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Values that C may name and may not hold: each lies in a place, under a generation.
+//! Values that C names and does not hold. Each lies in a place, under a generation.
 
 use lnd_core::time::{Instant, Span};
 
@@ -10,9 +10,9 @@ const NONE: u32 = u32::MAX;
 #[derive(Debug)]
 pub(super) struct HandleSlot<T> {
     generation: u32,
-    /// Next free place, if this one is free; else the one that was taken next.
+    /// Next free place, if this one is free; else the place that was taken next.
     next: u32,
-    /// The one that was taken before this one.
+    /// The place that was taken before this one.
     prev: u32,
     /// When it was taken.
     since: Instant,
@@ -20,7 +20,7 @@ pub(super) struct HandleSlot<T> {
 }
 
 impl<T> HandleSlot<T> {
-    /// Place number `index`, free; the one after it is the next.
+    /// Place number `index`, free; its next free place is the one after it.
     pub const fn free(index: usize) -> Self {
         Self {
             generation: 0,
@@ -37,7 +37,7 @@ impl<T> HandleSlot<T> {
 pub(super) struct HandleTable<'m, T> {
     places: &'m mut [HandleSlot<T>],
     first: u32,
-    /// Those in use, in the order in which they were taken.
+    /// The places in use, in the order in which they were taken.
     oldest: u32,
     newest: u32,
 }
@@ -47,12 +47,12 @@ impl<'m, T> HandleTable<'m, T> {
         Self { places, first: 0, oldest: NONE, newest: NONE }
     }
 
-    /// Whether nothing more can be kept.
+    /// Whether every place is taken.
     pub const fn is_full(&self) -> bool {
         self.first as usize >= self.places.len()
     }
 
-    /// Keeps a value from `now` on: place and generation, or the value back.
+    /// Stores a value at `now`. Returns place and generation, or the value if there is no room.
     pub fn keep(&mut self, now: Instant, value: T) -> Result<(u32, u32), T> {
         let index = self.first;
         let Some(place) = self.places.get_mut(index as usize) else { return Err(value) };
@@ -74,7 +74,7 @@ impl<'m, T> HandleTable<'m, T> {
         self.places.get(self.oldest as usize).map(|place| place.since)
     }
 
-    /// Gives up the oldest value if it was taken `bound` ago or earlier; its name is stale.
+    /// Drops the oldest value if it was stored `bound` ago or earlier; its name is then stale.
     pub fn expire(&mut self, now: Instant, bound: Span) -> bool {
         let index = self.oldest;
         let Some(place) = self.places.get_mut(index as usize) else { return false };
@@ -86,7 +86,7 @@ impl<'m, T> HandleTable<'m, T> {
         true
     }
 
-    /// Puts a place back among the free ones.
+    /// Adds a place to the free ones.
     fn release(&mut self, index: u32) {
         let Some(place) = self.places.get_mut(index as usize) else { return };
         let (prev, next) = (place.prev, place.next);
@@ -112,26 +112,26 @@ impl<'m, T> HandleTable<'m, T> {
         self.find(index, generation)?.value.as_mut()
     }
 
-    /// Takes a value out; its name is stale.
+    /// Takes a value out; its name is then stale.
     pub fn take(&mut self, index: u32, generation: u32) -> Option<T> {
         let value = self.find(index, generation)?.value.take();
         self.release(index);
         value
     }
 
-    /// Takes a value out for a moment; [`put_back`](Self::put_back) follows.
+    /// Takes a value out temporarily; [`put_back`](Self::put_back) follows.
     pub fn borrow(&mut self, index: u32, generation: u32) -> Option<T> {
         self.find(index, generation)?.value.take()
     }
 
-    /// Puts back what was borrowed, under its old name.
+    /// Puts a borrowed value back, under its old name.
     pub fn put_back(&mut self, index: u32, value: T) {
         if let Some(place) = self.places.get_mut(index as usize) {
             place.value = Some(value);
         }
     }
 
-    /// Gives up the place of what was borrowed.
+    /// Frees the place of a borrowed value.
     pub fn forget(&mut self, index: u32) {
         self.release(index);
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! What the end of a message's try means.
+//! The ends of a message's tries.
 
 use core::mem::size_of;
 
@@ -16,7 +16,7 @@ use crate::abi::{lnd_attempts, lnd_error, lnd_next, lnd_outcome, lnd_report, lnd
 use crate::errors::outcome;
 use crate::input::{input, output};
 
-/// The class and the delivery that a report speaks of.
+/// The class and the delivery of a report.
 fn end_of(report: &lnd_report) -> Result<End, lnd_error> {
     let class = CLASSES.get(report.health as usize).copied();
     let class = class.ok_or(lnd_error::LND_E_ARGUMENT)?;
@@ -29,7 +29,7 @@ fn end_of(report: &lnd_report) -> Result<End, lnd_error> {
     };
     let cause = Cause::ALL.get((report.cause as usize).wrapping_sub(1)).copied();
     let place = Place::ALL.get((report.place as usize).wrapping_sub(1)).copied();
-    // The status that the report was made of, as far as ends need it.
+    // The status behind the report, as far as ends need it.
     let mut end = End::of(&Status {
         errno: report.error,
         health: class,
@@ -38,7 +38,7 @@ fn end_of(report: &lnd_report) -> Result<End, lnd_error> {
         evidence: cause.map(|cause| (cause, place.unwrap_or(Place::Queue))),
     });
     if place.is_none() {
-        // Without a place the class has to do.
+        // A report without a place: health decides by its class.
         end.charge = None;
     }
     Ok(end)
@@ -64,7 +64,7 @@ pub(super) fn class_of(class: u32) -> Result<Class, lnd_error> {
     CLASSES.get(class as usize).copied().ok_or(lnd_error::LND_E_ARGUMENT)
 }
 
-/// A message that is tried again; `at`: not before.
+/// A message that continues; `at`: not before.
 fn goes_on(way: &Attempts, at: Option<Instant>) -> lnd_outcome {
     let next = if at.is_some() { lnd_next::LND_NEXT_LATER } else { lnd_next::LND_NEXT_AGAIN };
     let uncertain = way.may_have_arrived();
@@ -104,7 +104,7 @@ fn over(ended: &Ended) -> lnd_outcome {
 }
 
 impl Whole {
-    /// Ends a journey's try by `end`; what becomes of the message.
+    /// Ends a message's try with `end`. Returns how the message continues.
     fn try_ended(
         &mut self,
         id: u32,
@@ -132,9 +132,9 @@ impl Whole {
     }
 }
 
-/// lnd_health_ended() - A try has ended, as finalize() reports it.
+/// lnd_health_ended() - Reports the end of a try, from finalize().
 /// @health: the object.
-/// @journey: the message.
+/// @attempts: the message.
 /// @report: the report.
 /// @now: the time.
 /// @result: filled in; its size is set.
@@ -163,7 +163,7 @@ pub unsafe extern "C" fn lnd_health_ended(
     outcome(unsafe { lnd_health::with(health, ended) })
 }
 
-/// What a refusal of `lnd_submit` says. All that is not listed is the caller's error.
+/// The meaning of an error of `lnd_submit`. Errors that are not listed are the caller's.
 const fn refusal_of(error: u32) -> Refusal {
     const PEER_DOWN: u32 = lnd_error::LND_E_PEER_DOWN as u32;
     const NO_ROUTE: u32 = lnd_error::LND_E_NO_ROUTE as u32;
@@ -184,9 +184,9 @@ const fn refusal_of(error: u32) -> Refusal {
     }
 }
 
-/// lnd_health_refused() - lnd_submit() has refused a try.
+/// lnd_health_refused() - Reports that lnd_submit() has refused a try.
 /// @health: the object.
-/// @journey: the message.
+/// @attempts: the message.
 /// @error: what lnd_submit() returned.
 /// @now: the time.
 /// @result: filled in; its size is set.
@@ -214,9 +214,9 @@ pub unsafe extern "C" fn lnd_health_refused(
     outcome(unsafe { lnd_health::with(health, refused) })
 }
 
-/// lnd_health_give_up() - Ends a message's way, with or without a try under way.
+/// lnd_health_give_up() - Ends a message, with or without a try under way.
 /// @health: the object.
-/// @journey: the message.
+/// @attempts: the message.
 /// @result: filled in, with what is known of delivery; its size is set. May be NULL.
 ///
 /// Context: the owner's.

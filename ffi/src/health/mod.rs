@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! `lnd_health_*` and `lnd_prober_*`: a node's health values, rail selection, resends, recovery and
-//! liveness probes. An object of its own: a node has several NIs and one health.
+//! liveness probes. Health is an object of its own: a node has several NIs and one health.
 //!
-//! It has one owner at a time, and no lock: a second context inside is told so.
+//! It has one owner at a time and no lock. A second concurrent context gets an error.
 
 mod actions;
 mod copies;
@@ -58,7 +58,7 @@ pub struct lnd_health {
 #[derive(Debug)]
 struct Cell(Guarded<MaybeUninit<Whole>>);
 
-// SAFETY: the cell is entered only by the one who has set `busy`.
+// SAFETY: only the context that has set `busy` enters the cell.
 unsafe impl Sync for Cell {}
 
 /// What the owner uses.
@@ -91,13 +91,13 @@ impl lnd_health {
         if magic.load(Ordering::Relaxed) != ALIVE {
             return Err(lnd_error::LND_E_NI);
         }
-        // SAFETY: it bears the magic number, so that it was made by `lnd_health_create`.
+        // SAFETY: it has the magic number, so `lnd_health_create` made it.
         let this = unsafe { &*health };
         // Acquire: partner is the Release below.
         if this.busy.compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed).is_err() {
             return Err(lnd_error::LND_E_BUSY);
         }
-        // SAFETY: `busy` was zero and is ours now: nobody else is inside.
+        // SAFETY: `busy` was zero and is ours now: no other context is inside.
         let cell = unsafe { &mut *this.entered.0.get() };
         // SAFETY: written before the object was.
         let result = act(this.id, unsafe { cell.assume_init_mut() });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Names that cross: made, and read. A name is checked for its object, its kind and its use of the
-//! place before anything is done with it (R14).
+//! Makes and reads names. Before a name is used, its object, its kind and its use of the place are
+//! checked (R14).
 
 use ::lnd_health::{NiId, Object, PeerId, PeerNiId, RouteId};
 
@@ -69,7 +69,7 @@ impl Whole {
         }
     }
 
-    /// One of ours.
+    /// A local interface.
     pub(super) fn local(&mut self, id: u32, named: lnd_health_ni) -> Result<NiId, lnd_error> {
         match self.object(id, named)? {
             Object::Local(local) => Ok(local),
@@ -77,7 +77,7 @@ impl Whole {
         }
     }
 
-    /// A peer's.
+    /// A peer's interface.
     pub(super) fn peer_ni(&mut self, id: u32, named: lnd_health_ni) -> Result<PeerNiId, lnd_error> {
         match self.object(id, named)? {
             Object::Peer(ni) => Ok(ni),
@@ -97,7 +97,7 @@ impl Whole {
         }
     }
 
-    /// A route; whether it is still there shows on use.
+    /// A route. Its use shows whether it still exists.
     pub(super) fn route(&mut self, id: u32, named: lnd_health_route) -> Result<RouteId, lnd_error> {
         let route = RouteId::from_parts(named.index, named.generation);
         let route = route.filter(|_| named.kind == ROUTE).ok_or(lnd_error::LND_E_STALE)?;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Maintenance: what is taken out of use, which paths an operator wants first, what has changed.
+//! Maintenance: interfaces out of use, preferred paths, and the journal of changes.
 
 use core::mem::size_of;
 
@@ -19,15 +19,15 @@ use crate::abi::{
 use crate::errors::outcome;
 use crate::input::{inputs, output, place, place_if, put, put_if, value};
 
-/// lnd_health_drain_local() - Takes an interface of ours out of use for maintenance, or back into it.
+/// lnd_health_drain_local() - Takes a local interface out of use for maintenance, or back into use.
 /// @health: the object.
 /// @local: the interface.
-/// @drain: 1: nothing new is sent by it; 0: it is used again.
+/// @drain: 1: no new message is sent through it; 0: it is used again.
 /// @now: the time.
-/// @remaining: where the number of messages on their way by it is written; may be NULL. To be called
+/// @remaining: where the number of messages under way through it is written; may be NULL. Call
 ///             until it is 0.
 ///
-/// What is on its way ends as usual. Its health is not touched.
+/// Messages under way end as usual. The interface's health does not change.
 ///
 /// Context: the owner's.
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE,
@@ -52,13 +52,13 @@ pub unsafe extern "C" fn lnd_health_drain_local(
     outcome(unsafe { lnd_health::with(health, drained) })
 }
 
-/// lnd_health_drain_peer() - The same for all interfaces that a peer has now.
+/// lnd_health_drain_peer() - Does the same for all current interfaces of a peer.
 /// @health: the object.
 /// @peer: the peer.
-/// @drain: 1: nothing new is sent to it; 0: it is used again.
+/// @drain: 1: no new message is sent to it; 0: it is used again.
 /// @now: the time.
-/// @remaining: where the number of messages on their way to it is written, with those between two tries;
-///             may be NULL.
+/// @remaining: where the number of messages under way to it is written, including those between two
+///             tries; may be NULL.
 ///
 /// Context: the owner's.
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE.
@@ -82,10 +82,10 @@ pub unsafe extern "C" fn lnd_health_drain_peer(
     outcome(unsafe { lnd_health::with(health, drained) })
 }
 
-/// lnd_health_set_credits() - How many credits an interface has left for sending, for selection.
+/// lnd_health_set_credits() - Sets an interface's remaining send credits, for selection.
 /// @health: the object.
-/// @ni: the interface, of ours or of a peer.
-/// @credits: credits left, less what waits for one.
+/// @ni: the interface, local or a peer's.
+/// @credits: credits left, less the messages that wait for one.
 ///
 /// Context: the owner's.
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE.
@@ -104,10 +104,10 @@ pub unsafe extern "C" fn lnd_health_set_credits(
     outcome(unsafe { lnd_health::with(health, set) })
 }
 
-/// lnd_health_set_sensitivity() - What a failure costs an interface, instead of what the configuration says.
+/// lnd_health_set_sensitivity() - Sets by how much a failure decrements an interface's health.
 /// @health: the object.
-/// @ni: the interface, of ours or of a peer.
-/// @sensitivity: 0 to 1000; LND_NO_SENSITIVITY: as the configuration says.
+/// @ni: the interface, local or a peer's.
+/// @sensitivity: 0 to 1000; LND_NO_SENSITIVITY: as in the configuration.
 ///
 /// Context: the owner's.
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_ARGUMENT, LND_E_FOREIGN,
@@ -148,16 +148,16 @@ fn rule(given: &lnd_rule) -> Result<Rule, lnd_error> {
     Ok(Rule { to, priority })
 }
 
-/// lnd_health_set_rules() - Replaces the user-defined policies of selection.
+/// lnd_health_set_rules() - Replaces the user-defined selection policies.
 /// @health: the object.
-/// @rules: the rules, a later one wins; may be NULL if there are none.
+/// @rules: the rules; a later one overrides an earlier one; may be NULL if there are none.
 /// @count: how many, 0 to LND_MAX_RULES.
 ///
-/// They bind what there is now: call it again when an interface, a peer or a route was added. What matches
-/// no rule has priority 0 and no preference. A route's own priority, of lnd_health_set_route(), is added
-/// to that of its gateway's rule.
+/// The rules apply to what exists now: call again after an interface, a peer or a route was added.
+/// What matches no rule has priority 0 and no preference. A route's own priority, from
+/// lnd_health_set_route(), is added to that of its gateway's rule.
 ///
-/// Context: the owner's. Looks at all tables for each rule.
+/// Context: the owner's. Visits all tables for each rule.
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_BUSY, LND_E_ARGUMENT.
 #[no_mangle]
 pub unsafe extern "C" fn lnd_health_set_rules(
@@ -171,7 +171,7 @@ pub unsafe extern "C" fn lnd_health_set_rules(
         }
         // SAFETY: by the contract of the ABI.
         let rules = unsafe { inputs(rules, count)? };
-        // An error changes nothing, so all are read before the first one is applied.
+        // An error must change nothing, so all rules are read before the first one is applied.
         for given in rules {
             rule(given)?;
         }
@@ -182,13 +182,14 @@ pub unsafe extern "C" fn lnd_health_set_rules(
     outcome(unsafe { lnd_health::with(health, set) })
 }
 
-/// lnd_health_journal_next() - Reads health's journal: who changed, when, on which evidence.
+/// lnd_health_journal_next() - Reads health's journal: which interface changed, when, on which
+/// evidence.
 /// @health: the object.
-/// @next: the number of the change wanted, 0 at first; the number after the one read is written there.
+/// @next: the number of the change to read, 0 at first; the number after it is written there.
 /// @change: filled in; its size is set.
 ///
-/// The journal keeps as many changes as its configuration says. A reader that is late misses the oldest
-/// ones, and sees it by the @number of the change.
+/// The journal keeps the number of changes in the configuration. A slow reader misses the oldest
+/// changes, and detects it by the @number of the change.
 ///
 /// Context: the owner's.
 /// Return: LND_OK, LND_E_END (no such change yet), LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI,

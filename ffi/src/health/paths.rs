@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! A message's way through the paths: where each try goes.
+//! The paths of a message: where each try goes.
 
 use core::mem::size_of;
 
@@ -19,7 +19,7 @@ use crate::input::{output, place, put, values};
 // Arbitrary, and not zero.
 const ATTEMPTS: u32 = 0x4a4e_0004;
 
-/// Whether a handle is of a message of this object.
+/// Whether a handle names a message of this object.
 pub(super) fn check(id: u32, attempts: lnd_attempts) -> Result<(), lnd_error> {
     if attempts.kind != ATTEMPTS {
         return Err(lnd_error::LND_E_STALE);
@@ -30,19 +30,19 @@ pub(super) fn check(id: u32, attempts: lnd_attempts) -> Result<(), lnd_error> {
     Ok(())
 }
 
-/// lnd_health_open() - A message begins its way to a peer.
+/// lnd_health_open() - Opens a message to a peer.
 /// @health: the object.
 /// @peer: the peer.
 /// @deadline: the one deadline, over all tries.
-/// @resend: 1 if it may be sent again.
-/// @cookie: the caller's name for it, in the journal.
-/// @journey: where the handle is written.
+/// @resend: 1 if it may be resent.
+/// @cookie: the caller's value for it, in the journal.
+/// @attempts: where the handle is written.
 ///
-/// Ended by lnd_health_ended(), lnd_health_refused() or lnd_health_give_up().
+/// lnd_health_ended(), lnd_health_refused() or lnd_health_give_up() ends it.
 ///
 /// Context: the owner's.
-/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE (no
-/// such peer any more), LND_E_NO_SLOTS.
+/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE (the
+/// peer was removed), LND_E_NO_SLOTS.
 #[no_mangle]
 pub unsafe extern "C" fn lnd_health_open(
     health: *mut lnd_health,
@@ -70,16 +70,17 @@ pub unsafe extern "C" fn lnd_health_open(
     outcome(unsafe { lnd_health::with(health, open) })
 }
 
-/// lnd_health_bind() - Binds a message to an interface of ours, of its peer, or to both: a response goes
-/// where its request came from.
+/// lnd_health_bind() - Binds a message to a local interface, to its peer's, or to both, so that a
+/// response takes the path of its request.
 /// @health: the object.
-/// @journey: the message, before its first lnd_health_begin().
-/// @local: ours; all 0: any.
-/// @peer_ni: its peer's; all 0: any.
+/// @attempts: the message, before its first lnd_health_begin().
+/// @local: the local interface; all 0: any.
+/// @peer_ni: the peer's interface; all 0: any.
 ///
 /// Context: the owner's.
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE,
-/// LND_E_WRONG_KIND, LND_E_ARGUMENT (an interface of another peer), LND_E_RUNNING (a try has begun).
+/// LND_E_WRONG_KIND, LND_E_ARGUMENT (an interface of another peer), LND_E_RUNNING (a try has
+/// begun).
 #[no_mangle]
 pub unsafe extern "C" fn lnd_health_bind(
     health: *mut lnd_health,
@@ -109,17 +110,17 @@ pub unsafe extern "C" fn lnd_health_bind(
     outcome(unsafe { lnd_health::with(health, bind) })
 }
 
-/// lnd_health_begin() - Finds the path of a message's next try, and begins it.
+/// lnd_health_begin() - Selects the path of a message's next try and begins the try.
 /// @health: the object.
-/// @journey: the message.
+/// @attempts: the message.
 /// @now: the time.
 /// @path: filled in; its size is set.
 ///
 /// Context: the owner's.
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN,
-/// LND_E_STALE, LND_E_NO_ROUTE (no path that is allowed; lnd_health_give_up() is next),
-/// LND_E_DEADLINE (no try may begin any more; the same), LND_E_RUNNING (a try is under way),
-/// LND_E_WAIT (not before lnd_health_next_try(); nothing has changed).
+/// LND_E_STALE, LND_E_NO_ROUTE (no allowed path; call lnd_health_give_up() next), LND_E_DEADLINE
+/// (no further try may begin; the same), LND_E_RUNNING (a try is under way), LND_E_WAIT (not before
+/// lnd_health_next_try(); no effect).
 #[no_mangle]
 pub unsafe extern "C" fn lnd_health_begin(
     health: *mut lnd_health,
@@ -136,15 +137,16 @@ pub unsafe extern "C" fn lnd_health_begin(
     outcome(unsafe { lnd_health::with(health, begin) })
 }
 
-/// lnd_health_begin_near() - As lnd_health_begin(), by an interface near to the message's memory and CPUs.
+/// lnd_health_begin_near() - As lnd_health_begin(), and prefers interfaces near the message's
+/// memory and CPUs.
 /// @health: the object.
-/// @journey: the message.
-/// @distances: of each interface of ours, by its @index.
-/// @count: how many, 0 to 32; those that are missing are near.
+/// @attempts: the message.
+/// @distances: the distance of each local interface, by its @index.
+/// @count: how many, 0 to 32; interfaces without an entry are near.
 /// @now: the time.
 /// @path: filled in; its size is set.
 ///
-/// Health, an operator's rules and what was tried go before distances.
+/// Health, an operator's rules and earlier tries take precedence over distances.
 ///
 /// Context: the owner's.
 /// Return: as lnd_health_begin(), LND_E_ARGUMENT.
@@ -185,7 +187,7 @@ fn distance(given: &lnd_distance) -> Result<Distance, lnd_error> {
 }
 
 impl Whole {
-    /// Chooses a path for a message's next try, and begins the try.
+    /// Selects a path for a message's next try, and begins the try.
     fn begin(
         &mut self,
         id: u32,
@@ -227,13 +229,13 @@ impl Whole {
     }
 }
 
-/// lnd_health_next_try() - From when on a message's next try may begin.
+/// lnd_health_next_try() - The earliest time of a message's next try.
 /// @health: the object.
-/// @journey: the message.
+/// @attempts: the message.
 /// @time: where the time is written; 0: now.
 ///
-/// After LND_NEXT_LATER the message pauses, since every path has failed a moment ago: call
-/// lnd_health_begin() at this time. It becomes sooner when an interface has recovered.
+/// After LND_NEXT_LATER the message pauses, because every path has just failed: call
+/// lnd_health_begin() at this time. The time becomes earlier when an interface has recovered.
 ///
 /// Context: the owner's.
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! The liveness prober: whom it watches, how, and what it finds.
+//! The liveness prober: which interfaces it watches, how, and its results.
 
 use ::lnd_health::node::Action;
 use ::lnd_health::prober::{Finding, ProbeEnd};
@@ -14,7 +14,7 @@ use crate::abi::{
 use crate::errors::outcome;
 use crate::input::{input, place, place_if, put, put_if};
 
-/// lnd_prober_offer() - Which kinds of probe the transport offers.
+/// lnd_prober_offer() - Sets the kinds of probe that the transport offers.
 /// @health: the object.
 /// @kinds: a bit for each enum lnd_probe_kind.
 ///
@@ -41,8 +41,8 @@ pub unsafe extern "C" fn lnd_prober_offer(health: *mut lnd_health, kinds: u32) -
     outcome(unsafe { lnd_health::with(health, offer) })
 }
 
-/// lnd_prober_tried() - The trial of the illegal read, over an endpoint made for it, has gone well:
-/// it ended with an access error and left both ends usable.
+/// lnd_prober_tried() - Reports a successful trial of the illegal read, over an endpoint made for
+/// it: it ended with an access error and left both ends usable.
 /// @health: the object.
 ///
 /// Context: the owner's.
@@ -57,15 +57,15 @@ pub unsafe extern "C" fn lnd_prober_tried(health: *mut lnd_health) -> lnd_error 
     outcome(unsafe { lnd_health::with(health, tried) })
 }
 
-/// lnd_prober_watch() - Probes a peer's interface from now on, whenever it is idle.
+/// lnd_prober_watch() - Probes a peer's interface from now on, when it is idle.
 /// @health: the object.
 /// @peer_ni: the interface.
-/// @one_way: 1 if it only sends to us.
+/// @one_way: 1 if this node only receives from it.
 /// @now: the time.
 ///
 /// Context: the owner's.
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE,
-/// LND_E_WRONG_KIND (an interface of ours).
+/// LND_E_WRONG_KIND (a local interface).
 #[no_mangle]
 pub unsafe extern "C" fn lnd_prober_watch(
     health: *mut lnd_health,
@@ -88,7 +88,7 @@ pub unsafe extern "C" fn lnd_prober_watch(
 ///
 /// Context: the owner's.
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE,
-/// LND_E_WRONG_KIND (an interface of ours).
+/// LND_E_WRONG_KIND (a local interface).
 #[no_mangle]
 pub unsafe extern "C" fn lnd_prober_unwatch(
     health: *mut lnd_health,
@@ -103,14 +103,14 @@ pub unsafe extern "C" fn lnd_prober_unwatch(
     outcome(unsafe { lnd_health::with(health, unwatch) })
 }
 
-/// lnd_prober_turn_on() - Turns on a kind that is offered and off at the operator's word: the NOOP, which
-/// takes a receive buffer of the peer and its part in it.
+/// lnd_prober_turn_on() - Turns on a kind of probe that is offered and is off by default: the NOOP,
+/// which needs the peer's cooperation and one of its receive buffers.
 /// @health: the object.
 /// @kind: enum lnd_probe_kind.
 ///
 /// Context: the owner's.
-/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_ARGUMENT, LND_E_UNSUPPORTED (it
-/// is not offered, or has not stood its trial).
+/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_ARGUMENT, LND_E_UNSUPPORTED
+/// (it is not offered, or was not tried).
 #[no_mangle]
 pub unsafe extern "C" fn lnd_prober_turn_on(health: *mut lnd_health, kind: u32) -> lnd_error {
     let turn_on = |_, whole: &mut Whole| {
@@ -122,12 +122,12 @@ pub unsafe extern "C" fn lnd_prober_turn_on(health: *mut lnd_health, kind: u32) 
     outcome(unsafe { lnd_health::with(health, turn_on) })
 }
 
-/// lnd_prober_user() - One more on this node uses a peer's interface, or one does so no longer.
+/// lnd_prober_user() - Counts the users of a peer's interface on this node.
 /// @health: the object.
 /// @peer_ni: the interface.
 /// @enters: 1: one more; 0: one less.
-/// @users: where their number is written; may be NULL. After LND_FINDING_CLEAN_UP it says how many are
-///         to be told.
+/// @users: where their number is written; may be NULL. After LND_FINDING_CLEAN_UP this many must be
+///         notified.
 ///
 /// Context: the owner's.
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN, LND_E_WRONG_KIND,
@@ -153,16 +153,16 @@ pub unsafe extern "C" fn lnd_prober_user(
     outcome(unsafe { lnd_health::with(health, user) })
 }
 
-/// lnd_prober_state() - What the prober is to know of a peer's interface.
+/// lnd_prober_state() - Reports the state of a peer's interface to the prober.
 /// @health: the object.
 /// @peer_ni: the interface.
-/// @active: 1: there was traffic that shows it alive.
+/// @active: 1: its traffic shows that it is up.
 /// @published: 1: its peer has published a word for probing.
-/// @urgent: 1: something waits for news of it, probe it first.
+/// @urgent: 1: work waits for the result, probe it first.
 ///
 /// Context: the owner's.
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE,
-/// LND_E_WRONG_KIND (an interface of ours).
+/// LND_E_WRONG_KIND (a local interface).
 #[no_mangle]
 pub unsafe extern "C" fn lnd_prober_state(
     health: *mut lnd_health,
@@ -186,16 +186,18 @@ pub unsafe extern "C" fn lnd_prober_state(
     outcome(unsafe { lnd_health::with(health, state) })
 }
 
-/// lnd_prober_migrating() - The transport moves a peer's interface to another path, or has done so.
+/// lnd_prober_migrating() - Reports that the transport moves a peer's interface to another path, or
+/// has finished.
 /// @health: the object.
 /// @peer_ni: the interface.
-/// @migrating: 1: it is being moved, and not probed meanwhile; 0: the move is over.
+/// @migrating: 1: the move has begun, and the interface is not probed during it; 0: the move is
+///             over.
 ///
-/// What was found dead before does not count any more.
+/// Earlier dead results no longer count.
 ///
 /// Context: the owner's.
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE,
-/// LND_E_WRONG_KIND (an interface of ours).
+/// LND_E_WRONG_KIND (a local interface).
 #[no_mangle]
 pub unsafe extern "C" fn lnd_prober_migrating(
     health: *mut lnd_health,
@@ -211,7 +213,7 @@ pub unsafe extern "C" fn lnd_prober_migrating(
     outcome(unsafe { lnd_health::with(health, moved) })
 }
 
-/// lnd_prober_ended() - How a probe ended.
+/// lnd_prober_ended() - Reports the end of a probe.
 /// @health: the object.
 /// @action: the probe.
 /// @end: enum lnd_probe_end.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Routes: networks that are reached through a peer that routes.
+//! Routes: networks that are reached through a gateway.
 
 use super::{lnd_health, names, Whole};
 use crate::abi::{lnd_error, lnd_health_ni, lnd_health_route};
@@ -9,14 +9,14 @@ use crate::input::{place, put};
 /// lnd_health_add_route() - Adds a route: a network that is reached through a gateway.
 /// @health: the object.
 /// @network: the far network's number, the upper half of the NIDs on it.
-/// @gateway: the gateway's interface on one of our own networks: the next hop.
+/// @gateway: the gateway's interface on one of this node's networks: the next hop.
 /// @route: where its name is written.
 ///
-/// It is alive, has one hop and the best priority until lnd_health_set_route() says otherwise.
+/// The route is alive, has one hop and the best priority until lnd_health_set_route() changes that.
 ///
 /// Context: the owner's.
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE,
-/// LND_E_WRONG_KIND (an interface of ours), LND_E_PEERS_FULL, LND_E_NO_ROUTE (too many networks).
+/// LND_E_WRONG_KIND (a local interface), LND_E_PEERS_FULL, LND_E_NO_ROUTE (too many networks).
 #[no_mangle]
 pub unsafe extern "C" fn lnd_health_add_route(
     health: *mut lnd_health,
@@ -35,12 +35,12 @@ pub unsafe extern "C" fn lnd_health_add_route(
     outcome(unsafe { lnd_health::with(health, add) })
 }
 
-/// lnd_health_set_route() - What is known of a route.
+/// lnd_health_set_route() - Sets the state of a route.
 /// @health: the object.
 /// @route: the route.
 /// @priority: 0 to 65,535; 0 is the best.
-/// @hops: gateways on the way, 0 to 255.
-/// @alive: 1 if the gateway lives and its interfaces on both sides are up.
+/// @hops: gateways on the path, 0 to 255.
+/// @alive: 1 if the gateway is up and its interfaces on both sides are up.
 ///
 /// Context: the owner's.
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_ARGUMENT, LND_E_FOREIGN,
@@ -65,7 +65,7 @@ pub unsafe extern "C" fn lnd_health_set_route(
     outcome(unsafe { lnd_health::with(health, set) })
 }
 
-/// lnd_health_remove_route() - Forgets a route.
+/// lnd_health_remove_route() - Removes a route.
 /// @health: the object.
 /// @route: the route.
 ///

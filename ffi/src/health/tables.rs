@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Interfaces and peers, and how they stand.
+//! Interfaces and peers, and their health.
 
 use ::lnd_health::node::{Full, PeerSettings, Remove};
 use ::lnd_health::{HealthValue, NiStatus};
@@ -35,7 +35,7 @@ pub(super) fn nid_of(nid: u64) -> Result<Nid, lnd_error> {
     Nid::from_raw(nid).ok_or(lnd_error::LND_E_ARGUMENT)
 }
 
-/// lnd_health_add_local() - Takes up an interface of ours, in full health.
+/// lnd_health_add_local() - Adds a local interface, at full health.
 /// @health: the object.
 /// @nid: its NID.
 /// @local: where its name is written.
@@ -59,13 +59,13 @@ pub unsafe extern "C" fn lnd_health_add_local(
     outcome(unsafe { lnd_health::with(health, add) })
 }
 
-/// lnd_health_remove_local() - Forgets an interface of ours.
+/// lnd_health_remove_local() - Removes a local interface.
 /// @health: the object.
 /// @local: the interface.
 ///
 /// Context: the owner's.
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE,
-/// LND_E_WRONG_KIND (a peer's interface), LND_E_RUNNING (messages are on their way).
+/// LND_E_WRONG_KIND (a peer's interface), LND_E_RUNNING (messages are under way).
 #[no_mangle]
 pub unsafe extern "C" fn lnd_health_remove_local(
     health: *mut lnd_health,
@@ -79,10 +79,10 @@ pub unsafe extern "C" fn lnd_health_remove_local(
     outcome(unsafe { lnd_health::with(health, remove) })
 }
 
-/// lnd_health_add_peer() - Takes up a peer, without interfaces yet.
+/// lnd_health_add_peer() - Adds a peer, without interfaces.
 /// @health: the object.
 /// @router: 1 if it routes.
-/// @suppresses: 1 if it recognises second copies by number.
+/// @suppresses: 1 if it recognises duplicates by their number.
 /// @peer: where its name is written.
 ///
 /// Context: the owner's.
@@ -105,7 +105,7 @@ pub unsafe extern "C" fn lnd_health_add_peer(
     outcome(unsafe { lnd_health::with(health, add) })
 }
 
-/// lnd_health_add_peer_ni() - Takes up an interface of a peer, in full health.
+/// lnd_health_add_peer_ni() - Adds an interface of a peer, at full health.
 /// @health: the object.
 /// @peer: the peer.
 /// @nid: the interface's NID.
@@ -113,7 +113,7 @@ pub unsafe extern "C" fn lnd_health_add_peer(
 ///
 /// Context: the owner's.
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_KNOWN,
-/// LND_E_ARGUMENT, LND_E_FOREIGN, LND_E_STALE (no such peer any more), LND_E_PEERS_FULL,
+/// LND_E_ARGUMENT, LND_E_FOREIGN, LND_E_STALE (the peer was removed), LND_E_PEERS_FULL,
 /// LND_E_NO_ROUTE (too many networks).
 #[no_mangle]
 pub unsafe extern "C" fn lnd_health_add_peer_ni(
@@ -133,13 +133,13 @@ pub unsafe extern "C" fn lnd_health_add_peer_ni(
     outcome(unsafe { lnd_health::with(health, add) })
 }
 
-/// lnd_health_remove_peer() - Forgets a peer with its interfaces.
+/// lnd_health_remove_peer() - Removes a peer with its interfaces.
 /// @health: the object.
 /// @peer: the peer.
 ///
 /// Context: the owner's.
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE,
-/// LND_E_RUNNING (messages are on their way, or a route leads through it).
+/// LND_E_RUNNING (messages are under way, or a route uses it as its gateway).
 #[no_mangle]
 pub unsafe extern "C" fn lnd_health_remove_peer(
     health: *mut lnd_health,
@@ -153,9 +153,9 @@ pub unsafe extern "C" fn lnd_health_remove_peer(
     outcome(unsafe { lnd_health::with(health, remove) })
 }
 
-/// lnd_health_get() - How an interface stands.
+/// lnd_health_get() - The health of an interface.
 /// @health: the object.
-/// @ni: the interface, of ours or of a peer.
+/// @ni: the interface, local or a peer's.
 /// @info: filled in; its size is set.
 ///
 /// Context: the owner's.
@@ -188,9 +188,9 @@ pub unsafe extern "C" fn lnd_health_get(
     outcome(unsafe { lnd_health::with(health, get) })
 }
 
-/// lnd_health_set() - Sets an interface's health, as an operator may.
+/// lnd_health_set() - Sets an interface's health, for an operator.
 /// @health: the object.
-/// @ni: the interface, of ours or of a peer.
+/// @ni: the interface, local or a peer's.
 /// @value: 0 to 1000.
 /// @now: the time.
 ///
@@ -215,10 +215,11 @@ pub unsafe extern "C" fn lnd_health_set(
     outcome(unsafe { lnd_health::with(health, set) })
 }
 
-/// lnd_health_received() - Something came from a peer's interface: it lives.
+/// lnd_health_received() - Reports that a message came from a peer's interface: the interface is
+/// up.
 /// @health: the object.
 /// @peer_ni: the peer's interface.
-/// @local: ours; all 0 if it is not known which.
+/// @local: the local interface; all 0 if it is not known.
 /// @now: the time.
 ///
 /// Context: the owner's.
@@ -244,7 +245,7 @@ pub unsafe extern "C" fn lnd_health_received(
     outcome(unsafe { lnd_health::with(health, received) })
 }
 
-/// lnd_health_fatal() - The fabric condemns an interface of ours, or no longer does.
+/// lnd_health_fatal() - The fabric reports a fatal error of a local interface, or its end.
 /// @health: the object.
 /// @local: the interface.
 /// @fatal: 1 or 0.

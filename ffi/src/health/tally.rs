@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! What health has counted.
+//! Health's counters.
 
 use core::ffi::c_char;
 
@@ -46,16 +46,16 @@ pub unsafe extern "C" fn lnd_health_counter(
     outcome(unsafe { lnd_health::with(health, read) })
 }
 
-/// Longest name of a counter, with the zero that ends it.
+/// Longest name of a counter, with its terminating zero.
 const NAME: usize = 32;
 
-/// The counters' names, each ended by a zero.
+/// The counters' names, each terminated by a zero.
 static NAMES: [[u8; NAME]; HealthCounter::ALL.len()] = {
     let mut names = [[0; NAME]; HealthCounter::ALL.len()];
     let mut at = 0;
     while at < names.len() {
         let name = HealthCounter::ALL[at].name().as_bytes();
-        // At compile time: a longer name does not compile.
+        // Checked at compile time: a longer name does not compile.
         assert!(name.len() < NAME);
         let mut byte = 0;
         while byte < name.len() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Waiting for a message's answer, end to end (R54).
+//! Waits for a message's answer, end to end (R54).
 
 use ::lnd_health::attempts::Path;
 use ::lnd_health::tracker::Tracker;
@@ -14,17 +14,18 @@ const OFF: u32 = lnd_tracker_state::LND_TRACKER_OFF as u32;
 const WAITING: u32 = lnd_tracker_state::LND_TRACKER_WAITING as u32;
 const ENDED: u32 = lnd_tracker_state::LND_TRACKER_ENDED as u32;
 
-/// lnd_tracker_sent() - A message that wants an answer goes out: the wait begins with its first try.
-/// @tracker: the wait; @size is set, the rest 0 before the first try.
-/// @path: of this try.
+/// lnd_tracker_sent() - Reports a try of a message that wants an answer. The wait begins with the
+/// first try.
+/// @tracker: the wait. Before the first try @size is set, and the rest is 0.
+/// @path: the path of this try.
 /// @now: the time.
-/// @timeout: ns within which the answer is due, from the first try.
+/// @timeout: ns from the first try within which the answer is due.
 ///
-/// A later try changes the path, and not the time.
+/// A later try changes the path, but not the time.
 ///
 /// Context: any; the tracker is the caller's.
-/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_STALE (the wait is over), LND_E_ARGUMENT (no
-/// state of a tracker).
+/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_STALE (the wait is over),
+/// LND_E_ARGUMENT (not a state of a tracker).
 #[no_mangle]
 pub unsafe extern "C" fn lnd_tracker_sent(
     tracker: *mut lnd_tracker,
@@ -52,14 +53,14 @@ pub unsafe extern "C" fn lnd_tracker_sent(
     outcome(sent())
 }
 
-/// lnd_tracker_end() - The wait is over: the answer came, the message could not be sent, or nothing waits any
-/// longer.
+/// lnd_tracker_end() - Ends the wait: the answer arrived, the message could not be sent, or the
+/// answer is no longer needed.
 /// @tracker: the wait.
 ///
-/// The first end is the end: a late answer finds LND_E_STALE, and is to be counted and dropped.
+/// Only the first end counts. A late answer gets LND_E_STALE; count it and drop it.
 ///
 /// Context: any; the tracker is the caller's.
-/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_STALE (nothing is waited for).
+/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_STALE (no wait is open).
 #[no_mangle]
 pub unsafe extern "C" fn lnd_tracker_end(tracker: *mut lnd_tracker) -> lnd_error {
     let end = || {
@@ -77,15 +78,16 @@ pub unsafe extern "C" fn lnd_tracker_end(tracker: *mut lnd_tracker) -> lnd_error
 /// lnd_tracker_expire() - Ends the wait if the answer is overdue.
 /// @health: the object that @path of lnd_tracker_sent() came from.
 /// @tracker: the wait.
-/// @cookie: the caller's name for the message, in the journal.
+/// @cookie: the caller's value for the message, in the journal.
 /// @now: the time.
 ///
-/// Only the next hop loses health: of what lies beyond it there is no evidence. Nothing is sent again. An
-/// interface that is gone meanwhile loses none.
+/// Only the next hop loses health: there is no evidence about the path beyond it. No message is
+/// resent. An interface that was removed since loses none.
 ///
 /// Context: the owner's.
-/// Return: LND_OK (it was overdue), LND_E_WAIT (it is not; call again at @deadline), LND_E_NULL, LND_E_ALIGN,
-/// LND_E_SIZE, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE (nothing is waited for).
+/// Return: LND_OK (it was overdue), LND_E_WAIT (it is not overdue; call again at @deadline),
+/// LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_BUSY, LND_E_FOREIGN, LND_E_STALE (no wait
+/// is open).
 #[no_mangle]
 pub unsafe extern "C" fn lnd_tracker_expire(
     health: *mut lnd_health,
