@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Why something shall look at the shard soon; bits of the attention word.
+//! This file names the reasons for which the shard's thread is to look: bits of the attention word.
 
 use crate::base::id::LinkId;
 

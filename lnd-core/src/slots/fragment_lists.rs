@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Fragment lists for transfers of more than one fragment.
+//! This file holds the fragment lists of transfers with more than one fragment.
 
 use crate::base::fragment::{Fragment, MAX_FRAGMENTS};
 
@@ -19,7 +19,8 @@ impl<'m> FragmentLists<'m> {
         Self { lists, free, left }
     }
 
-    /// Takes a list and copies `fragments` into it. `None`: all are in use, or it is too short.
+    /// Takes a list and copies `fragments` into it. `None`: all lists are in use, or a list is too
+    /// short.
     pub fn take(&mut self, fragments: &[Fragment]) -> Option<u16> {
         let top = self.left.checked_sub(1)?;
         let list = *self.free.get(top)?;
@@ -27,11 +28,12 @@ impl<'m> FragmentLists<'m> {
         for (to, from) in place.iter_mut().zip(fragments) {
             *to = *from;
         }
+        // The list is taken only now: a failure above leaves the pool unchanged.
         self.left = top;
         Some(list)
     }
 
-    /// Gives a list back; what names none is ignored.
+    /// Returns a list to the pool. A number of no list is ignored.
     pub fn give_back(&mut self, list: u16) {
         if list as usize >= self.lists.len() {
             return;
@@ -42,12 +44,12 @@ impl<'m> FragmentLists<'m> {
         }
     }
 
-    /// The first `fragments` entries of a list; none if there is no such list.
+    /// The first `fragments` entries of a list. Empty if there is no such list.
     pub fn get(&self, list: u16, fragments: u16) -> &[Fragment] {
         self.lists.get(list as usize).and_then(|l| l.get(..fragments as usize)).unwrap_or(&[])
     }
 
-    /// Whether a list can be taken.
+    /// Whether a list is left.
     pub const fn has_room(&self) -> bool {
         self.left > 0
     }

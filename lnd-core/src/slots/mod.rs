@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! The slots of one shard: a slot is for what outlives the call.
+//! This folder holds the slots of one shard. A slot is for what outlives the call (decision 0021).
 //!
-//! Each slot is one line of memory: words that every context may touch ([`Shared`]), and a half that only the
-//! shard's thread touches ([`SlotState`]). What only a waiting transfer needs lies elsewhere. A slot is claimed, published, and released by that thread; its end may be
-//! decided anywhere, and is taken from [`next_ended`](Slots::next_ended).
+//! Each slot is one line of memory: words that every context may touch ([`Shared`]), and a half
+//! that only the shard's thread touches ([`SlotState`]). What only a waiting transfer needs is
+//! stored apart. The shard's thread claims, publishes and releases a slot. Any context may decide
+//! its end, and [`next_ended`](Slots::next_ended) returns it.
 
 pub mod attention;
 mod fragment_lists;
@@ -54,19 +55,19 @@ pub(crate) struct Slots<'m> {
     pub lists: FragmentLists<'m>,
     timers: Deadlines<'m>,
     cursor: Cursor,
-    /// Transfers that have ended, taken and not yet reported.
+    /// Transfers that have ended: taken from the shared list, not yet reported.
     ended: Batch,
     sweep: Sweep,
     count: u32,
-    /// Slots that our own transfers leave to the peers' requests.
+    /// Slots that our own transfers leave to requests of peers.
     reserved: u32,
-    /// Slots in use for our own transfers, and for peers' requests.
+    /// Slots in use: for our own transfers, and for requests of peers.
     active: u32,
     passive: u32,
 }
 
 impl<'m> Slots<'m> {
-    /// All slots free. `reserved` of them are for peers' requests alone.
+    /// All slots are free. `reserved` of them are for requests of peers alone.
     pub fn new(
         shared: &'m Shared<'m>,
         states: Owned<'m>,
@@ -97,12 +98,12 @@ impl<'m> Slots<'m> {
         self.count
     }
 
-    /// Slots in use: `(ours, peers' requests)`.
+    /// Slots in use: `(ours, requests of peers)`.
     pub const fn in_use(&self) -> (u32, u32) {
         (self.active, self.passive)
     }
 
-    /// Whether a peer's request would find a slot.
+    /// Whether a request of a peer would find a slot.
     #[inline]
     pub const fn has_room(&self) -> bool {
         self.active + self.passive < self.count
@@ -132,7 +133,7 @@ impl<'m> Slots<'m> {
         self.shared.tag(slot)
     }
 
-    /// To whom a slot's transfer belongs.
+    /// The peer, incarnation and link of a slot's transfer.
     #[inline]
     pub fn owner(&self, slot: u32) -> Owner {
         self.shared.owner(slot)
@@ -144,16 +145,19 @@ impl<'m> Slots<'m> {
         self.shared.use_of(slot)
     }
 
-    /// Claims a slot and keeps the fragments. Our own transfers leave the reserve to the peers.
+    /// Claims a slot and keeps the fragments. Transfers of ours leave the reserve to the peers.
     ///
     /// # Errors
     /// [`NoSlot`]; nothing was taken.
     #[inline]
     pub fn claim(&mut self, new: &New<'_>) -> Result<Tag, NoSlot> {
         let passive = !new.role.requests();
+        // Without the reserve our own requests could fill the table, and the peers' requests that
+        // ours wait for would find no slot: a deadlock between two nodes (INV-11).
         if !passive && self.active >= self.count - self.reserved {
             return Err(NoSlot::Slots);
         }
+        // The list comes first. It is returned below if no slot is free.
         let (pieces, address) = self.keep_fragments(new.fragments).ok_or(NoSlot::Lists)?;
         let claimed = self.shared.claims().claim(&mut self.cursor);
         let Some((slot, state)) = claimed.and_then(|slot| Some((slot, self.states.get_mut(slot)?)))
@@ -170,11 +174,12 @@ impl<'m> Slots<'m> {
         Ok(self.shared.renew(slot))
     }
 
-    /// Keeps fragments: where they are, and the address of one alone. `None`: all lists are in use.
+    /// Keeps fragments: their place, and the address of a single one. `None`: all lists are in use.
     #[inline]
     pub fn keep_fragments(&mut self, fragments: &[Fragment]) -> Option<(Pieces, u64)> {
         match fragments {
             [] => Some((Pieces::NONE, 0)),
+            // A single fragment is stored in the slot itself, so the usual transfer needs no list.
             [one] => Some((Pieces::one(one.length), one.address)),
             many => Some((Pieces::listed(self.lists.take(many)?, many.len()), 0)),
         }
@@ -186,7 +191,7 @@ impl<'m> Slots<'m> {
         }
     }
 
-    /// Keeps the upper layer's header of a request that is about to wait, of at most
+    /// Keeps the upper layer's header of a request that is to wait. It has at most
     /// [`MAX_HEADER`](crate::base::message::MAX_HEADER) bytes.
     pub fn keep_header(&mut self, slot: u32, header: &[u8]) {
         let Some(entry) = self.waiting.get_mut(slot as usize) else { return };
@@ -199,8 +204,8 @@ impl<'m> Slots<'m> {
         }
     }
 
-    /// Keeps the key of what a pull is to pull, in place of a header: what waits to pull has sent its own
-    /// request, or is a peer's. What is longer than a key is none.
+    /// Keeps the key of a pull in place of a header. A pull that waits needs no header: its own
+    /// request is sent, or it is a peer's. A key that is too long is no key.
     pub fn keep_key(&mut self, slot: u32, key: &[u8]) {
         self.keep_header(slot, if key.len() > MAX_KEY { &[] } else { key });
     }
@@ -210,7 +215,7 @@ impl<'m> Slots<'m> {
         Key::new(self.header(slot)).unwrap_or(Key::NONE)
     }
 
-    /// Puts two slots of a queue one behind the other.
+    /// Links two slots of a queue, one behind the other.
     fn link(&mut self, slot: u32, behind: u32) {
         if let Some(entry) = self.waiting.get_mut(slot as usize) {
             entry.next = behind;
@@ -220,27 +225,27 @@ impl<'m> Slots<'m> {
         }
     }
 
-    /// The upper layer's header, as far as it was kept.
+    /// The upper layer's header, if it was kept.
     pub fn header(&self, slot: u32) -> &[u8] {
         let kept = self.get(slot).zip(self.waiting.get(slot as usize));
         let header = kept.and_then(|(s, entry)| entry.header.get(..s.header_length as usize));
         header.unwrap_or(&[])
     }
 
-    /// Says to whom a transfer belongs. Context: the holder of its `CPU` debt.
+    /// Sets the peer, incarnation and link of a transfer. Context: the holder of its `CPU` debt.
     #[inline]
     pub fn assign(&self, tag: Tag, owner: Owner) {
         self.shared.assign(tag, owner);
     }
 
-    /// Publishes a claimed slot: from now on every context may see it.
+    /// Publishes a claimed slot. From now on every context may see it.
     #[inline]
     pub fn publish(&self, tag: Tag, word: Word) {
         self.shared.publish(tag, word);
     }
 
-    /// Applies an event to the transfer that `tag` names. One that has ended is the last of those that
-    /// [`next_ended`](Self::next_ended) takes. `None`: the tag is stale (R14).
+    /// Applies an event to the transfer that `tag` names. [`next_ended`](Self::next_ended) returns
+    /// a transfer that has ended behind all earlier ones. `None`: the tag is stale (R14).
     #[inline]
     pub fn apply(&mut self, tag: Tag, event: Event) -> Option<Applied> {
         self.shared.apply_owned(tag, event, &mut self.ended)
@@ -249,19 +254,21 @@ impl<'m> Slots<'m> {
     /// Takes the next slot whose transfer has ended, oldest first.
     #[inline]
     pub fn next_ended(&mut self) -> Option<u32> {
+        // A batch is emptied before the next one is taken: the order of the ends is the order of
+        // the reports (R9).
         if self.ended.is_empty() {
             self.ended = self.shared.take_completed();
         }
         self.shared.next_completed(&mut self.ended)
     }
 
-    /// Whether no transfer has ended that was not taken. A hint.
+    /// Whether every ended transfer was taken. A hint.
     #[inline]
     pub fn nothing_ended(&self) -> bool {
         self.ended.is_empty() && self.shared.nothing_completed()
     }
 
-    /// Gives an ended slot back, with its fragment list and its timer.
+    /// Releases an ended slot, with its fragment list and its timer.
     pub fn release(&mut self, tag: Tag) {
         self.timers.disarm(tag.index);
         let Some(state) = self.states.get(tag.index) else { return };
@@ -272,6 +279,7 @@ impl<'m> Slots<'m> {
         } else {
             self.active = self.active.saturating_sub(1);
         }
+        // The word comes last. From then on the slot may be claimed again.
         self.shared.release(tag);
     }
 
@@ -297,7 +305,7 @@ impl<'m> Slots<'m> {
         self.timers.expire(now)
     }
 
-    /// Asks for one whole pass over the table.
+    /// Requests one whole pass over the table.
     pub fn request_sweep(&mut self) {
         self.sweep.request(self.count);
     }
@@ -323,7 +331,7 @@ impl<'m> Slots<'m> {
         matches!(self.word(slot).phase(), Phase::Queued | Phase::Live)
     }
 
-    /// The owned half of a slot that is in use, and what it needs while it waits, if it does.
+    /// Hashes the owner's half of a slot in use, and what it needs while it waits.
     pub fn hash_slot(&self, slot: u32, hasher: &mut impl core::hash::Hasher) {
         use core::hash::Hash;
         let Some(mut state) = self.get(slot).copied() else { return };
@@ -334,13 +342,13 @@ impl<'m> Slots<'m> {
             // The key of what it will pull.
             self.header(slot).hash(hasher);
         } else {
-            // It has left the queue: what was kept for it is over.
+            // The transfer has left the queue, so what was kept for waiting is meaningless.
             state.header_length = 0;
         }
         state.hash(hasher);
     }
 
-    /// The state of the table's own that its future depends on.
+    /// Hashes the part of the table's own state on which its future depends.
     pub fn hash_state(&self, hasher: &mut impl core::hash::Hasher) {
         use core::hash::Hash;
         (&self.sweep, &self.cursor, self.active, self.passive).hash(hasher);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! To whom a transfer belongs.
+//! This file packs the peer, incarnation and link of a transfer into two words.
 
 use crate::base::id::{LinkId, PeerId};
 use crate::machines::peer::INCARNATION_BITS;
 
-/// To which peer, which life of it and which link a transfer belongs, in two words: `peer 20 | life 12`, and
-/// the link.
+/// The peer, its incarnation and the link of a transfer, in two words: `peer 20 | incarnation 12`,
+/// and the link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Owner {
     peer: u32,
@@ -16,7 +16,7 @@ impl Owner {
     const NO_LINK: u32 = u32::MAX;
     const INCARNATION: u32 = (1 << INCARNATION_BITS) - 1;
 
-    /// A transfer of `peer` under life tag `incarnation`, on `link` if it has one.
+    /// A transfer of `peer` under incarnation tag `incarnation`, on `link` if it has one.
     pub const fn new(peer: PeerId, incarnation: u32, link: Option<LinkId>) -> Self {
         let link = match link {
             Some(link) => link.index() as u32,
@@ -28,7 +28,7 @@ impl Owner {
         }
     }
 
-    /// The owner of its two words.
+    /// The owner with these two words.
     pub(super) const fn from_words(peer: u32, link: u32) -> Self {
         Self { peer, link }
     }
@@ -38,12 +38,12 @@ impl Owner {
         (self.peer, self.link)
     }
 
-    /// The peer's place in the table. It has a transfer, so it is not forgotten meanwhile.
+    /// The peer's place in the table. The peer is not forgotten while it has a transfer.
     pub const fn peer_index(self) -> u32 {
         self.peer >> INCARNATION_BITS
     }
 
-    /// The peer's life tag.
+    /// The peer's incarnation tag.
     pub const fn incarnation(self) -> u32 {
         self.peer & Self::INCARNATION
     }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Where the fragments of a transfer are.
+//! This file packs the place of a transfer's fragments into one word.
 
 use crate::base::fragment::{Fragment, MAX_FRAGMENT, MAX_FRAGMENTS};
 
-/// None, the length of one, or the number of a list and how many of its entries: in one word.
+/// No fragment, the length of a single one, or the number of a list and the count of its entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Pieces(u32);
 
@@ -25,7 +25,7 @@ impl Pieces {
         Self(LISTED | (list as u32) << COUNT_BITS | count as u32 & ((1 << COUNT_BITS) - 1))
     }
 
-    /// The length of the one fragment, if there is one and no list.
+    /// The length of the single fragment. `None`: there is no fragment, or a list.
     #[inline]
     pub const fn length(self) -> Option<u32> {
         if self.0 == 0 || self.0 & LISTED != 0 {
@@ -35,7 +35,7 @@ impl Pieces {
         }
     }
 
-    /// The number of the list, and how many of its entries.
+    /// The number of the list, and the count of its entries.
     #[inline]
     pub const fn list(self) -> Option<(u16, u16)> {
         if self.0 & LISTED == 0 {
@@ -44,7 +44,7 @@ impl Pieces {
         Some(((self.0 >> COUNT_BITS) as u16, (self.0 & ((1 << COUNT_BITS) - 1)) as u16))
     }
 
-    /// The one fragment, at `address`, if there is one and no list.
+    /// The single fragment, at `address`. `None`: there is no fragment, or a list.
     #[inline]
     pub fn fragment(self, address: u64) -> Option<Fragment> {
         self.length().map(|length| Fragment::new(address, length))

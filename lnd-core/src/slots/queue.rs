@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Queues of slots.
+//! This file holds queues of slots and the rounds over them.
 
 use super::state::{Flags, NONE};
 use super::Slots;
 
-/// A queue of slots, linked to a ring through what they have for waiting: the last one is in front of the
-/// first.
+/// A queue of slots, linked as a ring through their waiting halves. The last slot precedes the
+/// first, so the queue needs one word.
 #[derive(Clone, Copy, Debug, Hash)]
 pub(crate) struct Queue {
     pub first: u32,
@@ -18,12 +18,12 @@ impl Queue {
         self.first == NONE
     }
 
-    /// The last one; `NONE`: the queue is empty.
+    /// The last slot. `NONE`: the queue is empty.
     pub fn last(&self, slots: &Slots<'_>) -> u32 {
         slots.waiting.get(self.first as usize).map_or(NONE, |first| first.previous)
     }
 
-    /// The one in front of an entry; `NONE`: it is the first.
+    /// The slot in front of an entry. `NONE`: the entry is the first.
     fn before(&self, slots: &Slots<'_>, slot: u32) -> u32 {
         let entry = slots.waiting.get(slot as usize).filter(|_| slot != self.first);
         entry.map_or(NONE, |entry| entry.previous)
@@ -51,52 +51,56 @@ impl Queue {
         let (previous, next) = (entry.previous, entry.next);
         slots.link(previous, next);
         if self.first == slot {
+            // A slot that links to itself was the only one.
             self.first = if next == slot { NONE } else { next };
         }
     }
 }
 
-/// Where a round over a queue stands: each entry is looked at once, in as many calls as that takes. One that
-/// must wait on goes to the end of the queue, for the next round.
+/// The position of a round over a queue. A round handles each entry once, in as many calls as that
+/// takes. An entry that must go on waiting moves to the end of the queue, for the next round.
 #[derive(Clone, Copy, Debug, Hash)]
 pub(crate) struct Round {
-    /// The last entry of the round; `NONE`: no round is under way.
+    /// The last entry of the round. `NONE`: no round is under way.
     end: u32,
-    /// The rest of it is to be looked at without delay.
+    /// The rest of the round is due without delay.
     owed: bool,
 }
 
 impl Round {
     pub const NONE: Self = Self { end: NONE, owed: false };
 
-    /// Goes on with the round that is under way, or begins one over a queue that ends with `last`. One that is
-    /// `owed` begins anew behind one that is not: a host that calls early does not have to go on.
+    /// Continues the round that is under way, or begins one over a queue that ends with `last`.
     pub fn begin(&mut self, last: u32, owed: bool) {
+        // A due round replaces one that an early call has begun. Only the due one makes the host
+        // call again, so an early call costs nothing later.
         if self.end == NONE || owed && !self.owed {
             *self = Self { end: last, owed: owed && last != NONE };
         }
     }
 
-    /// An entry leaves the queue, that behind `previous`, or is looked at.
+    /// Notes that an entry leaves the queue, behind `previous`, or is handled.
     pub fn removed(&mut self, entry: u32, previous: u32) {
+        // The end moves to the previous entry. An end that has left the queue would never be
+        // reached, and the round would run on for ever.
         if entry == self.end {
             self.end = previous;
             self.owed &= previous != NONE;
         }
     }
 
-    /// Whether some entries are left to be looked at.
+    /// Whether entries of the round are left.
     pub const fn is_under_way(&self) -> bool {
         self.end != NONE
     }
 
-    /// Whether some entries are left to be looked at without delay.
+    /// Whether entries of the round are left and due without delay.
     pub const fn goes_on(&self) -> bool {
         self.owed
     }
 }
 
-/// A queue of slots that are looked at in rounds.
+/// A queue of slots that is handled in rounds.
 #[derive(Clone, Copy, Debug, Hash)]
 pub(crate) struct Rounds {
     queue: Queue,
@@ -128,7 +132,7 @@ impl Rounds {
         self.round.begin(self.queue.last(slots), owed);
     }
 
-    /// Takes the next one of the round.
+    /// Takes the next slot of the round.
     pub fn next(&mut self, slots: &mut Slots<'_>) -> Option<u32> {
         let slot = Some(self.queue.first).filter(|_| self.round.is_under_way())?;
         self.remove(slots, slot);

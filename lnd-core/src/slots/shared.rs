@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Everything that more than one context may touch, and the one place where a step is applied.
+//! This file holds everything that more than one context may touch, and the one place where a step
+//! is applied.
 
 use crossbeam_utils::CachePadded;
 
@@ -22,11 +23,11 @@ pub struct Applied {
     pub before: Word,
     /// The word after.
     pub after: Word,
-    /// What the caller must do. [`Effect::Finalize`] has been done already.
+    /// What the caller must do. [`Effect::Finalize`] is already done.
     pub effect: Effect,
 }
 
-/// The words of one shard.
+/// The shared words of one shard.
 #[derive(Debug)]
 pub struct Shared<'m> {
     slots: &'m [Slot],
@@ -63,14 +64,14 @@ impl<'m> Shared<'m> {
         &self.claims
     }
 
-    /// The gate of a peer; `None` if the id is stale. The peer may be forgotten at any time after, in
-    /// contexts other than the shard's owner: see [`PeerGate::change_of`].
+    /// The gate of a peer. `None`: the id is stale. In contexts other than the shard's owner the
+    /// peer may be forgotten at any time after: see [`PeerGate::change_of`].
     pub fn peer(&self, peer: PeerId) -> Option<&'m PeerGate> {
         self.peers.get(peer.index()).filter(|gate| gate.is_of(peer.generation()))
     }
 
-    /// The gate of a place in the peer table, whatever peer is in it. The shard's owner, who alone
-    /// forgets peers, needs no more.
+    /// The gate of a place in the peer table, for any peer in it. The shard's owner needs no more,
+    /// because it alone forgets peers.
     pub fn peer_gate(&self, index: usize) -> Option<&'m PeerGate> {
         self.peers.get(index)
     }
@@ -97,10 +98,11 @@ impl<'m> Shared<'m> {
         self.slot(index).map_or(Word::free(0), |s| Word::from_bits(s.word.load(Ordering::Acquire)))
     }
 
-    /// To whom a slot's transfer belongs.
+    /// The peer, incarnation and link of a slot's transfer.
     #[inline]
     pub fn owner(&self, index: u32) -> Owner {
-        // Relaxed: see `assign`. The two words may be of two assignments: each is a hint of its own.
+        // Relaxed: see `assign`. The two words may be of two assignments. Each is a hint of its
+        // own.
         let words = |s: &Slot| (s.peer.load(Ordering::Relaxed), s.link.load(Ordering::Relaxed));
         let (peer, link) = self.slot(index).map_or((0, 0), words);
         Owner::from_words(peer, link)
@@ -112,7 +114,7 @@ impl<'m> Shared<'m> {
         let slot = self.slot(index)?;
         // Acquire: partner is the Release of `publish` and `apply`.
         let word = Word::from_bits(slot.word.load(Ordering::Acquire));
-        // Relaxed, all: the owner itself has written them.
+        // Relaxed, all: the shard's owner itself has written them.
         let generation = slot.generation.load(Ordering::Relaxed);
         let (peer, link) = (slot.peer.load(Ordering::Relaxed), slot.link.load(Ordering::Relaxed));
         Some((Tag { index, generation }, word, Owner::from_words(peer, link)))
@@ -125,30 +127,30 @@ impl<'m> Shared<'m> {
         Tag { index, generation }
     }
 
-    /// Begins a new use of a claimed slot: its tag.
+    /// Begins a new use of a claimed slot, and returns its tag.
     #[inline]
     pub fn renew(&self, index: u32) -> Tag {
         let Some(slot) = self.slot(index) else { return Tag { index, generation: 0 } };
-        // Relaxed: the slot is the claimer's own until it is published.
+        // Relaxed: until it is published, only the claimer touches the slot.
         let generation = slot.generation.load(Ordering::Relaxed);
         let generation = generation.wrapping_add(1);
         slot.generation.store(generation, Ordering::Relaxed);
         Tag { index, generation }
     }
 
-    /// Says to whom a transfer belongs. Context: the holder of its `CPU` debt.
+    /// Sets the peer, incarnation and link of a transfer. Context: the holder of its `CPU` debt.
     #[inline]
     pub fn assign(&self, tag: Tag, owner: Owner) {
         if let Some(slot) = self.slot(tag.index) {
-            // Relaxed: published with the word, or read by sweeps as a hint that the gate check of
-            // the submitter makes good.
+            // Relaxed: published with the word, or read by a sweep as a hint. The submitter's own
+            // check of the gate covers a sweep that reads too early.
             let (peer, link) = owner.words();
             slot.peer.store(peer, Ordering::Relaxed);
             slot.link.store(link, Ordering::Relaxed);
         }
     }
 
-    /// Publishes a word for a slot that was just claimed: from now on every context may see it.
+    /// Publishes a word for a slot that was just claimed. From now on every context may see it.
     #[inline]
     pub fn publish(&self, tag: Tag, word: Word) {
         if let Some(slot) = self.slot(tag.index) {
@@ -158,11 +160,12 @@ impl<'m> Shared<'m> {
         }
     }
 
-    /// Gives a finished slot back: its word becomes `Free`, its tag stale. Context: the shard's owner.
+    /// Releases a finished slot: its word becomes `Free`, its tag stale. Context: the shard's
+    /// owner.
     pub fn release(&self, tag: Tag) {
         if let Some(slot) = self.slot(tag.index) {
-            // Relaxed: the next claimer is this same owner; a `Done` word and a `Free` one are
-            // equally dead to every event.
+            // Relaxed: the next claimer is this same owner. No event changes a `Done` word or a
+            // `Free` one.
             slot.word.store(Word::free(tag.generation).bits(), Ordering::Relaxed);
         }
         self.claims.release(tag.index);
@@ -175,22 +178,23 @@ impl<'m> Shared<'m> {
         self.exchange(tag, event, None)
     }
 
-    /// As [`apply`](Self::apply). A transfer that has ended goes to `batch`, behind all that have ended
-    /// before. Context: the one thread that reports. One locked operation unless contended.
+    /// As [`apply`](Self::apply). A transfer that has ended is appended to `batch`. Context: the
+    /// one thread that reports. One locked operation unless contended.
     pub fn apply_owned(&self, tag: Tag, event: Event, batch: &mut Batch) -> Option<Applied> {
         self.exchange(tag, event, Some(batch))
     }
 
-    /// The one place that changes a live word, and the one place that makes a finalize token. The token
-    /// goes to the batch of the thread that reports, if the caller is that thread.
+    /// The one place that changes a live word and makes a finalize token. The token goes to the
+    /// batch of the thread that reports, if the caller is that thread.
     #[inline]
     fn exchange(&self, tag: Tag, event: Event, batch: Option<&mut Batch>) -> Option<Applied> {
         let slot = self.slot(tag.index)?;
-        // Acquire: partner is the Release of `publish` and of the exchange below: whoever acts on
-        // an effect sees everything that was written before the debts were published or paid.
+        // Acquire: partner is the Release of `publish` and of the exchange below. A context that
+        // acts on an effect sees everything that was written before the debts were published or
+        // paid.
         let mut seen = slot.word.load(Ordering::Acquire);
-        // Relaxed: equal to the tag's or the tag is stale; a use that begins right now changes the
-        // word's own generation, and the exchange fails.
+        // Relaxed: the generation equals the tag's, or the tag is stale. A use that begins right
+        // now changes the word's own generation, so the exchange fails.
         if slot.generation.load(Ordering::Relaxed) != tag.generation {
             return None;
         }
@@ -200,6 +204,7 @@ impl<'m> Shared<'m> {
                 return None;
             }
             let outcome = step(before, event);
+            // An unchanged word needs no exchange. A late event costs no locked operation.
             if outcome.word == before {
                 return Some(Applied { before, after: before, effect: outcome.effect });
             }
@@ -228,7 +233,7 @@ impl<'m> Shared<'m> {
 
     fn complete(&self, token: FinalizeToken, batch: Option<&mut Batch>) {
         match batch {
-            // What has ended elsewhere before is reported first (R9).
+            // What has ended in other contexts before is reported first (R9).
             Some(batch) if self.nothing_completed() => {
                 batch.append(token, |index| self.next_word(index));
             }
@@ -248,10 +253,12 @@ impl<'m> Shared<'m> {
         batch.next(|index| self.next_word(index))
     }
 
-    /// Hello `number`, not zero, to the peer in a place was not delivered. Context: any. Whoever calls this wakes
-    /// the thread.
+    /// Notes that hello `number`, not zero, to the peer in a place was not delivered. The caller
+    /// then wakes the shard's thread. Context: any.
     pub fn hello_unheard(&self, index: u32, number: u32) {
         let Some(gate) = self.peer_gate(index as usize) else { return };
+        // Only the caller that finds no earlier note puts the gate on the list. A gate is on the
+        // list at most once, because its link word has room for one list.
         if gate.note_unheard(number) {
             let next_of = |index: u32| self.peer_gate(index as usize).map(PeerGate::next_unheard);
             self.unheard.push_index(index, next_of);
@@ -259,7 +266,7 @@ impl<'m> Shared<'m> {
         self.want(attention::UNHEARD);
     }
 
-    /// Takes all places of peers to which a hello was not delivered. Context: the shard's owner.
+    /// Takes all places of peers with an undelivered hello. Context: the shard's owner.
     pub fn take_unheard(&self) -> Batch {
         self.unheard.take(|index| self.peer_gate(index as usize).map(PeerGate::next_unheard))
     }
@@ -268,6 +275,8 @@ impl<'m> Shared<'m> {
     pub fn next_unheard(&self, batch: &mut Batch) -> Option<(u32, u32)> {
         let index =
             batch.next(|index| self.peer_gate(index as usize).map(PeerGate::next_unheard))?;
+        // The link is read before the note is taken: from then on another context may put the gate
+        // on the list again.
         Some((index, self.peer_gate(index as usize)?.take_unheard()))
     }
 
@@ -277,19 +286,20 @@ impl<'m> Shared<'m> {
         self.completed.is_empty()
     }
 
-    /// Asks the shard's thread to look. Context: any. Whoever calls this wakes the thread.
+    /// Requests attention of the shard's thread. The caller then wakes that thread. Context: any.
     pub fn want(&self, bits: u32) {
         // Release: partner is the Acquire in `take_attention`.
         self.attention.fetch_or(bits, ordered("want-relaxed", Ordering::Release));
     }
 
-    /// Whether somebody asked. A hint.
+    /// Whether attention was requested. A hint.
     #[inline]
+    // Relaxed: a request that is missed here is seen by the run that the caller's wake-up starts.
     pub fn attention_wanted(&self) -> bool {
         self.attention.load(Ordering::Relaxed) != 0
     }
 
-    /// What was asked for since the last call. Context: the shard's owner.
+    /// What was requested since the last call. Context: the shard's owner.
     pub fn take_attention(&self) -> u32 {
         if !self.attention_wanted() {
             return 0;
@@ -298,7 +308,7 @@ impl<'m> Shared<'m> {
         self.attention.swap(0, Ordering::Acquire)
     }
 
-    /// Why the transfer in a slot must be cancelled, going by the gates; `None` if it may go on.
+    /// Why the transfer in a slot must be cancelled, according to the gates. `None`: it goes on.
     pub fn must_cancel(&self, index: u32) -> Option<(Tag, Cause)> {
         let word = self.word(index);
         let live = match word.phase() {
@@ -307,6 +317,7 @@ impl<'m> Shared<'m> {
             Phase::Free | Phase::Done => return None,
         };
         let (tag, owner) = (self.tag(index), self.owner(index));
+        // The slot was reused between the two reads. The new use has its own check.
         if !word.is_of(tag.generation) {
             return None;
         }
@@ -314,6 +325,8 @@ impl<'m> Shared<'m> {
         if gate.state() == HelloState::Down {
             return Some((tag, Cause::PeerDown));
         }
+        // A queued transfer has sent nothing to any incarnation yet, so only a live one ends with
+        // its incarnation or its link.
         if live && gate.incarnation() != owner.incarnation() {
             return Some((tag, Cause::PeerRestarted));
         }

@@ -1,38 +1,42 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! One transfer slot: a line of memory in which its shared words and its owner's half lie together.
+//! This file holds one transfer slot: one line of memory with its shared words and its owner's
+//! half.
 
 use super::state::SlotState;
 use crate::base::sync::{AtomicU32, Guarded};
 use crate::machines::transfer::Word;
 
-/// One transfer slot: its own cache line, since completions and submissions of neighbouring slots come from
-/// different processors. A usual transfer touches this line and its timer, and no other memory of its slot.
+/// One transfer slot. It has a cache line of its own, because completions and submissions of
+/// neighbouring slots come from different processors. A usual transfer touches this line and its
+/// timer, and no other memory of its slot (decision 0025).
 ///
-/// The words are for every context. What is `owned` is the [`Owned`]'s, of which there is one.
+/// Every context may touch the words. Only the [`Owned`], of which there is one, touches `owned`.
 #[derive(Debug)]
 #[cfg_attr(not(feature = "dense"), repr(C, align(64)))]
 #[cfg_attr(feature = "dense", repr(C))]
 pub struct Slot {
     /// The transfer word. Written by compare-and-swap, and by its owner when it publishes.
     pub(super) word: AtomicU32,
-    /// Link of the completed list; the token's holder's, then the reporting thread's.
+    /// Link of the completed list. Belongs to the holder of the token, then to the reporting
+    /// thread.
     pub(super) next: AtomicU32,
     /// How often the slot has been claimed. Written by the owner between claim and publication.
     pub(super) generation: AtomicU32,
-    /// To whom it belongs; see [`Owner`](super::shared::Owner). Written by the owner before publication and
-    /// with `Arm`.
+    /// The peer, incarnation and link of the transfer: see [`Owner`](super::shared::Owner). Written
+    /// by the owner before publication and with `Arm`.
     pub(super) peer: AtomicU32,
     pub(super) link: AtomicU32,
-    /// What only the shard's thread touches.
+    /// Only the shard's thread touches this half.
     owned: Guarded<SlotState>,
 }
 
 #[cfg(not(loom))]
 static_assertions::const_assert_eq!(core::mem::size_of::<Slot>(), 64);
 
-// SAFETY: the words are atomics. `owned` is private to this file, where only `Owned` enters it: by `&self` to
-// read, by `&mut self` to write. There is at most one `Owned` for a slot, and it is neither `Copy` nor `Clone`.
-// So those who share slots share words, and the borrow of the `Owned` says who is in the other half.
+// SAFETY: the words are atomics. `owned` is private to this file, where only `Owned` enters it: by
+// `&self` to read, by `&mut self` to write. There is at most one `Owned` for a slot, and it is
+// neither `Copy` nor `Clone`. So contexts that share slots share words, and the borrow of the
+// `Owned` proves which accesses to the other half are under way.
 unsafe impl Sync for Slot {}
 
 impl Slot {
@@ -41,7 +45,7 @@ impl Slot {
         Self::counting_from(0)
     }
 
-    /// A slot that has never been used, and that counts its uses from `generation`.
+    /// A slot that has never been used, with uses counted from `generation`.
     pub fn counting_from(generation: u32) -> Self {
         Self {
             word: AtomicU32::new(Word::free(generation).bits()),
@@ -67,8 +71,8 @@ pub(crate) struct Owned<'m> {
 }
 
 impl<'m> Owned<'m> {
-    /// The two halves of a table: the words, for every context, and the rest. The table is borrowed for as
-    /// long as it lives, so that it is parted once.
+    /// The two halves of a table: the words, for every context, and the rest. The table is borrowed
+    /// for as long as the halves exist, so it cannot be parted twice.
     pub fn part(table: &'m mut [Slot]) -> (&'m [Slot], Self) {
         let slots: &'m [Slot] = table;
         (slots, Self { slots })
@@ -83,8 +87,8 @@ impl<'m> Owned<'m> {
     #[inline]
     pub fn get(&self, slot: u32) -> Option<&SlotState> {
         let slot = self.slots.get(slot as usize)?;
-        // SAFETY: only this one `Owned` enters. `&self` is borrowed for as long as the result lives, so that
-        // nothing is written meanwhile.
+        // SAFETY: only this one `Owned` enters. `&self` is borrowed for as long as the result
+        // lives, so that nothing is written meanwhile.
         Some(unsafe { &*slot.owned.get() })
     }
 
@@ -92,8 +96,8 @@ impl<'m> Owned<'m> {
     #[inline]
     pub fn get_mut(&mut self, slot: u32) -> Option<&mut SlotState> {
         let slot = self.slots.get(slot as usize)?;
-        // SAFETY: only this one `Owned` enters. `&mut self` is borrowed for as long as the result lives, so
-        // that there is no other reference to any owned half meanwhile.
+        // SAFETY: only this one `Owned` enters. `&mut self` is borrowed for as long as the result
+        // lives, so that there is no other reference to any owned half meanwhile.
         Some(unsafe { &mut *slot.owned.get() })
     }
 }

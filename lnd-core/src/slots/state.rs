@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! The owned half of a slot: what only the shard's thread touches.
+//! This file holds the owner's half of a slot, which only the shard's thread touches.
 
 use super::pieces::Pieces;
 use crate::base::fragment::Fragment;
@@ -10,7 +10,7 @@ use crate::machines::transfer::Debts;
 /// No slot.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// What a transfer is for; it decides what is posted and who is told of its end.
+/// The purpose of a transfer. It decides what is posted and which side is notified of the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Role {
@@ -22,7 +22,7 @@ pub enum Role {
     GetSink,
     /// Our GET, after PULL_READY: we pull.
     GetPull,
-    /// A peer's request that waits for the upper layer's verdict.
+    /// A peer's request that waits for the upper layer's decision.
     RxRequest,
     /// A peer's inline message, copied into the upper layer's buffers.
     InlineSink,
@@ -34,14 +34,15 @@ pub enum Role {
     NakPut,
     /// The refusal of a peer's GET.
     NakGet,
-    /// The word that we have pulled, or could not, which has found no way at the end of the pull.
+    /// A PUT_DONE or its failure that found no path at the end of the pull.
     PutDone,
 }
 
 impl Role {
-    /// What is owed once the transfer is posted. `MSG` alone ends with its completion (S1-1); with
-    /// `PEER` the answer must come within the deadline (S1-2). `signalled`: both engines report the end of
-    /// a pull to its source (S3-4); otherwise the peer's word is awaited too.
+    /// What is owed once the transfer is posted. A transfer with `MSG` alone ends with its
+    /// completion (S1-1). With `PEER` the answer must come within the deadline (S1-2). `signalled`:
+    /// both engines report the end of a pull to its source (S3-4). Otherwise the peer's message is
+    /// awaited too.
     pub(crate) const fn debts(self, signalled: bool) -> Debts {
         let source = if signalled {
             Debts(Debts::HW.0 | Debts::MSG.0)
@@ -62,34 +63,35 @@ impl Role {
         matches!(self, Self::PutSource | Self::GetSource)
     }
 
-    /// Whether we pull.
+    /// Whether this side pulls.
     pub(crate) const fn pulls(self) -> bool {
         matches!(self, Self::GetPull | Self::PutSink)
     }
 
-    /// Whether it begins with a request of ours: needs a peer that is `Good`, and a credit.
+    /// Whether it begins with a request of ours, which needs a `Good` peer and a credit.
     pub(crate) const fn requests(self) -> bool {
         matches!(self, Self::Immediate | Self::PutSource | Self::GetSink)
     }
 
-    /// Whether it is a message alone, which ends a transfer of the peer.
+    /// Whether it is a message alone that ends a transfer of the peer.
     pub(crate) const fn is_final(self) -> bool {
         matches!(self, Self::NakPut | Self::NakGet | Self::PutDone)
     }
 
-    /// Whether the upper layer is told of the end.
+    /// Whether the upper layer gets a report of the end.
     pub(crate) const fn reported(self) -> bool {
         !matches!(self, Self::RxRequest) && !self.is_final()
     }
 }
 
-/// For what the verdict on a silence was put off: for each once, the longer one last (R41).
+/// The reason for which the decision on a silence was postponed: once for each reason, the longer
+/// one last (R41).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum PutOff {
     Not,
-    /// By a call, in which what came is taken in.
+    /// By a call, in which received frames are handled.
     Call,
-    /// For a pause of ours of more than half of the silence's time.
+    /// For a pause of this host of more than half of the silence's time.
     Pause,
 }
 
@@ -98,24 +100,25 @@ bitflags::bitflags! {
     pub(crate) struct Flags: u8 {
         /// In one of its peer's queues or in the answers' queue.
         const QUEUED = 1 << 0;
-        /// The engine was asked for the descriptor.
+        /// The engine was asked to return the descriptor.
         const INVALIDATED = 1 << 1;
-        /// The timer is the drain bound's, no longer the message's.
+        /// The timer bounds the drain, no longer the message.
         const DRAINING = 1 << 2;
-        /// Came in as a peer's request.
+        /// Arrived as a peer's request.
         const PASSIVE = 1 << 3;
-        /// The peer must be told that we have pulled.
+        /// The peer needs a PUT_DONE.
         const OWES_DONE = 1 << 4;
-        /// The verdict on its silence was put off for a pause of ours (R41).
+        /// The decision on its silence was postponed for a pause of this host (R41).
         const PAUSED = 1 << 5;
-        /// Has one of its peer's pulls.
+        /// Uses one of its peer's pulls.
         const PULLING = 1 << 7;
-        /// The verdict on its silence was put off by a call (R41).
+        /// The decision on its silence was postponed by one call (R41).
         const POSTPONED = 1 << 6;
     }
 }
 
-/// The owned half of one slot. Packed, since its words would otherwise be padded for those of 64 bits.
+/// The owner's half of one slot. It is packed: padding for the 64-bit words would make the slot
+/// longer than a cache line.
 #[derive(Clone, Copy, Debug, Hash)]
 #[repr(C, packed(4))]
 pub(crate) struct SlotState {
@@ -124,23 +127,25 @@ pub(crate) struct SlotState {
     pub address: u64,
     /// The peer's transfer.
     pub remote: Tag,
-    /// A ticket: which of the peer's sessions its credit is of, by [`Peer::opened`]. A request of ours:
-    /// the session it was sent in.
+    /// An [`RxRequest`](crate::driver::RxRequest): the peer's session that its credit belongs to,
+    /// by [`Peer::opened`]. A request of ours: the session it was sent in.
     ///
     /// [`Peer::opened`]: crate::peers::Peer::opened
     pub session: u32,
-    /// A request of ours: its number in the session. A peer's: the next slot of a request of that peer.
+    /// A request of ours: its number in the session. A peer's: the next slot among the requests of
+    /// that peer.
     pub sequence: u32,
     /// Bytes to move.
     pub length: u32,
     pub pieces: Pieces,
     pub role: Role,
     pub flags: Flags,
-    /// A request of ours: the link asked for, or [`ANY_LINK`](Self::ANY_LINK). A refusal: why. Staged memory
-    /// that is to come back: [`LET_GO`](Self::LET_GO), or how often CANCEL was said.
+    /// A request of ours: the preferred link, or [`ANY_LINK`](Self::ANY_LINK). A refusal: its
+    /// reason. Staged memory that is to come back: [`LET_GO`](Self::LET_GO), or the number of
+    /// CANCELs sent.
     choice: u8,
-    /// How much of the upper layer's header is kept; that of a request which does not wait is not. Of what is
-    /// to pull, the length of its key.
+    /// The length of the kept upper-layer header. The header of a request that does not wait is not
+    /// kept. For a pull, the length of its key.
     pub header_length: u8,
 }
 
@@ -154,15 +159,15 @@ pub(crate) struct New<'a> {
     /// Bytes to move.
     pub length: u32,
     pub user: u64,
-    /// The link that the upper layer has asked for.
+    /// The link that the upper layer prefers.
     pub link: Option<LinkId>,
-    /// A ticket: the peer's transfer, and which of its sessions the credit is of.
+    /// A request of a peer: the peer's transfer, and the session that the credit belongs to.
     pub remote: Tag,
     pub session: u32,
 }
 
 impl SlotState {
-    /// For what the verdict on its silence was put off.
+    /// The reason for which the decision on its silence was postponed.
     pub const fn put_off(&self) -> PutOff {
         if self.flags.contains(Flags::PAUSED) {
             PutOff::Pause
@@ -173,13 +178,13 @@ impl SlotState {
         }
     }
 
-    /// Notes for what the verdict on its silence is put off.
+    /// Notes the reason for which the decision on its silence is postponed.
     pub fn set_put_off(&mut self, it: PutOff) {
         self.flags.set(Flags::POSTPONED, it == PutOff::Call);
         self.flags.set(Flags::PAUSED, it == PutOff::Pause);
     }
 
-    /// No particular link was asked for.
+    /// No particular link is preferred.
     const ANY_LINK: u8 = u8::MAX;
 
     pub const UNUSED: Self = Self {
@@ -196,13 +201,13 @@ impl SlotState {
         header_length: 0,
     };
 
-    /// The peer does not pull what we have staged, or not any more.
+    /// The peer no longer pulls what is staged here.
     const LET_GO: u8 = Self::ANY_LINK - 1;
-    /// It has pulled no byte of it, nor will it.
+    /// The peer has pulled no byte of it and never will.
     const NOT_BEGUN: u8 = Self::ANY_LINK - 2;
-    /// CANCEL was said; how often is added to it.
+    /// CANCEL was sent. The number of times is added.
     const CALLED_OFF: u8 = 128;
-    /// CANCEL is said so often at most.
+    /// CANCEL is sent at most this often.
     pub const CANCELS: u8 = 16;
 
     /// The state of a transfer that begins.
@@ -218,6 +223,8 @@ impl SlotState {
             pieces,
             role: new.role,
             flags: if new.role.requests() { Flags::empty() } else { Flags::PASSIVE },
+            // The link preference ends once a transfer is staged, so the same byte serves CANCEL
+            // later.
             choice: match new.link {
                 Some(link) => link.index() as u8,
                 None => Self::ANY_LINK,
@@ -226,35 +233,35 @@ impl SlotState {
         }
     }
 
-    /// A peer's request becomes its final message, of `role`. `None`: it has ended well.
+    /// Turns a peer's request into its final message, of `role`. `None`: it has ended well.
     pub fn answer(&mut self, role: Role, why: Option<NakReason>) {
         (self.role, self.choice) = (role, why.map_or(0, |why| why as u8));
     }
 
-    /// What a final message says of a peer's request: why it has failed, if it has.
+    /// The failure that a final message reports of a peer's request, if any.
     pub fn why(&self) -> Option<NakReason> {
         NakReason::from_wire(self.choice)
     }
 
-    /// Notes that the peer does not pull what we have staged, or not any more: it has said so, or it was never
-    /// told of it. `begun`: perhaps it has pulled before; what is known once stays.
+    /// Notes that the peer no longer pulls what is staged here, by its own message or because no
+    /// message announced it. `begun`: it may have pulled before. Knowledge once gained stays.
     pub fn let_go(&mut self, begun: bool) {
         if self.role.stages() && !self.is_untouched() {
             self.choice = if begun { Self::LET_GO } else { Self::NOT_BEGUN };
         }
     }
 
-    /// Whether the peer may pull what we have staged, as far as is known.
+    /// Whether the peer may still pull what is staged here, as far as is known.
     pub fn is_lent(&self) -> bool {
         self.role.stages() && !matches!(self.choice, Self::LET_GO | Self::NOT_BEGUN)
     }
 
-    /// Whether the peer has pulled no byte of what we have staged, nor will it.
+    /// Whether the peer has pulled no byte of what is staged here and never will.
     pub fn is_untouched(&self) -> bool {
         self.role.stages() && self.choice == Self::NOT_BEGUN
     }
 
-    /// How often CANCEL was said.
+    /// How often CANCEL was sent.
     pub fn cancels(&self) -> u8 {
         let said = self.choice.wrapping_sub(Self::CALLED_OFF);
         if self.is_lent() && said <= Self::CANCELS {
@@ -264,20 +271,21 @@ impl SlotState {
         }
     }
 
-    /// CANCEL is said once more. What is staged has had its link, so that none is asked for any more.
+    /// Counts one more CANCEL. Staged memory already has its link, so the preference is free to be
+    /// overwritten.
     pub fn count_cancel(&mut self) {
         let said = self.cancels() + 1;
         self.choice = Self::CALLED_OFF + said.min(Self::CANCELS);
     }
 
-    /// The link that the upper layer has asked for.
+    /// The link that the upper layer prefers.
     #[inline]
     pub fn link_preference(&self) -> Option<LinkId> {
         let ours = !self.flags.contains(Flags::PASSIVE);
         LinkId::new(self.choice as usize).filter(|_| ours)
     }
 
-    /// A payload that was to go inline is staged if the peer takes only `peer_max` bytes inline.
+    /// Turns an inline message into a staged one if the peer accepts only `peer_max` bytes inline.
     pub fn choose_role(&mut self, peer_max: u32) {
         if self.role == Role::Immediate && self.length > peer_max {
             self.role = Role::PutSource;
@@ -292,6 +300,6 @@ impl SlotState {
 }
 
 impl New<'_> {
-    /// In place of the tag of a transfer that is not known.
+    /// In place of the tag of an unknown transfer.
     pub const NO_TAG: Tag = Tag { index: 0, generation: 0 };
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Where the pass over all slots stands.
+//! This file holds the position of the sweep over all slots.
 
-/// One pass over the table at a time, in index order, in as many steps as its owner likes.
+/// One pass over the table at a time, in index order, in steps of any size.
 #[derive(Debug, Default, Hash)]
 pub(crate) struct Sweep {
     at: u32,
@@ -9,8 +9,10 @@ pub(crate) struct Sweep {
 }
 
 impl Sweep {
-    /// Asks for one whole pass over `slots` slots from here.
+    /// Requests one whole pass over `slots` slots from here.
     pub fn request(&mut self, slots: u32) {
+        // A request during a pass restarts the count: every slot is visited after the latest
+        // request. Requests do not add up.
         self.left = slots;
     }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Tables carved out of memory that the caller gives (R61): no allocator, sizes at run time.
+//! This file carves tables out of the caller's memory (R61): no allocator, sizes at run time.
 
 use core::marker::PhantomData;
 use core::mem::{align_of, size_of};
@@ -7,10 +7,10 @@ use core::ptr::NonNull;
 
 use crossbeam_utils::CachePadded;
 
-/// Alignment of every table: what keeps two of them from sharing a cache line, at least 64 (16 with
-/// feature `dense`, which is for processors without a cache).
+/// Alignment of every table, which keeps two tables from sharing a cache line. At least 64, or 16
+/// with feature `dense`, for processors without a cache.
 ///
-/// Some processors fetch lines in pairs, so that [`CachePadded`] asks for more than one line.
+/// Some processors fetch lines in pairs, so [`CachePadded`] may ask for more than one line.
 pub const LINE: usize = {
     let padded = align_of::<CachePadded<u8>>();
     let least = if cfg!(feature = "dense") { 16 } else { 64 };
@@ -21,7 +21,7 @@ pub const LINE: usize = {
     }
 };
 
-/// Memory to carve tables from. Lives as long as the tables: `'m`.
+/// Memory to carve tables from. It lives as long as the tables: `'m`.
 #[derive(Debug)]
 pub struct Arena<'m> {
     next: NonNull<u8>,
@@ -46,7 +46,7 @@ impl<'m> Arena<'m> {
         Self { next, left, memory: PhantomData }
     }
 
-    /// Bytes that a table of `count` items takes, alignment included.
+    /// Bytes of a table of `count` items, alignment included.
     pub const fn table_bytes<T>(count: usize) -> usize {
         let bytes = size_of::<T>().saturating_mul(count);
         bytes.saturating_add(LINE - 1) / LINE * LINE
@@ -54,7 +54,7 @@ impl<'m> Arena<'m> {
 
     /// Carves a table of `count` items, each made by `make(index)`.
     ///
-    /// The items are never dropped: the arena's memory is the caller's.
+    /// The items are never dropped, because the memory belongs to the caller.
     ///
     /// # Errors
     /// [`ArenaFull`]; nothing was carved.
@@ -88,7 +88,7 @@ impl<'m> Arena<'m> {
         Ok(unsafe { place.as_mut() })
     }
 
-    /// Memory for `count` items, aligned, which no other table covers.
+    /// Memory for `count` items, aligned, that no other table covers.
     fn carve<T>(&mut self, count: usize) -> Result<NonNull<T>, ArenaFull> {
         const { assert!(align_of::<T>() <= LINE) };
         let bytes = Self::table_bytes::<T>(count);

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Which slots are in use: one bit a slot.
+//! This file tracks which slots are in use, with one bit for each slot.
 
 use crate::base::sync::{AtomicU32, Ordering};
 
-/// The claim bitmap. A set bit is a free slot. Behind it lies a bitmap of its words: a set bit is a word
-/// with a free slot.
+/// The claim bitmap. A set bit is a free slot. Behind it is a bitmap of its words: a set bit is a
+/// word with a free slot.
 ///
-/// Claiming and releasing are both the shard owner's: interrupts decide that a transfer has ended,
-/// and only the reporting thread releases its slot. So neither needs a locked operation; the words
-/// are atomics because other contexts hold references to them, and for audits. Claiming walks on
-/// from where it last found a slot, and looks at one word for 1,024 slots at most.
+/// Only the shard's owner claims and releases: interrupts decide that a transfer has ended, and the
+/// reporting thread alone releases its slot. So neither needs a locked operation. The words are
+/// atomics because other contexts hold references to them, and for audits. A claim continues where
+/// it last found a slot, and reads at most one word for 1,024 slots.
 #[derive(Debug)]
 pub struct Claims<'m> {
     words: &'m [AtomicU32],
     slots: usize,
 }
 
-/// Where the next claim begins to look. Belongs to the one who claims.
+/// Where the next claim begins to search. Belongs to the claimer.
 #[derive(Debug, Default, Hash)]
 pub struct Cursor {
     word: usize,
@@ -59,6 +59,7 @@ impl<'m> Claims<'m> {
     /// Claims a free slot, or `None` if all are in use. Context: the shard's owner.
     #[inline]
     pub fn claim(&self, cursor: &mut Cursor) -> Option<u32> {
+        // The cursor stays on its word while that has free slots. The usual claim reads one word.
         let here = self.word(cursor.word).filter(|word| word.load(Ordering::Relaxed) != 0);
         if here.is_none() {
             cursor.word = self.next_word(cursor.word)?;
@@ -74,14 +75,16 @@ impl<'m> Claims<'m> {
         Some(cursor.word as u32 * 32 + free.trailing_zeros())
     }
 
-    /// Releases a slot. Context: the shard's owner, who is also the next claimer.
+    /// Releases a slot. Context: the shard's owner, which is also the next claimer.
     #[inline]
     pub fn release(&self, slot: u32) {
         let index = slot as usize / 32;
         if let Some(word) = self.word(index) {
-            // Relaxed: one owner; the hand-over of a shard to another thread orders the two.
+            // Relaxed: there is one owner. The hand-over of a shard to another thread orders the
+            // two.
             let free = word.load(Ordering::Relaxed);
             word.store(free | 1 << (slot % 32), Ordering::Relaxed);
+            // The summary changes only when the word becomes empty or stops being empty.
             if free == 0 {
                 self.note(index, true);
             }
@@ -115,7 +118,7 @@ impl<'m> Claims<'m> {
     fn next_word(&self, from: usize) -> Option<usize> {
         let summaries = self.words.get(self.slots.div_ceil(32)..)?;
         let start = from / 32;
-        // Of the first summary those behind `from`; after a round the others.
+        // Of the first summary, the bits behind `from` come first. The others come after a round.
         for at in (start..summaries.len()).chain(0..=start) {
             let noted = summaries.get(at).map_or(0, |summary| summary.load(Ordering::Relaxed));
             let behind =

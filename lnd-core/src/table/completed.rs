@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! The finalize token and the list that carries it to a thread (INV-1, INV-13).
+//! This file holds the finalize token and the list that carries it to a thread (INV-1, INV-13).
 //!
-//! Any context may *decide* that a transfer has ended; only a thread *reports* it, because
+//! Any context may *decide* that a transfer has ended. Only a thread *reports* it, because
 //! `lnet_finalize` may not run in an interrupt.
 
 use crate::base::defect::ordered;
@@ -9,9 +9,9 @@ use crate::base::sync::{AtomicU32, Ordering};
 
 /// The right and the duty to finalize one transfer.
 ///
-/// Made in one place, where a step says [`Finalize`](crate::transfer::Effect::Finalize); spent by
-/// [`Completed::push`] in any context, or by [`Batch::append`] in the thread that reports. Neither `Copy`
-/// nor `Clone`.
+/// It is made in one place, where a step returns [`Finalize`](crate::transfer::Effect::Finalize).
+/// [`Completed::push`] spends it in any context, [`Batch::append`] in the thread that reports. It
+/// is neither `Copy` nor `Clone`.
 #[derive(Debug)]
 #[must_use = "a token that is dropped is a transfer that is never finalized"]
 pub struct FinalizeToken {
@@ -31,9 +31,9 @@ const END: u32 = u32::MAX;
 
 /// Finished transfers on their way to the reporting thread: a stack of slot indices.
 ///
-/// Pushed by whoever holds a token, in any context; taken whole by the one thread that reports. A
-/// slot is on the list at most once, because its token exists at most once; taking the whole list
-/// leaves no room for an ABA.
+/// The holder of a token pushes its slot in any context. The one thread that reports takes the
+/// whole list. A slot is on the list at most once, because its token exists at most once. Taking
+/// the whole list leaves no room for an ABA.
 #[derive(Debug)]
 pub struct Completed {
     head: AtomicU32,
@@ -45,7 +45,7 @@ impl Completed {
         Self { head: AtomicU32::new(END) }
     }
 
-    /// Spends a token. `next_of` gives each slot's own link word; the token's slot has one.
+    /// Spends a token. `next_of` returns each slot's own link word; the token's slot has one.
     /// Context: any. One locked operation unless contended.
     pub fn push<'a>(&self, token: FinalizeToken, next_of: impl Fn(u32) -> Option<&'a AtomicU32>) {
         self.push_index(token.slot, next_of);
@@ -58,7 +58,7 @@ impl Completed {
         next_of: impl Fn(u32) -> Option<&'a AtomicU32>,
     ) {
         let Some(next) = next_of(index) else { return };
-        // Relaxed: only a guess of the head; the compare-exchange publishes.
+        // Relaxed: only a guess of the head. The compare-exchange publishes.
         let mut head = self.head.load(Ordering::Relaxed);
         loop {
             // Relaxed: published by the Release below.
@@ -76,7 +76,7 @@ impl Completed {
         }
     }
 
-    /// Whether there is something to take. A hint.
+    /// Whether the list is empty. A hint.
     pub fn is_empty(&self) -> bool {
         self.head.load(Ordering::Relaxed) == END
     }
@@ -87,11 +87,11 @@ impl Completed {
         if self.is_empty() {
             return Batch::default();
         }
-        // Acquire: partner is the Release in `push`; it covers every push of the list, since each
-        // read the head that the one before had released.
+        // Acquire: partner is the Release in `push`. It covers every push of the list, because each
+        // push read the head that the one before had released.
         let last = self.head.swap(END, Ordering::Acquire);
         let mut newest = last;
-        // Turn the stack over, so that transfers are reported in the order of their ends (R9).
+        // The stack is reversed, so that transfers are reported in the order of their ends (R9).
         let mut oldest = END;
         while let Some(next) = next_of(newest) {
             let older = next.load(Ordering::Relaxed);
@@ -127,8 +127,8 @@ impl Batch {
         Some(slot)
     }
 
-    /// Spends a token of the thread that reports: no locked operation. `next_of` gives each slot's own
-    /// link word.
+    /// Spends a token of the thread that reports, without a locked operation. `next_of` returns
+    /// each slot's own link word.
     pub fn append<'a>(
         &mut self,
         token: FinalizeToken,

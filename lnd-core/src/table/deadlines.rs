@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Deadlines, with the exact next one (R39).
+//! This file holds a queue of deadlines with the exact next one (R39).
 //!
 //! Nearly all deadlines are "now plus one of a few constants", so they arrive in order. A timer is
-//! appended to the first of a few [lanes](crate::lanes) whose last timer is not due later: O(1), and so
-//! is removing it. The few that fit no lane go into a binary heap. The next deadline is the least of
-//! the lanes' heads and the heap's root.
+//! appended to the first of a few [lanes](crate::lanes) whose last timer is not due later. That
+//! takes constant time, and so does its removal. The few timers that fit no lane go into a binary
+//! heap. The next deadline is the least of the lanes' heads and the heap's root (decision 0008).
 
 use crate::base::time::Instant;
 use crate::table::lanes::{Lanes, NONE, OUT};
@@ -18,8 +18,8 @@ const IN_HEAP: u8 = 0xfe;
 
 /// A queue of deadlines, each named by its index. Context: the shard's owner.
 ///
-/// Entry number `i` of the heap lies in the word of timer `i`; a timer in the heap has its position there
-/// in place of a neighbour.
+/// Entry number `i` of the heap is stored in the word of timer `i`. A timer in the heap has its
+/// position there in place of a neighbour.
 #[derive(Debug)]
 pub struct Deadlines<'m> {
     lanes: Lanes<'m, LANES>,
@@ -44,6 +44,8 @@ impl<'m> Deadlines<'m> {
         if due == Instant::NEVER || self.lanes.timer(index).is_none() {
             return;
         }
+        // The first lane that fits keeps the lanes sorted, so a look at their heads is enough. A
+        // lane for each delay would need the delays to be known.
         for lane in 0..LANES {
             let fits = self.lanes.last_due(lane).is_none_or(|last| last <= due);
             if fits {
@@ -54,7 +56,7 @@ impl<'m> Deadlines<'m> {
         self.heap_insert(index, due);
     }
 
-    /// Disarms a timer; one that is not armed stays so.
+    /// Disarms a timer. A timer that is not armed stays so.
     pub fn disarm(&mut self, index: u32) {
         match self.lanes.timer(index) {
             Some(timer) if timer.lane == IN_HEAP => {
@@ -69,7 +71,7 @@ impl<'m> Deadlines<'m> {
         }
     }
 
-    /// The exact next deadline, and whose it is.
+    /// The exact next deadline, with its index.
     pub fn next(&self) -> Option<(Instant, u32)> {
         let first = self.lanes.next();
         if self.heaped == 0 {
@@ -80,7 +82,7 @@ impl<'m> Deadlines<'m> {
         first.filter(|&(least, _)| least <= due).or(Some((due, root)))
     }
 
-    /// Disarms and returns one timer that is due at `now`, with the time at which it was.
+    /// Disarms and returns one timer that is due at `now`, with the time at which it was due.
     pub fn expire(&mut self, now: Instant) -> Option<(Instant, u32)> {
         let (due, index) = self.next()?;
         if due > now {
@@ -124,6 +126,8 @@ impl<'m> Deadlines<'m> {
         if position < last {
             let moved = self.heap_at(last);
             self.heap_set(position, moved);
+            // The moved entry may be smaller or larger than its new neighbours, so both directions
+            // are tried. One of the two does nothing.
             self.sift_up(position);
             self.sift_down(position);
         }

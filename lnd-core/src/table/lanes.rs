@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Timers in sorted lists, the *lanes*: every operation takes constant time.
+//! This file holds timers in sorted lists, the *lanes*: every operation takes constant time.
 //!
-//! Delays are few, so what is queued with one delay is due in the order in which it was queued, and a
+//! Delays are few. What is queued with one delay is due in the order in which it was queued, so a
 //! lane stays sorted by appending. A timer is in at most one lane, so it is queued at most once by
-//! construction (R50). [`Deadlines`](crate::deadlines::Deadlines) finds the lane by itself and has a
-//! heap for what fits none; an owner with a lane for each of its delays names the lane.
+//! construction (R50). [`Deadlines`](crate::deadlines::Deadlines) chooses the lane itself and has a
+//! heap for what fits none. An owner with a lane for each of its delays names the lane.
 
 use crate::base::time::Instant;
 
@@ -12,10 +12,10 @@ use crate::base::time::Instant;
 pub const MAX_LANES: usize = 64;
 /// The index that names no timer.
 pub(crate) const NONE: u32 = u32::MAX;
-/// In place of a lane's number: not queued.
+/// In place of a lane's number: the timer is not queued.
 pub(crate) const OUT: u8 = u8::MAX;
 
-/// One timer; the owner's table of them is the queue's memory.
+/// One timer. The owner's table of timers is the queue's memory.
 #[derive(Clone, Copy, Debug)]
 pub struct Timer {
     pub(crate) due: Instant,
@@ -89,22 +89,23 @@ impl<'m, const N: usize> Lanes<'m, N> {
         self.timers.get_mut(index as usize)
     }
 
-    /// Queues a timer at the end of a lane, or moves it there. Due at `due`, or with the lane's last
-    /// timer should that be later (a clock that stepped back).
+    /// Queues a timer at the end of a lane, or moves it there. It is due at `due`, or with the
+    /// lane's last timer if that is later.
     pub fn arm(&mut self, index: u32, lane: usize, due: Instant) {
         self.disarm(index);
+        // A clock that stepped back must not break the order of the lane.
         let due = self.last_due(lane).map_or(due, |last| due.max(last));
         self.append(index, lane, due);
     }
 
-    /// When the last timer of a lane is due, if the lane has one.
+    /// When the last timer of a lane is due. `None`: the lane is empty.
     #[inline]
     pub(crate) fn last_due(&self, lane: usize) -> Option<Instant> {
         let &tail = self.tails.get(lane)?;
         self.timers.get(tail as usize).map(|last| last.due)
     }
 
-    /// Queues a timer that is not queued, in a lane of which none is due later.
+    /// Queues a timer that is not queued, in a lane without a later one.
     #[inline]
     pub(crate) fn append(&mut self, index: u32, lane: usize, due: Instant) {
         let Some(&tail) = self.tails.get(lane) else { return };
@@ -119,7 +120,7 @@ impl<'m, const N: usize> Lanes<'m, N> {
         self.len = self.len.saturating_add(1);
     }
 
-    /// Takes a timer out; one that is not queued stays so. Returns whether it was queued.
+    /// Removes a timer. A timer that is not queued stays so. Returns whether it was queued.
     #[inline]
     pub fn disarm(&mut self, index: u32) -> bool {
         let Some(timer) = self.timers.get_mut(index as usize).filter(|t| t.lane != OUT) else {
@@ -143,13 +144,13 @@ impl<'m, const N: usize> Lanes<'m, N> {
         true
     }
 
-    /// When the next timer is due, and which it is. Looks at the lanes' heads only.
+    /// When the next timer is due, and its index. Reads the lanes' heads only.
     #[inline]
     pub fn next(&self) -> Option<(Instant, u32)> {
         self.next_of(u64::MAX)
     }
 
-    /// The same of some lanes only, as a mask.
+    /// The same of some lanes only, given as a mask.
     #[inline]
     pub fn next_of(&self, lanes: u64) -> Option<(Instant, u32)> {
         let mut best: Option<(Instant, u32)> = None;
@@ -166,7 +167,7 @@ impl<'m, const N: usize> Lanes<'m, N> {
         best
     }
 
-    /// All timers, lane by lane, each lane in the order in which its timers are due.
+    /// All timers, lane by lane, each lane in the order of its deadlines.
     pub fn entries(&self) -> impl Iterator<Item = u32> + '_ {
         let here = |index: u32| self.timers.get(index as usize).map(|_| index);
         self.heads.iter().flat_map(move |&head| {
@@ -176,12 +177,12 @@ impl<'m, const N: usize> Lanes<'m, N> {
         })
     }
 
-    /// Takes out and returns one timer that is due at `now`.
+    /// Removes and returns one timer that is due at `now`.
     pub fn expire(&mut self, now: Instant) -> Option<u32> {
         self.expire_of(u64::MAX, now)
     }
 
-    /// The same of some lanes only, as a mask.
+    /// The same of some lanes only, given as a mask.
     pub fn expire_of(&mut self, lanes: u64, now: Instant) -> Option<u32> {
         let (due, index) = self.next_of(lanes)?;
         if due > now {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Tables over memory that the caller gives: no allocator, sizes at run time.
+//! This folder holds tables over the caller's memory: no allocator, sizes at run time (R61).
 
 pub mod arena;
 pub mod claims;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! From NID to peer: open addressing over caller's memory.
+//! This file maps a NID to its peer: open addressing over the caller's memory.
 
 use crate::base::id::Nid;
 
 const EMPTY: u32 = u32::MAX;
 
-/// A hash index over peers. Peers are added and replaced, never more than `peers` of them; the
-/// index has at least twice as many places, so that a look-up ends soon.
+/// A hash index over peers. Peers are added and replaced, and never exceed `peers`. The index has
+/// at least twice as many places, so a look-up ends soon.
 #[derive(Debug)]
 pub struct NidIndex<'m> {
     places: &'m mut [u32],
@@ -18,7 +18,8 @@ impl<'m> NidIndex<'m> {
         (peers as usize * 2).next_power_of_two()
     }
 
-    /// An empty index over `places`, whose number is a power of two. What they held does not matter.
+    /// An empty index over `places`, whose number is a power of two. Their old contents do not
+    /// matter.
     pub fn new(places: &'m mut [u32]) -> Self {
         places.fill(EMPTY);
         Self { places }
@@ -31,7 +32,7 @@ impl<'m> NidIndex<'m> {
         (mixed >> 32) as usize & self.places.len().wrapping_sub(1)
     }
 
-    /// The place of the peer with `nid`; `nid_of` tells the NID of the peer in a place.
+    /// The place of the peer with `nid`. `nid_of` returns the NID of the peer in a place.
     #[inline]
     pub fn find(&self, nid: Nid, nid_of: impl Fn(u32) -> Option<Nid>) -> Option<u32> {
         let mut place = self.start(nid);
@@ -48,9 +49,10 @@ impl<'m> NidIndex<'m> {
         None
     }
 
-    /// Adds the peer in a place; it is not in the index.
+    /// Adds the peer in a place. It is not in the index yet.
     pub fn insert(&mut self, nid: Nid, peer: u32) {
         let mut place = self.start(nid);
+        // The bound is the table: it ends the search even if the caller broke the limit on peers.
         for _ in 0..self.places.len() {
             match self.places.get_mut(place) {
                 Some(entry) if *entry == EMPTY => {
@@ -73,6 +75,8 @@ impl<'m> NidIndex<'m> {
                 _ => return,
             }
         }
+        // A mark for removed entries would never go away and make every look-up longer. So the hole
+        // is closed instead.
         let mut place = hole;
         for _ in 0..self.places.len() {
             place = (place + 1) & mask;
@@ -81,7 +85,7 @@ impl<'m> NidIndex<'m> {
                 break;
             }
             let home = nid_of(entry).map_or(place, |n| self.start(n));
-            // May the entry move to the hole? Only if its home is not behind the hole.
+            // An entry may move to the hole only if its home is not behind the hole.
             if (place.wrapping_sub(home) & mask) >= (place.wrapping_sub(hole) & mask) {
                 if let Some(free) = self.places.get_mut(hole) {
                     *free = entry;
@@ -137,8 +141,8 @@ mod tests {
     }
 
     /// Places are at most half full, and NIDs in a row, or of a row of networks, do not crowd. In a
-    /// table half full, linear probing looks at one and a half places on average to find what is there;
-    /// twice as many are allowed.
+    /// table half full, linear probing looks at one and a half places on average to find what is
+    /// there; twice as many are allowed.
     #[test]
     fn a_look_up_ends_soon() {
         for peers in [1, 3, 50, 500, 512] {
