@@ -19,8 +19,8 @@ struct lnd_soft_node;
 struct lnd_soft_engine;
 
 /*
- * In lnd_soft_join_args.flags: the node tells the memory oracle what it lends to engines, by
- * lnd_soft_lend(); without it nobody checks accesses to its window.
+ * In lnd_soft_join_args.flags: the node reports to the memory oracle what it lends to engines,
+ * through lnd_soft_lend(). Without this flag accesses to its window are not checked.
  */
 #define LND_SOFT_LEASES 1U
 
@@ -28,7 +28,7 @@ struct lnd_soft_engine;
 #define LND_SOFT_NO_NODE 0xffffffffU
 
 /**
- * enum lnd_soft_state - Where a node stands.
+ * enum lnd_soft_state - The state of a node.
  */
 enum lnd_soft_state {
 	/** @LND_SOFT_ABSENT: Never joined, or left in good order. */
@@ -42,15 +42,15 @@ enum lnd_soft_state {
 };
 
 /**
- * struct lnd_soft_progress - What a step of an engine has done.
+ * struct lnd_soft_progress - The result of an engine's step.
  * @size: sizeof(struct lnd_soft_progress).
- * @busy: 1: something is under way, step again soon; 0: a doorbell or a ring will be the next reason.
+ * @busy: 1: work is under way, step again soon; 0: step again after a doorbell or a ring.
  * @bytes: bytes moved.
  * @completions: completions posted.
  * @interrupts: interrupt bits that are newly pending: if any, raise the link's interrupt.
  * @reserved: 0.
- * @violations: accesses so far that the memory oracle objected to.
- * @ring: nodes to be rung: their engines have got descriptors back.
+ * @violations: accesses so far that the memory oracle rejected.
+ * @ring: nodes to ring: their engines have descriptors back.
  */
 struct lnd_soft_progress {
 	uint32_t size;
@@ -92,14 +92,14 @@ struct lnd_soft_shape {
 };
 
 /**
- * struct lnd_soft_link - A link's memory: what lnd_config.rings wants.
+ * struct lnd_soft_link - A link's memory, for lnd_config.rings.
  * @size: sizeof(struct lnd_soft_link).
  * @descriptors: descriptors in it.
  * @lists: indirect lists in it.
  * @reserved: 0.
- * @base: the first byte: the registers, the rings behind them.
+ * @base: the first byte: the registers, then the rings.
  * @len: bytes.
- * @features: what the engine can do.
+ * @features: the engine's capabilities.
  * @node: the node.
  */
 struct lnd_soft_link {
@@ -114,9 +114,9 @@ struct lnd_soft_link {
 };
 
 /**
- * struct lnd_soft_arrival - A frame that has come.
+ * struct lnd_soft_arrival - A received frame.
  * @size: sizeof(struct lnd_soft_arrival).
- * @from: the node that has sent it, by its mailbox.
+ * @from: the sending node, known by its mailbox.
  * @link: the link.
  * @lane: enum lnd_lane.
  * @len: bytes.
@@ -135,10 +135,10 @@ struct lnd_soft_arrival {
  * struct lnd_soft_join_args - How a node joins.
  * @size: sizeof(struct lnd_soft_join_args).
  * @node: its number.
- * @random: a number that differs from life to life.
+ * @random: a number that differs for each incarnation.
  * @flags: LND_SOFT_LEASES or 0.
- * @features: what its engines shall be able to do, see docs/registers.md; all ones: everything.
- * @start: where free-running indices begin; any number, usually 0.
+ * @features: the capabilities of its engines, see docs/registers.md; all ones: all of them.
+ * @start: first value of free-running indices; any number, usually 0.
  */
 struct lnd_soft_join_args {
 	uint32_t size;
@@ -150,12 +150,12 @@ struct lnd_soft_join_args {
 };
 
 /**
- * struct lnd_soft_node_info - What the node table says of a node.
+ * struct lnd_soft_node_info - The node table's entry of a node.
  * @size: sizeof(struct lnd_soft_node_info).
  * @node: its number.
  * @state: enum lnd_soft_state.
- * @flags: what it said of itself when it joined.
- * @life: its present or last life; 0: none, or it is changing right now.
+ * @flags: the flags of its last join.
+ * @incarnation: its current or last incarnation; 0: none, or it is changing now.
  */
 struct lnd_soft_node_info {
 	uint32_t size;
@@ -170,26 +170,25 @@ extern "C" {
 #endif // __cplusplus
 
 /**
- * lnd_soft_connection() - The number of the present connection with another node.
- * @node: our node, prepared.
+ * lnd_soft_connection() - The number of the current connection with another node.
+ * @node: this host's node, prepared.
  * @link: the link.
- * @peer: the number of the other node; lnd_soft_node_of() says it.
+ * @peer: the number of the other node, from lnd_soft_node_of().
  *
- * All that is staged for that node and pulled from it by the link is of the connection. For lnd_ops.connection.
+ * The connection covers all memory staged for that node and all pulls from it on the link. For
+ * lnd_ops.connection.
  *
  * Context: one at a time for a node, with the other lnd_soft_connection functions.
- * Return: the number, which no other connection of the link has had; 0: the node has none of its own, or is
- * none.
+ * Return: the number, unique among the link's connections; 0: the node has no connections of its
+ * own, or does not exist.
  */
-uint32_t lnd_soft_connection(struct lnd_soft_node *node,
-			     uint32_t link,
-			     uint32_t peer);
+uint32_t lnd_soft_connection(struct lnd_soft_node *node, uint32_t link, uint32_t peer);
 
 /**
- * lnd_soft_connection_stop() - Asks for the stop of a connection.
- * @node: our node.
+ * lnd_soft_connection_stop() - Requests a stop of a connection.
+ * @node: this host's node.
  * @link: the link.
- * @number: of the connection. Of one that is not there any more, nothing is asked.
+ * @number: the connection. A number of a former connection has no effect.
  *
  * For lnd_ops.connection_stop.
  *
@@ -200,25 +199,23 @@ uint32_t lnd_soft_connection_stop(struct lnd_soft_node *node, uint32_t link, uin
 
 /**
  * lnd_soft_connection_quiesced() - Whether a connection is proven stopped.
- * @node: our node.
+ * @node: this host's node.
  * @link: the link.
- * @number: of the connection.
+ * @number: the connection.
  *
- * It waits for the other node's engine while that is in the middle of a copy and its node is alive. Step
- * our engine meanwhile. For lnd_ops.connection_quiesced.
+ * The stop waits for the other node's engine while that engine is in the middle of a copy and its
+ * node is alive. Step this node's engine meanwhile. For lnd_ops.connection_quiesced.
  *
  * Context: as lnd_soft_connection().
- * Return: 1 if it is, or is not there any more; else 0.
+ * Return: 1 if it is, or no longer exists; else 0.
  */
-uint32_t lnd_soft_connection_quiesced(struct lnd_soft_node *node,
-				      uint32_t link,
-				      uint32_t number);
+uint32_t lnd_soft_connection_quiesced(struct lnd_soft_node *node, uint32_t link, uint32_t number);
 
 /**
- * lnd_soft_connection_reset() - Puts the next connection in the place of a stopped one.
- * @node: our node.
+ * lnd_soft_connection_reset() - Replaces a stopped connection by the next one.
+ * @node: this host's node.
  * @link: the link.
- * @number: of the connection; 0: all of the link, whose engine is about to be reset.
+ * @number: the connection; 0: all of the link, whose engine is about to be reset.
  *
  * For lnd_ops.connection_reset.
  *
@@ -236,18 +233,20 @@ uint32_t lnd_soft_connection_reset(struct lnd_soft_node *node, uint32_t link, ui
 size_t lnd_soft_engine_size(void);
 
 /**
- * lnd_soft_engine_create() - Makes the engine of one of our links.
+ * lnd_soft_engine_create() - Makes the engine of one of the node's links.
  * @mem: memory for the object, until lnd_soft_engine_destroy().
  * @len: its bytes, at least lnd_soft_engine_size().
- * @node: our node, prepared and not yet left; each of its links has one engine in each life.
+ * @node: this host's node, prepared and not yet left; each of its links has one engine in each
+ *        incarnation.
  * @link: the link.
- * @chunk: most bytes moved for a descriptor in one step: how long a recall waits; 0: 256 KiB.
- * @retry: ns for which a pull tries to reach a source that does not answer; 0: a second.
+ * @chunk: most bytes moved for a descriptor in one step; it bounds how long an invalidation waits;
+ *         0: 256 KiB.
+ * @retry: ns for which a pull retries a source that does not answer; 0: a second.
  * @engine: where the object's pointer is written.
  *
  * Context: thread.
- * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_MEMORY, LND_E_BUSY, LND_E_LINK, LND_E_GONE
- * (the node is not prepared), LND_E_RING.
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_MEMORY, LND_E_BUSY, LND_E_LINK,
+ * LND_E_GONE (the node is not prepared), LND_E_RING.
  */
 enum lnd_error lnd_soft_engine_create(void *mem,
 				 size_t len,
@@ -261,14 +260,17 @@ enum lnd_error lnd_soft_engine_create(void *mem,
  * lnd_soft_engine_step() - Does a bounded piece of an engine's work.
  * @engine: the engine.
  * @now: ns on the clock that all calls of this host use.
- * @budget: most recalls, returns and new pulls each; of every active pull (8 at most) one chunk moves.
+ * @budget: most invalidations, returns and new pulls each; every active pull (8 at most) moves one
+ *          chunk.
  * @progress: its size is set; filled.
  *
- * Call it when the driver has written a register for which lnd_soft_reg_write32() says so (or now
- * and then, if the driver writes them in memory), when the node is rung, and while it is busy.
+ * Call it when the driver has written a register for which lnd_soft_reg_write32() returned 1, when
+ * the node is rung, and while it is busy. If the driver writes the registers in memory, call it
+ * periodically.
  *
  * Context: any; one at a time for an engine.
- * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_BUSY (another context steps it).
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_BUSY (another context steps
+ * it).
  */
 enum lnd_error lnd_soft_engine_step(struct lnd_soft_engine *engine,
 			       uint64_t now,
@@ -277,7 +279,7 @@ enum lnd_error lnd_soft_engine_step(struct lnd_soft_engine *engine,
 
 /**
  * lnd_soft_engine_destroy() - Ends an engine; its memory is the caller's again.
- * @engine: the engine. It has stopped, or the node dies without good order.
+ * @engine: the engine. It has stopped, or the node ends without leaving.
  *
  * Context: any.
  * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY (a step is under way).
@@ -302,11 +304,11 @@ enum lnd_error lnd_soft_shape_init(struct lnd_soft_shape *shape,
 			      uint64_t window);
 
 /**
- * lnd_soft_region_size() - Bytes that a fabric takes.
+ * lnd_soft_region_size() - Bytes that a fabric needs.
  * @shape: its numbers.
  *
  * Context: any.
- * Return: the bytes, or 0 if there can be no such fabric.
+ * Return: the bytes, or 0 if the numbers are not valid.
  */
 size_t lnd_soft_region_size(const struct lnd_soft_shape *shape);
 
@@ -330,19 +332,19 @@ enum lnd_error lnd_soft_format(void *base, size_t len, const struct lnd_soft_sha
 size_t lnd_soft_fabric_size(void);
 
 /**
- * lnd_soft_attach() - Attaches to a fabric that somebody has formatted.
+ * lnd_soft_attach() - Attaches to a formatted fabric.
  * @mem: memory for the object, until lnd_soft_detach().
  * @len: its bytes, at least lnd_soft_fabric_size().
  * @base: the region, aligned to 64; it must stay until everything made of it has been destroyed.
  * @bytes: its bytes.
  * @fabric: where the object's pointer is written.
  *
- * What the region says is read once and checked: nothing in it is trusted afterwards. Several
- * attachments to one region, and several nodes of ours in it, are fine.
+ * The header is read once and checked: nothing in the region is trusted afterwards. A host may
+ * attach to one region several times, and have several nodes in it.
  *
  * Context: any.
- * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_MEMORY (object or region too small), LND_E_RING (no
- * fabric, or a damaged one), LND_E_VERSION, LND_E_CONFIG.
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_MEMORY (object or region too small), LND_E_RING
+ * (not a fabric, or damaged), LND_E_VERSION, LND_E_CONFIG.
  */
 enum lnd_error lnd_soft_attach(void *mem,
 			  size_t len,
@@ -352,7 +354,7 @@ enum lnd_error lnd_soft_attach(void *mem,
 
 /**
  * lnd_soft_detach() - Ends a fabric's object; its memory is the caller's again.
- * @fabric: the fabric. Nodes and engines made of it do not need it any more.
+ * @fabric: the fabric. Nodes and engines made of it no longer need it.
  *
  * Context: any.
  * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI.
@@ -370,11 +372,11 @@ enum lnd_error lnd_soft_detach(struct lnd_soft_fabric *fabric);
 enum lnd_error lnd_soft_shape_get(const struct lnd_soft_fabric *fabric, struct lnd_soft_shape *shape);
 
 /**
- * lnd_soft_frame_max() - Bytes of buffer that every short message fits in.
+ * lnd_soft_frame_max() - Bytes of a buffer that holds every short message.
  * @fabric: the fabric.
  *
  * Context: any.
- * Return: the bytes, or 0 if this is no fabric.
+ * Return: the bytes, or 0 if @fabric is not a fabric.
  */
 size_t lnd_soft_frame_max(const struct lnd_soft_fabric *fabric);
 
@@ -388,7 +390,7 @@ size_t lnd_soft_frame_max(const struct lnd_soft_fabric *fabric);
 uint64_t lnd_soft_nid(uint32_t node);
 
 /**
- * lnd_soft_node_of() - The node's number of a NID.
+ * lnd_soft_node_of() - The number of the node with a NID.
  * @nid: any number.
  *
  * Context: any.
@@ -399,7 +401,7 @@ uint32_t lnd_soft_node_of(uint64_t nid);
 /**
  * lnd_soft_link_get() - A link's memory.
  * @fabric: the fabric.
- * @node: a node that has been prepared, in this life or a former one.
+ * @node: a node that was prepared, in this or a former incarnation.
  * @link: the link.
  * @into: its size is set; filled.
  *
@@ -413,13 +415,13 @@ enum lnd_error lnd_soft_link_get(const struct lnd_soft_fabric *fabric,
 			    struct lnd_soft_link *into);
 
 /**
- * lnd_soft_link_set() - Pulls a link's cable, or puts it back: its clock stops with everything in
- * flight, or goes on.
+ * lnd_soft_link_set() - Pulls a link's cable, or puts it back. Without the cable the link's clock
+ * stops, with everything in flight.
  * @fabric: the fabric.
- * @node: any node that has been prepared.
+ * @node: any node that was prepared.
  * @link: the link.
  * @up: 0 or 1.
- * @ring: whom to ring, or NULL: the node itself.
+ * @ring: where the set of nodes to ring is written (the node itself), or NULL.
  *
  * Context: any.
  * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_ARGUMENT, LND_E_LINK, LND_E_RING.
@@ -433,12 +435,12 @@ enum lnd_error lnd_soft_link_set(const struct lnd_soft_fabric *fabric,
 /**
  * lnd_soft_reg_read32() - Reads a register of a software engine: for lnd_ops.reg_read32.
  * @fabric: the fabric.
- * @node: our node, prepared.
+ * @node: this host's node, prepared.
  * @link: the link.
  * @offset: the register's offset, see docs/registers.md.
  *
  * Context: any.
- * Return: the value; all ones if there is no such register, as a bus would say.
+ * Return: the value; all ones if there is no such register, as on a bus.
  */
 uint32_t lnd_soft_reg_read32(const struct lnd_soft_fabric *fabric,
 			     uint32_t node,
@@ -448,10 +450,10 @@ uint32_t lnd_soft_reg_read32(const struct lnd_soft_fabric *fabric,
 /**
  * lnd_soft_reg_write32() - Writes a register of a software engine: for lnd_ops.reg_write32.
  * @fabric: the fabric.
- * @node: our node, prepared.
+ * @node: this host's node, prepared.
  * @link: the link.
  * @offset: the register's offset, see docs/registers.md.
- * @value: the value. One for a register that is not the driver's to write is dropped.
+ * @value: the value. A write to a register that the driver must not write is dropped.
  *
  * Context: any.
  * Return: 1 if the link's engine must be stepped for it, else 0.
@@ -464,21 +466,21 @@ uint32_t lnd_soft_reg_write32(const struct lnd_soft_fabric *fabric,
 
 /**
  * lnd_soft_send() - Puts a frame into a node's mailbox.
- * @node: our node, prepared.
+ * @node: this host's node, prepared.
  * @link: the link.
  * @lane: enum lnd_lane.
- * @to: the receiving node's number. Ring it afterwards.
+ * @to: the receiving node's number. Ring that node afterwards.
  * @frame: the frame.
  * @len: its bytes.
- * @sent: if not NULL: enum lnd_send, what lnd_ops.send has to return. Written also with an error:
- *        LND_SEND_FULL for LND_E_WAIT and LND_E_BUSY, LND_SEND_TOO_LONG for LND_E_TOO_LONG, else
- *        LND_SEND_FAILED.
+ * @sent: if not NULL: where the enum lnd_send is written that lnd_ops.send must return. Written
+ *        also with an error: LND_SEND_FULL for LND_E_WAIT and LND_E_BUSY, LND_SEND_TOO_LONG for
+ *        LND_E_TOO_LONG, else LND_SEND_FAILED.
  *
  * Context: any; one at a time for a node.
- * Return: LND_OK; LND_E_WAIT (no room, or the receiver has never been there); LND_E_LINK (no such
- * link, or our end of it has no clock); LND_E_NO_ROUTE; LND_E_TOO_LONG; LND_E_NULL, LND_E_ALIGN,
- * LND_E_NI, LND_E_ARGUMENT, LND_E_BUSY (another context sends), LND_E_GONE (not prepared, or left),
- * LND_E_RING (the mailbox is damaged).
+ * Return: LND_OK; LND_E_WAIT (no room, or the receiver has never joined); LND_E_LINK (no such
+ * link, or this end of it has no clock); LND_E_NO_ROUTE; LND_E_TOO_LONG; LND_E_NULL, LND_E_ALIGN,
+ * LND_E_NI, LND_E_ARGUMENT, LND_E_BUSY (another context sends), LND_E_GONE (not prepared, or
+ * left), LND_E_RING (the mailbox is damaged).
  */
 enum lnd_error lnd_soft_send(struct lnd_soft_node *node,
 			uint32_t link,
@@ -490,28 +492,28 @@ enum lnd_error lnd_soft_send(struct lnd_soft_node *node,
 
 /**
  * lnd_soft_ready() - Whether the next frame into a mailbox finds room: for lnd_ops.ready.
- * @node: our node, prepared.
+ * @node: this host's node, prepared.
  * @link: the link.
  * @lane: enum lnd_lane.
  * @to: the receiving node's number.
  *
- * Context: any; one at a time for a node, not beside lnd_soft_send().
+ * Context: any; one at a time for a node, and not concurrently with lnd_soft_send().
  * Return: 1 or 0.
  */
 uint32_t lnd_soft_ready(struct lnd_soft_node *node, uint32_t link, uint32_t lane, uint32_t to);
 
 /**
- * lnd_soft_receive() - Copies the next frame out of this node's mailboxes.
- * @node: our node, prepared.
- * @budget: most frames out of one mailbox in one pass, at least 1.
+ * lnd_soft_receive() - Copies the next frame from this node's mailboxes.
+ * @node: this host's node, prepared.
+ * @budget: most frames from one mailbox in one pass, at least 1.
  * @into: room for the frame, initialised.
  * @room: its bytes, at least lnd_soft_frame_max().
  * @arrival: its size is set; filled.
  *
- * Goes through the mailboxes in passes, control lanes first; LND_E_END ends a pass, and the next call
- * begins another. The frame stays in its mailbox until lnd_soft_release(); if the next receive comes
- * before, it waits there for the next pass, with all that is behind it: what to do when
- * lnd_frame_in() says LND_E_WAIT. A pass that has had a frame may have left others.
+ * Visits the mailboxes in passes, control lanes first. LND_E_END ends a pass, and the next call
+ * begins another. The frame stays in its mailbox until lnd_soft_release(). If the next receive
+ * comes before, the frame and all those behind it wait for the next pass: do so when
+ * lnd_frame_in() returns LND_E_WAIT. A pass that returned a frame may have left others.
  *
  * Context: any; one at a time for a node.
  * Return: LND_OK, LND_E_END, LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_ROOM, LND_E_BUSY
@@ -524,8 +526,8 @@ enum lnd_error lnd_soft_receive(struct lnd_soft_node *node,
 			   struct lnd_soft_arrival *arrival);
 
 /**
- * lnd_soft_release() - Takes the frame that was received last out of its mailbox.
- * @node: our node. Without such a frame nothing happens.
+ * lnd_soft_release() - Removes the last received frame from its mailbox.
+ * @node: this host's node. Without such a frame the call has no effect.
  *
  * Context: as lnd_soft_receive().
  * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_GONE.
@@ -542,20 +544,20 @@ enum lnd_error lnd_soft_release(struct lnd_soft_node *node);
 size_t lnd_soft_node_size(const struct lnd_soft_fabric *fabric);
 
 /**
- * lnd_soft_join() - Begins to be a node of a fabric.
+ * lnd_soft_join() - Begins to join a fabric.
  * @mem: memory for the object, until lnd_soft_leave().
  * @len: its bytes, at least lnd_soft_node_size().
  * @fabric: the fabric.
- * @args: who and how.
+ * @args: the node and how it joins.
  * @node: where the object's pointer is written.
  *
- * What a former life of the node held of others goes back, and its links stop. Takes time linear in
- * the fabric's descriptors. Continue with lnd_soft_prepare().
+ * Releases what a former incarnation of the node held of other nodes, and stops its links. Takes
+ * time linear in the fabric's descriptors. Continue with lnd_soft_prepare().
  *
  * Context: thread.
  * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_MEMORY, LND_E_ARGUMENT (no
- * such node or flag), LND_E_BUSY (the node is taken, or its death was not declared), LND_E_STALE
- * (declared dead meanwhile).
+ * such node or flag), LND_E_BUSY (another member has the node, or its death was not declared),
+ * LND_E_STALE (declared dead in the meantime).
  */
 enum lnd_error lnd_soft_join(void *mem,
 			size_t len,
@@ -565,33 +567,33 @@ enum lnd_error lnd_soft_join(void *mem,
 
 /**
  * lnd_soft_prepare() - Formats the node's link memories and mailboxes, once no peer's engine reads
- * what its former life has left.
+ * the memory of its former incarnation.
  * @node: the node.
  *
  * Context: thread.
- * Return: LND_OK; LND_E_WAIT (not yet: again, a millisecond later); LND_E_NULL, LND_E_ALIGN,
- * LND_E_NI, LND_E_BUSY (another context does it), LND_E_STALE (declared dead meanwhile), LND_E_RING
- * (the link memories do not fit). What has failed, fails again, until the node can send and receive.
+ * Return: LND_OK; LND_E_WAIT (not yet: call again a millisecond later); LND_E_NULL, LND_E_ALIGN,
+ * LND_E_NI, LND_E_BUSY (another context calls it), LND_E_STALE (declared dead in the meantime),
+ * LND_E_RING (the link memories do not fit). A failed call may be repeated until the node can send
+ * and receive.
  */
 enum lnd_error lnd_soft_prepare(struct lnd_soft_node *node);
 
 /**
- * lnd_soft_announce() - From now on the node counts as alive: its engines are there.
+ * lnd_soft_announce() - Makes the node alive: its engines are ready.
  * @node: the node, prepared.
- * @ring: whom to ring, or NULL.
+ * @ring: where the set of nodes to ring is written, or NULL.
  *
  * Context: any.
- * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_GONE (not prepared, or left),
- * LND_E_STALE (declared dead meanwhile).
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_GONE (not prepared, or
+ * left), LND_E_STALE (declared dead in the meantime).
  */
-enum lnd_error lnd_soft_announce(struct lnd_soft_node *node,
-			    uint64_t *ring);
+enum lnd_error lnd_soft_announce(struct lnd_soft_node *node, uint64_t *ring);
 
 /**
- * lnd_soft_is_alive() - Whether the node is still ours: it was not declared dead, also while it joins.
+ * lnd_soft_is_alive() - Whether the node was not declared dead; also valid while it joins.
  * @node: the node.
  *
- * One that has been declared dead although it lives must stop at once: nobody waits for it.
+ * A node that has been declared dead although it runs must stop at once: no peer waits for it.
  *
  * Context: any.
  * Return: 1 or 0.
@@ -599,11 +601,11 @@ enum lnd_error lnd_soft_announce(struct lnd_soft_node *node,
 uint32_t lnd_soft_is_alive(struct lnd_soft_node *node);
 
 /**
- * lnd_soft_leave() - Leaves in good order, or gives up joining; the object's memory is the caller's
- * again.
- * @node: the node. Its NI is destroyed, its engines are stopped and not stepped any more, and no
- *        call of it is under way or comes later.
- * @ring: whom to ring, or NULL.
+ * lnd_soft_leave() - Leaves in good order, or gives up joining. The object's memory is the
+ * caller's again.
+ * @node: the node. Its NI is destroyed, its engines are stopped and no longer stepped, and no
+ *        other call of it is under way or follows.
+ * @ring: where the set of nodes to ring is written, or NULL.
  *
  * Context: thread.
  * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY (a call is under way).
@@ -611,16 +613,16 @@ uint32_t lnd_soft_is_alive(struct lnd_soft_node *node);
 enum lnd_error lnd_soft_leave(struct lnd_soft_node *node, uint64_t *ring);
 
 /**
- * lnd_soft_incarnation() - The node's life: what lnd_config.life wants.
+ * lnd_soft_incarnation() - The node's incarnation, for lnd_config.incarnation.
  * @node: the node.
  *
  * Context: any.
- * Return: the life, or 0 if the node is not prepared, or no node.
+ * Return: the incarnation, or 0 if the node is not prepared, or is not a node.
  */
 uint64_t lnd_soft_incarnation(struct lnd_soft_node *node);
 
 /**
- * lnd_soft_node_get() - What the node table says of a node.
+ * lnd_soft_node_get() - The node table's entry of a node.
  * @fabric: the fabric.
  * @node: the node's number.
  * @info: its size is set; filled.
@@ -633,32 +635,32 @@ enum lnd_error lnd_soft_node_get(const struct lnd_soft_fabric *fabric,
 			    struct lnd_soft_node_info *info);
 
 /**
- * lnd_soft_watch() - A node that stands elsewhere than when this node was told last.
- * @node: the node; it is not told of itself.
- * @info: its size is set; filled with where the other node stands now.
+ * lnd_soft_watch() - The next node whose state has changed since its last report to this node.
+ * @node: the node; its own changes are not reported.
+ * @info: its size is set; filled with the other node's current state.
  *
- * Call it when rung, and now and then, until LND_E_END. A node found dead or absent, or in another
- * life, is down: lnd_peer_event() wants to know.
+ * Call it when rung, and periodically, until LND_E_END. A node found dead or absent, or with
+ * another incarnation, is down: call lnd_peer_event().
  *
  * Context: any.
- * Return: LND_OK, LND_E_END (nothing new), LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_BUSY.
+ * Return: LND_OK, LND_E_END (no change), LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI,
+ * LND_E_BUSY.
  */
-enum lnd_error lnd_soft_watch(struct lnd_soft_node *node,
-			 struct lnd_soft_node_info *info);
+enum lnd_error lnd_soft_watch(struct lnd_soft_node *node, struct lnd_soft_node_info *info);
 
 /**
  * lnd_soft_declare_dead() - Declares a node dead.
  * @fabric: the fabric.
  * @node: the node's number.
- * @life: the life that has ended; 0: whichever it is.
- * @ring: whom to ring, or NULL.
+ * @incarnation: the incarnation that has ended; 0: any.
+ * @ring: where the set of nodes to ring is written, or NULL.
  *
- * The caller has the proof that none of the node's engines touches memory any more: its machine is
- * gone. A node that is dead already is no error.
+ * The caller has the proof that none of the node's engines accesses memory any more: its machine
+ * is gone. A node that is already dead is no error.
  *
  * Context: any.
- * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_ARGUMENT (no such node), LND_E_GONE (nobody
- * is this node), LND_E_STALE (it lives another life).
+ * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_ARGUMENT (no such node), LND_E_GONE (no
+ * member has this node), LND_E_STALE (it has another incarnation).
  */
 enum lnd_error lnd_soft_declare_dead(const struct lnd_soft_fabric *fabric,
 				uint32_t node,
@@ -666,11 +668,11 @@ enum lnd_error lnd_soft_declare_dead(const struct lnd_soft_fabric *fabric,
 				uint64_t *ring);
 
 /**
- * lnd_soft_window() - Where a node's payload window lies.
+ * lnd_soft_window() - The place of a node's payload window.
  * @fabric: the fabric.
  * @node: the node's number.
  * @base: where the address of its first byte is written.
- * @len: where its bytes are written.
+ * @len: where its length in bytes is written.
  *
  * Context: any.
  * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_ARGUMENT (no such node).
@@ -678,7 +680,7 @@ enum lnd_error lnd_soft_declare_dead(const struct lnd_soft_fabric *fabric,
 enum lnd_error lnd_soft_window(const struct lnd_soft_fabric *fabric, uint32_t node, void **base, uint64_t *len);
 
 /**
- * lnd_soft_read() - Copies out of a node's window: for lnd_ops.mem_read.
+ * lnd_soft_read() - Copies from a node's window: for lnd_ops.mem_read.
  * @fabric: the fabric.
  * @node: the node's number.
  * @addr: offset in its window.
@@ -724,14 +726,14 @@ enum lnd_error lnd_soft_write(const struct lnd_soft_fabric *fabric,
 uint32_t lnd_soft_valid(const struct lnd_soft_fabric *fabric, uint32_t node, uint64_t addr, uint32_t len);
 
 /**
- * lnd_soft_lend() - Tells the memory oracle that engines may access bytes of our window.
+ * lnd_soft_lend() - Reports to the memory oracle that engines may access bytes of a node's window.
  * @fabric: the fabric.
- * @node: our node, joined with LND_SOFT_LEASES.
+ * @node: this host's node, joined with LND_SOFT_LEASES.
  * @addr: offset in its window.
  * @len: bytes.
  * @written: 0: engines may read them; 1: engines may write them.
  *
- * Before the transfer is submitted. Its counterpart is lnd_soft_take_back(), when it is finalized.
+ * Call it before the transfer is submitted, and lnd_soft_take_back() when it is finalized.
  *
  * Context: any.
  * Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_ARGUMENT, LND_E_ADDRESS.
@@ -743,9 +745,9 @@ enum lnd_error lnd_soft_lend(const struct lnd_soft_fabric *fabric,
 			uint32_t written);
 
 /**
- * lnd_soft_take_back() - Tells the memory oracle that engines may no longer access bytes.
+ * lnd_soft_take_back() - Reports to the memory oracle that engines may no longer access bytes.
  * @fabric: the fabric.
- * @node: our node.
+ * @node: this host's node.
  * @addr: as it was lent.
  * @len: as it was lent.
  * @written: as it was lent.

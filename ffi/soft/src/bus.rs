@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! The fabric as one engine sees it: the other nodes' links, their lives, and payload memory.
+//! One engine's view of the fabric: the other nodes' links, their incarnations, and payload memory.
 
 use lnd_core::id::{LinkId, Nid};
 use lnd_core::sync::{AtomicU32, Ordering};
@@ -17,7 +17,7 @@ use crate::shape::node_of;
 #[derive(Debug)]
 pub struct Bus<'m> {
     fabric: SoftFabric<'m>,
-    /// Nodes whose engines have got a descriptor back since somebody last asked.
+    /// Nodes whose descriptors this engine has returned since the last call of `signals`.
     signals: NodeSet,
     violations: u64,
     first: Option<Violation>,
@@ -25,23 +25,24 @@ pub struct Bus<'m> {
 }
 
 impl<'m> Bus<'m> {
-    /// A view; accesses that the memory oracle objects to are also added to `total`.
+    /// A view. Accesses that the memory oracle rejects are also added to `total`.
     pub const fn new(fabric: &SoftFabric<'m>, total: &'m AtomicU32) -> Self {
         Self { total: Some(total), ..Self::alone(fabric) }
     }
 
-    /// A view whose violations are counted nowhere else.
+    /// A view that counts its violations only itself.
     pub const fn alone(fabric: &SoftFabric<'m>) -> Self {
         let signals = NodeSet::EMPTY;
         Self { fabric: *fabric, signals, violations: 0, first: None, total: None }
     }
 
-    /// Accesses that the memory oracle objected to, and the first of them.
+    /// The number of accesses that the memory oracle rejected, and the first of them.
     pub const fn violations(&self) -> (u64, Option<Violation>) {
         (self.violations, self.first)
     }
 
-    /// Nodes that must be rung: this engine has given descriptors back to theirs. Each is told once.
+    /// Nodes to ring, because this engine has returned descriptors of theirs. Each is returned
+    /// once.
     pub fn signals(&mut self) -> NodeSet {
         self.signals.take()
     }
@@ -82,8 +83,8 @@ impl<'m> EngineFabric<'m> for Bus<'m> {
         };
         self.check(from, to, length);
         // SAFETY: both ranges are within their windows, which stay mapped for 'm. Payload memory is
-        // never referenced, only copied by address, here and in `MemoryWindow`; the protocol keeps its
-        // owner away while it is lent, and the oracle says so when it does not.
+        // never referenced, only copied by address, here and in `MemoryWindow`. The protocol keeps
+        // its owner away while it is lent, and the oracle reports a violation.
         unsafe { core::ptr::copy(source.as_ptr(), sink.as_ptr(), length as usize) };
         self.check(from, to, length);
         Ok(())

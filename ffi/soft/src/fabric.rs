@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Format, attach, and where a node's things lie.
+//! Format, attach, and the places within a fabric.
 
 use core::fmt;
 use core::ptr::NonNull;
@@ -23,22 +23,22 @@ const VERSION_AT: usize = 8;
 const DIGEST: usize = 12;
 const SHAPE: usize = 16;
 
-/// A region that is no fabric, or cannot become one.
+/// Why a region is not a fabric, or cannot become one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AttachError {
     /// Not a fabric: too short for a header, or another magic number.
     Foreign,
     /// A fabric of another version.
     Version(u32),
-    /// The header's numbers do not fit its check.
+    /// The header's numbers do not match its check.
     Damaged,
     /// Impossible numbers.
     Shape(ShapeError),
     /// The region is smaller than it has to be.
     TooSmall {
-        /// Bytes there are.
+        /// Bytes of the region.
         have: usize,
-        /// Bytes there should be.
+        /// Bytes required.
         need: usize,
     },
 }
@@ -47,9 +47,9 @@ impl fmt::Display for AttachError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Foreign => f.write_str("not a fabric (wrong magic number)"),
-            Self::Version(v) => write!(f, "fabric version {v}; this program speaks {VERSION}"),
+            Self::Version(v) => write!(f, "fabric version {v}; this program supports {VERSION}"),
             Self::Damaged => f.write_str("fabric header is damaged (check does not match)"),
-            Self::Shape(error) => write!(f, "fabric header makes no sense: {error}"),
+            Self::Shape(error) => write!(f, "fabric header is not valid: {error}"),
             Self::TooSmall { have, need } => write!(f, "fabric has {have} bytes, needs {need}"),
         }
     }
@@ -66,10 +66,10 @@ pub struct SoftFabric<'m> {
 }
 
 impl<'m> SoftFabric<'m> {
-    /// Makes a fabric of `shape` in a fresh region: all zero, and nobody attached.
+    /// Makes a fabric of `shape` in a fresh region: all zero, and nothing attached.
     ///
     /// # Errors
-    /// The shape cannot be, or does not fit; nothing was written.
+    /// The shape is not valid, or does not fit. Nothing was written.
     pub fn format(region: SharedRegion<'m>, shape: Shape) -> Result<Self, AttachError> {
         let this = Self::over(region, shape)?;
         let put = |offset: usize, value: u32, order: Ordering| {
@@ -83,15 +83,16 @@ impl<'m> SoftFabric<'m> {
         put(DIGEST, shape.digest(), Ordering::Relaxed);
         put(VERSION_AT, VERSION, Ordering::Relaxed);
         put(SECOND, MAGIC[1], Ordering::Relaxed);
-        // Release: partner is the Acquire in `attach`: who sees the magic sees the numbers.
+        // Release: partner is the Acquire in `attach`: a reader that sees the magic sees the
+        // numbers.
         put(0, MAGIC[0], Ordering::Release);
         Ok(this)
     }
 
-    /// Attaches to a fabric that somebody has formatted. What the header says is read once.
+    /// Attaches to a formatted fabric. The header is read once.
     ///
     /// # Errors
-    /// What is wrong with the region.
+    /// Why the region is not a fabric.
     pub fn attach(region: SharedRegion<'m>) -> Result<Self, AttachError> {
         if region.len() < PAGE as usize {
             return Err(AttachError::Foreign);
@@ -111,7 +112,7 @@ impl<'m> SoftFabric<'m> {
             *word = get(SHAPE + at * 4, Ordering::Relaxed);
         }
         let shape = Shape::from_words(words);
-        // Reserved words, too, are what they have to be.
+        // Reserved words are checked too.
         if get(DIGEST, Ordering::Relaxed) != shape.digest() || words != shape.words() {
             return Err(AttachError::Damaged);
         }
@@ -126,12 +127,12 @@ impl<'m> SoftFabric<'m> {
         Ok(Self { region, shape, offsets })
     }
 
-    /// The numbers everything follows from.
+    /// The numbers that define the fabric.
     pub const fn shape(&self) -> &Shape {
         &self.shape
     }
 
-    /// Where everything lies.
+    /// The places of all parts.
     pub const fn offsets(&self) -> &Offsets {
         &self.offsets
     }
@@ -146,10 +147,10 @@ impl<'m> SoftFabric<'m> {
         (0..self.shape.links as usize).filter_map(LinkId::new)
     }
 
-    /// Attaches to a node's link memory, if the node has ever joined.
+    /// Attaches to a node's link memory, if the node has joined before.
     ///
     /// # Errors
-    /// It has not, or the memory is damaged.
+    /// It has not joined, or the memory is damaged.
     pub fn link_memory(&self, node: u32, link: LinkId) -> Result<LinkMemory<'m>, LayoutError> {
         let (base, len) = self.link_place(node, link).ok_or(LayoutError::Geometry)?;
         // SAFETY: the place is within the region, and used for this link's memory only (the layout
@@ -162,7 +163,7 @@ impl<'m> SoftFabric<'m> {
         }
     }
 
-    /// Where a link's memory lies, and how many bytes it has.
+    /// The place of a link's memory, and its length in bytes.
     pub fn link_place(&self, node: u32, link: LinkId) -> Option<(NonNull<u8>, usize)> {
         if node >= self.shape.nodes || link.index() >= self.shape.links as usize {
             return None;
@@ -173,8 +174,8 @@ impl<'m> SoftFabric<'m> {
         Some((place, bytes))
     }
 
-    /// Sets the link register of one node's link: the cable is pulled or put back. The node's engine
-    /// has to be stepped to notice. Returns whether there is such a link.
+    /// Sets the link register of one node's link: the cable is pulled or put back. The node's
+    /// engine must be stepped to see it. Returns whether there is such a link.
     pub fn set_link(&self, node: u32, link: LinkId, up: bool) -> bool {
         let memory = self.link_memory(node, link);
         if let Ok(memory) = &memory {
@@ -184,7 +185,7 @@ impl<'m> SoftFabric<'m> {
         memory.is_ok()
     }
 
-    /// Where `length` bytes of a node's window lie, if they are in it.
+    /// The place of `length` bytes of a node's window, if they are within it.
     pub(crate) fn window_place(&self, node: u32, address: u64, length: u32) -> Option<NonNull<u8>> {
         let end = address.checked_add(u64::from(length))?;
         if node >= self.shape.nodes || end > self.shape.window {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! The receiving half of a node's short messages.
+//! The receiving half of a node's short-message channel.
 
 use lnd_core::id::LinkId;
 use lnd_core::message::Lane;
@@ -11,10 +11,10 @@ use crate::join::Membership;
 use crate::outbox::lane_number;
 use crate::shape::LANES;
 
-/// A frame that has been copied out.
+/// A frame that was copied out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InboxFrame {
-    /// The node that has sent it, by its mailbox.
+    /// The sending node, known by its mailbox.
     pub from: u32,
     /// The link.
     pub link: LinkId,
@@ -25,28 +25,29 @@ pub struct InboxFrame {
 }
 
 /// The receiving half. `S` is memory for [`Shape::mailboxes`](crate::Shape::mailboxes) consumers.
-/// Context: one owner at a time; nothing waits.
+/// Context: one owner at a time; no call waits.
 ///
-/// [`next`](Self::next) goes through the mailboxes in passes, control lanes first, so that answers
-/// never wait behind requests; a pass ends with `None`.
+/// [`next`](Self::next) visits the mailboxes in passes, control lanes first, so that answers never
+/// wait behind requests. A pass ends with `None`.
 #[derive(Debug)]
 pub struct Inbox<'m, S> {
     fabric: SoftFabric<'m>,
     boxes: S,
-    /// Where the pass is, and how much of that mailbox it has seen.
+    /// The current mailbox of the pass, and how much of it was read.
     at: usize,
     seen: u32,
-    /// The frame copied out last is still in its mailbox.
+    /// The frame copied last is still in its mailbox.
     offered: bool,
-    /// The mailbox that is looked at when this pass is over.
+    /// The mailbox to check after this pass.
     look: usize,
     me: u32,
     faults: u32,
 }
 
 impl<'m, S: AsMut<[Option<Consumer<'m>>]>> Inbox<'m, S> {
-    /// The inbox of a node that has joined; `boxes` is filled. A mailbox that is damaged counts as a
-    /// [fault](Self::faults) and stays closed until it could be made anew; the others are not affected.
+    /// The inbox of a node that has joined; `boxes` is filled. A damaged mailbox counts as a
+    /// [fault](Self::faults) and stays closed until it can be formatted again. The others are not
+    /// affected.
     ///
     /// # Safety
     /// This address space uses no other inbox of this node any more.
@@ -80,8 +81,7 @@ impl<'m, S: AsMut<[Option<Consumer<'m>>]>> Inbox<'m, S> {
         }
     }
 
-    /// Looks at one mailbox after each pass, whether its sender has cleared it, or it can be opened by
-    /// now.
+    /// Checks one mailbox after each pass: its sender may have cleared it, or it can be opened now.
     fn look_after(&mut self) {
         let at = self.look;
         self.look = at.wrapping_add(1);
@@ -108,9 +108,9 @@ impl<'m, S: AsMut<[Option<Consumer<'m>>]>> Inbox<'m, S> {
     }
 
     /// Copies the next frame of this pass into `into`, which has room for
-    /// [`Shape::frame_max`](crate::Shape::frame_max) bytes. It stays in its mailbox until it is
-    /// [released](Self::release); if the next call comes before, it waits there for the next pass,
-    /// and what is behind it too. A pass takes at most `budget` frames of each mailbox. `None`: the
+    /// [`Shape::frame_max`](crate::Shape::frame_max) bytes. The frame stays in its mailbox until it
+    /// is [released](Self::release). If the next call comes before, the frame and those behind it
+    /// wait for the next pass. A pass takes at most `budget` frames of each mailbox. `None`: the
     /// pass is over; the next call begins another.
     pub fn next(&mut self, budget: u32, into: &mut [u8]) -> Option<InboxFrame> {
         if core::mem::take(&mut self.offered) {
@@ -138,7 +138,7 @@ impl<'m, S: AsMut<[Option<Consumer<'m>>]>> Inbox<'m, S> {
                     self.seen = self.seen.saturating_add(1);
                 }
                 Err(Fault::Sequence) => {
-                    // Nothing can be read from it until it was made anew.
+                    // Nothing can be read from it until it is formatted again.
                     self.faults = self.faults.saturating_add(1);
                     self.detach(self.at);
                     self.turn();
@@ -154,8 +154,8 @@ impl<'m, S: AsMut<[Option<Consumer<'m>>]>> Inbox<'m, S> {
         None
     }
 
-    /// Takes the frame that [`next`](Self::next) has copied out of its mailbox. Without one, nothing
-    /// happens.
+    /// Removes the frame that [`next`](Self::next) has copied from its mailbox. Without one, the
+    /// call has no effect.
     pub fn release(&mut self) {
         if !core::mem::take(&mut self.offered) {
             return;
@@ -166,24 +166,24 @@ impl<'m, S: AsMut<[Option<Consumer<'m>>]>> Inbox<'m, S> {
         }
     }
 
-    /// Attached to nothing any more: senders know of all that was released.
+    /// Detaches from all mailboxes. Senders see everything that was released.
     pub fn close(&mut self) {
         self.boxes.as_mut().fill_with(|| None);
     }
 
-    /// Mailboxes and slots that were damaged.
+    /// Number of damaged mailboxes and slots.
     pub const fn faults(&self) -> u32 {
         self.faults
     }
 
-    /// On to the next mailbox.
+    /// Advances to the next mailbox.
     fn turn(&mut self) {
         self.at = self.at.saturating_add(1);
         self.seen = 0;
     }
 }
 
-/// Which mailbox has number `at` in a pass.
+/// The mailbox that has number `at` in a pass.
 fn place(fabric: &SoftFabric<'_>, at: usize) -> Option<(u32, LinkId, Lane)> {
     let shape = fabric.shape();
     let lane_boxes = shape.mailboxes() / LANES;

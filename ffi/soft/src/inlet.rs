@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Mailboxes as their two ends open them: made by the reader, and made anew when they are damaged.
+//! Opens mailboxes for both ends. The reader formats them, and formats damaged ones again.
 //!
-//! A mailbox is formatted by its reader, when it is *fresh*: never formatted, or cleared. Each end
-//! opens what is sound and leaves the rest closed; other mailboxes are not affected. What is damaged
-//! becomes fresh by its sender alone, at a moment at which the sender has nothing attached to it, or
-//! by the reader if the sender is proven not to be there. So nothing is formatted under a sender.
+//! The reader formats a mailbox when it is *fresh*: never formatted, or cleared. Each end opens
+//! sound mailboxes and leaves the others closed; other mailboxes are not affected. Only the sender
+//! makes a damaged mailbox fresh, while it has nothing attached to it. The reader may do so if the
+//! sender is proven absent. So no mailbox is formatted under an attached sender.
 //!
-//! | found damaged by | does |
+//! | found damaged by | action |
 //! |---|---|
-//! | the sender, when it attaches | clears it |
-//! | the sender, when there is no room | detaches; then as above |
+//! | the sender, at attach | clears it |
+//! | the sender, without room | detaches; then as above |
 //! | the reader, and the sender is absent or dead | formats it |
-//! | the reader, and the sender may be attached | detaches, and marks the header if only slots are bad |
+//! | the reader, and the sender may be attached | detaches; marks the header if only slots are bad
+//! |
 
 use lnd_core::id::LinkId;
 use lnd_shortmsg::mailbox::spsc::Producer;
@@ -20,20 +21,21 @@ use lnd_shortmsg::mailbox::{Consumer, MailboxRegion};
 use crate::fabric::SoftFabric;
 use crate::nodes::NodeState;
 
-/// A mailbox as one end finds it.
+/// The state of a mailbox for one end.
 pub(crate) enum Found<T> {
     /// Sound, and attached.
     Open(T),
-    /// Its reader has not made it yet, or not anew.
+    /// Its reader has not formatted it, or not again.
     Fresh,
-    /// Damaged; the other end has to do something.
+    /// Damaged; the other end must act.
     Damaged,
     /// There is no such mailbox.
     Nowhere,
 }
 
 impl<'m> SoftFabric<'m> {
-    /// Opens a mailbox for its reader `to`, which has nothing attached to it; makes it if it is fresh.
+    /// Opens a mailbox for its reader `to`, which has nothing attached to it. Formats it if it is
+    /// fresh.
     pub(crate) fn open_inlet(
         &self,
         from: u32,
@@ -55,8 +57,8 @@ impl<'m> SoftFabric<'m> {
             return Found::Damaged;
         }
         // SAFETY: only the reader formats, which is our caller and has nothing attached. The sender
-        // has nothing attached either: it attaches to sound mailboxes only and clears a mailbox only
-        // when it is detached, or its absence is proven. It attaches after the format at the
+        // has nothing attached either: it attaches to sound mailboxes only and clears a mailbox
+        // only when it is detached, or its absence is proven. It attaches after the format at the
         // earliest, since the magic comes last.
         let made = unsafe { region.format(geometry, 0) };
         match made.ok().and_then(|()| self.attach_inlet(region, lane)) {
@@ -89,7 +91,7 @@ impl<'m> SoftFabric<'m> {
         Found::Damaged
     }
 
-    /// Whether a mailbox's header is what this fabric's mailboxes have.
+    /// Whether a mailbox's header matches this fabric's geometry.
     pub(crate) fn has_sound_header(&self, region: MailboxRegion<'_>, lane: usize) -> bool {
         region.check().ok() == self.shape().box_geometry(lane)
     }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Becoming a node, and leaving again.
+//! How a node joins a fabric and leaves it.
 //!
-//! 1. [`SoftFabric::claim`]: the node's entry, by one exchange, if it is absent or dead; what the former
-//!    life held of others goes back; the former life's links stop.
-//! 2. [`Joining::finish`]: once no peer's engine reads the former life's memory: link memories and
-//!    own mailboxes are formatted. A damaged mailbox keeps no node out (see [`SoftFabric::claim`]).
+//! 1. [`SoftFabric::claim`]: takes the node's entry, by one exchange, if it is absent or dead. What
+//! the
+//!    former incarnation held of other nodes is released, and its links stop.
+//! 2. [`Joining::finish`]: formats link memories and own mailboxes, once no peer's engine reads the
+//!    former incarnation's memory. A damaged mailbox keeps no node out (see [`SoftFabric::claim`]).
 //! 3. [`Membership::announce`]: from now on the node counts as alive.
 
 use core::fmt;
@@ -24,18 +25,18 @@ use crate::shape::LANES;
 /// How a node joins.
 #[derive(Clone, Copy, Debug)]
 pub struct Join {
-    /// A number that differs from life to life: the upper half of the incarnation.
+    /// A number that differs for each incarnation: its upper half.
     pub random: u32,
-    /// What its engines can do.
+    /// The capabilities of its engines.
     pub features: Features,
-    /// Where free-running indices begin; any value.
+    /// First value of free-running indices; any value.
     pub start: u32,
-    /// What it says of itself.
+    /// The flags that it announces.
     pub flags: NodeFlags,
 }
 
 impl Join {
-    /// With engines that can do all a software engine can, and nothing said.
+    /// With engines that have all capabilities of a software engine, and no flags.
     pub const fn new(random: u32) -> Self {
         let moves = Features::REMOTE_COMPLETION.union(Features::KNOWS_UNTOUCHED);
         let features = moves.union(Features::CONNECTIONS);
@@ -48,11 +49,11 @@ impl Join {
 pub enum JoinError {
     /// The fabric has no such node.
     NoSuchNode,
-    /// Somebody else is this node, or nobody has declared its death.
+    /// Another member has this node, or its death was not declared.
     Taken,
-    /// A peer's engine has not yet let go of this node's former memory.
+    /// A peer's engine still uses this node's former memory.
     Busy,
-    /// This node was declared dead meanwhile.
+    /// This node was declared dead in the meantime.
     Lost,
     /// The link memory does not fit.
     Layout(LayoutError),
@@ -62,7 +63,7 @@ impl fmt::Display for JoinError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoSuchNode => f.write_str("the fabric has no such node"),
-            Self::Taken => f.write_str("somebody else is this node"),
+            Self::Taken => f.write_str("the node is in use"),
             Self::Busy => f.write_str("a peer still reads this node's former memory"),
             Self::Lost => f.write_str("this node has been declared dead"),
             Self::Layout(error) => write!(f, "link memory: {error:?}"),
@@ -72,8 +73,8 @@ impl fmt::Display for JoinError {
 
 impl core::error::Error for JoinError {}
 
-/// How often a word of a life is written that others write as well. Each who does has claimed the
-/// node and lost it again since.
+/// How often a word of an incarnation is rewritten when others write it too. Each other writer has
+/// claimed the node and lost it again since.
 const TRIES: u32 = 8;
 
 impl<'m> SoftFabric<'m> {
@@ -93,11 +94,11 @@ impl<'m> SoftFabric<'m> {
             return Err(JoinError::Taken);
         }
         let incarnation = self.begin_incarnation(node, ours, join.random).ok_or(JoinError::Lost)?;
-        // What a former life held of others goes back: this one knows nothing of it.
+        // This incarnation does not use what the former one held of other nodes.
         for other in (0..self.shape().nodes).filter(|&other| other != node) {
             self.memories(other).for_each(|memory| let_go_of(&memory, node));
         }
-        // A peer's engine that sees the stop lets go between two chunks.
+        // A peer's engine that sees the stop releases the memory between two chunks.
         for memory in self.memories(node) {
             let control = ControlBits(memory.read(Register::Control));
             memory.write(Register::Control, control.stopping().bits());
@@ -105,19 +106,19 @@ impl<'m> SoftFabric<'m> {
         Ok(Joining { fabric: *self, node, incarnation, ours, join: *join })
     }
 
-    /// Writes a new life: a count that carries the turn, and the random word. `None`: the node was
-    /// declared dead meanwhile, and may be another's.
+    /// Writes a new incarnation: a count that carries the turn, and the random word. `None`: the
+    /// node was declared dead in the meantime, and another member may have it.
     fn begin_incarnation(&self, node: u32, ours: Standing, random: u32) -> Option<Incarnation> {
-        // Release: partner is the Acquire fence in `incarnation_in`; whoever reads a word of the new life
-        // sees that the node joins.
+        // Release: partner is the Acquire fence in `incarnation_in`; a reader of a word of the new
+        // incarnation sees that the node joins.
         fence(Ordering::Release);
         let count = self.begin_word(node, ours, INCARNATION_LOW, |count| ours.next_count(count))?;
         self.begin_word(node, ours, INCARNATION_HIGH, |_| random)?;
         Incarnation::from_raw(u64::from(random) << 32 | u64::from(count))
     }
 
-    /// Writes a word of a new life. A claim that was overtaken while it stood still must not write
-    /// over the life of the one that came after it: the node is looked at after the word was read,
+    /// Writes a word of a new incarnation. A claim that was overtaken during a pause must not
+    /// overwrite the incarnation of its successor. So the node is checked after the word was read,
     /// and the exchange fails if the word has changed since.
     fn begin_word(
         &self,
@@ -128,13 +129,13 @@ impl<'m> SoftFabric<'m> {
     ) -> Option<u32> {
         let word = self.entry(node, word)?;
         for _ in 0..TRIES {
-            // Relaxed: `announce` publishes the life.
+            // Relaxed: `announce` publishes the incarnation.
             let before = word.load(Ordering::Relaxed);
             let after = next(before);
             if self.standing(node) != ours {
                 return None;
             }
-            // Acquire and Release only order the look at the node before the exchange.
+            // Acquire and Release only order the check of the node before the exchange.
             let done =
                 word.compare_exchange(before, after, Ordering::AcqRel, Ordering::Relaxed).is_ok();
             if done {
@@ -144,14 +145,13 @@ impl<'m> SoftFabric<'m> {
         None
     }
 
-    /// The link memories of a node that has ever joined.
+    /// The link memories of a node that has joined before.
     pub(crate) fn memories(&self, node: u32) -> impl Iterator<Item = LinkMemory<'m>> + '_ {
         self.links().filter_map(move |link| self.link_memory(node, link).ok())
     }
 }
 
-/// A node on its way in. Dropping this leaves the node joining for ever, or until somebody declares
-/// it dead.
+/// A node that is joining. After a drop the node stays in this state until it is declared dead.
 #[derive(Debug)]
 #[must_use = "a node that is joining has to finish or to abandon"]
 pub struct Joining<'m> {
@@ -163,8 +163,8 @@ pub struct Joining<'m> {
 }
 
 impl<'m> Joining<'m> {
-    /// Whether some living peer's engine still reads the former life's memory. Takes time linear in
-    /// the node's descriptors.
+    /// Whether an alive peer's engine still reads the former incarnation's memory. Takes time
+    /// linear in the node's descriptors.
     pub fn is_held(&self) -> bool {
         let fabric = &self.fabric;
         fabric.memories(self.node).any(|memory| {
@@ -175,12 +175,12 @@ impl<'m> Joining<'m> {
         })
     }
 
-    /// Prepares the node's memory, if nobody reads it any more.
+    /// Prepares the node's memory, if no engine reads it any more.
     ///
     /// # Errors
-    /// [`JoinError::Busy`]: not yet; anything else: not at all. The node is given back, to try again
-    /// or to [`abandon`](Self::abandon).
-    // The error is large because it is the way back.
+    /// [`JoinError::Busy`]: try again. Any other error is final. The error returns the node, to
+    /// retry or to [`abandon`](Self::abandon).
+    // The error is large because it returns the node.
     #[allow(clippy::result_large_err)]
     pub fn finish(self) -> Result<Membership<'m>, (JoinError, Self)> {
         match self.prepare() {
@@ -192,7 +192,7 @@ impl<'m> Joining<'m> {
         }
     }
 
-    /// Whether the node is still ours: it was not declared dead.
+    /// Whether the node is still this member's: it was not declared dead.
     pub fn is_ours(&self) -> bool {
         self.fabric.standing(self.node) == self.ours
     }
@@ -209,8 +209,8 @@ impl<'m> Joining<'m> {
             let (base, len) = place.ok_or(JoinError::NoSuchNode)?;
             let (geometry, features) = (self.fabric.shape().geometry(), self.join.features.bits());
             // SAFETY: within the region, by the layout used for this link alone. The node's entry
-            // is ours, so it has no engine at work, and no other node's engine works on these
-            // descriptors, as just seen; new claims find a link that is stopped.
+            // is ours, so it has no running engine, and no other node's engine works on these
+            // descriptors, as just checked; new claims find a stopped link.
             let memory = unsafe {
                 LinkMemory::format(base, len, geometry, self.node, features, self.join.start)
             };
@@ -228,14 +228,14 @@ impl<'m> Joining<'m> {
         Ok(())
     }
 
-    /// Gives up: the node is absent again.
+    /// Gives up: the node becomes absent again.
     pub fn abandon(self) {
         self.fabric.change(self.node, self.ours, self.ours.into(NodeState::Absent));
     }
 }
 
-/// A node's place in the fabric, from joining to leaving. Dropping it without leaving is a crash:
-/// somebody has to declare the death.
+/// A node's membership in the fabric, from joining to leaving. A drop without leaving is a crash:
+/// its death must be declared.
 #[derive(Debug)]
 pub struct Membership<'m> {
     fabric: SoftFabric<'m>,
@@ -250,7 +250,7 @@ impl<'m> Membership<'m> {
         self.node
     }
 
-    /// This life.
+    /// This incarnation.
     pub const fn incarnation(&self) -> Incarnation {
         self.incarnation
     }
@@ -260,25 +260,25 @@ impl<'m> Membership<'m> {
         &self.fabric
     }
 
-    /// Outbox and inbox are attached: from now on the node counts as alive. Everybody should be rung
-    /// afterwards. Returns whether the node is still ours.
+    /// Makes the node alive; outbox and inbox are attached. Ring all other nodes afterwards.
+    /// Returns whether the node is still this member's.
     pub fn announce(&self) -> bool {
         let alive = self.ours.into(NodeState::Alive);
         self.fabric.change(self.node, self.ours, alive) || self.fabric.standing(self.node) == alive
     }
 
-    /// Whether the node is still ours: nobody has declared it dead.
+    /// Whether the node is still this member's: it was not declared dead.
     pub fn is_ours(&self) -> bool {
         let now = self.fabric.standing(self.node);
         now == self.ours || now == self.ours.into(NodeState::Alive)
     }
 
-    /// Leaves in good order: engines have stopped, peers were told. Everybody should be rung
-    /// afterwards. One that has been declared dead stays so.
+    /// Leaves in good order: the engines have stopped and the peers were notified. Ring all other
+    /// nodes afterwards. A node that has been declared dead stays dead.
     pub fn leave(self) {
         let absent = self.ours.into(NodeState::Absent);
         let alive = self.ours.into(NodeState::Alive);
-        // Whoever declares us dead at this moment has no proof, and nothing is left to be proven.
+        // A concurrent declaration of death has no proof, and nothing is left to prove.
         let _ = self.fabric.change(self.node, alive, absent)
             || self.fabric.change(self.node, self.ours, absent);
     }

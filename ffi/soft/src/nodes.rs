@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! The node table: who is alive, in which life.
+//! The node table: which nodes are alive, and their incarnations.
 //!
-//! An entry's first word says all that has to change at once: `turn 16 | flags 8 | state 8`. Each
-//! join is a new turn, so that a death that was proven for one life never hits the next one. Only
-//! whoever becomes the node changes the word of an absent or dead node, and only its member, or
-//! whoever has the proof of its death, that of another.
+//! An entry's first word holds everything that changes at once: `turn 16 | flags 8 | state 8`. Each
+//! join is a new turn, so that a death proven for one incarnation never applies to the next. Only a
+//! joining member changes the word of an absent or dead node. Only the member, or a caller with the
+//! proof of its death, changes the word of any other node.
 
 use lnd_core::id::Incarnation;
 use lnd_core::sync::{fence, Ordering};
@@ -17,7 +17,7 @@ pub(crate) const STATE: usize = 0;
 pub(crate) const INCARNATION_LOW: usize = 4;
 pub(crate) const INCARNATION_HIGH: usize = 8;
 
-/// Where a node stands.
+/// The state of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum NodeState {
@@ -27,23 +27,23 @@ pub enum NodeState {
     Joining = 1,
     /// At work.
     Alive = 2,
-    /// Proven dead: none of its threads touches memory any more.
+    /// Proven dead: none of its threads accesses memory any more.
     Dead = 3,
 }
 
 bitflags::bitflags! {
     impl NodeFlags: u8 {
-        /// The node tells the memory oracle what it lends to engines. Without this nobody checks
-        /// accesses to its window.
+        /// The node reports to the memory oracle what it lends to engines. Without this flag
+        /// accesses to its window are not checked.
         const LEASES = 1 << 0;
-        /// The node's life is held by a lock on the fabric's file: that the lock is free proves its
-        /// death. Without this somebody else has to declare it.
+        /// A lock on the fabric's file is held while the node is alive: a free lock proves its
+        /// death. Without this flag its death must be declared by other means.
         const LOCKED = 1 << 1;
         const _ = !0;
     }
 }
 
-/// What a node says of itself when it joins. Unknown bits are kept.
+/// The flags that a node announces when it joins. Unknown bits are kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(transparent)]
 pub struct NodeFlags(pub u8);
@@ -71,13 +71,13 @@ impl Standing {
         Self((self.0 & !0xff) | state as u32)
     }
 
-    /// Which of the node's joins it was, modulo 2^16.
+    /// The number of the node's join, modulo 2^16.
     pub const fn turn(self) -> u32 {
         self.0 >> 16
     }
 
-    /// The count of this turn's life, if `last` was that of the life before: larger, never zero, and
-    /// with the turn in its low half, so that a life shows of which turn it is.
+    /// The count of this turn's incarnation, if `last` was that of the one before: larger, never
+    /// zero, and with the turn in its low half, so that an incarnation shows its turn.
     pub const fn next_count(self, last: u32) -> u32 {
         let same = (last & !0xffff) | self.turn();
         let next = if same > last { same } else { same.wrapping_add(1 << 16) };
@@ -95,14 +95,14 @@ impl Standing {
     }
 }
 
-/// What the node table says of a node.
+/// The node table's entry of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Node {
-    /// Where it stands.
+    /// Its state.
     pub state: NodeState,
-    /// What it said of itself when it joined last.
+    /// The flags of its last join.
     pub flags: NodeFlags,
-    /// Its present or last life; `None`: it never had one, or it is changing right now.
+    /// Its current or last incarnation; `None`: it never had one, or it is changing now.
     pub incarnation: Option<Incarnation>,
 }
 
@@ -111,9 +111,9 @@ pub struct Node {
 pub enum DeclareError {
     /// The fabric has no such node.
     NoSuchNode,
-    /// Nobody is this node.
+    /// No member has this node.
     NotThere,
-    /// The node lives another life than the one that was named.
+    /// The node has another incarnation than the named one.
     OtherIncarnation,
 }
 
@@ -121,8 +121,8 @@ impl core::fmt::Display for DeclareError {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.write_str(match self {
             Self::NoSuchNode => "the fabric has no such node",
-            Self::NotThere => "nobody is this node",
-            Self::OtherIncarnation => "the node lives another life",
+            Self::NotThere => "the node is not in use",
+            Self::OtherIncarnation => "the node has another incarnation",
         })
     }
 }
@@ -135,53 +135,53 @@ impl SoftFabric<'_> {
         Standing(self.entry(node, STATE).map_or(0, |word| word.load(Ordering::Acquire)))
     }
 
-    /// Changes where a node stands; whether it still stood where the caller has seen it.
+    /// Changes a node's standing. Returns whether it was still `from`.
     pub(crate) fn change(&self, node: u32, from: Standing, to: Standing) -> bool {
-        // AcqRel: partner is the Acquire in `standing`: who sees a node alive sees its memory
-        // prepared, who sees it dead sees all it has done.
+        // AcqRel: partner is the Acquire in `standing`: a reader that sees a node alive sees its
+        // memory prepared; a reader that sees it dead sees all its writes.
         self.entry(node, STATE).is_some_and(|word| {
             word.compare_exchange(from.0, to.0, Ordering::AcqRel, Ordering::Acquire).is_ok()
         })
     }
 
-    /// Where a node stands. Context: any.
+    /// The state of a node. Context: any.
     pub fn state_of(&self, node: u32) -> NodeState {
         self.standing(node).state()
     }
 
-    /// The life that a node had when it joined last.
+    /// The incarnation of a node's last join.
     pub fn incarnation_of(&self, node: u32) -> Option<Incarnation> {
         let half = |word| self.entry(node, word).map_or(0, |w| w.load(Ordering::Relaxed));
         let (low, high) = (half(INCARNATION_LOW), half(INCARNATION_HIGH));
         Incarnation::from_raw(u64::from(high) << 32 | u64::from(low))
     }
 
-    /// What the table says of a node, all of one life. Context: any.
+    /// A node's entry, all of one incarnation. Context: any.
     pub fn node(&self, node: u32) -> Node {
         let standing = self.standing(node);
         let incarnation = self.incarnation_in(node, standing);
         Node { state: standing.state(), flags: standing.flags(), incarnation }
     }
 
-    /// The life behind a standing; `None` if there is none, or another by now.
+    /// The incarnation of a standing; `None` if there is none, or it has changed.
     fn incarnation_in(&self, node: u32, standing: Standing) -> Option<Incarnation> {
         let incarnation = self.incarnation_of(node);
-        // Acquire: partner is the Release fence of `begin_incarnation`. If we have read a word of a newer
-        // life, we see that the node stands elsewhere.
+        // Acquire: partner is the Release fence of `begin_incarnation`. If we have read a word of a
+        // newer incarnation, we see the changed standing.
         fence(Ordering::Acquire);
         let again = Standing(self.entry(node, STATE)?.load(Ordering::Relaxed));
         let settled = standing.state() != NodeState::Joining;
         incarnation.filter(|_| settled && again == standing)
     }
 
-    /// Declares a node dead. With a life only if it lives that one: an agent that was late does not
-    /// hit the next life.
+    /// Declares a node dead. With an incarnation, only if the node has that one: a delayed agent
+    /// does not affect the next incarnation.
     ///
-    /// The caller has the proof that none of the node's engines touches memory any more: its
-    /// process or its virtual machine has ended. Everybody should be rung afterwards. Context: any.
+    /// The caller has the proof that none of the node's engines accesses memory any more: its
+    /// process or its virtual machine has ended. Ring all other nodes afterwards. Context: any.
     ///
     /// # Errors
-    /// [`DeclareError`]; nothing was changed. A node that is dead already is no error.
+    /// [`DeclareError`]; nothing was changed. A node that is already dead is no error.
     pub fn declare_dead(
         &self,
         node: u32,
@@ -194,8 +194,8 @@ impl SoftFabric<'_> {
         if standing.state() == NodeState::Absent {
             return Err(DeclareError::NotThere);
         }
-        // The words of a life come after the turn: a node that has just begun to join still shows
-        // its former life, whose death must not hit this turn.
+        // The words of an incarnation follow the turn: a node that has just begun to join still
+        // shows its former incarnation, whose death must not affect this turn.
         let is_of_turn =
             |incarnation: Incarnation| incarnation.raw() as u32 & 0xffff == standing.turn();
         if incarnation.is_some_and(|incarnation| {
@@ -207,19 +207,19 @@ impl SoftFabric<'_> {
         if standing == dead || self.change(node, standing, dead) {
             Ok(())
         } else {
-            // It came, went or died at this moment; the proof was of another standing.
+            // Its standing changed at this moment; the proof was of another one.
             Err(DeclareError::OtherIncarnation)
         }
     }
 
-    /// Declares a node dead that stands as `seen`; whether it did.
+    /// Declares a node dead if its standing is `seen`. Returns whether it was.
     pub(crate) fn mark_dead(&self, node: u32, seen: Standing) -> bool {
         self.change(node, seen, seen.into(NodeState::Dead))
     }
 
-    /// Declares a node dead whose life was held by a lock, if `is_free` finds that lock free: it is
-    /// asked only if the node stands among the living and has such a lock. Returns whether the node
-    /// is dead.
+    /// Declares a node dead whose membership a lock protected, if `is_free` finds that lock free.
+    /// `is_free` is called only if the node is not yet dead and has such a lock. Returns whether
+    /// the node is dead.
     pub fn probe_death(&self, node: u32, is_free: impl FnOnce() -> bool) -> bool {
         let standing = self.standing(node);
         match standing.state() {
@@ -234,7 +234,7 @@ impl SoftFabric<'_> {
     }
 }
 
-/// Tells of nodes that have changed since one last looked. Context: one owner at a time.
+/// Reports nodes that have changed since the last call. Context: one owner at a time.
 #[derive(Clone, Debug)]
 pub struct Watch {
     seen: [u32; MAX_NODES as usize],
@@ -247,13 +247,13 @@ impl Default for Watch {
 }
 
 impl Watch {
-    /// A watch that has seen nobody yet: every node that is there will be told.
+    /// A watch that has reported no node: the first calls report every node that is present.
     pub const fn new() -> Self {
         Self { seen: [0; MAX_NODES as usize] }
     }
 
-    /// A node that stands elsewhere than when it was told last, and what the table says of it now.
-    /// Changes in between are not told. One look at each node at most.
+    /// The next node whose standing has changed since its last report, with its entry. Intermediate
+    /// changes are not reported. One check of each node at most.
     pub fn next(&mut self, fabric: &SoftFabric<'_>) -> Option<(u32, Node)> {
         let nodes = 0..fabric.shape().nodes;
         for (node, seen) in nodes.zip(&mut self.seen) {

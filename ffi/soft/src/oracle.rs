@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! The memory oracle (R76): each page of payload memory has an owner, and an engine that touches a
-//! page which was not lent to it has broken INV-2.
+//! The memory oracle (R76): each page of payload memory has an owner. An engine that accesses a
+//! page which was not lent to it breaks INV-2.
 //!
 //! A page's word counts read leases in its low half and write leases in its high half. The upper
-//! layer's glue lends before it submits and takes back when the transfer is reported; every copy
-//! checks both its ends before and after it. A node takes part if it says so when it joins
-//! ([`NodeFlags::LEASES`]).
+//! layer's glue lends before it submits and takes back when the transfer is reported. Every copy
+//! checks both its ends before and after it. A node takes part if it announces
+//! [`NodeFlags::LEASES`] when it joins.
 
 use lnd_core::fragment::Fragment;
 use lnd_core::sync::Ordering;
@@ -14,7 +14,7 @@ use crate::fabric::SoftFabric;
 use crate::nodes::NodeFlags;
 use crate::shape::PAGE;
 
-/// For what memory is lent.
+/// The access for which memory is lent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lease {
     /// An engine may read it: the source of a transfer.
@@ -26,11 +26,11 @@ pub enum Lease {
 /// An access that was not allowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Violation {
-    /// Whose memory.
+    /// The node that owns the memory.
     pub node: u32,
     /// The page's first address.
     pub address: u64,
-    /// What the engine did.
+    /// The engine's access.
     pub access: Lease,
 }
 
@@ -56,7 +56,7 @@ impl<'m> SoftFabric<'m> {
 }
 
 impl Oracle<'_> {
-    /// Whether a node tells the oracle what it lends.
+    /// Whether a node reports its leases to the oracle.
     pub fn watches(&self, node: u32) -> bool {
         self.fabric.standing(node).flags().contains(NodeFlags::LEASES)
     }
@@ -66,10 +66,10 @@ impl Oracle<'_> {
         let step = if back { one.wrapping_neg() } else { one };
         for fragment in fragments {
             for page in pages(fragment.address, fragment.length) {
-                // Beyond the window nothing can be lent, and whatever follows is neither.
+                // Nothing can be lent beyond the window.
                 let Some(word) = self.fabric.lease(node, page) else { break };
-                // AcqRel: what the owner did to the page before lending is seen by the engine's
-                // check, and the engine's accesses before those of the owner after taking back.
+                // AcqRel: the engine's check sees the owner's accesses from before the lease, and
+                // the owner sees the engine's accesses after taking back.
                 word.fetch_add(step, Ordering::AcqRel);
             }
         }
@@ -85,7 +85,7 @@ impl Oracle<'_> {
         self.change(node, fragments, lease, true);
     }
 
-    /// Forgets all leases of a node: its memory begins a new life.
+    /// Clears all leases of a node, for its next incarnation.
     pub fn forget(&self, node: u32) {
         for page in 0..self.fabric.shape().pages() {
             if let Some(word) = self.fabric.lease(node, page) {
@@ -98,7 +98,7 @@ impl Oracle<'_> {
     /// Checks that an engine may access `length` bytes.
     ///
     /// # Errors
-    /// The first page that it may not.
+    /// The first page that it may not access.
     pub fn check(
         &self,
         node: u32,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! The sending half of a node's short messages: one mailbox per receiver, link and lane.
+//! The sending half of a node's short-message channel: one mailbox per receiver, link and lane.
 
 use core::fmt;
 
@@ -17,13 +17,13 @@ use crate::shape::LANES;
 /// Why a frame was not sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OutboxError {
-    /// There is no way to this node: itself, or none of the fabric's.
+    /// There is no path to this node: it is the sender, or not in the fabric.
     NoSuchNode,
-    /// No room for now, or the receiver has never been there, or has to make a damaged mailbox anew.
+    /// No room now; or the receiver has never joined, or must format a damaged mailbox again.
     Full,
     /// Longer than a slot. It will never fit.
     TooLong,
-    /// Our link is down: the frame would not be delivered.
+    /// The local link is down: the frame would not be delivered.
     LinkDown,
     /// The mailbox is damaged.
     Broken,
@@ -62,7 +62,7 @@ pub(crate) const fn lane_number(lane: Lane) -> usize {
 }
 
 /// The sending half. `S` is memory for [`Shape::mailboxes`](crate::Shape::mailboxes) producers: a
-/// slice, or what can be seen as one. Context: one owner at a time; nothing waits.
+/// slice, or a type that can be viewed as one. Context: one owner at a time; no call waits.
 #[derive(Debug)]
 pub struct Outbox<'m, S> {
     fabric: SoftFabric<'m>,
@@ -72,9 +72,9 @@ pub struct Outbox<'m, S> {
 }
 
 impl<'m, S: AsMut<[Option<Producer<'m>>]>> Outbox<'m, S> {
-    /// The outbox of a node that has joined; `outlets` is filled. A mailbox that is damaged counts as
-    /// a [fault](Self::faults) and takes nothing until its reader has made it anew; the others are not
-    /// affected.
+    /// The outbox of a node that has joined; `outlets` is filled. A damaged mailbox counts as a
+    /// [fault](Self::faults) and accepts no frame until its reader has formatted it again. The
+    /// others are not affected.
     ///
     /// # Safety
     /// This address space uses no other outbox of this node any more.
@@ -92,30 +92,30 @@ impl<'m, S: AsMut<[Option<Producer<'m>>]>> Outbox<'m, S> {
         this
     }
 
-    /// Mailboxes that were damaged.
+    /// Number of damaged mailboxes.
     pub const fn faults(&self) -> u32 {
         self.faults
     }
 
-    /// Whether there is a way to a node at all.
+    /// Whether there is a path to a node.
     pub const fn reaches(&self, to: u32) -> bool {
         to < self.fabric.shape().nodes && to != self.me
     }
 
-    /// Whether the next frame into this mailbox finds room: the sender is the only one, so room that
-    /// there is stays.
+    /// Whether the next frame into this mailbox finds room. Only the sender uses up room, so the
+    /// answer stays true.
     pub fn ready(&mut self, link: LinkId, to: u32, lane: Lane) -> bool {
         self.outlet(link, to, lane).is_ok_and(|outlet| outlet.has_room())
     }
 
-    /// Whether our own link has its clock.
+    /// Whether the local link has its clock.
     pub fn link_up(&self, link: LinkId) -> bool {
         self.fabric.link_memory(self.me, link).is_ok_and(|memory| {
             LinkBits::from_bits_retain(memory.read(Register::Link)).contains(LinkBits::UP)
         })
     }
 
-    /// Sends a frame. Afterwards node `to` must be rung.
+    /// Sends a frame. Ring node `to` afterwards.
     ///
     /// # Errors
     /// [`OutboxError`]; nothing was sent.
@@ -132,10 +132,11 @@ impl<'m, S: AsMut<[Option<Producer<'m>>]>> Outbox<'m, S> {
         Ok(self.outlet(link, to, lane)?.send(frame)?)
     }
 
-    /// The mailbox itself, to encode a message in place.
+    /// The mailbox itself, for encoding a message in place.
     ///
     /// # Errors
-    /// [`OutboxError::NoSuchNode`], or [`OutboxError::Full`] if its reader has not made it yet.
+    /// [`OutboxError::NoSuchNode`], or [`OutboxError::Full`] if its reader has not formatted it
+    /// yet.
     pub fn outlet(
         &mut self,
         link: LinkId,
@@ -163,7 +164,7 @@ impl<'m, S: AsMut<[Option<Producer<'m>>]>> Outbox<'m, S> {
         self.outlets.as_mut().get_mut(at)
     }
 
-    /// Attaches to a mailbox if its reader has made it by now.
+    /// Attaches to a mailbox if its reader has formatted it.
     fn open(&mut self, link: LinkId, to: u32, lane: Lane) {
         let (fabric, me) = (self.fabric, self.me);
         let Some(slot @ None) = self.slot(link, to, lane) else { return };
@@ -174,8 +175,8 @@ impl<'m, S: AsMut<[Option<Producer<'m>>]>> Outbox<'m, S> {
         }
     }
 
-    /// Detaches from a mailbox that has no room, and is damaged or was made anew: its reader waits for
-    /// that. While there is room, nothing is looked at.
+    /// Detaches from a mailbox that has no room and is damaged or was formatted again: its reader
+    /// waits for that. While there is room, nothing is checked.
     fn detach_damaged(&mut self, link: LinkId, to: u32, lane: Lane) {
         let (fabric, me) = (self.fabric, self.me);
         let Some(slot) = self.slot(link, to, lane) else { return };

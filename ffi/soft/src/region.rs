@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Memory that somebody has mapped, and what lies in it by offset. Nothing out of bounds is ever
-//! pointed to, whatever number comes from where.
+//! A mapped memory region, accessed by offset. No offset yields a pointer outside the region.
 
 use core::marker::PhantomData;
 use core::ptr::NonNull;
@@ -18,37 +17,37 @@ pub struct SharedRegion<'m> {
     memory: PhantomData<&'m AtomicU32>,
 }
 
-// SAFETY: a region is an address and a length; what is behind it is accessed as words through
-// atomics, and as payload by copies whose exclusion is the protocol's (see `Bus`).
+// SAFETY: a region is an address and a length. Its memory is accessed as words through atomics, and
+// as payload by copies whose exclusion is the protocol's (see `Bus`).
 unsafe impl Send for SharedRegion<'_> {}
 // SAFETY: as for Send; a shared region allows nothing that a copied one does not.
 unsafe impl Sync for SharedRegion<'_> {}
 
 impl<'m> SharedRegion<'m> {
-    /// `len` bytes at `base`; `None` unless the base is aligned to [`ALIGN`] and there can be so
-    /// many bytes.
+    /// `len` bytes at `base`; `None` unless the base is aligned to [`ALIGN`] and the address space
+    /// has that many bytes behind it.
     ///
     /// # Safety
-    /// For `'m` the bytes are initialised (fresh pages are), valid for reads and writes, and
-    /// accessed by this address space through this crate alone; payload windows also by whatever
-    /// keeps to what engines were lent. Other address spaces and devices may do anything: a hostile
-    /// one can spoil the fabric, and no memory outside of it.
+    /// For `'m` the bytes are initialised (fresh pages are), valid for reads and writes, and this
+    /// address space accesses them only through this crate. Payload windows may also be accessed
+    /// within what engines were lent. Other address spaces and devices may do anything: a hostile
+    /// one can corrupt the fabric, but no memory outside it.
     pub unsafe fn new(base: NonNull<u8>, len: usize) -> Option<Self> {
         let sound = base.addr().get() % ALIGN == 0 && len <= isize::MAX as usize;
         sound.then_some(Self { base, len, memory: PhantomData })
     }
 
-    /// Bytes.
+    /// Length in bytes.
     pub const fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there is nothing.
+    /// Whether the region is empty.
     pub const fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The word at a byte offset, if it is aligned and within.
+    /// The word at a byte offset, if it is aligned and within the region.
     pub fn word(&self, offset: usize) -> Option<&'m AtomicU32> {
         if offset % 4 != 0 {
             return None;
@@ -59,7 +58,7 @@ impl<'m> SharedRegion<'m> {
         Some(unsafe { place.cast().as_ref() })
     }
 
-    /// Where `len` bytes at a byte offset lie, if they are within.
+    /// The place of `len` bytes at a byte offset, if they are within the region.
     pub fn place(&self, offset: usize, len: usize) -> Option<NonNull<u8>> {
         let end = offset.checked_add(len)?;
         if end > self.len {

@@ -73,8 +73,8 @@ pub fn read(memory: &LinkMemory<'_>, offset: u32) -> Option<u32> {
     Some(found.1.load(Ordering::Relaxed))
 }
 
-/// Writes a register of the driver's. Returns whether the engine must be stepped for it, or `None`
-/// if there is no register to be written at this offset.
+/// Writes a register for the driver. Returns whether the engine must be stepped for it, or `None`
+/// if there is no writable register at this offset.
 pub fn write(memory: &LinkMemory<'_>, offset: u32, value: u32) -> Option<bool> {
     use Register::{
         CompletionHead, CompletionStart, Control, CutHigh, CutLow, CutRound, Features, Interrupt,
@@ -84,8 +84,8 @@ pub fn write(memory: &LinkMemory<'_>, offset: u32, value: u32) -> Option<bool> {
     };
     let register = register_at(offset)?;
     let bell = match register {
-        // Room in the completion ring, too, may be what the engine waits for. An interrupt that is armed
-        // now may have been waited for.
+        // The engine may also wait for room in the completion ring, or for an interrupt that is now
+        // armed.
         Control | InterruptMask | PostTail | StageBell | InvalidateBell | ReadBell | CutRound
         | CompletionHead => true,
         Interrupt | PostStart | CompletionStart | ReadNode | ReadKey | ReadLength

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Sets of nodes: whom to ring.
+//! Sets of nodes to ring.
 
 use crate::shape::MAX_NODES;
 
@@ -11,26 +11,26 @@ pub struct NodeSet(u64);
 const _: () = assert!(MAX_NODES == u64::BITS);
 
 impl NodeSet {
-    /// Nobody.
+    /// The empty set.
     pub const EMPTY: Self = Self(0);
 
-    /// Everybody of a fabric of `nodes` nodes, but `me`.
+    /// All of a fabric of `nodes` nodes, except `me`.
     pub fn others(nodes: u32, me: u32) -> Self {
         (0..nodes.min(MAX_NODES)).filter(|&node| node != me).fold(Self::EMPTY, Self::with)
     }
 
-    /// The set with `node`; a number that no node has is left out.
+    /// The set with `node`. A number without a node is left out.
     #[must_use]
     pub fn with(self, node: u32) -> Self {
         Self(self.0 | 1_u64.checked_shl(node).unwrap_or(0))
     }
 
-    /// Whether `node` is in it.
+    /// Whether `node` is in the set.
     pub fn contains(self, node: u32) -> bool {
         self.0 & 1_u64.checked_shl(node).unwrap_or(0) != 0
     }
 
-    /// Whether nobody is in it.
+    /// Whether the set is empty.
     pub const fn is_empty(self) -> bool {
         self.0 == 0
     }
@@ -40,7 +40,7 @@ impl NodeSet {
         self.0
     }
 
-    /// Takes everybody out, and returns them.
+    /// Empties the set and returns its former content.
     #[must_use]
     pub fn take(&mut self) -> Self {
         core::mem::take(self)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! The numbers of a fabric, and where everything lies (`docs/fabric.md`).
+//! The numbers of a fabric, and the places of all its parts (`docs/fabric.md`).
 
 use core::fmt;
 
@@ -44,7 +44,7 @@ pub struct Shape {
     pub control: (u32, u32),
 }
 
-/// A shape that cannot be.
+/// Why a shape is not valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ShapeError {
     /// The number of nodes is out of range.
@@ -57,7 +57,7 @@ pub enum ShapeError {
     Window,
     /// A mailbox's geometry is impossible.
     Mailbox,
-    /// The whole is more than this machine can address.
+    /// The fabric is larger than this machine can address.
     TooLarge,
 }
 
@@ -123,7 +123,7 @@ impl Shape {
         }
     }
 
-    /// Bytes of the whole fabric; `usize::MAX` for a shape that cannot be.
+    /// Bytes of the whole fabric; `usize::MAX` for a shape that is not valid.
     pub fn bytes_needed(&self) -> usize {
         self.offsets().map_or(usize::MAX, |offsets| offsets.end)
     }
@@ -133,25 +133,25 @@ impl Shape {
         LinkGeometry { descriptors: self.descriptors, lists: self.lists }
     }
 
-    /// Longest short message in bytes: the size of buffer that is always large enough.
+    /// Longest short message in bytes: a buffer of this size is always large enough.
     pub const fn frame_max(&self) -> usize {
         let (requests, control) = (self.requests.1, self.control.1);
         (if requests > control { requests } else { control }) as usize
     }
 
-    /// Mailboxes that one node has to others, and as many from others; its own, which are not used,
-    /// included.
+    /// Mailboxes from one node to all nodes, and as many from all nodes; those to itself, which are
+    /// not used, included.
     pub const fn mailboxes(&self) -> usize {
         self.nodes as usize * self.links as usize * LANES
     }
 
-    /// Where everything lies.
+    /// The places of all parts.
     ///
     /// # Errors
-    /// The shape cannot be.
+    /// The shape is not valid.
     pub fn offsets(&self) -> Result<Offsets, ShapeError> {
         self.check()?;
-        // After the check no sum or product comes near 2^64.
+        // After the check no sum or product approaches 2^64.
         let per_node = u64::from(self.links);
         let nodes = u64::from(self.nodes);
         let pairs = nodes * nodes * per_node;
@@ -216,7 +216,7 @@ impl Shape {
         Self { nodes, links, descriptors, lists, window, requests: (r0, r1), control: (c0, c1) }
     }
 
-    /// A check over the numbers (FNV-1a).
+    /// A checksum over the numbers (FNV-1a).
     pub(crate) fn digest(&self) -> u32 {
         self.words()
             .iter()
@@ -246,7 +246,7 @@ impl Shape {
     }
 }
 
-/// Rounded up to whole pages. No caller comes near the end of the numbers.
+/// Rounded up to whole pages. No caller approaches the type's maximum.
 fn pages(bytes: u64) -> u64 {
     bytes.wrapping_add(PAGE - 1) & !(PAGE - 1)
 }

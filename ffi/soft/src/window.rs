@@ -8,8 +8,7 @@ use lnd_core::ports::{BadAddress, Memory};
 
 use crate::fabric::SoftFabric;
 
-/// The payload window of a node. Context: any; who may touch which bytes is the upper layer's
-/// business.
+/// The payload window of a node. Context: any; the upper layer decides who may access which bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct MemoryWindow<'m> {
     fabric: SoftFabric<'m>,
@@ -17,7 +16,7 @@ pub struct MemoryWindow<'m> {
 }
 
 impl<'m> MemoryWindow<'m> {
-    /// The window of `node`. Of a node that the fabric does not have, nothing can be reached.
+    /// The window of `node`; empty if the fabric has no such node.
     pub const fn new(fabric: &SoftFabric<'m>, node: u32) -> Self {
         Self { fabric: *fabric, node }
     }
@@ -27,9 +26,9 @@ impl<'m> MemoryWindow<'m> {
         self.fabric.window_bytes()
     }
 
-    /// Where `length` bytes lie in this process, for copies that are made elsewhere; `None` if they
-    /// are not in the window. Engines of any node may write them at any time that the protocol
-    /// allows: no reference to them may be made.
+    /// The place of `length` bytes in this process, for copies elsewhere; `None` if they are not in
+    /// the window. Engines of any node may write them whenever the protocol allows: no reference to
+    /// them may be made.
     pub fn place(&self, address: u64, length: u32) -> Option<NonNull<u8>> {
         self.fabric.window_place(self.node, address, length)
     }
@@ -40,7 +39,7 @@ impl Memory for MemoryWindow<'_> {
         let length = u32::try_from(into.len()).map_err(|_| BadAddress)?;
         let from = self.fabric.window_place(self.node, address, length).ok_or(BadAddress)?;
         // SAFETY: the range is within the window. `into` may lie in the window too, if the host has
-        // mapped it: the copy minds that.
+        // mapped it: `copy` allows overlap.
         unsafe { core::ptr::copy(from.as_ptr(), into.as_mut_ptr(), into.len()) };
         Ok(())
     }

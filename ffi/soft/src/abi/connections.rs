@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Connections, one with each other node on each link: for the operations of `lnd_ops` that stop them one
-//! by one.
+//! Connections, one with each other node on each link: for the operations of `lnd_ops` that stop
+//! them one by one.
 
 use core::num::NonZeroU32;
 
@@ -13,7 +13,7 @@ use super::links::memory_of;
 use super::memory::object;
 use super::node::lnd_soft_node;
 
-/// Registers, and whether something was written that the engine is to be stepped for.
+/// Registers that record whether the engine must be stepped for a write.
 struct Rung<'m> {
     memory: LinkMemory<'m>,
     before: u32,
@@ -25,7 +25,8 @@ impl Rung<'_> {
     }
 }
 
-/// What `of` says of the connections of one of our links; they are taken charge of with the first call.
+/// Applies `of` to the connections of one of the node's links. The first call takes control of
+/// them.
 ///
 /// # Safety
 /// As for [`object`].
@@ -44,16 +45,17 @@ unsafe fn enter<T>(
     Ok(of(its, &Rung { memory, before }))
 }
 
-/// lnd_soft_connection() - The number of the present connection with another node.
-/// @node: our node, prepared.
+/// lnd_soft_connection() - The number of the current connection with another node.
+/// @node: this host's node, prepared.
 /// @link: the link.
-/// @peer: the number of the other node; lnd_soft_node_of() says it.
+/// @peer: the number of the other node, from lnd_soft_node_of().
 ///
-/// All that is staged for that node and pulled from it by the link is of the connection. For lnd_ops.connection.
+/// The connection covers all memory staged for that node and all pulls from it on the link. For
+/// lnd_ops.connection.
 ///
 /// Context: one at a time for a node, with the other lnd_soft_connection functions.
-/// Return: the number, which no other connection of the link has had; 0: the node has none of its own, or is
-/// none.
+/// Return: the number, unique among the link's connections; 0: the node has no connections of its
+/// own, or does not exist.
 #[no_mangle]
 pub unsafe extern "C" fn lnd_soft_connection(
     node: *mut lnd_soft_node,
@@ -65,10 +67,10 @@ pub unsafe extern "C" fn lnd_soft_connection(
     number.ok().flatten().map_or(0, NonZeroU32::get)
 }
 
-/// lnd_soft_connection_stop() - Asks for the stop of a connection.
-/// @node: our node.
+/// lnd_soft_connection_stop() - Requests a stop of a connection.
+/// @node: this host's node.
 /// @link: the link.
-/// @number: of the connection. Of one that is not there any more, nothing is asked.
+/// @number: the connection. A number of a former connection has no effect.
 ///
 /// For lnd_ops.connection_stop.
 ///
@@ -90,15 +92,15 @@ pub unsafe extern "C" fn lnd_soft_connection_stop(
 }
 
 /// lnd_soft_connection_quiesced() - Whether a connection is proven stopped.
-/// @node: our node.
+/// @node: this host's node.
 /// @link: the link.
-/// @number: of the connection.
+/// @number: the connection.
 ///
-/// It waits for the other node's engine while that is in the middle of a copy and its node is alive. Step
-/// our engine meanwhile. For lnd_ops.connection_quiesced.
+/// The stop waits for the other node's engine while that engine is in the middle of a copy and its
+/// node is alive. Step this node's engine meanwhile. For lnd_ops.connection_quiesced.
 ///
 /// Context: as lnd_soft_connection().
-/// Return: 1 if it is, or is not there any more; else 0.
+/// Return: 1 if it is, or no longer exists; else 0.
 #[no_mangle]
 pub unsafe extern "C" fn lnd_soft_connection_quiesced(
     node: *mut lnd_soft_node,
@@ -112,10 +114,10 @@ pub unsafe extern "C" fn lnd_soft_connection_quiesced(
     u32::from(parted.is_ok_and(|parted| parted == Some(true)))
 }
 
-/// lnd_soft_connection_reset() - Puts the next connection in the place of a stopped one.
-/// @node: our node.
+/// lnd_soft_connection_reset() - Replaces a stopped connection by the next one.
+/// @node: this host's node.
 /// @link: the link.
-/// @number: of the connection; 0: all of the link, whose engine is about to be reset.
+/// @number: the connection; 0: all of the link, whose engine is about to be reset.
 ///
 /// For lnd_ops.connection_reset.
 ///

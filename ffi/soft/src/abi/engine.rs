@@ -43,18 +43,20 @@ pub extern "C" fn lnd_soft_engine_size() -> usize {
     LINE + Arena::table_bytes::<Engine>(1) + Arena::table_bytes::<lnd_soft_engine>(1)
 }
 
-/// lnd_soft_engine_create() - Makes the engine of one of our links.
+/// lnd_soft_engine_create() - Makes the engine of one of the node's links.
 /// @mem: memory for the object, until lnd_soft_engine_destroy().
 /// @len: its bytes, at least lnd_soft_engine_size().
-/// @node: our node, prepared and not yet left; each of its links has one engine in each life.
+/// @node: this host's node, prepared and not yet left; each of its links has one engine in each
+///        incarnation.
 /// @link: the link.
-/// @chunk: most bytes moved for a descriptor in one step: how long a recall waits; 0: 256 KiB.
-/// @retry: ns for which a pull tries to reach a source that does not answer; 0: a second.
+/// @chunk: most bytes moved for a descriptor in one step; it bounds how long an invalidation waits;
+///         0: 256 KiB.
+/// @retry: ns for which a pull retries a source that does not answer; 0: a second.
 /// @engine: where the object's pointer is written.
 ///
 /// Context: thread.
-/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_MEMORY, LND_E_BUSY, LND_E_LINK, LND_E_GONE
-/// (the node is not prepared), LND_E_RING.
+/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_MEMORY, LND_E_BUSY, LND_E_LINK,
+/// LND_E_GONE (the node is not prepared), LND_E_RING.
 #[no_mangle]
 pub unsafe extern "C" fn lnd_soft_engine_create(
     mem: *mut c_void,
@@ -98,14 +100,17 @@ pub unsafe extern "C" fn lnd_soft_engine_create(
 /// lnd_soft_engine_step() - Does a bounded piece of an engine's work.
 /// @engine: the engine.
 /// @now: ns on the clock that all calls of this host use.
-/// @budget: most recalls, returns and new pulls each; of every active pull (8 at most) one chunk moves.
+/// @budget: most invalidations, returns and new pulls each; every active pull (8 at most) moves one
+///          chunk.
 /// @progress: its size is set; filled.
 ///
-/// Call it when the driver has written a register for which lnd_soft_reg_write32() says so (or now
-/// and then, if the driver writes them in memory), when the node is rung, and while it is busy.
+/// Call it when the driver has written a register for which lnd_soft_reg_write32() returned 1, when
+/// the node is rung, and while it is busy. If the driver writes the registers in memory, call it
+/// periodically.
 ///
 /// Context: any; one at a time for an engine.
-/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_BUSY (another context steps it).
+/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_BUSY (another context steps
+/// it).
 #[no_mangle]
 pub unsafe extern "C" fn lnd_soft_engine_step(
     engine: *mut lnd_soft_engine,
@@ -116,7 +121,8 @@ pub unsafe extern "C" fn lnd_soft_engine_step(
     let step = || {
         // SAFETY: by the contract of the ABI.
         let engine = unsafe { object(engine) }?;
-        // SAFETY: by the contract of the ABI. What cannot be told shall not be done.
+        // SAFETY: by the contract of the ABI. Checked first: a step without a valid report must not
+        // happen.
         unsafe { input(progress.cast_const()) }?;
         let mut inside = engine.inside.enter()?;
         // Relaxed: bits that we miss here were raised before, and only this engine raises them.
@@ -145,7 +151,7 @@ pub unsafe extern "C" fn lnd_soft_engine_step(
 }
 
 /// lnd_soft_engine_destroy() - Ends an engine; its memory is the caller's again.
-/// @engine: the engine. It has stopped, or the node dies without good order.
+/// @engine: the engine. It has stopped, or the node ends without leaving.
 ///
 /// Context: any.
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY (a step is under way).

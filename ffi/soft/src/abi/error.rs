@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Those errors of `enum lnd_error` that occur here, with the same numbers.
+//! The errors of `enum lnd_error` that occur here, with the same numbers.
 
 use crate::fabric::AttachError;
 use crate::join::JoinError;
 use crate::nodes::DeclareError;
 
-/// enum lnd_error - How a call ended; see lnd.h, which has more of them.
+/// enum lnd_error - The result of a call; see lnd.h, which has more of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub enum lnd_error {
     /// Done.
     LND_OK = 0,
-    /// A pointer that must not be NULL is.
+    /// A pointer that must not be NULL is NULL.
     LND_E_NULL = 1,
     /// A struct's size field is not the size of that struct in this version.
     LND_E_SIZE = 2,
-    /// A pointer is not aligned as its type needs.
+    /// A pointer is not aligned for its type.
     LND_E_ALIGN = 3,
-    /// The fabric is of another version.
+    /// The fabric has another version.
     LND_E_VERSION = 4,
-    /// A fabric's numbers cannot be.
+    /// A fabric's numbers are not valid.
     LND_E_CONFIG = 5,
     /// The memory is too small.
     LND_E_MEMORY = 7,
-    /// This is no such object: never created, or destroyed.
+    /// Not such an object: never created, or destroyed.
     LND_E_NI = 8,
-    /// Another context is inside; or somebody else is the node.
+    /// Another context is in a call; or another member has the node.
     LND_E_BUSY = 11,
     /// The node has been declared dead.
     LND_E_STALE = 13,
@@ -33,23 +33,23 @@ pub enum lnd_error {
     LND_E_ARGUMENT = 14,
     /// There is no such link, or it has no clock.
     LND_E_LINK = 15,
-    /// There is no way to this node.
+    /// There is no path to this node.
     LND_E_NO_ROUTE = 16,
-    /// Outside of the window.
+    /// Outside the window.
     LND_E_ADDRESS = 23,
     /// More bytes than a slot holds.
     LND_E_TOO_LONG = 25,
-    /// The node is not there any more.
+    /// The node is no longer a member, or not yet prepared.
     LND_E_GONE = 28,
     /// Not now: try again.
     LND_E_WAIT = 29,
-    /// There is nothing (more) of that kind.
+    /// There is no entry, or no further one.
     LND_E_END = 32,
     /// The region is no fabric, or is damaged.
     LND_E_RING = 33,
     /// The caller's buffer is too small.
     LND_E_ROOM = 34,
-    /// Not an error: makes the enum 32 bits wide with every compiler.
+    /// Not an error. It makes the enum 32 bits wide with every compiler.
     LND_E_WIDTH = 0x7fff_ffff,
 }
 
@@ -86,7 +86,7 @@ impl From<DeclareError> for lnd_error {
     }
 }
 
-/// What a call returns.
+/// Converts a result to a return value.
 pub(super) fn outcome(result: Result<(), lnd_error>) -> lnd_error {
     match result {
         Ok(()) => lnd_error::LND_OK,

@@ -15,7 +15,7 @@ use crate::fabric::SoftFabric;
 use crate::region::{SharedRegion, ALIGN};
 use crate::shape::{nid_of, node_of, Shape};
 
-/// struct lnd_soft_fabric - A fabric that is attached to; opaque.
+/// struct lnd_soft_fabric - An attached fabric; opaque.
 #[derive(Debug)]
 #[repr(C)]
 pub struct lnd_soft_fabric {
@@ -94,11 +94,11 @@ pub unsafe extern "C" fn lnd_soft_shape_init(
     outcome(unsafe { put(shape, usual) })
 }
 
-/// lnd_soft_region_size() - Bytes that a fabric takes.
+/// lnd_soft_region_size() - Bytes that a fabric needs.
 /// @shape: its numbers.
 ///
 /// Context: any.
-/// Return: the bytes, or 0 if there can be no such fabric.
+/// Return: the bytes, or 0 if the numbers are not valid.
 #[no_mangle]
 pub unsafe extern "C" fn lnd_soft_region_size(shape: *const lnd_soft_shape) -> usize {
     // SAFETY: by the contract of the ABI.
@@ -106,7 +106,7 @@ pub unsafe extern "C" fn lnd_soft_region_size(shape: *const lnd_soft_shape) -> u
     shape.ok().and_then(|shape| shape.offsets().ok()).map_or(0, |offsets| offsets.end)
 }
 
-/// The region that a caller gives.
+/// The caller's region.
 ///
 /// # Safety
 /// As for [`SharedRegion::new`], unless the base is null.
@@ -152,19 +152,19 @@ pub extern "C" fn lnd_soft_fabric_size() -> usize {
     LINE + Arena::table_bytes::<lnd_soft_fabric>(1)
 }
 
-/// lnd_soft_attach() - Attaches to a fabric that somebody has formatted.
+/// lnd_soft_attach() - Attaches to a formatted fabric.
 /// @mem: memory for the object, until lnd_soft_detach().
 /// @len: its bytes, at least lnd_soft_fabric_size().
 /// @base: the region, aligned to 64; it must stay until everything made of it has been destroyed.
 /// @bytes: its bytes.
 /// @fabric: where the object's pointer is written.
 ///
-/// What the region says is read once and checked: nothing in it is trusted afterwards. Several
-/// attachments to one region, and several nodes of ours in it, are fine.
+/// The header is read once and checked: nothing in the region is trusted afterwards. A host may
+/// attach to one region several times, and have several nodes in it.
 ///
 /// Context: any.
-/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_MEMORY (object or region too small), LND_E_RING (no
-/// fabric, or a damaged one), LND_E_VERSION, LND_E_CONFIG.
+/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_MEMORY (object or region too small), LND_E_RING
+/// (not a fabric, or damaged), LND_E_VERSION, LND_E_CONFIG.
 #[no_mangle]
 pub unsafe extern "C" fn lnd_soft_attach(
     mem: *mut c_void,
@@ -192,7 +192,7 @@ pub unsafe extern "C" fn lnd_soft_attach(
 }
 
 /// lnd_soft_detach() - Ends a fabric's object; its memory is the caller's again.
-/// @fabric: the fabric. Nodes and engines made of it do not need it any more.
+/// @fabric: the fabric. Nodes and engines made of it no longer need it.
 ///
 /// Context: any.
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI.
@@ -226,11 +226,11 @@ pub unsafe extern "C" fn lnd_soft_shape_get(
     outcome(get())
 }
 
-/// lnd_soft_frame_max() - Bytes of buffer that every short message fits in.
+/// lnd_soft_frame_max() - Bytes of a buffer that holds every short message.
 /// @fabric: the fabric.
 ///
 /// Context: any.
-/// Return: the bytes, or 0 if this is no fabric.
+/// Return: the bytes, or 0 if @fabric is not a fabric.
 #[no_mangle]
 pub unsafe extern "C" fn lnd_soft_frame_max(fabric: *const lnd_soft_fabric) -> usize {
     // SAFETY: by the contract of the ABI.
@@ -247,7 +247,7 @@ pub extern "C" fn lnd_soft_nid(node: u32) -> u64 {
     nid_of(node).raw()
 }
 
-/// lnd_soft_node_of() - The node's number of a NID.
+/// lnd_soft_node_of() - The number of the node with a NID.
 /// @nid: any number.
 ///
 /// Context: any.

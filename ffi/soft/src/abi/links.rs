@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Links: their memory, their registers, their cables.
+//! Links: their memory, their registers and their cables.
 
 use core::mem::size_of;
 
@@ -32,7 +32,7 @@ pub(super) fn memory_of(
 
 /// lnd_soft_link_get() - A link's memory.
 /// @fabric: the fabric.
-/// @node: a node that has been prepared, in this life or a former one.
+/// @node: a node that was prepared, in this or a former incarnation.
 /// @link: the link.
 /// @into: its size is set; filled.
 ///
@@ -68,13 +68,13 @@ pub unsafe extern "C" fn lnd_soft_link_get(
     outcome(get())
 }
 
-/// lnd_soft_link_set() - Pulls a link's cable, or puts it back: its clock stops with everything in
-/// flight, or goes on.
+/// lnd_soft_link_set() - Pulls a link's cable, or puts it back. Without the cable the link's clock
+/// stops, with everything in flight.
 /// @fabric: the fabric.
-/// @node: any node that has been prepared.
+/// @node: any node that was prepared.
 /// @link: the link.
 /// @up: 0 or 1.
-/// @ring: whom to ring, or NULL: the node itself.
+/// @ring: where the set of nodes to ring is written (the node itself), or NULL.
 ///
 /// Context: any.
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_ARGUMENT, LND_E_LINK, LND_E_RING.
@@ -102,12 +102,12 @@ pub unsafe extern "C" fn lnd_soft_link_set(
 
 /// lnd_soft_reg_read32() - Reads a register of a software engine: for lnd_ops.reg_read32.
 /// @fabric: the fabric.
-/// @node: our node, prepared.
+/// @node: this host's node, prepared.
 /// @link: the link.
 /// @offset: the register's offset, see docs/registers.md.
 ///
 /// Context: any.
-/// Return: the value; all ones if there is no such register, as a bus would say.
+/// Return: the value; all ones if there is no such register, as on a bus.
 #[no_mangle]
 pub unsafe extern "C" fn lnd_soft_reg_read32(
     fabric: *const lnd_soft_fabric,
@@ -122,10 +122,10 @@ pub unsafe extern "C" fn lnd_soft_reg_read32(
 
 /// lnd_soft_reg_write32() - Writes a register of a software engine: for lnd_ops.reg_write32.
 /// @fabric: the fabric.
-/// @node: our node, prepared.
+/// @node: this host's node, prepared.
 /// @link: the link.
 /// @offset: the register's offset, see docs/registers.md.
-/// @value: the value. One for a register that is not the driver's to write is dropped.
+/// @value: the value. A write to a register that the driver must not write is dropped.
 ///
 /// Context: any.
 /// Return: 1 if the link's engine must be stepped for it, else 0.

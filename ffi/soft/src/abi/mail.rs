@@ -40,21 +40,21 @@ fn lane_of(lane: u32) -> Result<Lane, lnd_error> {
 }
 
 /// lnd_soft_send() - Puts a frame into a node's mailbox.
-/// @node: our node, prepared.
+/// @node: this host's node, prepared.
 /// @link: the link.
 /// @lane: enum lnd_lane.
-/// @to: the receiving node's number. Ring it afterwards.
+/// @to: the receiving node's number. Ring that node afterwards.
 /// @frame: the frame.
 /// @len: its bytes.
-/// @sent: if not NULL: enum lnd_send, what lnd_ops.send has to return. Written also with an error:
-///        LND_SEND_FULL for LND_E_WAIT and LND_E_BUSY, LND_SEND_TOO_LONG for LND_E_TOO_LONG, else
-///        LND_SEND_FAILED.
+/// @sent: if not NULL: where the enum lnd_send is written that lnd_ops.send must return. Written
+///        also with an error: LND_SEND_FULL for LND_E_WAIT and LND_E_BUSY, LND_SEND_TOO_LONG for
+///        LND_E_TOO_LONG, else LND_SEND_FAILED.
 ///
 /// Context: any; one at a time for a node.
-/// Return: LND_OK; LND_E_WAIT (no room, or the receiver has never been there); LND_E_LINK (no such
-/// link, or our end of it has no clock); LND_E_NO_ROUTE; LND_E_TOO_LONG; LND_E_NULL, LND_E_ALIGN,
-/// LND_E_NI, LND_E_ARGUMENT, LND_E_BUSY (another context sends), LND_E_GONE (not prepared, or left),
-/// LND_E_RING (the mailbox is damaged).
+/// Return: LND_OK; LND_E_WAIT (no room, or the receiver has never joined); LND_E_LINK (no such
+/// link, or this end of it has no clock); LND_E_NO_ROUTE; LND_E_TOO_LONG; LND_E_NULL, LND_E_ALIGN,
+/// LND_E_NI, LND_E_ARGUMENT, LND_E_BUSY (another context sends), LND_E_GONE (not prepared, or
+/// left), LND_E_RING (the mailbox is damaged).
 #[no_mangle]
 pub unsafe extern "C" fn lnd_soft_send(
     node: *mut lnd_soft_node,
@@ -90,12 +90,12 @@ pub unsafe extern "C" fn lnd_soft_send(
 }
 
 /// lnd_soft_ready() - Whether the next frame into a mailbox finds room: for lnd_ops.ready.
-/// @node: our node, prepared.
+/// @node: this host's node, prepared.
 /// @link: the link.
 /// @lane: enum lnd_lane.
 /// @to: the receiving node's number.
 ///
-/// Context: any; one at a time for a node, not beside lnd_soft_send().
+/// Context: any; one at a time for a node, and not concurrently with lnd_soft_send().
 /// Return: 1 or 0.
 #[no_mangle]
 pub unsafe extern "C" fn lnd_soft_ready(
@@ -116,17 +116,17 @@ pub unsafe extern "C" fn lnd_soft_ready(
     u32::from(ready().unwrap_or(false))
 }
 
-/// lnd_soft_receive() - Copies the next frame out of this node's mailboxes.
-/// @node: our node, prepared.
-/// @budget: most frames out of one mailbox in one pass, at least 1.
+/// lnd_soft_receive() - Copies the next frame from this node's mailboxes.
+/// @node: this host's node, prepared.
+/// @budget: most frames from one mailbox in one pass, at least 1.
 /// @into: room for the frame, initialised.
 /// @room: its bytes, at least lnd_soft_frame_max().
 /// @arrival: its size is set; filled.
 ///
-/// Goes through the mailboxes in passes, control lanes first; LND_E_END ends a pass, and the next call
-/// begins another. The frame stays in its mailbox until lnd_soft_release(); if the next receive comes
-/// before, it waits there for the next pass, with all that is behind it: what to do when
-/// lnd_frame_in() says LND_E_WAIT. A pass that has had a frame may have left others.
+/// Visits the mailboxes in passes, control lanes first. LND_E_END ends a pass, and the next call
+/// begins another. The frame stays in its mailbox until lnd_soft_release(). If the next receive
+/// comes before, the frame and all those behind it wait for the next pass: do so when
+/// lnd_frame_in() returns LND_E_WAIT. A pass that returned a frame may have left others.
 ///
 /// Context: any; one at a time for a node.
 /// Return: LND_OK, LND_E_END, LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_ROOM, LND_E_BUSY
@@ -142,7 +142,8 @@ pub unsafe extern "C" fn lnd_soft_receive(
     let receive = || {
         // SAFETY: by the contract of the ABI.
         let node = unsafe { object(node) }?;
-        // SAFETY: by the contract of the ABI. What cannot be told shall not be received.
+        // SAFETY: by the contract of the ABI. Checked first: a frame whose report cannot be written
+        // is not received.
         unsafe { input(arrival.cast_const()) }?;
         if room < node.fabric.shape().frame_max() {
             return Err(lnd_error::LND_E_ROOM);
@@ -166,8 +167,8 @@ pub unsafe extern "C" fn lnd_soft_receive(
     outcome(receive())
 }
 
-/// lnd_soft_release() - Takes the frame that was received last out of its mailbox.
-/// @node: our node. Without such a frame nothing happens.
+/// lnd_soft_release() - Removes the last received frame from its mailbox.
+/// @node: this host's node. Without such a frame the call has no effect.
 ///
 /// Context: as lnd_soft_receive().
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_GONE.

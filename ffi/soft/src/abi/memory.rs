@@ -54,7 +54,7 @@ pub(super) unsafe fn input<T: Sized32>(pointer: *const T) -> Result<T, lnd_error
     if size as usize != size_of::<T>() {
         return Err(lnd_error::LND_E_SIZE);
     }
-    // SAFETY: the caller vouches for that many bytes; every bit pattern is valid.
+    // SAFETY: the caller guarantees that many bytes; every bit pattern is valid.
     Ok(unsafe { pointer.read() })
 }
 
@@ -81,7 +81,7 @@ pub(super) unsafe fn put<T>(pointer: *mut T, value: T) -> Result<(), lnd_error> 
     Ok(())
 }
 
-/// Writes a value that the caller may not want.
+/// Writes a value, unless the pointer is null.
 ///
 /// # Safety
 /// As for [`put`].
@@ -112,8 +112,8 @@ pub(super) unsafe fn bytes<'a>(pointer: *const c_void, len: usize) -> Result<&'a
 /// Initialised bytes to be written.
 ///
 /// # Safety
-/// `len` initialised bytes can be read and written at the pointer during `'a`, by nobody else,
-/// unless it is null.
+/// Unless the pointer is null, `len` initialised bytes at it can be read and written during `'a`,
+/// and nothing else accesses them.
 pub(super) unsafe fn bytes_mut<'a>(
     pointer: *mut c_void,
     len: usize,
@@ -129,7 +129,7 @@ pub(super) unsafe fn bytes_mut<'a>(
     Ok(unsafe { core::slice::from_raw_parts_mut(pointer.cast(), len) })
 }
 
-/// Memory that the caller gives for an object.
+/// The caller's memory for an object.
 ///
 /// # Safety
 /// `len` bytes at the pointer are the object's until it is destroyed, unless it is null.
@@ -143,12 +143,12 @@ pub(super) unsafe fn arena(pointer: *mut c_void, len: usize) -> Result<Arena<'st
     Ok(Arena::new(memory))
 }
 
-/// Objects that begin with a word which says what they are.
+/// Objects that begin with a word that identifies their type.
 ///
 /// # Safety
 /// `repr(C)`, the first field is a [`Kind`].
 pub(super) unsafe trait Object: Sized {
-    /// The word; another one for each type.
+    /// The word; each type has its own.
     const KIND: u32;
 }
 
@@ -162,9 +162,9 @@ impl Kind {
         Self(AtomicU32::new(T::KIND))
     }
 
-    /// The object is destroyed; whether it was not before.
+    /// Ends the object. Returns whether it was not ended before.
     pub fn end(&self) -> bool {
-        // AcqRel: of two that destroy it, one sees that the other has.
+        // AcqRel: of two concurrent calls, one sees the other's swap.
         self.0.swap(0, Ordering::AcqRel) != 0
     }
 }
@@ -186,8 +186,8 @@ pub(super) unsafe fn object<T: Object>(pointer: *mut T) -> Result<&'static T, ln
     Ok(unsafe { &*pointer })
 }
 
-/// A part of an object that one context at a time may use: a second one is refused. It never waits,
-/// so that an interrupt may enter as well as a thread.
+/// A part of an object for one context at a time: a second one is refused. It never waits, so that
+/// an interrupt may enter as well as a thread.
 #[derive(Debug)]
 pub(super) struct Part<T>(Mutex<T>);
 
@@ -196,7 +196,7 @@ impl<T> Part<T> {
         Self(Mutex::new(value))
     }
 
-    /// Enters; the part is free again when the guard goes.
+    /// Enters; dropping the guard frees the part.
     pub fn enter(&self) -> Result<MutexGuard<'_, T>, lnd_error> {
         self.0.try_lock().ok_or(lnd_error::LND_E_BUSY)
     }

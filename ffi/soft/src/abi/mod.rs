@@ -2,15 +2,15 @@
 //! The fabric for C: `lnd_soft_*`, beside the driver's own `lnd_*` of `lnd-ffi`.
 //!
 //! The rules are those of `lnd.h`: opaque objects in the caller's memory; structs begin with their
-//! size; errors are `enum lnd_error`; NULL, a wrong size, an object that is none and two contexts in
-//! one object are errors. What a pointer that is neither NULL nor misaligned points to is the
-//! caller's promise, as everywhere in C; so is that memory given for an object stays until the
-//! object is destroyed, and the region until everything made of it is.
+//! size; errors are `enum lnd_error`. NULL, a wrong size, an object of another type and two
+//! contexts in one object are errors. The caller guarantees that other pointers point to what the
+//! call requires, that memory given for an object stays until the object is destroyed, and that the
+//! region stays until everything made of it is destroyed.
 //!
-//! `ring` is a set of nodes, bit `n` node `n`: whom to tell that there is something to do, by
-//! whatever wakes them: a thread, an interrupt of another machine. It may be NULL.
+//! `ring` is a set of nodes, bit `n` for node `n`: the nodes that now have work. The caller wakes
+//! them: a thread, or an interrupt of another machine. It may be NULL.
 #![allow(non_camel_case_types)]
-// Callers' promises are the same for every function, and are told above.
+// The callers' guarantees are the same for every function and are stated above.
 #![allow(clippy::missing_safety_doc)]
 
 #[cfg(feature = "connections")]

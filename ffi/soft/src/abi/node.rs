@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Nodes of ours: joining and leaving.
+//! This host's nodes: joining and leaving.
 
 use core::ffi::c_void;
 
@@ -23,10 +23,10 @@ use crate::set::NodeSet;
 type Outlets = &'static mut [Option<Producer<'static>>];
 type Boxes = &'static mut [Option<Consumer<'static>>];
 
-/// How far a node has come.
+/// The state of a node.
 #[derive(Debug)]
 pub(super) enum NodeSlot {
-    /// Somewhere in a call, or left.
+    /// A call is under way, or the node has left.
     Empty,
     Joining(Joining<'static>),
     Joined(Membership<'static>),
@@ -48,10 +48,10 @@ pub(super) enum Receiving {
     Gone,
 }
 
-/// struct lnd_soft_node - A node of ours in a fabric; opaque.
+/// struct lnd_soft_node - A node of this host in a fabric; opaque.
 ///
-/// Sending, receiving, watching and the node's coming and going are parts of their own: one context
-/// at a time in each, several at a time in different ones.
+/// Sending, receiving, watching, and joining or leaving are separate parts. One context at a time
+/// may use each; several contexts may use different ones concurrently.
 #[derive(Debug)]
 #[repr(C)]
 pub struct lnd_soft_node {
@@ -62,7 +62,7 @@ pub struct lnd_soft_node {
     pub(super) sending: Part<Sending>,
     pub(super) receiving: Part<Receiving>,
     pub(super) watch: Part<Watch>,
-    /// Of each link; none before it is asked for.
+    /// For each link; none before its first use.
     #[cfg(feature = "connections")]
     pub(super) connections: Part<&'static mut [Option<Connections>]>,
 }
@@ -95,7 +95,7 @@ pub unsafe extern "C" fn lnd_soft_node_size(fabric: *const lnd_soft_fabric) -> u
     })
 }
 
-/// Bytes of what is known of the connections of so many links.
+/// Bytes for the connections of that many links.
 const fn connections_bytes(links: usize) -> usize {
     if cfg!(feature = "connections") {
         Arena::table_bytes::<Option<Connections>>(links)
@@ -104,20 +104,20 @@ const fn connections_bytes(links: usize) -> usize {
     }
 }
 
-/// lnd_soft_join() - Begins to be a node of a fabric.
+/// lnd_soft_join() - Begins to join a fabric.
 /// @mem: memory for the object, until lnd_soft_leave().
 /// @len: its bytes, at least lnd_soft_node_size().
 /// @fabric: the fabric.
-/// @args: who and how.
+/// @args: the node and how it joins.
 /// @node: where the object's pointer is written.
 ///
-/// What a former life of the node held of others goes back, and its links stop. Takes time linear in
-/// the fabric's descriptors. Continue with lnd_soft_prepare().
+/// Releases what a former incarnation of the node held of other nodes, and stops its links. Takes
+/// time linear in the fabric's descriptors. Continue with lnd_soft_prepare().
 ///
 /// Context: thread.
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_MEMORY, LND_E_ARGUMENT (no
-/// such node or flag), LND_E_BUSY (the node is taken, or its death was not declared), LND_E_STALE
-/// (declared dead meanwhile).
+/// such node or flag), LND_E_BUSY (another member has the node, or its death was not declared),
+/// LND_E_STALE (declared dead in the meantime).
 #[no_mangle]
 pub unsafe extern "C" fn lnd_soft_join(
     mem: *mut c_void,
@@ -187,13 +187,14 @@ fn furnish(
 }
 
 /// lnd_soft_prepare() - Formats the node's link memories and mailboxes, once no peer's engine reads
-/// what its former life has left.
+/// the memory of its former incarnation.
 /// @node: the node.
 ///
 /// Context: thread.
-/// Return: LND_OK; LND_E_WAIT (not yet: again, a millisecond later); LND_E_NULL, LND_E_ALIGN,
-/// LND_E_NI, LND_E_BUSY (another context does it), LND_E_STALE (declared dead meanwhile), LND_E_RING
-/// (the link memories do not fit). What has failed, fails again, until the node can send and receive.
+/// Return: LND_OK; LND_E_WAIT (not yet: call again a millisecond later); LND_E_NULL, LND_E_ALIGN,
+/// LND_E_NI, LND_E_BUSY (another context calls it), LND_E_STALE (declared dead in the meantime),
+/// LND_E_RING (the link memories do not fit). A failed call may be repeated until the node can send
+/// and receive.
 #[no_mangle]
 pub unsafe extern "C" fn lnd_soft_prepare(node: *mut lnd_soft_node) -> lnd_error {
     let prepare = || {
@@ -209,7 +210,7 @@ pub unsafe extern "C" fn lnd_soft_prepare(node: *mut lnd_soft_node) -> lnd_error
     outcome(prepare())
 }
 
-/// Not inlined, nor is `open`: a kernel's stack never holds both at once.
+/// Not inlined, like `open`: a kernel's stack never holds both at once.
 #[inline(never)]
 fn finish(slot: &mut NodeSlot) -> Result<(), lnd_error> {
     let joining = match core::mem::replace(slot, NodeSlot::Empty) {
@@ -231,7 +232,7 @@ fn finish(slot: &mut NodeSlot) -> Result<(), lnd_error> {
     }
 }
 
-/// Opens what is not open yet.
+/// Opens both halves unless they are open.
 #[inline(never)]
 fn open(node: &lnd_soft_node, membership: &Membership<'static>) -> Result<(), lnd_error> {
     // Both first: a context in one of them must not leave the node half open.
@@ -239,8 +240,8 @@ fn open(node: &lnd_soft_node, membership: &Membership<'static>) -> Result<(), ln
     let mut receiving = node.receiving.enter()?;
     match core::mem::replace(&mut *sending, Sending::Gone) {
         Sending::Memory(outlets) => {
-            // SAFETY: by the contract of the ABI a node of ours leaves before it joins again, and
-            // this is its only outbox.
+            // SAFETY: by the contract of the ABI a node of this host leaves before it joins again,
+            // and this is its only outbox.
             *sending = Sending::Open(unsafe { Outbox::new(membership, outlets) });
         }
         other => *sending = other,
@@ -258,13 +259,13 @@ fn open(node: &lnd_soft_node, membership: &Membership<'static>) -> Result<(), ln
     }
 }
 
-/// lnd_soft_announce() - From now on the node counts as alive: its engines are there.
+/// lnd_soft_announce() - Makes the node alive: its engines are ready.
 /// @node: the node, prepared.
-/// @ring: whom to ring, or NULL.
+/// @ring: where the set of nodes to ring is written, or NULL.
 ///
 /// Context: any.
-/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_GONE (not prepared, or left),
-/// LND_E_STALE (declared dead meanwhile).
+/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY, LND_E_GONE (not prepared, or
+/// left), LND_E_STALE (declared dead in the meantime).
 #[no_mangle]
 pub unsafe extern "C" fn lnd_soft_announce(node: *mut lnd_soft_node, ring: *mut u64) -> lnd_error {
     let announce = || {
@@ -281,10 +282,10 @@ pub unsafe extern "C" fn lnd_soft_announce(node: *mut lnd_soft_node, ring: *mut 
     outcome(announce())
 }
 
-/// lnd_soft_is_alive() - Whether the node is still ours: it was not declared dead, also while it joins.
+/// lnd_soft_is_alive() - Whether the node was not declared dead; also valid while it joins.
 /// @node: the node.
 ///
-/// One that has been declared dead although it lives must stop at once: nobody waits for it.
+/// A node that has been declared dead although it runs must stop at once: no peer waits for it.
 ///
 /// Context: any.
 /// Return: 1 or 0.
@@ -298,16 +299,16 @@ pub unsafe extern "C" fn lnd_soft_is_alive(node: *mut lnd_soft_node) -> u32 {
             NodeSlot::Joining(joining) => u32::from(joining.is_ours()),
             NodeSlot::Empty => 0,
         },
-        // Just joining or leaving.
+        // The node is joining or leaving.
         Err(_) => 1,
     }
 }
 
-/// lnd_soft_leave() - Leaves in good order, or gives up joining; the object's memory is the caller's
-/// again.
-/// @node: the node. Its NI is destroyed, its engines are stopped and not stepped any more, and no
-///        call of it is under way or comes later.
-/// @ring: whom to ring, or NULL.
+/// lnd_soft_leave() - Leaves in good order, or gives up joining. The object's memory is the
+/// caller's again.
+/// @node: the node. Its NI is destroyed, its engines are stopped and no longer stepped, and no
+///        other call of it is under way or follows.
+/// @ring: where the set of nodes to ring is written, or NULL.
 ///
 /// Context: thread.
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_BUSY (a call is under way).
@@ -325,7 +326,7 @@ pub unsafe extern "C" fn lnd_soft_leave(node: *mut lnd_soft_node, ring: *mut u64
             return Err(lnd_error::LND_E_NI);
         }
         *sending = Sending::Gone;
-        // What was released stays released: consumers say so when they go.
+        // Consumers publish on close, so that what was released stays released.
         if let Receiving::Open(mut inbox) = core::mem::replace(&mut *receiving, Receiving::Gone) {
             inbox.close();
         }
@@ -339,11 +340,11 @@ pub unsafe extern "C" fn lnd_soft_leave(node: *mut lnd_soft_node, ring: *mut u64
     outcome(leave())
 }
 
-/// lnd_soft_incarnation() - The node's life: what lnd_config.life wants.
+/// lnd_soft_incarnation() - The node's incarnation, for lnd_config.incarnation.
 /// @node: the node.
 ///
 /// Context: any.
-/// Return: the life, or 0 if the node is not prepared, or no node.
+/// Return: the incarnation, or 0 if the node is not prepared, or is not a node.
 #[no_mangle]
 pub unsafe extern "C" fn lnd_soft_incarnation(node: *mut lnd_soft_node) -> u64 {
     // SAFETY: by the contract of the ABI.

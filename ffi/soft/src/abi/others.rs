@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Who else is there.
+//! The other nodes of the fabric.
 
 use core::mem::size_of;
 
@@ -25,7 +25,7 @@ impl lnd_soft_node_info {
     }
 }
 
-/// lnd_soft_node_get() - What the node table says of a node.
+/// lnd_soft_node_get() - The node table's entry of a node.
 /// @fabric: the fabric.
 /// @node: the node's number.
 /// @info: its size is set; filled.
@@ -50,15 +50,16 @@ pub unsafe extern "C" fn lnd_soft_node_get(
     outcome(get())
 }
 
-/// lnd_soft_watch() - A node that stands elsewhere than when this node was told last.
-/// @node: the node; it is not told of itself.
-/// @info: its size is set; filled with where the other node stands now.
+/// lnd_soft_watch() - The next node whose state has changed since its last report to this node.
+/// @node: the node; its own changes are not reported.
+/// @info: its size is set; filled with the other node's current state.
 ///
-/// Call it when rung, and now and then, until LND_E_END. A node found dead or absent, or in another
-/// life, is down: lnd_peer_event() wants to know.
+/// Call it when rung, and periodically, until LND_E_END. A node found dead or absent, or with
+/// another incarnation, is down: call lnd_peer_event().
 ///
 /// Context: any.
-/// Return: LND_OK, LND_E_END (nothing new), LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI, LND_E_BUSY.
+/// Return: LND_OK, LND_E_END (no change), LND_E_NULL, LND_E_ALIGN, LND_E_SIZE, LND_E_NI,
+/// LND_E_BUSY.
 #[no_mangle]
 pub unsafe extern "C" fn lnd_soft_watch(
     node: *mut lnd_soft_node,
@@ -67,7 +68,8 @@ pub unsafe extern "C" fn lnd_soft_watch(
     let watch = || {
         // SAFETY: by the contract of the ABI.
         let node = unsafe { object(node) }?;
-        // SAFETY: by the contract of the ABI. What cannot be filled shall not be looked at.
+        // SAFETY: by the contract of the ABI. Checked first: a change that cannot be reported must
+        // stay unseen.
         unsafe { input(info.cast_const()) }?;
         let mut watch = node.watch.enter()?;
         let mut notified = watch.next(&node.fabric);
@@ -87,15 +89,15 @@ pub unsafe extern "C" fn lnd_soft_watch(
 /// lnd_soft_declare_dead() - Declares a node dead.
 /// @fabric: the fabric.
 /// @node: the node's number.
-/// @life: the life that has ended; 0: whichever it is.
-/// @ring: whom to ring, or NULL.
+/// @incarnation: the incarnation that has ended; 0: any.
+/// @ring: where the set of nodes to ring is written, or NULL.
 ///
-/// The caller has the proof that none of the node's engines touches memory any more: its machine is
-/// gone. A node that is dead already is no error.
+/// The caller has the proof that none of the node's engines accesses memory any more: its machine
+/// is gone. A node that is already dead is no error.
 ///
 /// Context: any.
-/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_ARGUMENT (no such node), LND_E_GONE (nobody
-/// is this node), LND_E_STALE (it lives another life).
+/// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_ARGUMENT (no such node), LND_E_GONE (no
+/// member has this node), LND_E_STALE (it has another incarnation).
 #[no_mangle]
 pub unsafe extern "C" fn lnd_soft_declare_dead(
     fabric: *const lnd_soft_fabric,
@@ -114,7 +116,7 @@ pub unsafe extern "C" fn lnd_soft_declare_dead(
     outcome(declare())
 }
 
-// Kept in one place: what `lnd_soft_state` says is what the table says.
+// `lnd_soft_state` has the numbers of the table's states.
 const _: () = {
     use super::types::lnd_soft_state::*;
     assert!(LND_SOFT_ABSENT as u32 == NodeState::Absent as u32);

@@ -12,11 +12,11 @@ use super::memory::{bytes, bytes_mut, put};
 use crate::oracle::Lease;
 use crate::window::MemoryWindow;
 
-/// lnd_soft_window() - Where a node's payload window lies.
+/// lnd_soft_window() - The place of a node's payload window.
 /// @fabric: the fabric.
 /// @node: the node's number.
 /// @base: where the address of its first byte is written.
-/// @len: where its bytes are written.
+/// @len: where its length in bytes is written.
 ///
 /// Context: any.
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_ARGUMENT (no such node).
@@ -39,7 +39,7 @@ pub unsafe extern "C" fn lnd_soft_window(
     outcome(window())
 }
 
-/// lnd_soft_read() - Copies out of a node's window: for lnd_ops.mem_read.
+/// lnd_soft_read() - Copies from a node's window: for lnd_ops.mem_read.
 /// @fabric: the fabric.
 /// @node: the node's number.
 /// @addr: offset in its window.
@@ -145,14 +145,14 @@ unsafe fn lease(
     Ok(())
 }
 
-/// lnd_soft_lend() - Tells the memory oracle that engines may access bytes of our window.
+/// lnd_soft_lend() - Reports to the memory oracle that engines may access bytes of a node's window.
 /// @fabric: the fabric.
-/// @node: our node, joined with LND_SOFT_LEASES.
+/// @node: this host's node, joined with LND_SOFT_LEASES.
 /// @addr: offset in its window.
 /// @len: bytes.
 /// @written: 0: engines may read them; 1: engines may write them.
 ///
-/// Before the transfer is submitted. Its counterpart is lnd_soft_take_back(), when it is finalized.
+/// Call it before the transfer is submitted, and lnd_soft_take_back() when it is finalized.
 ///
 /// Context: any.
 /// Return: LND_OK, LND_E_NULL, LND_E_ALIGN, LND_E_NI, LND_E_ARGUMENT, LND_E_ADDRESS.
@@ -168,9 +168,9 @@ pub unsafe extern "C" fn lnd_soft_lend(
     outcome(unsafe { lease(fabric, node, addr, len, written, false) })
 }
 
-/// lnd_soft_take_back() - Tells the memory oracle that engines may no longer access bytes.
+/// lnd_soft_take_back() - Reports to the memory oracle that engines may no longer access bytes.
 /// @fabric: the fabric.
-/// @node: our node.
+/// @node: this host's node.
 /// @addr: as it was lent.
 /// @len: as it was lent.
 /// @written: as it was lent.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! What needs a look inside of an object: a part that another context is in.
+//! Tests that need the inside of an object: a part that another context uses.
 // A C program is one unsafe block.
 #![allow(clippy::multiple_unsafe_ops_per_block)]
 
@@ -23,8 +23,8 @@ fn memory(bytes: usize) -> (*mut c_void, usize) {
     (Box::leak(pages).as_mut_ptr().cast(), bytes)
 }
 
-/// A context in one half of the node keeps it from being opened. The next call opens it: it does not
-/// say OK because the node has joined.
+/// A context in one half of the node prevents its opening. The next call opens it: it does not
+/// return OK only because the node has joined.
 #[test]
 fn what_was_busy_when_it_was_to_be_opened_is_opened_by_the_next_call() {
     // SAFETY: everything pointed to is there; zero is valid for structs of integers.
@@ -52,7 +52,7 @@ fn what_was_busy_when_it_was_to_be_opened_is_opened_by_the_next_call() {
         drop(inside);
         assert_eq!(lnd_soft_prepare(node), LND_OK);
         assert_eq!(lnd_soft_announce(node, null_mut()), LND_OK);
-        // The other node has never been there; the sending half is.
+        // The other node has never joined; the sending half is open.
         let sending = lnd_soft_send(node, 0, 1, 1, b"x".as_ptr().cast(), 1, null_mut());
         assert_eq!(sending, LND_E_WAIT);
         assert_eq!(lnd_soft_leave(node, null_mut()), LND_OK);

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Structs and numbers that cross the boundary.
+//! The structs and numbers of the C ABI.
 
 use core::ffi::c_void;
 
 use crate::nodes::NodeFlags;
 
-/// In lnd_soft_join_args.flags: the node tells the memory oracle what it lends to engines, by
-/// lnd_soft_lend(); without it nobody checks accesses to its window.
+/// In lnd_soft_join_args.flags: the node reports to the memory oracle what it lends to engines,
+/// through lnd_soft_lend(). Without this flag accesses to its window are not checked.
 pub const LND_SOFT_LEASES: u32 = 1;
 /// No node's number.
 pub const LND_SOFT_NO_NODE: u32 = u32::MAX;
 
 const _: () = assert!(LND_SOFT_LEASES == NodeFlags::LEASES.bits() as u32);
 
-/// enum lnd_soft_state - Where a node stands.
+/// enum lnd_soft_state - The state of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub enum lnd_soft_state {
@@ -69,10 +69,10 @@ pub struct lnd_soft_shape {
 /// struct lnd_soft_join_args - How a node joins.
 /// @size: sizeof(struct lnd_soft_join_args).
 /// @node: its number.
-/// @random: a number that differs from life to life.
+/// @random: a number that differs for each incarnation.
 /// @flags: LND_SOFT_LEASES or 0.
-/// @features: what its engines shall be able to do, see docs/registers.md; all ones: everything.
-/// @start: where free-running indices begin; any number, usually 0.
+/// @features: the capabilities of its engines, see docs/registers.md; all ones: all of them.
+/// @start: first value of free-running indices; any number, usually 0.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct lnd_soft_join_args {
@@ -90,12 +90,12 @@ pub struct lnd_soft_join_args {
     pub start: u32,
 }
 
-/// struct lnd_soft_node_info - What the node table says of a node.
+/// struct lnd_soft_node_info - The node table's entry of a node.
 /// @size: sizeof(struct lnd_soft_node_info).
 /// @node: its number.
 /// @state: enum lnd_soft_state.
-/// @flags: what it said of itself when it joined.
-/// @life: its present or last life; 0: none, or it is changing right now.
+/// @flags: the flags of its last join.
+/// @incarnation: its current or last incarnation; 0: none, or it is changing now.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct lnd_soft_node_info {
@@ -107,18 +107,18 @@ pub struct lnd_soft_node_info {
     pub state: u32,
     /// Flags.
     pub flags: u32,
-    /// Life.
+    /// Incarnation.
     pub incarnation: u64,
 }
 
-/// struct lnd_soft_link - A link's memory: what lnd_config.rings wants.
+/// struct lnd_soft_link - A link's memory, for lnd_config.rings.
 /// @size: sizeof(struct lnd_soft_link).
 /// @descriptors: descriptors in it.
 /// @lists: indirect lists in it.
 /// @reserved: 0.
-/// @base: the first byte: the registers, the rings behind them.
+/// @base: the first byte: the registers, then the rings.
 /// @len: bytes.
-/// @features: what the engine can do.
+/// @features: the engine's capabilities.
 /// @node: the node.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
@@ -141,9 +141,9 @@ pub struct lnd_soft_link {
     pub node: u32,
 }
 
-/// struct lnd_soft_arrival - A frame that has come.
+/// struct lnd_soft_arrival - A received frame.
 /// @size: sizeof(struct lnd_soft_arrival).
-/// @from: the node that has sent it, by its mailbox.
+/// @from: the sending node, known by its mailbox.
 /// @link: the link.
 /// @lane: enum lnd_lane.
 /// @len: bytes.
@@ -165,15 +165,15 @@ pub struct lnd_soft_arrival {
     pub reserved: u32,
 }
 
-/// struct lnd_soft_progress - What a step of an engine has done.
+/// struct lnd_soft_progress - The result of an engine's step.
 /// @size: sizeof(struct lnd_soft_progress).
-/// @busy: 1: something is under way, step again soon; 0: a doorbell or a ring will be the next reason.
+/// @busy: 1: work is under way, step again soon; 0: step again after a doorbell or a ring.
 /// @bytes: bytes moved.
 /// @completions: completions posted.
 /// @interrupts: interrupt bits that are newly pending: if any, raise the link's interrupt.
 /// @reserved: 0.
-/// @violations: accesses so far that the memory oracle objected to.
-/// @ring: nodes to be rung: their engines have got descriptors back.
+/// @violations: accesses so far that the memory oracle rejected.
+/// @ring: nodes to ring: their engines have descriptors back.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct lnd_soft_progress {
@@ -191,6 +191,6 @@ pub struct lnd_soft_progress {
     pub reserved: u32,
     /// Violations.
     pub violations: u64,
-    /// Whom to ring.
+    /// Nodes to ring.
     pub ring: u64,
 }
