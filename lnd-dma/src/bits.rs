@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! A bitmap with a summary: anybody sets a bit, one engine takes them, in time linear in the bits
-//! set. It cannot overflow, so that ten thousand recalls at once are no special case.
+//! A bitmap with a summary. Any context sets bits; one engine takes them, in time linear in the
+//! bits set. It cannot overflow, so ten thousand concurrent invalidations need no special case.
 
 use lnd_core::sync::{AtomicU32, Ordering};
 
@@ -12,7 +12,7 @@ pub struct Bits<'m> {
 }
 
 impl<'m> Bits<'m> {
-    /// Words that `count` bits and their summary take.
+    /// Words for `count` bits and their summary.
     pub const fn words(count: u32) -> usize {
         let bits = count.div_ceil(32);
         (bits + bits.div_ceil(32)) as usize
@@ -25,36 +25,36 @@ impl<'m> Bits<'m> {
         Self { bits, summary }
     }
 
-    /// Sets a bit. Everything written before is visible to the one that takes it. Context: any.
+    /// Sets a bit. Everything written before is visible to the taker. Context: any.
     pub fn set(&self, index: u32) {
         self.set_many(index / 32, 1 << (index % 32));
     }
 
-    /// Sets the bits `mask` of the word that holds bits `32 * word` and on. Context: any.
+    /// Sets the bits `mask` of the word whose first bit is `32 * word`. Context: any.
     pub fn set_many(&self, word: u32, mask: u32) {
         let (Some(bits), Some(summary)) =
             (self.bits.get(word as usize), self.summary.get(word as usize / 32))
         else {
             return;
         };
-        // Release: partner is the Acquire in `take_in` and `take_word`. The bit comes before its summary, so that
-        // a summary bit once taken shows the bit.
+        // Release: partner is the Acquire in `take_in` and `take_word`. The bit comes before its
+        // summary, so that a taken summary bit shows the bit.
         bits.fetch_or(mask, Ordering::Release);
         summary.fetch_or(1 << (word % 32), Ordering::Release);
     }
 
-    /// Whether some bit may be set. A hint.
+    /// Whether any bit may be set. A hint.
     pub fn any(&self) -> bool {
         self.summary.iter().any(|word| word.load(Ordering::Relaxed) != 0)
     }
 
-    /// Clears one set bit and returns its index. Context: the one that takes.
+    /// Clears one set bit and returns its index. Context: the taker.
     pub fn take_one(&self) -> Option<u32> {
         self.take_from(0)
     }
 
     /// Clears the first set bit at or after `start` and returns its index. Bounded by the words,
-    /// whatever others set meanwhile. Context: the one that takes.
+    /// even while others set bits. Context: the taker.
     pub(crate) fn take_from(&self, start: u32) -> Option<u32> {
         let first = start / 32;
         for (group, summary) in self.summary.iter().enumerate().skip(first as usize / 32) {
@@ -75,11 +75,11 @@ impl<'m> Bits<'m> {
         None
     }
 
-    /// Clears all bits of the first word that has some: the word's number and the bits. Context: the
-    /// one that takes.
+    /// Clears all bits of the first word with a set bit. Returns the word's number and the bits.
+    /// Context: the taker.
     pub fn take_word(&self) -> Option<(u32, u32)> {
         for (group, summary) in self.summary.iter().enumerate() {
-            // Relaxed: a hint; what follows is ordered by the exchange.
+            // Relaxed: a hint; the exchange orders what follows.
             let mut seen = summary.load(Ordering::Relaxed);
             while seen != 0 {
                 let lowest = seen & seen.wrapping_neg();
@@ -94,8 +94,8 @@ impl<'m> Bits<'m> {
     }
 
     fn take_all(&self, word: u32, summary: &AtomicU32, ours: u32) -> Option<u32> {
-        // AcqRel: partner is the Release in `set_many`. The summary bit is cleared first: a bit that is
-        // set later sets it again, and one that was set before is there now.
+        // AcqRel: partner is the Release in `set_many`. The summary bit is cleared first: a later
+        // bit sets it again, and an earlier bit is already visible.
         summary.fetch_and(!ours, Ordering::AcqRel);
         Some(self.swap_all(word)).filter(|set| *set != 0)
     }
@@ -108,7 +108,7 @@ impl<'m> Bits<'m> {
     /// Clears the first set bit of a word at or after `from`.
     fn take_in(&self, word: u32, from: u32, summary: &AtomicU32, ours: u32) -> Option<u32> {
         let Some(bits) = self.bits.get(word as usize) else {
-            // A summary bit of no word: written by a stranger.
+            // A summary bit without a word: the memory was corrupted from outside.
             summary.fetch_and(!ours, Ordering::Relaxed);
             return None;
         };
@@ -121,8 +121,8 @@ impl<'m> Bits<'m> {
             return Some(bit);
         }
         if all == 0 {
-            // Nothing in it: clear the summary bit first, then look again, because a bit set in
-            // between has set the summary before or after our clearing.
+            // No bit is set. The summary bit is cleared first and the word read again, because a
+            // bit set in between has set the summary before or after the clearing.
             summary.fetch_and(!ours, Ordering::AcqRel);
             if bits.load(Ordering::Acquire) != 0 {
                 summary.fetch_or(ours, Ordering::Relaxed);
@@ -139,7 +139,7 @@ mod tests {
 
     #[test]
     fn every_bit_set_is_taken_once() {
-        // Miri is slow, and the two levels are both crossed with fewer.
+        // Miri is slow; fewer bits still cross both levels.
         let counts: &[u32] =
             if cfg!(miri) { &[1, 33, 1025] } else { &[1, 31, 32, 33, 1024, 1025, 5000] };
         for &count in counts {
@@ -173,12 +173,12 @@ mod tests {
         assert!(bits.any());
         assert_eq!(core::iter::from_fn(|| bits.take_word()).collect::<Vec<_>>(), set);
         assert!(!bits.any());
-        // One at a time, or all of a word: the same bits.
+        // One bit at a time or a whole word: the same bits.
         bits.set_many(7, 0b110);
         assert_eq!(bits.take_one(), Some(7 * 32 + 1));
         assert_eq!(bits.take_word(), Some((7, 0b100)));
         assert_eq!((bits.take_one(), bits.take_word()), (None, None));
-        // A stranger's summary bits are dropped.
+        // Summary bits without a word are dropped.
         words.last().unwrap().store(u32::MAX, Ordering::Relaxed);
         assert_eq!(bits.take_word(), None);
         assert!(!bits.any());
@@ -207,7 +207,7 @@ mod tests {
         assert_eq!(bits.take_one(), Some(39));
         assert_eq!(bits.take_one(), None);
         assert!(!bits.any());
-        // One behind the last word; what comes before it is not touched.
+        // One bit after the last word. The bits before it do not change.
         bits.set(0);
         words.last().unwrap().fetch_or(1 << 5, Ordering::Relaxed);
         assert_eq!(bits.take_from(64), None);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! What a completion's status word says: `reason 16 | code 16`.
+//! A completion's status word: `reason 16 | code 16`.
 
 use lnd_core::ports::Returned;
 
@@ -19,7 +19,7 @@ pub const fn encode(returned: Returned, cause: ErrorBits) -> u32 {
     code | (cause.0 << 16)
 }
 
-/// The outcome of a status word, or `None`: it makes no sense.
+/// The outcome of a status word; `None` for an unknown one.
 pub const fn decode(status: u32) -> Option<Returned> {
     match status & 0xffff {
         OK => Some(Returned::Ok),

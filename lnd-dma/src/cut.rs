@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Sets of nodes in registers, one bit each: whose connections are to be stopped, and whose have stopped.
+//! Sets of nodes in registers, one bit each: the nodes whose connections must stop, and those whose
+//! connections have stopped.
 
 use crate::regs::{Register, RegisterAccess};
 
-/// Nodes whose connections can be stopped one by one: those with a bit.
+/// Number of nodes whose connections can be stopped one by one: those with a bit.
 pub(crate) const CONNECTED_NODES: u32 = 64;
 
-/// The words of connections that are to be stopped.
+/// The words of connections that must stop.
 pub(crate) const CUT: [Register; 2] = [Register::CutLow, Register::CutHigh];
 /// The words of connections that have stopped.
 pub(crate) const PARTED: [Register; 2] = [Register::PartedLow, Register::PartedHigh];
 
-/// The bit of a node; of one beyond the words, none.
+/// The bit of a node; 0 for a node beyond the words.
 pub(crate) const fn bit_of(node: u32) -> u64 {
     if node < CONNECTED_NODES {
         1 << node

@@ -5,16 +5,16 @@ use lnd_core::id::Tag;
 use lnd_core::ports::Returned;
 use lnd_core::sync::{AtomicU32, Ordering};
 
-/// Who has a descriptor, and how it ended. Lowest three bits of the own word. No change leads from a
-/// descriptor that is out to one that is posted again, or returns it twice (R17).
+/// The owner of a descriptor, and its outcome. Lowest three bits of the own word. No transition
+/// posts a descriptor again while it is out, or returns it twice (R17).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum State {
-    /// The driver's; nothing in it counts.
+    /// Owned by the driver; its content is not valid.
     Free = 0,
-    /// The device's: staged, or waiting to be pulled.
+    /// Owned by the device: staged, or waiting to be pulled.
     Owned = 1,
-    /// A peer's engine is reading what it stages.
+    /// A peer's engine is reading the staged memory.
     Busy = 2,
     /// Returned: all bytes moved.
     Done = 3,
@@ -24,13 +24,14 @@ pub enum State {
     Touched = 5,
 }
 
-/// While `Busy`: wanted back. Once returned: told to the driver.
+/// While `Busy`: invalidated. Once returned: reported to the driver.
 const NOTED: u32 = 1 << 3;
 
 /// A value of the own word: `generation 16 | puller 8 | 0000 | noted | state 3`.
 ///
-/// Written last by the driver when it hands the descriptor over, afterwards by compare-and-swap:
-/// of an engine that pulls, one that gives back and a driver that takes away, one wins.
+/// The driver writes it last when it posts the descriptor. Afterwards it changes by
+/// compare-and-swap: of an engine that pulls, one that returns and a driver that reclaims, one
+/// wins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(transparent)]
 pub struct Own(pub u32);
@@ -41,7 +42,7 @@ impl Own {
         Self((generation << 16) | state as u32)
     }
 
-    /// The state, if the bits name one.
+    /// The state, if the bits are a valid one.
     pub const fn state(self) -> Option<State> {
         match self.0 & 7 {
             0 => Some(State::Free),
@@ -54,7 +55,7 @@ impl Own {
         }
     }
 
-    /// Whether this is in `state`.
+    /// Whether the state is `state`.
     pub fn is(self, state: State) -> bool {
         self.state() == Some(state)
     }
@@ -64,17 +65,17 @@ impl Own {
         (self.0 >> 16) as u16
     }
 
-    /// The node that pulls; counts while `Busy`.
+    /// The node that pulls; valid while `Busy`.
     pub const fn puller(self) -> u32 {
         (self.0 >> 8) & 0xff
     }
 
-    /// Whether a busy descriptor is wanted back.
+    /// Whether a busy descriptor is invalidated.
     pub const fn invalidated(self) -> bool {
         self.0 & NOTED != 0
     }
 
-    /// Whether the driver has been told of a returned descriptor.
+    /// Whether a returned descriptor was reported to the driver.
     pub const fn reported(self) -> bool {
         self.0 & NOTED != 0
     }
@@ -91,13 +92,13 @@ impl Own {
         Self((self.0 & 0xffff_0000) | ((node & 0xff) << 8) | State::Busy as u32)
     }
 
-    /// A busy descriptor, wanted back.
+    /// A busy descriptor, invalidated.
     #[must_use]
     pub const fn invalidating(self) -> Self {
         Self(self.0 | NOTED)
     }
 
-    /// A returned descriptor, of which the driver is told now: whoever makes this change tells it.
+    /// A returned descriptor, marked as reported: the context whose swap sets this reports it.
     #[must_use]
     pub const fn reporting(self) -> Self {
         Self(self.0 | NOTED)
@@ -129,7 +130,7 @@ bitflags::bitflags! {
 #[repr(transparent)]
 pub struct Flags(pub u32);
 
-/// One descriptor in memory that driver and device share.
+/// One descriptor, in memory that driver and device share.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub struct Descriptor {
@@ -143,7 +144,7 @@ pub struct Descriptor {
     fragment_length: AtomicU32,
     fragment_address: [AtomicU32; 2],
     invalidate: AtomicU32,
-    /// The driver's own note: index of the last post ring entry that names this descriptor.
+    /// For the driver only: index of the last post ring entry that names this descriptor.
     entry: AtomicU32,
     reserved: [AtomicU32; 2],
 }
@@ -151,7 +152,7 @@ pub struct Descriptor {
 #[cfg(not(loom))]
 static_assertions::const_assert_eq!(core::mem::size_of::<Descriptor>(), 64);
 
-/// A descriptor's content, read or to be written as a whole.
+/// A descriptor's content, read or written as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Content {
     /// Direction and indirection.
@@ -181,60 +182,59 @@ impl Descriptor {
         Own(self.own.load(Ordering::Acquire))
     }
 
-    /// Hands the descriptor over to the device: the own word, last.
+    /// Passes the descriptor to the device: writes the own word last.
     pub fn hand_over(&self, generation: u32) {
         // Release: partner is the Acquire in `own` and `swap`: the content is visible first.
         self.own.store(Own::new(State::Owned, generation).0, Ordering::Release);
     }
 
-    /// Takes the descriptor away from a stopped device.
+    /// Reclaims the descriptor from a stopped device.
     pub fn free(&self) {
-        // Relaxed: the device is stopped, and `hand_over` publishes what comes next.
+        // Relaxed: the device is stopped, and `hand_over` publishes the next content.
         self.own.store(State::Free as u32, Ordering::Relaxed);
     }
 
-    /// Says which use of the descriptor is wanted back, before its bit in the recall bitmap is set:
-    /// a recall that crosses the return must not hit the next use (R14). Context: the driver, any
-    /// time.
+    /// Marks which use of the descriptor is invalidated, before its bit in the invalidation bitmap
+    /// is set: an invalidation that crosses the return must not apply to the next use (R14).
+    /// Context: the driver, any time.
     pub fn mark_invalidate(&self, generation: u32) {
         // Relaxed: published by the bitmap's Release.
         self.invalidate.store(generation, Ordering::Relaxed);
     }
 
-    /// Notes which post ring entry names the descriptor. Context: the driver, alone.
+    /// Stores which post ring entry names the descriptor. Context: the driver, alone.
     pub(crate) fn set_entry(&self, index: u32) {
-        // Relaxed: nobody else reads it.
+        // Relaxed: only the driver reads it.
         self.entry.store(index, Ordering::Relaxed);
     }
 
-    /// The last post ring entry that has named the descriptor; of one that was never posted, any.
+    /// The last post ring entry that named the descriptor; any value if it was never posted.
     pub fn entry(&self) -> u32 {
-        // Relaxed: nobody else writes it.
+        // Relaxed: only the driver writes it.
         self.entry.load(Ordering::Relaxed)
     }
 
-    /// Whether this use of the descriptor is wanted back.
+    /// Whether this use of the descriptor is invalidated.
     pub fn is_wanted(&self, own: Own) -> bool {
         // Relaxed: ordered by the bitmap's Acquire.
         self.invalidate.load(Ordering::Relaxed) as u16 == own.generation()
     }
 
-    /// Changes the own word from `from` to `to`; whether that won.
+    /// Changes the own word from `from` to `to`. Returns whether that succeeded.
     pub fn swap(&self, from: Own, to: Own) -> bool {
         // AcqRel: partner is the same exchange at the other party: bytes moved under the old word
-        // are ordered before whoever acts on the new one.
+        // are ordered before the actions of a party that sees the new one.
         self.own.compare_exchange(from.0, to.0, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
 
-    /// Changes the own word to `to` where no other party changes it: a pull that is owned, and a
-    /// descriptor that has come back and of which its driver was not told, are their own engine's
-    /// alone. Context: that engine.
+    /// Changes the own word to `to` where no other party changes it. Only its own engine changes an
+    /// owned pull, and a returned descriptor that was not yet reported. Context: that engine.
     pub fn set(&self, to: Own) {
         // Release: partner is the Acquire in `own`: bytes moved under the old word come first.
         self.own.store(to.0, Ordering::Release);
     }
 
-    /// Writes the content. Only while the descriptor is the driver's.
+    /// Writes the content. Only while the driver owns the descriptor.
     pub fn write(&self, content: &Content) {
         // Relaxed throughout: published by `hand_over`.
         let put = |word: &AtomicU32, value: u32| word.store(value, Ordering::Relaxed);
@@ -250,7 +250,7 @@ impl Descriptor {
         put(high, (content.address >> 32) as u32);
     }
 
-    /// Reads the content. What it says is checked by whoever uses it.
+    /// Reads the content. The caller checks it.
     pub fn read(&self) -> Content {
         // Relaxed throughout: ordered by the Acquire on the own word.
         let get = |word: &AtomicU32| word.load(Ordering::Relaxed);

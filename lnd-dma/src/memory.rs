@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Where everything of one link lies: one block of memory that driver, device and the other nodes'
-//! devices share. The same layout serves a heap block, a mapped file and a PCI BAR.
+//! The memory of one link: one block that the driver, the device and the other nodes' devices
+//! share. A heap block, a mapped file and a PCI BAR have the same layout.
 //!
 //! ```text
 //! registers 256 | descriptors 64 each | completion ring 16 each | post ring 4 each
-//!   | recall bits | recall summary | done bits | done summary | lists 4096 each
+//!   | invalidation bits | invalidation summary | done bits | done summary | lists 4096 each
 //! ```
 
 use core::marker::PhantomData;
@@ -48,7 +48,7 @@ pub enum LayoutError {
     Size,
     /// The geometry is out of range.
     Geometry,
-    /// The magic number or the version is another: not formatted, or by somebody else.
+    /// The magic number or the version differs: not formatted, or formatted by another version.
     Foreign,
 }
 
@@ -60,7 +60,7 @@ lnd_core::sentences! { LayoutError {
 
 impl LinkGeometry {
     /// Entries of the post ring and of the completion ring: every descriptor fits at once. At least
-    /// two, since the engine completes only where there is room for two.
+    /// two, because the engine completes only where two entries are free.
     pub const fn ring(&self) -> u32 {
         if self.descriptors < 2 {
             2
@@ -104,8 +104,8 @@ const fn line(bytes: usize) -> usize {
     bytes.div_ceil(64) * 64
 }
 
-/// In bytes; the largest link has less than 2^29. Narrow, since engines keep many of these. The
-/// descriptors follow the registers.
+/// In bytes; the largest link has less than 2^29. A narrow type, because engines keep many of
+/// these. The descriptors follow the registers.
 #[derive(Clone, Copy, Debug)]
 struct Offsets {
     completions: u32,
@@ -122,7 +122,7 @@ struct Offsets {
 #[derive(Debug)]
 #[repr(C, align(16))]
 pub struct CompletionEntry {
-    /// How it came back, and why: see [`crate::completion`].
+    /// The outcome and the reason: see [`crate::completion`].
     pub status: AtomicU32,
     /// The tag's index.
     pub index: AtomicU32,
@@ -148,15 +148,15 @@ unsafe impl Send for LinkMemory<'_> {}
 unsafe impl Sync for LinkMemory<'_> {}
 
 impl<'m> LinkMemory<'m> {
-    /// Makes `len` bytes at `base` a link's memory: everything free, the engine not enabled, the
-    /// link down, all free-running indices at `start` (anything; tests start near the wrap).
+    /// Makes `len` bytes at `base` a link's memory: all descriptors free, the engine not enabled,
+    /// the link down, all free-running indices at `start` (any value; tests start near the wrap).
     ///
     /// # Errors
     /// [`LayoutError`]; nothing was written.
     ///
     /// # Safety
-    /// The bytes are valid for reads and writes for `'m`, and for `'m` everybody accesses them only
-    /// through [`LinkMemory`] (other processes and devices included). No engine, of this or of
+    /// The bytes are valid for reads and writes for `'m`. During `'m` every access goes through
+    /// [`LinkMemory`], that of other processes and devices included. No engine, of this or of
     /// another node, works on them during this call.
     pub unsafe fn format(
         base: NonNull<u8>,
@@ -170,8 +170,8 @@ impl<'m> LinkMemory<'m> {
         let this = Self::over(base, len, geometry)?;
         let regs = this.registers();
         regs.magic.store(0, Ordering::Relaxed);
-        // A new round, as after a stop: a slow engine of another node may still look whether what
-        // it has claimed in the former life is to be had.
+        // A new round, as after a stop: a slow engine of another node may still check whether its
+        // claim from the former incarnation is valid.
         let control = ControlBits(regs.control.load(Ordering::Relaxed)).stopping();
         for offset in (0..this.offsets.end as usize).step_by(4) {
             if let Some(word) = this.word(offset) {
@@ -201,7 +201,7 @@ impl<'m> LinkMemory<'m> {
             // Any value but the index plus one means "not yet".
             this.completion(index).sequence.store(index, Ordering::Relaxed);
         }
-        // Release: partner is the Acquire in `attach`: a magic number that can be seen comes with
+        // Release: partner is the Acquire in `attach`: a reader that sees the magic number sees
         // everything above.
         regs.magic.store(MAGIC, Ordering::Release);
         Ok(this)
@@ -210,10 +210,10 @@ impl<'m> LinkMemory<'m> {
     /// Attaches to memory that [`format`](Self::format) has prepared.
     ///
     /// # Errors
-    /// [`LayoutError`]: it was not, or its own numbers do not fit its size.
+    /// [`LayoutError`]: the memory is not formatted, or its numbers do not match its size.
     ///
     /// # Safety
-    /// As for [`format`](Self::format), but engines may be at work.
+    /// As for [`format`](Self::format), but engines may be running.
     pub unsafe fn attach(base: NonNull<u8>, len: usize) -> Result<Self, LayoutError> {
         let smallest = LinkGeometry { descriptors: 1, lists: 0 };
         let probe = Self::over(base, len, smallest)?;
@@ -252,7 +252,7 @@ impl<'m> LinkMemory<'m> {
         unsafe { self.base.cast().as_ref() }
     }
 
-    /// Where a byte of the layout lies.
+    /// The place of a byte of the layout.
     ///
     /// # Safety
     /// `offset` is within the layout.
@@ -286,11 +286,11 @@ impl<'m> LinkMemory<'m> {
         unsafe { place.cast().as_ref() }
     }
 
-    /// Makes the descriptors and the completion ring as new, whatever they hold: every descriptor is
-    /// free, and no entry is valid until the engine has written it, from index `start` on. Takes time
-    /// linear in the descriptors.
+    /// Initialises the descriptors and the completion ring, whatever they hold: every descriptor is
+    /// free, and no entry is valid until the engine has written it, from index `start` on. Takes
+    /// time linear in the descriptors.
     ///
-    /// Only while the engine is stopped, and nothing that it had is out any more.
+    /// Only while the engine is stopped and none of its descriptors is out.
     pub fn renew(&self, start: u32) {
         for index in 0..self.geometry.descriptors {
             if let Some(descriptor) = self.descriptor(index) {
@@ -298,8 +298,8 @@ impl<'m> LinkMemory<'m> {
             }
         }
         for due in (0..self.ring()).map(|n| start.wrapping_add(n)) {
-            // Relaxed: published by the write of CONTROL that resets. Any value but the index plus one
-            // means "not yet".
+            // Relaxed: published by the write of CONTROL that resets. Any value but the index plus
+            // one means "not yet".
             self.completion(due).sequence.store(due, Ordering::Relaxed);
         }
     }
@@ -333,7 +333,7 @@ impl<'m> LinkMemory<'m> {
         Bits::new(unsafe { slice.as_ref() }, self.geometry.descriptors)
     }
 
-    /// Descriptors that the driver wants back.
+    /// Descriptors that the driver has invalidated.
     pub fn invalidates(&self) -> Bits<'m> {
         self.bits(self.offsets.invalidate as usize)
     }
@@ -343,7 +343,7 @@ impl<'m> LinkMemory<'m> {
         self.bits(self.offsets.done as usize)
     }
 
-    /// Writes entry `at` of an indirect list; whether there is such an entry.
+    /// Writes entry `at` of an indirect list. Returns whether there is such an entry.
     pub fn write_fragment(&self, list: u32, at: usize, fragment: &Fragment) -> bool {
         let Some([low, high, length]) = self.fragment_words(list, at) else { return false };
         // Relaxed: published with the descriptor's own word.
@@ -381,7 +381,7 @@ impl RegisterAccess for LinkMemory<'_> {
         let word = self.registers().word(register);
         // Release: partner is the Acquire of the device's register reads (the doorbell barrier).
         if register == Register::Interrupt {
-            // Written bits are cleared. AcqRel: what the device wrote before it raised them is
+            // Written bits are cleared. AcqRel: the device's writes from before it raised them are
             // visible; partner is the Release in the engine's `raise`.
             word.fetch_and(!value, Ordering::AcqRel);
         } else {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Remote reads: is there anybody (S2-4 to S2-11, R56)? One-sided, with an access check and with
-//! retries; no receive buffer, no descriptor and no processor of the other side is needed.
+//! Remote reads: is the peer up (S2-4 to S2-11, R56)? One-sided, with an access check and with
+//! retries. They need no receive buffer, no descriptor and no processor of the other side.
 //!
 //! A link has one remote read at a time, in registers of its own (`docs/registers.md`). The driver
-//! says what it wants and rings; the engine answers once, at the latest after its retry bound. It
-//! need not answer while its own link has no clock: whoever asks sets a bound and takes silence for
-//! "unknown".
+//! writes the request and rings; the engine answers once, at the latest after its retry bound. The
+//! engine may not answer while its own link has no clock: the driver sets a bound, and no answer
+//! means "unknown".
 
 use lnd_core::ports::Features;
 
@@ -21,10 +21,10 @@ const NO_KEY: u32 = 0;
 /// What to read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReadKind {
-    /// What is surely not published: the access check answers (S2-10). Needs
+    /// A key that is never published: the access check answers (S2-10). Needs
     /// [`Features::ILLEGAL_READ`].
     Illegal,
-    /// No bytes at all. Needs [`Features::ZERO_READ`].
+    /// No bytes. Needs [`Features::ZERO_READ`].
     Zero,
     /// The word that the peer has published under this key (S2-9). Needs
     /// [`Features::PUBLISHED_READ`].
@@ -34,13 +34,13 @@ pub enum ReadKind {
 /// How a remote read ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReadEnd {
-    /// The word is there, or there was nothing to read: the other end lives.
+    /// The word was read, or there was nothing to read: the other end is up.
     Ok(u32),
-    /// The other end has refused: it lives (S2-10).
+    /// The other end refused: it is up (S2-10).
     AccessError,
-    /// Nobody has answered within the retry bound (S2-11).
+    /// No answer within the retry bound (S2-11).
     RetryExhausted,
-    /// The own engine was stopped, or answers what has no name: nothing is known (S2-13).
+    /// The local engine was stopped, or its answer is unknown: nothing is proven (S2-13).
     Aborted,
 }
 
@@ -64,12 +64,12 @@ impl ReadEnd {
     }
 }
 
-/// Why a read was not begun.
+/// Why a read did not begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReadError {
-    /// The last one has not ended.
+    /// The last read has not ended.
     Busy,
-    /// The engine does not have this kind.
+    /// The engine does not support this kind.
     NotSupported,
     /// No node has this number.
     BadNode,
@@ -81,8 +81,7 @@ lnd_core::sentences! { ReadError {
     Self::BadNode => "no node has this number",
 }}
 
-/// The driver's side of remote reads of one link. There is one for each link. Context: any one at a
-/// time.
+/// The driver's side of remote reads of one link. Each link has one. Context: one at a time.
 #[derive(Clone, Copy, Debug)]
 pub struct RemoteReads<R> {
     registers: R,
@@ -91,13 +90,14 @@ pub struct RemoteReads<R> {
 }
 
 impl<R: RegisterAccess> RemoteReads<R> {
-    /// Takes up the registers where they are: an answer that is still to come belongs to nobody.
+    /// Starts from the registers' current values: an answer that is still due is ignored.
     pub fn new(registers: R) -> Self {
         let bell = registers.read(Register::ReadBell);
         Self { registers, bell, under_way: false }
     }
 
-    /// Whether the engine has this kind of read. One that does not identify itself has none.
+    /// Whether the engine supports this kind of read. A device that does not identify itself
+    /// supports none.
     pub fn supports(&self, kind: ReadKind) -> bool {
         let features = Features::from_bits_retain(self.registers.read(Register::Features));
         identity::is_right(&self.registers)
@@ -118,7 +118,7 @@ impl<R: RegisterAccess> RemoteReads<R> {
     /// Begins a read from a node.
     ///
     /// # Errors
-    /// [`ReadError`]; nothing was begun.
+    /// [`ReadError`]; no read began.
     pub fn begin(&mut self, node: u32, kind: ReadKind) -> Result<(), ReadError> {
         if node > MAX_NODE {
             return Err(ReadError::BadNode);
@@ -129,7 +129,7 @@ impl<R: RegisterAccess> RemoteReads<R> {
         if self.under_way {
             return Err(ReadError::Busy);
         }
-        // As the device has it: a ring of ours may have been lost on the way.
+        // The device's value: one of our rings may have been lost.
         let bell = self.registers.read(Register::ReadBell);
         if self.registers.read(Register::ReadDone) != bell {
             return Err(ReadError::Busy);
@@ -149,7 +149,7 @@ impl<R: RegisterAccess> RemoteReads<R> {
         Ok(())
     }
 
-    /// How the read ended, if it has: once.
+    /// The end of the read, if it has ended: once.
     pub fn poll(&mut self) -> Option<ReadEnd> {
         if !self.has_answer() {
             return None;
@@ -157,21 +157,21 @@ impl<R: RegisterAccess> RemoteReads<R> {
         self.under_way = false;
         let word = self.registers.read(Register::ReadWord);
         let end = ReadEnd::from_registers(self.registers.read(Register::ReadEnd), word);
-        // What a device says that is not there any more is worth nothing.
+        // The registers of a device that is gone have no meaning.
         Some(if identity::is_right(&self.registers) { end } else { ReadEnd::Aborted })
     }
 
-    /// Whether somebody waits for an answer that has not come.
+    /// Whether an answer is awaited.
     pub fn is_under_way(&self) -> bool {
         self.under_way && !self.has_answer()
     }
 
-    /// Whether [`poll`](Self::poll) has something to say.
+    /// Whether [`poll`](Self::poll) has an end to return.
     pub fn has_answer(&self) -> bool {
         self.under_way && self.registers.read(Register::ReadDone) == self.bell
     }
 
-    /// Nobody waits for the answer any more; the next read can begin when it has come.
+    /// Stops waiting for the answer. The next read can begin after it has arrived.
     pub fn give_up(&mut self) {
         self.under_way = false;
     }

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! The register block of one link's engine. Ours; `docs/registers.md` describes it for hardware.
+//! The register block of one link's engine. It is this project's own; `docs/registers.md` describes
+//! it for hardware.
 
 use lnd_core::sync::AtomicU32;
 
-/// What [`RegisterBlock::magic`] reads: "LNDE" as a big-endian number.
+/// The value of [`RegisterBlock::magic`]: "LNDE" as a big-endian number.
 pub const MAGIC: u32 = 0x4c4e_4445;
 /// The register layout's version.
 pub const VERSION: u32 = 4;
 
-/// The registers, 256 bytes. Each group lies in a cache line of its own: constants; what the driver
-/// writes often; what the engine writes; what other nodes' engines read.
+/// The registers, 256 bytes. Each group lies in a cache line of its own: constants; registers that
+/// the driver writes often; registers that the engine writes; registers that other nodes' engines
+/// read.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub struct RegisterBlock {
@@ -38,13 +40,13 @@ pub struct RegisterBlock {
     pub completion_head: AtomicU32,
     /// WO by the driver: doorbell of staged descriptors; counts rings.
     pub stage_bell: AtomicU32,
-    /// WO by the driver: doorbell of the recall bitmap; counts rings.
+    /// WO by the driver: doorbell of the invalidation bitmap; counts rings.
     pub invalidate_bell: AtomicU32,
     /// WO by the driver: [`InterruptBits`] bits that are armed; doorbell.
     pub interrupt_mask: AtomicU32,
     /// WO by the driver: the node to read from.
     pub read_node: AtomicU32,
-    /// WO by the driver: the key of what to read; 0 is never legal.
+    /// WO by the driver: the key to read; 0 is never legal.
     pub read_key: AtomicU32,
     /// WO by the driver: bytes to read, 0 or 4.
     pub read_length: AtomicU32,
@@ -71,32 +73,32 @@ pub struct RegisterBlock {
     pub errors: AtomicU32,
     /// RO: the remote read that has ended: its `read_bell`. Written last.
     pub read_done: AtomicU32,
-    /// RO: how it ended: a number of [`ReadEnd`](crate::read::ReadEnd).
+    /// RO: its end: a number of [`ReadEnd`](crate::read::ReadEnd).
     pub read_end: AtomicU32,
-    /// RO: the word that it has read.
+    /// RO: the word that was read.
     pub read_word: AtomicU32,
     /// RO: the nodes 0 to 31 whose connections have stopped, one bit each.
     pub parted_low: AtomicU32,
     /// RO: the nodes 32 to 63.
     pub parted_high: AtomicU32,
-    /// RO: the `cut_round` that these answer.
+    /// RO: the `cut_round` that these two words answer.
     pub parted_round: AtomicU32,
     reserved4: [AtomicU32; 4],
 
     /// RW by the fabric: [`LinkBits`].
     pub link: AtomicU32,
-    /// WO by the driver: [`ControlBits`]. Other nodes' engines read it for each chunk that they pull, so it
-    /// lies where nothing else changes often.
+    /// WO by the driver: [`ControlBits`]. Other nodes' engines read it for each chunk that they
+    /// pull, so its cache line holds only words that rarely change.
     pub control: AtomicU32,
     /// RW by the driver: the key under which other nodes may read `published_word`; 0: no node may.
     pub published_key: AtomicU32,
     /// RW by the driver: the word that other nodes may read.
     pub published_word: AtomicU32,
-    /// WO by the driver: the nodes 0 to 31 whose connections are to be stopped, one bit each.
+    /// WO by the driver: the nodes 0 to 31 whose connections must stop, one bit each.
     pub cut_low: AtomicU32,
     /// WO by the driver: the nodes 32 to 63.
     pub cut_high: AtomicU32,
-    /// WO by the driver: doorbell of cuts; counts the changes of the two words before. Written last.
+    /// WO by the driver: doorbell of cuts; counts the changes of the two words above. Written last.
     pub cut_round: AtomicU32,
     reserved5: [AtomicU32; 9],
 }
@@ -108,18 +110,18 @@ bitflags::bitflags! {
     impl ControlBits: u32 {
         /// The engine may work.
         const ENABLE = 1 << 0;
-        /// Stop: finish no more chunks, let go of everything, then show `STOPPED` with the round
-        /// of this word.
+        /// Stop: finish no more chunks, release everything, then show `STOPPED` with the round of
+        /// this word.
         const STOP = 1 << 1;
-        /// Begin again; only while `STOPPED`. The engine clears `STOPPED` when done.
+        /// Start again; only while `STOPPED`. The engine clears `STOPPED` when done.
         const RESET = 1 << 2;
         const _ = !0;
     }
     impl StatusBits: u32 {
         /// The engine works on descriptors.
         const RUNNING = 1 << 0;
-        /// Nothing moves: no memory of this node is touched by this engine, nor by another node's
-        /// through this link.
+        /// Nothing moves: neither this engine, nor another node's through this link, accesses
+        /// memory of this node.
         const STOPPED = 1 << 1;
         /// The link has failed and the engine has no clock.
         const CLOCK_OFF = 1 << 2;
@@ -128,8 +130,8 @@ bitflags::bitflags! {
     impl InterruptBits: u32 {
         /// Completions were posted. Pending only where it is armed.
         const COMPLETION = 1 << 0;
-        /// The status register changed: the link's clock, the engine's stop or start. Or a connection has
-        /// stopped.
+        /// The status register changed: the link's clock, or the engine's stop or start. Or a
+        /// connection has stopped.
         const LINK = 1 << 1;
         const _ = !0;
     }
@@ -139,17 +141,17 @@ bitflags::bitflags! {
         const _ = !0;
     }
     impl ErrorBits: u32 {
-        /// A post ring index or a descriptor's content made no sense.
+        /// A post ring index or a descriptor's content was not valid.
         const BAD_DESCRIPTOR = 1 << 0;
-        /// A fragment lies outside of memory.
+        /// A fragment lies outside the memory.
         const ADDRESS = 1 << 1;
-        /// The source descriptor was not there, or not for us.
+        /// The source descriptor was not staged, or not for this node.
         const REMOTE_ACCESS = 1 << 2;
         /// The source node did not answer within the bound.
         const UNREACHABLE = 1 << 3;
         /// The doorbell or the completion head was out of range.
         const BAD_INDEX = 1 << 4;
-        /// The driver asked for the descriptor back, or the other side's did.
+        /// The driver invalidated the descriptor, or the other side's driver did.
         const INVALIDATED = 1 << 5;
         const _ = !0;
     }
@@ -201,10 +203,10 @@ impl ControlBits {
         Self((self.0 & 0xffff) | (round << 16))
     }
 
-    /// This word with a stop: the one that it asks for already, or a new one with its own round.
+    /// This word with a stop: the stop that it already requests, or a new one with its own round.
     ///
-    /// The round tells an engine's answer to this stop from the answer to an earlier one, and shows
-    /// other nodes' engines a stop that is over already.
+    /// The round distinguishes an engine's answer to this stop from the answer to an earlier one.
+    /// It also shows other nodes' engines a stop that is already over.
     #[must_use]
     pub fn stopping(self) -> Self {
         if self.contains(Self::STOP) {
@@ -215,8 +217,8 @@ impl ControlBits {
 }
 
 impl StatusBits {
-    /// Whether a working device of this version may show this: one thing at a time, and no bit that
-    /// has no name.
+    /// Whether a working device of this version may show this: one state at a time, and no unknown
+    /// bit.
     pub(crate) const fn is_possible(self) -> bool {
         matches!(self.0 & 0xffff, 0 | 1 | 2 | 4)
     }
@@ -234,7 +236,7 @@ impl StatusBits {
 }
 
 impl InterruptBits {
-    /// Whether a working device of this version may show this: no bit that has no name.
+    /// Whether a working device of this version may show this: no unknown bit.
     pub(crate) const fn is_possible(self) -> bool {
         self.0 & !3 == 0
     }

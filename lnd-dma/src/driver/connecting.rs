@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! An engine whose connections are stop domains of their own.
+//! An engine whose connections are separate stop domains.
 
 use core::num::NonZeroU32;
 
@@ -11,8 +11,9 @@ use super::{Connections, MmioEngine, Nodes};
 use crate::memory::LinkMemory;
 use crate::regs::RegisterAccess;
 
-/// The engine of one link behind its registers, with connections: one with each of the nodes 0 to 63, if
-/// the engine has [`Features::CONNECTIONS`]. The other nodes go on when one connection is stopped.
+/// The engine of one link behind its registers, with connections: one with each of the nodes 0 to
+/// 63, if the engine has [`Features::CONNECTIONS`]. A stop of one connection does not affect the
+/// other nodes.
 #[derive(Debug)]
 pub struct ConnectingEngine<'m, R, N> {
     engine: MmioEngine<'m, R, N>,
@@ -20,7 +21,7 @@ pub struct ConnectingEngine<'m, R, N> {
 }
 
 impl<'m, R: RegisterAccess, N: Nodes> ConnectingEngine<'m, R, N> {
-    /// The same engine, with its connections; none is stopped.
+    /// The same engine with its connections; none is stopped.
     pub fn new(engine: MmioEngine<'m, R, N>) -> Self {
         let connections = Connections::new(&engine.registers);
         Self { engine, connections }
@@ -77,14 +78,14 @@ impl<R: RegisterAccess, N: Nodes> Engine for ConnectingEngine<'_, R, N> {
         }
         let parted = self.connections.has_parted(&self.engine.registers, connection.number);
         self.engine.gone |= parted.is_none();
-        // SAFETY: the device identifies itself, before and after it has said in answer to this very cut
-        // that the connection has stopped, and lets nothing of it begin while it is cut; this driver ends
-        // the cut in `reset` alone, for this very proof. A connection that is not there any more was
-        // proven stopped before it was replaced.
+        // SAFETY: the device identifies itself before and after it has shown, in answer to this
+        // very cut, that the connection has stopped, and lets nothing of it begin while it is cut.
+        // This driver ends the cut in `reset` alone, for this very proof. A connection that no
+        // longer exists was proven stopped before it was replaced.
         parted?.then(|| unsafe { Quiesced::assert_connection_stopped(connection) })
     }
 
-    /// Both stops wait for pullers that live and do not let go, and for nothing else (REG-10, REG-18).
+    /// Both stops wait only for alive pullers that do not release their claims (REG-10, REG-18).
     fn link_proves_more(&self) -> bool {
         false
     }

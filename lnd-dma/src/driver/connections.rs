@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! The driver's side of the registers that stop connections one by one: which node's connection is cut,
-//! and which number it has.
+//! The driver's side of the registers that stop connections one by one: which node's connection is
+//! cut, and the number of each connection.
 
 use core::num::NonZeroU32;
 
@@ -10,26 +10,26 @@ use super::identity;
 use crate::cut::{bit_of, read_set, write_set, CONNECTED_NODES, CUT, PARTED};
 use crate::regs::{Register, RegisterAccess};
 
-/// The connections of one link, one with each node. There is one of this for each link. Context: any one at
-/// a time; the registers are those of the link in each call.
+/// The connections of one link, one with each node. Each link has one such table. Context: one at a
+/// time; each call gets the registers of that link.
 ///
-/// A connection has a number that no other connection of the link has had. The next one with the same node
-/// has another.
+/// A connection has a number that no other connection of the link has had. The next connection with
+/// the same node has another number.
 #[derive(Debug)]
 pub struct Connections {
-    /// Whether the engine can do it at all.
+    /// Whether the engine supports connections.
     supported: bool,
-    /// What was last written to CUT, and under which round.
+    /// The last value written to CUT, and its round.
     cut: u64,
     round: u32,
-    /// The number that was given last.
+    /// The last number that was assigned.
     last: u32,
     numbers: [u32; CONNECTED_NODES as usize],
 }
 
 impl Connections {
-    /// Takes charge of the connections of an engine; none is cut. An engine that lacks
-    /// [`Features::CONNECTIONS`], or does not identify itself, has none.
+    /// Takes control of the connections of an engine; none is cut. An engine without
+    /// [`Features::CONNECTIONS`], or that does not identify itself, has none.
     pub fn new(registers: &impl RegisterAccess) -> Self {
         let features = Features::from_bits_retain(registers.read(Register::Features));
         let supported = features.contains(Features::CONNECTIONS) && identity::is_right(registers);
@@ -42,19 +42,20 @@ impl Connections {
         this
     }
 
-    /// The number of the present connection with a node. `None`: it cannot be stopped by itself; that is
-    /// constant.
+    /// The number of the current connection with a node. `None`: it cannot be stopped separately;
+    /// that is constant.
     pub fn number(&self, node: u32) -> Option<NonZeroU32> {
         let number = self.numbers.get(node as usize).filter(|_| self.supported)?;
         NonZeroU32::new(*number)
     }
 
-    /// Whether the connection of this number is a present one.
+    /// Whether this number is that of a current connection.
     pub fn is_present(&self, number: NonZeroU32) -> bool {
         self.node_of(number).is_some()
     }
 
-    /// Asks for the stop of a present connection; of another one, nothing. Asking twice is asking once.
+    /// Requests a stop of a current connection; ignores any other number. A second request has no
+    /// effect.
     pub fn cut(&mut self, registers: &impl RegisterAccess, number: NonZeroU32) {
         let Some(node) = self.node_of(number) else { return };
         if self.cut & bit_of(node) == 0 {
@@ -63,19 +64,19 @@ impl Connections {
         }
     }
 
-    /// Whether a connection has stopped, as the device says in answer to this very cut. One that is not a
-    /// present one has. `None`: the device does not identify itself. A cut that has not reached the device
-    /// is repeated.
+    /// Whether a connection has stopped, from the device's answer to this very cut. A connection
+    /// that is not current has stopped. `None`: the device does not identify itself. A cut that has
+    /// not reached the device is repeated.
     pub fn has_parted(
         &mut self,
         registers: &impl RegisterAccess,
         number: NonZeroU32,
     ) -> Option<bool> {
         let Some(node) = self.node_of(number) else { return Some(true) };
-        // Before and after: the bus may fail, or recover, between two reads.
+        // Checked before and after: the bus may fail, or recover, between two reads.
         let before = identity::is_right(registers);
         let written = (read_set(registers, CUT), registers.read(Register::CutRound));
-        // The round first: what is in the words afterwards is of it.
+        // The round is read first: the words read afterwards are of that round or later.
         let round = registers.read(Register::PartedRound);
         let parted = read_set(registers, PARTED);
         if !before || !identity::is_right(registers) {
@@ -88,8 +89,8 @@ impl Connections {
         Some(round == self.round && self.cut & parted & bit_of(node) != 0)
     }
 
-    /// The connection is used up, and the next one takes its place: what is posted from now on is its. Only
-    /// when the connection has stopped.
+    /// Ends a stopped connection and puts the next one in its place: later posts belong to the next
+    /// one.
     pub fn renew(&mut self, registers: &impl RegisterAccess, number: NonZeroU32) {
         let Some(node) = self.node_of(number) else { return };
         let next = self.next_number();
@@ -102,7 +103,7 @@ impl Connections {
         }
     }
 
-    /// The link was reset, and all of its connections with it: the engine's reset has cut none.
+    /// The link was reset with all its connections: the engine's reset has cleared all cuts.
     pub fn renew_all(&mut self) {
         self.cut = 0;
         for node in 0..self.numbers.len() {
@@ -113,7 +114,7 @@ impl Connections {
         }
     }
 
-    /// Numbers go up; the way round is so long that none comes again while another layer remembers it.
+    /// Numbers increase; the wrap takes so long that no layer still holds a number when it recurs.
     fn next_number(&mut self) -> u32 {
         self.last = self.last.wrapping_add(1).max(1);
         self.last
@@ -123,7 +124,7 @@ impl Connections {
         self.numbers.iter().position(|it| *it == number.get()).map(|node| node as u32)
     }
 
-    /// Writes CUT, and then its round: an answer to what was there before is none.
+    /// Writes CUT, then its round: an answer to an earlier round does not count.
     fn command(&mut self, registers: &impl RegisterAccess) {
         self.round = self.round.wrapping_add(1);
         write_set(registers, CUT, self.cut);
@@ -141,7 +142,7 @@ mod tests {
     #[repr(align(64))]
     struct Block([u32; 256]);
 
-    /// Each word to the device has a round of its own, and only news are told.
+    /// Each write to the device has a round of its own, and only changes are written.
     #[test]
     fn a_connection_is_cut_once_and_renewed_once() {
         let mut block = Block([0; 256]);
@@ -156,15 +157,15 @@ mod tests {
         connections.cut(&memory, number);
         assert_eq!((round(), read_set(&memory, CUT)), (first + 1, 1 << 5));
         connections.cut(&memory, number);
-        assert_eq!(round(), first + 1, "asking twice is asking once");
+        assert_eq!(round(), first + 1, "a second request has no effect");
         connections.renew(&memory, number);
         assert_eq!((round(), read_set(&memory, CUT)), (first + 2, 0));
         let next = connections.number(5).unwrap();
         assert!(next != number && !connections.is_present(number));
         connections.cut(&memory, number);
         connections.renew(&memory, number);
-        assert_eq!((round(), connections.number(5)), (first + 2, Some(next)), "one of before");
-        // One that was never cut is renewed without a word: the device knows nothing of it.
+        assert_eq!((round(), connections.number(5)), (first + 2, Some(next)), "a former one");
+        // A connection that was never cut is renewed without a write: the device does not see it.
         connections.renew(&memory, next);
         assert_eq!(round(), first + 2);
         assert!(connections.number(5) != Some(next) && connections.number(64).is_none());

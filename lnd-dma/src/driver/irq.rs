@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! The interrupt's half: acknowledges, and takes completions. It shares with the thread's half
-//! nothing but device memory.
+//! The interrupt's half: acknowledges, and takes completions. It shares only device memory with the
+//! thread's half.
 
 use lnd_core::id::Tag;
 use lnd_core::ports::{Completion, Completions, Returned};
@@ -11,41 +11,41 @@ use crate::completion;
 use crate::memory::LinkMemory;
 use crate::regs::{ControlBits, InterruptBits, Register, RegisterAccess};
 
-/// Nonsensical entries that one call skips at most.
+/// Most invalid entries that one call skips.
 const SKIP: u32 = 16;
 
-/// The consumer of one completion ring. There is one per ring.
+/// The consumer of one completion ring. Each ring has one.
 #[derive(Debug)]
 pub struct CompletionQueue<'m, R> {
     registers: R,
     memory: LinkMemory<'m>,
     head: u32,
-    /// Where the ring has begun.
+    /// The first index of the ring.
     start: u32,
     nonsense: u32,
 }
 
 impl<'m, R: RegisterAccess> CompletionQueue<'m, R> {
-    /// The consumer, beginning where the last one has stopped.
+    /// The consumer, starting where the last one stopped.
     pub fn new(registers: R, memory: LinkMemory<'m>) -> Self {
         let head = registers.read(Register::CompletionHead);
         let start = registers.read(Register::CompletionStart);
         Self { registers, memory, head, start, nonsense: 0 }
     }
 
-    /// Entries that made no sense: an index beyond the table, or an unknown status.
+    /// Invalid entries: an index beyond the table, or an unknown status.
     pub const fn nonsense(&self) -> u32 {
         self.nonsense
     }
 
-    /// Whether an entry waits. A hint.
+    /// Whether an entry is available. A hint.
     pub fn is_empty(&self) -> bool {
         let sequence = self.memory.completion(self.head).sequence.load(Ordering::Relaxed);
         sequence != self.head.wrapping_add(1) && self.begins_anew(sequence).is_none()
     }
 
-    /// Acknowledges the interrupt: its bits, or `None` if no working device shows them. Nothing is
-    /// written then, and they mean nothing: the device is gone (INV-3).
+    /// Acknowledges the interrupt. Returns its bits, or `None` if no working device shows them. In
+    /// that case nothing is written and the bits have no meaning: the device is gone (INV-3).
     pub fn acknowledge(&mut self) -> Option<InterruptBits> {
         let bits = InterruptBits::from_bits_retain(self.registers.read(Register::Interrupt));
         if !bits.is_possible() {
@@ -57,15 +57,17 @@ impl<'m, R: RegisterAccess> CompletionQueue<'m, R> {
         Some(bits)
     }
 
-    /// Where the ring begins, if there was a reset since we looked last. The entry at our head is not
-    /// valid; one that is neither as new nor of the last lap gives cause to ask the registers.
+    /// The ring's new first index, if it was reset since the last call. The entry at our head is
+    /// not valid. The registers are read if its sequence word is neither that of an initialised
+    /// ring nor that of the last lap.
     fn begins_anew(&self, sequence: u32) -> Option<u32> {
         let last_lap = 1_u32.wrapping_sub(self.memory.ring());
         let ahead = sequence.wrapping_sub(self.head);
         if ahead == 0 || ahead == last_lap {
             return None;
         }
-        // Before and after: a start is written while STOP is set, and counts when it is not any more.
+        // Checked before and after: a start is written while STOP is set, and is valid once STOP is
+        // clear.
         let before = self.registers.read(Register::Control);
         let start = self.registers.read(Register::CompletionStart);
         let control = ControlBits(self.registers.read(Register::Control));
@@ -78,7 +80,7 @@ impl<R: RegisterAccess> Completions for CompletionQueue<'_, R> {
     fn pop(&mut self) -> Option<Completion> {
         for _ in 0..SKIP {
             let entry = self.memory.completion(self.head);
-            // Acquire: partner is the engine's Release store of the sequence word, its last.
+            // Acquire: partner is the engine's Release store of the sequence word, its last write.
             let sequence = entry.sequence.load(Ordering::Acquire);
             if sequence != self.head.wrapping_add(1) {
                 self.start = self.begins_anew(sequence)?;
@@ -91,8 +93,8 @@ impl<R: RegisterAccess> Completions for CompletionQueue<'_, R> {
                 generation: entry.generation.load(Ordering::Relaxed),
             };
             let status = entry.status.load(Ordering::Relaxed);
-            // Acquire: partner is the Release fence in the engine's `post`. If a field is of the ring
-            // after a reset, then so is the sequence word by now.
+            // Acquire: partner is the Release fence in the engine's `post`. If a field is from the
+            // ring after a reset, then so is the sequence word now.
             fence(Ordering::Acquire);
             if entry.sequence.load(Ordering::Relaxed) != sequence {
                 continue;
@@ -106,7 +108,7 @@ impl<R: RegisterAccess> Completions for CompletionQueue<'_, R> {
             let returned = match completion::decode(status) {
                 Some(returned) => returned,
                 None => {
-                    // The descriptor is back, and nobody knows how: the worst is assumed.
+                    // The descriptor is back with an unknown outcome: assume the worst.
                     self.nonsense = self.nonsense.wrapping_add(1);
                     Returned::Touched
                 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! The driver of a link's engine: knows the registers and the memory layout, and nothing of how
-//! they are executed.
+//! The driver of a link's engine. It uses the registers and the memory layout, and does not depend
+//! on how they are executed.
 
 mod connecting;
 mod connections;

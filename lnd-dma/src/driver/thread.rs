@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! The thread's half: posts, rings, invalidations, stops and resets.
 //!
-//! What the registers say is believed only from a device that identifies itself (INV-3). What the
-//! driver has written it keeps, and does not read back.
+//! Registers are trusted only from a device that identifies itself (INV-3). The driver keeps what
+//! it has written and does not read it back.
 
 use lnd_core::defect::fenced;
 use lnd_core::fragment;
@@ -17,8 +17,8 @@ use crate::descriptor::{Content, Descriptor, Flags, State};
 use crate::memory::{LinkMemory, MAX_NODE};
 use crate::regs::{ControlBits, LinkBits, Register, RegisterAccess, StatusBits};
 
-/// How far a reset moves the completion ring's indices on: the golden section of all of them, so that
-/// thousands of rings that nobody has looked at lie far apart. `NEAR` is more than a ring.
+/// How far a reset advances the completion ring's indices: the golden section of their range, so
+/// that thousands of unread rings lie far apart. `NEAR` is more than a ring.
 const FAR: u32 = 0x9e37_79b9;
 const NEAR: u32 = 1 << 20;
 
@@ -35,18 +35,18 @@ pub struct MmioEngine<'m, R, N> {
     pub(super) registers: R,
     memory: LinkMemory<'m>,
     pub(super) nodes: N,
-    /// What was last written to CONTROL.
+    /// The last value written to CONTROL.
     control: ControlBits,
-    /// The device did not identify itself, or said what no working device says.
+    /// The device did not identify itself, or showed what no working device shows.
     pub(super) gone: bool,
-    /// The engine has not been seen running since the reset.
+    /// The engine was not seen running since the reset.
     restarting: bool,
-    /// The post ring's tail, and as far as the doorbell has told it.
+    /// The post ring's tail, and the tail at the last doorbell.
     tail: u32,
     rung: u32,
-    /// Where the post ring has begun with the last reset.
+    /// The post ring's first index after the last reset.
     start: u32,
-    /// Where the completion ring has begun with the last reset.
+    /// The completion ring's first index after the last reset.
     completion_start: u32,
     pulls_owed: bool,
     stages_owed: bool,
@@ -55,8 +55,8 @@ pub struct MmioEngine<'m, R, N> {
 }
 
 impl<'m, R: RegisterAccess, N: Nodes> MmioEngine<'m, R, N> {
-    /// Takes charge of an engine: enables it; it runs once its link is up. A device that does not
-    /// identify itself is taken charge of when it does.
+    /// Takes control of an engine and enables it. It runs once its link is up. If the device does
+    /// not identify itself, the driver takes control when it does.
     pub fn new(link: LinkId, registers: R, memory: LinkMemory<'m>, nodes: N) -> Self {
         let (tail, head) =
             (registers.read(Register::PostTail), registers.read(Register::CompletionHead));
@@ -123,7 +123,7 @@ impl<'m, R: RegisterAccess, N: Nodes> MmioEngine<'m, R, N> {
         })
     }
 
-    /// Writes CONTROL. Bits that this driver does not know stay as the device has them.
+    /// Writes CONTROL. Bits that this driver does not define stay as the device has them.
     fn command(&mut self, control: ControlBits) {
         let read = ControlBits::from_bits_retain(self.registers.read(Register::Control));
         self.control = if identity::is_right(&self.registers) {
@@ -134,13 +134,13 @@ impl<'m, R: RegisterAccess, N: Nodes> MmioEngine<'m, R, N> {
         self.registers.write(Register::Control, self.control.bits());
     }
 
-    /// Whether CONTROL reads as it was last written; a device may clear RESET when it has executed it.
+    /// Whether CONTROL reads as last written; a device may clear RESET when it has executed it.
     fn is_current(&self, read: ControlBits) -> bool {
         read.known().difference(ControlBits::RESET)
             == self.control.known().difference(ControlBits::RESET)
     }
 
-    /// The post ring's head. Before the engine has executed the reset, that may be any.
+    /// The post ring's head. Before the engine has executed the reset, it may have any value.
     fn head(&mut self) -> Result<u32, PostError> {
         let head = self.registers.read(Register::PostHead);
         if self.restarting {
@@ -149,15 +149,15 @@ impl<'m, R: RegisterAccess, N: Nodes> MmioEngine<'m, R, N> {
         }
         let possible = self.tail.wrapping_sub(head) <= self.memory.ring();
         if !possible {
-            // More than fits: no working device says that.
+            // More than fits: no working device shows that.
             self.gone = true;
             return Err(PostError::Gone);
         }
         Ok(head)
     }
 
-    /// Whether the post ring has an entry for a descriptor that the engine has not taken yet. One that
-    /// has none needs room for it.
+    /// Whether the post ring still has an untaken entry for a descriptor. Without one, the
+    /// descriptor needs room for a new entry.
     fn is_listed(&mut self, descriptor: &Descriptor, index: u32) -> Result<bool, PostError> {
         let head = self.head()?;
         let (at, used) = (descriptor.entry(), self.tail.wrapping_sub(head));
@@ -166,7 +166,7 @@ impl<'m, R: RegisterAccess, N: Nodes> MmioEngine<'m, R, N> {
         if named && at.wrapping_sub(head) < used {
             return Ok(true);
         }
-        // With one entry for each descriptor there always is room; unless the bus does not answer.
+        // With one entry for each descriptor there is always room, unless the bus does not answer.
         if used >= self.memory.ring() {
             self.gone |= !identity::is_right(&self.registers);
             return Err(if self.gone { PostError::Gone } else { PostError::Full });
@@ -174,16 +174,16 @@ impl<'m, R: RegisterAccess, N: Nodes> MmioEngine<'m, R, N> {
         Ok(false)
     }
 
-    /// Puts a descriptor that was handed over into the post ring. An entry of an earlier use, which
-    /// came back before the engine took the entry, serves as well if the engine has still not taken
-    /// it: a descriptor has one entry at most, however often it is invalidated (LU-9943).
+    /// Adds an owned descriptor to the post ring. If the engine has not yet taken an entry of an
+    /// earlier use, which was invalidated before, that entry serves again: a descriptor has one
+    /// entry at most, however often it is invalidated (LU-9943).
     fn list(&mut self, descriptor: &Descriptor, index: u32, listed: bool) {
         self.pulls_owed = true;
         if listed {
-            // Partner: the fence in the engine's `next_entry`. It sees the descriptor handed over,
-            // or we see that it has taken the entry.
+            // Partner: the fence in the engine's `next_entry`. The engine sees the descriptor
+            // owned, or we see that it has taken the entry.
             fenced("no-fence-in-post", Ordering::SeqCst);
-            // A head that is impossible now: the link fails, and its stop brings the descriptor back.
+            // An impossible head: the link fails, and its stop brings the descriptor back.
             if self.is_listed(descriptor, index).unwrap_or(true) {
                 return;
             }
@@ -194,33 +194,34 @@ impl<'m, R: RegisterAccess, N: Nodes> MmioEngine<'m, R, N> {
         self.tail = self.tail.wrapping_add(1);
     }
 
-    /// Where the rings begin with the next reset. Context: the engine is stopped.
+    /// Sets where the rings start after the next reset. Context: the engine is stopped.
     fn begin(&mut self) {
-        // Far from where the ring was, by what we know and by what the interrupt has written: a head
-        // that it writes late is not taken for one of the new ring, and it sees that the ring is new.
+        // Far from the old ring, both by our index and by the interrupt's: a head that the
+        // interrupt writes late is not valid in the new ring, and the interrupt sees that the ring
+        // is new.
         let head = self.registers.read(Register::CompletionHead);
         let next = self.completion_start.wrapping_add(FAR);
         let near = next.wrapping_sub(head).wrapping_add(NEAR) < 2 * NEAR;
         self.completion_start = if near { next.wrapping_add(FAR) } else { next };
-        // What was posted without a doorbell is forgotten with the rest.
+        // Entries posted without a doorbell are discarded with the rest.
         self.tail = self.rung;
         self.start = self.tail;
     }
 
-    /// The engine begins again, with rings as new whatever they hold now. Harmless if it is repeated
-    /// before it has reached the device.
+    /// Starts the engine again with empty rings, whatever they hold. May be repeated before it has
+    /// reached the device.
     fn restart(&mut self) {
         self.memory.renew(self.completion_start);
         self.registers.write(Register::CompletionStart, self.completion_start);
         self.registers.write(Register::PostTail, self.tail);
         self.registers.write(Register::PostStart, self.start);
-        write_set(&self.registers, CUT, 0); // Whatever is there: all connections have stopped.
+        write_set(&self.registers, CUT, 0); // All connections have stopped.
         let restart =
             self.control.difference(ControlBits::STOP) | ControlBits::RESET | ControlBits::ENABLE;
         self.command(restart);
     }
 
-    /// Takes a descriptor away from an engine whose part in it has stopped; what its own word says.
+    /// Reclaims a descriptor from a stopped engine. Returns what its own word shows.
     pub(super) fn take(&mut self, tag: Tag) -> Option<Returned> {
         let descriptor = self.memory.descriptor(tag.index)?;
         let own = descriptor.own();
@@ -231,9 +232,9 @@ impl<'m, R: RegisterAccess, N: Nodes> MmioEngine<'m, R, N> {
         own.returned()
     }
 
-    /// The device identifies itself, but CONTROL is not as it was written: the write was lost, or the
-    /// device has begun anew. It is reset again; and it is stopped before, in a round of its own, unless
-    /// it shows that it has never begun. Nothing is posted meanwhile: the link is not up.
+    /// The device identifies itself, but CONTROL is not as written: the write was lost, or the
+    /// device has restarted. It is reset again. Before that it is stopped in a new round, unless it
+    /// shows that it has not run. Nothing is posted meanwhile, because the link is not up.
     fn repeat_reset(&mut self, read: ControlBits, status: StatusBits) {
         let round = self.control.round();
         let answered = status == StatusBits::STOPPED.in_round(round);
@@ -329,27 +330,27 @@ impl<R: RegisterAccess, N: Nodes> Engine for MmioEngine<'_, R, N> {
         if !self.control.contains(ControlBits::STOP) {
             return None;
         }
-        // Before and after: the bus may fail, or recover, between two reads.
+        // Checked before and after: the bus may fail, or recover, between two reads.
         let before = identity::is_right(&self.registers);
         let control = ControlBits::from_bits_retain(self.registers.read(Register::Control));
         let status = StatusBits::from_bits_retain(self.registers.read(Register::Status));
         let known = before && identity::is_right(&self.registers);
         self.gone |= !known || !status.is_possible();
         if known && !self.is_current(control) {
-            // The stop was lost on the way to the device.
+            // The write of the stop did not reach the device.
             self.command(self.control);
         }
-        // The STOPPED of an earlier stop is no answer: it is still shown by an engine that is about
-        // to execute the reset.
+        // The STOPPED of an earlier stop is not an answer: an engine that is about to execute the
+        // reset still shows it.
         let answered = status == StatusBits::STOPPED.in_round(self.control.round());
         let proven = known && self.is_current(control) && answered;
         if !proven {
             return None;
         }
         self.gone = false;
-        // SAFETY: the device identifies itself, before and after its status register has said STOPPED
-        // in answer to this very stop, and the engine starts again only after a RESET, which this
-        // driver writes in `restart` alone: after `reset`, for this very proof.
+        // SAFETY: the device identifies itself, before and after its status register has shown
+        // STOPPED in answer to this very stop, and the engine starts again only after a RESET,
+        // which this driver writes in `restart` alone: after `reset`, for this very proof.
         Some(unsafe { Quiesced::assert_stopped(self.link) })
     }
 
@@ -357,7 +358,8 @@ impl<R: RegisterAccess, N: Nodes> Engine for MmioEngine<'_, R, N> {
         self.gone
     }
 
-    /// A connection's proof is as good as the link's: a platform gives it that stops connections by itself.
+    /// Accepts a connection's proof as well as the link's: a platform that stops connections
+    /// provides it.
     fn reclaim(&mut self, tag: Tag, proof: &Quiesced) -> Option<Returned> {
         let ours = proof.link() == self.link;
         ours.then(|| self.take(tag)).flatten()
@@ -384,7 +386,7 @@ impl<R: RegisterAccess, N: Nodes> Engine for MmioEngine<'_, R, N> {
         let status = StatusBits::from_bits_retain(self.registers.read(Register::Status));
         let begun = self.is_current(control) && !self.control.contains(ControlBits::STOP);
         if self.restarting && !begun {
-            // Before and after, as for a proof.
+            // Checked before and after, as for a proof.
             if identity::is_right(&self.registers) {
                 self.repeat_reset(control, status);
             }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Walks a descriptor's fragments. What the descriptor says is not trusted.
+//! Iterates over a descriptor's fragments. The descriptor is not trusted.
 
 use lnd_core::fragment::{Fragment, MAX_FRAGMENT, MAX_FRAGMENTS};
 
@@ -14,8 +14,8 @@ pub(super) struct Cursor {
 }
 
 impl Cursor {
-    /// The rest of the current fragment: its address and length, or `None` at the end or where the
-    /// descriptor makes no sense.
+    /// The rest of the current fragment: its address and length; `None` at the end, or if the
+    /// descriptor is not valid.
     pub fn rest(&mut self, memory: &LinkMemory<'_>, content: &Content) -> Option<(u64, u32)> {
         let fragment = fragment(memory, content, self.at)?;
         if self.offset >= fragment.length {
@@ -28,7 +28,7 @@ impl Cursor {
         Some((address, fragment.length - self.offset))
     }
 
-    /// Moves on by at most what [`rest`](Self::rest) has returned.
+    /// Advances by at most what [`rest`](Self::rest) has returned.
     pub fn advance(&mut self, bytes: u32) {
         self.offset = self.offset.saturating_add(bytes);
     }

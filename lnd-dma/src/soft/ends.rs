@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Ends of pulls: the sources' engines are told of them together.
+//! The ends of pulls. The sources' engines are notified of several ends together.
 
 use super::{Fabric, Faults, SoftEngine};
 use crate::memory::LinkMemory;
 
-/// Bytes after which the sources' engines are told of what has ended.
+/// Bytes after which the sources' engines are notified.
 pub(super) const TOGETHER: u32 = 64 * 1024;
 
-/// Descriptors of one node that have come back, in one word of its bitmap.
+/// Returned descriptors of one node, in one word of its bitmap.
 struct Returns<'m> {
     node: u32,
     memory: LinkMemory<'m>,
@@ -23,7 +23,8 @@ impl<'m> Returns<'m> {
 }
 
 impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
-    /// Tells the ends of pulls: the sources' engines first, then our own driver as far as there is room.
+    /// Reports the ends of pulls: first to the sources' engines, then to the own driver as far as
+    /// there is room.
     pub(super) fn end_all(&mut self) {
         self.notify_ended();
         for at in 0..self.pulls.len() {
@@ -39,7 +40,7 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
         }
     }
 
-    /// Tells the sources' engines of what has ended: those of one node and one word of its bitmap at once.
+    /// Notifies the sources' engines: one write for each node and word of its bitmap.
     fn notify_ended(&mut self) {
         let mut together: Option<Returns<'m>> = None;
         for pull in self.pulls.iter_mut().flatten().filter(|pull| pull.end.is_some()) {

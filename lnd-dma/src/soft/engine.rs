@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! What one engine knows: its memory, its pulls under way, and how far it has come.
+//! The state of one engine: its memory, its pulls under way, and its progress.
 
 use core::mem::MaybeUninit;
 
@@ -27,36 +27,36 @@ pub struct SoftEngine<'m, F, A> {
     pub(super) fabric: F,
     pub(super) faults: A,
     pub(super) settings: Settings,
-    /// Empty at first and never shorter again: a new engine has no table to write.
+    /// Empty at first and never shorter again: creation writes no table.
     pub(super) pulls: Vec<Option<Pull<'m>>, ACTIVE_PULLS>,
     pub(super) post_head: u32,
-    /// The descriptor of the post ring's entry that was taken last, until its pull has a place.
+    /// The descriptor of the last post ring entry taken, until its pull has a place.
     pub(super) taken: Option<u32>,
     pub(super) completion_tail: u32,
-    /// Where the completion ring has begun with the last reset, until the driver's head is in it.
+    /// The completion ring's first index after the last reset, until the driver's head is in the
+    /// ring.
     pub(super) completion_start: Option<u32>,
     pub(super) held: Held,
-    /// Completions were posted, and no interrupt was raised for them.
+    /// Completions were posted without an interrupt so far.
     pub(super) untold: bool,
-    /// The next recall to look at: those that must wait do not hold up the others.
+    /// The next invalidation to check: those that must wait do not delay the others.
     pub(super) invalidate_at: u32,
-    /// The next descriptor to look at while stopping.
+    /// The next descriptor to check while stopping.
     pub(super) stop_at: u32,
-    /// A whole pass of the stop has found something still busy.
+    /// A whole pass of the stop has found a busy descriptor.
     pub(super) stop_busy: bool,
-    /// How far it has come with connections that are cut.
+    /// Progress with connections that are cut.
     pub(super) parting: Parting,
-    /// When the first attempt at the remote read was.
+    /// Time of the first attempt at the remote read.
     pub(super) read_since: Option<Instant>,
-    /// A bad read has put the engine into its error state: only the stop leads out (S2-12).
+    /// A bad read has put the engine into its error state: only a stop ends it (S2-12).
     pub(super) broken: bool,
     pub(super) progress: Progress,
 }
 
 impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
-    /// The engine that executes `memory`'s registers. There is one engine per memory, and `memory` is
-    /// freshly formatted: what an engine knows of pulls under way is not in memory. `node` is
-    /// `0..=255`.
+    /// The engine that executes `memory`'s registers. Each memory has one engine, and `memory` is
+    /// freshly formatted: pulls under way are not in memory. `node` is `0..=255`.
     #[inline(always)] // Or there would be one more copy on the way to where the caller keeps it.
     pub fn new(
         node: u32,
@@ -72,7 +72,7 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
         unsafe { place.assume_init() }
     }
 
-    /// As [`new`](Self::new), in its final place: for stacks on which an engine has no room.
+    /// As [`new`](Self::new), built in its final place, for stacks without room for an engine.
     pub fn new_in<'p>(
         place: &'p mut MaybeUninit<Self>,
         node: u32,
@@ -83,7 +83,7 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
         settings: Settings,
     ) -> &'p mut Self {
         let post_head = memory.read(Register::PostHead);
-        // Relaxed: only an engine writes it, and there is no other one.
+        // Relaxed: only an engine writes it, and there is no other engine.
         let completion_tail = memory.registers().completion_tail.load(Ordering::Relaxed);
         place.write(Self {
             node,
@@ -114,7 +114,7 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
         &mut self.fabric
     }
 
-    /// The faults.
+    /// The injected faults.
     pub fn faults_mut(&mut self) -> &mut A {
         &mut self.faults
     }
@@ -131,13 +131,13 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
         }
     }
 
-    /// Marks interrupts as pending. Raising them is the host's business: see [`Progress`].
+    /// Marks interrupts as pending. The host raises them: see [`Progress`].
     pub(super) fn raise(&self, interrupt: InterruptBits) {
         // Release: partner is the driver's AcqRel when it clears them.
         self.memory.registers().interrupt.fetch_or(interrupt.bits(), Ordering::Release);
     }
 
-    /// Notes an error in the error registers.
+    /// Records an error in the error registers.
     pub(super) fn error(&self, cause: ErrorBits) {
         let registers = self.memory.registers();
         // Relaxed: this engine is the only writer; a snapshot for operators.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! What connects engines: the other nodes' link memories, their lives, and the bus.
+//! What connects engines: the other nodes' link memories, their states, and the bus.
 
 use lnd_core::id::LinkId;
 
@@ -19,32 +19,33 @@ pub struct BusAddress {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BusFault;
 
-/// The fabric as one engine sees it.
+/// One engine's view of the fabric.
 pub trait Fabric<'m> {
     /// The memory of another node's link of the same number, if the node is present.
     fn memory_of(&self, node: u32, link: LinkId) -> Option<LinkMemory<'m>>;
 
-    /// Whether a node is alive. `false` is a *proof* that none of its engines touches memory any
-    /// more (S0-9: after a node's death all its traffic is done within a bounded time); until there
-    /// is one, a node counts as alive. A node that was dead counts as alive again only after
-    /// [`let_go_of`] has dealt with what its former life held, and no engine holds anything of its
-    /// former memory.
+    /// Whether a node is alive. `false` is a *proof* that none of its engines accesses memory any
+    /// more (S0-9: after a node's death all its traffic is done within a bounded time). Without a
+    /// proof the node counts as alive. A dead node counts as alive again only after [`let_go_of`]
+    /// has released what its former incarnation held, and no engine holds anything of its former
+    /// memory.
     fn alive(&self, node: u32) -> bool;
 
     /// Moves `length` bytes.
     ///
     /// # Errors
-    /// [`BusFault`] if any byte lies outside of its node's memory.
+    /// [`BusFault`] if any byte lies outside its node's memory.
     fn copy(&mut self, from: BusAddress, to: BusAddress, length: u32) -> Result<(), BusFault>;
 
-    /// A descriptor that `node` had staged has been given back, and its engine has something to do:
-    /// where engines sleep, it has to be woken.
+    /// A descriptor that `node` had staged was returned, and its engine has work: a sleeping engine
+    /// must be woken.
     fn returned(&mut self, _node: u32) {}
 }
 
-/// Gives back every descriptor of `memory` that an engine of `node` held when it died: the new life
-/// knows nothing of them. For each other node's memory, before the node counts as alive again; none
-/// of its engines is at work. Takes time linear in the descriptors. Context: thread.
+/// Returns every descriptor of `memory` that an engine of `node` held at its death: the new
+/// incarnation does not use them. Call it for each other node's memory, before the node counts as
+/// alive again, while none of its engines runs. Takes time linear in the descriptors. Context:
+/// thread.
 pub fn let_go_of(memory: &LinkMemory<'_>, node: u32) {
     for index in 0..memory.geometry().descriptors {
         let Some(descriptor) = memory.descriptor(index) else { continue };

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! What the adversary holds back.
+//! Completions that the adversary holds back.
 
 use lnd_core::id::Tag;
 use lnd_core::time::Instant;
 
-/// Completions that an adversary may hold back at once.
+/// Most completions that an adversary holds back at once.
 pub(super) const HELD: usize = 8;
 
 /// Completions held back by the adversary.

@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Descriptors that the driver wants back (S0-6 to S0-8). They come back as completions, with
-//! whatever outcome is true.
+//! Invalidated descriptors (S0-6 to S0-8). They come back as completions, with their real outcome.
 
 use super::{Fabric, Faults, SoftEngine};
 use crate::descriptor::{Flags, State};
 use crate::regs::ErrorBits;
 
 impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
-    /// Looks at up to `budget` recalls.
+    /// Handles up to `budget` invalidations.
     pub(super) fn invalidate_some(&mut self, budget: u32) {
         let invalidates = self.memory.invalidates();
         if !invalidates.any() {
             return;
         }
-        // Round and round, so that those that must wait do not hold up the others; once round at
-        // most.
+        // In a circle, so that those that must wait do not delay the others; one round at most.
         let mut first_waiting = None;
         for _ in 0..budget {
             if !self.room_for(2) {
@@ -35,12 +33,12 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
         self.progress.busy = true;
     }
 
-    /// Deals with one recall; `false`: it must be looked at again.
+    /// Handles one invalidation; `false`: it must be handled again.
     fn invalidate(&mut self, index: u32) -> bool {
         let Some(descriptor) = self.memory.descriptor(index) else { return true };
         let own = descriptor.own();
         if !descriptor.is_wanted(own) {
-            // An earlier use of it was, and has come back by itself (R14).
+            // The invalidation is of an earlier use, which came back by itself (R14).
             return true;
         }
         let content = descriptor.read();
@@ -53,22 +51,22 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
                 true
             }
             Some(State::Owned) => {
-                // If a puller claims it just now, the swap fails and we look again.
+                // If a puller claims it now, the swap fails, and the next check sees the claim.
                 self.take_back(own, index, State::Untouched, ErrorBits::INVALIDATED);
                 !descriptor.own().is(State::Busy)
             }
             Some(State::Busy) if !self.fabric.alive(own.puller()) => {
-                // The puller is dead and touches nothing any more: its part ends here (S0-9).
+                // The puller is dead and accesses nothing any more: its part ends here (S0-9).
                 self.take_back(own, index, State::Touched, ErrorBits::INVALIDATED);
                 true
             }
             Some(State::Busy) => {
-                // The puller sees it between two chunks. It may also die before: look again.
+                // The puller sees it between two chunks. It may also die first: check again.
                 let _ = own.invalidated() || descriptor.swap(own, own.invalidating());
                 false
             }
-            // It has come back by itself: that is its one return. A puller that died with it may
-            // not have said so.
+            // It came back by itself: that is its one return. A puller that died then may not have
+            // reported it.
             _ => {
                 self.report(index);
                 true
@@ -78,7 +76,7 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
 }
 
 impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
-    /// A pull wanted back: broken off if it has begun, else returned as it is.
+    /// Invalidates a pull: aborts it if it has begun, else returns it untouched.
     fn invalidate_pull(&mut self, index: u32) {
         for at in 0..self.pulls.len() {
             let ours =

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! The engine in software: executes the registers of one link and moves real bytes.
 //!
-//! [`SoftEngine::step`] does a bounded piece of work and returns. Who calls it decides what the
+//! [`SoftEngine::step`] does a bounded piece of work and returns. Its caller determines what the
 //! engine is: a thread at full speed, a kernel thread, or a simulator in virtual time whose
 //! [`Faults`] make it an adversary. One step does, in this order:
 //!
-//! 1. reset and stop (`stop.rs`): a stopped engine holds nothing and nobody holds anything of ours;
+//! 1. reset and stop (`stop.rs`): a stopped engine holds nothing, and no engine holds its memory;
 //! 2. cuts (`part.rs`): the same for the connections with single nodes;
-//! 3. recalls (`invalidate.rs`): descriptors that the driver wants back;
+//! 3. invalidations (`invalidate.rs`): descriptors that the driver has invalidated;
 //! 4. returns (`returns.rs`): staged descriptors that other engines are done with;
 //! 5. pulls (`pull.rs`): takes new ones from the post ring, moves one chunk of each;
 //! 6. the remote read (`read.rs`): one attempt.
 //!
-//! Each node's engine is the only producer of its own completion ring. Another node's engine changes
-//! our staged descriptor's own word and sets a bit. One that dies in between leaves no hole.
+//! Each node's engine is the only producer of its own completion ring. Another node's engine
+//! changes the own word of our staged descriptor and sets a bit. If it dies in between, it leaves
+//! no gap.
 
 mod cursor;
 mod ends;
@@ -43,8 +44,8 @@ use lnd_core::time::Instant;
 use crate::regs::{ControlBits, InterruptBits, LinkBits, Register, RegisterAccess, StatusBits};
 
 impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
-    /// Does a bounded piece of work: at most `budget` recalls, returns and new pulls each, and one
-    /// chunk of every active pull.
+    /// Does a bounded piece of work: at most `budget` invalidations, returns and new pulls each,
+    /// and one chunk of every active pull.
     pub fn step(&mut self, now: Instant, budget: u32) -> Progress {
         self.progress = Progress::default();
         self.work(now, budget);
@@ -55,8 +56,8 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
         self.progress
     }
 
-    /// Raises the interrupt for completions that were posted, if it is armed. Where it is not, the next
-    /// step looks again: to arm it is a doorbell. What the driver has taken meanwhile needs none.
+    /// Raises the interrupt for posted completions, if it is armed. If not, the next step checks
+    /// again, because arming is a doorbell. Completions that the driver has taken since need none.
     fn notify(&mut self) {
         let armed = InterruptBits::from_bits_retain(self.memory.read(Register::InterruptMask));
         if armed.contains(InterruptBits::COMPLETION) {
@@ -80,8 +81,8 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
         self.stop_at = 0;
         self.part_some(budget);
         if !link.contains(LinkBits::UP) {
-            // No clock: nothing happens, and whatever is under way stays where it is (S0-10). Time
-            // without attempts is no evidence against the other end.
+            // No clock: nothing happens, and transfers stay where they are (S0-10). Time without
+            // attempts is no evidence against the other end.
             self.read_since = None;
             self.show(StatusBits::CLOCK_OFF);
             return;

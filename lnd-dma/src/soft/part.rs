@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Stopping the connection with one node; the other nodes go on (REG-18).
+//! Stops the connection with one node; the other nodes continue (REG-18).
 //!
-//! Our own pulls from that node end where they are. What is staged to it and not claimed comes back: it and
-//! its puller exchange the same word, and one of them wins. What is claimed is wanted back, and the puller
-//! sees it between two chunks; of a node that is dead it comes back at once. PARTED is said after a whole
-//! pass over the table that found no claim of that node, with no pull from it left.
+//! Our own pulls from that node end where they are. A descriptor staged for it and not claimed
+//! comes back: engine and puller exchange the same word, and one of them wins. A claimed one is
+//! invalidated, and the puller sees that between two chunks; if its node is dead, the descriptor
+//! comes back at once. PARTED is written after a whole pass over the table that found no claim of
+//! that node, with no pull from it left.
 //!
-//! The driver goes on with other nodes meanwhile, and takes descriptors of the stopped connection away as
-//! soon as it sees PARTED. So before that, each of them is told of by its own word and noted: nothing here
-//! changes it any more, however late a bit of it is found.
+//! The driver continues with other nodes meanwhile. It reclaims descriptors of the stopped
+//! connection as soon as it sees PARTED. So before that, each of them is ended in its own word and
+//! marked as reported: the engine does not change it afterwards, however late a bit of it is found.
 
 use super::parting::Parting;
 use super::{Fabric, Faults, SoftEngine};
@@ -21,7 +22,8 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
     pub(super) fn part_some(&mut self, budget: u32) {
         let round = self.memory.read(Register::CutRound);
         if round != self.parting.round {
-            // The round was read first: the words are of this round, or of one that is about to be told.
+            // The round was read first: the words are of this round, or of one that will be read
+            // next.
             let cut = read_set(&self.memory, CUT);
             self.parting = Parting { round, cut, ..Parting::default() };
             self.show_parted();
@@ -58,21 +60,21 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
         }
     }
 
-    /// Shows which connections have stopped, whatever has been written there meanwhile.
+    /// Writes which connections have stopped, whatever the words held.
     fn show_parted(&self) {
         let Parting { round, parted, .. } = self.parting;
         if read_set(&self.memory, PARTED) != parted {
             write_set(&self.memory, PARTED, parted);
         }
-        // The round last: with it, the words are those of the round, or of nothing yet.
+        // The round last: with it, the words are those of this round, or of no round yet.
         if self.memory.read(Register::PartedRound) != round {
             self.memory.write(Register::PartedRound, round);
         }
     }
 
-    /// Whether a pull from a node is not to be begun. A cut that the driver has ended meanwhile does not
-    /// count, though it is not noticed yet: what was posted after its end is to be begun. The caller has
-    /// seen the descriptor handed over.
+    /// Whether a pull from a node must not begin. A cut that the driver has ended does not count,
+    /// even if the engine has not seen its end yet: pulls posted after the end must begin. The
+    /// caller has seen the descriptor owned.
     pub(super) fn is_cut(&self, node: u32) -> bool {
         self.parting.cut & bit_of(node) != 0 && self.is_present_round()
     }
@@ -81,7 +83,7 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
         self.memory.read(Register::CutRound) == self.parting.round
     }
 
-    /// Lets go of every pull from a node that the pass is about.
+    /// Ends every pull from a node of this pass.
     fn let_go_of_cut(&mut self) {
         for at in 0..self.pulls.len() {
             let node = self.pulls.get(at).and_then(Option::as_ref).map(|pull| pull.node());
@@ -91,8 +93,8 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
         }
     }
 
-    /// Takes one descriptor back, if it is of a node that the pass is about. The bit of a node that still
-    /// holds it.
+    /// Takes one descriptor back, if it belongs to a node of this pass. Returns the bit of a node
+    /// that still holds it.
     fn part(&self, index: u32) -> u64 {
         let Some(descriptor) = self.memory.descriptor(index) else { return 0 };
         let own = descriptor.own();
@@ -105,8 +107,8 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
             _ => return 0,
         };
         let bit = self.parting.pass & bit_of(node);
-        // What was posted after the cut's end, or has come back after it, is not ours to take. It was seen,
-        // so the end is to be seen as well, and this pass counts for nothing.
+        // A descriptor that was posted after the cut's end, or came back after it, must not be
+        // taken. It was visible, so the end is visible too, and this pass does not count.
         if bit == 0 || (self.is_present_round() && self.end(descriptor, own)) {
             0
         } else {
@@ -114,7 +116,8 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
         }
     }
 
-    /// Ends the use of a descriptor of a connection that is cut, and notes it; whether that was done.
+    /// Ends the use of a descriptor of a cut connection and marks it as reported. Returns whether
+    /// it did.
     fn end(&self, descriptor: &Descriptor, own: Own) -> bool {
         let ended = match own.state() {
             Some(State::Owned) => own.into(State::Untouched).reporting(),
@@ -122,7 +125,7 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
                 own.into(State::Touched).reporting()
             }
             Some(State::Busy) => {
-                // The puller lets go, and the next pass finds what it says.
+                // The puller releases it, and the next pass finds the outcome.
                 let _ = own.invalidated() || descriptor.swap(own, own.invalidating());
                 return false;
             }

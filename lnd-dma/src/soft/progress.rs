@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! What a step has done.
+//! The result of a step.
 
-/// What a step has done.
+/// The result of a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
     /// Bytes moved.
     pub bytes: u32,
-    /// Completions posted: an interrupt, if it is not masked.
+    /// Completions posted; they raise an interrupt unless it is masked.
     pub completions: u32,
-    /// Something is under way: step again soon. Otherwise a doorbell or another node's engine will
-    /// give the next reason.
+    /// Work is under way: step again soon. Otherwise step again after a doorbell or another node's
+    /// engine.
     pub busy: bool,
 }

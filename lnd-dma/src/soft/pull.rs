@@ -12,7 +12,7 @@ use crate::descriptor::{Content, Descriptor, Flags, Own, State};
 use crate::memory::LinkMemory;
 use crate::regs::{ControlBits, ErrorBits, LinkBits, Register, RegisterAccess};
 
-/// Fragments crossed in one chunk at most: bounds the work of a step.
+/// Most fragments crossed in one chunk: bounds the work of a step.
 const PIECES: u32 = 64;
 
 /// One pull under way.
@@ -23,13 +23,13 @@ pub(super) struct Pull<'m> {
     source: Option<Source<'m>>,
     sink: Cursor,
     moved: u32,
-    /// How it ended, if it did: the source has been let go, and the completion waits for room.
+    /// Its end, once it has one: the source is released, and the completion waits for room.
     pub end: Option<End>,
-    /// The source has been let go, and its engine was not told.
+    /// The source is released, and its engine was not notified.
     untold: bool,
 }
 
-/// How a pull ended, and why.
+/// The end of a pull, and its reason.
 pub(super) type End = (State, ErrorBits);
 
 /// The claimed descriptor of the other side.
@@ -41,7 +41,7 @@ struct Source<'m> {
     cursor: Cursor,
 }
 
-/// What an engine works with on one of its pulls: all of itself but the table of them.
+/// All parts of an engine except its table of pulls, which one pull needs.
 pub(super) struct Mover<'e, 'm, F, A> {
     pub node: u32,
     pub link: LinkId,
@@ -52,13 +52,13 @@ pub(super) struct Mover<'e, 'm, F, A> {
     pub progress: &'e mut Progress,
 }
 
-/// What came of a look at the source.
+/// The result of reaching the source.
 enum Reach<'m> {
-    /// It is there and ours.
+    /// It is present and claimed.
     Held(LinkMemory<'m>),
-    /// Nothing is known of it for now.
+    /// It does not answer for now.
     Silent,
-    /// It is not, or no longer, to be had.
+    /// It is not available, or no longer.
     Gone(ErrorBits),
 }
 
@@ -79,8 +79,7 @@ impl<'m> Pull<'m> {
         self.content.node
     }
 
-    /// Breaks off, unless the pull has ended already: the source goes back with an error, if it was
-    /// claimed.
+    /// Aborts the pull, unless it has already ended. A claimed source goes back with an error.
     pub fn break_off(&mut self, cause: ErrorBits) -> End {
         if let Some(end) = self.end {
             return end;
@@ -90,26 +89,27 @@ impl<'m> Pull<'m> {
         (state, cause)
     }
 
-    /// All bytes are moved: the source first, then ours. A recall that came during the last chunk
-    /// has lost the race (S0-16).
+    /// All bytes are moved: the source is returned first, then the own descriptor. An invalidation
+    /// during the last chunk has lost the race (S0-16).
     fn finish(&mut self) -> End {
         self.untold = self.source.as_ref().is_some_and(|source| source.settle(State::Done));
         if self.untold {
             (State::Done, ErrorBits::empty())
         } else {
-            // We were declared dead, and the source was taken back: what we read is not to be trusted.
+            // This node was declared dead and the source was taken back: the data read is not
+            // valid.
             (State::Touched, ErrorBits::REMOTE_ACCESS)
         }
     }
 
-    /// What the source's engine is to be told, once: its memory, and its descriptor that is back.
+    /// The memory and the returned descriptor of which the source's engine must be notified; once.
     pub fn take_untold(&mut self) -> Option<(LinkMemory<'m>, u32)> {
         let untold = core::mem::take(&mut self.untold);
         self.source.as_ref().filter(|_| untold).map(|s| (s.memory, s.content.tag.index))
     }
 
-    /// Tells the source's engine that its descriptor is back, once; whether there was something to
-    /// tell.
+    /// Notifies the source's engine that its descriptor is back, once. Returns whether that was
+    /// due.
     pub fn notify(&mut self) -> bool {
         let untold = self.take_untold();
         untold.inspect(|(memory, index)| memory.dones().set(*index)).is_some()
@@ -117,7 +117,7 @@ impl<'m> Pull<'m> {
 }
 
 impl<'m, F: Fabric<'m>, A: Faults> Mover<'_, 'm, F, A> {
-    /// One chunk of one pull; its end, if it has come.
+    /// Moves one chunk of one pull. Returns its end, if it has ended.
     pub fn advance(&mut self, now: Instant, pull: &mut Pull<'m>) -> Option<End> {
         let memory = match self.reach(pull) {
             Reach::Held(memory) => memory,
@@ -132,7 +132,7 @@ impl<'m, F: Fabric<'m>, A: Faults> Mover<'_, 'm, F, A> {
         (pull.moved >= pull.content.length).then(|| pull.finish())
     }
 
-    /// The source's memory, its descriptor claimed.
+    /// The source's memory, with its descriptor claimed.
     fn reach(&mut self, pull: &mut Pull<'m>) -> Reach<'m> {
         let node = pull.content.node;
         if !self.fabric.alive(node) {
@@ -147,7 +147,7 @@ impl<'m, F: Fabric<'m>, A: Faults> Mover<'_, 'm, F, A> {
         };
         let control = control_of(&memory);
         if control.contains(ControlBits::STOP) {
-            // Claimed or not: hands off, at once.
+            // Claimed or not: stop at once.
             return Reach::Gone(ErrorBits::UNREACHABLE);
         }
         if !has_link(&memory) {
@@ -198,7 +198,7 @@ impl<'m, F: Fabric<'m>, A: Faults> Mover<'_, 'm, F, A> {
         pull.source = Some(Source { memory, content, own: busy, cursor: Cursor::default() });
         self.faults.claimed(wanted);
         // Partner: the fence in the other engine's `stop_some`: it sees the claim, or we see its
-        // stop; by the round, if we have been so slow that it is over already.
+        // stop. If the stop is already over, we see it by the round.
         fenced("no-fence-after-claim", Ordering::SeqCst);
         let control = control_of(&memory);
         if control.contains(ControlBits::STOP) || control.round() != round {
@@ -236,13 +236,13 @@ impl<'m, F: Fabric<'m>, A: Faults> Mover<'_, 'm, F, A> {
 }
 
 impl Source<'_> {
-    /// Gives the source back in `state`, recalled or not, in the memory where it was claimed;
-    /// whether it was still ours.
+    /// Returns the source in `state`, invalidated or not, in the memory where it was claimed.
+    /// Returns whether it was still claimed.
     fn settle(&self, state: State) -> bool {
         let index = self.content.tag.index;
         let Some(descriptor) = self.memory.descriptor(index) else { return false };
         let (held, back) = (self.own, self.own.into(state));
-        // The only change that may come between is the recall, once.
+        // The only possible change in between is one invalidation.
         descriptor.swap(held, back) || descriptor.swap(held.invalidating(), back)
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! The pulls under way: taken from the post ring, moved on a chunk each, told of together.
+//! The pulls under way: taken from the post ring, moved by one chunk each, reported together.
 
 use lnd_core::defect::fenced;
 use lnd_core::sync::Ordering;
@@ -12,7 +12,7 @@ use crate::descriptor::{Content, Flags, State};
 use crate::regs::{ErrorBits, Register, RegisterAccess};
 
 impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
-    /// Takes up to `budget` pulls from the post ring, as far as there is room to work on them.
+    /// Takes up to `budget` pulls from the post ring, as long as there is a place for them.
     pub(super) fn fetch_some(&mut self, now: Instant, budget: u32) {
         let tail = self.memory.read(Register::PostTail);
         if tail.wrapping_sub(self.post_head) > self.memory.ring() {
@@ -35,8 +35,8 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
     }
 
     /// The descriptor that the next entry of the post ring names. The entry is taken before the
-    /// descriptor is looked at; one that finds no place is kept. So entries of descriptors that have
-    /// come back go, though all places are taken (LU-9943).
+    /// descriptor is checked; a descriptor without a place is kept. So entries of descriptors that
+    /// have come back are removed even while all places are taken (LU-9943).
     fn next_entry(&mut self, tail: u32) -> Option<u32> {
         if self.taken.is_none() && self.post_head != tail {
             // Relaxed: ordered by the Acquire read of the tail.
@@ -47,8 +47,9 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
         let index = self.taken?;
         let out = self.memory.descriptor(index).is_some_and(|d| d.own().is(State::Owned));
         if !out {
-            // Partner: the fence in the driver's `post`, which relies on an entry that it finds in the
-            // ring: it sees that we have taken it, or we see in `check` what it has handed over.
+            // Partner: the fence in the driver's `post`, which relies on an entry that it finds in
+            // the ring: it sees that we have taken the entry, or we see in `check` what it has
+            // posted.
             fenced("no-fence-in-fetch", Ordering::SeqCst);
         }
         Some(index)
@@ -61,9 +62,9 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
         free.or_else(|| self.pulls.push(None).is_ok().then_some(used))
     }
 
-    /// A posted descriptor, if it is a pull to begin. A ring entry says no more than "look at this
-    /// one": it may have been recalled before we came to it, and then be in use again, with another
-    /// entry further on.
+    /// A posted descriptor, if it is a pull that must begin. A ring entry only means "check this
+    /// descriptor": it may have been invalidated since, and be in use again, with another entry
+    /// further on.
     fn check(&self, index: u32) -> Option<Content> {
         let Some(descriptor) = self.memory.descriptor(index) else {
             self.error(ErrorBits::BAD_DESCRIPTOR);
@@ -74,7 +75,7 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
             return None;
         }
         let content = descriptor.read();
-        // Of a connection that is cut it stays where it is: its stop takes it.
+        // A descriptor of a cut connection stays where it is: the connection's stop takes it.
         if !content.flags.contains(Flags::PULL) || self.is_cut(content.node) {
             return None;
         }
@@ -85,10 +86,10 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
         Some(content)
     }
 
-    /// Moves a chunk of every active pull. One that ends lets go of its source at once, even if our
-    /// own completion ring is full: another node's link never waits for our driver (INV-11). The
-    /// sources' engines are told of short ones together: the line that tells them then changes hands
-    /// once for all, and not for each.
+    /// Moves a chunk of every active pull. A pull that ends releases its source at once, even if
+    /// our own completion ring is full: another node's link never waits for our driver (INV-11).
+    /// The sources' engines are notified of short pulls together, so that the cache line of the
+    /// notification changes hands once for all.
     pub(super) fn pull_all(&mut self, now: Instant) {
         let mut notified = self.progress.bytes;
         for at in 0..self.pulls.len() {
@@ -101,7 +102,7 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
         self.end_all();
     }
 
-    /// Moves a chunk of one pull where it lies, if it has not ended.
+    /// Moves a chunk of one pull in place, if it has not ended.
     fn pull_one(&mut self, now: Instant, at: usize) {
         let pull = self.pulls.get_mut(at).and_then(Option::as_mut);
         let Some(pull) = pull.filter(|pull| pull.end.is_none()) else { return };

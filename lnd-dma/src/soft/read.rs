@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Remote reads: reach the other engine's registers, or try again until the retry bound; then the
+//! Remote reads: reach the other engine's registers, or retry until the retry bound; then the
 //! access check (S2-4 to S2-12).
 
 use lnd_core::time::Instant;
@@ -11,7 +11,7 @@ use crate::read::{ReadEnd, WORD};
 use crate::regs::{ControlBits, ErrorBits, Register, RegisterAccess, StatusBits};
 
 impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
-    /// Whether the driver waits for the answer to a read.
+    /// Whether the driver awaits the answer to a read.
     fn read_wanted(&self) -> bool {
         self.memory.read(Register::ReadBell) != self.memory.read(Register::ReadDone)
     }
@@ -39,14 +39,14 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
         }
     }
 
-    /// A stop leaves no read behind: what is not known by now is not known.
+    /// Ends a read at a stop: its answer is then unknown.
     pub(super) fn abort_read(&mut self) {
         if self.read_wanted() {
             self.end_read(ReadEnd::Aborted);
         }
     }
 
-    /// The registers of the other node's engine, if that answers: the node is there, its link has a
+    /// The registers of the other node's engine, if it answers: the node is present, its link has a
     /// clock, and the engine runs.
     fn reach_registers(&self, node: u32) -> Option<LinkMemory<'m>> {
         if !self.fabric.alive(node) {
@@ -66,8 +66,8 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
         if length == 0 {
             return ReadEnd::Ok(0);
         }
-        // The key before and after: a word that is being replaced is not published meanwhile, and one
-        // that was withdrawn before is not told under the next key.
+        // The key is read before and after the word: a word that is being replaced is not
+        // published, and a withdrawn word is not returned under the next key.
         let before = peer.read(Register::PublishedKey);
         let word = peer.read(Register::PublishedWord);
         let after = peer.read(Register::PublishedKey);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Descriptors go back to the driver: the completion ring's producer.
+//! Returns descriptors to the driver: the completion ring's producer.
 
 use lnd_core::id::Tag;
 use lnd_core::sync::{fence, Ordering};
@@ -13,8 +13,8 @@ use crate::regs::{ErrorBits, Register, RegisterAccess};
 use lnd_core::ports::Returned;
 
 impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
-    /// Whether the completion ring has room for `entries` more. A head that makes no sense shows a
-    /// ring that is full; after a reset, one of which nothing was taken yet.
+    /// Whether the completion ring has room for `entries` more. With an invalid head the ring
+    /// counts as full. After a reset the head counts as the new start until the driver writes it.
     pub(super) fn room_for(&mut self, entries: u32) -> bool {
         let head = self.memory.read(Register::CompletionHead);
         let size = self.memory.ring();
@@ -30,8 +30,8 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
         size.saturating_sub(used) >= entries
     }
 
-    /// Posts the completion of a descriptor that has just come back. The caller has seen room for
-    /// two, since the adversary may post it twice.
+    /// Posts the completion of a descriptor that has just come back. The caller has checked for
+    /// room for two, because the adversary may post it twice.
     pub(super) fn complete(&mut self, tag: Tag, returned: Returned, cause: ErrorBits) {
         let status = completion::encode(returned, cause);
         match self.faults.completion(tag) {
@@ -51,7 +51,7 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
         }
     }
 
-    /// Posts held completions whose time has come.
+    /// Posts held completions that are due.
     pub(super) fn deliver_held(&mut self, now: Instant) {
         for at in 0..HELD {
             let due = match self.held.0.get(at) {
@@ -69,8 +69,8 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
 
     fn post(&mut self, tag: Tag, status: u32) {
         let entry = self.memory.completion(self.completion_tail);
-        // Release: partner is the Acquire fence in the driver's `pop`: who sees a field of this entry
-        // sees that the reset has made the entry's sequence word another.
+        // Release: partner is the Acquire fence in the driver's `pop`: a reader of a field of this
+        // entry sees that the reset has changed the entry's sequence word.
         fence(Ordering::Release);
         // Relaxed: published by the sequence word.
         entry.status.store(status, Ordering::Relaxed);
@@ -79,7 +79,7 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
         self.completion_tail = self.completion_tail.wrapping_add(1);
         // Release: partner is the Acquire in the driver's `pop`; the bytes moved come before too.
         entry.sequence.store(self.completion_tail, Ordering::Release);
-        // Relaxed: a snapshot; the driver goes by the sequence words.
+        // Relaxed: a snapshot; the driver uses the sequence words.
         self.memory.registers().completion_tail.store(self.completion_tail, Ordering::Relaxed);
         self.progress.completions += 1;
     }
@@ -106,18 +106,19 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
         }
     }
 
-    /// Tells the driver of a descriptor that another engine has given back, if it has not been told.
+    /// Reports a descriptor that another engine has returned to the driver, unless it was reported.
     pub(super) fn report(&mut self, index: u32) {
         let Some(descriptor) = self.memory.descriptor(index) else { return };
         let own = descriptor.own();
         let Some(returned) = own.returned().filter(|_| !own.reported()) else { return };
-        // Ours alone: the puller is through with it, and the driver posts when it has been told.
+        // No other party changes it: the puller is done, and the driver posts it only after the
+        // report.
         descriptor.set(own.reporting());
         let tag = descriptor.read().tag;
         self.complete(tag, returned, ErrorBits::empty());
     }
 
-    /// Gives one of our own pulls back: its own word, then the completion. No other party changes it.
+    /// Returns one of our own pulls: its own word, then the completion. No other party changes it.
     pub(super) fn give_back(&mut self, index: u32, state: State, cause: ErrorBits) {
         let Some(descriptor) = self.memory.descriptor(index) else { return };
         let own = descriptor.own();
@@ -128,8 +129,8 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
         }
     }
 
-    /// Gives one of our own staged descriptors back, if the own word is still `own`: what was decided by
-    /// that value must not hit a descriptor that a puller has claimed meanwhile.
+    /// Returns one of our own staged descriptors, if its own word is still `own`: the decision was
+    /// based on that value and must not affect a descriptor that a puller has claimed since.
     pub(super) fn take_back(&mut self, own: Own, index: u32, state: State, cause: ErrorBits) {
         let Some(descriptor) = self.memory.descriptor(index) else { return };
         let back = own.into(state).reporting();

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! How an engine works.
+//! The settings of an engine.
 
 use lnd_core::time::Span;
 
-/// How an engine works.
+/// The settings of an engine.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
-    /// Most bytes moved per pull and step, at least one: also how long a recall or a stop waits at
-    /// most.
+    /// Most bytes moved per pull and step, at least one. It bounds how long an invalidation or a
+    /// stop waits.
     pub chunk: u32,
-    /// How long a pull tries to reach a source that does not answer.
+    /// How long a pull retries a source that does not answer.
     pub retry_bound: Span,
 }
 

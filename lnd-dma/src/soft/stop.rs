@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Stopping, and starting again (S0-10 to S0-12).
+//! Stops the engine and starts it again (S0-10 to S0-12).
 //!
-//! The driver writes STOP; pullers of other nodes look at STOP after they have claimed a descriptor
-//! of ours and between chunks. They claim, fence and look; we see STOP, fence and look for claims:
-//! one of the two sees the other. A puller that looks only after the reset sees another round than
-//! before its claim, and has touched nothing. STOPPED is shown after a whole pass over the table that found no
-//! claim, with no pull of our own left.
+//! The driver writes STOP. Pullers of other nodes check STOP after they have claimed one of our
+//! descriptors and between chunks. They claim, fence and check STOP; the engine sees STOP, fences
+//! and checks for claims: one of the two sees the other. A puller that checks only after the reset
+//! sees another round than before its claim, and has accessed nothing. STOPPED is written after a
+//! whole pass over the table that found no claim, with none of our own pulls left.
 
 use lnd_core::defect::fenced;
 use lnd_core::sync::Ordering;
@@ -25,7 +25,7 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
         self.abort_all();
         self.abort_read();
         if self.stop_at == 0 {
-            // Partner: the puller's fence between its claim and its look at STOP.
+            // Partner: the puller's fence between its claim and its check of STOP.
             fenced("no-fence-in-stop", Ordering::SeqCst);
             self.stop_busy = false;
         }
@@ -41,8 +41,8 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
         }
         self.stop_at = 0;
         if !self.stop_busy {
-            // What was posted before is not begun any more; what the driver posts after the reset
-            // is not lost, however late we execute it.
+            // Earlier posts no longer begin; what the driver posts after the reset is not lost,
+            // however late the engine executes the reset.
             self.post_head = self.memory.read(Register::PostTail);
             self.memory.write(Register::PostHead, self.post_head);
             self.show(stopped);
@@ -50,8 +50,8 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
         }
     }
 
-    /// Whether another node's engine may still read what a descriptor stages. A claim of a dead
-    /// node ends here: it touches nothing any more.
+    /// Whether another node's engine may still read a staged descriptor's memory. A claim of a dead
+    /// node ends here: that node accesses nothing any more.
     fn is_claimed(&self, index: u32) -> bool {
         let Some(descriptor) = self.memory.descriptor(index) else { return false };
         let own = descriptor.own();
@@ -64,7 +64,7 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
         !descriptor.swap(own, own.into(State::Touched))
     }
 
-    /// Lets go of every pull.
+    /// Ends every pull.
     fn abort_all(&mut self) {
         for at in 0..self.pulls.len() {
             self.let_go(at);
@@ -73,8 +73,8 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
         self.taken = None;
     }
 
-    /// Lets go of the pull in a place. Nothing is reported: the descriptor's own word tells, and the driver
-    /// reads it there.
+    /// Ends the pull in a place without a completion: the descriptor's own word shows the outcome,
+    /// and the driver reads it there.
     pub(super) fn let_go(&mut self, at: usize) {
         let Some(mut pull) = self.pulls.get_mut(at).and_then(Option::take) else { return };
         let (state, _) = pull.break_off(ErrorBits::empty());
@@ -89,9 +89,9 @@ impl<'m, F: Fabric<'m>, A: Faults> SoftEngine<'m, F, A> {
         }
     }
 
-    /// Begins again: the driver has taken its descriptors away, and may have posted others already.
-    /// The rings begin where it says, whatever was in them. Bits left over in the bitmaps are of
-    /// descriptors whose own word does not bear them out.
+    /// Starts again. The driver has reclaimed its descriptors, and may have posted others. The
+    /// rings start where the registers say, whatever they held. Remaining bits in the bitmaps have
+    /// no effect, because the descriptors' own words do not match them.
     pub(super) fn reset(&mut self) {
         let registers = self.memory.registers();
         self.post_head = self.memory.read(Register::PostStart);
