@@ -14,7 +14,7 @@
 	{ LND_TRACE_STALE, "stale" },		\
 	{ LND_TRACE_POSTED, "posted" },		\
 	{ LND_TRACE_INVALIDATED, "invalidated" }, \
-	{ LND_TRACE_RECLAIMED, "yanked" },		\
+	{ LND_TRACE_RECLAIMED, "reclaimed" },		\
 	{ LND_TRACE_SENT, "said" },		\
 	{ LND_TRACE_RECEIVED, "heard" },		\
 	{ LND_TRACE_PEER, "peer" },		\

@@ -207,8 +207,8 @@ static const char *link_failure(void)
 	TRY(until("the PUT did not end with its link", first_idle));
 	if (nodes[0].ledger.failed != 1 || nodes[0].ledger.cause != LND_CAUSE_LINK_DOWN)
 		return "the PUT did not fail with its link";
-	if (!counter(&nodes[0], "yanked") || !counter(&nodes[0], "asserted"))
-		return "no descriptor was yanked";
+	if (!counter(&nodes[0], "reclaimed") || !counter(&nodes[0], "asserted"))
+		return "no descriptor was reclaimed";
 	node_let_go(&nodes[1]);
 	TRY(until("the pull from a dead link did not end", second_idle));
 	platform_cable(0, 1);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Counters with names: everything that is ignored, dropped or refused is counted (R69).
+//! This file names the counters: everything that is ignored, dropped or refused is counted (R69).
 
 macro_rules! counters {
     ($($(#[doc = $doc:literal])+ $name:ident => $text:literal,)+) => {
-        /// What is counted.
+        /// Something that is counted.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[repr(u8)]
         pub enum Counter { $($(#[doc = $doc])+ $name,)+ }
@@ -25,13 +25,13 @@ macro_rules! counters {
 counters! {
     /// Transfers accepted from the upper layer.
     Accepted => "accepted",
-    /// Requests of peers taken in.
+    /// Requests of peers accepted.
     Requests => "requests",
     /// Transfers reported OK.
     FinalizedOk => "finalized_ok",
     /// Transfers reported with an error.
     FinalizedError => "finalized_error",
-    /// Transfers that came back good although they had been cancelled (S0-16).
+    /// Transfers that came back good although they were cancelled (S0-16).
     LostRaces => "lost_races",
     /// Transfers refused at the call.
     Refused => "refused",
@@ -41,21 +41,21 @@ counters! {
     Posted => "posted",
     /// Doorbells rung.
     Doorbells => "doorbells",
-    /// Descriptors asked to come back.
+    /// Descriptors that the engine was asked to return.
     Invalidated => "invalidated",
     /// Invalidated descriptors that came back OK.
     CameBackOk => "came_back_ok",
     /// Invalidated descriptors that came back with an error.
     CameBackError => "came_back_error",
-    /// CANCELs said, of staged memory that a peer may be pulling.
+    /// CANCELs sent, for staged memory that a peer may be pulling.
     Cancels => "cancels",
-    /// CANCELs of peers heard.
+    /// CANCELs received from peers.
     CancelsHeard => "cancels_heard",
-    /// Descriptors yanked from a stopped engine.
-    Reclaimed => "yanked",
-    /// Yanked descriptors whose memory held their real outcome.
+    /// Descriptors reclaimed from a stopped engine.
+    Reclaimed => "reclaimed",
+    /// Reclaimed descriptors whose memory held their real outcome.
     ReclaimedReal => "reclaimed_real",
-    /// Transfers settled by hand.
+    /// Transfers settled with the proof of a stop, without a completion.
     Asserted => "asserted",
     /// Short messages handed to the channel.
     Sent => "sent",
@@ -65,7 +65,7 @@ counters! {
     Misrouted => "misrouted",
     /// Messages dropped because their sender is not admitted (S0-13).
     Early => "early",
-    /// Messages of or to another life (R29).
+    /// Messages from or to another incarnation (R29).
     WrongIncarnation => "wrong_incarnation",
     /// Requests of another session.
     WrongSession => "wrong_session",
@@ -75,7 +75,7 @@ counters! {
     OutsideWindow => "outside_window",
     /// Requests that were lost on the way, found by their gap.
     LostRequests => "lost_requests",
-    /// Requests that had to wait for a slot.
+    /// Requests that waited for a slot.
     Waited => "waited",
     /// Answers that matched no transfer.
     StaleAnswer => "stale_answer",
@@ -83,15 +83,15 @@ counters! {
     WrongAnswer => "wrong_answer",
     /// Completions of descriptors or messages that matched no transfer.
     StaleCompletion => "stale_completion",
-    /// Events that came after their debt was settled.
+    /// Events that arrived after their debt was settled.
     LateEvent => "late_event",
-    /// Completions whose index no slot has.
+    /// Completions with an index of no slot.
     ForeignCompletion => "foreign_completion",
     /// Messages that break the protocol.
     Protocol => "protocol",
-    /// Credit counts that cannot be.
+    /// Credit counts that are impossible.
     BadCredits => "bad_credits",
-    /// Sessions opened anew because credits were stuck.
+    /// Handshakes repeated because credits were stuck.
     Resyncs => "resyncs",
     /// Hellos and hello answers that did not apply.
     IgnoredHellos => "ignored_hellos",
@@ -99,50 +99,50 @@ counters! {
     UnheardHellos => "unheard_hellos",
     /// Peers declared down.
     PeersDown => "peers_down",
-    /// New lives of known peers.
+    /// New incarnations of known peers.
     PeersRestarted => "peers_restarted",
-    /// Peers that could not be taken up: the table is full.
+    /// Peers without a place: the table was full.
     PeersFull => "peers_full",
-    /// Hellos of nodes for which there was no room, answered so (S0-14).
+    /// Hellos of nodes without a place, answered with a refusal (S0-14).
     HellosRefused => "hellos_refused",
-    /// Answers to our hellos that said that there is no room.
+    /// Answers to our hellos with a refusal for want of room.
     NoRoom => "no_room",
     /// Links failed.
     LinksFailed => "links_failed",
-    /// Links and connections failed because a descriptor or message did not come back in time (R21).
+    /// Links and connections failed because a descriptor or message did not come back in time
+    /// (R21).
     DrainBoundHit => "drain_bound_hit",
     /// Links restored.
     LinksRestored => "links_restored",
-    /// Connections that failed, or that were stopped because a descriptor or message did not come back in
-    /// time.
+    /// Connections that failed, or that were stopped because a descriptor or message did not come
+    /// back in time.
     ConnectionsFailed => "connections_failed",
     /// Connections that were reset after their stop.
     ConnectionsReset => "connections_reset",
-    /// Links whose device did not identify itself when its stop was to be proven, or said what no
-    /// working device says.
+    /// Links whose device did not identify itself when its stop was to be proven, or whose
+    /// registers held what no working device reports.
     DevicesGone => "devices_gone",
-    /// Interrupt status words that no working device shows.
+    /// Interrupt status words that no working device reports.
     ImpossibleStatus => "impossible_status",
-    /// Links whose engine was asserted by the platform to have stopped.
+    /// Links whose stop the platform asserted.
     StopsAsserted => "stops_asserted",
     /// Deadlines that passed.
     Deadlines => "deadlines",
-    /// Descriptors the engine refused.
+    /// Descriptors that the engine refused.
     PostFailed => "post_failed",
-    /// Messages the channel refused although it had promised room.
+    /// Messages that the channel refused although it had reported room.
     SendFailed => "send_failed",
-    /// Messages that end a peer's transfer and had to wait for a way, or for room, in a slot of their own.
+    /// Final messages that waited in a slot of their own, for a path or for room.
     FinalsWaited => "finals_waited",
-    /// Messages that would have ended a peer's transfer and were never sent: no way, no room, and no slot to wait in
-    /// or no time left.
+    /// Final messages that were never sent: no path, no room, and no slot or no time left to wait.
     Unsaid => "unsaid",
-    /// Requests whose verdict came too late.
+    /// Requests whose decision came too late.
     DecisionLate => "decision_late",
-    /// Messages refused because the id of their peer was stale.
+    /// Messages refused because their peer's id was stale.
     StalePeer => "stale_peer",
 }
 
-/// What a counter is kept in. Wraps.
+/// The type of a counter. It wraps.
 #[cfg(not(feature = "dense"))]
 type Value = u64;
 #[cfg(feature = "dense")]
@@ -185,9 +185,9 @@ impl Counters {
     }
 }
 
-/// Something to count in: a set of counters, or words that several contexts share.
+/// A place to count in: a set of counters, or words that several contexts share.
 pub trait Count {
-    /// Adds one. Context: that of the call which is given the counter's place.
+    /// Adds one. Context: that of the call that receives this place.
     fn count(&mut self, counter: Counter);
 }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Seeded defects: what breaks the code on purpose, to show that a checker bites.
+//! This file seeds defects, which break the code on purpose to show that a checker finds them.
 //!
-//! What a concurrency model guards stands in the sources: an ordering or a fence under the name of the
-//! defect that takes it away. Defects of logic are in `tests/defects/patches`, and get into a copy of the
-//! tree that the checkers build. They are at work in builds with `--cfg lnd_defects` only, where the
-//! environment variable `LND_DEFECT` says which one; in every other build nothing of them is left.
-//! `tests/defects/list` lists each one, with the checker that must catch it.
+//! What a concurrency model guards is marked in the sources: an ordering or a fence under the name
+//! of the defect that removes it. Defects of logic are in `tests/defects/patches` and are applied
+//! to a copy of the tree that the checkers build. Defects are active only in builds with `--cfg
+//! lnd_defects`, where the environment variable `LND_DEFECT` names one. Every other build contains
+//! nothing of them. `tests/defects/list` lists each one with the checker that must find it.
 
 use crate::base::sync::{fence, Ordering};
 
@@ -15,7 +15,7 @@ const fn seeded(_name: &str) -> bool {
     false
 }
 
-/// Whether the defect of this name is at work. Only the patch list calls it.
+/// Whether the defect of this name is active. Only the patch list calls it.
 #[cfg(lnd_defects)]
 pub fn seeded(name: &str) -> bool {
     extern crate std;
@@ -23,7 +23,7 @@ pub fn seeded(name: &str) -> bool {
     CHOSEN.get_or_init(|| std::env::var("LND_DEFECT").ok()).as_deref() == Some(name)
 }
 
-/// `order`, unless the defect of this name has weakened it to `Relaxed`.
+/// `order`, unless the defect of this name weakens it to `Relaxed`.
 #[inline(always)]
 pub fn ordered(name: &str, order: Ordering) -> Ordering {
     if seeded(name) {
@@ -33,7 +33,7 @@ pub fn ordered(name: &str, order: Ordering) -> Ordering {
     }
 }
 
-/// A fence of this order, unless the defect of this name has taken it away.
+/// A fence of this order, unless the defect of this name removes it.
 #[inline(always)]
 pub fn fenced(name: &str, order: Ordering) {
     if !seeded(name) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Memory as the engine sees it.
+//! This file describes memory as the engine reaches it.
 
 /// Most fragments of one transfer (o2iblnd's limit is 256 plus one).
 pub const MAX_FRAGMENTS: usize = 256;
@@ -8,9 +8,9 @@ pub const MAX_FRAGMENT: u32 = 1 << 20;
 /// Longest transfer in bytes.
 pub const MAX_TRANSFER: u32 = MAX_FRAGMENTS as u32 * MAX_FRAGMENT;
 
-/// A piece of memory by its bus address: what a DMA engine can reach.
+/// A piece of memory by its bus address, which a DMA engine can reach.
 ///
-/// The address means what the engine and the [`Memory`](crate::ports::Memory) port agree on: a
+/// The engine and the [`Memory`](crate::ports::Memory) port agree on the kind of address: a
 /// physical address, an I/O virtual address, or an offset into a shared window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
@@ -30,7 +30,7 @@ impl Fragment {
     }
 }
 
-/// Why a fragment list was refused.
+/// The reason for which a fragment list was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FragmentError {
     /// More than [`MAX_FRAGMENTS`].
@@ -59,7 +59,7 @@ pub fn total(fragments: &[Fragment]) -> Result<u32, FragmentError> {
     total_of(fragments, |_| ())
 }
 
-/// The same, and `look` is called with each fragment that breaks no rule, in one pass.
+/// As [`total`], in one pass that calls `look` with each valid fragment.
 ///
 /// # Errors
 /// As for [`total`].
@@ -79,10 +79,11 @@ pub(crate) fn total_of(
         if fragment.length > MAX_FRAGMENT {
             return Err(FragmentError::TooLong);
         }
+        // An engine would wrap such an address and write to the start of memory.
         if fragment.address.checked_add(u64::from(fragment.length)).is_none() {
             return Err(FragmentError::Wraps);
         }
-        // 256 fragments of 1 MiB are 2^28 bytes: no overflow.
+        // 256 fragments of 1 MiB are 2^28 bytes, so the sum cannot overflow.
         sum += fragment.length;
         look(fragment);
     }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Names of things: nodes, lives, links, transfers. None of them has a magic zero (R10).
+//! This file names nodes, incarnations, links and transfers. No name has a magic zero (R10).
 
 use core::fmt;
 use core::num::NonZeroU64;
 
 /// A network identifier: an address within a network, `address@netN` in the field's notation.
 ///
-/// Layout of the number: network type and number in the upper half, address in the lower one, as in
-/// LNet's 4-byte NIDs. Never zero. A driver compares NIDs and never looks inside.
+/// The upper half of the number holds network type and number, the lower half the address, as in
+/// LNet's 4-byte NIDs. It is never zero. A driver compares NIDs and does not interpret them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(transparent)]
 pub struct Nid(NonZeroU64);
@@ -43,10 +43,11 @@ impl fmt::Display for Nid {
     }
 }
 
-/// One life of a node: chosen anew at every start (boot random and counter), never zero (R27).
+/// One incarnation of a node. It is chosen anew at every start (boot random and counter) and never
+/// zero (R27).
 ///
-/// Everything a node sends carries its own life and the life of the receiver it believes in; a
-/// message that names a wrong life changes nothing but a counter (INV-6, R29).
+/// Every message carries its sender's incarnation and the receiver's, as the sender knows it. A
+/// message that names a wrong incarnation changes nothing but a counter (INV-6, R29).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(transparent)]
 pub struct Incarnation(NonZeroU64);
@@ -66,12 +67,12 @@ impl Incarnation {
     }
 }
 
-/// Who a driver is: its NID and its incarnation.
+/// The identity of a driver: its NID and its incarnation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Identity {
     /// Our NID.
     pub nid: Nid,
-    /// This incarnation; another one after every start.
+    /// The present incarnation. Every start has another one.
     pub incarnation: Incarnation,
 }
 
@@ -104,16 +105,16 @@ impl LinkId {
     }
 }
 
-/// Names one use of one transfer slot: index and full generation (R14).
+/// The name of one use of one transfer slot: index and full generation (R14).
 ///
 /// A tag travels with descriptors, short messages and wire cookies. A tag of an earlier use of the
 /// slot is *stale*: it is counted and matches nothing. The generation is 32 bits wide and wraps
-/// after 2^32 uses of one slot; a tag would have to be delayed that long to be mistaken.
+/// after 2^32 uses of one slot. Only a tag that is delayed that long could match by mistake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Tag {
     /// Index of the slot, and of the descriptor on every link.
     pub index: u32,
-    /// How often the slot had been used when this tag was made.
+    /// The slot's use count when this tag was made.
     pub generation: u32,
 }
 
@@ -123,17 +124,17 @@ impl Tag {
         ((self.generation as u64) << 32) | self.index as u64
     }
 
-    /// The tag in a cookie. Any cookie decodes; whether it names anything is decided on use.
+    /// The tag in a cookie. Any cookie decodes. Its use decides whether it names anything.
     pub const fn from_cookie(cookie: u64) -> Self {
         Self { index: cookie as u32, generation: (cookie >> 32) as u32 }
     }
 }
 
-/// Names one use of one place in the driver's peer table: index and full generation (R14).
+/// The name of one use of one place in the driver's peer table: index and full generation (R14).
 ///
-/// A peer that is idle may be forgotten and its place given to another. An id of the former peer is
-/// then *stale*: it names nothing, and what it is given to changes nothing. The generation wraps after
-/// 2^32 uses of one place.
+/// An idle peer may be forgotten, and its place given to another. An id of the former peer is then
+/// *stale*: it names nothing, and a call with it changes nothing. The generation wraps after 2^32
+/// uses of one place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PeerId {
     index: u32,
@@ -141,7 +142,7 @@ pub struct PeerId {
 }
 
 impl PeerId {
-    /// The id of its parts. Any parts make one; whether it names anything is decided on use.
+    /// The id of its parts. Any parts make an id. Its use decides whether it names anything.
     pub const fn new(index: u32, generation: u32) -> Self {
         Self { index, generation }
     }
@@ -151,7 +152,7 @@ impl PeerId {
         self.index as usize
     }
 
-    /// How often the place had been used when this id was made.
+    /// The place's use count when this id was made.
     pub const fn generation(self) -> u32 {
         self.generation
     }

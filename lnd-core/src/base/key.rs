@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! What an engine needs beside a tag to pull what another one has staged.
+//! This file holds the key that an engine needs beside a tag to pull what another engine has
+//! staged.
 
 /// Longest key in bytes.
 pub const MAX_KEY: usize = 32;
 
-/// A remote key, an address: whatever names staged memory to the engine that pulls it. Opaque: engines make
-/// keys and judge them, the driver carries them from one to the other. At most [`MAX_KEY`] bytes; none at all
-/// is no key.
+/// A remote key, an address, or anything else that names staged memory to the engine that pulls it.
+/// It is opaque: engines make and check keys, and the driver carries them from one to the other
+/// (decision 0028). At most [`MAX_KEY`] bytes. An empty key is no key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Key {
     length: u8,
@@ -15,7 +16,7 @@ pub struct Key {
 }
 
 impl Key {
-    /// No key: of engines that pull by tag alone.
+    /// No key, for engines that pull by tag alone.
     pub const NONE: Self = Self { length: 0, bytes: [0; MAX_KEY] };
 
     /// The key of these bytes. `None`: there are more than [`MAX_KEY`].
@@ -26,7 +27,7 @@ impl Key {
         for (to, from) in place.iter_mut().zip(bytes) {
             *to = *from;
         }
-        // At most `MAX_KEY`: the cast loses nothing.
+        // At most `MAX_KEY` bytes, so the cast loses nothing.
         key.length = bytes.len() as u8;
         Some(key)
     }
@@ -43,7 +44,7 @@ impl Key {
         self.length as usize
     }
 
-    /// Whether it is no key.
+    /// Whether it is empty, which means no key.
     #[inline]
     pub const fn is_empty(&self) -> bool {
         self.length == 0

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! What the two sides say to each other, as values; `lnd-shortmsg` gives them a wire format.
+//! This file holds the messages between two nodes as values. `lnd-shortmsg` gives them a wire
+//! format.
 //!
-//! Two layers (S3-6): [`PullReady`] is the one *control* message, handled in constant time without
-//! the upper layer (INV-8); everything else is an LND message.
+//! There are two layers (S3-6). [`PullReady`] is the one *control* message, handled in constant
+//! time without the upper layer (INV-8). Every other message is an LND message.
 
 use crate::base::id::{Incarnation, Nid, Tag};
 #[cfg(doc)]
@@ -11,11 +12,10 @@ use crate::base::key::Key;
 /// Longest upper-layer header in bytes (an LNet header with 16-byte NIDs has 96).
 pub const MAX_HEADER: usize = 96;
 
-/// Which queue of the channel a message travels in.
+/// The queue of the channel that a message travels in.
 ///
-/// Requests use credits and may have to wait for the receiver's resources. Everything that answers,
-/// greets or returns credits has a lane of its own, so that it never waits behind a request
-/// (INV-11, R33, R62).
+/// Requests use credits and may wait for the receiver's resources. Answers, hellos and credit
+/// returns have a lane of their own, so they never wait behind a request (INV-11, R33, R62).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Lane {
     /// IMMEDIATE, PUT_REQ, GET_REQ: one credit each.
@@ -27,43 +27,46 @@ pub enum Lane {
 /// What every message carries beside its content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Envelope {
-    /// Who sends.
+    /// The sender.
     pub from: Nid,
-    /// Who shall receive.
+    /// The receiver.
     pub to: Nid,
-    /// The sender's life.
+    /// The sender's incarnation.
     pub from_incarnation: Incarnation,
-    /// The receiver's life as the sender knows it; `None` only in a hello to an unknown peer.
+    /// The receiver's incarnation as the sender knows it. `None` only in a hello to an unknown
+    /// peer.
     pub to_incarnation: Option<Incarnation>,
-    /// The sender's session with this peer. It lasts until one of the two starts a new incarnation, or
-    /// the sender forgets the peer; sequence numbers and credits of requests run through it.
+    /// The sender's session with this peer. It lasts until one of the two starts a new incarnation,
+    /// or until the sender forgets the peer. The sequence numbers and credits of requests belong to
+    /// it.
     pub session: u32,
     /// Number of this message within the session and its lane, counted from 1. A hello carries the
     /// number of the last request of the session.
     pub sequence: u32,
-    /// How many requests of the receiver's session the sender has consumed in all, modulo 2^16:
-    /// a lost or repeated message loses or repeats no credit (INV-12).
+    /// How many requests of the receiver's session the sender has consumed in all, modulo 2^16. A
+    /// lost or repeated message therefore loses or repeats no credit (INV-12).
     pub credits: u16,
-    /// The receiver's session that `credits` speaks of.
+    /// The receiver's session to which `credits` belongs.
     pub credits_of: u32,
 }
 
-/// Opens a session, or goes on with it (S0-14: always accepted). A hello of the session that the
-/// receiver knows changes nothing of what has been sent: requests in flight across it are taken once.
+/// Opens a session or continues it (S0-14: always accepted). A hello of a known session changes
+/// nothing of what was sent: each request in flight across it is accepted once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hello {
-    /// Lowest wire version the sender speaks.
+    /// Lowest wire version of the sender.
     pub version_min: u8,
-    /// Highest wire version the sender speaks.
+    /// Highest wire version of the sender.
     pub version_max: u8,
     /// Largest payload of an IMMEDIATE the sender can receive, in bytes.
     pub immediate_max: u32,
     /// [`Features`](crate::ports::Features) bits of the sender's engine.
     pub features: u32,
-    /// Requests that the sender no longer waits for: bit `i` is request `sequence - i` of the session.
-    /// The receiver returns the credit of each that it has not taken, and does not take it any more.
+    /// Requests that the sender no longer waits for. Bit `i` is request `sequence - i` of the
+    /// session. The receiver returns the credit of each that it has not received, and refuses it
+    /// from then on.
     pub given_up: u32,
-    /// Which handshake of the session this hello belongs to, modulo 2^8; its answer repeats it (R31).
+    /// The number of this handshake within the session, modulo 2^8. The answer repeats it (R31).
     pub attempt: u8,
 }
 
@@ -74,10 +77,10 @@ pub struct HelloAck {
     pub session: u32,
     /// The hello's attempt.
     pub attempt: u8,
-    /// The version both sides will speak, or `None`: the ranges do not meet.
+    /// The version that both sides use. `None`: the ranges have no common version.
     pub version: Option<u8>,
-    /// Requests the receiver of this answer may have in flight: its credits. Zero: there is no room for
-    /// another peer, and the hello has opened no session (S0-14).
+    /// Requests that the receiver of this answer may have in flight: its credits. Zero: there is no
+    /// room for another peer, and the hello has opened no session (S0-14).
     pub depth: u16,
     /// Largest payload of an IMMEDIATE the answering side can receive, in bytes.
     pub immediate_max: u32,
@@ -85,7 +88,7 @@ pub struct HelloAck {
     pub features: u32,
 }
 
-/// Why a request was refused. A small enum of our own: errno values do not cross the wire.
+/// The reason of a refusal. It is an enum of this protocol: errno values do not cross the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum NakReason {
@@ -95,9 +98,10 @@ pub enum NakReason {
     NoResources = 2,
     /// The receiver is shutting down.
     ShuttingDown = 3,
-    /// The receiver could not make sense of the request.
+    /// The receiver cannot interpret the request.
     BadRequest = 4,
-    /// The receiver failed locally after it had accepted the request. Only then may it have pulled a part.
+    /// The receiver failed locally after it had accepted the request. Only then may it have pulled
+    /// a part.
     Failed = 5,
 }
 
@@ -106,7 +110,7 @@ impl NakReason {
     pub const ALL: [Self; 5] =
         [Self::NoMatch, Self::NoResources, Self::ShuttingDown, Self::BadRequest, Self::Failed];
 
-    /// The refusal with a wire value, if there is one.
+    /// The refusal with this wire value. `None`: there is none.
     pub const fn from_wire(value: u8) -> Option<Self> {
         match value {
             1 => Some(Self::NoMatch),
@@ -119,7 +123,7 @@ impl NakReason {
     }
 }
 
-/// "My transmit side is staged, start your receive side" (S3-7). The only control message.
+/// "My transmit side is staged, start your receive side" (S3-7). It is the only control message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PullReady<'a> {
     /// The requester's transfer: the cookie of its GET_REQ.
@@ -128,12 +132,12 @@ pub struct PullReady<'a> {
     pub source: Tag,
     /// Bytes staged.
     pub length: u32,
-    /// The [`Key`] that the requester's engine needs to pull them, by its bytes; none from an engine that has no
-    /// keys.
+    /// The bytes of the [`Key`] that the requester's engine needs to pull them. Empty where engines
+    /// have no keys.
     pub key: &'a [u8],
 }
 
-/// One message. `header` is the upper layer's and opaque, at most [`MAX_HEADER`] bytes.
+/// One message. `header` belongs to the upper layer and is opaque, at most [`MAX_HEADER`] bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Message<'a> {
     /// Opens a session.
@@ -148,7 +152,7 @@ pub enum Message<'a> {
         payload: &'a [u8],
     },
     /// "I have staged `length` bytes under `source`: pull them" (S3-5, R24). Like every request it
-    /// carries all that is needed to serve it (R16).
+    /// carries everything that is needed to serve it (R16).
     PutReq {
         /// Upper-layer header.
         header: &'a [u8],
@@ -156,25 +160,25 @@ pub enum Message<'a> {
         source: Tag,
         /// Bytes staged.
         length: u32,
-        /// The [`Key`] that the receiver's engine needs to pull them, by its bytes; none from an engine that has
-        /// no keys.
+        /// The bytes of the [`Key`] that the receiver's engine needs to pull them. Empty where
+        /// engines have no keys.
         key: &'a [u8],
     },
     /// The receiver will not pull.
     PutNak {
         /// The PUT_REQ's `source`.
         source: Tag,
-        /// Why.
+        /// The reason.
         why: NakReason,
     },
-    /// The receiver has pulled; only for engines that cannot tell the source side themselves.
+    /// The receiver has pulled. Sent only where engines do not report that to the source.
     PutDone {
         /// The PUT_REQ's `source`.
         source: Tag,
         /// `None`: all bytes were pulled.
         failed: Option<NakReason>,
     },
-    /// "Stage what matches, then tell me" (S3-3). The answer is [`PullReady`] or a GET_NAK.
+    /// "Stage what matches, then notify me" (S3-3). The answer is [`PullReady`] or a GET_NAK.
     GetReq {
         /// Upper-layer header.
         header: &'a [u8],
@@ -187,12 +191,12 @@ pub enum Message<'a> {
     GetNak {
         /// The GET_REQ's `sink`.
         sink: Tag,
-        /// Why.
+        /// The reason.
         why: NakReason,
     },
-    /// "Pull no more under `source`": the sender wants back what it has staged for a PUT_REQ. Nothing is
-    /// taken of a request that has not come yet. The answer is the end of the pull, PUT_DONE or PUT_NAK, or a
-    /// PUT_NAK that says that there is none.
+    /// "Pull no more under `source`": the sender invalidates what it has staged for a PUT_REQ. A
+    /// request that has not arrived yet is refused when it arrives. The answer is the end of the
+    /// pull, PUT_DONE or PUT_NAK, or a PUT_NAK that there is no pull.
     CancelPut {
         /// The PUT_REQ's `source`.
         source: Tag,
@@ -208,11 +212,11 @@ pub enum Message<'a> {
         /// Its `sink`.
         sink: Tag,
     },
-    /// Returns credits when nothing else does.
+    /// Returns credits when no other message does.
     Noop,
-    /// The last message of a life (R35).
+    /// The last message of an incarnation (R35).
     Close,
-    /// The control layer.
+    /// A message of the control layer.
     PullReady(PullReady<'a>),
 }
 
@@ -227,7 +231,7 @@ impl<'a> Message<'a> {
         }
     }
 
-    /// The payload that comes along; empty for kinds that have none.
+    /// The inline payload. Empty for kinds that have none.
     pub const fn payload(&self) -> &'a [u8] {
         match self {
             Self::Immediate { payload, .. } => payload,
@@ -235,7 +239,7 @@ impl<'a> Message<'a> {
         }
     }
 
-    /// The engine's key that comes along; empty for kinds that have none.
+    /// The engine's key. Empty for kinds that have none.
     pub const fn key(&self) -> &'a [u8] {
         match self {
             Self::PutReq { key, .. } => key,
@@ -244,7 +248,7 @@ impl<'a> Message<'a> {
         }
     }
 
-    /// The same message with another header, payload and key, as far as its kind has them.
+    /// The same message with another header, payload and key, where its kind has them.
     pub const fn with<'b>(
         &self,
         header: &'b [u8],
@@ -272,8 +276,10 @@ impl<'a> Message<'a> {
         }
     }
 
-    /// The lane this kind of message travels in.
+    /// The lane of this kind of message.
     pub const fn lane(&self) -> Lane {
+        // The match lists the requests. A new kind of message without credits falls into the
+        // control lane, which never waits for a credit.
         match self {
             Self::Immediate { .. } | Self::PutReq { .. } | Self::GetReq { .. } => Lane::Request,
             _ => Lane::Control,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Names, times, messages, counters and atomics: what every other room uses.
+//! This folder holds names, times, messages, counters and atomics, which all other folders use.
 
 pub mod counters;
 #[doc(hidden)]

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! A message in memory of its own.
+//! This file holds a message in memory of its own.
 
 use heapless::Vec;
 
 use super::key::MAX_KEY;
 use super::message::{Envelope, Message, MAX_HEADER};
 
-/// A message with its envelope, in memory of its own, for channels that keep what they are given. `PAYLOAD`:
-/// bytes of the largest payload, [`Channel::immediate_max`](crate::ports::Channel::immediate_max).
+/// A message with its envelope, in memory of its own, for channels that keep their messages.
+/// `PAYLOAD` is the largest payload in bytes,
+/// [`Channel::immediate_max`](crate::ports::Channel::immediate_max).
 ///
 /// ```
 /// use lnd_core::id::{Incarnation, Nid};
@@ -17,17 +18,15 @@ use super::message::{Envelope, Message, MAX_HEADER};
 /// let (from, to) = (Nid::from_raw(1).unwrap(), Nid::from_raw(2).unwrap());
 /// let from_incarnation = Incarnation::from_raw(7).unwrap();
 /// let envelope = Envelope {
-///     from, to, from_incarnation, to_incarnation: None, session: 1, sequence: 1, credits: 0, credits_of: 0,
-/// };
-/// let message = Message::Immediate { header: b"header", payload: b"payload" };
-/// let kept = OwnedMessage::<16>::new(&envelope, &message).unwrap();
-/// assert_eq!(kept.message(), message);
-/// assert!(OwnedMessage::<4>::new(&envelope, &message).is_none());
+/// from, to, from_incarnation, to_incarnation: None, session: 1, sequence: 1, credits: 0,
+/// credits_of: 0, }; let message = Message::Immediate { header: b"header", payload: b"payload" };
+/// let kept = OwnedMessage::<16>::new(&envelope, &message).unwrap(); assert_eq!(kept.message(),
+/// message); assert!(OwnedMessage::<4>::new(&envelope, &message).is_none());
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OwnedMessage<const PAYLOAD: usize> {
     envelope: Envelope,
-    /// Without its slices.
+    /// The message without its slices.
     message: Message<'static>,
     header: Vec<u8, MAX_HEADER>,
     payload: Vec<u8, PAYLOAD>,

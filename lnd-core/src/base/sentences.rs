@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! What an error says to a reader.
+//! This file gives each error a sentence for its reader.
 
-/// Implements [`Display`](core::fmt::Display) and [`Error`](core::error::Error) for an error, by a sentence
-/// for each of its values.
+/// Implements [`Display`](core::fmt::Display) and [`Error`](core::error::Error) for an error, with
+/// one sentence for each of its values.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! sentences {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! The one place that names an atomic, and what an atomic guards.
+//! This file is the one place that names an atomic, and the memory that an atomic guards.
 //!
-//! Every shared word of the project goes through this module, so that the same source is compiled
+//! Every shared word of the project goes through this module. So the same source is compiled in
 //! three ways: on the machine's atomics, on [loom]'s model of them (`--cfg loom`), and on counted
 //! ones (feature `count-ops`), with which the tests count locked operations and full fences.
 //!
@@ -19,10 +19,10 @@ pub use core::sync::atomic::Ordering;
 #[cfg(not(loom))]
 pub use counted::{fence, AtomicU32};
 
-/// Memory that a shared word guards: whoever the word says is inside has it for himself. The
-/// interface is that of [`core::cell::UnsafeCell`].
+/// Memory that a shared word guards. The context that the word admits has it alone. The interface
+/// is that of [`core::cell::UnsafeCell`].
 ///
-/// In the models loom fails an entry that the word does not order after the one before.
+/// In the models loom fails an entry that the word does not order behind the one before.
 #[derive(Debug)]
 #[cfg_attr(not(loom), repr(transparent))]
 pub struct Guarded<T> {
@@ -32,7 +32,7 @@ pub struct Guarded<T> {
 }
 
 impl<T> Guarded<T> {
-    /// Memory that nobody has entered.
+    /// Memory that no context has entered.
     #[inline]
     pub fn new(inside: T) -> Self {
         Self {
@@ -42,11 +42,12 @@ impl<T> Guarded<T> {
         }
     }
 
-    /// Where it is. Context: whoever is inside.
+    /// Its address. Context: the one that the word admits.
     #[inline]
     #[cfg_attr(loom, track_caller)]
     pub fn get(&self) -> *mut T {
         #[cfg(loom)]
+        // An empty access for loom: it fails if another context may be inside at the same time.
         self.entered.with_mut(|_| ());
         self.inside.get()
     }
@@ -64,7 +65,7 @@ mod counted {
 
     /// A 32-bit atomic word; the interface is that of [`core::sync::atomic::AtomicU32`].
     ///
-    /// Layout: exactly one `u32`, so that it may lie in memory shared with a device or a process.
+    /// The layout is exactly one `u32`, so it may lie in memory shared with a device or a process.
     #[derive(Debug, Default)]
     #[repr(transparent)]
     pub struct AtomicU32(core::sync::atomic::AtomicU32);
@@ -133,7 +134,7 @@ mod counted {
             self.0.compare_exchange(current, new, success, failure)
         }
 
-        /// As [`compare_exchange`](Self::compare_exchange), and may fail for no reason.
+        /// As [`compare_exchange`](Self::compare_exchange), and may also fail spuriously.
         ///
         /// # Errors
         /// The word's value; nothing was written.
@@ -150,7 +151,7 @@ mod counted {
         }
     }
 
-    /// A memory fence; `SeqCst` is the full fence that the gates' protocols need.
+    /// A memory fence. `SeqCst` is the full fence that the gates' protocols need.
     #[inline]
     pub fn fence(order: Ordering) {
         super::tally::fenced(order);
@@ -160,7 +161,7 @@ mod counted {
 
 /// Counts of locked operations, full fences and loads since they were last taken.
 ///
-/// Without the feature `count-ops` nothing is counted and the calls cost nothing.
+/// Without the feature `count-ops` nothing is counted, and the calls cost nothing.
 #[cfg(not(loom))]
 pub mod tally {
     use super::Ordering;
@@ -195,9 +196,9 @@ pub mod tally {
         let _ = order;
     }
 
-    /// What was counted since the last call: `(locked operations, full fences)`.
+    /// The counts since the last call: `(locked operations, full fences)`.
     ///
-    /// Context: any; the counts are process wide, so a test that reads them runs alone.
+    /// Context: any. The counts are process wide, so a test that reads them runs alone.
     #[cfg(feature = "count-ops")]
     pub fn take() -> (usize, usize) {
         (cells::LOCKED.swap(0, Ordering::Relaxed), cells::FENCES.swap(0, Ordering::Relaxed))

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Time as an argument: the library owns no clock (R36).
+//! This file makes time an argument: the library owns no clock (R36).
 
 /// A point on one monotonic clock, in nanoseconds since an origin of the host's choice.
 ///
 /// Every call that needs the time takes it as an argument. The host reads its coarse clock once per
-/// batch of calls; a clock that steps backwards is harmless: deadlines already passed stay passed.
+/// batch of calls. A clock that steps backwards is harmless: deadlines that have passed stay
+/// passed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(transparent)]
 pub struct Instant(u64);
@@ -30,13 +31,13 @@ impl Instant {
         self.0
     }
 
-    /// This instant moved by `span`; stops at [`NEVER`](Self::NEVER) rather than wrap.
+    /// This instant moved by `span`. It stops at [`NEVER`](Self::NEVER) instead of wrapping.
     #[must_use]
     pub const fn after(self, span: Span) -> Self {
         Self(self.0.saturating_add(span.0))
     }
 
-    /// Time passed since `earlier`; zero if `earlier` is later.
+    /// Time passed since `earlier`. Zero if `earlier` is later.
     pub const fn since(self, earlier: Self) -> Span {
         Span(self.0.saturating_sub(earlier.0))
     }

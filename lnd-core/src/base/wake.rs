@@ -1,39 +1,40 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Whether the thread has been called for: a run sees what was left for it before a call, or there
-//! will be another run (INV-15).
+//! This file wakes a thread without losing work: work queued before a call is seen by the current
+//! run, or a new run is scheduled (INV-15).
 
 use crate::base::defect::ordered;
 use crate::base::sync::{AtomicU32, Ordering};
 
-/// The word between those who leave work for a thread and the thread that runs.
+/// The word between the contexts that queue work for a thread and the thread itself.
 ///
-/// Whoever leaves work [`call`](Self::call)s, and wakes the thread if he is the first; the thread
-/// [`begin`](Self::begin)s each run, then looks for work. So the thread is woken once between two
-/// runs, whoever has called how often, and no work is left lying.
+/// A context that has queued work [`call`](Self::call)s. The first caller since the last run began
+/// wakes the thread. The thread [`begin`](Self::begin)s each run and then looks for work. So the
+/// thread is woken once between two runs, however often it is called, and no work is left behind.
 #[derive(Debug)]
 pub struct Wake {
     called: AtomicU32,
 }
 
 impl Wake {
-    /// Nobody has called yet.
+    /// No call was made yet.
     pub fn new() -> Self {
         Self { called: AtomicU32::new(0) }
     }
 
-    /// Calls for a run after what the caller has just done. `true`: he is the first since a run
-    /// last began, and must wake the thread. Context: any. One locked operation.
+    /// Requests a run after what the caller has just done. `true`: this is the first call since a
+    /// run last began, and the caller must wake the thread. Context: any. One locked operation.
     #[must_use = "the first who calls wakes the thread"]
     pub fn call(&self) -> bool {
-        // AcqRel: what was done before is seen by the run that takes this; partner: `begin`.
+        // AcqRel: the run that clears this call sees what was done before it. Partner: `begin`.
         let order = ordered("wake-relaxed", Ordering::AcqRel);
         self.called.swap(1, order) == 0
     }
 
-    /// A run begins: it sees everything that was done before a call that woke nobody. Context: the
-    /// thread. One locked operation.
+    /// Begins a run. It sees everything that was done before a call that woke no thread. Context:
+    /// the thread. One locked operation.
     pub fn begin(&self) {
-        // AcqRel: partner is `call`.
+        // AcqRel: partner is `call`. The work is searched behind this exchange. A call that comes
+        // later finds zero and wakes the thread again.
         self.called.swap(0, ordered("run-relaxed", Ordering::AcqRel));
     }
 }

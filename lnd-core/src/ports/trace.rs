@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! What happened, as values: one enum for the simulator, a kernel tracepoint and firmware (R70).
+//! This file holds events as values: one enum for the simulator, a kernel tracepoint and firmware
+//! (R70).
 
 pub mod compact;
 
@@ -9,7 +10,7 @@ use crate::machines::link::{Connection, LinkState};
 use crate::machines::peer::HelloState;
 use crate::machines::transfer::{Effect, Event, Status, Word};
 
-/// One happening. Plain values: can be hashed, compared and stored.
+/// One event. Plain values: they can be hashed, compared and stored.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Trace {
     /// A transfer was accepted.
@@ -25,13 +26,13 @@ pub enum Trace {
     Step {
         /// The transfer.
         tag: Tag,
-        /// What happened.
+        /// The event.
         event: Event,
         /// The word before.
         before: Word,
         /// The word after.
         after: Word,
-        /// What had to be done.
+        /// What the caller had to do.
         effect: Effect,
     },
     /// A tag matched nothing.
@@ -43,48 +44,48 @@ pub enum Trace {
     Posted {
         /// The transfer.
         tag: Tag,
-        /// On which link.
+        /// Its link.
         link: LinkId,
     },
-    /// The engine was asked for a descriptor.
+    /// The engine was asked to return a descriptor.
     Invalidated {
         /// The transfer.
         tag: Tag,
-        /// On which link.
+        /// Its link.
         link: LinkId,
     },
-    /// A stopped engine's descriptor was taken away.
+    /// A stopped engine's descriptor was reclaimed.
     Reclaimed {
         /// The transfer.
         tag: Tag,
-        /// On which link.
+        /// Its link.
         link: LinkId,
         /// The descriptor's memory held its real outcome.
         real: bool,
     },
     /// A short message was handed over.
     Sent {
-        /// To whom.
+        /// The receiver.
         to: Nid,
-        /// On which link.
+        /// Its link.
         link: LinkId,
-        /// In which lane.
+        /// Its lane.
         lane: Lane,
         /// Its number in the lane.
         sequence: u32,
     },
-    /// A short message was taken in.
+    /// A short message was received.
     Received {
-        /// From whom.
+        /// The sender.
         from: Nid,
-        /// In which lane.
+        /// Its lane.
         lane: Lane,
         /// Its number in the lane.
         sequence: u32,
         /// Whether it was acted upon.
         taken: bool,
     },
-    /// A message that took no slot has ended, at its sender or at its receiver: its one end.
+    /// A message that used no slot has ended, at its sender or at its receiver: its one end.
     Ended {
         /// The other side.
         peer: Nid,
@@ -97,23 +98,23 @@ pub enum Trace {
     },
     /// A peer changed its state.
     Peer {
-        /// Who.
+        /// The peer.
         peer: Nid,
-        /// Into which state.
+        /// The new state.
         state: HelloState,
     },
     /// A link changed its state.
     Link {
-        /// Which.
+        /// The link.
         link: LinkId,
-        /// Into which state.
+        /// The new state.
         state: LinkState,
     },
     /// A connection that failed changed its state.
     Connection {
-        /// Which.
+        /// The connection.
         connection: Connection,
-        /// Into which state.
+        /// The new state.
         state: LinkState,
     },
     /// A transfer was reported to the upper layer: its one end.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! A whole-table check of the driver's own books, for tests and for debug builds.
+//! This file checks the whole tables of a driver against each other, for tests and debug builds.
 
 use super::Driver;
 use crate::base::time::Instant;
@@ -7,7 +7,7 @@ use crate::machines::transfer::{Debts, Phase};
 use crate::ports::Ports;
 use crate::slots::{Flags, Role};
 
-/// An invariant that does not hold. Never seen outside of tests, or something is very wrong.
+/// An invariant that does not hold. It never occurs in a correct driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Broken {
     /// Slots in use and slots counted differ (INV-14).
@@ -20,24 +20,24 @@ pub enum Broken {
     DoneOwes(u32),
     /// A peer's count of transfers is wrong.
     PeerCount(u32),
-    /// A peer's credits do not add up (INV-12): ours are not its depth, or its requests taken in are not
-    /// those consumed and those that wait for a decision.
+    /// A peer's credits do not add up (INV-12). Either ours are not its depth, or its requests
+    /// received are not the sum of those consumed and those that wait for a decision.
     Credits(u32),
-    /// Pulls under way or waiting and those counted differ, or a peer has more than it may (R25).
+    /// The count of pulls under way or waiting is wrong, or a peer has more than its limit (R25).
     Pulls(u32),
     /// A peer has more slots than its credits allow (INV-12, INV-14).
     Passive(u32),
-    /// Fragment lists in use and lists referred to differ.
+    /// The count of fragment lists in use is wrong.
     Lists,
-    /// `on_time` would take something for done that is not.
+    /// `on_time` would treat work as done that is not.
     NotQuiet,
 }
 
 impl<P: Ports> Driver<'_, P> {
-    /// Checks the books: work linear in slots times peers.
+    /// Checks all tables. The work is linear in slots times peers.
     ///
     /// # Errors
-    /// The first thing that does not add up.
+    /// The first invariant that does not hold.
     pub fn audit(&self) -> Result<(), Broken> {
         let (mut used, mut lists, mut pulls) = (0, 0, (0, 0));
         for slot in 0..self.config.slots {
@@ -55,7 +55,7 @@ impl<P: Ports> Driver<'_, P> {
             let queued = state.flags.contains(Flags::QUEUED);
             pulls.0 += u32::from(state.flags.contains(Flags::PULLING));
             pulls.1 += u32::from(queued && state.role.pulls());
-            // A GET whose PULL_READY has come is live, and its queue holds its `CPU`.
+            // A GET with its PULL_READY is live, and its queue holds its `CPU`.
             let pull = state.role == Role::GetPull
                 && word.phase() == Phase::Live
                 && word.owes(Debts::CPU)
@@ -72,6 +72,8 @@ impl<P: Ports> Driver<'_, P> {
         if used != active + passive {
             return Err(Broken::SlotCount);
         }
+        // The cached time must be what a fresh computation returns. A cache that is too late would
+        // delay work without any event (R39).
         if self.quiet_until != Instant::ORIGIN && self.quiet_until() != Some(self.quiet_until) {
             return Err(Broken::NotQuiet);
         }
@@ -99,6 +101,7 @@ impl<P: Ports> Driver<'_, P> {
             if peer.ours.left().checked_add(peer.ours.in_flight()) != Some(peer.ours.depth()) {
                 return Err(Broken::Credits(number));
             }
+            // Without a transfer a peer has no slots, so the walk over the table is saved.
             let slots =
                 if peer.transfers == 0 { SlotsOf::default() } else { self.slots_of(number) };
             if slots.posted != u32::from(peer.theirs.posted()) {
@@ -118,7 +121,7 @@ impl<P: Ports> Driver<'_, P> {
         Ok(())
     }
 
-    /// The slots that a peer's requests have, counted one by one.
+    /// The slots of a peer's requests, counted one by one.
     fn slots_of(&self, number: u32) -> SlotsOf {
         let mut slots = SlotsOf::default();
         let opened =
@@ -139,6 +142,7 @@ impl<P: Ports> Driver<'_, P> {
                 && !word.invalidating()
             {
                 slots.undecided += 1;
+                // A request of a former session holds no credit of the present one.
                 slots.posted += u32::from(Some(state.session) == opened);
             }
         }
@@ -146,8 +150,8 @@ impl<P: Ports> Driver<'_, P> {
     }
 }
 
-/// Slots of one peer's requests: in all, those without a decision, and of these those of its present
-/// session.
+/// The slots of one peer's requests: in all, those without a decision, and of these those of its
+/// present session.
 #[derive(Default)]
 struct SlotsOf {
     passive: u32,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! What the caller decides at creation, checked as a whole (R22, R67).
+//! This file holds what the caller chooses at creation, checked as a whole (R22, R67).
 
 use crate::base::time::Span;
 use crate::machines::transfer::Policy;
@@ -16,53 +16,53 @@ pub const MAX_DEPTH: u16 = 32;
 pub struct Config {
     /// Transfer slots, `2..=1,048,576`.
     pub slots: u32,
-    /// Slots that only requests of peers may use, so that two nodes that wait for each other's
-    /// answers always have room to give them (INV-11). `1..slots`.
+    /// Slots that only requests of peers may use. Two nodes that wait for each other's answers then
+    /// always have room to give them (INV-11). `1..slots`.
     pub passive_slots: u32,
     /// Peers known at once, `1..=1,048,576`.
     pub peers: u32,
     /// Links, `1..=8`.
     pub links: u8,
-    /// Connections that may be out of service at once, `0..=255`, for engines that
-    /// [have connections](crate::ports::Engine::connection). One that fails while as many are has its turn
-    /// after the drain bound. Zero: what does not come back stops its whole link.
+    /// Connections that may be out of service at once, `0..=255`, for engines that [have
+    /// connections](crate::ports::Engine::connection). A connection that fails beyond that number
+    /// waits for its drain bound. Zero: a descriptor that does not come back stops its whole link.
     pub connections: u8,
     /// Fragment lists for transfers of more than one fragment, `0..=slots`.
     pub lists: u16,
-    /// Largest payload that travels inline in bytes, `0..=65,536`; what the channel and the peer
-    /// can take bounds it further.
+    /// Largest inline payload in bytes, `0..=65,536`. The limits of the channel and of the peer
+    /// apply too.
     pub immediate_max: u32,
-    /// Requests that each peer may have in flight towards us: its credits, `1..=32`.
+    /// Requests that each peer may have in flight to this node: its credits, `1..=32`.
     pub depth: u16,
-    /// Pulls under way from each peer at once, `1..=65,535` (S3-12, R25). What exceeds them waits, in
-    /// order, for one of them to end; pulls from other peers do not wait behind it.
+    /// Pulls under way from each peer at once, `1..=65,535` (S3-12, R25). Further pulls wait, in
+    /// order, for one of them to end. Pulls from other peers do not wait behind them.
     pub pulls: u16,
-    /// Time after an invalidation within which the descriptor must have come back (S0-9); after
-    /// it the link is failed. At least 1 ms.
+    /// Time after an invalidation within which the descriptor must come back (S0-9). After it the
+    /// link is failed. At least 1 ms.
     pub drain_bound: Span,
     /// Time to wait for the answer to a hello before the next try. At least 1 ms.
     pub hello_timeout: Span,
     /// Hellos sent before a peer counts as down, `1..=255`.
     pub hello_tries: u8,
-    /// Time without a single credit after which a new session is opened. At least 1 ms.
+    /// Time without a single credit after which the handshake is repeated. At least 1 ms.
     pub credit_stall: Span,
-    /// Time between two looks at what nothing tells of: a link that is stopping or down, and room in the
-    /// channel. A host that has not called for twice as long may have paused: then a silence counts with the
-    /// next call that comes a `link_poll` later (R41). At least 1 µs.
+    /// Time between two polls of what has no event: a link that is stopping or down, and room in
+    /// the channel. If a host has not called for twice as long, it may have paused. A silence then
+    /// counts with the next call that comes a `link_poll` later (R41). At least 1 µs.
     pub link_poll: Span,
-    /// Time within which the upper layer must have answered a request. At least 1 ms.
+    /// Time within which the upper layer must answer a request. At least 1 ms.
     pub decision_bound: Span,
     /// Most slots, queue entries or timers handled in one call. `1..=1,048,576`.
     pub batch: u32,
-    /// Which table translates ends.
+    /// The table that translates ends.
     pub policy: Policy,
-    /// Where numbers begin that wrap: those of sessions, of each session's requests, of its credits,
-    /// and of peers' lives. Zero, unless a test wants to see them wrap. What both ends of a session
-    /// count begins here at both: all nodes have the same value.
+    /// The start of numbers that wrap: of sessions, of each session's requests and credits, and of
+    /// peers' incarnations. Zero, unless a test lets them wrap. Both ends of a session count from
+    /// here, so all nodes have the same value.
     pub counting_from: u32,
 }
 
-/// A configuration that cannot be.
+/// The reason for which a configuration is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConfigError {
     /// `slots` is out of range.
@@ -73,7 +73,7 @@ pub enum ConfigError {
     Peers,
     /// `links` is out of range.
     Links,
-    /// Another number of engines was given than `links`.
+    /// The number of engines differs from `links`.
     Engines,
     /// `lists` exceeds `slots`.
     Lists,
@@ -122,7 +122,7 @@ crate::sentences! { ConfigError {
 }}
 
 impl Config {
-    /// A configuration for `slots` transfers and `peers` peers over `links` links, with the times
+    /// A configuration for `slots` transfers and `peers` peers on `links` links, with the times
     /// that the field uses.
     pub const fn new(slots: u32, peers: u32, links: u8) -> Self {
         let passive = if slots >= 4 { slots / 4 } else { 1 };
@@ -148,8 +148,8 @@ impl Config {
         }
     }
 
-    /// How often a host that runs all the time calls [`on_time`](crate::driver::Driver::on_time) at least:
-    /// each `link_poll`, but no less often than four times in the shortest silence of a peer.
+    /// How often a host that runs all the time calls [`on_time`](crate::driver::Driver::on_time) at
+    /// least: each `link_poll`, and at least four times in the shortest silence of a peer.
     pub(crate) const fn granularity(&self) -> Span {
         let (hello, stall) = (self.hello_timeout.as_nanos(), self.credit_stall.as_nanos());
         let quarter = if hello < stall { hello } else { stall } >> 2;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Creation: every table carved once, out of memory whose size a function tells (R61, R22).
+//! This file creates the driver: every table is carved once, from memory whose size a function
+//! returns (R61, R22).
 
 use core::mem::MaybeUninit;
 
@@ -29,10 +30,10 @@ impl From<ArenaFull> for ConfigError {
 }
 
 impl Config {
-    /// Bytes of memory that a driver of this configuration needs, whatever its alignment.
+    /// Bytes of memory that a driver of this configuration needs, for any alignment of the memory.
     ///
-    /// Per slot: a line of 64, what it needs while it waits, a timer and a bit; per peer: a gate, a
-    /// record, a timer and two places of the index; 4 KiB per fragment list.
+    /// Per slot: its line, what it needs while it waits, a timer and a bit. Per peer: a gate, a
+    /// record, a timer and two places of the index. Per fragment list: its fragments.
     pub const fn bytes_needed(&self) -> usize {
         let slots = self.slots as usize;
         let peers = self.peers as usize;
@@ -56,10 +57,10 @@ impl Config {
 impl<'m, P: Ports> Driver<'m, P> {
     /// Creates a driver in `memory`, with one engine per configured link.
     ///
-    /// All links begin down; the first [`on_time`](Self::on_time) opens those that work.
+    /// All links start down. The first [`on_time`](Self::on_time) opens those that work.
     ///
     /// # Errors
-    /// [`ConfigError`]: nothing was created and the ports are dropped.
+    /// [`ConfigError`]: nothing was created, and the ports are dropped.
     pub fn create(
         memory: &'m mut [MaybeUninit<u8>],
         config: Config,
@@ -75,10 +76,11 @@ impl<'m, P: Ports> Driver<'m, P> {
         Ok(driver)
     }
 
-    /// As [`create`](Self::create), in its final place: for stacks on which a driver has no room.
+    /// As [`create`](Self::create), directly in its final place: for stacks that have no room for a
+    /// driver.
     ///
     /// # Errors
-    /// As for `create`; what the place holds is no driver.
+    /// As for `create`. The place then holds no driver.
     #[allow(clippy::too_many_arguments)]
     pub fn create_in<'p>(
         place: &'p mut MaybeUninit<Self>,
@@ -101,7 +103,7 @@ impl<'m, P: Ports> Driver<'m, P> {
         Ok(unsafe { place.assume_init_mut() })
     }
 
-    /// A driver without engines. Inlined, so that it is written where its caller keeps it.
+    /// A driver without engines. Inlined, so that it is written directly to its caller's place.
     #[inline(always)]
     fn over(
         tables: Tables<'m>,
@@ -153,7 +155,7 @@ impl<'m, P: Ports> Driver<'m, P> {
     }
 }
 
-/// What a driver's memory is carved into.
+/// The parts of a driver's memory.
 struct Tables<'m> {
     shared: &'m Shared<'m>,
     slots: Slots<'m>,
@@ -179,7 +181,7 @@ impl<'m> Tables<'m> {
         let free = arena.table(config.lists as usize, |i| i as u16)?;
         let lists = FragmentLists::new(lists, free);
         let slots = Slots::new(shared, states, waiting, lists, timers, config.passive_slots);
-        // Ids of a former life are stale too.
+        // Ids of a former incarnation are stale too.
         let generation = me.incarnation.first_generation();
         let table = arena.table(peers, |_| Peer::unused(generation))?;
         let index = NidIndex::new(arena.table(NidIndex::places(config.peers), |_| 0)?);
@@ -192,11 +194,12 @@ impl<'m> Tables<'m> {
 }
 
 impl Incarnation {
-    /// Where this life's tags begin to count. Engines know tags and no lives: a pull of a former
-    /// life's tag may still be on its way when the new life stages something in the same slot, and
-    /// must not find it (R14, R15, LU-17841).
+    /// The first generation of this incarnation's tags.
     const fn first_generation(self) -> u32 {
-        // A multiplication by an odd constant sets the lives of a counter far apart.
+        // Engines know tags and no incarnations. A pull with a tag of a former incarnation may
+        // still be under way when this one stages something in the same slot. It must not find that
+        // (R14, R15, LU-17841). A multiplication by an odd constant spreads the incarnations of a
+        // counter far apart.
         (self.raw().wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as u32
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! The end of a message, as it is counted and traced.
+//! This file counts and traces the end of a message.
 
 use super::Driver;
 use crate::base::counters::Counter;
@@ -15,7 +15,8 @@ impl<P: Ports> Driver<'_, P> {
         self.counters.count(end);
     }
 
-    /// The one end of a message that took no slot: the call that ended it tells the upper layer.
+    /// The one end of a message that used no slot. The call that ended it reports it to the upper
+    /// layer.
     pub(crate) fn ended_at_once(
         &mut self,
         now: Instant,

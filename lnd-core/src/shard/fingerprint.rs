@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! What a driver's future depends on, as a hash: for model checkers, which must know again a state
-//! that they have seen.
+//! This file hashes everything on which a driver's future depends. Model checkers recognise known
+//! states by it.
 
 use core::hash::{Hash, Hasher};
 
@@ -9,11 +9,11 @@ use crate::machines::transfer::Phase;
 use crate::ports::Ports;
 
 impl<P: Ports> Driver<'_, P> {
-    /// Feeds everything that the driver's behaviour depends on into `hasher`, its ports excepted.
+    /// Feeds everything on which the driver's behaviour depends into `hasher`, except its ports.
     ///
-    /// Left out: counters, times of mere record and of calls, and what free slots still hold. Of the deadlines
-    /// only the times are in, not the order in which equal ones expire. Work linear in slots, peers
-    /// and links. Context: the shard's owner.
+    /// Left out are counters, times that are only recorded, and the contents of free slots. Of the
+    /// deadlines only the times are included, not the order in which equal ones expire. Work linear
+    /// in slots, peers and links. Context: the shard's owner.
     pub fn fingerprint(&self, hasher: &mut impl Hasher) {
         for slot in 0..self.slots.count() {
             let word = self.slots.word(slot);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! The half of the driver that runs anywhere: interrupts decide, threads report.
+//! This file holds the half of the driver that runs in any context: interrupts decide, threads
+//! report.
 
 use crate::base::counters::{Count, Counter, Counters};
 use crate::base::id::{LinkId, PeerId, Tag};
@@ -10,10 +11,10 @@ use crate::ports::trace::Trace;
 use crate::ports::{Completion, Completions, Sent, Tracer};
 use crate::slots::shared::{attention, Shared};
 
-/// A handle to a shard's words, for any context. Copies are free.
+/// A handle to a shard's words, for any context. Copies cost nothing.
 ///
-/// Every call returns whether the shard's thread should be woken: something is to be reported or
-/// to be looked at.
+/// Every call returns whether the caller has to wake the shard's thread, to report or to handle
+/// something.
 #[derive(Clone, Copy, Debug)]
 pub struct IrqHandle<'m> {
     shared: &'m Shared<'m>,
@@ -29,7 +30,7 @@ impl<'m> IrqHandle<'m> {
         self.shared
     }
 
-    /// A descriptor came back. Context: any.
+    /// Applies the return of a descriptor. Context: any.
     pub fn on_completion(
         &self,
         now: Instant,
@@ -37,6 +38,7 @@ impl<'m> IrqHandle<'m> {
         counters: &mut impl Count,
         tracer: &mut impl Tracer,
     ) -> bool {
+        // The index comes from the device and is checked before it names anything (R14).
         if completion.tag.index as usize >= self.shared.claims().slots() {
             counters.count(Counter::ForeignCompletion);
             return false;
@@ -50,9 +52,9 @@ impl<'m> IrqHandle<'m> {
         )
     }
 
-    /// As [`on_completion`](Self::on_completion), told by the engine of `link`: a completion of a transfer on
-    /// another link is counted and changes nothing. Only a transfer's own engine says that it has let go of
-    /// the memory (INV-2). Context: any.
+    /// As [`on_completion`](Self::on_completion), from the engine of `link`. A completion of a
+    /// transfer on another link is counted and changes nothing: only a transfer's own engine can
+    /// report that it no longer touches the memory (INV-2). Context: any.
     pub fn on_completion_of(
         &self,
         now: Instant,
@@ -68,13 +70,15 @@ impl<'m> IrqHandle<'m> {
         self.on_completion(now, completion, counters, tracer)
     }
 
-    /// Whether a transfer is on another link. Its link is fixed while it has a descriptor out.
+    /// Whether a transfer is on another link. Its link is fixed while a descriptor is out.
     fn is_foreign(&self, link: LinkId, tag: Tag) -> bool {
+        // The tag is compared last. If the slot was reused meanwhile, the event is stale and is
+        // counted as such.
         self.shared.owner(tag.index).link() != Some(link) && self.shared.tag(tag.index) == tag
     }
 
-    /// A short message ended: of a transfer, or a hello, of which only [`Sent::NotDelivered`] is news
-    /// (LU-14536). Context: any.
+    /// Applies the end of a short message: of a transfer, or of a hello. For a hello only
+    /// [`Sent::NotDelivered`] has an effect (LU-14536). Context: any.
     pub fn on_sent(
         &self,
         now: Instant,
@@ -89,7 +93,7 @@ impl<'m> IrqHandle<'m> {
         }
     }
 
-    /// Whether a hello was not delivered, if the tag is of one.
+    /// Whether a hello was not delivered. `None`: the tag is not of a hello.
     pub(super) fn hello_sent(&self, tag: Tag, sent: Sent) -> Option<bool> {
         let place = self.hello_place(tag)?;
         if sent == Sent::NotDelivered {
@@ -98,8 +102,10 @@ impl<'m> IrqHandle<'m> {
         Some(sent == Sent::NotDelivered)
     }
 
-    /// The place of the peer to which a hello went, if the tag names one.
+    /// The place of the peer to which a hello went. `None`: the tag is not of a hello.
     fn hello_place(&self, tag: Tag) -> Option<u32> {
+        // Tags of hellos use the indices behind the slots, so they need no slot and match no
+        // transfer.
         let place = tag.index.checked_sub(self.shared.claims().slots() as u32)?;
         self.shared.peer_gate(place as usize).filter(|_| tag.generation != 0).map(|_| place)
     }
@@ -130,11 +136,12 @@ impl<'m> IrqHandle<'m> {
         match applied.effect {
             Effect::Finalize => true,
             Effect::Invalidate => {
-                // Only the shard's thread talks to the engine; its sweep will ask.
+                // Only the shard's thread calls the engine. Its sweep invalidates the descriptor.
                 self.shared.want(attention::SWEEP);
                 true
             }
             Effect::Late => {
+                // Normal: the debt was settled by a proof, or by an earlier event (S0-21).
                 counters.count(Counter::LateEvent);
                 false
             }
@@ -142,31 +149,33 @@ impl<'m> IrqHandle<'m> {
         }
     }
 
-    /// The platform says that a peer is down. Context: any, interrupts too; the driver's thread
-    /// must be woken and will cancel the peer's transfers. Returns whether the id names a peer: a stale
-    /// one takes nothing down (R14).
+    /// The platform reports that a peer is down. Context: any, interrupts too. The driver's thread
+    /// must be woken and then cancels the peer's transfers. Returns whether the id names a peer: a
+    /// stale id takes nothing down (R14).
     pub fn peer_down(&self, peer: PeerId) -> bool {
         let gate = self.shared.peer_gate(peer.index());
         let down = |view: GateView| view.on_hello(HelloEvent::Down);
         let found = gate.and_then(|gate| gate.change_of(peer.generation(), down)).is_some();
+        // The gate is changed before the request. The sweep that it causes then sees the change.
         if found {
             self.shared.want(attention::SWEEP);
         }
         found
     }
 
-    /// The platform says that a link has failed. Context: any, interrupts too; the driver's thread
-    /// must be woken and will stop the engine.
+    /// The platform reports that a link has failed. Context: any, interrupts too. The driver's
+    /// thread must be woken and then stops the engine.
     pub fn link_failed(&self, link: LinkId) {
         if let Some(gate) = self.shared.link(link) {
+            // From here on nothing more is posted, even before the thread runs (S0-20).
             gate.close();
             self.shared.want(attention::failed(link));
         }
     }
 
-    /// The device of a link says what no working device says, or does not answer. Context: any,
-    /// interrupts too; the driver's thread must be woken. The link fails, and it stays
-    /// [`Failed`](crate::link::LinkState::Failed) until there is a proof that the device has stopped.
+    /// The device of a link does not answer, or its registers hold what no working device reports.
+    /// Context: any, interrupts too. The driver's thread must be woken. The link fails and stays
+    /// [`Failed`](crate::link::LinkState::Failed) until the device is proven stopped.
     pub fn device_gone(&self, link: LinkId) {
         if let Some(gate) = self.shared.link(link) {
             gate.close();
@@ -174,15 +183,15 @@ impl<'m> IrqHandle<'m> {
         }
     }
 
-    /// How far the handshake with a peer has come; `Unknown` if the id is stale. Context: any.
+    /// How far the handshake with a peer has come. `Unknown` if the id is stale. Context: any.
     pub fn peer_state(&self, peer: PeerId) -> HelloState {
         self.shared.peer(peer).map_or(HelloState::Unknown, |gate| gate.view().state())
     }
 }
 
-/// One link's interrupt: takes completions and decides.
+/// One link's interrupt: pops completions and decides.
 ///
-/// It shares nothing with the driver but the words, so that no lock is taken in an interrupt.
+/// It shares only the words with the driver, so an interrupt takes no lock.
 #[derive(Debug)]
 pub struct Interrupt<'m, Q> {
     irq_handle: IrqHandle<'m>,
@@ -191,14 +200,14 @@ pub struct Interrupt<'m, Q> {
     counters: Counters,
 }
 
-/// What an interrupt did.
+/// The result of one interrupt.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Served {
-    /// Completions taken.
+    /// Completions popped.
     pub taken: u32,
-    /// The shard's thread should be woken.
+    /// The shard's thread is to be woken.
     pub wake: bool,
-    /// The budget ran out: more may be waiting.
+    /// The budget is spent: more completions may be waiting.
     pub more: bool,
 }
 
@@ -208,15 +217,15 @@ impl<'m, Q: Completions> Interrupt<'m, Q> {
         Self { irq_handle, queue, link: None, counters: Counters::new() }
     }
 
-    /// As [`new`](Self::new), for the ring of `link`: a completion of a transfer on another link is
-    /// counted and changes nothing. Only a transfer's own engine says that it has let go of the memory
-    /// (INV-2).
+    /// As [`new`](Self::new), for the ring of `link`. A completion of a transfer on another link is
+    /// counted and changes nothing: only a transfer's own engine can report that it no longer
+    /// touches the memory (INV-2).
     pub fn of_link(irq_handle: IrqHandle<'m>, queue: Q, link: LinkId) -> Self {
         Self { irq_handle, queue, link: Some(link), counters: Counters::new() }
     }
 
-    /// Takes up to `budget` completions. Context: the link's interrupt, or a thread in its place;
-    /// never both at once, which `&mut` says.
+    /// Pops up to `budget` completions. Context: the link's interrupt, or a thread in its place.
+    /// `&mut` keeps the two from running at once.
     pub fn on_interrupt(&mut self, now: Instant, budget: u32, tracer: &mut impl Tracer) -> Served {
         let mut served = Served::default();
         while served.taken < budget {
@@ -227,6 +236,7 @@ impl<'m, Q: Completions> Interrupt<'m, Q> {
                 self.counters.count(Counter::ForeignCompletion);
                 continue;
             }
+            // Most completions need no wake-up of their own: one wake-up serves the batch.
             served.wake |=
                 self.irq_handle.on_completion(now, completion, &mut self.counters, tracer);
         }
@@ -234,15 +244,15 @@ impl<'m, Q: Completions> Interrupt<'m, Q> {
         served
     }
 
-    /// The interrupt status was one that no working device shows: it is counted, and the device of
-    /// `link`, whose interrupt this is, is gone (INV-3). Context: as for
+    /// Handles an interrupt status that no working device reports. It is counted, and the device of
+    /// `link`, to which this interrupt belongs, is gone (INV-3). Context: as for
     /// [`on_interrupt`](Self::on_interrupt).
     pub fn on_impossible_status(&mut self, link: LinkId) {
         self.counters.count(Counter::ImpossibleStatus);
         self.irq_handle.device_gone(link);
     }
 
-    /// What this interrupt has counted.
+    /// The counters of this interrupt.
     pub const fn counters(&self) -> &Counters {
         &self.counters
     }

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! The driver of one shard: verbs in, hardware ports out, no callbacks, no recursion, bounded work per
-//! call (R63, R64, INV-13).
+//! This folder holds the driver of one shard: verbs in, hardware ports out, no callbacks, no
+//! recursion, bounded work per call (R63, R64, INV-13).
 //!
 //! ```text
 //!  upper layer       driver (one thread at a time)                 hardware ports
 //!  submit ─────────▶ tx/submit ─▶ peer's queue ─▶ tx/post ──────▶  Engine::post, Channel::send
 //!  Arrival ◀──────── rx/message ◀───────────────────────────────── on_message
-//!  recv/give/refuse ▶ rx/recv ─▶ tx/reply, tx/pull ─▶ tx/post
-//!  next_report ◀──── recovery/finalize ◀─ ended slots ◀─ Decider (any context) ◀─ completions
+//!  recv/reply/refuse ▶ rx/recv ─▶ tx/reply, tx/pull ─▶ tx/post
+//!  next_report ◀──── recovery/finalize ◀─ ended slots ◀─ IrqHandle (any context) ◀─ completions
 //!                    handshake/ ◀─▶ peers        recovery/ ◀─ on_time: timers, links, the sweep
 //! ```
 //!
-//! A *shard* is a whole driver with its own peers, tables and engines; shards share nothing. All
-//! calls take the shard exclusively (`&mut self`); what interrupts need lies in
-//! [`Shared`] and is reached through a [`IrqHandle`].
+//! A *shard* is a whole driver with its own peers, tables and engines. Shards share nothing
+//! (decision 0001). All calls take the shard exclusively (`&mut self`). What interrupts need is in
+//! [`Shared`] and is reached through an [`IrqHandle`].
 //!
-//! This room holds the driver's tables ([`Slots`], [`Peers`], [`Links`]) together and knows none of the
-//! rooms that work on them: `handshake`, `tx`, `rx`, `recovery`.
+//! This folder keeps the driver's tables ([`Slots`], [`Peers`], [`Links`]) together. It does not
+//! depend on the folders that work on them: `handshake`, `tx`, `rx`, `recovery`.
 
 mod audit;
 pub mod config;
@@ -59,22 +59,23 @@ pub struct Driver<'m, P: Ports> {
     pub(crate) channel: P::Channel,
     pub(crate) memory: P::Memory,
     pub(crate) tracer: P::Tracer,
-    /// Where an inline payload is gathered for a channel that has no place of its own.
+    /// Memory to gather an inline payload for a channel that has none of its own.
     pub(crate) scratch: &'m mut [u8],
     /// Replies that wait for room in the control lane.
     pub(crate) replies: Rounds,
     pub(crate) hellos_refused: HellosRefused,
-    /// What waits in the channel may be taken now.
+    /// A request that waits in the channel may be acceptable now.
     pub(crate) offer: bool,
     pub(crate) run: Run,
-    /// Before this time, and until the next call that leaves something to do, `on_time` has nothing to do.
+    /// Until this time `on_time` has nothing to do, unless another call leaves work.
     pub(crate) quiet_until: Instant,
-    /// When it was last due to look at what nothing tells of: links that are out, and room in the channel.
+    /// When `on_time` last polled what has no event: links that are out, and room in the channel.
     pub(crate) polled: Instant,
-    /// When `on_time` was called last, and since when it has been called without a gap that may be a pause.
+    /// The last call of `on_time`, and the start of the calls without a gap that may be a pause.
     pub(crate) ran: Instant,
     pub(crate) awake: Instant,
-    /// A longer time without a call may have been a pause: two of the configuration's granularities.
+    /// A longer time without a call may have been a pause. It is two of the configuration's
+    /// granularities.
     pub(crate) gap: Span,
     pub(crate) counters: Counters,
 }
@@ -85,7 +86,7 @@ impl<'m, P: Ports> Driver<'m, P> {
         IrqHandle::new(self.shared)
     }
 
-    /// Who we are.
+    /// The NID and incarnation of this driver.
     pub const fn identity(&self) -> Identity {
         self.me
     }
@@ -95,7 +96,7 @@ impl<'m, P: Ports> Driver<'m, P> {
         &self.config
     }
 
-    /// What this shard's thread has counted. Interrupts count on their own.
+    /// The counters of this shard's thread. Interrupts have counters of their own.
     pub const fn counters(&self) -> &Counters {
         &self.counters
     }
@@ -107,6 +108,7 @@ impl<'m, P: Ports> Driver<'m, P> {
 
     /// The short-message channel.
     pub fn channel_mut(&mut self) -> &mut P::Channel {
+        // The caller may change what the ports report, so the last answer of `on_time` is void.
         self.stir();
         &mut self.channel
     }
@@ -132,13 +134,13 @@ impl<'m, P: Ports> Driver<'m, P> {
         self.peers.find(nid)
     }
 
-    /// How far the handshake with a peer has come; `Unknown` if the id is stale.
+    /// How far the handshake with a peer has come. `Unknown` if the id is stale.
     #[inline]
     pub fn peer_state(&self, peer: PeerId) -> HelloState {
         self.peers.named(peer).map_or(HelloState::Unknown, |_| self.peers.state(peer))
     }
 
-    /// Transfers in use: `(ours, peers' requests)`.
+    /// Transfers in use: `(ours, requests of peers)`.
     pub const fn in_use(&self) -> (u32, u32) {
         self.slots.in_use()
     }
@@ -148,7 +150,7 @@ impl<'m, P: Ports> Driver<'m, P> {
         self.run.state()
     }
 
-    /// Something is left to do, or another time may be the next one.
+    /// Notes that a call may have left work, or an earlier next time.
     #[inline]
     pub(crate) fn stir(&mut self) {
         self.quiet_until = Instant::ORIGIN;

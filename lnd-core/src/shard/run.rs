@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! How far a shutdown has come (INV-15, R66).
+//! This file holds the state of a shutdown (INV-15, R66).
 
 use crate::base::time::Instant;
 
-/// How far a shutdown has come.
+/// The state of a shutdown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RunState {
     /// In service.
     Running,
-    /// New work is refused; what is under way may end by itself until the grace is over.
+    /// New work is refused. What is under way may end by itself until the grace is over.
     Refusing,
-    /// Everything left is cancelled.
+    /// Everything that is left is cancelled.
     Draining,
-    /// Peers are told goodbye.
+    /// Peers get goodbyes.
     Closing,
     /// Engines are being stopped.
     Stopping,
-    /// Nothing moves and nothing is owed: memory may go.
+    /// Nothing moves and nothing is owed: the memory may be freed.
     Quiescent,
 }
 
@@ -25,7 +25,7 @@ pub enum RunState {
 pub(crate) struct Run {
     state: RunState,
     grace: Instant,
-    /// The next peer to say goodbye to.
+    /// The next peer that gets a goodbye.
     at: u32,
 }
 
@@ -38,36 +38,38 @@ impl Run {
         self.state
     }
 
-    /// Whether goodbyes are being said or have been: no message counts any more, and no link comes
-    /// back.
+    /// Whether goodbyes are being sent or were sent. From then on no message counts, and no link
+    /// returns.
     pub const fn is_over(&self) -> bool {
         matches!(self.state, RunState::Closing | RunState::Stopping | RunState::Quiescent)
     }
 
-    /// When the grace ends, while it lasts.
+    /// The end of the grace, while it lasts.
     pub fn grace(&self) -> Option<Instant> {
         (self.state == RunState::Refusing && self.grace != Instant::NEVER).then_some(self.grace)
     }
 
-    /// Goes on to the next state.
+    /// Enters the next state.
     pub fn enter(&mut self, state: RunState) {
         self.state = state;
     }
 
-    /// Begins to refuse new work; what has not ended by `grace`, or an earlier one, will be cancelled.
+    /// Starts to refuse new work. What has not ended by `grace`, or by an earlier one, is
+    /// cancelled.
     pub fn refuse(&mut self, grace: Instant) {
         if self.state == RunState::Running {
             self.state = RunState::Refusing;
         }
+        // The grace only shrinks: a second call cannot lengthen a shutdown that others wait for.
         self.grace = self.grace.min(grace);
     }
 
-    /// Whether the grace is over, at `now`, and what is left is to be cancelled.
+    /// Whether the grace is over at `now` and what is left is to be cancelled.
     pub fn grace_is_over(&self, now: Instant) -> bool {
         self.state == RunState::Refusing && self.grace <= now
     }
 
-    /// The place of the next peer to say goodbye to.
+    /// The place of the next peer that gets a goodbye.
     pub fn next_goodbye(&mut self) -> u32 {
         let place = self.at;
         self.at += 1;

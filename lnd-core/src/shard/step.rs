@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Events of transfers, applied by the shard's own thread.
+//! This file applies events of transfers on the shard's own thread.
 
 use super::Driver;
 use crate::base::counters::Counter;
@@ -12,7 +12,7 @@ use crate::ports::{Completion, Ports, Returned, Sent, Tracer};
 use crate::slots::shared::{attention, Applied};
 
 impl Event {
-    /// A descriptor came back.
+    /// The return of a descriptor.
     pub(crate) const fn of_descriptor(returned: Returned) -> Self {
         match returned {
             Returned::Ok => Self::HwOk,
@@ -21,7 +21,7 @@ impl Event {
         }
     }
 
-    /// A short message ended.
+    /// The end of a short message.
     pub(crate) const fn of_message(sent: Sent) -> Self {
         match sent {
             Sent::Ok => Self::MsgOk,
@@ -32,17 +32,17 @@ impl Event {
 }
 
 impl<P: Ports> Driver<'_, P> {
-    /// A short message ended. The same as [`IrqHandle::on_sent`](crate::driver::Decider::on_sent), for the
-    /// shard's own thread.
+    /// Applies the end of a short message. The same as
+    /// [`IrqHandle::on_sent`](crate::driver::IrqHandle::on_sent), for the shard's own thread.
     pub fn on_sent(&mut self, now: Instant, tag: Tag, sent: Sent) {
         if self.irq_handle().hello_sent(tag, sent).is_none() {
             self.on_hardware(now, tag, Event::of_message(sent));
         }
     }
 
-    /// A descriptor came back. The same as
-    /// [`IrqHandle::on_completion`](crate::driver::Decider::on_completion), for hosts whose own thread takes
-    /// completions.
+    /// Applies the return of a descriptor. The same as
+    /// [`IrqHandle::on_completion`](crate::driver::IrqHandle::on_completion), for hosts whose own
+    /// thread handles completions.
     pub fn on_completion(&mut self, now: Instant, completion: Completion) {
         if completion.tag.index < self.slots.count() {
             self.on_hardware(now, completion.tag, Event::of_descriptor(completion.returned));
@@ -51,17 +51,18 @@ impl<P: Ports> Driver<'_, P> {
         }
     }
 
-    /// Applies what hardware says. No call of the engine follows from here: the sweep asks for what is to
-    /// come back.
+    /// Applies an event of the hardware.
     fn on_hardware(&mut self, now: Instant, tag: Tag, event: Event) {
         if self.apply_counting(now, tag, event, Counter::StaleCompletion)
             == Some(Effect::Invalidate)
         {
+            // The engine is not called from here, because the caller may be in the middle of its
+            // completion ring. The sweep invalidates the descriptor.
             self.shared.want(attention::SWEEP);
         }
     }
 
-    /// Applies an event and traces it. `None`: the tag is stale, which is counted here.
+    /// Applies an event and traces it. `None`: the tag is stale. That is counted here.
     #[inline]
     pub(crate) fn apply(&mut self, now: Instant, tag: Tag, event: Event) -> Option<Effect> {
         self.apply_counting(now, tag, event, Counter::StaleAnswer)
@@ -108,7 +109,7 @@ impl<P: Ports> Driver<'_, P> {
         self.slots.nothing_ended()
     }
 
-    /// Whether a transfer is with the present life of a peer.
+    /// Whether a transfer belongs to the present incarnation of a peer.
     pub(crate) fn is_with(&self, tag: Tag, id: PeerId) -> bool {
         let owner = self.slots.owner(tag.index);
         let incarnation = self.peers.gate(id).map(|g| g.view().incarnation());

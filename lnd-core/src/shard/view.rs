@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! How peers and transfers stand, for operators (R69).
+//! This file shows peers and transfers to operators (R69).
 
 use super::Driver;
 use crate::base::id::{Incarnation, LinkId, Nid, PeerId, Tag};
@@ -12,19 +12,19 @@ use crate::slots::Role;
 /// One transfer, as an operator sees it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TransferView {
-    /// Which.
+    /// Its tag.
     pub tag: Tag,
-    /// What it is for.
+    /// Its purpose.
     pub role: Role,
     /// The other side.
     pub peer: Option<Nid>,
     /// Its link, once it has one.
     pub link: Option<LinkId>,
-    /// What it owes, and why it is ending.
+    /// What it still owes, and why it ends.
     pub word: Word,
     /// Payload bytes.
     pub length: u32,
-    /// When its present wait is bounded by.
+    /// The time that bounds its present wait.
     pub until: Option<Instant>,
 }
 
@@ -35,48 +35,48 @@ pub struct PeerView {
     pub id: PeerId,
     /// Its NID.
     pub nid: Nid,
-    /// Its life, as far as we know.
+    /// Its incarnation, as far as is known.
     pub incarnation: Option<Incarnation>,
     /// How far the handshake has come.
     pub state: HelloState,
-    /// When it was last heard of; a message that did not count does not count here.
+    /// When a message of it was last received. Messages that were dropped do not count.
     pub last_heard: Instant,
     /// Transfers with it.
     pub transfers: u32,
-    /// Requests that we may still send.
+    /// Requests that may still be sent to it.
     pub credits: u32,
     /// Requests of ours that it has not consumed yet.
     pub in_flight: u32,
-    /// The session that we opened last; zero: none yet.
+    /// The session that was opened to it last. Zero: none yet.
     pub session: u32,
     /// Pulls from it that are under way, at most the configured number (R25).
     pub pulls: u32,
-    /// Pulls from it that wait for those.
+    /// Pulls from it that wait for others to end.
     pub pulls_waiting: u32,
 }
 
-/// The credits of both directions with one peer (INV-12), as counts that wrap at 16 bits. Between two
-/// ends that mean the same session: `returned ≤ told ≤ consumed ≤ sent ≤ returned + depth`.
+/// The credits of both directions with one peer (INV-12), as counts that wrap at 16 bits. Between
+/// two ends with the same session: `returned ≤ announced ≤ consumed ≤ sent ≤ returned + depth`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CreditView {
-    /// Our session, of which `sent` and `returned` are.
+    /// Our session, to which `sent` and `returned` belong.
     pub session: u32,
-    /// Requests that we may have in flight.
+    /// Requests that may be in flight to the peer.
     pub depth: u16,
-    /// Requests that we have sent.
+    /// Requests that were sent.
     pub sent: u16,
-    /// Of these, consumed as far as the peer has told us.
+    /// Of these, consumed as far as the peer has announced.
     pub returned: u16,
-    /// The peer's session, of which `consumed` and `announced` are.
+    /// The peer's session, to which `consumed` and `announced` belong.
     pub their_session: Option<u32>,
-    /// Requests of the peer that we have consumed, or know to be lost.
+    /// Requests of the peer that were consumed here, or are known to be lost.
     pub consumed: u16,
-    /// Of these, told to the peer.
+    /// Of these, announced to the peer.
     pub announced: u16,
 }
 
 impl<P: Ports> Driver<'_, P> {
-    /// The credits with a peer; `None` if the id is stale. For audits of both ends together.
+    /// The credits with a peer. `None`: the id is stale. For audits of both ends together.
     pub fn credits_with(&self, peer: PeerId) -> Option<CreditView> {
         let peer = self.peers.named(peer)?;
         let (sent, returned) = peer.ours.counts();
@@ -92,7 +92,8 @@ impl<P: Ports> Driver<'_, P> {
         })
     }
 
-    /// Places of the peer table that are or were in use: the bound of [`peer_view`](Self::peer_view).
+    /// Places of the peer table that are or were in use: the bound of
+    /// [`peer_view`](Self::peer_view).
     pub fn peers_known(&self) -> u32 {
         self.peers.len() as u32
     }
@@ -116,7 +117,7 @@ impl<P: Ports> Driver<'_, P> {
         })
     }
 
-    /// The transfer in a slot, `0..slots`; `None` if the slot is free.
+    /// The transfer in a slot, `0..slots`. `None`: the slot is free.
     pub fn transfer_view(&self, slot: u32) -> Option<TransferView> {
         let state = self.slots.get(slot)?;
         let word = self.slots.word(slot);

@@ -10,7 +10,7 @@ use crate::machines::transfer::Word;
 /// neighbouring slots come from different processors. A usual transfer touches this line and its
 /// timer, and no other memory of its slot (decision 0025).
 ///
-/// Every context may touch the words. Only the [`Owned`], of which there is one, touches `owned`.
+/// Every context may touch the words. Only the `Owned`, of which there is one, touches `owned`.
 #[derive(Debug)]
 #[cfg_attr(not(feature = "dense"), repr(C, align(64)))]
 #[cfg_attr(feature = "dense", repr(C))]

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! [`Trace`](super::Trace) as few bytes, and back again: for firmware that has no text, and for the reader of
-//! what it has left behind.
+//! This file packs a [`Trace`](super::Trace) into few bytes and unpacks it: for firmware without
+//! text, and for the reader of what that leaves behind.
 //!
-//! A record is its own length, the number of the variant, the time and the fields in the order of
-//! their declaration. Numbers are in base 128, least digit first, the highest bit saying that
-//! another digit follows. A step takes about 25 bytes. The host decodes into the very same enum, so
-//! that names and values cannot differ from those of the simulator.
+//! A record is its own length, the number of the variant, the time, and the fields in the order of
+//! their declaration. Numbers are in base 128, least digit first. The highest bit means that
+//! another digit follows. The host decodes into the very same enum, so names and values cannot
+//! differ from those of the simulator.
 
 mod read;
 mod write;

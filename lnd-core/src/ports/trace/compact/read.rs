@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! The reading half: what it is given may be anything.
+//! This file reads records. Its input may be any bytes.
 
 use super::kind;
 use core::num::NonZeroU32;
@@ -18,10 +18,10 @@ use crate::ports::trace::Trace;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Malformed;
 
-/// Reads the record at the front of `bytes`: its length, the time, and what happened.
+/// Reads the record at the front of `bytes`: its length, the time, and the event.
 ///
 /// # Errors
-/// [`Malformed`]; also for a record that is longer or shorter than it says.
+/// [`Malformed`]. Also for a record that is longer or shorter than its own length.
 pub fn decode(bytes: &[u8]) -> Result<(usize, Instant, Trace), Malformed> {
     let length = usize::from(*bytes.first().ok_or(Malformed)?);
     let mut from = Reader { left: bytes.get(1..length).ok_or(Malformed)? };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! The writing half. Context: any; no more than the record's own bytes is touched.
+//! This file writes records. Context: any. Only the bytes of the record are touched.
 
 use super::{kind, MAX_RECORD};
 use crate::base::id::{LinkId, Nid, Tag};
@@ -10,7 +10,7 @@ use crate::machines::peer::HelloState;
 use crate::machines::transfer::{Effect, Event, Status};
 use crate::ports::trace::Trace;
 
-/// Writes one happening to the front of `into` and returns the record's length.
+/// Writes one event to the front of `into` and returns the record's length.
 pub fn encode(now: Instant, trace: &Trace, into: &mut [u8; MAX_RECORD]) -> usize {
     let mut to = Writer { into, at: 1 };
     to.entry(now, trace);
@@ -28,7 +28,7 @@ struct Writer<'b> {
 
 impl Writer<'_> {
     fn byte(&mut self, byte: u8) {
-        // The longest record fits, which a test shows; a longer one would be cut, not written past.
+        // A test shows that the longest record fits. A longer one would be cut, not written past.
         if let Some(place) = self.into.get_mut(self.at) {
             *place = byte;
             self.at += 1;
