@@ -3,8 +3,8 @@
 
 use lnd_core::driver::Kind;
 
-use super::picture::assert_true;
-use super::ports::{Lanes, LANES};
+use super::picture::{assert_true, Item};
+use super::ports::{fabric, Lanes, LANES};
 use super::world::{Says, World};
 
 #[test]
@@ -71,4 +71,26 @@ fn nak() {
     w.interrupt(0);
     w.report(0);
     assert_true("nak", &World::happened());
+}
+
+#[test]
+fn cancel() {
+    fabric(|it| it.safe = false);
+    let mut w = World::met(LANES);
+    let tag = w.submit(Kind::Put, 4096).unwrap();
+    w.sent(0);
+    w.receive(1, Says::Takes);
+    fabric(|it| {
+        it.forget();
+        it.happened.extend(["L1", "L2"].map(|lane| Item::bar(true, lane, "lent")));
+        it.calls(0, "withdraw()");
+    });
+    w.drivers[0].withdraw(w.now, tag);
+    w.receive(1, Says::Takes);
+    w.interrupt(1);
+    w.report(1);
+    w.receive(0, Says::Takes);
+    w.interrupt(0);
+    w.report(0);
+    assert_true("cancel", &World::happened());
 }

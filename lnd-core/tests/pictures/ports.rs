@@ -60,6 +60,8 @@ pub struct Fabric {
     pub peers: [Option<PeerId>; 2],
     /// The engines give back what is invalidated.
     pub gives_back: bool,
+    /// They may be asked for what a peer is reading.
+    pub safe: bool,
     /// The registers read all ones.
     pub blank: bool,
     stopped: bool,
@@ -79,6 +81,7 @@ thread_local!(static FABRIC: RefCell<Fabric> = RefCell::new(Fabric {
     contexts: Vec::new(),
     peers: [None; 2],
     gives_back: true,
+    safe: true,
     blank: false,
     stopped: false,
     gone: false,
@@ -154,10 +157,11 @@ impl Fabric {
         }
     }
 
-    /// Forgets what has happened.
+    /// Forgets what has happened, but not what is owed.
     pub fn forget(&mut self) {
         self.look();
-        self.happened.clear();
+        let owed = self.seen.iter().zip(self.lanes.core);
+        self.happened = owed.map(|(view, core)| Item::debts(core, &view.owed)).collect();
     }
 }
 
@@ -187,6 +191,12 @@ impl Ports for Port {
 }
 
 impl Engine for Port {
+    const SAFE_INVALIDATE: bool = false;
+
+    fn safe_invalidate(&self) -> bool {
+        fabric(|it| it.safe)
+    }
+
     fn features(&self) -> Features {
         Features::REMOTE_COMPLETION
     }
@@ -265,6 +275,7 @@ fn name_of(message: &Message<'_>) -> &'static str {
         Message::PutNak { .. } => "PUT_NAK",
         Message::GetReq { .. } => "GET_REQ",
         Message::PullReady(_) => "PULL_READY",
+        Message::CancelPut { .. } => "CANCEL_PUT",
         Message::Noop => "NOOP",
         _ => "?",
     }

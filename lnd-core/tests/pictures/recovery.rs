@@ -7,7 +7,7 @@ use lnd_core::time::Span;
 
 use super::picture::{assert_true, Item};
 use super::ports::{fabric, Lanes, LANES, LINKS, NIDS};
-use super::world::World;
+use super::world::{Says, World};
 
 /// Goes on for so long, in calls of `on_time`; each report is fetched at once.
 fn run(w: &mut World, calls: u32) {
@@ -32,6 +32,21 @@ fn peer_down() {
     w.now = w.now.after(Span::from_secs(5));
     let _ = w.submit(Kind::Put, 4096);
     assert_true("peer-down", &World::happened());
+}
+
+#[test]
+fn restart() {
+    let mut w = World::met(Lanes { core: ["C1", "P"], ..LANES });
+    let _ = w.submit(Kind::Put, 4096);
+    w.sent(0);
+    w.restart();
+    w.receive(0, Says::Takes);
+    w.receive(1, Says::Takes);
+    w.receive(0, Says::Takes);
+    w.time(0);
+    w.interrupt(0);
+    w.report(0);
+    assert_true("restart", &World::happened());
 }
 
 #[test]

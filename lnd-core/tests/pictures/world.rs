@@ -33,16 +33,19 @@ pub struct World {
 }
 
 impl World {
+    fn driver(node: usize, incarnation: u64, depth: u16) -> Driver<'static, Port> {
+        let config = Config { immediate_max: 256, depth, ..Config::new(SLOTS, 4, 2) };
+        let memory = vec![MaybeUninit::uninit(); config.bytes_needed()].leak();
+        let incarnation = Incarnation::from_raw(incarnation).unwrap();
+        let me = Identity { nid: NIDS[node], incarnation };
+        let port = Port(node, LINKS[0]);
+        let engines = LINKS.map(|link| Port(node, link));
+        Driver::create(memory, config, me, engines, port, port, NoTrace).unwrap()
+    }
+
     /// Two nodes that have not met.
     pub fn new(lanes: Lanes, depth: u16) -> Self {
-        let drivers = [0, 1].map(|node| {
-            let config = Config { immediate_max: 256, depth, ..Config::new(SLOTS, 4, 2) };
-            let memory = vec![MaybeUninit::uninit(); config.bytes_needed()].leak();
-            let me = Identity { nid: NIDS[node], incarnation: Incarnation::from_raw(5).unwrap() };
-            let port = Port(node, LINKS[0]);
-            let engines = LINKS.map(|link| Port(node, link));
-            Driver::create(memory, config, me, engines, port, port, NoTrace).unwrap()
-        });
+        let drivers = [0, 1].map(|node| Self::driver(node, 5, depth));
         fabric(|it| {
             it.lanes = lanes;
             it.contexts = drivers.iter().map(Driver::irq_handle).collect();
@@ -77,6 +80,22 @@ impl World {
             it.look();
             it.happened.clone()
         })
+    }
+
+    /// Node B starts again, and has something to send.
+    pub fn restart(&mut self) {
+        self.drivers[1] = Self::driver(1, 6, 8);
+        fabric(|it| {
+            it.contexts[1] = self.drivers[1].irq_handle();
+            it.peers[1] = None;
+        });
+        self.time(1);
+        let payload = &[Fragment::new(0, 64)][..];
+        let (kind, peer, deadline) =
+            (Kind::Put, To::Nid(NIDS[0]), self.now.after(Span::from_secs(50)));
+        let (link, routed, header, user) = (self.link, false, &b"header"[..], 0);
+        let request = Request { kind, peer, link, routed, header, payload, deadline, user };
+        let _ = self.drivers[1].submit(self.now, request).map_err(|it| it.why).unwrap();
     }
 
     fn send(&mut self, kind: Kind, length: u32) -> Option<Tag> {
