@@ -224,8 +224,16 @@ impl Node {
     }
 
     /// Takes all reports; whether there were any.
+    #[inline]
     pub fn reports(&mut self) -> bool {
-        let mut busy = false;
+        let busy = !self.driver.nothing_to_report();
+        if busy {
+            self.take_reports();
+        }
+        busy
+    }
+
+    fn take_reports(&mut self) {
         while !self.driver.nothing_to_report() {
             let Some(report) = self.driver.next_report(self.now) else { continue };
             assert_eq!(report.status.errno, 0, "{report:?}");
@@ -233,9 +241,7 @@ impl Node {
                 Role::PutSource | Role::Immediate => self.done.0 += 1,
                 _ => self.done.1 += 1,
             }
-            busy = true;
         }
-        busy
     }
 
     /// What is due at the time of the last poll.

@@ -150,8 +150,8 @@ pub(crate) fn on_message<'d, 'f>(
     driver: &'d mut Driver<'static, Host>,
     now: Instant,
     link: LinkId,
-    from: &Envelope,
-    message: &Message<'f>,
+    from: &'d Envelope,
+    message: &'d Message<'f>,
 ) -> Inbound<'d, 'static, 'f, Host> {
     driver.on_message(now, link, from, message)
 }

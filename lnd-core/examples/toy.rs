@@ -183,7 +183,8 @@ impl Node {
     /// Takes messages, completions and time in, and reports what has ended.
     fn run(&mut self, nid: Nid, now: Instant) {
         while let Some(owned) = nic(nid, |it| it.mailbox.pop_front()) {
-            let inbound = self.driver.on_message(now, LINK, owned.envelope(), &owned.message());
+            let message = owned.message();
+            let inbound = self.driver.on_message(now, LINK, owned.envelope(), &message);
             if let Inbound::Request(request) = inbound {
                 let (length, deadline) = (request.length(), now.after(Span::from_secs(50)));
                 let sink = [Fragment::new(SINK, length)];

@@ -239,6 +239,18 @@ impl<'a> Message<'a> {
         }
     }
 
+    /// Bytes of payload: those that come along, are staged, or are asked for. Zero for kinds without payload.
+    #[inline]
+    pub const fn length(&self) -> u32 {
+        match self {
+            // A frame holds less than 2^32 bytes.
+            Self::Immediate { payload, .. } => payload.len() as u32,
+            Self::PutReq { length, .. } | Self::GetReq { length, .. } => *length,
+            Self::PullReady(it) => it.length,
+            _ => 0,
+        }
+    }
+
     /// The engine's key. Empty for kinds that have none.
     pub const fn key(&self) -> &'a [u8] {
         match self {

@@ -38,13 +38,20 @@ impl Peer {
             && self.parked == 0
     }
 
-    /// Accepts a request of the peer, by its number and by how many before it are lost. `None`: it
-    /// is of a former session. Returns how many are lost.
+    /// Accepts a request of the peer, by its number. `None`: it is of a former session. Returns how
+    /// many before it are lost.
     #[inline]
-    pub fn take_in(&mut self, number: Option<(u32, u32)>) -> u32 {
-        let Some((sequence, lost)) = number else { return 0 };
+    pub fn take_in(&mut self, number: Option<u32>) -> u32 {
+        let Some(sequence) = number else { return 0 };
+        let lost = self.theirs.lost_by(sequence);
         self.theirs.take_in(sequence, lost);
         lost
+    }
+
+    /// Which of the peer's sessions a request is of, by `opened`: the present one, or one before it.
+    #[inline]
+    pub const fn session_of(&self, former: bool) -> u32 {
+        self.opened.wrapping_sub(former as u32)
     }
 
     /// Consumes a request of the present session: its credit returns. Returns whether the peer must

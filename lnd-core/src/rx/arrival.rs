@@ -6,11 +6,11 @@
 
 use core::fmt;
 
-use super::request::{Offer, Requested};
+use super::request::Offer;
 use super::rx_request::{Receive, RecvError, Reply, RequestKind, RxRequest};
 use crate::base::fragment::Fragment;
 use crate::base::id::{Nid, Tag};
-use crate::base::message::{Message, NakReason};
+use crate::base::message::{Envelope, Message, NakReason};
 use crate::base::time::Instant;
 use crate::machines::transfer::{Cause, Place, Status};
 use crate::ports::Ports;
@@ -54,16 +54,16 @@ pub enum Received {
 pub struct Arrival<'d, 'm, 'f, P: Ports> {
     driver: &'d mut Driver<'m, P>,
     now: Instant,
-    from: Nid,
     offer: Offer,
-    requested: Requested<'f>,
+    from: &'d Envelope,
+    message: &'d Message<'f>,
 }
 
 impl<P: Ports> fmt::Debug for Arrival<'_, '_, '_, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut shown = f.debug_struct("Arrival");
-        shown.field("kind", &self.requested.kind).field("from", &self.from);
-        shown.field("length", &self.requested.length).finish_non_exhaustive()
+        shown.field("kind", &self.kind()).field("from", &self.from());
+        shown.field("length", &self.length()).finish_non_exhaustive()
     }
 }
 
@@ -73,37 +73,39 @@ impl<'d, 'm, 'f, P: Ports> Arrival<'d, 'm, 'f, P> {
     pub(crate) fn of(
         driver: &'d mut Driver<'m, P>,
         now: Instant,
-        from: Nid,
+        from: &'d Envelope,
         offer: Offer,
-        message: &Message<'f>,
+        message: &'d Message<'f>,
     ) -> Inbound<'d, 'm, 'f, P> {
-        let Some(requested) = Requested::by(message) else { return Inbound::Handled };
-        Inbound::Request(Self { driver, now, from, offer, requested })
+        Inbound::Request(Self { driver, now, from, offer, message })
     }
 
     /// The hop it came from.
     pub const fn from(&self) -> Nid {
-        self.from
+        self.from.from
     }
 
     /// The upper layer's header.
     pub const fn header(&self) -> &'f [u8] {
-        self.requested.header
+        self.message.header()
     }
 
     /// Bytes offered (PUT) or wanted (GET).
+    #[inline]
     pub const fn length(&self) -> u32 {
-        self.requested.length
+        self.message.length()
     }
 
     /// What is asked for.
+    #[inline]
     pub const fn kind(&self) -> RequestKind {
-        self.requested.kind
+        RequestKind::of(self.message)
     }
 
     /// The payload that came along; empty for the other kinds.
+    #[inline]
     pub const fn payload(&self) -> &'f [u8] {
-        self.requested.payload
+        self.message.payload()
     }
 
     /// Keeps the request in a slot, to be decided later. Its frame is not needed beyond the payload of an
@@ -114,13 +116,17 @@ impl<'d, 'm, 'f, P: Ports> Arrival<'d, 'm, 'f, P> {
     }
 
     fn keep_for_now(self) -> (RxRequest<'f>, &'d mut Driver<'m, P>) {
-        let Self { driver, now, offer, requested, from } = self;
+        let Self { driver, now, offer, message, from } = self;
+        let (kind, header, payload) =
+            (RequestKind::of(message), message.header(), message.payload());
         // The offer has looked for a slot, and the driver was ours since: the tag names none only if the
         // tables contradict each other. A stale ticket is refused and counted.
-        let tag = driver.take_up_request(now, &offer, from, &requested);
+        let tag = driver.take_up_request(now, &offer, from, message);
         let tag = tag.unwrap_or(Tag { index: u32::MAX, generation: 0 });
-        let Requested { kind, header, payload, length, .. } = requested;
-        (RxRequest { tag, kind, from, header, payload, length }, driver)
+        (
+            RxRequest { tag, kind, from: from.from, header, payload, length: message.length() },
+            driver,
+        )
     }
 
     /// The upper layer takes a PUT, all or its first `length` bytes (`lnd_recv`). A length of zero takes
@@ -130,8 +136,10 @@ impl<'d, 'm, 'f, P: Ports> Arrival<'d, 'm, 'f, P> {
     /// [`RecvError::Refused`]: the request is kept, and given back.
     #[inline]
     pub fn recv(self, it: &Receive<'_>) -> Result<Received, RecvError<'f>> {
-        if self.requested.kind == RequestKind::Immediate && self.fits(it) {
-            return Ok(Received::Done(self.recv_inline(it)));
+        if let Message::Immediate { payload, .. } = *self.message {
+            if it.length as usize <= payload.len() && self.fits(it) {
+                return Ok(Received::Done(self.recv_inline(it, payload)));
+            }
         }
         self.recv_pulled(it)
     }
@@ -141,9 +149,10 @@ impl<'d, 'm, 'f, P: Ports> Arrival<'d, 'm, 'f, P> {
     fn recv_pulled(mut self, it: &Receive<'_>) -> Result<Received, RecvError<'f>> {
         let now = self.now;
         let in_time = it.deadline > now;
-        if self.requested.kind == RequestKind::Put && in_time && self.fits(it) {
-            let Self { driver, offer, requested, from, .. } = &mut self;
-            if let Some(tag) = driver.take_up_put(now, offer, *from, requested, it) {
+        if self.kind() == RequestKind::Put && in_time && it.length <= self.length() && self.fits(it)
+        {
+            let Self { driver, offer, message, from, .. } = &mut self;
+            if let Some(tag) = driver.take_up_put(now, offer, from, message, it) {
                 return Ok(Received::Pending(tag));
             }
         }
@@ -158,8 +167,9 @@ impl<'d, 'm, 'f, P: Ports> Arrival<'d, 'm, 'f, P> {
     /// as after an arrival that is dropped, the frame stays in the channel.
     #[inline]
     pub fn recv_at_once(mut self, it: &Receive<'_>) -> Result<Status, Why> {
-        self.check(self.requested.kind == RequestKind::Immediate, it.sink, it.length)?;
-        Ok(self.recv_inline(it))
+        self.check(self.kind() == RequestKind::Immediate, it.sink, it.length)?;
+        let payload = self.payload();
+        Ok(self.recv_inline(it, payload))
     }
 
     /// Whether a PUT can be received so, once it is [kept](Self::keep). Nothing changes.
@@ -167,7 +177,7 @@ impl<'d, 'm, 'f, P: Ports> Arrival<'d, 'm, 'f, P> {
     /// # Errors
     /// Why not; counted as a refused call.
     pub fn check_recv(&mut self, it: &Receive<'_>) -> Result<(), Why> {
-        self.check(self.requested.kind != RequestKind::Get, it.sink, it.length)
+        self.check(self.kind() != RequestKind::Get, it.sink, it.length)
     }
 
     /// Whether a GET can be answered so, once it is [kept](Self::keep). Nothing changes.
@@ -175,16 +185,17 @@ impl<'d, 'm, 'f, P: Ports> Arrival<'d, 'm, 'f, P> {
     /// # Errors
     /// Why not; counted as a refused call.
     pub fn check_reply(&mut self, it: &Reply<'_>) -> Result<(), Why> {
-        self.check(self.requested.kind == RequestKind::Get, it.source, it.length)
+        self.check(self.kind() == RequestKind::Get, it.source, it.length)
     }
 
     /// Whether the driver would take these buffers for the request. A refusal is counted.
     fn check(&mut self, kind_fits: bool, memory: &[Fragment], length: u32) -> Result<(), Why> {
-        let Self { driver, requested, .. } = self;
-        let listed = memory.len() > 1 && requested.kind != RequestKind::Immediate;
+        let listed = memory.len() > 1 && self.kind() != RequestKind::Immediate;
+        let requested = self.length();
+        let Self { driver, .. } = self;
         let checked = match driver.check_memory(memory) {
             _ if !kind_fits => Err(Why::WrongKind),
-            Ok(room) if length > room || length > requested.length => Err(Why::TooLong),
+            Ok(room) if length > room || length > requested => Err(Why::TooLong),
             Ok(_) if listed && !driver.slots.lists.has_room() => Err(Why::NoLists),
             Ok(_) => Ok(()),
             Err(why) => Err(why),
@@ -195,21 +206,21 @@ impl<'d, 'm, 'f, P: Ports> Arrival<'d, 'm, 'f, P> {
     #[inline]
     fn fits(&self, it: &Receive<'_>) -> bool {
         let room = self.driver.check_memory(it.sink);
-        it.length <= self.requested.length && room.is_ok_and(|room| it.length <= room)
+        room.is_ok_and(|room| it.length <= room)
     }
 
     /// Copies an inline payload to the upper layer's buffers: it has ended.
     #[inline]
-    fn recv_inline(self, it: &Receive<'_>) -> Status {
-        let Self { driver, now, offer, requested, from } = self;
-        driver.consume_offer(&offer);
-        let payload = requested.payload.get(..it.length as usize).unwrap_or(requested.payload);
+    fn recv_inline(self, it: &Receive<'_>, payload: &[u8]) -> Status {
+        let Self { driver, now, offer, from, .. } = self;
+        driver.consume_offer(&offer, from);
+        let payload = payload.get(..it.length as usize).unwrap_or(payload);
         let status = match scatter(&mut driver.memory, payload, it.sink) {
             Ok(()) => Status::OK,
             Err(_) => Status::of(driver.config.policy, Cause::Local, Place::Queue),
         };
-        let sequence = offer.number.map_or(0, |(sequence, _)| sequence);
-        driver.ended_at_once(now, (from, sequence), it.length, status);
+        let sequence = if offer.former { 0 } else { from.sequence };
+        driver.ended_at_once(now, (from.from, sequence), it.length, status);
         status
     }
 
@@ -226,8 +237,8 @@ impl<'d, 'm, 'f, P: Ports> Arrival<'d, 'm, 'f, P> {
     /// The upper layer does not want the request. A PUT or GET is told so; an inline message is dropped.
     pub fn refuse(self, why: NakReason) {
         let now = self.now;
-        if self.requested.kind == RequestKind::Immediate {
-            self.driver.consume_offer(&self.offer);
+        if self.kind() == RequestKind::Immediate {
+            self.driver.consume_offer(&self.offer, self.from);
             return;
         }
         let (rx_request, driver) = self.keep_for_now();

@@ -157,7 +157,7 @@ impl<P: Ports> Driver<'_, P> {
                 return Over::Not;
             }
         };
-        let _ = peer.take_in(Some((sequence, lost)));
+        let _ = peer.take_in(Some(sequence));
         let due = peer.consume(depth);
         self.counters.add(Counter::LostRequests, u64::from(lost) + 1);
         if due {
@@ -175,8 +175,7 @@ impl<P: Ports> Driver<'_, P> {
     /// remembered.
     #[inline]
     pub(super) fn may_be_called_off(&self, offer: &Offer, message: &Message<'_>) -> bool {
-        let former = offer.number.is_none();
-        !self.links.safe_invalidate() && former && matches!(message, Message::PutReq { .. })
+        !self.links.safe_invalidate() && offer.former && matches!(message, Message::PutReq { .. })
     }
 
     /// The slot of a PUT_REQ of a peer, by its sender's transfer. A peer has no more slots than twice its credits

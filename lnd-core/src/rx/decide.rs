@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! What the decision on a peer's request takes: its place in the window, a slot, the buffers.
 
-use super::request::{Offer, Requested};
+use super::request::{remote_of, Offer};
 use super::rx_request::{RequestKind, RxRequest};
 use crate::base::counters::Counter;
 use crate::base::fragment::Fragment;
-use crate::base::id::{Nid, Tag};
-use crate::base::message::{Message, NakReason};
+use crate::base::id::Tag;
+use crate::base::message::{Envelope, Message, NakReason};
 use crate::base::time::Instant;
 use crate::machines::transfer::{Event, Word};
 use crate::ports::trace::Trace;
@@ -22,28 +22,28 @@ impl<P: Ports> Driver<'_, P> {
         &mut self,
         now: Instant,
         offer: &Offer,
-        from: Nid,
-        requested: &Requested<'_>,
+        from: &Envelope,
+        message: &Message<'_>,
     ) -> Option<Tag> {
         self.stir();
         let new = New {
             role: Role::RxRequest,
             fragments: &[],
-            length: requested.length,
+            length: message.length(),
             user: 0,
             link: None,
-            remote: requested.remote,
-            session: offer.session,
+            remote: remote_of(message),
+            session: self.session_of(offer),
         };
         let tag = self.claim(offer.peer, Some(offer.link), &new).ok()?;
-        self.keep_key(tag, requested.key);
-        self.take_in(offer);
+        self.keep_key(tag, message.key());
+        self.take_in(offer, from);
         if let Some(peer) = self.peers.get_mut(offer.peer) {
             peer.undecided += 1;
         }
         self.slots.publish(tag, Word::queued(tag.generation));
         self.slots.arm(tag.index, now.after(self.config.decision_bound));
-        self.tracer.record(now, Trace::Accepted { tag, peer: from, length: requested.length });
+        self.tracer.record(now, Trace::Accepted { tag, peer: from.from, length: message.length() });
         Some(tag)
     }
 
@@ -56,22 +56,28 @@ impl<P: Ports> Driver<'_, P> {
     }
 
     /// A request that was offered is taken: its place in the window, and its place in the channel.
-    pub(crate) fn take_in(&mut self, offer: &Offer) {
-        self.take(offer, false);
+    pub(crate) fn take_in(&mut self, offer: &Offer, from: &Envelope) {
+        self.take(offer, from, false);
+    }
+
+    /// Which of its peer's sessions a request is of that was offered.
+    #[inline]
+    pub(super) fn session_of(&self, offer: &Offer) -> u32 {
+        self.peers.get(offer.peer).map_or(0, |peer| peer.session_of(offer.former))
     }
 
     /// A request that was offered is taken, and its place in the channel is free again: it had no slot.
     #[inline]
-    pub(super) fn consume_offer(&mut self, offer: &Offer) {
-        self.take(offer, offer.number.is_some());
+    pub(super) fn consume_offer(&mut self, offer: &Offer, from: &Envelope) {
+        self.take(offer, from, !offer.former);
     }
 
-    /// Takes a request that was offered; `consumed`: its credit goes back.
+    /// Takes a request that was offered, and its place in the window; `consumed`: its credit goes back.
     #[inline(always)]
-    fn take(&mut self, offer: &Offer, consumed: bool) {
+    fn take(&mut self, offer: &Offer, from: &Envelope, consumed: bool) {
         self.counters.count(Counter::Requests);
         let Some(peer) = self.peers.get_mut(offer.peer) else { return };
-        let lost = peer.take_in(offer.number);
+        let lost = peer.take_in((!offer.former).then_some(from.sequence));
         let says = consumed && peer.consume(self.config.depth);
         if peer.parked != 0 {
             self.unpark(offer.peer, offer.link);
@@ -90,14 +96,13 @@ impl<P: Ports> Driver<'_, P> {
     pub(crate) fn refuse_offer(
         &mut self,
         now: Instant,
-        from: Nid,
+        from: &Envelope,
         offer: Offer,
         message: &Message<'_>,
         why: NakReason,
     ) {
-        let Some(requested) = Requested::by(message) else { return };
-        if let Some(tag) = self.take_up_request(now, &offer, from, &requested) {
-            self.nak(now, tag, requested.kind, why);
+        if let Some(tag) = self.take_up_request(now, &offer, from, message) {
+            self.nak(now, tag, RequestKind::of(message), why);
         }
     }
 

@@ -13,13 +13,13 @@ use crate::shard::{Driver, RunState};
 impl<'m, P: Ports> Driver<'m, P> {
     /// A message of the LND layer has arrived on `link`.
     #[inline]
-    pub fn on_message<'f>(
-        &mut self,
+    pub fn on_message<'d, 'f>(
+        &'d mut self,
         now: Instant,
         link: LinkId,
-        from: &Envelope,
-        message: &Message<'f>,
-    ) -> Inbound<'_, 'm, 'f, P> {
+        from: &'d Envelope,
+        message: &'d Message<'f>,
+    ) -> Inbound<'d, 'm, 'f, P> {
         let offer = match self.usual_request(now, link, from, message) {
             Some(offer) => offer,
             None => match self.on_any_message(now, link, from, message) {
@@ -28,7 +28,7 @@ impl<'m, P: Ports> Driver<'m, P> {
                 Screened::Handled => return Inbound::Handled,
             },
         };
-        Arrival::of(self, now, from.from, offer, message)
+        Arrival::of(self, now, from, offer, message)
     }
 
     /// A message that is not a usual request.
@@ -55,12 +55,12 @@ impl<'m, P: Ports> Driver<'m, P> {
         }
         match screened {
             Screened::Offer(offer) if self.run.state() != RunState::Running => {
-                self.refuse_offer(now, from.from, offer, message, NakReason::ShuttingDown);
+                self.refuse_offer(now, from, offer, message, NakReason::ShuttingDown);
                 screened = Screened::Handled;
             }
             Screened::Offer(offer) if self.may_be_called_off(&offer, message) => {
                 // It certainly was not begun: what comes again is not offered. Its sender may try again.
-                self.refuse_offer(now, from.from, offer, message, NakReason::NoResources);
+                self.refuse_offer(now, from, offer, message, NakReason::NoResources);
                 screened = Screened::Handled;
             }
             Screened::Offer(_) => return screened,

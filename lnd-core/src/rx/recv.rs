@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! The upper layer's verdict on a peer's request (`lnd_recv`).
 
-use super::request::{Offer, Requested};
+use super::request::{remote_of, Offer};
 use super::rx_request::{Receive, RecvError, Reply, RequestKind, RxRequest};
 use crate::base::counters::Counter;
-use crate::base::id::{LinkId, Nid, PeerId, Tag};
-use crate::base::message::NakReason;
+use crate::base::id::{LinkId, PeerId, Tag};
+use crate::base::message::{Envelope, Message, NakReason};
 use crate::base::time::Instant;
 use crate::machines::transfer::{Cause, Debts, Event};
 use crate::peers::PeerFlags;
@@ -58,8 +58,8 @@ impl<P: Ports> Driver<'_, P> {
         &mut self,
         now: Instant,
         offer: &Offer,
-        from: Nid,
-        requested: &Requested<'_>,
+        from: &Envelope,
+        message: &Message<'_>,
         it: &Receive<'_>,
     ) -> Option<Tag> {
         let new = New {
@@ -68,14 +68,14 @@ impl<P: Ports> Driver<'_, P> {
             length: it.length,
             user: it.user,
             link: None,
-            remote: requested.remote,
-            session: offer.session,
+            remote: remote_of(message),
+            session: self.session_of(offer),
         };
         let tag = self.claim(offer.peer, Some(offer.link), &new).ok()?;
         self.stir();
-        self.keep_key(tag, requested.key);
-        self.consume_offer(offer);
-        self.tracer.record(now, Trace::Accepted { tag, peer: from, length: requested.length });
+        self.keep_key(tag, message.key());
+        self.consume_offer(offer, from);
+        self.tracer.record(now, Trace::Accepted { tag, peer: from.from, length: message.length() });
         self.slots.arm(tag.index, it.deadline);
         self.pull_put(now, tag, offer.peer, offer.link, From::Claim(&[]));
         Some(tag)

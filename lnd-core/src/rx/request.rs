@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! Peers' requests: which are offered to the upper layer, and which wait.
 
-use super::rx_request::RequestKind;
 use crate::base::counters::Counter;
 use crate::base::id::{LinkId, PeerId, Tag};
 use crate::base::message::{Envelope, Lane, Message};
@@ -12,6 +11,7 @@ use crate::peers::PeerFlags;
 use crate::ports::trace::Trace;
 use crate::ports::{Channel, Ports, Tracer};
 use crate::shard::{Driver, RunState};
+use crate::slots::New;
 
 /// What is to become of a message, once it is known who sent it.
 pub(crate) enum Screened {
@@ -27,44 +27,15 @@ pub(crate) struct Offer {
     pub peer: PeerId,
     /// The link by which it came.
     pub link: LinkId,
-    /// Which of the peer's sessions it is of, by [`Peer::opened`](crate::peers::Peer::opened).
-    pub session: u32,
-    /// Its number in the present session, and how many before it are lost. `None`: it is of a former one.
-    pub number: Option<(u32, u32)>,
+    /// It is of a former session than the present one.
+    pub former: bool,
 }
 
-/// What a request asks for.
-#[derive(Clone, Copy)]
-pub(crate) struct Requested<'f> {
-    pub kind: RequestKind,
-    pub header: &'f [u8],
-    pub payload: &'f [u8],
-    /// The peer's transfer.
-    pub remote: Tag,
-    pub length: u32,
-    /// A PUT: what our engine needs to pull it.
-    pub key: &'f [u8],
-}
-
-impl<'f> Requested<'f> {
-    /// What a message asks for, if it is a request.
-    pub fn by(message: &Message<'f>) -> Option<Self> {
-        let mut key = &[][..];
-        let (kind, header, payload, remote, length) = match *message {
-            Message::PutReq { header, source, length, key: its } => {
-                key = its;
-                (RequestKind::Put, header, &[][..], source, length)
-            }
-            Message::GetReq { header, sink, length } => {
-                (RequestKind::Get, header, &[][..], sink, length)
-            }
-            Message::Immediate { header, payload } => {
-                let none = Tag { index: 0, generation: 0 };
-                (RequestKind::Immediate, header, payload, none, payload.len() as u32)
-            }
-            _ => return None,
-        };
-        Some(Self { kind, header, payload, remote, length, key })
+/// The peer's transfer, where a request names one.
+pub(super) const fn remote_of(message: &Message<'_>) -> Tag {
+    match message {
+        Message::PutReq { source: tag, .. } | Message::GetReq { sink: tag, .. } => *tag,
+        _ => New::NO_TAG,
     }
 }
 
@@ -92,9 +63,9 @@ impl<P: Ports> Driver<'_, P> {
             return None;
         }
         peer.last_heard = now;
-        let (nid, sequence, session) = (from.from, from.sequence, peer.opened);
+        let (nid, sequence) = (from.from, from.sequence);
         self.tracer.record(now, Trace::Received { from: nid, lane, sequence, taken: true });
-        Some(Offer { peer: id, link, session, number: Some((sequence, 0)) })
+        Some(Offer { peer: id, link, former: false })
     }
 
     /// A request: offered to the upper layer if there is room for what it may decide (S1-3, S3-8). Its
@@ -117,9 +88,9 @@ impl<P: Ports> Driver<'_, P> {
             }
         }
         let Some(peer) = self.peers.get(id) else { return Screened::Handled };
-        let (sequence, session) = (from.sequence, peer.opened);
+        let sequence = from.sequence;
         let reliable = self.channel.is_reliable();
-        let lost = match peer.theirs.peek(sequence) {
+        match peer.theirs.peek(sequence) {
             SequenceCheck::Duplicate => {
                 self.counters.count(Counter::Duplicate);
                 return Screened::Handled;
@@ -130,13 +101,13 @@ impl<P: Ports> Driver<'_, P> {
             SequenceCheck::Outside if reliable && peer.theirs.is_behind(sequence) => {
                 return self.begin_next_session(now, id, from.session);
             }
-            SequenceCheck::Fresh { lost } => lost,
+            SequenceCheck::Fresh { .. } => {}
             SequenceCheck::Outside => {
                 self.counters.count(Counter::OutsideWindow);
                 return Screened::Handled;
             }
-        };
-        self.offer(Offer { peer: id, link, session, number: Some((sequence, lost)) })
+        }
+        self.offer(Offer { peer: id, link, former: false })
     }
 
     /// A request whose number the window does not reach. Where nothing is lost but what its sender gives up,
@@ -230,8 +201,7 @@ impl<P: Ports> Driver<'_, P> {
 
     /// Offers a request of an earlier session than the present one: it brings no credit back.
     fn offer_former(&mut self, link: LinkId, peer: PeerId) -> Screened {
-        let session = self.peers.get(peer).map_or(0, |peer| peer.opened.wrapping_sub(1));
-        self.offer(Offer { peer, link, session, number: None })
+        self.offer(Offer { peer, link, former: true })
     }
 
     /// Whether a peer's request may have a slot, and there is one.

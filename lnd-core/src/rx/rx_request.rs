@@ -3,6 +3,7 @@
 
 use crate::base::fragment::Fragment;
 use crate::base::id::{Nid, Tag};
+use crate::base::message::Message;
 use crate::base::time::Instant;
 use crate::tx::Why;
 
@@ -15,6 +16,18 @@ pub enum RequestKind {
     Put,
     /// The peer will pull what we stage (`lnet_parse` with `rdma_req` true, S3-9).
     Get,
+}
+
+impl RequestKind {
+    /// The kind of a message that is a request.
+    #[inline]
+    pub(crate) const fn of(message: &Message<'_>) -> Self {
+        match message {
+            Message::PutReq { .. } => Self::Put,
+            Message::GetReq { .. } => Self::Get,
+            _ => Self::Immediate,
+        }
+    }
 }
 
 /// A peer's request. It ends in [`recv`](crate::driver::Driver::recv), [`give`](crate::driver::Driver::give) or

@@ -142,7 +142,8 @@ fn s0_14_no_room_is_believed_of_the_present_hello_only() {
             features: 0,
         };
         let letter = Letter::new(LINK0, &from, &Message::HelloAck(ack));
-        let inbound = w.node(0).driver.on_message(now, LINK0, &letter.envelope, &letter.message());
+        let message = letter.message();
+        let inbound = w.node(0).driver.on_message(now, LINK0, &letter.envelope, &message);
         assert!(matches!(inbound, Inbound::Handled));
         let state = if believed { HelloState::Down } else { HelloState::Handshake };
         assert_eq!(w.state(0, 1), state);

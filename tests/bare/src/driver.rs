@@ -49,8 +49,8 @@ pub fn lnd_bare_on_message<'d, 'm, 'f>(
     node: &'d mut Node<'m>,
     now: Instant,
     link: LinkId,
-    from: &Envelope,
-    message: &Message<'f>,
+    from: &'d Envelope,
+    message: &'d Message<'f>,
 ) -> Inbound<'d, 'm, 'f, Foreign> {
     node.on_message(now, link, from, message)
 }

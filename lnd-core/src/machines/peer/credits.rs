@@ -121,6 +121,15 @@ impl Theirs {
         self.window.peek(sequence)
     }
 
+    /// How many requests are lost if this one is accepted.
+    #[inline]
+    pub const fn lost_by(&self, sequence: u32) -> u32 {
+        match self.window.peek(sequence) {
+            SequenceCheck::Fresh { lost } => lost,
+            SequenceCheck::Duplicate | SequenceCheck::Outside => 0,
+        }
+    }
+
     /// Accepts a request. Its credit is owed once it is [`consumed`](Self::consume). The credits of
     /// those lost before it are owed at once.
     #[inline]
