@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use lnd_app::{complain, say};
-use lnd_sim::world::Failure;
+use lnd_sim::simulator::{FaultPlan, Shrunk};
 use lnd_sim::{rails, world};
 
 #[derive(Debug, clap::Args)]
@@ -73,13 +73,12 @@ impl SimArgs {
         let path = path.display().to_string();
         let named = |error: &dyn std::fmt::Display| format!("{path}: {error}");
         let text = std::fs::read_to_string(&path).map_err(|error| named(&error))?;
-        let name = Some(path.clone());
         if self.rails || rails::Plan::is_meant_by(&text) {
             let plan = rails::Plan::parse(&text).map_err(|error| named(&error))?;
-            return Ok(Faults::Rails(rails::Plan { name, ..plan }));
+            return Ok(Faults::Rails(plan.named(path)));
         }
         let plan = world::Plan::parse(&text).map_err(|error| named(&error))?;
-        Ok(Faults::World(world::Plan { name, ..plan }))
+        Ok(Faults::World(plan.named(path)))
     }
 
     fn seeds(&self) -> std::ops::Range<u64> {
@@ -173,7 +172,7 @@ fn simulate_rails(args: &SimArgs, plan: Option<&rails::Plan>) -> ExitCode {
                     let drawn = rails::swarm(seed);
                     let plan = plan.unwrap_or(&drawn);
                     if let Some(it) = rails::shrink(plan, seed, None, args.shrink_runs) {
-                        write_shrunk(file, &it.failure, it.runs, |name| it.to_toml(name));
+                        write_shrunk(file, &it);
                     }
                 }
                 return ExitCode::FAILURE;
@@ -197,7 +196,7 @@ fn simulate_worlds(args: &SimArgs, faults: &Faults) -> ExitCode {
                 show(format_args!("{failure}"));
                 if let Some(file) = &args.shrink {
                     if let Ok(it) = world::shrink(&options, None, args.shrink_runs) {
-                        write_shrunk(file, &it.failure, it.runs, |name| it.to_toml(name));
+                        write_shrunk(file, &it);
                     }
                 }
                 return ExitCode::FAILURE;
@@ -211,12 +210,12 @@ fn simulate_worlds(args: &SimArgs, faults: &Faults) -> ExitCode {
 }
 
 /// Writes the smallest plan with which a run still fails to a file.
-fn write_shrunk(file: &Path, failure: &Failure, runs: u32, plan: impl FnOnce(&str) -> String) {
+fn write_shrunk<P: FaultPlan>(file: &Path, it: &Shrunk<P>) {
     let name = file.display().to_string();
-    match std::fs::write(file, plan(&name)) {
+    match std::fs::write(file, it.to_toml(&name)) {
         Ok(()) => {
-            show(format_args!("\nshrunk in {runs} runs: {failure}"));
-            let again = format!("lnd sim --seed {} --faults {name}", failure.seed);
+            show(format_args!("\nshrunk in {} runs: {}", it.runs, it.failure));
+            let again = format!("lnd sim --seed {} --faults {name}", it.failure.seed);
             show(format_args!("plan: {name}; again: {again}"));
         }
         Err(error) => complain!("{name}: {error}"),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! Fault plans: text that somebody has written.
 
+use lnd_sim::simulator::FaultPlan;
 use lnd_sim::world::Plan;
 
 /// Whatever the text is, it is a plan that can be asked, or is refused with a reason.

@@ -5,6 +5,7 @@
 
 use lnd_core::counters::Counter;
 use lnd_shortmsg::wire::DecodeError;
+use lnd_sim::simulator::FaultPlan;
 use lnd_sim::world::{run, run_with, shrink, Defect, Options, Plan, Rates, Totals};
 
 /// Runs that a failing test takes to make its plan smaller.
@@ -131,7 +132,7 @@ fn what_a_byzantine_node_breaks_shrinks_to_how_it_breaks_it() {
     let options = three(failing.expect("a seed that fails"), plan);
     run(&options).unwrap_or_else(|failure| panic!("without the defect: {failure}"));
     let shrunk = shrink(&options, defect, 200).unwrap();
-    let smallest = shrunk.options.faults.clone().unwrap();
+    let smallest = shrunk.plan.clone();
     let text = shrunk.to_toml("PLAN.toml");
     let mut rates = smallest.byzantine.expect("it takes a byzantine node");
     let kinds = rates.rates_mut().into_iter().filter(|rate| **rate > 0).count();

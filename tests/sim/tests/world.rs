@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use lnd_core::counters::Counter;
 use lnd_sim::rails;
+use lnd_sim::simulator::FaultPlan;
 use lnd_sim::world::{run, run_with, shrink, sweep, Defect, Failure, Options, Plan};
 
 fn short(seed: u64) -> Options {
@@ -244,7 +245,7 @@ fn a_failing_run_shrinks_to_what_makes_it_fail() {
     let rule = |failure: &Failure| failure.what.split(':').next().map(str::to_owned);
     assert_eq!(rule(&shrunk.failure), rule(&whole));
     assert!(shrunk.runs > 1 && shrunk.runs <= 120);
-    let text = shrunk.options.faults.clone().unwrap().to_toml();
+    let text = shrunk.plan.clone().to_toml();
     assert!(text.lines().count() < plan.lines().count() / 2, "{text}");
     assert!(!text.contains("twice") && !text.contains("duplicate"), "{text}");
     // The file that is written plays the same failure.

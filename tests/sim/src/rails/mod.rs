@@ -40,7 +40,7 @@ pub use oracle::Defect;
 pub use plan::{Host, Net, Plan, Profile, Scheduled, What};
 pub use report::{NodeReport, Report, Sample};
 pub use rules::{Class, InjectedFault, Rule, Type, Who};
-pub use shrink::{shrink, Shrunk};
+pub use shrink::shrink;
 pub use start::with;
 pub use swarm::swarm;
 pub use world::{NiSpec, World};

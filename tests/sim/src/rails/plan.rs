@@ -3,12 +3,13 @@
 //! `[[network]]` in it is one of these. `docs/simulator.md` explains every key.
 
 use std::collections::BTreeSet;
-use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
 use super::kind::Kind;
 use super::rules::Rule;
+use crate::simulator::plan::{hundred, in_range, in_time, table_of, FaultPlan, PlanError};
+use crate::simulator::shrink::Search;
 
 /// A network: interfaces on it reach each other.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
@@ -85,10 +86,6 @@ pub struct Scheduled {
     /// out: never.
     #[serde(default)]
     pub noticed_ms: Option<u32>,
-}
-
-const fn hundred() -> u32 {
-    100
 }
 
 /// A plan.
@@ -183,41 +180,6 @@ impl Plan {
         text.lines().any(|line| line.starts_with("[[network]]") || line.starts_with("network ="))
     }
 
-    /// Reads a plan.
-    ///
-    /// # Errors
-    /// What is wrong with the text, and where.
-    pub fn parse(text: &str) -> Result<Self, String> {
-        let plan: Self =
-            toml::from_str(text).map_err(|error| error.to_string().trim_end().to_owned())?;
-        plan.check()?;
-        Ok(plan)
-    }
-
-    /// Reads a plan's file.
-    ///
-    /// # Errors
-    /// The file cannot be read, or what is wrong with it.
-    pub fn read(path: &Path) -> Result<Self, String> {
-        let name = path.display().to_string();
-        let text = std::fs::read_to_string(path).map_err(|error| format!("{name}: {error}"))?;
-        let plan = Self::parse(&text).map_err(|error| format!("{name}: {error}"))?;
-        Ok(Self { name: Some(name), ..plan })
-    }
-
-    /// The plan as a file, without what goes without saying.
-    pub fn to_toml(&self) -> String {
-        let table = |plan: &Self| toml::Table::try_from(plan).unwrap_or_default();
-        let (mut all, usual) = (table(self), table(&Self::default()));
-        all.retain(|key, value| usual.get(key) != Some(value));
-        let usual = toml::Table::try_from(Rule::default()).unwrap_or_default();
-        let rules = all.get_mut("rule").and_then(toml::Value::as_array_mut);
-        for rule in rules.into_iter().flatten().filter_map(toml::Value::as_table_mut) {
-            rule.retain(|key, value| usual.get(key) != Some(value));
-        }
-        all.to_string()
-    }
-
     /// Number of a network.
     pub fn net(&self, name: &str) -> Option<usize> {
         self.networks.iter().position(|net| net.name == name)
@@ -227,36 +189,22 @@ impl Plan {
     ///
     /// # Errors
     /// The first that does not.
-    pub fn check_times(&self) -> Result<(), String> {
-        let end = 1000 * u64::from(self.seconds);
-        match self.events.iter().position(|event| u64::from(event.at_ms) >= end) {
-            None => Ok(()),
-            Some(at) => {
-                let ms = self.events.get(at).map_or(0, |event| event.at_ms);
-                let seconds = self.seconds;
-                let why = format!("begins at {ms} ms, and the faults end after {seconds} s");
-                Err(format!("event {}: {why}", at + 1))
-            }
-        }
+    pub fn check_times(&self) -> Result<(), PlanError> {
+        in_time("event", self.events.iter().map(|event| event.at_ms), u64::from(self.seconds))
     }
+}
 
+impl FaultPlan for Plan {
     /// Checks that everything named exists and every number can be.
-    ///
-    /// # Errors
-    /// The first that does not.
-    pub fn check(&self) -> Result<(), String> {
-        let range = |name: &str, value: u32, low: u32, high: u32| {
-            let good = (low..=high).contains(&value);
-            good.then_some(()).ok_or_else(|| format!("{name} = {value} is not in {low}..={high}"))
-        };
-        range("seconds", self.seconds, 0, 36_000)?;
-        range("timeout_ms", self.timeout_ms, 10, 1_000_000)?;
-        range("retries", u32::from(self.retries.unwrap_or(0)), 0, 254)?;
-        range("sensitivity", u32::from(self.sensitivity), 0, 1000)?;
-        range("number of hosts", self.hosts.len() as u32, 2, 8)?;
-        range("number of networks", self.networks.len() as u32, 1, 8)?;
+    fn check_alone(&self) -> Result<(), PlanError> {
+        in_range("seconds", self.seconds, 0, 36_000)?;
+        in_range("timeout_ms", self.timeout_ms, 10, 1_000_000)?;
+        in_range("retries", u32::from(self.retries.unwrap_or(0)), 0, 254)?;
+        in_range("sensitivity", u32::from(self.sensitivity), 0, 1000)?;
+        in_range("number of hosts", self.hosts.len() as u32, 2, 8)?;
+        in_range("number of networks", self.networks.len() as u32, 1, 8)?;
         for (number, host) in self.hosts.iter().enumerate() {
-            range(&format!("interfaces of host {number}"), host.nis.len() as u32, 1, 4)?;
+            in_range(&format!("interfaces of host {number}"), host.nis.len() as u32, 1, 4)?;
             for name in &host.nis {
                 self.net(name).ok_or_else(|| format!("host {number}: no network {name}"))?;
             }
@@ -265,15 +213,32 @@ impl Plan {
             let ends = [(Some(event.host), event.ni), (event.peer, event.peer_ni)];
             for (host, ni) in ends.into_iter().filter_map(|(host, ni)| Some((host?, ni))) {
                 if self.hosts.get(host as usize).is_none_or(|h| ni as usize >= h.nis.len()) {
-                    return Err(format!("event {}: there is no interface {host}.{ni}", at + 1));
+                    return Err(
+                        format!("event {}: there is no interface {host}.{ni}", at + 1).into()
+                    );
                 }
             }
             if event.what == What::Cut && event.peer.is_none() {
-                return Err(format!("event {}: `peer` is missing", at + 1));
+                return Err(format!("event {}: `peer` is missing", at + 1).into());
             }
         }
         self.rules.iter().enumerate().try_for_each(|(at, rule)| {
-            rule.check().map_err(|error| format!("rule {}: {error}", at + 1))
+            rule.check().map_err(|error| format!("rule {}: {error}", at + 1).into())
         })
+    }
+
+    fn named(mut self, name: String) -> Self {
+        self.name = Some(name);
+        self
+    }
+
+    fn usual() -> toml::Table {
+        let mut usual = table_of(&Self::default());
+        usual.insert("rule".into(), vec![table_of(&Rule::default())].into());
+        usual
+    }
+
+    fn make_smaller(search: &mut Search<'_, Self>) {
+        super::shrink::make_smaller(search);
     }
 }

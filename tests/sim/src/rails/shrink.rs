@@ -1,49 +1,24 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! From a multi-rail run that fails to the smallest plan that still makes it fail: fewer rules and
-//! happenings, a shorter run, fewer interfaces and nodes. The same seed decides everything else.
+//! What can be left out of a multi-rail plan: rules and happenings, seconds, interfaces and nodes.
 
 use super::plan::Plan;
 use super::{run_with, Defect};
-use crate::simulator::fail::Failure;
-
-type Search<'a> = crate::simulator::shrink::Search<'a, Plan, Failure>;
-
-/// The smallest failing plan that was found.
-#[derive(Clone, Debug)]
-pub struct Shrunk {
-    /// The plan.
-    pub plan: Plan,
-    /// How its run fails.
-    pub failure: Failure,
-    /// Runs that it took to find.
-    pub runs: u32,
-}
-
-impl Shrunk {
-    /// The plan as a file, which says at its head what it shows and how.
-    pub fn to_toml(&self, file: &str) -> String {
-        self.failure.as_plan(file, &self.plan.to_toml())
-    }
-}
+use crate::simulator::shrink::{shrink as search, Search, Shrunk};
 
 /// Makes a failing plan as small as `most_runs` runs allow. `None`: the run does not fail.
-pub fn shrink(plan: &Plan, seed: u64, defect: Option<Defect>, most_runs: u32) -> Option<Shrunk> {
+pub fn shrink(
+    plan: &Plan,
+    seed: u64,
+    defect: Option<Defect>,
+    most_runs: u32,
+) -> Option<Shrunk<Plan>> {
     let plan = Plan { name: None, ..plan.clone() };
     let whole = run_with(&plan, seed, defect).err()?;
-    let rule = whole.rule().to_owned();
-    // A plan that names what there is not is refused, which breaks another rule.
-    let play = |plan: &Plan| {
-        let failure = run_with(plan, seed, defect).err();
-        failure.filter(|failure| failure.rule() == rule)
-    };
-    let mut search = Search::new(plan, whole, 1, most_runs, Box::new(play));
-    search.repeat(steps);
-    let (plan, failure, runs) = search.ended();
-    Some(Shrunk { plan, failure, runs })
+    Some(search(plan, whole, 1, most_runs, |plan| run_with(plan, seed, defect).err()))
 }
 
 /// Every kind of step once.
-fn steps(search: &mut Search<'_>) {
+pub(super) fn make_smaller(search: &mut Search<'_, Plan>) {
     search.fewer(|plan| &mut plan.events);
     search.fewer(|plan| &mut plan.rules);
     search.attempt(|plan| plan.probes = false);

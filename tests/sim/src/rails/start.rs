@@ -22,6 +22,7 @@ use crate::rng::Rng;
 use crate::simulator::book::Book;
 use crate::simulator::fail::Violation;
 use crate::simulator::network::Network;
+use crate::simulator::plan::FaultPlan;
 use crate::simulator::queue::Queue;
 use crate::simulator::tally::{Mixer, Recorder, Tally};
 use crate::simulator::user::{Habits, User};
@@ -41,7 +42,7 @@ pub fn with<R>(
     defect: Option<Defect>,
     run: impl FnOnce(&mut World<'_>) -> R,
 ) -> Result<R, String> {
-    plan.check()?;
+    plan.check_alone().map_err(|error| error.to_string())?;
     let specs: Rc<[NiSpec]> = number_all(plan).into();
     let mut rng = Rng::new(seed);
     let setup = setup_of(plan, seed, &mut rng)?;

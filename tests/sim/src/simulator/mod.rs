@@ -10,7 +10,12 @@ pub mod fault_rates;
 mod injected_fault;
 pub(crate) mod memory;
 pub(crate) mod network;
+pub mod plan;
 pub(crate) mod queue;
-pub(crate) mod shrink;
+pub mod shrink;
 pub(crate) mod tally;
 pub(crate) mod user;
+
+pub use fail::Failure;
+pub use plan::{FaultPlan, PlanError};
+pub use shrink::Shrunk;

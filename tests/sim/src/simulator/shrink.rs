@@ -1,40 +1,70 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! From a run that fails to the smallest plan that still makes it fail: the search.
+//! From a run that fails to the smallest plan that still makes it fail.
 //!
-//! A plan is made smaller step by step. A step is kept if the run still fails in the same way, which
-//! whoever searches tells.
+//! A plan is made smaller step by step: events are taken out in halves, quarters and one by one, and what
+//! else each kind of plan knows. A step is kept if the run still breaks the same rule. The same seed decides
+//! everything else, so that the result can be played again with `--seed` and `--faults`.
+
+use super::fail::Failure;
+use super::plan::FaultPlan;
+
+/// The smallest failing plan that was found.
+#[derive(Clone, Debug)]
+pub struct Shrunk<P> {
+    /// The plan.
+    pub plan: P,
+    /// How its run fails.
+    pub failure: Failure,
+    /// Runs that it took to find.
+    pub runs: u32,
+}
+
+impl<P: FaultPlan> Shrunk<P> {
+    /// The plan as a file, which says at its head what it shows and how.
+    pub fn to_toml(&self, file: &str) -> String {
+        self.failure.as_plan(file, &self.plan.to_toml())
+    }
+}
+
+/// Makes the plan of a failing run as small as `most_runs` runs allow, `runs` of which have been. `run` plays
+/// a plan. A plan that names what there is not is refused, which breaks another rule.
+pub fn shrink<P: FaultPlan>(
+    plan: P,
+    failure: Failure,
+    runs: u32,
+    most_runs: u32,
+    mut run: impl FnMut(&P) -> Option<Failure>,
+) -> Shrunk<P> {
+    let rule = failure.rule().to_owned();
+    let play = move |plan: &P| run(plan).filter(|failure| failure.rule() == rule);
+    let mut search =
+        Search { play: Box::new(play), most_runs, runs, best: (plan, failure), unused: Vec::new() };
+    search.repeat(P::make_smaller);
+    let Search { best: (plan, failure), runs, .. } = search;
+    Shrunk { plan, failure, runs }
+}
 
 /// Plays a plan: how it fails, if it fails in the way that is looked for.
-pub type Play<'a, P, F> = Box<dyn FnMut(&P) -> Option<F> + 'a>;
+type Play<'a, P> = Box<dyn FnMut(&P) -> Option<Failure> + 'a>;
 
 /// A search among plans.
-pub struct Search<'a, P, F> {
-    play: Play<'a, P, F>,
+pub struct Search<'a, P> {
+    play: Play<'a, P>,
     most_runs: u32,
     runs: u32,
-    best: (P, F),
+    best: (P, Failure),
     /// Smaller plans that do not fail so.
     unused: Vec<P>,
 }
 
-impl<'a, P: Clone + PartialEq, F> Search<'a, P, F> {
-    /// Begins with a plan that fails, after so many of `most_runs` runs.
-    pub fn new(plan: P, failure: F, runs: u32, most_runs: u32, play: Play<'a, P, F>) -> Self {
-        Self { play, most_runs, runs, best: (plan, failure), unused: Vec::new() }
-    }
-
-    /// The smallest plan so far, how it fails, and the runs that it took, those before included.
-    pub fn ended(self) -> (P, F, u32) {
-        (self.best.0, self.best.1, self.runs)
-    }
-
+impl<P: Clone + PartialEq> Search<'_, P> {
     /// The smallest plan so far.
     pub fn plan(&self) -> P {
         self.best.0.clone()
     }
 
     /// Takes all steps again and again, until none is kept.
-    pub fn repeat(&mut self, steps: impl Fn(&mut Self)) {
+    fn repeat(&mut self, steps: impl Fn(&mut Self)) {
         loop {
             let before = self.plan();
             steps(self);

@@ -36,8 +36,8 @@ pub use crate::simulator::fail::Failure;
 pub use crate::simulator::fault_rates::{EngineFaults, MessageFaults};
 pub use byzantine::Rates;
 pub use defect::Defect;
-pub use plan::{HostFaults, Plan, PlanError, Scheduled, What, Window};
-pub use shrink::{shrink, Shrunk};
+pub use plan::{HostFaults, Plan, Scheduled, What, Window};
+pub use shrink::shrink;
 pub use summary::{NodeSummary, Summary};
 pub use sweep::{sweep, Totals};
 
@@ -48,6 +48,7 @@ use crate::fabric::{Fabric, Mapping};
 use crate::node::Arena;
 use crate::rng::Rng;
 use crate::simulator::fail::{self, Violation};
+use crate::simulator::plan::{in_range, PlanError};
 use setup::Setup;
 use world::{Ground, World};
 
@@ -117,7 +118,7 @@ impl Options {
     pub fn check(&self) -> Result<(), PlanError> {
         let setup = Setup::draw(self, &mut Rng::new(self.seed))?;
         if self.routed == Some(true) && !setup.routed {
-            return Err(PlanError::without_effect("routed: a router needs three nodes"));
+            return Err(PlanError::from("routed: a router needs three nodes"));
         }
         let seconds = setup.traffic.as_nanos() / 1_000_000_000;
         self.faults.as_ref().map_or(Ok(()), |plan| plan.check_times(seconds))
@@ -125,9 +126,9 @@ impl Options {
 }
 
 fn check_ranges(nodes: u32, links: u32, seconds: u32) -> Result<(), PlanError> {
-    plan::in_range("nodes", nodes, 2, 8)?;
-    plan::in_range("links", links, 1, 8)?;
-    plan::in_range("seconds", seconds, 1, 3600)
+    in_range("nodes", nodes, 2, 8)?;
+    in_range("links", links, 1, 8)?;
+    in_range("seconds", seconds, 1, 3600)
 }
 
 /// Runs a world to its end.

@@ -2,13 +2,12 @@
 //! Fault plans: what the adversary does, when, and how often. `docs/simulator.md` explains every
 //! key.
 
-use std::fmt;
-use std::path::Path;
-
 use serde::{Deserialize, Serialize};
 
 use super::byzantine::Rates;
 use crate::simulator::fault_rates::{EngineFaults, MessageFaults};
+use crate::simulator::plan::{hundred, in_range, in_time, table_of, FaultPlan, PlanError};
+use crate::simulator::shrink::Search;
 
 /// What hosts do that is slow and allowed. Rates are per million decisions of their kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
@@ -97,10 +96,6 @@ pub struct Scheduled {
     pub grace_ms: u32,
 }
 
-const fn hundred() -> u32 {
-    100
-}
-
 const fn ten() -> u32 {
     10
 }
@@ -164,84 +159,7 @@ pub struct Plan {
     pub name: Option<String>,
 }
 
-/// A plan that cannot be.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PlanError(String);
-
-impl fmt::Display for PlanError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.0.trim_end())
-    }
-}
-
-impl std::error::Error for PlanError {}
-
-impl PlanError {
-    pub(super) fn without_effect(what: &str) -> Self {
-        Self(what.into())
-    }
-}
-
-/// Checks a number that plan or caller have given.
-///
-/// # Errors
-/// It is out of range.
-pub fn in_range(name: &str, value: u32, low: u32, high: u32) -> Result<(), PlanError> {
-    if (low..=high).contains(&value) {
-        Ok(())
-    } else {
-        Err(PlanError(format!("{name} = {value} is not in {low}..={high}")))
-    }
-}
-
 impl Plan {
-    /// Reads a plan.
-    ///
-    /// # Errors
-    /// What is wrong with the text, and where.
-    pub fn parse(text: &str) -> Result<Self, PlanError> {
-        let plan: Self = toml::from_str(text).map_err(|error| PlanError(error.to_string()))?;
-        plan.check_rates()?;
-        Ok(plan)
-    }
-
-    /// Reads a plan's file.
-    ///
-    /// # Errors
-    /// The file cannot be read, or what is wrong with it.
-    pub fn read(path: &Path) -> Result<Self, PlanError> {
-        let name = path.display().to_string();
-        let text =
-            std::fs::read_to_string(path).map_err(|error| PlanError(format!("{name}: {error}")))?;
-        let plan = Self::parse(&text).map_err(|error| PlanError(format!("{name}: {error}")))?;
-        Ok(Self { name: Some(name), ..plan })
-    }
-
-    /// The plan as the text of a file: what is zero by default is left out if it is zero.
-    pub fn to_toml(&self) -> String {
-        let mut table = toml::Table::try_from(self).unwrap_or_default();
-        let mut faults: Vec<&mut toml::Table> = Vec::new();
-        let mut windows: Vec<&mut toml::Table> = Vec::new();
-        for (name, value) in &mut table {
-            match value {
-                toml::Value::Table(inner) => faults.push(inner),
-                toml::Value::Array(list) if name == "window" => {
-                    windows.extend(list.iter_mut().filter_map(toml::Value::as_table_mut));
-                }
-                _ => {}
-            }
-        }
-        let inner = windows.into_iter().flat_map(|window| window.iter_mut().map(|(_, v)| v));
-        faults.extend(inner.filter_map(toml::Value::as_table_mut));
-        for table in faults {
-            table
-                .retain(|_, value| value.as_integer() != Some(0) && value.as_bool() != Some(false));
-        }
-        table.retain(|_, value| value.as_array().is_none_or(|list| !list.is_empty()));
-        table.retain(|_, value| value.as_table().is_none_or(|inner| !inner.is_empty()));
-        table.to_string()
-    }
-
     /// Every rate of the plan, to be changed: those of the whole, then those of each window.
     pub(super) fn rates_mut(&mut self) -> Vec<&mut u32> {
         let mut all = Vec::from(self.messages.rates_mut());
@@ -255,17 +173,6 @@ impl Plan {
         all
     }
 
-    fn check_rates(&self) -> Result<(), PlanError> {
-        let mut plan = self.clone();
-        if let Some(rate) = plan.rates_mut().into_iter().find(|rate| **rate > 1_000_000) {
-            return Err(PlanError(format!("a rate of {rate} per million is more than all")));
-        }
-        match self.windows.iter().position(|w| w.from_ms >= w.to_ms) {
-            Some(at) => Err(PlanError(format!("window {}: ends before it begins", at + 1))),
-            None => Ok(()),
-        }
-    }
-
     /// Checks that all nodes and links named exist.
     ///
     /// # Errors
@@ -276,11 +183,11 @@ impl Plan {
             if routed && (rates.node == 1 || rates.goes_on) {
                 // The router speaks for all behind it, and what comes through it is its own affair.
                 let what = "byzantine: with a router it is not node 1, and falls silent";
-                return Err(PlanError(what.into()));
+                return Err(what.into());
             }
         }
         for (at, event) in self.events.iter().enumerate() {
-            let wrong = |text: String| Err(PlanError(format!("event {}: {text}", at + 1)));
+            let wrong = |text: String| Err(format!("event {}: {text}", at + 1).into());
             if event.node >= nodes {
                 return wrong(format!("node {}, and the nodes are 0..{nodes}", event.node));
             }
@@ -310,16 +217,8 @@ impl Plan {
     /// # Errors
     /// The first that does not.
     pub(super) fn check_times(&self, seconds: u64) -> Result<(), PlanError> {
-        let events = self.events.iter().map(|event| ("event", event.at_ms));
-        let windows = self.windows.iter().map(|window| ("window", window.from_ms));
-        for (number, (what, ms)) in events.enumerate().chain(windows.enumerate()) {
-            if u64::from(ms) >= 1000 * seconds {
-                let number = number + 1;
-                let why = format!("begins at {ms} ms, and the faults end after {seconds} s");
-                return Err(PlanError(format!("{what} {number}: {why}")));
-            }
-        }
-        Ok(())
+        in_time("event", self.events.iter().map(|event| event.at_ms), seconds)?;
+        in_time("window", self.windows.iter().map(|window| window.from_ms), seconds)
     }
 
     /// The rates that hold at a time in milliseconds since the start.
@@ -346,5 +245,40 @@ impl Plan {
     /// Times at which the rates may change, in milliseconds since the start.
     pub fn edges(&self) -> impl Iterator<Item = u32> + '_ {
         self.windows.iter().flat_map(|w| [w.from_ms, w.to_ms])
+    }
+}
+
+impl FaultPlan for Plan {
+    fn check_alone(&self) -> Result<(), PlanError> {
+        let mut plan = self.clone();
+        if let Some(rate) = plan.rates_mut().into_iter().find(|rate| **rate > 1_000_000) {
+            return Err(format!("a rate of {rate} per million is more than all").into());
+        }
+        match self.windows.iter().position(|w| w.from_ms >= w.to_ms) {
+            Some(at) => Err(format!("window {}: ends before it begins", at + 1).into()),
+            None => Ok(()),
+        }
+    }
+
+    fn named(mut self, name: String) -> Self {
+        self.name = Some(name);
+        self
+    }
+
+    fn usual() -> toml::Table {
+        let rates = [
+            ("messages", table_of(&MessageFaults::default())),
+            ("engine", table_of(&EngineFaults::default())),
+        ];
+        let window: toml::Table =
+            rates.into_iter().map(|(key, rates)| (key.into(), rates.into())).collect();
+        let mut usual = table_of(&Self::default());
+        usual.insert("byzantine".into(), table_of(&Rates::default()).into());
+        usual.insert("window".into(), vec![window].into());
+        usual
+    }
+
+    fn make_smaller(search: &mut Search<'_, Self>) {
+        super::shrink::make_smaller(search);
     }
 }

@@ -11,11 +11,12 @@ use lnd_dma::soft::Settings;
 use lnd_shortmsg::wire::max_immediate;
 
 use super::byzantine::Rates;
-use super::plan::{HostFaults, Plan, PlanError, Scheduled, What};
+use super::plan::{HostFaults, Plan, Scheduled, What};
 use super::Options;
 use crate::fabric::Shape;
 use crate::rng::Rng;
 use crate::simulator::fault_rates::{EngineFaults, MessageFaults};
+use crate::simulator::plan::PlanError;
 use crate::simulator::user::Habits;
 
 /// Whether seeds draw pauses if they are not asked.

@@ -1,39 +1,15 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! From a run that fails to the smallest plan that still makes it fail.
-//!
-//! The plan that the seed has drawn is written out and then made smaller, step by step: events are
-//! taken out in halves, quarters and one by one, rates are set to zero or halved, nodes, links and
-//! seconds are taken away. A step is kept if the run still breaks the same rule. The same seed
-//! decides everything else, so that the result can be played again with `--seed` and `--faults`.
+//! What can be left out of a plan: the plan that the seed has drawn is written out, then events are taken out,
+//! rates are set to zero or halved, nodes, links and seconds are taken away.
 
-use super::plan::{Plan, PlanError};
+use super::plan::Plan;
 use super::setup::Setup;
 use super::summary::Summary;
 use super::{run_with, Defect, Options};
 use crate::rng::Rng;
-use crate::simulator::fail::Failure;
 use crate::simulator::fault_rates::{EngineFaults, MessageFaults};
-
-type Search<'a> = crate::simulator::shrink::Search<'a, Plan, Failure>;
-
-/// The smallest failing run that was found.
-#[derive(Clone, Debug)]
-pub struct Shrunk {
-    /// The run: the same seed, with a plan of its own.
-    pub options: Options,
-    /// How it fails.
-    pub failure: Failure,
-    /// Runs that it took to find.
-    pub runs: u32,
-}
-
-impl Shrunk {
-    /// The plan as a file, which says at its head what it shows and how.
-    pub fn to_toml(&self, file: &str) -> String {
-        let plan = self.options.faults.clone().unwrap_or_default();
-        self.failure.as_plan(file, &plan.to_toml())
-    }
-}
+use crate::simulator::plan::PlanError;
+use crate::simulator::shrink::{shrink as search, Search, Shrunk};
 
 /// Makes the plan of a failing run as small as `most_runs` runs allow.
 ///
@@ -43,27 +19,22 @@ pub fn shrink(
     options: &Options,
     defect: Option<Defect>,
     most_runs: u32,
-) -> Result<Shrunk, Box<Summary>> {
+) -> Result<Shrunk<Plan>, Box<Summary>> {
     let whole = match run_with(options, defect) {
         Ok(summary) => return Err(Box::new(summary)),
         Err(failure) => failure,
     };
-    let (seed, rule) = (options.seed, whole.rule().to_owned());
-    let with = |plan| Options { seed, faults: Some(plan), ..Options::default() };
-    // A plan that names what there is not is refused, which breaks another rule.
-    let play = |plan: &Plan| {
-        let failure = run_with(&with(plan.clone()), defect).err();
-        failure.filter(|failure| failure.rule() == rule)
-    };
+    let with = |plan| Options { seed: options.seed, faults: Some(plan), ..Options::default() };
+    let play = |plan: &Plan| run_with(&with(plan.clone()), defect).err();
     let drawn = Plan::drawn(options).ok();
-    let Some((plan, failure)) = drawn.and_then(|plan| play(&plan).map(|failure| (plan, failure)))
-    else {
-        return Ok(Shrunk { options: options.clone(), failure: whole, runs: 2 });
-    };
-    let mut search = Search::new(plan, failure, 2, most_runs, Box::new(play));
-    search.repeat(steps);
-    let (plan, failure, runs) = search.ended();
-    Ok(Shrunk { options: with(plan), failure, runs })
+    let drawn = drawn.and_then(|plan| play(&plan).map(|failure| (plan, failure)));
+    match drawn.filter(|(_, failure)| failure.rule() == whole.rule()) {
+        Some((plan, failure)) => Ok(search(plan, failure, 2, most_runs, play)),
+        None => {
+            let plan = options.faults.clone().unwrap_or_default();
+            Ok(Shrunk { plan, failure: whole, runs: 2 })
+        }
+    }
 }
 
 impl Plan {
@@ -84,7 +55,7 @@ impl Plan {
 }
 
 /// Every kind of step once.
-fn steps(search: &mut Search<'_>) {
+pub(super) fn make_smaller(search: &mut Search<'_, Plan>) {
     search.attempt(|plan| plan.byzantine = None);
     search.attempt(|plan| plan.wraps = Some(false));
     search.attempt(|plan| plan.hosts.polls = false);
@@ -97,7 +68,7 @@ fn steps(search: &mut Search<'_>) {
 }
 
 /// All rates at once, then each for itself.
-fn fewer_rates(search: &mut Search<'_>) {
+fn fewer_rates(search: &mut Search<'_, Plan>) {
     search.attempt(|plan| plan.messages = MessageFaults::default());
     search.attempt(|plan| plan.engine = EngineFaults::default());
     for at in 0..search.plan().rates_mut().len() {
@@ -106,7 +77,7 @@ fn fewer_rates(search: &mut Search<'_>) {
 }
 
 /// A shorter run with fewer nodes and links, and no router.
-fn smaller_world(search: &mut Search<'_>) {
+fn smaller_world(search: &mut Search<'_, Plan>) {
     search.attempt(|plan| plan.routed = Some(false));
     while search.attempt(half_as_long) {}
     search.attempt(|plan| plan.byzantine.iter_mut().for_each(|rates| rates.goes_on = false));
@@ -114,7 +85,7 @@ fn smaller_world(search: &mut Search<'_>) {
     while search.attempt(|plan| plan.links = plan.links.map(|n| n.saturating_sub(1).max(1))) {}
 }
 
-fn lower_rates(search: &mut Search<'_>) {
+fn lower_rates(search: &mut Search<'_, Plan>) {
     for at in 0..search.plan().rates_mut().len() {
         while search.attempt(|plan| set(plan, at, |rate| if rate > 1 { rate / 2 } else { rate })) {}
     }

@@ -8,6 +8,7 @@
 
 use lnd_health::NiStatus::{Down, Up};
 use lnd_sim::rails::{Class, InjectedFault, Plan, Profile, Rule, Scheduled, Type, What, Who};
+use lnd_sim::simulator::FaultPlan;
 
 use super::{acquaint, lost, pair, play, put, BOTH};
 
@@ -24,7 +25,7 @@ fn case_208_interfaces_are_those_of_the_configuration() {
     }
     let text = "[[network]]\nname = \"a\"\nkind = \"verbs\"\n\
         [[host]]\nnis = [\"a\"]\n[[host]]\nnis = [\"a\", \"b\"]\n";
-    assert_eq!(Plan::parse(text).unwrap_err(), "host 1: no network b");
+    assert_eq!(Plan::parse(text).unwrap_err().to_string(), "host 1: no network b");
 }
 
 /// 209: a network timeout is not resent; with several interfaces both ends lose health, with one the peer

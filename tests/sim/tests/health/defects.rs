@@ -2,6 +2,7 @@
 //! The checks bite: each seeded defect is found, by the rule that it breaks.
 
 use lnd_sim::rails::{run, run_with, shrink, swarm, Class, Defect, Plan, Profile, Rule, Type};
+use lnd_sim::simulator::FaultPlan;
 
 use super::pair;
 
