@@ -9,6 +9,7 @@ use lnd_dma::memory::LinkMemory;
 use lnd_dma::soft::{BusAddress, BusFault, Fabric as EngineFabric};
 
 use crate::fabric::{Bus, Violation};
+use crate::simulator::device::WatchedBus;
 
 /// The bus as one interface's engine sees it.
 #[derive(Debug)]
@@ -24,14 +25,15 @@ impl<'m> HomeBus<'m> {
         Self { bus, homes }
     }
 
-    /// The first access that the memory oracle objected to.
-    pub const fn first_violation(&self) -> Option<Violation> {
-        self.bus.violations().1
-    }
-
     fn home(&self, place: BusAddress) -> BusAddress {
         let node = self.homes.get(place.node as usize).copied().unwrap_or(place.node);
         BusAddress { node, ..place }
+    }
+}
+
+impl<'m> WatchedBus<'m> for HomeBus<'m> {
+    fn first_violation(&self) -> Option<Violation> {
+        self.bus.violations().1
     }
 }
 

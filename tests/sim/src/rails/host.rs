@@ -14,6 +14,7 @@ use lnd_core::transfer::HealthClass;
 use lnd_health::node::{Ping, Probe};
 use lnd_health::Stamp;
 
+use super::bus::HomeBus;
 use super::health_view::{HealthView, Route};
 use super::oracle::{Defect, Oracle};
 use super::rail::{the_link, Rail};
@@ -23,6 +24,9 @@ use super::world::NiSpec;
 use crate::fabric::{Lease, Oracle as MemoryOracle};
 use crate::lnet::Lnet;
 use crate::node::Stats;
+use crate::simulator::device::Port;
+use crate::simulator::layer::{Living, Turns};
+use crate::simulator::network::Pending;
 use crate::simulator::tally::Recorder;
 use crate::simulator::user::User;
 
@@ -93,6 +97,30 @@ pub struct Counts {
 }
 
 impl Counts {
+    /// Adds others.
+    pub fn merge(&mut self, other: &Self) {
+        self.messages += other.messages;
+        self.resends += other.resends;
+        self.resent_ok += other.resent_ok;
+        self.resent_failed += other.resent_failed;
+        self.failed += other.failed;
+        self.late += other.late;
+        self.pings.0 += other.pings.0;
+        self.pings.1 += other.pings.1;
+        self.response_timeouts += other.response_timeouts;
+        self.second_copies += other.second_copies;
+        self.found_down += other.found_down;
+        self.cleaned_up += other.cleaned_up;
+        for (mine, theirs) in self.probes.iter_mut().zip(other.probes) {
+            *mine += theirs;
+        }
+        for (&class, count) in &other.classes {
+            *self.classes.entry(class).or_default() += count;
+        }
+        self.recovered_after.0 += other.recovered_after.0;
+        self.recovered_after.1 += other.recovered_after.1;
+    }
+
     /// Counts the end of a try.
     pub(super) fn class(&mut self, health: HealthClass) {
         *self.classes.entry(health as u8).or_default() += 1;
@@ -121,10 +149,8 @@ pub struct HostIncarnation<'m> {
     pub user: User<'m>,
     /// Its health.
     pub health_view: HealthView<'m>,
-    /// When the thread runs next.
-    pub thread_at: Option<Instant>,
-    /// When the user has its next idea.
-    pub user_at: Option<Instant>,
+    /// When thread and user run next.
+    pub turns: Turns,
     /// How transfers ended.
     pub stats: Stats,
     /// What else has happened.
@@ -151,18 +177,59 @@ pub struct HostIncarnation<'m> {
     pub(super) ending: bool,
 }
 
-/// A node over all its lives.
-pub struct Host<'m> {
-    /// The present life; `None`: dead or away.
-    pub incarnation: Option<HostIncarnation<'m>>,
-    /// Lives begun.
-    pub incarnations: u32,
-    /// Its trace.
-    pub recorder: Recorder,
-    /// How the transfers of former lives ended.
+/// What is kept of lives that have ended.
+#[derive(Debug, Default)]
+pub struct Past {
+    /// How their transfers ended.
     pub stats: Stats,
-    /// What former lives have counted.
+    /// What they have counted.
     pub counts: Counts,
+}
+
+impl<'m> Living<'m> for HostIncarnation<'m> {
+    type Bus = HomeBus<'m>;
+    type Past = Past;
+
+    fn port(&mut self, at: usize) -> Option<&mut Port<'m, HomeBus<'m>>> {
+        self.rails.get_mut(at).map(|rail| &mut rail.port)
+    }
+
+    fn turns(&mut self) -> &mut Turns {
+        &mut self.turns
+    }
+
+    fn user(&mut self) -> (&mut User<'m>, &mut Lnet) {
+        (&mut self.user, &mut self.lnet)
+    }
+
+    fn on_sent(&mut self, now: Instant, ended: &Pending, _: bool, _: &mut Recorder) -> bool {
+        let rail = self.rails.iter_mut().find(|rail| rail.number == ended.node);
+        rail.map(|rail| rail.driver.on_sent(now, ended.tag, ended.sent)).is_some()
+    }
+
+    fn add_to(&self, past: &mut Past) {
+        past.stats.merge(&self.stats);
+        past.counts.merge(&self.counts);
+    }
+
+    fn reads(&self, at: usize) -> (bool, bool) {
+        let reads = self.rails.get(at).map(|rail| &rail.reads);
+        reads.map_or((false, false), |reads| (reads.is_under_way(), reads.has_answer()))
+    }
+}
+
+/// A node over all its lives.
+pub type Host<'m> = crate::simulator::layer::Host<HostIncarnation<'m>, Past>;
+
+impl Host<'_> {
+    /// What all lives have counted, the present one included.
+    pub fn all_counts(&self) -> Counts {
+        let mut all = self.past.counts.clone();
+        if let Some(incarnation) = &self.incarnation {
+            all.merge(&incarnation.counts);
+        }
+        all
+    }
 }
 
 impl HostIncarnation<'_> {

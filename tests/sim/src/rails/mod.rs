@@ -45,8 +45,6 @@ pub use start::with;
 pub use swarm::swarm;
 pub use world::{NiSpec, World};
 
-use lnd_core::time::Instant;
-
 use crate::simulator::fail::Failure;
 
 /// Runs a plan to its end.
@@ -62,16 +60,11 @@ pub fn run(plan: &Plan, seed: u64) -> Result<Report, Failure> {
 /// # Errors
 /// As for [`run`].
 pub fn run_with(plan: &Plan, seed: u64, defect: Option<Defect>) -> Result<Report, Failure> {
-    let failure = |step, at, what: String| {
-        let file = plan.name.as_ref().map_or(String::new(), |name| format!(" --faults {name}"));
-        let command = format!("lnd sim --rails --seed {seed}{file}");
-        Failure { seed, step, at, what, last: Vec::new(), command }
-    };
+    let file = plan.name.as_ref().map_or(String::new(), |name| format!(" --faults {name}"));
+    let command = format!("lnd sim --rails --seed {seed}{file}");
     let played = with(plan, seed, defect, |world| {
-        world.play(seed).map_err(|broken| {
-            let node = broken.node.map_or(String::new(), |node| format!(" (node {node})"));
-            failure(world.step, world.now, broken.what + &node)
-        })
+        let played = world.play(seed);
+        played.map_err(|broken| world.failure(seed, command.clone(), &broken, Vec::new()))
     });
-    played.map_err(|what| failure(0, Instant::ORIGIN, what))?
+    played.map_err(|what| Failure::refused(seed, what, command))?
 }

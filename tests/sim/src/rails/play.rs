@@ -7,10 +7,9 @@ use lnd_core::time::{Instant, Span};
 
 use super::health_view::NiHealth;
 use super::host::{Around, Counts, HostIncarnation};
-use super::plan::Scheduled;
 use super::report::{NodeReport, Report, Sample};
 use super::rules::Rule;
-use super::world::World;
+use super::world::{Rails, World};
 use crate::simulator::book::Record;
 use crate::simulator::fail::Violation;
 use crate::simulator::user::Preference;
@@ -27,17 +26,18 @@ impl<'m> World<'m> {
     /// of it is looked at, which would be refused else, although it has arrived (R45).
     pub(super) fn thread(&mut self, host: u32) -> Result<Option<u32>, Violation> {
         let now = self.now;
-        if self.incarnation(host).is_none_or(|incarnation| incarnation.thread_at != Some(now)) {
+        if self.incarnation(host).is_none_or(|incarnation| incarnation.turns.thread_at != Some(now))
+        {
             return Ok(None);
         }
         self.hear_ends(host);
         let left = self.read_all(host);
-        let World { hosts, rules, oracle, book, defect, .. } = self;
+        let World { hosts, book, layer: Rails { rules, oracle, defect, .. }, .. } = self;
         let place = hosts.get_mut(host as usize);
         let Some(incarnation) = place.and_then(|place| place.incarnation.as_mut()) else {
             return Ok(None);
         };
-        incarnation.thread_at = None;
+        incarnation.turns.thread_at = None;
         let ending = incarnation.ending;
         let mut around = Around { now, rules, oracle, defect: *defect };
         let mut listen = |incarnation: &mut HostIncarnation<'m>| {
@@ -63,7 +63,7 @@ impl<'m> World<'m> {
     }
 
     fn hear_ends(&mut self, host: u32) {
-        let World { now, hosts, rules, oracle, defect, .. } = self;
+        let World { now, hosts, layer: Rails { rules, oracle, defect, .. }, .. } = self;
         let incarnation = hosts.get_mut(host as usize).and_then(|place| place.incarnation.as_mut());
         if let Some(incarnation) = incarnation {
             incarnation.report_all(&mut Around { now: *now, rules, oracle, defect: *defect });
@@ -72,7 +72,7 @@ impl<'m> World<'m> {
 
     /// Checks everything that the last step may have broken.
     pub(super) fn check(&mut self, host: u32) -> Result<(), Violation> {
-        if let Some(what) = self.oracle.violations.first() {
+        if let Some(what) = self.layer.oracle.violations.first() {
             return Err(Violation::at(host, what));
         }
         let Some(incarnation) = self.hosts.get(host as usize).and_then(|h| h.incarnation.as_ref())
@@ -112,25 +112,16 @@ impl<'m> World<'m> {
 
     /// Begins a PUT of `length` bytes from one node to another; its number.
     pub fn put(&mut self, from: u32, to: u32, length: u32, ack: bool) -> Option<u64> {
-        self.ask(from, Preference { to, get: false, length, ack, exact: true })
+        self.ask_now(from, Preference { to, get: false, length, ack, exact: true })
     }
 
     /// Begins a GET.
     pub fn get(&mut self, from: u32, to: u32, length: u32) -> Option<u64> {
-        self.ask(from, Preference { to, get: true, length, ack: false, exact: true })
+        self.ask_now(from, Preference { to, get: true, length, ack: false, exact: true })
     }
 
-    fn ask(&mut self, from: u32, preference: Preference) -> Option<u64> {
-        let now = self.now;
-        let incarnations: Vec<u32> = self.hosts.iter().map(|host| host.incarnations).collect();
-        let incarnation = self.hosts.get_mut(from as usize)?.incarnation.as_mut()?;
-        let number = incarnation.user.begin(
-            &mut incarnation.lnet,
-            now,
-            &mut self.book,
-            &incarnations,
-            preference,
-        )?;
+    fn ask_now(&mut self, from: u32, preference: Preference) -> Option<u64> {
+        let number = self.ask(from, preference)?;
         self.wake(from);
         Some(number)
     }
@@ -149,9 +140,7 @@ impl<'m> World<'m> {
     /// # Errors
     /// The first rule that was broken; requests that do not end.
     pub fn wait_for(&mut self, numbers: &[u64]) -> Result<(), Violation> {
-        let bound = self.now.after(self.patience());
-        let over = |w: &Self| numbers.iter().all(|&n| w.book.get(n).is_some_and(|r| r.over));
-        if self.run_until(bound, over)? {
+        if self.all_over(numbers, self.patience())? {
             return Ok(());
         }
         Err(self.restless())
@@ -159,22 +148,17 @@ impl<'m> World<'m> {
 
     /// One more fault rule.
     pub fn add_rule(&mut self, rule: Rule) {
-        self.rules.add(rule);
+        self.layer.rules.add(rule);
     }
 
     /// No fault rule holds any more.
     pub fn clear_rules(&mut self) {
-        self.rules.clear();
+        self.layer.rules.clear();
     }
 
     /// How many messages each rule has matched, and hit.
     pub fn rule_counts(&self) -> Vec<(u64, u32)> {
-        self.rules.counts()
-    }
-
-    /// Something happens at a time of its own, from now on.
-    pub fn happens(&mut self, it: Scheduled) {
-        self.begin(it);
+        self.layer.rules.counts()
     }
 
     /// What is known of a request.
@@ -219,7 +203,7 @@ impl<'m> World<'m> {
 
     /// Time within which a world without faults must come to rest.
     fn patience(&self) -> Span {
-        Span::from_nanos(self.setup.timeout.times(8).as_nanos() + 5_000_000_000)
+        Span::from_nanos(self.layer.setup.timeout.times(8).as_nanos() + 5_000_000_000)
     }
 
     /// Everything ends that is under way.
@@ -229,7 +213,7 @@ impl<'m> World<'m> {
     pub fn come_to_rest(&mut self) -> Result<(), Violation> {
         let bound = self.now.after(self.patience());
         let resting = |world: &Self| {
-            world.ground.nets.iter().all(|net| net.borrow().nothing_under_way(None))
+            world.nets.iter().all(|net| net.borrow().nothing_under_way(None))
                 && world
                     .hosts
                     .iter()
@@ -238,15 +222,11 @@ impl<'m> World<'m> {
         if !self.run_until(bound, resting)? {
             return Err(self.restless());
         }
-        self.oracle.at_rest();
-        for host in 0..self.hosts.len() as u32 {
+        self.layer.oracle.at_rest();
+        for host in self.all() {
             self.check(host)?;
             self.check_counters(host)?;
-            let leases = self.ground.fabric.oracle().outstanding(host);
-            if leases > 0 {
-                let what = format!("INV-2: at rest, and {leases} pages are still lent");
-                return Err(Violation::at(host, what));
-            }
+            self.nothing_lent(host)?;
         }
         Ok(())
     }
@@ -312,7 +292,7 @@ impl<'m> World<'m> {
     /// A PUT and a GET get through, one after another of several at the latest. A try that meets a
     /// former life does not count: what is sent to it, or comes from it, is rightly dropped.
     fn reach(&mut self, from: u32, to: u32, length: u32, attempts: u32) -> Result<(), Violation> {
-        let pairs = (self.specs.len() * self.specs.len()) as u64;
+        let pairs = (self.layer.specs.len() * self.layer.specs.len()) as u64;
         let (first, mut left) = (self.former_incarnations_met(), attempts);
         while left > 0 {
             let before = self.former_incarnations_met();
@@ -357,7 +337,7 @@ impl<'m> World<'m> {
     /// The first rule that was broken, or who does not end.
     pub fn end_all(&mut self) -> Result<(), Violation> {
         let now = self.now;
-        for host in 0..self.hosts.len() as u32 {
+        for host in self.all() {
             if let Some(incarnation) = self.incarnation(host) {
                 incarnation.shut_down(now);
             }
@@ -379,13 +359,13 @@ impl<'m> World<'m> {
     /// The first rule that was broken.
     pub fn play(&mut self, seed: u64) -> Result<Report, Violation> {
         let mut samples = vec![self.sample()];
-        let whole = Span::from_secs(u64::from(self.plan.seconds));
+        let whole = Span::from_secs(u64::from(self.layer.plan.seconds));
         for slice in 1..=SAMPLES {
             let at = whole.as_nanos() * slice / SAMPLES;
             self.run_until(self.start.after(Span::from_nanos(at)), |_| false)?;
             samples.push(self.sample());
         }
-        let rules = self.rules.counts();
+        let rules = self.layer.rules.counts();
         self.calm_down();
         self.come_to_rest()?;
         self.heal()?;
@@ -400,10 +380,10 @@ impl<'m> World<'m> {
 
     fn sample(&self) -> Sample {
         let health = |at: u32| {
-            let all = 0..self.specs.len() as u32;
+            let all = 0..self.layer.specs.len() as u32;
             all.map(|number| Some(self.seen(at, number)?.value)).collect()
         };
-        Sample { ms: self.ms(), values: (0..self.hosts.len() as u32).map(health).collect() }
+        Sample { ms: self.ms(), values: (self.all()).map(health).collect() }
     }
 
     fn report(
@@ -413,13 +393,6 @@ impl<'m> World<'m> {
         rules: Vec<(u64, u32)>,
         healed: Instant,
     ) -> Report {
-        let mut hash = self.hash;
-        self.ground.nets.iter().for_each(|net| hash.add(net.borrow().hash.value()));
-        for host in &self.hosts {
-            let (trace, entries) = host.recorder.hash();
-            hash.add(trace);
-            hash.add(entries);
-        }
         let name = |number: u32| {
             self.spec(number).map_or(String::new(), |spec| format!("{}.{}", spec.host, spec.ni))
         };
@@ -432,15 +405,15 @@ impl<'m> World<'m> {
         });
         Report {
             seed,
-            plan: self.plan.clone(),
-            specs: self.specs.to_vec(),
+            plan: self.layer.plan.clone(),
+            specs: self.layer.specs.to_vec(),
             steps: self.step,
             healed_ms: healed.since(self.start).as_nanos() / 1_000_000,
-            hash: hash.value(),
+            hash: self.whole_hash(),
             requests: self.book.next_number(),
             answered: self.book.records().filter(|(_, r)| r.answered).count() as u64,
             delivered: self.book.records().filter(|(_, r)| r.delivered).count() as u64,
-            faults: self.ground.tally.counts(),
+            faults: self.tally.counts(),
             rules,
             samples,
             nodes: nodes.collect(),

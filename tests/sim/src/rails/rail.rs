@@ -8,7 +8,6 @@ use std::rc::Rc;
 use lnd_core::counters::Counters;
 use lnd_core::driver::{Driver, Identity, Interrupt};
 use lnd_core::id::LinkId;
-use lnd_core::sync::AtomicU32;
 use lnd_dma::driver::{CompletionQueue, ConnectingEngine, MmioEngine};
 use lnd_dma::memory::LinkMemory;
 use lnd_dma::read::RemoteReads;
@@ -19,38 +18,35 @@ use lnd_shortmsg::wire::Checksum;
 
 use super::bus::HomeBus;
 use super::kind::Kind;
-use crate::fabric::{nid_of, Bus, Fabric, Membership, MemoryWindow, NodeNumbers};
-use crate::node::{Arena, NodePorts, Registers};
+use crate::fabric::{nid_of, Bus, Membership, MemoryWindow, NodeNumbers};
+use crate::node::{NodePorts, Registers};
 use crate::rng::Rng;
 use crate::simulator::adversary::Adversary;
 use crate::simulator::channel::VirtualChannel;
+use crate::simulator::device::{Device, Port};
 use crate::simulator::fault_rates::EngineFaults;
-use crate::simulator::network::Network;
 use crate::simulator::tally::{Recorder, Tally};
-use crate::world::incarnation::Port;
+use crate::simulator::world::{Ground, Networks};
 
-/// What lies under all interfaces.
+/// What all interfaces have in common.
 #[derive(Clone)]
-pub struct Ground<'m> {
+pub struct Common<'m> {
     /// Link memories, windows, oracle: interfaces are its nodes.
-    pub fabric: &'m Fabric<'m>,
-    /// Memory for drivers.
-    pub arena: &'m Arena,
-    /// Accesses that the memory oracle objected to.
-    pub objections: &'m AtomicU32,
+    pub ground: Ground<'m>,
     /// Whose window each interface uses.
     pub homes: Rc<[u32]>,
     /// The short-message network of each network.
-    pub nets: Rc<[Rc<RefCell<Network<'m>>>]>,
+    pub nets: Networks<'m>,
     /// Kind of each network.
     pub kinds: Rc<[Kind]>,
     /// What happens to engines.
     pub faults: Rc<Cell<EngineFaults>>,
     /// What has happened.
     pub tally: Tally,
-    /// Transfer slots of each driver.
-    pub slots: u32,
 }
+
+/// Transfer slots of each driver.
+pub const SLOTS: u32 = 64;
 
 /// The ports of an interface's driver.
 pub type RailPorts<'m> = NodePorts<'m, VirtualChannel<'m>, Recorder>;
@@ -92,49 +88,45 @@ impl<'m> Rail<'m> {
     /// # Errors
     /// In words.
     pub fn new(
-        ground: &Ground<'m>,
+        common: &Common<'m>,
         number: u32,
         net: usize,
         rng: &mut Rng,
         recorder: Recorder,
     ) -> Result<Self, String> {
-        let kind = *ground.kinds.get(net).ok_or("no such network")?;
-        let (fabric, link) = (ground.fabric, the_link());
+        let kind = *common.kinds.get(net).ok_or("no such network")?;
+        let (ground, link) = (common.ground, the_link());
         let random = rng.next() as u32;
-        let membership = fabric
+        let membership = ground
+            .fabric
             .join_with(number, random, kind.features(), 0)
             .map_err(|error| error.to_string())?;
-        let memory = fabric.link_memory(number, link).map_err(|error| format!("{error:?}"))?;
+        let memory =
+            ground.fabric.link_memory(number, link).map_err(|error| format!("{error:?}"))?;
         let registers = Registers::new(memory, Rc::default());
         let channel = VirtualChannel::new(
             number,
             kind.frame(),
-            ground.nets.get(net).ok_or("no such network")?.clone(),
+            common.nets.get(net).ok_or("no such network")?.clone(),
         );
-        let config = kind.config(ground.slots, ground.homes.len() as u32);
-        let home = ground.homes.get(number as usize).copied().unwrap_or(number);
+        let config = kind.config(SLOTS, common.homes.len() as u32);
+        let home = common.homes.get(number as usize).copied().unwrap_or(number);
         let driver = Driver::create(
             ground.arena.block(config.bytes_needed()),
             config,
             Identity { nid: nid_of(number), incarnation: membership.incarnation() },
             [ConnectingEngine::new(MmioEngine::new(link, registers.clone(), memory, NodeNumbers))],
             channel,
-            MemoryWindow::new(fabric, home),
+            MemoryWindow::new(ground.fabric, home),
             recorder,
         )
         .map_err(|error| format!("{error:?}"))?;
-        let bus = HomeBus::new(Bus::new(fabric, ground.objections), ground.homes.clone());
-        let adversary = Adversary::new(rng.fork(), ground.faults.clone(), ground.tally.clone());
-        let port = Port {
-            engine: SoftEngine::new(number, link, memory, bus, adversary, kind.engine()),
-            interrupt: Interrupt::new(driver.irq_handle(), CompletionQueue::new(registers, memory)),
-            memory,
-            engine_at: None,
-            interrupt_at: None,
-            busy: false,
-            idle: 0,
-            heard: [0; 6],
-        };
+        let bus = HomeBus::new(Bus::new(ground.fabric, ground.objections), common.homes.clone());
+        let adversary = Adversary::new(rng.fork(), common.faults.clone(), common.tally.clone());
+        let engine = SoftEngine::new(number, link, memory, bus, adversary, kind.engine());
+        let interrupt =
+            Interrupt::new(driver.irq_handle(), CompletionQueue::new(registers, memory));
+        let port = Port::new(Device::new(engine, memory), interrupt);
         membership.announce();
         let mut reads = RemoteReads::new(memory);
         reads.publish(PUBLISHED, number);
@@ -152,7 +144,7 @@ impl<'m> Rail<'m> {
 
     /// Whether its link has a clock: its own register says so.
     pub fn has_clock(&self) -> bool {
-        let bits = LinkBits::from_bits_retain(self.port.memory.read(Register::Link));
+        let bits = LinkBits::from_bits_retain(self.port.device.memory.read(Register::Link));
         bits.contains(LinkBits::UP)
     }
 

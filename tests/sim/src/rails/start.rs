@@ -5,32 +5,28 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::rc::Rc;
 
-use lnd_core::sync::AtomicU32;
 use lnd_core::time::{Instant, Span};
 
 use super::health_view::HealthView;
-use super::host::{Counts, Host, HostIncarnation};
+use super::host::{Counts, HostIncarnation};
 use super::oracle::{Defect, Oracle};
 use super::plan::{Plan, Profile};
-use super::rail::{Ground, Rail};
+use super::rail::{Common, Rail, SLOTS};
 use super::rules::Rules;
-use super::world::{number_all, Event, NiSpec, World};
-use crate::fabric::{nid_of, Fabric, Mapping, MemoryWindow, Shape};
+use super::world::{number_all, NiSpec, Rails, World};
+use crate::fabric::{nid_of, MemoryWindow, Shape};
 use crate::lnet::{Config, Lnet, Routes, Unlisted};
-use crate::node::{Arena, Stats};
+use crate::node::Stats;
 use crate::rng::Rng;
 use crate::simulator::book::Book;
-use crate::simulator::fail::Violation;
+use crate::simulator::layer::Turns;
 use crate::simulator::network::Network;
 use crate::simulator::plan::FaultPlan;
-use crate::simulator::queue::Queue;
-use crate::simulator::tally::{Mixer, Recorder, Tally};
+use crate::simulator::tally::Tally;
 use crate::simulator::user::{Habits, User};
+use crate::simulator::world::{on_ground, Beginning, Ground, Networks};
 use crate::world::setup::{Setup, WINDOW};
 use crate::world::Options;
-
-/// Transfer slots of each driver.
-const SLOTS: u32 = 64;
 
 /// Builds the world of a plan and lets `run` play with it.
 ///
@@ -46,29 +42,45 @@ pub fn with<R>(
     let specs: Rc<[NiSpec]> = number_all(plan).into();
     let mut rng = Rng::new(seed);
     let setup = setup_of(plan, seed, &mut rng)?;
-    let shape = Shape::new(specs.len() as u32, 1, SLOTS, WINDOW);
-    let mapping = Mapping::anonymous(shape.bytes_needed()).map_err(|error| error.to_string())?;
-    let fabric = Fabric::format(&mapping, shape).map_err(|error| error.to_string())?;
-    let (arena, objections) = (Arena::new(), AtomicU32::new(0));
+    on_ground(Shape::new(specs.len() as u32, 1, SLOTS, WINDOW), |ground| {
+        let mut world = begin(ground, plan, setup, specs, rng, defect);
+        world.all().try_for_each(|host| world.start(host)).map_err(|broken| broken.what)?;
+        world.schedule(plan.events.iter().map(|&event| (event.at_ms, event)));
+        Ok(run(&mut world))
+    })?
+}
+
+/// A world in which nobody lives yet.
+fn begin<'m>(
+    ground: Ground<'m>,
+    plan: &Plan,
+    setup: Setup,
+    specs: Rc<[NiSpec]>,
+    mut rng: Rng,
+    defect: Option<Defect>,
+) -> World<'m> {
     let tally = Tally::default();
     let nets = nets_of(plan, &specs, &mut rng, &tally);
-    let ground = Ground {
-        fabric: &fabric,
-        arena: &arena,
-        objections: &objections,
-        homes: specs.iter().map(|spec| spec.host).collect(),
-        nets,
-        kinds: plan.networks.iter().map(|net| net.kind).collect(),
-        faults: Rc::default(),
-        tally,
-        slots: SLOTS,
+    let start = Instant::from_nanos(1_000_000_000);
+    let layer = Rails {
+        common: Common {
+            ground,
+            homes: specs.iter().map(|spec| spec.host).collect(),
+            nets: nets.clone(),
+            kinds: plan.networks.iter().map(|net| net.kind).collect(),
+            faults: Rc::default(),
+            tally: tally.clone(),
+        },
+        rules: Rules::new(&plan.rules, start),
+        oracle: Oracle::new(plan.most_tries(), plan.profile == Profile::Seed),
+        plan: plan.clone(),
+        setup,
+        defect,
+        specs,
     };
-    let mut world = World::new(ground, plan.clone(), setup, specs, rng, defect);
-    for host in 0..plan.hosts.len() as u32 {
-        world.start(host).map_err(|violation| violation.what)?;
-    }
-    world.schedule_plan();
-    Ok(run(&mut world))
+    let (book, traffic) = (Book::default(), plan.pause_ms > 0);
+    let beginning = Beginning { ground, start, nets, tally, book, rng, traffic };
+    World::new(beginning, plan.hosts.len() as u32, layer)
 }
 
 /// What the nodes' users go by.
@@ -93,12 +105,7 @@ fn setup_of(plan: &Plan, seed: u64, rng: &mut Rng) -> Result<Setup, String> {
     Ok(setup)
 }
 
-fn nets_of<'m>(
-    plan: &Plan,
-    specs: &[NiSpec],
-    rng: &mut Rng,
-    tally: &Tally,
-) -> Rc<[Rc<RefCell<Network<'m>>>]> {
+fn nets_of<'m>(plan: &Plan, specs: &[NiSpec], rng: &mut Rng, tally: &Tally) -> Networks<'m> {
     let net = |(number, net): (usize, &super::plan::Net)| {
         let mut network = Network::new(rng.fork(), tally.clone(), net.kind.room(), false);
         network.watched = false;
@@ -115,40 +122,10 @@ fn nets_of<'m>(
 }
 
 impl<'m> World<'m> {
-    fn new(
-        ground: Ground<'m>,
-        plan: Plan,
-        setup: Setup,
-        specs: Rc<[NiSpec]>,
-        rng: Rng,
-        defect: Option<Defect>,
-    ) -> Self {
-        let start = Instant::from_nanos(1_000_000_000);
-        Self {
-            hosts: (0..plan.hosts.len()).map(|_| Host::new()).collect(),
-            rules: Rules::new(&plan.rules, start),
-            oracle: Oracle::new(plan.most_tries(), plan.profile == Profile::Seed),
-            ground,
-            setup,
-            defect,
-            specs,
-            now: start,
-            start,
-            step: 0,
-            queue: Queue::default(),
-            book: Book::default(),
-            rng,
-            hash: Mixer::default(),
-            calm: false,
-            traffic: plan.pause_ms > 0,
-            plan,
-        }
-    }
-
     /// Whether a node has no network in common with another.
     pub(super) fn is_far(&self, from: u32, to: u32) -> bool {
         let nets = |host: u32| {
-            let of = self.specs.iter().filter(move |s| s.host == host);
+            let of = self.layer.specs.iter().filter(move |s| s.host == host);
             of.map(|s| s.net).collect::<BTreeSet<_>>()
         };
         from != to && nets(from).is_disjoint(&nets(to))
@@ -156,50 +133,30 @@ impl<'m> World<'m> {
 
     /// A router with a network in common with both, if there is one.
     fn router_between(&self, from: u32, to: u32) -> Option<u32> {
-        let routers = (0_u32..).zip(&self.plan.hosts).filter(|(_, host)| host.router);
+        let routers = (0_u32..).zip(&self.layer.plan.hosts).filter(|(_, host)| host.router);
         let mut routers = routers.map(|(number, _)| number);
         routers.find(|&r| !self.is_far(from, r) && !self.is_far(r, to))
     }
 
     /// A node begins a life.
-    pub(super) fn start(&mut self, host: u32) -> Result<(), Violation> {
-        let incarnation = self
-            .new_incarnation(host)
-            .map_err(|what| Violation::at(host, format!("birth: {what}")))?;
-        if let Some(place) = self.hosts.get_mut(host as usize) {
-            place.incarnation = Some(incarnation);
-            place.incarnations += 1;
-        }
-        let first = self.now.after(Span::from_micros(self.rng.below(5_000)));
-        if self.traffic {
-            if let Some(incarnation) = self.incarnation(host) {
-                incarnation.user_at = Some(first);
-            }
-            self.queue.push(first, Event::User(host));
-        }
-        self.wake(host);
-        self.kick(host);
-        Ok(())
-    }
-
-    fn new_incarnation(&mut self, host: u32) -> Result<HostIncarnation<'m>, String> {
-        let ground = self.ground.clone();
+    pub(super) fn new_incarnation(&mut self, host: u32) -> Result<HostIncarnation<'m>, String> {
+        let (ground, common) = (self.ground, self.layer.common.clone());
         let recorder = self.hosts.get(host as usize).map(|h| h.recorder.clone());
         let recorder = recorder.ok_or("no such node")?;
         let number = self.hosts.get(host as usize).map_or(1, |h| h.incarnations + 1);
         let window = MemoryWindow::new(ground.fabric, host);
         let far: Vec<u32> =
             (0..self.hosts.len() as u32).filter(|&to| self.is_far(host, to)).collect();
-        let habits = Habits { far: far.clone(), ..self.setup.habits(host) };
+        let habits = Habits { far: far.clone(), ..self.layer.setup.habits(host) };
         let mut user = User::new(host, window, self.rng.fork(), habits);
         let mut rails = Vec::new();
-        let specs = self.specs.clone();
+        let specs = self.layer.specs.clone();
         let own = (0_u32..).zip(specs.iter()).filter(|(_, spec)| spec.host == host);
         for (number, spec) in own {
-            rails.push(Rail::new(&ground, number, spec.net, &mut self.rng, recorder.clone())?);
+            rails.push(Rail::new(&common, number, spec.net, &mut self.rng, recorder.clone())?);
         }
         let routes = self.routes_of(host, &far)?;
-        let router = self.plan.hosts.get(host as usize).is_some_and(|h| h.router);
+        let router = self.layer.plan.hosts.get(host as usize).is_some_and(|h| h.router);
         let config = Config {
             first_generation: self.rng.next() as u32,
             routes,
@@ -211,7 +168,7 @@ impl<'m> World<'m> {
         let health_view = HealthView::new(
             ground.arena,
             (host, number),
-            &self.plan,
+            &self.layer.plan,
             &specs,
             self.now,
             self.rng.next() as u32,
@@ -223,12 +180,11 @@ impl<'m> World<'m> {
             lnet,
             user,
             health_view,
-            thread_at: None,
-            user_at: None,
+            turns: Turns::default(),
             stats: Stats::default(),
             counts: Counts::default(),
             specs,
-            timeout: self.setup.timeout,
+            timeout: self.layer.setup.timeout,
             memory: ground.fabric.oracle(),
             loans: BTreeMap::new(),
             work: BTreeMap::new(),
@@ -240,7 +196,7 @@ impl<'m> World<'m> {
             probes: BTreeMap::new(),
             pings: BTreeMap::new(),
             pongs: Vec::new(),
-            defect: self.defect,
+            defect: self.layer.defect,
             ending: false,
         })
     }
@@ -253,73 +209,5 @@ impl<'m> World<'m> {
             routes = routes.with(nid_of(to), nid_of(via));
         }
         Ok(routes)
-    }
-
-    /// A node's life ends, now, in whatever state it is.
-    pub(super) fn mark_dead(&mut self, host: u32) {
-        let Some(place) = self.hosts.get_mut(host as usize) else { return };
-        place.end_incarnation();
-        self.book.mark_dead(host);
-        self.oracle.mark_dead(host);
-        for (number, spec) in self.specs.iter().enumerate().filter(|(_, s)| s.host == host) {
-            if let Some(net) = self.ground.nets.get(spec.net) {
-                net.borrow_mut().forget(number as u32);
-            }
-        }
-    }
-}
-
-impl<'m> Host<'m> {
-    fn new() -> Self {
-        Self {
-            incarnation: None,
-            incarnations: 0,
-            recorder: Recorder::new(4096),
-            stats: Stats::default(),
-            counts: Counts::default(),
-        }
-    }
-
-    /// Ends the present life and keeps what is to be told of it.
-    pub(super) fn end_incarnation(&mut self) -> Option<HostIncarnation<'m>> {
-        let incarnation = self.incarnation.take()?;
-        self.stats.merge(&incarnation.stats);
-        self.counts.merge(&incarnation.counts);
-        Some(incarnation)
-    }
-
-    /// What all lives have counted, the present one included.
-    pub fn all_counts(&self) -> Counts {
-        let mut all = self.counts.clone();
-        if let Some(incarnation) = &self.incarnation {
-            all.merge(&incarnation.counts);
-        }
-        all
-    }
-}
-
-impl Counts {
-    /// Adds others.
-    pub fn merge(&mut self, other: &Self) {
-        self.messages += other.messages;
-        self.resends += other.resends;
-        self.resent_ok += other.resent_ok;
-        self.resent_failed += other.resent_failed;
-        self.failed += other.failed;
-        self.late += other.late;
-        self.pings.0 += other.pings.0;
-        self.pings.1 += other.pings.1;
-        self.response_timeouts += other.response_timeouts;
-        self.second_copies += other.second_copies;
-        self.found_down += other.found_down;
-        self.cleaned_up += other.cleaned_up;
-        for (mine, theirs) in self.probes.iter_mut().zip(other.probes) {
-            *mine += theirs;
-        }
-        for (&class, count) in &other.classes {
-            *self.classes.entry(class).or_default() += count;
-        }
-        self.recovered_after.0 += other.recovered_after.0;
-        self.recovered_after.1 += other.recovered_after.1;
     }
 }

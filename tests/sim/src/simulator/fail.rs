@@ -52,6 +52,11 @@ pub struct Failure {
 }
 
 impl Failure {
+    /// Nothing has run: what was asked for cannot be.
+    pub const fn refused(seed: u64, what: String, command: String) -> Self {
+        Self { seed, step: 0, at: Instant::ORIGIN, what, last: Vec::new(), command }
+    }
+
     /// The rule that is broken: the first words, without numbers and circumstances.
     pub fn rule(&self) -> &str {
         self.what.split(':').next().unwrap_or_default()

@@ -2,20 +2,28 @@
 //! What every simulated world is made of: time, the network, users, the adversary, the search for the
 //! smallest plan that fails. `world/` and `rails/` add what their nodes are.
 
-pub(crate) mod adversary;
-pub(crate) mod book;
-pub(crate) mod channel;
+pub mod adversary;
+pub mod book;
+pub mod channel;
+pub mod device;
+pub mod event;
 pub mod fail;
 pub mod fault_rates;
+pub mod faults;
 mod injected_fault;
-pub(crate) mod memory;
-pub(crate) mod network;
+pub mod layer;
+pub mod memory;
+pub mod network;
 pub mod plan;
-pub(crate) mod queue;
+pub mod queue;
 pub mod shrink;
-pub(crate) mod tally;
-pub(crate) mod user;
+pub mod tally;
+mod turns;
+pub mod user;
+#[allow(clippy::module_inception)]
+pub mod world;
 
 pub use fail::Failure;
 pub use plan::{FaultPlan, PlanError};
 pub use shrink::Shrunk;
+pub use world::World;

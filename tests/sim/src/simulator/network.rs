@@ -283,6 +283,26 @@ impl<'m> Network<'m> {
         lanes
     }
 
+    /// Has a node read a mailbox, at most `budget` frames, until `take` cannot take one. Whether it could take
+    /// all that it read.
+    pub fn read(
+        this: &RefCell<Self>,
+        lane: Lane,
+        budget: u32,
+        mut take: impl FnMut(&[u8]) -> bool,
+    ) -> bool {
+        for _ in 0..budget {
+            let Some(frame) = this.borrow_mut().take(lane) else { break };
+            if !take(&frame.bytes) {
+                this.borrow_mut().put_back(lane, frame);
+                return false;
+            }
+            this.borrow_mut().release(lane, &frame);
+            this.borrow().tell_taken(lane, &frame.bytes);
+        }
+        true
+    }
+
     pub(crate) fn latency(&mut self) -> Span {
         Span::from_nanos(500 + self.rng.below(20_000))
     }

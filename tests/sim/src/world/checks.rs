@@ -89,11 +89,11 @@ pub fn clean(incarnation: &HostIncarnation<'_>) -> Result<(), String> {
 impl World<'_> {
     /// Checks everything that the last step may have broken.
     pub(super) fn check(&mut self, node: u32) -> Result<(), Violation> {
-        if let Some(what) = self.net.borrow_mut().violations.pop() {
+        if let Some(what) = self.layer.net.borrow_mut().violations.pop() {
             return Err(Violation::at(node, what));
         }
         let Some(host) = self.hosts.get(node as usize) else { return Ok(()) };
-        if let Some(it) = self.tracking.as_ref().and_then(|o| o.borrow_mut().take_broken()) {
+        if let Some(it) = self.layer.tracking.as_ref().and_then(|o| o.borrow_mut().take_broken()) {
             return Err(Violation { what: it.what, node: Some(it.node), tag: it.tag });
         }
         let finalized = host.recorder.take_finalized();
@@ -134,7 +134,7 @@ impl World<'_> {
 
     /// A transfer was reported: nobody may have anything of it any more (INV-2, INV-5).
     fn check_finalized(&self, node: u32, tag: Tag) -> Result<(), Violation> {
-        if self.net.borrow().still_out(node, tag) {
+        if self.layer.net.borrow().still_out(node, tag) {
             let what = "INV-5: reported while its short message had not ended";
             return Err(Violation::of(node, tag, what));
         }
@@ -144,7 +144,7 @@ impl World<'_> {
             return Ok(());
         };
         for port in &incarnation.ports {
-            let own = port.memory.descriptor(tag.index).map(|descriptor| descriptor.own());
+            let own = port.device.memory.descriptor(tag.index).map(|descriptor| descriptor.own());
             let held = own.is_some_and(|own| {
                 let its = own.generation() == tag.generation as u16;
                 its && (own.is(State::Owned) || own.is(State::Busy))
@@ -181,8 +181,8 @@ impl World<'_> {
     /// Requests of one peer that wait for their decision take no more slots than the peer has credits
     /// (INV-12).
     fn check_requests(&mut self, node: u32) -> Result<(), Violation> {
-        let depth = usize::from(self.setup.config.depth);
-        let (slots, oracle) = (self.setup.config.slots, self.tracking.clone());
+        let depth = usize::from(self.layer.setup.config.depth);
+        let (slots, oracle) = (self.layer.setup.config.slots, self.layer.tracking.clone());
         let Some((oracle, incarnation)) = oracle.zip(self.incarnation(node)) else { return Ok(()) };
         if !std::mem::take(&mut incarnation.node.asked) {
             return Ok(());
@@ -228,9 +228,9 @@ impl World<'_> {
             return Ok(());
         };
         let counters = incarnation.all_counters();
-        let unlawful = if self.setup.lawless().is_none() { &UNLAWFUL[..] } else { &[] };
+        let unlawful = if self.layer.setup.lawless().is_none() { &UNLAWFUL[..] } else { &[] };
         // Who keeps a request and then does not run decides late.
-        let may = |counter| counter == Counter::DecisionLate && self.tracking.is_some();
+        let may = |counter| counter == Counter::DecisionLate && self.layer.tracking.is_some();
         for &counter in IMPOSSIBLE.iter().chain(unlawful).filter(|&&counter| !may(counter)) {
             let count = counters.value(counter);
             if count > 0 {
@@ -240,7 +240,7 @@ impl World<'_> {
             }
         }
         let failed = counters.value(Counter::DrainBoundHit);
-        if failed > 0 && self.setup.plan.returns_everything() {
+        if failed > 0 && self.layer.setup.plan.returns_everything() {
             let what = "R21: a link was failed by the drain bound, and nothing was kept back";
             return Err(Violation::at(node, what));
         }

@@ -9,15 +9,15 @@ use lnd_core::transfer::Cause;
 use lnd_dma::descriptor::State;
 use lnd_dma::memory::LinkMemory;
 
-use super::chaos::Blow;
-use super::event::Event;
 use super::plan::{HostFaults, Plan, Scheduled, What};
 use super::world::World;
 use crate::fabric::nid_of;
 use crate::lnet::SendEnd;
 use crate::simulator::book::Record;
+use crate::simulator::event::{Blow, Event};
 use crate::simulator::fail::Violation;
 use crate::simulator::fault_rates::{EngineFaults, MessageFaults};
+use crate::simulator::layer::Living;
 
 impl Plan {
     /// The nodes between which connections fail, the smaller number first, if that is all that happens.
@@ -54,7 +54,9 @@ impl World<'_> {
         let now = self.now;
         let late = now >= self.start.after(Span::from_millis(u64::from(it.at_ms + it.for_ms)));
         let Some(incarnation) = self.incarnation(it.node) else { return };
-        if !late && !incarnation.port(link).is_some_and(|port| moves(&port.memory, peer)) {
+        if !late
+            && !incarnation.port(link.index()).is_some_and(|port| moves(&port.device.memory, peer))
+        {
             self.queue.push(now.after(LOOK), Event::Blow(Blow::Begin(it)));
             return;
         }
@@ -65,7 +67,7 @@ impl World<'_> {
 
     /// Requests between nodes whose connections did not fail, where nothing else happened.
     pub(super) fn bystanders(&self) -> impl Iterator<Item = (u64, &Record)> {
-        let cut = self.setup.plan.only_cuts().filter(|_| !self.setup.routed);
+        let cut = self.layer.setup.plan.only_cuts().filter(|_| !self.layer.setup.routed);
         self.book.records().filter(move |(_, it)| {
             let pair = (it.from.min(it.to), it.from.max(it.to));
             cut.as_ref().is_some_and(|cut| !cut.contains(&pair))

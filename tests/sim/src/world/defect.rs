@@ -6,6 +6,7 @@ use lnd_dma::memory::LinkMemory;
 use lnd_dma::soft::{BusAddress, BusFault, Fabric as EngineFabric};
 
 use crate::fabric::{Bus, Violation};
+use crate::simulator::device::WatchedBus;
 
 /// A defect of the hardware, the channel or the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,14 +60,14 @@ impl<'m> Wire<'m> {
     pub fn reads(&mut self) -> Vec<(BusAddress, u32)> {
         self.reads.as_mut().map(std::mem::take).unwrap_or_default()
     }
+}
 
-    /// The first access that the memory oracle objected to.
-    pub const fn first_violation(&self) -> Option<Violation> {
+impl<'m> WatchedBus<'m> for Wire<'m> {
+    fn first_violation(&self) -> Option<Violation> {
         self.bus.violations().1
     }
 
-    /// Once a step: what a defective engine does on its own account.
-    pub fn misbehave(&mut self) {
+    fn misbehave(&mut self) {
         self.steps += 1;
         if let Some((from, to, length, _)) = self.late.take_if(|late| late.3 <= self.steps) {
             let _ = self.bus.copy(from, to, length);

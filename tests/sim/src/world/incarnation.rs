@@ -5,93 +5,25 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use lnd_core::counters::Counters;
-use lnd_core::driver::Interrupt;
 use lnd_core::id::{LinkId, Nid};
 use lnd_core::time::{Instant, Span};
-use lnd_dma::driver::CompletionQueue;
-use lnd_dma::memory::LinkMemory;
-use lnd_dma::regs::{ControlBits, LinkBits, Register, RegisterAccess, StatusBits};
-use lnd_dma::soft::SoftEngine;
 use lnd_shortmsg::wire::DecodeCounters;
 
 use super::defect::Wire;
 use crate::fabric::{nid_of, Membership};
-use crate::node::{Node, Registers, Stats};
-use crate::simulator::adversary::Adversary;
+use crate::lnet::Lnet;
+use crate::node::{Node, Stats};
 use crate::simulator::channel::VirtualChannel;
+use crate::simulator::layer::{Living, Turns};
+use crate::simulator::network::Pending;
 use crate::simulator::tally::Recorder;
 use crate::simulator::user::User;
 
 /// Nodes that a world has at most.
 const CONNECTED: u32 = 8;
 
-/// One link of a living node, on a fabric that is seen through `F`.
-pub struct Port<'m, F = Wire<'m>> {
-    /// The device.
-    pub engine: SoftEngine<'m, F, Adversary>,
-    /// Its interrupt.
-    pub interrupt: Interrupt<'m, CompletionQueue<'m, Registers<'m>>>,
-    /// Its memory.
-    pub memory: LinkMemory<'m>,
-    /// When the engine works next.
-    pub engine_at: Option<Instant>,
-    /// When the interrupt comes.
-    pub interrupt_at: Option<Instant>,
-    /// The engine has something under way.
-    pub busy: bool,
-    /// Steps in a row that have moved nothing.
-    pub idle: u32,
-    /// The doorbells that it has heard.
-    pub heard: [u32; 6],
-}
-
-impl<F> Port<'_, F> {
-    /// Everything whose change means that there is something new to do.
-    pub fn bells(&self) -> [u32; 6] {
-        bells(&self.memory)
-    }
-
-    /// Whether the registers give the engine something to do.
-    pub fn has_work(&self) -> bool {
-        has_work(&self.memory, self.busy)
-    }
-}
-
-/// The registers of an engine whose change means that there is something new to do.
-pub fn bells(memory: &LinkMemory<'_>) -> [u32; 6] {
-    use Register::{CutRound, InvalidateBell, Link, PostTail, StageBell};
-    [PostTail, StageBell, InvalidateBell, Register::Control, Link, CutRound]
-        .map(|register| memory.read(register))
-}
-
-/// Whether its registers give an engine something to do; `busy` if it has said so itself.
-pub fn has_work(memory: &LinkMemory<'_>, busy: bool) -> bool {
-    let control = ControlBits::from_bits_retain(memory.read(Register::Control));
-    let status = StatusBits::from_bits_retain(memory.read(Register::Status));
-    let link = LinkBits::from_bits_retain(memory.read(Register::Link));
-    let stopped = status.contains(StatusBits::STOPPED);
-    if control.contains(ControlBits::STOP) {
-        return !stopped;
-    }
-    if control.contains(ControlBits::RESET) && stopped {
-        return true;
-    }
-    // Cuts are served without the link's clock.
-    let cut = memory.read(Register::CutLow) | memory.read(Register::CutHigh);
-    if memory.read(Register::CutRound) != memory.read(Register::PartedRound) || (busy && cut != 0) {
-        return true;
-    }
-    if !link.contains(LinkBits::UP) {
-        return !status.contains(StatusBits::CLOCK_OFF);
-    }
-    if !control.contains(ControlBits::ENABLE) {
-        return false;
-    }
-    busy || !status.contains(StatusBits::RUNNING)
-        || memory.read(Register::PostTail) != memory.read(Register::PostHead)
-        || memory.invalidates().any()
-        || memory.dones().any()
-}
+/// One link of a living node.
+pub type Port<'m> = crate::simulator::device::Port<'m, Wire<'m>>;
 
 /// A node that is shutting down in good order.
 #[derive(Clone, Copy, Debug)]
@@ -114,10 +46,8 @@ pub struct HostIncarnation<'m> {
     pub user: User<'m>,
     /// What interrupts of the channel have counted.
     pub counters: Rc<RefCell<Counters>>,
-    /// When the thread runs next.
-    pub thread_at: Option<Instant>,
-    /// When the user has its next idea.
-    pub user_at: Option<Instant>,
+    /// When thread and user run next.
+    pub turns: Turns,
     /// Thread and user stand still until then.
     pub frozen: Instant,
     /// Everything that is software stands still until then.
@@ -127,17 +57,6 @@ pub struct HostIncarnation<'m> {
 }
 
 impl<'m> HostIncarnation<'m> {
-    /// One link.
-    pub fn port(&mut self, link: LinkId) -> Option<&mut Port<'m>> {
-        self.ports.get_mut(link.index())
-    }
-
-    /// Until when thread and user stand still, if they do.
-    pub fn stands_still(&self, now: Instant) -> Option<Instant> {
-        let until = self.frozen.max(self.paused);
-        (until > now).then_some(until)
-    }
-
     /// All counters: the thread's, the channel's and the links' interrupts'.
     pub fn all_counters(&self) -> Counters {
         let mut all = self.node.driver.counters().clone();
@@ -181,45 +100,69 @@ impl<'m> HostIncarnation<'m> {
     }
 }
 
-/// A node over all its lives.
-pub struct Host<'m> {
-    /// The present life; `None`: dead or away.
-    pub incarnation: Option<HostIncarnation<'m>>,
-    /// Lives begun.
-    pub incarnations: u32,
-    /// Its trace.
-    pub recorder: Recorder,
-    /// How the transfers of former lives ended.
+/// What is kept of lives that have ended.
+#[derive(Debug, Default)]
+pub struct Past {
+    /// How their transfers ended.
     pub stats: Stats,
-    /// What former lives have counted.
+    /// What they have counted.
     pub counters: Counters,
-    /// Messages of others that former lives have passed on.
+    /// Messages of others that they have passed on.
     pub forwarded: u64,
-    /// Frames that former lives have refused, by cause.
+    /// Frames that they have refused, by cause.
     pub refused: DecodeCounters,
 }
 
-impl<'m> Host<'m> {
-    /// Ends the present life and keeps what is to be told of it.
-    pub fn end_incarnation(&mut self) -> Option<HostIncarnation<'m>> {
-        let incarnation = self.incarnation.take()?;
-        self.stats.merge(&incarnation.node.stats);
-        self.counters.merge(&incarnation.all_counters());
-        self.forwarded += incarnation.node.lnet.ledger().forwarded;
-        self.refused.merge(incarnation.node.receiver().errors());
-        Some(incarnation)
+impl<'m> Living<'m> for HostIncarnation<'m> {
+    type Bus = Wire<'m>;
+    type Past = Past;
+
+    fn port(&mut self, at: usize) -> Option<&mut Port<'m>> {
+        self.ports.get_mut(at)
     }
 
-    /// A node that was never alive.
-    pub fn new() -> Self {
-        Self {
-            incarnation: None,
-            incarnations: 0,
-            recorder: Recorder::new(4096),
-            stats: Stats::default(),
-            counters: Counters::new(),
-            forwarded: 0,
-            refused: DecodeCounters::new(),
+    fn turns(&mut self) -> &mut Turns {
+        &mut self.turns
+    }
+
+    fn user(&mut self) -> (&mut User<'m>, &mut Lnet) {
+        (&mut self.user, &mut self.node.lnet)
+    }
+
+    fn on_sent(
+        &mut self,
+        now: Instant,
+        ended: &Pending,
+        by_thread: bool,
+        recorder: &mut Recorder,
+    ) -> bool {
+        let (tag, sent) = (ended.tag, ended.sent);
+        if by_thread {
+            self.node.driver.on_sent(now, tag, sent);
+            return true;
         }
+        let irq_handle = self.node.driver.irq_handle();
+        irq_handle.on_sent(now, tag, sent, &mut *self.counters.borrow_mut(), recorder)
+    }
+
+    fn add_to(&self, past: &mut Past) {
+        past.stats.merge(&self.node.stats);
+        past.counters.merge(&self.all_counters());
+        past.forwarded += self.node.lnet.ledger().forwarded;
+        past.refused.merge(self.node.receiver().errors());
+    }
+
+    fn stands_still(&self, now: Instant) -> Option<Instant> {
+        let until = self.frozen.max(self.paused);
+        (until > now).then_some(until)
+    }
+
+    fn may_act(&mut self, now: Instant, traffic: bool) -> bool {
+        let ending = self.ending.is_some();
+        self.user.give_up(&mut self.node.lnet, now, ending);
+        traffic && !ending
     }
 }
+
+/// A node over all its lives.
+pub type Host<'m> = crate::simulator::layer::Host<HostIncarnation<'m>, Past>;

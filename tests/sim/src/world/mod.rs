@@ -19,7 +19,6 @@ mod chaos;
 mod checks;
 mod connections;
 mod defect;
-mod event;
 pub(crate) mod incarnation;
 mod phases;
 mod plan;
@@ -41,16 +40,12 @@ pub use shrink::shrink;
 pub use summary::{NodeSummary, Summary};
 pub use sweep::{sweep, Totals};
 
-use lnd_core::sync::AtomicU32;
-use lnd_core::time::Instant;
-
-use crate::fabric::{Fabric, Mapping};
-use crate::node::Arena;
 use crate::rng::Rng;
 use crate::simulator::fail::{self, Violation};
 use crate::simulator::plan::{in_range, PlanError};
+use crate::simulator::world::on_ground;
 use setup::Setup;
-use world::{Ground, World};
+use world::World;
 
 /// Transitions printed about a failure.
 const PRINTED: usize = 30;
@@ -144,37 +139,18 @@ pub fn run(options: &Options) -> Result<Summary, Failure> {
 /// # Errors
 /// [`Failure`], one hopes.
 pub fn run_with(options: &Options, defect: Option<Defect>) -> Result<Summary, Failure> {
-    let refuse = |what: String| Failure {
-        seed: options.seed,
-        step: 0,
-        at: Instant::ORIGIN,
-        what,
-        last: Vec::new(),
-        command: options.command(),
-    };
+    let refuse = |what| Failure::refused(options.seed, what, options.command());
     let mut rng = Rng::new(options.seed);
     let setup = Setup::draw(options, &mut rng).map_err(|e| refuse(e.to_string()))?;
     setup.config.check().map_err(|error| refuse(format!("configuration: {error:?}")))?;
-    let shape = setup.shape();
-    let mapping =
-        Mapping::anonymous(shape.bytes_needed()).map_err(|error| refuse(error.to_string()))?;
-    let fabric = Fabric::format(&mapping, shape).map_err(|error| refuse(error.to_string()))?;
-    let (arena, objections) = (Arena::new(), AtomicU32::new(0));
-    let ground = Ground { fabric: &fabric, arena: &arena, objections: &objections };
-    let mut world = World::new(ground, setup, rng, defect);
-    world.play(options.seed).map_err(|violation| failure(&world, options, &violation))
-}
-
-fn failure(world: &World<'_>, options: &Options, violation: &Violation) -> Failure {
-    let node = violation.node.map_or(String::new(), |node| format!(" (node {node})"));
-    Failure {
-        seed: options.seed,
-        step: world.step,
-        at: world.now,
-        what: format!("{}{node}", violation.what),
-        last: last_transitions(world, violation),
-        command: options.command(),
-    }
+    let played = on_ground(setup.shape(), |ground| {
+        let mut world = world::begin(ground, setup, rng, defect);
+        world.play(options.seed).map_err(|broken| {
+            let last = last_transitions(&world, &broken);
+            world.failure(options.seed, options.command(), &broken, last)
+        })
+    });
+    played.map_err(refuse)?
 }
 
 /// The last transitions of the transfer or the node that is concerned, or of all nodes.

@@ -5,6 +5,7 @@ use lnd_core::counters::Counters;
 use lnd_core::time::{Instant, Span};
 use lnd_shortmsg::wire::DecodeCounters;
 
+use super::incarnation::Host;
 use super::summary::{NodeSummary, Summary};
 use super::world::World;
 use crate::simulator::fail::Violation;
@@ -17,7 +18,7 @@ const ATTEMPTS: u32 = 8;
 impl World<'_> {
     /// The whole run.
     pub(super) fn play(&mut self, seed: u64) -> Result<Summary, Violation> {
-        for node in 0..self.setup.nodes {
+        for node in self.all() {
             if self.is_lawless(node) {
                 self.begin_byzantine(node)?;
             } else {
@@ -40,10 +41,10 @@ impl World<'_> {
 
     /// Without faults and without new work everything ends.
     fn come_to_rest(&mut self) -> Result<(), Violation> {
-        let bound = self.now.after(self.setup.patience());
-        let (lawless, goes_on) = (self.setup.lawless(), self.goes_on());
+        let bound = self.now.after(self.layer.setup.patience());
+        let (lawless, goes_on) = (self.layer.setup.lawless(), self.goes_on());
         let resting = |world: &Self| {
-            let silent = world.net.borrow().nothing_under_way(lawless);
+            let silent = world.layer.net.borrow().nothing_under_way(lawless);
             silent
                 && world
                     .honest()
@@ -52,17 +53,13 @@ impl World<'_> {
         if !self.run_until(bound, resting)? {
             return Err(self.restless());
         }
-        for node in 0..self.setup.nodes {
+        for node in self.all() {
             if goes_on.is_some() {
                 // It keeps something of theirs busy at any time.
                 self.check_counters(node)?;
                 continue;
             }
-            let leases = self.ground.fabric.oracle().outstanding(node);
-            if leases > 0 {
-                let what = format!("INV-2: at rest, and {leases} pages are still lent");
-                return Err(Violation::at(node, what));
-            }
+            self.nothing_lent(node)?;
             self.check_counters(node)?;
             if let Some(incarnation) = self.incarnation(node) {
                 super::checks::clean(incarnation).map_err(|what| Violation::at(node, what))?;
@@ -100,7 +97,7 @@ impl World<'_> {
     /// has happened meanwhile, then at once.
     fn reach_everybody(&mut self) -> Result<(), Violation> {
         // Peers that were declared down are left alone for a while.
-        self.run_until(self.now.after(self.setup.hold_off()), |_| false)?;
+        self.run_until(self.now.after(self.layer.setup.hold_off()), |_| false)?;
         let honest: Vec<u32> = self.honest().map(|(node, _)| node).collect();
         for attempts in [ATTEMPTS, 1] {
             for &from in &honest {
@@ -120,7 +117,7 @@ impl World<'_> {
         let mut left = attempts;
         for _ in 0..ATTEMPTS {
             let refused = self.without_lists();
-            let numbers = self.ask(from, &preferences)?;
+            let numbers = self.ask_all(from, &preferences)?;
             // A destination without a fragment list says so, and is asked again.
             left -= u32::from(attempts > 1 || self.without_lists() == refused);
             let failed = |number: &u64| !self.book.get(*number).is_some_and(|r| r.answered);
@@ -136,7 +133,7 @@ impl World<'_> {
             if left == 0 {
                 break;
             }
-            self.run_until(self.now.after(self.setup.hold_off()), |_| false)?;
+            self.run_until(self.now.after(self.layer.setup.hold_off()), |_| false)?;
         }
         let what = format!("INV-15: liveness: node {to} is not reached: {preferences:?}");
         Err(Violation::at(from, what))
@@ -149,29 +146,14 @@ impl World<'_> {
     }
 
     /// Begins requests and waits for their ends.
-    fn ask(&mut self, from: u32, preferences: &[Preference]) -> Result<Vec<u64>, Violation> {
-        let now = self.now;
-        let incarnations: Vec<u32> = self.hosts.iter().map(|host| host.incarnations).collect();
-        let incarnation =
-            self.hosts.get_mut(from as usize).and_then(|host| host.incarnation.as_mut());
-        let Some(incarnation) = incarnation else {
-            return Err(Violation::at(from, "liveness: not alive"));
-        };
+    fn ask_all(&mut self, from: u32, preferences: &[Preference]) -> Result<Vec<u64>, Violation> {
         let mut numbers = Vec::new();
         for &preference in preferences {
-            let begun = incarnation.user.begin(
-                &mut incarnation.node.lnet,
-                now,
-                &mut self.book,
-                &incarnations,
-                preference,
-            );
+            let begun = self.ask(from, preference);
             numbers.push(begun.ok_or_else(|| Violation::at(from, "liveness: no room to ask"))?);
         }
         self.wake(from);
-        let bound = now.after(self.setup.patience());
-        let over = |w: &Self| numbers.iter().all(|&n| w.book.get(n).is_some_and(|r| r.over));
-        if self.run_until(bound, over)? {
+        if self.all_over(&numbers, self.layer.setup.patience())? {
             Ok(numbers)
         } else {
             Err(self.restless())
@@ -180,7 +162,7 @@ impl World<'_> {
 
     /// What ended OK was seen: no frame is under way any more.
     fn all_seen(&self) -> Result<(), Violation> {
-        let Some(oracle) = &self.tracking else { return Ok(()) };
+        let Some(oracle) = &self.layer.tracking else { return Ok(()) };
         let seen = oracle.borrow_mut().at_rest();
         seen.map_err(|it| Violation { what: it.what, node: Some(it.node), tag: it.tag })
     }
@@ -202,8 +184,8 @@ impl World<'_> {
     fn end_all(&mut self) -> Result<(), Violation> {
         let together = self.rng.below(2) == 0;
         let bound =
-            |world: &Self| world.now.after(world.setup.patience()).after(Span::from_secs(1));
-        for node in 0..self.setup.nodes {
+            |world: &Self| world.now.after(world.layer.setup.patience()).after(Span::from_secs(1));
+        for node in self.all() {
             let grace = Span::from_millis(self.rng.below(50));
             self.begin_to_end(node, grace, None);
             if !together {
@@ -211,7 +193,7 @@ impl World<'_> {
             }
         }
         let bound = bound(self);
-        (0..self.setup.nodes).try_for_each(|node| self.wait_for_end(bound, node))
+        (self.all()).try_for_each(|node| self.wait_for_end(bound, node))
     }
 
     fn wait_for_end(&mut self, bound: Instant, node: u32) -> Result<(), Violation> {
@@ -227,32 +209,25 @@ impl World<'_> {
     }
 
     fn summary(&self, seed: u64) -> Summary {
-        let mut hash = self.hash;
-        hash.add(self.net.borrow().hash.value());
-        let mut nodes = Vec::new();
-        for host in &self.hosts {
-            let (trace, entries) = host.recorder.hash();
-            hash.add(trace);
-            hash.add(entries);
-            nodes.push(NodeSummary {
-                incarnations: host.incarnations,
-                traced: entries,
-                stats: host.stats.clone(),
-                counters: host.counters.clone(),
-                forwarded: host.forwarded,
-            });
-        }
+        let node = |host: &Host<'_>| NodeSummary {
+            incarnations: host.incarnations,
+            traced: host.recorder.hash().1,
+            stats: host.past.stats.clone(),
+            counters: host.past.counters.clone(),
+            forwarded: host.past.forwarded,
+        };
+        let nodes: Vec<_> = self.hosts.iter().map(node).collect();
         let mut counters = Counters::new();
         nodes.iter().for_each(|node| counters.merge(&node.counters));
         let mut refused = DecodeCounters::new();
-        self.hosts.iter().for_each(|host| refused.merge(&host.refused));
+        self.hosts.iter().for_each(|host| refused.merge(&host.past.refused));
         Summary {
             seed,
-            links: self.setup.links,
-            routed: self.setup.routed,
+            links: self.layer.setup.links,
+            routed: self.layer.setup.routed,
             steps: self.step,
             ended: self.now,
-            hash: hash.value(),
+            hash: self.whole_hash(),
             requests: self.book.next_number(),
             answered: self.book.records().filter(|(_, r)| r.answered).count() as u64,
             delivered: self.book.records().filter(|(_, r)| r.delivered).count() as u64,
@@ -261,7 +236,7 @@ impl World<'_> {
             nodes,
             counters,
             refused,
-            byzantine: self.setup.lawless(),
+            byzantine: self.layer.setup.lawless(),
         }
     }
 }

@@ -4,6 +4,7 @@
 //! that a thousand seeds meet a thousand different adversaries.
 
 use lnd_core::config::Config;
+use lnd_core::id::LinkId;
 use lnd_core::ports::Features;
 use lnd_core::time::{Instant, Span};
 use lnd_core::transfer::Policy;
@@ -15,6 +16,7 @@ use super::plan::{HostFaults, Plan, Scheduled, What};
 use super::Options;
 use crate::fabric::Shape;
 use crate::rng::Rng;
+use crate::simulator::device::Pace;
 use crate::simulator::fault_rates::{EngineFaults, MessageFaults};
 use crate::simulator::plan::PlanError;
 use crate::simulator::user::Habits;
@@ -190,6 +192,16 @@ impl Setup {
             patience: self.timeout.times(3),
             far: (0..self.nodes).filter(|&other| self.is_far(node, other)).collect(),
         }
+    }
+
+    /// How fast engines are.
+    pub const fn pace(&self) -> Pace {
+        Pace { budget: self.engine_budget, slowness: self.slowness, doublings: 8 }
+    }
+
+    /// All links of a node.
+    pub fn all_links(&self) -> impl Iterator<Item = LinkId> {
+        (0..self.links as usize).filter_map(LinkId::new)
     }
 
     /// The fabric's shape.

@@ -11,9 +11,7 @@ use lnd_dma::driver::CompletionQueue;
 use lnd_dma::regs::{ControlBits, Register, RegisterAccess};
 use lnd_dma::soft::SoftEngine;
 
-use super::chaos::Blow;
 use super::defect::{Defect, Wire};
-use super::event::Event;
 use super::incarnation::{Ending, HostIncarnation, Port};
 use super::world::World;
 use crate::fabric::{nid_of, Bus, Membership, MemoryWindow};
@@ -21,15 +19,17 @@ use crate::lnet::{AckPolicy, Config, Lnet, Routes};
 use crate::node::{Keeping, Node, Parts, Registers};
 use crate::simulator::adversary::Adversary;
 use crate::simulator::channel::VirtualChannel;
+use crate::simulator::device::Device;
+use crate::simulator::event::Blow;
 use crate::simulator::fail::Violation;
+use crate::simulator::layer::Turns;
 use crate::simulator::network::Nerve;
 use crate::simulator::user::User;
 
 impl<'m> World<'m> {
     /// A node begins a life.
-    pub(super) fn start(&mut self, node: u32) -> Result<(), Violation> {
-        let fail = |what: String| Violation::at(node, format!("birth: {what}"));
-        let (features, start) = (self.setup.features, self.setup.start);
+    pub(super) fn new_incarnation(&mut self, node: u32) -> Result<HostIncarnation<'m>, String> {
+        let (features, start) = (self.layer.setup.features, self.layer.setup.start);
         let random = match (start, self.hosts.get(node as usize)) {
             (0, _) | (_, None) => self.rng.next() as u32,
             (_, Some(host)) => wrapping_soon(host.incarnations + 1, self.rng.below(40) as u32),
@@ -38,32 +38,21 @@ impl<'m> World<'m> {
             .ground
             .fabric
             .join_with(node, random, features, start)
-            .map_err(|error| fail(error.to_string()))?;
+            .map_err(|error| error.to_string())?;
         if start != 0 {
             self.begin_rounds_late(node, start);
         }
-        for link in self.net.borrow().links_down(node) {
+        for link in self.layer.net.borrow().links_down(node) {
             self.ground.fabric.set_link(node, link, false);
         }
-        let incarnation = self.new_incarnation(node, membership).map_err(fail)?;
-        if let Some(host) = self.hosts.get_mut(node as usize) {
-            host.incarnation = Some(incarnation);
-            host.incarnations += 1;
-        }
-        let first = self.now.after(Span::from_micros(self.rng.below(5_000)));
-        if let Some(incarnation) = self.incarnation(node) {
-            incarnation.membership.announce();
-            incarnation.user_at = Some(first);
-        }
-        self.queue.push(first, Event::User(node));
-        self.wake(node);
-        self.kick(node);
-        Ok(())
+        let incarnation = self.incarnation_of(node, membership)?;
+        incarnation.membership.announce();
+        Ok(incarnation)
     }
 
     /// The rounds of a node's links begin a few stops before they wrap.
     fn begin_rounds_late(&self, node: u32, start: u32) {
-        let links = (0..self.setup.links as usize).filter_map(LinkId::new);
+        let links = self.layer.setup.all_links();
         for memory in links.filter_map(|link| self.ground.fabric.link_memory(node, link).ok()) {
             let control = ControlBits(memory.read(Register::Control));
             let round = u32::from(u16::MAX) - start % 4;
@@ -71,14 +60,14 @@ impl<'m> World<'m> {
         }
     }
 
-    fn new_incarnation(
+    fn incarnation_of(
         &mut self,
         node: u32,
         membership: Membership<'m>,
     ) -> Result<HostIncarnation<'m>, String> {
         let ground = self.ground;
         let window = MemoryWindow::new(ground.fabric, node);
-        let mut user = User::new(node, window, self.rng.fork(), self.setup.habits(node));
+        let mut user = User::new(node, window, self.rng.fork(), self.layer.setup.habits(node));
         let lnet = self.new_lnet(node, &mut user)?;
         let recorder = match self.hosts.get(node as usize) {
             Some(host) => host.recorder.clone(),
@@ -87,11 +76,11 @@ impl<'m> World<'m> {
         let parts = Parts {
             node,
             me: Identity { nid: nid_of(node), incarnation: membership.incarnation() },
-            config: self.setup.config,
-            channel: VirtualChannel::new(node, self.setup.frame, self.net.clone()),
+            config: self.layer.setup.config,
+            channel: VirtualChannel::new(node, self.layer.setup.frame, self.layer.net.clone()),
             tracer: recorder,
             lnet,
-            timeout: self.setup.timeout,
+            timeout: self.layer.setup.timeout,
         };
         let mut incarnation = HostIncarnation {
             node: Node::new(ground.arena, ground.fabric, parts).map_err(|e| format!("{e:?}"))?,
@@ -99,13 +88,12 @@ impl<'m> World<'m> {
             ports: Vec::new(),
             user,
             counters: Rc::default(),
-            thread_at: None,
-            user_at: None,
+            turns: Turns::default(),
             frozen: Instant::ORIGIN,
             paused: Instant::ORIGIN,
             ending: None,
         };
-        incarnation.node.trusting = self.defect == Some(Defect::AnySender);
+        incarnation.node.trusting = self.layer.defect == Some(Defect::AnySender);
         self.begin_tracking(node, &mut incarnation);
         incarnation.user.furnish(&mut incarnation.node.lnet);
         let nerve = Nerve {
@@ -114,8 +102,8 @@ impl<'m> World<'m> {
             recorder: incarnation.node.driver.tracer_mut().clone(),
             counters: incarnation.counters.clone(),
         };
-        self.net.borrow_mut().nerves.insert(node, nerve);
-        for link in (0..self.setup.links as usize).filter_map(LinkId::new) {
+        self.layer.net.borrow_mut().nerves.insert(node, nerve);
+        for link in self.layer.setup.all_links() {
             let port = self.new_port(node, link, &incarnation)?;
             incarnation.ports.push(port);
         }
@@ -130,33 +118,26 @@ impl<'m> World<'m> {
     ) -> Result<Port<'m>, String> {
         let fabric = self.ground.fabric;
         let memory = fabric.link_memory(node, link).map_err(|error| format!("{error:?}"))?;
-        let wire = Wire::new(Bus::new(fabric, self.ground.objections), self.defect);
-        let faults = self.engine_faults.clone();
+        let wire = Wire::new(Bus::new(fabric, self.ground.objections), self.layer.defect);
+        let faults = self.layer.engine_faults.clone();
         let adversary = Adversary::new(self.rng.fork(), faults, self.tally.clone());
         let blank = incarnation.node.blank.get(link.index()).cloned().unwrap_or_default();
         let queue = CompletionQueue::new(Registers::new(memory, blank), memory);
-        Ok(Port {
-            engine: SoftEngine::new(node, link, memory, wire, adversary, self.setup.engine),
-            interrupt: Interrupt::new(incarnation.node.driver.irq_handle(), queue),
-            memory,
-            engine_at: None,
-            interrupt_at: None,
-            busy: false,
-            idle: 0,
-            heard: [0; 6],
-        })
+        let engine = SoftEngine::new(node, link, memory, wire, adversary, self.layer.setup.engine);
+        let interrupt = Interrupt::new(incarnation.node.driver.irq_handle(), queue);
+        Ok(Port::new(Device::new(engine, memory), interrupt))
     }
 
     fn new_lnet(&mut self, node: u32, user: &mut User<'m>) -> Result<Lnet, String> {
-        let nodes = self.setup.nodes;
-        let far = (0..nodes).filter(|&other| self.setup.is_far(node, other));
+        let nodes = self.layer.setup.nodes;
+        let far = (0..nodes).filter(|&other| self.layer.setup.is_far(node, other));
         let routes = far.fold(Routes::default(), |r, other| r.with(nid_of(other), nid_of(1)));
         let by_event = self.rng.below(2) == 0;
         let config = Config {
             first_generation: self.rng.next() as u32,
             acks: if by_event { AckPolicy::ByEvent } else { AckPolicy::Auto },
             routes,
-            router: (self.setup.routed && node == 1).then(|| user.router()),
+            router: (self.layer.setup.routed && node == 1).then(|| user.router()),
             symmetric: true,
             max_requests: self.rng.between(4, 40) as usize,
             max_messages: self.rng.between(24, 200) as usize,
@@ -169,34 +150,18 @@ impl<'m> World<'m> {
         nid_of(node)
     }
 
-    /// A node's life ends, now, in whatever state it is.
-    pub(super) fn mark_dead(&mut self, node: u32) {
-        let Some(host) = self.hosts.get_mut(node as usize) else { return };
-        drop(host.end_incarnation());
-        self.forget(node);
-    }
-
-    /// What others knew of a node that has ended.
-    fn forget(&mut self, node: u32) {
-        self.book.mark_dead(node);
-        self.net.borrow_mut().forget(node);
-        if let Some(oracle) = &self.tracking {
-            oracle.borrow_mut().incarnations(node, None);
-        }
-    }
-
     /// A node's messages are followed from end to end, and some of its requests are kept.
     fn begin_tracking(&mut self, node: u32, incarnation: &mut HostIncarnation<'m>) {
-        let Some(oracle) = &self.tracking else { return };
+        let Some(oracle) = &self.layer.tracking else { return };
         oracle.borrow_mut().incarnations(node, Some(incarnation.membership.incarnation()));
         incarnation.node.tracking = Some(oracle.clone());
-        let rng = self.host_rng.fork();
-        incarnation.node.keeping = Some(Keeping { rates: self.keep_rates.clone(), rng });
+        let rng = self.layer.host_rng.fork();
+        incarnation.node.keeping = Some(Keeping { rates: self.layer.keep_rates.clone(), rng });
     }
 
     /// A node begins to shut down in good order. `away`: it comes back after that time.
     pub(super) fn begin_to_end(&mut self, node: u32, grace: Span, away: Option<Span>) {
-        let (now, patience) = (self.now, self.setup.patience());
+        let (now, patience) = (self.now, self.layer.setup.patience());
         let Some(incarnation) = self.incarnation(node) else { return };
         if incarnation.ending.is_some() {
             return;
@@ -228,14 +193,11 @@ impl<'m> World<'m> {
             let what = format!("INV-15: {leases} pages are still lent after the shutdown");
             return Err(Violation::at(node, what));
         }
-        if let Some(incarnation) =
-            self.hosts.get_mut(node as usize).and_then(|host| host.end_incarnation())
-        {
+        if let Some(incarnation) = self.mark_dead(node) {
             incarnation.membership.leave();
         }
-        self.forget(node);
         if let Some(away) = ending.away {
-            self.queue.push(now.after(away), Event::Blow(Blow::Restart(node)));
+            self.later(away, Blow::Restart(node));
         }
         Ok(())
     }

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! The turns of a node's thread and of its user.
 
-use lnd_core::driver::Blocker;
 use lnd_core::time::Span;
 
 use super::defect::Defect;
-use super::event::Event;
 use super::incarnation::HostIncarnation;
 use super::world::World;
 use crate::fabric::nid_of;
 use crate::simulator::book::Book;
 use crate::simulator::fail::Violation;
+use crate::simulator::layer::Living;
 
 /// Frames that a host takes out of a mailbox before it looks at another one.
 const FRAMES: u32 = 16;
@@ -20,20 +19,20 @@ impl<'m> World<'m> {
     pub(super) fn thread(&mut self, node: u32) -> Result<Option<u32>, Violation> {
         let now = self.now;
         let Some(incarnation) = self.incarnation(node) else { return Ok(None) };
-        if incarnation.thread_at != Some(now) {
+        if incarnation.turns.thread_at != Some(now) {
             return Ok(None);
         }
-        incarnation.thread_at = None;
+        incarnation.turns.thread_at = None;
         if let Some(until) = incarnation.stands_still(now) {
             self.run_thread_at(node, until);
             return Ok(None);
         }
-        let budget = if self.tracking.is_some() { FRAMES } else { u32::MAX };
-        let waiting = self.net.borrow().waiting(node);
+        let budget = if self.layer.tracking.is_some() { FRAMES } else { u32::MAX };
+        let waiting = self.layer.net.borrow().waiting(node);
         for lane in waiting {
             self.read(lane, budget);
         }
-        let defect = self.defect;
+        let defect = self.layer.defect;
         let host = self.hosts.get_mut(node as usize);
         let Some(incarnation) = host.and_then(|host| host.incarnation.as_mut()) else {
             return Ok(None);
@@ -56,8 +55,8 @@ impl<'m> World<'m> {
             Some(Defect::NoClock) => Some(now.after(Span::from_secs(3600))),
             _ => incarnation.node.driver.next_time(now),
         };
-        if let Some(nerve) = self.net.borrow_mut().nerves.get_mut(&node) {
-            let known = (0..self.setup.nodes)
+        if let Some(nerve) = self.layer.net.borrow_mut().nerves.get_mut(&node) {
+            let known = (0..self.layer.setup.nodes)
                 .filter_map(|n| Some(n).zip(incarnation.node.driver.peer(nid_of(n))));
             nerve.peers = known.collect();
         }
@@ -68,45 +67,11 @@ impl<'m> World<'m> {
             let soonest = now.after(Span::from_nanos(100));
             self.run_thread_at(node, at.max(soonest));
         }
-        if !self.net.borrow().waiting(node).is_empty() {
+        if !self.layer.net.borrow().waiting(node).is_empty() {
             // Something waits for a slot: look again, as a host's loop does.
             self.run_thread_at(node, now.after(Span::from_micros(200)));
         }
         self.end_if_quiescent(node)?;
         Ok(Some(node))
-    }
-
-    /// A node's user has an idea, or gives something up.
-    pub(super) fn user(&mut self, node: u32) -> Option<u32> {
-        let now = self.now;
-        let incarnations: Vec<u32> = self.hosts.iter().map(|host| host.incarnations).collect();
-        let pause = self.setup.pause.as_nanos();
-        let pause = Span::from_nanos(self.rng.between(pause / 4, pause * 7 / 4));
-        let traffic = self.traffic;
-        let host = self.hosts.get_mut(node as usize)?;
-        let incarnation =
-            host.incarnation.as_mut().filter(|incarnation| incarnation.user_at == Some(now))?;
-        if let Some(until) = incarnation.stands_still(now) {
-            incarnation.user_at = Some(until);
-            self.queue.push(until, Event::User(node));
-            return None;
-        }
-        let ending = incarnation.ending.is_some();
-        incarnation.user.give_up(&mut incarnation.node.lnet, now, ending);
-        if traffic && !ending {
-            incarnation.user.act(&mut incarnation.node.lnet, now, &mut self.book, &incarnations);
-        }
-        if traffic && self.rng.chance(self.setup.withdrawals) {
-            // Some transfer or other that is under way.
-            let from = self.rng.below(u64::from(self.setup.config.slots)) as u32;
-            if let Some(Blocker::Transfer { tag, .. }) = incarnation.node.driver.blocker(from) {
-                incarnation.node.driver.withdraw(now, tag);
-                self.tally.count("transfers withdrawn");
-            }
-        }
-        incarnation.user_at = Some(now.after(pause));
-        self.queue.push(now.after(pause), Event::User(node));
-        self.wake(node);
-        Some(node)
     }
 }

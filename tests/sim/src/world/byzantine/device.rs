@@ -13,24 +13,18 @@ use lnd_soft::{Join, JoinError, NodeFlags};
 use super::Byzantine;
 use crate::fabric::{nid_of, Bus, NodeNumbers};
 use crate::simulator::adversary::Adversary;
+use crate::simulator::device::Device;
+use crate::simulator::event::Event;
 use crate::simulator::fail::Violation;
+use crate::world::chaos::Own;
 use crate::world::defect::Wire;
-use crate::world::event::Event;
-use crate::world::incarnation::{bells, has_work};
 use crate::world::world::World;
 
 /// One link.
 pub struct EngineRef<'m> {
-    engine: SoftEngine<'m, Wire<'m>, Adversary>,
+    device: Device<'m, Wire<'m>>,
     driver: MmioEngine<'m, LinkMemory<'m>, NodeNumbers>,
     completions: CompletionQueue<'m, LinkMemory<'m>>,
-    memory: LinkMemory<'m>,
-    /// When the engine works next.
-    engine_at: Option<Instant>,
-    busy: bool,
-    idle: u32,
-    /// The doorbells that the engine has heard.
-    heard: [u32; 6],
 }
 
 impl Byzantine<'_> {
@@ -48,7 +42,7 @@ impl Byzantine<'_> {
         if posted.is_err() {
             // In use: it wants it back, and does not wait.
             if wanted {
-                let own = engine_ref.memory.descriptor(index)?.own();
+                let own = engine_ref.device.memory.descriptor(index)?.own();
                 let generation = u32::from(own.generation());
                 engine_ref.driver.invalidate(Tag { index, generation });
             }
@@ -80,7 +74,8 @@ impl<'m> World<'m> {
         &mut self,
         node: u32,
     ) -> Result<(Incarnation, Vec<EngineRef<'m>>), String> {
-        let (fabric, features, start) = (self.ground.fabric, self.setup.features, self.setup.start);
+        let (fabric, setup) = (self.ground.fabric, &self.layer.setup);
+        let (features, start) = (setup.features, setup.start);
         let random = self.rng.next() as u32;
         let join = Join { random, features, start, flags: NodeFlags(0) };
         let joining = fabric.claim(node, &join).map_err(|error| error.to_string())?;
@@ -90,20 +85,17 @@ impl<'m> World<'m> {
         })?;
         place.announce();
         let mut engine_refs = Vec::new();
-        for link in (0..self.setup.links as usize).filter_map(LinkId::new) {
+        for link in self.layer.setup.all_links() {
             let memory = fabric.link_memory(node, link).map_err(|error| format!("{error:?}"))?;
             let wire = Wire::noting(Bus::new(fabric, self.ground.objections));
-            let faults = self.engine_faults.clone();
+            let faults = self.layer.engine_faults.clone();
             let adversary = Adversary::new(self.rng.fork(), faults, self.tally.clone());
+            let engine =
+                SoftEngine::new(node, link, memory, wire, adversary, self.layer.setup.engine);
             engine_refs.push(EngineRef {
-                engine: SoftEngine::new(node, link, memory, wire, adversary, self.setup.engine),
+                device: Device::new(engine, memory),
                 driver: MmioEngine::new(link, memory, memory, NodeNumbers),
                 completions: CompletionQueue::new(memory, memory),
-                memory,
-                engine_at: None,
-                busy: false,
-                idle: 0,
-                heard: [0; 6],
             });
         }
         Ok((place.incarnation(), engine_refs))
@@ -112,17 +104,16 @@ impl<'m> World<'m> {
     /// Has its engines work soon, if there is something to do.
     pub(in crate::world) fn kick_byzantine(&mut self) {
         let at = self.now.after(Span::from_nanos(200 + self.rng.below(10_000)));
-        let Some(it) = self.byzantine.as_mut() else { return };
+        let Some(it) = self.layer.byzantine.as_mut() else { return };
         for (number, engine_ref) in it.engine_refs.iter_mut().enumerate() {
-            let now = bells(&engine_ref.memory);
-            let event = engine_ref.engine_at.is_none() || engine_ref.heard != now;
+            let device = &mut engine_ref.device;
+            let bells = device.bells();
+            let event = device.engine_at.is_none() || device.heard != bells;
             let Some(link) = LinkId::new(number).filter(|_| event) else { continue };
-            if has_work(&engine_ref.memory, engine_ref.busy)
-                && engine_ref.engine_at.is_none_or(|old| at < old)
-            {
-                engine_ref.heard = now;
-                engine_ref.engine_at = Some(at);
-                self.queue.push(at, Event::Engine(it.node, link));
+            if device.has_work() && device.engine_at.is_none_or(|old| at < old) {
+                device.heard = bells;
+                device.engine_at = Some(at);
+                self.queue.push(at, Event::Own(Own::Unlawful(link)));
             }
         }
     }
@@ -133,38 +124,26 @@ impl<'m> World<'m> {
         &mut self,
         link: LinkId,
     ) -> Result<Option<u32>, Violation> {
-        let (now, budget, slowness) = (self.now, self.setup.engine_budget, self.setup.slowness);
-        let Some(it) = self.byzantine.as_mut() else { return Ok(None) };
+        let now = self.now;
+        let Some(it) = self.layer.byzantine.as_mut() else { return Ok(None) };
         let node = it.node;
         let Some(engine_ref) = it.engine_refs.get_mut(link.index()) else { return Ok(None) };
-        if engine_ref.engine_at != Some(now) {
-            return Ok(None);
-        }
-        engine_ref.engine_at = None;
-        let progress = engine_ref.engine.step(now, budget);
-        if !engine_ref.engine.faults_mut().stalled() {
-            engine_ref.busy = progress.busy;
-        }
-        let moved = progress.bytes > 0 || progress.completions > 0;
-        engine_ref.idle = if moved { 0 } else { engine_ref.idle.saturating_add(1) };
-        let pause = if moved {
-            1_000 + ((u64::from(progress.bytes) * slowness) >> 10)
-        } else {
-            2_000 << engine_ref.idle.min(8)
-        };
-        let reads = engine_ref.engine.fabric_mut().reads();
-        let objection = engine_ref.engine.fabric_mut().first_violation();
-        if has_work(&engine_ref.memory, engine_ref.busy) {
-            let at = now.after(Span::from_nanos(pause));
-            engine_ref.engine_at = Some(at);
-            self.queue.push(at, Event::Engine(node, link));
+        let pace = self.layer.setup.pace();
+        let device = &mut engine_ref.device;
+        let Some(worked) = device.step(now, pace) else { return Ok(None) };
+        let reads = device.engine.fabric_mut().reads();
+        let objection = device.objection();
+        if device.has_work() {
+            let at = now.after(worked.pause);
+            device.engine_at = Some(at);
+            self.queue.push(at, Event::Own(Own::Unlawful(link)));
         }
         it.drain();
-        for other in (0..self.setup.nodes).filter(|&other| other != node) {
+        for other in self.all().filter(|&other| other != node) {
             self.kick(other);
         }
-        if let Some(it) = objection {
-            return Err(Violation::at(node, format!("INV-2: the memory oracle objects: {it:?}")));
+        if let Some(what) = objection {
+            return Err(Violation::at(node, what));
         }
         for (place, length) in reads {
             let host = self.hosts.get(place.node as usize);

@@ -22,11 +22,12 @@ use lnd_core::message::Lane as Kind;
 use lnd_core::time::{Instant, Span};
 use lnd_shortmsg::wire::layout::{class, kind};
 
-use super::event::Event;
+use super::chaos::Own;
 use super::incarnation::Host;
 use super::world::World;
 use crate::fabric::nid_of;
 use crate::rng::Rng;
+use crate::simulator::event::Event;
 use crate::simulator::fail::Violation;
 use crate::simulator::network::{Lane, Network};
 use crate::simulator::tally::Tally;
@@ -120,53 +121,53 @@ impl Byzantine<'_> {
 impl<'m> World<'m> {
     /// Whether a node is the one that keeps to nothing.
     pub(super) fn is_lawless(&self, node: u32) -> bool {
-        self.setup.lawless() == Some(node)
+        self.layer.setup.lawless() == Some(node)
     }
 
     /// All other nodes.
     pub(super) fn honest(&self) -> impl Iterator<Item = (u32, &Host<'m>)> {
-        let lawless = self.setup.lawless();
+        let lawless = self.layer.setup.lawless();
         let all = self.hosts.iter().enumerate().map(|(node, host)| (node as u32, host));
         all.filter(move |&(node, _)| Some(node) != lawless)
     }
 
     /// The byzantine node, if it goes on although the faults have ended.
     pub(super) fn goes_on(&self) -> Option<lnd_core::id::Nid> {
-        let rates = self.setup.plan.byzantine.filter(|rates| rates.goes_on)?;
+        let rates = self.layer.setup.plan.byzantine.filter(|rates| rates.goes_on)?;
         Some(nid_of(rates.node))
     }
 
     /// The byzantine node takes its place.
     pub(super) fn begin_byzantine(&mut self, node: u32) -> Result<(), Violation> {
         let fail = |what: String| Violation::at(node, format!("birth: {what}"));
-        let Some(rates) = self.setup.plan.byzantine else { return Ok(()) };
+        let Some(rates) = self.layer.setup.plan.byzantine else { return Ok(()) };
         let (incarnation, engine_refs) = self.take_place(node).map_err(fail)?;
         let byzantine = Byzantine {
             node,
             incarnation,
             rates,
-            nodes: self.setup.nodes,
-            links: self.setup.links,
-            slots: self.setup.config.slots,
-            frame: self.setup.frame,
-            first: self.setup.config.counting_from,
+            nodes: self.layer.setup.nodes,
+            links: self.layer.setup.links,
+            slots: self.layer.setup.config.slots,
+            frame: self.layer.setup.frame,
+            first: self.layer.setup.config.counting_from,
             rng: self.rng.fork(),
             tally: self.tally.clone(),
-            net: self.net.clone(),
+            net: self.layer.net.clone(),
             captured: Captured::default(),
             engine_refs,
             deaf_until: Instant::ORIGIN,
             calm: false,
         };
-        self.byzantine = Some(byzantine);
-        self.queue.push(self.now, Event::Idea);
+        self.layer.byzantine = Some(byzantine);
+        self.queue.push(self.now, Event::Own(Own::Idea));
         Ok(())
     }
 
     /// An idea of the byzantine node.
     pub(super) fn idea(&mut self) -> Option<u32> {
         let (now, calm) = (self.now, self.calm);
-        let it = self.byzantine.as_mut()?;
+        let it = self.layer.byzantine.as_mut()?;
         let node = it.node;
         it.calm = calm;
         if !calm || it.rates.goes_on {
@@ -174,12 +175,12 @@ impl<'m> World<'m> {
         }
         it.drain();
         let next = it.next_idea(now);
-        let waiting = self.net.borrow().waiting(node);
+        let waiting = self.layer.net.borrow().waiting(node);
         for lane in waiting {
             self.hear(lane);
         }
         if let Some(at) = next {
-            self.queue.push(at, Event::Idea);
+            self.queue.push(at, Event::Own(Own::Idea));
         }
         Some(node)
     }
@@ -187,14 +188,14 @@ impl<'m> World<'m> {
     /// The byzantine node reads a mailbox, unless it does not listen.
     pub(super) fn hear(&mut self, lane: Lane) {
         let (now, calm) = (self.now, self.calm);
-        let Some(mut it) = self.byzantine.take() else { return };
+        let Some(mut it) = self.layer.byzantine.take() else { return };
         it.calm = calm;
         while now >= it.deaf_until || calm {
-            let Some(frame) = self.net.borrow_mut().take(lane) else { break };
+            let Some(frame) = self.layer.net.borrow_mut().take(lane) else { break };
             it.react(now, lane, &frame.bytes);
-            self.net.borrow_mut().release(lane, &frame);
+            self.layer.net.borrow_mut().release(lane, &frame);
         }
-        self.byzantine = Some(it);
+        self.layer.byzantine = Some(it);
         self.kick_byzantine();
     }
 }

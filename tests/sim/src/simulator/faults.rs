@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! Nodes begin, die and come back, links fail: what the adversary does to every kind of world.
+
+use lnd_core::time::Span;
+use lnd_dma::descriptor::State;
+use lnd_dma::regs::{ControlBits, Register, RegisterAccess};
+
+use super::event::{Blow, Event};
+use super::fail::Violation;
+use super::layer::{Layer, Living};
+use super::world::World;
+use crate::fabric::NodeState;
+
+/// So many milliseconds.
+pub(crate) const fn ms(n: u32) -> Span {
+    Span::from_millis(n as u64)
+}
+
+impl<'m, L: Layer<'m>> World<'m, L> {
+    /// Puts what a plan schedules into the queue, by its milliseconds.
+    pub(crate) fn schedule(&mut self, all: impl IntoIterator<Item = (u32, L::Scheduled)>) {
+        for (at_ms, it) in all {
+            self.queue.push(self.start.after(ms(at_ms)), Event::Blow(Blow::Begin(it)));
+        }
+    }
+
+    /// Deals a blow.
+    pub(super) fn strike(&mut self, blow: Blow<L::Scheduled>) -> Result<(), Violation> {
+        match blow {
+            Blow::Begin(it) if !self.calm => L::begin(self, it),
+            Blow::Begin(_) => {}
+            Blow::LinkUp(host, at) => L::link_up(self, host, at),
+            Blow::Joined(a, b) => self.cut(a, b, false),
+            Blow::Proven(host) => self.proven(host),
+            Blow::Restart(host) => self.restart(host)?,
+        }
+        Ok(())
+    }
+
+    /// A node begins a life.
+    pub(crate) fn start(&mut self, host: u32) -> Result<(), Violation> {
+        let incarnation = L::new_incarnation(self, host)
+            .map_err(|what| Violation::at(host, format!("birth: {what}")))?;
+        if let Some(place) = self.hosts.get_mut(host as usize) {
+            place.incarnation = Some(incarnation);
+            place.incarnations += 1;
+        }
+        let first = self.now.after(Span::from_micros(self.rng.below(5_000)));
+        if self.traffic || L::USERS_STAY {
+            self.run_user_at(host, first);
+        }
+        self.wake(host);
+        self.kick(host);
+        Ok(())
+    }
+
+    /// A node's life ends, now, in whatever state it is. What is left of it.
+    pub(crate) fn mark_dead(&mut self, host: u32) -> Option<L::HostIncarnation> {
+        let place = self.hosts.get_mut(host as usize)?;
+        let incarnation = place.incarnation.take();
+        if let Some(incarnation) = &incarnation {
+            incarnation.add_to(&mut place.past);
+        }
+        self.book.mark_dead(host);
+        for place in self.layer.places(host) {
+            if let Some(net) = self.nets.get(place.net) {
+                net.borrow_mut().forget(place.number);
+            }
+        }
+        L::forget(self, host);
+        incarnation
+    }
+
+    /// A node dies on the spot: driver, engines and user are gone; its memory stays until the next life
+    /// begins, and its peers may be reading it. It is proven dead, and comes back, each at its time. Whether
+    /// it was alive.
+    pub(crate) fn die(&mut self, host: u32, proven_ms: u32, for_ms: u32) -> bool {
+        if self.incarnation(host).is_none() {
+            return false;
+        }
+        self.tally.count("deaths");
+        drop(self.mark_dead(host));
+        self.later(ms(proven_ms), Blow::Proven(host));
+        self.later(ms(proven_ms.max(for_ms)), Blow::Restart(host));
+        true
+    }
+
+    fn proven(&mut self, host: u32) {
+        let fabric = self.ground.fabric;
+        for place in self.layer.places(host) {
+            if self.alive(host).is_none() && fabric.state_of(place.number) == NodeState::Alive {
+                fabric.declare_dead(place.number);
+            }
+        }
+    }
+
+    /// A dead or absent node comes back, as soon as its peers have let go of its memory.
+    fn restart(&mut self, host: u32) -> Result<(), Violation> {
+        let fabric = self.ground.fabric;
+        let places = self.layer.places(host);
+        let gone = places.iter().all(|it| fabric.state_of(it.number) != NodeState::Alive);
+        if self.incarnation(host).is_some() || !gone {
+            return Ok(());
+        }
+        if self.still_read(host) {
+            // Its engines stop; those who read from here see it.
+            self.all().for_each(|other| self.kick(other));
+            self.later(ms(1), Blow::Restart(host));
+            return Ok(());
+        }
+        self.start(host)
+    }
+
+    /// Stops a dead node's links; whether a live engine still reads from one.
+    fn still_read(&self, host: u32) -> bool {
+        let (fabric, slots) = (self.ground.fabric, self.layer.slots());
+        let mut read = false;
+        for place in self.layer.places(host) {
+            let Ok(memory) = fabric.link_memory(place.number, place.link) else { continue };
+            memory.write(Register::Control, ControlBits::STOP.bits());
+            let owns = (0..slots).filter_map(|at| memory.descriptor(at));
+            read |= owns.map(|d| d.own()).any(|own| {
+                own.is(State::Busy) && fabric.state_of(own.puller()) == NodeState::Alive
+            });
+        }
+        read
+    }
+
+    /// A link works or does not. Those who pull from there look at it, too.
+    pub(crate) fn set_link(&mut self, host: u32, at: usize, up: bool) {
+        let Some(&place) = self.layer.places(host).get(at) else { return };
+        if let Some(net) = self.nets.get(place.net) {
+            net.borrow_mut().set_link(place.number, place.link, up);
+        }
+        self.ground.fabric.set_link(place.number, place.link, up);
+        self.all().for_each(|other| self.kick(other));
+    }
+
+    /// Two numbers of the fabric cannot talk, or can again; they are not told.
+    pub(crate) fn cut(&mut self, a: u32, b: u32, on: bool) {
+        for net in self.nets.iter() {
+            net.borrow_mut().cut(a, b, on);
+        }
+    }
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! The turns of engines, interrupts and users.
+
+use lnd_core::time::{Instant, Span};
+
+use super::event::Event;
+use super::fail::Violation;
+use super::layer::{act, Layer, Living};
+use super::world::World;
+
+impl<'m, L: Layer<'m>> World<'m, L> {
+    /// Has a node's engines work soon, if their doorbells were rung or something has come back.
+    pub(crate) fn kick(&mut self, host: u32) {
+        if L::kick_own(self, host) {
+            return;
+        }
+        for at in 0.. {
+            let Some(incarnation) = self.incarnation(host) else { return };
+            let (reads, _) = incarnation.reads(at);
+            let Some(port) = incarnation.port(at) else { return };
+            if port.device.has_event(reads) {
+                let when = self.now.after(self.latency());
+                self.run_engine_at(host, at, when);
+            }
+        }
+    }
+
+    fn run_engine_at(&mut self, host: u32, at: usize, when: Instant) {
+        let Some(port) = self.incarnation(host).and_then(|incarnation| incarnation.port(at)) else {
+            return;
+        };
+        if port.device.engine_at.is_none_or(|already| when < already) {
+            port.device.engine_at = Some(when);
+            self.queue.push(when, Event::Engine(host, at));
+        }
+    }
+
+    pub(super) fn engine(&mut self, host: u32, at: usize) -> Result<Option<u32>, Violation> {
+        let (now, pace) = (self.now, self.layer.pace(host, at));
+        let Some(incarnation) = self.incarnation(host) else { return Ok(None) };
+        let Some(port) = incarnation.port(at) else { return Ok(None) };
+        let Some(worked) = port.device.step(now, pace) else { return Ok(None) };
+        let (has_work, objection) = (port.device.has_work(), port.device.objection());
+        let (reads, answered) = incarnation.reads(at);
+        if has_work || reads {
+            self.run_engine_at(host, at, now.after(worked.pause));
+        }
+        if worked.completed {
+            let when = now.after(self.latency());
+            self.interrupt_at(host, at, when);
+        }
+        if answered {
+            self.wake(host);
+        }
+        // What the engine gives back to others is theirs to see.
+        if worked.moved || L::LOOKS_OFTEN {
+            self.all().filter(|&other| other != host).for_each(|other| self.kick(other));
+        }
+        objection.map_or(Ok(Some(host)), |what| Err(Violation::at(host, what)))
+    }
+
+    fn interrupt_at(&mut self, host: u32, at: usize, when: Instant) {
+        let Some(port) = self.incarnation(host).and_then(|incarnation| incarnation.port(at)) else {
+            return;
+        };
+        if port.interrupt_at.is_none_or(|already| when < already) {
+            port.interrupt_at = Some(when);
+            self.queue.push(when, Event::Interrupt(host, at));
+        }
+    }
+
+    pub(super) fn interrupt(&mut self, host: u32, at: usize) -> Option<u32> {
+        let (now, budget) = (self.now, L::interrupt_budget(&mut self.rng));
+        let paused = self.paused(host);
+        let place = self.hosts.get_mut(host as usize)?;
+        let port = place.incarnation.as_mut()?.port(at)?;
+        if port.interrupt_at != Some(now) {
+            return None;
+        }
+        port.interrupt_at = None;
+        if let Some(until) = paused {
+            self.interrupt_at(host, at, until);
+            return None;
+        }
+        let served = port.interrupt.on_interrupt(now, budget, &mut place.recorder);
+        if served.more {
+            self.interrupt_at(host, at, now.after(Span::from_nanos(500)));
+        }
+        if served.wake {
+            self.wake(host);
+        }
+        Some(host)
+    }
+
+    /// A short message has ended: told by an interrupt or by the thread.
+    pub(super) fn sent(&mut self, net: usize, number: u64) -> Option<u32> {
+        let now = self.now;
+        let by_thread = L::notified_by_thread(&mut self.rng);
+        let network = self.nets.get(net)?.clone();
+        let sender = network.borrow().sender_of(number);
+        let sender = sender.and_then(|number| self.layer.host_of(number));
+        if let Some(until) = sender.and_then(|host| self.paused(host)) {
+            self.queue.push(until, Event::Sent(net, number));
+            return None;
+        }
+        let ended = network.borrow_mut().complete(number)?;
+        let host = self.layer.host_of(ended.node)?;
+        let place = self.hosts.get_mut(host as usize)?;
+        let incarnation = place.incarnation.as_mut()?;
+        if incarnation.on_sent(now, &ended, by_thread, &mut place.recorder) {
+            self.wake(host);
+        }
+        Some(host)
+    }
+
+    /// A node's user has an idea, or gives something up.
+    pub(super) fn user(&mut self, host: u32) -> Option<u32> {
+        let (now, traffic, incarnations) = (self.now, self.traffic, self.incarnations());
+        let pause = self.layer.pause().as_nanos();
+        let pause = Span::from_nanos(self.rng.between(pause / 4, pause * 7 / 4).max(1_000));
+        if !traffic && !L::USERS_STAY {
+            return None;
+        }
+        let incarnation = self.hosts.get_mut(host as usize)?.incarnation.as_mut();
+        let incarnation = incarnation?;
+        if incarnation.turns().user_at != Some(now) {
+            return None;
+        }
+        if let Some(until) = incarnation.stands_still(now) {
+            self.run_user_at(host, until);
+            return None;
+        }
+        if incarnation.may_act(now, traffic) {
+            act(incarnation, now, &mut self.book, &incarnations);
+        }
+        L::after_idea(self, host);
+        self.run_user_at(host, now.after(pause));
+        self.wake(host);
+        Some(host)
+    }
+
+    pub(super) fn run_user_at(&mut self, host: u32, at: Instant) {
+        let Some(incarnation) = self.incarnation(host) else { return };
+        incarnation.turns().user_at = Some(at);
+        self.queue.push(at, Event::User(host));
+    }
+}

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+//! The world: time, one event after another, one seed. It knows nodes by their links, their turns and their
+//! users; what else they are is its layer's.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use lnd_core::sync::AtomicU32;
+use lnd_core::time::{Instant, Span};
+
+use super::book::Book;
+use super::event::{Blow, Event};
+use super::fail::{Failure, Violation};
+use super::layer::{Host, Layer, Living};
+use super::network::{Network, Post};
+use super::queue::Queue;
+use super::tally::{Mixer, Tally};
+use super::user::Preference;
+use crate::fabric::{Fabric, Mapping, Shape};
+use crate::node::Arena;
+use crate::rng::Rng;
+
+/// What lies under the world and outlives it.
+#[derive(Clone, Copy)]
+pub struct Ground<'m> {
+    /// The fabric.
+    pub fabric: &'m Fabric<'m>,
+    /// Memory for drivers.
+    pub arena: &'m Arena,
+    /// Accesses that the memory oracle objected to.
+    pub objections: &'m AtomicU32,
+}
+
+/// Lets `run` play on a fabric of its own.
+///
+/// # Errors
+/// There is no memory, or no such fabric.
+pub fn on_ground<R>(shape: Shape, run: impl FnOnce(Ground<'_>) -> R) -> Result<R, String> {
+    let mapping = Mapping::anonymous(shape.bytes_needed()).map_err(|error| error.to_string())?;
+    let fabric = Fabric::format(&mapping, shape).map_err(|error| error.to_string())?;
+    let (arena, objections) = (Arena::new(), AtomicU32::new(0));
+    Ok(run(Ground { fabric: &fabric, arena: &arena, objections: &objections }))
+}
+
+/// The short-message networks.
+pub type Networks<'m> = Rc<[Rc<RefCell<Network<'m>>>]>;
+
+/// A node over all its lives, and what is kept of them.
+pub type HostOf<'m, L> = Host<
+    <L as Layer<'m>>::HostIncarnation,
+    <<L as Layer<'m>>::HostIncarnation as Living<'m>>::Past,
+>;
+
+/// A happening of a world.
+pub type EventOf<'m, L> = Event<<L as Layer<'m>>::Scheduled, <L as Layer<'m>>::Own>;
+
+/// The world.
+pub struct World<'m, L: Layer<'m>> {
+    pub(crate) ground: Ground<'m>,
+    pub(crate) now: Instant,
+    pub(crate) start: Instant,
+    pub(crate) step: u64,
+    pub(crate) queue: Queue<EventOf<'m, L>>,
+    pub(crate) nets: Networks<'m>,
+    pub(crate) tally: Tally,
+    pub(crate) hosts: Vec<HostOf<'m, L>>,
+    pub(crate) book: Book,
+    pub(crate) rng: Rng,
+    pub(crate) hash: Mixer,
+    /// No more faults.
+    pub(crate) calm: bool,
+    /// Users have ideas of their own.
+    pub(crate) traffic: bool,
+    /// What this kind of world adds.
+    pub(crate) layer: L,
+}
+
+/// With what a world begins.
+pub struct Beginning<'m> {
+    /// What lies under it.
+    pub ground: Ground<'m>,
+    /// The time.
+    pub start: Instant,
+    /// Its networks.
+    pub nets: Networks<'m>,
+    /// The count of what is done to it.
+    pub tally: Tally,
+    /// What users ask for.
+    pub book: Book,
+    /// Decides everything.
+    pub rng: Rng,
+    /// Users have ideas of their own.
+    pub traffic: bool,
+}
+
+impl<'m, L: Layer<'m>> World<'m, L> {
+    /// A world of `hosts` nodes that are not alive yet.
+    pub fn new(it: Beginning<'m>, hosts: u32, layer: L) -> Self {
+        Self {
+            ground: it.ground,
+            now: it.start,
+            start: it.start,
+            step: 0,
+            queue: Queue::default(),
+            nets: it.nets,
+            tally: it.tally,
+            hosts: (0..hosts).map(|_| Host::new()).collect(),
+            book: it.book,
+            rng: it.rng,
+            hash: Mixer::default(),
+            calm: false,
+            traffic: it.traffic,
+            layer,
+        }
+    }
+
+    /// The numbers of all nodes.
+    pub(crate) fn all(&self) -> std::ops::Range<u32> {
+        0..self.hosts.len() as u32
+    }
+
+    /// A living node.
+    pub(crate) fn incarnation(&mut self, host: u32) -> Option<&mut L::HostIncarnation> {
+        self.hosts.get_mut(host as usize)?.incarnation.as_mut()
+    }
+
+    /// A living node, to be looked at.
+    pub(crate) fn alive(&self, host: u32) -> Option<&L::HostIncarnation> {
+        self.hosts.get(host as usize)?.incarnation.as_ref()
+    }
+
+    /// How many lives each node has begun.
+    pub(crate) fn incarnations(&self) -> Vec<u32> {
+        self.hosts.iter().map(|host| host.incarnations).collect()
+    }
+
+    /// Until when a node does not run at all, if it does not.
+    pub(crate) fn paused(&self, host: u32) -> Option<Instant> {
+        self.layer.paused(self.alive(host), self.now)
+    }
+
+    /// How long it takes until something that waits is looked at.
+    pub(super) fn latency(&mut self) -> Span {
+        L::latency(&mut self.rng)
+    }
+
+    /// Has a node's thread run soon.
+    pub(crate) fn wake(&mut self, host: u32) {
+        let at = self.now.after(self.latency());
+        self.run_thread_at(host, at);
+    }
+
+    pub(crate) fn run_thread_at(&mut self, host: u32, at: Instant) {
+        let Some(incarnation) = self.incarnation(host) else { return };
+        let turns = incarnation.turns();
+        if turns.thread_at.is_none_or(|already| at < already) {
+            turns.thread_at = Some(at);
+            self.queue.push(at, Event::Thread(host));
+        }
+    }
+
+    /// Takes events until `done` says so, or `bound` has passed. Returns whether it said so.
+    pub(crate) fn run_until(
+        &mut self,
+        bound: Instant,
+        mut done: impl FnMut(&Self) -> bool,
+    ) -> Result<bool, Violation> {
+        loop {
+            if done(self) {
+                return Ok(true);
+            }
+            if self.queue.next_at().is_none_or(|at| at > bound) {
+                self.now = bound;
+                return Ok(false);
+            }
+            let Some((at, event)) = self.queue.pop() else { return Ok(false) };
+            self.now = at;
+            for net in self.nets.iter() {
+                net.borrow_mut().now = at;
+            }
+            self.layer.on_time(at);
+            if let Some(host) = self.take(event)? {
+                self.step += 1;
+                self.hash.add(at.as_nanos() ^ u64::from(host) << 56);
+                self.kick(host);
+                L::check(self, host)?;
+            }
+            self.collect();
+        }
+    }
+
+    /// What the networks have arranged.
+    fn collect(&mut self) {
+        for (number, net) in self.nets.clone().iter().enumerate() {
+            let posts = std::mem::take(&mut net.borrow_mut().posts);
+            for (at, post) in posts {
+                let event = match post {
+                    Post::Frame(lane, frame) => Event::Frame(number, lane, frame),
+                    Post::Sent(message) => Event::Sent(number, message),
+                };
+                self.queue.push(at, event);
+            }
+            let wakes = std::mem::take(&mut net.borrow_mut().wakes);
+            for host in wakes {
+                self.wake(host);
+            }
+        }
+    }
+
+    /// Takes one event; the node that it has touched, if it still meant something.
+    fn take(&mut self, event: EventOf<'m, L>) -> Result<Option<u32>, Violation> {
+        match event {
+            Event::Frame(net, lane, frame) => {
+                if self.nets.get(net).is_some_and(|net| net.borrow_mut().arrive(lane, frame)) {
+                    L::on_frame(self, net, lane);
+                }
+                Ok(self.layer.host_of(lane.to))
+            }
+            Event::Sent(net, number) => Ok(self.sent(net, number)),
+            Event::Engine(host, at) => self.engine(host, at),
+            Event::Interrupt(host, at) => Ok(self.interrupt(host, at)),
+            Event::Thread(host) => L::thread(self, host),
+            Event::User(host) => Ok(self.user(host)),
+            Event::Blow(blow) => {
+                self.strike(blow)?;
+                Ok(None)
+            }
+            Event::Own(event) => L::own(self, event),
+        }
+    }
+
+    /// Arranges a blow.
+    pub(crate) fn later(&mut self, after: Span, blow: Blow<L::Scheduled>) {
+        self.queue.push(self.now.after(after), Event::Blow(blow));
+    }
+
+    /// Arranges something of this kind of world.
+    pub(crate) fn own_later(&mut self, after: Span, event: L::Own) {
+        self.queue.push(self.now.after(after), Event::Own(event));
+    }
+
+    /// Has a node's user begin a request; its number.
+    pub(crate) fn ask(&mut self, from: u32, preference: Preference) -> Option<u64> {
+        let (now, incarnations) = (self.now, self.incarnations());
+        let incarnation = self.hosts.get_mut(from as usize)?.incarnation.as_mut()?;
+        let (user, lnet) = incarnation.user();
+        user.begin(lnet, now, &mut self.book, &incarnations, preference)
+    }
+
+    /// Lets time pass until the given requests are over. Whether they are, within `patience`.
+    pub(crate) fn all_over(&mut self, numbers: &[u64], patience: Span) -> Result<bool, Violation> {
+        let bound = self.now.after(patience);
+        let over = |w: &Self| numbers.iter().all(|&n| w.book.get(n).is_some_and(|r| r.over));
+        self.run_until(bound, over)
+    }
+
+    /// Whether the memory oracle has everything back from a node.
+    pub(crate) fn nothing_lent(&self, host: u32) -> Result<(), Violation> {
+        match self.ground.fabric.oracle().outstanding(host) {
+            0 => Ok(()),
+            leases => {
+                let what = format!("INV-2: at rest, and {leases} pages are still lent");
+                Err(Violation::at(host, what))
+            }
+        }
+    }
+
+    /// The hash over everything that has happened.
+    pub(crate) fn whole_hash(&self) -> u64 {
+        let mut hash = self.hash;
+        self.nets.iter().for_each(|net| hash.add(net.borrow().hash.value()));
+        for host in &self.hosts {
+            let (trace, entries) = host.recorder.hash();
+            hash.add(trace);
+            hash.add(entries);
+        }
+        hash.value()
+    }
+
+    /// A rule was broken, with everything needed to see it again.
+    pub(crate) fn failure(
+        &self,
+        seed: u64,
+        command: String,
+        broken: &Violation,
+        last: Vec<String>,
+    ) -> Failure {
+        let node = broken.node.map_or(String::new(), |node| format!(" (node {node})"));
+        let what = format!("{}{node}", broken.what);
+        Failure { seed, step: self.step, at: self.now, what, last, command }
+    }
+}
