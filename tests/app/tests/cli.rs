@@ -69,8 +69,8 @@ fn options_out_of_range_or_in_contradiction_are_usage_errors() {
         // Too small to serve.
         &["fabric", "format", "f", "--window", "8"],
         &["fabric", "dead", "f", "0"],
-        &["fabric", "dead", "f", "1@soft", "--life", "0"],
-        &["fabric", "dead", "f", "1@soft", "--life", "+5"],
+        &["fabric", "dead", "f", "1@soft", "--incarnation", "0"],
+        &["fabric", "dead", "f", "1@soft", "--incarnation", "+5"],
         &["fabric", "link", "f", "1@soft", "8", "up"],
         &["node", "--window", "8"],
         &["node", "--nodes", "1"],

@@ -212,11 +212,11 @@ fn the_fabric_command_formats_shows_declares_deaths_and_pulls_cables() {
     node.kill();
     let incarnation = alive.split("life ").nth(1).unwrap()[..16].to_owned();
     let other = format!("{:016x}", u64::from_str_radix(&incarnation, 16).unwrap() ^ 1);
-    place.refused(&["fabric", "dead", "f", "1@soft", "--life", &other]);
-    place.refused(&["fabric", "dead", "f", "1@soft", "--life", "zebra"]);
+    place.refused(&["fabric", "dead", "f", "1@soft", "--incarnation", &other]);
+    place.refused(&["fabric", "dead", "f", "1@soft", "--incarnation", "zebra"]);
     place.refused(&["fabric", "dead", "f", "3@soft"]);
     assert!(shown(&place, 1)[0].contains("alive"), "nobody has proven its death");
-    let notified = place.ok(&["fabric", "dead", "f", "1@soft", "--life", &incarnation]);
+    let notified = place.ok(&["fabric", "dead", "f", "1@soft", "--incarnation", &incarnation]);
     assert_eq!(notified, "1@soft0 is dead\n");
     assert!(shown(&place, 1)[0].starts_with("1@soft0: dead, life "));
     for args in [["fabric", "show", "h"], ["fabric", "show", "n.log"]] {
