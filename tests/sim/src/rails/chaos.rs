@@ -4,7 +4,7 @@
 use super::plan::{Scheduled, What};
 use super::world::World;
 use crate::fabric::nid_of;
-use crate::simulator::event::Blow;
+use crate::simulator::event::Fault;
 use crate::simulator::faults::ms;
 
 /// How long it takes until there is proof of a death.
@@ -72,7 +72,7 @@ impl World<'_> {
             What::NiDown => {
                 self.tally.count("interfaces down");
                 self.turn_link(number, false);
-                self.later(ms(it.for_ms), Blow::LinkUp(it.host, it.ni as usize));
+                self.later(ms(it.for_ms), Fault::LinkUp(it.host, it.ni as usize));
                 if let Some(noticed) = it.noticed_ms {
                     self.own_later(ms(noticed), Own::Fatal(number));
                 }
@@ -81,14 +81,14 @@ impl World<'_> {
                 self.tally.count("migrations");
                 self.turn_link(number, false);
                 self.migrating(number, true);
-                self.later(ms(it.for_ms), Blow::LinkUp(it.host, it.ni as usize));
+                self.later(ms(it.for_ms), Fault::LinkUp(it.host, it.ni as usize));
             }
             What::Cut => {
                 let peer = it.peer.and_then(|peer| self.number(peer, it.peer_ni));
                 let Some(peer) = peer else { return };
                 self.tally.count("paths cut");
                 self.cut(number, peer, true);
-                self.later(ms(it.for_ms), Blow::Joined(number, peer));
+                self.later(ms(it.for_ms), Fault::Joined(number, peer));
             }
             What::Death => self.node_dies(it),
             What::Drain => {

@@ -25,8 +25,8 @@ use crate::fabric::{Lease, Oracle as MemoryOracle};
 use crate::lnet::Lnet;
 use crate::node::Stats;
 use crate::simulator::device::Port;
-use crate::simulator::layer::{Living, Turns};
-use crate::simulator::network::Pending;
+use crate::simulator::layer::{Running, Turns};
+use crate::simulator::mailbox::Pending;
 use crate::simulator::tally::Recorder;
 use crate::simulator::user::User;
 
@@ -186,7 +186,7 @@ pub struct Past {
     pub counts: Counts,
 }
 
-impl<'m> Living<'m> for HostIncarnation<'m> {
+impl<'m> Running<'m> for HostIncarnation<'m> {
     type Bus = HomeBus<'m>;
     type Past = Past;
 

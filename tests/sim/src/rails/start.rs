@@ -44,7 +44,7 @@ pub fn with<R>(
     let setup = setup_of(plan, seed, &mut rng)?;
     on_ground(Shape::new(specs.len() as u32, 1, SLOTS, WINDOW), |ground| {
         let mut world = begin(ground, plan, setup, specs, rng, defect);
-        world.all().try_for_each(|host| world.start(host)).map_err(|broken| broken.what)?;
+        world.all().try_for_each(|host| world.start_host(host)).map_err(|broken| broken.what)?;
         world.schedule(plan.events.iter().map(|&event| (event.at_ms, event)));
         Ok(run(&mut world))
     })?

@@ -10,7 +10,8 @@ use lnd_core::message::{Envelope, Lane as Kind, Message};
 use lnd_core::ports::{Channel, ChannelFull, Sent};
 use lnd_shortmsg::wire::{encode, encoded_len, max_immediate, Checksum};
 
-use super::network::{Lane, Network};
+use super::mailbox::Lane;
+use super::network::Network;
 use crate::fabric::node_of;
 
 /// One node's end of the network.

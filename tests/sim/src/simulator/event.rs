@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! What happens in a world.
 
-use super::network::{Frame, Lane};
+use super::mailbox::{Frame, Lane};
 
 /// A thing that will happen. Nodes go by their numbers, their links by their places. `S` is what a plan can
 /// schedule, `O` what else happens in one kind of world only.
@@ -20,14 +20,14 @@ pub enum Event<S, O> {
     /// The node's user does something.
     User(u32),
     /// The adversary strikes, or lets go.
-    Blow(Blow<S>),
+    Fault(Fault<S>),
     /// Something of this kind of world.
     Own(O),
 }
 
-/// One blow, or its end.
+/// One fault, or its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Blow<S> {
+pub enum Fault<S> {
     /// A scheduled happening begins.
     Begin(S),
     /// A link works again: its node, its place.

@@ -5,9 +5,9 @@ use lnd_core::time::Span;
 use lnd_dma::descriptor::State;
 use lnd_dma::regs::{ControlBits, Register, RegisterAccess};
 
-use super::event::{Blow, Event};
+use super::event::{Event, Fault};
 use super::fail::Violation;
-use super::layer::{Layer, Living};
+use super::layer::{Layer, Running};
 use super::world::World;
 use crate::fabric::NodeState;
 
@@ -20,25 +20,25 @@ impl<'m, L: Layer<'m>> World<'m, L> {
     /// Puts what a plan schedules into the queue, by its milliseconds.
     pub(crate) fn schedule(&mut self, all: impl IntoIterator<Item = (u32, L::Scheduled)>) {
         for (at_ms, it) in all {
-            self.queue.push(self.start.after(ms(at_ms)), Event::Blow(Blow::Begin(it)));
+            self.queue.push(self.start.after(ms(at_ms)), Event::Fault(Fault::Begin(it)));
         }
     }
 
-    /// Deals a blow.
-    pub(super) fn strike(&mut self, blow: Blow<L::Scheduled>) -> Result<(), Violation> {
-        match blow {
-            Blow::Begin(it) if !self.calm => L::begin(self, it),
-            Blow::Begin(_) => {}
-            Blow::LinkUp(host, at) => L::link_up(self, host, at),
-            Blow::Joined(a, b) => self.cut(a, b, false),
-            Blow::Proven(host) => self.proven(host),
-            Blow::Restart(host) => self.restart(host)?,
+    /// Deals a fault.
+    pub(super) fn apply(&mut self, fault: Fault<L::Scheduled>) -> Result<(), Violation> {
+        match fault {
+            Fault::Begin(it) if !self.calm => L::begin(self, it),
+            Fault::Begin(_) => {}
+            Fault::LinkUp(host, at) => L::link_up(self, host, at),
+            Fault::Joined(a, b) => self.cut(a, b, false),
+            Fault::Proven(host) => self.declare_dead(host),
+            Fault::Restart(host) => self.restart_host(host)?,
         }
         Ok(())
     }
 
     /// A node begins a life.
-    pub(crate) fn start(&mut self, host: u32) -> Result<(), Violation> {
+    pub(crate) fn start_host(&mut self, host: u32) -> Result<(), Violation> {
         let incarnation = L::new_incarnation(self, host)
             .map_err(|what| Violation::at(host, format!("birth: {what}")))?;
         if let Some(place) = self.hosts.get_mut(host as usize) {
@@ -80,12 +80,12 @@ impl<'m, L: Layer<'m>> World<'m, L> {
         }
         self.tally.count("deaths");
         drop(self.mark_dead(host));
-        self.later(ms(proven_ms), Blow::Proven(host));
-        self.later(ms(proven_ms.max(for_ms)), Blow::Restart(host));
+        self.later(ms(proven_ms), Fault::Proven(host));
+        self.later(ms(proven_ms.max(for_ms)), Fault::Restart(host));
         true
     }
 
-    fn proven(&mut self, host: u32) {
+    fn declare_dead(&mut self, host: u32) {
         let fabric = self.ground.fabric;
         for place in self.layer.places(host) {
             if self.alive(host).is_none() && fabric.state_of(place.number) == NodeState::Alive {
@@ -95,7 +95,7 @@ impl<'m, L: Layer<'m>> World<'m, L> {
     }
 
     /// A dead or absent node comes back, as soon as its peers have let go of its memory.
-    fn restart(&mut self, host: u32) -> Result<(), Violation> {
+    fn restart_host(&mut self, host: u32) -> Result<(), Violation> {
         let fabric = self.ground.fabric;
         let places = self.layer.places(host);
         let gone = places.iter().all(|it| fabric.state_of(it.number) != NodeState::Alive);
@@ -105,10 +105,10 @@ impl<'m, L: Layer<'m>> World<'m, L> {
         if self.still_read(host) {
             // Its engines stop; those who read from here see it.
             self.all().for_each(|other| self.kick(other));
-            self.later(ms(1), Blow::Restart(host));
+            self.later(ms(1), Fault::Restart(host));
             return Ok(());
         }
-        self.start(host)
+        self.start_host(host)
     }
 
     /// Stops a dead node's links; whether a live engine still reads from one.

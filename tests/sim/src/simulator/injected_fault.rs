@@ -6,7 +6,8 @@ use lnd_core::ports::Sent;
 use lnd_core::time::Span;
 use lnd_shortmsg::wire::{decode, Checksum};
 
-use super::network::{Frame, Lane, Network, Post, MEMORY};
+use super::mailbox::{Frame, Lane, Post};
+use super::network::{Network, MEMORY};
 
 impl Network<'_> {
     pub(crate) fn late(&mut self) -> Span {

@@ -7,7 +7,7 @@ use lnd_core::time::{Instant, Span};
 use super::book::Book;
 use super::device::{Pace, Port, WatchedBus};
 use super::fail::Violation;
-use super::network::{Lane, Pending};
+use super::mailbox::{Lane, Pending};
 use super::tally::Recorder;
 use super::user::User;
 use super::world::World;
@@ -35,7 +35,7 @@ pub struct Place {
 }
 
 /// A living node.
-pub trait Living<'m> {
+pub trait Running<'m> {
     /// How its engines see the fabric.
     type Bus: WatchedBus<'m>;
     /// What is kept of a life that has ended.
@@ -81,7 +81,7 @@ pub trait Living<'m> {
 /// A kind of world.
 pub trait Layer<'m>: Sized {
     /// A living node of it.
-    type HostIncarnation: Living<'m>;
+    type HostIncarnation: Running<'m>;
     /// What its plans schedule.
     type Scheduled: Clone;
     /// What else happens in it.
@@ -211,7 +211,7 @@ impl<N, P: Default> Default for Host<N, P> {
 
 /// Has a user do something of its own accord.
 pub(super) fn act<'m>(
-    incarnation: &mut impl Living<'m>,
+    incarnation: &mut impl Running<'m>,
     now: Instant,
     book: &mut Book,
     incarnations: &[u32],

@@ -12,6 +12,7 @@ pub mod fault_rates;
 pub mod faults;
 mod injected_fault;
 pub mod layer;
+pub mod mailbox;
 pub mod memory;
 pub mod network;
 pub mod plan;

@@ -5,7 +5,7 @@ use lnd_core::time::{Instant, Span};
 
 use super::event::Event;
 use super::fail::Violation;
-use super::layer::{act, Layer, Living};
+use super::layer::{act, Layer, Running};
 use super::world::World;
 
 impl<'m, L: Layer<'m>> World<'m, L> {

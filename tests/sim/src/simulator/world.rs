@@ -9,10 +9,11 @@ use lnd_core::sync::AtomicU32;
 use lnd_core::time::{Instant, Span};
 
 use super::book::Book;
-use super::event::{Blow, Event};
+use super::event::{Event, Fault};
 use super::fail::{Failure, Violation};
-use super::layer::{Host, Layer, Living};
-use super::network::{Network, Post};
+use super::layer::{Host, Layer, Running};
+use super::mailbox::Post;
+use super::network::Network;
 use super::queue::Queue;
 use super::tally::{Mixer, Tally};
 use super::user::Preference;
@@ -48,7 +49,7 @@ pub type Networks<'m> = Rc<[Rc<RefCell<Network<'m>>>]>;
 /// A node over all its lives, and what is kept of them.
 pub type HostOf<'m, L> = Host<
     <L as Layer<'m>>::HostIncarnation,
-    <<L as Layer<'m>>::HostIncarnation as Living<'m>>::Past,
+    <<L as Layer<'m>>::HostIncarnation as Running<'m>>::Past,
 >;
 
 /// A happening of a world.
@@ -221,17 +222,17 @@ impl<'m, L: Layer<'m>> World<'m, L> {
             Event::Interrupt(host, at) => Ok(self.interrupt(host, at)),
             Event::Thread(host) => L::thread(self, host),
             Event::User(host) => Ok(self.user(host)),
-            Event::Blow(blow) => {
-                self.strike(blow)?;
+            Event::Fault(fault) => {
+                self.apply(fault)?;
                 Ok(None)
             }
             Event::Own(event) => L::own(self, event),
         }
     }
 
-    /// Arranges a blow.
-    pub(crate) fn later(&mut self, after: Span, blow: Blow<L::Scheduled>) {
-        self.queue.push(self.now.after(after), Event::Blow(blow));
+    /// Arranges a fault.
+    pub(crate) fn later(&mut self, after: Span, fault: Fault<L::Scheduled>) {
+        self.queue.push(self.now.after(after), Event::Fault(fault));
     }
 
     /// Arranges something of this kind of world.

@@ -8,10 +8,10 @@ use lnd_core::time::Instant;
 use super::plan::{Scheduled, What};
 use super::world::World;
 use crate::fabric::nid_of;
-use crate::simulator::event::{Blow, Event};
+use crate::simulator::event::{Event, Fault};
 use crate::simulator::fail::Violation;
 use crate::simulator::faults::ms;
-use crate::simulator::layer::Living;
+use crate::simulator::layer::Running;
 
 /// What else happens in a world of this kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,7 +99,7 @@ impl World<'_> {
 
     pub(super) fn begin(&mut self, it: Scheduled) {
         if let Some(until) = it.notified().and_then(|node| self.paused(node)) {
-            self.queue.push(until, Event::Blow(Blow::Begin(it)));
+            self.queue.push(until, Event::Fault(Fault::Begin(it)));
             return;
         }
         let Some(link) = LinkId::new(it.link as usize) else { return };
@@ -108,7 +108,7 @@ impl World<'_> {
             What::LinkDown => {
                 self.tally.count("links down");
                 self.turn_link(node, link, false);
-                self.later(ms(it.for_ms), Blow::LinkUp(node, link.index()));
+                self.later(ms(it.for_ms), Fault::LinkUp(node, link.index()));
                 if let Some(noticed) = it.noticed_ms {
                     self.own_later(ms(noticed), Own::LinkNotice(node, link));
                 }
@@ -154,7 +154,7 @@ impl World<'_> {
                 let Some(peer) = it.peer else { return };
                 self.tally.count("partitions");
                 self.cut(node, peer, true);
-                self.later(ms(it.for_ms), Blow::Joined(node, peer));
+                self.later(ms(it.for_ms), Fault::Joined(node, peer));
             }
         }
     }
@@ -198,7 +198,7 @@ impl World<'_> {
         self.tally.count("nodes without links");
         for link in self.layer.setup.all_links() {
             self.turn_link(it.node, link, false);
-            self.later(ms(it.for_ms), Blow::LinkUp(it.node, link.index()));
+            self.later(ms(it.for_ms), Fault::LinkUp(it.node, link.index()));
         }
         if let Some(noticed) = it.noticed_ms {
             self.own_later(ms(noticed), Own::LinksNotice(it.node));

@@ -14,10 +14,10 @@ use super::world::World;
 use crate::fabric::nid_of;
 use crate::lnet::SendEnd;
 use crate::simulator::book::Record;
-use crate::simulator::event::{Blow, Event};
+use crate::simulator::event::{Event, Fault};
 use crate::simulator::fail::Violation;
 use crate::simulator::fault_rates::{EngineFaults, MessageFaults};
-use crate::simulator::layer::Living;
+use crate::simulator::layer::Running;
 
 impl Plan {
     /// The nodes between which connections fail, the smaller number first, if that is all that happens.
@@ -57,7 +57,7 @@ impl World<'_> {
         if !late
             && !incarnation.port(link.index()).is_some_and(|port| moves(&port.device.memory, peer))
         {
-            self.queue.push(now.after(LOOK), Event::Blow(Blow::Begin(it)));
+            self.queue.push(now.after(LOOK), Event::Fault(Fault::Begin(it)));
             return;
         }
         incarnation.node.driver.on_connection_down(now, link, nid_of(peer));

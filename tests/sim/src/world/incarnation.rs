@@ -14,8 +14,8 @@ use crate::fabric::{nid_of, Membership};
 use crate::lnet::Lnet;
 use crate::node::{Node, Stats};
 use crate::simulator::channel::VirtualChannel;
-use crate::simulator::layer::{Living, Turns};
-use crate::simulator::network::Pending;
+use crate::simulator::layer::{Running, Turns};
+use crate::simulator::mailbox::Pending;
 use crate::simulator::tally::Recorder;
 use crate::simulator::user::User;
 
@@ -113,7 +113,7 @@ pub struct Past {
     pub refused: DecodeCounters,
 }
 
-impl<'m> Living<'m> for HostIncarnation<'m> {
+impl<'m> Running<'m> for HostIncarnation<'m> {
     type Bus = Wire<'m>;
     type Past = Past;
 

@@ -5,7 +5,7 @@
 //!            one seed
 //!   setup ─────┴───── plan          queue: (time, order) ─▶ one event at a time
 //!     │                 │                     │
-//!   nodes: driver, upper layer, user   frame · completion · engine · interrupt · thread · blow
+//!   nodes: driver, upper layer, user   frame · completion · engine · interrupt · thread · fault
 //!     │                                       │
 //!   network, engines, adversary        checks after every step ─▶ violation ─▶ failure
 //! ```
@@ -26,6 +26,7 @@ pub(crate) mod setup;
 mod shrink;
 mod start;
 mod summary;
+mod swarm;
 mod sweep;
 mod turn;
 #[allow(clippy::module_inception)]

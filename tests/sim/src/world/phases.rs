@@ -22,7 +22,7 @@ impl World<'_> {
             if self.is_lawless(node) {
                 self.begin_byzantine(node)?;
             } else {
-                self.start(node)?;
+                self.start_host(node)?;
             }
         }
         self.schedule_plan();

@@ -20,7 +20,7 @@ use crate::node::{Keeping, Node, Parts, Registers};
 use crate::simulator::adversary::Adversary;
 use crate::simulator::channel::VirtualChannel;
 use crate::simulator::device::Device;
-use crate::simulator::event::Blow;
+use crate::simulator::event::Fault;
 use crate::simulator::fail::Violation;
 use crate::simulator::layer::Turns;
 use crate::simulator::network::Nerve;
@@ -197,7 +197,7 @@ impl<'m> World<'m> {
             incarnation.membership.leave();
         }
         if let Some(away) = ending.away {
-            self.later(away, Blow::Restart(node));
+            self.later(away, Fault::Restart(node));
         }
         Ok(())
     }

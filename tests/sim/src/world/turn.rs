@@ -9,7 +9,7 @@ use super::world::World;
 use crate::fabric::nid_of;
 use crate::simulator::book::Book;
 use crate::simulator::fail::Violation;
-use crate::simulator::layer::Living;
+use crate::simulator::layer::Running;
 
 /// Frames that a host takes out of a mailbox before it looks at another one.
 const FRAMES: u32 = 16;

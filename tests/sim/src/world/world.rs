@@ -21,7 +21,8 @@ use crate::simulator::device::Pace;
 use crate::simulator::fail::Violation;
 use crate::simulator::fault_rates::EngineFaults;
 use crate::simulator::layer::{Layer, Place};
-use crate::simulator::network::{Lane, Network};
+use crate::simulator::mailbox::Lane;
+use crate::simulator::network::Network;
 use crate::simulator::tally::Tally;
 use crate::simulator::world::{Beginning, Ground};
 

@@ -10,7 +10,7 @@ use lnd_shortmsg::wire::{decode, Checksum};
 use crate::fabric::node_of;
 use crate::rng::Rng;
 
-use crate::simulator::network::Lane;
+use crate::simulator::mailbox::Lane;
 
 /// Frames and cookies remembered.
 const MEMORY: usize = 96;

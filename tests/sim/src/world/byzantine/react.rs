@@ -11,11 +11,11 @@ use lnd_shortmsg::wire::{decode, Checksum};
 
 use super::Byzantine;
 use crate::fabric::{nid_of, node_of};
-use crate::simulator::network;
+use crate::simulator::mailbox;
 
 impl Byzantine<'_> {
     /// Hears one frame that was sent to it.
-    pub(super) fn react(&mut self, now: Instant, lane: network::Lane, bytes: &[u8]) {
+    pub(super) fn react(&mut self, now: Instant, lane: mailbox::Lane, bytes: &[u8]) {
         self.captured.learn(&mut self.net.borrow_mut().overheard);
         let Ok(frame) = decode(bytes, Checksum::On) else { return };
         let (envelope, message) = frame.into_parts();
