@@ -7,7 +7,7 @@
 * A relative link of a Markdown file leads to a file, and to a heading if it names one.
 * A `docs/…` path that any file names exists. CHANGELOG.md is history and is left out.
 * A name of the C library (`lnd_…`, `LND_…`) that a page uses is in a source.
-* Every chapter is in the table of contents, docs/README.md.
+* Every chapter is in the table of contents, docs/README.md; every picture is on a page, with words for it.
 * In docs/tour.md a function is written `name()`; a file that the same paragraph or row links defines it.
 """
 
@@ -20,6 +20,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 CONTENTS, TOUR = "docs/README.md", "docs/tour.md"
 CHAPTER = re.compile(r"docs/(?:evidence/)?[\w-]+\.md$")
+PICTURE = re.compile(r"docs/pictures/.*\.svg$")
 FENCED = re.compile(r"^```.*?^```$", re.M | re.S)
 CODE = re.compile(r"`[^`\n]*`")
 LINK = re.compile(r"\]\(([^)\s]+)\)|(?:src|srcset)=\"([^\"]+)\"")
@@ -106,6 +107,16 @@ def missing_chapters(files):
             yield f"{CONTENTS}: {path} is not in it"
 
 
+def bad_pictures(files):
+    """Pictures that no page shows, or shows without words."""
+    shown = {target for path, text in files.items() if path.endswith(".md") for _, target, _ in links(path, text)}
+    for path, text in files.items():
+        if PICTURE.match(path) and path not in shown:
+            yield f"{path}: no page shows it"
+        if path.endswith(".md") and "![](" in CODE.sub("", FENCED.sub("", text)):
+            yield f"{path}: a picture without words for it"
+
+
 def defines(path, text, name):
     """Whether a source defines a function."""
     if path.endswith(".rs"):
@@ -125,7 +136,7 @@ def bad_functions(files):
 
 def faults(files):
     """What is wrong, one line each."""
-    for check in (bad_links, bad_names, bad_api, missing_chapters, bad_functions):
+    for check in (bad_links, bad_names, bad_api, missing_chapters, bad_pictures, bad_functions):
         yield from check(files)
 
 
@@ -135,7 +146,8 @@ def self_test():
         CONTENTS: "# Book\n[a](a.md) [t](tour.md) [here](#book)\n```\n[x](gone.md)\n```\n`[y](gone.md)`\n",
         "docs/a.md": "# A page: `code`\n[b](README.md#book) [c](https://x.org/y) [d](../src) [e](select::f)\n"
                      '<img src="../src/f.c">\n',
-        TOUR: "[a](a.md#a-page-code)\n\n- [r](../src/r.rs): `run()`\n- [f](../src/f.c): `lnd_run()` is LND_OK, lnd_r*\n",
+        "docs/pictures/p.svg": "<svg/>\n",
+        TOUR: "[a](a.md#a-page-code) ![p](pictures/p.svg)\n\n- [r](../src/r.rs): `run()`\n- [f](../src/f.c): `lnd_run()` is LND_OK, lnd_r*\n",
         "src/r.rs": "//! docs/a.md says why; lnd_run.\npub fn run() {}\n",
         "src/f.c": "static int lnd_run(int a)\n{\n\treturn LND_OK;\n}\n",
     }
@@ -150,6 +162,8 @@ def self_test():
         ("src/f.c", "LND_OK", "LND_GOOD"),
         (TOUR, "- [f](../src/f.c)", "- f"),
         (CONTENTS, "[t](tour.md)", ""),
+        (TOUR, "![p](pictures/p.svg)", ""),
+        (TOUR, "![p]", "![]"),
     ]:
         seeded = {**good, path: good[path].replace(old, new)}
         assert seeded[path] != good[path], old
