@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! One budget for everything that health does of its own accord: pings, probes, reconnects.
+//! One budget for all actions that health starts itself: pings, probes, reconnects.
 
 use lnd_core::time::{Instant, Span};
 
-/// So many actions per `every`, of which unused ones are saved up to `burst`.
+/// One action per `every`; unused actions are saved up to `burst`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Allowance {
-    /// Time that earns one action, in nanoseconds.
+    /// Time for one action, in nanoseconds.
     every: u64,
     burst: u32,
     left: u32,
@@ -14,13 +14,12 @@ pub(crate) struct Allowance {
 }
 
 impl Allowance {
-    /// One action `every` so often, at most `burst` at once; full at `now`. `every` is at least
-    /// 1 ns.
+    /// One action per `every`, at most `burst` at once; full at `now`. `every` is at least 1 ns.
     pub(crate) const fn new(every: Span, burst: u32, now: Instant) -> Self {
         Self { every: every.as_nanos(), burst, left: burst, since: now }
     }
 
-    /// Uses up one action, or says that there is none left at `now`.
+    /// Uses one action. Returns `false` if none is left at `now`.
     pub(crate) fn take(&mut self, now: Instant) -> bool {
         self.earn(now);
         match self.left.checked_sub(1) {
@@ -32,14 +31,14 @@ impl Allowance {
         }
     }
 
-    /// Whether there is an action left at `now`.
+    /// Whether an action is left at `now`.
     pub(crate) fn ready(&mut self, now: Instant) -> bool {
         self.earn(now);
         self.left > 0
     }
 
-    /// When there will be an action again: at any time if there is one now, also after a clock that
-    /// stepped back.
+    /// The time of the next action. If one is left now it may be any earlier time, also after the
+    /// clock stepped back.
     pub(crate) const fn next(&self) -> Instant {
         if self.left > 0 {
             Instant::ORIGIN
@@ -56,7 +55,7 @@ impl Allowance {
         }
         let room = u64::from(self.burst.saturating_sub(self.left));
         self.left = self.left.saturating_add(earned.min(room) as u32);
-        // What does not make up a whole action is kept, unless the purse is full.
+        // A remainder below one action is kept, unless the budget is full.
         self.since = if earned >= room {
             now
         } else {
@@ -83,7 +82,7 @@ mod tests {
             assert!(purse.next() > at(ms));
         }
         assert!(taken >= 5 + 99, "{taken}");
-        // A long rest earns a burst, no more.
+        // A long pause saves up one burst at most.
         assert_eq!((0..50).filter(|_| purse.take(at(1_000_000))).count(), 5);
     }
 }

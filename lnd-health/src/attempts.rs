@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! A message's way through the paths: one deadline, and tries until then (S4-19, R37, R44).
+//! The tries of one message: one deadline, and tries until then (S4-19, R37, R44).
 //!
 //! Each try takes a path that was not tried and that differs from the last one as the class of its
-//! failure asks. When there is none left, the message pauses, longer each time, and goes on with any
-//! path that was not tried; when all were, a new round begins, in which each may be tried again.
-//! The journey lies in the message and is the right to end it; its size does not grow with its tries.
+//! failure requires. If none is left, the message pauses, longer each time, and continues with any
+//! untried path. After all paths were tried, a new round begins, in which each may be tried again.
+//! The value lies in the message and is the right to end it; its size does not grow with the tries.
 
 use crate::dedup::Number;
 use crate::effect::Resend;
@@ -14,39 +14,39 @@ use lnd_core::transfer::{Delivery, HealthClass};
 
 pub use crate::terms::{Path, Terms};
 
-/// As a limit of resends: none but the deadline (S4-19).
+/// As a limit of resends: only the deadline limits them (S4-19).
 pub const UNTIL_DEADLINE: u8 = u8::MAX;
 
-/// Most tries of one message without a pause: paths that a journey remembers.
+/// Most tries of one message without a pause: the paths that the value stores.
 pub const MAX_TRIES: usize = 8;
 
-/// A message on its way. Neither `Copy` nor `Clone`: whoever holds it ends it, once (R1).
+/// A message under way. Neither `Copy` nor `Clone`: its holder ends it, once (R1).
 #[derive(Debug, PartialEq, Eq, Hash)]
-#[must_use = "a message's journey must be ended"]
+#[must_use = "a message must be ended"]
 pub struct Attempts {
     cookie: u64,
     deadline: Instant,
     peer: PeerId,
     pub(crate) number: Option<Number>,
-    /// How many times the peer had started anew when the last try began.
+    /// The peer's count of restarts when the last try began.
     pub(crate) starts: u32,
     /// Whether the peer's incarnation was known when the last try began.
     pub(crate) acquainted: bool,
     /// The paths of this round.
     tried: [Option<Path>; MAX_TRIES],
-    /// Tries of this round.
+    /// Tries in this round.
     here: u8,
-    /// Pauses made.
+    /// Pauses so far.
     pauses: u8,
-    /// Tries in all.
+    /// Tries in all rounds.
     tries: u32,
-    /// No try begins before.
+    /// Earliest time of the next try.
     not_before: Instant,
-    /// How many recoveries the node had seen when the pause began.
+    /// The node's count of recoveries when the pause began.
     pub(crate) recoveries: u32,
     resend: bool,
     pub(crate) suppress: bool,
-    /// A try may have been delivered: from then on only the receiver can tell (S0-18).
+    /// A try may have been delivered: from then on only the receiver can decide (S0-18).
     may_have_arrived: bool,
     pub(crate) under_way: bool,
     last: Option<HealthClass>,
@@ -57,7 +57,7 @@ pub struct Attempts {
 }
 
 impl Attempts {
-    /// The journey of a message to `peer`, nothing tried yet.
+    /// A message to `peer` without a try so far.
     pub(crate) const fn new(peer: PeerId, terms: Terms) -> Self {
         Self {
             cookie: terms.cookie,
@@ -83,7 +83,7 @@ impl Attempts {
         }
     }
 
-    /// The caller's name for the message.
+    /// The caller's value for the message.
     pub const fn cookie(&self) -> u64 {
         self.cookie
     }
@@ -93,7 +93,7 @@ impl Attempts {
         self.deadline
     }
 
-    /// The peer it is for.
+    /// The destination peer.
     pub const fn peer(&self) -> PeerId {
         self.peer
     }
@@ -108,8 +108,8 @@ impl Attempts {
         self.destination
     }
 
-    /// Binds the message to an interface of ours, or of the peer, or to both, as [`Terms`] can. Returns
-    /// `false`, and changes nothing, once a try has begun.
+    /// Binds the message to a local interface, to the peer's, or to both, as [`Terms`] can. Returns
+    /// `false`, and has no effect, once a try has begun.
     pub fn bind(&mut self, source: Option<NiId>, destination: Option<PeerNiId>) -> bool {
         if self.tries > 0 {
             return false;
@@ -118,13 +118,13 @@ impl Attempts {
         true
     }
 
-    /// What selection must heed: nothing before the first try.
+    /// The history that selection needs: `None` before the first try.
     pub(crate) fn history(&self) -> Option<(&Self, Resend)> {
         (self.next != Resend::Anew).then_some((self, self.next))
     }
 
-    /// The number under which the receiver recognises a second copy.
-    /// [`HealthClass::stamp`](crate::Health::stamp) makes of it what goes into the header.
+    /// The number by which the receiver recognises a duplicate.
+    /// [`Health::stamp`](crate::Health::stamp) makes the header's stamp of it.
     pub const fn number(&self) -> Option<Number> {
         self.number
     }
@@ -134,17 +134,18 @@ impl Attempts {
         self.under_way
     }
 
-    /// Tries begun.
+    /// Number of tries begun.
     pub const fn tries(&self) -> u32 {
         self.tries
     }
 
-    /// Pauses made between rounds.
+    /// Number of pauses between rounds.
     pub const fn pauses(&self) -> u8 {
         self.pauses
     }
 
-    /// Before when no try begins; [`HealthClass::next_try`](crate::Health::next_try) knows better.
+    /// The time before which no try begins. [`Health::next_try`](crate::Health::next_try) returns
+    /// an earlier time if there is one.
     pub const fn not_before(&self) -> Instant {
         self.not_before
     }
@@ -154,13 +155,13 @@ impl Attempts {
         self.tried.iter().flatten().copied()
     }
 
-    /// The path of the last try, if this round has one.
+    /// The path of the last try, if it was in this round.
     pub fn last_path(&self) -> Option<Path> {
         let last = (self.here as usize).checked_sub(1)?;
         self.tried.get(last).copied().flatten()
     }
 
-    /// How the last try ended that has.
+    /// The class of the last try that has ended.
     pub const fn last_class(&self) -> Option<HealthClass> {
         self.last
     }
@@ -170,8 +171,8 @@ impl Attempts {
         self.may_have_arrived
     }
 
-    /// Until when a try begun at `now` may take, so that each of `left` later ones has as much time
-    /// (R37); never beyond the deadline, and never nothing while there is time (LU-16260).
+    /// The time by which a try begun at `now` should end, so that each of `left` later ones has as
+    /// much time (R37). Never after the deadline, and never zero while there is time (LU-16260).
     pub(crate) const fn slice(&self, now: Instant, left: u8) -> Instant {
         let time = self.deadline.since(now).as_nanos();
         let part = time / (left as u64 + 1);
@@ -179,17 +180,17 @@ impl Attempts {
         now.after(Span::from_nanos(part))
     }
 
-    /// Whether `retries` resends were made: never with [`UNTIL_DEADLINE`].
+    /// Whether the limit of resends is reached: never with [`UNTIL_DEADLINE`].
     pub(crate) const fn is_spent(&self, retries: u8) -> bool {
         retries != UNTIL_DEADLINE && self.tries > retries as u32
     }
 
-    /// Whether one more try may begin at `now`, of `1 + retries` in all.
+    /// Whether one more try may begin at `now`, with `1 + retries` tries in all.
     pub(crate) const fn may_try_again(&self, now: Instant, retries: u8) -> bool {
         self.resend && !self.is_spent(retries) && now.as_nanos() < self.deadline.as_nanos()
     }
 
-    /// Whether this round has as many tries as it may.
+    /// Whether this round has reached its limit of tries.
     pub(crate) const fn round_is_full(&self) -> bool {
         self.here as usize >= MAX_TRIES
     }
@@ -207,8 +208,8 @@ impl Attempts {
         self.next = Resend::Anew;
     }
 
-    /// Whether a path may be tried: this round has not tried it, and it differs from the last one as the class
-    /// of its failure asks (S4-9, S4-14, S4-17).
+    /// Whether a path may be tried: this round has not tried it, and it differs from the last one
+    /// as the class of its failure requires (S4-9, S4-14, S4-17).
     pub(crate) fn allows(&self, path: Path, disjoint: Resend) -> bool {
         let Some(last) = self.last_path() else { return true };
         let apart = match disjoint {
@@ -222,8 +223,8 @@ impl Attempts {
         apart && !self.tried.iter().flatten().any(|&tried| tried == path)
     }
 
-    /// Notes that a try begins at `now`. Returns `false`, and notes nothing, if the deadline has
-    /// passed, one is under way already, or there is no room for another.
+    /// Records that a try begins at `now`. Returns `false`, and records nothing, if the deadline
+    /// has passed, a try is under way, or the round is full.
     pub(crate) fn begin(&mut self, now: Instant, path: Path) -> bool {
         let Some(place) = self.tried.get_mut(self.here as usize) else { return false };
         let late = now >= self.deadline;
@@ -237,7 +238,7 @@ impl Attempts {
         true
     }
 
-    /// Notes how the try ended, and returns what is known of delivery over all tries.
+    /// Records how the try ended, and returns what is known of delivery over all tries.
     pub(crate) fn end(&mut self, class: HealthClass, delivery: Delivery) -> Delivery {
         self.under_way = false;
         self.last = Some(class);

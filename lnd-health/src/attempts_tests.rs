@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Tests of a message on its way.
+//! Tests of a message under way.
 
 use super::*;
 
@@ -55,7 +55,7 @@ fn time_bounds_the_tries_and_a_limit_if_there_is_one() {
 
 #[test]
 fn a_round_is_bounded_and_a_pause_begins_another() {
-    // R44: without a pause at most so many tries, however many paths there are.
+    // R44: without a pause the number of tries is limited, however many paths there are.
     let mut j = attempts(90);
     for round in 1..=3 {
         for n in 0..8 {
@@ -85,7 +85,7 @@ fn slices_share_what_is_left() {
 
 #[test]
 fn an_unknown_try_makes_the_whole_unknown() {
-    // S0-18, R7: a later try that surely failed says nothing about an earlier one.
+    // S0-18, R7: a later try that certainly failed is no evidence about an earlier one.
     let mut j = attempts(90);
     assert_eq!((j.under_way(), j.last_class()), (false, None));
     assert!(j.begin(Instant::ORIGIN, path(0, 0)));

@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Exponential back-off with a cap and jitter, as lanes.
+//! Exponential back-off with a cap and jitter, in lanes.
 
 use crate::jitter::Jitter;
 use lnd_core::lanes::Lanes;
 use lnd_core::time::{Instant, Span};
 
-/// Doublings that are told apart; later ones are at the cap (LNet: 2^9 s, then 900 s).
+/// Doublings with lanes of their own; later ones are at the cap (LNet: 2^9 s, then 900 s).
 const DOUBLINGS: usize = 10;
 /// Variants of a delay: shortened by 0 to 4 sixteenths.
 const VARIANTS: usize = 5;
 /// Lanes of a queue with back-off.
 pub(crate) const BACKOFF_LANES: usize = (DOUBLINGS + 1) * VARIANTS;
 
-/// How long to wait before the next try.
+/// The delay before the next try.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Backoff {
     /// Delay before the first try. At least 1 ms.
     pub first: Span,
     /// Longest delay. At least `first`.
     pub cap: Span,
-    /// Largest part that jitter takes off a delay, in sixteenths, `0..=4`; 0 is none.
+    /// Largest part that jitter subtracts from a delay, in sixteenths, `0..=4`; 0 is none.
     pub jitter: u8,
 }
 
 impl Backoff {
-    /// Regular intervals, as the 2017 design has them (S4-8, S4-13): `every` so often, no jitter.
+    /// Regular intervals, as in the 2017 design (S4-8, S4-13): one per `every`, no jitter.
     pub const fn regular(every: Span) -> Self {
         Self { first: every, cap: every, jitter: 0 }
     }
@@ -33,7 +33,7 @@ impl Backoff {
     pub const fn delay(&self, count: u8) -> Span {
         let doublings = if count as usize > DOUBLINGS { DOUBLINGS as u32 } else { count as u32 };
         let delay = self.first.times(1 << doublings);
-        // What is not yet at the cap after the last doubling goes there.
+        // Later delays are at the cap.
         if count as usize >= DOUBLINGS || delay.as_nanos() > self.cap.as_nanos() {
             self.cap
         } else {
@@ -41,7 +41,7 @@ impl Backoff {
         }
     }
 
-    /// Delay before try number `count`, with jitter. Without a lane: for who waits elsewhere.
+    /// Delay before try number `count`, with jitter. Without a lane, for waits outside the queue.
     pub(crate) fn jittered(&self, jitter: &mut Jitter, count: u8) -> Span {
         let variants = (self.jitter as usize + 1).min(VARIANTS);
         let variant = jitter.below(variants as u32);
@@ -81,7 +81,7 @@ mod tests {
 
     #[test]
     fn doubles_up_to_the_cap() {
-        // A5: 2^count s, 900 s at the most.
+        // A5: 2^count s, at most 900 s.
         let b = Backoff { first: Span::from_secs(1), cap: Span::from_secs(900), jitter: 0 };
         for (count, seconds) in
             [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900].into_iter().enumerate()

@@ -1,29 +1,30 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Whom the end of a try costs health: one table for (cause, place), one for refusals at the call.
+//! Which interface loses health by the end of a try: one table by cause and place, one for refusals
+//! at the call.
 //!
-//! Health measures interfaces (S4-5): only what an interface, or the way between two of them, has
-//! failed at costs health. A full table, a slow peer's credits, a wrong address, a deadline that had
-//! passed, a verdict of an upper layer or of the caller cost none: one slow peer must not take our
-//! interface away from all others. The same end may still send the message over another path.
+//! Health measures interfaces (S4-5): only a failure of an interface, or of the path between two,
+//! costs health. A full table, a slow peer's credits, a wrong address, an expired deadline, and a
+//! decision of the upper layer or of the caller cost none: one slow peer must not take our
+//! interface away from all others. The message may still be resent over another path.
 
 use lnd_core::driver::Why;
 use lnd_core::transfer::{Cause, HealthClass, Place};
 
-/// Whose health the end of a try costs.
+/// Which interface loses health by the end of a try.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Charge {
-    /// No interface's.
+    /// None.
     None,
-    /// Our interface's: the evidence names it (S4-6).
+    /// Our interface: the evidence names it (S4-6).
     OurNi,
-    /// The next hop's interface's: the evidence names it (S4-11).
+    /// The next hop's interface: the evidence names it (S4-11).
     PeerNi,
-    /// Both ends': the evidence does not say which (S4-16).
+    /// Both ends: the evidence does not name one (S4-16).
     Path,
 }
 
 impl Charge {
-    /// Whether our interface pays, and whether the next hop's does.
+    /// Whether our interface loses health, and whether the next hop's does.
     pub(crate) const fn ends(self) -> (bool, bool) {
         match self {
             Self::None => (false, false),
@@ -33,16 +34,15 @@ impl Charge {
         }
     }
 
-    /// Whom a loss costs, by why and where it was lost. Context: any; constant time.
+    /// Which interface a loss charges, by its cause and place. Context: any; constant time.
     pub const fn of(cause: Cause, place: Place) -> Self {
         use Place::{Answer, Message, Moving, Queue, Staged};
         match (cause, place) {
-            // The link under our interface has failed (S4-6).
+            // The link of our interface has failed (S4-6).
             (Cause::LinkDown, _)
             | (Cause::Channel, Queue)
             | (Cause::Device, Queue | Message) => Self::OurNi,
-            // The peer's interface does not answer at all, or does not take what was handed over
-            // (S4-11).
+            // The peer's interface does not answer, or did not take what was handed over (S4-11).
             (Cause::PeerDown, _)
             | (Cause::Channel, Message)
             | (Cause::Channel | Cause::Device | Cause::Deadline, Staged) => Self::PeerNi,
@@ -52,18 +52,18 @@ impl Charge {
                 Cause::Deadline | Cause::Channel | Cause::Device | Cause::ConnectionDown,
                 Answer | Moving,
             ) => Self::Path,
-            // It waited in our queue for the peer's handshake or credits: a peer that is slow is
-            // not an interface that has failed, and one that is down is reported as `PeerDown`.
+            // It waited in our queue for the peer's handshake or credits. A slow peer is not a
+            // failed interface, and a peer that is down is reported as `PeerDown`.
             (Cause::Deadline, Queue)
-            // A connection that was stopped costs no interface what it had not begun to move.
+            // A stopped connection charges no interface for transfers that had not begun.
             | (Cause::ConnectionDown, Queue | Message | Staged)
             | (
                 // The new incarnation's handshake came over that very interface.
                 Cause::PeerRestarted
-                // This node's own will.
+                // This node's own decision.
                 | Cause::Shutdown
                 | Cause::Withdrawn
-                // The peer's upper layer has answered, so the interfaces work.
+                // The peer's upper layer has answered: the interfaces work.
                 | Cause::Refused
                 // The caller's addresses; the peer's software.
                 | Cause::Local
@@ -74,34 +74,34 @@ impl Charge {
     }
 }
 
-/// What a send that was refused at the call says (R46, H15).
+/// The meaning of a send that was refused at the call (R46, H15).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// The class that the message's end is reported with, if it ends here.
+    /// The class that is reported if the message ends here.
     pub class: HealthClass,
-    /// Whom it costs.
+    /// The interface that it charges.
     pub charge: Charge,
-    /// Whether trying again can help: not if the request itself is at fault.
+    /// Whether another try can help: not if the request itself is wrong.
     pub again: bool,
-    /// Back-pressure: what is full has room again when something has ended.
+    /// Back-pressure: a full table has room again after another message has ended.
     pub full: bool,
 }
 
 impl Refusal {
-    /// What was refused can be tried again.
+    /// A refusal after which the message may be resent.
     const fn again(class: HealthClass, charge: Charge) -> Self {
         Self { class, charge, again: true, full: false }
     }
 
-    /// The caller's fault: it costs no health, and no other try helps.
+    /// The caller's error: it charges no interface, and no further try helps.
     pub const CALLER: Self =
         Self { class: HealthClass::LocalError, charge: Charge::None, again: false, full: false };
 }
 
-/// What a refusal of the driver says. Context: any; constant time.
+/// The meaning of a refusal by the driver. Context: any; constant time.
 pub const fn refusal(why: Why) -> Refusal {
     match why {
-        // Another interface of ours may have a way.
+        // Another local interface may have a route.
         Why::NoRoute => Refusal::again(HealthClass::LocalNoRoute, Charge::None),
         Why::PeerDown => Refusal::again(HealthClass::RemoteDropped, Charge::PeerNi),
         // The message's own deadline ends it; the slice of one try does not.
@@ -121,8 +121,8 @@ pub const fn refusal(why: Why) -> Refusal {
     }
 }
 
-/// The same for an LND that knows only a negative errno. Only an errno that names an interface costs
-/// health.
+/// The same for an LND that reports only a negative errno. Only an errno that names an interface
+/// costs health.
 pub const fn refusal_of_errno(errno: i32) -> Refusal {
     match errno {
         // EINVAL, EFAULT, EMSGSIZE, EPROTO; ESHUTDOWN, ECANCELED

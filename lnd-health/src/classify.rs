@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! From the end of one try to what is done about it: the table's effect, less the exceptions that
-//! the situation makes, in the order in which they are looked at (`lnet_health_check`).
+//! From the end of one try to its consequence: the table's effect, less the exceptions of the
+//! situation, in the order in which they are checked (`lnet_health_check`).
 
 use crate::charge::Charge;
 use crate::effect::{effect, Profile, Resend};
 use lnd_core::transfer::{Delivery, HealthClass};
 
-/// What happens to an interface's health.
+/// The change of an interface's health.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Change {
-    /// Nothing.
+    /// None.
     Keep,
     /// It loses its sensitivity, and is queued for recovery.
     Decrement,
-    /// The same, but not so far that it goes down: the evidence does not say that it is to blame.
+    /// The same, but it stays above the lower threshold: the evidence does not name it.
     DecrementStayUp,
     /// It gains its sensitivity.
     Increment,
@@ -21,14 +21,14 @@ pub enum Change {
     Full,
 }
 
-/// What one try's end does.
+/// The consequence of one try's end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Consequence {
-    /// To our interface.
+    /// For our interface.
     pub local: Change,
-    /// To the next hop's interface.
+    /// For the next hop's interface.
     pub remote: Change,
-    /// To the message.
+    /// For the message.
     pub resend: Resend,
 }
 
@@ -36,38 +36,38 @@ impl Consequence {
     const NOTHING: Self = Self { local: Change::Keep, remote: Change::Keep, resend: Resend::No };
 }
 
-/// What is to be known beside the class.
+/// The situation of a try beside its class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Situation {
-    /// Whom it costs, where more is known than the class.
+    /// The interface that it charges, where more is known than the class.
     pub charge: Option<Charge>,
     /// What is known of delivery over all tries of the message.
     pub delivery: Delivery,
-    /// The receiver recognises a second copy (R45).
+    /// The receiver recognises a duplicate (R45).
     pub suppressed: bool,
-    /// One more try may begin: tries, deadline and the message's own wish allow it.
+    /// One more try may begin: tries, deadline and the message's terms allow it.
     pub may_resend: bool,
     /// The message's deadline has passed.
     pub late: bool,
     /// This node is shutting down.
     pub stopping: bool,
-    /// The fabric has reported that our interface is unusable: what fails over it meanwhile is no
-    /// evidence against the peer.
+    /// The fabric has reported that our interface is unusable: a failure over it is no evidence
+    /// against the peer.
     pub fatal: bool,
-    /// The far interface is one of our own (LU-15398).
+    /// The far interface is a local one (LU-15398).
     pub own: bool,
-    /// Something was received from the far interface.
+    /// The far interface was heard before.
     pub heard: bool,
     /// The peer is a router, or this node routes.
     pub router: bool,
-    /// We have more than one interface.
+    /// This node has more than one interface.
     pub many_local: bool,
     /// The peer has more than one interface.
     pub many_remote: bool,
 }
 
 impl Situation {
-    /// A direct message between nodes with several interfaces, that surely did not arrive.
+    /// A direct message between nodes with several interfaces that certainly did not arrive.
     pub const PLAIN: Self = Self {
         charge: None,
         delivery: Delivery::NotDelivered,
@@ -84,11 +84,11 @@ impl Situation {
     };
 }
 
-/// What the end of a try with class `health` does in a situation. Pure; constant time.
+/// The consequence of a try's end with class `health` in a situation. Pure; constant time.
 pub const fn classify(profile: Profile, health: HealthClass, s: &Situation) -> Consequence {
     let failed = !matches!(health, HealthClass::Ok);
-    // LNet counts a late failure and does nothing else about it; but a deadline that passes in the
-    // network is the very evidence that S4-3 asks for.
+    // LNet only counts a late failure. But a deadline that passes in the network is the very
+    // evidence that S4-3 requires.
     if s.stopping || failed && s.late && matches!(profile, Profile::LnetCompat) {
         return Consequence::NOTHING;
     }
@@ -96,9 +96,9 @@ pub const fn classify(profile: Profile, health: HealthClass, s: &Situation) -> C
         return success(s);
     }
     let e = effect(profile, health, s.delivery, s.suppressed);
-    // R49: whom is it any use to avoid? A class that names nobody does not blame our only
-    // interface, and a peer's only interface is blamed only where it stands for more than itself
-    // (LU-13501).
+    // R49: only an interface that can be avoided is charged. A class that names no interface does
+    // not charge our only one. A peer's only interface is charged only if it stands for more than
+    // itself (LU-13501).
     let (local, remote) = match s.charge {
         Some(charge) => charge.ends(),
         None => (e.local_decrement, e.remote_decrement),
@@ -113,7 +113,8 @@ pub const fn classify(profile: Profile, health: HealthClass, s: &Situation) -> C
     Consequence {
         local: match (blame_local, profile) {
             (false, _) => Change::Keep,
-            // A dead peer must not cost us our own interfaces, and with them all other peers.
+            // A peer that is down must not cost us our own interfaces, and with them all other
+            // peers.
             (true, Profile::Seed) if ambiguous => Change::DecrementStayUp,
             (true, _) => Change::Decrement,
         },
@@ -122,8 +123,8 @@ pub const fn classify(profile: Profile, health: HealthClass, s: &Situation) -> C
     }
 }
 
-/// What the table asks for is looked for at once in the seed's profile; if it is not to be had, the
-/// message pauses (S4-19). For LNet a resend that has nowhere else to go is none (R49).
+/// In the seed's profile the path that the table requires is searched at once; if there is none,
+/// the message pauses (S4-19). For LNet a resend without another path is none (R49).
 const fn path(profile: Profile, wanted: Resend, s: &Situation) -> Resend {
     let elsewhere = match wanted {
         Resend::No => false,
@@ -182,9 +183,9 @@ mod tests {
         }
     }
 
-    /// R49, LU-13501, A12's 204 and 206: with one rail nothing is blamed that cannot be avoided, and
-    /// LNet resends nothing. The seed keeps trying (S4-19): selection finds no other path, so that
-    /// the message pauses first.
+    /// R49, LU-13501, A12's 204 and 206: with one rail nothing is charged that cannot be avoided,
+    /// and LNet resends nothing. The seed's profile continues (S4-19): selection finds no other
+    /// path, so the message pauses first.
     #[test]
     fn single_rails() {
         use Resend::{NewPath, No, OtherLocal, OtherRemote};
@@ -200,7 +201,7 @@ mod tests {
         assert_eq!(result(Profile::Seed, NetworkTimeout, single), (Keep, Keep, NewPath));
         let lnet = result(Profile::LnetCompat, NetworkTimeout, single);
         assert_eq!(lnet, (Decrement, Keep, No));
-        // One interface here and two there: no wholly new path (S4-18) without a pause.
+        // One local interface and two remote ones: no wholly new path (S4-18) without a pause.
         let half = Situation { many_local: false, ..Situation::PLAIN };
         assert_eq!(result(Profile::Seed, NetworkTimeout, half), (Keep, Decrement, NewPath));
     }
@@ -211,7 +212,7 @@ mod tests {
             let stopping = Situation { stopping: true, ..Situation::PLAIN };
             assert_eq!(result(profile, Ok, stopping), (Keep, Keep, Resend::No));
             assert_eq!(result(profile, LocalDropped, stopping), (Keep, Keep, Resend::No));
-            // LU-15398: our own interface is not blamed as somebody else's.
+            // LU-15398: a local interface is not charged as a peer's.
             let own = Situation { own: true, ..Situation::PLAIN };
             assert_eq!(result(profile, RemoteDropped, own).1, Keep);
             let spent = Situation { may_resend: false, ..Situation::PLAIN };

@@ -17,7 +17,7 @@ pub const MAX_PEERS: u32 = 16_384;
 /// Most interfaces of all peers together.
 pub(crate) const MAX_ALL_PEER_NIS: u32 = 1 << 18;
 
-/// What the caller decides at creation.
+/// The caller's configuration at creation.
 #[derive(Clone, Copy, Debug)]
 pub struct HealthConfig {
     /// Our own interfaces, `1..=32`.
@@ -30,46 +30,47 @@ pub struct HealthConfig {
     pub routes: u16,
     /// Entries of the journal, `0..=65,536`.
     pub journal: u32,
-    /// Which behaviour.
+    /// The profile.
     pub profile: Profile,
-    /// What one failure costs (`lnet_health_sensitivity`), `0..=1000`; 0 turns health and resends
-    /// off.
+    /// By how much one failure decrements health (`lnet_health_sensitivity`), `0..=1000`; 0 turns
+    /// health and resends off.
     pub sensitivity: u16,
-    /// An operator's limit of one message's resends (`lnet_retry_count`);
-    /// [`UNTIL_DEADLINE`]: none but the deadline, as S4-19 has it.
+    /// An operator's limit of one message's resends (`lnet_retry_count`); [`UNTIL_DEADLINE`]: only
+    /// the deadline limits them, as in S4-19.
     pub retries: u8,
-    /// Pauses of a message whose paths have all been tried. What is left until its deadline shortens
-    /// them; with less than `first` left the message ends.
+    /// Pauses of a message whose paths have all been tried. The time left until its deadline
+    /// shortens them; with less than `first` left the message ends.
     pub resend: Backoff,
-    /// The same for a message that found no room: back-pressure passes sooner.
+    /// The same for a message that found no room: back-pressure ends sooner.
     pub pressure: Backoff,
-    /// Between which health values an interface goes down and up; `down < up`.
+    /// The health values at which an interface goes down and up; `down < up`.
     pub thresholds: Thresholds,
     /// Delays between recovery pings.
     pub recovery: Backoff,
-    /// How long an interface is pinged in vain until it is given up (`lnet_recovery_limit`): since it
-    /// was last heard of or, if that is later, since it fell ill. Zero: for ever.
+    /// How long an interface is pinged without an answer until its recovery stops
+    /// (`lnet_recovery_limit`): since its last message or, if that is later, since it lost health.
+    /// Zero: for ever.
     pub recovery_limit: Span,
     /// NUMA distances below this are equal (`lnet_numa_range`).
     pub numa_range: u16,
-    /// This node routes.
+    /// This node is a router.
     pub routing: bool,
-    /// This node's incarnation, the same as that of all its interfaces' drivers. Without it messages
-    /// have no numbers, and nothing is sent again that may have arrived.
+    /// This node's incarnation, the same as in all its interfaces' drivers. Without it messages
+    /// have no numbers, and a message that may have arrived is not resent.
     pub incarnation: Option<Incarnation>,
-    /// How probing goes.
+    /// Settings of the prober.
     pub probe: ProbeSettings,
-    /// How reconnecting goes.
+    /// Settings of reconnecting.
     pub reconnect: ReconnectSettings,
-    /// The budget over pings, probes and reconnects together: one per this time. At least 1 µs.
+    /// The budget of pings, probes and reconnects together: one per this time. At least 1 µs.
     pub action_every: Span,
-    /// Most of them at once. At least 1.
+    /// Most of them in one burst. At least 1.
     pub action_burst: u32,
-    /// Seed of the jitter: another one on each node.
+    /// Seed of the jitter: each node uses a different one.
     pub seed: u32,
 }
 
-/// A configuration that cannot be.
+/// Why a configuration is not valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HealthConfigError {
     /// `locals` is out of range.
@@ -114,7 +115,7 @@ lnd_core::sentences! { HealthConfigError {
 }}
 
 impl HealthConfig {
-    /// The field's numbers (A5, A10) for so many interfaces and peers.
+    /// The usual numbers (A5, A10) for that many interfaces and peers.
     pub const fn new(locals: u8, peers: u32, peer_nis: u32) -> Self {
         let second = Span::from_secs(1);
         Self {
@@ -157,7 +158,8 @@ impl HealthConfig {
         }
     }
 
-    /// What LNet does today: its profile, its count of resends, and its pings without jitter.
+    /// The behaviour of LNet today: its profile, its limit of resends, and its pings without
+    /// jitter.
     #[must_use]
     pub const fn lnet_compat(mut self) -> Self {
         self.profile = Profile::LnetCompat;
@@ -200,7 +202,7 @@ impl HealthConfig {
         Ok(())
     }
 
-    /// Resends that a message may have: none without sensitivity, as in LNet.
+    /// The limit of a message's resends: none without sensitivity, as in LNet.
     pub(crate) const fn resends(&self) -> u8 {
         if self.sensitivity == 0 {
             0

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Duplicates by (sender's incarnation, number) (R45): the sender numbers what it may send twice,
-//! the receiver keeps which numbers of the sender's present incarnation are coming or received.
+//! Duplicates by (sender's incarnation, number) (R45): the sender numbers what it may resend; the
+//! receiver stores which numbers of the sender's current incarnation are coming or received.
 //!
 //! The sender never has a number outstanding that is [`WIDTH`] or more behind the next one. So
-//! between correct nodes no number ever falls out of the receiver's window before it has ended, and
-//! what does is refused: refusing is always safe, delivering twice never.
+//! between correct nodes no number leaves the receiver's window before it has ended. A number
+//! outside the window is refused: a refusal is always safe, a second delivery never is.
 //!
-//! A sender that removes the receiver and adds it again does not know which numbers it gave before.
-//! It numbers from 0 in a new *epoch*; epochs of one incarnation only grow. The receiver opens a new
-//! window for a later epoch and refuses what comes of an earlier one: all of it had ended.
+//! A sender that removes the receiver and adds it again does not have its former numbers. It
+//! numbers from 0 in a new *epoch*; epochs of one incarnation only grow. The receiver opens a new
+//! window for a later epoch and refuses messages of an earlier one: all of them had ended.
 
 use core::num::NonZeroU64;
 use lnd_core::id::Incarnation;
@@ -31,7 +31,7 @@ impl Number {
         Self::from_raw((epoch as u64) << 32 | count as u64)
     }
 
-    /// The number of its raw form; `None` if no number has that form.
+    /// The number of a raw form; `None` if no number has that form.
     pub const fn from_raw(raw: u64) -> Option<Self> {
         match NonZeroU64::new(raw) {
             Some(valid) if raw >> 32 != 0 => Some(Self(valid)),
@@ -55,13 +55,13 @@ impl Number {
     }
 }
 
-/// What travels with each try of a message: its header carries it as it is.
+/// The stamp that travels with each try of a message: its header carries it unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Stamp {
     /// The sender's incarnation.
     pub from: Incarnation,
-    /// The receiver's incarnation that it is for; `None`: for any. Set once a copy may have arrived:
-    /// a later incarnation must not receive another one.
+    /// The receiver's incarnation; `None`: any. Set once a copy may have arrived: a later
+    /// incarnation must not receive another one.
     pub to: Option<Incarnation>,
     /// The message's number.
     pub number: Number,
@@ -71,7 +71,7 @@ pub struct Stamp {
 pub const STAMP_BYTES: usize = 24;
 
 impl Stamp {
-    /// The stamp as a header carries it: three words, little-endian, 0 for "any".
+    /// The stamp in a header: three words, little-endian, 0 for "any".
     pub fn to_bytes(self) -> [u8; STAMP_BYTES] {
         let mut bytes = [0; STAMP_BYTES];
         let words = [self.from.raw(), self.to.map_or(0, Incarnation::raw), self.number.raw()];
@@ -81,7 +81,7 @@ impl Stamp {
         bytes
     }
 
-    /// The stamp that a header carries; `None` if it has none, or what is there cannot be one.
+    /// Reads the stamp in a header; `None` if it has none, or an invalid one.
     pub fn from_bytes(bytes: &[u8; STAMP_BYTES]) -> Option<Self> {
         let mut words = bytes.chunks_exact(8).map(|word| word.try_into().map(u64::from_le_bytes));
         let mut next = || words.next()?.ok();
@@ -118,7 +118,7 @@ impl Ring {
     }
 }
 
-/// What a number that has arrived turned out to be.
+/// The result of checking a received number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WindowCheck {
     /// The first copy: it is *coming* from now on. Deliver it, then report that it was received, or
@@ -126,49 +126,48 @@ pub enum WindowCheck {
     First,
     /// The first copy is still coming: refuse this one, and do not report it as arrived.
     Coming,
-    /// The message was received: drop this copy, and answer its sender that it has arrived.
+    /// The message was received: drop this copy, and acknowledge it to its sender.
     Second,
-    /// Too old to know: refuse it.
+    /// Too old to decide: refuse it.
     Outside,
-    /// Of or for an incarnation that is not the present one, or of a peer that is not known: refuse
-    /// it.
+    /// From or for an incarnation that is not the current one, or from an unknown peer: refuse it.
     Stale,
 }
 
 /// The receiver's side for one incarnation of one peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct DedupWindow {
-    /// The epoch that the rest is about; 0: no number has arrived yet.
+    /// The epoch of the fields below; 0: no number has arrived yet.
     epoch: u32,
     /// One more than the highest count that has arrived.
     next: u32,
-    /// Arrived: coming or received.
+    /// Arrived numbers: coming or received.
     seen: Ring,
-    /// Coming.
+    /// Coming numbers.
     coming: Ring,
 }
 
 impl DedupWindow {
-    /// At the start of the peer's incarnation: nothing has arrived.
+    /// The window at the start of the peer's incarnation: nothing has arrived.
     pub const fn new() -> Self {
         Self { epoch: 0, next: 0, seen: Ring::EMPTY, coming: Ring::EMPTY }
     }
 
-    /// A number has arrived. A first copy is noted as coming.
+    /// Checks a received number. A first copy is marked as coming.
     pub fn arrive(&mut self, number: Number) -> WindowCheck {
         let (epoch, count) = (number.epoch(), number.count());
         if epoch < self.epoch {
             return WindowCheck::Outside;
         }
         if epoch > self.epoch {
-            // The first number need not be 0: the sender goes on counting when we start anew. Those
-            // just before it may still come.
+            // The first number need not be 0: the sender continues its count when this node
+            // restarts. Numbers just before it may still arrive.
             *self = Self { epoch, next: count, ..Self::new() };
         }
         let ahead = count.wrapping_sub(self.next);
         if ahead < 1 << 31 {
-            // Numbers passed over may still come. At most `WIDTH` bits are cleared, and over time
-            // one for each number.
+            // Skipped numbers may still arrive. At most `WIDTH` bits are cleared, and over time one
+            // for each number.
             for passed in 0..ahead.min(WIDTH) {
                 let passed = self.next.wrapping_add(passed);
                 self.seen.set(passed, false);
@@ -192,7 +191,8 @@ impl DedupWindow {
         WindowCheck::First
     }
 
-    /// What was coming was received: later copies are second copies. Returns whether it was coming.
+    /// Marks a coming number as received: later copies are duplicates. Returns whether it was
+    /// coming.
     pub fn received(&mut self, number: Number) -> bool {
         let was = self.is_coming(number);
         if was {
@@ -201,7 +201,8 @@ impl DedupWindow {
         was
     }
 
-    /// What was coming was not received: a later copy is the first. Returns whether it was coming.
+    /// Marks a coming number as not received: a later copy is the first. Returns whether it was
+    /// coming.
     pub fn not_received(&mut self, number: Number) -> bool {
         let was = self.is_coming(number);
         if was {
@@ -234,7 +235,7 @@ pub(crate) struct Numbers {
 }
 
 impl Numbers {
-    /// Nothing outstanding, in an epoch that was not used before. Epoch 0 gives no numbers.
+    /// Nothing outstanding, in a new epoch. Epoch 0 assigns no numbers.
     pub const fn new(epoch: u32) -> Self {
         Self { epoch, next: 0, outstanding: Ring::EMPTY }
     }
@@ -252,7 +253,7 @@ impl Numbers {
         Some(number)
     }
 
-    /// The message with this number has ended: no copy of it will be sent again.
+    /// The message with this number has ended: it is not resent.
     pub(crate) fn end(&mut self, number: Number) {
         let age = self.next.wrapping_sub(number.count());
         if number.epoch() == self.epoch && (1..=WIDTH).contains(&age) {

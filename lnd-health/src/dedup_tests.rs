@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Numbers given and windows that see them, beside naive books.
+//! Numbers and the windows that check them, against naive models.
 
 use super::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,15 +9,15 @@ fn number(count: u32) -> Number {
     Number::new(1, count).unwrap()
 }
 
-/// What the receiver's upper layer has of one message.
+/// The receiver's upper layer's state of one message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Has {
     Coming,
     Received,
 }
 
-/// Several rails reorder, lose and repeat; payloads fail; each number is delivered at most once, and
-/// between a correct sender and receiver none is refused as too old as long as it has not ended.
+/// Several rails reorder, lose and repeat; payloads fail. Each number is delivered at most once.
+/// Between a correct sender and receiver none is refused as too old before it has ended.
 #[test]
 fn each_number_is_taken_once() {
     let rounds = if cfg!(miri) { 600 } else { 200_000 };
@@ -46,7 +46,7 @@ fn each_number_is_taken_once() {
                         Some(Has::Coming) => WindowCheck::Coming,
                         Some(Has::Received) => WindowCheck::Second,
                     };
-                    // A number may come round again after 2^32 others, not here.
+                    // A number may repeat after 2^32 others, not here.
                     assert_eq!(window.arrive(number), expected, "{number:?}");
                     book.entry(number).or_insert(Has::Coming);
                 }
@@ -69,7 +69,7 @@ fn each_number_is_taken_once() {
                 _ => {}
             }
         }
-        // The oldest stays open for long now and then: the sender must have had to wait.
+        // The oldest sometimes stays open for long: the sender must have had to wait.
         assert!(cfg!(miri) || refusals > 0);
     }
 }
@@ -89,17 +89,17 @@ fn what_is_outside_of_the_window_is_refused() {
     assert_eq!(arrive(0), WindowCheck::Outside);
     assert_eq!(arrive(1), WindowCheck::First);
     assert_eq!(arrive(1), WindowCheck::Second);
-    // All of a long series were lost: the window follows.
+    // A long series was lost: the window follows.
     assert_eq!(arrive(100 * WIDTH), WindowCheck::First);
     assert_eq!(arrive(99 * WIDTH), WindowCheck::Outside);
     assert_eq!(arrive(99 * WIDTH + 1), WindowCheck::First);
-    // Half way round, where ahead and behind meet.
+    // Half the range away, where ahead and behind meet.
     assert_eq!(arrive(100 * WIDTH + 1 + (1 << 31)), WindowCheck::Outside);
     assert_eq!(arrive(100 * WIDTH + (1 << 31)), WindowCheck::First);
 }
 
-/// A receiver that starts anew sees numbers that go on, wherever they are, and none of them is
-/// refused: not even those that come after a later one.
+/// A receiver that restarts sees numbers that continue, wherever they are. It refuses none of them,
+/// not even those that arrive after a later one.
 #[test]
 fn a_new_window_opens_at_any_number() {
     for first in [0, 1, WIDTH, 1 << 31, (1 << 31) + 1, u32::MAX] {
@@ -126,7 +126,7 @@ fn a_copy_is_second_only_once_the_first_was_received() {
     assert!(window.received(it) && !window.received(it));
     assert!(!window.not_received(it), "what was received stays received");
     assert_eq!(window.arrive(it), WindowCheck::Second);
-    // The end of what the window has left behind says nothing about what has taken its place.
+    // The end of a number that the window has left has no effect on its successor in the ring.
     assert_eq!(window.arrive(number(8)), WindowCheck::First);
     assert_eq!(window.arrive(number(8 + WIDTH)), WindowCheck::First);
     assert!(!window.received(number(8)) && !window.not_received(number(8)));
@@ -196,7 +196,7 @@ fn ends_of_unknown_numbers_change_nothing() {
     assert_eq!(numbers.give(), None, "number 0 has not ended");
     numbers.end(number(0));
     assert_eq!(numbers.give(), Some(number(WIDTH)));
-    // The place is another's now.
+    // Another number has its place now.
     numbers.end(number(0));
     (1..WIDTH).for_each(|n| numbers.end(number(n)));
     for n in 1..WIDTH {

@@ -1,43 +1,43 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! From a health class to what it does (S4-5 to S4-18, R42, R43): one table per profile.
+//! From a health class to its effect (S4-5 to S4-18, R42, R43): one table per profile.
 
 use lnd_core::transfer::{Delivery, HealthClass};
 
-/// Which behaviour is wanted.
+/// The profile.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Profile {
-    /// The 2017 design: all three classes of failure are repaired by another path.
+    /// The 2017 design: a failure of any class is repaired through another path.
     #[default]
     Seed,
-    /// What public Lustre does today (`lnet_health_check`).
+    /// The behaviour of public Lustre (`lnet_health_check`).
     LnetCompat,
 }
 
-/// Over which path a message may be sent again.
+/// The path over which a message may be resent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Resend {
     /// Not at all.
     No,
-    /// By another local interface (S4-9).
+    /// From another local interface (S4-9).
     OtherLocal,
     /// To another interface of the peer (S4-14).
     OtherRemote,
-    /// By a wholly new path (S4-17).
+    /// Over a wholly new path (S4-17).
     NewPath,
-    /// By any path that was not tried since all were: after a pause.
+    /// Over any path that was not tried in this round: after a pause.
     Untried,
-    /// By whatever path selection finds, as LNet does.
+    /// Over any path that selection finds, as LNet does.
     Anew,
 }
 
-/// What an outcome does.
+/// The effect of an outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HealthEffect {
-    /// The local interface loses health and is to recover.
+    /// The local interface loses health and is queued for recovery.
     pub local_decrement: bool,
-    /// The peer's interface loses health and is to recover.
+    /// The peer's interface loses health and is queued for recovery.
     pub remote_decrement: bool,
-    /// Where to try again, if the message may be tried again.
+    /// Where to resend, if the message may be resent.
     pub resend: Resend,
 }
 
@@ -74,7 +74,7 @@ const LNET: [HealthEffect; 11] = [
     row(true, true, Resend::No),  // NetworkTimeout
 ];
 
-/// What an outcome of class `health` does. A message that may have been delivered is sent again
+/// The effect of an outcome of class `health`. A message that may have been delivered is resent
 /// only if the receiver suppresses duplicates. Context: any; constant time.
 pub const fn effect(
     profile: Profile,
@@ -88,7 +88,7 @@ pub const fn effect(
     };
     let safe = matches!(delivery, Delivery::NotDelivered) || duplicates_suppressed;
     match profile {
-        // LNet goes by the class alone.
+        // LNet uses the class alone.
         Profile::Seed if !safe => HealthEffect { resend: Resend::No, ..row },
         Profile::Seed | Profile::LnetCompat => row,
     }

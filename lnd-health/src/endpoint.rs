@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! One endpoint as the prober sees it: what was found of it, and when that is a finding (S2-1, S2-8).
+//! One endpoint of the prober: its results, and when they make a finding (S2-1, S2-8).
 
 use lnd_core::time::{Instant, Span};
 
-/// How probing goes.
+/// Settings of probing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProbeSettings {
     /// Time without traffic after which an endpoint is probed (S2-2). At least 1 ms.
     pub idle: Span,
-    /// Time after a probe without an end, or after a dead verdict, until the next one. At least
-    /// the time that the transport takes for its own retries, so that these are spent (R57).
+    /// Time after a probe without an end, or after a dead result, until the next one. At least the
+    /// time that the transport needs for its own retries, so that these are exhausted (R57).
     pub again: Span,
-    /// Least time between the first dead verdict and the finding (S2-8).
+    /// Least time between the first dead result and the finding (S2-8).
     pub hold_off: Span,
-    /// Dead verdicts in a row that make a finding, `1..=255`.
+    /// Consecutive dead results that make a finding, `1..=255`.
     pub results: u8,
-    /// Largest part that jitter takes off `idle`, in sixteenths, `0..=4`.
+    /// Largest part that jitter subtracts from `idle`, in sixteenths, `0..=4`.
     pub jitter: u8,
 }
 
@@ -28,36 +28,36 @@ impl ProbeSettings {
     }
 }
 
-/// What the prober concludes about an endpoint.
+/// The prober's result for an endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Finding {
-    /// Nothing new.
+    /// No change.
     Nothing,
-    /// It lives.
+    /// It is up.
     Alive,
-    /// It is down: tell the peer's machine.
+    /// It is down: report it to the peer's state machine.
     Down,
-    /// It is down and only ever received: its connection is broken, so clean it up, also while it is
-    /// in use (S2-1). Its users are to be told.
+    /// It is down and only ever received: its connection is broken, so clean it up, even while it
+    /// is in use (S2-1). Its users must be notified.
     CleanUp,
 }
 
-/// One endpoint as the prober sees it; the caller's table of them is its memory.
+/// One endpoint of the prober; the caller's table of them is its memory.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Endpoint {
     pub first_dead: Instant,
     pub dead: u8,
-    /// There was traffic since the last look.
+    /// There was traffic since the last check.
     pub active: bool,
     /// It only receives.
     pub one_way: bool,
-    /// How many on this node use it.
+    /// Number of its users on this node.
     pub users: u32,
     /// The transport is moving it to another path.
     pub migrating: bool,
     /// A probe is under way.
     pub probing: bool,
-    /// It was reported down, and has not been heard of since.
+    /// It was reported down, and no message has arrived since.
     pub down: bool,
     /// Its peer has published a word for probing.
     pub published: bool,
@@ -79,7 +79,8 @@ impl Endpoint {
 }
 
 impl Endpoint {
-    /// One more dead verdict. Only enough of them, over the hold-off, make a finding (R57, S2-8).
+    /// Records one more dead result. Only enough of them, over the hold-off, make a finding (R57,
+    /// S2-8).
     pub(crate) fn found_dead(&mut self, now: Instant, settings: &ProbeSettings) -> Finding {
         if self.dead == 0 {
             self.first_dead = now;

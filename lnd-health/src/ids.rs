@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! Names of interfaces, peers and routes: an index into a caller-sized table, and a generation that
-//! tells the entry's uses apart (R14).
+//! distinguishes the entry's uses (R14).
 
 use core::num::NonZeroU32;
 
@@ -8,12 +8,12 @@ use core::num::NonZeroU32;
 pub const MAX_LOCAL: usize = 32;
 /// Most interfaces of one peer.
 pub const MAX_PEER_NIS: usize = 32;
-/// Most networks known at once: our own, and those behind routers.
+/// Most networks at once: local ones and those behind routers.
 pub const MAX_NETS: usize = 16;
 /// The index that names nothing.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// Which use of a table's entry a name is of. Never zero.
+/// The use of a table's entry that a name refers to. Never zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(transparent)]
 pub(crate) struct Use(NonZeroU32);
@@ -35,8 +35,8 @@ macro_rules! name {
     ($(#[doc = $doc:literal])+ $name:ident) => {
         $(#[doc = $doc])+
         ///
-        /// It carries the entry's generation: once what it names was removed it names nothing,
-        /// whatever has taken the entry since (R14).
+        /// It carries the entry's generation: once its object was removed it names nothing, even if
+        /// another object has taken the entry (R14).
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub struct $name {
             index: u32,
@@ -44,13 +44,13 @@ macro_rules! name {
         }
 
         impl $name {
-            /// The name of the first use of entry `index`; whether there is such an entry shows
-            /// on use. Later uses are named by what adds them.
+            /// The name of the first use of entry `index`. Its use shows whether the entry exists.
+            /// The call that adds a later use returns its name.
             pub const fn new(index: u32) -> Self {
                 Self { index, generation: Use::FIRST }
             }
 
-            /// A name from its two numbers, as they have crossed the C ABI; `None` for generation 0.
+            /// A name from its two numbers, from the C ABI; `None` for generation 0.
             pub const fn from_parts(index: u32, generation: u32) -> Option<Self> {
                 match NonZeroU32::new(generation) {
                     Some(generation) => Some(Self { index, generation: Use(generation) }),
@@ -67,17 +67,17 @@ macro_rules! name {
                 self.index as usize
             }
 
-            /// The index as a number that crosses the C ABI.
+            /// The index as a number for the C ABI.
             pub const fn raw(self) -> u32 {
                 self.index
             }
 
-            /// Which use of the entry, never zero.
+            /// The use of the entry, never zero.
             pub const fn generation(self) -> u32 {
                 self.generation.0.get()
             }
 
-            /// Whether it is of this use of its entry.
+            /// Whether the name is of this use of its entry.
             pub(crate) fn is_of(self, generation: Use) -> bool {
                 self.generation.0.get() == generation.0.get()
             }
@@ -86,7 +86,8 @@ macro_rules! name {
 }
 
 name! {
-    /// A peer: a node with one or more interfaces, possibly on networks of different fabrics (S4-4).
+    /// A peer: a node with one or more interfaces, possibly on networks of different fabrics
+    /// (S4-4).
     PeerId
 }
 name! {
@@ -98,7 +99,7 @@ name! {
     RouteId
 }
 
-/// One of our own interfaces (NI), entry `0..MAX_LOCAL`.
+/// A local interface (NI), entry `0..MAX_LOCAL`.
 ///
 /// It carries the entry's generation, as [`PeerNiId`] does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -108,13 +109,13 @@ pub struct NiId {
 }
 
 impl NiId {
-    /// The name of the first use of entry `n`, or `None` if no node can have so many.
+    /// The name of the first use of entry `n`, or `None` if `n` is out of range.
     pub const fn new(n: usize) -> Option<Self> {
         Self::of(n, Use::FIRST)
     }
 
-    /// A name from its two numbers, as they have crossed the C ABI; `None` for generation 0 and for
-    /// an entry that no node can have.
+    /// A name from its two numbers, from the C ABI; `None` for generation 0 and for an index out of
+    /// range.
     pub const fn from_parts(n: usize, generation: u32) -> Option<Self> {
         match NonZeroU32::new(generation) {
             Some(generation) => Self::of(n, Use(generation)),
@@ -135,7 +136,7 @@ impl NiId {
         self.index as usize
     }
 
-    /// Which use of the entry, never zero.
+    /// The use of the entry, never zero.
     pub const fn generation(self) -> u32 {
         self.generation.0.get()
     }
@@ -145,17 +146,17 @@ impl NiId {
         1 << (self.index & 31)
     }
 
-    /// Whether it is of this use of its entry.
+    /// Whether the name is of this use of its entry.
     pub(crate) fn is_of(self, generation: Use) -> bool {
         self.generation.0.get() == generation.0.get()
     }
 }
 
-/// What has health: an interface, ours or a peer's.
+/// An object with health: an interface, local or a peer's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Object {
-    /// One of ours.
+    /// A local interface.
     Local(NiId),
-    /// A peer's.
+    /// A peer's interface.
     Peer(PeerNiId),
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! A small seeded generator: jitter is an argument, so that a run replays exactly (R72).
+//! A small seeded generator. Jitter is an argument, so that a run replays exactly (R72).
 
-/// Integer pseudo-random numbers (a Weyl sequence through a multiplicative hash); not for secrets.
+/// Integer pseudo-random numbers (a Weyl sequence through a multiplicative hash). Not for secrets.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Jitter(u32);
 
 impl Jitter {
-    /// The generator of a seed. Give each node its own, or all of them jitter alike.
+    /// The generator of a seed. Give each node its own seed, or all of them have the same jitter.
     pub(crate) const fn new(seed: u32) -> Self {
         Self(seed)
     }

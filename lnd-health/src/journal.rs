@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Who changed what, when, on which evidence (R51): the last changes, in a ring.
+//! Which interface changed, when, and on which evidence (R51): the last changes, in a ring.
 
 use crate::ids::Object;
 use crate::standing::NiStatus;
 use lnd_core::time::Instant;
 use lnd_core::transfer::HealthClass;
 
-/// On which evidence something changed.
+/// The evidence of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Evidence {
-    /// How a message ended.
+    /// The end of a message.
     Message(HealthClass),
     /// A send was refused at the call (R46).
     Refusal(HealthClass),
-    /// How a recovery ping ended.
+    /// The end of a recovery ping.
     Ping(HealthClass),
     /// Something was received from the interface.
     Heard,
-    /// A response did not come in time.
+    /// A response did not arrive in time.
     NoResponse,
-    /// The liveness prober's verdict.
+    /// The liveness prober's result.
     Probe,
     /// The fabric reported that the interface is unusable, or usable again.
     Fabric,
@@ -30,11 +30,11 @@ pub enum Evidence {
 /// One change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// When.
+    /// Time.
     pub at: Instant,
     /// The message's or ping's cookie, or 0.
     pub message: u64,
-    /// Which interface.
+    /// Interface.
     pub object: Object,
     /// Health before.
     pub from: u16,
@@ -42,7 +42,7 @@ pub struct Entry {
     pub to: u16,
     /// Status after.
     pub status: NiStatus,
-    /// Why.
+    /// Evidence.
     pub evidence: Evidence,
 }
 
@@ -50,7 +50,7 @@ pub struct Entry {
 #[derive(Debug)]
 pub struct Journal<'m> {
     ring: &'m mut [Option<Entry>],
-    /// Where the next one goes.
+    /// Place of the next entry.
     next: usize,
     written: u64,
 }
@@ -81,8 +81,8 @@ impl<'m> Journal<'m> {
         older.iter().chain(newer).flatten()
     }
 
-    /// The first entry that is kept from number `from` on, and its number. Numbers count all entries
-    /// ever written, from 0; what was overwritten is passed over. Constant time.
+    /// The first stored entry from number `from` on, and its number. Numbers count all entries ever
+    /// written, from 0; overwritten ones are skipped. Constant time.
     pub fn since(&self, from: u64) -> Option<(u64, &Entry)> {
         let kept = self.written.min(self.ring.len() as u64);
         let number = from.max(self.written.wrapping_sub(kept));

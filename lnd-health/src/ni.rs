@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! An interface, ours or a peer's: its three values, and what selection looks at.
+//! An interface, local or a peer's: its three values, and the fields for selection.
 //!
-//! *Health* says how well it has served, *aliveness* when it was last heard of, *status* whether it
-//! may be used. Each has its own evidence and none is computed from another's (R48, LU-18444,
-//! LU-15595, LU-20379), but for the one rule written down in [`Ni::adjust`].
+//! *Health* measures how well it has served, *aliveness* when its last message arrived, *status*
+//! whether it may be used. Each has its own evidence and none is computed from another (R48,
+//! LU-18444, LU-15595, LU-20379), except for the one rule in [`Ni::adjust`].
 
 use crate::ids::{Use, NONE};
 use crate::rank::rank;
@@ -12,27 +12,27 @@ use crate::value::HealthValue;
 use lnd_core::id::Nid;
 use lnd_core::time::Instant;
 
-/// One interface. What is public belongs to the caller; the rest changes by evidence only.
+/// One interface. Public fields belong to the caller; evidence alone changes the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Ni {
     /// Its address; `None` in an unused entry.
     pub(crate) nid: Option<Nid>,
     last_alive: Instant,
-    /// When it was queued for recovery last.
+    /// When it was last queued for recovery.
     pub(crate) ill_since: Instant,
     /// Health and status before the fabric reported it unusable.
     before_report: Option<(HealthValue, NiStatus)>,
-    /// Which use of the entry this is: names of earlier ones name nothing (R14).
+    /// The use of the entry: names of earlier uses name nothing (R14).
     pub(crate) generation: Use,
     /// Owner of a peer NI.
     pub(crate) peer: u32,
     /// Next interface of the same peer, or next unused entry.
     pub(crate) next: u32,
-    /// Its place in the order of preference by what it itself says, kept up with the fields below
-    /// so that a selection need not work it out.
+    /// Its rank by its own fields, kept up to date with the fields below so that a selection need
+    /// not compute it.
     pub(crate) rank: u64,
     credits: i32,
-    /// Preferred local interfaces for reaching this one, as a mask; 0 is no preference.
+    /// Preferred local interfaces to reach this one, as a mask; 0 is no preference.
     pub(crate) preferred: u32,
     /// Stamp of its last use: the least recently used one wins a tie.
     pub(crate) turn: u32,
@@ -46,7 +46,7 @@ pub struct Ni {
     pub(crate) net: u8,
     status: NiStatus,
     alive: Aliveness,
-    /// Why it is not to be used.
+    /// Reasons not to use it.
     pub(crate) shut: Shut,
 }
 
@@ -81,7 +81,7 @@ impl Ni {
         ni
     }
 
-    /// The same entry, in a given use.
+    /// The same entry, in this use.
     pub(crate) const fn used(mut self, generation: Use) -> Self {
         self.generation = generation;
         self
@@ -113,12 +113,12 @@ impl Ni {
         self.health.get() == HealthValue::FULL.get() && matches!(self.status, NiStatus::Up)
     }
 
-    /// Aliveness: whether and when it was last heard of.
+    /// Aliveness, and when its last message arrived.
     pub const fn aliveness(&self) -> (Aliveness, Instant) {
         (self.alive, self.last_alive)
     }
 
-    /// Whether the fabric says that it is unusable.
+    /// Whether the fabric reports it as unusable.
     pub const fn is_fatal(&self) -> bool {
         self.shut.has(Shut::FATAL)
     }
@@ -133,7 +133,7 @@ impl Ni {
         self.in_flight
     }
 
-    /// Credits left for sending, less what waits for one.
+    /// Credits left for sending, less the messages that wait for one.
     pub const fn credits(&self) -> i32 {
         self.credits
     }
@@ -143,7 +143,7 @@ impl Ni {
         self.priority
     }
 
-    /// Our interfaces from which it is preferred, as a mask by [`NiId`](crate::NiId).
+    /// Local interfaces from which it is preferred, as a mask by [`NiId`](crate::NiId).
     pub const fn preferred(&self) -> u32 {
         self.preferred
     }
@@ -180,8 +180,8 @@ impl Ni {
         self.adjust(HealthValue::NONE, thresholds);
     }
 
-    /// A ping has shown that it works again, whatever the fabric reported before: it is what it was
-    /// before the report. Returns whether there was one.
+    /// A ping has shown that it works again, whatever the fabric reported before. It gets back its
+    /// values from before the report. Returns whether there was one.
     pub(crate) fn report_is_over(&mut self) -> bool {
         let over = self.is_fatal() || self.before_report.is_some();
         self.set_fatal(false);
@@ -193,12 +193,12 @@ impl Ni {
         over
     }
 
-    /// What an operator sets replaces what was before a report.
+    /// An operator's value replaces the value from before a report.
     pub(crate) fn forget_report(&mut self) {
         self.before_report = None;
     }
 
-    /// Credits left for sending, less what waits for one; more is better.
+    /// Credits left for sending, less the messages that wait for one; more is better.
     pub(crate) fn set_credits(&mut self, credits: i32) {
         self.credits = credits;
         self.refresh();
@@ -210,13 +210,13 @@ impl Ni {
         self.refresh();
     }
 
-    /// The fabric says that it is unusable, or usable again.
+    /// The fabric reports it as unusable, or usable again.
     pub(crate) fn set_fatal(&mut self, fatal: bool) {
         self.shut.set(Shut::FATAL, fatal);
         self.refresh();
     }
 
-    /// It takes nothing new, for maintenance.
+    /// It takes no new messages, for maintenance.
     pub(crate) fn set_draining(&mut self, draining: bool) {
         self.shut.set(Shut::DRAINING, draining);
     }
@@ -225,13 +225,13 @@ impl Ni {
         self.rank = rank(self.is_fatal(), self.health, self.priority, self.credits);
     }
 
-    /// It was heard of.
+    /// A message from it arrived.
     pub(crate) fn heard(&mut self, now: Instant) {
         self.alive = Aliveness::Alive;
         self.last_alive = self.last_alive.max(now);
     }
 
-    /// It was found dead. What is heard of it later makes it alive again.
+    /// A probe found it dead. A later message from it makes it alive again.
     pub(crate) fn found_dead(&mut self) {
         self.alive = Aliveness::Dead;
     }

@@ -34,7 +34,8 @@ fn down_at_zero_and_up_at_full_health_only() {
 
 #[test]
 fn the_three_values_move_by_their_own_evidence() {
-    // R48, LU-18444, LU-15595: health down does not make it dead, being heard does not heal.
+    // R48, LU-18444, LU-15595: low health does not make it dead, and a message from it does not
+    // restore health.
     let mut ni = ni();
     ni.heard(Instant::from_nanos(9));
     ni.adjust(HealthValue::FULL.decremented(1000), LNET);

@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! How a probe ended, and what that says (R57).
+//! The end of a probe, and its result (R57).
 
-/// How the operation that is the probe ended.
+/// The end of the operation that is the probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ProbeEnd {
     /// It succeeded.
     Success,
-    /// The far end refused access: somebody is there to refuse (S2-10).
+    /// The far end refused access: it is up (S2-10).
     AccessError,
-    /// All the transport's retries are spent (S2-11).
+    /// The transport's retries are exhausted (S2-11).
     RetryExceeded,
     /// Anything else.
     Other,
 }
 
-/// What an end says.
+/// The result of an end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ProbeResult {
-    /// The far side lives.
+    /// The far end is up.
     Alive,
     /// The path to it is dead.
     Dead,
-    /// Nothing is known: only a counter moves (S2-13).
+    /// Nothing is proven: only a counter changes (S2-13).
     Unknown,
 }
 
 impl ProbeEnd {
-    /// The three verdicts (R57).
+    /// The result of this end (R57).
     pub const fn result(self) -> ProbeResult {
         match self {
             Self::Success | Self::AccessError => ProbeResult::Alive,

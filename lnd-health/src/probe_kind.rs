@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! How to probe: kinds by capability, and the trial that a kind has to pass (R56, R58).
+//! Kinds of probe by capability, and the trial that one kind has to pass (R56, R58).
 
 use crate::prober::ProbeEnd;
 
-/// A kind of probe. None but the NOOP uses a receive buffer of the peer (S2-4).
+/// A kind of probe. Only the NOOP uses a receive buffer of the peer (S2-4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ProbeKind {
-    /// A read of no bytes: where the transport still asks the far end for it.
+    /// A read of no bytes, where the transport still sends it to the far end.
     ZeroRead,
-    /// A read of an address that is surely illegal: "access error" is the good answer (S2-10).
+    /// A read of an illegal address: "access error" is the good answer (S2-10).
     IllegalRead,
-    /// A read of a word that the peer has published for this. Needs set-up, so it is optional
+    /// A read of a word that the peer has published for this. It needs set-up, so it is optional
     /// (S2-9).
     PublishedWord,
-    /// A message without content on the control lane, which has its own slots. It has two sides, so
-    /// it is used only where an operator has turned it on.
+    /// An empty message on the control lane, which has its own slots. It needs both sides, so it is
+    /// used only after an operator has turned it on.
     Noop,
 }
 
@@ -28,30 +28,31 @@ impl ProbeKind {
 pub enum WhyOff {
     /// The transport does not offer it.
     NotOffered,
-    /// It was not tried out yet: the illegal read is off until then (S2-12).
+    /// It was not tried yet: the illegal read is off until then (S2-12).
     NotTried,
     /// The read ended otherwise than with an access error.
     WrongEnd,
-    /// After it, our end could not be used any more.
+    /// After it, the local end was not usable.
     NearEndBroken,
-    /// After it, the far end could not be used any more.
+    /// After it, the far end was not usable.
     FarEndBroken,
-    /// It takes the far end's part too, and one of its receive buffers: off until it is turned on.
+    /// It needs the far end's cooperation and one of its receive buffers: off until it is turned
+    /// on.
     TwoSided,
     /// The operator has turned it off.
     Operator,
 }
 
-/// Which kinds are on.
+/// The kinds that are on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ProbeKinds([Result<(), WhyOff>; 4]);
 
 impl ProbeKinds {
-    /// Nothing is offered.
+    /// No kind is offered.
     pub const NONE: Self = Self([Err(WhyOff::NotOffered); 4]);
 
-    /// What a transport offers. Offering the illegal read does not turn it on: a [`Trial`] does. Nor
-    /// does it turn on the NOOP, a heart-beat with two sides: [`turn_on`](Self::turn_on) does.
+    /// The kinds that a transport offers. The illegal read stays off until a [`Trial`]. The NOOP, a
+    /// heart-beat with two sides, stays off until [`turn_on`](Self::turn_on).
     pub const fn offered(zero_read: bool, illegal: bool, published: bool, noop: bool) -> Self {
         const fn on(offered: bool) -> Result<(), WhyOff> {
             if offered {
@@ -73,8 +74,8 @@ impl ProbeKinds {
         self.0.get(kind as usize).copied().unwrap_or(Err(WhyOff::NotOffered))
     }
 
-    /// Turns on, at the operator's word, what the operator has turned off, or the NOOP. Returns whether
-    /// the kind is on: what is not offered, or has not stood its trial, is not.
+    /// Turns on a kind that an operator has turned off, or the NOOP. Returns whether the kind is
+    /// on: a kind that is not offered, or has not passed its trial, is not.
     pub fn turn_on(&mut self, kind: ProbeKind) -> bool {
         let Some(state) = self.0.get_mut(kind as usize) else { return false };
         if matches!(state, Err(WhyOff::Operator | WhyOff::TwoSided)) {
@@ -90,7 +91,7 @@ impl ProbeKinds {
         }
     }
 
-    /// Takes over the result of the illegal read's trial.
+    /// Applies the result of the illegal read's trial.
     pub fn tried(&mut self, result: Result<(), WhyOff>) {
         if let Some(state) = self.0.get_mut(ProbeKind::IllegalRead as usize) {
             if *state == Err(WhyOff::NotTried) {
@@ -99,7 +100,7 @@ impl ProbeKinds {
         }
     }
 
-    /// The kind to use for an endpoint; `published`: its peer has published a word.
+    /// The kind for an endpoint; `published`: its peer has published a word.
     pub fn choose(&self, published: bool) -> Option<ProbeKind> {
         ProbeKind::ALL.into_iter().find(|&kind| {
             let needs_word = kind == ProbeKind::PublishedWord;
@@ -108,20 +109,20 @@ impl ProbeKinds {
     }
 }
 
-/// What a trial asks to be done next.
+/// The next step of a trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TrialStep {
     /// Read the illegal address.
     ReadIllegal,
-    /// Send something good from our end, and see it succeed.
+    /// Send from the local end, and check that it succeeds.
     UseNear,
-    /// Have the far end send something good, and see it succeed.
+    /// Have the far end send, and check that it succeeds.
     UseFar,
 }
 
-/// The trial of the illegal read at the start, over an endpoint made for it (S2-12): the bad read
-/// must end with an access error, and leave both ends usable. Any other end in any step turns the
-/// kind off, with a reason.
+/// The trial of the illegal read at the start, over an endpoint made for it (S2-12). The illegal
+/// read must end with an access error and leave both ends usable. Any other end of any step turns
+/// the kind off, with a reason.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Trial(Result<TrialStep, Result<(), WhyOff>>);
 
@@ -131,15 +132,15 @@ impl Trial {
         Self(Ok(TrialStep::ReadIllegal))
     }
 
-    /// What to do next.
+    /// The next step.
     ///
     /// # Errors
-    /// It is over: the result for [`ProbeKinds::tried`].
+    /// The trial is over: the result for [`ProbeKinds::tried`].
     pub const fn next(&self) -> Result<TrialStep, Result<(), WhyOff>> {
         self.0
     }
 
-    /// How the step ended.
+    /// Reports the end of the step.
     pub fn end(&mut self, end: ProbeEnd) {
         use ProbeEnd::{AccessError, Success};
         let Ok(step) = self.0 else { return };
@@ -204,7 +205,7 @@ mod tests {
 
     #[test]
     fn kinds_by_capability_and_preference() {
-        // R56, S2-9: the published word only where there is one. S2-4: nothing with two sides.
+        // R56, S2-9: the published word only where there is one. S2-4: no kind with two sides.
         let mut kinds = ProbeKinds::offered(true, true, true, true);
         assert_eq!(kinds.choose(true), Some(ProbeKind::ZeroRead));
         kinds.turn_off(ProbeKind::ZeroRead, WhyOff::Operator);
@@ -221,7 +222,7 @@ mod tests {
         assert!(kinds.turn_on(ProbeKind::IllegalRead) && kinds.turn_on(ProbeKind::ZeroRead));
         assert_eq!(kinds.choose(true), Some(ProbeKind::ZeroRead));
         assert_eq!(ProbeKinds::NONE.choose(true), None);
-        // An operator's word makes up neither for the transport nor for the trial.
+        // Turning a kind on replaces neither the transport's support nor the trial.
         let mut none = ProbeKinds::NONE;
         assert!(ProbeKind::ALL.into_iter().all(|kind| !none.turn_on(kind)));
         assert!(!ProbeKinds::offered(true, true, true, true).turn_on(ProbeKind::IllegalRead));

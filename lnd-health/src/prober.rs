@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! The liveness prober (S2): is the far side of an idle endpoint still there?
+//! The liveness prober (S2): is the far side of an idle endpoint still up?
 //!
-//! It has no thread (S2-3): the host asks what is due. Traffic costs it one store; an endpoint is
-//! looked at again only when it could have become idle. A probe is one sided and takes no receive
-//! buffer of the peer (S2-4, S2-5). Every end of a probe is legal in every state (S2-7, R60).
+//! It has no thread (S2-3): the host calls it. Traffic costs it one store; an endpoint is checked
+//! again only when it could have become idle. A probe is one sided and uses no receive buffer of
+//! the peer (S2-4, S2-5). Every end of a probe is legal in every state (S2-7, R60).
 
 use crate::endpoint::Endpoint;
 use crate::jitter::Jitter;
@@ -14,27 +14,27 @@ use lnd_core::time::{Instant, Span};
 pub use crate::endpoint::{Finding, ProbeSettings};
 pub use crate::probe_end::{ProbeEnd, ProbeResult};
 
-/// What looking at the next endpoint showed.
+/// The result of checking the next endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Look {
     /// No endpoint is due.
     NoneDue,
-    /// There was traffic, or its path is being moved: it is spared for now.
+    /// There was traffic, or its path is being moved: no probe now.
     Spared,
-    /// It is to be probed.
+    /// It must be probed.
     Probe(Due),
 }
 
-/// What became of probes.
+/// Counts of probes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ProbeTally {
-    /// Verdicts "alive".
+    /// "Alive" results.
     pub alive: u32,
-    /// Verdicts "dead".
+    /// "Dead" results.
     pub dead: u32,
-    /// Verdicts "unknown", probes that never ended, and ends that came too late to mean anything.
+    /// "Unknown" results, probes that never ended, and ends that came too late.
     pub unknown: u32,
-    /// Of these, probes of which no end was told before the next one was due.
+    /// Of these, probes without a reported end when the next one was due.
     pub untold: u32,
 }
 
@@ -44,7 +44,7 @@ const IDLE: usize = 1;
 const AGAIN: usize = IDLE + VARIANTS as usize;
 const LANES: usize = AGAIN + 1;
 
-/// The prober of all endpoints, which are named by index. A timer's word says which probe it is.
+/// The prober of all endpoints, which are named by index. A timer's word identifies the probe.
 #[derive(Debug)]
 pub struct Prober<'m> {
     lanes: Lanes<'m, LANES>,
@@ -54,7 +54,8 @@ pub struct Prober<'m> {
 }
 
 impl<'m> Prober<'m> {
-    /// Watches nothing yet. `timers` are all [`Timer::UNARMED`], `endpoints` all [`Endpoint::UNUSED`].
+    /// Watches nothing yet. `timers` are all [`Timer::UNARMED`], `endpoints` all
+    /// [`Endpoint::UNUSED`].
     pub(crate) fn new(
         timers: &'m mut [Timer],
         endpoints: &'m mut [Endpoint],
@@ -63,7 +64,7 @@ impl<'m> Prober<'m> {
         Self { lanes: Lanes::new(timers), endpoints, settings, tally: ProbeTally::default() }
     }
 
-    /// What became of probes so far.
+    /// Counts of probes so far.
     pub const fn tally(&self) -> ProbeTally {
         self.tally
     }
@@ -78,8 +79,8 @@ impl<'m> Prober<'m> {
         self.lanes.is_empty()
     }
 
-    /// Watches an endpoint from now on. `one_way`: it only receives, so that its own traffic will
-    /// never show that the far side has gone.
+    /// Watches an endpoint from now on. `one_way`: it only receives, so its own traffic never shows
+    /// that the far side is down.
     pub(crate) fn watch(&mut self, now: Instant, jitter: &mut Jitter, index: u32, one_way: bool) {
         if let Some(endpoint) = self.endpoints.get_mut(index as usize) {
             *endpoint = Endpoint { one_way, users: endpoint.users, ..Endpoint::UNUSED };
@@ -93,41 +94,42 @@ impl<'m> Prober<'m> {
         self.renew(index);
     }
 
-    /// There was traffic: the far side lives, and needs no probe (R55). One store.
+    /// There was traffic: the far side is up, and needs no probe (R55). One store.
     pub(crate) fn active(&mut self, index: u32) {
         if let Some(endpoint) = self.endpoints.get_mut(index as usize) {
             (endpoint.active, endpoint.dead, endpoint.down) = (true, 0, false);
         }
     }
 
-    /// The transport has begun to move the endpoint to another path, or has ended to (S2-8). What
-    /// was found dead before counts no more.
+    /// The transport has begun to move the endpoint to another path, or has finished (S2-8).
+    /// Earlier dead results no longer count.
     pub(crate) fn migrating(&mut self, index: u32, migrating: bool) {
         if let Some(endpoint) = self.endpoints.get_mut(index as usize) {
             (endpoint.migrating, endpoint.dead) = (migrating, 0);
         }
     }
 
-    /// One more on this node uses the endpoint. It belongs to none of them: it outlives each (S2).
+    /// Adds a user of the endpoint on this node. The endpoint belongs to none of its users: it
+    /// outlives each (S2).
     pub(crate) fn add_user(&mut self, index: u32) {
         if let Some(endpoint) = self.endpoints.get_mut(index as usize) {
             endpoint.users = endpoint.users.saturating_add(1);
         }
     }
 
-    /// One that used the endpoint does so no longer. Without users nothing changes.
+    /// Removes a user of the endpoint. Without users this has no effect.
     pub(crate) fn remove_user(&mut self, index: u32) {
         if let Some(endpoint) = self.endpoints.get_mut(index as usize) {
             endpoint.users = endpoint.users.saturating_sub(1);
         }
     }
 
-    /// How many on this node use the endpoint.
+    /// Number of users of the endpoint on this node.
     pub(crate) fn users(&self, index: u32) -> u32 {
         self.endpoints.get(index as usize).map_or(0, |endpoint| endpoint.users)
     }
 
-    /// Forgets an endpoint, with its users: another takes its index.
+    /// Removes an endpoint with its users: another one takes its index.
     pub(crate) fn forget(&mut self, index: u32) {
         self.unwatch(index);
         if let Some(endpoint) = self.endpoints.get_mut(index as usize) {
@@ -147,7 +149,7 @@ impl<'m> Prober<'m> {
         self.endpoints.get(index as usize).is_some_and(|e| e.published)
     }
 
-    /// Something waits for this endpoint: it is looked at before all others (R59).
+    /// Work waits for this endpoint: it is checked before all others (R59).
     pub(crate) fn urge(&mut self, index: u32) {
         let idle = self.endpoints.get(index as usize).is_some_and(|e| !e.probing);
         if idle && self.lanes.due(index).is_some() {
@@ -155,18 +157,18 @@ impl<'m> Prober<'m> {
         }
     }
 
-    /// When the next endpoint is to be looked at.
+    /// When the next endpoint must be checked.
     pub(crate) fn next(&self) -> Option<Instant> {
         self.lanes.next().map(|(due, _)| due)
     }
 
-    /// Looks at one endpoint that is due at `now`. Call it again until
-    /// [`NoneDue`](Look::NoneDue), or until the budget is spent.
+    /// Checks one endpoint that is due at `now`. Call it again until [`NoneDue`](Look::NoneDue), or
+    /// until the budget is spent.
     pub(crate) fn look(&mut self, now: Instant, jitter: &mut Jitter) -> Look {
         let Some(index) = self.lanes.expire(now) else { return Look::NoneDue };
         let Some(endpoint) = self.endpoints.get_mut(index as usize) else { return Look::Spared };
         if endpoint.probing {
-            // No end of the last probe came: that says nothing.
+            // The last probe has no end: that proves nothing.
             endpoint.probing = false;
             self.tally.unknown = self.tally.unknown.wrapping_add(1);
             self.tally.untold = self.tally.untold.wrapping_add(1);
@@ -184,7 +186,7 @@ impl<'m> Prober<'m> {
         Look::Probe(Due { index, generation })
     }
 
-    /// A probe could not be sent: the endpoint is looked at again later.
+    /// A probe could not be sent: the endpoint is checked again later.
     pub(crate) fn put_off(&mut self, due: Due) {
         if self.is_current(due) {
             if let Some(endpoint) = self.endpoints.get_mut(due.index as usize) {
@@ -193,7 +195,7 @@ impl<'m> Prober<'m> {
         }
     }
 
-    /// A probe has ended. An end that is stale, or that traffic or migration has overtaken, says
+    /// A probe has ended. An end that is stale, or that traffic or migration has overtaken, proves
     /// nothing.
     pub(crate) fn end(
         &mut self,
@@ -243,7 +245,8 @@ impl<'m> Prober<'m> {
         }
     }
 
-    /// Next look after a time of idleness, somewhat shortened, so that endpoints spread out.
+    /// Schedules the next check after an idle time, shortened by jitter so that endpoints spread
+    /// out.
     fn rest(&mut self, now: Instant, jitter: &mut Jitter, index: u32) {
         let variant = jitter.below((u32::from(self.settings.jitter) + 1).min(VARIANTS));
         let idle = self.settings.idle.as_nanos();

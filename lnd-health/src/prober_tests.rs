@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! The prober: who is probed when, and what it takes to call an endpoint dead.
+//! The prober: which endpoints are probed when, and when an endpoint counts as dead.
 
 use super::*;
 use std::vec;
@@ -68,7 +68,8 @@ fn only_idle_endpoints_are_probed() {
 
 #[test]
 fn down_takes_several_decisions_over_the_hold_off() {
-    // S2-8, S2-11, R57: 3 verdicts 2 s apart are 4 s, less than the hold-off of 5 s: the fourth counts.
+    // S2-8, S2-11, R57: 3 results 2 s apart are 4 s, less than the hold-off of 5 s: the fourth
+    // counts.
     let (mut timers, mut endpoints) = tables(1);
     let mut prober = Prober::new(&mut timers, &mut endpoints, SETTINGS);
     prober.watch(at(0), &mut Jitter::new(1), 0, false);
@@ -82,7 +83,7 @@ fn down_takes_several_decisions_over_the_hold_off() {
     let down: Vec<_> = findings.iter().filter(|f| f.1 != Finding::Nothing).collect();
     assert_eq!(findings[..4].iter().map(|f| f.0).collect::<Vec<_>>(), [10, 12, 14, 16]);
     assert_eq!(down, [&(16, Finding::Down)], "reported once");
-    // It is heard of, dies again, and is reported again.
+    // A message arrives, it goes down again, and it is reported again.
     prober.active(0);
     let again = (30..70).find_map(|second| {
         let due = probe(&mut prober, at(second))?;
@@ -112,7 +113,7 @@ fn an_alive_decision_between_dead_ones_starts_anew() {
 
 #[test]
 fn an_end_that_says_nothing_moves_a_counter_only() {
-    // S2-13: neither a sign of life nor one of death, before, between and behind dead verdicts.
+    // S2-13: evidence of neither state, before, between and after dead results.
     use ProbeEnd::{Other, RetryExceeded};
     let (mut timers, mut endpoints) = tables(1);
     let mut prober = Prober::new(&mut timers, &mut endpoints, SETTINGS);
@@ -134,12 +135,12 @@ fn an_end_that_says_nothing_moves_a_counter_only() {
     }
     let due = (second..).find_map(|s| probe(&mut prober, at(s))).unwrap();
     let third = end(&mut prober, at(second + 2), due, RetryExceeded);
-    assert_eq!(third, Finding::Down, "the third dead verdict in a row");
+    assert_eq!(third, Finding::Down, "the third dead result in a row");
 }
 
 #[test]
 fn a_migration_does_not_kill() {
-    // S2-8: the path is dead for as long as it is being moved, and the endpoint lives.
+    // S2-8: the path is dead while it is being moved, and the endpoint is up.
     let (mut timers, mut endpoints) = tables(1);
     let mut prober = Prober::new(&mut timers, &mut endpoints, SETTINGS);
     prober.watch(at(0), &mut Jitter::new(1), 0, false);
@@ -163,12 +164,12 @@ fn a_migration_does_not_kill() {
     prober.migrating(0, false);
     let due = (200..).find_map(|s| probe(&mut prober, at(s))).unwrap();
     let finding = end(&mut prober, at(230), due, ProbeEnd::RetryExceeded);
-    assert_eq!(finding, Finding::Nothing, "the first dead verdict since");
+    assert_eq!(finding, Finding::Nothing, "the first dead result since");
 }
 
 #[test]
 fn a_one_way_endpoint_is_cleaned_up_when_its_connection_breaks() {
-    // S2-1: also while it is in use. It is independent of any one user.
+    // S2-1: even while it is in use. It is independent of any one user.
     for (one_way, users) in [(true, 0), (true, 1), (true, 3), (false, 0), (false, 2)] {
         let (mut timers, mut endpoints) = tables(1);
         let mut prober = Prober::new(&mut timers, &mut endpoints, SETTINGS);
@@ -186,7 +187,7 @@ fn a_one_way_endpoint_is_cleaned_up_when_its_connection_breaks() {
         let expected = if one_way { Finding::CleanUp } else { Finding::Down };
         assert_eq!(found, [expected], "one way {one_way}, {users} users");
         assert_eq!(prober.is_empty(), one_way);
-        assert_eq!(prober.users(0), users, "who is to be told");
+        assert_eq!(prober.users(0), users, "the users to notify");
     }
 }
 
@@ -199,7 +200,7 @@ fn users_are_counted() {
     (0..2).for_each(|_| prober.add_user(0));
     prober.remove_user(0);
     assert_eq!((prober.users(0), prober.users(1), prober.users(9)), (1, 0, 0));
-    // Watching anew does not change who uses it; another endpoint in its place starts without users.
+    // A new watch does not change its users; another endpoint in its place starts without users.
     prober.watch(at(0), &mut Jitter::new(1), 0, true);
     assert_eq!(prober.users(0), 1);
     prober.forget(0);
@@ -208,7 +209,7 @@ fn users_are_counted() {
 
 #[test]
 fn traffic_after_a_probe_went_out_overtakes_its_decision() {
-    // R55, S2-13: one verdict would be enough here.
+    // R55, S2-13: one result is enough here.
     let settings = ProbeSettings { results: 1, hold_off: Span::default(), ..SETTINGS };
     let (mut timers, mut endpoints) = tables(1);
     let mut prober = Prober::new(&mut timers, &mut endpoints, settings);
@@ -223,7 +224,7 @@ fn traffic_after_a_probe_went_out_overtakes_its_decision() {
 
 #[test]
 fn urgent_endpoints_come_first() {
-    // R59: of 50 that are all due, the one that something waits for.
+    // R59: of 50 that are all due, the one that work waits for.
     let (mut timers, mut endpoints) = tables(50);
     let mut prober = Prober::new(&mut timers, &mut endpoints, SETTINGS);
     for index in 0..50 {
@@ -233,7 +234,7 @@ fn urgent_endpoints_come_first() {
     assert_eq!(probe(&mut prober, at(1)).map(|d| d.index), Some(33));
     assert_eq!(probe(&mut prober, at(1)), None);
     prober.urge(33);
-    assert_eq!(probe(&mut prober, at(1)), None, "it is being asked already");
+    assert_eq!(probe(&mut prober, at(1)), None, "its probe is under way");
     prober.urge(44);
     assert_eq!(probe(&mut prober, at(20)).map(|d| d.index), Some(44));
 }
@@ -263,14 +264,14 @@ fn endpoints_that_fall_idle_together_are_not_probed_together() {
 
 #[test]
 fn a_probe_that_never_ends_says_nothing_and_the_next_one_follows() {
-    // S2-7: the transport has lost it; whoever waited for its end would never probe again.
+    // S2-7: the transport has lost it; a prober that waited for its end would never probe again.
     let (mut timers, mut endpoints) = tables(1);
     let mut prober = Prober::new(&mut timers, &mut endpoints, SETTINGS);
     prober.watch(at(0), &mut Jitter::new(1), 0, false);
     let probes: Vec<Due> = (0..30).filter_map(|s| probe(&mut prober, at(s))).collect();
     assert_eq!(probes.len(), 10, "at 10 s, then every 2 s");
     assert_eq!((prober.tally().unknown, prober.tally().dead), (9, 0));
-    // The ends of all but the last come too late to mean anything.
+    // The ends of all but the last come too late.
     for due in &probes[..9] {
         assert_eq!(end(&mut prober, at(30), *due, ProbeEnd::RetryExceeded), Finding::Nothing);
     }
@@ -278,8 +279,8 @@ fn a_probe_that_never_ends_says_nothing_and_the_next_one_follows() {
     assert_eq!(end(&mut prober, at(30), probes[9], ProbeEnd::Success), Finding::Alive);
 }
 
-/// S2-7, R60: any end, in any state, at any time, of any probe. Nothing but the rules may follow:
-/// down only after enough dead verdicts in a row, and never what is stale.
+/// S2-7, R60: any end, in any state, at any time, of any probe. Only the rules may follow: down
+/// only after enough consecutive dead results, and never from a stale end.
 #[test]
 fn every_end_is_legal_in_every_state() {
     let rounds = if cfg!(miri) { 200 } else { 100_000 };
@@ -328,7 +329,7 @@ fn every_end_is_legal_in_every_state() {
                 let before = prober.tally();
                 let finding = prober.end(now, &mut jitter, due, how);
                 if prober.tally().unknown == before.unknown {
-                    assert_eq!(latest[i], Some(due), "only the last probe says anything");
+                    assert_eq!(latest[i], Some(due), "only the last probe counts");
                 }
                 row[i] += prober.tally().dead - before.dead;
                 match finding {

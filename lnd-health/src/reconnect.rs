@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Reconnecting (R68): one attempt for each peer interface, back-off with jitter, a budget over all,
-//! and a memory of who said that nobody listens.
+//! Reconnecting (R68): one attempt for each peer interface, back-off with jitter, a budget over
+//! all, and a negative cache of nodes that refuse connections.
 
 use crate::backoff::{Backoff, BACKOFF_LANES};
 use crate::jitter::Jitter;
@@ -8,63 +8,64 @@ use crate::recovery::Due;
 use lnd_core::lanes::{Lanes, Timer};
 use lnd_core::time::{Instant, Span};
 
-/// How reconnecting goes.
+/// Settings of reconnecting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReconnectSettings {
     /// Delays between attempts.
     pub backoff: Backoff,
-    /// How long "nobody listens" is believed: until then, sends are refused at once.
+    /// How long a refused connection is remembered: until then, messages are refused at once.
     pub negative: Span,
     /// Most attempts under way at once, over all peers. At least 1.
     pub at_once: u16,
-    /// How long an attempt may take: one of which no end is told by then has failed. At least 1 ms.
+    /// How long an attempt may take: an attempt without a reported end by then has failed. At least
+    /// 1 ms.
     pub bound: Span,
 }
 
-/// How an attempt ended.
+/// The end of an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Connected {
     /// It is connected.
     Yes,
     /// It failed: try again, later each time.
     No,
-    /// The far node is there, and nobody listens (`ECONNREFUSED`).
+    /// The far node is up and refuses connections (`ECONNREFUSED`).
     NobodyListens,
 }
 
-/// What stands in the way of sending to a peer's interface.
+/// The state of the connection to a peer's interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Connectivity {
-    /// Nothing.
+    /// Nothing blocks sending.
     Up,
-    /// Attempts are made: what is sent waits for them.
+    /// Attempts are made: messages wait for them.
     Trying,
-    /// Nobody listens, until then: what is sent is refused at once.
+    /// The node refuses connections, until then: messages are refused at once.
     Refused(Instant),
 }
 
 /// One interface's state; the caller's table of them is the memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Attempt {
-    /// Connected, or nobody wants it to be.
+    /// Connected, or not needed.
     #[default]
     None,
     /// Waits for its next attempt.
     Waiting,
-    /// An attempt is under way: there is no second one.
+    /// An attempt is under way; there is no second one.
     UnderWay,
-    /// Nobody listens.
+    /// The node refused the connection.
     Refused,
 }
 
-/// The lane of those that were refused, after those of the back-off.
+/// The lane of refused connections, after those of the back-off.
 const NEGATIVE: usize = BACKOFF_LANES;
-/// The lane of attempts under way: due when their ends are overdue.
+/// The lane of attempts under way; due when their ends are overdue.
 const UNDER_WAY: usize = BACKOFF_LANES + 1;
 const OVERDUE: u64 = 1 << UNDER_WAY;
 
-/// All attempts, over peer interfaces named by index. A timer's count is that of failures in a row, its word
-/// says which attempt it is.
+/// All attempts, over peer interfaces named by index. A timer's count is that of consecutive
+/// failures; its word identifies the attempt.
 #[derive(Debug)]
 pub struct Reconnect<'m> {
     lanes: Lanes<'m, { BACKOFF_LANES + 2 }>,
@@ -94,12 +95,12 @@ impl<'m> Reconnect<'m> {
         self.lanes.len().saturating_sub(self.under_way as u32)
     }
 
-    /// Attempts of which no end was told within their bound.
+    /// Attempts without a reported end within their bound.
     pub const fn untold(&self) -> u64 {
         self.untold
     }
 
-    /// What stands in the way of sending.
+    /// The state of a connection.
     pub(crate) fn connection(&self, index: u32) -> Connectivity {
         match self.attempt(index) {
             Attempt::None => Connectivity::Up,
@@ -110,15 +111,14 @@ impl<'m> Reconnect<'m> {
         }
     }
 
-    /// The connection was lost. Changes nothing if attempts are made already.
+    /// The connection was lost. No effect if attempts are already made.
     pub(crate) fn lost(&mut self, now: Instant, jitter: &mut Jitter, index: u32) {
         if self.attempt(index) == Attempt::None {
             self.wait(now, jitter, index, 0);
         }
     }
 
-    /// There is a connection, whoever made it, or nobody wants one. The end of an attempt under way
-    /// is stale.
+    /// A connection exists, or is no longer needed. The end of an attempt under way is stale.
     pub(crate) fn settled(&mut self, index: u32) {
         if self.attempt(index) == Attempt::UnderWay {
             self.under_way = self.under_way.saturating_sub(1);
@@ -131,15 +131,15 @@ impl<'m> Reconnect<'m> {
         self.set(index, Attempt::None);
     }
 
-    /// When the next attempt is due, or the end of one is overdue. While as many are under way as
-    /// may be, no other is due.
+    /// When the next attempt is due, or the end of one is overdue. While the limit of concurrent
+    /// attempts is reached, no other is due.
     pub(crate) fn next(&self) -> Option<Instant> {
         let full = self.under_way >= self.settings.at_once;
         self.lanes.next_of(if full { OVERDUE } else { u64::MAX }).map(|(due, _)| due)
     }
 
-    /// Ends one attempt whose end is overdue at `now`, as if it had failed: its place is free, and
-    /// what is told of it later is stale. Returns whether there was one.
+    /// Ends one attempt whose end is overdue at `now`, as a failure: its place is free, and a later
+    /// report of it is stale. Returns whether there was one.
     pub(crate) fn expire(&mut self, now: Instant, jitter: &mut Jitter) -> bool {
         let Some(index) = self.lanes.expire_of(OVERDUE, now) else { return false };
         let Some(timer) = self.lanes.timer_mut(index) else { return false };
@@ -151,8 +151,8 @@ impl<'m> Reconnect<'m> {
         true
     }
 
-    /// One attempt that is due at `now`. It is ended by [`end`](Self::end), by
-    /// [`settled`](Self::settled), or by [`expire`](Self::expire).
+    /// One attempt that is due at `now`. [`end`](Self::end), [`settled`](Self::settled) or
+    /// [`expire`](Self::expire) ends it.
     pub(crate) fn take_due(&mut self, now: Instant) -> Option<Due> {
         if self.under_way >= self.settings.at_once {
             return None;
@@ -167,7 +167,7 @@ impl<'m> Reconnect<'m> {
         Some(Due { index, generation })
     }
 
-    /// How an attempt ended. Returns `false` if it is stale.
+    /// Reports the end of an attempt. Returns `false` if it is stale.
     pub(crate) fn end(
         &mut self,
         now: Instant,

@@ -74,7 +74,7 @@ fn behaves_like_a_naive_model() {
     let mut untold = 0;
     let delay = |count: u32| SETTINGS.backoff.delay(count as u8).as_nanos() / 1_000_000_000;
     for now in 0..rounds {
-        // Attempts of which nothing was told in time have failed, and what is told later is stale.
+        // Attempts without a report in time have failed, and a later report is stale.
         while all.expire(at(now), &mut jitter) {}
         for (index, state) in (0..).zip(&mut naive) {
             if let Naive::UnderWay(bound, n) = *state {

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! The recovery queue (S4-8, S4-13, R50): what has lost health is pinged until it is well.
+//! The recovery queue (S4-8, S4-13, R50): an interface that has lost health is pinged until it has
+//! recovered.
 //!
 //! Each interface is in it at most once, by construction. The n-th ping without an answer follows
-//! after `2^n` s, at most the cap; an answer starts that count anew (LU-15102).
+//! after `2^n` s, at most the cap; an answer restarts that count (LU-15102).
 
 use crate::backoff::{Backoff, BACKOFF_LANES};
 use crate::jitter::Jitter;
 use lnd_core::lanes::{Lanes, Timer};
 use lnd_core::time::Instant;
 
-/// The queue, over entries named by index. A timer's count is that of pings since the last answer, its word
-/// says which ping it is, and its flag that the end of the last one was not told yet.
+/// The queue, over entries named by index. A timer's count is that of pings since the last answer.
+/// Its word identifies the ping, and its flag shows that the end of the last one was not reported
+/// yet.
 #[derive(Debug)]
 pub struct Recovery<'m> {
     lanes: Lanes<'m, { BACKOFF_LANES + 1 }>,
@@ -18,15 +20,15 @@ pub struct Recovery<'m> {
     untold: u64,
 }
 
-/// The lane of those that are pinged at once, after those of the back-off.
+/// The lane of entries that are pinged at once, after those of the back-off.
 const AT_ONCE: usize = BACKOFF_LANES;
 
 /// A ping that is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Due {
-    /// Whose.
+    /// The entry.
     pub index: u32,
-    /// Tells this ping from earlier ones of the same entry.
+    /// Distinguishes this ping from earlier ones of the same entry.
     pub generation: u32,
 }
 
@@ -61,12 +63,12 @@ impl<'m> Recovery<'m> {
         self.lanes.timer(index).map_or(0, |t| t.count)
     }
 
-    /// Pings of which no end was told before the next one was due.
+    /// Pings without a reported end when the next one was due.
     pub const fn untold(&self) -> u64 {
         self.untold
     }
 
-    /// Queues an entry, unless it is queued already. Returns whether it is new.
+    /// Queues an entry, unless it is already queued. Returns whether it is new.
     pub(crate) fn join(&mut self, now: Instant, jitter: &mut Jitter, index: u32) -> bool {
         if self.lanes.due(index).is_some() {
             return false;
@@ -75,14 +77,15 @@ impl<'m> Recovery<'m> {
         true
     }
 
-    /// The entry was heard of: if it is queued, its count starts anew.
+    /// A message from the entry arrived: if it is queued, its count restarts.
     pub(crate) fn heard(&mut self, now: Instant, jitter: &mut Jitter, index: u32) {
         if self.lanes.due(index).is_some() {
             self.restart(now, jitter, index);
         }
     }
 
-    /// Takes an entry out: it is well, or given up. Answers to its pings are stale from now on.
+    /// Removes an entry: it has recovered, or its recovery stops. Answers to its pings are stale
+    /// from now on.
     pub(crate) fn leave(&mut self, index: u32) -> bool {
         if let Some(timer) = self.lanes.timer_mut(index) {
             timer.word = timer.word.wrapping_add(1);
@@ -91,7 +94,7 @@ impl<'m> Recovery<'m> {
         self.lanes.disarm(index)
     }
 
-    /// A queued entry is pinged at once, and its count starts anew.
+    /// Makes a queued entry's ping due at once, and restarts its count.
     pub(crate) fn hasten(&mut self, index: u32) {
         if self.lanes.due(index).is_some() {
             if let Some(timer) = self.lanes.timer_mut(index) {
@@ -101,7 +104,7 @@ impl<'m> Recovery<'m> {
         }
     }
 
-    /// The end of an entry's last ping was told.
+    /// The end of an entry's last ping was reported.
     pub(crate) fn notified(&mut self, index: u32) {
         if let Some(timer) = self.lanes.timer_mut(index) {
             timer.flag = false;
@@ -126,7 +129,7 @@ impl<'m> Recovery<'m> {
         Some(Due { index, generation })
     }
 
-    /// Puts a ping off that could not be sent: as if it had not been tried.
+    /// Postpones a ping that could not be sent, as if it had not been tried.
     pub(crate) fn put_off(&mut self, now: Instant, jitter: &mut Jitter, index: u32) {
         let count = match self.lanes.timer_mut(index) {
             Some(timer) => {
@@ -145,7 +148,7 @@ impl<'m> Recovery<'m> {
             && self.lanes.due(due.index).is_some()
     }
 
-    /// Takes any one entry out, for shutdown.
+    /// Removes any one entry, for shutdown.
     pub(crate) fn drain(&mut self) -> Option<u32> {
         let (_, index) = self.lanes.next()?;
         self.leave(index);

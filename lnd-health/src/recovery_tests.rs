@@ -13,7 +13,7 @@ fn at(seconds: u64) -> Instant {
     Instant::from_nanos(seconds * 1_000_000_000)
 }
 
-/// A12's 210 and 211: pings after 1, 2, 4 … s, at most the cap apart, anew after an answer.
+/// A12's 210 and 211: pings after 1, 2, 4 … s, at most the cap apart, restarted by an answer.
 #[test]
 fn pings_follow_the_schedule_of_lnet() {
     let mut timers = vec![Timer::UNARMED; 2];

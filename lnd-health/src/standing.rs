@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! What is known of an interface, in words: whether it may be used, whether it lives, and why not.
+//! The states of an interface: whether it may be used, whether it is alive, and the reasons against
+//! its use.
 
 /// Whether an interface may be used, as other nodes see it (`LNET_NI_STATUS_UP`, `…_DOWN`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -11,18 +12,18 @@ pub enum NiStatus {
     Down,
 }
 
-/// What is known about whether the far end lives.
+/// Whether the far end is alive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Aliveness {
-    /// Nothing was ever heard.
+    /// No message has ever arrived.
     Unknown,
-    /// It was heard of at the time kept with it.
+    /// A message arrived at the time stored with it.
     Alive,
-    /// The prober has found it dead, and nothing has been heard since.
+    /// The prober has found it dead, and no message has arrived since.
     Dead,
 }
 
-/// Between which health values an interface goes down and comes up again.
+/// The health values at which an interface goes down and comes up again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Thresholds {
     /// At this health or less it goes down. LNet: 0.
@@ -40,7 +41,7 @@ impl Shut {
     pub const UNUSED: u8 = 1 << 0;
     /// It is being drained for maintenance.
     pub const DRAINING: u8 = 1 << 1;
-    /// The fabric says that it is unusable.
+    /// The fabric reports it as unusable.
     pub const FATAL: u8 = 1 << 2;
     /// Its status is down.
     pub const DOWN: u8 = 1 << 3;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! What the caller wants of a message's delivery, and what a try of it takes.
+//! The caller's terms for a message's delivery, and the path of a try.
 
 use crate::ids::{NiId, Object, PeerNiId};
 use lnd_core::time::Instant;
@@ -20,26 +20,26 @@ impl Path {
     }
 }
 
-/// What the caller wants of a message's delivery.
+/// The caller's terms for a message's delivery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Terms {
-    /// The caller's name for the message, for the journal.
+    /// The caller's value for the message, for the journal.
     pub cookie: u64,
     /// The one deadline, over all tries (INV-9). No try begins after it.
     pub deadline: Instant,
-    /// Whether it may be sent again at all (LNet: `msg_no_resend` is the opposite).
+    /// Whether it may be resent (LNet: `msg_no_resend` is the opposite).
     pub resend: bool,
-    /// Whether it takes a number with which the receiver recognises a second copy (R45).
+    /// Whether it has a number by which the receiver recognises a duplicate (R45).
     pub suppress: bool,
     /// The interface to send from, if it must be that one.
     pub source: Option<NiId>,
-    /// The peer's interface to reach, if it must be that one: a response goes where its request
-    /// came from.
+    /// The peer's interface to reach, if it must be that one: a response takes the path of its
+    /// request.
     pub destination: Option<PeerNiId>,
 }
 
 impl Terms {
-    /// A message that may be sent again by any path, numbered against second copies.
+    /// A message that may be resent over any path, numbered against duplicates.
     pub const fn new(cookie: u64, deadline: Instant) -> Self {
         Self { cookie, deadline, resend: true, suppress: true, source: None, destination: None }
     }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! Response tracking (R54): a PUT that wants an ACK, or a GET, waits for its answer end to end.
 //!
-//! ACK and REPLY are messages of their own, through all routers (S1-9 to S1-12); their absence says
-//! nothing about the hop's completion, and the request is never sent again for it (S1-13). The
-//! tracker lies in the caller's request and is ended exactly once.
+//! ACK and REPLY are separate messages, through all routers (S1-9 to S1-12). Their absence is no
+//! evidence about the hop's completion, and the request is never resent for it (S1-13). The tracker
+//! lies in the caller's request and is ended exactly once.
 
 use crate::terms::Path;
 use lnd_core::time::{Instant, Span};
@@ -33,7 +33,7 @@ pub enum Wants {
 
 impl Tracking {
     /// Whether a request is tracked. `own`: it is a ping or push of the network layer itself.
-    /// `option`: what the memory descriptor says, which wins.
+    /// `option`: the option of the memory descriptor, which takes precedence.
     pub const fn tracks(self, wants: Wants, own: bool, option: Option<bool>) -> bool {
         match option {
             Some(option) => option,
@@ -46,17 +46,17 @@ impl Tracking {
     }
 }
 
-/// How the wait for an answer ended.
+/// The end of the wait for an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TrackEnd {
-    /// The answer came.
+    /// The answer arrived.
     Answered,
-    /// The memory was unlinked: nobody waits any longer.
+    /// The memory was unlinked: the answer is no longer needed.
     Unlinked,
     /// The request could not be sent.
     SendFailed,
-    /// The answer did not come in time. Only the next hop loses health: of those beyond it there is
-    /// no evidence.
+    /// The answer did not arrive in time. Only the next hop loses health: there is no evidence
+    /// about those beyond it.
     Expired {
         /// The request's path.
         path: Path,
@@ -78,13 +78,13 @@ impl Tracker {
     /// A tracker that is not in use: nothing ends it.
     pub const OFF: Self = Self(State::Off);
 
-    /// Starts to wait: a request went out over `path` at `now`, its answer is due within `timeout`.
-    /// The deadline is exact; it is for the caller to call [`expire`](Self::expire) at it.
+    /// Starts to wait: a request was sent over `path` at `now`, and its answer is due within
+    /// `timeout`. The deadline is exact: the caller calls [`expire`](Self::expire) at it.
     pub const fn begin(now: Instant, timeout: Span, path: Path) -> Self {
         Self(State::Waiting { deadline: now.after(timeout), path })
     }
 
-    /// When the answer is due, while it is waited for.
+    /// When the answer is due, while it is awaited.
     pub const fn deadline(&self) -> Option<Instant> {
         match self.0 {
             State::Waiting { deadline, .. } => Some(deadline),
@@ -92,7 +92,7 @@ impl Tracker {
         }
     }
 
-    /// How it ended, if it has.
+    /// The end of the wait, if it has ended.
     pub const fn ended(&self) -> Option<TrackEnd> {
         match self.0 {
             State::Ended(end) => Some(end),
@@ -100,14 +100,14 @@ impl Tracker {
         }
     }
 
-    /// The request was sent again over another path: that is the one to blame from now on.
+    /// The request was resent over another path: that path is charged from now on.
     pub fn resent(&mut self, path: Path) {
         if let State::Waiting { path: current, .. } = &mut self.0 {
             *current = path;
         }
     }
 
-    /// The answer came. A late one, after another end, is `None`: count it and drop it.
+    /// The answer arrived. A late one, after another end, returns `None`: count it and drop it.
     pub fn answer(&mut self) -> Option<TrackEnd> {
         self.end(TrackEnd::Answered)
     }
@@ -117,7 +117,7 @@ impl Tracker {
         self.end(TrackEnd::Unlinked)
     }
 
-    /// The request's journey failed.
+    /// The request's tries failed.
     pub fn send_failed(&mut self) -> Option<TrackEnd> {
         self.end(TrackEnd::SendFailed)
     }
@@ -159,7 +159,8 @@ mod tests {
 
     #[test]
     fn the_first_end_wins_in_every_order() {
-        // R54, B11, LU-12568, LU-10931. S1-9: that the request was not sent says nothing of its answer.
+        // R54, B11, LU-12568, LU-10931. S1-9: a request that was not sent is no evidence about its
+        // answer.
         let ends: [End; 4] = [
             (Tracker::answer, TrackEnd::Answered),
             (Tracker::unlink, TrackEnd::Unlinked),
@@ -190,7 +191,7 @@ mod tests {
 
     #[test]
     fn what_is_tracked() {
-        // A5: modes 0 to 3; an option of the memory descriptor wins.
+        // A5: modes 0 to 3; an option of the memory descriptor takes precedence.
         use Tracking::*;
         for (mode, ack, reply) in
             [(Own, false, false), (Gets, false, true), (Puts, true, false), (Both, true, true)]

@@ -4,8 +4,8 @@
 /// Full health, as in LNet.
 pub const MAX_HEALTH: u16 = 1000;
 
-/// Health of one interface, `0..=MAX_HEALTH`. It says how well the interface has served; whether it
-/// is alive and what status it shows are other values (R48).
+/// Health of one interface, `0..=MAX_HEALTH`. It measures how well the interface has served; its
+/// aliveness and its status are other values (R48).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct HealthValue(u16);
 
@@ -16,7 +16,7 @@ impl HealthValue {
     /// Zero.
     pub const NONE: Self = Self(0);
 
-    /// The value of a number; what exceeds full health is full health.
+    /// The health value of a number; more than full health is full health.
     pub const fn new(health: u16) -> Self {
         Self(if health > MAX_HEALTH { MAX_HEALTH } else { health })
     }
@@ -26,13 +26,13 @@ impl HealthValue {
         self.0
     }
 
-    /// After a failure: `sensitivity` less, zero at the least.
+    /// After a failure: `sensitivity` less, at least zero.
     #[must_use]
     pub fn decremented(self, sensitivity: u16) -> Self {
         Self(self.0.saturating_sub(sensitivity))
     }
 
-    /// After a success: `sensitivity` more (LU-12303), full at the most.
+    /// After a success: `sensitivity` more (LU-12303), at most full.
     #[must_use]
     pub fn recovered(self, sensitivity: u16) -> Self {
         Self::new(self.0.saturating_add(sensitivity))

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! What health does of its own accord: pings, probes, attempts to connect, all within one budget.
+//! The actions that health starts itself: pings, probes, attempts to connect, all within one
+//! budget.
 
 use super::action::{Action, Found, Probe};
 use super::tally::HealthCounter;
@@ -7,11 +8,11 @@ use super::Health;
 use crate::prober::Look;
 use lnd_core::time::Instant;
 
-/// Entries looked at in one call of [`Health::next_action`], at most.
+/// Most entries that one call of [`Health::next_action`] checks.
 const LOOKS: u32 = 64;
 
 impl Health<'_> {
-    /// Hands up to `budget` actions to `host`, and returns how many. The configured budget over
+    /// Passes up to `budget` actions to `host`, and returns how many. The configured budget over
     /// time bounds them too.
     pub fn tick(&mut self, now: Instant, budget: u32, mut host: impl FnMut(Action)) -> u32 {
         for done in 0..budget {
@@ -23,8 +24,8 @@ impl Health<'_> {
         budget
     }
 
-    /// The next thing to do at `now`, or `None`: nothing is due, or the budget is spent. Context:
-    /// the owner's; bounded work.
+    /// The next action at `now`, or `None`: nothing is due, or the budget is spent. Context: the
+    /// owner's; bounded work.
     pub fn next_action(&mut self, now: Instant) -> Option<Action> {
         if self.stopping || !self.allowance.ready(now) {
             return None;
@@ -53,8 +54,8 @@ impl Health<'_> {
         None
     }
 
-    /// When [`next_action`](Self::next_action) is to be called again, exactly; [`Instant::NEVER`]
-    /// if nothing is queued.
+    /// When [`next_action`](Self::next_action) must be called again, exactly; [`Instant::NEVER`] if
+    /// nothing is queued.
     pub fn next_deadline(&self) -> Instant {
         let queues = [self.recovery.next(), self.prober.next(), self.reconnect.next()];
         match queues.into_iter().flatten().min() {

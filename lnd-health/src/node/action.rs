@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! What health asks of the host: to ping, to probe, to connect.
+//! The actions that the host performs for health: to ping, to probe, to connect.
 
 use crate::ids::{NiId, Object, PeerNiId};
 use crate::probe_kind::ProbeKind;
@@ -7,12 +7,12 @@ use crate::recovery::Due;
 use crate::terms::Path;
 use lnd_core::id::Nid;
 
-/// A recovery ping. It owns what it needs by value (R50): it stays good whatever becomes of the
-/// interface meanwhile, and an answer to an older one is recognised.
+/// A recovery ping. It owns its data by value (R50): it stays valid if the interface changes, and
+/// an answer to an older one is recognised.
 #[derive(Debug, PartialEq, Eq)]
-#[must_use = "its answer is to be told"]
+#[must_use = "its answer must be reported"]
 pub struct Ping {
-    /// Whom: one of ours pings itself.
+    /// The target; a local interface pings itself.
     pub object: Object,
     /// Its address.
     pub nid: Nid,
@@ -23,44 +23,44 @@ pub struct Ping {
 
 /// A liveness probe.
 #[derive(Debug, PartialEq, Eq)]
-#[must_use = "its end is to be told"]
+#[must_use = "its end must be reported"]
 pub struct Probe {
-    /// Of whom.
+    /// The target.
     pub peer_ni: PeerNiId,
     /// Its address.
     pub nid: Nid,
-    /// By which operation.
+    /// The operation.
     pub kind: ProbeKind,
     pub(super) generation: u32,
 }
 
 /// An attempt to connect.
 #[derive(Debug, PartialEq, Eq)]
-#[must_use = "its end is to be told"]
+#[must_use = "its end must be reported"]
 pub struct Connect {
-    /// To whom.
+    /// The target.
     pub peer_ni: PeerNiId,
     /// Its address.
     pub nid: Nid,
     pub(super) generation: u32,
 }
 
-/// What the host is to do.
+/// An action for the host.
 #[derive(Debug, PartialEq, Eq)]
-#[must_use = "an action is to be done"]
+#[must_use = "an action must be performed"]
 pub enum Action {
-    /// Ping, and tell by [`Health::answered`].
+    /// Ping, and report through [`Health::answered`].
     Ping(Ping),
-    /// Probe, and tell by [`Health::probed`].
+    /// Probe, and report through [`Health::probed`].
     Probe(Probe),
-    /// Connect, and tell by [`Health::connected`].
+    /// Connect, and report through [`Health::connected`].
     Connect(Connect),
 }
 
 macro_rules! cookie {
     ($name:ident) => {
         impl $name {
-            /// Names this one for [`Health`], wherever the value itself cannot be kept: its index
+            /// Names this action for [`Health`] where the value itself cannot be kept: its index
             /// and generation.
             pub const fn cookie(&self) -> u64 {
                 (self.generation as u64) << 32 | self.peer_ni.raw() as u64
@@ -77,7 +77,7 @@ cookie!(Probe);
 cookie!(Connect);
 
 impl Ping {
-    /// Our interface that it goes out over.
+    /// The local interface from which it is sent.
     pub const fn via(&self) -> Option<NiId> {
         match self.path {
             Some(path) => Some(path.local),
@@ -86,11 +86,11 @@ impl Ping {
     }
 }
 
-/// What a queue has to offer.
+/// The result of polling a queue.
 pub(super) enum Found {
     /// Nothing is due.
     None,
-    /// An entry was due, and needs nothing.
+    /// An entry was due, and needs no action.
     Spared,
     Action(Action),
 }

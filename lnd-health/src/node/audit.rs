@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! What must hold at any time, checked over all tables: for tests, models and a debug call.
+//! Invariants that hold at any time, checked over all tables: for tests, models and a debug call.
 
 use super::Health;
 use crate::ids::{NiId, Object, PeerId, PeerNiId};
 use crate::standing::NiStatus;
 
-/// A rule that does not hold.
+/// A broken invariant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BrokenHealth {
-    /// An interface that is not well is not in the recovery queue, or one that is well is.
+    /// An interface without full health is not in the recovery queue, or a healthy one is.
     Recovery(Object),
     /// The recovery queue has entries that belong to no interface.
     RecoveryCount,
     /// Health and status contradict the thresholds.
     Status(Object),
-    /// A peer's list of interfaces is not what it says.
+    /// A peer's list of interfaces is inconsistent.
     List(PeerId),
 }
 
 impl Health<'_> {
-    /// Checks the tables. Walks all of them.
+    /// Checks the tables as a whole.
     ///
     /// # Errors
-    /// The first rule found broken.
+    /// The first broken invariant.
     pub fn audit(&self) -> Result<(), BrokenHealth> {
         let locals = (0..).zip(self.locals.iter());
         let locals = locals.filter_map(|(n, ni)| NiId::of(n, ni.generation)).map(Object::Local);
@@ -40,7 +40,8 @@ impl Health<'_> {
                 return Err(BrokenHealth::Status(object));
             }
             let waits = self.recovery.due(self.place(object)).is_some();
-            // An interface that was given up, or that LNet does not ping, is neither.
+            // An interface whose recovery has stopped, or that LNet does not ping, is in neither
+            // state.
             let given_up = self.config.recovery_limit.as_nanos() > 0 || self.stopping;
             let must = !given_up && !self.is_stranger(object, ni);
             if waits && ni.is_well() || must && !waits && !ni.is_well() {

@@ -6,11 +6,10 @@ use crate::attempts::Attempts;
 use crate::select::{select, Choice, Distance, NoPath, Wanted};
 
 impl Health<'_> {
-    /// Chooses the path of a message's next try, and says why. Changes nothing: asked twice, it
-    /// answers the same (R52).
+    /// Selects the path of a message's next try, with its reasons. It has no effect: a second call
+    /// returns the same (R52).
     ///
-    /// # Errors
-    /// There is none; then [`give_up`](Self::give_up).
+    /// There is no path; call [`give_up`](Self::give_up).
     pub fn choose(&self, attempts: &Attempts, distances: &[Distance]) -> Result<Choice, NoPath> {
         let peer = self.peer(attempts.peer()).ok_or(NoPath::Unknown)?;
         let wanted = Wanted {

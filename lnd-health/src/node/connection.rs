@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Connections to peers' interfaces: attempts that are due, and how they ended (R68).
+//! Connections to peers' interfaces: attempts that are due, and their ends (R68).
 
 use super::action::{Action, Connect, Found};
 use super::tally::HealthCounter;
@@ -23,7 +23,7 @@ impl Health<'_> {
         Found::Action(Action::Connect(Connect { peer_ni, nid, generation: due.generation }))
     }
 
-    /// How an attempt to connect ended. Returns `false` if it is stale.
+    /// Reports the end of an attempt to connect. Returns `false` if it is stale.
     pub fn connected(&mut self, now: Instant, attempt: Connect, how: Connected) -> bool {
         if !self.knows(Object::Peer(attempt.peer_ni)) {
             return false;
@@ -36,22 +36,21 @@ impl Health<'_> {
         current
     }
 
-    /// The connection to a peer's interface was lost: it is made again, within the budget.
+    /// The connection to a peer's interface was lost: health connects again, within the budget.
     pub fn connection_lost(&mut self, now: Instant, id: PeerNiId) {
         if self.knows(Object::Peer(id)) && !self.stopping {
             self.reconnect.lost(now, &mut self.jitter, id.raw());
         }
     }
 
-    /// There is a connection to a peer's interface, or nobody wants one any longer.
+    /// A peer's interface is connected, or needs no connection any longer.
     pub fn connection_settled(&mut self, id: PeerNiId) {
         if self.knows(Object::Peer(id)) {
             self.reconnect.settled(id.raw());
         }
     }
 
-    /// What stands in the way of sending to a peer's interface; nothing does to one that is not
-    /// known.
+    /// The state of the connection to a peer's interface; `Up` for an unknown one.
     pub fn connection(&self, id: PeerNiId) -> Connectivity {
         self.peer_ni(id).map_or(Connectivity::Up, |_| self.reconnect.connection(id.raw()))
     }

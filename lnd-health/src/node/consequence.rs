@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! What the end of a try means for the message and for the interfaces (S4-5 to S4-18).
+//! The consequence of a try's end for the message and for the interfaces (S4-5 to S4-18).
 
 use super::{End, Health, WhyEnded};
 use crate::attempts::Attempts;
@@ -13,7 +13,7 @@ use lnd_core::time::Instant;
 use lnd_core::transfer::{Delivery, HealthClass as Class};
 
 impl Health<'_> {
-    /// What to do, and why the message ends here; `NoPath` means that it does not.
+    /// The consequence, and why the message ends here; `NoPath` means that it does not end.
     pub(super) fn consequence(
         &self,
         now: Instant,
@@ -28,8 +28,7 @@ impl Health<'_> {
         let situation = Situation {
             charge: end.charge,
             delivery,
-            // What was sent before the first handshake is known to us may have reached any
-            // incarnation.
+            // A try before the first handshake may have reached any incarnation.
             suppressed: attempts.number.is_some()
                 && attempts.acquainted
                 && peer.is_some_and(|p| p.starts == attempts.starts),

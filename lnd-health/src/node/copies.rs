@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Second copies (R45): whose incarnations are known, what goes with a message, and what has arrived.
+//! Duplicates (R45): known incarnations, the stamps of messages, and received messages.
 
 use super::memory::{Remembered, Start};
 use super::tally::HealthCounter;
@@ -10,11 +10,11 @@ use crate::ids::PeerId;
 use lnd_core::id::{Incarnation, Nid};
 
 impl Health<'_> {
-    /// A handshake with the peer has shown its incarnation: the driver reports it as good, so that it
-    /// has answered. To be called for each such report, in their order, before anything that belongs
-    /// to that incarnation, once the peer has an interface. A new incarnation has received nothing;
-    /// what may have reached a former one is not sent to it. A late report of a former incarnation
-    /// changes nothing. Returns whether it is a new incarnation.
+    /// A handshake with the peer has shown its incarnation: the driver reports the peer as good, so
+    /// it has answered. Call it for each such report, in order, before any other call about that
+    /// incarnation, once the peer has an interface. A new incarnation has received nothing; a
+    /// message that may have reached an earlier one is not sent to it. A delayed report of an
+    /// earlier incarnation has no effect. Returns whether it is a new incarnation.
     pub fn peer_incarnation(&mut self, id: PeerId, incarnation: Incarnation) -> bool {
         let Some(peer) = self.peer_mut(id).filter(|peer| peer.interfaces > 0) else { return false };
         match peer.memory().starts(incarnation) {
@@ -23,7 +23,7 @@ impl Health<'_> {
                 self.tally.count(HealthCounter::StaleStamps);
                 false
             }
-            // Numbers that were given before the first handshake go on: they belong to no other
+            // Numbers assigned before the first handshake stay valid: they belong to no other
             // incarnation.
             Start::First => true,
             Start::Anew => {
@@ -33,8 +33,8 @@ impl Health<'_> {
         }
     }
 
-    /// What goes into the header of a message's try, to be asked after [`begin`](Self::begin);
-    /// `None`: the message has no number, and is not sent again when in doubt.
+    /// The stamp for the header of a message's try; call it after [`begin`](Self::begin). `None`:
+    /// the message has no number, and is not resent if it may have arrived.
     pub fn stamp(&self, attempts: &Attempts) -> Option<Stamp> {
         let (from, number) = (self.config.incarnation?, attempts.number()?);
         let peer = self.peer(attempts.peer())?;
@@ -42,9 +42,9 @@ impl Health<'_> {
         Some(Stamp { from, to, number })
     }
 
-    /// A message with a stamp has arrived from a peer (R45). After [`WindowCheck::First`] its end is
-    /// to be reported by [`received`](Self::message_received) or
-    /// [`not received`](Self::message_not_received); until then other copies are refused.
+    /// A message with a stamp has arrived from a peer (R45). After [`WindowCheck::First`] report
+    /// its end through [`received`](Self::message_received) or [`not
+    /// received`](Self::message_not_received). Until then other copies are refused.
     pub fn arrived(&mut self, id: PeerId, stamp: Stamp) -> WindowCheck {
         let check = match self.memory_of(id, stamp) {
             Some(memory) => memory.window().arrive(stamp.number),
@@ -59,19 +59,19 @@ impl Health<'_> {
         check
     }
 
-    /// What has arrived as the first copy was received by the upper layer: other copies are second
-    /// copies from now on. Returns whether it was coming.
+    /// A first copy was received by the upper layer: other copies are duplicates from now on.
+    /// Returns whether it was coming.
     pub fn message_received(&mut self, id: PeerId, stamp: Stamp) -> bool {
         self.memory_of(id, stamp).is_some_and(|memory| memory.window().received(stamp.number))
     }
 
-    /// What has arrived as the first copy was not received: its payload did not come, or the upper
-    /// layer has refused it. Another copy is the first from now on. Returns whether it was coming.
+    /// A first copy was not received: its payload did not arrive, or the upper layer has refused
+    /// it. The next copy is the first again. Returns whether it was coming.
     pub fn message_not_received(&mut self, id: PeerId, stamp: Stamp) -> bool {
         self.memory_of(id, stamp).is_some_and(|memory| memory.window().not_received(stamp.number))
     }
 
-    /// The memory that a stamp is about, if it is of the peer's present incarnation and for ours.
+    /// The stored state for a stamp, if it is from the peer's current incarnation and for ours.
     fn memory_of(&mut self, id: PeerId, stamp: Stamp) -> Option<&mut Remembered> {
         let own = self.config.incarnation;
         let memory = self.peer_mut(id).filter(|peer| peer.interfaces > 0)?.memory();
@@ -79,7 +79,7 @@ impl Health<'_> {
         (memory.incarnation() == Some(stamp.from) && for_us).then_some(memory)
     }
 
-    /// A peer has got an address: it may be a node that was removed before.
+    /// A peer has an address: it may be a node that was removed before.
     pub(super) fn identify(&mut self, id: PeerId, nid: Nid) {
         let Some(peer) = self.peers.get_mut(id.index()) else { return };
         peer.nid = peer.nid.or(Some(nid));
@@ -90,8 +90,8 @@ impl Health<'_> {
             peer.identified = true;
             return;
         }
-        // One that was removed has another entry by now. The two change places, so that neither
-        // node is forgotten.
+        // A removed node has another entry now. The two exchange places, so that neither node's
+        // state is lost.
         let other = self.peers.iter_mut().find(|other| !other.used && other.memory.is_of(nid));
         let Some(memory) = other.map(|other| other.memory) else { return };
         let Some(peer) = self.peers.get_mut(id.index()) else { return };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Creation over memory that the caller gives (R61).
+//! Creation in the caller's memory (R61).
 
 use super::peers::Peer;
 use super::tally::Tally;
@@ -45,7 +45,7 @@ impl HealthConfig {
 }
 
 impl<'m> Health<'m> {
-    /// A node's health, without interfaces and peers yet, at the time `now`.
+    /// A node's health, without interfaces and peers, at the time `now`.
     ///
     /// # Errors
     /// A configuration that [`HealthConfig::check`] refuses, or less memory than
@@ -98,7 +98,7 @@ impl<'m> Health<'m> {
     }
 }
 
-/// The list of unused entries at the start: each leads to the one after it.
+/// The list of unused entries at the start: each links to the one after it.
 const fn after(index: usize, count: usize) -> u32 {
     if index + 1 < count {
         index as u32 + 1

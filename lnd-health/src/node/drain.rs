@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Maintenance and shutdown: nothing new, and what is left.
+//! Maintenance and shutdown: no new messages, and how many remain.
 
 use super::Health;
 use crate::ids::{NiId, Object, PeerId};
@@ -7,15 +7,15 @@ use crate::journal::Evidence;
 use lnd_core::time::Instant;
 
 impl Health<'_> {
-    /// Takes one of our interfaces out of use for maintenance, or back into it. What is on its way
-    /// ends as usual; nothing new is sent over it. Its health is not touched. It is drained once it has
+    /// Takes a local interface out of use for maintenance, or back into use. Messages under way end
+    /// as usual; no new one is sent over it. Its health does not change. It is drained once it has
     /// no message [in flight](crate::Ni::in_flight).
     pub fn drain_local(&mut self, now: Instant, id: NiId, drain: bool) {
         self.drain(now, Object::Local(id), drain);
     }
 
-    /// The same for all interfaces that a peer has now. Its [journeys](super::Peer::journeys) count
-    /// messages between two tries too.
+    /// The same for all current interfaces of a peer. [`Peer::attempts`](super::Peer::attempts)
+    /// also counts messages between two tries.
     pub fn drain_peer(&mut self, now: Instant, id: PeerId, drain: bool) {
         let mut next = self.peer_mut(id).map_or(crate::ids::NONE, |peer| peer.first);
         for _ in 0..crate::ids::MAX_PEER_NIS {
@@ -26,8 +26,8 @@ impl Health<'_> {
         }
     }
 
-    /// Begins the node's shutdown: no more pings, probes, connections and resends; the queues are
-    /// emptied, and answers that still come are stale. Messages end as they do.
+    /// Begins the node's shutdown: no more pings, probes, connections and resends. The queues are
+    /// emptied, and later answers are stale. Messages end as usual.
     pub fn shut_down(&mut self) {
         self.stopping = true;
         for _ in 0..self.recovery.len() {
@@ -39,7 +39,7 @@ impl Health<'_> {
         }
     }
 
-    /// Messages still on their way from this node, also those between two tries.
+    /// Messages of this node under way, including those between two tries.
     pub fn remaining(&self) -> u32 {
         let attempts = self.peers.iter().filter(|peer| peer.used).map(|peer| peer.attempts);
         attempts.fold(0, u32::saturating_add)

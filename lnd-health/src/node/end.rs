@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! How a try ends, and what becomes of its message.
+//! The end of a try, and how its message continues.
 
 use crate::attempts::Attempts;
 use crate::charge::{Charge, Refusal};
@@ -7,21 +7,21 @@ use crate::select::NoPath;
 use lnd_core::time::Instant;
 use lnd_core::transfer::{Cause, Delivery, HealthClass as Class, Status};
 
-/// How one try ended.
+/// The end of one try.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct End {
     /// Its health class.
     pub class: Class,
     /// What is known of its delivery.
     pub delivery: Delivery,
-    /// Whom it costs health; `None`: what its class says.
+    /// The interface that it charges; `None`: by its class.
     pub charge: Option<Charge>,
-    /// Whether repeating it could help: a refusal by the upper layer or an error of the protocol is
-    /// not cured by another path.
+    /// Whether a resend could help: another path does not cure a refusal by the upper layer or a
+    /// protocol error.
     pub curable: bool,
-    /// This node itself took it back: it costs no health.
+    /// This node itself withdrew it: it costs no health.
     pub withdrawn: bool,
-    /// It found no room, which there is again soon.
+    /// It found no room, which is soon available again.
     pub full: bool,
 }
 
@@ -36,12 +36,12 @@ impl End {
         full: false,
     };
 
-    /// A failure with a class, of which nothing more is known than that another try may help.
+    /// A failure with a class, without further knowledge: another try may help.
     pub const fn failed(class: Class, delivery: Delivery) -> Self {
         Self { class, delivery, charge: None, curable: true, withdrawn: false, full: false }
     }
 
-    /// The end that a final status of `lnd-core` tells of.
+    /// The end for a final status of `lnd-core`.
     pub const fn of(status: &Status) -> Self {
         let (curable, withdrawn) = match status.evidence {
             Some((Cause::Shutdown | Cause::Withdrawn, _)) => (false, true),
@@ -57,7 +57,7 @@ impl End {
     }
 }
 
-/// An end of which nothing more is known than its class.
+/// An end of which only the class is known.
 impl From<Class> for End {
     fn from(class: Class) -> Self {
         match class {
@@ -79,16 +79,16 @@ impl From<Refusal> for End {
     }
 }
 
-/// Why a message was not tried again.
+/// Why a message was not resent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum WhyEnded {
     /// It was delivered.
     Delivered,
-    /// Its class or its owner does not allow it, or another path could not help.
+    /// Its class or its owner does not allow a resend, or another path would not help.
     NotResendable,
-    /// It may have arrived, and the receiver could not recognise a second copy (R45).
+    /// It may have arrived, and the receiver would not recognise a duplicate (R45).
     MayHaveArrived,
-    /// As many tries as the operator's limit allows were made.
+    /// The operator's limit of tries is reached.
     Tries,
     /// Its deadline has passed (S4-20), or leaves no time for another try.
     Deadline,
@@ -102,11 +102,11 @@ impl From<NoPath> for WhyEnded {
     }
 }
 
-/// The end of a message, which is reported up once.
+/// The end of a message, which is reported to the upper layer once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[must_use = "the upper layer is to hear of it"]
+#[must_use = "the upper layer must receive it"]
 pub struct Ended {
-    /// The caller's name for it.
+    /// The caller's value for it.
     pub cookie: u64,
     /// The class of its last try; [`Class::Ok`] if and only if it was delivered.
     pub class: Class,
@@ -114,18 +114,19 @@ pub struct Ended {
     pub delivery: Delivery,
     /// Tries made.
     pub tries: u32,
-    /// Why it was not tried again.
+    /// Why it was not resent.
     pub why: WhyEnded,
 }
 
-/// What becomes of a message after a try.
+/// How a message continues after a try.
 #[derive(Debug, PartialEq, Eq)]
 #[must_use = "the message goes on, or its end is reported"]
 pub enum Next {
-    /// It is to be tried again: [`choose`](crate::Health::choose) finds its next path.
+    /// It is resent: [`choose`](crate::Health::choose) selects its next path.
     Again(Attempts),
-    /// It is to be tried again at this time, no sooner: every path was tried a moment ago (S4-19).
-    /// [`HealthClass::next_try`](crate::Health::next_try) says if an interface's recovery has made it sooner.
+    /// It is resent at this time, no sooner: every path has just been tried (S4-19).
+    /// [`Health::next_try`](crate::Health::next_try) returns an earlier time after an interface's
+    /// recovery.
     Later(Attempts, Instant),
     /// It has ended.
     Ended(Ended),

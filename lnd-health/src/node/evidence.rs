@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Evidence changes health: the one place where it does, and where it is journaled.
+//! Evidence changes health: the one place of the change and of its journal entry.
 
 use super::tally::HealthCounter;
 use super::Health;
@@ -14,8 +14,8 @@ use crate::value::HealthValue;
 use lnd_core::time::Instant;
 
 impl Health<'_> {
-    /// Something was received from a peer's interface, over one of ours if it is known which: both
-    /// serve well, and the peer lives.
+    /// A message arrived from a peer's interface, over a local one if it is known: both serve well,
+    /// and the peer is up.
     pub fn received(&mut self, now: Instant, from: PeerNiId, over: Option<NiId>) {
         self.heard(now, from);
         let router = self.config.routing || self.is_router(from);
@@ -29,8 +29,8 @@ impl Health<'_> {
         }
     }
 
-    /// A response did not come in time: the next hop is to blame, as there is no evidence of
-    /// anything beyond it (R54). Other ends of a tracker change nothing.
+    /// A response did not arrive in time: the next hop is charged, because there is no evidence
+    /// about anything beyond it (R54). Other ends of a tracker have no effect.
     pub fn no_response(&mut self, now: Instant, end: TrackEnd, message: u64) {
         if let TrackEnd::Expired { path } = end {
             self.tally.count(HealthCounter::NoResponse);
@@ -39,13 +39,14 @@ impl Health<'_> {
         }
     }
 
-    /// The fabric reports that one of our interfaces is unusable, or usable again (S4-3). What is
-    /// queued on it is for the driver to end.
+    /// The fabric reports that a local interface is unusable, or usable again (S4-3). The driver
+    /// ends what is queued on it.
     ///
-    /// In the seed's profile a report marks it down and queues it, and it is pinged until it answers
-    /// (S4-6 to S4-8); the answer gives back the health that it had before. "Usable again" makes the
-    /// next ping due at once. A host that reports failures only leaves it to the pings. LNet's
-    /// profile ranks it last until it is usable again, and touches no health.
+    /// In the seed's profile a report marks the interface down and queues it, and it is pinged
+    /// until it answers (S4-6 to S4-8). The answer restores the health from before the report.
+    /// "Usable again" makes the next ping due at once. A host that reports only failures relies on
+    /// the pings. LNet's profile ranks the interface last until it is usable again, and does not
+    /// change its health.
     pub fn fatal(&mut self, now: Instant, id: NiId, fatal: bool) {
         let object = Object::Local(id);
         let marks = matches!(self.config.profile, Profile::Seed);
@@ -63,7 +64,7 @@ impl Health<'_> {
         self.changed(now, object, &before, &after, Evidence::Fabric, 0);
         let place = self.place(object);
         match (fatal, marks) {
-            // A ping that went out before the report says nothing of what comes after it.
+            // A ping from before the report is no evidence about the time after it.
             (true, true) => {
                 self.recovery.leave(place);
                 self.enqueue(now, object);
@@ -73,7 +74,7 @@ impl Health<'_> {
         }
     }
 
-    /// One of our interfaces has answered its ping: a report of the fabric is over.
+    /// A local interface has answered its ping: a report of the fabric is over.
     pub(super) fn answers_again(&mut self, now: Instant, object: Object) {
         if !matches!(object, Object::Local(_)) {
             return;
@@ -92,7 +93,7 @@ impl Health<'_> {
         self.change(now, object, health, Evidence::Operator, 0);
     }
 
-    /// Marks an interface for what has happened. Constant time.
+    /// Changes an interface's health on evidence. Constant time.
     pub(super) fn mark(
         &mut self,
         now: Instant,
@@ -161,7 +162,8 @@ impl Health<'_> {
         }
     }
 
-    /// What is not well is in the recovery queue, and what is well is not (S4-8, S4-13).
+    /// Keeps the recovery queue consistent: an interface is in it if and only if it is not healthy
+    /// (S4-8, S4-13).
     pub(super) fn enqueue(&mut self, now: Instant, object: Object) {
         let Some(ni) = self.ni(object) else { return };
         let (well, stranger) = (ni.is_well(), self.is_stranger(object, ni));
@@ -176,15 +178,15 @@ impl Health<'_> {
         }
     }
 
-    /// LNet pings no peer that it never heard of. The seed's profile must: it uses nothing that is
-    /// down, so nobody else would find out.
+    /// LNet pings no peer that it never heard. The seed's profile must: it uses no interface that
+    /// is down, so no message would show a recovery.
     pub(super) const fn is_stranger(&self, object: Object, ni: &Ni) -> bool {
         matches!(object, Object::Peer(_))
             && matches!(ni.aliveness().0, Aliveness::Unknown)
             && matches!(self.config.profile, Profile::LnetCompat)
     }
 
-    /// A peer's interface was heard of. The caller sees to it that it is queued if it is not well.
+    /// A message arrived from a peer's interface. The caller queues it if it is not healthy.
     pub(super) fn heard(&mut self, now: Instant, from: PeerNiId) {
         let place = self.place(Object::Peer(from));
         let Some(ni) = self.ni_mut(Object::Peer(from)) else { return };

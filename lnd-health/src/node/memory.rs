@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! What is remembered of a node across a removal: incarnations, and which of its messages have
+//! The state of a node that survives its removal: incarnations, and which of its messages have
 //! arrived (R45).
 //!
-//! A peer that is removed and added again may have copies on their way. So its entry keeps what was
-//! learned, under the peer's first address, until the entry is needed for another node. Entries are
-//! used again in the order in which they became free.
+//! A peer that is removed and added again may have copies under way. So its entry keeps this state
+//! under the peer's first address, until another node needs the entry. Entries are reused in the
+//! order in which they became free.
 
 use crate::dedup::DedupWindow;
 use lnd_core::id::{Incarnation, Nid};
 
-/// Former incarnations that are told from new ones.
+/// Number of former incarnations that are stored.
 const FORMER: usize = 4;
 
-/// What is remembered.
+/// The stored state.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Remembered {
     /// The address that names the node, if one was added.
     nid: Option<Nid>,
     incarnation: Option<Incarnation>,
-    /// The last incarnations before it, the oldest to be overwritten at `oldest`.
+    /// The incarnations before it; the oldest is at `oldest` and overwritten first.
     former: [Option<Incarnation>; FORMER],
     oldest: u8,
     window: DedupWindow,
@@ -34,22 +34,22 @@ impl Remembered {
         self.incarnation
     }
 
-    /// Whether it is worth keeping.
+    /// Whether there is state to keep.
     pub const fn is_known(&self) -> bool {
         self.incarnation.is_some()
     }
 
-    /// Whether it is of the node with this address.
+    /// Whether it is the state of the node with this address.
     pub fn is_of(&self, nid: Nid) -> bool {
         self.is_known() && self.nid == Some(nid)
     }
 
-    /// The window of the present incarnation's numbers.
+    /// The window of the current incarnation's numbers.
     pub fn window(&mut self) -> &mut DedupWindow {
         &mut self.window
     }
 
-    /// The node is in this incarnation.
+    /// Records the node's current incarnation.
     pub fn starts(&mut self, new: Incarnation) -> Start {
         if self.incarnation == Some(new) {
             return Start::Known;
@@ -70,13 +70,13 @@ impl Remembered {
     }
 }
 
-/// What a handshake has shown.
+/// The result of a handshake.
 pub(super) enum Start {
-    /// The incarnation that is known already.
+    /// The known incarnation.
     Known,
-    /// One that is over: the handshake was on its way for long.
+    /// A former one: the handshake was delayed.
     Late,
-    /// The first one that we hear of.
+    /// The first one.
     First,
     /// A new one.
     Anew,

@@ -14,14 +14,13 @@ use lnd_core::time::Instant;
 use lnd_core::transfer::{Delivery, HealthClass as Class};
 
 impl Health<'_> {
-    /// Opens a message's journey to a peer; `None` if there is no such peer. It must come to an
-    /// end through [`outcome`](Self::outcome), [`refused`](Self::refused) or
-    /// [`give_up`](Self::give_up).
+    /// Opens a message to a peer; `None` if there is no such peer. [`outcome`](Self::outcome),
+    /// [`refused`](Self::refused) or [`give_up`](Self::give_up) must end it.
     pub fn open(&mut self, to: PeerId, terms: Terms) -> Option<Attempts> {
         let own = self.config.incarnation.is_some();
         let peer = self.peer_mut(to)?;
         let mut attempts = Attempts::new(to, terms);
-        // Without a number it can still be sent, just not again when in doubt.
+        // Without a number it can be sent, but not resent if it may have arrived.
         let numbered = own && attempts.suppress && peer.settings.suppresses;
         attempts.number = if numbered { peer.numbers.give() } else { None };
         attempts.starts = peer.starts;
@@ -29,10 +28,10 @@ impl Health<'_> {
         Some(attempts)
     }
 
-    /// A try begins over the chosen path. Returns `false` if the deadline has passed (S4-20,
-    /// LU-16303), a try is under way already, this node shuts down, or the peer has started anew
-    /// after a try that may have reached its former incarnation: then [`give_up`](Self::give_up). It also
-    /// returns `false`, and changes nothing, before [`next_try`](Self::next_try): then wait.
+    /// Begins a try over the chosen path. Returns `false` if the deadline has passed (S4-20,
+    /// LU-16303), a try is under way, this node shuts down, or the peer has restarted after a try
+    /// that may have reached its former incarnation: then [`give_up`](Self::give_up). It also
+    /// returns `false`, without an effect, before [`next_try`](Self::next_try): then wait.
     pub fn begin(&mut self, now: Instant, attempts: &mut Attempts, choice: &Choice) -> bool {
         let resend = attempts.tries() > 0;
         if resend && (now < self.next_try(attempts) || self.stopping) {
@@ -45,8 +44,8 @@ impl Health<'_> {
         if former && uncertain || !attempts.begin(now, choice.path) {
             return false;
         }
-        // If the peer has started anew, nothing has arrived: the number is as good for the new
-        // incarnation, to which it was not given.
+        // If the peer has restarted, nothing has arrived: the number is valid for the new
+        // incarnation too, because that one has not seen it.
         (attempts.starts, attempts.acquainted) = (starts, acquainted);
         self.tally.count(HealthCounter::Tries);
         if attempts.tries() > 1 {
@@ -76,25 +75,24 @@ impl Health<'_> {
         true
     }
 
-    /// A try has ended: marks the interfaces, and either ends the message or hands it back.
+    /// Ends a try: changes the interfaces' health, and either ends the message or returns it.
     pub fn outcome(&mut self, now: Instant, attempts: Attempts, end: End) -> Next {
         let evidence = Evidence::Message(end.class);
-        // LNet goes by the class alone.
+        // LNet uses the class alone.
         let seed = self.config.profile == Profile::Seed;
         let end = End { charge: end.charge.filter(|_| seed), ..end };
         self.ended_try(now, attempts, end, evidence)
     }
 
-    /// A try was refused at the call (R46), which means what [`refusal`](crate::refusal) or
-    /// [`refusal_of_errno`](crate::refusal_of_errno) says.
+    /// Ends a try that was refused at the call (R46), with the meaning from
+    /// [`refusal`](crate::refusal) or [`refusal_of_errno`](crate::refusal_of_errno).
     pub fn refused(&mut self, now: Instant, attempts: Attempts, refusal: Refusal) -> Next {
         self.tally.count(HealthCounter::Refusals);
         let end = End::from(refusal);
         self.ended_try(now, attempts, end, Evidence::Refusal(end.class))
     }
 
-    /// Ends a message for which there is no path, or no time. If a try is under way nothing is known
-    /// of it.
+    /// Ends a message without a path or without time. The delivery of a try under way is unknown.
     pub fn give_up(&mut self, mut attempts: Attempts, why: impl Into<WhyEnded>) -> Ended {
         let class = attempts.last_class().unwrap_or(Class::LocalNoRoute);
         let mut delivery = Delivery::NotDelivered;
@@ -118,7 +116,7 @@ impl Health<'_> {
         evidence: Evidence,
     ) -> Next {
         let Some(path) = attempts.last_path().filter(|_| attempts.under_way) else {
-            // No try was under way: the caller's error, but the message must not be lost for it.
+            // No try was under way: the caller's error, but the message must still end.
             return Next::Ended(self.give_up(attempts, NoPath::Unknown));
         };
         self.landed(&attempts);
@@ -134,12 +132,12 @@ impl Health<'_> {
             };
             let why = match found {
                 Ok(_) => return Next::Again(attempts),
-                // S4-19: there are paths, and all have failed a moment ago.
+                // S4-19: there are paths, and all have just failed.
                 Err(NoPath::Tried) => match self.pause(now, &mut attempts, end.full) {
                     Some(at) => return Next::Later(attempts, at),
                     None => WhyEnded::Deadline,
                 },
-                // S4-10, S4-15, S4-18: there is none that could be used.
+                // S4-10, S4-15, S4-18: no path is usable.
                 Err(none) => WhyEnded::NoPath(none),
             };
             return Next::Ended(self.close(attempts, end.class, delivery, why));
@@ -147,7 +145,7 @@ impl Health<'_> {
         Next::Ended(self.close(attempts, end.class, delivery, why))
     }
 
-    /// The try no longer holds its interfaces.
+    /// The try no longer counts as in flight on its interfaces.
     fn landed(&mut self, attempts: &Attempts) {
         let Some(path) = attempts.last_path() else { return };
         for object in path.ends() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! One node's health: the parts put together, so that a host has few things to call.
+//! One node's health: all parts behind one small interface for a host.
 
 mod act;
 mod action;
@@ -44,8 +44,8 @@ pub use tally::{HealthCounter, Tally};
 /// The health of one node's interfaces and of its peers'. Context: its owner's, one at a time.
 ///
 /// A message: [`open`](Self::open) → [`choose`](Self::choose) → [`begin`](Self::begin) → send →
-/// [`outcome`](Self::outcome) or [`refused`](Self::refused), which either ends it or hands it back
-/// for another try. Time: [`next_action`](Self::next_action) until `None`, again at
+/// [`outcome`](Self::outcome) or [`refused`](Self::refused), which either ends it or returns it for
+/// another try. Time: [`next_action`](Self::next_action) until `None`, again at
 /// [`next_deadline`](Self::next_deadline).
 #[derive(Debug)]
 pub struct Health<'m> {
@@ -57,7 +57,7 @@ pub struct Health<'m> {
     nets: [Net; MAX_NETS],
     /// Heads of the lists of unused entries.
     free_peer: u32,
-    /// The list's tail: entries of peers are used again in the order in which they became free.
+    /// The list's tail: peers' entries are reused in the order in which they became free.
     last_free_peer: u32,
     free_peer_ni: u32,
     journal: Journal<'m>,
@@ -67,15 +67,15 @@ pub struct Health<'m> {
     reconnect: Reconnect<'m>,
     allowance: Allowance,
     jitter: Jitter,
-    /// Whether a peer was removed of which something is remembered.
+    /// Whether the state of a removed peer is stored.
     remembers: bool,
     /// The epoch of numbers for the next peer that is added.
     epoch: u32,
     /// Number of the next selection.
     turn: u32,
-    /// Interfaces that have come up again: a pause is over for who waits for one.
+    /// Interfaces that have come up again: each ends the pauses that wait for one.
     recoveries: u32,
-    /// Which queue is asked first next time.
+    /// The queue that is polled first next time.
     poll_turn: u8,
     stopping: bool,
     tally: Tally,
@@ -87,7 +87,7 @@ impl<'m> Health<'m> {
         &self.config
     }
 
-    /// One of our interfaces.
+    /// A local interface.
     pub fn local(&self, id: NiId) -> Option<&Ni> {
         self.locals.get(id.index()).filter(|ni| ni.nid.is_some() && id.is_of(ni.generation))
     }
@@ -102,7 +102,7 @@ impl<'m> Health<'m> {
         self.peers.get(id.index()).filter(|peer| peer.is_used() && id.is_of(peer.generation))
     }
 
-    /// An interface, ours or a peer's.
+    /// An interface, local or a peer's.
     pub fn ni(&self, object: Object) -> Option<&Ni> {
         match object {
             Object::Local(id) => self.local(id),
@@ -130,12 +130,12 @@ impl<'m> Health<'m> {
         &self.reconnect
     }
 
-    /// What was counted.
+    /// The counters.
     pub const fn tally(&self) -> &Tally {
         &self.tally
     }
 
-    /// What selection looks at.
+    /// The tables for selection.
     pub const fn view(&self) -> View<'_> {
         View {
             profile: self.config.profile,
@@ -148,7 +148,7 @@ impl<'m> Health<'m> {
         }
     }
 
-    /// An interface to change. A name that names nothing is counted.
+    /// An interface to change. A stale name is counted.
     fn ni_mut(&mut self, object: Object) -> Option<&mut Ni> {
         if !self.knows(object) {
             return None;
@@ -159,7 +159,7 @@ impl<'m> Health<'m> {
         }
     }
 
-    /// A peer to change. A name that names nothing is counted.
+    /// A peer to change. A stale name is counted.
     fn peer_mut(&mut self, id: PeerId) -> Option<&mut Peer> {
         if !self.knows_peer(id) {
             return None;
@@ -167,7 +167,7 @@ impl<'m> Health<'m> {
         self.peers.get_mut(id.index())
     }
 
-    /// Whether a name names a peer; one that does not is counted (R14).
+    /// Whether a name names a peer; a stale one is counted (R14).
     pub fn knows_peer(&mut self, id: PeerId) -> bool {
         let known = self.peer(id).is_some();
         if !known {
@@ -176,7 +176,7 @@ impl<'m> Health<'m> {
         known
     }
 
-    /// Whether a name names an interface; one that does not is counted (R14).
+    /// Whether a name names an interface; a stale one is counted (R14).
     pub fn knows(&mut self, object: Object) -> bool {
         let known = self.ni(object).is_some();
         if !known {
@@ -185,7 +185,7 @@ impl<'m> Health<'m> {
         known
     }
 
-    /// The name of the interface of ours that is in an entry now, for tables printed by index.
+    /// The name of the local interface that is in an entry now, for tables printed by index.
     pub(crate) fn local_at(&self, index: usize) -> Option<NiId> {
         let ni = self.locals.get(index).filter(|ni| ni.nid.is_some())?;
         NiId::of(index, ni.generation)
@@ -197,7 +197,7 @@ impl<'m> Health<'m> {
         Some((PeerNiId::of(index, ni.generation), ni.nid?))
     }
 
-    /// The object's place in the recovery queue: ours first.
+    /// The object's place in the recovery queue: local ones first.
     fn place(&self, object: Object) -> u32 {
         match object {
             Object::Local(id) => id.index() as u32,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! When a message is tried again: pauses between rounds, and the time that a try has (R37, S4-19).
+//! When a message is resent: pauses between rounds, and the time of a try (R37, S4-19).
 
 use super::tally::HealthCounter;
 use super::Health;
@@ -8,8 +8,9 @@ use crate::effect::Resend;
 use lnd_core::time::{Instant, Span};
 
 impl Health<'_> {
-    /// Until when a message pauses whose paths have all been tried; `None`: too little time is left
-    /// for another try. Half of what is left at most, so that long pauses do not cost a try.
+    /// The end of the pause of a message whose paths have all been tried; `None`: too little time
+    /// is left for another try. At most half of the time left, so that a long pause does not cost a
+    /// try.
     pub(super) fn pause(
         &mut self,
         now: Instant,
@@ -33,8 +34,8 @@ impl Health<'_> {
         Some(at)
     }
 
-    /// From when on a message's next try may begin: the end of its pause, or at once if an interface
-    /// has come up since the pause began. Context: any; constant time.
+    /// The earliest time of a message's next try: the end of its pause, or now if an interface has
+    /// come up since the pause began. Context: any; constant time.
     pub const fn next_try(&self, attempts: &Attempts) -> Instant {
         if attempts.recoveries == self.recoveries {
             attempts.not_before()
@@ -43,9 +44,9 @@ impl Health<'_> {
         }
     }
 
-    /// Until when a try that begins at `now` may take (R37), never beyond the deadline. With a limit
-    /// of resends each that is left has as much time; without one, a third of what is left, but at
-    /// least the shortest pause.
+    /// The time by which a try that begins at `now` should end (R37), never after the deadline.
+    /// With a limit of resends each remaining try has as much time; without one, a third of the
+    /// time left, but at least the shortest pause.
     pub fn slice(&self, now: Instant, attempts: &Attempts) -> Instant {
         let tries = attempts.tries().saturating_sub(u32::from(attempts.under_way()));
         let left = match self.config.resends() {

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Peers: what is kept for a node beside its interfaces.
+//! Peers: the state of a node beside its interfaces.
 
 use super::memory::Remembered;
 use crate::dedup::Numbers;
 use crate::ids::{NiId, Use, NONE};
 use lnd_core::id::{Incarnation, Nid};
 
-/// What the caller knows of a peer.
+/// The caller's settings of a peer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PeerSettings {
-    /// It routes: its interfaces stand for all that lies behind them.
+    /// It is a router: its interfaces stand for all nodes behind them.
     pub router: bool,
-    /// It recognises second copies by number (R45).
+    /// It recognises duplicates by their number (R45).
     pub suppresses: bool,
-    /// Without multi-rail: it knows us by this one interface.
+    /// Without multi-rail: it reaches this node through this one interface.
     pub bound: Option<NiId>,
 }
 
@@ -21,20 +21,20 @@ pub struct PeerSettings {
 #[derive(Clone, Copy, Debug)]
 pub struct Peer {
     pub(super) settings: PeerSettings,
-    /// Which use of the entry this is: names of earlier ones name nothing (R14).
+    /// The use of the entry: names of earlier uses name nothing (R14).
     pub(super) generation: Use,
     /// First of its interfaces, or next unused entry.
     pub(super) first: u32,
     pub(super) interfaces: u8,
     pub(super) used: bool,
-    /// Whether `memory` is this peer's. Until then it is that of the entry's last use, which may
-    /// turn out to be the same node.
+    /// Whether `memory` is this peer's. Until then it is that of the entry's last use, which may be
+    /// the same node.
     pub(super) identified: bool,
     /// Its first address.
     pub(super) nid: Option<Nid>,
-    /// Journeys open to it.
+    /// Messages open to it.
     pub(super) attempts: u32,
-    /// How many times it has been seen to start anew.
+    /// How many times it has restarted.
     pub(super) starts: u32,
     pub(super) memory: Remembered,
     pub(super) numbers: Numbers,
@@ -57,14 +57,14 @@ impl Peer {
         }
     }
 
-    /// The entry once it was removed, ready for its next use. What was learned of the node stays.
+    /// The entry after its removal, ready for its next use. The node's stored state stays.
     pub(super) const fn retired(self) -> Self {
         let mut peer = Self::unused(NONE);
         (peer.memory, peer.generation) = (self.memory, self.generation.next());
         peer
     }
 
-    /// A peer without interfaces, in this entry; its numbers are of a new epoch.
+    /// A peer without interfaces in this entry; its numbers have a new epoch.
     pub(super) const fn taken_up(self, settings: PeerSettings, epoch: u32) -> Self {
         let mut peer = Self::unused(NONE);
         (peer.settings, peer.generation, peer.used) = (settings, self.generation, true);
@@ -76,7 +76,7 @@ impl Peer {
         self.used
     }
 
-    /// What the caller said of it.
+    /// The caller's settings of it.
     pub const fn settings(&self) -> PeerSettings {
         self.settings
     }
@@ -86,12 +86,12 @@ impl Peer {
         self.interfaces
     }
 
-    /// Messages on their way to it.
+    /// Messages open to it.
     pub const fn attempts(&self) -> u32 {
         self.attempts
     }
 
-    /// Its present incarnation, as far as it is known.
+    /// Its current incarnation, if known.
     pub const fn incarnation(&self) -> Option<Incarnation> {
         if self.identified {
             self.memory.incarnation()
@@ -100,7 +100,7 @@ impl Peer {
         }
     }
 
-    /// What is known of the node. From now on the memory is this peer's.
+    /// The node's stored state. From now on it is this peer's.
     pub(super) fn memory(&mut self) -> &mut Remembered {
         if !self.identified {
             (self.memory, self.identified) = (Remembered::new(self.nid), true);

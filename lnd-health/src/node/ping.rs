@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Recovery pings: those that are due, and what their ends mean (S4-8, S4-13).
+//! Recovery pings: those that are due, and the effects of their ends (S4-8, S4-13).
 
 use super::action::{Action, Found, Ping};
 use super::tally::HealthCounter;
@@ -18,7 +18,7 @@ use lnd_core::transfer::{Delivery, HealthClass as Class};
 
 impl Health<'_> {
     pub(super) fn due_ping(&mut self, now: Instant) -> Found {
-        // R41: the time for which the host did not ask what is due is not held against an interface.
+        // R41: time in which the host did not call does not count against an interface.
         let late = self.recovery.next().map_or(Span::default(), |due| now.since(due));
         let untold = self.recovery.untold();
         let Some(due) = self.recovery.take_due(now, &mut self.jitter) else { return Found::None };
@@ -52,7 +52,7 @@ impl Health<'_> {
     }
 
     /// A path to a peer's interface that may be down. It counts as a use, so that the next ping
-    /// tries another one (A12's 218).
+    /// tries another path (A12's 218).
     fn ping_path(&mut self, id: PeerNiId) -> Option<Path> {
         let wanted = Wanted { destination: Some(id), recovery: true, ..Wanted::any(id) };
         let path = select(&self.view(), &wanted).ok()?.path;
@@ -64,9 +64,9 @@ impl Health<'_> {
         Some(path)
     }
 
-    /// How a recovery ping ended: [`Class::Ok`] is an answer, and a step of recovery. `end` is a
-    /// class, an [`End`] made of a status, or the [`Refusal`](crate::Refusal) of one that could not
-    /// be sent. A ping of which nothing is ever told does no harm: the next one follows.
+    /// Reports the end of a recovery ping: [`Class::Ok`] is an answer, and a step of recovery.
+    /// `end` is a class, an [`End`] of a status, or the [`Refusal`](crate::Refusal) of a ping that
+    /// could not be sent. A ping without a report does no harm: the next one follows.
     pub fn answered(&mut self, now: Instant, ping: Ping, end: impl Into<End>) {
         let End { class, charge, withdrawn, .. } = end.into();
         if !self.knows(ping.object) {
@@ -90,7 +90,8 @@ impl Health<'_> {
             }
         }
         let situation = Situation {
-            // A ping that waited for the credits of one who does not answer says nothing of ours.
+            // A ping that waited for the credits of a silent peer is no evidence about our
+            // interface.
             charge: match class {
                 Class::LocalTimeout => charge.or(Some(Charge::None)),
                 _ => charge,
@@ -101,8 +102,8 @@ impl Health<'_> {
             heard: answer,
             stopping: self.stopping || withdrawn,
             fatal: ping.via().and_then(|id| self.local(id)).is_some_and(Ni::is_fatal),
-            // Whom the ping was for is known to be ill: in the seed's profile a class that names
-            // nobody blames nobody else.
+            // The ping's target is known to be unhealthy: in the seed's profile a class that names
+            // no interface charges no other.
             many_local: false,
             ..Situation::PLAIN
         };

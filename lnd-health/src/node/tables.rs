@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Interfaces, peers, routes and policies come and go. Cold: bounded by the tables' sizes.
+//! Adds and removes interfaces, peers, routes and policies. Cold: bounded by the tables' sizes.
 
 use super::peers::PeerSettings;
 use super::tally::HealthCounter;
@@ -9,37 +9,37 @@ use crate::ni::Ni;
 use crate::select::{net_bit, Match, Net, Route, Rule};
 use lnd_core::id::Nid;
 
-/// A table has no room, or the thing exists already.
+/// Why an entry could not be added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Full {
     /// No entry is left.
     Table,
-    /// More networks than can be told apart.
+    /// No slot for another network is left.
     Networks,
-    /// The peer has as many interfaces as it can.
+    /// The peer has the most interfaces that a peer may have.
     PeerNis,
     /// There is no such peer or gateway.
     Unknown,
-    /// The address is known already.
+    /// The address exists already.
     Known,
 }
 
-/// Why something could not be removed.
+/// Why an entry could not be removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Remove {
-    /// There is no such thing.
+    /// There is no such entry.
     Unknown,
-    /// Messages are on their way: drain it first.
+    /// Messages are under way: drain it first.
     Busy,
-    /// A route leads through it.
+    /// A route uses it.
     Gateway,
 }
 
 impl Health<'_> {
-    /// Takes up one of our interfaces.
+    /// Adds a local interface.
     ///
     /// # Errors
-    /// The table or the list of networks is full, or the address is known, as ours or as a peer's.
+    /// The table or the list of networks is full, or the address exists, locally or as a peer's.
     pub fn add_local(&mut self, nid: Nid) -> Result<NiId, Full> {
         let is_it = |ni: &Ni| ni.nid == Some(nid);
         if self.locals.iter().any(is_it) || self.peer_nis.iter().any(is_it) {
@@ -53,10 +53,10 @@ impl Health<'_> {
         NiId::of(free, generation).ok_or(Full::Table)
     }
 
-    /// Gives up one of our interfaces.
+    /// Removes a local interface.
     ///
     /// # Errors
-    /// It does not exist, or messages are on their way over it.
+    /// It does not exist, or messages are under way over it.
     pub fn remove_local(&mut self, id: NiId) -> Result<(), Remove> {
         let ni = self.ni_mut(Object::Local(id)).ok_or(Remove::Unknown)?;
         if ni.in_flight > 0 {
@@ -67,7 +67,7 @@ impl Health<'_> {
         Ok(())
     }
 
-    /// Takes up a peer, without interfaces yet.
+    /// Adds a peer, without interfaces.
     ///
     /// # Errors
     /// The table is full.
@@ -76,17 +76,18 @@ impl Health<'_> {
         let peer = self.peers.get_mut(index as usize).ok_or(Full::Table)?;
         self.free_peer = peer.first;
         *peer = peer.taken_up(settings, self.epoch);
-        // After the last one there are no numbers: what may have arrived is not sent again then.
+        // After the last epoch there are no numbers: messages that may have arrived are not resent
+        // then.
         self.epoch = if self.epoch == 0 { 0 } else { self.epoch.wrapping_add(1) };
         Ok(PeerId::of(index, peer.generation))
     }
 
-    /// Takes up one more interface of a peer, on any network (S4-4). It is pinged and probed only
-    /// when there is reason to.
+    /// Adds an interface of a peer, on any network (S4-4). It is pinged and probed only when there
+    /// is reason to.
     ///
     /// # Errors
-    /// No such peer, or a table is full, or the peer has this address already, or it is one of our
-    /// own: what is ours is never blamed as a peer (LNet's test 216).
+    /// No such peer, a table is full, the peer has this address already, or it is a local address:
+    /// a local interface is never charged as a peer's (LNet's test 216).
     pub fn add_peer_ni(&mut self, peer: PeerId, nid: Nid) -> Result<PeerNiId, Full> {
         let owner = self.peer(peer).ok_or(Full::Unknown)?;
         let first = owner.first;
@@ -115,11 +116,11 @@ impl Health<'_> {
         Ok(PeerNiId::of(index, generation))
     }
 
-    /// Gives up a peer and all its interfaces. What was learned of its incarnations and of messages
-    /// that have arrived from it is kept under its first address, until its entry is needed.
+    /// Removes a peer and all its interfaces. Its incarnations and received messages stay stored
+    /// under its first address until its entry is needed.
     ///
     /// # Errors
-    /// It does not exist, has messages on their way, or is a gateway.
+    /// It does not exist, has messages under way, or is a gateway.
     pub fn remove_peer(&mut self, id: PeerId) -> Result<(), Remove> {
         let peer = self.peer_mut(id).ok_or(Remove::Unknown)?;
         let (mut next, attempts) = (peer.first, peer.attempts);
@@ -203,22 +204,22 @@ impl Health<'_> {
         Ok(())
     }
 
-    /// Tells selection how many credits an interface has left, less what waits for one.
+    /// Sets an interface's remaining credits, less the messages that wait for one, for selection.
     pub fn set_credits(&mut self, object: Object, credits: i32) {
         if let Some(ni) = self.ni_mut(object) {
             ni.set_credits(credits);
         }
     }
 
-    /// Gives an interface a sensitivity of its own, `0..=1000`, or takes it back.
+    /// Gives an interface a sensitivity of its own, `0..=1000`, or removes it.
     pub fn set_sensitivity(&mut self, object: Object, sensitivity: Option<u16>) {
         if let Some(ni) = self.ni_mut(object) {
             ni.sensitivity = sensitivity;
         }
     }
 
-    /// Replaces the user-defined policies: everything back to priority 0 and no preference, then
-    /// the rules in order. They bind what exists now; call it again when something was added. Bounded
+    /// Replaces the user-defined policies: resets all to priority 0 and no preference, then applies
+    /// the rules in order. They apply to what exists now; call it again after an addition. Bounded
     /// by the number of rules times the sizes of the tables.
     pub fn set_rules(&mut self, rules: impl IntoIterator<Item = Rule>) {
         for ni in self.locals.iter_mut().chain(self.peer_nis.iter_mut()) {
@@ -265,7 +266,7 @@ impl Health<'_> {
         self.peer_ni(id).map_or(0, |ni| ni.in_flight)
     }
 
-    /// The slot of a network; of a new one if need be, once nobody is on the one that had it.
+    /// The slot of a network. A new network takes a slot whose network is no longer used.
     fn net_slot(&mut self, number: u32) -> Result<u8, Full> {
         let of = |wanted| self.nets.iter().position(|net| net.number == wanted);
         let slot = of(Some(number)).or_else(|| of(None)).or_else(|| self.deserted_net());
@@ -276,7 +277,7 @@ impl Health<'_> {
         Ok(slot as u8)
     }
 
-    /// A network's slot that no interface is on and no route leads to.
+    /// A network's slot without an interface and without a route.
     fn deserted_net(&self) -> Option<usize> {
         let nis = self.locals.iter().chain(self.peer_nis.iter()).filter(|ni| ni.nid.is_some());
         let far = self.routes.iter().filter_map(|route| route.far);

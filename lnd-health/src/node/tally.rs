@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! What health counts (A9).
+//! Health's counters (A9).
 
 use lnd_core::transfer::HealthClass as Class;
 
-/// What is counted beside the classes.
+/// The counters beside the classes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum HealthCounter {
     /// Tries begun.
     Tries,
-    /// Messages sent again.
+    /// Messages resent.
     Resends,
     /// Pauses of messages whose paths had all been tried.
     Pauses,
     /// Messages that a resend delivered.
     ResendsGood,
-    /// Messages that ended with an error although they were sent again.
+    /// Messages that ended with an error although they were resent.
     ResendsFailed,
     /// Tries that ended with an error after the message's deadline.
     Late,
@@ -23,23 +23,23 @@ pub enum HealthCounter {
     Refusals,
     /// Copies of messages that were received, or are coming.
     Copies,
-    /// Received messages whose number is too old to tell.
+    /// Received messages whose number is too old to decide.
     Outside,
-    /// Messages and handshakes of or for an incarnation that is not the present one.
+    /// Messages and handshakes from or for an incarnation that is not the current one.
     StaleStamps,
-    /// Responses that did not come in time.
+    /// Responses that did not arrive in time.
     NoResponse,
     /// Recovery pings.
     Pings,
     /// Answers to older pings.
     StalePings,
-    /// Names that name nothing: of what was removed, or of what never was (R14).
+    /// Stale names: of a removed object, or of none (R14).
     StaleNames,
-    /// Pings, probes and attempts to connect of which no end was told within their bounds.
+    /// Pings, probes and attempts to connect without a reported end within their bounds.
     Untold,
     /// Recovery pings that had no path.
     Pathless,
-    /// Interfaces given up by recovery.
+    /// Interfaces whose recovery has stopped.
     AgedOut,
     /// Liveness probes.
     Probes,
@@ -136,7 +136,7 @@ impl Tally {
         }
     }
 
-    /// Counts what was `untold`, if anything was.
+    /// Adds to the count of missing reports, if one is missing.
     pub(super) fn count_untold(&mut self, untold: bool) {
         if untold {
             self.count(HealthCounter::Untold);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! The liveness prober as a node's health has it (S2).
+//! The liveness prober in a node's health (S2).
 
 use super::{Health, Probe};
 use crate::ids::{Object, PeerNiId};
@@ -9,8 +9,8 @@ use crate::prober::{Finding, ProbeEnd};
 use lnd_core::time::Instant;
 
 impl Health<'_> {
-    /// How a liveness probe ended. What is found is for the peer's machine, like any other input
-    /// (R60); [`Finding::CleanUp`] has already ended the watch.
+    /// Reports the end of a liveness probe. The finding is an input of the peer's state machine,
+    /// like any other (R60); [`Finding::CleanUp`] has already ended the watch.
     pub fn probed(&mut self, now: Instant, probe: Probe, end: ProbeEnd) -> Finding {
         if !self.knows(Object::Peer(probe.peer_ni)) {
             return Finding::Nothing;
@@ -27,17 +27,18 @@ impl Health<'_> {
                 self.write(now, object, &ni, &ni, Evidence::Probe, 0);
             }
         }
-        // No stranger any more.
+        // The peer has now been heard.
         self.enqueue(now, object);
         finding
     }
 
-    /// Which kinds of probe there are; the illegal read only after its trial.
+    /// The kinds of probe; the illegal read only after its trial.
     pub const fn probe_kinds(&mut self) -> &mut ProbeKinds {
         &mut self.kinds
     }
 
-    /// Probes a peer's interface from now on, whenever it is idle. `one_way`: it only sends to us.
+    /// Probes a peer's interface from now on, when it is idle. `one_way`: this node only receives
+    /// from it.
     pub fn watch(&mut self, now: Instant, id: PeerNiId, one_way: bool) {
         if self.knows(Object::Peer(id)) && !self.stopping {
             self.prober.watch(now, &mut self.jitter, id.raw(), one_way);
@@ -51,35 +52,35 @@ impl Health<'_> {
         }
     }
 
-    /// There was traffic with it, in either direction, that shows it alive.
+    /// There was traffic in either direction that shows it alive.
     pub fn active(&mut self, id: PeerNiId) {
         if self.knows(Object::Peer(id)) {
             self.prober.active(id.raw());
         }
     }
 
-    /// The transport has begun, or has ended, to move it to another path (S2-8).
+    /// The transport has begun, or has finished, to move it to another path (S2-8).
     pub fn migrating(&mut self, id: PeerNiId, migrating: bool) {
         if self.knows(Object::Peer(id)) {
             self.prober.migrating(id.raw(), migrating);
         }
     }
 
-    /// One more on this node uses it.
+    /// Adds a user on this node.
     pub fn add_user(&mut self, id: PeerNiId) {
         if self.knows(Object::Peer(id)) {
             self.prober.add_user(id.raw());
         }
     }
 
-    /// One that used it does so no longer.
+    /// Removes a user.
     pub fn remove_user(&mut self, id: PeerNiId) {
         if self.knows(Object::Peer(id)) {
             self.prober.remove_user(id.raw());
         }
     }
 
-    /// How many on this node use it: whom a clean-up concerns.
+    /// Number of its users on this node: a clean-up concerns them.
     pub fn users(&self, id: PeerNiId) -> u32 {
         self.peer_ni(id).map_or(0, |_| self.prober.users(id.raw()))
     }
@@ -91,7 +92,7 @@ impl Health<'_> {
         }
     }
 
-    /// Something waits for news of it: it is probed first (R59).
+    /// Work waits for its result: it is probed first (R59).
     pub fn urge(&mut self, id: PeerNiId) {
         if self.knows(Object::Peer(id)) {
             self.prober.urge(id.raw());

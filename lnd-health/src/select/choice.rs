@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! What selection answers: a path and why, or why there is none.
+//! The result of a selection: a path with its reasons, or why there is none.
 
 use super::key::Because;
 use crate::ids::{PeerNiId, RouteId};
 use crate::terms::Path;
 
-/// Why each part was chosen.
+/// Why each part was selected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Reasons {
     /// The network.
@@ -16,14 +16,14 @@ pub struct Reasons {
     pub hop: Because,
 }
 
-/// A chosen path.
+/// A selected path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Choice {
     /// To the next hop.
     pub path: Path,
-    /// The interface that it is for: the hop's own on a direct path.
+    /// The destination interface: the hop's own on a direct path.
     pub destination: PeerNiId,
-    /// The route taken, if there is no direct way.
+    /// The route, if there is no direct path.
     pub route: Option<RouteId>,
     /// Why.
     pub reasons: Reasons,
@@ -34,10 +34,10 @@ pub struct Choice {
 pub enum NoPath {
     /// The request names something that does not exist.
     Unknown,
-    /// No network has both ends, and no route leads there.
+    /// No network has both ends, and no route leads to the destination.
     NoRoute,
     /// There are paths, but an end of each is down, fatal, or being drained.
     Unusable,
-    /// All that differ as asked have been tried.
+    /// All that differ as required have been tried.
     Tried,
 }

@@ -8,11 +8,11 @@ use crate::ids::MAX_NETS;
 use crate::ni::Ni;
 use crate::rank;
 
-/// For each network, the best of ours and the best of the peer's.
+/// For each network, the best local interface and the best of the peer.
 struct Contests {
     local: [Contest; MAX_NETS],
     hop: [Contest; MAX_NETS],
-    /// Slots of networks that have both, as a mask.
+    /// Slots of networks with both, as a mask.
     both: u32,
 }
 

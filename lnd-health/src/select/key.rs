@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! A candidate's place in the order of preference, as one number: what counts most stands highest.
+//! A candidate's place in the order of preference, as one number: the most important field is
+//! highest.
 
 use super::view::MAX_NUMA;
 use crate::ni::Ni;
 
-/// What decided between the winner and the runner-up.
+/// The field that decided between the winner and the runner-up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Because {
     /// The request named it.
     Given,
     /// There was no other.
     Only,
-    /// The other one is unusable, says the fabric.
+    /// The fabric reports the other one as unusable.
     Fatal,
     /// Better health.
     Health,
@@ -31,15 +32,15 @@ pub enum Because {
     Turn,
 }
 
-/// Lower is better. [`rank`](crate::rank) has the bits of an interface's `rank`. `turn` is smaller the
-/// longer ago it was used.
+/// Lower is better. [`rank`](crate::rank) defines the bits of an interface's `rank`. `turn` is
+/// smaller the longer ago it was used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Key {
     pub rank: u64,
     pub turn: u32,
 }
 
-/// Where each field of a rank begins, from the top, and what it means.
+/// Where each field of a rank begins, from the top, and its meaning.
 pub(super) type Fields = [(u32, Because)];
 
 /// The fields of an interface's rank.
@@ -54,7 +55,7 @@ pub(super) const NI: &Fields = &[
 ];
 
 impl Key {
-    /// The key of an interface at turn `now`, by what it itself says.
+    /// The key of an interface at turn `now`, by its own fields.
     #[inline]
     pub fn of(ni: &Ni, now: u32) -> Self {
         Self { rank: ni.rank, turn: turn(ni.turn, now) }
@@ -94,7 +95,7 @@ pub(super) struct Contest {
     second: u64,
 }
 
-/// No candidate has this rank: none is that ill.
+/// No candidate has this rank: no health is that low.
 const NO_RANK: u64 = u64::MAX;
 
 impl Contest {
@@ -160,7 +161,7 @@ mod tests {
     #[test]
     fn each_field_outweighs_all_below_it() {
         // R52, A6. Each of these is worse than the one before only by its own field, and better by
-        // all that stand below it.
+        // all fields below it.
         let worst = |k: Key| k.device(255).numa(0xfff, 0).preferred(false);
         let poor = |ni: &mut Ni| {
             ni.set_credits(i32::MIN);

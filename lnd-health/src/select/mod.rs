@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Selection: which of our interfaces, which of the peer's, by which route (R52, A6).
+//! Selection: which local interface, which of the peer's, by which route (R52, A6).
 //!
-//! A pure function of tables and request: it writes nothing, so that a choice can be asked for
-//! twice, replayed from a dump, and explained. In order: the network, our interface, the
-//! peer's interface; through a router if there is no direct way.
+//! A pure function of tables and request. It writes nothing, so that a choice can be repeated,
+//! replayed from a dump, and explained. In order: the network, the local interface, the peer's
+//! interface; through a router if there is no direct path.
 
 mod choice;
 mod direct;
@@ -26,11 +26,11 @@ pub use rule::{Match, Rule};
 pub(crate) use view::net_bit;
 pub use view::{Distance, Net, View, Wanted, MAX_NUMA};
 
-/// Chooses a path. Context: any; bounded by the numbers of our interfaces, the peer's and the
-/// routes.
+/// Selects a path. Context: any; bounded by the numbers of local interfaces, the peer's interfaces
+/// and the routes.
 ///
 /// # Errors
-/// Why there is none.
+/// Why there is no path.
 pub fn select(view: &View<'_>, wanted: &Wanted<'_>) -> Result<Choice, NoPath> {
     let named = |ni: &Ni, known: bool| ni.nid.is_some() && known;
     let ours =
@@ -43,7 +43,7 @@ pub fn select(view: &View<'_>, wanted: &Wanted<'_>) -> Result<Choice, NoPath> {
     }
     match select_direct(view, wanted) {
         Err(NoPath::NoRoute) => select_routed(view, wanted),
-        // S4-17: a route is a wholly new path, also where direct ones are merely unusable or tried.
+        // S4-17: a route is a wholly new path, also where direct ones are only unusable or tried.
         // LNet routes only to networks that it is not on; a ping is for the direct path itself.
         Err(why) if matches!(view.profile, Profile::Seed) && !wanted.recovery => {
             select_routed(view, wanted).map_err(|_| why)

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Routes: a gateway's interface on one of our networks, through which another can be reached.
+//! Routes: a gateway's interface on a local network, through which another network can be reached.
 
 use crate::ids::{PeerNiId, Use};
 
 /// One route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Route {
-    /// Slot of the network that it leads to; `None` in an unused entry.
+    /// Slot of the far network; `None` in an unused entry.
     pub(crate) far: Option<u8>,
     /// The gateway's interface: the next hop.
     pub gateway: PeerNiId,
     /// The route's own priority, 0 the best.
     pub priority: u16,
-    /// The priority that a rule gives to its gateway; the two are added.
+    /// The priority from its gateway's rule; the two are added.
     pub(crate) policy: u16,
-    /// Gateways on the way.
+    /// Gateways on the path.
     pub hops: u8,
     /// The gateway is alive and its interface status is up on the near network and, with one hop,
-    /// on the far one. Not a matter of health values (LU-18444).
+    /// on the far one. Independent of health values (LU-18444).
     pub alive: bool,
     /// Stamp of its last use.
     pub(crate) turn: u32,
-    /// Which use of the entry this is: names of earlier ones name nothing (R14).
+    /// The use of the entry: names of earlier uses name nothing (R14).
     pub(crate) generation: Use,
 }
 

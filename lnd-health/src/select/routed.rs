@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Paths through a router: the best route, and our interface to its gateway.
+//! Paths through a router: the best route, and the local interface to its gateway.
 
 use super::choice::{Choice, NoPath};
 use super::direct::select_direct;
@@ -9,12 +9,12 @@ use super::view::{View, Wanted};
 use crate::ids::{PeerNiId, RouteId};
 use crate::ni::Ni;
 
-/// The fields of a route's rank: what the operator says comes before health.
+/// The fields of a route's rank: the operator's settings come before health.
 const FIELDS: &key::Fields =
     &[(47, Because::Policy), (39, Because::Hops), (29, Because::Health), (0, Because::Credits)];
 
-/// Chooses a route: user-defined and own priority, hops, the gateway's health, credits, turn; then
-/// our interface to the gateway.
+/// Selects a route by user-defined and own priority, hops, the gateway's health, credits, turn;
+/// then the local interface to the gateway.
 pub(super) fn select_routed(view: &View<'_>, wanted: &Wanted<'_>) -> Result<Choice, NoPath> {
     let mut contest = Contest::EMPTY;
     let mut why_not = NoPath::NoRoute;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! What selection looks at, and what is wanted of it.
+//! The input of a selection: the tables and the request.
 
 use super::route::Route;
 use crate::attempts::Attempts;
@@ -9,7 +9,7 @@ use crate::ni::Ni;
 use crate::standing::Shut;
 use crate::terms::Path;
 
-/// A network that this node knows.
+/// A network of this node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Net {
     /// Its number, the upper half of a NID; `None` in an unused slot.
@@ -30,12 +30,12 @@ impl Net {
     }
 }
 
-/// What selection looks at: the node's tables, read only.
+/// The tables for a selection: the node's own, read only.
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a> {
-    /// Which profile decides about interfaces that are down or fatal.
+    /// The profile, which determines how interfaces that are down or fatal are used.
     pub profile: Profile,
-    /// Our interfaces, by [`NiId`].
+    /// Local interfaces, by [`NiId`].
     pub locals: &'a [Ni],
     /// All peers' interfaces, by [`PeerNiId`]; those of one peer are linked.
     pub peer_nis: &'a [Ni],
@@ -49,27 +49,27 @@ pub struct View<'a> {
     pub numa_range: u16,
 }
 
-/// Largest NUMA distance that is told apart from larger ones.
+/// Largest NUMA distance; larger ones count as equal to it.
 pub const MAX_NUMA: u16 = 0xfff;
 
-/// How far a local interface is from the memory and the CPUs of one request.
+/// The distance of a local interface from the memory and the CPUs of one request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Distance {
     /// From the device that has the memory; 0 is nearest (`lnd_get_dev_prio`).
     pub device: u8,
-    /// From the CPUs, as the NUMA table has it.
+    /// From the CPUs, by the NUMA table.
     pub numa: u16,
 }
 
-/// What is to be reached, and how.
+/// The destination of a selection and its conditions.
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted<'a> {
     /// The peer's first interface; the others are linked to it.
     pub first: PeerNiId,
-    /// The interface to send from: the request's own, or the one that a peer without multi-rail
-    /// is bound to.
+    /// The interface to send from: the request's own, or the one that a peer without multi-rail is
+    /// bound to.
     pub source: Option<NiId>,
-    /// The interface to reach. Responses go where their request came from.
+    /// The interface to reach. A response takes the path of its request.
     pub destination: Option<PeerNiId>,
     /// Distances by [`NiId`]; missing ones are 0.
     pub distances: &'a [Distance],
@@ -80,7 +80,7 @@ pub struct Wanted<'a> {
 }
 
 impl<'a> Wanted<'a> {
-    /// Any way to the peer whose first interface is `first`.
+    /// Any path to the peer whose first interface is `first`.
     pub const fn any(first: PeerNiId) -> Self {
         Self {
             first,
@@ -110,19 +110,19 @@ impl<'a> View<'a> {
         self.peer_nis.get(index as usize).filter(|ni| ni.nid.is_some())
     }
 
-    /// What a name names, if it still does.
+    /// The interface of a name, if the name is not stale.
     pub(super) fn named(&self, id: PeerNiId) -> Option<&'a Ni> {
         self.peer_ni(id.raw()).filter(|ni| id.is_of(ni.generation))
     }
 
-    /// The path between two entries, by their present names.
+    /// The path between two entries, by their current names.
     pub(super) fn path(&self, local: u32, hop: u32) -> Option<Path> {
         let local = NiId::of(local as usize, self.locals.get(local as usize)?.generation)?;
         let hop = PeerNiId::of(hop, self.peer_nis.get(hop as usize)?.generation);
         Some(Path { local, hop })
     }
 
-    /// The peer's interfaces that the request may mean.
+    /// The peer's interfaces that the request allows.
     #[inline]
     pub(super) fn hops(
         &self,
@@ -138,7 +138,7 @@ impl<'a> View<'a> {
         })
     }
 
-    /// Our interfaces that the request may mean.
+    /// The local interfaces that the request allows.
     #[inline]
     pub(super) fn sources(
         &self,
@@ -152,8 +152,8 @@ impl<'a> View<'a> {
         (from as u32..).zip(rest.iter().take(count))
     }
 
-    /// S4-7, S4-12: in the seed's profile what is down or fatal is not used at all; LNet's ranks it
-    /// last.
+    /// S4-7, S4-12: in the seed's profile an interface that is down or fatal is not used; LNet's
+    /// ranks it last.
     #[inline]
     pub(super) fn usable(&self, ni: &Ni) -> bool {
         let mask = match self.profile {
@@ -163,7 +163,7 @@ impl<'a> View<'a> {
         !ni.shut.has(mask)
     }
 
-    /// A recovery ping is for what may be down.
+    /// A recovery ping may use an interface that is down.
     #[inline]
     pub(super) fn usable_hop(&self, ni: &Ni, wanted: &Wanted<'_>) -> bool {
         self.usable(ni)
