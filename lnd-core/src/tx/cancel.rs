@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Transfers that are given up: what is queued ends at once, what the engine has is invalidated.
+//! This file cancels transfers: what is queued ends at once, what the engine holds is invalidated.
 
 use crate::base::counters::Counter;
 use crate::base::id::Tag;
@@ -11,8 +11,8 @@ use crate::shard::Driver;
 use crate::slots::{Flags, Role};
 
 impl<P: Ports> Driver<'_, P> {
-    /// The upper layer gives up a transfer of its own, by tag. Its report will come as usual; one
-    /// that has ended already is left alone.
+    /// The upper layer withdraws a transfer of its own, by tag. The report follows as usual. A
+    /// transfer that has already ended is unaffected.
     pub fn withdraw(&mut self, now: Instant, tag: Tag) {
         self.stir();
         if let Some(applied) = self.slots.apply(tag, Event::Cancel(Cause::Withdrawn)) {
@@ -20,26 +20,30 @@ impl<P: Ports> Driver<'_, P> {
         }
     }
 
-    /// Cancels a transfer and does what the cancellation asks for; asking twice is harmless.
+    /// Cancels a transfer and carries out the effect. A repetition is harmless.
     pub(crate) fn cancel(&mut self, now: Instant, tag: Tag, cause: Cause) {
         if let Some(effect) = self.apply(now, tag, Event::Cancel(cause)) {
             self.cancelled(now, tag, cause, effect);
         }
     }
 
-    /// Does what a cancellation asks for.
+    /// Carries out the effect of a cancellation.
     fn cancelled(&mut self, now: Instant, tag: Tag, cause: Cause, effect: Effect) {
         match effect {
             Effect::Unqueue => self.give_up_queued(now, tag),
             Effect::Invalidate => self.invalidate(now, tag),
+            // A waiting pull is `Live`, and its queue holds its `CPU`. No other place pays that
+            // debt, so the pull ends here.
             Effect::None | Effect::Repeat if self.give_up_pull(now, tag, cause) => {}
+            // The descriptor or the message is still out. From now on the wait for it is bounded
+            // (R40).
             Effect::None | Effect::Repeat => self.await_drain(now, tag),
             _ => {}
         }
     }
 
-    /// A cancelled transfer of which nothing was posted: takes it out of its queue and lets it
-    /// end. A ticket gives its credit back, as any verdict would have.
+    /// Ends a cancelled transfer of which nothing was posted, and removes it from its queue. A
+    /// request of a peer returns its credit, as with any decision.
     fn give_up_queued(&mut self, now: Instant, tag: Tag) {
         self.unqueue(tag);
         if self.slots.get(tag.index).is_some_and(|d| d.role == Role::RxRequest) {
@@ -48,15 +52,14 @@ impl<P: Ports> Driver<'_, P> {
         let _ = self.apply(now, tag, Event::PayCpu);
     }
 
-    /// Ends a transfer whose deadline has passed, before anything of it is posted (LU-16303,
-    /// INV-9). Returns whether it did.
-    ///
-    /// Every path out of a queue asks this: messages may be taken in, and may free what waits, before
-    /// [`on_time`](Self::on_time) is called for the present time.
+    /// Ends a transfer whose deadline has passed, before any of it is posted (LU-16303, INV-9).
+    /// Returns whether it did.
     pub(crate) fn end_if_late(&mut self, now: Instant, tag: Tag) -> bool {
+        // Every path out of a queue checks this. A received message may release what waits before
+        // `on_time` is called for the present time.
         let Some(state) = self.slots.get(tag.index) else { return false };
         let role = state.role;
-        // A cancelled transfer's timer is the drain bound's.
+        // The timer of a cancelled transfer bounds its drain.
         let bounded = !state.flags.contains(Flags::DRAINING)
             && matches!(self.slots.word(tag.index).phase(), Phase::Queued | Phase::Live);
         let late = bounded && self.slots.armed(tag.index).is_some_and(|due| due <= now);
@@ -75,10 +78,12 @@ impl<P: Ports> Driver<'_, P> {
         self.cancel(now, tag, Cause::Deadline);
     }
 
-    /// Why a request would wait in vain, if it would: it is for one link alone, which is closed or by which
-    /// its peer has no connection now. It fails at once, so that the upper layer may choose another, and so
-    /// that nothing waits behind it (R53). Or its peer could not be asked, since none of our links is open.
+    /// The reason for which a queued request cannot be sent, if there is one. Its only link is
+    /// closed, or its peer has no connection there. Or its peer is unknown because no link is open
+    /// for a hello.
     pub(crate) fn link_closed(&self, slot: u32) -> Option<Cause> {
+        // It fails at once. The upper layer can then choose another path, and nothing waits behind
+        // the request (R53).
         let state = self.slots.get(slot).filter(|state| state.is_queued())?;
         let peer = self.peers.of_slot(slot);
         let unasked = state.role.requests() && self.peers.state(peer) == HelloState::Unknown;
@@ -91,7 +96,7 @@ impl<P: Ports> Driver<'_, P> {
         out.then_some(Cause::ConnectionDown)
     }
 
-    /// Gives up a waiting pull whose request has failed meanwhile: another context has cancelled it.
+    /// Ends a waiting pull whose request has failed meanwhile, cancelled by another context.
     pub(crate) fn end_if_invalidating(&mut self, now: Instant, tag: Tag) -> bool {
         let word = self.slots.word(tag.index);
         match word.cause().filter(|_| word.invalidating()) {
@@ -100,8 +105,9 @@ impl<P: Ports> Driver<'_, P> {
         }
     }
 
-    /// Why a pull that waits will never start: its link is closed, its connection out of service, or its
-    /// peer has begun another incarnation. It ends at once, not behind those in front of it.
+    /// The reason for which a waiting pull will never start: its link is closed, its connection is
+    /// out of service, or its peer has another incarnation. It ends at once, ahead of those in
+    /// front of it.
     pub(crate) fn pull_is_blocked(&self, slot: u32) -> Option<Cause> {
         let state = self.slots.get(slot)?;
         if !state.flags.contains(Flags::QUEUED) || !state.role.pulls() {
@@ -119,8 +125,8 @@ impl<P: Ports> Driver<'_, P> {
         (gate.view().incarnation() != owner.incarnation()).then_some(Cause::PeerRestarted)
     }
 
-    /// Gives up a pull that is `Live`, was cancelled, and waits: nothing was posted. Returns whether it
-    /// was such a one.
+    /// Ends a pull that is `Live`, cancelled, and waiting. Nothing was posted. Returns whether the
+    /// transfer was such a pull.
     pub(crate) fn give_up_pull(&mut self, now: Instant, tag: Tag, cause: Cause) -> bool {
         let waits = self.slots.get(tag.index).is_some_and(|state| {
             state.flags.contains(Flags::QUEUED) && state.role == Role::GetPull
@@ -131,7 +137,7 @@ impl<P: Ports> Driver<'_, P> {
         self.unqueue_pull(tag);
         let _ = self.apply(now, tag, Event::Withdraw(Debts::HW, cause));
         if self.apply(now, tag, Event::PayCpu) != Some(Effect::Finalize) {
-            // The end of its request is still to come.
+            // The end of its request is still outstanding.
             self.await_drain(now, tag);
         }
         true

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Payload that travels inline: from fragments into a frame, and out of one.
+//! This file copies payload that travels inline: from fragments into a frame, and out of one.
 
 use crate::base::fragment::Fragment;
 use crate::ports::{BadAddress, Memory};
@@ -29,6 +29,8 @@ pub(crate) fn scatter(
     let mut rest = from;
     for fragment in fragments {
         let (part, after) = rest.split_at(rest.len().min(fragment.length as usize));
+        // The sender decides the length, and the fragments may be longer. What is left of them
+        // stays as it is.
         if part.is_empty() {
             break;
         }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Requests that wait: when and by which way they are sent.
+//! This file decides when and on which link waiting requests are sent.
 
 use super::gate::From;
 use crate::base::id::{LinkId, PeerId, Tag};
@@ -13,24 +13,28 @@ use crate::shard::Driver;
 use crate::slots::PutOff;
 
 impl<P: Ports> Driver<'_, P> {
-    /// The link by which a request of this peer could go out now, if nothing stands in its way.
+    /// The link on which a request of this peer can be sent now, if any.
     #[inline]
     pub(crate) fn way_out(&mut self, id: PeerId, tag: Tag) -> Option<LinkId> {
         let peer = self.peers.get(id)?;
         let nid = peer.nid?;
         let good = self.peers.state(id) == HelloState::Good;
+        // Requests to one peer go out in the order of submission.
         let first = peer.queue.is_empty() || peer.queue.first == tag.index;
         if !good || !first || !peer.has_credit(self.channel.is_reliable()) {
             return None;
         }
         let preference = self.slots.get(tag.index)?.link_preference();
         let link = self.links.way_to(nid, preference)?;
+        // Room is checked before the credit is spent. A credit that is spent without a message
+        // would be lost until the next resync.
         self.channel.ready(link, nid, Lane::Request).then_some(link)
     }
 
-    /// Posts what waits for a peer, as far as credits, links and the channel go. Bounded by the
-    /// credits, and by `batch` for what is late: it ends here and spends no credit.
+    /// Posts what waits for a peer, as far as credits, links and the channel allow.
     pub(crate) fn flush(&mut self, now: Instant, id: PeerId) {
+        // The bound is that of the credits, and `batch` for late requests, which end here without a
+        // credit.
         let bound = self.config.batch.saturating_add(u32::from(MAX_DEPTH));
         for _ in 0..bound {
             let Some(peer) = self.peers.get(id) else { return };
@@ -48,8 +52,9 @@ impl<P: Ports> Driver<'_, P> {
         self.after_queueing(now, id);
     }
 
-    /// Nothing waits for credits. While a hello is out the timer is the hello's; while a request of a session
-    /// lies here that we do not count, it reminds its sender.
+    /// Nothing waits for credits, so their timer stops. During a handshake the timer belongs to the
+    /// hello. While a request of an uncounted session waits in the channel, the timer reminds its
+    /// sender.
     pub(crate) fn credits_are_here(&mut self, id: PeerId) {
         let reminds = self.peers.get(id).is_some_and(|peer| peer.is(PeerFlags::NOTIFIED));
         if self.peers.state(id) == HelloState::Good && !reminds {
@@ -57,28 +62,35 @@ impl<P: Ports> Driver<'_, P> {
         }
     }
 
-    /// Sees that the queue of a peer, which is not empty, is looked at again.
+    /// Ensures that the queue of a peer, which is not empty, is tried again.
     pub(crate) fn after_queueing(&mut self, now: Instant, id: PeerId) {
         let Some(peer) = self.peers.get(id) else { return };
         if self.peers.state(id) != HelloState::Good {
             return;
         }
+        // A request that was given up must be announced before its number falls out of the
+        // announced range.
         if peer.must_announce(self.channel.is_reliable()) {
             self.resync(now, id);
         } else if peer.ours.left() == 0 {
             self.watch_credits(now, id);
+        // Credits are left, so the queue waits for room or for a link. Neither has an event; the
+        // queue is polled.
         } else {
             self.peers.want_later(id, Wants::FLUSH);
         }
     }
 
-    /// A timer that asks for the peer's count if no credit ever comes back.
+    /// Arms a timer that asks for the peer's count if no credit comes back.
     pub(crate) fn watch_credits(&mut self, now: Instant, peer: PeerId) {
+        // An armed timer is not moved: each new request would postpone the question for ever.
         if self.peers.armed(peer).is_none() {
             let stalled = self.peers.get_mut(peer).is_some_and(|peer| {
                 peer.set_put_off(PutOff::Not);
                 peer.is(PeerFlags::STALLED)
             });
+            // The bound has already passed once without a credit. The next request does not wait
+            // for it again.
             let bound = if stalled { Span::default() } else { self.config.credit_stall };
             self.peers.arm(peer, now.after(bound));
         }

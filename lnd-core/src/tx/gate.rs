@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! A transfer on its way through the gates of its link and its peer.
+//! This file leads a transfer through the gates of its link and its peer.
 //!
-//! The debts are published, then there is a full fence, then the gates are looked at. A gate is closed
-//! first, then there is a fence, then the sweep: either we see the closed gate, or the sweep sees our
-//! debts (INV-1, INV-2).
+//! The debts are published, then comes a full fence, then the gates are read. A closer changes the
+//! gate, then comes a fence, then the sweep. Either the poster sees the closed gate, or the sweep
+//! sees the debts (INV-1, INV-2).
 
 use crate::base::defect::fenced;
 use crate::base::id::{LinkId, PeerId, Tag};
@@ -18,14 +18,15 @@ use crate::shard::Driver;
 use crate::slots::shared::Owner;
 use crate::slots::Role;
 
-/// Where a transfer comes from when it is posted.
+/// The origin of a transfer that is being posted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum From<'h> {
-    /// Just claimed: no other context has seen it. The upper layer's header, which is not kept.
+    /// Just claimed: no other context has seen it. Contains the upper layer's header, which is not
+    /// kept.
     Claim(&'h [u8]),
     /// Published as `Queued`.
     Queue,
-    /// The peer's answer has turned its wait into debts already.
+    /// The peer's answer has already turned its wait into debts.
     Answer,
 }
 
@@ -36,19 +37,21 @@ pub(super) struct Tx<'m> {
     pub peer: PeerId,
     pub role: Role,
     pub debts: Debts,
-    /// What stands in its way.
+    /// The reason for which it cannot be posted.
     pub blocked_by: Option<Cause>,
     gate: &'m LinkGate,
     posting: Posting,
 }
 
-/// Why the peer's gate does not let a transfer pass, if it does not.
+/// The reason for which the peer's gate refuses a transfer.
 fn refused_by(view: GateView, role: Role, incarnation: u32) -> Option<Cause> {
     if view.state() == HelloState::Down {
         Some(Cause::PeerDown)
     } else if view.incarnation() != incarnation {
+        // The present incarnation has no state for the transfer.
         Some(Cause::PeerRestarted)
     } else if role.requests() && view.state() != HelloState::Good {
+        // Only requests need a `Good` peer. The peer itself has asked for a reply (INV-11).
         Some(Cause::PeerDown)
     } else {
         None
@@ -56,7 +59,7 @@ fn refused_by(view: GateView, role: Role, incarnation: u32) -> Option<Cause> {
 }
 
 impl<'m, P: Ports> Driver<'m, P> {
-    /// The part up to the fence: the debts are published and the gates looked at.
+    /// The part up to the fence: publishes the debts, then reads the gates.
     #[inline]
     pub(super) fn enter_gate(
         &mut self,
@@ -70,19 +73,26 @@ impl<'m, P: Ports> Driver<'m, P> {
         let (peer_gate, record) = (self.peers.gate(peer)?, self.peers.get(peer)?);
         let nid = record.nid;
         let state = self.slots.get_mut(tag.index)?;
+        // The role is settled before the debts are published: a message that has grown too long for
+        // the peer is staged, and owes a descriptor.
         state.choose_role(record.inline_max);
         let role = state.role;
         let debts = role.debts(record.is(PeerFlags::SIGNALLED));
-        // A message that will have ended when it is sent is no debt.
+        // A message that ends within its send is no debt.
         let ends = if self.channel.ends_at_once() { Debts::MSG.0 } else { 0 };
         let owed = Debts(debts.0 & !ends);
-        // A request of ours goes to the life that we know now; a reply stays with its own.
+        // A request of ours goes to the present incarnation. A reply stays with the incarnation
+        // that asked.
         let incarnation = if role.requests() {
             peer_gate.view().incarnation()
         } else {
             self.slots.owner(tag.index).incarnation()
         };
+        // The poster enters the link's gate before the debts are visible. A closer that sees them
+        // must also see the poster, or it would stop the engine under the post.
         let posting = gate.enter();
+        // The owner is assigned before the word is published. The sweep judges the transfer by
+        // both.
         self.slots.assign(tag, Owner::new(peer, incarnation, Some(link)));
         let armed = match from {
             From::Claim(_) => {
@@ -92,16 +102,20 @@ impl<'m, P: Ports> Driver<'m, P> {
             From::Queue => self.apply(now, tag, Event::Arm(owed)) == Some(Effect::None),
             From::Answer => true,
         };
+        // Another context has cancelled the transfer while it was queued. Nothing was armed, so
+        // `CPU` is its last debt.
         if !armed {
             gate.exit(posting);
             let _ = self.apply(now, tag, Event::PayCpu);
             return None;
         }
-        // Partner: the fences in `LinkGate::close` and `PeerGate::change`.
+        // Partner: the fences in `LinkGate::close` and `PeerGate::change`. One fence serves both
+        // gates (decision 0002).
         fenced("no-fence-in-hand-out", Ordering::SeqCst);
         let blocked_by = if !gate.admitted(&posting) {
             Some(Cause::LinkDown)
         } else if nid.is_some_and(|nid| self.links.is_out(nid, link)) {
+            // Only this thread closes a connection, so no fence is needed for it (decision 0026).
             Some(Cause::ConnectionDown)
         } else {
             refused_by(peer_gate.view(), role, incarnation)

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Descriptors that are asked back: the one place that decides whether they may be, and asks.
+//! This file invalidates descriptors: the one place that decides whether a descriptor may be
+//! invalidated, and does it.
 //!
-//! Most engines may be asked for anything. One that does not [recall](Engine::RECALLS) must not be asked for staged
-//! memory that its peer may be pulling: on such hardware the pull would end well with a part of the data. So the
-//! puller is asked first (docs/decisions/0029-cancel.md).
+//! Most engines may be asked for any descriptor. An engine without [safe
+//! invalidation](Engine::SAFE_INVALIDATE) must not be asked for staged memory that its peer may be
+//! pulling: on such hardware the pull would end well with a part of the data. So the puller gets a
+//! CANCEL first (docs/decisions/0029-cancel.md).
 
 use crate::base::counters::Counter;
 use crate::base::id::{LinkId, PeerId, Tag};
@@ -19,7 +21,8 @@ use crate::shard::Driver;
 use crate::slots::{Flags, PutOff, Role, SlotState};
 
 impl<P: Ports> Driver<'_, P> {
-    /// Asks the engine for a cancelled transfer's descriptor, once; or the peer, as long as that may be pulling it.
+    /// Invalidates a cancelled transfer's descriptor at the engine, once. While the peer may be
+    /// pulling it, sends CANCEL instead.
     pub(crate) fn invalidate(&mut self, now: Instant, tag: Tag) {
         self.await_drain(now, tag);
         if self.is_lent(tag.index) {
@@ -33,7 +36,7 @@ impl<P: Ports> Driver<'_, P> {
         if let Some((id, link)) = link {
             if !state.flags.contains(Flags::INVALIDATED) && link.takes_invalidates() {
                 state.flags.insert(Flags::INVALIDATED);
-                // Only a descriptor that the device has been told of can be asked back.
+                // The device must know a descriptor before it can return it.
                 if link.ring() {
                     self.counters.count(Counter::Doorbells);
                 }
@@ -41,18 +44,19 @@ impl<P: Ports> Driver<'_, P> {
                 self.counters.count(Counter::Invalidated);
                 self.tracer.record(now, Trace::Invalidated { tag, link: id });
                 if !self.links.safe_invalidate() && staged {
-                    // The bound was the puller's until now.
+                    // Until now the bound was that of the puller.
                     self.slots.arm(tag.index, now.after(self.config.drain_bound));
                 }
             }
         }
     }
 
-    /// From now on the transfer's timer is the drain bound's (S0-9, R40). Until a proof ends it, the
-    /// slot itself is the quarantine (R13): there are as many as slots, new work is refused when none is
-    /// left, and the bound escalates to a stop of the engine.
+    /// From now on the transfer's timer bounds its drain (S0-9, R40).
     pub(crate) fn await_drain(&mut self, now: Instant, tag: Tag) {
         let Some(state) = self.slots.get_mut(tag.index) else { return };
+        // Until a proof ends the drain, the slot itself is the quarantine (R13). The quarantine is
+        // bounded by the slots: new work is refused when none is left, and the end of the bound
+        // stops the engine.
         if !state.flags.contains(Flags::DRAINING) {
             state.flags.insert(Flags::DRAINING);
             state.set_put_off(PutOff::Not);
@@ -60,8 +64,8 @@ impl<P: Ports> Driver<'_, P> {
         }
     }
 
-    /// Whether only the peer, or a stop, gives back what is staged in a slot: it may be pulled, or the stop that
-    /// gives it back is under way.
+    /// Whether staged memory may only come back from the peer or by a stop: the peer may be pulling
+    /// it, or a stop is under way.
     fn is_lent(&self, slot: u32) -> bool {
         if self.links.safe_invalidate() {
             return false;
@@ -70,26 +74,29 @@ impl<P: Ports> Driver<'_, P> {
             return false;
         };
         let link = self.slots.owner(slot).link().and_then(|link| self.links.get(link));
+        // While the domain is being stopped, its proof returns everything. A CANCEL would add
+        // nothing.
         let stops = !link.is_some_and(Link::in_service) || self.is_disconnected(slot);
         stops || state.is_lent() && !self.has_left(slot)
     }
 
-    /// Whether the incarnation for which a transfer is has said goodbye. It pulls nothing then: its own transfers
-    /// had ended.
+    /// Whether the incarnation that a transfer belongs to has said goodbye. It pulls nothing any
+    /// more: a goodbye follows the end of all its transfers.
     fn has_left(&self, slot: u32) -> bool {
         let id = self.peers.of_slot(slot);
         let closed = self.peers.get(id).is_some_and(|peer| peer.has_closed());
         closed && self.is_with(self.slots.tag(slot), id)
     }
 
-    /// The peer does not pull what is staged in a slot, or not any more. `begun`: perhaps it has pulled before.
+    /// Notes that the peer no longer pulls what is staged in a slot. `begun`: it may have pulled
+    /// before.
     pub(crate) fn let_go(&mut self, slot: u32, begun: bool) {
         if let Some(state) = self.slots.get_mut(slot).filter(|_| !self.links.safe_invalidate()) {
             state.let_go(begun);
         }
     }
 
-    /// Asks the engine for what the peer has let go, if it is to come back.
+    /// Invalidates at the engine what the peer no longer pulls, if it is to come back.
     pub(crate) fn invalidate_let_go(&mut self, now: Instant, tag: Tag) {
         let word = self.slots.word(tag.index);
         let due = word.invalidating() && word.owes(Debts::HW) && !word.owes(Debts::CPU);
@@ -98,8 +105,8 @@ impl<P: Ports> Driver<'_, P> {
         }
     }
 
-    /// Says the first CANCEL for what is staged in a slot, if there is a way and the peer answers it. If not, the
-    /// drain bound has begun all the same.
+    /// Sends the first CANCEL for what is staged in a slot, if there is a path and the peer answers
+    /// it. The drain bound has begun in either case.
     fn call_off(&mut self, now: Instant, slot: u32) {
         let said = self.slots.get(slot).map_or(0, SlotState::cancels);
         if let (0, Some((peer, link))) = (said, self.way_to_puller(slot)) {
@@ -107,9 +114,10 @@ impl<P: Ports> Driver<'_, P> {
         }
     }
 
-    /// The puller of what is staged in a slot, and the link, if it can be asked. Without a way the domain is being
-    /// stopped, which is what gives it back. Another incarnation does not know what its predecessor pulls.
+    /// The puller of what is staged in a slot, and its link, if it can be reached.
     fn way_to_puller(&self, slot: u32) -> Option<(PeerId, LinkId)> {
+        // Without a path the domain is being stopped, and the stop returns the memory. Another
+        // incarnation does not know what its predecessor pulls.
         let (id, link) = (self.peers.of_slot(slot), self.slots.owner(slot).link()?);
         let peer = self.peers.get(id).filter(|peer| peer.is(PeerFlags::CANCELS))?;
         let there =
@@ -117,8 +125,8 @@ impl<P: Ports> Driver<'_, P> {
         (there && self.links.leads_to(peer.nid?, link)).then_some((id, link))
     }
 
-    /// The drain bound of a transfer's descriptor, or a part of it, is over. CANCEL is said again within the bound,
-    /// no more often than a hello is. `false`: the bound is over.
+    /// Handles the end of a part of the drain bound. CANCEL is repeated within the bound, no more
+    /// often than a hello. `false`: the whole bound is over.
     pub(crate) fn cancel_again(&mut self, now: Instant, slot: u32) -> bool {
         if self.links.safe_invalidate() || !self.is_lent(slot) {
             return false;
@@ -135,6 +143,8 @@ impl<P: Ports> Driver<'_, P> {
     }
 
     fn cancel_once_more(&mut self, now: Instant, slot: u32, peer: PeerId, link: LinkId) {
+        // CANCEL_PUT names the session and number of the PUT_REQ too. It may overtake the PUT_REQ,
+        // and the puller then refuses that when it arrives (decision 0029).
         let source = self.slots.tag(slot);
         let Some(state) = self.slots.get(slot) else { return };
         let message = if state.role == Role::GetSource {
@@ -144,12 +154,13 @@ impl<P: Ports> Driver<'_, P> {
             Message::CancelPut { source, session, sequence }
         };
         if self.send_control(now, peer, Some(link), &message) {
+            // It counts even if it was not sent. A full lane must not lengthen the drain bound.
             self.counters.count(Counter::Cancels);
         }
         self.await_puller(now, slot);
     }
 
-    /// The next part of the drain bound begins.
+    /// Starts the next part of the drain bound.
     fn await_puller(&mut self, now: Instant, slot: u32) {
         let said = self.slots.get(slot).map_or(0, SlotState::cancels);
         let left = self.left_of_bound(said);
@@ -164,7 +175,7 @@ impl<P: Ports> Driver<'_, P> {
         self.config.hello_timeout.max(Span::from_nanos(part))
     }
 
-    /// What is left of the drain bound when so many CANCELs have been waited for.
+    /// What is left of the drain bound after the wait for this many CANCELs.
     fn left_of_bound(&self, said: u8) -> Span {
         let waited = self.between_cancels().times(u32::from(said)).as_nanos();
         Span::from_nanos(self.config.drain_bound.as_nanos().saturating_sub(waited))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! What goes out: the upper layer's messages, replies to peers' requests, pulls.
+//! This folder sends: the upper layer's messages, replies to peers' requests, pulls.
 
 mod cancel;
 mod copy;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Posting a transfer: the one place that posts descriptors and sends messages for transfers.
+//! This file posts transfers: the one place that posts descriptors and sends messages for
+//! transfers.
 //!
-//! The order is the same for every role and is what makes the races harmless:
-//! [enter the gates](super::gate) → post → doorbell → send → pay `CPU`. What is staged is staged before the
+//! The order is the same for every role, and it makes the races harmless: [enter the
+//! gates](super::gate) → post → doorbell → send → pay `CPU`. A descriptor is staged before the
 //! message that lets the peer begin (INV-7).
 
 use super::gate::{From, Tx};
@@ -16,7 +17,7 @@ use crate::ports::{Bd, Engine, Motion, Ports, PostError, Tracer};
 use crate::shard::Driver;
 
 impl<P: Ports> Driver<'_, P> {
-    /// Posts a transfer on `link`; one from a queue whose deadline has passed ends there instead.
+    /// Posts a transfer on `link`. A transfer from a queue whose deadline has passed ends instead.
     pub(crate) fn post(
         &mut self,
         now: Instant,
@@ -34,9 +35,11 @@ impl<P: Ports> Driver<'_, P> {
         }
     }
 
-    /// The part between the fence and paying `CPU`.
+    /// The part between the fence and the payment of `CPU`.
     fn post_and_send(&mut self, now: Instant, tx: &Tx<'_>, from: From<'_>) {
         if let Some(cause) = tx.blocked_by.or_else(|| self.lacks_key(tx)) {
+            // The debts were published before the gate was read. They are withdrawn here, while
+            // `CPU` keeps the transfer from ending.
             let _ = self.apply(now, tx.tag, Event::Withdraw(tx.debts, cause));
             return;
         }
@@ -44,6 +47,8 @@ impl<P: Ports> Driver<'_, P> {
         if tx.debts.0 & Debts::HW.0 != 0 {
             if let Err(why) = self.post_descriptor(tx) {
                 self.counters.count(Counter::PostFailed);
+                // A device that is gone is the link's failure, which the recovery handles. Other
+                // errors are this transfer's own.
                 let cause = if why == PostError::Gone { Cause::LinkDown } else { Cause::Local };
                 let _ = self.apply(now, tx.tag, Event::Withdraw(tx.debts, cause));
                 return;
@@ -54,7 +59,8 @@ impl<P: Ports> Driver<'_, P> {
         }
         if tx.debts.0 & Debts::MSG.0 != 0 {
             if let Err(cause) = self.send_message(now, tx, from) {
-                // A descriptor that is out stays owed and is asked to come back. The peer was not told of it.
+                // A descriptor that is out stays owed and is invalidated. No message has announced
+                // it to the peer, so the peer cannot be pulling it.
                 self.let_go(tx.tag.index, false);
                 let _ =
                     self.apply(now, tx.tag, Event::Withdraw(Debts(tx.debts.0 & !given.0), cause));
@@ -62,7 +68,7 @@ impl<P: Ports> Driver<'_, P> {
         }
     }
 
-    /// A pull for which the peer has sent no key cannot be posted, if keys are what engines pull by.
+    /// A pull without a key from the peer cannot be posted where engines pull by key.
     #[inline]
     fn lacks_key(&mut self, tx: &Tx<'_>) -> Option<Cause> {
         if !P::Engine::KEYS || !tx.role.pulls() || !self.slots.key(tx.tag.index).is_empty() {
@@ -71,12 +77,12 @@ impl<P: Ports> Driver<'_, P> {
         if !self.links.get(tx.link).is_some_and(|link| link.engine.has_keys()) {
             return None;
         }
+        // The peer decides what it sends. An absent key is a protocol error, not a local one.
         self.counters.count(Counter::Protocol);
         Some(Cause::Protocol)
     }
 
-    /// Posts the transfer's descriptor. A staged one is announced at once, since the peer is about to be
-    /// told of it; pulls share a doorbell (see [`ring`](Self::ring)).
+    /// Posts the transfer's descriptor.
     #[inline(never)]
     fn post_descriptor(&mut self, tx: &Tx<'_>) -> Result<(), PostError> {
         let (Some(state), Some(link), Some(nid)) =
@@ -98,14 +104,16 @@ impl<P: Ports> Driver<'_, P> {
         let bd = Bd { tag: tx.tag, motion, length: state.length, fragments, list };
         link.engine.post(&bd)?;
         link.doorbell_owed = true;
+        // A staged descriptor gets its doorbell at once, because the next message lets the peer
+        // pull it. Pulls share a doorbell for each batch: see [`ring`](Self::ring).
         if tx.role.stages() && link.ring() {
             self.counters.count(Counter::Doorbells);
         }
         Ok(())
     }
 
-    /// Rings the doorbell of every link to which pulls were posted since the last ring. Call after
-    /// a batch of messages; [`on_time`](Self::on_time) does so too. Bounded by the links.
+    /// Rings the doorbell of every link to which pulls were posted since the last ring. Call it
+    /// after a batch of messages; [`on_time`](Self::on_time) does so too. Bounded by the links.
     pub fn ring(&mut self) {
         for link in self.links.iter_mut() {
             if link.ring() {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Pull credits: how many pulls from one peer are under way at once (S3-12, R25).
+//! This file limits how many pulls from one peer are under way at once (S3-12, R25).
 //!
-//! A pull takes one of its peer's `pulls` before its descriptor is posted, and gives it back when it is
-//! reported: whatever ends it, its descriptor has returned by then. One that finds none left waits in a
-//! queue of its peer. It may be a PUT of the peer that we have taken, of which nothing is posted yet
-//! (`Queued`), or a GET of ours whose PULL_READY has come: that is `Live` and owes `HW`, and the queue
-//! holds its `CPU`. Nothing that a pull waits for waits for a pull (INV-11).
+//! A pull uses one of its peer's `pulls` before its descriptor is posted, and returns it with its
+//! report: by then its descriptor is back, whatever ended it. A pull that finds none left waits in
+//! a queue of its peer. It may be a PUT of the peer, of which nothing is posted yet (`Queued`). Or
+//! it is a GET of ours with its PULL_READY: that is `Live` and owes `HW`, and the queue holds its
+//! `CPU`. Nothing that a pull waits for waits for a pull (INV-11).
 
 use super::gate::From;
 use crate::base::counters::Counter;
@@ -18,7 +18,7 @@ use crate::shard::Driver;
 use crate::slots::Flags;
 
 impl<P: Ports> Driver<'_, P> {
-    /// Starts a pull, or has it wait behind those of its peer that are under way.
+    /// Starts a pull, or queues it behind those of its peer that are under way.
     pub(crate) fn pull(
         &mut self,
         now: Instant,
@@ -29,16 +29,20 @@ impl<P: Ports> Driver<'_, P> {
     ) {
         let Some(peer) = self.peers.get_mut(id) else { return };
         let room = peer.pulls < self.config.pulls;
+        // A pull may not overtake those that wait, even if there is room.
         if room && peer.pull_queue.is_empty() {
             self.start_pull(now, id, tag, link, from);
             return;
         }
+        // A queued pull must be visible to cancellations and to the sweep.
         if matches!(from, From::Claim(_)) {
             self.slots.publish(tag, Word::queued(tag.generation));
         }
         peer.pulls_waiting = peer.pulls_waiting.saturating_add(1);
         peer.pull_queue.push(&mut self.slots, tag.index);
         self.counters.count(Counter::PullsWaited);
+        // The gates may have closed before the pull was queued. The sweep that belongs to that may
+        // have passed already, so the check is repeated here.
         if let Some(cause) = self.pull_is_blocked(tag.index) {
             self.cancel(now, tag, cause);
         }
@@ -54,7 +58,8 @@ impl<P: Ports> Driver<'_, P> {
         self.post(now, tag, id, link, from);
     }
 
-    /// Starts the next pull that waits, if one may. What is late ends on the way, up to `batch` of them.
+    /// Starts the next waiting pull, if one may start. Late pulls end on the way, up to `batch` of
+    /// them.
     pub(crate) fn next_pull(&mut self, now: Instant, id: PeerId) {
         for _ in 0..self.config.batch {
             let Some(peer) = self.peers.get(id) else { return };
@@ -70,11 +75,14 @@ impl<P: Ports> Driver<'_, P> {
                 continue;
             };
             self.unqueue_pull(tag);
+            // A `Live` pull already owes its descriptor: its answer armed it. Arming it again would
+            // be a misuse.
             let live = self.slots.word(tag.index).phase() == Phase::Live;
             let from = if live { From::Answer } else { From::Queue };
             self.start_pull(now, id, tag, link, from);
             return;
         }
+        // The bound of one call is spent on late pulls. The rest follows in the next round (R64).
         self.peers.want(id, Wants::PULL);
     }
 }

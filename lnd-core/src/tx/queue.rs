@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Slots that leave the queue they wait in.
+//! This file removes slots from the queues they wait in.
 
 use crate::base::id::Tag;
 use crate::ports::Ports;
@@ -7,7 +7,7 @@ use crate::shard::Driver;
 use crate::slots::Flags;
 
 impl<P: Ports> Driver<'_, P> {
-    /// Takes a transfer out of the queue it waits in, if it waits in one.
+    /// Removes a transfer from the queue it waits in, if it waits.
     pub(crate) fn unqueue(&mut self, tag: Tag) {
         let Some(state) = self.slots.get(tag.index) else { return };
         if !state.flags.contains(Flags::QUEUED) {
@@ -25,7 +25,7 @@ impl<P: Ports> Driver<'_, P> {
         }
     }
 
-    /// Takes a pull out of its peer's queue.
+    /// Removes a pull from its peer's queue.
     pub(crate) fn unqueue_pull(&mut self, tag: Tag) {
         let id = self.peers.of_slot(tag.index);
         if let Some(peer) = self.peers.get_mut(id) {

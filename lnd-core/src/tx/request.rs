@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! What the upper layer asks to be sent, and what the driver says to it.
+//! This file holds the upper layer's requests and the driver's results.
 
 use crate::base::fragment::{Fragment, FragmentError};
 use crate::base::id::{LinkId, Nid, PeerId, Tag};
@@ -11,7 +11,7 @@ use crate::machines::transfer::Status;
 pub enum Kind {
     /// Payload for the peer.
     Put,
-    /// The answer to a PUT that wants one (S1-7), without payload; the upper layer's own doing
+    /// The answer to a PUT that wants one (S1-7), without payload. The upper layer itself sends it
     /// (S1-14).
     Ack,
     /// A request for payload.
@@ -23,11 +23,11 @@ pub enum Kind {
 /// The next hop of a message: its name, or its place in the peer table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum To {
-    /// By NID. A node that is not in the peer table is taken up.
+    /// By NID. A node without a place in the peer table gets one.
     Nid(Nid),
-    /// A peer by the id that [`Driver::peer`](crate::driver::Driver::peer) gives: no NID is looked up. Once
-    /// the driver has forgotten that peer the message is refused with [`Why::StalePeer`], also if the
-    /// driver knows the same NID again.
+    /// A peer by the id from [`Driver::peer`](crate::driver::Driver::peer), without a look-up of
+    /// the NID. Once the driver has forgotten that peer, the message is refused with
+    /// [`Why::StalePeer`], even if the driver knows the same NID again.
     Peer(PeerId),
 }
 
@@ -46,56 +46,56 @@ impl From<PeerId> for To {
 /// One message to send.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'r> {
-    /// What kind.
+    /// The kind.
     pub kind: Kind,
     /// The next hop: a driver knows direct neighbours only (S3-16).
     pub peer: To,
     /// The link to use, or any. A request for a link that is down, or that fails while the request
     /// waits, ends with [`Cause::LinkDown`](crate::transfer::Cause::LinkDown).
     pub link: Option<LinkId>,
-    /// The message is routed, or the next hop is a router: a GET must not be optimised (S3-14, S3-15).
+    /// The message is routed, or the next hop is a router: a GET must not be optimised (S3-14,
+    /// S3-15).
     pub routed: bool,
     /// The upper layer's header, at most [`MAX_HEADER`](crate::message::MAX_HEADER) bytes; opaque.
     pub header: &'r [u8],
-    /// PUT, REPLY: what to send. GET: where the reply shall go.
+    /// PUT, REPLY: the payload to send. GET: the memory for the reply.
     pub payload: &'r [Fragment],
-    /// When to give up: one absolute time (R37) over every place where the message may wait (R38,
-    /// INV-9).
+    /// One absolute time (R37) that bounds every place where the message may wait (R38, INV-9).
     pub deadline: Instant,
-    /// Comes back in the [`Report`](crate::driver::Report).
+    /// Returned in the [`Report`](crate::driver::Report).
     pub user: u64,
 }
 
-/// Why a call was refused. Nothing was kept and nothing will be reported (INV-1).
+/// The reason for which a call was refused. Nothing was kept, and nothing will be reported (INV-1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Why {
     /// The fragments break a rule.
     Fragments(FragmentError),
-    /// A fragment lies outside of what the engine can reach.
+    /// A fragment is outside of what the engine can reach.
     BadAddress,
     /// The header is longer than [`MAX_HEADER`](crate::message::MAX_HEADER).
     HeaderTooLong,
-    /// The length is more than the fragments, or than the other side has room for.
+    /// The length exceeds the fragments, or the room of the other side.
     TooLong,
-    /// A PUT is received, a GET is given: not the other way round.
+    /// A PUT is received and a GET gets a reply, not the other way round.
     WrongKind,
-    /// The deadline has passed already (LU-16303).
+    /// The deadline has already passed (LU-16303).
     DeadlinePassed,
     /// There is no such link.
     BadLink,
-    /// There is no way to this NID, or it is our own.
+    /// No path leads to this NID, or it is our own.
     NoRoute,
-    /// The peer is down, and was not asked again long enough ago.
+    /// The peer is down, and its hold-off still runs.
     PeerDown,
-    /// No more peers can be taken up.
+    /// The peer table is full.
     PeersFull,
-    /// All slots for this direction are in use: try again when something has ended.
+    /// All slots for this direction are in use. Try again when a transfer has ended.
     NoSlots,
-    /// All fragment lists are in use: try again when something has ended.
+    /// All fragment lists are in use. Try again when a transfer has ended.
     NoLists,
     /// The driver is shutting down.
     ShuttingDown,
-    /// The peer that the id names is forgotten: name it by its NID.
+    /// The driver has forgotten the peer that the id names. Use its NID.
     StalePeer,
 }
 
@@ -103,7 +103,8 @@ impl Why {
     /// The matching negative Linux errno.
     pub const fn errno(self) -> i32 {
         match self {
-            Self::Fragments(_) | Self::HeaderTooLong | Self::BadLink | Self::WrongKind => -22, // EINVAL
+            // EINVAL
+            Self::Fragments(_) | Self::HeaderTooLong | Self::BadLink | Self::WrongKind => -22,
             Self::BadAddress => -14,              // EFAULT
             Self::TooLong => -90,                 // EMSGSIZE
             Self::DeadlinePassed => -110,         // ETIMEDOUT
@@ -134,15 +135,15 @@ crate::sentences! { Why {
     Self::StalePeer => "the driver has forgotten the peer that the id names",
 }}
 
-/// What became of an accepted message.
+/// The state of an accepted message.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[must_use = "a message that has ended is not reported again"]
 pub enum Submitted {
-    /// There will be exactly one [`Report`](crate::driver::Report) with this tag. Payload memory is lent until
-    /// then.
+    /// Exactly one [`Report`](crate::driver::Report) with this tag will follow. Payload memory is
+    /// lent until then.
     Pending(Tag),
-    /// It has ended, and this is the only word of it (INV-1): nothing was lent, no report follows. Only
-    /// where the channel [ends messages at once](crate::ports::Channel::ends_at_once).
+    /// It has ended, and this is its only report (INV-1): nothing was lent. Only where the channel
+    /// [ends messages at once](crate::ports::Channel::ends_at_once).
     Done(Status),
 }
 
@@ -156,12 +157,12 @@ impl Submitted {
     }
 }
 
-/// A refused request, given back.
+/// A refused request, returned.
 #[derive(Clone, Copy, Debug)]
 pub struct Refused<'r> {
-    /// The request, as it came.
+    /// The request, unchanged.
     pub request: Request<'r>,
-    /// Why.
+    /// The reason.
     pub why: Why,
 }
 

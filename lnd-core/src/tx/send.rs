@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! The message of a transfer that is being posted.
+//! This file sends the message of a transfer that is being posted.
 
 use super::copy::gather;
 use super::gate::{From, Tx};
@@ -37,9 +37,11 @@ impl<P: Ports> Driver<'_, P> {
             gather(&self.memory, fragments, place).map_err(|BadAddress| Cause::Local)?;
             payload = place;
         }
+        // The envelope spends the credit. Everything that can fail locally is above this line.
         let envelope = self.peers.get_mut(tx.peer).and_then(|peer| peer.envelope(self.me, lane));
-        // By reference: no copy on the stack.
+        // By reference, so that no copy lies on the stack.
         let Some(envelope) = &envelope else { return Err(Cause::Local) };
+        // The number stays with the transfer: its end, or a CANCEL, must name it.
         if lane == Lane::Request {
             (state.session, state.sequence) = (envelope.session, envelope.sequence);
         }
@@ -59,6 +61,8 @@ impl<P: Ports> Driver<'_, P> {
             Role::NakGet => Message::GetNak { sink: remote, why: why.unwrap_or(NakReason::Failed) },
             _ => Message::PutNak { source: remote, why: why.unwrap_or(NakReason::Failed) },
         };
+        // From here on the message cannot be withdrawn (INV-5, R5). Only its completion or a proof
+        // ends its debt.
         let sent = self.channel.send(tx.link, envelope, &message, Some(tx.tag));
         self.after_sending(now, tx.link, envelope, lane, sent.is_ok());
         let ended = sent.map_err(|_| Cause::Channel)?;
@@ -70,7 +74,7 @@ impl<P: Ports> Driver<'_, P> {
         Ok(())
     }
 
-    /// What the peer's engine needs to pull what was staged for it, if engines have keys.
+    /// The key with which the peer's engine pulls what was staged for it, where engines have keys.
     #[inline]
     fn staged_key(&self, tx: &Tx<'_>) -> Key {
         if !P::Engine::KEYS || !tx.role.stages() {
@@ -79,8 +83,8 @@ impl<P: Ports> Driver<'_, P> {
         self.links.get(tx.link).map_or(Key::NONE, |link| link.engine.key(tx.tag))
     }
 
-    /// A message that was no debt has ended: one that failed becomes one first. A transfer that was
-    /// cancelled meanwhile has lost already, and its descriptor is asked for.
+    /// Handles a message that was no debt and has ended. A failed message becomes a debt first. A
+    /// transfer that was cancelled meanwhile has already lost, and its descriptor is invalidated.
     #[inline]
     fn message_ended(&mut self, now: Instant, tag: Tag, ended: Sent) {
         if ended != Sent::Ok && self.apply(now, tag, Event::Arm(Debts::MSG)) == Some(Effect::None) {

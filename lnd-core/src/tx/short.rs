@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! A short message that has ended when `submit` returns.
+//! This file sends a short message that has ended when `submit` returns (decision 0021).
 //!
-//! Nothing of it is outstanding afterwards: no other context can complete or cancel it. So it needs no
-//! slot, no transfer word, no timer and no fence, only a credit and a number. A peer or a link that goes
-//! down meanwhile is the same as one that goes down just after.
+//! Nothing of it is outstanding afterwards, so no other context can complete or cancel it. It needs
+//! no slot, no transfer word, no timer and no fence, only a credit and a number. A peer or a link
+//! that goes down meanwhile is the same as one that goes down just after.
 
 use super::copy::gather;
 use super::request::{Kind, Request};
@@ -23,9 +23,9 @@ fn short_status(policy: Policy, event: Event) -> Status {
 }
 
 impl<P: Ports> Driver<'_, P> {
-    /// Sends a message whose payload goes inline, if nothing stands in its way and the channel ends
-    /// messages at once. The peer is `Good`. `None`: nothing was done, and the message takes the way of those
-    /// that wait.
+    /// Sends a message whose payload goes inline, if the channel ends messages at once and nothing
+    /// else prevents it. The peer is `Good`. `None`: nothing was done, and the message becomes a
+    /// transfer.
     #[inline]
     pub(super) fn send_short(
         &mut self,
@@ -36,13 +36,14 @@ impl<P: Ports> Driver<'_, P> {
     ) -> Option<Status> {
         let reliable = self.channel.is_reliable();
         let peer = self.peers.get_mut(id)?;
-        // A GET goes inline without payload if it need not be optimised, or must not (R26).
+        // A GET goes inline without payload if it need not be optimised, or must not be (R26).
         let get = request.kind == Kind::Get;
         let inline = length <= peer.inline_max || get && request.routed;
         if !self.channel.ends_at_once() || !inline || !peer.may_send(reliable) {
             return None;
         }
         let (payload, length) = if get { (&[][..], 0) } else { (request.payload, length) };
+        // The envelope is built without spending a number: a return before the send undoes nothing.
         let envelope = peer.next_envelope(self.me)?;
         let link = self.links.way_to(envelope.to, request.link)?;
         if !self.channel.ready(link, envelope.to, Lane::Request) {
@@ -55,7 +56,7 @@ impl<P: Ports> Driver<'_, P> {
         if sent.is_some() {
             let _ = peer.take_next();
         }
-        // `None`: nothing was sent, so nothing was taken.
+        // `None`: nothing was sent, so no number and no credit was used.
         let sent = sent?;
         self.counters.count(Counter::Accepted);
         self.after_sending(now, link, &envelope, Lane::Request, sent.is_ok());
@@ -68,8 +69,8 @@ impl<P: Ports> Driver<'_, P> {
         Some(status)
     }
 
-    /// The message has a number, and perhaps was not delivered: the peer's credit must come back, and the
-    /// peer shall not take it any more.
+    /// Handles a short message that was perhaps not delivered. It has a number, so its credit must
+    /// return, and the peer must not deliver it any more.
     #[cold]
     fn short_failed(
         &mut self,
@@ -78,13 +79,13 @@ impl<P: Ports> Driver<'_, P> {
         sent: Result<Option<Sent>, ChannelFull>,
     ) -> Status {
         if let Some(peer) = self.peers.get_mut(id) {
-            // It is the latest one: the next hello can announce it.
+            // It is the latest one, so the next hello can announce it.
             let _ = peer.give_up(envelope.session, envelope.sequence);
         }
         let event = match sent {
             Err(ChannelFull) => Event::Withdraw(Debts::MSG, Cause::Channel),
             Ok(Some(Sent::NotDelivered)) => Event::MsgNotDelivered,
-            // A channel that does not say how it ended has broken its word.
+            // A channel that does not report the end has broken its contract.
             Ok(Some(Sent::Unknown | Sent::Ok) | None) => Event::MsgUnknown,
         };
         short_status(self.config.policy, event)

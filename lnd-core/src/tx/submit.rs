@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! The upper layer's "send this" (`lnd_send`).
+//! This file accepts messages of the upper layer (`lnd_send`).
 
 use super::gate::From;
 use super::request::{Kind, Refused, Request, Submitted, To, Why};
@@ -19,11 +19,11 @@ use crate::slots::{New, NoSlot, Role};
 impl<P: Ports> Driver<'_, P> {
     /// Accepts a message for sending.
     ///
-    /// On `Ok` the message has ended, or there will be exactly one [`Report`](crate::driver::Report) with the tag,
-    /// which may be there before this call returns: see [`Submitted`].
+    /// On `Ok` the message has ended, or exactly one [`Report`](crate::driver::Report) with the tag
+    /// follows, perhaps before this call returns: see [`Submitted`].
     ///
     /// # Errors
-    /// [`Refused`]: the request is given back, nothing was kept.
+    /// [`Refused`] returns the request. Nothing was kept.
     pub fn submit<'r>(
         &mut self,
         now: Instant,
@@ -44,11 +44,11 @@ impl<P: Ports> Driver<'_, P> {
         self.pending(submitted.map(Submitted::Pending), request)
     }
 
-    /// As [`submit`](Self::submit), for an upper layer that is told of every end by a report: the message is
-    /// a transfer also where it could have ended at once.
+    /// As [`submit`](Self::submit), for an upper layer that handles every end as a report. The
+    /// message is a transfer even where it could end at once.
     ///
     /// # Errors
-    /// [`Refused`]: the request is given back, nothing was kept.
+    /// [`Refused`] returns the request. Nothing was kept.
     pub fn submit_pending<'r>(
         &mut self,
         now: Instant,
@@ -61,7 +61,7 @@ impl<P: Ports> Driver<'_, P> {
         self.pending(submitted, request)
     }
 
-    /// What is said of a message that has not ended, or was refused.
+    /// The result of a message that has not ended, or was refused.
     #[inline]
     fn pending<'r, T>(
         &mut self,
@@ -72,7 +72,7 @@ impl<P: Ports> Driver<'_, P> {
         submitted.map_err(|why| Refused { request, why: self.refuse_call(why) })
     }
 
-    /// A message that outlives the call, to a peer that is `good`, or to be greeted.
+    /// Accepts a message that outlives the call. Its peer is `good`, or needs a handshake.
     #[inline]
     fn submit_waiting(
         &mut self,
@@ -88,7 +88,7 @@ impl<P: Ports> Driver<'_, P> {
         self.submit_transfer(now, peer, request, length)
     }
 
-    /// Whether a request may be accepted: for which peer, and how long its payload is.
+    /// Checks a request. Returns its peer and the length of its payload.
     fn check_request(&mut self, now: Instant, request: &Request<'_>) -> Result<(PeerId, u32), Why> {
         if self.run.state() != RunState::Running {
             return Err(Why::ShuttingDown);
@@ -96,12 +96,16 @@ impl<P: Ports> Driver<'_, P> {
         if request.header.len() > MAX_HEADER {
             return Err(Why::HeaderTooLong);
         }
+        // A passed deadline is refused here: an accepted message would end with a report and cost a
+        // slot (LU-16303).
         if request.deadline <= now {
             return Err(Why::DeadlinePassed);
         }
         if request.link.is_some_and(|l| l.index() >= self.links.len()) {
             return Err(Why::BadLink);
         }
+        // The peer comes last. A request that breaks a rule must not displace a peer from the
+        // table.
         let length = self.check_memory(request.payload)?;
         let peer = match request.peer {
             To::Nid(nid) => match self.peers.find(nid) {
@@ -113,7 +117,8 @@ impl<P: Ports> Driver<'_, P> {
         Ok((peer, length))
     }
 
-    /// A message that outlives the call: it takes a slot, and is posted, or queued behind its peer's others.
+    /// Accepts a message that outlives the call. It gets a slot and is posted, or queued behind its
+    /// peer's others.
     #[inline(never)]
     fn submit_transfer(
         &mut self,
@@ -123,6 +128,8 @@ impl<P: Ports> Driver<'_, P> {
         length: u32,
     ) -> Result<Tag, Why> {
         let role = self.role_of(request, peer, length);
+        // A GET without an optimised reply carries no payload. Its memory stays with the upper
+        // layer, which matches the REPLY itself.
         let carries = role != Role::Immediate || request.kind != Kind::Get;
         let (payload, carried) = if carries { (request.payload, length) } else { (&[][..], 0) };
         let new = New {
@@ -139,6 +146,8 @@ impl<P: Ports> Driver<'_, P> {
         if let Some(nid) = self.peers.nid(peer) {
             self.tracer.record(now, Trace::Accepted { tag, peer: nid, length });
         }
+        // The timer is armed before the message may be sent: the deadline covers every place where
+        // it may wait (INV-9).
         self.slots.arm(tag.index, request.deadline);
         self.post_or_queue(now, tag, peer, request.header);
         Ok(tag)
@@ -157,11 +166,11 @@ impl<P: Ports> Driver<'_, P> {
         }
     }
 
-    /// How a message travels: inline if it fits (ACKs and small REPLYs always do, S1-10), else
-    /// staged; a GET that is routed (R26) or need not be optimised is a mere header.
+    /// How a message travels: inline if it fits (ACKs and small REPLYs always do, S1-10), otherwise
+    /// staged. A GET that is routed (R26) or need not be optimised is a mere header.
     fn role_of(&self, request: &Request<'_>, peer: PeerId, length: u32) -> Role {
-        // Before its hello was answered our own bound is taken: a peer that takes less is found out when the
-        // message is posted.
+        // Before its hello was answered, a peer's limit is unknown and our own is used. If the peer
+        // accepts less, that shows when the message is posted.
         let known =
             self.peers.get(peer).filter(|peer| peer.incarnation.is_some() && peer.inline_max > 0);
         let inline = length <= known.map_or(self.inline_max(), |peer| peer.inline_max);
@@ -173,7 +182,7 @@ impl<P: Ports> Driver<'_, P> {
         }
     }
 
-    /// Takes up a node that is not in the peer table. We are none.
+    /// Takes up a node that is not in the peer table. This node itself is none.
     #[inline(never)]
     fn new_peer(&mut self, now: Instant, nid: Nid) -> Result<PeerId, Why> {
         let reached = self.channel.reaches(nid);
@@ -183,7 +192,7 @@ impl<P: Ports> Driver<'_, P> {
         self.take_up_peer(now, nid, false).ok_or(Why::PeersFull)
     }
 
-    /// A peer that is still in its place (R14).
+    /// The peer, if it still has its place (R14).
     fn peer_by_id(&mut self, peer: PeerId) -> Result<PeerId, Why> {
         let known = self.peers.named(peer).is_some_and(|found| found.nid.is_some());
         if known {
@@ -193,7 +202,8 @@ impl<P: Ports> Driver<'_, P> {
         Err(Why::StalePeer)
     }
 
-    /// Claims a slot for a transfer with `peer`, on `link` if that is known, and keeps the fragments.
+    /// Claims a slot for a transfer with `peer`, on `link` if that is known, and keeps the
+    /// fragments.
     pub(crate) fn claim(
         &mut self,
         peer: PeerId,
@@ -208,6 +218,7 @@ impl<P: Ports> Driver<'_, P> {
             peer.transfers += 1;
             peer.passive += u8::from(!new.role.requests());
         }
+        // The owner is set before the slot is published, so no sweep judges it by its former one.
         let incarnation = self.peers.view(peer).map_or(0, GateView::incarnation);
         self.slots.assign(tag, Owner::new(peer, incarnation, link));
         if !self.links.safe_invalidate() && !new.role.requests() {
@@ -216,24 +227,28 @@ impl<P: Ports> Driver<'_, P> {
         Ok(tag)
     }
 
-    /// Posts a new request at once if nothing stands in its way, else queues it behind its peer's others.
+    /// Posts a new request at once if possible, otherwise queues it behind its peer's others.
     fn post_or_queue(&mut self, now: Instant, tag: Tag, peer: PeerId, header: &[u8]) {
         if let Some(link) = self.way_out(peer, tag) {
             self.post(now, tag, peer, link, From::Claim(header));
             return;
         }
+        // Only a request that waits keeps its header: the usual one is sent from the caller's
+        // memory.
         self.slots.keep_header(tag.index, header);
         self.slots.publish(tag, Word::queued(tag.generation));
         if let Some(peer) = self.peers.get_mut(peer) {
             peer.queue.push(&mut self.slots, tag.index);
         }
+        // The link may have closed before the request was queued, and its sweep may have passed
+        // already. So the check is repeated behind the publication.
         if let Some(cause) = self.link_closed(tag.index) {
             self.cancel(now, tag, cause);
         }
         self.after_queueing(now, peer);
     }
 
-    /// A refused call, counted.
+    /// Counts a refused call.
     pub(crate) fn refuse_call(&mut self, why: Why) -> Why {
         self.counters.count(Counter::Refused);
         why

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! What is pending for peers, one peer after the other.
+//! This file sends what is pending for peers, one peer after the other.
 
 use crate::base::id::PeerId;
 use crate::base::message::Message;
@@ -9,8 +9,8 @@ use crate::ports::Ports;
 use crate::shard::Driver;
 
 impl<P: Ports> Driver<'_, P> {
-    /// Sends what is pending to up to `budget` of the peers that wait now, on with the round that the last call
-    /// began; those that must wait on go to the end.
+    /// Sends what is pending to up to `budget` of the waiting peers, continuing the round of the
+    /// last call. Those that must go on waiting move to the end.
     pub(crate) fn send_pending(&mut self, now: Instant, budget: u32, due: bool) {
         self.peers.begin_round(due);
         for _ in 0..budget {
@@ -26,6 +26,7 @@ impl<P: Ports> Driver<'_, P> {
 
     /// Sends what is pending to one peer, as far as the control lane has room.
     fn send_pending_to(&mut self, now: Instant, id: PeerId) {
+        // The handshake goes first: until it is done nothing else counts at the peer (S0-13).
         self.send_handshake(now, id);
         let wants = self.peers.get(id).map_or(Wants::empty(), |peer| peer.wants);
         if wants.contains(Wants::NOOP) && self.send_control(now, id, None, &Message::Noop) {
@@ -35,6 +36,8 @@ impl<P: Ports> Driver<'_, P> {
             self.peers.unwant(id, Wants::CONNECT);
             self.revive(now, id);
         }
+        // The want is cleared before the attempt. The attempt itself sets it again if something is
+        // left.
         if wants.contains(Wants::FLUSH) {
             self.peers.unwant(id, Wants::FLUSH);
             self.flush(now, id);
