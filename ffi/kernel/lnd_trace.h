@@ -15,8 +15,8 @@
 	{ LND_TRACE_POSTED, "posted" },		\
 	{ LND_TRACE_INVALIDATED, "invalidated" }, \
 	{ LND_TRACE_RECLAIMED, "reclaimed" },		\
-	{ LND_TRACE_SENT, "said" },		\
-	{ LND_TRACE_RECEIVED, "heard" },		\
+	{ LND_TRACE_SENT, "sent" },		\
+	{ LND_TRACE_RECEIVED, "received" },		\
 	{ LND_TRACE_PEER, "peer" },		\
 	{ LND_TRACE_LINK, "link" },		\
 	{ LND_TRACE_FINALIZED, "finalized" }, \

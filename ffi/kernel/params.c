@@ -10,7 +10,7 @@ MODULE_PARM_DESC(slots, "transfers at once of each node");
 
 unsigned int lnd_host_drain_ms = 500;
 module_param_named(drain_ms, lnd_host_drain_ms, uint, 0444);
-MODULE_PARM_DESC(drain_ms, "ms within which a recalled descriptor must be back");
+MODULE_PARM_DESC(drain_ms, "ms within which an invalidated descriptor must be back");
 
 unsigned int lnd_host_deadline_ms = 5000;
 module_param_named(deadline_ms, lnd_host_deadline_ms, uint, 0444);

@@ -10,11 +10,11 @@
 //! use lnd_core::id::{Incarnation, Nid};
 //! use lnd_core::message::{Envelope, Message};
 //! use lnd_shortmsg::dispatch::{transmit, Receiver, Sender};
-//! use lnd_shortmsg::mailbox::{spsc, Geometry, Line};
+//! use lnd_shortmsg::mailbox::{spsc, Line, MailboxGeometry};
 //! use lnd_shortmsg::wire::{Checksum, Frame, Wire};
 //!
 //! let mut memory = [Line::ZERO; 64];
-//! let geometry = Geometry::new(8, 256).unwrap();
+//! let geometry = MailboxGeometry::new(8, 256).unwrap();
 //! let (mut producer, mut consumer) = spsc::channel(&mut memory, geometry).unwrap();
 //!
 //! let envelope = Envelope {

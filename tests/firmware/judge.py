@@ -36,7 +36,7 @@ def of_run(image, status, output):
         yield "no good end"
     told = re.findall(r"^done: (.+)$", output, re.M)
     if told != CHAPTERS[image]:
-        yield f"told {notified}, not {CHAPTERS[image]}"
+        yield f"told {told}, not {CHAPTERS[image]}"
     ledgers = lines(output, "ledger")
     if [ledger.get("node") for ledger in ledgers] != [0, 1]:
         yield "not two ledgers"

@@ -46,7 +46,7 @@ pub enum Received {
 }
 
 /// A peer's request, and the driver that waits for what the upper layer decides: [`recv`](Self::recv),
-/// [`reply`](Self::give), [`refuse`](Self::refuse), or [`keep`](Self::keep) to decide later.
+/// [`reply`](Self::reply), [`refuse`](Self::refuse), or [`keep`](Self::keep) to decide later.
 ///
 /// One that is dropped without a decision has changed nothing: as after
 /// [`Inbound::Wait`] the frame stays in the channel and is offered again.

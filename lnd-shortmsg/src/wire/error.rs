@@ -26,7 +26,7 @@ impl fmt::Display for EncodeError {
             Self::NoRoom => "buffer smaller than the frame",
             Self::TooLong => "frame larger than the format allows",
             Self::HeaderTooLong => "upper-layer header too long",
-            Self::NoIncarnation => "receiver's life missing",
+            Self::NoIncarnation => "receiver's incarnation missing",
             Self::NoVersion => "version zero agreed on",
             Self::KeyTooLong => "key too long",
         })
@@ -83,8 +83,8 @@ decode_errors! {
     Reserved => "reserved byte not zero",
     /// A NID is zero.
     ZeroNid => "NID is zero",
-    /// A life is zero where one must be known.
-    ZeroIncarnation => "life is zero",
+    /// A incarnation is zero where one must be known.
+    ZeroIncarnation => "incarnation is zero",
     /// No such refusal.
     BadRefusal => "unknown refusal",
     /// The upper-layer header is longer than [`MAX_HEADER`](lnd_core::message::MAX_HEADER).

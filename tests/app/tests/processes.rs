@@ -182,7 +182,7 @@ fn the_fabric_command_formats_shows_declares_deaths_and_pulls_cables() {
     let notified = place.ok(&["fabric", "show", "f"]);
     assert!(notified.starts_with("3 nodes, 2 links, 256 descriptors"), "{notified}");
     assert!(notified.contains("windows of 64 MiB"), "{notified}");
-    assert_eq!(shown(&place, 2), ["2@soft0: absent, life -"]);
+    assert_eq!(shown(&place, 2), ["2@soft0: absent, incarnation -"]);
     let gone = place.refused(&["fabric", "link", "f", "2@soft", "0", "down"]);
     assert!(gone.contains("2@soft0 has no link 0 yet"), "{gone}");
 
@@ -193,7 +193,7 @@ fn the_fabric_command_formats_shows_declares_deaths_and_pulls_cables() {
         shown(&place, 1).iter().filter(|line| line.ends_with("up, engine running")).count() == 2
     });
     let alive = &shown(&place, 1)[0];
-    assert!(alive.starts_with("1@soft0: alive, life "), "{alive}");
+    assert!(alive.starts_with("1@soft0: alive, incarnation "), "{alive}");
     assert!(alive.ends_with("held by a lock"), "{alive}");
     assert_eq!(place.ok(&["fabric", "link", "f", "1@soft", "1", "down"]), "1@soft0 link 1: down\n");
     node.wait_until("the engine has lost its clock", |_| {
@@ -210,7 +210,7 @@ fn the_fabric_command_formats_shows_declares_deaths_and_pulls_cables() {
 
     // A death is declared of one life only, and only once.
     node.kill();
-    let incarnation = alive.split("life ").nth(1).unwrap()[..16].to_owned();
+    let incarnation = alive.split("incarnation ").nth(1).unwrap()[..16].to_owned();
     let other = format!("{:016x}", u64::from_str_radix(&incarnation, 16).unwrap() ^ 1);
     place.refused(&["fabric", "dead", "f", "1@soft", "--incarnation", &other]);
     place.refused(&["fabric", "dead", "f", "1@soft", "--incarnation", "zebra"]);
@@ -218,7 +218,7 @@ fn the_fabric_command_formats_shows_declares_deaths_and_pulls_cables() {
     assert!(shown(&place, 1)[0].contains("alive"), "nobody has proven its death");
     let notified = place.ok(&["fabric", "dead", "f", "1@soft", "--incarnation", &incarnation]);
     assert_eq!(notified, "1@soft0 is dead\n");
-    assert!(shown(&place, 1)[0].starts_with("1@soft0: dead, life "));
+    assert!(shown(&place, 1)[0].starts_with("1@soft0: dead, incarnation "));
     for args in [["fabric", "show", "h"], ["fabric", "show", "n.log"]] {
         assert!(place.refused(&args).contains(args[2]), "{args:?}");
     }

@@ -160,7 +160,7 @@ sound() {
 # clean: as sound, and everything ended well.
 clean() {
     sound
-    for name in error refused asked_error; do
+    for name in error refused requested_error; do
         [ "$(of $name)" = 0 ] || die "$name: $(of $name): $(grep errno "$fabric/client")"
     done
     [ "$(of verified)" -ge "$1" ] || die "only $(of verified) payloads verified"
@@ -176,7 +176,7 @@ part() {
 }
 
 parted() {
-    [ "$(of asked)" -ge "$told" ] || ! there "$1"
+    [ "$(of requested)" -ge "$told" ] || ! there "$1"
 }
 
 # busy NODE COUNT: a node of ours has sent as many messages, has been asked, and its engines have worked.

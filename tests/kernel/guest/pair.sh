@@ -10,9 +10,9 @@ say "node $node is up"
 until_so 60 there $((1 - node)) || die "the other machine does not come"
 job 30 put get count=60 workers=1 flight=4 max=262144 to=$((1 - node))
 asked() {
-    [ "$(of asked_ok)" -ge 60 ]
+    [ "$(of requested_ok)" -ge 60 ]
 }
-until_so 30 asked || die "the other machine asked only $(of asked_ok) times"
+until_so 30 asked || die "the other machine asked only $(of requested_ok) times"
 clean 60
 summary "node $node"
 part 60 $((1 - node))

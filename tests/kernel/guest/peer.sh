@@ -19,6 +19,6 @@ until_so 60 lost "$node" $other || die "the other machine stays"
 sound
 summary "node $node"
 # The other one has asked at least 31 times; the last of these may have ended with its leaving.
-[ "$(of asked_ok)" -ge 20 ] || die "asked $(of asked_ok) times"
+[ "$(of requested_ok)" -ge 20 ] || die "asked $(of requested_ok) times"
 unload
 no_leak

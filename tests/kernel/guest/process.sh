@@ -7,11 +7,11 @@
 load transport=ivshmem poll_ms=1
 until_so 30 heard 0 1 || die "the process has not greeted"
 job 30 put get count=60 workers=1 flight=4 max=131072 to=1
-asked() { [ "$(of asked_ok)" -ge 60 ]; }
-until_so 30 asked || die "the process asked only $(of asked_ok) times"
+asked() { [ "$(of requested_ok)" -ge 60 ]; }
+until_so 30 asked || die "the process asked only $(of requested_ok) times"
 clean 60
 summary "node 0"
-say "node 0 was asked $(of asked_ok) times"
+say "node 0 was asked $(of requested_ok) times"
 part 60 1
 unload
 no_leak

@@ -13,8 +13,8 @@ until_so 60 both || die "the other machine does not come"
 for to in $other $((other + 1)); do
     job 30 put get count=15 workers=4 flight=4 max=65536 to="$to"
 done
-asked() { [ "$(of asked_ok)" -ge 120 ]; }
-until_so 30 asked || die "the other machine asked only $(of asked_ok) times"
+asked() { [ "$(of requested_ok)" -ge 120 ]; }
+until_so 30 asked || die "the other machine asked only $(of requested_ok) times"
 clean 120
 summary "nodes $first and $((first + 1))"
 for node in $first $((first + 1)); do

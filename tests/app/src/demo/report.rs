@@ -78,7 +78,7 @@ impl Outcome {
         for (name, incarnation) in &self.incarnations {
             wrong.extend(incarnation.error.iter().map(|error| format!("{name}: {error}")));
             wrong.extend(incarnation.stats.violations.iter().map(|v| format!("{name}: {v}")));
-            let killed = *name == "B, first life";
+            let killed = *name == "B, first incarnation";
             if !killed && !incarnation.ended_well {
                 wrong.push(format!("{name}: did not come to its end"));
             }
@@ -182,11 +182,11 @@ impl Outcome {
         let killed: u64 = self
             .incarnations
             .iter()
-            .filter(|(name, _)| *name == "B, first life")
+            .filter(|(name, _)| *name == "B, first incarnation")
             .map(|(_, incarnation)| incarnation.stats.accepted - incarnation.stats.finalized())
             .sum();
         if killed > 0 {
-            writeln!(f, "  ({killed} more died with node B's first life)")?;
+            writeln!(f, "  ({killed} more died with node B's first incarnation)")?;
         }
         for (role, outcomes) in &stats.roles {
             writeln!(

@@ -203,7 +203,7 @@ impl<'p, 'm> Play<'p, 'm> {
                 self.fail_link(&hand_a, &hand_b);
                 self.until(&hand_a, total / 2);
                 let remains = self.kill(b.0, b.1, &hand_a);
-                self.outcome.incarnations.push(("B, first life", remains));
+                self.outcome.incarnations.push(("B, first incarnation", remains));
                 let server = self.server();
                 b = (&hand_c, scope.spawn(|| live(stage, B, &hand_c, server)));
                 wait_for(b.0);

@@ -70,7 +70,7 @@ fn show_node(fabric: &Fabric<'_>, node: u32) {
     let locked = found.flags.contains(NodeFlags::LOCKED) && found.state != NodeState::Absent;
     let locked = if locked { ", held by a lock" } else { "" };
     let state = format!("{:?}", found.state).to_lowercase();
-    crate::say!("{}: {state}, life {incarnation}{locked}", nid_of(node));
+    crate::say!("{}: {state}, incarnation {incarnation}{locked}", nid_of(node));
     for link in (0..fabric.shape().links as usize).filter_map(LinkId::new) {
         let Ok(memory) = fabric.link_memory(node, link) else { continue };
         let up = LinkBits(memory.read(Register::Link)).contains(LinkBits::UP);
@@ -154,6 +154,7 @@ pub fn parse_incarnation(text: &str) -> Result<Incarnation, String> {
     let digits = text.strip_prefix("0x").unwrap_or(text);
     let all_digits = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
     let raw = u64::from_str_radix(digits, 16).ok().filter(|_| all_digits);
-    raw.and_then(Incarnation::from_raw)
-        .ok_or_else(|| "a life is a hexadecimal number other than 0, as `show` prints it".into())
+    raw.and_then(Incarnation::from_raw).ok_or_else(|| {
+        "an incarnation is a hexadecimal number other than 0, as `show` prints it".into()
+    })
 }

@@ -47,7 +47,7 @@ impl Actor for Serving {
         let server = FileServer::new(config, Pages::new(0, window), store, &mut station.node.lnet)
             .map_err(|error| format!("the fabric's windows are too small: {error:?}"))?;
         self.server = Some(server);
-        crate::say!("{} is up, life {:016x}", me.nid, me.incarnation.raw());
+        crate::say!("{} is up, incarnation {:016x}", me.nid, me.incarnation.raw());
         Ok(())
     }
 

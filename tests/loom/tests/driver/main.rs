@@ -9,7 +9,7 @@
 //! that is handed out to a peer or a link that went down meanwhile is given up without waiting for
 //! its deadline, and its descriptor is asked for, or taken away, exactly once.
 //!
-//! [`IrqHandle`]: lnd_core::driver::Decider
+//! [`IrqHandle`]: lnd_core::driver::IrqHandle
 #![cfg(loom)]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
