@@ -49,19 +49,19 @@ pub struct Connect {
 #[derive(Debug, PartialEq, Eq)]
 #[must_use = "an action must be performed"]
 pub enum Action {
-    /// Ping, and report through [`Health::answered`].
+    /// Ping, and report through [`Health::answered`](crate::Health::answered).
     Ping(Ping),
-    /// Probe, and report through [`Health::probed`].
+    /// Probe, and report through [`Health::probed`](crate::Health::probed).
     Probe(Probe),
-    /// Connect, and report through [`Health::connected`].
+    /// Connect, and report through [`Health::connected`](crate::Health::connected).
     Connect(Connect),
 }
 
 macro_rules! cookie {
     ($name:ident) => {
         impl $name {
-            /// Names this action for [`Health`] where the value itself cannot be kept: its index
-            /// and generation.
+            /// Names this action for [`Health`](crate::Health) where the value itself cannot be
+            /// kept: its index and generation.
             pub const fn cookie(&self) -> u64 {
                 (self.generation as u64) << 32 | self.peer_ni.raw() as u64
             }
