@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! The payload of a slot: raw bytes, or, in the models, a cell in which loom sees every access and
-//! finds two that overlap.
+//! detects overlapping ones.
 //!
 //! All functions take the address of a payload and have the same contract:
 //!
 //! # Safety
 //! The address is that of the payload of a slot whose mailbox was formatted (before: for `init`)
-//! for at least `length` bytes, rounded up to the end of a line; within this process nobody else
-//! touches the payload during the call, which is what the sequence word grants.
+//! for at least `length` bytes, rounded up to the end of a line. Within this process nothing else
+//! accesses the payload during the call; the sequence word grants that.
 
 #[cfg(not(loom))]
 pub(super) use bytes::{copy_out, fill, footprint, init, write};
@@ -24,15 +24,15 @@ mod bytes {
     const WORD: usize = size_of::<u64>();
     const LINE: usize = size_of::<Line>();
 
-    /// Bytes a payload of this capacity takes.
+    /// Bytes that a payload of this capacity takes.
     pub(in crate::mailbox) const fn footprint(capacity: usize) -> usize {
         capacity
     }
 
-    /// Any bytes are a payload: nothing to do.
+    /// Any bytes are a valid payload: nothing to initialise.
     pub(in crate::mailbox) unsafe fn init(_payload: NonNull<u8>) {}
 
-    /// Writes a message. Nothing is read.
+    /// Writes a message. Reads nothing.
     #[inline]
     pub(in crate::mailbox) unsafe fn write(payload: NonNull<u8>, message: &[u8]) {
         if message.len() <= FIRST_LINE {
@@ -40,13 +40,14 @@ mod bytes {
             unsafe { put_words(payload.cast(), message) };
         } else {
             // SAFETY: the payload has room for the message, is ours (contract), and cannot overlap
-            // with memory the caller has borrowed.
+            // with memory that the caller has borrowed.
             unsafe { ptr::copy_nonoverlapping(message.as_ptr(), payload.as_ptr(), message.len()) };
         }
     }
 
-    /// Writes bytes in words, the last one filled up with zeros. Faster for a line than a call of
-    /// `memcpy`, into which a loop would be turned if it were not volatile.
+    /// Writes bytes in words; the last one is padded with zeros. For one line this is faster than a
+    /// call of `memcpy`; the writes are volatile because a plain loop would be compiled to that
+    /// call.
     ///
     /// # Safety
     /// `words` is aligned and valid for writing `from.len()` bytes, rounded up to whole words.
@@ -55,7 +56,7 @@ mod bytes {
         let mut to = words;
         let mut chunks = from.chunks_exact(8);
         for word in (&mut chunks).filter_map(<[u8]>::first_chunk) {
-            // SAFETY: within the words the caller vouches for.
+            // SAFETY: within the words that the caller guarantees.
             unsafe { to.write_volatile(u64::from_ne_bytes(*word)) };
             // SAFETY: at most one past the end of these words.
             to = unsafe { to.add(1) };
@@ -66,7 +67,7 @@ mod bytes {
             for (to, byte) in word.iter_mut().zip(tail) {
                 *to = *byte;
             }
-            // SAFETY: the last word, which the caller vouches for as a whole.
+            // SAFETY: the last word, which the caller guarantees as a whole.
             unsafe { to.write_volatile(u64::from_ne_bytes(word)) };
         }
     }
@@ -83,7 +84,7 @@ mod bytes {
         bytes
     }
 
-    /// Lets `f` write a message in place.
+    /// Calls `f` to write a message in place.
     #[inline]
     pub(in crate::mailbox) unsafe fn fill<R>(
         payload: NonNull<u8>,
@@ -91,17 +92,17 @@ mod bytes {
         f: impl FnOnce(&mut [u8]) -> R,
     ) -> R {
         // SAFETY: `length` initialised bytes, which in this process are ours alone (contract). A
-        // hostile process may still scribble on them. It gains nothing: any bytes are valid, and
-        // they are on their way to that very process. `f` must not rely on reading back what it
-        // wrote, and the encoder does not, other than to sum it up.
+        // hostile process may still overwrite them. It gains nothing: any bytes are valid, and they
+        // are on their way to that process. `f` must not rely on reading back what it wrote; the
+        // encoder only sums it up.
         let bytes = unsafe { slice::from_raw_parts_mut(payload.as_ptr(), length) };
         f(bytes)
     }
 
-    /// Copies a message out, and returns it; `None` if it does not fit.
+    /// Copies a message, and returns the copy; `None` if it does not fit.
     ///
-    /// The reads are volatile: should a hostile process write at the same time, then each word
-    /// has *some* value, read once, and the compiler can draw no conclusions from it.
+    /// The reads are volatile: if a hostile process writes concurrently, each word has *some*
+    /// value, read once, and the compiler assumes nothing about it.
     #[inline]
     pub(in crate::mailbox) unsafe fn copy_out(
         payload: NonNull<u8>,
@@ -110,7 +111,8 @@ mod bytes {
     ) -> Option<&[u8]> {
         let words = payload.cast::<u64>();
         let lines = length.saturating_sub(FIRST_LINE).div_ceil(LINE);
-        // A slot is whole lines. So is what is copied, where there is room for it: no other loop, and no tail.
+        // A slot is whole lines. If `into` has room, whole lines are copied: no second loop and no
+        // tail.
         let whole = into
             .split_first_chunk_mut::<FIRST_LINE>()
             .and_then(|(first, rest)| Some((first, rest.get_mut(..lines * LINE)?)));
@@ -123,13 +125,13 @@ mod bytes {
         into.get(..length)
     }
 
-    /// Fills the part of the first line, and whole lines behind it.
+    /// Fills the part of the first line, and the whole lines after it.
     ///
     /// # Safety
-    /// `words` is aligned and valid for reading all that is filled.
+    /// `words` is aligned and valid for reading all filled bytes.
     #[inline(always)]
     unsafe fn copy_lines(words: NonNull<u64>, first: &mut [u8; FIRST_LINE], rest: &mut [u8]) {
-        // SAFETY: the words that the caller vouches for.
+        // SAFETY: the words that the caller guarantees.
         let mut at = unsafe { copy_some::<{ FIRST_LINE / WORD }, FIRST_LINE>(words, first) };
         for line in rest.chunks_exact_mut(LINE).filter_map(|line| line.first_chunk_mut()) {
             // SAFETY: as above.
@@ -146,7 +148,7 @@ mod bytes {
         let mut at = words;
         for part in into.chunks_mut(WORD) {
             let mut word = [0; WORD];
-            // SAFETY: the words that the caller vouches for, the last one as a whole.
+            // SAFETY: the words that the caller guarantees, the last one as a whole.
             at = unsafe { copy_some::<1, WORD>(at, &mut word) };
             for (to, byte) in part.iter_mut().zip(word) {
                 *to = byte;
@@ -154,7 +156,7 @@ mod bytes {
         }
     }
 
-    /// Fills `into` with `WORDS` words; returns what follows them.
+    /// Fills `into` with `WORDS` words. Returns the address after them.
     ///
     /// # Safety
     /// `from` is aligned and valid for reading `WORDS` words.
@@ -165,7 +167,7 @@ mod bytes {
     ) -> NonNull<u64> {
         let mut from = from;
         let words = core::array::from_fn(|_| {
-            // SAFETY: within the words the caller vouches for.
+            // SAFETY: within the words that the caller guarantees.
             let word = unsafe { from.read_volatile() };
             // SAFETY: at most one past the end of these words.
             from = unsafe { from.add(1) };
@@ -195,7 +197,7 @@ mod model {
     }
 
     pub(in crate::mailbox) unsafe fn write(payload: NonNull<u8>, message: &[u8]) {
-        // SAFETY: as our own contract.
+        // SAFETY: the same contract as this function's.
         unsafe { fill(payload, message.len(), |bytes| bytes.copy_from_slice(message)) };
     }
 
@@ -207,7 +209,7 @@ mod model {
         // SAFETY: `init` has put a cell here (contract).
         let cell = unsafe { payload.cast::<Cell>().as_ref() };
         cell.with_mut(|bytes| {
-            // SAFETY: loom has just checked that nobody else accesses the cell.
+            // SAFETY: loom has just checked that nothing else accesses the cell.
             f(&mut unsafe { &mut *bytes }[..length])
         })
     }
@@ -220,7 +222,7 @@ mod model {
         // SAFETY: `init` has put a cell here (contract).
         let cell = unsafe { payload.cast::<Cell>().as_ref() };
         let bytes = cell.with(|bytes| {
-            // SAFETY: loom has just checked that nobody writes the cell.
+            // SAFETY: loom has just checked that nothing writes the cell.
             unsafe { *bytes }
         });
         let into = into.get_mut(..length)?;

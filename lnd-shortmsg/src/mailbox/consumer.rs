@@ -9,14 +9,14 @@ use super::ring::Ring;
 use core::fmt;
 use crossbeam_utils::CachePadded;
 
-/// Why there is something in the mailbox that is no message.
+/// Why the mailbox holds an invalid message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Fault {
-    /// A message longer than a slot can hold. It was discarded; the next call goes on behind it.
+    /// A message longer than a slot. It was discarded; the next call reads the one after it.
     Length,
-    /// A sequence word that no producer writes: the mailbox can no longer be used.
+    /// A sequence word that no producer writes: the mailbox is no longer usable.
     Sequence,
-    /// The caller's buffer is too small for the message, which is still there.
+    /// The caller's buffer is too small for the message, which stays in the mailbox.
     NoRoom,
 }
 
@@ -44,19 +44,19 @@ struct State<'m> {
     consumed: &'m Consumed,
     /// Number of the next message.
     next: u32,
-    /// What the producer was told.
+    /// The consumed position that was last reported to the producer.
     reported: u32,
 }
 
-/// Most messages that are taken before the producer is told. Telling costs them the transfer of a
-/// cache line, and us the wait for it.
+/// Most messages that are taken before the producer is notified. A notification costs the producer
+/// the transfer of a cache line, and the consumer the wait for it.
 const REPORT_EVERY: u32 = 16;
 
 impl<'m> Consumer<'m> {
-    /// Attaches to a mailbox that was formatted, and goes on where the last consumer stopped.
+    /// Attaches to a formatted mailbox, and continues where the last consumer stopped.
     ///
     /// # Errors
-    /// The region holds no sound mailbox of this kind.
+    /// The region holds no valid mailbox of this kind.
     ///
     /// # Safety
     /// This process has no other consumer of this mailbox.
@@ -67,16 +67,16 @@ impl<'m> Consumer<'m> {
         Ok(Self { state: CachePadded::new(State { ring, consumed, next, reported: next }) })
     }
 
-    /// Longest message in bytes: the size of buffer that is always large enough.
+    /// Longest message in bytes: a buffer of this size is always large enough.
     pub fn capacity(&self) -> usize {
         self.state.ring.capacity()
     }
 
     /// Copies the oldest message into the caller's memory and leaves it in the mailbox until it is
-    /// [released](Mail::release). A message that cannot be dealt with now may thus stay: that is
+    /// [released](Mail::release). So a message that cannot be handled now may stay: that is
     /// back-pressure. `None`: there is no message.
     ///
-    /// Bytes of `into` behind the message may be overwritten.
+    /// Bytes of `into` after the message may be overwritten.
     ///
     /// # Errors
     /// [`Fault`].
@@ -89,7 +89,7 @@ impl<'m> Consumer<'m> {
         let slot = ring.slot(next);
         let sequence = slot.sequence();
         if sequence != next.wrapping_add(1) {
-            // Nothing to do, so tell what was done.
+            // There is nothing to do, so the report delays no message.
             self.report();
             return if sequence == ring.empty(next) { Ok(None) } else { Err(Fault::Sequence) };
         }
@@ -98,7 +98,7 @@ impl<'m> Consumer<'m> {
             self.advance();
             return Err(Fault::Length);
         }
-        // SAFETY: the sequence word says that the slot is ours; the length fits the payload, whose
+        // SAFETY: the sequence word shows that the slot is ours; the length fits the payload, whose
         // slots are whole lines.
         match unsafe { cell::copy_out(slot.payload, length, into) } {
             Some(bytes) => Ok(Some(Mail { consumer: self, bytes })),
@@ -106,7 +106,7 @@ impl<'m> Consumer<'m> {
         }
     }
 
-    /// Takes the oldest message: [`peek`](Self::peek) and release in one.
+    /// Takes the oldest message: [`peek`](Self::peek) and release in one call.
     ///
     /// # Errors
     /// [`Fault`].
@@ -115,8 +115,8 @@ impl<'m> Consumer<'m> {
         Ok(self.peek(into)?.map(Mail::release))
     }
 
-    /// Takes the oldest message without looking at it, such as one that was [peeked](Self::peek) at
-    /// and not released; whether there was one.
+    /// Takes the oldest message without reading it, such as one that was [peeked](Self::peek) and
+    /// not released. Returns whether there was one.
     pub fn discard(&mut self) -> bool {
         let State { ring, next, .. } = *self.state;
         let there = ring.slot(next).sequence() == next.wrapping_add(1);
@@ -126,19 +126,19 @@ impl<'m> Consumer<'m> {
         there
     }
 
-    /// Is done with the oldest message.
+    /// Releases the oldest message.
     #[inline]
     fn advance(&mut self) {
         let state = &mut *self.state;
         state.next = state.next.wrapping_add(1);
         let untold = state.next.wrapping_sub(state.reported);
-        // In a small mailbox sooner: a quarter of it at most is held back.
+        // A small mailbox reports sooner: at most a quarter of it stays unreported.
         if untold >= REPORT_EVERY.min(state.ring.slots() / 4) {
             self.report();
         }
     }
 
-    /// Tells the producer which slots are free.
+    /// Reports to the producer which slots are free.
     #[inline]
     fn report(&mut self) {
         let state = &mut *self.state;
@@ -149,7 +149,7 @@ impl<'m> Consumer<'m> {
     }
 }
 
-/// What was released stays released.
+/// Reports every released message, so that it stays released.
 impl Drop for Consumer<'_> {
     fn drop(&mut self) {
         self.report();
@@ -162,7 +162,7 @@ impl fmt::Debug for Consumer<'_> {
     }
 }
 
-/// A message that is still in the mailbox. Dropping this leaves it there.
+/// A message that is still in the mailbox. A drop leaves it there.
 #[must_use = "a message that is not released stays in the mailbox"]
 #[derive(Debug)]
 pub struct Mail<'c, 'm, 'b> {
@@ -171,13 +171,13 @@ pub struct Mail<'c, 'm, 'b> {
 }
 
 impl<'b> Mail<'_, '_, 'b> {
-    /// The message, in the memory that was lent to [`peek`](Consumer::peek).
+    /// The message, in the memory passed to [`peek`](Consumer::peek).
     pub const fn bytes(&self) -> &'b [u8] {
         self.bytes
     }
 
-    /// Takes the message out of the mailbox. Its slot is free when the producer is told: after a
-    /// few messages, or as soon as the consumer finds the mailbox empty.
+    /// Removes the message from the mailbox. Its slot is free when the producer is notified: after
+    /// a few messages, or as soon as the consumer finds the mailbox empty.
     #[inline]
     pub fn release(self) -> &'b [u8] {
         self.consumer.advance();

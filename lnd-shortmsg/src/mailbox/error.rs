@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! What can be wrong with a mailbox's memory.
+//! The errors of a mailbox's memory.
 
 use core::fmt;
 
@@ -8,17 +8,17 @@ use core::fmt;
 pub enum RegionError {
     /// The memory is not aligned to 64 bytes.
     Misaligned,
-    /// The memory is smaller than the mailbox needs or says.
+    /// The memory is smaller than the mailbox needs or states.
     TooSmall,
-    /// Not a mailbox, or not yet.
+    /// Not a mailbox, or not yet formatted.
     Magic,
     /// A mailbox of a machine with another byte order.
     ByteOrder,
     /// A mailbox of another version.
     Version,
-    /// A mailbox of another kind: not of one producer.
+    /// A mailbox of another kind: not with one producer.
     Kind,
-    /// Number or size of the slots is impossible, or the header is damaged.
+    /// Number or size of the slots is not valid, or the header is damaged.
     Geometry,
     /// The slots' sequence words contradict each other.
     Positions,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! How many slots of which size, and the memory they take.
+//! Number and size of the slots, and the memory they take.
 
 use super::cell;
 use super::header::HEADER_SIZE;
@@ -21,9 +21,9 @@ pub struct MailboxGeometry {
 }
 
 impl MailboxGeometry {
-    /// `slots` is a power of two from 2 to [`MAX_SLOTS`]; `slot_size` is in bytes, a multiple of 64
-    /// up to [`MAX_SLOT_SIZE`], and holds a message of 8 bytes less. `None` for anything else, and
-    /// for more than the machine can address.
+    /// `slots` is a power of two from 2 to [`MAX_SLOTS`]. `slot_size` is in bytes, a multiple of 64
+    /// up to [`MAX_SLOT_SIZE`]; such a slot holds a message of 8 bytes less. `None` for anything
+    /// else, and for more than the machine can address.
     pub const fn new(slots: u32, slot_size: u32) -> Option<Self> {
         let slots_fit = slots.is_power_of_two() && slots >= 2 && slots <= MAX_SLOTS;
         let size_fits = slot_size != 0 && slot_size % 64 == 0 && slot_size <= MAX_SLOT_SIZE;
@@ -38,7 +38,7 @@ impl MailboxGeometry {
         }
     }
 
-    /// Number of slots: one more message than that finds the mailbox full.
+    /// Number of slots. With that many messages the mailbox is full.
     pub const fn slots(self) -> u32 {
         self.slots
     }
@@ -53,13 +53,13 @@ impl MailboxGeometry {
         (self.slot_size - SLOT_HEAD) as usize
     }
 
-    /// Bytes of memory the mailbox takes, its header included.
+    /// Bytes of memory of the mailbox, its header included.
     pub const fn bytes_needed(self) -> usize {
-        // `new` has seen that this does not overflow.
+        // `new` has checked that this does not overflow.
         HEADER_SIZE + self.stride().wrapping_mul(self.slots as usize)
     }
 
-    /// Bytes from one slot to the next: the slot's size, but for the models, where atomics are
+    /// Bytes from one slot to the next: the slot's size, except in the models, where atomics are
     /// larger than words.
     pub(super) const fn stride(self) -> usize {
         let bytes = size_of::<SlotHead>() + cell::footprint(self.capacity());

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! What lies before the slots of a mailbox.
+//! The memory before the slots of a mailbox.
 
 use super::line::Line;
 use core::mem::{align_of, size_of};
 use lnd_core::sync::{AtomicU32, Ordering};
 
-/// What lies before the slots: a line that is written by format and read by attach, and a line for
-/// what each end writes.
+/// The memory before the slots: a line that format writes and attach reads, and a line for each
+/// end's writes.
 #[repr(C, align(64))]
 pub(super) struct Header {
     pub magic: AtomicU32,
@@ -21,32 +21,32 @@ pub(super) struct Header {
 /// The positions that the ends share.
 #[repr(C, align(64))]
 pub(super) struct Words {
-    /// Keeps the layout of version 1, where a mailbox of several producers had words here.
+    /// Keeps the layout of version 1, where a mailbox with several producers had words here.
     pub _reserved: Line,
     pub consumed: Consumed,
 }
 
-/// Number of the first message that the consumer has not given back. In a line of its own: the
-/// consumer writes it, and mostly nobody reads it.
+/// Number of the first message that the consumer has not returned. In a line of its own: the
+/// consumer writes it, and the producer rarely reads it.
 #[repr(C, align(64))]
 pub(super) struct Consumed {
     word: AtomicU32,
 }
 
 impl Consumed {
-    /// A word that says that all messages before its number were given back.
+    /// A word that shows all messages before its number as returned.
     pub(super) const fn at(word: AtomicU32) -> Self {
         Self { word }
     }
 
-    /// Gives all messages before `position` back to the producer.
+    /// Returns all messages before `position` to the producer.
     #[inline]
     pub(super) fn report(&self, position: u32) {
         // Release: pairs with `read`; all our reads of those messages are done before.
         self.word.store(position, Ordering::Release);
     }
 
-    /// The number of the first message that was not given back.
+    /// The number of the first message that was not returned.
     #[inline]
     pub(super) fn read(&self) -> u32 {
         // Acquire: pairs with `report`; the producer writes after the consumer has read.
@@ -55,7 +55,7 @@ impl Consumed {
 }
 
 /// Bytes before the first slot. One line more than the header: processors fetch lines in pairs, and
-/// the first slot shall not come along with the consumed word.
+/// a fetch of the consumed word must not include the first slot.
 pub(super) const HEADER_SIZE: usize = size_of::<Header>() + size_of::<Line>();
 
 #[cfg(not(loom))]

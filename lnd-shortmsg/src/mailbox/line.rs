@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Lines of memory, and how much of a message travels in one.
+//! Lines of memory, and how much of a message fits in one.
 
 use core::mem::size_of;
 
@@ -13,7 +13,7 @@ impl Line {
     pub const ZERO: Self = Self([0; 64]);
 }
 
-/// Bytes of a slot that are the sequence word and the length.
+/// Bytes of a slot before the payload: the sequence word and the length.
 pub(super) const SLOT_HEAD: u32 = 8;
 
 /// Longest message in bytes that travels in one cache line.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! The memory of a mailbox: header, then slots. Format and check.
+//! The memory of a mailbox: header, then slots. Formats and checks it.
 
 use super::error::RegionError;
 use super::geometry::MailboxGeometry;
@@ -17,10 +17,10 @@ pub(super) const MAGIC: u32 = 0x4c4e_446d;
 /// Version of the layout in memory.
 const VERSION: u32 = 1;
 
-/// The kind of a mailbox with one producer, the only kind there is.
+/// The kind of a mailbox with one producer, the only kind.
 const ONE_PRODUCER: u32 = 1;
 
-/// Memory in which a mailbox lies or shall lie.
+/// Memory of a mailbox, formatted or not.
 #[derive(Clone, Copy, Debug)]
 pub struct MailboxRegion<'m> {
     base: NonNull<u8>,
@@ -45,21 +45,22 @@ impl<'m> MailboxRegion<'m> {
         }
     }
 
-    /// The memory is borrowed for as long as anything is made of the region.
+    /// The memory is borrowed for as long as any value made of the region.
     pub(super) fn over(memory: &'m mut [Line]) -> Self {
         let bytes = size_of_val(memory);
         let base = NonNull::from(memory).cast();
         Self { base, bytes, memory: PhantomData }
     }
 
-    /// Makes an empty mailbox. Positions count from `start`, which has no meaning; tests begin
-    /// shortly before the numbers wrap.
+    /// Makes an empty mailbox. Positions count from `start`; its value does not matter, and tests
+    /// begin shortly before the numbers wrap.
     ///
     /// # Errors
     /// [`RegionError::TooSmall`]; nothing was written.
     ///
     /// # Safety
-    /// Nobody in this process is attached to a mailbox in this region, nor attaches meanwhile.
+    /// Nothing in this process is attached to a mailbox in this region, nor attaches during the
+    /// call.
     pub unsafe fn format(self, geometry: MailboxGeometry, start: u32) -> Result<(), RegionError> {
         if self.bytes < geometry.bytes_needed() {
             return Err(RegionError::TooSmall);
@@ -79,16 +80,17 @@ impl<'m> MailboxRegion<'m> {
         let ring = self.ring(geometry);
         // SAFETY: the slots are ours alone (contract).
         unsafe { ring.format(start) };
-        // Release: pairs with the load in `check`; who sees the magic sees everything before it.
+        // Release: pairs with the load in `check`; a reader that sees the magic sees everything
+        // before it.
         self.header().magic.store(MAGIC, Ordering::Release);
         Ok(())
     }
 
-    /// Whether there is a mailbox, and of which geometry. Reads the header only, so
-    /// it disturbs nobody.
+    /// Whether there is a mailbox, and its geometry. Reads the header only, so it disturbs neither
+    /// end.
     ///
     /// # Errors
-    /// What is wrong; [`RegionError::Magic`] if nobody has formatted the region yet.
+    /// The error; [`RegionError::Magic`] if the region is not formatted yet.
     pub fn check(self) -> Result<MailboxGeometry, RegionError> {
         if self.bytes < HEADER_SIZE {
             return Err(RegionError::TooSmall);
@@ -122,22 +124,22 @@ impl<'m> MailboxRegion<'m> {
         Ok(geometry)
     }
 
-    /// Whether there is neither a mailbox nor the remains of one: the region was never formatted, or
-    /// was [cleared](Self::clear). Reads one word.
+    /// Whether there is neither a mailbox nor the remains of one: the region was never formatted,
+    /// or was [cleared](Self::clear). Reads one word.
     pub fn is_fresh(self) -> bool {
-        // Acquire: pairs with the store in `clear`: what its end did to the region is over.
+        // Acquire: pairs with the store in `clear`: all accesses of its end are over.
         self.bytes >= HEADER_SIZE && self.header().magic.load(Ordering::Acquire) == 0
     }
 
-    /// Takes a mailbox away, so that it can be formatted anew: neither end attaches until it was. For
+    /// Clears a mailbox, so that it can be formatted again: neither end attaches before that. For
     /// the producing end, which has nothing attached and finds the mailbox damaged. Without a whole
-    /// header, nothing happens.
+    /// header the call has no effect.
     pub fn clear(self) {
         self.mark(0);
     }
 
-    /// Marks a mailbox as damaged, whose header is sound and whose slots are not. For the consuming
-    /// end, which has nothing attached. Without a whole header, nothing happens.
+    /// Marks a mailbox with a valid header and damaged slots as damaged. For the consuming end,
+    /// which has nothing attached. Without a whole header the call has no effect.
     pub fn condemn(self) {
         self.mark(!MAGIC);
     }
@@ -149,12 +151,12 @@ impl<'m> MailboxRegion<'m> {
         }
     }
 
-    /// The slots of a mailbox that somebody has formatted.
+    /// The slots of a formatted mailbox.
     pub(super) fn open(self) -> Result<Ring<'m>, RegionError> {
         Ok(self.ring(self.check()?))
     }
 
-    /// The shared positions of a mailbox that was [opened](Self::open).
+    /// The shared positions of an [opened](Self::open) mailbox.
     pub(super) fn words(self) -> &'m Words {
         &self.header().words
     }
@@ -176,7 +178,7 @@ impl<'m> MailboxRegion<'m> {
     }
 }
 
-/// Finds a header that was damaged, by accident.
+/// A check that detects accidental damage to the header.
 const fn checked(kind: u32, slots: u32, slot_size: u32) -> u32 {
     MAGIC ^ VERSION ^ kind.rotate_left(24) ^ slots.rotate_left(3) ^ slot_size.rotate_left(13)
 }

@@ -28,17 +28,17 @@ pub(super) struct Ring<'m> {
     memory: PhantomData<&'m AtomicU32>,
 }
 
-// SAFETY: a ring is an address and numbers. What is behind the address is atomics, and payload that
-// the sequence words hand from thread to thread (see `Slot`).
+// SAFETY: a ring is an address and numbers. Behind the address are atomics, and payload that the
+// sequence words pass from thread to thread (see `Slot`).
 unsafe impl Send for Ring<'_> {}
-// SAFETY: as above; a shared ring allows nothing that a copied one does not.
+// SAFETY: a shared ring allows nothing that a copied one does not.
 unsafe impl Sync for Ring<'_> {}
 
 impl<'m> Ring<'m> {
     /// # Safety
-    /// `first` is valid for `'m` for reads and writes of `slots` slots `stride` bytes apart, each
-    /// beginning, aligned, with the head and `capacity` bytes of payload that [`Slot::format`]
-    /// makes (before it is called, the only thing allowed is to call it). `slots` is a power of two.
+    /// `first` is valid for `'m` for reads and writes of `slots` slots `stride` bytes apart. Each
+    /// begins, aligned, with the head and `capacity` bytes of payload that [`Slot::format`] makes;
+    /// before that call, no other call is allowed. `slots` is a power of two.
     pub(super) const unsafe fn new(
         first: NonNull<u8>,
         stride: usize,
@@ -67,10 +67,10 @@ impl<'m> Ring<'m> {
         Slot { head: at.cast(), payload, memory: PhantomData }
     }
 
-    /// Makes every slot empty; the first message will have the number `start`.
+    /// Makes every slot empty; the first message has the number `start`.
     ///
     /// # Safety
-    /// Nobody else uses the slots.
+    /// Nothing else uses the slots.
     pub(super) unsafe fn format(&self, start: u32) {
         for ahead in 0..self.slots() {
             let position = start.wrapping_add(ahead);
@@ -79,19 +79,19 @@ impl<'m> Ring<'m> {
         }
     }
 
-    /// The sequence word of a slot that does not hold message number `position` yet: that of the
-    /// message one lap before.
+    /// The sequence word of a slot that does not yet hold message number `position`: that of the
+    /// message one lap earlier.
     #[inline]
     pub(super) const fn empty(&self, position: u32) -> u32 {
         position.wrapping_sub(self.mask)
     }
 
-    /// The number of the next message to be sent, from the sequence words alone; they stand still
-    /// while there is no producer. The slots then hold exactly the last lap.
+    /// The number of the next message to send, from the sequence words alone. They do not change
+    /// while there is no producer, and the slots then hold exactly the last lap.
     pub(super) fn recover_producer(&self, consumed: u32) -> Result<u32, RegionError> {
         let next = (1..self.slots()).fold(self.slot(0).word(), |newest, index| {
             let word = self.slot(index).word();
-            // Words of a sound mailbox lie within one lap: the difference has a sign.
+            // Words of a valid mailbox lie within one lap: the difference has a sign.
             if (word.wrapping_sub(newest) as i32) > 0 {
                 word
             } else {
@@ -109,8 +109,8 @@ impl<'m> Ring<'m> {
         }
     }
 
-    /// Whether the sequence words are possible for a consumer that shall go on at `consumed`,
-    /// whatever the producer does meanwhile.
+    /// Whether the sequence words are possible for a consumer that continues at `consumed`,
+    /// whatever the producer does concurrently.
     pub(super) fn recover_consumer(&self, consumed: u32) -> Result<u32, RegionError> {
         let sound = (0..self.slots()).all(|ahead| {
             let position = consumed.wrapping_add(ahead);
@@ -136,7 +136,7 @@ impl<'m> Slot<'m> {
     #[inline]
     fn head(&self) -> &'m SlotHead {
         // SAFETY: aligned, valid for `'m` and formatted (contract of `Ring::new`); every word is a
-        // valid atomic and shared memory never holds anything but words there.
+        // valid atomic, and shared memory only ever holds words there.
         unsafe { self.head.as_ref() }
     }
 
@@ -147,32 +147,32 @@ impl<'m> Slot<'m> {
         self.head().sequence.load(Ordering::Acquire)
     }
 
-    /// The length that the producer states. Read it once; it may be anything.
+    /// The length that the producer states. Read it once; it may have any value.
     #[inline]
     pub(super) fn length(&self) -> usize {
         // Relaxed: ordered by `sequence`, which the caller has read before.
         self.head().length.load(Ordering::Relaxed) as usize
     }
 
-    /// Gives message number `position`, which was written to the slot, to the consumer.
+    /// Passes message number `position`, which was written to the slot, to the consumer.
     #[inline]
     pub(super) fn publish(&self, position: u32, length: usize) {
-        // Relaxed: published by the next store. At most the capacity, so nothing is cut off.
+        // Relaxed: published by the next store. At most the capacity, so the cast loses nothing.
         self.head().length.store(length as u32, Ordering::Relaxed);
         // Release: pairs with `sequence`.
         let order = ordered("mail-publish-relaxed", Ordering::Release);
         self.head().sequence.store(position.wrapping_add(1), order);
     }
 
-    /// The sequence word as a number that nothing is read by.
+    /// The sequence word for comparison only; no message is read by it.
     fn word(&self) -> u32 {
-        // Relaxed: attaching compares numbers; before it touches a message, the consumer reads the
-        // word again by `sequence`.
+        // Relaxed: attaching compares numbers. Before the consumer reads a message, it reads the
+        // word again through `sequence`.
         self.head().sequence.load(Ordering::Relaxed)
     }
 
     /// # Safety
-    /// Nobody else uses the slot.
+    /// Nothing else uses the slot.
     unsafe fn format(&self, sequence: u32) {
         let head = SlotHead { sequence: AtomicU32::new(sequence), length: AtomicU32::new(0) };
         // SAFETY: aligned, valid, and ours alone (contract).

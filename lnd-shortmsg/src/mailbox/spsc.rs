@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! One producer, one consumer: no locked operation, no word shared but that of the slot.
+//! One producer, one consumer: no locked operation, and no shared word but the slot's and the
+//! consumed word.
 
 use super::cell;
 use super::consumer::Consumer;
@@ -28,7 +29,7 @@ struct State<'m> {
     consumed: &'m Consumed,
     /// Number of the next message.
     next: u32,
-    /// Number of the first message that we know no room for.
+    /// Number of the first message without known room.
     room: u32,
 }
 
@@ -37,7 +38,7 @@ impl<'m> State<'m> {
         let ring = region.open()?;
         let consumed = &region.words().consumed;
         let next = ring.recover_producer(consumed.read())?;
-        // Room for nothing: the first message looks.
+        // No known room: the first message reads the consumed word.
         Ok(Self { ring, consumed, next, room: next })
     }
 }
@@ -51,7 +52,7 @@ pub fn channel(
     geometry: MailboxGeometry,
 ) -> Result<(Producer<'_>, Consumer<'_>), RegionError> {
     let region = MailboxRegion::over(memory);
-    // SAFETY: the memory is borrowed, so nobody else is attached.
+    // SAFETY: the memory is borrowed, so nothing else is attached.
     unsafe { region.format(geometry, 0)? };
     // SAFETY: the first and only producer, by the same reason.
     let producer = unsafe { Producer::attach(region)? };
@@ -61,10 +62,10 @@ pub fn channel(
 }
 
 impl<'m> Producer<'m> {
-    /// Attaches to a mailbox that was formatted, and goes on where the last producer stopped.
+    /// Attaches to a formatted mailbox, and continues where the last producer stopped.
     ///
     /// # Errors
-    /// The region holds no sound mailbox of this kind.
+    /// The region holds no valid mailbox of this kind.
     ///
     /// # Safety
     /// This process has no other producer of this mailbox.
@@ -73,23 +74,23 @@ impl<'m> Producer<'m> {
         Ok(Self { state: CachePadded::new(State::recover(region)?) })
     }
 
-    /// Whether the next [`send`](Outlet::send) finds room: this is the only producer, so room that
-    /// there is stays.
+    /// Whether the next [`send`](Outlet::send) finds room. Only this producer uses up room, so the
+    /// answer stays true.
     #[inline]
     pub fn has_room(&self) -> bool {
         let State { ring, consumed, next, room } = *self.state;
-        // One message less than full, by the consumer's word; anything impossible is no room.
+        // Fewer messages than slots, by the consumed word; an impossible word is no room.
         next != room || next.wrapping_sub(consumed.read()) < ring.slots()
     }
 
-    /// Whether the consumer's word is impossible: nothing will be sent any more. A producer that
-    /// attaches anew may find that the slots are sound.
+    /// Whether the consumed word is impossible: no further message is sent. A producer that
+    /// attaches again may find the slots valid.
     pub fn is_broken(&self) -> bool {
         let State { ring, consumed, next, .. } = *self.state;
         next.wrapping_sub(consumed.read()) > ring.slots()
     }
 
-    /// Asks the consumer's word how far there is room.
+    /// Reads the consumed word to find room.
     fn look_for_room(&mut self) -> Result<(), SendError> {
         let state = &mut *self.state;
         let consumed = state.consumed.read();
@@ -104,8 +105,9 @@ impl<'m> Producer<'m> {
         Ok(())
     }
 
-    /// Sends a message of `length` bytes that `fill` writes in place, if it returns `true`; whether it has.
-    /// What `fill` is given holds remains of older messages; all of it is sent.
+    /// Sends a message of `length` bytes that `fill` writes in place, if `fill` returns `true`.
+    /// Returns whether it was sent. The memory passed to `fill` holds remains of older messages;
+    /// all of it is sent.
     ///
     /// # Errors
     /// [`SendError`]; nothing was sent and `fill` was not called.
@@ -116,12 +118,13 @@ impl<'m> Producer<'m> {
         fill: impl FnOnce(&mut [u8]) -> bool,
     ) -> Result<bool, SendError> {
         self.send_raw(length, |payload| {
-            // SAFETY: the consumer has given the slot back; the length was checked.
+            // SAFETY: the consumer has returned the slot; the length was checked.
             unsafe { cell::fill(payload, length, fill) }
         })
     }
 
-    /// Sends what `write` puts into the payload, if it returns `true`; whether it has.
+    /// Sends what `write` puts into the payload, if `write` returns `true`. Returns whether it was
+    /// sent.
     #[inline]
     fn send_raw(
         &mut self,
@@ -136,8 +139,7 @@ impl<'m> Producer<'m> {
             self.look_for_room()?;
         }
         let slot = ring.slot(next);
-        // What was written in vain stays in a slot that was not published: the next message is written
-        // over it.
+        // An unsent write stays in a slot that was not published: the next message overwrites it.
         if !write(slot.payload) {
             return Ok(false);
         }
@@ -155,7 +157,7 @@ impl Outlet for Producer<'_> {
     #[inline]
     fn send(&mut self, message: &[u8]) -> Result<(), SendError> {
         self.send_raw(message.len(), |payload| {
-            // SAFETY: the consumer has given the slot back; the length was checked.
+            // SAFETY: the consumer has returned the slot; the length was checked.
             unsafe { cell::write(payload, message) };
             true
         })?;
@@ -165,7 +167,7 @@ impl Outlet for Producer<'_> {
     #[inline]
     fn send_with<F: FnOnce(&mut [u8])>(&mut self, length: usize, fill: F) -> Result<(), SendError> {
         self.send_raw(length, |payload| {
-            // SAFETY: the consumer has given the slot back; the length was checked.
+            // SAFETY: the consumer has returned the slot; the length was checked.
             unsafe { cell::fill(payload, length, fill) };
             true
         })?;
