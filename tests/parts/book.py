@@ -8,6 +8,7 @@
 * A `docs/…` path that any file names exists. CHANGELOG.md is history and is left out.
 * A name of the C library (`lnd_…`, `LND_…`) that a page uses is in a source.
 * Every chapter is in the table of contents, docs/README.md; every picture is on a page, with words for it.
+* Prose has the field's words and a subject: not the retired ones.
 * In docs/tour.md a function is written `name()`; a file that the same paragraph or row links defines it.
 """
 
@@ -29,6 +30,8 @@ NAMED = re.compile(r"(?<![\w./-])docs/[\w./-]+\.(?:md|svg|txt|dot|seq)\b")
 API = re.compile(r"\b(?:lnd|LND)_\w+\b(?<!_)(?!\*)")
 # LNet's callbacks, and names of what was decided against.
 NOT_OURS = {"lnd_startup", "lnd_notify_peer_down", "lnd_get_timeout", "lnd_ctl", "lnd_spin_lock"}
+RETIRED = re.compile(
+    r"\b(?:whoever|somebody|nobody|anybody|everybody|verdicts?|journeys?|yank(?:s|ed)?|rebirth|reborn)\b", re.I)
 SOURCE = re.compile(r"\.(?:rs|c|h|sh|toml|py)$|^[^.]+$|/[^./]+$")
 FUNCTION = re.compile(r"`(\w+)\(\)`")
 HEADING = re.compile(r"^#+ (.*)$", re.M)
@@ -99,6 +102,15 @@ def bad_api(files):
                 yield f"{path}: no source has {name}"
 
 
+def bad_words(files):
+    """Words that were retired from prose."""
+    for path, text in files.items():
+        if path.endswith(".md") and path != "CHANGELOG.md":
+            for number, line in enumerate(text.splitlines(), 1):
+                for word in RETIRED.findall(line):
+                    yield f"{path}:{number}: '{word}' is retired"
+
+
 def missing_chapters(files):
     """Chapters that the table of contents leaves out."""
     there = {target for _, target, _ in links(CONTENTS, files.get(CONTENTS, ""))}
@@ -136,7 +148,7 @@ def bad_functions(files):
 
 def faults(files):
     """What is wrong, one line each."""
-    for check in (bad_links, bad_names, bad_api, missing_chapters, bad_pictures, bad_functions):
+    for check in (bad_links, bad_names, bad_api, bad_words, missing_chapters, bad_pictures, bad_functions):
         yield from check(files)
 
 
@@ -156,6 +168,7 @@ def self_test():
         ("docs/a.md", "README.md#book", "README.md#books"),
         ("docs/a.md", "../src)", "../sources)"),
         ("docs/a.md", "../src/f.c", "../src/g.c"),
+        ("docs/a.md", "# A page", "Nobody\n# A page"),
         ("src/r.rs", "docs/a.md", "docs/b.md"),
         ("src/r.rs", "fn run()", "fn run_some()"),
         ("src/f.c", "lnd_run(int a)", "lnd_walk(int a)"),
