@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Who is listened to, and what becomes of the others.
+//! This file decides which senders are admitted, and what happens to messages of the others.
 
 use crate::base::counters::Counter;
 use crate::base::id::{LinkId, PeerId};
@@ -11,28 +11,31 @@ use crate::ports::trace::Trace;
 use crate::ports::{Channel, Ports, Tracer};
 use crate::shard::Driver;
 
-/// Who has sent a message, as far as that counts.
+/// The sender of a message, as far as the message counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Screening {
     /// An admitted peer.
     From(PeerId),
     /// An inline message of an incarnation that has said goodbye since.
     Closed(PeerId),
-    /// A request of an incarnation that we do not admit now: it stays in the channel.
+    /// A request of an incarnation that is not admitted now. It stays in the channel.
     Parked,
     /// Counted, and dropped.
     Dropped,
 }
 
 impl<P: Ports> Driver<'_, P> {
-    /// The peer that sent a message, if its life is admitted and it means ours (INV-6, S0-13). All else
-    /// is dropped and counted, never silently (R28), and its sender [set right](Self::correct_sender); but in
-    /// a reliable channel a request stays until its sender is admitted again, since that may have been
-    /// told OK (LU-16214); in any channel it stays while the answer to our hello is due.
+    /// Finds the peer that sent a message, if its incarnation is admitted and it names ours (INV-6,
+    /// S0-13). Everything else is dropped and counted, never silently (R28), and its sender is
+    /// [corrected](Self::correct_sender). In a reliable channel a request stays until its sender is
+    /// admitted again, because that may have reported it as sent (LU-16214). In any channel a
+    /// request stays while the answer to our hello is due.
     #[inline]
     pub(crate) fn admitted(&mut self, now: Instant, from: &Envelope, lane: Lane) -> Screening {
         let found = self.peers.find(from.from);
         let view = found.and_then(|id| self.peers.gate(id)).map(|g| g.view());
+        // A peer that is down is refused even if its messages arrive: its transfers were given up,
+        // and only a handshake starts over (INV-6).
         let admitted = view.is_some_and(|v| v.admitted() && v.state() != HelloState::Down);
         let peer = found.and_then(|id| Some((id, self.peers.get_mut(id)?)));
         let right = peer.as_ref().is_some_and(|(_, peer)| peer.is_of(from, self.me.incarnation));
@@ -48,7 +51,7 @@ impl<P: Ports> Driver<'_, P> {
         }
     }
 
-    /// What becomes of a message whose sender is not admitted, or means others than the present ones.
+    /// Decides about a message whose sender is not admitted, or which names another incarnation.
     #[cold]
     fn not_admitted(
         &mut self,
@@ -61,14 +64,16 @@ impl<P: Ports> Driver<'_, P> {
         let means_us = from.to_incarnation == Some(self.me.incarnation);
         let known = found.and_then(|id| self.peers.get(id));
         let closed = known.and_then(|p| p.closed);
+        // On a reliable channel a goodbye may overtake requests that its sender has reported as
+        // sent. These are still delivered (S0-18).
         if let Some(id) =
             found.filter(|_| closed == Some(from.from_incarnation) && means_us && reliable)
         {
             return Screening::Closed(id);
         }
-        // Which incarnation is the present one is open until one has answered our hello. A request of another
-        // is of an earlier one then: it must not keep its place in the lane, since what lies behind it was
-        // promised.
+        // Until an incarnation has answered our hello, any may be the present one, and its requests
+        // wait. Afterwards a request of another incarnation is of an earlier one. It must not keep
+        // its place in the lane, because promised requests lie behind it (decision 0018).
         let settled = known.is_some_and(Peer::is_settled);
         let open = view.is_none_or(|v| v.state() != HelloState::Good) && !settled;
         let answer_due = view.is_some_and(|v| v.state() == HelloState::Handshake);
@@ -82,12 +87,12 @@ impl<P: Ports> Driver<'_, P> {
         Screening::Dropped
     }
 
-    /// Greets the sender of a message that is not admitted: it knows an incarnation of ours that is over,
-    /// or does not know that we took it for dead, or we have forgotten it (R29, LU-16214). A request may
-    /// be `parked` in the channel of a link.
+    /// Starts a handshake with the sender of a message that is not admitted. It names an
+    /// incarnation of ours that is over, or it was declared down here without its knowledge, or it
+    /// was forgotten here (R29, LU-16214). A request may be `parked` in the channel of a link.
     pub(crate) fn correct_sender(&mut self, now: Instant, from: &Envelope, parked: Option<LinkId>) {
         if parked.is_some() {
-            // The sender may be one that is to make room.
+            // The sender may be one that has to make room for the waiting node.
             self.place_waiting(now);
         }
         let nid = from.from;
@@ -96,6 +101,7 @@ impl<P: Ports> Driver<'_, P> {
             (Some(id), None) => {
                 self.seek(now, id);
             }
+            // A forged sender that the channel does not reach gets no answer and no place.
             (None, _) if !self.channel.reaches(nid) => {}
             (None, Some(link)) => self.wait_for_place(now, link, from),
             (None, None) => {
@@ -106,7 +112,7 @@ impl<P: Ports> Driver<'_, P> {
         }
     }
 
-    /// A request of a peer stays in the channel of a link; the peer is asked.
+    /// Leaves a request of a peer in the channel of a link, and starts a handshake with the peer.
     pub(crate) fn park(&mut self, now: Instant, id: PeerId, link: LinkId) {
         if let Some(peer) = self.peers.get_mut(id) {
             peer.parked |= link.bit();
@@ -114,7 +120,8 @@ impl<P: Ports> Driver<'_, P> {
         self.revive(now, id);
     }
 
-    /// A request that was taken or dropped waits no more; those in the channels of other links do.
+    /// Notes that a request was accepted or dropped and waits no more. Those in the channels of
+    /// other links still wait.
     #[inline]
     pub(crate) fn unpark(&mut self, id: PeerId, link: LinkId) {
         let Some(peer) = self.peers.get_mut(id).filter(|peer| peer.parked != 0) else { return };
@@ -126,13 +133,14 @@ impl<P: Ports> Driver<'_, P> {
         }
     }
 
-    /// Whether a message is for us, by a link of ours, and we have not said goodbye.
+    /// Whether a message is for this node, on a link of ours, and no goodbye was sent yet.
     pub(crate) fn listens_to(&mut self, link: LinkId, from: &Envelope) -> bool {
         let ours = from.to == self.me.nid && from.from != self.me.nid;
         if !ours || link.index() >= self.links.len() {
             self.counters.count(Counter::Misrouted);
             return false;
         }
+        // After our goodbye nothing may be accepted: it states that all transfers have ended (R35).
         if self.run.is_over() {
             self.counters.count(Counter::Early);
             return false;
@@ -140,10 +148,11 @@ impl<P: Ports> Driver<'_, P> {
         true
     }
 
-    /// Takes the credits that a message brings, and sends what waited for them. The last thing that is
-    /// done for a message.
+    /// Applies the credits that a message carries, and sends what waited for them. This is the last
+    /// step for a message.
     #[inline]
     pub(crate) fn settle_credits(&mut self, now: Instant, id: PeerId, from: &Envelope) {
+        // Credits of another session belong to requests that are no longer counted.
         let Some(peer) = self.peers.get_mut(id) else { return };
         if from.credits_of != peer.session {
             return;
@@ -152,6 +161,7 @@ impl<P: Ports> Driver<'_, P> {
             None => self.counters.count(Counter::BadCredits),
             Some(0) => {}
             Some(_) => {
+                // The flush may arm timers, so the cached next time is void.
                 self.quiet_until = Instant::ORIGIN;
                 peer.flags.remove(PeerFlags::STALLED);
                 peer.fruitless = 0;

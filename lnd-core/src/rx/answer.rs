@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Messages of peers that answer transfers of ours.
+//! This file handles messages of peers that answer transfers of ours.
 
 use super::admit::Screening;
 use crate::base::counters::Counter;
@@ -15,9 +15,9 @@ use crate::slots::{Flags, Role, SlotState};
 use crate::tx::From;
 
 impl<P: Ports> Driver<'_, P> {
-    /// The control layer's one message: the peer has staged, our pull may start (S3-7). No third
-    /// message follows: where pulling is natural it saves a latency (S3-13). Constant
-    /// time, no slot, no upper layer (INV-8).
+    /// Handles the control layer's one message: the peer has staged, and our pull may start (S3-7).
+    /// No third message follows: where pulling is natural, that saves a latency (S3-13). Takes
+    /// constant time, no slot and no upper layer (INV-8).
     pub fn on_pull_ready(
         &mut self,
         now: Instant,
@@ -47,12 +47,16 @@ impl<P: Ports> Driver<'_, P> {
         id: PeerId,
         it: &PullReady<'_>,
     ) {
+        // The sink keeps the link of its request. Another link's engine has no access to what this
+        // peer has staged.
         let here = self.slots.owner(it.sink.index).link() == Some(link);
         let fits = here && self.is_with(it.sink, id);
         let Some(state) = self.answer_to(it.sink, fits, |role| role == Role::GetSink) else {
             return;
         };
         let room = state.length;
+        // The answer may come before `on_time` is called for the present time. A late transfer must
+        // not start to pull (INV-9).
         if self.end_if_late(now, it.sink) {
             return;
         }
@@ -60,6 +64,8 @@ impl<P: Ports> Driver<'_, P> {
             return;
         }
         let signalled = self.peers.get(id).is_some_and(|peer| peer.is(PeerFlags::SIGNALLED));
+        // The role changes only after the step. If another context has cancelled the transfer, it
+        // stays a request.
         if let Some(state) = self.slots.get_mut(it.sink.index) {
             state.role = Role::GetPull;
             state.remote = it.source;
@@ -68,8 +74,8 @@ impl<P: Ports> Driver<'_, P> {
         }
         self.keep_key(it.sink, it.key);
         if it.length > room {
-            // LNet would assert here (H16): we refuse; the report lets the peer have its buffers
-            // back.
+            // LNet would assert here (H16). The pull is refused instead, and the report returns the
+            // peer's buffers.
             self.counters.count(Counter::Protocol);
             let _ = self.apply(now, it.sink, Event::Withdraw(Debts::HW, Cause::Protocol));
             let _ = self.apply(now, it.sink, Event::PayCpu);
@@ -105,18 +111,22 @@ impl<P: Ports> Driver<'_, P> {
         if self.answer_to(tag, ours, of_role).is_none() {
             return;
         }
-        // Whatever it says, its pull is over. What it has refused it has not begun to pull.
+        // Any of these answers ends the peer's pull. A refusal other than a failure proves that it
+        // never began (S0-17).
         let refused = matches!(message, Message::PutNak { why, .. } if *why != NakReason::Failed);
         self.let_go(tag.index, !refused);
         match self.apply(now, tag, event) {
+            // A PUT_DONE or a refusal ends the wait for the peer, and the descriptor is
+            // invalidated.
             Some(Effect::Invalidate) => self.invalidate(now, tag),
+            // Only the descriptor or the message is outstanding. Its wait is bounded from now on.
             Some(Effect::None) => self.await_drain(now, tag),
             _ => {}
         }
         self.invalidate_let_go(now, tag);
     }
 
-    /// A transfer that an answer is for; each mismatch is counted (R31, H8, H16).
+    /// The transfer that an answer names. Each mismatch is counted (R31, H8, H16).
     fn answer_to(
         &mut self,
         tag: Tag,
@@ -125,7 +135,7 @@ impl<P: Ports> Driver<'_, P> {
     ) -> Option<&SlotState> {
         let word = self.slots.word(tag.index);
         let stale = self.slots.tag(tag.index) != tag || !word.is_of(tag.generation);
-        // Where there is no slot, generation 0 passes for the present one.
+        // Without a slot, generation 0 would pass for the present one.
         let Some(state) = self.slots.get(tag.index).filter(|_| !stale) else {
             self.counters.count(Counter::StaleAnswer);
             return None;

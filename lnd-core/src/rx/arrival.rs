@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! A peer's request between its channel and the upper layer's decision.
+//! This file holds a peer's request between its channel and the upper layer's decision.
 //!
-//! Nothing of it is in the driver yet: its frame, its place in the window and the peer's credit are as they
-//! were. The decision takes them. Only a request that outlives the call takes a slot.
+//! The driver has not accepted it yet: its frame, its place in the window and the peer's credit are
+//! unchanged. The decision accepts it. Only a request that outlives the call gets a slot (decision
+//! 0021).
 
 use core::fmt;
 
@@ -17,39 +18,44 @@ use crate::ports::Ports;
 use crate::shard::Driver;
 use crate::tx::{scatter, Why};
 
-/// What became of a message.
+/// The result of a message.
 #[derive(Debug)]
 #[must_use]
 pub enum Inbound<'d, 'm, 'f, P: Ports> {
-    /// Dealt with, or dropped and counted. Its place in the channel is free.
+    /// Handled, or dropped and counted. Its place in the channel is free.
     Handled,
     /// A request that needs the upper layer's decision (`lnet_parse`).
     Request(Arrival<'d, 'm, 'f, P>),
-    /// A request for which there is no slot or no place in the peer table now, whose sender has not yet
-    /// answered our hello, or has as many requests without a decision as it may. Leave it in the channel. Offer it again when a message of the control lane, or
-    /// an earlier request of its sender, was taken, and when
-    /// [`offer_again`](crate::driver::Driver::offer_again) says so. A host that does so, and that calls
-    /// [`on_time`](crate::driver::Driver::on_time) when that says, waits for no promised request for ever: the
-    /// driver keeps in mind who has no place, and asks that node when it can be given one.
+    /// A request that cannot be accepted now: no slot or no place in the peer table is free, its
+    /// sender has not yet answered our hello, or the sender has reached its limit of requests
+    /// without a decision. Leave it in the channel. Offer it again after a message of the control
+    /// lane or an earlier request of its sender was accepted, and when
+    /// [`offer_again`](crate::driver::Driver::offer_again) returns `true`.
+    ///
+    /// A host that does so, and that calls [`on_time`](crate::driver::Driver::on_time) at the
+    /// returned times, waits for no promised request for ever: the driver remembers the node
+    /// without a place, and sends it a hello once it has one.
     Wait,
 }
 
-/// What became of a request that was taken.
+/// The result of a request that was received.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[must_use = "a request that has ended is not reported again"]
 pub enum Received {
-    /// There will be exactly one [`Report`](crate::driver::Report) with this tag. The buffers are lent until
-    /// then.
+    /// Exactly one [`Report`](crate::driver::Report) with this tag will follow. The buffers are
+    /// lent until then.
     Pending(Tag),
-    /// It has ended: all of it is in the buffers, or the status says why not. No report follows (INV-1).
+    /// It has ended: all of it is in the buffers, or the status says why not. No report follows
+    /// (INV-1).
     Done(Status),
 }
 
-/// A peer's request, and the driver that waits for what the upper layer decides: [`recv`](Self::recv),
-/// [`reply`](Self::reply), [`refuse`](Self::refuse), or [`keep`](Self::keep) to decide later.
+/// A peer's request, with the driver that waits for the upper layer's decision:
+/// [`recv`](Self::recv), [`reply`](Self::reply), [`refuse`](Self::refuse), or [`keep`](Self::keep)
+/// to decide later.
 ///
-/// One that is dropped without a decision has changed nothing: as after
-/// [`Inbound::Wait`] the frame stays in the channel and is offered again.
+/// A request that is dropped without a decision has changed nothing. As after [`Inbound::Wait`] the
+/// frame stays in the channel and is offered again.
 #[must_use = "a peer's request needs a decision"]
 pub struct Arrival<'d, 'm, 'f, P: Ports> {
     driver: &'d mut Driver<'m, P>,
@@ -96,20 +102,20 @@ impl<'d, 'm, 'f, P: Ports> Arrival<'d, 'm, 'f, P> {
         self.message.length()
     }
 
-    /// What is asked for.
+    /// The kind of the request.
     #[inline]
     pub const fn kind(&self) -> RequestKind {
         RequestKind::of(self.message)
     }
 
-    /// The payload that came along; empty for the other kinds.
+    /// The inline payload. Empty for the other kinds.
     #[inline]
     pub const fn payload(&self) -> &'f [u8] {
         self.message.payload()
     }
 
-    /// Keeps the request in a slot, to be decided later. Its frame is not needed beyond the payload of an
-    /// inline message.
+    /// Keeps the request in a slot for a later decision. The frame is then needed only for the
+    /// payload of an inline message.
     #[inline(never)]
     pub fn keep(self) -> RxRequest<'f> {
         self.keep_for_now().0
@@ -119,8 +125,8 @@ impl<'d, 'm, 'f, P: Ports> Arrival<'d, 'm, 'f, P> {
         let Self { driver, now, offer, message, from } = self;
         let (kind, header, payload) =
             (RequestKind::of(message), message.header(), message.payload());
-        // The offer has looked for a slot, and the driver was ours since: the tag names none only if the
-        // tables contradict each other. A stale ticket is refused and counted.
+        // The offer has checked for a slot, and the driver was borrowed since. So the tag names no
+        // slot only if the tables contradict each other. A stale request is refused and counted.
         let tag = driver.take_up_request(now, &offer, from, message);
         let tag = tag.unwrap_or(Tag { index: u32::MAX, generation: 0 });
         (
@@ -129,11 +135,11 @@ impl<'d, 'm, 'f, P: Ports> Arrival<'d, 'm, 'f, P> {
         )
     }
 
-    /// The upper layer takes a PUT, all or its first `length` bytes (`lnd_recv`). A length of zero takes
-    /// nothing and still ends the sender's transfer OK.
+    /// Receives a PUT, all of it or its first `length` bytes (`lnd_recv`). A length of zero
+    /// receives nothing and still ends the sender's transfer OK.
     ///
     /// # Errors
-    /// [`RecvError::Refused`]: the request is kept, and given back.
+    /// [`RecvError::Refused`]: the request is kept and returned.
     #[inline]
     pub fn recv(self, it: &Receive<'_>) -> Result<Received, RecvError<'f>> {
         if let Message::Immediate { payload, .. } = *self.message {
@@ -144,10 +150,12 @@ impl<'d, 'm, 'f, P: Ports> Arrival<'d, 'm, 'f, P> {
         self.recv_pulled(it)
     }
 
-    /// A PUT that is pulled: its slot is the pull's at once, unless the call is to be refused or is late.
+    /// Receives a PUT that is pulled. Its slot belongs to the pull from the start, unless the call
+    /// is refused or late.
     #[inline(never)]
     fn recv_pulled(mut self, it: &Receive<'_>) -> Result<Received, RecvError<'f>> {
         let now = self.now;
+        // A wrong or late call keeps the request first, so that the refusal can return it.
         let in_time = it.deadline > now;
         if self.kind() == RequestKind::Put && in_time && it.length <= self.length() && self.fits(it)
         {
@@ -160,11 +168,12 @@ impl<'d, 'm, 'f, P: Ports> Arrival<'d, 'm, 'f, P> {
         driver.recv(now, rx_request, it).map(Received::Pending)
     }
 
-    /// The upper layer takes an inline payload: it has ended, and no report follows.
+    /// Receives an inline payload. It has then ended, and no report follows.
     ///
     /// # Errors
-    /// Why it cannot be taken so; [`Why::WrongKind`] for a payload that did not come along. Nothing has changed:
-    /// as after an arrival that is dropped, the frame stays in the channel.
+    /// The reason for which it cannot be received in this way; [`Why::WrongKind`] for a payload
+    /// that is not inline. Nothing has changed: as after a dropped arrival, the frame stays in the
+    /// channel.
     #[inline]
     pub fn recv_at_once(mut self, it: &Receive<'_>) -> Result<Status, Why> {
         self.check(self.kind() == RequestKind::Immediate, it.sink, it.length)?;
@@ -172,23 +181,25 @@ impl<'d, 'm, 'f, P: Ports> Arrival<'d, 'm, 'f, P> {
         Ok(self.recv_inline(it, payload))
     }
 
-    /// Whether a PUT can be received so, once it is [kept](Self::keep). Nothing changes.
+    /// Whether a PUT can be received with these arguments once it is [kept](Self::keep). Nothing
+    /// changes.
     ///
     /// # Errors
-    /// Why not; counted as a refused call.
+    /// The reason. It is counted as a refused call.
     pub fn check_recv(&mut self, it: &Receive<'_>) -> Result<(), Why> {
         self.check(self.kind() != RequestKind::Get, it.sink, it.length)
     }
 
-    /// Whether a GET can be answered so, once it is [kept](Self::keep). Nothing changes.
+    /// Whether a GET can be answered with these arguments once it is [kept](Self::keep). Nothing
+    /// changes.
     ///
     /// # Errors
-    /// Why not; counted as a refused call.
+    /// The reason. It is counted as a refused call.
     pub fn check_reply(&mut self, it: &Reply<'_>) -> Result<(), Why> {
         self.check(self.kind() == RequestKind::Get, it.source, it.length)
     }
 
-    /// Whether the driver would take these buffers for the request. A refusal is counted.
+    /// Whether the driver accepts these buffers for the request. A refusal is counted.
     fn check(&mut self, kind_fits: bool, memory: &[Fragment], length: u32) -> Result<(), Why> {
         let listed = memory.len() > 1 && self.kind() != RequestKind::Immediate;
         let requested = self.length();
@@ -209,32 +220,35 @@ impl<'d, 'm, 'f, P: Ports> Arrival<'d, 'm, 'f, P> {
         room.is_ok_and(|room| it.length <= room)
     }
 
-    /// Copies an inline payload to the upper layer's buffers: it has ended.
+    /// Copies an inline payload to the upper layer's buffers, which ends the request.
     #[inline]
     fn recv_inline(self, it: &Receive<'_>, payload: &[u8]) -> Status {
         let Self { driver, now, offer, from, .. } = self;
+        // The credit returns before the copy. The frame is free after this call whether the copy
+        // succeeds or not.
         driver.consume_offer(&offer, from);
         let payload = payload.get(..it.length as usize).unwrap_or(payload);
         let status = match scatter(&mut driver.memory, payload, it.sink) {
             Ok(()) => Status::OK,
             Err(_) => Status::of(driver.config.policy, Cause::Local, Place::Queue),
         };
+        // The number of a former session would be mistaken for one of the present session.
         let sequence = if offer.former { 0 } else { from.sequence };
         driver.ended_at_once(now, (from.from, sequence), it.length, status);
         status
     }
 
-    /// The upper layer answers a GET with `length` bytes of its own: see [`Driver::reply`].
+    /// Answers a GET with `length` bytes of the upper layer: see [`Driver::reply`].
     ///
     /// # Errors
-    /// The request, kept, and why; nothing will be reported.
+    /// The kept request and the reason. Nothing will be reported.
     pub fn reply(self, it: &Reply<'_>) -> Result<Tag, RecvError<'f>> {
         let now = self.now;
         let (rx_request, driver) = self.keep_for_now();
         driver.reply(now, rx_request, it)
     }
 
-    /// The upper layer does not want the request. A PUT or GET is told so; an inline message is dropped.
+    /// Refuses the request. The sender of a PUT or GET gets a NAK. An inline message is dropped.
     pub fn refuse(self, why: NakReason) {
         let now = self.now;
         if self.kind() == RequestKind::Immediate {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! CANCEL: a peer wants back what it has staged, and asks whether we pull it (docs/decisions/0029-cancel.md).
+//! This file handles CANCEL: a peer wants to invalidate what it has staged, and asks whether it is
+//! being pulled (docs/decisions/0029-cancel.md).
 //!
-//! Our answer is a promise: nothing is pulled from that transfer any more. A pull that is under way answers by its
-//! end. All else is answered at once, as often as it is asked. Where no promise can be given nothing is said.
+//! The answer is a promise: nothing is pulled from that transfer any more. A pull that is under way
+//! answers by its end. Everything else is answered at once, as often as CANCEL comes. Where no
+//! promise is possible, no answer is sent.
 
 use super::request::Offer;
 use crate::base::counters::Counter;
@@ -16,21 +18,23 @@ use crate::ports::{Channel, Ports};
 use crate::shard::Driver;
 use crate::slots::{Flags, Role, NONE};
 
-/// What can be promised of a transfer from which nothing is to be pulled any more.
+/// What can be promised about a transfer that is not to be pulled any more.
 enum Over {
-    /// Not a byte of it was pulled, nor will be.
+    /// No byte of it was pulled or will be.
     NotBegun,
     /// It is not pulled any more.
     Ended,
     /// All of it was pulled.
     Pulled,
-    /// Nothing: it is being pulled, and its own end tells; or it may come and be pulled.
+    /// Nothing. It is being pulled, and its end answers. Or it may still arrive and be pulled.
     Not,
 }
 
 impl<P: Ports> Driver<'_, P> {
-    /// A CANCEL of an admitted peer. An engine that recalls has not announced that it hears one.
+    /// Handles a CANCEL of an admitted peer.
     pub(super) fn on_cancel(&mut self, now: Instant, link: LinkId, id: PeerId, it: &Message<'_>) {
+        // An engine that invalidates safely has not announced that it answers CANCEL, so no correct
+        // peer sends one.
         if self.links.safe_invalidate() {
             self.counters.count(Counter::WrongAnswer);
             return;
@@ -42,6 +46,8 @@ impl<P: Ports> Driver<'_, P> {
                     Some(tag) => self.end_request(now, tag),
                     None => self.bar(id, session, sequence),
                 };
+                // A promise was given. It lives in the window alone, so no session may be opened
+                // twice from now on.
                 if let (false, Some(peer)) = (matches!(over, Over::Not), self.peers.get_mut(id)) {
                     peer.flags.insert(PeerFlags::PROMISED);
                 }
@@ -56,13 +62,13 @@ impl<P: Ports> Driver<'_, P> {
             Over::Pulled => Message::PutDone { source, failed: None },
             Over::Not => return,
         };
-        // What finds no room is asked for again.
+        // An answer that finds no room is lost. The peer repeats its CANCEL.
         self.send_control(now, id, Some(link), &answer);
     }
 
-    /// A pull whose descriptor is back, or which never had one: it may wait for the host to fetch its report, which
-    /// is no reason to have its source wait.
+    /// The state of a pull that has ended: its descriptor is back, or it never had one.
     fn pull_has_ended(&self, slot: u32) -> Option<Over> {
+        // It may wait for the host to fetch its report. Its source need not wait for that.
         let (state, word) = (self.slots.get(slot)?, self.slots.word(slot));
         if word.phase() == Phase::Queued || word.owes(Debts::HW) {
             return None;
@@ -74,18 +80,21 @@ impl<P: Ports> Driver<'_, P> {
         })
     }
 
-    /// Ends a request that we have taken.
+    /// Ends a request that was accepted.
     fn end_request(&mut self, now: Instant, tag: Tag) -> Over {
         let Some(state) = self.slots.get(tag.index) else { return Over::Not };
         let role = state.role;
         if role == Role::NakPut {
-            // A refusal is on its way already, or the word of a pull that has failed, which waits for a way.
+            // A refusal is already under way. Or it is the final message of a failed pull, which
+            // waits for a path.
             let failed = state.why() == Some(NakReason::Failed);
             return if failed { Over::Ended } else { Over::NotBegun };
         }
         if let (Role::PutSink, Some(over)) = (role, self.pull_has_ended(tag.index)) {
             return over;
         }
+        // A pull that waits has no descriptor, so it ends without having begun. A pull under way
+        // answers by its end.
         let waits = self.slots.word(tag.index).phase() == Phase::Queued;
         self.cancel(now, tag, Cause::Refused);
         if role == Role::PutSink && !waits {
@@ -95,7 +104,7 @@ impl<P: Ports> Driver<'_, P> {
         }
     }
 
-    /// The same for a GET of ours, which the peer has answered, or is about to: then its PULL_READY comes too late.
+    /// The same for a GET of ours. If its PULL_READY is still under way, that arrives too late.
     fn end_get(&mut self, now: Instant, id: PeerId, source: Tag, sink: Tag) -> Over {
         let with = self.slots.owner(sink.index).peer_index() as usize == id.index();
         let fits = self.slots.tag(sink.index) == sink && with;
@@ -126,13 +135,13 @@ impl<P: Ports> Driver<'_, P> {
         }
     }
 
-    /// Sees that a request which we do not have is never taken, if that can be.
+    /// Ensures, where possible, that a request which has not arrived is never accepted.
     fn bar(&mut self, id: PeerId, session: u32, sequence: u32) -> Over {
         let (reliable, depth) = (self.channel.is_reliable(), self.config.depth);
         let Some(peer) = self.peers.get_mut(id) else { return Over::Not };
         if peer.counted_session() != Some(session) {
-            // One of a former session is refused when it comes: see `may_be_called_off`. One of a session that we
-            // do not count yet may be taken.
+            // A request of a former session is refused when it arrives: see `may_be_called_off`. A
+            // request of a session that is not counted yet may still be accepted.
             let former = !peer.is_later_session(session) && peer.their_session() != Some(session);
             if former {
                 return Over::Ended;
@@ -141,29 +150,33 @@ impl<P: Ports> Driver<'_, P> {
             return Over::Not;
         }
         if peer.is(PeerFlags::UNVERIFIED) {
-            // It may be an echo, and its window not the one by which the request is taken.
+            // The session may come from a delayed hello. The request may then be accepted by
+            // another window.
             self.counters.count(Counter::WrongSession);
             return Over::Not;
         }
         let anew = peer.is(PeerFlags::ANEW);
         let lost = match peer.theirs.peek(sequence) {
             SequenceCheck::Duplicate => return Over::Ended,
-            // Behind the window: it is not taken any more.
+            // The number is behind the window: the request is not accepted any more.
             SequenceCheck::Outside if !peer.theirs.is_behind(sequence) => return Over::Ended,
             SequenceCheck::Fresh { lost } if lost == 0 || !reliable => lost,
-            // No correct peer is so far before the window; or what is late would be pushed out of it.
+            // No correct peer is so far ahead of the window. Or the promise would push a late
+            // request out of it.
             SequenceCheck::Outside | SequenceCheck::Fresh { .. } => {
                 self.counters.count(Counter::OutsideWindow);
                 return Over::Not;
             }
         };
+        // The number counts as received and its credit as returned. When the request arrives, the
+        // window drops it as a duplicate.
         let _ = peer.take_in(Some(sequence));
         let due = peer.consume(depth);
         self.counters.add(Counter::LostRequests, u64::from(lost) + 1);
         if due {
             self.send_credits(id);
         }
-        // Perhaps it was taken and pulled before the session was counted anew.
+        // The request may have been accepted and pulled before the session was counted anew.
         if anew {
             Over::Ended
         } else {
@@ -171,17 +184,15 @@ impl<P: Ports> Driver<'_, P> {
         }
     }
 
-    /// Whether its sender may have been told of a request that it is not pulled. Of a former session's nothing is
-    /// remembered.
+    /// Whether the sender of a request may have a promise that it is not pulled. Nothing is
+    /// remembered of requests of a former session.
     #[inline]
     pub(super) fn may_be_called_off(&self, offer: &Offer, message: &Message<'_>) -> bool {
         !self.links.safe_invalidate() && offer.former && matches!(message, Message::PutReq { .. })
     }
 
-    /// The slot of a PUT_REQ of a peer, by its sender's transfer. A peer has no more slots than twice its credits
-    /// (INV-14). Of another incarnation than the present one only if it is being pulled: the sender may have been
-    /// taken for that one meanwhile. If not, it is ended, and the number is yet to be barred: its successor may have
-    /// given the same tag to another transfer.
+    /// The slot of a peer's PUT_REQ, by its sender's transfer. The walk is bounded: a peer has no
+    /// more slots than twice its credits (INV-14).
     fn find_cancelled(&mut self, now: Instant, id: PeerId, source: Tag) -> Option<Tag> {
         let mut slot = self.peers.get(id)?.first_cancelled();
         for _ in 0..self.slots.count() {
@@ -191,6 +202,10 @@ impl<P: Ports> Driver<'_, P> {
                 (self.slots.tag(slot), state.sequence, state.role == Role::NakPut);
             if ours && { state.remote } == source {
                 let word = self.slots.word(slot);
+                // The slot may belong to another incarnation. It counts only while it is being
+                // pulled, because the sender may have been taken for that one meanwhile. Otherwise
+                // it is ended, and the number is still barred: the successor may use the same tag
+                // for another transfer.
                 let pulled = word.phase() == Phase::Live && word.owes(Debts::HW) && !answers;
                 if pulled || self.is_with(tag, id) {
                     return Some(tag);
@@ -204,7 +219,7 @@ impl<P: Ports> Driver<'_, P> {
         None
     }
 
-    /// A peer's request has a slot.
+    /// Adds the slot of a peer's request to that peer's list.
     pub(crate) fn note_cancelled(&mut self, id: PeerId, slot: u32) {
         let (Some(peer), Some(state)) = (self.peers.get_mut(id), self.slots.get_mut(slot)) else {
             return;
@@ -213,7 +228,8 @@ impl<P: Ports> Driver<'_, P> {
         peer.set_first_cancelled(slot);
     }
 
-    /// A peer's request has ended. Bounded as [`find_cancelled`](Self::find_cancelled) is.
+    /// Removes the slot of a peer's request from that peer's list. Bounded as
+    /// [`find_cancelled`](Self::find_cancelled) is.
     pub(crate) fn forget_cancelled(&mut self, id: PeerId, slot: u32) {
         let next = self.slots.get(slot).map_or(NONE, |state| state.sequence);
         let Some(peer) = self.peers.get_mut(id) else { return };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! What the decision on a peer's request takes: its place in the window, a slot, the buffers.
+//! This file accepts a peer's request: its place in the window, a slot, the buffers.
 
 use super::request::{remote_of, Offer};
 use super::rx_request::{RequestKind, RxRequest};
@@ -16,7 +16,7 @@ use crate::slots::{New, Role};
 use crate::tx::Why;
 
 impl<P: Ports> Driver<'_, P> {
-    /// Takes a slot for a request that was offered, and its place in the window. `None`: there is no slot,
+    /// Claims a slot for an offered request, and its place in the window. `None`: there is no slot,
     /// which the offer has ruled out.
     pub(crate) fn take_up_request(
         &mut self,
@@ -37,17 +37,22 @@ impl<P: Ports> Driver<'_, P> {
         };
         let tag = self.claim(offer.peer, Some(offer.link), &new).ok()?;
         self.keep_key(tag, message.key());
+        // The slot is claimed before the window moves. A request that finds no slot must still be
+        // fresh when it is offered again.
         self.take_in(offer, from);
         if let Some(peer) = self.peers.get_mut(offer.peer) {
             peer.undecided += 1;
         }
         self.slots.publish(tag, Word::queued(tag.generation));
+        // A request without a decision ends by itself, so it cannot hold its slot for ever
+        // (INV-14).
         self.slots.arm(tag.index, now.after(self.config.decision_bound));
         self.tracer.record(now, Trace::Accepted { tag, peer: from.from, length: message.length() });
         Some(tag)
     }
 
-    /// Keeps what our engine needs to pull what the peer has staged, until the pull is posted.
+    /// Keeps the key with which our engine pulls what the peer has staged, until the pull is
+    /// posted.
     #[inline]
     pub(super) fn keep_key(&mut self, tag: Tag, key: &[u8]) {
         if P::Engine::KEYS {
@@ -55,28 +60,29 @@ impl<P: Ports> Driver<'_, P> {
         }
     }
 
-    /// A request that was offered is taken: its place in the window, and its place in the channel.
+    /// Accepts an offered request: its place in the window, and its place in the channel.
     pub(crate) fn take_in(&mut self, offer: &Offer, from: &Envelope) {
         self.take(offer, from, false);
     }
 
-    /// Which of its peer's sessions a request is of that was offered.
+    /// The peer's session that an offered request belongs to.
     #[inline]
     pub(super) fn session_of(&self, offer: &Offer) -> u32 {
         self.peers.get(offer.peer).map_or(0, |peer| peer.session_of(offer.former))
     }
 
-    /// A request that was offered is taken, and its place in the channel is free again: it had no slot.
+    /// Accepts an offered request that needs no slot, and returns its credit.
     #[inline]
     pub(super) fn consume_offer(&mut self, offer: &Offer, from: &Envelope) {
         self.take(offer, from, !offer.former);
     }
 
-    /// Takes a request that was offered, and its place in the window; `consumed`: its credit goes back.
+    /// Accepts an offered request, and its place in the window. `consumed`: its credit returns.
     #[inline(always)]
     fn take(&mut self, offer: &Offer, from: &Envelope, consumed: bool) {
         self.counters.count(Counter::Requests);
         let Some(peer) = self.peers.get_mut(offer.peer) else { return };
+        // A request of a former session has no place in the present window, and no credit.
         let lost = peer.take_in((!offer.former).then_some(from.sequence));
         let says = consumed && peer.consume(self.config.depth);
         if peer.parked != 0 {
@@ -90,7 +96,7 @@ impl<P: Ports> Driver<'_, P> {
         }
     }
 
-    /// Refuses a request that was offered.
+    /// Refuses an offered request.
     #[cold]
     #[inline(never)]
     pub(crate) fn refuse_offer(
@@ -106,7 +112,7 @@ impl<P: Ports> Driver<'_, P> {
         }
     }
 
-    /// Turns a ticket's slot into a transfer of `role` over the upper layer's buffers.
+    /// Turns the slot of a kept request into a transfer of `role` over the upper layer's buffers.
     pub(super) fn lend(
         &mut self,
         rx_request: &RxRequest<'_>,
@@ -124,21 +130,24 @@ impl<P: Ports> Driver<'_, P> {
         if length > room || length > offered {
             return Err(Why::TooLong);
         }
-        // What comes inline is copied at once: its buffers are not kept.
+        // An inline payload is copied at once, so its buffers are not kept.
         let kept = if role == Role::InlineSink { &[][..] } else { buffers };
         let (pieces, address) = self.slots.keep_fragments(kept).ok_or(Why::NoLists)?;
         let Some(state) = self.slots.get_mut(rx_request.tag.index) else {
             return Err(Why::NoSlots);
         };
+        // Nothing above has changed the slot: a refused call leaves the request as it was.
         (state.role, state.pieces, state.address) = (role, pieces, address);
         (state.length, state.user) = (length, user);
         Ok(())
     }
 
-    /// Ends a peer's request that waits for its verdict.
+    /// Ends a peer's request that waits for a decision.
     pub(crate) fn nak(&mut self, now: Instant, tag: Tag, kind: RequestKind, why: NakReason) {
+        // The credit returns even though the request is refused. Its frame and its place are free.
         self.consume(tag);
         let role = match kind {
+            // An inline message needs no answer. Its sender has its own completion.
             RequestKind::Immediate => {
                 let _ = self.apply(now, tag, Event::PayCpu);
                 return;

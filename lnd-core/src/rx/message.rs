@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Messages of peers: who is listened to, what their requests become.
+//! This file dispatches messages of peers.
 
 use super::admit::Screening;
 use super::arrival::{Arrival, Inbound};
@@ -11,7 +11,7 @@ use crate::ports::{Channel, Ports};
 use crate::shard::{Driver, RunState};
 
 impl<'m, P: Ports> Driver<'m, P> {
-    /// A message of the LND layer has arrived on `link`.
+    /// Handles a message of the LND layer that has arrived on `link`.
     #[inline]
     pub fn on_message<'d, 'f>(
         &'d mut self,
@@ -20,6 +20,8 @@ impl<'m, P: Ports> Driver<'m, P> {
         from: &'d Envelope,
         message: &'d Message<'f>,
     ) -> Inbound<'d, 'm, 'f, P> {
+        // The usual request is checked first and in one place. All other messages share one
+        // function that is not inlined, so the usual path stays short.
         let offer = match self.usual_request(now, link, from, message) {
             Some(offer) => offer,
             None => match self.on_any_message(now, link, from, message) {
@@ -31,7 +33,7 @@ impl<'m, P: Ports> Driver<'m, P> {
         Arrival::of(self, now, from, offer, message)
     }
 
-    /// A message that is not a usual request.
+    /// Handles a message that is not a usual request.
     #[inline(never)]
     fn on_any_message(
         &mut self,
@@ -48,6 +50,8 @@ impl<'m, P: Ports> Driver<'m, P> {
             Message::Hello(hello) => self.on_hello(now, link, from, hello),
             Message::HelloAck(ack) => {
                 if let Some(id) = self.on_hello_ack(now, from, ack) {
+                    // The answer has opened the peer's gate. What waits is sent here, once, after
+                    // all of the answer was applied.
                     self.flush(now, id);
                 }
             }
@@ -59,18 +63,21 @@ impl<'m, P: Ports> Driver<'m, P> {
                 screened = Screened::Handled;
             }
             Screened::Offer(offer) if self.may_be_called_off(&offer, message) => {
-                // It certainly was not begun: what comes again is not offered. Its sender may try again.
+                // A request of a former session has no number to remember a promise by. It
+                // certainly was not begun, so the refusal is safe. Its sender may try again
+                // (decision 0029).
                 self.refuse_offer(now, from, offer, message, NakReason::NoResources);
                 screened = Screened::Handled;
             }
             Screened::Offer(_) => return screened,
             Screened::Handled | Screened::Wait => {}
         }
+        // Anything but an offer may have changed timers or queues.
         self.stir();
         screened
     }
 
-    /// A message that is no hello and answers none.
+    /// Handles a message that is neither a hello nor an answer to one.
     #[inline(never)]
     fn on_other(
         &mut self,
@@ -82,6 +89,8 @@ impl<'m, P: Ports> Driver<'m, P> {
         match self.admitted(now, from, message.lane()) {
             Screening::From(id) => {
                 let screened = self.on_admitted(now, link, id, from, message);
+                // The credits come last: they may send requests, and these must follow the effects
+                // of the message.
                 self.settle_credits(now, id, from);
                 self.unpark_if_handled(id, link, message, &screened);
                 screened
@@ -96,6 +105,8 @@ impl<'m, P: Ports> Driver<'m, P> {
                 Screened::Wait
             }
             Screening::Dropped => {
+                // The request leaves the channel although it was dropped, so nothing waits there
+                // for its sender any more.
                 if let Some(id) = self.peers.find(from.from) {
                     self.unpark_if_handled(id, link, message, &Screened::Handled);
                 }
@@ -140,13 +151,15 @@ impl<'m, P: Ports> Driver<'m, P> {
         }
     }
 
-    /// A goodbye that its sender's successor has overtaken, by another link: what lies behind it counts.
+    /// Notes a goodbye that its sender's successor has overtaken on another link. The requests
+    /// behind it are still delivered.
     fn note_late_goodbye(&mut self, from: &Envelope, message: &Message<'_>) {
         let means_us =
             from.to_incarnation == Some(self.me.incarnation) && self.channel.is_reliable();
         let found = self.peers.find(from.from).and_then(|id| self.peers.get_mut(id));
         if let (Message::Close, true, Some(peer)) = (message, means_us, found) {
-            // That of one that was there last is kept: what it left in the channel would wait for ever.
+            // The goodbye of the latest incarnation is kept. Otherwise its requests would wait in
+            // the channel for ever.
             let kept = peer.has_closed() && peer.is_settled();
             if !kept {
                 peer.note_goodbye(from);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! What comes in: who is listened to, what requests become, and the upper layer's decisions on them.
+//! This folder receives: it admits senders, offers requests, and applies the upper layer's
+//! decisions.
 
 mod admit;
 mod answer;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! The upper layer's verdict on a peer's request (`lnd_recv`).
+//! This file applies the upper layer's decision on a peer's request (`lnd_recv`).
 
 use super::request::{remote_of, Offer};
 use super::rx_request::{Receive, RecvError, Reply, RequestKind, RxRequest};
@@ -16,10 +16,10 @@ use crate::slots::{Flags, New, Role};
 use crate::tx::{scatter, From, Why};
 
 impl<P: Ports> Driver<'_, P> {
-    /// The upper layer takes a PUT, all or its first `length` bytes (`lnd_recv`). A length of zero
-    /// takes nothing and still ends the sender's transfer OK.
+    /// Receives a PUT, all of it or its first `length` bytes (`lnd_recv`). A length of zero
+    /// receives nothing and still ends the sender's transfer OK (decision 0007).
     ///
-    /// On `Ok` there will be exactly one [`Report`](crate::driver::Report) with the ticket's tag.
+    /// On `Ok` exactly one [`Report`](crate::driver::Report) with the request's tag follows.
     ///
     /// # Errors
     /// [`RecvError`]: nothing will be reported.
@@ -41,7 +41,10 @@ impl<P: Ports> Driver<'_, P> {
             return Err(self.refused(rx_request, why));
         }
         let tag = rx_request.tag;
+        // The credit returns with the decision, not with the end of the pull: the request's place
+        // is free, and pulls have a limit of their own (R25).
         self.consume(tag);
+        // From here on the timer is the message's deadline, no longer the bound of the decision.
         self.slots.arm(tag.index, it.deadline);
         if role == Role::InlineSink {
             self.copy_in(now, tag, rx_request.payload, it);
@@ -52,8 +55,8 @@ impl<P: Ports> Driver<'_, P> {
         Ok(tag)
     }
 
-    /// A PUT that is taken when it is offered: its slot is the pull's from the beginning. `None`: nothing was
-    /// done, and the request takes the way of those that are kept.
+    /// Accepts a PUT that is received while it is offered. Its slot belongs to the pull from the
+    /// start. `None`: nothing was done, and the request is kept instead.
     pub(super) fn take_up_put(
         &mut self,
         now: Instant,
@@ -81,7 +84,7 @@ impl<P: Ports> Driver<'_, P> {
         Some(tag)
     }
 
-    /// Pulls a PUT into the buffers that were lent.
+    /// Pulls a PUT into the lent buffers.
     #[inline]
     fn pull_put(&mut self, now: Instant, tag: Tag, peer: PeerId, link: LinkId, from: From<'_>) {
         let owes = !self.peers.get(peer).is_some_and(|peer| peer.is(PeerFlags::SIGNALLED));
@@ -91,8 +94,9 @@ impl<P: Ports> Driver<'_, P> {
         self.pull(now, tag, peer, link, from);
     }
 
-    /// The upper layer decides what satisfies a GET (S1-8, S3-2) and answers with `length` bytes of its own (`lnd_recv` after an
-    /// `lnet_parse` with `rdma_req`, S3-9): they are staged, and the peer is told to pull.
+    /// Answers a GET with `length` bytes (`lnd_recv` after an `lnet_parse` with `rdma_req`, S3-9).
+    /// The upper layer decides what satisfies the GET (S1-8, S3-2). The bytes are staged, and the
+    /// peer gets a PULL_READY.
     ///
     /// # Errors
     /// [`RecvError`]: nothing will be reported.
@@ -118,17 +122,19 @@ impl<P: Ports> Driver<'_, P> {
         Ok(tag)
     }
 
-    /// The upper layer does not want the request. A PUT or GET is told so; an inline message is
-    /// dropped. Nothing will be reported.
+    /// Refuses a request. The sender of a PUT or GET gets a NAK. An inline message is dropped.
+    /// Nothing will be reported.
     pub fn refuse(&mut self, now: Instant, rx_request: RxRequest<'_>, why: NakReason) {
         if self.is_live(&rx_request) {
             self.nak(now, rx_request.tag, rx_request.kind, why);
         }
     }
 
-    /// Whether a ticket still stands.
+    /// Whether a kept request is still live.
     fn is_live(&mut self, rx_request: &RxRequest<'_>) -> bool {
         self.stir();
+        // The request may have ended meanwhile by peer-down, a deadline or a CANCEL, and its slot
+        // may serve another transfer. All of its identity is checked (R14).
         let word = self.slots.word(rx_request.tag.index);
         let is_live = self.slots.tag(rx_request.tag.index) == rx_request.tag
             && word.is_of(rx_request.tag.generation)
@@ -144,7 +150,8 @@ impl<P: Ports> Driver<'_, P> {
         RecvError::Refused(rx_request, self.refuse_call(why))
     }
 
-    /// Copies an inline payload into the upper layer's buffers: done, and reported like all else.
+    /// Copies an inline payload into the upper layer's buffers. The transfer ends and is reported
+    /// like any other.
     fn copy_in(&mut self, now: Instant, tag: Tag, payload: &[u8], it: &Receive<'_>) {
         let wanted = payload.get(..it.length as usize).unwrap_or(payload);
         if scatter(&mut self.memory, wanted, it.sink).is_err() {

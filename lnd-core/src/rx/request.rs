@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Peers' requests: which are offered to the upper layer, and which wait.
+//! This file decides which requests of peers are offered to the upper layer, and which wait.
 
 use crate::base::counters::Counter;
 use crate::base::id::{LinkId, PeerId, Tag};
@@ -13,21 +13,21 @@ use crate::ports::{Channel, Ports, Tracer};
 use crate::shard::{Driver, RunState};
 use crate::slots::New;
 
-/// What is to become of a message, once it is known who sent it.
+/// The treatment of a message whose sender is known.
 pub(crate) enum Screened {
     Handled,
     Wait,
-    /// A request that there is room for.
+    /// A request for which there is room.
     Offer(Offer),
 }
 
-/// A request that the driver would take.
+/// A request that the driver can accept.
 #[derive(Clone, Copy)]
 pub(crate) struct Offer {
     pub peer: PeerId,
-    /// The link by which it came.
+    /// The link on which it arrived.
     pub link: LinkId,
-    /// It is of a former session than the present one.
+    /// It belongs to a session before the present one.
     pub former: bool,
 }
 
@@ -40,9 +40,9 @@ pub(super) const fn remote_of(message: &Message<'_>) -> Tag {
 }
 
 impl<P: Ports> Driver<'_, P> {
-    /// The usual request: the next in order, in the present session of an admitted peer, which returns no
-    /// credit, and for which there is room. `None`: nothing was done, and
-    /// [`on_request`](Self::on_request) decides. It would offer this one too.
+    /// The usual request: the next in order, in the present session of an admitted peer, without
+    /// new credits, and with room for it. `None`: nothing was done, and
+    /// [`on_request`](Self::on_request) decides. That would offer this request too.
     #[inline]
     pub(super) fn usual_request(
         &mut self,
@@ -57,6 +57,8 @@ impl<P: Ports> Driver<'_, P> {
             return None;
         }
         let id = self.peers.find(from.from)?;
+        // The full order of checks is in `on_request`. Every condition here is one that it would
+        // also pass.
         let open = self.peers.view(id)?.is_open() && self.slots.has_room();
         let peer = self.peers.get_mut(id)?;
         if !open || !peer.sends_next(from, self.me.incarnation, self.config.depth) {
@@ -68,8 +70,8 @@ impl<P: Ports> Driver<'_, P> {
         Some(Offer { peer: id, link, former: false })
     }
 
-    /// A request: offered to the upper layer if there is room for what it may decide (S1-3, S3-8). Its
-    /// place in the window and a slot are taken with the decision.
+    /// Handles a request. It is offered to the upper layer if there is room for any decision (S1-3,
+    /// S3-8). The decision then moves the window and claims the slot.
     pub(crate) fn on_request(
         &mut self,
         now: Instant,
@@ -95,6 +97,8 @@ impl<P: Ports> Driver<'_, P> {
                 self.counters.count(Counter::Duplicate);
                 return Screened::Handled;
             }
+            // A gap in a reliable channel is not a loss. The missing request is late, and moving
+            // the window over it would break its sender's promise (S0-18).
             SequenceCheck::Fresh { lost: 1.. } if reliable => {
                 return self.begin_next_session(now, id, from.session);
             }
@@ -110,18 +114,19 @@ impl<P: Ports> Driver<'_, P> {
         self.offer(Offer { peer: id, link, former: false })
     }
 
-    /// A request whose number the window does not reach. Where nothing is lost but what its sender gives up,
-    /// what is missing is late, or it was taken before a late hello made us count anew. The session is not
-    /// counted any more: its sender begins the next one, and all of this one is taken as of a former one.
+    /// Handles a request whose number is beyond the window.
     #[cold]
     fn begin_next_session(&mut self, now: Instant, id: PeerId, session: u32) -> Screened {
+        // Only what its sender gives up is lost on a reliable channel. So the missing requests are
+        // late, or a delayed hello has restarted the count. The session is not counted any more:
+        // its sender begins the next one, and all of this one is accepted as a former session.
         self.counters.count(Counter::Waited);
         self.give_up_session(id, session);
         self.notify_uncounted(now, id);
         Screened::Wait
     }
 
-    /// Offers a request, if the peer may have another slot and there is one.
+    /// Offers a request, if the peer may have another slot and one is free.
     #[inline]
     fn offer(&mut self, offer: Offer) -> Screened {
         if self.has_room_for(offer.peer) {
@@ -131,9 +136,8 @@ impl<P: Ports> Driver<'_, P> {
         Screened::Wait
     }
 
-    /// A request of another session than the peer's present one. One of us has forgotten the other for
-    /// want of room, and the session began anew while the request lay in the channel. Its sender may
-    /// have been told OK: a reliable channel repeats nothing, so it is taken, without a credit.
+    /// Handles a request of a session other than the peer's present one. One side has forgotten the
+    /// other for want of room, and the session began anew while the request lay in the channel.
     fn of_another_session(
         &mut self,
         now: Instant,
@@ -145,6 +149,8 @@ impl<P: Ports> Driver<'_, P> {
         let reliable = self.channel.is_reliable();
         let ahead = peer.is_later(from.session);
         let unknown = ahead || !peer.is(PeerFlags::COUNTED);
+        // A proven peer whose session lies ahead opens that by its own hello. Any other must learn
+        // that its session is not counted here.
         if unknown && !(peer.is(PeerFlags::PROVEN) && ahead) {
             self.notify_uncounted(now, id);
             if reliable {
@@ -159,13 +165,13 @@ impl<P: Ports> Driver<'_, P> {
         if let Some(screened) = self.check_session(now, link, id, from) {
             return screened;
         }
+        // The sender may have reported it as sent, and a reliable channel repeats nothing. So it is
+        // accepted, without a credit (S0-18).
         self.offer_former(link, id)
     }
 
-    /// A session's hello was heard, since it was answered; perhaps late ones of former incarnations after
-    /// it. Our hello says that we do not count it; its own then opens the next one, when it can. While a
-    /// request of it is offered, we say so again after each hold-off: its sender may have been told since
-    /// that we are down, and has nothing else to say to us.
+    /// Notifies a peer that its session is not counted here. Our hello says so, and the peer then
+    /// begins the next session.
     fn notify_uncounted(&mut self, now: Instant, id: PeerId) {
         let state = self.peers.state(id);
         let Some(peer) = self.peers.get_mut(id) else { return };
@@ -177,14 +183,15 @@ impl<P: Ports> Driver<'_, P> {
             self.resync(now, id);
             return;
         }
+        // While a request of the session is offered, the hello is repeated after each hold-off. The
+        // sender may have declared us down since, and it has no other reason to send.
         if self.peers.armed(id).is_none() && self.channel.is_reliable() {
             self.peers.arm(id, now.after(self.hold_off()));
         }
     }
 
-    /// A message of an incarnation that has ended in good order. Its control messages overtake its
-    /// requests, goodbye included. Inline messages were reported as delivered, and are (S0-18); for all
-    /// else its sender has nothing staged any more.
+    /// Handles a message of an incarnation that has ended in good order. Control messages overtake
+    /// requests, and so does the goodbye.
     pub(crate) fn of_the_closed(
         &mut self,
         link: LinkId,
@@ -192,6 +199,8 @@ impl<P: Ports> Driver<'_, P> {
         message: &Message<'_>,
     ) -> Screened {
         let running = self.run.state() == RunState::Running;
+        // Inline messages were reported as sent, so they are delivered (S0-18). For all other
+        // requests the sender has nothing staged any more.
         if !matches!(message, Message::Immediate { .. }) || !running {
             self.counters.count(Counter::Early);
             return Screened::Handled;
@@ -199,21 +208,21 @@ impl<P: Ports> Driver<'_, P> {
         self.offer_former(link, id)
     }
 
-    /// Offers a request of an earlier session than the present one: it brings no credit back.
+    /// Offers a request of an earlier session. It returns no credit.
     fn offer_former(&mut self, link: LinkId, peer: PeerId) -> Screened {
         self.offer(Offer { peer, link, former: true })
     }
 
-    /// Whether a peer's request may have a slot, and there is one.
+    /// Whether a peer's request may have a slot, and one is free.
     #[inline]
     fn has_room_for(&self, id: PeerId) -> bool {
         let Some(peer) = self.peers.get(id) else { return false };
         self.slots.has_room() && peer.has_room(self.config.depth)
     }
 
-    /// What becomes of a request in a session that may be an echo of one that is over, with its hello
-    /// and its requests, which were taken then (S0-13). Who names our present session has heard us and is
-    /// no echo; the others wait for the answer to our hello, which tells (docs/decisions/0016-delayed-hellos.md).
+    /// Decides about a request in an unverified session. The session may come from a delayed hello
+    /// of an earlier one. Its requests were already delivered, so it must not open a session
+    /// (S0-13).
     fn check_session(
         &mut self,
         now: Instant,
@@ -223,6 +232,9 @@ impl<P: Ports> Driver<'_, P> {
     ) -> Option<Screened> {
         let state = self.peers.state(id);
         let peer = self.peers.get_mut(id)?;
+        // A sender that names our present session has received our hello, so its own is not a
+        // delayed copy. All others wait for the answer to our hello
+        // (docs/decisions/0016-delayed-hellos.md).
         peer.keep_if(PeerFlags::UNVERIFIED, from.credits_of != peer.session);
         if !peer.is(PeerFlags::UNVERIFIED) {
             return None;

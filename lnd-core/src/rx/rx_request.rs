@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! A peer's request that waits for the upper layer's verdict, and what the verdict may be.
+//! This file holds a peer's request that waits for the upper layer's decision, and the possible
+//! decisions.
 
 use crate::base::fragment::Fragment;
 use crate::base::id::{Nid, Tag};
@@ -7,14 +8,14 @@ use crate::base::message::Message;
 use crate::base::time::Instant;
 use crate::tx::Why;
 
-/// What a peer asks for.
+/// The kind of a peer's request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RequestKind {
-    /// The payload came along.
+    /// The payload is inline.
     Immediate,
-    /// The payload is staged at the peer: we pull it.
+    /// The payload is staged at the peer, to be pulled from there.
     Put,
-    /// The peer will pull what we stage (`lnet_parse` with `rdma_req` true, S3-9).
+    /// The peer pulls what is staged here (`lnet_parse` with `rdma_req` true, S3-9).
     Get,
 }
 
@@ -30,11 +31,12 @@ impl RequestKind {
     }
 }
 
-/// A peer's request. It ends in [`recv`](crate::driver::Driver::recv), [`give`](crate::driver::Driver::give) or
-/// [`refuse`](crate::driver::Driver::refuse), once; until then it holds a slot and the peer's credit (S3-10). One
-/// that is forgotten ends by itself after the configured bound.
+/// A peer's request. It ends once, by [`recv`](crate::driver::Driver::recv),
+/// [`reply`](crate::driver::Driver::reply) or [`refuse`](crate::driver::Driver::refuse). Until then
+/// it holds a slot and the peer's credit (S3-10). A request without a decision ends by itself after
+/// the configured bound.
 #[derive(Debug)]
-#[must_use = "a peer's request needs a verdict"]
+#[must_use = "a peer's request needs a decision"]
 pub struct RxRequest<'f> {
     pub(crate) tag: Tag,
     pub(crate) kind: RequestKind,
@@ -42,30 +44,30 @@ pub struct RxRequest<'f> {
     pub from: Nid,
     /// The upper layer's header.
     pub header: &'f [u8],
-    /// The payload, if it came along.
+    /// The payload, if it is inline.
     pub(crate) payload: &'f [u8],
     /// Bytes offered (PUT) or wanted (GET).
     pub length: u32,
 }
 
 impl<'f> RxRequest<'f> {
-    /// What is asked for.
+    /// The kind of the request.
     pub const fn kind(&self) -> RequestKind {
         self.kind
     }
 
-    /// Which transfer it will be.
+    /// The tag of its transfer.
     pub const fn tag(&self) -> Tag {
         self.tag
     }
 
-    /// The payload that came along; empty for the other kinds.
+    /// The inline payload. Empty for the other kinds.
     pub const fn payload(&self) -> &'f [u8] {
         self.payload
     }
 
-    /// This ticket without its frame, for an upper layer that must delay its verdict. An inline
-    /// payload must have been copied first (`lnd_eager_recv`) and cannot be received any more.
+    /// This request without its frame, for an upper layer that decides later. An inline payload
+    /// must have been copied first (`lnd_eager_recv`) and cannot be received any more.
     pub const fn detach(self) -> RxRequest<'static> {
         RxRequest {
             tag: self.tag,
@@ -78,39 +80,39 @@ impl<'f> RxRequest<'f> {
     }
 }
 
-/// Where an accepted PUT goes.
+/// The buffers for an accepted PUT.
 #[derive(Clone, Copy, Debug)]
 pub struct Receive<'r> {
-    /// Buffers; at least `length` bytes.
+    /// Buffers of at least `length` bytes.
     pub sink: &'r [Fragment],
-    /// Bytes wanted, at most the ticket's; the rest is dropped (`mlen` of `lnd_recv`).
+    /// Bytes wanted, at most those of the request. The rest is dropped (`mlen` of `lnd_recv`).
     pub length: u32,
-    /// When to give up.
+    /// When the transfer is given up.
     pub deadline: Instant,
-    /// Comes back in the report.
+    /// Returned in the report.
     pub user: u64,
 }
 
-/// What an accepted GET is answered with.
+/// The bytes that answer an accepted GET.
 #[derive(Clone, Copy, Debug)]
 pub struct Reply<'r> {
-    /// Buffers; at least `length` bytes.
+    /// Buffers of at least `length` bytes.
     pub source: &'r [Fragment],
-    /// Bytes given, at most the ticket's.
+    /// Bytes sent, at most those of the request.
     pub length: u32,
-    /// When to give up.
+    /// When the transfer is given up.
     pub deadline: Instant,
-    /// Comes back in the report.
+    /// Returned in the report.
     pub user: u64,
 }
 
-/// Why a verdict was not taken.
+/// The reason for which a decision was refused.
 #[derive(Debug)]
 pub enum RecvError<'f> {
-    /// The request has ended meanwhile: the peer is down, or the verdict came too late. Nothing
+    /// The request has ended meanwhile: the peer is down, or the decision came too late. Nothing
     /// will be reported.
     Gone,
-    /// The buffers do not do; the ticket is given back.
+    /// The buffers are unsuitable. The request is returned.
     Refused(RxRequest<'f>, Why),
 }
 
@@ -125,7 +127,7 @@ impl core::fmt::Display for RecvError<'_> {
 
 impl core::error::Error for RecvError<'_> {}
 
-/// Why a verdict was not taken.
+/// The reason for which a decision was refused.
 pub type ReplyError<'f> = RecvError<'f>;
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! A peer's request needs a verdict, and "later" needs its frame to stay (R1).
+//! A peer's request needs a decision, and "later" needs its frame to stay (R1).
 #![deny(unused_must_use)]
 use lnd_core::driver::Driver;
 use lnd_core::id::LinkId;
