@@ -28,7 +28,7 @@ pub use shard::config;
 pub use slots::shared;
 pub use table::{arena, claims, completed, deadlines, lanes, nids};
 
-/// The driver of one shard, and what is given to it and taken from it.
+/// The driver of one shard, with its arguments and results.
 pub mod driver {
     pub use crate::id::Identity;
     pub use crate::recovery::{Blocker, Report};

@@ -239,7 +239,8 @@ impl<'a> Message<'a> {
         }
     }
 
-    /// Bytes of payload: those that come along, are staged, or are asked for. Zero for kinds without payload.
+    /// Bytes of payload: those that come along, are staged, or are asked for. Zero for kinds
+    /// without payload.
     #[inline]
     pub const fn length(&self) -> u32 {
         match self {

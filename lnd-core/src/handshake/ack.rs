@@ -40,8 +40,8 @@ impl<P: Ports> Driver<'_, P> {
             let known = peer.incarnation == Some(from.from_incarnation);
             if ours && state == Some(HelloState::Down) && known && !peer.has_closed() {
                 // A late answer of the known incarnation proves that the peer runs. The handshake
-                // starts now, not at the end of the hold-off (LU-16214). A peer that said goodbye
-                // is excluded: its answer was sent before the goodbye.
+                // starts now, not at the end of the hold-off (LU-16214). A peer that sent its
+                // goodbye is excluded: its answer was sent before the goodbye.
                 self.hello_event(now, id, HelloEvent::HelloSameIncarnation);
                 self.send_handshake(now, id);
             }
@@ -118,7 +118,7 @@ impl<P: Ports> Driver<'_, P> {
         if forgotten {
             // The peer does not count our session. The next session starts with no request in
             // flight. A request that is still in the channel keeps the number of this session, so
-            // the peer can tell the two apart (decision 0017).
+            // the peer can distinguish the two (decision 0017).
             peer.session = 0;
             self.resync(now, id);
             return None;

@@ -42,8 +42,8 @@ impl<P: Ports> Driver<'_, P> {
             // again.
             self.offer = true;
             self.peers.places.may_be_free();
-            // `Unknown` starts nothing by itself, and the parked request does not arrive again. The
-            // wish to connect is kept until a link is open.
+            // `Unknown` starts nothing by itself, and the parked request does not arrive again.
+            // `CONNECT` stays set until a link is open.
             if state == HelloState::Unknown && parked {
                 self.peers.want(id, Wants::CONNECT);
             }

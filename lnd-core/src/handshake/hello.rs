@@ -29,7 +29,7 @@ impl<P: Ports> Driver<'_, P> {
         let proven = reliable && state == HelloState::Good;
         // The session is under way, yet it is unknown here: the peer was forgotten for want of
         // room. Requests of it may still lie in the channel, and the hello's number would skip
-        // them. The answer says that the session is not counted. The sender then begins the next
+        // them. The answer shows that the session is not counted. The sender then begins the next
         // one (decision 0018).
         let begun = from.sequence != self.config.counting_from;
         let counts = !(begun && from.to_incarnation == Some(self.me.incarnation) && reliable);

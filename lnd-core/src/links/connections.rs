@@ -86,6 +86,8 @@ impl<'m> Connections<'m> {
 
     /// Takes a connection out of service. `None`: all places are in use.
     pub fn add(&mut self, connection: Connection) -> Option<u8> {
+        // The place is the connection's name during its recovery. It does not move until it is
+        // removed.
         let free = self.out.iter().position(Option::is_none)?;
         // It starts as `Up`: the caller applies `Failed` to it, as to a link.
         *self.out.get_mut(free)? = Some(Out { connection, recovery: Recovery::of(LinkState::Up) });
@@ -96,6 +98,7 @@ impl<'m> Connections<'m> {
     /// Forgets a connection: it is in service again.
     pub fn remove(&mut self, place: u8) {
         let out = self.out.get_mut(usize::from(place));
+        // Removing an empty place changes nothing: the count stays right.
         self.count -= usize::from(out.and_then(Option::take).is_some());
     }
 }

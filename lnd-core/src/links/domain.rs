@@ -44,6 +44,7 @@ impl<E: Engine> Links<'_, E> {
     /// The domain that a proof names, if it may wait for one.
     pub fn of_proof(&self, proof: &Quiesced) -> Option<Domain> {
         match proof.connection() {
+            // A link's proof covers its connections too, whether they are out of service or not.
             None => Some(Domain::Link(proof.link())),
             Some(_) if !self.any_connection_out() => None,
             // The number is compared too. A late proof names a former connection with the same
@@ -100,6 +101,7 @@ impl<E: Engine> Links<'_, E> {
         for place in 0..self.connections() {
             let its = match domain {
                 Domain::Connection(one) => one == place,
+                // The link's recovery takes its connections over: one proof serves them all.
                 Domain::Link(link) => self.connection(place).is_some_and(|it| it.link == link),
             };
             if its {

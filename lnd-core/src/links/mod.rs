@@ -70,6 +70,8 @@ impl<E: Engine> Link<E> {
     pub fn takes_invalidates(&self) -> bool {
         match self.recovery.state {
             LinkState::Up => true,
+            // A stalled engine still answers, and its answers show which descriptors were touched.
+            // A stopped one is not asked any more: its descriptors come back by the proof.
             LinkState::Stalled => !self.is_gone(),
             _ => false,
         }
@@ -79,6 +81,8 @@ impl<E: Engine> Link<E> {
     pub fn ring(&mut self) -> bool {
         // The flag is cleared before the ring. A descriptor that is posted from then on sets it
         // again.
+        // One ring covers every descriptor that was posted before it. A ring without a post would
+        // cost a register access for nothing.
         let owed = core::mem::take(&mut self.doorbell_owed);
         if owed {
             self.engine.doorbell();
@@ -180,6 +184,8 @@ impl<'m, E: Engine> Links<'m, E> {
         }
         for _ in 0..self.list.len() {
             let next = self.next_link + 1;
+            // The turn moves even if the link is closed, so that the load spreads over those that
+            // are open.
             self.next_link = if next < self.list.len() { next } else { 0 };
             let link = LinkId::new(self.next_link)?;
             if self.leads_to(peer, link) {
@@ -207,6 +213,7 @@ impl<'m, E: Engine> Links<'m, E> {
     /// Whether some connection is out of service.
     #[inline]
     pub fn any_connection_out(&self) -> bool {
+        // A constant for engines without connections: the compiler removes everything behind it.
         E::CONNECTIONS && !self.out.is_empty()
     }
 
@@ -243,6 +250,7 @@ impl<'m, E: Engine> Links<'m, E> {
     /// Whether the device of a link in service was found gone, and the link has not failed yet. An
     /// engine may find that at any time.
     pub fn any_gone(&self) -> bool {
+        // No event announces this, so `on_time` and the next due time both check it.
         self.list.iter().any(|link| link.in_service() && link.is_gone())
     }
 
@@ -254,6 +262,8 @@ impl<'m, E: Engine> Links<'m, E> {
     /// Whether staged memory may be invalidated while its peer may be pulling it.
     #[inline]
     pub const fn safe_invalidate(&self) -> bool {
+        // A constant for engine types that invalidate safely: the code for CANCEL is then not in
+        // the image.
         E::SAFE_INVALIDATE || self.safe_invalidate
     }
 
@@ -261,6 +271,8 @@ impl<'m, E: Engine> Links<'m, E> {
     #[inline]
     pub const fn features(&self) -> u32 {
         if self.safe_invalidate() {
+            // The bit belongs to the driver. A device that sets it by mistake must not promise
+            // answers to CANCEL.
             self.features & !Features::CANCEL.0
         } else {
             self.features | Features::CANCEL.0
@@ -277,6 +289,7 @@ impl<'m, E: Engine> Links<'m, E> {
     /// the peer has announced. Both sides must reach the same answer on every link.
     #[inline]
     pub const fn signalled(&self, theirs: u32) -> bool {
+        // If the sides disagreed, one would wait for a PUT_DONE that the other never sends.
         self.features & theirs & Features::REMOTE_COMPLETION.0 != 0
     }
 

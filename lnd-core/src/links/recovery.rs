@@ -24,6 +24,7 @@ impl Recovery {
 
     /// Starts the recovery of a domain that fails.
     pub fn begin(&mut self, now: Instant) {
+        // The former stop proves nothing about this failure.
         (self.failed_at, self.at, self.quiesced_at) = (now, 0, None);
     }
 

@@ -42,6 +42,7 @@ impl Attempt {
 
     /// Requests given up that the hellos of this attempt announce.
     pub const fn announced(&self) -> u32 {
+        // A peer that is down announces nothing: the words then hold a time.
         let [announced, _] = self.words;
         if self.link == DOWN {
             0
@@ -71,8 +72,8 @@ impl Attempt {
     /// The link of hello `number`, if that was the last one.
     pub fn link_of(&self, number: u32) -> Option<LinkId> {
         let [_, last] = self.words;
-        // The number tells the last hello from earlier ones. The completion of an earlier one
-        // proves nothing about the present attempt.
+        // The number distinguishes the last hello from earlier ones. The completion of an earlier
+        // one proves nothing about the present attempt.
         LinkId::new(self.link as usize).filter(|_| last == number)
     }
 }

@@ -14,6 +14,7 @@ pub(crate) struct HellosRefused {
 impl HellosRefused {
     /// Whether one more refusal may be answered: at most `most` in one `period`.
     pub fn one_more(&mut self, now: Instant, period: Span, most: u32) -> bool {
+        // A clock that stepped back makes no period end early: the difference is then zero.
         if now.since(self.since) >= period {
             *self = Self { since: now, count: 0 };
         }

@@ -38,6 +38,7 @@ impl LastHello {
     pub fn of(from: &Envelope, hello: &Hello, link: LinkId, (fits, counts): (bool, bool)) -> Self {
         let (session, sequence) = (from.session, from.sequence);
         let (fits, counts) = (if fits { FITS } else { 0 }, if counts { COUNTS } else { 0 });
+        // One byte holds the link and two flags: every peer has a last hello, and most are idle.
         let rest = link.index() as u8 | fits | counts;
         Self {
             incarnation: Some(from.from_incarnation),

@@ -130,6 +130,8 @@ impl<'m> Peers<'m> {
     /// The id of the peer in a place.
     #[inline]
     pub fn id(&self, index: u32) -> Option<PeerId> {
+        // The id carries the present generation. A place by number alone would also name a later
+        // peer.
         self.table.get(index as usize).map(|peer| PeerId::new(index, peer.generation))
     }
 
@@ -143,12 +145,15 @@ impl<'m> Peers<'m> {
     #[inline]
     pub fn of(&self, owner: Owner) -> PeerId {
         let index = owner.peer_index();
+        // The index comes from a slot of this table and is always in range. The fallback names no
+        // peer.
         self.id(index).unwrap_or(PeerId::new(index, 0))
     }
 
     /// A peer by an id from outside. `None` if that peer was forgotten (R14).
     #[inline]
     pub fn named(&self, peer: PeerId) -> Option<&Peer> {
+        // The host may have kept the id while the peer was forgotten (R14).
         self.get(peer).filter(|found| found.generation == peer.generation())
     }
 
@@ -161,6 +166,8 @@ impl<'m> Peers<'m> {
     pub fn begin_session(&mut self, id: PeerId) {
         // Session numbers count up over all peers. Zero means "no session", so the count skips it.
         self.next_session = self.next_session.wrapping_add(1).max(1);
+        // Sequences of every session start at the same number, so the two sides agree on it without
+        // a message.
         let (session, first) = (self.next_session, self.counting_from);
         if let Some(peer) = self.get_mut(id) {
             peer.begin_session(session, first);
@@ -195,6 +202,8 @@ impl<'m> Peers<'m> {
 
     /// Notes that there is something to send to a peer.
     pub fn want(&mut self, id: PeerId, wants: Wants) {
+        // Only a new want causes another round. A repeated one is already in the queue and is tried
+        // in its turn.
         self.fresh |= self.get(id).is_some_and(|peer| !peer.wants.contains(wants));
         self.want_later(id, wants);
     }
@@ -234,6 +243,7 @@ impl<'m> Peers<'m> {
 
     /// Removes the next peer of the round from the queue and returns it.
     pub fn next_pending(&mut self) -> Option<PeerId> {
+        // Outside a round the queue is kept as it is: its peers wait for the next due call.
         let id = self.id(self.first).filter(|_| self.round.is_under_way())?;
         let peer = self.table.get_mut(id.index())?;
         let next = peer.take_pending();
@@ -249,6 +259,8 @@ impl<'m> Peers<'m> {
 
     /// What waits may be sendable now. The next round tries it again.
     pub fn look_again(&mut self) {
+        // An event that frees room cannot name the peer that waits for it, so the whole queue is
+        // tried.
         self.fresh |= self.anything_to_send();
     }
 
@@ -271,11 +283,14 @@ impl<'m> Peers<'m> {
         let generation = self.next_hello;
         let peer = self.get_mut(id)?;
         peer.handshake.started(generation, link);
+        // The channel reports the end of a hello by this tag. It must not match a transfer's slot.
         Some(Tag { index: slots + id.index() as u32, generation })
     }
 
     /// The next peer whose hello was not delivered, with that hello's number.
     pub fn next_unheard(&mut self) -> Option<(PeerId, u32)> {
+        // The shared list is taken as a whole, so that other contexts can go on pushing to an empty
+        // one.
         if self.unheard.is_empty() {
             self.unheard = self.shared.take_unheard();
         }

@@ -83,8 +83,8 @@ pub(crate) struct Peer {
     pub session: u32,
     /// The latest known session of the peer. Zero: none.
     pub(super) their_session: u32,
-    /// The incarnation that said goodbye last. Its earlier requests may still be read behind its
-    /// goodbye, even behind its successor's hello.
+    /// The incarnation that sent its goodbye last. Its earlier requests may still be read behind
+    /// its goodbye, even behind its successor's hello.
     pub closed: Option<Incarnation>,
     /// How many sessions the peer has opened, over all its incarnations.
     pub opened: u32,
@@ -262,6 +262,8 @@ impl Peer {
             session: self.session,
             sequence,
             credits: self.theirs.total(),
+            // Zero means that no session of the peer is counted. The peer then knows that it must
+            // begin the next one.
             credits_of: self.counted_session().unwrap_or(0),
         })
     }
@@ -277,6 +279,7 @@ impl Peer {
     /// Uses the number of the next request, and a credit.
     #[inline]
     pub fn next_request(&mut self) -> Option<u32> {
+        // The credit comes first: without one no number is used, so numbers have no gaps.
         self.ours.take()?;
         self.sequence = self.sequence.wrapping_add(1);
         // Bit `i` stands for request `sequence - i`, so the bits move with the sequence.
@@ -288,10 +291,10 @@ impl Peer {
     /// old for any hello of this session to announce.
     #[must_use]
     pub fn give_up(&mut self, session: u32, sequence: u32) -> bool {
-        // An earlier session has no credits to return: its count ended with it.
         if session != self.session {
             return true;
         }
+        // A hello has one bit for each of the latest requests. Older ones do not fit.
         let bit = 1_u32.checked_shl(self.sequence.wrapping_sub(sequence));
         self.given_up |= bit.unwrap_or(0);
         bit.is_some()
@@ -346,6 +349,7 @@ impl Peer {
 
     /// Appends it to the send queue. `false`: it is already queued.
     pub fn set_pending(&mut self) -> bool {
+        // A peer is queued at most once: the queue runs through one link word of each peer.
         let is_new = !self.is_pending();
         if is_new {
             self.next_pending = NONE;
@@ -368,15 +372,15 @@ impl Peer {
         core::mem::replace(&mut self.next_pending, NOT_PENDING)
     }
 
-    /// Whether the known incarnation has said goodbye.
+    /// Whether the known incarnation has sent its goodbye.
     pub fn has_closed(&self) -> bool {
         self.closed.is_some() && self.closed == self.incarnation
     }
 
     /// Whether a request of an incarnation other than the known one is of an earlier one. That
-    /// holds if the known incarnation has answered us, or if it said goodbye and is the latest. A
-    /// goodbye alone does not show that: it may be delayed, as its sender's hello may be (decision
-    /// 0018).
+    /// holds if the known incarnation has answered us, or if it sent its goodbye and is the latest.
+    /// A goodbye alone does not show that: it may be delayed, as its sender's hello may be
+    /// (decision 0018).
     pub fn is_settled(&self) -> bool {
         self.is(PeerFlags::PROVEN) || self.has_closed() && self.is(PeerFlags::LATEST)
     }

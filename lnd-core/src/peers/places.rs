@@ -24,6 +24,7 @@ pub(crate) struct Waiting {
 /// How much longer than one hold-off no hello goes to a peer whose request waits, after so many
 /// silences.
 pub(crate) fn more_hold_off(hold_off: Span, silences: u8) -> Span {
+    // The limit bounds how long a peer waits that has returned.
     let doublings = u32::from(silences.saturating_sub(1)).min(6);
     hold_off.times((1 << doublings) - 1)
 }
@@ -64,6 +65,7 @@ impl Places {
 
     /// When the table is to be searched for the waiting node.
     pub fn next(&self, now: Instant) -> Option<Instant> {
+        // A displaced node without an offered request needs no search.
         self.waiting.filter(|it| it.parked != 0)?;
         Some(if self.left > 0 || self.changed { now } else { self.next })
     }
@@ -107,6 +109,8 @@ impl Places {
     pub fn keep(&mut self, nid: Nid, incarnation: Incarnation, link: LinkId) {
         let parked = link.bit();
         if let Some(known) = self.waiting.as_mut().filter(|it| it.nid == nid) {
+            // A displaced node is offered again: from now on it waits, and the search starts at
+            // once.
             if known.parked == 0 {
                 self.next = Instant::ORIGIN;
             }

@@ -48,7 +48,8 @@ impl Peer {
         lost
     }
 
-    /// Which of the peer's sessions a request is of, by `opened`: the present one, or one before it.
+    /// Which of the peer's sessions a request is of, by `opened`: the present one, or one before
+    /// it.
     #[inline]
     pub const fn session_of(&self, former: bool) -> u32 {
         self.opened.wrapping_sub(former as u32)
@@ -68,6 +69,7 @@ impl Peer {
     /// The peer opens a session. Its requests are counted from `first`.
     pub fn open_theirs(&mut self, session: u32, first: u32) {
         self.their_session = session;
+        // From here on the window decides about the session's requests.
         self.flags.insert(PeerFlags::COUNTED);
         self.flags.remove(PeerFlags::NOTIFIED);
         self.opened = self.opened.wrapping_add(1);
@@ -83,12 +85,14 @@ impl Peer {
 
     /// Whether neither this session nor a later one is known.
     pub fn is_later_session(&self, session: u32) -> bool {
+        // Without a known session any hello may open one: there is nothing older to protect.
         self.their_session().is_none() || self.is_later(session)
     }
 
     /// Whether a session comes after the latest known one. The sessions of one incarnation count
     /// up, and wrap.
     pub fn is_later(&self, session: u32) -> bool {
+        // The numbers wrap, so the sign of the difference decides.
         self.their_session().is_some_and(|known| session.wrapping_sub(known) as i32 > 0)
     }
 

@@ -67,16 +67,16 @@ fn final_message(it: &Ended) -> Option<Message<'static>> {
         NakReason::Failed
     };
     let failed = it.word.lost().then_some(why);
-    // The sink ends a pull. PUT_DONE says that we have pulled, where the source's engine does not
-    // report it. PUT_NAK says that we could not: perhaps the pull never began, and no engine knows
-    // of it.
+    // The sink reports the end of a pull. PUT_DONE goes out where the source's engine does not
+    // report that end. PUT_NAK reports a pull that failed: perhaps it never began, and no engine
+    // knows of it.
     if it.role.pulls() {
         if it.flags.contains(Flags::OWES_DONE) {
             return Some(Message::PutDone { source: it.remote, failed });
         }
         return failed.map(|why| Message::PutNak { source: it.remote, why });
     }
-    // GET_NAK says that nothing will be staged. Once something is staged, the requester's own pull
+    // GET_NAK: nothing will be staged. Once something is staged, the requester's own pull
     // shows the end.
     let never_staged = it.role == Role::GetSource && it.word.place() == Some(Place::Queue);
     failed.filter(|_| never_staged).map(|why| Message::GetNak { sink: it.remote, why })
@@ -103,7 +103,7 @@ impl<P: Ports> Driver<'_, P> {
     fn finalize(&mut self, now: Instant, slot: u32) -> Option<Report> {
         let it = self.ended(slot)?;
         let mut status = Status::of_word(self.config.policy, it.word)?;
-        // S0-18: OK of such a channel says that the message was sent, and no more.
+        // S0-18: OK of such a channel means that the message was sent, and no more.
         if it.role == Role::Immediate && status.errno == 0 && !self.channel.is_reliable() {
             status.delivery = Delivery::Sent;
         }

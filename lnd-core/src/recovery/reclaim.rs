@@ -16,7 +16,7 @@ impl<P: Ports> Driver<'_, P> {
     /// domain is stopped (S0-20, S0-15). Returns whether more are left.
     pub(crate) fn invalidate_all(&mut self, now: Instant, domain: Domain, budget: u32) -> bool {
         // A device that still answers reports for each descriptor whether it was touched. The stop
-        // does not tell that, so the answers are collected first. A device that is gone is not
+        // does not show that, so the answers are collected first. A device that is gone is not
         // asked.
         // The sweep does the same for all links. It may be requested again and again, and the stop
         // must not wait for that.

@@ -16,7 +16,7 @@ use crate::shard::Driver;
 pub(crate) enum Screening {
     /// An admitted peer.
     From(PeerId),
-    /// An inline message of an incarnation that has said goodbye since.
+    /// An inline message of an incarnation that has sent its goodbye since.
     Closed(PeerId),
     /// A request of an incarnation that is not admitted now. It stays in the channel.
     Parked,

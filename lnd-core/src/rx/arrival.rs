@@ -45,7 +45,7 @@ pub enum Received {
     /// Exactly one [`Report`](crate::driver::Report) with this tag will follow. The buffers are
     /// lent until then.
     Pending(Tag),
-    /// It has ended: all of it is in the buffers, or the status says why not. No report follows
+    /// It has ended: all of it is in the buffers, or the status gives the reason. No report follows
     /// (INV-1).
     Done(Status),
 }

@@ -46,7 +46,7 @@ impl<P: Ports> Driver<'_, P> {
                     Some(tag) => self.end_request(now, tag),
                     None => self.bar(id, session, sequence),
                 };
-                // A promise was given. It lives in the window alone, so no session may be opened
+                // A promise was given. Only the window holds it, so no session may be opened
                 // twice from now on.
                 if let (false, Some(peer)) = (matches!(over, Over::Not), self.peers.get_mut(id)) {
                     peer.flags.insert(PeerFlags::PROMISED);

@@ -170,8 +170,8 @@ impl<P: Ports> Driver<'_, P> {
         self.offer_former(link, id)
     }
 
-    /// Notifies a peer that its session is not counted here. Our hello says so, and the peer then
-    /// begins the next session.
+    /// Notifies a peer that its session is not counted here. Our hello shows that, and the peer
+    /// then begins the next session.
     fn notify_uncounted(&mut self, now: Instant, id: PeerId) {
         let state = self.peers.state(id);
         let Some(peer) = self.peers.get_mut(id) else { return };

@@ -80,8 +80,8 @@ impl<P: Ports> Driver<'_, P> {
         stops || state.is_lent() && !self.has_left(slot)
     }
 
-    /// Whether the incarnation that a transfer belongs to has said goodbye. It pulls nothing any
-    /// more: a goodbye follows the end of all its transfers.
+    /// Whether the incarnation of a transfer has sent its goodbye. It pulls nothing any more: a
+    /// goodbye follows the end of all its transfers.
     fn has_left(&self, slot: u32) -> bool {
         let id = self.peers.of_slot(slot);
         let closed = self.peers.get(id).is_some_and(|peer| peer.has_closed());

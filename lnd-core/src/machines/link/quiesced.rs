@@ -32,8 +32,8 @@ impl Quiesced {
     /// The engine has stopped, and it cannot start again before
     /// [`Engine::reset`](crate::ports::Engine::reset): it reads and writes no memory of this node,
     /// and no other node's engine reads or writes this node's memory through this link, by whatever
-    /// key. An engine that identifies itself and whose registers say stopped is one such proof. A
-    /// platform that knows it by other means is another: the slot has no power, or the device is
+    /// key. An engine that identifies itself and whose registers report stopped is one such proof.
+    /// A platform that knows it by other means is another: the slot has no power, or the device is
     /// cut off from memory. A register that reads all ones is none.
     pub unsafe fn assert_stopped(link: LinkId) -> Self {
         Self { domain: Stopped::Link(link) }

@@ -209,7 +209,7 @@ impl Default for PeerGate {
 mod tests {
     use super::*;
 
-    /// Lives at both ends of the count, admitted or not, in every state; what the word must be.
+    /// Incarnations at both ends of the count, admitted or not, in every state, with the word.
     fn each(mut check: impl FnMut(GateView, u32, bool, HelloState)) {
         for incarnation in [0_u32, 1, 0x5a5, 0xffe, 0xfff] {
             for admitted in [false, true] {
@@ -235,7 +235,7 @@ mod tests {
             for other in [false, true] {
                 assert_eq!(parts(view.with_admission(other)), (incarnation, other, state));
             }
-            // S0-13: a new life is a stranger.
+            // S0-13: a new incarnation is unknown.
             assert_eq!(parts(view.next_incarnation()), ((incarnation + 1) % 4096, false, state));
         });
     }

@@ -48,7 +48,7 @@ pub enum HelloEvent {
     Down,
     /// The fabric or the operator reports the peer as up.
     Up,
-    /// The peer said goodbye.
+    /// The peer sent its goodbye.
     Closed,
     /// Credits have been stuck for too long, or the peer has lost its count. The hello of the
     /// session is repeated, and its answer brings the peer's count.
