@@ -3255,6 +3255,339 @@ enum lnd_error lnd_frame_in(struct lnd_ni *ni,
 enum lnd_error lnd_sent(struct lnd_ni *ni, struct lnd_message message, uint32_t how, uint64_t now);
 
 /**
+ * lnd_motion_name() - The name of a constant of enum lnd_motion, as the header spells it.
+ * @value: enum lnd_motion, or any number.
+ *
+ * Context: any.
+ * Return: text such as "LND_MOTION_STAGE", "LND_?" for a number that has no name; never NULL.
+ */
+const char *lnd_motion_name(uint32_t value);
+
+/**
+ * lnd_post_name() - The name of a constant of enum lnd_post, as the header spells it.
+ * @value: enum lnd_post, or any number.
+ *
+ * Context: any.
+ * Return: text such as "LND_POST_DONE", "LND_?" for a number that has no name; never NULL.
+ */
+const char *lnd_post_name(uint32_t value);
+
+/**
+ * lnd_returned_name() - The name of a constant of enum lnd_returned, as the header spells it.
+ * @value: enum lnd_returned, or any number.
+ *
+ * Context: any.
+ * Return: text such as "LND_RETURNED_OK", "LND_?" for a number that has no name; never NULL.
+ */
+const char *lnd_returned_name(uint32_t value);
+
+/**
+ * lnd_send_name() - The name of a constant of enum lnd_send, as the header spells it.
+ * @value: enum lnd_send, or any number.
+ *
+ * Context: any.
+ * Return: text such as "LND_SEND_DONE", "LND_?" for a number that has no name; never NULL.
+ */
+const char *lnd_send_name(uint32_t value);
+
+/**
+ * lnd_profile_name() - The name of a constant of enum lnd_profile, as the header spells it.
+ * @value: enum lnd_profile, or any number.
+ *
+ * Context: any.
+ * Return: text such as "LND_PROFILE_SEED", "LND_?" for a number that has no name; never NULL.
+ */
+const char *lnd_profile_name(uint32_t value);
+
+/**
+ * lnd_next_name() - The name of a constant of enum lnd_next, as the header spells it.
+ * @value: enum lnd_next, or any number.
+ *
+ * Context: any.
+ * Return: text such as "LND_NEXT_ENDED", "LND_?" for a number that has no name; never NULL.
+ */
+const char *lnd_next_name(uint32_t value);
+
+/**
+ * lnd_why_ended_name() - The name of a constant of enum lnd_why_ended, as the header spells it.
+ * @value: enum lnd_why_ended, or any number.
+ *
+ * Context: any.
+ * Return: text such as "LND_WHY_NOT_ENDED", "LND_?" for a number that has no name; never NULL.
+ */
+const char *lnd_why_ended_name(uint32_t value);
+
+/**
+ * lnd_object_name() - The name of a constant of enum lnd_object, as the header spells it.
+ * @value: enum lnd_object, or any number.
+ *
+ * Context: any.
+ * Return: text such as "LND_OBJECT_LOCAL", "LND_?" for a number that has no name; never NULL.
+ */
+const char *lnd_object_name(uint32_t value);
+
+/**
+ * lnd_action_kind_name() - The name of a constant of enum lnd_action_kind, as the header spells it.
+ * @value: enum lnd_action_kind, or any number.
+ *
+ * Context: any.
+ * Return: text such as "LND_ACTION_PING", "LND_?" for a number that has no name; never NULL.
+ */
+const char *lnd_action_kind_name(uint32_t value);
+
+/**
+ * lnd_connected_name() - The name of a constant of enum lnd_connected, as the header spells it.
+ * @value: enum lnd_connected, or any number.
+ *
+ * Context: any.
+ * Return: text such as "LND_CONNECTED", "LND_?" for a number that has no name; never NULL.
+ */
+const char *lnd_connected_name(uint32_t value);
+
+/**
+ * lnd_connection_name() - The name of a constant of enum lnd_connection, as the header spells it.
+ * @value: enum lnd_connection, or any number.
+ *
+ * Context: any.
+ * Return: text such as "LND_CONNECTION_UP", "LND_?" for a number that has no name; never NULL.
+ */
+const char *lnd_connection_name(uint32_t value);
+
+/**
+ * lnd_window_check_name() - The name of a constant of enum lnd_window_check, as the header spells it.
+ * @value: enum lnd_window_check, or any number.
+ *
+ * Context: any.
+ * Return: text such as "LND_WINDOW_FIRST", "LND_?" for a number that has no name; never NULL.
+ */
+const char *lnd_window_check_name(uint32_t value);
+
+/**
+ * lnd_rule_kind_name() - The name of a constant of enum lnd_rule_kind, as the header spells it.
+ * @value: enum lnd_rule_kind, or any number.
+ *
+ * Context: any.
+ * Return: text such as "LND_RULE_NETWORK", "LND_?" for a number that has no name; never NULL.
+ */
+const char *lnd_rule_kind_name(uint32_t value);
+
+/**
+ * lnd_evidence_name() - The name of a constant of enum lnd_evidence, as the header spells it.
+ * @value: enum lnd_evidence, or any number.
+ *
+ * Context: any.
+ * Return: text such as "LND_EVIDENCE_MESSAGE", "LND_?" for a number that has no name; never NULL.
+ */
+const char *lnd_evidence_name(uint32_t value);
+
+/**
+ * lnd_probe_kind_name() - The name of a constant of enum lnd_probe_kind, as the header spells it.
+ * @value: enum lnd_probe_kind, or any number.
+ *
+ * Context: any.
+ * Return: text such as "LND_PROBE_ZERO_READ", "LND_?" for a number that has no name; never NULL.
+ */
+const char *lnd_probe_kind_name(uint32_t value);
+
+/**
+ * lnd_probe_end_name() - The name of a constant of enum lnd_probe_end, as the header spells it.
+ * @value: enum lnd_probe_end, or any number.
+ *
+ * Context: any.
+ * Return: text such as "LND_PROBE_SUCCESS", "LND_?" for a number that has no name; never NULL.
+ */
+const char *lnd_probe_end_name(uint32_t value);
+
+/**
+ * lnd_finding_name() - The name of a constant of enum lnd_finding, as the header spells it.
+ * @value: enum lnd_finding, or any number.
+ *
+ * Context: any.
+ * Return: text such as "LND_FINDING_NOTHING", "LND_?" for a number that has no name; never NULL.
+ */
+const char *lnd_finding_name(uint32_t value);
+
+/**
+ * lnd_tracker_state_name() - The name of a constant of enum lnd_tracker_state, as the header spells it.
+ * @value: enum lnd_tracker_state, or any number.
+ *
+ * Context: any.
+ * Return: text such as "LND_TRACKER_OFF", "LND_?" for a number that has no name; never NULL.
+ */
+const char *lnd_tracker_state_name(uint32_t value);
+
+/**
+ * lnd_peer_state_name() - The name of a constant of enum lnd_peer_state, as the header spells it.
+ * @value: enum lnd_peer_state, or any number.
+ *
+ * Context: any.
+ * Return: text such as "LND_PEER_UNKNOWN", "LND_?" for a number that has no name; never NULL.
+ */
+const char *lnd_peer_state_name(uint32_t value);
+
+/**
+ * lnd_link_state_name() - The name of a constant of enum lnd_link_state, as the header spells it.
+ * @value: enum lnd_link_state, or any number.
+ *
+ * Context: any.
+ * Return: text such as "LND_LINK_UP", "LND_?" for a number that has no name; never NULL.
+ */
+const char *lnd_link_state_name(uint32_t value);
+
+/**
+ * lnd_event_kind_name() - The name of a constant of enum lnd_event_kind, as the header spells it.
+ * @value: enum lnd_event_kind, or any number.
+ *
+ * Context: any.
+ * Return: text such as "LND_EVENT_PEER", "LND_?" for a number that has no name; never NULL.
+ */
+const char *lnd_event_kind_name(uint32_t value);
+
+/**
+ * lnd_trace_kind_name() - The name of a constant of enum lnd_trace_kind, as the header spells it.
+ * @value: enum lnd_trace_kind, or any number.
+ *
+ * Context: any.
+ * Return: text such as "LND_TRACE_ACCEPTED", "LND_?" for a number that has no name; never NULL.
+ */
+const char *lnd_trace_kind_name(uint32_t value);
+
+/**
+ * lnd_run_state_name() - The name of a constant of enum lnd_run_state, as the header spells it.
+ * @value: enum lnd_run_state, or any number.
+ *
+ * Context: any.
+ * Return: text such as "LND_RUNNING", "LND_?" for a number that has no name; never NULL.
+ */
+const char *lnd_run_state_name(uint32_t value);
+
+/**
+ * lnd_blocker_kind_name() - The name of a constant of enum lnd_blocker_kind, as the header spells it.
+ * @value: enum lnd_blocker_kind, or any number.
+ *
+ * Context: any.
+ * Return: text such as "LND_BLOCKER_TRANSFER", "LND_?" for a number that has no name; never NULL.
+ */
+const char *lnd_blocker_kind_name(uint32_t value);
+
+/**
+ * lnd_dump_what_name() - The name of a constant of enum lnd_dump_what, as the header spells it.
+ * @value: enum lnd_dump_what, or any number.
+ *
+ * Context: any.
+ * Return: text such as "LND_DUMP_LINKS", "LND_?" for a number that has no name; never NULL.
+ */
+const char *lnd_dump_what_name(uint32_t value);
+
+/**
+ * lnd_context_name() - The name of a constant of enum lnd_context, as the header spells it.
+ * @value: enum lnd_context, or any number.
+ *
+ * Context: any.
+ * Return: text such as "LND_CONTEXT_THREAD", "LND_?" for a number that has no name; never NULL.
+ */
+const char *lnd_context_name(uint32_t value);
+
+/**
+ * lnd_lane_name() - The name of a constant of enum lnd_lane, as the header spells it.
+ * @value: enum lnd_lane, or any number.
+ *
+ * Context: any.
+ * Return: text such as "LND_LANE_REQUEST", "LND_?" for a number that has no name; never NULL.
+ */
+const char *lnd_lane_name(uint32_t value);
+
+/**
+ * lnd_role_name() - The name of a constant of enum lnd_role, as the header spells it.
+ * @value: enum lnd_role, or any number.
+ *
+ * Context: any.
+ * Return: text such as "LND_ROLE_IMMEDIATE", "LND_?" for a number that has no name; never NULL.
+ */
+const char *lnd_role_name(uint32_t value);
+
+/**
+ * lnd_health_class_name() - The name of a constant of enum lnd_health_class, as the header spells it.
+ * @value: enum lnd_health_class, or any number.
+ *
+ * Context: any.
+ * Return: text such as "LND_HEALTH_OK", "LND_?" for a number that has no name; never NULL.
+ */
+const char *lnd_health_class_name(uint32_t value);
+
+/**
+ * lnd_delivery_name() - The name of a constant of enum lnd_delivery, as the header spells it.
+ * @value: enum lnd_delivery, or any number.
+ *
+ * Context: any.
+ * Return: text such as "LND_DELIVERED", "LND_?" for a number that has no name; never NULL.
+ */
+const char *lnd_delivery_name(uint32_t value);
+
+/**
+ * lnd_cause_name() - The name of a constant of enum lnd_cause, as the header spells it.
+ * @value: enum lnd_cause, or any number.
+ *
+ * Context: any.
+ * Return: text such as "LND_CAUSE_NONE", "LND_?" for a number that has no name; never NULL.
+ */
+const char *lnd_cause_name(uint32_t value);
+
+/**
+ * lnd_place_name() - The name of a constant of enum lnd_place, as the header spells it.
+ * @value: enum lnd_place, or any number.
+ *
+ * Context: any.
+ * Return: text such as "LND_PLACE_NONE", "LND_?" for a number that has no name; never NULL.
+ */
+const char *lnd_place_name(uint32_t value);
+
+/**
+ * lnd_kind_name() - The name of a constant of enum lnd_kind, as the header spells it.
+ * @value: enum lnd_kind, or any number.
+ *
+ * Context: any.
+ * Return: text such as "LND_PUT", "LND_?" for a number that has no name; never NULL.
+ */
+const char *lnd_kind_name(uint32_t value);
+
+/**
+ * lnd_request_kind_name() - The name of a constant of enum lnd_request_kind, as the header spells it.
+ * @value: enum lnd_request_kind, or any number.
+ *
+ * Context: any.
+ * Return: text such as "LND_REQUEST_IMMEDIATE", "LND_?" for a number that has no name; never NULL.
+ */
+const char *lnd_request_kind_name(uint32_t value);
+
+/**
+ * lnd_nak_reason_name() - The name of a constant of enum lnd_nak_reason, as the header spells it.
+ * @value: enum lnd_nak_reason, or any number.
+ *
+ * Context: any.
+ * Return: text such as "LND_NAK_NO_MATCH", "LND_?" for a number that has no name; never NULL.
+ */
+const char *lnd_nak_reason_name(uint32_t value);
+
+/**
+ * lnd_sent_how_name() - The name of a constant of enum lnd_sent_how, as the header spells it.
+ * @value: enum lnd_sent_how, or any number.
+ *
+ * Context: any.
+ * Return: text such as "LND_SENT_OK", "LND_?" for a number that has no name; never NULL.
+ */
+const char *lnd_sent_how_name(uint32_t value);
+
+/**
+ * lnd_policy_name() - The name of a constant of enum lnd_policy, as the header spells it.
+ * @value: enum lnd_policy, or any number.
+ *
+ * Context: any.
+ * Return: text such as "LND_POLICY_SEED", "LND_?" for a number that has no name; never NULL.
+ */
+const char *lnd_policy_name(uint32_t value);
+
+/**
  * lnd_peer_event() - The platform reports that a peer is down, or up.
  * @ni: the NI.
  * @nid: the peer.

@@ -24,6 +24,7 @@ pub mod health;
 mod input;
 pub mod interrupts;
 pub mod messages;
+pub mod names;
 mod ni;
 mod offered;
 pub mod peers;

@@ -9,6 +9,7 @@ impl Health<'_> {
     /// Selects the path of a message's next try, with its reasons. It has no effect: a second call
     /// returns the same (R52).
     ///
+    /// # Errors
     /// There is no path; call [`give_up`](Self::give_up).
     pub fn choose(&self, attempts: &Attempts, distances: &[Distance]) -> Result<Choice, NoPath> {
         let peer = self.peer(attempts.peer()).ok_or(NoPath::Unknown)?;
