@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# check-object.sh OBJECT.o: may this object go into a kernel module? Says what is wrong, all of it.
+# check-object.sh OBJECT.o: checks that an object may go into a kernel module. Reports all errors.
 set -eu
 
 object=$1

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 /*
- * Upper layer: makes PUT and GET, and judges their ends. One job at a time; it has up to one
+ * Upper layer: makes PUT and GET, and verifies their ends. One job at a time. A job has up to one
  * worker for each CPU, which submits to one of this machine's nodes.
  */
 #define pr_fmt(fmt) LND_HOST_NAME ": " fmt
@@ -19,7 +19,7 @@ struct lnd_host_worker {
 	struct lnd_host_job job;
 	unsigned int number;
 	struct task_struct *thread;
-	struct semaphore room;	/* messages that may still be under way */
+	struct semaphore room;	/* further messages that may be under way */
 	atomic_t under_way;
 	u32 made;
 	bool done;
@@ -43,7 +43,7 @@ static void lnd_host_count_errno(int error)
 	atomic_inc(&lnd_host_errno[min_t(unsigned int, -error, ARRAY_SIZE(lnd_host_errno) - 1)]);
 }
 
-/* Lengths: one less than a power of two, the power, one more; or random over all magnitudes. */
+/* Lengths around a power of two (one less, equal, one more); or random over all magnitudes. */
 static u32 lnd_host_length(const struct lnd_host_worker *worker)
 {
 	const struct lnd_host_job *job = &worker->job;
@@ -59,7 +59,7 @@ static u32 lnd_host_length(const struct lnd_host_worker *worker)
 	return clamp(length, job->min, job->max);
 }
 
-/* A node to talk to: not ourselves. */
+/* A destination node: not the sender itself. */
 static u32 lnd_host_peer(const struct lnd_host_worker *worker, u32 me)
 {
 	u32 nodes = worker->fabric->nodes;
@@ -69,25 +69,25 @@ static u32 lnd_host_peer(const struct lnd_host_worker *worker, u32 me)
 	return (me + 1 + get_random_u32() % (nodes - 1)) % nodes;
 }
 
-/* Seeded defect: a byte that the seed does not say. */
+/* Seeded defect: one byte differs from the seed's pattern. */
 static void lnd_host_spoil(struct lnd_host_op *op)
 {
 	if (op->kind == LND_PUT && op->map.nfrags && atomic_cmpxchg(&lnd_host_seeded, 1, 0) == 1)
 		op->node->window.base[op->map.frags[0].addr] ^= 0x10;
 }
 
-/* A message that will not be sent. */
+/* Gives up a message before it is sent. */
 static bool lnd_host_give_up(struct lnd_host_worker *worker, int error)
 {
 	lnd_host_count(LND_HOST_REFUSED);
 	lnd_host_count_errno(error);
-	/* What refuses it will do so for a while. */
+	/* The cause of the refusal lasts for a while. */
 	usleep_range(1000, 2000);
 	up(&worker->room);
 	return true;
 }
 
-/* Sends one message; false: for now there is no room for it. */
+/* Sends one message; false: no room for it now. */
 static bool lnd_host_make(struct lnd_host_worker *worker, struct lnd_host_node *node, u32 kind,
 			  u32 length)
 {
@@ -109,7 +109,7 @@ static bool lnd_host_make(struct lnd_host_worker *worker, struct lnd_host_node *
 	}
 	lnd_host_spoil(op);
 	atomic_inc(&worker->under_way);
-	/* From its acceptance on, the message is the report's. */
+	/* After its acceptance the report owns the message. */
 	error = lnd_host_fault(LND_HOST_AT_SUBMIT) ? LND_E_PEER_DOWN :
 		lnd_host_submit(op, kind, op->peer);
 	if (!error) {
@@ -167,18 +167,18 @@ static int lnd_host_work(void *data)
 	return 0;
 }
 
-/* A message is not under way any more. */
+/* Ends a message under way. */
 static void lnd_host_way_over(struct lnd_host_worker *worker)
 {
 	up(&worker->room);
-	/* The last touch: at 0 the next job makes the semaphore anew. */
+	/* The last access: at 0 the next job initialises the semaphore again. */
 	smp_mb__before_atomic();
 	atomic_dec(&worker->under_way);
 }
 
 /**
  * lnd_host_client_done() - A message of ours has ended.
- * @op: the message, which the caller frees.
+ * lnd_host_client_done() - Ends a message of this host.
  * @error: 0 or a negative errno.
  * @bytes: bytes moved.
  *
@@ -199,7 +199,7 @@ void lnd_host_client_done(struct lnd_host_op *op, int error, u32 bytes)
 }
 
 /**
- * lnd_host_client_crashed() - A message of ours is gone with its node.
+ * lnd_host_client_crashed() - Ends a message of this host whose node was killed.
  * @op: the message, which the caller frees.
  *
  * Context: thread.
@@ -245,7 +245,7 @@ static int lnd_host_worker_start(struct lnd_host_worker *worker, struct lnd_host
 	if (IS_ERR(thread))
 		return PTR_ERR(thread);
 	cpu = cpumask_nth(number % num_online_cpus(), cpu_online_mask);
-	/* One may have gone offline meanwhile. */
+	/* A CPU may have gone offline meanwhile. */
 	if (cpu < nr_cpu_ids)
 		kthread_bind(thread, cpu);
 	worker->thread = thread;
@@ -254,9 +254,9 @@ static int lnd_host_worker_start(struct lnd_host_worker *worker, struct lnd_host
 }
 
 /**
- * lnd_host_client_start() - Begins a job, in place of the one before.
- * @fabric: whose nodes.
- * @job: what to do; checked.
+ * lnd_host_client_start() - Begins a job and replaces the one before.
+ * @fabric: the fabric of the nodes.
+ * @job: the job; checked.
  *
  * Context: thread.
  * Return: 0, -EINVAL, -EBUSY if messages of the job before are still under way, or -ENOMEM.
@@ -282,7 +282,7 @@ int lnd_host_client_start(struct lnd_host_fabric *fabric, const struct lnd_host_
 
 /**
  * lnd_host_client_stop() - Makes no more messages; those under way end by themselves.
- * @fabric: whose job.
+ * @fabric: the fabric of the job.
  *
  * Context: thread.
  */
@@ -299,7 +299,7 @@ void lnd_host_client_seed(void)
 	atomic_set(&lnd_host_seeded, 1);
 }
 
-/* Forgets what was counted. Context: any. */
+/* Resets the counts. Context: any. */
 void lnd_host_client_reset(void)
 {
 	unsigned int i;
@@ -330,8 +330,8 @@ static const char *const lnd_host_count_names[LND_HOST_COUNTS] = {
 };
 
 /**
- * lnd_host_client_show() - Everything that was counted, a name and a number a line.
- * @file: where to.
+ * lnd_host_client_show() - Writes all counts, a name and a number per line.
+ * @file: the output.
  *
  * Context: thread.
  */

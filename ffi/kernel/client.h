@@ -7,16 +7,16 @@
 
 #define LND_HOST_MAGIC	0x74736554u	/* "Test" */
 
-/* What the client says in the upper layer's header; little-endian. */
+/* The client's data in the upper layer's header; little-endian. */
 struct lnd_host_header {
 	__le32 magic;
 	__le32 kind;	/* enum lnd_kind */
 	__le32 length;
 	__le32 reserved;
-	__le64 seed;	/* says what the payload is */
+	__le64 seed;	/* of the payload */
 };
 
-/* The 8 bytes from @at on, a multiple of 8, of the payload that @seed says. */
+/* The 8 bytes at @at, a multiple of 8, of @seed's payload. */
 static inline __u64 lnd_host_word(__u64 seed, __u32 at)
 {
 	__u64 word = (seed + at) * 0x9e3779b97f4a7c15ull;
@@ -35,13 +35,13 @@ enum lnd_host_count {
 	LND_HOST_ERROR,	/* of these, ended with an error */
 	LND_HOST_CRASHED,	/* of these, gone with a killed node */
 	LND_HOST_REFUSED,	/* not accepted; counted once for each message given up */
-	LND_HOST_RETRIED,	/* not accepted for now, tried again */
-	LND_HOST_REQUESTED,	/* peers' requests that we took */
+	LND_HOST_RETRIED,	/* not accepted at first, tried again */
+	LND_HOST_REQUESTED,	/* peers' requests that were accepted */
 	LND_HOST_REQUESTED_OK,
 	LND_HOST_REQUESTED_ERROR,
-	LND_HOST_UNWANTED,	/* a REPLY that nobody waits for any more */
-	LND_HOST_DENIED,	/* peers' requests that we refused */
-	LND_HOST_NONSENSE,	/* peers' requests that made no sense */
+	LND_HOST_UNWANTED,	/* a REPLY that is no longer awaited */
+	LND_HOST_DENIED,	/* peers' requests that were refused */
+	LND_HOST_NONSENSE,	/* peers' requests that were not valid */
 	LND_HOST_VERIFIED,	/* payloads that were right, byte by byte */
 	LND_HOST_CORRUPT,	/* payloads that were wrong */
 	LND_HOST_BYTES,	/* of our own messages that ended well */

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 /*
- * How things stand, in /sys/kernel/debug/lnd_soft:
+ * The host's state, in /sys/kernel/debug/lnd_soft:
  *
  *   memory                  what the module holds
  *   FABRIC/client           the client's counts; takes start, stop, reset, spoil
  *   FABRIC/nodes            the fabric's nodes: 0 absent, 1 joining, 2 alive, 3 dead
  *   FABRIC/nodeN/stats      gauges and counters of the NI and of the engines
- *   FABRIC/nodeN/peers      the peers, as the NI knows them
+ *   FABRIC/nodeN/peers      the peers, as the NI has them
  *   FABRIC/nodeN/transfers  the upper layer's messages that have not ended
  *   FABRIC/nodeN/health     ends by health class
- *   FABRIC/nodeN/blocker    what stands in the way of being idle
+ *   FABRIC/nodeN/blocker    what keeps the node from being idle
  *   FABRIC/nodeN/control    takes link N down, up, gone or back; kill, revive, seed
  */
 #include <linux/debugfs.h>
@@ -124,7 +124,7 @@ static void lnd_host_blockers(struct seq_file *file, struct lnd_host_node *node)
 	}
 }
 
-/* A link's cable, and the bus between it and us. */
+/* A link's cable, and the bus between the link and this node. */
 static int lnd_host_control_link(struct lnd_host_node *node, u32 link, const char *word)
 {
 	if (!strcmp(word, "up") || !strcmp(word, "down"))
@@ -257,7 +257,7 @@ static ssize_t lnd_host_view_write(struct file *file, const char __user *user, s
 	char *line;
 	int rc;
 
-	/* Root opens for writing what is only for reading, too. */
+	/* Root can open read-only files for writing, too. */
 	if (!view->control && !view->command)
 		return -EPERM;
 	if (bytes > 256)
@@ -271,7 +271,7 @@ static ssize_t lnd_host_view_write(struct file *file, const char __user *user, s
 	return rc ?: bytes;
 }
 
-/* All files: what they show, and whether they take commands, is said by the view and the mode. */
+/* All files: the view and the mode determine their content and whether they take commands. */
 static const struct file_operations lnd_host_view_fops = {
 	.owner = THIS_MODULE,
 	.open = lnd_host_view_open,
@@ -332,7 +332,7 @@ static void lnd_host_debugfs_add_node(struct lnd_host_node *node)
 }
 
 /**
- * lnd_host_debugfs_add() - The files of a fabric and of its nodes of ours.
+ * lnd_host_debugfs_add() - Adds the files of a fabric and of this host's nodes.
  * @fabric: the fabric.
  *
  * Context: thread.

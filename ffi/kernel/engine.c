@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 /*
- * The links' engines, each in a thread that plays the device, and the interrupts they raise: an
+ * The links' engines, each in a thread that acts as the device, and the interrupts they raise: an
  * irq_work, which is a hard interrupt, or a tasklet, which is a softirq, by the parameter
  * "completion".
  */
@@ -74,7 +74,7 @@ static int lnd_host_engine(void *data)
 }
 
 /**
- * lnd_host_link_start() - Starts a link's engine. The NI is there.
+ * lnd_host_link_start() - Starts a link's engine. The NI exists.
  * @link: the link.
  *
  * Context: thread.
@@ -109,8 +109,8 @@ int lnd_host_link_start(struct lnd_host_link *link)
 }
 
 /**
- * lnd_host_link_stop() - Ends a link's engine; afterwards it raises no interrupt.
- * @link: the link; may not be started.
+ * lnd_host_link_stop() - Ends a link's engine, which raises no interrupt afterwards.
+ * @link: the link; may be not started.
  *
  * Context: thread.
  */

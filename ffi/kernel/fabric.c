@@ -6,7 +6,7 @@
 #include "lnd_host.h"
 
 /**
- * lnd_host_fabric_attach() - Attaches to a region, and makes room for our nodes.
+ * lnd_host_fabric_attach() - Attaches to a region, and allocates this host's nodes.
  * @fabric: base, bytes, first and ours are filled in.
  *
  * Context: thread.
@@ -48,7 +48,7 @@ int lnd_host_fabric_attach(struct lnd_host_fabric *fabric)
 }
 
 /**
- * lnd_host_fabric_detach() - Ends an attachment. Nobody rings any more.
+ * lnd_host_fabric_detach() - Ends an attachment. Nothing rings any more.
  * @fabric: the fabric.
  *
  * Context: thread.

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 /*
  * Failures on request, for tests: built only with LND_CFLAGS=-DLND_HOST_SEEDS. Each call that may
- * fail asks here first. A test writes n to "fail", and the n-th call from then on fails. "fail_in"
- * and "fail_at" say which calls count, and are written only while "fail" is 0 and "fail_on" is off.
+ * fail asks lnd_host_fault() first. A test writes n to "fail", and the n-th call from then on
+ * fails. "fail_in" and "fail_at" select the calls that count. They are written only while "fail" is
+ * 0 and "fail_on" is off.
  */
 #define pr_fmt(fmt) LND_HOST_NAME ": " fmt
 #include <linux/module.h>
@@ -41,15 +42,15 @@ MODULE_PARM_DESC(fail_on, "tests: and all that follow it, until fail is written 
 
 static char fail_in[TASK_COMM_LEN];
 module_param_string(fail_in, fail_in, sizeof(fail_in), 0644);
-MODULE_PARM_DESC(fail_in, "tests: only calls of threads whose names begin so");
+MODULE_PARM_DESC(fail_in, "tests: only calls of threads whose names begin with this");
 
 static bool starve;
 module_param(starve, bool, 0644);
-MODULE_PARM_DESC(starve, "tests: there is no memory for those that may not wait");
+MODULE_PARM_DESC(starve, "tests: there is no memory for callers that must not wait");
 
 static char fail_at[24];
 module_param_string(fail_at, fail_at, sizeof(fail_at), 0644);
-MODULE_PARM_DESC(fail_at, "tests: only calls whose names begin so");
+MODULE_PARM_DESC(fail_at, "tests: only calls whose names begin with this");
 
 static char lose[8];
 module_param_string(lose, lose, sizeof(lose), 0644);
@@ -77,7 +78,7 @@ static int lnd_host_get_points(char *buffer, const struct kernel_param *param)
 
 static const struct kernel_param_ops lnd_host_points_ops = { .get = lnd_host_get_points };
 module_param_cb(points, &lnd_host_points_ops, NULL, 0444);
-MODULE_PARM_DESC(points, "tests: every exit path and where it lies (faults.h)");
+MODULE_PARM_DESC(points, "tests: every exit path and its circumstances (faults.h)");
 
 static int lnd_host_set_fail(const char *value, const struct kernel_param *param)
 {
@@ -85,18 +86,18 @@ static int lnd_host_set_fail(const char *value, const struct kernel_param *param
 
 	if (!rc) {
 		WRITE_ONCE(fired, 0);
-		/* Release: the words that say which calls count come before. */
+		/* Release: the words that select the calls come first. */
 		atomic_set_release(&lnd_host_countdown, fail);
 	}
 	return rc;
 }
 
 /**
- * lnd_host_fault() - Shall this call fail?
+ * lnd_host_fault() - Whether this call must fail.
  * @point: the call.
  *
  * Context: thread.
- * Return: true if it shall.
+ * Return: true if it must.
  */
 bool lnd_host_fault(enum lnd_host_point point)
 {
@@ -121,12 +122,12 @@ bool lnd_host_fault(enum lnd_host_point point)
 }
 
 /**
- * lnd_host_starves() - Shall this allocation fail?
+ * lnd_host_starves() - Whether this allocation must fail.
  * @gfp: its flags.
- * @point: what for.
+ * @point: the purpose.
  *
  * Context: thread.
- * Return: true if it shall.
+ * Return: true if it must.
  */
 bool lnd_host_starves(gfp_t gfp, enum lnd_host_point point)
 {
@@ -136,8 +137,8 @@ bool lnd_host_starves(gfp_t gfp, enum lnd_host_point point)
 }
 
 /**
- * lnd_host_taken() - A way out was taken that no failing call leads to.
- * @point: which.
+ * lnd_host_taken() - Records an exit path that no failing call leads to.
+ * @point: the exit path.
  *
  * Context: thread.
  */
@@ -147,8 +148,8 @@ void lnd_host_taken(enum lnd_host_point point)
 }
 
 /**
- * lnd_host_loses() - Is a seeded defect of an exit path at work?
- * @what: which.
+ * lnd_host_loses() - Whether a seeded defect of an exit path is active.
+ * @what: the defect.
  *
  * Context: thread.
  * Return: true if it is.

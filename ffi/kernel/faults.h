@@ -2,15 +2,15 @@
 /*
  * Every exit path of the module's start, stop and lnd_host_parse(), in one list.
  *
- * A point is a call that may fail, or a way out that no failing call leads to. Where it lies is one
- * word for each circumstance in which it must be shown to work:
+ * A point is a call that may fail, or an exit path that no failing call leads to. Each of its words
+ * is a circumstance in which the point must be shown to work:
  *
  *   load      at load, whatever the transport	parse   in a node's thread
  *   loop      at load, loop			supply  in the work that waits for memory
  *   ivshmem   at load, PCI device		client  in a client's thread
  *   stop      at unload			job     where a client's job begins
  *
- * A call that may fail asks lnd_host_fault() first; a way out of stop calls lnd_host_taken().
+ * A call that may fail asks lnd_host_fault() first; an exit path of stop calls lnd_host_taken().
  * tests/kernel/guest/inject.sh and inject_pci.sh read this list from a build for tests (parameter
  * "points"), and fail if a point was not taken in each of its circumstances.
  */

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-/* A node's birth, its leaving in good order, and its death; and its links' cables. */
+/* A node's start, its leaving in good order, and its death; and its links' cables. */
 #define pr_fmt(fmt) LND_HOST_NAME ": " fmt
 #include <linux/delay.h>
 #include <linux/random.h>
 
 #include "lnd_host.h"
 
-/* Becomes the node: its former life's affairs come to their end first. */
+/* Joins as the node, after its former incarnation has been wound up. */
 static int lnd_host_join(struct lnd_host_node *node)
 {
 	struct lnd_soft_join_args args = {
@@ -50,7 +50,7 @@ static int lnd_host_create(struct lnd_host_node *node)
 		return lnd_error_errno(error);
 	config.nid = lnd_soft_nid(node->number);
 	config.incarnation = lnd_soft_incarnation(node->engine_ref);
-	config.flags |= LND_RELIABLE; /* mailboxes lose nothing */
+	config.flags |= LND_RELIABLE; /* mailboxes lose no frame */
 	config.drain_bound = lnd_host_drain_ms * (u64)NSEC_PER_MSEC;
 	config.hello_timeout = 200 * NSEC_PER_MSEC;
 	config.lists = lnd_host_slots;
@@ -113,7 +113,7 @@ static void lnd_host_halt(struct lnd_host_node *node)
 		lnd_host_link_stop(&node->link[i]);
 }
 
-/* Ends the messages that no report will end. The node is halted. */
+/* Ends the messages without a report. The node is halted. */
 static void lnd_host_drop_ops(struct lnd_host_node *node)
 {
 	struct lnd_host_op *op, *next;
@@ -125,7 +125,7 @@ static void lnd_host_drop_ops(struct lnd_host_node *node)
 	}
 }
 
-/* Whether all messages that are left are requests that wait for memory. */
+/* Whether all remaining messages are requests that wait for memory. */
 static bool lnd_host_only_hungry(const struct lnd_host_node *node)
 {
 	const struct lnd_host_op *op;
@@ -137,7 +137,7 @@ static bool lnd_host_only_hungry(const struct lnd_host_node *node)
 	return true;
 }
 
-/* Gives back everything of a node that is halted. */
+/* Releases everything of a halted node. */
 static void lnd_host_clear(struct lnd_host_node *node)
 {
 	node->alive = false;
@@ -176,7 +176,7 @@ static int lnd_host_bring_up(struct lnd_host_node *node)
 }
 
 /**
- * lnd_host_node_start() - Joins, creates the NI, and sets everything going.
+ * lnd_host_node_start() - Joins, creates the NI, and starts all threads and engines.
  * @node: a node that is not alive.
  *
  * Context: thread, with fabric->control.
@@ -206,7 +206,7 @@ int lnd_host_node_start(struct lnd_host_node *node)
 	return rc;
 }
 
-/* Says what a node waits for, when that takes long. */
+/* Logs what a node waits for when that takes long. */
 static void lnd_host_complain(struct lnd_host_node *node)
 {
 	struct lnd_blocker blocker = { .size = sizeof(blocker) };
@@ -219,10 +219,10 @@ static void lnd_host_complain(struct lnd_host_node *node)
 }
 
 /**
- * lnd_host_node_kill() - The node dies: nothing of it moves any more, and nobody is told by it.
+ * lnd_host_node_kill() - Kills the node: nothing of it moves any more, and it notifies no peer.
  * @node: the node.
  *
- * As the host is there to prove the death, it declares it.
+ * The host proves the death, so it declares it.
  *
  * Context: thread, with fabric->control.
  * Return: 0 or -ESHUTDOWN if it is not alive.
@@ -242,7 +242,7 @@ int lnd_host_node_kill(struct lnd_host_node *node)
 	return 0;
 }
 
-/* Whether a link's device does not answer, so that nothing proves that it has stopped. */
+/* Whether a link's device does not answer, so that its stop cannot be proven. */
 static bool lnd_host_unprovable(const struct lnd_host_node *node)
 {
 	u32 i, state;
@@ -258,10 +258,9 @@ static bool lnd_host_unprovable(const struct lnd_host_node *node)
  * lnd_host_node_stop() - Leaves in good order.
  * @node: the node; may be not alive.
  *
- * What is under way is cancelled, and ends within the drain bound: a device that does not let go
- * of a descriptor is stopped. If a device does not answer (LND_LINK_FAILED), the node is killed
- * instead: engines reach nothing of it but its window, which stays. So this ends, whatever peers
- * and devices do.
+ * Transfers are cancelled, and end within the drain bound: a device that does not return a
+ * descriptor is stopped. If a device does not answer (LND_LINK_FAILED), the node is killed instead:
+ * engines reach only its window, which stays. So this ends, whatever peers and devices do.
  *
  * Context: thread, with fabric->control.
  */
@@ -297,7 +296,7 @@ void lnd_host_node_stop(struct lnd_host_node *node)
  * lnd_host_node_link() - Pulls a link's cable, or puts it back.
  * @node: the node.
  * @link: the link.
- * @up: whether it shall work.
+ * @up: whether it must work.
  *
  * Context: thread, with fabric->control.
  * Return: 0 or a negative errno.
@@ -315,7 +314,7 @@ int lnd_host_node_link(struct lnd_host_node *node, u32 link, bool up)
 }
 
 /**
- * lnd_host_node_bus() - Makes a link's registers unreachable, or reachable; its engine goes on.
+ * lnd_host_node_bus() - Makes a link's registers unreachable, or reachable; its engine continues.
  * @node: the node.
  * @link: the link.
  * @gone: whether they read all ones.

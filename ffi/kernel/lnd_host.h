@@ -2,35 +2,35 @@
 /*
  * lnd_soft: a complete LND host on Linux over the shared-memory fabric.
  *
- * From the top down: who is above calls who is below; back up go only the library's callbacks,
- * doorbells and interrupts.
+ * From the top down: upper files call lower ones. Only the library's callbacks, doorbells and
+ * interrupts lead back up.
  *
- *   main.c     loading, unloading
- *   loop.c     a region of which all nodes are in this kernel
- *   pci.c      a region that virtual machines share (ivshmem-doorbell)
- *   start.c    all of our nodes on a region come and go
- *   debugfs.c  how things stand, and what is to be done
- *   client.c   upper layer: makes PUT and GET, and judges their ends
- *   target.c   upper layer: answers the PUT and GET of peers
- *   op.c       upper layer: one message, from its entry to its end
- *   supply.c   memory for peers' requests, for which the node's thread does not wait
- *   life.c     a node's birth, leaving and death: the library's NI and what belongs to it
- *   node.c     one node: its lock, its thread, its timer
- *   ops.c      what the library asks of the platform
- *   engine.c   the links' engines in threads, and the interrupts they raise
- *   fabric.c   a region with its nodes
- *   wake.c     who has something to look at
- *   window.c   pages of bio vectors, mapped into the payload window
- *   payload.c  pages of payload, filled and verified
- *   memory.c   memory and threads, and the account of them
- *   params.c   parameters of all transports
- *   seeds.c    defects and misuse, for tests
- *   faults.h   every exit path, in one list
- *   faults.c   failures on request, for tests
- *   unwind.c   how back-traces go through this module
+ *   main.c       loading, unloading
+ *   loop.c       a region whose nodes are all in this kernel
+ *   pci.c        a region that virtual machines share (ivshmem-doorbell)
+ *   start.c      starts and stops all of this host's nodes on a region
+ *   debugfs.c    state and commands
+ *   client.c     upper layer: makes PUT and GET, and verifies their ends
+ *   target.c     upper layer: answers the PUT and GET of peers
+ *   op.c         upper layer: one message, from its entry to its end
+ *   supply.c     memory for peers' requests, for which the node's thread does not wait
+ *   lifecycle.c  a node's start, leaving and death: the library's NI and its resources
+ *   node.c       one node: its lock, its thread, its timer
+ *   ops.c        the platform's operations
+ *   engine.c     the links' engines in threads, and the interrupts they raise
+ *   fabric.c     a region with its nodes
+ *   wake.c       wakes engines and nodes
+ *   window.c     pages of bio vectors, mapped into the payload window
+ *   payload.c    pages of payload, filled and verified
+ *   memory.c     memory and threads, and the accounting for them
+ *   params.c     parameters of all transports
+ *   seeds.c      defects and misuse, for tests
+ *   faults.h     every exit path, in one list
+ *   faults.c     failures on request, for tests
+ *   unwind.c     back-traces through this module
  *
  * A node is a shard: an NI of its own with its own tables, peers and engines (decision 0001). Nodes
- * share nothing; the client's worker on CPU c submits to our node c modulo their number.
+ * share nothing. The client's worker on CPU c submits to this host's node c modulo their number.
  */
 #ifndef LND_HOST_H
 #define LND_HOST_H
@@ -62,8 +62,8 @@
 #define LND_HOST_INLINE		4096u	/* longest payload that comes with its request */
 
 /*
- * A node's thread is the only one that reports, and reclaim may wait for what it reports: it takes
- * memory only if there is some (LU-19797). All others may wait.
+ * Only a node's thread reports, and reclaim may wait for its reports: it takes memory only if some
+ * is free (LU-19797). All others may wait.
  */
 #define LND_HOST_MAY_WAIT	(GFP_KERNEL | __GFP_NOWARN)
 #define LND_HOST_NO_WAIT	(GFP_NOWAIT | __GFP_NOWARN)
@@ -80,7 +80,7 @@ extern unsigned int lnd_host_poll_ms;
 extern bool lnd_host_softirq;
 int lnd_host_params_check(void);
 
-/* memory.c: what is held is accounted for, and must be given back before the module is gone. */
+/* memory.c: held resources are counted, and must be released before the module is unloaded. */
 enum lnd_host_held {
 	LND_HOST_HELD_BYTES,
 	LND_HOST_HELD_PAGES,
@@ -103,7 +103,7 @@ struct task_struct *lnd_host_thread(int (*work)(void *data), void *data, const c
 				    u32 node, u32 link, enum lnd_host_point point);
 void lnd_host_thread_stop(struct task_struct *thread);
 
-/* payload.c: pages as a block layer or LNet hands them over. */
+/* payload.c: pages as a block layer or LNet passes them. */
 struct lnd_host_payload {
 	struct bio_vec *bv;
 	unsigned int room;	/* vectors allocated */
@@ -127,7 +127,7 @@ struct lnd_host_window {
 	u8 *base;
 };
 
-/* Payload as it lies in the window. */
+/* Payload in the window. */
 struct lnd_host_map {
 	struct lnd_frag *frags;
 	unsigned int room;
@@ -160,10 +160,10 @@ struct lnd_host_op {
 	/* A peer's request: */
 	struct lnd_request request;
 	u32 length;
-	bool replies;	/* the request is dealt with: the answer is a message of ours */
+	bool replies;	/* the request is accepted: the answer is a separate message */
 	/*
-	 * A GET that went as a mere header, so that its REPLY comes as a PUT; the node's
-	 * thread's.
+	 * A GET that was sent as a header alone, so that its REPLY arrives as a PUT. For the node's
+	 * thread.
 	 */
 	bool sent;	/* the request has been reported */
 	bool receiving;	/* the REPLY is being received */
@@ -185,10 +185,10 @@ struct lnd_host_link {
 	struct tasklet_struct soft;
 	/* A second interrupt may begin on another CPU while the first still runs. */
 	spinlock_t serving;
-	/* Written by one at a time, read by the files of debugfs. */
+	/* Written by one context at a time, read by the files of debugfs. */
 	u64 bytes;
 	u64 interrupts;
-	u64 violations;	/* accesses that the memory oracle objected to */
+	u64 violations;	/* accesses that the memory oracle rejected */
 };
 
 int lnd_host_link_start(struct lnd_host_link *link);
@@ -200,14 +200,14 @@ struct lnd_host_view {
 	void (*show)(struct seq_file *file, struct lnd_host_fabric *fabric);
 	struct lnd_host_node *node;
 	void (*show_node)(struct seq_file *file, struct lnd_host_node *node);
-	/* What takes commands; NULL: it takes none. */
+	/* The handler of commands; NULL: none. */
 	int (*command)(struct lnd_host_fabric *fabric, char *line);
 	int (*control)(struct lnd_host_node *node, char *line);
 };
 
 #define LND_HOST_VIEWS	6	/* files of a node */
 
-/* A node of ours. */
+/* A node of this host. */
 struct lnd_host_node {
 	struct lnd_host_fabric *fabric;
 	u32 number;
@@ -228,27 +228,27 @@ struct lnd_host_node {
 	struct list_head ops;
 	struct list_head hungry;	/* requests that wait for memory */
 	struct lnd_host_op *spare;	/* for the next request of a peer */
-	struct delayed_work supply;	/* brings memory */
-	u64 expiry;	/* when to look for a REPLY that does not come; the node's thread's */
+	struct delayed_work supply;	/* allocates memory */
+	u64 expiry;	/* when to check for missing REPLYs; for the node's thread */
 	void *frame;	/* the frame that is being received */
 	size_t frame_bytes;
-	struct completion quiescent;	/* the NI's shutdown has come to its end */
-	struct rw_semaphore incarnation;	/* held for writing where ni comes and goes */
-	bool alive;	/* under life */
+	struct completion quiescent;	/* the NI's shutdown is complete */
+	struct rw_semaphore incarnation;	/* held for writing while ni changes */
+	bool alive;	/* protected by incarnation */
 	atomic_t health[16];	/* ends by health class */
 	atomic_t bugs;
 	struct lnd_host_view view[LND_HOST_VIEWS];
 };
 
 /* Bits of flags. */
-#define LND_HOST_WORK	0	/* look again */
+#define LND_HOST_WORK	0	/* there is work */
 
 /* node.c */
 struct lnd_host_node *lnd_host_node_alloc(struct lnd_host_fabric *fabric, u32 number);
 void lnd_host_node_free(struct lnd_host_node *node);
 int lnd_host_node_thread(void *data);
 
-/* life.c */
+/* lifecycle.c */
 int lnd_host_node_start(struct lnd_host_node *node);
 void lnd_host_node_stop(struct lnd_host_node *node);
 int lnd_host_node_kill(struct lnd_host_node *node);
@@ -257,7 +257,7 @@ int lnd_host_node_bus(struct lnd_host_node *node, u32 link, bool gone);
 
 extern const struct lnd_ops lnd_host_ops;
 
-/* A region of memory that connects nodes; those from @first on are ours. */
+/* A region of memory that connects nodes; those from @first on are this host's. */
 struct lnd_host_fabric {
 	char name[16];
 	struct mutex control;	/* one starts, stops or kills nodes at a time */
@@ -270,7 +270,7 @@ struct lnd_host_fabric {
 	u32 first;
 	u32 ours;
 	struct lnd_host_node *node[LND_HOST_NODES];
-	/* Tells a node of another machine to look; NULL: there are no others. Any context. */
+	/* Rings a node of another machine; NULL: there are no others. Any context. */
 	void (*ring_out)(struct lnd_host_fabric *fabric, u32 node);
 	void *private;
 	struct dentry *dir;

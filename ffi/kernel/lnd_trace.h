@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* The library's trace as a tracepoint: one event, one record for each happening. */
+/* The library's trace as a tracepoint: one event, one record for each trace record. */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM lnd_soft
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-/* The loop: a region of which all nodes are in this kernel. */
+/* The loop: a region whose nodes are all in this kernel. */
 #include <linux/module.h>
 
 #include "lnd_host.h"

@@ -21,7 +21,7 @@ static int __init lnd_host_init(void)
 	if (rc)
 		return rc;
 	if (lnd_host_fault(LND_HOST_AT_ABI) || lnd_abi_version() != LND_ABI_VERSION) {
-		pr_err("library speaks version %u, header %u\n", lnd_abi_version(),
+		pr_err("library has ABI version %u, header %u\n", lnd_abi_version(),
 		       LND_ABI_VERSION);
 		return -EINVAL;
 	}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-/* Memory and threads, and the account of them. */
+/* Memory and threads, and the accounting for them. */
 #define pr_fmt(fmt) LND_HOST_NAME ": " fmt
 #include <linux/mm.h>
 #include <linux/slab.h>
@@ -9,9 +9,9 @@
 static atomic_long_t lnd_host_held[LND_HOST_HELD];
 
 /**
- * lnd_host_hold() - Enters something into the account.
- * @what: what.
- * @count: how much more of it is held; negative: less.
+ * lnd_host_hold() - Adds to the account.
+ * @what: the kind of resource.
+ * @count: how many more are held; negative: fewer.
  *
  * Context: any.
  */
@@ -21,11 +21,11 @@ void lnd_host_hold(enum lnd_host_held what, long count)
 }
 
 /**
- * lnd_host_holds() - How much of something is held now.
- * @what: what.
+ * lnd_host_holds() - How many of a resource are held now.
+ * @what: the kind of resource.
  *
  * Context: any.
- * Return: how much.
+ * Return: the number.
  */
 long lnd_host_holds(enum lnd_host_held what)
 {
@@ -33,8 +33,8 @@ long lnd_host_holds(enum lnd_host_held what)
 }
 
 /**
- * lnd_host_balance() - Says what the module still holds, which must be nothing.
- * @when: after what.
+ * lnd_host_balance() - Logs what the module still holds, which must be nothing.
+ * @when: the event before.
  *
  * Context: thread.
  */
@@ -54,9 +54,9 @@ void lnd_host_balance(const char *when)
 
 /**
  * lnd_host_alloc() - Zeroed memory.
- * @bytes: how much.
+ * @bytes: the size.
  * @gfp: LND_HOST_MAY_WAIT or LND_HOST_NO_WAIT.
- * @point: what for.
+ * @point: the purpose.
  *
  * Context: thread.
  * Return: the memory or NULL.
@@ -73,7 +73,7 @@ void *lnd_host_alloc(size_t bytes, gfp_t gfp, enum lnd_host_point point)
 /**
  * lnd_host_free() - Frees memory.
  * @memory: from lnd_host_alloc(), or NULL.
- * @bytes: how much it was.
+ * @bytes: the size of the allocation.
  *
  * Context: thread.
  */
@@ -148,12 +148,12 @@ void lnd_host_op_free(struct lnd_host_op *op)
 
 /**
  * lnd_host_thread() - Makes a thread, which does not run yet.
- * @work: what it does until it is stopped.
- * @data: given to @work.
- * @name: what it is called, before the numbers.
- * @node: a number.
- * @link: another one.
- * @point: what for.
+ * @work: the thread's function.
+ * @data: passed to @work.
+ * @name: the first part of its name.
+ * @node: a number, the second part.
+ * @link: another one, the third part.
+ * @point: the purpose.
  *
  * Context: thread.
  * Return: the thread or an error pointer.

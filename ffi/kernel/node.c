@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 /*
- * One node of ours: its lock, its thread and its timer.
+ * One node of this host: its lock, its thread and its timer.
  *
- * The thread is the shard's: it takes messages in, lets time pass, and reports. Interrupts,
+ * The thread is the shard's: it receives messages, handles timeouts, and reports. Interrupts,
  * engines, submitters and the timer only wake it.
  */
 #define pr_fmt(fmt) LND_HOST_NAME ": " fmt
 #include "lnd_host.h"
 
-#define FRAMES	64	/* messages taken in before time passes again */
-#define REPORTS	64	/* reports before messages are taken in again */
+#define FRAMES	64	/* messages received between two calls of lnd_run() */
+#define REPORTS	64	/* reports between two rounds of messages */
 
 static enum hrtimer_restart lnd_host_node_timer(struct hrtimer *timer)
 {
@@ -20,8 +20,8 @@ static enum hrtimer_restart lnd_host_node_timer(struct hrtimer *timer)
 }
 
 /*
- * Takes messages in. Returns whether there may be more that can be taken now: what stays in its
- * mailbox is not counted, or a node with many mailboxes would look again and again.
+ * Receives messages. Returns whether there may be more to receive now. A message that stays in its
+ * mailbox is not counted, because a node with many mailboxes would poll all the time.
  */
 static bool lnd_host_receive(struct lnd_host_node *node)
 {
@@ -36,7 +36,7 @@ static bool lnd_host_receive(struct lnd_host_node *node)
 			return false;
 		/*
 		 * Without memory for it, a request stays in its mailbox. Answers and credits need
-		 * none and go on (INV-11).
+		 * none and continue (INV-11).
 		 */
 		if (arrival.lane == LND_LANE_REQUEST && !lnd_host_spare_ready(node))
 			continue;
@@ -46,8 +46,8 @@ static bool lnd_host_receive(struct lnd_host_node *node)
 		if (error == LND_REQUEST && !lnd_host_parse(node, &request))
 			continue;
 		/*
-		 * One that finds no room stays in its mailbox, and those behind it too: lnd_run()
-		 * wakes us when there is room.
+		 * A frame without room stays in its mailbox, with those behind it: lnd_run() calls
+		 * wake() when there is room.
 		 */
 		if (error == LND_E_WAIT || error == LND_E_BUSY)
 			continue;
@@ -57,7 +57,7 @@ static bool lnd_host_receive(struct lnd_host_node *node)
 	return true;
 }
 
-/* Nodes that have come or gone. That one is dead has been proven by whoever said so. */
+/* Handles nodes that have joined or gone. The declaration of a death needs no further proof. */
 static void lnd_host_watch(struct lnd_host_node *node)
 {
 	struct lnd_soft_node_info info = { .size = sizeof(info) };
@@ -88,7 +88,7 @@ static void lnd_host_node_rest(struct lnd_host_node *node, u64 next)
 }
 
 /**
- * lnd_host_node_thread() - What a node's thread does.
+ * lnd_host_node_thread() - The function of a node's thread.
  * @data: the node.
  *
  * Context: its thread.
@@ -124,7 +124,7 @@ int lnd_host_node_thread(void *data)
 }
 
 /**
- * lnd_host_node_alloc() - A node that is not alive yet.
+ * lnd_host_node_alloc() - Allocates a node that is not alive yet.
  * @fabric: its fabric.
  * @number: its number.
  *

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 /*
- * Upper layer: one message, ours or a peer's, from its entry in its node's list to its end.
+ * Upper layer: one message of this host or of a peer, from its entry in its node's list to its end.
  */
 #include <linux/random.h>
 
@@ -8,8 +8,8 @@
 #include "lnd_host.h"
 
 /*
- * Enters a message into its node's list. The node's thread, and readers of files, look at what is
- * in the list: whose message it is and what it asks for is filled in before.
+ * Enters a message into its node's list. The node's thread, and readers of files, read the list:
+ * the message's owner and kind are filled in before.
  * Context: thread.
  */
 void lnd_host_op_begin(struct lnd_host_op *op, struct lnd_host_node *node, u32 kind, u64 seed)
@@ -43,7 +43,7 @@ struct lnd_host_op *lnd_host_op_new(struct lnd_host_node *node, struct lnd_host_
 	return op;
 }
 
-/* Frees a message that is the upper layer's alone. Context: thread. */
+/* Frees a message that only the upper layer holds. Context: thread. */
 void lnd_host_op_end(struct lnd_host_op *op)
 {
 	spin_lock(&op->node->ops_lock);
@@ -57,10 +57,10 @@ void lnd_host_op_end(struct lnd_host_op *op)
 }
 
 /**
- * lnd_host_submit() - Hands a message to the library.
- * @op: the message, with its payload mapped; the report's if this returns LND_OK.
+ * lnd_host_submit() - Submits a message to the library.
+ * @op: the message, with its payload mapped; the report owns it if this returns LND_OK.
  * @kind: enum lnd_kind.
- * @nid: to whom.
+ * @nid: the destination.
  *
  * Context: thread.
  * Return: enum lnd_error.
@@ -87,6 +87,6 @@ enum lnd_error lnd_host_submit(struct lnd_host_op *op, u32 kind, u64 nid)
 		.user = (uintptr_t)op,
 	};
 
-	/* A worker may not end a message: each end is the node's thread's. */
+	/* A worker must not end a message: the node's thread ends all of them. */
 	return lnd_submit(op->node->ni, &request, now, NULL, NULL);
 }

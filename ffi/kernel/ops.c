@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 /*
- * What the library asks of the platform. The context of each is stated in lnd.h at struct
- * lnd_ops.
+ * The platform's operations. The context of each is in lnd.h at struct lnd_ops.
  */
 #define pr_fmt(fmt) LND_HOST_NAME ": " fmt
 #include <linux/sched.h>
@@ -34,7 +33,7 @@ static u32 lnd_host_self_id(void *ctx)
 
 static u32 lnd_host_context(void *ctx)
 {
-	/* The lock keeps softirqs out, so that they may take it, as a thread may. */
+	/* The lock keeps softirqs out, so a softirq may take it, as a thread may. */
 	return in_hardirq() ? LND_CONTEXT_INTERRUPT : LND_CONTEXT_THREAD;
 }
 
@@ -42,7 +41,7 @@ static u32 lnd_host_reg_read32(void *ctx, u32 link, u32 offset)
 {
 	struct lnd_host_node *node = ctx;
 
-	/* As a bus reads whose device was removed, or does not answer in time. */
+	/* A bus reads so if its device was removed, or does not answer in time. */
 	if (READ_ONCE(node->link[link].gone))
 		return U32_MAX;
 	return lnd_soft_reg_read32(node->fabric->region, node->number, link, offset);

@@ -10,7 +10,7 @@ MODULE_PARM_DESC(slots, "transfers at once of each node");
 
 unsigned int lnd_host_drain_ms = 500;
 module_param_named(drain_ms, lnd_host_drain_ms, uint, 0444);
-MODULE_PARM_DESC(drain_ms, "ms within which an invalidated descriptor must be back");
+MODULE_PARM_DESC(drain_ms, "ms within which an invalidated descriptor must come back");
 
 unsigned int lnd_host_deadline_ms = 5000;
 module_param_named(deadline_ms, lnd_host_deadline_ms, uint, 0444);
@@ -18,7 +18,7 @@ MODULE_PARM_DESC(deadline_ms, "ms that a message has, over all its waits");
 
 unsigned int lnd_host_poll_ms;
 module_param_named(poll_ms, lnd_host_poll_ms, uint, 0444);
-MODULE_PARM_DESC(poll_ms, "look for messages this often, for peers that ring nobody; 0: never");
+MODULE_PARM_DESC(poll_ms, "ms between two checks for messages, for peers that do not ring; 0: none");
 
 static char *completion = "hard";
 module_param(completion, charp, 0444);
@@ -27,7 +27,7 @@ MODULE_PARM_DESC(completion, "where completions are taken: hard (interrupt) or s
 bool lnd_host_softirq;
 
 /**
- * lnd_host_params_check() - Are the parameters of all transports good?
+ * lnd_host_params_check() - Checks the parameters of all transports.
  *
  * Context: thread.
  * Return: 0 or -EINVAL.

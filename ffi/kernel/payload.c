@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-/* Upper layer: pages of payload, filled with what a seed says, and verified. */
+/* Upper layer: pages of payload, filled with a seed's pattern, and verified. */
 #include <asm/unaligned.h>
 #include <linux/highmem.h>
 
 #include "client.h"
 #include "lnd_host.h"
 
-/* Makes the vectors as many as @room; those with pages stay. */
+/* Grows the vectors to @room; those with pages stay. */
 static int lnd_host_payload_grow(struct lnd_host_payload *payload, unsigned int room, gfp_t gfp)
 {
 	struct bio_vec *bv = lnd_host_alloc(array_size(room, sizeof(*bv)), gfp,
@@ -23,9 +23,9 @@ static int lnd_host_payload_grow(struct lnd_host_payload *payload, unsigned int 
 }
 
 /**
- * lnd_host_payload_room() - Pages, for whatever payload will come.
- * @payload: the pages; those that are there stay, also after an error.
- * @pages: how many there shall be at least.
+ * lnd_host_payload_room() - Allocates pages for a later payload.
+ * @payload: the pages; existing ones stay, also after an error.
+ * @pages: least number of pages.
  * @gfp: as in lnd_host_alloc().
  *
  * Context: thread.
@@ -46,10 +46,10 @@ int lnd_host_payload_room(struct lnd_host_payload *payload, unsigned int pages, 
 }
 
 /**
- * lnd_host_payload_get() - Pages for a payload.
- * @payload: the pages; those that are there are used, and stay also after an error.
+ * lnd_host_payload_get() - Provides pages for a payload.
+ * @payload: the pages; existing ones are used, and stay also after an error.
  * @length: bytes.
- * @seed: chooses where in its page the payload begins.
+ * @seed: selects the offset of the payload in its first page.
  * @gfp: as in lnd_host_alloc().
  *
  * Context: thread.
@@ -77,7 +77,7 @@ int lnd_host_payload_get(struct lnd_host_payload *payload, u32 length, u64 seed,
 }
 
 /**
- * lnd_host_payload_put() - Gives the pages back.
+ * lnd_host_payload_put() - Frees the pages.
  * @payload: the pages; may have none.
  *
  * Context: thread.
@@ -139,7 +139,7 @@ static bool lnd_host_pages(const struct lnd_host_payload *payload, u32 length, u
 }
 
 /**
- * lnd_host_payload_fill() - Fills a payload with what a seed says.
+ * lnd_host_payload_fill() - Fills a payload with a seed's pattern.
  * @payload: the pages.
  * @seed: the seed.
  *
@@ -151,13 +151,13 @@ void lnd_host_payload_fill(struct lnd_host_payload *payload, u64 seed)
 }
 
 /**
- * lnd_host_payload_good() - Whether a payload is what a seed says, byte by byte.
+ * lnd_host_payload_good() - Whether a payload has a seed's pattern, byte by byte.
  * @payload: the pages.
  * @length: bytes that arrived.
  * @seed: the seed.
  *
  * Context: thread.
- * Return: true if the first @length bytes are there and right.
+ * Return: true if the first @length bytes are present and right.
  */
 bool lnd_host_payload_good(const struct lnd_host_payload *payload, u32 length, u64 seed)
 {

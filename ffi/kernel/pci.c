@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 /*
- * A region that virtual machines share: QEMU's ivshmem-doorbell device. BAR 0 holds the
- * registers, BAR 1 the MSI-X tables, BAR 2 the fabric. Which nodes a machine is, and by which
- * number an interrupt finds it, is told by the doorbell words of the fabric's node table
- * (docs/fabric.md); vector v is for a machine's v-th node. Interrupts merge on their way, so that
- * they are never counted: who gets one looks.
+ * A region that virtual machines share: QEMU's ivshmem-doorbell device. BAR 0 holds the registers,
+ * BAR 1 the MSI-X tables, BAR 2 the fabric. The doorbell words of the fabric's node table contain
+ * the nodes of each machine and the number for its interrupts (docs/fabric.md); vector v is for a
+ * machine's v-th node. Interrupts can merge, so they are never counted: each one makes its node
+ * check everything.
  */
 #define pr_fmt(fmt) LND_HOST_NAME ": " fmt
 #include <linux/io.h>
@@ -17,7 +17,7 @@
 #define IVSHMEM_DEVICE	0x1110
 #define IVSHMEM_POSITION	8
 #define IVSHMEM_DOORBELL	12
-#define IVSHMEM_REGISTERS	16	/* bytes of them that we use */
+#define IVSHMEM_REGISTERS	16	/* bytes in use */
 #define IVSHMEM_MACHINES	0xffff	/* a doorbell's upper half is a machine's number */
 
 /* The fabric's node table. */
@@ -47,14 +47,14 @@ static void lnd_host_pci_ring(struct lnd_host_fabric *fabric, u32 node)
 	struct lnd_host_pci *pci = fabric->private;
 	u32 number = lnd_host_pci_doorbell(fabric, node);
 
-	/* What was written to the fabric comes before: writel orders it. */
+	/* Writes to the fabric come first: writel orders them. */
 	if (number)
 		writel((number - 1) << 16 | node % fabric->ours, pci->registers + IVSHMEM_DOORBELL);
 }
 
 static irqreturn_t lnd_host_pci_irq(int irq, void *data)
 {
-	/* pci_irq_vector() may sleep: which vector this is, is said by what was registered. */
+	/* pci_irq_vector() may sleep, so the vector comes from its registration. */
 	lnd_host_node_kick(data);
 	return IRQ_HANDLED;
 }
@@ -103,7 +103,7 @@ static void lnd_host_pci_close(struct lnd_host_fabric *fabric)
 	lnd_host_free(fabric, sizeof(*fabric));
 }
 
-/* Whether a BAR is memory, and has at least so many bytes. */
+/* Whether a BAR is memory of at least @bytes bytes. */
 static bool lnd_host_pci_bar(struct pci_dev *device, int bar, size_t bytes)
 {
 	return pci_resource_flags(device, bar) & IORESOURCE_MEM &&
@@ -111,8 +111,8 @@ static bool lnd_host_pci_bar(struct pci_dev *device, int bar, size_t bytes)
 }
 
 /*
- * Which nodes are ours: as many as @shards, all with this machine's doorbell. A register that reads
- * all ones is no number: the device has none yet, or is gone.
+ * Finds this machine's nodes: @shards of them, all with its doorbell. A register that reads all
+ * ones is no number: the device has none yet, or is gone.
  */
 static int lnd_host_pci_place(struct lnd_host_fabric *fabric, u32 position)
 {
@@ -148,7 +148,7 @@ static int lnd_host_pci_map(struct lnd_host_fabric *fabric)
 	pci->registers = lnd_host_fault(LND_HOST_AT_PCI_REGISTERS) ? NULL : pci_iomap(device, 0, 0);
 	if (!pci->registers)
 		return -ENOMEM;
-	/* It is the host's ordinary memory: cached, and not I/O. */
+	/* The region is ordinary memory of the host: cached, and not I/O. */
 	fabric->bytes = pci_resource_len(device, 2);
 	fabric->base = lnd_host_fault(LND_HOST_AT_PCI_MEMORY) ? NULL :
 		       memremap(pci_resource_start(device, 2), fabric->bytes, MEMREMAP_WB);

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# prelink.sh LIBRARY.a OBJECT.o [USER.o…]: one relocatable object out of the Rust archive, as Kbuild links it:
-# the exported functions that the users call, or all of them, and what they need; nothing else global;
-# checked by check-object.sh.
+# prelink.sh LIBRARY.a OBJECT.o [USER.o…]: makes one relocatable object of the Rust archive, as Kbuild
+# links it: the exported functions that the users call, or all of them, and what they need. Nothing
+# else is global. check-object.sh checks it.
 set -eu
 
 library=$(realpath "$1")
@@ -16,14 +16,14 @@ trap 'rm -rf "$work"' EXIT
 mkdir "$work/members"
 (cd "$work/members" && ar x "$library")
 
-# LLVM's linker plugin, where binutils find one, takes an object with embedded bitcode for its own.
+# LLVM's linker plugin, if binutils find one, claims every object with embedded bitcode.
 # A kernel of 6.1 has no __asan_mem*: its plain mem* are the checking ones.
 for member in "$work"/members/*.o; do
     objcopy -R .llvmbc -R .llvmcmd --redefine-sym __asan_memcpy=memcpy \
         --redefine-sym __asan_memmove=memmove --redefine-sym __asan_memset=memset "$member"
 done
 
-# The kernel has memcpy and its kin. Those of compiler_builtins must not be taken instead.
+# The kernel has memcpy and the like. Those of compiler_builtins must not be used instead.
 for name in memcpy memmove memset memcmp bcmp strlen; do
     echo "$name builtin_$name"
 done >"$work/renames"
@@ -31,9 +31,9 @@ for member in "$work"/members/*compiler_builtins*.o; do
     [ ! -e "$member" ] || objcopy --redefine-syms="$work/renames" "$member"
 done
 
-# A jump through a thunk takes 57 bytes of a module's file: itself, its relocation, and a place in the list
-# of sites with another relocation; a call of memcpy 29. So the library has one jump to each of what the
-# kernel gives, and its functions go there.
+# A jump through a thunk takes 57 bytes of a module's file: the jump, its relocation, and an entry in
+# the list of sites with another relocation; a call of memcpy takes 29. So the library has one jump to
+# each of the kernel's functions, and its own functions use that.
 nm -u "$work"/members/*.o | awk '$2 ~ /^(__x86_|mem)/ { print $2, "lnd_to_" $2 }' | sort -u >"$work/imports"
 for member in "$work"/members/*.o; do
     objcopy --redefine-syms="$work/imports" "$member"
@@ -55,7 +55,7 @@ fi
     exit 1
 }
 
-# Functions in one section, as objtool and the module loader like it; no unwind tables (ORC replaces
+# Functions in one section, as objtool and the module loader expect; no unwind tables (ORC replaces
 # them), no notes.
 cat >"$work/merge.lds" <<'LDS'
 SECTIONS {

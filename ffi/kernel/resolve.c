@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 /*
- * resolve OBJECT.o: writes down what is known already. A call within one code section is the same
- * wherever the section is loaded, yet `ld -r` leaves it to the module loader as a relocation, which
- * takes 24 bytes of file. Runs on the machine that builds.
+ * resolve OBJECT.o: resolves known relocations. A call within one code section is the same wherever
+ * the section is loaded, yet `ld -r` leaves it to the module loader as a relocation, which takes 24
+ * bytes of file. Runs on the build machine.
  */
 #include <elf.h>
 #include <stdio.h>
@@ -26,7 +26,7 @@ static void *at(Elf64_Off offset, Elf64_Xword size)
 	return image + offset;
 }
 
-/* Writes the value of a relocation, if it is known; 0: the loader shall do it. */
+/* Writes the value of a relocation, if it is known; 0: the loader resolves it. */
 static int known(const Elf64_Rela *rela, const Elf64_Sym *symbol, unsigned int section,
 		 const Elf64_Shdr *code)
 {

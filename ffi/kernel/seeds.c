@@ -26,13 +26,13 @@ static void lnd_host_seed_uaf(struct lnd_host_node *node)
 }
 
 /*
- * The library works on an NI that was freed: a copy, of which only the NI itself is freed, for all
- * that it points to is the node's.
+ * The library works on an NI that was freed. It is a copy, and only the NI itself is freed, because
+ * everything it points to is the node's.
  */
 static void lnd_host_seed_ni(struct lnd_host_node *node)
 {
 	size_t bytes = node->ni_memory + node->ni_bytes - (void *)node->ni;
-	/* A power of two is aligned to itself; KASAN writes to the first bytes of what is free. */
+	/* A power of two is aligned to itself; KASAN writes to the first bytes of free memory. */
 	void *memory = kmalloc(roundup_pow_of_two(LND_ALIGN + bytes), GFP_KERNEL);
 	void *copy = memory + LND_ALIGN;
 	u32 state = 0;
@@ -44,7 +44,7 @@ static void lnd_host_seed_ni(struct lnd_host_node *node)
 	lnd_run_state_get(copy, &state);
 }
 
-/* The library writes its answer to where there is room for half of it. */
+/* The library writes its answer to memory with room for half of it. */
 static void lnd_host_seed_oob(struct lnd_host_node *node)
 {
 	void *half = kmalloc(sizeof(u32) / 2, GFP_KERNEL);
@@ -54,7 +54,7 @@ static void lnd_host_seed_oob(struct lnd_host_node *node)
 	kfree(half);
 }
 
-/* Somebody takes memory, for which one may have to wait, with the node's lock held. */
+/* Allocates memory that may wait, with the node's lock held. */
 static void lnd_host_seed_sleep(struct lnd_host_node *node)
 {
 	void *memory;
@@ -65,7 +65,7 @@ static void lnd_host_seed_sleep(struct lnd_host_node *node)
 	kfree(memory);
 }
 
-/* Two locks, one in the other, and the other way round. */
+/* Takes two locks in both orders. */
 static void lnd_host_seed_lock(struct lnd_host_node *node)
 {
 	spin_lock_bh(&node->lock);
@@ -90,7 +90,7 @@ static int lnd_host_racer(void *unused)
 	return 0;
 }
 
-/* Two threads count with the same variable. */
+/* Two threads count in the same variable. */
 static void lnd_host_seed_race(struct lnd_host_node *node)
 {
 	struct task_struct *one = kthread_run(lnd_host_racer, NULL, "lnd_racer/0");
@@ -115,7 +115,7 @@ static void lnd_host_seed_leak(struct lnd_host_node *node)
 	lnd_host_lost = NULL;
 }
 
-/* What an interrupt finds that calls what only threads may call. */
+/* The results of calls for threads that an interrupt makes. */
 struct lnd_host_trespass {
 	struct irq_work work;
 	struct lnd_host_node *node;
@@ -169,9 +169,9 @@ static int lnd_host_misuse(struct lnd_host_node *node)
 }
 
 /**
- * lnd_host_seed() - Does what must be found.
+ * lnd_host_seed() - Makes an error that must be found.
  * @node: the node.
- * @what: which.
+ * @what: the error.
  *
  * Context: thread, with fabric->control, so that the node stays alive.
  * Return: 0, -EIO if a misuse was not refused, -EINVAL.

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-/* All of our nodes on a fabric come and go, in good order. */
+/* Starts and stops all of this host's nodes on a fabric, in good order. */
 #define pr_fmt(fmt) LND_HOST_NAME ": " fmt
 #include <linux/kernel.h>
 
 #include "lnd_host.h"
 
 /**
- * lnd_host_fabric_start() - Starts our nodes.
+ * lnd_host_fabric_start() - Starts this host's nodes.
  * @fabric: the fabric, attached.
  *
  * Context: thread.
- * Return: 0 or a negative errno, and then none is started.
+ * Return: 0 or a negative errno; after an error none is started.
  */
 int lnd_host_fabric_start(struct lnd_host_fabric *fabric)
 {
@@ -32,7 +32,7 @@ int lnd_host_fabric_start(struct lnd_host_fabric *fabric)
 }
 
 /**
- * lnd_host_fabric_stop() - Ends the client's job and all of our nodes, in good order.
+ * lnd_host_fabric_stop() - Ends the client's job and all of this host's nodes, in good order.
  * @fabric: the fabric.
  *
  * Context: thread.

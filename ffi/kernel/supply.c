@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 /*
- * Memory for peers' requests (LU-19797). A node's thread is the only one that reports; if it waited
- * for memory, reclaim could wait for a report of its own. So it takes what is there and no more:
+ * Memory for peers' requests (LU-19797). Only a node's thread reports. If it waited for memory,
+ * reclaim could wait for a report of the same thread. So the thread takes only memory that is free:
  *
- * - A spare message, with the pages of the longest payload that comes with its request, is there
+ * - A spare message, with the pages of the longest payload that comes with its request, exists
  *   before a request is offered to the library. Without one the request stays in its mailbox.
- * - A request for more pages than there are now is answered later, by the work below.
+ * - A request that needs more pages than are free is answered later, by the work below.
  *
- * The work waits for memory where nothing waits for the work but peers.
+ * The work may wait for memory, because only peers wait for the work.
  */
 #define pr_fmt(fmt) LND_HOST_NAME ": " fmt
 #include "lnd_host.h"
 
 #define SPARE_PAGES	DIV_ROUND_UP(PAGE_SIZE - 1 + LND_HOST_INLINE, PAGE_SIZE)
-#define AGAIN	(HZ / 50)	/* before memory is asked for again */
+#define AGAIN	(HZ / 50)	/* until the next attempt */
 
 static void lnd_host_spare_drop(struct lnd_host_op *op)
 {
@@ -44,7 +44,7 @@ static bool lnd_host_spare_make(struct lnd_host_node *node, gfp_t gfp)
 }
 
 /**
- * lnd_host_spare_ready() - Is there memory for a request that comes now?
+ * lnd_host_spare_ready() - Whether there is memory for the next request.
  * @node: the node.
  *
  * If not, the node is woken when there is.
@@ -61,7 +61,7 @@ bool lnd_host_spare_ready(struct lnd_host_node *node)
 }
 
 /**
- * lnd_host_spare_take() - The message for a request.
+ * lnd_host_spare_take() - Takes the message for a request.
  * @node: the node.
  *
  * Context: the node's thread. Does not wait.
@@ -73,7 +73,7 @@ struct lnd_host_op *lnd_host_spare_take(struct lnd_host_node *node)
 }
 
 /**
- * lnd_host_later() - Has a request answered when there is memory.
+ * lnd_host_later() - Queues a request until there is memory.
  * @op: the request.
  *
  * Context: the node's thread. Does not wait.
@@ -93,7 +93,7 @@ void lnd_host_later(struct lnd_host_op *op)
  * @node: the node.
  *
  * Context: thread.
- * Return: the request, which waits no more, or NULL.
+ * Return: the request, removed from the queue, or NULL.
  */
 struct lnd_host_op *lnd_host_next_hungry(struct lnd_host_node *node)
 {
@@ -108,11 +108,11 @@ struct lnd_host_op *lnd_host_next_hungry(struct lnd_host_node *node)
 }
 
 /**
- * lnd_host_supply() - Brings memory for the next request, or is asked again in a while.
+ * lnd_host_supply() - Allocates memory for the next request, or schedules another attempt.
  * @node: the node.
  *
  * Context: the node's work, which may wait for memory.
- * Return: false if nothing came this time.
+ * Return: false if no memory was allocated this time.
  */
 bool lnd_host_supply(struct lnd_host_node *node)
 {
@@ -126,9 +126,9 @@ bool lnd_host_supply(struct lnd_host_node *node)
 }
 
 /**
- * lnd_host_supply_init() - Nothing waits for memory yet.
+ * lnd_host_supply_init() - Initialises an empty queue.
  * @node: the node.
- * @work: calls lnd_host_supply(), and answers who has waited.
+ * @work: calls lnd_host_supply(), and answers the waiting requests.
  *
  * Context: thread.
  */
@@ -139,7 +139,7 @@ void lnd_host_supply_init(struct lnd_host_node *node, work_func_t work)
 }
 
 /**
- * lnd_host_supply_stop() - Brings no more memory. What waits for some is still in the node's list.
+ * lnd_host_supply_stop() - Stops the supply. Waiting requests stay in the node's list.
  * @node: the node, whose thread does not run.
  *
  * Context: thread.

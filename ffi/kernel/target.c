@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 /*
- * Upper layer: answers the PUT and GET of peers, and takes every transfer's one end.
+ * Upper layer: answers the PUT and GET of peers, and handles every transfer's one end.
  *
- * What LNet's header would say is said by a header of ours. A PUT's payload is verified when it has
- * arrived; a GET's is made by the seed that the header names, for the requester to verify.
+ * This test's header takes the place of LNet's. A PUT's payload is verified after it has arrived. A
+ * GET's payload is made from the seed in the header, and the requester verifies it.
  */
 #define pr_fmt(fmt) LND_HOST_NAME ": " fmt
 #include "client.h"
@@ -17,7 +17,7 @@ static bool lnd_host_refuse(struct lnd_host_node *node, struct lnd_request reque
 	return lnd_nak(node->ni, request, why, ktime_get_ns()) != LND_E_WAIT;
 }
 
-/* What a header asks for: enum lnd_kind, or 0 if it makes no sense. */
+/* The kind that a header requests: enum lnd_kind, or 0 if the header is not valid. */
 static u32 lnd_host_wanted(const struct lnd_arrival *arrival, struct lnd_host_header *header)
 {
 	u32 kind, length;
@@ -29,7 +29,7 @@ static u32 lnd_host_wanted(const struct lnd_arrival *arrival, struct lnd_host_he
 	length = le32_to_cpu(header->length);
 	if (le32_to_cpu(header->magic) != LND_HOST_MAGIC || length > LND_HOST_LONGEST)
 		return 0;
-	/* A GET whose REPLY is short, or is routed, comes as a mere header. */
+	/* A GET whose REPLY is short, or is routed, arrives as a header alone. */
 	if (kind == LND_GET && arrival->kind != LND_REQUEST_PUT)
 		return kind;
 	if ((kind == LND_PUT || kind == LND_REPLY) && arrival->kind != LND_REQUEST_GET &&
@@ -39,9 +39,9 @@ static u32 lnd_host_wanted(const struct lnd_arrival *arrival, struct lnd_host_he
 }
 
 /*
- * Says yes to a request: to receive into a message's memory, or to give from it. LND_OK: the
- * message is the report's, and may be gone. LND_E_WAIT: the request stays in its mailbox. Else it
- * is over.
+ * Accepts a request: receives into a message's memory, or replies from it. LND_OK: the report owns
+ * the message, which may be gone. LND_E_WAIT: the request stays in its mailbox. Any other result:
+ * the request is over.
  */
 static enum lnd_error lnd_host_accept(struct lnd_host_op *op, struct lnd_request request, bool give)
 {
@@ -67,7 +67,7 @@ static enum lnd_error lnd_host_accept(struct lnd_host_op *op, struct lnd_request
 	else
 		error = lnd_recv(node->ni, request, &decision, now, NULL,
 				 op->worker ? NULL : &report);
-	/* A payload that came along is in its place: its frame is there in the node's thread. */
+	/* An inline payload is already copied: its frame is present in the node's thread. */
 	if (error == LND_DONE) {
 		lnd_host_finalize(node, &report);
 		return LND_OK;
@@ -78,7 +78,7 @@ static enum lnd_error lnd_host_accept(struct lnd_host_op *op, struct lnd_request
 	return error;
 }
 
-/* A REPLY to a GET of ours. Returns whether it is dealt with. */
+/* Handles a REPLY to a GET of this host. Returns whether it was one. */
 static bool lnd_host_reply(struct lnd_host_node *node, const struct lnd_arrival *arrival,
 			   const struct lnd_host_header *header)
 {
@@ -104,7 +104,7 @@ static bool lnd_host_reply(struct lnd_host_node *node, const struct lnd_arrival 
 	return error != LND_E_WAIT;
 }
 
-/* Does what a peer's PUT or GET asks for, with memory. As lnd_host_accept(). */
+/* Serves a peer's PUT or GET that has memory. As lnd_host_accept(). */
 static enum lnd_error lnd_host_serve(struct lnd_host_op *op)
 {
 	if (op->replies)
@@ -113,7 +113,7 @@ static enum lnd_error lnd_host_serve(struct lnd_host_op *op)
 	return lnd_host_accept(op, op->request, op->kind == LND_GET);
 }
 
-/* Pages for what a request asks for, mapped; what a GET shall have is in them. */
+/* Maps pages for a request; for a GET they hold its payload. */
 static int lnd_host_prepare(struct lnd_host_op *op, gfp_t gfp)
 {
 	if (lnd_host_payload_get(&op->payload, op->length, op->seed, gfp))
@@ -124,10 +124,10 @@ static int lnd_host_prepare(struct lnd_host_op *op, gfp_t gfp)
 }
 
 /*
- * Answers a peer's request: the message is the report's, or gone, or waits for memory, afterwards.
- * With LND_HOST_NO_WAIT it may come to wait for memory, with LND_HOST_MAY_WAIT it is answered now.
- * Context: the node's thread, with the request's frame; or the work that waits for memory.
- * Returns false if the request stays in its mailbox, and the message is gone.
+ * Answers a peer's request: afterwards the report owns the message, or it is gone, or it waits for
+ * memory. With LND_HOST_NO_WAIT it may wait for memory, with LND_HOST_MAY_WAIT it is answered now.
+ * Context: the node's thread, with the request's frame; or the work that waits for memory. Returns
+ * false if the request stays in its mailbox and the message is gone.
  */
 static bool lnd_host_answer(struct lnd_host_op *op, gfp_t gfp)
 {
@@ -160,7 +160,7 @@ static bool lnd_host_answer(struct lnd_host_op *op, gfp_t gfp)
 	}
 	lnd_host_count(LND_HOST_REQUESTED);
 	if (error) {
-		/* Nothing will be reported. */
+		/* No report follows. */
 		lnd_host_count(LND_HOST_REQUESTED_ERROR);
 		lnd_host_op_end(op);
 	}
@@ -168,7 +168,7 @@ static bool lnd_host_answer(struct lnd_host_op *op, gfp_t gfp)
 }
 
 /**
- * lnd_host_supply_work() - Brings memory, and answers the requests that wait for it.
+ * lnd_host_supply_work() - Allocates memory, and answers the requests that wait for it.
  * @work: of a node.
  *
  * Context: work; waits for memory.
@@ -186,14 +186,14 @@ void lnd_host_supply_work(struct work_struct *work)
 }
 
 /**
- * lnd_host_parse() - A peer's request.
+ * lnd_host_parse() - Handles a peer's request.
  * @node: the node.
  * @arrival: the request.
  *
- * An inline payload is received here, while the frame is there; a spare message has the pages.
+ * An inline payload is received here, while its frame is present; a spare message has the pages.
  *
  * Context: the node's thread, with nothing held. Does not wait for memory.
- * Return: whether its place in the mailbox is free; else it is to be offered again.
+ * Return: whether its place in the mailbox is free; else it must be offered again.
  */
 bool lnd_host_parse(struct lnd_host_node *node, const struct lnd_arrival *arrival)
 {
@@ -227,7 +227,7 @@ bool lnd_host_parse(struct lnd_host_node *node, const struct lnd_arrival *arriva
 	return lnd_host_answer(op, LND_HOST_NO_WAIT);
 }
 
-/* Payload has arrived: takes it out of the window and compares it. */
+/* Copies an arrived payload out of the window and verifies it. */
 static void lnd_host_verify(struct lnd_host_op *op, u32 bytes)
 {
 	lnd_host_unmap(&op->node->window, &op->map, &op->payload, true);
@@ -237,7 +237,7 @@ static void lnd_host_verify(struct lnd_host_op *op, u32 bytes)
 		lnd_host_count(LND_HOST_CORRUPT);
 }
 
-/* The end of a message, with all that belongs to it. */
+/* Ends a message with all its resources. */
 static void lnd_host_end(struct lnd_host_op *op)
 {
 	if (op->worker)
@@ -247,13 +247,13 @@ static void lnd_host_end(struct lnd_host_op *op)
 	lnd_host_op_end(op);
 }
 
-/* When a GET's REPLY is not waited for any longer. */
+/* The time at which the wait for a GET's REPLY ends. */
 static u64 lnd_host_expiry(const struct lnd_host_op *op)
 {
 	return op->begun + lnd_host_deadline_ms * (u64)NSEC_PER_MSEC;
 }
 
-/* Whether a message of ours, of which this is one end, has another end to come. */
+/* Whether a message of this host, of which this is one end, has another end to come. */
 static bool lnd_host_half(struct lnd_host_op *op, const struct lnd_report *report)
 {
 	if (!op->worker || op->kind != LND_GET || report->reply)
@@ -269,7 +269,7 @@ static bool lnd_host_half(struct lnd_host_op *op, const struct lnd_report *repor
 }
 
 /**
- * lnd_host_finalize() - A transfer's one end.
+ * lnd_host_finalize() - Handles a transfer's one end.
  * @node: the node.
  * @report: the end.
  *
@@ -282,7 +282,7 @@ void lnd_host_finalize(struct lnd_host_node *node, const struct lnd_report *repo
 		    report->role == LND_ROLE_GET_PULL || report->role == LND_ROLE_GET_SINK;
 
 	atomic_inc(&node->health[report->health % ARRAY_SIZE(node->health)]);
-	/* The request of a GET may fail although its REPLY comes. */
+	/* The request of a GET may fail although its REPLY arrives. */
 	if (sink || !op->answered)
 		op->error = report->error;
 	if (!report->error && sink)
@@ -292,10 +292,10 @@ void lnd_host_finalize(struct lnd_host_node *node, const struct lnd_report *repo
 }
 
 /**
- * lnd_host_expire() - Ends GETs of ours whose REPLY does not come.
+ * lnd_host_expire() - Ends GETs of this host whose REPLY does not arrive.
  * @node: the node.
  * @peer: those to this peer, or 0: those whose time is over.
- * @error: how they end.
+ * @error: their result.
  *
  * Context: the node's thread.
  */
@@ -307,7 +307,7 @@ void lnd_host_expire(struct lnd_host_node *node, u64 peer, int error)
 
 	spin_lock(&node->ops_lock);
 	list_for_each_entry_safe(op, more, &node->ops, list) {
-		/* No report will name one of these: they are ours alone. */
+		/* No report will name one of these: only this host holds them. */
 		if (!op->worker || !op->sent || op->receiving)
 			continue;
 		if (peer ? op->peer == peer || peer == U64_MAX : lnd_host_expiry(op) <= now)

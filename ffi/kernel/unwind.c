@@ -21,7 +21,7 @@ static const struct orc_entry lnd_host_frame __used __section(".orc_unwind") = {
 	.type = ORC_TYPE_CALL,
 };
 
-/* Where it holds from; as the only one, it holds for what lies before that, too. */
+/* The start of its range; as the only entry, it also covers what lies before it. */
 asm(".pushsection .orc_unwind_ip, \"a\"\n"
 	"\t.long lnd_host_ring - .\n"
 	".popsection");

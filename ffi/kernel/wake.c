@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-/* Wakes what has something to look at: engines, nodes, and nodes of other machines. */
+/* Wakes engines, nodes, and nodes of other machines when they have work. */
 #include "lnd_host.h"
 
 /**
- * lnd_host_link_kick() - Has the engine look at its registers and at the fabric.
+ * lnd_host_link_kick() - Makes the engine check its registers and the fabric.
  * @link: the link.
  *
  * Context: any.
@@ -15,7 +15,7 @@ void lnd_host_link_kick(struct lnd_host_link *link)
 }
 
 /**
- * lnd_host_node_wake() - A node's thread shall look.
+ * lnd_host_node_wake() - Wakes a node's thread.
  * @node: the node.
  *
  * Context: any.
@@ -27,7 +27,7 @@ void lnd_host_node_wake(struct lnd_host_node *node)
 }
 
 /**
- * lnd_host_node_kick() - Something has come for a node: it and its engines shall look.
+ * lnd_host_node_kick() - Wakes a node and its engines after an event.
  * @node: the node.
  *
  * Context: any.
@@ -42,7 +42,7 @@ void lnd_host_node_kick(struct lnd_host_node *node)
 }
 
 /**
- * lnd_host_ring() - Tells nodes to look.
+ * lnd_host_ring() - Wakes a set of nodes.
  * @fabric: the fabric.
  * @nodes: a set: bit n for node n.
  *

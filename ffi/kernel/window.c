@@ -3,8 +3,9 @@
  * Pages of bio vectors, mapped into a node's payload window.
  *
  * The engines of this fabric reach the windows and nothing else, as a device behind an IOMMU
- * reaches what is mapped for it. To map is to find room in the window, in pieces as long as can
- * be had, and to copy what the engine shall read; to unmap is to copy back what it has written.
+ * reaches only what is mapped for it. Mapping finds room in the window, in pieces as long as
+ * possible, and copies what the engine will read. Unmapping copies back what the engine has
+ * written.
  */
 #include <linux/bitmap.h>
 #include <linux/highmem.h>
@@ -19,9 +20,9 @@ static size_t lnd_host_bitmap_bytes(const struct lnd_host_window *window)
 }
 
 /**
- * lnd_host_window_init() - Takes a window into use.
+ * lnd_host_window_init() - Initialises a window.
  * @window: the window.
- * @node: whose it is; it has joined.
+ * @node: its node, which has joined.
  *
  * Context: thread.
  * Return: 0 or a negative errno.
@@ -44,7 +45,7 @@ int lnd_host_window_init(struct lnd_host_window *window, struct lnd_host_node *n
 }
 
 /**
- * lnd_host_window_exit() - The end of a window's use.
+ * lnd_host_window_exit() - Ends a window's use.
  * @window: the window; may be unused.
  *
  * Context: thread.
@@ -58,7 +59,7 @@ void lnd_host_window_exit(struct lnd_host_window *window)
 	window->used = NULL;
 }
 
-/* Takes up to @want pages in one piece; how many, 0 if there are none. */
+/* Takes up to @want pages in one piece; returns how many, 0 if there are none. */
 static unsigned int lnd_host_take(struct lnd_host_window *window, unsigned int want,
 				  unsigned long *at)
 {
@@ -92,7 +93,7 @@ static void lnd_host_drop(struct lnd_host_window *window, struct lnd_host_map *m
 	map->nfrags = 0;
 }
 
-/* Tells the memory oracle what is lent to engines, or is not any more. */
+/* Reports to the memory oracle what is lent to engines, or no longer lent. */
 static void lnd_host_lend(struct lnd_host_window *window, const struct lnd_host_map *map,
 			  bool lend)
 {
@@ -110,7 +111,7 @@ static void lnd_host_lend(struct lnd_host_window *window, const struct lnd_host_
 	}
 }
 
-/* Copies between pages and window, wherever both are cut. */
+/* Copies between pages and window, across the boundaries of both. */
 static void lnd_host_copy(struct lnd_host_window *window, const struct lnd_host_map *map,
 			  const struct lnd_host_payload *payload, bool into_window)
 {
@@ -142,7 +143,7 @@ static void lnd_host_copy(struct lnd_host_window *window, const struct lnd_host_
 }
 
 /**
- * lnd_host_map_room() - Room for the fragments of a payload.
+ * lnd_host_map_room() - Allocates the fragments of a payload.
  * @map: not mapped.
  * @pages: pages of the payload.
  * @gfp: as in lnd_host_alloc().
@@ -176,9 +177,9 @@ void lnd_host_map_free(struct lnd_host_map *map)
 /**
  * lnd_host_map() - Maps pages, so that engines reach them.
  * @window: the node's window.
- * @map: where they lie, as fragments for the library.
+ * @map: their place, as fragments for the library.
  * @payload: the pages.
- * @written: engines shall write them, else they shall read what is in them.
+ * @written: engines write them; else they read them.
  * @gfp: as in lnd_host_alloc().
  *
  * Context: thread.
@@ -205,7 +206,7 @@ int lnd_host_map(struct lnd_host_window *window, struct lnd_host_map *map,
 			lnd_host_drop(window, map);
 			return -EAGAIN;
 		}
-		/* The place in the page is kept, as an IOMMU keeps it. */
+		/* The offset in the page is kept, as an IOMMU keeps it. */
 		frag->addr = at * PAGE_SIZE + offset;
 		frag->len = min_t(u32, left, pages * PAGE_SIZE - offset);
 		frag->reserved = 0;
@@ -223,9 +224,9 @@ int lnd_host_map(struct lnd_host_window *window, struct lnd_host_map *map,
 /**
  * lnd_host_unmap() - Takes pages back from the engines.
  * @window: the node's window.
- * @map: where they lie.
+ * @map: their place.
  * @payload: the pages.
- * @copy: what the engine has written is wanted.
+ * @copy: copy back what the engine has written.
  *
  * Context: thread.
  */

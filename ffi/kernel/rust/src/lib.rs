@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Everything that a kernel module links, in one archive. The crates below export C functions; this one
-//! adds only what an archive must have: a panic handler, which nothing may reach.
+//! Everything that a kernel module links, in one archive. The crates below export C functions. This
+//! crate adds only the panic handler that an archive must have, and that nothing may reach.
 #![no_std]
 
 use lnd_ffi as _;
