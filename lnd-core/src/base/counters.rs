@@ -168,6 +168,7 @@ impl Counters {
     #[inline]
     pub fn add(&mut self, counter: Counter, n: u64) {
         if let Some(value) = self.0.get_mut(counter as usize) {
+            // Counters wrap and never saturate: readers take differences.
             *value = value.wrapping_add(n as Value);
         }
     }

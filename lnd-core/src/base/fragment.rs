@@ -68,6 +68,7 @@ pub(crate) fn total_of(
     fragments: &[Fragment],
     mut look: impl FnMut(&Fragment),
 ) -> Result<u32, FragmentError> {
+    // The count comes first: it bounds the loop (R32, R64).
     if fragments.len() > MAX_FRAGMENTS {
         return Err(FragmentError::TooMany);
     }

@@ -101,6 +101,7 @@ impl LinkId {
 
     /// The link as one bit of eight.
     pub(crate) const fn bit(self) -> u8 {
+        // The mask changes nothing for a valid link, and it keeps the shift free of panics.
         1 << (self.0 & 7)
     }
 }
@@ -126,6 +127,8 @@ impl Tag {
 
     /// The tag in a cookie. Any cookie decodes. Its use decides whether it names anything.
     pub const fn from_cookie(cookie: u64) -> Self {
+        // A cookie comes from the wire or the device. No value of it is trusted, so none needs to
+        // be refused here.
         Self { index: cookie as u32, generation: (cookie >> 32) as u32 }
     }
 }

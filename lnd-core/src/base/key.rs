@@ -23,6 +23,8 @@ impl Key {
     #[inline]
     pub fn new(bytes: &[u8]) -> Option<Self> {
         let mut key = Self::NONE;
+        // Keys come from peers. One that does not fit is refused, never cut: a part of a key names
+        // other memory.
         let place = key.bytes.get_mut(..bytes.len())?;
         for (to, from) in place.iter_mut().zip(bytes) {
             *to = *from;

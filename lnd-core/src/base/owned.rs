@@ -41,6 +41,8 @@ impl<const PAYLOAD: usize> OwnedMessage<PAYLOAD> {
             header: Vec::from_slice(message.header()).ok()?,
             payload: Vec::from_slice(message.payload()).ok()?,
             key: Vec::from_slice(message.key()).ok()?,
+            // The slices are borrowed from the frame. They are kept in the fields above and put
+            // back by `message`.
             message: message.with(&[], &[], &[]),
         })
     }

@@ -34,11 +34,13 @@ impl Instant {
     /// This instant moved by `span`. It stops at [`NEVER`](Self::NEVER) instead of wrapping.
     #[must_use]
     pub const fn after(self, span: Span) -> Self {
+        // `NEVER` stays `NEVER`, so a message without a deadline gets none by arithmetic.
         Self(self.0.saturating_add(span.0))
     }
 
     /// Time passed since `earlier`. Zero if `earlier` is later.
     pub const fn since(self, earlier: Self) -> Span {
+        // A clock that stepped back must not turn into a very long time (R36).
         Span(self.0.saturating_sub(earlier.0))
     }
 }

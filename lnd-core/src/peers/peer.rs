@@ -262,8 +262,7 @@ impl Peer {
             session: self.session,
             sequence,
             credits: self.theirs.total(),
-            // Zero means that no session of the peer is counted. The peer then knows that it must
-            // begin the next one.
+            // Zero: none is counted. The peer then begins the next one.
             credits_of: self.counted_session().unwrap_or(0),
         })
     }
@@ -271,7 +270,6 @@ impl Peer {
     /// Notes that a message has carried the count of consumed requests to the peer.
     #[inline]
     fn notified(&mut self) {
-        // Every message carries the counts, so a message that only returns credits is needless now.
         self.wants.remove(Wants::NOOP);
         let _ = self.theirs.announce();
     }
@@ -294,7 +292,6 @@ impl Peer {
         if session != self.session {
             return true;
         }
-        // A hello has one bit for each of the latest requests. Older ones do not fit.
         let bit = 1_u32.checked_shl(self.sequence.wrapping_sub(sequence));
         self.given_up |= bit.unwrap_or(0);
         bit.is_some()

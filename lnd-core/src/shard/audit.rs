@@ -43,6 +43,8 @@ impl<P: Ports> Driver<'_, P> {
         for slot in 0..self.config.slots {
             let word = self.slots.word(slot);
             let free = self.slots.is_free(slot);
+            // Bitmap and word are two records of the same fact. A claim or a release that misses
+            // one breaks this.
             if free != (word.phase() == Phase::Free) {
                 return Err(Broken::SlotState(slot));
             }

@@ -152,6 +152,8 @@ impl Config {
     /// least: each `link_poll`, and at least four times in the shortest silence of a peer.
     pub(crate) const fn granularity(&self) -> Span {
         let (hello, stall) = (self.hello_timeout.as_nanos(), self.credit_stall.as_nanos());
+        // A call must fall into every silence, or a host that runs looks like one that was paused
+        // (R41).
         let quarter = if hello < stall { hello } else { stall } >> 2;
         let poll = self.link_poll.as_nanos();
         Span::from_nanos(if poll < quarter { poll } else { quarter })
@@ -175,6 +177,7 @@ impl Config {
         if self.links == 0 || self.links as usize > crate::base::id::MAX_LINKS {
             return Err(ConfigError::Links);
         }
+        // More lists than slots could never be in use.
         if self.lists as u32 > self.slots {
             return Err(ConfigError::Lists);
         }

@@ -93,6 +93,7 @@ impl<'m, P: Ports> Driver<'m, P> {
         tracer: P::Tracer,
     ) -> Result<&'p mut Self, ConfigError> {
         let tables = Tables::carve(memory, &config, me)?;
+        // The driver is built in place, because firmware stacks are smaller than it.
         let begun = place.write(Self::over(tables, config, me, channel, payload, tracer));
         if let Err(error) = begun.take_engines(engines) {
             // SAFETY: written above.
@@ -143,6 +144,7 @@ impl<'m, P: Ports> Driver<'m, P> {
     ) -> Result<(), ConfigError> {
         for engine in engines {
             let features = engine.features();
+            // The features are read once: both sides rely on what the hello announced (R22).
             if !self.links.push(Link::new(engine, features)) {
                 return Err(ConfigError::Engines);
             }
@@ -170,6 +172,8 @@ impl<'m> Tables<'m> {
         config: &Config,
         me: Identity,
     ) -> Result<Self, ConfigError> {
+        // Everything is checked before the first table is carved, so a refusal leaves nothing
+        // behind (R67).
         config.check()?;
         let slots = config.slots as usize;
         let peers = config.peers as usize;

@@ -25,6 +25,7 @@ impl<P: Ports> Driver<'_, P> {
         status: Status,
     ) {
         self.count_status(status);
+        // There is no tag: the message used no slot. Peer and number name it in both nodes' traces.
         self.tracer.record(now, Trace::Ended { peer, sequence, length, status });
     }
 }

@@ -19,6 +19,7 @@ impl<P: Ports> Driver<'_, P> {
             let word = self.slots.word(slot);
             word.hash(hasher);
             self.slots.tag(slot).generation.hash(hasher);
+            // A free slot keeps old values that no future step reads.
             if word.phase() != Phase::Free {
                 self.slots.owner(slot).hash(hasher);
                 self.slots.hash_slot(slot, hasher);

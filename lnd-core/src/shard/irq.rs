@@ -97,6 +97,7 @@ impl<'m> IrqHandle<'m> {
     pub(super) fn hello_sent(&self, tag: Tag, sent: Sent) -> Option<bool> {
         let place = self.hello_place(tag)?;
         if sent == Sent::NotDelivered {
+            // Success of a hello's send proves nothing about the peer, so only failure is noted.
             self.shared.hello_unheard(place, tag.generation);
         }
         Some(sent == Sent::NotDelivered)
@@ -229,6 +230,7 @@ impl<'m, Q: Completions> Interrupt<'m, Q> {
     pub fn on_interrupt(&mut self, now: Instant, budget: u32, tracer: &mut impl Tracer) -> Served {
         let mut served = Served::default();
         while served.taken < budget {
+            // The budget bounds the time in the interrupt (R64).
             let Some(completion) = self.queue.pop() else { return served };
             served.taken += 1;
             let tag = completion.tag;

@@ -66,6 +66,7 @@ impl<P: Ports> Driver<'_, P> {
         if state == RunState::Quiescent {
             return (Instant::NEVER, false);
         }
+        // Work is left, so no time is computed: the host calls again at once.
         if self.goes_on() {
             return (now, false);
         }
@@ -93,6 +94,8 @@ impl<P: Ports> Driver<'_, P> {
     /// have been a pause.
     #[inline]
     pub(crate) fn note_run(&mut self, now: Instant) {
+        // A pause and a host that slept until its time look alike from here. Both get the
+        // allowance.
         if now.since(self.ran) > self.gap {
             self.awake = now;
         }

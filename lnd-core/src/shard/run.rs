@@ -57,6 +57,7 @@ impl Run {
     /// Starts to refuse new work. What has not ended by `grace`, or by an earlier one, is
     /// cancelled.
     pub fn refuse(&mut self, grace: Instant) {
+        // A later call may shorten the grace and never restarts the shutdown.
         if self.state == RunState::Running {
             self.state = RunState::Refusing;
         }

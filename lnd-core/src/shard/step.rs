@@ -58,6 +58,8 @@ impl<P: Ports> Driver<'_, P> {
         {
             // The engine is not called from here, because the caller may be in the middle of its
             // completion ring. The sweep invalidates the descriptor.
+            // This thread will run anyway, so no wake-up is needed: the attention shows in the next
+            // due time.
             self.shared.want(attention::SWEEP);
         }
     }
@@ -113,6 +115,7 @@ impl<P: Ports> Driver<'_, P> {
     pub(crate) fn is_with(&self, tag: Tag, id: PeerId) -> bool {
         let owner = self.slots.owner(tag.index);
         let incarnation = self.peers.gate(id).map(|g| g.view().incarnation());
+        // Tags of a peer's former incarnation may be in flight. An answer must match both (R31).
         owner.peer_index() as usize == id.index() && incarnation == Some(owner.incarnation())
     }
 }

@@ -207,6 +207,7 @@ impl<'m> Slots<'m> {
     /// Keeps the key of a pull in place of a header. A pull that waits needs no header: its own
     /// request is sent, or it is a peer's. A key that is too long is no key.
     pub fn keep_key(&mut self, slot: u32, key: &[u8]) {
+        // An empty key is refused where the pull is posted.
         self.keep_header(slot, if key.len() > MAX_KEY { &[] } else { key });
     }
 
@@ -248,6 +249,7 @@ impl<'m> Slots<'m> {
     /// a transfer that has ended behind all earlier ones. `None`: the tag is stale (R14).
     #[inline]
     pub fn apply(&mut self, tag: Tag, event: Event) -> Option<Applied> {
+        // The owner appends to its own batch without a locked operation (decision 0021).
         self.shared.apply_owned(tag, event, &mut self.ended)
     }
 
@@ -265,6 +267,7 @@ impl<'m> Slots<'m> {
     /// Whether every ended transfer was taken. A hint.
     #[inline]
     pub fn nothing_ended(&self) -> bool {
+        // A transfer may end in another context right after. That context then wakes this thread.
         self.ended.is_empty() && self.shared.nothing_completed()
     }
 
@@ -272,6 +275,7 @@ impl<'m> Slots<'m> {
     pub fn release(&mut self, tag: Tag) {
         self.timers.disarm(tag.index);
         let Some(state) = self.states.get(tag.index) else { return };
+        // The count that a slot leaves is the one it entered, whatever its role has become since.
         let (pieces, flags) = (state.pieces, state.flags);
         self.give_back(pieces);
         if flags.contains(Flags::PASSIVE) {

@@ -18,6 +18,7 @@ impl Owner {
 
     /// A transfer of `peer` under incarnation tag `incarnation`, on `link` if it has one.
     pub const fn new(peer: PeerId, incarnation: u32, link: Option<LinkId>) -> Self {
+        // A transfer that still waits has no link, and the sweep then skips the link's gate.
         let link = match link {
             Some(link) => link.index() as u32,
             None => Self::NO_LINK,

@@ -17,6 +17,7 @@ impl Pieces {
 
     /// One fragment of `length` bytes, not zero.
     pub const fn one(length: u32) -> Self {
+        // Lengths stay below the flag's bit, which the assertion above checks.
         Self(length & !LISTED)
     }
 

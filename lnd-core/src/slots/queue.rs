@@ -33,11 +33,13 @@ impl Queue {
         if let Some(state) = slots.get_mut(slot) {
             state.flags.insert(Flags::QUEUED);
         }
+        // A ring of one: the slot is its own neighbour.
         if self.is_empty() {
             self.first = slot;
             slots.link(slot, slot);
             return;
         }
+        // The ring keeps the last slot in reach of the first, so a push needs no walk (R64).
         let (first, last) = (self.first, self.last(slots));
         slots.link(last, slot);
         slots.link(slot, first);
@@ -123,6 +125,7 @@ impl Rounds {
     }
 
     pub fn remove(&mut self, slots: &mut Slots<'_>, slot: u32) {
+        // The round must know its new end before the links are gone.
         let previous = self.queue.before(slots, slot);
         self.round.removed(slot, previous);
         self.queue.remove(slots, slot);

@@ -301,6 +301,8 @@ impl<'m> Shared<'m> {
 
     /// What was requested since the last call. Context: the shard's owner.
     pub fn take_attention(&self) -> u32 {
+        // The usual case is a plain load. The exchange would take the cache line from other
+        // contexts.
         if !self.attention_wanted() {
             return 0;
         }

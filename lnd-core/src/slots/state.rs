@@ -70,6 +70,7 @@ impl Role {
 
     /// Whether it begins with a request of ours, which needs a `Good` peer and a credit.
     pub(crate) const fn requests(self) -> bool {
+        // These wait in the peer's queue; all others never need a credit (INV-11).
         matches!(self, Self::Immediate | Self::PutSource | Self::GetSink)
     }
 
@@ -246,6 +247,7 @@ impl SlotState {
     /// Notes that the peer no longer pulls what is staged here, by its own message or because no
     /// message announced it. `begun`: it may have pulled before. Knowledge once gained stays.
     pub fn let_go(&mut self, begun: bool) {
+        // "Never begun" is the stronger knowledge. A later message must not weaken it (S0-17).
         if self.role.stages() && !self.is_untouched() {
             self.choice = if begun { Self::LET_GO } else { Self::NOT_BEGUN };
         }
@@ -287,6 +289,7 @@ impl SlotState {
 
     /// Turns an inline message into a staged one if the peer accepts only `peer_max` bytes inline.
     pub fn choose_role(&mut self, peer_max: u32) {
+        // The limit of the peer may be known only now, or may have changed with its incarnation.
         if self.role == Role::Immediate && self.length > peer_max {
             self.role = Role::PutSource;
         }

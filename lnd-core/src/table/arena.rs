@@ -38,6 +38,7 @@ crate::sentences! { ArenaFull { Self => "the memory is too small" }}
 impl<'m> Arena<'m> {
     /// An arena over `memory`, of which up to `LINE - 1` bytes are lost to alignment.
     pub fn new(memory: &'m mut [core::mem::MaybeUninit<u8>]) -> Self {
+        // The caller's memory may have any alignment, and it may be shorter than a line.
         let lost = memory.as_ptr().align_offset(LINE).min(memory.len());
         let left = memory.len() - lost;
         let base = NonNull::from(memory).cast::<u8>();
@@ -92,6 +93,7 @@ impl<'m> Arena<'m> {
     fn carve<T>(&mut self, count: usize) -> Result<NonNull<T>, ArenaFull> {
         const { assert!(align_of::<T>() <= LINE) };
         let bytes = Self::table_bytes::<T>(count);
+        // A refusal carves nothing, so the arena stays usable.
         if bytes > self.left {
             return Err(ArenaFull);
         }

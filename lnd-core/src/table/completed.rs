@@ -57,6 +57,7 @@ impl Completed {
         index: u32,
         next_of: impl Fn(u32) -> Option<&'a AtomicU32>,
     ) {
+        // Only a valid slot has a link, and only a valid slot has a token.
         let Some(next) = next_of(index) else { return };
         // Relaxed: only a guess of the head. The compare-exchange publishes.
         let mut head = self.head.load(Ordering::Relaxed);
@@ -138,6 +139,7 @@ impl Batch {
         if let Some(next) = next_of(token.slot) {
             next.store(END, Ordering::Relaxed);
         }
+        // No other context sees a batch, so no exchange is needed.
         match self.first {
             None => self.first = Some(token.slot),
             Some(_) => {

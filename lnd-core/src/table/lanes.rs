@@ -113,6 +113,7 @@ impl<'m, const N: usize> Lanes<'m, N> {
         (timer.due, timer.prev, timer.next, timer.lane) = (due, tail, NONE, lane as u8);
         match self.timers.get_mut(tail as usize) {
             Some(last) => last.next = index,
+            // An empty lane: the timer is its head too.
             None => set(&mut self.heads, lane, index),
         }
         set(&mut self.tails, lane, index);
@@ -137,6 +138,8 @@ impl<'m, const N: usize> Lanes<'m, N> {
             Some(after) => after.prev = prev,
             None => set(&mut self.tails, lane, prev),
         }
+        // An empty lane leaves the mask, so the search for the next timer reads only heads that
+        // exist.
         if self.heads.get(lane) == Some(&NONE) {
             self.busy &= !bit(lane);
         }
@@ -157,9 +160,11 @@ impl<'m, const N: usize> Lanes<'m, N> {
         let mut left = self.busy & lanes;
         while left != 0 {
             let lane = left.trailing_zeros() as usize;
+            // Clears the lowest bit: the loop runs once for each lane with timers.
             left &= left - 1;
             let Some(&head) = self.heads.get(lane) else { break };
             let Some(timer) = self.timers.get(head as usize) else { continue };
+            // Of equal times the lower lane wins.
             if best.is_none_or(|(due, _)| timer.due < due) {
                 best = Some((timer.due, head));
             }

@@ -28,6 +28,7 @@ impl<'m> NidIndex<'m> {
     #[inline]
     fn start(&self, nid: Nid) -> usize {
         // A multiplication by an odd constant mixes address and network into the high bits.
+        // Neighbouring addresses would otherwise fill neighbouring places and make look-ups long.
         let mixed = nid.raw().wrapping_mul(0x9e37_79b9_7f4a_7c15);
         (mixed >> 32) as usize & self.places.len().wrapping_sub(1)
     }

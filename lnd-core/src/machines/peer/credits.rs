@@ -31,6 +31,8 @@ impl Ours {
 
     /// The same, whose requests are counted from `first`.
     pub const fn counting_from(depth: u16, first: u32) -> Self {
+        // The configuration allows fewer. The cap keeps the counts in a byte whatever a peer
+        // grants.
         let depth = if depth > 255 { 255 } else { depth as u8 };
         Self { depth, in_flight: 0, returned: first as u16 }
     }
@@ -83,6 +85,7 @@ impl Ours {
         if unannounced > u16::MAX / 2 {
             return Some(0);
         }
+        // The count in flight must not fall below zero, whatever a peer claims (INV-12).
         if unannounced > self.in_flight() {
             return None;
         }

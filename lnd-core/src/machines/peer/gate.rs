@@ -64,6 +64,8 @@ impl GateView {
     #[must_use]
     pub const fn on_hello(self, event: HelloEvent) -> Self {
         let (state, _) = hello_step(self.state(), event);
+        // The tag changes on the way up, not down: the sweep then still cancels what was sent
+        // before.
         let back = matches!(self.state(), HelloState::Down) && !matches!(state, HelloState::Down);
         let view = if back { self.next_incarnation() } else { self };
         view.with_state(state)
@@ -131,6 +133,7 @@ impl PeerGate {
     pub fn renew(&self, generation: u32) {
         // Relaxed: published by the Release of the change.
         self.generation.store(generation, Ordering::Relaxed);
+        // A new tag: no transfer of the former peer matches the gate any more.
         self.exchange(|view| Some(view.next_incarnation().with_state(HelloState::Unknown)));
     }
 

@@ -58,6 +58,7 @@ impl SequenceWindow {
         }
         // Numbers wrap: a distance below half the range is ahead, and everything else is behind.
         if ahead < 1 << 31 {
+            // No correct sender is so far ahead: its credits bound it.
             if ahead > WIDTH {
                 return SequenceCheck::Outside;
             }

@@ -187,6 +187,8 @@ impl Word {
 
     /// Whether this word belongs to the slot's use number `generation`.
     pub const fn is_of(self, generation: u32) -> bool {
+        // The low half is enough here: the full generation is compared before, and the exchange
+        // fails if the word has moved on.
         self.generation() == generation as u16
     }
 
@@ -261,6 +263,7 @@ impl Word {
 
     /// Records a cause unless one is recorded: the first one stays (R7).
     pub(super) const fn because(self, cause: Cause) -> Self {
+        // Later causes are consequences of the first one.
         if (self.0 >> CAUSE_SHIFT) & CAUSE_MASK == 0 {
             Self(self.0 | ((cause as u32) << CAUSE_SHIFT))
         } else {
@@ -271,6 +274,7 @@ impl Word {
     /// Records a loss at `place`. The furthest place stays, because there the least is known of
     /// delivery.
     pub(super) const fn losing(self, place: Place) -> Self {
+        // The loss itself is recorded always; only the place has an order.
         let lost = self.0 | LOST;
         if (place as u32) > (self.0 >> PLACE_SHIFT) & PLACE_MASK {
             Self(lost & !(PLACE_MASK << PLACE_SHIFT) | ((place as u32) << PLACE_SHIFT))

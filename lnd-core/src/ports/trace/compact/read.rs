@@ -23,11 +23,13 @@ pub struct Malformed;
 /// # Errors
 /// [`Malformed`]. Also for a record that is longer or shorter than its own length.
 pub fn decode(bytes: &[u8]) -> Result<(usize, Instant, Trace), Malformed> {
+    // The length is checked against the input before anything else is read (R32).
     let length = usize::from(*bytes.first().ok_or(Malformed)?);
     let mut from = Reader { left: bytes.get(1..length).ok_or(Malformed)? };
     let kind = from.byte()?;
     let now = Instant::from_nanos(from.number()?);
     let trace = from.entry(kind)?;
+    // A record that is longer than its fields comes from another version. Its meaning is unknown.
     if from.left.is_empty() {
         Ok((length, now, trace))
     } else {
@@ -53,6 +55,7 @@ impl Reader<'_> {
 
     fn number(&mut self) -> Result<u64, Malformed> {
         let mut number = 0;
+        // Ten digits hold 64 bits. The bound keeps a hostile record from shifting further.
         for digit in 0..10 {
             let byte = self.byte()?;
             number |= u64::from(byte & 0x7f) << (7 * digit);
@@ -68,6 +71,7 @@ impl Reader<'_> {
     }
 
     fn truth(&mut self) -> Result<bool, Malformed> {
+        // Other values have no meaning and are refused, not rounded to `true`.
         entry(&[false, true], self.byte()?)
     }
 
@@ -76,6 +80,7 @@ impl Reader<'_> {
     }
 
     fn nid(&mut self) -> Result<Nid, Malformed> {
+        // Zero is no NID (R10).
         Nid::from_raw(self.number()?).ok_or(Malformed)
     }
 

@@ -16,6 +16,7 @@ pub fn encode(now: Instant, trace: &Trace, into: &mut [u8; MAX_RECORD]) -> usize
     to.entry(now, trace);
     let length = to.at;
     if let Some(first) = to.into.first_mut() {
+        // The length is known only now. It lets a reader find the next record.
         *first = length as u8;
     }
     length
@@ -36,6 +37,7 @@ impl Writer<'_> {
     }
 
     fn number(&mut self, mut number: u64) {
+        // Most numbers are small, and a trace buffer in firmware is small too.
         while number > 0x7f {
             self.byte(number as u8 | 0x80);
             number >>= 7;
@@ -68,6 +70,7 @@ impl Writer<'_> {
     }
 
     fn event(&mut self, event: Event) {
+        // The numbers are part of the format. A number is never given to another event.
         let (number, debts, cause) = match event {
             Event::Arm(debts) => (0, Some(debts), None),
             Event::Withdraw(debts, cause) => (1, Some(debts), Some(cause)),
@@ -108,6 +111,7 @@ impl Writer<'_> {
     }
 
     fn status(&mut self, status: &Status) {
+        // The sign is known: an errno is zero or negative.
         self.word(status.errno.unsigned_abs());
         self.byte(status.health as u8);
         self.byte(status.delivery as u8);
