@@ -61,12 +61,10 @@ struct Ended {
 /// The message that the peer needs at the end of a transfer, if any.
 #[inline]
 fn final_message(it: &Ended) -> Option<Message<'static>> {
-    let why = if it.word.cause() == Some(Cause::Protocol) {
-        NakReason::BadRequest
-    } else {
-        NakReason::Failed
-    };
-    let failed = it.word.lost().then_some(why);
+    let failed = it.word.lost().then(|| match it.word.cause() {
+        Some(Cause::Protocol) => NakReason::BadRequest,
+        _ => NakReason::Failed,
+    });
     // The sink reports the end of a pull. PUT_DONE goes out where the source's engine does not
     // report that end. PUT_NAK reports a pull that failed: perhaps it never began, and no engine
     // knows of it.

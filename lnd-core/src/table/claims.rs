@@ -13,6 +13,7 @@ use crate::base::sync::{AtomicU32, Ordering};
 #[derive(Debug)]
 pub struct Claims<'m> {
     words: &'m [AtomicU32],
+    summary: &'m [AtomicU32],
     slots: usize,
 }
 
@@ -48,7 +49,10 @@ impl<'m> Claims<'m> {
 
     /// A bitmap over `words`, which hold their [`initial`](Self::initial) values.
     pub const fn new(words: &'m [AtomicU32], slots: usize) -> Self {
-        Self { words, slots }
+        match words.split_at_checked(slots.div_ceil(32)) {
+            Some((words, summary)) => Self { words, summary, slots },
+            None => Self { words: &[], summary: &[], slots },
+        }
     }
 
     /// Number of slots.
@@ -60,14 +64,16 @@ impl<'m> Claims<'m> {
     #[inline]
     pub fn claim(&self, cursor: &mut Cursor) -> Option<u32> {
         // The cursor stays on its word while that has free slots. The usual claim reads one word.
-        let here = self.word(cursor.word).filter(|word| word.load(Ordering::Relaxed) != 0);
-        if here.is_none() {
-            cursor.word = self.next_word(cursor.word)?;
-        }
-        let word = self.word(cursor.word)?;
-        // Relaxed, all: only the owner writes.
-        let free = word.load(Ordering::Relaxed);
-        let left = free & free.checked_sub(1)?;
+        let (word, free) = match self.free_in(cursor.word) {
+            Some(found) => found,
+            None => {
+                cursor.word = self.next_word(cursor.word)?;
+                self.free_in(cursor.word)?
+            }
+        };
+        // Without the lowest bit, which is set.
+        let left = free & free.wrapping_sub(1);
+        // Relaxed: only the owner writes.
         word.store(left, Ordering::Relaxed);
         if left == 0 {
             self.note(cursor.word, false);
@@ -79,7 +85,7 @@ impl<'m> Claims<'m> {
     #[inline]
     pub fn release(&self, slot: u32) {
         let index = slot as usize / 32;
-        if let Some(word) = self.word(index) {
+        if let Some(word) = self.words.get(index) {
             // Relaxed: there is one owner. The hand-over of a shard to another thread orders the
             // two.
             let free = word.load(Ordering::Relaxed);
@@ -93,22 +99,24 @@ impl<'m> Claims<'m> {
 
     /// Whether a slot is free at this moment. For audits.
     pub fn is_free(&self, slot: u32) -> bool {
-        match self.word(slot as usize / 32) {
+        match self.words.get(slot as usize / 32) {
             Some(word) => word.load(Ordering::Relaxed) & (1 << (slot % 32)) != 0,
             None => false,
         }
     }
 
-    /// A word of slots.
+    /// A word of slots, and its free ones, if it has some.
     #[inline]
-    fn word(&self, index: usize) -> Option<&'m AtomicU32> {
-        self.words.get(index).filter(|_| index < self.slots.div_ceil(32))
+    fn free_in(&self, index: usize) -> Option<(&'m AtomicU32, u32)> {
+        let word = self.words.get(index)?;
+        // Relaxed: only the owner writes.
+        let free = word.load(Ordering::Relaxed);
+        (free != 0).then_some((word, free))
     }
 
     /// Notes whether a word of slots has a free one.
     fn note(&self, index: usize, free: bool) {
-        let place = self.slots.div_ceil(32) + index / 32;
-        if let Some(summary) = self.words.get(place) {
+        if let Some(summary) = self.summary.get(index / 32) {
             let (noted, bit) = (summary.load(Ordering::Relaxed), 1 << (index % 32));
             summary.store(if free { noted | bit } else { noted & !bit }, Ordering::Relaxed);
         }
@@ -116,7 +124,7 @@ impl<'m> Claims<'m> {
 
     /// The next word with a free slot behind word `from`, round the end.
     fn next_word(&self, from: usize) -> Option<usize> {
-        let summaries = self.words.get(self.slots.div_ceil(32)..)?;
+        let summaries = self.summary;
         let start = from / 32;
         // Of the first summary, the bits behind `from` come first. The others come after a round.
         for at in (start..summaries.len()).chain(0..=start) {

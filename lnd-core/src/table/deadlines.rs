@@ -40,8 +40,12 @@ impl<'m> Deadlines<'m> {
 
     /// Arms timer `index`, or moves it. [`Instant::NEVER`] disarms it.
     pub fn arm(&mut self, index: u32, due: Instant) {
-        self.disarm(index);
-        if due == Instant::NEVER || self.lanes.timer(index).is_none() {
+        match self.lanes.timer(index) {
+            Some(timer) if timer.lane == OUT => {}
+            Some(_) => self.disarm(index),
+            None => return,
+        }
+        if due == Instant::NEVER {
             return;
         }
         // The first lane that fits keeps the lanes sorted, so a look at their heads is enough. A
@@ -58,17 +62,22 @@ impl<'m> Deadlines<'m> {
 
     /// Disarms a timer. A timer that is not armed stays so.
     pub fn disarm(&mut self, index: u32) {
-        match self.lanes.timer(index) {
-            Some(timer) if timer.lane == IN_HEAP => {
-                self.heap_remove(timer.prev);
-                if let Some(timer) = self.lanes.timer_mut(index) {
-                    timer.lane = OUT;
-                }
-            }
-            _ => {
-                self.lanes.disarm(index);
-            }
+        if self.heaped > 0 && self.disarm_heaped(index) {
+            return;
         }
+        self.lanes.disarm(index);
+    }
+
+    /// Disarms a timer of the heap. Returns whether it is one.
+    fn disarm_heaped(&mut self, index: u32) -> bool {
+        let Some(timer) = self.lanes.timer(index).filter(|it| it.lane == IN_HEAP) else {
+            return false;
+        };
+        self.heap_remove(timer.prev);
+        if let Some(timer) = self.lanes.timer_mut(index) {
+            timer.lane = OUT;
+        }
+        true
     }
 
     /// The exact next deadline, with its index.

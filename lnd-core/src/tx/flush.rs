@@ -2,7 +2,7 @@
 //! This file decides when and on which link waiting requests are sent.
 
 use super::gate::From;
-use crate::base::id::{LinkId, PeerId, Tag};
+use crate::base::id::{LinkId, PeerId};
 use crate::base::message::Lane;
 use crate::base::time::{Instant, Span};
 use crate::machines::peer::HelloState;
@@ -10,21 +10,19 @@ use crate::peers::{PeerFlags, Wants};
 use crate::ports::{Channel, Ports};
 use crate::shard::config::MAX_DEPTH;
 use crate::shard::Driver;
-use crate::slots::PutOff;
+use crate::slots::{PutOff, SlotState};
 
 impl<P: Ports> Driver<'_, P> {
-    /// The link on which a request of this peer can be sent now, if any.
+    /// The link on which the first waiting request of this peer can be sent now, if any.
+    /// `preference`: the link that the request asks for.
     #[inline]
-    pub(crate) fn way_out(&mut self, id: PeerId, tag: Tag) -> Option<LinkId> {
+    pub(crate) fn way_out(&mut self, id: PeerId, preference: Option<LinkId>) -> Option<LinkId> {
         let peer = self.peers.get(id)?;
         let nid = peer.nid?;
         let good = self.peers.state(id) == HelloState::Good;
-        // Requests to one peer go out in the order of submission.
-        let first = peer.queue.is_empty() || peer.queue.first == tag.index;
-        if !good || !first || !peer.has_credit(self.channel.is_reliable()) {
+        if !good || !peer.has_credit(self.channel.is_reliable()) {
             return None;
         }
-        let preference = self.slots.get(tag.index)?.link_preference();
         let link = self.links.way_to(nid, preference)?;
         // Room is checked before the credit is spent. A credit that is spent without a message
         // would be lost until the next resync.
@@ -45,7 +43,8 @@ impl<P: Ports> Driver<'_, P> {
                 return;
             }
             let tag = self.slots.tag(peer.queue.first);
-            let Some(link) = self.way_out(id, tag) else { break };
+            let preference = self.slots.get(tag.index).and_then(SlotState::link_preference);
+            let Some(link) = self.way_out(id, preference) else { break };
             self.unqueue(tag);
             self.post(now, tag, id, link, From::Queue);
         }

@@ -92,8 +92,10 @@ impl<'m, P: Ports> Driver<'m, P> {
         // must also see the poster, or it would stop the engine under the post.
         let posting = gate.enter();
         // The owner is assigned before the word is published. The sweep judges the transfer by
-        // both.
-        self.slots.assign(tag, Owner::new(peer, incarnation, Some(link)));
+        // both. A claim has assigned it already, for this link.
+        if !matches!(from, From::Claim(_)) {
+            self.slots.assign(tag, Owner::new(peer, incarnation, Some(link)));
+        }
         let armed = match from {
             From::Claim(_) => {
                 self.slots.publish(tag, Word::live(tag.generation, owed));

@@ -45,7 +45,8 @@ impl<P: Ports> Driver<'_, P> {
         if lane == Lane::Request {
             (state.session, state.sequence) = (envelope.session, envelope.sequence);
         }
-        let (remote, why, length) = (state.remote, state.why(), state.length);
+        let why = if tx.role.is_final() { state.why() } else { None };
+        let (remote, length) = (state.remote, state.length);
         let header = match from {
             From::Claim(header) => header,
             From::Queue | From::Answer => self.slots.header(tx.tag.index),

@@ -141,7 +141,10 @@ impl<P: Ports> Driver<'_, P> {
             remote: New::NO_TAG,
             session: 0,
         };
-        let tag = self.claim(peer, None, &new)?;
+        // Requests to one peer go out in the order of submission.
+        let first = self.peers.get(peer).is_some_and(|peer| peer.queue.is_empty());
+        let link = if first { self.way_out(peer, request.link) } else { None };
+        let tag = self.claim(peer, link, &new)?;
         self.counters.count(Counter::Accepted);
         if let Some(nid) = self.peers.nid(peer) {
             self.tracer.record(now, Trace::Accepted { tag, peer: nid, length });
@@ -149,7 +152,10 @@ impl<P: Ports> Driver<'_, P> {
         // The timer is armed before the message may be sent: the deadline covers every place where
         // it may wait (INV-9).
         self.slots.arm(tag.index, request.deadline);
-        self.post_or_queue(now, tag, peer, request.header);
+        match link {
+            Some(link) => self.post(now, tag, peer, link, From::Claim(request.header)),
+            None => self.queue(now, tag, peer, request.header),
+        }
         Ok(tag)
     }
 
@@ -227,12 +233,8 @@ impl<P: Ports> Driver<'_, P> {
         Ok(tag)
     }
 
-    /// Posts a new request at once if possible, otherwise queues it behind its peer's others.
-    fn post_or_queue(&mut self, now: Instant, tag: Tag, peer: PeerId, header: &[u8]) {
-        if let Some(link) = self.way_out(peer, tag) {
-            self.post(now, tag, peer, link, From::Claim(header));
-            return;
-        }
+    /// Queues a new request behind its peer's others.
+    fn queue(&mut self, now: Instant, tag: Tag, peer: PeerId, header: &[u8]) {
         // Only a request that waits keeps its header: the usual one is sent from the caller's
         // memory.
         self.slots.keep_header(tag.index, header);

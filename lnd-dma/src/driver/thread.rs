@@ -4,8 +4,9 @@
 //! Registers are trusted only from a device that identifies itself (INV-3). The driver keeps what
 //! it has written and does not read it back.
 
+use core::slice;
 use lnd_core::defect::fenced;
-use lnd_core::fragment;
+use lnd_core::fragment::{self, Fragment};
 use lnd_core::id::{LinkId, Nid, Tag};
 use lnd_core::link::Quiesced;
 use lnd_core::ports::{Bd, Engine, Features, Motion, PostError, Returned};
@@ -94,22 +95,24 @@ impl<'m, R: RegisterAccess, N: Nodes> MmioEngine<'m, R, N> {
     }
 
     fn content(&self, bd: &Bd<'_>) -> Result<Content, PostError> {
-        let held = fragment::total(bd.fragments).map_err(|_| PostError::Invalid)?;
-        if bd.length > held {
-            return Err(PostError::Invalid);
-        }
         let (nid, source, direction) = match bd.motion {
             Motion::Stage { to } => (to, Tag { index: 0, generation: 0 }, Flags(0)),
             Motion::Pull { from, source, .. } => (from, source, Flags::PULL),
         };
         let known = self.nodes.node_of(nid).filter(|&node| node <= MAX_NODE);
         let node = known.ok_or(PostError::Invalid)?;
-        let (one, list, indirect) = match (bd.fragments, bd.list) {
-            ([], _) => (Default::default(), 0, Flags(0)),
-            ([one], _) => (*one, 0, Flags(0)),
-            (_, Some(list)) => (Default::default(), u32::from(list), Flags::INDIRECT),
+        let held = |fragments| fragment::total(fragments).map_err(|_| PostError::Invalid);
+        let (held, one, list, indirect) = match (bd.fragments, bd.list) {
+            ([], _) => (0, Fragment::default(), 0, Flags(0)),
+            ([one], _) => (held(slice::from_ref(one))?, *one, 0, Flags(0)),
+            (many, Some(list)) => {
+                (held(many)?, Fragment::default(), u32::from(list), Flags::INDIRECT)
+            }
             (_, None) => return Err(PostError::Invalid),
         };
+        if bd.length > held {
+            return Err(PostError::Invalid);
+        }
         Ok(Content {
             flags: direction | indirect,
             fragments: bd.fragments.len() as u32,

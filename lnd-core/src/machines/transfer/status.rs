@@ -288,12 +288,14 @@ impl Status {
         if !matches!(word.phase(), Phase::Done) {
             return None;
         }
-        match (word.lost(), word.cause(), word.place()) {
-            (false, _, _) => Some(Self::OK),
-            (true, Some(cause), Some(place)) => Some(Self::of(policy, cause, place)),
+        if !word.lost() {
+            return Some(Self::OK);
+        }
+        match (word.cause(), word.place()) {
+            (Some(cause), Some(place)) => Some(Self::of(policy, cause, place)),
             // `step` records both with every loss. No driver makes a word without them; the table
             // still answers it.
-            (true, _, _) => Some(Self::of(policy, Cause::Local, Place::Moving)),
+            _ => Some(Self::of(policy, Cause::Local, Place::Moving)),
         }
     }
 }
