@@ -212,6 +212,23 @@ impl<'m> Running<'m> for HostIncarnation<'m> {
         past.counts.merge(&self.counts);
     }
 
+    fn blockers(&self) -> (Option<Tag>, String) {
+        let mut text: Vec<String> = Vec::new();
+        for rail in &self.rails {
+            if let Some(blocker) = rail.driver.blocker(0) {
+                text.push(format!("interface {}: {blocker:?}", rail.number));
+            }
+            let state = rail.driver.link_state(the_link());
+            if state != Some(LinkState::Up) {
+                text.push(format!("interface {}: link {state:?}", rail.number));
+            }
+        }
+        text.extend(self.lnet.blockers().iter().map(|blocker| format!("{blocker:?}")));
+        text.extend(self.messages.values().take(3).map(|m| format!("{:?}", m.attempts)));
+        text.extend(self.work.values().take(3).map(|work| format!("{work:?}")));
+        (None, text.join("; "))
+    }
+
     fn reads(&self, at: usize) -> (bool, bool) {
         let reads = self.rails.get(at).map(|rail| &rail.reads);
         reads.map_or((false, false), |reads| (reads.is_under_way(), reads.has_answer()))
@@ -244,24 +261,6 @@ impl HostIncarnation<'_> {
                     && rail.driver.nothing_to_report()
                     && rail.driver.link_state(the_link()) == Some(LinkState::Up)
             })
-    }
-
-    /// What stands in the way of rest, in words.
-    pub fn blockers(&self) -> String {
-        let mut text: Vec<String> = Vec::new();
-        for rail in &self.rails {
-            if let Some(blocker) = rail.driver.blocker(0) {
-                text.push(format!("interface {}: {blocker:?}", rail.number));
-            }
-            let state = rail.driver.link_state(the_link());
-            if state != Some(LinkState::Up) {
-                text.push(format!("interface {}: link {state:?}", rail.number));
-            }
-        }
-        text.extend(self.lnet.blockers().iter().map(|blocker| format!("{blocker:?}")));
-        text.extend(self.messages.values().take(3).map(|m| format!("{:?}", m.attempts)));
-        text.extend(self.work.values().take(3).map(|work| format!("{work:?}")));
-        text.join("; ")
     }
 
     /// Begins to end, in good order: takes nothing new, pings nobody any more (R50).

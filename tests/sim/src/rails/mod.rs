@@ -4,18 +4,19 @@
 //! ```text
 //!    user · Lnet (one upper layer a node, primary NIDs)
 //!      │ message                                ▲ one end
-//!    send ── desk: lnd-health ─────────── receive     numbers, journeys, trackers, pings, probes
+//!    send ── health_view: lnd-health ──── receive     numbers, attempts, trackers, pings, probes
 //!      │ try: (own interface, next hop's)       ▲ report
 //!    rail 0 │ rail 1 │ …     a shipped driver and engine each, on a network of its own kind
 //! ```
 //!
-//! All interfaces of a node share its payload memory. Fault rules as in LNet hit messages between desk
-//! and driver; the plan's happenings hit links, paths and nodes. The oracle watches every message.
+//! All interfaces of a node share its payload memory. Fault rules as in LNet hit messages between
+//! the health view and the driver; the plan's events hit links, paths and nodes. The oracle watches every message.
+//! The clock, the queue and what hosts of all worlds do is `simulator/`.
 
 mod bus;
-mod chaos;
 mod class;
 mod envelope;
+mod faults;
 mod health_view;
 mod host;
 mod kind;

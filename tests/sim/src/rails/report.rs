@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! What a run of a multi-rail world was like.
 
-use std::collections::BTreeMap;
 use std::fmt;
+use std::ops::Deref;
 
 use super::host::Counts;
 use super::plan::Plan;
 use super::rules::Class;
 use super::world::NiSpec;
+use crate::simulator::Facts;
 
 /// Health at one time: for each node, its view of every interface; `None`: the node was away.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,32 +33,28 @@ pub struct NodeReport {
 /// A run in which no rule was broken.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// The seed.
-    pub seed: u64,
+    /// What every run tells.
+    pub facts: Facts,
     /// The plan.
     pub plan: Plan,
     /// The interfaces.
     pub specs: Vec<NiSpec>,
-    /// Steps taken.
-    pub steps: u64,
     /// When every interface had recovered, in milliseconds since the start.
     pub healed_ms: u64,
-    /// The hash over everything that happened.
-    pub hash: u64,
-    /// PUTs and GETs begun.
-    pub requests: u64,
-    /// Of these: ACK or data came back.
-    pub answered: u64,
-    /// PUTs that were delivered OK, each byte checked.
-    pub delivered: u64,
-    /// Blows dealt.
-    pub faults: BTreeMap<&'static str, u64>,
     /// Messages that each rule has matched, and hit.
     pub rules: Vec<(u64, u32)>,
     /// Health over time.
     pub samples: Vec<Sample>,
     /// The nodes.
     pub nodes: Vec<NodeReport>,
+}
+
+impl Deref for Report {
+    type Target = Facts;
+
+    fn deref(&self) -> &Facts {
+        &self.facts
+    }
 }
 
 impl Report {

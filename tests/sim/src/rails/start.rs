@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Worlds and nodes come and go.
+//! A world of a plan, and a host of it, start.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -19,7 +19,7 @@ use crate::lnet::{Config, Lnet, Routes, Unlisted};
 use crate::node::Stats;
 use crate::rng::Rng;
 use crate::simulator::book::Book;
-use crate::simulator::layer::Turns;
+use crate::simulator::layer::{Layer, Turns};
 use crate::simulator::network::Network;
 use crate::simulator::plan::FaultPlan;
 use crate::simulator::tally::Tally;
@@ -50,7 +50,7 @@ pub fn with<R>(
     })?
 }
 
-/// A world in which nobody lives yet.
+/// A world in which no host has started.
 fn begin<'m>(
     ground: Ground<'m>,
     plan: &Plan,
@@ -138,33 +138,21 @@ impl<'m> World<'m> {
         routers.find(|&r| !self.is_far(from, r) && !self.is_far(r, to))
     }
 
-    /// A node begins a life.
+    /// A host starts.
     pub(super) fn new_incarnation(&mut self, host: u32) -> Result<HostIncarnation<'m>, String> {
         let (ground, common) = (self.ground, self.layer.common.clone());
-        let recorder = self.hosts.get(host as usize).map(|h| h.recorder.clone());
-        let recorder = recorder.ok_or("no such node")?;
-        let number = self.hosts.get(host as usize).map_or(1, |h| h.incarnations + 1);
+        let place = self.hosts.get(host as usize).ok_or("no such node")?;
+        let (number, recorder) = (place.incarnations + 1, place.recorder.clone());
         let window = MemoryWindow::new(ground.fabric, host);
-        let far: Vec<u32> =
-            (0..self.hosts.len() as u32).filter(|&to| self.is_far(host, to)).collect();
+        let far: Vec<u32> = self.all().filter(|&to| self.is_far(host, to)).collect();
         let habits = Habits { far: far.clone(), ..self.layer.setup.habits(host) };
         let mut user = User::new(host, window, self.rng.fork(), habits);
         let mut rails = Vec::new();
-        let specs = self.layer.specs.clone();
-        let own = (0_u32..).zip(specs.iter()).filter(|(_, spec)| spec.host == host);
-        for (number, spec) in own {
-            rails.push(Rail::new(&common, number, spec.net, &mut self.rng, recorder.clone())?);
+        for it in self.layer.places(host) {
+            rails.push(Rail::new(&common, it.number, it.net, &mut self.rng, recorder.clone())?);
         }
-        let routes = self.routes_of(host, &far)?;
-        let router = self.layer.plan.hosts.get(host as usize).is_some_and(|h| h.router);
-        let config = Config {
-            first_generation: self.rng.next() as u32,
-            routes,
-            router: router.then(|| user.router()),
-            ..Config::new(nid_of(host))
-        };
-        let mut lnet = Lnet::new(config).map_err(|error| format!("{error:?}"))?;
-        user.furnish(&mut lnet);
+        let lnet = self.new_lnet(host, &far, &mut user)?;
+        let specs = self.layer.specs.clone();
         let health_view = HealthView::new(
             ground.arena,
             (host, number),
@@ -199,6 +187,20 @@ impl<'m> World<'m> {
             defect: self.layer.defect,
             ending: false,
         })
+    }
+
+    fn new_lnet(&mut self, host: u32, far: &[u32], user: &mut User<'m>) -> Result<Lnet, String> {
+        let routes = self.routes_of(host, far)?;
+        let router = self.layer.plan.hosts.get(host as usize).is_some_and(|h| h.router);
+        let config = Config {
+            first_generation: self.rng.next() as u32,
+            routes,
+            router: router.then(|| user.router()),
+            ..Config::new(nid_of(host))
+        };
+        let mut lnet = Lnet::new(config).map_err(|error| format!("{error:?}"))?;
+        user.furnish(&mut lnet);
+        Ok(lnet)
     }
 
     /// Next hops to the nodes behind a router.

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use lnd_core::time::Span;
 
-use super::chaos::Own;
+use super::faults::Own;
 use super::host::HostIncarnation;
 use super::oracle::{Defect, Oracle};
 use super::plan::{Plan, Scheduled};
@@ -85,6 +85,10 @@ impl<'m> Layer<'m> for Rails<'m> {
 
     fn pause(&self) -> Span {
         Span::from_millis(u64::from(self.plan.pause_ms))
+    }
+
+    fn is_at_rest(&self, incarnation: &HostIncarnation<'m>) -> bool {
+        incarnation.at_rest()
     }
 
     fn thread(world: &mut World<'m>, host: u32) -> Result<Option<u32>, Violation> {

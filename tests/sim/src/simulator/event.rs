@@ -3,8 +3,8 @@
 
 use super::mailbox::{Frame, Lane};
 
-/// A thing that will happen. Nodes go by their numbers, their links by their places. `S` is what a plan can
-/// schedule, `O` what else happens in one kind of world only.
+/// An event. Hosts go by their numbers, their links by their indices. `S` is what a plan can schedule, `O` is
+/// an event that only one kind of world knows.
 #[derive(Clone, Debug)]
 pub enum Event<S, O> {
     /// A frame of a network reaches its mailbox.
@@ -15,27 +15,27 @@ pub enum Event<S, O> {
     Engine(u32, usize),
     /// A link raises its interrupt.
     Interrupt(u32, usize),
-    /// The node's thread runs.
+    /// The host's thread runs.
     Thread(u32),
-    /// The node's user does something.
+    /// The host's user has a turn.
     User(u32),
-    /// The adversary strikes, or lets go.
+    /// A fault begins or ends.
     Fault(Fault<S>),
-    /// Something of this kind of world.
+    /// An event of this kind of world.
     Own(O),
 }
 
-/// One fault, or its end.
+/// The beginning or the end of a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault<S> {
-    /// A scheduled happening begins.
+    /// A scheduled fault begins.
     Begin(S),
-    /// A link works again: its node, its place.
+    /// A link works again: host, link.
     LinkUp(u32, usize),
-    /// Two numbers of the fabric can talk again.
+    /// Frames between two numbers of the fabric arrive again.
     Joined(u32, u32),
-    /// A dead node is proven dead.
+    /// There is proof that a host is dead.
     Proven(u32),
-    /// A dead node comes back.
+    /// A host restarts.
     Restart(u32),
 }

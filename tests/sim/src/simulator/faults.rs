@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Nodes begin, die and come back, links fail: what the adversary does to every kind of world.
+//! Hosts start, go down and restart, links fail: the faults of every kind of world.
 
 use lnd_core::time::Span;
 use lnd_dma::descriptor::State;
@@ -24,7 +24,7 @@ impl<'m, L: Layer<'m>> World<'m, L> {
         }
     }
 
-    /// Deals a fault.
+    /// Begins or ends a fault.
     pub(super) fn apply(&mut self, fault: Fault<L::Scheduled>) -> Result<(), Violation> {
         match fault {
             Fault::Begin(it) if !self.calm => L::begin(self, it),
@@ -37,10 +37,10 @@ impl<'m, L: Layer<'m>> World<'m, L> {
         Ok(())
     }
 
-    /// A node begins a life.
+    /// A host starts.
     pub(crate) fn start_host(&mut self, host: u32) -> Result<(), Violation> {
         let incarnation = L::new_incarnation(self, host)
-            .map_err(|what| Violation::at(host, format!("birth: {what}")))?;
+            .map_err(|what| Violation::at(host, format!("start: {what}")))?;
         if let Some(place) = self.hosts.get_mut(host as usize) {
             place.incarnation = Some(incarnation);
             place.incarnations += 1;
@@ -54,7 +54,7 @@ impl<'m, L: Layer<'m>> World<'m, L> {
         Ok(())
     }
 
-    /// A node's life ends, now, in whatever state it is. What is left of it.
+    /// An incarnation ends at once, in any state. The incarnation.
     pub(crate) fn mark_dead(&mut self, host: u32) -> Option<L::HostIncarnation> {
         let place = self.hosts.get_mut(host as usize)?;
         let incarnation = place.incarnation.take();
@@ -71,9 +71,8 @@ impl<'m, L: Layer<'m>> World<'m, L> {
         incarnation
     }
 
-    /// A node dies on the spot: driver, engines and user are gone; its memory stays until the next life
-    /// begins, and its peers may be reading it. It is proven dead, and comes back, each at its time. Whether
-    /// it was alive.
+    /// A host dies at once. Driver, engines and user are gone. Its memory stays until it restarts, because its
+    /// peers may be reading it. The proof of its death and its restart are scheduled. Whether it was up.
     pub(crate) fn die(&mut self, host: u32, proven_ms: u32, for_ms: u32) -> bool {
         if self.incarnation(host).is_none() {
             return false;
@@ -94,7 +93,7 @@ impl<'m, L: Layer<'m>> World<'m, L> {
         }
     }
 
-    /// A dead or absent node comes back, as soon as its peers have let go of its memory.
+    /// A host that is down restarts, as soon as no engine of a peer reads its memory.
     fn restart_host(&mut self, host: u32) -> Result<(), Violation> {
         let fabric = self.ground.fabric;
         let places = self.layer.places(host);
@@ -103,7 +102,7 @@ impl<'m, L: Layer<'m>> World<'m, L> {
             return Ok(());
         }
         if self.still_read(host) {
-            // Its engines stop; those who read from here see it.
+            // Its engines have been told to stop; the engines that read from it have to see that.
             self.all().for_each(|other| self.kick(other));
             self.later(ms(1), Fault::Restart(host));
             return Ok(());
@@ -111,7 +110,7 @@ impl<'m, L: Layer<'m>> World<'m, L> {
         self.start_host(host)
     }
 
-    /// Stops a dead node's links; whether a live engine still reads from one.
+    /// Stops the links of a host that is down. Whether an engine of a running host still reads from one.
     fn still_read(&self, host: u32) -> bool {
         let (fabric, slots) = (self.ground.fabric, self.layer.slots());
         let mut read = false;
@@ -126,7 +125,7 @@ impl<'m, L: Layer<'m>> World<'m, L> {
         read
     }
 
-    /// A link works or does not. Those who pull from there look at it, too.
+    /// A link goes up or down. The engines that pull from it have to see that.
     pub(crate) fn set_link(&mut self, host: u32, at: usize, up: bool) {
         let Some(&place) = self.layer.places(host).get(at) else { return };
         if let Some(net) = self.nets.get(place.net) {
@@ -136,7 +135,7 @@ impl<'m, L: Layer<'m>> World<'m, L> {
         self.all().for_each(|other| self.kick(other));
     }
 
-    /// Two numbers of the fabric cannot talk, or can again; they are not told.
+    /// Frames between two numbers of the fabric are lost, or arrive again. No host is notified.
     pub(crate) fn cut(&mut self, a: u32, b: u32, on: bool) {
         for net in self.nets.iter() {
             net.borrow_mut().cut(a, b, on);

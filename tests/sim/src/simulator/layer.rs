@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! What one kind of world adds to the simulator: what a node is, and what can be done to it.
+//! What one kind of world adds to the simulator: what a host consists of, and what else can happen to it.
 
-use lnd_core::id::LinkId;
+use lnd_core::id::{LinkId, Tag};
 use lnd_core::time::{Instant, Span};
 
 use super::book::Book;
@@ -14,7 +14,7 @@ use super::world::World;
 use crate::lnet::Lnet;
 use crate::rng::Rng;
 
-/// When a node's software runs next.
+/// When a host's software runs next.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Turns {
     /// Its thread.
@@ -23,7 +23,7 @@ pub struct Turns {
     pub user_at: Option<Instant>,
 }
 
-/// Where a link is: its number in the fabric, its link there, its network.
+/// Where a link of a host is in the fabric, and on which network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     /// The fabric's number of its node or interface.
@@ -34,11 +34,11 @@ pub struct Place {
     pub net: usize,
 }
 
-/// A living node.
+/// One incarnation of a host, as the simulator sees it.
 pub trait Running<'m> {
     /// How its engines see the fabric.
     type Bus: WatchedBus<'m>;
-    /// What is kept of a life that has ended.
+    /// What is kept of incarnations that have ended.
     type Past: Default;
 
     /// One of its links.
@@ -59,20 +59,23 @@ pub trait Running<'m> {
         recorder: &mut Recorder,
     ) -> bool;
 
-    /// Adds what is to be told of it to what is kept.
+    /// Adds its counts to what is kept.
     fn add_to(&self, past: &mut Self::Past);
 
-    /// Whether a link has remote reads under way, and whether one has an answer.
+    /// What is in the way of rest: the transfer, if it is one, and everything in words.
+    fn blockers(&self) -> (Option<Tag>, String);
+
+    /// Whether a link has remote reads under way, and whether one of them has its answer.
     fn reads(&self, _at: usize) -> (bool, bool) {
         (false, false)
     }
 
-    /// Until when thread and user stand still, if they do.
+    /// Until when thread and user do not run, if they do not.
     fn stands_still(&self, _now: Instant) -> Option<Instant> {
         None
     }
 
-    /// Before its user has an idea: whether it may have one.
+    /// Called before each turn of its user. Whether the user begins a request in it.
     fn may_act(&mut self, _now: Instant, traffic: bool) -> bool {
         traffic
     }
@@ -80,30 +83,39 @@ pub trait Running<'m> {
 
 /// A kind of world.
 pub trait Layer<'m>: Sized {
-    /// A living node of it.
+    /// A running host.
     type HostIncarnation: Running<'m>;
     /// What its plans schedule.
     type Scheduled: Clone;
     /// What else happens in it.
     type Own: Clone;
 
-    /// All other engines are looked at after every step of one, not only after one that has moved something.
+    /// After every step of an engine the other hosts' engines are checked for work, not only after a step
+    /// that has moved something.
     const LOOKS_OFTEN: bool;
-    /// Users go on when there is no traffic: they give up what is overdue.
+    /// Users have turns without traffic, too: they give up what is overdue.
     const USERS_STAY: bool;
 
-    /// Where the links of a node are.
+    /// The links of a host.
     fn places(&self, host: u32) -> Vec<Place>;
-    /// The node to which a number of the fabric belongs.
+    /// The host to which a number of the fabric belongs.
     fn host_of(&self, number: u32) -> Option<u32>;
     /// How fast the engine of a link is.
     fn pace(&self, host: u32, at: usize) -> Pace;
     /// Descriptors of each link.
     fn slots(&self) -> u32;
-    /// Average time between two ideas of a user.
+    /// Average time between two turns of a user.
     fn pause(&self) -> Span;
 
-    /// How long it takes until something that waits is looked at.
+    /// Whether nothing of a host is under way and everything is in service.
+    fn is_at_rest(&self, incarnation: &Self::HostIncarnation) -> bool;
+
+    /// The host that does not keep to the protocol, if there is one.
+    fn lawless(&self) -> Option<u32> {
+        None
+    }
+
+    /// Time until a thread, an interrupt or an engine runs that has to.
     fn latency(rng: &mut Rng) -> Span {
         Span::from_nanos(200 + rng.below(10_000))
     }
@@ -113,12 +125,12 @@ pub trait Layer<'m>: Sized {
         16
     }
 
-    /// Whether the end of a message is told by the thread, else by an interrupt.
+    /// Whether the thread reports the end of a message to the driver, else an interrupt.
     fn notified_by_thread(_rng: &mut Rng) -> bool {
         true
     }
 
-    /// Until when a node does not run at all, if it does not.
+    /// Until when no software of a host runs, if it does not.
     fn paused(&self, _host: Option<&Self::HostIncarnation>, _now: Instant) -> Option<Instant> {
         None
     }
@@ -126,40 +138,40 @@ pub trait Layer<'m>: Sized {
     /// The time has changed.
     fn on_time(&mut self, _now: Instant) {}
 
-    /// Has the engines of a node work that is none of the simulator's. Whether it is one.
+    /// Schedules the engines of a host that this layer simulates itself. Whether the host is one.
     fn kick_own(_world: &mut World<'m, Self>, _host: u32) -> bool {
         false
     }
 
-    /// A frame lies in a mailbox of a node.
+    /// A frame has arrived in a mailbox of a host.
     fn on_frame(world: &mut World<'m, Self>, _net: usize, lane: Lane) {
         if let Some(host) = world.layer.host_of(lane.to) {
             world.wake(host);
         }
     }
 
-    /// A node's thread runs; the node, if it still meant something.
+    /// A host's thread runs. The host, unless the event was out of date.
     ///
     /// # Errors
     /// A broken rule.
     fn thread(world: &mut World<'m, Self>, host: u32) -> Result<Option<u32>, Violation>;
 
-    /// A node's user has had its idea.
+    /// The end of a turn of a host's user.
     fn after_idea(_world: &mut World<'m, Self>, _host: u32) {}
 
-    /// Something of this kind of world happens; the node that it has touched.
+    /// An event that only this kind of world knows. The host that it has changed.
     ///
     /// # Errors
     /// A broken rule.
     fn own(world: &mut World<'m, Self>, event: Self::Own) -> Result<Option<u32>, Violation>;
 
-    /// A scheduled happening begins.
+    /// A scheduled event begins.
     fn begin(world: &mut World<'m, Self>, it: Self::Scheduled);
 
     /// A link works again.
     fn link_up(world: &mut World<'m, Self>, host: u32, at: usize);
 
-    /// A node begins a life.
+    /// A host starts.
     ///
     /// # Errors
     /// In words.
@@ -168,31 +180,31 @@ pub trait Layer<'m>: Sized {
         host: u32,
     ) -> Result<Self::HostIncarnation, String>;
 
-    /// A node's life has ended.
+    /// An incarnation of a host has ended.
     fn forget(_world: &mut World<'m, Self>, _host: u32) {}
 
-    /// Checks everything that the last step at a node may have broken.
+    /// Checks every rule that the last step of a host may have broken.
     ///
     /// # Errors
     /// A broken rule.
     fn check(world: &mut World<'m, Self>, host: u32) -> Result<(), Violation>;
 }
 
-/// A node over all its lives.
+/// A host, over all its incarnations.
 #[derive(Debug)]
 pub struct Host<N, P> {
-    /// The present life; `None`: dead or away.
+    /// The present one; `None`: the host is down.
     pub incarnation: Option<N>,
-    /// Lives begun.
+    /// Incarnations started.
     pub incarnations: u32,
     /// Its trace.
     pub recorder: Recorder,
-    /// What is kept of former lives.
+    /// What is kept of former ones.
     pub past: P,
 }
 
 impl<N, P: Default> Host<N, P> {
-    /// A node that was never alive.
+    /// A host that has not started.
     pub fn new() -> Self {
         Self {
             incarnation: None,
@@ -209,7 +221,7 @@ impl<N, P: Default> Default for Host<N, P> {
     }
 }
 
-/// Has a user do something of its own accord.
+/// A user begins requests of its own.
 pub(super) fn act<'m>(
     incarnation: &mut impl Running<'m>,
     now: Instant,

@@ -1,6 +1,18 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! What every simulated world is made of: time, the network, users, the adversary, the search for the
-//! smallest plan that fails. `world/` and `rails/` add what their nodes are.
+//! The simulator: hosts in virtual time, one thread, one seed.
+//!
+//! ```text
+//!   world/: Links       rails/: Rails          layers: what a host consists of, its oracles, its plan
+//!         └──────┬────────────┘
+//!                │ Layer, Running, FaultPlan
+//!   world.rs   clock and queue: one event after another, the rules checked after each
+//!   turns.rs   engines, interrupts, ends of messages, users       device.rs   one engine
+//!   faults.rs  hosts start, go down, restart; links fail          phases.rs   requests, rest, report
+//!   network.rs mailboxes between hosts, and what the adversary does to frames (injected_fault.rs)
+//!   plan.rs    what all plans have in common                      shrink.rs   the smallest one that fails
+//! ```
+//!
+//! The same seed and the same plan give the same run.
 
 pub mod adversary;
 pub mod book;
@@ -15,6 +27,7 @@ pub mod layer;
 pub mod mailbox;
 pub mod memory;
 pub mod network;
+pub mod phases;
 pub mod plan;
 pub mod queue;
 pub mod shrink;
@@ -25,6 +38,7 @@ pub mod user;
 pub mod world;
 
 pub use fail::Failure;
+pub use phases::Facts;
 pub use plan::{FaultPlan, PlanError};
 pub use shrink::Shrunk;
 pub use world::World;

@@ -9,7 +9,7 @@ use super::layer::{act, Layer, Running};
 use super::world::World;
 
 impl<'m, L: Layer<'m>> World<'m, L> {
-    /// Has a node's engines work soon, if their doorbells were rung or something has come back.
+    /// Schedules the engines of a host that have something new to do.
     pub(crate) fn kick(&mut self, host: u32) {
         if L::kick_own(self, host) {
             return;
@@ -52,7 +52,7 @@ impl<'m, L: Layer<'m>> World<'m, L> {
         if answered {
             self.wake(host);
         }
-        // What the engine gives back to others is theirs to see.
+        // Its peers' engines have to see what it has given back.
         if worked.moved || L::LOOKS_OFTEN {
             self.all().filter(|&other| other != host).for_each(|other| self.kick(other));
         }
@@ -92,7 +92,7 @@ impl<'m, L: Layer<'m>> World<'m, L> {
         Some(host)
     }
 
-    /// A short message has ended: told by an interrupt or by the thread.
+    /// A short message has ended. An interrupt or the thread reports it to the driver.
     pub(super) fn sent(&mut self, net: usize, number: u64) -> Option<u32> {
         let now = self.now;
         let by_thread = L::notified_by_thread(&mut self.rng);
@@ -113,7 +113,7 @@ impl<'m, L: Layer<'m>> World<'m, L> {
         Some(host)
     }
 
-    /// A node's user has an idea, or gives something up.
+    /// A host's user has a turn.
     pub(super) fn user(&mut self, host: u32) -> Option<u32> {
         let (now, traffic, incarnations) = (self.now, self.traffic, self.incarnations());
         let pause = self.layer.pause().as_nanos();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! The world: time, one event after another, one seed. It knows nodes by their links, their turns and their
-//! users; what else they are is its layer's.
+//! The world: one thread, virtual time, one event after another, one seed. It knows the links, the turns and the
+//! user of each host. Everything else of a host is its layer's.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -16,7 +16,6 @@ use super::mailbox::Post;
 use super::network::Network;
 use super::queue::Queue;
 use super::tally::{Mixer, Tally};
-use super::user::Preference;
 use crate::fabric::{Fabric, Mapping, Shape};
 use crate::node::Arena;
 use crate::rng::Rng;
@@ -46,13 +45,13 @@ pub fn on_ground<R>(shape: Shape, run: impl FnOnce(Ground<'_>) -> R) -> Result<R
 /// The short-message networks.
 pub type Networks<'m> = Rc<[Rc<RefCell<Network<'m>>>]>;
 
-/// A node over all its lives, and what is kept of them.
+/// A host of a kind of world.
 pub type HostOf<'m, L> = Host<
     <L as Layer<'m>>::HostIncarnation,
     <<L as Layer<'m>>::HostIncarnation as Running<'m>>::Past,
 >;
 
-/// A happening of a world.
+/// An event of a kind of world.
 pub type EventOf<'m, L> = Event<<L as Layer<'m>>::Scheduled, <L as Layer<'m>>::Own>;
 
 /// The world.
@@ -95,7 +94,7 @@ pub struct Beginning<'m> {
 }
 
 impl<'m, L: Layer<'m>> World<'m, L> {
-    /// A world of `hosts` nodes that are not alive yet.
+    /// A world of `hosts` hosts, none of which has started.
     pub fn new(it: Beginning<'m>, hosts: u32, layer: L) -> Self {
         Self {
             ground: it.ground,
@@ -120,12 +119,12 @@ impl<'m, L: Layer<'m>> World<'m, L> {
         0..self.hosts.len() as u32
     }
 
-    /// A living node.
+    /// The incarnation of a host that is up.
     pub(crate) fn incarnation(&mut self, host: u32) -> Option<&mut L::HostIncarnation> {
         self.hosts.get_mut(host as usize)?.incarnation.as_mut()
     }
 
-    /// A living node, to be looked at.
+    /// The incarnation of a host that is up, shared.
     pub(crate) fn alive(&self, host: u32) -> Option<&L::HostIncarnation> {
         self.hosts.get(host as usize)?.incarnation.as_ref()
     }
@@ -135,17 +134,17 @@ impl<'m, L: Layer<'m>> World<'m, L> {
         self.hosts.iter().map(|host| host.incarnations).collect()
     }
 
-    /// Until when a node does not run at all, if it does not.
+    /// Until when no software of a host runs, if it does not.
     pub(crate) fn paused(&self, host: u32) -> Option<Instant> {
         self.layer.paused(self.alive(host), self.now)
     }
 
-    /// How long it takes until something that waits is looked at.
+    /// Time until a thread, an interrupt or an engine runs that has to.
     pub(super) fn latency(&mut self) -> Span {
         L::latency(&mut self.rng)
     }
 
-    /// Has a node's thread run soon.
+    /// Schedules a host's thread.
     pub(crate) fn wake(&mut self, host: u32) {
         let at = self.now.after(self.latency());
         self.run_thread_at(host, at);
@@ -190,7 +189,7 @@ impl<'m, L: Layer<'m>> World<'m, L> {
         }
     }
 
-    /// What the networks have arranged.
+    /// Takes over what the networks have scheduled.
     fn collect(&mut self) {
         for (number, net) in self.nets.clone().iter().enumerate() {
             let posts = std::mem::take(&mut net.borrow_mut().posts);
@@ -208,7 +207,7 @@ impl<'m, L: Layer<'m>> World<'m, L> {
         }
     }
 
-    /// Takes one event; the node that it has touched, if it still meant something.
+    /// Handles one event. The host that it has changed, unless the event was out of date.
     fn take(&mut self, event: EventOf<'m, L>) -> Result<Option<u32>, Violation> {
         match event {
             Event::Frame(net, lane, frame) => {
@@ -230,52 +229,14 @@ impl<'m, L: Layer<'m>> World<'m, L> {
         }
     }
 
-    /// Arranges a fault.
+    /// Schedules the beginning or the end of a fault.
     pub(crate) fn later(&mut self, after: Span, fault: Fault<L::Scheduled>) {
         self.queue.push(self.now.after(after), Event::Fault(fault));
     }
 
-    /// Arranges something of this kind of world.
+    /// Schedules an event of this kind of world.
     pub(crate) fn own_later(&mut self, after: Span, event: L::Own) {
         self.queue.push(self.now.after(after), Event::Own(event));
-    }
-
-    /// Has a node's user begin a request; its number.
-    pub(crate) fn ask(&mut self, from: u32, preference: Preference) -> Option<u64> {
-        let (now, incarnations) = (self.now, self.incarnations());
-        let incarnation = self.hosts.get_mut(from as usize)?.incarnation.as_mut()?;
-        let (user, lnet) = incarnation.user();
-        user.begin(lnet, now, &mut self.book, &incarnations, preference)
-    }
-
-    /// Lets time pass until the given requests are over. Whether they are, within `patience`.
-    pub(crate) fn all_over(&mut self, numbers: &[u64], patience: Span) -> Result<bool, Violation> {
-        let bound = self.now.after(patience);
-        let over = |w: &Self| numbers.iter().all(|&n| w.book.get(n).is_some_and(|r| r.over));
-        self.run_until(bound, over)
-    }
-
-    /// Whether the memory oracle has everything back from a node.
-    pub(crate) fn nothing_lent(&self, host: u32) -> Result<(), Violation> {
-        match self.ground.fabric.oracle().outstanding(host) {
-            0 => Ok(()),
-            leases => {
-                let what = format!("INV-2: at rest, and {leases} pages are still lent");
-                Err(Violation::at(host, what))
-            }
-        }
-    }
-
-    /// The hash over everything that has happened.
-    pub(crate) fn whole_hash(&self) -> u64 {
-        let mut hash = self.hash;
-        self.nets.iter().for_each(|net| hash.add(net.borrow().hash.value()));
-        for host in &self.hosts {
-            let (trace, entries) = host.recorder.hash();
-            hash.add(trace);
-            hash.add(entries);
-        }
-        hash.value()
     }
 
     /// A rule was broken, with everything needed to see it again.

@@ -5,7 +5,8 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use lnd_core::counters::Counters;
-use lnd_core::id::{LinkId, Nid};
+use lnd_core::driver::Blocker;
+use lnd_core::id::{LinkId, Nid, Tag};
 use lnd_core::time::{Instant, Span};
 use lnd_shortmsg::wire::DecodeCounters;
 
@@ -150,6 +151,14 @@ impl<'m> Running<'m> for HostIncarnation<'m> {
         past.counters.merge(&self.all_counters());
         past.forwarded += self.node.lnet.ledger().forwarded;
         past.refused.merge(self.node.receiver().errors());
+    }
+
+    fn blockers(&self) -> (Option<Tag>, String) {
+        let tag = match self.node.driver.blocker(0) {
+            Some(Blocker::Transfer { tag, .. } | Blocker::Unreported { tag }) => Some(tag),
+            _ => None,
+        };
+        (tag, super::checks::blockers(self))
     }
 
     fn stands_still(&self, now: Instant) -> Option<Instant> {

@@ -12,13 +12,15 @@
 //!
 //! A run has five parts: traffic with faults; calm, in which everything must come to rest; every node
 //! reaches every other; what the two ends of each PUT believe is compared; everybody shuts down. The
-//! same options give the same run, down to the hash over every transition. See `docs/simulator.md`.
+//! same options give the same run, down to the hash over every transition. See `docs/simulator.md`. The clock,
+//! the queue and what hosts of all worlds do is `simulator/`; here is what a host with one driver over several
+//! links consists of, its oracles, and what a seed draws.
 
 pub(crate) mod byzantine;
-mod chaos;
 mod checks;
 mod connections;
 mod defect;
+mod faults;
 pub(crate) mod incarnation;
 mod phases;
 mod plan;
@@ -28,7 +30,7 @@ mod start;
 mod summary;
 mod swarm;
 mod sweep;
-mod turn;
+mod thread;
 #[allow(clippy::module_inception)]
 mod world;
 

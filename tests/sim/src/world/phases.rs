@@ -32,65 +32,33 @@ impl World<'_> {
         self.come_to_rest()?;
         self.all_seen()?;
         self.reach_everybody()?;
-        self.compare_ends()?;
+        self.compare_ends(|world, record| {
+            let begun = world.hosts.get(record.to as usize).map_or(0, |host| host.incarnations);
+            record.check_arrival(begun)
+        })?;
         self.bystanders_end_well()?;
         self.all_seen()?;
         self.end_all()?;
         Ok(self.summary(seed))
     }
 
-    /// Without faults and without new work everything ends.
+    /// Without faults and without new work everything ends, and nothing is left.
     fn come_to_rest(&mut self) -> Result<(), Violation> {
-        let bound = self.now.after(self.layer.setup.patience());
-        let (lawless, goes_on) = (self.layer.setup.lawless(), self.goes_on());
-        let resting = |world: &Self| {
-            let silent = world.layer.net.borrow().nothing_under_way(lawless);
-            silent
-                && world
-                    .honest()
-                    .all(|(_, h)| h.incarnation.as_ref().is_some_and(|l| l.at_rest(goes_on)))
-        };
-        if !self.run_until(bound, resting)? {
-            return Err(self.restless());
-        }
+        self.rest(self.layer.setup.patience())?;
+        let goes_on = self.layer.goes_on().is_some();
         for node in self.all() {
-            if goes_on.is_some() {
-                // It keeps something of theirs busy at any time.
+            // A byzantine node that goes on keeps something of the others busy at any time.
+            if goes_on {
                 self.check_counters(node)?;
-                continue;
-            }
-            self.nothing_lent(node)?;
-            self.check_counters(node)?;
-            if let Some(incarnation) = self.incarnation(node) {
-                super::checks::clean(incarnation).map_err(|what| Violation::at(node, what))?;
+            } else {
+                self.nothing_lent(node)?;
+                self.check_counters(node)?;
+                if let Some(incarnation) = self.incarnation(node) {
+                    super::checks::clean(incarnation).map_err(|what| Violation::at(node, what))?;
+                }
             }
         }
         Ok(())
-    }
-
-    fn restless(&self) -> Violation {
-        let goes_on = self.goes_on();
-        for (node, host) in self.honest() {
-            match &host.incarnation {
-                None => {
-                    return Violation::at(node, "INV-15: liveness: the node does not come back")
-                }
-                Some(incarnation) if !incarnation.at_rest(goes_on) => {
-                    let why = super::checks::blockers(incarnation);
-                    let tag = match incarnation.node.driver.blocker(0) {
-                        Some(
-                            lnd_core::driver::Blocker::Transfer { tag, .. }
-                            | lnd_core::driver::Blocker::Unreported { tag },
-                        ) => Some(tag),
-                        _ => None,
-                    };
-                    let what = format!("INV-15: liveness: the node does not come to rest: {why}");
-                    return Violation { what, node: Some(node), tag };
-                }
-                Some(_) => {}
-            }
-        }
-        Violation::whole("INV-15: liveness: a message is under way for ever")
     }
 
     /// Every node reaches every other: first after as many attempts as it takes to find out what
@@ -167,19 +135,6 @@ impl World<'_> {
         seen.map_err(|it| Violation { what: it.what, node: Some(it.node), tag: it.tag })
     }
 
-    /// Holds against each other what senders and destinations believe.
-    fn compare_ends(&self) -> Result<(), Violation> {
-        for (number, record) in self.book.records().filter(|(_, r)| self.book.trusts(r.to)) {
-            let incarnations =
-                self.hosts.get(record.to as usize).map_or(0, |host| host.incarnations);
-            record
-                .check()
-                .and_then(|()| record.check_arrival(incarnations))
-                .map_err(|what| Violation::at(record.from, format!("PUT {number}: {what}")))?;
-        }
-        Ok(())
-    }
-
     /// Everybody shuts down, one after another or all at once.
     fn end_all(&mut self) -> Result<(), Violation> {
         let together = self.rng.below(2) == 0;
@@ -222,17 +177,10 @@ impl World<'_> {
         let mut refused = DecodeCounters::new();
         self.hosts.iter().for_each(|host| refused.merge(&host.past.refused));
         Summary {
-            seed,
+            facts: self.facts(seed),
             links: self.layer.setup.links,
             routed: self.layer.setup.routed,
-            steps: self.step,
-            ended: self.now,
-            hash: self.whole_hash(),
-            requests: self.book.next_number(),
-            answered: self.book.records().filter(|(_, r)| r.answered).count() as u64,
-            delivered: self.book.records().filter(|(_, r)| r.delivered).count() as u64,
             beside: self.bystanders().filter(|(_, r)| r.answered).count() as u64,
-            faults: self.tally.counts(),
             nodes,
             counters,
             refused,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Nodes come and go: birth, death, and the end in good order.
+//! A host of this kind starts, and ends in good order.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 //! What a good run tells.
 
-use std::collections::BTreeMap;
 use std::fmt;
+use std::ops::Deref;
 
 use lnd_core::counters::{Counter, Counters};
-use lnd_core::time::Instant;
 use lnd_shortmsg::wire::DecodeCounters;
 
 use crate::node::Stats;
 use crate::simulator::fail::Seconds;
+use crate::simulator::Facts;
 
 /// One node, over all its lives.
 #[derive(Clone, Debug)]
@@ -29,28 +29,14 @@ pub struct NodeSummary {
 /// A run in which nothing was broken.
 #[derive(Clone, Debug)]
 pub struct Summary {
-    /// The seed.
-    pub seed: u64,
+    /// What every run tells.
+    pub facts: Facts,
     /// Links of each node.
     pub links: u32,
     /// Node 1 was a router.
     pub routed: bool,
-    /// Steps taken.
-    pub steps: u64,
-    /// The virtual time at the end.
-    pub ended: Instant,
-    /// The hash over everything that happened: the same for the same seed and options.
-    pub hash: u64,
-    /// PUTs and GETs begun.
-    pub requests: u64,
-    /// Of these: ACK or data came back.
-    pub answered: u64,
-    /// PUTs that were delivered OK, each byte checked.
-    pub delivered: u64,
     /// Requests that were answered between nodes whose connections did not fail, where nothing else did.
     pub beside: u64,
-    /// Faults injected.
-    pub faults: BTreeMap<&'static str, u64>,
     /// The nodes.
     pub nodes: Vec<NodeSummary>,
     /// All counters of all nodes.
@@ -59,6 +45,14 @@ pub struct Summary {
     pub refused: DecodeCounters,
     /// The node that kept to nothing.
     pub byzantine: Option<u32>,
+}
+
+impl Deref for Summary {
+    type Target = Facts;
+
+    fn deref(&self) -> &Facts {
+        &self.facts
+    }
 }
 
 impl Summary {

@@ -50,7 +50,7 @@ impl Totals {
         self.stats.merge(&summary.stats());
         self.counters.merge(&summary.counters);
         self.refused.merge(&summary.refused);
-        for (what, count) in summary.faults {
+        for (what, count) in summary.facts.faults {
             *self.faults.entry(what).or_default() += count;
         }
     }

@@ -5,15 +5,16 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use lnd_core::driver::Blocker;
-use lnd_core::id::LinkId;
+use lnd_core::id::{LinkId, Nid};
 use lnd_core::time::{Instant, Span};
 
 use super::byzantine::Byzantine;
-use super::chaos::Own;
 use super::defect::Defect;
+use super::faults::Own;
 use super::incarnation::HostIncarnation;
 use super::plan::Scheduled;
 use super::setup::Setup;
+use crate::fabric::nid_of;
 use crate::node::{DeliveryOracle, Tracking};
 use crate::rng::Rng;
 use crate::simulator::book::Book;
@@ -37,7 +38,7 @@ pub struct Links<'m> {
     pub(super) keep_rates: Rc<Cell<(u32, u32)>>,
     /// Follows every message from end to end.
     pub(super) tracking: Option<Tracking>,
-    /// The node that keeps to nothing.
+    /// The byzantine node.
     pub(super) byzantine: Option<Byzantine<'m>>,
     /// Decides what slow hosts do.
     pub(super) host_rng: Rng,
@@ -46,7 +47,7 @@ pub struct Links<'m> {
 /// The world.
 pub type World<'m> = crate::simulator::World<'m, Links<'m>>;
 
-/// A world in which nobody lives yet.
+/// A world in which no host has started.
 pub fn begin<'m>(
     ground: Ground<'m>,
     setup: Setup,
@@ -129,6 +130,14 @@ impl<'m> Layer<'m> for Links<'m> {
         } else {
             Span::from_nanos(200 + rng.below(10_000))
         }
+    }
+
+    fn is_at_rest(&self, incarnation: &HostIncarnation<'m>) -> bool {
+        incarnation.at_rest(self.goes_on())
+    }
+
+    fn lawless(&self) -> Option<u32> {
+        self.setup.lawless()
     }
 
     fn interrupt_budget(rng: &mut Rng) -> u32 {
@@ -227,5 +236,13 @@ impl World<'_> {
         });
         incarnation.node.driver.ring();
         self.wake(lane.to);
+    }
+}
+
+impl Links<'_> {
+    /// The byzantine node, if it goes on although the faults have ended.
+    pub(super) fn goes_on(&self) -> Option<Nid> {
+        let rates = self.setup.plan.byzantine.filter(|rates| rates.goes_on)?;
+        Some(nid_of(rates.node))
     }
 }

@@ -16,8 +16,8 @@ use crate::simulator::adversary::Adversary;
 use crate::simulator::device::Device;
 use crate::simulator::event::Event;
 use crate::simulator::fail::Violation;
-use crate::world::chaos::Own;
 use crate::world::defect::Wire;
+use crate::world::faults::Own;
 use crate::world::world::World;
 
 /// One link.

@@ -22,10 +22,9 @@ use lnd_core::message::Lane as Kind;
 use lnd_core::time::{Instant, Span};
 use lnd_shortmsg::wire::layout::{class, kind};
 
-use super::chaos::Own;
+use super::faults::Own;
 use super::incarnation::Host;
 use super::world::World;
-use crate::fabric::nid_of;
 use crate::rng::Rng;
 use crate::simulator::event::Event;
 use crate::simulator::fail::Violation;
@@ -132,15 +131,9 @@ impl<'m> World<'m> {
         all.filter(move |&(node, _)| Some(node) != lawless)
     }
 
-    /// The byzantine node, if it goes on although the faults have ended.
-    pub(super) fn goes_on(&self) -> Option<lnd_core::id::Nid> {
-        let rates = self.layer.setup.plan.byzantine.filter(|rates| rates.goes_on)?;
-        Some(nid_of(rates.node))
-    }
-
     /// The byzantine node takes its place.
     pub(super) fn begin_byzantine(&mut self, node: u32) -> Result<(), Violation> {
-        let fail = |what: String| Violation::at(node, format!("birth: {what}"));
+        let fail = |what: String| Violation::at(node, format!("start: {what}"));
         let Some(rates) = self.layer.setup.plan.byzantine else { return Ok(()) };
         let (incarnation, engine_refs) = self.take_place(node).map_err(fail)?;
         let byzantine = Byzantine {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! Links fail, nodes die, alarms are false: the adversary's blows against the world.
+//! What a plan can do to a host of this kind, and the rates of the moment.
 
 use lnd_core::id::LinkId;
 use lnd_core::sync::Ordering;
@@ -136,20 +136,7 @@ impl World<'_> {
                 self.own_later(ms(it.for_ms), Own::RegistersBack(node, link));
             }
             What::Scribble => self.scribble(node, link),
-            What::Pause => {
-                let until = self.now.after(ms(it.for_ms));
-                if let Some(incarnation) = self.incarnation(node) {
-                    incarnation.paused = incarnation.paused.max(until);
-                    self.tally.count("pauses");
-                }
-            }
-            What::Freeze => {
-                let until = self.now.after(ms(it.for_ms));
-                if let Some(incarnation) = self.incarnation(node) {
-                    incarnation.frozen = until;
-                    self.tally.count("freezes");
-                }
-            }
+            What::Pause | What::Freeze => self.stand_still(it),
             What::Partition => {
                 let Some(peer) = it.peer else { return };
                 self.tally.count("partitions");
@@ -159,7 +146,20 @@ impl World<'_> {
         }
     }
 
-    /// A node dies, and the others are told, if they are.
+    /// A node's software, or only its thread and its user, do not run for a while.
+    fn stand_still(&mut self, it: Scheduled) {
+        let until = self.now.after(ms(it.for_ms));
+        let Some(incarnation) = self.incarnation(it.node) else { return };
+        if it.what == What::Pause {
+            incarnation.paused = incarnation.paused.max(until);
+            self.tally.count("pauses");
+        } else {
+            incarnation.frozen = until;
+            self.tally.count("freezes");
+        }
+    }
+
+    /// A node dies. Its peers are notified, if the plan says so.
     fn node_dies(&mut self, it: Scheduled) {
         if !self.die(it.node, it.proven_ms, it.for_ms) {
             return;

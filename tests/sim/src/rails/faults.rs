@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! What plans do to interfaces and nodes at a time of its own.
+//! What a plan can do to interfaces and hosts.
 
 use super::plan::{Scheduled, What};
 use super::world::World;

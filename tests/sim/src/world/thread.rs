@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-//! The turns of a node's thread and of its user.
+//! The turns of a host's thread.
 
 use lnd_core::time::Span;
 
