@@ -79,7 +79,7 @@ fn begin(host: &Host, number: u32) -> (Land, *mut lnd_soft_node) {
 }
 
 #[test]
-fn a_life_from_c() {
+fn an_incarnation_from_c() {
     let host = host();
     let (a_memory, a) = begin(&host, 0);
     let (b_memory, b) = begin(&host, 1);
