@@ -8,9 +8,11 @@ use lnd_core::link::Quiesced;
 use lnd_core::ports::{Bd, Completion, Completions, Engine, PostError, Returned};
 use lnd_core::time::Instant;
 use lnd_dma::driver::{CompletionQueue, MmioEngine, Nodes};
-use lnd_dma::memory::{LinkGeometry, LayoutError, LinkMemory};
+use lnd_dma::memory::{LayoutError, LinkGeometry, LinkMemory};
 use lnd_dma::regs::{Register, RegisterAccess};
-use lnd_dma::soft::{BusFault, Fabric, Faults, BusAddress, Progress, Settings, SoftEngine, CompletionFault};
+use lnd_dma::soft::{
+    BusAddress, BusFault, CompletionFault, Fabric, Faults, Progress, Settings, SoftEngine,
+};
 
 use crate::ports::{ask, show, yes, Foreign};
 

@@ -5,12 +5,12 @@ use core::mem::MaybeUninit;
 
 use lnd_core::config::{Config, ConfigError};
 use lnd_core::driver::{
-    Arrival, Blocker, Broken, IrqHandle, Driver, Reply, Identity, Inbound, Interrupt, Receive,
-    Received, RecvError, Refused, Report, Request, RunState, Served, Submitted, RxRequest,
+    Arrival, Blocker, Broken, Driver, Identity, Inbound, Interrupt, IrqHandle, Receive, Received,
+    RecvError, Refused, Reply, Report, Request, RunState, RxRequest, Served, Submitted,
 };
 use lnd_core::id::{LinkId, Nid, PeerId, Tag};
 use lnd_core::link::LinkState;
-use lnd_core::message::{Envelope, Message, PullReady, NakReason};
+use lnd_core::message::{Envelope, Message, NakReason, PullReady};
 use lnd_core::peer::HelloState;
 use lnd_core::ports::Sent;
 use lnd_core::time::{Instant, Span};
@@ -113,7 +113,12 @@ pub fn lnd_bare_give<'f>(
 }
 
 #[no_mangle]
-pub fn lnd_bare_refuse(node: &mut Node<'_>, now: Instant, rx_request: RxRequest<'_>, why: NakReason) {
+pub fn lnd_bare_refuse(
+    node: &mut Node<'_>,
+    now: Instant,
+    rx_request: RxRequest<'_>,
+    why: NakReason,
+) {
     node.refuse(now, rx_request, why);
 }
 

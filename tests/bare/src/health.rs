@@ -13,8 +13,8 @@ use lnd_health::reconnect::Connected;
 use lnd_health::select::{Match, NoPath, Rule};
 use lnd_health::tracker::Tracker;
 use lnd_health::{
-    effect, refusal_of_errno, HealthConfig, Health, HealthValue, NiId, Number, Object, PeerId, PeerNiId,
-    ProbeKind, ProbeKinds, Profile, RouteId, Stamp, Trial, WindowCheck,
+    effect, refusal_of_errno, Health, HealthConfig, HealthValue, NiId, Number, Object, PeerId,
+    PeerNiId, ProbeKind, ProbeKinds, Profile, RouteId, Stamp, Trial, WindowCheck,
 };
 
 /// One cell of the effects' table, and a decrement.

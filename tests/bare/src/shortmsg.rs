@@ -3,7 +3,7 @@
 
 use lnd_core::message::{Envelope, Message};
 use lnd_shortmsg::dispatch::{transmit, transmit_inline, Receiver, Sender, TransmitError};
-use lnd_shortmsg::mailbox::{spsc, Consumer, Fault, MailboxGeometry, Line, RegionError};
+use lnd_shortmsg::mailbox::{spsc, Consumer, Fault, Line, MailboxGeometry, RegionError};
 use lnd_shortmsg::wire::{encode, Checksum, DecodeError, EncodeError, Frame, Wire};
 
 #[no_mangle]

@@ -24,7 +24,7 @@
 
 use lnd_core::sync::Ordering;
 use lnd_dma::descriptor::{Content, Descriptor, Flags, Own, State};
-use lnd_dma::regs::{ErrorBits, ControlBits, Register, RegisterAccess, StatusBits};
+use lnd_dma::regs::{ControlBits, ErrorBits, Register, RegisterAccess, StatusBits};
 
 use crate::side::{Moving, Side};
 use crate::zdma;

@@ -4,7 +4,7 @@
 use core::cell::UnsafeCell;
 
 use lnd_core::counters::Counters;
-use lnd_core::driver::{IrqHandle, Interrupt};
+use lnd_core::driver::{Interrupt, IrqHandle};
 use lnd_core::sync::{AtomicU32, Ordering};
 use lnd_core::time::Instant;
 use lnd_dma::driver::CompletionQueue;

@@ -8,7 +8,7 @@ use lnd_core::sync::Ordering;
 use lnd_dma::completion;
 use lnd_dma::descriptor::{Content, Own, State};
 use lnd_dma::memory::LinkMemory;
-use lnd_dma::regs::{ErrorBits, ControlBits, LinkBits, Register, RegisterAccess, StatusBits};
+use lnd_dma::regs::{ControlBits, ErrorBits, LinkBits, Register, RegisterAccess, StatusBits};
 use lnd_fw::memory::Window;
 
 use crate::zdma::Channel;

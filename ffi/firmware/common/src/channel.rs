@@ -9,7 +9,7 @@ use lnd_dma::memory::LinkMemory;
 use lnd_dma::regs::{LinkBits, Register, RegisterAccess};
 use lnd_shortmsg::dispatch::transmit;
 use lnd_shortmsg::mailbox::spsc::{self, Producer};
-use lnd_shortmsg::mailbox::{Consumer, MailboxGeometry, Line};
+use lnd_shortmsg::mailbox::{Consumer, Line, MailboxGeometry};
 use lnd_shortmsg::wire::{Checksum, Wire};
 
 /// What frames look like: a mailbox has one writer.

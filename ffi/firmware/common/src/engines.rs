@@ -9,7 +9,7 @@ use lnd_core::sync::{AtomicU32, Ordering};
 use lnd_core::time::{Instant, Span};
 use lnd_dma::driver::Nodes;
 use lnd_dma::memory::LinkMemory;
-use lnd_dma::soft::{BusFault, Fabric, Faults, BusAddress, Settings, SoftEngine, CompletionFault};
+use lnd_dma::soft::{BusAddress, BusFault, CompletionFault, Fabric, Faults, Settings, SoftEngine};
 
 use crate::memory::Window;
 use crate::node::{nid, LINK};
@@ -58,7 +58,9 @@ impl Switches {
     /// Whether a node's engine has stopped for ever: it touches nothing any more.
     pub fn is_dead(&self, node: u32) -> bool {
         // Acquire: partner is the Release in `Engines::step`; what the engine has moved is seen.
-        self.incarnations.get(node as usize).is_some_and(|incarnation| incarnation.load(Ordering::Acquire) == DEAD)
+        self.incarnations
+            .get(node as usize)
+            .is_some_and(|incarnation| incarnation.load(Ordering::Acquire) == DEAD)
     }
 }
 
@@ -175,7 +177,8 @@ impl Engines {
     /// One step of each engine that is alive. Context: the hardware's.
     pub fn step(&mut self, now: Instant) -> Stepped {
         let mut stepped = Stepped::default();
-        for (node, (engine, incarnation)) in self.engines.iter_mut().zip(&self.switches.incarnations).enumerate()
+        for (node, (engine, incarnation)) in
+            self.engines.iter_mut().zip(&self.switches.incarnations).enumerate()
         {
             match incarnation.load(Ordering::Acquire) {
                 AT_WORK => {

@@ -5,7 +5,8 @@ use heapless::Vec;
 
 use lnd_core::config::{Config, ConfigError};
 use lnd_core::driver::{
-    Driver, Reply, Identity, Inbound, Kind, Receive, RecvError, Report, Request, RequestKind, RxRequest,
+    Driver, Identity, Inbound, Kind, Receive, RecvError, Reply, Report, Request, RequestKind,
+    RxRequest,
 };
 use lnd_core::id::{Incarnation, LinkId, Nid, Tag};
 use lnd_core::message::NakReason;

@@ -19,7 +19,7 @@ use core::ptr::NonNull;
 
 use lnd_core::counters::Counter;
 use lnd_core::driver::{
-    Driver, Reply, Identity, Inbound, Interrupt, Kind, Receive, RecvError, Report, Request,
+    Driver, Identity, Inbound, Interrupt, Kind, Receive, RecvError, Reply, Report, Request,
     RequestKind, RunState, RxRequest,
 };
 use lnd_core::fragment::Fragment;
@@ -34,7 +34,7 @@ use lnd_shortmsg::dispatch::{Receiver, Sender};
 use lnd_shortmsg::wire::{Checksum, Frame};
 
 use ports::{
-    lnd_port_finalize, lnd_port_parse, tracer, Board, Device, Numbers, Payload, Tracer, Decision,
+    lnd_port_finalize, lnd_port_parse, tracer, Board, Decision, Device, Numbers, Payload, Tracer,
     Wire,
 };
 use shape::{CONFIG, FRAME};
@@ -84,7 +84,8 @@ pub struct Irq {
 /// Makes the node.
 #[no_mangle]
 pub extern "C" fn lnd_fw_create(nid: u64, incarnation: u64) -> Option<&'static mut Node> {
-    let me = Identity { nid: Nid::from_raw(nid)?, incarnation: Incarnation::from_raw(incarnation)? };
+    let me =
+        Identity { nid: Nid::from_raw(nid)?, incarnation: Incarnation::from_raw(incarnation)? };
     let All { rings, tables, frame, driver, node, halves } = ALL.take()?;
     let mut memories: [Option<LinkMemory<'static>>; MAX_LINKS] = [None; MAX_LINKS];
     for (place, memory) in memories.iter_mut().zip(rings) {
